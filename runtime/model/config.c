@@ -152,25 +152,27 @@ static heed_status said_bool(const heed_fields *fields, const char *key, heed_sa
 /* --------------------------------------------------------------------------------- Hugging Face */
 
 /* The family of a model type; NULL: none. */
-static const heed_family *family_of(const char *type) {
-  const heed_family *family = heed_family_of_type(type);
-  return *type ? family : &heed_family_vit;
+static const heed_family *family_of(const heed_config *config, const char *type) {
+  if (!*type) return config->tower ? &heed_family_clip_text : &heed_family_vit;
+  return heed_family_of_type(type, config->tower);
 }
 
-/* The object of the vision tower: the file's own, or the member in which models of several parts
+/* The object of the tower: the file's own, or the member in which models of several parts
  * keep it. A member without a type is of the type that the file names. */
 static heed_status find_tower(heed_config *config, heed_fields *fields) {
-  static const char *const members[] = {"vision_config", "backbone_config", "encoder"};
+  static const char *const vision[] = {"vision_config", "backbone_config", "encoder", NULL},
+                           *const text[] = {"text_config", NULL};
+  const char *const *members = config->tower ? text : vision;
   HEED_TRY(heed_field_string(fields, "model_type", &config->model_type));
-  config->family = family_of(config->model_type);
-  for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+  config->family = family_of(config, config->model_type);
+  for (size_t i = 0; members[i]; i++) {
     heed_fields tower = *fields;
     const char *type = config->model_type;
     tower.object = heed_field(fields, members[i]);
     if (heed_json_kind_of(fields->json, tower.object) != HEED_JSON_OBJECT) continue;
     HEED_TRY(heed_field_string(&tower, "model_type", &type));
     config->model_type = type;
-    config->family = family_of(type);
+    config->family = family_of(config, type);
     *fields = tower;
     break;
   }
@@ -200,11 +202,13 @@ static heed_status read_needed(heed_config *config, const heed_fields *fields) {
 #define SIZE(key, field) {key, offsetof(heed_config_defaults, field), offsetof(heed_config, field)}
       SIZE("hidden_size", width),         SIZE("num_hidden_layers", layers),
       SIZE("num_attention_heads", heads), SIZE("intermediate_size", mlp_width),
-      SIZE("image_size", image_size),     SIZE("patch_size", patch)};
+      SIZE("image_size", image_size),     SIZE("patch_size", patch),
+      SIZE("vocab_size", vocabulary),     SIZE("max_position_embeddings", positions)};
 #undef SIZE
-  enum { SIZES = sizeof sizes / sizeof *sizes };
+  enum { SIZES = sizeof sizes / sizeof *sizes, BOTH = SIZES - 4 };
   const char *missing = NULL;
   for (int i = 0; i < SIZES; i++) {
+    if (i >= BOTH && (i >= BOTH + 2) != (config->tower == HEED_TOWER_TEXT)) continue;
     heed_said *said = (heed_said *)(void *)((char *)config + sizes[i].said);
     const uint16_t value =
         *(const uint16_t *)(const void *)((const char *)&config->family->defaults +
@@ -260,11 +264,11 @@ static heed_status read_base(const heed_fields *fields, const char *key, float *
 /* What BEiT has, by the flags of its config. */
 static heed_status read_beit(heed_config *config, const heed_fields *fields) {
   config->mean_pooling = (heed_said){true, "use_mean_pooling", true};
-  config->positions = (heed_said){false, "use_absolute_position_embeddings", true};
+  config->absolute_positions = (heed_said){false, "use_absolute_position_embeddings", true};
   config->position_bias = (heed_said){false, "use_relative_position_bias", true};
   config->shared_position_bias = (heed_said){false, "use_shared_relative_position_bias", true};
   HEED_TRY(said_bool(fields, config->mean_pooling.key, &config->mean_pooling));
-  HEED_TRY(said_bool(fields, config->positions.key, &config->positions));
+  HEED_TRY(said_bool(fields, config->absolute_positions.key, &config->absolute_positions));
   HEED_TRY(said_bool(fields, config->position_bias.key, &config->position_bias));
   config->pool = config->mean_pooling;
   config->pool.value = config->mean_pooling.value ? HEED_POOL_PATCHES : HEED_POOL_CLS;
@@ -298,6 +302,11 @@ static heed_status read_hugging_face(heed_config *config, const heed_fields *who
                            "no negative number");
   HEED_TRY(said_size(whole, "num_labels", 0, &config->classes));
   HEED_TRY(said_size(whole, "projection_dim", 1, &config->projection));
+  if (config->tower) {
+    config->end = (heed_said){config->family->defaults.end, "eos_token_id", true};
+    HEED_TRY(said_size(&fields, "projection_size", 1, &config->projection));
+    HEED_TRY(said_size(&fields, "eos_token_id", 0, &config->end));
+  }
   const heed_json_value labels = heed_field(whole, "id2label");
   if (!labels) return HEED_OK;
   HEED_TRY(read_id2label(config, whole, labels));
@@ -427,16 +436,17 @@ static heed_status read_timm(heed_config *config, const heed_fields *fields) {
 /* ------------------------------------------------------------------------------------ open_clip */
 
 /* Options of open_clip's towers that change them. */
-static heed_status refuse_options(const heed_fields *vision) {
-  static const char *const options[] = {"attentional_pool", "scaled_cosine_attn", "scale_heads",
-                                        "scale_attn_inner", "scale_attn",         "scale_fc"};
+static heed_status refuse_options(const heed_fields *tower, const char *name) {
+  static const char *const options[] = {
+      "attentional_pool", "scaled_cosine_attn", "scale_heads", "scale_attn_inner", "scale_attn",
+      "scale_fc",         "hf_model_name",      "embed_cls",   "act_kwargs",       "norm_kwargs"};
   for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
     bool on = true;
-    const heed_json_value value = heed_field(vision, options[i]);
-    if (value && (!heed_json_bool(vision->json, value, &on) || on))
-      return heed_fail(vision->error, HEED_UNSUPPORTED,
-                       "%s: vision_cfg with %s is not supported (expected a plain vision tower)",
-                       vision->where, options[i]);
+    const heed_json_value value = heed_field(tower, options[i]);
+    if (value && (!heed_json_bool(tower->json, value, &on) || on))
+      return heed_fail(tower->error, HEED_UNSUPPORTED,
+                       "%s: %s with %s is not supported (expected a plain tower)", tower->where,
+                       name, options[i]);
   }
   return HEED_OK;
 }
@@ -456,34 +466,55 @@ static heed_status read_trunk(heed_config *config, const heed_fields *model,
                    vision->where, HEED_CUT(map));
 }
 
+/* text_cfg */
+static heed_status read_open_clip_text(heed_config *config, const heed_fields *text) {
+  const char *pool = "argmax";
+  bool open = false;
+  config->heads = (heed_said){8, "heads", true};
+  HEED_TRY(said_size(text, "heads", 1, &config->heads));
+  HEED_TRY(said_size(text, "context_length", 1, &config->positions));
+  HEED_TRY(said_size(text, "vocab_size", 1, &config->vocabulary));
+  HEED_TRY(heed_field_bool(text, "no_causal_mask", &open));
+  HEED_TRY(heed_field_string(text, "pool_type", &pool));
+  config->rules.causal = !open;
+  config->pool = (heed_said){HEED_POOL_END, "pool_type", false};
+  if (strcmp(pool, "last") == 0) config->pool.value = HEED_POOL_LAST;
+  if (strcmp(pool, "argmax") == 0 || strcmp(pool, "last") == 0) return HEED_OK;
+  return heed_fail(text->error, HEED_UNSUPPORTED,
+                   "%s: pool_type is not supported (found %.*s, expected argmax or last)",
+                   text->where, HEED_CUT(pool));
+}
+
 static heed_status read_open_clip(heed_config *config, const heed_fields *fields) {
+  const char *name = config->tower ? "text_cfg" : "vision_cfg";
   const heed_fields model = {fields->json, heed_field(fields, "model_cfg"), fields->where,
                              fields->error},
-                    vision = {fields->json, heed_field(&model, "vision_cfg"), fields->where,
-                              fields->error};
+                    tower = {fields->json, heed_field(&model, name), fields->where, fields->error};
   bool quick = false;
   uint32_t head_width = 64;
-  HEED_TRY(refuse_options(&vision));
-  if (heed_field(&vision, "timm_model_name")) return read_trunk(config, &model, &vision);
-  config->family = &heed_family_open_clip;
+  HEED_TRY(refuse_options(&tower, name));
+  if (heed_field(&tower, "timm_model_name")) return read_trunk(config, &model, &tower);
+  config->family = config->tower ? &heed_family_open_clip_text : &heed_family_open_clip;
   config->model_type = config->family->types;
   config->rules = config->family->rules;
   config->mlp_ratio = 4.0;
   HEED_TRY(heed_field_bool(&model, "quick_gelu", &quick));
   config->rules.activation = quick ? HEED_ACTIVATION_GELU_QUICK : HEED_ACTIVATION_GELU;
   HEED_TRY(said_size(&model, "embed_dim", 1, &config->projection));
-  HEED_TRY(said_square(&vision, "image_size", &config->image_size));
-  HEED_TRY(said_square(&vision, "patch_size", &config->patch));
-  HEED_TRY(said_size(&vision, "width", 1, &config->width));
-  HEED_TRY(said_size(&vision, "layers", 1, &config->layers));
-  HEED_TRY(heed_field_size(&vision, "head_width", 1, &head_width));
+  HEED_TRY(said_size(&tower, "width", 1, &config->width));
+  HEED_TRY(said_size(&tower, "layers", 1, &config->layers));
+  HEED_TRY(read_mlp_multiple(config, &tower));
+  if (config->tower) return read_open_clip_text(config, &tower);
+  HEED_TRY(said_square(&tower, "image_size", &config->image_size));
+  HEED_TRY(said_square(&tower, "patch_size", &config->patch));
+  HEED_TRY(heed_field_size(&tower, "head_width", 1, &head_width));
   if (config->width.key && config->width.value % head_width)
     return heed_fail(fields->error, HEED_INVALID_FILE,
                      "%s: head_width does not divide width (found %u and %u)", fields->where,
                      head_width, config->width.value);
   if (config->width.key)
     config->heads = (heed_said){config->width.value / head_width, "head_width", false};
-  return read_mlp_multiple(config, &vision);
+  return HEED_OK;
 }
 
 /* ---------------------------------------------------------------------------------------- files */
@@ -517,11 +548,12 @@ static heed_status read_files(heed_config *config, const heed_model_file *files,
 }
 
 heed_status heed_config_open(const heed_context *context, const heed_model_file *files,
-                             uint32_t file_count, heed_config **config, heed_error *error) {
+                             uint32_t file_count, heed_tower tower, heed_config **config,
+                             heed_error *error) {
   *config = NULL;
   heed_config *made = heed_alloc(context, 1, sizeof *made);
   if (!made) return heed_fail_memory(error, CONFIG_FILE, sizeof *made);
-  *made = (heed_config){.context = context, .model_type = ""};
+  *made = (heed_config){.context = context, .tower = tower, .model_type = ""};
   const heed_status status = read_files(made, files, file_count, error);
   if (status == HEED_OK)
     *config = made;

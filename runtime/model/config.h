@@ -19,6 +19,7 @@ typedef struct heed_config {
   const heed_context *context;
   heed_json *json;         /* config.json, NULL without the file */
   heed_json *preprocessor; /* preprocessor_config.json, NULL without the file */
+  heed_tower tower;        /* that was asked for: the numbers are of its object */
   bool timm;
   const heed_family *family; /* that its type names; NULL without the file */
   const char *model_type;    /* or timm's architecture; "" when not said */
@@ -26,12 +27,14 @@ typedef struct heed_config {
   double mlp_ratio; /* timm: the MLP's width as a multiple, rounded down; 0: not said */
   heed_said image_size, patch, channels, classes, registers;
   heed_said qkv_bias, key_bias, gated_mlp;
-  heed_said pool;                                                         /* heed_pool */
-  heed_said mean_pooling, positions, position_bias, shared_position_bias; /* BEiT: flags */
-  heed_said probe;                                                        /* SigLIP: a flag */
-  heed_said projection; /* numbers of the image embedding */
-  heed_rules rules;     /* the family's, with what the file says of them */
-  const char **labels;  /* [label_count]; an entry may be NULL */
+  heed_said pool;                                                                  /* heed_pool */
+  heed_said mean_pooling, absolute_positions, position_bias, shared_position_bias; /* BEiT: flags */
+  heed_said probe;                 /* SigLIP: a flag */
+  heed_said projection;            /* numbers of the embedding */
+  heed_said positions, vocabulary; /* of a text tower */
+  heed_said end;                   /* the same: the id that ends a text */
+  heed_rules rules;                /* the family's, with what the file says of them */
+  const char **labels;             /* [label_count]; an entry may be NULL */
   uint32_t label_count;
 } heed_config;
 
@@ -39,7 +42,8 @@ typedef struct heed_config {
  * shapes the model; a timm one says few. Statuses: INVALID_FILE, UNSUPPORTED (other model types,
  * activations, windows that are not square), IO, OUT_OF_MEMORY. */
 heed_status heed_config_open(const heed_context *context, const heed_model_file *files,
-                             uint32_t file_count, heed_config **config, heed_error *error);
+                             uint32_t file_count, heed_tower tower, heed_config **config,
+                             heed_error *error);
 void heed_config_destroy(heed_config *config);
 
 /* A JSON file whose root must be an object; *json is to be destroyed also after a failure.

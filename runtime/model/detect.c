@@ -21,10 +21,12 @@ static bool match_anchor(const char *name, const char *anchor, size_t length, si
          strncmp(at + layer, "0.", 2) == 0 && strncmp(at + layer + 2, hash + 1, rest) == 0;
 }
 
-static const heed_names *const styles[] = {&heed_names_hugging_face, &heed_names_hugging_face_clip,
-                                           &heed_names_timm, &heed_names_open_clip,
-                                           &heed_names_torchvision};
-enum { STYLES = sizeof styles / sizeof *styles };
+/* The styles of text towers come last. */
+static const heed_names *const styles[] = {&heed_names_hugging_face,  &heed_names_hugging_face_clip,
+                                           &heed_names_timm,          &heed_names_open_clip,
+                                           &heed_names_torchvision,   &heed_names_hugging_face_text,
+                                           &heed_names_open_clip_text};
+enum { STYLES = sizeof styles / sizeof *styles, TEXT_STYLES = 2 };
 
 /* "a.vit." -> "a.": a head lies beside the model, not in it. */
 static void set_prefix(heed_roles *roles, const char *name, size_t length) {
@@ -42,6 +44,10 @@ static void set_prefix(heed_roles *roles, const char *name, size_t length) {
 }
 
 static heed_status no_model(const heed_roles *roles, heed_error *error) {
+  if (roles->tower)
+    return heed_fail(error, HEED_UNSUPPORTED,
+                     "%s: no text tower (expected that of CLIP or SigLIP, with token_embedding)",
+                     heed_checkpoint_name(roles->checkpoint));
   return heed_fail(error, HEED_UNSUPPORTED,
                    "%s: no ViT (found none of encoder.layer.0.layernorm_before.weight, "
                    "layers.0.layernorm_before.weight, blocks.0.norm1.weight ... under any prefix "
@@ -63,19 +69,22 @@ static heed_status take_anchor(heed_roles *roles, const heed_names *names, const
   return HEED_OK;
 }
 
-/* Takes the anchor that the name ends with, of any style: the first under whose prefix patches are
- * embedded (*embeds), else the first. `names` NULL: it ends with none. */
+/* Takes the anchor that the name ends with, of any style: the first under whose prefix patches (of
+ * a text tower: tokens) are embedded (*embeds), else the first. `names` NULL: it ends with none. */
 static heed_status find_anchor(heed_roles *roles, const char *name, bool *embeds,
                                heed_error *error) {
+  const heed_role role = roles->tower ? HEED_ROLE_TOKEN_EMBEDDINGS : HEED_ROLE_PATCH_WEIGHT;
+  const int first = roles->tower ? STYLES - TEXT_STYLES : 0,
+            end = roles->tower ? STYLES : STYLES - TEXT_STYLES;
   *embeds = false;
-  for (int style = 0; style < STYLES; style++)
+  for (int style = first; style < end; style++)
     for (const char *at = styles[style]->anchors; at && !*embeds;) {
       const size_t length = strcspn(at, "|");
       size_t prefix;
       heed_roles other = *roles;
       if (match_anchor(name, at, length, &prefix)) {
         HEED_TRY(take_anchor(&other, styles[style], at, name, prefix, error));
-        *embeds = heed_roles_have(&other, HEED_ROLE_PATCH_WEIGHT, 0);
+        *embeds = heed_roles_have(&other, role, 0);
         if (*embeds || !roles->names) *roles = other;
       }
       at = at[length] ? at + length + 1 : NULL;
@@ -84,16 +93,16 @@ static heed_status find_anchor(heed_roles *roles, const char *name, bool *embeds
 }
 
 /* The one ViT of the file. Where several parts have layers of a known style, it is the one that
- * embeds patches: the vision tower beside a text tower. */
+ * embeds patches: the vision tower beside a text tower. A text tower embeds tokens. */
 static heed_status find_style(heed_roles *roles, heed_error *error) {
   const char *found = NULL;
   bool embeds = false;
   for (uint32_t i = 0; i < heed_checkpoint_count(roles->checkpoint); i++) {
     const char *name = heed_checkpoint_get(roles->checkpoint, i)->info->name;
-    heed_roles other = {.checkpoint = roles->checkpoint};
+    heed_roles other = {.checkpoint = roles->checkpoint, .tower = roles->tower};
     bool patches;
     HEED_TRY(find_anchor(&other, name, &patches, error));
-    if (!other.names) continue;
+    if (!other.names || (roles->tower && !patches)) continue;
     if (found && embeds == patches)
       return heed_fail(error, HEED_UNSUPPORTED,
                        "%s: more than one ViT (found %.*s and %.*s, expected one)",
@@ -129,8 +138,8 @@ static bool has_mark(const heed_roles *roles, const char *marks) {
 static bool fits(const heed_roles *roles, const heed_family *family) {
   const char *end = strchr(roles->layer, '|'),
              *part = family->anchor ? strstr(roles->layer, family->anchor) : roles->layer;
-  return family->names == roles->names && part && (!end || part < end) &&
-         (roles->groups & family->has) == family->has;
+  return family->tower == roles->tower && family->names == roles->names && part &&
+         (!end || part < end) && (roles->groups & family->has) == family->has;
 }
 
 /* Whether the prefix or a tensor makes the file one of the family. */
@@ -211,7 +220,7 @@ static void choose_pool(heed_roles *roles, const heed_config *config) {
 
 heed_status heed_roles_detect(heed_checkpoint *checkpoint, const heed_config *config,
                               heed_roles *roles, heed_error *error) {
-  *roles = (heed_roles){.checkpoint = checkpoint};
+  *roles = (heed_roles){.checkpoint = checkpoint, .tower = config->tower};
   HEED_TRY(find_style(roles, error));
   roles->groups = heed_roles_groups(roles);
   roles->family = find_family(roles, config);

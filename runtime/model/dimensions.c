@@ -180,8 +180,9 @@ static heed_status rotation_sizes(const heed_roles *roles, const heed_config *co
                    heed_checkpoint_name(roles->checkpoint), size);
 }
 
-static heed_status body_sizes(const heed_roles *roles, const heed_config *config,
-                              heed_vit_dimensions *d, heed_error *error) {
+/* Of what embeds patches. */
+static heed_status patch_sizes(const heed_roles *roles, const heed_config *config,
+                               heed_vit_dimensions *d, heed_error *error) {
   stored_role patch;
   HEED_TRY(find_stored(roles, HEED_ROLE_PATCH_WEIGHT, 4, &patch, error));
   if (patch.shape.dim[2] != patch.shape.dim[3])
@@ -190,7 +191,26 @@ static heed_status body_sizes(const heed_roles *roles, const heed_config *config
                      patch.shape.dim[3]);
   HEED_TRY(agree(&config->width, &patch, 0, &d->width, error));
   HEED_TRY(agree(&config->channels, &patch, 1, &d->channels, error));
-  HEED_TRY(agree(&config->patch, &patch, 2, &d->patch, error));
+  return agree(&config->patch, &patch, 2, &d->patch, error);
+}
+
+/* Of what embeds tokens. */
+static heed_status token_sizes(const heed_roles *roles, const heed_config *config,
+                               heed_vit_dimensions *d, heed_error *error) {
+  stored_role tokens, positions, projection;
+  HEED_TRY(find_stored(roles, HEED_ROLE_TOKEN_EMBEDDINGS, 2, &tokens, error));
+  HEED_TRY(find_stored(roles, HEED_ROLE_POSITION_EMBEDDINGS, 3, &positions, error));
+  HEED_TRY(find_stored(roles, HEED_ROLE_PROJECTION_WEIGHT, 2, &projection, error));
+  HEED_TRY(agree(&config->vocabulary, &tokens, 0, &d->vocabulary, error));
+  HEED_TRY(agree(&config->width, &tokens, 1, &d->width, error));
+  HEED_TRY(agree(&config->positions, &positions, 1, &d->position_rows, error));
+  return projection.tensor ? agree(&config->projection, &projection, 0, &d->projection, error)
+                           : HEED_OK;
+}
+
+static heed_status body_sizes(const heed_roles *roles, const heed_config *config,
+                              heed_vit_dimensions *d, heed_error *error) {
+  HEED_TRY((roles->tower ? token_sizes : patch_sizes)(roles, config, d, error));
   HEED_TRY(layer_count(roles, config, &d->layers, error));
   HEED_TRY(head_count(roles, config, d, error));
   HEED_TRY(check_biases(roles, config, error));
@@ -202,7 +222,7 @@ static heed_status head_sizes(const heed_roles *roles, const heed_config *config
                               heed_vit_dimensions *d, heed_error *error) {
   stored_role cls, registers, classifier, projection;
   HEED_TRY(find_stored(roles, HEED_ROLE_CLS_TOKEN, 3, &cls, error));
-  HEED_TRY(find_stored(roles, HEED_ROLE_PROJECTION, 2, &projection, error));
+  HEED_TRY(find_stored(roles, HEED_ROLE_PROJECTION_WEIGHT, 2, &projection, error));
   if (projection.tensor)
     HEED_TRY(agree(&config->projection, &projection, 0, &d->projection, error));
   HEED_TRY(find_stored(roles, HEED_ROLE_REGISTER_TOKENS, 3, &registers, error));
@@ -239,7 +259,7 @@ static heed_status check_flags(const heed_roles *roles, const heed_config *confi
     const heed_said *said;
     heed_role role;
     bool absent; /* true means that the role is absent */
-  } flags[] = {{&config->positions, HEED_ROLE_POSITION_EMBEDDINGS, false},
+  } flags[] = {{&config->absolute_positions, HEED_ROLE_POSITION_EMBEDDINGS, false},
                {&config->position_bias, HEED_ROLE_POSITION_BIAS, false},
                {&config->shared_position_bias, HEED_ROLE_SHARED_POSITION_BIAS, false},
                {&config->mean_pooling, HEED_ROLE_FINAL_NORM_WEIGHT, true},
@@ -353,6 +373,7 @@ heed_status heed_roles_dimensions(const heed_roles *roles, const heed_config *co
       .activation = config->json ? config->rules.activation : roles->rules.activation,
       .epsilon = config->json ? config->rules.epsilon : roles->rules.epsilon};
   HEED_TRY(body_sizes(roles, config, dimensions, error));
+  if (roles->tower) return HEED_OK;
   HEED_TRY(head_sizes(roles, config, dimensions, error));
   HEED_TRY(check_flags(roles, config, error));
   HEED_TRY(pool_sizes(roles, config, dimensions, error));

@@ -21,8 +21,9 @@ bool heed_list_has(const char *list, const char *item) {
   return false;
 }
 
-const heed_family *heed_family_of_type(const char *type) {
+const heed_family *heed_family_of_type(const char *type, heed_tower tower) {
   uint32_t i = 0;
-  while (families[i] && !heed_list_has(families[i]->types, type)) i++;
+  while (families[i] && (families[i]->tower != tower || !heed_list_has(families[i]->types, type)))
+    i++;
   return families[i];
 }

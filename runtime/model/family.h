@@ -9,14 +9,17 @@
 /* What the family's config means where it leaves a key out; 0: the key must be there. */
 typedef struct heed_config_defaults {
   uint16_t width, layers, heads, mlp_width, image_size, patch, registers;
-  uint16_t mlp_ratio; /* of a family whose config gives the MLP's width so */
-  const char *gated;  /* the key that says whether the MLP is gated, false by default; or NULL */
+  uint16_t positions, vocabulary; /* of a text tower */
+  uint16_t end;                   /* the id that ends a text; 0: the largest id does */
+  uint16_t mlp_ratio;             /* of a family whose config gives the MLP's width so */
+  const char *gated; /* the key that says whether the MLP is gated, false by default; or NULL */
 } heed_config_defaults;
 
 typedef struct heed_family {
   const char *name;  /* heed_model_info.family */
   const char *types; /* config.json's model_type, separated by '|' */
   const heed_names *names;
+  heed_tower tower; /* which part of a model it is */
   /* Names of timm's architectures that are of the family, separated by '|'; '*' stands for any
    * text. */
   const char *architectures;
@@ -42,7 +45,7 @@ typedef struct heed_family {
 /* In the order of the list; NULL after the last. */
 const heed_family *heed_family_get(uint32_t index);
 /* The first family that names the type; NULL: none does. */
-const heed_family *heed_family_of_type(const char *type);
+const heed_family *heed_family_of_type(const char *type, heed_tower tower);
 /* Whether a '|'-separated list has the item. */
 bool heed_list_has(const char *list, const char *item);
 

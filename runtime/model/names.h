@@ -42,7 +42,8 @@ typedef enum heed_group {
   HEED_GROUP_PROJECTION,
   HEED_GROUP_CLASSIFIER,
   HEED_GROUP_DISTILLATION_CLASSIFIER,
-  HEED_GROUP_POOLER
+  HEED_GROUP_POOLER,
+  HEED_GROUP_PROJECTION_BIAS
 } heed_group;
 #define HEED_GROUP(name) (1u << HEED_GROUP_##name)
 
@@ -72,6 +73,7 @@ typedef struct heed_names {
 } heed_names;
 
 extern const heed_names heed_names_hugging_face, heed_names_hugging_face_clip, heed_names_timm,
-    heed_names_open_clip, heed_names_torchvision;
+    heed_names_open_clip, heed_names_torchvision, heed_names_hugging_face_text,
+    heed_names_open_clip_text;
 
 #endif

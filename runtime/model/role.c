@@ -79,6 +79,9 @@ static const char *const harmless[] = {"mask_token",
                                        "classifier*",
                                        "fc.*"};
 
+/* What lies beside a text tower that has no prefix. */
+static const char *const beside[] = {"visual.*", "logit_scale", "logit_bias"};
+
 static bool matches(const char *text, const char *pattern) {
   const size_t length = strcspn(pattern, "*"), size = strlen(text), rest = strlen(pattern) - 1;
   if (length == 0) return size >= rest && strcmp(text + size - rest, pattern + 1) == 0;
@@ -92,6 +95,8 @@ static bool matters(const heed_roles *roles, const char *name) {
   if (heed_roles_name_one(roles, name)) return true;
   if (strncmp(name, roles->prefix, length) != 0) return false;
   name += length;
+  for (size_t i = 0; i < sizeof beside / sizeof *beside && roles->tower; i++)
+    if (matches(name, beside[i])) return false;
   const char *part = name; /* of a layer */
   if (strncmp(name, roles->layer, roles->layer_length) == 0) {
     part += roles->layer_length;

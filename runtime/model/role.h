@@ -13,6 +13,7 @@
 #define HEED_PREFIX_SIZE 128
 typedef struct heed_roles {
   heed_checkpoint *checkpoint;
+  heed_tower tower;
   const heed_names *names;
   const heed_family *family;
   heed_rules rules;       /* the family's */
@@ -103,7 +104,8 @@ typedef struct heed_vit_dimensions {
   uint32_t image_size, patch, channels;
   uint32_t classes;    /* 0: no classifier */
   uint32_t pooled;     /* numbers that the classifier reads: C or 2 C */
-  uint32_t projection; /* E, of the image embedding; 0: none */
+  uint32_t projection; /* E, of the embedding; 0: none */
+  uint32_t vocabulary; /* of a text tower */
   uint32_t registers;
   bool distillation;
   uint32_t bias_rows;                  /* of a table of relative positions; 0: there is none */

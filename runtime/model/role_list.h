@@ -8,14 +8,15 @@
  * Face's, without a prefix and with '#' for the layer's number.
  *
  * Axes of a shape: C width, M width of the MLP, D = C / heads, K classes, Q numbers that the
- * classifier reads, E numbers of the image embedding, R registers, T rows of positions, I channels
- * of the image, P side of a patch, L layers, H heads, A = D / 2 angles, F = D / 4 periods, B rows
- * of a table of relative positions, V width of the pooling attention's MLP, G = C / its heads,
- * 1, 2. */
+ * classifier reads, E numbers of the embedding, R registers, T rows of positions, N ids of tokens,
+ * I channels of the image, P side of a patch, L layers, H heads, A = D / 2 angles, F = D / 4
+ * periods, B rows of a table of relative positions, V width of the pooling attention's MLP, G = C /
+ * its heads, 1, 2. */
 #define HEED_LAYER "encoder.layer.#."
 HEED_ROLE(CLS_TOKEN, CLS, "11C", "embeddings.cls_token")
 HEED_ROLE(DISTILLATION_TOKEN, DISTILLATION, "11C", "embeddings.distillation_token")
 HEED_ROLE(REGISTER_TOKENS, REGISTERS, "1RC", "embeddings.register_tokens")
+HEED_ROLE(TOKEN_EMBEDDINGS, NONE, "NC", "embeddings.token_embedding.weight")
 HEED_ROLE(POSITION_EMBEDDINGS, POSITIONS, "1TC", "embeddings.position_embeddings")
 HEED_ROLE(FREQUENCIES, FREQUENCIES, "2LHA", "rope.freqs")
 HEED_ROLE(PERIODS, PERIODS, "F", "rope_embed.periods")
@@ -55,5 +56,5 @@ HEED_ROLE(CLASSIFIER_BIAS, CLASSIFIER, "K", "classifier.bias|/cls_classifier.bia
 HEED_ROLE_PAIR(DISTILLATION_CLASSIFIER, DISTILLATION_CLASSIFIER, DISTILLATION_CLASSIFIER, "KC",
                "distillation_classifier")
 HEED_ROLE_PAIR(POOLER, POOLER, POOLER, "CC", "pooler.dense")
-HEED_ROLE(PROJECTION, PROJECTION, "EC", "visual_projection.weight")
+HEED_ROLE_PAIR(PROJECTION, PROJECTION, PROJECTION_BIAS, "EC", "visual_projection")
 #undef HEED_LAYER

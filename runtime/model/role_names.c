@@ -191,6 +191,7 @@ heed_shape heed_role_shape(heed_role role, const heed_vit_dimensions *d) {
               {'B', d->bias_rows},
               {'V', d->pool_mlp_width},
               {'G', d->width / (d->pool_heads ? d->pool_heads : 1)},
+              {'N', d->vocabulary},
               {'I', d->channels},
               {'P', d->patch}};
   const bool bias = !role_shapes[role][0];

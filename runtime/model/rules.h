@@ -17,7 +17,9 @@ typedef enum heed_pool {
   HEED_POOL_CLS,     /* CLS; with a second classifier, on the distillation token, their mean */
   HEED_POOL_PATCHES, /* the mean of the patches */
   HEED_POOL_CLS_AND_PATCHES, /* CLS beside the mean of the patches: 2 C numbers */
-  HEED_POOL_PROBE            /* a learned query's attention over the tokens */
+  HEED_POOL_PROBE,           /* a learned query's attention over the tokens */
+  HEED_POOL_END,             /* of a text: the token that ends it */
+  HEED_POOL_LAST,            /* of a text: its last token, which is padding where it is short */
 } heed_pool;
 
 /* What the keys' bias is: one tensor of a family may be missing that none of another may lose. */
@@ -28,7 +30,7 @@ typedef enum heed_key_bias {
 } heed_key_bias;
 
 typedef struct heed_rules {
-  const heed_position_rule *positions;
+  const heed_position_rule *positions; /* NULL: of a text, where the first rows are taken */
   heed_position_tokens position_tokens;
   heed_pool pool;
   heed_rotation rotation;
@@ -49,6 +51,7 @@ typedef struct heed_rules {
   const char *architecture;   /* tells heads (architecture.c) where no config does; or NULL */
   float epsilon;              /* of the norms, where no config gives it */
   heed_activation activation; /* the same of the MLP */
+  bool causal;                /* no token attends to a later one */
 } heed_rules;
 
 #endif

@@ -105,6 +105,7 @@ static heed_value attend(heed_vit_builder *b, heed_value x, uint32_t i, uint32_t
                                 : (heed_value){0},
       .key_padding = b->token_mask,
       .bias = bias,
+      .causal = b->model->roles.rules.causal ? HEED_CAUSAL_TOP_LEFT : HEED_CAUSAL_NONE,
       .scale =
           temperature == 1.0f ? 0.0f : (float)(1.0 / (sqrt(part.dim[3]) * (double)temperature)),
       .empty_row = b->desc.empty_row,

@@ -109,7 +109,8 @@ static heed_status build(heed_vit_builder *b, heed_error *error) {
       heed_vit_ref(model, HEED_ROLE_CLS_TOKEN)->tensor && pooled && first)
     b->read_rows = heed_vit_ref(model, HEED_ROLE_DISTILLATION_CLASSIFIER_WEIGHT)->tensor ? 2 : 1;
   heed_value x;
-  HEED_TRY(heed_vit_embed(b, &x, error));
+  const bool text = model->roles.tower == HEED_TOWER_TEXT;
+  HEED_TRY((text ? heed_vit_embed_text : heed_vit_embed)(b, &x, error));
   const heed_shape tokens =
       HEED_SHAPE(b->desc.batch, b->model->dims.prefix_tokens + b->rows * b->columns);
   if (b->desc.intervene)
@@ -117,28 +118,46 @@ static heed_status build(heed_vit_builder *b, heed_error *error) {
   for (uint32_t i = 0; i < b->model->dims.layers; i++)
     HEED_TRY(heed_vit_add_layer(b, &x, i, error));
   heed_graph_stage(b->graph, b->model->dims.layers + 1);
-  HEED_TRY(heed_vit_add_heads(b, x, error));
+  if (text)
+    heed_vit_add_text_heads(b, x);
+  else
+    HEED_TRY(heed_vit_add_heads(b, x, error));
   return heed_graph_status(b->graph, error);
+}
+
+/* The tokens: a grid of patches, or a text as one row. */
+static heed_status choose_grid(heed_vit_builder *b, heed_error *error) {
+  const heed_vit_dimensions *dims = &b->model->dims;
+  const bool text = b->model->roles.tower == HEED_TOWER_TEXT;
+  if (b->desc.part != HEED_PART_WHOLE || (b->desc.source_length && !text) || b->desc.target_length)
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "build: a vision transformer has no parts and no lengths (found part %d, "
+                     "source %u, target %u, expected 0)",
+                     (int)b->desc.part, b->desc.source_length, b->desc.target_length);
+  b->rows = 1;
+  b->columns = b->desc.source_length ? b->desc.source_length : dims->position_rows;
+  if (text && b->columns > dims->position_rows)
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "build: text too long (found %u tokens, expected at most %u)", b->columns,
+                     dims->position_rows);
+  if (text) return HEED_OK;
+  if (!b->desc.height) b->desc.height = dims->image_size;
+  if (!b->desc.width) b->desc.width = dims->image_size;
+  b->rows = b->desc.height / dims->patch;
+  b->columns = b->desc.width / dims->patch;
+  if (b->rows == 0 || b->columns == 0 || (uint64_t)b->rows * b->columns > (1u << 24))
+    return heed_fail(
+        error, HEED_INVALID_ARGUMENT,
+        "build: image smaller than a patch (found %ux%u pixels, expected at least %ux%u)",
+        b->desc.width, b->desc.height, dims->patch, dims->patch);
+  return HEED_OK;
 }
 
 heed_status heed_vit_build(const heed_model *base, const heed_build_desc *desc, heed_graph **graph,
                            heed_error *error) {
   const heed_vit *model = (const heed_vit *)base;
   heed_vit_builder b = {.model = model, .desc = *desc};
-  if (desc->part != HEED_PART_WHOLE || desc->source_length || desc->target_length)
-    return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "build: a vision transformer has no parts and no lengths (found part %d, "
-                     "source %u, target %u, expected 0)",
-                     (int)desc->part, desc->source_length, desc->target_length);
-  if (!b.desc.height) b.desc.height = model->dims.image_size;
-  if (!b.desc.width) b.desc.width = model->dims.image_size;
-  b.rows = b.desc.height / model->dims.patch;
-  b.columns = b.desc.width / model->dims.patch;
-  if (b.rows == 0 || b.columns == 0 || (uint64_t)b.rows * b.columns > (1u << 24))
-    return heed_fail(
-        error, HEED_INVALID_ARGUMENT,
-        "build: image smaller than a patch (found %ux%u pixels, expected at least %ux%u)",
-        b.desc.width, b.desc.height, model->dims.patch, model->dims.patch);
+  HEED_TRY(choose_grid(&b, error));
   if (!(b.desc.temperature >= 0.0f) || isinf(b.desc.temperature))
     return heed_fail(error, HEED_INVALID_ARGUMENT,
                      "build: invalid temperature (found %g, expected more than 0)",

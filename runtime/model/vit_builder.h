@@ -9,7 +9,7 @@ typedef struct heed_vit_builder {
   const heed_vit *model;
   heed_build_desc desc;
   heed_graph *graph;
-  uint32_t rows, columns;    /* grid of patches */
+  uint32_t rows, columns;    /* grid of patches; of a text 1 and its tokens */
   heed_value token_mask;     /* or none */
   heed_value cosines, sines; /* of rotary positions, or none */
   heed_value shared_bias;    /* of all layers, where they share it */
@@ -56,5 +56,8 @@ heed_status heed_vit_position_bias(heed_vit_builder *b, uint32_t layer, uint32_t
 heed_status heed_vit_pool_attention(heed_vit_builder *b, heed_value states, heed_value *pooled,
                                     heed_error *error);
 heed_status heed_vit_add_heads(heed_vit_builder *b, heed_value x, heed_error *error);
+/* The first and the last part of a text tower. */
+heed_status heed_vit_embed_text(heed_vit_builder *b, heed_value *x, heed_error *error);
+void heed_vit_add_text_heads(heed_vit_builder *b, heed_value x);
 
 #endif

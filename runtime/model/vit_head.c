@@ -98,14 +98,14 @@ static void add_embedding(heed_vit_builder *b, heed_value states, heed_value poo
                               width, width, HEED_ACTIVATION_TANH, (heed_value){0}, NULL);
   if (pooled.id) output(b, pooled, width, "pooler_output");
   if (!pooled.id) return;
-  if (!heed_vit_ref(model, HEED_ROLE_PROJECTION)->tensor) {
+  if (!heed_vit_ref(model, HEED_ROLE_PROJECTION_WEIGHT)->tensor) {
     if (model->dims.pool_heads && !model->dims.classes) output(b, pooled, width, "image_embeds");
     return;
   }
   const heed_linear_desc desc = {
       .struct_size = sizeof desc,
       .x = pooled,
-      .weight = heed_vit_define_one(b, heed_vit_ref(model, HEED_ROLE_PROJECTION),
+      .weight = heed_vit_define_one(b, heed_vit_ref(model, HEED_ROLE_PROJECTION_WEIGHT),
                                     HEED_SHAPE(model->dims.projection, width))};
   output(b, heed_define_linear(b->graph, &desc), model->dims.projection, "image_embeds");
 }

@@ -36,9 +36,11 @@ static heed_status name_classes(heed_vit *model, heed_error *error) {
 }
 
 static const char *positions_text(const heed_vit *model) {
-  return model->dims.position_rows ? model->roles.rules.positions->text
-         : model->dims.bias_rows   ? model->roles.rules.bias_positions->text
-                                   : "none";
+  const heed_position_rule *rule = model->dims.position_rows ? model->roles.rules.positions
+                                   : model->dims.bias_rows   ? model->roles.rules.bias_positions
+                                                             : NULL;
+  if (rule) return rule->text;
+  return model->dims.position_rows ? "not resized" : "none";
 }
 
 /* What the queries and keys are rotated by, after what else the line says. */
@@ -79,15 +81,20 @@ static heed_status name_tokens(heed_vit *model, heed_error *error) {
 
 /* The rules in one line, and what of them and of the sizes no file tells. */
 static void describe_rules(heed_vit *model) {
-  static const char *const pools[] = {"CLS", "the mean of the patches",
-                                      "CLS and the mean of the patches", "the pooling attention"};
+  static const char *const pools[] = {"classifier on CLS",
+                                      "classifier on the mean of the patches",
+                                      "classifier on CLS and the mean of the patches",
+                                      "classifier on the pooling attention",
+                                      "text on its end",
+                                      "text on the last token"};
   const heed_vit_dimensions *dims = &model->dims;
   const heed_rules *rules = &model->roles.rules;
   char rotary[80];
   describe_rotation(model, rotary, sizeof rotary);
-  snprintf(model->rules, sizeof model->rules, "classifier on %s, %s, epsilon %g, positions %s%s",
-           pools[rules->pool], heed_config_activation(dims->activation), (double)dims->epsilon,
-           positions_text(model), rotary);
+  snprintf(model->rules, sizeof model->rules, "%s%s, %s, epsilon %g, positions %s%s",
+           pools[rules->pool], rules->causal ? ", causal" : "",
+           heed_config_activation(dims->activation), (double)dims->epsilon, positions_text(model),
+           rotary);
   const char *assumption = model->roles.assumption;
   char heads[64] = "";
   if (dims->heads_guessed)
@@ -115,6 +122,7 @@ static void fill_info(heed_vit *model) {
                                        .prefix_tokens = dims->prefix_tokens,
                                        .token_names = model->token_names,
                                        .classes = dims->classes,
+                                       .projection = dims->projection,
                                        .positions = positions_text(model),
                                        .family_assumed = model->roles.assumption != NULL,
                                        .heads_guessed = dims->heads_guessed,
@@ -128,10 +136,33 @@ static void fill_info(heed_vit *model) {
                                        .tensors_unused = totals.unused};
 }
 
+/* A number that stands beside the towers. */
+static heed_status read_scale(const heed_vit *model, const char *name, float *to, bool *there,
+                              heed_error *error) {
+  heed_checkpoint_tensor *tensor = heed_roles_named(&model->roles, name);
+  *there = tensor && !tensor->info->unsupported && tensor->info->count == 1;
+  return *there ? heed_checkpoint_read(tensor, 0, 1, to, error) : HEED_OK;
+}
+
+static heed_status fill_text_info(heed_vit *model, heed_error *error) {
+  heed_model_info *info = &model->base.info;
+  const heed_vit_dimensions *dims = &model->dims;
+  const heed_said *end = &model->config->end;
+  info->kind = HEED_MODEL_TEXT;
+  info->source_vocabulary = dims->vocabulary;
+  info->max_length = dims->position_rows;
+  /* Files of before 2023 say 2 and mean the largest. */
+  info->end =
+      end->value == 2 || end->value >= dims->vocabulary || !end->key ? -1 : (int32_t)end->value;
+  info->text_padded = model->roles.rules.pool == HEED_POOL_LAST;
+  HEED_TRY(read_scale(model, "/logit_scale", &info->logit_scale, &info->scaled, error));
+  return read_scale(model, "/logit_bias", &info->logit_bias, &info->biased, error);
+}
+
 static heed_status open_vit(heed_model *base, const heed_model_desc *desc, heed_error *error) {
   heed_vit *model = (heed_vit *)base;
-  HEED_TRY(
-      heed_config_open(model->base.context, desc->files, desc->file_count, &model->config, error));
+  HEED_TRY(heed_config_open(model->base.context, desc->files, desc->file_count, desc->tower,
+                            &model->config, error));
   HEED_TRY(heed_checkpoint_open(model->base.context, desc->files, desc->file_count,
                                 &model->base.checkpoint, error));
   HEED_TRY(heed_roles_detect(model->base.checkpoint, model->config, &model->roles, error));
@@ -145,6 +176,7 @@ static heed_status open_vit(heed_model *base, const heed_model_desc *desc, heed_
   HEED_TRY(name_tokens(model, error));
   describe_rules(model);
   fill_info(model);
+  if (desc->tower) return fill_text_info(model, error);
   return heed_config_preprocess(model->config, model->roles.family, model->dims.image_size,
                                 &model->preprocess, error);
 }

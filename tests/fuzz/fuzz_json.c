@@ -35,7 +35,7 @@ static void configure(const heed_context *context, const heed_model_file *file) 
   heed_config *config;
   heed_preprocess preprocess;
   heed_error error;
-  if (heed_config_open(context, file, 1, &config, &error) != HEED_OK) return;
+  if (heed_config_open(context, file, 1, HEED_TOWER_VISION, &config, &error) != HEED_OK) return;
   for (uint32_t i = 0; heed_family_get(i); i++)
     heed_config_preprocess(config, heed_family_get(i), 224, &preprocess, &error);
   heed_config_label(config, 0);

@@ -37,7 +37,7 @@ static void open_model(const heed_context *context, const heed_model_file *files
   heed_roles roles;
   heed_vit_dimensions dimensions;
   heed_error error;
-  if (heed_config_open(context, NULL, 0, &config, &error) != HEED_OK) return;
+  if (heed_config_open(context, NULL, 0, HEED_TOWER_VISION, &config, &error) != HEED_OK) return;
   if (heed_checkpoint_open(context, files, count, &checkpoint, &error) == HEED_OK) {
     if (heed_roles_detect(checkpoint, config, &roles, &error) == HEED_OK)
       heed_roles_dimensions(&roles, config, &dimensions, &error);

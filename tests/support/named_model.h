@@ -156,7 +156,8 @@ static inline heed_status load(loaded *l, const model *m, const char *config_tex
   files[0] = (heed_model_file){"model.safetensors", test_source(l->bytes.data, l->bytes.size)};
   if (config_text)
     files[1] = (heed_model_file){"config.json", test_source(config_text, strlen(config_text))};
-  heed_status status = heed_config_open(context, files, config_text ? 2 : 1, &l->config, &error);
+  heed_status status =
+      heed_config_open(context, files, config_text ? 2 : 1, HEED_TOWER_VISION, &l->config, &error);
   if (status == HEED_OK)
     status = heed_checkpoint_open(context, files, config_text ? 2 : 1, &l->checkpoint, &error);
   if (status == HEED_OK) status = heed_roles_detect(l->checkpoint, l->config, &l->roles, &error);

@@ -270,7 +270,7 @@ static void oracle_model(void **state) {
   heed_checkpoint *checkpoint;
   heed_roles roles;
   heed_vit_dimensions d;
-  assert_ok(heed_config_open(context, files, 2, &config, &error));
+  assert_ok(heed_config_open(context, files, 2, HEED_TOWER_VISION, &config, &error));
   assert_ok(heed_checkpoint_open(context, files, 2, &checkpoint, &error));
   assert_ok(heed_roles_detect(checkpoint, config, &roles, &error));
   assert_ok(heed_roles_dimensions(&roles, config, &d, &error));

@@ -20,7 +20,7 @@ static heed_status open_texts(const char *config_text, const char *preprocessor,
   if (preprocessor)
     files[count++] = (heed_model_file){"preprocessor_config.json",
                                        test_source(preprocessor, strlen(preprocessor))};
-  return heed_config_open(context, files, count, config, &error);
+  return heed_config_open(context, files, count, HEED_TOWER_VISION, config, &error);
 }
 
 static heed_config *open_good(const char *text) {
@@ -514,7 +514,7 @@ static void allocation_failures(void **state) {
     assert_ok(heed_context_create(&desc, &failing, &error));
     allocator.total = 0;
     allocator.fail_at = n;
-    const heed_status status = heed_config_open(failing, files, 2, &c, &error);
+    const heed_status status = heed_config_open(failing, files, 2, HEED_TOWER_VISION, &c, &error);
     done = allocator.total < n;
     assert_int_equal(status, done ? HEED_OK : HEED_OUT_OF_MEMORY);
     heed_config_destroy(c);

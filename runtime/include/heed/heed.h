@@ -744,11 +744,17 @@ typedef struct heed_model_file {
   heed_source source;
 } heed_model_file;
 
+/* Which part of an image-and-text model is opened. The other part's weights are not read. */
+typedef enum heed_tower {
+  HEED_TOWER_VISION = 0,
+  HEED_TOWER_TEXT = 1 /* CLIP's or SigLIP's */
+} heed_tower;
 typedef struct heed_model_desc {
   size_t struct_size;
   /* The array is copied. What the sources point to is borrowed until the model is destroyed. */
   const heed_model_file *files;
   uint32_t file_count;
+  heed_tower tower;
 } heed_model_desc;
 
 typedef struct heed_model heed_model;
@@ -767,8 +773,9 @@ HEED_NODISCARD HEED_API heed_status heed_model_open(heed_context *context,
 HEED_API void heed_model_destroy(heed_model *model);
 
 typedef enum heed_model_kind {
-  HEED_MODEL_VISION = 0,         /* a vision transformer: pixel_values in */
-  HEED_MODEL_ENCODER_DECODER = 1 /* a sequence in, a sequence out */
+  HEED_MODEL_VISION = 0,          /* a vision transformer: pixel_values in */
+  HEED_MODEL_ENCODER_DECODER = 1, /* a sequence in, a sequence out */
+  HEED_MODEL_TEXT = 2             /* a text tower: input_ids in */
 } heed_model_kind;
 
 /* What a model is. Fields of the other kind are 0. Strings are valid as long as the model. */
@@ -807,10 +814,21 @@ typedef struct heed_model_info {
 
   /* encoder-decoders */
   uint32_t encoder_layers, decoder_layers;
-  uint32_t source_vocabulary; /* 0: the source is feature vectors */
+  uint32_t source_vocabulary; /* 0: the source is feature vectors; of a text tower: token ids */
   uint32_t features;          /* numbers per feature vector; 0: the source is tokens */
   uint32_t target_vocabulary, max_length;
-  int32_t begin, end, padding; /* token ids; padding -1 where the file names none */
+  /* token ids; padding -1 where the file names none; end of a text tower: heed_text_row */
+  int32_t begin, end, padding;
+
+  uint32_t projection; /* E, numbers of an image's or a text's embedding; 0: none */
+
+  /* text towers */
+  /* Whether a text fills the tower's max_length tokens up with padding, and its last token's state
+   * is the text's: SigLIP. */
+  bool text_padded;
+  /* Of heed_compare, as stored: the logarithm of the factor of cosines, and what is added. */
+  bool scaled, biased; /* whether the file has them; without, 0 */
+  float logit_scale, logit_bias;
 } heed_model_info;
 HEED_API void heed_model_get_info(const heed_model *model, heed_model_info *info);
 /* The label of a class from the config, or "class N" when there is none. Valid as long as the
@@ -882,9 +900,14 @@ typedef struct heed_build_desc {
 
   /* encoder-decoders */
   heed_model_part part;
-  uint32_t source_length; /* S; 0 = max_length */
+  uint32_t source_length; /* S, also T of a text tower; 0 = max_length */
   uint32_t target_length; /* T: of the whole; the longest target of a step; 0 = max_length */
 } heed_build_desc;
+
+/* EXPERIMENTAL: may change. The row of a text's ids [count] whose state is the text's, by the info
+ * of a text tower: the first that is `end`; of the largest id where end is -1; the last where
+ * text_padded is set. */
+HEED_API uint32_t heed_text_row(const heed_model_info *text, const int32_t *ids, uint32_t count);
 
 /* The model as a graph; desc NULL = defaults. Borrows model.
  *
@@ -903,6 +926,11 @@ typedef struct heed_build_desc {
  * With classes_only and without intervene, R rows replace the T rows of the last layer's attention
  * and output and of last_hidden_state. The rows are CLS and, where it is read, the distillation
  * token. The numbers are bit-identical.
+ *
+ * A text tower has the input input_ids I32 [B, T], T = source_length. Its outputs are
+ * last_hidden_state [B, T, C], after the final norm, and where there is a projection token_embeds
+ * [B, T, E], that of every token. heed_text_row is the row of the text: of token_embeds its
+ * text_embeds, not normalised. The taps are those of a vision transformer.
  *
  * An encoder-decoder has the input source_tokens I32 [B, S] or source_features F32 [B, S, F]. The
  * whole also has target_tokens I32 [B, T]. A step has token and position I32 [B, 1], seen U8 [B,
@@ -1390,6 +1418,16 @@ HEED_API void heed_score_values(const float *weights, const float *values, uint3
 /* mean[tokens] over the heads of scores[heads, tokens] that are not -Inf there; -Inf where all
  * are. */
 HEED_API void heed_score_mean(const float *scores, uint32_t heads, uint32_t tokens, float *mean);
+
+/* EXPERIMENTAL: may change. The cosine of two vectors [size], summed in double; NaN where one is 0.
+ */
+HEED_API float heed_cosine(const float *a, const float *b, uint32_t size);
+/* EXPERIMENTAL: may change. An image's embedding [E] beside those of texts [count, E], by the info
+ * of the text tower, whose projection is E. logits [count] = exp(logit_scale) cosine + logit_bias.
+ * probability [count] may be NULL: the softmax of the logits over the texts, as CLIP has it, or the
+ * sigmoid of each where the model has a bias, as SigLIP has it. */
+HEED_API void heed_compare(const heed_model_info *text, const float *image, const float *texts,
+                           uint32_t count, float *logits, double *probability);
 
 /* What a row of N weights is. */
 typedef enum heed_row_kind {

@@ -25,7 +25,7 @@ static const heed_name rows[] = {
     {"?head.layernorm.", HEED_ROLE_PROBE_NORM_WEIGHT},
     {"?head.mlp.fc1.", HEED_ROLE_PROBE_FC1_WEIGHT},
     {"?head.mlp.fc2.", HEED_ROLE_PROBE_FC2_WEIGHT},
-    {"?/visual_projection.weight", HEED_ROLE_PROJECTION},
+    {"?/visual_projection.weight", HEED_ROLE_PROJECTION_WEIGHT},
     {"?/classifier.", HEED_ROLE_CLASSIFIER_WEIGHT},
     {0}};
 

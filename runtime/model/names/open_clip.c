@@ -17,7 +17,7 @@ static const heed_name rows[] = {{"class_embedding<", HEED_ROLE_CLS_TOKEN},
                                  {"#mlp.c_proj.", HEED_ROLE_FC2_WEIGHT},
                                  {"?#ls_2.gamma", HEED_ROLE_LAYER_SCALE2},
                                  {"ln_post.", HEED_ROLE_FINAL_NORM_WEIGHT},
-                                 {"?proj^", HEED_ROLE_PROJECTION},
+                                 {"?proj^", HEED_ROLE_PROJECTION_WEIGHT},
                                  {0}};
 
 const heed_names heed_names_open_clip = {"transformer.resblocks.#ln_1.weight", rows, NULL};

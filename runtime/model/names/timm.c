@@ -42,7 +42,7 @@ static const heed_name rows[] = {
     {"?attn_pool.norm.", HEED_ROLE_PROBE_NORM_WEIGHT},
     {"?attn_pool.mlp.fc1.", HEED_ROLE_PROBE_FC1_WEIGHT},
     {"?attn_pool.mlp.fc2.", HEED_ROLE_PROBE_FC2_WEIGHT},
-    {"?/head.proj.weight", HEED_ROLE_PROJECTION},
+    {"?/head.proj.weight", HEED_ROLE_PROJECTION_WEIGHT},
     {"?head.", HEED_ROLE_CLASSIFIER_WEIGHT},
     {"?head_dist.", HEED_ROLE_DISTILLATION_CLASSIFIER_WEIGHT},
     {0}};

@@ -8,6 +8,7 @@ files have one, and two runs: io.safetensors (3 x 3 patches) and io_wide.safeten
 
 python3 make.py [FOLDER...]   (needs torch; torchvision for the folder of that name)"""
 import json
+import math
 import os
 import struct
 import sys
@@ -129,8 +130,9 @@ FAMILIES = {
 def save(path, tensors, half=False):
     header, data = {"__metadata__": {"source": "tests/vectors/vit/make.py"}}, b""
     for key, value in tensors.items():
-        raw = value.to(torch.float16 if half else torch.float32).contiguous().numpy().tobytes()
-        header[key] = {"dtype": "F16" if half else "F32", "shape": list(value.shape), "data_offsets": [len(data), len(data) + len(raw)]}
+        ids = value.dtype == torch.int32
+        raw = value.to(value.dtype if ids else torch.float16 if half else torch.float32).contiguous().numpy().tobytes()
+        header[key] = {"dtype": "I32" if ids else "F16" if half else "F32", "shape": list(value.shape), "data_offsets": [len(data), len(data) + len(raw)]}
         data += raw
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
@@ -145,7 +147,7 @@ class Weights:
         self.family, self.tensors = family, {}
 
     def take(self, name, *shape, scale=1.0, about=0.0):
-        value = torch.randn(*shape, dtype=torch.float64) * scale + about
+        value = torch.randn(shape, dtype=torch.float64) * scale + about
         value = value.to(torch.float16 if self.family["half"] else torch.float32)
         self.tensors[name] = value
         return value.double()
@@ -262,6 +264,7 @@ ACTIVATIONS = {
     "silu": lambda y: y * torch.sigmoid(y),
     "gelu_pytorch_tanh": lambda y: 0.5 * y * (1 + torch.tanh((2 / torch.pi) ** 0.5 * (y + 0.044715 * y**3))),
     "quick_gelu": lambda y: y * torch.sigmoid(1.702 * y),
+    "gelu_pytorch_tanh": lambda y: 0.5 * y * (1 + torch.tanh((2 / math.pi) ** 0.5 * (y + 0.044715 * y**3))),
 }
 
 
@@ -478,4 +481,5 @@ def main(wanted):
             make_folder(name, recipe["RECIPE"], sum(name.encode()))
 
 
-main(sys.argv[1:])
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,19 @@
+/* CLIP's text tower in the names of OpenAI and open_clip. OpenAI's models have quick GELU;
+ * open_clip_config.json tells of the others. Sources: openai/CLIP's model.py; open_clip's
+ * transformer.py. */
+#include "model/family.h"
+
+const heed_family heed_family_open_clip_text = {
+    .name = "open_clip",
+    .types = "open_clip",
+    .names = &heed_names_open_clip_text,
+    .tower = HEED_TOWER_TEXT,
+    .inner = "text.",
+    .fallback = true,
+    .assumption = "quick GELU, as in OpenAI's files",
+    .rules = {.pool = HEED_POOL_END,
+              .architecture = "clip",
+              .epsilon = 1e-5f,
+              .activation = HEED_ACTIVATION_GELU_QUICK,
+              .causal = true},
+};
