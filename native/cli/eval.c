@@ -1,16 +1,20 @@
-/* heed eval: raw tensors in, raw tensors out. */
+/* heed eval: raw tensors in, raw tensors out; of both towers of a model where there is input for
+ * both. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "paths.h"
 #include "pipeline.h"
 #include "tensors.h"
+#include "text_tower.h"
 
+/* One tower: the vision transformer, or the text's. */
 typedef struct eval_job {
   cli_pipeline pipeline;
-  cli_tensors tensors;
-  float *pixels;
-  heed_shape shape; /* of pixel_values: [B, C, H, W] */
+  cli_tensors *tensors; /* the results of both */
+  const char *prefix;   /* of their names: "text." beside those of the vision transformer */
+  void *input;
+  heed_shape shape; /* of pixel_values [B, C, H, W], or of input_ids [B, T] */
   /* values to keep besides the outputs; from `kept` on, maps that only the rollout wants */
   char **names;
   uint32_t name_count, kept;
@@ -18,29 +22,34 @@ typedef struct eval_job {
   bool rollout;
 } eval_job;
 
-/* pixel_values of the input file. */
-static heed_status read_pixels(cli_state *cli, eval_job *job, const char *path) {
+/* pixel_values or input_ids, if the file has it. */
+static heed_status read_input(cli_state *cli, eval_job *job, const heed_tensor_file *file,
+                              const char *path, bool ids) {
   char text[HEED_SHAPE_TEXT_SIZE];
+  const char *name = ids ? "input_ids" : "pixel_values";
+  const heed_file_tensor *tensor = heed_tensor_file_find(file, name);
+  if (!tensor) return HEED_OK;
+  const bool whole = !tensor->unsupported && tensor->dtype == HEED_I32,
+             floats = !tensor->unsupported && tensor->dtype != HEED_U8 && !whole;
+  if (!(ids ? whole : floats) || tensor->shape.rank != (ids ? 2 : 4) || tensor->count == 0)
+    return heed_fail(&cli->error, HEED_INVALID_FILE, "%s: invalid %s (found %s %s, expected %s)",
+                     path, name, tensor->dtype_name, heed_shape_text(&tensor->shape, text),
+                     ids ? "I32 [B, T]" : "floats [B, C, H, W]");
+  job->shape = tensor->shape;
+  job->input = malloc((size_t)tensor->count * 4);
+  return job->input ? heed_tensor_file_read(file, tensor, 0, tensor->count, job->input, &cli->error)
+                    : heed_fail_memory(&cli->error, path, (size_t)tensor->count * 4);
+}
+
+static heed_status read_inputs(cli_state *cli, eval_job jobs[2], const char *path) {
   heed_tensor_file *file;
   CLI_TRY(heed_tensor_file_open(cli->context, path, NULL, &file, &cli->error));
-  const heed_file_tensor *tensor = heed_tensor_file_find(file, "pixel_values");
-  heed_status status = HEED_OK;
-  if (!tensor)
-    status = heed_fail(&cli->error, HEED_INVALID_FILE, "%s: missing tensor pixel_values", path);
-  else if (tensor->unsupported || tensor->dtype == HEED_U8 || tensor->dtype == HEED_I32 ||
-           tensor->shape.rank != 4 || tensor->count == 0)
-    status = heed_fail(&cli->error, HEED_INVALID_FILE,
-                       "%s: invalid pixel_values (found %s %s, expected floats [B, C, H, W])", path,
-                       tensor->dtype_name, heed_shape_text(&tensor->shape, text));
-  else {
-    job->shape = tensor->shape;
-    job->pixels = malloc((size_t)tensor->count * sizeof *job->pixels);
-    status = job->pixels
-                 ? heed_tensor_file_read(file, tensor, 0, tensor->count, job->pixels, &cli->error)
-                 : heed_fail_memory(&cli->error, path, (size_t)tensor->count * sizeof *job->pixels);
-  }
+  heed_status status = read_input(cli, &jobs[0], file, path, false);
+  if (status == HEED_OK) status = read_input(cli, &jobs[1], file, path, true);
   heed_tensor_file_destroy(file);
-  return status;
+  if (status != HEED_OK || jobs[0].input || jobs[1].input) return status;
+  return heed_fail(&cli->error, HEED_INVALID_FILE,
+                   "%s: missing tensor pixel_values (or input_ids, for a text tower)", path);
 }
 
 static heed_status add_name(cli_state *cli, eval_job *job, const char *name, size_t length) {
@@ -83,13 +92,13 @@ static heed_status list_taps(cli_state *cli, eval_job *job, const char *taps) {
 }
 
 /* "layer.3.attention.weights" is saved as attention.3, the rest under its own name. */
-static void saved_name(const char *name, char *to, size_t size) {
+static void saved_name(const char *prefix, const char *name, char *to, size_t size) {
   unsigned layer;
   int end = 0;
   if (sscanf(name, "layer.%u.attention.weights%n", &layer, &end) == 1 && end && !name[end])
-    snprintf(to, size, "attention.%u", layer);
+    snprintf(to, size, "%sattention.%u", prefix, layer);
   else
-    snprintf(to, size, "%s", name);
+    snprintf(to, size, "%s%s", prefix, name);
 }
 
 static heed_status collect(cli_state *cli, eval_job *job, const char *name, cli_tensors *to) {
@@ -97,7 +106,7 @@ static heed_status collect(cli_state *cli, eval_job *job, const char *name, cli_
   heed_shape shape;
   char saved[64];
   CLI_TRY(cli_pipeline_read(cli, &job->pipeline, name, &data, &shape));
-  saved_name(name, saved, sizeof saved);
+  saved_name(job->prefix, name, saved, sizeof saved);
   return cli_tensors_take(to, saved, HEED_F32, &shape, data, &cli->error);
 }
 
@@ -115,9 +124,9 @@ static heed_status add_hidden(cli_state *cli, eval_job *job) {
 }
 
 static const cli_tensor *find_map(const eval_job *job, uint32_t layer) {
-  const cli_tensors *lists[] = {&job->tensors, &job->hidden};
-  char name[32];
-  snprintf(name, sizeof name, "attention.%u", layer);
+  const cli_tensors *lists[] = {job->tensors, &job->hidden};
+  char name[40];
+  snprintf(name, sizeof name, "%sattention.%u", job->prefix, layer);
   for (int k = 0; k < 2; k++)
     for (size_t i = 0; i < lists[k]->count; i++)
       if (strcmp(lists[k]->tensor[i].name, name) == 0) return &lists[k]->tensor[i];
@@ -150,36 +159,115 @@ static heed_status add_rollout(cli_state *cli, eval_job *job) {
     return status;
   }
   const heed_shape shape = {3, {batch, tokens, tokens}};
-  return cli_tensors_take(&job->tensors, "rollout", HEED_F32, &shape, rollout, &cli->error);
+  char name[32];
+  saved_name(job->prefix, "rollout", name, sizeof name);
+  return cli_tensors_take(job->tensors, name, HEED_F32, &shape, rollout, &cli->error);
+}
+
+/* The sizes that the input has. */
+static heed_status choose_sizes(cli_state *cli, eval_job *job) {
+  const heed_model_info *info = &job->pipeline.info;
+  const uint32_t *dim = job->shape.dim;
+  heed_build_desc *build = &job->pipeline.build;
+  build->batch = dim[0];
+  if (info->kind == HEED_MODEL_TEXT) {
+    build->source_length = dim[1];
+    return HEED_OK;
+  }
+  if (dim[1] != info->channels)
+    return heed_fail(&cli->error, HEED_INVALID_FILE,
+                     "pixel_values: wrong number of channels (found %u, expected %u)", dim[1],
+                     info->channels);
+  if (dim[2] < info->patch || dim[3] < info->patch)
+    return heed_fail(
+        &cli->error, HEED_INVALID_FILE,
+        "pixel_values: smaller than a patch (found %ux%u pixels, expected at least %ux%u)", dim[3],
+        dim[2], info->patch, info->patch);
+  build->height = dim[2];
+  build->width = dim[3];
+  return HEED_OK;
+}
+
+/* Of each text the row that stands for it. */
+static heed_status collect_row(cli_state *cli, eval_job *job, const char *from, const char *to) {
+  float *rows;
+  heed_shape shape;
+  if (!heed_graph_find(job->pipeline.graph, from).id) return HEED_OK;
+  CLI_TRY(cli_text_rows(cli, &job->pipeline, from, job->input, &rows, &shape));
+  return cli_tensors_take(job->tensors, to, HEED_F32, &shape, rows, &cli->error);
 }
 
 static heed_status evaluate(cli_state *cli, eval_job *job, cli_choice *choice, const char *taps) {
   cli_pipeline *pipeline = &job->pipeline;
-  if (job->shape.dim[1] != pipeline->info.channels)
-    return heed_fail(&cli->error, HEED_INVALID_FILE,
-                     "pixel_values: wrong number of channels (found %u, expected %u)",
-                     job->shape.dim[1], pipeline->info.channels);
-  if (job->shape.dim[2] < pipeline->info.patch || job->shape.dim[3] < pipeline->info.patch)
-    return heed_fail(
-        &cli->error, HEED_INVALID_FILE,
-        "pixel_values: smaller than a patch (found %ux%u pixels, expected at least %ux%u)",
-        job->shape.dim[3], job->shape.dim[2], pipeline->info.patch, pipeline->info.patch);
+  char pooled[32];
+  CLI_TRY(choose_sizes(cli, job));
   CLI_TRY(list_taps(cli, job, taps));
   CLI_TRY(add_hidden(cli, job));
   pipeline->tap_names = (const char *const *)job->names;
   pipeline->tap_count = job->name_count;
-  pipeline->build.batch = job->shape.dim[0];
-  pipeline->build.height = job->shape.dim[2];
-  pipeline->build.width = job->shape.dim[3];
-  CLI_TRY(cli_pipeline_run(cli, pipeline, choice, job->pixels));
+  CLI_TRY(cli_pipeline_run(cli, pipeline, choice, job->input));
   static const char *const outputs[] = {"logits", "last_hidden_state", "pooler_output",
                                         "image_embeds"};
   for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++)
     if (heed_graph_find(pipeline->graph, outputs[i]).id)
-      CLI_TRY(collect(cli, job, outputs[i], &job->tensors));
+      CLI_TRY(collect(cli, job, outputs[i], job->tensors));
+  if (pipeline->info.kind == HEED_MODEL_TEXT) {
+    saved_name(job->prefix, "pooler_output", pooled, sizeof pooled);
+    CLI_TRY(collect_row(cli, job, cli_text_pooled(pipeline), pooled));
+    CLI_TRY(collect_row(cli, job, "token_embeds", "text_embeds"));
+  }
   for (uint32_t i = 0; i < job->name_count; i++)
-    CLI_TRY(collect(cli, job, job->names[i], i < job->kept ? &job->tensors : &job->hidden));
+    CLI_TRY(collect(cli, job, job->names[i], i < job->kept ? job->tensors : &job->hidden));
   return job->rollout ? add_rollout(cli, job) : HEED_OK;
+}
+
+static const cli_tensor *find_tensor(const cli_tensors *tensors, const char *name) {
+  for (size_t i = 0; i < tensors->count; i++)
+    if (strcmp(tensors->tensor[i].name, name) == 0) return &tensors->tensor[i];
+  return NULL;
+}
+
+/* logits_per_image [pictures, texts], where both towers have an embedding. */
+static heed_status add_comparison(cli_state *cli, const eval_job *text) {
+  const cli_tensor *images = find_tensor(text->tensors, "image_embeds"),
+                   *texts = find_tensor(text->tensors, "text_embeds");
+  if (!images || !texts) return HEED_OK;
+  const uint32_t size = images->shape.dim[1], rows = images->shape.dim[0],
+                 columns = texts->shape.dim[0];
+  if (size != texts->shape.dim[1])
+    return heed_fail(&cli->error, HEED_INVALID_FILE,
+                     "the embeddings of images and texts differ in size (found %u and %u)", size,
+                     texts->shape.dim[1]);
+  const float *image = images->data, *embeds = texts->data;
+  float *logits = malloc((size_t)rows * columns * sizeof *logits);
+  if (!logits)
+    return heed_fail_memory(&cli->error, "logits", (size_t)rows * columns * sizeof *logits);
+  for (uint32_t i = 0; i < rows; i++)
+    heed_compare(&text->pipeline.info, image + (size_t)i * size, embeds, columns,
+                 logits + (size_t)i * columns, NULL);
+  const heed_shape shape = {2, {rows, columns}};
+  return cli_tensors_take(text->tensors, "logits_per_image", HEED_F32, &shape, logits, &cli->error);
+}
+
+/* The towers that there is input for. */
+static heed_status evaluate_towers(cli_state *cli, eval_job jobs[2], cli_choice *choice,
+                                   const char *model, const char *in, const char *taps) {
+  CLI_TRY(read_inputs(cli, jobs, in));
+  jobs[1].prefix = jobs[0].input ? "text." : "";
+  if (jobs[0].input) CLI_TRY(cli_pipeline_load(cli, &jobs[0].pipeline, model));
+  if (jobs[1].input) CLI_TRY(cli_text_load(cli, &jobs[1].pipeline, model));
+  CLI_TRY(cli_choice_open(cli, choice));
+  for (int i = 0; i < 2; i++)
+    if (jobs[i].input) CLI_TRY(evaluate(cli, &jobs[i], choice, taps));
+  return jobs[0].input && jobs[1].input ? add_comparison(cli, &jobs[1]) : HEED_OK;
+}
+
+static void close_job(eval_job *job) {
+  cli_pipeline_close(&job->pipeline);
+  cli_tensors_clear(&job->hidden);
+  for (uint32_t i = 0; i < job->name_count; i++) free(job->names[i]);
+  free(job->names);
+  free(job->input);
 }
 
 static int run(cli_state *cli, int argc, char **argv) {
@@ -203,25 +291,21 @@ static int run(cli_state *cli, int argc, char **argv) {
             words.count, out ? "" : " and no -o");
     return CLI_USAGE;
   }
-  eval_job job = {0};
+  cli_tensors tensors = {0};
+  eval_job jobs[2] = {{.tensors = &tensors, .prefix = ""}, {.tensors = &tensors, .prefix = ""}};
   const cli_path paths[] = {{CLI_READ_MODEL, "the model's", words.word[0]},
                             {CLI_READ, "the input", words.word[1]},
                             {CLI_WRITTEN, "-o", out}};
   heed_status status = cli_check_paths(cli, paths, sizeof paths / sizeof *paths);
-  if (status == HEED_OK) status = cli_pipeline_load(cli, &job.pipeline, words.word[0]);
-  if (status == HEED_OK) status = read_pixels(cli, &job, words.word[1]);
-  if (status == HEED_OK) status = cli_choice_open(cli, &choice);
-  if (status == HEED_OK) status = evaluate(cli, &job, &choice, taps);
-  if (status == HEED_OK) status = cli_tensors_save(cli, &job.tensors, NULL, 0, out);
-  cli_pipeline_close(&job.pipeline);
+  if (status == HEED_OK)
+    status = evaluate_towers(cli, jobs, &choice, words.word[0], words.word[1], taps);
+  if (status == HEED_OK) status = cli_tensors_save(cli, &tensors, NULL, 0, out);
+  close_job(&jobs[0]);
+  close_job(&jobs[1]);
   cli_choice_close(&choice);
-  cli_tensors_clear(&job.tensors);
-  cli_tensors_clear(&job.hidden);
-  for (uint32_t i = 0; i < job.name_count; i++) free(job.names[i]);
-  free(job.names);
-  free(job.pixels);
+  cli_tensors_clear(&tensors);
   return status == HEED_OK ? CLI_OK : cli_fail(cli);
 }
 
-const cli_verb cli_verb_eval = {"eval",
-                                "run a model on tensors (pixel_values) and save its outputs", run};
+const cli_verb cli_verb_eval = {
+    "eval", "run a model on tensors (pixel_values, input_ids) and save its outputs", run};

@@ -108,19 +108,20 @@ static double now_milliseconds(void) {
 }
 
 static heed_status run_once(cli_state *cli, cli_pipeline *pipeline, cli_choice *choice,
-                            const float *pixel_values) {
+                            const void *data) {
   const heed_hooks hooks = terminal_hooks(choice);
   if (!pipeline->session) {
     CLI_TRY(cli_pipeline_plan(cli, pipeline, choice));
     CLI_TRY(heed_session_create(pipeline->plan, hooks.progress ? &hooks : NULL, &pipeline->session,
                                 &cli->error));
   }
-  const heed_value input = heed_graph_find(pipeline->graph, "pixel_values");
+  const char *name = pipeline->info.kind == HEED_MODEL_TEXT ? "input_ids" : "pixel_values";
+  const heed_value input = heed_graph_find(pipeline->graph, name);
   heed_value_info info;
   if (heed_graph_value_info(pipeline->graph, input, &info) != HEED_OK)
-    return heed_fail(&cli->error, HEED_INTERNAL, "pixel_values: missing input of the graph");
-  CLI_TRY(heed_session_write(pipeline->session, input, pixel_values,
-                             (size_t)heed_shape_count(&info.shape) * sizeof *pixel_values,
+    return heed_fail(&cli->error, HEED_INTERNAL, "%s: missing input of the graph", name);
+  CLI_TRY(heed_session_write(pipeline->session, input, data,
+                             (size_t)heed_shape_count(&info.shape) * heed_dtype_size(info.dtype),
                              &cli->error));
   if (pipeline->write_inputs) CLI_TRY(pipeline->write_inputs(cli, pipeline, pipeline->inputs));
   CLI_TRY(heed_session_run(pipeline->session, NULL, &cli->error));
@@ -132,9 +133,9 @@ static heed_status run_once(cli_state *cli, cli_pipeline *pipeline, cli_choice *
 }
 
 heed_status cli_pipeline_run(cli_state *cli, cli_pipeline *pipeline, cli_choice *choice,
-                             const float *pixel_values) {
+                             const void *data) {
   for (;;) {
-    const heed_status status = run_once(cli, pipeline, choice, pixel_values);
+    const heed_status status = run_once(cli, pipeline, choice, data);
     if (status == HEED_OK) return HEED_OK;
     cli_pipeline_reset(pipeline); /* the backend must outlive what was made on it */
     if (!cli_choice_fall_back(cli, choice, status)) return cli->error.status;

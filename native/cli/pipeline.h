@@ -46,10 +46,10 @@ heed_status cli_pipeline_size(cli_state *cli, cli_pipeline *pipeline, const char
   }
 /* Graph and plan for pipeline->build and ->tap_names on the chosen backend; no session yet. */
 heed_status cli_pipeline_plan(cli_state *cli, cli_pipeline *pipeline, cli_choice *choice);
-/* Plan, session and run for these pixel_values. A second call with the same build and taps reuses
- * the session. */
+/* Plan, session and run for these pixel_values, of a text tower input_ids. A second call with the
+ * same build and taps reuses the session. */
 heed_status cli_pipeline_run(cli_state *cli, cli_pipeline *pipeline, cli_choice *choice,
-                             const float *pixel_values);
+                             const void *data);
 /* The shape of a value of the graph by name; false when there is none. */
 bool cli_pipeline_find(const cli_pipeline *pipeline, const char *name, heed_value *value,
                        heed_value_info *info);
