@@ -109,6 +109,12 @@ static int set_option(const cli_state *cli, const cli_option *option, const char
     memcpy(option->target, &value, sizeof value);
     return -1;
   }
+  if (option->kind == CLI_TEXTS) {
+    cli_words *words = option->target;
+    if (words->count == CLI_MAX_WORDS) return too_many_words(cli);
+    words->word[words->count++] = value;
+    return -1;
+  }
   uint32_t number;
   if (!cli_read_number(value, UINT32_MAX - 1, &number)) {
     fprintf(stderr, "heed %s: %s: invalid whole number (found \"%s\"); see heed %s --help\n",

@@ -4,12 +4,17 @@
 
 #include "cli.h"
 
-typedef enum cli_option_kind { CLI_FLAG, CLI_TEXT, CLI_NUMBER } cli_option_kind;
+typedef enum cli_option_kind {
+  CLI_FLAG,
+  CLI_TEXT,
+  CLI_NUMBER,
+  CLI_TEXTS /* may be given again */
+} cli_option_kind;
 
 typedef struct cli_option {
   const char *name; /* "--top" or "-o" */
   cli_option_kind kind;
-  void *target;      /* bool *, const char **, uint32_t * */
+  void *target;      /* bool *, const char **, uint32_t *, cli_words * */
   const char *value; /* "K": how help names the value; NULL for a flag */
   const char *help;
 } cli_option;

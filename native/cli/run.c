@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compare.h"
 #include "embedded.h"
 #include "picture_stream.h"
 #include "sequence.h"
@@ -348,11 +349,46 @@ static int run_sequence(cli_state *cli, const run_options *options, sequence_opt
   return sequence_run(cli, sequence, words->word[0]) == HEED_OK ? CLI_OK : cli_fail(cli);
 }
 
+/* heed run MODEL [IMAGE] --text; what belongs to a picture's attention is refused. */
+static int run_texts(cli_state *cli, const run_options *options, compare_options *compare,
+                     const cli_words *words) {
+  if (words->count < 1 || words->count > 2) {
+    fprintf(stderr,
+            "heed run: --text: wrong arguments (found %u besides the options, expected MODEL and "
+            "at most one image)\n",
+            words->count);
+    return CLI_USAGE;
+  }
+  if (options->scene || options->query || options->rollout || options->scale || options->reverse ||
+      options->score || cli_changes_any(&options->changes)) {
+    fprintf(stderr,
+            "heed run: --scene, --query, --rollout, --scale, --reverse, --score and changes of "
+            "the attention cannot be given with --text\n");
+    return CLI_USAGE;
+  }
+  compare->model = words->word[0];
+  compare->picture = words->count > 1 ? words->word[1] : NULL;
+  compare->fit = options->fit;
+  compare->layer = options->layer;
+  compare->head = options->head;
+  compare->maps = options->maps;
+  compare->json = options->json;
+  compare->save = options->save;
+  compare->width = options->width;
+  return compare_run(cli, compare) == HEED_OK ? CLI_OK : cli_fail(cli);
+}
+
 static int run(cli_state *cli, int argc, char **argv) {
   run_options options = {.choice = CLI_CHOICE_INIT, .top = 5};
   sequence_options sequence = {.choice = &options.choice};
-  cli_words words;
+  cli_words words, texts = {.count = 0};
+  compare_options compare = {.choice = &options.choice, .texts = &texts};
   const cli_option table[] = {
+      {"--text", CLI_TEXTS, &texts, "TEXT",
+       "compare the image with this text (CLIP, SigLIP); may be given again; --maps then draws "
+       "the similarity of each patch to each text"},
+      {"--text-maps", CLI_TEXT, &compare.text_maps, RUN_FIGURE_NAME,
+       "draw the attention of the first --text, tokens x tokens"},
       {"--scene", CLI_TEXT, &options.scene, "SEED|FILE.json",
        "use this generated scene instead of an image"},
       {"--fit", CLI_TEXT, &options.fit, "model|whole",
@@ -387,6 +423,11 @@ static int run(cli_state *cli, int argc, char **argv) {
       "demo's scenes.",
       table, argc, argv, &words);
   if (code >= 0) return code;
+  if (texts.count) return run_texts(cli, &options, &compare, &words);
+  if (compare.text_maps) {
+    fprintf(stderr, "heed run: --text-maps: no text (expected --text TEXT)\n");
+    return CLI_USAGE;
+  }
   if (sequence.tokens || sequence.features || sequence.length)
     return run_sequence(cli, &options, &sequence, &words);
   const bool has_model = words.count > 0 && heed_is_model_path(words.word[0]);

@@ -32,11 +32,25 @@ static const char *name_of(const char *path) {
   return strrchr(path, '/') + 1;
 } /* a path from heed_model_files_each has a folder */
 
+static const char *const configs[] = {"config.json",
+                                      "preprocessor_config.json",
+                                      "open_clip_config.json",
+                                      "tokenizer.json",
+                                      "vocab.json",
+                                      "merges.txt",
+                                      "spiece.model",
+                                      "tokenizer.model"};
+/* Of these, those without a kind that the first bytes tell. */
+static bool is_plain(const char *name) {
+  return heed_ends_with(name, ".txt") || heed_ends_with(name, ".model");
+}
+
 static heed_status open_text(heed_model_files *files, uint32_t at, heed_error *error) {
   heed_regular *regular = &files->open[at].regular;
   heed_source *source = &files->file[at].source;
   *source = (heed_source){0, NULL, heed_regular_read, regular};
   HEED_TRY(heed_regular_open(regular, files->path[at], &source->size, error));
+  if (is_plain(files->path[at])) return HEED_OK;
   return heed_regular_check_kind(regular, source->size, "JSON", error);
 }
 
@@ -53,16 +67,13 @@ static heed_status add_file(void *user, const char *path, heed_error *error) {
   files->file[at].name = name_of(files->path[at]);
   files->open[at].regular.descriptor = -1;
   files->count++; /* from here on heed_model_files_destroy closes it */
-  return heed_ends_with(name, ".json")
+  return heed_ends_with(name, ".json") || is_plain(name)
              ? open_text(files, at, error)
              : heed_weights_open(files->context, files->path[at], HEED_EXPECTED_WEIGHTS,
                                  &files->open[at], &files->file[at].source, error);
 }
 
 /* -------------------------------------------------------------------------------- what is there */
-
-static const char *const configs[] = {"config.json", "preprocessor_config.json",
-                                      "open_clip_config.json"};
 
 static bool is_config(const char *name) {
   for (size_t i = 0; i < sizeof configs / sizeof *configs; i++)

@@ -108,6 +108,15 @@ static void add_embedding(heed_vit_builder *b, heed_value states, heed_value poo
       .weight = heed_vit_define_one(b, heed_vit_ref(model, HEED_ROLE_PROJECTION_WEIGHT),
                                     HEED_SHAPE(model->dims.projection, width))};
   output(b, heed_define_linear(b->graph, &desc), model->dims.projection, "image_embeds");
+  if (!model->roles.rules.norm_pooled || b->read_rows) return;
+  /* What CLS goes through, of every token: costs nothing where it is not tapped. */
+  const heed_role_ref *norm = heed_vit_ref(model, HEED_ROLE_FINAL_NORM_WEIGHT),
+                      *projection = heed_vit_ref(model, HEED_ROLE_PROJECTION_WEIGHT);
+  heed_graph_name(
+      b->graph,
+      heed_vit_project(b, heed_vit_norm(b, states, norm, width), projection, width,
+                       model->dims.projection, HEED_ACTIVATION_NONE, (heed_value){0}, NULL),
+      "token_embeds");
 }
 
 heed_status heed_vit_add_heads(heed_vit_builder *b, heed_value x, heed_error *error) {

@@ -20,7 +20,7 @@ static heed_status refuse_files(const heed_model_desc *desc, heed_error *error) 
                        "%s: this kind of tokenizer is not supported (expected tokenizer.json with "
                        "BPE, or CLIP's vocab.json and merges.txt)",
                        others[i]);
-  return heed_fail(error, HEED_INVALID_ARGUMENT,
+  return heed_fail(error, HEED_INVALID_FILE,
                    "tokenizer: no file of one beside the model (expected tokenizer.json, or "
                    "vocab.json and merges.txt)");
 }

@@ -192,6 +192,41 @@ static void towers(void **state) {
   close_model(&o);
 }
 
+/* Logits of the oracle's embeddings as the oracle has them; probabilities by their definitions. */
+static void comparison(void **state) {
+  (void)state;
+  opened o;
+  heed_shape images, texts, shape;
+  float found[3];
+  double probability[3];
+  assert_ok(open_model(&o, "clip_text", "config.json", HEED_TOWER_TEXT));
+  vector_file io = vector_file_open("vit/clip_text/io.safetensors");
+  float *image = vector_file_read(&io, "expect.image_embeds", HEED_F32, &images),
+        *text = vector_file_read(&io, "expect.text_embeds", HEED_F32, &texts),
+        *logits = vector_file_read(&io, "expect.logits_per_image", HEED_F32, &shape);
+  assert_int_equal(texts.dim[0], 3);
+  for (uint32_t i = 0; i < images.dim[0]; i++) {
+    heed_compare(&o.info, image + (size_t)i * images.dim[1], text, 3, found, probability);
+    for (uint32_t k = 0; k < 3; k++) {
+      double sum = 0.0;
+      for (uint32_t j = 0; j < 3; j++)
+        sum += exp((double)logits[i * 3 + j] - (double)logits[i * 3 + k]);
+      assert_true(fabs((double)found[k] - (double)logits[i * 3 + k]) <= 2e-5);
+      assert_true(fabs(probability[k] - 1.0 / sum) <= 2e-5);
+    }
+  }
+  o.info.biased = true;
+  o.info.logit_bias = -3.0f;
+  heed_compare(&o.info, image, text, 1, found, probability);
+  assert_true(fabs((double)found[0] - ((double)logits[0] - 3.0)) <= 2e-5);
+  assert_true(fabs(probability[0] - 1.0 / (1.0 + exp(3.0 - (double)logits[0]))) <= 2e-5);
+  free(image);
+  free(text);
+  free(logits);
+  vector_file_close(&io);
+  close_model(&o);
+}
+
 static void rows(void **state) {
   (void)state;
   const int32_t ids[] = {5, 9, 2, 9, 7};
@@ -211,6 +246,6 @@ static void rows(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(every_model), cmocka_unit_test(towers),
-                                     cmocka_unit_test(rows)};
+                                     cmocka_unit_test(comparison), cmocka_unit_test(rows)};
   return cmocka_run_group_tests(tests, NULL, test_backend_close_all);
 }

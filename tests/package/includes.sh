@@ -30,7 +30,7 @@ native/files      base model/safetensors.h pickle/foreign.h pickle/kind.h heed/n
 native/image      base files pickle/kind.h heed/native.h
 native/figure     base files image heed/native.h
 native/auto       base heed/native.h heed/vulkan.h
-native/cli        heed/check.h heed/native.h heed/scene.h heed/scene_json.h heed/vulkan.h heed/vulkan_test.h
+native/cli        heed/check.h heed/native.h heed/tokenizer.h heed/scene.h heed/scene_json.h heed/vulkan.h heed/vulkan_test.h
 native/demo       heed/scene.h
 native/examples   heed/check.h heed/native.h
 web/wasm          base cpu explain pickle/foreign.h heed/check.h heed/pickle.h heed/scene_json.h

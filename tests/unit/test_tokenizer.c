@@ -157,7 +157,7 @@ static void bad_files(void **state) {
     heed_status status;
     const char *part;
   } cases[] = {
-      {"x", "", HEED_INVALID_ARGUMENT, "no file of one beside the model"},
+      {"x", "", HEED_INVALID_FILE, "no file of one beside the model"},
       {"spiece.model", "", HEED_UNSUPPORTED, "spiece.model: this kind of tokenizer"},
       {"tokenizer.json", "{}", HEED_INVALID_FILE, "model is not valid"},
       {"tokenizer.json", "[]", HEED_INVALID_FILE, "it is not an object"},
@@ -190,7 +190,7 @@ static void bad_files(void **state) {
        HEED_INVALID_FILE, "names a token that is not there (found c)"},
       {"tokenizer.json", MODEL(",\"added_tokens\":[{\"id\":3,\"content\":\"c\",\"lstrip\":true}]"),
        HEED_UNSUPPORTED, "lstrip"},
-      {"vocab.json", "{}", HEED_INVALID_ARGUMENT, "no file of one beside the model"},
+      {"vocab.json", "{}", HEED_INVALID_FILE, "no file of one beside the model"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     heed_tokenizer *tokenizer;

@@ -25,8 +25,8 @@ typedef struct heed_tokenizer_info {
 
 /* Reads a tokenizer from the files of a model: tokenizer.json, else CLIP's vocab.json and
  * merges.txt. Nothing of desc is used after the call; borrows context. Statuses: INVALID_ARGUMENT
- * (there is no such file), INVALID_FILE, UNSUPPORTED (another kind of tokenizer, which the sentence
- * names), OUT_OF_MEMORY, IO. */
+ * (desc), INVALID_FILE (also where there is no such file), UNSUPPORTED (another kind of tokenizer,
+ * which the sentence names), OUT_OF_MEMORY, IO. */
 HEED_NODISCARD HEED_API heed_status heed_tokenizer_open(heed_context *context,
                                                         const heed_model_desc *desc,
                                                         heed_tokenizer **tokenizer,

@@ -25,7 +25,7 @@ OPEN_CLIP = {"tokens": "token_embedding.weight", "positions": "positional_embedd
 
 # head: the projection; with a '^' stored transposed, with a '.' a linear map with a bias. end: the id that ends a text. fill: the id after it.
 def text(names, prefix, head, width=24, heads=3, epsilon=1e-5, activation="quick_gelu", causal=True, end=IDS - 1, fill=IDS - 1, half=False, vision=None,
-         bias=False, config=None, config_name="config.json"):
+         bias=False, tokenizer=False, config=None, config_name="config.json"):
     return locals()
 
 
@@ -51,7 +51,7 @@ def vision(names, **more):
 
 
 FOLDERS = {
-    "clip_text": text(HF, "text_model.", "text_projection.weight", width=32, heads=4, config=clip_config,
+    "clip_text": text(HF, "text_model.", "text_projection.weight", width=32, heads=4, tokenizer=True, config=clip_config,
                       vision=vision(make.CLIP, prefix="vision_model.", activation="quick_gelu")),
     "siglip_text": text(HF, "text_model.", "text_model.head.", epsilon=1e-6, activation="gelu_pytorch_tanh", causal=False, fill=1, bias=True,
                         config=lambda f: {"model_type": "siglip", "text_config": hf_text(f, model_type="siglip_text_model")}),
@@ -117,6 +117,22 @@ def make_ids(f, lengths, tokens):
     return ids
 
 
+def tokenizer():
+    """CLIP's kind of tokenizer with the few letters of "a cat of a dog"; other letters are unknown, which is the end's id."""
+    letters, merges = list("acdfgot"), ["c a", "ca t</w>", "d o", "do g</w>", "o f</w>"]
+    tokens = letters + [letter + "</w>" for letter in letters] + [merge.replace(" ", "") for merge in merges]
+    vocabulary = dict({token: index for index, token in enumerate(tokens)}, **{"<|startoftext|>": IDS - 2, "<|endoftext|>": IDS - 1})
+    special = [{"id": vocabulary[text], "content": text, "single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
+               for text in ("<|startoftext|>", "<|endoftext|>")]
+    pattern = r"<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
+    return {"added_tokens": special,
+            "normalizer": {"type": "Sequence", "normalizers": [{"type": "NFC"}, {"type": "Replace", "pattern": {"Regex": r"\s+"}, "content": " "}, {"type": "Lowercase"}]},
+            "pre_tokenizer": {"type": "Sequence", "pretokenizers": [{"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Removed", "invert": True},
+                                                                    {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True}]},
+            "post_processor": {"type": "RobertaProcessing", "sep": ["<|endoftext|>", IDS - 1], "cls": ["<|startoftext|>", IDS - 2]},
+            "model": {"type": "BPE", "unk_token": "<|endoftext|>", "end_of_word_suffix": "</w>", "vocab": vocabulary, "merges": merges}}
+
+
 def unit(x):
     return x / x.norm(dim=-1, keepdim=True)
 
@@ -133,6 +149,10 @@ def make_folder(name, f, seed):
     if f["config"]:
         with open(os.path.join(folder, f["config_name"]), "w") as file:
             json.dump(f["config"](f), file, indent=1)
+            file.write("\n")
+    if f["tokenizer"]:
+        with open(os.path.join(folder, "tokenizer.json"), "w") as file:
+            json.dump(tokenizer(), file, indent=1)
             file.write("\n")
     for run, (lengths, tokens) in {"io": ((5, 9, 3), 9), "io_short": ((6, 2), 6)}.items():
         ids = make_ids(f, lengths, tokens)

@@ -1,0 +1,70 @@
+#!/bin/sh
+# heed run --text: a picture beside texts, what it prints and writes, and what it refuses.
+# shellcheck source=tests/cli/harness.sh
+. "$(dirname "$0")/harness.sh"
+
+clip=$vectors/vit/clip_text
+picture=$vectors/preprocess/rgb.png
+
+test_begin probabilities
+heed run "$clip" "$picture" --text 'a cat' --text 'A  DOG' --backend cpu --quiet --json out.json --save out.safetensors
+expect_exit 0
+expect_stdout_contains '(softmax over the texts)'
+expect_stdout_contains 'a cat (cosine'
+expect_stderr_empty
+awk '/cosine/ { sum += $1 } END { exit !(sum > 0.9998 && sum < 1.0002) }' "$out" || fail "the probabilities do not sum to 1"
+grep -qF '"ids": [28, 7, 15, 29], "tokens": ["<|startoftext|>", "a", "cat", "<|endoftext|>"]' "$here/out.json" || fail "out.json lacks the tokens of a cat"
+grep -qF '"ids": [28, 7, 17, 29]' "$here/out.json" || fail "out.json lacks the tokens of a dog"
+grep -qF '"rows": [[1,0,0,0], ' "$here/out.json" || fail "out.json: the first token attends to more than itself"
+grep -qF '"similarity": [' "$here/out.json" || fail "out.json lacks the similarity of patches"
+expect_file out.safetensors
+test_end
+
+# What was saved goes through heed eval to the same numbers.
+test_begin the_same_by_eval
+heed run "$clip" "$picture" --text 'a cat' --text 'a dog' --backend cpu --quiet --save in.safetensors
+cp "$here/in.safetensors" "$bad/in.safetensors"
+heed eval "$clip" "$bad/in.safetensors" -o out.safetensors --backend cpu --quiet
+expect_exit 0
+for tensor in logits_per_image text_embeds image_embeds text.attention.1; do
+  grep -qaF "\"$tensor\"" "$here/out.safetensors" || fail "eval: no $tensor"
+done
+test_end
+
+test_begin figures
+heed run "$clip" "$picture" --text 'a cat' --text 'a dog' --layer 0 --head 2 --backend cpu --quiet --maps maps.svg --text-maps text.svg
+expect_exit 0
+expect_file maps.svg
+expect_file text.svg
+grep -q 'similarity of each patch to each text (not attention)' "$here/maps.svg" || fail "maps.svg does not say what it is"
+grep -q 'attention of the text' "$here/text.svg" || fail "text.svg does not say what it is"
+test_end
+
+test_begin truncated
+heed run "$clip" "$picture" --text 'a a a a a a a a a a a' --backend cpu --quiet
+expect_exit 0
+expect_stderr_contains 'heed run: --text: truncated to 9 of 13 tokens: a a a'
+expect_stdout_contains '1.0000  a a a'
+test_end
+
+bad_input no_text_tower "no text tower (expected that of CLIP or SigLIP, with token_embedding)" run "$vectors/vit/timm" "$picture" --text a --backend cpu --quiet
+bad_input no_tokenizer "tokenizer: no file of one beside the model (expected tokenizer.json, or vocab.json and merges.txt)" run "$vectors/vit/open_clip_text" "$picture" --text a --backend cpu --quiet
+mkdir -p "$bad/other"
+cp "$clip"/config.json "$clip"/model.safetensors "$bad/other"
+cp "$vectors"/tokenizer/clip/tokenizer.json "$bad/other"
+bad_input other_tokenizer "tokenizer: it does not fit the model (found id 622, expected ids below 30)" run "$bad/other" "$picture" --text a --backend cpu --quiet
+
+test_begin text_with_query
+heed run "$clip" "$picture" --text a --query 1,1
+expect_exit 2
+expect_stderr_contains 'cannot be given with --text'
+expect_nothing_written
+test_end
+
+test_begin text_maps_alone
+heed run "$clip" "$picture" --text-maps text.png
+expect_exit 2
+expect_stderr_contains '--text-maps: no text (expected --text TEXT)'
+test_end
+
+tests_end
