@@ -1,6 +1,6 @@
 # With -DBUILD_SHARED_LIBS=ON: libheed.so and libheed_native.so, which are installed in place of the static libraries. The tests keep the
-# static ones, whose internals they use, and so does the program, which then needs no other file. The checks, the reader of PyTorch's files and
-# the Vulkan backend also use the core's internals, so libheed.so holds them, and heed::check, heed::pickle and heed::vulkan are other names of
+# static ones, whose internals they use, and so does the program, which then needs no other file. The checks, the reader of PyTorch's files, tokenizers and
+# the Vulkan backend also use the core's internals, so libheed.so holds them, and heed::check, heed::pickle, heed::tokenizer and heed::vulkan are other names of
 # heed::heed. What is exported is marked with HEED_API and listed in exports.txt. Before 1.0.0 a minor version may change the interface, so the
 # soname has both numbers.
 if(WIN32 OR APPLE)
@@ -22,7 +22,7 @@ function(heed_shared_library name file)
 endfunction()
 
 find_package(Threads REQUIRED)
-set(inside heed heed_check heed_pickle)
+set(inside heed heed_check heed_pickle heed_tokenizer)
 if(TARGET heed_vulkan)
   list(APPEND inside heed_gpu heed_vulkan)
 endif()
@@ -36,6 +36,9 @@ target_link_libraries(heed_shared_check INTERFACE heed_shared)
 add_library(heed_shared_pickle INTERFACE)
 set_target_properties(heed_shared_pickle PROPERTIES EXPORT_NAME pickle)
 target_link_libraries(heed_shared_pickle INTERFACE heed_shared)
+add_library(heed_shared_tokenizer INTERFACE)
+set_target_properties(heed_shared_tokenizer PROPERTIES EXPORT_NAME tokenizer)
+target_link_libraries(heed_shared_tokenizer INTERFACE heed_shared)
 if(TARGET heed_vulkan)
   add_library(heed_shared_vulkan INTERFACE)
   set_target_properties(heed_shared_vulkan PROPERTIES EXPORT_NAME vulkan)
