@@ -25,10 +25,10 @@ heed_status heed_broadcast_infer(const heed_graph *graph, heed_node *node, void 
   }
   char found[HEED_SHAPE_TEXT_SIZE], into[HEED_SHAPE_TEXT_SIZE];
   if (!fits)
-    return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "%s: b cannot be broadcast to a (found %s, expected axes of 1 or those of %s)",
-                     heed_ops[node->op]->name, heed_shape_text(&b->shape, found),
-                     heed_shape_text(&a->shape, into));
+    return heed_op_refuse(
+        error, "%s: b cannot be broadcast to a (found %s, expected axes of 1 or those of %s)",
+        heed_ops[node->op]->name, heed_shape_text(&b->shape, found),
+        heed_shape_text(&a->shape, into));
   results[0] = (heed_op_result){HEED_F32, a->shape};
   return HEED_OK;
 }

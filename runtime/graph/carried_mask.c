@@ -4,6 +4,7 @@
 #include "base/status.h"
 #include "base/tensor.h"
 #include "graph/graph.h"
+#include "graph/op_check.h"
 
 void heed_graph_carry_mask(heed_graph *graph, heed_value value, heed_value mask) {
   heed_error error;
@@ -20,12 +21,13 @@ void heed_graph_carry_mask(heed_graph *graph, heed_value value, heed_value mask)
       (record && (record->dtype != HEED_U8 || record->shape.rank != 2 ||
                   record->shape.dim[0] != d[0] || record->shape.dim[1] != d[1]))) {
     char text[2][HEED_SHAPE_TEXT_SIZE];
-    heed_fail(&error, HEED_INVALID_ARGUMENT,
-              "carry_mask: mask does not fit the value (found %s %s for %s, expected U8 [B, T] for "
-              "[B, T, C])",
-              record ? heed_dtype_name(record->dtype) : "none",
-              record ? heed_shape_text(&record->shape, text[0]) : "",
-              heed_shape_text(&of->shape, text[1]));
+    heed_op_refuse(
+        &error,
+        "carry_mask: mask does not fit the value (found %s %s for %s, expected U8 [B, T] for "
+        "[B, T, C])",
+        record ? heed_dtype_name(record->dtype) : "none",
+        record ? heed_shape_text(&record->shape, text[0]) : "",
+        heed_shape_text(&of->shape, text[1]));
     heed_graph_fail(graph, &error);
     return;
   }
@@ -48,9 +50,8 @@ heed_status heed_graph_inherit_mask(const heed_graph *graph, const heed_node *no
         input->shape.dim[1] != shape->dim[1])
       continue;
     if (*mask && *mask != input->mask)
-      return heed_fail(
-          error, HEED_INVALID_ARGUMENT,
-          "%s: inputs carry different padding masks (found values %u and %u, expected one)",
+      return heed_op_refuse(
+          error, "%s: inputs carry different padding masks (found values %u and %u, expected one)",
           heed_ops[node->op]->name, *mask, input->mask);
     *mask = input->mask;
   }

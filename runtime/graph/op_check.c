@@ -34,8 +34,8 @@ const heed_value_record *heed_op_take(const heed_graph *graph, heed_node *node, 
       heed_graph_need(graph, value, heed_op_input_text(node, slot, what), error);
   if (!record) return NULL;
   if (record->dtype != dtype) {
-    heed_fail(error, HEED_INVALID_ARGUMENT, "%s: wrong dtype (found %s, expected %s)", what,
-              heed_dtype_name(record->dtype), heed_dtype_name(dtype));
+    heed_op_refuse(error, "%s: wrong dtype (found %s, expected %s)", what,
+                   heed_dtype_name(record->dtype), heed_dtype_name(dtype));
     return NULL;
   }
   HEED_ASSERT(!node->input[slot]);
@@ -48,8 +48,8 @@ const heed_value_record *heed_op_take_constant(const heed_graph *graph, heed_nod
   char what[HEED_OP_INPUT_TEXT_SIZE];
   const heed_value_record *record = heed_op_take(graph, node, slot, dtype, error);
   if (record && record->kind != HEED_VALUE_CONSTANT) {
-    heed_fail(error, HEED_INVALID_ARGUMENT, "%s: not a constant (found a computed value)",
-              heed_op_input_text(node, slot, what));
+    heed_op_refuse(error, "%s: not a constant (found a computed value)",
+                   heed_op_input_text(node, slot, what));
     return NULL;
   }
   return record;
@@ -59,17 +59,16 @@ heed_status heed_op_want_shape(const heed_value_record *record, const heed_shape
                                const char *what, heed_error *error) {
   char found[HEED_SHAPE_TEXT_SIZE], expected[HEED_SHAPE_TEXT_SIZE];
   if (heed_shape_equal(&record->shape, shape)) return HEED_OK;
-  return heed_fail(error, HEED_INVALID_ARGUMENT, "%s: wrong shape (found %s, expected %s)", what,
-                   heed_shape_text(&record->shape, found), heed_shape_text(shape, expected));
+  return heed_op_refuse(error, "%s: wrong shape (found %s, expected %s)", what,
+                        heed_shape_text(&record->shape, found), heed_shape_text(shape, expected));
 }
 
 heed_status heed_op_want_rank(const heed_value_record *record, uint32_t least, uint32_t most,
                               const char *what, heed_error *error) {
   char found[HEED_SHAPE_TEXT_SIZE];
   if (record->shape.rank >= least && record->shape.rank <= most) return HEED_OK;
-  return heed_fail(error, HEED_INVALID_ARGUMENT,
-                   "%s: wrong number of axes (found %s, expected %u to %u axes)", what,
-                   heed_shape_text(&record->shape, found), least, most);
+  return heed_op_refuse(error, "%s: wrong number of axes (found %s, expected %u to %u axes)", what,
+                        heed_shape_text(&record->shape, found), least, most);
 }
 
 uint64_t heed_op_count(const heed_graph *graph, heed_value value) {

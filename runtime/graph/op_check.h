@@ -2,7 +2,18 @@
 #ifndef HEED_GRAPH_OP_CHECK_H
 #define HEED_GRAPH_OP_CHECK_H
 
+#include "base/status.h"
 #include "graph/graph.h"
+
+/* Refuses a desc, with a sentence for who builds the graph. The graphs of models are heed's own, so
+ * modules that only open models leave the sentences out. */
+#if defined(HEED_GRAPHS_OF_MODELS)
+#define heed_op_refuse(error, ...)                  \
+  (0 ? heed_fail(error, HEED_INTERNAL, __VA_ARGS__) \
+     : heed_fail(error, HEED_INTERNAL, "graph: a rule of an op is broken"))
+#else
+#define heed_op_refuse(error, ...) heed_fail(error, HEED_INVALID_ARGUMENT, __VA_ARGS__)
+#endif
 
 /* Takes the desc's value of this slot, of this dtype, computed or constant, as the node's input. */
 const heed_value_record *heed_op_take(const heed_graph *graph, heed_node *node, uint32_t slot,

@@ -60,8 +60,8 @@ heed_status heed_recurrent_infer(const heed_graph *graph, heed_node *node,
       heed_op_want_rank(x, 3, 3, heed_op_input_text(node, HEED_RECURRENT_INPUT_X, what), error));
   const uint32_t width = x->shape.dim[2], hidden = width / gates;
   if (width % gates != 0)
-    return heed_fail(
-        error, HEED_INVALID_ARGUMENT,
+    return heed_op_refuse(
+        error,
         "%s: weight_ih has a wrong number of rows (found %u, expected a multiple of %u gates)",
         heed_ops[node->op]->name, width, gates);
   const heed_shape weight = HEED_SHAPE(width, hidden), bias = HEED_SHAPE(width),

@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "base/tensor.h"
 #include "graph/graph.h"
+#include "graph/op_check.h"
 
 heed_value heed_define_reshape(heed_graph *graph, heed_value x, const heed_shape *shape) {
   if (graph->status != HEED_OK) return (heed_value){0};
@@ -16,9 +17,8 @@ heed_value heed_define_reshape(heed_graph *graph, heed_value x, const heed_shape
   if (shape->rank > HEED_MAX_RANK || !heed_shape_count_checked(shape, &count) ||
       count != heed_shape_count(&record->shape)) {
     char found[HEED_SHAPE_TEXT_SIZE], expected[HEED_SHAPE_TEXT_SIZE];
-    heed_fail(&error, HEED_INVALID_ARGUMENT,
-              "reshape: wrong number of elements (found %s, expected as many as %s)",
-              heed_shape_text(shape, found), heed_shape_text(&record->shape, expected));
+    heed_op_refuse(&error, "reshape: wrong number of elements (found %s, expected as many as %s)",
+                   heed_shape_text(shape, found), heed_shape_text(&record->shape, expected));
     return heed_graph_fail(graph, &error);
   }
   if (record->kind != HEED_VALUE_CONSTANT) return heed_define_view(graph, x, 0, shape);
@@ -81,9 +81,8 @@ heed_value heed_graph_strided_constant(heed_graph *graph, heed_value base, uint6
   if (shape->rank < 1 || shape->rank > HEED_MAX_RANK || record->kind != HEED_VALUE_CONSTANT ||
       !lies_inside(&s, heed_shape_count(&record->shape))) {
     char text[HEED_SHAPE_TEXT_SIZE];
-    heed_fail(&error, HEED_INVALID_ARGUMENT,
-              "constant: part out of range (found %s, expected a part of a constant)",
-              heed_shape_text(&record->shape, text));
+    heed_op_refuse(&error, "constant: part out of range (found %s, expected a part of a constant)",
+                   heed_shape_text(&record->shape, text));
     return heed_graph_fail(graph, &error);
   }
   const heed_dtype dtype = record->dtype;

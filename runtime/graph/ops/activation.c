@@ -14,9 +14,8 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
   const heed_value_record *x = heed_op_take(graph, node, HEED_ACTIVATION_INPUT_X, HEED_F32, error);
   if (!x) return HEED_INVALID_ARGUMENT;
   if ((unsigned)desc->kind > HEED_ACTIVATION_ELU_PLUS_ONE)
-    return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "activation: unknown kind (found %d, expected 0 to %d)", (int)desc->kind,
-                     HEED_ACTIVATION_ELU_PLUS_ONE);
+    return heed_op_refuse(error, "activation: unknown kind (found %d, expected 0 to %d)",
+                          (int)desc->kind, HEED_ACTIVATION_ELU_PLUS_ONE);
   results[0] = (heed_op_result){HEED_F32, x->shape};
   return HEED_OK;
 }

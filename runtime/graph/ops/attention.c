@@ -17,9 +17,8 @@ static heed_status check_map(const heed_graph *graph, heed_value x, heed_value m
   const heed_value_record *by = from ? heed_graph_need(graph, matrix, what, error) : NULL;
   if (!by) return HEED_INVALID_ARGUMENT;
   if (by->shape.rank != 2 || by->shape.dim[0] != heed_op_last(from))
-    return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "%s: wrong shape (found %s, expected a matrix of %u rows)", what,
-                     heed_shape_text(&by->shape, found), heed_op_last(from));
+    return heed_op_refuse(error, "%s: wrong shape (found %s, expected a matrix of %u rows)", what,
+                          heed_shape_text(&by->shape, found), heed_op_last(from));
   if (!bias.id) return HEED_OK;
   const heed_value_record *add = heed_graph_need(graph, bias, "attention: b", error);
   const heed_shape fits = HEED_SHAPE(by->shape.dim[1]);
@@ -87,8 +86,8 @@ static heed_status check_tensors(const heed_graph *graph, heed_node *node, heed_
   const heed_shape value_fits = HEED_SHAPE(q[0], k[1], k[2], v[3]);
   HEED_TRY(heed_op_want_shape(value, &value_fits, "attention: value", error));
   if (q[1] % k[1] != 0)
-    return heed_fail(
-        error, HEED_INVALID_ARGUMENT,
+    return heed_op_refuse(
+        error,
         "attention: key heads do not divide query heads (found %u query heads for %u key heads)",
         q[1], k[1]);
   return HEED_OK;
@@ -108,9 +107,9 @@ static heed_status check_broadcast(const heed_graph *graph, heed_node *node, uin
     const uint32_t have = record->shape.dim[i];
     if (have == whole[i] || (have == 1 && (i < 2 || loose))) continue;
     const heed_shape shape = HEED_SHAPE(whole[0], whole[1], whole[2], whole[3]);
-    return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "%s: wrong shape (found %s, expected %s or 1 where it is repeated)", what,
-                     heed_shape_text(&record->shape, found), heed_shape_text(&shape, into));
+    return heed_op_refuse(error,
+                          "%s: wrong shape (found %s, expected %s or 1 where it is repeated)", what,
+                          heed_shape_text(&record->shape, found), heed_shape_text(&shape, into));
   }
   return HEED_OK;
 }
@@ -130,33 +129,29 @@ static heed_status check_attributes(const heed_attention_desc *desc, uint32_t qu
   if ((unsigned)desc->score > HEED_SCORE_ADDITIVE || (unsigned)desc->norm > HEED_NORM_SPARSEMAX ||
       (unsigned)desc->causal > HEED_CAUSAL_BOTTOM_RIGHT ||
       (unsigned)desc->empty_row > HEED_EMPTY_ROW_MEAN)
-    return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "attention: unknown score, norm, causal or empty_row (found %d, %d, %d, %d)",
-                     (int)desc->score, (int)desc->norm, (int)desc->causal, (int)desc->empty_row);
+    return heed_op_refuse(
+        error, "attention: unknown score, norm, causal or empty_row (found %d, %d, %d, %d)",
+        (int)desc->score, (int)desc->norm, (int)desc->causal, (int)desc->empty_row);
   if (!isfinite(desc->scale))
-    return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "attention: invalid scale (found %g, expected a finite number)",
-                     (double)desc->scale);
+    return heed_op_refuse(error, "attention: invalid scale (found %g, expected a finite number)",
+                          (double)desc->scale);
   if (!(desc->softcap >= 0.0f) || isinf(desc->softcap))
-    return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "attention: invalid softcap (found %g, expected 0 or more)",
-                     (double)desc->softcap);
+    return heed_op_refuse(error, "attention: invalid softcap (found %g, expected 0 or more)",
+                          (double)desc->softcap);
   if (!(desc->threshold >= 0.0f && desc->threshold <= 1.0f))
-    return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "attention: invalid threshold (found %g, expected 0 to 1)",
-                     (double)desc->threshold);
+    return heed_op_refuse(error, "attention: invalid threshold (found %g, expected 0 to 1)",
+                          (double)desc->threshold);
   if (desc->window && (desc->window_left < -1 || desc->window_right < -1))
-    return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "attention: invalid window (found %d left, %d right, expected -1 or more)",
-                     desc->window_left, desc->window_right);
+    return heed_op_refuse(
+        error, "attention: invalid window (found %d left, %d right, expected -1 or more)",
+        desc->window_left, desc->window_right);
   if (!desc->rows != !desc->row_count)
-    return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "attention: rows and row_count go together (found %u rows)", desc->row_count);
+    return heed_op_refuse(error, "attention: rows and row_count go together (found %u rows)",
+                          desc->row_count);
   for (uint32_t i = 0; i < desc->row_count; i++)
     if (desc->rows[i] >= queries)
-      return heed_fail(error, HEED_INVALID_ARGUMENT,
-                       "attention: row out of range (found %u, expected less than %u)",
-                       desc->rows[i], queries);
+      return heed_op_refuse(error, "attention: row out of range (found %u, expected less than %u)",
+                            desc->rows[i], queries);
   return HEED_OK;
 }
 
@@ -192,8 +187,8 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
   const heed_shape heads = HEED_SHAPE(q[0], q[1], q[2], v[3]);
   const uint64_t width = (uint64_t)q[1] * v[3];
   if (width > UINT32_MAX)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "attention: merged heads too wide (found %llu)",
-                     (unsigned long long)width);
+    return heed_op_refuse(error, "attention: merged heads too wide (found %llu)",
+                          (unsigned long long)width);
   const heed_shape merged = HEED_SHAPE(q[0], q[2], (uint32_t)width);
   const heed_shape map = HEED_SHAPE(q[0], q[1], desc->row_count ? desc->row_count : q[2], v[2]);
   results[HEED_ATTENTION_RESULT_OUTPUT] =

@@ -21,8 +21,7 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
   results[0] = (heed_op_result){HEED_U8, keys->shape};
   if (!desc->query_ids.id) {
     if (desc->causal)
-      return heed_fail(error, HEED_INVALID_ARGUMENT,
-                       "attention_mask: causal needs query_ids (found none)");
+      return heed_op_refuse(error, "attention_mask: causal needs query_ids (found none)");
     return HEED_OK;
   }
   const heed_value_record *queries =

@@ -30,9 +30,8 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
   const heed_concat_desc *desc = copy;
   (void)count;
   if (desc->count < 2 || desc->count > HEED_CONCAT_MAX)
-    return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "concat: wrong number of inputs (found %u, expected 2 to %d)", desc->count,
-                     HEED_CONCAT_MAX);
+    return heed_op_refuse(error, "concat: wrong number of inputs (found %u, expected 2 to %d)",
+                          desc->count, HEED_CONCAT_MAX);
   heed_shape whole = {0};
   for (uint32_t i = 0; i < desc->count; i++) {
     const heed_value_record *x =
@@ -41,14 +40,12 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
     if (i == 0) whole = x->shape;
     char found[HEED_SHAPE_TEXT_SIZE], into[HEED_SHAPE_TEXT_SIZE];
     if (desc->axis >= x->shape.rank)
-      return heed_fail(error, HEED_INVALID_ARGUMENT,
-                       "concat: axis out of range (found %u, expected less than %u)", desc->axis,
-                       x->shape.rank);
+      return heed_op_refuse(error, "concat: axis out of range (found %u, expected less than %u)",
+                            desc->axis, x->shape.rank);
     if (i > 0 && !join(&whole, &x->shape, desc->axis))
-      return heed_fail(error, HEED_INVALID_ARGUMENT,
-                       "concat: input %u does not fit (found %s, expected %s but for axis %u)", i,
-                       heed_shape_text(&x->shape, found), heed_shape_text(&whole, into),
-                       desc->axis);
+      return heed_op_refuse(
+          error, "concat: input %u does not fit (found %s, expected %s but for axis %u)", i,
+          heed_shape_text(&x->shape, found), heed_shape_text(&whole, into), desc->axis);
   }
   results[0] = (heed_op_result){HEED_F32, whole};
   return HEED_OK;

@@ -1,6 +1,7 @@
 /* gru: one layer in one direction (Cho et al. 2014, the variant of PyTorch and cuDNN: the reset
  * gate acts after the product), gates r z n. */
 #include "base/status.h"
+#include "graph/op_check.h"
 #include "graph/recurrent_rule.h"
 
 heed_recurrent_values heed_define_gru(heed_graph *graph, const heed_recurrent_desc *desc) {
@@ -10,9 +11,7 @@ heed_recurrent_values heed_define_gru(heed_graph *graph, const heed_recurrent_de
 static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
                          heed_op_result *results, uint32_t *count, heed_error *error) {
   const heed_recurrent_desc *desc = copy;
-  if (desc->c.id)
-    return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "gru: no cell state (found c, expected h alone)");
+  if (desc->c.id) return heed_op_refuse(error, "gru: no cell state (found c, expected h alone)");
   *count = 2;
   return heed_recurrent_infer(graph, node, desc, 3, results, error);
 }

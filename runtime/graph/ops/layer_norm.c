@@ -29,9 +29,8 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
     HEED_TRY(heed_op_want_shape(bias, &width, "layer_norm: bias", error));
   }
   if (!(desc->epsilon >= 0.0f) || isinf(desc->epsilon))
-    return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "layer_norm: invalid epsilon (found %g, expected 0 or more)",
-                     (double)desc->epsilon);
+    return heed_op_refuse(error, "layer_norm: invalid epsilon (found %g, expected 0 or more)",
+                          (double)desc->epsilon);
   results[0] = (heed_op_result){HEED_F32, x->shape};
   return HEED_OK;
 }

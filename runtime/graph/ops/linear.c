@@ -14,9 +14,9 @@ static heed_status result_shape(const heed_linear_desc *desc, const heed_value_r
   *shape = x->shape;
   if (!desc->heads) {
     if (desc->parts)
-      return heed_fail(error, HEED_INVALID_ARGUMENT,
-                       "linear: parts without heads (found parts %u, expected heads set too)",
-                       desc->parts);
+      return heed_op_refuse(error,
+                            "linear: parts without heads (found parts %u, expected heads set too)",
+                            desc->parts);
     shape->dim[shape->rank - 1] = width;
     return HEED_OK;
   }
@@ -24,14 +24,12 @@ static heed_status result_shape(const heed_linear_desc *desc, const heed_value_r
   const uint32_t parts = desc->parts ? desc->parts : 1;
   const uint64_t columns = (uint64_t)parts * desc->heads;
   if (width % columns != 0)
-    return heed_fail(
-        error, HEED_INVALID_ARGUMENT,
-        "linear: heads do not divide the width (found %u columns for %u parts of %u heads)", width,
-        parts, desc->heads);
+    return heed_op_refuse(
+        error, "linear: heads do not divide the width (found %u columns for %u parts of %u heads)",
+        width, parts, desc->heads);
   if (desc->residual.id)
-    return heed_fail(
-        error, HEED_INVALID_ARGUMENT,
-        "linear: a residual cannot be added head-major (found both residual and heads)");
+    return heed_op_refuse(
+        error, "linear: a residual cannot be added head-major (found both residual and heads)");
   *shape =
       HEED_SHAPE(parts, x->shape.dim[0], desc->heads, x->shape.dim[1], (uint32_t)(width / columns));
   return HEED_OK;
@@ -66,9 +64,8 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
     HEED_TRY(heed_op_want_shape(residual, &results[0].shape, "linear: residual", error));
   }
   if ((unsigned)desc->activation > HEED_ACTIVATION_ELU_PLUS_ONE)
-    return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "linear: unknown activation (found %d, expected 0 to %d)",
-                     (int)desc->activation, HEED_ACTIVATION_ELU_PLUS_ONE);
+    return heed_op_refuse(error, "linear: unknown activation (found %d, expected 0 to %d)",
+                          (int)desc->activation, HEED_ACTIVATION_ELU_PLUS_ONE);
   if (desc->heads && !desc->parts) desc->parts = 1;
   return HEED_OK;
 }

@@ -42,9 +42,8 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
   const heed_shape value_fits = HEED_SHAPE(q[0], q[1], k[2], v[3]);
   HEED_TRY(heed_op_want_shape(value, &value_fits, "linear_attention: value", error));
   if (desc->recurrent && !desc->causal)
-    return heed_fail(
-        error, HEED_INVALID_ARGUMENT,
-        "linear_attention: the recurrent form is causal (found recurrent without causal)");
+    return heed_op_refuse(
+        error, "linear_attention: the recurrent form is causal (found recurrent without causal)");
   results[0] = (heed_op_result){HEED_F32, HEED_SHAPE(q[0], q[1], q[2], v[3])};
   return HEED_OK;
 }

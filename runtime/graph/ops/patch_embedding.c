@@ -32,14 +32,13 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
     HEED_TRY(heed_op_want_shape(bias, &width, "patch_embedding: bias", error));
   }
   if (in[2] < patch || in[3] < patch)
-    return heed_fail(
-        error, HEED_INVALID_ARGUMENT,
-        "patch_embedding: image smaller than a patch (found %ux%u, expected at least %ux%u)", in[3],
-        in[2], patch, patch);
+    return heed_op_refuse(
+        error, "patch_embedding: image smaller than a patch (found %ux%u, expected at least %ux%u)",
+        in[3], in[2], patch, patch);
   const uint64_t patches = (uint64_t)(in[2] / patch) * (in[3] / patch);
   if (patches > UINT32_MAX)
-    return heed_fail(error, HEED_INVALID_ARGUMENT, "patch_embedding: too many patches (found %llu)",
-                     (unsigned long long)patches);
+    return heed_op_refuse(error, "patch_embedding: too many patches (found %llu)",
+                          (unsigned long long)patches);
   results[0] = (heed_op_result){HEED_F32, HEED_SHAPE(in[0], (uint32_t)patches, out[0])};
   return HEED_OK;
 }

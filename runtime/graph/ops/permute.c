@@ -21,8 +21,8 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
   uint32_t seen = 0;
   for (uint32_t i = 0; i < shape.rank; i++) {
     if (desc->order[i] >= shape.rank || seen >> desc->order[i] & 1u)
-      return heed_fail(
-          error, HEED_INVALID_ARGUMENT,
+      return heed_op_refuse(
+          error,
           "permute: invalid order (found axis %u at index %u, expected each of 0 to %u once)",
           desc->order[i], i, shape.rank - 1);
     seen |= 1u << desc->order[i];

@@ -20,9 +20,9 @@ static heed_status take_tables(const heed_graph *graph, heed_node *node, const u
   if (!sines) return HEED_INVALID_ARGUMENT;
   const uint32_t pairs = heed_op_last(cosines), tokens = x[2] - first;
   if (pairs > x[3] / 2)
-    return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "rotary: cos exceeds the head size (found %u pairs, expected at most %u)",
-                     pairs, x[3] / 2);
+    return heed_op_refuse(error,
+                          "rotary: cos exceeds the head size (found %u pairs, expected at most %u)",
+                          pairs, x[3] / 2);
   const heed_shape shape =
       cosines->shape.rank == 3 ? HEED_SHAPE(x[1], tokens, pairs) : HEED_SHAPE(tokens, pairs);
   HEED_TRY(heed_op_want_shape(cosines, &shape, "rotary: cos", error));
@@ -38,9 +38,8 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
   HEED_TRY(heed_op_want_rank(x, 4, 4, "rotary: x", error));
   const uint32_t tokens = x->shape.dim[2];
   if (desc->first >= tokens)
-    return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "rotary: first out of range (found %u, expected less than %u)", desc->first,
-                     tokens);
+    return heed_op_refuse(error, "rotary: first out of range (found %u, expected less than %u)",
+                          desc->first, tokens);
   HEED_TRY(take_tables(graph, node, x->shape.dim, desc->first, error));
   results[0] = (heed_op_result){HEED_F32, x->shape};
   return HEED_OK;

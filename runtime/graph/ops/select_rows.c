@@ -17,9 +17,9 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
   HEED_TRY(heed_op_want_rank(x, 3, 3, "select_rows: x", error));
   if (desc->count == 0 || desc->count > x->shape.dim[1] ||
       desc->first > x->shape.dim[1] - desc->count)
-    return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "select_rows: rows out of range (found %u rows from %u, expected within %u)",
-                     desc->count, desc->first, x->shape.dim[1]);
+    return heed_op_refuse(
+        error, "select_rows: rows out of range (found %u rows from %u, expected within %u)",
+        desc->count, desc->first, x->shape.dim[1]);
   results[0] =
       (heed_op_result){HEED_F32, HEED_SHAPE(x->shape.dim[0], desc->count, x->shape.dim[2])};
   return HEED_OK;
