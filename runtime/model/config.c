@@ -350,20 +350,38 @@ static heed_status read_mlp_multiple(heed_config *config, const heed_fields *fie
   return HEED_OK;
 }
 
+/* The place of a word in a list, separated by '|'; *index stays where the key is absent. */
+static heed_status read_word(const heed_fields *fields, const char *key, const char *words,
+                             uint32_t *index) {
+  const char *word = NULL;
+  uint32_t place = 0;
+  HEED_TRY(heed_field_string(fields, key, &word));
+  if (!word) return HEED_OK;
+  if (!heed_list_has(words, word))
+    return heed_fail(fields->error, HEED_UNSUPPORTED,
+                     "%s: %s is not supported (found %.*s, expected one of %s)", fields->where, key,
+                     HEED_CUT(word), words);
+  while (strncmp(words, word, strcspn(words, "|")) != 0) {
+    words = strchr(words, '|') + 1;
+    place++;
+  }
+  *index = place;
+  return HEED_OK;
+}
+
 /* What eva.py's models are made with. */
 static heed_status read_rotation(const heed_fields *args, heed_rules *rules) {
   heed_rotation *rotation = &rules->rotation;
-  const char *type = "", *order = rotation->columns_first ? "xy" : "ij";
   bool rotate = rotation->kind != HEED_ROTATION_NONE;
+  uint32_t type = rotation->kind == HEED_ROTATION_CENTRED, order = rotation->columns_first;
   HEED_TRY(heed_field_bool(args, "use_rot_pos_emb", &rotate));
-  HEED_TRY(heed_field_string(args, "rope_type", &type));
-  HEED_TRY(heed_field_string(args, "rope_grid_indexing", &order));
-  if (!rotate)
-    rotation->kind = HEED_ROTATION_NONE;
-  else if (*type || !rotation->kind)
-    rotation->kind = strcmp(type, "dinov3") == 0 ? HEED_ROTATION_CENTRED : HEED_ROTATION_AXIAL;
-  if (strcmp(type, "mixed") == 0) rules->needs |= HEED_GROUP(FREQUENCIES);
-  rotation->columns_first = strcmp(order, "xy") == 0;
+  HEED_TRY(read_word(args, "rope_type", "cat|dinov3|mixed", &type));
+  HEED_TRY(read_word(args, "rope_grid_indexing", "ij|xy", &order));
+  rotation->kind = !rotate     ? HEED_ROTATION_NONE
+                   : type == 1 ? HEED_ROTATION_CENTRED
+                               : HEED_ROTATION_AXIAL;
+  if (rotate && type == 2) rules->needs |= HEED_GROUP(FREQUENCIES);
+  rotation->columns_first = order && type != 1; /* DINOv3 has one order */
   HEED_TRY(heed_field_bool(args, "rope_rotate_half", &rotation->half));
   HEED_TRY(heed_field_float(args, "rope_grid_offset", &rotation->offset));
   HEED_TRY(heed_field_square(args, "ref_feat_shape", &rotation->reference));

@@ -98,7 +98,7 @@ static bool is_packed(const heed_roles *roles, const heed_checkpoint_tensor *ten
 }
 
 /* The place of a role; `name` is what the file calls it, else the name by which it is missed: the
- * one that the first layer has, or the first. */
+ * one by which the first layer has the weight, or the first. */
 static heed_place look_up(const heed_roles *roles, heed_role role, uint32_t layer,
                           char name[HEED_NAME_SIZE]) {
   bool bias, first = true;
@@ -110,7 +110,7 @@ static heed_place look_up(const heed_roles *roles, heed_role role, uint32_t laye
   while (at) {
     spelling s;
     at = read_spelling(at, &s);
-    if (compose(roles, &s, bias, 0, tried) && heed_checkpoint_find(roles->checkpoint, tried))
+    if (compose(roles, &s, false, 0, tried) && heed_checkpoint_find(roles->checkpoint, tried))
       first = true;
     if (!compose(roles, &s, bias, layer, tried)) continue;
     if (first) memcpy(name, tried, HEED_NAME_SIZE);

@@ -10,8 +10,8 @@
 
 #define TWO_PI 6.283185307179586476925286766559
 
-/* What an angle is made of, as the sum of both products: [columns, rows][heads, D/2]. Own ones of
- * the model's layer, read by way of `stored`. */
+/* What an angle is made of, as the sum of both products: [columns, rows][heads, D/2]. The model's
+ * own are of a layer, and lie in the order of its axes; they are read by way of `stored`. */
 static heed_status read_frequencies(const heed_vit *model, uint32_t layer, size_t angles,
                                     float *stored, double *frequencies, heed_error *error) {
   const heed_role_ref *own = heed_vit_ref(model, HEED_ROLE_FREQUENCIES),
@@ -22,8 +22,9 @@ static heed_status read_frequencies(const heed_vit *model, uint32_t layer, size_
   for (size_t axis = 0; axis < 2; axis++) {
     double *to = frequencies + axis * angles;
     if (own->tensor)
-      HEED_TRY(
-          heed_role_read(own, (axis * model->dims.layers + layer) * angles, angles, stored, error));
+      HEED_TRY(heed_role_read(
+          own, ((axis == rule->columns_first) * (size_t)model->dims.layers + layer) * angles,
+          angles, stored, error));
     for (size_t i = 0; i < angles; i++) {
       const double k = (double)(i % each) / (double)each;
       to[i] = own->tensor                                   ? (double)stored[i]

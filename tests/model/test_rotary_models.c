@@ -1,5 +1,6 @@
 /* Models with rotary positions and gates, changed in ways that must change no bit: weights in one
- * tensor or in several, other names, angles of zero; and in ways that must change no attention. */
+ * tensor or in several, other names, angles of zero; in ways that must change no attention; and in
+ * ways that must be refused. */
 #include <math.h>
 
 #include "model/checkpoint.h"
@@ -365,6 +366,93 @@ static void layouts_differ_by_an_order_of_rows(void **state) {
   free_model(&m);
 }
 
+/* ------------------------------------------------------------------------------- what is refused
+ */
+
+typedef struct refusal {
+  const char *folder, *config;
+  const char *without; /* a tensor left out, or NULL */
+  const char *with;    /* one put in, [24] */
+  const char *sentence;
+} refusal;
+
+#define HF_SIZES(heads, mlp, more)                                                                 \
+  "{\"model_type\":\"dinov3_vit\",\"hidden_size\":24,\"intermediate_size\":" #mlp ","              \
+  "\"num_hidden_layers\":2,\"num_attention_heads\":" #heads ",\"image_size\":20,\"patch_size\":4," \
+  "\"num_register_tokens\":3" more "}"
+#define HF_DINOV3(more) HF_SIZES(2, 40, more)
+#define DINOV3 "dinov3", HF_DINOV3("")
+
+static const refusal refusals[] = {
+    {DINOV3, "layer.1.attention.q_proj.bias", NULL, "layer.1.attention.q_proj.bias is missing"},
+    {DINOV3, "layer.0.attention.v_proj.bias", NULL, "layer.0.attention.v_proj.bias is missing"},
+    {DINOV3, NULL, "layer.0.attention.k_proj.bias",
+     "key_bias (by default) does not fit the weights"},
+    {DINOV3, NULL, "layer.1.attention.k_proj.bias", "layer.0.attention.k_proj.bias is missing"},
+    {DINOV3, NULL, "embeddings.position_embeddings", "does not fit family dinov3"},
+    {DINOV3, NULL, "cls_norm.weight", "tensor cls_norm.weight does not fit family dinov3"},
+    {DINOV3, NULL, "classifier.weight", "tensor classifier.weight does not fit family dinov3"},
+    {DINOV3, "embeddings.cls_token", NULL, "embeddings.cls_token is missing"},
+    {DINOV3, "embeddings.register_tokens", NULL, "num_register_tokens does not fit"},
+    {DINOV3, "norm.weight", NULL, "norm.weight is missing"},
+    {"dinov3", HF_DINOV3(",\"key_bias\":true"), NULL, NULL, "key_bias does not fit the weights"},
+    {"dinov3", HF_DINOV3(",\"query_bias\":false"), NULL, NULL,
+     "query_bias does not fit the weights"},
+    {"dinov3", HF_DINOV3(",\"use_gated_mlp\":true"), NULL, NULL, "use_gated_mlp does not fit"},
+    {"dinov3", HF_DINOV3(",\"rope_theta\":0"), NULL, NULL, "rope_theta is not valid"},
+    {"dinov3", HF_DINOV3(",\"rope_theta\":\"100\""), NULL, NULL, "rope_theta is not valid"},
+    {"dinov3", HF_SIZES(4, 40, ""), NULL, NULL, "heads of 6 numbers cannot be rotated"},
+    {"dinov3_gated", HF_SIZES(3, 32, ",\"query_bias\":false"), NULL, NULL,
+     "use_gated_mlp (by default) does not fit"},
+    {"dinov3_original", NULL, "cls_token", NULL, "cls_token is missing"},
+    {"dinov3_original", NULL, "rope_embed.periods", "rope_embed.periods",
+     "rope_embed.periods has the wrong shape"},
+    {"dinov3_timm", TIMM_OF("vit_small_patch16_dinov3", 24, 6, ""), "reg_token", NULL,
+     "reg_token is missing"},
+    {"dinov3_timm", TIMM_OF("vit_small_patch16_dinov3", 24, 6, ""), "blocks.1.attn.v_bias", NULL,
+     "is missing"},
+    {"dinov3_timm", TIMM_OF("vit_tiny_patch16_224", 24, 6, ""), NULL, NULL, "pos_embed is missing"},
+    {"eva02", eva02, "pos_embed", NULL, "pos_embed is missing"},
+    {"eva02", eva02, NULL, "blocks.0.attn.norm.weight", "blocks.0.attn.norm.bias is missing"},
+    {"eva02", eva02, NULL, "rope.freqs", "rope.freqs has the wrong shape"},
+    {"eva02", TIMM_OF("eva02_enormous_patch14_clip_224", 24, 2, ""), NULL, NULL,
+     "architecture eva02_enormous_patch14_clip_224 is not supported"},
+    {"eva02", TIMM_OF("eva02_x", 24, 2, ",\"rope_type\":\"mrope\""), NULL, NULL,
+     "rope_type is not supported (found mrope, expected one of cat|dinov3|mixed)"},
+    {"eva02", TIMM_OF("eva02_x", 24, 2, ",\"rope_grid_indexing\":\"yx\""), NULL, NULL,
+     "rope_grid_indexing is not supported (found yx, expected one of ij|xy)"},
+    {"eva02", TIMM_OF("eva02_x", 24, 2, ",\"rope_temperature\":-1"), NULL, NULL,
+     "rope_temperature is not valid"},
+    {"eva02", TIMM_OF("eva02_x", 24, 2, ",\"rope_type\":\"mixed\""), NULL, NULL,
+     "rope.freqs is missing"},
+    {"eva02_unfused", TIMM_OF("vit_tiny_patch16_224", 24, 3, ""), NULL, "timm_model.rope.freqs",
+     "rope.freqs"},
+    {"pe", TIMM_OF("vit_pe_lang_x", 24, 3, ""), "norm_pre.bias", NULL, "norm_pre.bias is missing"},
+    {"pe", TIMM_OF("vit_pe_lang_x", 24, 3, ""), NULL, "norm.weight", "does not fit family pe"},
+    {"rope_vit_mixed", TIMM_OF("vit_x_rope_mixed_224", 24, 3, ""), "rope.freqs", NULL,
+     "rope.freqs is missing"},
+    {"rope_vit_ape", TIMM_OF("vit_x_rope_ape_224", 24, 3, ""), "pos_embed", NULL,
+     "pos_embed is missing"},
+};
+
+static void what_does_not_fit_is_named(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
+    const refusal *r = &refusals[i];
+    model m;
+    take_vector(&m, r->folder);
+    assert_int_equal(r->without == NULL && r->with == NULL && r->config == NULL, 0);
+    if (r->without) drop(&m, r->without);
+    if (r->with) add(&m, r->with, 0.0f, HEED_SHAPE(24));
+    const heed_status status = open_model(&m, r->config);
+    if (status != HEED_INVALID_FILE && status != HEED_UNSUPPORTED)
+      fail_msg("%s: found %s (expected: %s)", r->folder, heed_status_name(status), r->sentence);
+    if (!strstr(error.message, r->sentence))
+      fail_msg("%s: \"%s\" is not in: %s", r->folder, r->sentence, error.message);
+    free_model(&m);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(fused_and_split_projections),
                                      cmocka_unit_test(packed_and_split_gates),
@@ -372,6 +460,7 @@ int main(void) {
                                      cmocka_unit_test(the_masked_bias_counts_as_zeros),
                                      cmocka_unit_test(angles_of_zero_are_no_rotation),
                                      cmocka_unit_test(periods_without_end_are_no_rotation),
-                                     cmocka_unit_test(layouts_differ_by_an_order_of_rows)};
+                                     cmocka_unit_test(layouts_differ_by_an_order_of_rows),
+                                     cmocka_unit_test(what_does_not_fit_is_named)};
   return cmocka_run_group_tests(tests, make_context, drop_context);
 }
