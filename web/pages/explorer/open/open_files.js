@@ -78,6 +78,18 @@ function pictureOf(arrays, pixels, opened) {
 }
 
 /**
+ * The names of the tokens before the patches, where a .safetensors file has them.
+ * @param {File} file
+ * @returns {Promise<string[] | undefined>}
+ */
+async function namesIn(file) {
+  if (!file.name.endsWith('.safetensors')) return undefined
+  const { header } = await readSafetensorsHeader(file)
+  const { prefix } = /** @type {Record<string, any>} */ (header).__metadata__ ?? {}
+  return prefix && String(prefix).split(', ')
+}
+
+/**
  * All that can fail comes before the page changes.
  * @param {Page} page
  * @param {File} file
@@ -88,7 +100,9 @@ async function openMaps(page, file, opened) {
       wantedArrays(/** @type {any} */ (parts), file.name)
     ),
     saved = { ...savedMaps(arrays, file.name), name: file.name, from: await provenanceIn(file) },
-    { layers, heads, tokens, rows, columns, prefixTokens } = saved.shape
+    { layers, heads, tokens, rows, columns, prefixTokens } = saved.shape,
+    names = await namesIn(file)
+  if (names?.length === prefixTokens) saved.shape.tokenNames = names
   await checkWeights(saved, file.name)
   const picture = await pictureOf(arrays, saved.pixels, opened)
   page.engine.openMaps(saved)

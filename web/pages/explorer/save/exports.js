@@ -212,13 +212,15 @@ export async function numbers(page) {
           width: picture.width,
           height: picture.height,
           seen: result.region,
-          ...(result.fit === 'whole' ? { fit: 'whole' } : {})
+          ...(result.fit === 'whole' ? { fit: 'whole' } : {}),
+          ...(engine.saved ? {} : { size: [shape.rows * model.patch, shape.columns * model.patch] })
         },
         milliseconds: result.milliseconds,
         top: topClasses(engine),
         logits: result.logits && Array.from(result.logits),
         grid: [shape.rows, shape.columns],
         prefix_tokens: shape.prefixTokens,
+        prefix: prefixOf(engine),
         tokens: shape.tokens,
         query: engine.nameOf(token),
         query_token: token,
@@ -232,6 +234,13 @@ export async function numbers(page) {
     ]
   }
 }
+
+/**
+ * The names of the tokens before the patches.
+ * @param {Runner} engine
+ */
+const prefixOf = (engine) =>
+  Array.from({ length: engine.shape.prefixTokens }, (_, token) => engine.nameOf(token))
 
 /** @param {Pick<Page, 'engine'>} options */
 function keptMaps({ engine }) {
@@ -324,6 +333,7 @@ export async function safetensorsOf(page) {
     provenance: JSON.stringify(from),
     grid: `${rows} ${columns} ${prefixTokens}`,
     patch: String(page.engine.model.patch),
+    prefix: prefixOf(page.engine).join(', '),
     ...(from.changes ? { changes: from.changes } : {})
   })
 }
