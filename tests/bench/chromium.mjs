@@ -26,8 +26,8 @@ async function prepare([engine, job, threads]) {
     ort.env.wasm.numThreads = threads
     globalThis.job = await prepareOrt(ort, job, { executionProviders: ['wasm'] }, read)
   }
-  const { logits, info } = globalThis.job
-  return { load: performance.now() - begin, logits, info }
+  const { output, info } = globalThis.job
+  return { load: performance.now() - begin, output, info }
 }
 
 const turn = async ([runs, milliseconds]) =>
@@ -53,7 +53,7 @@ export async function startChromium(build) {
     })
   const { chromium } = await import(pathToFileURL(driver)),
     browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--no-first-run'] })
-  for (const name of ['jobs.mjs', 'program.mjs'])
+  for (const name of ['jobs.mjs', 'program.mjs', 'vit_models.mjs'])
     copyFileSync(new URL(name, import.meta.url), path.join(build, 'bench', name))
   writeFileSync(path.join(build, 'bench/page.html'), '<!doctype html><title>bench</title>')
   const server = await serve(build)

@@ -1,7 +1,7 @@
 /* One engine with one job in a process of its own, driven by messages: node contender.mjs ENGINE
  * JOB THREADS MODELS PACKAGE PEERS (forked by peers.mjs). Each message { runs, milliseconds } is
  * answered by { times, cpu }: at least `runs` runs, for as long as that. The first answer is {
- * ready: { load, logits, info } }. ENGINE: heed-wasm, heed-before, ort-web, ort-node. JOB: vit_ti, vit_s_maps,
+ * ready: { load, output, info } }. ENGINE: heed-wasm, heed-before, ort-web, ort-node. JOB: vit_ti, vit_s_maps, dinov2_s,
  * attention_12x197x64, linear_197x768x3072. */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -37,8 +37,8 @@ async function prepare() {
 }
 
 const begin = performance.now()
-const { run, logits, info } = await prepare()
+const { run, output, info } = await prepare()
 process.on('message', async ({ runs, milliseconds }) =>
   process.send(await timeRuns(run, runs, milliseconds))
 )
-process.send({ ready: { load: performance.now() - begin, logits, info } })
+process.send({ ready: { load: performance.now() - begin, output, info } })

@@ -1,6 +1,8 @@
 /* The jobs of the comparison, for Node and browsers alike: what an engine loads, what it is fed,
  * and how runs are timed. */
 
+import { modelOf, models } from './vit_models.mjs'
+
 /** The same numbers in every engine: roughly normal, from a seed. */
 export function numbers(count, seed) {
   let state = seed
@@ -11,9 +13,13 @@ export function numbers(count, seed) {
   return Float32Array.from({ length: count }, () => (next() + next() + next() + next() - 2) * 1.7)
 }
 
-const pixelShape = [1, 3, 224, 224]
 const volume = (shape) => shape.reduce((a, b) => a * b)
-const pixels = () => numbers(volume(pixelShape), 1)
+/** The shape of a job's pixel_values, and the values. */
+export function pixelsOf(job) {
+  const { side } = models[modelOf(job)],
+    shape = [1, 3, side, side]
+  return { shape, values: numbers(volume(shape), 1) }
+}
 
 /** Wall-clock times of the runs, and the processor time of all threads a run (Node only): what
  * another process on the machine disturbs least, but with several threads it counts their waiting
@@ -36,19 +42,23 @@ export async function timeRuns(run, runs, milliseconds) {
 
 /** heed's package on a ViT; a job that ends in _maps asks for every attention map. */
 export async function prepareHeed({ createRuntime }, job, threads, read) {
-  const [, name, maps] = /^(vit_[a-z]+)(_maps)?$/.exec(job)
+  const name = modelOf(job),
+    { output } = models[name],
+    maps = job.endsWith('_maps')
   const runtime = await createRuntime({ threads })
   if (runtime.info.threads !== threads) throw new Error(`heed: ${runtime.info.why}`)
   const model = await runtime.loadModel({
     weights: await read(`${name}/model.safetensors`),
     config: await read(`${name}/config.json`)
   })
-  const session = model.createSession({ taps: maps ? 'all' : 'none' }),
-    input = pixels()
-  const run = () => session.run(input)
+  const taps = output !== 'logits' ? [output] : maps ? 'all' : 'none',
+    session = model.createSession({ taps }),
+    input = pixelsOf(job).values
+  const run = () => session.run(input),
+    { logits, values } = await run()
   return {
     run,
-    logits: Array.from((await run()).logits.data ?? (await run()).logits),
+    output: Array.from(output === 'logits' ? (logits.data ?? logits) : values[output].data),
     info: runtime.info
   }
 }
@@ -58,7 +68,7 @@ export async function prepareOrt(ort, job, options, read) {
   const session = await ort.InferenceSession.create(await read(`${job}.onnx`), options)
   const tensor = (shape, seed) => new ort.Tensor('float32', numbers(volume(shape), seed), shape)
   const shape = /_(\d+)x(\d+)x(\d+)$/.exec(job)?.slice(1).map(Number)
-  let feeds = { pixel_values: tensor(pixelShape, 1) }
+  let feeds = shape ? {} : { pixel_values: tensor(pixelsOf(job).shape, 1) }
   if (job.startsWith('attention'))
     feeds = {
       q: tensor([1, ...shape], 1),
@@ -68,5 +78,6 @@ export async function prepareOrt(ort, job, options, read) {
   if (job.startsWith('linear')) feeds = { a: tensor(shape.slice(0, 2), 1) }
   const run = () => session.run(feeds),
     first = await run()
-  return { run, logits: first.logits ? Array.from(first.logits.data) : undefined }
+  const output = first[models[modelOf(job)]?.output]
+  return { run, output: output ? Array.from(output.data) : undefined }
 }

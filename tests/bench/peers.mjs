@@ -1,6 +1,6 @@
 /* heed beside its peers on the same weights, by turns, each in a process of its own:
  *   node peers.mjs wasm|native [--in node|node-relaxed|node24|chromium] [--threads 1,2] [--jobs
- *   vit_ti,vit_s,vit_b,...] [--rounds N] [--json FILE] [--before BUILD] [--ncnn PROGRAM]
+ *   vit_ti,vit_s,vit_b,dinov2_s,clip_b,...] [--rounds N] [--json FILE] [--before BUILD] [--ncnn PROGRAM]
  * wasm: the npm package and bench_ops.wasm beside onnxruntime-web, in this Node, in this Node with
  * V8's flag for relaxed SIMD (Node 20 has it behind one), in npm's node@24 or in Chromium, each in
  * a page of its own: the last three with the kernels for relaxed SIMD; native: `heed bench` beside
@@ -20,7 +20,9 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs, promisify } from 'node:util'
 import { startChromium } from './chromium.mjs'
-import { attentions, linears, sizes, writeFiles } from './vit_files.mjs'
+import { pixelsOf } from './jobs.mjs'
+import { attentions, linears, readSafetensors, writeFiles, writeSafetensors } from './vit_files.mjs'
+import { modelOf, models as vits } from './vit_models.mjs'
 
 const here = path.dirname(fileURLToPath(import.meta.url)),
   build = path.resolve(here, '../../build'),
@@ -176,8 +178,8 @@ function startHeed(job, threads, from = build) {
           ? shape.join(',')
           : `1,${shape[0]},${shape[1]},${shape[1]},${shape[2]}`
       ]
-    : [path.join(models, job)]
-  return startProgram(
+    : [path.join(models, modelOf(job)), ...(job.endsWith('_maps') ? ['--maps'] : [])]
+  const program = startProgram(
     'heed',
     path.join(from, 'release/heed'),
     (runs) => [
@@ -193,9 +195,29 @@ function startHeed(job, threads, from = build) {
     ],
     (text) => {
       const found = JSON.parse(text)
-      return { times: [found.min_ms, found.median_ms, found.median_ms], cpu: found.cpu_ms }
+      return {
+        times: [found.min_ms, found.median_ms, found.median_ms],
+        cpu: found.cpu_ms,
+        gflop: found.gflop
+      }
     }
   )
+  if (!shape && from === build) program.ready.output = evaluate(job, threads)
+  return program
+}
+
+/** The model's output for the pixels that the peers get, by `heed eval`. */
+function evaluate(job, threads) {
+  const { shape, values } = pixelsOf(job),
+    given = path.join(models, 'pixel_values.safetensors'),
+    out = path.join(models, 'output.safetensors')
+  writeSafetensors(given, { pixel_values: [shape, values] })
+  const model = path.join(models, modelOf(job)),
+    cpu = ['--backend', 'cpu', '--threads', threads, '--taps', 'none']
+  execFileSync(path.join(build, 'release/heed'), ['eval', model, given, '-o', out, ...cpu], {
+    stdio: ['ignore', 2, 2]
+  })
+  return Array.from(readSafetensors(out)[vits[modelOf(job)].output])
 }
 
 /** ncnn's program on a ViT; null where there is none, or for other jobs. */
@@ -226,9 +248,14 @@ function summary(turns) {
     min: Math.min(...turns.flatMap((t) => t.times)),
     median: median(turns.flatMap((t) => t.times)),
     cpu: cpu.length ? Math.min(...cpu) : null,
-    ceiling: Math.max(0, ...turns.map((t) => t.ceiling ?? 0)) || null
+    ceiling: Math.max(0, ...turns.map((t) => t.ceiling ?? 0)) || null,
+    gflop: turns[0].gflop ?? null
   }
 }
+
+/** The least runs of a turn. */
+const turnRuns = (job) =>
+  !vits[modelOf(job)] ? 50 : vits[modelOf(job)].width * vits[modelOf(job)].side > 384 * 224 ? 5 : 15
 
 async function compare(job, threads, rounds) {
   const contenders = [
@@ -244,7 +271,7 @@ async function compare(job, threads, rounds) {
   for (let round = -1; round < rounds; round++) {
     for (const [i, contender] of contenders.entries()) {
       const turn = await contender.turn(
-        job.startsWith('vit_b') ? 5 : job.startsWith('vit') ? 15 : 50,
+        turnRuns(job),
         round < 0 ? 4000 : 1000
       ) /* the first warms up */
       if (round >= 0) turns[i].push(turn)
@@ -252,10 +279,10 @@ async function compare(job, threads, rounds) {
     }
   }
   contenders.forEach((c) => c.stop())
-  const [ours, theirs] = contenders.map((c) => c.ready.logits),
+  const [ours, theirs] = contenders.map((c) => c.ready.output),
     device = contenders[0].ready.info?.device
   const difference =
-    ours && theirs ? Math.max(...ours.map((x, i) => Math.abs(x - theirs[i]))) : null
+    ours && theirs ? ours.reduce((most, x, i) => Math.max(most, Math.abs(x - theirs[i])), 0) : null
   const [first, ...others] = contenders
     .slice(1)
     .map((c, i) => ({ name: c.engine, ...summary(turns[i + 1]) }))
@@ -272,7 +299,7 @@ async function compare(job, threads, rounds) {
 
 const flops = (job) => {
   const [, , a, b, c] = /^([a-z]+)_(\d+)x(\d+)x(\d+)$/.exec(job) ?? []
-  if (!a) return { ti: 2507366400, s: 9197764608, b: 35127656448 }[job.split('_')[1]]
+  if (!a) return { vit_ti: 2507366400, vit_s: 9197764608, vit_b: 35127656448 }[modelOf(job)]
   return job.startsWith('linear') ? 2 * a * b * c : 4 * a * b * b * c
 }
 
@@ -280,10 +307,10 @@ function tell({ job, threads, heed, peer, others, difference, device }) {
   const ratio = (key, to = peer) => (heed[key] && to[key] ? (to[key] / heed[key]).toFixed(2) : '-')
   const figures = ({ min, median, cpu }) =>
     `${min.toFixed(2)} / ${median.toFixed(2)} / ${cpu?.toFixed(2) ?? '-'}`
-  const rate = flops(job) / heed.min / 1e6
+  const rate = (heed.gflop ? heed.gflop * 1e9 : flops(job)) / heed.min / 1e6
   const rest = [
     device ?? '',
-    difference === null ? '' : `logits differ by ${difference.toExponential(1)}`,
+    difference === null ? '' : `outputs differ by ${difference.toExponential(1)}`,
     heed.ceiling ? `${Math.round((100 * rate) / heed.ceiling)} % of ${heed.ceiling} GFLOP/s` : ''
   ]
   for (const other of others)
@@ -291,7 +318,7 @@ function tell({ job, threads, heed, peer, others, difference, device }) {
       `${other.name} ${figures(other)}, ratio ${ratio('min', other)} / ${ratio('median', other)}`
     )
   console.log(
-    `| ${job} | ${threads} | ${figures(heed)} | ${figures(peer)} | ${ratio('min')} / ${ratio('median')} / ${ratio('cpu')} | ${rate.toFixed(1)} | ${rest.filter(Boolean).join('; ')} |`
+    `| ${job} | ${threads} | ${figures(heed)} | ${figures(peer)} | ${ratio('min')} / ${ratio('median')} / ${ratio('cpu')} | ${rate ? rate.toFixed(1) : '-'} | ${rest.filter(Boolean).join('; ')} |`
   )
 }
 
@@ -305,14 +332,11 @@ const bare = [
   ...attentions.map((s) => `attention_${s.join('x')}`),
   ...linears.map((s) => `linear_${s.join('x')}`)
 ]
-const jobs = options.jobs?.split(',') ?? [
-  ...Object.keys(sizes).map((name) => `vit_${name}`),
-  ...bare
-]
+const jobs = options.jobs?.split(',') ?? [...Object.keys(vits), ...bare]
 if (options.in === 'chromium') browser = await startChromium(build)
 writeFiles(
   models,
-  jobs.filter((job) => job.startsWith('vit_')).map((job) => job.slice('vit_'.length))
+  jobs.filter((job) => vits[modelOf(job)])
 )
 const where = browser
   ? `Chromium ${browser.version}`
@@ -329,7 +353,7 @@ console.log(
 const found = []
 for (const threads of options.threads.split(','))
   for (const job of jobs) {
-    if (kind === 'wasm' && !job.startsWith('vit') && threads !== '1')
+    if (kind === 'wasm' && !vits[modelOf(job)] && threads !== '1')
       continue /* bench_ops.wasm has one thread */
     found.push(await compare(job, threads, Number(options.rounds)))
     tell(found.at(-1))

@@ -1,6 +1,6 @@
 /* Writes ViTs with seeded weights twice, as heed reads them and as ONNX, and the bare operators as
  * ONNX: what the benchmarks compare on.
- *   node vit_files.mjs FOLDER [ti,s,b]
+ *   node vit_files.mjs FOLDER [vit_ti,vit_b_maps,dinov2_s,clip_b]
  * FOLDER/vit_ti/{config.json,model.safetensors} (Hugging Face names), FOLDER/vit_ti.onnx (opset 17,
  * nodes as PyTorch exports them), FOLDER/attention_<heads>x<tokens>x<depth>.onnx,
  * FOLDER/linear_<rows>x<depth>x<columns>.onnx. Nothing is written anew that is there. */
@@ -9,28 +9,24 @@ import {
   existsSync,
   mkdirSync,
   openSync,
+  readFileSync,
   renameSync,
   writeFileSync,
   writeSync
 } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { modelOf, models } from './vit_models.mjs'
 
-export const sizes = {
-  ti: [192, 3],
-  s: [384, 6],
-  b: [768, 12]
-} /* width, heads; 12 layers, patches of 16 in 224 */
 export const attentions = [
   [12, 197, 64],
   [12, 1024, 64]
 ]
 export const linears = [[197, 768, 3072]]
 const layers = 12,
-  patch = 16,
-  tokens = 197,
   classes = 1000,
-  epsilon = 1e-12
+  embedding = 512
+const tokensOf = ({ side, patch }) => 1 + (side / patch) ** 2
 
 /* Protocol buffers: fields as byte arrays, nested by concatenation. */
 const varint = (value) => {
@@ -122,7 +118,7 @@ class Graph {
 
 /** Weights by name: [shape, values], roughly normal and small, so that activations stay of ordinary
  * size through the layers. */
-function weights(width) {
+function weights({ width, patch, side, names, scales, output }) {
   let state = 1
   const random = (count, spread) =>
     Float32Array.from({ length: count }, () => {
@@ -145,26 +141,28 @@ function weights(width) {
     put(`${name}.weight`, [width], 0.1, 1)
     put(`${name}.bias`, [width], 0.02)
   }
-  put('vit.embeddings.cls_token', [1, 1, width], 0.1)
-  put('vit.embeddings.position_embeddings', [1, tokens, width], 0.1)
-  put(
-    'vit.embeddings.patch_embeddings.projection.weight',
-    [width, 3, patch, patch],
-    1 / Math.sqrt(3 * patch * patch)
-  )
-  put('vit.embeddings.patch_embeddings.projection.bias', [width], 0.02)
+  /* CLIP's have no batch axis, and its patches no bias */
+  const batch = names.preNorm ? [] : [1],
+    tokens = tokensOf({ side, patch })
+  put(names.cls, [...batch, ...batch, width], 0.1)
+  put(names.positions, [...batch, tokens, width], 0.1)
+  put(`${names.projection}.weight`, [width, 3, patch, patch], 1 / Math.sqrt(3 * patch * patch))
+  if (names.preNorm) norm(names.preNorm)
+  else put(`${names.projection}.bias`, [width], 0.02)
   for (let i = 0; i < layers; i++) {
-    const layer = `vit.encoder.layer.${i}`
-    for (const part of ['query', 'key', 'value'])
-      linear(`${layer}.attention.attention.${part}`, width, width)
-    linear(`${layer}.attention.output.dense`, width, width)
-    linear(`${layer}.intermediate.dense`, 4 * width, width)
-    linear(`${layer}.output.dense`, width, 4 * width)
-    norm(`${layer}.layernorm_before`)
-    norm(`${layer}.layernorm_after`)
+    const layer = `${names.layer}.${i}`
+    for (const part of ['query', 'key', 'value']) linear(`${layer}.${names[part]}`, width, width)
+    linear(`${layer}.${names.output}`, width, width)
+    linear(`${layer}.${names.up}`, 4 * width, width)
+    linear(`${layer}.${names.down}`, width, 4 * width)
+    norm(`${layer}.${names.before}`)
+    norm(`${layer}.${names.after}`)
+    for (const scale of scales ?? []) put(`${layer}.${scale}`, [width], 0.2, 0.3)
   }
-  norm('vit.layernorm')
-  linear('classifier', classes, width)
+  norm(names.norm)
+  if (output === 'logits') linear('classifier', classes, width)
+  if (output === 'image_embeds')
+    put('visual_projection.weight', [embedding, width], 1 / Math.sqrt(width))
   return table
 }
 
@@ -176,30 +174,34 @@ function transposed([[rows, columns], from]) {
 }
 
 /* CLS and the patches of the picture, with their positions. */
-function embedded(g, plain, width) {
-  const projection = 'vit.embeddings.patch_embeddings.projection'
+function embedded(g, table, plain, { width, patch, side, names }) {
+  const bias = `${names.projection}.bias`
   const patches = g.add(
     'Conv',
     [
-      g.input('pixel_values', [1, 3, 224, 224]),
-      plain(`${projection}.weight`),
-      plain(`${projection}.bias`)
+      g.input('pixel_values', [1, 3, side, side]),
+      plain(`${names.projection}.weight`),
+      ...(table[bias] ? [plain(bias)] : [])
     ],
     { kernel_shape: [patch, patch], strides: [patch, patch] }
   )
-  const x = g.add('Transpose', [g.add('Reshape', [patches, g.shape(1, width, tokens - 1)])], {
-    perm: [0, 2, 1]
-  })
-  return g.add('Add', [
-    g.add('Concat', [plain('vit.embeddings.cls_token'), x], { axis: 1 }),
-    plain('vit.embeddings.position_embeddings')
-  ])
+  const x = g.add(
+    'Transpose',
+    [g.add('Reshape', [patches, g.shape(1, width, (side / patch) ** 2)])],
+    {
+      perm: [0, 2, 1]
+    }
+  )
+  const cls = g.constant(names.cls, [1, 1, width], table[names.cls][1])
+  return g.add('Add', [g.add('Concat', [cls, x], { axis: 1 }), plain(names.positions)])
 }
 
 /* With maps every layer's attention weights are outputs too. */
-function vitGraph(table, width, heads, maps) {
-  const g = new Graph(),
-    outputs = { logits: [1, classes] }
+function vitGraph(table, model, maps) {
+  const { width, heads, names, epsilon, scales } = model,
+    tokens = tokensOf(model),
+    g = new Graph(),
+    outputs = {}
   const plain = (name) => g.constant(name, ...table[name])
   const linear = (x, name) => {
     const weight = g.constant(
@@ -216,43 +218,59 @@ function vitGraph(table, width, heads, maps) {
     })
   const split = (x, perm) =>
     g.add('Transpose', [g.add('Reshape', [x, g.shape(1, tokens, heads, width / heads)])], { perm })
-  const gelu = (x) => {
+  const scaled = (x, name) => (name ? g.add('Mul', [x, plain(name)]) : x)
+  const activated = (x) => {
+    if (model.config.hidden_act === 'quick_gelu')
+      return g.add('Mul', [x, g.add('Sigmoid', [g.add('Mul', [x, g.scalar(1.702)])])])
     const erf = g.add('Erf', [g.add('Div', [x, g.scalar(Math.SQRT2)])])
     return g.add('Mul', [g.add('Mul', [x, g.add('Add', [erf, g.scalar(1)])]), g.scalar(0.5)])
   }
-  let x = embedded(g, plain, width)
+  let x = embedded(g, table, plain, model)
+  if (names.preNorm) x = norm(x, names.preNorm)
   for (let i = 0; i < layers; i++) {
-    const layer = `vit.encoder.layer.${i}`,
-      normed = norm(x, `${layer}.layernorm_before`)
-    const q = split(linear(normed, `${layer}.attention.attention.query`), [0, 2, 1, 3])
-    const k = split(linear(normed, `${layer}.attention.attention.key`), [0, 2, 3, 1])
-    const v = split(linear(normed, `${layer}.attention.attention.value`), [0, 2, 1, 3])
+    const layer = `${names.layer}.${i}`,
+      scale = scales?.map((name) => `${layer}.${name}`) ?? [],
+      normed = norm(x, `${layer}.${names.before}`)
+    const q = split(linear(normed, `${layer}.${names.query}`), [0, 2, 1, 3])
+    const k = split(linear(normed, `${layer}.${names.key}`), [0, 2, 3, 1])
+    const v = split(linear(normed, `${layer}.${names.value}`), [0, 2, 1, 3])
     const scores = g.add('Div', [g.add('MatMul', [q, k]), g.scalar(Math.sqrt(width / heads))])
     const map = g.add('Softmax', [scores], { axis: -1 }, `attention_${i}`)
     if (maps) outputs[map] = [1, heads, tokens, tokens]
     const mixed = g.add('Transpose', [g.add('MatMul', [map, v])], { perm: [0, 2, 1, 3] })
     const merged = g.add('Reshape', [mixed, g.shape(1, tokens, width)])
-    x = g.add('Add', [linear(merged, `${layer}.attention.output.dense`), x])
-    x = g.add('Add', [
-      linear(
-        gelu(linear(norm(x, `${layer}.layernorm_after`), `${layer}.intermediate.dense`)),
-        `${layer}.output.dense`
-      ),
-      x
-    ])
+    x = g.add('Add', [scaled(linear(merged, `${layer}.${names.output}`), scale[0]), x])
+    const wide = activated(linear(norm(x, `${layer}.${names.after}`), `${layer}.${names.up}`))
+    x = g.add('Add', [scaled(linear(wide, `${layer}.${names.down}`), scale[1]), x])
   }
+  outputs[addOutput(g, table, model, plain, norm, x)] = {
+    logits: [1, classes],
+    last_hidden_state: [1, tokens, width],
+    image_embeds: [1, embedding]
+  }[model.output]
+  return g.encode(outputs)
+}
+
+/* What is read of the last layer's tokens, by the name of the model's output. */
+function addOutput(g, table, { width, names, epsilon, output }, plain, norm, x) {
+  if (output === 'last_hidden_state')
+    return g.add(
+      'LayerNormalization',
+      [x, plain(`${names.norm}.weight`), plain(`${names.norm}.bias`)],
+      { axis: -1, epsilon },
+      output
+    )
   const first = g.add(
     'Gather',
-    [norm(x, 'vit.layernorm'), g.constant('first', [], BigInt64Array.of(0n))],
+    [norm(x, names.norm), g.constant('first', [], BigInt64Array.of(0n))],
     { axis: 1 }
   )
-  const weight = g.constant(
-    'classifier.weight',
-    [width, classes],
-    transposed(table['classifier.weight'])
-  )
-  g.add('Gemm', [first, weight, plain('classifier.bias')], {}, 'logits')
-  return g.encode(outputs)
+  const name = output === 'logits' ? 'classifier' : 'visual_projection',
+    rows = table[`${name}.weight`][0][0],
+    weight = g.constant(`${name}.weight`, [width, rows], transposed(table[`${name}.weight`]))
+  return output === 'logits'
+    ? g.add('Gemm', [first, weight, plain(`${name}.bias`)], {}, output)
+    : g.add('MatMul', [first, weight], {}, output)
 }
 
 function attentionGraph([heads, count, depth]) {
@@ -284,7 +302,7 @@ function linearGraph([rows, depth, columns]) {
   })
 }
 
-function writeSafetensors(file, table) {
+export function writeSafetensors(file, table) {
   const header = {}
   let at = 0
   for (const [name, [shape, data]] of Object.entries(table))
@@ -300,6 +318,26 @@ function writeSafetensors(file, table) {
   closeSync(out)
 }
 
+/** The floats of each tensor, by name. */
+export function readSafetensors(file) {
+  const bytes = readFileSync(file),
+    start = 8 + Number(bytes.readBigUInt64LE(0)),
+    { __metadata__, ...header } = JSON.parse(bytes.subarray(8, start).toString())
+  return Object.fromEntries(
+    Object.entries(header).map(
+      ([
+        name,
+        {
+          data_offsets: [from, to]
+        }
+      ]) => [
+        name,
+        new Float32Array(Uint8Array.from(bytes.subarray(start + from, start + to)).buffer)
+      ]
+    )
+  )
+}
+
 /** Writes by way of a name that no reader looks for, so that what is there is whole. */
 function once(file, write) {
   if (existsSync(file)) return
@@ -307,34 +345,19 @@ function once(file, write) {
   renameSync(`${file}.part`, file)
 }
 
-/** names: of ViTs, 'b', or 'b_maps' for the same with its maps as outputs. */
-export function writeFiles(folder, names = Object.keys(sizes)) {
+/** jobs: of models, 'vit_b', or 'vit_b_maps' for the same with its maps as outputs. */
+export function writeFiles(folder, jobs = Object.keys(models)) {
   mkdirSync(folder, { recursive: true })
-  for (const [name, maps] of names.map((name) => name.split('_'))) {
-    const [width, heads] = sizes[name],
-      model = path.join(folder, `vit_${name}`)
-    mkdirSync(model, { recursive: true })
-    const file = `${model}${maps ? '_maps' : ''}.onnx`,
-      weightsFile = path.join(model, 'model.safetensors')
-    const table = existsSync(file) && existsSync(weightsFile) ? null : weights(width)
-    const config = {
-      model_type: 'vit',
-      architectures: ['ViTForImageClassification'],
-      hidden_size: width,
-      num_hidden_layers: layers,
-      num_attention_heads: heads,
-      intermediate_size: 4 * width,
-      hidden_act: 'gelu',
-      layer_norm_eps: epsilon,
-      image_size: 224,
-      patch_size: patch,
-      num_channels: 3,
-      qkv_bias: true,
-      num_labels: classes
-    }
-    writeFileSync(path.join(model, 'config.json'), JSON.stringify(config))
+  for (const job of jobs) {
+    const model = models[modelOf(job)],
+      of = path.join(folder, modelOf(job)),
+      file = path.join(folder, `${job}.onnx`),
+      weightsFile = path.join(of, 'model.safetensors')
+    mkdirSync(of, { recursive: true })
+    const table = existsSync(file) && existsSync(weightsFile) ? null : weights(model)
+    writeFileSync(path.join(of, 'config.json'), JSON.stringify(model.config))
     once(weightsFile, (file) => writeSafetensors(file, table))
-    once(file, (file) => writeFileSync(file, vitGraph(table, width, heads, maps)))
+    once(file, (file) => writeFileSync(file, vitGraph(table, model, job.endsWith('_maps'))))
   }
   for (const shape of attentions)
     once(path.join(folder, `attention_${shape.join('x')}.onnx`), (file) =>
