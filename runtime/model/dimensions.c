@@ -346,7 +346,7 @@ static heed_status position_sizes(const heed_roles *roles, const heed_config *co
   }
   d->position_rows = positions.shape.dim[1];
   for (uint32_t i = 0; i < prefix_count; i++) {
-    if (d->position_rows <= prefixes[i]) continue;
+    if (prefixes[i] > d->prefix_tokens || d->position_rows <= prefixes[i]) continue;
     const uint32_t patches = d->position_rows - prefixes[i];
     const uint64_t side = image->key ? grid : whole_root(patches);
     if (side * side != patches) continue;
