@@ -61,15 +61,22 @@ static void replace_value(test_random *random, char text[MOST]) {
       "20",      "24",         "64",       "65536",    "4294967296", "-1",      "0.5",       "1e-6",
       "1e300",   "true",       "false",    "null",     "[]",         "[4,4]",   "{}",        "\"\"",
       "\"vit\"", "\"dinov2\"", "\"clip\"", "\"gelu\"", "\"avg\"",    "\"map\"", "\"swiglu\""};
+  static const char *const keys[] = {
+      "\"x\"",         "\"num_register_tokens\"", "\"vision_config\"", "\"use_swiglu_ffn\"",
+      "\"mlp_ratio\"", "\"num_labels\"",          "\"global_pool\""};
   const size_t length = strlen(text);
   memcpy(from, text, length + 1);
   const char *at = from + test_random_below(random, (uint32_t)length);
-  while (*at && !strchr("\"0123456789tfn", *at)) at++;
+  do {
+    at += strcspn(at, "{[,:");
+    if (*at) at++;
+    at += strspn(at, " \n");
+  } while (*at && !strchr("\"0123456789-tfn", *at));
   size_t old = *at == '"' ? 2 + strcspn(at + 1, "\"") : strcspn(at, " ,]}\n");
   if (!*at) old = 0;
   const bool is_key = *at == '"' && at[old] == ':';
   const char *value = values[test_random_below(random, sizeof values / sizeof *values)];
-  if (is_key) value = "\"hidden_size\"";
+  if (is_key) value = keys[test_random_below(random, sizeof keys / sizeof *keys)];
   if (old > length - (size_t)(at - from)) old = length - (size_t)(at - from);
   snprintf(text, MOST, "%.*s%s%s", (int)(at - from), from, *at ? value : "", at + old);
 }
