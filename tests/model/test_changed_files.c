@@ -263,6 +263,28 @@ static void check_folder(const char *folder, const char *config_name) {
 #include "vit_vectors.h"
 #undef VIT_VECTOR
 
+/* A layer scale of ones is none. */
+static void layer_scale_of_ones(void **state) {
+  (void)state;
+  static subject s;
+  static const char *const names[] = {"blocks.0.ls1.gamma", "blocks.0.ls2.gamma",
+                                      "blocks.1.ls1.gamma", "blocks.1.ls2.gamma"};
+  float ones[64];
+  outputs found = {{NULL}, {0}, ""};
+  for (int i = 0; i < 64; i++) ones[i] = 1.0f;
+  open_subject(&s, "timm", "config.json");
+  const heed_shape shape = {1, {heed_safetensors_find(s.file, "norm.weight")->shape.dim[0]}};
+  for (int i = 0; i < 4; i++)
+    s.items[s.count++] = (heed_safetensors_item){names[i], HEED_F32, shape, ones};
+  assert_ok(run_files(&s, s.items, s.count, s.config, &found));
+  for (int i = 0; i < OUTPUTS; i++) {
+    assert_int_equal(found.bytes[i], s.expected.bytes[i]);
+    if (found.data[i]) assert_memory_equal(found.data[i], s.expected.data[i], found.bytes[i]);
+  }
+  free_outputs(&found);
+  close_subject(&s);
+}
+
 static int open_backend(void **state) {
   const heed_cpu_desc cpu = {sizeof cpu, 1, NULL};
   if (make_context(state) != 0) return -1;
@@ -279,6 +301,7 @@ int main(void) {
 #define VIT_VECTOR(folder, config) cmocka_unit_test(test_##folder),
 #include "vit_vectors.h"
 #undef VIT_VECTOR
+      cmocka_unit_test(layer_scale_of_ones),
   };
   return cmocka_run_group_tests(tests, open_backend, close_backend);
 }
