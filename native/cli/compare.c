@@ -110,8 +110,7 @@ static heed_status run_texts(cli_state *cli, compare_job *job, cli_choice *choic
  */
 
 static heed_status load_picture(cli_state *cli, compare_job *job, const compare_options *options) {
-  heed_preprocess preprocess;
-  heed_model_preprocess(job->vision.model, &preprocess);
+  heed_preprocess preprocess = job->vision.preprocess;
   if (options->fit && strcmp(options->fit, "whole") == 0)
     heed_preprocess_fit_whole(&preprocess);
   else if (options->fit && strcmp(options->fit, "model") != 0)
@@ -194,20 +193,21 @@ static heed_status check_paths(cli_state *cli, const compare_options *options) {
   return cli_check_paths(cli, paths, sizeof paths / sizeof *paths);
 }
 
-static heed_status load(cli_state *cli, compare_job *job, const char *model) {
-  CLI_TRY(cli_pipeline_load(cli, &job->vision, model));
-  CLI_TRY(cli_text_load(cli, &job->text, model));
+static heed_status load(cli_state *cli, compare_job *job, const compare_options *options) {
+  CLI_TRY(cli_pipeline_load(cli, &job->vision, options->model));
+  CLI_TRY(cli_pipeline_size(cli, &job->vision, options->size));
+  CLI_TRY(cli_text_load(cli, &job->text, options->model));
   const uint32_t image = job->vision.info.projection, text = job->text.info.projection;
   if (image && image == text) return HEED_OK;
   return heed_fail(&cli->error, HEED_UNSUPPORTED,
                    "%s: images and texts cannot be compared (found embeddings of %u and %u "
                    "numbers, expected the same number above 0)",
-                   model, image, text);
+                   options->model, image, text);
 }
 
 static heed_status run_towers(cli_state *cli, compare_job *job, const compare_options *options) {
   CLI_TRY(check_paths(cli, options));
-  CLI_TRY(load(cli, job, options->model));
+  CLI_TRY(load(cli, job, options));
   CLI_TRY(compare_choose(cli, job, options));
   CLI_TRY(read_texts(cli, job, options->texts));
   CLI_TRY(load_picture(cli, job, options));

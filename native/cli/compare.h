@@ -11,7 +11,7 @@ typedef struct compare_options {
   cli_choice *choice;
   const cli_words *texts;
   const char *model, *picture; /* picture NULL: the one inside the program */
-  const char *fit, *layer, *head;
+  const char *fit, *size, *layer, *head;
   const char *maps;      /* figure of each patch's similarity to each text */
   const char *text_maps; /* figure of the first text's attention, tokens x tokens */
   const char *json, *save;

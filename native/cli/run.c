@@ -369,6 +369,7 @@ static int run_texts(cli_state *cli, const run_options *options, compare_options
   compare->model = words->word[0];
   compare->picture = words->count > 1 ? words->word[1] : NULL;
   compare->fit = options->fit;
+  compare->size = options->size;
   compare->layer = options->layer;
   compare->head = options->head;
   compare->maps = options->maps;

@@ -40,6 +40,12 @@ grep -q 'similarity of each patch to each text (not attention)' "$here/maps.svg"
 grep -q 'attention of the text' "$here/text.svg" || fail "text.svg does not say what it is"
 test_end
 
+test_begin other_size
+heed run "$clip" "$picture" --text 'a cat' --text 'a dog' --size 12,16 --backend cpu --quiet --json out.json
+expect_exit 0
+grep -qF '"grid": [3, 4]' "$here/out.json" || fail "out.json: the grid is not of the size"
+test_end
+
 test_begin truncated
 heed run "$clip" "$picture" --text 'a a a a a a a a a a a' --backend cpu --quiet
 expect_exit 0
