@@ -17,6 +17,7 @@ const modules = [
   ['heed/heed-scene.wasm', 'draws scenes, loaded by who asks for one'],
   ['heed/heed-explain.wasm', 'definitions over arrays, loaded by the explorer and heed/explain'],
   ['heed/heed-picture.wasm', 'prepares pictures, loaded with the first of them'],
+  ['heed/heed-tokenizer.wasm', 'text as ids, loaded by who asks for it'],
   ['heed/heed-pickle.wasm', 'reads files of PyTorch, loaded with the first of them'],
   ['heed/heed-check.wasm', 'checks case files, loaded by who asks for it']
 ]

@@ -26,6 +26,11 @@ RECORD(check, FIELD(passed) FIELD(max_abs) FIELD(max_rel) FIELD(op) FIELD(worst)
 RECORD(scene, FIELD(text) FIELD(owner) FIELD(rgb) FIELD(side) FIELD(grid) HEED_WEB_TWINS(FIELD))
 /* a file of PyTorch as .safetensors: its size; shares: 1 where two tensors share bytes */
 RECORD(pickle, FIELD(address) FIELD(size) FIELD(shares))
+/* addresses of the tokenizer and of its kind; ids, -1 = none */
+RECORD(tokenizer,
+       FIELD(address) FIELD(kind) FIELD(vocabulary) FIELD(begin) FIELD(end) FIELD(padding))
+/* of a text; whole: without truncation */
+RECORD(ids, FIELD(count) FIELD(whole))
 
 /* Choices, which JavaScript passes in by the field's place: what a session keeps; heed_build_desc's
  * intervene and empty_row; heed_fusion; heed_dtype. */

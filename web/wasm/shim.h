@@ -28,7 +28,8 @@ typedef struct heed_web {
 } heed_web;
 
 typedef struct heed_web_scene heed_web_scene;
-typedef struct heed_pickle heed_pickle; /* heed/pickle.h */
+typedef struct heed_tokenizer heed_tokenizer; /* heed/tokenizer.h */
+typedef struct heed_pickle heed_pickle;       /* heed/pickle.h */
 
 typedef struct heed_web_model {
   heed_model *model;
@@ -164,6 +165,19 @@ heed_status heed_web_pickle_open(heed_web *web, const char *name, double size, u
 HEED_WEB_EXPORT(pickle_read)
 heed_status heed_web_pickle_read(heed_web *web, const heed_pickle *file, double offset, void *to,
                                  size_t count);
+
+/* tokenizer.c: in heed-tokenizer.wasm alone. names: `count` strings one after another, and the
+ * bytes of the files, of those sizes. out: tokenizer. */
+HEED_WEB_EXPORT(tokenizer_open)
+heed_status heed_web_tokenizer_open(heed_web *web, const char *names, const double *sizes,
+                                    const void *bytes, uint32_t count);
+/* ids: room for `most`. out: ids. */
+HEED_WEB_EXPORT(tokenizer_encode)
+heed_status heed_web_tokenizer_encode(heed_web *web, const heed_tokenizer *tokenizer,
+                                      const char *text, size_t length, int32_t *ids, uint32_t most);
+/* heed_tokenizer_text */
+HEED_WEB_EXPORT(tokenizer_text)
+void heed_web_tokenizer_text(const heed_tokenizer *tokenizer, int32_t id, char *to, size_t size);
 
 /* picture.c: in heed-picture.wasm alone. */
 /* A decoded picture -> pixel_values [3, out_height, out_width] of a session whose batch is 1, as
