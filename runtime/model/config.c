@@ -153,8 +153,8 @@ static heed_status said_bool(const heed_fields *fields, const char *key, heed_sa
 
 /* The family of a model type; NULL: none. */
 static const heed_family *family_of(const heed_config *config, const char *type) {
-  if (!*type) return config->tower ? &heed_family_clip_text : &heed_family_vit;
-  return heed_family_of_type(type, config->tower);
+  if (!*type && !heed_is_text(config->tower)) return &heed_family_vit;
+  return heed_family_of_type(*type ? type : "clip", config->tower);
 }
 
 /* The object of the tower: the file's own, or the member in which models of several parts
@@ -162,7 +162,7 @@ static const heed_family *family_of(const heed_config *config, const char *type)
 static heed_status find_tower(heed_config *config, heed_fields *fields) {
   static const char *const vision[] = {"vision_config", "backbone_config", "encoder", NULL},
                            *const text[] = {"text_config", NULL};
-  const char *const *members = config->tower ? text : vision;
+  const char *const *members = heed_is_text(config->tower) ? text : vision;
   HEED_TRY(heed_field_string(fields, "model_type", &config->model_type));
   config->family = family_of(config, config->model_type);
   for (size_t i = 0; members[i]; i++) {
@@ -208,7 +208,7 @@ static heed_status read_needed(heed_config *config, const heed_fields *fields) {
   enum { SIZES = sizeof sizes / sizeof *sizes, BOTH = SIZES - 4 };
   const char *missing = NULL;
   for (int i = 0; i < SIZES; i++) {
-    if (i >= BOTH && (i >= BOTH + 2) != (config->tower == HEED_TOWER_TEXT)) continue;
+    if (i >= BOTH && (i >= BOTH + 2) != heed_is_text(config->tower)) continue;
     heed_said *said = (heed_said *)(void *)((char *)config + sizes[i].said);
     const uint16_t value =
         *(const uint16_t *)(const void *)((const char *)&config->family->defaults +
@@ -302,7 +302,7 @@ static heed_status read_hugging_face(heed_config *config, const heed_fields *who
                            "no negative number");
   HEED_TRY(said_size(whole, "num_labels", 0, &config->classes));
   HEED_TRY(said_size(whole, "projection_dim", 1, &config->projection));
-  if (config->tower) {
+  if (heed_is_text(config->tower)) {
     config->end = (heed_said){config->family->defaults.end, "eos_token_id", true};
     HEED_TRY(said_size(&fields, "projection_size", 1, &config->projection));
     HEED_TRY(said_size(&fields, "eos_token_id", 0, &config->end));
@@ -504,7 +504,7 @@ static heed_status read_open_clip_text(heed_config *config, const heed_fields *t
 }
 
 static heed_status read_open_clip(heed_config *config, const heed_fields *fields) {
-  const char *name = config->tower ? "text_cfg" : "vision_cfg";
+  const char *name = heed_is_text(config->tower) ? "text_cfg" : "vision_cfg";
   const heed_fields model = {fields->json, heed_field(fields, "model_cfg"), fields->where,
                              fields->error},
                     tower = {fields->json, heed_field(&model, name), fields->where, fields->error};
@@ -512,7 +512,7 @@ static heed_status read_open_clip(heed_config *config, const heed_fields *fields
   uint32_t head_width = 64;
   HEED_TRY(refuse_options(&tower, name));
   if (heed_field(&tower, "timm_model_name")) return read_trunk(config, &model, &tower);
-  config->family = config->tower ? &heed_family_open_clip_text : &heed_family_open_clip;
+  config->family = heed_family_of_type("open_clip", config->tower);
   config->model_type = config->family->types;
   config->rules = config->family->rules;
   config->mlp_ratio = 4.0;
@@ -522,7 +522,7 @@ static heed_status read_open_clip(heed_config *config, const heed_fields *fields
   HEED_TRY(said_size(&tower, "width", 1, &config->width));
   HEED_TRY(said_size(&tower, "layers", 1, &config->layers));
   HEED_TRY(read_mlp_multiple(config, &tower));
-  if (config->tower) return read_open_clip_text(config, &tower);
+  if (heed_is_text(config->tower)) return read_open_clip_text(config, &tower);
   HEED_TRY(said_square(&tower, "image_size", &config->image_size));
   HEED_TRY(said_square(&tower, "patch_size", &config->patch));
   HEED_TRY(heed_field_size(&tower, "head_width", 1, &head_width));

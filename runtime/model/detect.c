@@ -22,11 +22,14 @@ static bool match_anchor(const char *name, const char *anchor, size_t length, si
 }
 
 /* The styles of text towers come last. */
-static const heed_names *const styles[] = {&heed_names_hugging_face,  &heed_names_hugging_face_clip,
-                                           &heed_names_timm,          &heed_names_open_clip,
-                                           &heed_names_torchvision,   &heed_names_hugging_face_text,
-                                           &heed_names_open_clip_text};
-enum { STYLES = sizeof styles / sizeof *styles, TEXT_STYLES = 2 };
+static const heed_names *const styles[] = {
+    &heed_names_hugging_face,      &heed_names_hugging_face_clip, &heed_names_timm,
+    &heed_names_open_clip,         &heed_names_torchvision,
+#if HEED_TEXT_TOWERS
+    &heed_names_hugging_face_text, &heed_names_open_clip_text,
+#endif
+};
+enum { STYLES = sizeof styles / sizeof *styles, TEXT_STYLES = 2 * HEED_TEXT_TOWERS };
 
 /* "a.vit." -> "a.": a head lies beside the model, not in it. */
 static void set_prefix(heed_roles *roles, const char *name, size_t length) {
@@ -44,7 +47,7 @@ static void set_prefix(heed_roles *roles, const char *name, size_t length) {
 }
 
 static heed_status no_model(const heed_roles *roles, heed_error *error) {
-  if (roles->tower)
+  if (heed_is_text(roles->tower))
     return heed_fail(error, HEED_UNSUPPORTED,
                      "%s: no text tower (expected that of CLIP or SigLIP, with token_embedding)",
                      heed_checkpoint_name(roles->checkpoint));
@@ -73,9 +76,10 @@ static heed_status take_anchor(heed_roles *roles, const heed_names *names, const
  * a text tower: tokens) are embedded (*embeds), else the first. `names` NULL: it ends with none. */
 static heed_status find_anchor(heed_roles *roles, const char *name, bool *embeds,
                                heed_error *error) {
-  const heed_role role = roles->tower ? HEED_ROLE_TOKEN_EMBEDDINGS : HEED_ROLE_PATCH_WEIGHT;
-  const int first = roles->tower ? STYLES - TEXT_STYLES : 0,
-            end = roles->tower ? STYLES : STYLES - TEXT_STYLES;
+  const heed_role role =
+      heed_is_text(roles->tower) ? HEED_ROLE_TOKEN_EMBEDDINGS : HEED_ROLE_PATCH_WEIGHT;
+  const int first = heed_is_text(roles->tower) ? STYLES - TEXT_STYLES : 0,
+            end = heed_is_text(roles->tower) ? STYLES : STYLES - TEXT_STYLES;
   *embeds = false;
   for (int style = first; style < end; style++)
     for (const char *at = styles[style]->anchors; at && !*embeds;) {
@@ -102,7 +106,7 @@ static heed_status find_style(heed_roles *roles, heed_error *error) {
     heed_roles other = {.checkpoint = roles->checkpoint, .tower = roles->tower};
     bool patches;
     HEED_TRY(find_anchor(&other, name, &patches, error));
-    if (!other.names || (roles->tower && !patches)) continue;
+    if (!other.names || (heed_is_text(roles->tower) && !patches)) continue;
     if (found && embeds == patches)
       return heed_fail(error, HEED_UNSUPPORTED,
                        "%s: more than one ViT (found %.*s and %.*s, expected one)",

@@ -210,7 +210,7 @@ static heed_status token_sizes(const heed_roles *roles, const heed_config *confi
 
 static heed_status body_sizes(const heed_roles *roles, const heed_config *config,
                               heed_vit_dimensions *d, heed_error *error) {
-  HEED_TRY((roles->tower ? token_sizes : patch_sizes)(roles, config, d, error));
+  HEED_TRY((heed_is_text(roles->tower) ? token_sizes : patch_sizes)(roles, config, d, error));
   HEED_TRY(layer_count(roles, config, &d->layers, error));
   HEED_TRY(head_count(roles, config, d, error));
   HEED_TRY(check_biases(roles, config, error));
@@ -373,7 +373,7 @@ heed_status heed_roles_dimensions(const heed_roles *roles, const heed_config *co
       .activation = config->json ? config->rules.activation : roles->rules.activation,
       .epsilon = config->json ? config->rules.epsilon : roles->rules.epsilon};
   HEED_TRY(body_sizes(roles, config, dimensions, error));
-  if (roles->tower) return HEED_OK;
+  if (heed_is_text(roles->tower)) return HEED_OK;
   HEED_TRY(head_sizes(roles, config, dimensions, error));
   HEED_TRY(check_flags(roles, config, error));
   HEED_TRY(pool_sizes(roles, config, dimensions, error));

@@ -6,6 +6,17 @@
 #include "model/names.h"
 #include "model/rules.h"
 
+/* The web package opens vision transformers alone. What only text towers need is then left out: the
+ * compiler knows that there are none. */
+#ifdef HEED_SEQUENCES
+#define HEED_TEXT_TOWERS 1
+#else
+#define HEED_TEXT_TOWERS 0
+#endif
+static inline bool heed_is_text(heed_tower tower) {
+  return HEED_TEXT_TOWERS && tower == HEED_TOWER_TEXT;
+}
+
 /* What the family's config means where it leaves a key out; 0: the key must be there. */
 typedef struct heed_config_defaults {
   uint16_t width, layers, heads, mlp_width, image_size, patch, registers;

@@ -28,6 +28,8 @@ HEED_FAMILY(blip)
 HEED_FAMILY(clip)
 HEED_FAMILY(open_clip)
 HEED_FAMILY(torchvision)
+#if HEED_TEXT_TOWERS
 HEED_FAMILY(siglip_text)
 HEED_FAMILY(clip_text)
 HEED_FAMILY(open_clip_text)
+#endif

@@ -95,7 +95,7 @@ static bool matters(const heed_roles *roles, const char *name) {
   if (heed_roles_name_one(roles, name)) return true;
   if (strncmp(name, roles->prefix, length) != 0) return false;
   name += length;
-  for (size_t i = 0; i < sizeof beside / sizeof *beside && roles->tower; i++)
+  for (size_t i = 0; i < sizeof beside / sizeof *beside && heed_is_text(roles->tower); i++)
     if (matches(name, beside[i])) return false;
   const char *part = name; /* of a layer */
   if (strncmp(name, roles->layer, roles->layer_length) == 0) {

@@ -109,7 +109,7 @@ static heed_status build(heed_vit_builder *b, heed_error *error) {
       heed_vit_ref(model, HEED_ROLE_CLS_TOKEN)->tensor && pooled && first)
     b->read_rows = heed_vit_ref(model, HEED_ROLE_DISTILLATION_CLASSIFIER_WEIGHT)->tensor ? 2 : 1;
   heed_value x;
-  const bool text = model->roles.tower == HEED_TOWER_TEXT;
+  const bool text = heed_is_text(model->roles.tower);
   HEED_TRY((text ? heed_vit_embed_text : heed_vit_embed)(b, &x, error));
   const heed_shape tokens =
       HEED_SHAPE(b->desc.batch, b->model->dims.prefix_tokens + b->rows * b->columns);
@@ -128,7 +128,7 @@ static heed_status build(heed_vit_builder *b, heed_error *error) {
 /* The tokens: a grid of patches, or a text as one row. */
 static heed_status choose_grid(heed_vit_builder *b, heed_error *error) {
   const heed_vit_dimensions *dims = &b->model->dims;
-  const bool text = b->model->roles.tower == HEED_TOWER_TEXT;
+  const bool text = heed_is_text(b->model->roles.tower);
   if (b->desc.part != HEED_PART_WHOLE || (b->desc.source_length && !text) || b->desc.target_length)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
                      "build: a vision transformer has no parts and no lengths (found part %d, "

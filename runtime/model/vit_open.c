@@ -176,7 +176,7 @@ static heed_status open_vit(heed_model *base, const heed_model_desc *desc, heed_
   HEED_TRY(name_tokens(model, error));
   describe_rules(model);
   fill_info(model);
-  if (desc->tower) return fill_text_info(model, error);
+  if (heed_is_text(desc->tower)) return fill_text_info(model, error);
   return heed_config_preprocess(model->config, model->roles.family, model->dims.image_size,
                                 &model->preprocess, error);
 }
