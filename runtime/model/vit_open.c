@@ -106,6 +106,13 @@ static void describe_rules(heed_vit *model) {
              heed_checkpoint_name(model->base.checkpoint), model->assumed);
 }
 
+/* Of a model without a projection what the pooling attention gives. */
+static uint32_t embedding_size(const heed_vit *model) {
+  const heed_vit_dimensions *dims = &model->dims;
+  const bool pooled = dims->pool_heads && !dims->classes;
+  return dims->projection ? dims->projection : pooled ? dims->width : 0;
+}
+
 static void fill_info(heed_vit *model) {
   const heed_vit_dimensions *dims = &model->dims;
   heed_checkpoint_totals totals;
@@ -122,7 +129,7 @@ static void fill_info(heed_vit *model) {
                                        .prefix_tokens = dims->prefix_tokens,
                                        .token_names = model->token_names,
                                        .classes = dims->classes,
-                                       .projection = dims->projection,
+                                       .projection = embedding_size(model),
                                        .positions = positions_text(model),
                                        .family_assumed = model->roles.assumption != NULL,
                                        .heads_guessed = dims->heads_guessed,

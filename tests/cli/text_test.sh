@@ -53,6 +53,15 @@ expect_stderr_contains 'heed run: --text: truncated to 9 of 13 tokens: a a a'
 expect_stdout_contains '1.0000  a a a'
 test_end
 
+# SigLIP: each text by itself, and no map of patches.
+mkdir -p "$bad/siglip"
+cp "$vectors/vit/siglip_text/config.json" "$vectors/vit/siglip_text/model.safetensors" "$clip/tokenizer.json" "$bad/siglip"
+test_begin sigmoid
+heed run "$bad/siglip" "$picture" --text 'a cat' --text 'a dog' --backend cpu --quiet
+expect_exit 0
+expect_stdout_contains 'siglip (sigmoid of each text)'
+test_end
+
 bad_input no_text_tower "no text tower (expected that of CLIP or SigLIP, with token_embedding)" run "$vectors/vit/timm" "$picture" --text a --backend cpu --quiet
 bad_input no_tokenizer "tokenizer: no file of one beside the model (expected tokenizer.json, or vocab.json and merges.txt)" run "$vectors/vit/open_clip_text" "$picture" --text a --backend cpu --quiet
 mkdir -p "$bad/other"

@@ -35,6 +35,8 @@ static void configure(const heed_context *context, const heed_model_file *file) 
   heed_config *config;
   heed_preprocess preprocess;
   heed_error error;
+  if (heed_config_open(context, file, 1, HEED_TOWER_TEXT, &config, &error) == HEED_OK)
+    heed_config_destroy(config);
   if (heed_config_open(context, file, 1, HEED_TOWER_VISION, &config, &error) != HEED_OK) return;
   for (uint32_t i = 0; heed_family_get(i); i++)
     heed_config_preprocess(config, heed_family_get(i), 224, &preprocess, &error);

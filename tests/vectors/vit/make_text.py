@@ -40,6 +40,11 @@ def clip_config(f):
             "vision_config": vision}
 
 
+def siglip_config(f):
+    vision = dict(make.hf_config("siglip_vision_model", f["vision"], intermediate_size=MLP), hidden_act="gelu_pytorch_tanh")
+    return {"model_type": "siglip", "text_config": hf_text(f, model_type="siglip_text_model"), "vision_config": vision}
+
+
 def open_clip_config(f):
     return {"model_cfg": {"embed_dim": EMBEDDING,
                           "vision_cfg": {"image_size": make.STORED * PATCH, "layers": LAYERS, "width": 24, "head_width": 8, "patch_size": PATCH, "mlp_ratio": 5 / 3},
@@ -54,7 +59,9 @@ FOLDERS = {
     "clip_text": text(HF, "text_model.", "text_projection.weight", width=32, heads=4, tokenizer=True, config=clip_config,
                       vision=vision(make.CLIP, prefix="vision_model.", activation="quick_gelu")),
     "siglip_text": text(HF, "text_model.", "text_model.head.", epsilon=1e-6, activation="gelu_pytorch_tanh", causal=False, fill=1, bias=True,
-                        config=lambda f: {"model_type": "siglip", "text_config": hf_text(f, model_type="siglip_text_model")}),
+                        vision=make.family(make.SIGLIP, "plain", 1e-6, "vision_model.", heads=4, prefix_tokens=(), position_rows=0, activation="gelu_pytorch_tanh",
+                                           pool="probe"),
+                        config=siglip_config),
     # Beside the tower, not under a prefix, without a config: 64 channels a head, in half precision to be small; ids are filled up with 0.
     "open_clip_text_openai": text(OPEN_CLIP, "", "text_projection^", width=64, heads=1, fill=0, half=True,
                                   vision=dict(vision(dict(make.OPEN_CLIP, embedding="visual.proj^"), prefix="visual.", width=64, heads=1, activation="quick_gelu", half=True),
