@@ -152,7 +152,7 @@ static heed_status measure_patches(cli_state *cli, compare_job *job) {
                                             (size_t)job->count * patches * sizeof(float));
 }
 
-static heed_status run_picture(cli_state *cli, compare_job *job, cli_choice *choice) {
+static heed_status run_picture(cli_state *cli, compare_job *job, const compare_options *options) {
   static const char *const taps[] = {"token_embeds"};
   cli_pipeline *vision = &job->vision;
   heed_graph *graph;
@@ -161,9 +161,13 @@ static heed_status run_picture(cli_state *cli, compare_job *job, cli_choice *cho
   vision->tap_names = taps;
   vision->tap_count = heed_graph_find(graph, "token_embeds").id != 0;
   heed_graph_destroy(graph);
+  if (options->maps && !vision->tap_count)
+    return heed_fail(&cli->error, HEED_UNSUPPORTED,
+                     "--maps: this model does not project its patches, so they have no similarity "
+                     "to a text");
   job->rows = vision->build.height / vision->info.patch;
   job->columns = vision->build.width / vision->info.patch;
-  CLI_TRY(cli_pipeline_run(cli, vision, choice, job->pixels));
+  CLI_TRY(cli_pipeline_run(cli, vision, options->choice, job->pixels));
   CLI_TRY(cli_pipeline_read(cli, vision, "image_embeds", &job->image_embeds, &shape));
   return measure_patches(cli, job);
 }
@@ -213,7 +217,7 @@ static heed_status run_towers(cli_state *cli, compare_job *job, const compare_op
   CLI_TRY(load_picture(cli, job, options));
   CLI_TRY(cli_choice_open(cli, options->choice));
   CLI_TRY(run_texts(cli, job, options->choice));
-  CLI_TRY(run_picture(cli, job, options->choice));
+  CLI_TRY(run_picture(cli, job, options));
   CLI_TRY(compare(cli, job));
   return compare_write(cli, job, options);
 }

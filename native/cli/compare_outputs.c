@@ -197,10 +197,6 @@ static heed_status write_similarity(cli_state *cli, const compare_job *job,
 static heed_status draw_similarity(cli_state *cli, const compare_job *job,
                                    const compare_options *options) {
   const size_t patches = (size_t)job->rows * job->columns;
-  if (!job->similarity)
-    return heed_fail(&cli->error, HEED_UNSUPPORTED,
-                     "--maps: this model does not project its patches, so they have no similarity "
-                     "to a text");
   float *maps = malloc(job->count * patches * sizeof *maps);
   label *labels = calloc(job->count, sizeof *labels);
   const char **names = calloc(job->count, sizeof *names);

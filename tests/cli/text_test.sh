@@ -62,6 +62,7 @@ expect_exit 0
 expect_stdout_contains 'siglip (sigmoid of each text)'
 test_end
 
+bad_input no_similarity "--maps: this model does not project its patches, so they have no similarity to a text" run "$bad/siglip" "$picture" --text a --maps maps.svg --backend cpu --quiet
 bad_input no_text_tower "no text tower (expected that of CLIP or SigLIP, with token_embedding)" run "$vectors/vit/timm" "$picture" --text a --backend cpu --quiet
 bad_input no_tokenizer "tokenizer: no file of one beside the model (expected tokenizer.json, or vocab.json and merges.txt)" run "$vectors/vit/open_clip_text" "$picture" --text a --backend cpu --quiet
 mkdir -p "$bad/other"
