@@ -1,5 +1,5 @@
 /* A layer of a ViT. Seven nodes: norm, query-key-value, attention, projection + residual, norm, fc1
- * + activation, fc2 + residual. */
+ * + activation, fc2 + residual. Rotary positions, a gate and inner norms add one each. */
 #include <math.h>
 #include <stdio.h>
 
