@@ -1,5 +1,5 @@
 /* A layer of a ViT. Seven nodes: norm, query-key-value, attention, projection + residual, norm, fc1
- * + activation, fc2 + residual. Rotary positions, a gate and inner norms add one each. */
+ * + activation, fc2 + residual. Rotary positions and each inner norm add one, a gate two. */
 #include <math.h>
 #include <stdio.h>
 
