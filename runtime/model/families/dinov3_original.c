@@ -1,6 +1,7 @@
-/* DINOv3 in timm's names, and the files of facebookresearch/dinov3, which have nearly the same: they
- * mask the bias of the keys and store the periods of the rotation, rounded to bfloat16. Sources:
- * timm's eva.py; dinov3's vision_transformer.py, attention.py and rope_position_encoding.py. */
+/* DINOv3 in timm's names, and the files of facebookresearch/dinov3, which have nearly the same:
+ * they mask the bias of the keys and store the periods of the rotation, rounded to bfloat16.
+ * Sources: timm's eva.py; dinov3's vision_transformer.py, attention.py and
+ * rope_position_encoding.py. */
 #include "model/family.h"
 
 const heed_family heed_family_dinov3_original = {
