@@ -90,7 +90,9 @@ static void model_text(const cli_pipeline *pipeline, const run_options *options,
 static void query_text(const heed_model_info *info, const run_result *result,
                        const run_selection *selection, char text[64]) {
   const char *role = result->columns_of_query ? "key" : "query";
-  if (selection->query_row < 0)
+  if (selection->pool)
+    snprintf(text, 64, "%s: probe", role);
+  else if (selection->query_row < 0)
     snprintf(text, 64, "%s: %s", role, info->token_names[selection->query]);
   else
     snprintf(text, 64, "%s (%d, %d)", role, selection->query_row, selection->query_column);
@@ -141,8 +143,8 @@ static heed_status draw(cli_state *cli, const cli_pipeline *pipeline, const run_
                                  .tokens = result->tokens,
                                  .layer_numbers = d->layers,
                                  .column_labels = d->label,
-                                 .query_row = selection->query_row,
-                                 .query_column = selection->query_column,
+                                 .query_row = selection->pool ? -1 : selection->query_row,
+                                 .query_column = selection->pool ? -1 : selection->query_column,
                                  .caption = w->caption,
                                  .scale = selection->scale,
                                  .note = d->note,
@@ -169,7 +171,9 @@ static void maps_title(const heed_model_info *info, const run_result *result,
                        const run_selection *selection, const drawing *d, char title[384]) {
   char query[48], layers[64], heads[64];
   run_query_text(info, selection, query);
-  if (selection->layer_count == 1)
+  if (selection->pool)
+    snprintf(layers, sizeof layers, "pool");
+  else if (selection->layer_count == 1)
     snprintf(layers, sizeof layers, "layer %u", d->layers[0]);
   else
     snprintf(layers, sizeof layers, "layers %u to %u", d->layers[0],
@@ -202,6 +206,7 @@ heed_status run_draw_maps(cli_state *cli, const cli_pipeline *pipeline, const ru
   }
   for (uint32_t h = 0; h < heads; h++) d.numbers[h] = selection->first_head + h;
   if (selection->head_mean) d.label[0] = "mean of the heads";
+  if (selection->pool && heads == 1 && !selection->head_mean) d.label[0] = "pool";
   heed_map_elsewhere(d.mean, result->tokens, info->prefix_tokens, info->token_names,
                      selection->query,
                      result->columns_of_query ? HEED_ROW_COLUMN : HEED_ROW_ATTENTION, d.note);
@@ -220,8 +225,14 @@ heed_status run_draw_rollout(cli_state *cli, const cli_pipeline *pipeline,
   char query[48];
   CLI_TRY(alloc_drawing(cli, &d, 1, 1, result->tokens, info->prefix_tokens));
   d.layers[0] = info->layers - 1;
-  add_row(&d, result, info->prefix_tokens, 0, 0,
-          result->rollout + (size_t)selection->query * result->tokens, 1.0f);
+  float *row = malloc(result->tokens * sizeof *row);
+  if (!row) {
+    free_drawing(&d);
+    return heed_fail_memory(&cli->error, "rollout", result->tokens * sizeof *row);
+  }
+  run_rollout_row(result, selection, info, row);
+  add_row(&d, result, info->prefix_tokens, 0, 0, row, 1.0f);
+  free(row);
   heed_map_elsewhere(d.mean, result->tokens, info->prefix_tokens, info->token_names,
                      selection->query, HEED_ROW_ROLLOUT, d.note);
   d.label[0] = "rollout";

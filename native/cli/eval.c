@@ -76,7 +76,9 @@ static heed_status add_layer(cli_state *cli, eval_job *job, uint32_t layer) {
 static heed_status list_taps(cli_state *cli, eval_job *job, const char *taps) {
   if (strcmp(taps, "none") == 0) return HEED_OK;
   if (strcmp(taps, "all") == 0) {
+    static const char pool[] = "pool.attention.weights";
     for (uint32_t i = 0; i < job->pipeline.info.layers; i++) CLI_TRY(add_layer(cli, job, i));
+    if (job->pipeline.info.pool_heads) CLI_TRY(add_name(cli, job, pool, sizeof pool - 1));
     job->rollout = true;
     return HEED_OK;
   }

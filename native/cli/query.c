@@ -7,7 +7,9 @@
 #include "run_parts.h"
 
 void run_query_text(const heed_model_info *info, const run_selection *selection, char text[48]) {
-  if (selection->query_row < 0)
+  if (selection->pool)
+    snprintf(text, 48, "the probe");
+  else if (selection->query_row < 0)
     snprintf(text, 48, "%s", info->token_names[selection->query]);
   else
     snprintf(text, 48, "patch (%d, %d)", selection->query_row, selection->query_column);

@@ -29,11 +29,13 @@ static void print_head(FILE *to, const run_result *result, const run_selection *
   const float *row = run_row(result, selection, info->heads, layer, head);
   double prefix = 0.0;
   uint32_t patch = 0;
+  char name[24] = "pool";
+  if (!selection->pool) snprintf(name, sizeof name, "layer %u", layer);
   for (uint32_t i = 0; i < info->prefix_tokens; i++) prefix += (double)row[i];
   heed_top(row + info->prefix_tokens, result->tokens - info->prefix_tokens, 1, &patch, NULL);
   const double entropy = heed_map_entropy(row, result->tokens),
                peak = (double)row[info->prefix_tokens + patch];
-  fprintf(to, "  layer %u head %u: entropy %.3f nats (%.0f %% of uniform), ", layer, head, entropy,
+  fprintf(to, "  %s head %u: entropy %.3f nats (%.0f %% of uniform), ", name, head, entropy,
           100.0 * entropy / log((double)result->tokens));
   if (info->prefix_tokens) fprintf(to, "%s %.1f %%, ", run_prefix_text(info), 100.0 * prefix);
   fprintf(to, "peak patch (%u, %u) %.2f %% (%.1f x uniform)\n", patch / result->columns,
@@ -99,6 +101,25 @@ static void json_head(json_out *json, const run_result *result, const run_select
   fputc('\n', json->file);
 }
 
+/* The map of the pooling attention, and the rollout of its probe. */
+static void json_pool(json_out *json, const run_result *result, const heed_model_info *info) {
+  const run_selection probe = {.pool = true};
+  float *row = malloc(result->tokens * sizeof *row);
+  json_open(json, "pool", '[');
+  for (uint32_t h = 0; h < info->pool_heads; h++) {
+    const float *map = run_row(result, &probe, info->pool_heads, 0, h);
+    json_open(json, NULL, '{');
+    json_integer(json, "head", h);
+    json_number(json, "entropy", heed_map_entropy(map, result->tokens));
+    json_floats(json, "row", map, result->tokens);
+    json_close(json, '}');
+  }
+  json_close(json, ']');
+  if (row) run_rollout_row(result, &probe, info, row);
+  if (row) json_floats(json, "pool_rollout", row, result->tokens);
+  free(row);
+}
+
 static void json_classes(json_out *json, const cli_pipeline *pipeline, uint32_t top,
                          const float *logits) {
   uint32_t index[MAX_TOP];
@@ -140,9 +161,12 @@ static void json_image(json_out *json, const run_result *result) {
 }
 
 static void json_result(json_out *json, const cli_pipeline *pipeline, const run_options *options,
-                        const run_result *result, const run_selection *selection) {
+                        const run_result *result, const run_selection *selected) {
   const heed_model_info *info = &pipeline->info;
+  run_selection tokens = *selected; /* the rows of the layers, whatever is shown */
+  const run_selection *selection = &tokens;
   char query[48];
+  tokens.pool = false;
   run_query_text(info, selection, query);
   json_open(json, NULL, '{');
   if (result->from) json_text(json, "from", result->from);
@@ -166,6 +190,7 @@ static void json_result(json_out *json, const cli_pipeline *pipeline, const run_
   for (uint32_t l = 0; l < info->layers; l++)
     for (uint32_t h = 0; h < info->heads; h++) json_head(json, result, selection, info, l, h);
   json_close(json, ']');
+  if (result->pool) json_pool(json, result, info);
   json_floats(json, "rollout", result->rollout + (size_t)selection->query * result->tokens,
               result->tokens);
   json_close(json, '}');

@@ -9,8 +9,11 @@
 #include "picture_stream.h"
 #include "sequence.h"
 
+#define POOL_TAP "pool.attention.weights"
+
 const float *run_row(const run_result *result, const run_selection *selection, uint32_t heads,
                      uint32_t layer, uint32_t head) {
+  if (selection->pool) return result->pool + (size_t)head * result->tokens;
   if (result->columns_of_query)
     return result->columns_of_query + ((size_t)layer * heads + head) * result->tokens;
   const uint32_t row = result->attention_rows == 1 ? 0 : selection->query;
@@ -18,16 +21,48 @@ const float *run_row(const run_result *result, const run_selection *selection, u
          (((size_t)layer * heads + head) * result->attention_rows + row) * result->tokens;
 }
 
+void run_rollout_row(const run_result *result, const run_selection *selection,
+                     const heed_model_info *info, float *row) {
+  const size_t tokens = result->tokens;
+  memcpy(row, result->rollout + selection->query * tokens, tokens * sizeof *row);
+  if (!selection->pool) return;
+  memset(row, 0, tokens * sizeof *row);
+  for (size_t i = 0; i < info->pool_heads * tokens; i++) {
+    const float share = result->pool[i] / (float)info->pool_heads;
+    const float *from = result->rollout + i % tokens * tokens;
+    for (size_t j = 0; j < tokens; j++) row[j] += share * from[j];
+  }
+}
+
 /* ------------------------------------------------------------------------------------ selection */
+
+static heed_status check_pool(cli_state *cli, const run_options *options,
+                              const heed_model_info *info) {
+  if (!info->pool_heads)
+    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
+                     "--layer: this model has no pooling attention (found \"pool\", expected 0 to "
+                     "%u or all)",
+                     info->layers - 1);
+  return options->reverse || options->score
+             ? heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
+                         "--layer: the pooling attention has one query (found \"pool\" with %s)",
+                         options->reverse ? "--reverse" : "--score")
+             : HEED_OK;
+}
 
 static heed_status choose_layers(cli_state *cli, const run_options *options,
                                  const heed_model_info *info, run_selection *selection) {
-  *selection = (run_selection){.first_layer = info->layers - 1,
-                               .layer_count = 1,
-                               .head_count = info->heads,
-                               .query_row = -1,
-                               .query_column = -1};
-  if (options->layer && strcmp(options->layer, "all") == 0) {
+  *selection = (run_selection){
+      .first_layer = info->layers - 1, .layer_count = 1, .query_row = -1, .query_column = -1};
+  /* Without CLS nothing else in the model has one map of the image. */
+  selection->pool = options->layer ? strcmp(options->layer, "pool") == 0
+                                   : info->pool_heads && !info->prefix_tokens && !options->query;
+  if (selection->pool) CLI_TRY(check_pool(cli, options, info));
+  const uint32_t heads = selection->pool ? info->pool_heads : info->heads;
+  selection->head_count = heads;
+  if (selection->pool) {
+    selection->first_layer = 0;
+  } else if (options->layer && strcmp(options->layer, "all") == 0) {
     selection->first_layer = 0;
     selection->layer_count = info->layers;
   } else if (options->layer &&
@@ -41,10 +76,10 @@ static heed_status choose_layers(cli_state *cli, const run_options *options,
     return HEED_OK;
   }
   selection->head_count = 1;
-  if (!cli_read_number(options->head, info->heads - 1, &selection->first_head))
+  if (!cli_read_number(options->head, heads - 1, &selection->first_head))
     return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
                      "--head: head out of range (found \"%s\", expected 0 to %u, mean or all)",
-                     options->head, info->heads - 1);
+                     options->head, heads - 1);
   return HEED_OK;
 }
 
@@ -139,6 +174,22 @@ static heed_status read_attention(cli_state *cli, const cli_pipeline *pipeline,
   return HEED_OK;
 }
 
+/* The map of the pooling attention over all tokens; it may leave out those before the patches. */
+static heed_status read_pool(cli_state *cli, const cli_pipeline *pipeline, run_result *result) {
+  const heed_model_info *info = &pipeline->info;
+  heed_value value;
+  heed_value_info weights;
+  if (!info->pool_heads || !cli_pipeline_find(pipeline, POOL_TAP, &value, &weights)) return HEED_OK;
+  const uint32_t keys = weights.shape.dim[3];
+  result->pool = calloc((size_t)info->pool_heads * result->tokens, sizeof *result->pool);
+  if (!result->pool)
+    return heed_fail_memory(&cli->error, "pool", (size_t)info->pool_heads * result->tokens);
+  for (uint32_t h = 0; h < info->pool_heads; h++)
+    CLI_TRY(heed_session_read(pipeline->session, value, (uint64_t)h * keys, keys,
+                              result->pool + (size_t)(h + 1) * result->tokens - keys, &cli->error));
+  return HEED_OK;
+}
+
 static bool wants_whole_maps(const run_options *options) {
   return options->rollout || options->json || options->save || options->reverse;
 }
@@ -186,6 +237,7 @@ static heed_status run_picture(cli_state *cli, cli_pipeline *pipeline, run_optio
   if (pipeline->info.classes)
     CLI_TRY(cli_pipeline_read(cli, pipeline, "logits", &result->logits, &shape));
   CLI_TRY(read_attention(cli, pipeline, result));
+  CLI_TRY(read_pool(cli, pipeline, result));
   return run_read_shown(cli, pipeline, options, selection, result);
 }
 
@@ -195,6 +247,7 @@ static void free_result(cli_state *cli, run_result *result) {
   free(result->logits);
   free(result->attention);
   free(result->rollout);
+  free(result->pool);
   free(result->columns_of_query);
   free(result->scores);
   cli_change_inputs_free(&result->changes);
@@ -216,7 +269,8 @@ static heed_status finish_pictures(cli_state *cli, cli_pipeline *pipeline, run_o
 /* Whether a picture goes through a stream, whose slots are written their pixels alone and give
  * classes and maps alone. */
 static bool may_stream(picture_stream *stream, const run_options *options, uint32_t index) {
-  return !cli_changes_any(&options->changes) && !options->score && !options->reverse &&
+  return !stream->pipeline->info.pool_heads && !cli_changes_any(&options->changes) &&
+         !options->score && !options->reverse &&
          picture_stream_takes(stream, &options->choice, index);
 }
 
@@ -270,6 +324,7 @@ static void name_taps(cli_pipeline *pipeline, const run_options *options, char (
       taps[pipeline->tap_count] = names[pipeline->tap_count];
       pipeline->tap_count++;
     }
+  if (pipeline->info.pool_heads) taps[pipeline->tap_count++] = POOL_TAP;
 }
 
 static heed_status run_job(cli_state *cli, run_options *options, const char *const *pictures,
@@ -292,7 +347,7 @@ static heed_status run_job(cli_state *cli, run_options *options, const char *con
   if (status == HEED_OK) status = cli_pipeline_size(cli, &pipeline, options->size);
   if (status == HEED_OK) {
     names = calloc((size_t)3 * pipeline.info.layers + 1, sizeof *names);
-    taps = calloc((size_t)3 * pipeline.info.layers + 1, sizeof *taps);
+    taps = calloc((size_t)3 * pipeline.info.layers + 2, sizeof *taps);
     if (!names || !taps)
       status = heed_fail_memory(&cli->error, "taps", 3 * pipeline.info.layers * sizeof *names);
   }

@@ -9,7 +9,8 @@
 
 /* Which maps are shown and drawn, of heed run and heed maps; `tokens`: what may be a query. */
 #define RUN_MAP_OPTIONS(options, tokens)                                                          \
-  {"--layer", CLI_TEXT, &(options).layer, "L|all", "layer to show, or all (default: last)"},      \
+  {"--layer", CLI_TEXT, &(options).layer, "L|all|pool",                                           \
+   "layer to show, all, or the pooling attention (default: last)"},                               \
       {"--head", CLI_TEXT, &(options).head, "H|mean|all",                                         \
        "head to show, mean or all (default: all)"},                                               \
       {"--query", CLI_TEXT, &(options).query, tokens,                                             \
@@ -78,6 +79,7 @@ typedef struct run_result {
   float *columns_of_query; /* [L, H, N] with --reverse, or NULL */
   /* [L, H, N] of the query's row or column with --score, or NULL */
   float *scores;
+  float *pool;             /* [heads, N] of the pooling attention, or NULL */
   float *rollout;          /* [N, N] or NULL */
   char rollout_words[128]; /* how it was made */
   cli_change_inputs changes;
@@ -89,6 +91,7 @@ typedef struct run_selection {
   uint32_t first_layer, layer_count;
   uint32_t first_head, head_count;
   bool head_mean;
+  bool pool;                       /* the pooling attention, whose query is the probe */
   heed_scale_kind scale;           /* of the pictures */
   uint32_t query;                  /* token */
   int32_t query_row, query_column; /* -1: a token before the patches */
@@ -115,7 +118,11 @@ heed_status run_write_outputs(cli_state *cli, const cli_pipeline *pipeline,
 /* The query's row of one head's map [N]; with --reverse its column. */
 const float *run_row(const run_result *result, const run_selection *selection, uint32_t heads,
                      uint32_t layer, uint32_t head);
-/* "CLS", "register 2" or "patch (3, 5)". */
+/* The query's rollout [N]: of the probe, the mean of its heads times the rollout of their tokens.
+ */
+void run_rollout_row(const run_result *result, const run_selection *selection,
+                     const heed_model_info *info, float *row);
+/* "CLS", "register 2", "patch (3, 5)" or "the probe". */
 void run_query_text(const heed_model_info *info, const run_selection *selection, char text[48]);
 /* All tokens before the patches: "CLS", "CLS and registers" ...; NULL where there are none. */
 const char *run_prefix_text(const heed_model_info *info);

@@ -128,6 +128,7 @@ static void fill_info(heed_vit *model) {
                                        .mlp_width = dims->mlp_width,
                                        .prefix_tokens = dims->prefix_tokens,
                                        .token_names = model->token_names,
+                                       .pool_heads = dims->pool_heads,
                                        .classes = dims->classes,
                                        .projection = embedding_size(model),
                                        .positions = positions_text(model),

@@ -130,6 +130,32 @@ heed inspect "$vectors/vit/dinov2_original"
 grep -q "^assumed" "$out" && fail "stdout: something is assumed, expected nothing"
 test_end
 
+# The map of each head is a row of weights; with --query a layer of tokens is shown as ever.
+test_begin run_shows_the_pooling_attention
+heed run "$vectors/vit/siglip" "$picture" --backend cpu --quiet --json pool.json --maps maps.png --rollout rollout.png
+expect_exit 0
+expect_stdout_contains "attention of the probe:"
+expect_stdout_contains "  pool head 3: entropy"
+expect_file maps.png
+expect_file rollout.png
+python3 - "$here/pool.json" <<'PYTHON' || fail "pool.json: other maps than of 4 heads and 25 tokens"
+import json, sys
+result = json.load(open(sys.argv[1]))["results"][0]
+assert len(result["pool"]) == 4
+rows = [head["row"] for head in result["pool"]] + [result["pool_rollout"]]
+assert all(len(row) == 25 and abs(sum(row) - 1) < 1e-4 for row in rows)
+PYTHON
+heed run "$vectors/vit/pe_core" "$picture" --backend cpu --quiet --layer pool --head 7
+expect_stdout_contains "  pool head 7: entropy"
+heed run "$vectors/vit/siglip" "$picture" --backend cpu --quiet --layer 1 --query 1,1
+expect_stdout_contains "  layer 1 head 0: entropy"
+heed run "$micro" "$picture" --backend cpu --quiet --layer pool
+expect_exit 2
+expect_stderr_contains "this model has no pooling attention"
+heed eval "$vectors/vit/siglip" "$vectors/vit/siglip/io.safetensors" -o out.safetensors --backend cpu --quiet --taps all
+expect_exit 0
+test_end
+
 test_begin run_fits_the_whole_picture
 heed run "$micro" "$picture" --backend cpu --quiet --fit whole --json whole.json --maps maps.png
 expect_exit 0

@@ -808,6 +808,7 @@ typedef struct heed_model_info {
   const char *assumed;
   uint32_t image_size, channels, patch;
   uint32_t prefix_tokens; /* CLS, distillation and registers before the patches */
+  uint32_t pool_heads;    /* of the pooling attention; 0: there is none */
   /* their names, [prefix_tokens]: "CLS", "distillation", "register 2" */
   const char *const *token_names;
   uint32_t classes; /* 0: no classifier */
