@@ -467,7 +467,13 @@ export class Engine {
   attention({ id, layer, head, query = -1, batch = 0 }) {
     this.#ran(id)
     this.#module.check(
-      this.#exports.session_attention(id, batch, layer, head === 'mean' ? -1 : head, query)
+      this.#exports.session_attention(
+        id,
+        batch,
+        layer === 'pool' ? 2 ** 30 : layer,
+        head === 'mean' ? -1 : head,
+        query
+      )
     )
     return this.#module.takeFloats()
   }

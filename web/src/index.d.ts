@@ -384,9 +384,11 @@ export interface Session {
   /** Returns attention weights of the last run: one row [T] with a query, otherwise the matrix [T,
    * T]. Requires taps 'all' or 'rows'. head 'mean': the mean over heads. batch: index of the image,
    * default 0. This function, statistics and rollout throw 'INVALID_ARGUMENT' for an index out of
-   * range and before the first run. They also do when the taps do not retain what they need. */
+   * range and before the first run. They also do when the taps do not retain what they need.
+   * layer 'pool': the pooling attention of SigLIP's models and PE's, whose one query is learned: one
+   * row [N] of the patches, or of all tokens where it attends to those. */
   attention(at: {
-    layer: number
+    layer: number | 'pool'
     head: number | 'mean'
     query?: Query
     batch?: number

@@ -58,7 +58,7 @@ const tables = {
   run: 'fit:model|whole' + call,
   runFrom: call,
   write: 'name:Name data:Uint8Array|Float32Array',
-  attention: 'layer:Count head:Count|mean' + place,
+  attention: 'layer:pool|Count head:Count|mean' + place,
   statistics: 'layer:Count batch:Count',
   rollout:
     'fusion:mean|min|max residual:Positive firstLayer:Count layerCount:Size discard:Number' + place

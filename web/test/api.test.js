@@ -714,6 +714,39 @@ inBoth(
   }
 )
 
+inBoth('the pooling attention is a layer of its own', async (runtime) => {
+  /** @param {string} name */
+  const file = (name) => new Uint8Array(readFileSync(join(vectors, 'vit/siglip', name)))
+  const model = await runtime.loadModel({
+      weights: file('model.safetensors'),
+      config: file('config.json')
+    }),
+    kept = model.createSession({ taps: 'all' }),
+    made = model.createSession({ taps: 'rows' })
+  await kept.run(picture)
+  await made.run(picture)
+  for (const head of /** @type {const} */ ([0, 3, 'mean'])) {
+    const map = await kept.attention({ layer: 'pool', head }),
+      again = await made.attention({ layer: 'pool', head, query: 0 })
+    assert.equal(map.length, 25)
+    assert.ok(Math.abs(map.reduce((sum, weight) => sum + weight, 0) - 1) < 1e-5)
+    assert.ok(map.every((weight, i) => Math.abs(weight - again[i]) < 1e-5))
+  }
+  await assert.rejects(
+    kept.attention({ layer: 'pool', head: 4 }),
+    fails('INVALID_ARGUMENT', /head out of range \(found 4, expected less than 4\)/)
+  )
+  model.close()
+  const demo = await runtime.loadModel(demoModel),
+    session = demo.createSession({ taps: 'rows' })
+  await session.run(picture)
+  await assert.rejects(
+    session.attention({ layer: 'pool', head: 0 }),
+    fails('INVALID_ARGUMENT', /no pooling attention/)
+  )
+  demo.close()
+})
+
 inBoth(
   'attention is changed between runs: nothing changed is the model as it is, a dropped token is looked at by nobody, a gain of 0 is a head taken out',
   async (runtime) => {

@@ -45,7 +45,10 @@ export interface Methods {
   write: { args: { id: number; name: string; data: Uint8Array | Float32Array }; result: void }
   run: { args: { id: number; input: RunInput; fit?: 'model' | 'whole' }; result: RunResult }
   runFrom: { args: { id: number; layer: number }; result: RunResult }
-  attention: { args: MapPlace & { layer: number; head: number | 'mean' }; result: Float32Array }
+  attention: {
+    args: MapPlace & { layer: number | 'pool'; head: number | 'mean' }
+    result: Float32Array
+  }
   statistics: {
     args: { id: number; layer?: number; batch?: number }
     result: HeadStatistics[][]

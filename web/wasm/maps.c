@@ -18,6 +18,9 @@ static heed_status new_block(heed_web *web, size_t count, float **block) {
   return *block ? HEED_OK : heed_fail_memory(&web->error, "attention", count * sizeof **block);
 }
 
+/* The pooling attention in place of a layer. */
+#define POOL (1u << 30)
+
 static heed_status check_place(heed_web_session *s, uint32_t batch, uint32_t layer, uint32_t head,
                                const heed_model_info *info) {
   if (batch >= s->batch)
@@ -35,34 +38,45 @@ static heed_status check_place(heed_web_session *s, uint32_t batch, uint32_t lay
   return HEED_OK;
 }
 
+/* The weights of a layer, [B, H, T, T], or of the pooling attention, [B, H, 1, N]. */
+static heed_value find_weights(const heed_web_session *s, uint32_t layer, heed_shape *shape) {
+  char name[64] = HEED_WEB_POOL;
+  heed_value_info info;
+  *shape = (heed_shape){0};
+  if (layer != POOL) snprintf(name, sizeof name, "layer.%u.attention.weights", layer);
+  const heed_value weights = heed_graph_find(s->graph, name);
+  if (heed_graph_value_info(s->graph, weights, &info) == HEED_OK) *shape = info.shape;
+  return weights;
+}
+
 /* Rows [first, first + count) of one head: copied where the weights were kept, worked out from
  * query and key otherwise. */
-static heed_status read_rows(heed_web_session *s, uint32_t batch, uint32_t layer, uint32_t head,
-                             uint32_t heads, uint32_t first, uint32_t count, float *to) {
+static heed_status read_rows(heed_web_session *s, heed_value weights, const heed_shape *shape,
+                             uint32_t batch, uint32_t head, uint32_t first, uint32_t count,
+                             float *to) {
   const float *kept;
-  char name[64];
-  snprintf(name, sizeof name, "layer.%u.attention.weights", layer);
-  const heed_value weights = heed_graph_find(s->graph, name);
+  const size_t keys = shape->dim[3];
   if (heed_session_view(s->session, weights, (const void **)&kept, NULL) == HEED_OK) {
-    memcpy(to, kept + (((size_t)batch * heads + head) * s->tokens + first) * s->tokens,
-           (size_t)count * s->tokens * sizeof *to);
+    memcpy(to, kept + (((size_t)batch * shape->dim[1] + head) * shape->dim[2] + first) * keys,
+           count * keys * sizeof *to);
     return HEED_OK;
   }
   for (uint32_t row = 0; row < count; row++)
     HEED_TRY(heed_session_attention_row(s->session, weights, batch, head, first + row,
-                                        to + (size_t)row * s->tokens, NULL, &s->web->error));
+                                        to + row * keys, NULL, &s->web->error));
   return HEED_OK;
 }
 
 /* The same of the mean over heads. */
-static heed_status read_mean(heed_web_session *s, uint32_t batch, uint32_t layer, uint32_t heads,
-                             uint32_t first, uint32_t count, float *to) {
-  const size_t size = (size_t)count * s->tokens;
+static heed_status read_mean(heed_web_session *s, heed_value weights, const heed_shape *shape,
+                             uint32_t batch, uint32_t first, uint32_t count, float *to) {
+  const uint32_t heads = shape->dim[1];
+  const size_t size = (size_t)count * shape->dim[3];
   float *all;
   HEED_TRY(new_block(s->web, heads * size, &all));
   heed_status status = HEED_OK;
   for (uint32_t head = 0; status == HEED_OK && head < heads; head++)
-    status = read_rows(s, batch, layer, head, heads, first, count, all + head * size);
+    status = read_rows(s, weights, shape, batch, head, first, count, all + head * size);
   if (status == HEED_OK) heed_map_mean_of(all, heads, size, to);
   heed_free(s->web->context, all);
   return status;
@@ -72,23 +86,31 @@ heed_status heed_web_session_attention(heed_web_session *s, uint32_t batch, uint
                                        int head, int query) {
   heed_model_info info;
   heed_model_get_info(s->model->model, &info);
-  HEED_TRY(check_place(s, batch, layer, head < 0 ? 0 : (uint32_t)head, &info));
-  if (query >= (int)s->tokens)
+  const bool pool = layer == POOL && info.pool_heads;
+  if (layer == POOL && !pool)
+    return heed_fail(&s->web->error, HEED_INVALID_ARGUMENT,
+                     "attention: this model has no pooling attention");
+  if (pool) info.heads = info.pool_heads;
+  HEED_TRY(check_place(s, batch, pool ? 0 : layer, head < 0 ? 0 : (uint32_t)head, &info));
+  heed_shape shape;
+  const heed_value weights = find_weights(s, layer, &shape);
+  const uint32_t queries = shape.dim[2], first = query < 0 ? 0 : (uint32_t)query,
+                 count = query < 0 ? queries : 1;
+  if (query >= (int)queries)
     return heed_fail(&s->web->error, HEED_INVALID_ARGUMENT,
                      "attention: query out of range (found %d, expected less than %u)", query,
-                     s->tokens);
-  const uint32_t first = query < 0 ? 0 : (uint32_t)query, count = query < 0 ? s->tokens : 1;
+                     queries);
   float *rows;
-  HEED_TRY(new_block(s->web, (size_t)count * s->tokens, &rows));
+  HEED_TRY(new_block(s->web, (size_t)count * shape.dim[3], &rows));
   const heed_status status =
-      head < 0 ? read_mean(s, batch, layer, info.heads, first, count, rows)
-               : read_rows(s, batch, layer, (uint32_t)head, info.heads, first, count, rows);
+      head < 0 ? read_mean(s, weights, &shape, batch, first, count, rows)
+               : read_rows(s, weights, &shape, batch, (uint32_t)head, first, count, rows);
   if (status != HEED_OK) {
     heed_free(s->web->context, rows);
     return status;
   }
   s->web->out.block = (struct heed_web_out_block){.address = HEED_WEB_ADDRESS(rows),
-                                                  .count = (double)count * s->tokens};
+                                                  .count = (double)count * shape.dim[3]};
   return HEED_OK;
 }
 
@@ -100,7 +122,9 @@ heed_status heed_web_session_statistics(heed_web_session *s, uint32_t batch, uin
   heed_model_get_info(s->model->model, &info);
   HEED_TRY(check_place(s, batch, layer, head, &info));
   HEED_TRY(new_block(s->web, (size_t)s->tokens * s->tokens, &rows));
-  const heed_status status = read_rows(s, batch, layer, head, info.heads, 0, s->tokens, rows);
+  heed_shape shape;
+  const heed_value weights = find_weights(s, layer, &shape);
+  const heed_status status = read_rows(s, weights, &shape, batch, head, 0, s->tokens, rows);
   if (status == HEED_OK) {
     heed_map_get_statistics(rows, info.prefix_tokens, s->height / info.patch, s->width / info.patch,
                             info.patch, &statistics);
@@ -115,10 +139,13 @@ heed_status heed_web_session_statistics(heed_web_session *s, uint32_t batch, uin
 static heed_status gather(heed_web_session *s, const heed_model_info *info, uint32_t batch,
                           float *all) {
   const size_t matrix = (size_t)s->tokens * s->tokens;
-  for (uint32_t layer = 0; layer < info->layers; layer++)
+  for (uint32_t layer = 0; layer < info->layers; layer++) {
+    heed_shape shape;
+    const heed_value weights = find_weights(s, layer, &shape);
     for (uint32_t head = 0; head < info->heads; head++)
-      HEED_TRY(read_rows(s, batch, layer, head, info->heads, 0, s->tokens,
+      HEED_TRY(read_rows(s, weights, &shape, batch, head, 0, s->tokens,
                          all + ((size_t)layer * info->heads + head) * matrix));
+  }
   return HEED_OK;
 }
 

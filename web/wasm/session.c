@@ -58,14 +58,19 @@ static heed_status layer_tap(heed_web_session *s, uint32_t layer, const char *wh
   return find(s, name, value);
 }
 
-/* taps: room for two values a layer, or for `count` names. */
+/* taps: room for two values a layer and of the pooling attention, or for `count` names. */
 static heed_status collect_taps(heed_web_session *s, int keep, const char *names, uint32_t count,
-                                uint32_t layers, heed_value *taps, uint32_t *tap_count) {
+                                uint32_t layers, bool pool, heed_value *taps, uint32_t *tap_count) {
   *tap_count = 0;
   for (uint32_t i = 0; keep == KEEP_ROWS && i < layers; i++) {
     HEED_TRY(layer_tap(s, i, "query", &taps[(*tap_count)++]));
     HEED_TRY(layer_tap(s, i, "key", &taps[(*tap_count)++]));
   }
+  if (pool && keep == KEEP_ROWS) {
+    HEED_TRY(find(s, "pool.query", &taps[(*tap_count)++]));
+    HEED_TRY(find(s, "pool.key", &taps[(*tap_count)++]));
+  }
+  if (pool && keep == KEEP_ALL) HEED_TRY(find(s, HEED_WEB_POOL, &taps[(*tap_count)++]));
   for (uint32_t i = 0; keep == KEEP_ALL && i < layers; i++)
     HEED_TRY(layer_tap(s, i, "attention.weights", &taps[(*tap_count)++]));
   for (uint32_t i = 0; keep == KEEP_NAMED && i < count; i++, names += strlen(names) + 1)
@@ -87,12 +92,13 @@ static heed_status make_plan(heed_web_session *s, int keep, const char *names, u
       .empty_row = intervene ? (heed_empty_row)(intervene - 1) : HEED_EMPTY_ROW_ZERO,
       .temperature = (float)temperature};
   HEED_TRY(heed_model_build(s->model->model, &build, &s->graph, &s->web->error));
-  heed_value *taps = heed_alloc(s->web->context, (size_t)2 * info.layers + count + 1, sizeof *taps);
+  heed_value *taps = heed_alloc(s->web->context, (size_t)2 * info.layers + count + 2, sizeof *taps);
   if (!taps)
     return heed_fail_memory(&s->web->error, "taps",
-                            ((size_t)2 * info.layers + count + 1) * sizeof *taps);
+                            ((size_t)2 * info.layers + count + 2) * sizeof *taps);
   heed_plan_desc desc = HEED_PLAN_DESC_INIT;
-  heed_status status = collect_taps(s, keep, names, count, info.layers, taps, &desc.tap_count);
+  heed_status status =
+      collect_taps(s, keep, names, count, info.layers, info.pool_heads, taps, &desc.tap_count);
   desc.taps = taps;
   if (status == HEED_OK)
     status = heed_plan_create(s->graph, s->web->backend, &desc, &s->plan, &s->web->error);

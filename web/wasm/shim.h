@@ -266,4 +266,7 @@ HEED_WEB_EXPORT(pool) heed_thread_pool *heed_web_pool(const heed_web *web);
 HEED_WEB_EXPORT(thread) void heed_web_thread(heed_thread_pool *pool, uint32_t index);
 #endif
 
+/* What the map of a pooling attention is called in the graph. */
+#define HEED_WEB_POOL "pool.attention.weights"
+
 #endif
