@@ -10,6 +10,15 @@ import {
 import { demoModel } from 'heed/demo'
 import { loadExplain, type AttentionChanges } from 'heed/explain'
 import { heat, makeScale, massShare, overlay } from 'heed/plot'
+import { createTokenizer, type Tokenizer } from 'heed/tokenizer'
+
+export async function tokenize(file: Uint8Array): Promise<Int32Array> {
+  const tokenizer: Tokenizer = await createTokenizer({ 'tokenizer.json': file })
+  const { ids, tokens, whole } = tokenizer.encode('a cat', { length: tokenizer.info.vocabulary })
+  // @ts-expect-error a text is a string
+  tokenizer.encode(1)
+  return whole > tokens.length ? new Int32Array() : ids
+}
 
 export async function whole(canvas: HTMLCanvasElement, file: File): Promise<Float32Array> {
   const runtime: Runtime = await createRuntime({
