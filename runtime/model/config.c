@@ -388,6 +388,14 @@ static heed_status read_rotation(const heed_fields *args, heed_rules *rules) {
   return read_base(args, "rope_temperature", &rotation->base);
 }
 
+/* Whether one table of relative positions serves all layers of a BEiT. */
+static heed_status read_shared_bias(const heed_fields *args, heed_rules *rules) {
+  bool shared = false;
+  HEED_TRY(heed_field_bool(args, "use_shared_rel_pos_bias", &shared));
+  if (shared) rules->needs |= HEED_GROUP(SHARED_POSITION_BIAS);
+  return HEED_OK;
+}
+
 static heed_status read_model_args(heed_config *config, const heed_fields *fields) {
   const heed_json_value object = heed_field(fields, "model_args");
   if (!object) return HEED_OK;
@@ -402,6 +410,7 @@ static heed_status read_model_args(heed_config *config, const heed_fields *field
   HEED_TRY(read_rotation(&args, &config->rules));
   HEED_TRY(said_bool(&args, "qkv_bias", &config->qkv_bias));
   HEED_TRY(read_mlp_multiple(config, &args));
+  HEED_TRY(read_shared_bias(&args, &config->rules));
   return said_size(&args, "num_heads", 1, &config->heads);
 }
 
@@ -477,7 +486,10 @@ static heed_status read_trunk(heed_config *config, const heed_fields *model,
   HEED_TRY(read_pool(config, vision, "timm_pool"));
   HEED_TRY(said_square(vision, "image_size", &config->image_size));
   HEED_TRY(heed_field_string(vision, "timm_proj", &map));
-  if (strcmp(map, "linear") == 0) return said_size(model, "embed_dim", 1, &config->projection);
+  if (strcmp(map, "linear") == 0) {
+    config->rules.needs |= HEED_GROUP(PROJECTION);
+    return said_size(model, "embed_dim", 1, &config->projection);
+  }
   if (!*map || strcmp(map, "none") == 0) return HEED_OK;
   return heed_fail(vision->error, HEED_UNSUPPORTED,
                    "%s: timm_proj is not supported (found %.*s, expected linear or none)",
