@@ -338,9 +338,8 @@ static heed_status read_bytes(void *user, uint64_t offset, void *to, size_t coun
   return HEED_OK;
 }
 
-heed_source heed_pickle_source(const heed_pickle *file) {
-  return (heed_source){file->segments[file->count].begin, NULL, read_bytes,
-                       (void *)(uintptr_t)file};
+heed_source heed_pickle_source(heed_pickle *file) {
+  return (heed_source){file->segments[file->count].begin, NULL, read_bytes, file};
 }
 
 bool heed_pickle_shares(const heed_pickle *file) { return file->shares; }

@@ -174,10 +174,17 @@ heed_status heed_tokenizer_encode(const heed_tokenizer *t, const char *text, siz
 
 /* "<0x41>" -> 0x41; -1: it is spelled otherwise. */
 static int fallback_byte(const char *text, size_t length) {
-  static const char digits[] = "0123456789ABCDEF";
+  int byte = 0;
   if (length != 6 || memcmp(text, "<0x", 3) != 0 || text[5] != '>') return -1;
-  const char *high = memchr(digits, text[3], 16), *low = memchr(digits, text[4], 16);
-  return high && low ? (int)((high - digits) * 16 + (low - digits)) : -1;
+  for (const char *at = text + 3; at < text + 5; at++) {
+    if (*at >= '0' && *at <= '9')
+      byte = byte * 16 + (*at - '0');
+    else if (*at >= 'A' && *at <= 'F')
+      byte = byte * 16 + (*at - 'A') + 10;
+    else
+      return -1;
+  }
+  return byte;
 }
 
 static bool is_added(const heed_tokenizer *t, int32_t id) {

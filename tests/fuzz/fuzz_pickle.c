@@ -12,7 +12,7 @@
 #include "support/torch_file.h"
 
 /* What opening promises: a .safetensors file that is sound, and whose every byte is there. */
-static void use(const heed_context *context, const heed_pickle *pickle) {
+static void use(const heed_context *context, heed_pickle *pickle) {
   const heed_source source = heed_pickle_source(pickle);
   heed_safetensors *file;
   heed_error error;

@@ -30,7 +30,7 @@ heed_status heed_web_pickle_open(heed_web *web, const char *name, double size, u
   return HEED_OK;
 }
 
-heed_status heed_web_pickle_read(heed_web *web, const heed_pickle *file, double offset, void *to,
+heed_status heed_web_pickle_read(heed_web *web, heed_pickle *file, double offset, void *to,
                                  size_t count) {
   const heed_source source = heed_pickle_source(file);
   return source.read(source.user, (uint64_t)offset, to, count, &web->error);

@@ -163,7 +163,7 @@ HEED_WEB_EXPORT(pickle_open)
 heed_status heed_web_pickle_open(heed_web *web, const char *name, double size, uint32_t source);
 /* Bytes of the .safetensors file. */
 HEED_WEB_EXPORT(pickle_read)
-heed_status heed_web_pickle_read(heed_web *web, const heed_pickle *file, double offset, void *to,
+heed_status heed_web_pickle_read(heed_web *web, heed_pickle *file, double offset, void *to,
                                  size_t count);
 
 /* tokenizer.c: in heed-tokenizer.wasm alone. names: `count` strings one after another, and the

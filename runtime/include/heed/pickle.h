@@ -31,7 +31,7 @@ HEED_API void heed_pickle_destroy(heed_pickle *file);
 /* The same tensors as the bytes of a .safetensors file, made as they are read: the source of a
  * heed_model_file. A read asks `source` for the bytes of the tensors alone, and may be called from
  * several threads when that source may. Valid as long as the file. */
-HEED_API heed_source heed_pickle_source(const heed_pickle *file);
+HEED_API heed_source heed_pickle_source(heed_pickle *file);
 
 /* Whether two tensors share bytes of the file, so that reading all tensors reads some bytes twice.
  */
