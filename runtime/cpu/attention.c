@@ -42,7 +42,7 @@ static heed_attention_mode mode(const heed_plan *plan, const heed_node *node) {
   const heed_attention_desc *desc = node->desc;
   heed_attention_sizes sizes;
   /* A threshold is found with the whole row at hand. */
-  if (desc->norm != HEED_NORM_SOFTMAX) return HEED_ATTENTION_MODE_RESIDENT;
+  if (HEED_ATTENTION_WHOLE && desc->norm != HEED_NORM_SOFTMAX) return HEED_ATTENTION_MODE_RESIDENT;
   if (plan->attention != HEED_ATTENTION_MODE_AUTO) return plan->attention;
   heed_attention_get_sizes(plan->graph, desc, &sizes);
   return sizes.keys < LONG_ROW ? HEED_ATTENTION_MODE_RESIDENT : HEED_ATTENTION_MODE_STREAMED;

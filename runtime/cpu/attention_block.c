@@ -64,6 +64,9 @@ static size_t strided(const uint32_t stride[4], size_t batch, size_t head, size_
 void heed_cpu_attention_row_range(const heed_cpu_attention_job *j,
                                   const heed_cpu_attention_block *b, size_t r, size_t *first,
                                   size_t *end) {
+  *first = b->first;
+  *end = b->end;
+  if (!HEED_ATTENTION_WHOLE) return;
   uint32_t low, high;
   heed_attention_key_range(j->desc, j->s.queries, j->s.keys, (uint32_t)(b->query + r), &low, &high);
   *first = low > b->first ? low : b->first;
@@ -90,10 +93,10 @@ static void trim(const uint8_t *seen, size_t stride, size_t rows, size_t *first,
 
 void heed_cpu_attention_find_range(const heed_cpu_attention_job *j, heed_cpu_attention_block *b,
                                    size_t low, size_t high) {
-  size_t least = high, most = low;
+  size_t least = HEED_ATTENTION_WHOLE ? high : low, most = HEED_ATTENTION_WHOLE ? low : high;
   b->first = low;
   b->end = high;
-  for (size_t r = 0; r < b->rows; r++) {
+  for (size_t r = 0; HEED_ATTENTION_WHOLE && r < b->rows; r++) {
     size_t first, end;
     heed_cpu_attention_row_range(j, b, r, &first, &end);
     if (first == end) continue;
@@ -136,11 +139,12 @@ void heed_cpu_attention_score(const heed_cpu_attention_job *j, const heed_cpu_at
   const size_t depth = j->s.depth, row = j->lay.row;
   const float *query =
       j->query + ((b->at.batch * j->s.heads + b->at.head) * j->s.queries + b->query) * depth;
-  for (size_t k = b->base; k < b->end && j->va; k += HEED_TILE_COLUMNS)
+  const bool additive = HEED_ATTENTION_WHOLE && j->va;
+  for (size_t k = b->base; k < b->end && additive; k += HEED_TILE_COLUMNS)
     for (size_t r = 0; r < b->rows; r++)
       score_additive(query + r * depth, b->at.key_panels + k * depth, j->va, depth,
                      b->scores + r * row + (k - b->base));
-  for (size_t k = b->base; k < b->end && !j->va; k += HEED_TILE_COLUMNS)
+  for (size_t k = b->base; k < b->end && !additive; k += HEED_TILE_COLUMNS)
     heed_cpu_attention_product(b->rows, query, depth, b->at.key_panels + k * depth,
                                HEED_TILE_COLUMNS, depth, b->scores + (k - b->base), row, false);
 }
@@ -162,12 +166,11 @@ float *heed_cpu_attention_logits(const heed_cpu_attention_job *j, const heed_cpu
 void heed_cpu_attention_put(const heed_cpu_attention_job *j, const heed_cpu_attention_head *at,
                             float *to, size_t query, size_t low, size_t high, const float *x,
                             size_t first, size_t end, float outside) {
-  const size_t all = j->desc->row_count ? j->desc->row_count : 1;
+  const size_t chosen = HEED_ATTENTION_WHOLE ? j->desc->row_count : 0, all = chosen ? chosen : 1;
   for (size_t r = 0; to && r < all; r++) {
-    if (j->desc->row_count && j->desc->rows[r] != query) continue;
+    if (chosen && j->desc->rows[r] != query) continue;
     float *row =
-        to + ((at->batch * j->s.heads + at->head) * j->s.rows + (j->desc->row_count ? r : query)) *
-                 j->s.keys;
+        to + ((at->batch * j->s.heads + at->head) * j->s.rows + (chosen ? r : query)) * j->s.keys;
     for (size_t k = low; k < first; k++) row[k] = outside;
     if (first < end) memcpy(row + first, x, (end - first) * sizeof *row);
     for (size_t k = end; k < high; k++) row[k] = outside;

@@ -36,6 +36,9 @@ void heed_attention_get_sizes(const heed_graph *graph, const heed_attention_desc
 
 void heed_attention_key_range(const heed_attention_desc *desc, uint32_t queries, uint32_t keys,
                               uint32_t i, uint32_t *first, uint32_t *end) {
+  *first = 0;
+  *end = keys;
+  if (!HEED_ATTENTION_WHOLE) return;
   const int64_t at =
       (int64_t)i +
       (desc->causal == HEED_CAUSAL_BOTTOM_RIGHT ? (int64_t)keys - (int64_t)queries : 0);
@@ -51,10 +54,15 @@ void heed_attention_key_range(const heed_attention_desc *desc, uint32_t queries,
   *end = (uint32_t)high;
 }
 
-bool heed_attention_hides(const heed_attention_desc *desc) {
-  return desc->mask.id || desc->key_padding.id || desc->query_padding.id || desc->bias.id ||
-         desc->causal != HEED_CAUSAL_NONE ||
+/* By position, or a query that sees nothing. */
+static bool hides_by_query(const heed_attention_desc *desc) {
+  return desc->query_padding.id || desc->causal != HEED_CAUSAL_NONE ||
          (desc->window && (desc->window_left >= 0 || desc->window_right >= 0));
+}
+
+bool heed_attention_hides(const heed_attention_desc *desc) {
+  return desc->mask.id || desc->key_padding.id || desc->bias.id ||
+         (HEED_ATTENTION_WHOLE && hides_by_query(desc));
 }
 
 static int descending(const void *a, const void *b) {
@@ -96,7 +104,7 @@ void heed_attention_norm_row(const heed_attention_desc *desc, const float *logit
     for (uint32_t j = 0; j < n; j++) weights[j] = fill;
     return;
   }
-  if (desc->norm == HEED_NORM_SPARSEMAX) {
+  if (HEED_ATTENTION_WHOLE && desc->norm == HEED_NORM_SPARSEMAX) {
     sparsemax_row(logits, (double)largest, n, sorted, weights);
     return;
   }
@@ -104,7 +112,7 @@ void heed_attention_norm_row(const heed_attention_desc *desc, const float *logit
   for (uint32_t j = 0; j < n; j++) sum += exp((double)logits[j] - (double)largest);
   /* A row keeps its largest weight whatever the threshold, so the kept sum is never 0. */
   double kept = 0.0;
-  const bool sparse = desc->norm == HEED_NORM_SPARSE_SOFTMAX;
+  const bool sparse = HEED_ATTENTION_WHOLE && desc->norm == HEED_NORM_SPARSE_SOFTMAX;
   for (uint32_t j = 0; j < n; j++) {
     const double weight = exp((double)logits[j] - (double)largest) / sum;
     const bool cut = sparse && weight < (double)desc->threshold && logits[j] != largest;

@@ -5,6 +5,15 @@
 
 #include "graph/graph.h"
 
+/* 0: in modules that only open models for JavaScript, whose attention is a scaled dot product under
+ * softmax, without softcap, positions, padded queries or chosen rows; masks and bias remain. What
+ * else the op can be is refused and left out. */
+#if defined(HEED_GRAPHS_OF_MODELS)
+#define HEED_ATTENTION_WHOLE 0
+#else
+#define HEED_ATTENTION_WHOLE 1
+#endif
+
 typedef struct heed_attention_sizes {
   uint32_t batch, heads, key_heads, queries, keys, depth, value_depth; /* B H Hk Tq Tk D Dv */
   /* of the weights: Tq or row_count */

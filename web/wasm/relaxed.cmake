@@ -25,34 +25,35 @@ set(flags --target=wasm32-unknown-emscripten --sysroot=${sysroot} -mcpu=mvp -mmu
 get_property(kernels GLOBAL PROPERTY HEED_CPU_KERNELS)
 get_property(fast GLOBAL PROPERTY HEED_CPU_FAST_KERNELS)
 get_property(fast_flags GLOBAL PROPERTY HEED_CPU_FAST_FLAGS)
-set(relaxed_objects "")
-foreach(kernel IN LISTS kernels)
-  set(object ${CMAKE_CURRENT_BINARY_DIR}/relaxed/${kernel}.o)
+
+# relaxed_kernel(KERNEL FOLDER DEFINITION...): sets `object`. With definitions it is one of the kernels of models, compiled for size.
+function(relaxed_kernel kernel folder)
+  set(object ${CMAKE_CURRENT_BINARY_DIR}/${folder}/${kernel}.o)
   set(optimise -Oz -fno-inline-functions)
-  if(kernel IN_LIST fast)
+  if(kernel IN_LIST fast AND NOT ARGN)
     # In the order in which they are written, tiles fit the registers.
     set(optimise ${fast_flags} -mllvm -pre-RA-sched=source)
   endif()
   add_custom_command(
     OUTPUT ${object}
-    COMMAND ${CMAKE_C_COMPILER_LAUNCHER} ${HEED_CLANG} ${flags} ${optimise} -MD -MT ${object} -MF ${object}.d -c ${cpu}/${kernel} -o ${object}
+    COMMAND ${CMAKE_C_COMPILER_LAUNCHER} ${HEED_CLANG} ${flags} ${optimise} ${ARGN} -MD -MT ${object} -MF ${object}.d -c ${cpu}/${kernel} -o ${object}
     DEPENDS ${cpu}/${kernel}
     DEPFILE ${object}.d
-    COMMENT "Building relaxed ${kernel}" VERBATIM)
-  list(APPEND relaxed_objects ${object})
-endforeach()
+    COMMENT "Building ${folder} ${kernel}" VERBATIM)
+  set(object ${object} PARENT_SCOPE)
+endfunction()
 
-# The level of the modules that open models, as heed_model_ops has it for the others.
-set(relaxed_model_objects ${relaxed_objects})
-list(FILTER relaxed_model_objects EXCLUDE REGEX "/level\\.c\\.o$")
-set(object ${CMAKE_CURRENT_BINARY_DIR}/relaxed/model_level.c.o)
-add_custom_command(
-  OUTPUT ${object}
-  COMMAND ${CMAKE_C_COMPILER_LAUNCHER} ${HEED_CLANG} ${flags} -Oz -D${model_ops} -MD -MT ${object} -MF ${object}.d -c ${cpu}/level.c -o ${object}
-  DEPENDS ${cpu}/level.c
-  DEPFILE ${object}.d
-  COMMENT "Building relaxed level.c of models" VERBATIM)
-list(APPEND relaxed_model_objects ${object})
+# The kernels of every op; and those of the modules that open models, as heed_model_ops has them.
+set(relaxed_objects "")
+set(relaxed_model_objects "")
+foreach(kernel IN LISTS kernels)
+  relaxed_kernel(${kernel} relaxed)
+  list(APPEND relaxed_objects ${object})
+  if(kernel IN_LIST model_kernels)
+    relaxed_kernel(${kernel} relaxed_models -DHEED_GRAPHS_OF_MODELS -D${model_ops})
+  endif()
+  list(APPEND relaxed_model_objects ${object})
+endforeach()
 
 # heed_relaxed_module(NAME LIKE [LIBRARY...]): the module LIKE with these kernels, the objects of its own that know the level, and libraries beside the core.
 function(heed_relaxed_module name like)

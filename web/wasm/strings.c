@@ -2,8 +2,31 @@
  * are made for long texts: bit masks, Two-Way search and smoothsort are 4 KB of module. Here texts
  * are names, and qsort orders one row of weights at most. */
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Eight bytes, wherever they lie and whatever they are. */
+typedef uint64_t __attribute__((aligned(1), may_alias)) word;
+
+__attribute__((no_builtin("memcpy"))) void *memcpy(void *restrict to, const void *restrict from,
+                                                   size_t count) {
+  unsigned char *at = to;
+  const unsigned char *source = from;
+  for (; count >= sizeof(word); count -= sizeof(word)) {
+    *(word *)at = *(const word *)source;
+    at += sizeof(word);
+    source += sizeof(word);
+  }
+  while (count-- > 0) *at++ = *source++;
+  return to;
+}
+
+__attribute__((no_builtin("strlen"))) size_t strlen(const char *text) {
+  size_t length = 0;
+  while (text[length]) length++;
+  return length;
+}
 
 char *strchr(const char *text, int c) {
   for (; *text != (char)c; text++)
