@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 typedef enum heed_role {
 #define HEED_ROLE(name, group, shape, text) HEED_ROLE_##name,
@@ -58,19 +59,25 @@ typedef enum heed_group {
  *   <     may be stored without its leading axes of 1
  *
  * A '?' before the pattern: the file may lack the role; after it: may lack the bias of the pair. */
-typedef struct heed_name {
-  const char *pattern;
-  uint8_t role; /* heed_role; of a pair the weight */
-} heed_name;
-
 typedef struct heed_names {
   /* Names that every model of the style has and no other style, separated by '|'. '#' stands before
    * what follows the number of the first layer. */
   const char *anchors;
-  const heed_name *rows; /* up to a pattern NULL */
   /* A file that has all of these names, separated by '&', has two classifiers. */
   const char *two_classifiers;
+  const char *patterns; /* one after the other, up to "" */
+  const uint8_t *roles; /* heed_role of each; of a pair the weight */
 } heed_names;
+
+/* Rows are ROW(pattern, ROLE). One text for all is smaller than a pointer to each. */
+#define HEED_NAME_PATTERN(pattern, role) pattern "\0"
+#define HEED_NAME_ROLE(pattern, role) HEED_ROLE_##role,
+#define HEED_NAMES(name, anchors, two_classifiers, ROWS)                                   \
+  const heed_names heed_names_##name = {anchors, two_classifiers, ROWS(HEED_NAME_PATTERN), \
+                                        (const uint8_t[]){ROWS(HEED_NAME_ROLE)}}
+static inline const char *heed_next_pattern(const char *pattern) {
+  return pattern + strlen(pattern) + 1;
+}
 
 extern const heed_names heed_names_hugging_face, heed_names_hugging_face_clip, heed_names_timm,
     heed_names_open_clip, heed_names_torchvision, heed_names_hugging_face_text,

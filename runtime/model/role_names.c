@@ -6,11 +6,12 @@
 #include "base/utf8.h"
 #include "model/role.h"
 
-#define HEED_ROLE(name, group, shape, text) text,
-#define HEED_ROLE_PAIR(name, group, bias_group, shape, text) text ".weight", text ".bias",
-static const char *const role_names[HEED_ROLE_COUNT] = {
+/* One after the other, in the order of the roles. */
+#define HEED_ROLE(name, group, shape, text) text "\0"
+#define HEED_ROLE_PAIR(name, group, bias_group, shape, text) text ".weight\0" text ".bias\0"
+static const char role_names[] =
 #include "model/role_list.h"
-};
+    ;
 #undef HEED_ROLE
 #undef HEED_ROLE_PAIR
 
@@ -76,11 +77,12 @@ static bool compose(const heed_roles *roles, const spelling *s, bool bias, uint3
 
 /* The pattern of a role in the style, or NULL; whether it is the bias of the row's pair. */
 static const char *find_pattern(const heed_roles *roles, heed_role role, bool *bias) {
-  for (const heed_name *row = roles->names->rows; row->pattern; row++) {
+  const uint8_t *row = roles->names->roles;
+  for (const char *at = roles->names->patterns; *at; at = heed_next_pattern(at), row++) {
     spelling first;
-    read_spelling(row->pattern + (*row->pattern == '?'), &first);
-    *bias = row->role != role;
-    if (row->role == role || (first.open && row->role + 1u == role)) return row->pattern;
+    read_spelling(at + (*at == '?'), &first);
+    *bias = *row != role;
+    if (*row == role || (first.open && *row + 1u == role)) return at;
   }
   return NULL;
 }
@@ -132,8 +134,8 @@ heed_checkpoint_tensor *heed_roles_named(const heed_roles *roles, const char *pa
 
 bool heed_roles_name_one(const heed_roles *roles, const char *name) {
   char composed[HEED_NAME_SIZE];
-  for (const heed_name *row = roles->names->rows; row->pattern; row++)
-    for (const char *at = row->pattern + (*row->pattern == '?'); at;) {
+  for (const char *row = roles->names->patterns; *row; row = heed_next_pattern(row))
+    for (const char *at = row + (*row == '?'); at;) {
       spelling s;
       at = read_spelling(at, &s);
       for (int bias = 0; bias <= s.open; bias++)
@@ -166,9 +168,13 @@ heed_status heed_roles_find(const heed_roles *roles, heed_role role, uint32_t la
                    heed_checkpoint_name(roles->checkpoint), HEED_CUT(name));
 }
 
-const char *heed_role_pattern(heed_role role) { return role_names[role]; }
+const char *heed_role_pattern(heed_role role) {
+  const char *name = role_names;
+  for (int i = 0; i < (int)role; i++) name = heed_next_pattern(name);
+  return name;
+}
 
-bool heed_role_layered(heed_role role) { return strchr(role_names[role], '#') != NULL; }
+bool heed_role_layered(heed_role role) { return strchr(heed_role_pattern(role), '#') != NULL; }
 
 heed_shape heed_role_shape(heed_role role, const heed_vit_dimensions *d) {
   const struct {

@@ -4,17 +4,17 @@
 
 enum { ROWS = 70, COLUMNS = 5 };
 
-static const heed_name rows[] = {{"?gone|token<", HEED_ROLE_CLS_TOKEN},
-                                 {"#joined.@1/3?", HEED_ROLE_QUERY_WEIGHT},
-                                 {"#turned^", HEED_ROLE_KEY_WEIGHT},
-                                 {"#turned_parts^@2/3", HEED_ROLE_VALUE_WEIGHT},
-                                 {"?/head_", HEED_ROLE_POOLER_WEIGHT},
-                                 {"#fc1.~0/2|#plain.", HEED_ROLE_FC1_WEIGHT},
-                                 {"#fc2.", HEED_ROLE_FC2_WEIGHT},
-                                 {"#absent.|#other.", HEED_ROLE_NORM2_WEIGHT},
-                                 {0}};
-static const heed_names names = {"layers.#norm.weight", rows, NULL};
-static const heed_family family = {.name = "made up", .names = &names};
+#define NAMES(ROW)                        \
+  ROW("?gone|token<", CLS_TOKEN)          \
+  ROW("#joined.@1/3?", QUERY_WEIGHT)      \
+  ROW("#turned^", KEY_WEIGHT)             \
+  ROW("#turned_parts^@2/3", VALUE_WEIGHT) \
+  ROW("?/head_", POOLER_WEIGHT)           \
+  ROW("#fc1.~0/2|#plain.", FC1_WEIGHT)    \
+  ROW("#fc2.", FC2_WEIGHT)                \
+  ROW("#absent.|#other.", NORM2_WEIGHT)
+static HEED_NAMES(made_up, "layers.#norm.weight", NULL, NAMES);
+static const heed_family family = {.name = "made up", .names = &heed_names_made_up};
 
 typedef struct fixture {
   model m;
@@ -37,9 +37,9 @@ static void open_fixture(fixture *f, uint32_t fc1_rows) {
   const heed_model_file file = {"model.safetensors", test_source(f->bytes.data, f->bytes.size)};
   assert_ok(heed_checkpoint_open(context, &file, 1, &f->checkpoint, &error));
   f->roles = (heed_roles){.checkpoint = f->checkpoint,
-                          .names = &names,
+                          .names = &heed_names_made_up,
                           .family = &family,
-                          .layer = names.anchors,
+                          .layer = heed_names_made_up.anchors,
                           .layer_length = 7,
                           .prefix = "outer.inner.",
                           .outer = "outer."};

@@ -3,36 +3,32 @@
  * the refactoring of transformers 5 (pull request 41693). */
 #include "model/names.h"
 
-static const heed_name rows[] = {
-    {"?embeddings.cls_token", HEED_ROLE_CLS_TOKEN},
-    {"?embeddings.distillation_token", HEED_ROLE_DISTILLATION_TOKEN},
-    {"?embeddings.register_tokens", HEED_ROLE_REGISTER_TOKENS},
-    {"?embeddings.position_embeddings", HEED_ROLE_POSITION_EMBEDDINGS},
-    {"?encoder.relative_position_bias.relative_position_bias_table",
-     HEED_ROLE_SHARED_POSITION_BIAS},
-    {"embeddings.patch_embeddings.projection.|embeddings.patch_embeddings.",
-     HEED_ROLE_PATCH_WEIGHT},
-    {"#layernorm_before.|#norm1.", HEED_ROLE_NORM1_WEIGHT},
-    {"#attention.attention.query.|#attention.q_proj.?", HEED_ROLE_QUERY_WEIGHT},
-    {"#attention.attention.key.|#attention.k_proj.?", HEED_ROLE_KEY_WEIGHT},
-    {"#attention.attention.value.|#attention.v_proj.?", HEED_ROLE_VALUE_WEIGHT},
-    {"?#attention.attention.relative_position_bias.relative_position_bias_table",
-     HEED_ROLE_POSITION_BIAS},
-    {"#attention.output.dense.|#attention.o_proj.", HEED_ROLE_ATTENTION_OUTPUT_WEIGHT},
-    {"?#layer_scale1.lambda1|#lambda_1", HEED_ROLE_LAYER_SCALE1},
-    {"#layernorm_after.|#norm2.", HEED_ROLE_NORM2_WEIGHT},
-    {"?#mlp.weights_in.@0/2|#mlp.gate_proj.", HEED_ROLE_GATE_WEIGHT},
-    {"#intermediate.dense.|#mlp.fc1.|#mlp.weights_in.@1/2|#mlp.up_proj.", HEED_ROLE_FC1_WEIGHT},
-    {"#output.dense.|#mlp.fc2.|#mlp.weights_out.|#mlp.down_proj.", HEED_ROLE_FC2_WEIGHT},
-    {"?#layer_scale2.lambda1|#lambda_2", HEED_ROLE_LAYER_SCALE2},
-    {"?layernorm.|norm.", HEED_ROLE_FINAL_NORM_WEIGHT},
-    {"?pooler.layernorm.", HEED_ROLE_POOL_NORM_WEIGHT},
-    {"?/classifier.|/cls_classifier.", HEED_ROLE_CLASSIFIER_WEIGHT},
-    {"?/distillation_classifier.", HEED_ROLE_DISTILLATION_CLASSIFIER_WEIGHT},
-    {"?pooler.dense.", HEED_ROLE_POOLER_WEIGHT},
-    {0}};
+#define ROWS(ROW)                                                                                 \
+  ROW("?embeddings.cls_token", CLS_TOKEN)                                                         \
+  ROW("?embeddings.distillation_token", DISTILLATION_TOKEN)                                       \
+  ROW("?embeddings.register_tokens", REGISTER_TOKENS)                                             \
+  ROW("?embeddings.position_embeddings", POSITION_EMBEDDINGS)                                     \
+  ROW("?encoder.relative_position_bias.relative_position_bias_table", SHARED_POSITION_BIAS)       \
+  ROW("embeddings.patch_embeddings.projection.|embeddings.patch_embeddings.", PATCH_WEIGHT)       \
+  ROW("#layernorm_before.|#norm1.", NORM1_WEIGHT)                                                 \
+  ROW("#attention.attention.query.|#attention.q_proj.?", QUERY_WEIGHT)                            \
+  ROW("#attention.attention.key.|#attention.k_proj.?", KEY_WEIGHT)                                \
+  ROW("#attention.attention.value.|#attention.v_proj.?", VALUE_WEIGHT)                            \
+  ROW("?#attention.attention.relative_position_bias.relative_position_bias_table", POSITION_BIAS) \
+  ROW("#attention.output.dense.|#attention.o_proj.", ATTENTION_OUTPUT_WEIGHT)                     \
+  ROW("?#layer_scale1.lambda1|#lambda_1", LAYER_SCALE1)                                           \
+  ROW("#layernorm_after.|#norm2.", NORM2_WEIGHT)                                                  \
+  ROW("?#mlp.weights_in.@0/2|#mlp.gate_proj.", GATE_WEIGHT)                                       \
+  ROW("#intermediate.dense.|#mlp.fc1.|#mlp.weights_in.@1/2|#mlp.up_proj.", FC1_WEIGHT)            \
+  ROW("#output.dense.|#mlp.fc2.|#mlp.weights_out.|#mlp.down_proj.", FC2_WEIGHT)                   \
+  ROW("?#layer_scale2.lambda1|#lambda_2", LAYER_SCALE2)                                           \
+  ROW("?layernorm.|norm.", FINAL_NORM_WEIGHT)                                                     \
+  ROW("?pooler.layernorm.", POOL_NORM_WEIGHT)                                                     \
+  ROW("?/classifier.|/cls_classifier.", CLASSIFIER_WEIGHT)                                        \
+  ROW("?/distillation_classifier.", DISTILLATION_CLASSIFIER_WEIGHT)                               \
+  ROW("?pooler.dense.", POOLER_WEIGHT)
 
-const heed_names heed_names_hugging_face = {
-    "encoder.layer.#layernorm_before.weight|layers.#layernorm_before.weight|"
-    "encoder.layer.#norm1.weight|layer.#norm1.weight|model.layer.#norm1.weight",
-    rows, "/cls_classifier.weight"};
+HEED_NAMES(hugging_face,
+           "encoder.layer.#layernorm_before.weight|layers.#layernorm_before.weight|"
+           "encoder.layer.#norm1.weight|layer.#norm1.weight|model.layer.#norm1.weight",
+           "/cls_classifier.weight", ROWS);

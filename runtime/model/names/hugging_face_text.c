@@ -2,20 +2,19 @@
  * modeling_clip.py, modeling_siglip.py. */
 #include "model/names.h"
 
-static const heed_name rows[] = {
-    {"embeddings.token_embedding.weight", HEED_ROLE_TOKEN_EMBEDDINGS},
-    {"embeddings.position_embedding.weight<", HEED_ROLE_POSITION_EMBEDDINGS},
-    {"#layer_norm1.", HEED_ROLE_NORM1_WEIGHT},
-    {"#self_attn.q_proj.", HEED_ROLE_QUERY_WEIGHT},
-    {"#self_attn.k_proj.", HEED_ROLE_KEY_WEIGHT},
-    {"#self_attn.v_proj.", HEED_ROLE_VALUE_WEIGHT},
-    {"#self_attn.out_proj.", HEED_ROLE_ATTENTION_OUTPUT_WEIGHT},
-    {"#layer_norm2.", HEED_ROLE_NORM2_WEIGHT},
-    {"#mlp.fc1.", HEED_ROLE_FC1_WEIGHT},
-    {"#mlp.fc2.", HEED_ROLE_FC2_WEIGHT},
-    {"final_layer_norm.", HEED_ROLE_FINAL_NORM_WEIGHT},
-    {"?/text_projection.weight|head.weight", HEED_ROLE_PROJECTION_WEIGHT},
-    {"?head.bias", HEED_ROLE_PROJECTION_BIAS},
-    {0}};
+#define ROWS(ROW)                                                   \
+  ROW("embeddings.token_embedding.weight", TOKEN_EMBEDDINGS)        \
+  ROW("embeddings.position_embedding.weight<", POSITION_EMBEDDINGS) \
+  ROW("#layer_norm1.", NORM1_WEIGHT)                                \
+  ROW("#self_attn.q_proj.", QUERY_WEIGHT)                           \
+  ROW("#self_attn.k_proj.", KEY_WEIGHT)                             \
+  ROW("#self_attn.v_proj.", VALUE_WEIGHT)                           \
+  ROW("#self_attn.out_proj.", ATTENTION_OUTPUT_WEIGHT)              \
+  ROW("#layer_norm2.", NORM2_WEIGHT)                                \
+  ROW("#mlp.fc1.", FC1_WEIGHT)                                      \
+  ROW("#mlp.fc2.", FC2_WEIGHT)                                      \
+  ROW("final_layer_norm.", FINAL_NORM_WEIGHT)                       \
+  ROW("?/text_projection.weight|head.weight", PROJECTION_WEIGHT)    \
+  ROW("?head.bias", PROJECTION_BIAS)
 
-const heed_names heed_names_hugging_face_text = {"encoder.layers.#layer_norm1.weight", rows, NULL};
+HEED_NAMES(hugging_face_text, "encoder.layers.#layer_norm1.weight", NULL, ROWS);

@@ -2,22 +2,22 @@
  * openai/CLIP's model.py; open_clip's transformer.py. */
 #include "model/names.h"
 
-static const heed_name rows[] = {{"class_embedding<", HEED_ROLE_CLS_TOKEN},
-                                 {"positional_embedding<", HEED_ROLE_POSITION_EMBEDDINGS},
-                                 {"conv1.?", HEED_ROLE_PATCH_WEIGHT},
-                                 {"?ln_pre.", HEED_ROLE_PRE_NORM_WEIGHT},
-                                 {"#ln_1.", HEED_ROLE_NORM1_WEIGHT},
-                                 {"#attn.in_proj_@0/3", HEED_ROLE_QUERY_WEIGHT},
-                                 {"#attn.in_proj_@1/3", HEED_ROLE_KEY_WEIGHT},
-                                 {"#attn.in_proj_@2/3", HEED_ROLE_VALUE_WEIGHT},
-                                 {"#attn.out_proj.", HEED_ROLE_ATTENTION_OUTPUT_WEIGHT},
-                                 {"?#ls_1.gamma", HEED_ROLE_LAYER_SCALE1},
-                                 {"#ln_2.", HEED_ROLE_NORM2_WEIGHT},
-                                 {"#mlp.c_fc.", HEED_ROLE_FC1_WEIGHT},
-                                 {"#mlp.c_proj.", HEED_ROLE_FC2_WEIGHT},
-                                 {"?#ls_2.gamma", HEED_ROLE_LAYER_SCALE2},
-                                 {"ln_post.", HEED_ROLE_FINAL_NORM_WEIGHT},
-                                 {"?proj^", HEED_ROLE_PROJECTION_WEIGHT},
-                                 {0}};
+#define ROWS(ROW)                                   \
+  ROW("class_embedding<", CLS_TOKEN)                \
+  ROW("positional_embedding<", POSITION_EMBEDDINGS) \
+  ROW("conv1.?", PATCH_WEIGHT)                      \
+  ROW("?ln_pre.", PRE_NORM_WEIGHT)                  \
+  ROW("#ln_1.", NORM1_WEIGHT)                       \
+  ROW("#attn.in_proj_@0/3", QUERY_WEIGHT)           \
+  ROW("#attn.in_proj_@1/3", KEY_WEIGHT)             \
+  ROW("#attn.in_proj_@2/3", VALUE_WEIGHT)           \
+  ROW("#attn.out_proj.", ATTENTION_OUTPUT_WEIGHT)   \
+  ROW("?#ls_1.gamma", LAYER_SCALE1)                 \
+  ROW("#ln_2.", NORM2_WEIGHT)                       \
+  ROW("#mlp.c_fc.", FC1_WEIGHT)                     \
+  ROW("#mlp.c_proj.", FC2_WEIGHT)                   \
+  ROW("?#ls_2.gamma", LAYER_SCALE2)                 \
+  ROW("ln_post.", FINAL_NORM_WEIGHT)                \
+  ROW("?proj^", PROJECTION_WEIGHT)
 
-const heed_names heed_names_open_clip = {"transformer.resblocks.#ln_1.weight", rows, NULL};
+HEED_NAMES(open_clip, "transformer.resblocks.#ln_1.weight", NULL, ROWS);

@@ -2,22 +2,21 @@
  * is a linear map. Sources: openai/CLIP's model.py; open_clip's transformer.py. */
 #include "model/names.h"
 
-static const heed_name rows[] = {
-    {"token_embedding.weight", HEED_ROLE_TOKEN_EMBEDDINGS},
-    {"positional_embedding<", HEED_ROLE_POSITION_EMBEDDINGS},
-    {"#ln_1.", HEED_ROLE_NORM1_WEIGHT},
-    {"#attn.in_proj_@0/3", HEED_ROLE_QUERY_WEIGHT},
-    {"#attn.in_proj_@1/3", HEED_ROLE_KEY_WEIGHT},
-    {"#attn.in_proj_@2/3", HEED_ROLE_VALUE_WEIGHT},
-    {"#attn.out_proj.", HEED_ROLE_ATTENTION_OUTPUT_WEIGHT},
-    {"?#ls_1.gamma", HEED_ROLE_LAYER_SCALE1},
-    {"#ln_2.", HEED_ROLE_NORM2_WEIGHT},
-    {"#mlp.c_fc.", HEED_ROLE_FC1_WEIGHT},
-    {"#mlp.c_proj.", HEED_ROLE_FC2_WEIGHT},
-    {"?#ls_2.gamma", HEED_ROLE_LAYER_SCALE2},
-    {"ln_final.", HEED_ROLE_FINAL_NORM_WEIGHT},
-    {"?text_projection^|text_projection.weight", HEED_ROLE_PROJECTION_WEIGHT},
-    {"?text_projection.bias", HEED_ROLE_PROJECTION_BIAS},
-    {0}};
+#define ROWS(ROW)                                                    \
+  ROW("token_embedding.weight", TOKEN_EMBEDDINGS)                    \
+  ROW("positional_embedding<", POSITION_EMBEDDINGS)                  \
+  ROW("#ln_1.", NORM1_WEIGHT)                                        \
+  ROW("#attn.in_proj_@0/3", QUERY_WEIGHT)                            \
+  ROW("#attn.in_proj_@1/3", KEY_WEIGHT)                              \
+  ROW("#attn.in_proj_@2/3", VALUE_WEIGHT)                            \
+  ROW("#attn.out_proj.", ATTENTION_OUTPUT_WEIGHT)                    \
+  ROW("?#ls_1.gamma", LAYER_SCALE1)                                  \
+  ROW("#ln_2.", NORM2_WEIGHT)                                        \
+  ROW("#mlp.c_fc.", FC1_WEIGHT)                                      \
+  ROW("#mlp.c_proj.", FC2_WEIGHT)                                    \
+  ROW("?#ls_2.gamma", LAYER_SCALE2)                                  \
+  ROW("ln_final.", FINAL_NORM_WEIGHT)                                \
+  ROW("?text_projection^|text_projection.weight", PROJECTION_WEIGHT) \
+  ROW("?text_projection.bias", PROJECTION_BIAS)
 
-const heed_names heed_names_open_clip_text = {"transformer.resblocks.#ln_1.weight", rows, NULL};
+HEED_NAMES(open_clip_text, "transformer.resblocks.#ln_1.weight", NULL, ROWS);

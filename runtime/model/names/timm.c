@@ -4,47 +4,46 @@
  * query, key, value. */
 #include "model/names.h"
 
-static const heed_name rows[] = {
-    {"?cls_token", HEED_ROLE_CLS_TOKEN},
-    {"?dist_token", HEED_ROLE_DISTILLATION_TOKEN},
-    {"?reg_token|register_tokens|storage_tokens", HEED_ROLE_REGISTER_TOKENS},
-    {"?pos_embed", HEED_ROLE_POSITION_EMBEDDINGS},
-    {"?rope.freqs", HEED_ROLE_FREQUENCIES},
-    {"?rope_embed.periods", HEED_ROLE_PERIODS},
-    {"patch_embed.proj.?", HEED_ROLE_PATCH_WEIGHT},
-    {"?rel_pos_bias.relative_position_bias_table", HEED_ROLE_SHARED_POSITION_BIAS},
-    {"?norm_pre.", HEED_ROLE_PRE_NORM_WEIGHT},
-    {"#norm1.", HEED_ROLE_NORM1_WEIGHT},
-    {"#attn.qkv.@0/3|#attn.q_proj.|#attn.q_?", HEED_ROLE_QUERY_WEIGHT},
-    {"#attn.qkv.@1/3|#attn.k_proj.|#attn.k_?", HEED_ROLE_KEY_WEIGHT},
-    {"#attn.qkv.@2/3|#attn.v_proj.|#attn.v_?", HEED_ROLE_VALUE_WEIGHT},
-    {"?#attn.relative_position_bias_table", HEED_ROLE_POSITION_BIAS},
-    {"?#attn.q_norm.", HEED_ROLE_QUERY_NORM_WEIGHT},
-    {"?#attn.k_norm.", HEED_ROLE_KEY_NORM_WEIGHT},
-    {"?#attn.norm.|#attn.inner_attn_ln.", HEED_ROLE_ATTENTION_NORM_WEIGHT},
-    {"#attn.proj.", HEED_ROLE_ATTENTION_OUTPUT_WEIGHT},
-    {"?#ls1.gamma|#gamma_1", HEED_ROLE_LAYER_SCALE1},
-    {"#norm2.", HEED_ROLE_NORM2_WEIGHT},
-    {"?#mlp.w12.@0/2|#mlp.fc1.~0/2|#mlp.fc1_g.|#mlp.w1.", HEED_ROLE_GATE_WEIGHT},
-    {"#mlp.fc1.~1/2|#mlp.fc1.|#mlp.w12.@1/2|#mlp.fc1_x.|#mlp.w2.", HEED_ROLE_FC1_WEIGHT},
-    {"?#mlp.norm.|#mlp.ffn_ln.", HEED_ROLE_MLP_NORM_WEIGHT},
-    {"#mlp.fc2.|#mlp.w3.", HEED_ROLE_FC2_WEIGHT},
-    {"?#ls2.gamma|#gamma_2", HEED_ROLE_LAYER_SCALE2},
-    {"?norm.", HEED_ROLE_FINAL_NORM_WEIGHT},
-    {"?fc_norm.", HEED_ROLE_POOL_NORM_WEIGHT},
-    {"?attn_pool.latent", HEED_ROLE_PROBE},
-    {"?attn_pool.q.", HEED_ROLE_PROBE_QUERY_WEIGHT},
-    {"?attn_pool.kv.@0/2", HEED_ROLE_PROBE_KEY_WEIGHT},
-    {"?attn_pool.kv.@1/2", HEED_ROLE_PROBE_VALUE_WEIGHT},
-    {"?attn_pool.q_norm.", HEED_ROLE_PROBE_QUERY_NORM_WEIGHT},
-    {"?attn_pool.k_norm.", HEED_ROLE_PROBE_KEY_NORM_WEIGHT},
-    {"?attn_pool.proj.", HEED_ROLE_PROBE_OUTPUT_WEIGHT},
-    {"?attn_pool.norm.", HEED_ROLE_PROBE_NORM_WEIGHT},
-    {"?attn_pool.mlp.fc1.", HEED_ROLE_PROBE_FC1_WEIGHT},
-    {"?attn_pool.mlp.fc2.", HEED_ROLE_PROBE_FC2_WEIGHT},
-    {"?/head.proj.weight", HEED_ROLE_PROJECTION_WEIGHT},
-    {"?head.", HEED_ROLE_CLASSIFIER_WEIGHT},
-    {"?head_dist.", HEED_ROLE_DISTILLATION_CLASSIFIER_WEIGHT},
-    {0}};
+#define ROWS(ROW)                                                               \
+  ROW("?cls_token", CLS_TOKEN)                                                  \
+  ROW("?dist_token", DISTILLATION_TOKEN)                                        \
+  ROW("?reg_token|register_tokens|storage_tokens", REGISTER_TOKENS)             \
+  ROW("?pos_embed", POSITION_EMBEDDINGS)                                        \
+  ROW("?rope.freqs", FREQUENCIES)                                               \
+  ROW("?rope_embed.periods", PERIODS)                                           \
+  ROW("patch_embed.proj.?", PATCH_WEIGHT)                                       \
+  ROW("?rel_pos_bias.relative_position_bias_table", SHARED_POSITION_BIAS)       \
+  ROW("?norm_pre.", PRE_NORM_WEIGHT)                                            \
+  ROW("#norm1.", NORM1_WEIGHT)                                                  \
+  ROW("#attn.qkv.@0/3|#attn.q_proj.|#attn.q_?", QUERY_WEIGHT)                   \
+  ROW("#attn.qkv.@1/3|#attn.k_proj.|#attn.k_?", KEY_WEIGHT)                     \
+  ROW("#attn.qkv.@2/3|#attn.v_proj.|#attn.v_?", VALUE_WEIGHT)                   \
+  ROW("?#attn.relative_position_bias_table", POSITION_BIAS)                     \
+  ROW("?#attn.q_norm.", QUERY_NORM_WEIGHT)                                      \
+  ROW("?#attn.k_norm.", KEY_NORM_WEIGHT)                                        \
+  ROW("?#attn.norm.|#attn.inner_attn_ln.", ATTENTION_NORM_WEIGHT)               \
+  ROW("#attn.proj.", ATTENTION_OUTPUT_WEIGHT)                                   \
+  ROW("?#ls1.gamma|#gamma_1", LAYER_SCALE1)                                     \
+  ROW("#norm2.", NORM2_WEIGHT)                                                  \
+  ROW("?#mlp.w12.@0/2|#mlp.fc1.~0/2|#mlp.fc1_g.|#mlp.w1.", GATE_WEIGHT)         \
+  ROW("#mlp.fc1.~1/2|#mlp.fc1.|#mlp.w12.@1/2|#mlp.fc1_x.|#mlp.w2.", FC1_WEIGHT) \
+  ROW("?#mlp.norm.|#mlp.ffn_ln.", MLP_NORM_WEIGHT)                              \
+  ROW("#mlp.fc2.|#mlp.w3.", FC2_WEIGHT)                                         \
+  ROW("?#ls2.gamma|#gamma_2", LAYER_SCALE2)                                     \
+  ROW("?norm.", FINAL_NORM_WEIGHT)                                              \
+  ROW("?fc_norm.", POOL_NORM_WEIGHT)                                            \
+  ROW("?attn_pool.latent", PROBE)                                               \
+  ROW("?attn_pool.q.", PROBE_QUERY_WEIGHT)                                      \
+  ROW("?attn_pool.kv.@0/2", PROBE_KEY_WEIGHT)                                   \
+  ROW("?attn_pool.kv.@1/2", PROBE_VALUE_WEIGHT)                                 \
+  ROW("?attn_pool.q_norm.", PROBE_QUERY_NORM_WEIGHT)                            \
+  ROW("?attn_pool.k_norm.", PROBE_KEY_NORM_WEIGHT)                              \
+  ROW("?attn_pool.proj.", PROBE_OUTPUT_WEIGHT)                                  \
+  ROW("?attn_pool.norm.", PROBE_NORM_WEIGHT)                                    \
+  ROW("?attn_pool.mlp.fc1.", PROBE_FC1_WEIGHT)                                  \
+  ROW("?attn_pool.mlp.fc2.", PROBE_FC2_WEIGHT)                                  \
+  ROW("?/head.proj.weight", PROJECTION_WEIGHT)                                  \
+  ROW("?head.", CLASSIFIER_WEIGHT)                                              \
+  ROW("?head_dist.", DISTILLATION_CLASSIFIER_WEIGHT)
 
-const heed_names heed_names_timm = {"blocks.#norm1.weight", rows, "dist_token&head.weight"};
+HEED_NAMES(timm, "blocks.#norm1.weight", "dist_token&head.weight", ROWS);

@@ -2,19 +2,19 @@
  * torchvision's models/vision_transformer.py. */
 #include "model/names.h"
 
-static const heed_name rows[] = {{"class_token", HEED_ROLE_CLS_TOKEN},
-                                 {"encoder.pos_embedding", HEED_ROLE_POSITION_EMBEDDINGS},
-                                 {"conv_proj.", HEED_ROLE_PATCH_WEIGHT},
-                                 {"#ln_1.", HEED_ROLE_NORM1_WEIGHT},
-                                 {"#self_attention.in_proj_@0/3", HEED_ROLE_QUERY_WEIGHT},
-                                 {"#self_attention.in_proj_@1/3", HEED_ROLE_KEY_WEIGHT},
-                                 {"#self_attention.in_proj_@2/3", HEED_ROLE_VALUE_WEIGHT},
-                                 {"#self_attention.out_proj.", HEED_ROLE_ATTENTION_OUTPUT_WEIGHT},
-                                 {"#ln_2.", HEED_ROLE_NORM2_WEIGHT},
-                                 {"#mlp.0.|#mlp.linear_1.", HEED_ROLE_FC1_WEIGHT},
-                                 {"#mlp.3.|#mlp.linear_2.", HEED_ROLE_FC2_WEIGHT},
-                                 {"encoder.ln.", HEED_ROLE_FINAL_NORM_WEIGHT},
-                                 {"?heads.head.", HEED_ROLE_CLASSIFIER_WEIGHT},
-                                 {0}};
+#define ROWS(ROW)                                           \
+  ROW("class_token", CLS_TOKEN)                             \
+  ROW("encoder.pos_embedding", POSITION_EMBEDDINGS)         \
+  ROW("conv_proj.", PATCH_WEIGHT)                           \
+  ROW("#ln_1.", NORM1_WEIGHT)                               \
+  ROW("#self_attention.in_proj_@0/3", QUERY_WEIGHT)         \
+  ROW("#self_attention.in_proj_@1/3", KEY_WEIGHT)           \
+  ROW("#self_attention.in_proj_@2/3", VALUE_WEIGHT)         \
+  ROW("#self_attention.out_proj.", ATTENTION_OUTPUT_WEIGHT) \
+  ROW("#ln_2.", NORM2_WEIGHT)                               \
+  ROW("#mlp.0.|#mlp.linear_1.", FC1_WEIGHT)                 \
+  ROW("#mlp.3.|#mlp.linear_2.", FC2_WEIGHT)                 \
+  ROW("encoder.ln.", FINAL_NORM_WEIGHT)                     \
+  ROW("?heads.head.", CLASSIFIER_WEIGHT)
 
-const heed_names heed_names_torchvision = {"encoder.layers.encoder_layer_#ln_1.weight", rows, NULL};
+HEED_NAMES(torchvision, "encoder.layers.encoder_layer_#ln_1.weight", NULL, ROWS);
