@@ -20,9 +20,8 @@ typedef enum fact {
   OTHER_BLOCKS /* value: index of what they are */
 } fact;
 
-/* Later rows override earlier ones. */
+/* Of models whose architecture has the pattern; later rows override earlier ones. */
 typedef struct row {
-  const char *pattern;
   uint16_t width; /* 0: any */
   uint8_t fact, value;
 } row;
@@ -30,67 +29,70 @@ typedef struct row {
 static const char *const blocks[] = {"attention and MLP in parallel", "differential attention",
                                      "a norm after each part", "RMS norms"};
 
-static const row rows[] = {
-    {"vit_*", 0, HEAD_WIDTH, 64},
-    {"deit*", 0, HEAD_WIDTH, 64},
-    {"eva*", 0, HEAD_WIDTH, 64},
-    {"beit*", 0, HEAD_WIDTH, 64},
-    {"flexivit_*", 0, HEAD_WIDTH, 64},
-    {"test_vit*", 0, HEAD_WIDTH, 32},
-    {"aimv2_*", 0, HEAD_WIDTH, 128},
-    {"dinov2", 0, HEAD_WIDTH, 64},
-    {"clip", 768, HEADS, 12},
-    {"clip", 1024, HEADS, 16},
-    {"clip", 1280, HEADS, 16},
-    {"clip", 1408, HEADS, 16},
-    {"clip", 1664, HEADS, 16},
-    {"siglip", 0, HEAD_WIDTH, 64},
-    {"siglip", 1152, HEADS, 16},
-    {"siglip", 1536, HEADS, 16},
-    {"torchvision", 768, HEADS, 12},
-    {"torchvision", 1024, HEADS, 16},
-    {"torchvision", 1280, HEADS, 16},
-    {"vit_base_patch16_gap_224", 768, HEADS, 16},
-    {"vit_so400m_*", 1152, HEADS, 16},
-    {"*_huge_*", 1280, HEADS, 16},
-    {"*_huge_plus_*", 1280, HEADS, 20},
-    {"*_giant_*", 1408, HEADS, 16},
-    {"vit_giantopt_*", 1536, HEADS, 16},
-    {"vit_pe_*", 1536, HEADS, 16},
-    {"vit_gigantic_*", 1664, HEADS, 16},
-    {"eva02_enormous_*", 1792, HEADS, 16},
-    {"vit_7b_*", 4096, HEADS, 32},
-    {"vit_pe_*", 192, REFERENCE, 32},
-    {"vit_pe_*", 384, REFERENCE, 32},
-    {"vit_pe_*", 768, REFERENCE, 32},
-    {"vit_pe_*", 1024, REFERENCE, 32},
-    {"vit_pe_*", 1536, REFERENCE, 32},
-    {"vit_pe_core_*", 192, REFERENCE, 24},
-    {"vit_pe_core_*", 384, REFERENCE, 24},
-    {"vit_pe_core_*", 768, REFERENCE, 14},
-    {"vit_pe_core_*", 1024, REFERENCE, 24},
-    {"*_ape_*", 0, NEEDS, HEED_GROUP_POSITIONS},
-    {"*_rope_mixed_*", 0, NEEDS, HEED_GROUP_FREQUENCIES},
-    {"vit_intern300m_*", 0, WITHOUT, HEED_GROUP_FINAL_NORM},
-    {"vit_*_clip_*", 0, EPSILON, 0},
-    {"beit3_*", 0, EPSILON, 0},
-    {"*quickgelu*", 0, QUICK_GELU, 0},
-    {"vit_so400m_patch16_siglip*", 0, GELU_TANH, 0},
-    {"vit_giantopt_*siglip*", 0, GELU_TANH, 0},
-    {"vit_large_patch16_siglip*_512", 0, GELU_TANH, 0},
-    {"vit_base_patch32_siglip*_256", 0, GELU_TANH, 0},
-    {"*_18x2_*", 0, OTHER_BLOCKS, 0},
-    {"*_xp_*", 0, OTHER_BLOCKS, 0},
-    {"*pwee*", 0, OTHER_BLOCKS, 0},
-    {"*dwee*", 0, OTHER_BLOCKS, 1},
-    {"*dlittle*", 0, OTHER_BLOCKS, 1},
-    {"*dpwee*", 0, OTHER_BLOCKS, 1},
-    {"*_rpn_*", 0, OTHER_BLOCKS, 2},
-    {"eva02_enormous_*", 0, OTHER_BLOCKS, 2},
-    {"aimv2_*", 0, OTHER_BLOCKS, 3},
-    {"test_vit4*", 0, OTHER_BLOCKS, 3},
-};
-enum { ROWS = sizeof rows / sizeof *rows };
+#define ROWS(ROW)                                            \
+  ROW("vit_*", 0, HEAD_WIDTH, 64)                            \
+  ROW("deit*", 0, HEAD_WIDTH, 64)                            \
+  ROW("eva*", 0, HEAD_WIDTH, 64)                             \
+  ROW("beit*", 0, HEAD_WIDTH, 64)                            \
+  ROW("flexivit_*", 0, HEAD_WIDTH, 64)                       \
+  ROW("test_vit*", 0, HEAD_WIDTH, 32)                        \
+  ROW("aimv2_*", 0, HEAD_WIDTH, 128)                         \
+  ROW("dinov2", 0, HEAD_WIDTH, 64)                           \
+  ROW("clip", 768, HEADS, 12)                                \
+  ROW("clip", 1024, HEADS, 16)                               \
+  ROW("clip", 1280, HEADS, 16)                               \
+  ROW("clip", 1408, HEADS, 16)                               \
+  ROW("clip", 1664, HEADS, 16)                               \
+  ROW("siglip", 0, HEAD_WIDTH, 64)                           \
+  ROW("siglip", 1152, HEADS, 16)                             \
+  ROW("siglip", 1536, HEADS, 16)                             \
+  ROW("torchvision", 768, HEADS, 12)                         \
+  ROW("torchvision", 1024, HEADS, 16)                        \
+  ROW("torchvision", 1280, HEADS, 16)                        \
+  ROW("vit_base_patch16_gap_224", 768, HEADS, 16)            \
+  ROW("vit_so400m_*", 1152, HEADS, 16)                       \
+  ROW("*_huge_*", 1280, HEADS, 16)                           \
+  ROW("*_huge_plus_*", 1280, HEADS, 20)                      \
+  ROW("*_giant_*", 1408, HEADS, 16)                          \
+  ROW("vit_giantopt_*", 1536, HEADS, 16)                     \
+  ROW("vit_pe_*", 1536, HEADS, 16)                           \
+  ROW("vit_gigantic_*", 1664, HEADS, 16)                     \
+  ROW("eva02_enormous_*", 1792, HEADS, 16)                   \
+  ROW("vit_7b_*", 4096, HEADS, 32)                           \
+  ROW("vit_pe_*", 192, REFERENCE, 32)                        \
+  ROW("vit_pe_*", 384, REFERENCE, 32)                        \
+  ROW("vit_pe_*", 768, REFERENCE, 32)                        \
+  ROW("vit_pe_*", 1024, REFERENCE, 32)                       \
+  ROW("vit_pe_*", 1536, REFERENCE, 32)                       \
+  ROW("vit_pe_core_*", 192, REFERENCE, 24)                   \
+  ROW("vit_pe_core_*", 384, REFERENCE, 24)                   \
+  ROW("vit_pe_core_*", 768, REFERENCE, 14)                   \
+  ROW("vit_pe_core_*", 1024, REFERENCE, 24)                  \
+  ROW("*_ape_*", 0, NEEDS, HEED_GROUP_POSITIONS)             \
+  ROW("*_rope_mixed_*", 0, NEEDS, HEED_GROUP_FREQUENCIES)    \
+  ROW("vit_intern300m_*", 0, WITHOUT, HEED_GROUP_FINAL_NORM) \
+  ROW("vit_*_clip_*", 0, EPSILON, 0)                         \
+  ROW("beit3_*", 0, EPSILON, 0)                              \
+  ROW("*quickgelu*", 0, QUICK_GELU, 0)                       \
+  ROW("vit_so400m_patch16_siglip*", 0, GELU_TANH, 0)         \
+  ROW("vit_giantopt_*siglip*", 0, GELU_TANH, 0)              \
+  ROW("vit_large_patch16_siglip*_512", 0, GELU_TANH, 0)      \
+  ROW("vit_base_patch32_siglip*_256", 0, GELU_TANH, 0)       \
+  ROW("*_18x2_*", 0, OTHER_BLOCKS, 0)                        \
+  ROW("*_xp_*", 0, OTHER_BLOCKS, 0)                          \
+  ROW("*pwee*", 0, OTHER_BLOCKS, 0)                          \
+  ROW("*dwee*", 0, OTHER_BLOCKS, 1)                          \
+  ROW("*dlittle*", 0, OTHER_BLOCKS, 1)                       \
+  ROW("*dpwee*", 0, OTHER_BLOCKS, 1)                         \
+  ROW("*_rpn_*", 0, OTHER_BLOCKS, 2)                         \
+  ROW("eva02_enormous_*", 0, OTHER_BLOCKS, 2)                \
+  ROW("aimv2_*", 0, OTHER_BLOCKS, 3)                         \
+  ROW("test_vit4*", 0, OTHER_BLOCKS, 3)
+#define PATTERN(pattern, width, fact, value) pattern "\0"
+#define FACT(pattern, width, fact, value) {width, fact, value},
+static const char row_patterns[] = ROWS(PATTERN);
+static const row rows[] = {ROWS(FACT)};
+enum { COUNT = sizeof rows / sizeof *rows };
 
 static bool matches(const char *text, const char *pattern) {
   const char *star = NULL, *from = NULL;
@@ -122,9 +124,10 @@ bool heed_architecture_is(const char *architecture, const char *patterns) {
 /* The last row of the facts `first` to `last` for a model of that width. */
 static const row *find_row(const char *architecture, uint32_t width, fact first, fact last) {
   const row *found = NULL;
-  for (const row *r = rows; r < rows + ROWS; r++)
+  const char *pattern = row_patterns;
+  for (const row *r = rows; r < rows + COUNT; r++, pattern = heed_next_pattern(pattern))
     if (r->fact >= first && r->fact <= last && (!r->width || r->width == width) &&
-        matches(architecture, r->pattern))
+        matches(architecture, pattern))
       found = r;
   return found;
 }
@@ -141,9 +144,9 @@ uint32_t heed_architecture_reference(const char *architecture, uint32_t width) {
 
 heed_status heed_architecture_rules(const char *architecture, const char *where, heed_rules *rules,
                                     heed_error *error) {
-  for (int i = 0; i < ROWS; i++) {
-    const row *r = &rows[i];
-    if (r->fact <= REFERENCE || !matches(architecture, r->pattern)) continue;
+  const char *pattern = row_patterns;
+  for (const row *r = rows; r < rows + COUNT; r++, pattern = heed_next_pattern(pattern)) {
+    if (r->fact <= REFERENCE || !matches(architecture, pattern)) continue;
     if (r->fact == EPSILON) rules->epsilon = 1e-5f;
     if (r->fact == NEEDS) rules->needs |= 1u << r->value;
     if (r->fact == WITHOUT) rules->needs &= ~(1u << r->value);

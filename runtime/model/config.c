@@ -46,13 +46,13 @@ const char *heed_config_activation(heed_activation kind) {
   return known[i].name;
 }
 
-static heed_status read_activation(const heed_fields *fields, heed_activation *activation) {
+static heed_status read_activation(const heed_fields *fields, uint8_t *activation) {
   const char *name = NULL;
   HEED_TRY(heed_field_string(fields, "hidden_act", &name));
   if (!name) return HEED_OK;
   for (int i = 0; i < KNOWN; i++)
     if (strcmp(known[i].name, name) == 0) {
-      *activation = known[i].kind;
+      *activation = (uint8_t)known[i].kind;
       return HEED_OK;
     }
   return heed_fail(fields->error, HEED_UNSUPPORTED,

@@ -209,7 +209,7 @@ static uint32_t needed_groups(const heed_roles *roles) {
 static void choose_pool(heed_roles *roles, const heed_config *config) {
   const bool cls = roles->groups & HEED_GROUP(CLS) && !(roles->groups & HEED_GROUP(POOL_NORM));
   if (config->pool.key)
-    roles->rules.pool = (heed_pool)config->pool.value;
+    roles->rules.pool = (uint8_t)config->pool.value;
   else if (roles->rules.pool == HEED_POOL_CLS && roles->groups & HEED_GROUP(PROBE))
     roles->rules.pool = HEED_POOL_PROBE;
   else if (!cls && roles->rules.pool == HEED_POOL_CLS)

@@ -329,7 +329,8 @@ static heed_status relative_size(const heed_config *config, heed_vit_dimensions 
 static heed_status position_sizes(const heed_roles *roles, const heed_config *config,
                                   heed_vit_dimensions *d, heed_error *error) {
   uint32_t prefixes[3];
-  const uint32_t prefix_count = possible_prefixes(roles->rules.position_tokens, d, prefixes);
+  const uint32_t prefix_count =
+      possible_prefixes((heed_position_tokens)roles->rules.position_tokens, d, prefixes);
   const heed_said *image = &config->image_size;
   const uint64_t grid = image->value / d->patch;
   stored_role positions;
@@ -370,7 +371,8 @@ static heed_status position_sizes(const heed_roles *roles, const heed_config *co
 heed_status heed_roles_dimensions(const heed_roles *roles, const heed_config *config,
                                   heed_vit_dimensions *dimensions, heed_error *error) {
   *dimensions = (heed_vit_dimensions){
-      .activation = config->json ? config->rules.activation : roles->rules.activation,
+      .activation =
+          (heed_activation)(config->json ? config->rules.activation : roles->rules.activation),
       .epsilon = config->json ? config->rules.epsilon : roles->rules.epsilon};
   HEED_TRY(body_sizes(roles, config, dimensions, error));
   if (heed_is_text(roles->tower)) return HEED_OK;

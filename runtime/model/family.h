@@ -30,7 +30,6 @@ typedef struct heed_family {
   const char *name;  /* heed_model_info.family */
   const char *types; /* config.json's model_type, separated by '|' */
   const heed_names *names;
-  heed_tower tower; /* which part of a model it is */
   /* Names of timm's architectures that are of the family, separated by '|'; '*' stands for any
    * text. */
   const char *architectures;
@@ -41,11 +40,12 @@ typedef struct heed_family {
   /* Tensors that make a file of the family: any of these, separated by '|'; ":n" = of n axes. */
   const char *marks;
   uint32_t has, lacks; /* HEED_GROUP: what a file of the family must have, must not have */
-  bool fallback;       /* also takes files that nothing makes a family's */
   /* what is then assumed without a config of the family, as others have the names too; or NULL */
   const char *assumption;
   const char *processor; /* defaults of preprocessing: the class without "ImageProcessor" */
   heed_rules rules;
+  uint8_t tower; /* heed_tower: which part of a model it is */
+  bool fallback; /* also takes files that nothing makes a family's */
   heed_config_defaults defaults;
 } heed_family;
 

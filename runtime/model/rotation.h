@@ -14,9 +14,9 @@ typedef enum heed_rotation_kind {
 /* Half of the angles is for the rows, half for the columns, with frequencies base^(-4 k / D). In a
  * model with frequencies of its own (mixed) each angle is a sum of both. */
 typedef struct heed_rotation {
-  heed_rotation_kind kind;
   float base, offset; /* offset: added to row and column numbers */
   uint32_t reference; /* side of the grid to which they are scaled; 0: not scaled */
+  uint8_t kind;       /* heed_rotation_kind */
   /* PE: without a reference it is the grid of the stored positions; the offset is for models with
    * CLS */
   bool own_grid;

@@ -29,29 +29,30 @@ typedef enum heed_key_bias {
   HEED_KEY_BIAS_ZERO      /* absent, or a tensor that the model masks: zeros */
 } heed_key_bias;
 
+/* Every family has one: enumerations are bytes here. */
 typedef struct heed_rules {
   const heed_position_rule *positions; /* NULL: of a text, where the first rows are taken */
-  heed_position_tokens position_tokens;
-  heed_pool pool;
-  heed_rotation rotation;
-  heed_key_bias key_bias;
-  uint32_t needs; /* optional groups (HEED_GROUP) that every model of the family has */
   /* of a table of relative positions for another grid; NULL: no model of the family has one */
   const heed_position_rule *bias_positions;
-  /* The pooled state is an output: of patches after a norm of their mean, else of normed states. */
-  bool pools;
+  const char *architecture; /* tells heads (architecture.c) where no config does; or NULL */
+  heed_rotation rotation;
+  float epsilon;           /* of the norms, where no config gives it */
+  uint32_t needs;          /* optional groups (HEED_GROUP) that every model of the family has */
+  uint8_t position_tokens; /* heed_position_tokens */
+  uint8_t pool;            /* heed_pool */
+  uint8_t key_bias;        /* heed_key_bias */
+  uint8_t activation;      /* heed_activation: of the MLP, where no config gives it */
   /* The pooling attention has so many heads, and reads all tokens; 0: as many as the layers, and it
    * reads the patches alone. */
-  uint32_t pool_heads;
+  uint8_t pool_heads;
+  /* The pooled state is an output: of patches after a norm of their mean, else of normed states. */
+  bool pools;
   /* The pooled state is CLS after the final norm, which states and classifier go without; `twice`:
    * which they have too. */
   bool norm_pooled, norm_twice;
-  bool cls_pooled;            /* CLS of the final states is the pooled output */
-  bool gate_activation;       /* a gate's activation is the MLP's; else SiLU */
-  const char *architecture;   /* tells heads (architecture.c) where no config does; or NULL */
-  float epsilon;              /* of the norms, where no config gives it */
-  heed_activation activation; /* the same of the MLP */
-  bool causal;                /* no token attends to a later one */
+  bool cls_pooled;      /* CLS of the final states is the pooled output */
+  bool gate_activation; /* a gate's activation is the MLP's; else SiLU */
+  bool causal;          /* no token attends to a later one */
 } heed_rules;
 
 #endif

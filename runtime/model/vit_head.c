@@ -33,7 +33,7 @@ static heed_status mean_of_patches(heed_vit_builder *b, heed_value states, heed_
  * pooling attention, or none. */
 static heed_status pool(heed_vit_builder *b, heed_value states, heed_value *pooled,
                         heed_error *error) {
-  const heed_pool rule = b->model->roles.rules.pool;
+  const heed_pool rule = (heed_pool)b->model->roles.rules.pool;
   if (rule == HEED_POOL_PROBE) return HEED_OK;
   if (rule == HEED_POOL_CLS)
     *pooled = row(b, states, 0);
