@@ -55,10 +55,8 @@ static heed_status read_activation(const heed_fields *fields, uint8_t *activatio
       *activation = (uint8_t)known[i].kind;
       return HEED_OK;
     }
-  return heed_fail(fields->error, HEED_UNSUPPORTED,
-                   "%s: hidden_act is not supported (found %.*s, expected gelu, gelu_new, "
-                   "quick_gelu, relu, silu ...)",
-                   fields->where, HEED_CUT(name));
+  return heed_field_refuse(fields, "hidden_act", name,
+                           "gelu, gelu_new, quick_gelu, relu, silu ...");
 }
 
 /* --------------------------------------------------------------------------------------- labels */
@@ -187,10 +185,8 @@ static heed_status find_tower(heed_config *config, heed_fields *fields) {
     return heed_fail(fields->error, HEED_UNSUPPORTED,
                      "%s: YOLOS is not supported: it has detection tokens (found model_type yolos)",
                      fields->where);
-  return heed_fail(fields->error, HEED_UNSUPPORTED,
-                   "%s: model_type is not supported (found %.*s, expected vit, deit, dinov2, clip "
-                   "or another of docs/models.md)",
-                   fields->where, HEED_CUT(config->model_type));
+  return heed_field_refuse(fields, "model_type", config->model_type,
+                           "vit, deit, dinov2, clip or another of docs/models.md");
 }
 
 /* The sizes that every config has, or the family's defaults. */
@@ -350,17 +346,15 @@ static heed_status read_mlp_multiple(heed_config *config, const heed_fields *fie
   return HEED_OK;
 }
 
-/* The place of a word in a list, separated by '|'; *index stays where the key is absent. */
-static heed_status read_word(const heed_fields *fields, const char *key, const char *words,
+/* The place of a word in a list "one of a|b|c"; *index stays where the key is absent. */
+static heed_status read_word(const heed_fields *fields, const char *key, const char *expected,
                              uint32_t *index) {
+  const char *words = expected + strlen("one of ");
   const char *word = NULL;
   uint32_t place = 0;
   HEED_TRY(heed_field_string(fields, key, &word));
   if (!word) return HEED_OK;
-  if (!heed_list_has(words, word))
-    return heed_fail(fields->error, HEED_UNSUPPORTED,
-                     "%s: %s is not supported (found %.*s, expected one of %s)", fields->where, key,
-                     HEED_CUT(word), words);
+  if (!heed_list_has(words, word)) return heed_field_refuse(fields, key, word, expected);
   while (strncmp(words, word, strcspn(words, "|")) != 0) {
     words = strchr(words, '|') + 1;
     place++;
@@ -375,8 +369,8 @@ static heed_status read_rotation(const heed_fields *args, heed_rules *rules) {
   bool rotate = rotation->kind != HEED_ROTATION_NONE;
   uint32_t type = rotation->kind == HEED_ROTATION_CENTRED, order = rotation->columns_first;
   HEED_TRY(heed_field_bool(args, "use_rot_pos_emb", &rotate));
-  HEED_TRY(read_word(args, "rope_type", "cat|dinov3|mixed", &type));
-  HEED_TRY(read_word(args, "rope_grid_indexing", "ij|xy", &order));
+  HEED_TRY(read_word(args, "rope_type", "one of cat|dinov3|mixed", &type));
+  HEED_TRY(read_word(args, "rope_grid_indexing", "one of ij|xy", &order));
   rotation->kind = !rotate     ? HEED_ROTATION_NONE
                    : type == 1 ? HEED_ROTATION_CENTRED
                                : HEED_ROTATION_AXIAL;
@@ -431,9 +425,7 @@ static heed_status read_pool(heed_config *config, const heed_fields *fields, con
   for (size_t i = 0; i < sizeof pools / sizeof *pools; i++)
     if (strcmp(found, pools[i].name) == 0) config->pool = (heed_said){pools[i].pool, key, false};
   if (!*found || config->pool.key) return HEED_OK;
-  return heed_fail(fields->error, HEED_UNSUPPORTED,
-                   "%s: %s is not supported (found %.*s, expected token, avg or map)",
-                   fields->where, key, HEED_CUT(found));
+  return heed_field_refuse(fields, key, found, "token, avg or map");
 }
 
 /* The facts of an architecture's name. */
@@ -491,9 +483,7 @@ static heed_status read_trunk(heed_config *config, const heed_fields *model,
     return said_size(model, "embed_dim", 1, &config->projection);
   }
   if (!*map || strcmp(map, "none") == 0) return HEED_OK;
-  return heed_fail(vision->error, HEED_UNSUPPORTED,
-                   "%s: timm_proj is not supported (found %.*s, expected linear or none)",
-                   vision->where, HEED_CUT(map));
+  return heed_field_refuse(vision, "timm_proj", map, "linear or none");
 }
 
 /* text_cfg */
@@ -510,9 +500,7 @@ static heed_status read_open_clip_text(heed_config *config, const heed_fields *t
   config->pool = (heed_said){HEED_POOL_END, "pool_type", false};
   if (strcmp(pool, "last") == 0) config->pool.value = HEED_POOL_LAST;
   if (strcmp(pool, "argmax") == 0 || strcmp(pool, "last") == 0) return HEED_OK;
-  return heed_fail(text->error, HEED_UNSUPPORTED,
-                   "%s: pool_type is not supported (found %.*s, expected argmax or last)",
-                   text->where, HEED_CUT(pool));
+  return heed_field_refuse(text, "pool_type", pool, "argmax or last");
 }
 
 static heed_status read_open_clip(heed_config *config, const heed_fields *fields) {

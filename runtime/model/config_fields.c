@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/status.h"
+#include "base/utf8.h"
 
 heed_json_value heed_field(const heed_fields *fields, const char *key) {
   const heed_json_value value = heed_json_get(fields->json, fields->object, key);
@@ -16,6 +17,13 @@ heed_status heed_field_fail(const heed_fields *fields, const char *key, heed_jso
                    "%s: %s is not valid (found %s at byte %zu, expected %s)", fields->where, key,
                    heed_json_kind_name(heed_json_kind_of(fields->json, found)),
                    heed_json_offset(fields->json, found), expected);
+}
+
+heed_status heed_field_refuse(const heed_fields *fields, const char *what, const char *found,
+                              const char *expected) {
+  return heed_fail(fields->error, HEED_UNSUPPORTED,
+                   "%s: %s is not supported (found %.*s, expected %s)", fields->where, what,
+                   HEED_CUT(found), expected);
 }
 
 bool heed_field_whole(const heed_fields *fields, heed_json_value value, uint64_t *number) {

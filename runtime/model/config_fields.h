@@ -20,6 +20,10 @@ heed_json_value heed_field(const heed_fields *fields, const char *key);
 heed_status heed_field_fail(const heed_fields *fields, const char *key, heed_json_value found,
                             const char *expected);
 
+/* UNSUPPORTED: "where: what is not supported (found ..., expected ...)". */
+heed_status heed_field_refuse(const heed_fields *fields, const char *what, const char *found,
+                              const char *expected);
+
 /* A whole number of at least 0, also one written as 4.0 or 4e0. *number stays as it is where it is
  * none. */
 bool heed_field_whole(const heed_fields *fields, heed_json_value value, uint64_t *number);

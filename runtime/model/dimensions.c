@@ -56,11 +56,14 @@ static heed_status agree_on_presence(const heed_roles *roles, const heed_said *s
                            heed_roles_have(roles, role, layer) ? "there" : "not there", error);
 }
 
-static heed_status agree_on_flag(const heed_said *said, bool seen, const char *tensor,
-                                 heed_error *error) {
+/* The same of a flag, which is `seen` as the role is there or not. */
+static heed_status agree_on_flag(const heed_roles *roles, const heed_said *said, bool seen,
+                                 heed_role role, bool there, heed_error *error) {
+  char name[HEED_NAME_SIZE];
   if (!said->key || (said->value != 0) == seen) return HEED_OK;
-  return contradict(said, seen ? "false" : "true", seen ? "true" : "false", tensor,
-                    seen ? "there" : "not there", error);
+  heed_roles_name(roles, role, 0, name);
+  return contradict(said, seen ? "false" : "true", seen ? "true" : "false", name,
+                    there ? "there" : "not there", error);
 }
 
 /* ---------------------------------------------------------------------------------------- sizes */
@@ -133,11 +136,9 @@ static heed_status head_count(const heed_roles *roles, const heed_config *config
 /* The width of the MLP. */
 static heed_status mlp_sizes(const heed_roles *roles, const heed_config *config,
                              heed_vit_dimensions *d, heed_error *error) {
-  char name[HEED_NAME_SIZE];
   stored_role fc1;
   const bool gate = heed_roles_need(roles, HEED_ROLE_GATE_WEIGHT);
-  heed_roles_name(roles, HEED_ROLE_GATE_WEIGHT, 0, name);
-  HEED_TRY(agree_on_flag(&config->gated_mlp, gate, name, error));
+  HEED_TRY(agree_on_flag(roles, &config->gated_mlp, gate, HEED_ROLE_GATE_WEIGHT, gate, error));
   HEED_TRY(find_stored(roles, HEED_ROLE_FC1_WEIGHT, 2, &fc1, error));
   if (gate && !roles->rules.gate_activation) d->activation = HEED_ACTIVATION_SILU;
   /* eva.py rounds what its ratio gives for a gate. */
@@ -156,16 +157,14 @@ static heed_status mlp_sizes(const heed_roles *roles, const heed_config *config,
 
 static heed_status check_biases(const heed_roles *roles, const heed_config *config,
                                 heed_error *error) {
-  char name[HEED_NAME_SIZE];
+  const bool key = heed_roles_have(roles, HEED_ROLE_KEY_BIAS, 0);
   heed_role role = HEED_ROLE_QUERY_BIAS;
   while (role < HEED_ROLE_VALUE_BIAS && !heed_roles_have(roles, role, 0))
     role = (heed_role)(role + 2);
   const bool biases = heed_roles_need(roles, role);
-  heed_roles_name(roles, biases ? role : HEED_ROLE_QUERY_BIAS, 0, name);
-  HEED_TRY(agree_on_flag(&config->qkv_bias, biases, name, error));
-  heed_roles_name(roles, HEED_ROLE_KEY_BIAS, 0, name);
-  return agree_on_flag(&config->key_bias, heed_roles_have(roles, HEED_ROLE_KEY_BIAS, 0), name,
-                       error);
+  HEED_TRY(agree_on_flag(roles, &config->qkv_bias, biases, biases ? role : HEED_ROLE_QUERY_BIAS,
+                         biases, error));
+  return agree_on_flag(roles, &config->key_bias, key, HEED_ROLE_KEY_BIAS, key, error);
 }
 
 static heed_status rotation_sizes(const heed_roles *roles, const heed_config *config,
@@ -265,13 +264,9 @@ static heed_status check_flags(const heed_roles *roles, const heed_config *confi
                {&config->mean_pooling, HEED_ROLE_FINAL_NORM_WEIGHT, true},
                {&config->probe, HEED_ROLE_PROBE, false}};
   for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
-    char name[HEED_NAME_SIZE];
     const bool there = heed_roles_have(roles, flags[i].role, 0);
-    heed_roles_name(roles, flags[i].role, 0, name);
-    if (flags[i].said->key && (flags[i].said->value != 0) != (there != flags[i].absent))
-      return contradict(flags[i].said, flags[i].said->value ? "true" : "false",
-                        flags[i].said->value ? "false" : "true", name,
-                        there ? "there" : "not there", error);
+    HEED_TRY(
+        agree_on_flag(roles, flags[i].said, there != flags[i].absent, flags[i].role, there, error));
   }
   return HEED_OK;
 }

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/status.h"
-#include "base/utf8.h"
 #include "model/config.h"
 #include "model/config_fields.h"
 
@@ -126,9 +125,6 @@ static heed_status read_resample(const heed_fields *fields, const char *key, uin
 
 /* --------------------------------------------------------------------- preprocessor_config.json */
 
-static const char processor_expected[] =
-    "the processor of ViT, DeiT, Beit, Bit, CLIP, Siglip or DINOv3";
-
 static heed_status find_processor(const heed_fields *fields, const heed_family *family,
                                   const processor **class) {
   const char *type = NULL;
@@ -142,9 +138,8 @@ static heed_status find_processor(const heed_fields *fields, const heed_family *
     *class = found;
     return HEED_OK;
   }
-  return heed_fail(fields->error, HEED_UNSUPPORTED,
-                   "%s: the kind of processor is not supported (found %.*s, expected %s)",
-                   fields->where, HEED_CUT(type), processor_expected);
+  return heed_field_refuse(fields, "the kind of processor", type,
+                           "the processor of ViT, DeiT, Beit, Bit, CLIP, Siglip or DINOv3");
 }
 
 /* [height, width] as old files have it. */
@@ -275,9 +270,7 @@ static heed_status read_pretrained(const heed_fields *fields, uint32_t image_siz
   HEED_TRY(heed_field_string(fields, "crop_mode", &mode));
   const bool squash = strcmp(mode, "squash") == 0;
   if (!squash && strcmp(mode, "center") != 0)
-    return heed_fail(fields->error, HEED_UNSUPPORTED,
-                     "%s: crop_mode is not supported (found %.*s, expected center or squash)",
-                     fields->where, HEED_CUT(mode));
+    return heed_field_refuse(fields, "crop_mode", mode, "center or squash");
   set_pretrained(image_size, crop, squash, to);
   HEED_TRY(read_resample(fields, "interpolation", &to->resample));
   HEED_TRY(read_triple(fields, "mean", false, to->mean));
@@ -291,9 +284,7 @@ static heed_status read_open_clip(const heed_fields *fields, uint32_t image_size
   HEED_TRY(heed_field_string(fields, "resize_mode", &mode));
   const bool squash = strcmp(mode, "squash") == 0;
   if (!squash && strcmp(mode, "shortest") != 0)
-    return heed_fail(fields->error, HEED_UNSUPPORTED,
-                     "%s: resize_mode is not supported (found %.*s, expected shortest or squash)",
-                     fields->where, HEED_CUT(mode));
+    return heed_field_refuse(fields, "resize_mode", mode, "shortest or squash");
   set_defaults(find_class(squash ? "Siglip" : "CLIP"), image_size, to);
   HEED_TRY(read_resample(fields, "interpolation", &to->resample));
   HEED_TRY(read_triple(fields, "mean", false, to->mean));
