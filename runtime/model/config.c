@@ -456,16 +456,23 @@ static heed_status read_timm(heed_config *config, const heed_fields *fields) {
 
 /* Options of open_clip's towers that change them. */
 static heed_status refuse_options(const heed_fields *tower, const char *name) {
-  static const char *const options[] = {
-      "attentional_pool", "scaled_cosine_attn", "scale_heads", "scale_attn_inner", "scale_attn",
-      "scale_fc",         "hf_model_name",      "embed_cls",   "act_kwargs",       "norm_kwargs"};
-  for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+  static const char options[] = "attentional_pool\0"
+                                "scaled_cosine_attn\0"
+                                "scale_heads\0"
+                                "scale_attn_inner\0"
+                                "scale_attn\0"
+                                "scale_fc\0"
+                                "hf_model_name\0"
+                                "embed_cls\0"
+                                "act_kwargs\0"
+                                "norm_kwargs\0";
+  for (const char *at = options; *at; at = heed_next_pattern(at)) {
     bool on = true;
-    const heed_json_value value = heed_field(tower, options[i]);
+    const heed_json_value value = heed_field(tower, at);
     if (value && (!heed_json_bool(tower->json, value, &on) || on))
       return heed_fail(tower->error, HEED_UNSUPPORTED,
                        "%s: %s with %s is not supported (expected a plain tower)", tower->where,
-                       name, options[i]);
+                       name, at);
   }
   return HEED_OK;
 }

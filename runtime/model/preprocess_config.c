@@ -31,9 +31,9 @@
 typedef struct processor {
   const char *name; /* without "ImageProcessor" or "FeatureExtractor" */
   bool short_side;  /* a size that is one number means the short side */
-  uint32_t resize, crop;
+  uint16_t resize, crop;
   bool fixed;
-  uint32_t resample;
+  uint8_t resample;
   float mean[3], std[3];
 } processor;
 

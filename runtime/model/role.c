@@ -62,25 +62,27 @@ heed_status heed_checkpoint_role(const heed_roles *roles, heed_role role, uint32
  * the config and the rules say too, and heads, which read the states. A '*' ends those of which
  * only the beginning counts, and begins those of which only the end does; '#' begins those of a
  * layer. */
-static const char *const harmless[] = {"mask_token",
-                                       "masked_embed",
-                                       "embeddings.mask_token",
-                                       "embeddings.position_ids",
-                                       "*relative_position_index",
-                                       "local_cls_norm.*",
-                                       "#attn.qkv.bias_mask",
-                                       "#attn.rope.freqs_*",
-                                       "rope.freqs_*",
-                                       "optimizer.*",
-                                       "decoder*",
-                                       "head*",
-                                       "dino_head.*",
-                                       "ibot_head.*",
-                                       "classifier*",
-                                       "fc.*"};
+static const char harmless[] = "mask_token\0"
+                               "masked_embed\0"
+                               "embeddings.mask_token\0"
+                               "embeddings.position_ids\0"
+                               "*relative_position_index\0"
+                               "local_cls_norm.*\0"
+                               "#attn.qkv.bias_mask\0"
+                               "#attn.rope.freqs_*\0"
+                               "rope.freqs_*\0"
+                               "optimizer.*\0"
+                               "decoder*\0"
+                               "head*\0"
+                               "dino_head.*\0"
+                               "ibot_head.*\0"
+                               "classifier*\0"
+                               "fc.*\0";
 
 /* What lies beside a text tower that has no prefix. */
-static const char *const beside[] = {"visual.*", "logit_scale", "logit_bias"};
+static const char beside[] = "visual.*\0"
+                             "logit_scale\0"
+                             "logit_bias\0";
 
 static bool matches(const char *text, const char *pattern) {
   const size_t length = strcspn(pattern, "*"), size = strlen(text), rest = strlen(pattern) - 1;
@@ -95,18 +97,18 @@ static bool matters(const heed_roles *roles, const char *name) {
   if (heed_roles_name_one(roles, name)) return true;
   if (strncmp(name, roles->prefix, length) != 0) return false;
   name += length;
-  for (size_t i = 0; i < sizeof beside / sizeof *beside && heed_is_text(roles->tower); i++)
-    if (matches(name, beside[i])) return false;
+  for (const char *at = beside; *at && heed_is_text(roles->tower); at = heed_next_pattern(at))
+    if (matches(name, at)) return false;
   const char *part = name; /* of a layer */
   if (strncmp(name, roles->layer, roles->layer_length) == 0) {
     part += roles->layer_length;
     part += strspn(part, "0123456789");
     if (*part == '.') part++;
   }
-  for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++)
-    if (strstr(harmless[i], "rope.") && !roles->rules.rotation.kind)
+  for (const char *at = harmless; *at; at = heed_next_pattern(at))
+    if (strstr(at, "rope.") && !roles->rules.rotation.kind)
       continue; /* a rotation that would not be made */
-    else if (*harmless[i] == '#' ? matches(part, harmless[i] + 1) : matches(name, harmless[i]))
+    else if (*at == '#' ? matches(part, at + 1) : matches(name, at))
       return false;
   return true;
 }
