@@ -26,11 +26,11 @@ get_property(kernels GLOBAL PROPERTY HEED_CPU_KERNELS)
 get_property(fast GLOBAL PROPERTY HEED_CPU_FAST_KERNELS)
 get_property(fast_flags GLOBAL PROPERTY HEED_CPU_FAST_FLAGS)
 
-# relaxed_kernel(KERNEL FOLDER DEFINITION...): sets `object`. With definitions it is one of the kernels of models, compiled for size.
+# relaxed_kernel(KERNEL FOLDER DEFINITION...): sets `object`. With definitions it is one of the kernels of models.
 function(relaxed_kernel kernel folder)
   set(object ${CMAKE_CURRENT_BINARY_DIR}/${folder}/${kernel}.o)
   set(optimise -Oz -fno-inline-functions)
-  if(kernel IN_LIST fast AND NOT ARGN)
+  if(kernel IN_LIST fast)
     # In the order in which they are written, tiles fit the registers.
     set(optimise ${fast_flags} -mllvm -pre-RA-sched=source)
   endif()
