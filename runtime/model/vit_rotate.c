@@ -10,6 +10,18 @@
 
 #define TWO_PI 6.283185307179586476925286766559
 
+/* Periods are divided by. */
+static heed_status check_periods(const heed_vit *model, const float *periods, size_t count,
+                                 heed_error *error) {
+  for (size_t i = 0; i < count; i++)
+    if (!(periods[i] > 0.0f) || isinf(periods[i]))
+      return heed_fail(error, HEED_INVALID_FILE,
+                       "%s: a period of rotary positions is not valid (found %g at index %zu, "
+                       "expected a number above 0)",
+                       heed_checkpoint_name(model->base.checkpoint), (double)periods[i], i);
+  return HEED_OK;
+}
+
 /* What an angle is made of, as the sum of both products: [columns, rows][heads, D/2]. The model's
  * own are of a layer, and lie in the order of its axes; they are read by way of `stored`. */
 static heed_status read_frequencies(const heed_vit *model, uint32_t layer, size_t angles,
@@ -18,7 +30,10 @@ static heed_status read_frequencies(const heed_vit *model, uint32_t layer, size_
                       *periods = heed_vit_ref(model, HEED_ROLE_PERIODS);
   const heed_rotation *rule = &model->roles.rules.rotation;
   const size_t each = angles / 2; /* angles of an axis */
-  if (periods->tensor) HEED_TRY(heed_role_read(periods, 0, each, stored, error));
+  if (periods->tensor) {
+    HEED_TRY(heed_role_read(periods, 0, each, stored, error));
+    HEED_TRY(check_periods(model, stored, each, error));
+  }
   for (size_t axis = 0; axis < 2; axis++) {
     double *to = frequencies + axis * angles;
     if (own->tensor)

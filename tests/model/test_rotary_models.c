@@ -322,6 +322,25 @@ static void periods_without_end_are_no_rotation(void **state) {
   free_model(&m);
 }
 
+/* A period of 0 would make every number NaN. */
+static void periods_of_zero_are_refused(void **state) {
+  (void)state;
+  model m;
+  take_vector(&m, "dinov3_original");
+  data_of(&m, "rope_embed.periods")[3] = 0.0f;
+  test_bytes bytes = save(&m);
+  const heed_model_file file = {"model.safetensors", test_source(bytes.data, bytes.size)};
+  const heed_model_desc desc = {sizeof desc, &file, 1};
+  heed_model *opened;
+  heed_graph *graph;
+  assert_ok(heed_model_open(context, &desc, &opened, &error));
+  assert_fails(heed_model_build(opened, NULL, &graph, &error), HEED_INVALID_FILE,
+               "a period of rotary positions is not valid (found 0 at index 3");
+  heed_model_destroy(opened);
+  free(bytes.data);
+  free_model(&m);
+}
+
 /* Row 2 j of each head to row j, row 2 j + 1 to row j + D/2. */
 static void part_pairs(float *rows, uint32_t heads, uint32_t size, uint32_t length) {
   float old[24 * 24];
@@ -460,6 +479,7 @@ int main(void) {
                                      cmocka_unit_test(the_masked_bias_counts_as_zeros),
                                      cmocka_unit_test(angles_of_zero_are_no_rotation),
                                      cmocka_unit_test(periods_without_end_are_no_rotation),
+                                     cmocka_unit_test(periods_of_zero_are_refused),
                                      cmocka_unit_test(layouts_differ_by_an_order_of_rows),
                                      cmocka_unit_test(what_does_not_fit_is_named)};
   return cmocka_run_group_tests(tests, make_context, drop_context);
