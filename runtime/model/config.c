@@ -257,6 +257,18 @@ static heed_status read_base(const heed_fields *fields, const char *key, float *
   return !value || *base > 0.0f ? HEED_OK : heed_field_fail(fields, key, value, "a number above 0");
 }
 
+/* The base of rotary positions, which transformers 5 keeps in an object. */
+static heed_status read_rope(const heed_fields *fields, float *base) {
+  heed_fields rope = *fields;
+  const char *type = "default";
+  rope.object = heed_field(fields, "rope_parameters");
+  HEED_TRY(read_base(fields, "rope_theta", base));
+  if (heed_json_kind_of(fields->json, rope.object) != HEED_JSON_OBJECT) return HEED_OK;
+  HEED_TRY(heed_field_string(&rope, "rope_type", &type));
+  if (strcmp(type, "default") != 0) return heed_field_refuse(&rope, "rope_type", type, "default");
+  return read_base(&rope, "rope_theta", base);
+}
+
 /* What BEiT has, by the flags of its config. */
 static heed_status read_beit(heed_config *config, const heed_fields *fields) {
   config->mean_pooling = (heed_said){true, "use_mean_pooling", true};
@@ -286,12 +298,15 @@ static void set_class_defaults(heed_config *config) {
 
 static heed_status read_hugging_face(heed_config *config, const heed_fields *whole) {
   heed_fields fields = *whole;
+  const char *pooler = "tanh";
   HEED_TRY(find_tower(config, &fields));
   set_class_defaults(config);
   HEED_TRY(read_sizes(config, &fields));
   if (config->family->rules.pools) HEED_TRY(read_beit(config, &fields));
   HEED_TRY(read_activation(&fields, &config->rules.activation));
-  HEED_TRY(read_base(&fields, "rope_theta", &config->rules.rotation.base));
+  HEED_TRY(read_rope(&fields, &config->rules.rotation.base));
+  HEED_TRY(heed_field_string(&fields, "pooler_act", &pooler));
+  if (strcmp(pooler, "tanh") != 0) return heed_field_refuse(&fields, "pooler_act", pooler, "tanh");
   HEED_TRY(heed_field_float(&fields, "layer_norm_eps", &config->rules.epsilon));
   if (config->rules.epsilon < 0.0f)
     return heed_field_fail(&fields, "layer_norm_eps", heed_field(&fields, "layer_norm_eps"),

@@ -291,142 +291,64 @@ static void architectures(void **state) {
          "a norm after each part");
 }
 
+#define AXIAL(...) \
+  { .kind = HEED_ROTATION_AXIAL, .base = 10000, __VA_ARGS__ }
+#define EVA AXIAL(.reference = 16)
+#define PE AXIAL(.offset = 1, .own_grid = true, .columns_first = true)
+#define ROPE_VIT \
+  { .kind = HEED_ROTATION_AXIAL, .base = 100, .columns_first = true }
+static const struct {
+  const char *name, *args, *family;
+  heed_rotation rotation;
+  uint32_t width, reference; /* of that width, beside the rule's own */
+} rotation_cases[] = {
+    {"vit_small_patch16_dinov3_qkvb",
+     "",
+     "dinov3 (timm, original)",
+     {.kind = HEED_ROTATION_CENTRED, .base = 100, .half = true},
+     384,
+     0},
+    {"eva02_large_patch14_448", "", "eva02", EVA, 1024, 0},
+    {"vit_medium_patch16_rope_reg1_gap_256", "", "rope_registers", EVA, 512, 0},
+    {"vit_base_patch16_rope_224", "", "rope_vit", ROPE_VIT, 768, 0},
+    {"vit_large_patch16_rope_mixed_ape_224", "", "rope_vit", ROPE_VIT, 1024, 0},
+    {"vit_pe_lang_large_patch14_448", "", "pe", PE, 1024, 32},
+    {"vit_pe_spatial_tiny_patch16_512", "", "pe", PE, 192, 32},
+    {"vit_pe_core_base_patch16_224", "", "pe_core", PE, 768, 14},
+    {"vit_pe_core_large_patch14_336", "", "pe_core", PE, 1024, 24},
+    {"vit_pe_core_gigantic_patch14_448", "", "pe_core", PE, 1536, 32},
+    {"vit_pe_core_x", "", "pe_core", PE, 48, 0},
+    {"eva_giant_patch14_224", "", "timm", {.base = 10000}, 1408, 0},
+    {"vit_base_patch16_224", "", "timm", {.base = 10000}, 768, 0},
+    {"vit_base_patch16_224", "\"use_rot_pos_emb\":true", "timm", AXIAL(.half = false), 768, 0},
+    {"eva02_base_patch14_448",
+     "\"use_rot_pos_emb\":false",
+     "eva02",
+     {.base = 10000, .reference = 16},
+     768,
+     0},
+    {"eva02_base_patch14_448",
+     "\"rope_type\":\"dinov3\",\"rope_temperature\":50,\"rope_rotate_half\":true,"
+     "\"rope_grid_indexing\":\"xy\"",
+     "eva02",
+     {.kind = HEED_ROTATION_CENTRED, .base = 50, .reference = 16, .half = true},
+     768,
+     0},
+    {"eva02_base_patch14_448",
+     "\"rope_grid_offset\":0.5,\"rope_grid_indexing\":\"xy\",\"ref_feat_shape\":[7,7]", "eva02",
+     AXIAL(.offset = 0.5f, .reference = 7, .columns_first = true), 768, 0}};
+
 /* The rotation of timm's models by their names, and what model_args change of it: timm 1.0.29. */
 static void rotations(void **state) {
   (void)state;
-  static const struct {
-    const char *name, *args, *family;
-    heed_rotation rotation;
-    uint32_t width, reference; /* of that width, beside the rule's own */
-  } cases[] = {{"vit_small_patch16_dinov3_qkvb",
-                "",
-                "dinov3 (timm, original)",
-                {.kind = HEED_ROTATION_CENTRED, .base = 100, .half = true},
-                384,
-                0},
-               {"eva02_large_patch14_448",
-                "",
-                "eva02",
-                {.kind = HEED_ROTATION_AXIAL, .base = 10000, .reference = 16},
-                1024,
-                0},
-               {"vit_medium_patch16_rope_reg1_gap_256",
-                "",
-                "rope_registers",
-                {.kind = HEED_ROTATION_AXIAL, .base = 10000, .reference = 16},
-                512,
-                0},
-               {"vit_base_patch16_rope_224",
-                "",
-                "rope_vit",
-                {.kind = HEED_ROTATION_AXIAL, .base = 100, .columns_first = true},
-                768,
-                0},
-               {"vit_large_patch16_rope_mixed_ape_224",
-                "",
-                "rope_vit",
-                {.kind = HEED_ROTATION_AXIAL, .base = 100, .columns_first = true},
-                1024,
-                0},
-               {"vit_pe_lang_large_patch14_448",
-                "",
-                "pe",
-                {.kind = HEED_ROTATION_AXIAL,
-                 .base = 10000,
-                 .offset = 1,
-                 .own_grid = true,
-                 .columns_first = true},
-                1024,
-                32},
-               {"vit_pe_spatial_tiny_patch16_512",
-                "",
-                "pe",
-                {.kind = HEED_ROTATION_AXIAL,
-                 .base = 10000,
-                 .offset = 1,
-                 .own_grid = true,
-                 .columns_first = true},
-                192,
-                32},
-               {"vit_pe_core_base_patch16_224",
-                "",
-                "pe_core",
-                {.kind = HEED_ROTATION_AXIAL,
-                 .base = 10000,
-                 .offset = 1,
-                 .own_grid = true,
-                 .columns_first = true},
-                768,
-                14},
-               {"vit_pe_core_large_patch14_336",
-                "",
-                "pe_core",
-                {.kind = HEED_ROTATION_AXIAL,
-                 .base = 10000,
-                 .offset = 1,
-                 .own_grid = true,
-                 .columns_first = true},
-                1024,
-                24},
-               {"vit_pe_core_gigantic_patch14_448",
-                "",
-                "pe_core",
-                {.kind = HEED_ROTATION_AXIAL,
-                 .base = 10000,
-                 .offset = 1,
-                 .own_grid = true,
-                 .columns_first = true},
-                1536,
-                32},
-               {"vit_pe_core_x",
-                "",
-                "pe_core",
-                {.kind = HEED_ROTATION_AXIAL,
-                 .base = 10000,
-                 .offset = 1,
-                 .own_grid = true,
-                 .columns_first = true},
-                48,
-                0},
-               {"eva_giant_patch14_224", "", "timm", {.base = 10000}, 1408, 0},
-               {"vit_base_patch16_224", "", "timm", {.base = 10000}, 768, 0},
-               {"vit_base_patch16_224",
-                "\"use_rot_pos_emb\":true",
-                "timm",
-                {.kind = HEED_ROTATION_AXIAL, .base = 10000},
-                768,
-                0},
-               {"eva02_base_patch14_448",
-                "\"use_rot_pos_emb\":false",
-                "eva02",
-                {.base = 10000, .reference = 16},
-                768,
-                0},
-               {"eva02_base_patch14_448",
-                "\"rope_type\":\"dinov3\",\"rope_temperature\":50,\"rope_rotate_half\":true,"
-                "\"rope_grid_indexing\":\"xy\"",
-                "eva02",
-                {.kind = HEED_ROTATION_CENTRED, .base = 50, .reference = 16, .half = true},
-                768,
-                0},
-               {"eva02_base_patch14_448",
-                "\"rope_grid_offset\":0.5,\"rope_grid_indexing\":\"xy\",\"ref_feat_shape\":[7,7]",
-                "eva02",
-                {.kind = HEED_ROTATION_AXIAL,
-                 .base = 10000,
-                 .offset = 0.5f,
-                 .reference = 7,
-                 .columns_first = true},
-                768,
-                0}};
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+  for (size_t i = 0; i < sizeof rotation_cases / sizeof *rotation_cases; i++) {
     char text[256];
-    const heed_rotation *want = &cases[i].rotation;
-    snprintf(text, sizeof text, "{\"architecture\":\"%s\",\"model_args\":{%s}}", cases[i].name,
-             cases[i].args);
+    const heed_rotation *want = &rotation_cases[i].rotation;
+    snprintf(text, sizeof text, "{\"architecture\":\"%s\",\"model_args\":{%s}}",
+             rotation_cases[i].name, rotation_cases[i].args);
     heed_config *c = open_good(text);
     const heed_rotation *found = &c->rules.rotation;
-    assert_string_equal(c->family->name, cases[i].family);
+    assert_string_equal(c->family->name, rotation_cases[i].family);
     assert_int_equal(found->kind, want->kind);
     assert_true(found->base == want->base);
     assert_true(found->offset == want->offset);
@@ -434,10 +356,23 @@ static void rotations(void **state) {
     assert_int_equal(found->own_grid, want->own_grid);
     assert_int_equal(found->columns_first, want->columns_first);
     assert_int_equal(found->half, want->half);
-    assert_int_equal(heed_architecture_reference(cases[i].name, cases[i].width),
-                     cases[i].reference);
+    assert_int_equal(heed_architecture_reference(rotation_cases[i].name, rotation_cases[i].width),
+                     rotation_cases[i].reference);
     heed_config_destroy(c);
   }
+}
+
+/* What transformers says of rotary positions and of the pooler, where it would change numbers. */
+static void silent_changes(void **state) {
+  (void)state;
+  heed_config *c =
+      open_good("{\"model_type\":\"dinov3_vit\"," BASE ",\"rope_parameters\":{\"rope_theta\":50}}");
+  assert_true(c->rules.rotation.base == 50.0f);
+  heed_config_destroy(c);
+  refuse("{\"model_type\":\"dinov3_vit\"," BASE ",\"rope_parameters\":{\"rope_type\":\"yarn\"}}",
+         HEED_UNSUPPORTED, "rope_type is not supported (found yarn, expected default)");
+  refuse("{\"model_type\":\"vit\"," BASE ",\"pooler_act\":\"gelu\"}", HEED_UNSUPPORTED,
+         "pooler_act is not supported (found gelu, expected tanh)");
 }
 
 /* -------------------------------------------------------------------------- preprocessor_config */
@@ -693,6 +628,7 @@ int main(void) {
       cmocka_unit_test(allocation_failures),
       cmocka_unit_test(architectures),
       cmocka_unit_test(rotations),
+      cmocka_unit_test(silent_changes),
   };
   return cmocka_run_group_tests(tests, make_context, drop_context);
 }
