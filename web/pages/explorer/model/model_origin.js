@@ -53,12 +53,23 @@ function showHash(host, hashes, many) {
 const rulesOf = ({ family, rules, assumed }) =>
   `${family}: ${rules}.${assumed ? ` Assumed: ${assumed}.` : ''}`
 
+/**
+ * The button that starts from the first token says which that is.
+ * @param {string[]} tokenNames of the tokens before the patches
+ */
+function nameFirst([first]) {
+  const button = /** @type {HTMLButtonElement} */ (document.getElementById('cls'))
+  button.textContent = `From ${first ?? 'CLS'}`
+  button.disabled = !first
+}
+
 /** @param {Page} page */
 export async function showOrigin(page) {
   const host = document.getElementById('model-origin'),
     source = sourceOf(page),
     { model } = page.engine,
     current = () => source === sourceOf(page)
+  nameFirst(model.tokenNames ?? ['CLS'])
   if (/** @type {SavedMaps} */ (source).attention)
     return host.replaceChildren('Maps from a file: where they are from is for the file to say.')
   const licence =
@@ -87,7 +98,7 @@ export async function showOrigin(page) {
   sum.replaceChildren(
     'SHA-256 ',
     button(
-      'work out',
+      'compute',
       `${(size / 1e9).toFixed(1)} GB to read`,
       'Compute the SHA-256 of the weights',
       () => {
