@@ -17,6 +17,7 @@ typedef enum fact {
   GELU_TANH,
   NEEDS,       /* value: heed_group that the model must have */
   WITHOUT,     /* value: heed_group that it may lack */
+  PROBES_ALL,  /* the pooling attention reads all tokens */
   OTHER_BLOCKS /* value: index of what they are */
 } fact;
 
@@ -87,6 +88,7 @@ static const char *const blocks[] = {"attention and MLP in parallel", "different
   ROW("*_rpn_*", 0, OTHER_BLOCKS, 2)                         \
   ROW("eva02_enormous_*", 0, OTHER_BLOCKS, 2)                \
   ROW("aimv2_*", 0, OTHER_BLOCKS, 3)                         \
+  ROW("test_vit3*", 0, PROBES_ALL, 0)                        \
   ROW("test_vit4*", 0, OTHER_BLOCKS, 3)
 #define PATTERN(pattern, width, fact, value) pattern "\0"
 #define FACT(pattern, width, fact, value) {width, fact, value},
@@ -150,6 +152,7 @@ heed_status heed_architecture_rules(const char *architecture, const char *where,
     if (r->fact == EPSILON) rules->epsilon = 1e-5f;
     if (r->fact == NEEDS) rules->needs |= 1u << r->value;
     if (r->fact == WITHOUT) rules->needs &= ~(1u << r->value);
+    if (r->fact == PROBES_ALL) rules->probe_reads_all = true;
     if (r->fact == QUICK_GELU) rules->activation = HEED_ACTIVATION_GELU_QUICK;
     if (r->fact == GELU_TANH) rules->activation = HEED_ACTIVATION_GELU_TANH;
     if (r->fact == OTHER_BLOCKS)

@@ -232,6 +232,7 @@ heed_status heed_roles_detect(heed_checkpoint *checkpoint, const heed_config *co
   roles->rules = config->family == roles->family ? config->rules : roles->family->rules;
   if (config->family != roles->family) roles->assumption = roles->family->assumption;
   roles->lacks = lacking(roles->family);
+  if (roles->rules.classifier_embeds) roles->lacks |= HEED_GROUP(CLASSIFIER);
   if (roles->rules.rotation.kind != HEED_ROTATION_AXIAL) roles->lacks |= HEED_GROUP(FREQUENCIES);
   if (roles->rules.rotation.kind != HEED_ROTATION_CENTRED) roles->lacks |= HEED_GROUP(PERIODS);
   roles->groups = needed_groups(roles);

@@ -78,6 +78,8 @@ static bool compose(const heed_roles *roles, const spelling *s, bool bias, uint3
 /* The pattern of a role in the style, or NULL; whether it is the bias of the row's pair. */
 static const char *find_pattern(const heed_roles *roles, heed_role role, bool *bias) {
   const uint8_t *row = roles->names->roles;
+  if (roles->rules.classifier_embeds && role >= HEED_ROLE_PROJECTION_WEIGHT)
+    role -= HEED_ROLE_PROJECTION_WEIGHT - HEED_ROLE_CLASSIFIER_WEIGHT;
   for (const char *at = roles->names->patterns; *at; at = heed_next_pattern(at), row++) {
     spelling first;
     read_spelling(at + (*at == '?'), &first);

@@ -42,11 +42,13 @@ typedef struct heed_rules {
   uint8_t pool;            /* heed_pool */
   uint8_t key_bias;        /* heed_key_bias */
   uint8_t activation;      /* heed_activation: of the MLP, where no config gives it */
-  /* The pooling attention has so many heads, and reads all tokens; 0: as many as the layers, and it
-   * reads the patches alone. */
-  uint8_t pool_heads;
+  uint8_t pool_heads;      /* of the pooling attention, which reads all tokens; 0: as the layers */
+  bool probe_reads_all; /* the pooling attention reads all tokens; else patches, without pool_heads
+                         */
   /* The pooled state is an output: of patches after a norm of their mean, else of normed states. */
   bool pools;
+  bool pooled_without_classes; /* the state that a classifier would read is an output without one */
+  bool classifier_embeds;      /* the classifier's outputs are the embedding, not classes */
   /* The pooled state is CLS after the final norm, which states and classifier go without; `twice`:
    * which they have too. */
   bool norm_pooled, norm_twice;

@@ -101,7 +101,7 @@ heed_value heed_vit_project(heed_vit_builder *b, heed_value x, const heed_role_r
 static heed_status build(heed_vit_builder *b, heed_error *error) {
   const heed_vit *model = b->model;
   const heed_rules *rules = &model->roles.rules;
-  const bool pools = model->dims.classes || rules->pools,
+  const bool pools = model->dims.classes || rules->pools || rules->pooled_without_classes,
              pooled = pools || heed_vit_ref(model, HEED_ROLE_POOLER_WEIGHT)->tensor ||
                       rules->norm_pooled || rules->cls_pooled,
              first = (!pools || rules->pool == HEED_POOL_CLS) && !model->dims.pool_heads;

@@ -98,23 +98,21 @@ static void add_embedding(heed_vit_builder *b, heed_value states, heed_value poo
                               width, width, HEED_ACTIVATION_TANH, (heed_value){0}, NULL);
   if (pooled.id) output(b, pooled, width, "pooler_output");
   if (!pooled.id) return;
-  if (!heed_vit_ref(model, HEED_ROLE_PROJECTION_WEIGHT)->tensor) {
+  const heed_role_ref *embedding = heed_vit_ref(model, HEED_ROLE_PROJECTION_WEIGHT);
+  if (!embedding->tensor) {
     if (model->dims.pool_heads && !model->dims.classes) output(b, pooled, width, "image_embeds");
     return;
   }
-  const heed_linear_desc desc = {
-      .struct_size = sizeof desc,
-      .x = pooled,
-      .weight = heed_vit_define_one(b, heed_vit_ref(model, HEED_ROLE_PROJECTION_WEIGHT),
-                                    HEED_SHAPE(model->dims.projection, width))};
-  output(b, heed_define_linear(b->graph, &desc), model->dims.projection, "image_embeds");
+  output(b,
+         heed_vit_project(b, pooled, embedding, width, model->dims.projection, HEED_ACTIVATION_NONE,
+                          (heed_value){0}, NULL),
+         model->dims.projection, "image_embeds");
   if (!model->roles.rules.norm_pooled || b->read_rows) return;
   /* What CLS goes through, of every token: costs nothing where it is not tapped. */
-  const heed_role_ref *norm = heed_vit_ref(model, HEED_ROLE_FINAL_NORM_WEIGHT),
-                      *projection = heed_vit_ref(model, HEED_ROLE_PROJECTION_WEIGHT);
+  const heed_role_ref *norm = heed_vit_ref(model, HEED_ROLE_FINAL_NORM_WEIGHT);
   heed_graph_name(
       b->graph,
-      heed_vit_project(b, heed_vit_norm(b, states, norm, width), projection, width,
+      heed_vit_project(b, heed_vit_norm(b, states, norm, width), embedding, width,
                        model->dims.projection, HEED_ACTIVATION_NONE, (heed_value){0}, NULL),
       "token_embeds");
 }
@@ -135,9 +133,10 @@ heed_status heed_vit_add_heads(heed_vit_builder *b, heed_value x, heed_error *er
   if (model->dims.pool_heads) HEED_TRY(heed_vit_pool_attention(b, x, &probed, error));
   heed_value pooled = probed;
   /* BEiT's pooler is a norm, which a model that only has to see masked patches goes without. */
-  const bool pools =
-      model->roles.rules.pools && (model->roles.rules.pool == HEED_POOL_CLS ||
-                                   heed_vit_ref(model, HEED_ROLE_POOL_NORM_WEIGHT)->tensor);
+  const heed_rules *rules = &model->roles.rules;
+  const bool pools = (rules->pooled_without_classes && !model->dims.classes) ||
+                     (rules->pools && (rules->pool == HEED_POOL_CLS ||
+                                       heed_vit_ref(model, HEED_ROLE_POOL_NORM_WEIGHT)->tensor));
   if (model->dims.classes || pools) HEED_TRY(pool(b, x, &pooled, error));
   if (model->dims.classes) add_classes(b, x, pooled);
   add_embedding(b, x, pools ? pooled : probed);

@@ -86,7 +86,8 @@ heed_status heed_vit_pool_attention(heed_vit_builder *b, heed_value states, heed
                                     heed_error *error) {
   const heed_vit_dimensions *dims = &b->model->dims;
   const uint32_t patches = b->rows * b->columns, width = dims->width;
-  const bool skip = dims->prefix_tokens && !b->model->roles.rules.pool_heads,
+  const heed_rules *rules = &b->model->roles.rules;
+  const bool skip = dims->prefix_tokens && !rules->pool_heads && !rules->probe_reads_all,
              mask = skip && b->desc.intervene;
   const uint32_t tokens = patches + (skip && !mask ? 0 : dims->prefix_tokens);
   heed_attention_desc attention = {.struct_size = sizeof attention,

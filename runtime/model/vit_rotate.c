@@ -16,9 +16,8 @@ static heed_status check_periods(const heed_vit *model, const float *periods, si
   for (size_t i = 0; i < count; i++)
     if (!(periods[i] > 0.0f) || isinf(periods[i]))
       return heed_fail(error, HEED_INVALID_FILE,
-                       "%s: a period of rotary positions is not valid (found %g at index %zu, "
-                       "expected a number above 0)",
-                       heed_checkpoint_name(model->base.checkpoint), (double)periods[i], i);
+                       "%s: periods is not valid (found %g, expected a number above 0)",
+                       heed_checkpoint_name(model->base.checkpoint), (double)periods[i]);
   return HEED_OK;
 }
 

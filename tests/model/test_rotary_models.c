@@ -335,7 +335,7 @@ static void periods_of_zero_are_refused(void **state) {
   heed_graph *graph;
   assert_ok(heed_model_open(context, &desc, &opened, &error));
   assert_fails(heed_model_build(opened, NULL, &graph, &error), HEED_INVALID_FILE,
-               "a period of rotary positions is not valid (found 0 at index 3");
+               "periods is not valid (found 0, expected a number above 0)");
   heed_model_destroy(opened);
   free(bytes.data);
   free_model(&m);

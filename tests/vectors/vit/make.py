@@ -99,13 +99,14 @@ def timm_config(family, **args):
 # position_rows: of the prefix tokens, which come before those of the patches. mlp: the hidden width, of a gated one too. gate: "packed" in fc1.
 # pool: what the classifier reads. norm: where the final one is, "states", "mean" (after pooling), "cls" (of the pooled CLS alone) or
 # "twice" (states, and the pooled CLS again).
+# embeds: the classifier gives the image's embedding.
 # outer: of what lies beside the model. extra: tensors of other parts, by name. biases: of "qkv", or of query and value alone ("qv"), of which a fused
 # projection keeps two tensors, or of none (""); "masked": of all three, of which that of the keys counts as zeros. rotation: of ANGLES, with its numbers.
 # cls_pooled: CLS of the final states is the pooled output. pooler: what the classifier reads is. pool_heads: of the pooling attention, else as the
 # layers. pool_mlp: its hidden width, else as theirs. table: how BEiT's table of relative positions is resized.
 def family(names, resize, epsilon, prefix="", width=24, heads=3, mlp=40, prefix_tokens=("cls",), position_rows=1, heads_of=(), half=False, config=None,
            activation="gelu", gate=None, patch_bias=True, pool="cls", norm="states", outer="", extra=(), config_name="config.json", biases="qkv", rotation=None,
-           cls_pooled=False, gate_activation="silu", pooler=False, pool_heads=None, pool_mlp=None, table=None):
+           cls_pooled=False, gate_activation="silu", pooler=False, pool_heads=None, pool_mlp=None, table=None, embeds=False):
     return locals()
 
 
@@ -433,7 +434,9 @@ def forward(f, model, pixels, rows, columns):
         result["expect.logits"] = sum(linear(x[:, token], head) for token, head in enumerate(model["heads"])) / len(model["heads"])
     elif model["heads"]:
         result["expect.logits"] = linear(torch.cat([x[:, 0], patches], -1) if f["pool"] == "both" else patches, model["heads"][0])
-    if f["cls_pooled"]:
+    if f["embeds"]:
+        result["expect.image_embeds"] = result.pop("expect.logits")
+    if f["cls_pooled"] or f["embeds"]:
         result["expect.pooler_output"] = x[:, 0]
     if f["pooler"]:
         result["expect.pooler_output"] = x[:, 0] if f["pool"] == "cls" else patches
