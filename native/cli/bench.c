@@ -34,6 +34,20 @@ static double thread_microseconds(void) {
   return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
 }
 
+/* The most memory that this program has had, in bytes. Linux's rusage also counts the program that
+ * started this one, as large as it was then; /proc does not. */
+static int64_t peak_bytes(void) {
+  struct rusage usage;
+  char line[128];
+  long long kilobytes = 0;
+  FILE *status = fopen("/proc/self/status", "r");
+  while (status && !kilobytes && fgets(line, sizeof line, status))
+    if (sscanf(line, "VmHWM: %lld kB", &kilobytes) != 1) kilobytes = 0;
+  if (status) fclose(status);
+  getrusage(RUSAGE_SELF, &usage);
+  return (int64_t)(kilobytes ? kilobytes : usage.ru_maxrss) * 1024;
+}
+
 static void report(const bench *b, const double *times, double load, double cpu,
                    const cli_profile *profile) {
   uint64_t flops = 0;
@@ -44,8 +58,7 @@ static void report(const bench *b, const double *times, double load, double cpu,
   }
   heed_memory memory;
   heed_plan_memory(b->plan, &memory);
-  struct rusage usage;
-  getrusage(RUSAGE_SELF, &usage);
+  const int64_t peak = peak_bytes();
   const double median = times[b->runs / 2], least = times[0];
   if (!b->json) {
     printf("%s on %s (%s): median %.3f ms, min %.3f ms, %.1f GFLOP/s (%.3f GFLOP, %u runs), load "
@@ -54,8 +67,7 @@ static void report(const bench *b, const double *times, double load, double cpu,
            CLI_SHOWN(b->what), heed_backend_name(b->choice.opened),
            CLI_SHOWN(heed_backend_device(b->choice.opened)), median, least,
            (double)flops / median * 1e-6, (double)flops * 1e-9, b->runs, load,
-           (double)(memory.weights + memory.arena + memory.workspace) * 1e-6,
-           (double)usage.ru_maxrss * 1024e-6);
+           (double)(memory.weights + memory.arena + memory.workspace) * 1e-6, (double)peak * 1e-6);
     if (strcmp(heed_backend_name(b->choice.opened), "vulkan") == 0)
       printf("host: %.1f us of processor time a run beside waiting\n", b->thread_us);
     if (b->in_flight)
@@ -83,7 +95,7 @@ static void report(const bench *b, const double *times, double load, double cpu,
   json_integer(&json, "weights_bytes", (int64_t)memory.weights);
   json_integer(&json, "arena_bytes", (int64_t)memory.arena);
   json_integer(&json, "workspace_bytes", (int64_t)memory.workspace);
-  json_integer(&json, "peak_rss_bytes", (int64_t)usage.ru_maxrss * 1024);
+  json_integer(&json, "peak_rss_bytes", peak);
   if (b->profile) cli_profile_json(profile, &json);
   json_close(&json, '}');
   printf("\n");
