@@ -4,12 +4,13 @@
 # and cache of its own in that folder; the mirror, its keys and proxies are the machine's. What is there already is kept.
 #
 #   newer.sh FOLDER    makes FOLDER/bin/{glslangValidator,spirv-val,run} and FOLDER/lvp_icd.json; `run PROGRAM...` runs a program
-#                      of this machine on the newer libraries. Exit code 77 with a sentence on stderr: it cannot be had here.
+#                      of this machine on the newer libraries; `shim SHIM ICD PROGRAM...` runs one on a driver whose kernel
+#                      driver is stood in for. Exit code 77 with a sentence on stderr: it cannot be had here.
 set -eu
 
 suite=trixie
-packages='mesa-vulkan-drivers libvulkan1 vulkan-validationlayers glslang-tools spirv-tools'
-stamp="$suite-backports 1 $packages"
+packages='mesa-vulkan-drivers mesa-drm-shim libvulkan1 vulkan-validationlayers glslang-tools spirv-tools'
+stamp="$suite-backports 2 $packages"
 
 cannot() {
   printf 'no newer lavapipe and glslang: %s\n' "$*" >&2
@@ -78,6 +79,13 @@ for tool in glslangValidator spirv-val; do printf '#!/bin/sh\n%s %s "$@"\n' "$st
 printf '#!/bin/sh\nexport VK_DRIVER_FILES=%s VK_ICD_FILENAMES=%s VK_LAYER_PATH=%s \
   VK_LAYER_SYNCVAL_SHADER_ACCESSES_HEURISTIC=1\n%s "$@"\n' "'$folder/lvp_icd.json'" "'$folder/lvp_icd.json'" \
   "'$root/usr/share/vulkan/explicit_layer.d'" "$start" >"$folder/bin/run"
+# A driver whose kernel driver is stood in for: shim amdgpu radeon PROGRAM...
+mkdir -p "$folder/icd"
+for icd in "$root"/usr/share/vulkan/icd.d/*.json; do
+  sed "s,\"library_path\": *\"\([^\"]*/\)*\([^/\"]*\)\",\"library_path\": \"$root/usr/lib/$triplet/\2\"," "$icd" >"$folder/icd/${icd##*/}"
+done
+printf '#!/bin/sh\nshim=$1 icd=%s/$2_icd.json\nshift 2\nexport VK_DRIVER_FILES="$icd" VK_ICD_FILENAMES="$icd" VK_LAYER_PATH=%s\n%s "$@"\n' "'$folder/icd'" \
+  "'$root/usr/share/vulkan/explicit_layer.d'" "$start --preload '$root/usr/lib/$triplet/'lib\${shim}_noop_drm_shim.so" >"$folder/bin/shim"
 chmod +x "$folder"/bin/*
 "$folder/bin/glslangValidator" --version >"$folder/version" 2>&1 || cannot "the unpacked glslang does not run here ($(tail -n 1 "$folder/version"))"
 printf '%s\n' "$stamp" >"$folder/stamp"

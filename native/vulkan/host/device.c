@@ -243,9 +243,15 @@ static heed_status make_device(heed_vk_device *device, heed_vulkan_validation va
   heed_vk_want_lanes(&lanes);
   lanes.pNext = device->has_half_math ? &extras.half_math : NULL;
   if (device->limits.required_lanes) extras.names[extras.count++] = HEED_VK_LANES_EXTENSION;
+  VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR statistics = {
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR,
+      .pNext = device->limits.required_lanes ? &lanes : lanes.pNext,
+      .pipelineExecutableInfo = VK_TRUE};
+  if (device->test.statistics)
+    extras.names[extras.count++] = VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME;
   const VkDeviceCreateInfo info = {
       .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-      .pNext = device->limits.required_lanes ? (const void *)&lanes : lanes.pNext,
+      .pNext = device->test.statistics ? &statistics : statistics.pNext,
       .queueCreateInfoCount = 1,
       .pQueueCreateInfos = &queue,
       .enabledExtensionCount = extras.count,

@@ -146,6 +146,14 @@ typedef struct work {
   heed_vk_pipeline *first;
 } work;
 
+static VkPipelineCreateFlags flags_of(const heed_vk_device *device) {
+  VkPipelineCreateFlags flags = device->splits_dispatches ? VK_PIPELINE_CREATE_DISPATCH_BASE : 0;
+  if (device->test.statistics)
+    flags |= VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR |
+             VK_PIPELINE_CREATE_CAPTURE_INTERNAL_REPRESENTATIONS_BIT_KHR;
+  return flags;
+}
+
 /* On any thread: allocates nothing of the context's, says nothing. */
 static void make(uint64_t task, uint32_t worker, void *user) {
   const work *w = user;
@@ -162,7 +170,7 @@ static void make(uint64_t task, uint32_t worker, void *user) {
       .requiredSubgroupSize = pipeline->lanes};
   const VkComputePipelineCreateInfo info = {
       .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-      .flags = w->device->splits_dispatches ? VK_PIPELINE_CREATE_DISPATCH_BASE : 0,
+      .flags = flags_of(w->device),
       .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
                 .pNext = pipeline->lanes ? &size : NULL,
                 .flags = pipeline->lanes

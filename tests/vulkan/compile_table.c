@@ -1,0 +1,192 @@
+/* What a driver's compiler makes of heed's kernels: builds the pipelines of plans and stops before
+ * any submission, so that a stand-in for the kernel driver is enough. compile_table.sh runs it.
+ *
+ *   compile_table DEVICE OUT FOLDER [WORKLOAD...]   DEVICE: the name to report; OUT: gets one JSON
+ *       object a line; FOLDER: gets the disassembly, "-": none */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu/dispatch_list.h"
+#include "gpu/self_check_graph.h"
+#include "heed/check.h"
+#include "synthetic.h"
+#include "vulkan/compile_statistics.h"
+#include "vulkan/host/backend_state.h"
+
+#define MOST_LAYERS 12
+
+typedef struct workload {
+  const char *name;
+  uint32_t batch;         /* of ViT-B; 0: */
+  uint32_t tokens, depth; /* an attention of 12 heads; 0: every op, small */
+  bool maps;
+} workload;
+
+static const workload workloads[] = {
+    {"vit_b_batch_1", 1, 0, 0, false},
+    {"vit_b_batch_32", 32, 0, 0, false},
+    {"vit_b_maps", 1, 0, 0, true},
+    {"attention_d64_t197", 0, 197, 64, false},
+    {"attention_d64_t1024", 0, 1024, 64, false},
+    {"attention_d64_t4096", 0, 4096, 64, false},
+    {"attention_d64_t1024_maps", 0, 1024, 64, true},
+    {"attention_d128_t197", 0, 197, 128, false},
+    {"attention_d128_t1024", 0, 1024, 128, false},
+    {"attention_d128_t4096", 0, 4096, 128, false},
+    {"attention_d128_t1024_maps", 0, 1024, 128, true},
+    {"every_op", 0, 0, 0, false},
+};
+
+/* What a workload's graph lives on. */
+typedef struct subject {
+  heed_context *context;
+  cli_synthetic synthetic;
+  cli_pipeline pipeline;
+  heed_vk_check_graph check;
+  heed_graph *graph; /* the workload's, own or borrowed */
+} subject;
+
+typedef struct table {
+  const char *device, *folder;
+  char **wanted;
+  int wanted_count;
+  FILE *out;
+  compile_seen seen; /* pipelines of lower tiers are not reported again */
+} table;
+
+static heed_status define_vit(subject *s, const workload *w, heed_error *error) {
+  cli_state cli = {.verb = "compile_table", .context = s->context};
+  heed_status status = cli_synthetic_load(&cli, "b", &s->synthetic, &s->pipeline);
+  if (status != HEED_OK) *error = cli.error;
+  const heed_build_desc desc = {
+      .struct_size = sizeof desc, .batch = w->batch, .classes_only = !w->maps};
+  return status == HEED_OK ? heed_model_build(s->pipeline.model, &desc, &s->graph, error) : status;
+}
+
+static heed_status define_attention(subject *s, const workload *w, heed_error *error) {
+  const heed_bench_op *op = NULL;
+  const heed_bench_shape shape = {.axis = {1, 12, w->tokens, w->tokens, w->depth},
+                                  .weights = w->maps};
+  for (uint32_t i = 0; (op = heed_bench_get_op(i)) && strcmp(op->name, "attention") != 0;) i++;
+  const heed_status status = heed_graph_create(s->context, &s->graph, error);
+  return status == HEED_OK ? heed_bench_define(s->graph, op, &shape, error) : status;
+}
+
+static heed_status define(subject *s, const workload *w, heed_error *error) {
+  if (w->batch) return define_vit(s, w, error);
+  if (w->tokens) return define_attention(s, w, error);
+  const heed_status status = heed_vk_check_graph_create(s->context, &s->check, error);
+  s->graph = s->check.graph;
+  return status;
+}
+
+static void release(subject *s) {
+  if (s->check.graph)
+    heed_vk_check_graph_free(&s->check);
+  else
+    heed_graph_destroy(s->graph);
+  heed_model_destroy(s->pipeline.model);
+  cli_synthetic_close(&s->synthetic);
+}
+
+static heed_status make_plan(const subject *s, const workload *w, heed_backend *backend,
+                             heed_plan **plan, heed_error *error) {
+  heed_plan_desc desc = HEED_PLAN_DESC_INIT;
+  heed_value taps[MOST_LAYERS];
+  for (uint32_t i = 0; w->maps && w->batch && i < MOST_LAYERS; i++) {
+    char name[48];
+    snprintf(name, sizeof name, "layer.%u.attention.weights", i);
+    taps[desc.tap_count++] = heed_graph_find(s->graph, name);
+  }
+  desc.taps = taps;
+  return heed_plan_create(s->graph, backend, &desc, plan, error);
+}
+
+/* Lists the dispatches of the plan, makes the pipelines that are new in this workload, and reports
+ * them. */
+static heed_status compile(table *t, const workload *w, heed_backend *backend, heed_plan *plan,
+                           heed_error *error) {
+  heed_vk_backend *vulkan = (heed_vk_backend *)backend;
+  heed_vk_builder builder;
+  heed_vk_builder_start(&builder, plan, &vulkan->device.limits);
+  heed_status status = heed_vk_builder_plan(&builder, error);
+  if (status == HEED_OK && !compile_drop_seen(&t->seen, w->name, &builder))
+    status = heed_fail_memory(error, "pipelines", sizeof *t->seen.pipeline);
+  if (status == HEED_OK) status = heed_vk_make_pipelines(&vulkan->pipelines, &builder, NULL, error);
+  const compile_place place = {t->out, t->device, w->name,
+                               heed_vk_tier_name(vulkan->device.limits.tier), t->folder};
+  if (status == HEED_OK) status = compile_report(&place, &vulkan->pipelines, &builder, error);
+  heed_vk_builder_end(&builder);
+  return status;
+}
+
+static bool is_wanted(const table *t, const workload *w) {
+  for (int i = 0; i < t->wanted_count; i++)
+    if (strncmp(w->name, t->wanted[i], strlen(t->wanted[i])) == 0) return true;
+  return t->wanted_count == 0;
+}
+
+static heed_status run_workload(table *t, const workload *w, heed_backend *backend,
+                                heed_error *error) {
+  subject s = {.context = backend->context};
+  heed_plan *plan = NULL;
+  heed_status status = define(&s, w, error);
+  if (status == HEED_OK) status = make_plan(&s, w, backend, &plan, error);
+  if (status == HEED_OK) status = compile(t, w, backend, plan, error);
+  heed_plan_destroy(plan);
+  release(&s);
+  return status;
+}
+
+static heed_status run_tier(table *t, heed_context *context, heed_vulkan_tier tier,
+                            heed_error *error) {
+  const heed_vulkan_test test = {.statistics = true};
+  heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
+  desc.tier = tier;
+  desc.precision =
+      tier >= HEED_VULKAN_TIER_HALF ? HEED_VULKAN_PRECISION_F16 : HEED_VULKAN_PRECISION_F32;
+  desc.test = &test;
+  heed_backend *backend = NULL;
+  heed_status status = heed_vulkan_backend_create(context, &desc, &backend, error);
+  for (size_t i = 0; status == HEED_OK && i < sizeof workloads / sizeof *workloads; i++)
+    if (is_wanted(t, &workloads[i])) status = run_workload(t, &workloads[i], backend, error);
+  heed_backend_destroy(backend);
+  return status;
+}
+
+/* Every tier that the device has, from the floor up, but the one that must be asked for. */
+static heed_status run(table *t, heed_context *context, heed_error *error) {
+  heed_vulkan_device_info info;
+  uint32_t count = 1;
+  heed_status status = heed_vulkan_device_list(context, &info, &count, error);
+  for (int tier = HEED_VULKAN_TIER_FLOOR;
+       status == HEED_OK && tier <= (int)info.tier && tier <= (int)HEED_VULKAN_TIER_COOPERATIVE;
+       tier++)
+    status = run_tier(t, context, (heed_vulkan_tier)tier, error);
+  return status;
+}
+
+int main(int argc, char **argv) {
+  if (argc < 4) {
+    fprintf(stderr, "usage: %s DEVICE OUT FOLDER [WORKLOAD...]\n", argv[0]);
+    return 2;
+  }
+  heed_error error = {HEED_OK, ""};
+  heed_context *context = NULL;
+  table t = {.device = argv[1],
+             .folder = strcmp(argv[3], "-") == 0 ? NULL : argv[3],
+             .wanted = argv + 4,
+             .wanted_count = argc - 4,
+             .out = fopen(argv[2], "w")};
+  if (!t.out) {
+    fprintf(stderr, "compile_table: %s: cannot be written\n", argv[2]);
+    return 3;
+  }
+  heed_status status = heed_context_create(NULL, &context, &error);
+  if (status == HEED_OK) status = run(&t, context, &error);
+  if (status != HEED_OK) fprintf(stderr, "compile_table: %s: %s\n", argv[1], error.message);
+  heed_context_destroy(context);
+  free(t.seen.pipeline);
+  return fclose(t.out) == 0 && status == HEED_OK ? 0 : 4;
+}
