@@ -44,7 +44,7 @@ typedef struct heed_vk_limits {
   heed_vk_tier tier;       /* of the kernels to be chosen; never AUTO */
   uint32_t vendor;         /* PCI number, or Khronos's */
   uint32_t lanes;          /* subgroup size */
-  uint32_t required_lanes; /* the same, where kernels may require it; else 0 */
+  uint32_t required_lanes; /* the same, where kernels can be sure of it; else 0 */
   uint32_t invocations;    /* of a workgroup */
   uint32_t shared;         /* bytes of a workgroup's shared memory */
   uint32_t groups;         /* along one axis of the grid */

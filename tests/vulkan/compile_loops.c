@@ -28,12 +28,13 @@ static bool starts(const char *line, const char *with) {
   return strncmp(line, with, strlen(with)) == 0;
 }
 
-/* v_fma_f32, v_fmac_f32, v_pk_fma_f16, v_fma_mix_f32, v_dual_fmac_f32; two of them in a v_dual. */
+/* v_fma_f32, v_fmac_f32, v_pk_fma_f16, v_fma_mix_f32, v_mac_f32, v_mad_f32; two may stand in a
+ * v_dual. */
 static int count_fma(const char *line) {
+  static const char *const names[] = {"_fma", "_mac_f", "_mad_f", "_mad_mix"};
   int count = 0;
-  for (const char *at = line; (at = strstr(at, "fma")); at += 3)
-    count += at > line && at[-1] == '_' && !strstr(line, "u64");
-  for (const char *at = line; starts(line, "v_mad_") && (at = strstr(at, "_f")); at += 2) count++;
+  for (size_t i = 0; starts(line, "v_") && i < sizeof names / sizeof *names; i++)
+    for (const char *at = line; (at = strstr(at, names[i])); at++) count++;
   return count;
 }
 
@@ -41,7 +42,7 @@ static void count_instruction(const char *line, loop *to) {
   to->instructions++;
   to->matrix += starts(line, "v_wmma") || starts(line, "v_mfma") || starts(line, "v_swmmac");
   to->vector += starts(line, "v_") && !starts(line, "v_wmma") && !starts(line, "v_swmmac");
-  to->fma += starts(line, "v_") ? count_fma(line) : 0;
+  to->fma += count_fma(line);
   to->loads_16 += starts(line, "ds_load_u16") || starts(line, "ds_read_u16") ||
                   starts(line, "ds_load_i16") || starts(line, "ds_read_i16");
 }

@@ -69,7 +69,7 @@ heed_vk_matrix heed_vk_find_matrix(const heed_vk_instance *instance, VkPhysicalD
   uint32_t count = MOST_SHAPES;
   memset(shapes, 0, sizeof shapes);
   if (!has_features(instance, physical)) return none;
-  const uint32_t lanes = heed_vk_find_lanes(instance, physical);
+  const uint32_t lanes = heed_vk_find_lanes(instance, physical).count;
   const shapes_function list = (shapes_function)instance->api.GetInstanceProcAddr(
       instance->handle, "vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR");
   if (!lanes || !list) return none;

@@ -324,8 +324,12 @@ static void set_limits(heed_vk_device *device, const VkPhysicalDeviceLimits *lim
       .texels = cpu ? limits->maxTexelBufferElements : 0,
   };
   device->limits.half_values = device->limits.half;
-  if (!cpu && device->limits.tier >= HEED_VK_TIER_SUBGROUP)
-    device->limits.required_lanes = heed_vk_find_lanes(&device->instance, device->physical);
+  if (!cpu && device->limits.tier >= HEED_VK_TIER_SUBGROUP) {
+    const heed_vk_lanes lanes = heed_vk_find_lanes(&device->instance, device->physical);
+    device->limits.required_lanes = lanes.count;
+    device->has_fixed_lanes = lanes.fixed;
+    if (lanes.count) device->limits.lanes = lanes.count;
+  }
   if (device->test.range_limit && device->test.range_limit < device->limits.range)
     device->limits.range = device->test.range_limit;
   if (!cpu && device->limits.half && device->limits.tier >= HEED_VK_TIER_COOPERATIVE)

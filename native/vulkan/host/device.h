@@ -27,7 +27,8 @@ typedef struct heed_vk_device {
   heed_vk_fault fault;
   bool splits_dispatches; /* pipelines may be dispatched from a base */
   bool lost;
-  bool has_half_math; /* arithmetic in fp16 */
+  bool has_half_math;   /* arithmetic in fp16 */
+  bool has_fixed_lanes; /* subgroups have one size, which pipelines need not require */
 } heed_vk_device;
 
 /* Leaves *device ready, or destroyed. */

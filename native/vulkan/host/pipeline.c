@@ -172,7 +172,7 @@ static void make(uint64_t task, uint32_t worker, void *user) {
       .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
       .flags = flags_of(w->device),
       .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-                .pNext = pipeline->lanes ? &size : NULL,
+                .pNext = pipeline->lanes && !w->device->has_fixed_lanes ? &size : NULL,
                 .flags = pipeline->lanes
                              ? VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT
                              : 0,

@@ -2,7 +2,9 @@
  * what gl_SubgroupSize says is sure only where the size was required. */
 #include "vulkan/host/subgroup.h"
 
-#define WIDEST 128 /* workgroup of the kernels that sum by subgroups */
+#define INTEL 0x8086u
+#define INTEL_LANES 16u /* of 32, as its drivers report, each lane has half the registers */
+#define WIDEST 128      /* workgroup of the kernels that sum by subgroups */
 
 void heed_vk_want_lanes(VkPhysicalDeviceSubgroupSizeControlFeatures *wants) {
   *wants = (VkPhysicalDeviceSubgroupSizeControlFeatures){
@@ -21,19 +23,28 @@ static bool has_features(const heed_vk_instance *instance, VkPhysicalDevice phys
   return has.subgroupSizeControl && has.computeFullSubgroups;
 }
 
-uint32_t heed_vk_find_lanes(const heed_vk_instance *instance, VkPhysicalDevice physical) {
+static uint32_t choose_lanes(uint32_t vendor, uint32_t usual, uint32_t narrowest) {
+  return vendor == INTEL && usual > INTEL_LANES && narrowest <= INTEL_LANES ? INTEL_LANES : usual;
+}
+
+heed_vk_lanes heed_vk_find_lanes(const heed_vk_instance *instance, VkPhysicalDevice physical) {
+  const heed_vk_lanes none = {0, false};
   VkPhysicalDeviceSubgroupSizeControlProperties size = {
       .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES};
   VkPhysicalDeviceSubgroupProperties subgroup = {
       .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES, .pNext = &size};
   VkPhysicalDeviceProperties2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
                                      .pNext = &subgroup};
-  if (!has_features(instance, physical)) return 0;
+  if (!has_features(instance, physical)) return none;
   instance->api.GetPhysicalDeviceProperties2(physical, &all);
-  const uint32_t lanes = subgroup.subgroupSize;
+  const heed_vk_lanes lanes = {
+      choose_lanes(all.properties.vendorID, subgroup.subgroupSize, size.minSubgroupSize),
+      size.minSubgroupSize == size.maxSubgroupSize};
+  const bool sure = lanes.fixed || (size.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT);
   const bool usable = (subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) &&
-                      (subgroup.supportedOperations & VK_SUBGROUP_FEATURE_SHUFFLE_BIT) &&
-                      (size.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT) &&
-                      lanes >= size.minSubgroupSize && lanes <= size.maxSubgroupSize;
-  return usable && lanes >= 4 && size.maxComputeWorkgroupSubgroups >= WIDEST / lanes ? lanes : 0;
+                      (subgroup.supportedOperations & VK_SUBGROUP_FEATURE_SHUFFLE_BIT) && sure &&
+                      lanes.count >= size.minSubgroupSize && lanes.count <= size.maxSubgroupSize;
+  return usable && lanes.count >= 4 && size.maxComputeWorkgroupSubgroups >= WIDEST / lanes.count
+             ? lanes
+             : none;
 }

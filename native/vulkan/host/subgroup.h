@@ -5,9 +5,14 @@
 
 #include "vulkan/host/instance.h"
 
-/* The device's usual subgroup size, where compute kernels may require it together with full
- * subgroups, and shuffle in them; 0: they may not. */
-uint32_t heed_vk_find_lanes(const heed_vk_instance *instance, VkPhysicalDevice physical);
+/* A subgroup size that compute kernels can be sure of together with full subgroups, and shuffle in:
+ * one that they require, or the only one that the device has. count 0: there is none. */
+typedef struct heed_vk_lanes {
+  uint32_t count;
+  bool fixed; /* the device has no other; a driver may refuse that it is required */
+} heed_vk_lanes;
+/* The device's usual size; 16 on Intel's devices. */
+heed_vk_lanes heed_vk_find_lanes(const heed_vk_instance *instance, VkPhysicalDevice physical);
 /* Features for a device to be made with, beside the extension of this name. */
 void heed_vk_want_lanes(VkPhysicalDeviceSubgroupSizeControlFeatures *wants);
 #define HEED_VK_LANES_EXTENSION "VK_EXT_subgroup_size_control"
