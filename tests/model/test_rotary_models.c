@@ -3,8 +3,6 @@
  * ways that must be refused. */
 #include <math.h>
 
-#include "model/checkpoint.h"
-#include "model/safetensors.h"
 #include "support/named_model.h"
 
 #define TIMM_OF(architecture, width, heads, more)                                             \
@@ -14,25 +12,6 @@
 
 /* --------------------------------------------------------------------------------------- editing
  */
-
-static void take_vector(model *m, const char *folder) {
-  char path[128];
-  size_t size;
-  snprintf(path, sizeof path, "vit/%s/model.safetensors", folder);
-  unsigned char *bytes = test_read_vector(path, &size);
-  const heed_source source = test_source(bytes, size);
-  heed_safetensors *file;
-  assert_ok(heed_safetensors_open(context, &source, "vector", &file, &error));
-  m->count = 0;
-  for (uint32_t i = 0; i < heed_safetensors_count(file); i++) {
-    const heed_safetensors_tensor *tensor = heed_safetensors_get(file, i);
-    add(m, tensor->name, 0.0f, tensor->shape);
-    float *data = (float *)(uintptr_t)m->items[i].data;
-    assert_ok(heed_safetensors_read(file, tensor, 0, tensor->count, data, &error));
-  }
-  heed_safetensors_destroy(file);
-  free(bytes);
-}
 
 static uint32_t find(const model *m, const char *name) {
   uint32_t i = 0;

@@ -23,11 +23,12 @@ typedef struct style {
   const char *fused; /* the tensor of query, key and value, with its last character; NULL: three */
   const char *layer;
   bool tables; /* of relative positions, of zeros */
+  bool scales; /* of the layers, of ones */
 } style;
 
 static const style styles[] = {
-    {"old", "vit.", {{NULL, NULL}}, NULL, NULL, false},
-    {"prefixed", "a.b.vit.", {{NULL, NULL}}, NULL, NULL, false},
+    {"old", "vit.", {{NULL, NULL}}, NULL, NULL, false, false},
+    {"prefixed", "a.b.vit.", {{NULL, NULL}}, NULL, NULL, false, false},
     {"BEiT with tables of zeros", "beit.", {{NULL, NULL}}, NULL, NULL, true},
     {"new",
      "vit.",
@@ -56,6 +57,22 @@ static const style styles[] = {
      "attn.qkv.",
      "blocks.",
      false},
+    {"timm with layer scales of ones",
+     "",
+     {{"embeddings.cls_token", "cls_token"},
+      {"embeddings.position_embeddings", "pos_embed"},
+      {"embeddings.patch_embeddings.projection", "patch_embed.proj"},
+      {"encoder.layer.", "blocks."},
+      {"layernorm_before", "norm1"},
+      {"layernorm_after", "norm2"},
+      {"attention.output.dense", "attn.proj"},
+      {"intermediate.dense", "mlp.fc1"},
+      {"output.dense", "mlp.fc2"},
+      {"layernorm", "norm"}},
+     "attn.qkv.",
+     "blocks.",
+     false,
+     true},
     {"torchvision",
      "",
      {{"embeddings.cls_token", "class_token"},
@@ -138,6 +155,17 @@ static void add_table(file *f, const style *s, uint32_t layer) {
   add(f, name, shape, calloc((size_t)heed_shape_count(&shape), sizeof(float)));
 }
 
+/* A layer's two scales. */
+static void add_scales(file *f, const style *s, uint32_t layer) {
+  for (int scale = 1; scale <= 2; scale++) {
+    char name[TEXT];
+    float *ones = malloc(24 * sizeof *ones);
+    for (int i = 0; i < 24; i++) ones[i] = 1.0f;
+    snprintf(name, TEXT, "%s%u.ls%d.gamma", s->layer, layer, scale);
+    add(f, name, HEED_SHAPE(24), ones);
+  }
+}
+
 /* The vector's model without its classifier, in the style's names. */
 static test_bytes write_style(const style *s, const heed_safetensors *from) {
   static file f;
@@ -158,6 +186,7 @@ static test_bytes write_style(const style *s, const heed_safetensors *from) {
     add_fused(&f, s, from, layer, "bias");
   }
   for (uint32_t layer = 0; s->tables && layer < 2; layer++) add_table(&f, s, layer);
+  for (uint32_t layer = 0; s->scales && layer < 2; layer++) add_scales(&f, s, layer);
   assert_ok(heed_safetensors_write(context, f.items, f.count, NULL, 0, test_bytes_append, &bytes,
                                    &error));
   for (uint32_t i = 0; i < f.count; i++) free((void *)(uintptr_t)f.items[i].data);

@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "base/tensor.h"
+#include "model/checkpoint.h"
 #include "model/role.h"
+#include "model/safetensors.h"
 #include "support/test_context.h"
 #include "support/weights.h"
 
@@ -57,6 +59,26 @@ static inline test_bytes save(const model *m) {
   assert_ok(heed_safetensors_write(context, m->items, m->count, NULL, 0, test_bytes_append, &bytes,
                                    &error));
   return bytes;
+}
+
+/* The model of a folder of vectors. */
+static inline void take_vector(model *m, const char *folder) {
+  char path[128];
+  size_t size;
+  snprintf(path, sizeof path, "vit/%s/model.safetensors", folder);
+  unsigned char *bytes = test_read_vector(path, &size);
+  const heed_source source = test_source(bytes, size);
+  heed_safetensors *file;
+  assert_ok(heed_safetensors_open(context, &source, "vector", &file, &error));
+  m->count = 0;
+  for (uint32_t i = 0; i < heed_safetensors_count(file); i++) {
+    const heed_safetensors_tensor *tensor = heed_safetensors_get(file, i);
+    add(m, tensor->name, 0.0f, tensor->shape);
+    float *data = (float *)(uintptr_t)m->items[i].data;
+    assert_ok(heed_safetensors_read(file, tensor, 0, tensor->count, data, &error));
+  }
+  heed_safetensors_destroy(file);
+  free(bytes);
 }
 
 enum { WIDTH = 64, MLP = 96, LAYERS = 2, PATCH = 4, GRID = 3, CLASSES = 5 };
