@@ -34,7 +34,7 @@ static heed_status read_input(cli_state *cli, eval_job *job, const heed_tensor_f
   if (!(ids ? whole : floats) || tensor->shape.rank != (ids ? 2 : 4) || tensor->count == 0)
     return heed_fail(&cli->error, HEED_INVALID_FILE, "%s: invalid %s (found %s %s, expected %s)",
                      path, name, tensor->dtype_name, heed_shape_text(&tensor->shape, text),
-                     ids ? "I32 [B, T]" : "floats [B, C, H, W]");
+                     ids ? "I32 or I64 [B, T]" : "floats [B, C, H, W]");
   job->shape = tensor->shape;
   job->input = malloc((size_t)tensor->count * 4);
   return job->input ? heed_tensor_file_read(file, tensor, 0, tensor->count, job->input, &cli->error)

@@ -4,17 +4,25 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
+#include "base/utf8.h"
 #include "files/output.h"
 #include "files/weights.h"
 #include "heed/native.h"
 #include "model/safetensors.h"
+#include "model/source.h"
 
 struct heed_tensor_file {
   heed_context *context;
   heed_weights weights;
   heed_safetensors *contents;
+  heed_source source;        /* of the contents */
   heed_file_tensor *tensors; /* one for each of contents, in its order */
 };
+
+/* Whether a tensor is I64, which PyTorch has for ids: read as I32. */
+static bool is_i64(const heed_safetensors_tensor *tensor) {
+  return strcmp(tensor->dtype_name, "I64") == 0 && tensor->shape.rank > 0;
+}
 
 static heed_status list_tensors(heed_tensor_file *file, const char *path, heed_error *error) {
   const uint32_t count = heed_safetensors_count(file->contents);
@@ -23,21 +31,21 @@ static heed_status list_tensors(heed_tensor_file *file, const char *path, heed_e
     return heed_fail_memory(error, path, ((size_t)count + 1) * sizeof *file->tensors);
   for (uint32_t i = 0; i < count; i++) {
     const heed_safetensors_tensor *tensor = heed_safetensors_get(file->contents, i);
-    file->tensors[i] = (heed_file_tensor){.name = tensor->name,
-                                          .dtype_name = tensor->dtype_name,
-                                          .unsupported = tensor->unsupported,
-                                          .dtype = tensor->dtype,
-                                          .shape = tensor->shape,
-                                          .count = tensor->count};
+    file->tensors[i] =
+        (heed_file_tensor){.name = tensor->name,
+                           .dtype_name = tensor->dtype_name,
+                           .unsupported = is_i64(tensor) ? NULL : tensor->unsupported,
+                           .dtype = is_i64(tensor) ? HEED_I32 : tensor->dtype,
+                           .shape = tensor->shape,
+                           .count = tensor->count};
   }
   return HEED_OK;
 }
 
 static heed_status open_file(heed_tensor_file *file, const char *path, const char *expected,
                              heed_error *error) {
-  heed_source source = {0};
-  HEED_TRY(heed_weights_open(file->context, path, expected, &file->weights, &source, error));
-  HEED_TRY(heed_safetensors_open(file->context, &source, path, &file->contents, error));
+  HEED_TRY(heed_weights_open(file->context, path, expected, &file->weights, &file->source, error));
+  HEED_TRY(heed_safetensors_open(file->context, &file->source, path, &file->contents, error));
   file->weights.regular.path = heed_safetensors_name(file->contents); /* which is its own */
   return list_tensors(file, path, error);
 }
@@ -82,11 +90,45 @@ const char *heed_tensor_file_metadata(const heed_tensor_file *file, const char *
   return heed_safetensors_metadata(file->contents, key);
 }
 
+static int64_t i64_of(const unsigned char *bytes) {
+  uint64_t bits = 0;
+  int64_t value;
+  for (size_t i = 8; i-- > 0;) bits = bits << 8 | bytes[i];
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+static heed_status read_i64(const heed_tensor_file *file, const heed_safetensors_tensor *tensor,
+                            uint64_t first, uint64_t count, int32_t *to, heed_error *error) {
+  enum { CHUNK = 512 };
+  const char *name = heed_safetensors_name(file->contents);
+  unsigned char bytes[8 * CHUNK];
+  if (first > tensor->count || count > tensor->count - first)
+    return heed_fail(error, HEED_INVALID_ARGUMENT, "%s: tensor %.*s: range out of bounds", name,
+                     HEED_CUT(tensor->name));
+  for (const uint64_t end = first + count; first < end;) {
+    const uint64_t here = end - first < CHUNK ? end - first : CHUNK;
+    HEED_TRY(heed_source_read(&file->source, name, tensor->offset + 8 * first, bytes,
+                              (size_t)(8 * here), error));
+    for (uint64_t i = 0; i < here; i++, first++) {
+      const int64_t value = i64_of(bytes + 8 * i);
+      if (value < INT32_MIN || value > INT32_MAX)
+        return heed_fail(error, HEED_INVALID_FILE,
+                         "%s: tensor %.*s: a number is too large (found %lld at index %llu, "
+                         "expected 32 bits)",
+                         name, HEED_CUT(tensor->name), (long long)value, (unsigned long long)first);
+      *to++ = (int32_t)value;
+    }
+  }
+  return HEED_OK;
+}
+
 heed_status heed_tensor_file_read(const heed_tensor_file *file, const heed_file_tensor *tensor,
                                   uint64_t first, uint64_t count, void *to, heed_error *error) {
-  const uint32_t index = (uint32_t)(tensor - file->tensors);
-  return heed_safetensors_read(file->contents, heed_safetensors_get(file->contents, index), first,
-                               count, to, error);
+  const heed_safetensors_tensor *stored =
+      heed_safetensors_get(file->contents, (uint32_t)(tensor - file->tensors));
+  if (is_i64(stored)) return read_i64(file, stored, first, count, to, error);
+  return heed_safetensors_read(file->contents, stored, first, count, to, error);
 }
 
 /* -------------------------------------------------------------------------------------- writing */

@@ -31,6 +31,32 @@ for tensor in logits_per_image text_embeds image_embeds text.attention.1; do
 done
 test_end
 
+# Ids of 64 bits, as PyTorch has them: a cat, and a number that no I32 holds.
+ids() { # file, dtype, bytes of all, the data as printf's octal escapes
+  {
+    printf '\101\0\0\0\0\0\0\0{"input_ids":{"dtype":"%s","shape":[1,4],"data_offsets":[0,%s]}}' "$2" "$3"
+    # shellcheck disable=SC2059 # octal escapes
+    printf "$4"
+  } >"$bad/$1"
+}
+zeros='\0\0\0'
+ids narrow.safetensors I32 16 "\034$zeros\007$zeros\017$zeros\035$zeros"
+ids wide.safetensors I64 32 "\034$zeros\0$zeros\007$zeros\0$zeros\017$zeros\0$zeros\035$zeros\0$zeros"
+ids large.safetensors I64 32 "\034$zeros\0$zeros\007$zeros\001$zeros\017$zeros\0$zeros\035$zeros\0$zeros"
+test_begin ids_of_64_bits
+heed eval "$clip" "$bad/narrow.safetensors" -o narrow.safetensors --backend cpu --quiet
+expect_exit 0
+heed eval "$clip" "$bad/wide.safetensors" -o wide.safetensors --backend cpu --quiet
+expect_exit 0
+cmp -s "$here/narrow.safetensors" "$here/wide.safetensors" || fail "other results than from I32"
+test_end
+test_begin ids_above_32_bits
+heed eval "$clip" "$bad/large.safetensors" -o large.safetensors --backend cpu --quiet
+expect_exit 3
+expect_stderr_contains "tensor input_ids: a number is too large (found 4294967303 at index 1, expected 32 bits)"
+expect_nothing_written
+test_end
+
 test_begin figures
 heed run "$clip" "$picture" --text 'a cat' --text 'a dog' --layer 0 --head 2 --backend cpu --quiet --maps maps.svg --text-maps text.svg
 expect_exit 0

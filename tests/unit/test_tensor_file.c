@@ -66,6 +66,46 @@ static void test_tensors_are_read_back(void **state) {
   free(other);
 }
 
+/* A file of one tensor "ids", I64 [3]. */
+static void write_i64(const int64_t values[3]) {
+  static const char header[] =
+      "{\"ids\":{\"dtype\":\"I64\",\"shape\":[3],\"data_offsets\":[0,24]}}";
+  const unsigned char size[8] = {sizeof header - 1};
+  FILE *to = fopen(path, "wb");
+  assert_non_null(to);
+  assert_int_equal(fwrite(size, 1, 8, to), 8);
+  assert_int_equal(fwrite(header, 1, sizeof header - 1, to), sizeof header - 1);
+  assert_int_equal(fwrite(values, 8, 3, to), 3); /* test machines are little endian */
+  assert_int_equal(fclose(to), 0);
+}
+
+static void test_i64_is_read_as_i32(void **state) {
+  (void)state;
+  const int64_t good[3] = {49406, INT32_MIN, INT32_MAX}, bad[3] = {1, 2147483648, 2};
+  heed_tensor_file *file;
+  int32_t found[3];
+  write_i64(good);
+  assert_ok(heed_tensor_file_open(context, path, NULL, &file, &error));
+  const heed_file_tensor *tensor = heed_tensor_file_find(file, "ids");
+  assert_string_equal(tensor->dtype_name, "I64");
+  assert_null(tensor->unsupported);
+  assert_int_equal(tensor->dtype, HEED_I32);
+  assert_int_equal(tensor->shape.dim[0], 3);
+  assert_ok(heed_tensor_file_read(file, tensor, 0, 3, found, &error));
+  for (int i = 0; i < 3; i++) assert_true(found[i] == good[i]);
+  assert_ok(heed_tensor_file_read(file, tensor, 2, 1, found, &error));
+  assert_int_equal(found[0], INT32_MAX);
+  assert_fails(heed_tensor_file_read(file, tensor, 2, 2, found, &error), HEED_INVALID_ARGUMENT,
+               "range out of bounds");
+  heed_tensor_file_destroy(file);
+  write_i64(bad);
+  assert_ok(heed_tensor_file_open(context, path, NULL, &file, &error));
+  tensor = heed_tensor_file_find(file, "ids");
+  assert_fails(heed_tensor_file_read(file, tensor, 0, 3, found, &error), HEED_INVALID_FILE,
+               "tensor ids: a number is too large (found 2147483648 at index 1, expected 32 bits)");
+  heed_tensor_file_destroy(file);
+}
+
 static void test_other_files_are_refused(void **state) {
   (void)state;
   static const char webp[] = "RIFF\x20\0\0\0WEBPVP8 and more that nobody reads";
@@ -163,6 +203,7 @@ static void test_memory_runs_out(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_tensors_are_read_back, make_folder, remove_folder),
+      cmocka_unit_test_setup_teardown(test_i64_is_read_as_i32, make_folder, remove_folder),
       cmocka_unit_test_setup_teardown(test_other_files_are_refused, make_folder, remove_folder),
       cmocka_unit_test_setup_teardown(test_a_refused_tensor_leaves_the_old_file, make_folder,
                                       remove_folder),

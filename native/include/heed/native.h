@@ -89,7 +89,7 @@ typedef struct heed_tensor_file heed_tensor_file;
 /* Strings are valid as long as the file. */
 typedef struct heed_file_tensor {
   const char *name;
-  const char *dtype_name;  /* as in the file, also where heed cannot read it: "I64" */
+  const char *dtype_name;  /* as in the file, also where heed cannot read it: "U16" */
   const char *unsupported; /* NULL, or why heed cannot read it; then dtype and shape are unset */
   heed_dtype dtype;
   heed_shape shape;
@@ -113,8 +113,8 @@ HEED_API const heed_file_tensor *heed_tensor_file_find(const heed_tensor_file *f
 /* The text of this key in the file's metadata, or NULL. Valid as long as the file. */
 HEED_API const char *heed_tensor_file_metadata(const heed_tensor_file *file, const char *key);
 /* Reads elements [first, first + count) of a tensor of this file: F32, F16 and BF16 as float, U8
- * and I32 as they are. Several threads may read. Statuses: INVALID_ARGUMENT (outside the tensor),
- * UNSUPPORTED, IO. */
+ * and I32 as they are, I64 as I32. Several threads may read. Statuses: INVALID_ARGUMENT (outside
+ * the tensor), INVALID_FILE (a number of more than 32 bits), UNSUPPORTED, IO. */
 HEED_NODISCARD HEED_API heed_status heed_tensor_file_read(const heed_tensor_file *file,
                                                           const heed_file_tensor *tensor,
                                                           uint64_t first, uint64_t count, void *to,
