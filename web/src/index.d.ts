@@ -100,7 +100,8 @@ export type ModelFiles =
   | Iterable<File>
 
 /** One weight file, the files of a folder, or an address of either. An address that ends in '/'
- * is a folder; in Node, so is the path of a directory. */
+ * is a folder; in Node, so is the path of a directory. Of a weight file's address, config.json,
+ * preprocessor_config.json and open_clip_config.json beside it are read too. */
 export type ModelSource = FileSource | ModelFiles
 
 export interface CheckResult {

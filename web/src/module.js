@@ -69,7 +69,7 @@ const own = {
 }
 /**
  * @param {string} name
- * @param {string | URL | undefined} base
+ * @param {string | URL} [base]
  */
 export const address = (name, base) => (base ? new URL(name, base) : own[name]())
 

@@ -17,9 +17,6 @@ import { indexName, isWeights, shardsOf } from './shards.js'
 /* Files are read through a window of this size, since the module asks for a few rows at a time. */
 const windowBytes = 1 << 22
 
-const small = ['config.json', 'preprocessor_config.json', 'open_clip_config.json', indexName],
-  single = 'model.safetensors'
-
 /**
  * @param {Uint8Array} bytes
  * @returns {Source}
@@ -421,36 +418,6 @@ async function openAll(wanted, progress, signal) {
   throw failed.reason
 }
 
-/**
- * A folder says in its index which shards it has.
- * @param {string} url
- * @param {DownloadProgress} progress
- * @param {AbortSignal} signal
- */
-async function openFolder(url, progress, signal) {
-  const folder = url.endsWith('/') ? url : `${url}/`,
-    open = (/** @type {string[]} */ names) =>
-      openAll(
-        names.map((name) => [name, folder + encodeURIComponent(name)]),
-        progress,
-        signal
-      )
-  const files = await open(small),
-    index = files.find(({ name }) => name === indexName)
-  try {
-    const found = await open(index ? shardsOf(index.size, () => wholeOf(index)) : [single])
-    return [
-      ...files,
-      ...(index || found[0]
-        ? found
-        : await (await import('./pickle.js')).openTorch(open, { shardsOf, wholeOf }))
-    ]
-  } catch (error) {
-    closeAll(files)
-    throw error
-  }
-}
-
 /** @param {Source} file */
 function wholeOf(file) {
   const bytes = new Uint8Array(file.size)
@@ -480,13 +447,22 @@ export function isForeign(file, _, files) {
  * @param {AbortSignal} signal
  */
 export async function openSources(wanted, report, signal) {
-  const progress = totals(report)
+  const progress = totals(report),
+    tools = {
+      open: (/** @type {NamedSource[]} */ named) => openAll(named, progress, signal),
+      closeAll,
+      indexName,
+      shardsOf,
+      wholeOf
+    }
   try {
-    if (wanted.length === 1 && typeof wanted[0][1] === 'string' && (await isFolder(wanted[0][1])))
-      return await openFolder(wanted[0][1], progress, signal)
+    const lone = wanted.length === 1 && typeof wanted[0][1] === 'string' && wanted[0][1]
+    const folder = lone ? await import('./folder.js') : undefined
+    if (folder && lone && (await isFolder(lone))) return await folder.openFolder(lone, tools)
     const files = await openAll(wanted, progress, signal)
     const missing = wanted.find(([name]) => !files.some((file) => file.name === name))
-    if (!missing) return files
+    if (!missing)
+      return folder && lone ? [...files, ...(await folder.openBeside(lone, tools))] : files
     closeAll(files)
     throw new HeedError('IO', `${missing[0]}: missing (found nothing at ${missing[1]})`)
   } catch (error) {

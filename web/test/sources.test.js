@@ -236,6 +236,34 @@ for (const [mode, options] of Object.entries(modes)) {
     server.close()
     server.closeAllConnections?.()
   })
+
+  test(`open_clip's folders and weights by address: the files beside them are read (${mode})`, async () => {
+    const files = join(repository, 'tests/vectors/vit/open_clip'),
+      served = new Map([
+        ['/m/open_clip_config.json', 'open_clip_config.json'],
+        ['/m/open_clip_model.safetensors', 'model.safetensors'],
+        ['/closed/any.safetensors', 'model.safetensors']
+      ])
+    const server = createServer(({ url = '' }, response) => {
+      const file = served.get(url.split('?')[0])
+      response
+        .writeHead(file ? 200 : url.startsWith('/closed') ? 403 : 404)
+        .end(file && readFileSync(join(files, file)))
+    })
+    await new Promise((done) => server.listen(0, 'localhost', () => done(null)))
+    const runtime = await createRuntime(options),
+      address = `http://localhost:${/** @type {any} */ (server.address()).port}`,
+      expected = (await runtime.loadModel(files)).info
+    for (const path of ['m/', 'm/open_clip_model.safetensors?download=true'])
+      assert.deepEqual((await runtime.loadModel(`${address}/${path}`)).info, expected, path)
+    await assert.rejects(
+      runtime.loadModel(`${address}/closed/any.safetensors?signed`), // a server that refuses the others
+      /cannot infer the number of heads/
+    )
+    runtime.close()
+    server.close()
+    server.closeAllConnections?.()
+  })
 }
 
 /* The demo model's weights after 5 MB that nothing reads: more than is held of a file at a time. */

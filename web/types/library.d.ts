@@ -302,6 +302,12 @@ export interface PickleFolderTools {
   shardsOf: typeof import('../src/shards.js').shardsOf
   wholeOf(file: Source): Uint8Array
 }
+/** What opens models by address, which imports nothing, has of the library. */
+export interface FolderTools extends PickleFolderTools {
+  open(named: NamedSource[]): Promise<NamedFile[]>
+  closeAll(files: Source[]): void
+  indexName: string
+}
 /** Asks for a stream; undefined where there is no such file. */
 export type OpenStream = (
   signal: AbortSignal

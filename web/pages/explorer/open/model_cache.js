@@ -10,7 +10,10 @@ import { digest } from '../model/weight_hashes.js'
 const storeName = 'heed-models'
 /* Of a folder: one file of weights, or the index of its shards; the first that is there. */
 const singles = ['model.safetensors', 'pytorch_model.bin'],
-  small = ['config.json', 'preprocessor_config.json', 'README.md' /* the model card: its licence */]
+  /* where there is neither */
+  ofOpenClip = ['open_clip_model.safetensors', 'open_clip_pytorch_model.bin'],
+  small = ['preprocessor_config.json', 'README.md' /* the model card: its licence */],
+  configs = ['config.json', 'open_clip_config.json']
 
 /** @param {number} bytes */
 export const megabytes = (bytes) =>
@@ -94,11 +97,25 @@ async function shards({ name, url }) {
  * @param {URL} folder
  */
 async function weightsOf(folder) {
-  for (const single of singles)
-    for (const name of [single, `${single}.index.json`]) {
-      const found = await look(folder, name)
-      if (found) return found
-    }
+  return (
+    (await firstOf(
+      folder,
+      singles.flatMap((single) => [single, `${single}.index.json`])
+    )) ??
+    ((await look(folder, 'open_clip_config.json')) && (await firstOf(folder, ofOpenClip)))
+  )
+}
+
+/**
+ * The first of these files that a folder has.
+ * @param {URL} folder
+ * @param {string[]} names
+ */
+async function firstOf(folder, names) {
+  for (const name of names) {
+    const found = await look(folder, name)
+    if (found) return found
+  }
   return null
 }
 
@@ -123,7 +140,9 @@ export async function lookAt(text) {
   const folder = new URL('.', url),
     name = lone ? /** @type {string} */ (url.pathname.split('/').pop()) : singles[0],
     found = (await (lone ? look(folder, name) : weightsOf(folder))) ?? missing(folder, name),
-    files = (await Promise.all(small.map((file) => look(folder, file)))).filter((file) => !!file),
+    files = (
+      await Promise.all([firstOf(folder, configs), ...small.map((file) => look(folder, file))])
+    ).filter((file) => !!file),
     weights = isWeights(found.name)
   files.push(found)
   if (!weights)
