@@ -83,13 +83,17 @@ const alone = (plain, names) => ({
 
 /**
  * In which script a module comes that the explorer asks for later. Small ones that somebody waits
- * for have their own: the numbers on phones, the first change of the attention.
+ * for have their own: the numbers on phones, the first key or pin, the first change of the attention.
  * @param {string} name
  */
 const scriptOf = (name) =>
   /** @type {Record<string, string>} */ ({
     'explorer/controls/number_sheet.js': 'sheet',
+    'explorer/controls/keys.js': 'keys',
+    'explorer/controls/key_list.js': 'keys',
+    'explorer/state/pins.js': 'keys',
     'explorer/state/write_changes.js': 'changing',
+    'explorer/model/run_again.js': 'changing',
     'heed/explain/index.js': 'changing'
   })[name] ?? (name.startsWith('explorer/views/') ? 'views' : 'files')
 
@@ -185,7 +189,7 @@ function build(
 }
 
 /**
- * Writes what was built, but for scripts that only import another. Gives the script of each page:
+ * Writes what was built, but for a page's scripts that only import another. Gives the script of each page:
  * that which has its code.
  * @param {string} plain
  * @param {Awaited<ReturnType<typeof build>>} built
@@ -198,7 +202,7 @@ async function write(plain, { outputFiles, metafile }) {
       own = Object.keys(inputs).length > 0
     if (entryPoint) pages.push([entryPoint, basename(own ? path : imports[0].path)])
     await mkdir(dirname(path), { recursive: true })
-    if (own) await writeFile(path, contents)
+    if (own || !entryPoint) await writeFile(path, contents)
   }
   return pages
 }

@@ -10,6 +10,19 @@ declare module '*/heed/shards.js' {
   export function isWeights(name: string): boolean
   export function shardsOf(size: number, read: () => Uint8Array, name?: string): string[]
 }
+declare module '*/heed/module.js' {
+  export const address: typeof import('../src/module.js').address
+  export const startSmall: typeof import('../src/module.js').startSmall
+}
+declare module '*/heed/module_memory.js' {
+  export { ModuleMemory } from '../src/module_memory.js'
+}
+declare module '*/heed/pickle.js' {
+  export const readPickles: typeof import('../src/pickle.js').readPickles
+}
+declare module '*/heed/source.js' {
+  export const isForeign: typeof import('../src/source.js').isForeign
+}
 declare module '*/heed/explain/index.js' {
   export * from 'heed/explain'
 }

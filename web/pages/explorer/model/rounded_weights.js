@@ -1,9 +1,14 @@
 /* A model with coarser weights, to see what precision does to its maps: every floating-point tensor
- * of two axes or more in the file is rounded and written back in its own type; biases and norms
- * stay. Works on weights of 2 or 4 bytes. */
+ * of two axes or more in its files is rounded and written back in its own type; biases and norms
+ * stay. Files of PyTorch are read as .safetensors first, by the library's own reader. */
 import { readSafetensorsHeader } from '../../shared/array_files.js'
-import { isWeights } from '../../heed/shards.js'
+import { demoModel } from '../../heed/demo.js'
+import { address, startSmall } from '../../heed/module.js'
+import { ModuleMemory } from '../../heed/module_memory.js'
+import { readPickles } from '../../heed/pickle.js'
+import { isForeign } from '../../heed/source.js'
 import { blobAt } from './demo_files.js'
+import { filesOf, weightsOf } from './weight_hashes.js'
 /** @import {PageSource} from '../../../types/pages.js' */
 
 /**
@@ -32,23 +37,6 @@ function roundTo(row, steps) {
     row.forEach((value, i) => {
       row[i] = Math.round(value / step) * step
     })
-}
-
-/**
- * The file of weights in a model's source, and the source with another in its place.
- * @param {PageSource} source
- */
-async function weightsOf(source) {
-  if (Array.isArray(source)) {
-    const file = source.find(({ name }) => isWeights(name))
-    return {
-      file,
-      /** @param {File} made */
-      replace: (made) => source.map((entry) => (entry === file ? made : entry))
-    }
-  }
-  const file = new File([await blobAt(/** @type {URL} */ (source.weights))], 'model.safetensors')
-  return { file, replace: (/** @type {File} */ made) => ({ ...source, weights: made }) }
 }
 
 /**
@@ -85,6 +73,11 @@ const types = {
     read: (view, at) => view.getFloat32(at, true),
     write: (view, at, value) => view.setFloat32(at, value, true)
   },
+  F64: {
+    size: 8,
+    read: (view, at) => view.getFloat64(at, true),
+    write: (view, at, value) => view.setFloat64(at, value, true)
+  },
   F16: {
     size: 2,
     read: (view, at) => fromHalf(view.getUint16(at, true)),
@@ -101,21 +94,40 @@ const types = {
 }
 
 /**
- * Resolves to a source for loadModel. name: of roundings.
- * @param {PageSource} source
+ * The bytes of a file of weights as .safetensors.
  * @param {string} name
+ * @param {Blob} blob
  */
-export async function roundedSource(source, name) {
-  const { file: found, replace } = await weightsOf(source),
-    file = /** @type {File} */ (found)
-  if (!file.name.endsWith('.safetensors'))
-    throw new Error(
-      `${file.name}: its weights cannot be rounded (found a file of PyTorch, expected .safetensors).`
-    )
-  const { header, start } = await readSafetensorsHeader(file),
-    bytes = await /** @type {File} */ (file).arrayBuffer(),
-    view = new DataView(bytes),
-    round = roundings[name]
+async function safetensorsOf(name, blob) {
+  const bytes = new Uint8Array(await blob.arrayBuffer()),
+    file = {
+      name,
+      size: bytes.length,
+      read: (/** @type {number} */ offset, /** @type {Uint8Array} */ target) =>
+        target.set(bytes.subarray(offset, offset + target.length)),
+      close() {}
+    }
+  if (!isForeign(file, 0, [file])) return bytes
+  const [made] = await readPickles([file], {
+      isForeign,
+      ModuleMemory,
+      start: (host) => startSmall(address('heed-pickle.wasm'), host)
+    }),
+    read = new Uint8Array(made.size)
+  made.read(0, read)
+  return read
+}
+
+/**
+ * A file of weights, rounded; it keeps its name, by which an index may know it.
+ * @param {string} name
+ * @param {Blob} blob
+ * @param {(row: Float32Array) => void} round
+ */
+async function roundedFile(name, blob, round) {
+  const bytes = await safetensorsOf(name, blob),
+    { header, start } = await readSafetensorsHeader(new File([bytes], name)),
+    view = new DataView(bytes.buffer)
   for (const { dtype, shape, data_offsets: [from, to] = /** @type {any} */ ([]) } of Object.values(
     header
   )) {
@@ -129,5 +141,24 @@ export async function roundedSource(source, name) {
       for (let i = 0; i < length; i++, at += type.size) type.write(view, at, row[i])
     }
   }
-  return replace(new File([bytes], /** @type {File} */ (file).name))
+  return new File([bytes], name)
+}
+
+/**
+ * Resolves to a source for loadModel. name: of roundings.
+ * @param {PageSource} source
+ * @param {string} name
+ * @returns {Promise<PageSource>}
+ */
+export async function roundedSource(source, name) {
+  const made = /** @type {Record<string, File>} */ ({})
+  for (const [file, value] of weightsOf(source))
+    made[file] = await roundedFile(
+      file,
+      value instanceof Blob ? value : await blobAt(value),
+      roundings[name]
+    )
+  return source === demoModel
+    ? { ...demoModel, weights: made['model.safetensors'] }
+    : { ...Object.fromEntries(filesOf(source)), ...made }
 }
