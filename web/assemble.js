@@ -89,11 +89,12 @@ async function putPlain() {
   await putChecks()
   for (const name of (await readdir(plain)).filter((name) => name.endsWith('.html')))
     await rewrite(join(plain, name), (text) => withParts(text, name))
-  await drawFirst(packageFolder, plain)
+  const rules = await drawFirst(packageFolder, plain)
   const { meta, hash } = await demoWeights()
   await rewrite(join(plain, 'index.html'), (text) =>
     text
       .replace('</head>', `${meta}\n</head>`)
+      .replace('<!-- rules of the demo model -->', rules)
       .replace('<!-- of the demo model -->', hash)
       .replace(/^( *)<!-- tabs of .* -->$/m, (_, indent) =>
         tabs.map((tab) => indent + tab).join('\n')

@@ -4,6 +4,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { crc32 as zlibCrc32, deflateSync } from 'node:zlib'
+import { rulesOf } from './pages/explorer/model/rules_line.js'
 import { heads } from './plot/heads.js'
 import { overlay } from './plot/overlay.js'
 import { largestOf } from './plot/raster.js'
@@ -131,7 +132,8 @@ function svg({ data, width, height }, [row, column]) {
 }
 
 /**
- * Draws them with the package of one folder into another.
+ * Draws them with the package of one folder into another. Resolves to the line of the demo model's
+ * rules.
  * @param {string} packageFolder
  * @param {string} folder
  */
@@ -144,7 +146,8 @@ export async function drawFirst(packageFolder, folder) {
     { demoModel } = await load('demo.js')
   const runtime = await createRuntime({ threads: 1 }),
     table = await runtime.colormap('cividis')
-  const session = (await runtime.loadModel(demoModel)).createSession({ taps: 'rows' }),
+  const model = await runtime.loadModel(demoModel),
+    session = model.createSession({ taps: 'rows' }),
     { rows, columns, prefixTokens, tokens, layers, heads: across } = await session.ready
   const { image } = await runtime.scene(shown.scene)
   await session.run(image)
@@ -165,4 +168,5 @@ export async function drawFirst(packageFolder, folder) {
   )
   await save('first-heads.png', png(heads({ maps, rows, columns, scale, table })))
   runtime.close()
+  return rulesOf(model.info)
 }

@@ -14,13 +14,14 @@ import { largestOf } from './plot/raster.js'
 import { makeScale } from './plot/scale.js'
 /** @import {ColormapName, Model, Region, Runtime, Session, SessionInfo} from '../src/index.js' */
 /** @import {PagePicture, PageQuery, Shape} from '../types/pages.js' */
+/** @typedef {Exclude<PageQuery, number>} MapQuery */
 
 /** @type {Promise<Runtime> | null} */
 let runtime = null
 /**
  * A picture and the row of its map.
  * @typedef {[picture: ImageBitmap | HTMLCanvasElement | OffscreenCanvas, found: {row: Float32Array,
- *   region: Region, token: number, query: PageQuery, where: string}]} Run
+ *   region: Region, token: number, query: MapQuery, where: string}]} Run
  *
  * A session; its runs take turns.
  * @typedef {{session: Session, shape: SessionInfo, busy: Promise<unknown>}} Opened
@@ -174,7 +175,7 @@ class AttentionMap extends HTMLElement {
       { region } = await session.run(picture),
       at = this.getAttribute('query') ?? 'cls',
       head = this.getAttribute('head') ?? 'mean'
-    const query = /** @type {PageQuery} */ (at === 'cls' ? 'cls' : at.split(',').map(Number)),
+    const query = /** @type {MapQuery} */ (at === 'cls' ? 'cls' : at.split(',').map(Number)),
       layer = Number(this.getAttribute('layer') ?? shape.layers - 1)
     const token = query === 'cls' ? 0 : shape.prefixTokens + query[0] * shape.columns + query[1],
       whole = this.#view === 'rollout'
@@ -227,7 +228,7 @@ class AttentionMap extends HTMLElement {
 
   /**
    * @param {ImageBitmap | HTMLCanvasElement | OffscreenCanvas} picture
-   * @param {{row: Float32Array, region: Region, token: number, query: PageQuery, where: string}} options
+   * @param {{row: Float32Array, region: Region, token: number, query: MapQuery, where: string}} options
    * @param {{prefixTokens: number, rows: number, columns: number, tokens: number}} options
    * @param {Uint8Array} table
    */

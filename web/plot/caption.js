@@ -5,7 +5,7 @@
 /** @import {CaptionOptions} from './index.js' */
 
 /**
- * @param {number} token
+ * @param {number} token -1: the probe of a pooling attention
  * @param {number} prefix
  * @param {number} columns
  * @param {string[]} [names]
@@ -13,7 +13,17 @@
 export const tokenName = (token, prefix, columns, names) =>
   token >= prefix
     ? `patch (${Math.floor((token - prefix) / columns)}, ${(token - prefix) % columns})`
-    : (names?.[token] ?? (token ? `register ${token}` : 'CLS'))
+    : (names?.[token] ?? (token < 0 ? 'the probe' : token ? `register ${token}` : 'CLS'))
+
+/**
+ * What the tokens before the patches are together, as `heed run` says it.
+ * @param {number} prefix
+ * @param {string[]} [names]
+ */
+export const prefixName = (prefix, [first = 'CLS', second = ''] = []) =>
+  prefix < 2
+    ? first
+    : `${first === 'CLS' ? 'CLS and ' : ''}${prefix === 2 && second === 'distillation' ? second : 'registers'}`
 
 /** @param {Pick<CaptionOptions, 'prefix' | 'columns' | 'names'>} options */
 const namesOf =
@@ -90,7 +100,7 @@ export function elsewhere({ row, token, reverse, rollout, ...place }) {
       (entry) =>
         `${percent(entry.weight / total)} ${to} ${entry.token === prefix ? 'itself' : namesOf(place)(entry.token)}`
     )
-  return most.join(', ') || `${percent(sum / total)} ${to} CLS and registers`
+  return most.join(', ') || `${percent(sum / total)} ${to} ${prefixName(prefix, place.names)}`
 }
 
 /**

@@ -197,7 +197,7 @@ export interface FigureOptions {
 
 /** A row of attention weights [N] and where it is from. reverse: a column, the attention that the
  * token receives. rollout: a row of a rollout. where: the name of the map, such as "Layer 3, head
- * 0". prefix: number of tokens before the patches. names: their names, `tokenNames` of a session;
+ * 0". token: -1 is the probe of a pooling attention. prefix: number of tokens before the patches. names: their names, `tokenNames` of a session;
  * without, the first is CLS and the others are registers. */
 export interface CaptionOptions {
   row: Float32Array | number[]
@@ -221,6 +221,8 @@ export function scoreCaption(options: CaptionOptions & { stage: string }): strin
 /** Returns the name of a token: "CLS", "register 1" or "patch (2, 10)". names: as in
  * CaptionOptions. */
 export function tokenName(token: number, prefix: number, columns: number, names?: string[]): string
+/** Returns the name of all tokens before the patches together, such as "CLS and registers". */
+export function prefixName(prefix: number, names?: string[]): string
 /** Formats a fraction as percent. */
 export function percent(share: number): string
 /** Formats weight x tokens as "N × uniform". */

@@ -357,6 +357,9 @@ test('letter keys: heads out and back, swap, back; off by a switch, which is rem
   await page.focus('#theme')
   await page.reload()
   await page.waitForSelector('html[data-ready]')
+  await page.focus('#patches [tabindex="0"]')
+  await press('?') // which works also while letters do not
+  await page.waitForSelector('#key-list dt')
   assert.equal(await page.isChecked('#letters'), false)
   await finish(page)
 })

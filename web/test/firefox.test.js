@@ -167,6 +167,17 @@ const paths = {
       await until(
         () => document.getElementById('stage-title').textContent === 'Layer 3, head 0: from CLS'
       )
+      await page.click('#size')
+      await until(() =>
+        /197 tokens/.test(document.querySelector('dialog .hint')?.textContent ?? '')
+      )
+      await page.$eval('dialog [name=width]', (field) => {
+        Object.assign(field, { value: '448' })
+        field.dispatchEvent(new Event('input'))
+      })
+      await page.click('dialog [name=take]')
+      await until(() => /393 tokens/.test(document.getElementById('model-facts').textContent))
+      await until(() => document.querySelectorAll('#patches button').length === 392)
       await page.click('#tab-statistics') // fetched now: a service worker that does not answer would keep it away
       await until(() => document.querySelector('#view table'))
     },

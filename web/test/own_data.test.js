@@ -134,7 +134,9 @@ test('licence and SHA-256 of the weights are beside the model; weights that are 
       (source) => new RegExp(source).test(document.getElementById('model-origin').textContent),
       pattern.source
     )
-  await origin(new RegExp(`^Licence: Apache-2\\.0.*SHA-256 ${sum.slice(0, 8)}…$`))
+  await origin(
+    new RegExp(`^vit: classifier on CLS.*\\.Licence: Apache-2\\.0.*SHA-256 ${sum.slice(0, 8)}…$`)
+  )
   assert.equal(
     await page.getAttribute('#model-origin button', 'title'),
     `${sum}  model.safetensors`
@@ -193,7 +195,7 @@ test('what is not there, and a server that the policy does not name, get a sente
     assert.match(await text(page, 'error-text'), /** @type {any} */ (sentence))
     await page.click('#error-close')
   }
-  assert.equal(page.faults.filter((fault) => fault.includes('404')).length, 4) // the weights and the index of their shards, PyTorch's too
+  assert.equal(page.faults.filter((fault) => fault.includes('404')).length, 5) // the weights and the index of their shards, PyTorch's too, and open_clip's config
   page.faults = page.faults.filter((fault) => !fault.includes('404'))
   await finish(page)
 })

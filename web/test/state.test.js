@@ -46,13 +46,22 @@ test('a link holds what differs from the defaults, and gives it back', () => {
   assert.deepEqual(fromHash(toHash(/** @type {any} */ (much))), { ...state, cuts: [] })
   assert.deepEqual(fromHash(toHash(/** @type {any} */ (much), Infinity)), much)
   assert.equal(toHash({ ...defaults, query: [3, 4] }), '#q=3.4')
+  for (const more of [{ query: 3 }, { layer: 'pool' }, { size: [224, 448] }]) {
+    const sent = /** @type {any} */ ({ ...defaults, ...more })
+    assert.deepEqual(fromHash(toHash(sent)), sent)
+  }
 })
 
 test('what a link cannot mean is left out', () => {
   for (const hash of [
     '#l=-1',
     '#l=x&h=1.5',
-    '#q=3',
+    '#q=0',
+    '#q=300',
+    '#l=pools',
+    '#size=224',
+    '#size=0.224',
+    '#size=224.22400',
     '#q=1.2.3',
     '#v=elsewhere',
     '#a=7',
@@ -81,10 +90,17 @@ test('what the model has not is left out of a link, and the address says what is
     '#e=0': '',
     '#a=0': '#a=0',
     '#l=9&h=9&q=20.1': '#l=4&h=3&q=7.7',
-    '#q=cls&h=mean': '#h=mean&q=cls'
+    '#q=cls&h=mean': '#h=mean&q=cls',
+    '#l=pool&h=3': '#l=4&h=3', // it has none
+    '#q=2': '#q=7.7' // it has one token before the patches
   }))
     assert.equal(toHash(fitted(fromHash(hash), shape)), shown, hash)
   assert.deepEqual(fitted(/** @type {any} */ (defaults), shape), defaults)
+  const pooled = fitted(fromHash('#l=pool&h=9&r=1&p=raw'), { ...shape, pool: 8 })
+  assert.deepEqual(
+    [pooled.layer, pooled.head, pooled.reverse, pooled.score],
+    ['pool', 7, false, 'softmax']
+  )
   assert.deepEqual(
     fitted(/** @type {any} */ ({ ...defaults, query: 'cls' }), { ...shape, prefixTokens: 0 }).query,
     [7, 7]

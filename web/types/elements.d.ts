@@ -195,6 +195,7 @@ interface PageElements {
   sorting: HTMLElement
   'sorting-title': HTMLHeadingElement
   spoken: HTMLParagraphElement
+  size: HTMLButtonElement
   stage: HTMLElement
   'stage-table': HTMLButtonElement
   'stage-title': HTMLHeadingElement

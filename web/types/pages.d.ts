@@ -8,7 +8,8 @@ import type {
   Runtime,
   RunResult,
   Scene,
-  Session
+  Session,
+  SessionInfo
 } from '../src/index.js'
 import type { OverlayStyle, Scale, ScaleKind } from '../plot/index.js'
 import type { views } from '../pages/explorer/views/view_list.js'
@@ -39,8 +40,8 @@ export interface Page {
   /** Resolves to whether the model could be loaded; the page has said why not. */
   openModel(source: PageSource, name: string): Promise<boolean>
   openScene(seed: number): Promise<void>
-  /** Makes the state fit the model: layers, heads and patches that it has. */
-  fit(): void
+  /** Makes the state fit the model: layers, heads and patches that it has. state: what is new. */
+  fit(state?: Partial<State>): void
   /** The query drawn now: the patch under the mouse, or the chosen one. */
   query(): PageQuery
   showError(error: unknown, again?: () => void): void
@@ -50,8 +51,8 @@ export interface Page {
   look?: ((token: number | null) => void) | null
 }
 
-/** [row, column] of a patch, or CLS. */
-export type PageQuery = 'cls' | [row: number, column: number]
+/** [row, column] of a patch, or the number of a token before the patches; 'cls' is the first. */
+export type PageQuery = 'cls' | number | [row: number, column: number]
 export type ScoreStage = 'softmax' | 'masked' | 'scaled' | 'raw' | 'value'
 export type Fusion = 'mean' | 'min' | 'max'
 /** See explorer/views/view_list.js. */
@@ -75,7 +76,8 @@ export interface Changes {
  * open. */
 export interface State extends Changes {
   scene: number | null
-  layer: number
+  /** 'pool': the pooling attention. */
+  layer: number | 'pool'
   head: number | 'mean'
   query: PageQuery
   view: ViewName
@@ -85,6 +87,8 @@ export interface State extends Changes {
   strength: number
   reverse: boolean
   fit: 'model' | 'whole'
+  /** Of the picture in pixels; null: the model's own. */
+  size: [height: number, width: number] | null
   fusion: Fusion
   /** Layers of the rollout; last -1: the last of the model. */
   first: number
@@ -127,9 +131,10 @@ export interface Drawn {
   of: RunnerResult
   shape: Shape
   at: {
-    layer: number
+    layer: State['layer']
     head: number | 'mean'
-    query: PageQuery
+    /** null: the probe of the pooling attention. */
+    query: PageQuery | null
     reverse: boolean
     rollout: boolean
   }
@@ -142,6 +147,7 @@ export interface Drawn {
   table: Uint8Array
   /** Outlines over the picture, an SVG path. */
   path: string
+  /** -1: the probe of the pooling attention. */
   token: number
   note: string
   caption: string
@@ -226,6 +232,8 @@ export type Query = PageQuery
 export interface Shape {
   layers: number
   heads: number
+  /** Heads of the pooling attention, 0 without one; Infinity: not known before the first run. */
+  pool?: number
   tokens: number
   prefixTokens: number
   rows: number
@@ -234,6 +242,19 @@ export interface Shape {
   tokenNames?: string[]
   batch?: number
   patch?: number
+  /** Of a model's session. */
+  memory?: SessionInfo['memory']
+}
+/** What a size of pictures costs; in bytes. */
+export interface SizeCost {
+  tokens: number
+  /** Whether all maps are kept. */
+  keeps: boolean
+  /** Of all maps. */
+  maps: number
+  runtime: number
+  /** Copies that the page has. */
+  page: number
 }
 /** Numbers of a head; those of saved maps may lack some. */
 export type PageStatistics = HeadStatistics
@@ -245,6 +266,8 @@ export interface RunnerResult extends Omit<RunResult, 'region' | 'logits' | 'val
   logits: ArrayLike<number> | null
   region: Region
   changes?: Changes
+  /** Rows of the pooling attention over all tokens, one a head. */
+  pool?: Float32Array[]
   fit: 'model' | 'whole'
   kept: boolean
   scores: boolean
@@ -252,9 +275,9 @@ export interface RunnerResult extends Omit<RunResult, 'region' | 'logits' | 'val
 
 /** Which row: a query as the page has it, or its token's number; of: the result it is of. */
 export interface RowPlace {
-  layer: number
+  layer: State['layer']
   head: number | 'mean'
-  query?: PageQuery
+  query?: PageQuery | null
   token?: number
   reverse?: boolean
   score?: ScoreStage
@@ -271,6 +294,8 @@ export interface Changing {
 
 /** A head with its numbers, as the table of heads lists it. */
 export type HeadEntry = PageStatistics & { layer: number; head: number }
+/** A head whose map is shown; its numbers where it was found by them. */
+export type ShownHead = HeadEntry | { layer: State['layer']; head: number }
 
 /** How the demo model's files are fetched. onMismatch: before the weights are fetched again. */
 export interface LoadOptions {

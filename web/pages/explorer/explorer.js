@@ -4,12 +4,11 @@ import { keysOfChanges, unchanged } from './state/changes.js'
 import { connectControls, showControls } from './controls/controls.js'
 import { createRunner } from './model/model_runner.js'
 import { demoModel } from '../heed/demo.js'
-import { connectKeys } from './controls/keys.js'
 import { sourceOf } from './state/place.js'
 import { connectPictures } from './open/picture_sources.js'
 import { scenePictures } from './open/scene_pictures.js'
 import { barOfStart } from './controls/start_progress.js'
-import { connectModels } from './open/model_buttons.js'
+import { connectModels, showFacts } from './open/model_buttons.js'
 import { connectSave } from './save/save_buttons.js'
 import { copyHashes, showError, showProgress, showStatus, showStop } from './controls/status.js'
 import { createStore } from './state/store.js'
@@ -18,7 +17,7 @@ import { showAnswer, showNumbers } from './views/numbers.js'
 import { createStage } from './views/stage.js'
 import { createPanel } from './views/panel.js'
 /** @import {Progress} from '../../src/index.js' */
-/** @import {Changes, Page, PagePicture, PageSource, Runner, State, Store} from '../../types/pages.js' */
+/** @import {Changes, Page, PagePicture, PageSource, State, Store} from '../../types/pages.js' */
 
 /** @type {Store} */
 const store = createStore({
@@ -43,7 +42,9 @@ const page = /** @type {Page} */ ({
 /** The query drawn now: the patch under the mouse, or the chosen one. */
 page.query = () => store.get().hover ?? store.get().query
 
-const fit = () => store.set({ ...fitted(store.get(), page.engine.shape), hover: null })
+/** @param {Partial<State>} [state] what becomes of it */
+const fit = (state) =>
+  store.set({ ...fitted({ ...store.get(), ...state }, page.engine.shape), hover: null })
 page.fit = fit
 
 /** @type {AbortController | null} */
@@ -120,60 +121,15 @@ async function run(picture, { live = false } = {}) {
 const changesOf = (state) =>
   /** @type {any} */ (Object.fromEntries(keysOfChanges.map((key) => [key, state[key]])))
 
-/**
- * About 0.3 s at 10 GFLOP/s: two operations a weight and token, four a pair of tokens and channel.
- * What takes longer is run when it is asked for.
- * @param {Runner} engine
- */
-const atOnce = ({ model: { parameters, width = 0 }, shape: { tokens, layers } }) =>
-  2 * parameters * tokens + 4 * tokens ** 2 * width * layers <= 3e9
-
-/* What is changed in the attention or in what is seen is run again; changes that come while one is
- * under way are joined. */
+/* What follows a change of the attention, or of what is seen, is fetched with the first. */
 function followChanges() {
-  const chip = document.getElementById('stale'),
-    keys = [...keysOfChanges, 'fit']
-  let running = false,
-    again = false
-  const isShown = () => {
-    const { changes, fit } = page.engine.result ?? {},
-      state = store.get()
-    return (
-      state.fit === fit &&
-      keysOfChanges.every((key) => String(state[key]) === String(changes?.[key]))
-    )
-  }
-
-  async function runAgain() {
-    again = true
-    if (running) return
-    running = true
-    const late = setTimeout(() => {
-      chip.hidden = false
-    }, 200)
-    chip.disabled = true
-    chip.textContent = 'Settings changed: running again'
-    while (again) {
-      again = false
-      showStatus('Settings changed: running again …')
-      await run(page.picture)
-    }
-    clearTimeout(late)
-    chip.disabled = running = false
-    chip.hidden = true
-  }
-
-  store.on(/** @type {(keyof State)[]} */ (keys), () => {
+  /** @type {Promise<() => unknown> | undefined} */
+  let changed
+  store.on(/** @type {(keyof State)[]} */ ([...keysOfChanges, 'fit']), () => {
     if (!page.picture) return
-    if (running || atOnce(page.engine)) return runAgain()
-    chip.textContent = 'Settings changed: run again'
-    chip.hidden = isShown()
-    document.body.classList.toggle('dim', !chip.hidden)
+    changed ??= import('./model/run_again.js').then(({ connectChanges }) => connectChanges(page))
+    changed.then((follow) => follow()).catch(showError)
   })
-  store.on(['ran'], () => {
-    if (!running && isShown()) chip.hidden = true
-  })
-  chip.addEventListener('click', runAgain)
 }
 
 /**
@@ -186,12 +142,10 @@ async function openModel(source, name) {
   try {
     await page.engine.load(source, { onProgress: showProgress, signal: stop.signal })
     page.source = source
-    store.set(unchanged)
+    store.set({ ...unchanged, size: null })
     fit()
-    const { model, shape } = page.engine
     document.getElementById('model-name').textContent = name
-    document.getElementById('model-facts').textContent =
-      `${shape.layers} layers, ${shape.heads} heads, ${shape.tokens} tokens, ${(model.weightBytes / 1e6).toFixed(1)}\u00a0MB`
+    showFacts(page.engine)
     if (page.picture) await run(page.picture)
     return true
   } catch (error) {
@@ -228,6 +182,31 @@ function followModel() {
       import('./model/model_origin.js').then(({ showOrigin }) => showOrigin(page)).catch(() => {})
     ) // what was fetched before may be gone: the numbers do not need it
   })
+}
+
+/* A link may name a size, which the demo model is given once it has run. */
+function followSize() {
+  const apply = () =>
+    import('./open/picture_size.js').then(({ applySize }) => applySize(page)).catch(showError)
+  store.on(['size'], apply)
+  if (store.get().size) apply()
+}
+
+/* What keys do is fetched with the first of them. */
+function followKeys() {
+  /** @type {((event: KeyboardEvent) => void) | undefined} */
+  let press
+  for (const area of [document.getElementById('stage'), document.querySelector('.panel')])
+    area.addEventListener('keydown', (event) => {
+      if (press) press(event)
+      else
+        import('./controls/keys.js')
+          .then(({ connectKeys }) => {
+            press ??= connectKeys(page)
+            press(event)
+          })
+          .catch(showError)
+    })
 }
 
 /* On a phone alone the numbers are a sheet. */
@@ -284,7 +263,7 @@ async function start() {
   store.on(['drawn', 'measured'], () => showNumbers(page))
   store.on(['ran'], () => showAnswer(page))
   connectControls(page)
-  connectKeys(page)
+  followKeys()
   connectSave(page)
   followPins()
   followWidth()
@@ -295,6 +274,7 @@ async function start() {
   followChanges()
   followAddress(page)
   followModel()
+  followSize()
   document.documentElement.dataset.ready = 'true'
 }
 

@@ -86,7 +86,9 @@ function connectPointer({ element, size, cell }, onPick, onHover) {
    */
   function cellAt(event) {
     const { rows, columns } = size(),
-      box = held ?? element.getBoundingClientRect()
+      index = [...element.querySelectorAll('button')].indexOf(/** @type {any} */ (event.target)) // while nothing captures it
+    if (index >= 0) return [Math.floor(index / columns), index % columns]
+    const box = held ?? element.getBoundingClientRect()
     const row = Math.floor(((event.clientY - box.top) / box.height) * rows),
       column = Math.floor(((event.clientX - box.left) / box.width) * columns)
     return [Math.min(rows - 1, Math.max(0, row)), Math.min(columns - 1, Math.max(0, column))]

@@ -2,7 +2,6 @@
 import { overlayStyles } from '../../plot/overlay.js'
 import { scaleKinds } from '../../plot/scale.js'
 import { connectTheme } from '../../shared/page_settings.js'
-import { pin } from '../state/pins.js'
 import { scoreStages } from '../../shared/scores.js'
 /** @import {ColormapName} from '../../../src/index.js' */
 /** @import {OverlayStyle} from '../../../plot/index.js' */
@@ -68,20 +67,23 @@ const keysOfControls = [
  * @param {Readonly<State>} state
  */
 function showState(page, state) {
-  const out = state.off.includes(`${state.layer}.${state.head}`)
+  const out = state.off.includes(`${state.layer}.${state.head}`),
+    pooled = state.layer === 'pool'
   element('ablate').textContent = out ? 'Restore' : 'Ablate'
-  element('ablate').disabled = state.head === 'mean' || !page.engine.canChange
+  element('ablate').disabled = pooled || state.head === 'mean' || !page.engine.canChange
   for (const id of /** @type {const} */ (['style', 'scale', 'score', 'strength', 'colours']))
     element(id).value = String(state[id])
   element('score').disabled =
-    state.view === 'rollout' || (page.engine.result && !page.engine.scored())
+    pooled || state.view === 'rollout' || (page.engine.result && !page.engine.scored())
   element('scale').disabled = state.score !== 'softmax' && !element('score').disabled
   for (const button of fits()) {
     button.setAttribute('aria-pressed', button.dataset.fit === state.fit)
     button.disabled = Boolean(page.engine.saved)
   }
   element('cls').setAttribute('aria-pressed', state.query === 'cls')
+  element('cls').disabled = pooled || !page.engine.shape.prefixTokens
   element('reverse').setAttribute('aria-pressed', state.reverse)
+  element('reverse').disabled = pooled
 }
 
 /** @param {Page} page */
@@ -109,7 +111,9 @@ export function connectControls(page) {
   element('view-table').addEventListener('click', () =>
     table(store.get().view).catch(page.showError)
   )
-  element('pin').addEventListener('click', () => pin(page))
+  element('pin').addEventListener('click', () =>
+    import('../state/pins.js').then(({ pin }) => pin(page)).catch(page.showError)
+  )
   element('compare').addEventListener('click', () => store.set({ view: 'compare' }))
   element('ablate').addEventListener('click', () => toggleHead(page))
   for (const button of fits())
@@ -133,16 +137,18 @@ export const toggled = (list, entry, on = !list.includes(entry)) =>
  */
 export function toggleHead({ store }) {
   const { off, layer, head } = store.get()
-  if (head !== 'mean') store.set({ off: toggled(off, `${layer}.${head}`) })
+  if (head !== 'mean' && layer !== 'pool') store.set({ off: toggled(off, `${layer}.${head}`) })
 }
 
 /**
- * From CLS, and back to the patch before.
+ * From a token before the patches, and back to the patch before.
  * @param {{store: Store, engine: Runner}} options
  */
-export function toggleCls({ store, engine }) {
-  const { query, patch } = store.get()
-  if (query === 'cls')
+export function toggleCls({ store, engine }, token = 0) {
+  const { query, patch } = store.get(),
+    wanted = token || 'cls'
+  if (query === wanted)
     store.set({ query: patch ?? [engine.shape.rows >> 1, engine.shape.columns >> 1] })
-  else if (engine.shape.prefixTokens > 0) store.set({ query: 'cls', patch: query })
+  else if (token < engine.shape.prefixTokens)
+    store.set({ query: wanted, patch: Array.isArray(query) ? query : patch })
 }

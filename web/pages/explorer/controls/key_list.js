@@ -1,4 +1,5 @@
 /* The keys in words, in the dialog of help. Loaded when asked for. */
+import './keys.js' // the switch beside the list
 import { views } from '../views/view_list.js'
 
 const keys = [

@@ -1,5 +1,6 @@
 /* Letter keys, while the stage or the panel has the focus, and unless they are switched off; arrows
- * are the grids' own. The list of them and the switch are in index.html. */
+ * are the grids' own. The switch is in index.html, the list of keys in key_list.js. Loaded with the
+ * first key, or with that list. */
 import { toggleCls, toggleHead } from './controls.js'
 import { pin, swap } from '../state/pins.js'
 import { views } from '../views/view_list.js'
@@ -20,16 +21,17 @@ function actionsOf(page) {
    */
   const within = (value, end) => Math.min(end - 1, Math.max(0, value))
   /** @param {number} by */
-  const layer = (by) => () =>
-    store.set({ layer: within(store.get().layer + by, page.engine.shape.layers) })
+  const layer = (by) => () => {
+    const { layer } = store.get(),
+      { layers, pool } = page.engine.shape,
+      at = layer === 'pool' ? layers : layer
+    page.fit({ layer: page.engine.layerAt(within(at + by, layers + (pool ? 1 : 0))) })
+  }
   /** @param {number} by */
-  const head = (by) => () =>
-    store.set({
-      head:
-        store.get().head === 'mean'
-          ? 0
-          : within(/** @type {number} */ (store.get().head) + by, page.engine.shape.heads)
-    })
+  const head = (by) => () => {
+    const { head } = store.get()
+    page.fit({ head: head === 'mean' ? 0 : Math.max(0, head + by) })
+  }
   /** @param {number} by */
   const strength = (by) => () =>
     store.set({
@@ -62,18 +64,22 @@ function actionsOf(page) {
   return actions
 }
 
-/** @param {Page} page */
+const letters = document.getElementById('letters')
+letters.checked = stored('letters') !== 'off'
+letters.addEventListener('change', () => keep('letters', letters.checked ? 'on' : 'off'))
+
+/**
+ * What a key does that is pressed in the stage or the panel.
+ * @param {Page} page
+ * @returns {(event: KeyboardEvent) => void}
+ */
 export function connectKeys(page) {
   const actions = actionsOf(page)
-  const letters = document.getElementById('letters')
-  letters.checked = stored('letters') !== 'off'
-  letters.addEventListener('change', () => keep('letters', letters.checked ? 'on' : 'off'))
-  for (const area of [document.getElementById('stage'), document.querySelector('.panel')])
-    area.addEventListener('keydown', (event) => {
-      if (!letters.checked && event.key !== '?') return
-      const typed = ['SELECT', 'INPUT'].includes(/** @type {Element} */ (event.target).tagName)
-      if (typed || event.ctrlKey || event.metaKey || event.altKey || !(event.key in actions)) return
-      event.preventDefault()
-      actions[event.key]()
-    })
+  return (event) => {
+    if (!letters.checked && event.key !== '?') return
+    const typed = ['SELECT', 'INPUT'].includes(/** @type {Element} */ (event.target).tagName)
+    if (typed || event.ctrlKey || event.metaKey || event.altKey || !(event.key in actions)) return
+    event.preventDefault()
+    actions[event.key]()
+  }
 }

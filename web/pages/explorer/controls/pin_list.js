@@ -41,11 +41,10 @@ export async function showPin(page, { source, model, image, settings }) {
       document.getElementById('demo-model').hidden = source === demoModel
   }
   if (image !== page.picture) await page.run(image)
-  store.set({
+  page.fit({
     ...Object.fromEntries(keysOfPlace.map((key) => [key, state[/** @type {keyof State} */ (key)]])),
     view
   })
-  page.fit()
 }
 
 /**

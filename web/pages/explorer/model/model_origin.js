@@ -2,10 +2,10 @@
  * its files state, and the SHA-256 of its weights. Loaded for another model than the demo's, which the page has from the start; weights are
  * hashed beside the page's own work, large ones when asked for. */
 import { demoModel } from '../../heed/demo.js'
+import { rulesOf } from './rules_line.js'
 import { hashesOf, weightsOf } from './weight_hashes.js'
 import { copyHashes } from '../controls/status.js'
 import { sourceOf } from '../state/place.js'
-/** @import {ModelInfo} from '../../../src/index.js' */
 /** @import {Page, PageSource, SavedMaps} from '../../../types/pages.js' */
 
 /* Larger weights are hashed when asked for: the browser holds a whole file for it. In bytes. */
@@ -47,20 +47,12 @@ function showHash(host, hashes, many) {
 }
 
 /**
- * As `heed inspect` says it.
- * @param {ModelInfo} model
- */
-const rulesOf = ({ family, rules, assumed }) =>
-  `${family}: ${rules}.${assumed ? ` Assumed: ${assumed}.` : ''}`
-
-/**
  * The button that starts from the first token says which that is.
  * @param {string[]} tokenNames of the tokens before the patches
  */
 function nameFirst([first]) {
   const button = /** @type {HTMLButtonElement} */ (document.getElementById('cls'))
   button.textContent = `From ${first ?? 'CLS'}`
-  button.disabled = !first
 }
 
 /** @param {Page} page */

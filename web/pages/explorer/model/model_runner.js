@@ -8,7 +8,7 @@ import { slice } from './attention_rows.js'
 import { isChanged, unchanged } from '../state/changes.js'
 /** @import {createMask} from '../state/write_changes.js' */
 /** @import {CallOptions, ColormapName, DrawnScene, Model, ModelInfo, ModelSource, RunResult, Runtime, RuntimeOptions, Scene, Session} from '../../../src/index.js' */
-/** @import {Changes, Changing, Fusion, LoadOptions, PagePicture, PageQuery, PageSource, PageStatistics, PictureSource, RowPlace, RunnerResult, SavedMaps, ScoreStage, Shape} from '../../../types/pages.js' */
+/** @import {Changes, Changing, Fusion, LoadOptions, PagePicture, PageQuery, PageSource, PageStatistics, PictureSource, RowPlace, RunnerResult, SavedMaps, ScoreStage, Shape, State} from '../../../types/pages.js' */
 
 /* All maps of a run, and what they were made from, are kept below this; above it, rows are worked
  * out on demand. In bytes. */
@@ -16,11 +16,22 @@ const keepAtMost = 160e6
 
 const savedModel = Object.freeze({ family: 'saved maps', parameters: 0, labels: [] })
 
-/** @param {number} layers */
+/**
+ * Whether all maps of so many tokens are kept.
+ * @param {{layers: number, heads: number}} model
+ * @param {number} tokens
+ */
+export const keepsAll = ({ layers, heads }, tokens) =>
+  layers * heads * tokens * tokens * 4 <= keepAtMost
+
+/** @param {{layers: number, pool?: number}} shape */
 const kept = (
-  layers,
+  { layers, pool },
   names = ['attention.weights', 'attention.output', 'query', 'key', 'value', 'output']
-) => Array.from({ length: layers }, (_, i) => names.map((what) => `layer.${i}.${what}`)).flat()
+) => [
+  ...(pool ? ['pool.attention.weights'] : []),
+  ...Array.from({ length: layers }, (_, i) => names.map((what) => `layer.${i}.${what}`)).flat()
+]
 
 /**
  * options: onProgress, signal, onMismatch (demo_files.js), and what createRuntime takes. scene:
@@ -78,6 +89,7 @@ export class ModelRunner {
   /** @type {ReturnType<typeof createMask>} */
   #mask = none // once something is changed
   #keeps = false // whether a run hands out all maps
+  #sized = {} // what createSession is given of `size`
   /** @type {Session | null} */
   #light = null // hands out queries and keys alone, for runs that the next one replaces at once; #plain where not all maps are kept
   /** @type {Shape} */
@@ -89,6 +101,11 @@ export class ModelRunner {
    * @type {(RunnerResult & {picture: PictureSource}) | null}
    */
   whole = null
+  /**
+   * Of the pictures in pixels, where it is not the model's own.
+   * @type {State['size']}
+   */
+  size = null
   /**
    * Maps from a file take the runtime's place until a model is loaded.
    * @type {SavedMaps | null}
@@ -136,39 +153,91 @@ export class ModelRunner {
   }
 
   /**
+   * A session of a model at a size, with what the runner keeps of it.
+   * @param {Model} model
+   * @param {State['size']} size
+   * @param {CallOptions} [options]
+   */
+  async #open(model, size, options) {
+    const { imageSize, patch, prefixTokens } = model.info,
+      [height = imageSize, width = imageSize] = size ?? [],
+      sized = size ? { height, width } : {},
+      tokens = prefixTokens + Math.floor(height / patch) * Math.floor(width / patch),
+      { found } = await model.tensors(),
+      pool = found.some(({ role }) => role === 'head.probe') ? Infinity : 0 // its heads are known after a run
+    let keeps = keepsAll(model.info, tokens),
+      session = model.createSession({
+        taps: keeps ? kept({ ...model.info, pool }) : 'rows',
+        ...sized,
+        ...options
+      })
+    const shape = await session.ready.catch((error) => {
+      if (error.status !== 'OUT_OF_MEMORY') throw error
+      keeps = false
+      session = model.createSession({ taps: 'rows', ...sized, ...options }) // without room for all maps: rows on demand
+      return session.ready
+    })
+    return { session, keeps, size, sized, shape: { ...shape, pool } }
+  }
+
+  /** @param {{session: Session, keeps: boolean, size: State['size'], sized: object, shape: Shape}} opened */
+  #take({ session, keeps, size, sized, shape }) {
+    this.#session = this.#plain = session
+    this.#keeps = keeps
+    this.#sized = sized
+    this.size = size
+    this.shape = shape
+    this.result = none
+  }
+
+  #closeSessions() {
+    for (const old of [this.#changing?.session, this.#light, this.#plain]) old?.close()
+    this.#changing = none
+    this.#light = this.whole = null
+  }
+
+  /**
    * Takes the place of the model before, once it is ready; `result` is null until the next run.
    * @param {ModelSource} source
    * @param {CallOptions} options
    */
   async load(source, options) {
     const model = await this.#runtime.loadModel(source, options)
-    let session, shape, keeps
+    let opened
     try {
-      const { imageSize, patch, prefixTokens, layers, heads } = model.info
-      const tokens = prefixTokens + Math.floor(imageSize / patch) ** 2
-      keeps = layers * heads * tokens * tokens * 4 <= keepAtMost
-      session = model.createSession({ taps: keeps ? kept(layers) : 'rows', ...options })
-      shape = await session.ready.catch((error) => {
-        if (error.status !== 'OUT_OF_MEMORY') throw error
-        keeps = false
-        session = model.createSession({ taps: 'rows', ...options }) // without room for all maps: rows on demand
-        return session.ready
-      })
+      opened = await this.#open(model, null, options)
     } catch (error) {
       model.close()
       throw error
     }
     await this.#busy // a run of the model before ends first
-    this.#changing?.session.close()
-    for (const old of [this.#light, this.#plain, this.#model]) old?.close()
+    this.#closeSessions()
+    this.#model?.close()
     this.#model = model
-    this.#session = this.#plain = session
-    this.#keeps = keeps
-    this.#changing = none
-    this.#light = this.whole = null
-    this.shape = shape
     this.saved = null
-    this.result = none
+    this.#take(opened)
+  }
+
+  /**
+   * The model for pictures of another size, null: its own. The sessions before are closed first, so
+   * that its weights are in memory once; they come back where it cannot take the size. `result` is
+   * null until the next run.
+   * @param {State['size']} size
+   * @param {CallOptions} options
+   */
+  resize(size, options) {
+    const resized = this.#busy.then(async () => {
+      this.result = none
+      this.#closeSessions()
+      try {
+        this.#take(await this.#open(this.#model, size, options))
+      } catch (error) {
+        this.#take(await this.#open(this.#model, this.size))
+        throw error
+      }
+    })
+    this.#busy = resized.catch(() => {})
+    return resized
   }
 
   /** @param {SavedMaps} saved */
@@ -256,7 +325,8 @@ export class ModelRunner {
       this.#changing = {
         key,
         session: this.#model.createSession({
-          taps: kept(this.shape.layers),
+          taps: kept(this.shape),
+          ...this.#sized,
           intervene: { emptyRow, temperature }
         }),
         written: new Map(),
@@ -280,6 +350,21 @@ export class ModelRunner {
         ? changing.session.runFrom(layer, options)
         : changing.session.run(picture, { ...options, fit }))
     changing.ran = { picture, fit }
+    return result
+  }
+
+  /**
+   * With the maps of the pooling attention, where the model has one.
+   * @param {RunnerResult} result the last of the session
+   * @param {Session} session
+   */
+  async #withPool(result, session) {
+    const { shape } = this
+    if (shape.pool) {
+      const { poolRows } = await import('./pooling.js')
+      result.pool = await poolRows(session, shape.tokens)
+      shape.pool = result.pool.length
+    }
     return result
   }
 
@@ -315,18 +400,21 @@ export class ModelRunner {
    */
   async #runLight(picture, fit) {
     const session = (this.#light ??= this.#keeps
-        ? this.#model.createSession({ taps: kept(this.shape.layers, ['query', 'key']) })
+        ? this.#model.createSession({ taps: kept(this.shape, ['query', 'key']), ...this.#sized })
         : this.#plain),
       result = await session.run(picture, { fit })
     this.#session = session
-    return (this.result = /** @type {RunnerResult} */ ({
-      ...result,
-      changes: unchanged,
-      fit,
-      attention: null,
-      kept: false,
-      scores: false
-    }))
+    return (this.result = await this.#withPool(
+      /** @type {RunnerResult} */ ({
+        ...result,
+        changes: unchanged,
+        fit,
+        attention: null,
+        kept: false,
+        scores: false
+      }),
+      session
+    ))
   }
 
   /**
@@ -343,19 +431,17 @@ export class ModelRunner {
       if (this.saved) return (this.result = this.#savedResult(/** @type {any} */ (picture)))
       if (light && !isChanged(changes)) return this.#runLight(picture, fit)
       if (!isChanged(changes) || this.whole?.picture !== picture || this.whole.fit !== fit) {
-        this.result = this.#withMaps(
-          await this.#plain.run(picture, { ...options, fit }),
-          unchanged,
-          fit
+        this.result = await this.#withPool(
+          this.#withMaps(await this.#plain.run(picture, { ...options, fit }), unchanged, fit),
+          this.#plain
         )
         this.#session = this.#plain
         this.whole = { picture, ...this.result }
       }
       if (!isChanged(changes) || !this.result.scores) return this.result
-      this.result = this.#withMaps(
-        await this.#runChanged(picture, changes, { ...options, fit }),
-        changes,
-        fit
+      this.result = await this.#withPool(
+        this.#withMaps(await this.#runChanged(picture, changes, { ...options, fit }), changes, fit),
+        this.#changing.session
       )
       this.#session = this.#changing.session
       return this.result
@@ -384,7 +470,8 @@ export class ModelRunner {
    */
   token(query) {
     const { prefixTokens, columns } = this.shape
-    return query === 'cls' ? 0 : prefixTokens + query[0] * columns + query[1]
+    if (Array.isArray(query)) return prefixTokens + query[0] * columns + query[1]
+    return query === 'cls' ? 0 : query
   }
 
   /** @param {number} token */
@@ -410,7 +497,8 @@ export class ModelRunner {
     of = this.result
   }) {
     const { tokens, heads } = this.shape,
-      { attention } = of
+      { attention, pool = [] } = of
+    if (layer === 'pool') return head === 'mean' ? this.explain.headMean(pool) : pool[head]
     if (score !== 'softmax' && this.scored(score, of))
       return this.#scores(of, layer, head, token, reverse, score)
     if (attention)
@@ -477,13 +565,24 @@ export class ModelRunner {
   }
 
   /**
-   * Rows of all heads: rows[layer][head].
+   * The name of a row of rows().
+   * @param {number} index
+   * @returns {State['layer']}
+   */
+  layerAt(index) {
+    return index === this.shape.layers ? 'pool' : index
+  }
+
+  /**
+   * Rows of all heads: rows[layer][head], and after the layers those of the pooling attention,
+   * which has weights of its own query alone.
    * @param {{query: PageQuery, reverse?: boolean, score?: ScoreStage}} of
    * @returns {Promise<Float32Array[][]>}
    */
-  async rows({ query, reverse, score }) {
-    const { layers, heads } = this.shape
-    return Promise.all(
+  async rows({ query, reverse, score = 'softmax' }) {
+    const { layers, heads } = this.shape,
+      { pool } = this.result
+    const rows = await Promise.all(
       Array.from({ length: layers }, (_, layer) =>
         Promise.all(
           Array.from({ length: heads }, (_, head) =>
@@ -492,6 +591,7 @@ export class ModelRunner {
         )
       )
     )
+    return pool && !reverse && score === 'softmax' ? [...rows, pool] : rows
   }
 
   /**
@@ -530,14 +630,15 @@ export class ModelRunner {
   }
 
   /**
-   * @param {{query: PageQuery, fusion: Fusion, residual: number, discard?: number, first: number, last: number}} how
+   * query null: the rows of all tokens, of a model.
+   * @param {{query: PageQuery | null, fusion: Fusion, residual: number, discard?: number, first: number, last: number}} how
    * @returns {Promise<Float32Array>}
    */
   rollout({ query, fusion, residual, discard = 0, first, last }) {
     const to = last < 0 ? this.shape.layers - 1 : last
     if (this.saved)
       return this.saved.rollout({
-        token: this.token(query),
+        token: this.token(/** @type {PageQuery} */ (query)),
         fusion,
         residual,
         discard,
@@ -545,7 +646,7 @@ export class ModelRunner {
         last: to
       })
     return this.#session.rollout({
-      query: this.token(query),
+      query: query === null ? undefined : this.token(query),
       fusion,
       residual,
       discard,

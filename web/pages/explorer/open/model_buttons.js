@@ -1,6 +1,6 @@
 /* Models of one's own: buttons that open files, a folder, an address, and the demo model again. */
 import { demoModel } from '../../heed/demo.js'
-/** @import {Page} from '../../../types/pages.js' */
+/** @import {Page, Runner} from '../../../types/pages.js' */
 
 /** @type {<Id extends string>(id: Id) => ElementOf<Id>} */
 const element = (id) => document.getElementById(id)
@@ -12,6 +12,11 @@ const element = (id) => document.getElementById(id)
  */
 export const openFiles = (page, files) =>
   import('./open_files.js').then((opened) => opened.openFiles(page, files)).catch(page.showError)
+
+/** @param {Runner} engine */
+export const showFacts = ({ model, shape, size }) =>
+  (element('model-facts').textContent =
+    `${shape.layers} layers, ${shape.heads} heads, ${shape.tokens} tokens, ${(model.weightBytes / 1e6).toFixed(1)}\u00a0MB${size ? `, ${size.join(' × ')} pixels` : ''}`)
 
 /** @param {Page} page */
 const openLibrary = (page) =>
@@ -28,6 +33,7 @@ export function connectModels(page) {
   on('open-folder', () => import('./open_files.js').then(({ pickFolder }) => pickFolder(page)))
   on('open-address', async () => (await openLibrary(page)).focus())
   on('tensors', () => import('./tensor_report.js').then(({ showTensors }) => showTensors(page)))
+  on('size', () => import('./picture_size.js').then(({ showSizes }) => showSizes(page)))
   const showKept = async () => (await caches.has('heed-models')) && openLibrary(page)
   showKept().catch(() => {}) // a browser that keeps nothing, or not for this page, as in a sandboxed frame
   element('open-model').addEventListener('click', () => element('model-files').click())

@@ -20,14 +20,20 @@ const option = (name, value, usual) => (value === usual ? [] : [`--${name}`, val
 /** @param {...(string | number)} words */
 const line = (...words) => words.map((word) => quoted(String(word))).join(' ')
 
+/** @param {PageQuery} query */
+const tokenOf = (query) =>
+  Array.isArray(query)
+    ? `prefixTokens + ${query[0]} * columns + ${query[1]}`
+    : String(query === 'cls' ? 0 : query)
+
 /**
  * Options of heed run and heed maps; what is as it always is stays away.
  * @param {State} state
- * @param {{layers: number}} shape
+ * @param {Pick<Shape, 'layers' | 'tokenNames'>} shape
  */
 function optionsOf(
   { layer, head, query, reverse, fusion, residual, discard, first, last },
-  { layers }
+  { layers, tokenNames }
 ) {
   return [
     '--layer',
@@ -35,7 +41,11 @@ function optionsOf(
     '--head',
     head,
     '--query',
-    query === 'cls' ? 'cls' : query.join(','),
+    Array.isArray(query)
+      ? query.join(',')
+      : query === 'cls'
+        ? query
+        : (tokenNames?.[query] ?? query),
     ...(reverse ? ['--reverse'] : []),
     ...option('fusion', fusion, 'mean'),
     ...option('residual', residual, 0.5),
@@ -52,8 +62,9 @@ function optionsOf(
  * @param {string} picture
  */
 function commandOf(state, changes, shape, model, picture) {
-  const { fit, score } = state,
+  const { fit, score, size } = state,
     options = [
+      ...(size ? ['--size', size.join()] : []),
       ...option('fit', fit, 'model'),
       ...optionsOf(state, shape),
       ...option('score', score, 'softmax'),
@@ -134,11 +145,11 @@ const rowOf = (/** @type {string} */ name, /** @type {boolean} */ reverse) =>
     : `part(${name}, h * tokens + token, heads * tokens)`
 
 /**
- * @param {{layer: number, head: number | 'mean', query: PageQuery, reverse: boolean, score: ScoreStage}} options
+ * @param {{layer: State['layer'], head: number | 'mean', query: PageQuery, reverse: boolean, score: ScoreStage}} options
  */
 function codeOfScores({ layer, head, query, reverse, score }) {
   const { from, lines } = scores[score],
-    token = query === 'cls' ? '0' : `prefixTokens + ${query[0]} * columns + ${query[1]}`
+    token = tokenOf(query)
   const names = from.map(
     (name) => `${name.replace('attention.', '')} = values['layer.${layer}.${name}'].data`
   )
@@ -164,9 +175,11 @@ function codeOfRow(
       `const row = await session.rollout(${JSON.stringify({ query, fusion, residual, discard, firstLayer: first, layerCount: (last < 0 ? shape.layers - 1 : last) - first + 1 })})`
     ]
   if (score !== 'softmax') return codeOfScores({ layer, head, query, reverse, score })
+  if (layer === 'pool')
+    return [`const row = await session.attention(${JSON.stringify({ layer, head })})`]
   if (!reverse)
     return [`const row = await session.attention(${JSON.stringify({ layer, head, query })})`]
-  const token = query === 'cls' ? '0' : `prefixTokens + ${query[0]} * columns + ${query[1]}`
+  const token = tokenOf(query)
   return [
     `const matrix = await session.attention(${JSON.stringify({ layer, head })})`,
     `const row = matrix.filter((_, i) => i % tokens === ${token}) // attention received by this patch`
@@ -182,7 +195,8 @@ function codeOfRow(
  */
 function scriptOf(state, changes, shape, model, picture) {
   const seen = state.fit === 'whole' ? ", { fit: 'whole' }" : ''
-  const { view, layer, score, how } = state,
+  const { view, layer, score, how, size } = state,
+    sized = size ? `, height: ${size[0]}, width: ${size[1]}` : '',
     scored = view !== 'rollout' && score !== 'softmax',
     mean = changes.off.length > 0 && how === 'mean'
   const taps = scored
@@ -211,11 +225,12 @@ function scriptOf(state, changes, shape, model, picture) {
     picture,
     ...(mean
       ? [
-          'const plain = model.createSession({ taps: Array.from({ length: model.info.layers }, (_, i) => `layer.${i}.attention.output`) })',
+          'const plain = model.createSession({ taps: Array.from({ length: model.info.layers }, (_, i) => `layer.${i}.attention.output`)' +
+            `${sized} })`,
           `const whole = await plain.run(picture${seen})`
         ]
       : []),
-    `const session = model.createSession({ taps: ${taps}${intervene} })`,
+    `const session = model.createSession({ taps: ${taps}${sized}${intervene} })`,
     ...(sizes.length ? [`const { ${sizes.join(', ')} } = await session.ready`] : []),
     body,
     ''
@@ -228,7 +243,7 @@ function scriptOf(state, changes, shape, model, picture) {
  */
 export function code({ store, picture, source, engine }) {
   if (engine.saved) return commandOfMaps(engine.saved, store.get(), engine.shape)
-  const state = store.get(),
+  const state = { ...store.get(), size: engine.size },
     { scene } = state,
     own = scene === null || scene === undefined,
     model = source === demoModel ? '' : document.getElementById('model-name').textContent

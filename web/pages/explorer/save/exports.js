@@ -3,12 +3,13 @@
  * asked for. */
 import { cutOut } from '../model/seen_region.js'
 import { figure } from '../../plot/figure.js'
+import { poolRollout } from '../model/pooling.js'
 import { npyParts, safetensorsParts, zipParts } from '../../shared/array_files.js'
 import { provenanceOf, provenanceText } from './provenance.js'
 import { onStage, tokenTable } from './csv_lines.js'
 import { scaleOf } from '../views/bar.js'
 import { views } from '../views/view_list.js'
-/** @import {ListedView, Page, PagePicture, PageStatistics, Runner} from '../../../types/pages.js' */
+/** @import {Fusion, ListedView, Page, PagePicture, PageStatistics, Runner} from '../../../types/pages.js' */
 
 /** @type {<Id extends string>(id: Id) => ElementOf<Id>} */
 const element = (id) => document.getElementById(id)
@@ -85,8 +86,8 @@ function plotPicture(plot) {
 
 /** @param {Page} page */
 export async function currentFigure(page) {
-  const { store, engine, drawn } = page,
-    { query } = store.get()
+  const { engine, drawn } = page,
+    { query } = drawn.at
   return figure({
     pictures: {
       picture: element('picture').toDataURL(),
@@ -96,8 +97,9 @@ export async function currentFigure(page) {
     views: viewPictures(),
     rows: engine.shape.rows,
     columns: engine.shape.columns,
+    aspect: engine.shape.columns / engine.shape.rows,
     path: drawn.path,
-    cell: query === 'cls' ? null : query,
+    cell: Array.isArray(query) ? query : null,
     note: drawn.note,
     scale: drawn.scale,
     caption: drawn.caption,
@@ -165,9 +167,9 @@ function topClasses({ result, model, explain }) {
  * @param {PageStatistics[][] | null} statistics
  */
 function numbersOfHeads(explain, rows, scores, statistics) {
-  return rows.flatMap((layer, l) =>
-    layer.map((row, h) => {
-      const s = /** @type {PageStatistics[][]} */ (statistics)[l][h]
+  return /** @type {PageStatistics[][]} */ (statistics).flatMap((layer, l) =>
+    layer.map((s, h) => {
+      const row = rows[l][h]
       return {
         layer: l,
         head: h,
@@ -190,7 +192,8 @@ function numbersOfHeads(explain, rows, scores, statistics) {
 export async function numbers(page) {
   const { engine, picture, store } = page,
     { result, shape, model } = engine,
-    { query, reverse, score, fusion, residual, discard, first, last } = store.get()
+    { query, reverse, score, fusion, residual, discard, first, last } = store.get(),
+    how = { fusion, residual, discard, first, last }
   const rows = await engine.rows({ query, reverse }),
     scores = score === 'softmax' ? null : await engine.rows({ query, reverse, score }),
     statistics = await engine.statistics()
@@ -227,11 +230,28 @@ export async function numbers(page) {
         ...(reverse ? { reverse } : {}),
         ...(scores ? { score } : {}),
         heads: numbersOfHeads(engine.explain, rows, scores, statistics),
-        rollout: result.kept
-          ? Array.from(await engine.rollout({ query, fusion, residual, discard, first, last }))
-          : null
+        ...(result.pool ? await numbersOfPool(engine, result.pool, how) : {}),
+        rollout: result.kept ? Array.from(await engine.rollout({ ...how, query })) : null
       }
     ]
+  }
+}
+
+/**
+ * The maps of the pooling attention, and the rollout of its probe where all maps are kept.
+ * @param {Runner} engine
+ * @param {Float32Array[]} pool
+ * @param {{fusion: Fusion, residual: number, discard: number, first: number, last: number}} how
+ */
+async function numbersOfPool(engine, pool, how) {
+  const { explain, result } = engine
+  return {
+    pool: pool.map((row, head) => ({ head, entropy: explain.entropy(row), row: Array.from(row) })),
+    pool_rollout: result.kept
+      ? Array.from(
+          poolRollout(explain.headMean(pool), await engine.rollout({ ...how, query: null }))
+        )
+      : null
   }
 }
 

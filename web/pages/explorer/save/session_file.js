@@ -4,7 +4,7 @@ import { fromHash, longestSettings, toHash } from '../state/address.js'
 import { cutOut } from '../model/seen_region.js'
 import { decode } from '../open/decode_picture.js'
 import { scenePictures } from '../open/scene_pictures.js'
-import { sourceOf, square } from '../state/place.js'
+import { canvasOf, sourceOf } from '../state/place.js'
 import { hashesOf } from '../model/weight_hashes.js'
 import { provenanceOf } from './provenance.js'
 import { scoreStages } from '../../shared/scores.js'
@@ -219,7 +219,7 @@ async function readPins(page, { pins, pictures = [], weights_sha256: own }) {
         shape: /** @type {Shape} */ ({ tokens, prefixTokens, rows, columns }),
         image: /** @type {PagePicture} */ (image),
         region,
-        picture: cutOut(image, region, square())
+        picture: cutOut(image, region, canvasOf({ rows, columns }))
       }
     })
   )
@@ -238,8 +238,7 @@ export async function openSession(page, session) {
   await expectWeights(page, session.weights_sha256) // before anything of it is shown
   if (session.picture) await page.run(await readPicture(session.picture))
   else await page.openScene(/** @type {number} */ (scene))
-  page.store.set(state)
-  page.fit()
+  page.fit(state)
   if (!Array.isArray(session.pins)) return
   const pins = await readPins(page, session)
   page.store.set({ pins, pinned: pins[session.pins.findIndex(({ b }) => b === true)] ?? null })

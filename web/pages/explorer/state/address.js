@@ -18,6 +18,7 @@ export const defaults = Object.freeze({
   strength: 0.8,
   reverse: false,
   fit: 'model',
+  size: null,
   fusion: 'mean',
   first: 0,
   last: -1,
@@ -60,8 +61,13 @@ const oneOf =
  */
 const parseQuery = (text) => {
   const [, row, column] = /^(\d{1,3})\.(\d{1,3})$/.exec(text) ?? []
-  return text === 'cls' ? 'cls' : row === undefined ? undefined : [Number(row), Number(column)]
+  if (row !== undefined) return [Number(row), Number(column)]
+  return text === 'cls' ? text : /^[1-9]\d?$/.test(text) ? Number(text) : undefined
 }
+
+/** @param {string} text */
+const parseSize = (text) =>
+  /^[1-9]\d{0,3}\.[1-9]\d{0,3}$/.test(text) ? text.split('.').map(Number) : undefined
 
 /** @param {string} text */
 const filterText = (text) => (text.length <= 60 && /^[\w\s.,<>=%-]*$/.test(text) ? text : undefined)
@@ -86,7 +92,7 @@ const temperature = (text) =>
 /** @type {Record<string, [name: keyof State, read: (text: string) => any]>} */
 const keys = {
   s: ['scene', whole],
-  l: ['layer', whole],
+  l: ['layer', (/** @type {string} */ text) => (text === 'pool' ? text : whole(text))],
   h: ['head', (/** @type {string} */ text) => (text === 'mean' ? 'mean' : whole(text))],
   q: ['query', parseQuery],
   v: ['view', oneOf(...Object.keys(views))],
@@ -112,6 +118,7 @@ const keys = {
   g: ['discard', share(0, 0.95)],
   b: ['gains', listOf(/^\d{1,3}\.\d{1,3}\.\d{1,2}$/)],
   m: ['fit', oneOf('model', 'whole')],
+  size: ['size', parseSize],
   z: ['dropped', (/** @type {string} */ text) => readRuns(text, patchesMost)],
   u: ['cuts', pairs]
 }
@@ -175,15 +182,20 @@ export function fromHash(hash, longest = longestLink) {
  * @returns {State}
  */
 export function fitted(state, shape) {
-  const { layers, heads, rows, columns, prefixTokens } = shape,
-    { layer, head, query, first, last } = state,
+  const { layers, heads, rows, columns, prefixTokens, pool = 0 } = shape,
+    { layer, head, query, first, last, reverse, score } = state,
+    pooled = layer === 'pool' && pool > 0,
     end = last < layers ? last : -1
-  const inside = query === 'cls' ? prefixTokens > 0 : query[0] < rows && query[1] < columns
+  const inside = Array.isArray(query)
+    ? query[0] < rows && query[1] < columns
+    : prefixTokens > (query === 'cls' ? 0 : query)
   return {
     ...state,
     ...changesWithin(state, shape),
-    layer: Math.min(layer, layers - 1),
-    head: head === 'mean' ? head : Math.min(head, heads - 1),
+    layer: pooled ? layer : Math.min(layer === 'pool' ? layers : layer, layers - 1),
+    head: head === 'mean' ? head : Math.min(head, (pooled ? pool : heads) - 1),
+    reverse: reverse && !pooled, // the probe is no token
+    score: pooled ? 'softmax' : score,
     query: inside ? query : [rows >> 1, columns >> 1],
     first: Math.min(first, end < 0 ? layers - 1 : end),
     last: end

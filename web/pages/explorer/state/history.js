@@ -53,8 +53,7 @@ export function followAddress(page) {
     depth = entry.depth
     opening++
     try {
-      store.set(state)
-      page.fit()
+      page.fit(state)
       const { own = isOwn() && !/\bs=/.test(location.hash) } = entry
       await showPicture(page, own, ownPicture, scene, opening > 1)
     } catch (error) {

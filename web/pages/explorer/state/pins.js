@@ -7,6 +7,7 @@
 import { toHash } from './address.js'
 import { keysOfPlace, pictureNow, sourceOf } from './place.js'
 import { showStatus } from '../controls/status.js'
+import { placeName } from '../views/stage.js'
 /** @import {Page, PagePicture, PageQuery, State} from '../../../types/pages.js' */
 
 /**
@@ -73,4 +74,22 @@ export async function swap(page) {
   if (!pinned) return
   pin(page)
   await (await import('../controls/pin_list.js')).showPin(page, pinned)
+}
+
+/**
+ * The patch becomes B of the comparison; the query stays.
+ * @param {Page} page
+ * @param {[row: number, column: number]} query
+ */
+export async function pickB(page, query) {
+  const { store, engine } = page
+  if (!engine.result || store.get().layer === 'pool') return
+  const state = { ...store.get(), query },
+    row = await engine.row({ ...state, score: 'softmax' })
+  pin(page, {
+    row,
+    query,
+    title: `${placeName(/** @type {State} */ (state), engine.shape.layers)}: ${state.reverse ? 'to' : 'from'} ${engine.nameOf(engine.token(query))}`
+  })
+  store.set({ view: 'compare' })
 }

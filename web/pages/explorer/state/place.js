@@ -4,7 +4,7 @@ import { keysOfChanges } from './changes.js'
 import { cutOut } from '../model/seen_region.js'
 /** @import {Page, PageSource, SavedMaps} from '../../../types/pages.js' */
 
-const side = 224 // pixels of a picture that is kept beside a row
+const side = 224 // width in pixels of a picture that is kept beside a row
 
 /** What of the state says which row it is. */
 export const keysOfPlace = [
@@ -19,17 +19,26 @@ export const keysOfPlace = [
   'residual',
   'discard',
   'fit',
+  'size',
   ...keysOfChanges
 ]
 
-export const square = () =>
-  Object.assign(document.createElement('canvas'), { width: side, height: side })
+/**
+ * A canvas for the picture of a row.
+ * @param {{rows: number, columns: number}} shape
+ */
+export const canvasOf = ({ rows, columns }) =>
+  Object.assign(document.createElement('canvas'), {
+    width: side,
+    height: Math.max(1, Math.round((side * rows) / columns))
+  })
 
 /**
- * The stage's picture, square.
+ * The stage's picture.
  * @param {Page} options
  */
-export const pictureNow = ({ picture, engine }) => cutOut(picture, engine.result.region, square())
+export const pictureNow = ({ picture, engine }) =>
+  cutOut(picture, engine.result.region, canvasOf(engine.shape))
 
 /**
  * The model, or the maps from a file, that the rows are of.

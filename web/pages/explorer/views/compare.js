@@ -113,6 +113,10 @@ class SecondModel {
     const { page } = this,
       { layer, head, reverse, ran, score } = page.store.get(),
       [mine, engine] = await this.open(other)
+    if (String(engine.size) !== String(page.engine.size)) {
+      await engine.resize(page.engine.size, {})
+      mine.ran = -1
+    }
     if (mine.ran !== ran)
       await engine.run(page.picture.source, {
         changes: page.engine.result.changes,

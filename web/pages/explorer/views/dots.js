@@ -63,7 +63,8 @@ export function createDots(page, host, where) {
     plot.innerHTML = scatter({
       points,
       layers,
-      chosen: state.layer * heads + /** @type {number} */ (state.head),
+      chosen:
+        state.layer === 'pool' ? -1 : state.layer * heads + /** @type {number} */ (state.head),
       labels: { x: axes[x], y: axes[y] },
       table: page.table,
       reference: {

@@ -11,7 +11,7 @@ import { largestOf } from '../../plot/raster.js'
 import { drawBar, smallBar } from './bar.js'
 import { put } from './canvas.js'
 /** @import {ScaleKind} from '../../../plot/index.js' */
-/** @import {Field, HeadEntry, MakeView, Page, Shape, State, Store} from '../../../types/pages.js' */
+/** @import {Field, HeadEntry, MakeView, Page, Shape, ShownHead, State, Store} from '../../../types/pages.js' */
 
 /**
  * @param {string} tag
@@ -25,6 +25,16 @@ const markup = `<div class="row finder"><label>Sort <select name="sort"><option 
     <div class="heads-grid"><div class="across"></div><div class="down"></div>
     <div class="raster"><canvas id="heads-canvas" aria-hidden="true"></canvas><div class="cells" role="grid" aria-label="Layers and heads"></div></div>${smallBar}</div>
     <p class="hint"></p><div class="row"><button type="button" name="mean">Mean of the heads</button></div>`
+
+/**
+ * What belongs to a layer; the pooling attention comes after all of them.
+ * @template Found
+ * @param {Found[]} all
+ * @param {State['layer']} layer
+ */
+const ofLayer = (all, layer) => /** @type {Found} */ (all.at(layer === 'pool' ? -1 : layer))
+/** @param {State['layer']} layer */
+const layerName = (layer) => (layer === 'pool' ? layer : `layer ${layer}`)
 
 /**
  * @param {Store} store
@@ -60,18 +70,17 @@ function showFields(field, { sort, descending, filter, head }) {
 
 /**
  * The heads that are shown, in their order; ordered: one after the other, by a number or a filter.
- * @param {Page['statistics']} statistics
+ * @param {Page} page
  * @param {Readonly<State>} state
  * @param {Float32Array[][]} rows
- * @returns {{ordered: boolean, shown: HeadEntry[]}}
+ * @returns {{ordered: boolean, shown: ShownHead[]}}
  */
-function headsToShow(statistics, state, rows) {
-  const ordered = statistics !== null && Boolean(state.sort || state.filter.trim())
+function headsToShow({ statistics, engine }, state, rows) {
+  const layerAt = engine.layerAt.bind(engine),
+    ordered = statistics !== null && Boolean(state.sort || state.filter.trim())
   const shown = ordered
     ? findHeads(statistics, state)
-    : rows.flatMap((heads, layer) =>
-        heads.map((_, head) => /** @type {HeadEntry} */ ({ layer, head }))
-      )
+    : rows.flatMap((heads, l) => heads.map((_, head) => ({ layer: layerAt(l), head })))
   return { ordered, shown }
 }
 
@@ -90,10 +99,16 @@ function showNames(element, { ordered, shown }, { layers, heads }, sort) {
   element.querySelector('.heads-grid').classList.toggle('ordered', ordered)
   element.style.setProperty('--heads', heads)
   element.querySelector('.across').replaceChildren(...names(heads, 'head'))
-  element.querySelector('.down').replaceChildren(...names(layers, 'layer'))
+  const lines = element.querySelector('.cells').children.length - layers
+  element
+    .querySelector('.down')
+    .replaceChildren(
+      ...names(layers, 'layer'),
+      ...Array.from({ length: ordered ? 0 : lines }, (_, i) => made('span', i ? '' : 'pool'))
+    )
   const [key, , digits] = numbersOfHeads[sort] ?? []
   element.querySelectorAll('.cells button').forEach((cell, i) => {
-    const entry = shown[i],
+    const entry = /** @type {HeadEntry} */ (shown[i]),
       number = key && entry[key] !== undefined ? `: ${numberOf(entry, sort).toFixed(digits)}` : ''
     cell.replaceChildren(
       ...(ordered ? [made('small', `${entry.layer}.${entry.head}${number}`)] : [])
@@ -105,14 +120,14 @@ function showNames(element, { ordered, shown }, { layers, heads }, sort) {
  * Numbers, a scale of each map's own and one to all heads' largest are those of the stage.
  * @param {Page} page
  * @param {number[][]} largests of the maps
- * @param {number} layer
+ * @param {State['layer']} layer
  */
 function scaleOfAll({ drawn: { scale }, engine }, largests, layer) {
   return ['uniform', 'share', 'log'].includes(scale.kind)
     ? gridScale(/** @type {ScaleKind} */ (scale.kind), {
         tokens: engine.shape.tokens,
         largests: largests.flat(),
-        to: Math.max(...largests[layer])
+        to: Math.max(...ofLayer(largests, layer))
       })
     : scale
 }
@@ -136,33 +151,33 @@ function wordsOf({ engine, drawn: { scale } }, state, largests, count, label) {
       ? 'Each map on a scale of its own: colours do not compare.'
       : scale.kind === 'all'
         ? `The scale ends at the largest weight of all heads: ${times(beyond, tokens)}.`
-        : `${label}, to layer ${state.layer}’s largest or 4 × uniform; the largest of all heads is ${times(beyond, tokens)}.`
+        : `${label}, to ${layerName(state.layer)}’s largest or 4 × uniform; the largest of all heads is ${times(beyond, tokens)}.`
   return state.sort || state.filter ? `${count} of ${layers * heads} heads. ${scaled}` : scaled
 }
 
 /**
  * Maps of the shown heads in lines of a layer's length; the last line may have holes.
  * @param {Float32Array[][]} maps
- * @param {HeadEntry[]} shown
+ * @param {ShownHead[]} shown
  * @param {number} length
  */
 const linesOf = (maps, shown, length) =>
   Array.from({ length: Math.max(1, Math.ceil(shown.length / length)) }, (_, i) =>
     Array.from({ length }, (_, j) => {
       const entry = shown[i * length + j]
-      return entry ? maps[entry.layer][entry.head] : null
+      return entry ? ofLayer(maps, entry.layer)[entry.head] : null
     })
   )
 
 /**
  * A head with the largest of its map on patches, in words.
  * @param {Page} page
- * @param {HeadEntry} entry
+ * @param {ShownHead} entry
  * @param {Float32Array} map
  */
 function nameOf({ drawn: { scale } }, { layer, head }, map) {
   const highest = map.reduce((a, b) => Math.max(a, b), -Infinity)
-  return `layer ${layer}, head ${head}, ${scale.numbers ? `highest ${highest.toFixed(2)}` : `largest ${percent(highest)}`}`
+  return `${layerName(layer)}, head ${head}, ${scale.numbers ? `highest ${highest.toFixed(2)}` : `largest ${percent(highest)}`}`
 }
 
 /** @type {MakeView} */
@@ -182,11 +197,11 @@ export function view(page, element) {
   const grid = createGrid(element.querySelector('.cells'), {
     name: (row, column) => {
       const entry = entryAt(row, column)
-      return nameOf(page, entry, maps[entry.layer][entry.head])
+      return nameOf(page, entry, ofLayer(maps, entry.layer)[entry.head])
     },
     onPick: (row, column) => {
       const { layer, head } = entryAt(row, column)
-      store.set({ layer, head })
+      page.fit({ layer, head })
     }
   })
   connectFields(store, field)
@@ -225,7 +240,7 @@ export function view(page, element) {
     if (!latest()) return
     shape = now
     maps = rows.map((layer) => layer.map((row) => row.subarray(shape.prefixTokens)))
-    found = headsToShow(page.statistics, state, rows)
+    found = headsToShow(page, state, rows)
     drawGrid(state)
     showFields(field, state)
     if (!state.hover) grid.relabel()

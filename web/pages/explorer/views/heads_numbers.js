@@ -1,7 +1,14 @@
 /* The weights of all heads for the query in numbers: as a table and as CSV. Loaded when asked for. */
 import { cellsMost, hundredths, namesOf, numbered, score } from '../controls/table_cells.js'
 import { onStage, stageSaid, stageShown, tokenTable } from '../save/csv_lines.js'
-/** @import {NumberTable, Page} from '../../../types/pages.js' */
+/** @import {NumberTable, Page, Runner} from '../../../types/pages.js' */
+
+/**
+ * @param {Runner} engine
+ * @param {number} layer as a row of engine.rows()
+ * @param {number} head
+ */
+const nameOf = (engine, layer, head) => `${engine.layerAt(layer)}.${head}`
 
 /**
  * A line a token, a column a head.
@@ -14,13 +21,13 @@ export async function table(page) {
     { layers, heads: count, tokens } = engine.shape
   const all = await engine.rows({ query, reverse, score: kind }),
     fits = layers * count * tokens <= cellsMost
-  const shown = numbered(layers).filter((l) => fits || l === layer),
+  const shown = numbered(all.length).filter((l) => fits || engine.layerAt(l) === layer),
     columns = shown.flatMap((l) =>
-      all[l].map((row, h) => /** @type {[string, Float32Array]} */ ([`${l}.${h}`, row]))
+      all[l].map((row, h) => /** @type {[string, Float32Array]} */ ([nameOf(engine, l, h), row]))
     )
   return {
     title: 'All heads',
-    text: `${drawn.title.replace(/^[^:]*: /, '')}, layer.head across${drawn.scale.numbers ? '' : ', shares in %'}. ${fits ? '' : `All layers would be too many cells: this is layer ${layer}; saved as CSV are all.`}`,
+    text: `${drawn.title.replace(/^[^:]*: /, '')}, layer.head across${drawn.scale.numbers ? '' : ', shares in %'}. ${fits ? '' : `All layers would be too many cells: this is ${layer === 'pool' ? layer : `layer ${layer}`}; saved as CSV are all.`}`,
     columns: ['token', ...columns.map(([name]) => name)],
     rows: namesOf(page).map((name, token) => [name, ...columns.map(([, row]) => row[token])]),
     show: drawn.scale.numbers ? score : hundredths
@@ -35,7 +42,9 @@ export async function csv(page) {
   return tokenTable(page, {
     ...onStage(page.drawn),
     ...Object.fromEntries(
-      rows.flatMap((layer, l) => layer.map((row, h) => [`${l}.${h}${stageSaid(score)}`, row]))
+      rows.flatMap((layer, l) =>
+        layer.map((row, h) => [`${nameOf(page.engine, l, h)}${stageSaid(score)}`, row])
+      )
     )
   })
 }

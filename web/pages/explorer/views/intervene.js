@@ -224,8 +224,9 @@ function drawSwitches({ store, engine }, table, { ran, effects }) {
 function drawGain(label, field, { layer, head, gains }) {
   const [, , share = '100'] =
     gains.find((gain) => gain.startsWith(`${layer}.${head}.`))?.split('.') ?? []
-  label.textContent = head === 'mean' ? 'Gain of a head' : `Gain of ${layer}.${head}`
-  field.disabled = head === 'mean'
+  const one = head !== 'mean' && layer !== 'pool'
+  label.textContent = one ? `Gain of ${layer}.${head}` : 'Gain of a head'
+  field.disabled = !one
   field.value = share
   field.nextElementSibling.textContent = `${share} %`
 }

@@ -89,7 +89,7 @@ function summary({ drawn, store }, { weights, shape: { tokens }, unit }) {
  */
 function queryOf({ prefixTokens, columns }, token) {
   return token < prefixTokens
-    ? 'cls'
+    ? token || 'cls'
     : [Math.floor((token - prefixTokens) / columns), (token - prefixTokens) % columns]
 }
 
@@ -312,6 +312,11 @@ export function view(page, element, { left }) {
   async function draw(latest) {
     const { layer, head, ran, score } = store.get(),
       wanted = `${ran} ${layer} ${head} ${score}`
+    /** @type {HTMLElement} */ for (const part of ['.window', '.bar'])
+      element.querySelector(part).hidden = layer === 'pool'
+    if (layer === 'pool')
+      return (crosshair.said.textContent =
+        'Pool has one query, the probe: the picture shows its row. Choose a layer for a matrix.')
     if (wanted !== held) {
       const weights = await engine.matrix(layer, /** @type {number} */ (head), score)
       if (!latest()) return

@@ -1,8 +1,19 @@
 /* The matrix of one head in numbers: as a table of its rows, and all of it as CSV. Loaded when asked for. */
-import { topOf } from '../../plot/caption.js'
+import { prefixName, topOf } from '../../plot/caption.js'
 import { hundredths, namesOf } from '../controls/table_cells.js'
 import { lines, quoted, stageSaid, stageShown } from '../save/csv_lines.js'
-/** @import {NumberTable, Page} from '../../../types/pages.js' */
+/** @import {NumberTable, Page, State} from '../../../types/pages.js' */
+
+/**
+ * @param {Page} page
+ * @returns {State & {layer: number}}
+ */
+function stateOf({ store }) {
+  const state = store.get()
+  if (state.layer === 'pool')
+    throw new Error('Pool has one query, the probe: a row and no matrix. Choose a layer.')
+  return /** @type {State & {layer: number}} */ (state)
+}
 
 /**
  * The matrix in few columns: a line a query. All of it is in the CSV.
@@ -10,8 +21,8 @@ import { lines, quoted, stageSaid, stageShown } from '../save/csv_lines.js'
  * @returns {Promise<NumberTable>}
  */
 export async function table(page) {
-  const { store, engine } = page,
-    { layer, head } = store.get(),
+  const { engine } = page,
+    { layer, head } = stateOf(page),
     { tokens, prefixTokens } = engine.shape,
     weights = await engine.matrix(layer, /** @type {number} */ (head)),
     of = namesOf(page)
@@ -35,7 +46,7 @@ export async function table(page) {
       'most to',
       'share, %',
       'on itself, %',
-      'on CLS and registers, %',
+      `on ${prefixName(prefixTokens, engine.shape.tokenNames)}, %`,
       'entropy, nats'
     ],
     rows,
@@ -45,8 +56,8 @@ export async function table(page) {
 
 /** @param {Page} page */
 export async function csv(page) {
-  const { engine, store } = page,
-    { layer, head } = store.get(),
+  const { engine } = page,
+    { layer, head } = stateOf(page),
     score = stageShown(page),
     { tokens } = engine.shape,
     matrix = await engine.matrix(layer, /** @type {number} */ (head), score),

@@ -1,7 +1,7 @@
 /* Words and numbers beside the pictures: the classes, and the row that the stage shows. */
 import { unchanged } from '../state/changes.js'
 import { demoModel } from '../../heed/demo.js'
-import { percent, times, topOf } from '../../plot/caption.js'
+import { percent, prefixName, times, topOf } from '../../plot/caption.js'
 import { histogram } from '../../plot/histogram.js'
 /** @import {Page, PagePicture, PageSource, Runner} from '../../../types/pages.js' */
 
@@ -41,25 +41,34 @@ export function showAnswer({ engine, source, picture }) {
  * @param {Page} options
  */
 function facts({ engine, drawn, statistics }) {
-  const { tokens, prefixTokens } = engine.shape,
+  const { tokens, prefixTokens, tokenNames } = engine.shape,
     { layer, head, reverse, rollout } = drawn.at,
     ofRow = engine.explain.entropy(drawn.row)
   const prefix = drawn.row.subarray(0, prefixTokens).reduce((sum, weight) => sum + weight, 0)
+  const before = (/** @type {number} */ share) =>
+    prefixTokens
+      ? [[`${reverse ? 'From' : 'On'} ${prefixName(prefixTokens, tokenNames)}`, percent(share)]]
+      : []
   const total = drawn.row.reduce((sum, weight) => sum + weight, 0)
-  const rows = reverse
-    ? [
-        ['Mean of all queries', percent(total / tokens)],
-        ['that is', times(total / tokens, tokens)],
-        ['From CLS, registers', percent(prefix / prefixTokens || 0)],
-        ['From itself', percent(drawn.row[drawn.token])]
-      ]
-    : [
-        ['Entropy', `${ofRow.toFixed(3)} nats`],
-        ['of the largest, ln N', percent(ofRow / Math.log(tokens))],
-        ['On CLS, registers', percent(prefix)],
-        ['On itself', percent(drawn.row[drawn.token])]
-      ]
-  if (rollout || head === 'mean') return rows
+  const self = /** @type {[string, string][]} */ (
+      drawn.token < 0
+        ? []
+        : [[`${reverse ? 'From' : 'On'} itself`, percent(drawn.row[drawn.token])]]
+    ),
+    rows = reverse
+      ? [
+          ['Mean of all queries', percent(total / tokens)],
+          ['that is', times(total / tokens, tokens)],
+          ...before(prefix / prefixTokens),
+          ...self
+        ]
+      : [
+          ['Entropy', `${ofRow.toFixed(3)} nats`],
+          ['of the largest, ln N', percent(ofRow / Math.log(tokens))],
+          ...before(prefix),
+          ...self
+        ]
+  if (rollout || head === 'mean' || layer === 'pool') return rows
   const s = drawn.of === engine.result ? statistics?.[layer][head] : null // a moment after the map
   rows.push(
     [
@@ -82,6 +91,7 @@ function showScores({ engine, drawn: { row, of, at } }) {
     known =
       engine.scored('masked', of) &&
       !rollout &&
+      layer !== 'pool' &&
       head !== 'mean' &&
       !reverse &&
       !off.includes(`${layer}.${head}`)

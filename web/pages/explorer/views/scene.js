@@ -142,7 +142,12 @@ function dragOf(scene, from, turning) {
     { x, y, angle = 0 } = scene.current.objects[chosen],
     heading = (/** @type {Place} */ at) => (Math.atan2(y - at.y, at.x - x) * 180) / Math.PI
   const { query } = page.store.get(),
-    carries = query !== 'cls' && page.picture.owner[query[0] * 14 + query[1]] === chosen
+    { rows, columns } = page.engine.shape,
+    carries =
+      Array.isArray(query) &&
+      rows === 14 &&
+      columns === 14 &&
+      page.picture.owner[query[0] * 14 + query[1]] === chosen
   if (turning)
     return (to) =>
       scene.patch({ angle: Math.round(angle + heading(to) - heading(from) + 720) % 360 }, true)

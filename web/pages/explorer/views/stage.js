@@ -7,7 +7,6 @@ import { divergingTable } from '../../plot/diverging.js'
 import { massShare, overlay } from '../../plot/overlay.js'
 import { largestOf } from '../../plot/raster.js'
 import { makeScale, plainScale, signedScale } from '../../plot/scale.js'
-import { pin } from '../state/pins.js'
 import { stageWords } from '../../shared/scores.js'
 import { drawBar } from './bar.js'
 import { put } from './canvas.js'
@@ -30,7 +29,7 @@ export const placeName = (state, layers) => `${placeOf(state, layers)}${wordsOfC
  */
 function placeOf({ view, layer, head, first, last }, layers) {
   if (view === 'rollout') return `Rollout of layers ${first} to ${last < 0 ? layers - 1 : last}`
-  return `Layer ${layer}, ${head === 'mean' ? 'mean of the heads' : `head ${head}`}`
+  return `${layer === 'pool' ? 'Pool' : `Layer ${layer}`}, ${head === 'mean' ? 'mean of the heads' : `head ${head}`}`
 }
 
 /** @param {Page} page */
@@ -51,7 +50,7 @@ function drawPicture({ engine, picture }) {
 /**
  * The query's patch, and a cross on patches that it cannot look at.
  * @param {string} path
- * @param {PageQuery} query
+ * @param {PageQuery | null} query
  * @param {Shape} shape
  * @param {Changes} changes
  * @param {number} token
@@ -67,7 +66,7 @@ function drawMarks(path, query, { rows, columns, prefixTokens }, { dropped, cuts
         `M${(patch % columns) + 0.2} ${Math.floor(patch / columns) + 0.2}l.6 .6m0 -.6l-.6 .6`
     )
     .join('')
-  const cell = crosses + (query === 'cls' ? '' : `M${query[1]} ${query[0]}h1v1h-1z`)
+  const cell = crosses + (Array.isArray(query) ? `M${query[1]} ${query[0]}h1v1h-1z` : '')
   element('marks').setAttribute('viewBox', `0 0 ${columns} ${rows}`)
   element('marks').innerHTML =
     `<path class="under" d="${path}${cell}"/><path class="over" d="${path}${cell}"/>`
@@ -121,24 +120,6 @@ function cellName({ drawn }, row, column) {
 }
 
 /**
- * The patch becomes B of the comparison; the query stays.
- * @param {Page} page
- * @param {[row: number, column: number]} query
- */
-async function pickB(page, query) {
-  const { store, engine } = page
-  if (!engine.result) return
-  const state = { ...store.get(), query },
-    row = await engine.row({ ...state, score: 'softmax' })
-  pin(page, {
-    row,
-    query,
-    title: `${placeName(/** @type {State} */ (state), engine.shape.layers)}: ${state.reverse ? 'to' : 'from'} ${engine.nameOf(engine.token(query))}`
-  })
-  store.set({ view: 'compare' })
-}
-
-/**
  * The scale of the row on the stage, or of its scores; all: the largest weight of all heads, or 0.
  * @param {State} state
  * @param {Float32Array} row
@@ -183,15 +164,16 @@ function drawnOf(page, result, row, all) {
     { prefixTokens: prefix, columns, tokenNames: names } = shape,
     state = page.store.get(),
     { layer, head, score } = state,
-    query = page.query(),
-    token = engine.token(query)
-  const where = placeName(state, shape.layers),
     rollout = state.view === 'rollout',
+    pooled = layer === 'pool' && !rollout,
+    query = pooled ? null : page.query(),
+    token = query ? engine.token(query) : -1
+  const where = placeName(state, shape.layers),
     reverse = state.reverse && !rollout
   /** @type {Float32Array | null} */
   const scores =
     score !== 'softmax' && !rollout && engine.scored(score, result)
-      ? engine.row({ ...state, query, of: result })
+      ? engine.row({ ...state, query: page.query(), of: result })
       : null
   const scale = scaleOfRow(state, row, scores, all, shape),
     said = { row, where, token, prefix, columns, names, reverse, rollout }
@@ -281,7 +263,10 @@ export function createStage(page) {
      * @param {number} column
      */
     onPick: (row, column, how, event) => {
-      if (event?.shiftKey) pickB(page, [row, column])
+      if (event?.shiftKey)
+        import('../state/pins.js')
+          .then(({ pickB }) => pickB(page, [row, column]))
+          .catch(page.showError)
       else if (!page.paint?.(row, column, how)) store.set({ query: [row, column], hover: null })
     },
     onHover: (row, column) =>
@@ -308,7 +293,7 @@ export function createStage(page) {
     store.set({ drawn: page.drawn })
     if (hover) return
     speak(page.drawn.caption)
-    grid.select(query === 'cls' ? null : query[0], /** @type {number} */ (query[1]))
+    grid.select(.../** @type {[number, number]} */ (Array.isArray(query) ? query : [null]))
     grid.relabel()
   }
 

@@ -1,7 +1,7 @@
 /* Every head in numbers: a dot each, and a table that can be sorted. */
 import { findHeads, numberOf, numbersOfHeads } from '../model/head_finder.js'
 import { createDots } from './dots.js'
-/** @import {HeadEntry, MakeView, Page, State, Store} from '../../../types/pages.js' */
+/** @import {HeadEntry, MakeView, Page, State} from '../../../types/pages.js' */
 
 /* What a column is called in the table. */
 const short = { entropy: 'entropy', distance: 'distance', cls: 'CLS', self: 'self', top5: 'top 5' }
@@ -14,30 +14,47 @@ const fields = Object.entries(short).map(([name, text]) => ({
 
 /**
  * A line of the table; a press on it chooses the head.
- * @param {Store} store
- * @param {HeadEntry} entry
- * @param {State} state
+ * @param {Page} page
+ * @param {{layer: State['layer'], head: number}} entry
+ * @param {string[]} numbers
  */
-function line(store, entry, state) {
+function line({ store, fit }, { layer, head }, numbers) {
   const row = document.createElement('tr'),
     name = Object.assign(document.createElement('td'))
   const button = name.appendChild(
     Object.assign(document.createElement('button'), {
       type: 'button',
-      textContent: `${entry.layer}, head ${entry.head}`
+      textContent: `${layer}, head ${head}`
     })
   )
-  button.addEventListener('click', () => store.set({ layer: entry.layer, head: entry.head }))
+  button.addEventListener('click', () => fit({ layer, head }))
   row.append(
     name,
-    ...fields.map(({ name, digits }) =>
-      Object.assign(document.createElement('td'), {
-        textContent: numberOf(entry, name).toFixed(digits)
-      })
-    )
+    ...numbers.map((textContent) => Object.assign(document.createElement('td'), { textContent }))
   )
-  row.classList.toggle('chosen', entry.layer === state.layer && entry.head === state.head)
+  const state = store.get()
+  row.classList.toggle('chosen', layer === state.layer && head === state.head)
   return row
+}
+
+/** @param {HeadEntry} entry */
+const numbersOf = (entry) => fields.map(({ name, digits }) => numberOf(entry, name).toFixed(digits))
+
+/**
+ * What of these numbers the one row of a head of the pooling attention has: the probe has no place,
+ * and is no key.
+ * @param {Page} page
+ * @param {Float32Array} row
+ */
+function numbersOfPool({ engine }, row) {
+  const sum = (/** @type {Float32Array} */ part) => part.reduce((all, weight) => all + weight, 0),
+    /** @type {Record<string, number>} */
+    known = {
+      entropy: engine.explain.entropy(row),
+      cls: sum(row.subarray(0, engine.shape.prefixTokens)),
+      top5: sum(row.slice().sort().subarray(-5))
+    }
+  return fields.map(({ name, digits }) => known[name]?.toFixed(digits) ?? '–')
 }
 
 /** @type {MakeView} */
@@ -73,7 +90,10 @@ export function view(page, element) {
     const state = store.get()
     drawDots()
     body.replaceChildren(
-      ...findHeads(page.statistics, state).map((entry) => line(store, entry, state))
+      ...findHeads(page.statistics, state).map((entry) => line(page, entry, numbersOf(entry))),
+      ...(page.engine.result.pool ?? []).map((row, head) =>
+        line(page, { layer: 'pool', head }, numbersOfPool(page, row))
+      )
     )
     for (const cell of element.querySelectorAll('thead th'))
       if (cell.dataset.name === state.sort)

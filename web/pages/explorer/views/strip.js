@@ -150,7 +150,7 @@ export function createStrip(page) {
      */
     onPick: (_, token) => {
       look(token)
-      if (token === 0 && store.get().query !== 'cls') toggleCls(page)
+      if (store.get().query !== (token || 'cls')) toggleCls(page, token)
     },
     onHover: (_, token) => look(token ?? null)
   })
@@ -169,7 +169,11 @@ export function createStrip(page) {
   /** row: the weights or scores of all tokens, as page.drawn has them. */
   return function draw(
     /** @type {Float32Array} */ row,
-    /** @type {{scale: Scale, table: Uint8Array, query: PageQuery}} */ { scale, table, query }
+    /** @type {{scale: Scale, table: Uint8Array, query: PageQuery | null}} */ {
+      scale,
+      table,
+      query
+    }
   ) {
     const { prefixTokens, rows, columns } = engine.shape,
       patches = row.subarray(prefixTokens)
@@ -177,12 +181,13 @@ export function createStrip(page) {
     beyond = drawPrefix(page, row, { scale, table, own: largestOf(patches) })
     drawLine()
     line.style.setProperty('--rows', rows)
-    mark.hidden = query === 'cls'
-    if (query !== 'cls')
+    mark.hidden = !Array.isArray(query)
+    if (Array.isArray(query))
       mark.style.left = `${((query[0] * columns + query[1] + 0.5) / patches.length) * 100}%`
     look(null)
     if (store.get().hover) return
-    grid.select(query === 'cls' ? 0 : null, 0)
+    const { token } = page.drawn
+    grid.select(token >= 0 && token < prefixTokens ? 0 : null, token)
     grid.relabel()
   }
 }

@@ -101,7 +101,8 @@ export function view(page, element) {
   async function draw(latest) {
     const { layer, query, hover, colours } = store.get(),
       token = engine.token(hover ?? query),
-      found = await likeness(page, layer, token),
+      after = layer === 'pool' ? engine.shape.layers - 1 : layer, // what the probe looks at
+      found = await likeness(page, after, token),
       table = engine.colours(colours)
     if (!latest()) return
     const { states, lengths, positions } = found,
@@ -117,7 +118,7 @@ export function view(page, element) {
     )
     show(2, 'cosine', positions, cosines, diverging)
     element.querySelector('.pair').hidden = !states && !positions
-    ofStates.textContent = wordsOfStates(engine, found, layer, token)
+    ofStates.textContent = wordsOfStates(engine, found, after, token)
     ofPositions.textContent = wordsOfPositions(engine, found, token)
   }
   return { keys: ['drawn'], draw }

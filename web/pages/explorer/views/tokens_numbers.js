@@ -5,12 +5,21 @@ import { tokenTable } from '../save/csv_lines.js'
 /** @import {NumberTable, Page} from '../../../types/pages.js' */
 
 /**
+ * The layer whose states are shown; the probe looks at those of the last.
+ * @param {Page} page
+ */
+function layerOf({ store, engine }) {
+  const { layer } = store.get()
+  return layer === 'pool' ? engine.shape.layers - 1 : layer
+}
+
+/**
  * @param {Page} page
  * @returns {Promise<NumberTable>}
  */
 export async function table(page) {
-  const { layer } = page.store.get(),
-    { token } = page.drawn,
+  const layer = layerOf(page),
+    token = page.engine.token(page.store.get().query),
     { states, lengths, positions } = await likeness(page, layer, token)
   const columns = {
     ...(states && { cosine: states, length: lengths }),
@@ -38,8 +47,8 @@ export async function table(page) {
 
 /** @param {Page} page */
 export async function csv(page) {
-  const { layer, query } = page.store.get(),
-    { states, lengths, positions } = await likeness(page, layer, page.engine.token(query))
+  const { query } = page.store.get(),
+    { states, lengths, positions } = await likeness(page, layerOf(page), page.engine.token(query))
   return tokenTable(
     page,
     /** @type {Record<string, ArrayLike<number>>} */ ({

@@ -1,0 +1,174 @@
+/* Another size of pictures than the model's own: what it will cost, a dialog that asks for it, and
+ * what the page does once the state has another. Loaded when asked for. */
+import { showProgress, showStatus, showStop } from '../controls/status.js'
+import { laterStyles } from '../later_styles.js'
+import { keepsAll } from '../model/model_runner.js'
+import { showFacts } from './model_buttons.js'
+/** @import {ModelInfo} from '../../../src/index.js' */
+/** @import {Field, Page, Shape, SizeCost} from '../../../types/pages.js' */
+
+const patchesMost = 1e4, // each has a cell in the page
+  bytesMost = 4e9 // of a WebAssembly module
+
+/** @param {number} bytes */
+const megabytes = (bytes) =>
+  bytes < 1e9 ? `${Math.ceil(bytes / 1e6)} MB` : `${(bytes / 1e9).toFixed(1)} GB`
+
+/**
+ * What a size costs, from the memory that the runtime predicted for the session that is open: its
+ * values grow with the tokens, and kept maps and tables of relative positions with their square.
+ * @param {ModelInfo} model
+ * @param {Shape} shape of the open session
+ * @param {number} tables of relative positions
+ * @param {[height: number, width: number]} size
+ * @returns {SizeCost}
+ */
+export function costOf(model, shape, tables, [height, width]) {
+  const { layers, heads, patch, prefixTokens, width: channels } = model,
+    { weights, arena, taps, workspace } = /** @type {Required<Shape>} */ (shape).memory,
+    tokens = prefixTokens + (height / patch) * (width / patch),
+    keeps = keepsAll(model, tokens),
+    maps = 4 * layers * heads * tokens ** 2
+  const kept = keeps ? maps + 20 * layers * tokens * channels : 12 * layers * tokens * channels
+  return {
+    tokens,
+    keeps,
+    maps,
+    runtime:
+      weights +
+      4 * tables * heads * (tokens ** 2 - shape.tokens ** 2) +
+      ((arena - taps + workspace) * tokens) / shape.tokens +
+      kept,
+    page: keeps ? kept : 0
+  }
+}
+
+/** @param {SizeCost} cost */
+const wordsOfCost = ({ tokens, keeps, maps, runtime, page }) =>
+  `${tokens.toLocaleString('en')} tokens: about ${megabytes(runtime)} in the runtime${
+    keeps
+      ? `, and ${megabytes(page)} for the page’s copy of the maps.`
+      : `. Maps are computed on demand: all of them would take ${megabytes(maps)}.`
+  }`
+
+/**
+ * Why a model of this patch cannot take a size here; '' where it may.
+ * @param {number} patch
+ * @param {number[]} size
+ */
+function refusal(patch, [height, width]) {
+  for (const [name, value] of Object.entries({ Height: height, Width: width })) {
+    if (Number.isInteger(value / patch) && value > 0) continue
+    const below = Math.max(1, Math.floor(value / patch) || 1) * patch
+    return `${name}: no multiple of the patch (found ${value || 'nothing'}, expected ${below} or ${below + patch}).`
+  }
+  const patches = (height / patch) * (width / patch)
+  return patches > patchesMost
+    ? `Too many patches for this page (found ${patches.toLocaleString('en')}, expected at most ${patchesMost.toLocaleString('en')}).`
+    : ''
+}
+
+/**
+ * About as many patches as the model's own size has, in the shape of the picture.
+ * @param {ModelInfo} model
+ * @param {{width: number, height: number}} picture
+ * @returns {[height: number, width: number]}
+ */
+export function shapedAs({ imageSize, patch }, { width, height }) {
+  const side = imageSize / patch,
+    root = Math.sqrt(width / height)
+  return [
+    patch * Math.max(1, Math.round(side / root)),
+    patch * Math.max(1, Math.round(side * root))
+  ]
+}
+
+/** @param {number} patch */
+const markup = (patch) => `<h2 id="size-title">Size of the picture</h2>
+    <p>In multiples of the patch, ${patch} pixels. The picture is resized with its aspect kept until it covers the size, and the centre is cropped.</p>
+    <form><div class="fields"><label>Height <input name="height" type="number" min="${patch}" step="${patch}" required></label>
+    <label>Width <input name="width" type="number" min="${patch}" step="${patch}" required></label></div>
+    <p class="row after"><button type="button" name="own">The model’s own</button> <button type="button" name="shaped">Shape of the picture</button></p>
+    <p class="hint" aria-live="polite"></p>
+    <p class="row after"><button name="take">Run at this size</button> <button type="button" name="close">Close</button></p></form>`
+
+/** @param {Page} page */
+export async function showSizes(page) {
+  const { engine, store } = page
+  if (engine.saved)
+    throw new Error('Maps from a file have the size that they were made at. Open a model.')
+  const { model, shape } = engine,
+    { patch, imageSize } = model,
+    { found } = await engine.tensors(),
+    tables = found.filter(({ role }) => role?.includes('relative_position_bias')).length
+  await laterStyles()
+  const dialog = document.body.appendChild(
+      Object.assign(document.createElement('dialog'), { innerHTML: markup(patch) })
+    ),
+    field = (/** @type {string} */ name) =>
+      /** @type {Field} */ (dialog.querySelector(`[name=${name}]`))
+  dialog.setAttribute('aria-labelledby', 'size-title')
+  /** @returns {[height: number, width: number]} */
+  const chosen = () => [field('height').valueAsNumber, field('width').valueAsNumber]
+
+  function show() {
+    const refused = refusal(patch, chosen()),
+      cost = refused ? null : costOf(model, shape, tables, chosen()),
+      large = cost && cost.runtime > bytesMost
+    dialog.querySelector('.hint').textContent = cost
+      ? `${chosen()[0] / patch} × ${chosen()[1] / patch} patches, ${wordsOfCost(cost)}${large ? ' A WebAssembly module has at most 4 GB.' : ''}`
+      : refused
+    field('take').disabled = !cost || Boolean(large)
+  }
+  /** @param {[height: number, width: number]} size */
+  function put(size) {
+    for (const [i, name] of ['height', 'width'].entries()) field(name).value = String(size[i])
+    show()
+  }
+  put(engine.size ?? [imageSize, imageSize])
+  for (const name of ['height', 'width']) field(name).addEventListener('input', show)
+  field('own').addEventListener('click', () => put([imageSize, imageSize]))
+  field('shaped').addEventListener('click', () => put(shapedAs(model, page.picture)))
+  field('close').addEventListener('click', () => dialog.close())
+  dialog.querySelector('form').addEventListener('submit', (event) => {
+    event.preventDefault()
+    const size = chosen()
+    dialog.close()
+    store.set({ size: size.every((side) => side === imageSize) ? null : size })
+  })
+  dialog.addEventListener('close', () => dialog.remove())
+  dialog.showModal()
+}
+
+/**
+ * The model runs at the size that the state has. One that it cannot take gets its sentence, and the
+ * size before stays.
+ * @param {Page} page
+ */
+export async function applySize(page) {
+  const { engine, store } = page,
+    { size } = store.get(),
+    before = engine.size,
+    stop = new AbortController()
+  if (engine.saved || String(size) === String(before)) return
+  const refused = size && refusal(engine.model.patch, size)
+  if (refused) {
+    page.showError(new Error(refused))
+    return store.set({ size: before })
+  }
+  showStop(stop)
+  document.body.classList.add('dim')
+  showStatus('Preparing the model for this size …')
+  try {
+    await engine.resize(size, { onProgress: showProgress, signal: stop.signal })
+  } catch (error) {
+    page.showError(error)
+    store.set({ size: before })
+  } finally {
+    showProgress(null)
+    showStop(null)
+  }
+  showFacts(engine)
+  page.fit()
+  await page.run(page.picture)
+}
