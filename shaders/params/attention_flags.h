@@ -26,7 +26,6 @@
 #define HEED_ATTENTION_KEY_HALF 524288u
 #define HEED_ATTENTION_VALUE_HALF 1048576u
 #define HEED_ATTENTION_OUTPUT_HALF 2097152u
-#define HEED_ATTENTION_RESIDENT 16777216u /* logits of all keys stay in shared memory */
 
 /* In the place of a weight, which is hardly over 1: the key is hidden, so that its value must not
  * be multiplied, by 0 either. */

@@ -1,6 +1,6 @@
 /* attention by cooperative matrices: of test_attention's table what that kernel branches on, since
- * a driver in software compiles for seconds for each. With and without maps, keys that fit shared
- * memory and that do not. */
+ * a driver in software compiles for seconds for each. With and without maps, of one block of keys
+ * and of many. */
 #include <stdio.h>
 
 #include "heed/vulkan.h"
@@ -62,8 +62,7 @@ static const struct {
       .left = 30,
       .right = 20},
      false},
-    /* -FLT_MAX and -Inf in the bias, NaN and Inf behind it: all keys at once, a running maximum,
-     * two passes. */
+    /* -FLT_MAX and -Inf in the bias, NaN and Inf behind it: two passes, and a running maximum. */
     {{.batch = 1,
       .heads = 2,
       .key_heads = 1,
@@ -92,7 +91,45 @@ static const struct {
       .value_depth = 8,
       .with = BIAS | LOWEST | HIDE | POISON | SPIKE | KEY_SPIKE},
      true},
+    /* Several matrices deep, of both factors. */
+    {{.batch = 1,
+      .heads = 2,
+      .key_heads = 2,
+      .queries = 20,
+      .keys = 45,
+      .depth = 24,
+      .value_depth = 20,
+      .with = SPIKE | KEY_PADDING | POISON},
+     false},
 };
+
+/* A value past 65504 is finite in fp32: it takes part where its key is seen, and only there. */
+static void test_large_values(void **state) {
+  (void)state;
+  enum { QUERIES = 12, KEYS = 20, DEPTH = 8 };
+  attention_case c = {.batch = 1,
+                      .heads = 1,
+                      .key_heads = 1,
+                      .queries = QUERIES,
+                      .keys = KEYS,
+                      .depth = DEPTH,
+                      .value_depth = DEPTH,
+                      .causal = HEED_CAUSAL_TOP_LEFT};
+  attention_tensors t;
+  op_test test;
+  attention_case_make(&c, 1, &t);
+  const float large = 131072.0f; /* before key 5 nobody sees it */
+  double *output = t.output;
+  const size_t at = 5 * DEPTH + 3;
+  for (size_t i = 5; i < QUERIES; i++)
+    output[i * DEPTH + 3] += t.weights[i * KEYS + 5] * ((double)large - (double)t.value[at]);
+  t.value[at] = large;
+  attention_case_define(&test, &c, &t, false);
+  test.attention = HEED_ATTENTION_MODE_STREAMED;
+  op_test_run(&test, "a value past 65504");
+  op_test_end(&test);
+  attention_case_release(&t);
+}
 
 static void test_cases(void **state) {
   (void)state;
@@ -123,6 +160,8 @@ static void test_ceiling(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_cases), cmocka_unit_test(test_ceiling)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_cases),
+                                     cmocka_unit_test(test_large_values),
+                                     cmocka_unit_test(test_ceiling)};
   return cmocka_run_group_tests(tests, NULL, test_backend_close_all);
 }

@@ -162,8 +162,8 @@ static void add_matrices(const heed_vk_attention_job *job, heed_vk_dispatch *dis
   heed_vk_set_tile(dispatch, tile->subgroups * m->rows, tile->block);
   HEED_VK_DISPATCH(job->builder, dispatch, params, heed_vk_divide(rows, tile->subgroups * m->rows),
                    s->heads, s->batch, tile->subgroups * m->lanes, s->depth, s->value_depth,
-                   tile->block, flags, (uint32_t)job->desc->empty_row, tile->subgroups, tile->room,
-                   m->rows, m->columns, m->depth, m->lanes);
+                   tile->block, flags, (uint32_t)job->desc->empty_row, tile->subgroups, m->rows,
+                   m->columns, m->depth, m->lanes);
 }
 
 /* listed: only the wanted rows, and no output. */
@@ -198,10 +198,7 @@ static void add_fused(const heed_vk_attention_job *job, bool weights, bool liste
     flags |= HEED_ATTENTION_ROWS | HEED_ATTENTION_NO_OUTPUT;
   }
   if (dispatch.binding[3].half) flags |= HEED_ATTENTION_OUTPUT_HALF;
-  if (matrices && tile.resident)
-    flags |= HEED_ATTENTION_RESIDENT;
-  else if (!weights && job->desc->empty_row != HEED_EMPTY_ROW_MEAN)
-    flags |= HEED_ATTENTION_ONE_PASS;
+  if (!weights && job->desc->empty_row != HEED_EMPTY_ROW_MEAN) flags |= HEED_ATTENTION_ONE_PASS;
   if (matrices) {
     add_matrices(job, &dispatch, &params, &tile, flags);
     return;

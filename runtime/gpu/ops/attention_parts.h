@@ -21,8 +21,7 @@ typedef struct heed_vk_attention_job {
 
 /* A workgroup of shaders/attention_matrix.comp. */
 typedef struct heed_vk_attention_tile {
-  uint32_t subgroups, block, room; /* block: keys at a time; room: keys in a strip of logits */
-  bool resident;                   /* all of them */
+  uint32_t subgroups, block; /* block: keys at a time */
 } heed_vk_attention_tile;
 /* Whether the device multiplies by cooperative matrices and has shared memory for these sizes. */
 bool heed_vk_attention_matrices(const heed_vk_limits *limits, const heed_attention_sizes *sizes,
