@@ -24,6 +24,10 @@ layout(constant_id = 11) const uint SLICED = 0;
   (TILE_SLICES ? gl_WorkGroupID.z * (gl_WorkGroupSize.x / LANES) + gl_LocalInvocationID.x / LANES \
                : gl_WorkGroupID.z)
 #endif
+#elif defined HEED_MATRIX
+#define TILE_SLICE gl_WorkGroupID.z
+#endif
+#ifdef TILE_SLICE
 #define TILE_FIRST min(params.depth, TILE_SLICE *params.slice)
 #define TILE_END min(params.depth, TILE_FIRST + params.slice)
 #endif
@@ -58,14 +62,20 @@ void tile_store_one(uint row, uint column, float v) {
 }
 #endif
 
+uint tile_row_place(uint row) { return heed_row_place(row); }
+uint tile_column_place(uint column) { return heed_column_place(column); }
+
+void tile_put(uint at, vec4 v) {
+  if (HAS_RESIDUAL != 0) v += residual4[(params.residual_origin + at) >> 2];
+  if (VECTOR_OUT == 2)
+    y_half[(params.y_origin + at) >> 2] = heed_pack(v);
+  else
+    y4[(params.y_origin + at) >> 2] = v;
+}
+
 void tile_store(uint row, uint column, vec4 v) {
   if (VECTOR_OUT != 0) {
-    const uint at = heed_where(row, column);
-    if (HAS_RESIDUAL != 0) v += residual4[(params.residual_origin + at) >> 2];
-    if (VECTOR_OUT == 2)
-      y_half[(params.y_origin + at) >> 2] = heed_pack(v);
-    else
-      y4[(params.y_origin + at) >> 2] = v;
+    tile_put(heed_where(row, column), v);
     return;
   }
   for (uint c = 0; c < 4; c++)

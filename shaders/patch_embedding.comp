@@ -42,6 +42,10 @@ uint tile_element(uint k) {
   return (channel * params.height + row % params.side) * params.width + k % params.side;
 }
 
+uint tile_row_place(uint row) { return row * params.columns; }
+uint tile_column_place(uint column) { return column; }
+void tile_put(uint at, vec4 v) { y4[(params.y_origin + at) >> 2] = v; }
+
 void tile_store(uint row, uint column, vec4 v) {
   const uint at = params.y_origin + row * params.columns + column;
   if (VECTOR_OUT != 0) {

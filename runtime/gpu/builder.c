@@ -60,8 +60,9 @@ static heed_vk_range find_weight(heed_vk_builder *builder, const heed_vk_weight 
   for (size_t i = 0; i < builder->weight_count; i++) {
     const heed_vk_weight *have = &builder->weights[i];
     if (have->value == want->value && have->panel == want->panel && have->half == want->half &&
-        have->data == want->data && have->first_row == want->first_row &&
-        have->rows == want->rows && (want->value || have->range.bytes == bytes))
+        have->eights == want->eights && have->data == want->data &&
+        have->first_row == want->first_row && have->rows == want->rows &&
+        (want->value || have->range.bytes == bytes))
       return have->range;
   }
   heed_vk_weight made = *want;
@@ -178,7 +179,7 @@ uint32_t heed_vk_write_some(heed_vk_builder *builder, heed_vk_dispatch *dispatch
 
 void heed_vk_read_panels(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot,
                          uint32_t value, const heed_vk_panels *panels) {
-  const uint64_t one = heed_vk_panel_bytes(panels->panel, panels->depth, panels->half);
+  const uint64_t one = heed_vk_panel_bytes(panels);
   uint64_t bytes;
   if (!heed_u64_mul(heed_vk_divide(panels->rows, panels->panel), one, &bytes)) {
     heed_vk_fail(builder, HEED_UNSUPPORTED, "the weight is too large");
@@ -189,6 +190,7 @@ void heed_vk_read_panels(heed_vk_builder *builder, heed_vk_dispatch *dispatch, u
                                  .first_row = panels->first_row,
                                  .rows = panels->rows,
                                  .depth = panels->depth,
+                                 .eights = panels->eights,
                                  .half = panels->half};
   heed_vk_range range = find_weight(builder, &weight, bytes);
   range.offset += panels->first * one;

@@ -16,7 +16,7 @@ typedef enum heed_vk_shader {
 } heed_vk_shader;
 
 #define HEED_VK_BINDINGS 12
-#define HEED_VK_CONSTANTS 16 /* specialisation constants; number 0 is the workgroup's width */
+#define HEED_VK_CONSTANTS 17 /* specialisation constants; number 0 is the workgroup's width */
 #define HEED_VK_PUSH_BYTES 128
 
 typedef enum heed_vk_place {
@@ -54,10 +54,12 @@ typedef struct heed_vk_dispatch {
 } heed_vk_dispatch;
 
 /* A constant as it lies in device memory. panel 0: dense, as the graph has it. Otherwise a matrix
- * [rows, depth] is kept in panels of `panel` rows, from first_row on, each [depth][panel], zeros
- * where rows end; half: in fp16. data: bytes of the builder's own instead of a value. */
+ * [rows, depth] is kept in panels of `panel` rows, from first_row on, each [depth][panel], or with
+ * eights [depth / 8][panel][8], zeros where rows and depth end; half: in fp16. data: bytes of the
+ * builder's own instead of a value. */
 typedef struct heed_vk_weight {
   uint32_t value, panel, first_row, rows, depth;
+  bool eights;
   bool half;
   const void *data;
   heed_vk_range range;
@@ -111,16 +113,22 @@ uint32_t heed_vk_read_rows(heed_vk_builder *builder, heed_vk_dispatch *dispatch,
 uint32_t heed_vk_write_some(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot,
                             uint32_t value, uint64_t first, uint64_t count);
 /* Rows [first_row, first_row + rows) of a constant matrix [.., depth] in panels of `panel` rows, in
- * fp16 if so; `count` of them from `first` on are bound. */
+ * fp16 if so, eight values of the depth side by side if so; `count` of them from `first` on
+ * are bound. */
 typedef struct heed_vk_panels {
   uint32_t rows, depth, panel;
   bool half;
   uint32_t first, count, first_row;
+  bool eights;
 } heed_vk_panels;
 void heed_vk_read_panels(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot,
                          uint32_t value, const heed_vk_panels *panels);
-static inline uint64_t heed_vk_panel_bytes(uint32_t panel, uint32_t depth, bool half) {
-  return (uint64_t)panel * depth * (half ? sizeof(uint16_t) : sizeof(float));
+static inline uint64_t heed_vk_panel_count(uint32_t panel, uint32_t depth, bool eights) {
+  return (eights ? ((uint64_t)depth + 7) / 8 * 8 : depth) * panel;
+}
+static inline uint64_t heed_vk_panel_bytes(const heed_vk_panels *panels) {
+  return heed_vk_panel_count(panels->panel, panels->depth, panels->eights) *
+         (panels->half ? sizeof(uint16_t) : sizeof(float));
 }
 /* Bytes that live as long as the graph. */
 void heed_vk_read_data(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot,

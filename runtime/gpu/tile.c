@@ -28,8 +28,9 @@ static uint32_t choose_columns(uint32_t columns, uint32_t lanes) {
 static uint64_t shared_bytes(const heed_vk_matrix *m, const heed_vk_tile *tile) {
   const uint64_t rows = (uint64_t)tile->groups * tile->rows * m->rows,
                  columns = (uint64_t)tile->lanes * tile->columns * m->columns;
-  return rows * (tile->step * 2 + PAD) + tile->step * (columns * 2 + PAD) +
-         (uint64_t)tile->lanes * tile->groups * m->rows * m->columns * sizeof(float);
+  const uint64_t staged = (rows + columns) * (tile->step * 2 + PAD),
+                 strips = (uint64_t)tile->lanes * tile->groups * m->rows * (m->columns * 4 + PAD);
+  return staged > strips ? staged : strips;
 }
 
 /* Subgroups down and across, and the rows and columns that each makes; matrices no larger than its
@@ -64,9 +65,10 @@ static bool try_candidate(const heed_vk_limits *limits, heed_vk_tile *tile) {
 }
 
 /* Tiles of 128 x 128 where they fill a large device, 64 x 64 otherwise, flat ones for few rows;
- * sums of 64 registers a lane at most. */
+ * sums of 64 registers a lane at most, of 128 where NVIDIA's 255 leave room beside them: with x in
+ * fp16, which takes fewer to fetch. */
 static bool choose_matrices(const heed_vk_limits *limits, heed_vk_tile *tile, uint32_t rows,
-                            uint32_t columns) {
+                            uint32_t columns, bool half_x) {
   if (try_candidate(limits, tile)) return true;
   tile->step = 32;
   /* whose compiler takes a second for each matrix: the smallest that still has more than one of
@@ -76,7 +78,8 @@ static bool choose_matrices(const heed_vk_limits *limits, heed_vk_tile *tile, ui
     return try_matrices(limits, tile, rows > 32 ? 2 : 1, 2, rows > 32 ? 2 * limits->matrix.rows : 1,
                         1);
   }
-  const bool wide = limits->matrix.lanes > 32;
+  const bool wide = limits->matrix.lanes > 32 ||
+                    (limits->matrix.lanes == 32 && limits->vendor == 0x10DE && half_x);
   const bool many = (uint64_t)heed_vk_divide(rows, 128) * heed_vk_divide(columns, 128) >= 128;
   if (rows <= 32)
     return try_matrices(limits, tile, 1, 4, rows <= 16 ? 16 : 32, 16) ||
@@ -135,13 +138,14 @@ uint32_t heed_vk_find_choice(const heed_vk_limits *limits, const heed_vk_shape_k
 }
 
 heed_vk_tile heed_vk_choose_tile(const heed_vk_builder *builder, uint32_t rows, uint32_t columns,
-                                 uint32_t depth, uint64_t x_bytes, bool vector) {
+                                 uint32_t depth, const heed_vk_range *x, bool vector) {
   const heed_vk_limits *limits = builder->limits;
   const heed_vk_shape_key key = {
       .rows = rows, .columns = columns, .depth = depth, .half = limits->half};
   heed_vk_tile tile = {
       .groups = 1, .slices = 1, .half = limits->half, .choice = heed_vk_find_choice(limits, &key)};
-  if (limits->half && limits->matrix.rows && choose_matrices(limits, &tile, rows, columns)) {
+  if (limits->half && limits->matrix.rows &&
+      choose_matrices(limits, &tile, rows, columns, x->half)) {
     tile.matrix = true;
     tile.panel = tile.lanes * tile.columns * limits->matrix.columns;
     tile.x = heed_vk_divide(rows, tile.rows * tile.groups * limits->matrix.rows);
@@ -163,7 +167,7 @@ heed_vk_tile heed_vk_choose_tile(const heed_vk_builder *builder, uint32_t rows, 
   tile.panel = tile.lanes * tile.columns * 4;
   tile.x = heed_vk_divide(rows, tile.rows * tile.groups);
   tile.y = heed_vk_divide(columns, tile.panel);
-  tile.texels = vector && heed_vk_can_texel(builder, x_bytes) &&
+  tile.texels = vector && heed_vk_can_texel(builder, heed_vk_float_bytes(x)) &&
                 heed_vk_can_texel(builder, (uint64_t)tile.y * tile.panel * depth * sizeof(float));
   return tile;
 }
@@ -201,10 +205,10 @@ bool heed_vk_choose_side(const heed_vk_builder *builder, uint32_t rows, uint32_t
 }
 
 static void append_tile(heed_vk_builder *builder, heed_vk_dispatch *dispatch,
-                        const heed_vk_tile *tile, uint32_t y, const uint32_t constants[6],
-                        const void *push, size_t push_bytes) {
+                        const heed_vk_tile *tile, uint32_t depth, uint32_t y,
+                        const uint32_t constants[6], const void *push, size_t push_bytes) {
   const heed_vk_matrix *m = &builder->limits->matrix;
-  uint32_t all[16] = {tile->lanes * tile->groups, tile->rows, tile->columns, tile->lanes,
+  uint32_t all[17] = {tile->lanes * tile->groups, tile->rows, tile->columns, tile->lanes,
                       tile->groups};
   memcpy(all + 5, constants, 6 * sizeof *constants);
   all[11] = tile->sliced;
@@ -222,18 +226,20 @@ static void append_tile(heed_vk_builder *builder, heed_vk_dispatch *dispatch,
     dispatch->tier = HEED_VK_TIER_COOPERATIVE;
     heed_vk_set_tile(dispatch, tile->rows * tile->groups * m->rows, tile->panel);
     all[0] *= m->lanes;
-    memcpy(all + 11, (const uint32_t[]){m->rows, m->columns, m->depth, m->lanes, tile->step},
-           5 * sizeof *all);
+    memcpy(all + 11,
+           (const uint32_t[]){m->rows, m->columns, m->depth, m->lanes, tile->step,
+                              depth % tile->step == 0},
+           6 * sizeof *all);
     dispatch->lanes = m->lanes;
   }
-  heed_vk_append(builder, dispatch, all, tile->matrix ? 16 : 12, push, push_bytes, tile->x, y,
+  heed_vk_append(builder, dispatch, all, tile->matrix ? 17 : 12, push, push_bytes, tile->x, y,
                  tile->slices);
 }
 
 /* Panels whose bytes fit one binding, so many that the next begin at an alignment; all of them
  * where there is no such number, and then they are refused by their size. */
 static uint32_t panels_once(const heed_vk_builder *builder, const heed_vk_panels *panels) {
-  const uint64_t one = heed_vk_panel_bytes(panels->panel, panels->depth, panels->half),
+  const uint64_t one = heed_vk_panel_bytes(panels),
                  all = heed_vk_divide(panels->rows, panels->panel);
   const uint64_t most = builder->limits->range / one;
   if (most >= all) return (uint32_t)all;
@@ -246,6 +252,7 @@ void heed_vk_append_panels(heed_vk_builder *builder, const heed_vk_dispatch *dis
                            const heed_vk_tile *tile, uint32_t weight, heed_vk_panels panels,
                            const uint32_t constants[6], const void *push, size_t push_bytes,
                            uint32_t *first_panel) {
+  panels.eights = tile->matrix && !tile->side;
   const uint32_t most = panels_once(builder, &panels);
   for (; panels.first < tile->y && builder->status == HEED_OK; panels.first += panels.count) {
     heed_vk_dispatch piece = *dispatch;
@@ -253,6 +260,6 @@ void heed_vk_append_panels(heed_vk_builder *builder, const heed_vk_dispatch *dis
     *first_panel = panels.first;
     heed_vk_read_panels(builder, &piece, 1, weight, &panels);
     if (tile->texels) heed_vk_as_texels(&piece, 1);
-    append_tile(builder, &piece, tile, panels.count, constants, push, push_bytes);
+    append_tile(builder, &piece, tile, panels.depth, panels.count, constants, push, push_bytes);
   }
 }

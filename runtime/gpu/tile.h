@@ -29,9 +29,9 @@ uint32_t heed_vk_find_choice(const heed_vk_limits *limits, const heed_vk_shape_k
 /* How many tiles there are for a product to choose from, numbered from 1. One that a device has no
  * room for is the tables'. */
 uint32_t heed_vk_tile_candidates(const heed_vk_limits *limits);
-/* x_bytes: of x as bound; vector: x can be read as vec4 along the depth. */
+/* x: as bound; vector: it can be read as vec4 along the depth. */
 heed_vk_tile heed_vk_choose_tile(const heed_vk_builder *builder, uint32_t rows, uint32_t columns,
-                                 uint32_t depth, uint64_t x_bytes, bool vector);
+                                 uint32_t depth, const heed_vk_range *x, bool vector);
 /* The tile of a workgroup-wide product instead, where the device has one. */
 bool heed_vk_choose_side(const heed_vk_builder *builder, uint32_t rows, uint32_t columns,
                          heed_vk_tile *tile);

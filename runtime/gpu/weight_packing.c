@@ -8,8 +8,11 @@
 #include "base/status.h"
 #include "base/tensor.h"
 
+static uint64_t panel_count(const heed_vk_weight *weight) {
+  return heed_vk_panel_count(weight->panel, weight->depth, weight->eights);
+}
 static uint64_t panel_floats(const heed_vk_weight *weight) {
-  return (uint64_t)weight->panel * weight->depth * sizeof(float);
+  return panel_count(weight) * sizeof(float);
 } /* while it is packed */
 
 uint64_t heed_vk_pack_bytes(const heed_vk_builder *builder) {
@@ -19,14 +22,16 @@ uint64_t heed_vk_pack_bytes(const heed_vk_builder *builder) {
   return 2 * half;
 }
 
-/* rows x depth, row-major -> [depth][panel], zeros from `rows` to `panel`. By blocks of 8 rows, so
- * that writes stay in the cache. */
-static void transpose(const float *from, float *to, uint32_t rows, uint32_t panel, uint32_t depth) {
-  if (rows < panel) memset(to, 0, (size_t)panel * depth * sizeof *to);
+/* rows x depth, row-major -> [depth][panel], or [depth / 8][panel][8], zeros from `rows` to
+ * `panel`. By blocks of 8 rows, so that writes stay in the cache. */
+static void transpose(const heed_vk_weight *weight, const float *from, float *to, uint32_t rows) {
+  const uint32_t panel = weight->panel, depth = weight->depth, beside = weight->eights ? 8 : 1;
+  if (rows < panel || depth % beside) memset(to, 0, (size_t)panel_floats(weight));
   for (uint32_t r0 = 0; r0 < rows; r0 += 8) {
     const uint32_t r1 = rows - r0 < 8 ? rows : r0 + 8;
     for (uint32_t k = 0; k < depth; k++)
-      for (uint32_t r = r0; r < r1; r++) to[(size_t)k * panel + r] = from[(size_t)r * depth + k];
+      for (uint32_t r = r0; r < r1; r++)
+        to[((size_t)(k / beside) * panel + r) * beside + k % beside] = from[(size_t)r * depth + k];
   }
 }
 
@@ -35,7 +40,7 @@ static void transpose(const float *from, float *to, uint32_t rows, uint32_t pane
 static heed_status to_half(const heed_vk_builder *builder, const heed_vk_weight *weight,
                            float *from, heed_error *error) {
   uint16_t *to = (uint16_t *)(void *)from;
-  for (uint64_t i = 0; i < (uint64_t)weight->panel * weight->depth; i++) {
+  for (uint64_t i = 0; i < panel_count(weight); i++) {
     const float value = from[i];
     if (fabsf(value) >= 65520.0f && !isinf(value)) {
       const char *name = heed_graph_record(builder->plan->graph, weight->value)->name;
@@ -51,6 +56,6 @@ static heed_status to_half(const heed_vk_builder *builder, const heed_vk_weight 
 
 heed_status heed_vk_pack_panel(const heed_vk_builder *builder, const heed_vk_weight *weight,
                                uint32_t rows, const float *from, float *to, heed_error *error) {
-  transpose(from, to, rows, weight->panel, weight->depth);
+  transpose(weight, from, to, rows);
   return weight->half ? to_half(builder, weight, to, error) : HEED_OK;
 }

@@ -10,9 +10,9 @@
 /* Host memory that packing takes for a plan: half for rows as the graph has them, half for what is
  * packed. */
 uint64_t heed_vk_pack_bytes(const heed_vk_builder *builder);
-/* from [rows, weight->depth] -> to [weight->depth][weight->panel] as F32, or as fp16 in the first
- * half of `to`; zeros past `rows`. Statuses: UNSUPPORTED (a finite weight that fp16 does not
- * hold). */
+/* from [rows, weight->depth] -> to, one panel as heed_vk_weight has it, as F32, or as fp16 in the
+ * first half of `to`; zeros past `rows` and past the depth. Statuses: UNSUPPORTED (a finite weight
+ * that fp16 does not hold). */
 heed_status heed_vk_pack_panel(const heed_vk_builder *builder, const heed_vk_weight *weight,
                                uint32_t rows, const float *from, float *to, heed_error *error);
 

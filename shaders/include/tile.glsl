@@ -42,6 +42,9 @@ layout(std430, binding = 0) readonly buffer XHalf { uvec2 x_half[]; };
 #if defined HEED_MATRIX2
 layout(std430, binding = 0) readonly buffer XHalves { float16_t x_halves[]; };
 layout(std430, binding = 1) readonly buffer W { float16_t w_halves[]; };
+#elif defined HEED_MATRIX
+layout(std430, binding = 0) readonly buffer X8 { uvec4 x8[]; };
+layout(std430, binding = 1) readonly buffer W { uvec4 w8[]; };
 #elif defined HEED_HALF
 layout(std430, binding = 1) readonly buffer W { uvec2 w4[]; };
 #define HEED_W4(i) heed_unpack(w4[i])

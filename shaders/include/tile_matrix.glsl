@@ -1,11 +1,15 @@
 // tile_run of tile.glsl with cooperative matrices: a workgroup makes GROUPS * ROWS * M rows by one
 // panel of LANES * COLUMNS * N columns; each of its GROUPS x LANES subgroups holds ROWS x COLUMNS
-// sums in registers. STEP values of k at a time lie in shared memory as fp16, converted on the way
-// in; the next ones are fetched meanwhile. The epilogue is that of the other tiers: a sum goes
-// through a strip of shared memory of its subgroup, from which every invocation takes four columns
-// of a row.
+// sums in registers. STEP values of k at a time lie in shared memory as fp16, k innermost for both
+// factors; the next ones are fetched meanwhile. A panel has eight values of k of a column side by
+// side: [K / 8][columns][8], zeros past the last k. The epilogue is that of the other tiers: a sum
+// goes through a strip of shared memory of its subgroup, from which every invocation takes four
+// columns of a row.
 // The includer has beside tile.glsl's functions
 //   uint tile_element(uint k)   where k lies from the row's beginning, in elements of x
+//   uint tile_row_place(uint row), tile_column_place(uint column)   of y: their sum is the element
+//   void tile_put(uint at, vec4 v)   four columns of y from this element on, where they can be
+//                                    reached as vec4
 #ifndef HEED_TILE_MATRIX_GLSL
 #define HEED_TILE_MATRIX_GLSL
 
@@ -14,108 +18,165 @@ layout(constant_id = 12) const uint N = 16;
 layout(constant_id = 13) const uint K = 16;
 layout(constant_id = 14) const uint SUBGROUP = 32; // invocations of a subgroup
 layout(constant_id = 15) const uint STEP = 32;     // a multiple of K
+layout(constant_id = 16) const uint WHOLE = 0;     // the depth is a multiple of STEP
 
-const uint TILE_ROWS = GROUPS * ROWS * M;
-const uint TILE_PANEL = LANES * COLUMNS * N / 4; // vec4 a row of a panel
+const uint TILE_ROWS = GROUPS * ROWS * M, TILE_COLUMNS = LANES * COLUMNS * N;
 const uint THREADS = LANES * GROUPS * SUBGROUP;
-// in f16vec4; 16 bytes more than a row, for the banks
-const uint X_STRIDE = STEP / 4 + 2, W_STRIDE = TILE_PANEL + 2;
-const uint X_EACH = (TILE_ROWS * STEP / 4 + THREADS - 1) / THREADS,
-           W_EACH = (STEP * TILE_PANEL + THREADS - 1) / THREADS;
+// Shared memory is read and written by 16 bytes: eight values of k, or four of a sum. A row has 16
+// bytes more, for the banks.
+const uint EIGHTS = STEP / 8, STRIDE = EIGHTS + 1, STRIP_STRIDE = N / 4 + 1;
+const uint STAGED = (TILE_ROWS + TILE_COLUMNS) * STRIDE, STRIPS = LANES * GROUPS * M * STRIP_STRIDE;
+const uint X_COUNT = TILE_ROWS * EIGHTS, W_COUNT = TILE_COLUMNS * EIGHTS;
+const uint X_EACH = (X_COUNT + THREADS - 1) / THREADS, W_EACH = (W_COUNT + THREADS - 1) / THREADS;
+const bool X_HALF = VECTOR >= 2; // 3: and can be read by eights along k
 
-shared f16vec4 staged_x[TILE_ROWS * X_STRIDE];
-shared f16vec4 staged_w[STEP * W_STRIDE];
-shared vec4 strip[LANES * GROUPS * M * N / 4];
+// rows of x, then columns of W; strips of sums after the last step
+shared uvec4 staged[STAGED > STRIPS ? STAGED : STRIPS];
 
 uint tile_element(uint k);
+uint tile_row_place(uint row);
+uint tile_column_place(uint column);
+void tile_put(uint at, vec4 v);
 
-// Four values of a row from k on, zeros past the last.
-vec4 fetch_x(uint row, uint k) {
-  const uint base = tile_base(min(row, params.rows - 1));
+// As they are in memory.
+uvec4 next_x[X_HALF ? X_EACH : 2 * X_EACH], next_w[W_EACH];
+
+// Four values of a row from k on, or from the last four on: loads without a branch are under way
+// while the step before is multiplied. Zeros past the last where x is read one by one.
+uint last_four(uint k) { return WHOLE != 0 ? k : min(k, params.depth - 4); }
+vec4 fetch_four(uint base, uint k) {
   vec4 v = vec4(0.0);
-  if (VECTOR != 0) {
-    if (k < params.depth) v = HEED_X4((base + tile_element(k)) >> 2);
-  } else {
-    for (uint c = 0; c < 4; c++)
-      if (k + c < params.depth) v[c] = x[base + tile_element(k + c)];
-  }
+  if (VECTOR != 0) return x4[(base + tile_element(last_four(k))) >> 2];
+  for (uint c = 0; c < 4; c++)
+    if (k + c < params.depth) v[c] = x[base + tile_element(k + c)];
   return v;
 }
+uvec2 fetch_half(uint base, uint k) { return x_half[(base + tile_element(last_four(k))) >> 2]; }
 
-// The sum whose first element is row, column.
-void finish_sum(HEED_SUM(M, N) sum, uint row, uint column) {
-  const uint base = gl_SubgroupID * M * N / 4;
-  coopMatStore(sum, strip, base, N / 4, gl_CooperativeMatrixLayoutRowMajor);
-  HEED_SUBGROUP_MEETS();
-  for (uint e = gl_SubgroupInvocationID; e < M * N / 4; e += SUBGROUP) {
-    const uint r = row + e / (N / 4), c = column + e % (N / 4) * 4;
-    if (r < params.rows && c < params.columns) {
-      const vec4 b = HAS_BIAS != 0 ? tile_bias(c) : vec4(0.0);
-      tile_store(r, c, heed_activate(KIND, strip[base + e] + b));
-    }
-  }
-  HEED_SUBGROUP_MEETS();
+uvec4 fetch_eight(uint base, uint k) {
+  return x8[(base + tile_element(WHOLE != 0 ? k : min(k, params.depth - 8))) >> 3];
 }
 
-vec4 next_x[X_EACH];
-uvec2 next_w[W_EACH];
+// Threads past the last element take it once more, the same.
+uint x_of(uint i) { return min(gl_LocalInvocationID.x + i * THREADS, X_COUNT - 1); }
+uint w_of(uint i) { return min(gl_LocalInvocationID.x + i * THREADS, W_COUNT - 1); }
 
 void fetch(uint k0) {
-  const uint row0 = gl_WorkGroupID.x * TILE_ROWS,
-             panel = gl_WorkGroupID.y * params.depth * TILE_PANEL;
+  const uint row0 = gl_WorkGroupID.x * TILE_ROWS, eights = (params.depth + 7) / 8;
   [[unroll]] for (uint i = 0; i < X_EACH; i++) {
-    const uint e = min(gl_LocalInvocationID.x + i * THREADS, TILE_ROWS * STEP / 4 - 1);
-    next_x[i] = fetch_x(row0 + e / (STEP / 4), k0 + e % (STEP / 4) * 4);
+    const uint base = tile_base(min(row0 + x_of(i) / EIGHTS, params.rows - 1)),
+               k = k0 + x_of(i) % EIGHTS * 8;
+    if (X_HALF) {
+      next_x[i] =
+          VECTOR == 3 ? fetch_eight(base, k) : uvec4(fetch_half(base, k), fetch_half(base, k + 4));
+    } else {
+      next_x[2 * i] = floatBitsToUint(fetch_four(base, k));
+      next_x[2 * i + 1] = floatBitsToUint(fetch_four(base, k + 4));
+    }
   }
   [[unroll]] for (uint i = 0; i < W_EACH; i++) {
-    const uint e = min(gl_LocalInvocationID.x + i * THREADS, STEP * TILE_PANEL - 1),
-               k = k0 + e / TILE_PANEL;
-    next_w[i] = k < params.depth ? w4[panel + k * TILE_PANEL + e % TILE_PANEL] : uvec2(0);
+    const uint eight = k0 / 8 + w_of(i) / TILE_COLUMNS,
+               k = WHOLE != 0 ? eight : min(eight, eights - 1);
+    next_w[i] = w8[(gl_WorkGroupID.y * eights + k) * TILE_COLUMNS + w_of(i) % TILE_COLUMNS];
   }
 }
 
-// Threads past the last element write it once more, the same.
-void stage() {
+// Zeros past the depth, of the step from k0 on.
+void end_depth(uint k0) {
   [[unroll]] for (uint i = 0; i < X_EACH; i++) {
-    const uint e = min(gl_LocalInvocationID.x + i * THREADS, TILE_ROWS * STEP / 4 - 1);
-    staged_x[e / (STEP / 4) * X_STRIDE + e % (STEP / 4)] = f16vec4(next_x[i]);
+    const uint k = k0 + x_of(i) % EIGHTS * 8;
+    const bool first = k < params.depth, second = k + 4 < params.depth;
+    if (X_HALF) {
+      next_x[i] = mix(uvec4(0), next_x[i], bvec4(first, first, second, second));
+    } else {
+      next_x[2 * i] = mix(uvec4(0), next_x[2 * i], bvec4(first));
+      next_x[2 * i + 1] = mix(uvec4(0), next_x[2 * i + 1], bvec4(second));
+    }
   }
-  [[unroll]] for (uint i = 0; i < W_EACH; i++) {
-    const uint e = min(gl_LocalInvocationID.x + i * THREADS, STEP * TILE_PANEL - 1);
-    staged_w[e / TILE_PANEL * W_STRIDE + e % TILE_PANEL] =
-        f16vec4(unpackFloat2x16(next_w[i].x), unpackFloat2x16(next_w[i].y));
+  [[unroll]] for (uint i = 0; i < W_EACH; i++) next_w[i] =
+      mix(uvec4(0), next_w[i], bvec4(k0 + w_of(i) / TILE_COLUMNS * 8 < params.depth));
+}
+
+uvec2 pack_half(uvec4 bits) {
+  const vec4 v = uintBitsToFloat(bits);
+  return uvec2(packFloat2x16(f16vec2(v.xy)), packFloat2x16(f16vec2(v.zw)));
+}
+
+void stage() {
+  [[unroll]] for (uint i = 0; i < X_EACH; i++)
+      staged[x_of(i) / EIGHTS * STRIDE + x_of(i) % EIGHTS] =
+          X_HALF ? next_x[i] : uvec4(pack_half(next_x[2 * i]), pack_half(next_x[2 * i + 1]));
+  [[unroll]] for (uint i = 0; i < W_EACH; i++)
+      staged[(TILE_ROWS + w_of(i) % TILE_COLUMNS) * STRIDE + w_of(i) / TILE_COLUMNS] = next_w[i];
+}
+
+HEED_SUM(M, N) sum[ROWS * COLUMNS];
+
+// One step: what is staged.
+void multiply(uint down, uint across) {
+  [[unroll]] for (uint k = 0; k < STEP; k += K) {
+    HEED_FACTOR_A(M, K) a[ROWS];
+    [[unroll]] for (uint i = 0; i < ROWS; i++)
+        coopMatLoad(a[i], staged, (down * ROWS + i) * M * STRIDE + k / 8, STRIDE,
+                    gl_CooperativeMatrixLayoutRowMajor);
+    [[unroll]] for (uint j = 0; j < COLUMNS; j++) {
+      HEED_FACTOR_B(K, N) b;
+      coopMatLoad(b, staged, (TILE_ROWS + (across * COLUMNS + j) * N) * STRIDE + k / 8, STRIDE,
+                  gl_CooperativeMatrixLayoutColumnMajor);
+      [[unroll]] for (uint i = 0; i < ROWS; i++) sum[i * COLUMNS + j] =
+          coopMatMulAdd(a[i], b, sum[i * COLUMNS + j]);
+    }
+  }
+}
+
+// What an invocation takes of each sum: EACH times four columns of a row. Where they lie in y is
+// divided out once for all sums.
+const uint EACH = (M * N / 4 + SUBGROUP - 1) / SUBGROUP;
+uint lane_row(uint e) { return (gl_SubgroupInvocationID + e * SUBGROUP) / (N / 4); }
+uint lane_column() { return gl_SubgroupInvocationID % (N / 4) * 4; }
+
+void finish(uint row0, uint column0) {
+  uint rows[ROWS * EACH];
+  [[unroll]] for (uint i = 0; i < ROWS; i++) [[unroll]] for (uint e = 0; e < EACH; e++)
+      rows[i * EACH + e] = tile_row_place(row0 + i * M + lane_row(e));
+  const uint strip = gl_SubgroupID * M * STRIP_STRIDE;
+  [[unroll]] for (uint j = 0; j < COLUMNS; j++) {
+    const uint column = column0 + j * N + lane_column(), place = tile_column_place(column);
+    const vec4 b = HAS_BIAS != 0 ? tile_bias(column) : vec4(0.0);
+    [[unroll]] for (uint i = 0; i < ROWS; i++) {
+      HEED_SUBGROUP_MEETS();
+      coopMatStore(sum[i * COLUMNS + j], staged, strip, STRIP_STRIDE,
+                   gl_CooperativeMatrixLayoutRowMajor);
+      HEED_SUBGROUP_MEETS();
+      [[unroll]] for (uint e = 0; e < EACH; e++) {
+        const uint r = lane_row(e), row = row0 + i * M + r;
+        if (r >= M || row >= params.rows || column >= params.columns) continue;
+        const vec4 v = heed_activate(
+            KIND, uintBitsToFloat(staged[strip + r * STRIP_STRIDE + lane_column() / 4]) + b);
+        if (VECTOR_OUT != 0)
+          tile_put(rows[i * EACH + e] + place, v);
+        else
+          tile_store(row, column, v);
+      }
+    }
   }
 }
 
 void tile_run() {
   const uint down = gl_SubgroupID / LANES, across = gl_SubgroupID % LANES;
-  const uint row0 = gl_WorkGroupID.x * TILE_ROWS;
-  HEED_SUM(M, N) sum[ROWS * COLUMNS];
   [[unroll]] for (uint i = 0; i < ROWS * COLUMNS; i++) sum[i] = HEED_SUM(M, N)(0.0);
-  fetch(0);
-  for (uint k0 = 0; k0 < params.depth; k0 += STEP) {
+  fetch(TILE_FIRST);
+  for (uint k0 = TILE_FIRST; k0 < TILE_END; k0 += STEP) {
+    if (WHOLE == 0 && k0 + STEP > params.depth) end_depth(k0);
     barrier();
     stage();
     barrier();
-    fetch(k0 + STEP);
-    [[unroll]] for (uint k = 0; k < STEP; k += K) {
-      HEED_FACTOR_A(M, K) a[ROWS];
-      [[unroll]] for (uint i = 0; i < ROWS; i++)
-          coopMatLoad(a[i], staged_x, (down * ROWS + i) * M * X_STRIDE + k / 4, X_STRIDE,
-                      gl_CooperativeMatrixLayoutRowMajor);
-      [[unroll]] for (uint j = 0; j < COLUMNS; j++) {
-        HEED_FACTOR_B(K, N) b;
-        coopMatLoad(b, staged_w, k * W_STRIDE + (across * COLUMNS + j) * N / 4, W_STRIDE,
-                    gl_CooperativeMatrixLayoutRowMajor);
-        [[unroll]] for (uint i = 0; i < ROWS; i++) sum[i * COLUMNS + j] =
-            coopMatMulAdd(a[i], b, sum[i * COLUMNS + j]);
-      }
-    }
+    fetch(WHOLE != 0 ? min(k0 + STEP, params.depth - STEP) : k0 + STEP);
+    multiply(down, across);
   }
-  const uint column0 = (params.first_panel + gl_WorkGroupID.y) * TILE_PANEL * 4;
-  [[unroll]] for (uint i = 0; i < ROWS; i++) [[unroll]] for (uint j = 0; j < COLUMNS; j++)
-      finish_sum(sum[i * COLUMNS + j], row0 + (down * ROWS + i) * M,
-                 column0 + (across * COLUMNS + j) * N);
+  barrier();
+  finish(gl_WorkGroupID.x * TILE_ROWS + down * ROWS * M,
+         (params.first_panel + gl_WorkGroupID.y) * TILE_COLUMNS + across * COLUMNS * N);
 }
 
 #endif

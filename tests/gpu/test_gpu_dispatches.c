@@ -283,6 +283,13 @@ static void test_pack(void **state) {
   assert_ok(heed_vk_pack_panel(&f->builder, &weight, 2, from, to, &error));
   const float expected[16] = {1, 5, 0, 0, 2, 6, 0, 0, 3, 7, 0, 0, 4, 8, 0, 0};
   assert_memory_equal(to, expected, sizeof expected);
+  /* eights of the depth side by side: the four there are, then zeros */
+  weight.eights = true;
+  float eights[32];
+  assert_ok(heed_vk_pack_panel(&f->builder, &weight, 2, from, eights, &error));
+  for (uint32_t i = 0; i < 32; i++)
+    assert_true(eights[i] == (i < 16 && i % 8 < 4 ? from[i / 8 * 4 + i % 8] : 0.0f));
+  weight.eights = false;
   weight.half = true;
   from[7] = INFINITY;
   assert_ok(heed_vk_pack_panel(&f->builder, &weight, 2, from, to, &error));

@@ -17,7 +17,8 @@ typedef struct upload_job {
 } upload_job;
 
 static uint64_t panel_bytes(const heed_vk_weight *weight) {
-  return heed_vk_panel_bytes(weight->panel, weight->depth, weight->half);
+  return heed_vk_panel_count(weight->panel, weight->depth, weight->eights) *
+         (weight->half ? sizeof(uint16_t) : sizeof(float));
 }
 
 static uint64_t graph_bytes(const heed_vk_builder *builder, const heed_vk_weight *weight) {

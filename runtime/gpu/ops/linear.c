@@ -8,17 +8,23 @@
 #include "graph/ops/linear.h"
 
 #define MOST_SLICES 16
-#define LEAST_SHARE 64 /* values of k: less costs more in adding up than it gains */
+/* values of k: less costs more in adding up than it gains */
+#define LEAST_SHARE 64
+#define LEAST_MATRIX_SHARE 512
 
 /* Values of k a workgroup sums: all, or so few that slices of the depth make up for workgroups that
  * are missing. */
 static uint32_t choose_share(const heed_vk_builder *builder, uint32_t depth,
                              const heed_vk_tile *tile) {
   const uint64_t groups = (uint64_t)tile->x * tile->y, fill = builder->limits->fill;
-  const uint32_t unit = tile->sliced ? 4 * tile->groups : 4,
-                 least = tile->sliced ? 2 * LEAST_SHARE : LEAST_SHARE;
+  const uint32_t unit = tile->matrix   ? tile->step
+                        : tile->sliced ? 4 * tile->groups
+                                       : 4,
+                 least = tile->matrix   ? LEAST_MATRIX_SHARE
+                         : tile->sliced ? 2 * LEAST_SHARE
+                                        : LEAST_SHARE;
   uint64_t slices = 1;
-  if (!tile->matrix && groups * 2 <= fill && depth >= 2 * least)
+  if (!tile->side && groups * 2 <= fill && depth >= 2 * least)
     slices = fill / groups < MOST_SLICES ? fill / groups : MOST_SLICES;
   if (slices > depth / least) slices = depth / least;
   return heed_vk_divide(heed_vk_divide(depth, slices ? (uint32_t)slices : 1), unit) * unit;
@@ -81,6 +87,13 @@ static heed_linear_params make_params(const heed_vk_builder *builder, const heed
   return params;
 }
 
+/* Whether the tile of matrices reads x, in fp16, by 16 bytes. */
+static uint32_t by_eights(const heed_vk_range *x, const heed_linear_params *params,
+                          const heed_vk_tile *tile) {
+  return tile->matrix && !tile->side && params->depth % 8 == 0 && params->x_origin % 8 == 0 &&
+         x->offset % 16 == 0;
+}
+
 static void add_part(heed_vk_builder *builder, const heed_node *node, const part *some) {
   const heed_linear_desc *desc = node->desc;
   heed_linear_params params = make_params(builder, desc, some);
@@ -88,7 +101,7 @@ static void add_part(heed_vk_builder *builder, const heed_node *node, const part
   params.x_origin = heed_vk_read(builder, &dispatch, 0, desc->x.id);
   const bool vector = params.depth % 4 == 0 && params.x_origin % 4 == 0;
   heed_vk_tile tile = heed_vk_choose_tile(builder, params.rows, params.columns, params.depth,
-                                          heed_vk_float_bytes(&dispatch.binding[0]), vector);
+                                          &dispatch.binding[0], vector);
   if (tile.half)
     dispatch.shader = tile.matrix ? HEED_SHADER_linear_matrix : HEED_SHADER_linear_half;
   if (heed_vk_choose_side(builder, params.rows, params.columns, &tile))
@@ -112,7 +125,7 @@ static void add_part(heed_vk_builder *builder, const heed_node *node, const part
   const bool vector_out =
       run % 4 == 0 && params.y_origin % 4 == 0 && params.residual_origin % 4 == 0;
   const uint32_t constants[6] = {
-      dispatch.binding[0].half ? 2 : vector,
+      dispatch.binding[0].half ? 2 + by_eights(&dispatch.binding[0], &params, &tile) : vector,
       split ? (uint32_t)HEED_ACTIVATION_NONE : (uint32_t)desc->activation,
       desc->bias.id != 0 && !split,
       dispatch.binding[4].half ? 2 : vector_out,

@@ -24,7 +24,7 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
   params.x_origin = heed_vk_read(builder, &dispatch, 0, desc->image.id);
   const bool vector = params.side % 4 == 0 && params.width % 4 == 0 && params.x_origin % 4 == 0;
   const heed_vk_tile tile = heed_vk_choose_tile(builder, params.rows, params.columns, params.depth,
-                                                dispatch.binding[0].bytes, vector);
+                                                &dispatch.binding[0], vector);
   if (tile.half)
     dispatch.shader =
         tile.matrix ? HEED_SHADER_patch_embedding_matrix : HEED_SHADER_patch_embedding_half;
