@@ -84,6 +84,7 @@ mkdir -p "$folder/icd"
 for icd in "$root"/usr/share/vulkan/icd.d/*.json; do
   sed "s,\"library_path\": *\"\([^\"]*/\)*\([^/\"]*\)\",\"library_path\": \"$root/usr/lib/$triplet/\2\"," "$icd" >"$folder/icd/${icd##*/}"
 done
+# shellcheck disable=SC2016 # of the written script
 printf '#!/bin/sh\nshim=$1 icd=%s/$2_icd.json\nshift 2\nexport VK_DRIVER_FILES="$icd" VK_ICD_FILENAMES="$icd" VK_LAYER_PATH=%s\n%s "$@"\n' "'$folder/icd'" \
   "'$root/usr/share/vulkan/explicit_layer.d'" "$start --preload '$root/usr/lib/$triplet/'lib\${shim}_noop_drm_shim.so" >"$folder/bin/shim"
 chmod +x "$folder"/bin/*
