@@ -57,6 +57,7 @@ refused() { # name, sentence, options...
   test_end
 }
 refused no_such_layer 'found "2.0", expected LAYER.HEAD[,LAYER.HEAD...], 2 x 4 of them' --ablate 0.0,2.0
+refused no_head_of_the_pool 'found "pool.0", expected LAYER.HEAD' --ablate pool.0
 refused no_such_head 'unknown head (found "1.4"' --ablate 1.4
 refused no_list 'unknown head (found "0.1x"' --ablate 0.1x
 refused an_empty_list 'unknown head (found ""' --ablate ""

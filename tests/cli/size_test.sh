@@ -71,6 +71,24 @@ refused unknown_register "--query: unknown token (found \"register 4\", expected
 refused no_cls "--query: unknown token (found \"cls\", expected twin or ROW,COL up to 4,4)" "$vectors/vit/ijepa" "$picture" --query cls
 refused a_row_too_many "expected CLS, register 1 to 3, twin or ROW,COL up to 2,14)" "$model" "$picture" --size 12,60 --query 3,0
 
+# Relative positions may be resized to any grid, as long as their bias fits.
+test_begin size_of_a_bias_too_large
+heed run "$vectors/vit/beit" "$picture" --backend cpu --quiet --size 396,388
+expect_exit 3
+expect_stderr_contains "build: the position bias is too large (found 2213683584 bytes for 99 x 97 patches, expected at most 2147483648)"
+expect_nothing_written
+test_end
+
+# Positions that are not of a square grid are of no size at all.
+test_begin size_of_positions_that_are_not_square
+model micro_32
+sed 's/"image_size": *32/"image_size": [32, 48]/' "$vectors/vit/micro_32/config.json" >"$bad/micro_32/config.json"
+heed run "$bad/micro_32" "$picture" --backend cpu --quiet --size 32,48
+expect_exit 3
+expect_stderr_contains "config.json: image_size is not supported (found 32 x 48, expected a square)"
+expect_nothing_written
+test_end
+
 test_begin query_of_a_model_without_cls
 heed run "$vectors/vit/ijepa" "$picture" --backend cpu --quiet
 expect_exit 0

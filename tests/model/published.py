@@ -1,17 +1,22 @@
 """heed beside the library that a published model came from: outputs and every attention map.
 
-  published.py HEED FOLDER [NAME...]     downloads each model into FOLDER (needs a network, torch and huggingface_hub;
-                                         transformers, timm or open_clip for the models of each), runs both on the same
-                                         pixel_values, and prints a table of the largest differences
+  published.py HEED FOLDER [NAME...]     downloads each model into FOLDER, runs both on the same pixel_values, and prints a
+                                         table of the largest differences; needs a network and LIBRARY_VERSIONS
   published.py HEED --local FOLDER       the same table for models made here, beside tests/vectors/vit/make.py's own
                                          float64 reference; needs torch alone
-A difference is relative to 1 + the largest expected magnitude. Exit status 1: one is above 2e-4, or a model failed."""
+A difference is relative to 1 + the largest expected magnitude. Exit status 1: one is above 2e-4, or a model failed.
+
+Downloading was never tried. The names of the models were found in public source instead: those of timm in timm's eva.py and
+vision_transformer.py, that of LAION in open_clip's pretrained.py, the original files in hubconf.py of dinov2 and dino, all
+others in programs that load them. The names of files are those of timm's _hub.py and open_clip's constants.py, and of stored
+listings of the repositories. DINOv3's files are given after a licence is accepted: log in with `hf auth login` before."""
 import os
 import struct
 import json
 import subprocess
 import sys
 
+LIBRARY_VERSIONS = "torch==2.8.0 transformers==4.56.2 timm==1.0.20 open_clip_torch==3.2.0 huggingface_hub==0.35.3"
 TOLERANCE = 2e-4
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -68,12 +73,17 @@ def named_attentions(maps):
     return {"attention.%d" % i: weights for i, weights in enumerate(maps)}
 
 
+# One set of weights: some repositories also have open_clip's, and most have PyTorch's beside .safetensors.
+TRANSFORMERS_FILES = ["config.json", "preprocessor_config.json", "model.safetensors", "model.safetensors.index.json", "model-*.safetensors"]
+OPEN_CLIP_FILES = ["open_clip_config.json", "open_clip_*model.safetensors"]
+
+
 def run_transformers(identifier, kind, pixels, folder):
     import huggingface_hub
     import torch
     import transformers
 
-    path = huggingface_hub.snapshot_download(identifier, local_dir=folder, allow_patterns=["*.json", "*.safetensors", "pytorch_model.bin"])
+    path = huggingface_hub.snapshot_download(identifier, local_dir=folder, allow_patterns=TRANSFORMERS_FILES)
     model = getattr(transformers, kind).from_pretrained(path, attn_implementation="eager").eval()
     more = {}
     if kind == "ViTMAEModel":  # patches in their own order, none masked
@@ -113,7 +123,7 @@ def run_open_clip(identifier, _, pixels, folder):
     import huggingface_hub
     import open_clip
 
-    path = huggingface_hub.snapshot_download(identifier, local_dir=folder, allow_patterns=["open_clip_config.json", "open_clip_model.safetensors"])
+    path = huggingface_hub.snapshot_download(identifier, local_dir=folder, allow_patterns=OPEN_CLIP_FILES)
     model = open_clip.create_model("hf-hub:" + identifier).eval()
     maps = []
     for block in model.visual.transformer.resblocks:
@@ -220,6 +230,9 @@ def local(name, f, make, folder):
 
 
 def main(arguments):
+    if len(arguments) < 2:
+        print("%s\n\n  pip install %s" % (__doc__, LIBRARY_VERSIONS), file=sys.stderr)
+        return 2
     heed, arguments = arguments[0], arguments[1:]
     if arguments[0] == "--local":
         sys.path.insert(0, os.path.join(HERE, "../vectors/vit"))

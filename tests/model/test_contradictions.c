@@ -493,11 +493,135 @@ static void biases_of_the_config(void **state) {
   }
 }
 
+/* ----------------------------------------------------------------------- models of the vectors */
+
+typedef struct vector_case {
+  const char *folder, *config;
+  const char *without; /* how tensors begin that are left out; or NULL */
+  const char *with;    /* a tensor put in, [1, 1, 24]; or NULL */
+  const char *part;    /* of the sentence; NULL: it opens */
+} vector_case;
+
+#define SIZES(heads)                                                                               \
+  "\"image_size\":20,\"patch_size\":4,\"hidden_size\":24,\"num_hidden_layers\":2,\"num_attention_" \
+  "heads\":" #heads ",\"intermediate_size\":40"
+#define BEIT(heads, flags) "{\"model_type\":\"beit\"," SIZES(heads) flags "}"
+#define OWN ",\"use_relative_position_bias\":true"
+#define SHARED                                                                             \
+  ",\"use_shared_relative_position_bias\":true,\"use_absolute_position_embeddings\":true," \
+  "\"use_mean_pooling\":false"
+#define MAP(pool)                                                                                  \
+  "{\"architecture\":\"vit_x\",\"model_args\":{\"img_size\":20,\"patch_size\":4,\"num_heads\":3}," \
+  "\"global_pool\":\"" pool "\"}"
+#define SIGLIP(more) \
+  "{\"model_type\":\"siglip\",\"vision_config\":{\"num_channels\":3," SIZES(4) more "}}"
+
+static const vector_case of_vectors[] = {
+    {"beit", BEIT(3, OWN), NULL, NULL, NULL},
+    {"beit", BEIT(3, ""), NULL, NULL,
+     "use_relative_position_bias (by default) does not fit the weights (found false, expected "
+     "true"},
+    {"beit", BEIT(3, ",\"use_relative_position_bias\":false"), NULL, NULL,
+     "use_relative_position_bias does not fit the weights (found false, expected true"},
+    {"beit", BEIT(3, OWN ",\"use_shared_relative_position_bias\":true"), NULL, NULL,
+     "use_shared_relative_position_bias does not fit the weights (found true, expected false"},
+    {"beit", BEIT(3, OWN ",\"use_absolute_position_embeddings\":true"), NULL, NULL,
+     "use_absolute_position_embeddings does not fit the weights (found true, expected false"},
+    {"beit", BEIT(3, OWN ",\"use_mean_pooling\":false"), NULL, NULL,
+     "use_mean_pooling does not fit the weights (found false, expected true"},
+    {"beit_shared", BEIT(2, SHARED), NULL, NULL, NULL},
+    {"beit_shared", BEIT(2, SHARED OWN), NULL, NULL,
+     "use_relative_position_bias does not fit the weights (found true, expected false"},
+    {"beit_shared", BEIT(2, SHARED ",\"use_mean_pooling\":true"), NULL, NULL, "use_mean_pooling"},
+    {"beit_shared",
+     BEIT(2, ",\"use_shared_relative_position_bias\":true,\"use_mean_pooling\":false"), NULL, NULL,
+     "use_absolute_position_embeddings (by default) does not fit the weights (found false, "
+     "expected "
+     "true"},
+    {"beit_shared",
+     BEIT(2, ",\"use_absolute_position_embeddings\":true,\"use_mean_pooling\":false"), NULL, NULL,
+     "use_shared_relative_position_bias (by default) does not fit the weights (found false, "
+     "expected true"},
+    {"timm_map", MAP("map"), NULL, NULL, NULL},
+    {"timm_map", MAP("avg"), NULL, NULL,
+     "global_pool does not fit the weights (found another pooling, expected map: tensor "
+     "attn_pool.latent is there"},
+    {"timm_map", MAP("token"), NULL, NULL, "tensor cls_token is missing"},
+    {"timm_map", MAP("map"), "attn_pool.", NULL, "tensor attn_pool.latent is missing"},
+    {"timm_map", MAP("map"), "attn_pool.latent", NULL, "tensor attn_pool.latent is missing"},
+    {"timm_map", MAP("avg"), "attn_pool.", NULL, NULL},
+    {"siglip", SIGLIP(""), NULL, NULL, NULL},
+    {"siglip", SIGLIP(",\"vision_use_head\":true"), "vision_model.head.", NULL,
+     "vision_use_head does not fit the weights (found true, expected false"},
+    {"siglip", SIGLIP(",\"vision_use_head\":false"), "vision_model.head.", NULL, NULL},
+    {"siglip", SIGLIP(",\"vision_use_head\":false"), NULL, NULL,
+     "vision_use_head does not fit the weights (found false, expected true"},
+    {"siglip", SIGLIP(""), "vision_model.head.probe", NULL, "vision_model.head.probe is"},
+    {"ijepa", "{\"model_type\":\"ijepa\"," SIZES(2) "}", NULL, NULL, NULL},
+    {"ijepa", "{\"model_type\":\"ijepa\"," SIZES(2) "}", NULL, "ijepa.embeddings.cls_token",
+     "tensor ijepa.embeddings.cls_token does not fit family ijepa"},
+};
+
+static void models_of_the_vectors(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof of_vectors / sizeof *of_vectors; i++) {
+    const vector_case *c = &of_vectors[i];
+    const char *config = c->config ? c->config : "without a config";
+    model m;
+    take_vector(&m, c->folder);
+    const uint32_t all = m.count;
+    for (uint32_t at = 0; c->without && at < m.count;)
+      if (strncmp(m.names[at], c->without, strlen(c->without)) == 0)
+        drop(&m, m.names[at]);
+      else
+        at++;
+    assert_true((m.count < all) == (c->without != NULL));
+    if (c->with) add(&m, c->with, 0.0f, HEED_SHAPE(1, 1, 24));
+    const heed_status status = open_model(&m, c->config);
+    if (!c->part && status != HEED_OK) fail_msg("%s %s: %s", c->folder, config, error.message);
+    if (c->part && status != HEED_INVALID_FILE && status != HEED_UNSUPPORTED)
+      fail_msg("%s %s: found %s, expected a refusal (%s)", c->folder, config,
+               heed_status_name(status), c->part);
+    if (c->part && !strstr(error.message, c->part))
+      fail_msg("%s %s: \"%s\" is not in: %s", c->folder, config, c->part, error.message);
+    free_model(&m);
+  }
+}
+
+/* The bias of all layers together may have 2 GiB: 97 x 97 patches here. */
+static void the_bias_of_relative_positions_has_a_limit(void **state) {
+  (void)state;
+  static const char config[] = BEIT(3, OWN);
+  model m;
+  take_vector(&m, "beit");
+  test_bytes bytes = save(&m);
+  const heed_model_file files[] = {{"model.safetensors", test_source(bytes.data, bytes.size)},
+                                   {"config.json", test_source(config, sizeof config - 1)}};
+  const heed_model_desc desc = {sizeof desc, files, 2};
+  heed_build_desc build = {.struct_size = sizeof build, .height = 97 * 4, .width = 97 * 4};
+  heed_model *opened;
+  heed_graph *graph;
+  assert_ok(heed_model_open(context, &desc, &opened, &error));
+  assert_ok(heed_model_build(opened, &build, &graph, &error));
+  heed_graph_destroy(graph);
+  build.width = 99 * 4;
+  assert_fails(heed_model_build(opened, &build, &graph, &error), HEED_UNSUPPORTED,
+               "build: the position bias is too large (found 2213683584 bytes for 97 x 99 patches, "
+               "expected at most 2147483648)");
+  heed_model_destroy(opened);
+  free(bytes.data);
+  free_model(&m);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(sizes_of_the_config),        cmocka_unit_test(registers_of_the_config),
-      cmocka_unit_test(parts_that_belong_together), cmocka_unit_test(rules_of_the_config),
+      cmocka_unit_test(sizes_of_the_config),
+      cmocka_unit_test(registers_of_the_config),
+      cmocka_unit_test(parts_that_belong_together),
+      cmocka_unit_test(rules_of_the_config),
       cmocka_unit_test(biases_of_the_config),
+      cmocka_unit_test(models_of_the_vectors),
+      cmocka_unit_test(the_bias_of_relative_positions_has_a_limit),
   };
   return cmocka_run_group_tests(tests, make_context, drop_context);
 }
