@@ -68,29 +68,3 @@ export function cutOut(picture, region, canvas) {
   context.drawImage(source, region.x, region.y, region.width, region.height, 0, 0, width, height)
   return canvas
 }
-
-/**
- * Lines over the padding of a canvas that cutOut drew, so that nobody takes it for a picture.
- * @param {HTMLCanvasElement} canvas
- * @param {Inside} inside
- */
-export function hatchPadding(canvas, { left, top, right, bottom }) {
-  const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d')),
-    { width, height } = canvas,
-    step = width / 56
-  if (right - left >= 1 && bottom - top >= 1) return
-  context.save()
-  context.beginPath()
-  context.rect(0, 0, width, height)
-  context.rect(left * width, top * height, (right - left) * width, (bottom - top) * height)
-  context.clip('evenodd')
-  context.beginPath()
-  for (let x = -height; x < width; x += step) {
-    context.moveTo(x, height)
-    context.lineTo(x + height, 0)
-  }
-  context.strokeStyle = '#606060'
-  context.lineWidth = step / 4
-  context.stroke()
-  context.restore()
-}

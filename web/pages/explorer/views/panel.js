@@ -3,7 +3,7 @@
  * keys of the state it is drawn again, and how. What ends after the view was left must not be seen:
  * draw(latest) asks latest() after what it awaits, which is false once it was left or another draw
  * has begun; left is an AbortSignal. */
-import * as first from './heads.js'
+import { view as first } from './heads.js'
 import { laterStyles } from '../later_styles.js'
 import { views } from './view_list.js'
 /** @import {ListedView, Page, Store, View, ViewName} from '../../../types/pages.js' */
@@ -51,7 +51,9 @@ export function createPanel(page) {
     table.hidden = !listed.table
     if (shown === name) return
     shown = name
-    const [{ view }] = await Promise.all(listed.load ? [listed.load(), laterStyles()] : [first])
+    const [{ view }] = await Promise.all(
+      listed.load ? [listed.load(), laterStyles()] : [{ view: first }]
+    )
     if (shown !== name) return // another one was chosen meanwhile
     left.abort()
     left = new AbortController()

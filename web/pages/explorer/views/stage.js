@@ -1,6 +1,6 @@
 /* The stage: the picture, the map over it, the query, colour bar and caption. */
 import { wordsOfChanges } from '../state/changes.js'
-import { cutOut, hatchPadding, insideOf, isPadding } from '../model/seen_region.js'
+import { cutOut, insideOf, isPadding } from '../model/seen_region.js'
 import { createGrid } from '../controls/button_grid.js'
 import { caption, elsewhere, percent, scoreCaption, times } from '../../plot/caption.js'
 import { divergingTable } from '../../plot/diverging.js'
@@ -41,7 +41,12 @@ function drawPicture({ engine, picture }) {
   canvas.width = side
   canvas.height = Math.round((side * rows) / columns)
   cutOut(picture, region, canvas)
-  hatchPadding(canvas, insideOf(picture, region))
+  const inside = insideOf(picture, region),
+    run = engine.result
+  if (inside.right - inside.left < 1 || inside.bottom - inside.top < 1)
+    import('../model/hatch_padding.js').then(
+      ({ hatchPadding }) => run === engine.result && hatchPadding(canvas, inside)
+    )
   element('frame').style.aspectRatio = `${columns} / ${rows}`
   for (const id of ['picture', 'map']) element(id).hidden = false
   for (const id of ['first-picture', 'first-map']) element(id).hidden = true
