@@ -2,6 +2,7 @@
  * picture or model), or the same place in the same model with coarser weights or by another of the
  * runtime's modules. Side by side or with a curtain between them, their difference, and how far
  * apart they are: weights, or the scores of the stage that is chosen where both have them. */
+import { createRunner } from '../model/model_runner.js'
 import { cosine, divergence } from '../model/row_distance.js'
 import { pin, swap } from '../state/pins.js'
 import { pictureNow } from '../state/place.js'
@@ -47,10 +48,7 @@ const markup = `<div class="even two"><button type="button" name="pin">Pin this 
  * @param {PageSource} source
  */
 async function openModel(other, source) {
-  const [{ createRunner }, { roundedSource }] = await Promise.all([
-    import('../model/model_runner.js'),
-    import('../model/rounded_weights.js')
-  ])
+  const { roundedSource } = await import('../model/rounded_weights.js')
   return createRunner(
     modules[other]
       ? { source, simd: modules[other], threads: 1 }
