@@ -44,16 +44,28 @@ static bool device_passes(heed_context *context, const heed_vulkan_desc *desc,
 }
 
 #define MOST_DEVICES 16
+#define RANKS 5 /* of heed_vulkan_device_rank */
 
-/* The first device that passes, else none. */
+/* True: *backend is open on the device that desc names by its index. */
+static bool try_device(heed_context *context, const heed_vulkan_desc *desc,
+                       const heed_vulkan_device_info *info, bool named, heed_backend **backend,
+                       heed_auto_choice *choice) {
+  heed_error reason;
+  if (!device_passes(context, desc, info, named, choice)) return false;
+  choice->device = desc->device;
+  if (heed_vulkan_backend_create(context, desc, backend, &reason) == HEED_OK) return true;
+  snprintf(choice->why, sizeof choice->why, "cannot open device %d: %s", (int)desc->device,
+           reason.message);
+  return false;
+}
+
+/* The device that is named, or the first that passes, by rank; else none. */
 static heed_status find_device(heed_context *context, const heed_auto_desc *desc,
                                heed_backend **backend, heed_auto_choice *choice,
                                heed_error *error) {
   heed_vulkan_device_info infos[MOST_DEVICES];
   heed_vulkan_desc vulkan = HEED_VULKAN_DESC_INIT;
   if (desc->vulkan) vulkan = *desc->vulkan;
-  const bool named = vulkan.device >= 0;
-  const uint32_t first = named ? (uint32_t)vulkan.device : 0;
   uint32_t count = MOST_DEVICES;
   heed_error reason;
   snprintf(choice->why, sizeof choice->why, "no Vulkan device");
@@ -61,16 +73,22 @@ static heed_status find_device(heed_context *context, const heed_auto_desc *desc
     snprintf(choice->why, sizeof choice->why, "%s", reason.message);
     return HEED_OK;
   }
-  if (named && first >= count)
+  if (vulkan.device >= 0 && (uint32_t)vulkan.device >= count)
     return heed_fail(error, HEED_NO_DEVICE,
-                     "device: out of range (found %u, expected less than %u)", first, count);
-  for (uint32_t i = first; i < count && i < MOST_DEVICES && !(named && i > first); i++) {
-    vulkan.device = (int32_t)i;
-    if (!device_passes(context, &vulkan, &infos[i], named, choice)) continue;
-    choice->device = (int32_t)i;
-    if (heed_vulkan_backend_create(context, &vulkan, backend, &reason) == HEED_OK) return HEED_OK;
-    snprintf(choice->why, sizeof choice->why, "cannot open device %u: %s", i, reason.message);
+                     "device: out of range (found %d, expected less than %u)", (int)vulkan.device,
+                     count);
+  if (count > MOST_DEVICES) count = MOST_DEVICES;
+  if (vulkan.device >= 0 && (uint32_t)vulkan.device < count) {
+    try_device(context, &vulkan, &infos[vulkan.device], true, backend, choice);
+    return HEED_OK;
   }
+  for (uint32_t rank = 0; rank < RANKS; rank++)
+    for (uint32_t i = 0; i < count; i++) {
+      vulkan.device = (int32_t)i;
+      if (heed_vulkan_device_rank(infos[i].type) == rank &&
+          try_device(context, &vulkan, &infos[i], false, backend, choice))
+        return HEED_OK;
+    }
   return HEED_OK;
 }
 #else

@@ -2,17 +2,30 @@
 #define _POSIX_C_SOURCE 200809L
 #include "backend_selection.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 static bool wants_half(const cli_choice *choice) { return strcmp(choice->precision, "f16") == 0; }
 
+/* What the precision came to, where the device does not say it. */
+static const char *say_precision(const cli_choice *choice) {
+  if (strcmp(choice->precision, "f32") == 0 ||
+      strstr(heed_backend_device(choice->opened), "weights in fp16"))
+    return "";
+  return wants_half(choice) ? "; in f32: the CPU has no f16" : "; in f32";
+}
+
 static void say(const cli_choice *choice, const char *why) {
-  const bool falls = wants_half(choice) && strcmp(heed_backend_name(choice->opened), "cpu") == 0;
   if (!choice->quiet)
     fprintf(stderr, "heed: %s (%s): %s%s\n", heed_backend_name(choice->opened),
-            CLI_SHOWN(heed_backend_device(choice->opened)), CLI_SHOWN(why),
-            falls ? "; in f32: the CPU has no f16" : "");
+            CLI_SHOWN(heed_backend_device(choice->opened)), CLI_SHOWN(why), say_precision(choice));
+}
+
+void cli_print_uuid(const uint8_t uuid[16], char to[CLI_UUID_SIZE]) {
+  for (int i = 0, at = 0; i < 16; i++)
+    at += snprintf(to + at, (size_t)(CLI_UUID_SIZE - at), "%s%02x",
+                   i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
 }
 
 static heed_cpu_desc cpu_desc(const cli_choice *choice) {
@@ -96,17 +109,53 @@ static heed_status open_vulkan(cli_state *cli, cli_choice *choice, const char *w
   return HEED_OK;
 }
 
-/* The sentence about --device; that of the library, which knows no options, says `device`. */
-static heed_status check_device(cli_state *cli, const cli_choice *choice) {
-  uint32_t count = 0;
+#define MOST_DEVICES 16
+
+/* Whether the name is this device's UUID or PCI address; dashes and the domain 0000 may be left
+ * out. */
+static bool is_named(const char *name, const heed_vulkan_device_info *info) {
+  char uuid[CLI_UUID_SIZE];
+  const char *at = name;
+  cli_print_uuid(info->device_uuid, uuid);
+  for (const char *digit = uuid; *digit; digit++) {
+    if (*digit == '-') {
+      at += *at == '-';
+      continue;
+    }
+    if (tolower((unsigned char)*at) != *digit) break;
+    at++;
+    if (digit[1] == '\0' && *at == '\0') return true;
+  }
+  const char *address = info->pci_address;
+  return address[0] && (strcmp(name, address) == 0 ||
+                        (strncmp(address, "0000:", 5) == 0 && strcmp(name, address + 5) == 0));
+}
+
+/* The device that --device names. The library, which knows no options, says `device`. */
+static heed_status find_named(cli_state *cli, cli_choice *choice) {
+  heed_vulkan_device_info infos[MOST_DEVICES];
+  uint32_t count = MOST_DEVICES;
   heed_error error;
-  if (choice->device == CLI_NO_DEVICE ||
-      heed_vulkan_device_list(cli->context, NULL, &count, &error) != HEED_OK ||
-      choice->device < count)
-    return HEED_OK;
+  const bool is_index = cli_read_number(choice->named, INT32_MAX, &choice->device);
+  if (heed_vulkan_device_list(cli->context, infos, &count, &error) != HEED_OK) {
+    if (is_index) return HEED_OK; /* opening says why */
+    cli->error = error;
+    return error.status;
+  }
+  if (is_index && choice->device >= count)
+    return heed_fail(&cli->error, HEED_NO_DEVICE,
+                     "--device: device out of range (found %u, expected less than %u)",
+                     choice->device, count);
+  if (is_index) return HEED_OK;
+  for (uint32_t i = 0; i < count && i < MOST_DEVICES; i++)
+    if (is_named(choice->named, &infos[i])) {
+      choice->device = i;
+      return HEED_OK;
+    }
   return heed_fail(&cli->error, HEED_NO_DEVICE,
-                   "--device: device out of range (found %u, expected less than %u)",
-                   choice->device, count);
+                   "--device: no such device (found \"%s\", expected an index, a UUID or a PCI "
+                   "address of 'heed devices')",
+                   choice->named);
 }
 #else
 static heed_status open_vulkan(cli_state *cli, cli_choice *choice, const char *why) {
@@ -116,7 +165,7 @@ static heed_status open_vulkan(cli_state *cli, cli_choice *choice, const char *w
                    "--backend vulkan: built without Vulkan; rebuild with -DHEED_VULKAN=ON");
 }
 
-static heed_status check_device(cli_state *cli, const cli_choice *choice) {
+static heed_status find_named(cli_state *cli, cli_choice *choice) {
   (void)cli;
   (void)choice;
   return HEED_OK;
@@ -131,7 +180,6 @@ static heed_status open_auto(cli_state *cli, cli_choice *choice) {
   cli_vulkan vulkan;
   desc.vulkan = cli_vulkan_fill(&vulkan, choice->device, choice->precision);
 #endif
-  CLI_TRY(check_device(cli, choice));
   CLI_TRY(cpu_status(
       cli, heed_auto_backend_create(cli->context, &desc, &choice->opened, &made, &cli->error)));
   choice->may_fall_back = made.device >= 0;
@@ -150,6 +198,7 @@ heed_status cli_choice_open(cli_state *cli, cli_choice *choice) {
     return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
                      "--precision: unknown precision (found \"%s\", expected f32, f16 or auto)",
                      choice->precision);
+  if (choice->named && strcmp(choice->backend, "cpu") != 0) CLI_TRY(find_named(cli, choice));
   if (strcmp(choice->backend, "cpu") == 0) return open_cpu(cli, choice, "selected by --backend");
   if (strcmp(choice->backend, "vulkan") == 0)
     return open_vulkan(cli, choice, "selected by --backend");

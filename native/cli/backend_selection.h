@@ -8,7 +8,9 @@
 
 typedef struct cli_choice {
   const char *backend; /* option values */
-  uint32_t device, threads;
+  const char *named;   /* of --device */
+  uint32_t device;     /* what it names */
+  uint32_t threads;
   const char *simd, *precision;
   bool quiet;
   heed_backend *opened;
@@ -18,7 +20,7 @@ typedef struct cli_choice {
 
 #define CLI_NO_DEVICE UINT32_MAX
 #define CLI_CHOICE_INIT \
-  { .backend = "auto", .device = CLI_NO_DEVICE, .precision = "f32" }
+  { .backend = "auto", .device = CLI_NO_DEVICE, .precision = "auto" }
 
 /* What --help says of --backend, by the verb's default. */
 #define CLI_BACKEND_AUTO \
@@ -26,17 +28,22 @@ typedef struct cli_choice {
 #define CLI_BACKEND_CPU \
   "backend (default: cpu; auto: the first GPU that passes its self-check, else CPU)"
 /* The options of this choice, to be put into a verb's table. */
-#define CLI_CHOICE_OPTIONS(choice, help)                                                          \
-  {"--backend", CLI_TEXT, &(choice).backend, "auto|vulkan|cpu", help},                            \
-      {"--device", CLI_NUMBER, &(choice).device, "N", "Vulkan device index from 'heed devices'"}, \
-      {"--precision", CLI_TEXT, &(choice).precision, "f32|f16|auto",                              \
-       "precision of Vulkan weights (default: f32; auto: f16 on GPUs that support it)"},          \
-      {"--threads", CLI_NUMBER, &(choice).threads, "N", "CPU threads (default: one per core)"},   \
-      {"--simd", CLI_TEXT, &(choice).simd, "LEVEL",                                               \
-       "CPU kernels: scalar, sse2, avx2, avx512, neon (default: the best)"},                      \
-  {                                                                                               \
-    "--quiet", CLI_FLAG, &(choice).quiet, NULL, "print only errors to stderr"                     \
+#define CLI_CHOICE_OPTIONS(choice, help)                                                        \
+  {"--backend", CLI_TEXT, &(choice).backend, "auto|vulkan|cpu", help},                          \
+      {"--device", CLI_TEXT, &(choice).named, "N",                                              \
+       "Vulkan device: its index, UUID or PCI address in 'heed devices'"},                      \
+      {"--precision", CLI_TEXT, &(choice).precision, "f32|f16|auto",                            \
+       "precision of Vulkan weights (default: auto, f16 on GPUs that support it, else f32)"},   \
+      {"--threads", CLI_NUMBER, &(choice).threads, "N", "CPU threads (default: one per core)"}, \
+      {"--simd", CLI_TEXT, &(choice).simd, "LEVEL",                                             \
+       "CPU kernels: scalar, sse2, avx2, avx512, neon (default: the best)"},                    \
+  {                                                                                             \
+    "--quiet", CLI_FLAG, &(choice).quiet, NULL, "print only errors to stderr"                   \
   }
+
+/* A UUID as --device takes it: 32 digits, dashes between them. */
+#define CLI_UUID_SIZE 37
+void cli_print_uuid(const uint8_t uuid[16], char to[CLI_UUID_SIZE]);
 
 #if HEED_HAS_VULKAN
 #include "heed/vulkan_test.h"

@@ -10,7 +10,7 @@
 #include "base/status.h"
 #include "base/tensor.h"
 #include "gpu/hash.h"
-#include "graph/graph.h"
+#include "plan/plan.h"
 
 #define TOLERANCE 1e-4
 #define TOLERANCE_HALF 2e-3 /* with weights in fp16 */
@@ -77,17 +77,43 @@ static double difference(float a, float b) {
   return isnan(d) ? (double)INFINITY : d;
 }
 
-void heed_vk_check_compare(const heed_vk_check_graph *check, const float *found,
-                           const float *expected, double tolerance, heed_vk_check_record *record) {
+/* Returns the result with the largest error. */
+static uint32_t compare(const heed_vk_check_graph *check, const float *found, const float *expected,
+                        double tolerance, heed_vk_check_record *record) {
+  uint32_t worst = 0;
   record->max_error = -1.0;
   for (uint32_t id = 0; (id = heed_vk_check_next(check, id));)
     for (uint64_t k = heed_shape_count(&record_of(check, id)->shape); k > 0; k--) {
       const double d = difference(*found++, *expected++);
       if (d <= record->max_error) continue;
       record->max_error = d;
-      snprintf(record->worst, sizeof record->worst, "%s", op_of(check, id));
+      worst = id;
     }
+  if (worst) snprintf(record->worst, sizeof record->worst, "%s", op_of(check, worst));
   record->passed = record->max_error <= tolerance;
+  return worst;
+}
+
+void heed_vk_check_compare(const heed_vk_check_graph *check, const float *found,
+                           const float *expected, double tolerance, heed_vk_check_record *record) {
+  compare(check, found, expected, tolerance, record);
+}
+
+/* Adds the first kernel of the step that makes a result. */
+static void name_kernel(const heed_vk_check_graph *check, heed_backend *backend, uint32_t id,
+                        heed_vk_check_record *record) {
+  heed_plan *plan = NULL;
+  if (!id || heed_plan_create(check->graph, backend, NULL, &plan, NULL) != HEED_OK) return;
+  const heed_node *node = &check->graph->nodes[record_of(check, id)->node];
+  for (uint32_t i = 0; i < heed_plan_step_count(plan); i++) {
+    heed_plan_step step;
+    heed_plan_step_info(plan, i, &step);
+    if (heed_plan_node(plan, i) == node && step.kernel_count &&
+        strcmp(step.kernel[0].name, record->worst) != 0)
+      snprintf(record->worst, sizeof record->worst, "%s (%s)", op_of(check, id),
+               step.kernel[0].name);
+  }
+  heed_plan_destroy(plan);
 }
 
 uint64_t heed_vk_check_hash(const heed_vk_check_graph *check) {
@@ -116,7 +142,9 @@ heed_status heed_vk_check_backend(const heed_vk_check_graph *check, heed_backend
     status = heed_vk_check_run(check, cpu, found + count, &record->kernels, error);
   if (status == HEED_OK) status = heed_vk_check_run(check, backend, found, &record->kernels, error);
   if (status == HEED_OK)
-    heed_vk_check_compare(check, found, found + count, half ? TOLERANCE_HALF : TOLERANCE, record);
+    name_kernel(check, backend,
+                compare(check, found, found + count, half ? TOLERANCE_HALF : TOLERANCE, record),
+                record);
   heed_backend_destroy(cpu);
   heed_free(check->context, found);
   return status;

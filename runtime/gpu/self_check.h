@@ -13,6 +13,7 @@ heed_status heed_vk_check_run(const heed_vk_check_graph *check, heed_backend *ba
 typedef struct heed_vk_check_record {
   /* hash of the graph that was run: what a check of other ops has found says nothing about these */
   uint64_t graph;
+  int64_t time; /* of the check, in seconds since 1970 */
   uint32_t kernels, passed;
   double max_error;
   char worst[48];
@@ -20,12 +21,12 @@ typedef struct heed_vk_check_record {
 
 /* Hash of the nodes and shapes of the graph. */
 uint64_t heed_vk_check_hash(const heed_vk_check_graph *check);
-/* Fills passed, max_error and worst. found, expected [heed_vk_check_count]. */
+/* Fills passed, max_error and worst, which then is an op. found, expected [heed_vk_check_count]. */
 void heed_vk_check_compare(const heed_vk_check_graph *check, const float *found,
                            const float *expected, double tolerance, heed_vk_check_record *record);
 /* Runs the graph on the backend and on the CPU, and compares: fills kernels, passed, max_error and
- * worst. half: weights are in fp16, and the tolerance is wider. Statuses: OUT_OF_MEMORY, and those
- * of the backend. */
+ * worst, which then is "linear (linear_half)", an op with its kernel. half: weights are in fp16,
+ * and the tolerance is wider. Statuses: OUT_OF_MEMORY, and those of the backend. */
 heed_status heed_vk_check_backend(const heed_vk_check_graph *check, heed_backend *backend,
                                   bool half, heed_vk_check_record *record, heed_error *error);
 

@@ -7,13 +7,14 @@
 #include "gpu/op.h"
 #include "graph/graph.h"
 
-#define NUMBERS 16384
+#define NUMBERS 262144
 
 enum {
   BATCH = HEED_VK_CHECK_BATCH,
   WIDE = HEED_VK_CHECK_WIDE,
   HEADS = HEED_VK_CHECK_HEADS,
   TOKENS = 16,
+  MODEL_TOKENS = 600,
   HEAD_SIZE = 12,
   MLP = 37
 };
@@ -34,8 +35,8 @@ heed_value heed_vk_check_keep(checker *c, heed_value value) {
   return value;
 }
 
-static heed_value linear(checker *c, heed_value x, uint32_t depth, uint32_t columns,
-                         heed_activation activation, heed_value residual, uint32_t heads) {
+static heed_value project(checker *c, heed_value x, uint32_t depth, uint32_t columns,
+                          heed_activation activation, heed_value residual, uint32_t heads) {
   const heed_linear_desc desc = {.struct_size = sizeof desc,
                                  .x = x,
                                  .weight = heed_vk_check_constant(c, HEED_SHAPE(columns, depth)),
@@ -44,7 +45,12 @@ static heed_value linear(checker *c, heed_value x, uint32_t depth, uint32_t colu
                                  .activation = activation,
                                  .heads = heads,
                                  .parts = heads ? 3 : 0};
-  return heed_vk_check_keep(c, heed_define_linear(c->graph, &desc));
+  return heed_define_linear(c->graph, &desc);
+}
+
+static heed_value linear(checker *c, heed_value x, uint32_t depth, uint32_t columns,
+                         heed_activation activation, heed_value residual, uint32_t heads) {
+  return heed_vk_check_keep(c, project(c, x, depth, columns, activation, residual, heads));
 }
 
 static heed_value norm(checker *c, heed_value x, uint32_t width) {
@@ -90,6 +96,44 @@ static void define_layer(checker *c) {
   linear(c, hidden, MLP, WIDE, HEED_ACTIVATION_NONE, y, 0);
 }
 
+/* ---- the sizes of models */
+
+/* A product of `rows` rows that is a result. */
+static void define_product(checker *c, uint32_t rows, uint32_t depth, uint32_t columns) {
+  linear(c, heed_vk_check_constant(c, HEED_SHAPE(1, rows, depth)), depth, columns,
+         HEED_ACTIVATION_GELU, (heed_value){0}, 0);
+}
+
+/* An attention over 600 tokens whose logits are far apart, with or without maps; query, key and
+ * value come from a product, and are no result, so that they may be kept in fp16. */
+static void define_attention(checker *c, uint32_t head_size, bool maps) {
+  const heed_value x = heed_vk_check_constant(c, HEED_SHAPE(1, MODEL_TOKENS, WIDE));
+  const heed_value qkv =
+      project(c, x, WIDE, 3 * head_size, HEED_ACTIVATION_NONE, (heed_value){0}, 1);
+  const heed_shape part = HEED_SHAPE(1, 1, MODEL_TOKENS, head_size);
+  const uint64_t size = heed_shape_count(&part);
+  const heed_attention_desc desc = {.struct_size = sizeof desc,
+                                    .query = heed_define_view(c->graph, qkv, 0, &part),
+                                    .key = heed_define_view(c->graph, qkv, size, &part),
+                                    .value = heed_define_view(c->graph, qkv, 2 * size, &part),
+                                    .norm = HEED_NORM_SOFTMAX,
+                                    .scale = 1.0f,
+                                    .merge_heads = true};
+  const heed_attention_values values = heed_define_attention(c->graph, &desc);
+  if (maps) heed_vk_check_keep(c, values.weights);
+  heed_vk_check_keep(c, values.output);
+}
+
+/* The large tiles of a batch, the slices of a single picture, attention that streams its keys, with
+ * parts that are joined. */
+static void define_models(checker *c) {
+  define_product(c, 2048, 48, 2048);
+  define_product(c, 50, 768, 96);
+  define_attention(c, 64, false);
+  define_attention(c, 64, true);
+  define_attention(c, 128, false);
+}
+
 /* ---- graph, results */
 
 /* xorshift64*: the same numbers everywhere, in -0.5 .. 0.5. */
@@ -103,8 +147,8 @@ static void fill(float *numbers, size_t count) {
   }
 }
 
-heed_status heed_vk_check_graph_create(heed_context *context, heed_vk_check_graph *check,
-                                       heed_error *error) {
+heed_status heed_vk_check_graph_create(heed_context *context, bool models,
+                                       heed_vk_check_graph *check, heed_error *error) {
   *check = (heed_vk_check_graph){.context = context};
   check->numbers = heed_alloc(context, NUMBERS, sizeof *check->numbers);
   if (!check->numbers)
@@ -121,6 +165,7 @@ heed_status heed_vk_check_graph_create(heed_context *context, heed_vk_check_grap
   for (uint32_t op = 0; op < HEED_OP_KIND_COUNT; op++)
     if (heed_vk_ops[op]->check) heed_vk_ops[op]->check(check);
   define_layer(check);
+  if (models) define_models(check);
   return heed_graph_status(check->graph, error);
 }
 

@@ -32,10 +32,11 @@ typedef struct heed_vk_check_graph {
   heed_value patches;            /* [BATCH, 15, WIDE], of the image; where the layer begins */
 } heed_vk_check_graph;
 
-/* Borrows context. heed_vk_check_graph_free also frees what a failed create has made. Statuses:
+/* models: products and attentions in the sizes of models stand in it too, 0.8 10^9 operations.
+ * Borrows context. heed_vk_check_graph_free also frees what a failed create has made. Statuses:
  * OUT_OF_MEMORY. */
-heed_status heed_vk_check_graph_create(heed_context *context, heed_vk_check_graph *check,
-                                       heed_error *error);
+heed_status heed_vk_check_graph_create(heed_context *context, bool models,
+                                       heed_vk_check_graph *check, heed_error *error);
 void heed_vk_check_graph_free(heed_vk_check_graph *check);
 
 /* The id of the result that follows value `id` (0: the first result); 0 where there is none. */

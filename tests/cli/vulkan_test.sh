@@ -14,6 +14,31 @@ expect_exit 0
 expect_stdout_contains "self-check: passed"
 test_end
 
+test_begin a_device_by_its_uuid
+heed devices --json
+expect_exit 0
+uuid=$(sed 's/.*"uuid": "\([-0-9a-f]*\)".*/\1/' "$out")
+[ ${#uuid} -eq 36 ] || fail "no UUID in the JSON of heed devices"
+heed run --backend vulkan --device "$uuid" --quiet
+expect_exit 0
+heed run --backend vulkan --device "$(echo "$uuid" | tr -d - | tr a-f A-F)" --quiet
+expect_exit 0
+heed run --backend vulkan --device 99:00.0
+expect_one_sentence run "--device: no such device (found \"99:00.0\""
+test_end
+
+test_begin auto_stays_in_f32_on_a_software_device
+heed run --backend vulkan --device 0
+expect_exit 0
+expect_stderr_contains "; in f32"
+HEED_VULKAN_GPU_KERNELS=1
+export HEED_VULKAN_GPU_KERNELS
+heed inspect --vit Ti --plan --backend vulkan
+unset HEED_VULKAN_GPU_KERNELS
+expect_exit 0
+expect_stdout_contains "  linear_half ("
+test_end
+
 test_begin auto_takes_a_device_that_passes
 heed run --backend auto --device 0 --json numbers.json
 expect_exit 0

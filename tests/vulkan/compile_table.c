@@ -76,7 +76,7 @@ static heed_status define_attention(subject *s, const workload *w, heed_error *e
 static heed_status define(subject *s, const workload *w, heed_error *error) {
   if (w->batch) return define_vit(s, w, error);
   if (w->tokens) return define_attention(s, w, error);
-  const heed_status status = heed_vk_check_graph_create(s->context, &s->check, error);
+  const heed_status status = heed_vk_check_graph_create(s->context, false, &s->check, error);
   s->graph = s->check.graph;
   return status;
 }

@@ -206,9 +206,9 @@ static void test_self_check(void **state) {
   heed_context_destroy(context);
 }
 
-/* Rewrites the record that is kept, as a build whose self-check runs another graph would have
- * written it. */
-static void keep_for_another_graph(heed_context *context, const heed_vulkan_desc *desc) {
+/* Rewrites the record that is kept, as another build or an earlier check would have written it. */
+static void change_record(heed_context *context, const heed_vulkan_desc *desc,
+                          void (*change)(heed_vk_check_record *record)) {
   heed_error error;
   heed_backend *backend;
   void *bytes;
@@ -217,10 +217,83 @@ static void keep_for_another_graph(heed_context *context, const heed_vulkan_desc
   const heed_vk_cache *cache = &((heed_vk_backend *)backend)->cache;
   heed_vk_cache_read(cache, "check", &bytes, &size);
   assert_int_equal(size, sizeof(heed_vk_check_record));
-  ((heed_vk_check_record *)bytes)->graph ^= 1;
+  change(bytes);
   heed_vk_cache_write(cache, "check", bytes, size);
   heed_free(context, bytes);
   heed_backend_destroy(backend);
+}
+
+static void of_another_graph(heed_vk_check_record *record) { record->graph ^= 1; }
+static void failed(heed_vk_check_record *record) { record->passed = 0; }
+static void failed_two_days_ago(heed_vk_check_record *record) {
+  record->passed = 0;
+  record->time -= 2 * 24 * 60 * 60;
+}
+
+/* A failure counts for a day, unless the check is asked for. */
+static void test_failed_self_check(void **state) {
+  (void)state;
+  vulkan_test_need_device();
+  heed_error error;
+  heed_context *context;
+  heed_vulkan_check check;
+  heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
+  desc.cache_directory = directory;
+  assert_ok(heed_context_create(NULL, &context, &error));
+  assert_ok(heed_vulkan_self_check(context, &desc, &check, &error));
+  change_record(context, &desc, failed);
+  assert_ok(heed_vulkan_self_check(context, &desc, &check, &error));
+  assert_true(check.remembered && !check.passed);
+  assert_non_null(strchr(check.worst, '(')); /* the kernel's name */
+  desc.check_again = true;
+  assert_ok(heed_vulkan_self_check(context, &desc, &check, &error));
+  assert_true(!check.remembered && check.passed);
+  desc.check_again = false;
+  change_record(context, &desc, failed_two_days_ago);
+  assert_ok(heed_vulkan_self_check(context, &desc, &check, &error));
+  assert_true(!check.remembered && check.passed);
+  heed_context_destroy(context);
+}
+
+static heed_vk_tier tier_by_rate(heed_context *context, const char *keep, uint32_t percent) {
+  heed_error error;
+  heed_backend *backend;
+  const heed_vulkan_test played = {.gpu_kernels = true, .matrix_percent = percent};
+  heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
+  desc.test = &played;
+  desc.cache_directory = keep;
+  desc.precision = HEED_VULKAN_PRECISION_AUTO;
+  assert_ok(heed_vulkan_backend_create(context, &desc, &backend, &error));
+  const heed_vk_limits *limits = &((heed_vk_backend *)backend)->device.limits;
+  const heed_vk_tier tier = limits->tier;
+  assert_int_equal(limits->matrix.rows != 0, tier == HEED_VK_TIER_COOPERATIVE);
+  heed_backend_destroy(backend);
+  return tier;
+}
+
+/* Cooperative matrices are taken where they are 1.5 times as fast as fp32, which is remembered. */
+static void test_matrices_by_rate(void **state) {
+  (void)state;
+  vulkan_test_need_device();
+  heed_error error;
+  heed_context *context;
+  heed_vulkan_device_info info;
+  uint32_t count = 1;
+  assert_ok(heed_context_create(NULL, &context, &error));
+  assert_ok(heed_vulkan_device_list(context, &info, &count, &error));
+  if (info.tier < HEED_VULKAN_TIER_COOPERATIVE) {
+    heed_context_destroy(context);
+    fprintf(stderr, "skipped: the device or the build has no cooperative matrices\n");
+    skip();
+  }
+  remove_files();
+  assert_int_equal(tier_by_rate(context, NULL, 149), HEED_VK_TIER_HALF);
+  assert_int_equal(tier_by_rate(context, NULL, 150), HEED_VK_TIER_COOPERATIVE);
+  assert_int_equal(tier_by_rate(context, directory, 149), HEED_VK_TIER_HALF);
+  assert_int_equal(tier_by_rate(context, directory, 200), HEED_VK_TIER_HALF);
+  remove_files();
+  assert_int_equal(tier_by_rate(context, directory, 200), HEED_VK_TIER_COOPERATIVE);
+  heed_context_destroy(context);
 }
 
 /* What a check of other ops has found is not taken for these. */
@@ -234,7 +307,7 @@ static void test_self_check_of_another_graph(void **state) {
   desc.cache_directory = directory;
   assert_ok(heed_context_create(NULL, &context, &error));
   assert_ok(heed_vulkan_self_check(context, &desc, &check, &error));
-  keep_for_another_graph(context, &desc);
+  change_record(context, &desc, of_another_graph);
   assert_ok(heed_vulkan_self_check(context, &desc, &check, &error));
   assert_false(check.remembered);
   assert_ok(heed_vulkan_self_check(context, &desc, &check, &error));
@@ -303,13 +376,11 @@ static int remove_directory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_pipelines),
-      cmocka_unit_test(test_tiles),
-      cmocka_unit_test(test_attention_tiles),
-      cmocka_unit_test(test_unusable_directory),
-      cmocka_unit_test(test_self_check),
-      cmocka_unit_test(test_self_check_of_another_graph),
-      cmocka_unit_test(test_self_check_of_tiers),
+      cmocka_unit_test(test_pipelines),         cmocka_unit_test(test_tiles),
+      cmocka_unit_test(test_attention_tiles),   cmocka_unit_test(test_unusable_directory),
+      cmocka_unit_test(test_self_check),        cmocka_unit_test(test_self_check_of_another_graph),
+      cmocka_unit_test(test_failed_self_check), cmocka_unit_test(test_self_check_of_tiers),
+      cmocka_unit_test(test_matrices_by_rate),
   };
   return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

@@ -31,16 +31,18 @@ typedef enum heed_vulkan_validation {
 typedef enum heed_vulkan_precision {
   HEED_VULKAN_PRECISION_F32 = 0,
   HEED_VULKAN_PRECISION_F16 = 1,
-  HEED_VULKAN_PRECISION_AUTO = 2 /* F16 on a GPU with 16-bit storage, else F32 */
+  HEED_VULKAN_PRECISION_AUTO = 2 /* F16 on a GPU of tier HALF or above, else F32 */
 } heed_vulkan_precision;
 
 /* A set of kernels that need the same device features. Each tier includes those before it. A device
  * has the highest tier whose features and limits it offers. */
 typedef enum heed_vulkan_tier {
-  HEED_VULKAN_TIER_AUTO = 0,        /* the device's own, but COOPERATIVE_2 only when named */
+  /* the device's own, but COOPERATIVE_2 only when named, and COOPERATIVE only where its products
+   * were measured to be 1.5 times as fast as those of F32 */
+  HEED_VULKAN_TIER_AUTO = 0,
   HEED_VULKAN_TIER_FLOOR = 1,       /* the least that heed needs */
   HEED_VULKAN_TIER_SUBGROUP = 2,    /* row sums by subgroup arithmetic */
-  HEED_VULKAN_TIER_HALF = 3,        /* 16-bit storage */
+  HEED_VULKAN_TIER_HALF = 3,        /* values and weights in F16 */
   HEED_VULKAN_TIER_COOPERATIVE = 4, /* VK_KHR_cooperative_matrix, for matmuls with F16 weights */
   /* EXPERIMENTAL: may go. VK_NV_cooperative_matrix2, for the same */
   HEED_VULKAN_TIER_COOPERATIVE_2 = 5
@@ -53,7 +55,8 @@ struct heed_vulkan_test;
 /* Its default device is -1, so HEED_VULKAN_DESC_INIT takes the place of HEED_DESC. */
 typedef struct heed_vulkan_desc {
   size_t struct_size;
-  /* index as heed_vulkan_device_list counts; -1: the first usable one */
+  /* index as heed_vulkan_device_list counts; -1: the best usable kind (heed_vulkan_device_rank), of
+   * one kind the first */
   int32_t device;
   /* folder of compiled pipelines and of the self-check's result, which is made when it is missing;
    * NULL: nothing is kept */
@@ -68,12 +71,14 @@ typedef struct heed_vulkan_desc {
   /* workgroups that fill the device: work that makes fewer is split along depth or keys; 0: by the
    * device's type */
   uint32_t fill;
+  /* heed_vulkan_self_check runs again where it failed before; false: after a day */
+  bool check_again;
   const struct heed_vulkan_test *test; /* NULL; for heed's own tests, and not installed */
 } heed_vulkan_desc;
 #define HEED_VULKAN_DESC_INIT                                                                \
   {                                                                                          \
     sizeof(heed_vulkan_desc), -1, NULL, HEED_VULKAN_PRECISION_F32, HEED_VULKAN_VALIDATE_OFF, \
-        HEED_VULKAN_TIER_AUTO, 0, 0, NULL                                                    \
+        HEED_VULKAN_TIER_AUTO, 0, 0, false, NULL                                             \
   }
 
 /* The Vulkan backend (desc NULL: defaults). Copies desc, borrows context. Statuses:
@@ -113,6 +118,12 @@ typedef enum heed_vulkan_device_type {
   HEED_VULKAN_CPU = 4
 } heed_vulkan_device_type;
 
+/* EXPERIMENTAL: may change. Which kind is taken first where none is named: 0 a discrete GPU, 1 an
+ * integrated one, 2 a virtual one, 3 another, 4 a software device. */
+HEED_API uint32_t heed_vulkan_device_rank(heed_vulkan_device_type type);
+
+#define HEED_VULKAN_ADDRESS_SIZE 16
+
 typedef struct heed_vulkan_device_info {
   char name[256], driver[256];
   uint32_t api_major, api_minor, api_patch;
@@ -124,8 +135,9 @@ typedef struct heed_vulkan_device_info {
   uint32_t max_invocations, max_shared_bytes, max_push_bytes, max_storage_buffers;
   /* largest binding, in bytes; an op on a larger tensor is split */
   uint64_t max_storage_range;
-  uint64_t device_memory; /* bytes of the device-local heaps */
-  char unusable[160];     /* why heed cannot use it; "" when it can */
+  uint64_t device_memory;                     /* bytes of the device-local heaps */
+  char unusable[160];                         /* why heed cannot use it; "" when it can */
+  char pci_address[HEED_VULKAN_ADDRESS_SIZE]; /* "0000:03:00.0"; "" where the driver does not say */
 } heed_vulkan_device_info;
 
 /* Lists the devices of this machine. *count is the room in infos before the call, and the number of
@@ -139,14 +151,15 @@ typedef struct heed_vulkan_check {
   bool passed;
   bool remembered;  /* cached by an earlier check of the same device, driver, build and kernels */
   uint32_t kernels; /* how many ran */
-  char worst[48];   /* the op with the largest error */
+  char worst[48];   /* the op with the largest error, and its kernel: "linear (linear_half)" */
   double max_error; /* that error, relative to 1 + |expected| */
 } heed_vulkan_check;
 
-/* Runs every op and a layer of a ViT on small random inputs, and compares each result with the CPU
- * backend's. The tolerance is 1e-4, and 2e-3 with weights in F16. With a cache directory the result
- * is cached by device, driver, build, tier, precision and the graph that ran. A mismatch is no
- * error: check->passed is false. Statuses: as heed_vulkan_backend_create, heed_session_create and
+/* Runs every op and a layer of a ViT on small random inputs, and products and attentions in the
+ * sizes of models, below 10^9 operations in all. Compares each result with the CPU backend's. The
+ * tolerance is 1e-4, and 2e-3 with weights in F16. With a cache directory the result is cached by
+ * device, driver, build, tier, precision and the graph that ran. A mismatch is no error:
+ * check->passed is false. Statuses: as heed_vulkan_backend_create, heed_session_create and
  * heed_session_run. */
 HEED_NODISCARD HEED_API heed_status heed_vulkan_self_check(heed_context *context,
                                                            const heed_vulkan_desc *desc,

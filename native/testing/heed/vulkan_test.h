@@ -25,6 +25,9 @@ typedef struct heed_vulkan_test {
   /* Dispatches have no workgroups: a run costs what the host and the driver take, and computes
    * nothing. */
   bool null_dispatch;
+  /* the rate of cooperative matrices in percent of fp32's, instead of a measurement; also makes a
+   * software device choose by it. 0: measured */
+  uint32_t matrix_percent;
   /* Pipelines keep the statistics and the disassembly of the driver's compiler
    * (VK_KHR_pipeline_executable_properties); UNSUPPORTED where it keeps none. */
   bool statistics;

@@ -15,6 +15,26 @@
 #define FEWEST_INVOCATIONS 128
 #define LEAST_SHARED 16384
 
+static bool is_listed(const VkExtensionProperties *all, uint32_t count, const char *name) {
+  for (uint32_t i = 0; i < count; i++)
+    if (strcmp(all[i].extensionName, name) == 0) return true;
+  return false;
+}
+
+static bool has_extension(const heed_vk_instance *instance, VkPhysicalDevice physical,
+                          const char *name) {
+  uint32_t count = 0;
+  bool found = false;
+  if (instance->api.EnumerateDeviceExtensionProperties(physical, NULL, &count, NULL) != VK_SUCCESS)
+    return false;
+  VkExtensionProperties *all = heed_alloc(instance->context, (size_t)count + 1, sizeof *all);
+  if (!all) return false;
+  instance->api.EnumerateDeviceExtensionProperties(physical, NULL, &count, all);
+  for (uint32_t i = 0; i < count && !found; i++) found = strcmp(all[i].extensionName, name) == 0;
+  heed_free(instance->context, all);
+  return found;
+}
+
 /* The physical devices in heed's memory, at least one. */
 static heed_status list_physical(const heed_vk_instance *instance, VkPhysicalDevice **devices,
                                  uint32_t *count, heed_error *error) {
@@ -44,18 +64,21 @@ static heed_vulkan_device_type type_of(VkPhysicalDeviceType type) {
   }
 }
 
-/* The first queue family with compute, or UINT32_MAX; *stamp_bits: of its timestamps. */
+/* The first queue family for compute without graphics, whose long runs leave a desktop alone; else
+ * the first with compute, or UINT32_MAX. *stamp_bits: of its timestamps. */
 static uint32_t compute_family(const heed_vk_instance *instance, VkPhysicalDevice physical,
                                uint32_t *stamp_bits) {
   VkQueueFamilyProperties families[16];
-  uint32_t count = 16;
+  uint32_t count = 16, found = UINT32_MAX;
   instance->api.GetPhysicalDeviceQueueFamilyProperties(physical, &count, families);
-  for (uint32_t i = 0; i < count; i++)
+  for (uint32_t i = count; i-- > 0;)
     if (families[i].queueFlags & VK_QUEUE_COMPUTE_BIT) {
-      *stamp_bits = families[i].timestampValidBits;
-      return i;
+      const bool alone = !(families[i].queueFlags & VK_QUEUE_GRAPHICS_BIT);
+      if (alone || found == UINT32_MAX || (families[found].queueFlags & VK_QUEUE_GRAPHICS_BIT))
+        found = i;
     }
-  return UINT32_MAX;
+  *stamp_bits = found == UINT32_MAX ? 0 : families[found].timestampValidBits;
+  return found;
 }
 
 static void say_unusable(heed_vulkan_device_info *info, bool has_compute) {
@@ -71,6 +94,22 @@ static void say_unusable(heed_vulkan_device_info *info, bool has_compute) {
     snprintf(info->unusable, sizeof info->unusable,
              "workgroups are too small (found %u invocations, expected %u)", info->max_invocations,
              FEWEST_INVOCATIONS);
+}
+
+/* "0000:03:00.0"; "" where the driver does not say. */
+static void find_address(const heed_vk_instance *instance, VkPhysicalDevice physical,
+                         char address[HEED_VULKAN_ADDRESS_SIZE]) {
+  VkPhysicalDevicePCIBusInfoPropertiesEXT pci = {
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PCI_BUS_INFO_PROPERTIES_EXT,
+      .pciDomain = UINT32_MAX};
+  VkPhysicalDeviceProperties2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
+                                     .pNext = &pci};
+  address[0] = '\0';
+  if (!has_extension(instance, physical, VK_EXT_PCI_BUS_INFO_EXTENSION_NAME)) return;
+  instance->api.GetPhysicalDeviceProperties2(physical, &all);
+  if (pci.pciDomain > 0xFFFFu || pci.pciBus > 0xFFu || pci.pciDevice > 0xFFu) return;
+  snprintf(address, HEED_VULKAN_ADDRESS_SIZE, "%04x:%02x:%02x.%x", (unsigned)pci.pciDomain,
+           (unsigned)pci.pciBus, (unsigned)pci.pciDevice, (unsigned)(pci.pciFunction & 7u));
 }
 
 static void describe(const heed_vk_instance *instance, VkPhysicalDevice physical,
@@ -97,6 +136,7 @@ static void describe(const heed_vk_instance *instance, VkPhysicalDevice physical
   info->device_id = all.properties.deviceID;
   memcpy(info->device_uuid, ids.deviceUUID, sizeof info->device_uuid);
   memcpy(info->driver_uuid, ids.driverUUID, sizeof info->driver_uuid);
+  find_address(instance, physical, info->pci_address);
   info->subgroup_size = subgroup.subgroupSize ? subgroup.subgroupSize : 1;
   info->tier = heed_vk_find_tier(instance, physical);
   const VkPhysicalDeviceLimits *limits = &all.properties.limits;
@@ -137,17 +177,34 @@ heed_status heed_vulkan_device_list(heed_context *context, heed_vulkan_device_in
   return status;
 }
 
-/* Chooses by index, or the first one that can be used. */
+uint32_t heed_vulkan_device_rank(heed_vulkan_device_type type) {
+  switch (type) {
+    case HEED_VULKAN_DISCRETE: return 0;
+    case HEED_VULKAN_INTEGRATED: return 1;
+    case HEED_VULKAN_VIRTUAL: return 2;
+    case HEED_VULKAN_CPU: return 4;
+    default: return 3;
+  }
+}
+
+/* Chooses by index, or the best kind that can be used, of one kind the first. */
 static heed_status choose(heed_vk_device *device, int32_t index,
                           VkPhysicalDeviceProperties *properties, heed_error *error) {
   VkPhysicalDevice *physical;
   uint32_t count;
   HEED_TRY(list_physical(&device->instance, &physical, &count, error));
-  device->info.unusable[0] = '\0';
-  for (uint32_t i = 0; i < count && !device->physical; i++) {
+  memset(properties, 0, sizeof *properties);
+  for (uint32_t i = 0; i < count; i++) {
+    heed_vulkan_device_info info;
+    VkPhysicalDeviceProperties its;
     if (index >= 0 && i != (uint32_t)index) continue;
-    describe(&device->instance, physical[i], &device->info, properties);
-    if (!device->info.unusable[0]) device->physical = physical[i];
+    describe(&device->instance, physical[i], &info, &its);
+    const bool better =
+        heed_vulkan_device_rank(info.type) < heed_vulkan_device_rank(device->info.type);
+    if (device->physical && (info.unusable[0] || !better)) continue;
+    device->info = info;
+    *properties = its;
+    if (!info.unusable[0]) device->physical = physical[i];
   }
   heed_free(device->instance.context, physical);
   if (device->physical) return HEED_OK;
@@ -170,12 +227,9 @@ typedef struct device_extras {
 
 static bool take_extension(device_extras *extras, const VkExtensionProperties *all, uint32_t count,
                            const char *name) {
-  for (uint32_t i = 0; i < count; i++)
-    if (strcmp(all[i].extensionName, name) == 0) {
-      extras->names[extras->count++] = name;
-      return true;
-    }
-  return false;
+  const bool listed = is_listed(all, count, name);
+  if (listed) extras->names[extras->count++] = name;
+  return listed;
 }
 
 static heed_status find_extras(heed_vk_device *device, device_extras *extras, heed_error *error) {
@@ -320,7 +374,7 @@ static void set_limits(heed_vk_device *device, const VkPhysicalDeviceLimits *lim
                               limits->minTexelBufferOffsetAlignment, 16),
       .half = desc->precision == HEED_VULKAN_PRECISION_F16 ||
               (desc->precision == HEED_VULKAN_PRECISION_AUTO && !cpu &&
-               device->info.tier >= HEED_VULKAN_TIER_HALF),
+               device->limits.tier >= HEED_VK_TIER_HALF),
       .texels = cpu ? limits->maxTexelBufferElements : 0,
   };
   device->limits.half_values = device->limits.half;

@@ -33,18 +33,10 @@ static bool has_subgroups(const heed_vk_instance *instance, VkPhysicalDevice phy
          (subgroup.supportedOperations & wants) == wants;
 }
 
-static bool has_half_storage(const heed_vk_instance *instance, VkPhysicalDevice physical) {
-  VkPhysicalDevice16BitStorageFeatures storage = {
-      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES};
-  VkPhysicalDeviceFeatures2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
-                                   .pNext = &storage};
-  instance->api.GetPhysicalDeviceFeatures2(physical, &all);
-  return storage.storageBuffer16BitAccess;
-}
-
+/* The tier half needs subgroups alone: its kernels keep fp16 in words, which every device packs and
+ * unpacks (shaders/include/half.glsl). */
 heed_vulkan_tier heed_vk_find_tier(const heed_vk_instance *instance, VkPhysicalDevice physical) {
   if (!has_subgroups(instance, physical)) return HEED_VULKAN_TIER_FLOOR;
-  if (!has_half_storage(instance, physical)) return HEED_VULKAN_TIER_SUBGROUP;
   if (!heed_vk_has_shader(HEED_SHADER_linear_matrix) ||
       !heed_vk_find_matrix(instance, physical).rows)
     return HEED_VULKAN_TIER_HALF;

@@ -141,6 +141,15 @@ heed_status heed_vk_measure_peak(heed_vk_pipelines *pipelines, heed_vulkan_ceili
   return copy(&m, &ceiling->copy_gbs, error);
 }
 
+heed_status heed_vk_measure_rates(heed_vk_pipelines *pipelines, heed_vk_rates *rates,
+                                  heed_error *error) {
+  heed_vk_device *device = pipelines->device;
+  meter m = {.pipelines = pipelines,
+             .builder = {.context = device->instance.context, .limits = &device->limits}};
+  HEED_TRY(multiply(&m, HEED_SHADER_ceiling_multiply, &rates->f32, error));
+  return multiply_matrices(&m, &rates->matrix, error);
+}
+
 heed_status heed_vk_measure_multiply(heed_vk_pipelines *pipelines, double *gflops,
                                      heed_error *error) {
   heed_vk_device *device = pipelines->device;

@@ -10,5 +10,11 @@ heed_status heed_vk_measure_peak(heed_vk_pipelines *pipelines, heed_vulkan_ceili
 /* The F32 multiply-adds alone. */
 heed_status heed_vk_measure_multiply(heed_vk_pipelines *pipelines, double *gflops,
                                      heed_error *error);
+/* The same beside cooperative matrices, in GFLOP/s; the device must have them. */
+typedef struct heed_vk_rates {
+  double f32, matrix;
+} heed_vk_rates;
+heed_status heed_vk_measure_rates(heed_vk_pipelines *pipelines, heed_vk_rates *rates,
+                                  heed_error *error);
 
 #endif

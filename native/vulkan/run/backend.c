@@ -13,6 +13,7 @@
 #include "gpu/op.h"
 #include "gpu/weight_packing.h"
 #include "vulkan/host/tile_cache.h"
+#include "vulkan/measure/matrix_choice.h"
 #include "vulkan/measure/measured_peak.h"
 #include "vulkan/measure/profile.h"
 #include "vulkan/plan/commands.h"
@@ -226,6 +227,7 @@ static heed_status open_backend(heed_vk_backend *vulkan, const heed_vulkan_desc 
   HEED_TRY(heed_vk_device_create(context, desc, &vulkan->device, error));
   HEED_TRY(
       heed_vk_cache_open(&vulkan->cache, context, desc->cache_directory, &vulkan->device, error));
+  HEED_TRY(heed_vk_choose_matrices(vulkan, desc, error));
   heed_vk_tiles_load(&vulkan->cache, &vulkan->device.limits, &vulkan->tiles);
   vulkan->device.limits.tiles = &vulkan->tiles;
   void *bytes;
@@ -252,6 +254,7 @@ heed_status heed_vulkan_backend_create(heed_context *context, const heed_vulkan_
   if (!vulkan) return heed_fail_memory(error, "vulkan", sizeof *vulkan);
   vulkan->base.vtable = &vtable;
   vulkan->base.context = context;
+  vulkan->checks_again = full.check_again;
   const heed_status status = open_backend(vulkan, &full, error);
   if (status != HEED_OK) {
     destroy(&vulkan->base);
