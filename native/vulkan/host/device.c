@@ -216,7 +216,8 @@ static heed_status choose(heed_vk_device *device, int32_t index,
                    device->info.unusable);
 }
 
-#define MOST_EXTENSIONS 12
+#define PORTABILITY "VK_KHR_portability_subset" /* a header of betas names it */
+#define MOST_EXTENSIONS 14
 
 /* What is switched on where the device has it. */
 typedef struct device_extras {
@@ -230,6 +231,17 @@ static bool take_extension(device_extras *extras, const VkExtensionProperties *a
   const bool listed = is_listed(all, count, name);
   if (listed) extras->names[extras->count++] = name;
   return listed;
+}
+
+/* The strongest promise of reconvergence that the device gives. */
+static void take_promise(heed_vk_device *device, device_extras *extras,
+                         const VkExtensionProperties *all, uint32_t count) {
+  const heed_vk_promise *promise;
+  for (uint32_t i = 0; !device->promise && (promise = heed_vk_get_promise(i)); i++)
+    if (is_listed(all, count, promise->extension) &&
+        heed_vk_gives_promise(&device->instance, device->physical, promise) &&
+        take_extension(extras, all, count, promise->extension))
+      device->promise = promise;
 }
 
 static heed_status find_extras(heed_vk_device *device, device_extras *extras, heed_error *error) {
@@ -252,6 +264,9 @@ static heed_status find_extras(heed_vk_device *device, device_extras *extras, he
     extras->half_math.shaderInt8 = VK_FALSE;
     device->has_half_math = extras->half_math.shaderFloat16;
   }
+  /* a device that has it must be made with it */
+  if (result == VK_SUCCESS) take_extension(extras, all, count, PORTABILITY);
+  if (result == VK_SUCCESS) take_promise(device, extras, all, count);
   device->has_memory_budget =
       result == VK_SUCCESS &&
       take_extension(extras, all, count, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
@@ -301,6 +316,12 @@ static heed_status make_device(heed_vk_device *device, heed_vulkan_validation va
       .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR,
       .pNext = device->limits.required_lanes ? &lanes : lanes.pNext,
       .pipelineExecutableInfo = VK_TRUE};
+  heed_vk_promise_feature promise;
+  if (device->promise) {
+    promise = heed_vk_want_promise(device->promise);
+    promise.pNext = statistics.pNext;
+    statistics.pNext = &promise;
+  }
   if (device->test.statistics)
     extras.names[extras.count++] = VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME;
   const VkDeviceCreateInfo info = {

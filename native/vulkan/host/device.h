@@ -6,6 +6,7 @@
 #include "heed/vulkan_test.h"
 #include "vulkan/host/fault.h"
 #include "vulkan/host/instance.h"
+#include "vulkan/host/reconvergence.h"
 
 typedef struct heed_vk_device {
   heed_vk_instance instance;
@@ -27,8 +28,9 @@ typedef struct heed_vk_device {
   heed_vk_fault fault;
   bool splits_dispatches; /* pipelines may be dispatched from a base */
   bool lost;
-  bool has_half_math;   /* arithmetic in fp16 */
-  bool has_fixed_lanes; /* subgroups have one size, which pipelines need not require */
+  bool has_half_math;             /* arithmetic in fp16 */
+  const heed_vk_promise *promise; /* of reconvergence, that kernels ask for; NULL: none */
+  bool has_fixed_lanes;           /* subgroups have one size, which pipelines need not require */
 } heed_vk_device;
 
 /* Leaves *device ready, or destroyed. */

@@ -45,6 +45,22 @@ static heed_status find_validation(heed_vk_instance *instance, heed_error *error
                            "vulkan: validation is not installed (expected layer " VALIDATION ")");
 }
 
+/* Devices that lack parts of Vulkan, as those of MoltenVK, are listed only on request. */
+static bool has_portability(const heed_vk_instance *instance) {
+  VkExtensionProperties *all;
+  uint32_t count = 0;
+  bool found = false;
+  const heed_vk_api *api = &instance->api;
+  if (api->EnumerateInstanceExtensionProperties(NULL, &count, NULL) != VK_SUCCESS) return false;
+  all = heed_alloc(instance->context, (size_t)count + 1, sizeof *all);
+  if (!all) return false;
+  api->EnumerateInstanceExtensionProperties(NULL, &count, all);
+  for (uint32_t i = 0; i < count && !found; i++)
+    found = strcmp(all[i].extensionName, VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME) == 0;
+  heed_free(instance->context, all);
+  return found;
+}
+
 static heed_status make_instance(heed_vk_instance *instance, heed_vulkan_validation validate,
                                  uint32_t version, heed_error *error) {
   const VkValidationFeatureEnableEXT enabled[] = {
@@ -65,17 +81,22 @@ static heed_status make_instance(heed_vk_instance *instance, heed_vulkan_validat
                                             enabled,
                                             0,
                                             NULL};
-  const char *layer = VALIDATION, *extension = VK_EXT_DEBUG_UTILS_EXTENSION_NAME;
+  const char *layer = VALIDATION, *extensions[2];
   const VkApplicationInfo application = {
       .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO, .pEngineName = "heed", .apiVersion = version};
   VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
-                               .pApplicationInfo = &application};
+                               .pApplicationInfo = &application,
+                               .ppEnabledExtensionNames = extensions};
+  if (has_portability(instance)) {
+    info.flags = VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR;
+    extensions[info.enabledExtensionCount++] = VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME;
+  }
   if (validate) {
     HEED_TRY(find_validation(instance, error));
     info.pNext = &features;
-    info.enabledLayerCount = info.enabledExtensionCount = 1;
+    info.enabledLayerCount = 1;
     info.ppEnabledLayerNames = &layer;
-    info.ppEnabledExtensionNames = &extension;
+    extensions[info.enabledExtensionCount++] = VK_EXT_DEBUG_UTILS_EXTENSION_NAME;
   }
   const VkResult result = instance->api.CreateInstance(&info, NULL, &instance->handle);
   if (result == VK_ERROR_INCOMPATIBLE_DRIVER)

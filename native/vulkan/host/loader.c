@@ -1,24 +1,21 @@
 /* Opens the Vulkan loader and fills the function table. */
 #include "vulkan/host/loader.h"
 
-#include <dlfcn.h>
 #include <string.h>
 
 #include "base/status.h"
+#include "vulkan/host/library.h"
 
 heed_status heed_vk_open_loader(heed_vk_api *api, heed_error *error) {
   memset(api, 0, sizeof *api);
-  static const char *const names[] = {"libvulkan.so.1", "libvulkan.so", "libvulkan.1.dylib",
-                                      "libMoltenVK.dylib"};
-  for (size_t i = 0; i < sizeof names / sizeof *names && !api->library; i++)
-    api->library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+  api->library = heed_vk_library_open();
   if (!api->library)
     return heed_fail(error, HEED_NO_DEVICE,
-                     "vulkan: no Vulkan loader on this machine (expected libvulkan.so.1)");
-  void *symbol = dlsym(api->library, "vkGetInstanceProcAddr");
-  /* ISO C has no cast from object to function pointers */
-  memcpy(&api->GetInstanceProcAddr, &symbol, sizeof symbol);
-  bool complete = symbol != NULL;
+                     "vulkan: no Vulkan loader on this machine (expected %s)",
+                     heed_vk_library_name);
+  api->GetInstanceProcAddr =
+      (PFN_vkGetInstanceProcAddr)heed_vk_library_find(api->library, "vkGetInstanceProcAddr");
+  bool complete = api->GetInstanceProcAddr != NULL;
 #define HEED_VK_LOAD(name)                                                \
   if (complete) {                                                         \
     api->name = (PFN_vk##name)api->GetInstanceProcAddr(NULL, "vk" #name); \
@@ -33,7 +30,7 @@ heed_status heed_vk_open_loader(heed_vk_api *api, heed_error *error) {
 }
 
 void heed_vk_close_loader(heed_vk_api *api) {
-  if (api->library) dlclose(api->library);
+  if (api->library) heed_vk_library_close(api->library);
   api->library = NULL;
 }
 

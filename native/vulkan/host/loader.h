@@ -10,9 +10,10 @@
 
 #include "base/context.h"
 
-#define HEED_VK_GLOBAL_FUNCTIONS(X) \
-  X(CreateInstance)                 \
-  X(EnumerateInstanceVersion)       \
+#define HEED_VK_GLOBAL_FUNCTIONS(X)       \
+  X(CreateInstance)                       \
+  X(EnumerateInstanceVersion)             \
+  X(EnumerateInstanceExtensionProperties) \
   X(EnumerateInstanceLayerProperties)
 #define HEED_VK_INSTANCE_FUNCTIONS(X)       \
   X(DestroyInstance)                        \

@@ -89,15 +89,33 @@ heed_status heed_vk_get_layout(heed_vk_pipelines *pipelines, const heed_vk_dispa
   return HEED_OK;
 }
 
+/* With the promise of reconvergence that the device gives. */
+static heed_status make_module(heed_vk_device *device, heed_vk_shader shader, VkShaderModule *made,
+                               heed_error *error) {
+  const heed_context *context = device->instance.context;
+  VkShaderModuleCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO};
+  const uint32_t *words = info.pCode = heed_vk_shader_code(shader, &info.codeSize);
+  uint32_t *asking = NULL;
+  if (device->promise) {
+    const size_t count = info.codeSize / sizeof *words, most = count + HEED_VK_PROMISE_WORDS;
+    asking = heed_alloc_raw(context, most, sizeof *asking);
+    if (!asking) return heed_fail_memory(error, "vulkan: shader", most * sizeof *asking);
+    const size_t asked = heed_vk_ask_promise(device->promise, words, count, asking);
+    if (asked) info.pCode = asking;
+    if (asked) info.codeSize = asked * sizeof *asking;
+  }
+  const VkResult result =
+      device->instance.api.CreateShaderModule(device->handle, &info, NULL, made);
+  heed_free(context, asking);
+  return heed_vk_check(device, result, "vkCreateShaderModule", error);
+}
+
 static heed_status get_module(heed_vk_pipelines *pipelines, heed_vk_shader shader,
                               VkShaderModule *module, heed_error *error) {
   heed_vk_device *device = pipelines->device;
   VkShaderModule *made = &pipelines->modules[shader];
   if (!*made) {
-    VkShaderModuleCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO};
-    info.pCode = heed_vk_shader_code(shader, &info.codeSize);
-    HEED_VK_TRY(device, device->instance.api.CreateShaderModule(device->handle, &info, NULL, made),
-                "vkCreateShaderModule");
+    HEED_TRY(make_module(device, shader, made, error));
   }
   *module = *made;
   return HEED_OK;
