@@ -69,7 +69,9 @@ async function putChecks() {
 /* The package with its scripts as they are written, for the modules that it has. */
 async function putLibrary() {
   const folder = join(plain, 'heed'),
-    without = existsSync(join(packageFolder, 'heed-relaxed.wasm')) ? undefined : './heed-relaxed'
+    without = existsSync(join(packageFolder, 'heed-relaxed.wasm'))
+      ? undefined
+      : '\\./heed-(text-)?relaxed'
   await cp(packageFolder, folder, {
     recursive: true,
     filter: (file) => !file.endsWith('.js') || file.startsWith(join(packageFolder, 'plot/'))

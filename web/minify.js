@@ -35,13 +35,13 @@ const minify = async (text, loader) =>
   esbuild ? (await esbuild.transform(text, { ...options, loader })).code : text
 
 /**
- * A script of the library, without the lines that hold the words `without`.
+ * A script of the library, without the lines in which the pattern `without` is found.
  * @param {string} file
  * @param {string} [without]
  */
 export async function readScript(file, without) {
   const lines = (await readFile(file, 'utf8')).replace(/=>\n\s+/g, '=> ').split('\n')
-  return lines.filter((line) => !without || !line.includes(without)).join('\n')
+  return lines.filter((line) => !without || !new RegExp(without).test(line)).join('\n')
 }
 
 /** @param {string} text */

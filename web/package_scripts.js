@@ -1,5 +1,5 @@
-/* node package_scripts.js [--without WORDS] OUT ENTRY...: the scripts of the package by which others
- * ask for it, minified, and what they share as chunks; without the lines that hold the words. Where
+/* node package_scripts.js [--without PATTERN] OUT ENTRY...: the scripts of the package by which others
+ * ask for it, minified, and what they share as chunks; without the lines in which the pattern is found. Where
  * esbuild is not installed, all scripts beside the entries as they are written. */
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'

@@ -17,6 +17,11 @@ const modules = [
   ['heed/heed-scene.wasm', 'draws scenes, loaded by who asks for one'],
   ['heed/heed-explain.wasm', 'definitions over arrays, loaded by the explorer and heed/explain'],
   ['heed/heed-picture.wasm', 'prepares pictures, loaded with the first of them'],
+  ['heed/heed-text-relaxed.wasm', 'text towers: relaxed SIMD, one thread'],
+  ['heed/heed-text-relaxed-threads.wasm', 'text towers: relaxed SIMD, threads'],
+  ['heed/heed-text.wasm', 'text towers: SIMD, one thread'],
+  ['heed/heed-text-threads.wasm', 'text towers: SIMD, threads'],
+  ['heed/heed-text-scalar.wasm', 'text towers: no SIMD'],
   ['heed/heed-tokenizer.wasm', 'text as ids, loaded by who asks for it'],
   ['heed/heed-pickle.wasm', 'reads files of PyTorch, loaded with the first of them'],
   ['heed/heed-check.wasm', 'checks case files, loaded by who asks for it']

@@ -151,7 +151,9 @@ static heed_status said_bool(const heed_fields *fields, const char *key, heed_sa
 
 /* The family of a model type; NULL: none. */
 static const heed_family *family_of(const heed_config *config, const char *type) {
+#if HEED_VISION_TOWERS
   if (!*type && !heed_is_text(config->tower)) return &heed_family_vit;
+#endif
   return heed_family_of_type(*type ? type : "clip", config->tower);
 }
 
@@ -185,6 +187,10 @@ static heed_status find_tower(heed_config *config, heed_fields *fields) {
     return heed_fail(fields->error, HEED_UNSUPPORTED,
                      "%s: YOLOS is not supported: it has detection tokens (found model_type yolos)",
                      fields->where);
+  if (heed_is_text(config->tower))
+    return heed_fail(fields->error, HEED_UNSUPPORTED,
+                     "%s: no text tower (found model_type %.*s, expected clip or siglip)",
+                     fields->where, HEED_CUT(config->model_type));
   return heed_field_refuse(fields, "model_type", config->model_type,
                            "vit, deit, dinov2, clip or another of docs/models.md");
 }
@@ -555,7 +561,11 @@ static heed_status read_open_clip(heed_config *config, const heed_fields *fields
   bool quick = false;
   uint32_t head_width = 64;
   HEED_TRY(refuse_options(&tower, name, heed_is_text(config->tower)));
-  if (heed_field(&tower, "timm_model_name")) return read_trunk(config, &model, &tower);
+  if (heed_field(&tower, "timm_model_name"))
+    return HEED_VISION_TOWERS
+               ? read_trunk(config, &model, &tower)
+               : heed_field_fail(&tower, "timm_model_name", heed_field(&tower, "timm_model_name"),
+                                 "none in a text tower");
   config->family = heed_family_of_type("open_clip", config->tower);
   config->model_type = config->family->types;
   config->rules = config->family->rules;
@@ -606,7 +616,9 @@ static heed_status read_files(heed_config *config, const heed_model_file *files,
   HEED_TRY(heed_config_read_json(config->context, file, &config->json, error));
   const heed_fields fields = {config->json, heed_json_root(config->json), file->name, error};
   if (file == open_clip) return read_open_clip(config, &fields);
-  return heed_field(&fields, "architecture") || heed_field(&fields, "pretrained_cfg")
+  /* timm has no text towers. */
+  return HEED_VISION_TOWERS &&
+                 (heed_field(&fields, "architecture") || heed_field(&fields, "pretrained_cfg"))
              ? read_timm(config, &fields)
              : read_hugging_face(config, &fields);
 }

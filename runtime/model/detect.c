@@ -23,8 +23,10 @@ static bool match_anchor(const char *name, const char *anchor, size_t length, si
 
 /* The styles of text towers come last. */
 static const heed_names *const styles[] = {
+#if HEED_VISION_TOWERS
     &heed_names_hugging_face,      &heed_names_hugging_face_clip, &heed_names_timm,
     &heed_names_open_clip,         &heed_names_torchvision,
+#endif
 #if HEED_TEXT_TOWERS
     &heed_names_hugging_face_text, &heed_names_open_clip_text,
 #endif

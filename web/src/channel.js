@@ -137,11 +137,11 @@ function callsOf(worker) {
  * @param {EngineOptions} options
  * @returns {Promise<Channel>}
  */
-export async function workerChannel({ base, threads, simd }) {
+export async function workerChannel({ base, threads, simd, modules }) {
   const { call, close } = callsOf(await startWorker(base))
   try {
     return {
-      info: await call('create', { threads, simd, base: base && String(base) }),
+      info: await call('create', { threads, simd, modules, base: base && String(base) }),
       call,
       close
     }

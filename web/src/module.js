@@ -241,14 +241,14 @@ async function startFile(file, host, info, base) {
  * @param {ModuleHost} host
  * @returns {Promise<StartedModule>}
  */
-export async function startModule({ threads = 'auto', simd = 'auto', base }, host) {
+export async function startModule({ threads = 'auto', simd = 'auto', base, modules }, host) {
   const instructions = chooseSimd(simd),
     choice = await chooseThreads(threads, instructions.simd !== 'none')
   const name = { relaxed: 'heed-relaxed', simd: 'heed', none: 'heed-scalar' }[instructions.simd]
   /** @param {string} kind */
-  const start = (kind) =>
+  const start = (kind, file = `${name}${kind}.wasm`) =>
     startFile(
-      address(`${name}${kind}.wasm`, base),
+      modules ? new URL(modules[file]) : address(file, base),
       host,
       {
         simd: /** @type {RuntimeInfo['simd']} */ (instructions.simd),

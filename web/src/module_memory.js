@@ -101,7 +101,7 @@ export class ModuleMemory {
 
   /**
    * Calls use(addresses...) with copies of these byte arrays in the module, and frees them.
-   * @param {(Uint8Array | Float64Array | Uint32Array | Float32Array | Uint8ClampedArray)[]} arrays
+   * @param {(Uint8Array | Float64Array | Uint32Array | Int32Array | Float32Array | Uint8ClampedArray)[]} arrays
    * @param {(...addresses: number[]) => unknown} use
    */
   lend(arrays, use) {

@@ -46,8 +46,9 @@ const kinds = {
 /* Of each function: its options, and what each may be: one of these words, kinds and classes. */
 const call = ' onProgress:Function signal:AbortSignal',
   place = ' query:Any batch:Count'
-/** @type {Record<string, string>} */
-const tables = {
+/** Entries of their own that take options add theirs.
+ * @type {Record<string, string>} */
+export const tables = {
   createRuntime: 'threads:auto|Size simd:auto|simd|none worker:Boolean base:Any',
   loadModel: call,
   check: 'tolerance:Number results:Boolean',

@@ -548,7 +548,7 @@ const emscripten = [
 /* What functions of the shim begin with. */
 const groups = [
   ...['changes', 'check', 'colormap', 'destroy', 'device', 'map', 'model', 'pickle', 'picture'],
-  ...['scene', 'score', 'session', 'tokenizer', 'version']
+  ...['scene', 'score', 'session', 'text', 'tokenizer', 'version']
 ]
 /** @param {string[]} own the groups that a module has */
 const without = (...own) =>
@@ -564,6 +564,13 @@ const parts = {
     host: ['cancelled', 'progress', 'read'],
     maths: ['cos', 'exp', 'log', 'pow', 'sin']
   },
+  text: {
+    leaves: new RegExp(
+      `${without('destroy', 'device', 'model', 'session', 'version').source}|_(attention|rollout|statistics)$`
+    ),
+    host: ['cancelled', 'progress', 'read'],
+    maths: ['cos', 'pow', 'sin']
+  },
   check: {
     leaves: without('check', 'destroy', 'device', 'version'),
     host: ['take'],
@@ -571,7 +578,7 @@ const parts = {
   },
   scene: { leaves: without('scene'), host: [], maths: [] },
   explain: {
-    leaves: without('changes', 'colormap', 'map', 'score'),
+    leaves: without('changes', 'colormap', 'map', 'score', 'text'),
     host: [],
     maths: ['exp', 'log']
   },
@@ -589,11 +596,11 @@ test('the modules import and export what they should and nothing else', () => {
       .sort()
   assert.deepEqual([...parts.models.host, ...parts.check.host].sort(), listed('IMPORT'))
   const names = readdirSync(packageFolder).filter((name) => name.endsWith('.wasm'))
-  assert.ok(names.length === 9 || names.length === 11, names.join())
+  assert.ok(names.length === 12 || names.length === 16, names.join())
   for (const name of names) {
     const threads = name.includes('threads'),
       { leaves, host, maths } =
-        parts[/check|explain|pickle|picture|scene|tokenizer/.exec(name)?.[0] ?? 'models'],
+        parts[/check|explain|pickle|picture|scene|text|tokenizer/.exec(name)?.[0] ?? 'models'],
       bytes = readFileSync(join(packageFolder, name))
     if (name.includes('relaxed') && !WebAssembly.validate(bytes)) continue // Node 20: vectors.test.js runs them
     const module = new WebAssembly.Module(bytes)

@@ -27,11 +27,13 @@ for (const name of readdirSync(packageFolder).filter((name) => name.endsWith('.w
   test(name, () => fits(name, readFileSync(join(packageFolder, name)), 163840, 65536))
 
 /* Scripts that few pages load, with the first call that needs them. */
-const later = /^(case|colours|demo|folder|pickle|prepare|scene|tokenizer)[-.]/,
+const later = /^(case|colours|demo|folder|pickle|prepare|scene|text|tokenizer)[-.]/,
   scripts = readdirSync(packageFolder).filter((name) => name.endsWith('.js'))
 
-for (const name of scripts.filter((name) => later.test(name)))
-  test(name, () => fits(name, readFileSync(join(packageFolder, name)), 3072, 1024))
+for (const name of scripts.filter((name) => later.test(name))) {
+  const [raw, gzip] = name.startsWith('text.') ? [9216, 4096] : [3072, 1024]
+  test(name, () => fits(name, readFileSync(join(packageFolder, name)), raw, gzip))
+}
 
 test('all other JavaScript, as one bundle', () => {
   const files = scripts

@@ -10,6 +10,7 @@ import {
 import { demoModel } from 'heed/demo'
 import { loadExplain, type AttentionChanges } from 'heed/explain'
 import { heat, makeScale, massShare, overlay } from 'heed/plot'
+import { loadTexts, type ComparedTexts, type Texts } from 'heed/text'
 import { createTokenizer, type Tokenizer } from 'heed/tokenizer'
 
 export async function tokenize(file: Uint8Array): Promise<Int32Array> {
@@ -18,6 +19,19 @@ export async function tokenize(file: Uint8Array): Promise<Int32Array> {
   // @ts-expect-error a text is a string
   tokenizer.encode(1)
   return whole > tokens.length ? new Int32Array() : ids
+}
+
+export async function sayWhatItIs(canvas: HTMLCanvasElement, files: File[]): Promise<number> {
+  const runtime = await createRuntime()
+  const model = await runtime.loadModel(files)
+  const texts: Texts = await loadTexts(files, { threads: 1, signal: AbortSignal.timeout(1000) })
+  const image = await texts.embedImage(model, canvas, { fit: 'whole' })
+  const found: ComparedTexts = await texts.compare(image, ['a cat', Int32Array.of(1, 2)])
+  // @ts-expect-error patches of some models have no similarity
+  found.similarity[0].length
+  // @ts-expect-error a text is a string or ids
+  await texts.run([1, 2])
+  return found.probabilities[0] + found.texts[0].attention[0][0] + texts.info.maxLength
 }
 
 export async function whole(canvas: HTMLCanvasElement, file: File): Promise<Float32Array> {

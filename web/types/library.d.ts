@@ -20,7 +20,10 @@ import type {
  * client and engine */
 
 /** createRuntime's options as the engine receives them. */
-export type EngineOptions = Omit<RuntimeOptions, 'worker'>
+export interface EngineOptions extends Omit<RuntimeOptions, 'worker'> {
+  /** Addresses of modules that take the place of those by these names. */
+  modules?: Record<string, string>
+}
 export type EngineInfo = Omit<RuntimeInfo, 'worker'>
 
 /** How a running method reports progress and learns that it is cancelled. `watched`: somebody
@@ -210,6 +213,9 @@ export type ExportName =
   | 'session_write'
   | 'status'
   | 'status_name'
+  | 'text_compare'
+  | 'text_row'
+  | 'text_similarity'
   | 'thread'
   | 'used'
   | 'version'

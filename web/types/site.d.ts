@@ -5,6 +5,9 @@ declare module '*/heed/index.js' {
 declare module '*/heed/demo.js' {
   export * from 'heed/demo'
 }
+declare module '*/heed/text.js' {
+  export * from 'heed/text'
+}
 declare module '*/heed/shards.js' {
   export const indexName: string
   export function isWeights(name: string): boolean

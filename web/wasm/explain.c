@@ -69,6 +69,29 @@ void heed_web_score_mean(const float *scores, uint32_t heads, uint32_t tokens, f
   heed_score_mean(scores, heads, tokens, mean);
 }
 
+/* ------------------------------------------------------------------------------------- texts */
+
+uint32_t heed_web_text_row(const int32_t *ids, uint32_t count, int32_t end, uint32_t padded) {
+  const heed_model_info info = {.end = end, .text_padded = padded != 0};
+  return heed_text_row(&info, ids, count);
+}
+
+void heed_web_text_compare(const float *image, const float *texts, uint32_t count, uint32_t size,
+                      double scale, double bias, uint32_t biased, float *logits,
+                      double *probability) {
+  const heed_model_info info = {.projection = size,
+                                .logit_scale = (float)scale,
+                                .logit_bias = (float)bias,
+                                .biased = biased != 0};
+  heed_compare(&info, image, texts, count, logits, probability);
+}
+
+void heed_web_text_similarity(const float *states, const float *one, uint32_t count, uint32_t size,
+                         float *cosines) {
+  for (uint32_t i = 0; i < count; i++)
+    cosines[i] = heed_cosine(states + (size_t)i * size, one, size);
+}
+
 /* ----------------------------------------------------------------------------------- changes */
 
 heed_status heed_web_changes_create(heed_web *web, uint32_t layers, uint32_t heads, uint32_t tokens,

@@ -33,7 +33,8 @@ static heed_status open_model(heed_web *web, heed_web_model *model, const char *
   for (uint32_t i = 0; i < count; i++, name += strlen(name) + 1)
     model->files[i] = (heed_model_file){
         name, {(uint64_t)sizes[i], NULL, read_host, (void *)(uintptr_t)sources[i]}};
-  const heed_model_desc desc = {sizeof desc, model->files, count};
+  const heed_model_desc desc = {sizeof desc, model->files, count,
+                                HEED_WEB_TEXT ? HEED_TOWER_TEXT : HEED_TOWER_VISION};
   return heed_model_open(web->context, &desc, &model->model, &web->error);
 }
 

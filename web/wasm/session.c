@@ -87,6 +87,7 @@ static heed_status make_plan(heed_web_session *s, int keep, const char *names, u
       .batch = s->batch,
       .height = s->height,
       .width = s->width,
+      .source_length = HEED_WEB_TEXT ? s->width : 0,
       .intervene = intervene != 0,
       .classes_only = keep == KEEP_NONE,
       .empty_row = intervene ? (heed_empty_row)(intervene - 1) : HEED_EMPTY_ROW_ZERO,
@@ -109,7 +110,7 @@ static heed_status make_plan(heed_web_session *s, int keep, const char *names, u
 static heed_status make_session(heed_web_session *s) {
   const heed_hooks hooks = {sizeof hooks, tell, stop, NULL};
   heed_value_info info;
-  s->input = heed_graph_find(s->graph, "pixel_values");
+  s->input = heed_graph_find(s->graph, HEED_WEB_INPUT);
   HEED_TRY(heed_graph_value_info(s->graph, s->input, &info));
   s->batch = info.shape.dim[0];
   s->height = info.shape.dim[2];
@@ -126,6 +127,7 @@ static heed_status make_session(heed_web_session *s) {
 static void choose_size(heed_web_session *s) {
   heed_model_info info;
   heed_preprocess preprocess;
+  if (HEED_WEB_TEXT) return;
   heed_model_get_info(s->model->model, &info);
   heed_model_preprocess(s->model->model, &preprocess);
   uint32_t width = info.image_size, height = info.image_size;
@@ -178,18 +180,19 @@ heed_status heed_web_session_create(heed_web *web, const heed_web_model *model, 
   }
   heed_model_info info;
   heed_model_get_info(model->model, &info);
-  web->out.session = (struct heed_web_out_session){.session = HEED_WEB_ADDRESS(s),
-                                                   .steps = heed_plan_step_count(s->plan),
-                                                   .pixels = HEED_WEB_ADDRESS(s->pixels),
-                                                   .batch = s->batch,
-                                                   .height = s->height,
-                                                   .width = s->width,
-                                                   .layers = info.layers,
-                                                   .heads = info.heads,
-                                                   .tokens = s->tokens,
-                                                   .prefix_tokens = info.prefix_tokens,
-                                                   .rows = s->height / info.patch,
-                                                   .columns = s->width / info.patch};
+  web->out.session =
+      (struct heed_web_out_session){.session = HEED_WEB_ADDRESS(s),
+                                    .steps = heed_plan_step_count(s->plan),
+                                    .pixels = HEED_WEB_ADDRESS(s->pixels),
+                                    .batch = s->batch,
+                                    .height = s->height,
+                                    .width = s->width,
+                                    .layers = info.layers,
+                                    .heads = info.heads,
+                                    .tokens = s->tokens,
+                                    .prefix_tokens = info.prefix_tokens,
+                                    .rows = HEED_WEB_TEXT ? 0 : s->height / info.patch,
+                                    .columns = HEED_WEB_TEXT ? 0 : s->width / info.patch};
   return HEED_OK;
 }
 
@@ -202,6 +205,8 @@ void heed_web_session_memory(heed_web_session *s) {
 }
 
 heed_status heed_web_session_preprocess(heed_web_session *s, uint32_t whole) {
+  if (HEED_WEB_TEXT)
+    return heed_fail(&s->web->error, HEED_UNSUPPORTED, "run: a text tower takes no images");
   heed_model_preprocess(s->model->model, &s->preprocess);
   if (s->sized)
     HEED_TRY(heed_model_preprocess_at(s->model->model, s->height, s->width, &s->preprocess,
@@ -213,6 +218,7 @@ heed_status heed_web_session_preprocess(heed_web_session *s, uint32_t whole) {
 }
 
 heed_status heed_web_session_write(heed_web_session *s) {
+  if (HEED_WEB_TEXT) return HEED_OK; /* the ids are written by name */
   return heed_session_write(s->session, s->input, s->pixels, s->pixel_bytes, &s->web->error);
 }
 

@@ -15,6 +15,15 @@
 #endif
 #include "records.h"
 
+/* Modules of text towers have HEED_TEXT_ALONE; the others open vision transformers. */
+#ifdef HEED_TEXT_ALONE
+#define HEED_WEB_TEXT 1
+#define HEED_WEB_INPUT "input_ids"
+#else
+#define HEED_WEB_TEXT 0
+#define HEED_WEB_INPUT "pixel_values"
+#endif
+
 #define HEED_WEB_EXPORT(name) __attribute__((export_name(#name)))
 #define HEED_WEB_IMPORT(name) __attribute__((import_module("heed"), import_name(#name)))
 
@@ -114,7 +123,8 @@ const char *heed_web_model_absent(const heed_web_model *model, uint32_t index);
 
 /* session.c */
 HEED_WEB_EXPORT(session_close) void heed_web_session_close(heed_web_session *session);
-/* batch, height, width: 0 = the model's. keep: what it keeps, as the record keep; names: `count` of
+/* batch, height, width: 0 = the model's; of a text tower width is the tokens of a text, and its ids
+ * are written by session_set. keep: what it keeps, as the record keep; names: `count` of
  * them for `named`. intervene: as that record, with temperature as in heed_build_desc; nothing is
  * changed at first. out: session. */
 HEED_WEB_EXPORT(session_create)
@@ -132,7 +142,7 @@ heed_status heed_web_session_set(heed_web_session *s, const char *name, const vo
  * block, the bytes of a heed_preprocess, valid until the next call. */
 HEED_WEB_EXPORT(session_preprocess)
 heed_status heed_web_session_preprocess(heed_web_session *s, uint32_t whole);
-/* Hands the pixel_values to the program. */
+/* Hands the pixel_values to the program; of a text tower there are none. */
 HEED_WEB_EXPORT(session_write) heed_status heed_web_session_write(heed_web_session *s);
 /* Runs from `step` to the end of its layer. Asks the host whether to stop first. out: step. */
 HEED_WEB_EXPORT(session_run_part)
@@ -220,6 +230,18 @@ void heed_web_score_values(const float *weights, const float *values, uint32_t t
                            uint32_t depth, uint32_t reverse, float *scores);
 HEED_WEB_EXPORT(score_mean)
 void heed_web_score_mean(const float *scores, uint32_t heads, uint32_t tokens, float *mean);
+/* heed_text_row */
+HEED_WEB_EXPORT(text_row)
+uint32_t heed_web_text_row(const int32_t *ids, uint32_t count, int32_t end, uint32_t padded);
+/* heed_compare; size: of an embedding. */
+HEED_WEB_EXPORT(text_compare)
+void heed_web_text_compare(const float *image, const float *texts, uint32_t count, uint32_t size,
+                      double scale, double bias, uint32_t biased, float *logits,
+                      double *probability);
+/* heed_cosine of each of states [count, size] with one [size]. */
+HEED_WEB_EXPORT(text_similarity)
+void heed_web_text_similarity(const float *states, const float *one, uint32_t count, uint32_t size,
+                         float *cosines);
 /* out: opened. */
 HEED_WEB_EXPORT(changes_create)
 heed_status heed_web_changes_create(heed_web *web, uint32_t layers, uint32_t heads, uint32_t tokens,

@@ -1,0 +1,557 @@
+/* Texts beside images: the text tower of a model of both, with its tokenizer; see text.d.ts. An entry
+ * of its own, so that what needs no text does not load it. The engine runs heed-text.wasm, or another
+ * level of it, in the place of heed.wasm; definitions over arrays are those of heed-explain.wasm. */
+import { directChannel, workerChannel } from './channel.js'
+import { HeedError, asHeed, closed } from './error.js'
+import { describeFiles } from './files.js'
+import { inNode, readOwn } from './host.js'
+import { startSmall } from './module.js'
+import { ModuleMemory } from './module_memory.js'
+import { address, argument, checked, tables } from './options.js'
+import { isWeights } from './shards.js'
+/** @import {Channel, NamedSource, OpenModule, SendableFile} from '../types/library.js' */
+/** @import {CallOptions, ImageInput, Model, ModelSource, Session} from './index.js' */
+/** @import {ComparedTexts, EmbedOptions, ImageEmbedding, TextInfo, TextOptions, TextResult} from './text.js' */
+/** @import {Tokenizer} from './tokenizer.js' */
+
+const dispose = Symbol.dispose ?? Symbol.for('Symbol.dispose')
+
+/**
+ * The modules in the place of those by these names; literal addresses are what bundlers find.
+ * @type {Record<string, () => URL>}
+ */
+const own = {
+  'heed.wasm': () => new URL('./heed-text.wasm', import.meta.url),
+  'heed-threads.wasm': () => new URL('./heed-text-threads.wasm', import.meta.url),
+  'heed-relaxed.wasm': () => new URL('./heed-text-relaxed.wasm', import.meta.url),
+  'heed-relaxed-threads.wasm': () => new URL('./heed-text-relaxed-threads.wasm', import.meta.url),
+  'heed-scalar.wasm': () => new URL('./heed-text-scalar.wasm', import.meta.url)
+}
+/** @param {URL | undefined} base */
+const modules = (base) =>
+  Object.fromEntries(
+    Object.entries(own).map(([name, url]) => [
+      name,
+      String(base ? new URL(name.replace('heed', 'heed-text'), base) : url())
+    ])
+  )
+
+const { loadModel: call } = tables
+tables['texts.run'] = tables['texts.compare'] = call
+tables['texts.embedImage'] = `fit:model|whole height:Size width:Size${call}`
+tables.loadTexts = `threads:auto|Size simd:auto|simd|none worker:Boolean base:Any tokenizer:Any${call}`
+
+/* Files that a tokenizer may be of; heed/tokenizer has a sentence for those that it does not read. */
+const ofTokenizer =
+  /^(tokenizer\.json|vocab\.json|merges\.txt|spiece\.model|tokenizer\.model|vocab\.txt|sentencepiece\.bpe\.model)$/
+
+/**
+ * All bytes of a file; nothing where an address of a folder has none.
+ * @param {string} name
+ * @param {SendableFile} file
+ */
+async function bytesOf(name, file) {
+  try {
+    if (file instanceof Uint8Array) return file
+    const read =
+      typeof file === 'string'
+        ? await readOwn(new URL(file))
+        : new Response(file instanceof Blob ? file : file.stream)
+    return read instanceof Response ? new Uint8Array(await read.arrayBuffer()) : read
+  } catch (error) {
+    const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
+    if (code === 'ENOENT' || message === 'HTTP 404') return undefined
+    throw new HeedError('IO', `${name}: reading failed (found "${message}")`)
+  }
+}
+
+/**
+ * @param {NamedSource[]} files
+ * @returns {Promise<Record<string, Uint8Array>>}
+ */
+async function readAll(files) {
+  const found = await Promise.all(
+    files.map(async ([name, file]) => [name, await bytesOf(name, file)])
+  )
+  return Object.fromEntries(found.filter(([, bytes]) => bytes))
+}
+
+/**
+ * A tokenizer's files beside the model: those of a list, or in the folder at an address.
+ * @param {NamedSource[]} files
+ */
+async function findTokenizer(files) {
+  const [[, folder]] = files
+  if (files.length > 1 || typeof folder !== 'string' || isWeights(folder.split(/[?#]/)[0]))
+    return readAll(files.filter(([name]) => ofTokenizer.test(name)))
+  const at = (/** @type {string[]} */ ...names) =>
+      readAll(names.map((name) => [name, folder.replace(/\/?$/, `/${name}`)])),
+    json = await at('tokenizer.json')
+  return json['tokenizer.json'] ? json : at('vocab.json', 'merges.txt')
+}
+
+/**
+ * The tokenizer, or the error that says why there is none: ids need none.
+ * @param {Record<string, Uint8Array>} files
+ * @param {URL | undefined} base
+ * @returns {Promise<Tokenizer | HeedError>}
+ */
+async function openTokenizer(files, base) {
+  const { createTokenizer } = await import('./tokenizer.js')
+  return createTokenizer(files, { base }).catch((error) => {
+    if (error.status === 'IO') throw error // its module
+    return error
+  })
+}
+
+/**
+ * @param {URL | undefined} base
+ * @returns {Promise<OpenModule>}
+ */
+async function startExplain(base) {
+  const url = base
+      ? new URL('heed-explain.wasm', base)
+      : new URL('./heed-explain.wasm', import.meta.url),
+    instance = await startSmall(url).catch((error) => {
+      throw asHeed('heed-explain.wasm', error)
+    })
+  return { ...instance, memory: new ModuleMemory(instance) }
+}
+
+/**
+ * @param {ModelSource} source
+ * @param {TextOptions} [options]
+ */
+export async function loadTexts(source, options) {
+  const {
+      threads,
+      simd,
+      worker = !inNode && typeof window !== 'undefined',
+      base: folder,
+      tokenizer: words,
+      ...call
+    } = checked('loadTexts', options),
+    base = folder === undefined ? undefined : address('loadTexts', 'base', folder),
+    { files, transfer } = await describeFiles(source),
+    [explain, tokenizer] = await Promise.all([
+      startExplain(base),
+      (words
+        ? describeFiles(words).then(({ files }) => readAll(files))
+        : findTokenizer(files)
+      ).then((found) => openTokenizer(found, base))
+    ]),
+    channel = await (worker ? workerChannel : directChannel)({
+      threads,
+      simd,
+      base,
+      modules: modules(base)
+    }).catch((error) => {
+      throw asHeed('loadTexts', error)
+    })
+  try {
+    const ofModel = files.filter(([name]) => !ofTokenizer.test(name))
+    return new Texts(
+      channel,
+      await channel.call('loadModel', { files: ofModel }, call, transfer),
+      { explain, tokenizer },
+      worker
+    )
+  } catch (error) {
+    channel.close()
+    throw error
+  }
+}
+
+/* Texts of a tower in which no token attends to a later one are run in rows of a multiple of this:
+ * what follows a text changes nothing, and a session serves many lengths. */
+const rowStep = 16
+
+class Texts {
+  /** @type {Channel | undefined} */
+  #channel
+  #id
+  #rules
+  #causal
+  #explain
+  #tokenizer
+  /** The session, and the tokens of its row.
+   * @type {{id: number, length: number} | undefined} */
+  #made
+  /** The image tower's session for embeddings.
+   * @type {{model: Model, size: string, session: Session, patches: boolean} | undefined} */
+  #vision
+  /** @type {Promise<unknown>} */
+  #tail = Promise.resolve()
+
+  /**
+   * @param {Channel} channel
+   * @param {{id: number, info: any}} opened
+   * @param {{explain: OpenModule, tokenizer: Tokenizer | HeedError}} tools
+   * @param {boolean} worker
+   */
+  constructor(channel, { id, info }, { explain, tokenizer }, worker) {
+    const { family, width, layers, heads, headsGuessed, mlpWidth, rules, assumed } = info,
+      { parameters, weightBytes, maxLength, projection, logitScale, logitBias } = info
+    this.#channel = channel
+    this.#id = id
+    this.#rules = info
+    this.#causal = / causal,/.test(rules)
+    this.#explain = explain
+    this.#tokenizer = tokenizer
+    /** @type {TextInfo} */
+    this.info = Object.freeze({
+      family,
+      width,
+      layers,
+      heads,
+      headsGuessed,
+      mlpWidth,
+      rules,
+      assumed,
+      parameters,
+      weightBytes,
+      vocabulary: info.sourceVocabulary,
+      maxLength,
+      projection,
+      probability: info.biased ? 'sigmoid' : 'softmax',
+      logitScale,
+      logitBias,
+      tokenizer: tokenizer instanceof HeedError ? null : tokenizer.info.kind,
+      runtime: Object.freeze({ ...channel.info, worker })
+    })
+  }
+
+  get #open() {
+    if (!this.#channel) throw closed('texts')
+    return this.#channel
+  }
+
+  /**
+   * The ids of a text, whole in a tower that is given texts of one length; or ids as they are.
+   * @param {string | Int32Array} text
+   */
+  #encode(text) {
+    const { maxLength, vocabulary } = this.info,
+      tokenizer = this.#tokenizer,
+      beyond = (/** @type {Int32Array} */ ids) => ids.find((id) => !(id >= 0 && id < vocabulary)),
+      expected = `expected ids below ${vocabulary})`
+    if (typeof text !== 'string') {
+      const ids = argument('texts.run', 'the text', text, [
+          ['a string', () => false],
+          [`Int32Array of 1 to ${maxLength} ids`, (value) => fitsIds(value, maxLength)]
+        ]),
+        found = beyond(ids)
+      if (found !== undefined)
+        throw new HeedError(
+          'INVALID_ARGUMENT',
+          `texts.run: id out of range (found ${found}, ${expected}`
+        )
+      return { ids: ids.slice(), row: ids, tokens: Array.from(ids, String), whole: ids.length }
+    }
+    if (tokenizer instanceof HeedError) throw new HeedError(tokenizer.status, tokenizer.message)
+    const { ids, tokens, whole } = tokenizer.encode(text, { length: maxLength }),
+      row = this.#causal ? ids : new Int32Array(maxLength).fill(tokenizer.info.padding),
+      found = beyond(ids) ?? beyond(row)
+    if (found !== undefined)
+      throw new HeedError(
+        'INVALID_FILE',
+        `tokenizer: it does not fit the model (found id ${found}, ${expected}`
+      )
+    row.set(ids)
+    return { ids, row, tokens, whole }
+  }
+
+  /**
+   * @param {number} length tokens of a text
+   * @param {CallOptions} options
+   */
+  async #session(length, options) {
+    const causal = this.#causal,
+      { layers, maxLength, projection } = this.info,
+      row = causal ? Math.min(maxLength, rowStep * Math.ceil(length / rowStep)) : length,
+      fits = this.#made && (causal ? this.#made.length >= row : this.#made.length === row)
+    if (this.#made && !fits) {
+      await this.#open.call('closeSession', { id: this.#made.id })
+      this.#made = undefined
+    }
+    if (!this.#made) {
+      const taps = Array.from({ length: layers }, (_, i) => `layer.${i}.attention.weights`),
+        { id } = await this.#open.call(
+          'createSession',
+          {
+            model: this.#id,
+            taps: [...taps, 'last_hidden_state', ...(projection ? ['token_embeds'] : [])],
+            width: row
+          },
+          options
+        )
+      this.#made = { id, length: row }
+    }
+    return this.#made
+  }
+
+  /**
+   * @param {string | Int32Array} text
+   * @param {CallOptions} options
+   * @returns {Promise<TextResult>}
+   */
+  async #runOne(text, options) {
+    const { ids, row, tokens, whole } = this.#encode(text),
+      { id, length } = await this.#session(row.length, options),
+      input = new Int32Array(length)
+    input.set(row)
+    await this.#open.call('write', { id, name: 'input_ids', data: new Uint8Array(input.buffer) })
+    const { values, milliseconds } = await this.#open.call(
+        'run',
+        { id, input: { values: new Float32Array(0) } },
+        options
+      ),
+      { layers, heads, width, projection } = this.info,
+      at = this.#row(row),
+      maps = (/** @type {number} */ layer) =>
+        /** @type {Float32Array} */ (values[`layer.${layer}.attention.weights`].data)
+    return {
+      ids,
+      tokens,
+      whole,
+      embedding: projection
+        ? /** @type {Float32Array} */ (values.token_embeds.data).slice(
+            at * projection,
+            (at + 1) * projection
+          )
+        : null,
+      states: /** @type {Float32Array} */ (values.last_hidden_state.data).slice(
+        0,
+        ids.length * width
+      ),
+      attention: Array.from({ length: layers }, (_, layer) =>
+        corners(maps(layer), heads, length, ids.length)
+      ),
+      milliseconds
+    }
+  }
+
+  /**
+   * The row whose state is the text's.
+   * @param {Int32Array} ids
+   * @returns {number}
+   */
+  #row(ids) {
+    const { exports, memory } = this.#explain,
+      { end, textPadded } = this.#rules
+    return /** @type {number} */ (
+      memory.lend([ids], (at) => exports.text_row(at, ids.length, end, textPadded))
+    )
+  }
+
+  /**
+   * One call after the other: a text's ids and its run belong together.
+   * @template Result
+   * @param {() => Promise<Result>} run
+   */
+  #next(run) {
+    const result = this.#tail.then(run)
+    this.#tail = result.catch(() => {})
+    return result
+  }
+
+  /**
+   * @param {string | Int32Array} text
+   * @param {CallOptions} [options]
+   */
+  async run(text, options) {
+    const call = checked('texts.run', options)
+    return this.#next(() => this.#runOne(text, call))
+  }
+
+  /**
+   * The session of the model that gives its embeddings of images and, where it has them, of patches.
+   * @param {Model} model
+   * @param {{height?: number, width?: number}} size
+   * @param {CallOptions} call
+   */
+  async #seeing(model, { height, width }, call) {
+    const size = `${height} ${width}`
+    if (this.#vision?.model === model && this.#vision.size === size) return this.#vision
+    this.#vision?.session.close()
+    this.#vision = undefined
+    for (const taps of [['image_embeds', 'token_embeds'], ['image_embeds']]) {
+      const session = model.createSession({ taps, height, width, ...call })
+      try {
+        await session.ready
+        return (this.#vision = { model, size, session, patches: taps.length > 1 })
+      } catch (error) {
+        if (!/^taps: /.test(/** @type {Error} */ (error).message)) throw error
+      }
+    }
+    throw new HeedError(
+      'UNSUPPORTED',
+      `texts.embedImage: this model has no embedding of an image (found family ${model.info.family})`
+    )
+  }
+
+  /**
+   * @param {Model} model
+   * @param {ImageInput} image
+   * @param {EmbedOptions} [options]
+   */
+  async embedImage(model, image, options) {
+    const { fit, height, width, ...call } = checked('texts.embedImage', options)
+    argument('texts.embedImage', 'the model', model, [
+      ['a Model', (value) => typeof (/** @type {any} */ (value)?.createSession) === 'function']
+    ])
+    return this.#next(async () => {
+      this.#open
+      const { session, patches } = await this.#seeing(model, { height, width }, call),
+        { rows, columns, prefixTokens } = await session.ready
+      try {
+        const { values, region } = await session.run(image, { fit, ...call }),
+          embedding = /** @type {Float32Array} */ (values.image_embeds.data),
+          states = /** @type {Float32Array} */ (values.token_embeds?.data)
+        return {
+          embedding,
+          patches: patches ? states.slice(prefixTokens * embedding.length) : null,
+          rows,
+          columns,
+          region
+        }
+      } catch (error) {
+        this.#vision = undefined // the model may have been closed
+        session.close()
+        throw error
+      }
+    })
+  }
+
+  /**
+   * @param {ImageEmbedding} image
+   * @param {(string | Int32Array)[]} texts
+   * @param {CallOptions} [options]
+   * @returns {Promise<ComparedTexts>}
+   */
+  async compare(image, texts, options) {
+    const call = checked('texts.compare', options),
+      { projection } = this.info
+    if (!projection)
+      throw new HeedError('UNSUPPORTED', 'texts.compare: this model has no embedding of a text')
+    argument('texts.compare', 'the texts', texts, [
+      ['at least one text', (value) => Array.isArray(value) && value.length > 0]
+    ])
+    const { embedding, patches, rows, columns } = argument('texts.compare', 'the image', image, [
+      [`an embedding of ${projection} numbers`, (value) => fitsEmbedding(value, projection)]
+    ])
+    return this.#next(async () => {
+      const results = /** @type {TextResult[]} */ ([])
+      for (const text of texts) results.push(await this.#runOne(text, call))
+      const all = new Float32Array(texts.length * projection)
+      results.forEach(({ embedding }, i) =>
+        all.set(/** @type {Float32Array} */ (embedding), i * projection)
+      )
+      return {
+        ...this.#compare(embedding, all),
+        cosines: this.#similarity(all, embedding),
+        similarity:
+          patches &&
+          results.map(({ embedding }) =>
+            this.#similarity(patches, /** @type {Float32Array} */ (embedding))
+          ),
+        rows,
+        columns,
+        texts: results
+      }
+    })
+  }
+
+  /**
+   * heed_compare
+   * @param {Float32Array} image
+   * @param {Float32Array} texts
+   */
+  #compare(image, texts) {
+    const { exports, memory } = this.#explain,
+      { projection, logitScale, logitBias } = this.info,
+      count = texts.length / projection,
+      logits = new Float32Array(count),
+      probabilities = new Float64Array(count)
+    memory.lend([image, texts, logits, probabilities], (imageAt, textsAt, logitsAt, to) => {
+      exports.text_compare(
+        imageAt,
+        textsAt,
+        count,
+        projection,
+        logitScale,
+        logitBias,
+        this.#rules.biased,
+        logitsAt,
+        to
+      )
+      new Uint8Array(logits.buffer).set(memory.bytes(logitsAt, 4 * count))
+      new Uint8Array(probabilities.buffer).set(memory.bytes(to, 8 * count))
+    })
+    return { logits, probabilities }
+  }
+
+  /**
+   * The cosine of each of several embeddings with one.
+   * @param {Float32Array} states
+   * @param {Float32Array} one
+   */
+  #similarity(states, one) {
+    const { exports, memory } = this.#explain,
+      cosines = new Float32Array(states.length / one.length)
+    memory.lend([states, one, cosines], (statesAt, at, to) => {
+      exports.text_similarity(statesAt, at, cosines.length, one.length, to)
+      new Uint8Array(cosines.buffer).set(memory.bytes(to, cosines.byteLength))
+    })
+    return cosines
+  }
+
+  async memory() {
+    return this.#open.call('memory', {})
+  }
+
+  close() {
+    this.#vision?.session.close()
+    this.#channel?.close()
+    this.#vision = this.#channel = undefined
+  }
+  [dispose]() {
+    this.close()
+  }
+}
+
+/**
+ * @param {unknown} value
+ * @param {number} most
+ */
+const fitsIds = (value, most) =>
+  value instanceof Int32Array && value.length > 0 && value.length <= most
+
+/**
+ * @param {unknown} value
+ * @param {number} size
+ */
+const fitsEmbedding = (value, size) => {
+  const { embedding, patches, rows, columns } = /** @type {any} */ (value ?? {})
+  return (
+    embedding instanceof Float32Array &&
+    embedding.length === size &&
+    (!patches || (patches instanceof Float32Array && patches.length === rows * columns * size))
+  )
+}
+
+/**
+ * Of matrices [heads, size, size] the first `count` rows and columns.
+ * @param {Float32Array} matrices
+ * @param {number} heads
+ * @param {number} size
+ * @param {number} count
+ */
+function corners(matrices, heads, size, count) {
+  const found = new Float32Array(heads * count * count)
+  for (let row = 0; row < heads * count; row++) {
+    const from = (Math.floor(row / count) * size + (row % count)) * size
+    found.set(matrices.subarray(from, from + count), row * count)
+  }
+  return found
+}
