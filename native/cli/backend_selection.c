@@ -153,7 +153,7 @@ static heed_status find_named(cli_state *cli, cli_choice *choice) {
       return HEED_OK;
     }
   return heed_fail(&cli->error, HEED_NO_DEVICE,
-                   "--device: no such device (found \"%s\", expected an index, a UUID or a PCI "
+                   "--device: unknown device (found \"%s\", expected an index, a UUID or a PCI "
                    "address of 'heed devices')",
                    choice->named);
 }

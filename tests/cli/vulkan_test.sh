@@ -24,7 +24,7 @@ expect_exit 0
 heed run --backend vulkan --device "$(echo "$uuid" | tr -d - | tr a-f A-F)" --quiet
 expect_exit 0
 heed run --backend vulkan --device 99:00.0
-expect_one_sentence run "--device: no such device (found \"99:00.0\""
+expect_one_sentence run "--device: unknown device (found \"99:00.0\""
 test_end
 
 test_begin auto_stays_in_f32_on_a_software_device

@@ -83,6 +83,59 @@ async function poolOf(model, image) {
   return rows.filter((row) => row !== null)
 }
 
+/** The saved rows are the library's.
+ * @param {TestPage} page
+ * @param {string} model
+ * @param {number} heads
+ * @param {number} prefix
+ */
+async function checkPoolNumbers(page, model, heads, prefix) {
+  const { results } = JSON.parse(await saved(page, 'save-json')),
+    expected = await poolOf(model, 159)
+  assert.equal(results[0].pool.length, heads)
+  assert.equal(expected.length, heads)
+  for (const [head, { row, entropy }] of results[0].pool.entries()) {
+    const own = /** @type {Float32Array} */ (expected[head])
+    assert.equal(row.length, results[0].tokens)
+    own.forEach((weight, i) =>
+      assert.ok(Math.abs(row.at(i - own.length) - weight) < 1e-5, `head ${head}, key ${i}`)
+    )
+    const sum = row.reduce(
+      (/** @type {number} */ all, /** @type {number} */ p) => all - (p > 0 ? p * Math.log(p) : 0),
+      0
+    )
+    assert.ok(Math.abs(entropy - sum) < 1e-5)
+  }
+  assert.equal(results[0].prefix_tokens, prefix)
+  assert.ok(
+    Math.abs(
+      results[0].pool_rollout.reduce((/** @type {number} */ a, /** @type {number} */ b) => a + b) -
+        1
+    ) < 1e-4
+  )
+}
+
+/** Keys and views of the pooling attention.
+ * @param {TestPage} page
+ * @param {string} model
+ * @param {number} heads
+ */
+async function checkPoolKeys(page, model, heads) {
+  await page.locator('#patches [tabindex="0"]').focus()
+  await page.keyboard.press('m')
+  await says(page, '#stage-title', /^Pool, mean of the heads: from the probe$/)
+  await page.keyboard.press('[')
+  await says(page, '#stage-title', /^Layer 1, mean of the heads: from patch/)
+  await page.keyboard.press(']')
+  await says(page, '#stage-title', /^Pool/)
+  await page.screenshot({ path: join(site, `../screenshots/explorer-pool-${model}.png`) })
+  await page.click('#tab-statistics')
+  await says(page, '#view tbody', new RegExp(`pool, head ${heads - 1}`))
+  await page.click('#tab-matrix')
+  await says(page, '#matrix-said', /one query, the probe/)
+  await page.click('#tab-heads')
+}
+
 for (const [model, heads, prefix] of /** @type {[string, number, number][]} */ ([
   ['siglip', 4, 0],
   ['pe_core', 8, 1]
@@ -111,44 +164,9 @@ for (const [model, heads, prefix] of /** @type {[string, number, number][]} */ (
       heads - 1
     )
     assert.equal(await page.isDisabled('#reverse'), true)
-    const { results } = JSON.parse(await saved(page, 'save-json')),
-      expected = await poolOf(model, 159)
-    assert.equal(results[0].pool.length, heads)
-    assert.equal(expected.length, heads)
-    for (const [head, { row, entropy }] of results[0].pool.entries()) {
-      const own = /** @type {Float32Array} */ (expected[head])
-      assert.equal(row.length, results[0].tokens)
-      own.forEach((weight, i) =>
-        assert.ok(Math.abs(row.at(i - own.length) - weight) < 1e-5, `head ${head}, key ${i}`)
-      )
-      const sum = row.reduce(
-        (/** @type {number} */ all, /** @type {number} */ p) => all - (p > 0 ? p * Math.log(p) : 0),
-        0
-      )
-      assert.ok(Math.abs(entropy - sum) < 1e-5)
-    }
-    assert.equal(results[0].prefix_tokens, prefix)
-    assert.ok(
-      Math.abs(
-        results[0].pool_rollout.reduce(
-          (/** @type {number} */ a, /** @type {number} */ b) => a + b
-        ) - 1
-      ) < 1e-4
-    )
+    await checkPoolNumbers(page, model, heads, prefix)
     assert.match(await saved(page, 'save-csv'), /"1\.0","1\.1",.*"pool\.0","pool\.1"/)
-    await page.locator('#patches [tabindex="0"]').focus()
-    await page.keyboard.press('m')
-    await says(page, '#stage-title', /^Pool, mean of the heads: from the probe$/)
-    await page.keyboard.press('[')
-    await says(page, '#stage-title', /^Layer 1, mean of the heads: from patch/)
-    await page.keyboard.press(']')
-    await says(page, '#stage-title', /^Pool/)
-    await page.screenshot({ path: join(site, `../screenshots/explorer-pool-${model}.png`) })
-    await page.click('#tab-statistics')
-    await says(page, '#view tbody', new RegExp(`pool, head ${heads - 1}`))
-    await page.click('#tab-matrix')
-    await says(page, '#matrix-said', /one query, the probe/)
-    await page.click('#tab-heads')
+    await checkPoolKeys(page, model, heads)
     await page.goBack()
     await page.goBack()
     await says(page, '#stage-title', /^Pool/)
@@ -164,6 +182,61 @@ const costSaid = async (page) =>
       /** @type {string} */ (await page.textContent('dialog .hint'))
     )?.[1]
   )
+
+/** The memory that is said is what the runtime predicts.
+ * @param {TestPage} page
+ */
+async function checkCost(page) {
+  const said = await costSaid(page),
+    runtime = await createRuntime({ threads: 1 }),
+    session = (await runtime.loadModel(demoModel)).createSession({
+      height: 224,
+      width: 448,
+      taps: Array.from({ length: 5 }, (_, i) =>
+        ['attention.weights', 'attention.output', 'query', 'key', 'value', 'output'].map(
+          (what) => `layer.${i}.${what}`
+        )
+      ).flat()
+    }),
+    { memory } = await session.ready,
+    found = (memory.weights + memory.arena + memory.workspace) / 1e6
+  runtime.close()
+  assert.ok(Math.abs(said - found) < 1 + 0.02 * found, `${said} MB said, ${found} predicted`)
+}
+
+/** Neither stage, pin nor files squash the picture.
+ * @param {TestPage} page
+ */
+async function checkRectangle(page) {
+  const frame = await page.locator('#frame').boundingBox()
+  assert.ok(Math.abs(Number(frame?.width) / Number(frame?.height) - 2) < 0.02)
+  const { results } = JSON.parse(await saved(page, 'save-json'))
+  assert.deepEqual(results[0].image.size, [224, 448])
+  assert.deepEqual(results[0].grid, [14, 28])
+  assert.match(await saved(page, 'save-svg'), /<image [^>]*width="448" height="224"/)
+  await page.click('#pin')
+  const pin = await page.waitForSelector('#pins canvas'),
+    box = await pin.boundingBox()
+  assert.ok(Math.abs(Number(box?.width) / Number(box?.height) - 2) < 0.1)
+}
+
+/** A size that is refused keeps the last one; the model's own is taken again.
+ * @param {TestPage} page
+ */
+async function checkRefusal(page) {
+  await page.evaluate(() => {
+    location.hash = '#size=230.230'
+  })
+  await page.waitForSelector('#error:not([hidden])')
+  assert.match(await page.innerText('#error-text'), /^Height: .*found 230, expected 224 or 240/)
+  await says(page, '#model-facts', /393 tokens/)
+  await page.click('#error-close')
+  await page.click('#size')
+  await page.click('dialog [name=own]')
+  await page.click('dialog [name=take]')
+  await says(page, '#model-facts', /197 tokens, \S+\sMB$/)
+  await finish(page)
+}
 
 test('another size: its memory before it runs, a picture that is not square, the address, a refusal', async () => {
   const page = await browser.open('#s=159')
@@ -183,49 +256,15 @@ test('another size: its memory before it runs, a picture that is not square, the
   await page.fill('dialog [name=height]', '224')
   await page.fill('dialog [name=width]', '448')
   await says(page, 'dialog .hint', /^14 × 28 patches, 393 tokens: about \d+ MB in the runtime, and/)
-  const said = await costSaid(page),
-    runtime = await createRuntime({ threads: 1 }),
-    session = (await runtime.loadModel(demoModel)).createSession({
-      height: 224,
-      width: 448,
-      taps: Array.from({ length: 5 }, (_, i) =>
-        ['attention.weights', 'attention.output', 'query', 'key', 'value', 'output'].map(
-          (what) => `layer.${i}.${what}`
-        )
-      ).flat()
-    }),
-    { memory } = await session.ready,
-    found = (memory.weights + memory.arena + memory.workspace) / 1e6
-  runtime.close()
-  assert.ok(Math.abs(said - found) < 1 + 0.02 * found, `${said} MB said, ${found} predicted`)
+  await checkCost(page)
   await page.screenshot({ path: join(site, '../screenshots/explorer-size-dialog.png') })
   await page.click('dialog [name=take]')
   await says(page, '#model-facts', /393 tokens, .*224 × 448 pixels$/)
   await page.waitForFunction(() => /\bsize=224\.448\b/.test(location.hash))
   await says(page, '#caption', /patch \(\d+, \d+\)/)
-  const frame = await page.locator('#frame').boundingBox()
-  assert.ok(Math.abs(Number(frame?.width) / Number(frame?.height) - 2) < 0.02)
-  const { results } = JSON.parse(await saved(page, 'save-json'))
-  assert.deepEqual(results[0].image.size, [224, 448])
-  assert.deepEqual(results[0].grid, [14, 28])
-  assert.match(await saved(page, 'save-svg'), /<image [^>]*width="448" height="224"/)
-  await page.click('#pin')
-  const pin = await page.waitForSelector('#pins canvas'),
-    box = await pin.boundingBox()
-  assert.ok(Math.abs(Number(box?.width) / Number(box?.height) - 2) < 0.1)
+  await checkRectangle(page)
   await page.screenshot({ path: join(site, '../screenshots/explorer-size.png') })
-  await page.evaluate(() => {
-    location.hash = '#size=230.230'
-  })
-  await page.waitForSelector('#error:not([hidden])')
-  assert.match(await page.innerText('#error-text'), /^Height: .*found 230, expected 224 or 240/)
-  await says(page, '#model-facts', /393 tokens/)
-  await page.click('#error-close')
-  await page.click('#size')
-  await page.click('dialog [name=own]')
-  await page.click('dialog [name=take]')
-  await says(page, '#model-facts', /197 tokens, \S+\sMB$/)
-  await finish(page)
+  await checkRefusal(page)
   const linked = await browser.open('#size=448.224')
   await says(linked, '#model-facts', /393 tokens, .*448 × 224 pixels$/)
   await linked.waitForFunction(() => document.querySelectorAll('#patches button').length === 392)

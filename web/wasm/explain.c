@@ -77,8 +77,8 @@ uint32_t heed_web_text_row(const int32_t *ids, uint32_t count, int32_t end, uint
 }
 
 void heed_web_text_compare(const float *image, const float *texts, uint32_t count, uint32_t size,
-                      double scale, double bias, uint32_t biased, float *logits,
-                      double *probability) {
+                           double scale, double bias, uint32_t biased, float *logits,
+                           double *probability) {
   const heed_model_info info = {.projection = size,
                                 .logit_scale = (float)scale,
                                 .logit_bias = (float)bias,
@@ -87,7 +87,7 @@ void heed_web_text_compare(const float *image, const float *texts, uint32_t coun
 }
 
 void heed_web_text_similarity(const float *states, const float *one, uint32_t count, uint32_t size,
-                         float *cosines) {
+                              float *cosines) {
   for (uint32_t i = 0; i < count; i++)
     cosines[i] = heed_cosine(states + (size_t)i * size, one, size);
 }

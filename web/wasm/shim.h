@@ -236,12 +236,12 @@ uint32_t heed_web_text_row(const int32_t *ids, uint32_t count, int32_t end, uint
 /* heed_compare; size: of an embedding. */
 HEED_WEB_EXPORT(text_compare)
 void heed_web_text_compare(const float *image, const float *texts, uint32_t count, uint32_t size,
-                      double scale, double bias, uint32_t biased, float *logits,
-                      double *probability);
+                           double scale, double bias, uint32_t biased, float *logits,
+                           double *probability);
 /* heed_cosine of each of states [count, size] with one [size]. */
 HEED_WEB_EXPORT(text_similarity)
 void heed_web_text_similarity(const float *states, const float *one, uint32_t count, uint32_t size,
-                         float *cosines);
+                              float *cosines);
 /* out: opened. */
 HEED_WEB_EXPORT(changes_create)
 heed_status heed_web_changes_create(heed_web *web, uint32_t layers, uint32_t heads, uint32_t tokens,
