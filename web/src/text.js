@@ -77,15 +77,16 @@ async function readAll(files) {
 }
 
 /**
- * A tokenizer's files beside the model: those of a list, or in the folder at an address.
+ * A tokenizer's files beside the model: those of a list, or at the address of a folder or of weights.
  * @param {NamedSource[]} files
  */
 async function findTokenizer(files) {
-  const [[, folder]] = files
-  if (files.length > 1 || typeof folder !== 'string' || isWeights(folder.split(/[?#]/)[0]))
+  const [[, source]] = files
+  if (files.length > 1 || typeof source !== 'string')
     return readAll(files.filter(([name]) => ofTokenizer.test(name)))
-  const at = (/** @type {string[]} */ ...names) =>
-      readAll(names.map((name) => [name, folder.replace(/\/?$/, `/${name}`)])),
+  const folder = isWeights(source.split(/[?#]/)[0]) ? source : source.replace(/\/?$/, '/'),
+    at = (/** @type {string[]} */ ...names) =>
+      readAll(names.map((name) => [name, new URL(name, folder).href])),
     json = await at('tokenizer.json')
   return json['tokenizer.json'] ? json : at('vocab.json', 'merges.txt')
 }

@@ -317,7 +317,12 @@ test('only the tower is read', async (t) => {
 test('sources: bytes, an address of a folder, a Map with a tokenizer of two files', async () => {
   const names = ['model.safetensors', 'config.json', 'tokenizer.json'],
     bytes = Object.fromEntries(names.map((name) => [name, readFileSync(join(clip, name))]))
-  for (const source of [bytes, new Map(Object.entries(bytes)), pathToFileURL(`${clip}/`)]) {
+  for (const source of [
+    bytes,
+    new Map(Object.entries(bytes)),
+    pathToFileURL(`${clip}/`),
+    join(clip, 'model.safetensors')
+  ]) {
     const texts = await loadTexts(source, { threads: 1 })
     assert.deepEqual((await texts.run('a cat')).tokens.slice(1, 3), ['a', 'cat'])
     texts.close()
