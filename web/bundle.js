@@ -215,7 +215,7 @@ async function write(plain, { outputFiles, metafile }) {
 export async function bundle(plain, site) {
   if (!esbuild) return new Map()
   const names = '[name]',
-    own = alone(plain, /^(attention-map|heed\/engine)\.js$/),
+    own = alone(plain, /^(attention-map|heed\/(engine|text))\.js$/),
     explorer = 'explorer/explorer.js',
     asked = askedFor((await build(plain, [explorer], site, { plugins: [own] })).metafile)
   await write(

@@ -124,6 +124,10 @@ export class ModelRunner {
   get info() {
     return this.#runtime.info
   }
+  /** The model itself, for what the page does not run. */
+  get opened() {
+    return this.#model
+  }
   /** @returns {ModelInfo} of maps from a file: family, patch, no parameters and no labels */
   get model() {
     return this.saved

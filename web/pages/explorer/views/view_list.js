@@ -41,5 +41,6 @@ export const views = {
     table: () => import('./tokens_numbers.js'),
     csv: () => import('./tokens_numbers.js')
   },
-  scene: { title: 'Scene', load: () => import('./scene.js') }
+  scene: { title: 'Scene', load: () => import('./scene.js') },
+  texts: { title: 'Texts', load: () => import('./texts.js') }
 }

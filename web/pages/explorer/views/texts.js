@@ -1,0 +1,348 @@
+/* Texts beside the picture, for models that have a text tower too (Radford et al. 2021; Zhai et al.
+ * 2023): the probability of each as the model defines it; of the chosen one how similar each patch
+ * is to it, which is no attention; and the text's own attention, tokens by tokens. The tower is
+ * loaded while this view is shown. */
+import { pictureNow } from '../state/place.js'
+import { isChanged } from '../state/changes.js'
+import { percent } from '../../plot/caption.js'
+import { divergingTable } from '../../plot/diverging.js'
+import { heat } from '../../plot/heat.js'
+import { largestOf } from '../../plot/raster.js'
+import { plainScale, signedScale } from '../../plot/scale.js'
+import { drawRow } from './row_picture.js'
+import { drawSmallBar, smallBar } from './bar.js'
+import { put } from './canvas.js'
+/** @import {ComparedTexts, ImageEmbedding, Texts} from '../../../src/text.js' */
+/** @import {Field, MakeView, Page, PageSource} from '../../../types/pages.js' */
+
+const diverging = divergingTable(),
+  most = 32, // texts
+  arrows = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }
+let typed = 'a photo of a cat\na photo of a dog' // kept while another view is shown
+
+const markup = `<form class="texts"><label>Texts, one per line <textarea name="texts" rows="3" spellcheck="false"></textarea></label><button>Compare</button></form>
+    <p class="hint" role="status"></p>
+    <div hidden><ol class="texts" aria-label="Texts with their probabilities"></ol>
+    <div class="pair"><figure><figcaption><b>Similarity to the text</b><br><span>cosine of each patch with it; this is not attention</span></figcaption><div class="raster"><canvas role="img" aria-label="Similarity of each patch to the text"></canvas></div>${smallBar}</figure>
+    <figure><figcaption><b>The text’s own attention</b><br><span>row: from this token, column: to this one</span></figcaption>
+    <div class="tokens"><ul aria-hidden="true"></ul><div class="raster matrix" role="application" tabindex="0" aria-label="The text’s attention: arrows move from token to token" aria-describedby="text-said"><canvas aria-hidden="true"></canvas><svg aria-hidden="true" preserveAspectRatio="none"><path class="under"/><path class="over"/></svg></div></div>${smallBar}</figure></div>
+    <p class="hint" id="text-said" aria-live="polite"></p>
+    <div class="fields"><label>Layer of the text <select name="layer"></select></label><label>Head of the text <select name="head"></select></label></div></div>`
+
+/** The text tower of the page's model, and what it has made of the picture. */
+class Tower {
+  /** @type {{source: PageSource, texts: Promise<Texts>} | null} */
+  #opened = null
+  /** @type {{ran: number, image: ImageEmbedding} | null} */
+  #seen = null
+
+  /** @param {Page} page */
+  constructor(page) {
+    this.page = page
+  }
+
+  close() {
+    this.#opened?.texts.then(
+      (texts) => texts.close(),
+      () => {}
+    )
+    this.#opened = this.#seen = null
+  }
+
+  /** @returns {Promise<Texts>} */
+  open() {
+    const { source } = this.page
+    if (this.#opened?.source !== source) {
+      this.close()
+      this.#opened = {
+        source,
+        texts: import('../../heed/text.js').then(({ loadTexts }) => loadTexts(source))
+      }
+    }
+    return /** @type {{texts: Promise<Texts>}} */ (this.#opened).texts
+  }
+
+  /**
+   * @param {string[]} lines
+   * @returns {Promise<ComparedTexts>}
+   */
+  async compare(lines) {
+    const { engine, picture, store } = this.page,
+      { ran } = store.get(),
+      [height, width] = engine.size ?? [],
+      texts = await this.open()
+    if (this.#seen?.ran !== ran)
+      this.#seen = {
+        ran,
+        image: await texts.embedImage(engine.opened, picture.source, {
+          fit: engine.result.fit,
+          height,
+          width
+        })
+      }
+    return texts.compare(this.#seen.image, lines)
+  }
+}
+
+/**
+ * Why there is nothing to show, and what to open instead.
+ * @param {Error} error
+ */
+const wordsOf = ({ message }) =>
+  /no text tower|embedding of an image/.test(message)
+    ? 'This model has no text tower. Open a folder of CLIP or SigLIP with its tokenizer.json.'
+    : message
+
+/**
+ * A list of buttons, one for each text.
+ * @param {HTMLElement} list
+ * @param {string[]} lines
+ * @param {ComparedTexts} found
+ * @param {(index: number) => void} choose
+ */
+function listTexts(list, lines, { probabilities, cosines }, choose) {
+  list.replaceChildren(
+    ...lines.map((line, i) => {
+      const item = document.createElement('li'),
+        button = Object.assign(document.createElement('button'), { type: 'button' }),
+        part = (/** @type {'span' | 'b' | 'small'} */ tag, /** @type {string} */ text) =>
+          Object.assign(document.createElement(tag), { textContent: text })
+      button.append(
+        part('span', line),
+        part('b', percent(probabilities[i])),
+        part('small', `cosine ${cosines[i].toFixed(3)}`)
+      )
+      button.style.setProperty('--share', `${100 * probabilities[i]}%`)
+      button.addEventListener('click', () => choose(i))
+      item.append(button)
+      return item
+    })
+  )
+}
+
+/**
+ * Fills a menu once: numbers from 0, and what comes before them.
+ * @param {Field} menu
+ * @param {number} count
+ * @param {string[]} before
+ * @param {string} chosen
+ */
+function fillMenu(menu, count, before, chosen) {
+  if (menu.options.length === before.length + count) return
+  menu.replaceChildren(
+    ...[...before, ...Array.from({ length: count }, (_, i) => String(i))].map(
+      (value) => new Option(value, value, false, value === chosen)
+    )
+  )
+}
+
+/** The text's own attention, tokens by tokens, with a crosshair on a pair. */
+class TokenMap {
+  /** @type {string[]} */
+  #tokens = []
+  #weights = new Float32Array(0) // [T, T], those shown
+  #place = [0, 0] // query and key
+
+  /**
+   * @param {Page} page
+   * @param {HTMLElement} figure
+   * @param {HTMLElement} said
+   */
+  constructor(page, figure, said) {
+    this.page = page
+    this.figure = figure
+    this.said = said
+    this.surface = figure.querySelector('.matrix')
+    this.surface.addEventListener('pointermove', ({ clientX, clientY }) => {
+      const box = this.surface.querySelector('canvas').getBoundingClientRect()
+      this.#look([
+        Math.floor(((clientY - box.top) / box.height) * this.#tokens.length),
+        Math.floor(((clientX - box.left) / box.width) * this.#tokens.length)
+      ])
+    })
+    this.surface.addEventListener('keydown', (event) => {
+      const step = arrows[/** @type {keyof typeof arrows} */ (event.key)]
+      if (!step || event.altKey || event.ctrlKey || event.metaKey) return
+      event.preventDefault()
+      this.#look(this.#place.map((at, i) => at + step[i]))
+    })
+  }
+
+  /**
+   * @param {string[]} tokens
+   * @param {Float32Array} layer [H, T, T]
+   * @param {string} head 'mean' or its number
+   */
+  draw(tokens, layer, head) {
+    const size = tokens.length ** 2,
+      heads = Array.from({ length: layer.length / size }, (_, i) =>
+        layer.slice(i * size, (i + 1) * size)
+      ),
+      { engine, table } = this.page
+    this.#tokens = tokens
+    this.#weights = head === 'mean' ? engine.explain.headMean(heads) : heads[Number(head)]
+    const scale = plainScale('attention weight', largestOf(this.#weights)),
+      map = { weights: this.#weights, rows: tokens.length, columns: tokens.length }
+    put(this.surface.querySelector('canvas'), heat({ ...map, scale, table }))
+    drawSmallBar(this.figure, scale, table)
+    this.figure
+      .querySelector('ul')
+      .replaceChildren(
+        ...tokens.map((token) =>
+          Object.assign(document.createElement('li'), { textContent: token, title: token })
+        )
+      )
+    this.#look(this.#place)
+  }
+
+  /** @param {number[]} place */
+  #look(place) {
+    const { length } = this.#tokens
+    if (!length) return
+    this.#place = place.map((at) => Math.min(length - 1, Math.max(0, at)))
+    const [query, key] = this.#place
+    this.surface.querySelector('svg').setAttribute('viewBox', `0 0 ${length} ${length}`)
+    for (const line of this.surface.querySelectorAll('path'))
+      line.setAttribute('d', `M0 ${query + 0.5}H${length}M${key + 0.5} 0V${length}`)
+    this.said.textContent = `From “${this.#tokens[query]}” to “${this.#tokens[key]}”: ${percent(this.#weights[query * length + key])}`
+  }
+}
+
+/** The results in an element that holds the markup. */
+class Results {
+  #chosen = 0
+  /** @type {ComparedTexts} */
+  #found = /** @type {any} */ (null) // until show()
+  /** @type {Texts['info']} */
+  #info = /** @type {any} */ (null)
+
+  /**
+   * @param {Page} page
+   * @param {HTMLElement} element
+   */
+  constructor(page, element) {
+    this.page = page
+    this.element = element
+    this.hint = element.querySelector('[role=status]')
+    const [similarity, attention] = element.querySelectorAll('figure')
+    this.similarity = similarity
+    this.map = new TokenMap(page, attention, element.querySelector('#text-said'))
+    for (const name of ['layer', 'head'])
+      this.field(name).addEventListener('change', () => this.draw())
+  }
+
+  /** @param {string} name */
+  field(name) {
+    return /** @type {Field} */ (this.element.querySelector(`[name=${name}]`))
+  }
+
+  /**
+   * @param {string[]} lines
+   * @param {ComparedTexts} found
+   * @param {Texts['info']} info
+   */
+  show(lines, found, info) {
+    this.#found = found
+    this.#info = info
+    this.#chosen = Math.min(this.#chosen, lines.length - 1)
+    listTexts(this.element.querySelector('ol'), lines, found, (i) => {
+      this.#chosen = i
+      this.draw()
+    })
+    fillMenu(this.field('layer'), info.layers, [], String(info.layers - 1))
+    fillMenu(this.field('head'), info.heads, ['mean'], 'mean')
+  }
+
+  /** The chosen text. */
+  draw() {
+    const { tokens, attention } = this.#found.texts[this.#chosen]
+    this.element
+      .querySelectorAll('ol button')
+      .forEach((button, i) => button.setAttribute('aria-pressed', String(i === this.#chosen)))
+    this.#drawSimilarity()
+    this.map.draw(tokens, attention[Number(this.field('layer').value)], this.field('head').value)
+    this.hint.textContent = this.#words()
+  }
+
+  #words() {
+    const { whole, ids } = this.#found.texts[this.#chosen],
+      { changes } = this.page.engine.result
+    return [
+      this.#info.probability === 'softmax'
+        ? 'Probabilities: softmax over these texts.'
+        : 'Probabilities: a sigmoid of each text by itself.',
+      whole > ids.length ? `The text is truncated to ${ids.length} of ${whole} tokens.` : '',
+      this.#found.similarity ? '' : 'This model does not project its patches: no similarity.',
+      changes && isChanged(changes) ? 'They are of the model without the changes.' : ''
+    ].join(' ')
+  }
+
+  #drawSimilarity() {
+    const { similarity: maps, rows, columns } = this.#found,
+      weights = maps?.[this.#chosen]
+    this.similarity.hidden = !weights
+    if (!weights) return
+    const end = weights.reduce((most, value) => Math.max(most, Math.abs(value)), 0),
+      scale = signedScale('cosine', end),
+      { strength } = this.page.store.get(),
+      map = { weights, rows, columns, scale, table: diverging, strength }
+    drawRow(this.similarity.querySelector('canvas'), pictureNow(this.page), map)
+    drawSmallBar(this.similarity, scale, diverging)
+  }
+}
+
+const linesOf = () =>
+  typed
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean)
+    .slice(0, most)
+
+/** @type {MakeView} */
+export function view(page, element, { left, redraw }) {
+  element.innerHTML = markup
+  const tower = new Tower(page),
+    results = new Results(page, element),
+    shown = /** @type {HTMLElement} */ (results.hint.nextElementSibling)
+  let held = '' // of which run and texts the results are
+  results.field('texts').value = typed
+  results.field('texts').addEventListener('input', ({ target }) => {
+    typed = target.value
+  })
+  element.querySelector('form').addEventListener('submit', (event) => {
+    event.preventDefault()
+    redraw()
+  })
+  left.addEventListener('abort', () => tower.close())
+
+  /** @param {() => boolean} latest */
+  async function compare(latest) {
+    const lines = linesOf(),
+      key = JSON.stringify([page.store.get().ran, lines])
+    if (key === held) return
+    if (page.engine.saved) throw new Error('no text tower')
+    if (!lines.length) throw new Error('Type a text.')
+    results.hint.textContent = 'Running the text tower …'
+    const found = await tower.compare(lines),
+      { info } = await tower.open()
+    if (!latest()) return
+    results.show(lines, found, info)
+    held = key
+  }
+
+  /** @param {() => boolean} latest */
+  async function draw(latest) {
+    try {
+      await compare(latest)
+      if (!latest()) return
+      shown.hidden = false
+      results.draw()
+    } catch (error) {
+      if (!latest()) return
+      held = ''
+      shown.hidden = true
+      results.hint.textContent = wordsOf(/** @type {Error} */ (error))
+    }
+  }
+  return { keys: ['ran', 'coloured', 'strength'], draw }
+}
