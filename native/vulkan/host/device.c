@@ -21,18 +21,20 @@ static bool is_listed(const VkExtensionProperties *all, uint32_t count, const ch
   return false;
 }
 
-static bool has_extension(const heed_vk_instance *instance, VkPhysicalDevice physical,
-                          const char *name) {
+static heed_status find_extension(const heed_vk_instance *instance, VkPhysicalDevice physical,
+                                  const char *name, bool *found, heed_error *error) {
+  const heed_vk_api *api = &instance->api;
   uint32_t count = 0;
-  bool found = false;
-  if (instance->api.EnumerateDeviceExtensionProperties(physical, NULL, &count, NULL) != VK_SUCCESS)
-    return false;
+  *found = false;
+  HEED_TRY(heed_vk_result(api->EnumerateDeviceExtensionProperties(physical, NULL, &count, NULL),
+                          "vkEnumerateDeviceExtensionProperties", error));
   VkExtensionProperties *all = heed_alloc(instance->context, (size_t)count + 1, sizeof *all);
-  if (!all) return false;
-  instance->api.EnumerateDeviceExtensionProperties(physical, NULL, &count, all);
-  for (uint32_t i = 0; i < count && !found; i++) found = strcmp(all[i].extensionName, name) == 0;
+  if (!all) return heed_fail_memory(error, "vulkan: extensions", (size_t)count * sizeof *all);
+  const VkResult result = api->EnumerateDeviceExtensionProperties(physical, NULL, &count, all);
+  *found = result == VK_SUCCESS && is_listed(all, count, name);
   heed_free(instance->context, all);
-  return found;
+  return heed_vk_result(result == VK_INCOMPLETE ? VK_SUCCESS : result,
+                        "vkEnumerateDeviceExtensionProperties", error);
 }
 
 /* The physical devices in heed's memory, at least one. */
@@ -97,23 +99,27 @@ static void say_unusable(heed_vulkan_device_info *info, bool has_compute) {
 }
 
 /* "0000:03:00.0"; "" where the driver does not say. */
-static void find_address(const heed_vk_instance *instance, VkPhysicalDevice physical,
-                         char address[HEED_VULKAN_ADDRESS_SIZE]) {
+static heed_status find_address(const heed_vk_instance *instance, VkPhysicalDevice physical,
+                                char address[HEED_VULKAN_ADDRESS_SIZE], heed_error *error) {
   VkPhysicalDevicePCIBusInfoPropertiesEXT pci = {
       .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PCI_BUS_INFO_PROPERTIES_EXT,
       .pciDomain = UINT32_MAX};
   VkPhysicalDeviceProperties2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
                                      .pNext = &pci};
   address[0] = '\0';
-  if (!has_extension(instance, physical, VK_EXT_PCI_BUS_INFO_EXTENSION_NAME)) return;
+  bool found;
+  HEED_TRY(find_extension(instance, physical, VK_EXT_PCI_BUS_INFO_EXTENSION_NAME, &found, error));
+  if (!found) return HEED_OK;
   instance->api.GetPhysicalDeviceProperties2(physical, &all);
-  if (pci.pciDomain > 0xFFFFu || pci.pciBus > 0xFFu || pci.pciDevice > 0xFFu) return;
-  snprintf(address, HEED_VULKAN_ADDRESS_SIZE, "%04x:%02x:%02x.%x", (unsigned)pci.pciDomain,
-           (unsigned)pci.pciBus, (unsigned)pci.pciDevice, (unsigned)(pci.pciFunction & 7u));
+  if (pci.pciDomain <= 0xFFFFu && pci.pciBus <= 0xFFu && pci.pciDevice <= 0xFFu)
+    snprintf(address, HEED_VULKAN_ADDRESS_SIZE, "%04x:%02x:%02x.%x", (unsigned)pci.pciDomain,
+             (unsigned)pci.pciBus, (unsigned)pci.pciDevice, (unsigned)(pci.pciFunction & 7u));
+  return HEED_OK;
 }
 
-static void describe(const heed_vk_instance *instance, VkPhysicalDevice physical,
-                     heed_vulkan_device_info *info, VkPhysicalDeviceProperties *properties) {
+static heed_status describe(const heed_vk_instance *instance, VkPhysicalDevice physical,
+                            heed_vulkan_device_info *info, VkPhysicalDeviceProperties *properties,
+                            heed_error *error) {
   VkPhysicalDeviceDriverProperties driver = {
       .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
   VkPhysicalDeviceSubgroupProperties subgroup = {
@@ -136,7 +142,6 @@ static void describe(const heed_vk_instance *instance, VkPhysicalDevice physical
   info->device_id = all.properties.deviceID;
   memcpy(info->device_uuid, ids.deviceUUID, sizeof info->device_uuid);
   memcpy(info->driver_uuid, ids.driverUUID, sizeof info->driver_uuid);
-  find_address(instance, physical, info->pci_address);
   info->subgroup_size = subgroup.subgroupSize ? subgroup.subgroupSize : 1;
   info->tier = heed_vk_find_tier(instance, physical);
   const VkPhysicalDeviceLimits *limits = &all.properties.limits;
@@ -155,6 +160,7 @@ static void describe(const heed_vk_instance *instance, VkPhysicalDevice physical
       info->device_memory += memory.memoryHeaps[i].size;
   uint32_t stamp_bits;
   say_unusable(info, compute_family(instance, physical, &stamp_bits) != UINT32_MAX);
+  return find_address(instance, physical, info->pci_address, error);
 }
 
 heed_status heed_vulkan_device_list(heed_context *context, heed_vulkan_device_info *infos,
@@ -168,10 +174,10 @@ heed_status heed_vulkan_device_list(heed_context *context, heed_vulkan_device_in
   HEED_TRY(heed_vk_instance_create(context, HEED_VULKAN_VALIDATE_OFF, VK_API_VERSION_1_1, &instance,
                                    error));
   VkPhysicalDevice *physical;
-  const heed_status status = list_physical(&instance, &physical, count, error);
+  heed_status status = list_physical(&instance, &physical, count, error);
   VkPhysicalDeviceProperties properties;
   for (uint32_t i = 0; status == HEED_OK && i < *count && i < room; i++)
-    describe(&instance, physical[i], &infos[i], &properties);
+    status = describe(&instance, physical[i], &infos[i], &properties, error);
   heed_free(context, physical);
   heed_vk_instance_destroy(&instance);
   return status;
@@ -194,11 +200,12 @@ static heed_status choose(heed_vk_device *device, int32_t index,
   uint32_t count;
   HEED_TRY(list_physical(&device->instance, &physical, &count, error));
   memset(properties, 0, sizeof *properties);
-  for (uint32_t i = 0; i < count; i++) {
+  heed_status status = HEED_OK;
+  for (uint32_t i = 0; i < count && status == HEED_OK; i++) {
     heed_vulkan_device_info info;
     VkPhysicalDeviceProperties its;
     if (index >= 0 && i != (uint32_t)index) continue;
-    describe(&device->instance, physical[i], &info, &its);
+    status = describe(&device->instance, physical[i], &info, &its, error);
     const bool better =
         heed_vulkan_device_rank(info.type) < heed_vulkan_device_rank(device->info.type);
     if (device->physical && (info.unusable[0] || !better)) continue;
@@ -207,7 +214,7 @@ static heed_status choose(heed_vk_device *device, int32_t index,
     if (!info.unusable[0]) device->physical = physical[i];
   }
   heed_free(device->instance.context, physical);
-  if (device->physical) return HEED_OK;
+  if (device->physical || status != HEED_OK) return status;
   if (index >= 0 && (uint32_t)index >= count)
     return heed_fail(error, HEED_NO_DEVICE,
                      "vulkan: device %d out of range (found %u devices, counted from 0)",

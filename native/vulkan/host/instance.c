@@ -46,19 +46,19 @@ static heed_status find_validation(heed_vk_instance *instance, heed_error *error
 }
 
 /* Devices that lack parts of Vulkan, as those of MoltenVK, are listed only on request. */
-static bool has_portability(const heed_vk_instance *instance) {
-  VkExtensionProperties *all;
-  uint32_t count = 0;
-  bool found = false;
+static heed_status find_portability(const heed_vk_instance *instance, bool *found,
+                                    heed_error *error) {
   const heed_vk_api *api = &instance->api;
-  if (api->EnumerateInstanceExtensionProperties(NULL, &count, NULL) != VK_SUCCESS) return false;
-  all = heed_alloc(instance->context, (size_t)count + 1, sizeof *all);
-  if (!all) return false;
+  uint32_t count = 0;
+  *found = false;
+  if (api->EnumerateInstanceExtensionProperties(NULL, &count, NULL) != VK_SUCCESS) return HEED_OK;
+  VkExtensionProperties *all = heed_alloc(instance->context, (size_t)count + 1, sizeof *all);
+  if (!all) return heed_fail_memory(error, "vulkan: extensions", (size_t)count * sizeof *all);
   api->EnumerateInstanceExtensionProperties(NULL, &count, all);
-  for (uint32_t i = 0; i < count && !found; i++)
-    found = strcmp(all[i].extensionName, VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME) == 0;
+  for (uint32_t i = 0; i < count; i++)
+    *found |= strcmp(all[i].extensionName, VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME) == 0;
   heed_free(instance->context, all);
-  return found;
+  return HEED_OK;
 }
 
 static heed_status make_instance(heed_vk_instance *instance, heed_vulkan_validation validate,
@@ -87,7 +87,9 @@ static heed_status make_instance(heed_vk_instance *instance, heed_vulkan_validat
   VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
                                .pApplicationInfo = &application,
                                .ppEnabledExtensionNames = extensions};
-  if (has_portability(instance)) {
+  bool portable;
+  HEED_TRY(find_portability(instance, &portable, error));
+  if (portable) {
     info.flags = VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR;
     extensions[info.enabledExtensionCount++] = VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME;
   }
