@@ -92,25 +92,27 @@ static bool choose_matrices(const heed_vk_limits *limits, heed_vk_tile *tile, ui
 
 /* Register tiles of GPUs without matrices, by vendor: rows and vec4 of columns an invocation. Sums,
  * four vec4 of the weight a column and one of x have to stay in registers with enough groups beside
- * each other to hide the loads. Reasoned, not measured: heed was not on these yet. */
+ * each other to hide the loads. By what the drivers' compilers say of registers and spills
+ * (tests/bench/NOTES.md), not by time: heed was not on these yet. */
 typedef struct gpu_shape {
   uint32_t vendor, rows, columns, lanes;
+  uint32_t half_columns; /* with weights in fp16, which take half the registers; 0: columns */
 } gpu_shape;
 
 static const gpu_shape *find_shape(uint32_t vendor) {
   static const gpu_shape shapes[] = {
-      {0x10DE, 8, 2, 16}, /* NVIDIA: 64 sums of 255 registers; 16 lanes read 256 bytes of a panel's
-                             row, two whole lines */
-      {0x1002, 8, 2,
-       16}, /* AMD: 64 sums of 256 registers a lane of wave32 or wave64; lines of 128 bytes */
-      {0x8086, 4, 1, 16}, /* Intel: 128 registers of 32 bytes a thread are 64 numbers a lane at
-                             SIMD16, 32 at SIMD32 */
-      {0x106B, 8, 1, 16}, /* Apple by MoltenVK: occupancy falls past about 100 numbers a lane */
-      {0x13B5, 4, 1,
-       8}, /* ARM Mali: 64 registers a lane, 32 for full occupancy; subgroups of 4 to 16 */
-      {0x5143, 4, 1, 16}, /* Qualcomm Adreno: few full registers a lane */
-      {0x1010, 4, 1, 16}, /* Imagination likewise */
-      {0, 8, 1, 16},      /* others: 32 sums */
+      {0x10DE, 8, 2, 16, 0}, /* NVIDIA: 64 sums of 255 registers; 16 lanes read 256 bytes of a
+                             panel's row, two whole lines */
+      {0x1002, 8, 2, 16,
+       0}, /* AMD: 64 sums of 256 registers a lane of wave32 or wave64; lines of 128 bytes */
+      {0x8086, 8, 1, 16, 0}, /* Intel: 128 registers of 32 bytes a thread are 64 numbers a lane at
+                                SIMD16, of which this takes 52; reasoned */
+      {0x106B, 8, 1, 16, 2}, /* Apple: 8 x 2 in fp32 spills 4 registers */
+      {0x13B5, 8, 1, 8,
+       0}, /* ARM Mali: 52 of 64 registers a lane; subgroups of 4 to 16; reasoned */
+      {0x5143, 8, 1, 16, 0}, /* Qualcomm Adreno: 24 of 48 registers on A7xx, 48 on A6xx */
+      {0x1010, 4, 1, 16, 0}, /* Imagination: few registers a lane */
+      {0, 8, 1, 16, 0},      /* others: 32 sums */
   };
   const gpu_shape *shape = shapes;
   while (shape->vendor && shape->vendor != vendor) shape++;
@@ -118,8 +120,8 @@ static const gpu_shape *find_shape(uint32_t vendor) {
 }
 
 /* What tuning tries on a GPU. */
-static const gpu_shape candidates[] = {{0, 8, 2, 16}, {0, 8, 1, 16}, {0, 4, 2, 16},
-                                       {0, 4, 1, 16}, {0, 4, 1, 8},  {0, 8, 1, 32}};
+static const gpu_shape candidates[] = {{0, 8, 2, 16, 0}, {0, 8, 1, 16, 0}, {0, 4, 2, 16, 0},
+                                       {0, 4, 1, 16, 0}, {0, 4, 1, 8, 0},  {0, 8, 1, 32, 0}};
 #define MOST_COLUMNS 4 /* what it tries on a software device: 1 to so many vec4 of columns */
 
 uint32_t heed_vk_tile_candidates(const heed_vk_limits *limits) {
@@ -161,7 +163,7 @@ heed_vk_tile heed_vk_choose_tile(const heed_vk_builder *builder, uint32_t rows, 
     const gpu_shape *shape = choice ? &candidates[choice - 1] : find_shape(limits->vendor);
     tile.rows = rows >= 4 * shape->rows ? shape->rows : rows >= 8 ? 2 : 1;
     tile.lanes = shape->lanes;
-    tile.columns = shape->columns;
+    tile.columns = tile.half && shape->half_columns ? shape->half_columns : shape->columns;
     tile.groups = 128 / shape->lanes;
   }
   tile.panel = tile.lanes * tile.columns * 4;

@@ -21,9 +21,9 @@ layout(constant_id = 2) const uint COLUMNS = 1;
 layout(constant_id = 3) const uint LANES = 16;
 // row tiles a workgroup, or slices of its depth; its width is LANES * GROUPS
 layout(constant_id = 4) const uint GROUPS = 1;
-layout(constant_id = 5) const uint VECTOR = 1; // x can be read as vec4 along k; 2: and is fp16
-layout(constant_id = 6) const uint KIND = 0;   // activation
-layout(constant_id = 7) const uint HAS_BIAS = 0;
+layout(constant_id = 5) const uint VECTOR = 1;   // x can be read as vec4 along k; 2: and is fp16
+layout(constant_id = 6) const uint KIND = 0;     // activation
+layout(constant_id = 7) const uint HAS_BIAS = 0; // 2: it can be read as vec4
 // y and residual can be reached as vec4; 2: y is fp16
 layout(constant_id = 8) const uint VECTOR_OUT = 0;
 
@@ -54,6 +54,7 @@ layout(std430, binding = 1) readonly buffer W { vec4 w4[]; };
 #endif
 #endif
 layout(std430, binding = 2) readonly buffer Bias { float bias[]; };
+layout(std430, binding = 2) readonly buffer Bias4 { vec4 bias4[]; };
 
 #ifndef TILE_FIRST // values of k of this invocation; TILE_FIRST is a multiple of 4
 #define TILE_FIRST 0
@@ -75,6 +76,7 @@ void tile_store_one(uint row, uint column, float v);
 #endif
 
 vec4 tile_bias(uint column) {
+  if (HAS_BIAS == 2) return bias4[(params.bias_origin + min(column, params.columns - 4)) >> 2];
   vec4 v;
   for (uint c = 0; c < 4; c++)
     v[c] = bias[params.bias_origin + min(column + c, params.columns - 1)];
@@ -117,7 +119,11 @@ void tile_run() {
       for (uint i = 0; i < ROWS; i++) {
         const vec4 v = HEED_X4(base[i] + at);
         for (uint j = 0; j < COLUMNS; j++)
+#ifdef HEED_TEXEL // software devices have no fma of their own
           sum[i][j] += v.x * w[0][j] + v.y * w[1][j] + v.z * w[2][j] + v.w * w[3][j];
+#else
+          for (uint q = 0; q < 4; q++) sum[i][j] = fma(vec4(v[q]), w[q][j], sum[i][j]);
+#endif
       }
       tile_next(4);
     }
@@ -127,7 +133,7 @@ void tile_run() {
     for (uint k = TILE_FIRST; k < TILE_END; k++) {
       for (uint j = 0; j < COLUMNS; j++) {
         const vec4 w = HEED_W4(at_w + j * LANES);
-        for (uint i = 0; i < ROWS; i++) sum[i][j] += x[base[i] + tile_at] * w;
+        for (uint i = 0; i < ROWS; i++) sum[i][j] = fma(vec4(x[base[i] + tile_at]), w, sum[i][j]);
       }
       at_w += TILE_PANEL;
       tile_next(1);
