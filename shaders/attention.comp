@@ -2,9 +2,12 @@
 // Attention, one query row in the registers of an invocation; a workgroup holds neighbouring rows
 // of one head, so that keys and values are read at the same address by all of it. No Tq x Tk buffer
 // unless weights are asked for.
-// Where rows are few, LANES invocations share one: each takes every LANES-th block of keys, then
-// maximum, sum and output are joined. Where that is still too few, PARTS workgroups share the keys;
-// each leaves its output, maximum and sum unfinished for attention_join.comp.
+// Where a lane has too few registers for a row, DEPTH_LANES invocations share one: each holds every
+// DEPTH_LANES-th four of the query and of the output, and their shares of a logit are added up.
+// Where rows are few, KEY_LANES times as many share one: each takes every KEY_LANES-th block of
+// keys, then maximum, sum and output are joined. Where that is still too few, PARTS workgroups
+// share the keys; each leaves its output, maximum and sum unfinished for attention_join.comp. All
+// of a workgroup makes the same number of steps, so that its lanes can meet in each.
 //
 // Passes over the keys, KEYS at a time: 1 score 2 softcap, bias, mask 3 maximum 4 sum of
 // exponentials 5 weighted sum of values.
@@ -31,6 +34,8 @@ layout(constant_id = 4) const int KEYS = 4;
 layout(constant_id = 5) const uint FLAGS = 0;
 layout(constant_id = 6) const uint EMPTY_ROW = 0; // heed_empty_row
 layout(constant_id = 7) const uint PARTS = 1;     // of the keys; more than 1 with one pass only
+// Of the LANES of a row; a power of two that divides the fours of DEPTH and of VALUE_DEPTH.
+layout(constant_id = 8) const uint DEPTH_LANES = 1;
 
 #include "include/attention_range.glsl"
 
@@ -55,21 +60,30 @@ layout(std430, binding = 10) readonly buffer Rows { uint rows[]; };
 #endif
 
 const int DEPTH4 = (DEPTH + 3) / 4, VALUE4 = (VALUE_DEPTH + 3) / 4;
+// of an invocation
+const int QUERY4 = DEPTH4 / int(DEPTH_LANES), OUTPUT4 = VALUE4 / int(DEPTH_LANES);
+const uint KEY_LANES = LANES / DEPTH_LANES;
 // Some key may be hidden although it lies inside the range: then its value must not be multiplied,
 // it could be NaN. A key without weight that is not hidden takes part: 0 NaN = NaN.
 const bool GUARD = (FLAGS & HEED_ATTENTION_GUARD) != 0;
 const bool STORES = (FLAGS & (HEED_ATTENTION_WEIGHTS | HEED_ATTENTION_LOGITS)) != 0;
 const bool ONE_PASS = (FLAGS & HEED_ATTENTION_ONE_PASS) != 0;
 
-vec4 q[DEPTH4], o[VALUE4];
+vec4 q[QUERY4], o[OUTPUT4];
 uint batch, head, row;     // row: index of the query
 uint key_base, value_base; // element (or vec4) of key 0 of this head
 int row_low, row_high;     // keys that position allows this row
 bool row_live;             // query padding
+uint end;                  // of the keys that the workgroup looks at
 uint mask_base, bias_base;
 bool broken; // a NaN or +Inf among the logits: the whole row is NaN
 // running maximum, sum of exponentials relative to it: 0 while no key was seen
 float largest, total;
+
+uint depth_lane() { return heed_lane() % DEPTH_LANES; }
+uint key_lane() { return heed_lane() / DEPTH_LANES; }
+// The place in a row of four `d` of this invocation.
+int four(int d) { return d * int(DEPTH_LANES) + int(depth_lane()); }
 
 vec4 load_key(uint j, int d) {
   if (has(HEED_ATTENTION_KEY_HALF)) return heed_unpack(key_half[key_base + j * DEPTH4 + d]);
@@ -104,7 +118,35 @@ bool allowed(uint j) {
   return may;
 }
 
-// Logits of keys j .. j + KEYS - 1; with `guard` those past the last key and those not allowed are
+// Sums over the lanes that share the depth, four keys at a time where there are no shuffles.
+shared vec4 shares[gl_WorkGroupSize.x];
+
+void sum_depth(inout float s[KEYS]) {
+  if (DEPTH_LANES == 1) return;
+#ifdef HEED_SUBGROUP
+  if (heed_full() && gl_SubgroupSize >= DEPTH_LANES) {
+    for (uint step = 1; step < DEPTH_LANES; step *= 2)
+      for (int i = 0; i < KEYS; i++) {
+        precise const float sum = s[i] + subgroupShuffleXor(s[i], step);
+        s[i] = sum;
+      }
+    return;
+  }
+#endif
+  const uint at = heed_index(), first = at - depth_lane();
+  for (int i = 0; i < KEYS; i += 4) {
+    for (int c = 0; c < min(4, KEYS - i); c++) shares[at][c] = s[i + c];
+    barrier();
+    for (int c = 0; c < min(4, KEYS - i); c++) {
+      precise float sum = 0.0;
+      for (uint l = 0; l < DEPTH_LANES; l++) sum += shares[first + l][c];
+      s[i + c] = sum;
+    }
+    barrier();
+  }
+}
+
+// Logits of keys j .. j + KEYS - 1; with `guard` those from `end` on and those not allowed are
 // -Inf; those with a bias of -Inf always.
 void score(uint j, bool guard, out float s[KEYS]) {
   precise vec4 sum[KEYS];
@@ -113,13 +155,18 @@ void score(uint j, bool guard, out float s[KEYS]) {
     sum[i] = vec4(0.0);
     at[i] = guard ? min(j + i, params.keys - 1) : j + i;
   }
-  for (int d = 0; d < DEPTH4; d++)
-    for (int i = 0; i < KEYS; i++) sum[i] += q[d] * load_key(at[i], d);
+  for (int d = 0; d < QUERY4; d++)
+    for (int i = 0; i < KEYS; i++) sum[i] = fma(q[d], load_key(at[i], four(d)), sum[i]);
   for (int i = 0; i < KEYS; i++) {
-    precise float v = ((sum[i].x + sum[i].y) + (sum[i].z + sum[i].w)) * params.scale;
+    precise const float product = (sum[i].x + sum[i].y) + (sum[i].z + sum[i].w);
+    s[i] = product;
+  }
+  sum_depth(s);
+  for (int i = 0; i < KEYS; i++) {
+    precise float v = s[i] * params.scale;
     if (has(HEED_ATTENTION_SOFTCAP))
       v = heed_is_nan(v) ? v : params.softcap * heed_tanh(v / params.softcap);
-    bool hidden = guard && (j + i >= params.keys || (GUARD && !allowed(at[i])));
+    bool hidden = guard && (j + i >= end || (GUARD && !allowed(at[i])));
     if (has(HEED_ATTENTION_BIAS)) {
       const float add = bias[bias_base + at[i] * params.bias_stride[3]];
       v += add;
@@ -144,19 +191,19 @@ float take_statistics(float s[KEYS]) {
 }
 
 // Pass 5: o += sum of p v. Where `guard`, a logit of -Inf says that its key is hidden; without
-// masks only one past the last key is.
+// masks only one from `end` on is.
 void take_values(uint j, bool guard, float s[KEYS], float p[KEYS]) {
   const bool mean = GUARD && EMPTY_ROW == 2 && total == 0.0; // of hidden values
   bool skips[KEYS];
   for (int i = 0; i < KEYS; i++)
-    skips[i] = guard && !mean && (GUARD ? heed_is_minus_infinity(s[i]) : j + i >= params.keys);
-  for (int d = 0; d < VALUE4; d++) {
+    skips[i] = guard && !mean && (GUARD ? heed_is_minus_infinity(s[i]) : j + i >= end);
+  for (int d = 0; d < OUTPUT4; d++) {
     vec4 sum = o[d];
     for (int i = 0; i < KEYS; i++) {
-      vec4 v = load_value(guard ? min(j + i, params.keys - 1) : j + i, d);
+      vec4 v = load_value(guard ? min(j + i, params.keys - 1) : j + i, four(d));
       if (guard) v = skips[i] ? vec4(0.0) : v;
       if (mean) v = heed_finite(v); // of what is finite
-      sum += p[i] * v;
+      sum = fma(vec4(p[i]), v, sum);
     }
     o[d] = sum;
   }
@@ -172,7 +219,7 @@ void one_pass_block(uint j, bool guard) {
     sum += p[i];
   }
   total = total * factor + sum;
-  for (int d = 0; d < VALUE4; d++) o[d] *= factor;
+  for (int d = 0; d < OUTPUT4; d++) o[d] *= factor;
   take_values(j, guard, s, p);
 }
 
@@ -186,7 +233,7 @@ void statistics_block(uint j, bool guard) {
 void store_rows(uint j, float s[KEYS], float p[KEYS], uint at) {
 #ifdef HEED_WEIGHTS
   for (int i = 0; i < KEYS; i++)
-    if (j + i < params.keys) {
+    if (j + i < params.keys && i % int(DEPTH_LANES) == int(depth_lane())) {
       if (has(HEED_ATTENTION_WEIGHTS)) weights[params.weights_origin + at + j + i] = p[i];
       if (has(HEED_ATTENTION_LOGITS)) logits[params.logits_origin + at + j + i] = s[i];
     }
@@ -202,7 +249,7 @@ void last_block(uint j, bool guard, uint store_at, bool stores) {
     if (total == 0.0)
       weight = EMPTY_ROW == 1 ? not_a_number() : EMPTY_ROW == 2 ? 1.0 / float(params.keys) : 0.0;
     if (broken) weight = not_a_number();
-    p[i] = guard && j + i >= params.keys ? 0.0 : weight;
+    p[i] = guard && j + i >= end ? 0.0 : weight;
   }
   if (!has(HEED_ATTENTION_NO_OUTPUT)) take_values(j, guard, s, p);
   if (STORES && stores) store_rows(j, s, p, store_at);
@@ -211,16 +258,16 @@ void last_block(uint j, bool guard, uint store_at, bool stores) {
 void load_row() {
   const uint slice = (batch * params.heads + head) * params.queries + row;
   const uint at = params.query_origin + slice * DEPTH;
-  for (int d = 0; d < DEPTH4; d++) {
+  for (int d = 0; d < QUERY4; d++) {
     q[d] = vec4(0.0);
     if (has(HEED_ATTENTION_QUERY_HALF)) {
-      q[d] = heed_unpack(query_half[(at >> 2) + d]);
+      q[d] = heed_unpack(query_half[(at >> 2) + four(d)]);
       continue;
     }
     for (int c = 0; c < 4; c++)
-      if (d * 4 + c < DEPTH) q[d][c] = query[at + d * 4 + c];
+      if (four(d) * 4 + c < DEPTH) q[d][c] = query[at + four(d) * 4 + c];
   }
-  for (int d = 0; d < VALUE4; d++) o[d] = vec4(0.0);
+  for (int d = 0; d < OUTPUT4; d++) o[d] = vec4(0.0);
   const uint key_slice =
       (batch * params.key_heads + head / (params.heads / params.key_heads)) * params.keys;
   key_base = params.key_origin + key_slice * DEPTH;
@@ -246,31 +293,32 @@ void write_output() {
                   (has(HEED_ATTENTION_MERGE)
                        ? ((batch * params.queries + row) * params.heads + head) * VALUE_DEPTH
                        : ((batch * params.heads + head) * params.queries + row) * VALUE_DEPTH);
-  for (int d = 0; d < VALUE4; d++) {
+  for (int d = 0; d < OUTPUT4; d++) {
     if (has(HEED_ATTENTION_OUTPUT_HALF)) {
-      result_half[(at >> 2) + d] = heed_pack(o[d]);
+      result_half[(at >> 2) + four(d)] = heed_pack(o[d]);
       continue;
     }
     for (int c = 0; c < 4; c++)
-      if (d * 4 + c < VALUE_DEPTH) result[at + d * 4 + c] = o[d][c];
+      if (four(d) * 4 + c < VALUE_DEPTH) result[at + four(d) * 4 + c] = o[d][c];
   }
 }
 
-// What the lanes of a row have gathered, joined; all of them get it.
+// What the lanes of a row have gathered, joined; all of them get it. Those that share the depth
+// have the same statistics.
 void join_statistics() {
-  if (LANES == 1) return;
-  const float all = heed_row_max(largest), factor = heed_exp(largest - all);
-  total = heed_row_sum(total * factor);
-  broken = heed_row_max(broken ? 1.0 : 0.0) > 0.0;
+  if (KEY_LANES == 1) return;
+  const float all = heed_row_join(largest, DEPTH_LANES, false), factor = heed_exp(largest - all);
+  total = heed_row_join(total * factor, DEPTH_LANES, true);
+  broken = heed_row_join(broken ? 1.0 : 0.0, DEPTH_LANES, false) > 0.0;
   if (ONE_PASS)
-    for (int d = 0; d < VALUE4; d++) o[d] *= factor;
+    for (int d = 0; d < OUTPUT4; d++) o[d] *= factor;
   largest = all;
 }
 
 void join_output() {
-  if (LANES == 1 || has(HEED_ATTENTION_NO_OUTPUT)) return;
-  for (int d = 0; d < VALUE4; d++)
-    for (int c = 0; c < 4; c++) o[d][c] = heed_row_sum(o[d][c]);
+  if (KEY_LANES == 1 || has(HEED_ATTENTION_NO_OUTPUT)) return;
+  for (int d = 0; d < OUTPUT4; d++)
+    for (int c = 0; c < 4; c++) o[d][c] = heed_row_join(o[d][c], DEPTH_LANES, true);
 }
 
 // One of PARTS: [part][batch, head, row][VALUE_DEPTH, maximum, sum, broken, unused].
@@ -278,9 +326,10 @@ void write_part(uint part) {
   const uint rows = params.batch * params.heads * params.queries;
   const uint at =
       (part * rows + (batch * params.heads + head) * params.queries + row) * (VALUE_DEPTH + 4);
-  for (int d = 0; d < VALUE4; d++)
+  for (int d = 0; d < OUTPUT4; d++)
     for (int c = 0; c < 4; c++)
-      if (d * 4 + c < VALUE_DEPTH) result[at + d * 4 + c] = o[d][c];
+      if (four(d) * 4 + c < VALUE_DEPTH) result[at + four(d) * 4 + c] = o[d][c];
+  if (depth_lane() != 0) return;
   result[at + VALUE_DEPTH] = largest;
   result[at + VALUE_DEPTH + 1] = total;
   result[at + VALUE_DEPTH + 2] = broken ? 1.0 : 0.0;
@@ -289,7 +338,7 @@ void write_part(uint part) {
 // Normalises what one pass gathered: of a row of -Inf, 0 times what is not hidden.
 void finish_one_pass() {
   const bool empty = total == 0.0, nan = broken || (empty && EMPTY_ROW == 1);
-  for (int d = 0; d < VALUE4; d++) o[d] = nan ? vec4(not_a_number()) : empty ? o[d] : o[d] / total;
+  for (int d = 0; d < OUTPUT4; d++) o[d] = nan ? vec4(not_a_number()) : empty ? o[d] : o[d] / total;
 }
 
 void main() {
@@ -314,35 +363,36 @@ void main() {
     row_range(min(first_row + rows_once - 1, last_row), a, b);
     high = uint(b);
   }
-  const uint part = gl_WorkGroupID.x % PARTS, step = KEYS * LANES;
+  const uint part = gl_WorkGroupID.x % PARTS, step = KEYS * KEY_LANES;
   if (PARTS > 1) {
     const uint piece = (high - min(low, high) + PARTS - 1) / PARTS + step - 1,
                from = low + part * (piece - piece % step);
     high = min(high, from + piece - piece % step);
     low = min(from, high);
   }
-  low += heed_lane() * KEYS;
+  end = high;
   broken = false;
   largest = HEED_LOWEST;
   total = 0.0;
+  const uint mine = key_lane() * KEYS;
   uint j = low;
   if (ONE_PASS) {
-    for (; j + KEYS <= high; j += step) one_pass_block(j, GUARD);
-    for (; j < high; j += step) one_pass_block(j, true);
+    for (; j + step <= end; j += step) one_pass_block(j + mine, GUARD);
+    if (j < end) one_pass_block(j + mine, true);
     join_statistics();
     join_output();
     if (PARTS == 1) finish_one_pass();
   } else {
-    for (; j + KEYS <= high; j += step) statistics_block(j, GUARD);
-    for (; j < high; j += step) statistics_block(j, true);
+    for (; j + step <= end; j += step) statistics_block(j + mine, GUARD);
+    if (j < end) statistics_block(j + mine, true);
     join_statistics();
     const uint store_at =
         ((batch * params.heads + head) * params.rows + min(at_row, last_row)) * params.keys;
-    for (j = low; j + KEYS <= high; j += step) last_block(j, GUARD, store_at, inside);
-    for (; j < high; j += step) last_block(j, true, store_at, inside);
+    for (j = low; j + step <= end; j += step) last_block(j + mine, GUARD, store_at, inside);
+    if (j < end) last_block(j + mine, true, store_at, inside);
     join_output();
   }
-  if (!inside || has(HEED_ATTENTION_NO_OUTPUT) || heed_lane() != 0) return;
+  if (!inside || has(HEED_ATTENTION_NO_OUTPUT) || key_lane() != 0) return;
   if (PARTS > 1)
     write_part(part);
   else

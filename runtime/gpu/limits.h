@@ -45,6 +45,7 @@ typedef struct heed_vk_limits {
   uint32_t vendor;         /* PCI number, or Khronos's */
   uint32_t lanes;          /* subgroup size */
   uint32_t required_lanes; /* the same, where kernels can be sure of it; else 0 */
+  uint32_t least_lanes;    /* the smallest subgroup that a kernel may get; 0: not known */
   uint32_t invocations;    /* of a workgroup */
   uint32_t shared;         /* bytes of a workgroup's shared memory */
   uint32_t groups;         /* along one axis of the grid */

@@ -26,25 +26,26 @@ uint heed_row() { return heed_group() * (gl_WorkGroupSize.x / LANES) + heed_inde
 
 float heed_join(float a, float b, bool sums) { return sums ? a + b : max(a, b); }
 
-float heed_row_tree(float x, bool sums) {
+float heed_row_tree(float x, uint apart, bool sums) {
   const uint at = heed_index(), lane = heed_lane();
   heed_partial[at] = x;
   barrier();
-  for (uint half_width = LANES / 2; half_width > 0; half_width /= 2) {
+  for (uint half_width = LANES / 2; half_width >= apart; half_width /= 2) {
     if (lane < half_width)
       heed_partial[at] = heed_join(heed_partial[at], heed_partial[at + half_width], sums);
     barrier();
   }
-  const float all = heed_partial[at - lane];
+  const float all = heed_partial[at - lane + lane % apart];
   barrier();
   return all;
 }
 
+// Joins what every `apart`-th lane of a row has; apart is a power of two, at least 1.
 #ifdef HEED_SUBGROUP
-float heed_row_all(float x, bool sums) {
-  if (LANES == 1) return x;
-  if (!heed_full()) return heed_row_tree(x, sums);
-  for (uint step = 1; step < min(LANES, gl_SubgroupSize); step *= 2)
+float heed_row_join(float x, uint apart, bool sums) {
+  if (LANES == apart) return x;
+  if (!heed_full() || (apart > 1 && LANES > gl_SubgroupSize)) return heed_row_tree(x, apart, sums);
+  for (uint step = apart; step < min(LANES, gl_SubgroupSize); step *= 2)
     x = heed_join(x, subgroupShuffleXor(x, step), sums);
   if (LANES <= gl_SubgroupSize) return x;
   if (gl_SubgroupInvocationID == 0) heed_partial[gl_SubgroupID] = x;
@@ -56,10 +57,12 @@ float heed_row_all(float x, bool sums) {
   return x;
 }
 #else
-float heed_row_all(float x, bool sums) { return LANES == 1 ? x : heed_row_tree(x, sums); }
+float heed_row_join(float x, uint apart, bool sums) {
+  return LANES == apart ? x : heed_row_tree(x, apart, sums);
+}
 #endif
 
-float heed_row_sum(float x) { return heed_row_all(x, true); }
-float heed_row_max(float x) { return heed_row_all(x, false); }
+float heed_row_sum(float x) { return heed_row_join(x, 1, true); }
+float heed_row_max(float x) { return heed_row_join(x, 1, false); }
 
 #endif

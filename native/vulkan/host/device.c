@@ -406,6 +406,7 @@ static void set_limits(heed_vk_device *device, const VkPhysicalDeviceLimits *lim
       .texels = cpu ? limits->maxTexelBufferElements : 0,
   };
   device->limits.half_values = device->limits.half;
+  device->limits.least_lanes = heed_vk_find_least_lanes(&device->instance, device->physical);
   if (!cpu && device->limits.tier >= HEED_VK_TIER_SUBGROUP) {
     const heed_vk_lanes lanes = heed_vk_find_lanes(&device->instance, device->physical);
     device->limits.required_lanes = lanes.count;

@@ -13,6 +13,15 @@ void heed_vk_want_lanes(VkPhysicalDeviceSubgroupSizeControlFeatures *wants) {
       .computeFullSubgroups = VK_TRUE};
 }
 
+uint32_t heed_vk_find_least_lanes(const heed_vk_instance *instance, VkPhysicalDevice physical) {
+  VkPhysicalDeviceSubgroupSizeControlProperties size = {
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES};
+  VkPhysicalDeviceProperties2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
+                                     .pNext = &size};
+  instance->api.GetPhysicalDeviceProperties2(physical, &all);
+  return size.minSubgroupSize;
+}
+
 /* A feature that is there says that its extension is. */
 static bool has_features(const heed_vk_instance *instance, VkPhysicalDevice physical) {
   VkPhysicalDeviceSubgroupSizeControlFeatures has = {

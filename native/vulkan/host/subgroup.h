@@ -13,6 +13,8 @@ typedef struct heed_vk_lanes {
 } heed_vk_lanes;
 /* The device's usual size; 16 on Intel's devices. */
 heed_vk_lanes heed_vk_find_lanes(const heed_vk_instance *instance, VkPhysicalDevice physical);
+/* The smallest subgroup that a kernel may get; 0: the driver does not say. */
+uint32_t heed_vk_find_least_lanes(const heed_vk_instance *instance, VkPhysicalDevice physical);
 /* Features for a device to be made with, beside the extension of this name. */
 void heed_vk_want_lanes(VkPhysicalDeviceSubgroupSizeControlFeatures *wants);
 #define HEED_VK_LANES_EXTENSION "VK_EXT_subgroup_size_control"

@@ -83,15 +83,17 @@ static uint32_t bind_inputs(const heed_vk_attention_job *job, heed_vk_dispatch *
          (dispatch->binding[2].half ? HEED_ATTENTION_VALUE_HALF : 0);
 }
 
-/* Invocations that share a row, keys at a time, and workgroups that share the keys: 1, KEYS and 1
- * where rows alone fill the device. */
+/* Invocations that share the keys of a row, keys at a time, workgroups that share the keys, and
+ * invocations that share a row's depth: 1, KEYS, 1 and 1 where rows alone fill the device and a row
+ * fits the registers of a lane. */
 typedef struct share {
-  uint32_t lanes, keys, parts;
+  uint32_t lanes, keys, parts, depth;
 } share;
 
-/* What tuning tries of the first two. */
-static const share candidates[] = {{1, 4, 1},  {2, 4, 1}, {4, 4, 1}, {8, 4, 1},
-                                   {16, 4, 1}, {1, 8, 1}, {4, 8, 1}};
+/* What tuning tries of the first two and of the last, 0 being the table's. */
+static const share candidates[] = {{1, 4, 1, 0},  {2, 4, 1, 0}, {4, 4, 1, 0}, {8, 4, 1, 0},
+                                   {16, 4, 1, 0}, {1, 8, 1, 0}, {4, 8, 1, 0}, {1, 4, 1, 1},
+                                   {1, 4, 1, 2},  {1, 4, 1, 4}, {2, 4, 1, 4}};
 
 static uint32_t count_candidates(const heed_vk_limits *limits) {
   if (limits->cpu) return heed_vk_split_candidates();
@@ -104,18 +106,54 @@ static heed_vk_shape_key make_key(const heed_vk_limits *limits, const heed_atten
                              s->heads,   s->key_heads, s->value_depth, limits->half};
 }
 
+/* Numbers of a row's query and output that a lane holds, with keys in fp32 and in fp16, so that
+ * nothing is spilled: by the statistics of the drivers' compilers (tests/bench/NOTES.md). Beside
+ * them lie the sums, and the keys that a compiler loads ahead. */
+static uint32_t row_room(const heed_vk_limits *limits, bool half) {
+  static const struct {
+    uint32_t vendor, least_lanes, whole, half;
+  } rooms[] = {
+      {0x10DE, 0, 128, 128}, /* NVIDIA: 255 registers a lane */
+      {0x1002, 64, 64, 64},  /* AMD before RDNA: past 128 registers one wave a SIMD is left */
+      {0x1002, 0, 128, 256}, /* AMD: keys at one address are scalar loads, lost where lanes split */
+      {0x8086, 0, 32, 32},   /* Intel: 64 registers a lane at SIMD16; reasoned */
+      {0x13B5, 0, 32, 32},   /* ARM Mali: 64 registers a lane; reasoned */
+      {0, 0, 32, 64},        /* Apple, Qualcomm Adreno, others */
+  };
+  uint32_t i = 0;
+  while (rooms[i].vendor && (rooms[i].vendor != limits->vendor ||
+                             (rooms[i].least_lanes && rooms[i].least_lanes != limits->least_lanes)))
+    i++;
+  return half ? rooms[i].half : rooms[i].whole;
+}
+
+#define MOST_DEPTH_LANES 8
+
+static uint32_t choose_depth_lanes(const heed_vk_attention_job *job, uint32_t flags,
+                                   uint32_t chosen) {
+  const heed_attention_sizes *s = &job->sizes;
+  const uint32_t room = row_room(job->builder->limits, flags & HEED_ATTENTION_KEY_HALF);
+  uint32_t lanes = 1;
+  while (lanes < MOST_DEPTH_LANES && (s->depth | s->value_depth) % (8 * lanes) == 0 &&
+         (chosen ? lanes < chosen : (s->depth + s->value_depth) / lanes > room))
+    lanes *= 2;
+  return lanes;
+}
+
 static share choose_share(const heed_vk_attention_job *job, uint32_t rows, uint32_t flags) {
   const heed_attention_sizes *s = &job->sizes;
   const uint64_t fill = job->builder->limits->fill, slices = (uint64_t)s->batch * s->heads;
-  share all = {1, KEYS, 1};
+  share all = {1, KEYS, 1, 0};
   const bool chosen = job->choice && job->choice <= sizeof candidates / sizeof *candidates &&
-                      s->keys >= candidates[job->choice - 1].lanes * 2 * KEYS * LEAST_BLOCKS;
+                      (candidates[job->choice - 1].lanes == 1 ||
+                       s->keys >= candidates[job->choice - 1].lanes * 2 * KEYS * LEAST_BLOCKS);
   if (chosen) all = candidates[job->choice - 1];
-  while (!chosen && all.lanes < WIDTH &&
-         heed_vk_divide(rows, WIDTH / all.lanes) * slices * 2 <= fill &&
+  all.depth = choose_depth_lanes(job, flags, all.depth);
+  while (!chosen && all.lanes * all.depth < WIDTH &&
+         heed_vk_divide(rows, WIDTH / (all.lanes * all.depth)) * slices * 2 <= fill &&
          s->keys >= all.lanes * 2 * KEYS * LEAST_BLOCKS)
     all.lanes *= 2;
-  const uint64_t groups = heed_vk_divide(rows, WIDTH / all.lanes) * slices;
+  const uint64_t groups = heed_vk_divide(rows, WIDTH / (all.lanes * all.depth)) * slices;
   if (!(flags & HEED_ATTENTION_ONE_PASS) || groups * 2 > fill) return all;
   const uint64_t most = s->keys / (all.lanes * all.keys * LEAST_BLOCKS),
                  wants = fill / groups < MOST_PARTS ? fill / groups : MOST_PARTS;
@@ -205,15 +243,16 @@ static void add_fused(const heed_vk_attention_job *job, bool weights, bool liste
   }
   const uint32_t rows = listed ? s->rows : s->queries;
   const share all = choose_share(job, rows, flags);
-  if (all.lanes > 1 && builder->limits->tier >= HEED_VK_TIER_SUBGROUP)
+  const uint32_t lanes = all.lanes * all.depth;
+  if (lanes > 1 && builder->limits->tier >= HEED_VK_TIER_SUBGROUP)
     heed_vk_by_subgroups(
         builder, &dispatch,
         weights ? HEED_SHADER_attention_weights_subgroup : HEED_SHADER_attention_subgroup);
   if (all.parts > 1) heed_vk_scratch(builder, &dispatch, 3, 0, part_bytes(s, all.parts), true);
-  heed_vk_set_tile(&dispatch, WIDTH / all.lanes, all.lanes * all.keys);
-  HEED_VK_DISPATCH(builder, &dispatch, &params, heed_vk_divide(rows, WIDTH / all.lanes) * all.parts,
-                   s->heads, s->batch, WIDTH, all.lanes, s->depth, s->value_depth, all.keys, flags,
-                   (uint32_t)job->desc->empty_row, all.parts);
+  heed_vk_set_tile(&dispatch, WIDTH / lanes, all.lanes * all.keys);
+  HEED_VK_DISPATCH(builder, &dispatch, &params, heed_vk_divide(rows, WIDTH / lanes) * all.parts,
+                   s->heads, s->batch, WIDTH, lanes, s->depth, s->value_depth, all.keys, flags,
+                   (uint32_t)job->desc->empty_row, all.parts, all.depth);
   if (all.parts > 1) add_join(job, all.parts);
 }
 
