@@ -295,7 +295,7 @@ void write_output() {
                        : ((batch * params.heads + head) * params.queries + row) * VALUE_DEPTH);
   for (int d = 0; d < OUTPUT4; d++) {
     if (has(HEED_ATTENTION_OUTPUT_HALF)) {
-      result_half[(at >> 2) + four(d)] = heed_pack(o[d]);
+      result_half[(at >> 2) + four(d)] = heed_pack(o[d]); // a mean of fp16: not past 65504
       continue;
     }
     for (int c = 0; c < 4; c++)

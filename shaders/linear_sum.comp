@@ -1,8 +1,9 @@
 #version 450
 // linear, second of two dispatches where its depth is cut: y = activation(sum of slices + bias) +
 // residual, a vec4 of columns an invocation, slices in their order. Bindings: 0 slices [slices,
-// rows, columns], 1 unused, 2 bias, 3 residual, 4 y.
+// rows, columns], 1 unused, 2 bias, 3 residual, 4 y, 5 counter.
 #extension GL_GOOGLE_include_directive : require
+#define HEED_FP16_COUNTER 5
 #include "include/base.glsl"
 #include "include/half.glsl"
 #include "include/math.glsl"

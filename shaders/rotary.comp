@@ -1,9 +1,11 @@
 #version 450
 // Each pair (a, b) of a token's first 2 pairs elements becomes (a cos - b sin, b cos + a sin); the
 // first tokens and the elements after those are copied. Two neighbours of y an invocation: in fp16
-// they are one word. Bindings: 0 x, 1 cos, 2 sin, 3 y.
+// they are one word. Bindings: 0 x, 1 cos, 2 sin, 3 y, 4 counter.
 #extension GL_GOOGLE_include_directive : require
+#define HEED_FP16_COUNTER 4
 #include "include/base.glsl"
+#include "include/half.glsl"
 #include "params/rotary.h"
 
 layout(constant_id = 1) const uint INTERLEAVED = 0; // pair j: 2j and 2j + 1, not j and j + pairs
@@ -44,7 +46,7 @@ void main() {
   if (at >= params.count) return;
   const vec2 v = vec2(rotated(at), rotated(min(at + 1, params.count - 1)));
   if (HALF_OUT != 0) {
-    y[(params.y_origin + at) >> 1] = packHalf2x16(v);
+    y[(params.y_origin + at) >> 1] = heed_pack(vec4(v, 0.0, 0.0)).x;
     return;
   }
   y[params.y_origin + at] = floatBitsToUint(v.x);

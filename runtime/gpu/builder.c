@@ -211,6 +211,15 @@ void heed_vk_scratch(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint3
   if (offset + bytes > builder->scratch_bytes) builder->scratch_bytes = offset + bytes;
 }
 
+void heed_vk_count_past(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot,
+                        uint32_t output) {
+  const heed_vk_range counter = {.place = HEED_VK_COUNTER, .bytes = HEED_VK_COUNTER_BYTES};
+  const heed_vk_range none = {.place = HEED_VK_NOWHERE};
+  const bool counts = dispatch->binding[output].half;
+  bind(builder, dispatch, slot, counts ? &counter : &none);
+  builder->counts = builder->counts || counts;
+}
+
 /* An origin can add up to an alignment's bytes in front. */
 bool heed_vk_can_texel(const heed_vk_builder *builder, uint64_t bytes) {
   return builder->limits->texels && bytes / 16 + 16 <= builder->limits->texels;

@@ -23,11 +23,12 @@ typedef enum heed_vk_place {
   HEED_VK_NOWHERE,
   HEED_VK_ARENA,
   HEED_VK_WEIGHTS,
-  HEED_VK_SCRATCH
+  HEED_VK_SCRATCH,
+  HEED_VK_COUNTER
 } heed_vk_place;
 
-/* Bytes [offset, offset + bytes) of the arena, of a weight block or of the scratch that all nodes
- * share. */
+/* Bytes [offset, offset + bytes) of the arena, of a weight block, of the scratch that all nodes
+ * share, or of the counter of values past 65504. */
 typedef struct heed_vk_range {
   heed_vk_place place;
   uint32_t block;
@@ -88,6 +89,7 @@ typedef struct heed_vk_builder {
   uint64_t *blocks; /* bytes of each weight block */
   size_t block_count, block_capacity;
   uint64_t scratch_bytes; /* the most that a node needs */
+  bool counts;            /* some dispatch has the counter */
   heed_status status;
   heed_error error;
 } heed_vk_builder;
@@ -137,6 +139,12 @@ void heed_vk_read_data(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uin
 /* Bytes [offset, offset + bytes) of the scratch: lost after the node. */
 void heed_vk_scratch(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot,
                      uint64_t offset, uint64_t bytes, bool written);
+/* The counter, for a kernel that writes fp16: it adds the finite values past 65504, which fp16 has
+ * no number for. Any kernel may add to it at any time: it orders nothing. Without meaning where the
+ * slot `output` is not fp16. */
+#define HEED_VK_COUNTER_BYTES 4
+void heed_vk_count_past(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot,
+                        uint32_t output);
 /* Whether this device is to read a tensor of so many bytes, as floats, as texels; then the slot
  * must be marked after it was bound. */
 bool heed_vk_can_texel(const heed_vk_builder *builder, uint64_t bytes);

@@ -4,9 +4,10 @@
 #include "gpu/op.h"
 #include "graph/op_check.h"
 
-static bool writes(const heed_graph *graph, const heed_node *node, uint32_t root) {
+static bool writes(const heed_plan *plan, const heed_vk_limits *limits, const heed_node *node,
+                   uint32_t root) {
   const heed_vk_op *op = heed_vk_ops[node->op];
-  return node->output[0] == root && op->writes_fp16 && op->writes_fp16(graph, node);
+  return node->output[0] == root && op->writes_fp16 && op->writes_fp16(plan, limits, node);
 }
 
 /* Whether the input in the slot, a view of the value or all of it, is one that is read as fp16. */
@@ -25,7 +26,7 @@ bool heed_vk_is_fp16(const heed_plan *plan, const heed_vk_limits *limits, uint32
   const heed_value_record *record = heed_graph_record(graph, root);
   if (record->kind != HEED_VALUE_RESULT || record->dtype != HEED_F32 || plan->placement[root].kept)
     return false;
-  if (!writes(graph, &graph->nodes[record->node], root)) return false;
+  if (!writes(plan, limits, &graph->nodes[record->node], root)) return false;
   for (uint32_t step = 0; step < plan->step_count; step++) {
     const heed_node *node = heed_plan_node(plan, step);
     for (uint32_t slot = 0; slot < HEED_NODE_INPUTS; slot++)

@@ -1,4 +1,5 @@
-/* Ranges of arena and scratch since the last barrier; weights are only read. */
+/* Ranges of arena and scratch since the last barrier; weights are only read, and what is counted
+ * has no order. */
 #include "gpu/hazard.h"
 
 static bool conflict(const heed_vk_range *a, const heed_vk_range *b) {

@@ -42,7 +42,7 @@ typedef struct heed_vk_op {
   bool (*is_unsplit)(const heed_vk_builder *builder, const heed_node *node, uint32_t value);
   /* Whether the first result can be written, the input in a slot be read, as fp16
    * (gpu/fp16_values.h); NULL: no. */
-  bool (*writes_fp16)(const heed_graph *graph, const heed_node *node);
+  bool (*writes_fp16)(const heed_plan *plan, const heed_vk_limits *limits, const heed_node *node);
   bool (*reads_fp16)(const heed_graph *graph, const heed_node *node, uint32_t slot);
   /* As heed_plan_support.mode; NULL: its nodes have no map. */
   heed_attention_mode (*mode)(const heed_vk_limits *limits, const heed_plan *plan,

@@ -4,8 +4,9 @@
  * HEED_VULKAN_FLOOR it keeps to the least that a device may have, with HEED_VULKAN_TIER to a tier
  * by its name, with HEED_VULKAN_SUBMIT_FLOPS to so many operations a submission, with
  * HEED_VULKAN_HALF factors of products are fp16; HEED_VULKAN_RANGE says how many bytes a binding
- * may have, HEED_VULKAN_FILL how many workgroups fill the device, so that small work is cut too,
- * HEED_VULKAN_VENDOR whose tiles, HEED_VULKAN_CHOICE the number of a tile that tuning tries. */
+ * may have, HEED_VULKAN_TRUNCATES that fp16 is rounded toward zero, HEED_VULKAN_FILL how many
+ * workgroups fill the device, so that small work is cut too, HEED_VULKAN_VENDOR whose tiles,
+ * HEED_VULKAN_CHOICE the number of a tile that tuning tries. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,6 +49,7 @@ static heed_status open_vulkan(heed_context *context, uint32_t index, heed_backe
   if (choice) played.choice = (uint32_t)strtoul(choice, NULL, 10);
   const char *range = getenv("HEED_VULKAN_RANGE");
   if (range) played.range_limit = strtoull(range, NULL, 10);
+  played.truncates = getenv("HEED_VULKAN_TRUNCATES") != NULL;
   played.floor = getenv("HEED_VULKAN_FLOOR") != NULL;
   return heed_vulkan_backend_create(context, &desc, backend, error);
 }

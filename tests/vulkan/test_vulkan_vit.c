@@ -1,5 +1,5 @@
 /* Whole ViTs on Vulkan against float64 results: in F32, and with weights and values in F16 within
- * 2e-3 of the largest logit. */
+ * 2e-3 of the largest logit; with HEED_VULKAN_TRUNCATES also where fp16 is rounded toward zero. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,6 +109,7 @@ static heed_vulkan_desc describe(heed_vulkan_precision precision, bool gpu_kerne
   desc.test = &played;
   desc.precision = precision;
   played.gpu_kernels = gpu_kernels || is_cooperative();
+  played.truncates = getenv("HEED_VULKAN_TRUNCATES") != NULL;
   if (is_cooperative()) {
     const char *validate = getenv("HEED_VULKAN_VALIDATE");
     desc.tier = HEED_VULKAN_TIER_COOPERATIVE;

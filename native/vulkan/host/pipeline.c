@@ -164,6 +164,8 @@ typedef struct work {
   heed_vk_pipeline *first;
 } work;
 
+#define TRUNCATES 31 /* constant of shaders/include/half.glsl */
+
 static VkPipelineCreateFlags flags_of(const heed_vk_device *device) {
   VkPipelineCreateFlags flags = device->splits_dispatches ? VK_PIPELINE_CREATE_DISPATCH_BASE : 0;
   if (device->test.statistics)
@@ -176,13 +178,18 @@ static VkPipelineCreateFlags flags_of(const heed_vk_device *device) {
 static void make(uint64_t task, uint32_t worker, void *user) {
   const work *w = user;
   heed_vk_pipeline *pipeline = &w->first[task];
-  VkSpecializationMapEntry entries[HEED_VK_CONSTANTS];
+  VkSpecializationMapEntry entries[HEED_VK_CONSTANTS + 1];
+  uint32_t constants_and_test[HEED_VK_CONSTANTS + 1], count = pipeline->constant_count;
   (void)worker;
   for (uint32_t i = 0; i < pipeline->constant_count; i++)
     entries[i] = (VkSpecializationMapEntry){i, i * (uint32_t)sizeof(uint32_t), sizeof(uint32_t)};
-  const VkSpecializationInfo constants = {pipeline->constant_count, entries,
-                                          pipeline->constant_count * sizeof(uint32_t),
-                                          pipeline->constants};
+  memcpy(constants_and_test, pipeline->constants, sizeof pipeline->constants);
+  constants_and_test[count] = w->device->test.truncates;
+  entries[count] =
+      (VkSpecializationMapEntry){TRUNCATES, count * (uint32_t)sizeof(uint32_t), sizeof(uint32_t)};
+  count += w->device->test.truncates;
+  const VkSpecializationInfo constants = {count, entries, count * sizeof(uint32_t),
+                                          constants_and_test};
   const VkPipelineShaderStageRequiredSubgroupSizeCreateInfo size = {
       .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO,
       .requiredSubgroupSize = pipeline->lanes};

@@ -86,9 +86,10 @@ static VkDescriptorBufferInfo buffer_of(const recorder *r, const heed_vk_dispatc
                                         uint32_t slot) {
   const heed_vk_range *range = &dispatch->binding[slot];
   if (range->place == HEED_VK_NOWHERE) range = stand_in(dispatch);
-  const heed_vk_buffer *buffer = range->place == HEED_VK_ARENA ? &r->places->arena
-                                 : range->place == HEED_VK_SCRATCH
-                                     ? &r->places->scratch
+  const heed_vk_buffer *buffer = range->place == HEED_VK_ARENA     ? &r->places->arena
+                                 : range->place == HEED_VK_SCRATCH ? &r->places->scratch
+                                 : range->place == HEED_VK_COUNTER
+                                     ? &r->places->counter
                                      : &r->places->blocks[range->block];
   return (VkDescriptorBufferInfo){buffer->handle, range->offset, range->bytes};
 }

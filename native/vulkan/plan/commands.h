@@ -23,7 +23,7 @@ typedef struct heed_vk_commands {
 
 /* What ranges are ranges of. */
 typedef struct heed_vk_places {
-  heed_vk_buffer arena, scratch, *blocks;
+  heed_vk_buffer arena, scratch, counter, *blocks;
 } heed_vk_places;
 
 /* Copies from a buffer into the arena before everything, and out of it into another after. */

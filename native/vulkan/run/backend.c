@@ -16,19 +16,9 @@
 #include "vulkan/measure/matrix_choice.h"
 #include "vulkan/measure/measured_peak.h"
 #include "vulkan/measure/profile.h"
-#include "vulkan/plan/commands.h"
-#include "vulkan/plan/upload.h"
 #include "vulkan/run/in_flight.h"
+#include "vulkan/run/program.h"
 #include "vulkan/run/submit_budget.h"
-
-struct heed_program {
-  heed_vk_backend *backend;
-  const heed_plan *plan;
-  heed_vk_transfer transfer;
-  heed_vk_places places;
-  size_t block_count;
-  heed_vk_commands commands;
-};
 
 static heed_status supports(heed_backend *backend, const heed_plan *plan, const heed_node *node,
                             heed_error *error) {
@@ -50,58 +40,10 @@ static heed_status measure(heed_backend *backend, const heed_plan *plan, heed_me
   for (size_t i = 0; i < builder.block_count; i++) memory->weights += builder.blocks[i];
   memory->workspace = heed_vk_memory_is_shared(&vulkan->device) ? 0 : HEED_VK_STAGING_BYTES;
   memory->workspace += builder.scratch_bytes;
+  if (builder.counts) memory->workspace += HEED_VK_COUNTER_BYTES;
   if (builder.weight_count) memory->workspace += heed_vk_pack_bytes(&builder);
   heed_vk_builder_end(&builder);
   return status;
-}
-
-static void program_destroy(heed_program *program) {
-  if (!program) return;
-  heed_vk_device *device = &program->backend->device;
-  const heed_context *context = device->instance.context;
-  heed_vk_commands_destroy(&program->commands, context);
-  for (size_t i = 0; i < program->block_count; i++)
-    heed_vk_buffer_destroy(device, &program->places.blocks[i]);
-  heed_free(context, program->places.blocks);
-  heed_vk_buffer_destroy(device, &program->places.arena);
-  heed_vk_buffer_destroy(device, &program->places.scratch);
-  heed_vk_transfer_destroy(&program->transfer);
-  heed_free(context, program);
-}
-
-/* Of the buffers below; those of a transfer can shrink. */
-static uint64_t all_bytes(const heed_vk_builder *builder) {
-  uint64_t bytes = builder->plan->memory.arena + builder->scratch_bytes;
-  for (size_t i = 0; i < builder->block_count; i++) bytes += builder->blocks[i];
-  return bytes;
-}
-
-/* Buffers, zeroed arena, weights, command buffers. */
-static heed_status fill(heed_program *program, heed_vk_builder *builder, const heed_hooks *hooks,
-                        heed_error *error) {
-  heed_vk_device *device = &program->backend->device;
-  HEED_TRY(heed_vk_builder_plan(builder, error));
-  HEED_TRY(heed_vk_want_memory(device, all_bytes(builder), error));
-  HEED_TRY(
-      heed_vk_buffer_create(device, builder->plan->memory.arena, &program->places.arena, error));
-  if (builder->scratch_bytes)
-    HEED_TRY(
-        heed_vk_buffer_create(device, builder->scratch_bytes, &program->places.scratch, error));
-  heed_vk_buffer *blocks = program->places.blocks =
-      heed_alloc(builder->context, builder->block_count + 1, sizeof *blocks);
-  if (!blocks)
-    return heed_fail_memory(error, "vulkan: weight blocks", builder->block_count * sizeof *blocks);
-  for (; program->block_count < builder->block_count; program->block_count++)
-    HEED_TRY(heed_vk_buffer_create(device, builder->blocks[program->block_count],
-                                   &blocks[program->block_count], error));
-  HEED_TRY(heed_vk_transfer_create(device, &program->transfer, error)); /* takes what is left */
-  HEED_TRY(heed_vk_clear(&program->transfer, &program->places.arena, error));
-  HEED_TRY(heed_vk_upload(&program->transfer, builder, blocks, hooks, error));
-  const heed_vk_recording recording = {
-      .places = &program->places,
-      .budget = heed_vk_find_budget(&program->backend->pipelines, builder)};
-  return heed_vk_commands_create(&program->backend->pipelines, builder, &recording, hooks,
-                                 &program->commands, error);
 }
 
 static heed_status want_device(const heed_vk_backend *vulkan, heed_error *error) {
@@ -116,23 +58,7 @@ static heed_status program_create(heed_backend *backend, const heed_plan *plan,
   heed_vk_backend *vulkan = (heed_vk_backend *)backend;
   *program = NULL;
   HEED_TRY(want_device(vulkan, error));
-  heed_program *made = heed_alloc(plan->context, 1, sizeof *made);
-  if (!made) return heed_fail_memory(error, "vulkan: program", sizeof *made);
-  made->backend = vulkan;
-  made->plan = plan;
-  const size_t pipelines_before = vulkan->pipelines.count;
-  heed_vk_builder builder;
-  heed_vk_builder_start(&builder, plan, &vulkan->device.limits);
-  const heed_status status = fill(made, &builder, hooks, error);
-  heed_vk_builder_end(&builder);
-  if (status != HEED_OK) {
-    program_destroy(made);
-    return status;
-  }
-  if (vulkan->pipelines.count != pipelines_before)
-    heed_vk_cache_save(&vulkan->cache, &vulkan->pipelines);
-  *program = made;
-  return HEED_OK;
+  return heed_vk_program_create(vulkan, plan, hooks, program, error);
 }
 
 static heed_status program_write(heed_program *program, uint64_t offset, const void *from,
@@ -147,19 +73,20 @@ static heed_status program_read(heed_program *program, uint64_t offset, void *to
 
 static heed_status run(heed_program *program, const heed_hooks *hooks, heed_error *error) {
   HEED_TRY(want_device(program->backend, error));
-  return heed_vk_commands_run(&program->commands, hooks, error);
+  return heed_vk_program_run(program, hooks, error);
 }
 
 static heed_status profile(heed_program *program, const heed_clock *clock, heed_step_time *times,
                            heed_error *error) {
   heed_vk_pipelines *pipelines = &program->backend->pipelines;
+  const heed_program *now = heed_vk_program_now(program);
   (void)clock;
   HEED_TRY(want_device(program->backend, error));
   heed_vk_builder builder;
-  heed_vk_builder_start(&builder, program->plan, &program->backend->device.limits);
+  heed_vk_builder_start(&builder, now->plan, now->limits);
   heed_status status = heed_vk_builder_plan(&builder, error);
   if (status == HEED_OK)
-    status = heed_vk_profile(pipelines, &builder, &program->places,
+    status = heed_vk_profile(pipelines, &builder, &now->places,
                              heed_vk_find_budget(pipelines, &builder), times, error);
   heed_vk_builder_end(&builder);
   return status;
@@ -168,16 +95,8 @@ static heed_status profile(heed_program *program, const heed_clock *clock, heed_
 static heed_status ring_create(heed_program *program, const heed_spans *inputs,
                                const heed_spans *outputs, uint32_t slots, heed_ring **ring,
                                heed_error *error) {
-  heed_vk_pipelines *pipelines = &program->backend->pipelines;
   HEED_TRY(want_device(program->backend, error));
-  heed_vk_builder builder;
-  heed_vk_builder_start(&builder, program->plan, &program->backend->device.limits);
-  heed_status status = heed_vk_builder_plan(&builder, error);
-  if (status == HEED_OK)
-    status = heed_vk_in_flight_create(pipelines, &builder, &program->places, inputs, outputs, slots,
-                                      heed_vk_find_budget(pipelines, &builder), ring, error);
-  heed_vk_builder_end(&builder);
-  return status;
+  return heed_vk_in_flight_create(program, inputs, outputs, slots, ring, error);
 }
 
 static void describe(heed_backend *backend, const heed_plan *plan, const heed_node *node,
@@ -209,7 +128,7 @@ static const heed_backend_vtable vtable = {
     .name = "vulkan",
     .plan = {.supports = supports, .measure = measure, .describe = describe, .mode = mode},
     .program_create = program_create,
-    .program_destroy = program_destroy,
+    .program_destroy = heed_vk_program_destroy,
     .write = program_write,
     .read = program_read,
     .run = run,

@@ -11,11 +11,13 @@
 typedef struct ring_slot {
   heed_vk_buffer in, out;
   heed_vk_commands commands;
+  const heed_program *recorded; /* whose commands these are */
   bool running;
 } ring_slot;
 
 struct heed_ring {
   const heed_context *context;
+  heed_program *program;
   heed_vk_device *device;
   heed_spans inputs, outputs;
   VkBufferCopy *copies; /* of the inputs, then of the outputs */
@@ -40,30 +42,39 @@ static uint32_t make_copies(const heed_spans *spans, bool in, VkBufferCopy *copi
   return count;
 }
 
-static heed_status make_slot(heed_ring *ring, ring_slot *slot, heed_vk_pipelines *pipelines,
-                             const heed_vk_builder *builder, const heed_vk_places *places,
-                             uint64_t budget, heed_error *error) {
-  HEED_TRY(heed_vk_mapped_create(ring->device, ring->input_bytes, &slot->in, error));
-  HEED_TRY(heed_vk_mapped_create(ring->device, ring->output_bytes, &slot->out, error));
+/* Commands of the program that runs now. */
+static heed_status record_slot(heed_ring *ring, ring_slot *slot, heed_error *error) {
   const heed_vk_copies copies = {slot->in.handle,
                                  slot->out.handle,
                                  ring->copies,
                                  ring->input_copies,
                                  ring->copies + ring->input_copies,
                                  ring->output_copies};
-  const heed_vk_recording recording = {.places = places, .copies = &copies, .budget = budget};
-  return heed_vk_commands_create(pipelines, builder, &recording, NULL, &slot->commands, error);
+  if (slot->recorded == heed_vk_program_now(ring->program)) return HEED_OK;
+  heed_vk_commands_destroy(&slot->commands, ring->context);
+  slot->recorded = NULL;
+  HEED_TRY(heed_vk_program_record(ring->program, &copies, &slot->commands, error));
+  slot->recorded = heed_vk_program_now(ring->program);
+  return HEED_OK;
 }
 
-heed_status heed_vk_in_flight_create(heed_vk_pipelines *pipelines, const heed_vk_builder *builder,
-                                     const heed_vk_places *places, const heed_spans *inputs,
-                                     const heed_spans *outputs, uint32_t slots, uint64_t budget,
-                                     heed_ring **ring, heed_error *error) {
-  const heed_context *context = builder->context;
+static heed_status make_slot(heed_ring *ring, ring_slot *slot, heed_error *error) {
+  HEED_TRY(heed_vk_mapped_create(ring->device, ring->input_bytes, &slot->in, error));
+  HEED_TRY(heed_vk_mapped_create(ring->device, ring->output_bytes, &slot->out, error));
+  return record_slot(ring, slot, error);
+}
+
+heed_status heed_vk_in_flight_create(heed_program *program, const heed_spans *inputs,
+                                     const heed_spans *outputs, uint32_t slots, heed_ring **ring,
+                                     heed_error *error) {
+  const heed_context *context = program->plan->context;
   heed_ring *made = heed_alloc(context, 1, sizeof *made);
   if (!made) return heed_fail_memory(error, "vulkan: ring", sizeof *made);
-  *made = (heed_ring){
-      .context = context, .device = pipelines->device, .inputs = *inputs, .outputs = *outputs};
+  *made = (heed_ring){.context = context,
+                      .program = program,
+                      .device = &program->backend->device,
+                      .inputs = *inputs,
+                      .outputs = *outputs};
   made->copies =
       heed_alloc(context, (size_t)inputs->count + outputs->count + 1, sizeof *made->copies);
   made->slots = heed_alloc(context, slots, sizeof *made->slots);
@@ -77,7 +88,7 @@ heed_status heed_vk_in_flight_create(heed_vk_pipelines *pipelines, const heed_vk
         make_copies(outputs, false, made->copies + made->input_copies, &made->output_bytes);
   }
   for (uint32_t i = 0; status == HEED_OK && i < slots; i++)
-    status = make_slot(made, &made->slots[i], pipelines, builder, places, budget, error);
+    status = make_slot(made, &made->slots[i], error);
   if (status != HEED_OK) {
     heed_vk_in_flight_destroy(made);
     return status;
@@ -106,9 +117,20 @@ heed_status heed_vk_in_flight_submit(heed_ring *ring, uint32_t index, const void
   unsigned char *to = slot->in.mapped;
   for (uint32_t i = 0; i < ring->inputs.count; to += ring->inputs.list[i++].bytes)
     memcpy(to, inputs[i], (size_t)ring->inputs.list[i].bytes);
+  HEED_TRY(record_slot(ring, slot, error));
   HEED_TRY(heed_vk_commands_start(&slot->commands, error));
   slot->running = true;
   return HEED_OK;
+}
+
+/* The slot's inputs once more, where a value passed 65504 in a run in fp16: in this one, or in one
+ * that counted beside it. */
+static heed_status run_again(heed_ring *ring, ring_slot *slot, heed_error *error) {
+  HEED_TRY(heed_vk_program_widen(ring->program, NULL, error));
+  if (slot->recorded == heed_vk_program_now(ring->program)) return HEED_OK;
+  HEED_TRY(record_slot(ring, slot, error));
+  HEED_TRY(heed_vk_commands_start(&slot->commands, error));
+  return heed_vk_wait(ring->device, slot->commands.fence, error);
 }
 
 heed_status heed_vk_in_flight_collect(heed_ring *ring, uint32_t index, void *const *outputs,
@@ -116,6 +138,7 @@ heed_status heed_vk_in_flight_collect(heed_ring *ring, uint32_t index, void *con
   ring_slot *slot = &ring->slots[index];
   HEED_TRY(heed_vk_wait(ring->device, slot->commands.fence, error));
   slot->running = false;
+  HEED_TRY(run_again(ring, slot, error));
   const unsigned char *from = slot->out.mapped;
   for (uint32_t i = 0; i < ring->outputs.count; from += ring->outputs.list[i++].bytes)
     if (outputs[i]) memcpy(outputs[i], from, (size_t)ring->outputs.list[i].bytes);

@@ -4,13 +4,12 @@
 #define HEED_VULKAN_RUN_IN_FLIGHT_H
 
 #include "backend/backend.h"
-#include "vulkan/plan/commands.h"
+#include "vulkan/run/program.h"
 
-/* Borrows pipelines, places and spans. */
-heed_status heed_vk_in_flight_create(heed_vk_pipelines *pipelines, const heed_vk_builder *builder,
-                                     const heed_vk_places *places, const heed_spans *inputs,
-                                     const heed_spans *outputs, uint32_t slots, uint64_t budget,
-                                     heed_ring **ring, heed_error *error);
+/* Borrows program and spans. */
+heed_status heed_vk_in_flight_create(heed_program *program, const heed_spans *inputs,
+                                     const heed_spans *outputs, uint32_t slots, heed_ring **ring,
+                                     heed_error *error);
 void heed_vk_in_flight_destroy(heed_ring *ring);
 heed_status heed_vk_in_flight_submit(heed_ring *ring, uint32_t slot, const void *const *inputs,
                                      heed_error *error);

@@ -3,6 +3,7 @@
  * sparse norms, three dispatches. */
 #include <string.h>
 
+#include "gpu/fp16_values.h"
 #include "gpu/ops/attention_parts.h"
 #include "gpu/self_check_graph.h"
 #include "gpu/split_large.h"
@@ -300,9 +301,12 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
   if (listed) add_fused(&job, true, true);
 }
 
-static bool writes_fp16(const heed_graph *graph, const heed_node *node) {
+/* A mean of values in fp16 is none past 65504, so that its kernels need no counter. */
+static bool writes_fp16(const heed_plan *plan, const heed_vk_limits *limits,
+                        const heed_node *node) {
   const heed_attention_desc *desc = node->desc;
-  return heed_op_last(heed_graph_record(graph, desc->value.id)) % 4 == 0;
+  return heed_op_last(heed_graph_record(plan->graph, desc->value.id)) % 4 == 0 &&
+         heed_vk_is_fp16(plan, limits, desc->value.id);
 }
 
 /* Key and value are read as fours together. */

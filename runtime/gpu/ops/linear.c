@@ -48,6 +48,7 @@ static void bind_result(heed_vk_builder *builder, const heed_node *node, heed_vk
         (some->number * builder->piece.size + builder->piece.first) * item, params->batch * item);
   else
     params->y_origin = heed_vk_write(builder, dispatch, 4, node->output[0]);
+  heed_vk_count_past(builder, dispatch, 5, 4);
 }
 
 /* Adds the slices up and does the rest of the node. */
@@ -94,6 +95,12 @@ static uint32_t by_eights(const heed_vk_range *x, const heed_linear_params *para
          x->offset % 16 == 0;
 }
 
+/* Sums without the rest of the node. */
+static void bind_slices(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint64_t count) {
+  heed_vk_scratch(builder, dispatch, 4, 0, count * sizeof(float), true);
+  heed_vk_count_past(builder, dispatch, 5, 4);
+}
+
 static void add_part(heed_vk_builder *builder, const heed_node *node, const part *some) {
   const heed_linear_desc *desc = node->desc;
   heed_linear_params params = make_params(builder, desc, some);
@@ -116,8 +123,7 @@ static void add_part(heed_vk_builder *builder, const heed_node *node, const part
   tile.slices = heed_vk_divide(params.depth, share);
   const bool split = tile.slices > 1;
   if (split)
-    heed_vk_scratch(builder, &dispatch, 4, 0,
-                    (uint64_t)tile.slices * params.rows * params.columns * sizeof(float), true);
+    bind_slices(builder, &dispatch, (uint64_t)tile.slices * params.rows * params.columns);
   else
     bind_result(builder, node, &dispatch, some, &params);
   /* columns that lie side by side in y */
@@ -127,7 +133,9 @@ static void add_part(heed_vk_builder *builder, const heed_node *node, const part
   const uint32_t constants[6] = {
       dispatch.binding[0].half ? 2 + by_eights(&dispatch.binding[0], &params, &tile) : vector,
       split ? (uint32_t)HEED_ACTIVATION_NONE : (uint32_t)desc->activation,
-      desc->bias.id != 0 && !split,
+      desc->bias.id == 0 || split                                      ? 0
+      : vector_out && params.columns % 4 + params.bias_origin % 4 == 0 ? 2
+                                                                       : 1,
       dispatch.binding[4].half ? 2 : vector_out,
       desc->residual.id != 0 && !split,
       desc->heads != 0 && !split};
@@ -163,9 +171,12 @@ static bool is_unsplit(const heed_vk_builder *builder, const heed_node *node, ui
   return ((const heed_linear_desc *)node->desc)->heads && value == node->output[0];
 }
 
-static bool writes_fp16(const heed_graph *graph, const heed_node *node) {
+static bool writes_fp16(const heed_plan *plan, const heed_vk_limits *limits,
+                        const heed_node *node) {
+  (void)limits;
   const heed_linear_desc *desc = node->desc;
-  return !desc->residual.id && heed_op_last(heed_graph_record(graph, node->output[0])) % 4 == 0;
+  return !desc->residual.id &&
+         heed_op_last(heed_graph_record(plan->graph, node->output[0])) % 4 == 0;
 }
 
 static bool reads_fp16(const heed_graph *graph, const heed_node *node, uint32_t slot) {

@@ -22,6 +22,7 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
       .sin_origin = heed_vk_read(builder, &dispatch, 2, desc->sin.id),
       .y_origin = heed_vk_write(builder, &dispatch, 3, node->output[0]),
   };
+  heed_vk_count_past(builder, &dispatch, 4, 3);
   uint32_t groups[2];
   const uint32_t width = heed_vk_width(builder);
   heed_vk_spread(builder, params.count, width * 2, groups);
@@ -36,8 +37,10 @@ static heed_vk_split_axes split_axes(const heed_vk_builder *builder, const heed_
   return (heed_vk_split_axes){node->output[0], shared ? 2 : 1, 0};
 }
 
-static bool writes_fp16(const heed_graph *graph, const heed_node *node) {
-  return heed_op_last(heed_graph_record(graph, node->output[0])) % 4 == 0;
+static bool writes_fp16(const heed_plan *plan, const heed_vk_limits *limits,
+                        const heed_node *node) {
+  (void)limits;
+  return heed_op_last(heed_graph_record(plan->graph, node->output[0])) % 4 == 0;
 }
 
 static bool reads_fp16(const heed_graph *graph, const heed_node *node, uint32_t slot) {

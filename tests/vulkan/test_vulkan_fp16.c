@@ -1,0 +1,335 @@
+/* The range and the rounding of fp16: values past 65504 make a plan run again in fp32, and a deep
+ * ViT whose residuals reach thousands stays within 2e-3 of the largest logit, also where the device
+ * rounds toward zero. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/tensor.h"
+#include "heed/vulkan_test.h"
+#include "support/test.h"
+#include "vulkan/vulkan_test.h"
+
+/* A graph with one input and one output, and what the log said of fp16. */
+typedef struct case_run {
+  heed_context *context;
+  heed_backend *backend;
+  heed_graph *graph;
+  heed_plan *plan;
+  heed_session *session;
+  heed_value x, y;
+  heed_value residual; /* of the deep ViT, after its last layer */
+  uint32_t warnings;
+} case_run;
+
+static void listen(heed_log_level level, const char *line, void *user) {
+  case_run *c = user;
+  if (level == HEED_LOG_WARNING && strstr(line, "65504")) c->warnings++;
+}
+
+static void start(case_run *c) {
+  heed_error error;
+  const heed_context_desc desc = {.struct_size = sizeof desc, .log = listen, .log_user = c};
+  memset(c, 0, sizeof *c);
+  assert_ok(heed_context_create(&desc, &c->context, &error));
+  assert_ok(heed_graph_create(c->context, &c->graph, &error));
+}
+
+/* On Vulkan in fp16 by the kernels of a GPU or of a software device; desc NULL: on the CPU. */
+static void open_case(case_run *c, const heed_vulkan_desc *desc) {
+  heed_error error;
+  if (desc)
+    assert_ok(heed_vulkan_backend_create(c->context, desc, &c->backend, &error));
+  else
+    assert_ok(heed_cpu_backend_create(c->context, NULL, &c->backend, &error));
+  heed_graph_output(c->graph, c->y);
+  assert_ok(heed_graph_status(c->graph, &error));
+  assert_ok(heed_plan_create(c->graph, c->backend, NULL, &c->plan, &error));
+  assert_ok(heed_session_create(c->plan, NULL, &c->session, &error));
+}
+
+static void run_case(case_run *c, const float *x, size_t x_count, float *y, size_t y_count) {
+  heed_error error;
+  if (x) assert_ok(heed_session_write(c->session, c->x, x, x_count * sizeof *x, &error));
+  assert_ok(heed_session_run(c->session, NULL, &error));
+  assert_ok(heed_session_read(c->session, c->y, 0, y_count, y, &error));
+}
+
+static void finish(case_run *c) {
+  if (c->backend) heed_session_destroy(c->session);
+  heed_plan_destroy(c->plan);
+  heed_graph_destroy(c->graph);
+  heed_backend_destroy(c->backend);
+  heed_context_destroy(c->context);
+}
+
+/* ---- past 65504 */
+
+enum { ROWS = 3, DEPTH = 8, HIDDEN = 12, COLUMNS = 4 };
+
+typedef struct product {
+  float first[HIDDEN * DEPTH], second[COLUMNS * HIDDEN], x[ROWS * DEPTH], y[ROWS * COLUMNS];
+} product;
+
+static heed_value linear(case_run *c, heed_value x, const float *weight, uint32_t rows,
+                         uint32_t depth) {
+  const heed_constant_desc constant = {.struct_size = sizeof constant,
+                                       .dtype = HEED_F32,
+                                       .shape = HEED_SHAPE(rows, depth),
+                                       .data = weight};
+  const heed_linear_desc desc = {
+      .struct_size = sizeof desc, .x = x, .weight = heed_define_constant(c->graph, &constant)};
+  return heed_define_linear(c->graph, &desc);
+}
+
+/* Two products, the first of which reaches `size`; every weight is a number of fp16. */
+static void define_product(case_run *c, product *p, float size) {
+  for (int i = 0; i < HIDDEN * DEPTH; i++) p->first[i] = (float)(i % 5 - 2);
+  for (int i = 0; i < COLUMNS * HIDDEN; i++) p->second[i] = (float)(i % 7 - 3) / 64.0f;
+  for (int i = 0; i < ROWS * DEPTH; i++) p->x[i] = size * (float)(i % 3 - 1) / 16.0f;
+  for (int r = 0; r < ROWS; r++)
+    for (int n = 0; n < COLUMNS; n++) {
+      double sum = 0.0;
+      for (int h = 0; h < HIDDEN; h++)
+        for (int k = 0; k < DEPTH; k++)
+          sum += (double)p->x[r * DEPTH + k] * (double)p->first[h * DEPTH + k] *
+                 (double)p->second[n * HIDDEN + h];
+      p->y[r * COLUMNS + n] = (float)sum;
+    }
+  c->x = heed_define_input(c->graph, "x", HEED_F32, &HEED_SHAPE(1, ROWS, DEPTH));
+  c->y = linear(c, linear(c, c->x, p->first, HIDDEN, DEPTH), p->second, COLUMNS, HIDDEN);
+}
+
+static void expect_product(const product *p, const float *y, float size) {
+  for (int i = 0; i < ROWS * COLUMNS; i++)
+    if (!(fabsf(y[i] - p->y[i]) <= 1e-3f * size))
+      fail_msg("element %d: found %g, expected %g", i, (double)y[i], (double)p->y[i]);
+}
+
+static void stream_product(case_run *c, const product *p, float size) {
+  heed_error error;
+  heed_stream *stream;
+  const heed_stream_desc desc = {sizeof desc, 2, &c->x, 1, &c->y, 1};
+  assert_ok(heed_stream_create(c->session, &desc, &stream, &error));
+  for (int i = 0; i < 4; i++) {
+    float y[ROWS * COLUMNS];
+    const void *const inputs[] = {p->x};
+    void *const outputs[] = {y};
+    assert_ok(heed_stream_submit(stream, inputs, &error));
+    if (i == 0) assert_ok(heed_stream_submit(stream, inputs, &error)); /* two in flight */
+    assert_ok(heed_stream_collect(stream, outputs, &error));
+    expect_product(p, y, size);
+  }
+  heed_stream_destroy(stream);
+}
+
+static void check_range(bool gpu_kernels, float size, uint32_t warnings, bool streams) {
+  heed_vulkan_test played = {.gpu_kernels = gpu_kernels};
+  heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
+  desc.test = &played;
+  desc.precision = HEED_VULKAN_PRECISION_F16;
+  case_run c;
+  product p;
+  float y[ROWS * COLUMNS];
+  start(&c);
+  define_product(&c, &p, size);
+  open_case(&c, &desc);
+  if (streams) {
+    stream_product(&c, &p, size);
+  } else {
+    run_case(&c, p.x, ROWS * DEPTH, y, ROWS * COLUMNS);
+    expect_product(&p, y, size);
+    run_case(&c, NULL, 0, y, ROWS * COLUMNS); /* the input is still there */
+    expect_product(&p, y, size);
+  }
+  assert_int_equal(c.warnings, warnings);
+  assert_int_equal(heed_vulkan_message_count(c.backend), 0);
+  finish(&c);
+}
+
+static void test_range(void **state) {
+  (void)state;
+  vulkan_test_need_device();
+  for (int gpu_kernels = 0; gpu_kernels < 2; gpu_kernels++)
+    for (int streams = 0; streams < 2; streams++) {
+      check_range(gpu_kernels, 1e3f, 0, streams);
+      check_range(gpu_kernels, 1e6f, 1, streams);
+    }
+}
+
+/* ---- a deep ViT */
+
+enum { LAYERS = 24, WIDE = 1024, HEADS = 16, MLP = 4096, TOKENS = 17, CLASSES = 16, SETS = 3 };
+enum { MARKED_LAYER = 3, MARKED_CHANNEL = 7, MARKED_TOKEN = 5 };
+
+/* A weight by its seed. `marked`: the layer whose first hidden unit sees the marked channel, and
+ * whose second product makes thousands of it in two channels of the residual. */
+typedef struct weight {
+  uint32_t rows, depth, seed, marked;
+  float scale;
+} weight;
+
+/* Uniform in -1 .. 1 by the element's number. */
+static float number(uint64_t at, uint32_t seed) {
+  uint64_t z =
+      (at + 1) * UINT64_C(0x9E3779B97F4A7C15) + (uint64_t)seed * UINT64_C(0xD1B54A32D192ED03);
+  z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+  z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
+  return (float)((int64_t)(z >> 40) - (1 << 23)) / (float)(1 << 23);
+}
+
+static heed_status read_weight(void *user, uint64_t first, uint64_t count, void *to,
+                               heed_error *error) {
+  const weight *w = user;
+  (void)error;
+  for (uint64_t i = 0; i < count; i++) {
+    const uint64_t row = (first + i) / w->depth, column = (first + i) % w->depth;
+    float v = w->scale * number(first + i, w->seed);
+    if (w->marked == 1 && row == 0) v = column == MARKED_CHANNEL ? 1.0f : 0.0f;
+    if (w->marked == 2 && column == 0) v = row == 100 ? 250.0f : row == 700 ? -160.0f : 0.0f;
+    ((float *)to)[i] = v;
+  }
+  return HEED_OK;
+}
+
+typedef struct deep {
+  weight weights[4 * (SETS + 1) + 1];
+  heed_value constants[4 * (SETS + 1) + 1];
+  float gain[WIDE], bias[MLP], marked_bias[MLP], x[TOKENS * WIDE];
+  heed_value gain_value, bias_value[2];
+} deep;
+
+static heed_value vector(case_run *c, const float *data, uint32_t count) {
+  const heed_constant_desc desc = {
+      .struct_size = sizeof desc, .dtype = HEED_F32, .shape = HEED_SHAPE(count), .data = data};
+  return heed_define_constant(c->graph, &desc);
+}
+
+static void define_weight(case_run *c, deep *d, uint32_t at, weight w) {
+  d->weights[at] = w;
+  const heed_constant_desc desc = {.struct_size = sizeof desc,
+                                   .dtype = HEED_F32,
+                                   .shape = HEED_SHAPE(w.rows, w.depth),
+                                   .read = read_weight,
+                                   .read_user = &d->weights[at]};
+  d->constants[at] = heed_define_constant(c->graph, &desc);
+}
+
+static heed_value norm(case_run *c, const deep *d, heed_value x) {
+  const heed_layer_norm_desc desc = {
+      .struct_size = sizeof desc, .x = x, .gain = d->gain_value, .epsilon = 1e-6f};
+  return heed_define_layer_norm(c->graph, &desc);
+}
+
+static heed_value attend(case_run *c, heed_value qkv) {
+  const heed_shape part = HEED_SHAPE(1, HEADS, TOKENS, WIDE / HEADS);
+  const uint64_t size = (uint64_t)TOKENS * WIDE;
+  const heed_attention_desc desc = {.struct_size = sizeof desc,
+                                    .query = heed_define_view(c->graph, qkv, 0, &part),
+                                    .key = heed_define_view(c->graph, qkv, size, &part),
+                                    .value = heed_define_view(c->graph, qkv, 2 * size, &part),
+                                    .merge_heads = true};
+  return heed_define_attention(c->graph, &desc).output;
+}
+
+static heed_value define_layer(case_run *c, const deep *d, uint32_t layer, heed_value x) {
+  const heed_value *w = d->constants + 4 * (layer == MARKED_LAYER ? SETS : layer % SETS);
+  const heed_linear_desc qkv = {
+      .struct_size = sizeof qkv, .x = norm(c, d, x), .weight = w[0], .heads = HEADS, .parts = 3};
+  const heed_linear_desc out = {.struct_size = sizeof out,
+                                .x = attend(c, heed_define_linear(c->graph, &qkv)),
+                                .weight = w[1],
+                                .residual = x};
+  const heed_value y = heed_define_linear(c->graph, &out);
+  const heed_linear_desc up = {.struct_size = sizeof up,
+                               .x = norm(c, d, y),
+                               .weight = w[2],
+                               .bias = d->bias_value[layer == MARKED_LAYER],
+                               .activation = HEED_ACTIVATION_GELU};
+  const heed_linear_desc down = {.struct_size = sizeof down,
+                                 .x = heed_define_linear(c->graph, &up),
+                                 .weight = w[3],
+                                 .residual = y};
+  return heed_define_linear(c->graph, &down);
+}
+
+static void define_deep(case_run *c, deep *d) {
+  memset(d, 0, sizeof *d);
+  for (uint32_t set = 0; set <= SETS; set++) {
+    const uint32_t seed = 10 * set, marked = set == SETS;
+    define_weight(c, d, 4 * set, (weight){3 * WIDE, WIDE, seed + 1, 0, 0.06f});
+    define_weight(c, d, 4 * set + 1, (weight){WIDE, WIDE, seed + 2, 0, 0.06f});
+    define_weight(c, d, 4 * set + 2, (weight){MLP, WIDE, seed + 3, marked, 0.06f});
+    define_weight(c, d, 4 * set + 3, (weight){WIDE, MLP, seed + 4, 2 * marked, 0.03f});
+  }
+  define_weight(c, d, 4 * (SETS + 1), (weight){CLASSES, WIDE, 99, 0, 0.06f});
+  for (int i = 0; i < WIDE; i++) d->gain[i] = i == 100 || i == 700 ? 0.05f : 1.0f;
+  d->marked_bias[0] = -5.0f; /* the unit sleeps for all other tokens */
+  for (uint32_t i = 0; i < TOKENS * WIDE; i++) d->x[i] = number(i, 7);
+  d->x[MARKED_TOKEN * WIDE + MARKED_CHANNEL] = 40.0f;
+  d->gain_value = vector(c, d->gain, WIDE);
+  d->bias_value[0] = vector(c, d->bias, MLP);
+  d->bias_value[1] = vector(c, d->marked_bias, MLP);
+  c->x = heed_define_input(c->graph, "x", HEED_F32, &HEED_SHAPE(1, TOKENS, WIDE));
+  heed_value x = c->x;
+  for (uint32_t layer = 0; layer < LAYERS; layer++) x = define_layer(c, d, layer, x);
+  c->residual = x;
+  const heed_linear_desc head = {
+      .struct_size = sizeof head, .x = norm(c, d, x), .weight = d->constants[4 * (SETS + 1)]};
+  c->y = heed_define_linear(c->graph, &head);
+}
+
+/* The residual has outliers like those of pretrained models. */
+static void expect_thousands(case_run *c) {
+  static float residual[TOKENS * WIDE];
+  float largest = 0.0f;
+  heed_error error;
+  assert_ok(heed_session_read(c->session, c->residual, 0, TOKENS * WIDE, residual, &error));
+  for (int i = 0; i < TOKENS * WIDE; i++) largest = fmaxf(largest, fabsf(residual[i]));
+  printf("24 layers: the residual reaches %.0f\n", (double)largest);
+  assert_true(largest > 2000.0f);
+}
+
+static void run_deep(deep *d, const heed_vulkan_desc *desc, float *logits) {
+  case_run c;
+  start(&c);
+  define_deep(&c, d);
+  if (!desc) heed_graph_output(c.graph, c.residual);
+  open_case(&c, desc);
+  run_case(&c, d->x, TOKENS * WIDE, logits, TOKENS * CLASSES);
+  if (!desc) expect_thousands(&c);
+  assert_int_equal(c.warnings, 0);
+  finish(&c);
+}
+
+static void test_deep(void **state) {
+  (void)state;
+  vulkan_test_need_device();
+  static float want[TOKENS * CLASSES], found[TOKENS * CLASSES];
+  deep *d = malloc(sizeof *d);
+  assert_non_null(d);
+  run_deep(d, NULL, want);
+  for (int truncates = 0; truncates < 2; truncates++) {
+    heed_vulkan_test played = {.truncates = truncates};
+    heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
+    double largest = 0.0, off = 0.0;
+    desc.test = &played;
+    desc.precision = HEED_VULKAN_PRECISION_F16;
+    run_deep(d, &desc, found);
+    for (int i = 0; i < TOKENS * CLASSES; i++) {
+      largest = fmax(largest, fabs((double)want[i]));
+      off = fmax(off, fabs((double)found[i] - (double)want[i]));
+      assert_true(isfinite(found[i]));
+    }
+    printf("24 layers, %s: off by %.3g of the largest logit (%.3g)\n",
+           truncates ? "toward zero" : "to nearest", off / largest, largest);
+    assert_true(off <= 2e-3 * largest);
+  }
+  free(d);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_range), cmocka_unit_test(test_deep)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
