@@ -2,7 +2,10 @@
 #include "params/layer_norm.h"
 #include "gpu/self_check_graph.h"
 #include "gpu/split_large.h"
+#include "graph/op_check.h"
 #include "graph/ops/layer_norm.h"
+
+#define MOST_FOURS 8 /* of a row in the registers of a lane */
 
 static void build(heed_vk_builder *builder, const heed_node *node) {
   const heed_layer_norm_desc *desc = node->desc;
@@ -17,14 +20,16 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
           heed_vk_read(builder, &dispatch, 2, desc->bias.id ? desc->bias.id : desc->gain.id),
       .y_origin = heed_vk_write(builder, &dispatch, 3, node->output[0]),
   };
+  heed_vk_count_past(builder, &dispatch, 4, 3);
   params.rows = heed_vk_count(builder, desc->x.id) / params.width;
   const heed_vk_rows rows = heed_vk_share_rows(builder, params.rows, params.width);
   if (rows.subgroups) heed_vk_by_subgroups(builder, &dispatch, HEED_SHADER_layer_norm_subgroup);
-  if (rows.lanes == 1 &&
+  const bool vector =
       (params.width | params.x_origin | params.gain_origin | params.bias_origin | params.y_origin) %
-              4 ==
-          0 &&
-      heed_vk_can_texel(builder, dispatch.binding[0].bytes)) {
+          4 ==
+      0;
+  const uint32_t fours = heed_vk_divide(params.width, 4 * rows.lanes);
+  if (rows.lanes == 1 && vector && heed_vk_can_texel(builder, dispatch.binding[0].bytes)) {
     dispatch.shader = HEED_SHADER_layer_norm_texel;
     for (uint32_t slot = 0; slot < 3; slot++) heed_vk_as_texels(&dispatch, slot);
   }
@@ -32,7 +37,15 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
   heed_vk_spread(builder, params.rows, rows.width / rows.lanes, groups);
   heed_vk_set_tile(&dispatch, rows.width / rows.lanes, rows.lanes);
   HEED_VK_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, rows.width, rows.lanes,
-                   desc->rms, desc->bias.id != 0);
+                   desc->rms, desc->bias.id != 0,
+                   builder->limits->cpu || fours > MOST_FOURS ? 0 : fours, vector,
+                   dispatch.binding[3].half);
+}
+
+static bool writes_fp16(const heed_plan *plan, const heed_vk_limits *limits,
+                        const heed_node *node) {
+  (void)limits;
+  return heed_op_last(heed_graph_record(plan->graph, node->output[0])) % 4 == 0;
 }
 
 static void check(heed_vk_check_graph *c) {
@@ -52,4 +65,5 @@ const heed_vk_op heed_vk_layer_norm = {
     .build = build,
     .check = check,
     .split_axes = heed_vk_split_rows,
-    .whole = 1u << HEED_LAYER_NORM_INPUT_GAIN | 1u << HEED_LAYER_NORM_INPUT_BIAS};
+    .whole = 1u << HEED_LAYER_NORM_INPUT_GAIN | 1u << HEED_LAYER_NORM_INPUT_BIAS,
+    .writes_fp16 = writes_fp16};
