@@ -28,17 +28,17 @@ typedef struct cli_choice {
 #define CLI_BACKEND_CPU \
   "backend (default: cpu; auto: the first GPU that passes its self-check, else CPU)"
 /* The options of this choice, to be put into a verb's table. */
-#define CLI_CHOICE_OPTIONS(choice, help)                                                        \
-  {"--backend", CLI_TEXT, &(choice).backend, "auto|vulkan|cpu", help},                          \
-      {"--device", CLI_TEXT, &(choice).named, "N",                                              \
-       "Vulkan device: its index, UUID or PCI address in 'heed devices'"},                      \
-      {"--precision", CLI_TEXT, &(choice).precision, "f32|f16|auto",                            \
-       "precision of Vulkan weights (default: auto, f16 on GPUs that support it, else f32)"},   \
-      {"--threads", CLI_NUMBER, &(choice).threads, "N", "CPU threads (default: one per core)"}, \
-      {"--simd", CLI_TEXT, &(choice).simd, "LEVEL",                                             \
-       "CPU kernels: scalar, sse2, avx2, avx512, neon (default: the best)"},                    \
-  {                                                                                             \
-    "--quiet", CLI_FLAG, &(choice).quiet, NULL, "print only errors to stderr"                   \
+#define CLI_CHOICE_OPTIONS(choice, help)                                                           \
+  {"--backend", CLI_TEXT, &(choice).backend, "auto|vulkan|cpu", help},                             \
+      {"--device", CLI_TEXT, &(choice).named, "N",                                                 \
+       "Vulkan device: its index, UUID or PCI address in 'heed devices'"},                         \
+      {"--precision", CLI_TEXT, &(choice).precision, "f32|f16|auto",                               \
+       "precision of Vulkan weights (default: auto, f16 on GPUs that support it, else f32)"},      \
+      {"--threads", CLI_NUMBER, &(choice).threads, "N", "CPU threads (default: one per core)"},    \
+      {"--simd", CLI_TEXT, &(choice).simd, "LEVEL",                                                \
+       "CPU kernels: scalar, sse2, avx2, avx2vnni, avx512, avx512vnni, neon (default: the best)"}, \
+  {                                                                                                \
+    "--quiet", CLI_FLAG, &(choice).quiet, NULL, "print only errors to stderr"                      \
   }
 
 /* A UUID as --device takes it: 32 digits, dashes between them. */

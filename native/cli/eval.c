@@ -30,7 +30,8 @@ static heed_status read_input(cli_state *cli, eval_job *job, const heed_tensor_f
   const heed_file_tensor *tensor = heed_tensor_file_find(file, name);
   if (!tensor) return HEED_OK;
   const bool whole = !tensor->unsupported && tensor->dtype == HEED_I32,
-             floats = !tensor->unsupported && tensor->dtype != HEED_U8 && !whole;
+             floats = !tensor->unsupported && tensor->dtype != HEED_U8 &&
+                      tensor->dtype != HEED_I8 && !whole;
   if (!(ids ? whole : floats) || tensor->shape.rank != (ids ? 2 : 4) || tensor->count == 0)
     return heed_fail(&cli->error, HEED_INVALID_FILE, "%s: invalid %s (found %s %s, expected %s)",
                      path, name, tensor->dtype_name, heed_shape_text(&tensor->shape, text),

@@ -46,9 +46,9 @@ static heed_status read_layers(cli_state *cli, maps_job *job, const char *path) 
     const heed_shape *shape = &tensor->shape;
     const bool batch = shape->rank == 4 && shape->dim[0] == 1;
     const uint32_t *dim = shape->dim + batch;
-    if (tensor->unsupported || tensor->dtype == HEED_U8 || tensor->dtype == HEED_I32 ||
-        shape->rank != 3u + batch || dim[0] == 0 || dim[1] != dim[2] || dim[1] < 2 ||
-        dim[1] > MOST_TOKENS ||
+    if (tensor->unsupported || tensor->dtype == HEED_U8 || tensor->dtype == HEED_I8 ||
+        tensor->dtype == HEED_I32 || shape->rank != 3u + batch || dim[0] == 0 || dim[1] != dim[2] ||
+        dim[1] < 2 || dim[1] > MOST_TOKENS ||
         (layer && (tensor->count != first->count || dim[1] != job->result.tokens)))
       return heed_fail(&cli->error, HEED_INVALID_FILE,
                        "%s: invalid tensor attention.%u (found %s %s, expected floats [1, H, T, "
@@ -177,8 +177,9 @@ static heed_status read_picture(cli_state *cli, maps_job *job, const char *path)
   const bool whole = bytes && !bytes->unsupported && bytes->dtype == HEED_U8 &&
                      bytes->shape.rank == 3 && bytes->shape.dim[2] == 3;
   const bool planes = !whole && values && !values->unsupported && values->dtype != HEED_U8 &&
-                      values->dtype != HEED_I32 && values->shape.rank == 4 &&
-                      values->shape.dim[0] == 1 && values->shape.dim[1] == 3;
+                      values->dtype != HEED_I8 && values->dtype != HEED_I32 &&
+                      values->shape.rank == 4 && values->shape.dim[0] == 1 &&
+                      values->shape.dim[1] == 3;
   const uint32_t *dim = whole ? bytes->shape.dim
                         : planes
                             ? values->shape.dim + 2

@@ -59,7 +59,8 @@ static heed_status take_features(cli_state *cli, sequence_job *job, const heed_t
   const bool fits = (rank == 2 || (rank == 3 && shape->dim[0] == 1)) &&
                     shape->dim[rank - 1] == job->info.features && shape->dim[rank - 2] > 0 &&
                     shape->dim[rank - 2] <= job->info.max_length;
-  if (tensor->unsupported || tensor->dtype == HEED_U8 || tensor->dtype == HEED_I32 || !fits)
+  if (tensor->unsupported || tensor->dtype == HEED_U8 || tensor->dtype == HEED_I8 ||
+      tensor->dtype == HEED_I32 || !fits)
     return heed_fail(&cli->error, HEED_INVALID_FILE,
                      "%s: invalid tensor source (found %s %s, expected floats [1 to %u, %u])", path,
                      tensor->dtype_name, tensor->unsupported ? "" : heed_shape_text(shape, text),

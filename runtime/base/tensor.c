@@ -9,11 +9,13 @@
 static const struct {
   const char *name;
   size_t size;
-} dtypes[] = {[HEED_F32] = {"F32", 4},
-              [HEED_F16] = {"F16", 2},
-              [HEED_BF16] = {"BF16", 2},
-              [HEED_U8] = {"U8", 1},
-              [HEED_I32] = {"I32", 4}};
+} dtypes[] = {
+    [HEED_F32] = {"F32", 4}, [HEED_F16] = {"F16", 2}, [HEED_BF16] = {"BF16", 2},
+    [HEED_U8] = {"U8", 1},   [HEED_I32] = {"I32", 4},
+#if defined(HEED_INT8)
+    [HEED_I8] = {"I8", 1},
+#endif
+};
 
 const char *heed_dtype_name(heed_dtype dtype) {
   return (size_t)dtype < sizeof dtypes / sizeof *dtypes ? dtypes[dtype].name : "?";
@@ -97,6 +99,12 @@ uint16_t heed_f32_to_f16(float value) {
   }
   const uint32_t rebased = magnitude - 0x38000000u;
   return (uint16_t)(sign | ((rebased + 0xFFFu + ((rebased >> 13) & 1u)) >> 13));
+}
+
+uint16_t heed_f32_to_bf16(float value) {
+  const uint32_t bits = to_bits(value);
+  if ((bits & 0x7FFFFFFFu) > 0x7F800000u) return (uint16_t)(bits >> 16 | 0x40u);
+  return (uint16_t)((bits + 0x7FFFu + ((bits >> 16) & 1u)) >> 16);
 }
 
 void heed_widen(heed_dtype dtype, const void *from, float *to, size_t count) {

@@ -16,6 +16,7 @@ float heed_f16_to_f32(uint16_t half);
 float heed_bf16_to_f32(uint16_t brain);
 /* Round to nearest even. */
 uint16_t heed_f32_to_f16(float value);
+uint16_t heed_f32_to_bf16(float value);
 /* count elements of dtype F32, F16 or BF16 at `from` (any alignment) to float. */
 void heed_widen(heed_dtype dtype, const void *from, float *to, size_t count);
 

@@ -174,9 +174,9 @@ static bool is_expected(const char *name) { return strncmp(name, "expect.", 7) =
 static heed_status load(heed_case *test, case_tensor *slot, heed_dtype *dtype, heed_shape *shape,
                         heed_error *error) {
   const heed_safetensors_tensor *tensor = slot->tensor;
-  if (tensor->unsupported)
+  if (tensor->unsupported || tensor->dtype == HEED_I8)
     return heed_fail(error, HEED_UNSUPPORTED, "%s: tensor %s cannot be used (%s)", test->op,
-                     tensor->name, tensor->unsupported);
+                     tensor->name, tensor->unsupported ? tensor->unsupported : "this dtype");
   *shape = tensor->shape;
   *dtype = tensor->dtype == HEED_F16 || tensor->dtype == HEED_BF16 ? HEED_F32 : tensor->dtype;
   const uint64_t count = heed_shape_count(shape);

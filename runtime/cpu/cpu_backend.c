@@ -17,11 +17,19 @@ static bool has_avx512(void) {
          __builtin_cpu_supports("fma");
 }
 #endif
+#if defined(HEED_CPU_HAS_AVX512VNNI)
+extern const heed_cpu_level_table heed_cpu_level_vnni_avx512;
+static bool has_avx512vnni(void) { return has_avx512() && __builtin_cpu_supports("avx512vnni"); }
+#endif
 #if defined(HEED_CPU_HAS_AVX2)
 extern const heed_cpu_level_table heed_cpu_level_avx2;
 static bool has_avx2(void) {
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 }
+#endif
+#if defined(HEED_CPU_HAS_AVX2VNNI)
+extern const heed_cpu_level_table heed_cpu_level_vnni_avx2;
+static bool has_avx2vnni(void) { return has_avx2() && __builtin_cpu_supports("avxvnni"); }
 #endif
 #if defined(HEED_CPU_HAS_SSE2)
 extern const heed_cpu_level_table heed_cpu_level_sse2;
@@ -45,8 +53,14 @@ static const struct {
   const heed_cpu_level_table *table;
   bool (*usable)(void);
 } levels[] = {
+#if defined(HEED_CPU_HAS_AVX512VNNI)
+    {&heed_cpu_level_vnni_avx512, has_avx512vnni},
+#endif
 #if defined(HEED_CPU_HAS_AVX512)
     {&heed_cpu_level_avx512, has_avx512},
+#endif
+#if defined(HEED_CPU_HAS_AVX2VNNI)
+    {&heed_cpu_level_vnni_avx2, has_avx2vnni},
 #endif
 #if defined(HEED_CPU_HAS_AVX2)
     {&heed_cpu_level_avx2, has_avx2},

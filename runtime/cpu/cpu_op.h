@@ -19,6 +19,9 @@ typedef struct heed_cpu_step {
   const void *input[HEED_NODE_INPUTS]; /* by slot, as node->input; NULL where it is absent */
   void *output[HEED_NODE_OUTPUTS];     /* NULL where nobody wants it */
   heed_thread_pool *pool;
+#if defined(HEED_INT8)
+  const struct heed_cpu_int8 *int8; /* how panels of int8 are multiplied */
+#endif
   unsigned char *shared, *workers; /* scratch; worker i's begins at workers + i * worker_stride */
   size_t worker_stride;
 } heed_cpu_step;
@@ -27,6 +30,10 @@ typedef struct heed_cpu_op {
   /* bit i: the input in slot i, a constant [N, ...], is kept as packed panels (cpu/gemm.h) instead
    * of dense */
   uint32_t panels;
+#if defined(HEED_INT8)
+  /* bit i: where that constant is stored in int8, as panels of int8 (cpu/int8.h) */
+  uint32_t int8_panels;
+#endif
   /* NULL: no scratch */
   void (*measure)(const heed_plan *plan, const heed_node *node, heed_cpu_need *need);
   void (*run)(const heed_cpu_step *step);
@@ -41,6 +48,9 @@ typedef struct heed_cpu_level_table {
   /* Packs `rows` rows of a [N, depth] matrix (at most panel_columns of them) into one panel;
    * missing columns become 0. */
   void (*pack_panel)(const float *from, size_t depth, uint32_t rows, float *panel);
+#if defined(HEED_INT8)
+  const struct heed_cpu_int8 *int8;
+#endif
   const heed_cpu_op *ops[HEED_OP_KIND_COUNT];
 } heed_cpu_level_table;
 

@@ -5,11 +5,14 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "cpu/cpu_backend.h"
+#include "cpu/int8.h"
 
-/* A constant as one layout of it is kept. The same constant may be kept both ways. */
+/* How a constant is kept. The same one may be kept in several ways. */
+typedef enum layout { DENSE, PANELS, INT8_PANELS } layout;
+
 typedef struct kept {
   uint32_t id;
-  bool panels;
+  layout layout;
   void *data;
 } kept;
 
@@ -32,8 +35,16 @@ static bool is_constant(const heed_plan *plan, uint32_t id) {
   return heed_graph_record(plan->graph, id)->kind == HEED_VALUE_CONSTANT;
 }
 
-static bool wants_panels(const heed_cpu_backend *cpu, const heed_node *node, uint32_t slot) {
-  return cpu->level->ops[node->op]->panels >> slot & 1u;
+static layout wanted_layout(const heed_cpu_backend *cpu, const heed_plan *plan,
+                            const heed_node *node, uint32_t slot) {
+  const heed_cpu_op *op = cpu->level->ops[node->op];
+#if defined(HEED_INT8)
+  if (op->int8_panels >> slot & 1u && heed_cpu_int8_of(plan->graph, node->input[slot]))
+    return INT8_PANELS;
+#else
+  (void)plan;
+#endif
+  return (layout)(op->panels >> slot & 1u); /* PANELS or DENSE */
 }
 
 /* Rows and elements a row of a constant [N, ...] as a matrix. */
@@ -44,16 +55,19 @@ static void matrix_size(const heed_plan *plan, uint32_t id, uint64_t *rows, uint
 }
 
 static uint64_t kept_bytes(const heed_cpu_backend *cpu, const heed_plan *plan, uint32_t id,
-                           bool panels) {
-  if (!panels) return heed_plan_bytes(plan, id);
+                           layout as) {
+  if (as == DENSE) return heed_plan_bytes(plan, id);
   uint64_t rows, depth;
   matrix_size(plan, id, &rows, &depth);
-  return heed_cpu_divide_up(rows, cpu->level->panel_columns) * cpu->level->panel_columns * depth *
-         sizeof(float);
+  const uint64_t panels = heed_cpu_divide_up(rows, cpu->level->panel_columns);
+#if defined(HEED_INT8)
+  if (as == INT8_PANELS) return panels * heed_cpu_int8_panel_bytes(cpu->level->int8, depth);
+#endif
+  return panels * cpu->level->panel_columns * depth * sizeof(float);
 }
 
 typedef heed_status (*visit)(const heed_cpu_backend *cpu, const heed_plan *plan, uint32_t id,
-                             bool panels, void *user, heed_error *error);
+                             layout as, void *user, heed_error *error);
 
 /* Calls `to` for each constant of each node that runs; one that several nodes use comes several
  * times. */
@@ -63,7 +77,8 @@ static heed_status for_constants(const heed_cpu_backend *cpu, const heed_plan *p
     const heed_node *node = heed_plan_node(plan, step);
     for (uint32_t slot = 0; slot < heed_ops[node->op]->input_count; slot++)
       if (node->input[slot] && is_constant(plan, node->input[slot]))
-        HEED_TRY(to(cpu, plan, node->input[slot], wants_panels(cpu, node, slot), user, error));
+        HEED_TRY(
+            to(cpu, plan, node->input[slot], wanted_layout(cpu, plan, node, slot), user, error));
   }
   return HEED_OK;
 }
@@ -74,24 +89,24 @@ typedef struct list {
 } list;
 
 static heed_status count_use(const heed_cpu_backend *cpu, const heed_plan *plan, uint32_t id,
-                             bool panels, void *user, heed_error *error) {
-  (void)cpu, (void)plan, (void)id, (void)panels, (void)error;
+                             layout as, void *user, heed_error *error) {
+  (void)cpu, (void)plan, (void)id, (void)as, (void)error;
   ((list *)user)->count++;
   return HEED_OK;
 }
 
-static kept *find_kept(kept *items, size_t count, uint32_t id, bool panels) {
+static kept *find_kept(kept *items, size_t count, uint32_t id, layout as) {
   for (size_t i = 0; i < count; i++)
-    if (items[i].id == id && items[i].panels == panels) return &items[i];
+    if (items[i].id == id && items[i].layout == as) return &items[i];
   return NULL;
 }
 
 static heed_status add_use(const heed_cpu_backend *cpu, const heed_plan *plan, uint32_t id,
-                           bool panels, void *user, heed_error *error) {
+                           layout as, void *user, heed_error *error) {
   list *uses = user;
   (void)cpu, (void)plan, (void)error;
-  if (!find_kept(uses->items, uses->count, id, panels))
-    uses->items[uses->count++] = (kept){id, panels, NULL};
+  if (!find_kept(uses->items, uses->count, id, as))
+    uses->items[uses->count++] = (kept){id, as, NULL};
   return HEED_OK;
 }
 
@@ -127,7 +142,7 @@ static scratch measure_scratch(const heed_cpu_backend *cpu, const heed_plan *pla
   }
   for (size_t i = 0; i < count; i++) {
     uint64_t rows, depth;
-    if (!constants[i].panels) continue;
+    if (constants[i].layout == DENSE) continue;
     matrix_size(plan, constants[i].id, &rows, &depth);
     s.staging =
         larger(s.staging, (rows < cpu->level->panel_columns ? rows : cpu->level->panel_columns) *
@@ -151,7 +166,7 @@ heed_status heed_cpu_measure(heed_backend *backend, const heed_plan *plan, heed_
     memory->weights = 0;
     for (size_t i = 0; i < count; i++)
       if (!heed_u64_add(memory->weights,
-                        kept_bytes(cpu, plan, constants[i].id, constants[i].panels),
+                        kept_bytes(cpu, plan, constants[i].id, constants[i].layout),
                         &memory->weights))
         memory->weights = UINT64_MAX;
     memory->workspace = measure_scratch(cpu, plan, constants, count).total;
@@ -187,16 +202,42 @@ static heed_status read_panels(heed_program *program, const kept *constant, heed
   return HEED_OK;
 }
 
+#if defined(HEED_INT8)
+/* Likewise, as they are stored. */
+static heed_status read_int8_panels(heed_program *program, const kept *constant,
+                                    heed_error *error) {
+  const heed_cpu_int8 *way = program->backend->level->int8;
+  const heed_quantised *quantised = heed_graph_quantised(program->plan->graph, constant->id);
+  uint64_t rows, depth;
+  matrix_size(program->plan, constant->id, &rows, &depth);
+  int8_t *staging = (int8_t *)program->workspace;
+  unsigned char *panel = constant->data;
+  for (uint64_t row = 0; row < rows;
+       row += way->columns, panel += heed_cpu_int8_panel_bytes(way, depth)) {
+    const uint64_t count = rows - row < way->columns ? rows - row : way->columns;
+    HEED_TRY(heed_quantised_read(quantised, row * depth, count * depth, staging, error));
+    heed_cpu_int8_pack_panel(way, staging, quantised->scale + row, (size_t)depth, (uint32_t)count,
+                             panel);
+  }
+  return HEED_OK;
+}
+#endif
+
 static heed_status read_constants(heed_program *program, const heed_hooks *hooks,
                                   heed_error *error) {
   const heed_plan *plan = program->plan;
   uint64_t done = 0;
   for (size_t i = 0; i < program->constant_count; i++) {
     kept *constant = &program->constants[i];
-    const uint64_t bytes = kept_bytes(program->backend, plan, constant->id, constant->panels);
+    const uint64_t bytes = kept_bytes(program->backend, plan, constant->id, constant->layout);
     HEED_TRY(heed_ask_cancel(hooks, "reading weights", error));
     HEED_TRY(allocate(plan->context, bytes, "cpu backend: weights", &constant->data, error));
-    if (constant->panels)
+#if defined(HEED_INT8)
+    if (constant->layout == INT8_PANELS)
+      HEED_TRY(read_int8_panels(program, constant, error));
+    else
+#endif
+        if (constant->layout != DENSE)
       HEED_TRY(read_panels(program, constant, error));
     else
       HEED_TRY(heed_graph_read_constant(
@@ -215,6 +256,9 @@ static void prepare_step(heed_program *program, uint32_t index, const scratch *s
   step->plan = plan;
   step->node = heed_plan_node(plan, index);
   step->pool = program->backend->pool;
+#if defined(HEED_INT8)
+  step->int8 = program->backend->level->int8;
+#endif
   step->shared = program->workspace;
   step->workers = program->workspace ? program->workspace + s->shared : NULL;
   step->worker_stride = (size_t)s->worker;
@@ -223,7 +267,7 @@ static void prepare_step(heed_program *program, uint32_t index, const scratch *s
     if (!id) continue;
     if (is_constant(plan, id))
       step->input[slot] = find_kept(program->constants, program->constant_count, id,
-                                    wants_panels(program->backend, step->node, slot))
+                                    wanted_layout(program->backend, plan, step->node, slot))
                               ->data;
     else
       step->input[slot] = program->arena + heed_plan_offset(plan, id);

@@ -302,6 +302,17 @@ static void finish_rows(const heed_cpu_product *p, float *sums, size_t row, size
   }
 }
 
+#if !defined(HEED_INT8)
+static
+#endif
+    void
+    heed_cpu_finish(const heed_cpu_product *p, float *sums, size_t first, size_t count,
+                    size_t panel) {
+  for (size_t i = 0; i < count; i += FINISH_ROWS)
+    finish_rows(p, sums + i * HEED_TILE_COLUMNS, first + i,
+                count - i < FINISH_ROWS ? count - i : FINISH_ROWS, panel * HEED_TILE_COLUMNS);
+}
+
 /* One slice of the sum over the depth, for all the rows: sums += rows times that part of the panel.
  * The next part of the panel follows in memory, or the next panel: each tile calls for its share of
  * it, since the first tile to use it would wait for all of it. */
@@ -325,7 +336,5 @@ void heed_cpu_product_panel(const heed_cpu_product *p, const float *group, size_
   for (size_t from = 0; from < p->depth; from += slice)
     add_slice(group + from * count, count, weights + from * HEED_TILE_COLUMNS,
               p->depth - from < slice ? p->depth - from : slice, from > 0, sums);
-  for (size_t i = 0; i < count; i += FINISH_ROWS)
-    finish_rows(p, sums + i * HEED_TILE_COLUMNS, first + i,
-                count - i < FINISH_ROWS ? count - i : FINISH_ROWS, panel * HEED_TILE_COLUMNS);
+  heed_cpu_finish(p, sums, first, count, panel);
 }

@@ -10,6 +10,7 @@
 #define HEED_CPU_GEMM_H
 
 #include "cpu/cpu_op.h"
+#include "cpu/int8.h"
 #include "cpu/simd/f32xN.h"
 
 /* out [m, W] = (add ? out : 0) + x [m, k] times panel [k, W]; m <= HEED_TILE_ROWS; strides in
@@ -32,8 +33,9 @@ void HEED_CPU_SYMBOL(heed_cpu_activate)(heed_activation kind, const float *from,
 
 /* A product y = activation(x weight^T + bias) + residual, as linear and patch embedding run it. */
 typedef struct heed_cpu_product {
-  size_t rows, depth, columns;           /* x [rows, depth], given apart */
-  const float *panels, *bias, *residual; /* bias [columns], residual [rows, columns]; or NULL */
+  size_t rows, depth, columns; /* x [rows, depth], given apart */
+  const float *panels;
+  const float *bias, *residual; /* bias [columns], residual [rows, columns]; or NULL */
   heed_activation activation;
   float *y;
   /* y is [rows, columns] where heads is 0, else [parts, B, heads, tokens, head_depth] with rows = B
@@ -45,6 +47,26 @@ typedef struct heed_cpu_product {
  * count rounded up to whole tiles, times HEED_TILE_COLUMNS floats of scratch. */
 void HEED_CPU_SYMBOL(heed_cpu_product_panel)(const heed_cpu_product *product, const float *group,
                                              size_t first, size_t count, size_t panel, float *sums);
+
+#if defined(HEED_INT8)
+/* Bias, activation, residual, and out of `count` rows of sums of a panel into y. */
+void HEED_CPU_SYMBOL(heed_cpu_finish)(const heed_cpu_product *product, float *sums, size_t first,
+                                      size_t count, size_t panel);
+
+/* Quantises rows [m, depth], m at most HEED_TILE_ROWS, and packs them as a tile. */
+void HEED_CPU_SYMBOL(heed_cpu_int8_pack_tile)(const heed_cpu_int8 *way, const float *x,
+                                              size_t depth, size_t m, unsigned char *tile,
+                                              heed_cpu_int8_row *rows);
+/* As heed_cpu_product_panel, where `product->panels` are of int8 and the group's tiles too. */
+void HEED_CPU_SYMBOL(heed_cpu_int8_product_panel)(const heed_cpu_int8 *way,
+                                                  const heed_cpu_product *product,
+                                                  const unsigned char *group,
+                                                  const heed_cpu_int8_row *rows, size_t first,
+                                                  size_t count, size_t panel, float *sums);
+#endif
+#define heed_cpu_finish HEED_CPU_SYMBOL(heed_cpu_finish)
+#define heed_cpu_int8_pack_tile HEED_CPU_SYMBOL(heed_cpu_int8_pack_tile)
+#define heed_cpu_int8_product_panel HEED_CPU_SYMBOL(heed_cpu_int8_product_panel)
 
 #define heed_cpu_tile HEED_CPU_SYMBOL(heed_cpu_tile)
 #define heed_cpu_pack_panel HEED_CPU_SYMBOL(heed_cpu_pack_panel)

@@ -15,13 +15,32 @@
 const heed_cpu_term_table heed_cpu_terms = HEED_CPU_TERMS;
 #endif
 
-extern const heed_cpu_level_table HEED_CPU_SYMBOL(heed_cpu_level);
+/* A second table of the level has other products of int8. */
+#if defined(HEED_INT8_VNNI)
+#define TABLE HEED_CPU_SYMBOL(heed_cpu_level_vnni)
+#define NAME HEED_SIMD_NAME "vnni"
+#define LABEL HEED_SIMD_LABEL " VNNI"
+#define INT8 HEED_CPU_SYMBOL(heed_cpu_int8_vnni)
+#else
+#define TABLE HEED_CPU_SYMBOL(heed_cpu_level)
+#define NAME HEED_SIMD_NAME
+#define LABEL HEED_SIMD_LABEL
+#define INT8 HEED_CPU_SYMBOL(heed_cpu_int8_plain)
+#endif
 
-const heed_cpu_level_table HEED_CPU_SYMBOL(heed_cpu_level) = {
-    .name = HEED_SIMD_NAME,
-    .label = HEED_SIMD_LABEL,
+#if defined(HEED_INT8)
+extern const heed_cpu_int8 INT8;
+#endif
+extern const heed_cpu_level_table TABLE;
+
+const heed_cpu_level_table TABLE = {
+    .name = NAME,
+    .label = LABEL,
     .panel_columns = HEED_TILE_COLUMNS,
     .pack_panel = heed_cpu_pack_panel,
+#if defined(HEED_INT8)
+    .int8 = &INT8,
+#endif
     .ops =
         {
 #define HEED_OP(name) [HEED_OP_KIND_##name] = &HEED_CPU_SYMBOL(heed_cpu_##name),

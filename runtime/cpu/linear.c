@@ -17,6 +17,11 @@ typedef struct job {
   float *packed;
   size_t group_rows, panels, panels_per_task, tasks_per_group;
   size_t first, end; /* rows worked through now */
+#if defined(HEED_INT8)
+  const heed_cpu_int8 *int8; /* NULL: a product of floats */
+  size_t row_bytes;          /* of a packed row */
+  heed_cpu_int8_row *quantised;
+#endif
 } job;
 
 static size_t group_rows(size_t rows) {
@@ -34,6 +39,42 @@ static size_t rows_at_a_time(size_t rows) {
 static size_t rows_in_group(const job *j, size_t first) {
   return j->end - first < j->group_rows ? j->end - first : j->group_rows;
 }
+
+#if defined(HEED_INT8)
+/* The same tasks with rows of int8, packed as bytes. */
+static void pack_int8_task(uint64_t task, uint32_t worker, void *user) {
+  const job *j = user;
+  (void)worker;
+  const size_t at = (size_t)task * HEED_TILE_ROWS, left = j->end - j->first - at,
+               m = left < HEED_TILE_ROWS ? left : HEED_TILE_ROWS, depth = j->product.depth;
+  heed_cpu_int8_pack_tile(j->int8, j->x + (j->first + at) * depth, depth, m,
+                          (unsigned char *)j->packed + at * j->row_bytes, j->quantised + at);
+}
+
+static void run_int8_task(uint64_t task, uint32_t worker, void *user) {
+  const job *j = user;
+  const size_t first = (size_t)(task / j->tasks_per_group) * j->group_rows,
+               panel = (size_t)(task % j->tasks_per_group) * j->panels_per_task;
+  for (size_t i = panel; i < panel + j->panels_per_task && i < j->panels; i++)
+    heed_cpu_int8_product_panel(
+        j->int8, &j->product, (unsigned char *)j->packed + first * j->row_bytes,
+        j->quantised + first, j->first + first, rows_in_group(j, j->first + first), i,
+        heed_cpu_worker_scratch(j->step, worker));
+}
+
+static uint64_t int8_row_bytes(uint64_t depth, uint32_t group) {
+  return heed_cpu_divide_up(depth, group) * 4;
+}
+
+static void prepare_int8(job *j, uint32_t weight) {
+  if (!heed_cpu_int8_of(j->step->plan->graph, weight)) return;
+  const size_t rows = rows_at_a_time(j->product.rows);
+  j->int8 = j->step->int8;
+  j->quantised = (heed_cpu_int8_row *)(void *)j->step->shared;
+  j->packed = (float *)(void *)(j->quantised + rows);
+  j->row_bytes = (size_t)int8_row_bytes(j->product.depth, j->int8->group);
+}
+#endif
 
 static void pack_task(uint64_t task, uint32_t worker, void *user) {
   const job *j = user;
@@ -65,16 +106,24 @@ static void split(job *j) {
   j->tasks_per_group = heed_cpu_parts(j->panels, j->panels_per_task);
 }
 
+#if defined(HEED_INT8)
+#define PACK_TASK(j) ((j)->int8 ? pack_int8_task : pack_task)
+#define RUN_TASK(j) ((j)->int8 ? run_int8_task : run_task)
+#else
+#define PACK_TASK(j) pack_task
+#define RUN_TASK(j) run_task
+#endif
+
 static void multiply(job *j) {
   const size_t rows = j->product.rows, at_a_time = rows_at_a_time(rows);
   for (j->first = 0; j->first < rows; j->first = j->end) {
     j->end = rows - j->first < at_a_time ? rows : j->first + at_a_time;
     heed_thread_pool_run(j->step->pool, heed_cpu_parts(j->end - j->first, HEED_TILE_ROWS),
-                         pack_task, j);
+                         PACK_TASK(j), j);
     heed_thread_pool_run(
         j->step->pool,
-        (uint64_t)heed_cpu_parts(j->end - j->first, j->group_rows) * j->tasks_per_group, run_task,
-        j);
+        (uint64_t)heed_cpu_parts(j->end - j->first, j->group_rows) * j->tasks_per_group,
+        RUN_TASK(j), j);
   }
 }
 
@@ -98,6 +147,9 @@ static void run(const heed_cpu_step *step) {
     p->tokens = x_shape->dim[1];
     p->head_depth = p->columns / ((size_t)desc->parts * desc->heads);
   }
+#if defined(HEED_INT8)
+  prepare_int8(&j, desc->weight.id);
+#endif
   split(&j);
   multiply(&j);
 }
@@ -109,7 +161,15 @@ static void measure(const heed_plan *plan, const heed_node *node, heed_cpu_need 
       (size_t)(heed_shape_count(&heed_graph_record(plan->graph, desc->x.id)->shape) / depth);
   need->worker = (uint64_t)group_rows(rows) * HEED_TILE_COLUMNS * sizeof(float);
   need->shared = (uint64_t)rows_at_a_time(rows) * depth * sizeof(float);
+#if defined(HEED_INT8)
+  if (heed_cpu_int8_of(plan->graph, desc->weight.id)) /* groups of two take the most */
+    need->shared = rows_at_a_time(rows) * (sizeof(heed_cpu_int8_row) + int8_row_bytes(depth, 2));
+#endif
 }
 
-const heed_cpu_op HEED_CPU_SYMBOL(heed_cpu_linear) = {
-    .panels = 1u << HEED_LINEAR_INPUT_WEIGHT, .measure = measure, .run = run};
+const heed_cpu_op HEED_CPU_SYMBOL(heed_cpu_linear) = {.panels = 1u << HEED_LINEAR_INPUT_WEIGHT,
+#if defined(HEED_INT8)
+                                                      .int8_panels = 1u << HEED_LINEAR_INPUT_WEIGHT,
+#endif
+                                                      .measure = measure,
+                                                      .run = run};

@@ -27,6 +27,9 @@ typedef struct heed_value_record {
   void *read_user;
   /* id of the U8 [B, T] that says which tokens of this [B, T, C] are real; 0: not known */
   uint32_t mask;
+#if defined(HEED_INT8)
+  const struct heed_quantised *quantised; /* CONSTANT: how it is stored in int8, or NULL */
+#endif
 } heed_value_record;
 
 struct heed_graph {

@@ -12,6 +12,9 @@ typedef struct heed_checkpoint_tensor {
   /* what it is for (heed_role_pattern), or NULL; a fused tensor has the first of its parts */
   const char *role;
   uint32_t layer;
+#if defined(HEED_INT8)
+  struct heed_checkpoint_tensor *scale; /* of an I8 tensor (model/int8_weights.h); NULL: none */
+#endif
 } heed_checkpoint_tensor;
 
 typedef struct heed_checkpoint heed_checkpoint;
@@ -46,6 +49,22 @@ heed_status heed_checkpoint_need(heed_checkpoint *checkpoint, const char *name,
 /* Elements [first, first + count) as float. */
 heed_status heed_checkpoint_read(const heed_checkpoint_tensor *tensor, uint64_t first,
                                  uint64_t count, float *to, heed_error *error);
+
+/* ---- tensors in int8 and their scales: model/int8_weights.c, with HEED_INT8 alone */
+
+#define HEED_SCALE_SUFFIX "_scale"
+
+/* Gives every I8 tensor its scales, where the checkpoint has them. */
+void heed_checkpoint_pair_scales(heed_checkpoint *checkpoint);
+/* Whether the scales of an I8 tensor are there and fit; marks them as used. Statuses: INVALID_FILE,
+ * UNSUPPORTED. */
+heed_status heed_checkpoint_use_scales(const heed_checkpoint_tensor *tensor, heed_error *error);
+/* The scales of rows [first, first + count): finite and above 0, else INVALID_FILE. */
+heed_status heed_checkpoint_scales(const heed_checkpoint_tensor *tensor, uint64_t first,
+                                   uint64_t count, float *to, heed_error *error);
+/* Elements [first, first + count) of an I8 tensor as floats: stored number times scale. */
+heed_status heed_checkpoint_read_int8(const heed_checkpoint_tensor *tensor, uint64_t first,
+                                      uint64_t count, float *to, heed_error *error);
 
 typedef struct heed_checkpoint_totals {
   uint64_t elements, bytes; /* of the used tensors */

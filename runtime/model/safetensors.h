@@ -42,7 +42,8 @@ const heed_safetensors_tensor *heed_safetensors_find(const heed_safetensors *fil
 /* The metadata entry of this key, or NULL. */
 const char *heed_safetensors_metadata(const heed_safetensors *file, const char *key);
 
-/* Reads elements [first, first + count): F32, F64, F16 and BF16 as float, U8 and I32 as they are.
+/* Reads elements [first, first + count): F32, F64, F16 and BF16 as float, U8, I8 and I32 as they
+ * are.
  * Allocates nothing; may be called from several threads when the source may. Statuses:
  * INVALID_ARGUMENT, UNSUPPORTED, IO. */
 heed_status heed_safetensors_read(const heed_safetensors *file,

@@ -27,8 +27,8 @@ typedef struct writer {
 
 /* As the reference orders dtypes. */
 static int dtype_order(heed_dtype dtype) {
-  static const int order[] = {
-      [HEED_U8] = 0, [HEED_F16] = 1, [HEED_BF16] = 2, [HEED_I32] = 3, [HEED_F32] = 4};
+  static const int order[] = {[HEED_U8] = 0,   [HEED_I8] = 1,  [HEED_F16] = 2,
+                              [HEED_BF16] = 3, [HEED_I32] = 4, [HEED_F32] = 5};
   return order[dtype];
 }
 

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "base/tensor.h"
+#include "model/int8_weights.h"
 #include "model/vit_builder.h"
 
 /* A constant behind the graph: joined roles, times a factor, times a scale per row (layer scale
@@ -35,6 +36,10 @@ heed_value heed_vit_define(heed_vit_builder *b, const heed_weight *weight, heed_
   bool present = false;
   for (uint32_t i = 0; i < weight->count; i++) present = present || weight->part[i].tensor;
   if (!present || !b->graph) return (heed_value){0};
+#if defined(HEED_INT8)
+  const heed_value int8 = heed_weight_define_int8(b->graph, weight, &shape, factor, row_scale);
+  if (int8.id) return int8;
+#endif
   const scaled_weight scaled = {*weight, factor, row_scale,
                                 heed_shape_count(&shape) / shape.dim[0]};
   void *kept = heed_graph_keep(b->graph, &scaled, sizeof scaled);

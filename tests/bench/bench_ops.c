@@ -18,7 +18,9 @@
 
 typedef struct shape {
   const char *op;
-  uint32_t a, b, c; /* linear: rows, depth, columns; attention: heads, tokens, depth */
+  /* linear, int8 (linear with such weights): rows, depth, columns; attention: heads, tokens,
+   * depth */
+  uint32_t a, b, c;
   heed_activation activation;
 } shape;
 
@@ -32,6 +34,15 @@ static const shape shapes[] = {
     {"linear", 197, 768, 768, 0},
     {"linear", 1024, 1024, 1024, 0},
     {"linear", 1, 768, 1000, 0},
+#if defined(HEED_INT8)
+    {"int8", 197, 192, 768, 0},
+    {"int8", 197, 384, 1536, 0},
+    {"int8", 197, 768, 2304, 0},
+    {"int8", 197, 768, 3072, 0},
+    {"int8", 197, 768, 3072, HEED_ACTIVATION_GELU},
+    {"int8", 197, 3072, 768, 0},
+    {"int8", 197, 768, 768, 0},
+#endif
     {"attention", 3, 197, 64, 0},
     {"attention", 12, 197, 64, 0},
     {"attention", 12, 1024, 64, 0},
@@ -60,15 +71,32 @@ static heed_value input(heed_graph *graph, const char *name, heed_shape size) {
   return heed_define_input(graph, name, HEED_F32, &size);
 }
 
+/* The bytes of the floats as weights, all of one scale. */
+static heed_value define_int8(heed_graph *graph, const shape *s, const float *weights) {
+#if defined(HEED_INT8)
+  static float scale[4096];
+  for (size_t i = 0; i < sizeof scale / sizeof *scale; i++) scale[i] = 0.01f;
+  const heed_quantised_desc weight = {.struct_size = sizeof weight,
+                                      .shape = HEED_SHAPE(s->c, s->b),
+                                      .scale = scale,
+                                      .data = (const int8_t *)weights};
+  return heed_define_quantised(graph, &weight);
+#else
+  (void)graph, (void)s, (void)weights;
+  return (heed_value){0};
+#endif
+}
+
 static heed_value define(heed_graph *graph, const shape *s, const float *weights) {
-  if (strcmp(s->op, "linear") == 0) {
+  const bool int8 = strcmp(s->op, "int8") == 0;
+  if (int8 || strcmp(s->op, "linear") == 0) {
     const heed_constant_desc weight = {sizeof weight, NULL, HEED_F32, HEED_SHAPE(s->c, s->b),
                                        weights,       NULL, NULL};
     const heed_constant_desc bias = {sizeof bias, NULL, HEED_F32, HEED_SHAPE(s->c),
                                      weights,     NULL, NULL};
     heed_linear_desc desc = {.struct_size = sizeof desc, .activation = s->activation};
     desc.x = input(graph, "x", HEED_SHAPE(s->a, s->b));
-    desc.weight = heed_define_constant(graph, &weight);
+    desc.weight = int8 ? define_int8(graph, s, weights) : heed_define_constant(graph, &weight);
     desc.bias = heed_define_constant(graph, &bias);
     return heed_define_linear(graph, &desc);
   }

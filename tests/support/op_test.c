@@ -50,6 +50,7 @@ __attribute__((weak)) bool test_backend_is_clean(const heed_backend *backend) {
 }
 __attribute__((weak)) uint32_t test_backend_slowness(void) { return 1; }
 __attribute__((weak)) bool test_backend_is_half(void) { return false; }
+__attribute__((weak)) bool test_backend_wants_int8(void) { return false; }
 
 uint32_t op_test_share(uint32_t cases) {
   const uint32_t share = cases / test_backend_slowness();
@@ -60,7 +61,8 @@ uint32_t test_backend_count(void) {
   if (!all.count) test_backend_add_more();
   if (all.count) return all.count;
   for (uint32_t i = 0; heed_cpu_level(i); i++)
-    for (uint32_t t = 0; t < 2; t++) {
+    for (uint32_t t = 0; t < 2 && (!strstr(heed_cpu_level(i), "vnni") || test_backend_wants_int8());
+         t++) {
       char name[64];
       snprintf(name, sizeof name, "cpu %s %u threads", heed_cpu_level(i), thread_counts[t]);
       test_backend_add(name, open_cpu, 2 * i + t, 0.0);

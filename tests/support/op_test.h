@@ -22,6 +22,9 @@ bool test_backend_is_clean(const heed_backend *backend);
 uint32_t test_backend_slowness(void);
 /* Whether factors of products are fp16 on the backends here. */
 bool test_backend_is_half(void);
+/* Defined by a test of int8: whether to add the levels that differ from others by their products of
+ * int8 alone. */
+bool test_backend_wants_int8(void);
 /* How many of so many random cases to run on the backends of this program. */
 uint32_t op_test_share(uint32_t cases);
 

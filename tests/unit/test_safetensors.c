@@ -228,7 +228,7 @@ static void every_dtype(void **state) {
     int bytes_of_8;
     bool readable;
   } dtypes[] = {{"BOOL", 8, false},        {"F4", 4, false},          {"F6_E2M3", 6, false},
-                {"F6_E3M2", 6, false},     {"U8", 8, true},           {"I8", 8, false},
+                {"F6_E3M2", 6, false},     {"U8", 8, true},           {"I8", 8, true},
                 {"F8_E5M2", 8, false},     {"F8_E4M3", 8, false},     {"F8_E8M0", 8, false},
                 {"F8_E4M3FNUZ", 8, false}, {"F8_E5M2FNUZ", 8, false}, {"I16", 16, false},
                 {"U16", 16, false},        {"F16", 16, true},         {"BF16", 16, true},

@@ -266,7 +266,8 @@ typedef enum heed_dtype {
   HEED_F16 = 1,
   HEED_BF16 = 2,
   HEED_U8 = 3,
-  HEED_I32 = 4
+  HEED_I32 = 4,
+  HEED_I8 = 5 /* of files and of int8 weights; no value of a graph has it */
 } heed_dtype;
 
 #define HEED_MAX_RANK 6
@@ -380,6 +381,21 @@ typedef struct heed_constant_desc {
   void *read_user;
 } heed_constant_desc;
 HEED_API heed_value heed_define_constant(heed_graph *graph, const heed_constant_desc *desc);
+
+/* EXPERIMENTAL. A constant F32 [N, ...] that is stored in int8 with one scale per row: element (n,
+ * ...) is scale[n] times the stored number. Every op takes it as its floats. As the weight of a
+ * linear node the CPU backend keeps it in int8, quantises each row of x to 8 bits and sums in int32
+ * (docs/quantisation.md). `read` gives elements as int8_t. */
+typedef struct heed_quantised_desc {
+  size_t struct_size;
+  const char *name; /* may be NULL */
+  heed_shape shape;
+  const float *scale;      /* [N], finite; borrowed until the graph is destroyed */
+  const int8_t *data;      /* borrowed until the graph is destroyed; or NULL and */
+  heed_constant_read read; /* called when a session is created */
+  void *read_user;
+} heed_quantised_desc;
+HEED_API heed_value heed_define_quantised(heed_graph *graph, const heed_quantised_desc *desc);
 
 /* A view of `base` from element `offset` on, with another shape; no copy. It names the parts of a
  * stacked result. */
@@ -863,6 +879,35 @@ typedef struct heed_tensor_info {
 /* The number of tensors in the files, and each of them. */
 HEED_API uint32_t heed_model_tensor_count(const heed_model *model);
 HEED_API void heed_model_tensor(const heed_model *model, uint32_t index, heed_tensor_info *info);
+
+/* EXPERIMENTAL. How heed_model_convert stores the weights of the blocks' linear maps. */
+typedef enum heed_storage {
+  HEED_STORAGE_INT8, /* int8 with one scale per output channel (docs/quantisation.md) */
+  HEED_STORAGE_F16,
+  HEED_STORAGE_BF16
+} heed_storage;
+/* Takes the next `count` bytes of a file. */
+typedef heed_status (*heed_sink)(void *user, const void *bytes, size_t count, heed_error *error);
+typedef struct heed_convert_desc {
+  size_t struct_size;
+  heed_storage storage;
+  const char *source_sha256; /* of the original, for the metadata; or NULL */
+  heed_sink sink;            /* required */
+  void *user;
+} heed_convert_desc;
+typedef struct heed_convert_info {
+  uint32_t converted, kept;           /* tensors */
+  uint32_t left_out;                  /* tensors of a dtype that heed does not read */
+  uint64_t bytes_before, bytes_after; /* of the tensors that are written */
+} heed_convert_info;
+/* EXPERIMENTAL. Writes the model's tensors as one .safetensors file: the weights of query, key,
+ * value, output, gate and MLP of each layer as `storage` says, all others as they are stored. Holds
+ * the whole file in memory. info may be NULL. Statuses: UNSUPPORTED (no vision or text transformer,
+ * weights that are int8 already, a number that fp16 does not hold), INVALID_FILE (a weight that is
+ * not finite), IO, OUT_OF_MEMORY, what the sink returns. */
+HEED_NODISCARD HEED_API heed_status heed_model_convert(const heed_model *model,
+                                                       const heed_convert_desc *desc,
+                                                       heed_convert_info *info, heed_error *error);
 /* The role of the index-th optional tensor that the files lack; NULL after the last. (A required
  * tensor that is missing is an error of heed_model_open, which names it.) */
 HEED_API const char *heed_model_absent(const heed_model *model, uint32_t index);
@@ -1024,7 +1069,8 @@ typedef struct heed_backend heed_backend;
 typedef struct heed_cpu_desc {
   size_t struct_size;
   uint32_t threads; /* 0: one per core */
-  /* NULL: the best of this machine; or "scalar", "sse2", "avx2", "avx512", "neon", "wasm128" */
+  /* NULL: the best of this machine; or "scalar", "sse2", "avx2", "avx512", "neon", "wasm128".
+   * "avx2vnni" and "avx512vnni" are avx2 and avx512 with VNNI for int8 weights. */
   const char *level;
 } heed_cpu_desc;
 #define HEED_CPU_DESC_INIT \

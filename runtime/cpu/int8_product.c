@@ -1,0 +1,140 @@
+/* Rows quantised on the way into a product of int8, and its sums as floats again. */
+#include <float.h>
+#include <math.h>
+
+#include "cpu/gemm.h"
+#include "cpu/simd/int8.h"
+
+/* Numbers of a row that are quantised at a time: whole vectors and whole groups. */
+#define CHUNK 64u
+
+/* Extremes of a row and 0; and whether it has a NaN or an infinity, 0 times which is NaN. */
+static bool find_range(const float *x, size_t depth, float *least, float *most) {
+  const f32xN zero = f32_set1(0.0f);
+  f32xN low = zero, high = zero, odd = zero;
+  size_t k = 0;
+  for (; k + HEED_SIMD_WIDTH <= depth; k += HEED_SIMD_WIDTH) {
+    const f32xN a = f32_load(x + k);
+    low = f32_min(low, a);
+    high = f32_max(high, a);
+    odd = f32_fma(a, zero, odd);
+  }
+  if (k < depth) {
+    const f32xN a = f32_load_tail(x + k, (uint32_t)(depth - k));
+    low = f32_min(low, a);
+    high = f32_max(high, a);
+    odd = f32_fma(a, zero, odd);
+  }
+  *least = -f32_reduce_max(f32_sub(zero, low));
+  *most = f32_reduce_max(high);
+  return f32_reduce_add(odd) == 0.0f;
+}
+
+typedef struct grid {
+  float inverse, zero;
+} grid;
+
+/* To the nearest whole number, ties to even; |x| < 2^22. */
+static f32xN round_whole(f32xN x) {
+  const f32xN magic = f32_set1(HEED_SIMD_MAGIC);
+  return f32_sub(f32_add(x, magic), magic);
+}
+
+/* A row of zeros, or one so small that its step would be denormal, is kept as zeros. */
+static grid choose_grid(const float *x, size_t depth, heed_cpu_int8_row *row) {
+  float least, most;
+  const bool finite = find_range(x, depth, &least, &most);
+  row->scale = finite ? most / 255.0f - least / 255.0f : NAN;
+  if (finite && row->scale < FLT_MIN) row->scale = 1.0f;
+  grid g = {0.0f, 0.0f};
+  if (!finite) return g;
+  g.inverse = 1.0f / row->scale;
+  g.zero = -least * g.inverse + HEED_SIMD_MAGIC;
+  g.zero -= HEED_SIMD_MAGIC;
+  if (g.zero > 255.0f) g.zero = 255.0f;
+  return g;
+}
+
+/* x[count] on the grid, as bytes. */
+static void quantise(const float *x, size_t count, const grid *g, uint8_t bytes[CHUNK]) {
+  const f32xN inverse = f32_set1(g->inverse), zero = f32_set1(g->zero), least = f32_set1(0.0f),
+              most = f32_set1(255.0f);
+  for (size_t k = 0; k < count; k += HEED_SIMD_WIDTH) {
+    const f32xN a =
+        count - k < HEED_SIMD_WIDTH ? f32_load_tail(x + k, (uint32_t)(count - k)) : f32_load(x + k);
+    const f32xN q = f32_add(round_whole(f32_mul(a, inverse)), zero);
+    f32_narrow(f32_min(f32_max(q, least), most), bytes + k);
+  }
+}
+
+/* Bytes as groups of four, `step` bytes apart. */
+static void pack_fours(const uint8_t *bytes, size_t groups, uint32_t flip, unsigned char *to,
+                       size_t step) {
+  for (size_t i = 0; i < groups; i++, to += step) {
+    uint32_t word;
+    memcpy(&word, bytes + 4 * i, sizeof word);
+    word ^= flip * 0x01010101u;
+    memcpy(to, &word, sizeof word);
+  }
+}
+
+/* Bytes as pairs of int16_t. */
+static void pack_pairs(const uint8_t *bytes, size_t groups, unsigned char *to, size_t step) {
+  for (size_t i = 0; i < groups; i++, to += step) {
+    const uint32_t word = bytes[2 * i] | (uint32_t)bytes[2 * i + 1] << 16;
+    memcpy(to, &word, sizeof word);
+  }
+}
+
+static void pack_row(const heed_cpu_int8 *way, const float *x, size_t depth, const grid *g,
+                     unsigned char *to, size_t step) {
+  uint8_t bytes[CHUNK] = {0};
+  for (size_t k = 0; k < depth; k += CHUNK) {
+    const size_t count = depth - k < CHUNK ? depth - k : CHUNK,
+                 groups = heed_cpu_parts(count, way->group);
+    quantise(x + k, count, g, bytes);
+    if (way->group == 4)
+      pack_fours(bytes, groups, way->flip, to, step);
+    else
+      pack_pairs(bytes, groups, to, step);
+    to += CHUNK / way->group * step;
+  }
+}
+
+void heed_cpu_int8_pack_tile(const heed_cpu_int8 *way, const float *x, size_t depth, size_t m,
+                             unsigned char *tile, heed_cpu_int8_row *rows) {
+  for (size_t i = 0; i < m; i++) {
+    const grid g = choose_grid(x + i * depth, depth, &rows[i]);
+    rows[i].zero = (int32_t)g.zero - (int32_t)way->flip;
+    pack_row(way, x + i * depth, depth, &g, tile + 4 * i, 4 * m);
+  }
+}
+
+/* Sums [m, W] of int32 as floats: (sum - zero total) times both scales. */
+static void widen(const int32_t *from, const heed_cpu_int8_row *rows, size_t m, const float *scales,
+                  const int32_t *totals, float *to) {
+  for (size_t i = 0; i < m; i++)
+    for (size_t n = 0; n < HEED_TILE_COLUMNS; n += HEED_SIMD_WIDTH) {
+      const size_t at = i * HEED_TILE_COLUMNS + n;
+      const f32xN both = f32_mul(f32_set1(rows[i].scale), f32_load(scales + n));
+      f32_store(to + at, f32_mul(f32_from_sums(from + at, totals + n, rows[i].zero), both));
+    }
+}
+
+void heed_cpu_int8_product_panel(const heed_cpu_int8 *way, const heed_cpu_product *p,
+                                 const unsigned char *group, const heed_cpu_int8_row *rows,
+                                 size_t first, size_t count, size_t panel, float *sums) {
+  int32_t tile[HEED_TILE_ROWS * HEED_TILE_COLUMNS];
+  const size_t groups = heed_cpu_parts(p->depth, way->group);
+  const unsigned char *data = (const unsigned char *)(const void *)p->panels +
+                              panel * (size_t)heed_cpu_int8_panel_bytes(way, p->depth);
+  const float *scales = (const float *)(const void *)data;
+  const int32_t *totals = (const int32_t *)(const void *)(scales + HEED_TILE_COLUMNS);
+  const int8_t *weights = (const int8_t *)(totals + HEED_TILE_COLUMNS);
+  for (size_t i = 0; i < count; i += HEED_TILE_ROWS) {
+    const size_t m = count - i < HEED_TILE_ROWS ? count - i : HEED_TILE_ROWS;
+    way->tile[m](group + i * groups * 4, weights, groups, tile);
+    widen(tile, rows + i, m, scales, totals, sums + i * HEED_TILE_COLUMNS);
+  }
+  heed_cpu_finish(p, sums, first, count, panel);
+}

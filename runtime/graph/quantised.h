@@ -1,0 +1,30 @@
+/* Constants that are stored in int8: floats to whoever reads them, int8 and scales to a backend
+ * that multiplies in int8. Built with HEED_INT8 alone; else no constant is stored so. */
+#ifndef HEED_GRAPH_QUANTISED_H
+#define HEED_GRAPH_QUANTISED_H
+
+#include "graph/graph.h"
+
+typedef struct heed_quantised {
+  const float *scale; /* one per row */
+  uint64_t depth;     /* elements of a row */
+  const int8_t *data; /* or NULL and */
+  heed_constant_read read;
+  void *read_user;
+} heed_quantised;
+
+/* How a value is stored in int8; NULL: it is not. */
+static inline const heed_quantised *heed_graph_quantised(const heed_graph *graph, uint32_t id) {
+#if defined(HEED_INT8)
+  return heed_graph_record(graph, id)->quantised;
+#else
+  (void)graph, (void)id;
+  return NULL;
+#endif
+}
+
+/* Elements [first, first + count) as they are stored. */
+heed_status heed_quantised_read(const heed_quantised *quantised, uint64_t first, uint64_t count,
+                                int8_t *to, heed_error *error);
+
+#endif

@@ -1,0 +1,185 @@
+/* int8 tensors and their scales, from files to constants. */
+#include "model/int8_weights.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "base/tensor.h"
+#include "base/utf8.h"
+
+#if defined(HEED_INT8)
+void heed_checkpoint_pair_scales(heed_checkpoint *checkpoint) {
+  char name[HEED_NAME_SIZE + sizeof HEED_SCALE_SUFFIX];
+  for (uint32_t i = 0; i < heed_checkpoint_count(checkpoint); i++) {
+    const char *of = heed_checkpoint_get(checkpoint, i)->info->name;
+    const size_t length = strlen(of);
+    if (heed_checkpoint_get(checkpoint, i)->info->dtype != HEED_I8 || length >= HEED_NAME_SIZE)
+      continue;
+    memcpy(name, of, length);
+    memcpy(name + length, HEED_SCALE_SUFFIX, sizeof HEED_SCALE_SUFFIX);
+    heed_checkpoint_find(checkpoint, of)->scale = heed_checkpoint_find(checkpoint, name);
+  }
+}
+
+heed_status heed_checkpoint_use_scales(const heed_checkpoint_tensor *tensor, heed_error *error) {
+  char found[HEED_SHAPE_TEXT_SIZE];
+  const char *file = heed_safetensors_name(tensor->file);
+  heed_checkpoint_tensor *scale = tensor->scale;
+  const uint32_t rows = tensor->info->shape.rank ? tensor->info->shape.dim[0] : 0;
+  if (!scale)
+    return heed_fail(error, HEED_UNSUPPORTED,
+                     "%s: tensor %.*s has no scales (found I8 alone, expected also %.*s%s)", file,
+                     HEED_CUT(tensor->info->name), HEED_CUT(tensor->info->name), HEED_SCALE_SUFFIX);
+  const heed_shape flat = HEED_SHAPE(rows), tall = HEED_SHAPE(rows, 1);
+  if (scale->info->unsupported ||
+      (scale->info->dtype != HEED_F32 && scale->info->dtype != HEED_F16 &&
+       scale->info->dtype != HEED_BF16))
+    return heed_fail(error, HEED_UNSUPPORTED,
+                     "%s: tensor %.*s has the wrong dtype (found %s, expected F32, F16 or BF16)",
+                     file, HEED_CUT(scale->info->name), scale->info->dtype_name);
+  if (!heed_shape_equal(&scale->info->shape, &flat) &&
+      !heed_shape_equal(&scale->info->shape, &tall))
+    return heed_fail(error, HEED_UNSUPPORTED,
+                     "%s: tensor %.*s has the wrong shape (found %s, expected one scale per row, "
+                     "[%u, 1])",
+                     file, HEED_CUT(scale->info->name), heed_shape_text(&scale->info->shape, found),
+                     rows);
+  scale->used = true;
+  return HEED_OK;
+}
+
+heed_status heed_checkpoint_scales(const heed_checkpoint_tensor *tensor, uint64_t first,
+                                   uint64_t count, float *to, heed_error *error) {
+  HEED_TRY(heed_checkpoint_read(tensor->scale, first, count, to, error));
+  for (uint64_t i = 0; i < count; i++)
+    if (!isfinite(to[i]) || to[i] <= 0.0f)
+      return heed_fail(error, HEED_INVALID_FILE,
+                       "%s: invalid scale in row %llu of tensor %.*s (found %g, expected a finite "
+                       "number above 0)",
+                       heed_safetensors_name(tensor->file), (unsigned long long)(first + i),
+                       HEED_CUT(tensor->scale->info->name), (double)to[i]);
+  return HEED_OK;
+}
+
+heed_status heed_checkpoint_read_int8(const heed_checkpoint_tensor *tensor, uint64_t first,
+                                      uint64_t count, float *to, heed_error *error) {
+  enum { ROWS = 64, CHUNK = 1024 };
+  float scales[ROWS];
+  int8_t numbers[CHUNK];
+  const uint64_t depth = tensor->info->count / tensor->info->shape.dim[0];
+  uint64_t row = 0, rows = 0; /* whose scales are here */
+  while (count > 0) {
+    const uint64_t part = count < CHUNK ? count : CHUNK;
+    HEED_TRY(heed_safetensors_read(tensor->file, tensor->info, first, part, numbers, error));
+    for (uint64_t i = 0; i < part; i++) {
+      const uint64_t at = (first + i) / depth;
+      if (at >= row + rows) {
+        const uint64_t left = tensor->info->shape.dim[0] - at,
+                       last = (first + count - 1) / depth - at + 1;
+        row = at;
+        rows = left < ROWS ? left : ROWS;
+        rows = last < rows ? last : rows;
+        HEED_TRY(heed_checkpoint_scales(tensor, row, rows, scales, error));
+      }
+      to[i] = (float)numbers[i] * scales[at - row];
+    }
+    to += part;
+    first += part;
+    count -= part;
+  }
+  return HEED_OK;
+}
+
+static bool says(const heed_json *json, heed_json_value object, const char *key, const char *value,
+                 const char **found) {
+  *found = "nothing";
+  return heed_json_string(json, heed_json_get(json, object, key), found, NULL) &&
+         strcmp(*found, value) == 0;
+}
+
+heed_status heed_config_check_int8(const heed_config *config, const heed_checkpoint *checkpoint,
+                                   heed_error *error) {
+  bool any = false;
+  const char *found;
+  for (uint32_t i = 0; i < heed_checkpoint_count(checkpoint); i++)
+    any = any || heed_checkpoint_get(checkpoint, i)->scale;
+  if (!any || !config->json) return HEED_OK;
+  const heed_json_value object =
+      heed_json_get(config->json, heed_json_root(config->json), "quantization_config");
+  if (!object) return HEED_OK;
+  if (!says(config->json, object, "quant_method", "compressed-tensors", &found))
+    return heed_fail(error, HEED_UNSUPPORTED,
+                     "config.json: unsupported quant_method (found %.*s, expected "
+                     "compressed-tensors)",
+                     HEED_CUT(found));
+  if (!says(config->json, object, "format", "int-quantized", &found))
+    return heed_fail(error, HEED_UNSUPPORTED,
+                     "config.json: unsupported format of quantised weights (found %.*s, expected "
+                     "int-quantized)",
+                     HEED_CUT(found));
+  return HEED_OK;
+}
+
+/* ------------------------------------------------------------------------------------ constants */
+
+/* A heed_constant_read of int8; user is a heed_weight. */
+static heed_status read_weight(void *user, uint64_t first, uint64_t count, void *to,
+                               heed_error *error) {
+  const heed_weight *weight = user;
+  int8_t *out = to;
+  for (uint32_t i = 0; i < weight->count && count; i++) {
+    const heed_role_ref *part = &weight->part[i];
+    if (first >= part->count) {
+      first -= part->count;
+      continue;
+    }
+    const uint64_t here = count < part->count - first ? count : part->count - first;
+    HEED_TRY(heed_safetensors_read(part->tensor->file, part->tensor->info, part->first + first,
+                                   here, out, error));
+    out += here;
+    count -= here;
+    first = 0;
+  }
+  return HEED_OK;
+}
+
+static bool is_int8(const heed_weight *weight, const heed_shape *shape) {
+  for (uint32_t i = 0; i < weight->count; i++) {
+    const heed_role_ref *part = &weight->part[i];
+    if (!part->tensor || part->tensor->info->dtype != HEED_I8 || part->stride) return false;
+  }
+  return shape->rank == 2;
+}
+
+static heed_status read_scales(const heed_weight *weight, uint64_t depth, float *scale,
+                               heed_error *error) {
+  for (uint32_t i = 0; i < weight->count; i++) {
+    const heed_role_ref *part = &weight->part[i];
+    HEED_TRY(heed_checkpoint_scales(part->tensor, part->first / depth, part->count / depth, scale,
+                                    error));
+    scale += part->count / depth;
+  }
+  return HEED_OK;
+}
+
+heed_value heed_weight_define_int8(heed_graph *graph, const heed_weight *weight,
+                                   const heed_shape *shape, float factor, const float *row_scale) {
+  heed_error error;
+  if (!is_int8(weight, shape)) return (heed_value){0};
+  const uint32_t rows = shape->dim[0];
+  heed_weight *kept = heed_graph_keep(graph, weight, sizeof *weight);
+  float *scale = kept ? heed_graph_keep(graph, NULL, rows * sizeof *scale) : NULL;
+  if (!scale) return (heed_value){0};
+  if (read_scales(weight, shape->dim[1], scale, &error) != HEED_OK)
+    return heed_graph_fail(graph, &error);
+  for (uint32_t row = 0; row < rows; row++)
+    scale[row] *= factor * (row_scale ? row_scale[row] : 1.0f);
+  const heed_quantised_desc desc = {.struct_size = sizeof desc,
+                                    .shape = *shape,
+                                    .scale = scale,
+                                    .read = read_weight,
+                                    .read_user = kept};
+  return heed_define_quantised(graph, &desc);
+}
+#endif
