@@ -18,7 +18,7 @@ usage_error() { # name, a part of the sentence, arguments...
 micro=$vectors/vit/micro_32
 picture=$vectors/preprocess/rgb.png
 
-for verb in run eval check inspect maps devices bench convert; do
+for verb in run eval check inspect maps devices bench convert compare; do
   test_begin "help_$verb"
   heed $verb --help
   expect_exit 0
@@ -32,7 +32,7 @@ done
 test_begin help
 heed --help
 expect_exit 0
-for verb in run eval check inspect maps devices bench convert; do expect_stdout_contains "  $verb "; done
+for verb in run eval check inspect maps devices bench convert compare; do expect_stdout_contains "  $verb "; done
 expect_stdout_contains "Exit codes:"
 test_end
 
@@ -45,7 +45,7 @@ for word in --version -V version; do
 done
 
 usage_error nothing "usage: heed"
-usage_error no_such_verb 'unknown verb (found "dance", expected run, eval, check, inspect, maps, devices, bench, demo or convert)' dance
+usage_error no_such_verb 'unknown verb (found "dance", expected run, eval, check, inspect, maps, devices, bench, demo, convert or compare)' dance
 # shellcheck disable=SC2046 # words
 usage_error too_many_words "too many arguments (found more than 256" run $(repeat "a.png " 300)
 usage_error no_such_option "unknown option" run --dance

@@ -1,0 +1,68 @@
+#!/bin/sh
+# heed compare: a model and its int8 folder, a model and itself, and what cannot be compared.
+# shellcheck source=tests/cli/harness.sh
+. "$(dirname "$0")/harness.sh"
+
+reference=$vectors/vit/hf_vit
+picture=$vectors/preprocess/rgb.png
+
+test_begin itself
+heed compare "$reference" "$reference" "$picture" --json out.json --quiet
+expect_exit 0
+expect_stderr_empty
+expect_stdout_contains 'maps: largest difference of a weight 0, mean 0, mean divergence 0 bits'
+expect_file out.json
+test_end
+
+test_begin int8
+heed convert "$reference" -o int8 --weights int8
+heed compare "$reference" int8 "$picture" "$picture" --json out.json --quiet
+expect_exit 0
+expect_stdout_contains 'of 2'
+if python3 -c '' 2>/dev/null; then
+  python3 - "$here/out.json" <<'P' || fail "the JSON says something else"
+import json, sys
+found = json.load(open(sys.argv[1]))
+assert found["pictures"] == 2
+assert all(0 < head["largest"] < 0.05 for head in found["heads"]), found["heads"]
+assert all(head["mean"] <= head["largest"] for head in found["heads"])
+assert all(0 < head["divergence_mean"] <= head["divergence_largest"] < 0.01 for head in found["heads"])
+P
+fi
+test_end
+
+# The answers of the demo model in int8 are those in fp32.
+test_begin scenes
+heed convert -o int8 --weights int8
+heed convert -o bf16 --weights bf16
+heed compare bf16 int8 --scenes 10 --seed 7 --quiet
+expect_exit 0
+expect_stdout_contains 'top-1 agreement: 10 of 10'
+test_end
+
+test_begin two_levels
+heed compare "$reference" "$reference" "$picture" --simd scalar --quiet
+expect_exit 0
+expect_stdout_contains 'mean 0, mean divergence 0 bits'
+heed compare "$reference" "$reference" "$picture" --simd-b scalar --quiet
+expect_exit 0
+expect_stdout_contains 'maps: largest difference of a weight'
+test_end
+
+test_begin other_shape
+heed compare "$reference" "$vectors/vit/hf_dinov2" "$picture"
+expect_exit 3
+expect_one_sentence compare 'another shape'
+test_end
+
+test_begin arguments
+heed compare "$reference" "$reference"
+expect_exit 2
+expect_stderr_contains 'expected MODEL_A MODEL_B and pictures or --scenes N'
+heed compare "$reference"
+expect_exit 2
+heed compare "$reference" "$reference" "$picture" --json "$reference/config.json"
+expect_exit 2
+test_end
+
+tests_end
