@@ -90,6 +90,7 @@ static uint64_t place_bytes(const fixture *f, const heed_vk_range *range) {
     case HEED_VK_ARENA: return f->plan->memory.arena;
     case HEED_VK_WEIGHTS: return f->builder.blocks[range->block];
     case HEED_VK_SCRATCH: return f->builder.scratch_bytes;
+    case HEED_VK_COUNTER: return HEED_VK_COUNTER_BYTES;
     case HEED_VK_NOWHERE: break;
   }
   return 0;
