@@ -437,16 +437,22 @@ void count_keys(uint low, uint high) {
   }
 }
 
+void fetch_block(uint j, bool values) {
+  fetch_keys(j);
+  if (values) fetch_values(j);
+}
+
+// A block ahead, unless maps are stored: those take the registers.
 void attend(uint low, uint high) {
-  fetch_keys(low);
-  if (!has(HEED_ATTENTION_NO_OUTPUT)) fetch_values(low);
+  const bool values = !has(HEED_ATTENTION_NO_OUTPUT);
+  if (!STORES) fetch_block(low, values);
   for (uint j = low; j < high; j += BLOCK) {
+    if (STORES) fetch_block(j, values);
     barrier();
     stage_keys();
-    if (!has(HEED_ATTENTION_NO_OUTPUT)) stage_values((j - low) / BLOCK);
+    if (values) stage_values((j - low) / BLOCK);
     barrier();
-    fetch_keys(j + BLOCK);
-    if (!has(HEED_ATTENTION_NO_OUTPUT)) fetch_values(j + BLOCK);
+    if (!STORES) fetch_block(j + BLOCK, values);
     multiply_keys();
     [[unroll]] for (uint i = 0; i < EACH; i++) {
       read_logits(i, j);
@@ -458,9 +464,9 @@ void attend(uint low, uint high) {
         end_row(j);
         if (has(HEED_ATTENTION_WEIGHTS)) store_part(i, j, false);
       }
-      if (!has(HEED_ATTENTION_NO_OUTPUT)) put_weights(i);
+      if (values) put_weights(i);
     }
-    if (has(HEED_ATTENTION_NO_OUTPUT)) continue;
+    if (!values) continue;
     if (ONE_PASS) scale_sums();
     multiply_values();
   }
