@@ -119,7 +119,8 @@ static uint32_t row_room(const heed_vk_limits *limits, bool half) {
       {0x1002, 0, 128, 256}, /* AMD: keys at one address are scalar loads, lost where lanes split */
       {0x8086, 0, 32, 32},   /* Intel: 64 registers a lane at SIMD16; reasoned */
       {0x13B5, 0, 32, 32},   /* ARM Mali: 64 registers a lane; reasoned */
-      {0, 0, 32, 64},        /* Apple, Qualcomm Adreno, others */
+      {0x5143, 0, 32, 32},   /* Qualcomm Adreno: 618 spills past these */
+      {0, 0, 32, 64},        /* Apple, others */
   };
   uint32_t i = 0;
   while (rooms[i].vendor && (rooms[i].vendor != limits->vendor ||
