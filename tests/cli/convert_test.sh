@@ -81,6 +81,7 @@ for each in python3 /usr/bin/python3; do
   [ -n "$python" ] || ! $each -c 'import numpy' 2>/dev/null || python=$each
 done
 if [ -n "$python" ]; then
+  # shellcheck disable=SC2016 # backquotes of Markdown
   sed -n '/^```python/,/^```/p' "$documents/quantisation.md" | grep -v '^```' >"$here/read.py"
   [ "$(wc -l <"$here/read.py")" -eq 10 ] || fail "the script has $(wc -l <"$here/read.py") lines, expected 10"
   heed convert "$reference" -o out --weights int8
