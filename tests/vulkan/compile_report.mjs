@@ -16,9 +16,9 @@ function readLimits(path) {
       const [, field, sign, value, device, workload, kernel, where] = words
       limits.push({ field, sign, value: Number(value), device, workload, kernel, where })
     } else if (words[0] === 'known') {
-      const [, field, device, workload, kernel, ...reason] = words
+      const [, field, worst, device, workload, kernel, ...reason] = words
       if (!reason.length) throw new Error(`${path}: a known row without a reason (found "${line}")`)
-      known.push({ field, device, workload, kernel, line, used: false })
+      known.push({ field, worst: Number(worst), device, workload, kernel, line, used: false })
     } else if (words[0])
       throw new Error(`${path}: unknown word (found "${words[0]}", expected limit or known)`)
   }
@@ -35,7 +35,7 @@ function applies(limit, row) {
   return isFor(limit, row) && row[limit.field] !== null && (!field || row[field] >= Number(least))
 }
 
-const holds = (limit, found) => (limit.sign === '<=' ? found <= limit.value : found >= limit.value)
+const holds = (sign, value, found) => (sign === '<=' ? found <= value : found >= value)
 
 function check(limitsPath, tablePath) {
   const { limits, known } = readLimits(limitsPath)
@@ -47,13 +47,16 @@ function check(limitsPath, tablePath) {
   for (const row of table)
     for (const limit of limits.filter((one) => applies(one, row))) {
       compared++
-      if (holds(limit, row[limit.field])) continue
-      const reasons = known.filter((one) => one.field === limit.field && isFor(one, row))
+      const found = row[limit.field]
+      if (holds(limit.sign, limit.value, found)) continue
+      const reasons = known.filter(
+        (one) => one.field === limit.field && isFor(one, row) && holds(limit.sign, one.worst, found)
+      )
       for (const reason of reasons) reason.used = true
       if (reasons.length) continue
       missed++
       console.log(
-        `${row.device}, ${row.workload}, ${row.kernel} [${row.constants}]: ${limit.field} (found ${row[limit.field]}, expected ${limit.sign} ${limit.value})`
+        `${row.device}, ${row.workload}, ${row.kernel} [${row.constants}]: ${limit.field} (found ${found}, expected ${limit.sign} ${limit.value})`
       )
     }
   for (const one of known) {
