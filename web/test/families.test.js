@@ -208,8 +208,10 @@ async function checkCost(page) {
  * @param {TestPage} page
  */
 async function checkRectangle(page) {
-  const frame = await page.locator('#frame').boundingBox()
-  assert.ok(Math.abs(Number(frame?.width) / Number(frame?.height) - 2) < 0.02)
+  await page.waitForFunction(() => {
+    const { width, height } = document.querySelector('#frame').getBoundingClientRect()
+    return Math.abs(width / height - 2) < 0.02
+  })
   const { results } = JSON.parse(await saved(page, 'save-json'))
   assert.deepEqual(results[0].image.size, [224, 448])
   assert.deepEqual(results[0].grid, [14, 28])

@@ -142,6 +142,7 @@ for (const colorScheme of ['light', 'dark'])
       { colorScheme, bypassCSP: true }
     )
     await compare(page, ['a cat', 'a dog'])
+    await page.waitForTimeout(1000) // the grids name their cells once they have come to rest
     await page.addScriptTag({ path: axe })
     const { violations } = await page.evaluate(() => /** @type {any} */ (axe).run())
     assert.deepEqual(
@@ -174,7 +175,8 @@ test('SigLIP: each text by itself, no similarity; without a tokenizer a sentence
   const workers = page.workers().length
   await page.click('#tab-tokens')
   await page.waitForSelector('.likenesses')
-  await page.waitForTimeout(100)
+  for (let tries = 0; tries < 50 && page.workers().length === workers; tries++)
+    await page.waitForTimeout(100)
   assert.ok(page.workers().length < workers, 'the tower’s workers end with the view')
   await finish(page, 'explorer-texts-siglip')
 })
