@@ -223,6 +223,17 @@ static heed_status read_int8_panels(heed_program *program, const kept *constant,
 }
 #endif
 
+static heed_status read_constant(heed_program *program, kept *constant, heed_error *error) {
+  const heed_graph *graph = program->plan->graph;
+#if defined(HEED_INT8)
+  if (constant->layout == INT8_PANELS) return read_int8_panels(program, constant, error);
+#endif
+  if (constant->layout != DENSE) return read_panels(program, constant, error);
+  const heed_shape *shape = &heed_graph_record(graph, constant->id)->shape;
+  return heed_graph_read_constant(graph, constant->id, 0, heed_shape_count(shape), constant->data,
+                                  error);
+}
+
 static heed_status read_constants(heed_program *program, const heed_hooks *hooks,
                                   heed_error *error) {
   const heed_plan *plan = program->plan;
@@ -232,18 +243,7 @@ static heed_status read_constants(heed_program *program, const heed_hooks *hooks
     const uint64_t bytes = kept_bytes(program->backend, plan, constant->id, constant->layout);
     HEED_TRY(heed_ask_cancel(hooks, "reading weights", error));
     HEED_TRY(allocate(plan->context, bytes, "cpu backend: weights", &constant->data, error));
-#if defined(HEED_INT8)
-    if (constant->layout == INT8_PANELS)
-      HEED_TRY(read_int8_panels(program, constant, error));
-    else
-#endif
-        if (constant->layout != DENSE)
-      HEED_TRY(read_panels(program, constant, error));
-    else
-      HEED_TRY(heed_graph_read_constant(
-          plan->graph, constant->id, 0,
-          heed_shape_count(&heed_graph_record(plan->graph, constant->id)->shape), constant->data,
-          error));
+    HEED_TRY(read_constant(program, constant, error));
     done += bytes;
     heed_tell_progress(hooks, "read", done, plan->memory.weights);
   }

@@ -202,8 +202,7 @@ heed_status heed_model_convert(const heed_model *model, const heed_convert_desc 
                      "transformer)");
   converter c = {.model = (const heed_vit *)model, .storage = full.storage, .error = error};
   const heed_status status = write_all(&c, &full);
-  for (uint32_t i = 0; i < c.count; i++)
-    heed_free(model->context, (void *)(uintptr_t)c.items[i].data);
+  for (uint32_t i = 0; i < c.count; i++) heed_free(model->context, (void *)c.items[i].data);
   heed_free(model->context, c.scale_names);
   heed_free(model->context, c.items);
   if (status == HEED_OK && info) *info = c.info;

@@ -2,6 +2,7 @@
 #include "model/int8_weights.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/status.h"
@@ -16,8 +17,7 @@ void heed_checkpoint_pair_scales(heed_checkpoint *checkpoint) {
     const size_t length = strlen(of);
     if (heed_checkpoint_get(checkpoint, i)->info->dtype != HEED_I8 || length >= HEED_NAME_SIZE)
       continue;
-    memcpy(name, of, length);
-    memcpy(name + length, HEED_SCALE_SUFFIX, sizeof HEED_SCALE_SUFFIX);
+    snprintf(name, sizeof name, "%s%s", of, HEED_SCALE_SUFFIX);
     heed_checkpoint_find(checkpoint, of)->scale = heed_checkpoint_find(checkpoint, name);
   }
 }

@@ -88,7 +88,7 @@ printf '{"device": %s,\n "limits": %s,\n' "$(grep "^$device  " "$work/devices" |
 printf ' "heed": %s, "revision": %s, "system": %s, "time": %s,\n' "$("$heed" --version | text)" \
   "$(git -C "$(dirname "$0")" rev-parse HEAD 2>"$work/err" | text)" "$(uname -srm | text)" "$(date -u +%Y-%m-%dT%H:%M:%SZ | text)"
 "$heed" devices --self-check >"$work/check" 2>&1 || true
-printf ' "self_check": %s,\n "results": [' "$(grep -A2 "^$device  " "$work/check" | tail -n 1 | sed "s/^ *//" | text)"
+printf ' "self_check": %s,\n "results": [' "$(sed -n "/^$device  /,\$p" "$work/check" | grep -m 1 "self-check: " | sed "s/^ *//" | text)"
 if [ "$small" ]; then
   for what in --profile --all-tokens --maps; do bench --vit Ti --batch 1 --precision f16 --runs 1 --warmup 0 "$what"; done
   attentions 1 1,1,64,64,16

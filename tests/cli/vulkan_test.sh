@@ -203,11 +203,11 @@ HEED_VULKAN_GPU_KERNELS=1 HEED_VULKAN_TIER=floor
 export HEED_VULKAN_GPU_KERNELS HEED_VULKAN_TIER
 heed inspect --vit Ti --plan --backend vulkan
 expect_stdout_contains "  linear (floor, 64 x 64)"
-expect_stdout_contains "  attention (floor, 16 x 16); streamed"
+expect_stdout_contains "  attention (floor, 16 x 4); streamed"
 HEED_VULKAN_TIER=half
 heed inspect --vit Ti --plan --backend vulkan --precision f16 --json
 expect_stdout_contains '"kernels": [{"name": "linear_half", "tier": "half", "tile": [64, 64], "dispatches": 1}]'
-expect_stdout_contains '"kernels": [{"name": "attention_subgroup", "tier": "subgroup", "tile": [16, 16], "dispatches": 1}]'
+expect_stdout_contains '"kernels": [{"name": "attention_subgroup", "tier": "subgroup", "tile": [16, 8], "dispatches": 1}]'
 unset HEED_VULKAN_GPU_KERNELS HEED_VULKAN_TIER
 test_end
 
