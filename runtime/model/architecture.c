@@ -157,8 +157,8 @@ heed_status heed_architecture_rules(const char *architecture, const char *where,
     if (r->fact == GELU_TANH) rules->activation = HEED_ACTIVATION_GELU_TANH;
     if (r->fact == OTHER_BLOCKS)
       return heed_fail(error, HEED_UNSUPPORTED,
-                       "%s: architecture %.*s is not supported (found blocks with %s, expected "
-                       "plain ones)",
+                       "%s: architecture is not supported (found %.*s with %s, expected plain "
+                       "blocks)",
                        where, HEED_CUT(architecture), blocks[r->value]);
   }
   return HEED_OK;

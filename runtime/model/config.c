@@ -297,6 +297,7 @@ static void set_class_defaults(heed_config *config) {
   config->channels = (heed_said){3, "num_channels", true};
   config->qkv_bias = (heed_said){true, alike ? "qkv_bias" : "query_bias", true};
   if (!alike) config->key_bias = (heed_said){false, "key_bias", true};
+  if (family->head) config->probe = (heed_said){true, "vision_use_head", true};
   if (family->defaults.gated) config->gated_mlp = (heed_said){false, family->defaults.gated, true};
   if (*config->model_type)
     config->registers = (heed_said){family->defaults.registers, "num_register_tokens", true};

@@ -51,6 +51,7 @@ typedef struct heed_family {
   heed_rules rules;
   uint8_t tower; /* heed_tower: which part of a model it is */
   bool fallback; /* also takes files that nothing makes a family's */
+  bool head;     /* its config means a pooling attention unless vision_use_head says false */
   heed_config_defaults defaults;
 } heed_family;
 

@@ -32,24 +32,17 @@ static heed_status make_prefix(heed_vit_builder *b, const float *positions, floa
   return status;
 }
 
-/* Positions of the patches for this grid, [1, rows * columns, C]. Square grids of the model's own
- * size pass unchanged; others by the family's rule. */
+/* Positions of the patches for this grid, [1, rows * columns, C]. The stored ones are of a square
+ * grid (dimensions.c): unchanged for that, else by the family's rule. */
 static heed_status make_positions(heed_vit_builder *b, const float *stored, const float **positions,
                                   heed_error *error) {
   const heed_vit_dimensions *dims = &b->model->dims;
   const uint32_t patches = dims->position_rows - dims->position_prefix;
-  const float *grid = stored ? stored + (size_t)dims->position_prefix * dims->width : NULL;
+  const float *grid = stored + (size_t)dims->position_prefix * dims->width;
   uint32_t side = 0;
-  while ((uint64_t)side * side < patches) side++;
-  *positions = stored ? grid : NULL;
-  if (!stored) return HEED_OK;
-  if (b->rows * b->columns == patches && (b->rows == b->columns || side * side != patches))
-    return HEED_OK;
-  if (side * side != patches)
-    return heed_fail(
-        error, HEED_UNSUPPORTED,
-        "model: positions of a grid that is not square cannot be resized (found %u patches)",
-        patches);
+  while (side * side < patches) side++;
+  *positions = grid;
+  if (b->rows == side && b->columns == side) return HEED_OK;
   if (b->model->roles.assumption)
     heed_log(b->model->base.context, HEED_LOG_WARNING,
              "%s: positions resized to %u x %u patches as in timm, %s; DINO and MAE differ, and no "

@@ -551,6 +551,8 @@ static const vector_case of_vectors[] = {
     {"timm_map", MAP("map"), "attn_pool.latent", NULL, "tensor attn_pool.latent is missing"},
     {"timm_map", MAP("avg"), "attn_pool.", NULL, NULL},
     {"siglip", SIGLIP(""), NULL, NULL, NULL},
+    {"siglip", SIGLIP(""), "vision_model.head.", NULL,
+     "vision_use_head (by default) does not fit the weights (found true, expected false"},
     {"siglip", SIGLIP(",\"vision_use_head\":true"), "vision_model.head.", NULL,
      "vision_use_head does not fit the weights (found true, expected false"},
     {"siglip", SIGLIP(",\"vision_use_head\":false"), "vision_model.head.", NULL, NULL},

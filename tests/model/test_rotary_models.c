@@ -414,7 +414,7 @@ static const refusal refusals[] = {
     {"eva02", eva02, NULL, "blocks.0.attn.norm.weight", "blocks.0.attn.norm.bias is missing"},
     {"eva02", eva02, NULL, "rope.freqs", "rope.freqs has the wrong shape"},
     {"eva02", TIMM_OF("eva02_enormous_patch14_clip_224", 24, 2, ""), NULL, NULL,
-     "architecture eva02_enormous_patch14_clip_224 is not supported"},
+     "(found eva02_enormous_patch14_clip_224 with a norm after each part"},
     {"eva02", TIMM_OF("eva02_x", 24, 2, ",\"rope_type\":\"mrope\""), NULL, NULL,
      "rope_type is not supported (found mrope, expected one of cat|dinov3|mixed)"},
     {"eva02", TIMM_OF("eva02_x", 24, 2, ",\"rope_grid_indexing\":\"yx\""), NULL, NULL,

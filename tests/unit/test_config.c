@@ -265,8 +265,8 @@ static void architectures(void **state) {
     heed_config_destroy(c);
   }
   refuse("{\"architecture\":\"vit_base_patch16_18x2_224\"}", HEED_UNSUPPORTED,
-         "architecture vit_base_patch16_18x2_224 is not supported (found blocks with attention and "
-         "MLP in parallel");
+         "architecture is not supported (found vit_base_patch16_18x2_224 with attention and MLP in "
+         "parallel, expected plain blocks");
   refuse("{\"architecture\":\"vit_dlittle_patch16_reg1_gap_256\"}", HEED_UNSUPPORTED,
          "differential attention");
   refuse("{\"architecture\":\"vit_base_patch16_rpn_224\"}", HEED_UNSUPPORTED,

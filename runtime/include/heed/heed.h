@@ -1029,9 +1029,9 @@ HEED_API void heed_model_preprocess(const heed_model *model, heed_preprocess *pr
 
 /* The model's preprocessing for pixel_values of height x width pixels, multiples of the patch.
  * Where the model's own gives that size, it stays. Otherwise the image is resized, aspect kept,
- * until it covers that size, and the centre is cropped. heed_model_build refuses a size for which
- * the model's positions cannot be resized. Statuses: INVALID_ARGUMENT, UNSUPPORTED (an
- * encoder-decoder). */
+ * until it covers that size, and the centre is cropped. heed_model_build refuses a size for which a
+ * bias of relative positions would take more than 2 GiB. Statuses: INVALID_ARGUMENT, UNSUPPORTED
+ * (an encoder-decoder). */
 HEED_NODISCARD HEED_API heed_status heed_model_preprocess_at(const heed_model *model,
                                                              uint32_t height, uint32_t width,
                                                              heed_preprocess *preprocess,

@@ -11,6 +11,7 @@ const heed_family heed_family_siglip = {
     .inner = "vision_model.",
     .lacks = HEED_GROUP(CLS) | HEED_GROUP(PRE_NORM),
     .fallback = true,
+    .head = true,
     .processor = "Siglip",
     .rules = {.positions = &heed_positions_plain,
               .position_tokens = HEED_POSITION_TOKENS_ALL,
