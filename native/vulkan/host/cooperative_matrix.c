@@ -40,6 +40,8 @@ static void chain(heed_vk_matrix_wants *wants) {
 void heed_vk_want_matrix(heed_vk_matrix_wants *wants) {
   chain(wants);
   wants->matrix.matrix = wants->memory_model.vulkanMemoryModel = VK_TRUE;
+  /* Atomics have the scope of the device, in all modules, once the memory model is there. */
+  wants->memory_model.vulkanMemoryModelDeviceScope = VK_TRUE;
   memcpy(wants->extensions, extensions, sizeof extensions);
 }
 
@@ -53,7 +55,8 @@ static bool has_features(const heed_vk_instance *instance, VkPhysicalDevice phys
   VkPhysicalDeviceFeatures2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
                                    .pNext = &half};
   instance->api.GetPhysicalDeviceFeatures2(physical, &all);
-  return has.matrix.matrix && half.shaderFloat16 && has.memory_model.vulkanMemoryModel;
+  return has.matrix.matrix && half.shaderFloat16 && has.memory_model.vulkanMemoryModel &&
+         has.memory_model.vulkanMemoryModelDeviceScope;
 }
 
 static bool fits(const shape_record *shape, const heed_vk_matrix *wanted) {
