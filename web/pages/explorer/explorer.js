@@ -192,18 +192,19 @@ function followSize() {
   if (store.get().size) apply()
 }
 
-/* What keys do is fetched with the first of them. */
+/* What keys do is fetched with the first of them, which counts unless the address has changed. */
 function followKeys() {
   /** @type {((event: KeyboardEvent) => void) | undefined} */
   let press
   for (const area of [document.getElementById('stage'), document.querySelector('.panel')])
     area.addEventListener('keydown', (event) => {
+      const { href } = location
       if (press) press(event)
       else
         import('./controls/keys.js')
           .then(({ connectKeys }) => {
             press ??= connectKeys(page)
-            press(event)
+            if (location.href === href) press(event)
           })
           .catch(showError)
     })
