@@ -86,8 +86,11 @@ function connectPointer({ element, size, cell }, onPick, onHover) {
    */
   function cellAt(event) {
     const { rows, columns } = size(),
-      index = [...element.querySelectorAll('button')].indexOf(/** @type {any} */ (event.target)) // while nothing captures it
-    if (index >= 0) return [Math.floor(index / columns), index % columns]
+      target = /** @type {any} */ (event.target),
+      index = [...element.querySelectorAll('button')].indexOf(target)
+    /* A finger's pointer is captured by the cell where it went down. */
+    if (index >= 0 && !target.hasPointerCapture(event.pointerId))
+      return [Math.floor(index / columns), index % columns]
     const box = held ?? element.getBoundingClientRect()
     const row = Math.floor(((event.clientY - box.top) / box.height) * rows),
       column = Math.floor(((event.clientX - box.left) / box.width) * columns)
