@@ -390,7 +390,9 @@ test('pins: rows with notes, shown again, compared, removed, kept in the session
       for (const key of keys) await page.keyboard.press(key)
     }
   await page.focus('#patches [tabindex="0"]')
-  await press('p', '.', 'p', 'p') // the last one is there already
+  await press('p')
+  await page.waitForSelector('#pins li') // what keys do is fetched with the first
+  await press('.', 'p', 'p') // the last one is there already
   await page.waitForSelector('#pins li:nth-child(2)')
   await page.click('#samples button:nth-child(3)')
   await until(page, '#status', /^Scene 42/)

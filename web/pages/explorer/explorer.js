@@ -192,7 +192,7 @@ function followSize() {
   if (store.get().size) apply()
 }
 
-/* What keys do is fetched with the first of them, which counts unless the address has changed. */
+/* What keys do is fetched with the first of them, where Escape leads back only from the place it was pressed at. */
 function followKeys() {
   /** @type {((event: KeyboardEvent) => void) | undefined} */
   let press
@@ -204,7 +204,7 @@ function followKeys() {
         import('./controls/keys.js')
           .then(({ connectKeys }) => {
             press ??= connectKeys(page)
-            if (location.href === href) press(event)
+            if (event.key !== 'Escape' || location.href === href) press(event)
           })
           .catch(showError)
     })
