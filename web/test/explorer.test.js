@@ -389,8 +389,7 @@ test('pins: rows with notes, shown again, compared, removed, kept in the session
     press = async (/** @type {string[]} */ ...keys) => {
       for (const key of keys) await page.keyboard.press(key)
     }
-  await page.focus('#patches [tabindex="0"]')
-  await press('p')
+  await page.press('#patches [tabindex="0"]', 'p')
   await page.waitForSelector('#pins li') // what keys do is fetched with the first
   await press('.', 'p', 'p') // the last one is there already
   await page.waitForSelector('#pins li:nth-child(2)')
