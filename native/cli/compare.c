@@ -11,13 +11,13 @@
 /* ----------------------------------------------------------------------------------------- texts
  */
 
-/* The ids of all texts, as long as the longest; or, where the tower wants it so, as long as any may
- * be. */
+/* The ids of all texts, as long as the longest; or, where tokens attend to the padding behind them,
+ * as long as any may be, so that no text's numbers depend on the others. */
 static heed_status encode(cli_state *cli, compare_job *job, const heed_tokenizer *tokenizer,
                           const cli_words *texts) {
   const heed_model_info *info = &job->text.info;
   const uint32_t most = info->max_length;
-  uint32_t longest = info->text_padded ? most : 1;
+  uint32_t longest = info->text_padded || !info->causal ? most : 1;
   int32_t *rows = malloc((size_t)texts->count * most * sizeof *rows);
   job->ids = rows;
   job->lengths = calloc(texts->count, sizeof *job->lengths);

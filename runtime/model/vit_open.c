@@ -164,6 +164,7 @@ static heed_status fill_text_info(heed_vit *model, heed_error *error) {
   info->end =
       end->value == 2 || end->value >= dims->vocabulary || !end->key ? -1 : (int32_t)end->value;
   info->text_padded = model->roles.rules.pool == HEED_POOL_LAST;
+  info->causal = model->roles.rules.causal;
   HEED_TRY(read_scale(model, "/logit_scale", &info->logit_scale, &info->scaled, error));
   return read_scale(model, "/logit_bias", &info->logit_bias, &info->biased, error);
 }

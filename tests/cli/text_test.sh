@@ -57,6 +57,20 @@ expect_stderr_contains "tensor input_ids: a number is too large (found 429496730
 expect_nothing_written
 test_end
 
+# Without the causal mask tokens attend to padding, whose number must not come from the other texts.
+test_begin a_text_without_causal_mask
+mkdir "$bad/open"
+cp "$vectors"/vit/open_clip_text/* "$clip/tokenizer.json" "$bad/open/"
+sed -i 's/"text_cfg": {/"text_cfg": { "no_causal_mask": true,/' "$bad/open/open_clip_config.json"
+grep -q no_causal_mask "$bad/open/open_clip_config.json" || fail "the config was not changed"
+heed run "$bad/open" "$picture" --text 'a cat' --backend cpu --quiet
+expect_exit 0
+grep -o 'a cat (cosine [^)]*)' "$out" >"$bad/alone"
+heed run "$bad/open" "$picture" --text 'a cat' --text 'a dog a dog' --backend cpu --quiet
+expect_exit 0
+grep -o 'a cat (cosine [^)]*)' "$out" | cmp -s - "$bad/alone" || fail "the cosine depends on the other text"
+test_end
+
 test_begin figures
 heed run "$clip" "$picture" --text 'a cat' --text 'a dog' --layer 0 --head 2 --backend cpu --quiet --maps maps.svg --text-maps text.svg
 expect_exit 0

@@ -846,6 +846,7 @@ typedef struct heed_model_info {
   /* Of heed_compare, as stored: the logarithm of the factor of cosines, and what is added. */
   bool scaled, biased; /* whether the file has them; without, 0 */
   float logit_scale, logit_bias;
+  bool causal; /* no token attends to a later one, so that padding behind a text changes nothing */
 } heed_model_info;
 HEED_API void heed_model_get_info(const heed_model *model, heed_model_info *info);
 /* The label of a class from the config, or "class N" when there is none. Valid as long as the
