@@ -93,3 +93,9 @@ heed_status heed_field_square(const heed_fields *fields, const char *key, uint32
   *to = height;
   return HEED_OK;
 }
+
+heed_status heed_field_above_zero(const heed_fields *fields, const char *key, float *to) {
+  HEED_TRY(heed_field_float(fields, key, to));
+  const heed_json_value value = heed_field(fields, key);
+  return !value || *to > 0.0f ? HEED_OK : heed_field_fail(fields, key, value, "a number above 0");
+}

@@ -32,6 +32,7 @@ bool heed_field_whole(const heed_fields *fields, heed_json_value value, uint64_t
 heed_status heed_field_size(const heed_fields *fields, const char *key, uint32_t least,
                             uint32_t *to);
 heed_status heed_field_float(const heed_fields *fields, const char *key, float *to);
+heed_status heed_field_above_zero(const heed_fields *fields, const char *key, float *to);
 heed_status heed_field_bool(const heed_fields *fields, const char *key, bool *to);
 heed_status heed_field_string(const heed_fields *fields, const char *key, const char **to);
 /* A size, or a list of two equal sizes; a list of two others is UNSUPPORTED. */

@@ -1,0 +1,72 @@
+/* The files of a config, and which style they are of. */
+#include "model/config.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/status.h"
+#include "model/config_reader.h"
+#include "model/source.h"
+
+#define CONFIG_FILE "config.json"
+#define OPEN_CLIP_FILE "open_clip_config.json"
+#define PREPROCESSOR_FILE "preprocessor_config.json"
+#define MAX_FILE_BYTES (64u << 20)
+
+heed_status heed_config_read_json(const heed_context *context, const heed_model_file *file,
+                                  heed_json **json, heed_error *error) {
+  char *text;
+  HEED_TRY(heed_source_text(context, &file->source, file->name, MAX_FILE_BYTES, &text, error));
+  HEED_TRY(heed_json_take(context, text, (size_t)file->source.size, file->name, json, error));
+  const heed_json_kind kind = heed_json_kind_of(*json, heed_json_root(*json));
+  if (kind == HEED_JSON_OBJECT) return HEED_OK;
+  return heed_fail(error, HEED_INVALID_FILE, "%s: it is not an object (found %s)", file->name,
+                   heed_json_kind_name(kind));
+}
+
+static heed_status read_files(heed_config *config, const heed_model_file *files,
+                              uint32_t file_count, heed_error *error) {
+  const heed_model_file *file = heed_find_file(files, file_count, CONFIG_FILE),
+                        *open_clip = heed_find_file(files, file_count, OPEN_CLIP_FILE);
+  const heed_model_file *preprocessor = heed_find_file(files, file_count, PREPROCESSOR_FILE);
+  if (preprocessor)
+    HEED_TRY(heed_config_read_json(config->context, preprocessor, &config->preprocessor, error));
+  if (!file) file = open_clip;
+  if (!file) return HEED_OK;
+  HEED_TRY(heed_config_read_json(config->context, file, &config->json, error));
+  const heed_fields fields = {config->json, heed_json_root(config->json), file->name, error};
+  if (file == open_clip) return heed_config_open_clip(config, &fields);
+  /* timm has no text towers. */
+  return HEED_VISION_TOWERS &&
+                 (heed_field(&fields, "architecture") || heed_field(&fields, "pretrained_cfg"))
+             ? heed_config_timm(config, &fields)
+             : heed_config_hugging_face(config, &fields);
+}
+
+heed_status heed_config_open(const heed_context *context, const heed_model_file *files,
+                             uint32_t file_count, heed_tower tower, heed_config **config,
+                             heed_error *error) {
+  *config = NULL;
+  heed_config *made = heed_alloc(context, 1, sizeof *made);
+  if (!made) return heed_fail_memory(error, CONFIG_FILE, sizeof *made);
+  *made = (heed_config){.context = context, .tower = tower, .model_type = ""};
+  const heed_status status = read_files(made, files, file_count, error);
+  if (status == HEED_OK)
+    *config = made;
+  else
+    heed_config_destroy(made);
+  return status;
+}
+
+void heed_config_destroy(heed_config *config) {
+  if (!config) return;
+  const heed_context *context = config->context;
+  heed_free(context, config->labels);
+  heed_json_destroy(config->preprocessor);
+  heed_json_destroy(config->json);
+  heed_free(context, config);
+}
+
+const char *heed_config_label(const heed_config *config, uint32_t index) {
+  return index < config->label_count ? config->labels[index] : NULL;
+}

@@ -1,0 +1,37 @@
+#include "model/config_reader.h"
+
+#include "base/alloc.h"
+#include "base/status.h"
+
+heed_status heed_config_labels(heed_config *config, uint32_t count, heed_error *error) {
+  config->labels = heed_alloc(config->context, count ? count : 1, sizeof *config->labels);
+  if (!config->labels)
+    return heed_fail_memory(error, "config.json", count * sizeof *config->labels);
+  config->label_count = count;
+  return HEED_OK;
+}
+
+static void take_key(const heed_fields *fields, const char *key, heed_said *to) {
+  if (!heed_field(fields, key)) return;
+  to->key = key;
+  to->by_default = false;
+}
+
+heed_status heed_said_size(const heed_fields *fields, const char *key, uint32_t least,
+                           heed_said *to) {
+  take_key(fields, key, to);
+  return heed_field_size(fields, key, least, &to->value);
+}
+
+heed_status heed_said_square(const heed_fields *fields, const char *key, heed_said *to) {
+  take_key(fields, key, to);
+  return heed_field_square(fields, key, &to->value);
+}
+
+heed_status heed_said_bool(const heed_fields *fields, const char *key, heed_said *to) {
+  bool value = to->value;
+  take_key(fields, key, to);
+  HEED_TRY(heed_field_bool(fields, key, &value));
+  to->value = value;
+  return HEED_OK;
+}
