@@ -40,6 +40,15 @@ const char *cli_shown(const char *text, char to[CLI_SHOWN_SIZE]);
 
 /* Prints cli->error to stderr as "heed VERB: sentence" and returns the exit code of its status. */
 int cli_fail(const cli_state *cli);
+
+/* SIGINT, SIGTERM and SIGHUP remove what is half written and end the program with 128 and their
+ * number. */
+void cli_signals_catch(void);
+/* While deferred, a signal is only noted; a loop asks for it and stops. Its end comes with
+ * cli_signals_defer(false). */
+void cli_signals_defer(bool defer);
+bool cli_signals_arrived(void);
+
 int cli_exit_code(heed_status status);
 
 #endif

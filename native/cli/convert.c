@@ -177,7 +177,7 @@ static heed_status write_configs(convert_job *job) {
 
 /* A failed write shows in `to`, which heed_file_stream asks. */
 static heed_status put(void *user, const void *bytes, size_t count, heed_error *error) {
-  (void)error;
+  if (cli_signals_arrived()) return heed_fail(error, HEED_CANCELLED, "convert: interrupted");
   fwrite(bytes, 1, count, user);
   return HEED_OK;
 }
@@ -236,13 +236,15 @@ static heed_status convert(convert_job *job) {
                      "-o: %s exists already (expected the name of a new folder)", job->folder);
   CLI_TRY(cli_pipeline_load_any(job->cli, &job->pipeline, job->model));
   CLI_TRY(hash_original(job));
-  CLI_TRY(make_temporary(job));
-  const heed_status status = write_folder(job);
+  cli_signals_defer(true); /* the folder is removed whole */
+  heed_status status = make_temporary(job);
+  if (status == HEED_OK) status = write_folder(job);
   if (status != HEED_OK) {
     const heed_error error = job->cli->error;
     remove_temporary(job);
     job->cli->error = error;
   }
+  cli_signals_defer(false);
   return status;
 }
 

@@ -89,6 +89,7 @@ static bool is_one_of(const char *word, const char *const *words) {
 int main(int argc, char **argv) {
   /* whole lines, so that results and messages of one terminal or log do not cut each other */
   setvbuf(stdout, NULL, _IOLBF, 0);
+  cli_signals_catch();
   if (argc < 2) {
     print_help(stderr);
     return CLI_USAGE;

@@ -11,6 +11,7 @@
 #include "files/output.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +32,27 @@ static heed_status fail_write(const heed_output *write, const char *what, int re
   return heed_fail(error, heed_status_of_errno(reason),
                    "%s: %s (found \"%s\", expected a writable path)", write->shown, what,
                    reason ? strerror(reason) : "unknown reason");
+}
+
+/* Temporary files that are not finished, for a signal handler: each place is free, or has the path
+ * in a heed_output. Files beyond these are written all the same, and stay behind after a signal. */
+#define MOST_UNFINISHED 16
+static _Atomic(const char *) unfinished[MOST_UNFINISHED];
+
+static void exchange(const char *from, const char *to) {
+  for (int i = 0; i < MOST_UNFINISHED; i++) {
+    const char *found = from;
+    if (atomic_compare_exchange_strong(&unfinished[i], &found, to)) return;
+  }
+}
+
+void heed_file_abandon_all(void) {
+#if HEED_OUTPUT_POSIX
+  for (int i = 0; i < MOST_UNFINISHED; i++) {
+    const char *path = atomic_exchange(&unfinished[i], NULL);
+    if (path) unlink(path);
+  }
+#endif
 }
 
 #if HEED_OUTPUT_POSIX
@@ -90,8 +112,10 @@ static FILE *open_temporary(heed_output *write) {
     const int length = snprintf(write->temporary, sizeof write->temporary, "%s.%ld-%d.part",
                                 write->path, (long)getpid(), attempt);
     if (length < 0 || (size_t)length >= sizeof write->temporary) return errno = ENAMETOOLONG, NULL;
+    exchange(NULL, write->temporary);
     const int descriptor = open(write->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
                                 write->replaces ? 0600 : 0666);
+    if (descriptor < 0) exchange(write->temporary, NULL);
     if (descriptor < 0 && errno == EEXIST) continue;
     if (descriptor < 0) return NULL;
     FILE *file = write->replaces && fchmod(descriptor, (mode_t)write->mode) != 0
@@ -101,6 +125,7 @@ static FILE *open_temporary(heed_output *write) {
     const int reason = errno;
     close(descriptor);
     remove(write->temporary);
+    exchange(write->temporary, NULL);
     return errno = reason, NULL;
   }
   return errno = EEXIST, NULL;
@@ -138,6 +163,7 @@ heed_status heed_output_begin(heed_output *write, const char *path, heed_error *
 void heed_output_abort(heed_output *write) {
   if (write->file) fclose(write->file);
   if (write->temporary[0]) remove(write->temporary);
+  exchange(write->temporary, NULL);
   write->file = NULL;
 }
 
@@ -155,7 +181,7 @@ heed_status heed_output_commit(heed_output *write, heed_error *error) {
   if (!good) return heed_output_failed(write, reason, error);
   if (!write->temporary[0]) return HEED_OK;
   if (!HEED_OUTPUT_POSIX) remove(write->path); /* plain C's rename need not replace */
-  if (rename(write->temporary, write->path) == 0) return HEED_OK;
+  if (rename(write->temporary, write->path) == 0) return exchange(write->temporary, NULL), HEED_OK;
   const int rename_reason = errno;
   heed_output_abort(write);
   return fail_write(write, "cannot rename the finished file", rename_reason, error);

@@ -46,6 +46,31 @@ expect_exit 3
 [ "$(cat "$here/out.json")" = old ] || fail "out.json was changed"
 test_end
 
+# A signal ends heed with the code that shells know, at once, whatever it was at.
+for signal in INT TERM HUP; do
+  test_begin "signal_$signal"
+  case $signal in INT) code=130 ;; TERM) code=143 ;; *) code=129 ;; esac
+  command="demo --score 100000000 with SIG$signal" status=0
+  # A shell without job control ignores SIGINT in what it puts into the background; timeout does not.
+  (cd "$here" && exec timeout --preserve-status -k 60 -s "$signal" 1 "$program" demo --score 100000000) >"$out" 2>"$err" || status=$?
+  expect_exit $code
+  expect_nothing_written
+  test_end
+done
+
+# A folder that convert writes is whole or not there, whenever the signal comes.
+test_begin signal_convert
+command="convert with SIGINT after some milliseconds"
+for delay in 0.002 0.004 0.006 0.008 0.010 0.012 0.015 0.020 0.025 0.030 0.040 0.050; do
+  status=0
+  rm -rf "${here:?}/out"
+  (cd "$here" && exec timeout --preserve-status -k 60 -s INT "$delay" "$program" convert -o out --weights int8) >"$out" 2>"$err" || status=$?
+  case $status in 0 | 130) ;; *) fail "exit code after $delay s: found $status, expected 0 or 130" ;; esac
+  [ ! -e "$here/out" ] || [ -s "$here/out/model.safetensors" ] || fail "half a folder after $delay s"
+  [ "$(find "$here" -name '*.part*' | wc -l)" -eq 0 ] || fail "temporary files were left after $delay s"
+done
+test_end
+
 # A pipe has no path that could be resolved; it is written as it is.
 if [ -e /dev/stdout ]; then
   test_begin to_a_pipe

@@ -1,9 +1,11 @@
 /* Tensor files and files of a caller's own writing, as heed/native.h offers them: what is written
  * is read back, and what fails leaves the old file. */
 #define _XOPEN_SOURCE 700
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "heed/native.h"
@@ -162,6 +164,48 @@ static void test_a_writer_that_fails_leaves_the_old_file(void **state) {
                  "No space left");
 }
 
+static void end(int number) {
+  heed_file_abandon_all();
+  _exit(128 + number);
+}
+
+static heed_status write_half_and_raise(void *user, FILE *to, heed_error *failure) {
+  (void)user, (void)failure;
+  fputs("half", to);
+  fflush(to);
+  raise(SIGINT);
+  return HEED_OK;
+}
+
+/* Two files are open when the signal comes: the one is written by the other's writer. */
+static heed_status write_another(void *user, FILE *to, heed_error *failure) {
+  fputs("half", to);
+  return heed_file_stream(user, write_half_and_raise, NULL, failure);
+}
+
+static void test_a_signal_leaves_the_old_file(void **state) {
+  (void)state;
+  char other[128];
+  size_t size;
+  int ended;
+  snprintf(other, sizeof other, "%s/other", folder);
+  assert_ok(heed_file_write(path, "old", 3, &error));
+  const pid_t child = fork();
+  assert_true(child >= 0);
+  if (child == 0) {
+    signal(SIGINT, end);
+    _exit(heed_file_stream(path, write_another, other, &error));
+  }
+  assert_int_equal(waitpid(child, &ended, 0), child);
+  assert_true(WIFEXITED(ended));
+  assert_int_equal(WEXITSTATUS(ended), 128 + SIGINT);
+  unsigned char *seen = test_read_file(path, &size);
+  assert_int_equal(size, 3);
+  assert_memory_equal(seen, "old", 3);
+  free(seen);
+  assert_int_not_equal(access(other, F_OK), 0);
+}
+
 /* Where a link leads, also one to what is not there yet. */
 static void test_a_link_leads_to_its_target(void **state) {
   (void)state;
@@ -208,6 +252,8 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_a_refused_tensor_leaves_the_old_file, make_folder,
                                       remove_folder),
       cmocka_unit_test_setup_teardown(test_a_writer_that_fails_leaves_the_old_file, make_folder,
+                                      remove_folder),
+      cmocka_unit_test_setup_teardown(test_a_signal_leaves_the_old_file, make_folder,
                                       remove_folder),
       cmocka_unit_test_setup_teardown(test_a_link_leads_to_its_target, make_folder, remove_folder),
       cmocka_unit_test_setup_teardown(test_memory_runs_out, make_folder, remove_folder)};

@@ -73,6 +73,11 @@ typedef heed_status (*heed_file_writer)(void *user, FILE *to, heed_error *error)
 HEED_NODISCARD HEED_API heed_status heed_file_stream(const char *path, heed_file_writer write,
                                                      void *user, heed_error *error);
 
+/* Removes the temporary files that are being written, for the handler of a signal that ends the
+ * program: async-signal-safe on POSIX systems, where at most 16 files at once are known. The
+ * program must end afterwards. */
+HEED_API void heed_file_abandon_all(void);
+
 #define HEED_PATH_SIZE 4096
 /* The path that these functions write for `path`: links are followed, also one to what is not there
  * yet. Returns 0, or an errno. */
