@@ -50,7 +50,7 @@ static heed_status open_cpu(cli_state *cli, cli_choice *choice, const char *why)
 static void find_cache(cli_vulkan *vulkan) {
   const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
   int length = -1;
-  if (xdg && *xdg)
+  if (xdg && *xdg == '/') /* the standard asks to ignore relative ones */
     length = snprintf(vulkan->cache, sizeof vulkan->cache, "%s/heed", xdg);
   else if (home && *home)
     length = snprintf(vulkan->cache, sizeof vulkan->cache, "%s/.cache/heed", home);

@@ -1,10 +1,11 @@
 /* The cache directory: made when missing, written, read again; damaged and foreign files are
  * replaced, never trusted. */
-#define _POSIX_C_SOURCE 200809L
+#define _XOPEN_SOURCE 700
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -91,6 +92,44 @@ static void test_pipelines(void **state) {
   for (size_t cut = 0; cut < size; cut += size / 5 + 1) damaged(path, whole, cut, whole, size);
   free(copy);
   free(whole);
+}
+
+static void assert_mode(const char *path, mode_t mode) {
+  struct stat info;
+  assert_int_equal(lstat(path, &info), 0);
+  assert_true(S_ISREG(info.st_mode));
+  assert_int_equal(info.st_mode & 0777, mode);
+}
+
+/* Nothing is read or written through a link, and a file that others may write is not trusted: each
+ * is replaced by one of this user's own. */
+static void test_links_and_modes(void **state) {
+  (void)state;
+  vulkan_test_need_device();
+  char path[600], other[] = "/tmp/heed_test_cache_victim", leftover[700];
+  size_t size;
+  run_with_cache();
+  file_path(".pipelines", path);
+  assert_true(path[0] != '\0');
+  assert_mode(path, 0600);
+
+  write_file(other, (const unsigned char *)"keep", 4);
+  unlink(path);
+  assert_int_equal(symlink(other, path), 0);
+  snprintf(leftover, sizeof leftover, "%s.%ld.new", path, (long)getpid());
+  assert_int_equal(symlink(other, leftover), 0);
+  run_with_cache();
+  assert_mode(path, 0600);
+  unsigned char *kept = test_read_file(other, &size);
+  assert_int_equal(size, 4);
+  assert_memory_equal(kept, "keep", 4);
+  assert_int_not_equal(access(leftover, F_OK), 0);
+
+  assert_int_equal(chmod(path, 0666), 0);
+  run_with_cache();
+  assert_mode(path, 0600);
+  free(kept);
+  unlink(other);
 }
 
 /* Measured tiles: kept, taken, right; ignored when damaged; refused where they cannot be kept. */
@@ -380,7 +419,7 @@ int main(void) {
       cmocka_unit_test(test_attention_tiles),   cmocka_unit_test(test_unusable_directory),
       cmocka_unit_test(test_self_check),        cmocka_unit_test(test_self_check_of_another_graph),
       cmocka_unit_test(test_failed_self_check), cmocka_unit_test(test_self_check_of_tiers),
-      cmocka_unit_test(test_matrices_by_rate),
+      cmocka_unit_test(test_matrices_by_rate),  cmocka_unit_test(test_links_and_modes),
   };
   return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

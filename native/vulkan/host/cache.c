@@ -5,16 +5,19 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/status.h"
 #include "gpu/hash.h"
+#include "vulkan/host/cache_file.h"
 #include "vulkan/host/shader_code.h"
 
 #define MAGIC "heedvkc1"
 #define LARGEST_FILE ((size_t)256 << 20)
 #define PATH_SIZE 1024
+#define SUFFIX_SIZE 32
 
 typedef struct file_header {
   char magic[8];
@@ -90,7 +93,7 @@ static bool file_path(const heed_vk_cache *cache, const char *ending, char path[
   name = heed_vk_hash(name, kernels, sizeof kernels);
   const int length = snprintf(path, PATH_SIZE, "%s/heed-%04x-%04x-%016llx.%s", cache->directory,
                               key->vendor, key->device, (unsigned long long)name, ending);
-  return length > 0 && length < PATH_SIZE - 8;
+  return length > 0 && length < PATH_SIZE - SUFFIX_SIZE;
 }
 
 static bool read_payload(const heed_vk_cache *cache, FILE *file, void **bytes, size_t *size) {
@@ -112,7 +115,11 @@ void heed_vk_cache_read(const heed_vk_cache *cache, const char *ending, void **b
   *bytes = NULL;
   *size = 0;
   if (!file_path(cache, ending, path)) return;
-  FILE *file = fopen(path, "rb");
+  bool refused;
+  FILE *file = heed_vk_cache_file_open(path, &refused);
+  if (refused)
+    heed_log(cache->context, HEED_LOG_WARNING,
+             "vulkan: cache %s is not used: it is a link, or others may write it", path);
   if (!file) return;
   if (!read_payload(cache, file, bytes, size)) {
     heed_log(cache->context, HEED_LOG_INFO, "vulkan: invalid cache %s; it will be replaced", path);
@@ -127,8 +134,10 @@ void heed_vk_cache_write(const heed_vk_cache *cache, const char *ending, const v
                          size_t size) {
   char path[PATH_SIZE], temporary[PATH_SIZE];
   if (!file_path(cache, ending, path)) return;
-  snprintf(temporary, sizeof temporary, "%.*s.new", PATH_SIZE - 8, path);
-  FILE *file = fopen(temporary, "wb");
+  /* with this process's number: two that write at once do not share a file */
+  snprintf(temporary, sizeof temporary, "%.*s.%ld.new", PATH_SIZE - SUFFIX_SIZE, path,
+           (long)getpid());
+  FILE *file = heed_vk_cache_file_create(temporary);
   file_header header;
   memset(&header, 0, sizeof header);
   memcpy(header.magic, MAGIC, sizeof header.magic);
