@@ -3,10 +3,11 @@
  * Port 0 takes any free one. Prints the address. With --connect the pages may ask that server too
  * (in the policy of the header and of the pages themselves), so that models can come from there;
  * without, only this one. */
-import { createReadStream } from 'node:fs'
-import { readFile, stat } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { open, realpath } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import { extname, join, normalize, resolve } from 'node:path'
+import { extname, join, normalize, resolve, sep } from 'node:path'
+import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
 import { createGzip } from 'node:zlib'
 
@@ -28,7 +29,10 @@ const types = {
 const worthZipping = /\.(html|m?js|css|svg|wasm)$/
 
 export const policy =
-  "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; img-src 'self' blob: data:; style-src 'self'"
+  "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; img-src 'self' blob: data:; style-src 'self'; base-uri 'none'; form-action 'none'"
+
+/* What a page cannot say of itself: only the header may name who frames it. */
+const framing = "; frame-ancestors 'self'"
 
 const isolation = {
   'Cross-Origin-Opener-Policy': 'same-origin',
@@ -36,8 +40,9 @@ const isolation = {
 }
 
 /**
- * The file that a request asks for; undefined for what lies outside the folder or is not there.
- * @param {string} folder
+ * The file that a request asks for, open; undefined for what lies outside the folder, is not there
+ * or cannot be read.
+ * @param {string} folder its real path
  * @param {string} address
  */
 async function find(folder, address) {
@@ -47,54 +52,75 @@ async function find(folder, address) {
     : extname(path)
       ? path
       : `${path}.html` /* /learn, as static hosts have it */
-  const file = join(folder, normalize(name))
-  if (!file.startsWith(folder)) return undefined
-  const found = await stat(file).catch(() => undefined)
-  return found?.isFile() ? { file, size: found.size } : undefined
+  const file = await realpath(join(folder, normalize(name)))
+  if (!file.startsWith(folder + sep)) return undefined
+  /* a pipe does not wait for its writer */
+  const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK)
+  const found = await handle.stat()
+  if (found.isFile()) return { file, handle, size: found.size }
+  await handle.close()
+  return undefined
 }
 
 /**
- * Resolves to { address, asked, close() }; asked: the files that were asked for, as they came.
+ * Resolves to { address, asked, close() }; asked: the files that were asked for, each once.
  * connect: origins beside its own that pages may ask, in one text.
  * @param {string} folder
  * @param {{port?: number, isolated?: boolean, connect?: string}} [options]
  * @returns {Promise<{address: string, asked: string[], close(): void}>}
  */
-export function serve(folder, { port = 0, isolated = true, connect = '' } = {}) {
+export async function serve(folder, { port = 0, isolated = true, connect = '' } = {}) {
   const asked = /** @type {string[]} */ ([]),
-    root = resolve(folder),
+    root = await realpath(folder),
     widened = (/** @type {string} */ text) =>
-      connect ? text.replaceAll("connect-src 'self'", `connect-src 'self' ${connect}`) : text
-  const server = createServer(async (request, response) => {
-    const found = await find(root, request.url ?? '/').catch(() => undefined)
-    const headers = {
-      'Content-Security-Policy': widened(policy),
+      connect ? text.replaceAll("connect-src 'self'", `connect-src 'self' ${connect}`) : text,
+    headers = {
+      'Content-Security-Policy': widened(policy) + framing,
       'Cross-Origin-Resource-Policy': 'same-origin',
+      'X-Content-Type-Options': 'nosniff',
       'Cache-Control': 'no-cache',
       ...(isolated ? isolation : {})
     }
+
+  /**
+   * @param {import('node:http').IncomingMessage} request
+   * @param {import('node:http').ServerResponse} response
+   */
+  async function answer(request, response) {
+    if (request.method !== 'GET' && request.method !== 'HEAD')
+      return response.writeHead(405, { ...headers, Allow: 'GET, HEAD' }).end()
+    const found = await find(root, request.url ?? '/').catch(() => undefined)
     if (!found) return response.writeHead(404, headers).end()
-    asked.push(found.file)
-    const page =
-      connect && found.file.endsWith('.html')
-        ? Buffer.from(widened(await readFile(found.file, 'utf8')))
-        : null
-    const zipped =
-      !page &&
-      request.method === 'GET' &&
-      worthZipping.test(found.file) &&
-      /\bgzip\b/.test(request.headers['accept-encoding'] ?? '')
-    response.writeHead(200, {
-      ...headers,
-      'Content-Type': types[extname(found.file)] ?? 'application/octet-stream',
-      ...(zipped
-        ? { 'Content-Encoding': 'gzip' }
-        : { 'Content-Length': page?.length ?? found.size })
-    })
-    if (request.method === 'HEAD' || page) return response.end(page ?? undefined)
-    const file = createReadStream(found.file)
-    ;(zipped ? file.pipe(createGzip()) : file).pipe(response)
-  })
+    try {
+      if (!asked.includes(found.file)) asked.push(found.file)
+      const page =
+        connect && found.file.endsWith('.html')
+          ? Buffer.from(widened(await found.handle.readFile('utf8')))
+          : null
+      const zipped =
+        !page &&
+        request.method === 'GET' &&
+        worthZipping.test(found.file) &&
+        /\bgzip\b/.test(request.headers['accept-encoding'] ?? '')
+      response.writeHead(200, {
+        ...headers,
+        'Content-Type': types[extname(found.file)] ?? 'application/octet-stream',
+        ...(zipped
+          ? { 'Content-Encoding': 'gzip' }
+          : { 'Content-Length': page?.length ?? found.size })
+      })
+      if (request.method === 'HEAD' || page) return response.end(page ?? undefined)
+      const bytes = found.handle.createReadStream({ autoClose: false })
+      return await (zipped ? pipeline(bytes, createGzip(), response) : pipeline(bytes, response))
+    } finally {
+      await found.handle.close()
+    }
+  }
+
+  /* A reader that goes away, or a file that fails midway, ends that answer and not the server. */
+  const server = createServer((request, response) =>
+    answer(request, response).catch(() => response.destroy())
+  )
   return new Promise((done, failed) => {
     server.once('error', failed)
     server.listen(port, 'localhost', () =>

@@ -288,7 +288,11 @@ const paths = {
      */
     async keys(page, until) {
       await tabTo(page, '#runs')
-      await press(page, 'Delete', 'Delete', 'Backspace', 'Backspace', '3', 'Tab', 'Enter')
+      await press(page, 'Delete', 'Delete', 'Backspace', 'Backspace', '3')
+      await until(() => /** @type {HTMLInputElement} */ (document.activeElement).value === '3')
+      await press(page, 'Tab')
+      await until(() => document.activeElement?.id === 'start')
+      await press(page, 'Enter')
       await until(() => document.documentElement.dataset.measured === 'true')
       assert.equal((await page.$$('#op-times tr')).length, 6)
       assert.ok((await page.$$('#times tr')).length >= 2)
