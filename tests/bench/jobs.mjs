@@ -1,7 +1,7 @@
 /* The jobs of the comparison, for Node and browsers alike: what an engine loads, what it is fed,
  * and how runs are timed. */
 
-import { modelOf, models } from './vit_models.mjs'
+import { folderOf, modelOf, models } from './vit_models.mjs'
 
 /** The same numbers in every engine: roughly normal, from a seed. */
 export function numbers(count, seed) {
@@ -42,8 +42,8 @@ export async function timeRuns(run, runs, milliseconds) {
 
 /** heed's package on a ViT; a job that ends in _maps asks for every attention map. */
 export async function prepareHeed({ createRuntime }, job, threads, read) {
-  const name = modelOf(job),
-    { output } = models[name],
+  const name = folderOf(job),
+    { output } = models[modelOf(job)],
     maps = job.endsWith('_maps')
   const runtime = await createRuntime({ threads })
   if (runtime.info.threads !== threads) throw new Error(`heed: ${runtime.info.why}`)

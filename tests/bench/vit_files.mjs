@@ -1,8 +1,9 @@
 /* Writes ViTs with seeded weights twice, as heed reads them and as ONNX, and the bare operators as
  * ONNX: what the benchmarks compare on.
- *   node vit_files.mjs FOLDER [vit_ti,vit_b_maps,dinov2_s,clip_b]
+ *   node vit_files.mjs FOLDER [vit_ti,vit_b_maps,dinov2_s,clip_b,vit_s_int8,vit_s_s8,vit_s_u7]
  * FOLDER/vit_ti/{config.json,model.safetensors} (Hugging Face names), FOLDER/vit_ti.onnx (opset 17,
- * nodes as PyTorch exports them), FOLDER/attention_<heads>x<tokens>x<depth>.onnx,
+ * nodes as PyTorch exports them); in 8 bits (quantised.mjs) the folder FOLDER/vit_ti_int8 and
+ * FOLDER/vit_ti_{s8,u7}.onnx; FOLDER/attention_<heads>x<tokens>x<depth>.onnx,
  * FOLDER/linear_<rows>x<depth>x<columns>.onnx. Nothing is written anew that is there. */
 import {
   closeSync,
@@ -16,7 +17,9 @@ import {
 } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { modelOf, models } from './vit_models.mjs'
+import { Graph } from './onnx_graph.mjs'
+import { addConvolution, addProduct, quantiseTable } from './quantised.mjs'
+import { folderOf, formOf, modelOf, models } from './vit_models.mjs'
 
 export const attentions = [
   [12, 197, 64],
@@ -27,94 +30,6 @@ const layers = 12,
   classes = 1000,
   embedding = 512
 const tokensOf = ({ side, patch }) => 1 + (side / patch) ** 2
-
-/* Protocol buffers: fields as byte arrays, nested by concatenation. */
-const varint = (value) => {
-  const bytes = []
-  for (let rest = BigInt.asUintN(64, BigInt(value)); ; rest >>= 7n) {
-    if (rest < 128n) return Buffer.from([...bytes, Number(rest)])
-    bytes.push(Number(rest & 127n) | 128)
-  }
-}
-const whole = (field, value) => Buffer.concat([varint(field << 3), varint(value)])
-const bytes = (field, value) =>
-  Buffer.concat([varint((field << 3) | 2), varint(value.length), value])
-const text = (field, value) => bytes(field, Buffer.from(value))
-const group = (field, ...parts) => bytes(field, Buffer.concat(parts))
-const real = (field, value) => {
-  const data = Buffer.alloc(4)
-  data.writeFloatLE(value)
-  return Buffer.concat([varint((field << 3) | 5), data])
-}
-
-function attribute(name, value) {
-  if (Array.isArray(value))
-    return group(5, text(1, name), ...value.map((v) => whole(8, v)), whole(20, 7))
-  if (Number.isInteger(value)) return group(5, text(1, name), whole(3, value), whole(20, 2))
-  return group(5, text(1, name), real(2, value), whole(20, 1))
-}
-
-/** An ONNX graph under construction: add(op, inputs, attributes) gives the name of the node's
- * output. */
-class Graph {
-  nodes = []
-  tensors = []
-  inputs = []
-  add(op, inputs, attributes = {}, output = `${op}_${this.nodes.length}`) {
-    const parts = inputs.map((name) => text(1, name))
-    this.nodes.push(
-      group(
-        1,
-        ...parts,
-        text(2, output),
-        text(3, output),
-        text(4, op),
-        ...Object.entries(attributes).map(([name, value]) => attribute(name, value))
-      )
-    )
-    return output
-  }
-  constant(name, shape, data) {
-    const type = data instanceof BigInt64Array ? 7 : 1
-    const raw = Buffer.from(data.buffer, data.byteOffset, data.byteLength)
-    this.tensors.push(
-      group(5, ...shape.map((d) => whole(1, d)), whole(2, type), text(8, name), bytes(9, raw))
-    )
-    return name
-  }
-  scalar(value) {
-    return this.constant(`scalar_${this.tensors.length}`, [], Float32Array.of(value))
-  }
-  shape(...dims) {
-    return this.constant(
-      `shape_${this.tensors.length}`,
-      [dims.length],
-      BigInt64Array.from(dims.map(BigInt))
-    )
-  }
-  input(name, shape) {
-    this.inputs.push(Graph.info(11, name, shape))
-    return name
-  }
-  static info(field, name, shape) {
-    return group(
-      field,
-      text(1, name),
-      group(2, group(1, whole(1, 1), group(2, ...shape.map((d) => group(1, whole(1, d))))))
-    )
-  }
-  encode(outputs) {
-    const graph = group(
-      7,
-      ...this.nodes,
-      text(2, 'heed'),
-      ...this.tensors,
-      ...this.inputs,
-      ...Object.entries(outputs).map(([name, shape]) => Graph.info(12, name, shape))
-    )
-    return Buffer.concat([whole(1, 8), group(8, text(1, ''), whole(2, 17)), graph])
-  }
-}
 
 /** Weights by name: [shape, values], roughly normal and small, so that activations stay of ordinary
  * size through the layers. */
@@ -174,17 +89,22 @@ function transposed([[rows, columns], from]) {
 }
 
 /* CLS and the patches of the picture, with their positions. */
-function embedded(g, table, plain, { width, patch, side, names }) {
-  const bias = `${names.projection}.bias`
-  const patches = g.add(
-    'Conv',
-    [
-      g.input('pixel_values', [1, 3, side, side]),
-      plain(`${names.projection}.weight`),
-      ...(table[bias] ? [plain(bias)] : [])
-    ],
-    { kernel_shape: [patch, patch], strides: [patch, patch] }
-  )
+function embedded(g, table, plain, { width, patch, side, names }, form) {
+  const bias = `${names.projection}.bias`,
+    weight = `${names.projection}.weight`,
+    pixels = g.input('pixel_values', [1, 3, side, side]),
+    attributes = { kernel_shape: [patch, patch], strides: [patch, patch] }
+  const convolve = () => {
+    if (form !== 'u7')
+      return g.add(
+        'Conv',
+        [pixels, plain(weight), ...(table[bias] ? [plain(bias)] : [])],
+        attributes
+      )
+    const y = addConvolution(g, pixels, weight, table[weight], attributes)
+    return table[bias] ? g.add('Add', [y, g.constant(bias, [1, width, 1, 1], table[bias][1])]) : y
+  }
+  const patches = convolve()
   const x = g.add(
     'Transpose',
     [g.add('Reshape', [patches, g.shape(1, width, (side / patch) ** 2)])],
@@ -196,21 +116,19 @@ function embedded(g, table, plain, { width, patch, side, names }) {
   return g.add('Add', [g.add('Concat', [cls, x], { axis: 1 }), plain(names.positions)])
 }
 
-/* With maps every layer's attention weights are outputs too. */
-function vitGraph(table, model, maps) {
+/* With maps every layer's attention weights are outputs too. form: s8 or u7, else floats. */
+function vitGraph(table, model, maps, form) {
   const { width, heads, names, epsilon, scales } = model,
     tokens = tokensOf(model),
     g = new Graph(),
     outputs = {}
   const plain = (name) => g.constant(name, ...table[name])
-  const linear = (x, name) => {
-    const weight = g.constant(
-      `${name}.weight`,
-      [...table[`${name}.weight`][0]].reverse(),
-      transposed(table[`${name}.weight`])
-    )
-    return g.add('Add', [plain(`${name}.bias`), g.add('MatMul', [x, weight])])
+  const product = (x, name) => {
+    const weight = table[name]
+    if (form) return addProduct(g, form, x, name, weight)
+    return g.add('MatMul', [x, g.constant(name, [...weight[0]].reverse(), transposed(weight))])
   }
+  const linear = (x, name) => g.add('Add', [plain(`${name}.bias`), product(x, `${name}.weight`)])
   const norm = (x, name) =>
     g.add('LayerNormalization', [x, plain(`${name}.weight`), plain(`${name}.bias`)], {
       axis: -1,
@@ -225,7 +143,7 @@ function vitGraph(table, model, maps) {
     const erf = g.add('Erf', [g.add('Div', [x, g.scalar(Math.SQRT2)])])
     return g.add('Mul', [g.add('Mul', [x, g.add('Add', [erf, g.scalar(1)])]), g.scalar(0.5)])
   }
-  let x = embedded(g, table, plain, model)
+  let x = embedded(g, table, plain, model, form)
   if (names.preNorm) x = norm(x, names.preNorm)
   for (let i = 0; i < layers; i++) {
     const layer = `${names.layer}.${i}`,
@@ -243,7 +161,7 @@ function vitGraph(table, model, maps) {
     const wide = activated(linear(norm(x, `${layer}.${names.after}`), `${layer}.${names.up}`))
     x = g.add('Add', [scaled(linear(wide, `${layer}.${names.down}`), scale[1]), x])
   }
-  outputs[addOutput(g, table, model, plain, norm, x)] = {
+  outputs[addOutput(g, table, model, plain, norm, form ? linear : null, x)] = {
     logits: [1, classes],
     last_hidden_state: [1, tokens, width],
     image_embeds: [1, embedding]
@@ -252,7 +170,7 @@ function vitGraph(table, model, maps) {
 }
 
 /* What is read of the last layer's tokens, by the name of the model's output. */
-function addOutput(g, table, { width, names, epsilon, output }, plain, norm, x) {
+function addOutput(g, table, { width, names, epsilon, output }, plain, norm, linear, x) {
   if (output === 'last_hidden_state')
     return g.add(
       'LayerNormalization',
@@ -265,6 +183,8 @@ function addOutput(g, table, { width, names, epsilon, output }, plain, norm, x) 
     [norm(x, names.norm), g.constant('first', [], BigInt64Array.of(0n))],
     { axis: 1 }
   )
+  if (output === 'logits' && linear)
+    return g.add('Identity', [linear(first, 'classifier')], {}, output)
   const name = output === 'logits' ? 'classifier' : 'visual_projection',
     rows = table[`${name}.weight`][0][0],
     weight = g.constant(`${name}.weight`, [width, rows], transposed(table[`${name}.weight`]))
@@ -306,7 +226,11 @@ export function writeSafetensors(file, table) {
   const header = {}
   let at = 0
   for (const [name, [shape, data]] of Object.entries(table))
-    header[name] = { dtype: 'F32', shape, data_offsets: [at, (at += data.byteLength)] }
+    header[name] = {
+      dtype: data instanceof Int8Array ? 'I8' : 'F32',
+      shape,
+      data_offsets: [at, (at += data.byteLength)]
+    }
   let json = JSON.stringify(header)
   json += ' '.repeat((8 - (json.length % 8)) % 8)
   const length = Buffer.alloc(8)
@@ -318,7 +242,7 @@ export function writeSafetensors(file, table) {
   closeSync(out)
 }
 
-/** The floats of each tensor, by name. */
+/** The floats of each tensor of floats, by name. */
 export function readSafetensors(file) {
   const bytes = readFileSync(file),
     start = 8 + Number(bytes.readBigUInt64LE(0)),
@@ -345,20 +269,46 @@ function once(file, write) {
   renameSync(`${file}.part`, file)
 }
 
-/** jobs: of models, 'vit_b', or 'vit_b_maps' for the same with its maps as outputs. */
+/* The weights of the layers' linear maps, by name. */
+const linearWeights = ({ names }) =>
+  new Set(
+    Array.from({ length: layers }, (_, i) =>
+      ['query', 'key', 'value', 'output', 'up', 'down'].map(
+        (part) => `${names.layer}.${i}.${names[part]}.weight`
+      )
+    ).flat()
+  )
+
+/* tables: the tensors of a model, made when a file needs them. */
+function writeJob(folder, job, tables) {
+  const name = modelOf(job),
+    model = models[name],
+    form = formOf(job),
+    of = path.join(folder, folderOf(job))
+  const table = () => {
+    if (!tables.has(name)) tables.clear() /* one at a time */
+    if (!tables.has(name)) tables.set(name, weights(model))
+    return tables.get(name)
+  }
+  if (!form || form === 'int8') {
+    mkdirSync(of, { recursive: true })
+    writeFileSync(path.join(of, 'config.json'), JSON.stringify(model.config))
+    once(path.join(of, 'model.safetensors'), (file) =>
+      writeSafetensors(file, form ? quantiseTable(table(), linearWeights(model)) : table())
+    )
+  }
+  if (form !== 'int8')
+    once(path.join(folder, `${job}.onnx`), (file) =>
+      writeFileSync(file, vitGraph(table(), model, job.endsWith('_maps'), form))
+    )
+}
+
+/** jobs: of models, 'vit_b', 'vit_b_maps' for the same with its maps as outputs, or one in 8 bits:
+ * 'vit_b_int8' for heed, 'vit_b_s8' and 'vit_b_u7' for ONNX. */
 export function writeFiles(folder, jobs = Object.keys(models)) {
   mkdirSync(folder, { recursive: true })
-  for (const job of jobs) {
-    const model = models[modelOf(job)],
-      of = path.join(folder, modelOf(job)),
-      file = path.join(folder, `${job}.onnx`),
-      weightsFile = path.join(of, 'model.safetensors')
-    mkdirSync(of, { recursive: true })
-    const table = existsSync(file) && existsSync(weightsFile) ? null : weights(model)
-    writeFileSync(path.join(of, 'config.json'), JSON.stringify(model.config))
-    once(weightsFile, (file) => writeSafetensors(file, table))
-    once(file, (file) => writeFileSync(file, vitGraph(table, model, job.endsWith('_maps'))))
-  }
+  const tables = new Map()
+  for (const job of jobs) writeJob(folder, job, tables)
   for (const shape of attentions)
     once(path.join(folder, `attention_${shape.join('x')}.onnx`), (file) =>
       writeFileSync(file, attentionGraph(shape))

@@ -101,5 +101,10 @@ export const models = {
   }
 }
 
-/** The model of a job, which may ask for all maps: "vit_b_maps". */
-export const modelOf = (job) => job.replace(/_maps$/, '')
+/** The model of a job, which may ask for all maps or for 8 bits (quantised.mjs): "vit_b_maps",
+ * "vit_b_int8", "vit_b_s8", "vit_b_u7". */
+export const modelOf = (job) => folderOf(job).replace(/_(int8|s8|u7)$/, '')
+/** The folder that heed loads. */
+export const folderOf = (job) => job.replace(/_maps$/, '')
+/** int8, s8 or u7; undefined for floats. */
+export const formOf = (job) => /_(int8|s8|u7)$/.exec(folderOf(job))?.[1]
