@@ -7,21 +7,24 @@
  * onnxruntime-node. `./dev bench wasm` and `./dev bench peers` build what it needs and call it.
  * With --before, the heed of another commit takes its turns too: BUILD is the folder build/ of its
  * tree, with the same kind built there. Its ratio is its time to this heed's time.
+ * With --quantised, 8 bits are compared instead: heed with int8 and with float weights, and
+ * onnxruntime with both forms of quantised.mjs; native with one thread, also heed at the level avx2,
+ * which has no dot product of bytes. The ratio is that of the faster of onnxruntime's forms.
  * native: with --ncnn (or HEED_BENCH_NCNN) ncnn's CPU takes its turns on the ViTs too, by
  * peer_ncnn.cpp, built by hand, or a program like it: called with FILE.param 224 224 THREADS -1 0
  * SECONDS, it has Ti.param, S.param and B.param in its folder and prints "median M ms  min X"; its
  * weights are its own, so only times are compared. The peers are installed from npm into
  * build/bench/peers, the models written to build/bench/models (vit_files.mjs). Prints a table and
  * writes all figures as JSON. */
-import { execFile, execFileSync, fork } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parseArgs, promisify } from 'node:util'
+import { parseArgs } from 'node:util'
 import { startChromium } from './chromium.mjs'
-import { pixelsOf } from './jobs.mjs'
-import { attentions, linears, readSafetensors, writeFiles, writeSafetensors } from './vit_files.mjs'
+import { startContender, startHeed, startNcnn } from './start.mjs'
+import { attentions, linears, writeFiles } from './vit_files.mjs'
 import { modelOf, models as vits } from './vit_models.mjs'
 
 const here = path.dirname(fileURLToPath(import.meta.url)),
@@ -43,6 +46,7 @@ const {
     rounds: { type: 'string', default: '8' },
     json: { type: 'string' },
     before: { type: 'string' },
+    quantised: { type: 'boolean', default: false },
     ncnn: { type: 'string', default: process.env.HEED_BENCH_NCNN ?? '' }
   }
 })
@@ -60,11 +64,6 @@ if (options.in === 'node24') versions.wasm.push(newerNode)
 const flags = options.in === 'node-relaxed' ? ['--experimental-wasm-relaxed-simd'] : []
 const execPath =
   options.in === 'node24' ? path.join(peers, 'node_modules/node/bin/node') : process.execPath
-const packages = {
-  'heed-wasm': path.join(build, 'web/package'),
-  'heed-before': path.join(before, 'web/package')
-}
-let browser
 
 /** What is needed of the other commit's build, where a page can fetch it. */
 function copyBefore(from) {
@@ -91,152 +90,18 @@ function installPeers() {
     })
 }
 
-/** A process that answers a turn with { times, cpu } in milliseconds. */
-async function startContender(engine, job, threads) {
-  if (browser) return browser.start(engine, job, threads)
-  const child = fork(
-    path.join(here, 'contender.mjs'),
-    [engine, job, threads, models, packages[engine] ?? '', peers],
-    { execPath, execArgv: flags }
-  )
-  const answer = () =>
-    new Promise((resolve, reject) => {
-      const ended = (code) => reject(new Error(`${engine} ${job}: the process ended (${code})`))
-      child.once('exit', ended)
-      child.once('message', (message) => {
-        child.off('exit', ended)
-        resolve(message)
-      })
-    })
-  const { ready } = await answer()
-  return {
-    engine,
-    ready,
-    stop: () => child.kill(),
-    turn: (runs, milliseconds) => {
-      child.send({ runs, milliseconds })
-      return answer()
-    }
-  }
-}
-
-/** A program that is started for each turn and says its figures: least and median as its times. */
-function startProgram(engine, file, args, read) {
-  return {
-    engine,
-    ready: {},
-    stop() {},
-    turn: async (runs, milliseconds) =>
-      read((await promisify(execFile)(file, args(runs, milliseconds))).stdout)
-  }
-}
-
-/** What bench_ops says of one shape. */
-function readProgram(text) {
-  const [, median, best] = /median +([\d.]+) ms.*best +([\d.]+) ms/.exec(text)
-  return {
-    times: [best, median, median].map(Number),
-    cpu: null,
-    ceiling: Number(/only: ([\d.]+)/.exec(text)[1])
-  }
-}
-
-/** heed as `from` has it, a folder build/. */
-function startHeed(job, threads, from = build) {
-  const shape = /_(\d+)x(\d+)x(\d+)$/.exec(job)?.slice(1)
-  if (kind === 'wasm' && !shape)
-    return startContender(from === build ? 'heed-wasm' : 'heed-before', job, threads)
-  if (kind === 'wasm') {
-    const [level, file] =
-      options.in === 'node' ? ['wasm128', 'bench_ops.wasm'] : ['relaxed', 'bench_ops_relaxed.wasm']
-    const program = path.join(from, 'wasm/tests', file),
-      args = [level, '1', '1', ...shape]
-    const run = browser
-      ? () => browser.run(program, args)
-      : async () =>
-          (
-            await promisify(execFile)(execPath, [
-              ...flags,
-              path.join(here, 'run_bench.mjs'),
-              program,
-              ...args
-            ])
-          ).stdout
-    return {
-      engine: 'heed',
-      ready: { info: { device: `WASM ${level}` } },
-      stop() {},
-      turn: async () => readProgram(await run())
-    }
-  }
-  const what = shape
-    ? [
-        '--op',
-        job.split('_')[0],
-        '--shape',
-        job.startsWith('linear')
-          ? shape.join(',')
-          : `1,${shape[0]},${shape[1]},${shape[1]},${shape[2]}`
-      ]
-    : [path.join(models, modelOf(job)), ...(job.endsWith('_maps') ? ['--maps'] : [])]
-  const program = startProgram(
-    'heed',
-    path.join(from, 'release/heed'),
-    (runs) => [
-      'bench',
-      ...what,
-      '--backend',
-      'cpu',
-      '--threads',
-      threads,
-      '--runs',
-      String(runs),
-      '--json'
-    ],
-    (text) => {
-      const found = JSON.parse(text)
-      return {
-        times: [found.min_ms, found.median_ms, found.median_ms],
-        cpu: found.cpu_ms,
-        gflop: found.gflop
-      }
-    }
-  )
-  if (!shape && from === build) program.ready.output = evaluate(job, threads)
-  return program
-}
-
-/** The model's output for the pixels that the peers get, by `heed eval`. */
-function evaluate(job, threads) {
-  const { shape, values } = pixelsOf(job),
-    given = path.join(models, 'pixel_values.safetensors'),
-    out = path.join(models, 'output.safetensors')
-  writeSafetensors(given, { pixel_values: [shape, values] })
-  const model = path.join(models, modelOf(job)),
-    cpu = ['--backend', 'cpu', '--threads', threads, '--taps', 'none']
-  execFileSync(path.join(build, 'release/heed'), ['eval', model, given, '-o', out, ...cpu], {
-    stdio: ['ignore', 2, 2]
-  })
-  return Array.from(readSafetensors(out)[vits[modelOf(job)].output])
-}
-
-/** ncnn's program on a ViT; null where there is none, or for other jobs. */
-function startNcnn(job, threads) {
-  const name = { vit_ti: 'Ti', vit_s: 'S', vit_b: 'B' }[job]
-  if (kind !== 'native' || !existsSync(options.ncnn) || !name) return null
-  const args = (runs, milliseconds) => [
-    path.join(path.dirname(options.ncnn), `${name}.param`),
-    '224',
-    '224',
-    threads,
-    '-1',
-    '0',
-    String(milliseconds / 1000)
-  ]
-  return startProgram('ncnn', options.ncnn, args, (text) => {
-    const [, median, least] = /median ([\d.]+) ms +min ([\d.]+)/.exec(text)
-    return { times: [least, median, median].map(Number), cpu: null }
-  })
+/* What start.mjs needs to know. */
+const setup = {
+  kind,
+  place: options.in,
+  ncnn: options.ncnn,
+  build,
+  models,
+  before,
+  peers,
+  execPath,
+  flags,
+  browser: undefined
 }
 
 const sorted = (numbers) => [...numbers].sort((a, b) => a - b)
@@ -257,44 +122,74 @@ function summary(turns) {
 const turnRuns = (job) =>
   !vits[modelOf(job)] ? 50 : vits[modelOf(job)].width * vits[modelOf(job)].side > 384 * 224 ? 5 : 15
 
-async function compare(job, threads, rounds) {
-  const contenders = [
-    await startHeed(job, threads),
-    await startContender(kind === 'wasm' ? 'ort-web' : 'ort-node', job, threads)
-  ]
-  if (options.before)
-    contenders.push({ ...(await startHeed(job, threads, before)), engine: 'heed before' })
-  const ncnn = startNcnn(job, threads)
-  if (ncnn) contenders.push(ncnn)
+/** Each contender's figures: contenders take turns, the first of which warms up. */
+async function takeTurns(contenders, job, rounds) {
   const turns = contenders.map(() => []),
     pause = () => new Promise((resolve) => setTimeout(resolve, 100))
-  for (let round = -1; round < rounds; round++) {
+  for (let round = -1; round < rounds; round++)
     for (const [i, contender] of contenders.entries()) {
-      const turn = await contender.turn(
-        turnRuns(job),
-        round < 0 ? 4000 : 1000
-      ) /* the first warms up */
+      const turn = await contender.turn(turnRuns(job), round < 0 ? 4000 : 1000)
       if (round >= 0) turns[i].push(turn)
       await pause()
     }
-  }
   contenders.forEach((c) => c.stop())
-  const [ours, theirs] = contenders.map((c) => c.ready.output),
-    device = contenders[0].ready.info?.device
-  const difference =
-    ours && theirs ? ours.reduce((most, x, i) => Math.max(most, Math.abs(x - theirs[i])), 0) : null
-  const [first, ...others] = contenders
-    .slice(1)
-    .map((c, i) => ({ name: c.engine, ...summary(turns[i + 1]) }))
-  return {
-    job,
-    threads: Number(threads),
-    heed: summary(turns[0]),
-    peer: first,
-    others,
-    difference,
-    device
+  return contenders.map(({ engine, ready }, i) => ({
+    name: engine,
+    device: ready.info?.device,
+    output: ready.output,
+    ...summary(turns[i])
+  }))
+}
+
+const furthest = (a, b) => a.reduce((most, x, i) => Math.max(most, Math.abs(x - b[i])), 0)
+const ort = kind === 'wasm' ? 'ort-web' : 'ort-node'
+
+async function compare(job, threads, rounds) {
+  const contenders = [
+    await startHeed(setup, job, threads),
+    await startContender(setup, ort, job, threads)
+  ]
+  if (options.before)
+    contenders.push({
+      ...(await startHeed(setup, job, threads, { from: before })),
+      engine: 'heed before'
+    })
+  const ncnn = startNcnn(setup, job, threads)
+  if (ncnn) contenders.push(ncnn)
+  const [heed, peer, ...others] = await takeTurns(contenders, job, rounds)
+  const { device, output: ours } = heed,
+    difference = ours && peer.output ? furthest(ours, peer.output) : null
+  for (const each of [heed, peer, ...others]) delete each.output
+  return { job, threads: Number(threads), heed, peer, others, difference, device }
+}
+
+/** 8 bits: outputs are compared with heed's floats. */
+async function compareQuantised(job, threads, rounds) {
+  const wanted = {
+    int8: () => startHeed(setup, `${job}_int8`, threads),
+    float: () => startHeed(setup, job, threads),
+    s8: () => startContender(setup, ort, `${job}_s8`, threads),
+    u7: () => startContender(setup, ort, `${job}_u7`, threads),
+    ...(kind === 'native' &&
+      threads === '1' && {
+        avx2Int8: () => startHeed(setup, `${job}_int8`, threads, { simd: 'avx2' }),
+        avx2Float: () => startHeed(setup, job, threads, { simd: 'avx2' })
+      })
   }
+  const contenders = []
+  for (const start of Object.values(wanted)) contenders.push(await start())
+  const taken = await takeTurns(contenders, job, rounds),
+    found = Object.fromEntries(Object.keys(wanted).map((name, i) => [name, taken[i]])),
+    floats = found.float.output
+  const largest = furthest(
+    floats,
+    floats.map(() => 0)
+  )
+  for (const each of taken) {
+    each.difference = furthest(each.output, floats)
+    delete each.output
+  }
+  return { job, threads: Number(threads), largest, ...found }
 }
 
 const flops = (job) => {
@@ -303,28 +198,48 @@ const flops = (job) => {
   return job.startsWith('linear') ? 2 * a * b * c : 4 * a * b * b * c
 }
 
+const figures = ({ min, median, cpu }) =>
+  `${min.toFixed(2)} / ${median.toFixed(2)} / ${cpu?.toFixed(2) ?? '-'}`
+const ratios = (ours, theirs, keys) =>
+  keys
+    .map((key) => (ours[key] && theirs[key] ? (theirs[key] / ours[key]).toFixed(2) : '-'))
+    .join(' / ')
+
 function tell({ job, threads, heed, peer, others, difference, device }) {
-  const ratio = (key, to = peer) => (heed[key] && to[key] ? (to[key] / heed[key]).toFixed(2) : '-')
-  const figures = ({ min, median, cpu }) =>
-    `${min.toFixed(2)} / ${median.toFixed(2)} / ${cpu?.toFixed(2) ?? '-'}`
   const rate = (heed.gflop ? heed.gflop * 1e9 : flops(job)) / heed.min / 1e6
   const rest = [
     device ?? '',
     difference === null ? '' : `outputs differ by ${difference.toExponential(1)}`,
-    heed.ceiling ? `${Math.round((100 * rate) / heed.ceiling)} % of ${heed.ceiling} GFLOP/s` : ''
-  ]
-  for (const other of others)
-    rest.push(
-      `${other.name} ${figures(other)}, ratio ${ratio('min', other)} / ${ratio('median', other)}`
+    heed.ceiling ? `${Math.round((100 * rate) / heed.ceiling)} % of ${heed.ceiling} GFLOP/s` : '',
+    ...others.map(
+      (other) => `${other.name} ${figures(other)}, ratio ${ratios(heed, other, ['min', 'median'])}`
     )
+  ]
   console.log(
-    `| ${job} | ${threads} | ${figures(heed)} | ${figures(peer)} | ${ratio('min')} / ${ratio('median')} / ${ratio('cpu')} | ${rate ? rate.toFixed(1) : '-'} | ${rest.filter(Boolean).join('; ')} |`
+    `| ${job} | ${threads} | ${figures(heed)} | ${figures(peer)} | ${ratios(heed, peer, ['min', 'median', 'cpu'])} | ${rate ? rate.toFixed(1) : '-'} | ${rest.filter(Boolean).join('; ')} |`
+  )
+}
+
+function tellQuantised({ job, threads, largest, int8, float, s8, u7, avx2Int8, avx2Float }) {
+  const faster = s8.min < u7.min ? s8 : u7,
+    differences = Object.entries({ int8, s8, u7, 'int8 avx2': avx2Int8 })
+      .filter(([, found]) => found)
+      .map(([name, { difference }]) => `${name} ${difference.toExponential(1)}`)
+  const rest = [
+    int8.device ?? '',
+    `from heed's floats, of at most ${largest.toPrecision(2)}: ${differences.join(', ')}`,
+    avx2Int8
+      ? `avx2: int8 ${figures(avx2Int8)}, float ${figures(avx2Float)}, ratio ${ratios(avx2Int8, avx2Float, ['min', 'median', 'cpu'])}`
+      : ''
+  ]
+  console.log(
+    `| ${job} | ${threads} | ${figures(int8)} | ${figures(float)} | ${figures(s8)} | ${figures(u7)} | ${ratios(int8, faster, ['min', 'median', 'cpu'])} | ${ratios(int8, float, ['min'])} | ${rest.filter(Boolean).join('; ')} |`
   )
 }
 
 installPeers()
 if (options.before) copyBefore(options.before)
-if (kind === 'native' && !existsSync(options.ncnn))
+if (kind === 'native' && !options.quantised && !existsSync(options.ncnn))
   console.error(
     `ncnn is left out: ${options.ncnn ? `there is no ${options.ncnn}` : 'no program was given (--ncnn PROGRAM)'}`
   )
@@ -332,11 +247,16 @@ const bare = [
   ...attentions.map((s) => `attention_${s.join('x')}`),
   ...linears.map((s) => `linear_${s.join('x')}`)
 ]
-const jobs = options.jobs?.split(',') ?? [...Object.keys(vits), ...bare]
-if (options.in === 'chromium') browser = await startChromium(build)
+const jobs =
+  options.jobs?.split(',') ??
+  (options.quantised ? ['vit_ti', 'vit_s', 'vit_b'] : [...Object.keys(vits), ...bare])
+if (options.in === 'chromium') setup.browser = await startChromium(build)
+const browser = setup.browser
 writeFiles(
   models,
-  jobs.filter((job) => vits[modelOf(job)])
+  jobs
+    .filter((job) => vits[modelOf(job)])
+    .flatMap((job) => (options.quantised ? [job, `${job}_int8`, `${job}_s8`, `${job}_u7`] : [job]))
 )
 const where = browser
   ? `Chromium ${browser.version}`
@@ -347,20 +267,28 @@ console.log(
 console.log(
   'Milliseconds: least / median / least processor time (of all threads) a run; ratio = peer / heed.'
 )
+const peer = kind === 'wasm' ? 'onnxruntime-web' : 'onnxruntime-node',
+  columns = options.quantised
+    ? ['heed int8', 'heed float', `${peer} s8`, `${peer} u7`, 'ratio to the faster', 'to float', '']
+    : ['heed', peer, 'ratio', 'heed GFLOP/s', '']
 console.log(
-  `| job | threads | heed | ${kind === 'wasm' ? 'onnxruntime-web' : 'onnxruntime-node'} | ratio | heed GFLOP/s | |\n| --- | --- | --- | --- | --- | --- | --- |`
+  `| job | threads | ${columns.join(' | ')} |\n| --- | --- | ${columns.map(() => '---').join(' | ')} |`
 )
-const found = []
+const [measure, show] = options.quantised ? [compareQuantised, tellQuantised] : [compare, tell],
+  found = []
 for (const threads of options.threads.split(','))
   for (const job of jobs) {
     if (kind === 'wasm' && !vits[modelOf(job)] && threads !== '1')
       continue /* bench_ops.wasm has one thread */
-    found.push(await compare(job, threads, Number(options.rounds)))
-    tell(found.at(-1))
+    found.push(await measure(job, threads, Number(options.rounds)))
+    show(found.at(-1))
   }
 const file =
   options.json ??
-  path.join(build, `bench/${kind}${options.in === 'node' ? '' : `-${options.in}`}.json`)
+  path.join(
+    build,
+    `bench/${kind}${options.in === 'node' ? '' : `-${options.in}`}${options.quantised ? '-quantised' : ''}.json`
+  )
 writeFileSync(
   file,
   JSON.stringify(
