@@ -7,10 +7,8 @@
 
 #if defined(__GNUC__)
 #define NOINLINE __attribute__((noinline))
-#define PREFETCH(p) __builtin_prefetch(p)
 #else
 #define NOINLINE
-#define PREFETCH(p) (void)(p)
 #endif
 
 /* Depth of a panel that is summed at a time. Sums of slices that are added up lose less than one
@@ -324,7 +322,7 @@ static void add_slice(const float *rows, size_t count, const float *panel, size_
   for (size_t i = 0, line = 0; i < count; i += HEED_TILE_ROWS) {
     const size_t m = count - i < HEED_TILE_ROWS ? count - i : HEED_TILE_ROWS;
     for (const size_t end = line + share; line < end && line < lines; line++)
-      PREFETCH(next + line * LINE);
+      HEED_PREFETCH(next + line * LINE);
     tiles[m].packed(rows + i * depth, panel, depth, sums + i * HEED_TILE_COLUMNS, add);
   }
 }

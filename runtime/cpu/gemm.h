@@ -13,6 +13,15 @@
 #include "cpu/int8.h"
 #include "cpu/simd/f32xN.h"
 
+/* Calls for memory that will be read, or written, soon. */
+#if defined(__GNUC__)
+#define HEED_PREFETCH(p) __builtin_prefetch(p)
+#define HEED_PREFETCH_WRITE(p) __builtin_prefetch(p, 1)
+#else
+#define HEED_PREFETCH(p) (void)(p)
+#define HEED_PREFETCH_WRITE(p) (void)(p)
+#endif
+
 /* out [m, W] = (add ? out : 0) + x [m, k] times panel [k, W]; m <= HEED_TILE_ROWS; strides in
  * floats. The sum over k runs in order, then out is added. */
 void HEED_CPU_SYMBOL(heed_cpu_tile)(uint32_t m, const float *x, size_t x_stride, const float *panel,

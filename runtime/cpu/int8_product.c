@@ -5,6 +5,13 @@
 #include "cpu/gemm.h"
 #include "cpu/simd/int8.h"
 
+/* Rows that are finished together: few enough for the first cache, enough that an activation's
+ * constants are fetched seldom. */
+#define FINISH_ROWS 48u
+
+/* Bytes of a cache line. */
+#define LINE 64u
+
 /* Numbers of a row that are quantised at a time: whole vectors and whole groups. */
 #define CHUNK 64u
 
@@ -80,10 +87,9 @@ static void pack_fours(const uint8_t *bytes, size_t groups, uint32_t flip, unsig
 
 /* Bytes as pairs of int16_t. */
 static void pack_pairs(const uint8_t *bytes, size_t groups, unsigned char *to, size_t step) {
-  for (size_t i = 0; i < groups; i++, to += step) {
-    const uint32_t word = bytes[2 * i] | (uint32_t)bytes[2 * i + 1] << 16;
-    memcpy(to, &word, sizeof word);
-  }
+  int16_t wide[CHUNK];
+  for (size_t i = 0; i < CHUNK; i++) wide[i] = bytes[i];
+  for (size_t i = 0; i < groups; i++, to += step) memcpy(to, wide + 2 * i, 2 * sizeof *wide);
 }
 
 static void pack_row(const heed_cpu_int8 *way, const float *x, size_t depth, const grid *g,
@@ -121,20 +127,56 @@ static void widen(const int32_t *from, const heed_cpu_int8_row *rows, size_t m, 
     }
 }
 
+/* Calls for what the tile's rows of y and residual will need when they are finished: they lie a row
+ * apart, where no processor looks ahead. */
+static void prefetch_rows(const heed_cpu_product *p, size_t row, size_t m, size_t column) {
+  if (p->heads) return;
+  for (size_t i = 0; i < m; i++)
+    for (size_t n = 0; n < HEED_TILE_COLUMNS; n += LINE / sizeof(float)) {
+      const size_t at = (row + i) * p->columns + column + n;
+      if (column + n >= p->columns) break;
+      HEED_PREFETCH_WRITE(p->y + at);
+      if (p->residual) HEED_PREFETCH(p->residual + at);
+    }
+}
+
+/* One panel's parts, and the next panel's bytes that a tile calls for. */
+typedef struct panel_view {
+  const float *scales;
+  const int32_t *totals;
+  const int8_t *weights;
+  const unsigned char *next;
+  size_t share;
+} panel_view;
+
+static panel_view view_panel(const heed_cpu_int8 *way, const heed_cpu_product *p, size_t count,
+                             size_t panel) {
+  const size_t bytes = (size_t)heed_cpu_int8_panel_bytes(way, p->depth);
+  const unsigned char *data = (const unsigned char *)(const void *)p->panels + panel * bytes;
+  panel_view v;
+  v.scales = (const float *)(const void *)data;
+  v.totals = (const int32_t *)(const void *)(v.scales + HEED_TILE_COLUMNS);
+  v.weights = (const int8_t *)(v.totals + HEED_TILE_COLUMNS);
+  v.next = data + bytes;
+  v.share = heed_cpu_parts(bytes, heed_cpu_parts(count, HEED_TILE_ROWS) * LINE) * LINE;
+  return v;
+}
+
 void heed_cpu_int8_product_panel(const heed_cpu_int8 *way, const heed_cpu_product *p,
                                  const unsigned char *group, const heed_cpu_int8_row *rows,
                                  size_t first, size_t count, size_t panel, float *sums) {
   int32_t tile[HEED_TILE_ROWS * HEED_TILE_COLUMNS];
   const size_t groups = heed_cpu_parts(p->depth, way->group);
-  const unsigned char *data = (const unsigned char *)(const void *)p->panels +
-                              panel * (size_t)heed_cpu_int8_panel_bytes(way, p->depth);
-  const float *scales = (const float *)(const void *)data;
-  const int32_t *totals = (const int32_t *)(const void *)(scales + HEED_TILE_COLUMNS);
-  const int8_t *weights = (const int8_t *)(totals + HEED_TILE_COLUMNS);
-  for (size_t i = 0; i < count; i += HEED_TILE_ROWS) {
+  panel_view v = view_panel(way, p, count, panel);
+  for (size_t i = 0, done = 0; i < count; i += HEED_TILE_ROWS) {
     const size_t m = count - i < HEED_TILE_ROWS ? count - i : HEED_TILE_ROWS;
-    way->tile[m](group + i * groups * 4, weights, groups, tile);
-    widen(tile, rows + i, m, scales, totals, sums + i * HEED_TILE_COLUMNS);
+    for (size_t at = 0; at < v.share; at += LINE) HEED_PREFETCH(v.next + at);
+    v.next += v.share;
+    prefetch_rows(p, first + i, m, panel * HEED_TILE_COLUMNS);
+    way->tile[m](group + i * groups * 4, v.weights, groups, tile);
+    widen(tile, rows + i, m, v.scales, v.totals, sums + (i - done) * HEED_TILE_COLUMNS);
+    if (i + m < count && i + m - done < FINISH_ROWS) continue;
+    heed_cpu_finish(p, sums, first + done, i + m - done, panel);
+    done = i + m;
   }
-  heed_cpu_finish(p, sums, first, count, panel);
 }

@@ -3,8 +3,8 @@
  * shapes, or of those of three numbers; median and best of repeated runs; a multiply and an add are
  * 2.
  * One thread is timed by its processor time, so that another process on the machine disturbs it
- * less (in WebAssembly there is only the clock). Each level begins with its ceiling, multiply-adds
- * on registers alone. */
+ * less (in WebAssembly there is only the clock). Each level begins with its ceilings, multiply-adds
+ * of floats and of bytes on registers alone. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdio.h>
@@ -126,6 +126,12 @@ static const bench_ceiling_level *const ceilings[] = {
     &bench_ceiling_level_sse2,
     &bench_ceiling_level_avx2,
     &bench_ceiling_level_avx512,
+#if defined(HEED_CPU_HAS_AVX2VNNI)
+    &bench_ceiling_level_vnni_avx2,
+#endif
+#if defined(HEED_CPU_HAS_AVX512VNNI)
+    &bench_ceiling_level_vnni_avx512,
+#endif
 #elif defined(HEED_CPU_HAS_NEON)
     &bench_ceiling_level_neon,
 #elif defined(HEED_CPU_HAS_RELAXED)
@@ -136,20 +142,28 @@ static const bench_ceiling_level *const ceilings[] = {
     NULL,
 };
 
-static void measure_ceiling(const char *level, double seconds) {
+static int32_t run_ceiling(const bench_ceiling_level *ceiling, bool int8, uint32_t rounds) {
+  static const unsigned char x[4] = {1, 0, 1, 0};
+  static const int8_t weights[64] = {1};
+  return int8 ? ceiling->run_int8(rounds, x, weights)
+              : (int32_t)ceiling->run(rounds, 1.0f, 0.5f, 1.0f);
+}
+
+static void measure_ceiling(const char *level, bool int8, double seconds) {
   const uint32_t rounds = 200000;
   double best = 1e9;
-  float sum = 0.0f;
+  int32_t sum = 0;
   for (size_t i = 0; ceilings[i]; i++) {
-    if (strcmp(ceilings[i]->name, level) != 0) continue;
+    const uint32_t operations = int8 ? ceilings[i]->int8_operations : ceilings[i]->operations;
+    if (strcmp(ceilings[i]->name, level) != 0 || !operations) continue;
     for (const double start = now(); now() - start < seconds;) {
       const double begin = now();
-      sum += ceilings[i]->run(rounds, 1.0f, 0.5f, 1.0f);
+      sum ^= run_ceiling(ceilings[i], int8, rounds);
       const double time = now() - begin;
       best = time < best ? time : best;
     }
-    printf("%-24s ceiling, registers only: %.1f GFLOP/s (sum %g)\n", level,
-           (double)rounds * ceilings[i]->operations / best * 1e-9, (double)sum);
+    printf("%-24s ceiling%s, registers only: %.1f GFLOP/s (sum %d)\n", level, int8 ? " int8" : "",
+           (double)rounds * operations / best * 1e-9, sum);
   }
 }
 
@@ -218,7 +232,8 @@ int main(int argc, char **argv) {
       if (threads && t > 1) continue;
       source = desc.threads == 1 ? PROCESSOR_TIME : CLOCK_MONOTONIC;
       check(heed_cpu_backend_create(context, &desc, &backend, &error), &error);
-      if (desc.threads == 1) measure_ceiling(heed_cpu_level(l), seconds);
+      for (int int8 = 0; int8 < 2 && desc.threads == 1; int8++)
+        measure_ceiling(heed_cpu_level(l), int8, seconds);
       for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
         if (is_wanted(&shapes[s], argc - 4, argv + 4))
           measure(context, backend, &shapes[s], numbers, seconds);
