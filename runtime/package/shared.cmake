@@ -1,6 +1,6 @@
 # With -DBUILD_SHARED_LIBS=ON: libheed.so and libheed_native.so, which are installed in place of the static libraries. The tests keep the
-# static ones, whose internals they use, and so does the program, which then needs no other file. The checks, the reader of PyTorch's files, tokenizers and
-# the Vulkan backend also use the core's internals, so libheed.so holds them, and heed::check, heed::pickle, heed::tokenizer and heed::vulkan are other names of
+# static ones, whose internals they use, and so does the program, which then needs no other file. The checks, the readers of ONNX and PyTorch's files, tokenizers and
+# the Vulkan backend also use the core's internals, so libheed.so holds them, and heed::check, heed::onnx, heed::pickle, heed::tokenizer and heed::vulkan are other names of
 # heed::heed. What is exported is marked with HEED_API and listed in exports.txt. Before 1.0.0 a minor version may change the interface, so the
 # soname has both numbers.
 if(WIN32 OR APPLE)
@@ -22,7 +22,7 @@ function(heed_shared_library name file)
 endfunction()
 
 find_package(Threads REQUIRED)
-set(inside heed heed_check heed_pickle heed_tokenizer)
+set(inside heed heed_check heed_onnx heed_pickle heed_tokenizer)
 if(TARGET heed_vulkan)
   list(APPEND inside heed_gpu heed_vulkan)
 endif()
@@ -33,6 +33,9 @@ set_target_properties(heed_shared PROPERTIES EXPORT_NAME heed)
 add_library(heed_shared_check INTERFACE)
 set_target_properties(heed_shared_check PROPERTIES EXPORT_NAME check)
 target_link_libraries(heed_shared_check INTERFACE heed_shared)
+add_library(heed_shared_onnx INTERFACE)
+set_target_properties(heed_shared_onnx PROPERTIES EXPORT_NAME onnx)
+target_link_libraries(heed_shared_onnx INTERFACE heed_shared)
 add_library(heed_shared_pickle INTERFACE)
 set_target_properties(heed_shared_pickle PROPERTIES EXPORT_NAME pickle)
 target_link_libraries(heed_shared_pickle INTERFACE heed_shared)
@@ -49,7 +52,7 @@ endif()
 # a copy that it does not export.
 if(TARGET heed_native)
   heed_shared_library(heed_shared_native heed_native heed_native)
-  target_link_libraries(heed_shared_native PUBLIC heed_shared PRIVATE $<TARGET_FILE:heed_pickle> $<TARGET_FILE:heed> PNG::PNG JPEG::JPEG $<$<BOOL:${HEED_HAS_CAIRO}>:PkgConfig::HEED_CAIRO_LIBRARY>)
-  target_link_options(heed_shared_native PRIVATE -Wl,--exclude-libs,libheed.a:libheed_pickle.a)
+  target_link_libraries(heed_shared_native PUBLIC heed_shared PRIVATE $<TARGET_FILE:heed_onnx> $<TARGET_FILE:heed_pickle> $<TARGET_FILE:heed> PNG::PNG JPEG::JPEG $<$<BOOL:${HEED_HAS_CAIRO}>:PkgConfig::HEED_CAIRO_LIBRARY>)
+  target_link_options(heed_shared_native PRIVATE -Wl,--exclude-libs,libheed.a:libheed_onnx.a:libheed_pickle.a)
   set_target_properties(heed_shared_native PROPERTIES EXPORT_NAME native)
 endif()

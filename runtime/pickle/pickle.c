@@ -1,18 +1,16 @@
 /* A PyTorch file as the bytes of a .safetensors file. See heed/pickle.h.
  *
- * The .safetensors file is: 8 bytes of length and a header, which are made when the file is opened;
- * then the tensors in the order of the state dictionary. Each is a range of the file, or, where its
- * elements are not side by side, a copy. */
+ * The tensors stand in the order of the state dictionary. Each is a range of the file, or, where
+ * its elements are not side by side, a copy. */
 #include "heed/pickle.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/sort.h"
 #include "base/status.h"
 #include "base/utf8.h"
+#include "model/assembled.h"
 #include "model/source.h"
 #include "pickle/container.h"
 #include "pickle/layout.h"
@@ -20,9 +18,9 @@
 
 #define CHUNK_BYTES 16384u
 
-/* Bytes from `begin` of the .safetensors file up to the next segment's. */
+/* Where a tensor's bytes are. */
 typedef struct segment {
-  uint64_t begin, offset; /* offset: in the source, unless there is a copy */
+  uint64_t offset, bytes; /* offset: in the source, unless there is a copy */
   unsigned char *copy;
 } segment;
 
@@ -30,10 +28,8 @@ struct heed_pickle {
   const heed_context *context;
   heed_source source;
   char *name;
-  char *header;
-  size_t header_size, header_capacity;
-  segment *segments; /* after the last tensor's one of no bytes, where the file ends */
-  uint32_t count;
+  heed_assembled made;
+  segment *segments; /* [made.count] */
   uint64_t copied;
   bool shares;
   char origin[64];
@@ -45,62 +41,6 @@ typedef struct opening {
   heed_state_dict dict;
   heed_error *error;
 } opening;
-
-/* --------------------------------------------------------------------------------------- the
- * header */
-
-static heed_status write_text(heed_pickle *file, const char *text, size_t length,
-                              heed_error *error) {
-  const size_t need = file->header_size + length;
-  if (!heed_grow(file->context, &file->header, &file->header_capacity, need, 1))
-    return heed_fail_memory(error, file->name, need);
-  memcpy(file->header + file->header_size, text, length);
-  file->header_size = need;
-  return HEED_OK;
-}
-
-static heed_status write_plain(heed_pickle *file, const char *text, heed_error *error) {
-  return write_text(file, text, strlen(text), error);
-}
-
-/* A JSON string; the text is UTF-8. */
-static heed_status write_string(heed_pickle *file, const char *text, heed_error *error) {
-  HEED_TRY(write_plain(file, "\"", error));
-  for (const char *c = text; *c; c++) {
-    char escaped[8];
-    if ((unsigned char)*c < 0x20)
-      snprintf(escaped, sizeof escaped, "\\u%04x", (unsigned)*c);
-    else
-      snprintf(escaped, sizeof escaped, *c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
-    HEED_TRY(write_plain(file, escaped, error));
-  }
-  return write_plain(file, "\"", error);
-}
-
-static heed_status write_entry(heed_pickle *file, const char *name, const heed_layout *layout,
-                               uint64_t begin, uint64_t end, heed_error *error) {
-  char text[96];
-  HEED_TRY(write_plain(file, file->count ? "," : "{", error));
-  HEED_TRY(write_string(file, name, error));
-  snprintf(text, sizeof text, ":{\"dtype\":\"%s\",\"shape\":[", layout->dtype->name);
-  HEED_TRY(write_plain(file, text, error));
-  for (uint32_t axis = 0; axis < layout->rank; axis++) {
-    snprintf(text, sizeof text, "%s%" PRIu64, axis ? "," : "", layout->size[axis]);
-    HEED_TRY(write_plain(file, text, error));
-  }
-  snprintf(text, sizeof text, "],\"data_offsets\":[%" PRIu64 ",%" PRIu64 "]}", begin, end);
-  return write_plain(file, text, error);
-}
-
-/* The length before it, and spaces behind it up to a multiple of 8. */
-static heed_status finish_header(heed_pickle *file, heed_error *error) {
-  HEED_TRY(write_plain(file, "}", error));
-  while (file->header_size % 8) HEED_TRY(write_plain(file, " ", error));
-  const uint64_t length = file->header_size - 8;
-  for (size_t i = 0; i < 8; i++) file->header[i] = (char)(length >> 8 * i & 0xFF);
-  for (uint32_t i = 0; i <= file->count; i++) file->segments[i].begin += file->header_size;
-  return HEED_OK;
-}
 
 /* --------------------------------------------------------------------------------------- the
  * copies */
@@ -180,7 +120,7 @@ static heed_status copy_tensor(heed_pickle *file, const heed_layout *layout, uin
 /* ----------------------------------------------------------------------------------------- opening
  */
 
-static heed_status add_tensor(opening *o, uint32_t index, uint64_t *end) {
+static heed_status add_tensor(opening *o, uint32_t index) {
   heed_pickle *file = o->file;
   heed_layout layout;
   uint64_t bytes, storage;
@@ -188,14 +128,13 @@ static heed_status add_tensor(opening *o, uint32_t index, uint64_t *end) {
   HEED_TRY(
       heed_layout_read(&o->container.heap, o->dict.entries[index].tensor, name, &layout, o->error));
   HEED_TRY(heed_container_locate(&o->container, layout.storage, &storage, o->error));
-  segment *to = &file->segments[index];
-  *to = (segment){*end, storage + layout.offset * layout.dtype->bytes, NULL};
-  if (!heed_u64_mul(layout.count, layout.dtype->bytes, &bytes) || !heed_u64_add(*end, bytes, end) ||
-      *end > INT64_MAX)
+  if (!heed_u64_mul(layout.count, layout.dtype->bytes, &bytes))
     return heed_fail(o->error, HEED_UNSUPPORTED, "%s: tensor %.*s: the tensors are too large",
                      file->name, HEED_CUT(name));
-  HEED_TRY(write_entry(file, name, &layout, to->begin, *end, o->error));
-  file->count = index + 1;
+  segment *to = &file->segments[index];
+  *to = (segment){storage + layout.offset * layout.dtype->bytes, bytes, NULL};
+  HEED_TRY(heed_assembled_add(&file->made, name, layout.dtype->name, layout.rank, layout.size,
+                              bytes, o->error));
   return layout.dense ? HEED_OK : copy_tensor(file, &layout, bytes, to, name, o->error);
 }
 
@@ -205,36 +144,47 @@ static bool offset_less(const void *user, uint32_t a, uint32_t b) {
 }
 
 static heed_status find_shared(heed_pickle *file, heed_error *error) {
-  uint32_t *order = heed_alloc(file->context, file->count, sizeof *order);
+  const uint32_t tensors = file->made.count;
+  uint32_t *order = heed_alloc(file->context, tensors, sizeof *order);
   uint64_t end = 0;
   uint32_t count = 0;
-  if (!order) return heed_fail_memory(error, file->name, file->count * sizeof *order);
-  for (uint32_t i = 0; i < file->count; i++)
+  if (!order) return heed_fail_memory(error, file->name, tensors * sizeof *order);
+  for (uint32_t i = 0; i < tensors; i++)
     if (!file->segments[i].copy) order[count++] = i;
   heed_sort(order, count, offset_less, file->segments);
   for (uint32_t i = 0; i < count; i++) {
     const segment *at = &file->segments[order[i]];
-    if (at[1].begin == at->begin) continue;
+    if (at->bytes == 0) continue;
     file->shares |= at->offset < end;
-    if (at->offset + (at[1].begin - at->begin) > end) end = at->offset + (at[1].begin - at->begin);
+    if (at->offset + at->bytes > end) end = at->offset + at->bytes;
   }
   heed_free(file->context, order);
+  return HEED_OK;
+}
+
+/* As heed_assembled_read. */
+static heed_status read_tensor(void *user, uint32_t index, uint64_t offset, void *to, size_t count,
+                               heed_error *error) {
+  const heed_pickle *file = user;
+  const segment *from = &file->segments[index];
+  if (!from->copy)
+    return heed_source_read(&file->source, file->name, from->offset + offset, to, count, error);
+  memcpy(to, from->copy + offset, count);
   return HEED_OK;
 }
 
 static heed_status add_tensors(opening *o) {
   heed_pickle *file = o->file;
   const uint32_t count = o->dict.count;
-  uint64_t end = 0;
+  file->made = (heed_assembled){
+      .context = file->context, .where = file->name, .read = read_tensor, .user = file};
   file->segments = heed_alloc(file->context, (size_t)count + 1, sizeof *file->segments);
   if (!file->segments)
     return heed_fail_memory(o->error, file->name, count * sizeof *file->segments);
-  HEED_TRY(write_text(file, "\0\0\0\0\0\0\0\0", 8, o->error));
-  for (uint32_t i = 0; i < count; i++) HEED_TRY(add_tensor(o, i, &end));
-  file->segments[count].begin = end;
+  for (uint32_t i = 0; i < count; i++) HEED_TRY(add_tensor(o, i));
   memcpy(file->origin, o->dict.origin, sizeof file->origin);
   HEED_TRY(find_shared(file, o->error));
-  return finish_header(file, o->error);
+  return heed_assembled_finish(&file->made, o->error);
 }
 
 static heed_status open_file(heed_pickle *file, heed_error *error) {
@@ -282,65 +232,14 @@ heed_status heed_pickle_open(heed_context *context, const heed_source *source, c
 void heed_pickle_destroy(heed_pickle *file) {
   if (!file) return;
   const heed_context *context = file->context;
-  for (uint32_t i = 0; i < file->count; i++) heed_free(context, file->segments[i].copy);
+  for (uint32_t i = 0; i < file->made.count; i++) heed_free(context, file->segments[i].copy);
   heed_free(context, file->segments);
-  heed_free(context, file->header);
+  heed_assembled_free(&file->made);
   heed_free(context, file->name);
   heed_free(context, file);
 }
 
-/* ----------------------------------------------------------------------------------------- reading
- */
-
-/* The segment with this byte, which is behind the header. */
-static uint32_t find_segment(const heed_pickle *file, uint64_t at) {
-  uint32_t low = 0, high = file->count;
-  while (high - low > 1) {
-    const uint32_t middle = low + (high - low) / 2;
-    if (file->segments[middle].begin <= at)
-      low = middle;
-    else
-      high = middle;
-  }
-  return low;
-}
-
-static heed_status read_segment(const heed_pickle *file, const segment *from, uint64_t offset,
-                                void *to, size_t count, heed_error *error) {
-  if (!from->copy)
-    return heed_source_read(&file->source, file->name, from->offset + (offset - from->begin), to,
-                            count, error);
-  memcpy(to, from->copy + (offset - from->begin), count);
-  return HEED_OK;
-}
-
-/* As heed_source.read: the caller has seen that the bytes are there. */
-static heed_status read_bytes(void *user, uint64_t offset, void *to, size_t count,
-                              heed_error *error) {
-  const heed_pickle *file = user;
-  unsigned char *bytes = to;
-  while (count > 0) {
-    size_t part;
-    if (offset < file->header_size) {
-      const size_t room = file->header_size - (size_t)offset;
-      part = count < room ? count : room;
-      memcpy(bytes, file->header + offset, part);
-    } else {
-      const segment *from = &file->segments[find_segment(file, offset)];
-      const uint64_t room = from[1].begin - offset;
-      part = count < room ? count : (size_t)room;
-      HEED_TRY(read_segment(file, from, offset, bytes, part, error));
-    }
-    bytes += part;
-    offset += part;
-    count -= part;
-  }
-  return HEED_OK;
-}
-
-heed_source heed_pickle_source(heed_pickle *file) {
-  return (heed_source){file->segments[file->count].begin, NULL, read_bytes, file};
-}
+heed_source heed_pickle_source(heed_pickle *file) { return heed_assembled_source(&file->made); }
 
 bool heed_pickle_shares(const heed_pickle *file) { return file->shares; }
 

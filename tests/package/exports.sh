@@ -32,7 +32,7 @@ compare() { # LIBRARY, HEADERS as a pattern
   objdump -p "$1" | grep -q "SONAME *$(basename "$1").$soname\$" || { echo "$1: its soname is wrong (expected $(basename "$1").$soname)"; exit 1; }
   echo "$(basename "$1"): $(wc -l <"$made/found") names"
 }
-core='heed|check|pickle|tokenizer'
+core='heed|check|onnx|pickle|tokenizer'
 [ ! -e "$(dirname "$2")/include/heed/vulkan.h" ] || core="$core|vulkan"
 compare "$2/libheed.so" "$core"
 compare "$2/libheed_native.so" native

@@ -19,7 +19,8 @@ runtime/gpu       base graph plan backend params
 runtime/model     base graph
 runtime/explain   base graph
 runtime/check     base graph model heed/check.h
-runtime/pickle    base model/source.h heed/pickle.h
+runtime/onnx      base model/assembled.h model/source.h heed/onnx.h
+runtime/pickle    base model/assembled.h model/source.h heed/pickle.h
 runtime/text      base model heed/tokenizer.h
 runtime/demo      base heed/scene.h heed/scene_json.h
 shaders/params

@@ -1,0 +1,65 @@
+/* An ONNX file that is open: its messages, the files of its weights, its names. */
+#ifndef HEED_ONNX_FILE_H
+#define HEED_ONNX_FILE_H
+
+#include "heed/onnx.h"
+#include "model/assembled.h"
+#include "onnx/message.h"
+#include "onnx/weights.h"
+
+#define HEED_ONNX_MOST_FILES 64 /* of external data */
+
+/* What makes a value of the graph. */
+typedef struct heed_onnx_maker {
+  const char *name;
+  const heed_onnx_tensor *tensor; /* of an initializer; or */
+  const heed_onnx_node *node;     /* or, both NULL, an input of the graph */
+  uint32_t node_index, output;
+} heed_onnx_maker;
+
+typedef struct heed_onnx_file_of {
+  const char *location;
+  heed_source source;
+} heed_onnx_file_of;
+
+struct heed_onnx {
+  const heed_context *context;
+  heed_source source;
+  char *name;
+  heed_onnx_arena arena;
+  heed_onnx_model model;
+  heed_onnx_maker *makers; /* [maker_count], by name */
+  uint32_t maker_count;
+  heed_onnx_file_of *externals;
+  uint32_t external_count;
+  heed_onnx_weight *weights;
+  uint32_t weight_count, weight_room;
+  heed_assembled made;
+  char summary[256];
+};
+
+/* onnx/index.c: fills makers. Every value has one maker, and every input of a node comes from an
+ * earlier one. Statuses: INVALID_FILE, OUT_OF_MEMORY. */
+heed_status heed_onnx_index(heed_onnx *file, heed_error *error);
+/* The maker of a value of the main graph, or NULL. */
+const heed_onnx_maker *heed_onnx_maker_of(const heed_onnx *file, const char *name);
+/* The node that makes a value, where it has this type; or NULL. */
+const heed_onnx_node *heed_onnx_node_of(const heed_onnx *file, const char *name, const char *op);
+/* The value's tensor, through Identity and a Constant node; or NULL. */
+const heed_onnx_tensor *heed_onnx_tensor_of(const heed_onnx *file, const char *name);
+
+/* onnx/names.c: fills weights. Statuses: INVALID_FILE, OUT_OF_MEMORY, those of the sources. */
+heed_status heed_onnx_find_names(heed_onnx *file, heed_error *error);
+
+/* onnx/data.c: elements [first, first + count) of a tensor, as floats or as whole numbers. Numbers
+ * of INT64 may be larger than a float holds. Statuses: INVALID_FILE, UNSUPPORTED (a type), those of
+ * the sources. */
+heed_status heed_onnx_read_floats(const heed_onnx *file, const heed_onnx_tensor *tensor,
+                                  uint64_t first, uint64_t count, float *to, heed_error *error);
+heed_status heed_onnx_read_integers(const heed_onnx *file, const heed_onnx_tensor *tensor,
+                                    uint64_t first, uint64_t count, int64_t *to, heed_error *error);
+/* Bytes of a tensor as they are stored. */
+heed_status heed_onnx_read_bytes(const heed_onnx *file, const heed_onnx_tensor *tensor,
+                                 uint64_t offset, void *to, size_t count, heed_error *error);
+
+#endif

@@ -1,0 +1,127 @@
+/* ONNX files made in memory. See onnx_file.h. */
+#include "support/onnx_file.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void put(test_message *to, const void *bytes, size_t size) {
+  unsigned char *grown = realloc(to->data, to->size + size + 1);
+  if (!grown) abort();
+  if (size) memcpy(grown + to->size, bytes, size);
+  to->data = grown;
+  to->size += size;
+}
+
+static void put_varint(test_message *to, uint64_t number) {
+  do {
+    const unsigned char byte = (unsigned char)((number & 0x7F) | (number > 0x7F ? 0x80 : 0));
+    put(to, &byte, 1);
+    number >>= 7;
+  } while (number);
+}
+
+void test_put_number(test_message *to, uint32_t field, uint64_t number) {
+  put_varint(to, (uint64_t)field << 3);
+  put_varint(to, number);
+}
+
+void test_put_bytes(test_message *to, uint32_t field, const void *bytes, size_t size) {
+  put_varint(to, (uint64_t)field << 3 | 2);
+  put_varint(to, size);
+  put(to, bytes, size);
+}
+
+void test_put_text(test_message *to, uint32_t field, const char *text) {
+  test_put_bytes(to, field, text, strlen(text));
+}
+
+void test_put_message(test_message *to, uint32_t field, test_message *inner) {
+  test_put_bytes(to, field, inner->data, inner->size);
+  free(inner->data);
+  *inner = (test_message){0};
+}
+
+static void put_names(test_message *node, uint32_t field, const char *names) {
+  while (*names) {
+    const size_t length = strcspn(names, ",");
+    test_put_bytes(node, field, names, length);
+    names += length + (names[length] == ',');
+  }
+}
+
+void test_put_node(test_message *graph, const char *op, const char *name, const char *inputs,
+                   const char *outputs, test_message *attributes) {
+  test_message node = {0};
+  put_names(&node, 1, inputs);
+  put_names(&node, 2, outputs);
+  test_put_text(&node, 3, name);
+  test_put_text(&node, 4, op);
+  if (attributes) {
+    put(&node, attributes->data, attributes->size);
+    free(attributes->data);
+    *attributes = (test_message){0};
+  }
+  test_put_message(graph, 1, &node);
+}
+
+void test_put_integer(test_message *attributes, const char *name, int64_t value) {
+  test_message attribute = {0};
+  test_put_text(&attribute, 1, name);
+  test_put_number(&attribute, 3, (uint64_t)value);
+  test_put_number(&attribute, 20, 2);
+  test_put_message(attributes, 5, &attribute);
+}
+
+void test_put_floats(test_message *graph, const char *name, uint32_t rank, const uint32_t *dims) {
+  test_message tensor = {0}, raw = {0};
+  uint32_t count = 1;
+  for (uint32_t i = 0; i < rank; i++) {
+    test_put_number(&tensor, 1, dims[i]);
+    count *= dims[i];
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    const float value = 0.5f * (float)i;
+    put(&raw, &value, sizeof value);
+  }
+  test_put_number(&tensor, 2, 1);
+  test_put_text(&tensor, 8, name);
+  test_put_message(&tensor, 9, &raw);
+  test_put_message(graph, 5, &tensor);
+}
+
+void test_put_value(test_message *graph, uint32_t field, const char *name) {
+  test_message value = {0}, type = {0}, tensor = {0}, shape = {0};
+  for (uint32_t size = 2; size <= 3; size++) {
+    test_message dimension = {0};
+    test_put_number(&dimension, 1, size);
+    test_put_message(&shape, 1, &dimension);
+  }
+  test_put_number(&tensor, 1, 1);
+  test_put_message(&tensor, 2, &shape);
+  test_put_message(&type, 1, &tensor);
+  test_put_text(&value, 1, name);
+  test_put_message(&value, 2, &type);
+  test_put_message(graph, field, &value);
+}
+
+test_message test_onnx_file(test_message *graph) {
+  test_message file = {0}, opset = {0};
+  test_put_number(&file, 1, 8);
+  test_put_text(&file, 2, "test");
+  test_put_message(&file, 7, graph);
+  test_put_number(&opset, 2, 17);
+  test_put_message(&file, 8, &opset);
+  return file;
+}
+
+test_message test_onnx_linear(void) {
+  test_message graph = {0};
+  const uint32_t weight[] = {3, 4}, bias[] = {4};
+  test_put_node(&graph, "MatMul", "/layer/MatMul", "x,onnx::MatMul_7", "h", NULL);
+  test_put_node(&graph, "Add", "/layer/Add", "layer.bias,h", "y", NULL);
+  test_put_floats(&graph, "onnx::MatMul_7", 2, weight);
+  test_put_floats(&graph, "layer.bias", 1, bias);
+  test_put_value(&graph, 11, "x");
+  test_put_value(&graph, 12, "y");
+  return test_onnx_file(&graph);
+}

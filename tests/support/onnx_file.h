@@ -1,0 +1,31 @@
+/* ONNX files made in memory for tests: fields of protocol buffers, one after another. */
+#ifndef HEED_TESTS_SUPPORT_ONNX_FILE_H
+#define HEED_TESTS_SUPPORT_ONNX_FILE_H
+
+#include "support/weights.h"
+
+/* A message that grows. Free data. */
+typedef test_bytes test_message;
+
+void test_put_number(test_message *to, uint32_t field, uint64_t number);
+void test_put_bytes(test_message *to, uint32_t field, const void *bytes, size_t size);
+void test_put_text(test_message *to, uint32_t field, const char *text);
+/* Puts the message in, and frees it. */
+void test_put_message(test_message *to, uint32_t field, test_message *inner);
+
+/* GraphProto.node, with comma-separated inputs and outputs; `attributes`, if not NULL, is put in
+ * and freed. */
+void test_put_node(test_message *graph, const char *op, const char *name, const char *inputs,
+                   const char *outputs, test_message *attributes);
+/* AttributeProto as a field of a node. */
+void test_put_integer(test_message *attributes, const char *name, int64_t value);
+/* GraphProto.initializer of floats 0, 0.5, 1 ..., in raw_data. */
+void test_put_floats(test_message *graph, const char *name, uint32_t rank, const uint32_t *dims);
+/* GraphProto.input (field 11) or output (12): float [2, 3]. */
+void test_put_value(test_message *graph, uint32_t field, const char *name);
+/* The whole file of a graph, which is freed: IR version 8, opset 17. */
+test_message test_onnx_file(test_message *graph);
+/* A file with a linear map: x W + b, W [3, 4] anonymous, b "layer.bias". */
+test_message test_onnx_linear(void);
+
+#endif
