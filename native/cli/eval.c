@@ -275,13 +275,15 @@ static void close_job(eval_job *job) {
 
 static int run(cli_state *cli, int argc, char **argv) {
   cli_choice choice = CLI_CHOICE_INIT;
-  const char *out = NULL, *taps = "all";
+  const char *out = NULL, *taps = "all", *file = NULL;
+  char chosen[HEED_PATH_SIZE];
   cli_words words;
   const cli_option options[] = {
       {"-o", CLI_TEXT, &out, "OUT.safetensors", "file for the results (required)"},
       {"--taps", CLI_TEXT, &taps, "all|none|NAME,...",
        "values to save besides the outputs: attention.N, rollout or any value of the graph "
        "(default: all = attention.N and rollout)"},
+      CLI_FILE_OPTION(file),
       CLI_CHOICE_OPTIONS(choice, CLI_BACKEND_AUTO),
       {NULL, CLI_FLAG, NULL, NULL, NULL}};
   const int code = cli_parse(cli, "eval MODEL IN.safetensors -o OUT.safetensors [options]", options,
@@ -294,14 +296,14 @@ static int run(cli_state *cli, int argc, char **argv) {
             words.count, out ? "" : " and no -o");
     return CLI_USAGE;
   }
+  const char *model = cli_model_file(words.word[0], file, chosen);
   cli_tensors tensors = {0};
   eval_job jobs[2] = {{.tensors = &tensors, .prefix = ""}, {.tensors = &tensors, .prefix = ""}};
-  const cli_path paths[] = {{CLI_READ_MODEL, "the model's", words.word[0]},
+  const cli_path paths[] = {{CLI_READ_MODEL, "the model's", model},
                             {CLI_READ, "the input", words.word[1]},
                             {CLI_WRITTEN, "-o", out}};
   heed_status status = cli_check_paths(cli, paths, sizeof paths / sizeof *paths);
-  if (status == HEED_OK)
-    status = evaluate_towers(cli, jobs, &choice, words.word[0], words.word[1], taps);
+  if (status == HEED_OK) status = evaluate_towers(cli, jobs, &choice, model, words.word[1], taps);
   if (status == HEED_OK) status = cli_tensors_save(cli, &tensors, NULL, 0, out);
   close_job(&jobs[0]);
   close_job(&jobs[1]);

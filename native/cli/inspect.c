@@ -263,7 +263,8 @@ static heed_status inspect(cli_state *cli, cli_choice *choice, const char *model
 
 static int run(cli_state *cli, int argc, char **argv) {
   cli_choice choice = CLI_CHOICE_INIT;
-  const char *graph = NULL, *vit = NULL, *size = NULL;
+  const char *graph = NULL, *vit = NULL, *size = NULL, *file = NULL;
+  char chosen[HEED_PATH_SIZE];
   bool plan = false, json = false;
   cli_words words;
   choice.backend = "cpu";
@@ -272,6 +273,7 @@ static int run(cli_state *cli, int argc, char **argv) {
       {"--graph", CLI_TEXT, &graph, "dot|json", "print the graph instead of the tensors"},
       {"--vit", CLI_TEXT, &vit, "Ti|S|B|L",
        "use a ViT of this size with synthetic weights instead of MODEL"},
+      CLI_FILE_OPTION(file),
       CLI_SIZE_OPTION(size),
       {"--plan", CLI_FLAG, &plan, NULL,
        "print steps, FLOPs, bytes moved, predicted memory and the cost of maps"},
@@ -288,8 +290,8 @@ static int run(cli_state *cli, int argc, char **argv) {
             words.count, graph ? CLI_SHOWN(graph) : "", json ? ", --json" : "");
     return CLI_USAGE;
   }
-  return inspect(cli, &choice, words.count ? words.word[0] : NULL, vit, size, graph, plan, json) ==
-                 HEED_OK
+  return inspect(cli, &choice, words.count ? cli_model_file(words.word[0], file, chosen) : NULL,
+                 vit, size, graph, plan, json) == HEED_OK
              ? CLI_OK
              : cli_fail(cli);
 }

@@ -38,6 +38,17 @@ static heed_model_desc embedded_files(heed_model_file built_in[CLI_BUILT_IN_FILE
 #define SHOWN_LENGTH 16
 #define MOST_SIDE 8192 /* of --size */
 
+const char *cli_model_file(const char *model, const char *file, char path[HEED_PATH_SIZE]) {
+  static const char *const folders[] = {"/", "/onnx/"};
+  if (!model || !file) return model;
+  for (size_t i = 0; i < 2; i++) {
+    const int length = snprintf(path, HEED_PATH_SIZE, "%s%s%s", model, folders[i], file);
+    if (length > 0 && length < HEED_PATH_SIZE && access(path, F_OK) == 0) return path;
+  }
+  snprintf(path, HEED_PATH_SIZE, "%s/%s", model, file);
+  return path;
+}
+
 heed_status cli_pipeline_load_any(cli_state *cli, cli_pipeline *pipeline, const char *path) {
   if (path) CLI_TRY(heed_model_files_open(cli->context, path, &pipeline->files, &cli->error));
   const heed_model_desc desc =
@@ -83,7 +94,15 @@ heed_status cli_pipeline_size(cli_state *cli, cli_pipeline *pipeline, const char
   return HEED_OK;
 }
 
+/* Which way the weights came, once. */
+static void say_note(cli_pipeline *pipeline, const cli_choice *choice) {
+  const char *note = pipeline->files ? heed_model_files_note(pipeline->files) : NULL;
+  if (note && !pipeline->noted && !choice->quiet) fprintf(stderr, "heed: %s\n", CLI_SHOWN(note));
+  pipeline->noted = true;
+}
+
 heed_status cli_pipeline_plan(cli_state *cli, cli_pipeline *pipeline, cli_choice *choice) {
+  say_note(pipeline, choice);
   CLI_TRY(heed_model_build(pipeline->model, &pipeline->build, &pipeline->graph, &cli->error));
   free(pipeline->taps);
   pipeline->taps = calloc(pipeline->tap_count + 1, sizeof *pipeline->taps);

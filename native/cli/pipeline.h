@@ -11,6 +11,7 @@
 typedef struct cli_pipeline {
   heed_model_files *files;                      /* of a model on disk; or */
   heed_model_file built_in[CLI_BUILT_IN_FILES]; /* those of one that is not */
+  bool noted;                                   /* whether heed_model_files_note has been said */
   heed_model *model;
   heed_model_info info;
   heed_preprocess preprocess; /* the model's, for the size of cli_pipeline_size */
@@ -30,6 +31,15 @@ typedef struct cli_pipeline {
   const void *inputs; /* borrowed */
 } cli_pipeline;
 
+/* --file NAME of a model folder, or of its folder onnx/: the path of that file, in `path`; the
+ * model itself without it. */
+const char *cli_model_file(const char *model, const char *file, char path[HEED_PATH_SIZE]);
+#define CLI_FILE_OPTION(file)                                                                   \
+  {                                                                                             \
+    "--file", CLI_TEXT, &(file), "NAME",                                                        \
+        "the weights to read of a folder with several, such as model_quantized.onnx (default: " \
+        "the whole model's, unrounded)"                                                         \
+  }
 /* Opens files and model; path NULL = the embedded one. An encoder-decoder is refused: heed run
  * --tokens takes it. */
 heed_status cli_pipeline_load(cli_state *cli, cli_pipeline *pipeline, const char *path);

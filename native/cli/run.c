@@ -450,6 +450,7 @@ static int run(cli_state *cli, int argc, char **argv) {
       {"--fit", CLI_TEXT, &options.fit, "model|whole",
        "image area to use: the model's crop, or the whole image padded with the mean colour "
        "(default: model)"},
+      CLI_FILE_OPTION(options.file),
       CLI_SIZE_OPTION(options.size),
       {"--top", CLI_NUMBER, &options.top, "K", "print the K most likely classes (default: 5)"},
       RUN_MAP_OPTIONS(options, "NAME|twin|ROW,COL"),
@@ -473,8 +474,8 @@ static int run(cli_state *cli, int argc, char **argv) {
       {NULL, CLI_FLAG, NULL, NULL, NULL}};
   const int code = cli_parse(
       cli,
-      "run [MODEL] [IMAGE...] [options]\n\nMODEL is a folder, or a .safetensors, .pth, .pt, "
-      ".bin or .ckpt file. Without MODEL: the\nbuilt-in demo model, which knows drawn "
+      "run [MODEL] [IMAGE...] [options]\n\nMODEL is a folder, or a .safetensors, .onnx, .pth, .pt, "
+      ".bin or .ckpt file. Without MODEL:\nthe built-in demo model, which knows drawn "
       "shapes only. Without IMAGE: the built-in exact_224.png.\nWithout both: one of the "
       "demo's scenes.",
       table, argc, argv, &words);
@@ -488,7 +489,8 @@ static int run(cli_state *cli, int argc, char **argv) {
     return run_sequence(cli, &options, &sequence, &words);
   const bool has_model = words.count > 0 && heed_is_model_path(words.word[0]);
   const char *embedded = NULL;
-  options.model = has_model ? words.word[0] : NULL;
+  char chosen[HEED_PATH_SIZE];
+  options.model = has_model ? cli_model_file(words.word[0], options.file, chosen) : NULL;
   const char *const *pictures = words.word + has_model;
   uint32_t count = words.count - has_model;
   if (words.count == 0 && !options.scene) choose_demo(&options);

@@ -41,7 +41,7 @@ static bool is_picture_name(const char *name) {
 /* What is there says it, else the name; what then is no model is named as what it is. */
 bool heed_is_model_path(const char *path) {
   if (heed_is_directory(path) || heed_ends_with(path, ".safetensors") || heed_is_torch_name(path) ||
-      heed_is_foreign_name(path))
+      heed_is_foreign_name(path)) /* .onnx among them */
     return true;
   return access(path, F_OK) != 0 && !is_picture_name(path);
 }

@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
+#include "base/utf8.h"
 #include "files/given.h"
 #include "files/output.h"
 #include "files/regular.h"
@@ -26,6 +27,7 @@ struct heed_model_files {
   heed_weights open[MOST_FILES]; /* a config file has no pickle */
   char *path[MOST_FILES];
   uint32_t count;
+  char note[512];
 };
 
 static const char *name_of(const char *path) {
@@ -99,24 +101,60 @@ typedef struct folder_weights {
   char first[2][NAME_MAX + 1];
 } folder_weights;
 
+/* Whether a name comes first: of ONNX files by what they hold. */
+static bool name_before(heed_weights_kind kind, const char *a, const char *b) {
+  const uint32_t ranks[] = {heed_onnx_file_rank(a), heed_onnx_file_rank(b)};
+  if (kind == HEED_WEIGHTS_ONNX && ranks[0] != ranks[1]) return ranks[0] < ranks[1];
+  return strcmp(a, b) < 0;
+}
+
 static void note_name(folder_weights *folder, const char *name) {
   const heed_weights_kind kind = heed_weights_kind_of(name);
   if (kind > folder->kind || kind == HEED_WEIGHTS_NONE || strlen(name) > NAME_MAX) return;
   if (kind < folder->kind) *folder = (folder_weights){.kind = kind};
-  const bool is_first = folder->count == 0 || strcmp(name, folder->first[0]) < 0;
+  const bool is_first = folder->count == 0 || name_before(kind, name, folder->first[0]);
   if (is_first) strcpy(folder->first[1], folder->first[0]);
-  if (is_first || folder->count == 1 || strcmp(name, folder->first[1]) < 0)
+  if (is_first || folder->count == 1 || name_before(kind, name, folder->first[1]))
     strcpy(folder->first[is_first ? 0 : 1], name);
   folder->count++;
 }
 
-/* Files of PyTorch with names of their own are often epochs of a training: nobody says which. */
+/* Files of PyTorch with names of their own are often epochs of a training: nobody says which. Of
+ * ONNX files one is the model, by its name. */
 static heed_status check_one(const char *folder, const folder_weights *found, heed_error *error) {
-  if (found->kind != HEED_WEIGHTS_TORCH || found->count == 1) return HEED_OK;
+  const bool by_name =
+      found->kind == HEED_WEIGHTS_ONNX && heed_onnx_file_rank(found->first[0]) != UINT32_MAX;
+  if ((found->kind != HEED_WEIGHTS_TORCH && found->kind != HEED_WEIGHTS_ONNX) ||
+      found->count == 1 || by_name)
+    return HEED_OK;
   return heed_fail(error, HEED_INVALID_FILE,
                    "%s: several weight files (found %u, such as %.200s and %.200s, expected one; "
                    "give the file itself)",
                    folder, found->count, found->first[0], found->first[1]);
+}
+
+/* Whether a file of a folder is one of its weights that are read. */
+static bool is_chosen(const folder_weights *found, const char *name) {
+  if (found->kind == HEED_WEIGHTS_ONNX) return strcmp(name, found->first[0]) == 0;
+  return found->kind != HEED_WEIGHTS_NONE && heed_weights_kind_of(name) == found->kind;
+}
+
+/* transformers.js has ONNX files in a folder onnx/ beside the config files. */
+static heed_status visit_onnx_folder(const char *folder, heed_model_file_visit visit, void *user,
+                                     heed_error *error) {
+  char path[HEED_PATH_SIZE];
+  folder_weights found = {.kind = HEED_WEIGHTS_NONE};
+  const int written = snprintf(path, sizeof path, "%s/onnx", folder);
+  DIR *directory = written > 0 && (size_t)written < sizeof path && heed_is_directory(path)
+                       ? opendir(path)
+                       : NULL;
+  if (!directory) return HEED_OK;
+  for (const struct dirent *entry; (entry = readdir(directory));)
+    if (heed_weights_kind_of(entry->d_name) == HEED_WEIGHTS_ONNX) note_name(&found, entry->d_name);
+  closedir(directory);
+  if (found.kind == HEED_WEIGHTS_NONE) return HEED_OK;
+  HEED_TRY(check_one(path, &found, error));
+  return visit_in(path, strlen(path), found.first[0], visit, user, error);
 }
 
 static heed_status each_of_folder(const char *folder, heed_model_file_visit visit, void *user,
@@ -130,11 +168,12 @@ static heed_status each_of_folder(const char *folder, heed_model_file_visit visi
   heed_status status = check_one(folder, &found, error);
   rewinddir(directory);
   for (const struct dirent *entry; status == HEED_OK && (entry = readdir(directory));)
-    if (is_config(entry->d_name) ||
-        (found.kind != HEED_WEIGHTS_NONE && heed_weights_kind_of(entry->d_name) == found.kind))
+    if (is_config(entry->d_name) || is_chosen(&found, entry->d_name))
       status = visit_in(folder, strlen(folder), entry->d_name, visit, user, error);
   closedir(directory);
-  return status;
+  return status == HEED_OK && found.kind == HEED_WEIGHTS_NONE
+             ? visit_onnx_folder(folder, visit, user, error)
+             : status;
 }
 
 typedef struct visiting {
@@ -147,6 +186,16 @@ static heed_status visit_there(void *user, const char *path, heed_error *error) 
   return access(path, F_OK) == 0 ? to->visit(to->user, path, error) : HEED_OK;
 }
 
+/* The length of the folder whose config files belong to a file in this one: of an ONNX file in a
+ * folder onnx/, the one above. */
+static size_t config_folder(const char *path, const char *folder, size_t length) {
+  char config[HEED_PATH_SIZE];
+  if (!heed_ends_with(path, ".onnx") || length < 5 || strncmp(folder + length - 5, "/onnx", 5) != 0)
+    return length;
+  snprintf(config, sizeof config, "%.*s/config.json", (int)length, folder);
+  return access(config, F_OK) == 0 ? length : length - 5;
+}
+
 /* One weight file; its folder's config files come along when they are there. */
 static heed_status each_of_single(const char *path, heed_model_file_visit visit, void *user,
                                   heed_error *error) {
@@ -154,8 +203,9 @@ static heed_status each_of_single(const char *path, heed_model_file_visit visit,
   const size_t length = slash && slash != path ? (size_t)(slash - path) : strlen(folder);
   HEED_TRY(visit_in(folder, length, slash ? slash + 1 : path, visit, user, error));
   visiting there = {visit, user};
+  const size_t beside = config_folder(path, folder, length);
   for (size_t i = 0; i < sizeof configs / sizeof *configs; i++)
-    HEED_TRY(visit_in(folder, length, configs[i], visit_there, &there, error));
+    HEED_TRY(visit_in(folder, beside, configs[i], visit_there, &there, error));
   return HEED_OK;
 }
 
@@ -198,9 +248,19 @@ static heed_status open_all(const char *path, heed_model_files *files, heed_erro
   const bool is_folder = heed_is_directory(path);
   if (access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR))
     return heed_refuse_missing_model(path, error);
-  if (!is_folder && heed_is_foreign_name(path)) return heed_refuse_foreign_name(path, error);
+  if (!is_folder && heed_is_foreign_name(path) && !heed_ends_with(path, ".onnx"))
+    return heed_refuse_foreign_name(path, error);
   HEED_TRY(heed_model_files_each(path, add_file, files, error));
   return is_folder ? check_folder(path, files, error) : HEED_OK;
+}
+
+static void write_note(heed_model_files *files) {
+  for (uint32_t i = 0; i < files->count; i++)
+    if (files->open[i].onnx)
+      snprintf(files->note, sizeof files->note,
+               "%.*s: ONNX file as weights of heed's own graph (%s)",
+               heed_utf8_cut(files->file[i].name, 100), files->file[i].name,
+               heed_onnx_summary(files->open[i].onnx));
 }
 
 heed_status heed_model_files_open(heed_context *context, const char *path, heed_model_files **files,
@@ -211,6 +271,7 @@ heed_status heed_model_files_open(heed_context *context, const char *path, heed_
   made->context = context;
   const heed_status status = open_all(path, made, error);
   made->desc = (heed_model_desc){sizeof made->desc, made->file, made->count};
+  if (status == HEED_OK) write_note(made);
   if (status == HEED_OK)
     *files = made;
   else
@@ -219,6 +280,10 @@ heed_status heed_model_files_open(heed_context *context, const char *path, heed_
 }
 
 const heed_model_desc *heed_model_files_desc(const heed_model_files *files) { return &files->desc; }
+
+const char *heed_model_files_note(const heed_model_files *files) {
+  return *files->note ? files->note : NULL;
+}
 
 void heed_model_files_destroy(heed_model_files *files) {
   if (!files) return;

@@ -3,17 +3,23 @@
 #define HEED_NATIVE_FILES_WEIGHTS_H
 
 #include "files/regular.h"
+#include "heed/onnx.h"
 #include "heed/pickle.h"
+
+#define HEED_MOST_EXTERNAL 64 /* files that an ONNX file names */
 
 typedef struct heed_weights {
   heed_regular regular; /* what its path points to must live as long */
   heed_pickle *pickle;  /* of a file of PyTorch, else NULL */
+  heed_onnx *onnx;      /* of an ONNX file, else NULL; and the files of its external data */
+  heed_regular *external;
+  uint32_t external_count;
 } heed_weights;
 
-/* Opens a .safetensors file or a file of PyTorch, as its first bytes say, whatever its name. A file
- * of another kind is refused; `expected` ends that sentence. `source` is valid until close, which
- * is also for a file that failed or was only zeroed. Statuses: IO, INVALID_FILE, UNSUPPORTED,
- * OUT_OF_MEMORY. */
+/* Opens a .safetensors file, an ONNX file or a file of PyTorch, as its first bytes say, whatever
+ * its name. A file of another kind is refused; `expected` ends that sentence. `source` is valid
+ * until close, which is also for a file that failed or was only zeroed. Statuses: IO, INVALID_FILE,
+ * UNSUPPORTED, OUT_OF_MEMORY. */
 heed_status heed_weights_open(heed_context *context, const char *path, const char *expected,
                               heed_weights *weights, heed_source *source, heed_error *error);
 void heed_weights_close(heed_weights *weights);
@@ -25,8 +31,12 @@ typedef enum heed_weights_kind {
   HEED_WEIGHTS_SINGLE,      /* pytorch_model.bin */
   HEED_WEIGHTS_SHARDS,      /* pytorch_model-*.bin and their index */
   HEED_WEIGHTS_TORCH,       /* any other of PyTorch that may be weights */
+  HEED_WEIGHTS_ONNX,        /* *.onnx, also in a folder onnx/ */
   HEED_WEIGHTS_NONE
 } heed_weights_kind;
 heed_weights_kind heed_weights_kind_of(const char *name);
+/* The order in which one of several ONNX files of a folder is taken, 0 first; UINT32_MAX: only
+ * where it is the one. */
+uint32_t heed_onnx_file_rank(const char *name);
 
 #endif

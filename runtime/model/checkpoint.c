@@ -35,7 +35,7 @@ static const char *const index_names[] = {SINGLE_FILE ".index.json",
                                           "pytorch_model.bin.index.json"};
 
 static bool is_weight_name(const char *name) {
-  static const char *const ends[] = {".safetensors", ".bin", ".pth", ".pt", ".ckpt"};
+  static const char *const ends[] = {".safetensors", ".onnx", ".bin", ".pth", ".pt", ".ckpt"};
   const size_t length = strlen(name);
   for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
     const size_t end = strlen(ends[i]);

@@ -51,6 +51,16 @@ const heed_onnx_tensor *heed_onnx_tensor_of(const heed_onnx *file, const char *n
 /* onnx/names.c: fills weights. Statuses: INVALID_FILE, OUT_OF_MEMORY, those of the sources. */
 heed_status heed_onnx_find_names(heed_onnx *file, heed_error *error);
 
+/* onnx/dequantise.c. Whether its bytes are those of the file. */
+bool heed_onnx_weight_is_plain(const heed_onnx_weight *weight);
+/* Checks shapes, reads scales and zero points, sets rank and dims. Statuses: INVALID_FILE,
+ * UNSUPPORTED, OUT_OF_MEMORY, those of the sources. */
+heed_status heed_onnx_weight_prepare(heed_onnx *file, heed_onnx_weight *weight, heed_error *error);
+/* Bytes of the weight as heed_onnx_source has it: as stored, or as floats. */
+uint64_t heed_onnx_weight_bytes(const heed_onnx_weight *weight);
+heed_status heed_onnx_weight_read(const heed_onnx *file, const heed_onnx_weight *weight,
+                                  uint64_t offset, void *to, size_t count, heed_error *error);
+
 /* onnx/data.c: elements [first, first + count) of a tensor, as floats or as whole numbers. Numbers
  * of INT64 may be larger than a float holds. Statuses: INVALID_FILE, UNSUPPORTED (a type), those of
  * the sources. */

@@ -1,4 +1,4 @@
-/* The reader of messages, in parts: message.c the graph, tensor_message.c its tensors. */
+/* The reader of messages, in parts: model_message.c the graph, tensor_message.c its tensors. */
 #ifndef HEED_ONNX_MESSAGE_PARTS_H
 #define HEED_ONNX_MESSAGE_PARTS_H
 

@@ -30,7 +30,7 @@ bad_input second_word_missing "nosuch: cannot open" run "$micro" nosuch --backen
 # ---------------------------------------------------------------------------------------------------- formats of other makers
 
 printf '\010\007\022\007pytorch\032\0031.0' >"$bad/vit.onnx"
-no_model onnx "vit.onnx: format not supported (found an ONNX file, expected .safetensors, .pth, .pt, .bin or .ckpt)" "$bad/vit.onnx"
+no_model onnx "vit.onnx: not an ONNX model (found 0 graphs, expected one)" "$bad/vit.onnx"
 printf 'GGUF\003\000\000\000' >"$bad/vit.gguf"
 no_model gguf "vit.gguf: format not supported (found a GGUF file, expected .safetensors, .pth, .pt, .bin or .ckpt); its model's page" "$bad/vit.gguf"
 printf '\211HDF\r\n\032\n' >"$bad/tf_model.h5"

@@ -27,7 +27,7 @@ shaders/params
 native/include
 native/testing    heed/vulkan.h
 native/vulkan     base graph plan backend gpu params heed/vulkan.h heed/vulkan_test.h
-native/files      base model/safetensors.h model/source.h pickle/foreign.h pickle/kind.h heed/native.h heed/pickle.h
+native/files      base model/safetensors.h model/source.h pickle/foreign.h pickle/kind.h heed/native.h heed/onnx.h heed/pickle.h
 native/image      base files pickle/kind.h heed/native.h
 native/figure     base files image heed/native.h
 native/auto       base heed/native.h heed/vulkan.h

@@ -21,17 +21,23 @@ extern "C" {
  * memory whole. */
 typedef struct heed_model_files heed_model_files;
 
-/* Opens a Hugging Face style folder, or one .safetensors file or file of PyTorch (heed/pickle.h)
- * with the config files beside it. In a folder .safetensors come before pytorch_model.bin, and this
- * before one of another name. For anything else the sentence names what to do: for a name on the
- * hub, a file of another format, a git-lfs pointer. Borrows context, copies path. Statuses: IO,
- * INVALID_FILE, UNSUPPORTED, OUT_OF_MEMORY. */
+/* Opens a Hugging Face style folder, or one .safetensors file, ONNX file (heed/onnx.h) or file of
+ * PyTorch (heed/pickle.h) with the config files beside it. In a folder .safetensors come before
+ * pytorch_model.bin, this before one of another name, and ONNX files last: those of the folder, or
+ * of its folder onnx/. Of these model.onnx is taken, then vision_model.onnx, then those of fewer
+ * bits. External data of an ONNX file is opened beneath the file's folder alone. For anything else
+ * the sentence names what to do: for a name on the hub, a file of another format, a git-lfs
+ * pointer. Borrows context, copies path. Statuses: IO, INVALID_FILE, UNSUPPORTED, OUT_OF_MEMORY. */
 HEED_NODISCARD HEED_API heed_status heed_model_files_open(heed_context *context, const char *path,
                                                           heed_model_files **files,
                                                           heed_error *error);
 /* The argument of heed_model_open. Valid as long as `files`, which must outlive every model opened
  * from it. */
 HEED_API const heed_model_desc *heed_model_files_desc(const heed_model_files *files);
+/* EXPERIMENTAL: may change. How weights are read that are not .safetensors, in one line:
+ * "model.onnx: ONNX file as weights of heed's own graph (opset 17 by pytorch 1.13.1, ...)"; NULL:
+ * there is nothing to say. Valid as long as `files`. */
+HEED_API const char *heed_model_files_note(const heed_model_files *files);
 HEED_API void heed_model_files_destroy(heed_model_files *files);
 
 /* EXPERIMENTAL: may change. Calls `visit` with the path of each file that heed_model_files_open

@@ -1,7 +1,5 @@
-/* Weights of an ONNX file as models know them. See weights.h. A quantised one is w = (q - zero)
+/* Weights of an ONNX file as models know them. See file.h. A quantised one is w = (q - zero)
  * scale, computed in float. */
-#include "onnx/weights.h"
-
 #include <inttypes.h>
 #include <string.h>
 

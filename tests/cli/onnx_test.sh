@@ -1,0 +1,80 @@
+#!/bin/sh
+# ONNX files in the place of .safetensors: the weights of a traced model are found by their names, whatever form they are stored in.
+# shellcheck source=tests/cli/harness.sh
+. "$(dirname "$0")/harness.sh"
+
+reference=$vectors/vit/hf_vit
+onnx=$vectors/onnx
+set -- --backend cpu --quiet
+
+cp "$reference/config.json" "$bad"
+cp "$vectors/pickle/vit/zip.pth" "$bad/vit.pth"
+"$program" eval "$bad/vit.pth" "$reference/io.safetensors" -o "$bad/expected.safetensors" "$@" || exit 1
+
+same() { # name, model, options
+  test_begin "$1"
+  name=$1 model=$2
+  shift 2
+  heed eval "$model" "$reference/io.safetensors" -o out.safetensors --backend cpu --quiet "$@"
+  expect_exit 0
+  expect_stderr_empty
+  cmp -s "$here/out.safetensors" "$bad/expected.safetensors" || fail "$name: other results than from PyTorch's file"
+  test_end
+}
+
+mkdir "$bad/plain"
+cp "$reference/config.json" "$onnx/model.onnx" "$bad/plain"
+same folder "$bad/plain"
+same file "$bad/plain/model.onnx"
+# As transformers.js lays a model out: config files above a folder onnx/; here the weights are external data.
+cp -r "$onnx/vit" "$bad/vit"
+same external_folder "$bad/vit"
+same external_file "$bad/vit/onnx/model.onnx"
+same external_chosen "$bad/vit" --file model.onnx
+cp "$onnx/model.onnx" "$bad/plain/weights.bin"
+same by_content "$bad/plain/weights.bin"
+
+near() { # name, file: the other forms run too; how near their weights are is the unit test's
+  test_begin "$1"
+  heed eval "$bad/vit" "$reference/io.safetensors" -o out.safetensors --backend cpu --file "$2"
+  expect_exit 0
+  expect_stderr_contains "$2: ONNX file as weights of heed's own graph (opset 14 by pytorch"
+  test_end
+}
+near fp16 model_fp16.onnx
+near q8 model_quantized.onnx
+near q4 model_q4.onnx
+
+refuse() { # name, sentence, model
+  bad_input "$1" "$2" eval "$3" "$reference/io.safetensors" -o out.safetensors --backend cpu --quiet
+}
+outside() { # name, location of 15 characters, sentence
+  mkdir -p "$bad/$1/onnx"
+  cp "$bad/vit/config.json" "$bad/$1"
+  LC_ALL=C sed "s|model.onnx_data|$2|g" "$bad/vit/onnx/model.onnx" >"$bad/$1/onnx/model.onnx"
+  refuse "$1" "$3" "$bad/$1"
+}
+cp "$bad/vit/onnx/model.onnx_data" "$bad/outer.onnx_data"
+elsewhere="found a path that leads elsewhere (expected a file in the folder of the model)"
+outside climbs "../../ter.onnx_" "$elsewhere"
+outside climbs_late "a/../../ter.onn" "$elsewhere"
+outside absolute "/tmp/outer.onnx" "$elsewhere"
+outside backslash '..\\\\odel.onnx_d' "$elsewhere"
+outside missing "nodel.onnx_data" "external data nodel.onnx_data: cannot open"
+mkdir -p "$bad/linked/onnx"
+outside linked "xodel.onnx_data" "cannot open"
+ln -s "$bad/outer.onnx_data" "$bad/linked/onnx/xodel.onnx_data"
+refuse symlink "external data xodel.onnx_data: found a link" "$bad/linked"
+rm "$bad/linked/onnx/xodel.onnx_data"
+ln "$bad/outer.onnx_data" "$bad/linked/onnx/xodel.onnx_data"
+refuse hardlink "found a hard link" "$bad/linked"
+outside folder_link "under/onnx_data" "cannot open"
+ln -s "$bad/vit/onnx" "$bad/folder_link/onnx/under"
+refuse parent_link "external data under/onnx_data:" "$bad/folder_link"
+
+mkdir "$bad/several"
+cp "$bad/vit/config.json" "$bad/several"
+cp "$onnx/model.onnx" "$bad/several/a.onnx"
+cp "$onnx/model.onnx" "$bad/several/b.onnx"
+refuse several "several weight files (found 2, such as a.onnx and b.onnx, expected one; give the file itself)" "$bad/several"
+tests_end

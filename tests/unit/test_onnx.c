@@ -1,0 +1,100 @@
+/* Weights of ONNX files that torch exported, as they are and quantised, beside those that they were
+ * made of. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "heed/onnx.h"
+#include "model/safetensors.h"
+#include "support/test.h"
+
+static heed_error error;
+static heed_context *context;
+
+typedef struct opened {
+  unsigned char *bytes;
+  heed_onnx *onnx;
+  heed_safetensors *tensors;
+  heed_source source;
+} opened;
+
+static opened open_vector(const char *name) {
+  opened file = {0};
+  size_t size;
+  file.bytes = test_read_vector(name, &size);
+  const heed_source raw = {size, file.bytes, NULL, NULL};
+  file.source = raw;
+  if (strstr(name, ".onnx")) {
+    const heed_onnx_desc desc = {sizeof desc, raw, name, NULL, NULL};
+    assert_ok(heed_onnx_open(context, &desc, &file.onnx, &error));
+    file.source = heed_onnx_source(file.onnx);
+  }
+  assert_ok(heed_safetensors_open(context, &file.source, name, &file.tensors, &error));
+  return file;
+}
+
+static void close_file(opened *file) {
+  heed_safetensors_destroy(file->tensors);
+  heed_onnx_destroy(file->onnx);
+  free(file->bytes);
+}
+
+static float *read_whole(const opened *file, const heed_safetensors_tensor *tensor) {
+  float *values = malloc((size_t)tensor->count * sizeof *values);
+  assert_ok(heed_safetensors_read(file->tensors, tensor, 0, tensor->count, values, &error));
+  return values;
+}
+
+/* Every tensor of `expected` is in `name`, with these numbers. */
+static void compare(const char *name, const char *expected, double tolerance, uint32_t least) {
+  opened found = open_vector(name), want = open_vector(expected);
+  const uint32_t count = heed_safetensors_count(want.tensors);
+  assert_true(count >= least);
+  for (uint32_t i = 0; i < count; i++) {
+    const heed_safetensors_tensor *b = heed_safetensors_get(want.tensors, i),
+                                  *a = heed_safetensors_find(found.tensors, b->name);
+    if (!a) fail_msg("%s: no tensor %s", name, b->name);
+    assert_true(heed_shape_equal(&a->shape, &b->shape));
+    float *x = read_whole(&found, a), *y = read_whole(&want, b);
+    for (uint64_t k = 0; k < b->count; k++)
+      if (!(fabs((double)x[k] - (double)y[k]) <= tolerance * (1 + fabs((double)y[k]))))
+        fail_msg("%s: %s[%llu]: found %g, expected %g", name, b->name, (unsigned long long)k,
+                 (double)x[k], (double)y[k]);
+    free(x);
+    free(y);
+  }
+  close_file(&found);
+  close_file(&want);
+}
+
+static void test_q8(void **state) {
+  (void)state;
+  compare("onnx/vit/onnx/model_quantized.onnx", "onnx/expected_q8.safetensors", 0, 12);
+}
+
+static void test_q4(void **state) {
+  (void)state;
+  compare("onnx/vit/onnx/model_q4.onnx", "onnx/expected_q4.safetensors", 0, 12);
+}
+
+static void test_fp16(void **state) {
+  (void)state;
+  compare("onnx/vit/onnx/model_fp16.onnx", "onnx/model.onnx", 1.0 / 2048, 40);
+}
+
+/* Rounding leaves the weights near those of the model itself: a name is not another's. */
+static void test_near(void **state) {
+  (void)state;
+  compare("onnx/vit/onnx/model_quantized.onnx", "onnx/model.onnx", 0.01, 40);
+  compare("onnx/vit/onnx/model_q4.onnx", "onnx/model.onnx", 0.1, 40);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_q8), cmocka_unit_test(test_q4),
+                                     cmocka_unit_test(test_fp16), cmocka_unit_test(test_near)};
+  if (heed_context_create(NULL, &context, &error) != HEED_OK) return 1;
+  const int failed = cmocka_run_group_tests_name("onnx", tests, NULL, NULL);
+  heed_context_destroy(context);
+  return failed;
+}
