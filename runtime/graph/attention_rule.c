@@ -34,14 +34,13 @@ void heed_attention_get_sizes(const heed_graph *graph, const heed_attention_desc
   broadcast_strides(graph, desc->bias, sizes->bias_stride);
 }
 
-void heed_attention_key_range(const heed_attention_desc *desc, uint32_t queries, uint32_t keys,
-                              uint32_t i, uint32_t *first, uint32_t *end) {
-  *first = 0;
-  *end = keys;
-  if (!HEED_ATTENTION_WHOLE) return;
-  const int64_t at =
-      (int64_t)i +
-      (desc->causal == HEED_CAUSAL_BOTTOM_RIGHT ? (int64_t)keys - (int64_t)queries : 0);
+int64_t heed_attention_offset(const heed_attention_desc *desc, uint32_t queries, uint32_t keys) {
+  return (int64_t)desc->causal_offset +
+         (desc->causal == HEED_CAUSAL_BOTTOM_RIGHT ? (int64_t)keys - (int64_t)queries : 0);
+}
+
+void heed_attention_keys_around(const heed_attention_desc *desc, int64_t at, uint32_t keys,
+                                uint32_t *first, uint32_t *end) {
   int64_t low = 0, high = keys;
   if (desc->causal != HEED_CAUSAL_NONE && at + 1 < high) high = at + 1;
   if (desc->window && desc->window_left >= 0 && at - desc->window_left > low)
@@ -54,15 +53,24 @@ void heed_attention_key_range(const heed_attention_desc *desc, uint32_t queries,
   *end = (uint32_t)high;
 }
 
-/* By position, or a query that sees nothing. */
-static bool hides_by_query(const heed_attention_desc *desc) {
-  return desc->query_padding.id || desc->causal != HEED_CAUSAL_NONE ||
+void heed_attention_key_range(const heed_attention_desc *desc, uint32_t queries, uint32_t keys,
+                              uint32_t i, uint32_t *first, uint32_t *end) {
+  *first = 0;
+  *end = keys;
+  if (HEED_ATTENTION_WHOLE)
+    heed_attention_keys_around(desc, (int64_t)i + heed_attention_offset(desc, queries, keys), keys,
+                               first, end);
+}
+
+bool heed_attention_hides_by_position(const heed_attention_desc *desc) {
+  return desc->causal != HEED_CAUSAL_NONE ||
          (desc->window && (desc->window_left >= 0 || desc->window_right >= 0));
 }
 
 bool heed_attention_hides(const heed_attention_desc *desc) {
   return desc->mask.id || desc->key_padding.id || desc->bias.id ||
-         (HEED_ATTENTION_WHOLE && hides_by_query(desc));
+         (HEED_ATTENTION_WHOLE &&
+          (desc->query_padding.id || heed_attention_hides_by_position(desc)));
 }
 
 static int descending(const void *a, const void *b) {

@@ -26,11 +26,19 @@ typedef struct heed_attention_sizes {
 void heed_attention_get_sizes(const heed_graph *graph, const heed_attention_desc *desc,
                               heed_attention_sizes *sizes);
 
-/* Keys [*first, *end) that causal rule and window leave to query i; *first == *end when none. Masks
- * come on top. */
+/* How far the key position of a query is past its own: off of heed_causal, with what causal_offset
+ * adds. */
+int64_t heed_attention_offset(const heed_attention_desc *desc, uint32_t queries, uint32_t keys);
+/* Keys [*first, *end) that causal rule and window leave to a query whose key position is `at`;
+ * *first == *end when none. */
+void heed_attention_keys_around(const heed_attention_desc *desc, int64_t at, uint32_t keys,
+                                uint32_t *first, uint32_t *end);
+/* The same of query i. Masks come on top. */
 void heed_attention_key_range(const heed_attention_desc *desc, uint32_t queries, uint32_t keys,
                               uint32_t i, uint32_t *first, uint32_t *end);
 
+/* Whether the causal rule or the window can hide a key. */
+bool heed_attention_hides_by_position(const heed_attention_desc *desc);
 /* Whether a key can be hidden from a query, by a mask, the bias or position. Only then does a logit
  * of -Inf hide its key; else the key takes part with weight 0. */
 bool heed_attention_hides(const heed_attention_desc *desc);

@@ -16,9 +16,10 @@ static size_t broadcast_at(const uint32_t dim[4], size_t b, size_t h, size_t i, 
 
 static bool allowed(const attention_case *c, const attention_tensors *t, size_t b, size_t h,
                     size_t i, size_t j) {
-  const int64_t at = (int64_t)i + (c->causal == HEED_CAUSAL_BOTTOM_RIGHT
-                                       ? (int64_t)c->keys - (int64_t)c->queries
-                                       : 0),
+  const int64_t at = (int64_t)i +
+                     (c->causal == HEED_CAUSAL_BOTTOM_RIGHT ? (int64_t)c->keys - (int64_t)c->queries
+                                                            : 0) +
+                     c->offset + ((c->with & OFFSETS) ? t->offsets[b] : 0),
                 k = (int64_t)j;
   if (c->causal != HEED_CAUSAL_NONE && k > at) return false;
   if (c->window && c->left >= 0 && k < at - c->left) return false;
@@ -256,6 +257,15 @@ static void put_spikes(const attention_case *c, attention_tensors *t) {
   }
 }
 
+/* Few enough positions that most rows see some keys and not others. */
+static void put_offsets(const attention_case *c, uint64_t seed, attention_tensors *t) {
+  test_random random = {seed + 1000003};
+  t->offsets = malloc(c->batch * sizeof *t->offsets);
+  assert_non_null(t->offsets);
+  for (uint32_t b = 0; b < c->batch; b++)
+    t->offsets[b] = (int32_t)test_random_below(&random, c->keys + 8) - 6;
+}
+
 void attention_case_make(const attention_case *c, uint64_t seed, attention_tensors *t) {
   test_random random = {seed};
   const float spread = c->spread != 0.0f ? c->spread : 1.0f;
@@ -283,6 +293,7 @@ void attention_case_make(const attention_case *c, uint64_t seed, attention_tenso
   t->bias = op_test_random(&random, biases, 1.0f);
   t->key_padding = random_bytes(&random, (size_t)c->batch * c->keys, 6);
   t->query_padding = random_bytes(&random, (size_t)c->batch * c->queries, 6);
+  put_offsets(c, seed, t);
   put_extremes(c, t, biases, &random);
   if (c->with & OVERFLOWS) put_overflows(c, t, &random);
   if (c->with & POISON) poison(c, t);
@@ -306,6 +317,7 @@ void attention_case_release(attention_tensors *t) {
   free(t->mask);
   free(t->key_padding);
   free(t->query_padding);
+  free(t->offsets);
   free(t->output);
   free(t->weights);
   free(t->logits);
@@ -319,6 +331,7 @@ void attention_case_define(op_test *test, const attention_case *c, const attenti
                               .window = c->window,
                               .window_left = c->left,
                               .window_right = c->right,
+                              .causal_offset = c->offset,
                               .softcap = c->softcap,
                               .scale = c->scale,
                               .threshold = c->threshold,
@@ -348,6 +361,8 @@ void attention_case_define(op_test *test, const attention_case *c, const attenti
   if (c->with & QUERY_PADDING)
     desc.query_padding =
         op_test_input(test, HEED_U8, HEED_SHAPE(c->batch, c->queries), t->query_padding);
+  if (c->with & OFFSETS)
+    desc.causal_offsets = op_test_input(test, HEED_I32, HEED_SHAPE(c->batch), t->offsets);
   if (c->with & BIAS)
     desc.bias = op_test_input(test, HEED_F32, HEED_SHAPE(b[0], b[1], b[2], b[3]), t->bias);
   if (t->row_count) {
@@ -364,18 +379,25 @@ void attention_case_define(op_test *test, const attention_case *c, const attenti
 void attention_case_describe(const attention_case *c, uint64_t seed, char *to, size_t size) {
   snprintf(to, size,
            "attention B %u H %u Hk %u Tq %u Tk %u D %u Dv %u, with %u, norm %d, causal %d, window "
-           "%d [%d, %d], softcap %g, scale %g, empty %d, merge %d, "
+           "%d [%d, %d], offset %d, softcap %g, scale %g, empty %d, merge %d, "
            "rows %d, score %d of %u, diagonal %u, seed %llu",
            c->batch, c->heads, c->key_heads, c->queries, c->keys, c->depth, c->value_depth, c->with,
-           (int)c->norm, (int)c->causal, c->window, c->left, c->right, (double)c->softcap,
-           (double)c->scale, (int)c->empty_row, c->merge, c->rows, (int)c->score, c->width,
-           c->diagonal, (unsigned long long)seed);
+           (int)c->norm, (int)c->causal, c->window, c->left, c->right, c->offset,
+           (double)c->softcap, (double)c->scale, (int)c->empty_row, c->merge, c->rows,
+           (int)c->score, c->width, c->diagonal, (unsigned long long)seed);
 }
 
 /* A number from one of the ranges that start where the one before ends. */
 static uint32_t sized(test_random *kind, test_random *shape, const uint32_t ends[4]) {
   const uint32_t range = test_random_below(kind, 3);
   return ends[range] + test_random_below(shape, ends[range + 1] - ends[range]);
+}
+
+/* Draws of their own, so that the rest of a seed's case stays as it is. */
+static void put_random_offsets(attention_case *c, uint64_t kind) {
+  test_random r = {(kind + 1) * 15485863};
+  if (test_random_below(&r, 2)) c->offset = (int32_t)test_random_below(&r, 30) - 12;
+  if (test_random_below(&r, 4) == 0) c->with |= OFFSETS;
 }
 
 attention_case attention_case_random(uint64_t seed, uint64_t alike) {
@@ -413,6 +435,7 @@ attention_case attention_case_random(uint64_t seed, uint64_t alike) {
   if ((c.with & BIAS) && test_random_below(&r, 3) == 0) c.with |= LOWEST;
   if (test_random_below(&r, 6) == 0) c.with |= SPIKE;
   if (can_hide(&c) && test_random_below(&r, 6) == 0) c.with |= KEY_SPIKE;
+  put_random_offsets(&c, seed / alike);
   if (c.score > HEED_SCORE_DOT || test_random_below(&r, 6)) return c;
   c.with |= OVERFLOWS;
   if (test_random_below(&r, 3)) return c;

@@ -25,7 +25,8 @@ enum {
   LOWEST = 256, /* with BIAS: likewise -FLT_MAX, some -3.2e38: these hide nothing */
   /* with a dot score: some queries times some keys, or times all, overflow to -Inf; what else these
    * queries see is 0 */
-  OVERFLOWS = 512
+  OVERFLOWS = 512,
+  OFFSETS = 1024 /* causal_offsets */
 };
 
 typedef struct attention_case {
@@ -35,6 +36,7 @@ typedef struct attention_case {
   heed_causal causal;
   bool window;
   int32_t left, right;
+  int32_t offset; /* causal_offset */
   float softcap, scale, threshold;
   heed_empty_row empty_row;
   heed_score score;
@@ -50,6 +52,7 @@ typedef struct attention_tensors {
   /* [D, D], [D, A], [D, A], [A], [A]: of the general and the additive score */
   float *w, *wq, *wk, *b, *va;
   uint8_t *mask, *key_padding, *query_padding;
+  int32_t *offsets;
   uint32_t mask_dim[4], bias_dim[4];
   double *output, *weights, *logits;
   uint32_t rows[5], row_count;

@@ -36,9 +36,12 @@ static heed_status from_case(heed_case *test, heed_error *error) {
   desc.window = heed_case_pair(test, "window", window);
   desc.window_left = window[0];
   desc.window_right = window[1];
+  desc.causal_offset = (int32_t)heed_case_integer(test, "causal_offset", 0);
+  desc.causal_offsets = heed_case_optional_input(test, "causal_offsets");
   const heed_attention_values values = heed_define_attention(heed_case_graph(test), &desc);
   heed_case_result(test, "output", values.output);
   heed_case_result(test, "weights", values.weights);
+  heed_case_result(test, "logits", values.logits);
   return HEED_OK;
 }
 

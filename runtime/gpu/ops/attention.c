@@ -36,10 +36,18 @@ static uint32_t find_flags(const heed_attention_desc *desc) {
   return flags;
 }
 
-/* A side of a window that reaches past everything, so that sums with it stay in 32 bits. */
-static int32_t clip_side(const heed_attention_sizes *sizes, int32_t side) {
+/* A distance between the keys of a query and its own position. One that reaches past everything is
+ * made shorter, so that sums with it stay in 32 bits. */
+static int32_t clip(const heed_attention_sizes *sizes, int64_t distance) {
   const int64_t most = (int64_t)sizes->queries + sizes->keys;
-  return side > most ? (int32_t)most : side;
+  return (int32_t)(distance > most ? most : distance < -most ? -most : distance);
+}
+
+static void find_position(heed_vk_attention_job *job) {
+  const int64_t offset = heed_attention_offset(job->desc, job->sizes.queries, job->sizes.keys);
+  job->offset = clip(&job->sizes, offset);
+  job->window_left = job->offset - clip(&job->sizes, offset - job->desc->window_left);
+  job->window_right = clip(&job->sizes, offset + job->desc->window_right) - job->offset;
 }
 
 static heed_attention_params make_params(const heed_vk_attention_job *job) {
@@ -287,11 +295,7 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
   job.wants_weights = heed_plan_wants(builder->plan, node->output[HEED_ATTENTION_RESULT_WEIGHTS]);
   job.wants_logits = heed_plan_wants(builder->plan, node->output[HEED_ATTENTION_RESULT_LOGITS]);
   job.flags = find_flags(job.desc);
-  job.offset = job.desc->causal == HEED_CAUSAL_BOTTOM_RIGHT
-                   ? (int32_t)((int64_t)job.sizes.keys - (int64_t)job.sizes.queries)
-                   : 0;
-  job.window_left = clip_side(&job.sizes, job.desc->window_left);
-  job.window_right = clip_side(&job.sizes, job.desc->window_right);
+  find_position(&job);
   const bool weights = job.wants_weights || job.wants_logits,
              listed = weights && job.desc->row_count != 0;
   if (mode(builder->limits, builder->plan, node) == HEED_ATTENTION_MODE_RESIDENT) {

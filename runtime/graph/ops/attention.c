@@ -55,11 +55,41 @@ static heed_attention_desc without_maps(heed_graph *graph, const heed_attention_
   return plain;
 }
 
+/* Takes offsets of each batch item back to a mask. */
+static heed_attention_desc without_offsets(heed_graph *graph, const heed_attention_desc *desc) {
+  heed_attention_desc plain = *desc;
+  if (!desc->causal_offsets.id || heed_graph_status(graph, NULL) != HEED_OK) return plain;
+  plain.causal_offsets = (heed_value){0};
+  const heed_value_record *q = heed_graph_need(graph, desc->query, "attention: query", NULL);
+  const heed_value_record *k = heed_graph_need(graph, desc->key, "attention: key", NULL);
+  /* what is wrong with them the attention says */
+  if (!q || !k || q->shape.rank != 4 || k->shape.rank != 4) return plain;
+  if (!heed_attention_hides_by_position(desc)) return plain;
+  const heed_position_mask_desc position = {.struct_size = sizeof position,
+                                            .offsets = desc->causal_offsets,
+                                            .mask = desc->mask,
+                                            .queries = q->shape.dim[2],
+                                            .keys = k->shape.dim[2],
+                                            .causal = desc->causal,
+                                            .window = desc->window,
+                                            .window_left = desc->window_left,
+                                            .window_right = desc->window_right,
+                                            .causal_offset = desc->causal_offset};
+  plain.mask = heed_define_position_mask(graph, &position);
+  plain.causal = HEED_CAUSAL_NONE;
+  plain.window = false;
+  plain.causal_offset = 0;
+  return plain;
+}
+
 heed_attention_values heed_define_attention(heed_graph *graph, const heed_attention_desc *desc) {
   const heed_node *node = NULL;
   heed_attention_desc full;
   if (heed_graph_read_desc(graph, &full, sizeof full, desc, "attention")) {
-    if (HEED_ATTENTION_WHOLE) full = without_maps(graph, &full);
+    if (HEED_ATTENTION_WHOLE) {
+      full = without_maps(graph, &full);
+      full = without_offsets(graph, &full);
+    }
     heed_graph_add_node(graph, HEED_OP_KIND_attention, &full, &node);
   }
   if (!node) return (heed_attention_values){{0}, {0}, {0}};
@@ -128,8 +158,9 @@ static heed_status check_padding(const heed_graph *graph, heed_node *node, uint3
 static bool asks_for_more(const heed_attention_desc *desc) {
   return desc->score != HEED_SCORE_SCALED_DOT || desc->norm != HEED_NORM_SOFTMAX ||
          desc->causal != HEED_CAUSAL_NONE || desc->softcap != 0.0f || desc->window ||
-         desc->row_count || desc->query_padding.id || !desc->merge_heads ||
-         (unsigned)desc->empty_row > HEED_EMPTY_ROW_MEAN || !isfinite(desc->scale);
+         desc->row_count || desc->query_padding.id || !desc->merge_heads || desc->causal_offset ||
+         desc->causal_offsets.id || (unsigned)desc->empty_row > HEED_EMPTY_ROW_MEAN ||
+         !isfinite(desc->scale);
 }
 
 static heed_status check_attributes(const heed_attention_desc *desc, uint32_t queries,

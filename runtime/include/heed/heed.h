@@ -569,12 +569,28 @@ typedef enum heed_norm {
   HEED_NORM_SPARSE_SOFTMAX = 1, /* weights below heed_attention_desc.threshold become 0 */
   HEED_NORM_SPARSEMAX = 2       /* the projection onto the simplex (Martins & Astudillo 2016) */
 } heed_norm;
-/* Query i attends to keys j <= i + off. */
+/* Query i attends to keys j <= i + off; causal_offset and causal_offsets add to off. */
 typedef enum heed_causal {
-  HEED_CAUSAL_NONE = 0,
+  HEED_CAUSAL_NONE = 0,        /* off = 0, of a window alone */
   HEED_CAUSAL_TOP_LEFT = 1,    /* off = 0 */
   HEED_CAUSAL_BOTTOM_RIGHT = 2 /* off = Tk - Tq */
 } heed_causal;
+/* A mask from positions, for offsets that differ from batch item to batch item: offsets I32 [B] ->
+ * U8 [B, H, Tq, Tk] (H = 1 without mask). 1 = query i may attend to key j: by causal rule and
+ * window as in heed_attention_desc, off being that of causal + causal_offset + offsets[b], and by
+ * mask, U8 [B|1, H, Tq, Tk], if given. */
+typedef struct heed_position_mask_desc {
+  size_t struct_size;
+  heed_value offsets, mask;
+  uint32_t queries, keys; /* Tq, Tk */
+  heed_causal causal;
+  bool window;
+  int32_t window_left, window_right;
+  int32_t causal_offset;
+} heed_position_mask_desc;
+HEED_API heed_value heed_define_position_mask(heed_graph *graph,
+                                              const heed_position_mask_desc *desc);
+
 /* The output of a query that may attend to no key. MEAN is over all values of the row; a masked
  * value that is not finite counts as 0. */
 typedef enum heed_empty_row {
@@ -621,6 +637,10 @@ typedef struct heed_attention_desc {
    * rows[r]. */
   const uint32_t *rows;
   uint32_t row_count;
+  /* Added to off, of the causal rule and of the window: for all batch items, and I32 [B], each for
+   * its own. Any sign. The second makes a U8 mask [B, H of mask or 1, Tq, Tk] while it runs. */
+  int32_t causal_offset;
+  heed_value causal_offsets;
 } heed_attention_desc;
 
 /* Values of one attention. weights and logits [B, H, Tq or row_count, Tk] are computed only if they
