@@ -30,7 +30,7 @@
 
 layout(constant_id = 2) const int DEPTH = 64;
 layout(constant_id = 3) const int VALUE_DEPTH = 64;
-layout(constant_id = 4) const int KEYS = 4;
+layout(constant_id = 4) const int KEYS = 4; // a multiple of four
 layout(constant_id = 5) const uint FLAGS = 0;
 layout(constant_id = 6) const uint EMPTY_ROW = 0; // heed_empty_row
 layout(constant_id = 7) const uint PARTS = 1;     // of the keys; more than 1 with one pass only
@@ -118,30 +118,30 @@ bool allowed(uint j) {
   return may;
 }
 
-// Sums over the lanes that share the depth, four keys at a time where there are no shuffles.
+// Sums over the lanes that share the depth, four keys at a time where there are no shuffles. All
+// indices are constants: an array with others would go through memory.
 shared vec4 shares[gl_WorkGroupSize.x];
+const uint DEPTH_STEPS = 4; // lanes are 2, 4, 8 or 16
 
 void sum_depth(inout float s[KEYS]) {
   if (DEPTH_LANES == 1) return;
 #ifdef HEED_SUBGROUP
   if (heed_full() && gl_SubgroupSize >= DEPTH_LANES) {
-    for (uint step = 1; step < DEPTH_LANES; step *= 2)
-      for (int i = 0; i < KEYS; i++) {
-        precise const float sum = s[i] + subgroupShuffleXor(s[i], step);
-        s[i] = sum;
-      }
+    [[unroll]] for (int i = 0; i < KEYS; i++)
+        [[unroll]] for (uint n = 0; n < DEPTH_STEPS; n++) if (DEPTH_LANES > 1u << n) {
+      precise const float sum = s[i] + subgroupShuffleXor(s[i], 1u << n);
+      s[i] = sum;
+    }
     return;
   }
 #endif
   const uint at = heed_index(), first = at - depth_lane();
-  for (int i = 0; i < KEYS; i += 4) {
-    for (int c = 0; c < min(4, KEYS - i); c++) shares[at][c] = s[i + c];
+  [[unroll]] for (int i = 0; i < KEYS; i += 4) {
+    shares[at] = vec4(s[i], s[i + 1], s[i + 2], s[i + 3]);
     barrier();
-    for (int c = 0; c < min(4, KEYS - i); c++) {
-      precise float sum = 0.0;
-      for (uint l = 0; l < DEPTH_LANES; l++) sum += shares[first + l][c];
-      s[i + c] = sum;
-    }
+    precise vec4 sum = vec4(0.0);
+    [[unroll]] for (uint l = 0; l < DEPTH_LANES; l++) sum += shares[first + l];
+    [[unroll]] for (int c = 0; c < 4; c++) s[i + c] = sum[c];
     barrier();
   }
 }
@@ -310,15 +310,15 @@ void join_statistics() {
   const float all = heed_row_join(largest, DEPTH_LANES, false), factor = heed_exp(largest - all);
   total = heed_row_join(total * factor, DEPTH_LANES, true);
   broken = heed_row_join(broken ? 1.0 : 0.0, DEPTH_LANES, false) > 0.0;
-  if (ONE_PASS)
+  if (ONE_PASS) [[unroll]]
     for (int d = 0; d < OUTPUT4; d++) o[d] *= factor;
   largest = all;
 }
 
 void join_output() {
   if (KEY_LANES == 1 || has(HEED_ATTENTION_NO_OUTPUT)) return;
-  for (int d = 0; d < OUTPUT4; d++)
-    for (int c = 0; c < 4; c++) o[d][c] = heed_row_join(o[d][c], DEPTH_LANES, true);
+  [[unroll]] for (int d = 0; d < OUTPUT4; d++) [[unroll]] for (int c = 0; c < 4; c++) o[d][c] =
+      heed_row_join(o[d][c], DEPTH_LANES, true);
 }
 
 // One of PARTS: [part][batch, head, row][VALUE_DEPTH, maximum, sum, broken, unused].

@@ -6,7 +6,6 @@
 // Bindings: 0 query, 1 key, 2 mask, 3 key padding, 4 query padding, 5 bias, 6 list of rows, 7
 // scores; 8 va, with HEED_ADDITIVE: score va . tanh(q + k) instead of q . k.
 #extension GL_GOOGLE_include_directive : require
-#extension GL_EXT_control_flow_attributes : require
 #include "include/base.glsl"
 #include "include/half.glsl"
 #include "include/math.glsl"
@@ -125,7 +124,8 @@ void main() {
     }
   }
 #endif
-  if (!has(HEED_ATTENTION_MASK | HEED_ATTENTION_KEY_PADDING | HEED_ATTENTION_QUERY_PADDING |
+  if (ROWS * KEYS4 <= 8 ||
+      !has(HEED_ATTENTION_MASK | HEED_ATTENTION_KEY_PADDING | HEED_ATTENTION_QUERY_PADDING |
            HEED_ATTENTION_BIAS | HEED_ATTENTION_SOFTCAP)) {
     for (uint i = 0; i < ROWS; i++)
       for (uint c = 0; c < KEYS4; c++)
@@ -133,8 +133,8 @@ void main() {
             vec4(sum[i][c * 4], sum[i][c * 4 + 1], sum[i][c * 4 + 2], sum[i][c * 4 + 3]));
     return;
   }
-  // A copy that is indexed by loop variables, so that the code of masks and bias stands once and
-  // not ROWS * KEYS4 times.
+  // Of a large tile a copy that is indexed by loop variables, so that the code of masks and bias
+  // stands once and not ROWS * KEYS4 times.
   vec4 done[ROWS * KEYS4];
   for (uint i = 0; i < ROWS; i++)
     for (uint c = 0; c < KEYS4; c++)

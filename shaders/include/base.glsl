@@ -4,6 +4,7 @@
 #ifndef HEED_BASE_GLSL
 #define HEED_BASE_GLSL
 
+#extension GL_EXT_control_flow_attributes : require
 #ifdef HEED_SUBGROUP
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_shuffle : require

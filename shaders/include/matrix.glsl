@@ -9,7 +9,6 @@
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_shuffle : require
 #extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
-#extension GL_EXT_control_flow_attributes : require
 #pragma use_vulkan_memory_model
 
 #define HEED_SUM(M, N) coopmat<float, gl_ScopeSubgroup, M, N, gl_MatrixUseAccumulator>

@@ -7,6 +7,11 @@
 
 layout(constant_id = 1) const uint LANES = 1; // a power of two that divides the workgroup's width
 
+// Loops have a constant number of steps: compilers unroll no loop around one that they cannot
+// unroll, and an array that such a loop indexes goes through memory.
+const uint HEED_MOST_STEPS = 10; // LANES are 1024 at most
+const uint HEED_MOST_PARTS = 8;  // of a row, in subgroups
+
 shared float heed_partial[gl_WorkGroupSize.x];
 
 #ifdef HEED_SUBGROUP
@@ -30,10 +35,13 @@ float heed_row_tree(float x, uint apart, bool sums) {
   const uint at = heed_index(), lane = heed_lane();
   heed_partial[at] = x;
   barrier();
-  for (uint half_width = LANES / 2; half_width >= apart; half_width /= 2) {
-    if (lane < half_width)
-      heed_partial[at] = heed_join(heed_partial[at], heed_partial[at + half_width], sums);
-    barrier();
+  [[unroll]] for (uint n = 1; n <= HEED_MOST_STEPS; n++) {
+    const uint half_width = LANES >> n;
+    if (half_width >= apart) {
+      if (lane < half_width)
+        heed_partial[at] = heed_join(heed_partial[at], heed_partial[at + half_width], sums);
+      barrier();
+    }
   }
   const float all = heed_partial[at - lane + lane % apart];
   barrier();
@@ -44,15 +52,20 @@ float heed_row_tree(float x, uint apart, bool sums) {
 #ifdef HEED_SUBGROUP
 float heed_row_join(float x, uint apart, bool sums) {
   if (LANES == apart) return x;
-  if (!heed_full() || (apart > 1 && LANES > gl_SubgroupSize)) return heed_row_tree(x, apart, sums);
-  for (uint step = apart; step < min(LANES, gl_SubgroupSize); step *= 2)
-    x = heed_join(x, subgroupShuffleXor(x, step), sums);
+  const uint parts = LANES / gl_SubgroupSize;
+  if (!heed_full() || (apart > 1 && parts > 1) || parts > HEED_MOST_PARTS)
+    return heed_row_tree(x, apart, sums);
+  [[unroll]] for (uint n = 0; n < HEED_MOST_STEPS; n++) {
+    if (apart << n < min(LANES, gl_SubgroupSize))
+      x = heed_join(x, subgroupShuffleXor(x, apart << n), sums);
+  }
   if (LANES <= gl_SubgroupSize) return x;
   if (gl_SubgroupInvocationID == 0) heed_partial[gl_SubgroupID] = x;
   barrier();
-  const uint parts = LANES / gl_SubgroupSize, first = gl_SubgroupID / parts * parts;
+  const uint first = gl_SubgroupID / parts * parts;
   x = heed_partial[first];
-  for (uint i = 1; i < parts; i++) x = heed_join(x, heed_partial[first + i], sums);
+  [[unroll]] for (uint i = 1; i < HEED_MOST_PARTS; i++) if (i < parts) x =
+      heed_join(x, heed_partial[first + i], sums);
   barrier();
   return x;
 }

@@ -21,7 +21,8 @@ layout(constant_id = 2) const uint COLUMNS = 1;
 layout(constant_id = 3) const uint LANES = 16;
 // row tiles a workgroup, or slices of its depth; its width is LANES * GROUPS
 layout(constant_id = 4) const uint GROUPS = 1;
-layout(constant_id = 5) const uint VECTOR = 1;   // x can be read as vec4 along k; 2: and is fp16
+// x can be read as vec4 along k; 2: and is fp16; 3, 4: as 2, 1, and by eights from its beginning
+layout(constant_id = 5) const uint VECTOR = 1;
 layout(constant_id = 6) const uint KIND = 0;     // activation
 layout(constant_id = 7) const uint HAS_BIAS = 0; // 2: it can be read as vec4
 // y and residual can be reached as vec4; 2: y is fp16

@@ -28,7 +28,7 @@ const uint EIGHTS = STEP / 8, STRIDE = EIGHTS + 1, STRIP_STRIDE = N / 4 + 1;
 const uint STAGED = (TILE_ROWS + TILE_COLUMNS) * STRIDE, STRIPS = LANES * GROUPS * M * STRIP_STRIDE;
 const uint X_COUNT = TILE_ROWS * EIGHTS, W_COUNT = TILE_COLUMNS * EIGHTS;
 const uint X_EACH = (X_COUNT + THREADS - 1) / THREADS, W_EACH = (W_COUNT + THREADS - 1) / THREADS;
-const bool X_HALF = VECTOR >= 2; // 3: and can be read by eights along k
+const bool X_HALF = VECTOR == 2 || VECTOR == 3;
 
 // rows of x, then columns of W; strips of sums after the last step
 shared uvec4 staged[STAGED > STRIPS ? STAGED : STRIPS];
@@ -38,8 +38,9 @@ uint tile_row_place(uint row);
 uint tile_column_place(uint column);
 void tile_put(uint at, vec4 v);
 
-// As they are in memory.
-uvec4 next_x[X_HALF ? X_EACH : 2 * X_EACH], next_w[W_EACH];
+// Of the next step: x as it is in memory where that is fp32; both as they are staged. A value that
+// is converted after the products has no register of its own beside the one it is kept in.
+uvec4 loaded_x[X_HALF ? 1 : 2 * X_EACH], next_x[X_EACH], next_w[W_EACH];
 
 // Four values of a row from k on, or from the last four on: loads without a branch are under way
 // while the step before is multiplied. Zeros past the last where x is read one by one.
@@ -53,25 +54,29 @@ vec4 fetch_four(uint base, uint k) {
 }
 uvec2 fetch_half(uint base, uint k) { return x_half[(base + tile_element(last_four(k))) >> 2]; }
 
-uvec4 fetch_eight(uint base, uint k) {
-  return x8[(base + tile_element(WHOLE != 0 ? k : min(k, params.depth - 8))) >> 3];
-}
-
 // Threads past the last element take it once more, the same.
 uint x_of(uint i) { return min(gl_LocalInvocationID.x + i * THREADS, X_COUNT - 1); }
 uint w_of(uint i) { return min(gl_LocalInvocationID.x + i * THREADS, W_COUNT - 1); }
+
+// The last eight of a row stands for those past it.
+uint last_eight(uint k) { return WHOLE != 0 ? k : min(k, params.depth - 8); }
 
 void fetch(uint k0) {
   const uint row0 = gl_WorkGroupID.x * TILE_ROWS, eights = (params.depth + 7) / 8;
   [[unroll]] for (uint i = 0; i < X_EACH; i++) {
     const uint base = tile_base(min(row0 + x_of(i) / EIGHTS, params.rows - 1)),
                k = k0 + x_of(i) % EIGHTS * 8;
-    if (X_HALF) {
-      next_x[i] =
-          VECTOR == 3 ? fetch_eight(base, k) : uvec4(fetch_half(base, k), fetch_half(base, k + 4));
+    if (VECTOR == 3) {
+      next_x[i] = x8[(base + tile_element(last_eight(k))) >> 3];
+    } else if (X_HALF) {
+      next_x[i] = uvec4(fetch_half(base, k), fetch_half(base, k + 4));
+    } else if (VECTOR == 4) {
+      const uint at = (base + tile_element(last_eight(k))) >> 2;
+      loaded_x[2 * i] = floatBitsToUint(x4[at]);
+      loaded_x[2 * i + 1] = floatBitsToUint(x4[at + 1]);
     } else {
-      next_x[2 * i] = floatBitsToUint(fetch_four(base, k));
-      next_x[2 * i + 1] = floatBitsToUint(fetch_four(base, k + 4));
+      loaded_x[2 * i] = floatBitsToUint(fetch_four(base, k));
+      loaded_x[2 * i + 1] = floatBitsToUint(fetch_four(base, k + 4));
     }
   }
   [[unroll]] for (uint i = 0; i < W_EACH; i++) {
@@ -81,31 +86,27 @@ void fetch(uint k0) {
   }
 }
 
-// Zeros past the depth, of the step from k0 on.
-void end_depth(uint k0) {
-  [[unroll]] for (uint i = 0; i < X_EACH; i++) {
-    const uint k = k0 + x_of(i) % EIGHTS * 8;
-    const bool first = k < params.depth, second = k + 4 < params.depth;
-    if (X_HALF) {
-      next_x[i] = mix(uvec4(0), next_x[i], bvec4(first, first, second, second));
-    } else {
-      next_x[2 * i] = mix(uvec4(0), next_x[2 * i], bvec4(first));
-      next_x[2 * i + 1] = mix(uvec4(0), next_x[2 * i + 1], bvec4(second));
-    }
-  }
-  [[unroll]] for (uint i = 0; i < W_EACH; i++) next_w[i] =
-      mix(uvec4(0), next_w[i], bvec4(k0 + w_of(i) / TILE_COLUMNS * 8 < params.depth));
-}
-
 uvec2 pack_half(uvec4 bits) {
   const vec4 v = uintBitsToFloat(bits);
   return uvec2(packFloat2x16(f16vec2(v.xy)), packFloat2x16(f16vec2(v.zw)));
 }
 
+// What was fetched for the step from k0 on as it is staged: in fp16, zeros past the depth.
+void settle(uint k0) {
+  const bool ends = WHOLE == 0 && k0 + STEP > params.depth;
+  [[unroll]] for (uint i = 0; i < X_EACH; i++) {
+    if (!X_HALF) next_x[i] = uvec4(pack_half(loaded_x[2 * i]), pack_half(loaded_x[2 * i + 1]));
+    const uint k = k0 + x_of(i) % EIGHTS * 8;
+    const bool first = k < params.depth, second = k + 4 < params.depth;
+    if (ends) next_x[i] = mix(uvec4(0), next_x[i], bvec4(first, first, second, second));
+  }
+  [[unroll]] for (uint i = 0; i < W_EACH; i++) if (ends) next_w[i] =
+      mix(uvec4(0), next_w[i], bvec4(k0 + w_of(i) / TILE_COLUMNS * 8 < params.depth));
+}
+
 void stage() {
   [[unroll]] for (uint i = 0; i < X_EACH; i++)
-      staged[x_of(i) / EIGHTS * STRIDE + x_of(i) % EIGHTS] =
-          X_HALF ? next_x[i] : uvec4(pack_half(next_x[2 * i]), pack_half(next_x[2 * i + 1]));
+      staged[x_of(i) / EIGHTS * STRIDE + x_of(i) % EIGHTS] = next_x[i];
   [[unroll]] for (uint i = 0; i < W_EACH; i++)
       staged[(TILE_ROWS + w_of(i) % TILE_COLUMNS) * STRIDE + w_of(i) / TILE_COLUMNS] = next_w[i];
 }
@@ -166,13 +167,14 @@ void tile_run() {
   const uint down = gl_SubgroupID / LANES, across = gl_SubgroupID % LANES;
   [[unroll]] for (uint i = 0; i < ROWS * COLUMNS; i++) sum[i] = HEED_SUM(M, N)(0.0);
   fetch(TILE_FIRST);
+  settle(TILE_FIRST);
   for (uint k0 = TILE_FIRST; k0 < TILE_END; k0 += STEP) {
-    if (WHOLE == 0 && k0 + STEP > params.depth) end_depth(k0);
     barrier();
     stage();
     barrier();
     fetch(WHOLE != 0 ? min(k0 + STEP, params.depth - STEP) : k0 + STEP);
     multiply(down, across);
+    settle(k0 + STEP);
   }
   barrier();
   finish(gl_WorkGroupID.x * TILE_ROWS + down * ROWS * M,

@@ -21,21 +21,23 @@ typedef struct workload {
   uint32_t batch;         /* of ViT-B; 0: */
   uint32_t tokens, depth; /* an attention of 12 heads; 0: every op, small */
   bool maps;
+  uint32_t rows; /* of a product of fp32 numbers, 768 to 768; not 0: that alone */
 } workload;
 
 static const workload workloads[] = {
-    {"vit_b_batch_1", 1, 0, 0, false},
-    {"vit_b_batch_32", 32, 0, 0, false},
-    {"vit_b_maps", 1, 0, 0, true},
-    {"attention_d64_t197", 0, 197, 64, false},
-    {"attention_d64_t1024", 0, 1024, 64, false},
-    {"attention_d64_t4096", 0, 4096, 64, false},
-    {"attention_d64_t1024_maps", 0, 1024, 64, true},
-    {"attention_d128_t197", 0, 197, 128, false},
-    {"attention_d128_t1024", 0, 1024, 128, false},
-    {"attention_d128_t4096", 0, 4096, 128, false},
-    {"attention_d128_t1024_maps", 0, 1024, 128, true},
-    {"every_op", 0, 0, 0, false},
+    {"vit_b_batch_1", 1, 0, 0, false, 0},
+    {"vit_b_batch_32", 32, 0, 0, false, 0},
+    {"vit_b_maps", 1, 0, 0, true, 0},
+    {"attention_d64_t197", 0, 197, 64, false, 0},
+    {"attention_d64_t1024", 0, 1024, 64, false, 0},
+    {"attention_d64_t4096", 0, 4096, 64, false, 0},
+    {"attention_d64_t1024_maps", 0, 1024, 64, true, 0},
+    {"attention_d128_t197", 0, 197, 128, false, 0},
+    {"attention_d128_t1024", 0, 1024, 128, false, 0},
+    {"attention_d128_t4096", 0, 4096, 128, false, 0},
+    {"attention_d128_t1024_maps", 0, 1024, 128, true, 0},
+    {"product_fp32", 0, 0, 0, false, 4096},
+    {"every_op", 0, 0, 0, false, 0},
 };
 
 /* What a workload's graph lives on. */
@@ -73,7 +75,26 @@ static heed_status define_attention(subject *s, const workload *w, heed_error *e
   return status == HEED_OK ? heed_bench_define(s->graph, op, &shape, error) : status;
 }
 
+/* As a first layer has it: x is an input, so that it is not kept in fp16. */
+static heed_status define_product(subject *s, const workload *w, heed_error *error) {
+  enum { DEPTH = 768 };
+  static float numbers[DEPTH * DEPTH];
+  const heed_status status = heed_graph_create(s->context, &s->graph, error);
+  if (status != HEED_OK) return status;
+  const heed_constant_desc weight = {.struct_size = sizeof weight,
+                                     .dtype = HEED_F32,
+                                     .shape = HEED_SHAPE(DEPTH, DEPTH),
+                                     .data = numbers};
+  const heed_linear_desc linear = {
+      .struct_size = sizeof linear,
+      .x = heed_define_input(s->graph, "x", HEED_F32, &HEED_SHAPE(1, w->rows, DEPTH)),
+      .weight = heed_define_constant(s->graph, &weight)};
+  heed_graph_output(s->graph, heed_define_linear(s->graph, &linear));
+  return heed_graph_status(s->graph, error);
+}
+
 static heed_status define(subject *s, const workload *w, heed_error *error) {
+  if (w->rows) return define_product(s, w, error);
   if (w->batch) return define_vit(s, w, error);
   if (w->tokens) return define_attention(s, w, error);
   const heed_status status = heed_vk_check_graph_create(s->context, false, &s->check, error);
@@ -144,8 +165,7 @@ static heed_status run_tier(table *t, heed_context *context, heed_vulkan_tier ti
   const heed_vulkan_test test = {.statistics = true};
   heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
   desc.tier = tier;
-  desc.precision =
-      tier >= HEED_VULKAN_TIER_HALF ? HEED_VULKAN_PRECISION_F16 : HEED_VULKAN_PRECISION_F32;
+  desc.precision = HEED_VULKAN_PRECISION_AUTO; /* what models run in */
   desc.test = &test;
   heed_backend *backend = NULL;
   heed_status status = heed_vulkan_backend_create(context, &desc, &backend, error);

@@ -121,23 +121,26 @@ static heed_vk_shape_key make_key(const heed_vk_limits *limits, const heed_atten
 static uint32_t row_room(const heed_vk_limits *limits, bool half) {
   static const struct {
     uint32_t vendor, least_lanes, whole, half;
+    uint32_t floor; /* where the lanes meet in shared memory; 0: as by shuffles */
   } rooms[] = {
-      {0x10DE, 0, 128, 128}, /* NVIDIA: 255 registers a lane */
-      {0x1002, 64, 64, 64},  /* AMD before RDNA: past 128 registers one wave a SIMD is left */
-      {0x1002, 0, 128, 256}, /* AMD: keys at one address are scalar loads, lost where lanes split */
-      {0x8086, 0, 32, 32},   /* Intel: 64 registers a lane at SIMD16; reasoned */
-      {0x13B5, 0, 32, 32},   /* ARM Mali: 64 registers a lane; reasoned */
-      {0x5143, 0, 32, 32},   /* Qualcomm Adreno: 618 spills past these */
-      {0, 0, 32, 64},        /* Apple, others */
+      {0x10DE, 0, 128, 128, 0}, /* NVIDIA: 255 registers a lane */
+      {0x1002, 64, 64, 64, 0},  /* AMD before RDNA: past 128 registers one wave a SIMD is left */
+      {0x1002, 0, 128, 256,
+       0}, /* AMD: keys at one address are scalar loads, lost where lanes split */
+      {0x8086, 0, 32, 32, 0},  /* Intel: 64 registers a lane at SIMD16; reasoned */
+      {0x13B5, 0, 32, 32, 0},  /* ARM Mali: 64 registers a lane; reasoned */
+      {0x5143, 0, 32, 32, 16}, /* Qualcomm Adreno: 618 spills past these */
+      {0, 0, 32, 64, 0},       /* Apple, others */
   };
   uint32_t i = 0;
   while (rooms[i].vendor && (rooms[i].vendor != limits->vendor ||
                              (rooms[i].least_lanes && rooms[i].least_lanes != limits->least_lanes)))
     i++;
+  if (limits->tier == HEED_VK_TIER_FLOOR && rooms[i].floor) return rooms[i].floor;
   return half ? rooms[i].half : rooms[i].whole;
 }
 
-#define MOST_DEPTH_LANES 8
+#define MOST_DEPTH_LANES 16
 
 static uint32_t choose_depth_lanes(const heed_vk_attention_job *job, uint32_t flags,
                                    uint32_t chosen) {

@@ -88,11 +88,12 @@ static heed_linear_params make_params(const heed_vk_builder *builder, const heed
   return params;
 }
 
-/* Whether the tile of matrices reads x, in fp16, by 16 bytes. */
-static uint32_t by_eights(const heed_vk_range *x, const heed_linear_params *params,
-                          const heed_vk_tile *tile) {
-  return tile->matrix && !tile->side && params->depth % 8 == 0 && params->x_origin % 8 == 0 &&
-         x->offset % 16 == 0;
+/* How x can be read: VECTOR of shaders/include/tile.glsl. */
+static uint32_t find_reading(const heed_vk_range *x, const heed_linear_params *params,
+                             const heed_vk_tile *tile, bool vector) {
+  const bool eights = tile->matrix && !tile->side && params->depth % 8 == 0 &&
+                      params->x_origin % 8 == 0 && x->offset % 16 == 0;
+  return x->half ? (eights ? 3 : 2) : vector && eights ? 4 : vector;
 }
 
 /* Sums without the rest of the node. */
@@ -131,7 +132,7 @@ static void add_part(heed_vk_builder *builder, const heed_node *node, const part
   const bool vector_out =
       run % 4 == 0 && params.y_origin % 4 == 0 && params.residual_origin % 4 == 0;
   const uint32_t constants[6] = {
-      dispatch.binding[0].half ? 2 + by_eights(&dispatch.binding[0], &params, &tile) : vector,
+      find_reading(&dispatch.binding[0], &params, &tile, vector),
       split ? (uint32_t)HEED_ACTIVATION_NONE : (uint32_t)desc->activation,
       desc->bias.id == 0 || split                                      ? 0
       : vector_out && params.columns % 4 + params.bias_origin % 4 == 0 ? 2
