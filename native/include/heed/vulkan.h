@@ -31,7 +31,9 @@ typedef enum heed_vulkan_validation {
 typedef enum heed_vulkan_precision {
   HEED_VULKAN_PRECISION_F32 = 0,
   HEED_VULKAN_PRECISION_F16 = 1,
-  HEED_VULKAN_PRECISION_AUTO = 2 /* F16 on a GPU of tier HALF or above, else F32 */
+  /* F16 on a GPU of tier HALF or above, but AMD's before RDNA, which gain nothing by it; else F32
+   */
+  HEED_VULKAN_PRECISION_AUTO = 2
 } heed_vulkan_precision;
 
 /* A set of kernels that need the same device features. Each tier includes those before it. A device

@@ -380,6 +380,14 @@ static uint32_t guess_fill(const heed_vk_device *device, bool cpu) {
                                                                                                : 48;
 }
 
+/* AMD's devices before RDNA have subgroups of 64 alone. They convert each factor in fp16 by an
+ * instruction of its own: their compiler estimates 1.2 to 1.45 times the cycles of fp32
+ * (tests/bench/NOTES.md). */
+static bool gains_by_half(const heed_vk_limits *limits) {
+  return !limits->cpu && limits->tier >= HEED_VK_TIER_HALF &&
+         !(limits->vendor == 0x1002 && limits->least_lanes == 64);
+}
+
 static void set_limits(heed_vk_device *device, const VkPhysicalDeviceLimits *limits,
                        const heed_vulkan_desc *desc) {
   const bool cpu = device->info.type == HEED_VULKAN_CPU && !device->test.gpu_kernels;
@@ -400,13 +408,13 @@ static void set_limits(heed_vk_device *device, const VkPhysicalDeviceLimits *lim
       .range = device->info.max_storage_range,
       .alignment = largest_of(limits->minStorageBufferOffsetAlignment,
                               limits->minTexelBufferOffsetAlignment, 16),
-      .half = desc->precision == HEED_VULKAN_PRECISION_F16 ||
-              (desc->precision == HEED_VULKAN_PRECISION_AUTO && !cpu &&
-               device->limits.tier >= HEED_VK_TIER_HALF),
       .texels = cpu ? limits->maxTexelBufferElements : 0,
   };
-  device->limits.half_values = device->limits.half;
   device->limits.least_lanes = heed_vk_find_least_lanes(&device->instance, device->physical);
+  device->limits.half =
+      desc->precision == HEED_VULKAN_PRECISION_F16 ||
+      (desc->precision == HEED_VULKAN_PRECISION_AUTO && gains_by_half(&device->limits));
+  device->limits.half_values = device->limits.half;
   if (!cpu && device->limits.tier >= HEED_VK_TIER_SUBGROUP) {
     const heed_vk_lanes lanes = heed_vk_find_lanes(&device->instance, device->physical);
     device->limits.required_lanes = lanes.count;
