@@ -71,7 +71,7 @@ async function putLibrary() {
   const folder = join(plain, 'heed'),
     without = existsSync(join(packageFolder, 'heed-relaxed.wasm'))
       ? undefined
-      : '\\./heed-(text-)?relaxed'
+      : '\\./heed-(text-|int8-)?relaxed'
   await cp(packageFolder, folder, {
     recursive: true,
     filter: (file) => !file.endsWith('.js') || file.startsWith(join(packageFolder, 'plot/'))

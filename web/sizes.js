@@ -22,6 +22,11 @@ const modules = [
   ['heed/heed-text.wasm', 'text towers: SIMD, one thread'],
   ['heed/heed-text-threads.wasm', 'text towers: SIMD, threads'],
   ['heed/heed-text-scalar.wasm', 'text towers: no SIMD'],
+  ['heed/heed-int8-relaxed.wasm', 'weights of int8: relaxed SIMD, one thread'],
+  ['heed/heed-int8-relaxed-threads.wasm', 'weights of int8: relaxed SIMD, threads'],
+  ['heed/heed-int8.wasm', 'weights of int8: SIMD, one thread'],
+  ['heed/heed-int8-threads.wasm', 'weights of int8: SIMD, threads'],
+  ['heed/heed-int8-scalar.wasm', 'weights of int8: no SIMD'],
   ['heed/heed-tokenizer.wasm', 'text as ids, loaded by who asks for it'],
   ['heed/heed-pickle.wasm', 'reads files of PyTorch, loaded with the first of them'],
   ['heed/heed-check.wasm', 'checks case files, loaded by who asks for it']

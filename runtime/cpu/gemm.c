@@ -238,7 +238,11 @@ static void add_bias(float *tile, size_t m, const float *bias, uint32_t count) {
   }
 }
 
-/* to[count] = from[count] + bias[count] + residual[count]; either may be NULL. */
+/* to[count] = from[count] + bias[count] + residual[count]; either may be NULL. Once in a module of
+ * WebAssembly, whose size counts. */
+#if defined(__wasm__)
+NOINLINE
+#endif
 static void store_row(const float *from, const float *bias, const float *residual, float *to,
                       size_t count) {
   size_t n = 0;

@@ -62,7 +62,7 @@ void HEED_CPU_SYMBOL(heed_cpu_product_panel)(const heed_cpu_product *product, co
 void HEED_CPU_SYMBOL(heed_cpu_finish)(const heed_cpu_product *product, float *sums, size_t first,
                                       size_t count, size_t panel);
 
-/* Quantises rows [m, depth], m at most HEED_TILE_ROWS, and packs them as a tile. */
+/* Quantises rows [m, depth], m at most way->rows, and packs them as a tile. */
 void HEED_CPU_SYMBOL(heed_cpu_int8_pack_tile)(const heed_cpu_int8 *way, const float *x,
                                               size_t depth, size_t m, unsigned char *tile,
                                               heed_cpu_int8_row *rows);

@@ -18,12 +18,24 @@
 
 /* A way of multiplying, compiled once per instruction set. */
 typedef struct heed_cpu_int8 {
+  uint32_t rows;    /* of a tile */
   uint32_t columns; /* W */
   uint32_t group;   /* G; a group of a row is always 4 bytes */
-  uint32_t flip;    /* HEED_INT8_FLIP */
+  uint32_t flip;    /* what packed numbers of a row are q XOR with */
+  bool whole;       /* tiles are of `rows` rows alone, zeros where there is none */
   /* [m]: sums [m, W] = rows [groups][m][G] times panel [groups][W][G] */
   void (*const *tile)(const unsigned char *rows, const int8_t *panel, size_t groups, int32_t *sums);
 } heed_cpu_int8;
+
+/* How an engine takes the bytes of WebAssembly's relaxed dot product, whose first operand is
+ * signed: a choice of its own, found by value (int8_tile.c). Whatever else comes out is not used.
+ */
+typedef enum heed_cpu_int8_dot {
+  HEED_INT8_DOT_NONE,
+  HEED_INT8_DOT_UNSIGNED,
+  HEED_INT8_DOT_SIGNED
+} heed_cpu_int8_dot;
+heed_cpu_int8_dot heed_cpu_int8_probe(void);
 
 /* What a row was quantised with. */
 typedef struct heed_cpu_int8_row {

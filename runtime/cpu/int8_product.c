@@ -16,18 +16,12 @@
 #define CHUNK 64u
 
 /* Extremes of a row and 0; and whether it has a NaN or an infinity, 0 times which is NaN. */
-static bool find_range(const float *x, size_t depth, float *least, float *most) {
+HEED_FLATTEN static bool find_range(const float *x, size_t depth, float *least, float *most) {
   const f32xN zero = f32_set1(0.0f);
   f32xN low = zero, high = zero, odd = zero;
-  size_t k = 0;
-  for (; k + HEED_SIMD_WIDTH <= depth; k += HEED_SIMD_WIDTH) {
-    const f32xN a = f32_load(x + k);
-    low = f32_min(low, a);
-    high = f32_max(high, a);
-    odd = f32_fma(a, zero, odd);
-  }
-  if (k < depth) {
-    const f32xN a = f32_load_tail(x + k, (uint32_t)(depth - k));
+  for (size_t k = 0; k < depth; k += HEED_SIMD_WIDTH) {
+    const f32xN a =
+        depth - k < HEED_SIMD_WIDTH ? f32_load_tail(x + k, (uint32_t)(depth - k)) : f32_load(x + k);
     low = f32_min(low, a);
     high = f32_max(high, a);
     odd = f32_fma(a, zero, odd);
@@ -63,7 +57,8 @@ static grid choose_grid(const float *x, size_t depth, heed_cpu_int8_row *row) {
 }
 
 /* x[count] on the grid, as bytes. */
-static void quantise(const float *x, size_t count, const grid *g, uint8_t bytes[CHUNK]) {
+HEED_FLATTEN static void quantise(const float *x, size_t count, const grid *g,
+                                  uint8_t bytes[CHUNK]) {
   const f32xN inverse = f32_set1(g->inverse), zero = f32_set1(g->zero), least = f32_set1(0.0f),
               most = f32_set1(255.0f);
   for (size_t k = 0; k < count; k += HEED_SIMD_WIDTH) {
@@ -109,16 +104,18 @@ static void pack_row(const heed_cpu_int8 *way, const float *x, size_t depth, con
 
 void heed_cpu_int8_pack_tile(const heed_cpu_int8 *way, const float *x, size_t depth, size_t m,
                              unsigned char *tile, heed_cpu_int8_row *rows) {
+  const size_t step = 4 * (way->whole ? way->rows : m);
+  if (m < step / 4) memset(tile, 0, heed_cpu_parts(depth, way->group) * step);
   for (size_t i = 0; i < m; i++) {
     const grid g = choose_grid(x + i * depth, depth, &rows[i]);
     rows[i].zero = (int32_t)g.zero - (int32_t)way->flip;
-    pack_row(way, x + i * depth, depth, &g, tile + 4 * i, 4 * m);
+    pack_row(way, x + i * depth, depth, &g, tile + 4 * i, step);
   }
 }
 
 /* Sums [m, W] of int32 as floats: (sum - zero total) times both scales. */
-static void widen(const int32_t *from, const heed_cpu_int8_row *rows, size_t m, const float *scales,
-                  const int32_t *totals, float *to) {
+HEED_FLATTEN static void widen(const int32_t *from, const heed_cpu_int8_row *rows, size_t m,
+                               const float *scales, const int32_t *totals, float *to) {
   for (size_t i = 0; i < m; i++)
     for (size_t n = 0; n < HEED_TILE_COLUMNS; n += HEED_SIMD_WIDTH) {
       const size_t at = i * HEED_TILE_COLUMNS + n;
@@ -158,22 +155,22 @@ static panel_view view_panel(const heed_cpu_int8 *way, const heed_cpu_product *p
   v.totals = (const int32_t *)(const void *)(v.scales + HEED_TILE_COLUMNS);
   v.weights = (const int8_t *)(v.totals + HEED_TILE_COLUMNS);
   v.next = data + bytes;
-  v.share = heed_cpu_parts(bytes, heed_cpu_parts(count, HEED_TILE_ROWS) * LINE) * LINE;
+  v.share = heed_cpu_parts(bytes, heed_cpu_parts(count, way->rows) * LINE) * LINE;
   return v;
 }
 
 void heed_cpu_int8_product_panel(const heed_cpu_int8 *way, const heed_cpu_product *p,
                                  const unsigned char *group, const heed_cpu_int8_row *rows,
                                  size_t first, size_t count, size_t panel, float *sums) {
-  int32_t tile[HEED_TILE_ROWS * HEED_TILE_COLUMNS];
+  int32_t tile[HEED_INT8_MOST_ROWS * HEED_TILE_COLUMNS];
   const size_t groups = heed_cpu_parts(p->depth, way->group);
   panel_view v = view_panel(way, p, count, panel);
-  for (size_t i = 0, done = 0; i < count; i += HEED_TILE_ROWS) {
-    const size_t m = count - i < HEED_TILE_ROWS ? count - i : HEED_TILE_ROWS;
+  for (size_t i = 0, done = 0; i < count; i += way->rows) {
+    const size_t m = count - i < way->rows ? count - i : way->rows;
     for (size_t at = 0; at < v.share; at += LINE) HEED_PREFETCH(v.next + at);
     v.next += v.share;
     prefetch_rows(p, first + i, m, panel * HEED_TILE_COLUMNS);
-    way->tile[m](group + i * groups * 4, v.weights, groups, tile);
+    way->tile[way->whole ? way->rows : m](group + i * groups * 4, v.weights, groups, tile);
     widen(tile, rows + i, m, v.scales, v.totals, sums + (i - done) * HEED_TILE_COLUMNS);
     if (i + m < count && i + m - done < FINISH_ROWS) continue;
     heed_cpu_finish(p, sums, first + done, i + m - done, panel);

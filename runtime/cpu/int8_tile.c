@@ -26,39 +26,16 @@
 #define GROUP_BYTES 4
 #define VECTOR_BYTES (HEED_SIMD_WIDTH * HEED_INT8_GROUP)
 
-#if HEED_TILE_VECTORS == 2
 #define START(i) i32xN low##i = i32_zero(), high##i = i32_zero();
-#define STEP(i)                                   \
-  {                                               \
-    const ROW x = i8_row(rows + i * GROUP_BYTES); \
-    low##i = i8_dot(low##i, x, w_low);            \
-    high##i = i8_dot(high##i, x, w_high);         \
+#define STEP(i)                                \
+  {                                            \
+    const ROW a = i8_row(x + i * GROUP_BYTES); \
+    low##i = i8_dot(low##i, a, w_low);         \
+    high##i = i8_dot(high##i, a, w_high);      \
   }
-#define STORE(i)                                   \
-  i32_store(sums + i * HEED_TILE_COLUMNS, low##i); \
-  i32_store(sums + i * HEED_TILE_COLUMNS + HEED_SIMD_WIDTH, high##i);
-#define STEPS(m)                                                                  \
-  const ROW w_low = i8_weights(panel), w_high = i8_weights(panel + VECTOR_BYTES); \
-  ROWS_##m(STEP)
-#else
-/* As in gemm.c: each vector of weights is multiplied into every row as soon as it is loaded. */
-#define VECTORS(X, i) X(i, 0) X(i, 1) X(i, 2) X(i, 3) X(i, 4) X(i, 5)
-#define SUM(i, v) i32xN sum##i##_##v = i32_zero();
-#define START(i) VECTORS(SUM, i)
-#define TAKE(i) const ROW x##i = i8_row(rows + i * GROUP_BYTES);
-#define ADD_ROW(i, v) sum##i##_##v = i8_dot(sum##i##_##v, x##i, w);
-#define ADD_1(v) ADD_ROW(0, v)
-#define ADD_2(v) ADD_1(v) ADD_ROW(1, v)
-#define STEP(m, v)                                      \
-  {                                                     \
-    const ROW w = i8_weights(panel + (v)*VECTOR_BYTES); \
-    ADD_##m(v)                                          \
-  }
-#define STORE_VECTOR(i, v) \
-  i32_store(sums + i * HEED_TILE_COLUMNS + (v)*HEED_SIMD_WIDTH, sum##i##_##v);
-#define STORE(i) VECTORS(STORE_VECTOR, i)
-#define STEPS(m) ROWS_##m(TAKE) VECTORS(STEP, m)
-#endif
+#define STORE(i)                                       \
+  i32_store(sums + v + i * HEED_TILE_COLUMNS, low##i); \
+  i32_store(sums + v + i * HEED_TILE_COLUMNS + HEED_SIMD_WIDTH, high##i);
 
 /* What i8_row and i8_weights give. */
 #if defined(HEED_SIMD_NEON) && HEED_INT8_GROUP == 4
@@ -71,58 +48,109 @@
 #define ROW i32xN
 #endif
 
-#define DEFINE_TILE(m)                                                                           \
-  static NOINLINE void tile_##m(const unsigned char *rows, const int8_t *panel, size_t groups,   \
-                                int32_t *sums) {                                                 \
-    ROWS_##m(START) for (; groups > 0;                                                           \
-                         groups--, rows += (m)*GROUP_BYTES,                                      \
-                         panel += HEED_TILE_COLUMNS * HEED_INT8_GROUP){STEPS(m)} ROWS_##m(STORE) \
+/* Two vectors of columns at a time: a panel of six is passed over three times, since a product of
+ * 16 bits takes a register for itself. */
+#define DEFINE_TILE(m)                                                                         \
+  static NOINLINE void tile_##m(const unsigned char *rows, const int8_t *panel, size_t groups, \
+                                int32_t *sums) {                                               \
+    for (size_t v = 0; v < HEED_TILE_COLUMNS; v += 2 * HEED_SIMD_WIDTH) {                      \
+      const unsigned char *x = rows;                                                           \
+      const int8_t *w = panel + v * HEED_INT8_GROUP;                                           \
+      ROWS_##m(START) for (size_t left = groups; left > 0; left--) {                           \
+        const ROW w_low = i8_weights(w), w_high = i8_weights(w + VECTOR_BYTES);                \
+        ROWS_##m(STEP) x += (m)*GROUP_BYTES;                                                   \
+        w += HEED_TILE_COLUMNS * HEED_INT8_GROUP;                                              \
+      }                                                                                        \
+      ROWS_##m(STORE)                                                                          \
+    }                                                                                          \
   }
 
+/* WebAssembly has the whole tile alone, for the size of its modules. */
+#if defined(__wasm__)
+#define WHOLE true
+#if HEED_INT8_ROWS == 4
+DEFINE_TILE(4)
+#define WHOLE_TILE tile_4
+#else
+DEFINE_TILE(6)
+#define WHOLE_TILE tile_6
+#endif
+static void (*const tiles[HEED_INT8_ROWS + 1])(const unsigned char *, const int8_t *, size_t,
+                                               int32_t *) = {[HEED_INT8_ROWS] = WHOLE_TILE};
+#else
+#define WHOLE false
 DEFINE_TILE(1)
 DEFINE_TILE(2)
-#if HEED_TILE_ROWS >= 4
+#if HEED_INT8_ROWS >= 4
 DEFINE_TILE(3)
 DEFINE_TILE(4)
 #endif
-#if HEED_TILE_ROWS >= 6
+#if HEED_INT8_ROWS >= 6
 DEFINE_TILE(5)
 DEFINE_TILE(6)
 #endif
-#if HEED_TILE_ROWS >= 8
+#if HEED_INT8_ROWS >= 8
 DEFINE_TILE(7)
 DEFINE_TILE(8)
 #endif
-#if HEED_TILE_ROWS >= 12
+#if HEED_INT8_ROWS >= 12
 DEFINE_TILE(9)
 DEFINE_TILE(10)
 DEFINE_TILE(11)
 DEFINE_TILE(12)
 #endif
 
-static void (*const tiles[HEED_TILE_ROWS + 1])(const unsigned char *, const int8_t *, size_t,
+static void (*const tiles[HEED_INT8_ROWS + 1])(const unsigned char *, const int8_t *, size_t,
                                                int32_t *) = {
     NULL,   tile_1,  tile_2,
-#if HEED_TILE_ROWS >= 4
+#if HEED_INT8_ROWS >= 4
     tile_3, tile_4,
 #endif
-#if HEED_TILE_ROWS >= 6
+#if HEED_INT8_ROWS >= 6
     tile_5, tile_6,
 #endif
-#if HEED_TILE_ROWS >= 8
+#if HEED_INT8_ROWS >= 8
     tile_7, tile_8,
 #endif
-#if HEED_TILE_ROWS >= 12
+#if HEED_INT8_ROWS >= 12
     tile_9, tile_10, tile_11, tile_12,
 #endif
 };
-
-#if defined(HEED_INT8_VNNI)
-#define WAY HEED_CPU_SYMBOL(heed_cpu_int8_vnni)
-#else
-#define WAY HEED_CPU_SYMBOL(heed_cpu_int8_plain)
 #endif
-extern const heed_cpu_int8 WAY;
 
-const heed_cpu_int8 WAY = {
-    .columns = HEED_TILE_COLUMNS, .group = HEED_INT8_GROUP, .flip = HEED_INT8_FLIP, .tile = tiles};
+#define DEFINE_WAY(name, flips)                     \
+  extern const heed_cpu_int8 HEED_CPU_SYMBOL(name); \
+  const heed_cpu_int8 HEED_CPU_SYMBOL(name) = {     \
+      .rows = HEED_INT8_ROWS,                       \
+      .columns = HEED_TILE_COLUMNS,                 \
+      .group = HEED_INT8_GROUP,                     \
+      .flip = flips,                                \
+      .whole = WHOLE,                               \
+      .tile = tiles,                                \
+  };
+
+#if !defined(HEED_INT8_VNNI)
+DEFINE_WAY(heed_cpu_int8_plain, HEED_INT8_FLIP)
+#else
+DEFINE_WAY(heed_cpu_int8_vnni, 0)
+#endif
+
+#if defined(HEED_SIMD_RELAXED) && defined(HEED_INT8_VNNI)
+DEFINE_WAY(heed_cpu_int8_signed, 0x80)
+
+/* Volatile: what the engine computes, not what the compiler knows. */
+heed_cpu_int8_dot heed_cpu_int8_probe(void) {
+  static const int8_t weights[16] = {127, -128, 127, -128, -128, -128, 127,  127,
+                                     -1,  -2,   3,   -4,   -128, -128, -128, -128};
+  static const uint8_t rows[16] = {255, 255, 0, 255, 255, 255, 255, 255,
+                                   128, 200, 7, 129, 255, 255, 128, 128};
+  volatile v128_t w = wasm_v128_load(weights), x = wasm_v128_load(rows),
+                  before = wasm_i32x4_const(1000, -7, 123456, 0);
+  static const int32_t as_unsigned[4] = {1000 - 32895, -7 - 510, 123456 - 1023, -98048},
+                       as_signed[4] = {1000 + 129, -7 + 2, 123456 + 769, 33024};
+  int32_t found[4];
+  wasm_v128_store(found, i8_dot(before, x, w));
+  if (memcmp(found, as_unsigned, sizeof found) == 0) return HEED_INT8_DOT_UNSIGNED;
+  return memcmp(found, as_signed, sizeof found) == 0 ? HEED_INT8_DOT_SIGNED : HEED_INT8_DOT_NONE;
+}
+#endif

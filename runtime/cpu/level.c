@@ -11,12 +11,22 @@
 #include HEED_CPU_OP_LIST
 #undef HEED_OP
 
-#if defined(__wasm__)
+#if defined(__wasm__) && !defined(HEED_INT8_VNNI)
 const heed_cpu_term_table heed_cpu_terms = HEED_CPU_TERMS;
 #endif
 
 /* A second table of the level has other products of int8. */
-#if defined(HEED_INT8_VNNI)
+#if defined(HEED_INT8_SIGNED)
+#define TABLE HEED_CPU_SYMBOL(heed_cpu_level_signed)
+#define NAME HEED_SIMD_NAME "sdot"
+#define LABEL HEED_SIMD_LABEL " with dot products"
+#define INT8 HEED_CPU_SYMBOL(heed_cpu_int8_signed)
+#elif defined(HEED_INT8_VNNI) && defined(HEED_SIMD_RELAXED)
+#define TABLE HEED_CPU_SYMBOL(heed_cpu_level_vnni)
+#define NAME HEED_SIMD_NAME "udot"
+#define LABEL HEED_SIMD_LABEL " with dot products"
+#define INT8 HEED_CPU_SYMBOL(heed_cpu_int8_vnni)
+#elif defined(HEED_INT8_VNNI)
 #define TABLE HEED_CPU_SYMBOL(heed_cpu_level_vnni)
 #define NAME HEED_SIMD_NAME "vnni"
 #define LABEL HEED_SIMD_LABEL " VNNI"

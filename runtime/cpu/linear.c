@@ -3,6 +3,9 @@
  * group by some panels. */
 #include "graph/ops/linear.h"
 #include "cpu/gemm.h"
+#if defined(HEED_INT8)
+#include "cpu/simd/int8.h"
+#endif
 
 /* Rows of a group at most, groups worked through at a time, and multiply-adds of a task at
  * least. */
@@ -24,14 +27,14 @@ typedef struct job {
 #endif
 } job;
 
-static size_t group_rows(size_t rows) {
-  const size_t tiles = heed_cpu_parts(rows, HEED_TILE_ROWS),
-               groups = heed_cpu_parts(rows, GROUP_ROWS);
-  return heed_cpu_parts(tiles, groups) * HEED_TILE_ROWS;
+/* Groups of equal size, whole tiles of `tile` rows each. */
+static size_t group_rows(size_t rows, size_t tile) {
+  const size_t tiles = heed_cpu_parts(rows, tile), groups = heed_cpu_parts(rows, GROUP_ROWS);
+  return heed_cpu_parts(tiles, groups) * tile;
 }
 
-static size_t rows_at_a_time(size_t rows) {
-  const size_t most = group_rows(rows) * GROUPS_AT_A_TIME;
+static size_t rows_at_a_time(size_t rows, size_t tile) {
+  const size_t most = group_rows(rows, tile) * GROUPS_AT_A_TIME;
   return rows < most ? rows : most;
 }
 
@@ -45,8 +48,8 @@ static size_t rows_in_group(const job *j, size_t first) {
 static void pack_int8_task(uint64_t task, uint32_t worker, void *user) {
   const job *j = user;
   (void)worker;
-  const size_t at = (size_t)task * HEED_TILE_ROWS, left = j->end - j->first - at,
-               m = left < HEED_TILE_ROWS ? left : HEED_TILE_ROWS, depth = j->product.depth;
+  const size_t at = (size_t)task * j->int8->rows, left = j->end - j->first - at,
+               m = left < j->int8->rows ? left : j->int8->rows, depth = j->product.depth;
   heed_cpu_int8_pack_tile(j->int8, j->x + (j->first + at) * depth, depth, m,
                           (unsigned char *)j->packed + at * j->row_bytes, j->quantised + at);
 }
@@ -68,8 +71,8 @@ static uint64_t int8_row_bytes(uint64_t depth, uint32_t group) {
 
 static void prepare_int8(job *j, uint32_t weight) {
   if (!heed_cpu_int8_of(j->step->plan->graph, weight)) return;
-  const size_t rows = rows_at_a_time(j->product.rows);
   j->int8 = j->step->int8;
+  const size_t rows = rows_at_a_time(j->product.rows, j->int8->rows);
   j->quantised = (heed_cpu_int8_row *)(void *)j->step->shared;
   j->packed = (float *)(void *)(j->quantised + rows);
   j->row_bytes = (size_t)int8_row_bytes(j->product.depth, j->int8->group);
@@ -94,10 +97,19 @@ static void run_task(uint64_t task, uint32_t worker, void *user) {
                            rows_in_group(j, first), i, heed_cpu_worker_scratch(j->step, worker));
 }
 
-/* Groups of equal size, whole tiles each. */
+#if defined(HEED_INT8)
+#define TILE_ROWS(j) ((j)->int8 ? (j)->int8->rows : HEED_TILE_ROWS)
+#define PACK_TASK(j) ((j)->int8 ? pack_int8_task : pack_task)
+#define RUN_TASK(j) ((j)->int8 ? run_int8_task : run_task)
+#else
+#define TILE_ROWS(j) HEED_TILE_ROWS
+#define PACK_TASK(j) pack_task
+#define RUN_TASK(j) run_task
+#endif
+
 static void split(job *j) {
   const size_t rows = j->product.rows;
-  j->group_rows = group_rows(rows);
+  j->group_rows = group_rows(rows, TILE_ROWS(j));
   j->panels = heed_cpu_parts(j->product.columns, HEED_TILE_COLUMNS);
   const uint64_t work = (uint64_t)(rows < j->group_rows ? rows : j->group_rows) * j->product.depth *
                         HEED_TILE_COLUMNS;
@@ -106,20 +118,11 @@ static void split(job *j) {
   j->tasks_per_group = heed_cpu_parts(j->panels, j->panels_per_task);
 }
 
-#if defined(HEED_INT8)
-#define PACK_TASK(j) ((j)->int8 ? pack_int8_task : pack_task)
-#define RUN_TASK(j) ((j)->int8 ? run_int8_task : run_task)
-#else
-#define PACK_TASK(j) pack_task
-#define RUN_TASK(j) run_task
-#endif
-
 static void multiply(job *j) {
-  const size_t rows = j->product.rows, at_a_time = rows_at_a_time(rows);
+  const size_t rows = j->product.rows, tile = TILE_ROWS(j), at_a_time = rows_at_a_time(rows, tile);
   for (j->first = 0; j->first < rows; j->first = j->end) {
     j->end = rows - j->first < at_a_time ? rows : j->first + at_a_time;
-    heed_thread_pool_run(j->step->pool, heed_cpu_parts(j->end - j->first, HEED_TILE_ROWS),
-                         PACK_TASK(j), j);
+    heed_thread_pool_run(j->step->pool, heed_cpu_parts(j->end - j->first, tile), PACK_TASK(j), j);
     heed_thread_pool_run(
         j->step->pool,
         (uint64_t)heed_cpu_parts(j->end - j->first, j->group_rows) * j->tasks_per_group,
@@ -159,11 +162,17 @@ static void measure(const heed_plan *plan, const heed_node *node, heed_cpu_need 
   const size_t depth = heed_graph_record(plan->graph, desc->weight.id)->shape.dim[1];
   const size_t rows =
       (size_t)(heed_shape_count(&heed_graph_record(plan->graph, desc->x.id)->shape) / depth);
-  need->worker = (uint64_t)group_rows(rows) * HEED_TILE_COLUMNS * sizeof(float);
-  need->shared = (uint64_t)rows_at_a_time(rows) * depth * sizeof(float);
+  need->worker = (uint64_t)group_rows(rows, HEED_TILE_ROWS) * HEED_TILE_COLUMNS * sizeof(float);
+  need->shared = (uint64_t)rows_at_a_time(rows, HEED_TILE_ROWS) * depth * sizeof(float);
 #if defined(HEED_INT8)
-  if (heed_cpu_int8_of(plan->graph, desc->weight.id)) /* groups of two take the most */
-    need->shared = rows_at_a_time(rows) * (sizeof(heed_cpu_int8_row) + int8_row_bytes(depth, 2));
+  if (!heed_cpu_int8_of(plan->graph, desc->weight.id)) return;
+  /* A group has whole tiles of whichever way; groups of two numbers take the most. */
+  const size_t most =
+      heed_cpu_parts(rows, heed_cpu_parts(rows, GROUP_ROWS)) + HEED_INT8_MOST_ROWS - 1;
+  need->worker = (uint64_t)most * HEED_TILE_COLUMNS * sizeof(float);
+  need->shared = ((rows < most * GROUPS_AT_A_TIME ? rows : most * GROUPS_AT_A_TIME) +
+                  (uint64_t)HEED_INT8_MOST_ROWS) *
+                 (sizeof(heed_cpu_int8_row) + int8_row_bytes(depth, 2));
 #endif
 }
 

@@ -32,19 +32,16 @@ heed_status heed_checkpoint_use_scales(const heed_checkpoint_tensor *tensor, hee
                      "%s: tensor %.*s has no scales (found I8 alone, expected also %.*s%s)", file,
                      HEED_CUT(tensor->info->name), HEED_CUT(tensor->info->name), HEED_SCALE_SUFFIX);
   const heed_shape flat = HEED_SHAPE(rows), tall = HEED_SHAPE(rows, 1);
-  if (scale->info->unsupported ||
-      (scale->info->dtype != HEED_F32 && scale->info->dtype != HEED_F16 &&
-       scale->info->dtype != HEED_BF16))
+  const bool floats = !scale->info->unsupported &&
+                      (scale->info->dtype == HEED_F32 || scale->info->dtype == HEED_F16 ||
+                       scale->info->dtype == HEED_BF16);
+  if (!floats || (!heed_shape_equal(&scale->info->shape, &flat) &&
+                  !heed_shape_equal(&scale->info->shape, &tall)))
     return heed_fail(error, HEED_UNSUPPORTED,
-                     "%s: tensor %.*s has the wrong dtype (found %s, expected F32, F16 or BF16)",
-                     file, HEED_CUT(scale->info->name), scale->info->dtype_name);
-  if (!heed_shape_equal(&scale->info->shape, &flat) &&
-      !heed_shape_equal(&scale->info->shape, &tall))
-    return heed_fail(error, HEED_UNSUPPORTED,
-                     "%s: tensor %.*s has the wrong shape (found %s, expected one scale per row, "
-                     "[%u, 1])",
-                     file, HEED_CUT(scale->info->name), heed_shape_text(&scale->info->shape, found),
-                     rows);
+                     "%s: tensor %.*s does not fit (found %s %s, expected F32, F16 or BF16, one "
+                     "scale per row, [%u, 1])",
+                     file, HEED_CUT(scale->info->name), scale->info->dtype_name,
+                     heed_shape_text(&scale->info->shape, found), rows);
   scale->used = true;
   return HEED_OK;
 }
@@ -64,60 +61,46 @@ heed_status heed_checkpoint_scales(const heed_checkpoint_tensor *tensor, uint64_
 
 heed_status heed_checkpoint_read_int8(const heed_checkpoint_tensor *tensor, uint64_t first,
                                       uint64_t count, float *to, heed_error *error) {
-  enum { ROWS = 64, CHUNK = 1024 };
-  float scales[ROWS];
+  enum { CHUNK = 1024 };
   int8_t numbers[CHUNK];
   const uint64_t depth = tensor->info->count / tensor->info->shape.dim[0];
-  uint64_t row = 0, rows = 0; /* whose scales are here */
-  while (count > 0) {
-    const uint64_t part = count < CHUNK ? count : CHUNK;
-    HEED_TRY(heed_safetensors_read(tensor->file, tensor->info, first, part, numbers, error));
-    for (uint64_t i = 0; i < part; i++) {
-      const uint64_t at = (first + i) / depth;
-      if (at >= row + rows) {
-        const uint64_t left = tensor->info->shape.dim[0] - at,
-                       last = (first + count - 1) / depth - at + 1;
-        row = at;
-        rows = left < ROWS ? left : ROWS;
-        rows = last < rows ? last : rows;
-        HEED_TRY(heed_checkpoint_scales(tensor, row, rows, scales, error));
-      }
-      to[i] = (float)numbers[i] * scales[at - row];
+  uint64_t row = UINT64_MAX;
+  float scale = 0.0f; /* of the row */
+  for (uint64_t done = 0; done < count;) {
+    const uint64_t part = count - done < CHUNK ? count - done : CHUNK;
+    HEED_TRY(heed_safetensors_read(tensor->file, tensor->info, first + done, part, numbers, error));
+    for (uint64_t i = 0; i < part; i++, done++) {
+      const uint64_t at = (first + done) / depth;
+      if (at != row) HEED_TRY(heed_checkpoint_scales(tensor, at, 1, &scale, error));
+      row = at;
+      to[done] = (float)numbers[i] * scale;
     }
-    to += part;
-    first += part;
-    count -= part;
   }
   return HEED_OK;
 }
 
-static bool says(const heed_json *json, heed_json_value object, const char *key, const char *value,
-                 const char **found) {
-  *found = "nothing";
-  return heed_json_string(json, heed_json_get(json, object, key), found, NULL) &&
-         strcmp(*found, value) == 0;
+static const char *text_of(const heed_json *json, heed_json_value object, const char *key) {
+  const char *text = "nothing";
+  heed_json_string(json, heed_json_get(json, object, key), &text, NULL);
+  return text;
 }
 
 heed_status heed_config_check_int8(const heed_config *config, const heed_checkpoint *checkpoint,
                                    heed_error *error) {
   bool any = false;
-  const char *found;
   for (uint32_t i = 0; i < heed_checkpoint_count(checkpoint); i++)
     any = any || heed_checkpoint_get(checkpoint, i)->scale;
   if (!any || !config->json) return HEED_OK;
   const heed_json_value object =
       heed_json_get(config->json, heed_json_root(config->json), "quantization_config");
   if (!object) return HEED_OK;
-  if (!says(config->json, object, "quant_method", "compressed-tensors", &found))
+  const char *method = text_of(config->json, object, "quant_method"),
+             *format = text_of(config->json, object, "format");
+  if (strcmp(method, "compressed-tensors") != 0 || strcmp(format, "int-quantized") != 0)
     return heed_fail(error, HEED_UNSUPPORTED,
-                     "config.json: unsupported quant_method (found %.*s, expected "
-                     "compressed-tensors)",
-                     HEED_CUT(found));
-  if (!says(config->json, object, "format", "int-quantized", &found))
-    return heed_fail(error, HEED_UNSUPPORTED,
-                     "config.json: unsupported format of quantised weights (found %.*s, expected "
-                     "int-quantized)",
-                     HEED_CUT(found));
+                     "config.json: unsupported format of quantised weights (found %.*s of %.*s, "
+                     "expected int-quantized of compressed-tensors)",
+                     HEED_CUT(format), HEED_CUT(method));
   return HEED_OK;
 }
 

@@ -6,7 +6,7 @@ import { HeedError, asHeed, cancelled, closed, said } from './error.js'
 import { pause } from './host.js'
 import { address, startModule, startSmall } from './module.js'
 import { ModuleMemory } from './module_memory.js'
-import { isForeign, openSources, withSources } from './source.js'
+import { hasInt8, isForeign, openSources, withSources } from './source.js'
 /**
  * @import {
  *   AnyMethods, CallContext, CheckCase, EngineOptions, Instance, MethodName, Methods,
@@ -17,7 +17,7 @@ import { isForeign, openSources, withSources } from './source.js'
  */
 /**
  * @import {
- *   CheckResult, HeadStatistics, ModelInfo, RunResult, SessionInfo, Status, Tensor
+ *   CheckResult, ModelInfo, RunResult, SessionInfo, Status, Tensor
  * } from './index.js'
  */
 
@@ -26,6 +26,8 @@ import { isForeign, openSources, withSources } from './source.js'
  * @param {string} pattern
  */
 const partName = (pattern) => pattern.split('|')[0]
+/** Objects of the engine beside have the numbers above. */
+const besides = 2 ** 32
 /** What is not set yet.
  * @type {any} */
 const none = undefined
@@ -44,12 +46,15 @@ export class Engine {
   /** @type {Promise<void> | undefined} */
   #joined
   #allJoined = false
-  /** @type {Table<number, {classes: number, ids: number[], tokenNames: string[]}>} */
+  /** @type {Table<number, {classes: number, patch: number, ids: number[], tokenNames: string[]}>} */
   #models = new Map()
   /** @type {Map<number, OpenSession>} */
   #sessions = new Map()
   /** @type {Table<number, Source>} */
   #sources = new Map()
+  /** The engine of weights of int8, which this module does not take; its objects' numbers are higher.
+   * @type {Engine | undefined} */
+  #beside
   /** @type {CallContext | undefined} */
   #context
   /** @type {EngineOptions | undefined} */
@@ -124,6 +129,14 @@ export class Engine {
     if (context.cancelled()) throw cancelled(method)
     this.#context = context
     try {
+      const { id, model = id } = /** @type {{id?: number, model?: number}} */ (args)
+      if (model !== undefined && model > besides)
+        return await (await import('./int8.js')).callBeside(
+          /** @type {Engine} */ (this.#beside),
+          method,
+          args,
+          context
+        )
       return await /** @type {AnyMethods} */ (/** @type {unknown} */ (this))[method](args, context)
     } catch (error) {
       if (!this.#exports) throw closed('runtime')
@@ -165,6 +178,20 @@ export class Engine {
     const files = await this.#readForeign(
       await openSources(wanted, context.progress, context.signal)
     )
+    try {
+      if (this.#options?.modules || !files.some(hasInt8)) return this.openFiles({ files })
+      const { modules, callBeside } = await import('./int8.js'),
+        options = /** @type {EngineOptions} */ (this.#options)
+      this.#beside ??= await Engine.create({ ...options, modules: modules(options.base) })
+      return await callBeside(this.#beside, 'openFiles', { files }, context)
+    } catch (error) {
+      for (const file of files) file.close()
+      throw error
+    }
+  }
+
+  /** @param {Methods['openFiles']['args']} args */
+  openFiles({ files }) {
     const ids = files.map((file) => {
       this.#sources.set(this.#nextSource, file)
       return this.#nextSource++
@@ -186,7 +213,7 @@ export class Engine {
           /** @type {(model: number, index: number) => number} */ at
         ) => Array.from({ length }, (_, i) => this.#module.string(at(model, i))),
         tokenNames = strings(info.prefixTokens, model_token)
-      this.#models.set(model, { classes: info.classes, ids, tokenNames })
+      this.#models.set(model, { classes: info.classes, patch: info.patch, ids, tokenNames })
       return {
         id: model,
         info: {
@@ -200,7 +227,7 @@ export class Engine {
         }
       }
     } catch (error) {
-      this.#closeSources(ids)
+      for (const source of ids) this.#sources.delete(source)
       throw error
     }
   }
@@ -280,7 +307,7 @@ export class Engine {
   ) {
     if (!this.#models.has(model)) throw closed('model')
     const named = Array.isArray(taps) ? taps : [],
-      { classes, ids, tokenNames } = this.#models.get(model)
+      { classes, patch, ids, tokenNames } = this.#models.get(model)
     await this.#joined
     const files = ids.map((source) => this.#sources.get(source))
     await withSources(files, context.progress, context.signal, () =>
@@ -305,7 +332,17 @@ export class Engine {
     this.#exports.session_memory(id)
     info.memory = this.#module.out('memory')
     info.tokenNames = tokenNames
-    this.#sessions.set(id, { model, info, steps, pixels, classes, taps, parts: [], ran: false })
+    this.#sessions.set(id, {
+      model,
+      info,
+      steps,
+      pixels,
+      classes,
+      patch,
+      taps,
+      parts: [],
+      ran: false
+    })
     return { id, info }
   }
 
@@ -478,54 +515,24 @@ export class Engine {
     return this.#module.takeFloats()
   }
 
-  /**
-   * @param {Methods['statistics']['args']} args
-   * @returns {HeadStatistics[][]}
-   */
-  statistics({ id, layer: only, batch = 0 }) {
-    const { info } = this.#ran(id)
-    /**
-     * @param {number} layer
-     * @param {number} head
-     */
-    const one = (layer, head) => {
-      this.#module.check(this.#exports.session_statistics(id, batch, layer, head))
-      return this.#module.out('statistics')
-    }
-    /** @param {number} layer */
-    const heads = (layer) => Array.from({ length: info.heads }, (_, head) => one(layer, head))
-    return only === undefined
-      ? Array.from({ length: info.layers }, (_, layer) => heads(layer))
-      : [heads(only)]
+  /** @param {Methods['statistics']['args']} args */
+  async statistics(args) {
+    const { info, patch } = this.#ran(args.id)
+    return (await import('./maps.js')).statistics(
+      await this.#part('explain'),
+      info,
+      patch,
+      args,
+      (at) => this.attention({ ...args, ...at })
+    )
   }
 
   /** @param {Methods['rollout']['args']} args */
-  rollout({
-    id,
-    query = -1,
-    fusion = 'mean',
-    residual = 0,
-    firstLayer = 0,
-    layerCount = 0,
-    discard = 0,
-    batch = 0
-  }) {
-    const {
-      info: { tokens }
-    } = this.#ran(id)
-    this.#module.check(
-      this.#exports.session_rollout(
-        id,
-        batch,
-        this.#module.code('fusion', fusion),
-        residual,
-        firstLayer,
-        layerCount,
-        discard
-      )
+  async rollout(args) {
+    const { info } = this.#ran(args.id)
+    return (await import('./maps.js')).rollout(await this.#part('explain'), info, args, (at) =>
+      this.attention({ ...args, ...at })
     )
-    const all = this.#module.takeFloats()
-    return query < 0 ? all : all.slice(query * tokens, (query + 1) * tokens)
   }
 
   /* -------------------------------------------------------------------------------------------------------- the runtime */
@@ -585,14 +592,20 @@ export class Engine {
     return coloursOf(await this.#part('explain'), map)
   }
 
+  /** @returns {import('./index.js').Memory} */
   memory() {
-    return { used: this.#exports.used(this.#web), wasm: this.#memory.buffer.byteLength }
+    const { used = 0, wasm = 0 } = this.#beside?.memory() ?? {}
+    return {
+      used: used + this.#exports.used(this.#web),
+      wasm: wasm + this.#memory.buffer.byteLength
+    }
   }
 
   close() {
     if (!this.#exports) return
     for (const id of [...this.#models.keys()]) this.closeModel({ id })
     this.#parts = {}
+    this.#beside?.close()
     if (this.#allJoined) this.#exports.destroy(this.#web) // waits for all threads
     for (const thread of this.#threads) thread.terminate()
     this.#exports = none

@@ -27,7 +27,7 @@ for (const name of readdirSync(packageFolder).filter((name) => name.endsWith('.w
   test(name, () => fits(name, readFileSync(join(packageFolder, name)), 163840, 65536))
 
 /* Scripts that few pages load, with the first call that needs them. */
-const later = /^(case|colours|demo|folder|pickle|prepare|scene|text|tokenizer)[-.]/,
+const later = /^(case|colours|demo|folder|int8|maps|pickle|prepare|scene|text|tokenizer)[-.]/,
   scripts = readdirSync(packageFolder).filter((name) => name.endsWith('.js'))
 
 for (const name of scripts.filter((name) => later.test(name))) {

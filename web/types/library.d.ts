@@ -38,6 +38,8 @@ export interface CallContext {
 /** Of each of the engine's methods: its one argument and its result. Objects are numbers. */
 export interface Methods {
   loadModel: { args: { files: NamedSource[] }; result: { id: number; info: ModelInfo } }
+  /** Of files that are open already. */
+  openFiles: { args: { files: NamedFile[] }; result: { id: number; info: ModelInfo } }
   closeModel: { args: { id: number }; result: void }
   tensors: { args: { id: number }; result: { found: TensorUse[]; absent: string[] } }
   createSession: {
@@ -181,6 +183,8 @@ export type ExportName =
   | 'destroy'
   | 'device'
   | 'free'
+  | 'map_rollout'
+  | 'map_statistics'
   | 'message'
   | 'model_absent'
   | 'model_close'
@@ -205,10 +209,8 @@ export type ExportName =
   | 'picture_prepare'
   | 'session_preprocess'
   | 'session_memory'
-  | 'session_rollout'
   | 'session_run_part'
   | 'session_set'
-  | 'session_statistics'
   | 'session_view'
   | 'session_write'
   | 'status'
@@ -266,6 +268,8 @@ export interface OpenSession {
   steps: number
   pixels: number
   classes: number
+  /** Side of a patch in pixels. */
+  patch: number
   taps: 'none' | 'rows' | 'all' | string[]
   parts: number[]
   /** A run has ended, so that its values can be read. */

@@ -8,6 +8,11 @@
 #include "explain/changes.h"
 #include "shim.h"
 
+_Static_assert(HEED_WEB_CODE(fusion, mean) == HEED_FUSION_MEAN &&
+                   HEED_WEB_CODE(fusion, min) == HEED_FUSION_MIN &&
+                   HEED_WEB_CODE(fusion, max) == HEED_FUSION_MAX,
+               "the record fusion is heed_fusion");
+
 heed_web *heed_web_create(uint32_t threads) {
   (void)threads;
   return heed_web_open();
@@ -31,6 +36,15 @@ void heed_web_map_statistics(heed_web *web, const float *attention, uint32_t pre
 #define FIELD(name) .name = statistics.name,
   web->out.statistics = (struct heed_web_out_statistics){HEED_WEB_STATISTICS(FIELD)};
 #undef FIELD
+}
+
+heed_status heed_web_map_rollout(heed_web *web, const float *all, uint32_t layers, uint32_t heads,
+                                 uint32_t tokens, heed_fusion fusion, double residual,
+                                 uint32_t first_layer, uint32_t layer_count, double discard,
+                                 float *rollout) {
+  const heed_rollout_desc desc = {sizeof desc,     layers,      heads,       tokens,        fusion,
+                                  (float)residual, first_layer, layer_count, (float)discard};
+  return heed_map_rollout(web->context, &desc, all, rollout, &web->error);
 }
 
 heed_status heed_web_map_rollout_back(heed_web *web, const float *layer, uint32_t heads,

@@ -1,5 +1,4 @@
-/* Maps of the last run: rows and heads on demand, statistics, rollout; definitions in heed.h. See
- * shim.h. */
+/* Maps of the last run: rows and heads on demand. See shim.h. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,11 +6,6 @@
 #include "base/status.h"
 #include "explain/attention_map.h"
 #include "shim.h"
-
-_Static_assert(HEED_WEB_CODE(fusion, mean) == HEED_FUSION_MEAN &&
-                   HEED_WEB_CODE(fusion, min) == HEED_FUSION_MIN &&
-                   HEED_WEB_CODE(fusion, max) == HEED_FUSION_MAX,
-               "the record fusion is heed_fusion");
 
 static heed_status new_block(heed_web *web, size_t count, float **block) {
   *block = heed_alloc_raw(web->context, count, sizeof **block);
@@ -21,21 +15,12 @@ static heed_status new_block(heed_web *web, size_t count, float **block) {
 /* The pooling attention in place of a layer. */
 #define POOL (1u << 30)
 
-static heed_status check_place(heed_web_session *s, uint32_t batch, uint32_t layer, uint32_t head,
-                               const heed_model_info *info) {
-  if (batch >= s->batch)
-    return heed_fail(&s->web->error, HEED_INVALID_ARGUMENT,
-                     "attention: image out of range (found %u, expected less than %u)", batch,
-                     s->batch);
-  if (layer >= info->layers)
-    return heed_fail(&s->web->error, HEED_INVALID_ARGUMENT,
-                     "attention: layer out of range (found %u, expected less than %u)", layer,
-                     info->layers);
-  if (head >= info->heads)
-    return heed_fail(&s->web->error, HEED_INVALID_ARGUMENT,
-                     "attention: head out of range (found %u, expected less than %u)", head,
-                     info->heads);
-  return HEED_OK;
+static heed_status check_below(heed_web_session *s, const char *what, uint32_t found,
+                               uint32_t end) {
+  if (found < end) return HEED_OK;
+  return heed_fail(&s->web->error, HEED_INVALID_ARGUMENT,
+                   "attention: %s out of range (found %u, expected less than %u)", what, found,
+                   end);
 }
 
 /* The weights of a layer, [B, H, T, T], or of the pooling attention, [B, H, 1, N]. */
@@ -91,15 +76,14 @@ heed_status heed_web_session_attention(heed_web_session *s, uint32_t batch, uint
     return heed_fail(&s->web->error, HEED_INVALID_ARGUMENT,
                      "attention: this model has no pooling attention");
   if (pool) info.heads = info.pool_heads;
-  HEED_TRY(check_place(s, batch, pool ? 0 : layer, head < 0 ? 0 : (uint32_t)head, &info));
+  HEED_TRY(check_below(s, "image", batch, s->batch));
+  if (!pool) HEED_TRY(check_below(s, "layer", layer, info.layers));
+  HEED_TRY(check_below(s, "head", head < 0 ? 0 : (uint32_t)head, info.heads));
   heed_shape shape;
   const heed_value weights = find_weights(s, layer, &shape);
   const uint32_t queries = shape.dim[2], first = query < 0 ? 0 : (uint32_t)query,
                  count = query < 0 ? queries : 1;
-  if (query >= (int)queries)
-    return heed_fail(&s->web->error, HEED_INVALID_ARGUMENT,
-                     "attention: query out of range (found %d, expected less than %u)", query,
-                     queries);
+  HEED_TRY(check_below(s, "query", first, queries));
   float *rows;
   HEED_TRY(new_block(s->web, (size_t)count * shape.dim[3], &rows));
   const heed_status status =
@@ -111,65 +95,5 @@ heed_status heed_web_session_attention(heed_web_session *s, uint32_t batch, uint
   }
   s->web->out.block = (struct heed_web_out_block){.address = HEED_WEB_ADDRESS(rows),
                                                   .count = (double)count * shape.dim[3]};
-  return HEED_OK;
-}
-
-heed_status heed_web_session_statistics(heed_web_session *s, uint32_t batch, uint32_t layer,
-                                        uint32_t head) {
-  heed_model_info info;
-  heed_map_statistics statistics;
-  float *rows;
-  heed_model_get_info(s->model->model, &info);
-  HEED_TRY(check_place(s, batch, layer, head, &info));
-  HEED_TRY(new_block(s->web, (size_t)s->tokens * s->tokens, &rows));
-  heed_shape shape;
-  const heed_value weights = find_weights(s, layer, &shape);
-  const heed_status status = read_rows(s, weights, &shape, batch, head, 0, s->tokens, rows);
-  if (status == HEED_OK) {
-    heed_map_get_statistics(rows, info.prefix_tokens, s->height / info.patch, s->width / info.patch,
-                            info.patch, &statistics);
-#define FIELD(name) .name = statistics.name,
-    s->web->out.statistics = (struct heed_web_out_statistics){HEED_WEB_STATISTICS(FIELD)};
-#undef FIELD
-  }
-  heed_free(s->web->context, rows);
-  return status;
-}
-
-static heed_status gather(heed_web_session *s, const heed_model_info *info, uint32_t batch,
-                          float *all) {
-  const size_t matrix = (size_t)s->tokens * s->tokens;
-  for (uint32_t layer = 0; layer < info->layers; layer++) {
-    heed_shape shape;
-    const heed_value weights = find_weights(s, layer, &shape);
-    for (uint32_t head = 0; head < info->heads; head++)
-      HEED_TRY(read_rows(s, weights, &shape, batch, head, 0, s->tokens,
-                         all + ((size_t)layer * info->heads + head) * matrix));
-  }
-  return HEED_OK;
-}
-
-heed_status heed_web_session_rollout(heed_web_session *s, uint32_t batch, heed_fusion fusion,
-                                     double residual, uint32_t first_layer, uint32_t layer_count,
-                                     double discard) {
-  heed_model_info info;
-  heed_model_get_info(s->model->model, &info);
-  HEED_TRY(check_place(s, batch, 0, 0, &info));
-  const size_t matrix = (size_t)s->tokens * s->tokens;
-  float *all, *rollout;
-  HEED_TRY(new_block(s->web, (size_t)info.layers * info.heads * matrix, &all));
-  heed_status status = new_block(s->web, matrix, &rollout);
-  const heed_rollout_desc desc = {sizeof desc,     info.layers, info.heads,  s->tokens,     fusion,
-                                  (float)residual, first_layer, layer_count, (float)discard};
-  if (status == HEED_OK) status = gather(s, &info, batch, all);
-  if (status == HEED_OK)
-    status = heed_map_rollout(s->web->context, &desc, all, rollout, &s->web->error);
-  heed_free(s->web->context, all);
-  if (status != HEED_OK) {
-    heed_free(s->web->context, rollout);
-    return status;
-  }
-  s->web->out.block =
-      (struct heed_web_out_block){.address = HEED_WEB_ADDRESS(rollout), .count = (double)matrix};
   return HEED_OK;
 }

@@ -13,10 +13,18 @@ RECORD(tensor, FIELD(name) FIELD(dtype) FIELD(role) FIELD(layer) FIELD(bytes) FI
 /* pixels: address of pixel_values; rows and columns of patches */
 RECORD(session, FIELD(session) FIELD(steps) FIELD(pixels) HEED_WEB_SESSION(FIELD))
 RECORD(memory, HEED_WEB_MEMORY(FIELD))
-/* what the model sees of a picture */
-RECORD(region, FIELD(x) FIELD(y) FIELD(width) FIELD(height))
 RECORD(step, FIELD(next))
 RECORD(value, FIELD(address) FIELD(dtype) SHAPE)
+/* Choices, which JavaScript passes in by the field's place: what a session keeps; heed_build_desc's
+ * intervene and empty_row; heed_dtype; below, heed_fusion. */
+RECORD(keep, FIELD(none) FIELD(rows) FIELD(all) FIELD(named))
+RECORD(intervene, FIELD(never) FIELD(zero) FIELD(nan) FIELD(mean))
+RECORD(dtype, FIELD(f32) FIELD(f16) FIELD(bf16) FIELD(u8) FIELD(i32))
+
+/* What modules that run models never say; those of int8 have no room for it. */
+#if !defined(HEED_INT8)
+/* what the model sees of a picture */
+RECORD(region, FIELD(x) FIELD(y) FIELD(width) FIELD(height))
 RECORD(statistics, HEED_WEB_STATISTICS(FIELD))
 /* an input that changes stand for; name: its address; dtype: heed_dtype */
 RECORD(input, FIELD(name) FIELD(dtype) FIELD(address) FIELD(bytes))
@@ -31,10 +39,5 @@ RECORD(tokenizer,
        FIELD(address) FIELD(kind) FIELD(vocabulary) FIELD(begin) FIELD(end) FIELD(padding))
 /* of a text; whole: without truncation */
 RECORD(ids, FIELD(count) FIELD(whole))
-
-/* Choices, which JavaScript passes in by the field's place: what a session keeps; heed_build_desc's
- * intervene and empty_row; heed_fusion; heed_dtype. */
-RECORD(keep, FIELD(none) FIELD(rows) FIELD(all) FIELD(named))
-RECORD(intervene, FIELD(never) FIELD(zero) FIELD(nan) FIELD(mean))
 RECORD(fusion, FIELD(mean) FIELD(min) FIELD(max))
-RECORD(dtype, FIELD(f32) FIELD(f16) FIELD(bf16) FIELD(u8) FIELD(i32))
+#endif

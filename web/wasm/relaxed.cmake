@@ -32,7 +32,7 @@ function(relaxed_kernel kernel folder)
   set(optimise -Oz -fno-inline-functions)
   if(kernel IN_LIST fast)
     # In the order in which they are written, tiles fit the registers.
-    set(optimise ${fast_flags} -mllvm -pre-RA-sched=source)
+    set(optimise ${fast_flags} -mllvm -pre-RA-sched=source -mllvm -funcspec-max-clones=0)
   endif()
   add_custom_command(
     OUTPUT ${object}
@@ -62,6 +62,21 @@ foreach(kernel IN LISTS kernels)
   endforeach()
 endforeach()
 
+# The same with products of int8; the level's other products are dot products of bytes, of which the engine's kind is found by value.
+set(relaxed_int8_objects "")
+set(int8_defined ${int8_definitions})
+list(TRANSFORM int8_defined PREPEND -D)
+foreach(kernel IN LISTS kernels ITEMS int8_tile.c int8_product.c)
+  relaxed_kernel(${kernel} relaxed_int8 ${int8_defined})
+  list(APPEND relaxed_int8_objects ${object})
+endforeach()
+foreach(kernel IN ITEMS level.c int8_tile.c)
+  relaxed_kernel(${kernel} relaxed_int8_dot ${int8_defined} -DHEED_INT8_VNNI)
+  list(APPEND relaxed_int8_objects ${object})
+endforeach()
+relaxed_kernel(level.c relaxed_int8_signed ${int8_defined} -DHEED_INT8_VNNI -DHEED_INT8_SIGNED)
+list(APPEND relaxed_int8_objects ${object})
+
 # heed_relaxed_module(NAME LIKE [LIBRARY...]): the module LIKE with these kernels, the objects of its own that know the level, and libraries beside the core.
 function(heed_relaxed_module name like)
   get_target_property(sources ${like} SOURCES)
@@ -71,7 +86,11 @@ function(heed_relaxed_module name like)
   add_library(${name} OBJECT ${sources})
   target_compile_definitions(${name} PRIVATE ${definitions})
   target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/runtime)
-  target_link_libraries(${name} PRIVATE heed heed_flags)
+  set(core heed)
+  if("HEED_INT8" IN_LIST definitions)
+    set(core heed_int8_core)
+  endif()
+  target_link_libraries(${name} PRIVATE ${core} heed_flags)
   set(features --enable-relaxed-simd)
   set(memory "")
   if(options)
@@ -82,6 +101,8 @@ function(heed_relaxed_module name like)
   set(kernels ${relaxed_objects})
   if("HEED_TEXT_ALONE" IN_LIST definitions)
     set(kernels ${relaxed_text_objects})
+  elseif(core STREQUAL heed_int8_core)
+    set(kernels ${relaxed_int8_objects})
   elseif("HEED_OPS_AS_LINKED" IN_LIST definitions)
     set(kernels ${relaxed_model_objects})
   endif()
@@ -93,12 +114,12 @@ function(heed_relaxed_module name like)
   set(module ${PROJECT_BINARY_DIR}/modules/${name}.wasm)
   add_custom_command(
     OUTPUT ${module}
-    COMMAND ${HEED_WASM_LD} -o ${module}.linked ${memory} $<TARGET_OBJECTS:${name}> ${kernels} ${beside} $<TARGET_FILE:heed>
+    COMMAND ${HEED_WASM_LD} -o ${module}.linked ${memory} $<TARGET_OBJECTS:${name}> ${kernels} ${beside} $<TARGET_FILE:${core}>
             -L${libraries} ${libraries}/crt1_reactor.o -lstandalonewasm-memgrow -lstubs -lnoexit -lc-optz -lemmalloc -lcompiler_rt --import-undefined
             --strip-debug --export-if-defined=stackRestore -z stack-size=262144 --initial-memory=1048576 --max-memory=4294967296
             --entry=_initialize --global-base=1024
     COMMAND ${HEED_NODE} ${wasm_opt} ${module}.linked -o ${module} --post-emscripten ${shrink} ${features}
-    DEPENDS ${name} $<TARGET_OBJECTS:${name}> ${kernels} ${ARGN} heed
+    DEPENDS ${name} $<TARGET_OBJECTS:${name}> ${kernels} ${ARGN} ${core}
     COMMENT "Linking ${name}.wasm" COMMAND_EXPAND_LISTS VERBATIM)
   add_custom_target(${name}-module ALL DEPENDS ${module})
   set(relaxed_modules ${relaxed_modules} ${module} PARENT_SCOPE)
@@ -108,6 +129,9 @@ heed_relaxed_module(heed-relaxed heed-web)
 heed_relaxed_module(check-heed-relaxed check-heed heed_check)
 heed_relaxed_module(heed-relaxed-threads heed-threads)
 heed_relaxed_module(check-heed-relaxed-threads check-heed-threads heed_check)
+heed_relaxed_module(heed-int8-relaxed heed-int8)
+heed_relaxed_module(check-heed-int8-relaxed check-heed-int8)
+heed_relaxed_module(heed-int8-relaxed-threads heed-int8-threads)
 heed_relaxed_module(heed-text-relaxed heed-text)
 heed_relaxed_module(heed-text-relaxed-threads heed-text-threads)
 set(relaxed_modules ${relaxed_modules} PARENT_SCOPE)

@@ -156,16 +156,6 @@ heed_status heed_web_session_view(heed_web_session *s, const char *name);
 HEED_WEB_EXPORT(session_attention)
 heed_status heed_web_session_attention(heed_web_session *s, uint32_t batch, uint32_t layer,
                                        int head, int query);
-/* out: statistics. */
-HEED_WEB_EXPORT(session_statistics)
-heed_status heed_web_session_statistics(heed_web_session *s, uint32_t batch, uint32_t layer,
-                                        uint32_t head);
-/* fusion: heed_fusion; layer_count 0 = all from first_layer on. out: block, [tokens, tokens]
- * floats. */
-HEED_WEB_EXPORT(session_rollout)
-heed_status heed_web_session_rollout(heed_web_session *s, uint32_t batch, heed_fusion fusion,
-                                     double residual, uint32_t first_layer, uint32_t layer_count,
-                                     double discard);
 
 /* pickle.c: in heed-pickle.wasm alone. `source`: the number by which reads ask for the file.
  * out: pickle; its address is 0 where the file may be .safetensors. */
@@ -212,6 +202,12 @@ void heed_web_map_mass_mask(const float *weights, uint32_t *order, uint32_t n, d
 HEED_WEB_EXPORT(map_statistics)
 void heed_web_map_statistics(heed_web *web, const float *attention, uint32_t prefix, uint32_t rows,
                              uint32_t columns, double patch);
+/* heed_map_rollout of all maps [layers, heads, tokens, tokens]; fusion: as that record. */
+HEED_WEB_EXPORT(map_rollout)
+heed_status heed_web_map_rollout(heed_web *web, const float *all, uint32_t layers, uint32_t heads,
+                                 uint32_t tokens, heed_fusion fusion, double residual,
+                                 uint32_t first_layer, uint32_t layer_count, double discard,
+                                 float *rollout);
 /* heed_map_rollout_back */
 HEED_WEB_EXPORT(map_rollout_back)
 heed_status heed_web_map_rollout_back(heed_web *web, const float *layer, uint32_t heads,
@@ -273,6 +269,16 @@ uint32_t heed_web_changes_input(heed_web *web, const heed_changes *changes, uint
 HEED_WEB_EXPORT(check)
 heed_status heed_web_check(heed_web *web, const void *bytes, size_t size, double tolerance,
                            int results);
+
+/* int8_check.c: in check-heed-int8.wasm and its like, for tests */
+/* heed_cpu_level */
+HEED_WEB_EXPORT(int8_level) const char *heed_web_int8_level(uint32_t index);
+/* y [rows, columns] = x [rows, depth] times the weight [columns, depth] of int8 with its scales, on
+ * the level of this name. */
+HEED_WEB_EXPORT(int8_linear)
+heed_status heed_web_int8_linear(heed_web *web, const char *level, uint32_t rows, uint32_t depth,
+                                 uint32_t columns, const float *x, const int8_t *weight,
+                                 const float *scale, float *y);
 
 /* scene.c: in heed-scene.wasm alone */
 HEED_WEB_EXPORT(scene_size) size_t heed_web_scene_size(void);

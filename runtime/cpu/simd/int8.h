@@ -37,6 +37,18 @@ static inline int32_t heed_int8_word(const unsigned char *p) {
 /* And for the rows, in the words of f32xN.h:
  *   f32_narrow(a, p)                 whole numbers 0 .. 255 as HEED_SIMD_WIDTH bytes
  *   f32_from_sums(sums, totals, z)   sums - z totals, which int32 holds, as floats */
+/* Rows of a tile; the most of any way of this level. */
+#if defined(HEED_SIMD_RELAXED)
+#define HEED_INT8_MOST_ROWS 6
+#else
+#define HEED_INT8_MOST_ROWS HEED_TILE_ROWS
+#endif
+#if defined(HEED_SIMD_RELAXED) && !defined(HEED_INT8_VNNI)
+#define HEED_INT8_ROWS 4
+#else
+#define HEED_INT8_ROWS HEED_INT8_MOST_ROWS
+#endif
+
 #if defined(HEED_SIMD_AVX512)
 static inline void f32_narrow(f32xN a, uint8_t *p) {
   const __m512i whole = _mm512_maskz_cvtps_epi32(HEED_AVX512_ALL, a);
@@ -201,10 +213,17 @@ typedef v128_t i32xN;
 static inline i32xN i32_zero(void) { return wasm_i32x4_const(0, 0, 0, 0); }
 static inline void i32_store(int32_t *p, i32xN a) { wasm_v128_store(p, a); }
 static inline v128_t i8_row(const unsigned char *p) { return wasm_v128_load32_splat(p); }
+#if defined(HEED_INT8_VNNI)
+static inline v128_t i8_weights(const int8_t *p) { return wasm_v128_load(p); }
+static inline i32xN i8_dot(i32xN sum, v128_t x, v128_t w) {
+  return wasm_i32x4_relaxed_dot_i8x16_i7x16_add(w, x, sum);
+}
+#else
 static inline v128_t i8_weights(const int8_t *p) { return wasm_i16x8_load8x8(p); }
 static inline i32xN i8_dot(i32xN sum, v128_t x, v128_t w) {
   return wasm_i32x4_add(sum, wasm_i32x4_dot_i16x8(x, w));
 }
+#endif
 
 #else
 typedef int32_t i32xN;

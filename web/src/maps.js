@@ -1,0 +1,78 @@
+/* What heed-explain.wasm computes of a session's maps: statistics and rollout. Loaded with the first
+ * of them. It imports nothing, so that bundlers leave the scripts that a page starts with as they
+ * are. */
+/** @import {Methods, OpenModule} from '../types/library.js' */
+/** @import {HeadStatistics, SessionInfo} from './index.js' */
+
+/** @typedef {(at: {layer: number, head: number, query?: number}) => Float32Array} ReadMap */
+
+/**
+ * @param {OpenModule} module
+ * @param {SessionInfo} info
+ * @param {number} patch in pixels
+ * @param {Methods['statistics']['args']} wanted
+ * @param {ReadMap} read
+ * @returns {HeadStatistics[][]}
+ */
+export function statistics({ exports, memory, web }, info, patch, { layer: only }, read) {
+  const { layers, heads, tokenNames, rows, columns } = info
+  /**
+   * @param {number} layer
+   * @param {number} head
+   */
+  const one = (layer, head) =>
+    memory.lend([read({ layer, head })], (at) => {
+      exports.map_statistics(web, at, tokenNames.length, rows, columns, patch)
+      return memory.out('statistics')
+    })
+  return Array.from({ length: only === undefined ? layers : 1 }, (_, layer) =>
+    Array.from({ length: heads }, (_, head) => one(only ?? layer, head))
+  )
+}
+
+/**
+ * @param {OpenModule} module
+ * @param {SessionInfo} info
+ * @param {Methods['rollout']['args']} wanted
+ * @param {ReadMap} read
+ */
+export function rollout({ exports, memory, web }, { layers, heads, tokens }, wanted, read) {
+  const {
+      query = -1,
+      fusion = 'mean',
+      residual = 0,
+      firstLayer = 0,
+      layerCount = 0,
+      discard = 0
+    } = wanted,
+    matrix = tokens * tokens,
+    all = memory.alloc(layers * heads * matrix * 4)
+  try {
+    for (let map = 0; map < layers * heads; map++) {
+      const rows = read({ layer: Math.floor(map / heads), head: map % heads, query: -1 })
+      memory.bytes(all + map * matrix * 4, matrix * 4).set(new Uint8Array(rows.buffer))
+    }
+    const found = new Float32Array(matrix)
+    memory.lend([found], (to) => {
+      memory.check(
+        exports.map_rollout(
+          web,
+          all,
+          layers,
+          heads,
+          tokens,
+          memory.code('fusion', fusion),
+          residual,
+          firstLayer,
+          layerCount,
+          discard,
+          to
+        )
+      )
+      found.set(new Float32Array(memory.bytes(to, matrix * 4).slice().buffer))
+    })
+    return query < 0 ? found : found.slice(query * tokens, (query + 1) * tokens)
+  } finally {
+    memory.free(all)
+  }
+}
