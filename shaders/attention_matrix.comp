@@ -9,10 +9,13 @@
 // are all alike
 //   else                     maximum and sum first, logits once more for the normalised weights
 // A value that fp16 does not hold (NaN, Inf, past 65504) stands as 0 in the product. After the last
-// block its part is added in fp32 where its key is not hidden, also with weight 0. Bindings are
-// attention.comp's, all eleven.
+// block its part is added in fp32 where its key is not hidden, also with weight 0. Queries and keys
+// in fp32 that fp16 does not hold are counted. Weights in fp16 are 2^15 times as large, so that the
+// small ones of long rows stay above its denormal numbers. Bindings are attention.comp's, all
+// eleven, and 11 the counter.
 #extension GL_GOOGLE_include_directive : require
 #include "include/matrix.glsl"
+#define HEED_FP16_COUNTER 11
 #include "include/base.glsl"
 #include "include/half.glsl"
 #include "include/math.glsl"
@@ -87,6 +90,7 @@ const uint K_EACH = (K_COUNT + THREADS - 1) / THREADS, V_EACH = (V_COUNT + THREA
 const bool K_HALF = (FLAGS & HEED_ATTENTION_KEY_HALF) != 0,
            V_HALF = (FLAGS & HEED_ATTENTION_VALUE_HALF) != 0;
 uvec4 next_key[K_HALF ? K_EACH : 2 * K_EACH];
+uint largest_key; // bits of the largest magnitude that this thread staged
 uvec4 next_value[V_HALF ? 2 * V_EACH : 4 * V_EACH];
 
 uint batch, head, first_row, last_row; // rows, or entries of the list of rows
@@ -117,8 +121,13 @@ float row_sum(float x) {
   for (uint step = 1; step < SHARE; step *= 2) x += subgroupShuffleXor(x, step);
   return x;
 }
-float weight_of(float x) { return exp2(PLAIN ? x : x * LOG2_E); }
-vec4 weight_of(vec4 x) { return exp2(PLAIN ? x : x * LOG2_E); }
+// How much of a weight relative to `old` is left relative to `now`.
+float factor_of(float old, float now) { return exp2(PLAIN ? old - now : (old - now) * LOG2_E); }
+// Weights relative to the largest logit, raised to 32768 at most.
+const float RAISED = 15.0, RAISE = 32768.0;
+vec4 weight_of(vec4 x, float most) {
+  return exp2(PLAIN ? x - (most - RAISED) : (x - most) * LOG2_E + RAISED);
+}
 bool is_infinite_or_nan(float x) { return (floatBitsToUint(x) & 0x7F800000u) == 0x7F800000u; }
 
 vec4 load_query(uint at, uint d) {
@@ -164,6 +173,12 @@ uvec2 load_value_half(uint j, uint d) {
 
 const uint PAST_HALF = 0x477FF000u; // bits of 65520, which is Inf in fp16
 
+// Finite values that fp16 does not hold are counted.
+void count_past(vec4 v) {
+  const uvec4 size = floatBitsToUint(v) & 0x7FFFFFFFu;
+  if (max(max(size.x, size.y), max(size.z, size.w)) >= PAST_HALF) heed_past_fp16(size);
+}
+
 uvec2 pack_half(vec4 v) {
   return uvec2(packFloat2x16(f16vec2(v.xy)), packFloat2x16(f16vec2(v.zw)));
 }
@@ -174,8 +189,12 @@ void stage_queries() {
     const uint row = has(HEED_ATTENTION_ROWS) ? rows[params.rows_origin + entry] : entry;
     const uint at =
         params.query_origin + ((batch * params.heads + head) * params.queries + row) * DEPTH;
-    staged[r * K_STRIDE + d] =
-        uvec4(pack_half(load_query(at, d * 8)), pack_half(load_query(at, d * 8 + 4)));
+    const vec4 low = load_query(at, d * 8), high = load_query(at, d * 8 + 4);
+    if (!has(HEED_ATTENTION_QUERY_HALF)) {
+      count_past(low);
+      count_past(high);
+    }
+    staged[r * K_STRIDE + d] = uvec4(pack_half(low), pack_half(high));
   }
 }
 
@@ -200,11 +219,23 @@ bool is_inside(uint i, uint count) {
 void stage_keys() {
   [[unroll]] for (uint i = 0; i < K_EACH; i++) {
     const uint e = gl_LocalInvocationID.x + i * THREADS;
-    if (is_inside(i, K_COUNT))
-      staged[e / (Q_DEPTH / 8) * K_STRIDE + e % (Q_DEPTH / 8)] =
-          K_HALF ? next_key[i]
-                 : uvec4(pack_half(uintBitsToFloat(next_key[2 * i])),
-                         pack_half(uintBitsToFloat(next_key[2 * i + 1])));
+    if (!is_inside(i, K_COUNT)) continue;
+    uvec4 eight = next_key[K_HALF ? i : 2 * i];
+    if (!K_HALF) {
+      const uvec4 more = next_key[2 * i + 1], size = max(eight & 0x7FFFFFFFu, more & 0x7FFFFFFFu);
+      largest_key = max(largest_key, max(max(size.x, size.y), max(size.z, size.w)));
+      eight = uvec4(pack_half(uintBitsToFloat(eight)), pack_half(uintBitsToFloat(more)));
+    }
+    staged[e / (Q_DEPTH / 8) * K_STRIDE + e % (Q_DEPTH / 8)] = eight;
+  }
+}
+
+// Once more through the keys, if this thread staged one that fp16 does not hold.
+void count_past_keys(uint low, uint high) {
+  if (K_HALF || largest_key < PAST_HALF) return;
+  for (uint j = low; j < high; j += BLOCK) {
+    fetch_keys(j);
+    [[unroll]] for (uint i = 0; i < 2 * K_EACH; i++) count_past(uintBitsToFloat(next_key[i]));
   }
 }
 
@@ -339,10 +370,10 @@ float take_statistics(uint i) {
   vec4 most = part[0];
   [[unroll]] for (uint p = 1; p < PART; p++) most = max(most, part[p]);
   const float now = max(largest[i], row_max(max(max(most.x, most.y), max(most.z, most.w))));
-  const float factor = weight_of(largest[i] - now);
+  const float factor = factor_of(largest[i], now);
   vec4 sum = vec4(0.0);
   [[unroll]] for (uint p = 0; p < PART; p++) {
-    part[p] = weight_of(part[p] - now);
+    part[p] = weight_of(part[p], now);
     sum += part[p];
   }
   largest[i] = now;
@@ -360,7 +391,7 @@ void weigh(uint i) {
     return;
   }
   const float scale = ONE_PASS ? 1.0 : 1.0 / total[i];
-  [[unroll]] for (uint p = 0; p < PART; p++) part[p] = weight_of(part[p] - largest[i]) * scale;
+  [[unroll]] for (uint p = 0; p < PART; p++) part[p] = weight_of(part[p], largest[i]) * scale;
 }
 
 // Weights of keys past the last one are 0, also where a row without keys has all the same.
@@ -386,11 +417,14 @@ void store_part(uint i, uint j, bool is_logits) {
   }
 }
 
+// Normalised weights are raised here.
+vec4 raised(uint p) { return ONE_PASS ? part[p] : part[p] * RAISE; }
+
 // The part as fp16 into the strip, where the products were.
 void put_weights(uint i) {
   HEED_SUBGROUP_MEETS(); // which all lanes of the row have read
   [[unroll]] for (uint p = 0; p < PART; p += 2) strips[strip_at(lane_row(i)) + part_column(p) / 8] =
-      uvec4(pack_half(part[p]), pack_half(part[p + 1]));
+      uvec4(pack_half(raised(p)), pack_half(raised(p + 1)));
 }
 
 HEED_SUM(M, N) o[V_MATRICES];
@@ -500,6 +534,7 @@ void repair_block(uint j) {
         equal(floatBitsToUint(part[p]), uvec4(0xFF800000u));
     weigh(i);
     [[unroll]] for (uint p = 0; p < PART; p++) {
+      part[p] = raised(p);
       if (GUARD && total[i] != 0.0) part[p] = mix(part[p], vec4(HEED_ATTENTION_HIDDEN), hidden[p]);
       strips[strip_at(lane_row(i)) + part_column(p) / 4] = floatBitsToUint(part[p]);
     }
@@ -549,7 +584,7 @@ void store_four(uint e, uint n) {
 void store_output() {
   [[unroll]] for (uint i = 0; i < EACH; i++) {
     const bool empty = total[i] == 0.0;
-    float scale = ONE_PASS ? (empty ? 0.0 : 1.0 / total[i]) : 1.0;
+    float scale = ONE_PASS ? (empty ? 0.0 : 1.0 / total[i]) : 1.0 / RAISE;
     // a row may have had no block at all
     if (heed_is_nan(total[i]) || (empty && EMPTY_ROW == 1)) scale = not_a_number();
     put_factor(i, scale);
@@ -577,6 +612,7 @@ void main() {
     first_repair = 0xFFFFFFFFu;
     last_repair = 0;
   }
+  largest_key = 0;
   stage_queries();
   barrier();
   load_queries();
@@ -590,6 +626,7 @@ void main() {
   }
   if (!ONE_PASS) count_keys(low, high);
   attend(low, high);
+  count_past_keys(low, high);
   if (has(HEED_ATTENTION_NO_OUTPUT)) return;
   barrier();
   if (last_repair != 0) repair_all(low);

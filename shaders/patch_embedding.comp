@@ -1,10 +1,12 @@
 #version 450
 // Patches of an image times a weight: a convolution whose stride is its kernel's side P. Row m of
 // the product is patch m % patches of image m / patches; k runs over channel, row, column of the
-// patch. Bindings: 0 image, 1 weight in panels, 2 bias, 3 y.
+// patch. Bindings: 0 image, 1 weight in panels, 2 bias, 3 y,
+// 4 with cooperative matrices the counter.
 #extension GL_GOOGLE_include_directive : require
 #ifdef HEED_MATRIX
 #include "include/matrix.glsl"
+#define HEED_FP16_COUNTER 4
 #endif
 #include "include/base.glsl"
 #include "params/patch_embedding.h"

@@ -212,10 +212,9 @@ void heed_vk_scratch(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint3
 }
 
 void heed_vk_count_past(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot,
-                        uint32_t output) {
+                        bool counts) {
   const heed_vk_range counter = {.place = HEED_VK_COUNTER, .bytes = HEED_VK_COUNTER_BYTES};
   const heed_vk_range none = {.place = HEED_VK_NOWHERE};
-  const bool counts = dispatch->binding[output].half;
   bind(builder, dispatch, slot, counts ? &counter : &none);
   builder->counts = builder->counts || counts;
 }

@@ -139,12 +139,12 @@ void heed_vk_read_data(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uin
 /* Bytes [offset, offset + bytes) of the scratch: lost after the node. */
 void heed_vk_scratch(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot,
                      uint64_t offset, uint64_t bytes, bool written);
-/* The counter, for a kernel that writes fp16: it adds the finite values past 65504, which fp16 has
- * no number for. Any kernel may add to it at any time: it orders nothing. Without meaning where the
- * slot `output` is not fp16. */
+/* The counter, for a kernel that makes fp16 of fp32: it adds the finite values past 65504, which
+ * fp16 has no number for. Any kernel may add to it at any time: it orders nothing. Without meaning
+ * where the kernel does not count. */
 #define HEED_VK_COUNTER_BYTES 4
 void heed_vk_count_past(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot,
-                        uint32_t output);
+                        bool counts);
 /* Whether this device is to read a tensor of so many bytes, as floats, as texels; then the slot
  * must be marked after it was bound. */
 bool heed_vk_can_texel(const heed_vk_builder *builder, uint64_t bytes);

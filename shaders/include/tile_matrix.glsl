@@ -136,11 +136,25 @@ const uint EACH = (M * N / 4 + SUBGROUP - 1) / SUBGROUP;
 uint lane_row(uint e) { return (gl_SubgroupInvocationID + e * SUBGROUP) / (N / 4); }
 uint lane_column() { return gl_SubgroupInvocationID % (N / 4) * 4; }
 
+// Counts the finite values of a row of x that fp16 does not hold: of a row whose sum is no number,
+// since they have become Inf.
+void count_past(uint row) {
+  const uint base = tile_base(min(row, params.rows - 1));
+  uint past = 0;
+  for (uint k = TILE_FIRST; k < TILE_END; k++) {
+    const uint size = floatBitsToUint(x[base + tile_element(k)]) & 0x7FFFFFFFu;
+    past += size >= 0x477FF000u && size < 0x7F800000u ? 1 : 0;
+  }
+  if (past != 0) atomicAdd(past_fp16, past);
+}
+bool is_number(float v) { return (floatBitsToUint(v) & 0x7F800000u) != 0x7F800000u; }
+
 void finish(uint row0, uint column0) {
   uint rows[ROWS * EACH];
   [[unroll]] for (uint i = 0; i < ROWS; i++) [[unroll]] for (uint e = 0; e < EACH; e++)
       rows[i * EACH + e] = tile_row_place(row0 + i * M + lane_row(e));
   const uint strip = gl_SubgroupID * M * STRIP_STRIDE;
+  uint lost = 0; // rows whose first column is no number, a bit each
   [[unroll]] for (uint j = 0; j < COLUMNS; j++) {
     const uint column = column0 + j * N + lane_column(), place = tile_column_place(column);
     const vec4 b = HAS_BIAS != 0 ? tile_bias(column) : vec4(0.0);
@@ -152,8 +166,9 @@ void finish(uint row0, uint column0) {
       [[unroll]] for (uint e = 0; e < EACH; e++) {
         const uint r = lane_row(e), row = row0 + i * M + r;
         if (r >= M || row >= params.rows || column >= params.columns) continue;
-        const vec4 v = heed_activate(
-            KIND, uintBitsToFloat(staged[strip + r * STRIP_STRIDE + lane_column() / 4]) + b);
+        const vec4 sums = uintBitsToFloat(staged[strip + r * STRIP_STRIDE + lane_column() / 4]),
+                   v = heed_activate(KIND, sums + b);
+        if (!X_HALF && j == 0 && column == 0 && !is_number(sums.x)) lost |= 1u << (i * EACH + e);
         if (VECTOR_OUT != 0)
           tile_put(rows[i * EACH + e] + place, v);
         else
@@ -161,6 +176,9 @@ void finish(uint row0, uint column0) {
       }
     }
   }
+  if (X_HALF || lost == 0) return;
+  for (uint n = 0; n < ROWS * EACH; n++)
+    if ((lost >> n & 1u) != 0) count_past(row0 + n / EACH * M + lane_row(n % EACH));
 }
 
 void tile_run() {

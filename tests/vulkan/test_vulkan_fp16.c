@@ -9,6 +9,7 @@
 #include "base/tensor.h"
 #include "heed/vulkan_test.h"
 #include "support/test.h"
+#include "vulkan/host/backend_state.h"
 #include "vulkan/vulkan_test.h"
 
 /* A graph with one input and one output, and what the log said of fp16. */
@@ -154,8 +155,73 @@ static void test_range(void **state) {
   for (int gpu_kernels = 0; gpu_kernels < 2; gpu_kernels++)
     for (int streams = 0; streams < 2; streams++) {
       check_range(gpu_kernels, 1e3f, 0, streams);
-      check_range(gpu_kernels, 1e6f, 1, streams);
+      check_range(gpu_kernels, 1e6f, 1, streams); /* the hidden values */
+      check_range(gpu_kernels, 4e6f, 1, streams); /* x, which matrices convert */
     }
+}
+
+/* ---- attention whose factors fp16 does not hold, or whose weights it hardly does */
+
+enum { QUERIES = 4, HEAD = 16 };
+
+/* One head, [query, key, value] one after the other in x; logits are 0 for key 0 and `others` for
+ * the rest. Query and key are multiplied and divided by `size`. */
+static void define_heads(case_run *c, float *x, uint32_t keys, float others, float size) {
+  const heed_shape query = HEED_SHAPE(1, 1, QUERIES, HEAD), key = HEED_SHAPE(1, 1, keys, HEAD);
+  memset(x, 0, (QUERIES + 2 * (size_t)keys) * HEAD * sizeof *x);
+  for (uint32_t i = 0; i < QUERIES; i++) x[i * HEAD] = size;
+  for (uint32_t j = 1; j < keys; j++) {
+    x[(QUERIES + j) * HEAD] = others / size;
+    x[(QUERIES + keys + j) * HEAD + 3] = 1.0f;
+  }
+  const uint64_t at = (uint64_t)QUERIES * HEAD, count = (uint64_t)keys * HEAD;
+  c->x = heed_define_input(c->graph, "x", HEED_F32, &HEED_SHAPE(1, QUERIES + 2 * keys, HEAD));
+  const heed_attention_desc desc = {.struct_size = sizeof desc,
+                                    .query = heed_define_view(c->graph, c->x, 0, &query),
+                                    .key = heed_define_view(c->graph, c->x, at, &key),
+                                    .value = heed_define_view(c->graph, c->x, at + count, &key),
+                                    .scale = 1.0f};
+  c->y = heed_define_attention(c->graph, &desc).output;
+}
+
+/* converted: matrices would have to convert what fp16 does not hold, and the plan runs again. */
+static void check_heads(uint32_t keys, float others, float size, bool converted) {
+  const heed_vulkan_test played = {.gpu_kernels = true};
+  heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
+  desc.test = &played;
+  desc.precision = HEED_VULKAN_PRECISION_F16;
+  const size_t count = (QUERIES + 2 * (size_t)keys) * HEAD;
+  float *x = malloc(count * sizeof *x), y[QUERIES * HEAD];
+  assert_non_null(x);
+  case_run c;
+  start(&c);
+  define_heads(&c, x, keys, others, size);
+  open_case(&c, &desc);
+  run_case(&c, x, count, y, QUERIES * HEAD);
+  const double rest = (keys - 1) * exp((double)others), want = rest / (1.0 + rest);
+  for (int i = 0; i < QUERIES; i++)
+    if (!(fabs((double)y[i * HEAD + 3] - want) <= 0.01 * want))
+      fail_msg("query %d: found %g, expected %g", i, (double)y[i * HEAD + 3], want);
+  const bool matrices = ((heed_vk_backend *)c.backend)->device.limits.matrix.rows != 0;
+  assert_int_equal(c.warnings, converted && matrices);
+  assert_int_equal(heed_vulkan_message_count(c.backend), 0);
+  finish(&c);
+  free(x);
+}
+
+static void test_large_factors(void **state) {
+  (void)state;
+  vulkan_test_need_device();
+  check_heads(40, -2.0f, 1.0f, false);
+  check_heads(40, -2.0f, 131072.0f, true);        /* the query */
+  check_heads(40, -2.0f, 1.0f / 131072.0f, true); /* keys */
+}
+
+/* Weights of 8.8e-8 are 1.5 of the smallest steps of fp16, but together they are a part in 2800. */
+static void test_long_rows(void **state) {
+  (void)state;
+  vulkan_test_need_device();
+  check_heads(4096, -16.25f, 1.0f, false);
 }
 
 /* ---- a deep ViT */
@@ -330,6 +396,8 @@ static void test_deep(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_range), cmocka_unit_test(test_deep)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_range),
+                                     cmocka_unit_test(test_large_factors),
+                                     cmocka_unit_test(test_long_rows), cmocka_unit_test(test_deep)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

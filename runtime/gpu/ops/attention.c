@@ -14,8 +14,9 @@
 
 #define LARGEST_DEPTH 128 /* of a query row in registers */
 #define BINDINGS_WITH_WEIGHTS 11
-#define KEYS 4   /* of a block, unless tuning found another number */
-#define WIDTH 64 /* of a workgroup */
+#define BINDINGS_WITH_COUNTER 12 /* of attention by matrices */
+#define KEYS 4                   /* of a block, unless tuning found another number */
+#define WIDTH 64                 /* of a workgroup */
 #define MOST_PARTS 16
 #define LEAST_BLOCKS 4 /* of keys for a lane: fewer cost more in joining than they gain */
 
@@ -223,7 +224,7 @@ static void add_fused(const heed_vk_attention_job *job, bool weights, bool liste
   const heed_attention_sizes *s = &job->sizes;
   uint32_t flags = job->flags;
   heed_vk_attention_tile tile;
-  const bool matrices = builder->limits->bindings >= BINDINGS_WITH_WEIGHTS &&
+  const bool matrices = builder->limits->bindings >= BINDINGS_WITH_COUNTER &&
                         heed_vk_attention_matrices(builder->limits, s, job->choice, &tile);
   heed_vk_dispatch dispatch = {.shader = matrices  ? HEED_SHADER_attention_matrix
                                          : weights ? HEED_SHADER_attention_weights
@@ -251,6 +252,8 @@ static void add_fused(const heed_vk_attention_job *job, bool weights, bool liste
   if (dispatch.binding[3].half) flags |= HEED_ATTENTION_OUTPUT_HALF;
   if (!weights && job->desc->empty_row != HEED_EMPTY_ROW_MEAN) flags |= HEED_ATTENTION_ONE_PASS;
   if (matrices) {
+    heed_vk_count_past(builder, &dispatch, 11,
+                       !dispatch.binding[0].half || !dispatch.binding[1].half);
     add_matrices(job, &dispatch, &params, &tile, flags);
     return;
   }

@@ -20,7 +20,7 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
           heed_vk_read(builder, &dispatch, 2, desc->bias.id ? desc->bias.id : desc->gain.id),
       .y_origin = heed_vk_write(builder, &dispatch, 3, node->output[0]),
   };
-  heed_vk_count_past(builder, &dispatch, 4, 3);
+  heed_vk_count_past(builder, &dispatch, 4, dispatch.binding[3].half);
   params.rows = heed_vk_count(builder, desc->x.id) / params.width;
   const heed_vk_rows rows = heed_vk_share_rows(builder, params.rows, params.width);
   if (rows.subgroups) heed_vk_by_subgroups(builder, &dispatch, HEED_SHADER_layer_norm_subgroup);

@@ -36,8 +36,9 @@ typedef struct part {
   bool alone;
 } part;
 
+/* converts: matrices make fp16 of x. */
 static void bind_result(heed_vk_builder *builder, const heed_node *node, heed_vk_dispatch *dispatch,
-                        const part *some, heed_linear_params *params) {
+                        const part *some, bool converts, heed_linear_params *params) {
   const heed_linear_desc *desc = node->desc;
   params->bias_origin = heed_vk_read(builder, dispatch, 2, desc->bias.id) + some->first;
   params->residual_origin = heed_vk_read(builder, dispatch, 3, desc->residual.id);
@@ -48,7 +49,7 @@ static void bind_result(heed_vk_builder *builder, const heed_node *node, heed_vk
         (some->number * builder->piece.size + builder->piece.first) * item, params->batch * item);
   else
     params->y_origin = heed_vk_write(builder, dispatch, 4, node->output[0]);
-  heed_vk_count_past(builder, dispatch, 5, 4);
+  heed_vk_count_past(builder, dispatch, 5, converts || dispatch->binding[4].half);
 }
 
 /* Adds the slices up and does the rest of the node. */
@@ -59,7 +60,7 @@ static void add_sum(heed_vk_builder *builder, const heed_node *node, const part 
   const uint64_t slices = heed_vk_divide(params.depth, params.slice);
   heed_vk_scratch(builder, &dispatch, 0, 0, slices * params.rows * params.columns * sizeof(float),
                   false);
-  bind_result(builder, node, &dispatch, some, &params);
+  bind_result(builder, node, &dispatch, some, false, &params);
   const uint32_t width = heed_vk_width(builder);
   uint32_t groups[2];
   heed_vk_spread(builder, (uint64_t)params.rows * heed_vk_divide(params.columns, 4), width, groups);
@@ -97,9 +98,10 @@ static uint32_t find_reading(const heed_vk_range *x, const heed_linear_params *p
 }
 
 /* Sums without the rest of the node. */
-static void bind_slices(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint64_t count) {
+static void bind_slices(heed_vk_builder *builder, heed_vk_dispatch *dispatch, bool converts,
+                        uint64_t count) {
   heed_vk_scratch(builder, dispatch, 4, 0, count * sizeof(float), true);
-  heed_vk_count_past(builder, dispatch, 5, 4);
+  heed_vk_count_past(builder, dispatch, 5, converts);
 }
 
 static void add_part(heed_vk_builder *builder, const heed_node *node, const part *some) {
@@ -122,11 +124,12 @@ static void add_part(heed_vk_builder *builder, const heed_node *node, const part
   const uint32_t share = choose_share(builder, params.depth, &tile);
   params.slice = tile.sliced ? share / tile.groups : share;
   tile.slices = heed_vk_divide(params.depth, share);
-  const bool split = tile.slices > 1;
+  const bool split = tile.slices > 1,
+             converts = tile.matrix && !tile.side && !dispatch.binding[0].half;
   if (split)
-    bind_slices(builder, &dispatch, (uint64_t)tile.slices * params.rows * params.columns);
+    bind_slices(builder, &dispatch, converts, (uint64_t)tile.slices * params.rows * params.columns);
   else
-    bind_result(builder, node, &dispatch, some, &params);
+    bind_result(builder, node, &dispatch, some, converts, &params);
   /* columns that lie side by side in y */
   const uint32_t run = desc->heads && !split ? params.head_size : params.columns;
   const bool vector_out =

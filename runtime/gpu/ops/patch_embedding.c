@@ -34,6 +34,7 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
   }
   params.bias_origin = heed_vk_read(builder, &dispatch, 2, desc->bias.id);
   params.y_origin = heed_vk_write(builder, &dispatch, 3, node->output[0]);
+  if (tile.matrix) heed_vk_count_past(builder, &dispatch, 4, true);
   const bool vector_out = params.columns % 4 == 0 && params.y_origin % 4 == 0;
   const uint32_t constants[6] = {
       vector, (uint32_t)HEED_ACTIVATION_NONE, desc->bias.id != 0, vector_out, 0, 0};

@@ -22,7 +22,7 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
       .sin_origin = heed_vk_read(builder, &dispatch, 2, desc->sin.id),
       .y_origin = heed_vk_write(builder, &dispatch, 3, node->output[0]),
   };
-  heed_vk_count_past(builder, &dispatch, 4, 3);
+  heed_vk_count_past(builder, &dispatch, 4, dispatch.binding[3].half);
   uint32_t groups[2];
   const uint32_t width = heed_vk_width(builder);
   heed_vk_spread(builder, params.count, width * 2, groups);
