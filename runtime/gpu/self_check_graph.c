@@ -99,9 +99,27 @@ static void define_layer(checker *c) {
 /* ---- the sizes of models */
 
 /* A product of `rows` rows that is a result. */
-static void define_product(checker *c, uint32_t rows, uint32_t depth, uint32_t columns) {
-  linear(c, heed_vk_check_constant(c, HEED_SHAPE(1, rows, depth)), depth, columns,
-         HEED_ACTIVATION_GELU, (heed_value){0}, 0);
+static heed_value define_product(checker *c, uint32_t rows, uint32_t depth, uint32_t columns) {
+  return linear(c, heed_vk_check_constant(c, HEED_SHAPE(1, rows, depth)), depth, columns,
+                HEED_ACTIVATION_GELU, (heed_value){0}, 0);
+}
+
+/* A product of a product that is none, so that it may be kept in fp16. */
+static void define_products(checker *c, uint32_t rows, uint32_t depth, uint32_t columns) {
+  const heed_value none = {0}, x = heed_vk_check_constant(c, HEED_SHAPE(1, rows, WIDE));
+  const heed_value hidden = project(c, x, WIDE, depth, HEED_ACTIVATION_GELU, none, 0);
+  linear(c, hidden, depth, columns, HEED_ACTIVATION_NONE, none, 0);
+}
+
+/* Patches of 4 x 4 of a square picture. */
+static void define_patches(checker *c, uint32_t side, uint32_t columns) {
+  enum { CHANNELS = 3, PATCH = 4 };
+  const heed_patch_embedding_desc desc = {
+      .struct_size = sizeof desc,
+      .image = heed_vk_check_constant(c, HEED_SHAPE(1, CHANNELS, side, side)),
+      .weight = heed_vk_check_constant(c, HEED_SHAPE(columns, CHANNELS, PATCH, PATCH)),
+      .bias = heed_vk_check_constant(c, HEED_SHAPE(columns))};
+  heed_vk_check_keep(c, heed_define_patch_embedding(c->graph, &desc));
 }
 
 /* An attention over 600 tokens whose logits are far apart, with or without maps; query, key and
@@ -124,11 +142,15 @@ static void define_attention(checker *c, uint32_t head_size, bool maps) {
   heed_vk_check_keep(c, values.output);
 }
 
-/* The large tiles of a batch, the slices of a single picture, attention that streams its keys, with
- * parts that are joined. */
+/* The large tiles of a batch, the tiles and slices of a single picture, norms of few rows and of
+ * many, attention that streams its keys, with parts that are joined. */
 static void define_models(checker *c) {
-  define_product(c, 2048, 48, 2048);
-  define_product(c, 50, 768, 96);
+  define_patches(c, 128, 2048);
+  define_patches(c, 32, 96);
+  norm(c, define_product(c, 2048, 40, 1024), 1024);
+  define_products(c, 1024, 40, 2048);
+  define_product(c, 50, 1040, 96);
+  norm(c, heed_vk_check_constant(c, HEED_SHAPE(1, 50, 768)), 768);
   define_attention(c, 64, false);
   define_attention(c, 64, true);
   define_attention(c, 128, false);
