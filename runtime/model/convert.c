@@ -1,5 +1,6 @@
 /* A model's tensors in another storage: the weights of its blocks' linear maps in int8, fp16 or
- * bf16, the others as they are. */
+ * bf16, the others as they are. Tensors are read and converted while the file is written, a row at
+ * a time: scales come before int8 in it, so such weights are read twice. */
 #include <math.h>
 #include <string.h>
 
@@ -25,11 +26,26 @@ typedef struct converter {
   const heed_vit *model;
   heed_storage storage;
   heed_safetensors_item *items;
+  struct part *parts; /* by item */
   uint32_t count;
-  char (*scale_names)[HEED_NAME_SIZE + sizeof HEED_SCALE_SUFFIX]; /* by item */
+  void *row; /* of the longest tensor's floats, and as much again for what becomes of it */
+  uint64_t longest;
   heed_convert_info info;
   heed_error *error;
 } converter;
+
+/* What an item is made of. */
+typedef struct part {
+  const converter *c;
+  const heed_checkpoint_tensor *tensor;
+  char name[HEED_NAME_SIZE + sizeof HEED_SCALE_SUFFIX]; /* of scales */
+} part;
+
+/* Where its bytes go. */
+typedef struct target {
+  heed_safetensors_sink sink;
+  void *user;
+} target;
 
 static bool is_converted(const heed_vit *model, const heed_checkpoint_tensor *tensor) {
   const size_t roles = sizeof converted_roles / sizeof *converted_roles;
@@ -42,119 +58,136 @@ static bool is_converted(const heed_vit *model, const heed_checkpoint_tensor *te
   return false;
 }
 
-/* The next item, with memory for its elements. */
-static void *add(converter *c, const char *name, heed_dtype dtype, const heed_shape *shape) {
-  heed_safetensors_item *item = &c->items[c->count];
-  size_t bytes;
-  void *data = heed_shape_bytes(shape, dtype, &bytes)
-                   ? heed_alloc_raw(c->model->base.context, bytes ? bytes : 1, 1)
-                   : NULL;
-  if (!data) {
-    heed_fail_memory(c->error, name, (size_t)heed_shape_count(shape));
-    return NULL;
-  }
-  *item = (heed_safetensors_item){name, dtype, *shape, data};
-  c->count++;
-  c->info.bytes_after += bytes;
-  return data;
+typedef heed_status (*producer)(void *user, heed_safetensors_sink sink, void *sink_user,
+                                heed_error *error);
+
+static part *add(converter *c, const heed_checkpoint_tensor *tensor, heed_dtype dtype,
+                 const heed_shape *shape, producer produce) {
+  part *made = &c->parts[c->count];
+  size_t bytes = 0;
+  if (heed_shape_bytes(shape, dtype, &bytes)) c->info.bytes_after += bytes;
+  made->c = c;
+  made->tensor = tensor;
+  c->items[c->count++] =
+      (heed_safetensors_item){tensor->info->name, dtype, *shape, NULL, produce, made};
+  return made;
 }
 
 /* A tensor as it is stored; F64 becomes F32. */
-static heed_status keep(converter *c, const heed_checkpoint_tensor *tensor) {
-  const heed_safetensors_tensor *info = tensor->info;
-  c->info.kept++;
-  void *data = add(c, info->name, info->dtype, &info->shape);
-  if (!data) return HEED_OUT_OF_MEMORY;
-  if (info->dtype != HEED_F16 && info->dtype != HEED_BF16)
-    return heed_safetensors_read(tensor->file, info, 0, info->count, data, c->error);
+static heed_status produce_kept(void *user, heed_safetensors_sink sink, void *sink_user,
+                                heed_error *error) {
   enum { CHUNK = 1024 };
-  float floats[CHUNK];
-  uint16_t *halves = data;
+  const heed_checkpoint_tensor *tensor = ((const part *)user)->tensor;
+  const heed_safetensors_tensor *info = tensor->info;
+  const bool half = info->dtype == HEED_F16 || info->dtype == HEED_BF16;
+  float floats[CHUNK]; /* or smaller elements */
+  uint16_t halves[CHUNK];
   for (uint64_t at = 0; at < info->count; at += CHUNK) {
-    const uint64_t count = info->count - at < CHUNK ? info->count - at : CHUNK;
-    HEED_TRY(heed_safetensors_read(tensor->file, info, at, count, floats, c->error));
-    for (uint64_t i = 0; i < count; i++)
-      halves[at + i] =
+    const size_t count = info->count - at < CHUNK ? (size_t)(info->count - at) : CHUNK;
+    HEED_TRY(heed_safetensors_read(tensor->file, info, at, count, floats, error));
+    for (size_t i = 0; half && i < count; i++)
+      halves[i] =
           info->dtype == HEED_F16 ? heed_f32_to_f16(floats[i]) : heed_f32_to_bf16(floats[i]);
+    HEED_TRY(half ? sink(sink_user, halves, count * sizeof *halves, error)
+                  : sink(sink_user, floats, count * heed_dtype_size(info->dtype), error));
   }
   return HEED_OK;
 }
 
-static heed_status fail_value(const converter *c, const heed_checkpoint_tensor *tensor,
-                              heed_status status, float value, const char *expected) {
-  return heed_fail(c->error, status, "%s: tensor %.*s cannot be converted (found %g, expected %s)",
+static heed_status fail_value(const heed_checkpoint_tensor *tensor, heed_status status, float value,
+                              const char *expected, heed_error *error) {
+  return heed_fail(error, status, "%s: tensor %.*s cannot be converted (found %g, expected %s)",
                    heed_safetensors_name(tensor->file), HEED_CUT(tensor->info->name), (double)value,
                    expected);
 }
 
-/* A row in int8, symmetric: its largest magnitude is 127. */
-static float quantise_row(const float *row, uint64_t depth, int8_t *to) {
-  float most = 0.0f;
-  for (uint64_t i = 0; i < depth; i++) most = fabsf(row[i]) > most ? fabsf(row[i]) : most;
-  const float scale = most / 127.0f >= 0x1p-126f ? most / 127.0f : 1.0f;
-  for (uint64_t i = 0; i < depth; i++) {
-    const float q = rintf(row[i] / scale);
-    to[i] = (int8_t)(q > 127.0f ? 127.0f : q < -127.0f ? -127.0f : q);
-  }
-  return scale;
+/* Row r in the converter's memory. */
+static heed_status read_row(const part *p, uint64_t r, const float **row, heed_error *error) {
+  const uint64_t depth = p->tensor->info->shape.dim[1];
+  float *to = p->c->row;
+  HEED_TRY(heed_checkpoint_read(p->tensor, r * depth, depth, to, error));
+  for (uint64_t i = 0; i < depth; i++)
+    if (!isfinite(to[i]))
+      return fail_value(p->tensor, HEED_INVALID_FILE, to[i], "finite weights", error);
+  *row = to;
+  return HEED_OK;
 }
 
-static heed_status narrow_row(const converter *c, const heed_checkpoint_tensor *tensor,
-                              const float *row, uint64_t depth, uint16_t *to) {
-  for (uint64_t i = 0; i < depth; i++) {
-    if (c->storage == HEED_STORAGE_F16 && fabsf(row[i]) >= 65520.0f)
-      return fail_value(c, tensor, HEED_UNSUPPORTED, row[i], "within 65504; use bf16");
-    to[i] = c->storage == HEED_STORAGE_F16 ? heed_f32_to_f16(row[i]) : heed_f32_to_bf16(row[i]);
+/* A row's step in int8, symmetric: its largest magnitude is 127. */
+static float find_scale(const float *row, uint64_t depth) {
+  float most = 0.0f;
+  for (uint64_t i = 0; i < depth; i++) most = fabsf(row[i]) > most ? fabsf(row[i]) : most;
+  return most / 127.0f >= 0x1p-126f ? most / 127.0f : 1.0f;
+}
+
+static heed_status produce_scales(void *user, heed_safetensors_sink sink, void *sink_user,
+                                  heed_error *error) {
+  const part *p = user;
+  const heed_shape *shape = &p->tensor->info->shape;
+  for (uint64_t r = 0; r < shape->dim[0]; r++) {
+    const float *row;
+    HEED_TRY(read_row(p, r, &row, error));
+    const float scale = find_scale(row, shape->dim[1]);
+    HEED_TRY(sink(sink_user, &scale, sizeof scale, error));
   }
   return HEED_OK;
 }
 
-/* Row by row through `row`, into data [rows, depth] and for int8 scale [rows]. */
-static heed_status convert_rows(const converter *c, const heed_checkpoint_tensor *tensor,
-                                float *row, void *data, float *scale) {
-  const uint64_t rows = tensor->info->shape.dim[0], depth = tensor->info->shape.dim[1];
-  for (uint64_t r = 0; r < rows; r++) {
-    HEED_TRY(heed_checkpoint_read(tensor, r * depth, depth, row, c->error));
-    for (uint64_t i = 0; i < depth; i++)
-      if (!isfinite(row[i]))
-        return fail_value(c, tensor, HEED_INVALID_FILE, row[i], "finite weights");
-    if (scale)
-      scale[r] = quantise_row(row, depth, (int8_t *)data + r * depth);
+static void quantise_row(const float *row, uint64_t depth, int8_t *to) {
+  const float scale = find_scale(row, depth);
+  for (uint64_t i = 0; i < depth; i++) {
+    const float q = rintf(row[i] / scale);
+    to[i] = (int8_t)(q > 127.0f ? 127.0f : q < -127.0f ? -127.0f : q);
+  }
+}
+
+static heed_status narrow_row(const part *p, const float *row, uint64_t depth, uint16_t *to,
+                              heed_error *error) {
+  const bool f16 = p->c->storage == HEED_STORAGE_F16;
+  for (uint64_t i = 0; i < depth; i++) {
+    if (f16 && fabsf(row[i]) >= 65520.0f)
+      return fail_value(p->tensor, HEED_UNSUPPORTED, row[i], "within 65504; use bf16", error);
+    to[i] = f16 ? heed_f32_to_f16(row[i]) : heed_f32_to_bf16(row[i]);
+  }
+  return HEED_OK;
+}
+
+static heed_status produce_converted(void *user, heed_safetensors_sink sink, void *sink_user,
+                                     heed_error *error) {
+  const part *p = user;
+  const heed_shape *shape = &p->tensor->info->shape;
+  const bool int8 = p->c->storage == HEED_STORAGE_INT8;
+  const size_t depth = shape->dim[1];
+  void *out = (float *)p->c->row + p->c->longest;
+  for (uint64_t r = 0; r < shape->dim[0]; r++) {
+    const float *row;
+    HEED_TRY(read_row(p, r, &row, error));
+    if (int8)
+      quantise_row(row, depth, out);
     else
-      HEED_TRY(narrow_row(c, tensor, row, depth, (uint16_t *)data + r * depth));
+      HEED_TRY(narrow_row(p, row, depth, out, error));
+    HEED_TRY(sink(sink_user, out, int8 ? depth : depth * sizeof(uint16_t), error));
   }
   return HEED_OK;
 }
 
 static heed_status convert(converter *c, const heed_checkpoint_tensor *tensor) {
+  static const heed_dtype dtypes[] = {HEED_I8, HEED_F16, HEED_BF16};
   const heed_safetensors_tensor *info = tensor->info;
-  const bool int8 = c->storage == HEED_STORAGE_INT8;
-  const heed_shape tall = HEED_SHAPE(info->shape.dim[0], 1);
+  const size_t length = strlen(info->name);
+  if (length >= HEED_NAME_SIZE)
+    return heed_fail(c->error, HEED_UNSUPPORTED, "%s: tensor name too long (found %zu bytes)",
+                     heed_safetensors_name(tensor->file), length);
+  add(c, tensor, dtypes[c->storage], &info->shape, produce_converted);
   c->info.converted++;
-  void *data = add(c, info->name,
-                   int8                             ? HEED_I8
-                   : c->storage == HEED_STORAGE_F16 ? HEED_F16
-                                                    : HEED_BF16,
-                   &info->shape);
-  float *scale = NULL;
-  if (!data) return HEED_OUT_OF_MEMORY;
-  if (int8) {
-    char *name = c->scale_names[c->count];
-    const size_t length = strlen(info->name);
-    if (length >= HEED_NAME_SIZE)
-      return heed_fail(c->error, HEED_UNSUPPORTED, "%s: tensor name too long (found %zu bytes)",
-                       heed_safetensors_name(tensor->file), length);
-    memcpy(name, info->name, length);
-    memcpy(name + length, HEED_SCALE_SUFFIX, sizeof HEED_SCALE_SUFFIX);
-    scale = add(c, name, HEED_F32, &tall);
-    if (!scale) return HEED_OUT_OF_MEMORY;
-  }
-  const heed_context *context = c->model->base.context;
-  float *row = heed_alloc_raw(context, info->shape.dim[1], sizeof *row);
-  if (!row) return heed_fail_memory(c->error, info->name, info->shape.dim[1] * sizeof *row);
-  const heed_status status = convert_rows(c, tensor, row, data, scale);
-  heed_free(context, row);
-  return status;
+  if (info->shape.dim[1] > c->longest) c->longest = info->shape.dim[1];
+  if (c->storage != HEED_STORAGE_INT8) return HEED_OK;
+  const heed_shape tall = HEED_SHAPE(info->shape.dim[0], 1);
+  part *scale = add(c, tensor, HEED_F32, &tall, produce_scales);
+  memcpy(scale->name, info->name, length);
+  memcpy(scale->name + length, HEED_SCALE_SUFFIX, sizeof HEED_SCALE_SUFFIX);
+  c->items[c->count - 1].name = scale->name;
+  return HEED_OK;
 }
 
 static heed_status take(converter *c, const heed_checkpoint_tensor *tensor) {
@@ -167,7 +200,10 @@ static heed_status take(converter *c, const heed_checkpoint_tensor *tensor) {
     return HEED_OK;
   }
   c->info.bytes_before += tensor->info->bytes;
-  return is_converted(c->model, tensor) ? convert(c, tensor) : keep(c, tensor);
+  if (is_converted(c->model, tensor)) return convert(c, tensor);
+  add(c, tensor, tensor->info->dtype, &tensor->info->shape, produce_kept);
+  c->info.kept++;
+  return HEED_OK;
 }
 
 static heed_status write_all(converter *c, const heed_convert_desc *desc) {
@@ -176,10 +212,13 @@ static heed_status write_all(converter *c, const heed_convert_desc *desc) {
   heed_checkpoint *checkpoint = c->model->base.checkpoint;
   const uint32_t count = heed_checkpoint_count(checkpoint);
   c->items = heed_alloc(context, 2u * count, sizeof *c->items);
-  c->scale_names = heed_alloc(context, 2u * count, sizeof *c->scale_names);
-  if (!c->items || !c->scale_names)
-    return heed_fail_memory(c->error, "convert: tensors", 2u * count * sizeof *c->scale_names);
+  c->parts = heed_alloc(context, 2u * count, sizeof *c->parts);
+  if (!c->items || !c->parts)
+    return heed_fail_memory(c->error, "convert: tensors", 2u * count * sizeof *c->parts);
   for (uint32_t i = 0; i < count; i++) HEED_TRY(take(c, heed_checkpoint_get(checkpoint, i)));
+  c->row = heed_alloc_raw(context, c->longest ? 2 * (size_t)c->longest : 1, sizeof(float));
+  if (!c->row)
+    return heed_fail_memory(c->error, "convert: a row", 2 * (size_t)c->longest * sizeof(float));
   const heed_safetensors_pair pairs[] = {
       {"format", "pt"},
       {"heed.scheme", schemes[c->storage]},
@@ -202,8 +241,8 @@ heed_status heed_model_convert(const heed_model *model, const heed_convert_desc 
                      "transformer)");
   converter c = {.model = (const heed_vit *)model, .storage = full.storage, .error = error};
   const heed_status status = write_all(&c, &full);
-  for (uint32_t i = 0; i < c.count; i++) heed_free(model->context, (void *)c.items[i].data);
-  heed_free(model->context, c.scale_names);
+  heed_free(model->context, c.row);
+  heed_free(model->context, c.parts);
   heed_free(model->context, c.items);
   if (status == HEED_OK && info) *info = c.info;
   return status;

@@ -31,17 +31,21 @@ heed_status heed_checkpoint_use_scales(const heed_checkpoint_tensor *tensor, hee
     return heed_fail(error, HEED_UNSUPPORTED,
                      "%s: tensor %.*s has no scales (found I8 alone, expected also %.*s%s)", file,
                      HEED_CUT(tensor->info->name), HEED_CUT(tensor->info->name), HEED_SCALE_SUFFIX);
-  const heed_shape flat = HEED_SHAPE(rows), tall = HEED_SHAPE(rows, 1);
-  const bool floats = !scale->info->unsupported &&
-                      (scale->info->dtype == HEED_F32 || scale->info->dtype == HEED_F16 ||
-                       scale->info->dtype == HEED_BF16);
-  if (!floats || (!heed_shape_equal(&scale->info->shape, &flat) &&
-                  !heed_shape_equal(&scale->info->shape, &tall)))
+  const uint64_t depth = rows ? tensor->info->count / rows : 0;
+  if (scale->info->unsupported ||
+      (scale->info->dtype != HEED_F32 && scale->info->dtype != HEED_F16 &&
+       scale->info->dtype != HEED_BF16))
     return heed_fail(error, HEED_UNSUPPORTED,
-                     "%s: tensor %.*s does not fit (found %s %s, expected F32, F16 or BF16, one "
-                     "scale per row, [%u, 1])",
-                     file, HEED_CUT(scale->info->name), scale->info->dtype_name,
-                     heed_shape_text(&scale->info->shape, found), rows);
+                     "%s: tensor %.*s has the wrong dtype (found %s, expected F32, F16 or BF16)",
+                     file, HEED_CUT(scale->info->name), scale->info->dtype_name);
+  const heed_shape *shape = &scale->info->shape; /* [rows], or [rows, groups] of equal length */
+  if (shape->rank < 1 || shape->rank > 2 || shape->dim[0] != rows || scale->info->count == 0 ||
+      depth % (scale->info->count / rows) != 0)
+    return heed_fail(error, HEED_UNSUPPORTED,
+                     "%s: tensor %.*s has the wrong shape (found %s, expected one scale per row, "
+                     "[%u, 1], or per group of its columns)",
+                     file, HEED_CUT(scale->info->name), heed_shape_text(&scale->info->shape, found),
+                     rows);
   scale->used = true;
   return HEED_OK;
 }
@@ -54,27 +58,39 @@ heed_status heed_checkpoint_scales(const heed_checkpoint_tensor *tensor, uint64_
       return heed_fail(error, HEED_INVALID_FILE,
                        "%s: invalid scale in row %llu of tensor %.*s (found %g, expected a finite "
                        "number above 0)",
-                       heed_safetensors_name(tensor->file), (unsigned long long)(first + i),
+                       heed_safetensors_name(tensor->file),
+                       (unsigned long long)((first + i) / (tensor->scale->info->count /
+                                                           tensor->scale->info->shape.dim[0])),
                        HEED_CUT(tensor->scale->info->name), (double)to[i]);
   return HEED_OK;
 }
 
 heed_status heed_checkpoint_read_int8(const heed_checkpoint_tensor *tensor, uint64_t first,
                                       uint64_t count, float *to, heed_error *error) {
-  enum { CHUNK = 1024 };
+  enum { SCALES = 64, CHUNK = 1024 };
+  float scales[SCALES];
   int8_t numbers[CHUNK];
-  const uint64_t depth = tensor->info->count / tensor->info->shape.dim[0];
-  uint64_t row = UINT64_MAX;
-  float scale = 0.0f; /* of the row */
-  for (uint64_t done = 0; done < count;) {
-    const uint64_t part = count - done < CHUNK ? count - done : CHUNK;
-    HEED_TRY(heed_safetensors_read(tensor->file, tensor->info, first + done, part, numbers, error));
-    for (uint64_t i = 0; i < part; i++, done++) {
-      const uint64_t at = (first + done) / depth;
-      if (at != row) HEED_TRY(heed_checkpoint_scales(tensor, at, 1, &scale, error));
-      row = at;
-      to[done] = (float)numbers[i] * scale;
+  /* elements that share a scale: a row or a part of it */
+  const uint64_t scale_count = tensor->scale->info->count,
+                 group = tensor->info->count / scale_count;
+  uint64_t from = 0, here = 0; /* scales at hand */
+  while (count > 0) {
+    const uint64_t part = count < CHUNK ? count : CHUNK;
+    HEED_TRY(heed_safetensors_read(tensor->file, tensor->info, first, part, numbers, error));
+    for (uint64_t i = 0; i < part; i++) {
+      const uint64_t at = (first + i) / group;
+      if (at >= from + here) {
+        const uint64_t left = scale_count - at, last = (first + count - 1) / group - at + 1;
+        from = at;
+        here = left < SCALES ? left : SCALES;
+        here = last < here ? last : here;
+        HEED_TRY(heed_checkpoint_scales(tensor, from, here, scales, error));
+      }
+      to[i] = (float)numbers[i] * scales[at - from];
     }
+    to += part;
+    first += part;
+    count -= part;
   }
   return HEED_OK;
 }
@@ -127,10 +143,13 @@ static heed_status read_weight(void *user, uint64_t first, uint64_t count, void 
   return HEED_OK;
 }
 
+/* Whether all of it is int8 with a scale per row; with more of them it is read as floats. */
 static bool is_int8(const heed_weight *weight, const heed_shape *shape) {
   for (uint32_t i = 0; i < weight->count; i++) {
     const heed_role_ref *part = &weight->part[i];
-    if (!part->tensor || part->tensor->info->dtype != HEED_I8 || part->stride) return false;
+    if (!part->tensor || part->tensor->info->dtype != HEED_I8 || part->stride ||
+        part->tensor->scale->info->count != part->tensor->info->shape.dim[0])
+      return false;
   }
   return shape->rank == 2;
 }

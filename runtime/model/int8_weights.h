@@ -1,6 +1,7 @@
 /* Tensors that a file stores in int8, with a scale per row in a tensor beside them, as
- * compressed-tensors names them: X.weight I8 [N, ...] and X.weight_scale [N] or [N, 1]
- * (docs/quantisation.md). model/checkpoint.h reads them. Built with HEED_INT8 alone. */
+ * compressed-tensors names them: X.weight I8 [N, ...] and X.weight_scale [N] or [N, 1], or [N,
+ * groups] for groups of columns, which are widened to floats (docs/quantisation.md).
+ * model/checkpoint.h reads them. Built with HEED_INT8 alone. */
 #ifndef HEED_MODEL_INT8_WEIGHTS_H
 #define HEED_MODEL_INT8_WEIGHTS_H
 

@@ -50,20 +50,24 @@ heed_status heed_safetensors_read(const heed_safetensors *file,
                                   const heed_safetensors_tensor *tensor, uint64_t first,
                                   uint64_t count, void *to, heed_error *error);
 
+/* Takes the next bytes of the file. */
+typedef heed_status (*heed_safetensors_sink)(void *user, const void *bytes, size_t count,
+                                             heed_error *error);
+
 typedef struct heed_safetensors_item {
   const char *name;
   heed_dtype dtype;
   heed_shape shape;
-  const void *data; /* dense; may be NULL when there is no element */
+  const void *data; /* dense; may be NULL when there is no element, or where `produce` is there */
+  /* Gives exactly the tensor's bytes to the sink, piece by piece. */
+  heed_status (*produce)(void *user, heed_safetensors_sink sink, void *sink_user,
+                         heed_error *error);
+  void *user;
 } heed_safetensors_item;
 
 typedef struct heed_safetensors_pair {
   const char *key, *text;
 } heed_safetensors_pair;
-
-/* Takes the next bytes of the file. */
-typedef heed_status (*heed_safetensors_sink)(void *user, const void *bytes, size_t count,
-                                             heed_error *error);
 
 /* Writes a whole file, tensors ordered as the reference writer does it: widest dtype first, then by
  * name; metadata as given. Statuses: INVALID_ARGUMENT (names twice, not UTF-8), OUT_OF_MEMORY, what

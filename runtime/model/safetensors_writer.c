@@ -97,7 +97,7 @@ static heed_status append_item(writer *w, const heed_safetensors_item *item, uin
   if (!heed_shape_bytes(&item->shape, item->dtype, &bytes) || !heed_u64_add(*offset, bytes, &end))
     return heed_fail(w->error, HEED_INVALID_ARGUMENT, "%s: tensor %.*s is too large", where,
                      HEED_CUT(item->name));
-  if (bytes && !item->data)
+  if (bytes && !item->data && !item->produce)
     return heed_fail(w->error, HEED_INVALID_ARGUMENT,
                      "%s: tensor %.*s has no data (expected %zu bytes)", where,
                      HEED_CUT(item->name), bytes);
@@ -159,8 +159,9 @@ static heed_status emit(const writer *w, heed_safetensors_sink sink, void *user)
   for (uint32_t i = 0; i < w->count; i++) {
     const heed_safetensors_item *item = &w->items[w->order[i]];
     size_t bytes;
-    if (heed_shape_bytes(&item->shape, item->dtype, &bytes) && bytes)
-      HEED_TRY(sink(user, item->data, bytes, w->error));
+    if (!heed_shape_bytes(&item->shape, item->dtype, &bytes) || !bytes) continue;
+    HEED_TRY(item->data ? sink(user, item->data, bytes, w->error)
+                        : item->produce(item->user, sink, user, w->error));
   }
   return HEED_OK;
 }

@@ -922,10 +922,11 @@ typedef struct heed_convert_info {
   uint64_t bytes_before, bytes_after; /* of the tensors that are written */
 } heed_convert_info;
 /* EXPERIMENTAL. Writes the model's tensors as one .safetensors file: the weights of query, key,
- * value, output, gate and MLP of each layer as `storage` says, all others as they are stored. Holds
- * the whole file in memory. info may be NULL. Statuses: UNSUPPORTED (no vision or text transformer,
- * weights that are int8 already, a number that fp16 does not hold), INVALID_FILE (a weight that is
- * not finite), IO, OUT_OF_MEMORY, what the sink returns. */
+ * value, output, gate and MLP of each layer as `storage` says, all others as they are stored. Reads
+ * and writes a row at a time. After an error what the sink got is no file. info may be NULL.
+ * Statuses: UNSUPPORTED (no vision or text transformer, weights that are int8 already, a number
+ * that fp16 does not hold), INVALID_FILE (a weight that is not finite), IO, OUT_OF_MEMORY, what the
+ * sink returns. */
 HEED_NODISCARD HEED_API heed_status heed_model_convert(const heed_model *model,
                                                        const heed_convert_desc *desc,
                                                        heed_convert_info *info, heed_error *error);
