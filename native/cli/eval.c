@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "onnx_graph.h"
 #include "paths.h"
 #include "pipeline.h"
 #include "tensors.h"
@@ -275,7 +276,7 @@ static void close_job(eval_job *job) {
 
 static int run(cli_state *cli, int argc, char **argv) {
   cli_choice choice = CLI_CHOICE_INIT;
-  const char *out = NULL, *taps = "all", *file = NULL;
+  const char *out = NULL, *taps = "all", *file = NULL, *way = NULL;
   char chosen[HEED_PATH_SIZE];
   cli_words words;
   const cli_option options[] = {
@@ -284,6 +285,12 @@ static int run(cli_state *cli, int argc, char **argv) {
        "values to save besides the outputs: attention.N, rollout or any value of the graph "
        "(default: all = attention.N and rollout)"},
       CLI_FILE_OPTION(file),
+      {"--way", CLI_TEXT, &way, "weights|graph",
+       "of an ONNX file: its weights in heed's own graph, or its graph as it is (default: weights "
+       "where config.json names a family)"},
+      {"--way", CLI_TEXT, &way, "weights|graph",
+       "of an ONNX file: its weights in heed's own graph, or its graph as it is (default: weights "
+       "where config.json names a family)"},
       CLI_CHOICE_OPTIONS(choice, CLI_BACKEND_AUTO),
       {NULL, CLI_FLAG, NULL, NULL, NULL}};
   const int code = cli_parse(cli, "eval MODEL IN.safetensors -o OUT.safetensors [options]", options,
@@ -303,6 +310,13 @@ static int run(cli_state *cli, int argc, char **argv) {
                             {CLI_READ, "the input", words.word[1]},
                             {CLI_WRITTEN, "-o", out}};
   heed_status status = cli_check_paths(cli, paths, sizeof paths / sizeof *paths);
+  const cli_onnx graph = {way, model, words.word[1], out, strcmp(taps, "none") != 0, choice.quiet};
+  bool is_graph = false;
+  if (status == HEED_OK) status = cli_onnx_is_graph(cli, &graph, &is_graph);
+  if (status == HEED_OK && is_graph) {
+    status = cli_onnx_eval(cli, &graph);
+    return status == HEED_OK ? CLI_OK : cli_fail(cli);
+  }
   if (status == HEED_OK) status = evaluate_towers(cli, jobs, &choice, model, words.word[1], taps);
   if (status == HEED_OK) status = cli_tensors_save(cli, &tensors, NULL, 0, out);
   close_job(&jobs[0]);

@@ -281,6 +281,12 @@ heed_status heed_model_files_open(heed_context *context, const char *path, heed_
 
 const heed_model_desc *heed_model_files_desc(const heed_model_files *files) { return &files->desc; }
 
+struct heed_onnx *heed_model_files_onnx(const heed_model_files *files) {
+  for (uint32_t i = 0; i < files->count; i++)
+    if (files->open[i].onnx) return files->open[i].onnx;
+  return NULL;
+}
+
 const char *heed_model_files_note(const heed_model_files *files) {
   return *files->note ? files->note : NULL;
 }

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/desc.h"
+#include "base/log.h"
 #include "base/status.h"
 #include "base/utf8.h"
 #include "onnx/file.h"
@@ -68,12 +69,32 @@ static heed_status read_weight(void *user, uint32_t index, uint64_t offset, void
   return heed_onnx_weight_read(file, &file->weights[index], offset, to, count, error);
 }
 
+/* Leaves out the weights whose parts do not fit together: who needs one says that it is missing. */
+static heed_status prepare_weights(heed_onnx *file, heed_error *error) {
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < file->weight_count; i++) {
+    heed_error why;
+    const heed_status status = heed_onnx_weight_prepare(file, &file->weights[i], &why);
+    if (status == HEED_OK) {
+      file->weights[kept++] = file->weights[i];
+      continue;
+    }
+    if (status != HEED_INVALID_FILE && status != HEED_UNSUPPORTED) {
+      if (error) *error = why;
+      return status;
+    }
+    heed_log(file->context, HEED_LOG_INFO, "%s", why.message);
+  }
+  file->weight_count = kept;
+  return HEED_OK;
+}
+
 static heed_status add_weights(heed_onnx *file, heed_error *error) {
+  HEED_TRY(prepare_weights(file, error));
   file->made = (heed_assembled){
       .context = file->context, .where = file->name, .read = read_weight, .user = file};
   for (uint32_t i = 0; i < file->weight_count; i++) {
-    heed_onnx_weight *weight = &file->weights[i];
-    HEED_TRY(heed_onnx_weight_prepare(file, weight, error));
+    const heed_onnx_weight *weight = &file->weights[i];
     const char *dtype =
         heed_onnx_weight_is_plain(weight) ? heed_onnx_type_safetensors(weight->data->type) : "F32";
     HEED_TRY(heed_assembled_add(&file->made, weight->name, dtype, weight->rank, weight->dims,

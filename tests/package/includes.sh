@@ -19,7 +19,7 @@ runtime/gpu       base graph plan backend params
 runtime/model     base graph
 runtime/explain   base graph
 runtime/check     base graph model heed/check.h
-runtime/onnx      base model/assembled.h model/source.h heed/onnx.h
+runtime/onnx      base model/assembled.h model/safetensors.h model/source.h heed/onnx.h
 runtime/pickle    base model/assembled.h model/source.h heed/pickle.h
 runtime/text      base model heed/tokenizer.h
 runtime/demo      base heed/scene.h heed/scene_json.h
@@ -31,7 +31,7 @@ native/files      base model/safetensors.h model/source.h pickle/foreign.h pickl
 native/image      base files pickle/kind.h heed/native.h
 native/figure     base files image heed/native.h
 native/auto       base heed/native.h heed/vulkan.h
-native/cli        heed/check.h heed/native.h heed/tokenizer.h heed/scene.h heed/scene_json.h heed/vulkan.h heed/vulkan_test.h
+native/cli        heed/check.h heed/native.h heed/onnx.h heed/tokenizer.h heed/scene.h heed/scene_json.h heed/vulkan.h heed/vulkan_test.h
 native/demo       heed/scene.h
 native/examples   heed/check.h heed/native.h
 web/wasm          base cpu explain pickle/foreign.h heed/check.h heed/pickle.h heed/scene_json.h heed/tokenizer.h

@@ -34,6 +34,8 @@ HEED_NODISCARD HEED_API heed_status heed_model_files_open(heed_context *context,
 /* The argument of heed_model_open. Valid as long as `files`, which must outlive every model opened
  * from it. */
 HEED_API const heed_model_desc *heed_model_files_desc(const heed_model_files *files);
+/* EXPERIMENTAL: may change. The ONNX file among them, or NULL. Valid as long as `files`. */
+HEED_API struct heed_onnx *heed_model_files_onnx(const heed_model_files *files);
 /* EXPERIMENTAL: may change. How weights are read that are not .safetensors, in one line:
  * "model.onnx: ONNX file as weights of heed's own graph (opset 17 by pytorch 1.13.1, ...)"; NULL:
  * there is nothing to say. Valid as long as `files`. */

@@ -47,6 +47,29 @@ HEED_API heed_source heed_onnx_source(heed_onnx *file);
  * dequantised". Valid as long as the file. */
 HEED_API const char *heed_onnx_summary(const heed_onnx *file);
 
+/* Runs the graph as it is, node after node, with all its inputs. Sums are made in double, and every
+ * value is rounded to its type. This is slower than heed's kernels by far: it is for graphs that no
+ * builder of heed knows, and for comparisons. */
+typedef struct heed_onnx_evaluate_desc {
+  size_t struct_size;
+  /* a .safetensors file with a tensor for each input, by its name in the graph, of its type */
+  heed_source inputs;
+  const char *name; /* of that file, for sentences; or NULL */
+  bool attentions;  /* whether the weights of the attentions are results too: "attention.0" ... */
+  const heed_hooks *hooks; /* cancel alone is called; or NULL */
+} heed_onnx_evaluate_desc;
+typedef struct heed_onnx_result heed_onnx_result;
+/* Statuses: INVALID_ARGUMENT, INVALID_FILE (an input or node that does not fit), UNSUPPORTED (an
+ * op), OUT_OF_MEMORY, CANCELLED, those of the sources. */
+HEED_NODISCARD HEED_API heed_status heed_onnx_evaluate(heed_onnx *file,
+                                                       const heed_onnx_evaluate_desc *desc,
+                                                       heed_onnx_result **result,
+                                                       heed_error *error);
+/* The outputs by their names, as the bytes of a .safetensors file. Valid as long as the result,
+ * which may outlive the file. */
+HEED_API heed_source heed_onnx_result_source(heed_onnx_result *result);
+HEED_API void heed_onnx_result_destroy(heed_onnx_result *result);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,164 @@
+/* What ops of the evaluator share: their inputs, outputs and attributes. See evaluate.h. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/status.h"
+#include "base/utf8.h"
+#include "onnx/evaluate.h"
+
+heed_status heed_onnx_refuse(heed_onnx_call *call, heed_status status, const char *why, ...) {
+  char text[256];
+  va_list values;
+  const heed_onnx_node *node = call->node;
+  va_start(values, why);
+  vsnprintf(text, sizeof text, why, values);
+  va_end(values);
+  return heed_fail(call->error, status, "%s: node %u (%.60s %.*s): %s", call->evaluator->file->name,
+                   (unsigned)(node - call->evaluator->file->model.graph.nodes), node->op,
+                   heed_utf8_cut(node->name, 100), node->name, text);
+}
+
+heed_status heed_onnx_make(heed_onnx_call *call, uint32_t type, uint32_t rank, const uint64_t *dims,
+                           heed_onnx_array **array) {
+  heed_onnx_evaluator *e = call->evaluator;
+  uint64_t count = 1;
+  *array = NULL;
+  if (rank > HEED_ONNX_MAX_RANK)
+    return heed_onnx_refuse(call, HEED_UNSUPPORTED, "too many axes (found %u, expected at most %d)",
+                            rank, HEED_ONNX_MAX_RANK);
+  for (uint32_t i = 0; i < rank; i++)
+    if (dims[i] > INT32_MAX || !heed_u64_mul(count, dims[i] ? dims[i] : 1, &count) ||
+        count > HEED_ONNX_MOST_ELEMENTS - e->elements)
+      return heed_onnx_refuse(call, HEED_OUT_OF_MEMORY,
+                              "its values are too large (expected at most %llu elements together)",
+                              (unsigned long long)HEED_ONNX_MOST_ELEMENTS);
+  for (uint32_t i = 0; i < rank; i++) count = dims[i] ? count : 0;
+  heed_onnx_array *made = heed_alloc(e->context, 1, sizeof *made);
+  if (!made) return heed_fail_memory(call->error, e->file->name, sizeof *made);
+  *made = (heed_onnx_array){.type = type, .rank = rank, .count = count};
+  if (rank) memcpy(made->dims, dims, rank * sizeof *dims);
+  made->data = heed_alloc(e->context, (size_t)count + 1, sizeof *made->data);
+  if (!made->data) {
+    heed_free(e->context, made);
+    return heed_fail_memory(call->error, e->file->name, (size_t)count * sizeof *made->data);
+  }
+  e->elements += count;
+  *array = made;
+  return HEED_OK;
+}
+
+void heed_onnx_drop(heed_onnx_evaluator *evaluator, heed_onnx_array *array) {
+  if (!array) return;
+  evaluator->elements -= array->count;
+  heed_free(evaluator->context, array->data);
+  heed_free(evaluator->context, array);
+}
+
+heed_status heed_onnx_output(heed_onnx_call *call, uint32_t index, uint32_t type, uint32_t rank,
+                             const uint64_t *dims) {
+  return heed_onnx_make(call, type, rank, dims, &call->out[index]);
+}
+
+heed_status heed_onnx_output_like(heed_onnx_call *call, uint32_t index, const heed_onnx_array *x) {
+  return heed_onnx_output(call, index, x->type, x->rank, x->dims);
+}
+
+const heed_onnx_array *heed_onnx_input(heed_onnx_call *call, uint32_t index) {
+  if (index < call->in_count && call->in[index]) return call->in[index];
+  heed_onnx_refuse(call, HEED_INVALID_FILE, "input %u is missing", index);
+  return NULL;
+}
+
+int64_t heed_onnx_integer(const heed_onnx_call *call, const char *name, int64_t otherwise) {
+  const heed_onnx_attribute *found = heed_onnx_find_attribute(call->node, name);
+  return found ? found->i : otherwise;
+}
+
+double heed_onnx_float(const heed_onnx_call *call, const char *name, double otherwise) {
+  const heed_onnx_attribute *found = heed_onnx_find_attribute(call->node, name);
+  return found ? (double)found->f : otherwise;
+}
+
+const char *heed_onnx_text(const heed_onnx_call *call, const char *name, const char *otherwise) {
+  const heed_onnx_attribute *found = heed_onnx_find_attribute(call->node, name);
+  return found ? found->s : otherwise;
+}
+
+heed_status heed_onnx_axis(heed_onnx_call *call, int64_t axis, uint32_t rank, uint32_t *result) {
+  if (axis < -(int64_t)rank || axis >= (int64_t)rank)
+    return heed_onnx_refuse(call, HEED_INVALID_FILE, "axis out of range (found %lld of %u axes)",
+                            (long long)axis, rank);
+  *result = (uint32_t)(axis < 0 ? axis + rank : axis);
+  return HEED_OK;
+}
+
+heed_status heed_onnx_read_list(heed_onnx_call *call, const char *attribute, uint32_t index,
+                                heed_onnx_list *list) {
+  const heed_onnx_attribute *found =
+      attribute ? heed_onnx_find_attribute(call->node, attribute) : NULL;
+  const heed_onnx_array *input = index < call->in_count ? call->in[index] : NULL;
+  *list = (heed_onnx_list){0};
+  if (!found && !input) return HEED_OK;
+  const uint64_t count = found ? found->count : input->count;
+  if (count > HEED_ONNX_MOST_LIST || (!found && heed_onnx_is_float(input->type)))
+    return heed_onnx_refuse(call, HEED_INVALID_FILE,
+                            "invalid list (found %llu entries, expected at most %d whole numbers)",
+                            (unsigned long long)count, HEED_ONNX_MOST_LIST);
+  list->there = true;
+  list->count = (uint32_t)count;
+  for (uint32_t i = 0; i < list->count; i++)
+    list->item[i] = found ? found->ints ? found->ints[i] : 0 : input->data[i].i;
+  return HEED_OK;
+}
+
+/* Read through a small buffer: elements become 8 bytes each. */
+heed_status heed_onnx_load(heed_onnx_call *call, const heed_onnx_tensor *tensor,
+                           heed_onnx_array **array) {
+  const heed_onnx *file = call->evaluator->file;
+  const uint32_t bits = heed_onnx_type_bits(tensor->type);
+  unsigned char bytes[4096];
+  char text[16];
+  if (bits == 0)
+    return heed_onnx_refuse(call, HEED_UNSUPPORTED, "a tensor of %s is not supported",
+                            heed_onnx_type_name(tensor->type, text));
+  HEED_TRY(heed_onnx_make(call, tensor->type, tensor->rank, tensor->dims, array));
+  const uint64_t each = sizeof bytes * 8 / bits;
+  for (uint64_t done = 0; done < tensor->count;) {
+    const uint64_t here = tensor->count - done < each ? tensor->count - done : each;
+    const heed_status status = heed_onnx_read_bytes(file, tensor, done * bits / 8, bytes,
+                                                    (size_t)((here * bits + 7) / 8), call->error);
+    if (status != HEED_OK) {
+      heed_onnx_drop(call->evaluator, *array);
+      *array = NULL;
+      return status;
+    }
+    for (uint64_t i = 0; i < here; i++) {
+      unsigned char nibble = bytes[i / 2] >> (i % 2 * 4) & 15;
+      if (tensor->type == HEED_ONNX_INT4 && nibble > 7) nibble |= 0xF0;
+      heed_onnx_cell *to = &(*array)->data[done + i];
+      if (bits == 4)
+        to->i = tensor->type == HEED_ONNX_INT4 ? (int8_t)nibble : nibble;
+      else
+        heed_onnx_cell_read(tensor->type, bytes + i * bits / 8, to);
+    }
+    done += here;
+  }
+  return HEED_OK;
+}
+
+heed_status heed_onnx_broadcast(heed_onnx_call *call, const heed_onnx_array *a,
+                                const heed_onnx_array *b, heed_onnx_array *shape) {
+  *shape = (heed_onnx_array){.type = a->type, .rank = a->rank > b->rank ? a->rank : b->rank};
+  for (uint32_t i = 0; i < shape->rank; i++) {
+    const uint64_t x = i < a->rank ? a->dims[a->rank - 1 - i] : 1,
+                   y = i < b->rank ? b->dims[b->rank - 1 - i] : 1;
+    if (x != y && x != 1 && y != 1)
+      return heed_onnx_refuse(call, HEED_INVALID_FILE,
+                              "its inputs do not fit (found axes of %llu and %llu)",
+                              (unsigned long long)x, (unsigned long long)y);
+    shape->dims[shape->rank - 1 - i] = x == 1 ? y : x;
+  }
+  return HEED_OK;
+}

@@ -1,0 +1,84 @@
+/* The evaluator: an ONNX graph with all its inputs known, node after node. It is the meaning of
+ * every op in double, rounded to each value's type: what folds shapes and constants, and what runs
+ * graphs that no builder of heed knows. */
+#ifndef HEED_ONNX_EVALUATE_H
+#define HEED_ONNX_EVALUATE_H
+
+#include "onnx/array.h"
+#include "onnx/file.h"
+
+/* Elements of all arrays that are alive together. */
+#define HEED_ONNX_MOST_ELEMENTS (UINT64_C(1) << 30)
+#define HEED_ONNX_MOST_INPUTS 64
+
+typedef struct heed_onnx_evaluator {
+  const heed_onnx *file;
+  const heed_context *context;
+  heed_onnx_array **values; /* by maker; NULL: not known, or no longer needed */
+  uint32_t *uses;           /* by maker: readers that are still to come */
+  uint64_t elements;
+} heed_onnx_evaluator;
+
+/* A node that runs. */
+typedef struct heed_onnx_call {
+  heed_onnx_evaluator *evaluator;
+  const heed_onnx_node *node;
+  int64_t opset;                                    /* of the node's domain */
+  const heed_onnx_array *in[HEED_ONNX_MOST_INPUTS]; /* NULL: left out */
+  uint32_t in_count;
+  heed_onnx_array *out[4]; /* made by the op; NULL where nobody wants it */
+  heed_error *error;
+} heed_onnx_call;
+
+typedef heed_status (*heed_onnx_op)(heed_onnx_call *call);
+typedef struct heed_onnx_op_entry {
+  const char *name;
+  heed_onnx_op run;
+  int kind; /* for ops that share a function */
+} heed_onnx_op_entry;
+
+/* One table a file of ops, which ends with a name NULL. */
+extern const heed_onnx_op_entry heed_onnx_elementwise[], heed_onnx_layout[], heed_onnx_reduce[],
+    heed_onnx_products[], heed_onnx_norms[], heed_onnx_attentions[], heed_onnx_quantisers[];
+/* The entry of a node's op; NULL: heed has it not. */
+const heed_onnx_op_entry *heed_onnx_find_op(const heed_onnx_node *node);
+/* The kind of the call's entry. */
+int heed_onnx_kind(const heed_onnx_call *call);
+
+/* "file: node 3 (Add /layer/Add): why". */
+heed_status heed_onnx_refuse(heed_onnx_call *call, heed_status status, const char *why, ...)
+    HEED_PRINTF(3, 4);
+/* An array of the evaluator; its elements are 0. Counts are checked here. */
+heed_status heed_onnx_make(heed_onnx_call *call, uint32_t type, uint32_t rank, const uint64_t *dims,
+                           heed_onnx_array **array);
+/* The call's output, of this shape; and of an input's shape and type. */
+heed_status heed_onnx_output(heed_onnx_call *call, uint32_t index, uint32_t type, uint32_t rank,
+                             const uint64_t *dims);
+heed_status heed_onnx_output_like(heed_onnx_call *call, uint32_t index, const heed_onnx_array *x);
+void heed_onnx_drop(heed_onnx_evaluator *evaluator, heed_onnx_array *array);
+/* Input `index`, which must be there, or NULL with a sentence. */
+const heed_onnx_array *heed_onnx_input(heed_onnx_call *call, uint32_t index);
+
+int64_t heed_onnx_integer(const heed_onnx_call *call, const char *name, int64_t otherwise);
+double heed_onnx_float(const heed_onnx_call *call, const char *name, double otherwise);
+const char *heed_onnx_text(const heed_onnx_call *call, const char *name, const char *otherwise);
+/* An axis from an attribute or input, from -rank to rank - 1. */
+heed_status heed_onnx_axis(heed_onnx_call *call, int64_t axis, uint32_t rank, uint32_t *result);
+/* A list of whole numbers: of the attribute, or where the op has it as input `index`, of that.
+ * *count is 0 and *there false where it is neither. */
+#define HEED_ONNX_MOST_LIST 64
+typedef struct heed_onnx_list {
+  bool there;
+  uint32_t count;
+  int64_t item[HEED_ONNX_MOST_LIST];
+} heed_onnx_list;
+heed_status heed_onnx_read_list(heed_onnx_call *call, const char *attribute, uint32_t index,
+                                heed_onnx_list *list);
+/* A tensor of the file as an array. */
+heed_status heed_onnx_load(heed_onnx_call *call, const heed_onnx_tensor *tensor,
+                           heed_onnx_array **array);
+/* The shape of a and b together, as numpy broadcasts. */
+heed_status heed_onnx_broadcast(heed_onnx_call *call, const heed_onnx_array *a,
+                                const heed_onnx_array *b, heed_onnx_array *shape);
+
+#endif

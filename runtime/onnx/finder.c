@@ -1,0 +1,96 @@
+/* The attention finder. See finder.h. A softmax is an attention where its weights are the left
+ * factor of a product, and what it reads is a product of two values that are not constants, with
+ * scales, masks and biases between them. */
+#include "onnx/finder.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/status.h"
+
+#define MOST_STEPS 16 /* nodes between a softmax and its products */
+
+static bool is_one_of(const char *op, const char *const *ops) {
+  for (; *ops; ops++)
+    if (strcmp(op, *ops) == 0) return true;
+  return false;
+}
+
+/* Whether a value is computed from what changes; constants and their shapes are not. */
+static bool is_computed(const heed_onnx *file, const char *name) {
+  return *name && !heed_onnx_tensor_of(file, name);
+}
+
+/* Up from the softmax to the product of query and key. */
+static bool reads_scores(const heed_onnx *file, const char *name) {
+  static const char *const through[] = {"Add",     "Mul",      "Div", "Cast", "Where", "Tanh",
+                                        "Reshape", "Identity", "Sub", "Clip", "Max",   NULL};
+  const char *front[MOST_STEPS] = {name};
+  uint32_t count = 1;
+  for (uint32_t i = 0; i < count; i++) {
+    const heed_onnx_maker *maker = heed_onnx_maker_of(file, front[i]);
+    const heed_onnx_node *node = maker ? maker->node : NULL;
+    if (!node) continue;
+    if (strcmp(node->op, "MatMul") == 0) {
+      if (node->input_count == 2 && is_computed(file, node->inputs[0]) &&
+          is_computed(file, node->inputs[1]))
+        return true;
+      continue;
+    }
+    if (!is_one_of(node->op, through)) continue;
+    for (uint32_t k = 0; k < node->input_count && count < MOST_STEPS; k++)
+      if (is_computed(file, node->inputs[k])) front[count++] = node->inputs[k];
+  }
+  return false;
+}
+
+/* Down from the softmax to a product in which it is the left factor: nodes are in order, so that
+ * one pass over those behind it is enough. */
+static bool weighs_values(const heed_onnx *file, uint32_t softmax) {
+  static const char *const through[] = {"Cast", "Identity", "Dropout", "Where", "Reshape", NULL};
+  const heed_onnx_graph *graph = &file->model.graph;
+  const char *names[MOST_STEPS] = {graph->nodes[softmax].outputs[0]};
+  const uint32_t end = graph->node_count - softmax < 64 ? graph->node_count : softmax + 64;
+  uint32_t count = 1;
+  for (uint32_t i = softmax + 1; i < end; i++) {
+    const heed_onnx_node *node = &graph->nodes[i];
+    for (uint32_t k = 0; k < node->input_count; k++)
+      for (uint32_t n = 0; n < count; n++) {
+        if (strcmp(node->inputs[k], names[n]) != 0) continue;
+        if (strcmp(node->op, "MatMul") == 0 && k == 0 && node->input_count == 2 &&
+            is_computed(file, node->inputs[1]))
+          return true;
+        if (is_one_of(node->op, through) && node->output_count && count < MOST_STEPS)
+          names[count++] = node->outputs[0];
+        n = count;
+      }
+  }
+  return false;
+}
+
+static heed_status add(const heed_onnx *file, heed_onnx_attention_list *list, uint32_t index,
+                       const char *weights, heed_error *error) {
+  const heed_onnx_node *node = &file->model.graph.nodes[index];
+  if (!heed_grow(file->context, &list->items, &list->capacity, (size_t)list->count + 1,
+                 sizeof *list->items))
+    return heed_fail_memory(error, file->name, (size_t)(list->count + 1) * sizeof *list->items);
+  list->items[list->count++] = (heed_onnx_attention){weights, node->name, index};
+  return HEED_OK;
+}
+
+heed_status heed_onnx_find_attentions(const heed_onnx *file, heed_onnx_attention_list *list,
+                                      heed_error *error) {
+  const heed_onnx_graph *graph = &file->model.graph;
+  for (uint32_t i = 0; i < graph->node_count; i++) {
+    const heed_onnx_node *node = &graph->nodes[i];
+    if (strcmp(node->op, "Softmax") == 0 && node->input_count == 1 && node->output_count == 1 &&
+        reads_scores(file, node->inputs[0]) && weighs_values(file, i))
+      HEED_TRY(add(file, list, i, node->outputs[0], error));
+  }
+  return HEED_OK;
+}
+
+void heed_onnx_attention_list_free(const heed_onnx *file, heed_onnx_attention_list *list) {
+  heed_free(file->context, list->items);
+  *list = (heed_onnx_attention_list){0};
+}
