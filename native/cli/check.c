@@ -1,8 +1,10 @@
-/* heed check: runs case files on a backend and compares with what they expect. One line a case. */
+/* heed check: runs case files on a backend and compares with what they expect, one line a case; or
+ * with --profile a standard's cases, one line a question. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "backend_selection.h"
+#include "check_profile.h"
 #include "heed/check.h"
 #include "paths.h"
 #include "tensors.h"
@@ -43,39 +45,75 @@ static int check_file(cli_state *cli, cli_choice *choice, const char *path, cons
   return result.passed ? CLI_OK : CLI_MISMATCH;
 }
 
-static int run(cli_state *cli, int argc, char **argv) {
-  cli_choice choice = CLI_CHOICE_INIT;
-  const char *out = NULL;
+typedef struct check_options {
+  const char *out, *profile, *json;
   cli_words words;
-  choice.backend = "cpu";
-  const cli_option options[] = {
-      {"-o", CLI_TEXT, &out, "OUT.safetensors", "save the results; needs a single CASE"},
-      CLI_CHOICE_OPTIONS(choice, CLI_BACKEND_CPU),
-      {NULL, CLI_FLAG, NULL, NULL, NULL}};
-  int code = cli_parse(cli, "check CASE.safetensors... [options]", options, argc, argv, &words);
-  if (code >= 0) return code;
-  if (words.count == 0 || (out && words.count > 1)) {
-    fprintf(stderr, "heed check: wrong number of cases (found %u, expected %s)\n", words.count,
-            out ? "one with -o" : "at least one");
-    return CLI_USAGE;
+} check_options;
+
+/* Whether the options go together; says what does not. */
+static bool is_possible(const check_options *o) {
+  if (o->profile && !cli_is_profile(o->profile)) {
+    fprintf(stderr,
+            "heed check: --profile: unknown profile (found %s, expected onnx, torch, keras or "
+            "all)\n",
+            CLI_SHOWN(o->profile));
+    return false;
   }
-  /* with -o there is one case */
-  const cli_path paths[] = {{CLI_READ, "the case", words.word[0]}, {CLI_WRITTEN, "-o", out}};
-  if (cli_check_paths(cli, paths, sizeof paths / sizeof *paths) != HEED_OK) return cli_fail(cli);
-  if (cli_choice_open(cli, &choice) != HEED_OK) return cli_fail(cli);
+  if (o->profile && (o->words.count || o->out)) {
+    fprintf(stderr, "heed check: --profile makes its own cases (found %s, expected none)\n",
+            o->out ? "-o" : "a case");
+    return false;
+  }
+  if (o->json && !o->profile) {
+    fprintf(stderr, "heed check: --json goes with --profile (found none)\n");
+    return false;
+  }
+  if (o->profile || (o->words.count && (!o->out || o->words.count == 1))) return true;
+  fprintf(stderr, "heed check: wrong number of cases (found %u, expected %s)\n", o->words.count,
+          o->out ? "one with -o" : "at least one");
+  return false;
+}
+
+static int check_files(cli_state *cli, cli_choice *choice, const check_options *o) {
   uint32_t passed = 0;
-  code = CLI_OK;
-  for (uint32_t i = 0; i < words.count; i++) {
-    const int this_code = check_file(cli, &choice, words.word[i], out);
+  int code = CLI_OK;
+  for (uint32_t i = 0; i < o->words.count; i++) {
+    const int this_code = check_file(cli, choice, o->words.word[i], o->out);
     if (this_code == CLI_OK) passed++;
     if (this_code > code) code = this_code;
   }
-  if (words.count > 1)
-    printf("%u of %u cases passed on %s (%s)\n", passed, words.count,
-           heed_backend_name(choice.opened), CLI_SHOWN(heed_backend_device(choice.opened)));
+  if (o->words.count > 1)
+    printf("%u of %u cases passed on %s (%s)\n", passed, o->words.count,
+           heed_backend_name(choice->opened), CLI_SHOWN(heed_backend_device(choice->opened)));
+  return code;
+}
+
+static int run(cli_state *cli, int argc, char **argv) {
+  cli_choice choice = CLI_CHOICE_INIT;
+  check_options o = {.words = {.count = 0}};
+  choice.backend = "cpu";
+  const cli_option options[] = {
+      {"-o", CLI_TEXT, &o.out, "OUT.safetensors", "save the results; needs a single CASE"},
+      {"--profile", CLI_TEXT, &o.profile, "onnx|torch|keras|all",
+       "make the cases of a standard's attention instead, and report each question"},
+      {"--json", CLI_TEXT, &o.json, "OUT.json", "with --profile: save the counts"},
+      CLI_CHOICE_OPTIONS(choice, CLI_BACKEND_CPU),
+      {NULL, CLI_FLAG, NULL, NULL, NULL}};
+  int code = cli_parse(cli, "check CASE.safetensors... | --profile NAME [options]", options, argc,
+                       argv, &o.words);
+  if (code >= 0) return code;
+  if (!is_possible(&o)) return CLI_USAGE;
+  /* with -o there is one case */
+  const cli_path paths[] = {{CLI_READ, "the case", o.words.count ? o.words.word[0] : NULL},
+                            {CLI_WRITTEN, "-o", o.out},
+                            {CLI_WRITTEN, "--json", o.json}};
+  if (cli_check_paths(cli, paths, sizeof paths / sizeof *paths) != HEED_OK) return cli_fail(cli);
+  if (cli_choice_open(cli, &choice) != HEED_OK) return cli_fail(cli);
+  code = o.profile ? cli_check_profile(cli, &choice, o.profile, o.json)
+                   : check_files(cli, &choice, &o);
   cli_choice_close(&choice);
   return code;
 }
 
-const cli_verb cli_verb_check = {"check",
-                                 "run op test cases and compare with their expected results", run};
+const cli_verb cli_verb_check = {
+    "check", "run op test cases, or a standard's, and compare with what they expect", run};

@@ -11,6 +11,7 @@
 #include "base/status.h"
 #include "base/tensor.h"
 #include "check/case.h"
+#include "check/close.h"
 #include "model/safetensors.h"
 
 #define MAX_RESULTS 8
@@ -35,6 +36,7 @@ struct heed_case {
     heed_value value;
   } results[MAX_RESULTS];
   uint32_t result_count;
+  heed_check_tolerance own; /* of the backend */
   heed_status status;
   heed_error error; /* the first one */
 };
@@ -324,22 +326,25 @@ static double element(heed_dtype dtype, const void *data, uint64_t i) {
   return (double)((const float *)data)[i];
 }
 
-/* |a - b| <= tolerance + tolerance |b|; NaN equals NaN, an infinity itself. */
-static void compare(const char *name, heed_dtype dtype, const heed_shape *shape, const void *found,
-                    const void *expected, double tolerance, heed_check_result *result) {
+/* dtype: of `found`; `to`: the one that the file keeps `expected` in. */
+static void compare(const char *name, heed_dtype dtype, heed_dtype to, const heed_shape *shape,
+                    const void *found, const void *expected, heed_check_tolerance tolerance,
+                    heed_check_result *result) {
   const uint64_t count = heed_shape_count(shape);
   double worst = -1.0, relative = 0.0;
   bool passed = true;
   for (uint64_t i = 0; i < count; i++) {
-    const double a = element(dtype, found, i), b = element(dtype, expected, i);
+    const double whole = element(dtype, found, i), a = heed_check_round(to, whole),
+                 b = element(dtype, expected, i);
     if (a == b || (isnan(a) && isnan(b))) {
       if (worst < 0.0) worst = 0.0;
       continue;
     }
     const double error = isfinite(a) && isfinite(b) ? fabs(a - b) : (double)INFINITY;
-    if (!(error <= tolerance + tolerance * fabs(b))) passed = false;
+    passed = passed && heed_check_is_close(to, whole, b, tolerance);
     if (error > worst) worst = error;
-    if (error / fmax(fabs(b), 1e-30) > relative && fabs(b) > tolerance) relative = error / fabs(b);
+    if (error / fmax(fabs(b), 1e-30) > relative && fabs(b) > tolerance.absolute)
+      relative = error / fabs(b);
   }
   result->passed = result->passed && passed;
   if (relative > result->max_rel) result->max_rel = relative;
@@ -360,8 +365,8 @@ static const heed_safetensors_tensor *expectation(const heed_case *test, uint32_
 }
 
 static heed_status compare_result(heed_case *test, heed_session *session, uint32_t index,
-                                  double tolerance, heed_check_take take_result, void *take_user,
-                                  heed_check_result *result, heed_error *error) {
+                                  heed_check_tolerance tolerance, heed_check_take take_result,
+                                  void *take_user, heed_check_result *result, heed_error *error) {
   const char *name = test->results[index].name;
   heed_value_info info;
   HEED_TRY(heed_graph_value_info(test->graph, test->results[index].value, &info));
@@ -384,7 +389,7 @@ static heed_status compare_result(heed_case *test, heed_session *session, uint32
     status = found ? heed_session_read(session, test->results[index].value, 0, count, found, error)
                    : heed_fail_memory(error, name, (size_t)count * 4);
   if (status == HEED_OK && expected)
-    compare(name, dtype, &shape, found, slot.data, tolerance, result);
+    compare(name, dtype, expected->dtype, &shape, found, slot.data, tolerance, result);
   if (status == HEED_OK && take_result)
     status = take_result(take_user, name, info.dtype, &info.shape, found, error);
   heed_free(test->context, found);
@@ -392,7 +397,7 @@ static heed_status compare_result(heed_case *test, heed_session *session, uint32
   return status;
 }
 
-static heed_status run_session(heed_case *test, heed_plan *plan, double tolerance,
+static heed_status run_session(heed_case *test, heed_plan *plan, heed_check_tolerance tolerance,
                                heed_check_take take_result, void *take_user,
                                heed_check_result *result, heed_error *error) {
   heed_session *session;
@@ -415,10 +420,42 @@ static heed_status run_session(heed_case *test, heed_plan *plan, double toleranc
   return status;
 }
 
-static heed_status run(heed_case *test, heed_backend *backend, double tolerance,
+/* A number of the metadata, which stands for what the backend has otherwise. */
+static heed_status read_number(const heed_case *test, const char *name, double *number,
+                               heed_error *error) {
+  const char *text = heed_safetensors_metadata(test->file, name);
+  heed_json *json;
+  double read = -1.0;
+  if (!text) return HEED_OK;
+  if (heed_json_parse(test->context, text, strlen(text), name, &json, NULL) == HEED_OK) {
+    if (!heed_json_double(json, heed_json_root(json), &read)) read = -1.0;
+    heed_json_destroy(json);
+  }
+  if (!(read >= 0.0) || isinf(read))
+    return heed_fail(error, HEED_INVALID_FILE,
+                     "case: invalid %s (found \"%.40s\", expected a number of at least 0)", name,
+                     text);
+  *number = read;
+  return HEED_OK;
+}
+
+/* The caller's tolerance, else the case's: one for both, or each alone. */
+static heed_status read_tolerance(const heed_case *test, heed_check_tolerance *tolerance,
+                                  heed_error *error) {
+  double both = -1.0;
+  if (tolerance->absolute != 0.0) return HEED_OK;
+  *tolerance = test->own;
+  HEED_TRY(read_number(test, "tolerance", &both, error));
+  if (both >= 0.0) *tolerance = (heed_check_tolerance){both, both};
+  HEED_TRY(read_number(test, "atol", &tolerance->absolute, error));
+  return read_number(test, "rtol", &tolerance->relative, error);
+}
+
+static heed_status run(heed_case *test, heed_backend *backend, heed_check_tolerance tolerance,
                        heed_check_take take_result, void *take_user, heed_check_result *result,
                        heed_error *error) {
   HEED_TRY(build(test, error));
+  HEED_TRY(read_tolerance(test, &tolerance, error));
   memcpy(result->op, test->op, sizeof result->op);
   heed_value wanted[MAX_RESULTS];
   uint32_t wanted_count = 0;
@@ -442,13 +479,13 @@ heed_status heed_check_case(heed_context *context, heed_backend *backend, const 
   if (!context || !backend || !bytes || !result)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
                      "check: NULL argument (expected context, backend, bytes and result)");
-  if (tolerance == 0.0) tolerance = strcmp(heed_backend_name(backend), "cpu") == 0 ? 2e-5 : 1e-4;
+  const double own = strcmp(heed_backend_name(backend), "cpu") == 0 ? 2e-5 : 1e-4;
+  const heed_check_tolerance given = {tolerance, tolerance};
   *result = (heed_check_result){.passed = true};
-  heed_case test = {.context = context};
+  heed_case test = {.context = context, .own = {own, own}};
   const heed_source source = {size, bytes, NULL, NULL};
   heed_status status = heed_safetensors_open(context, &source, "case", &test.file, error);
-  if (status == HEED_OK)
-    status = run(&test, backend, tolerance, take_result, take_user, result, error);
+  if (status == HEED_OK) status = run(&test, backend, given, take_result, take_user, result, error);
   const uint32_t count = test.tensors ? heed_safetensors_count(test.file) : 0;
   for (uint32_t i = 0; i < count; i++) heed_free(context, test.tensors[i].data);
   heed_free(context, test.tensors);

@@ -4,7 +4,7 @@
  *
  * A case file is a safetensors file. Its metadata has `op`, the name of the op or layer, and
  * `attrs`, its attributes as a JSON object. Its tensors are the inputs by name, and expect.<name>
- * for each expected result. */
+ * for each expected result. It may also have `tolerance`, a number, or `atol` and `rtol` apart. */
 #ifndef HEED_CHECK_H
 #define HEED_CHECK_H
 
@@ -29,16 +29,59 @@ typedef heed_status (*heed_check_take)(void *user, const char *name, heed_dtype 
                                        heed_error *error);
 
 /* Runs the op named in a case file's metadata on its tensors on `backend`, and compares the results
- * with its expect.* tensors: |a - b| <= tolerance + tolerance |b|, NaN equal to NaN. tolerance 0
- * means 2e-5 on the CPU and 1e-4 elsewhere. An unknown op or attribute is an error. A mismatch is
- * none: result->passed is false. take (nullable) receives each result. Borrows bytes for the call.
- * Statuses: INVALID_ARGUMENT, INVALID_FILE, UNSUPPORTED, OUT_OF_MEMORY, those of take and of a
- * session. */
+ * with its expect.* tensors: |a - b| <= tolerance + tolerance |b|, NaN equal to NaN. An expectation
+ * in F16 or BF16 is compared after rounding to it, or with a number that rounds to it. tolerance 0
+ * means the case's own, and where it has none 2e-5 on the CPU and 1e-4 elsewhere. An unknown op or
+ * attribute is an error. A mismatch is none: result->passed is false. take (nullable) receives each
+ * result. Borrows bytes for the call. Statuses: INVALID_ARGUMENT, INVALID_FILE, UNSUPPORTED,
+ * OUT_OF_MEMORY, those of take and of a session. */
 HEED_NODISCARD HEED_API heed_status heed_check_case(heed_context *context, heed_backend *backend,
                                                     const void *bytes, size_t size,
                                                     double tolerance, heed_check_take take,
                                                     void *take_user, heed_check_result *result,
                                                     heed_error *error);
+
+/* ---- EXPERIMENTAL: profiles: what a standard says about attention, case by case */
+
+#define HEED_PROFILE_LINES 20
+
+/* One question of the semantics table of docs/attention.md. The texts are valid forever. */
+typedef struct heed_profile_line {
+  const char *question;
+  const char *answer; /* the standard's, with the fields of heed_attention_desc that mean it */
+  const char *reason; /* why heed differs where it does on purpose; NULL: it does not */
+  /* that ask it; of these that come out as the standard has them, and as heed states */
+  uint32_t cases, passed, stated;
+} heed_profile_line;
+
+typedef struct heed_profile_result {
+  const char *profile, *standard;
+  uint32_t pairs; /* of choices that can stand together; each is in some case */
+  /* The rest of the cases are wrong. */
+  uint32_t cases, passed, stated;
+  heed_profile_line lines[HEED_PROFILE_LINES];
+  uint32_t line_count;
+} heed_profile_result;
+
+/* Receives a sentence for each case that is wrong: which, and the first element that differs. */
+typedef void (*heed_profile_take)(void *user, const char *sentence);
+
+/* The profiles by index from 0: onnx, torch, keras; NULL past the last. */
+HEED_API const char *heed_profile_name(uint32_t index);
+/* Makes the cases of a profile, the same on every call, runs each on `backend` in every mode that
+ * attention has there, and compares with a reference in double precision: |a - b| <= tolerance +
+ * tolerance |b| after rounding to the case's precision, where one step of it is allowed. tolerance
+ * 0 means 2e-5 on the CPU and 1e-4 elsewhere. A case that is wrong is no error. take may be NULL.
+ * Statuses: INVALID_ARGUMENT (no such profile), OUT_OF_MEMORY, those of a session. */
+HEED_NODISCARD HEED_API heed_status heed_check_profile(heed_context *context, heed_backend *backend,
+                                                       const char *profile, double tolerance,
+                                                       heed_profile_take take, void *take_user,
+                                                       heed_profile_result *result,
+                                                       heed_error *error);
+/* The result as a JSON object, cut at size; returns its length without the final 0, also when it
+ * does not fit. backend: what is said to have run. */
+HEED_API size_t heed_profile_json(const heed_profile_result *result, const char *backend, char *to,
+                                  size_t size);
 
 /* ---- EXPERIMENTAL: ops alone, to be timed */
 
