@@ -1241,7 +1241,8 @@ HEED_NODISCARD HEED_API heed_status heed_session_view(heed_session *session, hee
  * logits, each [Tk] floats, from the retained query and key. Use it when storing all maps costs too
  * much. `weights` is the attention's weights value. The plan must retain its query and key, and its
  * mask inputs, as taps or outputs. The general and additive scores are excluded: their projected
- * query and key have no name. Semantics are those of the op, accumulated in double. Statuses:
+ * query and key have no name. causal_offsets are excluded too: heed_define_position_mask makes the
+ * mask that has one. Semantics are those of the op, accumulated in double. Statuses:
  * INVALID_ARGUMENT, OUT_OF_MEMORY. */
 HEED_NODISCARD HEED_API heed_status heed_session_attention_row(heed_session *session,
                                                                heed_value weights, uint32_t batch,
