@@ -1,0 +1,372 @@
+/* Models whose weights are int8: every family beside its floats, scales per group of columns, and
+ * what fails on the way: each allocation, each read, each write. */
+#include <math.h>
+
+#include "support/opened_vit.h"
+#include "support/weights.h"
+
+typedef struct family {
+  const char *folder, *config;
+} family;
+
+static const family families[] = {
+#define VIT_VECTOR(folder, config) {#folder, config},
+#include "vit_vectors.h"
+#undef VIT_VECTOR
+};
+
+/* ------------------------------------------------------------------------------------ converting
+ */
+
+static heed_status convert(const vit_files *files, const heed_context_desc *context, heed_sink sink,
+                           void *user, heed_error *error) {
+  heed_context *made = NULL;
+  heed_model *model = NULL;
+  const heed_model_desc desc = {sizeof desc, files->file, files->count};
+  const heed_convert_desc how = {
+      .struct_size = sizeof how, .storage = HEED_STORAGE_INT8, .sink = sink, .user = user};
+  heed_status status = heed_context_create(context, &made, error);
+  if (status == HEED_OK) status = heed_model_open(made, &desc, &model, error);
+  if (status == HEED_OK) status = heed_model_convert(model, &how, NULL, error);
+  heed_model_destroy(model);
+  heed_context_destroy(made);
+  return status;
+}
+
+/* The same files with int8 in the first; bytes to be freed after them. */
+static vit_files to_int8(const vit_files *files, test_bytes *bytes) {
+  vit_files converted = *files;
+  heed_error error;
+  *bytes = (test_bytes){NULL, 0};
+  assert_ok(convert(files, NULL, test_bytes_append, bytes, &error));
+  converted.file[0].source = test_source(bytes->data, bytes->size);
+  return converted;
+}
+
+/* -------------------------------------------------------------------------------------- accuracy
+ */
+
+/* What int8 may change: hidden states, as a part of the largest, and any attention weight. The
+ * weights of the vectors are random and their rows short, which is hard on int8. Measured are at
+ * most two thirds of these. */
+#define MOST_WEIGHT 0.075
+
+static double most_state(const char *folder) {
+  static const struct {
+    const char *folder;
+    double most;
+  } wider[] = {{"dinov2_original_giant", 0.05}, {"dinov2_tower", 0.055}, {"dinov3_gated", 0.06},
+               {"dinov3_timm_gated", 0.095},    {"eva02_clip", 0.05},    {"eva02_original", 0.065},
+               {"open_clip_trunk_head", 0.065}};
+  for (size_t i = 0; i < sizeof wider / sizeof *wider; i++)
+    if (strcmp(wider[i].folder, folder) == 0) return wider[i].most;
+  return 0.042;
+}
+
+/* The largest difference of a value, and the largest magnitude. */
+static double compare(const vit *a, const vit *b, const char *name, double *largest) {
+  uint64_t count, same;
+  float *x = read_value(a, name, &count), *y = read_value(b, name, &same);
+  double most = 0.0;
+  assert_true(count == same);
+  *largest = 0.0;
+  for (uint64_t i = 0; i < count; i++) {
+    const double off = fabs((double)x[i] - (double)y[i]);
+    if (!(off <= most)) most = off;
+    if (fabs((double)x[i]) > *largest) *largest = fabs((double)x[i]);
+  }
+  free(x);
+  free(y);
+  return most;
+}
+
+static void compare_family(const family *f, double *worst_state, double *worst_weight) {
+  vit_files files;
+  test_bytes bytes;
+  vit floats, int8;
+  heed_error error;
+  heed_model_info info;
+  double largest;
+  load_run(&files, f->folder, f->config, "io_wide");
+  const vit_files converted = to_int8(&files, &bytes);
+  const heed_build_desc build = run_sizes(&files);
+  assert_ok(open_vit(&floats, &files, NULL, NULL, 1, &build, NULL, &error));
+  assert_ok(open_vit(&int8, &converted, NULL, NULL, 1, &build, NULL, &error));
+  double state = compare(&floats, &int8, "last_hidden_state", &largest), weight = 0.0;
+  state /= largest;
+  heed_model_get_info(floats.model, &info);
+  for (uint32_t i = 0; i < info.layers; i++) {
+    char name[48];
+    snprintf(name, sizeof name, "layer.%u.attention.weights", i);
+    const double off = compare(&floats, &int8, name, &largest);
+    if (!(off <= weight)) weight = off;
+  }
+  printf("%-28s hidden states %.2e of the largest, attention weights %.2e\n", f->folder, state,
+         weight);
+  if (!(state > 0.0)) fail_msg("%s: int8 changed nothing", f->folder);
+  if (!(state <= most_state(f->folder) && weight <= MOST_WEIGHT))
+    fail_msg("%s: off by %g of the largest hidden state and %g of an attention weight", f->folder,
+             state, weight);
+  if (state > *worst_state) *worst_state = state;
+  if (weight > *worst_weight) *worst_weight = weight;
+  close_vit(&floats);
+  close_vit(&int8);
+  free(bytes.data);
+  free_files(&files);
+}
+
+static void test_families_stay_near_their_floats(void **state) {
+  (void)state;
+  double worst_state = 0.0, worst_weight = 0.0;
+  for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+    compare_family(&families[i], &worst_state, &worst_weight);
+  printf("at most: hidden states %.2e, attention weights %.2e\n", worst_state, worst_weight);
+}
+
+/* ---------------------------------------------------------------------------------------- faults
+ */
+
+static heed_status drop(void *user, const void *bytes, size_t count, heed_error *error) {
+  (void)user, (void)bytes, (void)count, (void)error;
+  return HEED_OK;
+}
+
+static heed_status open_int8(const vit_files *files, const heed_context_desc *context,
+                             heed_error *error) {
+  vit v;
+  const heed_build_desc build = {.struct_size = sizeof build, .batch = 2};
+  const heed_status status = open_vit(&v, files, context, NULL, 2, &build, NULL, error);
+  close_vit(&v);
+  return status;
+}
+
+/* Fails the n-th allocation of converting or of a session, for every n. */
+static void fail_allocations(const vit_files *files, bool converting) {
+  size_t n = 1;
+  for (;; n++) {
+    heed_error error = {HEED_OK, ""};
+    test_allocator counter = {.fail_at = n};
+    const heed_context_desc context = test_context_desc(&counter);
+    const heed_status status = converting ? convert(files, &context, drop, NULL, &error)
+                                          : open_int8(files, &context, &error);
+    if (counter.live) fail_msg("%zu blocks leaked when allocation %zu failed", counter.live, n);
+    if (counter.total < n) {
+      assert_int_equal(status, HEED_OK);
+      break;
+    }
+    if (status != HEED_OUT_OF_MEMORY)
+      fail_msg("allocation %zu failed and the status was %s (%s)", n, heed_status_name(status),
+               error.message);
+  }
+  assert_true(n > 10);
+}
+
+static void test_every_allocation_failed_once(void **state) {
+  (void)state;
+  vit_files files;
+  test_bytes bytes;
+  load_files(&files, "micro_32");
+  const vit_files converted = to_int8(&files, &bytes);
+  fail_allocations(&files, true);
+  fail_allocations(&converted, false);
+  free(bytes.data);
+  free_files(&files);
+}
+
+/* A source or a sink whose n-th call fails. */
+typedef struct breaking {
+  const unsigned char *bytes;
+  size_t calls, fail_at;
+} breaking;
+
+static heed_status break_at(breaking *b, heed_error *error) {
+  if (++b->calls != b->fail_at) return HEED_OK;
+  snprintf(error->message, sizeof error->message, "the disk is gone");
+  error->status = HEED_IO;
+  return HEED_IO;
+}
+
+static heed_status read_or_break(void *user, uint64_t offset, void *to, size_t count,
+                                 heed_error *error) {
+  breaking *b = user;
+  TRY(break_at(b, error));
+  memcpy(to, b->bytes + offset, count);
+  return HEED_OK;
+}
+
+static heed_status write_or_break(void *user, const void *bytes, size_t count, heed_error *error) {
+  (void)bytes, (void)count;
+  return break_at(user, error);
+}
+
+/* Fails the n-th read of the weights, or the n-th write, for every n: the sentence comes through,
+ * and nothing is left. */
+static void fail_calls(const vit_files *files, bool converting, bool writing) {
+  size_t n = 1;
+  for (;; n++) {
+    heed_error error = {HEED_OK, ""};
+    test_allocator counter = {0};
+    const heed_context_desc context = test_context_desc(&counter);
+    breaking b = {files->file[0].source.bytes, 0, n};
+    vit_files broken = *files;
+    if (!writing)
+      broken.file[0].source = (heed_source){files->file[0].source.size, NULL, read_or_break, &b};
+    const heed_status status =
+        converting ? convert(&broken, &context, writing ? write_or_break : drop, &b, &error)
+                   : open_int8(&broken, &context, &error);
+    if (counter.live) fail_msg("%zu blocks leaked when call %zu failed", counter.live, n);
+    if (b.calls < n) {
+      assert_int_equal(status, HEED_OK);
+      break;
+    }
+    if (!strstr(error.message, "the disk is gone"))
+      fail_msg("call %zu of %s failed and the sentence was \"%s\" (%s)", n,
+               !converting ? "a session"
+               : writing   ? "a sink"
+                           : "a conversion",
+               error.message, heed_status_name(status));
+    assert_int_equal(status, HEED_IO);
+  }
+  assert_true(n > 10);
+}
+
+static void test_every_read_and_write_failed_once(void **state) {
+  (void)state;
+  vit_files files;
+  test_bytes bytes;
+  load_files(&files, "micro_32");
+  const vit_files converted = to_int8(&files, &bytes);
+  fail_calls(&files, true, false);
+  fail_calls(&files, true, true);
+  fail_calls(&converted, false, false);
+  free(bytes.data);
+  free_files(&files);
+}
+
+/* A file that ends too soon, wherever. */
+static void test_short_files(void **state) {
+  (void)state;
+  vit_files files;
+  test_bytes bytes;
+  load_files(&files, "micro_32");
+  vit_files converted = to_int8(&files, &bytes);
+  for (size_t cut = 1; cut < bytes.size; cut += bytes.size / 37) {
+    heed_error error = {HEED_OK, ""};
+    converted.file[0].source = test_source(bytes.data, bytes.size - cut);
+    if (open_int8(&converted, NULL, &error) != HEED_INVALID_FILE)
+      fail_msg("a file cut by %zu of %zu bytes was not refused", cut, bytes.size);
+  }
+  free(bytes.data);
+  free_files(&files);
+}
+
+/* ---------------------------------------------------------------------------------------- groups
+ */
+
+enum { GROUPS = 4, MOST = 64 };
+
+/* A file's tensors changed: scales [N, GROUPS] in the one, the floats that they mean in the other.
+ */
+typedef struct changed {
+  heed_safetensors *file;
+  heed_safetensors_item grouped[MOST], floats[MOST];
+  void *memory[3 * MOST];
+  uint32_t count, float_count, blocks;
+} changed;
+
+static void *keep(changed *c, size_t bytes) {
+  void *block = malloc(bytes);
+  assert_non_null(block);
+  assert_true(c->blocks < 3 * MOST);
+  return c->memory[c->blocks++] = block;
+}
+
+static void add_int8(changed *c, const heed_safetensors_tensor *info, const int8_t *numbers) {
+  heed_error error;
+  char *name = keep(c, strlen(info->name) + 8);
+  sprintf(name, "%s_scale", info->name);
+  const uint32_t rows = info->shape.dim[0], depth = info->shape.dim[1], group = depth / GROUPS;
+  assert_true(depth % GROUPS == 0);
+  float *plain = keep(c, rows * sizeof *plain), *scales = keep(c, rows * GROUPS * sizeof *scales),
+        *floats = keep(c, (size_t)info->count * sizeof *floats);
+  assert_ok(
+      heed_safetensors_read(c->file, heed_safetensors_find(c->file, name), 0, rows, plain, &error));
+  for (uint32_t i = 0; i < rows * GROUPS; i++)
+    scales[i] = plain[i / GROUPS] * (1.0f + 0.25f * (float)(i % 3));
+  for (uint32_t i = 0; i < rows * depth; i++)
+    floats[i] = (float)numbers[i] * scales[i / depth * GROUPS + i % depth / group];
+  c->grouped[c->count++] = (heed_safetensors_item){info->name, HEED_I8, info->shape, numbers};
+  c->grouped[c->count++] =
+      (heed_safetensors_item){name, HEED_F32, HEED_SHAPE(rows, GROUPS), scales};
+  c->floats[c->float_count++] = (heed_safetensors_item){info->name, HEED_F32, info->shape, floats};
+}
+
+static void change(changed *c, const test_bytes *bytes, heed_context *context) {
+  heed_error error;
+  const heed_source source = test_source(bytes->data, bytes->size);
+  assert_ok(heed_safetensors_open(context, &source, "int8", &c->file, &error));
+  for (uint32_t i = 0; i < heed_safetensors_count(c->file); i++) {
+    const heed_safetensors_tensor *info = heed_safetensors_get(c->file, i);
+    const void *data = bytes->data + info->offset;
+    const size_t length = strlen(info->name);
+    if (info->dtype == HEED_I8) {
+      add_int8(c, info, data);
+      continue;
+    }
+    if (length > 6 && strcmp(info->name + length - 6, "_scale") == 0) continue;
+    const heed_safetensors_item item = {info->name, info->dtype, info->shape, data};
+    c->grouped[c->count++] = c->floats[c->float_count++] = item;
+  }
+}
+
+static float *run_items(const vit_files *files, const heed_safetensors_item *items, uint32_t count,
+                        heed_context *context, uint64_t *values) {
+  heed_error error;
+  test_bytes bytes = {NULL, 0};
+  vit_files with = *files;
+  vit v;
+  const heed_build_desc build = {.struct_size = sizeof build, .batch = 2};
+  assert_ok(
+      heed_safetensors_write(context, items, count, NULL, 0, test_bytes_append, &bytes, &error));
+  with.file[0].source = test_source(bytes.data, bytes.size);
+  assert_ok(open_vit(&v, &with, NULL, NULL, 1, &build, NULL, &error));
+  float *states = read_value(&v, "last_hidden_state", values);
+  close_vit(&v);
+  free(bytes.data);
+  return states;
+}
+
+static void test_scales_of_groups_are_floats(void **state) {
+  (void)state;
+  vit_files files;
+  test_bytes bytes;
+  heed_context *context;
+  heed_error error;
+  uint64_t count;
+  static changed c;
+  load_files(&files, "micro_32");
+  (void)to_int8(&files, &bytes);
+  assert_ok(heed_context_create(NULL, &context, &error));
+  change(&c, &bytes, context);
+  float *found = run_items(&files, c.grouped, c.count, context, &count),
+        *want = run_items(&files, c.floats, c.float_count, context, &count);
+  assert_memory_equal(found, want, (size_t)count * sizeof *found);
+  free(found);
+  free(want);
+  for (uint32_t i = 0; i < c.blocks; i++) free(c.memory[i]);
+  heed_safetensors_destroy(c.file);
+  heed_context_destroy(context);
+  free(bytes.data);
+  free_files(&files);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_families_stay_near_their_floats),
+      cmocka_unit_test(test_every_allocation_failed_once),
+      cmocka_unit_test(test_every_read_and_write_failed_once),
+      cmocka_unit_test(test_short_files),
+      cmocka_unit_test(test_scales_of_groups_are_floats),
+  };
+  return cmocka_run_group_tests_name("int8_models", tests, NULL, NULL);
+}
