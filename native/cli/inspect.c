@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "json_out.h"
+#include "onnx_graph.h"
 #include "pipeline.h"
 #include "profile.h"
 #include "synthetic.h"
@@ -290,10 +291,10 @@ static int run(cli_state *cli, int argc, char **argv) {
             words.count, graph ? CLI_SHOWN(graph) : "", json ? ", --json" : "");
     return CLI_USAGE;
   }
-  return inspect(cli, &choice, words.count ? cli_model_file(words.word[0], file, chosen) : NULL,
-                 vit, size, graph, plan, json) == HEED_OK
-             ? CLI_OK
-             : cli_fail(cli);
+  const char *model = words.count ? cli_model_file(words.word[0], file, chosen) : NULL;
+  if (!vit && !graph && !plan && cli_onnx_inspect(cli, model)) return CLI_OK;
+  return inspect(cli, &choice, model, vit, size, graph, plan, json) == HEED_OK ? CLI_OK
+                                                                               : cli_fail(cli);
 }
 
 const cli_verb cli_verb_inspect = {"inspect",

@@ -75,3 +75,23 @@ heed_status cli_onnx_eval(cli_state *cli, const cli_onnx *job) {
   heed_model_files_destroy(files);
   return status;
 }
+
+bool cli_onnx_inspect(cli_state *cli, const char *model) {
+  const cli_onnx job = {.model = model};
+  heed_model_files *files;
+  heed_error ignored;
+  bool is_graph = false;
+  if (!model || cli_onnx_is_graph(cli, &job, &is_graph) != HEED_OK || !is_graph ||
+      heed_model_files_open(cli->context, model, &files, &ignored) != HEED_OK)
+    return false;
+  const struct heed_onnx *onnx = heed_model_files_onnx(files);
+  uint32_t count = 0;
+  printf("ONNX graph: %s\n", CLI_SHOWN(heed_onnx_summary(onnx)));
+  for (const char *name; (name = heed_onnx_attention_name(onnx, count)); count++)
+    printf("attention %u: %s\n", count, CLI_SHOWN(name));
+  if (!count) printf("no attention was found\n");
+  for (uint32_t i = 0; heed_onnx_missing_op(onnx, i); i++)
+    printf("op not supported: %s\n", CLI_SHOWN(heed_onnx_missing_op(onnx, i)));
+  heed_model_files_destroy(files);
+  return true;
+}

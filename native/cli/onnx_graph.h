@@ -15,6 +15,9 @@ typedef struct cli_onnx {
 /* Whether this model runs as a graph. A model that is no ONNX file does not; a file that cannot be
  * opened is for the caller to report. Statuses: INVALID_ARGUMENT (an unknown way). */
 heed_status cli_onnx_is_graph(cli_state *cli, const cli_onnx *job, bool *is_graph);
+/* What heed makes of the graph: its attentions, and the ops that it has not; on stdout. False where
+ * the model is no ONNX file, or heed's own builder takes it. */
+bool cli_onnx_inspect(cli_state *cli, const char *model);
 /* Evaluates it and writes the outputs, by their names in the graph. */
 heed_status cli_onnx_eval(cli_state *cli, const cli_onnx *job);
 

@@ -30,10 +30,10 @@ heed_status heed_onnx_make(heed_onnx_call *call, uint32_t type, uint32_t rank, c
                             rank, HEED_ONNX_MAX_RANK);
   for (uint32_t i = 0; i < rank; i++)
     if (dims[i] > INT32_MAX || !heed_u64_mul(count, dims[i] ? dims[i] : 1, &count) ||
-        count > HEED_ONNX_MOST_ELEMENTS - e->elements)
+        count > e->most - e->elements)
       return heed_onnx_refuse(call, HEED_OUT_OF_MEMORY,
                               "its values are too large (expected at most %llu elements together)",
-                              (unsigned long long)HEED_ONNX_MOST_ELEMENTS);
+                              (unsigned long long)e->most);
   for (uint32_t i = 0; i < rank; i++) count = dims[i] ? count : 0;
   heed_onnx_array *made = heed_alloc(e->context, 1, sizeof *made);
   if (!made) return heed_fail_memory(call->error, e->file->name, sizeof *made);

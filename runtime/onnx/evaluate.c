@@ -206,6 +206,7 @@ static heed_status give_results(heed_onnx_evaluator *e, const heed_onnx_attentio
     HEED_TRY(add_result(result, e, graph->outputs[i].name, graph->outputs[i].name, error));
   for (uint32_t i = 0; i < found->count; i++) {
     char name[32];
+    if (!*found->items[i].weights) continue; /* of one node, whose weights are no value */
     snprintf(name, sizeof name, "attention.%u", i);
     HEED_TRY(add_result(result, e, found->items[i].weights, name, error));
   }
@@ -252,6 +253,13 @@ static void close_evaluator(heed_onnx_evaluator *e) {
   heed_free(e->context, e->uses);
 }
 
+const char *heed_onnx_missing_op(const heed_onnx *file, uint32_t index) {
+  const heed_onnx_graph *graph = &file->model.graph;
+  for (uint32_t i = 0; i < graph->node_count; i++)
+    if (!heed_onnx_find_op(&graph->nodes[i]) && index-- == 0) return graph->nodes[i].op;
+  return NULL;
+}
+
 heed_status heed_onnx_evaluate(heed_onnx *file, const heed_onnx_evaluate_desc *desc,
                                heed_onnx_result **result, heed_error *error) {
   heed_onnx_evaluate_desc full;
@@ -260,18 +268,17 @@ heed_status heed_onnx_evaluate(heed_onnx *file, const heed_onnx_evaluate_desc *d
                      "onnx: NULL argument (expected file, desc, result)");
   *result = NULL;
   HEED_TRY(heed_desc_read(&full, sizeof full, desc, "onnx", error));
-  heed_onnx_evaluator e = {.file = file, .context = file->context};
-  heed_onnx_attention_list found = {0};
+  heed_onnx_evaluator e = {.file = file, .context = file->context, .most = HEED_ONNX_MOST_ELEMENTS};
+  if (full.most_elements && full.most_elements < e.most) e.most = full.most_elements;
+  const heed_onnx_attention_list none = {0}, *found = full.attentions ? file->attentions : &none;
   heed_onnx_result *made = heed_alloc(file->context, 1, sizeof *made);
   if (!made) return heed_fail_memory(error, file->name, sizeof *made);
   *made = (heed_onnx_result){.context = file->context, .name = "result"};
   made->made = (heed_assembled){
       .context = file->context, .where = made->name, .read = read_result, .user = made};
   if (!full.name) full.name = "inputs";
-  heed_status status = full.attentions ? heed_onnx_find_attentions(file, &found, error) : HEED_OK;
-  if (status == HEED_OK) status = evaluate(&e, &full, &found, made, error);
+  const heed_status status = evaluate(&e, &full, found, made, error);
   close_evaluator(&e);
-  heed_onnx_attention_list_free(file, &found);
   if (status == HEED_OK)
     *result = made;
   else

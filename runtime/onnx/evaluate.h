@@ -7,7 +7,7 @@
 #include "onnx/array.h"
 #include "onnx/file.h"
 
-/* Elements of all arrays that are alive together. */
+/* Elements of all arrays that are alive together, unless the caller says fewer. */
 #define HEED_ONNX_MOST_ELEMENTS (UINT64_C(1) << 30)
 #define HEED_ONNX_MOST_INPUTS 64
 
@@ -16,7 +16,7 @@ typedef struct heed_onnx_evaluator {
   const heed_context *context;
   heed_onnx_array **values; /* by maker; NULL: not known, or no longer needed */
   uint32_t *uses;           /* by maker: readers that are still to come */
-  uint64_t elements;
+  uint64_t elements, most;  /* alive now; and allowed */
 } heed_onnx_evaluator;
 
 /* A node that runs. */

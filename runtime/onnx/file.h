@@ -35,6 +35,7 @@ struct heed_onnx {
   heed_onnx_weight *weights;
   uint32_t weight_count, weight_room;
   heed_assembled made;
+  struct heed_onnx_attention_list *attentions;
   char summary[256];
 };
 

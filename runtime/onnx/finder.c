@@ -80,14 +80,20 @@ static heed_status add(const heed_onnx *file, heed_onnx_attention_list *list, ui
 
 heed_status heed_onnx_find_attentions(const heed_onnx *file, heed_onnx_attention_list *list,
                                       heed_error *error) {
+  static const char *const whole[] = {"Attention", "MultiHeadAttention", NULL};
   const heed_onnx_graph *graph = &file->model.graph;
   for (uint32_t i = 0; i < graph->node_count; i++) {
     const heed_onnx_node *node = &graph->nodes[i];
     if (strcmp(node->op, "Softmax") == 0 && node->input_count == 1 && node->output_count == 1 &&
         reads_scores(file, node->inputs[0]) && weighs_values(file, i))
       HEED_TRY(add(file, list, i, node->outputs[0], error));
+    if (is_one_of(node->op, whole)) HEED_TRY(add(file, list, i, "", error));
   }
   return HEED_OK;
+}
+
+const char *heed_onnx_attention_name(const heed_onnx *file, uint32_t index) {
+  return index < file->attentions->count ? file->attentions->items[index].scope : NULL;
 }
 
 void heed_onnx_attention_list_free(const heed_onnx *file, heed_onnx_attention_list *list) {

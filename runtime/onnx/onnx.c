@@ -11,6 +11,7 @@
 #include "base/status.h"
 #include "base/utf8.h"
 #include "onnx/file.h"
+#include "onnx/finder.h"
 
 /* ------------------------------------------------------------------------------- external data */
 
@@ -132,6 +133,7 @@ static heed_status open_file(heed_onnx *file, const heed_onnx_desc *desc, heed_e
   HEED_TRY(open_externals(file, desc, error));
   HEED_TRY(heed_onnx_find_names(file, error));
   HEED_TRY(add_weights(file, error));
+  HEED_TRY(heed_onnx_find_attentions(file, file->attentions, error));
   summarise(file);
   return HEED_OK;
 }
@@ -162,8 +164,10 @@ heed_status heed_onnx_open(heed_context *context, const heed_onnx_desc *desc, he
   made->arena.context = context;
   made->source = full.source;
   made->name = heed_copy_string(context, full.name, strlen(full.name));
-  const heed_status status = made->name ? open_file(made, &full, error)
-                                        : heed_fail_memory(error, full.name, strlen(full.name) + 1);
+  made->attentions = heed_alloc(context, 1, sizeof *made->attentions);
+  const heed_status status = made->name && made->attentions
+                                 ? open_file(made, &full, error)
+                                 : heed_fail_memory(error, full.name, strlen(full.name) + 1);
   if (status == HEED_OK)
     *file = made;
   else
@@ -176,6 +180,8 @@ void heed_onnx_destroy(heed_onnx *file) {
   const heed_context *context = file->context;
   heed_assembled_free(&file->made);
   heed_onnx_arena_free(&file->arena);
+  if (file->attentions) heed_onnx_attention_list_free(file, file->attentions);
+  heed_free(context, file->attentions);
   heed_free(context, file->name);
   heed_free(context, file);
 }

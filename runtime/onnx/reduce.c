@@ -116,8 +116,10 @@ static heed_status run_reduce(heed_onnx_call *call) {
     sums->data[walk.at[0]].f = add_to(kind, sums->data[walk.at[0]].f, heed_onnx_number(x, i));
   heed_status status = HEED_OK;
   if (kind == LOG_SUM_EXP) status = add_exponentials(call, x, &r, sums);
+  /* of no booleans at all the largest is false */
+  const bool empty = r.merged == 0 && kind == MAX && x->type == HEED_ONNX_BOOL;
   for (uint64_t i = 0; i < sums->count; i++)
-    heed_onnx_set(call->out[0], i, finish(kind, sums->data[i].f, r.merged));
+    heed_onnx_set(call->out[0], i, empty ? 0 : finish(kind, sums->data[i].f, r.merged));
   heed_onnx_drop(call->evaluator, sums);
   return status;
 }

@@ -77,4 +77,25 @@ cp "$bad/vit/config.json" "$bad/several"
 cp "$onnx/model.onnx" "$bad/several/a.onnx"
 cp "$onnx/model.onnx" "$bad/several/b.onnx"
 refuse several "several weight files (found 2, such as a.onnx and b.onnx, expected one; give the file itself)" "$bad/several"
+test_begin graph
+heed eval "$bad/plain" "$onnx/io.safetensors" -o out.safetensors --way graph
+expect_exit 0
+expect_stderr_contains "run as an ONNX graph, in double (opset 14 by pytorch"
+expect_file out.safetensors
+test_end
+test_begin graph_without_config
+heed eval "$onnx/model.onnx" "$onnx/io.safetensors" -o out.safetensors --quiet
+expect_exit 0
+expect_stderr_empty
+expect_file out.safetensors
+test_end
+test_begin inspect_graph
+heed inspect "$onnx/model.onnx"
+expect_exit 0
+expect_stdout_contains "attention 1: /layer.1/attention/Softmax"
+test_end
+bad_input graph_input "missing tensor pixel_values (an input of" eval "$onnx/model.onnx" "$onnx/expected_q8.safetensors" -o out.safetensors --quiet
+LC_ALL=C sed 's/Softmax/Sortmax/g' "$onnx/model.onnx" >"$bad/unknown.onnx"
+rm "$bad/config.json"
+bad_input graph_op "op not supported (found Sortmax of opset 14)" eval "$bad/unknown.onnx" "$onnx/io.safetensors" -o out.safetensors --quiet
 tests_end

@@ -90,9 +90,47 @@ static void test_near(void **state) {
   compare("onnx/vit/onnx/model_q4.onnx", "onnx/model.onnx", 0.1, 40);
 }
 
+/* The graph as it is: outputs and every attention of the reference, which is independent. */
+static void test_graph(void **state) {
+  (void)state;
+  opened model = open_vector("onnx/model.onnx"), want = open_vector("onnx/io.safetensors");
+  const heed_onnx_evaluate_desc desc = {
+      .struct_size = sizeof desc, .inputs = want.source, .name = "io", .attentions = true};
+  heed_onnx_result *result;
+  heed_safetensors *got;
+  uint32_t compared = 0;
+  assert_string_equal(heed_onnx_attention_name(model.onnx, 1), "/layer.1/attention/Softmax");
+  assert_null(heed_onnx_attention_name(model.onnx, 2));
+  assert_null(heed_onnx_missing_op(model.onnx, 0));
+  assert_ok(heed_onnx_evaluate(model.onnx, &desc, &result, &error));
+  const heed_source source = heed_onnx_result_source(result);
+  assert_ok(heed_safetensors_open(context, &source, "result", &got, &error));
+  opened made = {.tensors = got, .source = source};
+  for (uint32_t i = 0; i < heed_safetensors_count(got); i++) {
+    const heed_safetensors_tensor *a = heed_safetensors_get(got, i),
+                                  *b = heed_safetensors_find(want.tensors, a->name);
+    if (!b) continue;
+    assert_true(heed_shape_equal(&a->shape, &b->shape));
+    float *x = read_whole(&made, a), *y = read_whole(&want, b);
+    for (uint64_t k = 0; k < b->count; k++)
+      if (!(fabs((double)x[k] - (double)y[k]) <= 2e-5 * (1 + fabs((double)y[k]))))
+        fail_msg("%s[%llu]: found %g, expected %g", a->name, (unsigned long long)k, (double)x[k],
+                 (double)y[k]);
+    free(x);
+    free(y);
+    compared++;
+  }
+  assert_int_equal(compared, 4);
+  heed_safetensors_destroy(got);
+  heed_onnx_result_destroy(result);
+  close_file(&model);
+  close_file(&want);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_q8), cmocka_unit_test(test_q4),
-                                     cmocka_unit_test(test_fp16), cmocka_unit_test(test_near)};
+                                     cmocka_unit_test(test_fp16), cmocka_unit_test(test_near),
+                                     cmocka_unit_test(test_graph)};
   if (heed_context_create(NULL, &context, &error) != HEED_OK) return 1;
   const int failed = cmocka_run_group_tests_name("onnx", tests, NULL, NULL);
   heed_context_destroy(context);

@@ -47,6 +47,14 @@ HEED_API heed_source heed_onnx_source(heed_onnx *file);
  * dequantised". Valid as long as the file. */
 HEED_API const char *heed_onnx_summary(const heed_onnx *file);
 
+/* The i-th attention of the graph, in the order of its nodes, by the name of its softmax or
+ * attention node: "/encoder/layer.0/attention/Softmax"; NULL after the last. A softmax is an
+ * attention where it reads a product of two computed values and its weights meet a third. Valid as
+ * long as the file. */
+HEED_API const char *heed_onnx_attention_name(const heed_onnx *file, uint32_t index);
+/* The op of the i-th node that heed_onnx_evaluate has not; NULL after the last. */
+HEED_API const char *heed_onnx_missing_op(const heed_onnx *file, uint32_t index);
+
 /* Runs the graph as it is, node after node, with all its inputs. Sums are made in double, and every
  * value is rounded to its type. This is slower than heed's kernels by far: it is for graphs that no
  * builder of heed knows, and for comparisons. */
@@ -56,6 +64,7 @@ typedef struct heed_onnx_evaluate_desc {
   heed_source inputs;
   const char *name; /* of that file, for sentences; or NULL */
   bool attentions;  /* whether the weights of the attentions are results too: "attention.0" ... */
+  uint64_t most_elements;  /* of all values that are alive together; 0: 2^30 */
   const heed_hooks *hooks; /* cancel alone is called; or NULL */
 } heed_onnx_evaluate_desc;
 typedef struct heed_onnx_result heed_onnx_result;

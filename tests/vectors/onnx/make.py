@@ -1,5 +1,6 @@
 """Makes the ONNX files of this folder: the model tests/vectors/vit/hf_vit as torch exports it, as a file with external data, in fp16, q8 and q4 as
-transformers.js lays them out, and expected_q8.safetensors and expected_q4.safetensors, which have the weights that a reader must find in the latter.
+transformers.js lays them out, io.safetensors with an input of it and what torch computes of that,
+and expected_q8.safetensors and expected_q4.safetensors, which have the weights that a reader must find in the latter.
 
 python3 make.py   (needs torch and numpy; the vectors were made with torch 1.13)"""
 import json
@@ -23,6 +24,7 @@ class Attention(nn.Module):
     def forward(self, x):
         query, key, value = (part(x).view(x.size(0), x.size(1), HEADS, WIDTH // HEADS).permute(0, 2, 1, 3) for part in (self.query, self.key, self.value))
         weights = (torch.matmul(query, key.transpose(-1, -2)) / (WIDTH // HEADS) ** 0.5).softmax(-1)
+        self.weights = weights.detach()
         merged = torch.matmul(weights, value).permute(0, 2, 1, 3).contiguous()
         return merged.view(x.size(0), x.size(1), WIDTH)
 
@@ -248,6 +250,13 @@ def main():
     torch.onnx.export(model, (picture,), path, opset_version=14, input_names=["pixel_values"], output_names=["logits", "last_hidden_state"], dynamic_axes=axes)
     with open(path, "rb") as file:
         data = file.read()
+    torch.manual_seed(3)
+    picture = torch.randn(2, 3, SIDE, SIDE)
+    with torch.no_grad():
+        logits, states = model(picture)
+    made = {"pixel_values": picture, "logits": logits, "last_hidden_state": states}
+    made.update({"attention.%d" % i: layer.attention.attention.weights for i, layer in enumerate(model.vit.encoder.layer)})
+    write_safetensors("io.safetensors", {name: value.numpy() for name, value in made.items()})
     q8, q4 = {}, {}
     write("vit/onnx/model_fp16.onnx", rewrite(data, lambda name, array: tensor(name, array.astype(np.float16)), None))
     write("vit/onnx/model_quantized.onnx", rewrite(data, tensor, to_q8(q8)))
