@@ -2,6 +2,7 @@
  * made of the headers by descs.sh. */
 #include "heed/check.h"
 #include "heed/native.h"
+#include "heed/onnx.h"
 #include "heed/vulkan.h"
 
 /* A statement each: the desc has its size, and zeros after it. */
