@@ -12,7 +12,7 @@ layout(std430, binding = 0) readonly buffer Offsets { int offsets[]; };
 layout(std430, binding = 1) readonly buffer Mask { uint mask[]; };
 layout(std430, binding = 2) writeonly buffer Result { uint result[]; };
 
-const int FAR = 1 << 29; // sums of two of them and a position stay in 32 bits
+const int FAR = 1 << 28; // past every key; sums with a side, open or not, stay in 32 bits
 
 bool may_attend(uint at) {
   const uint row = at / params.keys, key = at % params.keys, query = row % params.queries,

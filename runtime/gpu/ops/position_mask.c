@@ -4,7 +4,8 @@
 #include "gpu/split_large.h"
 #include "graph/attention_rule.h"
 
-#define FAR ((int64_t)1 << 29) /* as the shader has it */
+#define FAR ((int64_t)1 << 28) /* as the shader has it */
+#define OPEN (1 << 30)         /* a side past every key, whatever the offset */
 
 static int32_t clip(int64_t distance) {
   return (int32_t)(distance > FAR ? FAR : distance < -FAR ? -FAR : distance);
@@ -14,12 +15,12 @@ static int32_t clip(int64_t distance) {
 static void find_band(const heed_position_mask_desc *desc, heed_position_mask_params *params) {
   const heed_attention_desc rule = {.causal = desc->causal, .causal_offset = desc->causal_offset};
   const int64_t at = heed_attention_offset(&rule, desc->queries, desc->keys);
-  int64_t most = INT32_MAX;
-  params->least = clip(desc->window && desc->window_left >= 0 ? at - desc->window_left : -FAR);
+  int64_t most = INT64_MAX;
+  params->least = desc->window && desc->window_left >= 0 ? clip(at - desc->window_left) : -OPEN;
   if (desc->causal != HEED_CAUSAL_NONE) most = at;
   if (desc->window && desc->window_right >= 0 && at + desc->window_right < most)
     most = at + desc->window_right;
-  params->most = clip(most);
+  params->most = most == INT64_MAX ? OPEN : clip(most);
 }
 
 static void build(heed_vk_builder *builder, const heed_node *node) {
