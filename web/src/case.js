@@ -2,7 +2,7 @@
  * first case. It imports nothing, so that bundlers leave the scripts that a page starts with as they
  * are. */
 /** @import {CheckCase, ModuleHost, OpenModule} from '../types/library.js' */
-/** @import {CheckResult, Tensor} from './index.js' */
+/** @import {CheckResult, ProfileResult, Tensor} from './index.js' */
 
 /**
  * Results of the case that runs.
@@ -23,9 +23,15 @@ export function take(memory, [name, dtype, rank, dim, data]) {
 /**
  * @param {OpenModule} module
  * @param {CheckCase} case
- * @returns {CheckResult}
+ * @returns {CheckResult | ProfileResult}
  */
 export function runCase({ exports, memory, web }, { bytes, tolerance = 0, results = false }) {
+  if (typeof bytes === 'string') {
+    memory.lend([new TextEncoder().encode(`${bytes}\0`)], (at) =>
+      memory.check(exports.check_profile(web, at, tolerance))
+    )
+    return JSON.parse(memory.string(exports.check_counts()))
+  }
   taken = []
   memory.lend([new Uint8Array(bytes)], (at) =>
     memory.check(exports.check(web, at, bytes.byteLength, tolerance, results ? 1 : 0))

@@ -119,6 +119,24 @@ export interface CheckResult {
   results: Record<string, Tensor>
 }
 
+/** Cases of a standard's attention: `passed` are as the standard has them, `stated` as heed states
+ * where it differs on purpose, `wrong` neither. */
+export interface ProfileCounts {
+  cases: number
+  passed: number
+  stated: number
+  wrong: number
+}
+
+export interface ProfileResult extends ProfileCounts {
+  profile: string
+  standard: string
+  backend: string
+  /** Pairs of choices, each in some case. */
+  pairs: number
+  questions: (ProfileCounts & { question: string; answer: string; reason?: string })[]
+}
+
 export interface Tensor {
   shape: number[]
   data: Float32Array | Uint8Array | Int32Array
@@ -180,6 +198,12 @@ export interface Runtime {
     caseBytes: ArrayBuffer | Uint8Array,
     options?: { tolerance?: number; results?: boolean }
   ): Promise<CheckResult>
+  /** Makes the cases of a standard's attention and counts those that are right, as
+   * `heed check --profile` does. Throws 'INVALID_ARGUMENT' for an unknown profile. */
+  check(
+    profile: 'onnx' | 'torch' | 'keras',
+    options?: { tolerance?: number }
+  ): Promise<ProfileResult>
   /** Draws a scene of the demo: a given scene, or the scene of a seed. A seed is an integer from 0
    * to 2 ** 53 - 1, or a bigint below 2n ** 64n. Throws 'INVALID_ARGUMENT' for an invalid seed,
    * name or number, and 'INVALID_FILE' for a scene that cannot be drawn. */

@@ -78,13 +78,13 @@ class Runtime {
   }
 
   /**
-   * @param {ArrayBuffer | Uint8Array} caseBytes
+   * @param {ArrayBuffer | Uint8Array | string} caseBytes
    * @param {{tolerance?: number, results?: boolean}} [options]
    */
   async check(caseBytes, options) {
     return this.#call('check', {
       ...checked('check', options),
-      bytes: argument('check', 'the case', caseBytes, 'ArrayBuffer|Uint8Array')
+      bytes: argument('check', 'the case', caseBytes, 'ArrayBuffer|Uint8Array|onnx|torch|keras')
     })
   }
 

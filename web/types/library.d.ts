@@ -6,6 +6,7 @@ import type {
   Memory,
   ModelInfo,
   Picture,
+  ProfileResult,
   Progress,
   Region,
   RunResult,
@@ -68,7 +69,7 @@ export interface Methods {
     }
     result: Float32Array
   }
-  check: { args: CheckCase; result: CheckResult }
+  check: { args: CheckCase; result: CheckResult | ProfileResult }
   scene: { args: WantedScene; result: SceneDrawing }
   colormap: { args: { map: string }; result: Uint8Array }
   memory: { args: {}; result: Memory }
@@ -87,7 +88,8 @@ export interface MapPlace {
   batch?: number
 }
 export interface CheckCase {
-  bytes: ArrayBuffer | Uint8Array
+  /** or a profile's name */
+  bytes: ArrayBuffer | Uint8Array | string
   tolerance?: number
   results?: boolean
 }

@@ -25,3 +25,17 @@ heed_status heed_web_check(heed_web *web, const void *bytes, size_t size, double
   for (uint32_t i = 0; i < result->shape.rank; i++) web->out.check.shape[i] = result->shape.dim[i];
   return HEED_OK;
 }
+
+static char counts[16384];
+
+heed_status heed_web_check_profile(heed_web *web, const char *profile, double tolerance) {
+  heed_profile_result result;
+  const heed_status status = heed_check_profile(web->context, web->backend, profile, tolerance,
+                                                NULL, NULL, &result, &web->error);
+  if (status != HEED_OK) return status;
+  const size_t length =
+      heed_profile_json(&result, heed_backend_device(web->backend), counts, sizeof counts);
+  return length < sizeof counts ? HEED_OK : HEED_OUT_OF_MEMORY;
+}
+
+const char *heed_web_check_counts(void) { return counts; }

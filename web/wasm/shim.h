@@ -269,6 +269,10 @@ uint32_t heed_web_changes_input(heed_web *web, const heed_changes *changes, uint
 HEED_WEB_EXPORT(check)
 heed_status heed_web_check(heed_web *web, const void *bytes, size_t size, double tolerance,
                            int results);
+/* A standard's cases; the counts as JSON are at check_counts then. */
+HEED_WEB_EXPORT(check_profile)
+heed_status heed_web_check_profile(heed_web *web, const char *profile, double tolerance);
+HEED_WEB_EXPORT(check_counts) const char *heed_web_check_counts(void);
 
 /* int8_check.c: in check-heed-int8.wasm and its like, for tests */
 /* heed_cpu_level */

@@ -156,11 +156,11 @@ static heed_status check_padding(const heed_graph *graph, heed_node *node, uint3
 
 /* Whether the desc asks for what HEED_ATTENTION_WHOLE leaves out, or is broken. */
 static bool asks_for_more(const heed_attention_desc *desc) {
-  return desc->score != HEED_SCORE_SCALED_DOT || desc->norm != HEED_NORM_SOFTMAX ||
-         desc->causal != HEED_CAUSAL_NONE || desc->softcap != 0.0f || desc->window ||
-         desc->row_count || desc->query_padding.id || !desc->merge_heads || desc->causal_offset ||
-         desc->causal_offsets.id || (unsigned)desc->empty_row > HEED_EMPTY_ROW_MEAN ||
-         !isfinite(desc->scale);
+  const uint32_t more = (uint32_t)desc->score | (uint32_t)desc->norm | (uint32_t)desc->causal |
+                        desc->window | desc->row_count | desc->query_padding.id |
+                        (uint32_t)desc->causal_offset | desc->causal_offsets.id;
+  return more || desc->softcap != 0.0f || !desc->merge_heads ||
+         (unsigned)desc->empty_row > HEED_EMPTY_ROW_MEAN || !isfinite(desc->scale);
 }
 
 static heed_status check_attributes(const heed_attention_desc *desc, uint32_t queries,
