@@ -191,7 +191,7 @@ static heed_status add_result(heed_onnx_result *result, heed_onnx_evaluator *e, 
   heed_onnx_array *copy;
   HEED_TRY(fetch(&call, value, &from));
   const char *dtype = heed_onnx_type_safetensors(from->type);
-  if (!dtype) return heed_onnx_refuse(&call, HEED_UNSUPPORTED, "its type cannot be written");
+  if (!dtype) return heed_onnx_refuse(&call, HEED_UNSUPPORTED, "a type that no output file has");
   HEED_TRY(heed_onnx_make(&call, from->type, from->rank, from->dims, &copy));
   memcpy(copy->data, from->data, (size_t)from->count * sizeof *from->data);
   result->arrays[result->count++] = copy;
