@@ -1,7 +1,7 @@
 #version 450
 // y = activation(x W^T + bias) + residual; y [rows, columns], or head-major [parts, B, H, T, D]
 // where column n belongs to part n / (H D), head n / D % H. Bindings: 0 x, 1 weight in panels, 2
-// bias, 3 residual, 4 y, 5 counter.
+// bias, 3 residual, 4 y, 5 counter; of a weight in int8 also 6 grids of the rows, 7 scales.
 // Where rows and columns make too few workgroups the depth is cut too: among the GROUPS of a
 // workgroup, then among workgroups. Workgroup z sums its share and stores that alone, [slices,
 // rows, columns] into y; linear_sum.comp adds them in their order and does the rest. params.slice:

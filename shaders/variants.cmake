@@ -13,8 +13,15 @@ heed_shader(attention_values)
 # Weights in fp16.
 heed_shader(linear_half SOURCE linear.comp DEFINES HEED_HALF)
 heed_shader(patch_embedding_half SOURCE patch_embedding.comp DEFINES HEED_HALF)
+# Weights in int8, by rows that quantise_rows wrote: as floats, and by dot products of four bytes.
+heed_shader(quantise_rows)
+heed_shader(quantise_rows_subgroup SOURCE quantise_rows.comp DEFINES HEED_SUBGROUP)
+heed_shader(linear_int8 SOURCE linear.comp DEFINES HEED_INT8)
+heed_shader(linear_int8_dot SOURCE linear.comp DEFINES HEED_INT8 HEED_DOT)
+heed_shader(linear_int8_texel SOURCE linear.comp DEFINES HEED_INT8 HEED_TEXEL)
 # The same by cooperative matrices.
 heed_shader(linear_matrix SOURCE linear.comp DEFINES HEED_HALF HEED_MATRIX NEEDS HEED_SHADERS_COOPERATIVE)
+heed_shader(linear_int8_matrix SOURCE linear.comp DEFINES HEED_INT8 HEED_MATRIX NEEDS HEED_SHADERS_COOPERATIVE)
 heed_shader(linear_matrix2 SOURCE linear.comp DEFINES HEED_HALF HEED_MATRIX2 NEEDS HEED_SHADERS_COOPERATIVE2 ENV vulkan1.3)
 heed_shader(patch_embedding_matrix SOURCE patch_embedding.comp DEFINES HEED_HALF HEED_MATRIX NEEDS HEED_SHADERS_COOPERATIVE)
 # The same with inputs fetched as texels.

@@ -13,9 +13,6 @@
 
 #include "graph/quantised.h"
 
-/* Sums of a longer row could leave int32: 65,000 * 255 * 128 < 2^31. Longer ones are floats. */
-#define HEED_INT8_MOST_DEPTH 65000u
-
 /* A way of multiplying, compiled once per instruction set. */
 typedef struct heed_cpu_int8 {
   uint32_t rows;    /* of a tile */

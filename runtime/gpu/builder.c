@@ -46,10 +46,15 @@ static bool place_weight(heed_vk_builder *builder, uint64_t bytes, heed_vk_range
     builder->blocks[builder->block_count++] = 0;
   }
   uint64_t *block = &builder->blocks[builder->block_count - 1];
-  *range = (heed_vk_range){HEED_VK_WEIGHTS, (uint32_t)builder->block_count - 1,
-                           *block,          bytes,
-                           false,           false,
-                           false,           false};
+  *range = (heed_vk_range){HEED_VK_WEIGHTS,
+                           (uint32_t)builder->block_count - 1,
+                           *block,
+                           bytes,
+                           false,
+                           false,
+                           false,
+                           false,
+                           false};
   *block += size;
   return true;
 }
@@ -60,7 +65,7 @@ static heed_vk_range find_weight(heed_vk_builder *builder, const heed_vk_weight 
   for (size_t i = 0; i < builder->weight_count; i++) {
     const heed_vk_weight *have = &builder->weights[i];
     if (have->value == want->value && have->panel == want->panel && have->half == want->half &&
-        have->eights == want->eights && have->data == want->data &&
+        have->eights == want->eights && have->int8 == want->int8 && have->data == want->data &&
         have->first_row == want->first_row && have->rows == want->rows &&
         (want->value || have->range.bytes == bytes))
       return have->range;
@@ -125,7 +130,7 @@ static uint32_t bind_arena(heed_vk_builder *builder, heed_vk_dispatch *dispatch,
    * HEED_ARENA_ALIGNMENT */
   const uint64_t bytes = heed_align_up(at - start + size, 4);
   bind(builder, dispatch, slot,
-       &(heed_vk_range){HEED_VK_ARENA, 0, start, bytes, written, false, false, half});
+       &(heed_vk_range){HEED_VK_ARENA, 0, start, bytes, written, false, false, half, false});
   return (uint32_t)((at - start) / element);
 }
 
@@ -191,7 +196,8 @@ void heed_vk_read_panels(heed_vk_builder *builder, heed_vk_dispatch *dispatch, u
                                  .rows = panels->rows,
                                  .depth = panels->depth,
                                  .eights = panels->eights,
-                                 .half = panels->half};
+                                 .half = panels->half,
+                                 .int8 = panels->int8};
   heed_vk_range range = find_weight(builder, &weight, bytes);
   range.offset += panels->first * one;
   range.bytes = panels->count * one;
@@ -207,7 +213,7 @@ void heed_vk_read_data(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uin
 void heed_vk_scratch(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot,
                      uint64_t offset, uint64_t bytes, bool written) {
   bind(builder, dispatch, slot,
-       &(heed_vk_range){HEED_VK_SCRATCH, 0, offset, bytes, written, false, false, false});
+       &(heed_vk_range){HEED_VK_SCRATCH, 0, offset, bytes, written, false, false, false, false});
   if (offset + bytes > builder->scratch_bytes) builder->scratch_bytes = offset + bytes;
 }
 

@@ -37,6 +37,7 @@ typedef struct heed_vk_range {
   bool texels; /* read as texels of four elements, or one */
   bool single; /* one */
   bool half;   /* fp16 elements, in pairs */
+  bool words;  /* four of 32 bits, as they are */
 } heed_vk_range;
 
 typedef struct heed_vk_dispatch {
@@ -56,12 +57,15 @@ typedef struct heed_vk_dispatch {
 
 /* A constant as it lies in device memory. panel 0: dense, as the graph has it. Otherwise a matrix
  * [rows, depth] is kept in panels of `panel` rows, from first_row on, each [depth][panel], or with
- * eights [depth / 8][panel][8], zeros where rows and depth end; half: in fp16. data: bytes of the
- * builder's own instead of a value. */
+ * eights [depth / 8][panel][8], zeros where rows and depth end; half: in fp16. int8: as it is
+ * stored, after the sums of the panel's rows (int32), [depth / 4][panel][4], or with eights [depth
+ * / 16][panel][16], the depth a multiple of HEED_VK_INT8_UNIT. data: bytes of the builder's own
+ * instead of a value. */
 typedef struct heed_vk_weight {
   uint32_t value, panel, first_row, rows, depth;
   bool eights;
   bool half;
+  bool int8;
   const void *data;
   heed_vk_range range;
 } heed_vk_weight;
@@ -115,20 +119,27 @@ uint32_t heed_vk_read_rows(heed_vk_builder *builder, heed_vk_dispatch *dispatch,
 uint32_t heed_vk_write_some(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot,
                             uint32_t value, uint64_t first, uint64_t count);
 /* Rows [first_row, first_row + rows) of a constant matrix [.., depth] in panels of `panel` rows, in
- * fp16 if so, eight values of the depth side by side if so; `count` of them from `first` on
- * are bound. */
+ * fp16 if so, eight values of the depth side by side if so, in int8 if so; `count` of them from
+ * `first` on are bound. */
 typedef struct heed_vk_panels {
   uint32_t rows, depth, panel;
   bool half;
   uint32_t first, count, first_row;
   bool eights;
+  bool int8;
 } heed_vk_panels;
+#define HEED_VK_INT8_UNIT 16u
 void heed_vk_read_panels(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot,
                          uint32_t value, const heed_vk_panels *panels);
 static inline uint64_t heed_vk_panel_count(uint32_t panel, uint32_t depth, bool eights) {
   return (eights ? ((uint64_t)depth + 7) / 8 * 8 : depth) * panel;
 }
+static inline uint64_t heed_vk_int8_panel_bytes(uint32_t panel, uint32_t depth) {
+  return panel * (sizeof(int32_t) + ((uint64_t)depth + HEED_VK_INT8_UNIT - 1) / HEED_VK_INT8_UNIT *
+                                        HEED_VK_INT8_UNIT);
+}
 static inline uint64_t heed_vk_panel_bytes(const heed_vk_panels *panels) {
+  if (panels->int8) return heed_vk_int8_panel_bytes(panels->panel, panels->depth);
   return heed_vk_panel_count(panels->panel, panels->depth, panels->eights) *
          (panels->half ? sizeof(uint16_t) : sizeof(float));
 }

@@ -61,8 +61,10 @@ typedef struct heed_vk_limits {
   bool half; /* weights of products are kept in fp16 */
   /* values between products and attention are kept in fp16 (gpu/fp16_values.h) */
   bool half_values;
+  bool dot;                /* products of int8 are dot products of four bytes */
   uint64_t texels;         /* of four elements in one binding; 0: read storage buffers instead */
   heed_vk_matrix matrix;   /* what products of fp16 are made with */
+  heed_vk_matrix matrix8;  /* those of int8 */
   heed_vk_matrix2 matrix2; /* those of linear, where it is there */
 } heed_vk_limits;
 

@@ -25,10 +25,20 @@ static uint32_t choose_columns(uint32_t columns, uint32_t lanes) {
 
 #define PAD 16 /* bytes that rows in shared memory are longer, as in tile_matrix.glsl */
 
+static const heed_vk_matrix *matrix_of(const heed_vk_limits *limits, const heed_vk_tile *tile) {
+  return tile->int8 ? &limits->matrix8 : &limits->matrix;
+}
+
+/* Bytes that `step` values of k take in shared memory: of int8, as many as fit 16 bytes and a
+ * matrix. */
+static uint32_t step_bytes(const heed_vk_matrix *m, const heed_vk_tile *tile) {
+  return tile->int8 ? tile->step / (m->depth < 16 ? m->depth : 16) * 16 : tile->step * 2;
+}
+
 static uint64_t shared_bytes(const heed_vk_matrix *m, const heed_vk_tile *tile) {
   const uint64_t rows = (uint64_t)tile->groups * tile->rows * m->rows,
                  columns = (uint64_t)tile->lanes * tile->columns * m->columns;
-  const uint64_t staged = (rows + columns) * (tile->step * 2 + PAD),
+  const uint64_t staged = (rows + columns) * (step_bytes(m, tile) + PAD),
                  strips = (uint64_t)tile->lanes * tile->groups * m->rows * (m->columns * 4 + PAD);
   return staged > strips ? staged : strips;
 }
@@ -37,7 +47,7 @@ static uint64_t shared_bytes(const heed_vk_matrix *m, const heed_vk_tile *tile) 
  * part. */
 static bool try_matrices(const heed_vk_limits *limits, heed_vk_tile *tile, uint32_t down,
                          uint32_t across, uint32_t rows, uint32_t columns) {
-  const heed_vk_matrix *m = &limits->matrix;
+  const heed_vk_matrix *m = matrix_of(limits, tile);
   tile->groups = down;
   tile->lanes = across;
   tile->rows = rows > m->rows ? rows / m->rows : 1;
@@ -59,8 +69,8 @@ static bool try_candidate(const heed_vk_limits *limits, heed_vk_tile *tile) {
   if (!tile->choice || tile->choice > count) return false;
   const matrix_shape *shape =
       &(limits->software ? software_candidates : matrix_candidates)[tile->choice - 1];
-  tile->step = shape->step;
-  return shape->step % limits->matrix.depth == 0 &&
+  tile->step = shape->step * (tile->int8 ? 2 : 1);
+  return tile->step % matrix_of(limits, tile)->depth == 0 &&
          try_matrices(limits, tile, shape->down, shape->across, shape->rows, shape->columns);
 }
 
@@ -69,17 +79,16 @@ static bool try_candidate(const heed_vk_limits *limits, heed_vk_tile *tile) {
  * fp16, which takes fewer to fetch. */
 static bool choose_matrices(const heed_vk_limits *limits, heed_vk_tile *tile, uint32_t rows,
                             uint32_t columns, bool half_x) {
+  const heed_vk_matrix *m = matrix_of(limits, tile);
   if (try_candidate(limits, tile)) return true;
-  tile->step = 32;
+  tile->step = tile->int8 ? 64 : 32;
   /* whose compiler takes a second for each matrix: the smallest that still has more than one of
    * all */
   if (limits->software) {
-    tile->step = limits->matrix.depth;
-    return try_matrices(limits, tile, rows > 32 ? 2 : 1, 2, rows > 32 ? 2 * limits->matrix.rows : 1,
-                        1);
+    tile->step = m->depth;
+    return try_matrices(limits, tile, rows > 32 ? 2 : 1, 2, rows > 32 ? 2 * m->rows : 1, 1);
   }
-  const bool wide = limits->matrix.lanes > 32 ||
-                    (limits->matrix.lanes == 32 && limits->vendor == 0x10DE && half_x);
+  const bool wide = m->lanes > 32 || (m->lanes == 32 && limits->vendor == 0x10DE && half_x);
   const bool many = (uint64_t)heed_vk_divide(rows, 128) * heed_vk_divide(columns, 128) >= 128;
   if (rows <= 32)
     return try_matrices(limits, tile, 1, 4, rows <= 16 ? 16 : 32, 16) ||
@@ -88,6 +97,17 @@ static bool choose_matrices(const heed_vk_limits *limits, heed_vk_tile *tile, ui
       (wide ? try_matrices(limits, tile, 2, 2, 64, 64) : try_matrices(limits, tile, 4, 2, 32, 64)))
     return true;
   return try_matrices(limits, tile, 2, 2, 32, 32) || try_matrices(limits, tile, 1, 2, 32, 32);
+}
+
+static bool choose_matrix_tile(const heed_vk_limits *limits, uint32_t rows, uint32_t columns,
+                               bool half_x, heed_vk_tile *tile) {
+  const heed_vk_matrix *m = matrix_of(limits, tile);
+  tile->matrix = m->rows && choose_matrices(limits, tile, rows, columns, half_x);
+  if (!tile->matrix) return false;
+  tile->panel = tile->lanes * tile->columns * m->columns;
+  tile->x = heed_vk_divide(rows, tile->rows * tile->groups * m->rows);
+  tile->y = heed_vk_divide(columns, tile->panel);
+  return true;
 }
 
 /* Register tiles of GPUs without matrices, by vendor: rows and vec4 of columns an invocation. Sums,
@@ -139,6 +159,27 @@ uint32_t heed_vk_find_choice(const heed_vk_limits *limits, const heed_vk_shape_k
   return limits->choice;
 }
 
+/* Of a kernel without matrices. */
+static void choose_registers(const heed_vk_limits *limits, uint32_t rows, uint32_t columns,
+                             heed_vk_tile *tile) {
+  const uint32_t most = limits->cpu ? MOST_COLUMNS : COUNT(candidates),
+                 choice = tile->choice <= most ? tile->choice : 0;
+  if (limits->cpu) { /* one subgroup a workgroup, large tiles */
+    tile->rows = rows >= 12 ? 16 : rows >= 3 ? 4 : 1;
+    tile->lanes = limits->lanes < 4 ? 4 : limits->lanes > 16 ? 16 : limits->lanes;
+    tile->columns = choice ? choice : choose_columns(columns, tile->lanes);
+  } else {
+    const gpu_shape *shape = choice ? &candidates[choice - 1] : find_shape(limits->vendor);
+    tile->rows = rows >= 4 * shape->rows ? shape->rows : rows >= 8 ? 2 : 1;
+    tile->lanes = shape->lanes;
+    tile->columns = tile->half && shape->half_columns ? shape->half_columns : shape->columns;
+    tile->groups = 128 / shape->lanes;
+  }
+  tile->panel = tile->lanes * tile->columns * 4;
+  tile->x = heed_vk_divide(rows, tile->rows * tile->groups);
+  tile->y = heed_vk_divide(columns, tile->panel);
+}
+
 heed_vk_tile heed_vk_choose_tile(const heed_vk_builder *builder, uint32_t rows, uint32_t columns,
                                  uint32_t depth, const heed_vk_range *x, bool vector) {
   const heed_vk_limits *limits = builder->limits;
@@ -146,31 +187,31 @@ heed_vk_tile heed_vk_choose_tile(const heed_vk_builder *builder, uint32_t rows, 
       .rows = rows, .columns = columns, .depth = depth, .half = limits->half};
   heed_vk_tile tile = {
       .groups = 1, .slices = 1, .half = limits->half, .choice = heed_vk_find_choice(limits, &key)};
-  if (limits->half && limits->matrix.rows &&
-      choose_matrices(limits, &tile, rows, columns, x->half)) {
-    tile.matrix = true;
-    tile.panel = tile.lanes * tile.columns * limits->matrix.columns;
-    tile.x = heed_vk_divide(rows, tile.rows * tile.groups * limits->matrix.rows);
-    tile.y = heed_vk_divide(columns, tile.panel);
-    return tile;
-  }
-  const uint32_t choice = tile.choice <= heed_vk_tile_candidates(limits) ? tile.choice : 0;
-  if (limits->cpu) { /* one subgroup a workgroup, large tiles */
-    tile.rows = rows >= 12 ? 16 : rows >= 3 ? 4 : 1;
-    tile.lanes = limits->lanes < 4 ? 4 : limits->lanes > 16 ? 16 : limits->lanes;
-    tile.columns = choice ? choice : choose_columns(columns, tile.lanes);
-  } else {
-    const gpu_shape *shape = choice ? &candidates[choice - 1] : find_shape(limits->vendor);
-    tile.rows = rows >= 4 * shape->rows ? shape->rows : rows >= 8 ? 2 : 1;
-    tile.lanes = shape->lanes;
-    tile.columns = tile.half && shape->half_columns ? shape->half_columns : shape->columns;
-    tile.groups = 128 / shape->lanes;
-  }
-  tile.panel = tile.lanes * tile.columns * 4;
-  tile.x = heed_vk_divide(rows, tile.rows * tile.groups);
-  tile.y = heed_vk_divide(columns, tile.panel);
+  if (limits->half && choose_matrix_tile(limits, rows, columns, x->half, &tile)) return tile;
+  choose_registers(limits, rows, columns, &tile);
   tile.texels = vector && heed_vk_can_texel(builder, heed_vk_float_bytes(x)) &&
                 heed_vk_can_texel(builder, (uint64_t)tile.y * tile.panel * depth * sizeof(float));
+  return tile;
+}
+
+/* Of whole numbers of 8 bits and floats of 24: more are exact only in the sums of most models. */
+#define MOST_FLOAT_DEPTH 4096
+
+heed_vk_tile heed_vk_choose_int8_tile(const heed_vk_builder *builder, uint32_t rows,
+                                      uint32_t columns, uint32_t depth) {
+  const heed_vk_limits *limits = builder->limits;
+  heed_vk_tile tile = {.groups = 1,
+                       .slices = 1,
+                       .int8 = true,
+                       .bytes = limits->dot || limits->matrix8.rows,
+                       .choice = limits->choice};
+  if (choose_matrix_tile(limits, rows, columns, false, &tile)) return tile;
+  tile.groups = 1;
+  tile.bytes = limits->dot;
+  tile.whole = !tile.bytes && depth > MOST_FLOAT_DEPTH;
+  choose_registers(limits, rows, columns, &tile);
+  tile.texels = !tile.bytes && heed_vk_can_texel(builder, (uint64_t)rows * depth * sizeof(float)) &&
+                heed_vk_can_texel(builder, tile.y * heed_vk_int8_panel_bytes(tile.panel, depth));
   return tile;
 }
 
@@ -178,7 +219,7 @@ heed_vk_tile heed_vk_choose_tile(const heed_vk_builder *builder, uint32_t rows, 
 
 void heed_vk_slice_tile(const heed_vk_builder *builder, uint32_t rows, uint32_t depth,
                         heed_vk_tile *tile) {
-  if (tile->matrix || tile->groups == 1 ||
+  if (tile->matrix || tile->whole || tile->groups == 1 ||
       (uint64_t)tile->x * tile->y * 2 > builder->limits->fill || depth < tile->groups * LEAST_SLICE)
     return;
   tile->sliced = true;
@@ -209,11 +250,12 @@ bool heed_vk_choose_side(const heed_vk_builder *builder, uint32_t rows, uint32_t
 static void append_tile(heed_vk_builder *builder, heed_vk_dispatch *dispatch,
                         const heed_vk_tile *tile, uint32_t depth, uint32_t y,
                         const uint32_t constants[6], const void *push, size_t push_bytes) {
-  const heed_vk_matrix *m = &builder->limits->matrix;
+  const heed_vk_matrix *m = matrix_of(builder->limits, tile);
   uint32_t all[17] = {tile->lanes * tile->groups, tile->rows, tile->columns, tile->lanes,
                       tile->groups};
   memcpy(all + 5, constants, 6 * sizeof *constants);
   all[11] = tile->sliced;
+  all[12] = tile->whole;
   /* a view unpacks texels */
   dispatch->tier = tile->half && !tile->texels ? HEED_VK_TIER_HALF : HEED_VK_TIER_FLOOR;
   heed_vk_set_tile(dispatch, tile->rows * (tile->sliced ? 1 : tile->groups), tile->panel);
@@ -234,8 +276,11 @@ static void append_tile(heed_vk_builder *builder, heed_vk_dispatch *dispatch,
            6 * sizeof *all);
     dispatch->lanes = m->lanes;
   }
-  heed_vk_append(builder, dispatch, all, tile->matrix ? 17 : 12, push, push_bytes, tile->x, y,
-                 tile->slices);
+  heed_vk_append(builder, dispatch, all,
+                 tile->matrix ? 17
+                 : tile->int8 ? 13
+                              : 12,
+                 push, push_bytes, tile->x, y, tile->slices);
 }
 
 /* Panels whose bytes fit one binding, so many that the next begin at an alignment; all of them
@@ -255,6 +300,7 @@ void heed_vk_append_panels(heed_vk_builder *builder, const heed_vk_dispatch *dis
                            const uint32_t constants[6], const void *push, size_t push_bytes,
                            uint32_t *first_panel) {
   panels.eights = tile->matrix && !tile->side;
+  panels.int8 = tile->int8;
   const uint32_t most = panels_once(builder, &panels);
   for (; panels.first < tile->y && builder->status == HEED_OK; panels.first += panels.count) {
     heed_vk_dispatch piece = *dispatch;
@@ -262,6 +308,7 @@ void heed_vk_append_panels(heed_vk_builder *builder, const heed_vk_dispatch *dis
     *first_panel = panels.first;
     heed_vk_read_panels(builder, &piece, 1, weight, &panels);
     if (tile->texels) heed_vk_as_texels(&piece, 1);
+    piece.binding[1].words = tile->int8;
     append_tile(builder, &piece, tile, panels.depth, panels.count, constants, push, push_bytes);
   }
 }

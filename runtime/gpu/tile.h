@@ -9,6 +9,9 @@ typedef struct heed_vk_tile {
   /* rows, vec4 of columns an invocation; invocations along columns; row tiles a workgroup */
   uint32_t rows, columns, lanes, groups;
   bool half;      /* the weight is in fp16 */
+  bool int8;      /* the weight is in int8 */
+  bool bytes;     /* and so is x */
+  bool whole;     /* sums of floats are too long to be exact, and are added as whole numbers */
   bool texels;    /* x and the weight are to be read as texels */
   uint32_t panel; /* columns a workgroup: lanes * columns * 4 */
   uint32_t step;  /* of k in shared memory at a time, with matrices */
@@ -32,6 +35,9 @@ uint32_t heed_vk_tile_candidates(const heed_vk_limits *limits);
 /* x: as bound; vector: it can be read as vec4 along the depth. */
 heed_vk_tile heed_vk_choose_tile(const heed_vk_builder *builder, uint32_t rows, uint32_t columns,
                                  uint32_t depth, const heed_vk_range *x, bool vector);
+/* Of a product in int8, whose x is packed. */
+heed_vk_tile heed_vk_choose_int8_tile(const heed_vk_builder *builder, uint32_t rows,
+                                      uint32_t columns, uint32_t depth);
 /* The tile of a workgroup-wide product instead, where the device has one. */
 bool heed_vk_choose_side(const heed_vk_builder *builder, uint32_t rows, uint32_t columns,
                          heed_vk_tile *tile);

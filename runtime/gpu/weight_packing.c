@@ -59,3 +59,16 @@ heed_status heed_vk_pack_panel(const heed_vk_builder *builder, const heed_vk_wei
   transpose(weight, from, to, rows);
   return weight->half ? to_half(builder, weight, to, error) : HEED_OK;
 }
+
+void heed_vk_pack_int8_panel(const heed_vk_weight *weight, uint32_t rows, const int8_t *from,
+                             void *to) {
+  const uint32_t panel = weight->panel, beside = weight->eights ? 16 : 4;
+  int32_t *sums = to;
+  int8_t *numbers = (int8_t *)(sums + panel);
+  memset(to, 0, (size_t)heed_vk_int8_panel_bytes(panel, weight->depth));
+  for (uint32_t r = 0; r < rows; r++)
+    for (uint32_t k = 0; k < weight->depth; k++, from++) {
+      numbers[((size_t)(k / beside) * panel + r) * beside + k % beside] = *from;
+      sums[r] += *from;
+    }
+}

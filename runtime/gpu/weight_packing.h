@@ -15,5 +15,8 @@ uint64_t heed_vk_pack_bytes(const heed_vk_builder *builder);
  * that fp16 does not hold). */
 heed_status heed_vk_pack_panel(const heed_vk_builder *builder, const heed_vk_weight *weight,
                                uint32_t rows, const float *from, float *to, heed_error *error);
+/* The same of a weight in int8. */
+void heed_vk_pack_int8_panel(const heed_vk_weight *weight, uint32_t rows, const int8_t *from,
+                             void *to);
 
 #endif

@@ -5,6 +5,9 @@
 
 #include "graph/graph.h"
 
+/* Sums of a longer row could leave int32: 65,000 * 255 * 128 < 2^31. Longer ones are floats. */
+#define HEED_INT8_MOST_DEPTH 65000u
+
 typedef struct heed_quantised {
   const float *scale; /* one per row */
   uint64_t depth;     /* elements of a row */

@@ -28,7 +28,8 @@ layout(constant_id = 7) const uint HAS_BIAS = 0; // 2: it can be read as vec4
 // y and residual can be reached as vec4; 2: y is fp16
 layout(constant_id = 8) const uint VECTOR_OUT = 0;
 
-#ifdef HEED_TEXEL
+#if defined HEED_INT8 // tile_int8.glsl and tile_matrix.glsl read them in their own ways
+#elif defined HEED_TEXEL
 // Software devices fetch texels of four elements several times faster than they read storage
 // buffers. The weight's are fp32 or fp16, as its view says.
 layout(binding = 0) uniform samplerBuffer x_texels;
@@ -63,7 +64,9 @@ layout(std430, binding = 2) readonly buffer Bias4 { vec4 bias4[]; };
 #endif
 #ifdef TILE_SLICES // the includer's word for GROUPS being slices of the depth, which it knows how
                    // to begin inside of
+#ifndef HEED_INT8
 shared vec4 tile_part[gl_WorkGroupSize.x];
+#endif
 #endif
 
 uint tile_at;
@@ -88,6 +91,8 @@ vec4 tile_bias(uint column) {
 #include "include/tile_matrix2.glsl"
 #elif defined HEED_MATRIX
 #include "include/tile_matrix.glsl"
+#elif defined HEED_INT8
+#include "include/tile_int8.glsl"
 #else
 const uint TILE_PANEL = LANES * COLUMNS; // vec4 a row of a panel
 

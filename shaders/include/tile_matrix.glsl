@@ -22,11 +22,16 @@ layout(constant_id = 16) const uint WHOLE = 0;     // the depth is a multiple of
 
 const uint TILE_ROWS = GROUPS * ROWS * M, TILE_COLUMNS = LANES * COLUMNS * N;
 const uint THREADS = LANES * GROUPS * SUBGROUP;
-// Shared memory is read and written by 16 bytes: eight values of k, or four of a sum. A row has 16
-// bytes more, for the banks.
-const uint EIGHTS = STEP / 8, STRIDE = EIGHTS + 1, STRIP_STRIDE = N / 4 + 1;
+// Shared memory is read and written by 16 bytes: eight values of k, sixteen of int8, or four of a
+// sum. A row has 16 bytes more, for the banks.
+#ifdef HEED_INT8
+const uint UNIT = K < 16 ? K : 16;
+#else
+const uint UNIT = 8;
+#endif
+const uint UNITS = STEP / UNIT, STRIDE = UNITS + 1, STRIP_STRIDE = N / 4 + 1;
 const uint STAGED = (TILE_ROWS + TILE_COLUMNS) * STRIDE, STRIPS = LANES * GROUPS * M * STRIP_STRIDE;
-const uint X_COUNT = TILE_ROWS * EIGHTS, W_COUNT = TILE_COLUMNS * EIGHTS;
+const uint X_COUNT = TILE_ROWS * UNITS, W_COUNT = TILE_COLUMNS * UNITS;
 const uint X_EACH = (X_COUNT + THREADS - 1) / THREADS, W_EACH = (W_COUNT + THREADS - 1) / THREADS;
 const bool X_HALF = VECTOR == 2 || VECTOR == 3;
 
@@ -38,6 +43,13 @@ uint tile_row_place(uint row);
 uint tile_column_place(uint column);
 void tile_put(uint at, vec4 v);
 
+// Threads past the last element take it once more, the same.
+uint x_of(uint i) { return min(gl_LocalInvocationID.x + i * THREADS, X_COUNT - 1); }
+uint w_of(uint i) { return min(gl_LocalInvocationID.x + i * THREADS, W_COUNT - 1); }
+
+#ifdef HEED_INT8
+#include "include/tile_matrix_int8.glsl"
+#else
 // Of the next step: x as it is in memory where that is fp32; both as they are staged. A value that
 // is converted after the products has no register of its own beside the one it is kept in.
 uvec4 loaded_x[X_HALF ? 1 : 2 * X_EACH], next_x[X_EACH], next_w[W_EACH];
@@ -54,18 +66,14 @@ vec4 fetch_four(uint base, uint k) {
 }
 uvec2 fetch_half(uint base, uint k) { return x_half[(base + tile_element(last_four(k))) >> 2]; }
 
-// Threads past the last element take it once more, the same.
-uint x_of(uint i) { return min(gl_LocalInvocationID.x + i * THREADS, X_COUNT - 1); }
-uint w_of(uint i) { return min(gl_LocalInvocationID.x + i * THREADS, W_COUNT - 1); }
-
 // The last eight of a row stands for those past it.
 uint last_eight(uint k) { return WHOLE != 0 ? k : min(k, params.depth - 8); }
 
 void fetch(uint k0) {
   const uint row0 = gl_WorkGroupID.x * TILE_ROWS, eights = (params.depth + 7) / 8;
   [[unroll]] for (uint i = 0; i < X_EACH; i++) {
-    const uint base = tile_base(min(row0 + x_of(i) / EIGHTS, params.rows - 1)),
-               k = k0 + x_of(i) % EIGHTS * 8;
+    const uint base = tile_base(min(row0 + x_of(i) / UNITS, params.rows - 1)),
+               k = k0 + x_of(i) % UNITS * 8;
     if (VECTOR == 3) {
       next_x[i] = x8[(base + tile_element(last_eight(k))) >> 3];
     } else if (X_HALF) {
@@ -96,7 +104,7 @@ void settle(uint k0) {
   const bool ends = WHOLE == 0 && k0 + STEP > params.depth;
   [[unroll]] for (uint i = 0; i < X_EACH; i++) {
     if (!X_HALF) next_x[i] = uvec4(pack_half(loaded_x[2 * i]), pack_half(loaded_x[2 * i + 1]));
-    const uint k = k0 + x_of(i) % EIGHTS * 8;
+    const uint k = k0 + x_of(i) % UNITS * 8;
     const bool first = k < params.depth, second = k + 4 < params.depth;
     if (ends) next_x[i] = mix(uvec4(0), next_x[i], bvec4(first, first, second, second));
   }
@@ -105,11 +113,12 @@ void settle(uint k0) {
 }
 
 void stage() {
-  [[unroll]] for (uint i = 0; i < X_EACH; i++)
-      staged[x_of(i) / EIGHTS * STRIDE + x_of(i) % EIGHTS] = next_x[i];
+  [[unroll]] for (uint i = 0; i < X_EACH; i++) staged[x_of(i) / UNITS * STRIDE + x_of(i) % UNITS] =
+      next_x[i];
   [[unroll]] for (uint i = 0; i < W_EACH; i++)
       staged[(TILE_ROWS + w_of(i) % TILE_COLUMNS) * STRIDE + w_of(i) / TILE_COLUMNS] = next_w[i];
 }
+#endif
 
 HEED_SUM(M, N) sum[ROWS * COLUMNS];
 
@@ -118,11 +127,11 @@ void multiply(uint down, uint across) {
   [[unroll]] for (uint k = 0; k < STEP; k += K) {
     HEED_FACTOR_A(M, K) a[ROWS];
     [[unroll]] for (uint i = 0; i < ROWS; i++)
-        coopMatLoad(a[i], staged, (down * ROWS + i) * M * STRIDE + k / 8, STRIDE,
+        coopMatLoad(a[i], staged, (down * ROWS + i) * M * STRIDE + k / UNIT, STRIDE,
                     gl_CooperativeMatrixLayoutRowMajor);
     [[unroll]] for (uint j = 0; j < COLUMNS; j++) {
       HEED_FACTOR_B(K, N) b;
-      coopMatLoad(b, staged, (TILE_ROWS + (across * COLUMNS + j) * N) * STRIDE + k / 8, STRIDE,
+      coopMatLoad(b, staged, (TILE_ROWS + (across * COLUMNS + j) * N) * STRIDE + k / UNIT, STRIDE,
                   gl_CooperativeMatrixLayoutColumnMajor);
       [[unroll]] for (uint i = 0; i < ROWS; i++) sum[i * COLUMNS + j] =
           coopMatMulAdd(a[i], b, sum[i * COLUMNS + j]);
@@ -136,6 +145,7 @@ const uint EACH = (M * N / 4 + SUBGROUP - 1) / SUBGROUP;
 uint lane_row(uint e) { return (gl_SubgroupInvocationID + e * SUBGROUP) / (N / 4); }
 uint lane_column() { return gl_SubgroupInvocationID % (N / 4) * 4; }
 
+#ifndef HEED_INT8
 // Counts the finite values of a row of x that fp16 does not hold: of a row whose sum is no number,
 // since they have become Inf.
 void count_past(uint row) {
@@ -148,16 +158,23 @@ void count_past(uint row) {
   if (past != 0) atomicAdd(past_fp16, past);
 }
 bool is_number(float v) { return (floatBitsToUint(v) & 0x7F800000u) != 0x7F800000u; }
+#endif
 
 void finish(uint row0, uint column0) {
   uint rows[ROWS * EACH];
   [[unroll]] for (uint i = 0; i < ROWS; i++) [[unroll]] for (uint e = 0; e < EACH; e++)
       rows[i * EACH + e] = tile_row_place(row0 + i * M + lane_row(e));
   const uint strip = gl_SubgroupID * M * STRIP_STRIDE;
+#ifndef HEED_INT8
   uint lost = 0; // rows whose first column is no number, a bit each
+#endif
   [[unroll]] for (uint j = 0; j < COLUMNS; j++) {
     const uint column = column0 + j * N + lane_column(), place = tile_column_place(column);
     const vec4 b = HAS_BIAS != 0 ? tile_bias(column) : vec4(0.0);
+#ifdef HEED_INT8
+    const vec4 scales = heed_column_scales(column);
+    const ivec4 totals = tile_totals(column);
+#endif
     [[unroll]] for (uint i = 0; i < ROWS; i++) {
       HEED_SUBGROUP_MEETS();
       coopMatStore(sum[i * COLUMNS + j], staged, strip, STRIP_STRIDE,
@@ -166,9 +183,15 @@ void finish(uint row0, uint column0) {
       [[unroll]] for (uint e = 0; e < EACH; e++) {
         const uint r = lane_row(e), row = row0 + i * M + r;
         if (r >= M || row >= params.rows || column >= params.columns) continue;
-        const vec4 sums = uintBitsToFloat(staged[strip + r * STRIP_STRIDE + lane_column() / 4]),
-                   v = heed_activate(KIND, sums + b);
+        const uvec4 bits = staged[strip + r * STRIP_STRIDE + lane_column() / 4];
+#ifdef HEED_INT8
+        precise const vec4 y =
+            heed_widen(row, scales, vec4(heed_without_zero(row, totals, ivec4(bits)))) + b;
+        const vec4 v = heed_activate(KIND, y);
+#else
+        const vec4 sums = uintBitsToFloat(bits), v = heed_activate(KIND, sums + b);
         if (!X_HALF && j == 0 && column == 0 && !is_number(sums.x)) lost |= 1u << (i * EACH + e);
+#endif
         if (VECTOR_OUT != 0)
           tile_put(rows[i * EACH + e] + place, v);
         else
@@ -176,14 +199,16 @@ void finish(uint row0, uint column0) {
       }
     }
   }
+#ifndef HEED_INT8
   if (X_HALF || lost == 0) return;
   for (uint n = 0; n < ROWS * EACH; n++)
     if ((lost >> n & 1u) != 0) count_past(row0 + n / EACH * M + lane_row(n % EACH));
+#endif
 }
 
 void tile_run() {
   const uint down = gl_SubgroupID / LANES, across = gl_SubgroupID % LANES;
-  [[unroll]] for (uint i = 0; i < ROWS * COLUMNS; i++) sum[i] = HEED_SUM(M, N)(0.0);
+  [[unroll]] for (uint i = 0; i < ROWS * COLUMNS; i++) sum[i] = HEED_SUM(M, N)(0);
   fetch(TILE_FIRST);
   settle(TILE_FIRST);
   for (uint k0 = TILE_FIRST; k0 < TILE_END; k0 += STEP) {

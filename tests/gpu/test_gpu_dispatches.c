@@ -299,16 +299,64 @@ static void test_pack(void **state) {
   assert_non_null(strstr(error.message, "cpu: a weight of a product overflows fp16"));
 }
 
+#if defined(HEED_INT8)
+/* x [rows, 40] by a weight [100, 40] in int8, then what was dispatched: two kernels, in bytes. */
+static void build_int8(fixture *f, const char *product, uint64_t row_bytes) {
+  enum { ROWS = 300, DEPTH = 40, COLUMNS = 100 };
+  static const int8_t numbers[COLUMNS * DEPTH];
+  const heed_quantised_desc weight = {.struct_size = sizeof weight,
+                                      .shape = HEED_SHAPE(COLUMNS, DEPTH),
+                                      .scale = zeros,
+                                      .data = numbers};
+  const heed_linear_desc desc = {.struct_size = sizeof desc,
+                                 .x = input(f, "x", HEED_SHAPE(ROWS, DEPTH)),
+                                 .weight = heed_define_quantised(f->graph, &weight)};
+  heed_define_linear(f->graph, &desc);
+  build(f);
+  assert_int_equal(f->builder.dispatch_count, 2);
+  const heed_vk_dispatch *rows = &f->builder.dispatches[0], *sums = &f->builder.dispatches[1];
+  assert_memory_equal(heed_vk_shader_name(rows->shader), "quantise_rows", 13);
+  assert_string_equal(heed_vk_shader_name(sums->shader), product);
+  assert_int_equal(rows->binding[1].bytes, ROWS * row_bytes);
+  assert_int_equal(sums->binding[0].bytes, ROWS * row_bytes);
+  /* panels of 128 columns or of 64, and 48 values of k: 40, filled up */
+  assert_true(sums->binding[1].bytes == 128 * (48 + 4) || sums->binding[1].bytes == 64 * (48 + 4));
+  assert_int_equal(sums->binding[7].bytes, COLUMNS * sizeof(float));
+}
+
+static void test_int8_floats(void **state) { build_int8(*state, "linear_int8", 96); }
+
+static void test_int8_dot(void **state) {
+  fixture *f = *state;
+  f->limits.dot = true;
+  build_int8(f, "linear_int8_dot", 48);
+}
+
+static void test_int8_matrix(void **state) {
+  fixture *f = *state;
+  f->limits.tier = HEED_VK_TIER_COOPERATIVE;
+  f->limits.shared = 32768;
+  f->limits.invocations = 1024;
+  f->limits.matrix8 = (heed_vk_matrix){16, 16, 32, 32};
+  build_int8(f, "linear_int8_matrix", 48);
+}
+#endif
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(test_every_op, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_split, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_fp16_values, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_fp16_attention, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_fp16_rotary, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_shapes, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_names, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_pack, setup, teardown),
+    cmocka_unit_test_setup_teardown(test_every_op, setup, teardown),
+    cmocka_unit_test_setup_teardown(test_split, setup, teardown),
+    cmocka_unit_test_setup_teardown(test_fp16_values, setup, teardown),
+    cmocka_unit_test_setup_teardown(test_fp16_attention, setup, teardown),
+    cmocka_unit_test_setup_teardown(test_fp16_rotary, setup, teardown),
+    cmocka_unit_test_setup_teardown(test_shapes, setup, teardown),
+    cmocka_unit_test_setup_teardown(test_names, setup, teardown),
+    cmocka_unit_test_setup_teardown(test_pack, setup, teardown),
+#if defined(HEED_INT8)
+    cmocka_unit_test_setup_teardown(test_int8_floats, setup, teardown),
+    cmocka_unit_test_setup_teardown(test_int8_dot, setup, teardown),
+    cmocka_unit_test_setup_teardown(test_int8_matrix, setup, teardown),
+#endif
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,10 +28,10 @@ static bool starts(const char *line, const char *with) {
   return strncmp(line, with, strlen(with)) == 0;
 }
 
-/* v_fma_f32, v_fmac_f32, v_pk_fma_f16, v_fma_mix_f32, v_mac_f32, v_mad_f32; two may stand in a
- * v_dual. */
+/* v_fma_f32, v_fmac_f32, v_pk_fma_f16, v_fma_mix_f32, v_mac_f32, v_mad_f32, v_dot4_i32_i8; two
+ * may stand in a v_dual. */
 static int count_fma(const char *line) {
-  static const char *const names[] = {"_fma", "_mac_f", "_mad_f", "_mad_mix"};
+  static const char *const names[] = {"_fma", "_mac_f", "_mad_f", "_mad_mix", "_dot4"};
   int count = 0;
   for (size_t i = 0; starts(line, "v_") && i < sizeof names / sizeof *names; i++)
     for (const char *at = line; (at = strstr(at, names[i])); at++) count++;

@@ -18,16 +18,19 @@
 
 typedef struct workload {
   const char *name;
-  uint32_t batch;         /* of ViT-B; 0: */
+  uint32_t batch;         /* of ViT-B; int8: of the products of one of its blocks; 0: */
   uint32_t tokens, depth; /* an attention of 12 heads; 0: every op, small */
   bool maps;
   uint32_t rows; /* of a product of fp32 numbers, 768 to 768; not 0: that alone */
+  bool int8;
 } workload;
 
 static const workload workloads[] = {
     {"vit_b_batch_1", 1, 0, 0, false, 0},
     {"vit_b_batch_32", 32, 0, 0, false, 0},
     {"vit_b_maps", 1, 0, 0, true, 0},
+    {"vit_b_int8_batch_1", 1, 0, 0, false, 0, true},
+    {"vit_b_int8_batch_32", 32, 0, 0, false, 0, true},
     {"attention_d64_t197", 0, 197, 64, false, 0},
     {"attention_d64_t1024", 0, 1024, 64, false, 0},
     {"attention_d64_t4096", 0, 4096, 64, false, 0},
@@ -93,7 +96,48 @@ static heed_status define_product(subject *s, const workload *w, heed_error *err
   return heed_graph_status(s->graph, error);
 }
 
+static heed_status read_nothing(void *user, uint64_t first, uint64_t count, void *to,
+                                heed_error *error) {
+  (void)user, (void)first;
+  memset(to, 0, (size_t)count);
+  return heed_fail(error, HEED_IO, "weights are not read");
+}
+
+static heed_value product(heed_graph *graph, heed_linear_desc desc, uint32_t columns,
+                          uint32_t depth) {
+  static const float scale[4 * 768];
+  static const float bias[4 * 768];
+  const heed_quantised_desc weight = {.struct_size = sizeof weight,
+                                      .shape = HEED_SHAPE(columns, depth),
+                                      .scale = scale,
+                                      .read = read_nothing};
+  const heed_constant_desc biases = {
+      .struct_size = sizeof biases, .dtype = HEED_F32, .shape = HEED_SHAPE(columns), .data = bias};
+  desc.struct_size = sizeof desc;
+  desc.weight = heed_define_quantised(graph, &weight);
+  desc.bias = heed_define_constant(graph, &biases);
+  return heed_define_linear(graph, &desc);
+}
+
+/* The four products of a block. */
+static heed_status define_int8(subject *s, const workload *w, heed_error *error) {
+  enum { WIDE = 768, TOKENS = 197 };
+  const heed_status status = heed_graph_create(s->context, &s->graph, error);
+  if (status != HEED_OK) return status;
+  const heed_shape shape = HEED_SHAPE(w->batch, TOKENS, WIDE);
+  const heed_value x = heed_define_input(s->graph, "x", HEED_F32, &shape);
+  heed_graph_output(s->graph, product(s->graph, (heed_linear_desc){.x = x, .heads = 12, .parts = 3},
+                                      3 * WIDE, WIDE));
+  const heed_value y = product(s->graph, (heed_linear_desc){.x = x, .residual = x}, WIDE, WIDE);
+  const heed_value hidden = product(
+      s->graph, (heed_linear_desc){.x = y, .activation = HEED_ACTIVATION_GELU}, 4 * WIDE, WIDE);
+  heed_graph_output(
+      s->graph, product(s->graph, (heed_linear_desc){.x = hidden, .residual = y}, WIDE, 4 * WIDE));
+  return heed_graph_status(s->graph, error);
+}
+
 static heed_status define(subject *s, const workload *w, heed_error *error) {
+  if (w->int8) return define_int8(s, w, error);
   if (w->rows) return define_product(s, w, error);
   if (w->batch) return define_vit(s, w, error);
   if (w->tokens) return define_attention(s, w, error);

@@ -15,7 +15,7 @@ What a driver does not give is null. Without --json the array goes to stdout.
 
   DEVICE       navi31 gfx1201 navi21 vega10 ampere turnip740 turnip618 m1 (these without an argument);
                navi33 vangogh navi10 vega20 raven polaris10 polaris12 bonaire stoney turing turnip660 turnip730 turnip750 turnip830
-  --workload   the beginning of a name: vit_b_batch_1, vit_b_batch_32, vit_b_maps, attention_d64_t197, attention_d64_t1024,
+  --workload   the beginning of a name: vit_b_batch_1, vit_b_batch_32, vit_b_maps, vit_b_int8_batch_1, vit_b_int8_batch_32, attention_d64_t197, attention_d64_t1024,
                attention_d64_t4096, attention_d64_t1024_maps, the same for d128, every_op; all without it
   --disassembly  a folder that gets the machine code, one file a pipeline
 

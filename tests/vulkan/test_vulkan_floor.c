@@ -90,7 +90,7 @@ static void take(module_facts *m, const uint32_t *at) {
 
 static bool above_the_floor(const char *name) {
   return strstr(name, "_subgroup") || strstr(name, "matrix") || strstr(name, "tensor") ||
-         strstr(name, "ceiling_");
+         strstr(name, "ceiling_") || strstr(name, "_dot");
 }
 
 static void read_module(module_facts *m, const uint32_t *words, size_t bytes, uint32_t width) {

@@ -22,6 +22,8 @@ typedef struct heed_vulkan_test {
   /* number of the tile that heed_vulkan_tune tries, for every product and attention; 0: as
    * measured, or as the tables say */
   uint32_t choice;
+  /* 1: no dot products of int8; 2: also where the device has no instruction for them */
+  uint32_t integer_dot;
   bool truncates; /* what kernels round to fp16 is rounded toward zero */
   /* Dispatches have no workgroups: a run costs what the host and the driver take, and computes
    * nothing. */

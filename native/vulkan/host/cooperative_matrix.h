@@ -24,10 +24,11 @@ typedef struct heed_vk_matrix_wants {
   const char *extensions[HEED_VK_MATRIX_EXTENSIONS];
 } heed_vk_matrix_wants;
 
-/* The first shape of the kernels' list that the device takes with fp16 factors and fp32 sums in a
- * subgroup whose size can be required; rows 0: none, or it lacks something else that the kernels
- * need. */
-heed_vk_matrix heed_vk_find_matrix(const heed_vk_instance *instance, VkPhysicalDevice physical);
+/* The first shapes of the kernels' lists that the device takes in a subgroup whose size can be
+ * required: with fp16 factors and fp32 sums, and with s8 factors and s32 sums. rows 0: none, or it
+ * lacks something else that the kernels need. */
+void heed_vk_find_matrices(const heed_vk_instance *instance, VkPhysicalDevice physical,
+                           heed_vk_matrix *halves, heed_vk_matrix *int8);
 /* Fills *wants; the chain points into it. */
 void heed_vk_want_matrix(heed_vk_matrix_wants *wants);
 

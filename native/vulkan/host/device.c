@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "vulkan/host/cooperative_matrix.h"
 #include "vulkan/host/cooperative_matrix2.h"
+#include "vulkan/host/integer_dot.h"
 #include "vulkan/host/subgroup.h"
 #include "vulkan/host/tier.h"
 
@@ -224,7 +225,7 @@ static heed_status choose(heed_vk_device *device, int32_t index,
 }
 
 #define PORTABILITY "VK_KHR_portability_subset" /* a header of betas names it */
-#define MOST_EXTENSIONS 14
+#define MOST_EXTENSIONS 15
 
 /* What is switched on where the device has it. */
 typedef struct device_extras {
@@ -268,7 +269,7 @@ static heed_status find_extras(heed_vk_device *device, device_extras *extras, he
     VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
                                           .pNext = &extras->half_math};
     api->GetPhysicalDeviceFeatures2(device->physical, &features);
-    extras->half_math.shaderInt8 = VK_FALSE;
+    extras->half_math.shaderInt8 = device->limits.matrix8.rows != 0;
     device->has_half_math = extras->half_math.shaderFloat16;
   }
   /* a device that has it must be made with it */
@@ -329,6 +330,13 @@ static heed_status make_device(heed_vk_device *device, heed_vulkan_validation va
     promise.pNext = statistics.pNext;
     statistics.pNext = &promise;
   }
+  VkPhysicalDeviceShaderIntegerDotProductFeaturesKHR dot;
+  if (device->limits.dot) {
+    heed_vk_want_dot(&dot);
+    extras.names[extras.count++] = HEED_VK_DOT_EXTENSION;
+    dot.pNext = (void *)(uintptr_t)statistics.pNext;
+    statistics.pNext = &dot;
+  }
   if (device->test.statistics)
     extras.names[extras.count++] = VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME;
   const VkDeviceCreateInfo info = {
@@ -388,6 +396,13 @@ static bool gains_by_half(const heed_vk_limits *limits) {
          !(limits->vendor == 0x1002 && limits->least_lanes == 64);
 }
 
+/* Where the device has no instruction for them, floats are faster. */
+static bool choose_dot(const heed_vk_device *device) {
+  const heed_vk_dot dot = heed_vk_find_dot(&device->instance, device->physical);
+  if (device->test.floor || device->test.integer_dot == 1) return false;
+  return dot.there && (dot.fast || device->test.integer_dot == 2);
+}
+
 static void set_limits(heed_vk_device *device, const VkPhysicalDeviceLimits *limits,
                        const heed_vulkan_desc *desc) {
   const bool cpu = device->info.type == HEED_VULKAN_CPU && !device->test.gpu_kernels;
@@ -410,6 +425,7 @@ static void set_limits(heed_vk_device *device, const VkPhysicalDeviceLimits *lim
                               limits->minTexelBufferOffsetAlignment, 16),
       .texels = cpu ? limits->maxTexelBufferElements : 0,
   };
+  device->limits.dot = choose_dot(device);
   device->limits.least_lanes = heed_vk_find_least_lanes(&device->instance, device->physical);
   device->limits.half =
       desc->precision == HEED_VULKAN_PRECISION_F16 ||
@@ -424,7 +440,8 @@ static void set_limits(heed_vk_device *device, const VkPhysicalDeviceLimits *lim
   if (device->test.range_limit && device->test.range_limit < device->limits.range)
     device->limits.range = device->test.range_limit;
   if (!cpu && device->limits.half && device->limits.tier >= HEED_VK_TIER_COOPERATIVE)
-    device->limits.matrix = heed_vk_find_matrix(&device->instance, device->physical);
+    heed_vk_find_matrices(&device->instance, device->physical, &device->limits.matrix,
+                          &device->limits.matrix8);
   if (!cpu && device->limits.half && device->limits.tier >= HEED_VK_TIER_COOPERATIVE_2)
     device->limits.matrix2 = heed_vk_find_matrix2(&device->instance, device->physical);
   if (!device->test.floor) return;

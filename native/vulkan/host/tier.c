@@ -37,9 +37,9 @@ static bool has_subgroups(const heed_vk_instance *instance, VkPhysicalDevice phy
  * unpacks (shaders/include/half.glsl). */
 heed_vulkan_tier heed_vk_find_tier(const heed_vk_instance *instance, VkPhysicalDevice physical) {
   if (!has_subgroups(instance, physical)) return HEED_VULKAN_TIER_FLOOR;
-  if (!heed_vk_has_shader(HEED_SHADER_linear_matrix) ||
-      !heed_vk_find_matrix(instance, physical).rows)
-    return HEED_VULKAN_TIER_HALF;
+  heed_vk_matrix halves, int8;
+  heed_vk_find_matrices(instance, physical, &halves, &int8);
+  if (!heed_vk_has_shader(HEED_SHADER_linear_matrix) || !halves.rows) return HEED_VULKAN_TIER_HALF;
   const heed_vk_matrix2 matrix2 = heed_vk_find_matrix2(instance, physical);
   const bool flexible =
       heed_vk_has_shader(HEED_SHADER_linear_matrix2) && (matrix2.wide || matrix2.narrow);

@@ -53,6 +53,7 @@ heed_status heed_vk_choose_matrices(heed_vk_backend *vulkan, const heed_vulkan_d
   if (rates.matrix > 0.0 && rates.matrix >= LEAST_GAIN * rates.f32) return HEED_OK;
   limits->tier = HEED_VK_TIER_HALF;
   memset(&limits->matrix, 0, sizeof limits->matrix);
+  memset(&limits->matrix8, 0, sizeof limits->matrix8);
   memset(&limits->matrix2, 0, sizeof limits->matrix2);
   heed_vk_cache_close(&vulkan->cache); /* its files are named by the tier */
   return heed_vk_cache_open(&vulkan->cache, vulkan->base.context, desc->cache_directory,

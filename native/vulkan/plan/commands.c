@@ -100,9 +100,10 @@ static heed_status make_view(recorder *r, const VkDescriptorBufferInfo *buffer,
   const uint64_t texel = range->single ? 4 : range->half ? 8 : 16;
   const VkBufferViewCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_VIEW_CREATE_INFO,
                                        .buffer = buffer->buffer,
-                                       .format = range->single ? VK_FORMAT_R32_SFLOAT
-                                                 : range->half ? VK_FORMAT_R16G16B16A16_SFLOAT
-                                                               : VK_FORMAT_R32G32B32A32_SFLOAT,
+                                       .format = range->words    ? VK_FORMAT_R32G32B32A32_UINT
+                                                 : range->single ? VK_FORMAT_R32_SFLOAT
+                                                 : range->half   ? VK_FORMAT_R16G16B16A16_SFLOAT
+                                                                 : VK_FORMAT_R32G32B32A32_SFLOAT,
                                        .offset = buffer->offset,
                                        .range = buffer->range / texel * texel};
   *view = &r->commands->views[r->commands->view_count];

@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "base/tensor.h"
 #include "gpu/weight_packing.h"
+#include "graph/quantised.h"
 
 typedef struct upload_job {
   heed_vk_transfer *transfer;
@@ -17,6 +18,7 @@ typedef struct upload_job {
 } upload_job;
 
 static uint64_t panel_bytes(const heed_vk_weight *weight) {
+  if (weight->int8) return heed_vk_int8_panel_bytes(weight->panel, weight->depth);
   return heed_vk_panel_count(weight->panel, weight->depth, weight->eights) *
          (weight->half ? sizeof(uint16_t) : sizeof(float));
 }
@@ -51,19 +53,31 @@ static heed_status upload_dense(upload_job *job, const heed_vk_weight *weight, h
   return HEED_OK;
 }
 
+/* One panel of a weight, from its rows on, to job->packed. */
+static heed_status pack_panel(const upload_job *job, const heed_vk_weight *weight, uint32_t row,
+                              uint32_t rows, heed_error *error) {
+  const heed_graph *graph = job->builder->plan->graph;
+  const uint64_t first = ((uint64_t)weight->first_row + row) * weight->depth,
+                 count = (uint64_t)rows * weight->depth;
+  if (!weight->int8) {
+    HEED_TRY(heed_graph_read_constant(graph, weight->value, first, count, job->source, error));
+    return heed_vk_pack_panel(job->builder, weight, rows, (const float *)(const void *)job->source,
+                              (float *)(void *)job->packed, error);
+  }
+  int8_t *numbers = (int8_t *)job->source;
+  HEED_TRY(heed_quantised_read(heed_graph_quantised(graph, weight->value), first, count, numbers,
+                               error));
+  heed_vk_pack_int8_panel(weight, rows, numbers, job->packed);
+  return HEED_OK;
+}
+
 static heed_status upload_panels(upload_job *job, const heed_vk_weight *weight, heed_error *error) {
   for (uint32_t row = 0; row < weight->rows; row += weight->panel) {
     const uint32_t rows = weight->rows - row < weight->panel ? weight->rows - row : weight->panel;
-    const uint64_t count = (uint64_t)rows * weight->depth;
-    HEED_TRY(heed_graph_read_constant(job->builder->plan->graph, weight->value,
-                                      ((uint64_t)weight->first_row + row) * weight->depth, count,
-                                      job->source, error));
-    HEED_TRY(heed_vk_pack_panel(job->builder, weight, rows,
-                                (const float *)(const void *)job->source,
-                                (float *)(void *)job->packed, error));
+    HEED_TRY(pack_panel(job, weight, row, rows, error));
     HEED_TRY(put(job, weight, row / weight->panel * panel_bytes(weight), job->packed,
                  panel_bytes(weight), error));
-    tell(job, count * sizeof(float));
+    tell(job, (uint64_t)rows * weight->depth * sizeof(float));
   }
   return HEED_OK;
 }

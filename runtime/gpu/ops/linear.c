@@ -1,11 +1,11 @@
 /* linear on a GPU: one product whose epilogue adds bias, activates, adds the residual, or writes
  * head-major. */
-#include "params/linear.h"
+#include "graph/ops/linear.h"
+#include "gpu/ops/linear_int8.h"
 #include "gpu/self_check_graph.h"
 #include "gpu/split_large.h"
 #include "gpu/tile.h"
 #include "graph/op_check.h"
-#include "graph/ops/linear.h"
 
 #define MOST_SLICES 16
 /* values of k: less costs more in adding up than it gains */
@@ -13,18 +13,19 @@
 #define LEAST_MATRIX_SHARE 512
 
 /* Values of k a workgroup sums: all, or so few that slices of the depth make up for workgroups that
- * are missing. */
+ * are missing. Products in int8 stay whole: floats would lose digits of their parts. */
 static uint32_t choose_share(const heed_vk_builder *builder, uint32_t depth,
                              const heed_vk_tile *tile) {
   const uint64_t groups = (uint64_t)tile->x * tile->y, fill = builder->limits->fill;
+  const uint32_t beside = tile->int8 ? HEED_VK_INT8_UNIT : 4;
   const uint32_t unit = tile->matrix   ? tile->step
-                        : tile->sliced ? 4 * tile->groups
-                                       : 4,
+                        : tile->sliced ? beside * tile->groups
+                                       : beside,
                  least = tile->matrix   ? LEAST_MATRIX_SHARE
                          : tile->sliced ? 2 * LEAST_SHARE
                                         : LEAST_SHARE;
   uint64_t slices = 1;
-  if (!tile->side && groups * 2 <= fill && depth >= 2 * least)
+  if (!tile->side && !tile->int8 && groups * 2 <= fill && depth >= 2 * least)
     slices = fill / groups < MOST_SLICES ? fill / groups : MOST_SLICES;
   if (slices > depth / least) slices = depth / least;
   return heed_vk_divide(heed_vk_divide(depth, slices ? (uint32_t)slices : 1), unit) * unit;
@@ -104,28 +105,43 @@ static void bind_slices(heed_vk_builder *builder, heed_vk_dispatch *dispatch, bo
   heed_vk_count_past(builder, dispatch, 5, converts);
 }
 
+/* Whether x can be read as vec4 along the depth. */
+static bool is_vector(const heed_linear_params *params) {
+  return params->depth % 4 == 0 && params->x_origin % 4 == 0;
+}
+
+/* Binds x of a product of floats, and chooses its tile. */
+static heed_vk_tile begin(heed_vk_builder *builder, uint32_t x, heed_linear_params *params,
+                          heed_vk_dispatch *dispatch) {
+  dispatch->shader = HEED_SHADER_linear;
+  params->x_origin = heed_vk_read(builder, dispatch, 0, x);
+  heed_vk_tile tile = heed_vk_choose_tile(builder, params->rows, params->columns, params->depth,
+                                          &dispatch->binding[0], is_vector(params));
+  if (tile.half)
+    dispatch->shader = tile.matrix ? HEED_SHADER_linear_matrix : HEED_SHADER_linear_half;
+  if (heed_vk_choose_side(builder, params->rows, params->columns, &tile))
+    dispatch->shader = HEED_SHADER_linear_matrix2;
+  if (tile.texels) {
+    dispatch->shader = HEED_SHADER_linear_texel;
+    heed_vk_as_texels(dispatch, 0);
+  }
+  return tile;
+}
+
 static void add_part(heed_vk_builder *builder, const heed_node *node, const part *some) {
   const heed_linear_desc *desc = node->desc;
+  const heed_quantised *int8 = heed_vk_int8_of(builder->plan->graph, desc->weight.id);
   heed_linear_params params = make_params(builder, desc, some);
-  heed_vk_dispatch dispatch = {.shader = HEED_SHADER_linear};
-  params.x_origin = heed_vk_read(builder, &dispatch, 0, desc->x.id);
-  const bool vector = params.depth % 4 == 0 && params.x_origin % 4 == 0;
-  heed_vk_tile tile = heed_vk_choose_tile(builder, params.rows, params.columns, params.depth,
-                                          &dispatch.binding[0], vector);
-  if (tile.half)
-    dispatch.shader = tile.matrix ? HEED_SHADER_linear_matrix : HEED_SHADER_linear_half;
-  if (heed_vk_choose_side(builder, params.rows, params.columns, &tile))
-    dispatch.shader = HEED_SHADER_linear_matrix2;
-  if (tile.texels) {
-    dispatch.shader = HEED_SHADER_linear_texel;
-    heed_vk_as_texels(&dispatch, 0);
-  }
+  heed_vk_dispatch dispatch = {.binding_count = 0};
+  heed_vk_tile tile =
+      int8 ? heed_vk_int8_begin(builder, desc->x.id, int8, some->first, &params, &dispatch)
+           : begin(builder, desc->x.id, &params, &dispatch);
   heed_vk_slice_tile(builder, params.rows, params.depth, &tile);
   const uint32_t share = choose_share(builder, params.depth, &tile);
   params.slice = tile.sliced ? share / tile.groups : share;
   tile.slices = heed_vk_divide(params.depth, share);
   const bool split = tile.slices > 1,
-             converts = tile.matrix && !tile.side && !dispatch.binding[0].half;
+             converts = tile.matrix && !tile.side && !int8 && !dispatch.binding[0].half;
   if (split)
     bind_slices(builder, &dispatch, converts, (uint64_t)tile.slices * params.rows * params.columns);
   else
@@ -135,7 +151,7 @@ static void add_part(heed_vk_builder *builder, const heed_node *node, const part
   const bool vector_out =
       run % 4 == 0 && params.y_origin % 4 == 0 && params.residual_origin % 4 == 0;
   const uint32_t constants[6] = {
-      find_reading(&dispatch.binding[0], &params, &tile, vector),
+      find_reading(&dispatch.binding[0], &params, &tile, is_vector(&params)),
       split ? (uint32_t)HEED_ACTIVATION_NONE : (uint32_t)desc->activation,
       desc->bias.id == 0 || split                                      ? 0
       : vector_out && params.columns % 4 + params.bias_origin % 4 == 0 ? 2
@@ -143,8 +159,9 @@ static void add_part(heed_vk_builder *builder, const heed_node *node, const part
       dispatch.binding[4].half ? 2 : vector_out,
       desc->residual.id != 0 && !split,
       desc->heads != 0 && !split};
-  const heed_vk_panels panels = {params.columns, params.depth, tile.panel, tile.half, 0, 0,
-                                 some->first};
+  const uint32_t depth = heed_vk_shape(builder, desc->weight.id)->dim[1];
+  const heed_vk_panels panels = {params.columns, depth,    tile.panel, tile.half, 0, 0,
+                                 some->first,    tile.int8};
   heed_vk_append_panels(builder, &dispatch, &tile, desc->weight.id, panels, constants, &params,
                         sizeof params, &params.first_panel);
   params.slice = share;
@@ -195,6 +212,7 @@ static bool has_key(const heed_vk_shape_key *key) { return key->slices == 0; }
 static bool get_key(const heed_graph *graph, const heed_node *node, const heed_vk_limits *limits,
                     heed_vk_shape_key *key) {
   const heed_linear_desc *desc = node->desc;
+  if (heed_vk_int8_of(graph, desc->weight.id)) return false;
   const uint32_t *weight = heed_graph_record(graph, desc->weight.id)->shape.dim;
   *key = (heed_vk_shape_key){.rows = (uint32_t)(heed_op_count(graph, desc->x) / weight[1]),
                              .columns = weight[0],
@@ -229,8 +247,36 @@ static const heed_vk_op_tune tune = {.get_key = get_key,
                                      .count_candidates = heed_vk_tile_candidates,
                                      .define = define};
 
+#if defined(HEED_INT8)
+static heed_status read_int8(void *user, uint64_t first, uint64_t count, void *to,
+                             heed_error *error) {
+  (void)user, (void)error;
+  for (uint64_t i = 0; i < count; i++)
+    ((int8_t *)to)[i] = (int8_t)((int)((first + i) * 61 % 255) - 127);
+  return HEED_OK;
+}
+
+/* A weight in int8: every tile's tail, and rows that the widest tile takes. */
+static void check_int8(heed_vk_check_graph *c) {
+  static const float scale[HEED_VK_CHECK_ODD] = {0x1p-9f, 0x1p-8f, 0x1p-10f, [36] = 0x1p-9f};
+  const heed_quantised_desc weight = {.struct_size = sizeof weight,
+                                      .shape = HEED_SHAPE(HEED_VK_CHECK_ODD, HEED_VK_CHECK_ODD),
+                                      .scale = scale,
+                                      .read = read_int8};
+  const heed_linear_desc desc = {.struct_size = sizeof desc,
+                                 .x = c->tokens,
+                                 .weight = heed_define_quantised(c->graph, &weight),
+                                 .bias = heed_vk_check_constant(c, HEED_SHAPE(HEED_VK_CHECK_ODD)),
+                                 .activation = HEED_ACTIVATION_GELU};
+  heed_vk_check_keep(c, heed_define_linear(c->graph, &desc));
+}
+#endif
+
 /* Few rows and columns, as a classifier has them. */
 static void check(heed_vk_check_graph *c) {
+#if defined(HEED_INT8)
+  check_int8(c);
+#endif
   const uint32_t classes = 5;
   const heed_linear_desc desc = {
       .struct_size = sizeof desc,

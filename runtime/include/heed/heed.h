@@ -384,7 +384,7 @@ HEED_API heed_value heed_define_constant(heed_graph *graph, const heed_constant_
 
 /* EXPERIMENTAL. A constant F32 [N, ...] that is stored in int8 with one scale per row: element (n,
  * ...) is scale[n] times the stored number. Every op takes it as its floats. As the weight of a
- * linear node the CPU backend keeps it in int8, quantises each row of x to 8 bits and sums in int32
+ * linear node a backend keeps it in int8 and quantises each row of x to 8 bits
  * (docs/quantisation.md). `read` gives elements as int8_t. */
 typedef struct heed_quantised_desc {
   size_t struct_size;
