@@ -43,9 +43,9 @@ static heed_status write_numbers(const heed_vk_check_graph *check, heed_session 
 static heed_status run_session(const heed_vk_check_graph *check, heed_session *session, float *to,
                                heed_error *error) {
   static const int32_t ids[] = {1, 2, 3, 6, 5, 4, 0, 0, 0, 6, 6, 1, 3, 2, 0, 0, 0, 0};
-  HEED_TRY(write_numbers(check, session, check->image, error));
+  if (check->image.id) HEED_TRY(write_numbers(check, session, check->image, error));
   HEED_TRY(write_numbers(check, session, check->tokens, error));
-  HEED_TRY(heed_session_write(session, check->ids, ids, sizeof ids, error));
+  if (check->ids.id) HEED_TRY(heed_session_write(session, check->ids, ids, sizeof ids, error));
   HEED_TRY(heed_session_run(session, NULL, error));
   for (uint32_t id = 0; (id = heed_vk_check_next(check, id));
        to += heed_shape_count(&record_of(check, id)->shape))

@@ -169,25 +169,38 @@ static void fill(float *numbers, size_t count) {
   }
 }
 
-heed_status heed_vk_check_graph_create(heed_context *context, bool models,
-                                       heed_vk_check_graph *check, heed_error *error) {
+/* Numbers, and a graph with tokens. */
+static heed_status start(heed_context *context, checker *check, heed_error *error) {
   *check = (heed_vk_check_graph){.context = context};
   check->numbers = heed_alloc(context, NUMBERS, sizeof *check->numbers);
   if (!check->numbers)
     return heed_fail_memory(error, "self-check", NUMBERS * sizeof *check->numbers);
   fill(check->numbers, NUMBERS);
   HEED_TRY(heed_graph_create(context, &check->graph, error));
+  check->tokens = heed_define_input(check->graph, "tokens", HEED_F32,
+                                    &HEED_SHAPE(BATCH, HEED_VK_CHECK_LENGTH, HEED_VK_CHECK_ODD));
+  return HEED_OK;
+}
+
+heed_status heed_vk_check_graph_create(heed_context *context, bool models,
+                                       heed_vk_check_graph *check, heed_error *error) {
+  HEED_TRY(start(context, check, error));
   check->image = heed_define_input(
       check->graph, "image", HEED_F32,
       &HEED_SHAPE(BATCH, HEED_VK_CHECK_CHANNELS, HEED_VK_CHECK_HEIGHT, HEED_VK_CHECK_WIDTH));
-  check->tokens = heed_define_input(check->graph, "tokens", HEED_F32,
-                                    &HEED_SHAPE(BATCH, HEED_VK_CHECK_LENGTH, HEED_VK_CHECK_ODD));
   check->ids =
       heed_define_input(check->graph, "ids", HEED_I32, &HEED_SHAPE(BATCH, HEED_VK_CHECK_LENGTH));
   for (uint32_t op = 0; op < HEED_OP_KIND_COUNT; op++)
     if (heed_vk_ops[op]->check) heed_vk_ops[op]->check(check);
   define_layer(check);
   if (models) define_models(check);
+  return heed_graph_status(check->graph, error);
+}
+
+heed_status heed_vk_check_graph_create_one(heed_context *context, uint32_t op,
+                                           heed_vk_check_graph *check, heed_error *error) {
+  HEED_TRY(start(context, check, error));
+  heed_vk_ops[op]->check(check);
   return heed_graph_status(check->graph, error);
 }
 

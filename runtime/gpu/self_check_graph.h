@@ -28,7 +28,7 @@ typedef struct heed_vk_check_graph {
   heed_graph *graph;
   float *numbers; /* where constants and inputs come from */
   size_t used;
-  heed_value image, tokens, ids; /* the inputs */
+  heed_value image, tokens, ids; /* the inputs; id 0: without it */
   heed_value patches;            /* [BATCH, 15, WIDE], of the image; where the layer begins */
 } heed_vk_check_graph;
 
@@ -37,6 +37,9 @@ typedef struct heed_vk_check_graph {
  * OUT_OF_MEMORY. */
 heed_status heed_vk_check_graph_create(heed_context *context, bool models,
                                        heed_vk_check_graph *check, heed_error *error);
+/* The case of one op, on `tokens` alone. */
+heed_status heed_vk_check_graph_create_one(heed_context *context, uint32_t op,
+                                           heed_vk_check_graph *check, heed_error *error);
 void heed_vk_check_graph_free(heed_vk_check_graph *check);
 
 /* The id of the result that follows value `id` (0: the first result); 0 where there is none. */

@@ -217,7 +217,50 @@ static void test_small(void **state) {
   check("small_224", 0.0);
 }
 
+/* The kernel of the first product with weights in int8. */
+static void expect_kernel(const subject *s, uint32_t wrong, const char *name) {
+  heed_error error;
+  heed_backend *backend;
+  heed_graph *graph;
+  heed_plan *plan;
+  bool found = false;
+  const heed_vulkan_test played = {.integer_dot = 2, .gpu_kernels = true, .wrong_int8 = wrong};
+  const heed_build_desc build = {.struct_size = sizeof build};
+  heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
+  desc.test = &played;
+  desc.tier = HEED_VULKAN_TIER_FLOOR;
+  assert_ok(heed_vulkan_backend_create(s->context, &desc, &backend, &error));
+  assert_ok(heed_model_build(s->model, &build, &graph, &error));
+  assert_ok(heed_plan_create(graph, backend, NULL, &plan, &error));
+  for (uint32_t i = 0; i < heed_plan_step_count(plan); i++) {
+    heed_plan_step step;
+    heed_plan_step_info(plan, i, &step);
+    for (uint32_t k = 0; k < step.kernel_count; k++) {
+      if (strncmp(step.kernel[k].name, "linear_int8", 11) != 0) continue;
+      assert_string_equal(step.kernel[k].name, name);
+      found = true;
+    }
+  }
+  assert_true(found);
+  heed_plan_destroy(plan);
+  heed_graph_destroy(graph);
+  heed_backend_destroy(backend);
+}
+
+/* A kernel that the check finds wrong is not used. */
+static void test_fall_back(void **state) {
+  (void)state;
+  subject s;
+  bytes whole;
+  vulkan_test_need_device();
+  load(&s, "micro_32", &whole);
+  expect_kernel(&s, 0, "linear_int8_dot");
+  expect_kernel(&s, 1, "linear_int8");
+  release(&s, &whole);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_micro), cmocka_unit_test(test_small)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_micro), cmocka_unit_test(test_small),
+                                     cmocka_unit_test(test_fall_back)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,7 +24,8 @@ typedef struct heed_vulkan_test {
   uint32_t choice;
   /* 1: no dot products of int8; 2: also where the device has no instruction for them */
   uint32_t integer_dot;
-  bool truncates; /* what kernels round to fp16 is rounded toward zero */
+  uint32_t wrong_int8; /* so many kernels of int8, best first, count as wrong */
+  bool truncates;      /* what kernels round to fp16 is rounded toward zero */
   /* Dispatches have no workgroups: a run costs what the host and the driver take, and computes
    * nothing. */
   bool null_dispatch;

@@ -48,8 +48,8 @@ static void make_directories(char *path) {
 
 /* What a caller can force, beside the tier. */
 static uint64_t limits_hash(const heed_vk_limits *limits) {
-  const uint32_t forced[] = {limits->vendor, limits->invocations, limits->shared, limits->bindings,
-                             limits->fill};
+  const uint32_t forced[] = {limits->vendor,   limits->invocations, limits->shared,
+                             limits->bindings, limits->fill,        limits->dot};
   return heed_vk_hash(heed_vk_hash(HEED_VK_HASH_START, forced, sizeof forced), &limits->range,
                       sizeof limits->range);
 }

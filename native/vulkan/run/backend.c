@@ -11,8 +11,10 @@
 #include "gpu/dispatch_list.h"
 #include "gpu/dispatch_summary.h"
 #include "gpu/op.h"
+#include "gpu/ops/linear_int8.h"
 #include "gpu/weight_packing.h"
 #include "vulkan/host/tile_cache.h"
+#include "vulkan/measure/int8_choice.h"
 #include "vulkan/measure/matrix_choice.h"
 #include "vulkan/measure/measured_peak.h"
 #include "vulkan/measure/profile.h"
@@ -20,10 +22,17 @@
 #include "vulkan/run/program.h"
 #include "vulkan/run/submit_budget.h"
 
+static bool has_int8(const heed_plan *plan, const heed_node *node) {
+  const heed_linear_desc *desc = node->desc;
+  return node->op == HEED_OP_KIND_linear && heed_vk_int8_of(plan->graph, desc->weight.id);
+}
+
 static heed_status supports(heed_backend *backend, const heed_plan *plan, const heed_node *node,
                             heed_error *error) {
   heed_vk_backend *vulkan = (heed_vk_backend *)backend;
   heed_vk_builder builder;
+  if (has_int8(plan, node) && !vulkan->device.test.statistics)
+    HEED_TRY(heed_vk_check_int8(vulkan, error));
   heed_vk_builder_start(&builder, plan, &vulkan->device.limits);
   const heed_status status = heed_vk_builder_node(&builder, node, error);
   heed_vk_builder_end(&builder);
