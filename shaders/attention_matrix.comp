@@ -90,7 +90,6 @@ const uint K_EACH = (K_COUNT + THREADS - 1) / THREADS, V_EACH = (V_COUNT + THREA
 const bool K_HALF = (FLAGS & HEED_ATTENTION_KEY_HALF) != 0,
            V_HALF = (FLAGS & HEED_ATTENTION_VALUE_HALF) != 0;
 uvec4 next_key[K_HALF ? K_EACH : 2 * K_EACH];
-uint largest_key; // bits of the largest magnitude that this thread staged
 uvec4 next_value[V_HALF ? 2 * V_EACH : 4 * V_EACH];
 
 uint batch, head, first_row, last_row; // rows, or entries of the list of rows
@@ -223,19 +222,13 @@ void stage_keys() {
     uvec4 eight = next_key[K_HALF ? i : 2 * i];
     if (!K_HALF) {
       const uvec4 more = next_key[2 * i + 1], size = max(eight & 0x7FFFFFFFu, more & 0x7FFFFFFFu);
-      largest_key = max(largest_key, max(max(size.x, size.y), max(size.z, size.w)));
+      if (max(max(size.x, size.y), max(size.z, size.w)) >= PAST_HALF) {
+        heed_past_fp16(eight & 0x7FFFFFFFu);
+        heed_past_fp16(more & 0x7FFFFFFFu);
+      }
       eight = uvec4(pack_half(uintBitsToFloat(eight)), pack_half(uintBitsToFloat(more)));
     }
     staged[e / (Q_DEPTH / 8) * K_STRIDE + e % (Q_DEPTH / 8)] = eight;
-  }
-}
-
-// Once more through the keys, if this thread staged one that fp16 does not hold.
-void count_past_keys(uint low, uint high) {
-  if (K_HALF || largest_key < PAST_HALF) return;
-  for (uint j = low; j < high; j += BLOCK) {
-    fetch_keys(j);
-    [[unroll]] for (uint i = 0; i < 2 * K_EACH; i++) count_past(uintBitsToFloat(next_key[i]));
   }
 }
 
@@ -612,7 +605,6 @@ void main() {
     first_repair = 0xFFFFFFFFu;
     last_repair = 0;
   }
-  largest_key = 0;
   stage_queries();
   barrier();
   load_queries();
@@ -626,7 +618,6 @@ void main() {
   }
   if (!ONE_PASS) count_keys(low, high);
   attend(low, high);
-  count_past_keys(low, high);
   if (has(HEED_ATTENTION_NO_OUTPUT)) return;
   barrier();
   if (last_repair != 0) repair_all(low);
