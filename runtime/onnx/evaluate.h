@@ -39,7 +39,8 @@ typedef struct heed_onnx_op_entry {
 
 /* One table a file of ops, which ends with a name NULL. */
 extern const heed_onnx_op_entry heed_onnx_elementwise[], heed_onnx_layout[], heed_onnx_reduce[],
-    heed_onnx_products[], heed_onnx_norms[], heed_onnx_attentions[], heed_onnx_quantisers[];
+    heed_onnx_products[], heed_onnx_norms[], heed_onnx_attentions[], heed_onnx_quantisers[],
+    heed_onnx_resizes[];
 /* The entry of a node's op; NULL: heed has it not. */
 const heed_onnx_op_entry *heed_onnx_find_op(const heed_onnx_node *node);
 /* The kind of the call's entry. */

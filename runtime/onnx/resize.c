@@ -1,0 +1,186 @@
+/* Resize: axis after axis, each output element a weighted sum of input elements. See evaluate.h. */
+#include <math.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "onnx/evaluate.h"
+
+typedef heed_onnx_array array;
+
+typedef enum filter { NEAREST, LINEAR, CUBIC } filter;
+
+typedef struct resizing {
+  filter filter;
+  const char *place, *nearest; /* coordinate_transformation_mode, nearest_mode */
+  double a;                    /* of the cubic */
+  bool outside, antialias;     /* outside: elements beyond the edge have no weight */
+  double scale[HEED_ONNX_MAX_RANK];
+  uint64_t size[HEED_ONNX_MAX_RANK];
+  /* tf_crop_and_resize: the part of each axis, and what lies beyond it */
+  bool crop;
+  double start[HEED_ONNX_MAX_RANK], end[HEED_ONNX_MAX_RANK], beyond;
+} resizing;
+
+/* Where output element i lies in the input. */
+static double place_of(const resizing *r, uint32_t axis, uint64_t n, uint64_t i) {
+  const double s = r->scale[axis], m = (double)r->size[axis], x = (double)i;
+  if (strcmp(r->place, "asymmetric") == 0) return x / s;
+  const double whole = s * (double)n,
+               last = (double)n - 1; /* whole: a size that may be fractional */
+  if (strcmp(r->place, "align_corners") == 0) return whole != 1 ? x * last / (whole - 1) : 0;
+  if (r->crop && m <= 1) return 0.5 * (r->start[axis] + r->end[axis]) * last;
+  if (r->crop) return r->start[axis] * last + x * (r->end[axis] - r->start[axis]) * last / (m - 1);
+  if (strcmp(r->place, "tf_half_pixel_for_nn") == 0) return (x + 0.5) / s;
+  if (strcmp(r->place, "pytorch_half_pixel") == 0 && m <= 1) return 0;
+  if (strcmp(r->place, "half_pixel_symmetric") == 0)
+    return (double)n / 2 * (1 - m / ((double)n * s)) + (x + 0.5) / s - 0.5;
+  return (x + 0.5) / s - 0.5;
+}
+
+static double nearest_of(const resizing *r, double x) {
+  if (strcmp(r->nearest, "floor") == 0) return floor(x);
+  if (strcmp(r->nearest, "ceil") == 0) return ceil(x);
+  return strcmp(r->nearest, "round_prefer_ceil") == 0 ? floor(x + 0.5) : ceil(x - 0.5);
+}
+
+/* Of a distance in elements. */
+static double weight_of(const resizing *r, double distance) {
+  const double t = fabs(distance), a = r->a;
+  if (r->filter == LINEAR) return t < 1 ? 1 - t : 0;
+  if (t <= 1) return ((a + 2) * t - (a + 3)) * t * t + 1;
+  return t < 2 ? ((a * t - 5 * a) * t + 8 * a) * t - 4 * a : 0;
+}
+
+static uint64_t clamp_index(double at, uint64_t n) {
+  return at < 0 ? 0 : at >= (double)n ? n - 1 : (uint64_t)at;
+}
+
+/* One output element of an axis of n elements `stride` apart. */
+static double sample(const resizing *r, uint32_t axis, const array *x, uint64_t base,
+                     uint64_t stride, uint64_t i) {
+  const uint64_t n = x->dims[axis];
+  const double place = place_of(r, axis, n, i),
+               shrink = r->antialias && r->scale[axis] < 1 ? r->scale[axis] : 1,
+               reach = (r->filter == LINEAR ? 1 : 2) / shrink;
+  double sum = 0, weights = 0;
+  if (r->crop && (place < 0 || place > (double)n - 1)) return r->beyond;
+  if (r->filter == NEAREST)
+    return heed_onnx_number(x, base + clamp_index(nearest_of(r, place), n) * stride);
+  for (double at = floor(place - reach); at <= ceil(place + reach); at++) {
+    double weight = weight_of(r, (at - place) * shrink);
+    if (r->outside && (at < 0 || at >= (double)n)) weight = 0;
+    sum += weight * heed_onnx_number(x, base + clamp_index(at, n) * stride);
+    weights += weight;
+  }
+  return weights != 0 && (r->outside || shrink < 1) ? sum / weights : sum;
+}
+
+static heed_status resize_axis(heed_onnx_call *call, const resizing *r, uint32_t axis,
+                               const array *x, uint32_t type, array **made) {
+  uint64_t dims[HEED_ONNX_MAX_RANK];
+  memcpy(dims, x->dims, sizeof dims);
+  dims[axis] = r->size[axis];
+  HEED_TRY(heed_onnx_make(call, type, x->rank, dims, made));
+  const uint64_t inner = heed_onnx_extent(x, axis + 1, x->rank - axis - 1);
+  for (uint64_t i = 0; i < (*made)->count; i++) {
+    const uint64_t outer = i / inner / dims[axis], along = i / inner % dims[axis];
+    heed_onnx_set(*made, i,
+                  sample(r, axis, x, outer * x->dims[axis] * inner + i % inner, inner, along));
+  }
+  return HEED_OK;
+}
+
+/* One scale for the axes that are named, so that none is larger, or smaller, than asked for. */
+static void keep_aspect(resizing *r, const array *x, const heed_onnx_list *axes, bool larger) {
+  double scale = larger ? 0 : HUGE_VAL;
+  for (uint32_t i = 0; i < axes->count; i++) {
+    const uint32_t axis = (uint32_t)axes->item[i];
+    const double want = (double)r->size[axis] / (double)x->dims[axis];
+    scale = larger ? fmax(scale, want) : fmin(scale, want);
+  }
+  for (uint32_t i = 0; i < axes->count; i++) {
+    const uint32_t axis = (uint32_t)axes->item[i];
+    r->scale[axis] = scale;
+    r->size[axis] = (uint64_t)floor(scale * (double)x->dims[axis] + 0.5);
+  }
+}
+
+static heed_status read_sizes(heed_onnx_call *call, const array *x, resizing *r) {
+  const array *scales = call->opset < 11     ? heed_onnx_input(call, 1)
+                        : call->in_count > 2 ? call->in[2]
+                                             : NULL;
+  heed_onnx_list axes, sizes;
+  HEED_TRY(heed_onnx_read_list(call, "axes", UINT32_MAX, &axes));
+  HEED_TRY(heed_onnx_read_list(call, NULL, call->opset < 11 ? UINT32_MAX : 3, &sizes));
+  for (uint32_t i = 0; !axes.there && i < x->rank; i++) axes.item[axes.count++] = i;
+  const bool by_size = sizes.count > 0;
+  if ((by_size ? sizes.count : scales ? scales->count : 0) != axes.count)
+    return heed_onnx_refuse(call, HEED_INVALID_FILE, "scales or sizes of another number than axes");
+  const array *part = r->crop && call->in_count > 1 ? call->in[1] : NULL;
+  if (r->crop && (!part || part->count != 2 * (uint64_t)axes.count))
+    return heed_onnx_refuse(call, HEED_INVALID_FILE, "a roi of another number than axes");
+  for (uint32_t i = 0; i < x->rank; i++) {
+    r->end[i] = 1;
+    r->scale[i] = 1;
+    r->size[i] = x->dims[i];
+  }
+  for (uint32_t i = 0; i < axes.count; i++) {
+    uint32_t axis;
+    HEED_TRY(heed_onnx_axis(call, axes.item[i], x->rank, &axis));
+    axes.item[i] = axis;
+    if (part) r->start[axis] = heed_onnx_number(part, i);
+    if (part) r->end[axis] = heed_onnx_number(part, axes.count + i);
+    const double n = (double)x->dims[axis],
+                 scale = by_size ? (double)sizes.item[i] / n : heed_onnx_number(scales, i),
+                 size = by_size ? (double)sizes.item[i] : floor(n * scale);
+    if (!(scale > 0) || !(size >= 1) || size > INT32_MAX || n < 1)
+      return heed_onnx_refuse(call, HEED_INVALID_FILE, "invalid scale or size");
+    r->scale[axis] = scale;
+    r->size[axis] = (uint64_t)size;
+  }
+  const char *policy = heed_onnx_text(call, "keep_aspect_ratio_policy", "stretch");
+  if (by_size && strcmp(policy, "stretch") != 0)
+    keep_aspect(r, x, &axes, strcmp(policy, "not_smaller") == 0);
+  return HEED_OK;
+}
+
+static heed_status run_resize(heed_onnx_call *call) {
+  const array *x = heed_onnx_input(call, 0);
+  const char *mode = heed_onnx_text(call, "mode", "nearest");
+  if (!x) return HEED_INVALID_FILE;
+  resizing r = {.filter = strcmp(mode, "linear") == 0  ? LINEAR
+                          : strcmp(mode, "cubic") == 0 ? CUBIC
+                                                       : NEAREST,
+                .place = heed_onnx_text(call, "coordinate_transformation_mode",
+                                        call->opset < 11 ? "asymmetric" : "half_pixel"),
+                .nearest = heed_onnx_text(call, "nearest_mode",
+                                          call->opset < 11 ? "floor" : "round_prefer_floor"),
+                .a = heed_onnx_float(call, "cubic_coeff_a", -0.75),
+                .outside = heed_onnx_integer(call, "exclude_outside", 0) != 0,
+                .antialias = heed_onnx_integer(call, "antialias", 0) != 0};
+  r.crop = strcmp(r.place, "tf_crop_and_resize") == 0;
+  r.beyond = heed_onnx_float(call, "extrapolation_value", 0);
+  HEED_TRY(read_sizes(call, x, &r));
+  array *so_far = NULL;
+  heed_status status = HEED_OK;
+  for (uint32_t axis = 0; status == HEED_OK && axis < x->rank; axis++) {
+    const array *from = so_far ? so_far : x;
+    array *next = NULL;
+    const bool same = r.scale[axis] == 1 && r.size[axis] == x->dims[axis];
+    if (same && (!r.crop || (r.start[axis] == 0 && r.end[axis] == 1))) continue;
+    status =
+        resize_axis(call, &r, axis, from, r.filter == NEAREST ? x->type : HEED_ONNX_DOUBLE, &next);
+    heed_onnx_drop(call->evaluator, so_far);
+    so_far = next;
+  }
+  if (status == HEED_OK) status = heed_onnx_output(call, 0, x->type, x->rank, r.size);
+  for (uint64_t i = 0; status == HEED_OK && i < call->out[0]->count; i++)
+    if (so_far && so_far->type == HEED_ONNX_DOUBLE)
+      heed_onnx_set(call->out[0], i, so_far->data[i].f);
+    else
+      call->out[0]->data[i] = so_far ? so_far->data[i] : x->data[i];
+  heed_onnx_drop(call->evaluator, so_far);
+  return status;
+}
+
+const heed_onnx_op_entry heed_onnx_resizes[] = {{"Resize", run_resize, 0}, {NULL, NULL, 0}};
