@@ -325,7 +325,7 @@ static void add_slice(const float *rows, size_t count, const float *panel, size_
                share = heed_cpu_parts(lines, heed_cpu_parts(count, HEED_TILE_ROWS));
   for (size_t i = 0, line = 0; i < count; i += HEED_TILE_ROWS) {
     const size_t m = count - i < HEED_TILE_ROWS ? count - i : HEED_TILE_ROWS;
-    for (const size_t end = line + share; line < end && line < lines; line++)
+    for (const size_t end = line + share; HEED_PREFETCHES && line < end && line < lines; line++)
       HEED_PREFETCH(next + line * LINE);
     tiles[m].packed(rows + i * depth, panel, depth, sums + i * HEED_TILE_COLUMNS, add);
   }

@@ -21,6 +21,12 @@
 #define HEED_PREFETCH(p) (void)(p)
 #define HEED_PREFETCH_WRITE(p) (void)(p)
 #endif
+/* WebAssembly has no such instruction, and no room for the loops around it. */
+#if defined(__wasm__)
+#define HEED_PREFETCHES false
+#else
+#define HEED_PREFETCHES true
+#endif
 
 /* out [m, W] = (add ? out : 0) + x [m, k] times panel [k, W]; m <= HEED_TILE_ROWS; strides in
  * floats. The sum over k runs in order, then out is added. */

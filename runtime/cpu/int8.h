@@ -19,7 +19,6 @@ typedef struct heed_cpu_int8 {
   uint32_t columns; /* W */
   uint32_t group;   /* G; a group of a row is always 4 bytes */
   uint32_t flip;    /* what packed numbers of a row are q XOR with */
-  bool whole;       /* tiles are of `rows` rows alone, zeros where there is none */
   /* [m]: sums [m, W] = rows [groups][m][G] times panel [groups][W][G] */
   void (*const *tile)(const unsigned char *rows, const int8_t *panel, size_t groups, int32_t *sums);
 } heed_cpu_int8;

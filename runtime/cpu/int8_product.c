@@ -104,7 +104,7 @@ static void pack_row(const heed_cpu_int8 *way, const float *x, size_t depth, con
 
 void heed_cpu_int8_pack_tile(const heed_cpu_int8 *way, const float *x, size_t depth, size_t m,
                              unsigned char *tile, heed_cpu_int8_row *rows) {
-  const size_t step = 4 * (way->whole ? way->rows : m);
+  const size_t step = 4 * (HEED_INT8_WHOLE ? way->rows : m);
   if (m < step / 4) memset(tile, 0, heed_cpu_parts(depth, way->group) * step);
   for (size_t i = 0; i < m; i++) {
     const grid g = choose_grid(x + i * depth, depth, &rows[i]);
@@ -167,10 +167,10 @@ void heed_cpu_int8_product_panel(const heed_cpu_int8 *way, const heed_cpu_produc
   panel_view v = view_panel(way, p, count, panel);
   for (size_t i = 0, done = 0; i < count; i += way->rows) {
     const size_t m = count - i < way->rows ? count - i : way->rows;
-    for (size_t at = 0; at < v.share; at += LINE) HEED_PREFETCH(v.next + at);
+    for (size_t at = 0; HEED_PREFETCHES && at < v.share; at += LINE) HEED_PREFETCH(v.next + at);
     v.next += v.share;
-    prefetch_rows(p, first + i, m, panel * HEED_TILE_COLUMNS);
-    way->tile[way->whole ? way->rows : m](group + i * groups * 4, v.weights, groups, tile);
+    if (HEED_PREFETCHES) prefetch_rows(p, first + i, m, panel * HEED_TILE_COLUMNS);
+    way->tile[HEED_INT8_WHOLE ? way->rows : m](group + i * groups * 4, v.weights, groups, tile);
     widen(tile, rows + i, m, v.scales, v.totals, sums + (i - done) * HEED_TILE_COLUMNS);
     if (i + m < count && i + m - done < FINISH_ROWS) continue;
     heed_cpu_finish(p, sums, first + done, i + m - done, panel);

@@ -65,9 +65,7 @@
     }                                                                                          \
   }
 
-/* WebAssembly has the whole tile alone, for the size of its modules. */
-#if defined(__wasm__)
-#define WHOLE true
+#if HEED_INT8_WHOLE
 #if HEED_INT8_ROWS == 4
 DEFINE_TILE(4)
 #define WHOLE_TILE tile_4
@@ -78,7 +76,6 @@ DEFINE_TILE(6)
 static void (*const tiles[HEED_INT8_ROWS + 1])(const unsigned char *, const int8_t *, size_t,
                                                int32_t *) = {[HEED_INT8_ROWS] = WHOLE_TILE};
 #else
-#define WHOLE false
 DEFINE_TILE(1)
 DEFINE_TILE(2)
 #if HEED_INT8_ROWS >= 4
@@ -125,7 +122,6 @@ static void (*const tiles[HEED_INT8_ROWS + 1])(const unsigned char *, const int8
       .columns = HEED_TILE_COLUMNS,                 \
       .group = HEED_INT8_GROUP,                     \
       .flip = flips,                                \
-      .whole = WHOLE,                               \
       .tile = tiles,                                \
   };
 

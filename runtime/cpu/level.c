@@ -19,12 +19,12 @@ const heed_cpu_term_table heed_cpu_terms = HEED_CPU_TERMS;
 #if defined(HEED_INT8_SIGNED)
 #define TABLE HEED_CPU_SYMBOL(heed_cpu_level_signed)
 #define NAME HEED_SIMD_NAME "sdot"
-#define LABEL HEED_SIMD_LABEL " with dot products"
+#define LABEL HEED_SIMD_LABEL " and dot products"
 #define INT8 HEED_CPU_SYMBOL(heed_cpu_int8_signed)
 #elif defined(HEED_INT8_VNNI) && defined(HEED_SIMD_RELAXED)
 #define TABLE HEED_CPU_SYMBOL(heed_cpu_level_vnni)
 #define NAME HEED_SIMD_NAME "udot"
-#define LABEL HEED_SIMD_LABEL " with dot products"
+#define LABEL HEED_SIMD_LABEL " and dot products"
 #define INT8 HEED_CPU_SYMBOL(heed_cpu_int8_vnni)
 #elif defined(HEED_INT8_VNNI)
 #define TABLE HEED_CPU_SYMBOL(heed_cpu_level_vnni)

@@ -114,7 +114,7 @@ heed_status heed_config_check_int8(const heed_config *config, const heed_checkpo
              *format = text_of(config->json, object, "format");
   if (strcmp(method, "compressed-tensors") != 0 || strcmp(format, "int-quantized") != 0)
     return heed_fail(error, HEED_UNSUPPORTED,
-                     "config.json: unsupported format of quantised weights (found %.*s of %.*s, "
+                     "config.json: unsupported quantised weights (found %.*s of %.*s, "
                      "expected int-quantized of compressed-tensors)",
                      HEED_CUT(format), HEED_CUT(method));
   return HEED_OK;

@@ -6,7 +6,8 @@ import { HeedError, asHeed, cancelled, closed, said } from './error.js'
 import { pause } from './host.js'
 import { address, startModule, startSmall } from './module.js'
 import { ModuleMemory } from './module_memory.js'
-import { hasInt8, isForeign, openSources, withSources } from './source.js'
+/** @import {Beside} from './int8.js' */
+import { isForeign, openSources, withSources } from './source.js'
 /**
  * @import {
  *   AnyMethods, CallContext, CheckCase, EngineOptions, Instance, MethodName, Methods,
@@ -26,8 +27,6 @@ import { hasInt8, isForeign, openSources, withSources } from './source.js'
  * @param {string} pattern
  */
 const partName = (pattern) => pattern.split('|')[0]
-/** Objects of the engine beside have the numbers above. */
-const besides = 2 ** 32
 /** What is not set yet.
  * @type {any} */
 const none = undefined
@@ -53,7 +52,7 @@ export class Engine {
   /** @type {Table<number, Source>} */
   #sources = new Map()
   /** The engine of weights of int8, which this module does not take; its objects' numbers are higher.
-   * @type {Engine | undefined} */
+   * @type {Beside | undefined} */
   #beside
   /** @type {CallContext | undefined} */
   #context
@@ -129,14 +128,7 @@ export class Engine {
     if (context.cancelled()) throw cancelled(method)
     this.#context = context
     try {
-      const { id, model = id } = /** @type {{id?: number, model?: number}} */ (args)
-      if (model !== undefined && model > besides)
-        return await (await import('./int8.js')).callBeside(
-          /** @type {Engine} */ (this.#beside),
-          method,
-          args,
-          context
-        )
+      if (this.#beside?.has(args)) return await this.#beside.call(method, args, context)
       return await /** @type {AnyMethods} */ (/** @type {unknown} */ (this))[method](args, context)
     } catch (error) {
       if (!this.#exports) throw closed('runtime')
@@ -179,14 +171,11 @@ export class Engine {
       await openSources(wanted, context.progress, context.signal)
     )
     try {
-      if (this.#options?.modules || !files.some(hasInt8)) return this.openFiles({ files })
-      const { modules, callBeside } = await import('./int8.js'),
-        options = /** @type {EngineOptions} */ (this.#options)
-      this.#beside ??= await Engine.create({ ...options, modules: modules(options.base) })
-      return await callBeside(this.#beside, 'openFiles', { files }, context)
+      return this.openFiles({ files })
     } catch (error) {
-      for (const file of files) file.close()
-      throw error
+      const { openBeside } = await import('./int8.js')
+      this.#beside = await openBeside(this.#beside, files, error, this.#options, Engine.create)
+      return this.#beside.open(files, context)
     }
   }
 
@@ -515,15 +504,23 @@ export class Engine {
     return this.#module.takeFloats()
   }
 
-  /** @param {Methods['statistics']['args']} args */
-  async statistics(args) {
-    const { info, patch } = this.#ran(args.id)
-    return (await import('./maps.js')).statistics(
-      await this.#part('explain'),
-      info,
-      patch,
-      args,
-      (at) => this.attention({ ...args, ...at })
+  /**
+   * @param {Methods['statistics']['args']} args
+   * @returns {Promise<any>} HeadStatistics[][]
+   */
+  async statistics({ id, layer: only, batch }) {
+    const {
+        info: { layers, heads, tokenNames, rows, columns },
+        patch
+      } = this.#ran(id),
+      { exports, memory, web } = await this.#part('explain')
+    return (only === undefined ? [...Array(layers).keys()] : [only]).map((layer) =>
+      Array.from({ length: heads }, (_, head) =>
+        memory.lend([this.attention({ id, layer, head, batch })], (at) => {
+          exports.map_statistics(web, at, tokenNames.length, rows, columns, patch)
+          return memory.out('statistics')
+        })
+      )
     )
   }
 
@@ -592,20 +589,15 @@ export class Engine {
     return coloursOf(await this.#part('explain'), map)
   }
 
-  /** @returns {import('./index.js').Memory} */
   memory() {
-    const { used = 0, wasm = 0 } = this.#beside?.memory() ?? {}
-    return {
-      used: used + this.#exports.used(this.#web),
-      wasm: wasm + this.#memory.buffer.byteLength
-    }
+    return { used: this.#exports.used(this.#web), wasm: this.#memory.buffer.byteLength }
   }
 
   close() {
     if (!this.#exports) return
     for (const id of [...this.#models.keys()]) this.closeModel({ id })
     this.#parts = {}
-    this.#beside?.close()
+    this.#beside?.engine.close()
     if (this.#allJoined) this.#exports.destroy(this.#web) // waits for all threads
     for (const thread of this.#threads) thread.terminate()
     this.#exports = none

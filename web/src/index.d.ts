@@ -101,7 +101,8 @@ export type ModelFiles =
 
 /** One weight file, the files of a folder, or an address of either. An address that ends in '/'
  * is a folder; in Node, so is the path of a directory. Of a weight file's address, config.json,
- * preprocessor_config.json and open_clip_config.json beside it are read too. */
+ * preprocessor_config.json and open_clip_config.json beside it are read too. Weights that are stored
+ * in int8 (heed convert) are multiplied in int8, by modules that are fetched with the first of them. */
 export type ModelSource = FileSource | ModelFiles
 
 export interface CheckResult {

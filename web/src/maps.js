@@ -1,34 +1,9 @@
-/* What heed-explain.wasm computes of a session's maps: statistics and rollout. Loaded with the first
- * of them. It imports nothing, so that bundlers leave the scripts that a page starts with as they
+/* The rollout of a session's maps, by heed-explain.wasm. Loaded with the first. It imports nothing, so that bundlers leave the scripts that a page starts with as they
  * are. */
 /** @import {Methods, OpenModule} from '../types/library.js' */
-/** @import {HeadStatistics, SessionInfo} from './index.js' */
+/** @import {SessionInfo} from './index.js' */
 
 /** @typedef {(at: {layer: number, head: number, query?: number}) => Float32Array} ReadMap */
-
-/**
- * @param {OpenModule} module
- * @param {SessionInfo} info
- * @param {number} patch in pixels
- * @param {Methods['statistics']['args']} wanted
- * @param {ReadMap} read
- * @returns {HeadStatistics[][]}
- */
-export function statistics({ exports, memory, web }, info, patch, { layer: only }, read) {
-  const { layers, heads, tokenNames, rows, columns } = info
-  /**
-   * @param {number} layer
-   * @param {number} head
-   */
-  const one = (layer, head) =>
-    memory.lend([read({ layer, head })], (at) => {
-      exports.map_statistics(web, at, tokenNames.length, rows, columns, patch)
-      return memory.out('statistics')
-    })
-  return Array.from({ length: only === undefined ? layers : 1 }, (_, layer) =>
-    Array.from({ length: heads }, (_, head) => one(only ?? layer, head))
-  )
-}
 
 /**
  * @param {OpenModule} module

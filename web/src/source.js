@@ -440,19 +440,6 @@ export function isForeign(file, _, files) {
 }
 
 /**
- * Whether a file's header has tensors of int8.
- * @param {NamedFile} file
- */
-export function hasInt8(file) {
-  const size = new DataView(new ArrayBuffer(8))
-  if (!isWeights(file.name) || file.size < 8) return false
-  file.read(0, new Uint8Array(size.buffer))
-  const header = new Uint8Array(Math.min(size.getUint32(0, true), file.size - 8, 1 << 27))
-  file.read(8, header)
-  return new TextDecoder().decode(header).includes('"I8"')
-}
-
-/**
  * wanted: [[name, Uint8Array | Blob | address | { stream, size }], ...], or one address of a
  * folder as [['', address]].
  * @param {NamedSource[]} wanted

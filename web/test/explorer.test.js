@@ -2,10 +2,14 @@
  * speaks, forced colours and print, a model of 1,374 tokens whose maps are not all kept, memory
  * over a hundred pictures. */
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import test, { after, before } from 'node:test'
 import { finish, startBrowser } from './browser.js'
 import { bigModel } from './big_model.js'
+import { native, packageFolder } from './package.js'
 /** @import {Box, TestBrowser, TestPage} from './browser.js' */
 /** @import {Session} from '../src/index.js' */
 
@@ -96,6 +100,47 @@ test('compare: the other modules of the runtime, and scores of a stage', async (
   await page.selectOption('#score', 'raw')
   await until(page, '#view', /All in × uniform[^]*B has no scores of this stage/)
   await finish(page, 'explorer-compared-scores')
+})
+
+/* The runs are those of two programs, which round some activations to another step: what differs
+ * between them is far below what differs between the models. */
+test('compare: another model of the same shape, as heed compare', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'heed-compare-')),
+    int8 = join(folder, 'int8'),
+    json = join(folder, 'found.json'),
+    demo = join(packageFolder, 'demo')
+  execFileSync(native, ['convert', '-o', int8, '--weights', 'int8'])
+  execFileSync(native, ['compare', demo, int8, '--scenes', '1', '--seed', '159', '--json', json])
+  const expected = JSON.parse(readFileSync(json, 'utf8')),
+    page = await browser.open('#v=compare&s=159')
+  await page.selectOption('#view [name=other]', 'files')
+  const [chooser] = await Promise.all([
+    page.waitForEvent('filechooser'),
+    page.click('#view [name=weights]')
+  ])
+  await chooser.setFiles(['model.safetensors', 'config.json'].map((name) => join(int8, name)))
+  await page.waitForSelector('#view .models tbody tr')
+  const rows = await page
+    .locator('#view .models tbody tr')
+    .evaluateAll((all) => all.map((row) => [...row.children].map(({ textContent }) => textContent)))
+  assert.equal(rows.length, expected.heads.length)
+  rows.forEach(([name, ...numbers], i) => {
+    const { layer, head, largest, mean, divergence_mean, divergence_largest } = expected.heads[i]
+    assert.equal(name, `${layer}.${head}`)
+    const wanted = [largest, mean, divergence_mean, divergence_largest]
+    numbers.forEach((number, k) =>
+      assert.ok(
+        Math.abs(Number(number) - wanted[k]) <= 0.2 * wanted[k] + 1e-6,
+        `${name}, column ${k}: ${number}, expected ${wanted[k]}`
+      )
+    )
+  })
+  assert.match(
+    await text(page, '#view .models dl'),
+    new RegExp(`Same first class${expected.top1_agreed ? 'yes' : 'no'}`)
+  )
+  rmSync(folder, { recursive: true })
+  await finish(page, 'explorer-compared-models')
 })
 
 /**

@@ -1,15 +1,12 @@
 /* Products of int8 in Chromium and Firefox, against plain numbers: whatever these engines make of
- * the relaxed dot product. And a model of int8 in a page, which fetches the modules for it. */
+ * the relaxed dot product. */
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { after, before } from 'node:test'
 import { chromium } from 'playwright-core'
 import puppeteer from 'puppeteer-core'
 import { plain } from './browser.js'
-import { native } from './package.js'
 import { serve } from '../serve.js'
 
 /** @param {(string | undefined)[]} names */
@@ -22,21 +19,11 @@ const chromiumPath = find([
   firefoxPath = find([process.env.HEED_FIREFOX, '/usr/bin/firefox-esr', '/usr/bin/firefox'])
 /** @type {Awaited<ReturnType<typeof serve>>} */
 let server
-/** @type {Awaited<ReturnType<typeof serve>>} */
-let models
-/** @type {string} */
-let scratch
 
 before(async () => {
   server = await serve(plain)
-  scratch = mkdtempSync(join(tmpdir(), 'heed-int8-'))
-  execFileSync(native, ['convert', '-o', join(scratch, 'int8'), '--weights', 'int8'])
 })
-after(() => {
-  server?.close()
-  models?.close()
-  rmSync(scratch, { recursive: true, force: true })
-})
+after(() => server?.close())
 
 const products = readFileSync(new URL('int8_products.js', import.meta.url), 'utf8').replaceAll(
     /^export /gm,

@@ -49,6 +49,14 @@ static inline int32_t heed_int8_word(const unsigned char *p) {
 #define HEED_INT8_ROWS HEED_INT8_MOST_ROWS
 #endif
 
+/* Whether tiles are of all rows, zeros where there is none: for the size of WebAssembly's modules.
+ */
+#if defined(__wasm__)
+#define HEED_INT8_WHOLE 1
+#else
+#define HEED_INT8_WHOLE 0
+#endif
+
 #if defined(HEED_SIMD_AVX512)
 static inline void f32_narrow(f32xN a, uint8_t *p) {
   const __m512i whole = _mm512_maskz_cvtps_epi32(HEED_AVX512_ALL, a);

@@ -1,6 +1,6 @@
 /* A, the row that the stage shows, beside B: a row that was pinned (another head, query, layer,
- * picture or model), or the same place in the same model with coarser weights or by another of the
- * runtime's modules. Side by side or with a curtain between them, their difference, and how far
+ * picture or model), or the same place in the same model with coarser weights, by another of the
+ * runtime's modules, or in another model of the same shape. Side by side or with a curtain between them, their difference, and how far
  * apart they are: weights, or the scores of the stage that is chosen where both have them. */
 import { createRunner } from '../model/model_runner.js'
 import { cosine, divergence } from '../model/row_distance.js'
@@ -25,6 +25,7 @@ const others = {
   bf16: 'weights in BF16',
   int8: 'weights in 8 bits',
   int4: 'weights in 4 bits',
+  files: 'another model …',
   scalar: 'the scalar module',
   simd: 'the SIMD module'
 }
@@ -39,8 +40,25 @@ const markup = `<div class="even two"><button type="button" name="pin">Pin this 
       .join('')}</select></label>
     <label>Shown <select name="shown"><option value="side">side by side</option><option value="swipe">with a curtain</option></select></label></div>
     <div class="pair compared">${['A', 'B', 'A − B'].map(figure).join('')}<dl class="facts"></dl></div>
+    <p hidden class="files"><button type="button" name="folder">Folder of the other model</button> <button type="button" name="weights">Its files</button> <span></span></p>
     <p hidden><label class="range">Curtain <input type="range" name="curtain" min="0" max="100" value="50"></label></p>
-    <p class="hint" aria-live="polite"></p>`
+    <p class="hint" aria-live="polite"></p><div class="models"></div>`
+
+/**
+ * Files that someone chooses: a folder's, or some at once.
+ * @param {boolean} folder
+ * @returns {Promise<File[]>}
+ */
+const chooseFiles = (folder) =>
+  new Promise((resolve) => {
+    const input = Object.assign(document.createElement('input'), {
+      type: 'file',
+      multiple: true,
+      webkitdirectory: folder
+    })
+    input.addEventListener('change', () => resolve([.../** @type {FileList} */ (input.files)]))
+    input.click()
+  })
 
 /**
  * The page's model with coarser weights, or by another module of the runtime.
@@ -48,6 +66,13 @@ const markup = `<div class="even two"><button type="button" name="pin">Pin this 
  * @param {PageSource} source
  */
 async function openModel(other, source) {
+  if (other === 'files') {
+    const { modelFiles } = await import('../open/weight_files.js')
+    return createRunner({
+      source: /** @type {any} */ (modelFiles(/** @type {any} */ (source)).files),
+      threads: 1
+    })
+  }
   const { roundedSource } = await import('../model/rounded_weights.js')
   return createRunner(
     modules[other]
@@ -63,6 +88,9 @@ async function openModel(other, source) {
 class SecondModel {
   /** @type {{other: string, source: PageSource, ran: number, engine: Promise<Runner>} | null} */
   opened = null
+  /** What someone chose as the other model.
+   * @type {File[]} */
+  files = []
 
   /**
    * @param {Page} page
@@ -87,7 +115,7 @@ class SecondModel {
    * @returns {Promise<[opened: {ran: number}, engine: Runner]>}
    */
   async open(other) {
-    const { source } = this.page
+    const source = other === 'files' ? /** @type {any} */ (this.files) : this.page.source
     if (this.opened?.other !== other || this.opened.source !== source) {
       this.onOpen()
       this.close()
@@ -111,6 +139,9 @@ class SecondModel {
     const { page } = this,
       { layer, head, reverse, ran, score } = page.store.get(),
       [mine, engine] = await this.open(other)
+    const { whyNot } = await import('../model/model_difference.js'),
+      why = whyNot(page.engine, engine)
+    if (why) throw new Error(why)
     if (String(engine.size) !== String(page.engine.size)) {
       await engine.resize(page.engine.size, {})
       mine.ran = -1
@@ -274,6 +305,56 @@ function drawPair(page, { figures, hint, facts }, other, by) {
   facts.innerHTML = distances(row, other.row)
 }
 
+/** How far apart two models are on the picture, once each run. */
+class ModelFigures {
+  /** @type {{opened: object, ran: number} | null} */
+  #told = null
+
+  /**
+   * @param {Page} page
+   * @param {HTMLElement} place
+   */
+  constructor(page, place) {
+    this.page = page
+    this.place = place
+  }
+
+  clear() {
+    this.#told = null
+    this.place.innerHTML = ''
+  }
+
+  /**
+   * @param {SecondModel['opened']} opened
+   * @param {() => boolean} latest
+   */
+  async draw(opened, latest) {
+    const { ran } = this.page.store.get()
+    if (!opened) return this.clear()
+    if (this.#told?.opened === opened && this.#told.ran === ran) return
+    const { differenceTable, modelDifference } = await import('../model/model_difference.js'),
+      found = await modelDifference(this.page.engine, await opened.engine)
+    if (!found || !latest()) return
+    this.#told = { opened, ran }
+    this.place.innerHTML = differenceTable(found)
+  }
+}
+
+/**
+ * @param {HTMLElement} place with a button for a folder, and one for files
+ * @param {(files: File[]) => void} use
+ */
+function followFiles(place, use) {
+  for (const button of /** @type {NodeListOf<HTMLButtonElement>} */ (
+    place.querySelectorAll('button')
+  ))
+    button.addEventListener('click', async () => {
+      const files = await chooseFiles(button.name === 'folder')
+      place.querySelector('span').textContent = files.map(({ name }) => name).join(', ')
+      use(files)
+    })
+}
+
 /** @type {MakeView} */
 export function view(page, element, { left, redraw }) {
   const { store } = page
@@ -286,6 +367,7 @@ export function view(page, element, { left, redraw }) {
   const second = new SecondModel(page, () => {
     hint.textContent = 'Loading the model a second time …'
   })
+  const models = new ModelFigures(page, element.querySelector('.models'))
   left.addEventListener('abort', () => second.close())
   field('pin').addEventListener('click', () => {
     field('other').value = 'pinned'
@@ -293,6 +375,10 @@ export function view(page, element, { left, redraw }) {
   })
   field('back').addEventListener('click', () => swap(page).catch(page.showError))
   for (const name of ['other', 'shown']) field(name).addEventListener('change', redraw)
+  followFiles(element.querySelector('.files'), (files) => {
+    second.files = files
+    redraw()
+  })
   field('curtain').addEventListener('input', () =>
     element.style.setProperty('--curtain', `${field('curtain').value}%`)
   )
@@ -303,6 +389,7 @@ export function view(page, element, { left, redraw }) {
    */
   function findB(other) {
     const { pinned } = store.get()
+    if (other === 'files' && !second.files.length) return null
     if (other !== 'pinned') return second.rowOf(other)
     return pinned && { ...pinned, title: `${pinned.title} (${pinned.name})` }
   }
@@ -324,6 +411,7 @@ export function view(page, element, { left, redraw }) {
     pair.classList.toggle('waiting', !fits)
     pair.classList.toggle('swipe', swipe)
     field('curtain').closest('p').hidden = !fits || !swipe
+    element.querySelector('.files').hidden = other !== 'files'
   }
 
   /** @param {() => boolean} latest */
@@ -335,8 +423,12 @@ export function view(page, element, { left, redraw }) {
       fits = b !== null && b.row.length === page.drawn.row.length && b.shape.rows === shape.rows
     showControls(other, fits)
     page.compared = fits ? b : null
-    if (!fits) return drawA(page, shown, b)
+    if (!fits) {
+      models.clear()
+      return drawA(page, shown, b)
+    }
     drawPair(page, shown, b, modules[other] ? ` A is by ${info.device}, B by ${b.device}.` : '')
+    await models.draw(other === 'pinned' ? null : second.opened, latest)
   }
   return { keys: ['drawn', 'pinned'], draw }
 }

@@ -1,0 +1,128 @@
+/* Two models of one shape on one picture: differences of logits and of every head's map, by the
+ * definitions of `heed compare` (native/cli/compare_models.c). Loaded with the first comparison. */
+/** @import {Runner} from '../../../types/pages.js' */
+
+/**
+ * @typedef {{layer: number, head: number, largest: number, mean: number, divergence: number, largestDivergence: number}} HeadDifference
+ * `largest` and `mean` of a weight's difference; divergence of rows in bits, mean and largest
+ * @typedef {{heads: HeadDifference[], logits: {largest: number, mean: number, agreed: boolean} | null}} ModelDifference
+ */
+
+/**
+ * Jensen and Shannon's, in bits, of two rows that each sum to 1.
+ * @param {Float32Array} a
+ * @param {Float32Array} b
+ * @param {number} from
+ * @param {number} end
+ */
+function divergenceOf(a, b, from, end) {
+  let sum = 0
+  for (let i = from; i < end; i++) {
+    const middle = 0.5 * (a[i] + b[i])
+    if (a[i] > 0) sum += 0.5 * a[i] * Math.log2(a[i] / middle)
+    if (b[i] > 0) sum += 0.5 * b[i] * Math.log2(b[i] / middle)
+  }
+  return Math.max(0, sum)
+}
+
+/**
+ * @param {Float32Array} a [tokens, tokens]
+ * @param {Float32Array} b
+ * @param {number} tokens
+ */
+export function mapDifference(a, b, tokens) {
+  let largest = 0,
+    sum = 0,
+    divergence = 0,
+    largestDivergence = 0
+  for (let i = 0; i < a.length; i++) {
+    const difference = Math.abs(a[i] - b[i])
+    sum += difference
+    largest = Math.max(largest, difference)
+  }
+  for (let row = 0; row < tokens; row++) {
+    const found = divergenceOf(a, b, row * tokens, (row + 1) * tokens)
+    divergence += found
+    largestDivergence = Math.max(largestDivergence, found)
+  }
+  return { largest, mean: sum / a.length, divergence: divergence / tokens, largestDivergence }
+}
+
+/** @param {ArrayLike<number>} values */
+const topOf = (values) =>
+  Array.from(values).reduce((best, value, i) => (value > values[best] ? i : best), 0)
+
+/**
+ * @param {ArrayLike<number> | null} a
+ * @param {ArrayLike<number> | null} b
+ */
+function logitDifference(a, b) {
+  if (!a || !b) return null
+  const apart = Array.from(a, (value, i) => Math.abs(value - b[i]))
+  return {
+    largest: Math.max(...apart),
+    mean: apart.reduce((x, y) => x + y, 0) / apart.length,
+    agreed: topOf(a) === topOf(b)
+  }
+}
+
+/**
+ * Whether two models can be compared: the sentence that says why not, or nothing.
+ * @param {Runner} a
+ * @param {Runner} b
+ */
+export function whyNot(a, b) {
+  const said = (/** @type {Runner} */ { model }) =>
+    `${model.layers} layers of ${model.heads} heads, ${model.imageSize} px, patches of ${model.patch}, ${model.classes} classes`
+  return said(a) === said(b)
+    ? undefined
+    : `The other model has another shape (found ${said(b)}, expected ${said(a)}).`
+}
+
+/**
+ * Of the last runs of both, which were of one picture. null where another run came meanwhile.
+ * @param {Runner} a
+ * @param {Runner} b
+ * @returns {Promise<ModelDifference | null>}
+ */
+export async function modelDifference(a, b) {
+  const of = [a.result, b.result],
+    { layers, heads, tokens } = a.shape,
+    found = []
+  for (let layer = 0; layer < layers; layer++)
+    for (let head = 0; head < heads; head++) {
+      const maps = await Promise.all([a.matrix(layer, head), b.matrix(layer, head)])
+      if (a.result !== of[0] || b.result !== of[1]) return null
+      found.push({ layer, head, ...mapDifference(maps[0], maps[1], tokens) })
+    }
+  return { heads: found, logits: logitDifference(of[0].logits, of[1].logits) }
+}
+
+/** @param {number} value */
+const digits = (value) => (value === 0 ? '0' : value.toPrecision(3))
+
+/**
+ * As HTML: what follows the facts of one row.
+ * @param {ModelDifference} difference
+ */
+export function differenceTable({ heads, logits }) {
+  const largest = heads.reduce((most, { largest }) => Math.max(most, largest), 0),
+    mean = heads.reduce((sum, { divergence }) => sum + divergence, 0) / heads.length,
+    facts = [
+      ...(logits
+        ? [
+            ['Logits, largest difference', digits(logits.largest)],
+            ['Logits, mean difference', digits(logits.mean)],
+            ['Same first class', logits.agreed ? 'yes' : 'no']
+          ]
+        : []),
+      ['Maps, largest difference of a weight', digits(largest)],
+      ['Maps, mean divergence', `${digits(mean)} bits`]
+    ]
+  const rows = heads.map(
+    (head) =>
+      `<tr><th scope="row">${head.layer}.${head.head}</th>${[head.largest, head.mean, head.divergence, head.largestDivergence].map((value) => `<td>${digits(value)}</td>`).join('')}</tr>`
+  )
+  return `<dl class="facts">${facts.map(([name, value]) => `<dt>${name}</dt><dd>${value}</dd>`).join('')}</dl>
+<div class="scroll" tabindex="0" role="region" aria-label="Differences of every head"><table><caption>Every head, A and B on this picture, as <code>heed compare</code></caption><thead><tr><th scope="col">head</th><th scope="col">largest</th><th scope="col">mean</th><th scope="col">JS mean, bits</th><th scope="col">JS largest</th></tr></thead><tbody>${rows.join('')}</tbody></table></div>`
+}
