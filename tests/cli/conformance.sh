@@ -119,7 +119,7 @@ TEXT
 
 Cases that are right, as the standard or as heed states, of all.
 The CPU's lines are compared with a fresh run by the test `cli_conformance`; the others are as old as their last run.
-Vulkan's were made with `HEED_VULKAN_TIER`; "kernels for GPUs" are those of `HEED_VULKAN_GPU_KERNELS` on the same device.
+WebAssembly's are compared by the test `web_conformance`. Vulkan's were made with `HEED_VULKAN_TIER`.
 
 | backend | onnx | torch | keras |
 |---|---|---|---|
