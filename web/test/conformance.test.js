@@ -18,7 +18,7 @@ before(async () => {
     v8.setFlagsFromString('--experimental-wasm-relaxed-simd')
   runtimes.scalar = await createRuntime({ threads: 1 }) // the package's own
   runtimes.SIMD = await createRuntime({ threads: 1, simd: 'simd', base: checks })
-  const best = await createRuntime({ threads: 2, base: checks })
+  const best = await createRuntime({ threads: 1, base: checks })
   if (best.info.simd === 'relaxed') runtimes['relaxed SIMD'] = best
   else best.close()
 })
