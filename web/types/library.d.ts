@@ -180,6 +180,8 @@ export interface StartingThread {
 export type ExportName =
   | 'alloc'
   | 'check'
+  | 'check_counts'
+  | 'check_profile'
   | 'colormap'
   | 'create'
   | 'destroy'
