@@ -29,10 +29,11 @@ const types = {
 const worthZipping = /\.(html|m?js|css|svg|wasm)$/
 
 export const policy =
-  "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; img-src 'self' blob: data:; style-src 'self'; base-uri 'none'; form-action 'none'"
+  "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; img-src 'self' blob: data:; style-src 'self'"
 
-/* What a page cannot say of itself: only the header may name who frames it. */
-const framing = "; frame-ancestors 'self'"
+/* Of the header alone: a page cannot say who frames it, and those that heed makes have no base and
+ * no form. */
+const framing = "; frame-ancestors 'self'; base-uri 'none'; form-action 'none'"
 
 const isolation = {
   'Cross-Origin-Opener-Policy': 'same-origin',

@@ -42,10 +42,10 @@ heed_status heed_checkpoint_use_scales(const heed_checkpoint_tensor *tensor, hee
   if (shape->rank < 1 || shape->rank > 2 || shape->dim[0] != rows || scale->info->count == 0 ||
       depth % (scale->info->count / rows) != 0)
     return heed_fail(error, HEED_UNSUPPORTED,
-                     "%s: tensor %.*s has the wrong shape (found %s, expected one scale per row, "
-                     "[%u, 1], or per group of its columns)",
+                     "%s: tensor %.*s has the wrong shape (found %s, expected [%u, 1] or [%u, "
+                     "groups])",
                      file, HEED_CUT(scale->info->name), heed_shape_text(&scale->info->shape, found),
-                     rows);
+                     rows, rows);
   scale->used = true;
   return HEED_OK;
 }
@@ -67,30 +67,21 @@ heed_status heed_checkpoint_scales(const heed_checkpoint_tensor *tensor, uint64_
 
 heed_status heed_checkpoint_read_int8(const heed_checkpoint_tensor *tensor, uint64_t first,
                                       uint64_t count, float *to, heed_error *error) {
-  enum { SCALES = 64, CHUNK = 1024 };
-  float scales[SCALES];
+  enum { CHUNK = 1024 };
   int8_t numbers[CHUNK];
   /* elements that share a scale: a row or a part of it */
-  const uint64_t scale_count = tensor->scale->info->count,
-                 group = tensor->info->count / scale_count;
-  uint64_t from = 0, here = 0; /* scales at hand */
-  while (count > 0) {
-    const uint64_t part = count < CHUNK ? count : CHUNK;
-    HEED_TRY(heed_safetensors_read(tensor->file, tensor->info, first, part, numbers, error));
-    for (uint64_t i = 0; i < part; i++) {
-      const uint64_t at = (first + i) / group;
-      if (at >= from + here) {
-        const uint64_t left = scale_count - at, last = (first + count - 1) / group - at + 1;
-        from = at;
-        here = left < SCALES ? left : SCALES;
-        here = last < here ? last : here;
-        HEED_TRY(heed_checkpoint_scales(tensor, from, here, scales, error));
-      }
-      to[i] = (float)numbers[i] * scales[at - from];
+  const uint64_t group = tensor->info->count / tensor->scale->info->count;
+  uint64_t which = UINT64_MAX;
+  float scale = 0.0f; /* of group `which` */
+  for (uint64_t done = 0; done < count;) {
+    const uint64_t part = count - done < CHUNK ? count - done : CHUNK;
+    HEED_TRY(heed_safetensors_read(tensor->file, tensor->info, first + done, part, numbers, error));
+    for (uint64_t i = 0; i < part; i++, done++) {
+      const uint64_t at = (first + done) / group;
+      if (at != which) HEED_TRY(heed_checkpoint_scales(tensor, at, 1, &scale, error));
+      which = at;
+      to[done] = (float)numbers[i] * scale;
     }
-    to += part;
-    first += part;
-    count -= part;
   }
   return HEED_OK;
 }

@@ -596,7 +596,7 @@ test('the modules import and export what they should and nothing else', () => {
       .sort()
   assert.deepEqual([...parts.models.host, ...parts.check.host].sort(), listed('IMPORT'))
   const names = readdirSync(packageFolder).filter((name) => name.endsWith('.wasm'))
-  assert.ok(names.length === 12 || names.length === 16, names.join())
+  assert.ok(names.length === 15 || names.length === 21, names.join())
   for (const name of names) {
     const threads = name.includes('threads'),
       { leaves, host, maths } =
