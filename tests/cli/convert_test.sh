@@ -156,7 +156,7 @@ P
 damaged scale_zero 3 'invalid scale in row 0' 'b = head[scale]["data_offsets"][0]; body[b:b + 4] = struct.pack("<f", 0.0)'
 damaged scale_nan 3 'invalid scale in row 0' 'b = head[scale]["data_offsets"][0]; body[b:b + 4] = struct.pack("<f", float("nan"))'
 damaged scale_renamed 3 'has no scales' 'head[scale[:-1] + "s"] = head.pop(scale)'
-damaged scale_shape 3 'expected one scale per row' 'head[scale]["shape"] = [2, head[scale]["shape"][0] // 2]'
+damaged scale_shape 3 'expected [24, 1] or [24, groups]' 'head[scale]["shape"] = [2, head[scale]["shape"][0] // 2]'
 
 test_begin other_format
 heed convert "$reference" -o out --weights int8

@@ -1,5 +1,5 @@
-/* The rollout of a session's maps, by heed-explain.wasm. Loaded with the first. It imports nothing, so that bundlers leave the scripts that a page starts with as they
- * are. */
+/* The rollout of a session's maps, by heed-explain.wasm. Loaded with the first. It imports nothing, so
+ * that bundlers leave the scripts that a page starts with as they are. */
 /** @import {Methods, OpenModule} from '../types/library.js' */
 /** @import {SessionInfo} from './index.js' */
 

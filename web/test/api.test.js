@@ -547,8 +547,8 @@ const emscripten = [
 ]
 /* What functions of the shim begin with. */
 const groups = [
-  ...['changes', 'check', 'colormap', 'destroy', 'device', 'map', 'model', 'pickle', 'picture'],
-  ...['scene', 'score', 'session', 'text', 'tokenizer', 'version']
+  ...['changes', 'check', 'colormap', 'destroy', 'device', 'int8', 'map', 'model', 'pickle'],
+  ...['picture', 'scene', 'score', 'session', 'text', 'tokenizer', 'version']
 ]
 /** @param {string[]} own the groups that a module has */
 const without = (...own) =>
@@ -562,7 +562,7 @@ const parts = {
   models: {
     leaves: without('destroy', 'device', 'model', 'session', 'version'),
     host: ['cancelled', 'progress', 'read'],
-    maths: ['cos', 'exp', 'log', 'pow', 'sin']
+    maths: ['cos', 'exp', 'pow', 'sin']
   },
   text: {
     leaves: new RegExp(
@@ -574,7 +574,7 @@ const parts = {
   check: {
     leaves: without('check', 'destroy', 'device', 'version'),
     host: ['take'],
-    maths: ['cos', 'pow', 'sin']
+    maths: ['cos', 'exp', 'pow', 'sin', 'tanh']
   },
   scene: { leaves: without('scene'), host: [], maths: [] },
   explain: {

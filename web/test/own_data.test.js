@@ -707,7 +707,7 @@ test('several pictures: mean and spread of every head, those of heed run --json;
 })
 
 const limit =
-  /^The demo model knows ten generated shapes only: its prediction for a photograph is meaningless\.$/
+  /^The demo model knows ten generated shapes only: its prediction for a photo is meaningless\.$/
 const png = writePng(
     Uint8Array.from({ length: 64 * 48 * 4 }, (_, i) => (i % 4 === 3 ? 255 : (i * 7) % 251)),
     64,
