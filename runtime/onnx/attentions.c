@@ -155,6 +155,7 @@ static heed_status run_attention(heed_onnx_call *call, attention *a) {
   if (a->scale == 0) a->scale = 1 / sqrt((double)a->depth);
   const uint64_t dims[] = {a->batch, a->heads, a->queries, a->width}, room = 2 * a->keys + 1;
   HEED_TRY(heed_onnx_make(call, HEED_ONNX_DOUBLE, 4, dims, &a->y));
+  HEED_TRY(heed_onnx_spend(call, a->batch * a->heads * a->queries, a->keys, a->depth + a->width));
   HEED_TRY(heed_onnx_make(call, HEED_ONNX_DOUBLE, 1, &room, &scratch));
   for (uint64_t row = 0; row < a->batch * a->heads * a->queries; row++)
     attend(a, row / a->queries / a->heads, row / a->queries % a->heads, row % a->queries,

@@ -20,6 +20,18 @@ heed_status heed_onnx_refuse(heed_onnx_call *call, heed_status status, const cha
                    heed_utf8_cut(node->name, 100), node->name, text);
 }
 
+heed_status heed_onnx_spend(heed_onnx_call *call, uint64_t a, uint64_t b, uint64_t c) {
+  heed_onnx_evaluator *e = call->evaluator;
+  uint64_t steps;
+  if (!heed_u64_mul(a, b, &steps) || !heed_u64_mul(steps, c, &steps) ||
+      steps > e->most_steps - e->steps)
+    return heed_onnx_refuse(call, HEED_UNSUPPORTED,
+                            "the graph computes too much (expected at most %llu steps in all)",
+                            (unsigned long long)e->most_steps);
+  e->steps += steps;
+  return HEED_OK;
+}
+
 heed_status heed_onnx_make(heed_onnx_call *call, uint32_t type, uint32_t rank, const uint64_t *dims,
                            heed_onnx_array **array) {
   heed_onnx_evaluator *e = call->evaluator;
@@ -35,6 +47,7 @@ heed_status heed_onnx_make(heed_onnx_call *call, uint32_t type, uint32_t rank, c
                               "its values are too large (expected at most %llu elements together)",
                               (unsigned long long)e->most);
   for (uint32_t i = 0; i < rank; i++) count = dims[i] ? count : 0;
+  HEED_TRY(heed_onnx_spend(call, count, 1, 1));
   heed_onnx_array *made = heed_alloc(e->context, 1, sizeof *made);
   if (!made) return heed_fail_memory(call->error, e->file->name, sizeof *made);
   *made = (heed_onnx_array){.type = type, .rank = rank, .count = count};

@@ -268,8 +268,12 @@ heed_status heed_onnx_evaluate(heed_onnx *file, const heed_onnx_evaluate_desc *d
                      "onnx: NULL argument (expected file, desc, result)");
   *result = NULL;
   HEED_TRY(heed_desc_read(&full, sizeof full, desc, "onnx", error));
-  heed_onnx_evaluator e = {.file = file, .context = file->context, .most = HEED_ONNX_MOST_ELEMENTS};
+  heed_onnx_evaluator e = {.file = file,
+                           .context = file->context,
+                           .most = HEED_ONNX_MOST_ELEMENTS,
+                           .most_steps = HEED_ONNX_MOST_STEPS};
   if (full.most_elements && full.most_elements < e.most) e.most = full.most_elements;
+  if (full.most_steps) e.most_steps = full.most_steps;
   const heed_onnx_attention_list none = {0}, *found = full.attentions ? file->attentions : &none;
   heed_onnx_result *made = heed_alloc(file->context, 1, sizeof *made);
   if (!made) return heed_fail_memory(error, file->name, sizeof *made);

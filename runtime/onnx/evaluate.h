@@ -9,14 +9,18 @@
 
 /* Elements of all arrays that are alive together, unless the caller says fewer. */
 #define HEED_ONNX_MOST_ELEMENTS (UINT64_C(1) << 30)
+/* Elements made and multiply-adds of one run, unless the caller says fewer: a small file must not
+ * compute for days. ViT-g/14 at 518 px takes about 2^41. */
+#define HEED_ONNX_MOST_STEPS (UINT64_C(1) << 42)
 #define HEED_ONNX_MOST_INPUTS 64
 
 typedef struct heed_onnx_evaluator {
   const heed_onnx *file;
   const heed_context *context;
-  heed_onnx_array **values; /* by maker; NULL: not known, or no longer needed */
-  uint32_t *uses;           /* by maker: readers that are still to come */
-  uint64_t elements, most;  /* alive now; and allowed */
+  heed_onnx_array **values;   /* by maker; NULL: not known, or no longer needed */
+  uint32_t *uses;             /* by maker: readers that are still to come */
+  uint64_t elements, most;    /* alive now; and allowed */
+  uint64_t steps, most_steps; /* so far; and allowed */
 } heed_onnx_evaluator;
 
 /* A node that runs. */
@@ -52,6 +56,8 @@ heed_status heed_onnx_refuse(heed_onnx_call *call, heed_status status, const cha
 /* An array of the evaluator; its elements are 0. Counts are checked here. */
 heed_status heed_onnx_make(heed_onnx_call *call, uint32_t type, uint32_t rank, const uint64_t *dims,
                            heed_onnx_array **array);
+/* Counts a * b * c steps, and refuses them where all are more than allowed. */
+heed_status heed_onnx_spend(heed_onnx_call *call, uint64_t a, uint64_t b, uint64_t c);
 /* The call's output, of this shape; and of an input's shape and type. */
 heed_status heed_onnx_output(heed_onnx_call *call, uint32_t index, uint32_t type, uint32_t rank,
                              const uint64_t *dims);

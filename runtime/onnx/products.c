@@ -78,6 +78,7 @@ static heed_status run_product(heed_onnx_call *call, array *a, array *b, uint32_
   heed_onnx_walk walk;
   HEED_TRY(plan_product(call, a, b, &p));
   HEED_TRY(heed_onnx_output(call, 0, type, p.rank, p.dims));
+  HEED_TRY(heed_onnx_spend(call, call->out[0]->count, p.k, 1));
   HEED_TRY(heed_onnx_make(call, HEED_ONNX_DOUBLE, p.rank, p.dims, &sums));
   heed_onnx_walk_start(&walk, &p.batch);
   heed_onnx_walk_broadcast(&walk, 0, &p.a);
@@ -221,6 +222,7 @@ static heed_status run_conv(heed_onnx_call *call) {
   uint64_t dims[HEED_ONNX_MAX_RANK] = {x->dims[0], w->dims[0]};
   for (uint32_t i = 0; i < v.axes; i++) dims[i + 2] = v.out[i];
   HEED_TRY(heed_onnx_output(call, 0, integer ? HEED_ONNX_INT32 : x->type, x->rank, dims));
+  HEED_TRY(heed_onnx_spend(call, call->out[0]->count, w->dims[1], heed_onnx_extent(w, 2, v.axes)));
   const uint64_t plane = heed_onnx_extent(x, 2, v.axes), each = w->dims[0] / (uint64_t)groups;
   const double xz = integer && third && third->count ? heed_onnx_number(third, 0) : 0;
   heed_onnx_walk walk;

@@ -44,7 +44,8 @@ static void run_graph(heed_onnx *onnx) {
   const heed_onnx_evaluate_desc desc = {.struct_size = sizeof desc,
                                         .inputs = {sizeof input - 1, input, NULL, NULL},
                                         .attentions = true,
-                                        .most_elements = 1u << 16};
+                                        .most_elements = 1u << 16,
+                                        .most_steps = 1u << 24};
   heed_onnx_result *result;
   heed_error error;
   const heed_status status = heed_onnx_evaluate(onnx, &desc, &result, &error);

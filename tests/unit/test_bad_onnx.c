@@ -222,12 +222,46 @@ static void test_linear(void **state) {
   free(whole.data);
 }
 
+/* x [2, 3] by itself, as often as wanted: work is counted before it is done. */
+static heed_status multiply_with(uint64_t most_steps) {
+  static const unsigned char input[] =
+      "\x40\0\0\0\0\0\0\0{\"x\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[0,24]}}      "
+      " \0\0\x80\x3F\0\0\0\x40\0\0\0\xBF\0\0\x80\x3F\0\0\x80\x3E\0\0\0\0";
+  test_message graph = {0};
+  const uint32_t dims[] = {3, 1000};
+  test_put_floats(&graph, "w", 2, dims);
+  test_put_node(&graph, "MatMul", "product", "x,w", "y", NULL);
+  test_put_value(&graph, 11, "x");
+  test_put_value(&graph, 12, "y");
+  test_message file = test_onnx_file(&graph);
+  heed_onnx *onnx;
+  heed_onnx_result *result = NULL;
+  assert_ok(open_bytes(file.data, file.size, &onnx));
+  const heed_onnx_evaluate_desc desc = {.struct_size = sizeof desc,
+                                        .inputs = {sizeof input - 1, input, NULL, NULL},
+                                        .most_steps = most_steps};
+  const heed_status status = heed_onnx_evaluate(onnx, &desc, &result, &error);
+  if (status == HEED_OK) heed_onnx_result_destroy(result);
+  heed_onnx_destroy(onnx);
+  free(file.data);
+  return status;
+}
+
+static void test_work(void **state) {
+  (void)state;
+  assert_ok(multiply_with(0));
+  assert_ok(multiply_with(20000));
+  assert_fails(multiply_with(10000), HEED_UNSUPPORTED,
+               "node 0 (MatMul product): the graph computes too much");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_truncated), cmocka_unit_test(test_wire),
       cmocka_unit_test(test_graphs),    cmocka_unit_test(test_tensors),
       cmocka_unit_test(test_external),  cmocka_unit_test(test_nested),
-      cmocka_unit_test(test_memory),    cmocka_unit_test(test_linear)};
+      cmocka_unit_test(test_memory),    cmocka_unit_test(test_linear),
+      cmocka_unit_test(test_work)};
   if (heed_context_create(NULL, &context, &error) != HEED_OK) return 1;
   const int failed = cmocka_run_group_tests_name("bad onnx", tests, NULL, NULL);
   heed_context_destroy(context);

@@ -66,6 +66,7 @@ typedef struct heed_onnx_evaluate_desc {
   bool attentions;  /* whether the weights of the attentions are results too: "attention.0" ... */
   uint64_t most_elements;  /* of all values that are alive together; 0: 2^30 */
   const heed_hooks *hooks; /* cancel alone is called; or NULL */
+  uint64_t most_steps;     /* elements and multiply-adds of the run; 0: 2^42. More is UNSUPPORTED */
 } heed_onnx_evaluate_desc;
 typedef struct heed_onnx_result heed_onnx_result;
 /* Statuses: INVALID_ARGUMENT, INVALID_FILE (an input or node that does not fit), UNSUPPORTED (an
