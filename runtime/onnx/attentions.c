@@ -22,6 +22,7 @@ typedef struct attention {
   double scale, softcap;
   uint32_t precision; /* the type that the softmax reads; 0: any */
   array *scores;      /* [B, H, Tq, Tk] after step `mode`; or NULL */
+  array *weights;     /* the same after the softmax; or NULL */
   array *y;           /* [B, H, Tq, Dv] in double */
 } attention;
 
@@ -118,6 +119,8 @@ static void attend(const attention *a, uint64_t b, uint64_t h, uint64_t i, doubl
   for (uint64_t j = 0; j < a->keys; j++) allowed[j] = row[j] != -HUGE_VAL;
   softmax(row, a->keys);
   keep(a, 3, number, row);
+  for (uint64_t j = 0; a->weights && j < a->keys; j++)
+    heed_onnx_set(a->weights, number * a->keys + j, row[j]);
   for (uint64_t d = 0; d < a->width; d++) {
     double sum = 0;
     for (uint64_t j = 0; j < a->keys; j++)
@@ -156,6 +159,8 @@ static heed_status run_attention(heed_onnx_call *call, attention *a) {
   const uint64_t dims[] = {a->batch, a->heads, a->queries, a->width}, room = 2 * a->keys + 1;
   HEED_TRY(heed_onnx_make(call, HEED_ONNX_DOUBLE, 4, dims, &a->y));
   HEED_TRY(heed_onnx_spend(call, a->batch * a->heads * a->queries, a->keys, a->depth + a->width));
+  if (call->weights) HEED_TRY(heed_onnx_make(call, HEED_ONNX_FLOAT, 4, want, call->weights));
+  a->weights = call->weights ? *call->weights : NULL;
   HEED_TRY(heed_onnx_make(call, HEED_ONNX_DOUBLE, 1, &room, &scratch));
   for (uint64_t row = 0; row < a->batch * a->heads * a->queries; row++)
     attend(a, row / a->queries / a->heads, row / a->queries % a->heads, row % a->queries,

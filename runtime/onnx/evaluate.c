@@ -76,8 +76,10 @@ static heed_status fetch(heed_onnx_call *call, const char *name, const heed_onnx
                                   heed_utf8_cut(name, 100), name);
 }
 
-static heed_status run_node(heed_onnx_evaluator *e, const heed_onnx_node *node, heed_error *error) {
-  heed_onnx_call call = {.evaluator = e, .node = node, .error = error};
+/* weights: where an attention of one node puts them; or NULL. */
+static heed_status run_node(heed_onnx_evaluator *e, const heed_onnx_node *node,
+                            heed_onnx_array **weights, heed_error *error) {
+  heed_onnx_call call = {.evaluator = e, .node = node, .weights = weights, .error = error};
   const heed_onnx_op_entry *op = heed_onnx_find_op(node);
   call.opset = heed_onnx_opset_of(&e->file->model, node->domain);
   if (!op || node->input_count > HEED_ONNX_MOST_INPUTS)
@@ -183,6 +185,15 @@ static heed_status read_result(void *user, uint32_t index, uint64_t offset, void
   return HEED_OK;
 }
 
+/* Takes the array. */
+static heed_status put_array(heed_onnx_result *result, heed_onnx_array *array, const char *name,
+                             heed_error *error) {
+  result->arrays[result->count++] = array;
+  return heed_assembled_add(&result->made, name, heed_onnx_type_safetensors(array->type),
+                            array->rank, array->dims,
+                            array->count * (heed_onnx_type_bits(array->type) / 8), error);
+}
+
 static heed_status add_result(heed_onnx_result *result, heed_onnx_evaluator *e, const char *value,
                               const char *name, heed_error *error) {
   const heed_onnx_node none = {.name = name, .op = "output", .domain = ""};
@@ -190,13 +201,11 @@ static heed_status add_result(heed_onnx_result *result, heed_onnx_evaluator *e, 
   const heed_onnx_array *from;
   heed_onnx_array *copy;
   HEED_TRY(fetch(&call, value, &from));
-  const char *dtype = heed_onnx_type_safetensors(from->type);
-  if (!dtype) return heed_onnx_refuse(&call, HEED_UNSUPPORTED, "a type that no output file has");
+  if (!heed_onnx_type_safetensors(from->type))
+    return heed_onnx_refuse(&call, HEED_UNSUPPORTED, "a type that no output file has");
   HEED_TRY(heed_onnx_make(&call, from->type, from->rank, from->dims, &copy));
   memcpy(copy->data, from->data, (size_t)from->count * sizeof *from->data);
-  result->arrays[result->count++] = copy;
-  return heed_assembled_add(&result->made, name, dtype, from->rank, from->dims,
-                            from->count * (heed_onnx_type_bits(from->type) / 8), error);
+  return put_array(result, copy, name, error);
 }
 
 static heed_status give_results(heed_onnx_evaluator *e, const heed_onnx_attention_list *found,
@@ -206,9 +215,12 @@ static heed_status give_results(heed_onnx_evaluator *e, const heed_onnx_attentio
     HEED_TRY(add_result(result, e, graph->outputs[i].name, graph->outputs[i].name, error));
   for (uint32_t i = 0; i < found->count; i++) {
     char name[32];
-    if (!*found->items[i].weights) continue; /* of one node, whose weights are no value */
+    heed_onnx_array *kept = e->kept[i];
     snprintf(name, sizeof name, "attention.%u", i);
-    HEED_TRY(add_result(result, e, found->items[i].weights, name, error));
+    e->kept[i] = NULL;
+    if (!kept && !*found->items[i].weights) continue; /* its node gave none */
+    HEED_TRY(kept ? put_array(result, kept, name, error)
+                  : add_result(result, e, found->items[i].weights, name, error));
   }
   return heed_assembled_finish(&result->made, error);
 }
@@ -232,22 +244,29 @@ static heed_status evaluate(heed_onnx_evaluator *e, const heed_onnx_evaluate_des
   const uint64_t room = (uint64_t)graph->output_count + found->count;
   e->values = heed_alloc(e->context, (size_t)e->file->maker_count + 1, sizeof *e->values);
   e->uses = heed_alloc(e->context, (size_t)e->file->maker_count + 1, sizeof *e->uses);
+  e->kept = heed_alloc(e->context, (size_t)found->count + 1, sizeof *e->kept);
   result->arrays = heed_alloc(e->context, (size_t)room + 1, sizeof *result->arrays);
-  if (!e->values || !e->uses || !result->arrays)
+  if (!e->values || !e->uses || !e->kept || !result->arrays)
     return heed_fail_memory(error, e->file->name, (size_t)room * sizeof *result->arrays);
   count_uses(e, found);
   HEED_TRY(heed_safetensors_open(e->context, &desc->inputs, desc->name, &given, error));
   heed_status status = read_inputs(e, desc, given, error);
+  uint32_t next = 0; /* of the attentions, which are in the order of their nodes */
   heed_safetensors_destroy(given);
   for (uint32_t i = 0; status == HEED_OK && i < graph->node_count; i++) {
     if (desc->hooks && desc->hooks->cancel && desc->hooks->cancel(desc->hooks->user))
       return heed_fail(error, HEED_CANCELLED, "%s: cancelled", e->file->name);
-    status = run_node(e, &graph->nodes[i], error);
+    const heed_onnx_attention *item = next < found->count ? &found->items[next] : NULL;
+    const bool here = item && item->node == i;
+    status = run_node(e, &graph->nodes[i], here && !*item->weights ? &e->kept[next] : NULL, error);
+    next += here;
   }
   return status == HEED_OK ? give_results(e, found, result, error) : status;
 }
 
-static void close_evaluator(heed_onnx_evaluator *e) {
+static void close_evaluator(heed_onnx_evaluator *e, uint32_t attentions) {
+  for (uint32_t i = 0; e->kept && i < attentions; i++) heed_onnx_drop(e, e->kept[i]);
+  heed_free(e->context, e->kept);
   for (uint32_t i = 0; e->values && i < e->file->maker_count; i++) heed_onnx_drop(e, e->values[i]);
   heed_free(e->context, e->values);
   heed_free(e->context, e->uses);
@@ -282,7 +301,7 @@ heed_status heed_onnx_evaluate(heed_onnx *file, const heed_onnx_evaluate_desc *d
       .context = file->context, .where = made->name, .read = read_result, .user = made};
   if (!full.name) full.name = "inputs";
   const heed_status status = evaluate(&e, &full, found, made, error);
-  close_evaluator(&e);
+  close_evaluator(&e, found->count);
   if (status == HEED_OK)
     *result = made;
   else

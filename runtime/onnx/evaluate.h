@@ -18,6 +18,7 @@ typedef struct heed_onnx_evaluator {
   const heed_onnx *file;
   const heed_context *context;
   heed_onnx_array **values;   /* by maker; NULL: not known, or no longer needed */
+  heed_onnx_array **kept;     /* by attention of one node: its weights, which no value has */
   uint32_t *uses;             /* by maker: readers that are still to come */
   uint64_t elements, most;    /* alive now; and allowed */
   uint64_t steps, most_steps; /* so far; and allowed */
@@ -30,7 +31,8 @@ typedef struct heed_onnx_call {
   int64_t opset;                                    /* of the node's domain */
   const heed_onnx_array *in[HEED_ONNX_MOST_INPUTS]; /* NULL: left out */
   uint32_t in_count;
-  heed_onnx_array *out[4]; /* made by the op; NULL where nobody wants it */
+  heed_onnx_array *out[4];   /* made by the op; NULL where nobody wants it */
+  heed_onnx_array **weights; /* where an attention puts its weights [B, H, Tq, Tk]; or NULL */
   heed_error *error;
 } heed_onnx_call;
 

@@ -7,6 +7,7 @@
 
 #include "heed/onnx.h"
 #include "model/safetensors.h"
+#include "support/onnx_file.h"
 #include "support/test.h"
 
 static heed_error error;
@@ -127,10 +128,68 @@ static void test_graph(void **state) {
   close_file(&want);
 }
 
+/* A file with one attention, of query, key and value [1, 1, 4, 3] or [1, 4, 3], each 0, 0.5, 1 ...
+ */
+static test_message attention_file(const char *op, uint32_t rank) {
+  static const uint32_t dims[] = {1, 1, 4, 3};
+  test_message graph = {0}, heads = {0};
+  test_put_floats(&graph, "q", rank, dims + 4 - rank);
+  test_put_floats(&graph, "k", rank, dims + 4 - rank);
+  test_put_floats(&graph, "v", rank, dims + 4 - rank);
+  test_put_integer(&heads, "num_heads", 1);
+  test_put_node(&graph, op, "one", "q,k,v", "y", &heads);
+  test_put_value(&graph, 12, "y");
+  return test_onnx_file(&graph);
+}
+
+static void compare_weights(const float *found) {
+  for (int q = 0; q < 4; q++) {
+    double row[4], sum = 0;
+    for (int k = 0; k < 4; k++) {
+      double score = 0;
+      for (int d = 0; d < 3; d++) score += 0.25 * (q * 3 + d) * (k * 3 + d);
+      sum += row[k] = exp(score / sqrt(3));
+    }
+    for (int k = 0; k < 4; k++) assert_true(fabs((double)found[q * 4 + k] - row[k] / sum) < 1e-6);
+  }
+}
+
+/* The weights of an attention that is one node, whose graph has no value for them. */
+static void test_attention_node(void **state) {
+  (void)state;
+  static const unsigned char nothing[] = "\x18\0\0\0\0\0\0\0{\"__metadata__\":{}}     ";
+  for (uint32_t rank = 3; rank <= 4; rank++) {
+    test_message file = attention_file(rank == 4 ? "Attention" : "MultiHeadAttention", rank);
+    const heed_onnx_desc desc = {
+        sizeof desc, {file.size, file.data, NULL, NULL}, "m.onnx", NULL, NULL};
+    const heed_onnx_evaluate_desc run = {.struct_size = sizeof run,
+                                         .inputs = {sizeof nothing - 1, nothing, NULL, NULL},
+                                         .attentions = true};
+    heed_onnx_result *result;
+    opened made = {0};
+    assert_ok(heed_onnx_open(context, &desc, &made.onnx, &error));
+    assert_string_equal(heed_onnx_attention_name(made.onnx, 0), "one");
+    assert_ok(heed_onnx_evaluate(made.onnx, &run, &result, &error));
+    made.source = heed_onnx_result_source(result);
+    assert_ok(heed_safetensors_open(context, &made.source, "result", &made.tensors, &error));
+    const heed_safetensors_tensor *weights = heed_safetensors_find(made.tensors, "attention.0");
+    assert_non_null(weights);
+    assert_int_equal(weights->count, 16);
+    float *found = read_whole(&made, weights);
+    compare_weights(found);
+    free(found);
+    heed_safetensors_destroy(made.tensors);
+    heed_onnx_result_destroy(result);
+    heed_onnx_destroy(made.onnx);
+    free(file.data);
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_q8), cmocka_unit_test(test_q4),
-                                     cmocka_unit_test(test_fp16), cmocka_unit_test(test_near),
-                                     cmocka_unit_test(test_graph)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_q8),    cmocka_unit_test(test_q4),
+      cmocka_unit_test(test_fp16),  cmocka_unit_test(test_near),
+      cmocka_unit_test(test_graph), cmocka_unit_test(test_attention_node)};
   if (heed_context_create(NULL, &context, &error) != HEED_OK) return 1;
   const int failed = cmocka_run_group_tests_name("onnx", tests, NULL, NULL);
   heed_context_destroy(context);
