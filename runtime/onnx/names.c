@@ -7,6 +7,7 @@
  *
  * Names reach through Identity, which stands for equal weights that were stored once, and through
  * dequantisation. The factor of a product is stored [in, out]; as a weight it is turned. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -37,8 +38,10 @@ static const char *without_end(heed_onnx *file, const char *name, const char *en
   if (!ends_with(name, end)) return name;
   const size_t length = strlen(name) - strlen(end);
   char *copy = heed_onnx_take(&file->arena, length + 1, 1);
-  if (copy) memcpy(copy, name, length);
-  return copy ? copy : name;
+  if (!copy) return name;
+  memcpy(copy, name, length);
+  copy[length] = '\0';
+  return copy;
 }
 
 static heed_status add_weight(heed_onnx *file, const heed_onnx_weight *weight, const char *name,
@@ -147,8 +150,7 @@ static const char *name_by_bias(heed_onnx *file, const char *bias) {
   const size_t length = strlen(bias) - strlen("bias");
   char *name = heed_onnx_take(&file->arena, length + sizeof "weight", 1);
   if (!name) return "";
-  memcpy(name, bias, length);
-  strcpy(name + length, "weight");
+  snprintf(name, length + sizeof "weight", "%.*sweight", (int)length, bias);
   return name;
 }
 

@@ -5,6 +5,8 @@
 #include "base/status.h"
 #include "onnx/evaluate.h"
 
+#define MOST_PLACE 1e9
+
 typedef heed_onnx_array array;
 
 typedef enum filter { NEAREST, LINEAR, CUBIC } filter;
@@ -55,21 +57,42 @@ static uint64_t clamp_index(double at, uint64_t n) {
   return at < 0 ? 0 : at >= (double)n ? n - 1 : (uint64_t)at;
 }
 
+/* How much narrower an antialiased axis is; and to how many elements on each side a filter reaches.
+ */
+static double shrink_of(const resizing *r, uint32_t axis) {
+  return r->antialias && r->scale[axis] < 1 ? r->scale[axis] : 1;
+}
+static double reach_of(const resizing *r, uint32_t axis) {
+  return (r->filter == LINEAR ? 1 : 2) / shrink_of(r, axis);
+}
+
+/* Places and reaches are counted in whole numbers, so they must be ones. */
+static heed_status check_places(heed_onnx_call *call, const resizing *r, uint32_t axis,
+                                const array *x) {
+  const uint64_t n = x->dims[axis];
+  const double reach = reach_of(r, axis), first = place_of(r, axis, n, 0),
+               last = r->size[axis] ? place_of(r, axis, n, r->size[axis] - 1) : first;
+  if (reach < MOST_PLACE && fabs(first) < MOST_PLACE && fabs(last) < MOST_PLACE)
+    return heed_onnx_spend(call, r->size[axis], 2 * (uint64_t)reach + 2, n ? x->count / n : 0);
+  return heed_onnx_refuse(call, HEED_UNSUPPORTED,
+                          "places out of range (found %g to %g along axis %u)", first, last, axis);
+}
+
 /* One output element of an axis of n elements `stride` apart. */
 static double sample(const resizing *r, uint32_t axis, const array *x, uint64_t base,
                      uint64_t stride, uint64_t i) {
   const uint64_t n = x->dims[axis];
-  const double place = place_of(r, axis, n, i),
-               shrink = r->antialias && r->scale[axis] < 1 ? r->scale[axis] : 1,
-               reach = (r->filter == LINEAR ? 1 : 2) / shrink;
+  const double place = place_of(r, axis, n, i), shrink = shrink_of(r, axis),
+               reach = reach_of(r, axis);
   double sum = 0, weights = 0;
   if (r->crop && (place < 0 || place > (double)n - 1)) return r->beyond;
   if (r->filter == NEAREST)
     return heed_onnx_number(x, base + clamp_index(nearest_of(r, place), n) * stride);
-  for (double at = floor(place - reach); at <= ceil(place + reach); at++) {
-    double weight = weight_of(r, (at - place) * shrink);
-    if (r->outside && (at < 0 || at >= (double)n)) weight = 0;
-    sum += weight * heed_onnx_number(x, base + clamp_index(at, n) * stride);
+  const int64_t first = (int64_t)floor(place - reach), last = (int64_t)ceil(place + reach);
+  for (int64_t at = first; at <= last; at++) {
+    double weight = weight_of(r, ((double)at - place) * shrink);
+    if (r->outside && (at < 0 || at >= (int64_t)n)) weight = 0;
+    sum += weight * heed_onnx_number(x, base + clamp_index((double)at, n) * stride);
     weights += weight;
   }
   return weights != 0 && (r->outside || shrink < 1) ? sum / weights : sum;
@@ -80,6 +103,7 @@ static heed_status resize_axis(heed_onnx_call *call, const resizing *r, uint32_t
   uint64_t dims[HEED_ONNX_MAX_RANK];
   memcpy(dims, x->dims, sizeof dims);
   dims[axis] = r->size[axis];
+  HEED_TRY(check_places(call, r, axis, x));
   HEED_TRY(heed_onnx_make(call, type, x->rank, dims, made));
   const uint64_t inner = heed_onnx_extent(x, axis + 1, x->rank - axis - 1);
   for (uint64_t i = 0; i < (*made)->count; i++) {
