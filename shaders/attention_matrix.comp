@@ -10,7 +10,7 @@
 //   else                     maximum and sum first, logits once more for the normalised weights
 // A value that fp16 does not hold (NaN, Inf, past 65504) stands as 0 in the product. After the last
 // block its part is added in fp32 where its key is not hidden, also with weight 0. Queries and keys
-// in fp32 that fp16 does not hold are counted. Weights in fp16 are 2^15 times as large, so that the
+// in fp32 that fp16 does not hold are counted. Weights in fp16 are 2^8 times as large, so that the
 // small ones of long rows stay above its denormal numbers. Bindings are attention.comp's, all
 // eleven, and 11 the counter.
 #extension GL_GOOGLE_include_directive : require
@@ -122,8 +122,8 @@ float row_sum(float x) {
 }
 // How much of a weight relative to `old` is left relative to `now`.
 float factor_of(float old, float now) { return exp2(PLAIN ? old - now : (old - now) * LOG2_E); }
-// Weights relative to the largest logit, raised to 32768 at most.
-const float RAISED = 15.0, RAISE = 32768.0;
+// Weights relative to the largest logit, raised to 256 at most.
+const float RAISED = 8.0, RAISE = 256.0;
 vec4 weight_of(vec4 x, float most) {
   return exp2(PLAIN ? x - (most - RAISED) : (x - most) * LOG2_E + RAISED);
 }
