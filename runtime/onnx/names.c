@@ -11,8 +11,10 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/log.h"
 #include "base/sort.h"
 #include "base/status.h"
+#include "base/utf8.h"
 #include "onnx/file.h"
 
 /* A factor of a product: where its numbers are, and the nodes that scale them. */
@@ -51,7 +53,11 @@ static bool is_read(const heed_onnx_tensor *tensor) {
 /* A weight of a type that heed does not read, such as a float of 8 bits, is left out. */
 static heed_status add_weight(heed_onnx *file, const heed_onnx_weight *weight, const char *name,
                               heed_error *error) {
-  if (!is_read(weight->data) || !is_read(weight->scale) || !is_read(weight->zero)) return HEED_OK;
+  if (!is_read(weight->data) || !is_read(weight->scale) || !is_read(weight->zero)) {
+    heed_log(file->context, HEED_LOG_WARNING, "%s: weight %.*s is left out: its type is not read",
+             file->name, heed_utf8_cut(name, 100), name);
+    return HEED_OK;
+  }
   if (file->weight_count == file->weight_room)
     return heed_fail(error, HEED_UNSUPPORTED, "%s: too many weights", file->name);
   heed_onnx_weight *to = &file->weights[file->weight_count++];
