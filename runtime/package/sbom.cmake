@@ -1,0 +1,51 @@
+# The software bill of materials of this build, as SPDX 2.3 in JSON: what the program is linked with, as this machine had it.
+# It has no time of its own, so that two builds are the same: SOURCE_DATE_EPOCH is taken where it is set.
+# Source of the fields: https://spdx.github.io/spdx-spec/v2.3/, sections 6, 7 and 11.
+set(when "$ENV{SOURCE_DATE_EPOCH}")
+if(NOT when MATCHES "^[0-9]+$")
+  set(when 0)
+endif()
+set(ENV{SOURCE_DATE_EPOCH} ${when})
+string(TIMESTAMP created "%Y-%m-%dT%H:%M:%SZ" UTC)
+
+# sbom_package(NAME VERSION LICENCE SUPPLIER-URL): one package, and that heed depends on it.
+set(packages "")
+set(relations "")
+function(sbom_package name version licence address)
+  string(APPEND packages ",
+    {\"SPDXID\": \"SPDXRef-${name}\", \"name\": \"${name}\", \"versionInfo\": \"${version}\", \"downloadLocation\": \"${address}\",
+     \"filesAnalyzed\": false, \"licenseConcluded\": \"NOASSERTION\", \"licenseDeclared\": \"${licence}\", \"copyrightText\": \"NOASSERTION\"}")
+  string(APPEND relations ",
+    {\"spdxElementId\": \"SPDXRef-heed\", \"relationshipType\": \"DEPENDS_ON\", \"relatedSpdxElement\": \"SPDXRef-${name}\"}")
+  set(packages "${packages}" PARENT_SCOPE)
+  set(relations "${relations}" PARENT_SCOPE)
+endfunction()
+
+if(TARGET heed_native)
+  find_package(PNG REQUIRED)
+  find_package(JPEG REQUIRED)
+  find_package(ZLIB REQUIRED)
+  sbom_package(libpng "${PNG_VERSION_STRING}" libpng-2.0 http://www.libpng.org/pub/png/libpng.html)
+  sbom_package(libjpeg "${JPEG_VERSION}" "IJG AND BSD-3-Clause" https://libjpeg-turbo.org)
+  sbom_package(zlib "${ZLIB_VERSION_STRING}" Zlib https://zlib.net)
+  get_property(cairo GLOBAL PROPERTY HEED_HAS_CAIRO)
+  if(cairo)
+    sbom_package(cairo "${HEED_CAIRO_LIBRARY_VERSION}" "LGPL-2.1-only OR MPL-1.1" https://www.cairographics.org)
+  endif()
+endif()
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/heed.spdx.json @ONLY NEWLINE_STYLE UNIX CONTENT [[{
+  "spdxVersion": "SPDX-2.3",
+  "dataLicense": "CC0-1.0",
+  "SPDXID": "SPDXRef-DOCUMENT",
+  "name": "heed-@PROJECT_VERSION@",
+  "documentNamespace": "https://spdx.org/spdxdocs/heed-@PROJECT_VERSION@-@CMAKE_SYSTEM_NAME@-@CMAKE_SYSTEM_PROCESSOR@",
+  "creationInfo": {"created": "@created@", "creators": ["Tool: heed-cmake-@PROJECT_VERSION@"]},
+  "packages": [
+    {"SPDXID": "SPDXRef-heed", "name": "heed", "versionInfo": "@PROJECT_VERSION@", "downloadLocation": "NOASSERTION",
+     "filesAnalyzed": false, "licenseConcluded": "Apache-2.0", "licenseDeclared": "Apache-2.0", "copyrightText": "NOASSERTION"}@packages@
+  ],
+  "relationships": [
+    {"spdxElementId": "SPDXRef-DOCUMENT", "relationshipType": "DESCRIBES", "relatedSpdxElement": "SPDXRef-heed"}@relations@
+  ]
+}
+]])
