@@ -30,7 +30,7 @@
 
 layout(constant_id = 2) const int DEPTH = 64;
 layout(constant_id = 3) const int VALUE_DEPTH = 64;
-layout(constant_id = 4) const int KEYS = 4; // a multiple of four
+layout(constant_id = 4) const int KEYS = 4;
 layout(constant_id = 5) const uint FLAGS = 0;
 layout(constant_id = 6) const uint EMPTY_ROW = 0; // heed_empty_row
 layout(constant_id = 7) const uint PARTS = 1;     // of the keys; more than 1 with one pass only
@@ -137,11 +137,13 @@ void sum_depth(inout float s[KEYS]) {
 #endif
   const uint at = heed_index(), first = at - depth_lane();
   [[unroll]] for (int i = 0; i < KEYS; i += 4) {
-    shares[at] = vec4(s[i], s[i + 1], s[i + 2], s[i + 3]);
+    vec4 mine = vec4(0.0);
+    [[unroll]] for (int c = 0; c < 4; c++) if (i + c < KEYS) mine[c] = s[i + c];
+    shares[at] = mine;
     barrier();
     precise vec4 sum = vec4(0.0);
     [[unroll]] for (uint l = 0; l < DEPTH_LANES; l++) sum += shares[first + l];
-    [[unroll]] for (int c = 0; c < 4; c++) s[i + c] = sum[c];
+    [[unroll]] for (int c = 0; c < 4; c++) if (i + c < KEYS) s[i + c] = sum[c];
     barrier();
   }
 }

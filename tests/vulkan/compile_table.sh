@@ -30,7 +30,8 @@ stop() { # exit code, sentence
 }
 
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd)
-newer=$root/build/newer-root
+build=${HEED_BUILD:-$root/build}
+newer=$build/newer-root
 devices='' workloads='' json='' folder=-
 while [ $# -gt 0 ]; do
   case $1 in
@@ -69,12 +70,13 @@ if ! why=$(sh "$root/tests/vulkan/newer.sh" "$newer" 2>&1); then
   printf '%s\n' "${why:-no newer drivers}" >&2
   exit 77
 fi
-mkdir -p "$root/build"
-work=$(mktemp -d "$root/build/compile-table.XXXXXX")
+mkdir -p "$build"
+work=$(mktemp -d "$build/compile-table.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
-if ! { (cd "$root" && cmake --preset newer -DHEED_TESTS=ON -DCMAKE_C_COMPILER_LAUNCHER="$(command -v ccache || true)") &&
-  ninja -C "$root/build/newer" compile_table; } >"$work/log" 2>&1; then
+if ! { (cd "$root" && cmake --preset newer -B "$build/newer" -DHEED_TESTS=ON -DHEED_TEST_NEWER="$newer" \
+  -DHEED_GLSLANG="$newer/bin/glslangValidator" -DHEED_SPIRV_VAL="$newer/bin/spirv-val" -DCMAKE_C_COMPILER_LAUNCHER="$(command -v ccache || true)") &&
+  ninja -C "$build/newer" compile_table; } >"$work/log" 2>&1; then
   cat "$work/log" >&2
   stop 1 'the build failed'
 fi
@@ -85,7 +87,7 @@ for device in $devices; do
   find_device "$device"
   # shellcheck disable=SC2086 # words of the list
   if ! env "$variable" XDG_RUNTIME_DIR="$work/runtime" MESA_SHADER_CACHE_DISABLE=true \
-    "$newer/bin/shim" "$shim" "$icd" "$root/build/newer/tests/compile_table" "$device" "$work/lines" "$folder" $workloads 2>"$work/log"; then
+    "$newer/bin/shim" "$shim" "$icd" "$build/newer/tests/compile_table" "$device" "$work/lines" "$folder" $workloads 2>"$work/log"; then
     cat "$work/log" >&2
     stop 1 "$device: the pipelines cannot be compiled"
   fi

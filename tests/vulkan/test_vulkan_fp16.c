@@ -160,6 +160,109 @@ static void test_range(void **state) {
     }
 }
 
+/* ---- rounding of what passes between two products */
+
+/* A power of two plus quarters of its last bit in fp16, in two numbers of fp16. */
+static float quarters(int i, float *rest) {
+  const float size = ldexpf(i % 2 ? -1.0f : 1.0f, i / 8 % 9 - 4);
+  *rest = size * (float)(i % 8) * 0x1p-12f;
+  return size;
+}
+
+/* The multiple of `unit` nearest to a whole number of quarters of it, of two the even one; or the
+ * one toward zero. */
+static float rounded(int count, bool truncates) {
+  const int whole = count / 4, part = count % 4;
+  return (float)(whole + (!truncates && (part > 2 || (part == 2 && whole % 2 == 1))));
+}
+
+enum { ROUNDED_ROWS = 80 };
+
+/* The first product adds two numbers of fp16, the second one copies the sum. */
+static void check_rounding(bool gpu_kernels, bool truncates) {
+  heed_vulkan_test played = {.gpu_kernels = gpu_kernels, .truncates = truncates};
+  heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
+  desc.test = &played;
+  desc.precision = HEED_VULKAN_PRECISION_F16;
+  float first[HIDDEN * DEPTH] = {0}, second[COLUMNS * HIDDEN] = {0};
+  float x[ROUNDED_ROWS * DEPTH] = {0}, y[ROUNDED_ROWS * COLUMNS];
+  for (int i = 0; i < ROUNDED_ROWS; i++) x[i * DEPTH] = quarters(i, &x[i * DEPTH + 1]);
+  for (int h = 0; h < HIDDEN; h++) first[h * DEPTH] = first[h * DEPTH + 1] = 1.0f;
+  for (int n = 0; n < COLUMNS; n++) second[n * HIDDEN + n] = 1.0f;
+  case_run c;
+  start(&c);
+  c.x = heed_define_input(c.graph, "x", HEED_F32, &HEED_SHAPE(1, ROUNDED_ROWS, DEPTH));
+  c.y = linear(&c, linear(&c, c.x, first, HIDDEN, DEPTH), second, COLUMNS, HIDDEN);
+  open_case(&c, &desc);
+  run_case(&c, x, ROUNDED_ROWS * DEPTH, y, ROUNDED_ROWS * COLUMNS);
+  for (int i = 0; i < ROUNDED_ROWS; i++) {
+    const float want = x[i * DEPTH] * (1.0f + rounded(i % 8, truncates) * 0x1p-10f);
+    for (int n = 0; n < COLUMNS; n++)
+      if (y[i * COLUMNS + n] != want)
+        fail_msg("row %d: found %.9g, expected %.9g", i, (double)y[i * COLUMNS + n], (double)want);
+  }
+  finish(&c);
+}
+
+static void test_rounding(void **state) {
+  (void)state;
+  vulkan_test_need_device();
+  for (int gpu_kernels = 0; gpu_kernels < 2; gpu_kernels++)
+    for (int truncates = 0; truncates < 2; truncates++) check_rounding(gpu_kernels, truncates);
+}
+
+enum { CHAIN = 12, CHAIN_WIDE = 64, CHAIN_ROWS = 8 };
+
+/* How far a chain of products of positive numbers is off, relative to the largest result. */
+static double chain_error(bool gpu_kernels, bool truncates) {
+  static float weight[CHAIN][CHAIN_WIDE * CHAIN_WIDE];
+  static float x[CHAIN_ROWS * CHAIN_WIDE], y[CHAIN_ROWS * CHAIN_WIDE];
+  static double want[CHAIN_ROWS * CHAIN_WIDE], next[CHAIN_ROWS * CHAIN_WIDE];
+  heed_vulkan_test played = {.gpu_kernels = gpu_kernels, .truncates = truncates};
+  heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
+  desc.test = &played;
+  desc.precision = HEED_VULKAN_PRECISION_F16;
+  for (int i = 0; i < CHAIN_ROWS * CHAIN_WIDE; i++)
+    want[i] = x[i] = (float)(1 + i * 37 % 101) / 128.0f;
+  case_run c;
+  start(&c);
+  c.y = c.x = heed_define_input(c.graph, "x", HEED_F32, &HEED_SHAPE(1, CHAIN_ROWS, CHAIN_WIDE));
+  for (int l = 0; l < CHAIN; l++) {
+    for (int i = 0; i < CHAIN_WIDE * CHAIN_WIDE; i++) /* numbers of fp16, 1 in a row */
+      weight[l][i] = (float)(1 + (i * 29 + i / CHAIN_WIDE * 7 + l * 13) % 31) / 1024.0f;
+    c.y = linear(&c, c.y, weight[l], CHAIN_WIDE, CHAIN_WIDE);
+    for (int i = 0; i < CHAIN_ROWS * CHAIN_WIDE; i++) {
+      next[i] = 0.0;
+      for (int k = 0; k < CHAIN_WIDE; k++)
+        next[i] += want[i / CHAIN_WIDE * CHAIN_WIDE + k] *
+                   (double)weight[l][i % CHAIN_WIDE * CHAIN_WIDE + k];
+    }
+    memcpy(want, next, sizeof want);
+  }
+  open_case(&c, &desc);
+  run_case(&c, x, CHAIN_ROWS * CHAIN_WIDE, y, CHAIN_ROWS * CHAIN_WIDE);
+  finish(&c);
+  double off = 0.0, largest = 0.0;
+  for (int i = 0; i < CHAIN_ROWS * CHAIN_WIDE; i++) {
+    off = fmax(off, fabs((double)y[i] - want[i]));
+    largest = fmax(largest, fabs(want[i]));
+  }
+  return off / largest;
+}
+
+/* Truncation makes every number smaller, so its errors add up: packing by the device's own rule
+ * would miss the bound of 2e-3 where that rule is toward zero. */
+static void test_chain(void **state) {
+  (void)state;
+  vulkan_test_need_device();
+  for (int gpu_kernels = 0; gpu_kernels < 2; gpu_kernels++) {
+    const double nearest = chain_error(gpu_kernels, false), zero = chain_error(gpu_kernels, true);
+    printf("%d products: off by %.3g to nearest, %.3g toward zero\n", CHAIN, nearest, zero);
+    assert_true(nearest <= 1e-3);
+    assert_true(zero > 2e-3);
+  }
+}
+
 /* ---- attention whose factors fp16 does not hold, or whose weights it hardly does */
 
 enum { QUERIES = 4, HEAD = 16 };
@@ -396,8 +499,9 @@ static void test_deep(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_range),
-                                     cmocka_unit_test(test_large_factors),
-                                     cmocka_unit_test(test_long_rows), cmocka_unit_test(test_deep)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_range),     cmocka_unit_test(test_rounding),
+      cmocka_unit_test(test_chain),     cmocka_unit_test(test_large_factors),
+      cmocka_unit_test(test_long_rows), cmocka_unit_test(test_deep)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

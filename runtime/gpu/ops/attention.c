@@ -118,11 +118,12 @@ static heed_vk_shape_key make_key(const heed_vk_limits *limits, const heed_atten
 
 /* Numbers of a row's query and output that a lane holds, with keys in fp32 and in fp16, so that
  * nothing is spilled: by the statistics of the drivers' compilers (tests/bench/NOTES.md). Beside
- * them lie the sums, and the keys that a compiler loads ahead. */
-static uint32_t row_room(const heed_vk_limits *limits, bool half) {
+ * them lie the sums, and the keys that a compiler loads ahead. shuffles: lanes that share the row
+ * meet by them. */
+static uint32_t row_room(const heed_vk_limits *limits, bool half, bool shuffles) {
   static const struct {
     uint32_t vendor, least_lanes, whole, half;
-    uint32_t floor; /* where the lanes meet in shared memory; 0: as by shuffles */
+    uint32_t floor; /* without shuffles; 0: the same */
   } rooms[] = {
       {0x10DE, 0, 128, 128, 0}, /* NVIDIA: 255 registers a lane */
       {0x1002, 64, 64, 64, 0},  /* AMD before RDNA: past 128 registers one wave a SIMD is left */
@@ -137,7 +138,7 @@ static uint32_t row_room(const heed_vk_limits *limits, bool half) {
   while (rooms[i].vendor && (rooms[i].vendor != limits->vendor ||
                              (rooms[i].least_lanes && rooms[i].least_lanes != limits->least_lanes)))
     i++;
-  if (limits->tier == HEED_VK_TIER_FLOOR && rooms[i].floor) return rooms[i].floor;
+  if (!shuffles && rooms[i].floor) return rooms[i].floor;
   return half ? rooms[i].half : rooms[i].whole;
 }
 
@@ -146,7 +147,9 @@ static uint32_t row_room(const heed_vk_limits *limits, bool half) {
 static uint32_t choose_depth_lanes(const heed_vk_attention_job *job, uint32_t flags,
                                    uint32_t chosen) {
   const heed_attention_sizes *s = &job->sizes;
-  const uint32_t room = row_room(job->builder->limits, flags & HEED_ATTENTION_KEY_HALF);
+  const heed_vk_limits *limits = job->builder->limits;
+  const uint32_t room =
+      row_room(limits, flags & HEED_ATTENTION_KEY_HALF, limits->tier != HEED_VK_TIER_FLOOR);
   uint32_t lanes = 1;
   while (lanes < MOST_DEPTH_LANES && (s->depth | s->value_depth) % (8 * lanes) == 0 &&
          (chosen ? lanes < chosen : (s->depth + s->value_depth) / lanes > room))
@@ -163,6 +166,11 @@ static share choose_share(const heed_vk_attention_job *job, uint32_t rows, uint3
                        s->keys >= candidates[job->choice - 1].lanes * 2 * KEYS * LEAST_BLOCKS);
   if (chosen) all = candidates[job->choice - 1];
   all.depth = choose_depth_lanes(job, flags, all.depth);
+  const bool shuffles = all.depth > 1 && job->builder->limits->tier != HEED_VK_TIER_FLOOR;
+  /* a row that lanes cannot share further leaves few registers for keys */
+  if (!chosen && (s->depth + s->value_depth) / all.depth >
+                     row_room(job->builder->limits, flags & HEED_ATTENTION_KEY_HALF, shuffles))
+    all.keys = KEYS / 2;
   while (!chosen && all.lanes * all.depth < WIDTH &&
          heed_vk_divide(rows, WIDTH / (all.lanes * all.depth)) * slices * 2 <= fill &&
          s->keys >= all.lanes * 2 * KEYS * LEAST_BLOCKS)
