@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "cpu/gemm.h"
+#include "cpu/packed_words.h"
 #include "cpu/simd/int8.h"
 
 /* Rows that are finished together: few enough for the first cache, enough that an activation's
@@ -12,10 +13,40 @@
 /* Bytes of a cache line. */
 #define LINE 64u
 
-/* Numbers of a row that are quantised at a time: whole vectors and whole groups. */
-#define CHUNK 64u
-
 /* Extremes of a row and 0; and whether it has a NaN or an infinity, 0 times which is NaN. */
+#if defined(HEED_INT8_BLOCK)
+/* Chains side by side: each instruction waits for the one before it in its chain. */
+#define CHAINS 4u
+
+typedef struct range {
+  f32xN low, high, odd;
+} range;
+
+static range widen_range(range r, f32xN a) {
+  const range wide = {f32_min(r.low, a), f32_max(r.high, a), f32_fma(a, f32_set1(0.0f), r.odd)};
+  return wide;
+}
+
+HEED_FLATTEN static bool find_range(const float *x, size_t depth, float *least, float *most) {
+  const f32xN zero = f32_set1(0.0f);
+  range all = {zero, zero, zero}, chain[CHAINS] = {all, all, all, all};
+  size_t k = 0;
+  for (; k + CHAINS * HEED_SIMD_WIDTH <= depth; k += CHAINS * HEED_SIMD_WIDTH)
+    for (uint32_t i = 0; i < CHAINS; i++)
+      chain[i] = widen_range(chain[i], f32_load(x + k + i * HEED_SIMD_WIDTH));
+  for (; k < depth; k += HEED_SIMD_WIDTH)
+    all = widen_range(all, depth - k < HEED_SIMD_WIDTH ? f32_load_tail(x + k, (uint32_t)(depth - k))
+                                                       : f32_load(x + k));
+  for (uint32_t i = 0; i < CHAINS; i++) {
+    all.low = f32_min(all.low, chain[i].low);
+    all.high = f32_max(all.high, chain[i].high);
+    all.odd = f32_add(all.odd, chain[i].odd);
+  }
+  *least = -f32_reduce_max(f32_sub(zero, all.low));
+  *most = f32_reduce_max(all.high);
+  return f32_reduce_add(all.odd) == 0.0f;
+}
+#else
 HEED_FLATTEN static bool find_range(const float *x, size_t depth, float *least, float *most) {
   const f32xN zero = f32_set1(0.0f);
   f32xN low = zero, high = zero, odd = zero;
@@ -30,16 +61,11 @@ HEED_FLATTEN static bool find_range(const float *x, size_t depth, float *least, 
   *most = f32_reduce_max(high);
   return f32_reduce_add(odd) == 0.0f;
 }
+#endif
 
 typedef struct grid {
   float inverse, zero;
 } grid;
-
-/* To the nearest whole number, ties to even; |x| < 2^22. */
-static f32xN round_whole(f32xN x) {
-  const f32xN magic = f32_set1(HEED_SIMD_MAGIC);
-  return f32_sub(f32_add(x, magic), magic);
-}
 
 /* A row of zeros, or one so small that its step would be denormal, is kept as zeros. */
 static grid choose_grid(const float *x, size_t depth, heed_cpu_int8_row *row) {
@@ -54,6 +80,56 @@ static grid choose_grid(const float *x, size_t depth, heed_cpu_int8_row *row) {
   g.zero -= HEED_SIMD_MAGIC;
   if (g.zero > 255.0f) g.zero = 255.0f;
   return g;
+}
+
+#if defined(HEED_INT8_BLOCK)
+/* A block's numbers of the tile's rows, from a row's length of `stride` floats. */
+HEED_FLATTEN static void pack_block(const heed_cpu_int8 *way, const float *x, size_t stride,
+                                    const grid *grids, packed_words *w) {
+  f32xN rows[HEED_SIMD_WIDTH];
+  for (uint32_t i = 0; i < HEED_SIMD_WIDTH; i++)
+    rows[i] = i < w->m ? i8_quantise(x + i * stride, grids[i].inverse, (int32_t)grids[i].zero)
+                       : f32_set1(0.0f);
+  f32_transpose(rows);
+  for (uint32_t i = 0; i < HEED_SIMD_WIDTH; i++) {
+    if (way->group == 4) {
+      put_words(w, rows[i]);
+    } else {
+      put_words(w, i8_first_pairs(rows[i]));
+      put_words(w, i8_last_pairs(rows[i]));
+    }
+  }
+}
+
+static void pack_rows(const heed_cpu_int8 *way, const float *x, size_t depth, size_t m,
+                      const grid *grids, unsigned char *tile) {
+  packed_words w = {tile, m, heed_cpu_parts(depth, way->group) * m};
+  size_t k = 0;
+  for (; k + HEED_INT8_BLOCK <= depth; k += HEED_INT8_BLOCK)
+    pack_block(way, x + k, depth, grids, &w);
+  if (k == depth) return;
+  float rest[HEED_INT8_MOST_ROWS * HEED_INT8_BLOCK] = {0};
+  for (size_t i = 0; i < m; i++)
+    memcpy(rest + i * HEED_INT8_BLOCK, x + i * depth + k, (depth - k) * sizeof *x);
+  pack_block(way, rest, HEED_INT8_BLOCK, grids, &w);
+}
+void heed_cpu_int8_pack_tile(const heed_cpu_int8 *way, const float *x, size_t depth, size_t m,
+                             unsigned char *tile, heed_cpu_int8_row *rows) {
+  grid grids[HEED_INT8_MOST_ROWS];
+  for (size_t i = 0; i < m; i++) {
+    grids[i] = choose_grid(x + i * depth, depth, &rows[i]);
+    rows[i].zero = (int32_t)grids[i].zero;
+  }
+  pack_rows(way, x, depth, m, grids, tile);
+}
+#else
+/* Numbers of a row that are quantised at a time: whole vectors and whole groups. */
+#define CHUNK 64u
+
+/* To the nearest whole number, ties to even; |x| < 2^22. */
+static f32xN round_whole(f32xN x) {
+  const f32xN magic = f32_set1(HEED_SIMD_MAGIC);
+  return f32_sub(f32_add(x, magic), magic);
 }
 
 /* x[count] on the grid, as bytes. */
@@ -112,6 +188,7 @@ void heed_cpu_int8_pack_tile(const heed_cpu_int8 *way, const float *x, size_t de
     pack_row(way, x + i * depth, depth, &g, tile + 4 * i, step);
   }
 }
+#endif
 
 /* Sums [m, W] of int32 as floats: (sum - zero total) times both scales. */
 HEED_FLATTEN static void widen(const int32_t *from, const heed_cpu_int8_row *rows, size_t m,

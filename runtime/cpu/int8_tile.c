@@ -3,40 +3,6 @@
 #include "cpu/int8.h"
 #include "cpu/simd/int8.h"
 
-#if defined(__GNUC__)
-#define NOINLINE __attribute__((noinline))
-#else
-#define NOINLINE
-#endif
-
-#define ROWS_1(X) X(0)
-#define ROWS_2(X) ROWS_1(X) X(1)
-#define ROWS_3(X) ROWS_2(X) X(2)
-#define ROWS_4(X) ROWS_3(X) X(3)
-#define ROWS_5(X) ROWS_4(X) X(4)
-#define ROWS_6(X) ROWS_5(X) X(5)
-#define ROWS_7(X) ROWS_6(X) X(6)
-#define ROWS_8(X) ROWS_7(X) X(7)
-#define ROWS_9(X) ROWS_8(X) X(8)
-#define ROWS_10(X) ROWS_9(X) X(9)
-#define ROWS_11(X) ROWS_10(X) X(10)
-#define ROWS_12(X) ROWS_11(X) X(11)
-
-/* Bytes of a row's group, and of a vector of weights. */
-#define GROUP_BYTES 4
-#define VECTOR_BYTES (HEED_SIMD_WIDTH * HEED_INT8_GROUP)
-
-#define START(i) i32xN low##i = i32_zero(), high##i = i32_zero();
-#define STEP(i)                                \
-  {                                            \
-    const ROW a = i8_row(x + i * GROUP_BYTES); \
-    low##i = i8_dot(low##i, a, w_low);         \
-    high##i = i8_dot(high##i, a, w_high);      \
-  }
-#define STORE(i)                                       \
-  i32_store(sums + v + i * HEED_TILE_COLUMNS, low##i); \
-  i32_store(sums + v + i * HEED_TILE_COLUMNS + HEED_SIMD_WIDTH, high##i);
-
 /* What i8_row and i8_weights give. */
 #if defined(HEED_SIMD_NEON) && HEED_INT8_GROUP == 4
 #define ROW int8x16_t
@@ -48,22 +14,16 @@
 #define ROW i32xN
 #endif
 
-/* Two vectors of columns at a time: a panel of six is passed over three times, since a product of
- * 16 bits takes a register for itself. */
-#define DEFINE_TILE(m)                                                                         \
-  static NOINLINE void tile_##m(const unsigned char *rows, const int8_t *panel, size_t groups, \
-                                int32_t *sums) {                                               \
-    for (size_t v = 0; v < HEED_TILE_COLUMNS; v += 2 * HEED_SIMD_WIDTH) {                      \
-      const unsigned char *x = rows;                                                           \
-      const int8_t *w = panel + v * HEED_INT8_GROUP;                                           \
-      ROWS_##m(START) for (size_t left = groups; left > 0; left--) {                           \
-        const ROW w_low = i8_weights(w), w_high = i8_weights(w + VECTOR_BYTES);                \
-        ROWS_##m(STEP) x += (m)*GROUP_BYTES;                                                   \
-        w += HEED_TILE_COLUMNS * HEED_INT8_GROUP;                                              \
-      }                                                                                        \
-      ROWS_##m(STORE)                                                                          \
-    }                                                                                          \
-  }
+#define TILE_SUM int32_t
+#define TILE_ROW ROW
+#define TILE_BYTES HEED_INT8_GROUP
+#define TILE_ZERO i32_zero
+#define TILE_TAKE_ROW i8_row
+#define TILE_TAKE_WEIGHTS i8_weights
+#define TILE_DOT i8_dot
+#define TILE_STORE i32_store
+#define TILE_VECTOR i32xN
+#include "cpu/packed_tile.h"
 
 #if HEED_INT8_WHOLE
 #if HEED_INT8_ROWS == 4

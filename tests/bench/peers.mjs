@@ -132,7 +132,7 @@ async function takeTurns(contenders, job, rounds) {
       if (round >= 0) turns[i].push(turn)
       await pause()
     }
-  contenders.forEach((c) => c.stop())
+  await Promise.all(contenders.map((c) => c.stop())) /* before the browser closes */
   return contenders.map(({ engine, ready }, i) => ({
     name: engine,
     device: ready.info?.device,

@@ -35,8 +35,13 @@ static inline int32_t heed_int8_word(const unsigned char *p) {
 }
 
 /* And for the rows, in the words of f32xN.h:
- *   f32_narrow(a, p)                 whole numbers 0 .. 255 as HEED_SIMD_WIDTH bytes
- *   f32_from_sums(sums, totals, z)   sums - z totals, which int32 holds, as floats */
+ *   f32_narrow(a, p)                 whole numbers 0 .. 255 as HEED_SIMD_WIDTH bytes, unless there
+ *                                    is HEED_INT8_BLOCK
+ *   f32_from_sums(sums, totals, z)   sums - z totals, which int32 holds, as floats
+ * Where HEED_INT8_BLOCK is defined, rows are packed by vectors of HEED_SIMD_WIDTH words of four
+ * bytes, that many numbers at a time:
+ *   i8_quantise(x, inverse, zero)    clamp(round(x inverse) + zero, 0, 255) of a block's numbers
+ *   i8_first_pairs, i8_last_pairs(a) two bytes of each word as 16 bits each */
 /* Rows of a tile; the most of any way of this level. */
 #if defined(HEED_SIMD_RELAXED)
 #define HEED_INT8_MOST_ROWS 6
@@ -58,9 +63,29 @@ static inline int32_t heed_int8_word(const unsigned char *p) {
 #endif
 
 #if defined(HEED_SIMD_AVX512)
-static inline void f32_narrow(f32xN a, uint8_t *p) {
-  const __m512i whole = _mm512_maskz_cvtps_epi32(HEED_AVX512_ALL, a);
-  _mm_storeu_si128((__m128i *)(void *)p, _mm512_maskz_cvtepi32_epi8(HEED_AVX512_ALL, whole));
+#define HEED_INT8_BLOCK 64u
+static inline __m512i i8_whole(const float *x, __m512 inverse, __m512i zero) {
+  const __m512 scaled = _mm512_mul_ps(_mm512_loadu_ps(x), inverse);
+  return _mm512_add_epi32(_mm512_maskz_cvtps_epi32(HEED_AVX512_ALL, scaled), zero);
+}
+static inline f32xN i8_quantise(const float *x, float inverse, int32_t zero) {
+  const __m512 by = _mm512_set1_ps(inverse);
+  const __m512i z = _mm512_set1_epi32(zero),
+                order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15),
+                low = _mm512_packs_epi32(i8_whole(x, by, z), i8_whole(x + 16, by, z)),
+                high = _mm512_packs_epi32(i8_whole(x + 32, by, z), i8_whole(x + 48, by, z));
+  return _mm512_castsi512_ps(
+      _mm512_maskz_permutexvar_epi32(HEED_AVX512_ALL, order, _mm512_packus_epi16(low, high)));
+}
+static inline f32xN i8_first_pairs(f32xN words) {
+  return _mm512_castsi512_ps(_mm512_shuffle_epi8(
+      _mm512_castps_si512(words),
+      _mm512_set4_epi32((int)0x800D800C, (int)0x80098008, (int)0x80058004, (int)0x80018000)));
+}
+static inline f32xN i8_last_pairs(f32xN words) {
+  return _mm512_castsi512_ps(_mm512_shuffle_epi8(
+      _mm512_castps_si512(words),
+      _mm512_set4_epi32((int)0x800F800E, (int)0x800B800A, (int)0x80078006, (int)0x80038002)));
 }
 static inline f32xN f32_from_sums(const int32_t *sums, const int32_t *totals, int32_t zero) {
   const __m512i less = _mm512_mullo_epi32(_mm512_loadu_si512(totals), _mm512_set1_epi32(zero));
@@ -68,11 +93,28 @@ static inline f32xN f32_from_sums(const int32_t *sums, const int32_t *totals, in
                                   _mm512_sub_epi32(_mm512_loadu_si512(sums), less));
 }
 #elif defined(HEED_SIMD_AVX2)
-static inline void f32_narrow(f32xN a, uint8_t *p) {
-  const __m256i whole = _mm256_cvtps_epi32(a);
-  const __m128i words =
-      _mm_packs_epi32(_mm256_castsi256_si128(whole), _mm256_extracti128_si256(whole, 1));
-  _mm_storel_epi64((__m128i *)(void *)p, _mm_packus_epi16(words, words));
+#define HEED_INT8_BLOCK 32u
+static inline __m256i i8_whole(const float *x, __m256 inverse, __m256i zero) {
+  return _mm256_add_epi32(_mm256_cvtps_epi32(_mm256_mul_ps(_mm256_loadu_ps(x), inverse)), zero);
+}
+static inline f32xN i8_quantise(const float *x, float inverse, int32_t zero) {
+  const __m256 by = _mm256_set1_ps(inverse);
+  const __m256i z = _mm256_set1_epi32(zero), order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7),
+                low = _mm256_packs_epi32(i8_whole(x, by, z), i8_whole(x + 8, by, z)),
+                high = _mm256_packs_epi32(i8_whole(x + 16, by, z), i8_whole(x + 24, by, z));
+  return _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(_mm256_packus_epi16(low, high), order));
+}
+static inline f32xN i8_first_pairs(f32xN words) {
+  const __m256i from =
+      _mm256_set_epi32((int)0x800D800C, (int)0x80098008, (int)0x80058004, (int)0x80018000,
+                       (int)0x800D800C, (int)0x80098008, (int)0x80058004, (int)0x80018000);
+  return _mm256_castsi256_ps(_mm256_shuffle_epi8(_mm256_castps_si256(words), from));
+}
+static inline f32xN i8_last_pairs(f32xN words) {
+  const __m256i from =
+      _mm256_set_epi32((int)0x800F800E, (int)0x800B800A, (int)0x80078006, (int)0x80038002,
+                       (int)0x800F800E, (int)0x800B800A, (int)0x80078006, (int)0x80038002);
+  return _mm256_castsi256_ps(_mm256_shuffle_epi8(_mm256_castps_si256(words), from));
 }
 static inline f32xN f32_from_sums(const int32_t *sums, const int32_t *totals, int32_t zero) {
   const __m256i sum = _mm256_loadu_si256((const __m256i *)(const void *)sums),
