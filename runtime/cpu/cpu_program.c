@@ -5,10 +5,11 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "cpu/cpu_backend.h"
+#include "cpu/half.h"
 #include "cpu/int8.h"
 
 /* How a constant is kept. The same one may be kept in several ways. */
-typedef enum layout { DENSE, PANELS, INT8_PANELS } layout;
+typedef enum layout { DENSE, PANELS, INT8_PANELS, HALF_PANELS } layout;
 
 typedef struct kept {
   uint32_t id;
@@ -38,11 +39,14 @@ static bool is_constant(const heed_plan *plan, uint32_t id) {
 static layout wanted_layout(const heed_cpu_backend *cpu, const heed_plan *plan,
                             const heed_node *node, uint32_t slot) {
   const heed_cpu_op *op = cpu->level->ops[node->op];
+  (void)plan;
 #if defined(HEED_INT8)
   if (op->int8_panels >> slot & 1u && heed_cpu_int8_of(plan->graph, node->input[slot]))
     return INT8_PANELS;
-#else
-  (void)plan;
+#endif
+#if defined(HEED_HALVES)
+  if (op->panels >> slot & 1u && heed_graph_halves(plan->graph, node->input[slot]))
+    return HALF_PANELS;
 #endif
   return (layout)(op->panels >> slot & 1u); /* PANELS or DENSE */
 }
@@ -62,6 +66,10 @@ static uint64_t kept_bytes(const heed_cpu_backend *cpu, const heed_plan *plan, u
   const uint64_t panels = heed_cpu_divide_up(rows, cpu->level->panel_columns);
 #if defined(HEED_INT8)
   if (as == INT8_PANELS) return panels * heed_cpu_int8_panel_bytes(cpu->level->int8, depth);
+#endif
+#if defined(HEED_HALVES)
+  if (as == HALF_PANELS)
+    return panels * heed_cpu_half_panel_bytes(cpu->level->panel_columns, depth);
 #endif
   return panels * cpu->level->panel_columns * depth * sizeof(float);
 }
@@ -186,6 +194,27 @@ static heed_status allocate(const heed_context *context, uint64_t bytes, const c
              : heed_fail_memory(error, what, bytes > SIZE_MAX ? SIZE_MAX : (size_t)bytes);
 }
 
+#if defined(HEED_HALVES)
+/* As read_panels, and the panels stay in fp16. */
+static heed_status read_half_panels(heed_program *program, const kept *constant,
+                                    heed_error *error) {
+  const heed_halves *halves = heed_graph_halves(program->plan->graph, constant->id);
+  const uint32_t columns = program->backend->level->panel_columns;
+  uint64_t rows, depth;
+  matrix_size(program->plan, constant->id, &rows, &depth);
+  float *staging = (float *)(void *)program->workspace;
+  unsigned char *panel = constant->data;
+  for (uint64_t row = 0; row < rows;
+       row += columns, panel += heed_cpu_half_panel_bytes(columns, depth)) {
+    const uint64_t count = rows - row < columns ? rows - row : columns;
+    HEED_TRY(halves->read(halves->read_user, row * depth, count * depth, staging, error));
+    heed_cpu_half_pack_panel(halves, staging, (size_t)row, (size_t)depth, (uint32_t)count, columns,
+                             panel);
+  }
+  return HEED_OK;
+}
+#endif
+
 /* Reads a matrix a panel's rows at a time, so that no second copy of it is ever held. */
 static heed_status read_panels(heed_program *program, const kept *constant, heed_error *error) {
   const heed_cpu_level_table *level = program->backend->level;
@@ -227,6 +256,9 @@ static heed_status read_constant(heed_program *program, kept *constant, heed_err
   const heed_graph *graph = program->plan->graph;
 #if defined(HEED_INT8)
   if (constant->layout == INT8_PANELS) return read_int8_panels(program, constant, error);
+#endif
+#if defined(HEED_HALVES)
+  if (constant->layout == HALF_PANELS) return read_half_panels(program, constant, error);
 #endif
   if (constant->layout != DENSE) return read_panels(program, constant, error);
   const heed_shape *shape = &heed_graph_record(graph, constant->id)->shape;

@@ -5,6 +5,10 @@
 
 #include <string.h>
 
+#if defined(HEED_HALVES)
+#include "cpu/simd/half.h"
+#endif
+
 #if defined(__GNUC__)
 #define NOINLINE __attribute__((noinline))
 #else
@@ -331,12 +335,39 @@ static void add_slice(const float *rows, size_t count, const float *panel, size_
   }
 }
 
+#if defined(HEED_HALVES)
+/* A slice of a panel, [depth][W] from `from` on, as floats. */
+static const float *widen_slice(const heed_cpu_product *p, size_t panel, size_t from, size_t depth,
+                                float widened[DEPTH_SLICE * HEED_TILE_COLUMNS]) {
+  float *to = widened;
+  const unsigned char *bytes = (const unsigned char *)p->panels +
+                               panel * heed_cpu_half_panel_bytes(HEED_TILE_COLUMNS, p->depth);
+  const float *factors = (const float *)(const void *)bytes;
+  const uint16_t *halves =
+      (const uint16_t *)(const void *)(factors + HEED_TILE_COLUMNS) + from * HEED_TILE_COLUMNS;
+  for (; depth > 0; depth--, halves += HEED_TILE_COLUMNS, to += HEED_TILE_COLUMNS)
+    for (uint32_t n = 0; n < HEED_TILE_COLUMNS; n += HEED_SIMD_WIDTH)
+      f32_store(to + n, f32_mul(f32_widen(halves + n), f32_load(factors + n)));
+  return widened;
+}
+#endif
+
 void heed_cpu_product_panel(const heed_cpu_product *p, const float *group, size_t first,
                             size_t count, size_t panel, float *sums) {
-  const float *weights = p->panels + panel * p->depth * HEED_TILE_COLUMNS;
   const size_t slice = slice_depth(p->depth);
-  for (size_t from = 0; from < p->depth; from += slice)
-    add_slice(group + from * count, count, weights + from * HEED_TILE_COLUMNS,
-              p->depth - from < slice ? p->depth - from : slice, from > 0, sums);
+#if defined(HEED_HALVES)
+  float widened[DEPTH_SLICE * HEED_TILE_COLUMNS];
+#endif
+  for (size_t from = 0; from < p->depth; from += slice) {
+    const size_t depth = p->depth - from < slice ? p->depth - from : slice;
+    const float *weights;
+#if defined(HEED_HALVES)
+    if (p->half)
+      weights = widen_slice(p, panel, from, depth, widened);
+    else
+#endif
+      weights = p->panels + (panel * p->depth + from) * HEED_TILE_COLUMNS;
+    add_slice(group + from * count, count, weights, depth, from > 0, sums);
+  }
   heed_cpu_finish(p, sums, first, count, panel);
 }

@@ -10,6 +10,7 @@
 #define HEED_CPU_GEMM_H
 
 #include "cpu/cpu_op.h"
+#include "cpu/half.h"
 #include "cpu/int8.h"
 #include "cpu/simd/f32xN.h"
 
@@ -50,6 +51,9 @@ void HEED_CPU_SYMBOL(heed_cpu_activate)(heed_activation kind, const float *from,
 typedef struct heed_cpu_product {
   size_t rows, depth, columns; /* x [rows, depth], given apart */
   const float *panels;
+#if defined(HEED_HALVES)
+  bool half; /* the panels are of fp16 (cpu/half.h) */
+#endif
   const float *bias, *residual; /* bias [columns], residual [rows, columns]; or NULL */
   heed_activation activation;
   float *y;

@@ -136,6 +136,9 @@ static void run(const heed_cpu_step *step) {
   heed_cpu_product *p = &j.product;
   j.x = heed_cpu_input(step, HEED_LINEAR_INPUT_X);
   p->panels = heed_cpu_input(step, HEED_LINEAR_INPUT_WEIGHT);
+#if defined(HEED_HALVES)
+  p->half = heed_graph_halves(step->plan->graph, desc->weight.id) != NULL;
+#endif
   p->bias = heed_cpu_input(step, HEED_LINEAR_INPUT_BIAS);
   p->residual = heed_cpu_input(step, HEED_LINEAR_INPUT_RESIDUAL);
   p->activation = desc->activation;

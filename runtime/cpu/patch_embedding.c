@@ -56,6 +56,9 @@ static void run(const heed_cpu_step *step) {
   j.image = heed_cpu_input(step, HEED_PATCH_EMBEDDING_INPUT_IMAGE);
   heed_cpu_product *p = &j.product;
   p->panels = heed_cpu_input(step, HEED_PATCH_EMBEDDING_INPUT_WEIGHT);
+#if defined(HEED_HALVES)
+  p->half = heed_graph_halves(step->plan->graph, desc->weight.id) != NULL;
+#endif
   p->bias = heed_cpu_input(step, HEED_PATCH_EMBEDDING_INPUT_BIAS);
   p->y = step->output[0];
   p->depth = j.channels * j.patch * j.patch;

@@ -97,6 +97,13 @@ heed_status heed_graph_read_constant(const heed_graph *graph, uint32_t id, uint6
   return HEED_OK;
 }
 
+/* What an address can count. */
+#if SIZE_MAX < UINT64_MAX
+#define BYTES "2^32"
+#else
+#define BYTES "2^63"
+#endif
+
 /* Appends a record; 0 and the graph's error when out of memory or the shape is not usable. */
 static uint32_t append_value(heed_graph *graph, const heed_value_record *record, const char *what) {
   heed_error error;
@@ -105,10 +112,10 @@ static uint32_t append_value(heed_graph *graph, const heed_value_record *record,
   if (record->shape.rank > HEED_MAX_RANK ||
       !heed_shape_bytes(&record->shape, record->dtype, &bytes) || bytes == 0 ||
       heed_dtype_size(record->dtype) == 0) {
-    heed_fail(
-        &error, HEED_INVALID_ARGUMENT,
-        "%s: invalid shape (found %s, expected at least one element and less than 2^63 bytes)",
-        what, heed_shape_text(&record->shape, text));
+    heed_fail(&error, HEED_INVALID_ARGUMENT,
+              "%s: invalid shape (found %s, expected at least one element and less than " BYTES
+              " bytes)",
+              what, heed_shape_text(&record->shape, text));
     return heed_graph_fail(graph, &error).id;
   }
   if (!heed_grow(graph->context, &graph->values, &graph->value_capacity, graph->value_count + 1,

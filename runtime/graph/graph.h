@@ -6,6 +6,11 @@
 #include "base/context.h"
 #include "graph/op.h"
 
+/* Constants of fp16 are kept as they are stored (graph/halves.h). */
+#if defined(__wasm__) && !defined(HEED_INT8)
+#define HEED_HALVES
+#endif
+
 typedef enum heed_value_kind {
   HEED_VALUE_INPUT,
   HEED_VALUE_CONSTANT,
@@ -29,6 +34,9 @@ typedef struct heed_value_record {
   uint32_t mask;
 #if defined(HEED_INT8)
   const struct heed_quantised *quantised; /* CONSTANT: how it is stored in int8, or NULL */
+#endif
+#if defined(HEED_HALVES)
+  const struct heed_halves *halves; /* CONSTANT: how it is stored in fp16, or NULL */
 #endif
 } heed_value_record;
 

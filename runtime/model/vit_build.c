@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "base/tensor.h"
+#include "graph/halves.h"
 #include "model/int8_weights.h"
 #include "model/vit_builder.h"
 
@@ -31,6 +32,19 @@ static heed_status read_scaled(void *user, uint64_t first, uint64_t count, void 
   return HEED_OK;
 }
 
+#if defined(HEED_HALVES)
+/* Says of a constant how it is stored, where the file has all of it in fp16. */
+static void keep_halves(heed_graph *graph, heed_value value, scaled_weight *scaled) {
+  if (!value.id) return;
+  for (uint32_t i = 0; i < scaled->weight.count; i++) {
+    const heed_checkpoint_tensor *tensor = scaled->weight.part[i].tensor;
+    if (tensor && tensor->info->dtype != HEED_F16) return;
+  }
+  const heed_halves halves = {heed_weight_read, &scaled->weight, scaled->factor, scaled->row_scale};
+  graph->values[value.id - 1].halves = heed_graph_keep(graph, &halves, sizeof halves);
+}
+#endif
+
 heed_value heed_vit_define(heed_vit_builder *b, const heed_weight *weight, heed_shape shape,
                            float factor, const float *row_scale) {
   bool present = false;
@@ -45,7 +59,11 @@ heed_value heed_vit_define(heed_vit_builder *b, const heed_weight *weight, heed_
   void *kept = heed_graph_keep(b->graph, &scaled, sizeof scaled);
   const heed_constant_desc desc = {
       sizeof desc, NULL, HEED_F32, shape, NULL, kept ? read_scaled : NULL, kept};
-  return heed_define_constant(b->graph, &desc);
+  const heed_value value = heed_define_constant(b->graph, &desc);
+#if defined(HEED_HALVES)
+  keep_halves(b->graph, value, kept);
+#endif
+  return value;
 }
 
 heed_value heed_vit_define_one(heed_vit_builder *b, const heed_role_ref *ref, heed_shape shape) {

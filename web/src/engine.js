@@ -128,7 +128,7 @@ export class Engine {
     if (context.cancelled()) throw cancelled(method)
     this.#context = context
     try {
-      if (this.#beside?.has(args)) return await this.#beside.call(method, args, context)
+      if (this.#beside?.has(args, method)) return await this.#beside.call(method, args, context)
       return await /** @type {AnyMethods} */ (/** @type {unknown} */ (this))[method](args, context)
     } catch (error) {
       if (!this.#exports) throw closed('runtime')
@@ -174,7 +174,7 @@ export class Engine {
       return this.openFiles({ files })
     } catch (error) {
       const { openBeside } = await import('./int8.js')
-      this.#beside = await openBeside(this.#beside, files, error, this.#options, Engine.create)
+      this.#beside = await openBeside(this.#beside, files, error, this.#options, this)
       return this.#beside.open(files, context)
     }
   }

@@ -83,7 +83,7 @@ export interface RuntimeInfo {
 }
 
 /** In bytes. `used`: allocated by open objects. `wasm`: size of the WASM memory, which never
- * shrinks. */
+ * shrinks; with models of int8 open, that of both modules. */
 export interface Memory {
   used: number
   wasm: number

@@ -2,6 +2,7 @@
  * such model. It imports nothing, so that bundlers leave the scripts that a page starts with as they
  * are. */
 /** @import {Engine} from './engine.js' */
+/** @import {Memory} from './index.js' */
 /** @import {CallContext, EngineOptions, MethodName, NamedFile} from '../types/library.js' */
 
 /** @type {Record<string, () => URL>} */
@@ -42,17 +43,22 @@ const first = 2 ** 32
 
 /** The engine beside. */
 export class Beside {
-  /** @param {Engine} engine */
-  constructor(engine) {
+  /**
+   * @param {Engine} beside the first engine
+   * @param {Engine} engine of weights of int8
+   */
+  constructor(beside, engine) {
+    this.beside = beside
     this.engine = engine
   }
 
   /**
-   * Whether a call is of one of its objects.
+   * Whether a call is of one of its objects, or of both engines.
    * @param {any} args
+   * @param {MethodName} method
    */
-  has({ id = 0, model = id }) {
-    return model > first
+  has({ id = 0, model = id }, method) {
+    return model > first || method === 'memory'
   }
 
   /**
@@ -65,7 +71,17 @@ export class Beside {
     const { id, model } = args,
       here = { ...args, ...(id && { id: id - first }), ...(model && { model: model - first }) },
       result = await this.engine.call(method, here, context)
+    if (method === 'memory') return this.#sum(result)
     return result?.id ? { ...result, id: result.id + first } : result
+  }
+
+  /**
+   * The memory of both.
+   * @param {Memory} memory
+   */
+  #sum({ used, wasm }) {
+    const own = this.beside.memory()
+    return { used: own.used + used, wasm: own.wasm + wasm }
   }
 
   /**
@@ -88,12 +104,14 @@ export class Beside {
  * @param {NamedFile[]} files
  * @param {any} refusal
  * @param {EngineOptions | undefined} options
- * @param {typeof Engine.create} create
+ * @param {Engine} engine the first
  */
-export async function openBeside(beside, files, refusal, options, create) {
+export async function openBeside(beside, files, refusal, options, engine) {
   try {
     if (refusal.status !== 'UNSUPPORTED' || options?.modules || !files.some(hasInt8)) throw refusal
-    return beside ?? new Beside(await create({ ...options, modules: modules(options?.base) }))
+    if (beside) return beside
+    const { create } = /** @type {typeof Engine} */ (engine.constructor)
+    return new Beside(engine, await create({ ...options, modules: modules(options?.base) }))
   } catch (error) {
     for (const file of files) file.close()
     throw error

@@ -87,6 +87,53 @@ test('a model of int8 opens by the dtypes of its header', async () => {
   runtime.close()
 })
 
+for (const worker of [false, true])
+  test(`memory counts the module of int8 too: ${worker ? 'worker' : 'direct'}`, async () => {
+    const runtime = await createRuntime({ threads: 1, worker }),
+      before = await runtime.memory(),
+      model = await runtime.loadModel(folder('int8')),
+      opened = await runtime.memory()
+    assert.ok(opened.wasm >= before.wasm + 2 ** 20, `${opened.wasm} after ${before.wasm}`)
+    assert.ok(opened.used > before.used)
+    const session = model.createSession(),
+      { memory } = await session.ready,
+      { used } = await runtime.memory()
+    assert.ok(used >= opened.used + memory.weights + memory.arena, `${used} ${opened.used}`)
+    model.close()
+    const closed = await runtime.memory(),
+      again = await runtime.loadModel(folder('int8'))
+    assert.equal((await runtime.memory()).used, opened.used)
+    again.close()
+    assert.equal((await runtime.memory()).used, closed.used)
+    runtime.close()
+  })
+
+/* These modules have no streamed attention: what they hold of scores grows with the tokens alone. */
+test('a long picture needs little more memory; one that is too large is refused in a sentence', async () => {
+  const runtime = await createRuntime({ threads: 1 }),
+    model = await runtime.loadModel(folder('int8')),
+    workspaces = []
+  for (const side of [1024, 1536]) {
+    const session = model.createSession({ height: side, width: side, taps: 'rows' }),
+      { memory, tokens } = await session.ready
+    workspaces.push(memory.workspace / tokens)
+    session.close()
+  }
+  console.log(`scratch per token: ${workspaces}`)
+  assert.ok(workspaces[1] < 1.1 * workspaces[0], `${workspaces}`)
+  await assert.rejects(model.createSession({ height: 2048, width: 2048 }).ready, {
+    status: 'INVALID_ARGUMENT',
+    message: /^attention: .*\[1, 4, 16385, 16385\], expected .* less than 2\^32 bytes\)$/
+  })
+  await assert.rejects(model.createSession({ batch: 6900 }).ready, {
+    status: 'OUT_OF_MEMORY',
+    message: /: out of memory \(requested \d+ bytes\)$/
+  })
+  const { image } = await runtime.scene(3)
+  assert.ok((await model.createSession().run(image)).logits)
+  runtime.close()
+})
+
 /** @param {ArrayLike<number>} numbers */
 const topOf = (numbers) => Array.from(numbers).indexOf(Math.max(...Array.from(numbers)))
 /**
