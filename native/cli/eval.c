@@ -285,12 +285,7 @@ static int run(cli_state *cli, int argc, char **argv) {
        "values to save besides the outputs: attention.N, rollout or any value of the graph "
        "(default: all = attention.N and rollout)"},
       CLI_FILE_OPTION(file),
-      {"--way", CLI_TEXT, &way, "weights|graph",
-       "of an ONNX file: its weights in heed's own graph, or its graph as it is (default: weights "
-       "where config.json names a family)"},
-      {"--way", CLI_TEXT, &way, "weights|graph",
-       "of an ONNX file: its weights in heed's own graph, or its graph as it is (default: weights "
-       "where config.json names a family)"},
+      CLI_WAY_OPTION(way),
       CLI_CHOICE_OPTIONS(choice, CLI_BACKEND_AUTO),
       {NULL, CLI_FLAG, NULL, NULL, NULL}};
   const int code = cli_parse(cli, "eval MODEL IN.safetensors -o OUT.safetensors [options]", options,
@@ -310,11 +305,13 @@ static int run(cli_state *cli, int argc, char **argv) {
                             {CLI_READ, "the input", words.word[1]},
                             {CLI_WRITTEN, "-o", out}};
   heed_status status = cli_check_paths(cli, paths, sizeof paths / sizeof *paths);
-  const cli_onnx graph = {way, model, words.word[1], out, strcmp(taps, "none") != 0, choice.quiet};
+  const cli_onnx graph = {way,          model,  words.word[1], out, strcmp(taps, "none") != 0,
+                          choice.quiet, &choice};
   bool is_graph = false;
   if (status == HEED_OK) status = cli_onnx_is_graph(cli, &graph, &is_graph);
   if (status == HEED_OK && is_graph) {
     status = cli_onnx_eval(cli, &graph);
+    cli_choice_close(&choice);
     return status == HEED_OK ? CLI_OK : cli_fail(cli);
   }
   if (status == HEED_OK) status = evaluate_towers(cli, jobs, &choice, model, words.word[1], taps);

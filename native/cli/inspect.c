@@ -262,8 +262,35 @@ static heed_status inspect(cli_state *cli, cli_choice *choice, const char *model
   return status;
 }
 
+/* The graph of an ONNX file on heed's ops, or why it is not. */
+static heed_status inspect_onnx(cli_state *cli, cli_choice *choice, const char *model,
+                                const char *size, const char *graph, bool plan, bool json) {
+  cli_pipeline pipeline = {.build_graph = cli_onnx_build,
+                           .build = {.struct_size = sizeof pipeline.build}};
+  heed_status status = heed_model_files_open(cli->context, model, &pipeline.files, &cli->error);
+  if (status == HEED_OK) status = cli_pipeline_size(cli, &pipeline, size);
+  if (status == HEED_OK) status = cli_choice_open(cli, choice);
+  if (status == HEED_OK) {
+    status = cli_pipeline_plan(cli, &pipeline, choice);
+    if (!graph && !plan) {
+      cli_onnx_report(&pipeline, cli->error.message);
+      status = HEED_OK;
+    } else if (status == HEED_OK) {
+      if (plan && json) json_plan(&pipeline);
+      if (plan && !json) print_plan(&pipeline);
+      if (graph && strcmp(graph, "dot") == 0) status = print_dot(cli, pipeline.graph);
+      if (graph && strcmp(graph, "json") == 0) print_json(pipeline.graph);
+    }
+  }
+  cli_pipeline_close(&pipeline);
+  cli_choice_close(choice);
+  return status;
+}
+
 static int run(cli_state *cli, int argc, char **argv) {
   cli_choice choice = CLI_CHOICE_INIT;
+  const char *way = NULL;
+  bool is_graph = false;
   const char *graph = NULL, *vit = NULL, *size = NULL, *file = NULL;
   char chosen[HEED_PATH_SIZE];
   bool plan = false, json = false;
@@ -275,6 +302,7 @@ static int run(cli_state *cli, int argc, char **argv) {
       {"--vit", CLI_TEXT, &vit, "Ti|S|B|L",
        "use a ViT of this size with synthetic weights instead of MODEL"},
       CLI_FILE_OPTION(file),
+      CLI_WAY_OPTION(way),
       CLI_SIZE_OPTION(size),
       {"--plan", CLI_FLAG, &plan, NULL,
        "print steps, FLOPs, bytes moved, predicted memory and the cost of maps"},
@@ -292,7 +320,11 @@ static int run(cli_state *cli, int argc, char **argv) {
     return CLI_USAGE;
   }
   const char *model = words.count ? cli_model_file(words.word[0], file, chosen) : NULL;
-  if (!vit && !graph && !plan && cli_onnx_inspect(cli, model)) return CLI_OK;
+  const cli_onnx onnx = {.way = way, .model = model};
+  if (model && cli_onnx_is_graph(cli, &onnx, &is_graph) != HEED_OK) return cli_fail(cli);
+  if (is_graph)
+    return inspect_onnx(cli, &choice, model, size, graph, plan, json) == HEED_OK ? CLI_OK
+                                                                                 : cli_fail(cli);
   return inspect(cli, &choice, model, vit, size, graph, plan, json) == HEED_OK ? CLI_OK
                                                                                : cli_fail(cli);
 }

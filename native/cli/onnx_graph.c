@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "heed/onnx.h"
+#include "pipeline.h"
 
 /* Whether heed's own builder takes the model: its config is there, and every tensor. */
 static bool has_builder(cli_state *cli, heed_model_files *files) {
@@ -23,9 +24,11 @@ heed_status cli_onnx_is_graph(cli_state *cli, const cli_onnx *job, bool *is_grap
   heed_model_files *files;
   heed_error ignored;
   *is_graph = false;
-  if (job->way && strcmp(job->way, "weights") != 0 && strcmp(job->way, "graph") != 0)
+  if (job->way && strcmp(job->way, "weights") != 0 && strcmp(job->way, "graph") != 0 &&
+      strcmp(job->way, "reference") != 0)
     return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
-                     "--way: unknown way (found \"%s\", expected weights or graph)", job->way);
+                     "--way: unknown way (found \"%s\", expected weights, graph or reference)",
+                     job->way);
   if (job->way && strcmp(job->way, "weights") == 0) return HEED_OK;
   if (heed_model_files_open(cli->context, job->model, &files, &ignored) != HEED_OK) return HEED_OK;
   *is_graph = heed_model_files_onnx(files) && (job->way || !has_builder(cli, files));
@@ -47,17 +50,44 @@ static heed_status copy_source(void *user, FILE *to, heed_error *error) {
   return HEED_OK;
 }
 
+/* The graph on kernels, or in double where way is "reference" and where something has no kernel: a
+ * file that is broken is so both ways, and the second says why. */
+static heed_status run_graph(cli_state *cli, const cli_onnx *job, struct heed_onnx *onnx,
+                             heed_onnx_evaluate_desc *desc, heed_onnx_result **result) {
+  heed_error why = {HEED_OK, ""};
+  if (!job->way || strcmp(job->way, "reference") != 0) {
+    CLI_TRY(cli_choice_open(cli, job->choice));
+    heed_status status;
+    do {
+      desc->backend = job->choice->opened;
+      status = heed_onnx_evaluate(onnx, desc, result, &why);
+    } while (status != HEED_OK && cli_choice_fall_back(cli, job->choice, status));
+    const bool lacks = status == HEED_UNSUPPORTED || status == HEED_INVALID_FILE ||
+                       status == HEED_INVALID_ARGUMENT || status == HEED_OUT_OF_MEMORY;
+    if (status == HEED_OK && !job->quiet)
+      fprintf(stderr, "heed: %s: run as an ONNX graph on heed's kernels (%s)\n",
+              CLI_SHOWN(job->model), CLI_SHOWN(heed_onnx_summary(onnx)));
+    if (!lacks) {
+      cli->error = status == HEED_OK ? cli->error : why;
+      return status;
+    }
+    desc->backend = NULL;
+  }
+  if (!job->quiet)
+    fprintf(stderr, "heed: %s: run as an ONNX graph, in double (%s)%s%s\n", CLI_SHOWN(job->model),
+            CLI_SHOWN(heed_onnx_summary(onnx)), *why.message ? ", not on kernels: " : "",
+            CLI_SHOWN(why.message));
+  return heed_onnx_evaluate(onnx, desc, result, &cli->error);
+}
+
 static heed_status evaluate(cli_state *cli, const cli_onnx *job, struct heed_onnx *onnx,
                             const unsigned char *bytes, size_t size) {
   heed_onnx_result *result;
-  const heed_onnx_evaluate_desc desc = {.struct_size = sizeof desc,
-                                        .inputs = {size, bytes, NULL, NULL},
-                                        .name = job->in,
-                                        .attentions = job->attentions};
-  if (!job->quiet)
-    fprintf(stderr, "heed: %s: run as an ONNX graph, in double (%s)\n", CLI_SHOWN(job->model),
-            CLI_SHOWN(heed_onnx_summary(onnx)));
-  CLI_TRY(heed_onnx_evaluate(onnx, &desc, &result, &cli->error));
+  heed_onnx_evaluate_desc desc = {.struct_size = sizeof desc,
+                                  .inputs = {size, bytes, NULL, NULL},
+                                  .name = job->in,
+                                  .attentions = job->attentions};
+  CLI_TRY(run_graph(cli, job, onnx, &desc, &result));
   heed_source source = heed_onnx_result_source(result);
   const heed_status status = heed_file_stream(job->out, copy_source, &source, &cli->error);
   heed_onnx_result_destroy(result);
@@ -76,22 +106,138 @@ heed_status cli_onnx_eval(cli_state *cli, const cli_onnx *job) {
   return status;
 }
 
-bool cli_onnx_inspect(cli_state *cli, const char *model) {
-  const cli_onnx job = {.model = model};
-  heed_model_files *files;
-  heed_error ignored;
-  bool is_graph = false;
-  if (!model || cli_onnx_is_graph(cli, &job, &is_graph) != HEED_OK || !is_graph ||
-      heed_model_files_open(cli->context, model, &files, &ignored) != HEED_OK)
-    return false;
-  const struct heed_onnx *onnx = heed_model_files_onnx(files);
+/* ---------------------------------------------------------------------------- as a pipeline's */
+
+/* The only value of a shape that `fits`, or 0. */
+static heed_value find_value(const cli_pipeline *pipeline,
+                             bool (*fits)(const cli_pipeline *pipeline,
+                                          const heed_value_info *info)) {
+  heed_value found = {0};
+  for (uint32_t id = 1; id <= heed_graph_value_count(pipeline->graph); id++) {
+    heed_value_info info;
+    if (heed_graph_value_info(pipeline->graph, (heed_value){id}, &info) != HEED_OK ||
+        !fits(pipeline, &info))
+      continue;
+    if (found.id) return (heed_value){0};
+    found.id = id;
+  }
+  return found;
+}
+
+static bool is_image(const cli_pipeline *pipeline, const heed_value_info *info) {
+  (void)pipeline;
+  return info->is_input && info->shape.rank == 4;
+}
+
+static bool is_classes(const cli_pipeline *pipeline, const heed_value_info *info) {
+  return info->is_output && info->shape.rank == 2 && info->shape.dim[1] == pipeline->info.classes;
+}
+
+static void name_value(const cli_pipeline *pipeline, const char *name,
+                       bool (*fits)(const cli_pipeline *pipeline, const heed_value_info *info)) {
+  if (!heed_graph_find(pipeline->graph, name).id)
+    heed_graph_name(pipeline->graph, find_value(pipeline, fits), name);
+}
+
+/* Whether the graph has the attentions that the model has. */
+static heed_status check_attentions(cli_state *cli, const cli_pipeline *pipeline) {
+  const heed_model_info *info = &pipeline->info;
+  for (uint32_t i = 0; i < info->layers; i++) {
+    heed_value value;
+    heed_value_info weights;
+    char name[48], text[HEED_SHAPE_TEXT_SIZE] = "none";
+    snprintf(name, sizeof name, "layer.%u.attention.weights", (unsigned)i);
+    const bool found = cli_pipeline_find(pipeline, name, &value, &weights);
+    if (found) heed_shape_text(&weights.shape, text);
+    if (found && weights.shape.rank == 4 && weights.shape.dim[1] == info->heads) continue;
+    return heed_fail(&cli->error, HEED_UNSUPPORTED,
+                     "--way graph: the graph lacks an attention of the model (found %s for layer "
+                     "%u, expected %u heads)",
+                     text, i, info->heads);
+  }
+  return HEED_OK;
+}
+
+heed_status cli_onnx_build(cli_state *cli, cli_pipeline *pipeline) {
+  const heed_build_desc *build = &pipeline->build;
+  if (build->intervene || build->temperature != 0.0f)
+    return heed_fail(&cli->error, HEED_UNSUPPORTED,
+                     "--way graph: changes of attention need the model's own graph (expected --way "
+                     "weights)");
+  const heed_onnx_lower_desc desc = {.struct_size = sizeof desc,
+                                     .batch = build->batch,
+                                     .height = build->height,
+                                     .width = build->width,
+                                     .length = build->source_length};
+  CLI_TRY(heed_onnx_lower(heed_model_files_onnx(pipeline->files), &desc, &pipeline->lowered,
+                          &cli->error));
+  pipeline->graph = heed_onnx_lowered_graph(pipeline->lowered);
+  if (!pipeline->model) return HEED_OK;
+  name_value(pipeline, "pixel_values", is_image);
+  if (pipeline->info.classes) name_value(pipeline, "logits", is_classes);
+  return check_attentions(cli, pipeline);
+}
+
+/* ------------------------------------------------------------------------------------ report */
+
+static void print_attention(const cli_pipeline *pipeline, uint32_t index, const char *name) {
+  char text[HEED_SHAPE_TEXT_SIZE];
+  heed_value_info info;
+  printf("attention %u: %s", index, CLI_SHOWN(name));
+  if (pipeline->lowered) {
+    const heed_value weights = heed_onnx_lowered_weights(pipeline->lowered, index);
+    if (heed_graph_value_info(pipeline->graph, weights, &info) == HEED_OK)
+      printf(" %s, %s", heed_shape_text(&info.shape, text),
+             strncmp(info.name, "layer.", 6) == 0 ? "one op" : "in general ops");
+  }
+  printf("\n");
+}
+
+static void print_folded(const cli_pipeline *pipeline) {
+  heed_onnx_op_count count;
+  uint32_t folded = 0, lowered = 0;
+  for (uint32_t i = 0; heed_onnx_lowered_count(pipeline->lowered, i, &count); i++) {
+    folded += count.folded;
+    lowered += count.lowered;
+  }
+  printf("folded: %u nodes", folded);
+  for (uint32_t i = 0; heed_onnx_lowered_count(pipeline->lowered, i, &count); i++)
+    if (count.folded) printf(", %s %u", CLI_SHOWN(count.op), count.folded);
+  printf("\nlowered: %u nodes to %u of heed's\n", lowered, heed_graph_node_count(pipeline->graph));
+}
+
+/* heed's ops of the graph with their counts, in the order of their first use. */
+static void print_ops(const cli_pipeline *pipeline) {
+  const uint32_t count = heed_graph_node_count(pipeline->graph);
+  printf("ops:");
+  for (uint32_t n = 0; n < count; n++) {
+    heed_node_info node, other;
+    uint32_t same = 0, before = 0;
+    if (heed_graph_node_info(pipeline->graph, n, &node) != HEED_OK) return;
+    for (uint32_t k = 0; k < count; k++)
+      if (heed_graph_node_info(pipeline->graph, k, &other) == HEED_OK &&
+          strcmp(other.op, node.op) == 0) {
+        same++;
+        before += k < n;
+      }
+    if (!before) printf("%s %s %u", n ? "," : "", node.op, same);
+  }
+  printf("\n");
+}
+
+void cli_onnx_report(const cli_pipeline *pipeline, const char *why) {
+  const struct heed_onnx *onnx = heed_model_files_onnx(pipeline->files);
   uint32_t count = 0;
   printf("ONNX graph: %s\n", CLI_SHOWN(heed_onnx_summary(onnx)));
   for (const char *name; (name = heed_onnx_attention_name(onnx, count)); count++)
-    printf("attention %u: %s\n", count, CLI_SHOWN(name));
+    print_attention(pipeline, count, name);
   if (!count) printf("no attention was found\n");
+  if (pipeline->lowered) {
+    print_folded(pipeline);
+    print_ops(pipeline);
+  } else {
+    printf("not on heed's kernels: %s\n", CLI_SHOWN(why));
+  }
   for (uint32_t i = 0; heed_onnx_missing_op(onnx, i); i++)
     printf("op not supported: %s\n", CLI_SHOWN(heed_onnx_missing_op(onnx, i)));
-  heed_model_files_destroy(files);
-  return true;
 }

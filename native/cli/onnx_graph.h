@@ -2,22 +2,38 @@
 #ifndef HEED_CLI_ONNX_GRAPH_H
 #define HEED_CLI_ONNX_GRAPH_H
 
+#include "backend_selection.h"
 #include "cli.h"
 #include "heed/native.h"
 
+/* --way, an option of the verbs that take ONNX files. */
+#define CLI_WAY_OPTION(way)                                                                      \
+  {                                                                                              \
+    "--way", CLI_TEXT, &(way), "weights|graph|reference",                                        \
+        "of an ONNX file: its weights in heed's own graph, its graph on heed's kernels, or its " \
+        "graph in double (default: weights where config.json names a family, else graph)"        \
+  }
+
+struct cli_pipeline;
+
 typedef struct cli_onnx {
-  const char
-      *way; /* --way: "weights", "graph", or NULL = weights where config.json names a family */
+  const char *way; /* --way, or NULL = weights where config.json names a family, else graph */
   const char *model, *in, *out;
   bool attentions, quiet;
+  cli_choice *choice; /* of the kernels */
 } cli_onnx;
 
 /* Whether this model runs as a graph. A model that is no ONNX file does not; a file that cannot be
  * opened is for the caller to report. Statuses: INVALID_ARGUMENT (an unknown way). */
 heed_status cli_onnx_is_graph(cli_state *cli, const cli_onnx *job, bool *is_graph);
-/* What heed makes of the graph: its attentions, and the ops that it has not; on stdout. False where
- * the model is no ONNX file, or heed's own builder takes it. */
-bool cli_onnx_inspect(cli_state *cli, const char *model);
+/* The graph of pipeline->files on heed's ops, for pipeline->build, as pipeline->graph. Where there
+ * is a model, input, classes and attentions get the names that they have in its own graph.
+ * Statuses: UNSUPPORTED (what has no kernel, options that only the model's own graph has; a graph
+ * without the model's attentions), those of heed_onnx_lower. */
+heed_status cli_onnx_build(cli_state *cli, struct cli_pipeline *pipeline);
+/* What heed makes of the graph, on stdout: its attentions, what was folded, heed's ops, and ops
+ * that it has not. pipeline->lowered may be NULL: then `why` says why there is none. */
+void cli_onnx_report(const struct cli_pipeline *pipeline, const char *why);
 /* Evaluates it and writes the outputs, by their names in the graph. */
 heed_status cli_onnx_eval(cli_state *cli, const cli_onnx *job);
 

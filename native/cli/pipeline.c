@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "embedded.h"
+#include "heed/onnx.h"
 #include "options.h"
 
 /* A progress line on a terminal only, and only for work that takes long enough to be seen. */
@@ -87,8 +88,9 @@ heed_status cli_pipeline_size(cli_state *cli, cli_pipeline *pipeline, const char
                      "--size: invalid size (found \"%s\", expected HEIGHT,WIDTH of at most %u "
                      "pixels each)",
                      size, MOST_SIDE);
-  CLI_TRY(
-      heed_model_preprocess_at(pipeline->model, height, width, &pipeline->preprocess, &cli->error));
+  if (pipeline->model)
+    CLI_TRY(heed_model_preprocess_at(pipeline->model, height, width, &pipeline->preprocess,
+                                     &cli->error));
   pipeline->build.height = height;
   pipeline->build.width = width;
   return HEED_OK;
@@ -96,14 +98,17 @@ heed_status cli_pipeline_size(cli_state *cli, cli_pipeline *pipeline, const char
 
 /* Which way the weights came, once. */
 static void say_note(cli_pipeline *pipeline, const cli_choice *choice) {
-  const char *note = pipeline->files ? heed_model_files_note(pipeline->files) : NULL;
+  const char *note =
+      pipeline->files && !pipeline->build_graph ? heed_model_files_note(pipeline->files) : NULL;
   if (note && !pipeline->noted && !choice->quiet) fprintf(stderr, "heed: %s\n", CLI_SHOWN(note));
   pipeline->noted = true;
 }
 
 heed_status cli_pipeline_plan(cli_state *cli, cli_pipeline *pipeline, cli_choice *choice) {
   say_note(pipeline, choice);
-  CLI_TRY(heed_model_build(pipeline->model, &pipeline->build, &pipeline->graph, &cli->error));
+  CLI_TRY(pipeline->build_graph
+              ? pipeline->build_graph(cli, pipeline)
+              : heed_model_build(pipeline->model, &pipeline->build, &pipeline->graph, &cli->error));
   free(pipeline->taps);
   pipeline->taps = calloc(pipeline->tap_count + 1, sizeof *pipeline->taps);
   if (!pipeline->taps)
@@ -191,7 +196,11 @@ heed_status cli_pipeline_read(cli_state *cli, const cli_pipeline *pipeline, cons
 void cli_pipeline_reset(cli_pipeline *pipeline) {
   heed_session_destroy(pipeline->session);
   heed_plan_destroy(pipeline->plan);
-  heed_graph_destroy(pipeline->graph);
+  if (pipeline->lowered)
+    heed_onnx_lowered_destroy(pipeline->lowered);
+  else
+    heed_graph_destroy(pipeline->graph);
+  pipeline->lowered = NULL;
   pipeline->session = NULL;
   pipeline->plan = NULL;
   pipeline->graph = NULL;

@@ -20,6 +20,9 @@ typedef struct cli_pipeline {
   uint32_t tap_count;
   heed_value *taps;
   heed_graph *graph;
+  /* Makes `graph` in the place of heed_model_build; the model may then be NULL. NULL = that. */
+  heed_status (*build_graph)(cli_state *cli, struct cli_pipeline *pipeline);
+  struct heed_onnx_lowered *lowered; /* which then owns `graph` */
   heed_plan *plan;
   heed_session *session;
   /* run once more after each run and keep that time: the first one may compile kernels */

@@ -6,6 +6,8 @@
 
 #include "compare.h"
 #include "embedded.h"
+#include "heed/onnx.h"
+#include "onnx_graph.h"
 #include "picture_stream.h"
 #include "sequence.h"
 
@@ -191,7 +193,8 @@ static heed_status read_pool(cli_state *cli, const cli_pipeline *pipeline, run_r
 }
 
 static bool wants_whole_maps(const run_options *options) {
-  return options->rollout || options->json || options->save || options->reverse;
+  const bool graph = options->way && strcmp(options->way, "weights") != 0; /* has all rows */
+  return graph || options->rollout || options->json || options->save || options->reverse;
 }
 
 /* Everything about a picture that the host knows before the model has seen it. */
@@ -327,6 +330,19 @@ static void name_taps(cli_pipeline *pipeline, const run_options *options, char (
   if (pipeline->info.pool_heads) taps[pipeline->tap_count++] = POOL_TAP;
 }
 
+/* --way: the graph of an ONNX file in the place of the model's own. */
+static heed_status choose_way(cli_state *cli, const run_options *options, cli_pipeline *pipeline) {
+  if (!options->way || strcmp(options->way, "weights") == 0) return HEED_OK;
+  if (strcmp(options->way, "graph") != 0)
+    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
+                     "--way: unknown way (found \"%s\", expected weights or graph)", options->way);
+  if (!pipeline->files || !heed_model_files_onnx(pipeline->files))
+    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "--way graph: not an ONNX file (found %s)",
+                     options->model ? options->model : "the built-in model");
+  pipeline->build_graph = cli_onnx_build;
+  return HEED_OK;
+}
+
 static heed_status run_job(cli_state *cli, run_options *options, const char *const *pictures,
                            uint32_t count) {
   cli_pipeline pipeline = {0};
@@ -344,6 +360,7 @@ static heed_status run_job(cli_state *cli, run_options *options, const char *con
   for (uint32_t i = 0; status == HEED_OK && i < count; i++)
     results[i].stem = stems.stem ? stems.stem[i] : NULL;
   if (status == HEED_OK) status = cli_pipeline_load(cli, &pipeline, options->model);
+  if (status == HEED_OK) status = choose_way(cli, options, &pipeline);
   if (status == HEED_OK) status = cli_pipeline_size(cli, &pipeline, options->size);
   if (status == HEED_OK) {
     names = calloc((size_t)3 * pipeline.info.layers + 1, sizeof *names);
@@ -434,6 +451,26 @@ static int run_texts(cli_state *cli, const run_options *options, compare_options
   return compare_run(cli, compare) == HEED_OK ? CLI_OK : cli_fail(cli);
 }
 
+/* heed run [MODEL] [IMAGE...]. */
+static int run_images(cli_state *cli, run_options *options, const cli_words *words) {
+  const bool has_model = words->count > 0 && heed_is_model_path(words->word[0]);
+  const char *embedded = NULL;
+  char chosen[HEED_PATH_SIZE];
+  options->model = has_model ? cli_model_file(words->word[0], options->file, chosen) : NULL;
+  const char *const *pictures = words->word + has_model;
+  uint32_t count = words->count - has_model;
+  if (words->count == 0 && !options->scene) choose_demo(options);
+  if (options->scene && count > 0) {
+    fprintf(stderr, "heed run: --scene replaces images (found %u images, expected none)\n", count);
+    return CLI_USAGE;
+  }
+  if (count == 0) {
+    pictures = options->scene ? &options->scene : &embedded;
+    count = 1;
+  }
+  return run_job(cli, options, pictures, count) == HEED_OK ? CLI_OK : cli_fail(cli);
+}
+
 static int run(cli_state *cli, int argc, char **argv) {
   run_options options = {.choice = CLI_CHOICE_INIT, .top = 5};
   sequence_options sequence = {.choice = &options.choice};
@@ -451,6 +488,9 @@ static int run(cli_state *cli, int argc, char **argv) {
        "image area to use: the model's crop, or the whole image padded with the mean colour "
        "(default: model)"},
       CLI_FILE_OPTION(options.file),
+      {"--way", CLI_TEXT, &options.way, "weights|graph",
+       "of an ONNX file: its weights in heed's own graph (default), or its graph on heed's "
+       "kernels"},
       CLI_SIZE_OPTION(options.size),
       {"--top", CLI_NUMBER, &options.top, "K", "print the K most likely classes (default: 5)"},
       RUN_MAP_OPTIONS(options, "NAME|twin|ROW,COL"),
@@ -487,22 +527,7 @@ static int run(cli_state *cli, int argc, char **argv) {
   }
   if (sequence.tokens || sequence.features || sequence.length)
     return run_sequence(cli, &options, &sequence, &words);
-  const bool has_model = words.count > 0 && heed_is_model_path(words.word[0]);
-  const char *embedded = NULL;
-  char chosen[HEED_PATH_SIZE];
-  options.model = has_model ? cli_model_file(words.word[0], options.file, chosen) : NULL;
-  const char *const *pictures = words.word + has_model;
-  uint32_t count = words.count - has_model;
-  if (words.count == 0 && !options.scene) choose_demo(&options);
-  if (options.scene && count > 0) {
-    fprintf(stderr, "heed run: --scene replaces images (found %u images, expected none)\n", count);
-    return CLI_USAGE;
-  }
-  if (count == 0) {
-    pictures = options.scene ? &options.scene : &embedded;
-    count = 1;
-  }
-  return run_job(cli, &options, pictures, count) == HEED_OK ? CLI_OK : cli_fail(cli);
+  return run_images(cli, &options, &words);
 }
 
 const cli_verb cli_verb_run = {"run", "classify images and export attention maps", run};

@@ -50,6 +50,7 @@ typedef struct run_options {
   cli_choice choice;
   const char *model; /* path; NULL = the demo model */
   const char *file;  /* of the model's folder */
+  const char *way;   /* of an ONNX file */
   const char *scene, *fit, *size, *layer, *head, *query, *maps, *rollout, *json, *save, *score,
       *scale;
   bool reverse;

@@ -31,6 +31,8 @@ bool heed_case_pair(heed_case *test, const char *name, int32_t pair[2]);
 /* A list of whole numbers, "order": [0, 2, 1]: at most `capacity` of them into values; how many
  * there are. */
 uint32_t heed_case_list(heed_case *test, const char *name, uint32_t *values, uint32_t capacity);
+/* The same of any sign, one an axis. */
+uint32_t heed_case_signed_list(heed_case *test, const char *name, int32_t values[HEED_MAX_RANK]);
 /* Whether the attribute is there and not null. */
 bool heed_case_has(const heed_case *test, const char *name);
 

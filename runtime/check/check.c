@@ -133,21 +133,36 @@ bool heed_case_pair(heed_case *test, const char *name, int32_t pair[2]) {
   return true;
 }
 
-uint32_t heed_case_list(heed_case *test, const char *name, uint32_t *values, uint32_t capacity) {
+/* The whole numbers of a list from `least` to `most`. */
+static uint32_t read_list(heed_case *test, const char *name, int64_t *values, uint32_t capacity,
+                          int64_t least, int64_t most) {
   const heed_json_value value = find_attribute(test, name);
   uint32_t found = 0;
   if (!value) return 0;
   for (heed_json_value v = heed_json_first(test->attributes, value); v;
        v = heed_json_next(test->attributes, value, v), found++) {
-    int64_t number;
-    if (found == capacity || !heed_json_i64(test->attributes, v, &number) || number < 0 ||
-        number > UINT32_MAX) {
+    if (found == capacity || !heed_json_i64(test->attributes, v, &values[found]) ||
+        values[found] < least || values[found] > most) {
       wrong_attribute(test, name, value, "a short list of whole numbers");
       return 0;
     }
-    values[found] = (uint32_t)number;
   }
   if (!found) wrong_attribute(test, name, value, "a short list of whole numbers");
+  return found;
+}
+
+uint32_t heed_case_list(heed_case *test, const char *name, uint32_t *values, uint32_t capacity) {
+  int64_t numbers[HEED_MAX_RANK];
+  const uint32_t most = capacity < HEED_MAX_RANK ? capacity : HEED_MAX_RANK,
+                 found = read_list(test, name, numbers, most, 0, UINT32_MAX);
+  for (uint32_t i = 0; i < found; i++) values[i] = (uint32_t)numbers[i];
+  return found;
+}
+
+uint32_t heed_case_signed_list(heed_case *test, const char *name, int32_t values[HEED_MAX_RANK]) {
+  int64_t numbers[HEED_MAX_RANK];
+  const uint32_t found = read_list(test, name, numbers, HEED_MAX_RANK, INT32_MIN, INT32_MAX);
+  for (uint32_t i = 0; i < found; i++) values[i] = (int32_t)numbers[i];
   return found;
 }
 

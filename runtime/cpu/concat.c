@@ -1,12 +1,12 @@
 /* concat: joins tensors along an axis; an input whose axis 0 is 1 is read again for every entry of
- * the result's axis 0. */
+ * the result's axis 0. Words are copied as they are. */
 #include <string.h>
 
 #include "cpu/gemm.h"
 #include "graph/ops/concat.h"
 
 typedef struct part {
-  const float *x;
+  const uint32_t *x;
   /* elements between two steps of the axes before `axis`, and how many there are before they
    * repeat */
   size_t row, rows;
@@ -15,7 +15,7 @@ typedef struct part {
 typedef struct job {
   part parts[HEED_CONCAT_MAX];
   uint32_t count;
-  float *y;
+  uint32_t *y;
   size_t row, rows_per_task;
   uint64_t rows;
 } job;
@@ -26,7 +26,7 @@ static void run_task(uint64_t task, uint32_t worker, void *user) {
   const uint64_t first = task * j->rows_per_task,
                  end = j->rows - first < j->rows_per_task ? j->rows : first + j->rows_per_task;
   for (uint64_t row = first; row < end; row++) {
-    float *to = j->y + (size_t)row * j->row;
+    uint32_t *to = j->y + (size_t)row * j->row;
     for (uint32_t i = 0; i < j->count; i++) {
       const part *p = &j->parts[i];
       memcpy(to, p->x + (size_t)(row % p->rows) * p->row, p->row * sizeof *to);

@@ -1,4 +1,4 @@
-/* The shape rule of add and multiply. */
+/* The shape rule of add and multiply, and that of both ways. */
 #include "graph/broadcast_rule.h"
 
 #include "base/status.h"
@@ -35,4 +35,16 @@ heed_status heed_broadcast_infer(const heed_graph *graph, heed_node *node, void 
 
 uint64_t heed_broadcast_flops(const heed_graph *graph, const heed_node *node) {
   return heed_op_count(graph, ((const heed_add_desc *)node->desc)->a);
+}
+
+bool heed_broadcast_join(heed_shape *into, const heed_shape *with) {
+  heed_shape joined = {.rank = into->rank > with->rank ? into->rank : with->rank};
+  for (uint32_t i = 1; i <= joined.rank; i++) {
+    const uint32_t a = i <= into->rank ? into->dim[into->rank - i] : 1,
+                   b = i <= with->rank ? with->dim[with->rank - i] : 1;
+    if (a != b && a != 1 && b != 1) return false;
+    joined.dim[joined.rank - i] = a == 1 ? b : a;
+  }
+  *into = joined;
+  return true;
 }

@@ -18,7 +18,15 @@
 /* Takes the desc's value of this slot, of this dtype, computed or constant, as the node's input. */
 const heed_value_record *heed_op_take(const heed_graph *graph, heed_node *node, uint32_t slot,
                                       heed_dtype dtype, heed_error *error);
-/* The same, and it must be a constant. */
+/* The same of F32 or I32, for ops that copy words; those of models copy floats alone. */
+#if defined(HEED_GRAPHS_OF_MODELS)
+#define heed_op_take_words(graph, node, slot, error) \
+  heed_op_take(graph, node, slot, HEED_F32, error)
+#else
+const heed_value_record *heed_op_take_words(const heed_graph *graph, heed_node *node, uint32_t slot,
+                                            heed_error *error);
+#endif
+/* Of one dtype, and it must be a constant. */
 const heed_value_record *heed_op_take_constant(const heed_graph *graph, heed_node *node,
                                                uint32_t slot, heed_dtype dtype, heed_error *error);
 /* The desc's value of a slot, whether it was taken or not. */

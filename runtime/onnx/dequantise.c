@@ -141,7 +141,7 @@ static heed_status read_blocks(const heed_onnx *file, const heed_onnx_weight *we
                 zero = weight->zeros ? weight->zeros[n * blocks + b] : (float)(1u << (bits - 1));
     for (uint64_t i = 0; i < here; i++) {
       const uint64_t bit = lead + i * bits;
-      const float value = ((float)(bytes[bit / 8] >> bit % 8 & mask) - zero) * scale;
+      const float value = ((float)((uint32_t)bytes[bit / 8] >> bit % 8 & mask) - zero) * scale;
       memcpy(to + (done + i) * sizeof value, &value, sizeof value);
     }
     done += here;
@@ -213,4 +213,11 @@ heed_status heed_onnx_weight_read(const heed_onnx *file, const heed_onnx_weight 
     count -= part;
   }
   return HEED_OK;
+}
+
+heed_status heed_onnx_weight_floats(const heed_onnx *file, const heed_onnx_weight *weight,
+                                    uint64_t first, uint64_t count, float *to, heed_error *error) {
+  return heed_onnx_weight_is_plain(weight)
+             ? heed_onnx_read_floats(file, weight->data, first, count, to, error)
+             : read_floats(file, weight, first, count, (unsigned char *)to, error);
 }

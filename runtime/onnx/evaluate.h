@@ -4,6 +4,7 @@
 #ifndef HEED_ONNX_EVALUATE_H
 #define HEED_ONNX_EVALUATE_H
 
+#include "model/safetensors.h"
 #include "onnx/array.h"
 #include "onnx/file.h"
 
@@ -17,8 +18,9 @@
 typedef struct heed_onnx_evaluator {
   const heed_onnx *file;
   const heed_context *context;
-  heed_onnx_array **values;   /* by maker; NULL: not known, or no longer needed */
-  heed_onnx_array **kept;     /* by attention of one node: its weights, which no value has */
+  heed_onnx_array **values; /* by maker; NULL: not known, or no longer needed */
+  heed_onnx_array **kept;   /* by attention of one node: its weights, which no value has */
+  uint32_t kept_count;
   uint32_t *uses;             /* by maker: readers that are still to come */
   uint64_t elements, most;    /* alive now; and allowed */
   uint64_t steps, most_steps; /* so far; and allowed */
@@ -47,6 +49,32 @@ typedef struct heed_onnx_op_entry {
 extern const heed_onnx_op_entry heed_onnx_elementwise[], heed_onnx_layout[], heed_onnx_reduce[],
     heed_onnx_products[], heed_onnx_norms[], heed_onnx_attentions[], heed_onnx_quantisers[],
     heed_onnx_resizes[];
+/* Sets file, context and limits of an evaluator. */
+void heed_onnx_limit(heed_onnx_evaluator *e, const heed_onnx *file,
+                     const heed_onnx_evaluate_desc *desc);
+/* Makes room for values and counts who reads them; closed also after a failure. */
+heed_status heed_onnx_evaluator_open(heed_onnx_evaluator *e,
+                                     const struct heed_onnx_attention_list *found,
+                                     heed_error *error);
+void heed_onnx_evaluator_close(heed_onnx_evaluator *e);
+/* Where a value stands; NULL: the file has none of this name. */
+heed_onnx_array **heed_onnx_slot(heed_onnx_evaluator *e, const char *name);
+/* The value, or NULL for the name "". An initializer is read when it is first asked for. */
+heed_status heed_onnx_fetch(heed_onnx_call *call, const char *name, const heed_onnx_array **array);
+/* weights: where an attention of one node puts them; or NULL. */
+heed_status heed_onnx_run_node(heed_onnx_evaluator *e, const heed_onnx_node *node,
+                               heed_onnx_array **weights, heed_error *error);
+/* Whether a tensor fits an input of the graph, and its type; reads it into its slot. */
+heed_status heed_onnx_check_input(const heed_onnx *file, const heed_onnx_value *input,
+                                  const heed_safetensors_tensor *tensor, uint32_t *type,
+                                  heed_error *error);
+heed_status heed_onnx_read_input(heed_onnx_evaluator *e, const heed_onnx_value *input,
+                                 const heed_source *source, const heed_safetensors_tensor *tensor,
+                                 heed_error *error);
+/* Reads all inputs. Statuses: INVALID_FILE, those of the source. */
+heed_status heed_onnx_read_inputs(heed_onnx_evaluator *e, const heed_onnx_evaluate_desc *desc,
+                                  const heed_safetensors *given, heed_error *error);
+
 /* The entry of a node's op; NULL: heed has it not. */
 const heed_onnx_op_entry *heed_onnx_find_op(const heed_onnx_node *node);
 /* The kind of the call's entry. */

@@ -62,6 +62,10 @@ uint64_t heed_onnx_weight_bytes(const heed_onnx_weight *weight);
 heed_status heed_onnx_weight_read(const heed_onnx *file, const heed_onnx_weight *weight,
                                   uint64_t offset, void *to, size_t count, heed_error *error);
 
+/* Its elements [first, first + count) as floats, in the order of the weight's shape. */
+heed_status heed_onnx_weight_floats(const heed_onnx *file, const heed_onnx_weight *weight,
+                                    uint64_t first, uint64_t count, float *to, heed_error *error);
+
 /* onnx/data.c: elements [first, first + count) of a tensor, as floats or as whole numbers. Numbers
  * of INT64 may be larger than a float holds. Statuses: INVALID_FILE, UNSUPPORTED (a type), those of
  * the sources. */

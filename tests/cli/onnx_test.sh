@@ -80,19 +80,45 @@ refuse several "several weight files (found 2, such as a.onnx and b.onnx, expect
 test_begin graph
 heed eval "$bad/plain" "$onnx/io.safetensors" -o out.safetensors --way graph
 expect_exit 0
-expect_stderr_contains "run as an ONNX graph, in double (opset 14 by pytorch"
+expect_stderr_contains "run as an ONNX graph on heed's kernels (opset 14 by pytorch"
 expect_file out.safetensors
 test_end
 test_begin graph_without_config
-heed eval "$onnx/model.onnx" "$onnx/io.safetensors" -o out.safetensors --quiet
+heed eval "$onnx/model.onnx" "$onnx/io.safetensors" -o out.safetensors --way reference --quiet
 expect_exit 0
 expect_stderr_empty
 expect_file out.safetensors
 test_end
+# The three ways of one model: the same maps, and as many steps for the graph as for heed's own.
+for way in weights graph; do
+  "$program" inspect "$bad/vit" --plan --way $way >"$bad/$way.plan" || exit 1
+  "$program" run "$bad/vit" --way $way --json "$bad/$way.json" --maps "$bad/$way.png" "$@" >"$bad/$way.txt" || exit 1
+done
+test_begin graph_plan
+steps=$(grep ' steps, ' "$bad/weights.plan")
+[ "${steps%% steps*}" = 20 ] || fail "heed's own graph has $steps"
+steps=$(grep ' steps, ' "$bad/graph.plan")
+[ "${steps%% steps*}" = 19 ] || fail "the lowered graph has $steps" # of one image the row of CLS is a view
+test_end
+test_begin graph_run
+cmp -s "$bad/weights.png" "$bad/graph.png" || fail "other maps than from the weights"
+grep -q 'class 4' "$bad/graph.txt" || fail "other classes than from the weights"
+test_end
+test_begin graph_no_file
+heed run "$reference" --way graph "$@"
+expect_exit 2
+expect_stderr_contains "--way graph: not an ONNX file"
+test_end
+test_begin graph_changes
+heed run "$bad/vit" --way graph --ablate 0.1 "$@"
+expect_exit 3
+expect_stderr_contains "changes of attention need the model's own graph"
+test_end
 test_begin inspect_graph
 heed inspect "$onnx/model.onnx"
 expect_exit 0
-expect_stdout_contains "attention 1: /layer.1/attention/Softmax"
+expect_stdout_contains "attention 1: /layer.1/attention/Softmax [1, 3, 26, 26], one op"
+expect_stdout_contains "lowered: 120 nodes to 19 of heed's"
 test_end
 bad_input graph_input "missing tensor pixel_values (an input of" eval "$onnx/model.onnx" "$onnx/expected_q8.safetensors" -o out.safetensors --quiet
 LC_ALL=C sed 's/Softmax/Sortmax/g' "$onnx/model.onnx" >"$bad/unknown.onnx"

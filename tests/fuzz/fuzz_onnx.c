@@ -40,12 +40,14 @@ static const unsigned char input[] =
     "\x40\0\0\0\0\0\0\0{\"x\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[0,24]}}       "
     "\0\0\x80\x3F\0\0\0\x40\0\0\0\xBF\0\0\x80\x7F\0\0\x80\x3E\0\0\0\0";
 
-static void run_graph(heed_onnx *onnx) {
+/* In double, and on kernels where `backend` is not NULL. */
+static void run_graph(heed_onnx *onnx, heed_backend *backend) {
   const heed_onnx_evaluate_desc desc = {.struct_size = sizeof desc,
                                         .inputs = {sizeof input - 1, input, NULL, NULL},
                                         .attentions = true,
                                         .most_elements = 1u << 16,
-                                        .most_steps = 1u << 24};
+                                        .most_steps = 1u << 24,
+                                        .backend = backend};
   heed_onnx_result *result;
   heed_error error;
   const heed_status status = heed_onnx_evaluate(onnx, &desc, &result, &error);
@@ -56,14 +58,15 @@ static void run_graph(heed_onnx *onnx) {
     abort();
 }
 
-static void try_source(heed_context *context, const heed_source *source) {
+static void try_source(heed_context *context, heed_backend *backend, const heed_source *source) {
   heed_onnx *onnx;
   heed_error error;
   const heed_onnx_desc desc = {sizeof desc, *source, "f.onnx", NULL, NULL};
   const heed_status status = heed_onnx_open(context, &desc, &onnx, &error);
   if (status == HEED_OK) {
     use(context, onnx);
-    run_graph(onnx);
+    run_graph(onnx, NULL);
+    run_graph(onnx, backend);
     heed_onnx_destroy(onnx);
   } else if (status != HEED_INVALID_FILE && status != HEED_UNSUPPORTED) {
     abort();
@@ -73,10 +76,15 @@ static void try_source(heed_context *context, const heed_source *source) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   heed_context *context;
   heed_error error;
+  heed_backend *backend;
+  const heed_cpu_desc one = {sizeof one, 1, NULL};
   if (heed_context_create(NULL, &context, &error) != HEED_OK) return 0;
+  if (heed_cpu_backend_create(context, &one, &backend, &error) != HEED_OK) abort();
   test_bytes raw = {(unsigned char *)(uintptr_t)data, size};
   const heed_source sources[] = {test_source(raw.data, raw.size), test_callback_source(&raw)};
-  for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) try_source(context, &sources[i]);
+  for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
+    try_source(context, backend, &sources[i]);
+  heed_backend_destroy(backend);
   heed_context_destroy(context);
   return 0;
 }
@@ -142,14 +150,25 @@ int main(int argc, char **argv) {
                                       "DequantizeLinear",
                                       "MatMulNBits",
                                       "Gemm",
+                                      "Softmax",
+                                      "Reshape",
+                                      "Transpose",
+                                      "Slice",
+                                      "Split",
+                                      "Gather",
+                                      "ReduceMean",
+                                      "Attention",
+                                      "Conv",
                                       "\x10\x0A",
                                       "\x10\x16",
                                       NULL};
-  test_message linear = test_onnx_linear(), quantised = quantised_file();
-  const fuzz_seed seeds[] = {{linear.data, linear.size}, {quantised.data, quantised.size}};
+  test_message linear = test_onnx_linear(), quantised = quantised_file(), block = test_onnx_block();
+  const fuzz_seed seeds[] = {
+      {linear.data, linear.size}, {quantised.data, quantised.size}, {block.data, block.size}};
   const int status = fuzz_main(argc, argv, seeds, sizeof seeds / sizeof *seeds, words);
   free(linear.data);
   free(quantised.data);
+  free(block.data);
   return status;
 }
 #endif

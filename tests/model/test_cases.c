@@ -90,6 +90,15 @@ static const char *const cases[] = {
     "luong/general",
     "luong/concat",
     "convolution/three_by_three",
+    "general/matmul",
+    "general/power",
+    "general/select",
+    "general/log_sum_exp",
+    "general/argmax",
+    "general/slice",
+    "general/pad",
+    "general/gather",
+    "general/gather_elements",
 };
 
 static void test_cases(void **state) {

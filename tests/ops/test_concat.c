@@ -1,4 +1,4 @@
-/* concat: two to four inputs along any axis, a leading axis of 1 repeated; exact. */
+/* concat: two to four inputs along any axis, a leading axis of 1 repeated, both dtypes; exact. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -27,17 +27,26 @@ static size_t product(const heed_shape *shape, uint32_t from, uint32_t to) {
   return count;
 }
 
-static void run(const concat_case *c, uint64_t seed) {
+static void run(const concat_case *c, heed_dtype dtype, uint64_t seed) {
   char what[100];
   test_random random = {seed};
   op_test test;
   float *x[HEED_CONCAT_MAX];
+  int32_t *whole[HEED_CONCAT_MAX];
   heed_concat_desc desc = {.struct_size = sizeof desc, .count = c->count, .axis = c->axis};
   size_t before = 0, width = 0;
   op_test_begin(&test);
   for (uint32_t i = 0; i < c->count; i++) {
-    x[i] = op_test_random(&random, (size_t)heed_shape_count(&c->x[i]), 1.0f);
-    desc.x[i] = op_test_input(&test, HEED_F32, c->x[i], x[i]);
+    const size_t size = (size_t)heed_shape_count(&c->x[i]);
+    x[i] = op_test_random(&random, size, 100.0f);
+    whole[i] = malloc(size * sizeof *whole[i]);
+    assert_non_null(whole[i]);
+    for (size_t k = 0; k < size; k++) {
+      whole[i][k] = (int32_t)x[i][k];
+      if (dtype == HEED_I32) x[i][k] = (float)whole[i][k];
+    }
+    desc.x[i] =
+        op_test_input(&test, dtype, c->x[i], dtype == HEED_I32 ? (const void *)whole[i] : x[i]);
     const size_t rows = product(&c->x[i], 0, c->axis);
     before = rows > before ? rows : before;
     width += product(&c->x[i], c->axis, c->x[i].rank);
@@ -55,13 +64,19 @@ static void run(const concat_case *c, uint64_t seed) {
   op_test_expect(&test, heed_define_concat(test.graph, &desc), y);
   op_test_run(&test, what);
   op_test_end(&test);
-  for (uint32_t i = 0; i < c->count; i++) free(x[i]);
+  for (uint32_t i = 0; i < c->count; i++) {
+    free(x[i]);
+    free(whole[i]);
+  }
   free(y);
 }
 
 static void test_table(void **state) {
   (void)state;
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) run(&cases[i], i + 1);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    run(&cases[i], HEED_F32, i + 1);
+    run(&cases[i], HEED_I32, i + 2);
+  }
 }
 
 int main(void) {

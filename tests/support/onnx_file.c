@@ -125,3 +125,29 @@ test_message test_onnx_linear(void) {
   test_put_value(&graph, 12, "y");
   return test_onnx_file(&graph);
 }
+
+test_message test_onnx_block(void) {
+  test_message graph = {0}, axes = {0};
+  const uint32_t matrix[] = {3, 3}, vector[] = {3}, one[] = {1};
+  test_put_floats(&graph, "w", 2, matrix);
+  test_put_floats(&graph, "b", 1, vector);
+  test_put_floats(&graph, "c", 1, one);
+  test_put_node(&graph, "MatMul", "/l/q/MatMul", "x,w", "q0", NULL);
+  test_put_node(&graph, "Add", "/l/q/Add", "q0,b", "q1", NULL);
+  test_put_node(&graph, "Gemm", "/l/k/Gemm", "x,w,b", "k0", NULL);
+  test_put_integer(&axes, "axis", 0);
+  test_put_node(&graph, "Transpose", "/l/t", "k0", "kt", NULL);
+  test_put_node(&graph, "MatMul", "/l/MatMul", "q1,kt", "s", NULL);
+  test_put_node(&graph, "Mul", "/l/Mul", "s,c", "m", NULL);
+  test_put_node(&graph, "Softmax", "/l/Softmax", "m", "a", NULL);
+  test_put_node(&graph, "MatMul", "/l/MatMul_1", "a,k0", "o", NULL);
+  test_put_node(&graph, "Add", "/l/Add", "o,x", "r", NULL);
+  test_put_node(&graph, "LayerNormalization", "/l/norm", "r,b,b", "n", NULL);
+  test_put_node(&graph, "Erf", "/l/e", "n", "e", NULL);
+  test_put_node(&graph, "Concat", "/l/c", "e,r", "d", &axes);
+  test_put_node(&graph, "Split", "/l/s", "d", "y,z", NULL);
+  test_put_value(&graph, 11, "x");
+  test_put_value(&graph, 12, "y");
+  test_put_value(&graph, 12, "z");
+  return test_onnx_file(&graph);
+}

@@ -25,6 +25,9 @@ void test_put_floats(test_message *graph, const char *name, uint32_t rank, const
 void test_put_value(test_message *graph, uint32_t field, const char *name);
 /* The whole file of a graph, which is freed: IR version 8, opset 17. */
 test_message test_onnx_file(test_message *graph);
+/* A file with what the lowering joins: maps of x [2, 3], an attention between them, a residual, a
+ * norm; outputs y, z. */
+test_message test_onnx_block(void);
 /* A file with a linear map: x W + b, W [3, 4] anonymous, b "layer.bias". */
 test_message test_onnx_linear(void);
 

@@ -161,17 +161,26 @@ static heed_session *run_on(op_test *test, heed_backend *backend, heed_plan **pl
   return session;
 }
 
+static double element(heed_dtype dtype, const void *data, size_t i) {
+  if (dtype == HEED_I32) return (double)((const int32_t *)data)[i];
+  return dtype == HEED_U8 ? (double)((const uint8_t *)data)[i] : (double)((const float *)data)[i];
+}
+
 static void compare(const op_test *test, heed_session *session, uint32_t result, double tolerance,
                     const char *what, const char *backend) {
   const op_test_tensor *r = &test->results[result];
   heed_error error = {HEED_OK, ""};
-  float *found = malloc(r->count * sizeof *found);
+  heed_value_info info;
+  void *found = malloc(r->count * sizeof(float)); /* the widest of a graph's dtypes */
   assert_non_null(found);
+  assert_ok(heed_graph_value_info(test->graph, r->value, &info));
   assert_ok(heed_session_read(session, r->value, 0, r->count, found, &error));
-  for (size_t i = 0; r->expected && i < r->count; i++)
-    if (!close_enough((double)found[i], r->expected[i], tolerance))
+  for (size_t i = 0; r->expected && i < r->count; i++) {
+    const double v = element(info.dtype, found, i);
+    if (!close_enough(v, r->expected[i], tolerance))
       fail_msg("%s: result %u, element %zu of %zu: found %.9g, expected %.9g, on %s", what, result,
-               i, r->count, (double)found[i], r->expected[i], backend);
+               i, r->count, v, r->expected[i], backend);
+  }
   free(found);
 }
 

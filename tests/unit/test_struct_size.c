@@ -125,6 +125,11 @@ OP(linear, linear, .x = {X}, .weight = {STACKED}, .heads = 2, .parts = 3)
 OP(patch_embedding, patch_embedding, .image = {IMAGE}, .weight = {KERNEL}, .bias = {VECTOR})
 OP(embedding, embedding, .ids = {IDS}, .table = {MATRIX}, .mask_padding = true, .padding_id = 3)
 OP(permute, permute, .x = {X}, .order = {0, 2, 1})
+OP(matmul, matmul, .a = {HEADS}, .b = {HEADS}, .transpose_b = true)
+OP(elementwise, elementwise, .a = {X}, .kind = HEED_ELEMENTWISE_CLIP, .alpha = -1.0f, .beta = 1.0f)
+OP(reduce, reduce, .x = {X}, .axes = 2, .last = true)
+OP(slice, slice, .x = {X}, .shape = {3, {2, 4, 9}}, .step = {1, 1, 1}, .value = 3.0f)
+OP(gather, gather, .x = {GATES}, .indices = {IDS}, .axis = 1, .elements = false)
 OP(attention_mask, attention_mask, .key_ids = {IDS}, .padding_id = 3)
 OP(attention, attention, .query = {HEADS}, .key = {HEADS}, .value = {HEADS}, .merge_heads = true)
 OP(linear_attention, linear_attention, .query = {HEADS}, .key = {HEADS}, .value = {HEADS},
@@ -154,6 +159,11 @@ static const entry ops[] = {ENTRY(constant, constant_desc, read_user),
                             ENTRY(patch_embedding, patch_embedding_desc, bias),
                             ENTRY(embedding, embedding_desc, padding_id),
                             ENTRY(permute, permute_desc, order),
+                            ENTRY(matmul, matmul_desc, transpose_b),
+                            ENTRY(elementwise, elementwise_desc, beta),
+                            ENTRY(reduce, reduce_desc, last),
+                            ENTRY(slice, slice_desc, value),
+                            ENTRY(gather, gather_desc, elements),
                             ENTRY(attention_mask, attention_mask_desc, padding_id),
                             ENTRY(attention, attention_desc, causal_offsets),
                             ENTRY(linear_attention, linear_attention_desc, recurrent),

@@ -1,6 +1,6 @@
 /* exp, log, pow, sin, cos and tanh of doubles, from the engine's Math: libc's carry 15 KiB of
- * tables and code. None is used by a kernel. Engines agree with libc within an ulp of a double, and
- * what heed makes of them is rounded to F32. */
+ * tables and code. Of kernels only elementwise and reduce use some. Engines agree with libc within
+ * an ulp of a double, and what heed makes of them is rounded to F32. */
 #include <math.h>
 
 #define FROM_ENGINE(name) __attribute__((import_module("Math"), import_name(#name)))

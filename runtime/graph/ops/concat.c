@@ -33,10 +33,13 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
     return heed_op_refuse(error, "concat: wrong number of inputs (found %u, expected 2 to %d)",
                           desc->count, HEED_CONCAT_MAX);
   heed_shape whole = {0};
+  heed_dtype dtype = HEED_F32;
   for (uint32_t i = 0; i < desc->count; i++) {
-    const heed_value_record *x =
-        heed_op_take(graph, node, HEED_CONCAT_INPUT_X + i, HEED_F32, error);
+    const uint32_t slot = HEED_CONCAT_INPUT_X + i;
+    const heed_value_record *x = i ? heed_op_take(graph, node, slot, dtype, error)
+                                   : heed_op_take_words(graph, node, slot, error);
     if (!x) return HEED_INVALID_ARGUMENT;
+    dtype = x->dtype;
     if (i == 0) whole = x->shape;
     char found[HEED_SHAPE_TEXT_SIZE], into[HEED_SHAPE_TEXT_SIZE];
     if (desc->axis >= x->shape.rank)
@@ -47,7 +50,7 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
           error, "concat: input %u does not fit (found %s, expected %s but for axis %u)", i,
           heed_shape_text(&x->shape, found), heed_shape_text(&whole, into), desc->axis);
   }
-  results[0] = (heed_op_result){HEED_F32, whole};
+  results[0] = (heed_op_result){dtype, whole};
   return HEED_OK;
 }
 

@@ -12,10 +12,8 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
                          heed_op_result *results, uint32_t *count, heed_error *error) {
   const heed_permute_desc *desc = copy;
   (void)count;
-  const heed_value_record *x = heed_graph_need(graph, desc->x, "permute: x", error);
-  if (!x || !(x = heed_op_take(graph, node, HEED_PERMUTE_INPUT_X,
-                               x->dtype == HEED_I32 ? HEED_I32 : HEED_F32, error)))
-    return HEED_INVALID_ARGUMENT;
+  const heed_value_record *x = heed_op_take_words(graph, node, HEED_PERMUTE_INPUT_X, error);
+  if (!x) return HEED_INVALID_ARGUMENT;
   HEED_TRY(heed_op_want_rank(x, 1, HEED_MAX_RANK, "permute: x", error));
   heed_shape shape = {.rank = x->shape.rank};
   uint32_t seen = 0;

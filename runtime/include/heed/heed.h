@@ -442,8 +442,8 @@ typedef heed_add_desc heed_multiply_desc;
 HEED_API heed_value heed_define_multiply(heed_graph *graph, const heed_multiply_desc *desc);
 
 #define HEED_CONCAT_MAX 4
-/* Joins 2 to 4 tensors along `axis`. The other axes are equal, except that a leading axis 0 of size
- * 1 is repeated to the largest (class tokens). */
+/* Joins 2 to 4 tensors, all F32 or all I32, along `axis`. The other axes are equal, except that a
+ * leading axis 0 of size 1 is repeated to the largest (class tokens). */
 typedef struct heed_concat_desc {
   size_t struct_size;
   heed_value x[HEED_CONCAT_MAX];
@@ -521,6 +521,138 @@ typedef struct heed_permute_desc {
   uint32_t order[HEED_MAX_RANK];
 } heed_permute_desc;
 HEED_API heed_value heed_define_permute(heed_graph *graph, const heed_permute_desc *desc);
+
+/* The general ops, from here to heed_define_gather, are what graphs of other programs need. A
+ * comment names the operators of ONNX that an op covers, by the version of the operator set. Truth
+ * values are 0 and 1 in F32 or I32, and any number but 0 counts as true. */
+
+/* y = a b, F32: a [..., M, K], b [..., K, N] -> [..., M, N], each of 2 to 6 axes. transpose_a: a is
+ * [..., K, M]; transpose_b: b is [..., N, K]. Leading axes are broadcast by numpy's rule. ONNX:
+ * MatMul 13, and the product of Gemm 13. A constant weight is faster in linear. */
+typedef struct heed_matmul_desc {
+  size_t struct_size;
+  heed_value a, b;
+  bool transpose_a, transpose_b;
+} heed_matmul_desc;
+HEED_API heed_value heed_define_matmul(heed_graph *graph, const heed_matmul_desc *desc);
+
+/* What elementwise computes of a, of a and b, or of a, b and c. tanh, sigmoid, relu and the forms
+ * of gelu are of heed_activation. NaN stays NaN unless a line says otherwise. */
+typedef enum heed_elementwise {
+  HEED_ELEMENTWISE_IDENTITY = 0, /* a: a broadcast to shape, or another dtype */
+  HEED_ELEMENTWISE_NEGATE = 1,
+  HEED_ELEMENTWISE_ABSOLUTE = 2,
+  HEED_ELEMENTWISE_RECIPROCAL = 3, /* 1 / a */
+  HEED_ELEMENTWISE_SQUARE_ROOT = 4,
+  HEED_ELEMENTWISE_EXP = 5, /* below 2^-126 it is 0 */
+  HEED_ELEMENTWISE_LOG = 6,
+  HEED_ELEMENTWISE_ERF = 7,
+  HEED_ELEMENTWISE_SIN = 8, /* a in radians */
+  HEED_ELEMENTWISE_COS = 9,
+  HEED_ELEMENTWISE_SOFTPLUS = 10, /* log(1 + exp(a)) */
+  HEED_ELEMENTWISE_FLOOR = 11,
+  HEED_ELEMENTWISE_CEIL = 12,
+  HEED_ELEMENTWISE_ROUND = 13,        /* a half goes to the even number */
+  HEED_ELEMENTWISE_SIGN = 14,         /* -1, 0 or 1 */
+  HEED_ELEMENTWISE_NOT = 15,          /* a == 0; of NaN 0 */
+  HEED_ELEMENTWISE_IS_NAN = 16,       /* 1 for NaN, else 0 */
+  HEED_ELEMENTWISE_IS_INFINITE = 17,  /* 1 for Inf and -Inf, else 0 */
+  HEED_ELEMENTWISE_LEAKY_RELU = 18,   /* a < 0 ? alpha a : a */
+  HEED_ELEMENTWISE_ELU = 19,          /* a < 0 ? alpha (exp(a) - 1) : a */
+  HEED_ELEMENTWISE_HARD_SIGMOID = 20, /* alpha a + beta, cut to 0 .. 1 */
+  HEED_ELEMENTWISE_CLIP = 21,         /* min(max(a, alpha), beta) */
+  /* add and multiply are ops of their own for F32 where b has no axis that a lacks */
+  HEED_ELEMENTWISE_ADD = 32,
+  HEED_ELEMENTWISE_SUBTRACT = 33,
+  HEED_ELEMENTWISE_MULTIPLY = 34,
+  HEED_ELEMENTWISE_DIVIDE = 35,
+  HEED_ELEMENTWISE_POWER = 36, /* a to the power of b, as C's pow */
+  HEED_ELEMENTWISE_MINIMUM = 37,
+  HEED_ELEMENTWISE_MAXIMUM = 38,
+  HEED_ELEMENTWISE_MODULUS = 39,   /* a - floor(a / b) b: the sign of b */
+  HEED_ELEMENTWISE_REMAINDER = 40, /* C's fmod: the sign of a */
+  /* 1 or 0; of NaN 0 */
+  HEED_ELEMENTWISE_EQUAL = 41,
+  HEED_ELEMENTWISE_LESS = 42,
+  HEED_ELEMENTWISE_LESS_EQUAL = 43,
+  HEED_ELEMENTWISE_GREATER = 44,
+  HEED_ELEMENTWISE_GREATER_EQUAL = 45,
+  /* of truth values: 1 or 0 */
+  HEED_ELEMENTWISE_AND = 46,
+  HEED_ELEMENTWISE_OR = 47,
+  HEED_ELEMENTWISE_XOR = 48,
+  HEED_ELEMENTWISE_SELECT = 64 /* a != 0 ? b : c; the value that is not chosen has no effect */
+} heed_elementwise;
+
+/* y = kind(a, b, c), element by element, by numpy's broadcasting of all inputs and of `shape`.
+ * Inputs are F32, I32 or U8 of any shape, b and c none where the kind has fewer inputs. y is of
+ * dtype F32, I32 or U8. All is computed in F32, so that whole numbers beyond 2^24 are rounded. For
+ * I32 the result is cut toward zero and to the range of I32, and NaN becomes 0; for U8 y is 1 where
+ * the result is not 0. ONNX: the operators of these names (Add 14, Equal 19, Where 16, ...), Cast
+ * 19, Expand 13. */
+typedef struct heed_elementwise_desc {
+  size_t struct_size;
+  heed_value a, b, c;
+  heed_elementwise kind;
+  heed_dtype dtype;  /* of y */
+  heed_shape shape;  /* rank 0: that of the inputs */
+  float alpha, beta; /* of the kinds that name them; 0 means 0, not a default */
+} heed_elementwise_desc;
+HEED_API heed_value heed_define_elementwise(heed_graph *graph, const heed_elementwise_desc *desc);
+
+typedef enum heed_reduce {
+  HEED_REDUCE_SUM = 0,
+  HEED_REDUCE_MEAN = 1,
+  HEED_REDUCE_MAX = 2, /* NaN where there is one, as for MIN */
+  HEED_REDUCE_MIN = 3,
+  HEED_REDUCE_PRODUCT = 4,
+  HEED_REDUCE_L1 = 5,          /* sum of |x| */
+  HEED_REDUCE_L2 = 6,          /* square root of the sum of squares */
+  HEED_REDUCE_SUM_SQUARE = 7,  /* sum of squares */
+  HEED_REDUCE_LOG_SUM = 8,     /* log of the sum */
+  HEED_REDUCE_LOG_SUM_EXP = 9, /* log of the sum of exp(x), from the maximum */
+  /* I32: the index of the largest, the smallest element along one axis; a NaN counts as such */
+  HEED_REDUCE_ARGMAX = 10,
+  HEED_REDUCE_ARGMIN = 11
+} heed_reduce;
+/* Reduces x (F32 of any shape) over the axes whose bit is set, bit i for axis i; no bit means all
+ * axes. ARGMAX and ARGMIN take one axis. With keep_axes a reduced axis stays with size 1, else it
+ * goes. Of equal elements ARGMAX and ARGMIN give the first, with `last` the last. ONNX: ReduceSum
+ * 13, ReduceMean 18 and the like, ArgMax 13, ArgMin 13. */
+typedef struct heed_reduce_desc {
+  size_t struct_size;
+  heed_value x;
+  heed_reduce kind;
+  uint32_t axes;
+  bool keep_axes, last;
+} heed_reduce_desc;
+HEED_API heed_value heed_define_reduce(heed_graph *graph, const heed_reduce_desc *desc);
+
+/* A window of x (F32 or I32, of 1 to 6 axes): element i of y along an axis is element start + i
+ * step of x, and `value` where x has none. y has `shape`, of x's rank. step is not 0 and may be
+ * negative. ONNX: Slice 13, Split 18, and Pad 21 with mode constant, whose start is minus the
+ * padding in front. */
+typedef struct heed_slice_desc {
+  size_t struct_size;
+  heed_value x;
+  heed_shape shape;
+  int32_t start[HEED_MAX_RANK], step[HEED_MAX_RANK];
+  float value; /* beyond x; cut toward zero for I32 */
+} heed_slice_desc;
+HEED_API heed_value heed_define_slice(heed_graph *graph, const heed_slice_desc *desc);
+
+/* Entries of x (F32 or I32) along `axis` by indices (I32): x [outer..., A, inner...], indices [...]
+ * of any shape -> [outer..., indices..., inner...], at most 6 axes. With elements, indices have x's
+ * rank and y their shape: y[o, i, n] = x[o, indices[o, i, n], n]; their other axes are x's or
+ * shorter. A negative index counts from the end; one outside -A .. A - 1 gives 0. ONNX: Gather 13,
+ * GatherElements 13. */
+typedef struct heed_gather_desc {
+  size_t struct_size;
+  heed_value x, indices;
+  uint32_t axis;
+  bool elements;
+} heed_gather_desc;
+HEED_API heed_value heed_define_gather(heed_graph *graph, const heed_gather_desc *desc);
 
 /* Rotary position embedding (Su et al. 2021): pairs of elements (a, b) of a token are rotated, each
  * by an angle of its own, to (a cos - b sin, b cos + a sin). x [B, H, T, D] -> the same shape.

@@ -55,9 +55,10 @@ HEED_API const char *heed_onnx_attention_name(const heed_onnx *file, uint32_t in
 /* The op of the i-th node that heed_onnx_evaluate has not; NULL after the last. */
 HEED_API const char *heed_onnx_missing_op(const heed_onnx *file, uint32_t index);
 
-/* Runs the graph as it is, node after node, with all its inputs. Sums are made in double, and every
- * value is rounded to its type. This is slower than heed's kernels by far: it is for graphs that no
- * builder of heed knows, and for comparisons. */
+/* Runs the graph with all its inputs. Without a backend it runs as it is, node after node: sums are
+ * made in double, and every value is rounded to its type. With one it is lowered to heed's own ops
+ * and runs on their kernels, in F32: what depends on shapes, constants and whole numbers is
+ * computed beforehand, attentions become one op, and quantised weights are dequantised. */
 typedef struct heed_onnx_evaluate_desc {
   size_t struct_size;
   /* a .safetensors file with a tensor for each input, by its name in the graph, of its type */
@@ -67,10 +68,12 @@ typedef struct heed_onnx_evaluate_desc {
   uint64_t most_elements;  /* of all values that are alive together; 0: 2^30 */
   const heed_hooks *hooks; /* cancel alone is called; or NULL */
   uint64_t most_steps;     /* elements and multiply-adds of the run; 0: 2^42. More is UNSUPPORTED */
+  heed_backend *backend;   /* borrowed for the call; NULL: in double */
 } heed_onnx_evaluate_desc;
 typedef struct heed_onnx_result heed_onnx_result;
 /* Statuses: INVALID_ARGUMENT, INVALID_FILE (an input or node that does not fit), UNSUPPORTED (an
- * op), OUT_OF_MEMORY, CANCELLED, those of the sources. */
+ * op; with a backend also what has no kernel), OUT_OF_MEMORY, CANCELLED, those of the sources and
+ * of the backend. */
 HEED_NODISCARD HEED_API heed_status heed_onnx_evaluate(heed_onnx *file,
                                                        const heed_onnx_evaluate_desc *desc,
                                                        heed_onnx_result **result,
@@ -79,6 +82,48 @@ HEED_NODISCARD HEED_API heed_status heed_onnx_evaluate(heed_onnx *file,
  * which may outlive the file. */
 HEED_API heed_source heed_onnx_result_source(heed_onnx_result *result);
 HEED_API void heed_onnx_result_destroy(heed_onnx_result *result);
+
+/* The graph on heed's own ops, for inputs of one size. */
+typedef struct heed_onnx_lower_desc {
+  size_t struct_size;
+  /* A .safetensors file with a tensor for each input, as of heed_onnx_evaluate_desc: whole numbers
+   * are taken from it, of floats the shapes. Size 0: inputs of the sizes that follow, with all
+   * whole numbers 1. */
+  heed_source inputs;
+  const char *name; /* of that file, for sentences; or NULL */
+  /* Sizes that the file leaves open: the first axis of each input; the last two of an input of four
+   * axes; all others. 0: 1, 224, 224, 16 */
+  uint32_t batch, height, width, length;
+  uint64_t most_elements, most_steps; /* as of heed_onnx_evaluate_desc */
+} heed_onnx_lower_desc;
+typedef struct heed_onnx_lowered heed_onnx_lowered;
+/* Lowers the graph. Borrows file, also for the weights that a session reads. Inputs of floats and
+ * outputs have their names of the file; the attention that heed_onnx_attention_name numbers i has
+ * layer.i.attention.weights, .logits and .output, and layer.i.query, .key, .value, where it became
+ * one op. Statuses: INVALID_ARGUMENT, INVALID_FILE, UNSUPPORTED (what has no kernel),
+ * OUT_OF_MEMORY, those of the sources. */
+HEED_NODISCARD HEED_API heed_status heed_onnx_lower(heed_onnx *file,
+                                                    const heed_onnx_lower_desc *desc,
+                                                    heed_onnx_lowered **lowered, heed_error *error);
+HEED_API void heed_onnx_lowered_destroy(heed_onnx_lowered *lowered);
+/* The graph. Valid as long as `lowered`, which owns it. */
+HEED_API heed_graph *heed_onnx_lowered_graph(heed_onnx_lowered *lowered);
+/* The weights of the i-th attention, [B, H, Tq, Tk] where it became one op, else as its softmax has
+ * them; 0: the graph has none. */
+HEED_API heed_value heed_onnx_lowered_weights(const heed_onnx_lowered *lowered, uint32_t index);
+/* Writes the inputs of the graph that were made of whole numbers, such as the rows of a table that
+ * token ids name; a session needs it once. Statuses: as heed_session_write, OUT_OF_MEMORY. */
+HEED_NODISCARD HEED_API heed_status heed_onnx_lowered_write(const heed_onnx_lowered *lowered,
+                                                            heed_session *session,
+                                                            heed_error *error);
+/* What became of the nodes of one type: folded beforehand, or part of heed's ops. */
+typedef struct heed_onnx_op_count {
+  const char *op;
+  uint32_t folded, lowered;
+} heed_onnx_op_count;
+/* The index-th type of node, in the order of the file; false after the last. */
+HEED_API bool heed_onnx_lowered_count(const heed_onnx_lowered *lowered, uint32_t index,
+                                      heed_onnx_op_count *count);
 
 #ifdef __cplusplus
 }

@@ -228,7 +228,7 @@ def write_safetensors(name, arrays):
     header, data = {}, b""
     for key, array in arrays.items():
         raw = np.ascontiguousarray(array).tobytes()
-        header[key] = {"dtype": "F32", "shape": list(array.shape), "data_offsets": [len(data), len(data) + len(raw)]}
+        header[key] = {"dtype": {"float32": "F32", "int64": "I64"}[str(array.dtype)], "shape": list(array.shape), "data_offsets": [len(data), len(data) + len(raw)]}
         data += raw
     words = json.dumps(header).encode()
     write(name, struct.pack("<Q", len(words)) + words + data)

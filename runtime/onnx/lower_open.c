@@ -1,0 +1,133 @@
+/* A lowered graph for whoever plans and runs it himself. See heed/onnx.h, lower.h. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/desc.h"
+#include "base/status.h"
+#include "onnx/lower.h"
+
+struct heed_onnx_lowered {
+  heed_lower lower;
+  heed_assembled given; /* inputs of the sizes that were asked for */
+  const heed_onnx *file;
+  uint32_t *types; /* by tensor of those: its element type */
+};
+
+/* As heed_assembled_read: floats are 0, which nobody looks at, and whole numbers 1. */
+static heed_status read_ones(void *user, uint32_t index, uint64_t offset, void *to, size_t count,
+                             heed_error *error) {
+  const heed_onnx_lowered *lowered = user;
+  const uint32_t type = lowered->types[index], size = heed_onnx_type_bits(type) / 8;
+  unsigned char *bytes = to;
+  (void)error;
+  for (size_t i = 0; i < count; i++)
+    bytes[i] = !heed_onnx_is_float(type) && (offset + i) % size == 0;
+  return HEED_OK;
+}
+
+static heed_status add_input(heed_onnx_lowered *lowered, const heed_onnx_value *input,
+                             const heed_onnx_lower_desc *desc, uint32_t *count, heed_error *error) {
+  const char *type = heed_onnx_type_safetensors(input->type);
+  uint64_t dims[HEED_ONNX_MAX_RANK], bytes = heed_onnx_type_bits(input->type) / 8;
+  if (heed_onnx_maker_of(lowered->file, input->name)->tensor) return HEED_OK;
+  if (!type || !input->shaped)
+    return heed_fail(error, HEED_UNSUPPORTED, "%s: input %.60s has no shape", lowered->file->name,
+                     input->name);
+  const bool image = input->rank == 4;
+  for (uint32_t i = 0; i < input->rank; i++) {
+    const uint32_t other = i == 0            ? desc->batch
+                           : image && i == 2 ? desc->height
+                           : image && i == 3 ? desc->width
+                                             : desc->length;
+    dims[i] = input->dims[i] >= 0 ? (uint64_t)input->dims[i] : other;
+    if (!heed_u64_mul(bytes, dims[i], &bytes))
+      return heed_fail(error, HEED_INVALID_FILE, "%s: input %.60s is too large",
+                       lowered->file->name, input->name);
+  }
+  lowered->types[(*count)++] = input->type;
+  return heed_assembled_add(&lowered->given, input->name, type, input->rank, dims, bytes, error);
+}
+
+static heed_status make_inputs(heed_onnx_lowered *lowered, const heed_onnx_lower_desc *desc,
+                               heed_error *error) {
+  const heed_onnx_graph *graph = &lowered->file->model.graph;
+  heed_onnx_lower_desc full = *desc;
+  uint32_t count = 0;
+  if (!full.batch) full.batch = 1;
+  if (!full.height) full.height = 224;
+  if (!full.width) full.width = 224;
+  if (!full.length) full.length = 16;
+  lowered->types =
+      heed_alloc(lowered->file->context, (size_t)graph->input_count + 1, sizeof *lowered->types);
+  if (!lowered->types) return heed_fail_memory(error, lowered->file->name, graph->input_count);
+  lowered->given = (heed_assembled){.context = lowered->file->context,
+                                    .where = lowered->file->name,
+                                    .read = read_ones,
+                                    .user = lowered};
+  for (uint32_t i = 0; i < graph->input_count; i++)
+    HEED_TRY(add_input(lowered, &graph->inputs[i], &full, &count, error));
+  return heed_assembled_finish(&lowered->given, error);
+}
+
+static heed_status lower(heed_onnx_lowered *lowered, heed_onnx *file,
+                         const heed_onnx_lower_desc *desc, heed_error *error) {
+  heed_source inputs = desc->inputs;
+  if (inputs.size == 0) {
+    HEED_TRY(make_inputs(lowered, desc, error));
+    inputs = heed_assembled_source(&lowered->given);
+  }
+  return heed_lower_graph(&lowered->lower, &inputs, desc->name ? desc->name : file->name, true);
+}
+
+heed_status heed_onnx_lower(heed_onnx *file, const heed_onnx_lower_desc *desc,
+                            heed_onnx_lowered **lowered, heed_error *error) {
+  heed_onnx_lower_desc full;
+  heed_error own;
+  if (!file || !desc || !lowered)
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "onnx: NULL argument (expected file, desc, lowered)");
+  *lowered = NULL;
+  HEED_TRY(heed_desc_read(&full, sizeof full, desc, "onnx", error));
+  heed_onnx_lowered *made = heed_alloc(file->context, 1, sizeof *made);
+  if (!made) return heed_fail_memory(error, file->name, sizeof *made);
+  const heed_onnx_evaluate_desc limits = {.most_elements = full.most_elements,
+                                          .most_steps = full.most_steps};
+  made->file = file;
+  made->lower = (heed_lower){.file = file, .error = error ? error : &own};
+  heed_onnx_limit(&made->lower.evaluator, file, &limits);
+  const heed_status status = lower(made, file, &full, made->lower.error);
+  made->lower.error = NULL;
+  if (status == HEED_OK)
+    *lowered = made;
+  else
+    heed_onnx_lowered_destroy(made);
+  return status;
+}
+
+void heed_onnx_lowered_destroy(heed_onnx_lowered *lowered) {
+  if (!lowered) return;
+  const heed_context *context = lowered->file->context;
+  heed_lower_close(&lowered->lower);
+  heed_assembled_free(&lowered->given);
+  heed_free(context, lowered->types);
+  heed_free(context, lowered);
+}
+
+heed_graph *heed_onnx_lowered_graph(heed_onnx_lowered *lowered) { return lowered->lower.graph; }
+
+heed_value heed_onnx_lowered_weights(const heed_onnx_lowered *lowered, uint32_t index) {
+  return index < lowered->file->attentions->count ? heed_lower_weights(&lowered->lower, index)
+                                                  : (heed_value){0};
+}
+
+bool heed_onnx_lowered_count(const heed_onnx_lowered *lowered, uint32_t index,
+                             heed_onnx_op_count *count) {
+  if (index >= lowered->lower.count_count) return false;
+  *count = lowered->lower.counts[index];
+  return true;
+}
+
+heed_status heed_onnx_lowered_write(const heed_onnx_lowered *lowered, heed_session *session,
+                                    heed_error *error) {
+  return heed_lower_write_given(&lowered->lower, session, error);
+}

@@ -1,0 +1,373 @@
+/* ONNX graphs on heed's kernels, beside the same graph in double and beside the eager model that it
+ * was exported from. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "heed/onnx.h"
+#include "model/safetensors.h"
+#include "onnx/lower.h"
+#include "support/onnx_file.h"
+#include "support/test.h"
+
+static heed_error error;
+static heed_context *context;
+static heed_backend *backend;
+
+typedef struct run {
+  heed_onnx_result *result;
+  heed_safetensors *tensors;
+} run;
+
+static heed_onnx *open_file(const char *name, unsigned char **bytes) {
+  size_t size;
+  heed_onnx *onnx;
+  *bytes = test_read_vector(name, &size);
+  const heed_onnx_desc desc = {sizeof desc, {size, *bytes, NULL, NULL}, name, NULL, NULL};
+  assert_ok(heed_onnx_open(context, &desc, &onnx, &error));
+  return onnx;
+}
+
+static run run_graph(heed_onnx *onnx, heed_source inputs, heed_backend *on) {
+  const heed_onnx_evaluate_desc desc = {
+      .struct_size = sizeof desc, .inputs = inputs, .attentions = true, .backend = on};
+  run made;
+  assert_ok(heed_onnx_evaluate(onnx, &desc, &made.result, &error));
+  const heed_source source = heed_onnx_result_source(made.result);
+  assert_ok(heed_safetensors_open(context, &source, "result", &made.tensors, &error));
+  return made;
+}
+
+static void close_run(run *made) {
+  heed_safetensors_destroy(made->tensors);
+  heed_onnx_result_destroy(made->result);
+}
+
+/* Every tensor of `a` that `b` has, within `tolerance`; how many. In double a map has the shape
+ * that the file gives it, which may be [B H, Tq, Tk]. */
+static uint32_t compare(const heed_safetensors *a, const heed_safetensors *b, double tolerance,
+                        bool same_shape) {
+  uint32_t compared = 0;
+  for (uint32_t i = 0; i < heed_safetensors_count(a); i++) {
+    const heed_safetensors_tensor *x = heed_safetensors_get(a, i),
+                                  *y = heed_safetensors_find(b, x->name);
+    if (!y) continue;
+    assert_true(same_shape ? heed_shape_equal(&x->shape, &y->shape) : x->count == y->count);
+    float *found = malloc((size_t)x->count * sizeof *found),
+          *want = malloc((size_t)x->count * sizeof *want);
+    assert_ok(heed_safetensors_read(a, x, 0, x->count, found, &error));
+    assert_ok(heed_safetensors_read(b, y, 0, x->count, want, &error));
+    for (uint64_t k = 0; k < x->count; k++)
+      if (!(fabs((double)found[k] - (double)want[k]) <= tolerance * (1 + fabs((double)want[k]))))
+        fail_msg("%s[%llu]: found %g, expected %g", x->name, (unsigned long long)k,
+                 (double)found[k], (double)want[k]);
+    free(found);
+    free(want);
+    compared++;
+  }
+  return compared;
+}
+
+/* A graph on kernels beside the same graph in double, and beside the eager model. */
+static void check_file(const char *name, const char *inputs, double tolerance, uint32_t outputs) {
+  unsigned char *bytes, *given;
+  size_t size;
+  heed_safetensors *eager;
+  heed_onnx *onnx = open_file(name, &bytes);
+  given = test_read_vector(inputs, &size);
+  const heed_source source = {size, given, NULL, NULL};
+  assert_ok(heed_safetensors_open(context, &source, inputs, &eager, &error));
+  run kernels = run_graph(onnx, source, backend), reference = run_graph(onnx, source, NULL);
+  assert_int_equal(compare(kernels.tensors, reference.tensors, tolerance, false), outputs);
+  assert_int_equal(heed_safetensors_count(kernels.tensors), outputs);
+  assert_int_equal(compare(kernels.tensors, eager, tolerance, true), outputs);
+  close_run(&kernels);
+  close_run(&reference);
+  heed_safetensors_destroy(eager);
+  heed_onnx_destroy(onnx);
+  free(given);
+  free(bytes);
+}
+
+static void test_vit(void **state) {
+  (void)state;
+  check_file("onnx/model.onnx", "onnx/io.safetensors", 2e-5, 4);
+}
+
+/* Encoders of other families, at operator sets 11, 14 and 17, with open and with fixed sizes. */
+static void test_encoders(void **state) {
+  static const struct {
+    const char *name;
+    uint32_t outputs; /* with attentions */
+  } files[] = {{"deit_17", 4},         {"dinov2_11_dynamic", 4}, {"clip_14", 4},
+               {"mean_11", 4},         {"siglip_17_dynamic", 5}, {"joined_14_dynamic", 4},
+               {"bert_14_dynamic", 4}, {"clip_text_17", 4}};
+  (void)state;
+  for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+    char model[64], inputs[64];
+    snprintf(model, sizeof model, "onnx/graphs/%s.onnx", files[i].name);
+    snprintf(inputs, sizeof inputs, "onnx/graphs/%s.safetensors", files[i].name);
+    check_file(model, inputs, 2e-5, files[i].outputs);
+  }
+}
+
+/* One output of heed's own graph for the weights of a file, beside that of the file's graph. */
+static void compare_value(heed_session *session, const heed_graph *own, const char *name,
+                          const run *graph, const char *saved, double tolerance) {
+  const heed_value value = heed_graph_find(own, name);
+  const heed_safetensors_tensor *y = heed_safetensors_find(graph->tensors, saved);
+  assert_non_null(y);
+  float *found = malloc((size_t)y->count * sizeof *found),
+        *want = malloc((size_t)y->count * sizeof *want);
+  assert_ok(heed_session_read(session, value, 0, y->count, want, &error));
+  assert_ok(heed_safetensors_read(graph->tensors, y, 0, y->count, found, &error));
+  for (uint64_t k = 0; k < y->count; k++)
+    if (!(fabs((double)found[k] - (double)want[k]) <= tolerance))
+      fail_msg("%s[%llu]: found %g, expected %g", name, (unsigned long long)k, (double)found[k],
+               (double)want[k]);
+  free(found);
+  free(want);
+}
+
+static heed_model *open_model(heed_onnx *onnx, unsigned char **config) {
+  size_t size;
+  heed_model *model;
+  *config = test_read_vector("onnx/vit/config.json", &size);
+  const heed_model_file files[] = {{"config.json", {size, *config, NULL, NULL}},
+                                   {"model.safetensors", heed_onnx_source(onnx)}};
+  const heed_model_desc desc = {.struct_size = sizeof desc, .files = files, .file_count = 2};
+  assert_ok(heed_model_open(context, &desc, &model, &error));
+  return model;
+}
+
+/* Weights as they are, in 8 and in 4 bits: the graph gives the maps and classes of heed's own. */
+static void test_same(void **state) {
+  static const char *const names[] = {"onnx/model.onnx", "onnx/vit/onnx/model_quantized.onnx",
+                                      "onnx/vit/onnx/model_q4.onnx"};
+  (void)state;
+  size_t size;
+  unsigned char *given = test_read_vector("onnx/io.safetensors", &size);
+  const heed_source source = {size, given, NULL, NULL};
+  heed_safetensors *inputs;
+  assert_ok(heed_safetensors_open(context, &source, "io", &inputs, &error));
+  const heed_safetensors_tensor *pixels = heed_safetensors_find(inputs, "pixel_values");
+  float *data = malloc((size_t)pixels->count * sizeof *data);
+  assert_ok(heed_safetensors_read(inputs, pixels, 0, pixels->count, data, &error));
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    unsigned char *bytes, *config;
+    heed_graph *own;
+    heed_plan *plan;
+    heed_session *session;
+    heed_onnx *onnx = open_file(names[i], &bytes);
+    heed_model *model = open_model(onnx, &config);
+    const heed_build_desc build = {.struct_size = sizeof build, .batch = 2};
+    assert_ok(heed_model_build(model, &build, &own, &error));
+    const heed_value taps[] = {heed_graph_find(own, "layer.0.attention.weights"),
+                               heed_graph_find(own, "layer.1.attention.weights")};
+    const heed_plan_desc desc = {.struct_size = sizeof desc, .taps = taps, .tap_count = 2};
+    assert_ok(heed_plan_create(own, backend, &desc, &plan, &error));
+    assert_ok(heed_session_create(plan, NULL, &session, &error));
+    assert_ok(heed_session_write(session, heed_graph_find(own, "pixel_values"), data,
+                                 (size_t)pixels->count * sizeof *data, &error));
+    assert_ok(heed_session_run(session, NULL, &error));
+    run graph = run_graph(onnx, source, backend);
+    compare_value(session, own, "layer.0.attention.weights", &graph, "attention.0", 1e-6);
+    compare_value(session, own, "layer.1.attention.weights", &graph, "attention.1", 1e-6);
+    compare_value(session, own, "logits", &graph, "logits", 2e-5);
+    close_run(&graph);
+    heed_session_destroy(session);
+    heed_plan_destroy(plan);
+    heed_graph_destroy(own);
+    heed_model_destroy(model);
+    heed_onnx_destroy(onnx);
+    free(config);
+    free(bytes);
+  }
+  free(data);
+  heed_safetensors_destroy(inputs);
+  free(given);
+}
+
+/* The steps of a graph with its attentions tapped, as a count of each op; *total of all. */
+static void count_steps(heed_graph *graph, const heed_value *taps, uint32_t tap_count,
+                        uint32_t *total, char *ops, size_t size) {
+  heed_plan *plan;
+  const heed_plan_desc desc = {.struct_size = sizeof desc, .taps = taps, .tap_count = tap_count};
+  assert_ok(heed_plan_create(graph, backend, &desc, &plan, &error));
+  *total = heed_plan_step_count(plan);
+  *ops = '\0';
+  for (uint32_t i = 0; i < *total; i++) {
+    heed_plan_step step;
+    heed_plan_step_info(plan, i, &step);
+    snprintf(ops + strlen(ops), size - strlen(ops), "%s ", step.op);
+  }
+  heed_plan_destroy(plan);
+}
+
+/* The export of a ViT has the steps of heed's own graph for the same weights, op by op. */
+static void test_steps(void **state) {
+  (void)state;
+  unsigned char *bytes;
+  size_t size;
+  heed_onnx *onnx = open_file("onnx/model.onnx", &bytes);
+  unsigned char *config, *given = test_read_vector("onnx/io.safetensors", &size);
+  const heed_source source = {size, given, NULL, NULL};
+  const heed_build_desc build = {.struct_size = sizeof build, .batch = 2};
+  heed_model *model = open_model(onnx, &config);
+  heed_graph *own;
+  heed_value taps[2], lowered_taps[2];
+  uint32_t own_steps, steps;
+  char own_ops[1024], ops[1024];
+  assert_ok(heed_model_build(model, &build, &own, &error));
+  heed_lower l = {.file = onnx, .error = &error};
+  const heed_onnx_evaluate_desc limits = {.struct_size = sizeof limits};
+  heed_onnx_limit(&l.evaluator, onnx, &limits);
+  assert_ok(heed_lower_graph(&l, &source, "io", true));
+  for (uint32_t i = 0; i < 2; i++) {
+    char name[48];
+    snprintf(name, sizeof name, "layer.%u.attention.weights", i);
+    taps[i] = heed_graph_find(own, name);
+    lowered_taps[i] = heed_graph_find(l.graph, name);
+    assert_int_equal(heed_lower_weights(&l, i).id, lowered_taps[i].id);
+  }
+  count_steps(own, taps, 2, &own_steps, own_ops, sizeof own_ops);
+  count_steps(l.graph, lowered_taps, 2, &steps, ops, sizeof ops);
+  /* before the layers the class token may come before or after its position is added */
+  assert_int_equal(steps, own_steps);
+  assert_string_equal(strstr(ops, "layer_norm"), strstr(own_ops, "layer_norm"));
+  heed_lower_close(&l);
+  heed_graph_destroy(own);
+  heed_model_destroy(model);
+  heed_onnx_destroy(onnx);
+  free(config);
+  free(given);
+  free(bytes);
+}
+
+/* x [2, 3] for files that are made here. */
+static const unsigned char input[] =
+    "\x40\0\0\0\0\0\0\0{\"x\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[0,24]}}       "
+    "\0\0\x80\x3F\0\0\0\x40\0\0\0\xBF\0\0\x40\x3F\0\0\x80\x3E\0\0\0\0";
+
+static void check_made(test_message file, uint32_t outputs) {
+  heed_onnx *onnx;
+  const heed_onnx_desc desc = {sizeof desc, {file.size, file.data, NULL, NULL}, "made", NULL, NULL};
+  const heed_source source = {sizeof input - 1, input, NULL, NULL};
+  assert_ok(heed_onnx_open(context, &desc, &onnx, &error));
+  run kernels = run_graph(onnx, source, backend), reference = run_graph(onnx, source, NULL);
+  assert_int_equal(compare(kernels.tensors, reference.tensors, 2e-5, false), outputs);
+  close_run(&kernels);
+  close_run(&reference);
+  heed_onnx_destroy(onnx);
+  free(file.data);
+}
+
+/* An attention that is one node, of query, key and value [1, 2, 4, 6], after a rotation. */
+static test_message attention_file(bool interleaved) {
+  static const uint32_t dims[] = {1, 2, 4, 6}, table[] = {1, 4, 3};
+  test_message graph = {0}, causal = {0}, pairs = {0};
+  test_put_floats(&graph, "q0", 4, dims);
+  test_put_floats(&graph, "k", 4, dims);
+  test_put_floats(&graph, "v", 4, dims);
+  test_put_floats(&graph, "c", 3, table);
+  test_put_floats(&graph, "s", 3, table);
+  test_put_integer(&causal, "is_causal", 1);
+  test_put_integer(&pairs, "interleaved", interleaved);
+  test_put_node(&graph, "ReduceSum", "sum", "x", "t", NULL); /* 3.5, which nothing folds */
+  test_put_node(&graph, "Div", "norm", "q0,t", "q1", NULL);
+  test_put_node(&graph, "RotaryEmbedding", "turn", "q1,c,s", "q", &pairs);
+  test_put_node(&graph, "Attention", "one", "q,k,v", "y", &causal);
+  test_put_value(&graph, 11, "x");
+  test_put_value(&graph, 12, "y");
+  return test_onnx_file(&graph);
+}
+
+static void test_made(void **state) {
+  (void)state;
+  check_made(test_onnx_linear(), 1);
+  check_made(test_onnx_block(), 3);
+  check_made(attention_file(false), 2);
+  check_made(attention_file(true), 2);
+}
+
+/* A node of x [2, 3] that has no kernel, or does not fit. */
+static void refuse(const char *op, const char *inputs, heed_status status, const char *part) {
+  static const uint32_t matrix[] = {4, 4}, vector[] = {3};
+  test_message graph = {0};
+  test_put_floats(&graph, "m", 2, matrix);
+  test_put_floats(&graph, "v", 1, vector);
+  test_put_node(&graph, op, "one", inputs, "y", NULL);
+  test_put_value(&graph, 11, "x");
+  test_put_value(&graph, 12, "y");
+  test_message file = test_onnx_file(&graph);
+  heed_onnx *onnx;
+  heed_onnx_result *result;
+  const heed_onnx_desc desc = {sizeof desc, {file.size, file.data, NULL, NULL}, "made", NULL, NULL};
+  const heed_onnx_evaluate_desc how = {.struct_size = sizeof how,
+                                       .inputs = {sizeof input - 1, input, NULL, NULL},
+                                       .most_steps = 1000,
+                                       .backend = backend};
+  assert_ok(heed_onnx_open(context, &desc, &onnx, &error));
+  assert_fails(heed_onnx_evaluate(onnx, &how, &result, &error), status, part);
+  heed_onnx_destroy(onnx);
+  free(file.data);
+}
+
+static void test_refused(void **state) {
+  (void)state;
+  refuse("Acos", "x", HEED_UNSUPPORTED, "node 0 (Acos one): op has no kernel (found Acos of opset");
+  refuse("MatMul", "x,m", HEED_INVALID_FILE, "node 0 (MatMul one): its factors do not fit");
+  refuse("Add", "x,m", HEED_INVALID_FILE, "node 0 (Add one): its inputs do not fit");
+  refuse("Reshape", "x,x", HEED_UNSUPPORTED,
+         "node 0 (Reshape one): a computed shape has no kernel");
+  refuse("Conv", "x,m", HEED_UNSUPPORTED, "node 0 (Conv one): a convolution whose kernel");
+  refuse("Softmax", "", HEED_INVALID_FILE, "node 0 (Softmax one): input 0 is missing");
+}
+
+/* Every allocation of a run fails once. */
+static void test_memory(void **state) {
+  (void)state;
+  test_message whole = test_onnx_block();
+  for (size_t fail_at = 1;; fail_at++) {
+    test_allocator allocator = {0};
+    heed_context_desc desc = test_context_desc(&allocator);
+    const heed_cpu_desc one = {sizeof one, 1, NULL};
+    heed_context *other;
+    heed_backend *cpu;
+    heed_onnx *file;
+    heed_onnx_result *result = NULL;
+    assert_ok(heed_context_create(&desc, &other, &error));
+    assert_ok(heed_cpu_backend_create(other, &one, &cpu, &error));
+    const heed_onnx_desc open = {
+        sizeof open, {whole.size, whole.data, NULL, NULL}, "m.onnx", NULL, NULL};
+    assert_ok(heed_onnx_open(other, &open, &file, &error));
+    allocator.fail_at = allocator.total + fail_at;
+    const heed_onnx_evaluate_desc how = {.struct_size = sizeof how,
+                                         .inputs = {sizeof input - 1, input, NULL, NULL},
+                                         .attentions = true,
+                                         .backend = cpu};
+    const heed_status status = heed_onnx_evaluate(file, &how, &result, &error);
+    if (status == HEED_OK) heed_onnx_result_destroy(result);
+    heed_onnx_destroy(file);
+    heed_backend_destroy(cpu);
+    heed_context_destroy(other);
+    assert_int_equal(allocator.live, 0);
+    if (status == HEED_OK) break;
+    assert_int_equal(status, HEED_OUT_OF_MEMORY);
+  }
+  free(whole.data);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_vit),    cmocka_unit_test(test_same),
+                                     cmocka_unit_test(test_made),   cmocka_unit_test(test_refused),
+                                     cmocka_unit_test(test_memory), cmocka_unit_test(test_encoders),
+                                     cmocka_unit_test(test_steps)};
+  if (heed_context_create(NULL, &context, &error) != HEED_OK) return 1;
+  if (heed_cpu_backend_create(context, NULL, &backend, &error) != HEED_OK) return 1;
+  const int failed = cmocka_run_group_tests_name("onnx_lower", tests, NULL, NULL);
+  heed_backend_destroy(backend);
+  heed_context_destroy(context);
+  return failed;
+}
