@@ -2,13 +2,16 @@
 # cross_test.sh PRESET ROOT BUILD GENERATED [CMAKE ARGUMENTS]: the library for another machine, without a warning. For arm64 also the sources of
 # the command line, of figures and of the tests, with the headers in GENERATED: they are compiled and not linked, as libpng, libjpeg-turbo,
 # cairo and cmocka for arm64 are rarely there.
-# Skipped without the compiler that native/toolchain/PRESET.cmake names.
+# Skipped without the compiler that native/toolchain/PRESET.cmake names, or where it has no C library to link with.
 set -eu
 preset=$1 root=$2 build=$3 generated=$4
 shift 4
 compiler=$(sed -n 's/^set(CMAKE_C_COMPILER \(.*\))$/\1/p' "$root/native/toolchain/$preset.cmake")
 [ -n "$compiler" ] || { echo "native/toolchain/$preset.cmake names no compiler"; exit 1; }
 command -v "$compiler" >/dev/null || { echo "skipped: no $compiler here"; exit 77; }
+probe=$(mktemp)
+echo 'int main(void) { return 0; }' | "$compiler" -x c - -o "$probe" 2>/dev/null || { rm -f "$probe"; echo "skipped: $compiler links no program (no C library for it here)"; exit 77; }
+rm -f "$probe"
 
 cd "$root"
 rm -rf "$build"
