@@ -119,6 +119,7 @@ static bool add_between(const heed_tokenizer *t, const uint32_t *at, size_t coun
 
 static bool add_part(const heed_tokenizer *t, const heed_points *text, bool after, heed_ids *ids) {
   size_t start = 0, at = 0;
+  if (text->count == 0) return true; /* text->at may be NULL, to which nothing may be added */
   while (at < text->count) {
     const heed_added_token *found = added_at(t, text, at, after);
     if (!found) {

@@ -87,8 +87,59 @@ static void run(const void *bytes, size_t size) {
   free(copy);
 }
 
+static void write_file(const char *path, const void *bytes, size_t size) {
+  FILE *file = fopen(path, "wb");
+  if (!file || fwrite(bytes, 1, size, file) != size || fclose(file) != 0) {
+    perror(path);
+    exit(EXIT_FAILURE);
+  }
+}
+
+/* One word a line, in quotes, bytes that are no plain text by \xHH. */
+static void write_words(const char *path, const char *const *words) {
+  FILE *file = fopen(path, "w");
+  for (size_t i = 0; file && words[i]; i++) {
+    fputc('"', file);
+    for (const char *c = words[i]; *c; c++)
+      if (*c < ' ' || *c > '~' || *c == '"' || *c == '\\')
+        fprintf(file, "\\x%02X", (unsigned)(unsigned char)*c);
+      else
+        fputc(*c, file);
+    fputs("\"\n", file);
+  }
+  if (!file || fclose(file) != 0) {
+    perror(path);
+    exit(EXIT_FAILURE);
+  }
+}
+
+static int write_seeds(const char *folder, const char *dictionary, const fuzz_seed *seeds,
+                       size_t seed_count, const char *const *words) {
+  char path[4096];
+  for (size_t i = 0; i < seed_count; i++) {
+    snprintf(path, sizeof path, "%s/seed-%02zu", folder, i);
+    write_file(path, seeds[i].bytes, seeds[i].size);
+  }
+  write_words(dictionary, words);
+  return EXIT_SUCCESS;
+}
+
+static int replay(char **paths) {
+  for (; *paths; paths++) {
+    size_t size;
+    unsigned char *bytes = test_read_file(*paths, &size);
+    fprintf(stderr, "%s\n", *paths);
+    run(bytes, size);
+    free(bytes);
+  }
+  return EXIT_SUCCESS;
+}
+
 int fuzz_main(int argc, char **argv, const fuzz_seed *seeds, size_t seed_count,
               const char *const *words) {
+  if (argc == 4 && !strcmp(argv[1], "--write"))
+    return write_seeds(argv[2], argv[3], seeds, seed_count, words);
+  if (argc > 1 && !strcmp(argv[1], "--replay")) return replay(argv + 2);
   const unsigned long runs = argc > 1 ? strtoul(argv[1], NULL, 10) : HEED_FUZZ_RUNS,
                       first = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
   buffer b = {malloc(MAX_SIZE), 0};
