@@ -1,0 +1,270 @@
+/* Rollout: the product of the layers' matrices of attention (Abnar & Zuidema 2020, section 3).
+ *
+ * Sums are taken in double, in index order, so that the numbers are the same everywhere and for any
+ * number of threads. A column of the product needs no other column, so each thread takes a panel of
+ * columns through all layers. A panel lies in strips of a few columns, which the kernel reads once
+ * for a block of rows. */
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/desc.h"
+#include "base/sort.h"
+#include "base/status.h"
+#include "base/thread_pool.h"
+#include "explain/attention_map.h"
+
+/* Weights of one row of all heads, as one: fused[N]. layer: at the row of the first head. */
+static void fuse_row(const heed_rollout_desc *desc, const float *layer, double *fused) {
+  const size_t n = desc->tokens;
+  for (size_t j = 0; j < n; j++) fused[j] = (double)layer[j];
+  for (uint32_t h = 1; h < desc->heads; h++) {
+    const float *head = layer + h * n * n;
+    for (size_t j = 0; j < n; j++) {
+      const double weight = (double)head[j];
+      if (desc->fusion == HEED_FUSION_MEAN)
+        fused[j] += weight;
+      else if (isnan(weight) ||
+               (desc->fusion == HEED_FUSION_MIN ? weight < fused[j] : weight > fused[j]))
+        fused[j] = weight; /* a NaN stays: nothing is less */
+    }
+  }
+  if (desc->fusion != HEED_FUSION_MEAN) return;
+  for (size_t j = 0; j < n; j++) fused[j] /= desc->heads;
+}
+
+/* Smaller weights first, a NaN last, then smaller indices. */
+static bool weighs_less(const void *user, uint32_t a, uint32_t b) {
+  const double *row = user, x = isnan(row[a]) ? (double)INFINITY : row[a],
+               y = isnan(row[b]) ? (double)INFINITY : row[b];
+  return x < y || (x == y && a < b);
+}
+
+static void discard_smallest(const heed_rollout_desc *desc, double *row, uint32_t *order) {
+  const uint32_t count = (uint32_t)((double)desc->discard * desc->tokens);
+  if (count == 0) return;
+  for (uint32_t i = 0; i < desc->tokens; i++) order[i] = i;
+  heed_sort(order, desc->tokens, weighs_less, row);
+  for (uint32_t i = 0; i < count; i++) row[order[i]] = 0.0;
+}
+
+/* Row i of the layer's (1 - r) A + r I, divided by its sum over keys: min and max over heads, rows
+ * with weights discarded, and rows with nothing allowed, do not add up to 1 of themselves.
+ * row [N]; order [N] is scratch. */
+static void rollout_row(const heed_rollout_desc *desc, const float *layer, uint32_t i,
+                        double residual, double *row, uint32_t *order) {
+  const size_t n = desc->tokens;
+  double sum = 0.0;
+  fuse_row(desc, layer + i * n, row);
+  discard_smallest(desc, row, order);
+  for (size_t j = 0; j < n; j++) row[j] *= 1.0 - residual;
+  row[i] += residual;
+  for (size_t j = 0; j < n; j++) sum += row[j];
+  /* sum >= residual > 0 for weights that are not negative */
+  for (size_t j = 0; j < n; j++) row[j] /= sum;
+}
+
+static double residual_of(const heed_rollout_desc *desc) {
+  return desc->residual == 0.0f ? 0.5 : (double)desc->residual;
+}
+
+static heed_status check_rollout(const heed_rollout_desc *desc, heed_error *error) {
+  if (desc->layers == 0 || desc->heads == 0 || desc->tokens == 0)
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "rollout: empty attention (found %u layers, %u heads, %u tokens, expected at "
+                     "least 1 of each)",
+                     desc->layers, desc->heads, desc->tokens);
+  if (desc->first_layer >= desc->layers || desc->layer_count > desc->layers - desc->first_layer)
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "rollout: layers out of range (found %u from %u, expected within %u)",
+                     desc->layer_count, desc->first_layer, desc->layers);
+  if (!(desc->residual >= 0.0f && desc->residual <= 1.0f))
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "rollout: invalid residual (found %g, expected 0 to 1)",
+                     (double)desc->residual);
+  if (!(desc->discard >= 0.0f && desc->discard < 1.0f))
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "rollout: invalid discard (found %g, expected 0 to less than 1)",
+                     (double)desc->discard);
+  if (desc->fusion != HEED_FUSION_MEAN && desc->fusion != HEED_FUSION_MIN &&
+      desc->fusion != HEED_FUSION_MAX)
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "rollout: unknown fusion (found %d, expected 0 to 2)", (int)desc->fusion);
+  return HEED_OK;
+}
+
+heed_status heed_map_rollout_back(heed_context *context, const heed_rollout_desc *desc,
+                                  const float *layer, double *row, heed_error *error) {
+  HEED_TRY(check_rollout(desc, error));
+  const size_t n = desc->tokens;
+  const double residual = residual_of(desc);
+  double *next = heed_alloc(context, n, 2 * sizeof *next);
+  uint32_t *order = heed_alloc_raw(context, n, sizeof *order);
+  for (uint32_t q = 0; next && order && q < desc->tokens; q++) {
+    if (row[q] == 0.0) continue;
+    rollout_row(desc, layer, q, residual, next + n, order);
+    for (size_t k = 0; k < n; k++) next[k] += row[q] * next[n + k];
+  }
+  if (next && order) memcpy(row, next, n * sizeof *row);
+  const bool made = next && order;
+  heed_free(context, next);
+  heed_free(context, order);
+  return made ? HEED_OK : heed_fail_memory(error, "rollout", n * sizeof *row);
+}
+
+/* ------------------------------------------------------------------------- all rows, by panels */
+
+enum { STRIP = 16, ROWS = 4, PANEL_STRIPS = 32 };
+
+/* The same operations in the same order with wider registers: no bit differs. The loader chooses.
+ */
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__gnu_linux__) && \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define WIDEST __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define WIDEST
+#endif
+
+/* A vector of doubles, of as many registers as the processor needs for it. */
+typedef double lanes __attribute__((vector_size(64)));
+typedef double stored_lanes __attribute__((vector_size(64), aligned(8), may_alias));
+enum { LANES = 8, VECTORS = STRIP / LANES };
+
+/* to[ROWS, STRIP] = rows[ROWS, n] x strip[n, STRIP]. */
+WIDEST static void multiply_strip(const double *restrict rows, size_t n,
+                                  const double *restrict strip, double *restrict to) {
+  lanes sum[ROWS][VECTORS] = {{{0.0}}};
+  for (size_t k = 0; k < n; k++) {
+    const stored_lanes *from = (const stored_lanes *)(const void *)(strip + k * STRIP);
+    for (size_t r = 0; r < ROWS; r++)
+      for (size_t v = 0; v < VECTORS; v++) sum[r][v] += rows[r * n + k] * from[v];
+  }
+  stored_lanes *out = (stored_lanes *)(void *)to;
+  for (size_t r = 0; r < ROWS; r++)
+    for (size_t v = 0; v < VECTORS; v++) out[r * VECTORS + v] = sum[r][v];
+}
+
+/* A worker's scratch. The strips have room for whole blocks of rows. */
+typedef struct rollout_scratch {
+  double *rows;           /* [ROWS, N] of a layer's matrix */
+  double *product, *next; /* [strips, N rounded up to ROWS, STRIP] */
+  uint32_t *order;        /* [N] keys, by their weight where some are discarded */
+} rollout_scratch;
+
+typedef struct rollout_job {
+  const heed_rollout_desc *desc;
+  const float *attention;
+  float *rollout;
+  uint32_t strips; /* of a panel */
+  rollout_scratch *scratch;
+} rollout_job;
+
+static size_t rounded_rows(size_t n) { return (n + ROWS - 1) / ROWS * ROWS; }
+
+/* The first matrix is the product so far. A row that is not all finite is NaN, as its sums are. */
+static void take_rows(const rollout_scratch *work, size_t n, size_t row, size_t first_column,
+                      uint32_t strips, double *to) {
+  for (size_t r = 0; r < ROWS; r++) {
+    const double *from = work->rows + r * n;
+    bool finite = true;
+    for (size_t j = 0; j < n; j++) finite = finite && isfinite(from[j]);
+    for (size_t c = 0; c < (size_t)strips * STRIP; c++) {
+      const size_t column = first_column + c;
+      to[(c / STRIP * rounded_rows(n) + row + r) * STRIP + c % STRIP] = column >= n ? 0.0
+                                                                        : finite    ? from[column]
+                                                                                    : (double)NAN;
+    }
+  }
+}
+
+static void run_panel(uint64_t panel, uint32_t worker, void *user) {
+  const rollout_job *job = user;
+  const heed_rollout_desc *desc = job->desc;
+  rollout_scratch *work = &job->scratch[worker];
+  const size_t n = desc->tokens, rows = rounded_rows(n),
+               first = (size_t)panel * job->strips * STRIP, left = (n - first + STRIP - 1) / STRIP;
+  const uint32_t strips = left < job->strips ? (uint32_t)left : job->strips;
+  const uint32_t end = desc->layer_count ? desc->first_layer + desc->layer_count : desc->layers;
+  const double residual = residual_of(desc);
+  for (uint32_t l = desc->first_layer; l < end; l++) {
+    const float *layer = job->attention + l * (n * n * desc->heads);
+    for (size_t i = 0; i < n; i += ROWS) {
+      for (size_t r = 0; r < ROWS; r++)
+        if (i + r < n)
+          rollout_row(desc, layer, (uint32_t)(i + r), residual, work->rows + r * n, work->order);
+        else
+          memset(work->rows + r * n, 0, n * sizeof *work->rows);
+      if (l == desc->first_layer) {
+        take_rows(work, n, i, first, strips, work->next);
+        continue;
+      }
+      for (uint32_t s = 0; s < strips; s++)
+        multiply_strip(work->rows, n, work->product + s * rows * STRIP,
+                       work->next + (s * rows + i) * STRIP);
+    }
+    double *swapped = work->product;
+    work->product = work->next;
+    work->next = swapped;
+  }
+  for (size_t i = 0; i < n; i++)
+    for (size_t c = 0; c < (size_t)strips * STRIP && first + c < n; c++)
+      job->rollout[i * n + first + c] =
+          (float)work->product[(c / STRIP * rows + i) * STRIP + c % STRIP];
+}
+
+static bool make_scratch(heed_context *context, size_t n, uint32_t strips, rollout_scratch *work) {
+  size_t panel;
+  if (!heed_size_mul(rounded_rows(n), (size_t)strips * STRIP, &panel)) return false;
+  *work = (rollout_scratch){heed_alloc_raw(context, n, ROWS * sizeof(double)),
+                            heed_alloc_raw(context, panel, sizeof(double)),
+                            heed_alloc_raw(context, panel, sizeof(double)),
+                            heed_alloc_raw(context, n, sizeof(uint32_t))};
+  return work->rows && work->product && work->next && work->order;
+}
+
+static void run_panels(heed_thread_pool *pool, uint64_t panels, rollout_job *job) {
+#if defined(__wasm__)
+  (void)pool; /* one thread */
+  for (uint64_t p = 0; p < panels; p++) run_panel(p, 0, job);
+#else
+  heed_thread_pool_run(pool, panels, run_panel, job);
+#endif
+}
+
+heed_status heed_map_rollout(heed_context *context, const heed_rollout_desc *desc,
+                             const float *attention, float *rollout, heed_error *error) {
+  heed_rollout_desc full;
+  HEED_TRY(heed_desc_read(&full, sizeof full, desc, "rollout", error));
+  HEED_TRY(check_rollout(&full, error));
+  const size_t n = full.tokens;
+  const uint32_t strips = (uint32_t)((n + STRIP - 1) / STRIP);
+  size_t square, per_layer;
+  if (!heed_size_mul(n, n, &square) || !heed_size_mul(square, full.heads, &per_layer))
+    return heed_fail_memory(error, "rollout", SIZE_MAX);
+  rollout_job job = {&full, attention, rollout, strips < PANEL_STRIPS ? strips : PANEL_STRIPS,
+                     NULL};
+  const uint64_t panels = (strips + job.strips - 1) / job.strips;
+  heed_thread_pool *pool = NULL;
+  uint32_t workers = 1;
+#if !defined(__wasm__)
+  HEED_TRY(heed_thread_pool_create(context, panels == 1 ? 1 : 0, &pool, error));
+  workers = heed_thread_pool_count(pool);
+#endif
+  job.scratch = heed_alloc(context, workers, sizeof *job.scratch);
+  bool made = job.scratch != NULL;
+  for (uint32_t w = 0; w < workers && made; w++)
+    made = make_scratch(context, n, job.strips, &job.scratch[w]);
+  if (made) run_panels(pool, panels, &job);
+  for (uint32_t w = 0; w < workers && job.scratch; w++) {
+    heed_free(context, job.scratch[w].rows);
+    heed_free(context, job.scratch[w].product);
+    heed_free(context, job.scratch[w].next);
+    heed_free(context, job.scratch[w].order);
+  }
+  heed_free(context, job.scratch);
+#if !defined(__wasm__)
+  heed_thread_pool_destroy(pool);
+#endif
+  return made ? HEED_OK
+              : heed_fail_memory(error, "rollout", n * job.strips * STRIP * 2 * sizeof(double));
+}
