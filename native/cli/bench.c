@@ -75,7 +75,7 @@ static void report(const bench *b, const double *times, double load, double cpu,
     if (b->profile) cli_profile_print(profile);
     return;
   }
-  json_out json = {stdout, false};
+  json_out json = {.file = stdout};
   json_open(&json, NULL, '{');
   json_text(&json, "what", b->what);
   json_text(&json, "heed", heed_version());

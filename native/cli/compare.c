@@ -14,7 +14,7 @@
 /* The ids of all texts, as long as the longest; or, where tokens attend to the padding behind them,
  * as long as any may be, so that no text's numbers depend on the others. */
 static heed_status encode(cli_state *cli, compare_job *job, const heed_tokenizer *tokenizer,
-                          const cli_words *texts) {
+                          const cli_texts *texts) {
   const heed_model_info *info = &job->text.info;
   const uint32_t most = info->max_length;
   uint32_t longest = info->text_padded || !info->causal ? most : 1;
@@ -61,7 +61,7 @@ static heed_status name_tokens(cli_state *cli, compare_job *job, const heed_toke
   return HEED_OK;
 }
 
-static heed_status read_texts(cli_state *cli, compare_job *job, const cli_words *texts) {
+static heed_status read_texts(cli_state *cli, compare_job *job, const cli_texts *texts) {
   heed_tokenizer *tokenizer;
   job->count = texts->count;
   CLI_TRY(heed_tokenizer_open(cli->context, heed_model_files_desc(job->text.files), &tokenizer,

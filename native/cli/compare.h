@@ -9,7 +9,7 @@
 
 typedef struct compare_options {
   cli_choice *choice;
-  const cli_words *texts;
+  const cli_texts *texts;
   const char *model, *picture; /* picture NULL: the one inside the program */
   const char *fit, *size, *layer, *head;
   const char *maps;      /* figure of each patch's similarity to each text */

@@ -203,7 +203,7 @@ static void print_table(const models_job *job) {
 static heed_status write_json(void *user, FILE *to, heed_error *error) {
   const models_job *job = user;
   const heed_model_info *info = &job->side[0].info;
-  json_out json = {to, false};
+  json_out json = {.file = to};
   (void)error;
   json_open(&json, NULL, '{');
   json_text(&json, "model_a", job->options->model[0]);

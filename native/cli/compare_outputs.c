@@ -91,7 +91,7 @@ typedef struct report {
 static heed_status write_json(void *user, FILE *to, heed_error *error) {
   const compare_job *job = ((const report *)user)->job;
   const heed_backend *backend = ((const report *)user)->options->choice->opened;
-  json_out json = {to, false};
+  json_out json = {.file = to};
   (void)error; /* heed_file_stream reports writes that fail */
   json_open(&json, NULL, '{');
   json_text(&json, "heed", heed_version());

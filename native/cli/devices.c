@@ -137,7 +137,7 @@ static int run(cli_state *cli, int argc, char **argv) {
     fprintf(stderr, "heed devices: unexpected argument (found \"%s\")\n", CLI_SHOWN(words.word[0]));
     return CLI_USAGE;
   }
-  json_out json = {stdout, false}, *to = as_json ? &json : NULL;
+  json_out json = {.file = stdout}, *to = as_json ? &json : NULL;
   if (to) json_open(to, NULL, '{');
   print_cpu_levels(to);
   const int shown = show_devices(cli, self_check, to);

@@ -104,7 +104,7 @@ static void print_plan(const cli_pipeline *pipeline) {
 }
 
 static void json_plan(const cli_pipeline *pipeline) {
-  json_out json = {stdout, false};
+  json_out json = {.file = stdout};
   char text[HEED_SHAPE_TEXT_SIZE];
   heed_memory memory;
   heed_plan_memory(pipeline->plan, &memory);
@@ -213,7 +213,7 @@ static void json_ids(json_out *json, const char *key, const heed_value *values, 
 }
 
 static void print_json(const heed_graph *graph) {
-  json_out json = {stdout, false};
+  json_out json = {.file = stdout};
   json_open(&json, NULL, '{');
   json_open(&json, "values", '[');
   for (uint32_t id = 1; id <= heed_graph_value_count(graph); id++) json_value(&json, graph, id);

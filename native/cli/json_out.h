@@ -10,6 +10,7 @@
 typedef struct json_out {
   FILE *file;
   bool comma; /* a value stands before this place */
+  bool line;  /* everything on one line */
 } json_out;
 
 /* '{' or '['; key NULL inside an array or at the top */

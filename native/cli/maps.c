@@ -225,7 +225,7 @@ static heed_status write_outputs(cli_state *cli, maps_job *job, const run_option
     printf("rollout: %s\n", CLI_SHOWN(options->rollout));
   }
   if (!options->json) return HEED_OK;
-  CLI_TRY(run_write_json(cli, &job->pipeline, options, &job->result, selection, 1));
+  CLI_TRY(run_write_json(cli, &job->pipeline, options, &job->result, selection));
   printf("JSON: %s\n", CLI_SHOWN(options->json));
   return HEED_OK;
 }

@@ -87,11 +87,6 @@ static int usage_error(const cli_state *cli, const char *what, const char *found
   return CLI_USAGE;
 }
 
-static int too_many_words(const cli_state *cli) {
-  fprintf(stderr, "heed %s: too many arguments (found more than %d)\n", cli->verb, CLI_MAX_WORDS);
-  return CLI_USAGE;
-}
-
 /* Splits "--name=value"; the option of that name, or NULL. */
 static const cli_option *find_option(const cli_option *options, const char *word,
                                      const char **value) {
@@ -110,9 +105,13 @@ static int set_option(const cli_state *cli, const cli_option *option, const char
     return -1;
   }
   if (option->kind == CLI_TEXTS) {
-    cli_words *words = option->target;
-    if (words->count == CLI_MAX_WORDS) return too_many_words(cli);
-    words->word[words->count++] = value;
+    cli_texts *texts = option->target;
+    if (texts->count == CLI_MAX_TEXTS) {
+      fprintf(stderr, "heed %s: %s: given too often (found more than %d)\n", cli->verb,
+              option->name, CLI_MAX_TEXTS);
+      return CLI_USAGE;
+    }
+    texts->word[texts->count++] = value;
     return -1;
   }
   uint32_t number;
@@ -127,12 +126,11 @@ static int set_option(const cli_state *cli, const cli_option *option, const char
 
 int cli_parse(const cli_state *cli, const char *usage, const cli_option *options, int argc,
               char **argv, cli_words *words) {
-  words->count = 0;
+  *words = (cli_words){(const char **)argv, 0};
   bool options_end = false;
   for (int i = 0; i < argc; i++) {
     if (options_end || argv[i][0] != '-' || argv[i][1] == '\0') {
-      if (words->count == CLI_MAX_WORDS) return too_many_words(cli);
-      words->word[words->count++] = argv[i];
+      words->word[words->count++] = argv[i]; /* at or before i */
       continue;
     }
     if (strcmp(argv[i], "--") == 0) {

@@ -14,21 +14,28 @@ typedef enum cli_option_kind {
 typedef struct cli_option {
   const char *name; /* "--top" or "-o" */
   cli_option_kind kind;
-  void *target;      /* bool *, const char **, uint32_t *, cli_words * */
+  void *target;      /* bool *, const char **, uint32_t *, cli_texts * */
   const char *value; /* "K": how help names the value; NULL for a flag */
   const char *help;
 } cli_option;
 
-#define CLI_MAX_WORDS 256
-
+/* What is no option, in the memory of argv. */
 typedef struct cli_words {
-  const char *word[CLI_MAX_WORDS];
+  const char **word;
   uint32_t count;
 } cli_words;
 
+#define CLI_MAX_TEXTS 256
+
+/* Of a CLI_TEXTS. */
+typedef struct cli_texts {
+  const char *word[CLI_MAX_TEXTS];
+  uint32_t count;
+} cli_texts;
+
 /* Parses; on --help prints usage (first line `usage`) to stdout. Returns -1 to go on, else the exit
- * code to end with. "--" ends the options; "--name=value" and "--name value" both do. The table
- * ends with a NULL name. */
+ * code to end with. argv is reordered: the words come first. "--" ends the options; "--name=value"
+ * and "--name value" both do. The table ends with a NULL name. */
 int cli_parse(const cli_state *cli, const char *usage, const cli_option *options, int argc,
               char **argv, cli_words *words);
 

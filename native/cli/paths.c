@@ -45,11 +45,22 @@ static void find_place(cli_place *place) {
   place->inode = info.st_ino;
 }
 
-static bool same_file(const cli_place *a, const cli_place *b) {
-  if (a->there != b->there) return false;
-  if (a->there) return a->regular && a->device == b->device && a->inode == b->inode;
-  if (!a->in_folder || !b->in_folder) return strcmp(a->resolved, b->resolved) == 0;
-  return a->device == b->device && a->inode == b->inode && strcmp(a->name, b->name) == 0;
+/* Orders what may be one file beside each other; 0 where it is. What was there and is no regular
+ * file is never replaced. */
+static int compare_places(const cli_place *a, const cli_place *b) {
+  if (a->there != b->there) return a->there ? -1 : 1;
+  if (!a->there && a->in_folder != b->in_folder) return a->in_folder ? -1 : 1;
+  if (!a->there && !a->in_folder) return strcmp(a->resolved, b->resolved);
+  if (a->device != b->device) return a->device < b->device ? -1 : 1;
+  if (a->inode != b->inode) return a->inode < b->inode ? -1 : 1;
+  return a->there ? 0 : strcmp(a->name, b->name);
+}
+
+/* Their order in the list breaks ties. */
+static int by_file(const void *left, const void *right) {
+  const cli_place *a = *(const cli_place *const *)left, *b = *(const cli_place *const *)right;
+  const int order = compare_places(a, b);
+  return order ? order : a < b ? -1 : a > b;
 }
 
 static char *copy_text(const char *text) {
@@ -112,17 +123,39 @@ static heed_status refuse(cli_state *cli, const cli_place *output, const cli_pla
       output->option, output->path, other->option, other->path);
 }
 
+/* Of the places [first, end), which are one file, in their order: the first output that takes the
+ * place of another output before it or of any input; NULL: none. */
+static const cli_place *find_clash(const cli_place *const *first, const cli_place *const *end,
+                                   const cli_place **other) {
+  const cli_place *output = NULL;
+  for (const cli_place *const *at = first; at < end && !output; at++)
+    for (const cli_place *const *to = first; to < end && (*at)->role == CLI_WRITTEN; to++)
+      if ((*to)->role != CLI_WRITTEN || to < at) {
+        output = *at;
+        *other = *to;
+        break;
+      }
+  return output;
+}
+
 heed_status cli_paths_check(cli_state *cli, const cli_paths *paths) {
-  for (size_t i = 0; i < paths->count; i++) {
-    const cli_place *output = &paths->places[i];
-    if (output->role != CLI_WRITTEN) continue;
-    for (size_t k = 0; k < paths->count; k++) {
-      const cli_place *other = &paths->places[k];
-      if ((other->role != CLI_WRITTEN || k < i) && same_file(output, other))
-        return refuse(cli, output, other);
+  const cli_place **sorted = malloc((paths->count + 1) * sizeof *sorted);
+  const cli_place *output = NULL, *other = NULL;
+  if (!sorted) return heed_fail_memory(&cli->error, "paths", paths->count * sizeof *sorted);
+  for (size_t i = 0; i < paths->count; i++) sorted[i] = &paths->places[i];
+  qsort(sorted, paths->count, sizeof *sorted, by_file);
+  for (size_t i = 0, end; i < paths->count; i = end) {
+    const cli_place *to = NULL;
+    for (end = i + 1; end < paths->count && compare_places(sorted[i], sorted[end]) == 0;) end++;
+    if (sorted[i]->there && !sorted[i]->regular) continue;
+    const cli_place *found = find_clash(sorted + i, sorted + end, &to);
+    if (found && (!output || found < output)) {
+      output = found;
+      other = to;
     }
   }
-  return HEED_OK;
+  free(sorted);
+  return output ? refuse(cli, output, other) : HEED_OK;
 }
 
 void cli_paths_free(cli_paths *paths) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define IN_FLIGHT 2
+_Static_assert(PICTURE_SLOTS > IN_FLIGHT, "one more is prepared beside those in flight");
 
 static bool make_lists(picture_stream *stream) {
   const cli_pipeline *pipeline = stream->pipeline;
@@ -52,7 +53,7 @@ static void free_room(run_result *result) {
 
 static void collect(picture_stream *stream) {
   heed_error error;
-  run_result *result = &stream->results[stream->collected];
+  run_result *result = &stream->results[stream->collected % PICTURE_SLOTS];
   if (!make_room(stream->pipeline, result, stream->to) ||
       heed_stream_collect(stream->stream, stream->to, &error) != HEED_OK) {
     free_room(result);
@@ -65,7 +66,7 @@ static void collect(picture_stream *stream) {
 
 bool picture_stream_takes(picture_stream *stream, const cli_choice *choice, uint32_t index) {
   const cli_pipeline *pipeline = stream->pipeline;
-  const run_result *result = &stream->results[index];
+  const run_result *result = &stream->results[index % PICTURE_SLOTS];
   if (stream->broken || !pipeline->session ||
       strcmp(heed_backend_name(choice->opened), "vulkan") != 0)
     return false;

@@ -5,9 +5,12 @@
 
 #include "run_parts.h"
 
+/* Pictures that are not written yet, at most; a ring. */
+#define PICTURE_SLOTS 4
+
 typedef struct picture_stream {
   const cli_pipeline *pipeline;
-  run_result *results; /* of all pictures */
+  run_result *results; /* [PICTURE_SLOTS] */
   heed_stream *stream; /* NULL: none is open */
   heed_value *outputs; /* logits, where there are classes, and the taps */
   void **to;           /* where those of a picture go */

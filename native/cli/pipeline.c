@@ -134,7 +134,8 @@ static double now_milliseconds(void) {
 static heed_status run_once(cli_state *cli, cli_pipeline *pipeline, cli_choice *choice,
                             const void *data) {
   const heed_hooks hooks = terminal_hooks(choice);
-  if (!pipeline->session) {
+  const bool fresh = !pipeline->session;
+  if (fresh) {
     CLI_TRY(cli_pipeline_plan(cli, pipeline, choice));
     CLI_TRY(heed_session_create(pipeline->plan, hooks.progress ? &hooks : NULL, &pipeline->session,
                                 &cli->error));
@@ -148,9 +149,11 @@ static heed_status run_once(cli_state *cli, cli_pipeline *pipeline, cli_choice *
                              (size_t)heed_shape_count(&info.shape) * heed_dtype_size(info.dtype),
                              &cli->error));
   if (pipeline->write_inputs) CLI_TRY(pipeline->write_inputs(cli, pipeline, pipeline->inputs));
+  double start = now_milliseconds();
   CLI_TRY(heed_session_run(pipeline->session, NULL, &cli->error));
-  if (!pipeline->timed) return HEED_OK;
-  const double start = now_milliseconds();
+  pipeline->milliseconds = now_milliseconds() - start;
+  if (!pipeline->timed || !fresh) return HEED_OK;
+  start = now_milliseconds();
   CLI_TRY(heed_session_run(pipeline->session, NULL, &cli->error));
   pipeline->milliseconds = now_milliseconds() - start;
   return HEED_OK;

@@ -25,7 +25,7 @@ typedef struct cli_pipeline {
   struct heed_onnx_lowered *lowered; /* which then owns `graph` */
   heed_plan *plan;
   heed_session *session;
-  /* run once more after each run and keep that time: the first one may compile kernels */
+  /* run once more after a session's first run and keep that time: the first may compile kernels */
   bool timed;
   double milliseconds;
   /* Writes the graph's other inputs from `inputs` once there is a session; NULL = it has none. */

@@ -1,5 +1,6 @@
 /* heed run's results as text, JSON and tensors. */
 #define _POSIX_C_SOURCE 200809L
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,7 +99,7 @@ static void json_head(json_out *json, const run_result *result, const run_select
                 result->scores + ((size_t)layer * info->heads + head) * result->tokens,
                 result->tokens);
   json_close(json, '}');
-  fputc('\n', json->file);
+  if (!json->line) fputc('\n', json->file);
 }
 
 /* The map of the pooling attention, and the rollout of its probe. */
@@ -160,8 +161,14 @@ static void json_image(json_out *json, const run_result *result) {
   json_close(json, '}');
 }
 
+static void json_backend(json_out *json, const heed_backend *backend) {
+  json_text(json, "backend", heed_backend_name(backend));
+  json_text(json, "device", heed_backend_device(backend));
+}
+
 static void json_result(json_out *json, const cli_pipeline *pipeline, const run_options *options,
-                        const run_result *result, const run_selection *selected) {
+                        const run_result *result, const run_selection *selected,
+                        const heed_backend *backend) {
   const heed_model_info *info = &pipeline->info;
   run_selection tokens = *selected; /* the rows of the layers, whatever is shown */
   const run_selection *selection = &tokens;
@@ -171,6 +178,9 @@ static void json_result(json_out *json, const cli_pipeline *pipeline, const run_
   json_open(json, NULL, '{');
   if (result->from) json_text(json, "from", result->from);
   json_image(json, result);
+  /* a line stands for itself; else only where it is another than before */
+  if (options->choice.opened && options->choice.opened != backend)
+    json_backend(json, options->choice.opened);
   json_number(json, "milliseconds", result->milliseconds);
   if (result->logits) json_classes(json, pipeline, options->top, result->logits);
   json_open(json, "grid", '[');
@@ -196,46 +206,113 @@ static void json_result(json_out *json, const cli_pipeline *pipeline, const run_
   json_close(json, '}');
 }
 
-typedef struct json_report {
+struct run_json {
+  json_out out;
+  const char *path;
+  const heed_backend *backend; /* of the head */
+  bool begun;
+};
+
+run_json *run_json_create(FILE *to, const char *path) {
+  run_json *report = calloc(1, sizeof *report);
+  if (!report) return NULL;
+  const char *end = strrchr(path, '.');
+  report->out = (json_out){to, false, end && strcmp(end, ".jsonl") == 0};
+  report->path = path;
+  return report;
+}
+
+/* Once, when it is known on what the first picture ran. */
+static void begin_report(run_json *report, const cli_pipeline *pipeline,
+                         const run_options *options) {
+  json_out *json = &report->out;
+  if (report->begun || json->line) return;
+  report->begun = true;
+  report->backend = options->choice.opened;
+  json_open(json, NULL, '{');
+  json_text(json, "heed", heed_version());
+  json_text(json, "family", pipeline->info.family);
+  json_integer(json, "layers", pipeline->info.layers);
+  json_integer(json, "heads", pipeline->info.heads);
+  if (pipeline->info.rules) json_text(json, "rules", pipeline->info.rules);
+  if (pipeline->info.assumed) json_text(json, "assumed", pipeline->info.assumed);
+  if (report->backend) json_backend(json, report->backend);
+  cli_changes_json(&options->changes, json);
+  json_open(json, "results", '[');
+}
+
+/* A line ends; a full disk ends the run here and not after hours. */
+static heed_status end_piece(cli_state *cli, run_json *report) {
+  json_out *json = &report->out;
+  if (json->line) {
+    fputc('\n', json->file);
+    json->comma = false;
+  }
+  return ferror(json->file) ? heed_fail(&cli->error, HEED_IO, "%s: writing failed (%s)",
+                                        report->path, strerror(errno))
+                            : HEED_OK;
+}
+
+heed_status run_json_add(cli_state *cli, run_json *report, const cli_pipeline *pipeline,
+                         const run_options *options, const run_result *result,
+                         const run_selection *selection) {
+  errno = 0;
+  begin_report(report, pipeline, options);
+  json_result(&report->out, pipeline, options, result, selection, report->backend);
+  return end_piece(cli, report);
+}
+
+heed_status run_json_add_failure(cli_state *cli, run_json *report, const cli_pipeline *pipeline,
+                                 const run_options *options, const char *path,
+                                 const char *sentence) {
+  json_out *json = &report->out;
+  errno = 0;
+  begin_report(report, pipeline, options);
+  json_open(json, NULL, '{');
+  json_open(json, "image", '{');
+  json_text(json, "path", path);
+  json_close(json, '}');
+  json_text(json, "error", sentence);
+  json_close(json, '}');
+  return end_piece(cli, report);
+}
+
+heed_status run_json_end(cli_state *cli, run_json *report, const cli_pipeline *pipeline,
+                         const run_options *options) {
+  json_out *json = &report->out;
+  errno = 0;
+  begin_report(report, pipeline, options);
+  if (json->line) return HEED_OK;
+  json_close(json, ']');
+  json_close(json, '}');
+  fputc('\n', json->file);
+  return end_piece(cli, report);
+}
+
+typedef struct one_report {
+  cli_state *cli;
   const cli_pipeline *pipeline;
   const run_options *options;
-  const run_result *results;
-  const run_selection *selections;
-  uint32_t count;
-} json_report;
+  const run_result *result;
+  const run_selection *selection;
+} one_report;
 
-static heed_status write_report(void *user, FILE *to, heed_error *error) {
-  const json_report *report = user;
-  const cli_pipeline *pipeline = report->pipeline;
-  const run_options *options = report->options;
-  json_out json = {to, false};
-  (void)error; /* heed_file_stream reports writes that fail */
-  json_open(&json, NULL, '{');
-  json_text(&json, "heed", heed_version());
-  json_text(&json, "family", pipeline->info.family);
-  json_integer(&json, "layers", pipeline->info.layers);
-  json_integer(&json, "heads", pipeline->info.heads);
-  if (pipeline->info.rules) json_text(&json, "rules", pipeline->info.rules);
-  if (pipeline->info.assumed) json_text(&json, "assumed", pipeline->info.assumed);
-  if (options->choice.opened) {
-    json_text(&json, "backend", heed_backend_name(options->choice.opened));
-    json_text(&json, "device", heed_backend_device(options->choice.opened));
-  }
-  cli_changes_json(&options->changes, &json);
-  json_open(&json, "results", '[');
-  for (uint32_t i = 0; i < report->count; i++)
-    json_result(&json, pipeline, options, &report->results[i], &report->selections[i]);
-  json_close(&json, ']');
-  json_close(&json, '}');
-  fputc('\n', to);
-  return HEED_OK;
+static heed_status write_one(void *user, FILE *to, heed_error *error) {
+  const one_report *one = user;
+  (void)error; /* it is that of the state */
+  run_json *report = run_json_create(to, one->options->json);
+  if (!report) return heed_fail_memory(&one->cli->error, "JSON", sizeof *report);
+  heed_status status =
+      run_json_add(one->cli, report, one->pipeline, one->options, one->result, one->selection);
+  if (status == HEED_OK) status = run_json_end(one->cli, report, one->pipeline, one->options);
+  free(report);
+  return status;
 }
 
 heed_status run_write_json(cli_state *cli, const cli_pipeline *pipeline, const run_options *options,
-                           const run_result *results, const run_selection *selections,
-                           uint32_t count) {
-  json_report report = {pipeline, options, results, selections, count};
-  return heed_file_stream(options->json, write_report, &report, &cli->error);
+                           const run_result *result, const run_selection *selection) {
+  one_report one = {cli, pipeline, options, result, selection};
+  return heed_file_stream(options->json, write_one, &one, &cli->error);
 }
 
 /* -------------------------------------------------------------------------------------- tensors */
@@ -248,7 +325,7 @@ static char *provenance_text(const cli_pipeline *pipeline, const run_options *op
   size_t size = 0;
   FILE *file = open_memstream(&text, &size);
   if (!file) return NULL;
-  json_out json = {file, false};
+  json_out json = {.file = file};
   json_open(&json, NULL, '{');
   json_text(&json, "heed", heed_version());
   json_text(&json, "model", info->family);

@@ -1,4 +1,5 @@
 /* heed run's files out: their names, of one picture and of several, and the writing. */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -14,32 +15,61 @@ static int own_stem(const char *picture, const char **stem) {
   return end ? (int)(end - *stem) : (int)strlen(*stem);
 }
 
-/* Also where only capitals differ: there are file systems for which that is one name. */
-static bool is_taken(char *const *stems, uint32_t count, const char *stem) {
-  for (uint32_t i = 0; i < count; i++)
-    if (strcasecmp(stems[i], stem) == 0) return true;
-  return false;
+/* Names that are taken, by hash, with the next number to try for each. Capitals do not tell two
+ * apart: there are file systems for which that is one name. */
+typedef struct name_set {
+  struct taken {
+    const char *stem; /* NULL: free */
+    uint32_t next;
+  } * places;
+  size_t mask; /* their number, a power of two, less 1 */
+} name_set;
+
+static struct taken *find_name(const name_set *set, const char *stem) {
+  uint64_t hash = 14695981039346656037u; /* FNV-1a */
+  for (const char *at = stem; *at; at++)
+    hash = (hash ^ (unsigned char)tolower((unsigned char)*at)) * 1099511628211u;
+  size_t i = (size_t)(hash ^ hash >> 32) & set->mask;
+  while (set->places[i].stem && strcasecmp(set->places[i].stem, stem) != 0) i = (i + 1) & set->mask;
+  return &set->places[i];
 }
 
-heed_status run_make_stems(cli_state *cli, const char *const *pictures, run_stems *stems) {
-  stems->stem = calloc(stems->count, sizeof *stems->stem);
-  if (!stems->stem) return heed_fail_memory(&cli->error, "run", stems->count * sizeof *stems->stem);
-  for (uint32_t i = 0; i < stems->count; i++) {
-    const char *name;
-    const int length = own_stem(pictures[i], &name);
-    char *stem = stems->stem[i] = malloc((size_t)length + 16);
-    if (!stem) return heed_fail_memory(&cli->error, pictures[i], (size_t)length + 16);
-    snprintf(stem, (size_t)length + 16, "%.*s", length, name);
-    for (uint32_t number = 2; is_taken(stems->stem, i, stem); number++)
-      snprintf(stem, (size_t)length + 16, "%.*s-%u", length, name, number);
+static heed_status make_stem(cli_state *cli, const char *picture, name_set *set, char **to) {
+  const char *name;
+  const int length = own_stem(picture, &name);
+  const size_t size = (size_t)length + 16;
+  char *stem = *to = malloc(size);
+  if (!stem) return heed_fail_memory(&cli->error, picture, size);
+  snprintf(stem, size, "%.*s", length, name);
+  struct taken *own = find_name(set, stem), *at = own;
+  while (at->stem) {
+    snprintf(stem, size, "%.*s-%u", length, name, own->next++);
+    at = find_name(set, stem);
   }
+  *at = (struct taken){stem, 2};
   return HEED_OK;
 }
 
-void run_free_stems(run_stems *stems) {
-  for (uint32_t i = 0; stems->stem && i < stems->count; i++) free(stems->stem[i]);
-  free(stems->stem);
-  stems->stem = NULL;
+heed_status run_make_stems(cli_state *cli, run_batch *batch) {
+  name_set set = {NULL, 15};
+  while (set.mask < (size_t)2 * batch->count) set.mask = 2 * set.mask + 1;
+  set.places = calloc(set.mask + 1, sizeof *set.places);
+  batch->stems.stem = calloc(batch->count, sizeof *batch->stems.stem);
+  heed_status status =
+      set.places && batch->stems.stem
+          ? HEED_OK
+          : heed_fail_memory(&cli->error, "run", (set.mask + 1) * sizeof *set.places);
+  for (uint32_t i = 0; i < batch->count && status == HEED_OK; i++)
+    status = make_stem(cli, batch->pictures[i], &set, &batch->stems.stem[i]);
+  free(set.places);
+  return status;
+}
+
+void run_free_stems(run_batch *batch) {
+  char **stem = batch->stems.stem;
+  for (uint32_t i = 0; stem && i < batch->count; i++) free(stem[i]);
+  free(stem);
+  batch->stems.stem = NULL;
 }
 
 /* "maps.png" of the picture of this stem -> "maps-chelsea.png"; without one as it is. The caller
@@ -68,14 +98,16 @@ static heed_status add_output(cli_state *cli, cli_paths *paths, const char *opti
 }
 
 static heed_status add_paths(cli_state *cli, cli_paths *paths, const run_options *options,
-                             const char *const *pictures, const run_stems *stems) {
+                             const run_batch *batch) {
   CLI_TRY(cli_paths_add(cli, paths, CLI_READ_MODEL, "the model's", options->model));
   if (options->scene && !scene_input_is_seed(options->scene))
     CLI_TRY(cli_paths_add(cli, paths, CLI_READ, "the scene", options->scene));
-  for (uint32_t i = 0; i < stems->count && !options->scene; i++)
-    CLI_TRY(cli_paths_add(cli, paths, CLI_READ, "the picture", pictures[i]));
-  for (uint32_t i = 0; i < stems->count; i++) {
-    const char *stem = stems->stem ? stems->stem[i] : NULL;
+  if (options->list && strcmp(options->list, "-") != 0)
+    CLI_TRY(cli_paths_add(cli, paths, CLI_READ, "the list", options->list));
+  for (uint32_t i = 0; i < batch->count && !options->scene; i++)
+    CLI_TRY(cli_paths_add(cli, paths, CLI_READ, "the picture", batch->pictures[i]));
+  for (uint32_t i = 0; i < batch->count; i++) {
+    const char *stem = batch->stems.stem ? batch->stems.stem[i] : NULL;
     CLI_TRY(add_output(cli, paths, "--maps", options->maps, stem));
     CLI_TRY(add_output(cli, paths, "--rollout", options->rollout, stem));
     CLI_TRY(add_output(cli, paths, "--save", options->save, stem));
@@ -83,10 +115,10 @@ static heed_status add_paths(cli_state *cli, cli_paths *paths, const run_options
   return add_output(cli, paths, "--json", options->json, NULL);
 }
 
-heed_status run_check_paths(cli_state *cli, const run_options *options, const char *const *pictures,
-                            const run_stems *stems) {
+heed_status run_check_paths(cli_state *cli, const run_options *options, const run_batch *batch) {
+  if (!options->maps && !options->rollout && !options->save && !options->json) return HEED_OK;
   cli_paths paths = {NULL, 0, 0};
-  heed_status status = add_paths(cli, &paths, options, pictures, stems);
+  heed_status status = add_paths(cli, &paths, options, batch);
   if (status == HEED_OK) status = cli_paths_check(cli, &paths);
   cli_paths_free(&paths);
   return status;

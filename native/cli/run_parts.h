@@ -1,4 +1,5 @@
-/* heed run, in parts: run.c options and flow, derived_maps.c columns, scores and rollout, report.c
+/* heed run, in parts: run.c options and flow, run_pictures.c one picture after another,
+ * derived_maps.c columns, scores and rollout, report.c
  * text and JSON, draw.c pictures, run_outputs.c names of files. */
 #ifndef HEED_CLI_RUN_PARTS_H
 #define HEED_CLI_RUN_PARTS_H
@@ -46,11 +47,14 @@ typedef struct run_rollout_options {
         "layers to multiply in rollout (default: all)"                               \
   }
 
+#define RUN_POOL_TAP "pool.attention.weights"
+
 typedef struct run_options {
   cli_choice choice;
   const char *model; /* path; NULL = the demo model */
   const char *file;  /* of the model's folder */
   const char *way;   /* of an ONNX file */
+  const char *list;  /* of pictures: a file, or "-" */
   const char *scene, *fit, *size, *layer, *head, *query, *maps, *rollout, *json, *save, *score,
       *scale;
   bool reverse;
@@ -103,15 +107,25 @@ typedef struct run_selection {
  * before has it. NULL of one. */
 typedef struct run_stems {
   char **stem;
-  uint32_t count; /* of pictures, set by the caller */
 } run_stems;
 
-heed_status run_make_stems(cli_state *cli, const char *const *pictures, run_stems *stems);
-void run_free_stems(run_stems *stems);
-/* Refuses outputs that are one file, or an input. A picture may be NULL. Statuses:
- * INVALID_ARGUMENT, IO, OUT_OF_MEMORY. */
-heed_status run_check_paths(cli_state *cli, const run_options *options, const char *const *pictures,
-                            const run_stems *stems);
+/* The pictures of a run; borrowed. One of them may be NULL: the built-in one. */
+typedef struct run_batch {
+  const char *const *pictures;
+  uint32_t count;
+  run_stems stems;
+} run_batch;
+
+heed_status run_make_stems(cli_state *cli, run_batch *batch);
+void run_free_stems(run_batch *batch);
+/* Refuses outputs that are one file, or an input. Statuses: INVALID_ARGUMENT, IO, OUT_OF_MEMORY. */
+heed_status run_check_paths(cli_state *cli, const run_options *options, const run_batch *batch);
+/* All pictures through the model, in their order: each is written and printed when it has its
+ * results. Of several, those that cannot be read or decoded give their sentence on stderr and are
+ * counted in *failed; everything else that goes wrong ends the run with its status. --json is whole
+ * or, where the run ends early, as it was. */
+heed_status run_pictures(cli_state *cli, cli_pipeline *pipeline, run_options *options,
+                         const run_batch *batch, uint32_t *failed);
 /* All that --maps, --rollout and --save ask for of one picture; says what was written. */
 heed_status run_write_outputs(cli_state *cli, const cli_pipeline *pipeline,
                               const run_options *options, const run_result *result,
@@ -157,10 +171,22 @@ void run_print_heads(FILE *to, const heed_model_info *info, const run_result *re
 
 void run_print(FILE *to, const cli_pipeline *pipeline, const run_options *options,
                const run_result *result, const run_selection *selection);
+/* --json, one picture at a time: a document with the list "results", or lines where the name ends
+ * in .jsonl. malloc'ed; NULL without memory. */
+typedef struct run_json run_json;
+run_json *run_json_create(FILE *to, const char *path);
+heed_status run_json_add(cli_state *cli, run_json *report, const cli_pipeline *pipeline,
+                         const run_options *options, const run_result *result,
+                         const run_selection *selection);
+/* {"image": {"path": ...}, "error": "sentence"} in the picture's place. */
+heed_status run_json_add_failure(cli_state *cli, run_json *report, const cli_pipeline *pipeline,
+                                 const run_options *options, const char *path,
+                                 const char *sentence);
+heed_status run_json_end(cli_state *cli, run_json *report, const cli_pipeline *pipeline,
+                         const run_options *options);
 /* Writes to a temporary name and renames, as all of these. */
 heed_status run_write_json(cli_state *cli, const cli_pipeline *pipeline, const run_options *options,
-                           const run_result *results, const run_selection *selections,
-                           uint32_t count);
+                           const run_result *result, const run_selection *selection);
 heed_status run_save_tensors(cli_state *cli, const cli_pipeline *pipeline,
                              const run_options *options, const run_result *result,
                              const char *path);

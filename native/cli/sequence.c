@@ -184,7 +184,7 @@ static heed_status write_json(void *user, FILE *to, heed_error *error) {
   const sequence_job *job = user;
   uint32_t length;
   const int32_t *tokens = heed_decoder_tokens(job->decoder, &length);
-  json_out json = {to, false};
+  json_out json = {.file = to};
   (void)error; /* heed_file_stream reports writes that fail */
   json_open(&json, NULL, '{');
   json_text(&json, "heed", heed_version());

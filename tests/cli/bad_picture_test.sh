@@ -44,7 +44,13 @@ copy rgb.png check_sum.png
 edit "$bad/check_sum.png" 's/IHDR\(.......\)./IHDR\1\x7f/'
 bad_picture check_sum.png check_sum.png
 
-# The second of two is bad: the first leaves nothing behind.
-bad_input second_of_two "half.png" run "$vectors/vit/micro_32" "$vectors/preprocess/rgb.png" "$bad/half.png" --backend cpu --quiet --maps maps.png --json out.json
+# All are bad: a sentence each, and the count.
+test_begin all_are_bad
+heed run "$vectors/vit/micro_32" "$bad/half.png" "$bad/no_such.png" "$bad/empty.jpg" --backend cpu --quiet --maps maps.png --json out.json
+expect_exit 3
+expect_stdout_contains "JSON: out.json"
+for part in half.png no_such.png empty.jpg "images: cannot read all (found 3 bad ones of 3)"; do expect_stderr_contains "$part"; done
+[ "$(ls "$here")" = out.json ] || fail "files: found $(ls "$here"), expected out.json"
+test_end
 
 tests_end

@@ -47,7 +47,7 @@ done
 usage_error nothing "usage: heed"
 usage_error no_such_verb 'unknown verb (found "dance", expected run, eval, check, inspect, maps, devices, bench, demo, convert or compare)' dance
 # shellcheck disable=SC2046 # words
-usage_error too_many_words "too many arguments (found more than 256" run $(repeat "a.png " 300)
+usage_error too_many_texts "--text: given too often (found more than 256" run $(repeat "--text a " 300)
 usage_error no_such_option "unknown option" run --dance
 usage_error option_without_value "missing value" run --top
 usage_error option_not_a_number "whole number" run --top five

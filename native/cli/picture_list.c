@@ -1,0 +1,174 @@
+/* The pictures of a run. See picture_list.h. */
+#define _POSIX_C_SOURCE 200809L
+#include "picture_list.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#include "heed/native.h"
+
+static heed_status add(cli_state *cli, picture_list *pictures, const char *path, size_t length) {
+  const uint32_t most = CLI_MOST_PICTURES;
+  if (pictures->count == most)
+    return heed_fail(&cli->error, HEED_INVALID_FILE,
+                     "images: too many in one run (found more than %u, expected at most %u)", most,
+                     most);
+  if (pictures->count == pictures->capacity) {
+    const uint32_t capacity = pictures->capacity ? 2 * pictures->capacity : 16;
+    char **grown = realloc(pictures->path, capacity * sizeof *grown);
+    if (!grown) return heed_fail_memory(&cli->error, "images", capacity * sizeof *grown);
+    pictures->path = grown;
+    pictures->capacity = capacity;
+  }
+  char *copy = malloc(length + 1);
+  if (!copy) return heed_fail_memory(&cli->error, "images", length + 1);
+  memcpy(copy, path, length);
+  copy[length] = '\0';
+  pictures->path[pictures->count++] = copy;
+  return HEED_OK;
+}
+
+/* --------------------------------------------------------------------------------------- folders
+ */
+
+static bool is_picture_name(const char *name) {
+  static const char *const ends[] = {".png", ".jpg", ".jpeg", ".jpe", ".jfif"};
+  const size_t length = strlen(name);
+  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+    const size_t end = strlen(ends[i]);
+    if (length > end && strcasecmp(name + length - end, ends[i]) == 0) return true;
+  }
+  return false;
+}
+
+static int by_name(const void *a, const void *b) {
+  return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static heed_status add_entries(cli_state *cli, picture_list *pictures, const char *folder, DIR *dir,
+                               uint32_t *others) {
+  const size_t length = strlen(folder);
+  const char *slash = length && folder[length - 1] == '/' ? "" : "/";
+  char path[HEED_PATH_SIZE];
+  struct stat info;
+  for (;;) {
+    errno = 0;
+    const struct dirent *entry = readdir(dir);
+    if (!entry && errno)
+      return heed_fail(&cli->error, HEED_IO, "%s: cannot read the folder (%s)", folder,
+                       strerror(errno));
+    if (!entry) return HEED_OK;
+    if (entry->d_name[0] == '.') continue;
+    const int size = snprintf(path, sizeof path, "%s%s%s", folder, slash, entry->d_name);
+    if (size < 0 || (size_t)size >= sizeof path)
+      return heed_fail(&cli->error, HEED_IO, "%s: path too long (found more than %d bytes)", folder,
+                       HEED_PATH_SIZE - 1);
+    /* a link to nothing is a picture that cannot be read, and says so in its turn */
+    const bool folder_below = stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+    if (folder_below || !is_picture_name(entry->d_name))
+      ++*others;
+    else
+      CLI_TRY(add(cli, pictures, path, (size_t)size));
+  }
+}
+
+static heed_status add_folder(cli_state *cli, picture_list *pictures, const char *folder,
+                              bool quiet) {
+  const uint32_t first = pictures->count;
+  uint32_t others = 0;
+  DIR *dir = opendir(folder);
+  if (!dir)
+    return heed_fail(&cli->error, errno == ENOMEM ? HEED_OUT_OF_MEMORY : HEED_IO,
+                     "%s: cannot open the folder (%s)", folder, strerror(errno));
+  const heed_status status = add_entries(cli, pictures, folder, dir, &others);
+  closedir(dir);
+  if (status != HEED_OK) return status;
+  const uint32_t found = pictures->count - first;
+  if (found == 0)
+    return heed_fail(&cli->error, HEED_INVALID_FILE,
+                     "%s: a folder without images (found %u others, expected names that end in "
+                     ".png, .jpg or .jpeg)",
+                     folder, others);
+  qsort(pictures->path + first, found, sizeof *pictures->path, by_name);
+  if (others && !quiet)
+    fprintf(stderr, "heed: %s: %u images, %u others left out\n", CLI_SHOWN(folder), found, others);
+  return HEED_OK;
+}
+
+/* ------------------------------------------------------------------------------------------ lists
+ */
+
+static heed_status fail_line(cli_state *cli, const char *list, uint32_t line, const char *what) {
+  return heed_fail(&cli->error, HEED_INVALID_FILE,
+                   "%s: line %u: %s (expected a path of 1 to %d "
+                   "bytes)",
+                   list, line, what, HEED_PATH_SIZE - 1);
+}
+
+/* A line without its end; *more: there was one. */
+static heed_status read_line(cli_state *cli, FILE *file, const char *name, uint32_t number,
+                             char line[HEED_PATH_SIZE], size_t *length, bool *more) {
+  int byte;
+  for (*length = 0; (byte = getc(file)) != EOF && byte != '\n';) {
+    if (byte == '\0') return fail_line(cli, name, number, "invalid path, with a zero byte");
+    if (*length == HEED_PATH_SIZE - 1) return fail_line(cli, name, number, "path too long");
+    line[(*length)++] = (char)byte;
+  }
+  *more = byte != EOF;
+  if (*length && line[*length - 1] == '\r') --*length; /* of Windows */
+  return ferror(file) ? heed_fail(&cli->error, HEED_IO, "%s: cannot read the list (%s)", name,
+                                  strerror(errno))
+                      : HEED_OK;
+}
+
+static heed_status add_lines(cli_state *cli, picture_list *pictures, FILE *file, const char *name) {
+  const uint32_t first = pictures->count;
+  char line[HEED_PATH_SIZE];
+  size_t length;
+  bool more = true;
+  for (uint32_t number = 1; more; number++) {
+    CLI_TRY(read_line(cli, file, name, number, line, &length, &more));
+    if (length) CLI_TRY(add(cli, pictures, line, length));
+  }
+  return pictures->count > first
+             ? HEED_OK
+             : heed_fail(&cli->error, HEED_INVALID_FILE,
+                         "%s: a list without images (found 0 lines, expected a path a line)", name);
+}
+
+static heed_status add_list(cli_state *cli, picture_list *pictures, const char *list) {
+  const bool standard = strcmp(list, "-") == 0;
+  const char *name = standard ? "stdin" : list;
+  struct stat info;
+  FILE *file = standard ? stdin : fopen(list, "r");
+  if (!file || (fstat(fileno(file), &info) == 0 && S_ISDIR(info.st_mode))) {
+    const int reason = file ? EISDIR : errno;
+    if (file && !standard) fclose(file);
+    return heed_fail(&cli->error, reason == ENOMEM ? HEED_OUT_OF_MEMORY : HEED_IO,
+                     "%s: cannot open the list of images (%s)", name, strerror(reason));
+  }
+  const heed_status status = add_lines(cli, pictures, file, name);
+  if (!standard) fclose(file);
+  return status;
+}
+
+heed_status picture_list_make(cli_state *cli, const char *const *words, uint32_t count,
+                              const char *list, bool quiet, picture_list *pictures) {
+  struct stat info;
+  for (uint32_t i = 0; i < count; i++) {
+    const bool folder = stat(words[i], &info) == 0 && S_ISDIR(info.st_mode);
+    CLI_TRY(folder ? add_folder(cli, pictures, words[i], quiet)
+                   : add(cli, pictures, words[i], strlen(words[i])));
+  }
+  return list ? add_list(cli, pictures, list) : HEED_OK;
+}
+
+void picture_list_free(picture_list *pictures) {
+  for (uint32_t i = 0; i < pictures->count; i++) free(pictures->path[i]);
+  free(pictures->path);
+  *pictures = (picture_list){NULL, 0, 0};
+}

@@ -1,0 +1,24 @@
+/* The pictures of a run: named one by one, as folders of them, or in a list. */
+#ifndef HEED_CLI_PICTURE_LIST_H
+#define HEED_CLI_PICTURE_LIST_H
+
+#include "cli.h"
+
+/* Of one run, all sources together; HEED_LIMITS=images=N says another. */
+#define CLI_MOST_PICTURES 100000
+
+typedef struct picture_list {
+  char **path; /* malloc'ed, each */
+  uint32_t count, capacity;
+} picture_list;
+
+/* Puts the pictures that `words` name, then those of the list, in this order. A folder stands for
+ * the files in it that end as pictures do (.png .jpg .jpeg .jpe .jfif), by name, without folders
+ * below and hidden files; what else is there is counted on stderr, unless quiet. A list has a path
+ * a line, from the current folder; "-" is stdin, NULL none; empty lines are skipped. Statuses: IO,
+ * INVALID_FILE (a folder or list without pictures; too many), OUT_OF_MEMORY. */
+heed_status picture_list_make(cli_state *cli, const char *const *words, uint32_t count,
+                              const char *list, bool quiet, picture_list *pictures);
+void picture_list_free(picture_list *pictures);
+
+#endif
