@@ -93,10 +93,10 @@ static int run(cli_state *cli, int argc, char **argv) {
   check_options o = {.words = {.count = 0}};
   choice.backend = "cpu";
   const cli_option options[] = {
-      {"-o", CLI_TEXT, &o.out, "OUT.safetensors", "save the results; needs a single CASE"},
+      {"-o", CLI_TENSORS, &o.out, "OUT.safetensors", "save the results; needs a single CASE"},
       {"--profile", CLI_TEXT, &o.profile, "onnx|torch|keras|all",
        "make the cases of a standard's attention instead, and report each question"},
-      {"--json", CLI_TEXT, &o.json, "OUT.json", "with --profile: save the counts"},
+      {"--json", CLI_JSON, &o.json, "OUT.json", "with --profile: save the counts"},
       CLI_CHOICE_OPTIONS(choice, CLI_BACKEND_CPU),
       {NULL, CLI_FLAG, NULL, NULL, NULL}};
   int code = cli_parse(cli, "check CASE.safetensors... | --profile NAME [options]", options, argc,

@@ -6,8 +6,15 @@
 
 #include "heed/heed.h"
 
-/* Exit codes: a contract. */
-enum { CLI_OK = 0, CLI_MISMATCH = 1, CLI_USAGE = 2, CLI_BAD_FILE = 3, CLI_DEVICE = 4 };
+/* Exit codes: a contract. The last is what shells say of SIGPIPE. */
+enum {
+  CLI_CLOSED_PIPE = 141,
+  CLI_OK = 0,
+  CLI_MISMATCH = 1,
+  CLI_USAGE = 2,
+  CLI_BAD_FILE = 3,
+  CLI_DEVICE = 4
+};
 
 typedef struct cli_state {
   const char *verb; /* "run" */
@@ -44,6 +51,9 @@ int cli_fail(const cli_state *cli);
 /* SIGINT, SIGTERM and SIGHUP remove what is half written and end the program with 128 and their
  * number. */
 void cli_signals_catch(void);
+/* From here on a pipe that its reader closed does not end the program (SIGPIPE): there are files to
+ * write. */
+void cli_signals_keep_pipe(void);
 /* While deferred, a signal is only noted; a loop asks for it and stops. Its end comes with
  * cli_signals_defer(false). */
 void cli_signals_defer(bool defer);

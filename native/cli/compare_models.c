@@ -9,6 +9,7 @@
 #include "options.h"
 #include "paths.h"
 #include "pipeline.h"
+#include "standard_out.h"
 
 typedef struct models_options {
   cli_choice choice[2];
@@ -289,9 +290,8 @@ static heed_status compare(models_job *job) {
   CLI_TRY(compare_pictures(job));
   CLI_TRY(compare_scenes(job));
   print_table(job);
-  return job->options->json
-             ? heed_file_stream(job->options->json, write_json, job, &job->cli->error)
-             : HEED_OK;
+  return job->options->json ? cli_json_write(job->options->json, write_json, job, &job->cli->error)
+                            : HEED_OK;
 }
 
 static int run(cli_state *cli, int argc, char **argv) {
@@ -300,7 +300,7 @@ static int run(cli_state *cli, int argc, char **argv) {
   cli_words words;
   options.choice[0].backend = "cpu";
   const cli_option table[] = {
-      {"--json", CLI_TEXT, &options.json, "OUT.json", "write the differences as JSON"},
+      {"--json", CLI_JSON, &options.json, "OUT.json", "write the differences as JSON"},
       {"--scenes", CLI_NUMBER, &options.scenes, "N", "compare on N generated scenes, too"},
       {"--seed", CLI_NUMBER, &options.seed, "S", "seed of the first scene (default: 1)"},
       {"--backend-b", CLI_TEXT, &backend_b, "auto|vulkan|cpu",

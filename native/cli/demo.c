@@ -8,6 +8,7 @@
 #include "paths.h"
 #include "scene_input.h"
 #include "score.h"
+#include "standard_out.h"
 
 typedef struct demo_options {
   cli_choice choice;
@@ -107,6 +108,12 @@ static heed_status score_scenes(cli_state *cli, demo_job *job, demo_options *opt
   return HEED_OK;
 }
 
+static heed_status write_text(void *user, FILE *to, heed_error *error) {
+  (void)error; /* cli_json_write reports writes that fail */
+  fputs(user, to);
+  return HEED_OK;
+}
+
 static heed_status show_scene(cli_state *cli, demo_job *job, demo_options *options) {
   heed_scene scene;
   scene_twins twins;
@@ -130,7 +137,8 @@ static heed_status show_scene(cli_state *cli, demo_job *job, demo_options *optio
   }
   if (!options->save) return HEED_OK;
   char text[HEED_SCENE_TEXT_SIZE];
-  CLI_TRY(heed_file_write(options->save, text, heed_scene_text(&scene, text), &cli->error));
+  heed_scene_text(&scene, text);
+  CLI_TRY(cli_json_write(options->save, write_text, text, &cli->error));
   printf("scene: %s\n", CLI_SHOWN(options->save));
   return HEED_OK;
 }
@@ -140,8 +148,8 @@ static int run(cli_state *cli, int argc, char **argv) {
   cli_words words;
   const cli_option table[] = {
       {"--scene", CLI_TEXT, &options.scene, "SEED|FILE.json", "scene to show (default: 159)"},
-      {"--picture", CLI_TEXT, &options.picture, "OUT.png", "write the scene as an image"},
-      {"--save", CLI_TEXT, &options.save, "OUT.json",
+      {"--picture", CLI_FILE, &options.picture, "OUT.png", "write the scene as an image"},
+      {"--save", CLI_JSON, &options.save, "OUT.json",
        "write the scene as JSON, to be edited and read again"},
       {"--score", CLI_NUMBER, &options.score, "N",
        "run N scenes and print accuracy and attention statistics"},

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "standard_out.h"
 
 static const cli_verb *const verbs[] = {
     &cli_verb_run,     &cli_verb_eval,  &cli_verb_check, &cli_verb_inspect, &cli_verb_maps,
@@ -65,7 +66,9 @@ static int run_verb(const cli_verb *verb, int argc, char **argv) {
   int code = verb->run(&state, argc, argv);
   heed_context_destroy(state.context);
   /* Results that did not reach a full disk or a closed pipe are not results. */
-  if (fflush(stdout) != 0 || ferror(stdout)) {
+  if (cli_stdout_failed()) {
+    /* its reader has had enough: as SIGPIPE would have it, with all files written */
+    if (cli_stdout_closed()) return code == CLI_OK ? CLI_CLOSED_PIPE : code;
     fprintf(stderr, "heed %s: stdout: cannot write the results\n", verb->name);
     if (code == CLI_OK) code = CLI_BAD_FILE;
   }

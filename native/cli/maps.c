@@ -253,7 +253,7 @@ static int run(cli_state *cli, int argc, char **argv) {
   run_options options = {.choice = CLI_CHOICE_INIT};
   cli_words words;
   const cli_option table[] = {RUN_MAP_OPTIONS(options, "NAME|ROW,COL"),
-                              {"--json", CLI_TEXT, &options.json, "OUT.json",
+                              {"--json", CLI_JSON, &options.json, "OUT.json",
                                "write maps and statistics of every head, as heed run does"},
                               {"--reverse", CLI_FLAG, &options.reverse, NULL,
                                "show attention received by the query instead"},

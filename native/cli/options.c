@@ -4,6 +4,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+
+#include "standard_out.h"
 
 #define HELP_COLUMN 31
 #define HELP_WIDTH 100
@@ -99,11 +102,39 @@ static const cli_option *find_option(const cli_option *options, const char *word
   return NULL;
 }
 
+/* A name that ends as files of another kind do is a slip: they would be there and not open. Other
+ * ends, and none, are the user's choice. */
+static bool has_foreign_end(const char *path, cli_option_kind kind) {
+  static const char *const ends[] = {".json", ".jsonl", ".safetensors", ".png", ".jpg",  ".jpeg",
+                                     ".svg",  ".pdf",   ".onnx",        ".pth", ".pt",   ".ckpt",
+                                     ".gguf", ".npy",   ".npz",         ".csv", ".webp", ".html"};
+  const char *end = strrchr(path, '.');
+  if (kind == CLI_FILE || !end || strchr(end, '/')) return false;
+  for (size_t i = kind == CLI_JSON ? 2 : 0; i < sizeof ends / sizeof *ends; i++)
+    if (strcasecmp(end, ends[i]) == 0) return kind == CLI_JSON || i != 2;
+  return false;
+}
+
+static int set_output(const cli_state *cli, const cli_option *option, const char *path) {
+  memcpy(option->target, &path, sizeof path);
+  if (option->kind == CLI_JSON && cli_is_stdout(path)) {
+    if (cli_stdout_reserve()) return -1;
+    fprintf(stderr, "heed %s: %s: cannot write to stdout\n", cli->verb, option->name);
+    return CLI_BAD_FILE;
+  }
+  cli_signals_keep_pipe();
+  if (strcmp(path, "-") != 0 && !has_foreign_end(path, option->kind)) return -1;
+  fprintf(stderr, "heed %s: %s: the name of another format (found \"%s\", expected %s)\n",
+          cli->verb, option->name, CLI_SHOWN(path), option->value);
+  return CLI_USAGE;
+}
+
 static int set_option(const cli_state *cli, const cli_option *option, const char *value) {
   if (option->kind == CLI_TEXT) {
     memcpy(option->target, &value, sizeof value);
     return -1;
   }
+  if (option->kind >= CLI_FILE) return set_output(cli, option, value);
   if (option->kind == CLI_TEXTS) {
     cli_texts *texts = option->target;
     if (texts->count == CLI_MAX_TEXTS) {

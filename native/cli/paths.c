@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "heed/native.h"
+#include "standard_out.h"
 
 /* Where a file is: its own device and inode, or, where there is none yet, those of its folder. */
 typedef struct cli_place {
@@ -107,7 +108,7 @@ static heed_status add_model_file(void *user, const char *path, heed_error *erro
 
 heed_status cli_paths_add(cli_state *cli, cli_paths *paths, cli_path_role role, const char *option,
                           const char *path) {
-  if (!path) return HEED_OK;
+  if (!path || (role == CLI_WRITTEN && cli_is_stdout(path))) return HEED_OK;
   if (role != CLI_READ_MODEL) return add_place(cli, paths, role, option, path);
   return heed_model_files_each(path, add_model_file, &(adding){cli, paths, option}, &cli->error);
 }

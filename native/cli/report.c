@@ -7,6 +7,7 @@
 
 #include "json_out.h"
 #include "run_parts.h"
+#include "standard_out.h"
 #include "tensors.h"
 
 #define MAX_TOP 1000
@@ -241,16 +242,18 @@ static void begin_report(run_json *report, const cli_pipeline *pipeline,
   json_open(json, "results", '[');
 }
 
-/* A line ends; a full disk ends the run here and not after hours. */
+/* A line ends; a full disk ends the run here and not after hours. stdout is asked at its end: its
+ * reader may have had enough while other files are wanted. */
 static heed_status end_piece(cli_state *cli, run_json *report) {
   json_out *json = &report->out;
   if (json->line) {
     fputc('\n', json->file);
     json->comma = false;
   }
-  return ferror(json->file) ? heed_fail(&cli->error, HEED_IO, "%s: writing failed (%s)",
-                                        report->path, strerror(errno))
-                            : HEED_OK;
+  return ferror(json->file) && !cli_is_stdout(report->path)
+             ? heed_fail(&cli->error, HEED_IO, "%s: writing failed (%s)", report->path,
+                         strerror(errno))
+             : HEED_OK;
 }
 
 heed_status run_json_add(cli_state *cli, run_json *report, const cli_pipeline *pipeline,
@@ -312,7 +315,7 @@ static heed_status write_one(void *user, FILE *to, heed_error *error) {
 heed_status run_write_json(cli_state *cli, const cli_pipeline *pipeline, const run_options *options,
                            const run_result *result, const run_selection *selection) {
   one_report one = {cli, pipeline, options, result, selection};
-  return heed_file_stream(options->json, write_one, &one, &cli->error);
+  return cli_json_write(options->json, write_one, &one, &cli->error);
 }
 
 /* -------------------------------------------------------------------------------------- tensors */

@@ -268,7 +268,7 @@ static int run(cli_state *cli, int argc, char **argv) {
       {"--text", CLI_TEXTS, &texts, "TEXT",
        "compare the image with this text (CLIP, SigLIP); may be given again; --maps then draws "
        "the similarity of each patch to each text"},
-      {"--text-maps", CLI_TEXT, &compare.text_maps, RUN_FIGURE_NAME,
+      {"--text-maps", CLI_FILE, &compare.text_maps, RUN_FIGURE_NAME,
        "draw the attention of the first --text, tokens x tokens"},
       {"--list", CLI_TEXT, &options.list, "FILE",
        "more images: a path a line, from the current folder; - reads stdin"},
@@ -284,9 +284,10 @@ static int run(cli_state *cli, int argc, char **argv) {
       CLI_SIZE_OPTION(options.size),
       {"--top", CLI_NUMBER, &options.top, "K", "print the K most likely classes (default: 5)"},
       RUN_MAP_OPTIONS(options, "NAME|twin|ROW,COL"),
-      {"--json", CLI_TEXT, &options.json, "OUT.json|.jsonl",
-       "write scores, maps and statistics of every head; .jsonl: a line per image"},
-      {"--save", CLI_TEXT, &options.save, "OUT.safetensors",
+      {"--json", CLI_JSON, &options.json, "OUT.json|.jsonl|-",
+       "write scores, maps and statistics of every head; .jsonl: a line per image; -: to stdout, "
+       "and text to stderr"},
+      {"--save", CLI_TENSORS, &options.save, "OUT.safetensors",
        "save pixel_values, logits, attention.N and rollout"},
       {"--tokens", CLI_TEXT, &sequence.tokens, "5,3,9",
        "decode these source token ids (encoder-decoder MODEL)"},

@@ -17,9 +17,9 @@
       {"--query", CLI_TEXT, &(options).query, tokens,                                             \
        "the token whose attention is shown: a patch, or cls, register 2 ... (default: cls, or "   \
        "the centre patch without one)"},                                                          \
-      {"--maps", CLI_TEXT, &(options).maps, RUN_FIGURE_NAME,                                      \
+      {"--maps", CLI_FILE, &(options).maps, RUN_FIGURE_NAME,                                      \
        "draw the image lit by the maps beside the grid of maps"},                                 \
-      {"--rollout", CLI_TEXT, &(options).rollout, RUN_FIGURE_NAME,                                \
+      {"--rollout", CLI_FILE, &(options).rollout, RUN_FIGURE_NAME,                                \
        "draw the attention rollout of the query"},                                                \
       {"--scale", CLI_TEXT, &(options).scale, "auto|uniform|share|log|own",                       \
        "scale of --maps and --rollout: times uniform, % of the row, logarithmic, each map's own " \

@@ -6,6 +6,7 @@
 #include "embedded.h"
 #include "picture_stream.h"
 #include "run_parts.h"
+#include "standard_out.h"
 
 /* A file, the embedded picture (NULL), or the scene that --scene names. */
 static heed_status read_picture(cli_state *cli, const run_options *options, const char *path,
@@ -296,7 +297,7 @@ heed_status run_pictures(cli_state *cli, cli_pipeline *pipeline, run_options *op
   pictures_way way = {.cli = cli, .pipeline = pipeline, .options = options, .batch = batch};
   way.stream = (picture_stream){.pipeline = pipeline, .results = way.results};
   heed_status status =
-      options->json ? heed_file_stream(options->json, go_with_json, &way, &cli->error) : go(&way);
+      options->json ? cli_json_write(options->json, go_with_json, &way, &cli->error) : go(&way);
   if (status == HEED_OK && options->json) printf("JSON: %s\n", CLI_SHOWN(options->json));
   *failed = way.failed;
   return status;

@@ -29,6 +29,8 @@ void cli_signals_catch(void) {
   }
 }
 
+void cli_signals_keep_pipe(void) { signal(SIGPIPE, SIG_IGN); }
+
 void cli_signals_defer(bool defer) {
   deferred = defer;
   if (!defer && arrived) end(arrived);
@@ -39,6 +41,7 @@ bool cli_signals_arrived(void) { return arrived != 0; }
 #include "cli.h"
 
 void cli_signals_catch(void) {}
+void cli_signals_keep_pipe(void) {}
 void cli_signals_defer(bool defer) { (void)defer; }
 bool cli_signals_arrived(void) { return false; }
 #endif

@@ -72,10 +72,10 @@ done
 test_end
 
 # A pipe has no path that could be resolved; it is written as it is.
-if [ -e /dev/stdout ]; then
+if [ -e /dev/fd/1 ]; then
   test_begin to_a_pipe
-  command="run ... --json /dev/stdout | cat" status=0
-  (cd "$here" && "$program" run "$micro" "$picture" --backend cpu --quiet --json /dev/stdout 2>"$err"; echo $? >"$bad/code") | cat >"$out"
+  command="run ... --json /dev/fd/3 3>&1 | cat" status=0
+  (cd "$here" && "$program" run "$micro" "$picture" --backend cpu --quiet --json /dev/fd/3 3>&1 2>"$err"; echo $? >"$bad/code") | cat >"$out"
   status=$(cat "$bad/code")
   expect_exit 0
   expect_stdout_contains '"results"'
@@ -83,6 +83,116 @@ if [ -e /dev/stdout ]; then
   expect_nothing_written
   test_end
 fi
+
+# One document on stdout; what else is printed goes to stderr.
+test_begin json_to_stdout
+heed run "$micro" "$picture" --backend cpu --quiet --json out.json --top 1
+cp "$here/out.json" "$bad/out.json"
+rm "$here/out.json"
+heed run "$micro" "$picture" --backend cpu --quiet --json - --top 1
+expect_exit 0
+sed 's/"milliseconds": [0-9.e+-]*//' "$bad/out.json" >"$bad/expected"
+sed 's/"milliseconds": [0-9.e+-]*//' "$out" | cmp -s - "$bad/expected" || fail "stdout: another document than --json out.json writes"
+expect_stderr_contains "rgb.png: 640 x 427 pixels"
+expect_nothing_written
+heed run "$micro" "$picture" "$bad/no.png" "$picture" --backend cpu --quiet --json -
+expect_exit 3
+python3 -c 'import json, sys; assert ["error" in r for r in json.load(open(sys.argv[1]))["results"]] == [False, True, False]' "$out" || fail "stdout: expected one document with the second of three failed"
+test_end
+
+test_begin json_to_stdout_of_other_verbs
+heed compare "$micro" "$micro" "$picture" --backend cpu --quiet --json -
+expect_exit 0
+python3 -m json.tool "$out" /dev/null || fail "stdout of compare: not one document"
+heed run "$vectors/sequence/lstm" --tokens 5,3 --backend cpu --quiet --json -
+expect_exit 0
+python3 -m json.tool "$out" /dev/null || fail "stdout of run --tokens: not one document"
+heed demo --scene 7 --backend cpu --quiet --save -
+expect_exit 0
+python3 -m json.tool "$out" /dev/null || fail "stdout of demo --save: not one document"
+expect_nothing_written
+test_end
+
+# A reader that has had enough: every file is written, and the code is that of SIGPIPE.
+closed_pipe() { # name, arguments...
+  test_begin "$1"
+  shift
+  command="$* | (reads nothing)" status=0
+  mkfifo "$bad/pipe"
+  sh -c ': <"$1"' sh "$bad/pipe" &
+  (cd "$here" && exec timeout 120 "$program" "$@" >"$bad/pipe") 2>"$err" || status=$?
+  wait
+  rm "$bad/pipe"
+  : >"$out"
+  expect_exit 141
+}
+many="$picture $vectors/preprocess/rgb.jpg $vectors/preprocess/exact_224.png"
+# shellcheck disable=SC2086 # words
+closed_pipe closed_pipe_of_text run "$micro" $many --backend cpu --quiet --layer all --json out.json --save out.safetensors
+for file in out.json out-rgb.safetensors out-rgb-2.safetensors out-exact_224.safetensors; do expect_file $file; done
+expect_stderr_empty
+test_end
+# shellcheck disable=SC2086 # words
+closed_pipe closed_pipe_of_json run "$micro" $many --backend cpu --quiet --json - --save out.safetensors
+for file in out-rgb.safetensors out-rgb-2.safetensors out-exact_224.safetensors; do expect_file $file; done
+test_end
+
+# SIGINT among many: whole files or none, and 130.
+test_begin signal_many
+command="run of many with SIGINT"
+awk -v path="$picture" 'BEGIN { for (i = 0; i < 3000; i++) print path }' >"$bad/many"
+for delay in 0.3 0.6 1.2; do
+  rm -rf "${here:?}"/*
+  status=0
+  echo old >"$here/out.json"
+  (cd "$here" && exec timeout --preserve-status -k 60 -s INT "$delay" "$program" run "$micro" --list "$bad/many" --backend cpu --quiet --json out.json --save out.safetensors) >"$out" 2>"$err" || status=$?
+  expect_exit 130
+  [ "$(cat "$here/out.json")" = old ] || fail "out.json was changed after $delay s"
+  [ "$(find "$here" -name '*.part*' | wc -l)" -eq 0 ] || fail "temporary files were left after $delay s"
+  [ "$(find "$here" -name '*.safetensors' -size -1k | wc -l)" -eq 0 ] || fail "half a file was left after $delay s"
+done
+[ "$(find "$here" -name '*.safetensors' | wc -l)" -gt 0 ] || fail "no picture was done in $delay s"
+test_end
+
+# The permissions of what is replaced stay; a new file has the mask's.
+test_begin permissions_stay
+umask 022
+for mode in 600 640 444; do
+  rm -f "$here"/out.*
+  for file in out.json out.safetensors; do
+    echo old >"$here/$file"
+    chmod $mode "$here/$file"
+  done
+  heed run "$micro" "$picture" --backend cpu --quiet --json out.json --save out.safetensors
+  expect_exit 0
+  for file in out.json out.safetensors; do
+    [ "$(stat -c %a "$here/$file")" = $mode ] || fail "$file: found mode $(stat -c %a "$here/$file"), expected $mode"
+    grep -q old "$here/$file" && fail "$file was not replaced"
+  done
+done
+test_end
+
+# A name that ends as another format does is refused; other ends are the user's.
+for bad_name in "--json out.png" "--json out.safetensors" "--json out.PDF" "--save out.json" "--save out.npz" "--save -" "--maps -"; do
+  test_begin "end_of_${bad_name##* }_for_${bad_name%% *}"
+  # shellcheck disable=SC2086 # words
+  heed run "$micro" "$picture" --backend cpu --quiet $bad_name
+  expect_exit 2
+  expect_one_sentence run "${bad_name%% *}: the name of another format (found \"${bad_name##* }\", expected OUT"
+  expect_stdout_empty
+  expect_nothing_written
+  test_end
+done
+test_begin ends_of_the_user
+heed run "$micro" "$picture" --backend cpu --quiet --json a.result --save b.tensors
+expect_exit 0
+heed run "$micro" "$picture" --backend cpu --quiet --json v1.0/out --save v1.png/out
+expect_exit 3
+mkdir "$here/v1.png"
+heed run "$micro" "$picture" --backend cpu --quiet --json v1.png/out --save ./c
+expect_exit 0
+for file in a.result b.tensors v1.png/out c; do expect_file $file; done
+test_end
 
 # /dev/full takes nothing. It must never be renamed over.
 if [ -c /dev/full ]; then
