@@ -6,18 +6,18 @@ import { makeScale } from './scale.js'
 
 /**
  * largests: the largest weight of each map; to: the largest where the scale ends, without it that
- * of all; beyond, length and label: as for makeScale. What is asked for as 'uniform' is logarithmic
+ * of all; locked, beyond, length and label: as for makeScale. What is asked for as 'uniform' is logarithmic
  * where the bar would be the work of few: where of the maps that reach uniform more than half stay
  * below a sixteenth of its end.
  * @param {ScaleKind} kind
- * @param {BarLength & {tokens: number, largests: number[], to?: number, beyond?: number}} options
+ * @param {BarLength & {tokens: number, largests: number[], to?: number, locked?: number, beyond?: number}} options
  */
 export function gridScale(kind, { tokens, largests, to, ...how }) {
   const beyond = largestOf(largests.filter(Number.isFinite)),
     largest = to ?? beyond,
-    { top } = makeScale('uniform', { tokens, largest })
+    { end } = makeScale('uniform', { tokens, largest, locked: how.locked })
   const reaching = largests.filter((weight) => weight * tokens >= 1),
-    low = reaching.filter((weight) => weight * tokens < top / 16)
+    low = reaching.filter((weight) => weight < end / 16)
   return makeScale(kind === 'uniform' && 2 * low.length > reaching.length ? 'log' : kind, {
     tokens,
     largest,

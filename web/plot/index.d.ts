@@ -34,6 +34,8 @@ export interface Scale {
   label: string
   /** Value at the end of the scale, in the scale's unit. */
   top: number
+  /** Weight at the end of the scale. */
+  end: number
   /** Ticks in ascending order; the last has `at` 1. */
   ticks: Tick[]
   /** Returns the position of a weight: 0 to 1, or above 1 beyond the end. own: the largest
@@ -54,18 +56,24 @@ export interface BarLength {
 }
 /** Creates a scale. tokens: length N of a row. largest: the largest weight of all maps that share
  * the scale; for 'all', of every head and layer. Every kind but 'own' ends at min(4, N) x uniform
- * or above. beyond: the largest drawn weight, when it exceeds the scale; the last tick then starts
+ * or above. locked: the weight at the end instead, 1 x uniform at least. beyond: the largest drawn weight, when it exceeds the scale; the last tick then starts
  * with "≥". */
 export function makeScale(
   kind: ScaleKind,
-  of: BarLength & { tokens: number; largest: number; beyond?: number }
+  of: BarLength & { tokens: number; largest: number; locked?: number; beyond?: number }
 ): Scale
 /** Creates one scale for many maps. largests: the largest weight of each map. to: the weight at the
  * end of the scale; default: the largest of them. The kind 'uniform' becomes logarithmic when more
  * than half of the maps that reach uniform stay below a sixteenth of the end. */
 export function gridScale(
   kind: ScaleKind,
-  of: BarLength & { tokens: number; largests: number[]; to?: number; beyond?: number }
+  of: BarLength & {
+    tokens: number
+    largests: number[]
+    to?: number
+    locked?: number
+    beyond?: number
+  }
 ): Scale
 /** Returns the ticks whose labels do not overlap on a bar of `length` characters. The last is
  * always included. */

@@ -1,6 +1,6 @@
 /* How weights become colours. One scale serves a whole figure, and its ends are written beside it:
- * never a silent minimum-maximum. No scale of weights but 'own' ends below four times uniform: what
- * has next to nothing has the colour of nothing.
+ * never a silent minimum-maximum. No scale of weights but 'own' ends below four times uniform, or
+ * where somebody locked it below once: what has next to nothing has the colour of nothing.
  * A scale maps a weight to 0..1; `own` is the largest weight of the map that the weight is from,
  * which only the kind 'own' looks at. runtime/explain/scale.c has the same in C;
  * tests/vectors/scale/cases.json holds both to one table. */
@@ -90,6 +90,7 @@ const build = (
   kind,
   label: scaleKinds[kind],
   top,
+  end: top / factor,
   ticks: ticksThatFit(
     [
       ...values.map((value) => ({ at: at(value), text: text(value) + unit })),
@@ -134,15 +135,21 @@ function logarithmic(top, factor, how) {
 
 /**
  * tokens: N of the row; largest: the largest weight of all maps in the figure, for the kind 'all'
- * that of every head and layer; beyond: the largest that is drawn with it although the scale ends
- * before, which its last tick says. length and label: as for ticksThatFit.
+ * that of every head and layer; locked: the weight where the scale ends whatever is largest, once
+ * uniform at least; beyond: the largest that is drawn with it although the scale ends before, which
+ * its last tick says. length and label: as for ticksThatFit.
  * @param {ScaleKind} kind
- * @param {BarLength & {tokens: number, largest: number, beyond?: number}} options
+ * @param {BarLength & {tokens: number, largest: number, locked?: number, beyond?: number}} options
  * @returns {Scale}
  */
-export function makeScale(kind, { tokens, largest, beyond = 0, ...how }) {
+export function makeScale(kind, { tokens, largest, locked = 0, beyond = 0, ...how }) {
   const least = Math.min(4, tokens) / tokens // no weight is above 1
-  const end = largest < Infinity ? Math.max(largest, least) : least,
+  const end =
+      locked > 0
+        ? Math.min(1, Math.max(locked, 1 / tokens))
+        : largest < Infinity
+          ? Math.max(largest, least)
+          : least,
     share = kind === 'share',
     factor = share ? 100 : tokens
   if (kind === 'own')
@@ -184,6 +191,7 @@ export function signedScale(label, largest) {
     numbers: true,
     label,
     top: end,
+    end,
     ticks: ticksThatFit(ticks, usual),
     position: (value) => (value === -Infinity ? NaN : value / (2 * end) + 0.5)
   }

@@ -121,6 +121,22 @@ for (const { about, tokens, maps, kind, end } of cases.grids)
       assert.equal(gridScale(/** @type {ScaleKind} */ (asked), { tokens, largests }).kind, asked)
   })
 
+test('a locked scale ends where it was locked, whatever is largest: from once uniform to all of the row', () => {
+  for (const largest of [0, 3.77e-7, 0.02, 1, NaN, Infinity])
+    for (const kind of /** @type {const} */ (['uniform', 'share', 'log'])) {
+      const scale = makeScale(kind, { tokens: 197, largest, locked: 0.1, beyond: largest })
+      near(scale.end, 0.1, largest)
+      near(scale.position(0.1), 1, largest)
+      assert.equal(scale.ticks.at(-1)?.text.startsWith('≥'), largest > 0.1, `${largest}`)
+      assert.equal(
+        gridScale(kind, { tokens: 197, largests: [largest], locked: 0.1 }).end.toFixed(9),
+        '0.100000000'
+      )
+    }
+  near(makeScale('uniform', { tokens: 197, largest: 1, locked: 1e-9 }).top, 1, 'least')
+  near(makeScale('uniform', { tokens: 197, largest: 0, locked: 7 }).top, 197, 'most')
+})
+
 test('a scale ends at what is finite, and says what is beyond its end', () => {
   for (const largest of [NaN, Infinity, -1])
     near(makeScale('uniform', { tokens: 197, largest }).top, 4, largest)
