@@ -35,6 +35,45 @@ const args = [
 ]
 const pictures = join(repository, 'build/web/screenshots')
 
+/* Which menu has a control; opened first, as a person would. */
+const menus = /** @type {Record<string, RegExp>} */ ({
+  open: /^#(open-\w+|camera)$/,
+  model: /^#(tensors|size|fit.*)$|^\[data-fit|^#model-origin button/,
+  display: /^#(scale|score|style|colours|strength|lock)$/,
+  save: /^#save-\w+$/
+})
+
+/**
+ * @param {Page} page
+ * @param {string} selector
+ */
+async function openMenuOf(page, selector) {
+  const [menu] = Object.entries(menus).find(([, controls]) => controls.test(selector)) ?? []
+  if (!menu) return
+  await page.evaluate((menu) => {
+    const details = /** @type {HTMLDetailsElement | null} */ (document.getElementById(menu))
+    if (details instanceof HTMLDetailsElement) details.open = true
+  }, menu)
+  await page.waitForSelector(selector, { state: 'attached' })
+}
+
+/**
+ * A page whose click and selectOption open the menu first that the control is in.
+ * @param {Page} page
+ */
+function withMenus(page) {
+  const { click, selectOption } = page
+  page.click = async (selector, ...rest) => {
+    await openMenuOf(page, selector)
+    return click.call(page, selector, ...rest)
+  }
+  page.selectOption = async (selector, ...rest) => {
+    await openMenuOf(page, selector)
+    return selectOption.call(page, selector, ...rest)
+  }
+  return page
+}
+
 /**
  * Resolves to { open(path, options), asked (the files that the server was asked for), stop (the
  * server), close }. open gives a page that is ready; its `faults` must stay empty. With `modules`
@@ -61,7 +100,7 @@ export async function startBrowser({ isolated = true } = {}) {
       serviceWorkers: offline ? 'allow' : 'block',
       ...options
     })
-    const page = Object.assign(opened, { faults: /** @type {string[]} */ ([]) })
+    const page = Object.assign(withMenus(opened), { faults: /** @type {string[]} */ ([]) })
     page.on(
       'console',
       (message) =>

@@ -256,14 +256,14 @@ test('what is said stays true: of a column, of a mean whose one head is out, of 
   await finish(page)
 })
 
-test('on a wide screen the statistics stand beside the maps of all heads: a dot chooses, the filter fades', async () => {
+test('on a wide screen the statistics stand below the maps of all heads: a dot chooses, the filter fades', async () => {
   const page = await browser.open('', { viewport: { width: 1920, height: 1080 } })
   await page.waitForSelector('#view .beside circle:nth-of-type(20)')
   const grid = /** @type {Box} */ (await page.locator('#view .heads-grid').boundingBox()),
     dots = /** @type {Box} */ (await page.locator('#view .beside').boundingBox())
   assert.ok(
-    grid.width > 350 && dots.x >= grid.x + grid.width && dots.y < grid.y,
-    `${dots.x}, ${grid.x + grid.width}`
+    grid.width > 350 && dots.y >= grid.y + grid.height && dots.y + dots.height <= 1080,
+    `${grid.y + grid.height}, ${dots.y}, ${dots.height}`
   )
   await page.locator('#view .beside circle[data-index="6"]').click()
   await until(page, '#stage-title', /^Layer 1, head 2:/)
@@ -786,7 +786,7 @@ test('memory is flat over a hundred pictures', async () => {
     }
     return Math.min(...sizes)
   }
-  await page.waitForSelector('#model-origin button') // the weights are hashed once there is time for it
+  await page.waitForSelector('#model-origin button', { state: 'attached' }) // the weights are hashed once there is time for it
   const before = await change(8),
     now = await change(100)
   console.log(`${before.toFixed(2)} MB, ${now.toFixed(2)} MB after a hundred pictures`)
@@ -829,16 +829,16 @@ async function labelsOf(page, selector) {
   return labels.map(({ text }) => text)
 }
 
-test('where patches have next to nothing nothing shines: the bar has a floor, the picture says where the weight is, heads and matrix have ends of their own', async () => {
+test('where patches have next to nothing nothing shines: picture, heads and matrix end alike, the picture says where the weight is', async () => {
   const page = await browser.open('#q=6.12')
-  assert.deepEqual(await labelsOf(page, '#ticks'), ['0', '1', '2', '3', '4'])
+  assert.deepEqual(await labelsOf(page, '#ticks'), ['0', '5', '10', '15.3'])
   assert.equal(await page.textContent('#elsewhere'), '100.0 % on CLS')
   assert.equal(await shareAtEnd(page, '#map'), 0)
   assert.deepEqual(await labelsOf(page, '#view .ticks'), ['0', '5', '10', '≥ 15.3'])
   assert.ok((await shareAtEnd(page, '#heads-canvas')) < 0.1, 'heads')
   const [download] = await Promise.all([page.waitForEvent('download'), page.click('#save-svg')]),
     svg = readFileSync(await download.path(), 'utf8')
-  for (const part of ['>100.0 % on CLS</text>', '>4</text>', '>≥ 15.3</text>'])
+  for (const part of ['>100.0 % on CLS</text>', '>15.3</text>', '>≥ 15.3</text>'])
     assert.ok(svg.includes(part), part)
   await page.click('#tab-matrix')
   await page.waitForFunction(
@@ -851,13 +851,16 @@ test('where patches have next to nothing nothing shines: the bar has a floor, th
       Number(/** @type {string} */ (ends.at(-1)).slice(2)) > 4,
     ends.join()
   )
+  const end = Number(/** @type {string} */ (ends.at(-1)).slice(2))
+  await until(page, '#ticks span:last-child', new RegExp(`^${end}$`)) // the picture's too
   await page.focus('#patches [tabindex="0"]')
   for (const key of ['ArrowUp', 'ArrowUp']) await page.keyboard.press(key)
   await until(page, '#stage-title', /\(4, 12\)/)
   assert.deepEqual(await labelsOf(page, '#view .ticks'), ends, 'the matrix stays as it is')
+  await page.click('#tab-heads')
   for (const [kind, last] of [
-    ['share', '2.03 %'],
-    ['log', '4'],
+    ['share', '7.71 %'],
+    ['log', '15.2'],
     ['all', null],
     ['own', '1']
   ]) {
@@ -879,8 +882,8 @@ test('words on the picture: none where patches have the weight, others for a hea
   await page.evaluate(() => {
     location.hash = '#x=3.0'
   })
-  await until(page, '#elsewhere', /^no weight on any token$/)
-  assert.deepEqual(await labelsOf(page, '#ticks'), ['0', '1', '2', '3', '4'])
+  await until(page, '#elsewhere', /^this head is ablated$/)
+  assert.deepEqual(await labelsOf(page, '#ticks'), ['0', '2.5', '5', '8.09']) // the layer's other heads
   await page.evaluate(() => {
     location.hash = '#l=1'
   })
@@ -922,5 +925,163 @@ test('<attention-map> has the same words on its picture', async () => {
   assert.ok((await dark()) > 100)
   await drawn('6,12')
   assert.ok((await dark()) < 60)
+  await finish(page)
+})
+
+test('the end of the scale is locked for picture, heads and matrix, stays in the address and in this browser', async () => {
+  const page = await browser.open()
+  await page.click('#lock')
+  await page.waitForFunction(() => location.hash.includes('end=39.2'))
+  await until(page, '#bar-label', /^× uniform, locked$/)
+  const end = /** @type {string} */ ((await labelsOf(page, '#ticks')).at(-1))
+  await page.focus('#patches [tabindex="0"]')
+  for (const key of ['ArrowDown', 'ArrowDown', 'ArrowRight']) await page.keyboard.press(key)
+  await until(page, '#stage-title', /\(4, 11\)/)
+  assert.equal((await labelsOf(page, '#ticks')).at(-1), end)
+  assert.match(/** @type {string} */ ((await labelsOf(page, '#view .ticks')).at(-1)), /39\.2/)
+  await page.click('#tab-matrix')
+  await page.waitForSelector('#view .matrix')
+  await until(page, '#view .ticks span:last-child', /39\.2/)
+  await page.goto(`${browser.address}?again`)
+  await page.waitForSelector('html[data-ready]')
+  await until(page, '#bar-label', /locked$/)
+  await page.click('#lock')
+  await until(page, '#bar-label', /^× uniform$/)
+  await finish(page)
+})
+
+test('whatever is pointed at: the bar ends at 4 × uniform or above, few patches shine, a background stays as it is', async () => {
+  const page = await browser.open('', { modules: true })
+  const found = await page.evaluate(async () => {
+    const { createRunner } = await import('./explorer/model/model_runner.js'),
+      { makeScale } = await import('./plot/scale.js'),
+      { overlay } = await import('./plot/overlay.js'),
+      engine = await createRunner(),
+      table = engine.colours('cividis')
+    let seed = 20
+    const random = (/** @type {number} */ end) => {
+      seed = (seed * 1103515245 + 12345) % 2147483648
+      return Math.floor((seed / 2147483648) * end)
+    }
+    const ends = [],
+      bright = []
+    let shining = 0
+    for (const scene of [159, 7, 42, 1009, 3]) {
+      const { image } = await engine.scene(scene)
+      await engine.run(/** @type {any} */ (image))
+      const { layers, heads, tokens, rows, columns } = engine.shape
+      for (let i = 0; i < 400; i++) {
+        const [layer, head, patch] = [random(layers), random(heads), random(rows * columns)],
+          query = /** @type {[number, number]} */ ([Math.floor(patch / columns), patch % columns]),
+          row = (/** @type {number} */ head) =>
+            /** @type {Float32Array} */ (engine.row({ layer, head, query })).subarray(1),
+          largest = Math.max(...Array.from({ length: heads }, (_, h) => Math.max(...row(h)))),
+          weights = row(head),
+          scale = makeScale('uniform', { tokens, largest })
+        ends.push(scale.end * tokens)
+        bright.push(
+          weights.filter((weight) => scale.position(weight) > 0.5).length / weights.length
+        )
+        /* What the model gives less than uniform covers less than a fifth of the picture. */
+        const { data } = overlay({ weights, rows, columns, scale, table }).raster
+        weights.forEach((weight, p) => {
+          if (weight * tokens < 1 && data[p * 4 + 3] > 0.2 * 255) shining++
+        })
+      }
+    }
+    bright.sort((a, b) => a - b)
+    return {
+      least: Math.min(...ends),
+      shining,
+      median: bright[1000],
+      most: bright.at(-1),
+      count: ends.length
+    }
+  })
+  assert.equal(found.count, 2000)
+  assert.ok(found.least > 4 - 1e-9, JSON.stringify(found))
+  assert.equal(found.shining, 0)
+  assert.ok(
+    /** @type {number} */ (found.median) < 0.05 && /** @type {number} */ (found.most) < 0.35,
+    JSON.stringify(found)
+  )
+  await finish(page)
+})
+
+test('the background of a scene under the pointer stays as it is', async () => {
+  const page = await browser.open()
+  /* The picture under the pointer on the background, where this head gives all to CLS. */
+  const shot = async () =>
+    await page.locator('#map').evaluate((/** @type {HTMLCanvasElement} */ map) => {
+      const { data } = /** @type {CanvasRenderingContext2D} */ (map.getContext('2d')).getImageData(
+        0,
+        0,
+        map.width,
+        map.height
+      )
+      return Math.max(...data.filter((_, i) => i % 4 === 3))
+    })
+  assert.ok((await shot()) > 150, 'the twin shines')
+  const box = /** @type {Box} */ (await page.locator('#patches').boundingBox())
+  await page.mouse.move(box.x + (box.width * 0.5) / 14, box.y + (box.height * 0.5) / 14)
+  await until(page, '#stage-title', /\(0, 0\)/)
+  assert.ok((await shot()) <= 1, `opacity ${await shot()} of 255`)
+  await finish(page)
+})
+
+test('the tour: by keyboard, in the address, a head taken out changes the answer; skipped, it is not offered again', async () => {
+  const page = await browser.open()
+  assert.ok(await page.isVisible('#invite'))
+  await page.focus('#tour-start')
+  await page.keyboard.press('Enter')
+  await until(page, '#tour-title', /^Drag the star\.$/)
+  await page.waitForFunction(() => location.hash.includes('tour=1'))
+  assert.equal(await page.isVisible('#invite'), false)
+  await page.keyboard.press('Tab') // Back is off on the first step
+  await page.keyboard.press('Enter')
+  await until(page, '#stage-title', /^Layer 3, head 2/)
+  await page.keyboard.press('Enter')
+  await until(page, '#stage-title', /^Layer 0, head 0/)
+  await page.keyboard.press('Enter')
+  await until(page, '#tour-text', /was star 100\.0 %; it is now cross 80\.1 %/)
+  await until(page, '#answer', /^cross/)
+  await page.waitForFunction(() => location.hash.includes('tour=4'))
+  await page.keyboard.press('Escape')
+  await page.waitForFunction(() => !location.hash.includes('tour') && !location.hash.includes('x='))
+  await until(page, '#answer', /^star/)
+  await page.goto(`${browser.address}?again`)
+  await page.waitForSelector('html[data-ready]')
+  assert.equal(await page.isVisible('#invite'), false)
+  await finish(page)
+  const linked = await browser.open('#tour=3', { reducedMotion: 'reduce' })
+  await until(linked, '#tour-title', /^Another layer\.$/)
+  await finish(linked)
+})
+
+test('arcs lead from a chosen patch to its keys, both twins are outlined; none while the pointer moves', async () => {
+  const page = await browser.open()
+  await page.focus('#patches [tabindex="0"]')
+  await page.waitForSelector('#arcs .arc', { state: 'attached' })
+  assert.equal(await page.locator('#arcs .arc').count(), 5)
+  assert.match(/** @type {string} */ (await page.getAttribute('#arcs .twins', 'd')), /^M/)
+  const box = /** @type {Box} */ (await page.locator('#patches').boundingBox())
+  await page.mouse.move(box.x + (box.width * 4.5) / 14, box.y + (box.height * 6.5) / 14)
+  await page.waitForFunction(() => !document.querySelector('#arcs .arc'))
+  await finish(page)
+})
+
+test('terms explain themselves on hover, focus and press; Escape hides what they say', async () => {
+  const page = await browser.open()
+  for (const [term, said] of /** @type {[string, RegExp][]} */ ([
+    ['#bar-label', /1 = what equal attention would give/],
+    ['#facts .term >> nth=0', /0 = one token has all/]
+  ])) {
+    await page.focus(term)
+    await until(page, '#term-said', said)
+    await page.keyboard.press('Escape')
+    assert.equal(await page.isVisible('#term-said'), false)
+  }
+  await page.click('#display > summary')
+  await until(page, '#display-said', /1 × uniform is what every token would get[^]*Softmax/)
   await finish(page)
 })

@@ -338,8 +338,8 @@ test('the line of family and rules stands for the demo model too', async () => {
     { family, rules } = (await runtime.loadModel(demoModel)).info
   runtime.close()
   assert.ok(
-    (await page.innerText('#model-origin')).startsWith(`${family}: ${rules}.`),
-    await page.innerText('#model-origin')
+    ((await page.textContent('#model-origin')) ?? '').startsWith(`${family}: ${rules}.`),
+    (await page.textContent('#model-origin')) ?? ''
   )
   await finish(page)
 })

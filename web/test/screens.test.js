@@ -103,7 +103,7 @@ test('the explorer fits screens of 360 and 320 pixels in every view, with target
     )
     assert.ok(
       await page
-        .locator('#save-png')
+        .locator('#save')
         .evaluate((button) => button.checkVisibility({ visibilityProperty: true }))
     )
   }
@@ -128,8 +128,7 @@ test('the sheet with the numbers: by a press, by key, drawn up and down', async 
     await page.waitForFunction(
       (wanted) =>
         document.getElementById('handle').getAttribute('aria-expanded') === String(wanted) &&
-        document.getElementById('save-png').checkVisibility({ visibilityProperty: true }) ===
-          wanted,
+        document.getElementById('save').checkVisibility({ visibilityProperty: true }) === wanted,
       wanted
     )
   }
@@ -160,7 +159,7 @@ test('the sheet with the numbers: by a press, by key, drawn up and down', async 
   }
   await page.setViewportSize({ width: 360, height: 400 }) // too low for a sheet: all of it stands below
   await page.waitForFunction(() =>
-    document.getElementById('save-png').checkVisibility({ visibilityProperty: true })
+    document.getElementById('save').checkVisibility({ visibilityProperty: true })
   )
   await finish(page)
 })
@@ -360,7 +359,7 @@ test('print: the picture, its bar, caption, numbers, the view and where it is fr
   await page.emulateMedia({ media: 'print' })
   for (const id of ['frame', 'bar', 'caption', 'facts', 'most', 'view', 'from', 'answer'])
     assert.ok(await page.isVisible(`#${id}`), id)
-  for (const id of ['tabs', 'style', 'save-png', 'theme', 'samples', 'stage-table'])
+  for (const id of ['tabs', 'display', 'save', 'theme', 'samples', 'stage-table'])
     assert.ok(!(await page.isVisible(`#${id}`)), id)
   assert.match(await text(page, '#from'), /^heed \d.*Demo model.*Scene 159\. http.*#v=statistics$/)
   await finish(page, 'explorer-print-statistics')

@@ -10,7 +10,7 @@ interface PageElements {
   'api-title': HTMLHeadingElement
   'attributes-title': HTMLHeadingElement
   bar: HTMLCanvasElement
-  'bar-label': HTMLSpanElement
+  'bar-label': HTMLButtonElement
   baseline: HTMLSelectElement
   'baseline-said': HTMLParagraphElement
   'bench-title': HTMLHeadingElement
@@ -30,6 +30,8 @@ interface PageElements {
   copy: HTMLButtonElement
   cross: HTMLParagraphElement
   'demo-model': HTMLButtonElement
+  display: HTMLDetailsElement
+  'display-said': HTMLParagraphElement
   elsewhere: HTMLParagraphElement
   'embed-title': HTMLHeadingElement
   empty: HTMLDivElement
@@ -65,6 +67,8 @@ interface PageElements {
   hide: HTMLInputElement
   'hide-said': HTMLParagraphElement
   image: HTMLInputElement
+  invite: HTMLParagraphElement
+  'invite-close': HTMLButtonElement
   isolation: HTMLParagraphElement
   joined: HTMLDivElement
   'joined-title': HTMLHeadingElement
@@ -82,12 +86,14 @@ interface PageElements {
   link: HTMLButtonElement
   'link-said': HTMLParagraphElement
   'live-title': HTMLHeadingElement
+  lock: HTMLInputElement
   machine: HTMLSpanElement
   map: HTMLCanvasElement
   marks: SVGSVGElement
   'mask-title': HTMLHeadingElement
   masked: HTMLDivElement
   'masked-formula': HTMLDivElement
+  model: HTMLDetailsElement
   'model-facts': HTMLParagraphElement
   'model-files': HTMLInputElement
   'model-name': HTMLParagraphElement
@@ -103,6 +109,7 @@ interface PageElements {
   'op-caption': HTMLTableCaptionElement
   'op-kinds': HTMLTableRowElement
   'op-times': HTMLTableSectionElement
+  open: HTMLDetailsElement
   'open-address': HTMLButtonElement
   'open-folder': HTMLButtonElement
   'open-model': HTMLButtonElement
@@ -161,6 +168,7 @@ interface PageElements {
   runtime: HTMLParagraphElement
   said: HTMLParagraphElement
   samples: HTMLDivElement
+  save: HTMLDetailsElement
   'save-csv': HTMLButtonElement
   'save-json': HTMLButtonElement
   'save-npy': HTMLButtonElement
@@ -178,6 +186,7 @@ interface PageElements {
   'scores-title': HTMLHeadingElement
   shared: HTMLInputElement
   shoot: HTMLButtonElement
+  size: HTMLButtonElement
   sizes: HTMLTableSectionElement
   'sizes-title': HTMLHeadingElement
   'sort-answer': HTMLSpanElement
@@ -195,7 +204,6 @@ interface PageElements {
   sorting: HTMLElement
   'sorting-title': HTMLHeadingElement
   spoken: HTMLParagraphElement
-  size: HTMLButtonElement
   stage: HTMLElement
   'stage-table': HTMLButtonElement
   'stage-title': HTMLHeadingElement
@@ -219,6 +227,15 @@ interface PageElements {
   'token-said': HTMLSpanElement
   tokens: HTMLInputElement
   took: HTMLElement
+  tour: HTMLElement
+  'tour-again': HTMLButtonElement
+  'tour-at': HTMLSpanElement
+  'tour-back': HTMLButtonElement
+  'tour-end': HTMLButtonElement
+  'tour-next': HTMLButtonElement
+  'tour-start': HTMLButtonElement
+  'tour-text': HTMLParagraphElement
+  'tour-title': HTMLHeadingElement
   tq: HTMLInputElement
   value: HTMLDivElement
   video: HTMLVideoElement

@@ -83,6 +83,12 @@ export interface State extends Changes {
   view: ViewName
   style: OverlayStyle
   scale: ScaleKind
+  /** Where a locked scale ends, in times uniform; 0: it is not locked. */
+  end: number
+  /** The step of the tour, 1 the first; 0: none. */
+  tour: number
+  /** The weight at the end of the scale of the matrix that stands beside the picture, else 0. */
+  shown: number
   colours: ColormapName
   strength: number
   reverse: boolean

@@ -12,6 +12,7 @@ import { connectModels, showFacts } from './open/model_buttons.js'
 import { connectSave } from './save/save_buttons.js'
 import { copyHashes, showError, showProgress, showStatus, showStop } from './controls/status.js'
 import { createStore } from './state/store.js'
+import { keep, stored } from '../shared/page_settings.js'
 import { followAddress } from './state/history.js'
 import { showAnswer, showNumbers } from './views/numbers.js'
 import { createStage } from './views/stage.js'
@@ -19,12 +20,19 @@ import { createPanel } from './views/panel.js'
 /** @import {Progress} from '../../src/index.js' */
 /** @import {Changes, Page, PagePicture, PageSource, State, Store} from '../../types/pages.js' */
 
+const atStart = fromHash(location.hash)
+atStart.end ||= fromHash(`#end=${stored('end')}`).end // a lock is remembered
+
+/** @type {<Id extends string>(id: Id) => ElementOf<Id>} */
+const element = (id) => document.getElementById(id)
+
 /** @type {Store} */
 const store = createStore({
-  ...fromHash(location.hash),
+  ...atStart,
   hover: null,
   ran: 0,
   picture: null,
+  shown: 0,
   pinned: null,
   pins: []
 })
@@ -210,6 +218,35 @@ function followKeys() {
     })
 }
 
+/* The light of a choice, and the tour, are fetched with the first touch of the picture or when they
+ * are asked for. */
+function followInvitation() {
+  /** @type {Promise<void> | undefined} */
+  let arcs
+  const hide = () => (element('invite').hidden = true)
+  const open = (/** @type {number} */ step) => {
+    hide()
+    import('./controls/tour.js').then(({ openTour }) => openTour(page, step)).catch(showError)
+  }
+  for (const type of ['pointerover', 'focusin'])
+    element('patches').addEventListener(
+      type,
+      () =>
+        (arcs ??= import('./views/arcs.js')
+          .then(({ createArcs }) => createArcs(page))
+          .catch(() => {})),
+      { once: true }
+    )
+  element('patches').addEventListener('pointerdown', hide)
+  element('tour-start').addEventListener('click', () => open(1))
+  element('invite-close').addEventListener('click', () => {
+    hide()
+    keep('invite', 'off')
+  })
+  if (store.get().tour) open(store.get().tour)
+  else element('invite').hidden = location.hash !== '' || stored('invite') === 'off'
+}
+
 /* On a phone alone the numbers are a sheet. */
 function followWidth() {
   const narrow = matchMedia('(max-width: 700px)')
@@ -276,6 +313,7 @@ async function start() {
   followAddress(page)
   followModel()
   followSize()
+  followInvitation()
   document.documentElement.dataset.ready = 'true'
 }
 

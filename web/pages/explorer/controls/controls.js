@@ -1,65 +1,51 @@
 /* Buttons and lists that change the state, and show it. */
-import { overlayStyles } from '../../plot/overlay.js'
-import { scaleKinds } from '../../plot/scale.js'
+import { laterStyles } from '../later_styles.js'
 import { connectTheme } from '../../shared/page_settings.js'
-import { scoreStages } from '../../shared/scores.js'
-/** @import {ColormapName} from '../../../src/index.js' */
-/** @import {OverlayStyle} from '../../../plot/index.js' */
 /** @import {Page, Runner, State, Store, ViewName} from '../../../types/pages.js' */
 
 /** @type {<Id extends string>(id: Id) => ElementOf<Id>} */
 const element = (id) => document.getElementById(id)
 const fits = () =>
   /** @type {NodeListOf<HTMLButtonElement>} */ (document.querySelectorAll('#fit button'))
-const maps = {
-  cividis: 'Cividis',
-  viridis: 'Viridis',
-  magma: 'Magma',
-  inferno: 'Inferno',
-  grey: 'Grey'
+
+/**
+ * What a menu has is fetched when it is opened for the first time.
+ * @param {Page} page
+ * @param {'display' | 'save'} id
+ */
+function connectMenu(page, id) {
+  if (element(id).open) openMenu(page, id)
+  else element(id).addEventListener('toggle', () => openMenu(page, id), { once: true })
 }
 
 /**
- * @param {Record<string, string>} options
- * @param {string} value
- * @param {HTMLSelectElement} select
+ * @param {Page} page
+ * @param {'display' | 'save'} id
  */
-function fill(select, options, value) {
-  select.replaceChildren(...Object.entries(options).map(([key, text]) => new Option(text, key)))
-  select.value = value
+const openMenu = (page, id) =>
+  Promise.all([import('./menus.js'), laterStyles()])
+    .then(([menus]) => menus[id](page, element(id)))
+    .catch(page.showError)
+
+/* A press, the pointer or the focus on a term explains it. */
+function connectTerms() {
+  for (const type of ['click', 'pointerover', 'focusin'])
+    addEventListener(type, ({ target }) => {
+      const term = /** @type {Element} */ (target).closest?.('.term')
+      if (term) import('./terms.js').then(({ explain }) => explain(term))
+    })
 }
 
-/** @param {Page} options */
-export function showControls({ store, showError }) {
-  const state = store.get()
-  fill(element('style'), overlayStyles, state.style)
-  fill(element('scale'), scaleKinds, state.scale)
-  fill(element('score'), scoreStages, state.score)
-  fill(element('colours'), maps, state.colours)
-  element('strength').value = String(state.strength)
+/** @param {Page} page */
+export function showControls(page) {
   connectTheme(element('theme'))
-  element('help').addEventListener('click', () => {
-    element('keys').showModal()
-    import('./key_list.js').then(({ showKeys }) => showKeys(element('key-list'))).catch(showError)
-  })
+  element('help').addEventListener('click', () =>
+    import('./key_list.js').then(({ showKeys }) => showKeys()).catch(page.showError)
+  )
 }
 
 /** @type {(keyof State)[]} */
-const keysOfControls = [
-  'fit',
-  'style',
-  'scale',
-  'score',
-  'strength',
-  'colours',
-  'query',
-  'reverse',
-  'ran',
-  'view',
-  'layer',
-  'head',
-  'off'
-]
+const keysOfControls = ['fit', 'query', 'reverse', 'ran', 'view', 'layer', 'head', 'off']
 
 /**
  * What the controls say of the state, and which of them can be used.
@@ -71,11 +57,6 @@ function showState(page, state) {
     pooled = state.layer === 'pool'
   element('ablate').textContent = out ? 'Restore' : 'Ablate'
   element('ablate').disabled = pooled || state.head === 'mean' || !page.engine.canChange
-  for (const id of /** @type {const} */ (['style', 'scale', 'score', 'strength', 'colours']))
-    element(id).value = String(state[id])
-  element('score').disabled =
-    pooled || state.view === 'rollout' || (page.engine.result && !page.engine.scored())
-  element('scale').disabled = state.score !== 'softmax' && !element('score').disabled
   for (const button of fits()) {
     button.setAttribute('aria-pressed', button.dataset.fit === state.fit)
     button.disabled = Boolean(page.engine.saved)
@@ -89,19 +70,9 @@ function showState(page, state) {
 /** @param {Page} page */
 export function connectControls(page) {
   const { store } = page
-  element('style').addEventListener('change', ({ target }) =>
-    store.set({ style: /** @type {OverlayStyle} */ (target.value) })
-  )
-  for (const id of ['scale', 'score'])
-    element(id).addEventListener('change', ({ target }) =>
-      store.set({ [id]: /** @type {HTMLSelectElement} */ (target).value })
-    )
-  element('strength').addEventListener('input', ({ target }) =>
-    store.set({ strength: Number(target.value) })
-  )
-  element('colours').addEventListener('change', async ({ target }) =>
-    store.set({ colours: /** @type {ColormapName} */ (target.value) })
-  )
+  connectMenu(page, 'display')
+  connectMenu(page, 'save')
+  connectTerms()
   element('cls').addEventListener('click', () => toggleCls(page))
   /** @param {'stage' | ViewName} which */
   const table = async (which) => {

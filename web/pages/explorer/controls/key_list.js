@@ -1,5 +1,6 @@
 /* The keys in words, in the dialog of help. Loaded when asked for. */
-import './keys.js' // the switch beside the list
+import { laterStyles } from '../later_styles.js'
+import { letters, switchLetters } from './keys.js'
 import { views } from '../views/view_list.js'
 
 const keys = [
@@ -20,13 +21,37 @@ const keys = [
   ['?', 'this list']
 ]
 
-/** @param {HTMLDListElement} list */
-export function showKeys(list) {
-  list.replaceChildren(
-    ...keys
-      .flat()
-      .map((textContent, i) =>
-        Object.assign(document.createElement(i % 2 ? 'dd' : 'dt'), { textContent })
-      )
-  )
+const markup = `<dialog id="keys" aria-labelledby="keys-title">
+  <h2 id="keys-title">Keys</h2>
+  <p>Letter keys work while the image or the views have the focus. <label><input type="checkbox" id="letters"> Letter keys on</label></p>
+  <dl class="keys" id="key-list"></dl>
+  <p><button type="button" id="tour-again">Show the tour</button></p>
+  <form method="dialog"><button>Close</button></form>
+</dialog>`
+
+function makeDialog() {
+  document.body.insertAdjacentHTML('beforeend', markup)
+  const toggle = document.getElementById('letters')
+  toggle.checked = letters.checked
+  toggle.addEventListener('change', () => switchLetters(toggle.checked))
+  document.getElementById('tour-again').addEventListener('click', () => {
+    document.getElementById('keys').close()
+    document.getElementById('tour-start').click()
+  })
+  document
+    .getElementById('key-list')
+    .replaceChildren(
+      ...keys
+        .flat()
+        .map((textContent, i) =>
+          Object.assign(document.createElement(i % 2 ? 'dd' : 'dt'), { textContent })
+        )
+    )
+}
+
+/** Opens the dialog of help. */
+export async function showKeys() {
+  await laterStyles()
+  if (!document.getElementById('keys')) makeDialog()
+  document.getElementById('keys').showModal()
 }

@@ -1,5 +1,5 @@
 /* Letter keys, while the stage or the panel has the focus, and unless they are switched off; arrows
- * are the grids' own. The switch is in index.html, the list of keys in key_list.js. Loaded with the
+ * are the grids' own. The switch and the list of keys are in key_list.js. Loaded with the
  * first key, or with that list. */
 import { toggleCls, toggleHead } from './controls.js'
 import { pin, swap } from '../state/pins.js'
@@ -49,7 +49,10 @@ function actionsOf(page) {
     '+': strength(0.1),
     '=': strength(0.1),
     '-': strength(-0.1),
-    s: click('save-png'),
+    s: () =>
+      import('../save/save_actions.js')
+        .then(({ actions }) => actions['save-png'](page))
+        .catch(page.showError),
     l: click('link'),
     h: () => toggleHead(page),
     x: () => swap(page).catch(page.showError),
@@ -64,9 +67,13 @@ function actionsOf(page) {
   return actions
 }
 
-const letters = document.getElementById('letters')
-letters.checked = stored('letters') !== 'off'
-letters.addEventListener('change', () => keep('letters', letters.checked ? 'on' : 'off'))
+/** Whether letter keys are on; the switch is in the dialog of help. */
+export const letters = { checked: stored('letters') !== 'off' }
+/** @param {boolean} on */
+export function switchLetters(on) {
+  letters.checked = on
+  keep('letters', on ? 'on' : 'off')
+}
 
 /**
  * What a key does that is pressed in the stage or the panel.

@@ -6,8 +6,15 @@ import { laterStyles } from '../later_styles.js'
 /** @type {<Id extends string>(id: Id) => ElementOf<Id>} */
 const element = (id) => document.getElementById(id)
 
+const markup = `<dialog id="camera-dialog" aria-labelledby="camera-title">
+  <h2 id="camera-title">Camera</h2>
+  <video id="video" playsinline muted></video>
+  <div class="row"><button type="button" id="shoot">Take picture</button><button type="button" id="camera-close">Close</button></div>
+</dialog>`
+
 /** @param {Page} page */
 export async function openCamera(page) {
+  if (!element('camera-dialog')) document.body.insertAdjacentHTML('beforeend', markup)
   const dialog = element('camera-dialog'),
     video = element('video')
   element('shoot').onclick = async () => {

@@ -1,15 +1,13 @@
 /** @import {Page} from '../../../types/pages.js' */
 
-/* Buttons that save, and those that copy a link or code; a printed page says where it is from. What
+/* Buttons that copy a link or code; those that save are in menus.js; a printed page says where it is from. What
  * they do is fetched when it is asked for. */
 /** @type {<Id extends string>(id: Id) => ElementOf<Id>} */
 const element = (id) => document.getElementById(id)
 
 /** @param {Page} page */
 export function connectSave(page) {
-  for (const id of 'save-png save-svg save-csv save-json save-npy save-npz save-safetensors save-session code link'.split(
-    ' '
-  ))
+  for (const id of /** @type {const} */ (['code', 'link']))
     element(id).addEventListener('click', () =>
       import('./save_actions.js').then(({ actions }) => actions[id](page)).catch(page.showError)
     )

@@ -14,6 +14,8 @@ export const defaults = Object.freeze({
   view: 'heads',
   style: 'colour',
   scale: 'uniform',
+  end: 0,
+  tour: 0,
   colours: 'cividis',
   strength: 0.8,
   reverse: false,
@@ -85,6 +87,10 @@ const listOf = (entry) => (text) => {
 }
 const pairs = listOf(/^\d{1,4}\.\d{1,4}$/)
 
+/* Times uniform. @param {string} text */
+const lockedEnd = (/** @type {string} */ text) =>
+  /^\d{1,5}(\.\d{1,2})?$/.test(text) && Number(text) >= 1 ? Number(text) : undefined
+
 /** @param {string} text */
 const temperature = (text) =>
   /^\d(\.\d{1,2})?$/.test(text) && Number(text) > 0 ? Number(text) : undefined
@@ -98,6 +104,7 @@ const keys = {
   v: ['view', oneOf(...Object.keys(views))],
   o: ['style', oneOf('colour', 'spotlight', 'contour', 'mass')],
   n: ['scale', oneOf('uniform', 'share', 'log', 'own', 'all')],
+  end: ['end', lockedEnd],
   c: ['colours', oneOf('cividis', 'viridis', 'magma', 'inferno', 'grey')],
   a: ['strength', share(0, 1)],
   r: ['reverse', (/** @type {string} */ text) => text === '1'],
@@ -120,7 +127,8 @@ const keys = {
   m: ['fit', oneOf('model', 'whole')],
   size: ['size', parseSize],
   z: ['dropped', (/** @type {string} */ text) => readRuns(text, patchesMost)],
-  u: ['cuts', pairs]
+  u: ['cuts', pairs],
+  tour: ['tour', (/** @type {string} */ text) => (/^[1-4]$/.test(text) ? Number(text) : undefined)]
 }
 
 /**

@@ -4,7 +4,17 @@
 import { fromHash, toHash } from './address.js'
 /** @import {Page, PagePicture} from '../../../types/pages.js' */
 
-const internal = ['pinned', 'pins', 'hover', 'ran', 'measured', 'drawn', 'coloured', 'patch']
+const internal = [
+  'pinned',
+  'pins',
+  'hover',
+  'ran',
+  'measured',
+  'drawn',
+  'coloured',
+  'patch',
+  'shown'
+]
 
 /**
  * The picture of an entry: the scene that its address names, or the last picture of one's own. An
@@ -67,7 +77,7 @@ export function followAddress(page) {
   store.on(null, (state, changed) => {
     if (changed.includes('ran') && isOwn()) ownPicture = page.picture
     if (changed.every((key) => internal.includes(key))) return
-    push = changed.includes('view')
+    push = changed.includes('view') || changed.includes('tour')
     if (push) return write() // an entry of its own for each view
     if (!waiting) setTimeout(write, 30) // history is slow: after what it tells of has been painted; hidden pages paint no frames to wait for
     waiting = true

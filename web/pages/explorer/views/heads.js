@@ -1,6 +1,5 @@
-/* Layers x heads: the maps of every head for the query, on a scale that ends at the largest weight
- * of the chosen layer's heads: of all heads the most that are alike in the grid and on the stage,
- * and none that is bright where it has next to nothing. Sorted or filtered by a number of the
+/* Layers x heads: the maps of every head for the query, on a scale that ends where the picture's
+ * does: one end for the grid and the stage. Sorted or filtered by a number of the
  * heads, they stand one after the other with their names. */
 import { findHeads, numberOf, numbersOfHeads, parseFilter } from '../model/head_finder.js'
 import { createGrid } from '../controls/button_grid.js'
@@ -120,14 +119,13 @@ function showNames(element, { ordered, shown }, { layers, heads }, sort) {
  * Numbers, a scale of each map's own and one to all heads' largest are those of the stage.
  * @param {Page} page
  * @param {number[][]} largests of the maps
- * @param {State['layer']} layer
  */
-function scaleOfAll({ drawn: { scale }, engine }, largests, layer) {
+function scaleOfAll({ drawn: { scale }, engine }, largests) {
   return ['uniform', 'share', 'log'].includes(scale.kind)
     ? gridScale(/** @type {ScaleKind} */ (scale.kind), {
         tokens: engine.shape.tokens,
         largests: largests.flat(),
-        to: Math.max(...ofLayer(largests, layer))
+        locked: scale.end
       })
     : scale
 }
@@ -151,7 +149,7 @@ function wordsOf({ engine, drawn: { scale } }, state, largests, count, label) {
       ? 'Each map on a scale of its own: colours do not compare.'
       : scale.kind === 'all'
         ? `The scale ends at the largest weight of all heads: ${times(beyond, tokens)}.`
-        : `${label}, to ${layerName(state.layer)}’s largest or 4 × uniform; the largest of all heads is ${times(beyond, tokens)}.`
+        : `${label}, ${state.end ? 'to the locked end' : `to ${layerName(state.layer)}’s largest or 4 × uniform`}; the largest of all heads is ${times(beyond, tokens)}.`
   return state.sort || state.filter ? `${count} of ${layers * heads} heads. ${scaled}` : scaled
 }
 
@@ -212,7 +210,7 @@ export function view(page, element) {
       { shown } = found,
       { table } = page.drawn,
       largests = maps.map((layer) => layer.map(largestOf)),
-      scale = scaleOfAll(page, largests, state.layer),
+      scale = scaleOfAll(page, largests),
       lines = linesOf(maps, shown, length)
     put(element.querySelector('canvas'), heads({ maps: lines, rows, columns, scale, table }))
     drawBar(element, scale, table)

@@ -34,12 +34,13 @@ const markup = `<div class="fields matrix-fields"><label>Zoom <select name="zoom
 
 /**
  * Of the kind that the stage has, over the whole matrix: it ends at the largest weight on a patch,
- * and CLS may be beyond.
+ * and CLS may be beyond; or where the scale is locked.
  * @param {Scale} scale of the stage
  * @param {Float32Array} weights
  * @param {Shape} shape
+ * @param {number} locked
  */
-function scaleOfAll(scale, weights, { tokens, prefixTokens }) {
+function scaleOfAll(scale, weights, { tokens, prefixTokens }, locked) {
   if (scale.numbers)
     return (scale.signed ? signedScale : plainScale)(
       scale.label,
@@ -55,6 +56,7 @@ function scaleOfAll(scale, weights, { tokens, prefixTokens }) {
   return gridScale(/** @type {ScaleKind} */ (scale.kind === 'all' ? 'uniform' : scale.kind), {
     tokens,
     largests,
+    locked,
     beyond: largestOf(weights)
   })
 }
@@ -299,13 +301,15 @@ export function view(page, element, { left }) {
   function drawMatrix(weights) {
     const { scale: stage, table } = page.drawn,
       { shape } = matrix,
-      scale = scaleOfAll(stage, weights, shape)
+      scale = scaleOfAll(stage, weights, shape, store.get().end / shape.tokens)
     put(
       element.querySelector('canvas'),
       heat({ weights, rows: shape.tokens, columns: shape.tokens, scale, table })
     )
     drawBar(element, scale, table)
     matrix.unit = scale.label
+    /* The stage ends where its matrix does. */
+    if (!scale.numbers && scale.kind !== 'own') store.set({ shown: scale.end })
   }
 
   /** @param {() => boolean} latest */
@@ -314,6 +318,7 @@ export function view(page, element, { left }) {
       wanted = `${ran} ${layer} ${head} ${score}`
     /** @type {HTMLElement} */ for (const part of ['.window', '.bar'])
       element.querySelector(part).hidden = layer === 'pool'
+    if (layer === 'pool') store.set({ shown: 0 })
     if (layer === 'pool')
       return (crosshair.said.textContent =
         'Pool has one query, the probe: the picture shows its row. Choose a layer for a matrix.')
@@ -331,7 +336,7 @@ export function view(page, element, { left }) {
     if (crosshair.over) store.set({ hover: /** @type {State['hover']} */ (crosshair.over) })
   }
   left.addEventListener('abort', () => {
-    store.set({ hover: null })
+    store.set({ hover: null, shown: 0 })
     page.look?.(null)
   })
   return { keys: ['drawn', 'cuts'], draw }

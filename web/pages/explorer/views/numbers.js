@@ -120,7 +120,11 @@ export function showNumbers(page) {
       ? 'Most from'
       : 'Most attention to'
   element('facts').replaceChildren(
-    ...facts(page).flatMap(([term, value]) => [made('dt', term), made('dd', value)])
+    ...facts(page).flatMap(([term, value]) => {
+      const dt = made('dt', '')
+      dt.append(Object.assign(made('button', term), { type: 'button', className: 'term' }))
+      return [dt, made('dd', value)]
+    })
   )
   element('most').replaceChildren(
     ...topOf(row, 6).map(({ token, weight }) => {

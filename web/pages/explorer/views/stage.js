@@ -109,6 +109,21 @@ async function largestOfAll({ engine, store, query }) {
 }
 
 /**
+ * The largest weight on a patch that any head of the chosen layer gives for this query, where picture
+ * and heads end alike; 0 where not all maps are kept, or where one map stands alone.
+ * @param {Page} page
+ */
+async function largestOfLayer({ engine, store, query }) {
+  const { layer, view, score, reverse } = store.get(),
+    { heads, prefixTokens } = engine.shape
+  if (view === 'rollout' || score !== 'softmax' || layer === 'pool' || !engine.result.kept) return 0
+  const rows = await Promise.all(
+    Array.from({ length: heads }, (_, head) => engine.row({ layer, head, query: query(), reverse }))
+  )
+  return largestOf(rows.map((row) => largestOf(row.subarray(prefixTokens))))
+}
+
+/**
  * A patch with its numbers, in words.
  * @param {Page} page
  * @param {number} row
@@ -125,33 +140,44 @@ function cellName({ drawn }, row, column) {
 }
 
 /**
- * The scale of the row on the stage, or of its scores; all: the largest weight of all heads, or 0.
+ * The scale of the row on the stage, or of its scores; all: the largest weight of all heads that it
+ * stands for, or 0. Locked, it ends where it was locked; beside a matrix it ends where the matrix does.
  * @param {State} state
  * @param {Float32Array} row
  * @param {Float32Array | null} scores
  * @param {number} all
  * @param {Shape} shape
  */
-function scaleOfRow(state, row, scores, all, { prefixTokens, tokens }) {
+function scaleOfRow(
+  { scale, end, shown, view, score },
+  row,
+  scores,
+  all,
+  { prefixTokens, tokens }
+) {
   if (scores)
-    return (state.score === 'value' ? plainScale : signedScale)(
-      stageWords[state.score],
+    return (score === 'value' ? plainScale : signedScale)(
+      stageWords[score],
       reach(scores.subarray(prefixTokens))
     )
-  return makeScale(state.scale === 'all' && !all ? 'uniform' : state.scale, {
+  const largest = largestOf(row.subarray(prefixTokens)),
+    locked = view === 'rollout' ? 0 : end / tokens || shown
+  return makeScale(scale === 'all' && (view === 'rollout' || locked) ? 'uniform' : scale, {
     tokens,
-    largest: all || largestOf(row.subarray(prefixTokens))
+    largest: Math.max(all, largest),
+    locked,
+    beyond: largest
   })
 }
 
 /**
  * The row on the stage in words: note and caption.
- * @param {Parameters<typeof caption>[0] & {row: Float32Array}} said
+ * @param {Parameters<typeof caption>[0] & {row: Float32Array, out: boolean}} said
  * @param {Float32Array | null} scores
  * @param {string} stage
  */
 const wordsOf = (said, scores, stage) => ({
-  note: scores ? '' : elsewhere(said),
+  note: said.out ? 'this head is ablated' : scores ? '' : elsewhere(said),
   caption: scores ? scoreCaption({ ...said, row: scores, stage }) : caption(said)
 })
 
@@ -181,7 +207,17 @@ function drawnOf(page, result, row, all) {
       ? engine.row({ ...state, query: page.query(), of: result })
       : null
   const scale = scaleOfRow(state, row, scores, all, shape),
-    said = { row, where, token, prefix, columns, names, reverse, rollout }
+    said = {
+      row,
+      where,
+      token,
+      prefix,
+      columns,
+      names,
+      reverse,
+      rollout,
+      out: !rollout && (result.changes?.off ?? []).includes(`${layer}.${head}`)
+    }
   return {
     row,
     of: result,
@@ -222,7 +258,7 @@ function paint(page, drawn) {
   put(element('map'), raster)
   drawMarks(path, at.query, shape, state, token)
   drawBar(element('stage'), scale, table)
-  element('bar-label').textContent = scale.label
+  element('bar-label').textContent = scale.label + (state.end ? ', locked' : '')
   element('stage-title').textContent = drawn.title
   element('caption').textContent = drawn.caption
   element('elsewhere').textContent = drawn.note
@@ -240,6 +276,8 @@ const drawnBy = [
   'score',
   'style',
   'scale',
+  'end',
+  'shown',
   'strength',
   'view',
   'fusion',
@@ -260,7 +298,17 @@ function speak(text) {
 /** @param {Page} page */
 export function createStage(page) {
   const { store, engine } = page
-  let turn = 0
+  let turn = 0,
+    held = { place: '', most: 0 }
+
+  /* While a shape is dragged other heads are not computed: the scale keeps its end. */
+  async function largest() {
+    const { scale, layer, head, query, hover } = store.get(),
+      place = `${layer} ${head} ${hover ?? query}`,
+      most = await (scale === 'all' ? largestOfAll(page) : largestOfLayer(page))
+    if (engine.result?.kept || held.place !== place) held = { place, most }
+    return held.most
+  }
   const grid = createGrid(element('patches'), {
     name: (row, column) => cellName(page, row, column),
     /**
@@ -283,7 +331,7 @@ export function createStage(page) {
     if (!engine.result) return
     const mine = ++turn,
       { result } = engine,
-      [row, all] = await Promise.all([weightsOf(page), largestOfAll(page)])
+      [row, all] = await Promise.all([weightsOf(page), largest()])
     if (mine !== turn || !engine.result) return // a newer one is on its way, or a new model, not run yet
     const drawn = drawnOf(page, result, row, all),
       { scores, scale, table } = drawn,

@@ -1,0 +1,131 @@
+/* What the menus Display and Save have. Each is made when it is opened for the first time, and
+ * follows the state from then on. */
+import { overlayStyles } from '../../plot/overlay.js'
+import { scaleKinds } from '../../plot/scale.js'
+import { keep } from '../../shared/page_settings.js'
+import { scoreStages } from '../../shared/scores.js'
+import { actions } from '../save/save_actions.js'
+/** @import {Page, Store} from '../../../types/pages.js' */
+
+/** @type {<Id extends string>(id: Id) => ElementOf<Id>} */
+const element = (id) => document.getElementById(id)
+
+const colours = {
+  cividis: 'Cividis',
+  viridis: 'Viridis',
+  magma: 'Magma',
+  inferno: 'Inferno',
+  grey: 'Grey'
+}
+
+const displayMarkup = `<div class="controls">
+  <label>Scale <select id="scale"></select></label>
+  <label>Stage <select id="score"></select></label>
+  <label>Style <select id="style"></select></label>
+  <label>Colours <select id="colours"></select></label>
+  <label>Strength <input type="range" id="strength" min="0" max="1" step="0.05"></label>
+  <label class="check"><input type="checkbox" id="lock"> Lock the end</label></div>
+  <p class="hint" id="display-said"></p>`
+
+const saveMarkup = `<div class="even four">
+  <span class="joined wide"><button type="button" id="save-png">PNG</button><select id="png-times" aria-label="Size of the PNG"><option value="1">1×</option><option value="2" selected>2×</option><option value="3">3×</option><option value="4">4×</option></select></span>
+  <button type="button" id="save-svg">SVG</button><button type="button" id="save-csv">CSV</button><button type="button" id="save-json">JSON</button>
+  <button type="button" id="save-npy" title="The maps alone, without their source">.npy</button><button type="button" id="save-npz" title="Maps, image, grid and source">.npz</button><button type="button" id="save-session">Session</button>
+  <button type="button" id="save-safetensors" class="wide">.safetensors</button></div>
+  <p class="hint">PNG and SVG: the figure. CSV and JSON: the numbers. The others: all maps. A session opens again here.</p>`
+
+/** What the scales mean, in one sentence each. */
+const scaleWords = /** @type {Record<string, string>} */ ({
+  uniform: '1 × uniform is what every token would get if attention were equal.',
+  share: 'The share of the row’s attention: all shares of a row sum to 100 %.',
+  log: 'Powers of ten of × uniform, so that small weights are seen too.',
+  own: 'Each map has its own end: colours of different maps do not compare.',
+  all: 'The end is the largest weight that any head gives for this query.'
+})
+const stageSentences = /** @type {Record<string, string>} */ ({
+  softmax: 'Softmax: the weights, after normalisation.',
+  masked: 'The scores that softmax saw.',
+  scaled: 'q·k / √D, before masks.',
+  raw: 'q·k, before the scale.',
+  value: 'Weight × length of the value that is passed on.'
+})
+
+/**
+ * @param {HTMLSelectElement} select
+ * @param {Record<string, string>} options
+ */
+const fill = (select, options) =>
+  select.replaceChildren(...Object.entries(options).map(([key, text]) => new Option(text, key)))
+
+/** @param {Page} page */
+function showDisplay({ engine, store }) {
+  const state = store.get(),
+    pooled = state.layer === 'pool'
+  for (const id of /** @type {const} */ (['style', 'scale', 'score', 'strength', 'colours']))
+    element(id).value = String(state[id])
+  element('lock').checked = state.end > 0
+  element('score').disabled =
+    pooled || state.view === 'rollout' || Boolean(engine.result && !engine.scored())
+  element('scale').disabled = state.score !== 'softmax' && !element('score').disabled
+  element('lock').disabled = element('scale').disabled || state.scale === 'own'
+  element('display-said').textContent =
+    `${scaleWords[state.scale]} ${stageSentences[state.score]} Locked, the scale keeps its end for picture, heads and matrix.`
+}
+
+/**
+ * Locks the end where it is, in times uniform, or frees it; this browser remembers it.
+ * @param {Page} page
+ * @param {boolean} on
+ */
+export function lockScale({ drawn, store }, on = !store.get().end) {
+  const { scale, shape } = drawn,
+    end =
+      on && !scale.numbers && scale.kind !== 'own'
+        ? Math.ceil(scale.end * shape.tokens * 100) / 100
+        : 0
+  store.set({ end })
+  keep('end', String(end))
+}
+
+/** @param {Page} page */
+function connectDisplay(page) {
+  const { store } = page
+  for (const id of /** @type {const} */ (['style', 'scale', 'score', 'colours']))
+    element(id).addEventListener('change', ({ target }) =>
+      store.set({ [id]: /** @type {HTMLSelectElement} */ (target).value })
+    )
+  element('strength').addEventListener('input', ({ target }) =>
+    store.set({ strength: Number(target.value) })
+  )
+  element('lock').addEventListener('change', ({ target }) =>
+    lockScale(page, /** @type {HTMLInputElement} */ (target).checked)
+  )
+}
+
+/**
+ * @param {Page} page
+ * @param {HTMLElement} menu
+ */
+export function display(page, menu) {
+  menu.insertAdjacentHTML('beforeend', displayMarkup)
+  fill(element('style'), overlayStyles)
+  fill(element('scale'), scaleKinds)
+  fill(element('score'), scoreStages)
+  fill(element('colours'), colours)
+  connectDisplay(page)
+  page.store.on(
+    ['style', 'scale', 'end', 'score', 'strength', 'colours', 'ran', 'view', 'layer'],
+    () => showDisplay(page)
+  )
+  showDisplay(page)
+}
+
+/**
+ * @param {Page} page
+ * @param {HTMLElement} menu
+ */
+export function save(page, menu) {
+  menu.insertAdjacentHTML('beforeend', saveMarkup)
+  for (const button of menu.querySelectorAll('button'))
+    button.addEventListener('click', () => actions[button.id](page).catch(page.showError))
+}
