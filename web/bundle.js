@@ -9,7 +9,9 @@ import { basename, dirname, join, relative, resolve } from 'node:path'
 import { esbuild, options } from './minify.js'
 /** @import {Metafile, Plugin} from 'esbuild' */
 
-const inNode = /^export const inNode =\n.*$/m
+/* Constants of the library's host.js that are names from outside here: pages never run in Node, and
+ * the library's files are of their own origin. */
+const fixed = { inNode: 'false', inPages: 'true' }
 
 /**
  * @param {string} plain
@@ -18,14 +20,20 @@ const inNode = /^export const inNode =\n.*$/m
 const isLibrary = (plain, path) => path.startsWith(join(plain, 'heed/'))
 
 /**
- * A script of the library to which `inNode` is a name from outside.
+ * A script of the library to which the fixed names are from outside.
  * @param {string} file
  * @param {string} text
  */
-function withoutNode(file, text) {
-  if (basename(file) === 'host.js' && !inNode.test(text))
-    throw new Error(`${file} does not say whether it is in Node`)
-  return text.replace(inNode, '').replace(/^(import \{[^}]*)\binNode\b,?\s?/m, '$1')
+function withFixed(file, text) {
+  for (const name of Object.keys(fixed)) {
+    const said = new RegExp(`^export const ${name} =[^]*?\\n\\n`, 'm')
+    if (basename(file) === 'host.js' && !said.test(text))
+      throw new Error(`${file} does not say what ${name} is`)
+    text = text
+      .replace(said, '')
+      .replace(new RegExp(`^(import \\{[^}]*)\\b${name}\\b,?\\s?`, 'm'), '$1')
+  }
+  return text
 }
 
 /**
@@ -43,8 +51,7 @@ const withPictures = (text) => {
 
 /**
  * The library as pages take it: files that it finds beside its own are in the folder `to` here, and
- * pages never run in Node. There `inNode` is a name that build() defines, so that what the library
- * has for Node is left out.
+ * build() defines the fixed names, so that what the library has for Node and for others is left out.
  * @param {string} plain
  * @param {string} to
  * @returns {Plugin}
@@ -55,7 +62,7 @@ const inPages = (plain, to) => ({
     build.onLoad({ filter: /\.js$/ }, async ({ path }) =>
       isLibrary(plain, path)
         ? {
-            contents: withPictures(withoutNode(path, await readFile(path, 'utf8'))).replace(
+            contents: withPictures(withFixed(path, await readFile(path, 'utf8'))).replace(
               /new URL\('\.\.?\//g,
               `new URL('${to}`
             )
@@ -184,7 +191,7 @@ function build(
     entryNames: names,
     chunkNames: '[name]-[hash]',
     plugins: [...plugins, inPages(plain, library)],
-    define: { inNode: 'false' },
+    define: fixed,
     metafile: true,
     absWorkingDir: plain,
     logLevel: 'warning'

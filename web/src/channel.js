@@ -1,7 +1,7 @@
 /* How a client reaches an engine: in the same thread, or in a worker by messages. Both:
  * call(method, args, options, transfer) and close(). */
 import { HeedError, asHeed, cancelled, closed } from './error.js'
-import { inNode, wrapBrowserWorker, wrapNodeWorker } from './host.js'
+import { inNode, inPages, shimmed, wrapBrowserWorker, wrapNodeWorker } from './host.js'
 /** @import {CallOptions, Progress} from './index.js' */
 /**
  * @import {
@@ -35,20 +35,44 @@ export async function directChannel(options) {
   }
 }
 
+/** @param {string | URL | undefined} base */
+const start = (base) =>
+  base
+    ? new Worker(new URL('worker.js', base), { type: 'module' })
+    : new Worker(new URL('./worker.js', import.meta.url), { type: 'module' })
+
 /**
  * @param {string | URL | undefined} base
  * @returns {Promise<WorkerHandle<Answer>>}
  */
-async function startWorker(base) {
-  const url = base ? new URL('worker.js', base) : undefined
-  return inNode
-    ? await wrapNodeWorker(url ?? new URL('./worker.js', import.meta.url), 'heed')
-    : wrapBrowserWorker(
-        url
-          ? new Worker(url, { type: 'module' })
-          : new Worker(new URL('./worker.js', import.meta.url), { type: 'module' })
+const startWorker = async (base) =>
+  inNode
+    ? wrapNodeWorker(
+        base ? new URL('worker.js', base) : new URL('./worker.js', import.meta.url),
+        'heed'
       )
-}
+    : wrapBrowserWorker(
+        inPages
+          ? start(base)
+          : shimmed(() => start(base), new URL('worker.js', base || import.meta.url))
+      )
+
+/**
+ * Its calls are rejected, once cancelled, as others of the platform are.
+ * @param {Channel} channel
+ * @returns {Channel}
+ */
+export const abortable = (channel) => ({
+  ...channel,
+  call: (...args) =>
+    channel.call(...args).catch((error) => {
+      if (error.status === 'CANCELLED') {
+        error.name = 'AbortError'
+        error.cause = args[2]?.signal?.reason
+      }
+      throw error
+    })
+})
 
 /**
  * Tells the worker once the signal fires: by a flag where memory is shared, and by a message.

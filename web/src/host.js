@@ -6,6 +6,9 @@
 export const inNode =
   typeof process === 'object' && !!process.versions?.node && process.type !== 'renderer'
 
+/** The pages' own copy, from whose bundle is left out what only other users of the library need. */
+export const inPages = /** @type {boolean} */ (false)
+
 /**
  * A built-in module of Node; the name is put together here so that bundlers for browsers leave it
  * alone.
@@ -93,6 +96,21 @@ export function wrapBrowserWorker(worker) {
       worker.postMessage(message, /** @type {Transferable[]} */ (transfer)),
     terminate: () => worker.terminate(),
     hold() {}
+  }
+}
+
+/**
+ * A module worker that start() gives. A browser starts none whose script is of another origin, as on a CDN; a script of
+ * the page's own origin that imports it does. A policy may forbid that one.
+ * @param {() => Worker} start with a literal address, which bundlers find
+ * @param {string | URL} script that address
+ */
+export function shimmed(start, script) {
+  try {
+    return start()
+  } catch {
+    const shim = new Blob([`import ${JSON.stringify(String(script))}`], { type: 'text/javascript' })
+    return new Worker(URL.createObjectURL(shim), { type: 'module' })
   }
 }
 

@@ -11,10 +11,11 @@
  * and a column is a key. Every returned array is a copy; none points into WASM memory.
  *
  * Errors: every failure is a HeedError. Its message is one sentence: where, what is wrong
- * (found ..., expected ...). A cancelled call has the status 'CANCELLED'.
+ * (found ..., expected ...). A cancelled call has the status 'CANCELLED' and the name 'AbortError'; its
+ * cause is signal.reason.
  *
  * Arguments: every function validates its arguments first and converts none. These are
- * 'INVALID_ARGUMENT': an unknown option, a value of the wrong kind and a missing option that is
+ * 'INVALID_ARGUMENT': an unknown option (the sentence names the nearest known one), a value of the wrong kind and a missing option that is
  * required. NaN, null, a fraction and a string are of the wrong kind where an integer is expected.
  * An option that is undefined counts as absent. Functions that return a promise reject it.
  * createSession rejects `ready`; it throws only when the model is closed. */
@@ -35,7 +36,8 @@ export type Status =
   | 'INTERNAL'
 
 export class HeedError extends Error {
-  readonly name: 'HeedError'
+  /** 'AbortError' of a cancelled call, whose `cause` is the reason of its signal. */
+  readonly name: 'HeedError' | 'AbortError'
   readonly status: Status
   constructor(status: Status, message: string)
 }
@@ -64,7 +66,9 @@ export interface RuntimeOptions {
    * rounds a multiply-add once. 'simd': no relaxed SIMD. 'none': the scalar module. */
   simd?: 'auto' | 'simd' | 'none'
   /** Runs in a module worker instead of the calling thread. Default: true in a browser's window,
-   * false in Node and in workers. */
+   * false in Node and in workers. A package of another origin, such as a CDN's, has its worker
+   * started by a script of the page's origin, a blob: address. Without `true`, where no worker
+   * starts, the runtime runs in the calling thread, and `info.why` has the reason. */
   worker?: boolean
   /** Address of the folder with the .wasm files, worker.js and thread.js. Default: the folder of
    * index.js. */

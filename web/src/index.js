@@ -1,12 +1,12 @@
 /* heed for JavaScript; see index.d.ts for what everything is. Objects here only name what lives in
  * the engine. */
-import { directChannel, workerChannel } from './channel.js'
+import { abortable, directChannel, workerChannel } from './channel.js'
 import { HeedError, asHeed, closed } from './error.js'
-import { inNode } from './host.js'
+import { inNode, inPages } from './host.js'
 import { describeFiles } from './files.js'
 import { address, argument, checked, tokenOf } from './options.js'
 import { describeInput } from './picture.js'
-/** @import {CallEngine, Channel, EngineCall, MethodName, Methods} from '../types/library.js' */
+/** @import {CallEngine, Channel, EngineCall, EngineOptions, MethodName, Methods} from '../types/library.js' */
 /**
  * @import {
  *   CallOptions, ColormapName, ImageInput, ModelInfo, ModelSource, RunOptions, RuntimeOptions,
@@ -33,16 +33,34 @@ export async function createRuntime(options) {
     worker = !inNode && typeof window !== 'undefined',
     base
   } = checked('createRuntime', options)
-  const channel = await (worker ? workerChannel : directChannel)({
+  const wanted = {
     threads,
     simd,
     base: /** @type {URL | undefined} */ (
       base !== undefined && address('createRuntime', 'base', base)
     )
-  }).catch((error) => {
+  }
+  const channel = await (worker ? workerChannel : directChannel)(wanted).catch((error) => {
+    if (!inPages && worker && !options?.worker) return withoutWorker(wanted, error)
     throw asHeed('createRuntime', error)
   })
-  return new Runtime(channel, worker)
+  return new Runtime(inPages ? channel : abortable(channel), worker)
+}
+
+/**
+ * In the calling thread, where the error is of a worker whose script did not start.
+ * @param {EngineOptions} wanted
+ * @param {unknown} error
+ * @returns {Promise<Channel>}
+ */
+async function withoutWorker(wanted, error) {
+  const { message } = asHeed('worker', error)
+  if (!message.startsWith('worker:')) throw error
+  const channel = await directChannel(wanted).catch((error) => {
+    throw asHeed('createRuntime', error)
+  })
+  const why = `${channel.info.why}; in the page's thread: the worker could not start (found "${message}")`
+  return { ...channel, info: { ...channel.info, why, worker: false } }
 }
 
 class Runtime {
@@ -54,7 +72,7 @@ class Runtime {
    */
   constructor(channel, worker) {
     this.#channel = channel
-    this.info = Object.freeze({ ...channel.info, worker })
+    this.info = Object.freeze({ worker, ...channel.info })
   }
 
   /**

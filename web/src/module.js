@@ -1,6 +1,15 @@
 /* Which WebAssembly module to take, and how to start it, alone or with threads. */
 import { HeedError } from './error.js'
-import { compile, countCores, inNode, mayWait, wrapBrowserWorker, wrapNodeWorker } from './host.js'
+import {
+  compile,
+  countCores,
+  inNode,
+  inPages,
+  mayWait,
+  shimmed,
+  wrapBrowserWorker,
+  wrapNodeWorker
+} from './host.js'
 /**
  * @import {
  *   EngineOptions, Instance, Instantiate, ModuleExports, ModuleHost, StartedModule,
@@ -48,7 +57,6 @@ const zero = [65, 0, 253, 15] // (i8x16.splat (i32.const 0))
 const takesSimd = () => takes(...zero, 253, 98) // i8x16.popcnt
 const takesRelaxed = () => takes(...zero, ...zero, ...zero, 253, 133, 2) // f32x4.relaxed_madd
 const threadsMost = 16
-const pageBytes = 65536
 const stackBytes = 262144
 
 /**
@@ -97,6 +105,12 @@ export async function chooseThreads(wanted, simd) {
     : one('this machine has one core')
 }
 
+/** @param {string | URL | undefined} base */
+const startScript = (base) =>
+  base
+    ? new Worker(new URL('thread.js', base), { type: 'module' })
+    : new Worker(new URL('./thread.js', import.meta.url), { type: 'module' })
+
 /**
  * A thread that is starting; it joins once it gets its message. A browser tells at once when its
  * script does not load.
@@ -104,13 +118,15 @@ export async function chooseThreads(wanted, simd) {
  * @returns {Promise<StartingThread>}
  */
 async function startThread(base) {
-  const url = base ? new URL('thread.js', base) : undefined
   const worker = inNode
-    ? await wrapNodeWorker(url ?? new URL('./thread.js', import.meta.url), 'heed thread')
+    ? await wrapNodeWorker(
+        base ? new URL('thread.js', base) : new URL('./thread.js', import.meta.url),
+        'heed thread'
+      )
     : wrapBrowserWorker(
-        url
-          ? new Worker(url, { type: 'module' })
-          : new Worker(new URL('./thread.js', import.meta.url), { type: 'module' })
+        inPages
+          ? startScript(base)
+          : shimmed(() => startScript(base), new URL('thread.js', base || import.meta.url))
       )
   const joined = new Promise((/** @type {(value?: undefined) => void} */ resolve, reject) =>
     worker.listen((reply) => (reply === 'ready' ? resolve() : reject(new Error(reply))), reject)
@@ -199,7 +215,11 @@ async function startFile(file, host, info, base) {
     const module = await compile(file)
     const memory =
       threads > 1
-        ? new WebAssembly.Memory({ initial: 1048576 / pageBytes, maximum: 65536, shared: true })
+        ? new WebAssembly.Memory({
+            initial: 16 /* pages of 64 KiB */,
+            maximum: 65536,
+            shared: true
+          })
         : undefined
     const exports = await instantiate(module, host, memory),
       web = create(exports, threads)

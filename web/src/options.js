@@ -2,6 +2,7 @@
  * it. Nothing is converted, and nothing is looked up in a prototype. How many layers, heads and
  * tokens there are is for the module to say. */
 import { HeedError, said } from './error.js'
+import { inPages } from './host.js'
 /** @import {Rule} from '../types/library.js' */
 /** @import {SessionInfo} from './index.js' */
 
@@ -99,6 +100,26 @@ export function argument(where, what, value, allowed) {
 }
 
 /**
+ * The names of options, and which of them an unknown one may stand for: half of their pairs of letters
+ * are the same.
+ * @param {string[]} names
+ * @param {string} given
+ */
+function expected(names, given) {
+  const all = names.join(', ')
+  if (names.includes(given)) return all
+  const pairs = (/** @type {string} */ name) =>
+      new Set(Array.from(name, (letter, i) => (letter + (name[i + 1] ?? '')).toLowerCase())),
+    own = pairs(given),
+    alike = (/** @type {string} */ name) => {
+      const those = [...pairs(name)]
+      return (2 * those.filter((pair) => own.has(pair)).length) / (those.length + own.size)
+    },
+    [nearest] = [...names].sort((a, b) => alike(b) - alike(a))
+  return alike(nearest) >= 0.5 ? `${nearest}; all are ${all}` : all
+}
+
+/**
  * A copy of the options that the function `where` was given, where each is in its line and fits,
  * and none of those needed is missing; else throws INVALID_ARGUMENT.
  * @template {object} Options
@@ -116,7 +137,14 @@ export function checked(where, given = /** @type {Options} */ ({}), ...needed) {
     ),
     options = /** @type {any} */ ({}) // Options, once all of them are in it
   for (const [what, value] of Object.entries(argument(where, 'the argument', given, 'Options'))) {
-    argument(where, 'the option', what, [...rules.keys()].join('|'))
+    argument(
+      where,
+      'the option',
+      what,
+      inPages
+        ? [...rules.keys()].join('|')
+        : [[expected([...rules.keys()], what), () => rules.has(what)]]
+    )
     if (value !== undefined)
       options[what] = tables[what]
         ? checked(what, value)

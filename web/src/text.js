@@ -1,7 +1,7 @@
 /* Texts beside images: the text tower of a model of both, with its tokenizer; see text.d.ts. An entry
  * of its own, so that what needs no text does not load it. The engine runs heed-text.wasm, or another
  * level of it, in the place of heed.wasm; definitions over arrays are those of heed-explain.wasm. */
-import { directChannel, workerChannel } from './channel.js'
+import { abortable, directChannel, workerChannel } from './channel.js'
 import { HeedError, asHeed, closed } from './error.js'
 import { describeFiles } from './files.js'
 import { inNode, readOwn } from './host.js'
@@ -141,14 +141,15 @@ export async function loadTexts(source, options) {
         : findTokenizer(files)
       ).then((found) => openTokenizer(found, base))
     ]),
-    channel = await (worker ? workerChannel : directChannel)({
+    opened = await (worker ? workerChannel : directChannel)({
       threads,
       simd,
       base,
       modules: modules(base)
     }).catch((error) => {
       throw asHeed('loadTexts', error)
-    })
+    }),
+    channel = abortable(opened)
   try {
     const ofModel = files.filter(([name]) => !ofTokenizer.test(name))
     return new Texts(

@@ -549,3 +549,62 @@ test('what a caller changes after the call is not what is asked for', async () =
   Object.assign(at, { layer: 99, query: null })
   assert.ok(sameBits(await asked, attention[1].slice((2 * 197 + 16) * 197, (2 * 197 + 17) * 197)))
 })
+
+test('of an unknown option the nearest known one is named', async () => {
+  const { session, runtime } = opened.direct
+  /** @param {Promise<unknown>} promise */
+  const said = (promise) =>
+    promise.then(
+      () => 'nothing',
+      (error) => error.message
+    )
+  assert.equal(
+    await said(session.attention({ layer: 0, head: 0, querry: 1 })),
+    'attention: the option is not valid (found "querry", expected query; all are layer, head, query, batch)'
+  )
+  for (const [asked, nearest] of [
+    [() => createRuntime(/** @type {any} */ ({ thread: 1 })), 'threads'],
+    [() => runtime.loadModel(demoModel, { onprogress: act }), 'onProgress'],
+    [() => session.rollout({ layercount: 2 }), 'layerCount'],
+    [() => session.run(picture, { Fit: 'whole' }), 'fit']
+  ])
+    assert.match(
+      await said(/** @type {any} */ (asked)()),
+      new RegExp(`expected ${nearest}; all are `)
+    )
+  assert.match(
+    await said(createRuntime(/** @type {any} */ ({ xyz: 1 }))),
+    /expected threads, simd,/
+  )
+})
+
+inBoth(
+  'who cancels gets an AbortError with the reason given',
+  async (/** @type {any} */ { session, model, runtime }) => {
+    const reason = new Error('the user has left'),
+      over = AbortSignal.abort(reason),
+      usual = AbortSignal.abort()
+    for (const signal of [over, usual])
+      for (const ask of [
+        () => session.run(picture, { signal }),
+        () => runtime.loadModel(demoModel, { signal }),
+        () => model.createSession({ signal }).ready
+      ])
+        await assert.rejects(
+          ask,
+          (error) =>
+            error instanceof HeedError &&
+            error.name === 'AbortError' &&
+            error.status === 'CANCELLED' &&
+            error.cause === signal.reason,
+          String(ask)
+        )
+    const controller = new AbortController(),
+      onProgress = () => controller.abort(reason)
+    await assert.rejects(session.run(picture, { signal: controller.signal, onProgress }), {
+      name: 'AbortError',
+      cause: reason
+    })
+    await session.run(picture) // the session lives
+  }
+)

@@ -59,7 +59,7 @@ after(() => {
  * @param {RegExp | string} message
  */
 const fails = (status, message) => (/** @type {any} */ error) => {
-  assert.equal(error.name, 'HeedError')
+  assert.equal(error.name, status === 'CANCELLED' ? 'AbortError' : 'HeedError')
   assert.equal(error.status, status, error.message)
   if (typeof message === 'string') assert.equal(error.message, message)
   else assert.match(error.message, message)

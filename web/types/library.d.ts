@@ -25,7 +25,7 @@ export interface EngineOptions extends Omit<RuntimeOptions, 'worker'> {
   /** Addresses of modules that take the place of those by these names. */
   modules?: Record<string, string>
 }
-export type EngineInfo = Omit<RuntimeInfo, 'worker'>
+export type EngineInfo = Omit<RuntimeInfo, 'worker'> & { worker?: boolean }
 
 /** How a running method reports progress and learns that it is cancelled. `watched`: somebody
  * listens to either. */
