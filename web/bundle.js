@@ -19,6 +19,9 @@ const fixed = { inNode: 'false', inPages: 'true' }
  */
 const isLibrary = (plain, path) => path.startsWith(join(plain, 'heed/'))
 
+/* What index.js has for those who want one call; pages have the objects. */
+const oneCall = /^\/\*\* @type \{typeof import\('\.\/look\.js'\)\.\w+\} \*\/\nexport const .*\n/gm
+
 /**
  * A script of the library to which the fixed names are from outside.
  * @param {string} file
@@ -62,10 +65,9 @@ const inPages = (plain, to) => ({
     build.onLoad({ filter: /\.js$/ }, async ({ path }) =>
       isLibrary(plain, path)
         ? {
-            contents: withPictures(withFixed(path, await readFile(path, 'utf8'))).replace(
-              /new URL\('\.\.?\//g,
-              `new URL('${to}`
-            )
+            contents: withPictures(withFixed(path, await readFile(path, 'utf8')))
+              .replace(oneCall, '')
+              .replace(/new URL\('\.\.?\//g, `new URL('${to}`)
           }
         : undefined
     )

@@ -2,7 +2,8 @@
  * ask for it, minified, and what they share as chunks; without the lines in which the pattern is found. Where
  * esbuild is not installed, all scripts beside the entries as they are written. */
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
-import { dirname, join, relative } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { esbuild, options, readScript } from './minify.js'
 
@@ -20,6 +21,42 @@ const withoutLines = {
     }))
 }
 
+/* The element is a page's file, which finds the library and its plots beside itself. */
+const element = join(dirname(fileURLToPath(import.meta.url)), 'pages/attention-map.js'),
+  source = dirname(entries[0])
+
+/** @type {import('esbuild').Plugin} */
+const withElement = {
+  name: 'with-element',
+  setup(build) {
+    build.onResolve({ filter: /^\.\.\/attention-map\.js$/ }, () => ({
+      path: element,
+      sideEffects: true
+    }))
+    /* an entry, which finds its module from its own folder: not to be part of a chunk */
+    build.onResolve({ filter: /^\.\/explain\/index\.js$/ }, ({ path, kind }) =>
+      kind === 'dynamic-import' ? { path, external: true } : undefined
+    )
+    build.onResolve({ filter: /^\.\/(heed|plot)\// }, ({ path, importer }) =>
+      importer === element
+        ? {
+            path: resolve(
+              source,
+              path.startsWith('./heed/') ? path.replace('heed/', '') : `.${path}`
+            )
+          }
+        : undefined
+    )
+  }
+}
+
+/**
+ * A script as it is written, which lies beside plot/ in the package.
+ * @param {string} text
+ */
+const besidePlot = (text) =>
+  text.replace(/'\.\.\/(?=plot\/|attention-map)/g, "'./").replace(/'\.\/heed\//g, "'./")
+
 /**
  * With the comments that other bundlers read and esbuild leaves out: a built-in module of Node is
  * none of the package's.
@@ -32,9 +69,18 @@ const forBundlers = (text) =>
 async function asWritten() {
   const folder = dirname(entries[0]),
     names = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.js'))
-  return Promise.all(
-    names.map(async (name) => [name, await readScript(join(folder, name), without)])
+  const scripts = await Promise.all(
+    names.map(
+      async (name) =>
+        /** @type {[string, string]} */ ([
+          name,
+          besidePlot(await readScript(join(folder, name), without))
+        ])
+    )
   )
+  return names.includes('element.js')
+    ? [...scripts, ['attention-map.js', besidePlot(await readScript(element, without))]]
+    : scripts
 }
 
 /**
@@ -49,7 +95,8 @@ async function bundled({ build }) {
     bundle: true,
     splitting: true,
     write: false,
-    plugins: [withoutLines],
+    plugins: [withElement, withoutLines],
+    external: ['react', 'heed/*'],
     logLevel: 'warning'
   })
   return outputFiles.map(({ path, text }) => [relative(out, path), forBundlers(text)])

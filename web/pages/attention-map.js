@@ -1,5 +1,6 @@
-/* <attention-map>: one map over a picture, for other pages. Attributes: image (a picture of the
- * same origin) or scene (a drawn one, by its seed), model (a folder; none = the demo), view
+/* <attention-map>: one map over a picture, for other pages. Attributes: src or image (a picture's
+ * address, of another origin where that allows it by CORS) or scene (a drawn one, by its seed), model
+ * (a folder's address, likewise; none = the demo), view
  * ("overlay", "map" without the picture, "rollout" of all layers), layer, head ("mean" or a
  * number), query ("row,column" or "cls"), colours. Events: "drawn", with the row of weights as
  * detail; "pick", with the row and column of the patch that was pressed; "error". Styles:
@@ -72,7 +73,7 @@ async function fetched(address) {
 
 /** @param {AttentionMap} element */
 async function pictureOf(element) {
-  const address = element.getAttribute('image')
+  const address = element.getAttribute('src') ?? element.getAttribute('image')
   if (address) {
     const blob = await fetched(address)
     return createImageBitmap(blob, {
@@ -95,6 +96,7 @@ async function pictureOf(element) {
 class AttentionMap extends HTMLElement {
   static observedAttributes = [
     'scene',
+    'src',
     'image',
     'model',
     'view',
@@ -312,4 +314,4 @@ class AttentionMap extends HTMLElement {
   }
 }
 
-customElements.define('attention-map', AttentionMap)
+if (!customElements.get('attention-map')) customElements.define('attention-map', AttentionMap)

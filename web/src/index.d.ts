@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" />
 /* heed for JavaScript: the C runtime as a WebAssembly module. The objects mirror heed.h: a runtime
  * (context and backend), a model, a session.
  *
@@ -19,6 +20,18 @@
  * required. NaN, null, a fraction and a string are of the wrong kind where an integer is expected.
  * An option that is undefined counts as absent. Functions that return a promise reject it.
  * createSession rejects `ready`; it throws only when the model is closed. */
+
+export { look, release } from './look.js'
+export type {
+  Classified,
+  DrawOptions,
+  LookDecoded,
+  LookImage,
+  LookMap,
+  LookOptions,
+  LookResult,
+  MapChoice
+} from './look.js'
 
 /** The names of heed_status in heed.h. */
 export type Status =

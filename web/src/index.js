@@ -23,6 +23,12 @@ export const sceneColours = Object.freeze(
   'red orange yellow green teal blue purple pink'.split(' ')
 )
 
+/** @type {typeof import('./look.js').look} */
+export const look = async (...given) => (await import('./look.js')).look(...given)
+
+/** @type {typeof import('./look.js').release} */
+export const release = async () => (await import('./look.js')).release()
+
 const dispose = Symbol.dispose ?? Symbol.for('Symbol.dispose')
 
 /** @param {RuntimeOptions} [options] */

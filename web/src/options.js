@@ -100,7 +100,7 @@ export function argument(where, what, value, allowed) {
 }
 
 /**
- * The names of options, and which of them an unknown one may stand for: half of their pairs of letters
+ * The names of options, and which of them an unknown one may stand for: two in five of their pairs of letters
  * are the same.
  * @param {string[]} names
  * @param {string} given
@@ -116,7 +116,7 @@ function expected(names, given) {
       return (2 * those.filter((pair) => own.has(pair)).length) / (those.length + own.size)
     },
     [nearest] = [...names].sort((a, b) => alike(b) - alike(a))
-  return alike(nearest) >= 0.5 ? `${nearest}; all are ${all}` : all
+  return alike(nearest) >= 0.4 ? `${nearest}; all are ${all}` : all
 }
 
 /**

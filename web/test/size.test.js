@@ -1,7 +1,7 @@
 /* The package's size: these limits are gates. Figures and how they came about: web/README.md. */
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join, relative } from 'node:path'
 import test from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { packageFolder } from './package.js'
@@ -26,18 +26,56 @@ function fits(name, bytes, rawLimit, gzipLimit) {
 for (const name of readdirSync(packageFolder).filter((name) => name.endsWith('.wasm')))
   test(name, () => fits(name, readFileSync(join(packageFolder, name)), 163840, 65536))
 
-/* Scripts that few pages load, with the first call that needs them. */
-const later = /^(case|colours|demo|folder|int8|maps|pickle|prepare|scene|text|tokenizer)[-.]/,
-  scripts = readdirSync(packageFolder).filter((name) => name.endsWith('.js'))
+/**
+ * A script with what it imports from the start.
+ * @param {string} name
+ * @param {Set<string>} [found]
+ */
+function importsOf(name, found = new Set()) {
+  if (found.has(name)) return found
+  found.add(name)
+  for (const [, other] of readFileSync(join(packageFolder, name), 'utf8').matchAll(
+    /(?:\bfrom|\bimport)\s*["']\.\/([^"']+)["']/g
+  ))
+    importsOf(other, found)
+  return found
+}
 
-for (const name of scripts.filter((name) => later.test(name))) {
-  const [raw, gzip] = name.startsWith('text.') ? [9216, 4096] : [3072, 1024]
+/* What createRuntime and a run load; the rest are scripts that few pages load, with the first call that
+ * needs them: entries of their own, and what these share. */
+const scripts = readdirSync(packageFolder).filter((name) => name.endsWith('.js')),
+  first = new Set(
+    ['index.js', 'engine.js', 'worker.js', 'thread.js'].flatMap((name) => [...importsOf(name)])
+  ),
+  /** @type {Record<string, [raw: number, gzip: number]>} */
+  limits = {
+    text: [9216, 4096],
+    look: [8192, 3584],
+    element: [8192, 3072],
+    chunk: [6144, 2816]
+  }
+
+for (const name of scripts.filter((name) => !first.has(name))) {
+  const [raw, gzip] = limits[name.split(/[-.]/)[0]] ?? [3072, 1024]
   test(name, () => fits(name, readFileSync(join(packageFolder, name)), raw, gzip))
 }
 
-test('all other JavaScript, as one bundle', () => {
-  const files = scripts
-    .filter((name) => !later.test(name))
-    .map((name) => readFileSync(join(packageFolder, name)))
+test('all JavaScript that a run loads, as one bundle', () => {
+  assert.ok(first.size > 6, 'index.js imports chunks')
+  const files = [...first].map((name) => readFileSync(join(packageFolder, name)))
   fits('JavaScript', Buffer.concat(files), 40960, 13312)
+})
+
+/* What nobody loads who does not ask for it: modules of other kinds, the demo model, cases. */
+const optional = /^(demo|heed-(int8|text|tokenizer|pickle|scene|check)\b)/
+
+test('unpacked, without optional modules: at most 1 MB', () => {
+  const names = readdirSync(packageFolder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+  const bytes = (/** @type {string[]} */ of) =>
+      of.reduce((sum, name) => sum + statSync(name).size, 0),
+    own = bytes(names.filter((name) => !optional.test(relative(packageFolder, name))))
+  console.log(`unpacked: ${own} bytes, ${bytes(names)} with optional modules and the demo model`)
+  assert.ok(own <= 1e6, `${own} bytes`)
 })

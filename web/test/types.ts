@@ -9,6 +9,11 @@ import {
 } from 'heed'
 import { demoModel } from 'heed/demo'
 import { loadExplain, type AttentionChanges } from 'heed/explain'
+import 'heed/element'
+import { look, release, type Classified, type LookResult } from 'heed/look'
+import { AttentionMap, useLook } from 'heed/react'
+import { look as lookHere } from 'heed'
+import module from 'heed/heed.wasm'
 import { heat, makeScale, massShare, overlay } from 'heed/plot'
 import { loadTexts, type ComparedTexts, type Texts } from 'heed/text'
 import { createTokenizer, type Tokenizer } from 'heed/tokenizer'
@@ -84,6 +89,36 @@ export async function picture(weights: Float32Array, table: Uint8Array): Promise
   } = overlay({ ...map, style: 'mass', mask: explain.massMask(map.weights, massShare) })
   heat(map)
   return new ImageData(data, width)
+}
+
+export async function oneCall(canvas: HTMLCanvasElement, file: File): Promise<Classified[]> {
+  const { top, map }: LookResult = await look(file, { model: demoModel })
+  const { caption, scale } = await map({ layer: 3, head: 0, query: [4, 7] }).draw(canvas)
+  console.log(caption, scale.top, module)
+  const again = await lookHere('cat.jpg', { model: 'models/vit/', signal: AbortSignal.timeout(9) })
+  const weights: Float32Array = await again.map().weights()
+  // @ts-expect-error a model is needed
+  await look('cat.jpg', {})
+  // @ts-expect-error there is no such option
+  map({ querry: 'cls' })
+  await release()
+  return weights.length ? top(5) : again.top()
+}
+
+export function element(host: HTMLElement): unknown {
+  const made = document.createElement('attention-map')
+  made.addEventListener('pick', ({ detail: { row, column } }) => console.log(row, column))
+  host.append(made)
+  const { pending, result, error } = useLook('cat.jpg', { model: demoModel })
+  // @ts-expect-error a layer is a number
+  AttentionMap({ layer: 'last' })
+  return pending
+    ? error?.status
+    : AttentionMap({
+        src: 'cat.jpg',
+        query: [1, 2],
+        onDrawn: (row) => row.length + (result?.top().length ?? 0)
+      })
 }
 
 // @ts-expect-error there is no such choice

@@ -1,0 +1,43 @@
+/* <attention-map>, 'heed/element': one map over a picture. The import defines the element.
+ *
+ *   <script type="module">import 'heed/element'</script>
+ *   <attention-map src="cat.jpg" model="models/vit/" layer="11" head="3" query="4,7"></attention-map>
+ *
+ * Attributes, all optional; a change draws the map again:
+ * - src (or image): a picture's address, of another origin where its server allows that by CORS.
+ * - scene: a drawn scene of the demo by its seed, where there is no src. Default 159.
+ * - model: the address of a model's folder, likewise. Default: the demo model.
+ * - view: "overlay" (default), "map" without the picture, or "rollout" of all layers.
+ * - layer: a number; default: the last. head: "mean" (default) or a number.
+ * - query: "row,column" of a patch, or "cls" (default).
+ * - colours: "cividis" (default), "viridis", "magma", "inferno" or "grey".
+ * Styles: --attention-mark, the colour around the query; --attention-strength, 0 to 1;
+ * --attention-ground, what lies behind the map where there is no picture.
+ * Elements of one page share a runtime, and each model is loaded once. */
+
+export interface AttentionMapEvents {
+  /** The row of weights [T] that was drawn. */
+  drawn: CustomEvent<Float32Array>
+  /** The patch that was pressed. */
+  pick: CustomEvent<{ row: number; column: number }>
+  error: CustomEvent<Error>
+}
+
+export interface AttentionMapElement extends HTMLElement {
+  addEventListener<K extends keyof AttentionMapEvents>(
+    type: K,
+    listener: (event: AttentionMapEvents[K]) => unknown,
+    options?: boolean | AddEventListenerOptions
+  ): void
+  addEventListener(
+    type: string,
+    listener: EventListenerOrEventListenerObject,
+    options?: boolean | AddEventListenerOptions
+  ): void
+}
+
+declare global {
+  interface HTMLElementTagNameMap {
+    'attention-map': AttentionMapElement
+  }
+}

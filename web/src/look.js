@@ -1,0 +1,398 @@
+/* One call for a picture: look() loads the model, runs it and gives classes and maps. An entry of its own
+ * ('heed/look'), which 'heed' loads with the first call; see look.d.ts. Models stay open until
+ * release(). */
+import { HeedError, asHeed, said } from './error.js'
+import { builtin, inNode } from './host.js'
+import { createRuntime } from './index.js'
+import { argument, checked, tables, tokenOf } from './options.js'
+import { caption, elsewhere } from '../plot/caption.js'
+import { overlay } from '../plot/overlay.js'
+import { largestOf } from '../plot/raster.js'
+import { makeScale } from '../plot/scale.js'
+/** @import {ImageInput, Model, Picture, Query, Region, Runtime, Session, SessionInfo} from './index.js' */
+/** @import {DrawOptions, LookImage, LookOptions, MapChoice} from './look.js' */
+
+tables.look = `model:Any fit:model|whole decode:Function${tables.loadModel}`
+tables.map = 'layer:pool|Count head:Count|mean query:Any'
+tables.draw =
+  'colours:cividis|viridis|magma|inferno|grey style:colour|spotlight|contour strength:Number'
+
+/* Up to this many bytes of maps a result has them all; a larger model computes rows on demand. */
+const keptMost = 160e6
+
+/** @typedef {{model: Model, session: Session, shape: SessionInfo, all: boolean, runs: number, busy: Promise<unknown>}} Opened */
+
+/** @type {Promise<Runtime> | undefined} */
+let runtime
+/** @type {Map<unknown, Promise<Opened>>} */
+const opened = new Map()
+
+/** The runtime of all models that look() opens. */
+const start = () => {
+  runtime ??= createRuntime().catch((error) => {
+    runtime = undefined
+    throw error
+  })
+  return runtime
+}
+
+/**
+ * @param {any} source a ModelSource or a Model
+ * @param {object} call
+ * @returns {Promise<Opened>}
+ */
+async function open(source, call) {
+  const model =
+      typeof source?.createSession === 'function'
+        ? source
+        : await (await start()).loadModel(source, call),
+    { layers, heads, prefixTokens, imageSize, patch } = model.info,
+    tokens = prefixTokens + Math.floor(imageSize / patch) ** 2,
+    all = 4 * layers * heads * tokens ** 2 <= keptMost,
+    session = model.createSession({ taps: all ? 'all' : 'rows', ...call })
+  return { model, session, shape: await session.ready, all, runs: 0, busy: Promise.resolve() }
+}
+
+/**
+ * A model that is named again is not loaded again.
+ * @param {any} source
+ * @param {object} call
+ */
+function openOnce(source, call) {
+  const key = source instanceof URL ? source.href : source,
+    found = opened.get(key) ?? open(source, call)
+  opened.set(key, found)
+  found.catch(() => opened.delete(key))
+  return found
+}
+
+/** Closes the runtime and the models that look() has opened. */
+export async function release() {
+  const last = runtime
+  runtime = undefined
+  opened.clear()
+  await last?.then(
+    (open) => open.close(),
+    () => {}
+  )
+}
+
+/**
+ * @param {string} name
+ * @param {Response} response
+ */
+async function blobOf(name, response) {
+  if (!response.ok)
+    throw new HeedError(
+      'IO',
+      `look: ${name} could not be fetched (found HTTP ${response.status}, expected 200)`
+    )
+  return response.blob()
+}
+
+/**
+ * The bytes of what names or holds an encoded picture; undefined for pictures that are decoded.
+ * @param {LookImage} image
+ * @param {AbortSignal | undefined} signal
+ * @returns {Promise<Blob | undefined>}
+ */
+async function encoded(image, signal) {
+  if (image instanceof Blob) return image
+  if (image instanceof Response) return blobOf('the picture', image)
+  if (typeof image !== 'string' && !(image instanceof URL)) return undefined
+  const text = String(argument('look', 'the image', image, 'Name|URL'))
+  try {
+    if (inNode && !/^(https?|data|blob):/.test(text))
+      return new Blob([
+        await (await builtin('fs/promises')).readFile(
+          text.startsWith('file:') ? new URL(text) : text
+        )
+      ])
+    return await blobOf(text, await fetch(text, { signal }))
+  } catch (error) {
+    if (error instanceof HeedError || signal?.aborted) throw error
+    throw new HeedError(
+      'IO',
+      `look: ${text} could not be read (found "${/** @type {Error} */ (error).message}", expected a picture)`
+    )
+  }
+}
+
+/**
+ * @param {LookImage} image
+ * @param {Pick<LookOptions, 'decode' | 'signal'>} options
+ * @returns {Promise<Exclude<ImageInput, Float32Array>>}
+ */
+async function pictureOf(image, { decode, signal }) {
+  const blob = await encoded(image, signal)
+  if (!blob) {
+    if (image instanceof Float32Array)
+      argument('look', 'the image', image, [['a picture; run() takes pixel_values', () => false]])
+    return /** @type {any} */ (image)
+  }
+  if (decode) return decode(blob)
+  if (typeof createImageBitmap !== 'function')
+    throw new HeedError(
+      'UNSUPPORTED',
+      'look: no decoder of pictures here (found none in this engine, expected the option decode, or { data, width, height })'
+    )
+  return createImageBitmap(blob, { colorSpaceConversion: 'none', premultiplyAlpha: 'none' }).catch(
+    () => {
+      throw new HeedError(
+        'INVALID_FILE',
+        `look: the picture could not be decoded (found ${blob.type ? said(blob.type) : 'an unknown type'}, expected one that this browser decodes)`
+      )
+    }
+  )
+}
+
+/**
+ * @param {Float32Array} logits
+ * @param {string[]} labels
+ * @param {number} count
+ */
+function topOf(logits, labels, count) {
+  const most = logits.reduce((a, b) => Math.max(a, b), -Infinity),
+    powers = Array.from(logits, (logit) => Math.exp(logit - most)),
+    sum = powers.reduce((a, b) => a + b, 0)
+  return powers
+    .map((power, index) => ({
+      label: labels[index],
+      index,
+      probability: power / sum,
+      logit: logits[index]
+    }))
+    .sort((a, b) => b.logit - a.logit || a.index - b.index)
+    .slice(0, count)
+}
+
+/**
+ * What a canvas shows of a picture, kept as it was when the model saw it.
+ * @param {Exclude<ImageInput, Float32Array>} picture
+ * @returns {Promise<ImageBitmap | undefined>} nothing where no canvas is
+ */
+async function keep(picture) {
+  if (typeof createImageBitmap !== 'function') return undefined
+  const { data, width, height } = /** @type {Picture} */ (picture)
+  if (!data) return createImageBitmap(/** @type {ImageBitmapSource} */ (picture))
+  const channels = data.length / (width * height),
+    rgba = new ImageData(width, height)
+  for (let i = 0; i < width * height; i++) {
+    for (let c = 0; c < 3; c++) rgba.data[4 * i + c] = data[channels * i + (channels > 1 ? c : 0)]
+    rgba.data[4 * i + 3] = 255
+  }
+  return createImageBitmap(rgba)
+}
+
+/** @param {import('./index.js').ColormapName} name */
+const coloursOf = async (name) =>
+  (await (await import('./explain/index.js')).loadExplain()).colormap(name)
+
+/** @param {any} canvas */
+function contextOf(canvas) {
+  const context = canvas?.getContext?.('2d')
+  return context ?? argument('draw', 'the canvas', canvas, [['a canvas for 2d', () => false]])
+}
+
+/** One map of a result. */
+class LookMap {
+  #opened
+  #picture
+  #region
+  #where
+  #token
+  #read
+  /**
+   * @param {{opened: Opened, picture: ImageBitmap | undefined, region: Region}} of
+   * @param {{where: string, token: number}} which
+   * @param {() => Promise<Float32Array>} read
+   */
+  constructor({ opened, picture, region }, { where, token }, read) {
+    this.#opened = opened
+    this.#picture = picture
+    this.#region = region
+    this.#where = where
+    this.#token = token
+    this.#read = read
+    this.rows = opened.shape.rows
+    this.columns = opened.shape.columns
+  }
+
+  row() {
+    return this.#read()
+  }
+
+  async weights() {
+    return (await this.#read()).slice(this.#opened.shape.prefixTokens)
+  }
+
+  /**
+   * @param {HTMLCanvasElement | OffscreenCanvas} canvas
+   * @param {DrawOptions} [options]
+   */
+  async draw(canvas, options) {
+    const { colours = 'cividis', style = 'colour', strength = 0.8 } = checked('draw', options),
+      context = contextOf(canvas),
+      { tokens, prefixTokens: prefix, tokenNames: names, rows, columns } = this.#opened.shape,
+      row = await this.#read(),
+      weights = row.subarray(prefix),
+      table = await coloursOf(colours),
+      scale = makeScale('uniform', { tokens, largest: largestOf(weights) }),
+      { raster, path } = overlay({ weights, rows, columns, scale, table, style, strength }),
+      map = await createImageBitmap(new ImageData(raster.data, raster.width, raster.height)),
+      { x, y, width, height } = this.#region
+    canvas.height = Math.max(1, Math.round((canvas.width * rows) / columns))
+    const place = /** @type {const} */ ([0, 0, canvas.width, canvas.height])
+    context.imageSmoothingEnabled = true
+    if (this.#picture) context.drawImage(this.#picture, x, y, width, height, ...place)
+    context.imageSmoothingEnabled = false
+    context.drawImage(map, ...place)
+    if (path) this.#outline(context, path, canvas.width / columns)
+    const how = { row, where: this.#where, token: this.#token, prefix, columns, names }
+    this.#note(context, elsewhere(how))
+    return { caption: caption(how), scale }
+  }
+
+  /**
+   * @param {CanvasRenderingContext2D} context
+   * @param {string} path in units of a patch
+   * @param {number} side
+   */
+  #outline(context, path, side) {
+    const scaled = new Path2D()
+    scaled.addPath(new Path2D(path), { a: side, d: side })
+    Object.assign(context, { strokeStyle: '#fff', lineWidth: 2 })
+    context.stroke(scaled)
+  }
+
+  /**
+   * Where the weight is that no patch shows.
+   * @param {CanvasRenderingContext2D} context
+   * @param {string} text
+   */
+  #note(context, text) {
+    if (!text) return
+    context.font = '13px system-ui, sans-serif'
+    context.fillStyle = '#000c'
+    context.fillRect(4, 4, context.measureText(text).width + 12, 22)
+    context.fillStyle = '#fff'
+    context.fillText(text, 10, 19)
+  }
+}
+
+/**
+ * @param {Opened} opened
+ * @param {MapChoice | undefined} choice
+ */
+function chosen({ shape }, choice) {
+  const { layer = shape.layers - 1, head = 'mean', query } = checked('map', choice),
+    below = (/** @type {string} */ what, /** @type {unknown} */ value, /** @type {number} */ end) =>
+      typeof value === 'number' &&
+      argument('map', what, value, [[`less than ${end}`, () => value < end]])
+  below('layer', layer, shape.layers)
+  below('head', head, shape.heads)
+  return {
+    layer,
+    head,
+    token: queryOf(shape, query),
+    where: `Layer ${layer}, ${head === 'mean' ? 'mean of the heads' : `head ${head}`}`
+  }
+}
+
+/**
+ * Without one: CLS, or the patch in the middle where a model has none.
+ * @param {SessionInfo} shape
+ * @param {Query | undefined} query
+ */
+function queryOf(shape, query) {
+  const { tokenNames, rows, columns } = shape,
+    middle = /** @type {Query} */ ([Math.floor(rows / 2), Math.floor(columns / 2)])
+  return tokenOf(query ?? (tokenNames[0] === 'CLS' ? 'cls' : middle), shape)
+}
+
+/**
+ * @param {Opened} opened
+ * @param {Exclude<ImageInput, Float32Array>} image
+ * @param {object} call of session.run
+ */
+async function runOne(opened, image, call) {
+  const picture = await keep(image),
+    { logits, attention, region, milliseconds } = await opened.session.run(image, call),
+    mine = ++opened.runs,
+    { shape, session, model } = opened,
+    of = { opened, picture, region: /** @type {Region} */ (region) }
+  const current = async () => {
+    if (opened.runs === mine) return
+    throw new HeedError(
+      'INVALID_ARGUMENT',
+      'map: the model has seen another picture since (found a later look(), expected to read this map before it)'
+    )
+  }
+  /** @param {{layer: number | 'pool', head: number | 'mean', token: number}} at */
+  const rowOf = async ({ layer, head, token }) => {
+    const { tokens, heads } = shape,
+      maps = typeof layer === 'number' && head !== 'mean' ? attention?.[layer] : undefined
+    if (maps && typeof head === 'number' && head < heads)
+      return maps.slice((head * tokens + token) * tokens, (head * tokens + token + 1) * tokens)
+    if (attention && typeof layer === 'number') return meanOf(attention[layer], token, shape)
+    await current()
+    return session.attention({ layer, head, ...(layer === 'pool' ? {} : { query: token }) })
+  }
+  return {
+    logits,
+    attention,
+    region,
+    milliseconds,
+    info: model.info,
+    shape,
+    top(count = 5) {
+      argument('top', 'the count', count, 'Size')
+      if (logits) return topOf(logits, model.info.labels, count)
+      throw new HeedError('UNSUPPORTED', 'top: this model has no classifier')
+    },
+    /** @param {MapChoice} [choice] */
+    map(choice) {
+      const which = chosen(opened, choice)
+      return new LookMap(of, which, () => rowOf(which))
+    }
+  }
+}
+
+/**
+ * The mean over heads of one row of [H, T, T].
+ * @param {Float32Array} maps
+ * @param {number} token
+ * @param {SessionInfo} shape
+ */
+function meanOf(maps, token, { heads, tokens }) {
+  const sum = new Float64Array(tokens)
+  for (let head = 0; head < heads; head++)
+    for (let key = 0; key < tokens; key++)
+      sum[key] += maps[(head * tokens + token) * tokens + key] / heads
+  return Float32Array.from(sum)
+}
+
+/**
+ * @param {LookImage} image
+ * @param {LookOptions} options
+ */
+export async function look(image, options) {
+  const { model, fit, decode, ...call } = checked('look', options, 'model')
+  if (model === undefined)
+    argument('look', 'model', model, [['an address, files, bytes or a Model', () => false]])
+  try {
+    const [opened, picture] = await Promise.all([
+        openOnce(model, call),
+        pictureOf(image, { decode, signal: call.signal })
+      ]),
+      turn = opened.busy.then(() => runOne(opened, picture, { fit, ...call }))
+    opened.busy = turn.catch(() => {})
+    return await turn
+  } catch (error) {
+    if (!call.signal?.aborted || error instanceof HeedError) throw asHeed('look', error)
+    throw Object.assign(new HeedError('CANCELLED', 'look: cancelled by the caller'), {
+      name: 'AbortError',
+      cause: call.signal.reason
+    })
+  }
+}
