@@ -73,7 +73,8 @@ static const heed_safetensors *opened(const heed_checkpoint *checkpoint, const c
   return NULL;
 }
 
-/* One entry of the weight map: its shard is opened when it is the first to name it. */
+/* One entry of the weight map. A shard has a plain name: no folder, and of Windows no drive, share
+ * or stream. It is opened when it is the first to name it. */
 static heed_status map_tensor(heed_checkpoint *checkpoint, const heed_model_file *files,
                               uint32_t file_count, const char *index, const heed_json *json,
                               heed_json_value entry, heed_error *error) {
@@ -83,7 +84,7 @@ static heed_status map_tensor(heed_checkpoint *checkpoint, const heed_model_file
     return heed_fail(error, HEED_INVALID_FILE,
                      "%s: tensor %.*s has no file (found %s, expected a string)", index,
                      HEED_CUT(name), heed_json_kind_name(heed_json_kind_of(json, entry)));
-  if (strlen(shard) != length || strpbrk(shard, "/\\") || !is_weight_name(shard))
+  if (strlen(shard) != length || strpbrk(shard, "/\\:") || !is_weight_name(shard))
     return heed_fail(error, HEED_INVALID_FILE,
                      "%s: invalid file of tensor %.*s (found %.*s, expected NAME.safetensors or "
                      "NAME.bin)",

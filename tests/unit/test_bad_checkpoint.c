@@ -218,9 +218,18 @@ static void shards(void **state) {
                TWO ": tensor in.a is missing (expected it there by model.safetensors.index.json)");
   assert_fails(open_shards(INDEX("{\"in.a\":3}"), &a, &b, TWO, &checkpoint), HEED_INVALID_FILE,
                "tensor in.a has no file (found a number");
-  static const char *const bad[] = {
-      "../" ONE, "/etc/x.safetensors", "a\\\\b.safetensors",  "model.txt",
-      "",        ".safetensors",       "x.safetensors\\u0000"};
+  static const char *const bad[] = {"../" ONE,
+                                    "/etc/x.safetensors",
+                                    "a\\\\b.safetensors",
+                                    "model.txt",
+                                    "",
+                                    ".safetensors",
+                                    "x.safetensors\\u0000",
+                                    "C:" ONE,
+                                    "C:\\\\" ONE,
+                                    "\\\\\\\\server\\\\share\\\\" ONE,
+                                    "//server/" ONE,
+                                    ONE ":stream.bin"}; /* of Windows */
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     char index[256];
     snprintf(index, sizeof index, INDEX("{\"in.a\":\"%s\"}"), bad[i]);
