@@ -316,7 +316,12 @@ function queryOf(shape, query) {
  * @param {object} call of session.run
  */
 async function runOne(opened, image, call) {
-  const picture = await keep(image),
+  const picture = await keep(image).catch((error) => {
+      throw new HeedError(
+        'INVALID_ARGUMENT',
+        `look: the image is not valid (found ${said(image)}, expected a picture: ${error.message})`
+      )
+    }),
     { logits, attention, region, milliseconds } = await opened.session.run(image, call),
     mine = ++opened.runs,
     { shape, session, model } = opened,

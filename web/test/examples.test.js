@@ -6,7 +6,9 @@ import { execFileSync } from 'node:child_process'
 import {
   cpSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
+  readFileSync,
   readdirSync,
   rmSync,
   symlinkSync,
@@ -19,7 +21,8 @@ import { chromium } from 'playwright-core'
 import puppeteer from 'puppeteer-core'
 import { site } from './browser.js'
 import { serve } from '../serve.js'
-import { packageFolder, repository } from './package.js'
+import { createRuntime, demoModel, packageFolder, repository } from './package.js'
+import { writePng } from './png.js'
 /** @import {Page} from 'playwright-core' */
 
 const examples = join(repository, 'web/examples')
@@ -91,8 +94,9 @@ function stageScript(name = 'script') {
  * @param {string} folder
  * @param {{isolated: boolean}} options
  * @param {(page: Page) => unknown} body
+ * @param {RegExp[]} [foreseen] what the console may say
  */
-async function openPage(folder, options, body) {
+async function openPage(folder, options, body, foreseen = []) {
   const server = await serve(folder, options),
     page = await browser.newPage(),
     faults = /** @type {string[]} */ ([])
@@ -104,7 +108,10 @@ async function openPage(folder, options, body) {
   try {
     await page.goto(server.address)
     await body(page)
-    assert.deepEqual(faults, [])
+    assert.deepEqual(
+      faults.filter((fault) => !foreseen.some((one) => one.test(fault))),
+      []
+    )
   } catch (caught) {
     const error = /** @type {Error} */ (caught)
     error.message += `\n${faults.join('\n')}`
@@ -133,7 +140,7 @@ async function expectStar(page, why) {
 }
 
 test('every name that the package exports can be imported', () => {
-  const names = ['heed', 'heed/demo', 'heed/explain', 'heed/plot']
+  const names = ['heed', 'heed/demo', 'heed/look', 'heed/explain', 'heed/plot', 'heed/text']
   const script = names
     .map(
       (name) => `if (Object.keys(await import('${name}')).length === 0) throw new Error('${name}')`
@@ -201,6 +208,208 @@ for (const isolated of [true, false])
       expectStar(page, whys.get(isolated))
     )
   })
+
+/** The scene that the examples show, as a file. */
+async function putPicture(/** @type {string} */ folder) {
+  const runtime = await createRuntime({ threads: 1 }),
+    { image } = await runtime.scene(159)
+  runtime.close()
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, 'picture.png'), writePng(image.data, image.width, image.height))
+  return folder
+}
+
+/* Runs in the page: one call for each kind of picture; the classes are the same. */
+async function everyInput() {
+  const { look, release } = await import('./heed/index.js'),
+    { demoModel } = await import('./heed/demo.js'),
+    address = new URL('picture.png', document.baseURI),
+    blob = await (await fetch(address)).blob(),
+    bitmap = await createImageBitmap(blob),
+    canvas = Object.assign(document.createElement('canvas'), { width: 224, height: 224 }),
+    context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d')),
+    image = new Image(),
+    found = /** @type {Record<string, any>} */ ({})
+  context.drawImage(bitmap, 0, 0)
+  image.src = String(address)
+  await image.decode()
+  const frame = new VideoFrame(canvas, { timestamp: 0 })
+  for (const [name, picture] of Object.entries({
+    address: String(address),
+    relative: 'picture.png',
+    url: address,
+    blob,
+    file: new File([blob], 'picture.png', { type: 'image/png' }),
+    response: await fetch(address),
+    bitmap,
+    canvas,
+    frame,
+    image,
+    data: context.getImageData(0, 0, 224, 224)
+  })) {
+    const { top, logits } = await look(picture, { model: demoModel })
+    found[name] = [top(1)[0].label, [.../** @type {Float32Array} */ (logits)].join()]
+  }
+  frame.close()
+  const wrong = (/** @type {any} */ picture) =>
+    look(picture, { model: demoModel }).then(
+      () => 'nothing',
+      (error) => `${error.name} ${error.status}`
+    )
+  found.wrong = [
+    await wrong('no-such.png'),
+    await wrong(new Blob(['x'], { type: 'image/png' })),
+    await wrong({ width: 5 })
+  ]
+  await release()
+  return found
+}
+
+test(
+  'one call in a page: classes, a map on a canvas, every kind of picture',
+  withChromium,
+  async () => {
+    const folder = await putPicture(stageScript('look'))
+    await openPage(
+      folder,
+      { isolated: false },
+      async (page) => {
+        await page.waitForFunction(
+          () => document.querySelector('#answer').textContent !== 'loading'
+        )
+        assert.match(/** @type {string} */ (await page.textContent('#answer')), /^star 100\.0 %, /)
+        const canvas = await page.evaluate(() => {
+          const canvas = /** @type {HTMLCanvasElement} */ (document.querySelector('canvas')),
+            at = (/** @type {number} */ row, /** @type {number} */ column) => [
+              .../** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d')).getImageData(
+                column * 32 + 16,
+                row * 32 + 16,
+                1,
+                1
+              ).data
+            ]
+          return {
+            size: [canvas.width, canvas.height],
+            label: canvas.ariaLabel,
+            corner: at(0, 0),
+            cells: Array.from({ length: 196 }, (_, i) => at(Math.floor(i / 14), i % 14))
+          }
+        })
+        assert.deepEqual(canvas.size, [448, 448])
+        assert.match(canvas.label ?? '', /39\.2 × uniform/)
+        const [, row, column] = /patch \((\d+), (\d+)\)[^]*39\.2/
+            .exec(canvas.label ?? '')
+            ?.map(Number) ?? [0, 0, 0],
+          plain = await page.evaluate(async () => {
+            const bitmap = await createImageBitmap(await (await fetch('picture.png')).blob()),
+              own = Object.assign(document.createElement('canvas'), { width: 448, height: 448 }),
+              context = /** @type {CanvasRenderingContext2D} */ (own.getContext('2d'))
+            context.drawImage(bitmap, 0, 0, 448, 448)
+            return Array.from({ length: 196 }, (_, i) => [
+              ...context.getImageData((i % 14) * 32 + 16, Math.floor(i / 14) * 32 + 16, 1, 1).data
+            ])
+          }),
+          change = canvas.cells.map((cell, i) =>
+            Math.max(...cell.map((value, c) => Math.abs(value - plain[i][c])))
+          )
+        assert.ok(row < 14 && column < 14)
+        assert.ok(Math.max(...change) > 60, 'the strongest patch is coloured')
+        assert.ok(
+          change.filter((value) => value <= 8).length > 120,
+          'where there is no weight the picture stays as it is'
+        )
+        const { wrong, ...found } = await page.evaluate(everyInput)
+        assert.deepEqual(wrong, [
+          'HeedError IO',
+          'HeedError INVALID_FILE',
+          'HeedError INVALID_ARGUMENT'
+        ])
+        for (const [name, [label, logits]] of Object.entries(found)) {
+          assert.equal(label, 'star', name)
+          assert.equal(logits, found.data[1], name)
+        }
+      },
+      [/404/, /willReadFrequently/ /* the test's own readings */]
+    )
+  }
+)
+
+test('the README’s first lines draw a map', withChromium, async () => {
+  const folder = await putPicture(stageScript('look')),
+    readme = readFileSync(join(packageFolder, 'README.md'), 'utf8'),
+    [, lines] = /```js\n([^]*?)```/.exec(readme) ?? ['', '']
+  assert.equal(lines.trim().split('\n').length, 5)
+  const script = lines
+    .replace("'heed'", "'./heed/index.js'")
+    .replace("'heed/demo'", "'./heed/demo.js'")
+    .replace("'cat.jpg'", "'picture.png'")
+  writeFileSync(join(folder, 'main.js'), `${script}\nglobalThis.done = top(5)`)
+  await openPage(folder, { isolated: false }, async (page) => {
+    const found = await page
+      .waitForFunction(() => /** @type {any} */ (globalThis).done)
+      .then((done) => done.jsonValue())
+    assert.equal(found[0].label, 'star')
+    const opaque = await page.evaluate(() => {
+      const { width, height } = document.querySelector('canvas'),
+        context = document.querySelector('canvas').getContext('2d')
+      return context
+        ?.getImageData(0, 0, width, height)
+        .data.every((value, i) => i % 4 < 3 || value === 255)
+    })
+    assert.equal(opaque, true)
+  })
+})
+
+test('React, with an element and a hook', withChromium, async () => {
+  const folder = await putPicture(install('react'))
+  for (const name of ['vite', 'react', 'react-dom', 'scheduler'])
+    symlinkSync(join(tools, name), join(folder, 'node_modules', name))
+  execFileSync(process.execPath, [join(tools, 'vite/bin/vite.js'), 'build', '--logLevel', 'warn'], {
+    cwd: folder
+  })
+  await putPicture(join(folder, 'dist'))
+  await openPage(join(folder, 'dist'), { isolated: false }, async (page) => {
+    await page.waitForSelector('attention-map canvas[aria-label*="39.2 × uniform"]', {
+      timeout: 60000
+    })
+    await page.waitForFunction(
+      () => document.querySelector('#answer')?.textContent !== 'loading',
+      undefined,
+      { timeout: 60000 }
+    )
+    assert.equal(await page.textContent('#answer'), 'star')
+    await page.locator('attention-map canvas').click({ position: { x: 5, y: 5 } })
+    await page.waitForSelector('attention-map[query="0,0"] canvas[aria-label*="(0, 0)"]')
+    assert.equal(await page.textContent('#query'), '0, 0')
+  })
+})
+
+test('a notebook’s attentions: .npy from Python in a page', withChromium, async () => {
+  const folder = await putPicture(stageScript('notebook')),
+    runtime = await createRuntime({ threads: 1 }),
+    session = (await runtime.loadModel(demoModel)).createSession({ taps: 'all' }),
+    { attention } = await session.run((await runtime.scene(159)).image)
+  runtime.close()
+  /* as numpy.save writes [layers, heads, tokens, tokens] */
+  const header = `{'descr': '<f4', 'fortran_order': False, 'shape': (5, 4, 197, 197), }`,
+    padded = `${header.padEnd(117)}\n`
+  writeFileSync(
+    join(folder, 'attentions.npy'),
+    Buffer.concat([
+      Buffer.from([0x93, ...Buffer.from('NUMPY'), 1, 0, padded.length, 0]),
+      Buffer.from(padded),
+      .../** @type {Float32Array[]} */ (attention).map((layer) => Buffer.from(layer.buffer))
+    ])
+  )
+  await openPage(folder, { isolated: false }, async (page) => {
+    await page.waitForFunction(() => document.querySelector('#caption').textContent !== 'loading')
+    assert.match(/** @type {string} */ (await page.textContent('#caption')), /Layer 3, head 0: CLS/)
+    await page.locator('canvas').click({ position: { x: 10 * 32 + 16, y: 2 * 32 + 16 } })
+    await page.waitForFunction(() =>
+      /patch \(2, 10\)[^]*39\.2 × uniform/.test(document.querySelector('#caption').textContent)
+    )
+  })
+})
 
 /* Runs in the page. */
 async function whatHappens() {

@@ -9,7 +9,8 @@ import { extname, join, normalize } from 'node:path'
 import test, { after, before } from 'node:test'
 import { chromium } from 'playwright-core'
 import puppeteer from 'puppeteer-core'
-import { packageFolder } from './package.js'
+import { createRuntime, packageFolder } from './package.js'
+import { writePng } from './png.js'
 
 /** @typedef {{address: string, asked: string[], close(): void}} Server */
 /** @typedef {(address: string, read: () => any) => Promise<any>} Visit gives what the page's script gave */
@@ -36,7 +37,8 @@ const serve = (answer) =>
         const path = normalize(new URL(request.url ?? '/', 'http://localhost').pathname),
           found = answer(path)
         asked.push(path)
-        response.writeHead(found ? 200 : 404, found?.headers).end(found?.body)
+        const headers = found?.headers ?? { 'Access-Control-Allow-Origin': '*' } // as CDNs answer
+        response.writeHead(found ? 200 : 404, headers).end(found?.body)
       })
     server.listen(0, 'localhost', () =>
       done({
@@ -74,12 +76,28 @@ const isolation = {
   'Cross-Origin-Embedder-Policy': 'require-corp'
 }
 
+/* <attention-map> of the package, with picture and model of that origin too. */
+const element = (/** @type {string} */ from) => `
+  import '${from}element.js'
+  const map = document.createElement('attention-map')
+  for (const [name, value] of Object.entries({ src: '${from}picture.png', model: '${from}demo', layer: 3, head: 0, query: '2,10' }))
+    map.setAttribute(name, value)
+  map.addEventListener('drawn', ({ detail }) => {
+    window.told = { row: detail.length, label: map.querySelector('canvas').getAttribute('aria-label') }
+  })
+  map.addEventListener('error', ({ detail }) => { window.told = { message: detail.message } })
+  document.body.append(map)`
+
 before(async () => {
+  const runtime = await createRuntime({ threads: 1 }),
+    { image } = await runtime.scene(159),
+    picture = writePng(image.data, image.width, image.height)
+  runtime.close()
   cdn = await serve((path) => {
     const file = join(packageFolder, path)
-    return existsSync(file) && extname(file)
+    return path === '/picture.png' || (existsSync(file) && extname(file))
       ? {
-          body: readFileSync(file),
+          body: path === '/picture.png' ? picture : readFileSync(file),
           headers: {
             'Content-Type': types[extname(file)] ?? 'application/octet-stream',
             'Access-Control-Allow-Origin': '*',
@@ -91,6 +109,7 @@ before(async () => {
   const policy = `default-src 'none'; script-src 'self' ${cdn.address} 'wasm-unsafe-eval'; connect-src ${cdn.address}; worker-src 'self'`
   for (const [name, headers, options] of /** @type {[string, object, string?][]} */ ([
     ['open', {}],
+    ['element', {}],
     ['isolated', isolation],
     ['strict', { 'Content-Security-Policy': policy }],
     ['insisting', { 'Content-Security-Policy': policy }, '{ worker: true }']
@@ -99,7 +118,10 @@ before(async () => {
       const body = { '/': '<script type="module" src="main.js"></script>' }[path]
       if (body) return { body, headers: { 'Content-Type': 'text/html', ...headers } }
       return path === '/main.js'
-        ? { body: script(cdn.address, options), headers: { 'Content-Type': types['.js'] } }
+        ? {
+            body: name === 'element' ? element(cdn.address) : script(cdn.address, options),
+            headers: { 'Content-Type': types['.js'] }
+          }
         : undefined
     })
 })
@@ -172,6 +194,15 @@ for (const [name, path, visit] of browsers) {
     assert.deepEqual([found.answer, found.worker, found.threads], ['star', false, 1], said(found))
     assert.match(found.why, /in the page's thread: the worker could not start \(found "/)
   })
+  test(
+    `${name}: <attention-map> with a picture and a model of another origin`,
+    options,
+    async () => {
+      const found = await visit(pages.element.address, told)
+      assert.equal(found.row, 197, found.message)
+      assert.match(found.label, /39\.2 × uniform/)
+    }
+  )
   test(`${name}: who insists on a worker is told`, options, async () => {
     const found = await visit(pages.insisting.address, told)
     assert.deepEqual([found.name, found.status], ['HeedError', 'INTERNAL'], JSON.stringify(found))

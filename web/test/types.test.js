@@ -22,6 +22,7 @@ test('tsc accepts index.d.ts and what users write', () => {
   mkdirSync(join(scratch, 'node_modules'))
   cpSync(packageFolder, join(scratch, 'node_modules/heed'), { recursive: true })
   cpSync(join(here, 'types.ts'), join(scratch, 'types.ts'))
+  cpSync(join(repository, 'web/examples/vite/main.ts'), join(scratch, 'main.ts'))
   for (const name of ['@types/react', 'csstype'])
     cpSync(join(repository, 'node_modules', name), join(scratch, 'node_modules', name), {
       recursive: true
@@ -38,7 +39,7 @@ test('tsc accepts index.d.ts and what users write', () => {
   writeFileSync(join(scratch, 'package.json'), '{"type": "module"}')
   writeFileSync(
     join(scratch, 'tsconfig.json'),
-    JSON.stringify({ compilerOptions: options, files: ['types.ts'] })
+    JSON.stringify({ compilerOptions: options, files: ['types.ts', 'main.ts'] })
   )
   try {
     execFileSync(

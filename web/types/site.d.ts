@@ -32,3 +32,6 @@ declare module '*/heed/explain/index.js' {
 declare module '*/heed/explain/rows.js' {
   export * from 'heed/explain/rows'
 }
+declare module '*/heed/plot/index.js' {
+  export * from 'heed/plot'
+}
