@@ -50,6 +50,16 @@ static heed_status copy_source(void *user, FILE *to, heed_error *error) {
   return HEED_OK;
 }
 
+static void print_kernels(const cli_onnx *job, const struct heed_onnx *onnx,
+                          const heed_onnx_result *result) {
+  const uint32_t unrounded = heed_onnx_result_unrounded(result);
+  char text[64] = "";
+  if (unrounded)
+    snprintf(text, sizeof text, ", %u activations not rounded to 8 bits", (unsigned)unrounded);
+  fprintf(stderr, "heed: %s: run as an ONNX graph on heed's kernels (%s)%s\n",
+          CLI_SHOWN(job->model), CLI_SHOWN(heed_onnx_summary(onnx)), text);
+}
+
 /* The graph on kernels, or in double where way is "reference" and where something has no kernel: a
  * file that is broken is so both ways, and the second says why. */
 static heed_status run_graph(cli_state *cli, const cli_onnx *job, struct heed_onnx *onnx,
@@ -64,9 +74,7 @@ static heed_status run_graph(cli_state *cli, const cli_onnx *job, struct heed_on
     } while (status != HEED_OK && cli_choice_fall_back(cli, job->choice, status));
     const bool lacks = status == HEED_UNSUPPORTED || status == HEED_INVALID_FILE ||
                        status == HEED_INVALID_ARGUMENT || status == HEED_OUT_OF_MEMORY;
-    if (status == HEED_OK && !job->quiet)
-      fprintf(stderr, "heed: %s: run as an ONNX graph on heed's kernels (%s)\n",
-              CLI_SHOWN(job->model), CLI_SHOWN(heed_onnx_summary(onnx)));
+    if (status == HEED_OK && !job->quiet) print_kernels(job, onnx, *result);
     if (!lacks) {
       cli->error = status == HEED_OK ? cli->error : why;
       return status;

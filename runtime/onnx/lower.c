@@ -116,7 +116,8 @@ void heed_lower_bind_array(heed_lower *l, uint32_t index, heed_onnx_array *array
 /* --------------------------------------------------------------------------------------- nodes */
 
 static const heed_lower_op *find_op(const heed_onnx_node *node) {
-  const heed_lower_op *const tables[] = {heed_lower_nodes, heed_lower_layouts, heed_lower_blocks};
+  const heed_lower_op *const tables[] = {heed_lower_nodes, heed_lower_layouts, heed_lower_blocks,
+                                         heed_lower_quantisers};
   if (*node->domain && strcmp(node->domain, "com.microsoft") != 0) return NULL;
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
     for (const heed_lower_op *op = tables[i]; op->name; op++)
@@ -162,6 +163,19 @@ static bool is_heavy(const heed_onnx_node *node) {
   for (size_t i = 0; ops[i]; i++)
     if (strcmp(node->op, ops[i]) == 0) return true;
   return false;
+}
+
+/* Whether a computed value of whole numbers may be input `index`: as a float it is moved, tested,
+ * cast, and what a quantisation is. Arithmetic of whole numbers is another. */
+static bool takes_whole_numbers(const heed_onnx_node *node, uint32_t index) {
+  static const char *const ops[] = {"Identity",      "Cast",        "Dropout", "DequantizeLinear",
+                                    "MatMulInteger", "ConvInteger", NULL};
+  for (const heed_lower_op *op = heed_lower_layouts; op->name; op++)
+    if (strcmp(op->name, node->op) == 0) return true;
+  for (size_t i = 0; ops[i]; i++)
+    if (strcmp(node->op, ops[i]) == 0) return true;
+  return (index == 0 && strcmp(node->op, "Where") == 0) ||
+         (index == 2 && strcmp(node->op, "QuantizeLinear") == 0);
 }
 
 static bool *given_of(heed_lower *l, const char *name) {
@@ -257,6 +271,12 @@ static heed_status lower_node(heed_lower *l, uint32_t index) {
     return heed_onnx_refuse(&l->call, HEED_UNSUPPORTED,
                             "op has no kernel (found %s%s%.60s of opset %lld)", node->domain,
                             *node->domain ? "." : "", node->op, (long long)opset);
+  for (uint32_t i = 0; i < node->input_count; i++) {
+    const heed_lower_value *x = heed_lower_bound(l, node->inputs[i]);
+    if (x && x->kind != HEED_LOWER_CONSTANT && !heed_onnx_is_float(type_of(l, node->inputs[i])) &&
+        !takes_whole_numbers(node, i))
+      return heed_onnx_refuse(&l->call, HEED_UNSUPPORTED, "computed whole numbers have no kernel");
+  }
   HEED_TRY(read_small_inputs(l, node));
   op->lower(l, op->kind);
   return l->status;

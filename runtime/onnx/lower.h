@@ -2,7 +2,8 @@
  * shapes and constants alone the evaluator computes (evaluate.h). The rest becomes expressions,
  * which their constructors simplify: so a chain of small nodes ends as the op that it spells.
  *
- * lower.c goes through the nodes, lower_nodes.c, lower_layout.c, lower_blocks.c say what a node is,
+ * lower.c goes through the nodes, lower_nodes.c, lower_layout.c, lower_blocks.c and
+ * lower_quantisers.c say what a node is,
  * lower_shape.c, lower_arithmetic.c, lower_norm.c, lower_linear.c and lower_attention.c make
  * expressions, lower_emit.c the graph, and lower_run.c runs it. */
 #ifndef HEED_ONNX_LOWER_H
@@ -33,7 +34,7 @@ typedef enum heed_lower_kind {
   HEED_LOWER_SELECT,      /* x[0] ? x[1] : x[2] */
   HEED_LOWER_ROTARY,      /* x [B, H, T, D] by tables x[1], x[2] [T, R/2]; function: interleaved */
   HEED_LOWER_NAN_TO_ZERO, /* x, and 0 where it is NaN */
-  HEED_LOWER_QUANTISED    /* x before it was rounded to 8 bits; only what scales it back reads it */
+  HEED_LOWER_QUANTISED    /* x, which is not rounded; only products that are scaled back read it */
 } heed_lower_kind;
 
 typedef enum heed_lower_function {
@@ -135,7 +136,9 @@ typedef struct heed_lower {
   size_t owned_count, owned_room;
   heed_onnx_op_count *counts; /* by op */
   size_t count_count, count_room;
-  uint64_t batch; /* of the first input with axes */
+  unsigned char *parts; /* by maker: lower_quantisers.c */
+  uint32_t unrounded;   /* dynamic quantisations whose rounding was left out */
+  uint64_t batch;       /* of the first input with axes */
   heed_status status;
   heed_error *error;
   heed_lower_value **maps; /* by attention of the finder; NULL: not found here */
@@ -185,6 +188,8 @@ heed_lower_value *heed_lower_binary(heed_lower *l, heed_lower_function function,
 heed_lower_value *heed_lower_unary(heed_lower *l, heed_lower_function function,
                                    heed_lower_value *x);
 heed_lower_value *heed_lower_scale(heed_lower *l, heed_lower_value *x, double factor);
+/* Minus x. */
+heed_lower_value *heed_lower_negative(heed_lower *l, heed_lower_value *x);
 heed_lower_value *heed_lower_activation(heed_lower *l, heed_activation kind, heed_lower_value *x);
 heed_lower_value *heed_lower_reduce(heed_lower *l, heed_lower_function function,
                                     heed_lower_value *x, uint32_t axes);
@@ -212,6 +217,9 @@ heed_lower_value *heed_lower_linear_rows(heed_lower *l, const heed_lower_value *
                                          uint64_t first, uint64_t count);
 heed_lower_value *heed_lower_patches(heed_lower *l, heed_lower_value *image,
                                      heed_lower_value *weight);
+/* The convolution that the node is, without its bias. */
+heed_lower_value *heed_lower_convolution(heed_lower *l, heed_lower_value *image,
+                                         heed_lower_value *weight);
 /* The elements of a constant as floats of the lowering. */
 const float *heed_lower_floats(heed_lower *l, heed_lower_value *constant);
 heed_status heed_lower_read_matrix(void *user, uint64_t first, uint64_t count, void *to,
@@ -240,7 +248,8 @@ typedef struct heed_lower_op {
   int kind;
 } heed_lower_op;
 /* One table a file, which ends with a name NULL. */
-extern const heed_lower_op heed_lower_nodes[], heed_lower_layouts[], heed_lower_blocks[];
+extern const heed_lower_op heed_lower_nodes[], heed_lower_layouts[], heed_lower_blocks[],
+    heed_lower_quantisers[];
 
 /* -------------------------------------------------------------------------------------- all */
 

@@ -29,20 +29,20 @@ static void lower_binary(heed_lower *l, int kind) {
 
 static double negate(double x, double by) { return x * by; }
 
-static value *negative(heed_lower *l, value *x) {
+value *heed_lower_negative(heed_lower *l, value *x) {
   return heed_lower_is(x, HEED_LOWER_CONSTANT) ? heed_lower_map(l, x, negate, -1)
                                                : heed_lower_scale(l, x, -1);
 }
 
 static void lower_subtract(heed_lower *l, int kind) {
-  value *a = heed_lower_input(l, 0), *b = negative(l, heed_lower_input(l, 1));
+  value *a = heed_lower_input(l, 0), *b = heed_lower_negative(l, heed_lower_input(l, 1));
   if (!a || !b || !same_types(l, kind)) return;
   heed_lower_bind(l, 0, heed_lower_binary(l, HEED_LOWER_ADD, a, b), 0);
 }
 
 static void lower_negate(heed_lower *l, int kind) {
   (void)kind;
-  heed_lower_bind(l, 0, negative(l, heed_lower_input(l, 0)), 0);
+  heed_lower_bind(l, 0, heed_lower_negative(l, heed_lower_input(l, 0)), 0);
 }
 
 static void lower_unary(heed_lower *l, int kind) {
@@ -189,7 +189,7 @@ static bool takes_patches(heed_lower *l, const value *x, const value *w) {
   return fits;
 }
 
-static value *patches(heed_lower *l, value *x, value *w) {
+value *heed_lower_convolution(heed_lower *l, value *x, value *w) {
   if (!x || !w || l->status != HEED_OK) return NULL;
   if (!takes_patches(l, x, w))
     return heed_lower_refuse(l, HEED_UNSUPPORTED,
@@ -198,128 +198,14 @@ static value *patches(heed_lower *l, value *x, value *w) {
 }
 
 static void lower_conv(heed_lower *l, int kind) {
-  value *x = heed_lower_input(l, 0), *w = heed_lower_input(l, 1), *y = patches(l, x, w);
+  value *x = heed_lower_input(l, 0), *w = heed_lower_input(l, 1),
+        *y = heed_lower_convolution(l, x, w);
   (void)kind;
   if (y && heed_lower_has_input(l, 2)) {
     const uint64_t dims[] = {w->dims[0], 1, 1};
     y = heed_lower_binary(l, HEED_LOWER_ADD, y,
                           heed_lower_reshape(l, heed_lower_input(l, 2), 3, dims));
   }
-  heed_lower_bind(l, 0, y, 0);
-}
-
-/* ------------------------------------------------------------------------------------ integers */
-
-/* The value before it was rounded to 8 bits; its scale is kept. DynamicQuantizeLinear chooses one
- * that cancels, so 1 stands for it. */
-static void lower_quantise(heed_lower *l, int dynamic) {
-  value *x = heed_lower_input(l, 0), *scale = dynamic ? NULL : heed_lower_input(l, 1);
-  double factor = 1;
-  if (!x || (!dynamic && !heed_lower_is_number(l, scale, &factor))) {
-    heed_lower_refuse(l, HEED_UNSUPPORTED, "a scale of several numbers has no kernel");
-    return;
-  }
-  value *made = heed_lower_new(l, HEED_LOWER_QUANTISED, x->rank, x->dims, &x, 1);
-  if (!made) return;
-  made->factor = factor;
-  heed_lower_bind(l, 0, made, HEED_ONNX_UINT8);
-  for (uint32_t i = 1; dynamic && i < 3 && l->status == HEED_OK; i++) {
-    heed_onnx_array *array = NULL;
-    const heed_onnx_graph *graph = &l->file->model.graph;
-    for (uint32_t k = 0; k < graph->output_count; k++)
-      if (i < l->call.node->output_count &&
-          strcmp(graph->outputs[k].name, l->call.node->outputs[i]) == 0)
-        heed_lower_refuse(l, HEED_UNSUPPORTED, "its scale as an output has no kernel");
-    if (l->status == HEED_OK)
-      l->status =
-          heed_onnx_make(&l->call, i == 1 ? HEED_ONNX_FLOAT : HEED_ONNX_UINT8, 0, NULL, &array);
-    if (array && i == 1) array->data[0].f = 1;
-    heed_lower_bind_array(l, i, array);
-  }
-}
-
-/* A constant (q - zero) scale: in the file where its parts are. */
-static value *dequantised(heed_lower *l, uint32_t data, uint32_t scale, uint32_t zero,
-                          uint32_t axis) {
-  static const unsigned char bytes[] = {0, 0, 0x80, 0x3F};
-  static const heed_onnx_tensor one = {
-      .name = "1", .type = HEED_ONNX_FLOAT, .count = 1, .bytes = 4, .bytes_here = bytes};
-  const heed_onnx_node *node = l->call.node;
-  const heed_onnx_weight weight = {
-      .name = node->inputs[data],
-      .data = heed_onnx_tensor_of(l->file, node->inputs[data]),
-      .scale = scale ? heed_onnx_tensor_of(l->file, node->inputs[scale]) : &one,
-      .zero =
-          heed_lower_has_input(l, zero) ? heed_onnx_tensor_of(l->file, node->inputs[zero]) : NULL,
-      .axis = axis};
-  if (!weight.data || !weight.scale || (heed_lower_has_input(l, zero) && !weight.zero))
-    return heed_lower_refuse(l, HEED_UNSUPPORTED, "computed weights have no kernel");
-  return heed_lower_of_weight(l, &weight);
-}
-
-static void lower_dequantise(heed_lower *l, int kind) {
-  value *x = heed_lower_input(l, 0);
-  double scale;
-  (void)kind;
-  if (!x) return;
-  if (x->kind == HEED_LOWER_CONSTANT) {
-    const int64_t axis = heed_onnx_integer(&l->call, "axis", 1);
-    heed_lower_bind(l, 0, dequantised(l, 0, 1, 2, (uint32_t)(axis < 0 ? axis + x->rank : axis)),
-                    heed_lower_type(l, 1));
-    return;
-  }
-  if (x->kind != HEED_LOWER_QUANTISED || !heed_lower_is_number(l, heed_lower_input(l, 1), &scale) ||
-      scale != x->factor) {
-    heed_lower_refuse(l, HEED_UNSUPPORTED, "another scale than that of its input has no kernel");
-    return;
-  }
-  heed_lower_bind(l, 0, x->x[0], heed_lower_type(l, 1));
-}
-
-/* Products of whole numbers: of the value before it was rounded. MatMulInteger 0, ConvInteger 1. */
-static void lower_integer(heed_lower *l, int conv) {
-  value *x = heed_lower_input(l, 0), *w = heed_lower_input(l, 1);
-  if (!x || !w) return;
-  if (x->kind != HEED_LOWER_QUANTISED || w->kind != HEED_LOWER_CONSTANT) {
-    heed_lower_refuse(l, HEED_UNSUPPORTED, "a product of two computed whole numbers has no kernel");
-    return;
-  }
-  w = dequantised(l, 1, 0, 3, 0);
-  value *y = conv ? patches(l, x->x[0], w) : heed_lower_matmul(l, x->x[0], w), *from = y;
-  while (from && (from->kind == HEED_LOWER_RESHAPE || from->kind == HEED_LOWER_PERMUTE))
-    from = from->x[0];
-  if (from && from->matrix && x->factor == 1) from->matrix->integer = true;
-  heed_lower_bind(l, 0, heed_lower_scale(l, y, 1 / x->factor), HEED_ONNX_INT32);
-}
-
-static void lower_blocks_of_bits(heed_lower *l, int kind) {
-  const heed_onnx_node *node = l->call.node;
-  const int64_t depth = heed_onnx_integer(&l->call, "K", 0),
-                rows = heed_onnx_integer(&l->call, "N", 0),
-                bits = heed_onnx_integer(&l->call, "bits", 4),
-                block = heed_onnx_integer(&l->call, "block_size", 0);
-  value *x = heed_lower_input(l, 0);
-  (void)kind;
-  if (!x || !heed_lower_has_input(l, 1) || !heed_lower_has_input(l, 2)) return;
-  heed_onnx_weight weight = {
-      .name = node->inputs[1],
-      .data = heed_onnx_tensor_of(l->file, node->inputs[1]),
-      .scale = heed_onnx_tensor_of(l->file, node->inputs[2]),
-      .zero = heed_lower_has_input(l, 3) ? heed_onnx_tensor_of(l->file, node->inputs[3]) : NULL,
-      .bits = (uint32_t)bits,
-      .block = (uint32_t)block,
-      .rank = 2,
-      .dims = {(uint64_t)rows, (uint64_t)depth}};
-  if (depth < 1 || depth > INT32_MAX || rows < 1 || rows > INT32_MAX || block < 8 ||
-      block > 65536 || (bits != 2 && bits != 4 && bits != 8) || block * bits % 8 ||
-      heed_lower_has_input(l, 4) || !weight.data || !weight.scale ||
-      (heed_lower_has_input(l, 3) && !weight.zero)) {
-    heed_lower_refuse(l, HEED_UNSUPPORTED, "blocks of this form have no kernel");
-    return;
-  }
-  value *y = heed_lower_linear_of(l, x, heed_lower_of_weight(l, &weight), false);
-  if (heed_lower_has_input(l, 5))
-    y = heed_lower_binary(l, HEED_LOWER_ADD, y, heed_lower_input(l, 5));
   heed_lower_bind(l, 0, y, 0);
 }
 
@@ -369,10 +255,4 @@ const heed_lower_op heed_lower_nodes[] = {{"Add", lower_binary, HEED_LOWER_ADD},
                                           {"MatMul", lower_matmul, 0},
                                           {"Gemm", lower_gemm, 0},
                                           {"Conv", lower_conv, 0},
-                                          {"DynamicQuantizeLinear", lower_quantise, 1},
-                                          {"QuantizeLinear", lower_quantise, 0},
-                                          {"DequantizeLinear", lower_dequantise, 0},
-                                          {"MatMulInteger", lower_integer, 0},
-                                          {"ConvInteger", lower_integer, 1},
-                                          {"MatMulNBits", lower_blocks_of_bits, 0},
                                           {NULL, NULL, 0}};

@@ -72,7 +72,9 @@ static heed_status give_output(heed_lower *l, heed_session *session, const heed_
   const uint32_t is = l->types[heed_onnx_maker_of(l->file, name) - l->file->makers],
                  type = output->type ? output->type : is;
   heed_onnx_array *array = NULL;
-  if (!heed_onnx_is_float(type) || !heed_onnx_is_float(is))
+  /* whole numbers of few bits are floats on kernels, exactly */
+  if ((!heed_onnx_is_float(type) || !heed_onnx_is_float(is)) &&
+      (type != is || heed_onnx_type_bits(is) > 8))
     return heed_fail(l->error, HEED_UNSUPPORTED, "%s: an output of whole numbers has no kernel",
                      l->file->name);
   const heed_status status = read_value(l, session, v->made, type, v->rank, v->dims, &array);
@@ -142,6 +144,7 @@ heed_status heed_lower_run(heed_onnx *file, const heed_onnx_evaluate_desc *desc,
   heed_onnx_limit(&l.evaluator, file, desc);
   heed_status status = heed_lower_graph(&l, &desc->inputs, desc->name, desc->attentions);
   if (status == HEED_OK) status = run(&l, desc, result);
+  heed_onnx_result_note(result, l.unrounded);
   heed_lower_close(&l);
   return status;
 }

@@ -13,7 +13,7 @@ struct heed_onnx_result {
   heed_assembled made;
   heed_onnx_array **arrays; /* [room] */
   size_t room;
-  uint32_t count;
+  uint32_t count, unrounded;
 };
 
 /* As heed_assembled_read. */
@@ -97,6 +97,12 @@ heed_status heed_onnx_result_create(const heed_onnx *file, heed_onnx_result **re
   *result = made;
   return HEED_OK;
 }
+
+void heed_onnx_result_note(heed_onnx_result *result, uint32_t unrounded) {
+  result->unrounded = unrounded;
+}
+
+uint32_t heed_onnx_result_unrounded(const heed_onnx_result *result) { return result->unrounded; }
 
 heed_source heed_onnx_result_source(heed_onnx_result *result) {
   return heed_assembled_source(&result->made);

@@ -16,6 +16,8 @@ heed_status heed_onnx_give(heed_onnx_result *result, heed_onnx_evaluator *e, con
 /* The graph's outputs and the weights of attentions, from an evaluator that has run. */
 heed_status heed_onnx_give_results(heed_onnx_evaluator *e, const heed_onnx_attention_list *found,
                                    heed_onnx_result *result, heed_error *error);
+/* What heed_onnx_result_unrounded gives. */
+void heed_onnx_result_note(heed_onnx_result *result, uint32_t unrounded);
 /* "attention.3" */
 void heed_onnx_map_name(uint32_t index, char name[32]);
 heed_status heed_onnx_finish(heed_onnx_result *result, heed_error *error);

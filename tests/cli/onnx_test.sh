@@ -83,6 +83,11 @@ expect_exit 0
 expect_stderr_contains "run as an ONNX graph on heed's kernels (opset 14 by pytorch"
 expect_file out.safetensors
 test_end
+test_begin graph_unrounded
+heed eval "$bad/vit" "$onnx/io.safetensors" -o out.safetensors --way graph --file model_quantized.onnx
+expect_exit 0
+expect_stderr_contains " activations not rounded to 8 bits"
+test_end
 test_begin graph_without_config
 heed eval "$onnx/model.onnx" "$onnx/io.safetensors" -o out.safetensors --way reference --quiet
 expect_exit 0

@@ -291,6 +291,126 @@ static void test_made(void **state) {
   check_made(attention_file(true), 2);
 }
 
+/* A tensor of `count` elements of one byte, or of a float; without axes where count is 0. */
+static void put_small(test_message *graph, const char *name, uint32_t type, uint32_t count,
+                      const void *bytes, size_t size) {
+  test_message tensor = {0};
+  if (count) test_put_number(&tensor, 1, count);
+  test_put_number(&tensor, 2, type);
+  test_put_text(&tensor, 8, name);
+  test_put_bytes(&tensor, 9, bytes, size);
+  test_put_message(graph, 5, &tensor);
+}
+
+/* The kernels' outputs are those in double, and so many activations were not rounded. */
+static void check_rounded(test_message *graph, const char *outputs, double tolerance,
+                          uint32_t unrounded) {
+  char name[] = "y";
+  uint32_t count = 0;
+  test_put_value(graph, 11, "x");
+  for (; outputs[count]; count++) {
+    name[0] = outputs[count];
+    test_put_value(graph, 12, name);
+  }
+  test_message file = test_onnx_file(graph);
+  heed_onnx *onnx;
+  const heed_onnx_desc desc = {sizeof desc, {file.size, file.data, NULL, NULL}, "made", NULL, NULL};
+  const heed_source source = {sizeof input - 1, input, NULL, NULL};
+  assert_ok(heed_onnx_open(context, &desc, &onnx, &error));
+  run kernels = run_graph(onnx, source, backend), reference = run_graph(onnx, source, NULL);
+  assert_int_equal(heed_onnx_result_unrounded(kernels.result), unrounded);
+  assert_int_equal(heed_onnx_result_unrounded(reference.result), 0);
+  assert_int_equal(compare(kernels.tensors, reference.tensors, tolerance, false), count);
+  close_run(&kernels);
+  close_run(&reference);
+  heed_onnx_destroy(onnx);
+  free(file.data);
+}
+
+/* x by whole numbers [3, 2] after a rounding to 8 bits, as exporters of q8 files write it. */
+static test_message dynamic_file(void) {
+  static const float scale = 0.01f;
+  static const signed char weight[] = {100, -3, 7, 55, -128, 20};
+  test_message graph = {0}, tensor = {0};
+  put_small(&graph, "t", 1, 0, &scale, sizeof scale);
+  test_put_number(&tensor, 1, 3);
+  test_put_number(&tensor, 1, 2);
+  test_put_number(&tensor, 2, 3);
+  test_put_text(&tensor, 8, "w");
+  test_put_bytes(&tensor, 9, weight, sizeof weight);
+  test_put_message(&graph, 5, &tensor);
+  test_put_node(&graph, "DynamicQuantizeLinear", "quantise", "x", "q,s,z", NULL);
+  return graph;
+}
+
+static void put_product(test_message *graph, const char *scales) {
+  test_message cast = {0};
+  test_put_integer(&cast, "to", 1);
+  test_put_node(graph, "Mul", "scales", "s,t", "st", NULL);
+  test_put_node(graph, "MatMulInteger", "product", "q,w,z", "p", NULL);
+  test_put_node(graph, "Cast", "floats", "p", "f", &cast);
+  test_put_node(graph, "Mul", "back", scales, "y", NULL);
+}
+
+/* Rounding is done as the file says, but for products that the scale of a dynamic quantisation
+ * multiplies again. */
+static void test_rounded(void **state) {
+  static const float scale = 0.0041f, scales[] = {0.004f, 0.3f, 0.007f};
+  static const unsigned char zero = 3;
+  static const signed char zeros[] = {-3, 0, 100};
+  test_message one = {0}, several = {0}, whole = {0};
+  (void)state;
+  put_small(&one, "s", 1, 0, &scale, sizeof scale);
+  put_small(&one, "z", 2, 0, &zero, 1);
+  test_put_node(&one, "QuantizeLinear", "round", "x,s,z", "q", NULL);
+  test_put_node(&one, "DequantizeLinear", "back", "q,s,z", "y", NULL);
+  check_rounded(&one, "y", 1e-6, 0);
+  put_small(&several, "s", 1, 3, scales, sizeof scales);
+  put_small(&several, "z", 3, 3, zeros, sizeof zeros);
+  test_put_node(&several, "QuantizeLinear", "round", "x,s,z", "q", NULL);
+  test_put_node(&several, "DequantizeLinear", "back", "q,s,z", "y", NULL);
+  check_rounded(&several, "y", 1e-6, 0);
+  test_put_node(&whole, "DynamicQuantizeLinear", "quantise", "x", "q,s,z", NULL);
+  test_put_node(&whole, "DequantizeLinear", "back", "q,s,z", "y", NULL);
+  check_rounded(&whole, "ys", 1e-6, 0);
+  /* the scale multiplies again: the value before is taken, within half a step of 2.5 / 255 */
+  test_message left_out = dynamic_file(), kept = dynamic_file(), squared = dynamic_file();
+  put_product(&left_out, "f,st");
+  check_rounded(&left_out, "y", 3 * 1.28 * 1.25 / 255, 1);
+  /* ... and is an output too, or is not what multiplies: it stays */
+  put_product(&kept, "f,st");
+  check_rounded(&kept, "ys", 1e-6, 0);
+  put_product(&squared, "f,f");
+  check_rounded(&squared, "y", 1e-6, 0);
+}
+
+/* Whole numbers are divided otherwise than floats. */
+static void test_whole(void **state) {
+  (void)state;
+  test_message graph = {0};
+  static const unsigned char two = 2;
+  static const float scale = 0.1f;
+  heed_onnx *onnx;
+  heed_onnx_result *result;
+  put_small(&graph, "s", 1, 0, &scale, sizeof scale);
+  put_small(&graph, "z", 2, 0, &two, 1);
+  test_put_node(&graph, "QuantizeLinear", "round", "x,s,z", "q", NULL);
+  test_put_node(&graph, "Div", "half", "q,z", "h", NULL);
+  test_put_node(&graph, "DequantizeLinear", "back", "h,s,z", "y", NULL);
+  test_put_value(&graph, 11, "x");
+  test_put_value(&graph, 12, "y");
+  test_message file = test_onnx_file(&graph);
+  const heed_onnx_desc desc = {sizeof desc, {file.size, file.data, NULL, NULL}, "made", NULL, NULL};
+  const heed_onnx_evaluate_desc how = {.struct_size = sizeof how,
+                                       .inputs = {sizeof input - 1, input, NULL, NULL},
+                                       .backend = backend};
+  assert_ok(heed_onnx_open(context, &desc, &onnx, &error));
+  assert_fails(heed_onnx_evaluate(onnx, &how, &result, &error), HEED_UNSUPPORTED,
+               "node 1 (Div half): computed whole numbers have no kernel");
+  heed_onnx_destroy(onnx);
+  free(file.data);
+}
+
 /* A node of x [2, 3] that has no kernel, or does not fit. */
 static void refuse(const char *op, const char *inputs, heed_status status, const char *part) {
   static const uint32_t matrix[] = {4, 4}, vector[] = {3};
@@ -363,7 +483,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_vit),    cmocka_unit_test(test_same),
                                      cmocka_unit_test(test_made),   cmocka_unit_test(test_refused),
                                      cmocka_unit_test(test_memory), cmocka_unit_test(test_encoders),
-                                     cmocka_unit_test(test_steps)};
+                                     cmocka_unit_test(test_steps),  cmocka_unit_test(test_rounded),
+                                     cmocka_unit_test(test_whole)};
   if (heed_context_create(NULL, &context, &error) != HEED_OK) return 1;
   if (heed_cpu_backend_create(context, NULL, &backend, &error) != HEED_OK) return 1;
   const int failed = cmocka_run_group_tests_name("onnx_lower", tests, NULL, NULL);

@@ -58,7 +58,8 @@ HEED_API const char *heed_onnx_missing_op(const heed_onnx *file, uint32_t index)
 /* Runs the graph with all its inputs. Without a backend it runs as it is, node after node: sums are
  * made in double, and every value is rounded to its type. With one it is lowered to heed's own ops
  * and runs on their kernels, in F32: what depends on shapes, constants and whole numbers is
- * computed beforehand, attentions become one op, and quantised weights are dequantised. */
+ * computed beforehand, attentions become one op, and quantised weights are dequantised. Activations
+ * are rounded as the file says, but for those that heed_onnx_result_unrounded counts. */
 typedef struct heed_onnx_evaluate_desc {
   size_t struct_size;
   /* a .safetensors file with a tensor for each input, by its name in the graph, of its type */
@@ -81,6 +82,9 @@ HEED_NODISCARD HEED_API heed_status heed_onnx_evaluate(heed_onnx *file,
 /* The outputs by their names, as the bytes of a .safetensors file. Valid as long as the result,
  * which may outlive the file. */
 HEED_API heed_source heed_onnx_result_source(heed_onnx_result *result);
+/* How many activations the file rounds to 8 bits which the kernels took as they are: those of
+ * DynamicQuantizeLinear whose scale only multiplies their products again. 0 without a backend. */
+HEED_API uint32_t heed_onnx_result_unrounded(const heed_onnx_result *result);
 HEED_API void heed_onnx_result_destroy(heed_onnx_result *result);
 
 /* The graph on heed's own ops, for inputs of one size. */
