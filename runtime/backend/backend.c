@@ -1,10 +1,49 @@
 /* What all backends share. */
 #include "backend/backend.h"
 
+#include "base/process.h"
 #include "base/status.h"
 
+#if HEED_BACKEND_TURNS
+/* A number for each thread, without a system call: the address of something of its own. */
+static uintptr_t this_thread(void) {
+  static _Thread_local char own;
+  return (uintptr_t)&own;
+}
+
+bool heed_backend_is_forked(const heed_backend *backend) {
+  return backend->process && backend->process != heed_process_id();
+}
+
+void heed_backend_bind(heed_backend *backend) { backend->process = heed_process_id(); }
+
+heed_status heed_backend_take(heed_backend *backend, const char *where, heed_error *error) {
+  const uintptr_t self = this_thread();
+  uintptr_t owner = 0;
+  if (heed_backend_is_forked(backend))
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "%s: the %s backend belongs to another process (found a call after fork(), "
+                     "expected a backend that the child makes)",
+                     where, backend->vtable->name);
+  if (atomic_load_explicit(&backend->owner, memory_order_relaxed) != self &&
+      !atomic_compare_exchange_strong_explicit(&backend->owner, &owner, self, memory_order_acquire,
+                                               memory_order_relaxed))
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "%s: the %s backend is in use (found a call of another thread, expected one "
+                     "thread at a time)",
+                     where, backend->vtable->name);
+  backend->depth++;
+  return HEED_OK;
+}
+
+void heed_backend_release(heed_backend *backend) {
+  if (--backend->depth == 0) atomic_store_explicit(&backend->owner, 0, memory_order_release);
+}
+#endif
+
+/* What a child of a fork cannot end, such as threads that are not there, stays as it is. */
 void heed_backend_destroy(heed_backend *backend) {
-  if (backend) backend->vtable->destroy(backend);
+  if (backend && !heed_backend_is_forked(backend)) backend->vtable->destroy(backend);
 }
 
 const char *heed_backend_name(const heed_backend *backend) { return backend->vtable->name; }
@@ -16,5 +55,9 @@ heed_status heed_plan_create(heed_graph *graph, heed_backend *backend, const hee
     return heed_fail(error, HEED_INVALID_ARGUMENT,
                      "plan: NULL argument (expected graph, backend and plan)");
   *plan = NULL;
-  return heed_plan_make(graph, backend, &backend->vtable->plan, desc, plan, error);
+  HEED_TRY(heed_backend_take(backend, "plan", error)); /* which may check the device first */
+  const heed_status status =
+      heed_plan_make(graph, backend, &backend->vtable->plan, desc, plan, error);
+  heed_backend_release(backend);
+  return status;
 }

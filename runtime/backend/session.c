@@ -22,8 +22,12 @@ heed_status heed_session_create(heed_plan *plan, const heed_hooks *hooks, heed_s
   heed_session *made = heed_alloc(plan->context, 1, sizeof *made);
   if (!made) return heed_fail_memory(error, "session", sizeof *made);
   made->plan = plan;
-  const heed_status status = plan->backend->vtable->program_create(
-      plan->backend, plan, hooks ? &full : NULL, &made->program, error);
+  heed_status status = heed_backend_take(plan->backend, "session", error);
+  if (status == HEED_OK) {
+    status = plan->backend->vtable->program_create(plan->backend, plan, hooks ? &full : NULL,
+                                                   &made->program, error);
+    heed_backend_release(plan->backend);
+  }
   if (status != HEED_OK) {
     heed_free(plan->context, made);
     return status;
@@ -34,11 +38,21 @@ heed_status heed_session_create(heed_plan *plan, const heed_hooks *hooks, heed_s
 
 void heed_session_destroy(heed_session *session) {
   if (!session) return;
-  backend_of(session)->program_destroy(session->program);
+  if (!heed_backend_is_forked(session->plan->backend))
+    backend_of(session)->program_destroy(session->program);
   heed_free(session->plan->context, session);
 }
 
 const heed_graph *heed_session_graph(const heed_session *session) { return session->plan->graph; }
+
+/* One call of the backend's, as the only one at a time. */
+#define IN_TURN(backend, where, call)                       \
+  do {                                                      \
+    HEED_TRY(heed_backend_take((backend), (where), error)); \
+    const heed_status in_turn_ = (call);                    \
+    heed_backend_release(backend);                          \
+    return in_turn_;                                        \
+  } while (0)
 
 static heed_status want_idle(const heed_session *session, heed_error *error) {
   if (!session->in_flight) return HEED_OK;
@@ -66,15 +80,17 @@ heed_status heed_session_write(heed_session *session, heed_value input, const vo
                      bytes, (unsigned long long)expected);
   if (!plan->placement[input.id].live) return HEED_OK; /* nothing that runs reads it */
   HEED_TRY(want_idle(session, error));
-  return backend_of(session)->write(session->program, heed_plan_offset(plan, input.id), data, bytes,
-                                    error);
+  IN_TURN(plan->backend, "write",
+          backend_of(session)->write(session->program, heed_plan_offset(plan, input.id), data,
+                                     bytes, error));
 }
 
 heed_status heed_session_run(heed_session *session, const heed_hooks *hooks, heed_error *error) {
   heed_hooks full = HEED_HOOKS_INIT;
   if (hooks) HEED_TRY(heed_desc_read(&full, sizeof full, hooks, "run: hooks", error));
   HEED_TRY(want_idle(session, error));
-  return backend_of(session)->run(session->program, hooks ? &full : NULL, error);
+  IN_TURN(session->plan->backend, "run",
+          backend_of(session)->run(session->program, hooks ? &full : NULL, error));
 }
 
 heed_status heed_session_run_part(heed_session *session, uint32_t *step, heed_error *error) {
@@ -86,7 +102,8 @@ heed_status heed_session_run_part(heed_session *session, uint32_t *step, heed_er
   if (!backend_of(session)->run_part)
     return heed_fail(error, HEED_UNSUPPORTED, "run: the %s backend runs all steps at once",
                      backend_of(session)->name);
-  return backend_of(session)->run_part(session->program, step, error);
+  IN_TURN(session->plan->backend, "run",
+          backend_of(session)->run_part(session->program, step, error));
 }
 
 heed_status heed_session_profile(heed_session *session, const heed_clock *clock,
@@ -95,7 +112,8 @@ heed_status heed_session_profile(heed_session *session, const heed_clock *clock,
     return heed_fail(error, HEED_INVALID_ARGUMENT,
                      "profile: NULL argument (expected clock and times)");
   HEED_TRY(want_idle(session, error));
-  return backend_of(session)->profile(session->program, clock, times, error);
+  IN_TURN(session->plan->backend, "profile",
+          backend_of(session)->profile(session->program, clock, times, error));
 }
 
 heed_status heed_session_want_kept(const heed_session *session, heed_value value,
@@ -121,9 +139,10 @@ heed_status heed_session_read(heed_session *session, heed_value value, uint64_t 
                      name_of(record), (unsigned long long)count, (unsigned long long)first,
                      (unsigned long long)elements);
   if (count == 0) return HEED_OK;
-  return backend_of(session)->read(session->program,
-                                   heed_plan_offset(session->plan, value.id) + first * size, to,
-                                   (size_t)(count * size), error);
+  IN_TURN(session->plan->backend, "read",
+          backend_of(session)->read(session->program,
+                                    heed_plan_offset(session->plan, value.id) + first * size, to,
+                                    (size_t)(count * size), error));
 }
 
 heed_status heed_session_view(heed_session *session, heed_value value, const void **data,

@@ -99,7 +99,11 @@ heed_status heed_stream_create(heed_session *session, const heed_stream_desc *de
   if (!made) return heed_fail_memory(error, "stream", sizeof *made);
   made->session = session;
   made->size = size;
-  const heed_status status = fill(made, desc, error);
+  heed_status status = heed_backend_take(session->plan->backend, "stream", error);
+  if (status == HEED_OK) {
+    status = fill(made, desc, error);
+    heed_backend_release(session->plan->backend);
+  }
   if (status != HEED_OK) {
     heed_stream_destroy(made);
     return status;
@@ -112,7 +116,8 @@ void heed_stream_destroy(heed_stream *stream) {
   if (!stream) return;
   const heed_context *context = stream->session->plan->context;
   stream->session->in_flight -= stream->submitted - stream->collected;
-  if (stream->ring) backend_of(stream)->ring_destroy(stream->ring);
+  if (stream->ring && !heed_backend_is_forked(stream->session->plan->backend))
+    backend_of(stream)->ring_destroy(stream->ring);
   for (uint32_t i = 0; i < stream->size; i++) heed_free(context, stream->slots[i].outputs);
   heed_free(context, stream->inputs);
   heed_free(context, stream->outputs);
@@ -147,10 +152,13 @@ heed_status heed_stream_submit(heed_stream *stream, const void *const *inputs, h
   for (uint32_t i = 0; i < stream->input_count; i++)
     if (!inputs || !inputs[i])
       return heed_fail(error, HEED_INVALID_ARGUMENT, "stream: input %u is NULL", i);
+  heed_backend *backend = stream->session->plan->backend;
+  HEED_TRY(heed_backend_take(backend, "stream", error));
   stream_slot *slot = &stream->slots[index];
   slot->status = stream->ring
                      ? backend_of(stream)->ring_submit(stream->ring, index, inputs, &slot->error)
                      : run_now(stream, slot, inputs, &slot->error);
+  heed_backend_release(backend);
   stream->submitted++;
   stream->session->in_flight++;
   return HEED_OK;
@@ -167,6 +175,8 @@ heed_status heed_stream_collect(heed_stream *stream, void *const *outputs, heed_
     return heed_fail(error, HEED_INVALID_ARGUMENT, "stream: no run to collect");
   if (stream->output_count && !outputs)
     return heed_fail(error, HEED_INVALID_ARGUMENT, "stream: NULL argument (expected outputs)");
+  heed_backend *backend = stream->session->plan->backend;
+  HEED_TRY(heed_backend_take(backend, "stream", error)); /* the run can be collected later */
   const uint32_t index = stream->collected % stream->size;
   stream_slot *slot = &stream->slots[index];
   heed_status status = slot->status;
@@ -175,6 +185,7 @@ heed_status heed_stream_collect(heed_stream *stream, void *const *outputs, heed_
     status = backend_of(stream)->ring_collect(stream->ring, index, outputs, error);
   else if (status == HEED_OK)
     copy_out(stream, slot, outputs);
+  heed_backend_release(backend);
   stream->collected++;
   stream->session->in_flight--;
   return status;

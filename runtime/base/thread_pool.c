@@ -6,7 +6,16 @@
 #include "base/thread_pool.h"
 
 #include "base/alloc.h"
+#include "base/process.h"
 #include "base/status.h"
+
+#if defined(_WIN32) || defined(__wasm__) || defined(HEED_NO_THREADS)
+uint64_t heed_process_id(void) { return 0; }
+#else
+#include <unistd.h>
+
+uint64_t heed_process_id(void) { return (uint64_t)getpid(); }
+#endif
 
 #if defined(HEED_NO_THREADS) || (defined(__wasm__) && !defined(__wasm_atomics__))
 

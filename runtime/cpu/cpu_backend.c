@@ -189,6 +189,7 @@ heed_status heed_cpu_backend_create(heed_context *context, const heed_cpu_desc *
     return status;
   }
   const uint32_t threads = heed_thread_pool_count(made->pool);
+  if (threads > 1) heed_backend_bind(&made->base);
   snprintf(made->base.device, sizeof made->base.device, "%s, %u thread%s", level->label, threads,
            threads == 1 ? "" : "s");
   *backend = &made->base;

@@ -182,6 +182,7 @@ heed_status heed_vulkan_backend_create(heed_context *context, const heed_vulkan_
   if (!vulkan) return heed_fail_memory(error, "vulkan", sizeof *vulkan);
   vulkan->base.vtable = &vtable;
   vulkan->base.context = context;
+  heed_backend_bind(&vulkan->base);
   vulkan->checks_again = full.check_again;
   const heed_status status = open_backend(vulkan, &full, error);
   if (status != HEED_OK) {

@@ -64,8 +64,7 @@
  * receives its lines. It does not train.
  *
  * Errors: every function that can fail returns a heed_status. It writes one sentence to `error`,
- * which may be NULL, of the form
- *   where: what is wrong (found ..., expected ...).
+ * which may be NULL: where: what is wrong (found ..., expected ...).
  * A failed call sets its output pointer to NULL and changes nothing else. Bad input never aborts.
  * Each function lists its statuses. Compilers warn where a status is dropped (HEED_NODISCARD).
  *
@@ -74,8 +73,9 @@
  * everything created from it: decoder or stream, session, plan, graph, model, backend, context.
  *
  * Threads: several threads may read a context, a model, a finished graph or a plan. A session, a
- * stream, a decoder and a backend belong to one thread at a time. The log hook may be called from
- * any thread.
+ * stream, a decoder and a backend belong to one thread at a time: a second gets INVALID_ARGUMENT.
+ * So does the child of a fork, but for a CPU backend of one thread. Destroying does nothing there.
+ * The log hook may be called from any thread.
  *
  * Descs: the first field of a desc, struct_size, is the size of the struct. Zero means default in
  * every other field. HEED_DESC makes such a desc:

@@ -1,0 +1,10 @@
+/* Which process this is. thread_pool.c has it, the one file that asks the system. */
+#ifndef HEED_BASE_PROCESS_H
+#define HEED_BASE_PROCESS_H
+
+#include <stdint.h>
+
+/* A number for what a fork does not copy, such as threads; 0 where there is no fork. */
+uint64_t heed_process_id(void);
+
+#endif
