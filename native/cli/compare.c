@@ -125,6 +125,9 @@ static heed_status load_picture(cli_state *cli, compare_job *job, const compare_
   heed_build_desc *build = &job->vision.build;
   CLI_TRY(heed_preprocess_size(&preprocess, job->image.width, job->image.height, &build->width,
                                &build->height, &cli->error));
+  if (!options->size)
+    CLI_TRY(cli_pipeline_check_patches(cli, &job->vision, CLI_MOST_PATCHES, build->height,
+                                       build->width));
   const size_t count = (size_t)3 * build->width * build->height;
   job->pixels = malloc(count * sizeof *job->pixels);
   if (!job->pixels) return heed_fail_memory(&cli->error, job->picture, count * sizeof *job->pixels);

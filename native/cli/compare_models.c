@@ -117,6 +117,8 @@ static heed_status compare_image(models_job *job, const heed_image *image) {
     heed_region region;
     CLI_TRY(heed_preprocess_size(&side->preprocess, image->width, image->height, &build->width,
                                  &build->height, &job->cli->error));
+    CLI_TRY(
+        cli_pipeline_check_patches(job->cli, side, CLI_MOST_PATCHES, build->height, build->width));
     const size_t count = (size_t)side->info.channels * build->width * build->height;
     float *pixels = malloc(count * sizeof *pixels);
     if (!pixels) return heed_fail_memory(&job->cli->error, "picture", count * sizeof *pixels);

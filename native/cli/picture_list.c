@@ -12,11 +12,11 @@
 #include "heed/native.h"
 
 static heed_status add(cli_state *cli, picture_list *pictures, const char *path, size_t length) {
-  const uint32_t most = CLI_MOST_PICTURES;
-  if (pictures->count == most)
+  if (pictures->count == pictures->most)
     return heed_fail(&cli->error, HEED_INVALID_FILE,
-                     "images: too many in one run (found more than %u, expected at most %u)", most,
-                     most);
+                     "images: too many in one run (found more than %u, expected at most that; "
+                     "--most-images N takes more)",
+                     pictures->most);
   if (pictures->count == pictures->capacity) {
     const uint32_t capacity = pictures->capacity ? 2 * pictures->capacity : 16;
     char **grown = realloc(pictures->path, capacity * sizeof *grown);
@@ -170,5 +170,5 @@ heed_status picture_list_make(cli_state *cli, const char *const *words, uint32_t
 void picture_list_free(picture_list *pictures) {
   for (uint32_t i = 0; i < pictures->count; i++) free(pictures->path[i]);
   free(pictures->path);
-  *pictures = (picture_list){NULL, 0, 0};
+  *pictures = (picture_list){NULL, 0, 0, 0};
 }

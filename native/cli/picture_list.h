@@ -4,12 +4,13 @@
 
 #include "cli.h"
 
-/* Of one run, all sources together; HEED_LIMITS=images=N says another. */
+/* Of one run, all sources together; --most-images N says another. */
 #define CLI_MOST_PICTURES 100000
 
 typedef struct picture_list {
   char **path; /* malloc'ed, each */
   uint32_t count, capacity;
+  uint32_t most; /* set by the caller */
 } picture_list;
 
 /* Puts the pictures that `words` name, then those of the list, in this order. A folder stands for

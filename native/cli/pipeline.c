@@ -96,6 +96,18 @@ heed_status cli_pipeline_size(cli_state *cli, cli_pipeline *pipeline, const char
   return HEED_OK;
 }
 
+heed_status cli_pipeline_check_patches(cli_state *cli, const cli_pipeline *pipeline, uint32_t most,
+                                       uint32_t height, uint32_t width) {
+  const uint32_t side = pipeline->info.patch ? pipeline->info.patch : 1;
+  const uint64_t patches = (uint64_t)(height / side) * (width / side);
+  if (patches <= most) return HEED_OK;
+  return heed_fail(
+      &cli->error, HEED_INVALID_FILE,
+      "preprocessor_config.json: images too large (found %u x %u pixels, %llu patches, "
+      "expected at most %u, or more where --size asks for it)",
+      width, height, (unsigned long long)patches, most);
+}
+
 /* Which way the weights came, once. */
 static void say_note(cli_pipeline *pipeline, const cli_choice *choice) {
   const char *note =

@@ -52,6 +52,12 @@ heed_status cli_pipeline_load_any(cli_state *cli, cli_pipeline *pipeline, const 
 /* --size HEIGHT,WIDTH, of images and pixel_values; NULL = the model's own. Statuses:
  * INVALID_ARGUMENT, UNSUPPORTED. */
 heed_status cli_pipeline_size(cli_state *cli, cli_pipeline *pipeline, const char *size);
+/* Of an image as the model's configuration asks for it, where --size does not: no tensor backs such
+ * a number. */
+#define CLI_MOST_PATCHES 65536
+/* Statuses: INVALID_FILE. */
+heed_status cli_pipeline_check_patches(cli_state *cli, const cli_pipeline *pipeline, uint32_t most,
+                                       uint32_t height, uint32_t width);
 #define CLI_SIZE_OPTION(size)                                                           \
   {                                                                                     \
     "--size", CLI_TEXT, &(size), "HEIGHT,WIDTH",                                        \

@@ -243,7 +243,7 @@ static int run_images(cli_state *cli, run_options *options, const cli_words *wor
             options->list ? " and --list" : "");
     return CLI_USAGE;
   }
-  picture_list named = {NULL, 0, 0};
+  picture_list named = {.most = options->most_images};
   run_batch batch = {options->scene ? &options->scene : &embedded, 1, {NULL}};
   uint32_t failed = 0;
   heed_status status = picture_list_make(cli, words->word + has_model, count, options->list,
@@ -259,7 +259,10 @@ static int run_images(cli_state *cli, run_options *options, const cli_words *wor
 }
 
 static int run(cli_state *cli, int argc, char **argv) {
-  run_options options = {.choice = CLI_CHOICE_INIT, .top = 5};
+  run_options options = {.choice = CLI_CHOICE_INIT,
+                         .top = 5,
+                         .most_images = CLI_MOST_PICTURES,
+                         .most_patches = CLI_MOST_PATCHES};
   sequence_options sequence = {.choice = &options.choice};
   cli_words words;
   cli_texts texts = {.count = 0};
@@ -272,6 +275,11 @@ static int run(cli_state *cli, int argc, char **argv) {
        "draw the attention of the first --text, tokens x tokens"},
       {"--list", CLI_TEXT, &options.list, "FILE",
        "more images: a path a line, from the current folder; - reads stdin"},
+      {"--most-images", CLI_NUMBER, &options.most_images, "N",
+       "refuse more images than this (default: 100000)"},
+      {"--most-patches", CLI_NUMBER, &options.most_patches, "N",
+       "refuse a model that cuts an image into more patches, unless --size says so (default: "
+       "65536)"},
       {"--scene", CLI_TEXT, &options.scene, "SEED|FILE.json",
        "use this generated scene instead of an image"},
       {"--fit", CLI_TEXT, &options.fit, "model|whole",

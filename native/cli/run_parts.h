@@ -60,6 +60,7 @@ typedef struct run_options {
   bool reverse;
   run_rollout_options rollout_how;
   cli_changes changes;
+  uint32_t most_images, most_patches;
   uint32_t top, width; /* width: of figures in millimetres, 0: not said */
 } run_options;
 

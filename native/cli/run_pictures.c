@@ -43,6 +43,9 @@ static heed_status load_picture(cli_state *cli, const cli_pipeline *pipeline,
   CLI_TRY(read_picture(cli, options, path, result));
   CLI_TRY(heed_preprocess_size(&preprocess, result->image.width, result->image.height,
                                &result->batch_width, &result->batch_height, &cli->error));
+  if (!options->size)
+    CLI_TRY(cli_pipeline_check_patches(cli, pipeline, options->most_patches, result->batch_height,
+                                       result->batch_width));
   const size_t count = (size_t)3 * result->batch_width * result->batch_height;
   result->pixels = malloc(count * sizeof *result->pixels);
   if (!result->pixels)

@@ -1,0 +1,99 @@
+#!/bin/sh
+# Limits of docs/limits.md that the command line has: each at its number and one above, and what is refused costs neither memory nor time.
+# shellcheck source=tests/cli/harness.sh
+. "$(dirname "$0")/harness.sh"
+
+micro=$vectors/vit/micro_32
+picture=$vectors/preprocess/rgb.png
+
+# Runs heed as `heed` does; peak memory in KiB goes to $peak, processor time in ms to $used.
+measured() { # arguments...
+  command=$* status=0
+  python3 - "$out" "$err" "$here" "$bad/cost" "$program" "$@" <<'PYTHON' || status=$?
+import resource, subprocess, sys
+out, err, here, cost = sys.argv[1:5]
+code = subprocess.run(sys.argv[5:], cwd=here, stdin=subprocess.DEVNULL, stdout=open(out, "w"), stderr=open(err, "w"), timeout=120).returncode
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+open(cost, "w").write(f"{used.ru_maxrss} {round(1000 * (used.ru_utime + used.ru_stime))}")
+sys.exit(code)
+PYTHON
+  read -r peak used <"$bad/cost" || :
+}
+# What heed takes to refuse a picture that is none: its own size, which a sanitizer makes large.
+echo text >"$bad/text.png"
+measured run "$micro" "$bad/text.png" --backend cpu --quiet
+least=$peak
+expect_refused_cheaply() { # a part of the sentence
+  expect_exit 3
+  expect_one_sentence run "$1"
+  expect_stdout_empty
+  expect_nothing_written
+  [ $((peak - least)) -le 51200 ] || fail "peak memory: found $((peak - least)) KiB more than to refuse a text, expected at most 50 MiB"
+  [ "$used" -le 1000 ] || fail "processor time: found $used ms, expected at most 1000"
+}
+
+# A crop of 8192 x 8192 that no tensor backs: 262,144 patches.
+crop() { # side
+  model "crop_$1"
+  printf '{"do_resize": true, "size": {"shortest_edge": %d}, "do_center_crop": true, "crop_size": {"height": %d, "width": %d}, "resample": 2}' "$1" "$1" "$1" >"$bad/crop_$1/preprocessor_config.json"
+}
+test_begin patches_of_a_bomb
+crop 8192
+measured run "$bad/crop_8192" "$picture" --backend cpu --quiet --json out.json
+expect_refused_cheaply "preprocessor_config.json: images too large (found 8192 x 8192 pixels, 262144 patches, expected at most 65536, or more where --size asks for it)"
+test_end
+bad_input patches_in_compare "images too large" compare "$bad/crop_8192" "$bad/crop_8192" "$picture" --backend cpu --quiet
+
+# 64 patches, and 81.
+test_begin patches
+crop 128
+crop 144
+heed run "$bad/crop_128" "$picture" --backend cpu --quiet --most-patches 64
+expect_exit 0
+expect_stdout_contains "65 tokens"
+heed run "$bad/crop_128" "$picture" --backend cpu --quiet --most-patches 63
+expect_exit 3
+expect_one_sentence run "found 128 x 128 pixels, 64 patches, expected at most 63"
+heed run "$bad/crop_144" "$picture" --backend cpu --quiet --most-patches 64 --size 144,144
+expect_exit 0
+expect_stdout_contains "82 tokens"
+test_end
+
+test_begin images
+for count in 3 4; do
+  awk -v path="$picture" -v count=$count 'BEGIN { for (i = 0; i < count; i++) print path }' >"$bad/list_$count"
+done
+heed run "$micro" --list "$bad/list_3" --backend cpu --quiet --most-images 3
+expect_exit 0
+heed run "$micro" --list "$bad/list_4" --backend cpu --quiet --most-images 3
+expect_exit 3
+expect_one_sentence run "images: too many in one run (found more than 3, expected at most that; --most-images N takes more)"
+heed run "$micro" "$picture" --list "$bad/list_3" --backend cpu --quiet --most-images 3
+expect_exit 3
+expect_stdout_empty
+test_end
+
+# The default: 100,000, of which the first is bad, so that nothing else is tried.
+test_begin images_by_default
+awk 'BEGIN { for (i = 0; i < 100001; i++) print "no-such-picture.png" }' >"$bad/list"
+measured run "$micro" --list "$bad/list" --backend cpu --quiet
+expect_refused_cheaply "images: too many in one run (found more than 100000,"
+head -n 100000 "$bad/list" >"$bad/list_at"
+measured run "$micro/no-such-model" --list "$bad/list_at" --backend cpu --quiet
+expect_exit 3
+expect_stderr_contains "no-such-model"
+test_end
+
+# A scene has a thousand bytes; the file may have 2^20.
+test_begin scene
+printf '{"objects": [{"shape": "star", "colour": "red", "x": 60, "y": 60, "radius": 30}]}' >"$bad/short.json"
+spaces=$((1048576 - $(wc -c <"$bad/short.json")))
+{ cat "$bad/short.json"; head -c "$spaces" /dev/zero | tr '\0' ' '; } >"$bad/scene.json"
+heed run --scene "$bad/scene.json" --backend cpu --quiet
+expect_exit 0
+printf ' ' >>"$bad/scene.json"
+measured run --scene "$bad/scene.json" --backend cpu --quiet
+expect_refused_cheaply "file too large (found 1048577 bytes, expected at most 1048576)"
+test_end
+
+tests_end
