@@ -39,7 +39,7 @@ expect_exit 0
 expect_printed 3
 expect_pictures "$here/out.json" "a.JPG b.png c.jpeg"
 expect_stderr_contains "heed: $bad/photos: 3 images, 2 others left out"
-for name in a b c; do expect_file "out-$name.safetensors"; done
+for stem in a b c; do expect_file "out-$stem.safetensors"; done
 heed run "$micro" "$bad/photos/" "$picture" --backend cpu --quiet --json out.json
 expect_pictures "$here/out.json" "a.JPG b.png c.jpeg rgb.png"
 expect_stderr_empty
@@ -52,12 +52,12 @@ bad_input folder_without_images "none: a folder without images (found 1 others, 
 test_begin as_alone
 heed run "$micro" "$bad/photos" --backend cpu --quiet --json all.jsonl
 number=0
-for name in a.JPG b.png c.jpeg; do
+for file in a.JPG b.png c.jpeg; do
   number=$((number + 1))
-  heed run "$micro" "$bad/photos/$name" --backend cpu --quiet --json one.jsonl
+  heed run "$micro" "$bad/photos/$file" --backend cpu --quiet --json one.jsonl
   [ "$(wc -l <"$here/one.jsonl")" -eq 1 ] || fail "one.jsonl: found $(wc -l <"$here/one.jsonl") lines, expected 1"
   sed 's/"milliseconds": [0-9.e+-]*//' "$here/one.jsonl" >"$here/one"
-  sed -n "${number}p" "$here/all.jsonl" | sed 's/"milliseconds": [0-9.e+-]*//' | cmp -s - "$here/one" || fail "$name: another result than alone"
+  sed -n "${number}p" "$here/all.jsonl" | sed 's/"milliseconds": [0-9.e+-]*//' | cmp -s - "$here/one" || fail "$file: another result than alone"
 done
 expect_pictures "$here/all.jsonl" "a.JPG b.png c.jpeg"
 grep -q '"backend": "cpu"' "$here/one.jsonl" || fail "one.jsonl does not say the backend"
