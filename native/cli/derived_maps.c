@@ -204,11 +204,21 @@ heed_status run_rollout_desc(cli_state *cli, const run_rollout_options *options,
   return options->layers ? read_layers(cli, options->layers, desc) : HEED_OK;
 }
 
-heed_status run_read_rollout(cli_state *cli, const run_rollout_options *options,
-                             const heed_model_info *info, run_result *result) {
+/* start is used up. */
+static heed_status rollout_from(cli_state *cli, const heed_rollout_desc *desc,
+                                const run_result *result, float *start, float **row) {
+  *row = start;
+  return start ? heed_map_rollout_row(cli->context, desc, result->attention, start, start,
+                                      &cli->error)
+               : heed_fail_memory(&cli->error, "rollout", desc->tokens * sizeof *start);
+}
+
+heed_status run_read_rollout(cli_state *cli, const run_options *options,
+                             const heed_model_info *info, const run_selection *selection,
+                             run_result *result) {
   const size_t square = (size_t)result->tokens * result->tokens;
   heed_rollout_desc desc;
-  CLI_TRY(run_rollout_desc(cli, options, info, result->tokens, &desc));
+  CLI_TRY(run_rollout_desc(cli, &options->rollout_how, info, result->tokens, &desc));
   static const char *const fusions[] = {"mean of the heads", "minimum of the heads",
                                         "maximum of the heads"};
   const uint32_t last =
@@ -217,7 +227,17 @@ heed_status run_read_rollout(cli_state *cli, const run_rollout_options *options,
            "over layers %u to %u, %s, residual %g%s%.8s", desc.first_layer, last,
            fusions[desc.fusion], desc.residual > 0.0f ? (double)desc.residual : 0.5,
            desc.discard > 0.0f ? ", without the smallest " : "",
-           desc.discard > 0.0f ? options->discard : "");
+           desc.discard > 0.0f ? options->rollout_how.discard : "");
+  float *start = calloc(result->tokens, sizeof *start);
+  if (start) start[selection->query] = 1.0f;
+  CLI_TRY(rollout_from(cli, &desc, result, start, &result->rollout_row));
+  if (result->pool) {
+    float *probe = calloc(result->tokens, sizeof *probe);
+    for (size_t i = 0; probe && i < (size_t)info->pool_heads * result->tokens; i++)
+      probe[i % result->tokens] += result->pool[i] / (float)info->pool_heads;
+    CLI_TRY(rollout_from(cli, &desc, result, probe, &result->pool_rollout));
+  }
+  if (!options->save) return HEED_OK;
   result->rollout = malloc(square * sizeof *result->rollout);
   if (!result->rollout)
     return heed_fail_memory(&cli->error, "rollout", square * sizeof *result->rollout);

@@ -225,14 +225,8 @@ heed_status run_draw_rollout(cli_state *cli, const cli_pipeline *pipeline,
   char query[48];
   CLI_TRY(alloc_drawing(cli, &d, 1, 1, result->tokens, info->prefix_tokens));
   d.layers[0] = info->layers - 1;
-  float *row = malloc(result->tokens * sizeof *row);
-  if (!row) {
-    free_drawing(&d);
-    return heed_fail_memory(&cli->error, "rollout", result->tokens * sizeof *row);
-  }
-  run_rollout_row(result, selection, info, row);
-  add_row(&d, result, info->prefix_tokens, 0, 0, row, 1.0f);
-  free(row);
+  add_row(&d, result, info->prefix_tokens, 0, 0,
+          selection->pool ? result->pool_rollout : result->rollout_row, 1.0f);
   heed_map_elsewhere(d.mean, result->tokens, info->prefix_tokens, info->token_names,
                      selection->query, HEED_ROW_ROLLOUT, d.note);
   d.label[0] = "rollout";

@@ -218,7 +218,7 @@ static heed_status write_outputs(cli_state *cli, maps_job *job, const run_option
     printf("maps: %s\n", CLI_SHOWN(options->maps));
   }
   if (options->rollout || options->json)
-    CLI_TRY(run_read_rollout(cli, &options->rollout_how, &job->pipeline.info, &job->result));
+    CLI_TRY(run_read_rollout(cli, options, &job->pipeline.info, selection, &job->result));
   if (options->rollout) {
     CLI_TRY(
         run_draw_rollout(cli, &job->pipeline, options, &job->result, selection, options->rollout));
@@ -280,7 +280,7 @@ static int run(cli_state *cli, int argc, char **argv) {
   heed_tensor_file_destroy(job.file);
   heed_picture_free(cli->context, &job.result.image);
   free(job.result.attention);
-  free(job.result.rollout);
+  free(job.result.rollout_row);
   free(job.result.columns_of_query);
   free(job.names);
   free(job.token_names);

@@ -106,7 +106,6 @@ static void json_head(json_out *json, const run_result *result, const run_select
 /* The map of the pooling attention, and the rollout of its probe. */
 static void json_pool(json_out *json, const run_result *result, const heed_model_info *info) {
   const run_selection probe = {.pool = true};
-  float *row = malloc(result->tokens * sizeof *row);
   json_open(json, "pool", '[');
   for (uint32_t h = 0; h < info->pool_heads; h++) {
     const float *map = run_row(result, &probe, info->pool_heads, 0, h);
@@ -117,9 +116,7 @@ static void json_pool(json_out *json, const run_result *result, const heed_model
     json_close(json, '}');
   }
   json_close(json, ']');
-  if (row) run_rollout_row(result, &probe, info, row);
-  if (row) json_floats(json, "pool_rollout", row, result->tokens);
-  free(row);
+  json_floats(json, "pool_rollout", result->pool_rollout, result->tokens);
 }
 
 static void json_classes(json_out *json, const cli_pipeline *pipeline, uint32_t top,
@@ -202,8 +199,7 @@ static void json_result(json_out *json, const cli_pipeline *pipeline, const run_
     for (uint32_t h = 0; h < info->heads; h++) json_head(json, result, selection, info, l, h);
   json_close(json, ']');
   if (result->pool) json_pool(json, result, info);
-  json_floats(json, "rollout", result->rollout + (size_t)selection->query * result->tokens,
-              result->tokens);
+  json_floats(json, "rollout", result->rollout_row, result->tokens);
   json_close(json, '}');
 }
 

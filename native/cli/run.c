@@ -20,19 +20,6 @@ const float *run_row(const run_result *result, const run_selection *selection, u
          (((size_t)layer * heads + head) * result->attention_rows + row) * result->tokens;
 }
 
-void run_rollout_row(const run_result *result, const run_selection *selection,
-                     const heed_model_info *info, float *row) {
-  const size_t tokens = result->tokens;
-  memcpy(row, result->rollout + selection->query * tokens, tokens * sizeof *row);
-  if (!selection->pool) return;
-  memset(row, 0, tokens * sizeof *row);
-  for (size_t i = 0; i < info->pool_heads * tokens; i++) {
-    const float share = result->pool[i] / (float)info->pool_heads;
-    const float *from = result->rollout + i % tokens * tokens;
-    for (size_t j = 0; j < tokens; j++) row[j] += share * from[j];
-  }
-}
-
 /* ------------------------------------------------------------------------------------ selection */
 
 static heed_status check_pool(cli_state *cli, const run_options *options,

@@ -86,8 +86,10 @@ typedef struct run_result {
   float *columns_of_query; /* [L, H, N] with --reverse, or NULL */
   /* [L, H, N] of the query's row or column with --score, or NULL */
   float *scores;
-  float *pool;             /* [heads, N] of the pooling attention, or NULL */
-  float *rollout;          /* [N, N] or NULL */
+  float *pool;    /* [heads, N] of the pooling attention, or NULL */
+  float *rollout; /* [N, N] where it is saved, or NULL */
+  /* [N] of the query, and of the probe where there is one, or NULL */
+  float *rollout_row, *pool_rollout;
   char rollout_words[128]; /* how it was made */
   cli_change_inputs changes;
   double milliseconds; /* of a run of this size, without loading */
@@ -135,10 +137,6 @@ heed_status run_write_outputs(cli_state *cli, const cli_pipeline *pipeline,
 /* The query's row of one head's map [N]; with --reverse its column. */
 const float *run_row(const run_result *result, const run_selection *selection, uint32_t heads,
                      uint32_t layer, uint32_t head);
-/* The query's rollout [N]: of the probe, the mean of its heads times the rollout of their tokens.
- */
-void run_rollout_row(const run_result *result, const run_selection *selection,
-                     const heed_model_info *info, float *row);
 /* "CLS", "register 2", "patch (3, 5)" or "the probe". */
 void run_query_text(const heed_model_info *info, const run_selection *selection, char text[48]);
 /* All tokens before the patches: "CLS", "CLS and registers" ...; NULL where there are none. */
@@ -159,8 +157,11 @@ heed_status run_read_shown(cli_state *cli, const cli_pipeline *pipeline, const r
 /* What the options of the rollout mean for a model. Statuses: INVALID_ARGUMENT. */
 heed_status run_rollout_desc(cli_state *cli, const run_rollout_options *options,
                              const heed_model_info *info, uint32_t tokens, heed_rollout_desc *desc);
-heed_status run_read_rollout(cli_state *cli, const run_rollout_options *options,
-                             const heed_model_info *info, run_result *result);
+/* The rollout of the query and of the probe, whose own is the mean of its heads times the rollout
+ * of their tokens; with save also that of all tokens. */
+heed_status run_read_rollout(cli_state *cli, const run_options *options,
+                             const heed_model_info *info, const run_selection *selection,
+                             run_result *result);
 
 /* What --layer, --head and --query of the options mean for this result. Statuses:
  * INVALID_ARGUMENT. */

@@ -163,6 +163,8 @@ static void free_result(cli_state *cli, run_result *result) {
   free(result->logits);
   free(result->attention);
   free(result->rollout);
+  free(result->rollout_row);
+  free(result->pool_rollout);
   free(result->pool);
   free(result->columns_of_query);
   free(result->scores);
@@ -201,7 +203,7 @@ static heed_status show_picture(pictures_way *way, run_result *result,
   cli_state *cli = way->cli;
   const run_options *options = way->options;
   if (wants_whole_maps(options))
-    CLI_TRY(run_read_rollout(cli, &options->rollout_how, &way->pipeline->info, result));
+    CLI_TRY(run_read_rollout(cli, options, &way->pipeline->info, selection, result));
   if (way->json) CLI_TRY(run_json_add(cli, way->json, way->pipeline, options, result, selection));
   run_print(stdout, way->pipeline, options, result, selection);
   return run_write_outputs(cli, way->pipeline, options, result, selection);

@@ -268,3 +268,28 @@ heed_status heed_map_rollout(heed_context *context, const heed_rollout_desc *des
   return made ? HEED_OK
               : heed_fail_memory(error, "rollout", n * job.strips * STRIP * 2 * sizeof(double));
 }
+
+heed_status heed_map_rollout_row(heed_context *context, const heed_rollout_desc *desc,
+                                 const float *attention, const float *start, float *row,
+                                 heed_error *error) {
+  heed_rollout_desc full;
+  HEED_TRY(heed_desc_read(&full, sizeof full, desc, "rollout", error));
+  HEED_TRY(check_rollout(&full, error));
+  const size_t n = full.tokens;
+  size_t square, per_layer;
+  if (!heed_size_mul(n, n, &square) || !heed_size_mul(square, full.heads, &per_layer))
+    return heed_fail_memory(error, "rollout", SIZE_MAX);
+  const uint32_t first = full.first_layer,
+                 end = full.layer_count ? first + full.layer_count : full.layers;
+  double *sums = heed_alloc_raw(context, n, sizeof *sums);
+  if (!sums) return heed_fail_memory(error, "rollout", n * sizeof *sums);
+  for (size_t i = 0; i < n; i++) sums[i] = (double)start[i];
+  full.first_layer = full.layer_count = 0;
+  full.layers = 1;
+  heed_status status = HEED_OK;
+  for (uint32_t layer = end; layer-- > first && status == HEED_OK;)
+    status = heed_map_rollout_back(context, &full, attention + layer * per_layer, sums, error);
+  for (size_t i = 0; i < n && status == HEED_OK; i++) row[i] = (float)sums[i];
+  heed_free(context, sums);
+  return status;
+}

@@ -80,6 +80,26 @@ static void reference_rollout(const heed_rollout_desc *desc, uint32_t first, uin
   free(old);
 }
 
+/* The row of a token, and of weights of all tokens, from the rollout of all. */
+static void check_rollout_rows(const heed_rollout_desc *desc, const float *attention,
+                               const double *all) {
+  const uint32_t n = desc->tokens;
+  float *start = calloc(n, sizeof *start), *row = calloc(n, sizeof *row);
+  start[n / 2] = 1.0f;
+  assert_ok(heed_map_rollout_row(context, desc, attention, start, row, &error));
+  for (uint32_t j = 0; j < n; j++)
+    assert_near((double)row[j], all[n / 2 * n + j], 1e-7, "row of the rollout");
+  for (uint32_t i = 0; i < n; i++) start[i] = 2.0f / (float)n * (float)(i % 2);
+  assert_ok(heed_map_rollout_row(context, desc, attention, start, row, &error));
+  for (uint32_t j = 0; j < n; j++) {
+    double sum = 0.0;
+    for (uint32_t i = 0; i < n; i++) sum += (double)start[i] * all[i * n + j];
+    assert_near((double)row[j], sum, 1e-7, "mixture of rows of the rollout");
+  }
+  free(start);
+  free(row);
+}
+
 static void check_rollout(heed_fusion fusion, uint32_t n, float residual, uint32_t first,
                           uint32_t last) {
   const heed_rollout_desc desc = {
@@ -99,6 +119,7 @@ static void check_rollout(heed_fusion fusion, uint32_t n, float residual, uint32
     }
     assert_near(sum, 1.0, 1e-6, "sum over keys"); /* for every fusion */
   }
+  check_rollout_rows(&desc, attention, expected);
   free(attention);
   free(rollout);
   free(expected);
@@ -106,9 +127,9 @@ static void check_rollout(heed_fusion fusion, uint32_t n, float residual, uint32
 
 static void test_rollout(void **state) {
   (void)state;
-  static const uint32_t sizes[] = {1, 2, 5, 17};
+  static const uint32_t sizes[] = {1, 2, 5, 17, 64, 65, 131, 200}; /* panels of 64 */
   for (int fusion = 0; fusion < 3; fusion++)
-    for (size_t k = 0; k < 4; k++) {
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
       check_rollout((heed_fusion)fusion, sizes[k], 0.0f, 0, 0);
       check_rollout((heed_fusion)fusion, sizes[k], 0.25f, 0, 2);
       check_rollout((heed_fusion)fusion, sizes[k], 1.0f, 1, 1);
@@ -249,6 +270,34 @@ static void test_rollout_out_of_memory(void **state) {
     assert_int_equal(allocator.live, 0);
   }
   assert_int_equal(n, 8); /* six allocations, then a pass without a failure */
+}
+
+/* start is the row too, and keeps what it held where there is no memory. */
+static void test_rollout_row_fails(void **state) {
+  (void)state;
+  const float attention[8] = {1, 0, 0.5f, 0.5f, 0, 1, 1, 0};
+  const heed_rollout_desc good = {sizeof good, 2, 1, 2, HEED_FUSION_MEAN, 0.0f, 0, 0, 0.0f};
+  heed_rollout_desc desc = good;
+  float row[2] = {0.0f, 1.0f};
+  desc.layers = 0;
+  assert_fails(heed_map_rollout_row(context, &desc, attention, row, row, &error),
+               HEED_INVALID_ARGUMENT, "rollout: empty attention (found 0 layers");
+  size_t n = 1;
+  for (bool reached = true; reached; n++) {
+    test_allocator allocator = {0, 0, 0};
+    const heed_context_desc counting = test_context_desc(&allocator);
+    heed_context *counted;
+    assert_ok(heed_context_create(&counting, &counted, &error));
+    allocator.fail_at = allocator.total + n;
+    const heed_status status = heed_map_rollout_row(counted, &good, attention, row, row, &error);
+    reached = allocator.total >= allocator.fail_at;
+    assert_int_equal(status, reached ? HEED_OUT_OF_MEMORY : HEED_OK);
+    if (reached) assert_true(row[0] == 0.0f && row[1] == 1.0f);
+    heed_context_destroy(counted);
+    assert_int_equal(allocator.live, 0);
+  }
+  /* [0, 1] x [0.5, 0.5; 0.5, 0.5] x [1, 0; 0.25, 0.75] */
+  assert_true(row[0] == 0.625f && row[1] == 0.375f);
 }
 
 /* ------------------------------------------------------------------------- entropy and distance */
@@ -488,22 +537,15 @@ static void test_top_of_little(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_head_mean),
-                                     cmocka_unit_test(test_rollout),
-                                     cmocka_unit_test(test_rollout_empty_row),
-                                     cmocka_unit_test(test_rollout_discard),
-                                     cmocka_unit_test(test_rollout_nan),
-                                     cmocka_unit_test(test_rollout_of_reference_model),
-                                     cmocka_unit_test(test_rollout_refused),
-                                     cmocka_unit_test(test_rollout_out_of_memory),
-                                     cmocka_unit_test(test_entropy),
-                                     cmocka_unit_test(test_distance),
-                                     cmocka_unit_test(test_distance_by_hand),
-                                     cmocka_unit_test(test_statistics),
-                                     cmocka_unit_test(test_five_largest_by_hand),
-                                     cmocka_unit_test(test_mass_mask_by_hand),
-                                     cmocka_unit_test(test_mass_mask_is_smallest),
-                                     cmocka_unit_test(test_top_by_hand),
-                                     cmocka_unit_test(test_top_of_little)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_head_mean),         cmocka_unit_test(test_rollout),
+      cmocka_unit_test(test_rollout_empty_row), cmocka_unit_test(test_rollout_discard),
+      cmocka_unit_test(test_rollout_nan),       cmocka_unit_test(test_rollout_of_reference_model),
+      cmocka_unit_test(test_rollout_refused),   cmocka_unit_test(test_rollout_out_of_memory),
+      cmocka_unit_test(test_rollout_row_fails), cmocka_unit_test(test_entropy),
+      cmocka_unit_test(test_distance),          cmocka_unit_test(test_distance_by_hand),
+      cmocka_unit_test(test_statistics),        cmocka_unit_test(test_five_largest_by_hand),
+      cmocka_unit_test(test_mass_mask_by_hand), cmocka_unit_test(test_mass_mask_is_smallest),
+      cmocka_unit_test(test_top_by_hand),       cmocka_unit_test(test_top_of_little)};
   return cmocka_run_group_tests(tests, make_context, drop_context);
 }
