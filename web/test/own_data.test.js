@@ -778,7 +778,7 @@ test('the built-in model says of every picture but a drawn scene that its answer
   await scene()
   await giveCamera(page)
   await page.click('#camera')
-  await page.waitForFunction(() => document.getElementById('video').readyState > 1)
+  await page.waitForFunction(() => document.getElementById('video')?.readyState > 1)
   await page.click('#shoot')
   await shows('Camera')
   assert.match(await said(), limit)

@@ -97,29 +97,23 @@ async function weightsOf({ engine, store, query }) {
 }
 
 /**
- * The largest weight on a patch that any head of any layer gives for this query. A rollout stands
- * alone.
- * @param {Page} page
- */
-async function largestOfAll({ engine, store, query }) {
-  const { view, scale, score, reverse } = store.get()
-  if (scale !== 'all' || view === 'rollout' || score !== 'softmax') return 0
-  const rows = await engine.rows({ query: query(), reverse })
-  return largestOf(rows.flat().map((row) => largestOf(row.subarray(engine.shape.prefixTokens))))
-}
-
-/**
  * The largest weight on a patch that any head of the chosen layer gives for this query, where picture
- * and heads end alike; 0 where not all maps are kept, or where one map stands alone.
+ * and heads end alike, or any head of any layer, where the scale says so; 0 where not all maps are
+ * kept. A rollout stands alone.
  * @param {Page} page
  */
-async function largestOfLayer({ engine, store, query }) {
-  const { layer, view, score, reverse } = store.get(),
+async function largestOfHeads({ engine, store, query }) {
+  const { scale, layer, view, score, reverse } = store.get(),
     { heads, prefixTokens } = engine.shape
-  if (view === 'rollout' || score !== 'softmax' || layer === 'pool' || !engine.result.kept) return 0
-  const rows = await Promise.all(
-    Array.from({ length: heads }, (_, head) => engine.row({ layer, head, query: query(), reverse }))
-  )
+  if (view === 'rollout' || score !== 'softmax') return 0
+  const rows =
+    scale === 'all'
+      ? (await engine.rows({ query: query(), reverse })).flat()
+      : await Promise.all(
+          Array.from({ length: layer !== 'pool' && engine.result.kept ? heads : 0 }, (_, head) =>
+            engine.row({ layer, head, query: query(), reverse })
+          )
+        )
   return largestOf(rows.map((row) => largestOf(row.subarray(prefixTokens))))
 }
 
@@ -303,9 +297,9 @@ export function createStage(page) {
 
   /* While a shape is dragged other heads are not computed: the scale keeps its end. */
   async function largest() {
-    const { scale, layer, head, query, hover } = store.get(),
-      place = `${layer} ${head} ${hover ?? query}`,
-      most = await (scale === 'all' ? largestOfAll(page) : largestOfLayer(page))
+    const { layer, query, hover } = store.get(),
+      place = `${layer} ${hover ?? query}`,
+      most = await largestOfHeads(page)
     if (engine.result?.kept || held.place !== place) held = { place, most }
     return held.most
   }
