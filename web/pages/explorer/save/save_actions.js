@@ -33,7 +33,7 @@ async function copyLink(page) {
   const { saved } = page.engine,
     own = [
       saved ? 'maps' : page.source !== demoModel && 'model',
-      page.store.get().scene === null && 'picture'
+      page.store.get().scene === null && (page.picture?.drawing ? 'changed scene' : 'picture')
     ]
       .filter(Boolean)
       .join(' and ')
