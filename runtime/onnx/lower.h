@@ -178,6 +178,9 @@ heed_lower_value *heed_lower_permute(heed_lower *l, heed_lower_value *x, const u
 heed_lower_value *heed_lower_swap(heed_lower *l, heed_lower_value *x); /* the last two axes */
 heed_lower_value *heed_lower_slice(heed_lower *l, heed_lower_value *x, uint32_t axis,
                                    uint64_t first, uint64_t count);
+/* `count` entries of an axis from `first` on, `step` apart, which is not 0 and may be negative. */
+heed_lower_value *heed_lower_pick(heed_lower *l, heed_lower_value *x, uint32_t axis, uint64_t first,
+                                  int64_t step, uint64_t count);
 heed_lower_value *heed_lower_concat(heed_lower *l, heed_lower_value *const *x, uint32_t count,
                                     uint32_t axis);
 heed_lower_value *heed_lower_expand(heed_lower *l, heed_lower_value *x, uint32_t rank,
@@ -220,6 +223,9 @@ heed_lower_value *heed_lower_patches(heed_lower *l, heed_lower_value *image,
 /* The convolution that the node is, without its bias. */
 heed_lower_value *heed_lower_convolution(heed_lower *l, heed_lower_value *image,
                                          heed_lower_value *weight);
+/* lower_convolution.c: one whose kernel is not its stride. */
+heed_lower_value *heed_lower_convolution_of(heed_lower *l, heed_lower_value *image,
+                                            heed_lower_value *weight);
 /* The elements of a constant as floats of the lowering. */
 const float *heed_lower_floats(heed_lower *l, heed_lower_value *constant);
 heed_status heed_lower_read_matrix(void *user, uint64_t first, uint64_t count, void *to,
@@ -249,7 +255,7 @@ typedef struct heed_lower_op {
 } heed_lower_op;
 /* One table a file, which ends with a name NULL. */
 extern const heed_lower_op heed_lower_nodes[], heed_lower_layouts[], heed_lower_blocks[],
-    heed_lower_quantisers[];
+    heed_lower_quantisers[], heed_lower_pads[];
 
 /* -------------------------------------------------------------------------------------- all */
 

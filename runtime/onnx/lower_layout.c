@@ -168,15 +168,21 @@ static void lower_slice(heed_lower *l, int kind) {
                                x->rank, &axis);
     if (l->status != HEED_OK) return;
     const int64_t size = (int64_t)x->dims[axis], step = i < steps.count ? steps.item[i] : 1;
-    if (step != 1 || i >= end.count) {
-      heed_lower_refuse(l, step == 1 ? HEED_INVALID_FILE : HEED_UNSUPPORTED,
-                        "a step of %lld has no kernel", (long long)step);
+    if (step == 0 || i >= end.count) {
+      heed_lower_refuse(l, HEED_INVALID_FILE, "invalid step or number of ends");
       return;
     }
-    const int64_t from = first.item[i] < 0 ? clamp(first.item[i], -size, 0) + size : first.item[i],
-                  to = end.item[i] < 0 ? clamp(end.item[i], -size, 0) + size : end.item[i],
-                  begin = clamp(from, 0, size), stop = clamp(to, 0, size);
-    x = heed_lower_slice(l, x, axis, (uint64_t)begin, (uint64_t)(stop > begin ? stop - begin : 0));
+    /* backwards one may begin at the last entry and end before the first */
+    const int64_t least = step < 0 ? -1 : 0, most = step < 0 ? size - 1 : size,
+                  from = first.item[i] < 0 ? clamp(first.item[i], -size, 0) + size : first.item[i],
+                  to = end.item[i] < 0 ? clamp(end.item[i], -size - 1, 0) + size : end.item[i],
+                  begin = clamp(from, 0, most), stop = clamp(to, least, most),
+                  apart = step < 0 ? begin - stop : stop - begin,
+                  by = step < 0      ? -(step < -size ? -size : step)
+                       : step > size ? size
+                                     : step;
+    x = heed_lower_pick(l, x, axis, (uint64_t)begin, step < 0 ? -by : by,
+                        apart > 0 ? (uint64_t)((apart + by - 1) / by) : 0);
     if (!x) return;
   }
   heed_lower_bind(l, 0, x, 0);

@@ -191,9 +191,7 @@ static bool takes_patches(heed_lower *l, const value *x, const value *w) {
 
 value *heed_lower_convolution(heed_lower *l, value *x, value *w) {
   if (!x || !w || l->status != HEED_OK) return NULL;
-  if (!takes_patches(l, x, w))
-    return heed_lower_refuse(l, HEED_UNSUPPORTED,
-                             "a convolution whose kernel is not its stride has no kernel");
+  if (!takes_patches(l, x, w)) return heed_lower_convolution_of(l, x, w);
   return heed_lower_patches(l, x, w);
 }
 
@@ -204,7 +202,7 @@ static void lower_conv(heed_lower *l, int kind) {
   if (y && heed_lower_has_input(l, 2)) {
     const uint64_t dims[] = {w->dims[0], 1, 1};
     y = heed_lower_binary(l, HEED_LOWER_ADD, y,
-                          heed_lower_reshape(l, heed_lower_input(l, 2), 3, dims));
+                          heed_lower_reshape(l, heed_lower_input(l, 2), y->rank - 1, dims));
   }
   heed_lower_bind(l, 0, y, 0);
 }

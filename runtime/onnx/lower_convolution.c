@@ -1,0 +1,238 @@
+/* Convolutions of any stride, padding, dilation and group, made of parts of the image that are
+ * moved beside each other, and a product; Pad; parts with steps. See lower.h. */
+#include <string.h>
+
+#include "base/status.h"
+#include "onnx/lower.h"
+
+typedef heed_lower_value value;
+
+/* What a lowered graph may have of one node: windows of a kernel, groups, single entries. */
+#define MOST_PARTS 4096u
+
+/* ---------------------------------------------------------------------------------------- parts */
+
+static value *reversed(heed_lower *l, value *x, uint32_t axis) {
+  const uint64_t count = x->dims[axis];
+  if (count > MOST_PARTS)
+    return heed_lower_refuse(l, HEED_UNSUPPORTED, "a long axis backwards has no kernel");
+  value **parts = heed_lower_take(l, count, sizeof *parts);
+  for (uint64_t i = 0; parts && i < count; i++)
+    if (!(parts[i] = heed_lower_slice(l, x, axis, count - 1 - i, 1))) return NULL;
+  return parts ? heed_lower_concat(l, parts, (uint32_t)count, axis) : NULL;
+}
+
+value *heed_lower_pick(heed_lower *l, value *x, uint32_t axis, uint64_t first, int64_t step,
+                       uint64_t count) {
+  uint64_t dims[HEED_ONNX_MAX_RANK], before = 1, after = 1;
+  if (!x || l->status != HEED_OK) return NULL;
+  if (step == 1 || count <= 1) return heed_lower_slice(l, x, axis, first, count);
+  const uint64_t by = step < 0 ? (uint64_t)-step : (uint64_t)step;
+  if (step < 0) {
+    value *forward = heed_lower_pick(l, x, axis, first - by * (count - 1), (int64_t)by, count);
+    return forward ? reversed(l, forward, axis) : NULL;
+  }
+  const bool fits = first + count * by <= x->dims[axis];
+  const uint64_t whole = fits ? count : count - 1; /* the last stands alone */
+  for (uint32_t i = 0; i < axis; i++) before *= x->dims[i];
+  for (uint32_t i = axis + 1; i < x->rank; i++) after *= x->dims[i];
+  memcpy(dims, x->dims, sizeof dims);
+  dims[axis] = whole;
+  value *y = heed_lower_slice(l, x, axis, first, whole * by);
+  y = heed_lower_reshape(l, y, 3, (uint64_t[]){before * whole, by, after});
+  y = heed_lower_reshape(l, heed_lower_slice(l, y, 1, 0, 1), x->rank, dims);
+  if (fits || !y) return y;
+  value *const both[] = {y, heed_lower_slice(l, x, axis, first + whole * by, 1)};
+  return both[1] ? heed_lower_concat(l, both, 2, axis) : NULL;
+}
+
+/* ------------------------------------------------------------------------------------------ pad */
+
+static value *filled(heed_lower *l, const value *x, uint32_t axis, uint64_t count, double with) {
+  uint64_t dims[HEED_ONNX_MAX_RANK];
+  memcpy(dims, x->dims, sizeof dims);
+  dims[axis] = count;
+  heed_onnx_array *array = heed_lower_array(l, x->rank, dims);
+  for (uint64_t i = 0; array && i < array->count; i++) array->data[i].f = with;
+  return heed_lower_of_array(l, array);
+}
+
+/* `with` before and after x along an axis. */
+static value *padded(heed_lower *l, value *x, uint32_t axis, uint64_t before, uint64_t after,
+                     double with) {
+  value *parts[3];
+  uint32_t count = 0;
+  if (!x || l->status != HEED_OK) return NULL;
+  if (before && !(parts[count++] = filled(l, x, axis, before, with))) return NULL;
+  parts[count++] = x;
+  if (after && !(parts[count++] = filled(l, x, axis, after, with))) return NULL;
+  return heed_lower_concat(l, parts, count, axis);
+}
+
+static void lower_pad(heed_lower *l, int kind) {
+  value *x = heed_lower_input(l, 0);
+  heed_onnx_list pads, axes;
+  double with = heed_onnx_float(&l->call, "value", 0);
+  uint32_t axis;
+  (void)kind;
+  if (!x) return;
+  l->status = heed_onnx_read_list(&l->call, "pads", 1, &pads);
+  if (l->status == HEED_OK) l->status = heed_onnx_read_list(&l->call, NULL, 3, &axes);
+  if (l->status != HEED_OK) return;
+  const uint32_t count = axes.there ? axes.count : x->rank;
+  if (strcmp(heed_onnx_text(&l->call, "mode", "constant"), "constant") != 0 || !pads.there ||
+      (heed_lower_has_input(l, 3) && !axes.there) ||
+      (heed_lower_has_input(l, 2) && !heed_lower_is_number(l, heed_lower_input(l, 2), &with))) {
+    heed_lower_refuse(l, HEED_UNSUPPORTED, "this padding has no kernel");
+    return;
+  }
+  for (uint32_t i = 0; i < count && l->status == HEED_OK; i++) {
+    const int64_t before = i < pads.count ? pads.item[i] : 0,
+                  after = i + count < pads.count ? pads.item[i + count] : 0;
+    l->status = heed_onnx_axis(&l->call, axes.there ? axes.item[i] : (int64_t)i, x->rank, &axis);
+    if (l->status != HEED_OK) return;
+    if (before < 0 || after < 0 || before > INT32_MAX || after > INT32_MAX) {
+      heed_lower_refuse(l, HEED_UNSUPPORTED, "a padding of %lld has no kernel",
+                        (long long)(before < after ? before : after));
+      return;
+    }
+    if (!(x = padded(l, x, axis, (uint64_t)before, (uint64_t)after, with))) return;
+  }
+  heed_lower_bind(l, 0, x, 0);
+}
+
+/* ---------------------------------------------------------------------------------- convolution */
+
+typedef struct window {
+  uint64_t kernel[2], stride[2], dilation[2], before[2], after[2], out[2];
+} window;
+
+/* An item of an attribute of the node, of an axis of two; of one axis the first is not there. */
+static bool read_item(heed_lower *l, const char *name, uint32_t at, int64_t otherwise,
+                      uint64_t *item) {
+  heed_onnx_list list;
+  l->status = heed_onnx_read_list(&l->call, name, UINT32_MAX, &list);
+  if (l->status != HEED_OK) return false;
+  const int64_t found = at < list.count ? list.item[at] : otherwise;
+  if (found < otherwise || found > INT32_MAX) {
+    heed_lower_refuse(l, HEED_UNSUPPORTED, "%s of %lld have no kernel", name, (long long)found);
+    return false;
+  }
+  *item = (uint64_t)found;
+  return true;
+}
+
+/* Axis i of two of an image of `size`; `at` of `axes` is its place in the attributes. */
+static bool read_axis(heed_lower *l, window *w, uint32_t i, uint64_t size, uint32_t at,
+                      uint32_t axes) {
+  const char *pad = heed_onnx_text(&l->call, "auto_pad", "NOTSET");
+  const bool same = strncmp(pad, "SAME_", 5) == 0, valid = strcmp(pad, "VALID") == 0;
+  if (!read_item(l, "strides", at, 1, &w->stride[i]) ||
+      !read_item(l, "dilations", at, 1, &w->dilation[i]) ||
+      (!same && !valid &&
+       (!read_item(l, "pads", at, 0, &w->before[i]) ||
+        !read_item(l, "pads", at + axes, 0, &w->after[i]))))
+    return false;
+  const uint64_t extent = w->dilation[i] * (w->kernel[i] - 1) + 1;
+  if (same) {
+    const uint64_t reach = (size - 1) / w->stride[i] * w->stride[i] + extent,
+                   total = reach > size ? reach - size : 0;
+    w->before[i] = strcmp(pad, "SAME_LOWER") == 0 ? total - total / 2 : total / 2;
+    w->after[i] = total - w->before[i];
+  }
+  const uint64_t whole = size + w->before[i] + w->after[i];
+  if (whole < extent) {
+    heed_lower_refuse(l, HEED_INVALID_FILE, "its kernel is larger than its image");
+    return false;
+  }
+  w->out[i] = (whole - extent) / w->stride[i] + 1;
+  return true;
+}
+
+/* What the k-th weight of the kernel meets: [B, C, out...]. */
+static value *met(heed_lower *l, value *x, const window *w, uint64_t k) {
+  const uint64_t at[] = {k / w->kernel[1], k % w->kernel[1]};
+  for (uint32_t i = 0; i < 2; i++)
+    x = heed_lower_pick(l, x, 2 + i, at[i] * w->dilation[i], (int64_t)w->stride[i], w->out[i]);
+  return x;
+}
+
+/* All that the weights meet, side by side, by the kernel [O, C, ...]: [B, O, out...]. */
+static value *by_product(heed_lower *l, value *x, value *kernel, const window *w) {
+  static const uint32_t last[] = {0, 2, 3, 1}, turn[] = {0, 2, 1};
+  const uint64_t count = w->kernel[0] * w->kernel[1], cells = w->out[0] * w->out[1],
+                 batch = x->dims[0], channels = x->dims[1], rows = kernel->dims[0];
+  value **parts = heed_lower_take(l, count, sizeof *parts);
+  for (uint64_t k = 0; parts && k < count; k++) {
+    parts[k] = heed_lower_reshape(l, met(l, x, w, k), 3, (uint64_t[]){batch, channels, cells});
+    if (!parts[k]) return NULL;
+  }
+  value *all = parts ? heed_lower_concat(l, parts, (uint32_t)count, 1) : NULL;
+  all = all ? heed_lower_permute(l, all, turn) : NULL;
+  kernel = heed_lower_reshape(l, heed_lower_permute(l, kernel, last), 2,
+                              (uint64_t[]){rows, count * channels});
+  value *y = heed_lower_linear_of(l, all, kernel, false);
+  return heed_lower_reshape(l, y ? heed_lower_permute(l, y, turn) : NULL, 4,
+                            (uint64_t[]){batch, rows, w->out[0], w->out[1]});
+}
+
+/* Each channel by a kernel of its own: a sum of products. */
+static value *by_channel(heed_lower *l, value *x, value *kernel, const window *w) {
+  value *sum = NULL;
+  for (uint64_t k = 0; k < w->kernel[0] * w->kernel[1]; k++) {
+    value *one = heed_lower_slice(l, kernel, 2, k / w->kernel[1], 1);
+    one = heed_lower_reshape(l, heed_lower_slice(l, one, 3, k % w->kernel[1], 1), 4,
+                             (uint64_t[]){1, x->dims[1], 1, 1});
+    value *part = heed_lower_binary(l, HEED_LOWER_MULTIPLY, met(l, x, w, k), one);
+    sum = sum ? heed_lower_binary(l, HEED_LOWER_ADD, sum, part) : part;
+    if (!sum) return NULL;
+  }
+  return sum;
+}
+
+static value *by_group(heed_lower *l, value *x, value *kernel, const window *w, uint64_t groups) {
+  const uint64_t channels = x->dims[1] / groups, rows = kernel->dims[0] / groups;
+  if (groups == 1) return by_product(l, x, kernel, w);
+  if (channels == 1 && rows == 1) return by_channel(l, x, kernel, w);
+  value **parts = heed_lower_take(l, groups, sizeof *parts);
+  for (uint64_t g = 0; parts && g < groups; g++) {
+    value *some = heed_lower_slice(l, x, 1, g * channels, channels),
+          *own = heed_lower_slice(l, kernel, 0, g * rows, rows);
+    parts[g] = some && own ? by_product(l, some, own, w) : NULL;
+    if (!parts[g]) return NULL;
+  }
+  return parts ? heed_lower_concat(l, parts, (uint32_t)groups, 1) : NULL;
+}
+
+value *heed_lower_convolution_of(heed_lower *l, value *x, value *kernel) {
+  const int64_t groups = heed_onnx_integer(&l->call, "group", 1);
+  const uint32_t axes = x->rank == 3 ? 1 : 2;
+  window w = {0};
+  if (kernel->kind != HEED_LOWER_CONSTANT || x->rank != kernel->rank || x->rank < 3 || x->rank > 4)
+    return heed_lower_refuse(l, HEED_UNSUPPORTED,
+                             "a convolution by a computed kernel or of other than one or two axes "
+                             "has no kernel");
+  if (groups < 1 || x->dims[1] % (uint64_t)groups || kernel->dims[0] % (uint64_t)groups ||
+      x->dims[1] / (uint64_t)groups != kernel->dims[1])
+    return heed_lower_refuse(l, HEED_INVALID_FILE, "its channels do not fit its kernel");
+  if (axes == 1) {
+    x = heed_lower_reshape(l, x, 4, (uint64_t[]){x->dims[0], x->dims[1], 1, x->dims[2]});
+    kernel = heed_lower_reshape(l, kernel, 4,
+                                (uint64_t[]){kernel->dims[0], kernel->dims[1], 1, kernel->dims[2]});
+  }
+  if (!x || !kernel) return NULL;
+  for (uint32_t i = 0; i < 2; i++) {
+    w.kernel[i] = kernel->dims[2 + i];
+    /* of one axis, the attributes of the other are not there: UINT32_MAX / 2 is beyond any list */
+    const uint32_t at = axes == 2 ? i : i ? 0 : UINT32_MAX / 2;
+    if (!read_axis(l, &w, i, x->dims[2 + i], at, axes)) return NULL;
+  }
+  if (w.kernel[0] * w.kernel[1] > MOST_PARTS || (uint64_t)groups * w.kernel[0] > MOST_PARTS)
+    return heed_lower_refuse(l, HEED_UNSUPPORTED, "a convolution of so many parts has no kernel");
+  for (uint32_t i = 0; i < 2; i++) x = padded(l, x, 2 + i, w.before[i], w.after[i], 0);
+  value *y = x ? by_group(l, x, kernel, &w, (uint64_t)groups) : NULL;
+  if (!y || axes == 2) return y;
+  return heed_lower_reshape(l, y, 3, (uint64_t[]){y->dims[0], y->dims[1], y->dims[3]});
+}
+
+const heed_lower_op heed_lower_pads[] = {{"Pad", lower_pad, 0}, {NULL, NULL, 0}};
