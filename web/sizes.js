@@ -29,6 +29,7 @@ const modules = [
   ['heed/heed-int8-scalar.wasm', 'weights of int8: no SIMD'],
   ['heed/heed-tokenizer.wasm', 'text as ids, loaded by who asks for it'],
   ['heed/heed-pickle.wasm', 'reads files of PyTorch, loaded with the first of them'],
+  ['heed/heed-onnx.wasm', 'reads ONNX files, loaded with the first of them'],
   ['heed/heed-check.wasm', 'checks case files, loaded by who asks for it']
 ]
 

@@ -13,16 +13,11 @@
 #include "base/utf8.h"
 #include "files/output.h"
 #include "heed/native.h"
-
-static heed_status refuse(const char *path, const char *location, const char *why,
-                          heed_error *error) {
-  return heed_fail(error, HEED_INVALID_FILE,
-                   "%.200s: external data %.*s: %s (expected a file in the folder of the model)",
-                   path, heed_utf8_cut(location, 120), location, why);
-}
+#include "pickle/foreign.h"
 
 static heed_status fail(const char *path, const char *location, heed_error *error) {
-  if (errno == ELOOP || errno == EMLINK) return refuse(path, location, "found a link", error);
+  if (errno == ELOOP || errno == EMLINK)
+    return heed_refuse_location(path, location, HEED_LOCATION_LINK, error);
   return heed_fail(error, heed_status_of_errno(errno),
                    "%.200s: external data %.*s: cannot open (%s)", path,
                    heed_utf8_cut(location, 120), location, strerror(errno));
@@ -66,25 +61,12 @@ static int open_steps(int folder, const char *location) {
   }
 }
 
-/* Names alone: no "..", nothing absolute, no empty part, no backslash or drive of Windows. */
-static bool is_plain(const char *location) {
-  if (strpbrk(location, "\\:")) return false;
-  for (;;) {
-    const size_t length = strcspn(location, "/");
-    if (length == 0 || (length == 1 && location[0] == '.') ||
-        (length == 2 && location[0] == '.' && location[1] == '.'))
-      return false;
-    if (location[length] == '\0') return true;
-    location += length + 1;
-  }
-}
-
 heed_status heed_beneath_open(heed_regular *file, const char *path, const char *location,
                               uint64_t *size, heed_error *error) {
   struct stat info;
   *file = (heed_regular){-1, path};
-  if (!is_plain(location))
-    return refuse(path, location, "found a path that leads elsewhere", error);
+  if (!heed_is_plain_location(location))
+    return heed_refuse_location(path, location, HEED_LOCATION_ELSEWHERE, error);
   const int folder = open_folder(path);
   if (folder < 0) return fail(path, location, error);
   file->descriptor = open_steps(folder, location);
@@ -95,7 +77,7 @@ heed_status heed_beneath_open(heed_regular *file, const char *path, const char *
     return HEED_OK;
   }
   heed_regular_close(file);
-  return refuse(path, location,
-                known && S_ISREG(info.st_mode) ? "found a hard link" : "found no regular file",
-                error);
+  return heed_refuse_location(
+      path, location,
+      known && S_ISREG(info.st_mode) ? "found a hard link" : "found no regular file", error);
 }

@@ -41,7 +41,7 @@ static bool is_picture_name(const char *name) {
 /* What is there says it, else the name; what then is no model is named as what it is. */
 bool heed_is_model_path(const char *path) {
   if (heed_is_directory(path) || heed_ends_with(path, ".safetensors") || heed_is_torch_name(path) ||
-      heed_is_foreign_name(path)) /* .onnx among them */
+      heed_ends_with(path, ".onnx") || heed_is_foreign_name(path))
     return true;
   return access(path, F_OK) != 0 && !is_picture_name(path);
 }
@@ -64,7 +64,8 @@ static bool is_hub_name(const char *path) {
   char folder[97];
   snprintf(folder, sizeof folder, "%.*s", (int)owner, path);
   return *name && !name[plain_length(name)] && !heed_ends_with(name, ".safetensors") &&
-         !heed_is_torch_name(name) && !heed_is_foreign_name(name) && !heed_is_directory(folder);
+         !heed_ends_with(name, ".onnx") && !heed_is_torch_name(name) &&
+         !heed_is_foreign_name(name) && !heed_is_directory(folder);
 }
 
 heed_status heed_refuse_missing_model(const char *path, heed_error *error) {

@@ -248,8 +248,7 @@ static heed_status open_all(const char *path, heed_model_files *files, heed_erro
   const bool is_folder = heed_is_directory(path);
   if (access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR))
     return heed_refuse_missing_model(path, error);
-  if (!is_folder && heed_is_foreign_name(path) && !heed_ends_with(path, ".onnx"))
-    return heed_refuse_foreign_name(path, error);
+  if (!is_folder && heed_is_foreign_name(path)) return heed_refuse_foreign_name(path, error);
   HEED_TRY(heed_model_files_each(path, add_file, files, error));
   return is_folder ? check_folder(path, files, error) : HEED_OK;
 }
@@ -257,8 +256,7 @@ static heed_status open_all(const char *path, heed_model_files *files, heed_erro
 static void write_note(heed_model_files *files) {
   for (uint32_t i = 0; i < files->count; i++)
     if (files->open[i].onnx)
-      snprintf(files->note, sizeof files->note,
-               "%.*s: ONNX file as weights of heed's own graph (%s)",
+      snprintf(files->note, sizeof files->note, HEED_ONNX_NOTE,
                heed_utf8_cut(files->file[i].name, 100), files->file[i].name,
                heed_onnx_summary(files->open[i].onnx));
 }

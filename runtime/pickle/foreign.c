@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "base/utf8.h"
 #include "model/source.h"
 #include "pickle/kind.h"
 
@@ -28,7 +29,6 @@ bool heed_is_torch_name(const char *name) {
 static const struct {
   const char *end, *kind, *remedy;
 } foreign[] = {
-    {".onnx", "an ONNX file", NULL},
     {".gguf", "a GGUF file", "its model's page has the .safetensors that it was made of"},
     {".ggml", "a GGML file", "its model's page has the .safetensors that it was made of"},
     {".h5", "a TensorFlow or Keras file (.h5)", FROM_TENSORFLOW},
@@ -59,10 +59,27 @@ bool heed_is_foreign_name(const char *name) { return find_foreign(name) < FOREIG
 
 heed_status heed_refuse_foreign_name(const char *name, heed_error *error) {
   const size_t i = find_foreign(name);
-  const char *remedy = foreign[i].remedy;
-  return heed_fail(error, HEED_UNSUPPORTED, "%s: format not supported (found %s, expected %s)%s%s",
-                   name, foreign[i].kind, HEED_EXPECTED_WEIGHTS, remedy ? "; " : "",
-                   remedy ? remedy : "");
+  return heed_fail(error, HEED_UNSUPPORTED, "%s: format not supported (found %s, expected %s); %s",
+                   name, foreign[i].kind, HEED_EXPECTED_WEIGHTS, foreign[i].remedy);
+}
+
+bool heed_is_plain_location(const char *location) {
+  if (strpbrk(location, "\\:")) return false;
+  for (;;) {
+    const size_t length = strcspn(location, "/");
+    if (length == 0 || (length == 1 && location[0] == '.') ||
+        (length == 2 && location[0] == '.' && location[1] == '.'))
+      return false;
+    if (location[length] == '\0') return true;
+    location += length + 1;
+  }
+}
+
+heed_status heed_refuse_location(const char *path, const char *location, const char *why,
+                                 heed_error *error) {
+  return heed_fail(error, HEED_INVALID_FILE,
+                   "%.200s: external data %.*s: %s (expected a file in the folder of the model)",
+                   path, heed_utf8_cut(location, 120), location, why);
 }
 
 heed_status heed_refuse_kind(const char *name, const void *bytes, size_t size, const char *expected,

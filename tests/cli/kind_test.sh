@@ -32,9 +32,9 @@ bad_input second_word_missing "nosuch: cannot open" run "$micro" nosuch --backen
 printf '\010\007\022\007pytorch\032\0031.0' >"$bad/vit.onnx"
 no_model onnx "vit.onnx: not an ONNX model (found 0 graphs, expected one)" "$bad/vit.onnx"
 printf 'GGUF\003\000\000\000' >"$bad/vit.gguf"
-no_model gguf "vit.gguf: format not supported (found a GGUF file, expected .safetensors, .pth, .pt, .bin or .ckpt); its model's page" "$bad/vit.gguf"
+no_model gguf "vit.gguf: format not supported (found a GGUF file, expected .safetensors, .onnx, .pth, .pt, .bin or .ckpt); its model's page" "$bad/vit.gguf"
 printf '\211HDF\r\n\032\n' >"$bad/tf_model.h5"
-no_model keras "found a TensorFlow or Keras file (.h5), expected .safetensors, .pth, .pt, .bin or .ckpt); with transformers: AutoModel" "$bad/tf_model.h5"
+no_model keras "found a TensorFlow or Keras file (.h5), expected .safetensors, .onnx, .pth, .pt, .bin or .ckpt); with transformers: AutoModel" "$bad/tf_model.h5"
 for kind in saved_model.pb:SavedModel flax_model.msgpack:Flax vit.ckpt.index:"TensorFlow checkpoint" ViT-B_16.npz:numpy vit.tflite:"TensorFlow Lite"; do
   rm -rf "$bad/other"
   mkdir "$bad/other"
@@ -51,7 +51,7 @@ no_model torch_old_truncated "old.pt: truncated" "$bad/old.pt"
 printf '\200\003]q\000.' >"$bad/list.bin"
 bad_input pickle "list.bin: format not supported (found a Python pickle without PyTorch's mark" inspect "$bad/list.bin"
 printf 'GGUF\003\000\000\000' >"$bad/gguf.bin"
-bad_input gguf_as_bin "gguf.bin: format not supported (found a GGUF file, expected .safetensors, .pth" inspect "$bad/gguf.bin"
+bad_input gguf_as_bin "gguf.bin: format not supported (found a GGUF file, expected .safetensors, .onnx, .pth" inspect "$bad/gguf.bin"
 printf 'epoch 3\n' >"$bad/text.ckpt"
 bad_input text_as_ckpt "text.ckpt: format not supported (found neither a zip file nor a pickle, expected a file that torch.save wrote" inspect "$bad/text.ckpt"
 
@@ -89,6 +89,6 @@ printf '\377\330\377\340\000\020JFIF\000....' >"$bad/photo.jpg"
 bad_input maps_png "rgb.png: format not supported (found a PNG image, expected maps saved as .safetensors" maps "$picture"
 bad_input maps_jpeg "photo.jpg: format not supported (found a JPEG image, expected maps saved as .safetensors" maps "$bad/photo.jpg"
 bad_input eval_png "rgb.png: format not supported (found a PNG image, expected .safetensors)" eval "$micro" "$picture" -o out.safetensors --backend cpu --quiet
-bad_input inspect_png "rgb.png: format not supported (found a PNG image, expected .safetensors, .pth, .pt, .bin or .ckpt)" inspect "$picture"
+bad_input inspect_png "rgb.png: format not supported (found a PNG image, expected .safetensors, .onnx, .pth, .pt, .bin or .ckpt)" inspect "$picture"
 
 tests_end

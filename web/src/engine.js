@@ -7,7 +7,7 @@ import { pause } from './host.js'
 import { address, startModule, startSmall } from './module.js'
 import { ModuleMemory } from './module_memory.js'
 /** @import {Beside} from './int8.js' */
-import { isForeign, openSources, withSources } from './source.js'
+import { isForeign, openMore, openSources, withSources } from './source.js'
 /**
  * @import {
  *   AnyMethods, CallContext, CheckCase, EngineOptions, Instance, MethodName, Methods,
@@ -168,14 +168,17 @@ export class Engine {
    */
   async loadModel({ files: wanted }, context) {
     const files = await this.#readForeign(
-      await openSources(wanted, context.progress, context.signal)
+      await openSources(wanted, context.progress, context.signal),
+      context
     )
     try {
       return this.openFiles({ files })
     } catch (error) {
       const { openBeside } = await import('./int8.js')
       this.#beside = await openBeside(this.#beside, files, error, this.#options, this)
-      return this.#beside.open(files, context)
+      return await this.#beside.open(files, context)
+    } finally {
+      for (const file of files) file.end?.()
     }
   }
 
@@ -211,6 +214,7 @@ export class Engine {
           headsGuessed: !!headsGuessed,
           rules: this.#module.string(rules),
           assumed: assumed ? this.#module.string(assumed) : null,
+          note: files.find((file) => file.note)?.note ?? null,
           labels: strings(info.classes, model_label),
           tokenNames
         }
@@ -222,23 +226,20 @@ export class Engine {
   }
 
   /**
-   * With .safetensors in the place of files of PyTorch, whose reader is loaded with the first of
-   * them. It refuses files of other makers by name.
+   * With .safetensors in the place of files of PyTorch or ONNX, whose reader is loaded with the
+   * first of them. It refuses files of other makers by name.
    * @param {NamedFile[]} files
+   * @param {CallContext} context
    */
-  async #readForeign(files) {
+  async #readForeign(files, { progress, signal }) {
     if (!files.some(isForeign)) return files
-    try {
-      const { readPickles } = await import('./pickle.js')
-      return await readPickles(files, {
-        isForeign,
-        ModuleMemory,
-        start: (host) => this.#startPart('pickle', host)
-      })
-    } catch (error) {
-      for (const file of files) file.close()
-      throw error
-    }
+    const { readForeign } = await import('./pickle.js')
+    return readForeign(files, {
+      isForeign,
+      ModuleMemory,
+      open: (named) => openMore(named, progress, signal),
+      start: (name, host) => this.#startPart(name, host)
+    })
   }
 
   /** @param {{id: number}} args */

@@ -3,7 +3,7 @@
 import { HeedError, said } from './error.js'
 import { builtin, inNode } from './host.js'
 import { address, argument } from './options.js'
-import { isWeights } from './shards.js'
+import { isWeights } from './weights.js'
 /** @import {NamedSource, SendableFile, SizedStream} from '../types/library.js' */
 /** @import {FileSource, ModelFiles, ModelSource} from './index.js' */
 
@@ -90,8 +90,13 @@ function nameOf(source) {
   return name && isWeights(name) ? name : roles.weights
 }
 
-/** @param {ModelSource} source */
-export async function describeFiles(source) {
+/**
+ * @param {ModelSource} source
+ * @param {string} [file] of the folder that the source is
+ */
+export async function describeFiles(source, file) {
+  if (file)
+    source = new URL(file, (await addressOf(/** @type {string} */ (source))).replace(/\/?$/, '/'))
   const transfer = /** @type {Transferable[]} */ ([]),
     files = /** @type {NamedSource[]} */ ([])
   for (const [name, value] of isOne(source) ? [[nameOf(source), source]] : listFiles(source))

@@ -4,6 +4,7 @@
 /** @import {FolderTools, NamedFile} from '../types/library.js' */
 
 const openClip = 'open_clip_config.json',
+  inOnnx = /\/onnx\/[^/]*\.onnx([?#]|$)/,
   beside = ['config.json', 'preprocessor_config.json', openClip]
 
 /**
@@ -11,7 +12,9 @@ const openClip = 'open_clip_config.json',
  * @param {string} url
  * @param {FolderTools} tools
  */
-export async function openFolder(url, { open, closeAll, indexName, shardsOf, wholeOf }) {
+export async function openFolder(url, tools) {
+  const { open, closeAll, wholeOf } = tools,
+    { indexName, shardsOf } = await import('./shards.js')
   const folder = url.endsWith('/') ? url : `${url}/`,
     openHere = (/** @type {string[]} */ names) =>
       open(names.map((name) => [name, folder + encodeURIComponent(name)]))
@@ -19,13 +22,14 @@ export async function openFolder(url, { open, closeAll, indexName, shardsOf, who
     index = files.find(({ name }) => name === indexName)
   try {
     let found = await openHere(
-      index ? shardsOf(index.size, () => wholeOf(index)) : ['model.safetensors']
+      index ? shardsOf(index.size, () => wholeOf(index), indexName, tools) : ['model.safetensors']
     )
     if (!index && !found[0])
-      found = await (await import('./pickle.js')).openTorch(openHere, { shardsOf, wholeOf })
+      found = await (await import('./pickle.js')).openTorch(openHere, shardsOf, tools)
     if (files.some(({ name }) => name === openClip))
       for (const end of ['model.safetensors', 'pytorch_model.bin'])
         if (!found[0]) found = await openHere([`open_clip_${end}`])
+    if (!found[0]) found = await (await import('./onnx_files.js')).openIn(folder, open)
     return [...files, ...found]
   } catch (error) {
     closeAll(files)
@@ -34,20 +38,25 @@ export async function openFolder(url, { open, closeAll, indexName, shardsOf, who
 }
 
 /**
- * The small files beside weights: those that can be had.
+ * The small files beside weights: those that can be had. transformers.js has those of onnx/ above
+ * it.
  * @param {string} weights their address
  * @param {FolderTools} tools
  * @returns {Promise<NamedFile[]>}
  */
-export async function openBeside(weights, { open }) {
-  const found = await Promise.all(
-    beside.map(async (name) => {
-      try {
-        return await open([[name, new URL(name, weights).href]])
-      } catch {
-        return []
-      }
-    })
-  )
-  return found.flat()
+export async function openBeside(weights, tools) {
+  const { open, closeAll } = tools,
+    opened = await Promise.all(
+      beside.map(async (name) => {
+        try {
+          return await open([[name, new URL(name, weights).href]])
+        } catch {
+          return []
+        }
+      })
+    )
+  const found = opened.flat()
+  if (found.some(({ name }) => name === beside[0]) || !inOnnx.test(weights)) return found
+  closeAll(found)
+  return openBeside(new URL('..', weights).href, tools)
 }

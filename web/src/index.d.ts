@@ -71,6 +71,11 @@ export interface CallOptions {
   signal?: AbortSignal
 }
 
+export interface LoadModelOptions extends CallOptions {
+  /** A file of weights in the folder that the source is the address of: 'onnx/model_fp16.onnx'. */
+  file?: string
+}
+
 export interface RuntimeOptions {
   /** 'auto' (default): one thread per core where threads are available. 1: no extra threads.
    * Results are bit-identical for every number. */
@@ -118,7 +123,8 @@ export type ModelFiles =
 
 /** One weight file, the files of a folder, or an address of either. An address that ends in '/'
  * is a folder; in Node, so is the path of a directory. Of a weight file's address, config.json,
- * preprocessor_config.json and open_clip_config.json beside it are read too. Weights that are stored
+ * preprocessor_config.json and open_clip_config.json beside it are read too; of an ONNX file in a
+ * folder onnx/ those above it, where none are beside it. Weights that are stored
  * in int8 (heed convert) are multiplied in int8, by modules that are fetched with the first of them. */
 export type ModelSource = FileSource | ModelFiles
 
@@ -199,15 +205,19 @@ export function createRuntime(options?: RuntimeOptions): Promise<Runtime>
 export interface Runtime {
   readonly info: RuntimeInfo
   /** Loads a model: a vision transformer as .safetensors, or as a file of PyTorch (.pth, .pt, .bin,
-   * .ckpt), sharded or not; a file of another kind is refused by name. The weights are in memory
+   * .ckpt), sharded or not, or as an ONNX file, whose weights heed's own graph takes
+   * (docs/onnx.md). A file of another kind is refused by name. The weights are in memory
    * once: a session packs them while it reads them. A download is freed while it is packed, so
-   * the next session requests its address again. A Response serves one session. A shard index
+   * the next session requests its address again; a downloaded ONNX file is held until the model
+   * closes. External data of an ONNX file is taken from the files given with it, by name, or from
+   * beneath the folder of its address. Of a folder's ONNX files, also of its folder onnx/, the
+   * most exact is taken, where there are no other weights. A Response serves one session. A shard index
    * may name at most 512 files of its own folder.
    *
    * Throws 'INVALID_ARGUMENT' for an invalid source or option. Throws 'IO' when a file is missing,
    * is not a regular file or cannot be read. Throws 'INVALID_FILE' or 'UNSUPPORTED' for its content;
    * also 'OUT_OF_MEMORY' and 'CANCELLED'. */
-  loadModel(source: ModelSource, options?: CallOptions): Promise<Model>
+  loadModel(source: ModelSource, options?: LoadModelOptions): Promise<Model>
   /** Runs the op of a case file on its tensors, on one thread without SIMD. Compares the results with
    * its expect.* tensors, as `heed check` does. tolerance: default 2e-5, relative to
    * 1 + the expected magnitude. A mismatch is no error: see `passed`. Throws 'INVALID_ARGUMENT' for
@@ -253,6 +263,9 @@ export interface ModelInfo {
   rules: string
   /** What was assumed because no file tells it, in one line; null when nothing was. */
   assumed: string | null
+  /** How weights are read that are no .safetensors file, in one line: of an ONNX file, what made it
+   * and how many weights it names. null for others. */
+  note: string | null
   mlpWidth: number
   /** Number of CLS, distillation and register tokens; they come before the patches. */
   prefixTokens: number

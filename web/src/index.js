@@ -9,7 +9,7 @@ import { describeInput } from './picture.js'
 /** @import {CallEngine, Channel, EngineCall, EngineOptions, MethodName, Methods} from '../types/library.js' */
 /**
  * @import {
- *   CallOptions, ColormapName, ImageInput, ModelInfo, ModelSource, RunOptions, RuntimeOptions,
+ *   CallOptions, ColormapName, ImageInput, LoadModelOptions, ModelInfo, ModelSource, RunOptions, RuntimeOptions,
  *   Scene, SessionInfo, SessionOptions
  * } from './index.js'
  */
@@ -92,11 +92,11 @@ class Runtime {
 
   /**
    * @param {ModelSource} source
-   * @param {CallOptions} [options]
+   * @param {LoadModelOptions} [options]
    */
   async loadModel(source, options) {
-    const call = checked('loadModel', options),
-      { files, transfer } = await describeFiles(source)
+    const { file, ...call } = checked('loadModel', options),
+      { files, transfer } = await describeFiles(source, file)
     const { id, info } = await this.#call('loadModel', { files }, call, transfer)
     return new Model((...args) => this.#call(...args), id, info)
   }

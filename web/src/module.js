@@ -73,6 +73,7 @@ const own = {
   'heed-explain.wasm': () => new URL('./heed-explain.wasm', import.meta.url),
   'heed-picture.wasm': () => new URL('./heed-picture.wasm', import.meta.url),
   'heed-pickle.wasm': () => new URL('./heed-pickle.wasm', import.meta.url),
+  'heed-onnx.wasm': () => new URL('./heed-onnx.wasm', import.meta.url),
   'heed-scene.wasm': () => new URL('./heed-scene.wasm', import.meta.url)
 }
 /**
@@ -189,7 +190,7 @@ function create(exports, threads) {
 
 /**
  * A module that runs on one thread in every engine: heed-check.wasm, which runs case files;
- * heed-scene.wasm, which draws scenes; heed-pickle.wasm, which reads files of PyTorch; heed-picture.wasm, which prepares pictures; or
+ * heed-scene.wasm, which draws scenes; heed-pickle.wasm, which reads files of PyTorch; heed-onnx.wasm, which reads those of ONNX; heed-picture.wasm, which prepares pictures; or
  * heed-explain.wasm, definitions of heed.h over plain arrays.
  * @param {URL} url
  * @param {Partial<ModuleHost>} [host]

@@ -1,7 +1,7 @@
 /* Weights that are no .safetensors file: heed-pickle.wasm reads those of PyTorch as data, and the
- * rest of the library reads a .safetensors file. Loaded with the first of them. It imports nothing,
+ * rest of the library reads a .safetensors file. Those of ONNX are left to onnx.js. Loaded with the first of them. It imports nothing,
  * so that bundlers leave the scripts that a page starts with as they are. */
-/** @import {Instance, ModuleHost, NamedFile, PickleFolderTools, PickleTools} from '../types/library.js' */
+/** @import {FolderTools, Instance, ModuleHost, NamedFile, OnnxTools, PickleTools} from '../types/library.js' */
 
 const bufferBytes = 1 << 20
 
@@ -78,15 +78,30 @@ class Reader {
 }
 
 /**
- * A model's files with .safetensors in the place of those of PyTorch.
+ * A model's files with .safetensors in the place of those of PyTorch or ONNX.
  * @param {NamedFile[]} files
- * @param {PickleTools} tools
+ * @param {PickleTools & OnnxTools} tools
  * @returns {Promise<NamedFile[]>}
  */
-export async function readPickles(files, tools) {
+export async function readForeign(files, tools) {
+  try {
+    const { isOnnx, readOnnx } = await import('./onnx_files.js'),
+      onnx = files.filter(tools.isForeign).some(isOnnx)
+    return await (onnx ? readOnnx : readPickles)(files, tools)
+  } catch (error) {
+    for (const file of files) file.close()
+    throw error
+  }
+}
+
+/**
+ * @param {NamedFile[]} files
+ * @param {PickleTools} tools
+ */
+async function readPickles(files, tools) {
   /** @type {Reader} */
   const reader = new Reader(
-    await tools.start({
+    await tools.start('pickle', {
       read: (source, offset, to, count) => reader.read(source, offset, to, count)
     }),
     tools
@@ -99,12 +114,13 @@ const index = 'pytorch_model.bin.index.json'
 /**
  * Files of PyTorch in a folder that has no others.
  * @param {(names: string[]) => Promise<NamedFile[]>} open
- * @param {PickleFolderTools} tools
+ * @param {typeof import('./shards.js').shardsOf} shardsOf
+ * @param {FolderTools} tools
  */
-export async function openTorch(open, { shardsOf, wholeOf }) {
+export async function openTorch(open, shardsOf, tools) {
   const files = await open([index])
   try {
-    const names = files.map((file) => shardsOf(file.size, () => wholeOf(file), index))
+    const names = files.map((file) => shardsOf(file.size, () => tools.wholeOf(file), index, tools))
     return [...files, ...(await open(names[0] ?? ['pytorch_model.bin']))]
   } catch (error) {
     for (const file of files) file.close()

@@ -1,15 +1,10 @@
 /* Which files a sharded model's index names, by the rule of runtime/model/checkpoint.c: plain names
  * alone, so that none leads out of the model's folder. A drive or a stream ("C:name") leads out of
- * one too, and what no address can hold is no name. */
-import { HeedError, said } from './error.js'
+ * one too, and what no address can hold is no name. Loaded with the first index. It imports nothing,
+ * so that bundlers leave the scripts that a page starts with as they are. */
+/** @import {FolderTools} from '../types/library.js' */
 
 export const indexName = 'model.safetensors.index.json'
-
-/**
- * Whether a file of this name may hold weights.
- * @param {string} name
- */
-export const isWeights = (name) => /.\.(safetensors|pth|pt|bin|ckpt)$/i.test(name)
 
 const bytesMost = 64 << 20,
   shardsMost = 512,
@@ -20,10 +15,11 @@ const bytesMost = 64 << 20,
  * INVALID_FILE where one is not plain, or there are none or too many.
  * @param {number} size
  * @param {() => Uint8Array} read
- * @param {string} [name] the index's
+ * @param {string} name the index's
+ * @param {Pick<FolderTools, 'HeedError' | 'said'>} tools
  * @returns {string[]}
  */
-export function shardsOf(size, read, name = indexName) {
+export function shardsOf(size, read, name, { HeedError, said }) {
   const kind = name.split('.')[1]
   let map,
     found = `${size} bytes`

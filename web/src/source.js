@@ -4,9 +4,9 @@
  * (bytes, files) is read on demand and not held; what comes as a stream is held until a session has
  * packed it. What has begin(progress, signal) wants it called before a session is made of it, and
  * end() after. */
-import { HeedError, cancelled } from './error.js'
+import { HeedError, cancelled, said } from './error.js'
 import { builtin, inNode } from './host.js'
-import { indexName, isWeights, shardsOf } from './shards.js'
+import { isWeights } from './weights.js'
 /**
  * @import {
  *   DownloadProgress, NamedFile, NamedSource, OpenStream, SendableFile, SizedStream, Source
@@ -324,31 +324,6 @@ async function download(name, url, signal) {
 }
 
 /**
- * What a Response holds comes once.
- * @param {SizedStream} response
- * @param {DownloadProgress} progress
- * @param {AbortSignal} signal
- * @returns {Promise<Source | undefined>}
- */
-function fromResponse(response, progress, signal) {
-  let left = /** @type {SizedStream | undefined} */ (response)
-  return Streamed.from(
-    () => {
-      if (!left)
-        throw new HeedError(
-          'INVALID_ARGUMENT',
-          'model: a Response backs only one session (found a second one, expected bytes, a Blob or a URL)'
-        )
-      const opened = left
-      left = undefined
-      return opened
-    },
-    progress,
-    signal
-  )
-}
-
-/**
  * Sums up what the files of one model report.
  * @param {(progress: Progress) => unknown} report
  * @returns {DownloadProgress}
@@ -380,7 +355,8 @@ async function openOne(name, value, progress, signal) {
   if (value instanceof Uint8Array) return fromBytes(value)
   if (value instanceof Blob) return fromBlob(value, progress, signal)
   if (typeof value === 'string') return fromAddress(name, value, progress, signal)
-  return fromResponse(value, progress, signal)
+  const { onceOf } = await import('./response.js')
+  return Streamed.from(onceOf(value, HeedError), progress, signal)
 }
 
 /** @param {string} url */
@@ -410,13 +386,21 @@ async function openAll(wanted, progress, signal) {
     wanted.map(([name, value]) => openOne(name, value, progress, signal))
   )
   const files = opened.flatMap((o, i) =>
-    o.value ? [Object.assign(o.value, { name: wanted[i][0] })] : []
+    o.value ? [Object.assign(o.value, { name: wanted[i][0], address: wanted[i][1] })] : []
   )
   const failed = opened.find((o) => o.reason)
   if (!failed) return files
   closeAll(files)
   throw failed.reason
 }
+
+/**
+ * What a file of the model names beside it: those that are there.
+ * @param {NamedSource[]} wanted
+ * @param {(progress: Progress) => unknown} report
+ * @param {AbortSignal} signal
+ */
+export const openMore = (wanted, report, signal) => openAll(wanted, totals(report), signal)
 
 /** @param {Source} file */
 function wholeOf(file) {
@@ -451,9 +435,9 @@ export async function openSources(wanted, report, signal) {
     tools = {
       open: (/** @type {NamedSource[]} */ named) => openAll(named, progress, signal),
       closeAll,
-      indexName,
-      shardsOf,
-      wholeOf
+      wholeOf,
+      HeedError,
+      said
     }
   try {
     const lone = wanted.length === 1 && typeof wanted[0][1] === 'string' && wanted[0][1]

@@ -8,7 +8,7 @@ import { inNode, readOwn } from './host.js'
 import { startSmall } from './module.js'
 import { ModuleMemory } from './module_memory.js'
 import { address, argument, checked, tables } from './options.js'
-import { isWeights } from './shards.js'
+import { isWeights } from './weights.js'
 /** @import {Channel, NamedSource, OpenModule, SendableFile} from '../types/library.js' */
 /** @import {CallOptions, ImageInput, Model, ModelSource, Session} from './index.js' */
 /** @import {ComparedTexts, EmbedOptions, ImageEmbedding, TextInfo, TextOptions, TextResult} from './text.js' */

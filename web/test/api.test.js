@@ -526,7 +526,16 @@ test('JavaScript reads the records that C lists, and every one', () => {
     names = (/** @type {string} */ file, /** @type {RegExp} */ pattern) =>
       new Set([...text(file).matchAll(pattern)].map((match) => match[1])),
     listed = names('wasm/record_list.h', /^RECORD\((\w+),/gm),
-    scripts = ['case', 'engine', 'module_memory', 'pickle', 'prepare', 'scene', 'tokenizer'],
+    scripts = [
+      'case',
+      'engine',
+      'module_memory',
+      'onnx',
+      'pickle',
+      'prepare',
+      'scene',
+      'tokenizer'
+    ],
     read = [...scripts, 'explain/index', 'explain/changes'].flatMap((name) => [
       ...names(`src/${name}.js`, /(?:emory|odule|this)\.(?:out|code|choice)\('(\w+)'/g),
       ...names(`src/${name}.js`, /#records\.(\w+)/g)
@@ -547,8 +556,8 @@ const emscripten = [
 ]
 /* What functions of the shim begin with. */
 const groups = [
-  ...['changes', 'check', 'colormap', 'destroy', 'device', 'int8', 'map', 'model', 'pickle'],
-  ...['picture', 'scene', 'score', 'session', 'text', 'tokenizer', 'version']
+  ...['changes', 'check', 'colormap', 'destroy', 'device', 'int8', 'map', 'model', 'onnx'],
+  ...['pickle', 'picture', 'scene', 'score', 'session', 'text', 'tokenizer', 'version']
 ]
 /** @param {string[]} own the groups that a module has */
 const without = (...own) =>
@@ -584,6 +593,7 @@ const parts = {
   },
   picture: { leaves: without('picture'), host: [], maths: ['cos', 'sin'] },
   pickle: { leaves: without('pickle'), host: ['read'], maths: [] },
+  onnx: { leaves: without('onnx'), host: ['read'], maths: [] },
   tokenizer: { leaves: without('tokenizer'), host: [], maths: [] }
 }
 
@@ -596,11 +606,11 @@ test('the modules import and export what they should and nothing else', () => {
       .sort()
   assert.deepEqual([...parts.models.host, ...parts.check.host].sort(), listed('IMPORT'))
   const names = readdirSync(packageFolder).filter((name) => name.endsWith('.wasm'))
-  assert.ok(names.length === 15 || names.length === 21, names.join())
+  assert.ok(names.length === 16 || names.length === 22, names.join())
   for (const name of names) {
     const threads = name.includes('threads'),
       { leaves, host, maths } =
-        parts[/check|explain|pickle|picture|scene|text|tokenizer/.exec(name)?.[0] ?? 'models'],
+        parts[/check|explain|onnx|pickle|picture|scene|text|tokenizer/.exec(name)?.[0] ?? 'models'],
       bytes = readFileSync(join(packageFolder, name))
     if (name.includes('relaxed') && !WebAssembly.validate(bytes)) continue // Node 20: vectors.test.js runs them
     const module = new WebAssembly.Module(bytes)

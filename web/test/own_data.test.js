@@ -270,6 +270,133 @@ test('files of PyTorch by picker, drop and address: the page says what heed insp
   await finish(page)
 })
 
+/**
+ * A folder at an address of the page; the files that are asked for.
+ * @param {TestPage} page
+ * @param {string} address
+ * @param {string} folder
+ */
+async function serveFolder(page, address, folder) {
+  const asked = /** @type {string[]} */ ([])
+  await page.route(`**/${address}/**`, (route) => {
+    const name = new URL(route.request().url()).pathname.slice(address.length + 2)
+    if (route.request().method() === 'GET') asked.push(name)
+    return name && existsSync(join(folder, name))
+      ? route.fulfill({ body: readFileSync(join(folder, name)) })
+      : route.fulfill({ status: 404 })
+  })
+  return asked
+}
+
+/**
+ * The maps that the page saves of both.
+ * @param {string} found
+ * @param {string} expected
+ */
+function near(found, expected) {
+  const numbers = (/** @type {string} */ csv) =>
+    (csv.match(/-?\d+\.\d+(e-?\d+)?/g) ?? []).map(Number)
+  assert.ok(numbers(expected).length > 20)
+  assert.equal(numbers(found).length, numbers(expected).length)
+  numbers(found).forEach((value, i) =>
+    assert.ok(Math.abs(value - numbers(expected)[i]) <= 1e-6, `${value}, number ${i}`)
+  )
+}
+
+test('ONNX files by picker, drop and address: the numbers of the same weights as .safetensors', async () => {
+  const page = await browser.open(),
+    vectors = join(repository, 'tests/vectors'),
+    folder = join(vectors, 'onnx/vit'),
+    config = readFileSync(join(folder, 'config.json')),
+    safetensors = readFileSync(join(vectors, 'vit/hf_vit/model.safetensors')),
+    part = (/** @type {string} */ name) => readFileSync(join(folder, 'onnx', name)),
+    named = (/** @type {string} */ name, /** @type {Buffer} */ buffer) => ({
+      name,
+      mimeType: '',
+      buffer
+    })
+  /** @param {string} name */
+  const opened = async (name, onnx = 'model') => {
+    await page.waitForFunction(
+      (name) => document.getElementById('model-name').textContent === name,
+      name
+    )
+    await page.waitForFunction(
+      (onnx) => document.getElementById('model-origin').textContent.includes(onnx),
+      onnx && `${onnx}.onnx: ONNX file as weights of heed's own graph (opset 14 by pytorch 1.13.0, `
+    )
+    assert.equal(await page.isVisible('#error'), false)
+    assert.equal((await text(page, 'model-facts')).endsWith(', from ONNX'), onnx !== '')
+    const [download] = await Promise.all([page.waitForEvent('download'), page.click('#save-csv')])
+    return readFile(await download.path(), 'utf8')
+  }
+  await page.setInputFiles('#model-files', [
+    named('model.safetensors', safetensors),
+    named('config.json', config)
+  ])
+  const expected = await opened('model.safetensors', '')
+  await page.setInputFiles('#model-files', [
+    named('config.json', config),
+    named('model_q4.onnx', part('model_q4.onnx')),
+    named('model.onnx', part('model.onnx')),
+    named('model.onnx_data', part('model.onnx_data'))
+  ])
+  near(await opened('model.onnx'), expected)
+  await page.screenshot({ path: join(site, '../screenshots/explorer-onnx.png') })
+  await page.evaluate(
+    (files) => {
+      const data = new DataTransfer()
+      for (const [name, bytes] of files) data.items.add(new File([Uint8Array.from(bytes)], name))
+      dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true }))
+    },
+    /** @type {[string, number[]][]} */ ([
+      ['config.json', [...config]],
+      ['dropped.onnx', [...readFileSync(join(vectors, 'onnx/model.onnx'))]]
+    ])
+  )
+  near(await opened('dropped.onnx', 'dropped'), expected)
+  const asked = await serveFolder(page, 'hub', folder)
+  for (const address of ['hub/', 'hub/onnx/model.onnx']) {
+    await askFor(page, address)
+    await page.click('#library button:text-matches("^Download")')
+    near(await opened(address === 'hub/' ? 'hub' : 'onnx/model.onnx'), expected)
+    await page.click('#library button:text-is("Remove")')
+    assert.deepEqual(asked.splice(0), ['config.json', 'onnx/model.onnx', 'onnx/model.onnx_data'])
+  }
+  page.faults = page.faults.filter((fault) => !fault.includes('404'))
+  await finish(page)
+})
+
+test('ONNX files in the library of a page: all maps are those of .safetensors', async () => {
+  const page = await browser.open(),
+    vectors = join(repository, 'tests/vectors')
+  await serveFolder(page, 'hub', join(vectors, 'onnx/vit'))
+  await serveFolder(page, 'safe', join(vectors, 'vit/hf_vit'))
+  const apart = await page.evaluate(async () => {
+    const { createRuntime } = await import('./heed/index.js'),
+      runtime = await createRuntime(),
+      pixels = Float32Array.from({ length: 1200 }, (_, i) => Math.sin(i)),
+      run = async (/** @type {string} */ source, /** @type {string} */ file) => {
+        const model = await runtime.loadModel(source, { file }),
+          session = model.createSession({ taps: 'all' }),
+          { attention, logits } = await session.run(pixels)
+        model.close()
+        return /** @type {Float32Array[]} */ ([logits, .../** @type {any} */ (attention)])
+      },
+      one = await run('safe/', 'model.safetensors'),
+      other = await run('hub/', 'onnx/model.onnx'),
+      half = await run('hub/', 'onnx/model_fp16.onnx')
+    runtime.close()
+    const most = (/** @type {Float32Array[]} */ a, /** @type {Float32Array[]} */ b) =>
+      Math.max(...a.flatMap((x, i) => Array.from(x, (value, k) => Math.abs(value - b[i][k]))))
+    return [most(one, other), most(one, half)]
+  })
+  assert.equal(apart[0], 0)
+  assert.ok(apart[1] > 0 && apart[1] < 1e-2, `${apart[1]}`)
+  page.faults = page.faults.filter((fault) => !/404|ERR_ABORTED/.test(fault))
+  await finish(page)
+})
+
 test('tokens before the patches have the names that heed run gives them', async () => {
   const page = await browser.open(),
     vectors = join(repository, 'tests/vectors/vit')
@@ -309,9 +436,7 @@ test('weights of other makers get the sentence of the command line, by picker an
   ])) {
     writeFileSync(join(folder, name), buffer)
     const { stderr } = spawnSync(native, ['inspect', join(folder, name)], { encoding: 'utf8' }),
-      sentence = name.endsWith('.onnx') // which the command line reads
-        ? `${name}: format not supported (found an ONNX file, expected .safetensors`
-        : stderr.trim().replace(`heed inspect: ${folder}/`, '')
+      sentence = stderr.trim().replace(`heed inspect: ${folder}/`, '')
     assert.ok(sentence.startsWith(`${name}: `), sentence)
     /** @param {() => Promise<unknown>} open */
     const refused = async (open) => {
@@ -322,7 +447,7 @@ test('weights of other makers get the sentence of the command line, by picker an
       await page.click('#error-close')
     }
     await refused(() => page.setInputFiles('#model-files', { name, mimeType: '', buffer }))
-    if (!/bin|pth/.test(name))
+    if (!/bin|onnx|pth/.test(name))
       await refused(() => askFor(page, `https://elsewhere.example/${name}`))
   }
   await finish(page)
@@ -333,7 +458,7 @@ test('the ends of other makers’ weights are those that the command line names'
     ends = [...source.matchAll(/^ {4}\{"(\.[^"]+)", /gm)].map(([, end]) => end)
   assert.ok(ends.length > 10)
   for (const end of ends) assert.equal(isOtherMakers(`model${end}`), true, end)
-  for (const name of ['model.safetensors', 'vit.pth', 'config.json', 'photo.png'])
+  for (const name of ['model.safetensors', 'vit.pth', 'model.onnx', 'config.json', 'photo.png'])
     assert.equal(isOtherMakers(name), false, name)
 })
 
@@ -347,6 +472,11 @@ test('of a folder the weights of one kind are read, as heed run takes them', () 
   assert.deepEqual(of('optimizer.pt', 'pytorch_model.bin', 'epoch.pth'), ['pytorch_model.bin'])
   assert.deepEqual(of('pytorch_model-1.bin', 'training_args.bin'), ['pytorch_model-1.bin'])
   assert.deepEqual(of('tf_model.h5', 'README.md', 'config.json'), ['tf_model.h5'])
+  assert.deepEqual(of('model_q4.onnx', 'a.onnx', 'model_fp16.onnx', 'model_fp16.onnx_data'), [
+    'model_fp16.onnx_data',
+    'model_fp16.onnx'
+  ])
+  assert.deepEqual(of('model.onnx', 'vit.pth'), ['vit.pth'])
   assert.deepEqual(of('notes.txt'), [])
 })
 

@@ -104,7 +104,7 @@ test('of several files only weights are looked into; a lone file is weights, wha
   await assert.rejects(runtime.loadModel({ 'photo.jpg': photo }), {
     status: 'UNSUPPORTED',
     message:
-      'photo.jpg: format not supported (found a JPEG image, expected .safetensors, .pth, .pt, .bin or .ckpt)'
+      'photo.jpg: format not supported (found a JPEG image, expected .safetensors, .onnx, .pth, .pt, .bin or .ckpt)'
   })
 })
 

@@ -199,6 +199,10 @@ export type ExportName =
   | 'model_tensor'
   | 'out'
   | 'records'
+  | 'onnx_note'
+  | 'onnx_open'
+  | 'onnx_read'
+  | 'onnx_wanted'
   | 'pickle_open'
   | 'tokenizer_encode'
   | 'tokenizer_open'
@@ -305,22 +309,36 @@ export interface Source {
 /** A source by its name in the model's folder. */
 export interface NamedFile extends Source {
   name: string
+  /** Of one that was opened by its address: that, a string. */
+  address?: unknown
+  /** How it is read, in one line, where it is no .safetensors file. */
+  note?: string
 }
 /** What the reader of PyTorch's files, which imports nothing, has of the library. */
 export interface PickleTools {
   isForeign: typeof import('../src/source.js').isForeign
   ModuleMemory: typeof import('../src/module_memory.js').ModuleMemory
-  start(host: Partial<ModuleHost>): Promise<Instance>
+  start(name: 'pickle' | 'onnx', host: Partial<ModuleHost>): Promise<Instance>
 }
-export interface PickleFolderTools {
-  shardsOf: typeof import('../src/shards.js').shardsOf
-  wholeOf(file: Source): Uint8Array
+/** What the reader of ONNX files has of the library. */
+export interface OnnxTools extends PickleTools {
+  /** Those that are there. */
+  open(named: NamedSource[]): Promise<NamedFile[]>
+}
+/** An open ONNX file in its module: its address there, and the part of it that lies in a buffer. */
+export interface OnnxReader extends OpenModule {
+  address: number
+  buffer: number
+  from: number
+  held: number
 }
 /** What opens models by address, which imports nothing, has of the library. */
-export interface FolderTools extends PickleFolderTools {
+export interface FolderTools {
+  wholeOf(file: Source): Uint8Array
+  HeedError: typeof import('../src/error.js').HeedError
+  said: typeof import('../src/error.js').said
   open(named: NamedSource[]): Promise<NamedFile[]>
   closeAll(files: Source[]): void
-  indexName: string
 }
 /** Asks for a stream; undefined where there is no such file. */
 export type OpenStream = (

@@ -8,10 +8,14 @@ declare module '*/heed/demo.js' {
 declare module '*/heed/text.js' {
   export * from 'heed/text'
 }
+declare module '*/heed/error.js' {
+  export { HeedError, said } from '../src/error.js'
+}
 declare module '*/heed/shards.js' {
-  export const indexName: string
+  export const shardsOf: typeof import('../src/shards.js').shardsOf
+}
+declare module '*/heed/weights.js' {
   export function isWeights(name: string): boolean
-  export function shardsOf(size: number, read: () => Uint8Array, name?: string): string[]
 }
 declare module '*/heed/module.js' {
   export const address: typeof import('../src/module.js').address
@@ -20,8 +24,12 @@ declare module '*/heed/module.js' {
 declare module '*/heed/module_memory.js' {
   export { ModuleMemory } from '../src/module_memory.js'
 }
+declare module '*/heed/onnx_files.js' {
+  export const names: string[]
+  export function rankOf(name: string): number
+}
 declare module '*/heed/pickle.js' {
-  export const readPickles: typeof import('../src/pickle.js').readPickles
+  export const readForeign: typeof import('../src/pickle.js').readForeign
 }
 declare module '*/heed/source.js' {
   export const isForeign: typeof import('../src/source.js').isForeign

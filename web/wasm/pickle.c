@@ -9,16 +9,8 @@ heed_web *heed_web_create(uint32_t threads) {
   return heed_web_open();
 }
 
-static heed_status read_host(void *user, uint64_t offset, void *to, size_t count,
-                             heed_error *error) {
-  if (heed_host_read((uint32_t)(uintptr_t)user, (double)offset, to, count) == 0) return HEED_OK;
-  return heed_fail(error, HEED_IO,
-                   "model: reading failed (found an error at byte %llu, expected %zu bytes)",
-                   (unsigned long long)offset, count);
-}
-
 heed_status heed_web_pickle_open(heed_web *web, const char *name, double size, uint32_t source) {
-  const heed_source from = {(uint64_t)size, NULL, read_host, (void *)(uintptr_t)source};
+  const heed_source from = heed_web_host_source(source, size);
   heed_pickle *file;
   if (heed_is_foreign_name(name)) return heed_refuse_foreign_name(name, &web->error);
   HEED_TRY(heed_foreign_open(web->context, &from, name, HEED_EXPECTED_WEIGHTS, &file, &web->error));

@@ -39,6 +39,7 @@ typedef struct heed_web {
 typedef struct heed_web_scene heed_web_scene;
 typedef struct heed_tokenizer heed_tokenizer; /* heed/tokenizer.h */
 typedef struct heed_pickle heed_pickle;       /* heed/pickle.h */
+typedef struct heed_onnx heed_onnx;           /* heed/onnx.h */
 
 typedef struct heed_web_model {
   heed_model *model;
@@ -66,6 +67,8 @@ heed_web *heed_web_open(void);
 
 /* Copies bytes [offset, offset + count) of the source to `to`; 0 = done. */
 HEED_WEB_IMPORT(read) int heed_host_read(uint32_t source, double offset, void *to, size_t count);
+/* host_source.c: the file of a number, by heed_host_read. */
+heed_source heed_web_host_source(uint32_t source, double size);
 /* Bytes of the weights that have been read. */
 HEED_WEB_IMPORT(progress) void heed_host_progress(double done, double total);
 /* Not 0 = stop. */
@@ -165,6 +168,21 @@ heed_status heed_web_pickle_open(heed_web *web, const char *name, double size, u
 HEED_WEB_EXPORT(pickle_read)
 heed_status heed_web_pickle_read(heed_web *web, heed_pickle *file, double offset, void *to,
                                  size_t count);
+
+/* onnx.c: in heed-onnx.wasm alone, whose instance is of one file. Reads ask for it as 0, and for
+ * its external data as 1 + the index in `locations`, `count` strings one after another. A size of
+ * -1 says that there is no such file, -2 that it is a link. out: pickle; its address is 0 where
+ * onnx_wanted lists files that must be brought first. */
+HEED_WEB_EXPORT(onnx_open)
+heed_status heed_web_onnx_open(heed_web *web, const char *name, double size, const char *locations,
+                               const double *sizes, uint32_t count);
+/* NULL after the last. */
+HEED_WEB_EXPORT(onnx_wanted) const char *heed_web_onnx_wanted(uint32_t index);
+/* One line: what the file is, and how it is read. */
+HEED_WEB_EXPORT(onnx_note) const char *heed_web_onnx_note(void);
+HEED_WEB_EXPORT(onnx_read)
+heed_status heed_web_onnx_read(heed_web *web, heed_onnx *file, double offset, void *to,
+                               size_t count);
 
 /* tokenizer.c: in heed-tokenizer.wasm alone. names: `count` strings one after another, and the
  * bytes of the files, of those sizes. out: tokenizer. */

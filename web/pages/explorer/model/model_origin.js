@@ -79,7 +79,14 @@ export async function showOrigin(page) {
     if (current()) showHash(sum, hashes, weights.length)
   }
   const line = () => document.createElement('br')
-  host.replaceChildren(rulesOf(model), line(), `Licence: ${licence}`, line(), sum)
+  host.replaceChildren(
+    rulesOf(model),
+    line(),
+    ...(model.note ? [`${model.note}.`, line()] : []),
+    `Licence: ${licence}`,
+    line(),
+    sum
+  )
   if (model.headsGuessed)
     page.showError(
       new Error(

@@ -1,14 +1,15 @@
 /* A model with coarser weights, to see what precision does to its maps: every floating-point tensor
  * of two axes or more in its files is rounded and written back in its own type; biases and norms
- * stay. Files of PyTorch are read as .safetensors first, by the library's own reader. */
+ * stay. Files of PyTorch and ONNX are read as .safetensors first, by the library's own readers. */
 import { readSafetensorsHeader } from '../../shared/array_files.js'
 import { demoModel } from '../../heed/demo.js'
 import { address, startSmall } from '../../heed/module.js'
 import { ModuleMemory } from '../../heed/module_memory.js'
-import { readPickles } from '../../heed/pickle.js'
+import { readForeign } from '../../heed/pickle.js'
+import { isWeights } from '../../heed/weights.js'
 import { isForeign } from '../../heed/source.js'
 import { blobAt } from './demo_files.js'
-import { filesOf, weightsOf } from './weight_hashes.js'
+import { filesOf } from './weight_hashes.js'
 /** @import {PageSource} from '../../../types/pages.js' */
 
 /**
@@ -94,39 +95,50 @@ const types = {
 }
 
 /**
- * The bytes of a file of weights as .safetensors.
- * @param {string} name
- * @param {Blob} blob
+ * Files of weights as .safetensors; files: those of a model, for what its weights name.
+ * @param {[name: string, value: any][]} files
+ * @returns {Promise<[name: string, bytes: Uint8Array<ArrayBuffer>][]>}
  */
-async function safetensorsOf(name, blob) {
-  const bytes = new Uint8Array(await blob.arrayBuffer()),
-    file = {
-      name,
-      size: bytes.length,
-      read: (/** @type {number} */ offset, /** @type {Uint8Array} */ target) =>
-        target.set(bytes.subarray(offset, offset + target.length)),
-      close() {}
-    }
-  if (!isForeign(file, 0, [file])) return bytes
-  const [made] = await readPickles([file], {
-      isForeign,
-      ModuleMemory,
-      start: (host) => startSmall(address('heed-pickle.wasm'), host)
-    }),
-    read = new Uint8Array(made.size)
-  made.read(0, read)
-  return read
+async function safetensorsOf(files) {
+  const named = await Promise.all(
+      files.map(async ([name, value]) => {
+        const blob = value instanceof Blob ? value : await blobAt(value),
+          bytes = new Uint8Array(await blob.arrayBuffer())
+        return {
+          name,
+          size: bytes.length,
+          read: (/** @type {number} */ offset, /** @type {Uint8Array} */ target) =>
+            target.set(bytes.subarray(offset, offset + target.length)),
+          close() {}
+        }
+      })
+    ),
+    made = named.some(isForeign)
+      ? await readForeign(named, {
+          isForeign,
+          ModuleMemory,
+          open: async () => [],
+          start: (name, host) => startSmall(address(`heed-${name}.wasm`), host)
+        })
+      : named
+  return made
+    .filter(({ name }) => isWeights(name))
+    .map((file) => {
+      const read = new Uint8Array(file.size)
+      file.read(0, read)
+      file.close()
+      return [file.name, read]
+    })
 }
 
 /**
  * A file of weights, rounded; it keeps its name, by which an index may know it.
  * @param {string} name
- * @param {Blob} blob
+ * @param {Uint8Array<ArrayBuffer>} bytes
  * @param {(row: Float32Array) => void} round
  */
-async function roundedFile(name, blob, round) {
-  const bytes = await safetensorsOf(name, blob),
-    { header, start } = await readSafetensorsHeader(new File([bytes], name)),
+async function roundedFile(name, bytes, round) {
+  const { header, start } = await readSafetensorsHeader(new File([bytes], name)),
     view = new DataView(bytes.buffer)
   for (const { dtype, shape, data_offsets: [from, to] = /** @type {any} */ ([]) } of Object.values(
     header
@@ -151,14 +163,12 @@ async function roundedFile(name, blob, round) {
  * @returns {Promise<PageSource>}
  */
 export async function roundedSource(source, name) {
-  const made = /** @type {Record<string, File>} */ ({})
-  for (const [file, value] of weightsOf(source))
-    made[file] = await roundedFile(
-      file,
-      value instanceof Blob ? value : await blobAt(value),
-      roundings[name]
-    )
+  const files = filesOf(source),
+    made = /** @type {Record<string, File>} */ ({}),
+    others = files.filter(([file]) => !isWeights(file))
+  for (const [file, bytes] of await safetensorsOf(files.filter(([file]) => !/\.json$/.test(file))))
+    made[file] = await roundedFile(file, bytes, roundings[name])
   return source === demoModel
     ? { ...demoModel, weights: made['model.safetensors'] }
-    : { ...Object.fromEntries(filesOf(source)), ...made }
+    : { ...Object.fromEntries(others), ...made }
 }

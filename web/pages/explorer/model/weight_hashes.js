@@ -1,6 +1,6 @@
 /* The files of a model and the SHA-256 of its weights, as `sha256sum model.safetensors` gives
  * it. */
-import { isWeights } from '../../heed/shards.js'
+import { isWeights } from '../../heed/weights.js'
 import { blobAt, sha256 } from './demo_files.js'
 /** @import {PageSource} from '../../../types/pages.js' */
 

@@ -139,7 +139,7 @@ function createLibrary(host, page) {
   const input = made('input', {
     type: 'text',
     inputMode: 'url',
-    placeholder: 'folder, .safetensors or .pth',
+    placeholder: 'folder, .safetensors, .onnx or .pth',
     ariaLabel: 'Address of a model’s folder or weights',
     autocomplete: 'off',
     spellcheck: false

@@ -16,7 +16,7 @@ export const openFiles = (page, files) =>
 /** @param {Runner} engine */
 export const showFacts = ({ model, shape, size }) =>
   (element('model-facts').textContent =
-    `${shape.layers} layers, ${shape.heads} heads, ${shape.tokens} tokens, ${(model.weightBytes / 1e6).toFixed(1)}\u00a0MB${size ? `, ${size.join(' × ')} pixels` : ''}`)
+    `${shape.layers} layers, ${shape.heads} heads, ${shape.tokens} tokens, ${(model.weightBytes / 1e6).toFixed(1)}\u00a0MB${size ? `, ${size.join(' × ')} pixels` : ''}${model.note ? ', from ONNX' : ''}`)
 
 /** @param {Page} page */
 const openLibrary = (page) =>

@@ -2,8 +2,11 @@
  * Storage until they are removed. The page's policy (connect-src) says which servers it may ask:
  * its own, unless whoever serves it adds others. */
 
-import { isWeights, shardsOf } from '../../heed/shards.js'
+import { HeedError, said } from '../../heed/error.js'
+import { shardsOf } from '../../heed/shards.js'
+import { isWeights } from '../../heed/weights.js'
 import { digest } from '../model/weight_hashes.js'
+/** @typedef {ListedModel['files'][0]} ListedFile */
 /** @import {ListedModel} from '../../../types/pages.js' */
 /** @import {Progress} from '../../../src/index.js' */
 
@@ -88,7 +91,7 @@ async function look(folder, name, path = name) {
 /** @param {ListedModel['files'][0]} index */
 async function shards({ name, url }) {
   const bytes = new Uint8Array(await (await request(url)).arrayBuffer())
-  return shardsOf(bytes.length, () => bytes, name)
+  return shardsOf(bytes.length, () => bytes, name, { HeedError, said })
 }
 
 /**
@@ -102,8 +105,48 @@ async function weightsOf(folder) {
       folder,
       singles.flatMap((single) => [single, `${single}.index.json`])
     )) ??
-    ((await look(folder, 'open_clip_config.json')) && (await firstOf(folder, ofOpenClip)))
+    ((await look(folder, 'open_clip_config.json')) && (await firstOf(folder, ofOpenClip))) ??
+    (await onnxOf(folder))
   )
+}
+
+/**
+ * Of a folder without other weights its ONNX file, also in onnx/ as transformers.js has it.
+ * @param {URL} folder
+ */
+async function onnxOf(folder) {
+  const { names } = await import('../../heed/onnx_files.js')
+  for (const name of names)
+    for (const path of [name, `onnx/${name}`]) {
+      const found = await look(folder, name, path)
+      if (found) return found
+    }
+  return null
+}
+
+/**
+ * The external data of an ONNX file by the names that exporters give it.
+ * @param {ListedFile} file
+ */
+async function dataOf({ name, url }) {
+  const files = /** @type {ListedFile[]} */ ([]),
+    folder = new URL('.', url)
+  if (!/\.onnx$/i.test(name)) return files
+  for (let i = 0; ; i++) {
+    const found = await look(folder, `${name}_data${i ? `_${i}` : ''}`)
+    if (!found) return files
+    files.push(found)
+  }
+}
+
+/**
+ * The folder of the small files: of an ONNX file in onnx/ the one above, where it has none beside it.
+ * @param {URL} url
+ */
+async function configFolder(url) {
+  const folder = new URL('.', url),
+    above = /\/onnx\/[^/]*\.onnx$/i.test(url.pathname) && !(await firstOf(folder, configs))
+  return above ? new URL('..', folder) : folder
 }
 
 /**
@@ -140,11 +183,13 @@ export async function lookAt(text) {
   const folder = new URL('.', url),
     name = lone ? /** @type {string} */ (url.pathname.split('/').pop()) : singles[0],
     found = (await (lone ? look(folder, name) : weightsOf(folder))) ?? missing(folder, name),
+    data = await dataOf(found),
+    beside = await configFolder(url),
     files = (
-      await Promise.all([firstOf(folder, configs), ...small.map((file) => look(folder, file))])
+      await Promise.all([firstOf(beside, configs), ...small.map((file) => look(beside, file))])
     ).filter((file) => !!file),
     weights = isWeights(found.name)
-  files.push(found)
+  files.push(found, ...data)
   if (!weights)
     files.push(
       ...(await Promise.all(
@@ -156,7 +201,7 @@ export async function lookAt(text) {
         )
       ))
     )
-  if (sha256 && !weights)
+  if (sha256 && (!weights || data.length))
     throw new Error(
       `${url.href}: its weights are in several files, and a SHA-256 is of one. Give the address without it.`
     )
@@ -175,7 +220,7 @@ export async function lookAt(text) {
  */
 function missing(folder, name) {
   throw new Error(
-    `${folder.href}: no ${name} in it. Give the address of a folder with model.safetensors or pytorch_model.bin, or of one .safetensors or .pth file.`
+    `${folder.href}: no ${name} in it. Give the address of a folder with model.safetensors, pytorch_model.bin or model.onnx, or of one .safetensors, .onnx or .pth file.`
   )
 }
 

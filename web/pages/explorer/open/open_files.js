@@ -45,7 +45,7 @@ export async function openFiles(page, files) {
     const { weights, files: ofModel } = modelFiles(files)
     if (!weights)
       throw new Error(
-        `${files[0].name}: neither a picture, a model nor maps. Take a picture, a .safetensors or .pth file with its config.json, or maps as .npy, .npz or .safetensors.`
+        `${files[0].name}: neither a picture, a model nor maps. Take a picture, a .safetensors, .onnx or .pth file with its config.json, or maps as .npy, .npz or .safetensors.`
       )
     if (await page.openModel(ofModel, weights.name)) element('demo-model').hidden = false
   } catch (error) {
@@ -115,7 +115,7 @@ async function openMaps(page, file, opened) {
 }
 
 /**
- * The files that lie in a folder, and in folders in it.
+ * The files that lie in a folder, and in a folder onnx/ in it.
  * @param {Page} page
  */
 export function pickFolder(page) {
@@ -129,8 +129,8 @@ export function pickFolder(page) {
       /** @type {FileList} */ (input.files).length &&
       openFiles(
         page,
-        [.../** @type {FileList} */ (input.files)].filter(
-          ({ webkitRelativePath: path }) => path.split('/').length <= 2
+        [.../** @type {FileList} */ (input.files)].filter(({ webkitRelativePath: path }) =>
+          /^[^/]*(\/onnx)?(\/[^/]*)?$/.test(path)
         )
       )
   )

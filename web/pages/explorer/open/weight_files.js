@@ -1,5 +1,6 @@
 /* Which of a model's files are its weights, by their names. */
-import { isWeights } from '../../heed/shards.js'
+import { rankOf } from '../../heed/onnx_files.js'
+import { isWeights } from '../../heed/weights.js'
 
 /**
  * Whether a file of this name holds weights in a format that is not read: the ends that
@@ -7,15 +8,22 @@ import { isWeights } from '../../heed/shards.js'
  * @param {string} name
  */
 export const isOtherMakers = (name) =>
-  /.\.(onnx|gguf|ggml|h5|keras|pb|tflite|index|data-00000-of-00001|msgpack|np[yz])$/i.test(name)
+  /.\.(gguf|ggml|h5|keras|pb|tflite|index|data-00000-of-00001|msgpack|np[yz])$/i.test(name)
 
 /* What training leaves beside weights, and the kinds of weights: the first that is there is read. */
 const ofTraining = /^(optimizer|scheduler|rng_state|training_args|scaler)/,
-  kinds = [/\.safetensors$/i, /^pytorch_model\.bin$/, /^pytorch_model-.*\.bin$/, /./]
+  onnx = /\.onnx$/i,
+  kinds = [
+    /\.safetensors$/i,
+    /^pytorch_model\.bin$/,
+    /^pytorch_model-.*\.bin$/,
+    /\.(pth|pt|bin|ckpt)$/i,
+    onnx
+  ]
 
 /**
  * The files of a model as `heed run` chooses them from a folder: weights of one kind, and all that
- * are no weights. Of other makers' files the first alone, which the runtime refuses by name;
+ * are no weights. Of ONNX files one is the model, by its name. Of other makers' files the first alone, which the runtime refuses by name;
  * nothing where there are no weights at all.
  * @template {{name: string}} File
  * @param {File[]} files
@@ -28,7 +36,9 @@ export function modelFiles(files) {
     const weights = files.find(({ name }) => isOtherMakers(name))
     return { weights, files: weights ? [weights] : [] }
   }
-  const weights = all.filter(({ name }) => kind.test(name))
+  const ofKind = all.filter(({ name }) => kind.test(name)),
+    rank = Math.min(...ofKind.map(({ name }) => rankOf(name))),
+    weights = kind === onnx ? ofKind.filter(({ name }) => rankOf(name) === rank) : ofKind
   return {
     weights: weights[0],
     files: [...files.filter(({ name }) => !isWeights(name)), ...weights]

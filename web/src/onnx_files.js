@@ -1,0 +1,115 @@
+/* Files around an ONNX file: which of a folder's is the model, and where its external data lies;
+ * onnx.js reads them. It imports nothing, so that bundlers leave the scripts that a page starts with as they are. */
+/** @import {Builtins, NamedFile, NamedSource, OnnxTools} from '../types/library.js' */
+
+/**
+ * As that of host.js.
+ * @template {keyof Builtins} Name
+ * @param {Name} name
+ * @returns {Promise<Builtins[Name]>}
+ */
+const builtin = (name) => import(/* @vite-ignore */ /* webpackIgnore: true */ `node:${name}`)
+
+/* In the order in which one of several is taken, as heed_onnx_file_rank has it: the exact weights
+ * before those that are rounded, the whole model before the part that sees. */
+export const names = ['', '_fp16', '_quantized', '_int8', '_uint8', '_q4', '_q4f16'].flatMap(
+  (end) => [`model${end}.onnx`, `vision_model${end}.onnx`]
+)
+
+/**
+ * The place of a name in that order; more than all of them where it has none.
+ * @param {string} name
+ */
+export const rankOf = (name) => (names.indexOf(name) + names.length + 1) % (names.length + 1)
+
+/**
+ * The ONNX file of a folder that has no other weights, beside its config files or in onnx/.
+ * @param {string} folder its address, with a slash
+ * @param {(named: NamedSource[]) => Promise<NamedFile[]>} open
+ */
+export async function openIn(folder, open) {
+  for (const name of names)
+    for (const place of ['', 'onnx/']) {
+      const found = await open([[name, folder + place + name]])
+      if (found[0]) return found
+    }
+  return []
+}
+
+/**
+ * Whether a file of the machine is a link, or lies behind one: a name could otherwise reach any
+ * file that the user may read.
+ * @param {string} url
+ * @param {string} beside
+ */
+async function isLink(url, beside) {
+  const { promises: fs } = await builtin('fs'),
+    { fileURLToPath } = await builtin('url'),
+    file = fileURLToPath(url),
+    folder = fileURLToPath(new URL('.', beside))
+  try {
+    return (
+      (await fs.stat(file)).nlink > 1 ||
+      (await fs.realpath(file)) !== (await fs.realpath(folder)) + file.slice(folder.length - 1) // from its separator on
+    )
+  } catch {
+    return false // it is not there
+  }
+}
+
+/**
+ * External data of an ONNX file: given with it by its path or its name, or beneath its folder.
+ * location: a relative path of plain names. Nothing where there is no such file, -2 where it is a
+ * link.
+ * @param {NamedFile} file
+ * @param {string} location
+ * @param {NamedFile[]} files
+ * @param {OnnxTools} tools
+ * @returns {Promise<NamedFile | -2 | undefined>}
+ */
+export async function openData(file, location, files, tools) {
+  const name = /** @type {string} */ (location.split('/').pop()),
+    given =
+      files.find((other) => other !== file && other.name === location) ??
+      files.find((other) => other !== file && other.name === name),
+    { address } = file
+  if (given || typeof address !== 'string') return given
+  const url = new URL(location.split('/').map(encodeURIComponent).join('/'), address).href
+  if (url.startsWith('file:') && (await isLink(url, address))) return -2
+  return (await tools.open([[name, url]]))[0]
+}
+
+/**
+ * By its name, or as heed_onnx_begins says it.
+ * @param {NamedFile} file
+ */
+export function isOnnx(file) {
+  const first = new Uint8Array(3)
+  file.read(0, first)
+  return (
+    /\.onnx$/i.test(file.name) ||
+    (first[0] === 8 && first[1] > 0 && first[1] < 33 && [18, 26, 34, 50, 58, 66].includes(first[2]))
+  )
+}
+
+/**
+ * A model's files with .safetensors in the place of its ONNX file: the first by rank where there
+ * are several, and all where none has one, which the runtime refuses.
+ * @param {NamedFile[]} files
+ * @param {OnnxTools} tools
+ * @returns {Promise<NamedFile[]>}
+ */
+export async function readOnnx(files, tools) {
+  const { OnnxFile } = await import('./onnx.js'),
+    found = files.filter((file, i) => tools.isForeign(file, i, files) && isOnnx(file)),
+    [first] = found.sort((a, b) => rankOf(a.name) - rankOf(b.name)),
+    wanted = found.filter((file) => file === first || rankOf(file.name) === rankOf(first.name)),
+    made = new Map(wanted.map((file) => [file, new OnnxFile(file, files, tools, openData)]))
+  for (const file of made.values()) await file.begin()
+  const data = [...made.values()].flatMap((file) => file.data),
+    left = found.filter((file) => !made.has(file))
+  for (const file of left) file.close()
+  return files
+    .filter((file) => !left.includes(file) && !data.includes(file))
+    .map((file) => made.get(file) ?? file)
+}
