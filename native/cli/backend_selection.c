@@ -8,8 +8,11 @@
 
 static bool wants_half(const cli_choice *choice) { return strcmp(choice->precision, "f16") == 0; }
 
+static bool wants_bf16(const cli_choice *choice) { return strcmp(choice->precision, "bf16") == 0; }
+
 /* What the precision came to, where the device does not say it. */
 static const char *say_precision(const cli_choice *choice) {
+  if (wants_bf16(choice)) return "; linear and patch embedding in bf16";
   if (strcmp(choice->precision, "f32") == 0 ||
       strstr(heed_backend_device(choice->opened), "weights in fp16"))
     return "";
@@ -28,8 +31,12 @@ void cli_print_uuid(const uint8_t uuid[16], char to[CLI_UUID_SIZE]) {
                    i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
 }
 
+/* The level that multiplies in bf16 is one of AVX-512. */
+#define BF16_LEVEL "avx512bf16"
+
 static heed_cpu_desc cpu_desc(const cli_choice *choice) {
-  return (heed_cpu_desc){sizeof(heed_cpu_desc), choice->threads, choice->simd};
+  return (heed_cpu_desc){sizeof(heed_cpu_desc), choice->threads,
+                         wants_bf16(choice) ? BF16_LEVEL : choice->simd};
 }
 
 /* --simd names a level that is not here: bad usage. */
@@ -40,6 +47,19 @@ static heed_status cpu_status(cli_state *cli, heed_status status) {
 
 static heed_status open_cpu(cli_state *cli, cli_choice *choice, const char *why) {
   const heed_cpu_desc desc = cpu_desc(choice);
+  if (wants_bf16(choice)) {
+    const heed_status status =
+        heed_cpu_backend_create(cli->context, &desc, &choice->opened, &cli->error);
+    if (status == HEED_UNSUPPORTED)
+      return heed_fail(
+          &cli->error, HEED_UNSUPPORTED,
+          "--precision: bf16 not supported (found a CPU of level %s, expected one with "
+          "AVX512_BF16)",
+          heed_cpu_level(0));
+    CLI_TRY(status);
+    say(choice, why);
+    return HEED_OK;
+  }
   CLI_TRY(
       cpu_status(cli, heed_cpu_backend_create(cli->context, &desc, &choice->opened, &cli->error)));
   say(choice, why);
@@ -190,19 +210,35 @@ static heed_status open_auto(cli_state *cli, cli_choice *choice) {
   return HEED_OK;
 }
 
+/* bf16 is a precision of CPUs, and of one level. */
+static heed_status check_precision(cli_state *cli, const cli_choice *choice) {
+  if (!wants_half(choice) && !wants_bf16(choice) && strcmp(choice->precision, "f32") != 0 &&
+      strcmp(choice->precision, "auto") != 0)
+    return heed_fail(
+        &cli->error, HEED_INVALID_ARGUMENT,
+        "--precision: unknown precision (found \"%s\", expected f32, f16, bf16 or auto)",
+        choice->precision);
+  if (wants_bf16(choice) && strcmp(choice->backend, "vulkan") == 0)
+    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
+                     "--precision: bf16 not supported (found --backend vulkan, expected cpu)");
+  if (wants_bf16(choice) && choice->simd && strncmp(choice->simd, "avx512", 6) != 0)
+    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
+                     "--precision: bf16 not supported (found --simd %s, expected avx512)",
+                     choice->simd);
+  return HEED_OK;
+}
+
 heed_status cli_choice_open(cli_state *cli, cli_choice *choice) {
   choice->opened = NULL;
   choice->may_fall_back = false;
-  if (!wants_half(choice) && strcmp(choice->precision, "f32") != 0 &&
-      strcmp(choice->precision, "auto") != 0)
-    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
-                     "--precision: unknown precision (found \"%s\", expected f32, f16 or auto)",
-                     choice->precision);
+  CLI_TRY(check_precision(cli, choice));
   if (choice->named && strcmp(choice->backend, "cpu") != 0) CLI_TRY(find_named(cli, choice));
   if (strcmp(choice->backend, "cpu") == 0) return open_cpu(cli, choice, "selected by --backend");
   if (strcmp(choice->backend, "vulkan") == 0)
     return open_vulkan(cli, choice, "selected by --backend");
-  if (strcmp(choice->backend, "auto") == 0) return open_auto(cli, choice);
+  if (strcmp(choice->backend, "auto") == 0)
+    return wants_bf16(choice) ? open_cpu(cli, choice, "selected by --precision bf16")
+                              : open_auto(cli, choice);
   return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
                    "--backend: unknown backend (found \"%s\", expected auto, vulkan or cpu)",
                    choice->backend);

@@ -32,8 +32,9 @@ typedef struct cli_choice {
   {"--backend", CLI_TEXT, &(choice).backend, "auto|vulkan|cpu", help},                             \
       {"--device", CLI_TEXT, &(choice).named, "N",                                                 \
        "Vulkan device: its index, UUID or PCI address in 'heed devices'"},                         \
-      {"--precision", CLI_TEXT, &(choice).precision, "f32|f16|auto",                               \
-       "precision of Vulkan weights (default: auto, f16 on GPUs that support it, else f32)"},      \
+      {"--precision", CLI_TEXT, &(choice).precision, "f32|f16|bf16|auto",                          \
+       "Vulkan: f32, f16 or auto, which is f16 on GPUs that gain by it (default: auto); bf16: "    \
+       "products of CPUs with AVX512_BF16"},                                                       \
       {"--threads", CLI_NUMBER, &(choice).threads, "N", "CPU threads (default: one per core)"},    \
       {"--simd", CLI_TEXT, &(choice).simd, "LEVEL",                                                \
        "CPU kernels: scalar, sse2, avx2, avx2vnni, avx512, avx512vnni, neon (default: the best)"}, \

@@ -25,6 +25,10 @@ static bool has_avx512(void) {
 extern const heed_cpu_level_table heed_cpu_level_vnni_avx512;
 static bool has_avx512vnni(void) { return has_avx512() && __builtin_cpu_supports("avx512vnni"); }
 #endif
+#if defined(HEED_CPU_HAS_AVX512BF16)
+extern const heed_cpu_level_table heed_cpu_level_bf16_avx512;
+#define HAS_AVX512BF16 (has_avx512vnni() && __builtin_cpu_supports("avx512bf16"))
+#endif
 #if defined(HEED_CPU_HAS_AVX2)
 extern const heed_cpu_level_table heed_cpu_level_avx2;
 static bool has_avx2(void) {
@@ -122,6 +126,11 @@ static heed_status find_level(const char *name, const heed_cpu_level_table **fou
 static heed_status find_level(const char *name, const heed_cpu_level_table **found,
                               heed_error *error) {
   char all[96] = "";
+#if defined(HEED_CPU_HAS_AVX512BF16)
+  /* It rounds factors, so it is no level that anything else would choose. */
+  *found = &heed_cpu_level_bf16_avx512;
+  if (name && strcmp(name, (*found)->name) == 0 && HAS_AVX512BF16) return HEED_OK;
+#endif
   for (uint32_t i = 0; (*found = usable_level(i)) != NULL; i++) {
     if (!name || strcmp(name, (*found)->name) == 0) return HEED_OK;
     const size_t length = strlen(all);

@@ -7,6 +7,11 @@
 #include "base/thread_pool.h"
 #include "plan/plan.h"
 
+/* Products in bf16 are built natively on x86 (cpu/bf16.h). */
+#if defined(HEED_INT8) && defined(__x86_64__)
+#define HEED_BF16
+#endif
+
 /* Scratch of one node in bytes: one shared block, and one for each worker. */
 typedef struct heed_cpu_need {
   uint64_t shared, worker;
@@ -22,6 +27,9 @@ typedef struct heed_cpu_step {
 #if defined(HEED_INT8)
   const struct heed_cpu_int8 *int8; /* how panels of int8 are multiplied */
 #endif
+#if defined(HEED_BF16)
+  const struct heed_cpu_bf16 *bf16; /* how panels of bf16 are multiplied; NULL: there are none */
+#endif
   unsigned char *shared, *workers; /* scratch; worker i's begins at workers + i * worker_stride */
   size_t worker_stride;
 } heed_cpu_step;
@@ -33,6 +41,10 @@ typedef struct heed_cpu_op {
 #if defined(HEED_INT8)
   /* bit i: where that constant is stored in int8, as panels of int8 (cpu/int8.h) */
   uint32_t int8_panels;
+#endif
+#if defined(HEED_BF16)
+  /* bit i: on a level that multiplies in bf16, that constant is kept as panels of bf16 */
+  uint32_t bf16_panels;
 #endif
   /* NULL: no scratch */
   void (*measure)(const heed_plan *plan, const heed_node *node, heed_cpu_need *need);
@@ -50,6 +62,9 @@ typedef struct heed_cpu_level_table {
   void (*pack_panel)(const float *from, size_t depth, uint32_t rows, float *panel);
 #if defined(HEED_INT8)
   const struct heed_cpu_int8 *int8;
+#endif
+#if defined(HEED_BF16)
+  const struct heed_cpu_bf16 *bf16; /* NULL: numbers are multiplied as floats */
 #endif
   const heed_cpu_op *ops[HEED_OP_KIND_COUNT];
 } heed_cpu_level_table;

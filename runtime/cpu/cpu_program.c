@@ -6,10 +6,13 @@
 #include "base/status.h"
 #include "cpu/cpu_backend.h"
 #include "cpu/half.h"
+#if defined(HEED_BF16)
+#include "cpu/bf16.h"
+#endif
 #include "cpu/int8.h"
 
 /* How a constant is kept. The same one may be kept in several ways. */
-typedef enum layout { DENSE, PANELS, INT8_PANELS, HALF_PANELS } layout;
+typedef enum layout { DENSE, PANELS, INT8_PANELS, HALF_PANELS, BF16_PANELS } layout;
 
 typedef struct kept {
   uint32_t id;
@@ -48,6 +51,9 @@ static layout wanted_layout(const heed_cpu_backend *cpu, const heed_plan *plan,
   if (op->panels >> slot & 1u && heed_graph_halves(plan->graph, node->input[slot]))
     return HALF_PANELS;
 #endif
+#if defined(HEED_BF16)
+  if (cpu->level->bf16 && op->bf16_panels >> slot & 1u) return BF16_PANELS;
+#endif
   return (layout)(op->panels >> slot & 1u); /* PANELS or DENSE */
 }
 
@@ -70,6 +76,9 @@ static uint64_t kept_bytes(const heed_cpu_backend *cpu, const heed_plan *plan, u
 #if defined(HEED_HALVES)
   if (as == HALF_PANELS)
     return panels * heed_cpu_half_panel_bytes(cpu->level->panel_columns, depth);
+#endif
+#if defined(HEED_BF16)
+  if (as == BF16_PANELS) return panels * cpu->level->panel_columns * heed_cpu_bf16_row_bytes(depth);
 #endif
   return panels * cpu->level->panel_columns * depth * sizeof(float);
 }
@@ -231,6 +240,27 @@ static heed_status read_panels(heed_program *program, const kept *constant, heed
   return HEED_OK;
 }
 
+#if defined(HEED_BF16)
+/* Likewise, rounded to bf16. */
+static heed_status read_bf16_panels(heed_program *program, const kept *constant,
+                                    heed_error *error) {
+  const heed_cpu_level_table *level = program->backend->level;
+  const uint32_t columns = level->panel_columns;
+  uint64_t rows, depth;
+  matrix_size(program->plan, constant->id, &rows, &depth);
+  float *staging = (float *)(void *)program->workspace;
+  unsigned char *panel = constant->data;
+  for (uint64_t row = 0; row < rows;
+       row += columns, panel += columns * heed_cpu_bf16_row_bytes(depth)) {
+    const uint64_t count = rows - row < columns ? rows - row : columns;
+    HEED_TRY(heed_graph_read_constant(program->plan->graph, constant->id, row * depth,
+                                      count * depth, staging, error));
+    level->bf16->pack_panel(staging, (size_t)depth, (uint32_t)count, panel);
+  }
+  return HEED_OK;
+}
+#endif
+
 #if defined(HEED_INT8)
 /* Likewise, as they are stored. */
 static heed_status read_int8_panels(heed_program *program, const kept *constant,
@@ -259,6 +289,9 @@ static heed_status read_constant(heed_program *program, kept *constant, heed_err
 #endif
 #if defined(HEED_HALVES)
   if (constant->layout == HALF_PANELS) return read_half_panels(program, constant, error);
+#endif
+#if defined(HEED_BF16)
+  if (constant->layout == BF16_PANELS) return read_bf16_panels(program, constant, error);
 #endif
   if (constant->layout != DENSE) return read_panels(program, constant, error);
   const heed_shape *shape = &heed_graph_record(graph, constant->id)->shape;
@@ -290,6 +323,9 @@ static void prepare_step(heed_program *program, uint32_t index, const scratch *s
   step->pool = program->backend->pool;
 #if defined(HEED_INT8)
   step->int8 = program->backend->level->int8;
+#endif
+#if defined(HEED_BF16)
+  step->bf16 = program->backend->level->bf16;
 #endif
   step->shared = program->workspace;
   step->workers = program->workspace ? program->workspace + s->shared : NULL;

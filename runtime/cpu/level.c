@@ -15,7 +15,7 @@
 const heed_cpu_term_table heed_cpu_terms = HEED_CPU_TERMS;
 #endif
 
-/* A second table of the level has other products of int8. */
+/* A second table of the level has other products of int8, a third one products of bf16. */
 #if defined(HEED_INT8_SIGNED)
 #define TABLE HEED_CPU_SYMBOL(heed_cpu_level_signed)
 #define NAME HEED_SIMD_NAME "sdot"
@@ -25,6 +25,12 @@ const heed_cpu_term_table heed_cpu_terms = HEED_CPU_TERMS;
 #define TABLE HEED_CPU_SYMBOL(heed_cpu_level_vnni)
 #define NAME HEED_SIMD_NAME "udot"
 #define LABEL HEED_SIMD_LABEL " and dot products"
+#define INT8 HEED_CPU_SYMBOL(heed_cpu_int8_vnni)
+#elif defined(HEED_BF16_LEVEL)
+#include "cpu/bf16.h"
+#define TABLE HEED_CPU_SYMBOL(heed_cpu_level_bf16)
+#define NAME HEED_SIMD_NAME "bf16"
+#define LABEL HEED_SIMD_LABEL " VNNI and BF16"
 #define INT8 HEED_CPU_SYMBOL(heed_cpu_int8_vnni)
 #elif defined(HEED_INT8_VNNI)
 #define TABLE HEED_CPU_SYMBOL(heed_cpu_level_vnni)
@@ -41,6 +47,9 @@ const heed_cpu_term_table heed_cpu_terms = HEED_CPU_TERMS;
 #if defined(HEED_INT8)
 extern const heed_cpu_int8 INT8;
 #endif
+#if defined(HEED_BF16_LEVEL)
+extern const heed_cpu_bf16 HEED_CPU_SYMBOL(heed_cpu_bf16);
+#endif
 extern const heed_cpu_level_table TABLE;
 
 const heed_cpu_level_table TABLE = {
@@ -50,6 +59,9 @@ const heed_cpu_level_table TABLE = {
     .pack_panel = heed_cpu_pack_panel,
 #if defined(HEED_INT8)
     .int8 = &INT8,
+#endif
+#if defined(HEED_BF16_LEVEL)
+    .bf16 = &HEED_CPU_SYMBOL(heed_cpu_bf16),
 #endif
     .ops =
         {

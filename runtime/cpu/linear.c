@@ -6,6 +6,9 @@
 #if defined(HEED_INT8)
 #include "cpu/simd/int8.h"
 #endif
+#if defined(HEED_BF16)
+#include "cpu/bf16.h"
+#endif
 
 /* Rows of a group at most, groups worked through at a time, and multiply-adds of a task at
  * least. */
@@ -24,6 +27,9 @@ typedef struct job {
   const heed_cpu_int8 *int8; /* NULL: a product of floats */
   size_t row_bytes;          /* of a packed row */
   heed_cpu_int8_row *quantised;
+#endif
+#if defined(HEED_BF16)
+  const heed_cpu_bf16 *bf16; /* NULL: not of bf16 */
 #endif
 } job;
 
@@ -79,6 +85,35 @@ static void prepare_int8(job *j, uint32_t weight) {
 }
 #endif
 
+#if defined(HEED_BF16)
+/* The same tasks with rows of bf16, which take at most the room of floats. */
+static void pack_bf16_task(uint64_t task, uint32_t worker, void *user) {
+  const job *j = user;
+  (void)worker;
+  const size_t at = (size_t)task * j->bf16->rows, left = j->end - j->first - at,
+               depth = j->product.depth;
+  j->bf16->pack_tile(j->x + (j->first + at) * depth, depth,
+                     left < j->bf16->rows ? left : j->bf16->rows,
+                     (unsigned char *)j->packed + at * heed_cpu_bf16_row_bytes(depth));
+}
+
+static void run_bf16_task(uint64_t task, uint32_t worker, void *user) {
+  const job *j = user;
+  const size_t first = (size_t)(task / j->tasks_per_group) * j->group_rows,
+               panel = (size_t)(task % j->tasks_per_group) * j->panels_per_task;
+  for (size_t i = panel; i < panel + j->panels_per_task && i < j->panels; i++)
+    j->bf16->product_panel(
+        &j->product, (unsigned char *)j->packed + first * heed_cpu_bf16_row_bytes(j->product.depth),
+        j->first + first, rows_in_group(j, j->first + first), i,
+        heed_cpu_worker_scratch(j->step, worker));
+}
+#define PACK_FLOATS(j) ((j)->bf16 ? pack_bf16_task : pack_task)
+#define RUN_FLOATS(j) ((j)->bf16 ? run_bf16_task : run_task)
+#else
+#define PACK_FLOATS(j) pack_task
+#define RUN_FLOATS(j) run_task
+#endif
+
 static void pack_task(uint64_t task, uint32_t worker, void *user) {
   const job *j = user;
   (void)worker;
@@ -99,8 +134,8 @@ static void run_task(uint64_t task, uint32_t worker, void *user) {
 
 #if defined(HEED_INT8)
 #define TILE_ROWS(j) ((j)->int8 ? (j)->int8->rows : HEED_TILE_ROWS)
-#define PACK_TASK(j) ((j)->int8 ? pack_int8_task : pack_task)
-#define RUN_TASK(j) ((j)->int8 ? run_int8_task : run_task)
+#define PACK_TASK(j) ((j)->int8 ? pack_int8_task : PACK_FLOATS(j))
+#define RUN_TASK(j) ((j)->int8 ? run_int8_task : RUN_FLOATS(j))
 #else
 #define TILE_ROWS(j) HEED_TILE_ROWS
 #define PACK_TASK(j) pack_task
@@ -156,6 +191,9 @@ static void run(const heed_cpu_step *step) {
 #if defined(HEED_INT8)
   prepare_int8(&j, desc->weight.id);
 #endif
+#if defined(HEED_BF16)
+  if (!j.int8) j.bf16 = step->bf16;
+#endif
   split(&j);
   multiply(&j);
 }
@@ -182,6 +220,9 @@ static void measure(const heed_plan *plan, const heed_node *node, heed_cpu_need 
 const heed_cpu_op HEED_CPU_SYMBOL(heed_cpu_linear) = {.panels = 1u << HEED_LINEAR_INPUT_WEIGHT,
 #if defined(HEED_INT8)
                                                       .int8_panels = 1u << HEED_LINEAR_INPUT_WEIGHT,
+#endif
+#if defined(HEED_BF16)
+                                                      .bf16_panels = 1u << HEED_LINEAR_INPUT_WEIGHT,
 #endif
                                                       .measure = measure,
                                                       .run = run};

@@ -5,6 +5,9 @@
 
 #include "cpu/gemm.h"
 #include "graph/ops/patch_embedding.h"
+#if defined(HEED_BF16)
+#include "cpu/bf16.h"
+#endif
 
 #define TASK_ROWS (HEED_TILE_ROWS * (HEED_TILE_ROWS < 4 ? 12 : HEED_TILE_ROWS < 12 ? 6 : 3))
 
@@ -25,6 +28,15 @@ static void lay_out(const job *j, size_t row, float *to) {
       memcpy(to, image + (c * j->height + top + y) * j->width + left, j->patch * sizeof *to);
 }
 
+#if defined(HEED_BF16)
+/* Packs a tile of rows at `at` of the task's. */
+static void pack_bf16(const job *j, const float *rows, size_t at, size_t count, float *group) {
+  const size_t depth = j->product.depth;
+  j->step->bf16->pack_tile(rows, depth, count - at < HEED_TILE_ROWS ? count - at : HEED_TILE_ROWS,
+                           (unsigned char *)group + at * heed_cpu_bf16_row_bytes(depth));
+}
+#endif
+
 static void run_task(uint64_t task, uint32_t worker, void *user) {
   const job *j = user;
   const size_t depth = j->product.depth;
@@ -36,10 +48,23 @@ static void run_task(uint64_t task, uint32_t worker, void *user) {
   for (size_t tile = 0; tile * HEED_TILE_ROWS < count; tile++) {
     for (size_t i = tile * HEED_TILE_ROWS; i < (tile + 1) * HEED_TILE_ROWS && i < count; i++)
       lay_out(j, first + i, rows + i % HEED_TILE_ROWS * depth);
+#if defined(HEED_BF16)
+    if (j->step->bf16) {
+      pack_bf16(j, rows, tile * HEED_TILE_ROWS, count, group);
+      continue;
+    }
+#endif
     heed_cpu_pack_tile(rows, depth, depth, count, tile, group);
   }
-  for (size_t panel = 0; panel * HEED_TILE_COLUMNS < p->columns; panel++)
+  for (size_t panel = 0; panel * HEED_TILE_COLUMNS < p->columns; panel++) {
+#if defined(HEED_BF16)
+    if (j->step->bf16) {
+      j->step->bf16->product_panel(p, (unsigned char *)group, first, count, panel, sums);
+      continue;
+    }
+#endif
     heed_cpu_product_panel(p, group, first, count, panel, sums);
+  }
 }
 
 static void run(const heed_cpu_step *step) {
@@ -75,4 +100,9 @@ static void measure(const heed_plan *plan, const heed_node *node, heed_cpu_need 
 }
 
 const heed_cpu_op HEED_CPU_SYMBOL(heed_cpu_patch_embedding) = {
-    .panels = 1u << HEED_PATCH_EMBEDDING_INPUT_WEIGHT, .measure = measure, .run = run};
+    .panels = 1u << HEED_PATCH_EMBEDDING_INPUT_WEIGHT,
+#if defined(HEED_BF16)
+    .bf16_panels = 1u << HEED_PATCH_EMBEDDING_INPUT_WEIGHT,
+#endif
+    .measure = measure,
+    .run = run};

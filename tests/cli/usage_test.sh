@@ -56,6 +56,8 @@ usage_error no_such_fit "expected model or whole" run --fit crop --backend cpu -
 usage_error flag_with_value "takes no value" run --quiet=yes
 usage_error no_such_backend "cuda" run --backend cuda --quiet "$micro" "$picture"
 usage_error no_such_simd "mmx" run --backend cpu --simd mmx --quiet "$micro" "$picture"
+usage_error bf16_is_not_of_vulkan "bf16 not supported (found --backend vulkan, expected cpu)" run --backend vulkan --precision bf16 --quiet "$micro" "$picture"
+usage_error bf16_is_of_one_level "bf16 not supported (found --simd avx2, expected avx512)" run --backend cpu --simd avx2 --precision bf16 --quiet "$micro" "$picture"
 usage_error no_such_layer "0 to 1 or all" run --backend cpu --quiet "$micro" "$picture" --layer 2 --maps out.png
 usage_error no_such_scale "expected auto, uniform, share, log or own" run --backend cpu --quiet "$micro" "$picture" --scale linear --maps out.png
 usage_error no_such_head "0 to 3" run --backend cpu --quiet "$micro" "$picture" --head 4 --maps out.png

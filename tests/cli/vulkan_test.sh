@@ -83,7 +83,7 @@ heed run --backend cpu --precision f16
 expect_exit 0
 expect_stderr_contains "the CPU has no f16"
 heed run --precision f8
-expect_one_sentence run "expected f32, f16 or auto"
+expect_one_sentence run "expected f32, f16, bf16 or auto"
 test_end
 
 for submit in 1 2 3; do
