@@ -205,16 +205,17 @@ function build(
  * that which has its code.
  * @param {string} plain
  * @param {Awaited<ReturnType<typeof build>>} built
+ * @param {string[]} [entries] the pages' own; what a script asks for by import() is an entry too
  * @returns {Promise<[page: string, script: string][]>}
  */
-async function write(plain, { outputFiles, metafile }) {
+async function write(plain, { outputFiles, metafile }, entries = []) {
   const pages = /** @type {[string, string][]} */ ([])
   for (const { path, contents } of outputFiles) {
     const { entryPoint, inputs, imports } = metafile.outputs[relative(plain, path)],
       own = Object.keys(inputs).length > 0
     if (entryPoint) pages.push([entryPoint, basename(own ? path : imports[0].path)])
     await mkdir(dirname(path), { recursive: true })
-    if (own || !entryPoint) await writeFile(path, contents)
+    if (own || !entries.includes(entryPoint ?? '')) await writeFile(path, contents)
   }
   return pages
 }
@@ -240,8 +241,9 @@ export async function bundle(plain, site) {
   return new Map([
     ...(await write(
       plain,
-      await build(plain, [explorer], site, { plugins: [own, together(plain, explorer, asked)] })
+      await build(plain, [explorer], site, { plugins: [own, together(plain, explorer, asked)] }),
+      [explorer]
     )),
-    ...(await write(plain, await build(plain, pages, site, { plugins: [own] })))
+    ...(await write(plain, await build(plain, pages, site, { plugins: [own] }), pages))
   ])
 }

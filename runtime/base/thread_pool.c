@@ -52,8 +52,6 @@ void heed_thread_pool_run(heed_thread_pool *pool, uint64_t count, heed_task task
 #include <stdatomic.h>
 #if defined(_WIN32)
 #include <windows.h>
-#else
-#include <unistd.h>
 #endif
 
 /* Looks at the counter this often before sleeping: some tens of microseconds, the gap between two

@@ -51,7 +51,7 @@ const call = ' onProgress:Function signal:AbortSignal',
  * @type {Record<string, string>} */
 export const tables = {
   createRuntime: 'threads:auto|Size simd:auto|simd|none worker:Boolean base:Any',
-  loadModel: 'file:Name' + call,
+  loadModel: ' file:Name' + call,
   check: 'tolerance:Number results:Boolean',
   scene: 'seed:Seed clutter:Number noise:Number objects:Array',
   object: 'shape:Name colour:Name x:Number y:Number radius:Number angle:Number',
@@ -74,9 +74,11 @@ const ruleOf = (name) =>
   kinds[name] ?? [
     name,
     /^[A-Z]/.test(name)
-      ? (value) =>
-          Object(value) instanceof
-          /** @type {Record<string, Function>} */ (/** @type {unknown} */ (globalThis))[name]
+      ? (value) => {
+          // Node has not every class that a browser has.
+          const made = /** @type {any} */ (globalThis)[name]
+          return !!made && Object(value) instanceof made
+        }
       : (value) => value === name
   ]
 
@@ -109,7 +111,7 @@ function expected(names, given) {
   const all = names.join(', ')
   if (names.includes(given)) return all
   const pairs = (/** @type {string} */ name) =>
-      new Set(Array.from(name, (letter, i) => (letter + (name[i + 1] ?? '')).toLowerCase())),
+      new Set(Array.from(` ${name}`, (letter, i) => (letter + (name[i] ?? '')).toLowerCase())),
     own = pairs(given),
     alike = (/** @type {string} */ name) => {
       const those = [...pairs(name)]

@@ -36,7 +36,7 @@ const modules = (base) =>
     ])
   )
 
-const { loadModel: call } = tables
+const { runFrom: call } = tables
 tables['texts.run'] = tables['texts.compare'] = call
 tables['texts.embedImage'] = `fit:model|whole height:Size width:Size${call}`
 tables.loadTexts = `threads:auto|Size simd:auto|simd|none worker:Boolean base:Any tokenizer:Any${call}`

@@ -167,6 +167,7 @@ const paths = {
       await until(
         () => document.getElementById('stage-title').textContent === 'Layer 3, head 0: from CLS'
       )
+      await page.click('#model > summary')
       await page.click('#size')
       await until(() =>
         /197 tokens/.test(document.querySelector('dialog .hint')?.textContent ?? '')

@@ -195,7 +195,7 @@ test('what is not there, and a server that the policy does not name, get a sente
     assert.match(await text(page, 'error-text'), /** @type {any} */ (sentence))
     await page.click('#error-close')
   }
-  assert.equal(page.faults.filter((fault) => fault.includes('404')).length, 5) // the weights and the index of their shards, PyTorch's too, and open_clip's config
+  assert.equal(page.faults.filter((fault) => fault.includes('404')).length, 33) // the weights and the index of their shards, PyTorch's too, open_clip's config, and 28 names of ONNX files
   page.faults = page.faults.filter((fault) => !fault.includes('404'))
   await finish(page)
 })

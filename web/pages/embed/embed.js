@@ -15,7 +15,7 @@ const names = ['image', 'scene', 'layer', 'head', 'query', 'view']
 const examples = {
   'a plain script': ['script/main.js'],
   Node: ['node/main.js'],
-  'a bundler (Vite)': ['vite/main.js', 'vite/vite.config.js'],
+  'a bundler (Vite)': ['vite/main.ts', 'vite/vite.config.js'],
   'a worker of your own': ['worker/main.js', 'worker/work.js'],
   'a whole page with the element': ['element/index.html']
 }
