@@ -90,6 +90,10 @@ static heed_status check_rollout(const heed_rollout_desc *desc, heed_error *erro
       desc->fusion != HEED_FUSION_MAX)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
                      "rollout: unknown fusion (found %d, expected 0 to 2)", (int)desc->fusion);
+  size_t maps = desc->tokens;
+  if (!heed_size_mul(maps, desc->tokens, &maps) || !heed_size_mul(maps, desc->heads, &maps) ||
+      !heed_size_mul(maps, desc->layers, &maps) || !heed_size_mul(maps, sizeof(float), &maps))
+    return heed_fail_memory(error, "rollout", SIZE_MAX); /* there is no such attention */
   return HEED_OK;
 }
 
@@ -238,9 +242,6 @@ heed_status heed_map_rollout(heed_context *context, const heed_rollout_desc *des
   HEED_TRY(check_rollout(&full, error));
   const size_t n = full.tokens;
   const uint32_t strips = (uint32_t)((n + STRIP - 1) / STRIP);
-  size_t square, per_layer;
-  if (!heed_size_mul(n, n, &square) || !heed_size_mul(square, full.heads, &per_layer))
-    return heed_fail_memory(error, "rollout", SIZE_MAX);
   rollout_job job = {&full, attention, rollout, strips < PANEL_STRIPS ? strips : PANEL_STRIPS,
                      NULL};
   const uint64_t panels = (strips + job.strips - 1) / job.strips;
@@ -276,9 +277,6 @@ heed_status heed_map_rollout_row(heed_context *context, const heed_rollout_desc 
   HEED_TRY(heed_desc_read(&full, sizeof full, desc, "rollout", error));
   HEED_TRY(check_rollout(&full, error));
   const size_t n = full.tokens;
-  size_t square, per_layer;
-  if (!heed_size_mul(n, n, &square) || !heed_size_mul(square, full.heads, &per_layer))
-    return heed_fail_memory(error, "rollout", SIZE_MAX);
   const uint32_t first = full.first_layer,
                  end = full.layer_count ? first + full.layer_count : full.layers;
   double *sums = heed_alloc_raw(context, n, sizeof *sums);
@@ -288,7 +286,8 @@ heed_status heed_map_rollout_row(heed_context *context, const heed_rollout_desc 
   full.layers = 1;
   heed_status status = HEED_OK;
   for (uint32_t layer = end; layer-- > first && status == HEED_OK;)
-    status = heed_map_rollout_back(context, &full, attention + layer * per_layer, sums, error);
+    status = heed_map_rollout_back(context, &full, attention + layer * (n * n * full.heads), sums,
+                                   error);
   for (size_t i = 0; i < n && status == HEED_OK; i++) row[i] = (float)sums[i];
   heed_free(context, sums);
   return status;

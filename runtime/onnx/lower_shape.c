@@ -8,7 +8,7 @@
 typedef heed_lower_value value;
 
 static bool same_dims(const value *x, uint32_t rank, const uint64_t *dims) {
-  return x->rank == rank && memcmp(x->dims, dims, rank * sizeof *dims) == 0;
+  return x->rank == rank && (rank == 0 || memcmp(x->dims, dims, rank * sizeof *dims) == 0);
 }
 
 /* A reshape that splits an axis of a permuted value: as one of the value before. NULL: it does more
