@@ -90,10 +90,10 @@ static heed_status check_rollout(const heed_rollout_desc *desc, heed_error *erro
       desc->fusion != HEED_FUSION_MAX)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
                      "rollout: unknown fusion (found %d, expected 0 to 2)", (int)desc->fusion);
-  size_t maps = desc->tokens;
+  size_t maps = desc->tokens; /* the bytes of the attention must be countable */
   if (!heed_size_mul(maps, desc->tokens, &maps) || !heed_size_mul(maps, desc->heads, &maps) ||
       !heed_size_mul(maps, desc->layers, &maps) || !heed_size_mul(maps, sizeof(float), &maps))
-    return heed_fail_memory(error, "rollout", SIZE_MAX); /* there is no such attention */
+    return heed_fail_memory(error, "rollout", SIZE_MAX);
   return HEED_OK;
 }
 
