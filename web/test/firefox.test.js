@@ -6,7 +6,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { availableParallelism } from 'node:os'
 import test, { after, before } from 'node:test'
-import puppeteer from 'puppeteer-core'
+import puppeteer, { TimeoutError } from 'puppeteer-core'
 import { site } from './browser.js'
 import { serve } from '../serve.js'
 /** @import {Page} from 'puppeteer-core' */
@@ -43,11 +43,42 @@ after(async () => {
  */
 
 /**
- * Opens a page, calls use(page, until), and looks that nothing was said or thrown.
+ * Where a page stands, for the message of a failure.
+ * @param {Page} page
+ */
+const said = (page) =>
+  page
+    .evaluate(() =>
+      [
+        location.href,
+        document.getElementById('stage-title')?.textContent,
+        document.activeElement?.outerHTML.slice(0, 200)
+      ].join('\n')
+    )
+    .catch(String)
+
+/**
+ * Visits a page, and once more, which is printed, where a wait came to its end: on a busy machine
+ * Firefox was seen to lose a key.
  * @param {string} path
  * @param {(page: Page, until: Until) => unknown} use
  */
 async function visit(path, use) {
+  try {
+    await visitOnce(path, use)
+  } catch (error) {
+    if (!(error instanceof TimeoutError)) throw error
+    console.log(`visited once more: ${error.message}`)
+    await visitOnce(path, use)
+  }
+}
+
+/**
+ * Opens a page, calls use(page, until), and looks that nothing was said or thrown.
+ * @param {string} path
+ * @param {(page: Page, until: Until) => unknown} use
+ */
+async function visitOnce(path, use) {
   const page = await firefox.newPage(),
     faults = /** @type {string[]} */ ([])
   page.on(
@@ -66,7 +97,7 @@ async function visit(path, use) {
     assert.deepEqual(faults, [])
   } catch (caught) {
     const error = /** @type {Error} */ (caught)
-    error.message += `\n${faults.join('\n')}`
+    error.message += `\n${faults.join('\n')}\n${await said(page)}`
     throw error
   } finally {
     await page.close()

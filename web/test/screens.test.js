@@ -149,7 +149,7 @@ test('the sheet with the numbers: by a press, by key, drawn up and down', async 
     'handle'
   )
   for (const by of [-200, 200]) {
-    await page.waitForTimeout(200) // it moves for 150 ms
+    await page.waitForFunction(() => !document.getElementById('numbers').getAnimations().length)
     const { x, y } = /** @type {Box} */ (await handle.boundingBox())
     await page.mouse.move(x + 100, y + 20)
     await page.mouse.down()

@@ -204,17 +204,18 @@ function followSize() {
 function followKeys() {
   /** @type {((event: KeyboardEvent) => void) | undefined} */
   let press
+  /** @type {Promise<void> | undefined} */
+  let fetched // one for all keys that come before it, so that they keep their order
   for (const area of [document.getElementById('stage'), document.querySelector('.panel')])
     area.addEventListener('keydown', (event) => {
       const { href } = location
-      if (press) press(event)
-      else
-        import('./controls/keys.js')
-          .then(({ connectKeys }) => {
-            press ??= connectKeys(page)
-            if (event.key !== 'Escape' || location.href === href) press(event)
-          })
-          .catch(showError)
+      if (press) return press(event)
+      fetched ??= import('./controls/keys.js').then(({ connectKeys }) => {
+        press = connectKeys(page)
+      })
+      fetched
+        .then(() => (event.key !== 'Escape' || location.href === href) && press?.(event))
+        .catch(showError)
     })
 }
 
