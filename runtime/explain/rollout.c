@@ -1,9 +1,9 @@
 /* Rollout: the product of the layers' matrices of attention (Abnar & Zuidema 2020, section 3).
  *
  * Sums are taken in double, in index order, so that the numbers are the same everywhere and for any
- * number of threads. A column of the product needs no other column, so each thread takes a panel of
- * columns through all layers. A panel lies in strips of a few columns, which the kernel reads once
- * for a block of rows. */
+ * number of threads. A column of the product needs no other column, so a panel of columns goes
+ * through all layers, then the next. A panel lies in strips of a few columns. Threads share the
+ * rows of a layer by blocks; a piece of a strip is read once for a block and stays in the cache. */
 #include <math.h>
 #include <string.h>
 
@@ -118,7 +118,9 @@ heed_status heed_map_rollout_back(heed_context *context, const heed_rollout_desc
 
 /* ------------------------------------------------------------------------- all rows, by panels */
 
-enum { STRIP = 16, ROWS = 4, PANEL_STRIPS = 32 };
+/* Columns of a strip, rows of a tile and of a block, keys of a piece, strips of a panel. */
+enum { STRIP = 16, ROWS = 4, BLOCK = 32, PIECE = 256, PANEL_STRIPS = 64 };
+enum { LEAST_SHARED = 512 }; /* tokens */
 
 /* The same operations in the same order with wider registers: no bit differs. The loader chooses.
  */
@@ -134,105 +136,136 @@ typedef double lanes __attribute__((vector_size(64)));
 typedef double stored_lanes __attribute__((vector_size(64), aligned(8), may_alias));
 enum { LANES = 8, VECTORS = STRIP / LANES };
 
-/* to[ROWS, STRIP] = rows[ROWS, n] x strip[n, STRIP]. */
-WIDEST static void multiply_strip(const double *restrict rows, size_t n,
+/* to[ROWS, STRIP] += rows[ROWS, count] x strip[count, STRIP]; stride: from row to row. */
+WIDEST static void multiply_strip(const double *restrict rows, size_t stride, size_t count,
                                   const double *restrict strip, double *restrict to) {
-  lanes sum[ROWS][VECTORS] = {{{0.0}}};
-  for (size_t k = 0; k < n; k++) {
+  stored_lanes *out = (stored_lanes *)(void *)to;
+  lanes sum[ROWS][VECTORS];
+  for (size_t r = 0; r < ROWS; r++)
+    for (size_t v = 0; v < VECTORS; v++) sum[r][v] = out[r * VECTORS + v];
+  for (size_t k = 0; k < count; k++) {
     const stored_lanes *from = (const stored_lanes *)(const void *)(strip + k * STRIP);
     for (size_t r = 0; r < ROWS; r++)
-      for (size_t v = 0; v < VECTORS; v++) sum[r][v] += rows[r * n + k] * from[v];
+      for (size_t v = 0; v < VECTORS; v++) sum[r][v] += rows[r * stride + k] * from[v];
   }
-  stored_lanes *out = (stored_lanes *)(void *)to;
   for (size_t r = 0; r < ROWS; r++)
     for (size_t v = 0; v < VECTORS; v++) out[r * VECTORS + v] = sum[r][v];
 }
 
-/* A worker's scratch. The strips have room for whole blocks of rows. */
+/* A worker's scratch: a block of rows of a layer's matrix, and keys by their weight. */
 typedef struct rollout_scratch {
-  double *rows;           /* [ROWS, N] of a layer's matrix */
-  double *product, *next; /* [strips, N rounded up to ROWS, STRIP] */
-  uint32_t *order;        /* [N] keys, by their weight where some are discarded */
+  double *rows;    /* [BLOCK, N] */
+  uint32_t *order; /* [N] */
 } rollout_scratch;
 
+/* A panel on its way through the layers. */
 typedef struct rollout_job {
   const heed_rollout_desc *desc;
-  const float *attention;
-  float *rollout;
-  uint32_t strips; /* of a panel */
+  const float *layer;     /* [heads, N, N] */
+  size_t rows;            /* N rounded up to blocks */
+  size_t first;           /* column of the panel */
+  uint32_t strips;        /* of the panel */
+  bool begins;            /* the first layer: its matrix is the product so far */
+  double *product, *next; /* [strips, rows, STRIP] */
   rollout_scratch *scratch;
 } rollout_job;
 
-static size_t rounded_rows(size_t n) { return (n + ROWS - 1) / ROWS * ROWS; }
-
-/* The first matrix is the product so far. A row that is not all finite is NaN, as its sums are. */
-static void take_rows(const rollout_scratch *work, size_t n, size_t row, size_t first_column,
-                      uint32_t strips, double *to) {
-  for (size_t r = 0; r < ROWS; r++) {
-    const double *from = work->rows + r * n;
-    bool finite = true;
-    for (size_t j = 0; j < n; j++) finite = finite && isfinite(from[j]);
-    for (size_t c = 0; c < (size_t)strips * STRIP; c++) {
-      const size_t column = first_column + c;
-      to[(c / STRIP * rounded_rows(n) + row + r) * STRIP + c % STRIP] = column >= n ? 0.0
-                                                                        : finite    ? from[column]
-                                                                                    : (double)NAN;
-    }
+/* Columns of one row of the first matrix. A row that is not all finite is NaN, as its sums are. */
+static void take_row(const rollout_job *job, const double *row, size_t i) {
+  const size_t n = job->desc->tokens;
+  bool finite = true;
+  for (size_t j = 0; j < n; j++) finite = finite && isfinite(row[j]);
+  for (size_t c = 0; c < (size_t)job->strips * STRIP; c++) {
+    const size_t column = job->first + c;
+    job->next[(c / STRIP * job->rows + i) * STRIP + c % STRIP] = column >= n ? 0.0
+                                                                 : finite    ? row[column]
+                                                                             : (double)NAN;
   }
 }
 
-static void run_panel(uint64_t panel, uint32_t worker, void *user) {
+static void multiply_block(const rollout_job *job, const double *rows, size_t first) {
+  const size_t n = job->desc->tokens;
+  for (uint32_t s = 0; s < job->strips; s++)
+    memset(job->next + (s * job->rows + first) * STRIP, 0, sizeof(double) * BLOCK * STRIP);
+  for (size_t k = 0; k < n; k += PIECE)
+    for (uint32_t s = 0; s < job->strips; s++)
+      for (size_t r = 0; r < BLOCK; r += ROWS)
+        multiply_strip(rows + r * n + k, n, n - k < PIECE ? n - k : PIECE,
+                       job->product + (s * job->rows + k) * STRIP,
+                       job->next + (s * job->rows + first + r) * STRIP);
+}
+
+static void run_block(uint64_t block, uint32_t worker, void *user) {
   const rollout_job *job = user;
-  const heed_rollout_desc *desc = job->desc;
-  rollout_scratch *work = &job->scratch[worker];
-  const size_t n = desc->tokens, rows = rounded_rows(n),
-               first = (size_t)panel * job->strips * STRIP, left = (n - first + STRIP - 1) / STRIP;
-  const uint32_t strips = left < job->strips ? (uint32_t)left : job->strips;
-  const uint32_t end = desc->layer_count ? desc->first_layer + desc->layer_count : desc->layers;
-  const double residual = residual_of(desc);
-  for (uint32_t l = desc->first_layer; l < end; l++) {
-    const float *layer = job->attention + l * (n * n * desc->heads);
-    for (size_t i = 0; i < n; i += ROWS) {
-      for (size_t r = 0; r < ROWS; r++)
-        if (i + r < n)
-          rollout_row(desc, layer, (uint32_t)(i + r), residual, work->rows + r * n, work->order);
-        else
-          memset(work->rows + r * n, 0, n * sizeof *work->rows);
-      if (l == desc->first_layer) {
-        take_rows(work, n, i, first, strips, work->next);
-        continue;
-      }
-      for (uint32_t s = 0; s < strips; s++)
-        multiply_strip(work->rows, n, work->product + s * rows * STRIP,
-                       work->next + (s * rows + i) * STRIP);
-    }
-    double *swapped = work->product;
-    work->product = work->next;
-    work->next = swapped;
+  const rollout_scratch *work = &job->scratch[worker];
+  const size_t n = job->desc->tokens, first = (size_t)block * BLOCK;
+  for (size_t r = 0; r < BLOCK; r++) {
+    double *row = work->rows + r * n;
+    if (first + r < n)
+      rollout_row(job->desc, job->layer, (uint32_t)(first + r), residual_of(job->desc), row,
+                  work->order);
+    else
+      memset(row, 0, n * sizeof *row);
+    if (job->begins) take_row(job, row, first + r);
   }
-  for (size_t i = 0; i < n; i++)
-    for (size_t c = 0; c < (size_t)strips * STRIP && first + c < n; c++)
-      job->rollout[i * n + first + c] =
-          (float)work->product[(c / STRIP * rows + i) * STRIP + c % STRIP];
+  if (!job->begins) multiply_block(job, work->rows, first);
 }
 
-static bool make_scratch(heed_context *context, size_t n, uint32_t strips, rollout_scratch *work) {
-  size_t panel;
-  if (!heed_size_mul(rounded_rows(n), (size_t)strips * STRIP, &panel)) return false;
-  *work = (rollout_scratch){heed_alloc_raw(context, n, ROWS * sizeof(double)),
-                            heed_alloc_raw(context, panel, sizeof(double)),
-                            heed_alloc_raw(context, panel, sizeof(double)),
-                            heed_alloc_raw(context, n, sizeof(uint32_t))};
-  return work->rows && work->product && work->next && work->order;
-}
-
-static void run_panels(heed_thread_pool *pool, uint64_t panels, rollout_job *job) {
+static void run_blocks(heed_thread_pool *pool, rollout_job *job) {
+  const uint64_t blocks = job->rows / BLOCK;
 #if defined(__wasm__)
   (void)pool; /* one thread */
-  for (uint64_t p = 0; p < panels; p++) run_panel(p, 0, job);
+  for (uint64_t b = 0; b < blocks; b++) run_block(b, 0, job);
 #else
-  heed_thread_pool_run(pool, panels, run_panel, job);
+  heed_thread_pool_run(pool, blocks, run_block, job);
 #endif
+}
+
+static void run_panel(heed_thread_pool *pool, rollout_job *job, const float *attention,
+                      float *rollout) {
+  const heed_rollout_desc *desc = job->desc;
+  const size_t n = desc->tokens;
+  const uint32_t end = desc->layer_count ? desc->first_layer + desc->layer_count : desc->layers;
+  for (uint32_t l = desc->first_layer; l < end; l++) {
+    job->layer = attention + l * (n * n * desc->heads);
+    job->begins = l == desc->first_layer;
+    run_blocks(pool, job);
+    double *swapped = job->product;
+    job->product = job->next;
+    job->next = swapped;
+  }
+  for (size_t i = 0; i < n; i++)
+    for (size_t c = 0; c < (size_t)job->strips * STRIP && job->first + c < n; c++)
+      rollout[i * n + job->first + c] =
+          (float)job->product[(c / STRIP * job->rows + i) * STRIP + c % STRIP];
+}
+
+/* Scratch of the job and of its workers; what could not be had is NULL. */
+static bool make_scratch(heed_context *context, uint32_t workers, rollout_job *job) {
+  const size_t n = job->desc->tokens;
+  size_t panel = 0;
+  const bool countable = heed_size_mul(job->rows, (size_t)job->strips * STRIP, &panel);
+  job->scratch = heed_alloc(context, workers, sizeof *job->scratch);
+  if (!countable || !job->scratch) return false;
+  job->product = heed_alloc_raw(context, panel, sizeof(double));
+  job->next = heed_alloc_raw(context, panel, sizeof(double));
+  bool made = job->product && job->next;
+  for (uint32_t w = 0; w < workers && made; w++) {
+    job->scratch[w] = (rollout_scratch){heed_alloc_raw(context, n, BLOCK * sizeof(double)),
+                                        heed_alloc_raw(context, n, sizeof(uint32_t))};
+    made = job->scratch[w].rows && job->scratch[w].order;
+  }
+  return made;
+}
+
+static void free_scratch(heed_context *context, uint32_t workers, rollout_job *job) {
+  for (uint32_t w = 0; w < workers && job->scratch; w++) {
+    heed_free(context, job->scratch[w].rows);
+    heed_free(context, job->scratch[w].order);
+  }
+  heed_free(context, job->scratch);
+  heed_free(context, job->product);
+  heed_free(context, job->next);
 }
 
 heed_status heed_map_rollout(heed_context *context, const heed_rollout_desc *desc,
@@ -241,33 +274,27 @@ heed_status heed_map_rollout(heed_context *context, const heed_rollout_desc *des
   HEED_TRY(heed_desc_read(&full, sizeof full, desc, "rollout", error));
   HEED_TRY(check_rollout(&full, error));
   const size_t n = full.tokens;
-  const uint32_t strips = (uint32_t)((n + STRIP - 1) / STRIP);
-  rollout_job job = {&full, attention, rollout, strips < PANEL_STRIPS ? strips : PANEL_STRIPS,
-                     NULL};
-  const uint64_t panels = (strips + job.strips - 1) / job.strips;
+  const uint32_t strips = (uint32_t)((n + STRIP - 1) / STRIP),
+                 most = strips < PANEL_STRIPS ? strips : PANEL_STRIPS;
+  rollout_job job = {.desc = &full, .rows = (n + BLOCK - 1) / BLOCK * BLOCK, .strips = most};
   heed_thread_pool *pool = NULL;
   uint32_t workers = 1;
 #if !defined(__wasm__)
-  HEED_TRY(heed_thread_pool_create(context, panels == 1 ? 1 : 0, &pool, error));
+  /* threads take longer to start than a small product */
+  HEED_TRY(heed_thread_pool_create(context, n < LEAST_SHARED ? 1 : 0, &pool, error));
   workers = heed_thread_pool_count(pool);
 #endif
-  job.scratch = heed_alloc(context, workers, sizeof *job.scratch);
-  bool made = job.scratch != NULL;
-  for (uint32_t w = 0; w < workers && made; w++)
-    made = make_scratch(context, n, job.strips, &job.scratch[w]);
-  if (made) run_panels(pool, panels, &job);
-  for (uint32_t w = 0; w < workers && job.scratch; w++) {
-    heed_free(context, job.scratch[w].rows);
-    heed_free(context, job.scratch[w].product);
-    heed_free(context, job.scratch[w].next);
-    heed_free(context, job.scratch[w].order);
+  const bool made = make_scratch(context, workers, &job);
+  for (uint32_t s = 0; s < strips && made; s += most) {
+    job.first = (size_t)s * STRIP;
+    job.strips = strips - s < most ? strips - s : most;
+    run_panel(pool, &job, attention, rollout);
   }
-  heed_free(context, job.scratch);
+  free_scratch(context, workers, &job);
 #if !defined(__wasm__)
   heed_thread_pool_destroy(pool);
 #endif
-  return made ? HEED_OK
-              : heed_fail_memory(error, "rollout", n * job.strips * STRIP * 2 * sizeof(double));
+  return made ? HEED_OK : heed_fail_memory(error, "rollout", n * most * STRIP * 2 * sizeof(double));
 }
 
 heed_status heed_map_rollout_row(heed_context *context, const heed_rollout_desc *desc,
