@@ -1,5 +1,5 @@
 /* heed compare: two models of one shape on the same pictures or scenes, or one model on two
- * backends: differences of logits and of every head's map. */
+ * backends: differences of logits, of every head's map and of rollouts. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +30,8 @@ typedef struct models_job {
   char (*names)[48]; /* of the taps: every layer's weights */
   const char **taps;
   head_difference *heads; /* [layers, heads] */
+  head_difference rollout;
+  float *means[2]; /* of each side, over heads: [layers, N, N] */
   double largest_logit, logit_sum;
   uint32_t pictures, tokens, agreed;
   uint64_t over; /* pictures with a weight that differs by more than 0.1 */
@@ -74,6 +76,13 @@ static heed_status add_layer(models_job *job, uint32_t layer, double *largest) {
     status = cli_pipeline_read(job->cli, &job->side[s], job->names[layer], &map[s], &shape);
   job->tokens = shape.dim[3];
   const size_t size = (size_t)job->tokens * job->tokens;
+  for (int s = 0; s < 2 && status == HEED_OK; s++) {
+    if (!job->means[s]) job->means[s] = malloc(job->side[s].info.layers * size * sizeof(float));
+    if (job->means[s])
+      heed_map_head_mean(map[s], heads, job->tokens, job->means[s] + layer * size);
+    else
+      status = heed_fail_memory(&job->cli->error, "rollout", size * sizeof(float));
+  }
   for (uint32_t h = 0; status == HEED_OK && h < heads; h++) {
     const double most =
         add_map(&job->heads[layer * heads + h], map[0] + h * size, map[1] + h * size, job->tokens);
@@ -81,6 +90,28 @@ static heed_status add_layer(models_job *job, uint32_t layer, double *largest) {
   }
   free(map[0]);
   free(map[1]);
+  return status;
+}
+
+/* Of means over heads, which is what rollout takes of them by default. */
+static heed_status add_rollout(models_job *job) {
+  const size_t size = (size_t)job->tokens * job->tokens;
+  const heed_rollout_desc desc = {.struct_size = sizeof desc,
+                                  .layers = job->side[0].info.layers,
+                                  .heads = 1,
+                                  .tokens = job->tokens};
+  float *rollout = malloc(2 * size * sizeof *rollout);
+  heed_status status =
+      rollout ? HEED_OK : heed_fail_memory(&job->cli->error, "rollout", 2 * size * sizeof *rollout);
+  for (int s = 0; s < 2 && status == HEED_OK; s++)
+    status = heed_map_rollout(job->cli->context, &desc, job->means[s], rollout + (s ? size : 0),
+                              &job->cli->error);
+  if (status == HEED_OK) add_map(&job->rollout, rollout, rollout + size, job->tokens);
+  free(rollout);
+  for (int s = 0; s < 2; s++) { /* the next picture may have another size */
+    free(job->means[s]);
+    job->means[s] = NULL;
+  }
   return status;
 }
 
@@ -131,6 +162,7 @@ static heed_status compare_image(models_job *job, const heed_image *image) {
   }
   for (uint32_t layer = 0; layer < job->side[0].info.layers; layer++)
     CLI_TRY(add_layer(job, layer, &largest));
+  CLI_TRY(add_rollout(job));
   job->pictures++;
   job->over += largest > 0.1;
   return add_logits(job);
@@ -195,12 +227,25 @@ static void print_table(const models_job *job) {
   }
   printf("maps: largest difference of a weight %.4g, mean %.4g, mean divergence %.4g bits\n",
          largest, all.weight, all.divergence);
+  const means rollout = head_means(job, &job->rollout);
+  printf("rollout: largest difference of a weight %.4g, mean %.4g, mean divergence %.4g bits\n",
+         job->rollout.largest, rollout.weight, rollout.divergence);
   printf("pictures with a difference above 0.1: %llu of %u\n", (unsigned long long)job->over,
          job->pictures);
   if (!info->classes) return;
   printf("logits: largest difference %.4g, mean %.4g\n", job->largest_logit,
          job->logit_sum / ((double)job->pictures * info->classes));
   printf("top-1 agreement: %u of %u\n", job->agreed, job->pictures);
+}
+
+/* The members of an object that is open, and its end. */
+static void write_difference(json_out *json, const models_job *job, const head_difference *of) {
+  const means m = head_means(job, of);
+  json_number(json, "largest", of->largest);
+  json_number(json, "mean", m.weight);
+  json_number(json, "divergence_mean", m.divergence);
+  json_number(json, "divergence_largest", of->largest_divergence);
+  json_close(json, '}');
 }
 
 static heed_status write_json(void *user, FILE *to, heed_error *error) {
@@ -222,17 +267,14 @@ static heed_status write_json(void *user, FILE *to, heed_error *error) {
     json_close(&json, '}');
     json_integer(&json, "top1_agreed", job->agreed);
   }
+  json_open(&json, "rollout", '{');
+  write_difference(&json, job, &job->rollout);
   json_open(&json, "heads", '[');
   for (uint32_t i = 0; i < info->layers * info->heads; i++) {
-    const means m = head_means(job, &job->heads[i]);
     json_open(&json, NULL, '{');
     json_integer(&json, "layer", i / info->heads);
     json_integer(&json, "head", i % info->heads);
-    json_number(&json, "largest", job->heads[i].largest);
-    json_number(&json, "mean", m.weight);
-    json_number(&json, "divergence_mean", m.divergence);
-    json_number(&json, "divergence_largest", job->heads[i].largest_divergence);
-    json_close(&json, '}');
+    write_difference(&json, job, &job->heads[i]);
   }
   json_close(&json, ']');
   json_close(&json, '}');
@@ -336,6 +378,8 @@ static int run(cli_state *cli, int argc, char **argv) {
   free(job.names);
   free(job.taps);
   free(job.heads);
+  free(job.means[0]);
+  free(job.means[1]);
   return status == HEED_OK ? CLI_OK : cli_fail(cli);
 }
 

@@ -11,6 +11,7 @@ heed compare "$reference" "$reference" "$picture" --json out.json --quiet
 expect_exit 0
 expect_stderr_empty
 expect_stdout_contains 'maps: largest difference of a weight 0, mean 0, mean divergence 0 bits'
+expect_stdout_contains 'rollout: largest difference of a weight 0, mean 0, mean divergence 0 bits'
 expect_file out.json
 test_end
 
@@ -24,6 +25,8 @@ if python3 -c '' 2>/dev/null; then
 import json, sys
 found = json.load(open(sys.argv[1]))
 assert found["pictures"] == 2
+assert 0 < found["rollout"]["mean"] <= found["rollout"]["largest"] < 0.02, found["rollout"]
+assert 0 < found["rollout"]["divergence_mean"] <= found["rollout"]["divergence_largest"] < 0.01
 assert all(0 < head["largest"] < 0.05 for head in found["heads"]), found["heads"]
 assert all(head["mean"] <= head["largest"] for head in found["heads"])
 assert all(0 < head["divergence_mean"] <= head["divergence_largest"] < 0.01 for head in found["heads"])
