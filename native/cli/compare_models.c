@@ -1,5 +1,5 @@
 /* heed compare: two models of one shape on the same pictures or scenes, or one model on two
- * backends: differences of logits, of every head's map and of rollouts. */
+ * backends: differences of logits, of every head's map and, when asked, of rollouts. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +16,7 @@ typedef struct models_options {
   const char *model[2], *json;
   const cli_words *words; /* models, then pictures */
   uint32_t scenes, seed;
+  bool rollout;
 } models_options;
 
 /* What the maps of one head differ by. Divergence is Jensen and Shannon's of two rows, in bits. */
@@ -76,7 +77,7 @@ static heed_status add_layer(models_job *job, uint32_t layer, double *largest) {
     status = cli_pipeline_read(job->cli, &job->side[s], job->names[layer], &map[s], &shape);
   job->tokens = shape.dim[3];
   const size_t size = (size_t)job->tokens * job->tokens;
-  for (int s = 0; s < 2 && status == HEED_OK; s++) {
+  for (int s = 0; job->options->rollout && s < 2 && status == HEED_OK; s++) {
     if (!job->means[s]) job->means[s] = malloc(job->side[s].info.layers * size * sizeof(float));
     if (job->means[s])
       heed_map_head_mean(map[s], heads, job->tokens, job->means[s] + layer * size);
@@ -162,7 +163,7 @@ static heed_status compare_image(models_job *job, const heed_image *image) {
   }
   for (uint32_t layer = 0; layer < job->side[0].info.layers; layer++)
     CLI_TRY(add_layer(job, layer, &largest));
-  CLI_TRY(add_rollout(job));
+  if (job->options->rollout) CLI_TRY(add_rollout(job));
   job->pictures++;
   job->over += largest > 0.1;
   return add_logits(job);
@@ -227,9 +228,11 @@ static void print_table(const models_job *job) {
   }
   printf("maps: largest difference of a weight %.4g, mean %.4g, mean divergence %.4g bits\n",
          largest, all.weight, all.divergence);
-  const means rollout = head_means(job, &job->rollout);
-  printf("rollout: largest difference of a weight %.4g, mean %.4g, mean divergence %.4g bits\n",
-         job->rollout.largest, rollout.weight, rollout.divergence);
+  if (job->options->rollout) {
+    const means rollout = head_means(job, &job->rollout);
+    printf("rollout: largest difference of a weight %.4g, mean %.4g, mean divergence %.4g bits\n",
+           job->rollout.largest, rollout.weight, rollout.divergence);
+  }
   printf("pictures with a difference above 0.1: %llu of %u\n", (unsigned long long)job->over,
          job->pictures);
   if (!info->classes) return;
@@ -267,8 +270,10 @@ static heed_status write_json(void *user, FILE *to, heed_error *error) {
     json_close(&json, '}');
     json_integer(&json, "top1_agreed", job->agreed);
   }
-  json_open(&json, "rollout", '{');
-  write_difference(&json, job, &job->rollout);
+  if (job->options->rollout) {
+    json_open(&json, "rollout", '{');
+    write_difference(&json, job, &job->rollout);
+  }
   json_open(&json, "heads", '[');
   for (uint32_t i = 0; i < info->layers * info->heads; i++) {
     json_open(&json, NULL, '{');
@@ -347,6 +352,8 @@ static int run(cli_state *cli, int argc, char **argv) {
       {"--json", CLI_JSON, &options.json, "OUT.json", "write the differences as JSON"},
       {"--scenes", CLI_NUMBER, &options.scenes, "N", "compare on N generated scenes, too"},
       {"--seed", CLI_NUMBER, &options.seed, "S", "seed of the first scene (default: 1)"},
+      {"--rollout", CLI_FLAG, &options.rollout, NULL,
+       "compare rollouts, too: the time grows with the cube of the tokens"},
       {"--backend-b", CLI_TEXT, &backend_b, "auto|vulkan|cpu",
        "backend of MODEL_B (default: that of MODEL_A)"},
       {"--simd-b", CLI_TEXT, &simd_b, "LEVEL", "CPU kernels of MODEL_B"},

@@ -7,7 +7,7 @@ reference=$vectors/vit/hf_vit
 picture=$vectors/preprocess/rgb.png
 
 test_begin itself
-heed compare "$reference" "$reference" "$picture" --json out.json --quiet
+heed compare "$reference" "$reference" "$picture" --rollout --json out.json --quiet
 expect_exit 0
 expect_stderr_empty
 expect_stdout_contains 'maps: largest difference of a weight 0, mean 0, mean divergence 0 bits'
@@ -17,7 +17,7 @@ test_end
 
 test_begin int8
 heed convert "$reference" -o int8 --weights int8
-heed compare "$reference" int8 "$picture" "$picture" --json out.json --quiet
+heed compare "$reference" int8 "$picture" "$picture" --rollout --json out.json --quiet
 expect_exit 0
 expect_stdout_contains 'of 2'
 if python3 -c '' 2>/dev/null; then
