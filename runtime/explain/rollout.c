@@ -119,7 +119,7 @@ heed_status heed_map_rollout_back(heed_context *context, const heed_rollout_desc
 /* ------------------------------------------------------------------------- all rows, by panels */
 
 /* Columns of a strip, rows of a tile and of a block, keys of a piece, strips of a panel. */
-enum { STRIP = 16, ROWS = 4, BLOCK = 32, PIECE = 256, PANEL_STRIPS = 64 };
+enum { STRIP = 16, ROWS = 4, BLOCK = 64, PIECE = 128, PANEL_STRIPS = 48 };
 enum { LEAST_SHARED = 512 }; /* tokens */
 
 /* The same operations in the same order with wider registers: no bit differs. The loader chooses.
