@@ -8,6 +8,10 @@
 
 /* How many tiles there are for the shape, numbered from 1; 0 is what the tables say. */
 uint32_t heed_vk_count_candidates(const heed_vk_limits *limits, const heed_vk_shape_key *key);
+/* Reads what a file kept: false, and no tiles, where it is not of this size or names a tile that
+ * the device has not. */
+bool heed_vk_take_tiles(const heed_vk_limits *limits, const void *bytes, size_t size,
+                        heed_vk_tiles *tiles);
 /* The different shapes of a graph, as many as are kept; their choices are 0. Returns how many. */
 uint32_t heed_vk_list_shapes(const heed_graph *graph, const heed_vk_limits *limits,
                              heed_vk_tuned shapes[HEED_VK_MOST_TUNED]);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzz/header_length.h"
 #include "model/role.h"
 #include "support/test.h"
 #include "support/weights.h"
@@ -46,22 +47,13 @@ static void open_model(const heed_context *context, const heed_model_file *files
   heed_config_destroy(config);
 }
 
-/* The header's length set to where the last brace is, so that mutations reach past the first
- * check. */
-static void repair_length(unsigned char *bytes, size_t size) {
-  size_t end = size;
-  while (end > 8 && bytes[end - 1] != '}') end--;
-  for (size_t i = 0; size >= 8 && i < 8; i++)
-    bytes[i] = (unsigned char)((uint64_t)(end - 8) >> 8 * i);
-}
-
 static void try_file(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   unsigned char *repaired = malloc(size ? size : 1);
   if (!repaired) return 0;
   if (size) memcpy(repaired, data, size);
-  repair_length(repaired, size);
+  fuzz_repair_length(repaired, size);
   try_file(data, size);
   if (size >= 8) try_file(repaired, size);
   free(repaired);

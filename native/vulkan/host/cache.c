@@ -12,18 +12,13 @@
 #include "base/status.h"
 #include "gpu/hash.h"
 #include "vulkan/host/cache_file.h"
+#include "vulkan/host/cache_format.h"
 #include "vulkan/host/shader_code.h"
 
-#define MAGIC "heedvkc1"
-#define LARGEST_FILE ((size_t)256 << 20)
+_Static_assert(sizeof(heed_vk_cache_key) <= HEED_VK_CACHE_KEY_MOST, "a key fits its buffer");
+
 #define PATH_SIZE 1024
 #define SUFFIX_SIZE 32
-
-typedef struct file_header {
-  char magic[8];
-  heed_vk_cache_key key;
-  uint64_t size, hash; /* of the bytes that follow */
-} file_header;
 
 static uint64_t build_hash(void) {
   uint64_t hash = heed_vk_hash(HEED_VK_HASH_START, HEED_VERSION, sizeof HEED_VERSION);
@@ -96,19 +91,6 @@ static bool file_path(const heed_vk_cache *cache, const char *ending, char path[
   return length > 0 && length < PATH_SIZE - SUFFIX_SIZE;
 }
 
-static bool read_payload(const heed_vk_cache *cache, FILE *file, void **bytes, size_t *size) {
-  file_header header;
-  if (fread(&header, 1, sizeof header, file) != sizeof header) return false;
-  if (memcmp(header.magic, MAGIC, sizeof header.magic) != 0 ||
-      memcmp(&header.key, &cache->key, sizeof header.key) != 0)
-    return false;
-  if (header.size == 0 || header.size > LARGEST_FILE) return false;
-  *size = (size_t)header.size;
-  *bytes = heed_alloc_raw(cache->context, *size, 1);
-  return *bytes && fread(*bytes, 1, *size, file) == *size && fgetc(file) == EOF &&
-         heed_vk_hash(HEED_VK_HASH_START, *bytes, *size) == header.hash;
-}
-
 void heed_vk_cache_read(const heed_vk_cache *cache, const char *ending, void **bytes,
                         size_t *size) {
   char path[PATH_SIZE];
@@ -121,12 +103,8 @@ void heed_vk_cache_read(const heed_vk_cache *cache, const char *ending, void **b
     heed_log(cache->context, HEED_LOG_WARNING,
              "vulkan: cache %s is not used: it is a link, or others may write it", path);
   if (!file) return;
-  if (!read_payload(cache, file, bytes, size)) {
+  if (!heed_vk_cache_unpack(cache->context, file, &cache->key, sizeof cache->key, bytes, size))
     heed_log(cache->context, HEED_LOG_INFO, "vulkan: invalid cache %s; it will be replaced", path);
-    heed_free(cache->context, *bytes);
-    *bytes = NULL;
-    *size = 0;
-  }
   fclose(file);
 }
 
@@ -138,14 +116,7 @@ void heed_vk_cache_write(const heed_vk_cache *cache, const char *ending, const v
   snprintf(temporary, sizeof temporary, "%.*s.%ld.new", PATH_SIZE - SUFFIX_SIZE, path,
            (long)getpid());
   FILE *file = heed_vk_cache_file_create(temporary);
-  file_header header;
-  memset(&header, 0, sizeof header);
-  memcpy(header.magic, MAGIC, sizeof header.magic);
-  header.key = cache->key;
-  header.size = size;
-  header.hash = heed_vk_hash(HEED_VK_HASH_START, bytes, size);
-  bool written = file && fwrite(&header, 1, sizeof header, file) == sizeof header &&
-                 fwrite(bytes, 1, size, file) == size;
+  bool written = file && heed_vk_cache_pack(file, &cache->key, sizeof cache->key, bytes, size);
   if (file && fclose(file) != 0) written = false;
   if (!written || rename(temporary, path) != 0) {
     remove(temporary);
@@ -164,7 +135,7 @@ void heed_vk_cache_save(const heed_vk_cache *cache, const heed_vk_pipelines *pip
   if (!cache->directory) return;
   if (device->instance.api.GetPipelineCacheData(device->handle, pipelines->cache, &size, NULL) !=
           VK_SUCCESS ||
-      size == 0 || size > LARGEST_FILE)
+      size == 0 || size > HEED_VK_CACHE_MOST)
     return;
   void *bytes = heed_alloc_raw(cache->context, size, 1);
   if (bytes && device->instance.api.GetPipelineCacheData(device->handle, pipelines->cache, &size,

@@ -16,16 +16,10 @@ void heed_vk_tiles_load(const heed_vk_cache *cache, const heed_vk_limits *limits
   memset(tiles, 0, sizeof *tiles);
   heed_vk_cache_read(cache, ENDING, &bytes, &size);
   if (!bytes) return;
-  bool right = size == sizeof *tiles;
-  if (right) memcpy(tiles, bytes, size);
+  const bool right = heed_vk_take_tiles(limits, bytes, size, tiles);
   heed_free(cache->context, bytes);
-  right = right && tiles->count <= HEED_VK_MOST_TUNED;
-  for (uint32_t i = 0; right && i < tiles->count; i++)
-    right = tiles->shape[i].choice >= 1 &&
-            tiles->shape[i].choice <= heed_vk_count_candidates(limits, &tiles->shape[i].key);
   if (right) return;
   heed_log(cache->context, HEED_LOG_INFO, "vulkan: ignoring cached tiles of another device");
-  memset(tiles, 0, sizeof *tiles);
 }
 
 void heed_vk_tiles_save(const heed_vk_cache *cache, const heed_vk_tuned *shapes, uint32_t count) {

@@ -1,0 +1,131 @@
+/* Any bytes as a case file of `heed check`, as it is and with the header's length put right. */
+#define _POSIX_C_SOURCE 200809L /* posix_memalign */
+#include "fuzz/fuzz.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "fuzz/header_length.h"
+#include "heed/check.h"
+#include "support/test.h"
+#include "support/weights.h"
+
+/* Attributes may ask for large results: what is allocated at once is bounded, and the check says
+ * so. */
+#define MOST_BYTES ((size_t)16 << 20)
+
+static void *bounded_alloc(size_t size, size_t alignment, void *user) {
+  void *pointer;
+  (void)user;
+  if (size > MOST_BYTES) return NULL;
+  if (alignment < sizeof pointer) alignment = sizeof pointer;
+  return posix_memalign(&pointer, alignment, size ? size : 1) == 0 ? pointer : NULL;
+}
+
+static void bounded_free(void *pointer, void *user) {
+  (void)user;
+  free(pointer);
+}
+
+static heed_status take(void *user, const char *name, heed_dtype dtype, const heed_shape *shape,
+                        const void *data, heed_error *error) {
+  (void)user;
+  (void)error;
+  uint64_t count = 1;
+  for (uint32_t i = 0; i < shape->rank; i++) count *= shape->dim[i];
+  const unsigned char *bytes = data;
+  volatile unsigned char seen = bytes[0];
+  seen = bytes[count * heed_dtype_size(dtype) - 1];
+  (void)seen;
+  if (!name[0]) abort();
+  return HEED_OK;
+}
+
+static void try_case(heed_context *context, heed_backend *backend, const uint8_t *data,
+                     size_t size) {
+  heed_check_result result;
+  heed_error error;
+  const heed_status status =
+      heed_check_case(context, backend, data, size, 0.0, take, NULL, &result, &error);
+  if (status == HEED_OK) {
+    if (!result.op[0] || !memchr(result.worst, 0, sizeof result.worst)) abort();
+  } else if ((status != HEED_INVALID_FILE && status != HEED_UNSUPPORTED &&
+              status != HEED_INVALID_ARGUMENT && status != HEED_OUT_OF_MEMORY) ||
+             !error.message[0]) {
+    abort();
+  }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  heed_context_desc desc = HEED_CONTEXT_DESC_INIT;
+  desc.allocator = (heed_allocator){bounded_alloc, bounded_free, NULL};
+  const heed_cpu_desc one = {sizeof one, 1, "scalar"};
+  heed_context *context;
+  heed_backend *backend;
+  heed_error error;
+  unsigned char *repaired = malloc(size ? size : 1);
+  if (!repaired) return 0;
+  if (heed_context_create(&desc, &context, &error) != HEED_OK) abort();
+  if (heed_cpu_backend_create(context, &one, &backend, &error) != HEED_OK) abort();
+  try_case(context, backend, data, size);
+  if (size) memcpy(repaired, data, size);
+  fuzz_repair_length(repaired, size);
+  if (size >= 8 && memcmp(repaired, data, size) != 0) try_case(context, backend, repaired, size);
+  free(repaired);
+  heed_backend_destroy(backend);
+  heed_context_destroy(context);
+  return 0;
+}
+
+#ifndef HEED_LIBFUZZER
+#define F32(name, shape, begin, end) \
+  "\"" name "\":{\"dtype\":\"F32\",\"shape\":" shape ",\"data_offsets\":[" #begin "," #end "]}"
+
+int main(int argc, char **argv) {
+  static const char *const words[] = {"{",
+                                      "}",
+                                      "[",
+                                      "]",
+                                      ",",
+                                      "[2,1]",
+                                      "[1,1,2,2]",
+                                      "attention",
+                                      "softmax",
+                                      "linear",
+                                      "\\\"axis\\\":",
+                                      "\\\"scale\\\":0.5,",
+                                      "\\\"causal\\\":true,",
+                                      "\\\"window\\\":[1,0],",
+                                      "expect.output",
+                                      "\"I32\"",
+                                      "\"F16\"",
+                                      NULL};
+  static const char *const files[] = {"general/pad.safetensors",
+                                      "general/slice.safetensors",
+                                      "general/gather.safetensors",
+                                      "general/argmax.safetensors",
+                                      "general/power.safetensors",
+                                      "masks/decoder_self.safetensors",
+                                      "worked/retrieval.safetensors",
+                                      "general/select.safetensors",
+                                      NULL};
+  fuzz_seed seeds[9];
+  unsigned char *read[8];
+  size_t count = 0;
+  for (; files[count]; count++) {
+    read[count] = test_read_vector(files[count], &seeds[count].size);
+    seeds[count].bytes = read[count];
+  }
+  const test_bytes attention = test_safetensors(
+      "{\"__metadata__\":{\"op\":\"attention\",\"attrs\":\"{\\\"scale\\\":0.5}\"}," F32(
+          "query", "[1,1,2,2]", 0, 16) "," F32("key", "[1,1,2,2]", 16,
+                                               32) "," F32("value", "[1,1,2,2]", 32, 48) "}",
+      48);
+  seeds[count].bytes = attention.data;
+  seeds[count].size = attention.size;
+  const int status = fuzz_main(argc, argv, seeds, count + 1, words);
+  for (size_t i = 0; i < count; i++) free(read[i]);
+  free(attention.data);
+  return status;
+}
+#endif
