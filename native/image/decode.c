@@ -1,7 +1,9 @@
 /* PNG or JPEG bytes -> RGB, 8 bit: files in, the kind by the first bytes, sizes, orientation. */
+#define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/types.h>
 
 #include "files/output.h"
 #include "image/decoding.h"
@@ -77,9 +79,9 @@ static heed_status fail_read(const char *path, heed_error *error) {
 }
 
 /* Bytes of an open file, and back to its beginning; 0 for a pipe, which has no size to ask for. */
-static size_t size_of(FILE *file) {
-  const long size = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : 0;
-  return size > 0 && fseek(file, 0, SEEK_SET) == 0 ? (size_t)size : 0;
+static uint64_t size_of(FILE *file) {
+  const off_t size = fseeko(file, 0, SEEK_END) == 0 ? ftello(file) : 0;
+  return size > 0 && fseeko(file, 0, SEEK_SET) == 0 ? (uint64_t)size : 0;
 }
 
 /* What follows the first *size bytes. */
@@ -103,17 +105,17 @@ static heed_status read_rest(heed_context *context, const char *path, FILE *file
 static heed_status read_all(heed_context *context, const char *path, FILE *file, uint8_t **bytes,
                             size_t *size, heed_error *error) {
   uint8_t first[HEED_KIND_BYTES];
-  const size_t whole = size_of(file);
+  const uint64_t whole = size_of(file);
   errno = 0;
   *size = fread(first, 1, sizeof first, file);
   if (ferror(file)) return fail_read(path, error);
   if (!decoder_of(first, *size)) return refuse_kind(path, first, *size, error);
   if (whole > HEED_IMAGE_MAX_BYTES)
     return heed_fail(error, HEED_INVALID_FILE,
-                     "%s: file too large (found %zu bytes, expected at most %zu of an image)", path,
-                     whole, HEED_IMAGE_MAX_BYTES);
+                     "%s: file too large (found %llu bytes, expected at most %zu of an image)",
+                     path, (unsigned long long)whole, HEED_IMAGE_MAX_BYTES);
   /* one more, so that its end shows without another buffer */
-  const size_t capacity = (whole > sizeof first ? whole : 65536) + 1;
+  const size_t capacity = (whole > sizeof first ? (size_t)whole : 65536) + 1;
   *bytes = heed_alloc_raw(context, capacity, 1);
   if (!*bytes) return heed_fail_memory(error, path, capacity);
   memcpy(*bytes, first, *size);

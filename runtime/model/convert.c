@@ -125,7 +125,7 @@ static heed_status produce_scales(void *user, heed_safetensors_sink sink, void *
   const part *p = user;
   const heed_shape *shape = &p->tensor->info->shape;
   for (uint64_t r = 0; r < shape->dim[0]; r++) {
-    const float *row;
+    const float *row = NULL;
     HEED_TRY(read_row(p, r, &row, error));
     const float scale = find_scale(row, shape->dim[1]);
     HEED_TRY(sink(sink_user, &scale, sizeof scale, error));
@@ -160,7 +160,7 @@ static heed_status produce_converted(void *user, heed_safetensors_sink sink, voi
   const size_t depth = shape->dim[1];
   void *out = (float *)p->c->row + p->c->longest;
   for (uint64_t r = 0; r < shape->dim[0]; r++) {
-    const float *row;
+    const float *row = NULL;
     HEED_TRY(read_row(p, r, &row, error));
     if (int8)
       quantise_row(row, depth, out);

@@ -114,7 +114,7 @@ static void make_run_jpeg(byte_buffer *to, uint32_t side, int components, int sc
   put(to, "\xFF\xD8", 2);
   memset(quantization + 1, 1, 64);
   put_segment(to, 0xDB, quantization, sizeof quantization);
-  for (int c = 0; c < components; c++)
+  for (int c = 0; c < components && c < 3; c++)
     memcpy(frame + 6 + 3 * c, (const uint8_t[]){(uint8_t)(c + 1), 0x11, 0}, 3);
   put_segment(to, 0xC2, frame, 6 + 3 * (size_t)components);
   put_segment(to, 0xC4, huffman, sizeof huffman);
@@ -215,11 +215,14 @@ static void test_png_of_huge_sides(void **state) {
   static const struct {
     uint32_t width, height;
     const char *part;
-  } cases[] = {{0x7FFFFFFF, 0x7FFFFFFF, "too large (found 2147483647 x 2147483647 pixels"},
-               {60000, 60000, "too large"},
-               {1u << 28, 1, "too large"},
-               {1, 1u << 28, "too large"},
-               {16384, 16384, "truncated"}};
+  } cases[] = {
+      {0x7FFFFFFF, 0x7FFFFFFF,
+       /* libpng refuses a row that 32 bits cannot count */
+       sizeof(size_t) > 4 ? "too large (found 2147483647 x 2147483647 pixels" : "not a valid PNG"},
+      {60000, 60000, "too large"},
+      {1u << 28, 1, "too large"},
+      {1, 1u << 28, "too large"},
+      {16384, 16384, "truncated"}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     byte_buffer bytes = {NULL, 0, 0};
     char name[64];

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/context.h"
 #include "base/decimal.h"
@@ -240,11 +239,11 @@ static char *many_keys(size_t count, const char *last) {
   return text;
 }
 
+/* Quadratic would take hours, which the time limit of ctest ends. */
 static void many_keys_fast(void **state) {
   (void)state;
   heed_json *json;
   char *text = many_keys(500000, "last");
-  const clock_t start = clock();
   assert_ok(parse(text, &json));
   assert_int_equal(heed_json_count(json, heed_json_root(json)), 500001);
   heed_json_destroy(json);
@@ -252,7 +251,6 @@ static void many_keys_fast(void **state) {
   text = many_keys(500000, "k7");
   assert_fails(parse(text, &json), HEED_INVALID_FILE, "duplicate key \"k7\"");
   free(text);
-  assert_true((double)(clock() - start) / CLOCKS_PER_SEC < 20.0); /* quadratic would take hours */
 }
 
 static void depth_limit(void **state) {
@@ -513,7 +511,7 @@ static void sorting(void **state) {
   (void)state;
   test_random random = {7};
   for (uint32_t count = 0; count < 300; count++) {
-    uint32_t keys[300], items[300];
+    uint32_t keys[300] = {0}, items[300] = {0};
     for (uint32_t i = 0; i < count; i++) {
       keys[i] = test_random_below(&random, 1 + count / 2);
       items[i] = i;

@@ -355,7 +355,7 @@ static void oracle_files(void **state) {
   assert_int_equal(patch->offset, 8 + 4256 + 768);
   float *all = malloc((size_t)patch->count * sizeof *all), part[10];
   assert_ok(heed_safetensors_read(file, patch, 0, patch->count, all, &error));
-  assert_memory_equal(all, bytes + patch->offset, patch->bytes);
+  assert_memory_equal(all, bytes + patch->offset, (size_t)patch->bytes);
   assert_ok(heed_safetensors_read(file, patch, 1000, 10, part, &error));
   assert_memory_equal(part, all + 1000, sizeof part);
   free(all);
@@ -401,7 +401,11 @@ static void halves_are_widened(void **state) {
         for (uint64_t i = 0; i < count; i++) {
           const float wanted =
               brain ? heed_bf16_to_f32(halves[first + i]) : heed_f16_to_f32(halves[first + i]);
-          assert_memory_equal(&found[i], &wanted, sizeof wanted);
+          /* 32-bit x86 returns floats by its x87 unit, which makes signalling NaNs quiet */
+          if (sizeof(void *) == 4 && isnan(wanted))
+            assert_true(isnan(found[i]));
+          else
+            assert_memory_equal(&found[i], &wanted, sizeof wanted);
         }
       }
       assert_ok(
