@@ -1,7 +1,6 @@
 #!/bin/sh
 # A newer Vulkan world beside the machine's own: lavapipe with cooperative matrices, loader, validation layers, glslang and
-# spirv-tools from Debian's newer suites, unpacked into FOLDER without installing anything. apt does the work with lists, status
-# and cache of its own in that folder; the mirror, its keys and proxies are the machine's. What is there already is kept.
+# spirv-tools from Debian's newer suites, unpacked into FOLDER without installing anything. What is there already is kept.
 #
 #   newer.sh FOLDER    makes FOLDER/bin/{glslangValidator,spirv-val,run} and FOLDER/lvp_icd.json; `run PROGRAM...` runs a program
 #                      of this machine on the newer libraries; `shim SHIM ICD PROGRAM...` runs one on a driver whose kernel
@@ -17,6 +16,7 @@ cannot() {
   exit 77
 }
 
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 [ $# -eq 1 ] || { echo "usage: $0 FOLDER" >&2; exit 2; }
 mkdir -p "$1"
 folder=$(CDPATH='' cd -- "$1" && pwd)
@@ -25,50 +25,14 @@ root=$folder/root
 rm -f "$folder/stamp"
 
 case $(uname -m) in
-  x86_64) triplet=x86_64-linux-gnu loader=usr/lib64/ld-linux-x86-64.so.2 ;;
-  aarch64) triplet=aarch64-linux-gnu loader=usr/lib/ld-linux-aarch64.so.1 ;;
+  x86_64) architecture=amd64 triplet=x86_64-linux-gnu loader=usr/lib64/ld-linux-x86-64.so.2 ;;
+  aarch64) architecture=arm64 triplet=aarch64-linux-gnu loader=usr/lib/ld-linux-aarch64.so.1 ;;
   *) cannot "not tried on processors of kind $(uname -m)" ;;
 esac
-for tool in apt-get dpkg; do command -v "$tool" >/dev/null 2>&1 || cannot "there is no $tool (they are Debian's packages)"; done
-keys=/usr/share/keyrings/debian-archive-keyring.gpg
-[ -r "$keys" ] || cannot "Debian's keys are missing (found no $keys; package debian-archive-keyring)"
-# shellcheck disable=SC2016 # apt's own variables
-mirror=$(apt-get indextargets --format '$(REPO_URI) $(COMPONENT)' 'Created-By: Packages' 2>/dev/null | sed -n 's,\(.*/debian\)/* main$,\1,p' | head -n 1)
-[ -n "$mirror" ] || cannot "the machine's package sources name no mirror of Debian"
-
-mkdir -p "$folder/apt/lists/partial" "$folder/apt/cache/archives/partial"
-: >"$folder/apt/status"
-printf 'deb [signed-by=%s] %s %s main\n' "$keys" "$mirror" "$suite" "$keys" "$mirror" "$suite-backports" >"$folder/apt/sources.list"
-cat >"$folder/apt/conf" <<END
-#clear APT::Update::Pre-Invoke;
-#clear APT::Update::Post-Invoke;
-#clear APT::Update::Post-Invoke-Success;
-#clear DPkg::Pre-Install-Pkgs;
-#clear DPkg::Post-Invoke;
-Dir::Etc::SourceList "$folder/apt/sources.list";
-Dir::Etc::SourceParts "/dev/null";
-Dir::Etc::Preferences "/dev/null";
-Dir::Etc::PreferencesParts "/dev/null";
-Dir::State "$folder/apt";
-Dir::State::Lists "$folder/apt/lists";
-Dir::State::Status "$folder/apt/status";
-Dir::Cache "$folder/apt/cache";
-APT::Sandbox::User "";
-APT::Default-Release "$suite-backports";
-APT::Install-Recommends "false";
-Acquire::Retries "3";
-Acquire::Languages "none";
-Debug::NoLocking "true";
-END
-apt() { LC_ALL=C apt-get -q -y -c "$folder/apt/conf" "$@" >"$folder/apt/log" 2>&1; }
+rm -rf "${folder:?}/bin"
+mkdir -p "$folder/bin"
 # shellcheck disable=SC2086 # one word a package
-if ! { apt update && apt --download-only install $packages; }; then
-  cannot "the package servers gave nothing ($(grep -m 1 '^[EW]:' "$folder/apt/log" || tail -n 1 "$folder/apt/log"))"
-fi
-
-rm -rf "$root" "${folder:?}/bin"
-mkdir -p "$root" "$folder/bin"
-for archive in "$folder"/apt/cache/archives/*.deb; do dpkg -x "$archive" "$root" || cannot "unpacking failed (${archive##*/})"; done
+sh "$here/../machines/unpack.sh" "$folder" "$architecture" with "$suite $suite-backports" $packages 2>"$folder/unpacked" || cannot "$(cat "$folder/unpacked")"
 [ -x "$root/$loader" ] || cannot "the unpacked system has no $loader"
 for icd in "$root"/usr/share/vulkan/icd.d/lvp_icd*.json; do break; done
 sed "s,\"library_path\": *\"\([^\"]*/\)*\([^/\"]*\)\",\"library_path\": \"$root/usr/lib/$triplet/\2\"," "$icd" >"$folder/lvp_icd.json"
