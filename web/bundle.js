@@ -107,7 +107,9 @@ const scriptOf = (name) =>
     'explorer/state/write_changes.js': 'changing',
     'explorer/model/run_again.js': 'changing',
     'heed/explain/index.js': 'changing'
-  })[name] ?? (name.startsWith('explorer/views/') ? 'views' : 'files')
+  })[name] ??
+  /^explorer\/(views|figure)\//.exec(name)?.[1] ??
+  'files'
 
 /**
  * The modules that others ask for by import(), as names in PLAIN, by what a script calls them.

@@ -1,36 +1,9 @@
 /* The figure that is saved: picture with its map, what the view beside it shows, colour bars with
  * numbers, caption and provenance, as SVG text of its own. Pictures come in as data URLs. The PNG
  * is this SVG, drawn larger. */
+import { escape, inks, wrap } from './parts/svg_text.js'
 import { ticksThatFit } from './scale.js'
 /** @import {FigureOptions, FigureView, Scale} from './index.js' */
-
-/** @param {string | number} text */
-const escape = (text) =>
-  String(text).replace(
-    /[&<>"]/g,
-    (sign) =>
-      /** @type {Record<string, string>} */ ({
-        '&': '&amp;',
-        '<': '&lt;',
-        '>': '&gt;',
-        '"': '&quot;'
-      })[sign]
-  )
-
-/**
- * @param {string} text
- * @param {number} width
- */
-function wrap(text, width) {
-  const lines = ['']
-  for (const word of text
-    .split(' ')
-    .flatMap((word) => word.match(new RegExp(`.{1,${Math.floor(width) - 1}}`, 'g')) ?? [''])) {
-    if (/** @type {string} */ (lines.at(-1)).length + word.length >= width) lines.push('')
-    lines.push(`${lines.pop()} ${word}`.trim())
-  }
-  return lines
-}
 
 /**
  * @param {string | undefined} href
@@ -127,7 +100,8 @@ export function figure({
     below = Math.max(height, reach - 66) + left
   const bottom = below + 66 + lines.length * 18 + 14 + from.length * 13
   const scaled = `translate(${left} ${left}) scale(${width / columns} ${height / rows})`
-  const thin = 'vector-effect="non-scaling-stroke"'
+  const { ground, ink } = inks[dark ? 'dark' : 'light'],
+    thin = 'vector-effect="non-scaling-stroke"'
   const marks = `${path ? `<path d="${path}" ${thin}/>` : ''}${cell ? `<rect x="${cell[1]}" y="${cell[0]}" width="1" height="1" ${thin}/>` : ''}`
   const strokes = [
     ['#000', 4],
@@ -136,8 +110,8 @@ export function figure({
     ([stroke, size]) =>
       `<g fill="none" stroke="${stroke}" stroke-width="${size}" transform="${scaled}">${marks}</g>`
   )
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${total}" height="${bottom}" viewBox="0 0 ${total} ${bottom}" font-family="system-ui,sans-serif" font-size="13" color="${dark ? '#e8ecf2' : '#1a2230'}" fill="${dark ? '#e8ecf2' : '#1a2230'}">
-<rect width="${total}" height="${bottom}" fill="${dark ? '#12161c' : '#fff'}"/>
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${total}" height="${bottom}" viewBox="0 0 ${total} ${bottom}" font-family="system-ui,sans-serif" font-size="13" color="${ink}" fill="${ink}">
+<rect width="${total}" height="${bottom}" fill="${ground}"/>
 ${image(pictures.picture, left, left, width, height)}
 ${image(pictures.map, left, left, width, height, 'image-rendering="pixelated"')}
 ${strokes.join('\n')}

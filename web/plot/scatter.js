@@ -1,6 +1,6 @@
 /* One dot a head in two of its numbers, as the inside of an SVG of 320 x 240: axes with numbers,
  * colour by layer. */
-import { stepTo } from './scale.js'
+import { axesOf } from './parts/axes.js'
 /** @import {ScatterOptions} from './index.js' */
 
 const frame = { left: 44, right: 312, top: 10, bottom: 200 }
@@ -12,30 +12,17 @@ const frame = { left: 44, right: 312, top: 10, bottom: 200 }
  * @param {ScatterOptions} options
  */
 export function scatter({ points, layers, chosen, labels, table, reference = {} }) {
-  /** @param {'x' | 'y'} key */
-  const end = (key) =>
-    Math.max(1e-9, reference[key] ?? 0, ...points.map((point) => point[key])) * 1.05
-  const ends = { x: end('x'), y: end('y') }
+  const { ends, ticks: at } = axesOf(points, reference)
   /** @param {number} x */
   const px = (x) => (frame.left + (x / ends.x) * (frame.right - frame.left)).toFixed(1)
   /** @param {number} y */
   const py = (y) => (frame.bottom - (y / ends.y) * (frame.bottom - frame.top)).toFixed(1)
-  /** @param {number} top */
-  const steps = (top) => {
-    const step = stepTo(top, 5),
-      digits = step >= 1 ? 0 : step >= 0.1 ? 1 : 2
-    return Array.from(
-      { length: Math.floor(top / step + 1e-9) + 1 },
-      /** @returns {[value: number, text: string]} */
-      (_, i) => [i * step, (i * step).toFixed(step === 2.5 || step === 0.25 ? digits + 1 : digits)]
-    )
-  }
   const ticks = [
-    ...steps(ends.x).map(
+    ...at.x.map(
       ([x, text]) =>
         `<path class="rule" d="M${px(x)} ${frame.top}V${frame.bottom}"/><text x="${px(x)}" y="215" text-anchor="middle">${text}</text>`
     ),
-    ...steps(ends.y).map(
+    ...at.y.map(
       ([y, text]) =>
         `<path class="rule" d="M${frame.left} ${py(y)}H${frame.right}"/><text x="38" y="${Number(py(y)) + 4}" text-anchor="end">${text}</text>`
     )

@@ -136,6 +136,27 @@ async function checkPoolKeys(page, model, heads) {
   await page.click('#tab-heads')
 }
 
+/** A figure has the pooling attention's maps below the layers, and no matrix of it.
+ * @param {TestPage} page
+ * @param {number} heads
+ */
+async function checkPoolFigure(page, heads) {
+  await page.click('#save-figure')
+  await page.waitForSelector('#figure img[src^="blob:"]')
+  assert.ok(await page.isDisabled('#figure [value=matrix]'))
+  const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.click('#figure [name=svg]')
+    ]),
+    svg = await readFile(await download.path(), 'utf8')
+  assert.ok(
+    download.suggestedFilename().endsWith(`_LpoolH${heads - 1}_probe_picture-map-heads.svg`)
+  )
+  assert.match(svg, /<text [^>]*>pool<\/text>/)
+  assert.match(svg, /, pool from the probe<\/text>/)
+  await page.keyboard.press('Escape')
+}
+
 for (const [model, heads, prefix] of /** @type {[string, number, number][]} */ ([
   ['siglip', 4, 0],
   ['pe_core', 8, 1]
@@ -166,6 +187,7 @@ for (const [model, heads, prefix] of /** @type {[string, number, number][]} */ (
     assert.equal(await page.isDisabled('#reverse'), true)
     await checkPoolNumbers(page, model, heads, prefix)
     assert.match(await saved(page, 'save-csv'), /"1\.0","1\.1",.*"pool\.0","pool\.1"/)
+    await checkPoolFigure(page, heads)
     await checkPoolKeys(page, model, heads)
     await page.goBack()
     await page.goBack()

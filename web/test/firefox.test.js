@@ -397,6 +397,44 @@ for (const isolated of [true, false])
     }
   )
 
+test('explorer: a figure for print is drawn, and its PNG has its width and source', inFirefox, () =>
+  visit('', async (page, until) => {
+    await page.evaluate(() => {
+      const make = URL.createObjectURL
+      URL.createObjectURL = (blob) => {
+        if (/** @type {Blob} */ (blob).type === 'image/png')
+          /** @type {any} */ (window).lastPng = blob
+        return make(blob)
+      }
+      document.getElementById('save').open = true
+    })
+    await until(() => document.getElementById('save-figure') !== null)
+    await page.$eval('#save-figure', (button) => /** @type {HTMLElement} */ (button).click())
+    await until(
+      () =>
+        /** @type {HTMLImageElement | null} */ (document.querySelector('#figure img'))?.naturalWidth
+    )
+    await page.click('#figure [name=png]')
+    await until(() => /** @type {any} */ (window).lastPng)
+    const found = await page.evaluate(async () => {
+      const png = /** @type {Blob} */ (/** @type {any} */ (window).lastPng),
+        picture = await createImageBitmap(png),
+        canvas = new OffscreenCanvas(picture.width, picture.height),
+        context = /** @type {OffscreenCanvasRenderingContext2D} */ (canvas.getContext('2d'))
+      context.drawImage(picture, 0, 0)
+      const { data } = context.getImageData(60, 120, 400, 400) // of the first panel's picture
+      return {
+        width: picture.width,
+        colours: new Set(new Uint32Array(data.buffer)).size,
+        says: (await png.text()).includes('Scene 159: Layer 3, head 0')
+      }
+    })
+    assert.equal(found.width, 1004)
+    assert.ok(found.colours > 100, String(found.colours))
+    assert.ok(found.says)
+  })
+)
+
 test(
   'where a server isolates nothing a service worker does, when asked for threads',
   inFirefox,

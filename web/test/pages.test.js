@@ -161,7 +161,7 @@ test('the numbers are those of heed run --json', async () => {
     document.getElementById('status').textContent.startsWith('scene.png')
   )
   const { name, bytes } = await saved(page, '#save-json')
-  assert.equal(name, 'heed.json')
+  assert.equal(name, 'scene_L3H0_q3-4_heads.json')
   const found = JSON.parse(bytes),
     { heads, rollout } = expected.results[0]
   for (const name of [

@@ -170,6 +170,7 @@ interface PageElements {
   samples: HTMLDivElement
   save: HTMLDetailsElement
   'save-csv': HTMLButtonElement
+  'save-figure': HTMLButtonElement
   'save-json': HTMLButtonElement
   'save-npy': HTMLButtonElement
   'save-npz': HTMLButtonElement

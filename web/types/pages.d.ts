@@ -11,7 +11,7 @@ import type {
   Session,
   SessionInfo
 } from '../src/index.js'
-import type { OverlayStyle, Scale, ScaleKind } from '../plot/index.js'
+import type { OverlayStyle, Raster, Scale, ScaleKind } from '../plot/index.js'
 import type { views } from '../pages/explorer/views/view_list.js'
 import type { ModelRunner } from '../pages/explorer/model/model_runner.js'
 
@@ -476,6 +476,8 @@ export interface Other {
   shape: Shape
   picture: HTMLCanvasElement
   device?: string
+  /** Of a pin: the address's hash of its place. */
+  settings?: string
 }
 
 /** A session file; see explorer/save/session_file.js. What is in it is checked before it is used,
@@ -487,6 +489,117 @@ export interface SessionFile {
   picture?: { name: string; png: string } | null
   pins?: any[]
   pictures?: { name: string; png: string }[]
+}
+
+/* ------------------------------------------------------------------------------------------------
+ * figures for print; see explorer/figure */
+
+export type FigurePanel =
+  | 'picture'
+  | 'map'
+  | 'heads'
+  | 'matrix'
+  | 'rollout'
+  | 'statistics'
+  | 'comparison'
+/** What someone chooses of a figure. width: in mm; heads: 'all', or layers and heads as "3, 4.0". */
+export interface FigureLook {
+  panels: FigurePanel[]
+  width: number
+  font: 'sans' | 'serif' | 'latin'
+  dark: boolean
+  letters: boolean
+  heads: string
+}
+/** A scale as a file has it. largest: what is drawn with it, beyond the end or not. */
+export interface FigureScale {
+  kind: Scale['kind']
+  label: string
+  end: number
+  largest: number
+}
+/** Weights of the patches on a picture. -Infinity: barred. */
+export interface FigureMap {
+  title: string
+  values: number[]
+  scale: FigureScale
+  /** Of the style 'mass'. */
+  mask?: number[]
+  /** What stands on the picture. */
+  note?: string
+  /** Another picture than the figure's, a data URL. */
+  png?: string
+  /** Of another place than the figure's, as in a link. */
+  settings?: string
+}
+export interface FigureParts {
+  /** A data URL: the part that the model saw. */
+  picture: string
+  map?: FigureMap
+  heads?: {
+    title: string
+    maps: { layer: State['layer']; head: number; values: number[] }[]
+    scale: FigureScale
+  }
+  /** [tokens * tokens]: row = query, column = key. */
+  matrix?: FigureMap
+  rollout?: FigureMap
+  statistics?: {
+    title: string
+    labels: { x: string; y: string }
+    points: { layer: number; head: number; x: number; y: number }[]
+    uniform: { x: number; y: number }
+  }
+  comparison?: { a: FigureMap; b: FigureMap; less: FigureMap; facts: string }
+}
+/** All that a figure is made of. from.settings: layer, head, query, colours and style, as in a link. */
+export interface Figure {
+  look: FigureLook
+  from: Provenance & { settings: string }
+  grid: { rows: number; columns: number; tokens: number; names: string[] }
+  title: string
+  caption: string
+  parts: FigureParts
+}
+/** What is drawn, in points of 1/72 inch from the upper left. */
+export type FigureShape =
+  | {
+      kind: 'text'
+      x: number
+      y: number
+      text: string
+      size: number
+      anchor?: 'start' | 'middle' | 'end'
+      bold?: boolean
+      turned?: boolean
+      fill?: string
+    }
+  | { kind: 'path'; d: string; stroke?: string; size?: number; fill?: string; dash?: boolean }
+  | {
+      kind: 'dot'
+      x: number
+      y: number
+      radius: number
+      fill: string
+      stroke?: string
+      name: string
+    }
+  | {
+      kind: 'image'
+      x: number
+      y: number
+      width: number
+      height: number
+      raster?: Raster
+      href?: string
+    }
+export interface FigureLayout {
+  width: number
+  height: number
+  ground: string
+  ink: string
+  font: string
+  groups: { name: string; shapes: FigureShape[] }[]
 }
 
 /** An array of a file that is not read yet. */
@@ -517,7 +630,7 @@ export interface Provenance {
   model: string | null
   layers: number
   heads: number
-  parameters?: number
+  parameters?: number | null
   weights_sha256?: Record<string, string | null> | null
   picture: string
   settings?: string

@@ -491,8 +491,11 @@ const crcTable = Uint32Array.from({ length: 256 }, (_, n) => {
   return n
 })
 
-/** @param {Uint8Array<ArrayBuffer>} bytes */
-function crc32(bytes) {
+/**
+ * As zip and PNG have it.
+ * @param {Uint8Array} bytes
+ */
+export function crc32(bytes) {
   let crc = ~0
   for (let i = 0; i < bytes.length; i++) crc = (crc >>> 8) ^ crcTable[(crc ^ bytes[i]) & 255]
   return ~crc >>> 0

@@ -31,8 +31,8 @@ const saveMarkup = `<div class="even four">
   <span class="joined wide"><button type="button" id="save-png">PNG</button><select id="png-times" aria-label="Size of the PNG"><option value="1">1×</option><option value="2" selected>2×</option><option value="3">3×</option><option value="4">4×</option></select></span>
   <button type="button" id="save-svg">SVG</button><button type="button" id="save-csv">CSV</button><button type="button" id="save-json">JSON</button>
   <button type="button" id="save-npy" title="The maps alone, without their source">.npy</button><button type="button" id="save-npz" title="Maps, image, grid and source">.npz</button><button type="button" id="save-session">Session</button>
-  <button type="button" id="save-safetensors" class="wide">.safetensors</button></div>
-  <p class="hint">PNG and SVG: the figure. CSV and JSON: the numbers. The others: all maps. A session opens again here.</p>`
+  <button type="button" id="save-safetensors" class="wide">.safetensors</button><button type="button" id="save-figure" class="wide">Figure…</button></div>
+  <p class="hint">Figure: panels for print, in millimetres. PNG and SVG: what the page shows. CSV and JSON: the numbers. The others: all maps. A session opens again here.</p>`
 
 /** What the scales mean, in one sentence each. */
 const scaleWords = /** @type {Record<string, string>} */ ({

@@ -2,7 +2,8 @@
  * deviation with n - 1, by Welford 1962), as a table and as CSV. Loaded when files are opened. */
 import { decode } from './decode_picture.js'
 import { showDialog } from '../controls/dialog.js'
-import { provenanceOf, provenanceText } from '../save/provenance.js'
+import { provenanceOf } from '../save/provenance.js'
+import { provenanceText } from '../save/provenance_text.js'
 import { download } from '../save/download_file.js'
 import { showStatus, showStop } from '../controls/status.js'
 /** @import {Page, PageStatistics, Runner, Store} from '../../../types/pages.js' */

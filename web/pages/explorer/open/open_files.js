@@ -32,8 +32,10 @@ async function mapsIn(files) {
  */
 export async function openFiles(page, files) {
   try {
-    const session =
-      files.length === 1 && files[0].name.endsWith('.json') ? await readSession(files[0]) : null
+    const json = files.length === 1 && files[0].name.endsWith('.json'),
+      session = json ? await readSession(files[0]) : null
+    if (json && /^\s*\{\s*"heed_figure"/.test(await files[0].slice(0, 200).text()))
+      return await (await import('../figure/figure_composer.js')).openFigure(page, files[0])
     if (session) return await openSession(page, session)
     const maps = await mapsIn(files)
     if (maps)

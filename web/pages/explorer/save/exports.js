@@ -5,7 +5,9 @@ import { cutOut } from '../model/seen_region.js'
 import { figure } from '../../plot/figure.js'
 import { poolRollout } from '../model/pooling.js'
 import { npyParts, safetensorsParts, zipParts } from '../../shared/array_files.js'
-import { provenanceOf, provenanceText } from './provenance.js'
+import { provenanceOf } from './provenance.js'
+import { provenanceText } from './provenance_text.js'
+import { pngOfSvg } from './svg_raster.js'
 import { onStage, tokenTable } from './csv_lines.js'
 import { scaleOf } from '../views/bar.js'
 import { views } from '../views/view_list.js'
@@ -117,17 +119,10 @@ export async function currentFigure(page) {
  * @param {number} times
  */
 export async function pngOf(page, times) {
-  const svg = await currentFigure(page),
-    image = new Image()
-  image.src = URL.createObjectURL(new Blob([svg], { type: 'image/svg+xml' }))
-  await image.decode()
-  const canvas = Object.assign(document.createElement('canvas'), {
-    width: image.naturalWidth * times,
-    height: image.naturalHeight * times
-  })
-  canvas.getContext('2d')?.drawImage(image, 0, 0, canvas.width, canvas.height)
-  URL.revokeObjectURL(image.src)
-  return new Promise((done) => canvas.toBlob(done))
+  return pngOfSvg(await currentFigure(page), ({ naturalWidth, naturalHeight }) => ({
+    width: naturalWidth * times,
+    height: naturalHeight * times
+  }))
 }
 
 /**

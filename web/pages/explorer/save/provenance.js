@@ -29,23 +29,3 @@ export async function provenanceOf({ engine, store, source, picture }) {
     ...(from ? { from: from.from ?? from, ...(from.changes ? { changes: from.changes } : {}) } : {}) // what was saved, of maps opened from a file
   }
 }
-
-/**
- * In words, for captions and heads of files.
- * @param {Provenance} from
- */
-export function provenanceText({
-  heed,
-  model,
-  layers,
-  heads,
-  weights_sha256: sums,
-  picture,
-  settings,
-  changes
-}) {
-  const sum = Object.values(sums ?? {})
-    .map((text) => text?.slice(0, 16))
-    .join('+')
-  return `heed ${heed}, ${model} ${layers} x ${heads}${sum ? `, weights sha256 ${sum}` : ''}, ${picture}, ${settings}${changes ? `, changed: ${changes}` : ''}`
-}

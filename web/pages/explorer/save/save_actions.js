@@ -2,6 +2,7 @@
 import { demoModel } from '../../heed/demo.js'
 import * as made from './exports.js'
 import { download } from './download_file.js'
+import { fileName } from './file_names.js'
 import { showStatus } from '../controls/status.js'
 /** @import {Page} from '../../../types/pages.js' */
 
@@ -10,13 +11,30 @@ const shown = (page) => {
   if (!page.engine.result) throw new Error('This model has not run yet. Choose a picture.')
 }
 /**
- * @param {string} name
+ * The name of a file of what the page shows.
+ * @param {Page} page
+ * @param {string} what
+ */
+const named = ({ picture, drawn, store }, what = store.get().view) =>
+  fileName({
+    picture: picture.name,
+    what,
+    state: { ...store.get(), query: drawn.at.query ?? store.get().query }
+  })
+
+/**
+ * ending: of the file's name, which says what the page shows; or all of the name.
+ * @param {string} ending
  * @param {(page: Page) => BlobPart[] | Promise<BlobPart | BlobPart[]>} make
  */
 const file =
-  (name, make, type = '') =>
+  (ending, make, type = '') =>
   async (/** @type {Page} */ page) =>
-    shown(page) ?? download(new Blob([await make(page)].flat(), { type }), name)
+    shown(page) ??
+    download(
+      new Blob([await make(page)].flat(), { type }),
+      ending.startsWith('.') ? `${named(page)}${ending}` : ending
+    )
 
 /** @param {Page} page */
 async function copyCode(page) {
@@ -51,12 +69,12 @@ export const actions = {
     shown(page) ??
     download(
       await made.pngOf(page, Number(document.getElementById('png-times').value)),
-      'heed.png'
+      `${named(page)}.png`
     ),
-  'save-svg': file('heed.svg', made.currentFigure, 'image/svg+xml'),
-  'save-csv': file('heed.csv', made.csv, 'text/csv'),
+  'save-svg': file('.svg', made.currentFigure, 'image/svg+xml'),
+  'save-csv': file('.csv', made.csv, 'text/csv'),
   'save-json': file(
-    'heed.json',
+    '.json',
     async (page) => JSON.stringify(await made.numbers(page)),
     'application/json'
   ),
@@ -68,6 +86,8 @@ export const actions = {
     async (page) => (await import('./session_file.js')).writeSession(page),
     'application/json'
   ),
+  'save-figure': async (page) =>
+    shown(page) ?? (await import('../figure/figure_composer.js')).openComposer(page),
   code: copyCode,
   link: copyLink
 }

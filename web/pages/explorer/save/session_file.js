@@ -6,6 +6,8 @@ import { decode } from '../open/decode_picture.js'
 import { scenePictures } from '../open/scene_pictures.js'
 import { canvasOf, sourceOf } from '../state/place.js'
 import { hashesOf } from '../model/weight_hashes.js'
+import { digits } from './nine_digits.js'
+import { pngUrl } from './png_url.js'
 import { provenanceOf } from './provenance.js'
 import { scoreStages } from '../../shared/scores.js'
 /** @import {Page, PagePicture, PageSource, Pin, SavedMaps, SessionFile, Shape, Store} from '../../../types/pages.js' */
@@ -33,12 +35,6 @@ const hashesOrNone = (source) =>
   !source || /** @type {SavedMaps} */ (source).attention
     ? null
     : hashesOf(/** @type {PageSource} */ (source))
-/**
- * Nine digits tell any two floats apart.
- * @param {Float32Array} row
- */
-const digits = (row) => Array.from(row, (weight) => Number(weight.toPrecision(9)))
-
 /**
  * A picture is in the file once: pins name it by its place in `pictures`, a drawn scene by its
  * number, the session's own by neither.
@@ -131,7 +127,7 @@ export async function readSession(file) {
 
 /** @param {{name: string, png: string}} picture */
 async function readPicture({ name, png }) {
-  const [, text] = /^data:image\/png;base64,([A-Za-z0-9+/=]+)$/.exec(png) ?? []
+  const [, text] = pngUrl.exec(png) ?? []
   if (!text)
     throw new Error(
       'This session’s picture cannot be read (expected a PNG as data URL). Save the session again.'

@@ -1,6 +1,6 @@
 /* The colour bar: the colours of a scale from end to end, with numbers below. One stands below
  * every map, or below the maps that share it. */
-import { newRaster, putColour } from '../../plot/raster.js'
+import { barRaster } from '../../plot/parts/bar_raster.js'
 import { ticksThatFit } from '../../plot/scale.js'
 import { put } from './canvas.js'
 /** @import {Scale} from '../../../plot/index.js' */
@@ -29,9 +29,7 @@ export const scaleOf = (canvas) => scales.get(canvas)
 export function drawBar(element, scale, table, ticks = scale.ticks) {
   const canvas = element.querySelector('.bar canvas')
   scales.set(canvas, scale)
-  const raster = newRaster(256, 1)
-  for (let i = 0; i < 256; i++) putColour(raster, i, table, i / 255)
-  put(/** @type {HTMLCanvasElement} */ (canvas), raster)
+  put(/** @type {HTMLCanvasElement} */ (canvas), barRaster(table))
   element.querySelector('.ticks').replaceChildren(
     ...ticks.map(({ at, text }) => {
       const tick = Object.assign(document.createElement('span'), { textContent: text })

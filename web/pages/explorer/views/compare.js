@@ -192,7 +192,7 @@ const difference = (a, b, factor) =>
  * @param {Page} page
  * @param {Other} other
  */
-function comparisonOf({ store, engine, drawn, table }, other) {
+export function comparisonOf({ store, engine, drawn, table }, other) {
   const { tokens, prefixTokens } = engine.shape,
     { score, scale: kind } = store.get(),
     staged = drawn.scores && other.scores && other.score === score

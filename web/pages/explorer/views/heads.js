@@ -117,10 +117,10 @@ function showNames(element, { ordered, shown }, { layers, heads }, sort) {
 
 /**
  * Numbers, a scale of each map's own and one to all heads' largest are those of the stage.
- * @param {Page} page
+ * @param {Pick<Page, 'drawn' | 'engine'>} page
  * @param {number[][]} largests of the maps
  */
-function scaleOfAll({ drawn: { scale }, engine }, largests) {
+export function scaleOfAll({ drawn: { scale }, engine }, largests) {
   return ['uniform', 'share', 'log'].includes(scale.kind)
     ? gridScale(/** @type {ScaleKind} */ (scale.kind), {
         tokens: engine.shape.tokens,

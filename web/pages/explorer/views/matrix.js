@@ -40,7 +40,7 @@ const markup = `<div class="fields matrix-fields"><label>Zoom <select name="zoom
  * @param {Shape} shape
  * @param {number} locked
  */
-function scaleOfAll(scale, weights, { tokens, prefixTokens }, locked) {
+export function scaleOfAll(scale, weights, { tokens, prefixTokens }, locked) {
   if (scale.numbers)
     return (scale.signed ? signedScale : plainScale)(
       scale.label,

@@ -142,7 +142,7 @@ function cellName({ drawn }, row, column) {
  * @param {number} all
  * @param {Shape} shape
  */
-function scaleOfRow(
+export function scaleOfRow(
   { scale, end, shown, view, score },
   row,
   scores,

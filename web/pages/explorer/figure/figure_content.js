@@ -1,0 +1,211 @@
+/* What of the page goes into a figure: each panel's numbers with the scale that the page draws them
+ * with, and where they are from. */
+import { findHeads, numberOf, numbersOfHeads } from '../model/head_finder.js'
+import { cosine, divergence } from '../model/row_distance.js'
+import { numbersOfUniform } from '../model/uniform_head.js'
+import { massShare } from '../../plot/overlay.js'
+import { largestOf } from '../../plot/raster.js'
+import { digits } from '../save/nine_digits.js'
+import { provenanceOf } from '../save/provenance.js'
+import { toHash } from '../state/address.js'
+import { scaleOfAll } from '../views/heads.js'
+import { placeName, scaleOfRow } from '../views/stage.js'
+/** @import {Scale} from '../../../plot/index.js' */
+/** @import {Figure, FigureMap, FigurePanel, FigureParts, FigureScale, Page} from '../../../types/pages.js' */
+
+const tokensAtMost = 1100 // of a matrix: more than that no print resolves
+
+/**
+ * @param {Scale} scale
+ * @param {Iterable<number>} values
+ * @returns {FigureScale}
+ */
+const written = ({ kind, label, end }, values) => ({ kind, label, end, largest: largestOf(values) })
+
+/**
+ * The state as the stage shows it: the query under the pointer is its query.
+ * @param {Page} page
+ */
+function stateOf({ store, drawn: { at } }) {
+  const state = store.get()
+  return { ...state, query: at.query ?? state.query }
+}
+
+/**
+ * The weights of patches on a picture.
+ * @param {Page} page
+ * @param {Float32Array} values of the patches
+ * @param {Scale} scale
+ * @param {string} title
+ * @returns {FigureMap}
+ */
+function mapOf({ engine, store }, values, scale, title) {
+  return {
+    title,
+    values: digits(values),
+    scale: written(scale, values),
+    ...(store.get().style === 'mass'
+      ? { mask: Array.from(engine.explain.massMask(values, massShare), Number) }
+      : {})
+  }
+}
+
+/** Why the page has no such panel now, as a sentence; '' where it has.
+ * @type {Record<FigurePanel, (page: Page) => string>} */
+export const whyNot = {
+  picture: () => '',
+  map: () => '',
+  heads: () => '',
+  matrix: ({ engine, store }) =>
+    store.get().layer === 'pool'
+      ? 'The pooling attention has one query. Choose a layer for a matrix.'
+      : engine.shape.tokens > tokensAtMost
+        ? `A matrix of ${engine.shape.tokens} tokens is too large for print.`
+        : '',
+  rollout: ({ engine }) =>
+    engine.result.kept ? '' : 'This model is too large to keep all maps, which rollout needs.',
+  statistics: (page) => (page.statistics ? '' : 'The statistics are not computed yet.'),
+  comparison: ({ compared, store }) =>
+    compared && store.get().view === 'compare' ? '' : 'Open the view Compare and choose B first.'
+}
+
+/** @type {{[Name in FigurePanel]: (page: Page) => FigureParts[Name] | Promise<FigureParts[Name]>}} */
+const partOf = {
+  picture: () => document.getElementById('picture').toDataURL(),
+
+  map: (page) => {
+    const { row, scores, scale, title, note, shape } = page.drawn,
+      map = mapOf(page, (scores ?? row).subarray(shape.prefixTokens), scale, title)
+    return note ? { ...map, note } : map
+  },
+
+  heads: async (page) => {
+    const { engine, drawn } = page,
+      { query, reverse, score } = stateOf(page),
+      rows = await engine.rows({ query, reverse, score }),
+      maps = rows.flatMap((layer, l) =>
+        layer.map((row, head) => ({
+          layer: engine.layerAt(l),
+          head,
+          values: row.subarray(engine.shape.prefixTokens)
+        }))
+      ),
+      largests = maps.map(({ values }) => largestOf(values))
+    return {
+      title: `Heads ${reverse ? 'to' : 'from'} ${engine.nameOf(engine.token(query))}${rows.length > engine.shape.layers ? ', pool from the probe' : ''}`,
+      scale: written(scaleOfAll({ engine, drawn }, [largests]), largests),
+      maps: maps.map((map) => ({ ...map, values: digits(map.values) }))
+    }
+  },
+
+  matrix: async (page) => {
+    const { engine, drawn } = page,
+      state = stateOf(page),
+      { scaleOfAll: scaleOfMatrix } = await import('../views/matrix.js'),
+      { layer, head, score, end } = state,
+      weights = await engine.matrix(
+        /** @type {number} */ (layer),
+        /** @type {number} */ (head),
+        score
+      ),
+      { shape } = engine
+    return {
+      title: placeName({ ...state, view: 'matrix' }, shape.layers),
+      values: digits(weights),
+      scale: written(scaleOfMatrix(drawn.scale, weights, shape, end / shape.tokens), weights)
+    }
+  },
+
+  rollout: async (page) => {
+    const { engine } = page,
+      state = { ...stateOf(page), view: /** @type {const} */ ('rollout') },
+      { query, fusion, residual, discard, first, last } = state,
+      row = await engine.rollout({ query, fusion, residual, discard, first, last }),
+      { prefixTokens, layers } = engine.shape,
+      scale = scaleOfRow(state, row, null, 0, engine.shape)
+    return mapOf(
+      page,
+      row.subarray(prefixTokens),
+      scale,
+      `${placeName(state, layers)}: from ${engine.nameOf(engine.token(query))}`
+    )
+  },
+
+  statistics: ({ statistics, engine }) => {
+    const uniform = /** @type {any} */ (numbersOfUniform(engine.shape, engine.model.patch)),
+      points = findHeads(statistics ?? [], {})
+        .map((entry) => ({
+          layer: entry.layer,
+          head: entry.head,
+          x: numberOf(entry, 'entropy'),
+          y: numberOf(entry, 'distance')
+        }))
+        .filter(({ x, y }) => Number.isFinite(x) && Number.isFinite(y))
+    return {
+      title: 'Statistics of all heads; broken lines: uniform attention',
+      labels: { x: numbersOfHeads.entropy[1], y: numbersOfHeads.distance[1] },
+      points,
+      uniform: { x: numberOf(uniform, 'entropy') || 0, y: numberOf(uniform, 'distance') || 0 }
+    }
+  },
+
+  comparison: async (page) => {
+    const other = /** @type {NonNullable<Page['compared']>} */ (page.compared),
+      { comparisonOf } = await import('../views/compare.js'),
+      { a, b, less, scale, lessScale, words } = comparisonOf(page, other),
+      { row, title } = page.drawn,
+      /** @type {(values: Float32Array, of: Scale, title: string) => FigureMap} */
+      map = (values, of, title) => ({
+        title,
+        values: digits(values),
+        scale: written(of, values)
+      })
+    return {
+      a: map(a, scale, title),
+      b: {
+        ...map(b, scale, other.title),
+        png: other.picture.toDataURL(),
+        ...(other.settings === undefined ? {} : { settings: other.settings || '#' })
+      },
+      less: map(less, lessScale, 'blue: B has more, orange: A has more'),
+      facts: `${words} Jensen–Shannon divergence ${divergence(row, other.row).toPrecision(3)} nats, cosine ${cosine(row, other.row).toFixed(4)}.`
+    }
+  }
+}
+
+/**
+ * A panel's part of a figure.
+ * @template {FigurePanel} Name
+ * @param {Page} page
+ * @param {Name} name
+ */
+export const figurePart = (page, name) => partOf[name](page)
+
+/**
+ * A figure of what the stage shows, with its picture and no other part yet.
+ * @param {Page} page
+ * @returns {Promise<Omit<Figure, 'look'>>}
+ */
+export async function figureOf(page) {
+  const { engine, drawn } = page,
+    { rows, columns, tokens, prefixTokens } = engine.shape,
+    { from, ...known } = await provenanceOf(page)
+  return {
+    from: {
+      ...known,
+      model: known.model ?? '',
+      picture: known.picture.slice(0, 400),
+      ...(from?.model ? { model: `${known.model} (${from.model})` } : {}),
+      settings: toHash(stateOf(page), Infinity) || '#'
+    },
+    grid: {
+      rows,
+      columns,
+      tokens,
+      names: Array.from({ length: prefixTokens }, (_, token) => engine.nameOf(token))
+    },
+    title: drawn.title,
+    caption: drawn.caption,
+    parts: { picture: await partOf.picture(page) }
+  }
+}

@@ -1,0 +1,103 @@
+/* A figure's shapes as SVG: texts are text, and each map is one picture. Title, description and
+ * metadata say what it is. */
+import { escape } from '../../plot/parts/svg_text.js'
+import { provenanceText } from '../save/provenance_text.js'
+import { fromHash, longestSettings } from '../state/address.js'
+import { pngOfRaster, pngUrlOf } from './figure_png.js'
+/** @import {Figure, FigureLayout, FigureShape} from '../../../types/pages.js' */
+
+/** @param {number} value */
+const short = (value) => String(Number(value.toFixed(2)))
+
+const sharp = 600 // pixels that a raster has at least, where it is not larger itself
+
+/**
+ * @param {Extract<FigureShape, {kind: 'image'}>} shape
+ */
+async function image({ x, y, width, height, raster, href }) {
+  const times = raster ? Math.max(1, Math.floor(sharp / Math.max(raster.width, raster.height))) : 1,
+    url = raster ? pngUrlOf(await pngOfRaster(raster, times)) : href
+  return `<image href="${escape(url ?? '')}" x="${short(x)}" y="${short(y)}" width="${short(width)}" height="${short(height)}" preserveAspectRatio="none"${raster ? ' image-rendering="pixelated"' : ''}/>`
+}
+
+/**
+ * @param {FigureShape} shape
+ * @returns {string | Promise<string>}
+ */
+function drawn(shape) {
+  if (shape.kind === 'image') return image(shape)
+  if (shape.kind === 'dot') {
+    const { x, y, radius, fill, stroke, name } = shape
+    return `<circle cx="${short(x)}" cy="${short(y)}" r="${radius}" fill="${fill}"${stroke ? ` stroke="${stroke}" stroke-width="0.75"` : ''}><title>${escape(name)}</title></circle>`
+  }
+  if (shape.kind === 'path') {
+    const { d, stroke, size, fill, dash } = shape,
+      [, colour, alpha] = /^(#[0-9a-f]{6})([0-9a-f]{2})$/.exec(fill ?? '') ?? [] // not all readers know #rrggbbaa
+    return `<path d="${d}" fill="${colour ?? fill ?? 'none'}"${alpha ? ` fill-opacity="${short(Number.parseInt(alpha, 16) / 255)}"` : ''}${stroke ? ` stroke="${stroke}" stroke-width="${size}"` : ''}${dash ? ' stroke-dasharray="2 2"' : ''}/>`
+  }
+  const { x, y, text, size, anchor = 'start', bold, turned, fill } = shape
+  return `<text x="${short(x)}" y="${short(y)}" font-size="${size}"${anchor === 'start' ? '' : ` text-anchor="${anchor}"`}${bold ? ' font-weight="bold"' : ''}${turned ? ` transform="rotate(-90 ${short(x)} ${short(y)})"` : ''}${fill ? ` fill="${fill}"` : ''}>${escape(text)}</text>`
+}
+
+/**
+ * What a figure says of itself, for programs: the same in SVG and PNG.
+ * @param {Figure} figure
+ */
+export function metadataOf({ from, parts, grid, title, look }) {
+  const { layer, head, query, reverse } = fromHash(from.settings, longestSettings),
+    scale = (parts.map ?? parts.heads ?? parts.rollout ?? parts.matrix)?.scale
+  return {
+    ...from,
+    layer,
+    head,
+    query,
+    ...(reverse ? { reverse } : {}),
+    title,
+    panels: look.panels,
+    width_mm: look.width,
+    ...(scale
+      ? {
+          scale: scale.label,
+          end: scale.end,
+          ...(scale.kind === 'signed' || scale.kind === 'plain'
+            ? {}
+            : { end_times_uniform: scale.end * grid.tokens })
+        }
+      : {})
+  }
+}
+
+/**
+ * The figure in words, for those who do not see it.
+ * @param {Figure} figure
+ */
+export const descriptionOf = ({ caption, from }) => `${caption} ${provenanceText(from)}`
+
+/**
+ * Resolves to the text of an SVG. pixels: its width and height in pixels instead of millimetres, to
+ * draw it on a canvas.
+ * @param {Figure} figure
+ * @param {FigureLayout} layout
+ * @param {{width: number, height: number}} [pixels]
+ */
+export async function figureSvg(figure, layout, pixels) {
+  const { width, height, ground, ink, font, groups } = layout,
+    mm = (/** @type {number} */ length) => `${short((length / 72) * 25.4)}mm`,
+    size = pixels
+      ? `width="${pixels.width}" height="${pixels.height}"`
+      : `width="${mm(width)}" height="${mm(height)}"`
+  const parts = await Promise.all(
+    groups.map(
+      async ({ name, shapes }) =>
+        `<g id="panel-${name}">\n${(await Promise.all(shapes.map(drawn))).join('\n')}\n</g>`
+    )
+  )
+  return `<svg xmlns="http://www.w3.org/2000/svg" ${size} viewBox="0 0 ${short(width)} ${short(height)}" font-family="${escape(font)}" fill="${ink}" role="img" aria-labelledby="figure-title figure-desc">
+<title id="figure-title">${escape(`${figure.from.picture}: ${figure.title}`)}</title>
+<desc id="figure-desc">${escape(descriptionOf(figure))}</desc>
+<metadata>${escape(JSON.stringify(metadataOf(figure)))}</metadata>
+<rect width="${short(width)}" height="${short(height)}" fill="${ground}"/>
+${parts.join('\n')}
+</svg>
+`
+}

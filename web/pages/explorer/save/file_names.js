@@ -1,0 +1,26 @@
+/* What saved files are called: picture, place and what is shown, as chelsea_L3H0_q2-10_heads.png. */
+/** @import {State} from '../../../types/pages.js' */
+
+/**
+ * A text as part of a file's name: letters and digits of any script, joined by hyphens.
+ * @param {string} text
+ */
+const plain = (text) =>
+  text
+    .normalize('NFC')
+    .replace(/[^\p{L}\p{N}\p{M}]+/gu, '-')
+    .slice(0, 48)
+    .replace(/^-+|-+$/g, '')
+
+/**
+ * The name without its ending. what: the panels or view; picture: a file's name or a scene's.
+ * @param {{picture: string, what: string, state: Pick<State, 'layer' | 'head' | 'query' | 'reverse'>}} of
+ */
+export function fileName({ picture, what, state: { layer, head, query, reverse } }) {
+  const place = `L${layer}H${head}`,
+    token = Array.isArray(query) ? query.join('-') : query,
+    asked = layer === 'pool' ? 'probe' : `${reverse ? 'to' : 'q'}${token}`
+  return [plain(picture.replace(/\.[A-Za-z0-9]{1,5}$/, '')) || 'picture', place, asked, what].join(
+    '_'
+  )
+}

@@ -1,0 +1,23 @@
+/* Where numbers are from, in one line. */
+
+/** @import {Provenance} from '../../../types/pages.js' */
+
+/**
+ * In words, for captions and heads of files.
+ * @param {Provenance} from
+ */
+export function provenanceText({
+  heed,
+  model,
+  layers,
+  heads,
+  weights_sha256: sums,
+  picture,
+  settings,
+  changes
+}) {
+  const sum = Object.values(sums ?? {})
+    .map((text) => text?.slice(0, 16))
+    .join('+')
+  return `heed ${heed}, ${model} ${layers} x ${heads}${sum ? `, weights sha256 ${sum}` : ''}, ${picture}, ${settings}${changes ? `, changed: ${changes}` : ''}`
+}

@@ -1,0 +1,24 @@
+/* An SVG as pixels: what the browser draws of it on a canvas. */
+
+/**
+ * @param {string} svg
+ * @param {(image: HTMLImageElement) => {width: number, height: number}} sizeOf
+ * @returns {Promise<Blob>} a PNG
+ */
+export async function pngOfSvg(svg, sizeOf) {
+  const image = new Image()
+  image.src = URL.createObjectURL(new Blob([svg], { type: 'image/svg+xml' }))
+  try {
+    await image.decode()
+    const canvas = Object.assign(document.createElement('canvas'), sizeOf(image))
+    canvas.getContext('2d')?.drawImage(image, 0, 0, canvas.width, canvas.height)
+    const blob = await new Promise((done) => canvas.toBlob(done))
+    if (!blob)
+      throw new Error(
+        `The picture cannot be drawn (found ${canvas.width} × ${canvas.height} pixels, expected what this browser has memory for). Take fewer DPI.`
+      )
+    return blob
+  } finally {
+    URL.revokeObjectURL(image.src)
+  }
+}
