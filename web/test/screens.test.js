@@ -149,7 +149,14 @@ test('the sheet with the numbers: by a press, by key, drawn up and down', async 
     'handle'
   )
   for (const by of [-200, 200]) {
-    await page.waitForFunction(() => !document.getElementById('numbers').getAnimations().length)
+    // where it stands in the end: at the screen's edge while closed
+    await page.waitForFunction((closed) => {
+      const { bottom } = document.getElementById('handle').getBoundingClientRect()
+      return (
+        !document.getElementById('numbers').getAnimations().length &&
+        closed === bottom >= innerHeight
+      )
+    }, by < 0)
     const { x, y } = /** @type {Box} */ (await handle.boundingBox())
     await page.mouse.move(x + 100, y + 20)
     await page.mouse.down()

@@ -32,8 +32,10 @@ export function connectSheet() {
     sheet.style.setProperty('--drawn', `${clientY - from}px`)
   })
   const end = (/** @type {PointerEvent} */ { clientY, type }) => {
-    if (from !== null && type === 'pointerup' && Math.abs(clientY - from) > far)
+    if (from !== null && type === 'pointerup' && Math.abs(clientY - from) > far) {
+      drawn = true // also where no movement was reported: the click that follows is not a press
       open(clientY < from)
+    }
     from = null
     sheet.style.removeProperty('--drawn')
   }
