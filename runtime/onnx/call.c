@@ -43,7 +43,7 @@ heed_status heed_onnx_make(heed_onnx_call *call, uint32_t type, uint32_t rank, c
   for (uint32_t i = 0; i < rank; i++)
     if (dims[i] > INT32_MAX || !heed_u64_mul(count, dims[i] ? dims[i] : 1, &count) ||
         count > e->most - e->elements)
-      return heed_onnx_refuse(call, HEED_OUT_OF_MEMORY,
+      return heed_onnx_refuse(call, HEED_UNSUPPORTED,
                               "its values are too large (expected at most %llu elements together)",
                               (unsigned long long)e->most);
   for (uint32_t i = 0; i < rank; i++) count = dims[i] ? count : 0;

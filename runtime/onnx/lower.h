@@ -136,9 +136,10 @@ typedef struct heed_lower {
   size_t owned_count, owned_room;
   heed_onnx_op_count *counts; /* by op */
   size_t count_count, count_room;
-  unsigned char *parts; /* by maker: lower_quantisers.c */
-  uint32_t unrounded;   /* dynamic quantisations whose rounding was left out */
-  uint64_t batch;       /* of the first input with axes */
+  unsigned char *parts;  /* by maker: lower_quantisers.c */
+  unsigned char no_part; /* of a value that no node makes */
+  uint32_t unrounded;    /* dynamic quantisations whose rounding was left out */
+  uint64_t batch;        /* of the first input with axes */
   heed_status status;
   heed_error *error;
   heed_lower_value **maps; /* by attention of the finder; NULL: not found here */

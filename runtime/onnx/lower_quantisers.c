@@ -92,10 +92,9 @@ typedef enum part {
 } part;
 
 static unsigned char *part_of(heed_lower *l, const char *name) {
-  static unsigned char none[1];
   const heed_onnx_maker *maker = *name ? heed_onnx_maker_of(l->file, name) : NULL;
-  none[0] = NOTHING;
-  return maker ? &l->parts[maker - l->file->makers] : none;
+  l->no_part = NOTHING;
+  return maker ? &l->parts[maker - l->file->makers] : &l->no_part;
 }
 
 /* What the node makes of parts; false: something else than a product that is scaled back. */

@@ -38,7 +38,7 @@ static bool has_room(heed_lower *l, uint32_t rank, const uint64_t *dims) {
   for (uint32_t i = 0; i < rank; i++)
     if (dims[i] == 0 || dims[i] > INT32_MAX || !heed_u64_mul(count, dims[i], &count) ||
         count > l->evaluator.most) {
-      heed_lower_refuse(l, dims[i] ? HEED_OUT_OF_MEMORY : HEED_UNSUPPORTED,
+      heed_lower_refuse(l, HEED_UNSUPPORTED,
                         "values of such a size have no kernel (found an axis of %llu)",
                         (unsigned long long)dims[i]);
       return false;

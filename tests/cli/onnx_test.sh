@@ -88,6 +88,15 @@ heed eval "$bad/vit" "$onnx/io.safetensors" -o out.safetensors --way graph --fil
 expect_exit 0
 expect_stderr_contains " activations not rounded to 8 bits"
 test_end
+test_begin graph_wrong_type
+LC_ALL=C sed 's/"pixel_values": {"dtype": "F32"/"pixel_values": {"dtype": "I32"/' "$onnx/io.safetensors" >"$bad/whole_numbers.safetensors"
+for way in graph reference; do
+  heed eval "$onnx/model.onnx" "$bad/whole_numbers.safetensors" -o wrong.safetensors --way $way --quiet
+  expect_exit 3
+  expect_one_sentence eval "input pixel_values does not fit (found I32 [2, 3, 20, 20], expected FLOAT of 4 axes)"
+done
+[ ! -e "$here/wrong.safetensors" ] || fail "a file was written"
+test_end
 test_begin graph_without_config
 heed eval "$onnx/model.onnx" "$onnx/io.safetensors" -o out.safetensors --way reference --quiet
 expect_exit 0

@@ -520,6 +520,34 @@ static void test_refused(void **state) {
   refuse("Softmax", "", HEED_INVALID_FILE, "node 0 (Softmax one): input 0 is missing");
 }
 
+/* A small file that asks for 2^40 elements is a bad file, not a lack of memory. */
+static void test_huge(void **state) {
+  static const int64_t sides[] = {1 << 20, 1 << 20};
+  (void)state;
+  for (int way = 0; way < 2; way++) {
+    test_message graph = {0};
+    put_small(&graph, "sides", 7, 2, sides, sizeof sides);
+    test_put_node(&graph, "ConstantOfShape", "wide", "sides", "c", NULL);
+    test_put_node(&graph, "ReduceSum", "sum", "c", "r", NULL);
+    test_put_node(&graph, "Add", "add", "x,r", "y", NULL);
+    test_put_value(&graph, 11, "x");
+    test_put_value(&graph, 12, "y");
+    test_message file = test_onnx_file(&graph);
+    heed_onnx *onnx;
+    heed_onnx_result *result;
+    const heed_onnx_desc desc = {
+        sizeof desc, {file.size, file.data, NULL, NULL}, "made", NULL, NULL};
+    const heed_onnx_evaluate_desc how = {.struct_size = sizeof how,
+                                         .inputs = {sizeof input - 1, input, NULL, NULL},
+                                         .backend = way ? backend : NULL};
+    assert_ok(heed_onnx_open(context, &desc, &onnx, &error));
+    assert_fails(heed_onnx_evaluate(onnx, &how, &result, &error), HEED_UNSUPPORTED,
+                 "node 0 (ConstantOfShape wide): its values are too large (expected at most");
+    heed_onnx_destroy(onnx);
+    free(file.data);
+  }
+}
+
 /* Every allocation of a run fails once. */
 static void test_memory(void **state) {
   (void)state;
@@ -556,12 +584,12 @@ static void test_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_vit),    cmocka_unit_test(test_same),
-      cmocka_unit_test(test_made),   cmocka_unit_test(test_refused),
-      cmocka_unit_test(test_memory), cmocka_unit_test(test_encoders),
-      cmocka_unit_test(test_steps),  cmocka_unit_test(test_rounded),
-      cmocka_unit_test(test_whole),  cmocka_unit_test(test_convolutions),
-      cmocka_unit_test(test_parts)};
+      cmocka_unit_test(test_vit),          cmocka_unit_test(test_same),
+      cmocka_unit_test(test_made),         cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_huge),         cmocka_unit_test(test_memory),
+      cmocka_unit_test(test_encoders),     cmocka_unit_test(test_steps),
+      cmocka_unit_test(test_rounded),      cmocka_unit_test(test_whole),
+      cmocka_unit_test(test_convolutions), cmocka_unit_test(test_parts)};
   if (heed_context_create(NULL, &context, &error) != HEED_OK) return 1;
   if (heed_cpu_backend_create(context, NULL, &backend, &error) != HEED_OK) return 1;
   const int failed = cmocka_run_group_tests_name("onnx_lower", tests, NULL, NULL);
