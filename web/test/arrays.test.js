@@ -55,7 +55,7 @@ function npy(descr, shape, bytes, order = 'False') {
 
 /**
  * As numpy.savez_compressed: the parts that the reader looks at.
- * @param {{'maps.npy': Buffer<ArrayBuffer>}} entries
+ * @param {Record<string, Buffer<ArrayBuffer>>} entries
  */
 function npz(entries) {
   const locals = [],
@@ -176,6 +176,44 @@ test('.npz, deflated, and what is written by the page', {
     )
   )
   assert.deepEqual([...tensors['attention.0'].data], [...values])
+})
+
+test('the limits of files of arrays: what is at them is read, one more is refused', {
+  skip: !inflates && 'this Node has no deflate-raw'
+}, async () => {
+  const one = npy('<f4', [1], Float32Array.of(1).buffer),
+    arrays = (/** @type {number} */ count) =>
+      npz(Object.fromEntries(Array.from({ length: count }, (_, i) => [`a${i}.npy`, one])))
+  assert.equal(Object.keys(await readArrays(await file('a.npz', [arrays(1024)]))).length, 1024)
+  await assert.rejects(
+    async () => readArrays(await file('a.npz', [arrays(1025)])),
+    /too many arrays \(found 1025, expected at most 1024\)/
+  )
+  /* damaged behind its first megabyte, which is read when the size was taken */
+  const zeros = (/** @type {number} */ size) => {
+    const shape = (/** @type {number} */ count) => npy('|u1', [count], Buffer.alloc(count)),
+      head = shape(10_000_000).length - 10_000_000 // as many digits
+    return npz({ 'maps.npy': shape(size - head) }).fill(255, 2000, 3000)
+  }
+  await assert.rejects(
+    async () => readArrays(await file('a.npz', [zeros(48_000_000)])),
+    /maps\.npy: (damaged|it does not inflate to what the directory says)/
+  )
+  await assert.rejects(
+    async () => readArrays(await file('a.npz', [zeros(48_000_001)])),
+    /inflate to very much \(found 48000001 bytes, expected at most 48000000\)/
+  )
+  const tensors = (/** @type {number} */ length) => {
+    const header = '{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}'.padEnd(length),
+      size = Buffer.alloc(8)
+    size.writeBigUInt64LE(BigInt(length))
+    return Buffer.concat([size, Buffer.from(header), Buffer.alloc(4)])
+  }
+  assert.equal((await readArrays(await file('a.safetensors', [tensors(4e6)]))).a.data[0], 0)
+  await assert.rejects(
+    async () => readArrays(await file('a.safetensors', [tensors(4e6 + 1)])),
+    /its header is too long, found 4000001 bytes, expected at most 4000000/
+  )
 })
 
 test('what is damaged is refused with a sentence', async () => {
