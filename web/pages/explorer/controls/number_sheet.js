@@ -17,8 +17,8 @@ export function connectSheet() {
   }
   const isOpen = () => sheet.classList.contains('open')
 
-  handle.addEventListener('click', () => {
-    if (!drawn) open(!isOpen())
+  handle.addEventListener('click', ({ detail }) => {
+    if (!drawn || !detail) open(!isOpen()) // a key has no presses in its detail
     drawn = false
   })
   handle.addEventListener('pointerdown', ({ clientY, pointerId }) => {

@@ -59,7 +59,8 @@ function makeBox() {
  */
 export async function explain(term) {
   await laterStyles()
-  if (shown === term) return
+  // While this loaded, the pointer or the focus may have left it.
+  if (shown === term || !term.matches(':hover, :focus')) return
   const said = box ?? makeBox(),
     text = term.textContent ?? ''
   hide()
