@@ -13,7 +13,7 @@
 
 typedef struct models_options {
   cli_choice choice[2];
-  const char *model[2], *json;
+  const char *model[2], *json, *size;
   const cli_words *words; /* models, then pictures */
   uint32_t scenes, seed;
   bool rollout;
@@ -149,8 +149,9 @@ static heed_status compare_image(models_job *job, const heed_image *image) {
     heed_region region;
     CLI_TRY(heed_preprocess_size(&side->preprocess, image->width, image->height, &build->width,
                                  &build->height, &job->cli->error));
-    CLI_TRY(
-        cli_pipeline_check_patches(job->cli, side, CLI_MOST_PATCHES, build->height, build->width));
+    if (!job->options->size)
+      CLI_TRY(cli_pipeline_check_patches(job->cli, side, CLI_MOST_PATCHES, build->height,
+                                         build->width));
     const size_t count = (size_t)side->info.channels * build->width * build->height;
     float *pixels = malloc(count * sizeof *pixels);
     if (!pixels) return heed_fail_memory(&job->cli->error, "picture", count * sizeof *pixels);
@@ -306,8 +307,10 @@ static heed_status check_same_shape(models_job *job) {
 
 static heed_status load(models_job *job) {
   const heed_model_info *info = &job->side[0].info;
-  for (int s = 0; s < 2; s++)
+  for (int s = 0; s < 2; s++) {
     CLI_TRY(cli_pipeline_load(job->cli, &job->side[s], job->options->model[s]));
+    CLI_TRY(cli_pipeline_size(job->cli, &job->side[s], job->options->size));
+  }
   CLI_TRY(check_same_shape(job));
   job->names = calloc(info->layers, sizeof *job->names);
   job->taps = calloc(info->layers, sizeof *job->taps);
@@ -352,6 +355,7 @@ static int run(cli_state *cli, int argc, char **argv) {
       {"--json", CLI_JSON, &options.json, "OUT.json", "write the differences as JSON"},
       {"--scenes", CLI_NUMBER, &options.scenes, "N", "compare on N generated scenes, too"},
       {"--seed", CLI_NUMBER, &options.seed, "S", "seed of the first scene (default: 1)"},
+      CLI_SIZE_OPTION(options.size),
       {"--rollout", CLI_FLAG, &options.rollout, NULL,
        "compare rollouts, too: the time grows with the cube of the tokens"},
       {"--backend-b", CLI_TEXT, &backend_b, "auto|vulkan|cpu",

@@ -5,10 +5,11 @@
 #   style.sh ROOT js            JavaScript, TypeScript and CSS have the format and keep the rules of biome.json, by the biome of the npm workspace
 #   style.sh ROOT shell         shellcheck has no warning on any shell script
 #   style.sh ROOT tidy BUILD    clang-tidy 14 has no finding of .clang-tidy's checks in runtime/; BUILD has compile_commands.json
+#   style.sh ROOT analyzer BUILD  the same with the checks of its analyzer, which take 20 times as long
 # Other versions format in another way and know other checks: the version is part of the style.
 set -eu
 version=14
-usage() { echo "usage: $0 ROOT format|format-write|js|shell|tidy [BUILD]" >&2; exit 2; }
+usage() { echo "usage: $0 ROOT format|format-write|js|shell|tidy|analyzer [BUILD]" >&2; exit 2; }
 [ $# -ge 2 ] || usage
 kind=$2 build=${3:-build/release}
 cd "$1"
@@ -50,7 +51,7 @@ format() {
 }
 
 # Kernels are compiled once per SIMD level: one command per file is enough.
-tidy() {
+tidy() { # options of clang-tidy
   [ -f "$build/compile_commands.json" ] || { echo "$build/compile_commands.json: it is missing"; exit 1; }
   awk -v room="$PWD/runtime/" '
     /^\{/ { entry = ""; wanted = 0 }
@@ -61,7 +62,7 @@ tidy() {
   sed -n 's/^ *"file": "\(.*\)".*/\1/p' "$folder/compile_commands.json" >"$list"
   [ -s "$list" ] || { echo "no source was found at all"; exit 1; }
   jobs=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
-  each -n 4 -P "$jobs" "$tool" -p "$folder" --quiet >"$folder/out" 2>&1 && return 0
+  each -n 4 -P "$jobs" "$tool" -p "$folder" --quiet "$@" >"$folder/out" 2>&1 && return 0
   grep -v 'warnings\{0,1\} generated' "$folder/out"
   exit 1
 }
@@ -90,6 +91,10 @@ case $kind in
     each shellcheck --severity=warning -x || exit 1
     ;;
   tidy)
+    need clang-tidy
+    tidy '--checks=-clang-analyzer-*'
+    ;;
+  analyzer)
     need clang-tidy
     tidy
     ;;
