@@ -73,7 +73,7 @@ static heed_status run_graph(cli_state *cli, const cli_onnx *job, struct heed_on
       status = heed_onnx_evaluate(onnx, desc, result, &why);
     } while (status != HEED_OK && cli_choice_fall_back(cli, job->choice, status));
     const bool lacks = status == HEED_UNSUPPORTED || status == HEED_INVALID_FILE ||
-                       status == HEED_INVALID_ARGUMENT || status == HEED_OUT_OF_MEMORY;
+                       status == HEED_INVALID_ARGUMENT;
     if (status == HEED_OK && !job->quiet) print_kernels(job, onnx, *result);
     if (!lacks) {
       cli->error = status == HEED_OK ? cli->error : why;

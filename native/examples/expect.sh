@@ -3,4 +3,4 @@
 expected=$1
 shift
 found=$("$@") || { echo "$1 ended with $?"; exit 1; }
-printf '%s\n' "$found" | diff "$expected" -
+printf '%s\n' "$found" | tr -d '\r' | diff "$expected" - # lines of Windows, too

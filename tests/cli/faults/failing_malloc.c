@@ -1,0 +1,69 @@
+/* Loaded before libc (LD_PRELOAD): the N-th allocation that the program itself asks for fails, N in
+ * HEED_FAIL_ALLOCATION. With N = 0, or none, the number of allocations is written to the descriptor
+ * 3 at the end. Those of libraries do not count: fontconfig reads through a null pointer where one
+ * of its own fails, which heed cannot mend. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <link.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+extern void *__libc_malloc(size_t size);
+extern void *__libc_calloc(size_t count, size_t size);
+extern void *__libc_realloc(void *old, size_t size);
+extern void *__libc_memalign(size_t alignment, size_t size);
+
+static atomic_ullong made;
+static unsigned long long wanted;
+static ElfW(Addr) first, last; /* of the program's code */
+static bool counting;
+
+/* The program comes first. */
+static int find_program(struct dl_phdr_info *info, size_t size, void *user) {
+  (void)size;
+  (void)user;
+  for (int i = 0; i < info->dlpi_phnum; i++) {
+    const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+    if (part->p_type != PT_LOAD || !(part->p_flags & PF_X)) continue;
+    first = info->dlpi_addr + part->p_vaddr;
+    last = first + part->p_memsz;
+  }
+  return 1;
+}
+
+__attribute__((constructor)) static void begin(void) {
+  const char *text = getenv("HEED_FAIL_ALLOCATION");
+  wanted = text ? strtoull(text, NULL, 10) : 0;
+  dl_iterate_phdr(find_program, NULL);
+  counting = true;
+}
+
+__attribute__((destructor)) static void end(void) {
+  counting = false;
+  if (wanted == 0) dprintf(3, "%llu\n", (unsigned long long)made);
+}
+
+static bool fails(const void *caller) {
+  const ElfW(Addr) at = (ElfW(Addr))caller;
+  if (!counting || at < first || at >= last || atomic_fetch_add(&made, 1) + 1 != wanted)
+    return false;
+  errno = ENOMEM;
+  return true;
+}
+
+#define FAILS fails(__builtin_return_address(0))
+void *malloc(size_t size) { return FAILS ? NULL : __libc_malloc(size); }
+void *calloc(size_t count, size_t size) { return FAILS ? NULL : __libc_calloc(count, size); }
+void *realloc(void *old, size_t size) { return FAILS ? NULL : __libc_realloc(old, size); }
+void *aligned_alloc(size_t alignment, size_t size) {
+  return FAILS ? NULL : __libc_memalign(alignment, size);
+}
+int posix_memalign(void **to, size_t alignment, size_t size) {
+  if (FAILS) return ENOMEM;
+  *to = __libc_memalign(alignment, size);
+  return *to ? 0 : ENOMEM;
+}
