@@ -162,10 +162,8 @@ static void test_misuse(void **state) {
   check_misuse(&desc);
 }
 
-/* The items before the loss are whole, it and those after it say so. */
-static void test_device_lost(void **state) {
-  (void)state;
-  vulkan_test_need_device();
+/* Lost at item `lost`: those before it are whole, it and those after it say so. */
+static void lose_item(int lost) {
   heed_error error;
   vulkan_program program;
   heed_stream *stream;
@@ -178,11 +176,11 @@ static void test_device_lost(void **state) {
   const uint32_t before = heed_vulkan_submission_count(program.backend);
   run_singly(&program, items);
   vulkan_program_close(&program);
-  played.lose_at_submit = before + 3;
+  played.lose_at_submit = before + (uint32_t)lost + 1;
   open_program(&program, &desc);
   assert_ok(open_stream(&program, 2, &stream, &error));
   for (int i = 0; i < ITEMS + 2; i++) {
-    if (i >= 2 && i - 2 < 2)
+    if (i >= 2 && i - 2 < lost)
       assert_ok(collect(stream, &items[i - 2], &error));
     else if (i >= 2)
       assert_fails(collect(stream, &items[i - 2], &error), HEED_DEVICE_LOST, "lost");
@@ -199,6 +197,12 @@ static void test_device_lost(void **state) {
   assert_ok(collect(stream, &items[0], &error));
   heed_stream_destroy(stream);
   vulkan_program_end(&program);
+}
+
+static void test_device_lost(void **state) {
+  (void)state;
+  vulkan_test_need_device();
+  for (int lost = 0; lost < ITEMS; lost++) lose_item(lost);
 }
 
 /* Each allocation fails once, of the host and of the device: a status, nothing left behind. */
