@@ -7,22 +7,27 @@
 #include "heed/onnx.h"
 #include "pipeline.h"
 
+bool cli_onnx_lacks(heed_status status) {
+  return status == HEED_UNSUPPORTED || status == HEED_INVALID_FILE ||
+         status == HEED_INVALID_ARGUMENT;
+}
+
 /* Whether heed's own builder takes the model: its config is there, and every tensor. */
-static bool has_builder(cli_state *cli, heed_model_files *files) {
+static heed_status find_builder(cli_state *cli, heed_model_files *files, bool *found) {
   const heed_model_desc *desc = heed_model_files_desc(files);
   heed_model *model = NULL;
-  heed_error ignored;
+  heed_status status = HEED_UNSUPPORTED;
   bool has_config = false;
   for (uint32_t i = 0; i < desc->file_count; i++)
     has_config |= strcmp(desc->files[i].name, "config.json") == 0;
-  const bool opens = has_config && heed_model_open(cli->context, desc, &model, &ignored) == HEED_OK;
-  if (opens) heed_model_destroy(model);
-  return opens;
+  if (has_config) status = heed_model_open(cli->context, desc, &model, &cli->error);
+  if (status == HEED_OK) heed_model_destroy(model);
+  *found = status == HEED_OK;
+  return cli_onnx_lacks(status) ? HEED_OK : status;
 }
 
 heed_status cli_onnx_is_graph(cli_state *cli, const cli_onnx *job, bool *is_graph) {
   heed_model_files *files;
-  heed_error ignored;
   *is_graph = false;
   if (job->way && strcmp(job->way, "weights") != 0 && strcmp(job->way, "graph") != 0 &&
       strcmp(job->way, "reference") != 0)
@@ -30,10 +35,15 @@ heed_status cli_onnx_is_graph(cli_state *cli, const cli_onnx *job, bool *is_grap
                      "--way: unknown way (found \"%s\", expected weights, graph or reference)",
                      job->way);
   if (job->way && strcmp(job->way, "weights") == 0) return HEED_OK;
-  if (heed_model_files_open(cli->context, job->model, &files, &ignored) != HEED_OK) return HEED_OK;
-  *is_graph = heed_model_files_onnx(files) && (job->way || !has_builder(cli, files));
+  heed_status status = HEED_OK;
+  CLI_TRY(heed_model_files_open(cli->context, job->model, &files, &cli->error));
+  if (heed_model_files_onnx(files)) {
+    bool built = false;
+    if (!job->way) status = find_builder(cli, files, &built);
+    *is_graph = !built;
+  }
   heed_model_files_destroy(files);
-  return HEED_OK;
+  return status;
 }
 
 /* As heed_file_writer, of a heed_source. */
@@ -72,10 +82,8 @@ static heed_status run_graph(cli_state *cli, const cli_onnx *job, struct heed_on
       desc->backend = job->choice->opened;
       status = heed_onnx_evaluate(onnx, desc, result, &why);
     } while (status != HEED_OK && cli_choice_fall_back(cli, job->choice, status));
-    const bool lacks = status == HEED_UNSUPPORTED || status == HEED_INVALID_FILE ||
-                       status == HEED_INVALID_ARGUMENT;
     if (status == HEED_OK && !job->quiet) print_kernels(job, onnx, *result);
-    if (!lacks) {
+    if (!cli_onnx_lacks(status)) {
       cli->error = status == HEED_OK ? cli->error : why;
       return status;
     }

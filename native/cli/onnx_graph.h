@@ -23,8 +23,11 @@ typedef struct cli_onnx {
   cli_choice *choice; /* of the kernels */
 } cli_onnx;
 
-/* Whether this model runs as a graph. A model that is no ONNX file does not; a file that cannot be
- * opened is for the caller to report. Statuses: INVALID_ARGUMENT (an unknown way). */
+/* Whether a status is about what the file holds, so that another way of running it may serve: not
+ * what the machine lacked. */
+bool cli_onnx_lacks(heed_status status);
+/* Whether this model runs as a graph. A model that is no ONNX file does not. Statuses:
+ * INVALID_ARGUMENT (an unknown way), OUT_OF_MEMORY, those of heed_model_files_open and sources. */
 heed_status cli_onnx_is_graph(cli_state *cli, const cli_onnx *job, bool *is_graph);
 /* The graph of pipeline->files on heed's ops, for pipeline->build, as pipeline->graph. Where there
  * is a model, input, classes and attentions get the names that they have in its own graph.

@@ -73,7 +73,7 @@ static uint32_t axis_before(const value *reshape, uint32_t axis) {
  * the op that it belongs to. NULL: it stays. */
 static value *join_vector(heed_lower *l, heed_lower_function function, value *x, value *vector) {
   uint32_t own, axis;
-  if (!heed_lower_is_vector(vector, &own) || x->readers > 1) return NULL;
+  if (!vector || !heed_lower_is_vector(vector, &own) || x->readers > 1) return NULL;
   axis = own + x->rank - vector->rank;
   if (x->dims[axis] != vector->dims[own]) return NULL;
   if (x->kind == HEED_LOWER_PERMUTE) {

@@ -112,6 +112,8 @@ judge() {
     3 | 4)
       [ "$kind" != short ] || fail "$here_is: exit code $try: $(head -n 1 "$err")"
       [ -s "$err" ] || fail "$here_is: exit code $try without a sentence"
+      [ "$kind" != allocation ] || { [ "$try" -eq 4 ] && grep -q 'out of memory' "$err"; } ||
+        fail "$here_is: exit code $try: $(head -n 1 "$err")"
       ;;
     *) fail "$here_is: exit code $try: $(head -n 1 "$err")" ;;
   esac
@@ -137,6 +139,8 @@ outputs='--json out.json --save out.safetensors'
   faults inspect_pickle "inspect $pickle" inspect "$pickle"
   faults eval_onnx "eval $vectors/onnx/graphs/clip_14.onnx $vectors/onnx/graphs/clip_14.safetensors -o out.safetensors $common" \
     eval "$vectors/onnx/graphs/clip_14.onnx" "$vectors/onnx/graphs/clip_14.safetensors" -o out.safetensors $common
+  faults inspect_onnx "inspect $micro" inspect "$vectors/onnx/graphs/clip_14.onnx"
+  faults run_onnx "run $micro $other $common --json out.json" run "$vectors/onnx/vit" "$picture" $common --json out.json --way graph
   faults check "check $vectors/linear/causal.safetensors -o out.safetensors $common" check "$vectors/linear/full.safetensors" -o out.safetensors $common
   faults inspect "inspect $micro" inspect "$micro"
   faults convert "inspect $micro" convert "$micro" -o folder --weights int8
