@@ -1,9 +1,13 @@
 /* Rollout: the product of the layers' matrices of attention (Abnar & Zuidema 2020, section 3).
  *
- * Sums are taken in double, in index order, so that the numbers are the same everywhere and for any
- * number of threads. A column of the product needs no other column, so a panel of columns goes
- * through all layers, then the next. A panel lies in strips of a few columns. Threads share the
- * rows of a layer by blocks; a piece of a strip is read once for a block and stays in the cache. */
+ * The row of one query is summed in double. The product of all rows has factors in float, as
+ * weights are, and sums of a few keys in float, which add up in double: its error is that of
+ * rounding to float. Sums are taken in index order without fused operations, so that the numbers
+ * are the same everywhere and for any number of threads.
+ *
+ * A column of the product needs no other column, so a panel of columns goes through all layers,
+ * then the next. A panel lies in strips of a few columns. Threads share the rows of a layer by
+ * blocks; a piece of a strip is read once for a block and stays in the cache. */
 #include <math.h>
 #include <string.h>
 
@@ -14,23 +18,30 @@
 #include "base/thread_pool.h"
 #include "explain/attention_map.h"
 
-/* Weights of one row of all heads, as one: fused[N]. layer: at the row of the first head. */
+/* Weights of one row of all heads, as one: fused[N]. layer: at the row of the first head. By parts
+ * that stay in the cache from head to head. */
 static void fuse_row(const heed_rollout_desc *desc, const float *layer, double *fused) {
+  enum { PART = 512 };
   const size_t n = desc->tokens;
-  for (size_t j = 0; j < n; j++) fused[j] = (double)layer[j];
-  for (uint32_t h = 1; h < desc->heads; h++) {
-    const float *head = layer + h * n * n;
-    for (size_t j = 0; j < n; j++) {
-      const double weight = (double)head[j];
-      if (desc->fusion == HEED_FUSION_MEAN)
-        fused[j] += weight;
-      else if (isnan(weight) ||
-               (desc->fusion == HEED_FUSION_MIN ? weight < fused[j] : weight > fused[j]))
-        fused[j] = weight; /* a NaN stays: nothing is less */
+  for (size_t first = 0; first < n; first += PART) {
+    const size_t end = n - first < PART ? n : first + PART;
+    for (size_t j = first; j < end; j++) fused[j] = (double)layer[j];
+    for (uint32_t h = 1; h < desc->heads; h++) {
+      const float *head = layer + h * n * n;
+      if (desc->fusion == HEED_FUSION_MEAN) {
+        for (size_t j = first; j < end; j++) fused[j] += (double)head[j];
+        continue;
+      }
+      for (size_t j = first; j < end; j++) {
+        const double weight = (double)head[j];
+        if (isnan(weight) ||
+            (desc->fusion == HEED_FUSION_MIN ? weight < fused[j] : weight > fused[j]))
+          fused[j] = weight; /* a NaN stays: nothing is less */
+      }
     }
+    if (desc->fusion == HEED_FUSION_MEAN)
+      for (size_t j = first; j < end; j++) fused[j] /= desc->heads;
   }
-  if (desc->fusion != HEED_FUSION_MEAN) return;
-  for (size_t j = 0; j < n; j++) fused[j] /= desc->heads;
 }
 
 /* Smaller weights first, a NaN last, then smaller indices. */
@@ -118,9 +129,14 @@ heed_status heed_map_rollout_back(heed_context *context, const heed_rollout_desc
 
 /* ------------------------------------------------------------------------- all rows, by panels */
 
-/* Columns of a strip, rows of a tile and of a block, keys of a piece, strips of a panel. */
-enum { STRIP = 16, ROWS = 4, BLOCK = 64, PIECE = 128, PANEL_STRIPS = 48 };
+/* Columns of a strip, rows of a tile and of a block, keys of a piece and of a sum in float, strips
+ * of a panel. */
+enum { STRIP = 32, ROWS = 4, BLOCK = 64, PIECE = 256, SUMMED = 64, PANEL_STRIPS = 60 };
 enum { LEAST_SHARED = 512 }; /* tokens */
+
+/* Factors are kept that many times as large: products of weights of 1e-25 are still no denormal
+ * floats, which lose bits and take some processors a hundred cycles. Exact, as a power of 2. */
+static const double scale = 0x1p40;
 
 /* The same operations in the same order with wider registers: no bit differs. The loader chooses.
  */
@@ -131,42 +147,49 @@ enum { LEAST_SHARED = 512 }; /* tokens */
 #define WIDEST
 #endif
 
-/* A vector of doubles, of as many registers as the processor needs for it. */
-typedef double lanes __attribute__((vector_size(64)));
-typedef double stored_lanes __attribute__((vector_size(64), aligned(8), may_alias));
-enum { LANES = 8, VECTORS = STRIP / LANES };
+/* Vectors of as many registers as the processor needs for them. */
+typedef float lanes __attribute__((vector_size(64)));
+typedef float stored_lanes __attribute__((vector_size(64), aligned(4), may_alias));
+typedef float half_lanes __attribute__((vector_size(32), aligned(4), may_alias));
+typedef double wide_lanes __attribute__((vector_size(64)));
+typedef double stored_wide_lanes __attribute__((vector_size(64), aligned(8), may_alias));
+enum { LANES = 16, VECTORS = STRIP / LANES };
 
-/* to[ROWS, STRIP] += rows[ROWS, count] x strip[count, STRIP]; stride: from row to row. */
-WIDEST static void multiply_strip(const double *restrict rows, size_t stride, size_t count,
-                                  const double *restrict strip, double *restrict to) {
-  stored_lanes *out = (stored_lanes *)(void *)to;
+/* to[ROWS, STRIP] += rows[count, ROWS] (keys of a tile's rows) x strip[count, STRIP] / scale. */
+WIDEST static void multiply_strip(const float *restrict rows, size_t count,
+                                  const float *restrict strip, double *restrict to) {
   lanes sum[ROWS][VECTORS];
   for (size_t r = 0; r < ROWS; r++)
-    for (size_t v = 0; v < VECTORS; v++) sum[r][v] = out[r * VECTORS + v];
+    for (size_t v = 0; v < VECTORS; v++) sum[r][v] = (lanes){0};
   for (size_t k = 0; k < count; k++) {
     const stored_lanes *from = (const stored_lanes *)(const void *)(strip + k * STRIP);
     for (size_t r = 0; r < ROWS; r++)
-      for (size_t v = 0; v < VECTORS; v++) sum[r][v] += rows[r * stride + k] * from[v];
+      for (size_t v = 0; v < VECTORS; v++) sum[r][v] += rows[k * ROWS + r] * from[v];
   }
-  for (size_t r = 0; r < ROWS; r++)
-    for (size_t v = 0; v < VECTORS; v++) out[r * VECTORS + v] = sum[r][v];
+  stored_wide_lanes *out = (stored_wide_lanes *)(void *)to;
+  const half_lanes *half = (const half_lanes *)(const void *)sum;
+  for (size_t i = 0; i < 2 * ROWS * VECTORS; i++)
+    out[i] += __builtin_convertvector(half[i], wide_lanes) * (1.0 / scale);
 }
 
-/* A worker's scratch: a block of rows of a layer's matrix, and keys by their weight. */
+/* A worker's scratch: a row, a block of rows of a layer's matrix, their sums, keys by weight. */
 typedef struct rollout_scratch {
-  double *rows;    /* [BLOCK, N] */
-  uint32_t *order; /* [N] */
+  double *row;       /* [N] */
+  double own[BLOCK]; /* of each row the factor of its own token */
+  float *rows;       /* [BLOCK / ROWS, N, ROWS], times scale */
+  double *sums;      /* [strips, BLOCK, STRIP] */
+  uint32_t *order;   /* [N] */
 } rollout_scratch;
 
 /* A panel on its way through the layers. */
 typedef struct rollout_job {
   const heed_rollout_desc *desc;
-  const float *layer;     /* [heads, N, N] */
-  size_t rows;            /* N rounded up to blocks */
-  size_t first;           /* column of the panel */
-  uint32_t strips;        /* of the panel */
-  bool begins;            /* the first layer: its matrix is the product so far */
-  double *product, *next; /* [strips, rows, STRIP] */
+  const float *layer;    /* [heads, N, N] */
+  size_t rows;           /* N rounded up to blocks */
+  size_t first;          /* column of the panel */
+  uint32_t strips;       /* of the panel */
+  bool begins;           /* the first layer: its matrix is the product so far */
+  float *product, *next; /* [strips, rows, STRIP], times scale */
   rollout_scratch *scratch;
 } rollout_job;
 
@@ -177,38 +200,55 @@ static void take_row(const rollout_job *job, const double *row, size_t i) {
   for (size_t j = 0; j < n; j++) finite = finite && isfinite(row[j]);
   for (size_t c = 0; c < (size_t)job->strips * STRIP; c++) {
     const size_t column = job->first + c;
-    job->next[(c / STRIP * job->rows + i) * STRIP + c % STRIP] = column >= n ? 0.0
-                                                                 : finite    ? row[column]
-                                                                             : (double)NAN;
+    job->next[(c / STRIP * job->rows + i) * STRIP + c % STRIP] = column >= n ? 0.0f
+                                                                 : finite
+                                                                     ? (float)(row[column] * scale)
+                                                                     : NAN;
   }
 }
 
-static void multiply_block(const rollout_job *job, const double *rows, size_t first) {
-  const size_t n = job->desc->tokens;
-  for (uint32_t s = 0; s < job->strips; s++)
-    memset(job->next + (s * job->rows + first) * STRIP, 0, sizeof(double) * BLOCK * STRIP);
-  for (size_t k = 0; k < n; k += PIECE)
+static void multiply_block(const rollout_job *job, const rollout_scratch *work, size_t first) {
+  const size_t n = job->desc->tokens, strip = (size_t)BLOCK * STRIP;
+  memset(work->sums, 0, job->strips * strip * sizeof *work->sums);
+  for (size_t piece = 0; piece < n; piece += PIECE)
     for (uint32_t s = 0; s < job->strips; s++)
       for (size_t r = 0; r < BLOCK; r += ROWS)
-        multiply_strip(rows + r * n + k, n, n - k < PIECE ? n - k : PIECE,
-                       job->product + (s * job->rows + k) * STRIP,
-                       job->next + (s * job->rows + first + r) * STRIP);
+        for (size_t k = piece; k < n && k < piece + PIECE; k += SUMMED)
+          multiply_strip(work->rows + r * n + k * ROWS, n - k < SUMMED ? n - k : SUMMED,
+                         job->product + (s * job->rows + k) * STRIP,
+                         work->sums + s * strip + r * STRIP);
+  for (uint32_t s = 0; s < job->strips; s++) {
+    const size_t at = (s * job->rows + first) * STRIP;
+    const float *product = job->product + at;
+    float *next = job->next + at;
+    for (size_t i = 0; i < strip; i++)
+      next[i] = (float)(work->sums[s * strip + i] + work->own[i / STRIP] * (double)product[i]);
+  }
 }
 
 static void run_block(uint64_t block, uint32_t worker, void *user) {
   const rollout_job *job = user;
-  const rollout_scratch *work = &job->scratch[worker];
+  rollout_scratch *work = &job->scratch[worker];
   const size_t n = job->desc->tokens, first = (size_t)block * BLOCK;
   for (size_t r = 0; r < BLOCK; r++) {
-    double *row = work->rows + r * n;
+    float *rows = work->rows + r / ROWS * ROWS * n + r % ROWS;
     if (first + r < n)
-      rollout_row(job->desc, job->layer, (uint32_t)(first + r), residual_of(job->desc), row,
+      rollout_row(job->desc, job->layer, (uint32_t)(first + r), residual_of(job->desc), work->row,
                   work->order);
     else
-      memset(row, 0, n * sizeof *row);
-    if (job->begins) take_row(job, row, first + r);
+      memset(work->row, 0, n * sizeof *work->row);
+    work->own[r] = 0.0;
+    if (job->begins) {
+      take_row(job, work->row, first + r);
+      continue;
+    }
+    for (size_t j = 0; j < n; j++) rows[j * ROWS] = (float)(work->row[j] * scale);
+    if (first + r < n) {
+      work->own[r] = work->row[first + r];
+      rows[(first + r) * ROWS] = 0.0f;
+    }
   }
-  if (!job->begins) multiply_block(job, work->rows, first);
+  if (!job->begins) multiply_block(job, work, first);
 }
 
 static void run_blocks(heed_thread_pool *pool, rollout_job *job) {
@@ -230,14 +270,14 @@ static void run_panel(heed_thread_pool *pool, rollout_job *job, const float *att
     job->layer = attention + l * (n * n * desc->heads);
     job->begins = l == desc->first_layer;
     run_blocks(pool, job);
-    double *swapped = job->product;
+    float *swapped = job->product;
     job->product = job->next;
     job->next = swapped;
   }
   for (size_t i = 0; i < n; i++)
     for (size_t c = 0; c < (size_t)job->strips * STRIP && job->first + c < n; c++)
       rollout[i * n + job->first + c] =
-          (float)job->product[(c / STRIP * job->rows + i) * STRIP + c % STRIP];
+          (float)((double)job->product[(c / STRIP * job->rows + i) * STRIP + c % STRIP] / scale);
 }
 
 /* Scratch of the job and of its workers; what could not be had is NULL. */
@@ -247,20 +287,25 @@ static bool make_scratch(heed_context *context, uint32_t workers, rollout_job *j
   const bool countable = heed_size_mul(job->rows, (size_t)job->strips * STRIP, &panel);
   job->scratch = heed_alloc(context, workers, sizeof *job->scratch);
   if (!countable || !job->scratch) return false;
-  job->product = heed_alloc_raw(context, panel, sizeof(double));
-  job->next = heed_alloc_raw(context, panel, sizeof(double));
+  job->product = heed_alloc_raw(context, panel, sizeof(float));
+  job->next = heed_alloc_raw(context, panel, sizeof(float));
   bool made = job->product && job->next;
   for (uint32_t w = 0; w < workers && made; w++) {
-    job->scratch[w] = (rollout_scratch){heed_alloc_raw(context, n, BLOCK * sizeof(double)),
-                                        heed_alloc_raw(context, n, sizeof(uint32_t))};
-    made = job->scratch[w].rows && job->scratch[w].order;
+    rollout_scratch *own = &job->scratch[w];
+    own->row = heed_alloc_raw(context, n, sizeof *own->row);
+    own->rows = heed_alloc_raw(context, n, BLOCK * sizeof *own->rows);
+    own->sums = heed_alloc_raw(context, job->strips, BLOCK * STRIP * sizeof *own->sums);
+    own->order = heed_alloc_raw(context, n, sizeof *own->order);
+    made = own->row && own->rows && own->sums && own->order;
   }
   return made;
 }
 
 static void free_scratch(heed_context *context, uint32_t workers, rollout_job *job) {
   for (uint32_t w = 0; w < workers && job->scratch; w++) {
+    heed_free(context, job->scratch[w].row);
     heed_free(context, job->scratch[w].rows);
+    heed_free(context, job->scratch[w].sums);
     heed_free(context, job->scratch[w].order);
   }
   heed_free(context, job->scratch);
@@ -294,7 +339,7 @@ heed_status heed_map_rollout(heed_context *context, const heed_rollout_desc *des
 #if !defined(__wasm__)
   heed_thread_pool_destroy(pool);
 #endif
-  return made ? HEED_OK : heed_fail_memory(error, "rollout", n * most * STRIP * 2 * sizeof(double));
+  return made ? HEED_OK : heed_fail_memory(error, "rollout", n * most * STRIP * 2 * sizeof(float));
 }
 
 heed_status heed_map_rollout_row(heed_context *context, const heed_rollout_desc *desc,

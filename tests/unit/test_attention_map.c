@@ -135,7 +135,35 @@ static void test_rollout(void **state) {
       check_rollout((heed_fusion)fusion, sizes[k], 1.0f, 1, 1);
       check_rollout((heed_fusion)fusion, sizes[k], 0.5f, 3, 0);
     }
-  check_rollout(HEED_FUSION_MEAN, 785, 0.0f, 0, 0); /* threads, and a second panel of columns */
+  check_rollout(HEED_FUSION_MEAN, 785, 0.0f, 0, 0); /* threads */
+}
+
+/* A second panel of columns, with keys that most queries look at: rows beside those that go through
+ * the layers alone, in double. */
+static void test_rollout_panels(void **state) {
+  (void)state;
+  enum { N = 1985, LAYERS = 3 };
+  static const uint32_t queries[] = {0, 63, 64, 1919, 1920, N - 1};
+  const heed_rollout_desc desc = {sizeof desc, LAYERS, 1, N, HEED_FUSION_MEAN, 0.0f, 0, 0, 0.0f};
+  test_random random = {7};
+  float *attention = random_rows(&random, (size_t)LAYERS * N, N),
+        *rollout = malloc((size_t)N * N * sizeof *rollout), *start = calloc(N, sizeof *start),
+        *row = malloc(N * sizeof *row);
+  for (size_t r = 0; r < (size_t)LAYERS * N; r += 3)
+    for (uint32_t k = 0; k < N; k++)
+      attention[r * N + k] = 0.1f * attention[r * N + k] + (k == 1950 ? 0.9f : 0.0f);
+  assert_ok(heed_map_rollout(context, &desc, attention, rollout, &error));
+  for (size_t q = 0; q < sizeof queries / sizeof *queries; q++) {
+    start[queries[q]] = 1.0f;
+    assert_ok(heed_map_rollout_row(context, &desc, attention, start, row, &error));
+    start[queries[q]] = 0.0f;
+    for (uint32_t k = 0; k < N; k++)
+      assert_near((double)rollout[(size_t)queries[q] * N + k], (double)row[k], 1e-7, "rollout");
+  }
+  free(attention);
+  free(rollout);
+  free(start);
+  free(row);
 }
 
 /* The smallest weights of each row go, ties by index, before the identity is added; the row still
@@ -269,7 +297,7 @@ static void test_rollout_out_of_memory(void **state) {
     heed_context_destroy(counted);
     assert_int_equal(allocator.live, 0);
   }
-  assert_int_equal(n, 8); /* six allocations, then a pass without a failure */
+  assert_int_equal(n, 10); /* eight allocations, then a pass without a failure */
 }
 
 /* start is the row too, and keeps what it held where there is no memory. */
@@ -537,15 +565,24 @@ static void test_top_of_little(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_head_mean),         cmocka_unit_test(test_rollout),
-      cmocka_unit_test(test_rollout_empty_row), cmocka_unit_test(test_rollout_discard),
-      cmocka_unit_test(test_rollout_nan),       cmocka_unit_test(test_rollout_of_reference_model),
-      cmocka_unit_test(test_rollout_refused),   cmocka_unit_test(test_rollout_out_of_memory),
-      cmocka_unit_test(test_rollout_row_fails), cmocka_unit_test(test_entropy),
-      cmocka_unit_test(test_distance),          cmocka_unit_test(test_distance_by_hand),
-      cmocka_unit_test(test_statistics),        cmocka_unit_test(test_five_largest_by_hand),
-      cmocka_unit_test(test_mass_mask_by_hand), cmocka_unit_test(test_mass_mask_is_smallest),
-      cmocka_unit_test(test_top_by_hand),       cmocka_unit_test(test_top_of_little)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_head_mean),
+                                     cmocka_unit_test(test_rollout),
+                                     cmocka_unit_test(test_rollout_panels),
+                                     cmocka_unit_test(test_rollout_empty_row),
+                                     cmocka_unit_test(test_rollout_discard),
+                                     cmocka_unit_test(test_rollout_nan),
+                                     cmocka_unit_test(test_rollout_of_reference_model),
+                                     cmocka_unit_test(test_rollout_refused),
+                                     cmocka_unit_test(test_rollout_out_of_memory),
+                                     cmocka_unit_test(test_rollout_row_fails),
+                                     cmocka_unit_test(test_entropy),
+                                     cmocka_unit_test(test_distance),
+                                     cmocka_unit_test(test_distance_by_hand),
+                                     cmocka_unit_test(test_statistics),
+                                     cmocka_unit_test(test_five_largest_by_hand),
+                                     cmocka_unit_test(test_mass_mask_by_hand),
+                                     cmocka_unit_test(test_mass_mask_is_smallest),
+                                     cmocka_unit_test(test_top_by_hand),
+                                     cmocka_unit_test(test_top_of_little)};
   return cmocka_run_group_tests(tests, make_context, drop_context);
 }
