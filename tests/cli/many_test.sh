@@ -144,6 +144,30 @@ few=$(peak_of "$bad/list_20") many=$(peak_of "$bad/list_600")
 [ "$many" -lt $((few + 4000)) ] || fail "peak memory: found $many KiB with 600 images and $few KiB with 20"
 test_end
 
+# ./dev soak: 500 of 24 megapixels; one of them decoded is 72 MB.
+if [ -n "${HEED_SOAK:-}" ]; then
+  test_begin large_ones
+  command="run MICRO --list of 500 images of 6000 x 4000"
+  : >"$out"; : >"$err"
+  python3 - "$bad" <<'PYTHON'
+import struct, sys, zlib
+width, height = 6000, 4000
+line = bytes((7 * x + 13 * (x >> 3)) & 255 for x in range(3 * width + 4096))
+packed = zlib.compressobj(1)
+data = b"".join(packed.compress(b"\0" + line[37 * y % 4096 :][: 3 * width]) for y in range(height)) + packed.flush()
+chunk = lambda kind, of: struct.pack(">I", len(of)) + kind + of + struct.pack(">I", zlib.crc32(kind + of))
+header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+path = f"{sys.argv[1]}/large.png"
+open(path, "wb").write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", data) + chunk(b"IEND", b""))
+for count in 1, 500:
+    open(f"{sys.argv[1]}/large_{count}", "w").write((path + "\n") * count)
+PYTHON
+  one=$(peak_of "$bad/large_1") many=$(peak_of "$bad/large_500")
+  echo "peak of one: $one KiB, of 500: $many KiB"
+  [ $((2 * many)) -le $((3 * one)) ] || fail "peak memory: found $many KiB with 500 images and $one KiB with one"
+  test_end
+fi
+
 test_begin many_words
 words=$(repeat "$picture " 300)
 # shellcheck disable=SC2086 # words
