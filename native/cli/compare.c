@@ -118,15 +118,15 @@ static heed_status load_picture(cli_state *cli, compare_job *job, const compare_
                      "--fit: unknown area (found \"%s\", expected model or whole)", options->fit);
   const heed_embedded_file *own = &heed_embedded_picture;
   job->picture = options->picture ? options->picture : own->name;
-  CLI_TRY(options->picture
-              ? heed_image_load(cli->context, options->picture, &job->image, &cli->error)
-              : heed_image_decode(cli->context, own->name, own->bytes, own->size, &job->image,
-                                  &cli->error));
+  CLI_TRY(options->picture ? heed_image_load_within(cli->context, options->picture, options->limits,
+                                                    &job->image, &cli->error)
+                           : heed_image_decode(cli->context, own->name, own->bytes, own->size,
+                                               &job->image, &cli->error));
   heed_build_desc *build = &job->vision.build;
   CLI_TRY(heed_preprocess_size(&preprocess, job->image.width, job->image.height, &build->width,
                                &build->height, &cli->error));
   if (!options->size)
-    CLI_TRY(cli_pipeline_check_patches(cli, &job->vision, CLI_MOST_PATCHES, build->height,
+    CLI_TRY(cli_pipeline_check_patches(cli, &job->vision, options->most_patches, build->height,
                                        build->width));
   const size_t count = (size_t)3 * build->width * build->height;
   job->pixels = malloc(count * sizeof *job->pixels);

@@ -15,7 +15,8 @@ typedef struct compare_options {
   const char *maps;      /* figure of each patch's similarity to each text */
   const char *text_maps; /* figure of the first text's attention, tokens x tokens */
   const char *json, *save;
-  uint32_t width;
+  uint32_t width, most_patches;
+  const heed_image_limits *limits;
 } compare_options;
 
 /* Prints each text's probability and writes the files that are asked for. */

@@ -16,6 +16,7 @@ typedef struct models_options {
   const char *model[2], *json, *size;
   const cli_words *words; /* models, then pictures */
   uint32_t scenes, seed;
+  heed_image_limits limits;
   bool rollout;
 } models_options;
 
@@ -173,8 +174,8 @@ static heed_status compare_image(models_job *job, const heed_image *image) {
 static heed_status compare_pictures(models_job *job) {
   for (uint32_t i = 2; i < job->options->words->count; i++) {
     heed_picture picture = {0};
-    CLI_TRY(heed_image_load(job->cli->context, job->options->words->word[i], &picture,
-                            &job->cli->error));
+    CLI_TRY(heed_image_load_within(job->cli->context, job->options->words->word[i],
+                                   &job->options->limits, &picture, &job->cli->error));
     const heed_image view = heed_picture_view(&picture);
     const heed_status status = compare_image(job, &view);
     heed_picture_free(job->cli->context, &picture);
@@ -347,7 +348,9 @@ static heed_status compare(models_job *job) {
 }
 
 static int run(cli_state *cli, int argc, char **argv) {
-  models_options options = {.choice = {CLI_CHOICE_INIT, CLI_CHOICE_INIT}, .seed = 1};
+  models_options options = {.choice = {CLI_CHOICE_INIT, CLI_CHOICE_INIT},
+                            .seed = 1,
+                            .limits = {.struct_size = sizeof options.limits}};
   const char *backend_b = NULL, *simd_b = NULL;
   cli_words words;
   options.choice[0].backend = "cpu";
@@ -356,6 +359,7 @@ static int run(cli_state *cli, int argc, char **argv) {
       {"--scenes", CLI_NUMBER, &options.scenes, "N", "compare on N generated scenes, too"},
       {"--seed", CLI_NUMBER, &options.seed, "S", "seed of the first scene (default: 1)"},
       CLI_SIZE_OPTION(options.size),
+      CLI_IMAGE_OPTIONS(options.limits),
       {"--rollout", CLI_FLAG, &options.rollout, NULL,
        "compare rollouts, too: the time grows with the cube of the tokens"},
       {"--backend-b", CLI_TEXT, &backend_b, "auto|vulkan|cpu",

@@ -58,6 +58,17 @@ heed_status cli_pipeline_size(cli_state *cli, cli_pipeline *pipeline, const char
 /* Statuses: INVALID_FILE. */
 heed_status cli_pipeline_check_patches(cli_state *cli, const cli_pipeline *pipeline, uint32_t most,
                                        uint32_t height, uint32_t width);
+/* Limits of the images that are read, in heed_image_limits. */
+#define CLI_IMAGE_OPTIONS(limits)                                                                 \
+  {"--most-bytes", CLI_NUMBER, &(limits).bytes, "N",                                              \
+   "refuse image files of more bytes (default: 1073741824)"},                                     \
+      {"--most-pixels", CLI_NUMBER, &(limits).pixels, "N",                                        \
+       "refuse images of more pixels (default: 268435456)"},                                      \
+      {"--most-side", CLI_NUMBER, &(limits).side, "N",                                            \
+       "refuse images with a longer side (default: 1048576)"},                                    \
+  {                                                                                               \
+    "--most-scans", CLI_NUMBER, &(limits).scans, "N", "refuse JPEGs of more scans (default: 500)" \
+  }
 #define CLI_SIZE_OPTION(size)                                                           \
   {                                                                                     \
     "--size", CLI_TEXT, &(size), "HEIGHT,WIDTH",                                        \

@@ -214,6 +214,8 @@ static int run_texts(cli_state *cli, const run_options *options, compare_options
   compare->json = options->json;
   compare->save = options->save;
   compare->width = options->width;
+  compare->most_patches = options->most_patches;
+  compare->limits = &options->limits;
   return compare_run(cli, compare) == HEED_OK ? CLI_OK : cli_fail(cli);
 }
 
@@ -249,7 +251,8 @@ static int run(cli_state *cli, int argc, char **argv) {
   run_options options = {.choice = CLI_CHOICE_INIT,
                          .top = 5,
                          .most_images = CLI_MOST_PICTURES,
-                         .most_patches = CLI_MOST_PATCHES};
+                         .most_patches = CLI_MOST_PATCHES,
+                         .limits = {.struct_size = sizeof options.limits}};
   sequence_options sequence = {.choice = &options.choice};
   cli_words words;
   cli_texts texts = {.count = 0};
@@ -267,6 +270,7 @@ static int run(cli_state *cli, int argc, char **argv) {
       {"--most-patches", CLI_NUMBER, &options.most_patches, "N",
        "refuse a model that cuts an image into more patches, unless --size says so (default: "
        "65536)"},
+      CLI_IMAGE_OPTIONS(options.limits),
       {"--scene", CLI_TEXT, &options.scene, "SEED|FILE.json",
        "use this generated scene instead of an image"},
       {"--fit", CLI_TEXT, &options.fit, "model|whole",

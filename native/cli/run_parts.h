@@ -61,6 +61,7 @@ typedef struct run_options {
   run_rollout_options rollout_how;
   cli_changes changes;
   uint32_t most_images, most_patches;
+  heed_image_limits limits;
   uint32_t top, width; /* width: of figures in millimetres, 0: not said */
 } run_options;
 

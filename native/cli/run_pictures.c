@@ -20,7 +20,9 @@ static heed_status read_picture(cli_state *cli, const run_options *options, cons
     }
     return scene_input_picture(cli, path, &result->image, &result->twins);
   }
-  if (path) return heed_image_load(cli->context, path, &result->image, &cli->error);
+  if (path)
+    return heed_image_load_within(cli->context, path, &options->limits, &result->image,
+                                  &cli->error);
   return heed_image_decode(cli->context, heed_embedded_picture.name, heed_embedded_picture.bytes,
                            heed_embedded_picture.size, &result->image, &cli->error);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/types.h>
 
+#include "base/desc.h"
 #include "files/output.h"
 #include "image/decoding.h"
 #include "pickle/kind.h"
@@ -14,18 +15,20 @@ heed_status heed_decoding_check_size(const decoding *work, uint32_t width, uint3
     return heed_fail(work->error, HEED_INVALID_FILE,
                      "%s: empty image (found %u x %u pixels, expected at least 1 x 1)", work->name,
                      width, height);
-  if ((uint64_t)width * height > HEED_IMAGE_MAX_PIXELS || width > HEED_IMAGE_MAX_SIDE ||
-      height > HEED_IMAGE_MAX_SIDE)
+  if ((uint64_t)width * height > work->most.pixels || width > work->most.side ||
+      height > work->most.side)
     return heed_fail(
         work->error, HEED_INVALID_FILE,
-        "%s: image too large (found %u x %u pixels, expected at most %llu in all and %u per side)",
-        work->name, width, height, (unsigned long long)HEED_IMAGE_MAX_PIXELS, HEED_IMAGE_MAX_SIDE);
+        "%s: image too large (found %u x %u pixels, expected at most %u in all and %u per side)",
+        work->name, width, height, work->most.pixels, work->most.side);
   return HEED_OK;
 }
 
 heed_status heed_decoding_make_room(decoding *work, uint32_t width, uint32_t height) {
-  const size_t count = (size_t)width * height;
-  work->picture = (heed_picture){heed_alloc_raw(work->context, count, 3), width, height};
+  size_t count = width;
+  work->picture = (heed_picture){NULL, width, height};
+  if (heed_size_mul(count, height, &count))
+    work->picture.pixels = heed_alloc_raw(work->context, count, 3);
   if (!work->picture.pixels) return heed_fail_memory(work->error, work->name, count * 3);
   return HEED_OK;
 }
@@ -59,10 +62,28 @@ static heed_status decode_by_kind(decoding *work) {
   return decode ? decode(work) : refuse_kind(work->name, work->bytes, work->size, work->error);
 }
 
+static heed_status read_limits(const heed_image_limits *limits, heed_image_limits *most,
+                               heed_error *error) {
+  *most = (heed_image_limits){.struct_size = sizeof *most};
+  if (limits) HEED_TRY(heed_desc_read(most, sizeof *most, limits, "image limits", error));
+  if (most->bytes == 0) most->bytes = HEED_IMAGE_MAX_BYTES;
+  if (most->pixels == 0) most->pixels = HEED_IMAGE_MAX_PIXELS;
+  if (most->side == 0) most->side = HEED_IMAGE_MAX_SIDE;
+  if (most->scans == 0) most->scans = HEED_IMAGE_MAX_SCANS;
+  return HEED_OK;
+}
+
 heed_status heed_image_decode(heed_context *context, const char *name, const void *bytes,
                               size_t size, heed_picture *picture, heed_error *error) {
-  decoding work = {context, name, bytes, size, 0, {NULL, 0, 0}, 1, HEED_OK, error};
+  return heed_image_decode_within(context, name, bytes, size, NULL, picture, error);
+}
+
+heed_status heed_image_decode_within(heed_context *context, const char *name, const void *bytes,
+                                     size_t size, const heed_image_limits *limits,
+                                     heed_picture *picture, heed_error *error) {
+  decoding work = {context, name, bytes, size, 0, {NULL, 0, 0}, 1, HEED_OK, error, {0}};
   *picture = work.picture;
+  HEED_TRY(read_limits(limits, &work.most, error));
   heed_status status = decode_by_kind(&work);
   if (status == HEED_OK)
     status = heed_picture_orient(context, &work.picture, work.orientation, error);
@@ -85,13 +106,13 @@ static uint64_t size_of(FILE *file) {
 }
 
 /* What follows the first *size bytes. */
-static heed_status read_rest(heed_context *context, const char *path, FILE *file, uint8_t **bytes,
-                             size_t capacity, size_t *size, heed_error *error) {
+static heed_status read_rest(heed_context *context, const char *path, FILE *file, uint32_t most,
+                             uint8_t **bytes, size_t capacity, size_t *size, heed_error *error) {
   for (size_t count = 1; count > 0; *size += count) {
-    if (*size > HEED_IMAGE_MAX_BYTES)
+    if (*size > most)
       return heed_fail(error, HEED_INVALID_FILE,
-                       "%s: file too large (found more than %zu bytes, expected an image)", path,
-                       HEED_IMAGE_MAX_BYTES);
+                       "%s: file too large (found more than %u bytes, expected an image)", path,
+                       most);
     if (!heed_grow(context, bytes, &capacity, *size + 1, 1))
       return heed_fail_memory(error, path, *size + 1);
     errno = 0;
@@ -102,29 +123,37 @@ static heed_status read_rest(heed_context *context, const char *path, FILE *file
 }
 
 /* The first bytes come first, so that what is no picture, however long, is refused by them. */
-static heed_status read_all(heed_context *context, const char *path, FILE *file, uint8_t **bytes,
-                            size_t *size, heed_error *error) {
+static heed_status read_all(heed_context *context, const char *path, FILE *file, uint32_t most,
+                            uint8_t **bytes, size_t *size, heed_error *error) {
   uint8_t first[HEED_KIND_BYTES];
   const uint64_t whole = size_of(file);
   errno = 0;
   *size = fread(first, 1, sizeof first, file);
   if (ferror(file)) return fail_read(path, error);
   if (!decoder_of(first, *size)) return refuse_kind(path, first, *size, error);
-  if (whole > HEED_IMAGE_MAX_BYTES)
+  if (whole > most)
     return heed_fail(error, HEED_INVALID_FILE,
-                     "%s: file too large (found %llu bytes, expected at most %zu of an image)",
-                     path, (unsigned long long)whole, HEED_IMAGE_MAX_BYTES);
+                     "%s: file too large (found %llu bytes, expected at most %u of an image)", path,
+                     (unsigned long long)whole, most);
   /* one more, so that its end shows without another buffer */
   const size_t capacity = (whole > sizeof first ? (size_t)whole : 65536) + 1;
   *bytes = heed_alloc_raw(context, capacity, 1);
   if (!*bytes) return heed_fail_memory(error, path, capacity);
   memcpy(*bytes, first, *size);
-  return read_rest(context, path, file, bytes, capacity, size, error);
+  return read_rest(context, path, file, most, bytes, capacity, size, error);
 }
 
 heed_status heed_image_load(heed_context *context, const char *path, heed_picture *picture,
                             heed_error *error) {
+  return heed_image_load_within(context, path, NULL, picture, error);
+}
+
+heed_status heed_image_load_within(heed_context *context, const char *path,
+                                   const heed_image_limits *limits, heed_picture *picture,
+                                   heed_error *error) {
+  heed_image_limits most;
   *picture = (heed_picture){NULL, 0, 0};
+  HEED_TRY(read_limits(limits, &most, error));
   errno = 0;
   FILE *file = fopen(path, "rb");
   if (!file)
@@ -133,9 +162,10 @@ heed_status heed_image_load(heed_context *context, const char *path, heed_pictur
                      strerror(errno));
   uint8_t *bytes = NULL;
   size_t size = 0;
-  heed_status status = read_all(context, path, file, &bytes, &size, error);
+  heed_status status = read_all(context, path, file, most.bytes, &bytes, &size, error);
   fclose(file);
-  if (status == HEED_OK) status = heed_image_decode(context, path, bytes, size, picture, error);
+  if (status == HEED_OK)
+    status = heed_image_decode_within(context, path, bytes, size, &most, picture, error);
   heed_free(context, bytes);
   return status;
 }

@@ -16,6 +16,7 @@ typedef struct decoding {
   uint32_t orientation;
   heed_status status; /* of what made the library jump; OK = its own complaint */
   heed_error *error;
+  heed_image_limits most; /* none of them 0 */
 } decoding;
 
 /* Refuses what is empty or too large. Comes before all that takes memory or time by the size of the

@@ -10,12 +10,11 @@
 
 #include "image/decoding.h"
 
-/* A progressive file may hold any number of scans over all pixels; real encoders write about
- * ten. */
-#define JPEG_MAX_SCANS 500
-#define JPEG_MAX_SCANNED_PIXELS ((uint64_t)1 << 32)
+/* A progressive file may hold any number of scans over all pixels: so many times the pixels that a
+ * picture may have. */
+#define JPEG_SCANNED 16
 /* What several scans add up to stands in memory whole, 2 bytes a coefficient. */
-#define JPEG_MAX_COEFFICIENT_BYTES ((uint64_t)1 << 30)
+#define JPEG_COEFFICIENT_BYTES 4
 /* Up to here a picture of arithmetic codes may be of any length: they are the only ones below a bit
  * a block. */
 #define JPEG_MAX_PACKED_PIXELS ((uint64_t)1 << 24)
@@ -103,7 +102,8 @@ static heed_status jpeg_check_scans(jpeg_decoding *work) {
   const jpeg_scans scans = jpeg_count_scans(to->bytes, to->size);
   const uint64_t pixels = (uint64_t)jpeg->image_width * jpeg->image_height,
                  blocks = jpeg_count_blocks(jpeg);
-  if (scans.count > JPEG_MAX_SCANS || scans.count * pixels > JPEG_MAX_SCANNED_PIXELS)
+  const uint64_t most = to->most.pixels;
+  if (scans.count > to->most.scans || scans.count * pixels > JPEG_SCANNED * most)
     return heed_fail(
         to->error, HEED_INVALID_FILE,
         "%s: too many scans in the JPEG (found %u of %u x %u pixels, expected about 10)", to->name,
@@ -113,12 +113,12 @@ static heed_status jpeg_check_scans(jpeg_decoding *work) {
     return heed_fail(to->error, HEED_INVALID_FILE,
                      "%s: truncated JPEG (found %llu bytes of pixels, expected at least %llu)",
                      to->name, (unsigned long long)scans.bytes, (unsigned long long)(blocks / 8));
-  if (jpeg_has_multiple_scans(jpeg) && blocks * 128 > JPEG_MAX_COEFFICIENT_BYTES)
+  if (jpeg_has_multiple_scans(jpeg) && blocks * 128 > JPEG_COEFFICIENT_BYTES * most)
     return heed_fail(to->error, HEED_INVALID_FILE,
                      "%s: the JPEG is too large for one of several scans (found %llu bytes of "
                      "coefficients, expected at most %llu)",
                      to->name, (unsigned long long)blocks * 128,
-                     (unsigned long long)JPEG_MAX_COEFFICIENT_BYTES);
+                     (unsigned long long)(JPEG_COEFFICIENT_BYTES * most));
   return HEED_OK;
 }
 

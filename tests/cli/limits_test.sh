@@ -84,6 +84,23 @@ expect_exit 3
 expect_stderr_contains "no-such-model"
 test_end
 
+# Images: rgb.png has 640 x 427 pixels in 561,700 bytes. A progressive JPEG is in test_image_bombs, which has the defaults too.
+test_begin image_options
+for pair in most-pixels:273280 most-side:640 most-bytes:561700; do
+  option=${pair%:*} most=${pair#*:}
+  heed run "$micro" "$picture" --backend cpu --quiet "--$option" "$most"
+  expect_exit 0
+  measured run "$micro" "$picture" --backend cpu --quiet "--$option" $((most - 1))
+  expect_refused_cheaply "too large (found"
+done
+heed compare "$micro" "$micro" "$picture" --quiet --most-pixels 273279
+expect_exit 3
+expect_one_sentence compare "image too large (found 640 x 427 pixels, expected at most 273279 in all"
+heed run "$vectors/vit/clip_text" "$picture" --text cat --backend cpu --quiet --most-side 639
+expect_exit 3
+expect_one_sentence run "image too large"
+test_end
+
 # A scene has a thousand bytes; the file may have 2^20.
 test_begin scene
 printf '{"objects": [{"shape": "star", "colour": "red", "x": 60, "y": 60, "radius": 30}]}' >"$bad/short.json"

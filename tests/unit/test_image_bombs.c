@@ -149,6 +149,9 @@ static double seconds_of(const struct rusage *usage) {
          1e-6 * (double)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec);
 }
 
+/* Of the pictures that are measured; all 0: the defaults. */
+static heed_image_limits limits = {.struct_size = sizeof limits};
+
 /* A picture of bytes, or of a file where there are none; in a child, so that the peak is its
  * alone. */
 static cost measure(const byte_buffer *made, const char *path) {
@@ -162,9 +165,9 @@ static cost measure(const byte_buffer *made, const char *path) {
     struct rusage before, after;
     heed_picture picture;
     getrusage(RUSAGE_SELF, &before);
-    found.status =
-        made ? heed_image_decode(context, "bomb", made->bytes, made->size, &picture, &error)
-             : heed_image_load(context, path, &picture, &error);
+    found.status = made ? heed_image_decode_within(context, "bomb", made->bytes, made->size,
+                                                   &limits, &picture, &error)
+                        : heed_image_load_within(context, path, &limits, &picture, &error);
     getrusage(RUSAGE_SELF, &after);
     if (found.status != HEED_OK) memcpy(found.message, error.message, sizeof found.message);
     found.width = picture.width;
@@ -365,10 +368,113 @@ static void test_large_pictures(void **state) {
   assert_decodes("54 MP PNG of 1 bit", &bytes, 9000, 6000);
 }
 
+/* ------------------------------------------------------------------------ at the limit and above
+ */
+
+/* Whether it is refused as too much; at the limit it is a picture, or something else is wrong with
+ * it. */
+static void assert_limit(const char *name, byte_buffer *bytes, bool refused, const char *part) {
+  const cost found = measure(bytes, NULL);
+  if (refused)
+    assert_refused(name, &found, part);
+  else if (found.status != HEED_OK && strstr(found.message, part))
+    fail_msg("%s: %s", name, found.message);
+  drop(bytes);
+}
+
+static void check_png(uint32_t width, uint32_t height, bool refused) {
+  byte_buffer bytes = {NULL, 0, 0};
+  char name[64];
+  begin_png(&bytes, width, height, 8, PNG_COLOR_TYPE_RGB);
+  end_png(&bytes, 4);
+  snprintf(name, sizeof name, "PNG of %u x %u", width, height);
+  assert_limit(name, &bytes, refused, "too large");
+}
+
+static void check_scans(uint32_t side, int components, int scans, bool refused, const char *part) {
+  byte_buffer bytes = {NULL, 0, 0};
+  char name[64];
+  make_run_jpeg(&bytes, side, components, scans, 0);
+  snprintf(name, sizeof name, "JPEG of %u x %u, %d components, %d scans", side, side, components,
+           scans);
+  assert_limit(name, &bytes, refused, part);
+}
+
+static void test_limits(void **state) {
+  (void)state;
+  check_png(16384, 16384, false); /* 2^28 pixels */
+  check_png(16385, 16384, true);
+  check_png(1u << 20, 1, false);
+  check_png((1u << 20) + 1, 1, true);
+  check_png(1, 1u << 20, false);
+  check_png(1, (1u << 20) + 1, true);
+  check_scans(64, 1, 500, false, "too many scans");
+  check_scans(64, 1, 501, true, "too many scans");
+  /* 8192^2 pixels 64 times are 2^32 */
+  check_scans(8192, 1, 64, false, "too many scans");
+  check_scans(8192, 1, 65, true, "too many scans");
+}
+
+static void test_other_limits(void **state) {
+  (void)state;
+  limits.pixels = 100;
+  check_png(10, 10, false);
+  check_png(101, 1, true);
+  limits.pixels = UINT32_MAX;
+  check_png(65536, 65535, false);
+  check_png(65536, 65536, true);
+  limits = (heed_image_limits){.struct_size = sizeof limits, .side = 7};
+  check_png(7, 7, false);
+  check_png(8, 1, true);
+  check_png(1, 8, true);
+  limits = (heed_image_limits){.struct_size = sizeof limits, .scans = 3};
+  check_scans(64, 1, 3, false, "too many scans");
+  check_scans(64, 1, 4, true, "too many scans");
+  limits.scans = 1000;
+  check_scans(64, 1, 1000, false, "too many scans");
+  check_scans(64, 1, 1001, true, "too many scans");
+  /* 16 pixels in the scans of each pixel; 192 blocks have 24,576 bytes of coefficients, 4 a pixel
+   */
+  limits = (heed_image_limits){.struct_size = sizeof limits, .pixels = 4096};
+  check_scans(64, 1, 16, false, "too many scans");
+  check_scans(64, 1, 17, true, "too many scans");
+  check_scans(64, 3, 9, true, "too large for one of several scans");
+  limits.pixels = 6144;
+  check_scans(64, 3, 9, false, "too large for one of several scans");
+  limits.pixels = 6143;
+  check_scans(64, 3, 9, true, "too large for one of several scans");
+  limits = (heed_image_limits){.struct_size = sizeof limits};
+}
+
+static void test_bytes(void **state) {
+  (void)state;
+  char path[] = "/tmp/heed_test_image_bombs_XXXXXX";
+  byte_buffer bytes = {NULL, 0, 0};
+  begin_png(&bytes, 5, 4, 8, PNG_COLOR_TYPE_RGB);
+  end_png(&bytes, 4 * (1 + 5 * 3));
+  const int file = mkstemp(path);
+  assert_true(file >= 0);
+  assert_int_equal(write(file, bytes.bytes, bytes.size), (ssize_t)bytes.size);
+  limits.bytes = (uint32_t)bytes.size;
+  const cost at = measure(NULL, path);
+  limits.bytes--;
+  const cost above = measure(NULL, path);
+  limits.bytes = 0;
+  assert_int_equal(ftruncate(file, ((off_t)1 << 30) + 1), 0); /* a hole */
+  close(file);
+  const cost gigabyte = measure(NULL, path);
+  unlink(path);
+  drop(&bytes);
+  assert_int_equal(at.status, HEED_OK);
+  assert_refused("a byte more", &above, "file too large");
+  assert_refused("1 GiB and a byte", &gigabyte, "file too large");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_png_of_huge_sides), cmocka_unit_test(test_png_of_packed_texts),
+      cmocka_unit_test(test_png_of_huge_sides),   cmocka_unit_test(test_png_of_packed_texts),
       cmocka_unit_test(test_jpeg_of_empty_scans), cmocka_unit_test(test_endless_files),
-      cmocka_unit_test(test_large_pictures)};
+      cmocka_unit_test(test_large_pictures),      cmocka_unit_test(test_limits),
+      cmocka_unit_test(test_other_limits),        cmocka_unit_test(test_bytes)};
   return cmocka_run_group_tests(tests, make_context, drop_context);
 }

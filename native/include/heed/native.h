@@ -152,11 +152,22 @@ HEED_NODISCARD HEED_API heed_status heed_tensor_file_write(
 
 /* ------------------------------------------------------------------------------------- pictures */
 
-/* Larger pictures are refused before anything is allocated for them. */
-#define HEED_IMAGE_MAX_PIXELS ((uint64_t)1 << 28)
+/* Larger files are refused while they are read, larger pictures before anything is allocated for
+ * them. */
+#define HEED_IMAGE_MAX_BYTES (1u << 30)
+#define HEED_IMAGE_MAX_PIXELS (1u << 28)
 #define HEED_IMAGE_MAX_SIDE (1u << 20)
-/* Larger files are refused while they are read. */
-#define HEED_IMAGE_MAX_BYTES ((size_t)1 << 30)
+/* Encoders write about ten scans. */
+#define HEED_IMAGE_MAX_SCANS 500u
+/* Other limits than these, for files from a source that is trusted. 0: as above. */
+typedef struct heed_image_limits {
+  size_t struct_size;
+  uint32_t bytes;  /* of the file */
+  uint32_t pixels; /* width x height. A JPEG of several scans may have 16 pixels in its scans and 4
+                      bytes of coefficients for each of them */
+  uint32_t side;   /* the larger of width and height */
+  uint32_t scans;  /* of a JPEG */
+} heed_image_limits;
 
 /* RGB, 8 bit, dense: height rows of 3 * width bytes. The pixels are the context's memory; free them
  * with heed_picture_free. */
@@ -178,6 +189,15 @@ HEED_NODISCARD HEED_API heed_status heed_image_load(heed_context *context, const
 HEED_NODISCARD HEED_API heed_status heed_image_decode(heed_context *context, const char *name,
                                                       const void *bytes, size_t size,
                                                       heed_picture *picture, heed_error *error);
+/* As heed_image_load and heed_image_decode, with other limits; NULL: as theirs. Statuses: as
+ * theirs, INVALID_ARGUMENT (struct_size). */
+HEED_NODISCARD HEED_API heed_status heed_image_load_within(heed_context *context, const char *path,
+                                                           const heed_image_limits *limits,
+                                                           heed_picture *picture,
+                                                           heed_error *error);
+HEED_NODISCARD HEED_API heed_status
+heed_image_decode_within(heed_context *context, const char *name, const void *bytes, size_t size,
+                         const heed_image_limits *limits, heed_picture *picture, heed_error *error);
 /* Creates a black picture to draw on. `name` begins the sentence of an error. Statuses:
  * OUT_OF_MEMORY. */
 HEED_NODISCARD HEED_API heed_status heed_picture_create(heed_context *context, const char *name,
