@@ -11,6 +11,8 @@
 #include "model/int8_weights.h"
 #include "model/vit_builder.h"
 
+#define MOST_PATCHES (1u << 24)
+
 /* A constant behind the graph: joined roles, times a factor, times a scale per row (layer scale
  * folded into the map before it). */
 typedef struct scaled_weight {
@@ -168,7 +170,11 @@ static heed_status choose_grid(heed_vit_builder *b, heed_error *error) {
   if (!b->desc.width) b->desc.width = dims->image_size;
   b->rows = b->desc.height / dims->patch;
   b->columns = b->desc.width / dims->patch;
-  if (b->rows == 0 || b->columns == 0 || (uint64_t)b->rows * b->columns > (1u << 24))
+  if ((uint64_t)b->rows * b->columns > MOST_PATCHES)
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "build: too many patches (found %u x %u, expected at most %u)", b->rows,
+                     b->columns, MOST_PATCHES);
+  if (b->rows == 0 || b->columns == 0)
     return heed_fail(
         error, HEED_INVALID_ARGUMENT,
         "build: image smaller than a patch (found %ux%u pixels, expected at least %ux%u)",

@@ -101,6 +101,44 @@ expect_exit 3
 expect_one_sentence run "image too large"
 test_end
 
+# 512 files of a folder: config.json, and weights of which one file has any.
+test_begin files_of_a_folder
+model folder
+number=$(find "$bad/folder" -name '*.safetensors' -o -name config.json -o -name preprocessor_config.json | wc -l)
+while [ "$number" -lt 512 ]; do
+  number=$((number + 1))
+  printf '\002\0\0\0\0\0\0\0{}' >"$bad/folder/more_$number.safetensors"
+done
+heed inspect "$bad/folder"
+expect_exit 0
+printf '\002\0\0\0\0\0\0\0{}' >"$bad/folder/more_513.safetensors"
+measured inspect "$bad/folder"
+expect_exit 3
+expect_one_sentence inspect "too many model files (found more than 512)"
+heed inspect "$bad/folder/model.safetensors" # with what it needs beside it
+expect_exit 0
+test_end
+
+# A side of --size, and how often --text is given. The plan of 65,536 patches of 32 pixels is as far as it goes.
+test_begin size
+heed inspect "$micro" --plan --size 8192,16
+expect_exit 0
+heed inspect "$micro" --plan --size 8208,16
+expect_exit 2
+expect_stderr_contains "8192"
+test_end
+
+test_begin texts
+words=$(repeat '--text a ' 256)
+# shellcheck disable=SC2086 # words
+heed run "$vectors/vit/clip_text" "$picture" $words --backend cpu --quiet
+expect_exit 0
+# shellcheck disable=SC2086 # words
+heed run "$vectors/vit/clip_text" "$picture" $words --text b --backend cpu --quiet
+expect_exit 2
+expect_stderr_contains "256"
+test_end
+
 # A scene has a thousand bytes; the file may have 2^20.
 test_begin scene
 printf '{"objects": [{"shape": "star", "colour": "red", "x": 60, "y": 60, "radius": 30}]}' >"$bad/short.json"

@@ -327,6 +327,28 @@ static void test_nearest_far_to_the_right(void **state) {
   if (seconds > 3.0) fail_msg("processor time: found %.1f s, expected at most 3", seconds);
 }
 
+/* -------------------------------------------------------------------------------------- limits */
+
+static void check_size(heed_preprocess preprocess, uint32_t width, uint32_t height,
+                       const char *part) {
+  uint32_t to_width, to_height;
+  if (!part)
+    assert_ok(heed_preprocess_size(&preprocess, width, height, &to_width, &to_height, &error));
+  else
+    assert_fails(heed_preprocess_size(&preprocess, width, height, &to_width, &to_height, &error),
+                 HEED_INVALID_ARGUMENT, part);
+}
+
+static void test_limits(void **state) {
+  (void)state;
+  heed_preprocess preprocess = plain(HEED_RESIZE_NONE, 0, 2);
+  check_size(preprocess, 8192, 8192, NULL); /* 2^26 pixels */
+  check_size(preprocess, 8193, 8192, "pixel_values too large");
+  preprocess = plain(HEED_RESIZE_SQUASH, 4, 2);
+  check_size(preprocess, 1u << 28, 1, NULL);
+  check_size(preprocess, (1u << 28) + 1, 1, "invalid image");
+}
+
 /* -------------------------------------------------------------------------------------- refused */
 
 static void test_refused(void **state) {
@@ -426,6 +448,7 @@ int main(void) {
                                      cmocka_unit_test(test_region),
                                      cmocka_unit_test(test_channels),
                                      cmocka_unit_test(test_nearest_far_to_the_right),
+                                     cmocka_unit_test(test_limits),
                                      cmocka_unit_test(test_refused),
                                      cmocka_unit_test(test_shrunk_too_much),
                                      cmocka_unit_test(test_out_of_memory)};

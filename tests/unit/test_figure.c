@@ -557,6 +557,14 @@ static void test_refused(void **state) {
   REFUSED("width out of range (found 59 mm, expected 60 to 1000)");
   desc = good, desc.width_mm = NAN;
   REFUSED("width out of range");
+  desc = good, desc.layers = 4097;
+  REFUSED("sizes out of range (found 4097 layers");
+  desc = good, desc.heads = 4097;
+  REFUSED("sizes out of range");
+  desc = good, desc.rows = 4097;
+  REFUSED("sizes out of range");
+  desc = good, desc.columns = 4097;
+  REFUSED("sizes out of range");
   desc = good, desc.layers = desc.heads = 4096; /* refused by its size before a map is read */
   REFUSED("too large to draw");
   assert_null(shapes.shape);

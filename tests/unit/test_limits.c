@@ -1,0 +1,285 @@
+/* Limits of model files in docs/limits.md, each at its number and one above. What is large is a
+ * source whose bytes are made as they are read. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "heed/onnx.h"
+#include "heed/tokenizer.h"
+#include "model/safetensors.h"
+#include "support/onnx_file.h"
+/* after it: its functions have errors of their own */
+#include "support/test_context.h"
+
+/* What begins with `head`, ends with `tail`, and is spaces between them. */
+typedef struct padded {
+  const char *head, *tail;
+  size_t head_size, tail_size;
+  uint64_t size;
+} padded;
+
+static heed_status read_padded(void *user, uint64_t offset, void *to, size_t count,
+                               heed_error *unused) {
+  const padded *p = user;
+  const uint64_t tail = p->size - p->tail_size;
+  unsigned char *bytes = to;
+  (void)unused;
+  memset(to, ' ', count);
+  for (uint64_t at = offset; at < p->head_size && at - offset < count; at++)
+    bytes[at - offset] = (unsigned char)p->head[at];
+  for (uint64_t at = offset > tail ? offset : tail; at < p->size && at - offset < count; at++)
+    bytes[at - offset] = (unsigned char)p->tail[at - tail];
+  return HEED_OK;
+}
+
+static heed_source source_of(padded *p) { return (heed_source){p->size, NULL, read_padded, p}; }
+
+/* Refused with this part of a sentence; at the limit whatever else is said. */
+static void check(const char *what, heed_status status, bool above, const char *part) {
+  const bool refused = status != HEED_OK && strstr(error.message, part);
+  if (refused != above)
+    fail_msg("%s, %s the limit: found %s %s", what, above ? "above" : "at",
+             heed_status_name(status), status == HEED_OK ? "" : error.message);
+}
+
+static void test_safetensors_header(void **state) {
+  (void)state;
+  for (uint32_t above = 0; above < 2; above++) {
+    const uint64_t header = HEED_SAFETENSORS_MAX_HEADER + above;
+    char head[9];
+    for (int i = 0; i < 8; i++) head[i] = (char)(header >> 8 * i);
+    head[8] = '{';
+    padded file = {head, "}", sizeof head, 1, 8 + header};
+    const heed_source source = source_of(&file);
+    heed_safetensors *opened = NULL;
+    const heed_status status =
+        heed_safetensors_open(context, &source, "w.safetensors", &opened, &error);
+    check("header", status, above, "header too large (found 100000001 bytes");
+    if (!above) assert_int_equal(status, HEED_OK);
+    heed_safetensors_destroy(opened);
+  }
+}
+
+/* [0,0,...]: the list is a value too; below 2^24 in all. */
+static void test_json_values(void **state) {
+  (void)state;
+  const size_t most = 2 * (size_t)HEED_JSON_MAX_NODES + 1;
+  char *text = malloc(most);
+  for (uint32_t above = 0; above < 2; above++) {
+    const size_t values = HEED_JSON_MAX_NODES - 2 + above, size = 2 * values + 1;
+    heed_json *json;
+    for (size_t i = 0; i < values; i++) memcpy(text + 1 + 2 * i, "0,", 2);
+    text[0] = '[';
+    text[size - 1] = ']';
+    const heed_status status = heed_json_parse(context, text, size, "t.json", &json, &error);
+    check("values", status, above, "too many values");
+    if (!above) assert_int_equal(status, HEED_OK);
+    if (status == HEED_OK) heed_json_destroy(json);
+  }
+  free(text);
+}
+
+static void test_json_files(void **state) {
+  (void)state;
+  static const struct {
+    const char *name, *head, *beside;
+  } cases[] = {
+      {"config.json", "{\"model_type\":\"vit\"", NULL},
+      {"preprocessor_config.json", "{\"do_resize\":true", "config.json"},
+      {"model.safetensors.index.json", "{\"weight_map\":{}", "config.json"},
+  };
+  const uint64_t most = 64u << 20;
+  size_t config_size, weights_size;
+  unsigned char *config = test_read_vector("vit/micro_32/config.json", &config_size),
+                *weights = test_read_vector("vit/micro_32/model.safetensors", &weights_size);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    for (uint32_t above = 0; above < 2; above++) {
+      padded file = {cases[i].head, "}", strlen(cases[i].head), 1, most + above};
+      /* an index counts where the weights are in several files */
+      const heed_model_file files[] = {
+          {cases[i].name, source_of(&file)},
+          {strstr(cases[i].name, "index") ? "model-00001-of-00001.safetensors"
+                                          : "model.safetensors",
+           {weights_size, weights, NULL, NULL}},
+          {"config.json", {config_size, config, NULL, NULL}}};
+      const heed_model_desc desc = {sizeof desc, files, cases[i].beside ? 3 : 2};
+      heed_model *model = NULL;
+      check(cases[i].name, heed_model_open(context, &desc, &model, &error), above,
+            "too large (found 67108865 bytes, expected at most 67108864)");
+      heed_model_destroy(model);
+    }
+  free(config);
+  free(weights);
+}
+
+static void check_tokenizer(const char *what, const heed_model_file *files, uint32_t count,
+                            bool above, const char *part) {
+  const heed_model_desc desc = {sizeof desc, files, count};
+  heed_tokenizer *tokenizer = NULL;
+  check(what, heed_tokenizer_open(context, &desc, &tokenizer, &error), above, part);
+  heed_tokenizer_destroy(tokenizer);
+}
+
+static void test_tokenizer_files(void **state) {
+  (void)state;
+  const uint64_t most = 64u << 20;
+  static const char *const too_large =
+      "too large (found 67108865 bytes, expected at most 67108864)";
+  size_t size;
+  unsigned char *vocabulary = test_read_vector("tokenizer/clip/vocab.json", &size);
+  for (uint32_t above = 0; above < 2; above++) {
+    static const char json[] = "{\"model\":{\"type\":\"BPE\",\"vocab\":{},\"merges\":[]}";
+    padded whole = {json, "}", sizeof json - 1, 1, most + above},
+           words = {"{\"a\":0", "}", 6, 1, most + above},
+           merges = {"#version: 0.2", "\n", 13, 1, most + above};
+    const heed_model_file one[] = {{"tokenizer.json", source_of(&whole)}},
+                          two[] = {{"vocab.json", source_of(&words)},
+                                   {"merges.txt", {1, "\n", NULL, NULL}}},
+                          three[] = {{"vocab.json", {size, vocabulary, NULL, NULL}},
+                                     {"merges.txt", source_of(&merges)}};
+    check_tokenizer("tokenizer.json", one, 1, above, too_large);
+    check_tokenizer("vocab.json", two, 2, above, too_large);
+    check_tokenizer("merges.txt", three, 2, above, too_large);
+  }
+  free(vocabulary);
+  for (uint32_t above = 0; above < 2; above++) {
+    char text[96];
+    snprintf(text, sizeof text, "{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":%u}}}",
+             1048575 + above);
+    const heed_model_file file[] = {{"tokenizer.json", {strlen(text), text, NULL, NULL}}};
+    check_tokenizer("id", file, 1, above, "a number below 1048576");
+  }
+}
+
+/* Sizes of a config; the file has no weights for them. */
+static void test_config_sizes(void **state) {
+  (void)state;
+  for (uint32_t above = 0; above < 2; above++) {
+    char text[256];
+    size_t size;
+    heed_model *model = NULL;
+    unsigned char *weights = test_read_vector("vit/micro_32/model.safetensors", &size);
+    snprintf(text, sizeof text,
+             "{\"model_type\":\"vit\",\"hidden_size\":%u,\"num_hidden_layers\":2,"
+             "\"num_attention_heads\":2,\"intermediate_size\":8,\"image_size\":32,"
+             "\"patch_size\":16}",
+             1048576 + above);
+    const heed_model_file files[] = {{"config.json", {strlen(text), text, NULL, NULL}},
+                                     {"model.safetensors", {size, weights, NULL, NULL}}};
+    const heed_model_desc desc = {sizeof desc, files, 2};
+    const heed_status status = heed_model_open(context, &desc, &model, &error);
+    assert_int_not_equal(status, HEED_OK);
+    check("hidden_size", status, above, "hidden_size is not valid");
+    free(weights);
+  }
+}
+
+/* At the limit the positions alone would take gigabytes. */
+static void test_patches(void **state) {
+  (void)state;
+  size_t size, config_size;
+  unsigned char *weights = test_read_vector("vit/micro_32/model.safetensors", &size),
+                *config = test_read_vector("vit/micro_32/config.json", &config_size);
+  const heed_model_file files[] = {{"config.json", {config_size, config, NULL, NULL}},
+                                   {"model.safetensors", {size, weights, NULL, NULL}}};
+  const heed_model_desc desc = {sizeof desc, files, 2};
+  heed_model *model;
+  heed_graph *graph;
+  assert_ok(heed_model_open(context, &desc, &model, &error));
+  const heed_build_desc build = {
+      .struct_size = sizeof build, .height = 16 * 4097, .width = 16 * 4096};
+  assert_fails(heed_model_build(model, &build, &graph, &error), HEED_INVALID_ARGUMENT,
+               "build: too many patches (found 4097 x 4096, expected at most 16777216)");
+  heed_model_destroy(model);
+  free(weights);
+  free(config);
+}
+
+/* Lines "a b", as often as a file may have. */
+static void test_merges(void **state) {
+  (void)state;
+  static const char words[] =
+      "{\"a\":0,\"b\":1,\"ab\":2,\"<|startoftext|>\":3,\"<|endoftext|>\":4}";
+  const size_t most = (size_t)1 << 22;
+  char *lines = malloc(4 * (most + 1));
+  for (size_t i = 0; i <= most; i++) memcpy(lines + 4 * i, "a b\n", 4);
+  for (uint32_t above = 0; above < 2; above++) {
+    const heed_model_file files[] = {{"vocab.json", {sizeof words - 1, words, NULL, NULL}},
+                                     {"merges.txt", {4 * (most + above), lines, NULL, NULL}}};
+    check_tokenizer("merges", files, 2, above, "too many merges");
+  }
+  free(lines);
+}
+
+/* ----------------------------------------------------------------------------------------- ONNX */
+
+static void check_onnx(const char *what, test_message file, bool above, const char *part) {
+  const heed_onnx_desc desc = {
+      sizeof desc, {file.size, file.data, NULL, NULL}, "m.onnx", NULL, NULL};
+  heed_onnx *onnx = NULL;
+  check(what, heed_onnx_open(context, &desc, &onnx, &error), above, part);
+  heed_onnx_destroy(onnx);
+  free(file.data);
+}
+
+static void put_relu(test_message *graph, const char *name) {
+  test_put_node(graph, "Relu", name, "x", "y", NULL);
+  test_put_value(graph, 11, "x");
+  test_put_value(graph, 12, "y");
+}
+
+static void test_onnx(void **state) {
+  (void)state;
+  char *name = malloc(65537);
+  for (uint32_t above = 0; above < 2; above++) {
+    test_message named = {0}, listed = {0}, wide = {0}, tensor = {0};
+    memset(name, 'n', 65536);
+    name[65535 + above] = '\0';
+    put_relu(&named, name);
+    check_onnx("name", test_onnx_file(&named), above, "found 65536 bytes, expected at most 65535");
+    test_put_node(&listed, "Relu", "n", "x", "y", NULL);
+    for (uint32_t i = 0; i < 1000000 + above; i++) test_put_bytes(&listed, 11, "", 0);
+    check_onnx("list", test_onnx_file(&listed), above, "found more than 1000000");
+    put_relu(&wide, "n");
+    for (uint32_t i = 0; i < 8 + above; i++) test_put_number(&tensor, 1, 1);
+    test_put_number(&tensor, 2, 1);
+    test_put_text(&tensor, 8, "w");
+    test_put_bytes(&tensor, 9, "1234", 4);
+    test_put_message(&wide, 5, &tensor);
+    check_onnx("axes", test_onnx_file(&wide), above, "too many axes");
+  }
+  free(name);
+}
+
+/* Graphs in attributes of nodes of graphs ..., in the graph of the file. */
+static void test_onnx_depth(void **state) {
+  (void)state;
+  for (uint32_t above = 0; above < 2; above++) {
+    test_message inner = {0};
+    put_relu(&inner, "n");
+    for (uint32_t depth = 0; depth < 16 + above; depth++) {
+      test_message attribute = {0}, node = {0}, outer = {0};
+      test_put_text(&attribute, 1, "body");
+      test_put_message(&attribute, 6, &inner);
+      test_put_text(&node, 4, "Loop");
+      test_put_message(&node, 5, &attribute);
+      test_put_message(&outer, 1, &node);
+      inner = outer;
+    }
+    check_onnx("nested graphs", test_onnx_file(&inner), above, "graphs are nested too deeply");
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_safetensors_header),
+                                     cmocka_unit_test(test_json_values),
+                                     cmocka_unit_test(test_json_files),
+                                     cmocka_unit_test(test_tokenizer_files),
+                                     cmocka_unit_test(test_config_sizes),
+                                     cmocka_unit_test(test_patches),
+                                     cmocka_unit_test(test_merges),
+                                     cmocka_unit_test(test_onnx),
+                                     cmocka_unit_test(test_onnx_depth)};
+  return cmocka_run_group_tests(tests, make_context, drop_context);
+}
