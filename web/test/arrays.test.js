@@ -178,6 +178,28 @@ test('.npz, deflated, and what is written by the page', {
   assert.deepEqual([...tensors['attention.0'].data], [...values])
 })
 
+/**
+ * A .npz of one array and 100 other entries, whose directory has so many bytes.
+ * @param {number} size
+ */
+function directoryOf(size) {
+  const others = Object.fromEntries(
+      Array.from({ length: 100 }, (_, i) => [`x${100 + i}`, Buffer.alloc(1)])
+    ),
+    whole = npz({ 'maps.npy': npy('<f4', [1], Float32Array.of(1).buffer), ...others }),
+    end = whole.length - 22,
+    pieces = [whole.subarray(0, whole.readUInt32LE(end + 16))]
+  let more = size - (end - pieces[0].length)
+  for (let at = pieces[0].length; at < end; ) {
+    const entry = Buffer.from(whole.subarray(at, (at += 46 + whole.readUInt16LE(at + 28)))),
+      extra = Math.min(more, 65535) // what an entry may have beside its name
+    entry.writeUInt16LE(extra, 30)
+    pieces.push(entry, Buffer.alloc(extra))
+    more -= extra
+  }
+  return Buffer.concat([...pieces, whole.subarray(end)])
+}
+
 test('the limits of files of arrays: what is at them is read, one more is refused', {
   skip: !inflates && 'this Node has no deflate-raw'
 }, async () => {
@@ -188,6 +210,11 @@ test('the limits of files of arrays: what is at them is read, one more is refuse
   await assert.rejects(
     async () => readArrays(await file('a.npz', [arrays(1025)])),
     /too many arrays \(found 1025, expected at most 1024\)/
+  )
+  assert.deepEqual(Object.keys(await readArrays(await file('a.npz', [directoryOf(4e6)]))), ['maps'])
+  await assert.rejects(
+    async () => readArrays(await file('a.npz', [directoryOf(4e6 + 1)])),
+    /a\.npz: its directory is too large \(found 4000001 bytes, expected at most 4000000\)/
   )
   /* damaged behind its first megabyte, which is read when the size was taken */
   const zeros = (/** @type {number} */ size) => {

@@ -225,7 +225,12 @@ async function zipEntries(file) {
     to = file.size - tail.length + end
   if (count > entriesMost)
     fail(name, `too many arrays (found ${count}, expected at most ${entriesMost})`)
-  const bytes = await bytesOf(file.slice(from, Math.min(to, from + directoryMost))),
+  if (to - from > directoryMost)
+    fail(
+      name,
+      `its directory is too large (found ${to - from} bytes, expected at most ${directoryMost})`
+    )
+  const bytes = await bytesOf(file.slice(from, to)),
     view = new DataView(bytes.buffer),
     entries = /** @type {ZipEntry[]} */ ([])
   for (let at = 0; entries.length < count; ) {
@@ -392,16 +397,19 @@ async function partsOfSafetensors(file) {
     parts = Object.create(null)
   for (const [name, { dtype }] of Object.entries(header))
     if (name !== '__metadata__' && kinds[dtype]) parts[name] = tensorPart(file, read, name)
-  if (grid && !parts.grid)
+  if (typeof grid === 'string' && !parts.grid) {
+    const numbers = [...grid.split(' ').slice(0, 3), patch ?? 0].map(Number),
+      name = `${file.name}, grid`
+    if (numbers.length < 4)
+      fail(name, `cannot be read (found “${grid}”, expected rows, columns and prefix tokens)`)
     parts.grid = {
+      name,
       shape: [4],
       bytes: 16,
       kind: 'f4',
-      read: () =>
-        new Uint8Array(
-          Float32Array.from([...String(grid).split(' '), patch ?? 0].slice(0, 4), Number).buffer
-        )
+      read: () => new Uint8Array(Float32Array.from(numbers).buffer)
     }
+  }
   return parts
 }
 
