@@ -357,6 +357,144 @@ static void silent_changes(void **state) {
          "pooler_act is not supported (found gelu, expected tanh)");
 }
 
+/* A member of another kind than the reader wants is refused by its name, wherever it stands. */
+static void wrong_kinds(void **state) {
+  (void)state;
+#define TIMM(args) "{\"architecture\":\"eva02_base_patch14_448\",\"model_args\":{" args "}}"
+#define CLIP(more) "{\"model_cfg\":{\"embed_dim\":8," more "}}"
+  static const struct {
+    heed_tower tower;
+    const char *file, *text, *part;
+  } cases[] = {
+      {HEED_TOWER_VISION, "config.json", TIMM("\"use_rot_pos_emb\":1"), "use_rot_pos_emb"},
+      {HEED_TOWER_VISION, "config.json", TIMM("\"rope_type\":1"), "rope_type"},
+      {HEED_TOWER_VISION, "config.json", TIMM("\"rope_grid_indexing\":1"), "rope_grid_indexing"},
+      {HEED_TOWER_VISION, "config.json", TIMM("\"rope_rotate_half\":1"), "rope_rotate_half"},
+      {HEED_TOWER_VISION, "config.json", TIMM("\"rope_grid_offset\":\"1\""), "rope_grid_offset"},
+      {HEED_TOWER_VISION, "config.json", TIMM("\"rope_temperature\":0"), "rope_temperature"},
+      {HEED_TOWER_VISION, "config.json", TIMM("\"ref_feat_shape\":[1]"), "ref_feat_shape"},
+      {HEED_TOWER_VISION, "config.json", TIMM("\"in_chans\":0"), "in_chans"},
+      {HEED_TOWER_VISION, "config.json", TIMM("\"qkv_bias\":1"), "qkv_bias"},
+      {HEED_TOWER_VISION, "config.json", TIMM("\"mlp_ratio\":0"), "mlp_ratio"},
+      {HEED_TOWER_VISION, "config.json", TIMM("\"use_shared_rel_pos_bias\":1"),
+       "use_shared_rel_pos_bias"},
+      {HEED_TOWER_VISION, "config.json", "{\"architecture\":\"vit_x\",\"label_names\":{}}",
+       "label_names"},
+      {HEED_TOWER_VISION, "config.json",
+       "{\"model_type\":\"dinov3_vit\"," BASE ",\"rope_parameters\":{\"rope_type\":1}}",
+       "rope_type"},
+      {HEED_TOWER_VISION, "config.json", "{" BASE ",\"pooler_act\":1}", "pooler_act"},
+      {HEED_TOWER_VISION, "open_clip_config.json", CLIP("\"vision_cfg\":{\"pool_type\":1}"),
+       "pool_type"},
+      {HEED_TOWER_VISION, "open_clip_config.json", CLIP("\"quick_gelu\":1,\"vision_cfg\":{}"),
+       "quick_gelu"},
+      {HEED_TOWER_VISION, "open_clip_config.json",
+       CLIP("\"vision_cfg\":{\"timm_model_name\":\"vit_x\",\"timm_proj\":1}"), "timm_proj"},
+      {HEED_TOWER_TEXT, "open_clip_config.json", CLIP("\"text_cfg\":{\"heads\":0}"), "heads"},
+      {HEED_TOWER_TEXT, "open_clip_config.json", CLIP("\"text_cfg\":{\"context_length\":0}"),
+       "context_length"},
+      {HEED_TOWER_TEXT, "open_clip_config.json", CLIP("\"text_cfg\":{\"vocab_size\":\"\"}"),
+       "vocab_size"},
+      {HEED_TOWER_TEXT, "open_clip_config.json", CLIP("\"text_cfg\":{\"no_causal_mask\":0}"),
+       "no_causal_mask"},
+      {HEED_TOWER_TEXT, "open_clip_config.json", CLIP("\"text_cfg\":{\"pool_type\":0}"),
+       "pool_type"},
+      {HEED_TOWER_TEXT, "open_clip_config.json",
+       CLIP("\"text_cfg\":{\"act_kwargs\":{\"approximate\":0}}"), "approximate"},
+      {HEED_TOWER_TEXT, "open_clip_config.json", CLIP("\"text_cfg\":{\"norm_kwargs\":{\"eps\":0}}"),
+       "eps"},
+      {HEED_TOWER_TEXT, "config.json",
+       "{\"model_type\":\"siglip_text_model\"," BASE ",\"projection_size\":0}", "projection_size"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const heed_model_file file = {cases[i].file, test_source(cases[i].text, strlen(cases[i].text))};
+    heed_config *c;
+    char part[96];
+    snprintf(part, sizeof part, "%s: %s is not valid (found ", cases[i].file, cases[i].part);
+    assert_fails(heed_config_open(context, &file, 1, cases[i].tower, &c, &error), HEED_INVALID_FILE,
+                 part);
+    assert_null(c);
+  }
+}
+
+static heed_status open_clip(heed_tower tower, const char *more, heed_config **c) {
+  char text[512];
+  snprintf(text, sizeof text, CLIP("%s"), more);
+  const heed_model_file file = {"open_clip_config.json", test_source(text, strlen(text))};
+  return heed_config_open(context, &file, 1, tower, c, &error);
+}
+
+/* What open_clip's towers may have, and what changes them and is not there. */
+static void open_clip_options(void **state) {
+  (void)state;
+  static const struct {
+    heed_tower tower;
+    const char *more, *part;
+  } bad[] = {
+      {HEED_TOWER_VISION, "\"vision_cfg\":{\"no_ln_pre\":true}",
+       "vision_cfg with no_ln_pre is not supported (expected a plain tower)"},
+      {HEED_TOWER_VISION, "\"vision_cfg\":{\"act_kwargs\":{}}", "vision_cfg with act_kwargs"},
+      {HEED_TOWER_TEXT, "\"text_cfg\":{\"hf_model_name\":\"x\"}", "text_cfg with hf_model_name"},
+      {HEED_TOWER_TEXT, "\"text_cfg\":{\"embed_cls\":true}", "text_cfg with embed_cls"},
+      {HEED_TOWER_VISION, "\"vision_cfg\":{\"pool_type\":\"avg\"}",
+       "pool_type is not supported (found avg, expected tok)"},
+      {HEED_TOWER_TEXT, "\"text_cfg\":{\"pool_type\":\"first\"}",
+       "pool_type is not supported (found first, expected argmax or last)"},
+      {HEED_TOWER_TEXT, "\"text_cfg\":{\"act_kwargs\":{\"approximate\":\"erf\"}}",
+       "approximate is not supported (found erf, expected none or tanh)"},
+      {HEED_TOWER_VISION, "\"vision_cfg\":{\"timm_model_name\":\"vit_x\",\"timm_proj\":\"mlp\"}",
+       "timm_proj is not supported (found mlp, expected linear, none or null)"},
+      {HEED_TOWER_VISION, "\"vision_cfg\":{\"width\":100}",
+       "head_width does not divide width (found 64 and 100)"}};
+  heed_config *c;
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    const heed_status status = i == 8 ? HEED_INVALID_FILE : HEED_UNSUPPORTED;
+    assert_fails(open_clip(bad[i].tower, bad[i].more, &c), status, bad[i].part);
+  }
+  assert_ok(open_clip(HEED_TOWER_VISION, "\"vision_cfg\":{\"scale_fc\":false,\"width\":128}", &c));
+  assert_int_equal(c->heads.value, 2);
+  assert_int_equal(c->projection.value, 8);
+  heed_config_destroy(c);
+  assert_ok(open_clip(HEED_TOWER_TEXT,
+                      "\"text_cfg\":{\"pool_type\":\"last\",\"no_causal_mask\":true,"
+                      "\"act_kwargs\":{\"approximate\":\"tanh\"},\"norm_kwargs\":{\"eps\":0.5}}",
+                      &c));
+  assert_int_equal(c->pool.value, HEED_POOL_LAST);
+  assert_int_equal(c->rules.activation, HEED_ACTIVATION_GELU_TANH);
+  assert_true(c->rules.epsilon == 0.5f);
+  assert_false(c->rules.causal);
+  heed_config_destroy(c);
+  static const char trunk[] = "\"vision_cfg\":{\"timm_model_name\":\"vit_x\",\"timm_proj\":%s}";
+  static const struct {
+    const char *map;
+    uint32_t projection;
+    bool embeds;
+  } maps[] = {{"\"none\"", 0, false}, {"\"linear\"", 8, false}, {"null", 8, true}};
+  for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) {
+    char more[128];
+    snprintf(more, sizeof more, trunk, maps[i].map);
+    assert_ok(open_clip(HEED_TOWER_VISION, more, &c));
+    assert_int_equal(c->projection.value, maps[i].projection);
+    assert_int_equal(c->rules.classifier_embeds, maps[i].embeds);
+    heed_config_destroy(c);
+  }
+}
+
+/* timm's words for rotation. */
+static void rotation_words(void **state) {
+  (void)state;
+  refuse(TIMM("\"rope_type\":\"spiral\""), HEED_UNSUPPORTED,
+         "rope_type is not supported (found spiral, expected one of cat|dinov3|mixed)");
+  heed_config *c = open_good(TIMM("\"rope_type\":\"mixed\""));
+  assert_int_equal(c->rules.rotation.kind, HEED_ROTATION_AXIAL);
+  assert_true((c->rules.needs & HEED_GROUP(FREQUENCIES)) != 0);
+  heed_config_destroy(c);
+  c = open_good(TIMM("\"rope_type\":\"mixed\",\"use_rot_pos_emb\":false"));
+  assert_int_equal(c->rules.rotation.kind, HEED_ROTATION_NONE);
+  assert_false((c->rules.needs & HEED_GROUP(FREQUENCIES)) != 0);
+  heed_config_destroy(c);
+}
+
 static void allocation_failures(void **state) {
   (void)state;
   static const char text[] = "{" BASE ",\"id2label\":{\"2\":\"two\",\"0\":\"zero\",\"1\":\"one\"}}";
@@ -382,13 +520,22 @@ static void allocation_failures(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(oracle_config),  cmocka_unit_test(no_config),
-      cmocka_unit_test(defaults),       cmocka_unit_test(whole_numbers),
-      cmocka_unit_test(missing_keys),   cmocka_unit_test(wrong_values),
-      cmocka_unit_test(activations),    cmocka_unit_test(labels),
-      cmocka_unit_test(timm),           cmocka_unit_test(allocation_failures),
-      cmocka_unit_test(architectures),  cmocka_unit_test(rotations),
+      cmocka_unit_test(oracle_config),
+      cmocka_unit_test(no_config),
+      cmocka_unit_test(defaults),
+      cmocka_unit_test(whole_numbers),
+      cmocka_unit_test(missing_keys),
+      cmocka_unit_test(wrong_values),
+      cmocka_unit_test(activations),
+      cmocka_unit_test(labels),
+      cmocka_unit_test(timm),
+      cmocka_unit_test(allocation_failures),
+      cmocka_unit_test(architectures),
+      cmocka_unit_test(rotations),
       cmocka_unit_test(silent_changes),
+      cmocka_unit_test(wrong_kinds),
+      cmocka_unit_test(open_clip_options),
+      cmocka_unit_test(rotation_words),
   };
   return cmocka_run_group_tests(tests, make_context, drop_context);
 }

@@ -151,6 +151,20 @@ static void wrong_preprocess(void **state) {
                     "longest_edge is not supported");
   refuse_preprocess("{\"size\":[1,2,3]}", HEED_INVALID_FILE, "size is not valid");
   refuse_preprocess("{\"size\":[0,2]}", HEED_INVALID_FILE, "size is not valid");
+  refuse_preprocess("{\"size\":[2,0]}", HEED_INVALID_FILE, "size is not valid");
+  refuse_preprocess("{\"size\":[1048577,2]}", HEED_INVALID_FILE, "size is not valid");
+  refuse_preprocess("{\"size\":[2,1048577]}", HEED_INVALID_FILE, "size is not valid");
+  refuse_preprocess("{\"size\":[\"2\",2]}", HEED_INVALID_FILE, "size is not valid");
+  refuse_preprocess("{\"size\":[2,\"2\"]}", HEED_INVALID_FILE, "size is not valid");
+  refuse_preprocess("{\"size\":{\"shortest_edge\":0}}", HEED_INVALID_FILE,
+                    "shortest_edge is not valid");
+  refuse_preprocess("{\"do_center_crop\":1}", HEED_INVALID_FILE, "do_center_crop is not valid");
+  refuse_preprocess("{\"do_rescale\":1}", HEED_INVALID_FILE, "do_rescale is not valid");
+  refuse_preprocess("{\"do_normalize\":1}", HEED_INVALID_FILE, "do_normalize is not valid");
+  refuse_preprocess("{\"feature_extractor_type\":1}", HEED_INVALID_FILE,
+                    "feature_extractor_type is not valid");
+  refuse_preprocess("{\"image_processor_type\":1}", HEED_INVALID_FILE,
+                    "image_processor_type is not valid");
   refuse_preprocess("{\"crop_size\":\"x\"}", HEED_INVALID_FILE, "crop_size is not valid");
   refuse_preprocess("{\"resample\":6}", HEED_INVALID_FILE, "resample is not valid");
   refuse_preprocess("{\"resample\":\"cubic\"}", HEED_INVALID_FILE, "resample is not valid");
@@ -196,6 +210,8 @@ static void timm_preprocess(void **state) {
   } bad[] = {
       {TIMM("\"crop_mode\":\"border\""), HEED_UNSUPPORTED,
        "crop_mode is not supported (found border"},
+      {TIMM("\"crop_mode\":1"), HEED_INVALID_FILE, "crop_mode is not valid"},
+      {TIMM("\"mean\":[0,0]"), HEED_INVALID_FILE, "mean is not valid"},
       {TIMM("\"crop_pct\":0"), HEED_INVALID_FILE, "crop_pct is not valid"},
       {TIMM("\"crop_pct\":\"1\""), HEED_INVALID_FILE, "crop_pct is not valid"},
       {TIMM("\"crop_pct\":1.5"), HEED_INVALID_FILE, "crop_pct is not valid"},
@@ -209,15 +225,47 @@ static void timm_preprocess(void **state) {
   }
 }
 
+/* preprocess_cfg of open_clip_config.json. */
+static void open_clip_preprocess(void **state) {
+  (void)state;
+#define OPEN(cfg) "{\"model_cfg\":{\"vision_cfg\":{}},\"preprocess_cfg\":{" cfg "}}"
+  static const struct {
+    const char *text;
+    heed_status status;
+    const char *part;
+  } bad[] = {{OPEN("\"resize_mode\":\"longest\""), HEED_UNSUPPORTED,
+              "resize_mode is not supported (found longest, expected shortest or squash)"},
+             {OPEN("\"resize_mode\":1"), HEED_INVALID_FILE, "resize_mode is not valid"},
+             {OPEN("\"interpolation\":\"x\""), HEED_INVALID_FILE, "interpolation is not valid"},
+             {OPEN("\"mean\":\"x\""), HEED_INVALID_FILE, "mean is not valid"},
+             {OPEN("\"std\":0"), HEED_INVALID_FILE, "std is not valid"}};
+  static const char *const good[] = {OPEN(""), OPEN("\"resize_mode\":\"squash\"")};
+  heed_config *c;
+  heed_preprocess p;
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    const heed_model_file file = {"open_clip_config.json",
+                                  test_source(bad[i].text, strlen(bad[i].text))};
+    assert_ok(heed_config_open(context, &file, 1, HEED_TOWER_VISION, &c, &error));
+    assert_fails(heed_config_preprocess(c, c->family, 224, &p, &error), bad[i].status, bad[i].part);
+    heed_config_destroy(c);
+  }
+  for (size_t i = 0; i < 2; i++) {
+    const heed_model_file file = {"open_clip_config.json", test_source(good[i], strlen(good[i]))};
+    assert_ok(heed_config_open(context, &file, 1, HEED_TOWER_VISION, &c, &error));
+    assert_ok(heed_config_preprocess(c, c->family, 96, &p, &error));
+    assert_int_equal(p.resize, i ? SQUASH : SHORT);
+    assert_int_equal(p.resample, 3);
+    assert_int_equal(i ? p.width : p.short_side, 96);
+    heed_config_destroy(c);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(family_defaults),
-      cmocka_unit_test(size_spellings),
-      cmocka_unit_test(published_files),
-      cmocka_unit_test(values),
-      cmocka_unit_test(whole_numbers_of_a_preprocessor),
-      cmocka_unit_test(wrong_preprocess),
-      cmocka_unit_test(timm_preprocess),
+      cmocka_unit_test(family_defaults),      cmocka_unit_test(size_spellings),
+      cmocka_unit_test(published_files),      cmocka_unit_test(values),
+      cmocka_unit_test(open_clip_preprocess), cmocka_unit_test(whole_numbers_of_a_preprocessor),
+      cmocka_unit_test(wrong_preprocess),     cmocka_unit_test(timm_preprocess),
   };
   return cmocka_run_group_tests(tests, make_context, drop_context);
 }

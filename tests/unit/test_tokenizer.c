@@ -152,6 +152,13 @@ static void bad_files(void **state) {
   (void)state;
 #define VOCAB "\"vocab\":{\"a\":0,\"b\":1,\"ab\":2}"
 #define MODEL(rest) "{\"model\":{\"type\":\"BPE\"," VOCAB ",\"merges\":[\"a b\"]}" rest "}"
+#define NFC "{\"type\":\"NFC\"}"
+#define EOS "{\"SpecialToken\":{\"id\":\"a\"}}"
+#define TEXT_64 "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define REPLACE(pattern, content) \
+  MODEL(",\"normalizer\":{\"type\":\"Replace\",\"pattern\":" pattern ",\"content\":" content "}")
+#define WORDS(rest) MODEL(",\"pre_tokenizer\":{" rest "}")
+#define AROUND(rest) MODEL(",\"post_processor\":{" rest "}")
   static const struct {
     const char *name, *text;
     heed_status status;
@@ -191,6 +198,95 @@ static void bad_files(void **state) {
       {"tokenizer.json", MODEL(",\"added_tokens\":[{\"id\":3,\"content\":\"c\",\"lstrip\":true}]"),
        HEED_UNSUPPORTED, "lstrip"},
       {"vocab.json", "{}", HEED_INVALID_FILE, "no file of one beside the model"},
+      {"tokenizer.json", "{\"model\":{\"type\":7}}", HEED_INVALID_FILE, "type is not valid"},
+      {"tokenizer.json", "{\"model\":{\"ignore_merges\":true}}", HEED_UNSUPPORTED,
+       "the tokenizer's model is not supported (found ignore_merges, expected plain BPE)"},
+      {"tokenizer.json", "{\"model\":{\"dropout\":0.1}}", HEED_UNSUPPORTED, "(found dropout,"},
+      {"tokenizer.json", "{\"model\":{\"byte_fallback\":0}}", HEED_INVALID_FILE,
+       "byte_fallback is not valid"},
+      {"tokenizer.json", "{\"model\":{\"fuse_unk\":0}}", HEED_INVALID_FILE,
+       "fuse_unk is not valid"},
+      {"tokenizer.json", "{\"model\":{\"end_of_word_suffix\":0}}", HEED_INVALID_FILE,
+       "end_of_word_suffix is not valid"},
+      {"tokenizer.json", "{\"model\":{\"end_of_word_suffix\":\"0123456789abcdef\"}}",
+       HEED_UNSUPPORTED, "end_of_word_suffix is not supported (found 0123456789abcdef, expected"},
+      {"tokenizer.json", "{\"model\":{" VOCAB ",\"merges\":[],\"unk_token\":0}}", HEED_INVALID_FILE,
+       "unk_token is not valid"},
+      {"tokenizer.json", "{\"model\":{" VOCAB ",\"merges\":[[\"a\",1]]}}", HEED_INVALID_FILE,
+       "a merge is not valid"},
+      {"tokenizer.json", "{\"model\":{" VOCAB ",\"merges\":[[1,\"a\"]]}}", HEED_INVALID_FILE,
+       "a merge is not valid"},
+      {"tokenizer.json", MODEL(",\"padding\":{\"pad_id\":-1}"), HEED_INVALID_FILE,
+       "pad_id is not valid"},
+      {"tokenizer.json", MODEL(",\"added_tokens\":[{\"id\":3,\"content\":7}]"), HEED_INVALID_FILE,
+       "content is not valid"},
+      {"tokenizer.json", MODEL(",\"added_tokens\":[{\"id\":3}]"), HEED_INVALID_FILE,
+       "added_tokens is not valid"},
+      {"tokenizer.json", MODEL(",\"added_tokens\":[{\"id\":3,\"content\":\"c\",\"rstrip\":1}]"),
+       HEED_UNSUPPORTED, "rstrip"},
+      {"tokenizer.json",
+       MODEL(",\"added_tokens\":[{\"id\":3,\"content\":\"c\",\"single_word\":true}]"),
+       HEED_UNSUPPORTED, "single_word"},
+      {"tokenizer.json", MODEL(",\"added_tokens\":[{\"id\":1048576,\"content\":\"c\"}]"),
+       HEED_INVALID_FILE, "id is not valid"},
+      {"tokenizer.json", MODEL(",\"added_tokens\":[{\"content\":\"c\"}]"), HEED_INVALID_FILE,
+       "id is not valid"},
+      {"tokenizer.json", MODEL(",\"added_tokens\":[{\"id\":3,\"content\":\"c\",\"normalized\":1}]"),
+       HEED_INVALID_FILE, "normalized is not valid"},
+      {"tokenizer.json", MODEL(",\"normalizer\":{\"type\":1}"), HEED_INVALID_FILE,
+       "type is not valid"},
+      {"tokenizer.json",
+       MODEL(",\"normalizer\":{\"type\":\"Sequence\",\"normalizers\":[{\"type\":1}]}"),
+       HEED_INVALID_FILE, "type is not valid"},
+      {"tokenizer.json",
+       MODEL(",\"normalizer\":{\"type\":\"Sequence\",\"normalizers\":[" NFC "," NFC "," NFC "," NFC
+             "," NFC "," NFC "," NFC "," NFC "," NFC "]}"),
+       HEED_UNSUPPORTED, "the normalizer is not supported (found more than 8 steps, expected 8 at"},
+      {"tokenizer.json", REPLACE("{\"String\":\"" TEXT_64 "\"}", "\"\""), HEED_INVALID_FILE,
+       "pattern is not valid"},
+      {"tokenizer.json", REPLACE("{\"String\":\"a\\u0000b\"}", "\"\""), HEED_INVALID_FILE,
+       "a string of at most 63 bytes without a zero"},
+      {"tokenizer.json", REPLACE("{}", "\"\""), HEED_INVALID_FILE, "pattern is not valid"},
+      {"tokenizer.json", REPLACE("{\"Regex\":\"[a-z]\"}", "\"\""), HEED_UNSUPPORTED,
+       "a pattern of the normalizer is not supported (found [a-z], expected"},
+      {"tokenizer.json", REPLACE("{\"String\":\"a\"}", "1"), HEED_INVALID_FILE,
+       "content is not valid"},
+      {"tokenizer.json", WORDS("\"type\":1"), HEED_INVALID_FILE, "type is not valid"},
+      {"tokenizer.json", WORDS("\"type\":\"ByteLevel\",\"use_regex\":1"), HEED_INVALID_FILE,
+       "use_regex is not valid"},
+      {"tokenizer.json", WORDS("\"type\":\"ByteLevel\",\"add_prefix_space\":true"),
+       HEED_UNSUPPORTED, "add_prefix_space is not supported (found true, expected false)"},
+      {"tokenizer.json", WORDS("\"type\":\"Split\",\"pattern\":{\"Regex\":1}"), HEED_INVALID_FILE,
+       "Regex is not valid"},
+      {"tokenizer.json", WORDS("\"type\":\"Split\",\"pattern\":{\"String\":1}"), HEED_INVALID_FILE,
+       "String is not valid"},
+      {"tokenizer.json", WORDS("\"type\":\"Split\",\"behavior\":1"), HEED_INVALID_FILE,
+       "behavior is not valid"},
+      {"tokenizer.json", WORDS("\"type\":\"Split\",\"invert\":1"), HEED_INVALID_FILE,
+       "invert is not valid"},
+      {"tokenizer.json", WORDS("\"type\":\"Split\",\"behavior\":\"Removed\""), HEED_UNSUPPORTED,
+       "a split of the pre_tokenizer is not supported"},
+      {"tokenizer.json",
+       WORDS("\"type\":\"Split\",\"behavior\":\"Removed\",\"invert\":true,"
+             "\"pattern\":{\"Regex\":\"\\\\d+\"}"),
+       HEED_UNSUPPORTED, "(found \\d+, expected CLIP's pattern)"},
+      {"tokenizer.json", AROUND("\"type\":1"), HEED_INVALID_FILE, "type is not valid"},
+      {"tokenizer.json", AROUND("\"type\":\"X\""), HEED_UNSUPPORTED,
+       "a post_processor is not supported (found X, expected"},
+      {"tokenizer.json", AROUND("\"type\":\"BertProcessing\",\"cls\":7"), HEED_INVALID_FILE,
+       "cls is not valid"},
+      {"tokenizer.json", AROUND("\"type\":\"BertProcessing\",\"cls\":[]"), HEED_INVALID_FILE,
+       "cls is not valid"},
+      {"tokenizer.json",
+       AROUND("\"type\":\"BertProcessing\",\"cls\":[\"a\",0],\"sep\":[\"a\",1048576]"),
+       HEED_INVALID_FILE, "sep is not valid (found an array"},
+      {"tokenizer.json",
+       AROUND("\"type\":\"TemplateProcessing\",\"single\":[{\"SpecialToken\":{\"id\":1}}]"),
+       HEED_INVALID_FILE, "id is not valid"},
+      {"tokenizer.json",
+       AROUND("\"type\":\"TemplateProcessing\",\"single\":[" EOS "," EOS "," EOS "," EOS "," EOS
+              "," EOS "," EOS "," EOS "," EOS "]"),
+       HEED_UNSUPPORTED, "post_processor is not supported (found more than 8 ids around a text"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     heed_tokenizer *tokenizer;
@@ -204,6 +300,111 @@ static void bad_files(void **state) {
   const heed_model_desc desc = {sizeof desc, pair, 2};
   assert_fails(heed_tokenizer_open(context, &desc, &tokenizer, &error), HEED_UNSUPPORTED,
                "not CLIP's vocabulary");
+}
+
+/* A merge of two tokens that make one of more than 1,024 bytes, and CLIP's two files. */
+static void bad_merges(void **state) {
+  (void)state;
+  enum { LENGTH = 600 };
+  char token[LENGTH + 1], text[4 * LENGTH];
+  heed_tokenizer *tokenizer;
+  memset(token, 'a', LENGTH);
+  token[LENGTH] = '\0';
+  snprintf(text, sizeof text, "{\"model\":{\"vocab\":{\"%s\":0},\"merges\":[\"%s %s\"]}}", token,
+           token, token);
+  assert_fails(open_text("tokenizer.json", text, &tokenizer), HEED_UNSUPPORTED,
+               "merge 0 makes a token that is too long (found 1200 bytes, expected at most 1024)");
+  static const char vocab[] = "{\"<|startoftext|>\":0,\"<|endoftext|>\":1,\"a\":2,\"aa\":3}",
+                    begin_alone[] = "{\"<|startoftext|>\":0}";
+  static const struct {
+    const char *vocab, *merges;
+    heed_status status;
+    const char *part;
+  } cases[] = {{vocab, "#version: 0.2\r\n\r\na a\r\n", HEED_OK, ""},
+               {vocab, "a a\n#version 1\n", HEED_INVALID_FILE, "merge 1 names a token"},
+               {vocab, "a", HEED_INVALID_FILE, "merges.txt: merge 0 is not valid (found \"a\""},
+               {vocab, "a \n", HEED_INVALID_FILE, "two tokens with a space between them"},
+               {vocab, " a\n", HEED_INVALID_FILE, "two tokens with a space between them"},
+               {vocab, "a a a\n", HEED_INVALID_FILE, "two tokens with a space between them"},
+               {vocab, "a c\n", HEED_INVALID_FILE, "(found a and c)"},
+               {vocab, "c a\n", HEED_INVALID_FILE, "(found c and a)"},
+               {vocab, "a aa\n", HEED_INVALID_FILE, "(found a and aa)"},
+               {begin_alone, "", HEED_UNSUPPORTED, "vocab.json: not CLIP's vocabulary"},
+               {"[]", "", HEED_INVALID_FILE, "vocab.json: it is not an object"}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const heed_model_file pair[] = {
+        {"vocab.json", test_source(cases[i].vocab, strlen(cases[i].vocab))},
+        {"merges.txt", test_source(cases[i].merges, strlen(cases[i].merges))}};
+    const heed_model_desc desc = {sizeof desc, pair, 2};
+    error.message[0] = '\0';
+    assert_fails(heed_tokenizer_open(context, &desc, &tokenizer, &error), cases[i].status,
+                 cases[i].part);
+    if (cases[i].status == HEED_OK) /* a</w> is not there */
+      shown(tokenizer, "Aa", "<|startoftext|>,a,<|endoftext|>,<|endoftext|>");
+    heed_tokenizer_destroy(tokenizer);
+  }
+}
+
+/* Texts through a tokenizer of few tokens: what each of its rules does to them. */
+static void rules(void **state) {
+  (void)state;
+#define BYTES "\"pre_tokenizer\":{\"type\":\"ByteLevel\",\"use_regex\":"
+#define SIX "\"a\":0,\"b\":1,\"ab\":2,\"'\":3,\"s\":4,\"1\":5"
+  static const struct {
+    const char *text, *input, *expected;
+  } cases[] = {
+      /* the longest of two added tokens */
+      {"{\"model\":{\"vocab\":{" SIX "},\"merges\":[\"a b\"]},\"added_tokens\":[{\"id\":6,"
+       "\"content\":\"<x>\"},{\"id\":7,\"content\":\"<x><y>\"},{\"id\":8,\"content\":\"<x>"
+       "<\"}]," BYTES "false}}",
+       "ab<x><y>ab<x>", "ab,<x><y>,ab,<x>"},
+      /* a string in the place of another, longer and shorter, at the end of a text */
+      {"{\"model\":{\"vocab\":{" SIX "},\"merges\":[\"a b\"]},\"normalizer\":{\"type\":"
+       "\"Replace\",\"pattern\":{\"String\":\"xyz\"},\"content\":\"ab\"}," BYTES "false}}",
+       "xyzabxyz1", "ab,ab,ab,1"},
+      {"{\"model\":{\"vocab\":{" SIX "},\"merges\":[\"a b\"]},\"normalizer\":{\"type\":"
+       "\"Replace\",\"pattern\":{\"String\":\"\"},\"content\":\"ab\"}," BYTES "false}}",
+       "ab1", "ab,1"},
+      {"{\"model\":{\"vocab\":{" SIX "},\"merges\":[\"a b\"]}," BYTES "true}}", "ab's1'",
+       "ab,',s,1,'"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    heed_tokenizer *tokenizer;
+    assert_ok(open_text("tokenizer.json", cases[i].text, &tokenizer));
+    shown(tokenizer, cases[i].input, cases[i].expected);
+    heed_tokenizer_destroy(tokenizer);
+  }
+}
+
+/* Tokens as text: bytes spelled <0xE9>, U+2581 for a space, room for none of it. */
+static void spellings(void **state) {
+  (void)state;
+  static const char text[] =
+      "{\"model\":{\"vocab\":{\"<0x4A>\":0,\"<0x4a>\":1,\"<0x4A]\":2,\"<0y4A>\":3,\"\\u2581a\":4,"
+      "\"\\u2582\":5,\"<0x00>\":6,\"abcdefgh\":7},\"merges\":[],\"byte_fallback\":true}}";
+  static const char *const expected[] = {"J",  "<0x4a>",       "<0x4A]", "<0y4A>",
+                                         " a", "\xE2\x96\x82", "?",      "abcdefgh"};
+  heed_tokenizer *tokenizer;
+  char to[32];
+  assert_ok(open_text("tokenizer.json", text, &tokenizer));
+  for (int32_t id = 0; id < 8; id++) {
+    heed_tokenizer_text(tokenizer, id, to, sizeof to);
+    assert_string_equal(to, expected[id]);
+  }
+  heed_tokenizer_text(tokenizer, 7, to, 8); /* a character has four bytes at most, and a zero */
+  assert_string_equal(to, "abcd");
+  strcpy(to, "kept");
+  heed_tokenizer_text(tokenizer, 0, to, 0);
+  assert_string_equal(to, "kept");
+  heed_tokenizer_text(tokenizer, 0, to, 1);
+  assert_string_equal(to, "");
+  heed_tokenizer_destroy(tokenizer);
+  heed_tokenizer_destroy(NULL);
+  assert_fails(heed_tokenizer_open(NULL, NULL, NULL, &error), HEED_INVALID_ARGUMENT,
+               "tokenizer: NULL argument (expected context, desc and tokenizer)");
+  const heed_model_desc none = {sizeof none, NULL, 1};
+  assert_fails(heed_tokenizer_open(context, &none, &tokenizer, &error), HEED_INVALID_ARGUMENT,
+               "files");
 }
 
 /* Every allocation that fails is an error with nothing left behind. */
@@ -249,8 +450,9 @@ static void classes(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(same_ids),      cmocka_unit_test(truncation),
-                                     cmocka_unit_test(texts),         cmocka_unit_test(bad_files),
-                                     cmocka_unit_test(out_of_memory), cmocka_unit_test(classes)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(same_ids),  cmocka_unit_test(truncation),    cmocka_unit_test(texts),
+      cmocka_unit_test(bad_files), cmocka_unit_test(bad_merges),    cmocka_unit_test(rules),
+      cmocka_unit_test(spellings), cmocka_unit_test(out_of_memory), cmocka_unit_test(classes)};
   return cmocka_run_group_tests(tests, make_context, drop_context);
 }
