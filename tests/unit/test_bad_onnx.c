@@ -255,13 +255,421 @@ static void test_work(void **state) {
                "node 0 (MatMul product): the graph computes too much");
 }
 
+/* A field at the end of nested messages, whose fields are `path`. */
+static test_message nested(const char *path, test_message *leaf) {
+  test_message inner = *leaf;
+  for (size_t i = strlen(path); i-- > 0;) {
+    test_message outer = {0};
+    test_put_message(&outer, (uint32_t)path[i], &inner);
+    inner = outer;
+  }
+  return inner;
+}
+
+#define GRAPH "\7"
+#define NODE GRAPH "\1"
+#define ATTRIBUTE NODE "\5"
+#define TENSOR GRAPH "\5"
+#define VALUE GRAPH "\13"
+#define TYPE VALUE "\2\1"
+#define SHAPE TYPE "\2"
+
+/* A number where a message reads bytes, and bytes where it reads a number. */
+static void test_wire_types(void **state) {
+  (void)state;
+  static const struct {
+    const char *path, *numbers, *texts, *what; /* fields that get a number, or a text */
+  } cases[] = {{"", "\2\3\10", "\1", "model"},
+               {"\10", "\1", "\2", "opset"},
+               {GRAPH, "\1\5\13\14", "", "graph"},
+               {NODE, "\1\2\3\4\5\7", "", "node"},
+               {ATTRIBUTE, "\1\2\4\5\6", "\2\3\24", "attribute"},
+               {TENSOR, "\10\11\15", "\2\16", "tensor"},
+               {TENSOR "\15", "\1\2", "", "tensor"},
+               {VALUE, "\1\2", "", "value"},
+               {TYPE, "\2", "\1", "type"},
+               {SHAPE, "\1", "", "shape"},
+               {SHAPE "\1", "", "\1", "dimension"}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const size_t numbers = strlen(cases[i].numbers), all = numbers + strlen(cases[i].texts);
+    for (size_t k = 0; k < all; k++) {
+      const bool number = k < numbers;
+      const uint32_t field = (uint32_t)(number ? cases[i].numbers[k] : cases[i].texts[k - numbers]);
+      test_message leaf = {0};
+      char part[96];
+      if (number)
+        test_put_number(&leaf, field, 1);
+      else
+        test_put_text(&leaf, field, "a");
+      test_message file = nested(cases[i].path, &leaf);
+      if (file.data[0] >> 3 != 7) test_put_text(&file, 7, "");
+      snprintf(part, sizeof part, "field %u of a %s has the wrong type (found wire type %d",
+               (unsigned)field, cases[i].what, number ? 0 : 2);
+      refuse(file, HEED_INVALID_FILE, part);
+    }
+  }
+  test_message leaf = {0};
+  test_put_number(&leaf, 7, 1);
+  refuse(leaf, HEED_INVALID_FILE, "field 7 of a model has the wrong type");
+}
+
+/* Each message ends inside a field, and has texts that are none. */
+static void test_damaged_messages(void **state) {
+  (void)state;
+  static const char *const paths[] = {"",           "\10", GRAPH, NODE,  ATTRIBUTE, TENSOR,
+                                      TENSOR "\15", VALUE, TYPE,  SHAPE, SHAPE "\1"};
+  for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+    test_message leaf = {0};
+    test_put_number(&leaf, 9, 200);
+    leaf.size--; /* of the two bytes of its number */
+    test_message file = nested(paths[i], &leaf);
+    if (file.data[0] >> 3 != 7 && i) test_put_text(&file, 7, "");
+    refuse(file, HEED_INVALID_FILE, "a message ends inside a field");
+  }
+  static const struct {
+    const char *path;
+    uint32_t field;
+  } texts[] = {{"", 2},        {"", 3},     {"\10", 1},        {NODE, 3},
+               {ATTRIBUTE, 4}, {TENSOR, 8}, {TENSOR "\15", 2}, {VALUE, 1}};
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    static const char *const bad[] = {"\xFF", "a\0b"};
+    for (size_t k = 0; k < 2; k++) {
+      test_message leaf = {0};
+      test_put_bytes(&leaf, texts[i].field, bad[k], k ? 3 : 1);
+      test_message file = nested(texts[i].path, &leaf);
+      if (file.data[0] >> 3 != 7) test_put_text(&file, 7, "");
+      refuse(file, HEED_INVALID_FILE, "is not UTF-8");
+    }
+  }
+  test_message leaf = {0};
+  char *large = calloc(1 << 20, 1);
+  memset(large, 'a', 1 << 20);
+  test_put_bytes(&leaf, 3, large, 1 << 20);
+  free(large);
+  refuse(nested(NODE, &leaf), HEED_INVALID_FILE, "a text of a node is too long (found 1048576");
+  test_message sparse = {0}, axes = {0}, list = {0};
+  test_put_text(&sparse, 15, "");
+  refuse(nested(GRAPH, &sparse), HEED_UNSUPPORTED, "sparse initializers are not supported");
+  for (int k = 0; k < 9; k++) test_put_text(&axes, 1, "");
+  refuse(nested(SHAPE, &axes), HEED_UNSUPPORTED, "has too many axes (expected 8)");
+  test_put_bytes(&list, 7, "\1\2\3", 3); /* floats, of 4 bytes each */
+  test_put_number(&list, 20, 6);
+  refuse(nested(ATTRIBUTE, &list), HEED_INVALID_FILE, "a message ends inside a field");
+  test_message numbers = {0};
+  test_put_number(&numbers, 7, 1);
+  test_put_number(&numbers, 20, 6);
+  refuse(nested(ATTRIBUTE, &numbers), HEED_INVALID_FILE,
+         "field 7 of a list of numbers has the wrong type");
+}
+
+/* One weight "t.x" of `count` elements, as bytes of that many per element, of the .safetensors
+ * file that it becomes. */
+static void read_weight(test_message *tensor, uint32_t type, uint32_t count, const char *dtype,
+                        unsigned char *to, size_t size) {
+  test_message graph = {0};
+  heed_onnx *file;
+  heed_safetensors *tensors;
+  test_put_number(tensor, 1, count);
+  test_put_number(tensor, 2, type);
+  test_put_text(tensor, 8, "t.x");
+  test_put_message(&graph, 5, tensor);
+  test_message whole = test_onnx_file(&graph);
+  assert_ok(open_bytes(whole.data, whole.size, &file));
+  const heed_source source = heed_onnx_source(file);
+  assert_ok(heed_safetensors_open(context, &source, "m.onnx", &tensors, &error));
+  const heed_safetensors_tensor *found = heed_safetensors_find(tensors, "t.x");
+  assert_non_null(found);
+  assert_string_equal(found->dtype_name, dtype);
+  assert_int_equal(found->bytes, size);
+  assert_ok(source.read(source.user, found->offset, to, size, &error));
+  heed_safetensors_destroy(tensors);
+  heed_onnx_destroy(file);
+  free(whole.data);
+}
+
+/* Elements in the fields of their types, packed and one by one, as little-endian bytes. */
+static void test_typed(void **state) {
+  (void)state;
+  static const struct {
+    uint32_t type, field, size;
+    const char *dtype;
+  } types[] = {{1, 4, 4, "F32"},  {2, 5, 1, "U8"},    {3, 5, 1, "I8"},    {4, 5, 2, "U16"},
+               {5, 5, 2, "I16"},  {6, 5, 4, "I32"},   {7, 7, 8, "I64"},   {9, 5, 1, "BOOL"},
+               {10, 5, 2, "F16"}, {11, 10, 8, "F64"}, {12, 11, 4, "U32"}, {13, 11, 8, "U64"},
+               {16, 5, 2, "BF16"}};
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+    for (int packed = 0; packed < 2; packed++) {
+      unsigned char found[16], fixed[16] = {0};
+      const uint32_t size = types[i].size;
+      const bool is_fixed = types[i].type == 1 || types[i].type == 11;
+      test_message tensor = {0};
+      fixed[0] = 1;
+      fixed[size] = 2;
+      if (is_fixed)
+        test_put_bytes(&tensor, types[i].field, fixed, 2 * (size_t)size);
+      else if (packed)
+        test_put_bytes(&tensor, types[i].field, "\1\2", 2);
+      else
+        for (uint32_t k = 1; k <= 2; k++) test_put_number(&tensor, types[i].field, k);
+      read_weight(&tensor, types[i].type, 2, types[i].dtype, found, 2 * (size_t)size);
+      assert_memory_equal(found, fixed, 2 * (size_t)size);
+    }
+  test_message three = {0}, cut = {0}, fixed = {0}, external = {0};
+  test_put_number(&three, 1, 2);
+  test_put_number(&three, 2, 7);
+  test_put_bytes(&three, 7, "\1\2\3", 3);
+  refuse_tensor(&three, HEED_INVALID_FILE, "wrong size (found 24 bytes, expected 16)");
+  test_put_number(&cut, 1, 2);
+  test_put_number(&cut, 2, 7);
+  test_put_bytes(&cut, 7, "\1\x82", 2);
+  refuse_tensor(&cut, HEED_INVALID_FILE, "a message ends inside a field");
+  test_put_number(&fixed, 1, 1);
+  test_put_number(&fixed, 2, 1);
+  test_put_number(&fixed, 4, 1);
+  refuse_tensor(&fixed, HEED_INVALID_FILE, "field 4 of a list of numbers has the wrong type");
+  test_put_number(&external, 1, 1);
+  test_put_number(&external, 2, 400);
+  refuse_tensor(&external, HEED_INVALID_FILE, "unknown type of elements");
+  test_message bits = {0};
+  for (int k = 0; k < 2; k++) test_put_number(&bits, 1, UINT32_MAX);
+  test_put_number(&bits, 2, 7);
+  refuse_tensor(&bits, HEED_INVALID_FILE, "tensor w: too many elements");
+}
+
+/* y = Cast(w): what the evaluator reads of each type. */
+static void cast_gives(uint32_t type, const char *raw, size_t size, uint32_t count,
+                       const float *expected) {
+  static const unsigned char none[] = "\2\0\0\0\0\0\0\0{}";
+  test_message graph = {0}, tensor = {0}, to = {0};
+  heed_onnx *file;
+  heed_onnx_result *result;
+  heed_safetensors *tensors;
+  float found[8];
+  test_put_number(&tensor, 1, count);
+  test_put_number(&tensor, 2, type);
+  test_put_text(&tensor, 8, "w");
+  test_put_bytes(&tensor, 9, raw, size);
+  test_put_message(&graph, 5, &tensor);
+  test_put_integer(&to, "to", 1);
+  test_put_node(&graph, "Cast", "cast", "w", "y", &to);
+  test_put_value(&graph, 12, "y");
+  test_message whole = test_onnx_file(&graph);
+  assert_ok(open_bytes(whole.data, whole.size, &file));
+  const heed_onnx_evaluate_desc desc = {.struct_size = sizeof desc,
+                                        .inputs = {sizeof none - 1, none, NULL, NULL}};
+  assert_ok(heed_onnx_evaluate(file, &desc, &result, &error));
+  const heed_source source = heed_onnx_result_source(result);
+  assert_ok(heed_safetensors_open(context, &source, "y", &tensors, &error));
+  const heed_safetensors_tensor *y = heed_safetensors_find(tensors, "y");
+  assert_ok(heed_safetensors_read(tensors, y, 0, count, found, &error));
+  for (uint32_t i = 0; i < count; i++)
+    if (found[i] != expected[i])
+      fail_msg("type %u, element %u: found %g, expected %g", type, i, (double)found[i],
+               (double)expected[i]);
+  heed_safetensors_destroy(tensors);
+  heed_onnx_result_destroy(result);
+  heed_onnx_destroy(file);
+  free(whole.data);
+}
+
+static void test_elements(void **state) {
+  (void)state;
+  const float small[] = {1, -2, 7}, positive[] = {1, 254, 7};
+  cast_gives(1, "\0\0\x80\x3F\0\0\0\xC0\0\0\xE0\x40", 12, 3, small);
+  cast_gives(2, "\1\xFE\7", 3, 3, positive);
+  cast_gives(3, "\1\xFE\7", 3, 3, small);
+  cast_gives(4, "\1\0\xFE\0\7\0", 6, 3, positive);
+  cast_gives(5, "\1\0\xFE\xFF\7\0", 6, 3, small);
+  cast_gives(6, "\1\0\0\0\xFE\xFF\xFF\xFF\7\0\0\0", 12, 3, small);
+  cast_gives(7, "\1\0\0\0\0\0\0\0\xFE\xFF\xFF\xFF\xFF\xFF\xFF\xFF\7\0\0\0\0\0\0\0", 24, 3, small);
+  cast_gives(10, "\0\x3C\0\xC0\0\x47", 6, 3, small);
+  cast_gives(11, "\0\0\0\0\0\0\xF0\x3F\0\0\0\0\0\0\0\xC0\0\0\0\0\0\0\x1C\x40", 24, 3, small);
+  cast_gives(12, "\1\0\0\0\xFE\0\0\0\7\0\0\0", 12, 3, positive);
+  cast_gives(16, "\x80\x3F\0\xC0\xE0\x40", 6, 3, small);
+}
+
+/* External data: two files by a callback, of which one is too short. */
+static heed_status open_other(void *user, const char *location, heed_source *source,
+                              heed_error *why) {
+  static const float numbers[] = {1, 2};
+  ++*(uint32_t *)user;
+  if (strcmp(location, "none") == 0) return HEED_IO;
+  (void)why;
+  *source = (heed_source){strcmp(location, "short") == 0 ? 4 : sizeof numbers, numbers, NULL, NULL};
+  return HEED_OK;
+}
+
+static test_message external_file(const char *const *locations, uint32_t count,
+                                  const char *offset) {
+  test_message graph = {0};
+  for (uint32_t i = 0; i < count; i++) {
+    test_message tensor = {0};
+    char name[16];
+    snprintf(name, sizeof name, "t.x%u", i);
+    test_put_number(&tensor, 1, 2);
+    test_put_number(&tensor, 2, 1);
+    test_put_text(&tensor, 8, name);
+    test_put_number(&tensor, 14, 1);
+    put_pair(&tensor, "location", locations[i]);
+    put_pair(&tensor, "offset", offset);
+    put_pair(&tensor, "checksum", "unread");
+    test_put_message(&graph, 5, &tensor);
+  }
+  return test_onnx_file(&graph);
+}
+
+static void test_external_files(void **state) {
+  (void)state;
+  static const char *const good[] = {"a", "a", "b"}, *const cut[] = {"short"},
+                           *const none[] = {"none"};
+  static const struct {
+    const char *const *locations;
+    const char *offset;
+    heed_status status;
+    const char *part;
+  } bad[] = {{cut, "0", HEED_INVALID_FILE, "tensor t.x0 lies beyond the end of short (found 4"},
+             {good, "9", HEED_INVALID_FILE, "beyond the end of a (found 8 bytes, expected 8 at"},
+             {good, "99999999999999999999", HEED_INVALID_FILE, "invalid offset or length"},
+             {none, "0", HEED_IO, ""}};
+  uint32_t opened = 0;
+  heed_onnx *file;
+  test_message whole = external_file(good, 3, "0");
+  heed_onnx_desc desc = {
+      sizeof desc, {whole.size, whole.data, NULL, NULL}, "m.onnx", open_other, &opened};
+  assert_ok(heed_onnx_open(context, &desc, &file, &error));
+  assert_int_equal(opened, 2);
+  const heed_source source = heed_onnx_source(file);
+  heed_safetensors *tensors;
+  float numbers[2];
+  assert_ok(heed_safetensors_open(context, &source, "m.onnx", &tensors, &error));
+  assert_ok(heed_safetensors_read(tensors, heed_safetensors_find(tensors, "t.x2"), 0, 2, numbers,
+                                  &error));
+  assert_true(numbers[0] == 1 && numbers[1] == 2);
+  heed_safetensors_destroy(tensors);
+  heed_onnx_destroy(file);
+  free(whole.data);
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    whole = external_file(bad[i].locations, 1, bad[i].offset);
+    desc.source = (heed_source){whole.size, whole.data, NULL, NULL};
+    assert_fails(heed_onnx_open(context, &desc, &file, &error), bad[i].status, bad[i].part);
+    free(whole.data);
+  }
+  char names[65][4];
+  const char *many[65];
+  for (int i = 0; i < 65; i++) {
+    snprintf(names[i], sizeof names[i], "%d", i);
+    many[i] = names[i];
+  }
+  whole = external_file(many, 65, "0");
+  desc.source = (heed_source){whole.size, whole.data, NULL, NULL};
+  assert_fails(heed_onnx_open(context, &desc, &file, &error), HEED_UNSUPPORTED,
+               "too many files of external data (found more than 64)");
+  free(whole.data);
+}
+
+/* Every read of a file fails once: larger than what is read at once, so that messages are read
+ * again. */
+typedef struct failing_source {
+  const test_message *whole;
+  uint32_t reads, fail_at;
+} failing_source;
+
+static heed_status read_failing(void *user, uint64_t offset, void *to, size_t count,
+                                heed_error *why) {
+  failing_source *source = user;
+  (void)why;
+  if (++source->reads == source->fail_at) return HEED_IO;
+  memcpy(to, source->whole->data + offset, count);
+  return HEED_OK;
+}
+
+static void test_reads(void **state) {
+  (void)state;
+  test_message graph = {0}, attribute = {0}, attributes = {0};
+  char name[5000];
+  memset(name, 'a', sizeof name - 1);
+  name[sizeof name - 1] = '\0';
+  const uint32_t dims[] = {2, 700};
+  test_put_floats(&graph, "t.x", 2, dims);
+  test_put_text(&attribute, 1, "ints");
+  test_put_bytes(&attribute, 8, "\1\2", 2);
+  test_put_text(&attribute, 13, name);
+  test_put_number(&attribute, 8, 3);
+  test_put_message(&attributes, 5, &attribute);
+  test_put_node(&graph, "Relu", name, "x", "y", &attributes);
+  test_put_value(&graph, 11, "x");
+  test_put_value(&graph, 12, "y");
+  test_put_text(&graph, 14, name);
+  test_message whole = test_onnx_file(&graph);
+  test_put_text(&whole, 6, name);
+  test_put_text(&whole, 3, "1.2");
+  uint32_t failures = 0;
+  for (uint32_t fail_at = 1;; fail_at++) {
+    failing_source failing = {&whole, 0, fail_at};
+    const heed_onnx_desc desc = {
+        sizeof desc, {whole.size, NULL, read_failing, &failing}, "m.onnx", NULL, NULL};
+    heed_onnx *file = NULL;
+    const heed_status status = heed_onnx_open(context, &desc, &file, &error);
+    if (status == HEED_OK) {
+      assert_string_equal(heed_onnx_summary(file),
+                          "opset 17 by test 1.2, 1 nodes, 1 named weights");
+      heed_onnx_destroy(file);
+      break;
+    }
+    assert_int_equal(status, HEED_IO);
+    assert_null(file);
+    failures++;
+  }
+  assert_true(failures > 10);
+  free(whole.data);
+}
+
+static void test_arguments(void **state) {
+  (void)state;
+  heed_onnx *file;
+  heed_onnx_desc desc = {sizeof desc, {0, "", NULL, NULL}, "m.onnx", NULL, NULL};
+  assert_fails(heed_onnx_open(context, NULL, &file, &error), HEED_INVALID_ARGUMENT,
+               "onnx: NULL argument (expected context, desc and file)");
+  assert_fails(heed_onnx_open(context, &desc, NULL, &error), HEED_INVALID_ARGUMENT,
+               "NULL argument");
+  desc.name = NULL;
+  assert_fails(heed_onnx_open(context, &desc, &file, &error), HEED_INVALID_ARGUMENT,
+               "onnx: NULL argument (expected a name)");
+  desc.struct_size = 3;
+  assert_fails(heed_onnx_open(context, &desc, &file, &error), HEED_INVALID_ARGUMENT, "struct_size");
+  desc = (heed_onnx_desc){sizeof desc, {UINT64_MAX, "", NULL, NULL}, "m.onnx", NULL, NULL};
+  assert_fails(heed_onnx_open(context, &desc, &file, &error), HEED_INVALID_ARGUMENT,
+               "m.onnx: the source is too large");
+  static const struct {
+    const char *bytes;
+    bool begins;
+  } first[] = {{"\10\7\22\1", true},   {"\10\7\32\1", true},  {"\10\7\42\1", true},
+               {"\10\7\62\1", true},   {"\10\7\72\1", true},  {"\10\7\102\1", true},
+               {"\10\7\111\1", false}, {"\10\0\22\1", false}, {"\10\41\22\1", false},
+               {"\11\7\22\1", false}};
+  for (size_t i = 0; i < sizeof first / sizeof *first; i++)
+    assert_int_equal(heed_onnx_begins(first[i].bytes, 4), first[i].begins);
+  assert_false(heed_onnx_begins("\10\7\22", 3));
+  assert_false(heed_onnx_begins("\10\7\22\0\0\0\0\0{", 9)); /* a header of .safetensors */
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_truncated), cmocka_unit_test(test_wire),
-      cmocka_unit_test(test_graphs),    cmocka_unit_test(test_tensors),
-      cmocka_unit_test(test_external),  cmocka_unit_test(test_nested),
-      cmocka_unit_test(test_memory),    cmocka_unit_test(test_linear),
-      cmocka_unit_test(test_work)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_truncated),
+                                     cmocka_unit_test(test_wire),
+                                     cmocka_unit_test(test_graphs),
+                                     cmocka_unit_test(test_tensors),
+                                     cmocka_unit_test(test_external),
+                                     cmocka_unit_test(test_nested),
+                                     cmocka_unit_test(test_memory),
+                                     cmocka_unit_test(test_linear),
+                                     cmocka_unit_test(test_work),
+                                     cmocka_unit_test(test_wire_types),
+                                     cmocka_unit_test(test_damaged_messages),
+                                     cmocka_unit_test(test_typed),
+                                     cmocka_unit_test(test_elements),
+                                     cmocka_unit_test(test_external_files),
+                                     cmocka_unit_test(test_reads),
+                                     cmocka_unit_test(test_arguments)};
   if (heed_context_create(NULL, &context, &error) != HEED_OK) return 1;
   const int failed = cmocka_run_group_tests_name("bad onnx", tests, NULL, NULL);
   heed_context_destroy(context);
