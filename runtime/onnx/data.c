@@ -1,8 +1,7 @@
 /* Elements of tensors. See file.h. */
-#include <inttypes.h>
 #include <string.h>
 
-#include "base/alloc.h"
+#include "base/assert.h"
 #include "base/status.h"
 #include "base/tensor.h"
 #include "base/utf8.h"
@@ -27,12 +26,11 @@ heed_status heed_onnx_read_bytes(const heed_onnx *file, const heed_onnx_tensor *
     memcpy(to, tensor->bytes_here + offset, count);
     return HEED_OK;
   }
-  uint64_t at;
-  if (!source || !heed_u64_add(tensor->offset, offset, &at))
+  if (!source) /* of a tensor in a node: only those of initializers are opened */
     return heed_fail(error, HEED_INVALID_FILE, "%s: tensor %.*s: its data is not there", file->name,
                      HEED_CUT(tensor->name));
-  return heed_source_read(source, tensor->location ? tensor->location : file->name, at, to, count,
-                          error);
+  return heed_source_read(source, tensor->location ? tensor->location : file->name,
+                          tensor->offset + offset, to, count, error);
 }
 
 static uint64_t little(const unsigned char *bytes, uint32_t count) {
@@ -80,47 +78,20 @@ static float float_at(uint32_t type, const unsigned char *bytes, uint64_t index)
   }
 }
 
-static bool is_float(uint32_t type) {
-  return type == HEED_ONNX_FLOAT || type == HEED_ONNX_FLOAT16 || type == HEED_ONNX_BFLOAT16 ||
-         type == HEED_ONNX_DOUBLE;
-}
-
 /* Pieces of whole bytes: of 4 bits, an even number of elements. */
-static heed_status read_elements(const heed_onnx *file, const heed_onnx_tensor *tensor,
-                                 uint64_t first, uint64_t count, float *floats, int64_t *integers,
-                                 heed_error *error) {
+heed_status heed_onnx_read_floats(const heed_onnx *file, const heed_onnx_tensor *tensor,
+                                  uint64_t first, uint64_t count, float *to, heed_error *error) {
   const uint32_t bits = heed_onnx_type_bits(tensor->type);
   unsigned char bytes[CHUNK_BYTES];
-  char text[16];
-  if (bits == 0 || (integers && is_float(tensor->type)))
-    return heed_fail(error, HEED_UNSUPPORTED, "%s: tensor %.*s: type not supported (found %s)",
-                     file->name, HEED_CUT(tensor->name), heed_onnx_type_name(tensor->type, text));
-  if (first > tensor->count || count > tensor->count - first)
-    return heed_fail(error, HEED_INVALID_FILE, "%s: tensor %.*s: too few elements", file->name,
-                     HEED_CUT(tensor->name));
+  HEED_ASSERT(bits > 0 && first <= tensor->count && count <= tensor->count - first);
   for (uint64_t done = 0; done < count;) {
     const uint64_t at = first + done, lead = bits == 4 ? at % 2 : 0, begin = (at - lead) * bits / 8;
     const uint64_t most = CHUNK_BYTES * 8u / bits - lead,
                    here = count - done < most ? count - done : most;
     const uint64_t size = ((lead + here) * bits + 7) / 8;
     HEED_TRY(heed_onnx_read_bytes(file, tensor, begin, bytes, (size_t)size, error));
-    for (uint64_t i = 0; i < here; i++)
-      if (floats)
-        floats[done + i] = float_at(tensor->type, bytes, lead + i);
-      else
-        integers[done + i] = integer_at(tensor->type, bytes, lead + i);
+    for (uint64_t i = 0; i < here; i++) to[done + i] = float_at(tensor->type, bytes, lead + i);
     done += here;
   }
   return HEED_OK;
-}
-
-heed_status heed_onnx_read_floats(const heed_onnx *file, const heed_onnx_tensor *tensor,
-                                  uint64_t first, uint64_t count, float *to, heed_error *error) {
-  return read_elements(file, tensor, first, count, to, NULL, error);
-}
-
-heed_status heed_onnx_read_integers(const heed_onnx *file, const heed_onnx_tensor *tensor,
-                                    uint64_t first, uint64_t count, int64_t *to,
-                                    heed_error *error) {
-  return read_elements(file, tensor, first, count, NULL, to, error);
 }

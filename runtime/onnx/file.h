@@ -66,13 +66,10 @@ heed_status heed_onnx_weight_read(const heed_onnx *file, const heed_onnx_weight 
 heed_status heed_onnx_weight_floats(const heed_onnx *file, const heed_onnx_weight *weight,
                                     uint64_t first, uint64_t count, float *to, heed_error *error);
 
-/* onnx/data.c: elements [first, first + count) of a tensor, as floats or as whole numbers. Numbers
- * of INT64 may be larger than a float holds. Statuses: INVALID_FILE, UNSUPPORTED (a type), those of
- * the sources. */
+/* onnx/data.c: elements [first, first + count) of a tensor, which has them and whose type is one
+ * that is read, as floats. Statuses: INVALID_FILE, those of the sources. */
 heed_status heed_onnx_read_floats(const heed_onnx *file, const heed_onnx_tensor *tensor,
                                   uint64_t first, uint64_t count, float *to, heed_error *error);
-heed_status heed_onnx_read_integers(const heed_onnx *file, const heed_onnx_tensor *tensor,
-                                    uint64_t first, uint64_t count, int64_t *to, heed_error *error);
 /* Bytes of a tensor as they are stored. */
 heed_status heed_onnx_read_bytes(const heed_onnx *file, const heed_onnx_tensor *tensor,
                                  uint64_t offset, void *to, size_t count, heed_error *error);

@@ -33,10 +33,10 @@ static heed_status take_varint(heed_onnx_wire *wire, heed_onnx_range *range, uin
                                heed_error *error) {
   const uint64_t begin = range->at;
   *number = 0;
-  for (uint32_t shift = 0; shift < 70; shift += 7) {
+  for (uint32_t shift = 0;; shift += 7) {
     unsigned char byte = 0;
     HEED_TRY(take_byte(wire, range, &byte, error));
-    if (shift == 63 && byte > 1) break;
+    if (shift == 63 && byte > 1) break; /* so that shift stays below 64 */
     *number |= (uint64_t)(byte & 0x7F) << shift;
     if (!(byte & 0x80)) return HEED_OK;
   }

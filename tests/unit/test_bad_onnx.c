@@ -170,9 +170,7 @@ static void test_nested(void **state) {
 }
 
 /* Every allocation fails once. */
-static void test_memory(void **state) {
-  (void)state;
-  test_message whole = test_onnx_linear();
+static void fail_memory_of(test_message whole) {
   for (size_t fail_at = 1;; fail_at++) {
     test_allocator allocator = {0};
     heed_context_desc desc = test_context_desc(&allocator);
@@ -190,6 +188,12 @@ static void test_memory(void **state) {
     assert_int_equal(status, HEED_OUT_OF_MEMORY);
   }
   free(whole.data);
+}
+
+static void test_memory(void **state) {
+  (void)state;
+  fail_memory_of(test_onnx_linear());
+  fail_memory_of(test_onnx_block());
 }
 
 /* The factor of the product gets the name of the bias, and is turned; the bias stays. */
@@ -567,6 +571,41 @@ static void test_external_files(void **state) {
   free(whole.data);
 }
 
+/* Only the files of initializers are opened: a constant of a node has its data in the file. */
+static void test_external_constant(void **state) {
+  (void)state;
+  static const unsigned char none[] = "\2\0\0\0\0\0\0\0{}";
+  for (int elements = 0; elements < 2; elements++) {
+    test_message graph = {0}, tensor = {0}, attribute = {0}, attributes = {0};
+    heed_onnx *file;
+    heed_onnx_result *result;
+    test_put_number(&tensor, 1, (uint64_t)elements);
+    test_put_number(&tensor, 2, 1);
+    test_put_text(&tensor, 8, "c");
+    test_put_number(&tensor, 14, 1);
+    put_pair(&tensor, "location", "w.bin");
+    test_put_text(&attribute, 1, "value");
+    test_put_message(&attribute, 5, &tensor);
+    test_put_number(&attribute, 20, 4);
+    test_put_message(&attributes, 5, &attribute);
+    test_put_node(&graph, "Constant", "n", "", "y", &attributes);
+    test_put_value(&graph, 12, "y");
+    test_message whole = test_onnx_file(&graph);
+    assert_ok(open_bytes(whole.data, whole.size, &file));
+    const heed_onnx_evaluate_desc desc = {.struct_size = sizeof desc,
+                                          .inputs = {sizeof none - 1, none, NULL, NULL}};
+    if (elements) {
+      assert_fails(heed_onnx_evaluate(file, &desc, &result, &error), HEED_INVALID_FILE,
+                   "m.onnx: tensor c: its data is not there");
+    } else {
+      assert_ok(heed_onnx_evaluate(file, &desc, &result, &error));
+      heed_onnx_result_destroy(result);
+    }
+    heed_onnx_destroy(file);
+    free(whole.data);
+  }
+}
+
 /* Every read of a file fails once: larger than what is read at once, so that messages are read
  * again. */
 typedef struct failing_source {
@@ -583,45 +622,189 @@ static heed_status read_failing(void *user, uint64_t offset, void *to, size_t co
   return HEED_OK;
 }
 
-static void test_reads(void **state) {
-  (void)state;
-  test_message graph = {0}, attribute = {0}, attributes = {0};
-  char name[5000];
-  memset(name, 'a', sizeof name - 1);
-  name[sizeof name - 1] = '\0';
-  const uint32_t dims[] = {2, 700};
+/* i.q, 3 x 2 of INT8, and the scale and zero point of all of it. */
+static void put_quantised(test_message *graph) {
+  test_message data = {0}, zero = {0}, scale = {0};
+  test_put_number(&data, 1, 3);
+  test_put_number(&data, 1, 2);
+  test_put_number(&data, 2, 3);
+  test_put_text(&data, 8, "i.q");
+  test_put_bytes(&data, 9, "\1\2\3\4\5\6", 6);
+  test_put_message(graph, 5, &data);
+  test_put_number(&scale, 2, 1);
+  test_put_text(&scale, 8, "scale");
+  test_put_bytes(&scale, 9, "\0\0\0\x3F", 4);
+  test_put_message(graph, 5, &scale);
+  test_put_number(&zero, 2, 3);
+  test_put_text(&zero, 8, "zero");
+  test_put_bytes(&zero, 9, "\2", 1);
+  test_put_message(graph, 5, &zero);
+}
+
+/* A file with every kind of message, after `padding` bytes of texts that nobody reads. */
+static test_message full_file(size_t padding, size_t name_bytes) {
+  test_message graph = {0}, node = {0}, inner = {0}, tensor = {0}, file = {0}, opset = {0};
+  char *name = malloc(name_bytes + 8193);
+  memset(name, 'a', name_bytes + 8192);
+  for (size_t left = padding, part; left > 0; left -= part) {
+    part = left < 8192 ? left : 8192;
+    test_put_bytes(&file, 2, name, part - 1); /* and its zero */
+  }
+  test_put_number(&file, 1, 8);
+  test_put_text(&file, 2, "test");
+  test_put_text(&file, 3, "1.2");
+  name[name_bytes] = '\0';
+  test_put_text(&file, 6, name);
+  test_put_number(&tensor, 1, 2);
+  test_put_number(&tensor, 2, 7);
+  test_put_bytes(&tensor, 7, "\1\2", 2);
+  for (uint32_t kind = 0; kind < 4; kind++) {
+    test_message attribute = {0};
+    test_put_text(&attribute, 1, kind == 0 ? "ints" : kind == 1 ? "floats" : "other");
+    test_put_text(&attribute, 13, name);
+    if (kind == 0) test_put_bytes(&attribute, 8, "\1\2", 2);
+    if (kind == 0) test_put_number(&attribute, 8, 3);
+    if (kind == 1) test_put_bytes(&attribute, 7, "\0\0\x80\x3F", 4);
+    if (kind == 2) test_put_bytes(&attribute, 5, tensor.data, tensor.size);
+    if (kind == 3) test_put_message(&attribute, 6, &inner);
+    if (kind == 3) test_put_text(&attribute, 4, "s");
+    test_put_message(&node, 5, &attribute);
+  }
+  test_put_text(&node, 7, "ai.onnx");
+  test_put_text(&tensor, 8, "i.x");
+  test_put_message(&graph, 5, &tensor);
+  const uint32_t dims[] = {2, 2};
   test_put_floats(&graph, "t.x", 2, dims);
-  test_put_text(&attribute, 1, "ints");
-  test_put_bytes(&attribute, 8, "\1\2", 2);
-  test_put_text(&attribute, 13, name);
-  test_put_number(&attribute, 8, 3);
-  test_put_message(&attributes, 5, &attribute);
-  test_put_node(&graph, "Relu", name, "x", "y", &attributes);
+  test_put_node(&graph, "Relu", "n", "x", "r", &node);
+  test_put_node(&graph, "DequantizeLinear", "q", "i.q,scale,zero", "d", NULL);
+  test_put_node(&graph, "MatMul", "m", "r,d", "y", NULL);
+  put_quantised(&graph);
   test_put_value(&graph, 11, "x");
   test_put_value(&graph, 12, "y");
   test_put_text(&graph, 14, name);
-  test_message whole = test_onnx_file(&graph);
-  test_put_text(&whole, 6, name);
-  test_put_text(&whole, 3, "1.2");
-  uint32_t failures = 0;
-  for (uint32_t fail_at = 1;; fail_at++) {
-    failing_source failing = {&whole, 0, fail_at};
-    const heed_onnx_desc desc = {
-        sizeof desc, {whole.size, NULL, read_failing, &failing}, "m.onnx", NULL, NULL};
-    heed_onnx *file = NULL;
-    const heed_status status = heed_onnx_open(context, &desc, &file, &error);
-    if (status == HEED_OK) {
-      assert_string_equal(heed_onnx_summary(file),
-                          "opset 17 by test 1.2, 1 nodes, 1 named weights");
-      heed_onnx_destroy(file);
-      break;
-    }
-    assert_int_equal(status, HEED_IO);
+  test_put_message(&file, 7, &graph);
+  test_put_text(&opset, 1, "ai.onnx");
+  test_put_number(&opset, 2, 17);
+  test_put_message(&file, 8, &opset);
+  free(name);
+  return file;
+}
+
+static heed_status open_full(heed_context *with, const heed_source *source) {
+  const heed_onnx_desc desc = {sizeof desc, *source, "m.onnx", NULL, NULL};
+  heed_onnx *file = NULL;
+  const heed_status status = heed_onnx_open(with, &desc, &file, &error);
+  if (status != HEED_OK) {
     assert_null(file);
-    failures++;
+    return status;
   }
-  assert_true(failures > 10);
+  assert_string_equal(heed_onnx_summary(file),
+                      "opset 17 by test 1.2, 3 nodes, 5 named weights, 1 of them dequantised");
+  heed_onnx_destroy(file);
+  return status;
+}
+
+static void test_reads(void **state) {
+  (void)state;
+  test_message whole = full_file(0, 5000);
+  uint32_t failures = 0;
+  heed_status status = HEED_IO;
+  for (uint32_t fail_at = 1; status != HEED_OK; fail_at++, failures++) {
+    failing_source failing = {&whole, 0, fail_at};
+    const heed_source source = {whole.size, NULL, read_failing, &failing};
+    status = open_full(context, &source);
+    if (status != HEED_OK) assert_int_equal(status, HEED_IO);
+  }
+  assert_true(failures > 20);
   free(whole.data);
+  /* the numbers of a weight, after the file was opened */
+  whole = test_onnx_linear();
+  failing_source failing = {&whole, 0, 0};
+  const heed_onnx_desc desc = {
+      sizeof desc, {whole.size, NULL, read_failing, &failing}, "m.onnx", NULL, NULL};
+  heed_onnx *file;
+  float number;
+  assert_ok(heed_onnx_open(context, &desc, &file, &error));
+  const heed_source made = heed_onnx_source(file);
+  assert_ok(made.read(made.user, made.size - 4, &number, 4, &error));
+  failing.fail_at = failing.reads + 1;
+  assert_int_equal(made.read(made.user, made.size - 4, &number, 4, &error), HEED_IO);
+  heed_onnx_destroy(file);
+  free(whole.data);
+}
+
+/* Memory is taken in blocks of 64 KiB: the second begins at each of the lists in turn. */
+static void test_memory_of_lists(void **state) {
+  (void)state;
+  for (size_t padding = 65536 - 9000; padding < 65536; padding += 16) {
+    test_message whole = full_file(padding, 1);
+    const heed_source source = {whole.size, whole.data, NULL, NULL};
+    heed_status status = HEED_OUT_OF_MEMORY;
+    for (size_t fail_at = 5; status != HEED_OK; fail_at++) {
+      test_allocator allocator = {0};
+      heed_context_desc desc = test_context_desc(&allocator);
+      heed_context *other;
+      assert_ok(heed_context_create(&desc, &other, &error));
+      allocator.fail_at = allocator.total + fail_at;
+      status = open_full(other, &source);
+      heed_context_destroy(other);
+      assert_int_equal(allocator.live, 0);
+      if (status != HEED_OK) assert_int_equal(status, HEED_OUT_OF_MEMORY);
+    }
+    free(whole.data);
+  }
+}
+
+/* The factor of a product, [2, 3] of each type, and the weight [3, 2] that it becomes. */
+static void turned_gives(uint32_t type, const char *raw, size_t size, const float *expected) {
+  test_message graph = {0}, tensor = {0};
+  const uint32_t bias[] = {3};
+  heed_onnx *file;
+  heed_safetensors *tensors;
+  float found[6];
+  test_put_number(&tensor, 1, 2);
+  test_put_number(&tensor, 1, 3);
+  test_put_number(&tensor, 2, type);
+  test_put_text(&tensor, 8, "onnx::MatMul_7");
+  test_put_bytes(&tensor, 9, raw, size);
+  test_put_message(&graph, 5, &tensor);
+  test_put_node(&graph, "MatMul", "/layer/MatMul", "x,onnx::MatMul_7", "h", NULL);
+  test_put_node(&graph, "Add", "/layer/Add", "layer.bias,h", "y", NULL);
+  test_put_floats(&graph, "layer.bias", 1, bias);
+  test_put_value(&graph, 11, "x");
+  test_put_value(&graph, 12, "y");
+  test_message whole = test_onnx_file(&graph);
+  assert_ok(open_bytes(whole.data, whole.size, &file));
+  const heed_source source = heed_onnx_source(file);
+  assert_ok(heed_safetensors_open(context, &source, "m.onnx", &tensors, &error));
+  const heed_safetensors_tensor *weight = heed_safetensors_find(tensors, "layer.weight");
+  assert_non_null(weight);
+  assert_int_equal(weight->shape.dim[0], 3);
+  assert_ok(heed_safetensors_read(tensors, weight, 0, 6, found, &error));
+  for (int i = 0; i < 6; i++)
+    if (found[i % 3 * 2 + i / 3] != expected[i])
+      fail_msg("type %u, element %d: found %g, expected %g", type, i,
+               (double)found[i % 3 * 2 + i / 3], (double)expected[i]);
+  heed_safetensors_destroy(tensors);
+  heed_onnx_destroy(file);
+  free(whole.data);
+}
+
+static void test_turned(void **state) {
+  (void)state;
+  const float small[] = {1, -2, 7, 0, 3, -8}, positive[] = {1, 14, 7, 0, 3, 8};
+  turned_gives(22, "\xE1\x07\x83", 3, small);
+  turned_gives(21, "\xE1\x07\x83", 3, positive);
+  turned_gives(3, "\1\xFE\7\0\3\xF8", 6, small);
+  turned_gives(2, "\1\16\7\0\3\10", 6, positive);
+  turned_gives(5, "\1\0\xFE\xFF\7\0\0\0\3\0\xF8\xFF", 12, small);
+  turned_gives(6, "\1\0\0\0\xFE\xFF\xFF\xFF\7\0\0\0\0\0\0\0\3\0\0\0\xF8\xFF\xFF\xFF", 24, small);
+  turned_gives(10, "\0\x3C\0\xC0\0\x47\0\0\0\x42\0\xC8", 12, small);
+  turned_gives(16, "\x80\x3F\0\xC0\xE0\x40\0\0\x40\x40\0\xC1", 12, small);
+  turned_gives(11,
+               "\0\0\0\0\0\0\xF0\x3F\0\0\0\0\0\0\0\xC0\0\0\0\0\0\0\x1C\x40\0\0\0\0\0\0\0\0"
+               "\0\0\0\0\0\0\x08\x40\0\0\0\0\0\0\x20\xC0",
+               48, small);
 }
 
 static void test_arguments(void **state) {
@@ -669,6 +852,9 @@ int main(void) {
                                      cmocka_unit_test(test_elements),
                                      cmocka_unit_test(test_external_files),
                                      cmocka_unit_test(test_reads),
+                                     cmocka_unit_test(test_external_constant),
+                                     cmocka_unit_test(test_memory_of_lists),
+                                     cmocka_unit_test(test_turned),
                                      cmocka_unit_test(test_arguments)};
   if (heed_context_create(NULL, &context, &error) != HEED_OK) return 1;
   const int failed = cmocka_run_group_tests_name("bad onnx", tests, NULL, NULL);
