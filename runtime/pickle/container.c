@@ -64,7 +64,7 @@ static const heed_zip_entry *find_entry(const heed_container *c, const char *fol
   char path[ENTRY_NAME];
   const int written =
       snprintf(path, sizeof path, "%.*s%s%s", (int)c->folder_bytes, c->folder, folder, name);
-  return written > 0 && (size_t)written < sizeof path ? heed_zip_find(&c->zip, path) : NULL;
+  return (size_t)written < sizeof path ? heed_zip_find(&c->zip, path) : NULL;
 }
 
 static heed_status check_order(const heed_container *c, heed_error *error) {
@@ -106,12 +106,12 @@ static heed_status locate_in_zip(const heed_container *c, heed_pickle_id storage
   const heed_pickle_value *value = heed_pickle_get(&c->heap, storage);
   const char *key = heed_pickle_text(&c->heap, value->of);
   const heed_zip_entry *entry = find_entry(c, "data/", key);
-  uint64_t bytes;
   if (!entry)
     return heed_fail(error, HEED_INVALID_FILE, "%s: storage %.*s is missing (expected data/%.*s)",
                      c->heap.where, HEED_CUT(key), HEED_CUT(key));
   const uint32_t size = heed_pickle_dtype_of(&c->heap, storage)->bytes;
-  if (!heed_u64_mul((uint64_t)value->number, size, &bytes) || bytes != entry->size)
+  /* heed_layout_read has seen that the product is one of 64 bits */
+  if ((uint64_t)value->number * size != entry->size)
     return heed_fail(error, HEED_INVALID_FILE,
                      "%s: storage %.*s has the wrong length (found %" PRIu64
                      " bytes, expected %" PRId64 " elements of %" PRIu32 ")",
@@ -232,8 +232,7 @@ static heed_status run_legacy(heed_container *c, heed_byte_reader *reader, heed_
 static heed_status locate_in_legacy(const heed_container *c, heed_pickle_id storage,
                                     uint64_t *offset, heed_error *error) {
   const char *key = heed_pickle_text(&c->heap, heed_pickle_get(&c->heap, storage)->of);
-  const uint32_t index = find_storage(c, key);
-  *offset = index < c->storage_count ? c->places[index] : 0;
+  *offset = c->places[find_storage(c, key)]; /* all storages of the heap were collected */
   if (*offset) return HEED_OK;
   return heed_fail(error, HEED_INVALID_FILE, "%s: storage %.*s is missing (expected its data)",
                    c->heap.where, HEED_CUT(key));

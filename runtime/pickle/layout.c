@@ -97,7 +97,8 @@ static heed_status check_storage(const reading *r) {
   if (!heed_u64_mul((uint64_t)storage->number, heed_pickle_dtype_of(r->heap, l->storage)->bytes,
                     &bytes))
     return fail(r, "its storage is too large", "less than 2^64 bytes");
-  if (heed_u64_add(l->offset, l->span, &end) && end <= bytes / l->dtype->bytes) return HEED_OK;
+  if (!heed_u64_add(l->offset, l->span, &end)) end = UINT64_MAX;
+  if (end <= bytes / l->dtype->bytes) return HEED_OK;
   return heed_fail(r->error, HEED_INVALID_FILE,
                    "%s: tensor %.*s reaches past its storage (found elements %" PRIu64
                    " to %" PRIu64 ", expected at most %" PRIu64 ")",

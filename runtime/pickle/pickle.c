@@ -123,14 +123,13 @@ static heed_status copy_tensor(heed_pickle *file, const heed_layout *layout, uin
 static heed_status add_tensor(opening *o, uint32_t index) {
   heed_pickle *file = o->file;
   heed_layout layout;
-  uint64_t bytes, storage;
+  uint64_t storage;
   const char *name = heed_state_dict_name(&o->dict, index);
   HEED_TRY(
       heed_layout_read(&o->container.heap, o->dict.entries[index].tensor, name, &layout, o->error));
   HEED_TRY(heed_container_locate(&o->container, layout.storage, &storage, o->error));
-  if (!heed_u64_mul(layout.count, layout.dtype->bytes, &bytes))
-    return heed_fail(o->error, HEED_UNSUPPORTED, "%s: tensor %.*s: the tensors are too large",
-                     file->name, HEED_CUT(name));
+  const uint64_t bytes =
+      layout.count * layout.dtype->bytes; /* each element has a place in the storage */
   segment *to = &file->segments[index];
   *to = (segment){storage + layout.offset * layout.dtype->bytes, bytes, NULL};
   HEED_TRY(heed_assembled_add(&file->made, name, layout.dtype->name, layout.rank, layout.size,

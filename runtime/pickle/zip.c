@@ -97,7 +97,7 @@ static heed_status read_end(const heed_zip *zip, const unsigned char *tail, size
 static heed_status find_directory(const heed_zip *zip, directory *found, heed_error *error) {
   const uint64_t most = END_BYTES + MAX_COMMENT;
   const size_t size = (size_t)(zip->source->size < most ? zip->source->size : most);
-  unsigned char *tail = heed_alloc_raw(zip->context, size ? size : 1, 1);
+  unsigned char *tail = heed_alloc_raw(zip->context, size, 1);
   if (!tail) return heed_fail_memory(error, zip->where, size);
   heed_status status =
       heed_source_read(zip->source, zip->where, zip->source->size - size, tail, size, error);

@@ -125,9 +125,9 @@ static void put_pair(test_message *tensor, const char *key, const char *value) {
 
 static void test_external(void **state) {
   (void)state;
-  test_message alone = {0}, nowhere = {0}, number = {0}, length = {0};
-  test_message *const all[] = {&alone, &nowhere, &number, &length};
-  for (size_t i = 0; i < 4; i++) {
+  test_message alone = {0}, nowhere = {0}, number = {0}, length = {0}, empty = {0};
+  test_message *const all[] = {&alone, &nowhere, &number, &length, &empty};
+  for (size_t i = 0; i < 5; i++) {
     test_put_number(all[i], 1, 2);
     test_put_number(all[i], 2, 1);
     test_put_number(all[i], 14, 1);
@@ -135,6 +135,8 @@ static void test_external(void **state) {
   put_pair(&alone, "location", "../w.bin");
   refuse_tensor(&alone, HEED_UNSUPPORTED, "is in another file (found ../w.bin");
   refuse_tensor(&nowhere, HEED_INVALID_FILE, "external data without a location");
+  put_pair(&empty, "location", "");
+  refuse_tensor(&empty, HEED_INVALID_FILE, "external data without a location");
   put_pair(&number, "offset", "12x");
   refuse_tensor(&number, HEED_INVALID_FILE, "invalid offset or length");
   put_pair(&length, "location", "w.bin");

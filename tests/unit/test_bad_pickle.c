@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pickle/foreign.h"
 #include "support/opened_pickle.h"
 
 static void refuse(test_bytes bytes, heed_status status, const char *part) {
@@ -27,6 +28,7 @@ static void refuse_pickle(const void *pickle, size_t size, heed_status status, c
   refuse(test_torch_zip(pickle, sizeof(pickle) - 1), HEED_##status, part)
 #define REFUSE(pickle, status, part) refuse_pickle(pickle, sizeof(pickle) - 1, HEED_##status, part)
 #define W "X\1\0\0\0w"
+#define TEXT_64 "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define MINUS "J\xFF\xFF\xFF\xFF"
 #define SHAPED(offset, shape, stride) TEST_DICT(TEST_TENSOR(offset, shape, stride))
 #define STORED(storage) TEST_DICT(TEST_TENSOR_OF(storage, "K\0", TEST_2_3, TEST_3_1))
@@ -404,6 +406,357 @@ static void test_allocation_failures(void **state) {
   }
 }
 
+/* A pickle with every kind of opcode, behind `padding`: values, items and texts that are dropped.
+ */
+static test_bytes rich_pickle(size_t padding) {
+  static const char rich[] =
+      "}X\1\0\0\0aG\0\0\0\0\0\0\0\0sX\1\0\0\0b\x8A\x09\1\2\3\4\5\6\7\x08\x09s"
+      "X\1\0\0\0c(K\1K\2lsX\1\0\0\0d(X\1\0\0\0kNdsX\1\0\0\0e](K\1K\2esX\1\0\0\0f}(X\1\0\0\0kNus"
+      "X\1\0\0\0gccollections\nOrderedDict\n]]X\1\0\0\0kaNaa\x85Rs"
+      "X\1\0\0\0hcfoo\nBar\n)\x81}bsX\1\0\0\0i(X\6\0\0\0modulecfoo\nBar\nNNtQs"
+      "X\1\0\0\0tctorch._tensor\n_rebuild_from_type_v2\n(K\1NNtRs"
+      "X\1\0\0\0v" TEST_TENSOR("K\0", TEST_2_3, "K\1K\2\x86") "sq\0" W TEST_PLAIN "s.";
+  test_bytes pickle = {NULL, 0};
+  assert_ok(test_bytes_append(&pickle, "\x80\2", 2, &error));
+  for (size_t i = 0; i < padding; i++)
+    assert_ok(test_bytes_append(&pickle, "](NNNNe0X\x40\0\0\0" TEXT_64 "0", 78, &error));
+  assert_ok(test_bytes_append(&pickle, rich, sizeof rich - 1, &error));
+  return pickle;
+}
+
+/* Fails every allocation of opening a file once; its status otherwise. */
+static void fail_memory_of(test_bytes bytes) {
+  const heed_source source = test_source(bytes.data, bytes.size);
+  bool done = false;
+  for (size_t n = 1; !done; n++) {
+    test_allocator allocator = {0};
+    heed_context_desc desc = test_context_desc(&allocator);
+    heed_context *failing;
+    heed_pickle *file;
+    assert_ok(heed_context_create(&desc, &failing, &error));
+    allocator.total = 0;
+    allocator.fail_at = n;
+    const heed_status status = heed_pickle_open(failing, &source, "w.pth", &file, &error);
+    done = allocator.total < n;
+    assert_int_equal(status, done ? HEED_OK : HEED_OUT_OF_MEMORY);
+    heed_pickle_destroy(file);
+    heed_context_destroy(failing);
+    assert_int_equal(allocator.live, 0);
+  }
+  free(bytes.data);
+}
+
+/* What grows does so at each opcode in turn. */
+static void test_memory_of_opcodes(void **state) {
+  (void)state;
+  for (size_t padding = 0; padding < 70; padding++) {
+    test_bytes pickle = rich_pickle(padding);
+    fail_memory_of(padding % 2 ? test_torch_legacy(pickle.data, pickle.size)
+                               : test_torch_zip(pickle.data, pickle.size));
+    free(pickle.data);
+  }
+}
+
+/* Every read of a file fails once. */
+typedef struct failing_source {
+  const test_bytes *whole;
+  uint32_t reads, fail_at;
+} failing_source;
+
+static heed_status read_failing(void *user, uint64_t offset, void *to, size_t count,
+                                heed_error *why) {
+  failing_source *source = user;
+  (void)why;
+  if (++source->reads == source->fail_at) return HEED_IO;
+  memcpy(to, source->whole->data + offset, count);
+  return HEED_OK;
+}
+
+static void test_reads(void **state) {
+  (void)state;
+  test_bytes pickle = rich_pickle(400); /* more than is read at once */
+  static const unsigned char data[24];
+  const test_zip_entry entries[] = {{"a/data.pkl", pickle.data, pickle.size, 0, 0},
+                                    {"a/byteorder", "little", 6, 0, 0},
+                                    {"a/data/0", data, sizeof data, 0, 0}};
+  test_bytes files[] = {test_zip(entries, 3, false), test_zip(entries, 3, true),
+                        test_torch_legacy(pickle.data, pickle.size)};
+  for (size_t i = 0; i < 3; i++) {
+    heed_status status = HEED_IO;
+    uint32_t failures = 0;
+    for (; status != HEED_OK; failures++) {
+      failing_source failing = {&files[i], 0, failures + 1};
+      const heed_source source = {files[i].size, NULL, read_failing, &failing};
+      heed_pickle *file;
+      status = heed_pickle_open(context, &source, "w.pth", &file, &error);
+      if (status != HEED_OK) assert_int_equal(status, HEED_IO);
+      heed_pickle_destroy(file);
+    }
+    assert_true(failures > 3);
+    free(files[i].data);
+  }
+  free(pickle.data);
+}
+
+static test_bytes legacy_of(const char *host, size_t host_size, const void *pickle, size_t size,
+                            const char *keys, size_t keys_size) {
+  static const char before[] = "\x80\2\x8A\nl\xFC\x9C\x46\xF9 j\xA8P\x19.\x80\2M\xE9\3.";
+  test_bytes file = {NULL, 0};
+  assert_ok(test_bytes_append(&file, before, sizeof before - 1, &error));
+  assert_ok(test_bytes_append(&file, host, host_size, &error));
+  assert_ok(test_bytes_append(&file, pickle, size, &error));
+  assert_ok(test_bytes_append(&file, keys, keys_size, &error));
+  return file;
+}
+
+#define LEGACY(host, pickle, keys) \
+  legacy_of(host, sizeof(host) - 1, pickle, sizeof(pickle) - 1, keys, sizeof(keys) - 1)
+#define DATA_24      \
+  "\6\0\0\0\0\0\0\0" \
+  "0123456789abcdef01234567"
+#define TWO_STORAGES(a, b)                                                                 \
+  "\x80\2}" W TEST_TENSOR_OF(a, "K\0", "K\1\x85", "K\1\x85") "sX\1\0\0\0v" TEST_TENSOR_OF( \
+      b, "K\0", "K\1\x85", "K\1\x85") "s."
+
+static void test_legacy_storages(void **state) {
+  (void)state;
+  refuse(LEGACY("\x80\2}.", TEST_DICT(TEST_PLAIN),
+                "\x80\2]X\1\0\0\0"
+                "0aX\1\0\0\0"
+                "0a." DATA_24 DATA_24),
+         HEED_INVALID_FILE, "storage 0 occurs twice");
+  refuse(LEGACY("\x80\2}X\15\0\0\0little_endian\x89s.", TEST_DICT(TEST_PLAIN), ""),
+         HEED_UNSUPPORTED, "found big-endian, expected little-endian");
+  refuse(
+      LEGACY("\x80\2}.",
+             TWO_STORAGES(TEST_STORAGE("FloatStorage", "\6"), TEST_STORAGE("FloatStorage", "\5")),
+             "\x80\2]."),
+      HEED_INVALID_FILE, "storage 0 occurs with two lengths or element types");
+  refuse(LEGACY("\x80\2}.",
+                TWO_STORAGES(TEST_STORAGE("FloatStorage", "\6"), TEST_STORAGE("IntStorage", "\6")),
+                "\x80\2]."),
+         HEED_INVALID_FILE, "storage 0 occurs with two lengths or element types");
+  refuse(LEGACY("\x80\2}.", TEST_DICT(TEST_PLAIN), "\x80\2]."), HEED_INVALID_FILE,
+         "storage 0 is missing (expected its data)");
+#define HUGE_STORAGE                                  \
+  "(X\7\0\0\0storagectorch\nDoubleStorage\nX\1\0\0\0" \
+  "0X\3\0\0\0cpu\x8A\x08\0\0\0\0\0\0\0\x40tQ"
+  refuse(LEGACY("\x80\2}.", STORED(HUGE_STORAGE),
+                "\x80\2]X\1\0\0\0"
+                "0a.\0\0\0\0\0\0\0\x40"),
+         HEED_INVALID_FILE, "storage 0 is truncated or has the wrong length");
+  REFUSE_ZIP(STORED(HUGE_STORAGE), INVALID_FILE, "its storage is too large (expected less than");
+}
+
+static void test_more_opcodes(void **state) {
+  (void)state;
+  char text[1200] = "\x80\2c";
+  REFUSE_ZIP("\x80\2G\0", INVALID_FILE, "truncated");
+  REFUSE_ZIP("\x80\2\x8A\5\1", INVALID_FILE, "truncated");
+  REFUSE_ZIP("\x80\2\x8A\x09\1", INVALID_FILE, "truncated");
+  REFUSE_ZIP("\x80\2X\1\x20\0\0", INVALID_FILE, "truncated");
+  REFUSE("\x80\2Nq\5h\3.", INVALID_FILE, "a memo number that was not put");
+  REFUSE_ZIP("\x80\2ccosmos\nsystem\n)R.", INVALID_FILE, "no tensors (found an object of cosmos.s");
+  REFUSE_ZIP("\x80\2ctorch\n\n)R.", INVALID_FILE, "no tensors (found an object of torch.");
+  REFUSE_ZIP("\x80\2NNb.", INVALID_FILE, "no tensors (found None");
+  REFUSE_ZIP("\x80\2}X\5\0\0\0model}q\0X\1\0\0\0ah\0ss.", UNSUPPORTED, "nested too deeply");
+  memset(text + 3, 'a', 600);
+  refuse_pickle(text, 603, HEED_INVALID_FILE, "a long name or a zero byte in it");
+#define LONG "\x8A\x08\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x7F"
+  REFUSE(SHAPED("K\0", "K\2K\3\x86", "K\1" LONG "\x86"), INVALID_FILE,
+         "its strides are too large (expected those of its storage)");
+  REFUSE(SHAPED(LONG, "K\3\x85", LONG "\x85"), INVALID_FILE,
+         "reaches past its storage (found elements 9223372036854775807 to 18446744073709551615");
+  REFUSE(STORED(TEST_STORAGE("UntypedStorage", "\6")), INVALID_FILE,
+         "its storage has no element type");
+  test_bytes long_text = {NULL, 0};
+  char *letters = calloc(5000, 1);
+  assert_ok(test_bytes_append(&long_text, "\x80\2]X\x88\x13\0\0", 8, &error));
+  memset(letters, 'a', 5000);
+  assert_ok(test_bytes_append(&long_text, letters, 5000, &error));
+  assert_ok(test_bytes_append(&long_text, "a.", 2, &error));
+  refuse(test_torch_zip(long_text.data, long_text.size), HEED_INVALID_FILE,
+         "no tensors (found a list");
+  free(letters);
+  free(long_text.data);
+}
+
+static void test_more_zip(void **state) {
+  (void)state;
+  static const unsigned char data[24];
+  /* the end before any place for a locator, and a locator before any place for its record */
+  static const char nothing[] = "PK\3\4PK\5\6\0\0\0\0\0\0\0\0\0\0\0\0\4\0\0\0\0\0",
+                    locator[] = "PK\3\4PK\6\7\0\0\0\0\4\0\0\0\0\0\0\0\1\0\0\0"
+                                "PK\5\6\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
+  test_bytes file = {NULL, 0};
+  assert_ok(test_bytes_append(&file, nothing, sizeof nothing - 1, &error));
+  refuse(file, HEED_UNSUPPORTED, "found another zip file");
+  file = (test_bytes){NULL, 0};
+  assert_ok(test_bytes_append(&file, locator, sizeof locator - 1, &error));
+  refuse(file, HEED_INVALID_FILE, "a ZIP64 record outside of the file");
+  test_zip_entry entries[] = {{"a/data.pkl", plain, sizeof plain - 1, 0, 0},
+                              {"a/data/0", data, sizeof data, 0, 0},
+                              {"a/byteorder", "littlebig", 9, 8, 0}};
+  refuse_zip(entries, 3, HEED_UNSUPPORTED, "zip entry a/byteorder is compressed");
+  /* an extra field too short for the last of its numbers */
+  file = test_zip(entries, 1, true);
+  unsigned char *extra = file.data + file.size - 22 - 20 - 56 - 28;
+  assert_int_equal(extra[2], 24);
+  extra[2] = 16;
+  refuse(file, HEED_INVALID_FILE, "an entry that does not fit the file");
+  /* a name that no entry has room for */
+  char folder[1024], pickle[300];
+  memset(folder, 'f', sizeof folder);
+  strcpy(folder + 1000, "/data.pkl");
+  test_bytes stored = {NULL, 0};
+  static const char head[] = "\x80\2}" W "ctorch._utils\n_rebuild_tensor_v2\n((X\7\0\0\0storage"
+                             "ctorch\nFloatStorage\nX\x2C\1\0\0",
+                    tail[] = "X\3\0\0\0cpuK\6tQK\0" TEST_2_3 TEST_3_1 "\x89)tRs.";
+  memset(pickle, 'k', 300);
+  assert_ok(test_bytes_append(&stored, head, sizeof head - 1, &error));
+  assert_ok(test_bytes_append(&stored, pickle, 300, &error));
+  assert_ok(test_bytes_append(&stored, tail, sizeof tail - 1, &error));
+  entries[0] = (test_zip_entry){folder, stored.data, stored.size, 0, 0};
+  refuse(test_zip(entries, 1, false), HEED_INVALID_FILE, "storage kkkk");
+  free(stored.data);
+}
+
+/* What no test has room for is a source that says so, and has zeros but for its end. */
+typedef struct virtual_zip {
+  unsigned char end[98];
+  uint64_t size;
+} virtual_zip;
+
+static heed_status read_virtual(void *user, uint64_t offset, void *to, size_t count,
+                                heed_error *why) {
+  const virtual_zip *zip = user;
+  (void)why;
+  for (size_t i = 0; i < count; i++) {
+    const uint64_t at = offset + i, from_end = zip->size - at;
+    ((unsigned char *)to)[i] = at < 4                        ? (unsigned char)"PK\3\4"[at]
+                               : from_end <= sizeof zip->end ? zip->end[sizeof zip->end - from_end]
+                                                             : 0;
+  }
+  return HEED_OK;
+}
+
+static void test_large_directories(void **state) {
+  (void)state;
+  static const struct {
+    uint64_t size;
+    uint32_t entries;
+    heed_status status;
+    const char *part;
+  } cases[] = {{(uint64_t)3 << 30, 1, HEED_INVALID_FILE, "a directory above 2 GiB"},
+               {(uint64_t)60 << 20, (1u << 20) + 1, HEED_UNSUPPORTED,
+                "too many zip entries (found 1048577, expected at most 1048576)"}};
+  for (size_t i = 0; i < 2; i++) {
+    virtual_zip zip = {{0}, cases[i].size};
+    const uint64_t record = zip.size - sizeof zip.end, bytes = record - 4;
+    memcpy(zip.end, "PK\6\6", 4);
+    for (int k = 0; k < 8; k++) {
+      zip.end[32 + k] = (unsigned char)((uint64_t)cases[i].entries >> 8 * k);
+      zip.end[40 + k] = (unsigned char)(bytes >> 8 * k);
+      zip.end[48 + k] = k ? 0 : 4;
+      zip.end[56 + 8 + k] = (unsigned char)(record >> 8 * k);
+    }
+    memcpy(zip.end + 56, "PK\6\7", 4);
+    memcpy(zip.end + 76, "PK\5\6", 4);
+    const heed_source source = {zip.size, NULL, read_virtual, &zip};
+    heed_pickle *file;
+    assert_fails(heed_pickle_open(context, &source, "w.pth", &file, &error), cases[i].status,
+                 cases[i].part);
+  }
+  const heed_source large = {UINT64_MAX, "", NULL, NULL};
+  heed_pickle *file;
+  assert_fails(heed_pickle_open(context, &large, "w.pth", &file, &error), HEED_INVALID_ARGUMENT,
+               "w.pth: the source is too large");
+  assert_false(heed_pickle_begins("\x80\6}.", 4));
+  assert_false(heed_pickle_begins("\x80\1}.", 4));
+  assert_true(heed_pickle_begins("\x80\5}.", 4));
+}
+
+static void opens(test_bytes bytes, const char *name, uint32_t tensors) {
+  const heed_source source = test_source(bytes.data, bytes.size);
+  opened_pickle opened;
+  assert_ok(open_pickle(&source, &opened));
+  assert_int_equal(heed_safetensors_count(opened.file), tensors);
+  assert_non_null(heed_safetensors_find(opened.file, name));
+  close_pickle(&opened);
+  free(bytes.data);
+}
+
+/* What is odd, and read all the same. */
+static void test_odd(void **state) {
+  (void)state;
+#define OPENS(pickle, name, tensors) \
+  opens(test_torch_zip(pickle, sizeof(pickle) - 1), name, tensors)
+#define MODEL_OF(inner) "X\5\0\0\0model" inner "s"
+#define NAMED(name) "}X\1\0\0\0" name TEST_PLAIN "s"
+  OPENS(STORED(TEST_STORAGE("cuda.FloatStorage", "\6")), "w", 1);
+  OPENS("\x80\2" NAMED("w") MODEL_OF(NAMED("x")) ".", "w", 2);
+  OPENS("\x80\2" NAMED("w") "X\1\0\0\0v" TEST_PLAIN "s" MODEL_OF(NAMED("x")) ".", "w", 3);
+  OPENS("\x80\2}X\7\0\0\0module." TEST_PLAIN "s.", "module.", 1);
+  static const unsigned char data[24];
+  const test_zip_entry entries[] = {{"data.pkl", plain, sizeof plain - 1, 0, 0},
+                                    {"data/0", data, sizeof data, 0, 0},
+                                    {"byteorder", "li", 2, 0, 0}};
+  test_bytes file = test_zip(entries, 3, false);
+  unsigned char *directory = file.data + file.size - 22 - 3 * 46 - 8 - 6 - 9;
+  assert_memory_equal(directory, "PK\1\2", 4);
+  memset(directory + 16, 0, 4); /* no checksum */
+  opens(file, "w", 1);
+}
+
+/* A transposed tensor of more than is read at once. */
+static void test_large_view(void **state) {
+  (void)state;
+  enum { ROWS = 3000 };
+  static const char pickle[] =
+      TEST_DICT(TEST_TENSOR_OF("(X\7\0\0\0storagectorch\nFloatStorage\nX\1\0\0\0"
+                               "0X\3\0\0\0cpuM\x70\x17tQ",
+                               "K\0", "M\xB8\x0BK\2\x86", "K\1M\xB8\x0B\x86"));
+  float *numbers = malloc(2 * ROWS * sizeof *numbers), *found = malloc(2 * ROWS * sizeof *found);
+  for (int i = 0; i < 2 * ROWS; i++) numbers[i] = (float)i;
+  const test_zip_entry entries[] = {{"a/data.pkl", pickle, sizeof pickle - 1, 0, 0},
+                                    {"a/data/0", numbers, 2 * ROWS * sizeof *numbers, 0, 0}};
+  test_bytes file = test_zip(entries, 2, false);
+  const heed_source source = test_source(file.data, file.size);
+  opened_pickle opened;
+  assert_ok(open_pickle(&source, &opened));
+  assert_ok(heed_safetensors_read(opened.file, heed_safetensors_find(opened.file, "w"), 0, 2 * ROWS,
+                                  found, &error));
+  for (int row = 0; row < ROWS; row++)
+    for (int k = 0; k < 2; k++) assert_true(found[2 * row + k] == numbers[k * ROWS + row]);
+  close_pickle(&opened);
+  free(file.data);
+  free(numbers);
+  free(found);
+}
+
+/* Where external data may lie, and files that only begin to be read. */
+static void test_foreign(void **state) {
+  (void)state;
+  static const struct {
+    const char *location;
+    bool plain;
+  } cases[] = {{"w", true},     {"a/w", true},     {"...", true},   {".w", true},
+               {"..w", true},   {"w/..", false},   {"..", false},   {".", false},
+               {"./w", false},  {"a/../w", false}, {"", false},     {"/w", false},
+               {"a//w", false}, {"a/", false},     {"a\\w", false}, {"c:w", false}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    if (heed_is_plain_location(cases[i].location) != cases[i].plain)
+      fail_msg("%s", cases[i].location);
+  assert_true(heed_is_torch_name("W.PTH") && heed_is_torch_name("w.Pt"));
+  assert_false(heed_is_torch_name(".pth") || heed_is_torch_name("w.{t"));
+  test_bytes whole = {(unsigned char *)(uintptr_t)plain, sizeof plain};
+  failing_source failing = {&whole, 0, 1};
+  const heed_source source = {whole.size, NULL, read_failing, &failing};
+  heed_pickle *file;
+  assert_int_equal(heed_foreign_open(context, &source, "w.pth", "", &file, &error), HEED_IO);
+  assert_null(file);
+}
+
 static void test_arguments(void **state) {
   (void)state;
   const heed_source source = {0};
@@ -430,6 +783,15 @@ int main(void) {
       cmocka_unit_test(test_truncated_and_flipped),
       cmocka_unit_test(test_allocation_failures),
       cmocka_unit_test(test_arguments),
+      cmocka_unit_test(test_memory_of_opcodes),
+      cmocka_unit_test(test_reads),
+      cmocka_unit_test(test_foreign),
+      cmocka_unit_test(test_legacy_storages),
+      cmocka_unit_test(test_more_opcodes),
+      cmocka_unit_test(test_more_zip),
+      cmocka_unit_test(test_large_directories),
+      cmocka_unit_test(test_odd),
+      cmocka_unit_test(test_large_view),
   };
   return cmocka_run_group_tests(tests, make_context, drop_context);
 }
