@@ -3,7 +3,7 @@
 # each parser in parsers.txt, beside its floor (with `parsers`: these alone). Exit code 1 where a parser is below its floor.
 # Tests themselves are not counted, nor branches that the compiler made. Needs gcovr.
 set -eu
-[ $# -eq 2 ] || [ $# -eq 3 -a "${3:-}" = parsers ] || { echo "usage: $0 ROOT BUILD [parsers]" >&2; exit 2; }
+case $#${3:-} in 2 | 3parsers) ;; *) echo "usage: $0 ROOT BUILD [parsers]" >&2; exit 2 ;; esac
 root=$1 build=$2 only=${3:-}
 list=$root/tests/package/parsers.txt
 work=$(mktemp -d)
