@@ -37,8 +37,7 @@ heed_status heed_regular_read(void *user, uint64_t offset, void *to, size_t coun
 static const char *mode_name(mode_t mode) {
   return S_ISDIR(mode)    ? "a directory"
          : S_ISFIFO(mode) ? "a pipe"
-         : S_ISSOCK(mode) ? "a socket"
-                          : "a device";
+                          : "a device"; /* no socket opens */
 }
 
 heed_status heed_regular_open(heed_regular *file, const char *path, uint64_t *size,
