@@ -88,8 +88,8 @@ static heed_status visit_in(const char *folder, size_t length, const char *name,
                             heed_model_file_visit visit, void *user, heed_error *error) {
   char path[HEED_PATH_SIZE];
   const int written = snprintf(path, sizeof path, "%.*s/%s", (int)length, folder, name);
-  if (written < 0 || (size_t)written >= sizeof path)
-    return heed_fail(error, HEED_IO, "%s: cannot open (%s)", folder, strerror(ENAMETOOLONG));
+  if ((size_t)written >= sizeof path)
+    return heed_fail(error, HEED_IO, "%.200s: cannot open (%s)", folder, strerror(ENAMETOOLONG));
   return visit(user, path, error);
 }
 
@@ -145,9 +145,7 @@ static heed_status visit_onnx_folder(const char *folder, heed_model_file_visit v
   char path[HEED_PATH_SIZE];
   folder_weights found = {.kind = HEED_WEIGHTS_NONE};
   const int written = snprintf(path, sizeof path, "%s/onnx", folder);
-  DIR *directory = written > 0 && (size_t)written < sizeof path && heed_is_directory(path)
-                       ? opendir(path)
-                       : NULL;
+  DIR *directory = (size_t)written < sizeof path ? opendir(path) : NULL;
   if (!directory) return HEED_OK;
   for (const struct dirent *entry; (entry = readdir(directory));)
     if (heed_weights_kind_of(entry->d_name) == HEED_WEIGHTS_ONNX) note_name(&found, entry->d_name);

@@ -44,10 +44,13 @@ heed_status heed_regular_open(heed_regular *file, const char *path, uint64_t *si
                               heed_error *error) {
   struct stat info;
   *file = (heed_regular){open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), path};
-  if (file->descriptor < 0)
-    return heed_fail(error, heed_status_of_errno(errno), "%s: cannot open (%s)", path,
-                     strerror(errno));
-  if (fstat(file->descriptor, &info) != 0 || !S_ISREG(info.st_mode)) {
+  if (file->descriptor < 0 || fstat(file->descriptor, &info) != 0) {
+    const int reason = errno;
+    heed_regular_close(file);
+    return heed_fail(error, heed_status_of_errno(reason), "%s: cannot open (%s)", path,
+                     strerror(reason));
+  }
+  if (!S_ISREG(info.st_mode)) {
     heed_regular_close(file);
     return heed_fail(error, HEED_IO, "%s: not a regular file (found %s)", path,
                      mode_name(info.st_mode));

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,9 +22,11 @@
 
 /* The linker puts these in the place of the library's calls (--wrap). */
 static enum { WHOLE, INTERRUPTED, SHORT, FAILED, ENDED } reads;
-static bool memory_fails;
+static bool memory_fails, stat_fails;
 ssize_t __real_pread(int descriptor, void *to, size_t count, off_t offset);
 ssize_t __wrap_pread(int descriptor, void *to, size_t count, off_t offset);
+int __real_fstat(int descriptor, struct stat *info);
+int __wrap_fstat(int descriptor, struct stat *info);
 void *__real_malloc(size_t size);
 void *__wrap_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
@@ -35,6 +38,11 @@ ssize_t __wrap_pread(int descriptor, void *to, size_t count, off_t offset) {
   if (reads == FAILED) return errno = EIO, -1;
   if (reads == ENDED) return 0;
   return __real_pread(descriptor, to, reads == SHORT && count > 1 ? 1 : count, offset);
+}
+
+int __wrap_fstat(int descriptor, struct stat *info) {
+  if (stat_fails) return errno = EIO, -1;
+  return __real_fstat(descriptor, info);
 }
 
 void *__wrap_malloc(size_t size) { return memory_fails ? NULL : __real_malloc(size); }
@@ -107,6 +115,11 @@ static void test_regular(void **state) {
   memory_fails = false;
   assert_int_equal(status, HEED_OUT_OF_MEMORY);
   assert_null(bytes);
+  stat_fails = true;
+  const heed_status unknown = heed_file_read(in_folder("text"), 10, &bytes, &size, &error);
+  stat_fails = false;
+  assert_int_equal(unknown, HEED_IO);
+  assert_non_null(strstr(error.message, "text: cannot open (Input/output error)"));
   assert_int_equal(mkfifo(in_folder("pipe"), 0600), 0);
   static const struct {
     const char *path, *part;
@@ -159,6 +172,11 @@ static void test_beneath(void **state) {
                  cases[i].part);
     assert_int_equal(file.descriptor, -1);
   }
+  stat_fails = true;
+  const heed_status unknown = heed_beneath_open(&file, path, "data", &size, &error);
+  stat_fails = false;
+  assert_int_equal(unknown, HEED_INVALID_FILE);
+  assert_non_null(strstr(error.message, "external data data: found no regular file"));
   assert_fails(heed_beneath_open(&file, in_folder("none/model.onnx"), "data", &size, &error),
                HEED_IO, "cannot open (No such file or directory)");
   names[300] = 'n';
@@ -235,6 +253,87 @@ static void test_folders(void **state) {
     put_bytes(name, empty, sizeof empty - 1);
   }
   refuse_model(folder, HEED_INVALID_FILE, "too many model files (found more than ");
+}
+
+/* Where a file was found. */
+static heed_status note_path(void *user, const char *path, heed_error *why) {
+  (void)why;
+  strcpy(user, path);
+  return HEED_OK;
+}
+
+static void test_paths(void **state) {
+  (void)state;
+  char deep[4096], before[1024];
+  static const char empty[] = "\2\0\0\0\0\0\0\0{}";
+  assert_non_null(getcwd(before, sizeof before));
+  /* a folder whose files have names that are too long */
+  size_t length = strlen(strcpy(deep, folder));
+  while (length < 4080) {
+    const size_t part = 4088 - length < 250 ? 4088 - length : 250;
+    deep[length] = '/';
+    memset(deep + length + 1, 'd', part);
+    deep[length += part + 1] = '\0';
+    assert_int_equal(mkdir(deep, 0700), 0);
+  }
+  refuse_model(deep, HEED_INVALID_FILE, "/ddd");
+  assert_int_equal(chdir(deep), 0);
+  FILE *file = fopen("config.json", "wb");
+  assert_non_null(file);
+  fclose(file);
+  assert_int_equal(chdir(before), 0);
+  refuse_model(deep, HEED_IO, "cannot open (File name too long)");
+  memset(deep, 'm', sizeof deep - 1);
+  deep[sizeof deep - 1] = '\0';
+  refuse_model(deep, HEED_IO, "cannot open (File name too long)");
+  assert_ok(heed_model_files_each("/none.safetensors", note_path, deep, &error));
+  assert_string_equal(deep, "/./none.safetensors");
+  /* beside a file in this folder */
+  test_message model = test_onnx_linear();
+  put_bytes("m.onnx", model.data, model.size);
+  free(model.data);
+  put_bytes("model.safetensors", empty, sizeof empty - 1);
+  put("config.json", "\x89PNG\r\n\x1A\n");
+  refuse_model(in_folder("model.safetensors"), HEED_UNSUPPORTED,
+               "config.json: format not supported (found a PNG");
+  put("config.json", "{}");
+  assert_int_equal(chdir(folder), 0);
+  opens("m.onnx", 2);
+  assert_int_equal(chdir(before), 0);
+  struct rlimit limit, none;
+  assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+  none = limit;
+  none.rlim_cur = 0;
+  assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+  heed_model_files *files;
+  const heed_status status = heed_model_files_open(context, folder, &files, &error);
+  assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+  assert_int_equal(status, HEED_IO);
+  assert_non_null(strstr(error.message, "cannot open (Too many open files)"));
+}
+
+static void test_names(void **state) {
+  (void)state;
+  static const struct {
+    const char *name;
+    heed_weights_kind kind;
+  } names[] = {{"model.safetensors", HEED_WEIGHTS_SAFETENSORS},
+               {"model.safetensors.index.json", HEED_WEIGHTS_SAFETENSORS},
+               {"pytorch_model.bin", HEED_WEIGHTS_SINGLE},
+               {"pytorch_model.bin.index.json", HEED_WEIGHTS_SHARDS},
+               {"pytorch_model-00001-of-00002.bin", HEED_WEIGHTS_SHARDS},
+               {"pytorch_model-1.txt", HEED_WEIGHTS_NONE},
+               {"x.onnx", HEED_WEIGHTS_ONNX},
+               {"x.pth", HEED_WEIGHTS_TORCH},
+               {"optimizer.pt", HEED_WEIGHTS_NONE},
+               {"training_args.bin", HEED_WEIGHTS_NONE},
+               {"config.json", HEED_WEIGHTS_NONE}};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (heed_weights_kind_of(names[i].name) != names[i].kind) fail_msg("%s", names[i].name);
+  assert_int_equal(heed_onnx_file_rank("model.onnx"), 0);
+  assert_int_equal(heed_onnx_file_rank("vision_model.onnx"), 1);
+  assert_int_equal(heed_onnx_file_rank("model_fp16.onnx"), 2);
+  assert_int_equal(heed_onnx_file_rank("modelx.onnx"), UINT32_MAX);
 }
 
 static void test_foreign(void **state) {
@@ -353,8 +452,9 @@ static void test_memory_runs_out(void **state) {
 int main(void) {
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
   const struct CMUnitTest tests[] = {
-      IN_FOLDER(test_regular),         IN_FOLDER(test_beneath),        IN_FOLDER(test_folders),
-      IN_FOLDER(test_foreign),         IN_FOLDER(test_missing),        IN_FOLDER(test_external),
-      IN_FOLDER(test_reads_that_fail), IN_FOLDER(test_memory_runs_out)};
+      IN_FOLDER(test_regular),        IN_FOLDER(test_beneath),  IN_FOLDER(test_folders),
+      IN_FOLDER(test_foreign),        IN_FOLDER(test_paths),    cmocka_unit_test(test_names),
+      IN_FOLDER(test_missing),        IN_FOLDER(test_external), IN_FOLDER(test_reads_that_fail),
+      IN_FOLDER(test_memory_runs_out)};
   return cmocka_run_group_tests(tests, make_context, drop_context);
 }
