@@ -11,10 +11,6 @@
 #include "pickle/kind.h"
 
 heed_status heed_decoding_check_size(const decoding *work, uint32_t width, uint32_t height) {
-  if (width == 0 || height == 0)
-    return heed_fail(work->error, HEED_INVALID_FILE,
-                     "%s: empty image (found %u x %u pixels, expected at least 1 x 1)", work->name,
-                     width, height);
   if ((uint64_t)width * height > work->most.pixels || width > work->most.side ||
       height > work->most.side)
     return heed_fail(

@@ -19,8 +19,8 @@ typedef struct decoding {
   heed_image_limits most; /* none of them 0 */
 } decoding;
 
-/* Refuses what is empty or too large. Comes before all that takes memory or time by the size of the
- * picture. */
+/* Refuses what is too large; what is empty the libraries refuse. Comes before all that takes memory
+ * or time by the size of the picture. */
 heed_status heed_decoding_check_size(const decoding *work, uint32_t width, uint32_t height);
 heed_status heed_decoding_make_room(decoding *work, uint32_t width, uint32_t height);
 

@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "base/tensor.h"
 #include "base/utf8.h"
+#include "model/source.h"
 
 static void test_status_names(void **state) {
   (void)state;
@@ -65,6 +66,61 @@ static void test_text_is_cleaned(void **state) {
   assert_int_equal(heed_utf8_point("\xC3\xA9", 2), 0xE9);
   assert_int_equal(heed_utf8_point("\xE2\x82\xAC", 3), 0x20AC);
   assert_int_equal(heed_utf8_point("\xF4\x8F\xBF\xBF", 4), 0x10FFFF);
+}
+
+/* What is kept of a text within a limit: no part of a character. */
+static void test_texts_are_cut_between_characters(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    int limit, length;
+  } cases[] = {{"abc", 5, 3},          {"abc", 3, 3},       {"abc", 2, 2},
+               {"a\xC3\xA9", 2, 1},    {"a\xC3\xA9", 3, 3}, {"\xE2\x82\xAC", 2, 0},
+               {"\x82\x82\x82", 2, 0}, {"", 0, 0}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    assert_int_equal(heed_utf8_cut(cases[i].text, cases[i].limit), cases[i].length);
+}
+
+/* Sources of files: too long for their use, without bytes, or failing. */
+static heed_status read_nothing(void *user, uint64_t offset, void *to, size_t count,
+                                heed_error *why) {
+  (void)user, (void)offset, (void)to, (void)count, (void)why;
+  return HEED_IO;
+}
+
+static void test_sources(void **state) {
+  (void)state;
+  heed_context *context;
+  heed_error error;
+  char *text, bytes[4];
+  const heed_source whole = {4, "text", NULL, NULL}, none = {4, NULL, NULL, NULL},
+                    failing = {4, NULL, read_nothing, NULL};
+  assert_ok(heed_context_create(NULL, &context, &error));
+  assert_ok(heed_source_text(context, &whole, "f", 4, &text, &error));
+  assert_memory_equal(text, "text", 4);
+  heed_free(context, text);
+  assert_fails(heed_source_text(context, &whole, "f", 3, &text, &error), HEED_UNSUPPORTED,
+               "f: too large (found 4 bytes, expected at most 3)");
+  assert_int_equal(heed_source_text(context, &failing, "f", 4, &text, &error), HEED_IO);
+  assert_null(text);
+  assert_fails(heed_source_read(&none, "f", 0, bytes, 4, &error), HEED_INVALID_ARGUMENT,
+               "f: the source has neither bytes nor a read callback");
+  assert_fails(heed_source_read(&whole, "f", 5, bytes, 1, &error), HEED_INVALID_FILE,
+               "f: truncated (found 4 bytes, expected 1 more at byte 5)");
+  assert_fails(heed_source_read(&whole, "f", 1, bytes, 4, &error), HEED_INVALID_FILE,
+               "expected 4 more at byte 1)");
+  assert_ok(heed_source_read(&whole, "f", 9, bytes, 0, &error));
+  const heed_model_file files[] = {{NULL, whole}, {"a", whole}, {"b", whole}};
+  assert_ptr_equal(heed_find_file(files, 3, "b"), &files[2]);
+  assert_null(heed_find_file(files, 3, "c"));
+  heed_model_desc full, desc = {sizeof desc, NULL, 0};
+  assert_ok(heed_model_desc_read(&full, &desc, &error));
+  desc.file_count = 1;
+  assert_fails(heed_model_desc_read(&full, &desc, &error), HEED_INVALID_ARGUMENT,
+               "model: files is NULL (expected 1)");
+  desc.struct_size = 1;
+  assert_fails(heed_model_desc_read(&full, &desc, &error), HEED_INVALID_ARGUMENT, "struct_size");
+  heed_context_destroy(context);
 }
 
 static void test_text_is_read_by_characters(void **state) {
@@ -170,6 +226,8 @@ int main(void) {
       cmocka_unit_test(test_a_long_message_is_cut_between_characters),
       cmocka_unit_test(test_a_message_is_one_line),
       cmocka_unit_test(test_text_is_cleaned),
+      cmocka_unit_test(test_texts_are_cut_between_characters),
+      cmocka_unit_test(test_sources),
       cmocka_unit_test(test_text_is_read_by_characters),
       cmocka_unit_test(test_sizes_are_checked),
       cmocka_unit_test(test_halves_round_trip),

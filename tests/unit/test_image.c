@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "files/output.h"
@@ -229,8 +230,9 @@ static void test_too_large(void **state) {
   static byte_buffer png;
   static const uint8_t row[30] = {0};
   make_png(&png, 10, 1, 8, PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE, row, 30);
-  static const uint8_t sides[2][4] = {{0, 0, 0xEA, 0x60}, {0, 0, 0x3A, 0x98}}; /* 60000, 15000 */
-  for (int k = 0; k < 2; k++) {
+  static const uint8_t sides[3][4] = {
+      {0, 0, 0xEA, 0x60}, {0, 0, 0x3A, 0x98}, {0, 0, 0, 0}}; /* 60000, 15000, 0 */
+  for (int k = 0; k < 3; k++) {
     for (int i = 0; i < 4; i++) png.bytes[16 + i] = png.bytes[20 + i] = sides[k][i];
     uint32_t crc = 0xFFFFFFFFu; /* of "IHDR" and its 13 bytes */
     for (int i = 12; i < 29; i++) {
@@ -239,16 +241,128 @@ static void test_too_large(void **state) {
     }
     for (int i = 0; i < 4; i++) png.bytes[29 + i] = (uint8_t)(~crc >> (24 - 8 * i));
     assert_refused(png.bytes, png.size, HEED_INVALID_FILE,
-                   k ? "truncated"
-                     : "too large (found 60000 x 60000 pixels, expected at most 268435456 in all "
-                       "and 1048576 per side)");
+                   k == 2 ? "not a valid PNG"
+                   : k    ? "truncated"
+                       : "too large (found 60000 x 60000 pixels, expected at most 268435456 in all "
+                         "and 1048576 per side)");
   }
   size_t size;
   unsigned char *jpeg = test_read_vector("image/gray.jpg", &size);
   for (size_t i = 0; i + 9 < size; i++)
     if (jpeg[i] == 0xFF && jpeg[i + 1] == 0xC0) memcpy(jpeg + i + 5, "\xEA\x60\xEA\x60", 4);
   assert_refused(jpeg, size, HEED_INVALID_FILE, "too large (found 60000 x 60000 pixels");
+  for (size_t i = 0; i + 9 < size; i++)
+    if (jpeg[i] == 0xFF && jpeg[i + 1] == 0xC0) memset(jpeg + i + 5, 0, 4);
+  assert_refused(jpeg, size, HEED_INVALID_FILE, "not a valid JPEG");
   free(jpeg);
+}
+
+/* A pipe has no size: what it gives is read until its end. */
+static heed_status load_piped(heed_context *with, const void *bytes, size_t size, size_t after,
+                              heed_picture *picture) {
+  int ends[2];
+  char path[32];
+  static char zeros[4096];
+  assert_int_equal(pipe(ends), 0);
+  const pid_t child = fork();
+  assert_true(child >= 0);
+  if (child == 0) {
+    close(ends[0]);
+    bool good = write(ends[1], bytes, size) == (ssize_t)size;
+    for (size_t left = after; good && left > 0; left -= sizeof zeros)
+      good = write(ends[1], zeros, sizeof zeros) > 0;
+    _exit(0);
+  }
+  close(ends[1]);
+  snprintf(path, sizeof path, "/proc/self/fd/%d", ends[0]);
+  const heed_status status = heed_image_load(with, path, picture, &error);
+  close(ends[0]);
+  waitpid(child, NULL, 0);
+  return status;
+}
+
+static void test_pipe(void **state) {
+  (void)state;
+  size_t size;
+  unsigned char *bytes = test_read_vector("image/rgb.png", &size);
+  heed_picture picture;
+  if (access("/proc/self/fd", F_OK) != 0) skip();
+  assert_ok(load_piped(context, bytes, size, 0, &picture));
+  heed_picture_free(context, &picture);
+  for (size_t n = 1;; n++) {
+    test_allocator allocator = {0, 0, 0};
+    const heed_context_desc desc = test_context_desc(&allocator);
+    heed_context *counted;
+    assert_ok(heed_context_create(&desc, &counted, &error));
+    allocator.fail_at = allocator.total + n;
+    /* more than the buffer first has */
+    const heed_status status = load_piped(counted, bytes, size, 1 << 18, &picture);
+    const bool reached = allocator.total >= allocator.fail_at;
+    assert_int_equal(status, reached ? HEED_OUT_OF_MEMORY : HEED_OK);
+    heed_picture_free(counted, &picture);
+    heed_context_destroy(counted);
+    assert_int_equal(allocator.live, 0);
+    if (!reached) break;
+  }
+  free(bytes);
+}
+
+/* What other programs put into JPEGs: two components, marks that are no orientation. */
+static void test_odd_jpegs(void **state) {
+  (void)state;
+  size_t size;
+  unsigned char *jpeg = test_read_vector("image/orientation_6.jpg", &size);
+  heed_picture plain, turned;
+  assert_ok(heed_image_decode(context, "turned", jpeg, size, &turned, &error));
+  unsigned char *mark = NULL;
+  for (size_t i = 2; i + 10 < size && !mark; i++)
+    if (jpeg[i] == 0xFF && jpeg[i + 1] == 0xE1) mark = jpeg + i;
+  assert_non_null(mark);
+  mark[4] = 'X'; /* no "Exif" */
+  assert_ok(heed_image_decode(context, "plain", jpeg, size, &plain, &error));
+  assert_int_equal(plain.width, turned.height);
+  heed_picture_free(context, &plain);
+  mark[4] = 'E';
+  /* a short mark before that one */
+  unsigned char *two = malloc(size + 6);
+  const size_t before = (size_t)(mark - jpeg);
+  memcpy(two, jpeg, before);
+  memcpy(two + before, "\xFF\xE1\0\4Ex", 6);
+  memcpy(two + before + 6, mark, size - before);
+  assert_ok(heed_image_decode(context, "two", two, size + 6, &plain, &error));
+  assert_int_equal(plain.width, turned.width);
+  heed_picture_free(context, &plain);
+  heed_picture_free(context, &turned);
+  free(two);
+  free(jpeg);
+  static const unsigned char frame[] = {
+      0xFF, 0xD8, 0xFF, 0xC0, 0, 14, 8, 0, 8, 0,  8, 2, 1, 0x11, 0, 2, 0x11, 0,    0xFF,
+      0xDA, 0,    10,   2,    1, 0,  2, 0, 0, 63, 0, 0, 0, 0,    0, 0, 0,    0xFF, 0xD9};
+  assert_refused(frame, sizeof frame, HEED_UNSUPPORTED,
+                 "JPEG colours not supported (found 2 components, expected 1, 3 or 4)");
+}
+
+/* Files that say before they are read that they are too large. */
+static void test_large_files(void **state) {
+  (void)state;
+  heed_picture picture;
+  make_folder();
+  FILE *file = fopen(in_folder("large.png"), "wb");
+  assert_int_equal(fwrite("\x89PNG\r\n\x1A\n", 1, 8, file), 8);
+  assert_int_equal(ftruncate(fileno(file), (off_t)3 << 30), 0);
+  fclose(file);
+  assert_fails(heed_image_load(context, in_folder("large.png"), &picture, &error),
+               HEED_INVALID_FILE, "large.png: file too large (found 3221225472 bytes, expected");
+  remove(in_folder("large.png"));
+  rmdir(folder);
+  test_allocator allocator = {0, 0, 0};
+  const heed_context_desc desc = test_context_desc(&allocator);
+  heed_context *counted;
+  assert_ok(heed_context_create(&desc, &counted, &error));
+  allocator.fail_at = allocator.total + 1;
+  assert_int_equal(heed_picture_create(counted, "new", 2, 2, &picture, &error), HEED_OUT_OF_MEMORY);
+  assert_null(picture.pixels);
+  heed_context_destroy(counted);
 }
 
 static void test_unreadable_files(void **state) {
@@ -469,6 +583,9 @@ int main(void) {
                                      cmocka_unit_test(test_truncated),
                                      cmocka_unit_test(test_corrupted),
                                      cmocka_unit_test(test_too_large),
+                                     cmocka_unit_test(test_pipe),
+                                     cmocka_unit_test(test_odd_jpegs),
+                                     cmocka_unit_test(test_large_files),
                                      cmocka_unit_test(test_unreadable_files),
                                      cmocka_unit_test(test_out_of_memory),
                                      cmocka_unit_test(test_exif_bounds),

@@ -437,6 +437,10 @@ static void out_of_memory(void **state) {
 
 static void classes(void **state) {
   (void)state;
+  static const uint32_t spaces[] = {9,      13,     ' ',    0x85,   0xA0,   0x1680, 0x2000,
+                                    0x200A, 0x2028, 0x2029, 0x202F, 0x205F, 0x3000};
+  for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
+    assert_int_equal(heed_unicode_class(spaces[i]), HEED_CHAR_SPACE);
   static const struct {
     uint32_t point;
     heed_char_class kind;
