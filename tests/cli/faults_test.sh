@@ -5,7 +5,7 @@
 . "$(dirname "$0")/harness.sh"
 
 points=4
-[ -z "${HEED_SOAK:-}" ] || points=400
+[ -z "${HEED_SOAK:-}" ] || points=4000
 kinds='kill fail short interrupt allocation'
 tried_kill=0 tried_fail=0 tried_short=0 tried_interrupt=0 tried_allocation=0
 if ! "$HEED_AT_SYSCALL" kill 0 true 3>"$bad/count" 2>/dev/null; then

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { cosine, divergence } from '../pages/explorer/model/row_distance.js'
 import { defaults, fitted, fromHash, toHash } from '../pages/explorer/state/address.js'
+import { lostParts } from '../pages/explorer/state/link_report.js'
 import { isChanged, unchanged, wordsOfChanges } from '../pages/explorer/state/changes.js'
 import { findHeads, parseFilter } from '../pages/explorer/model/head_finder.js'
 import { slice } from '../pages/explorer/model/attention_rows.js'
@@ -50,6 +51,29 @@ test('a link holds what differs from the defaults, and gives it back', () => {
     const sent = /** @type {any} */ ({ ...defaults, ...more })
     assert.deepEqual(fromHash(toHash(sent)), sent)
   }
+})
+
+test('what of a link is not shown is said: what cannot be read, and what the model has not', () => {
+  const shape = /** @type {any} */ ({
+    layers: 4,
+    heads: 4,
+    rows: 14,
+    columns: 14,
+    tokens: 197,
+    prefixTokens: 1
+  })
+  for (const [link, lost] of /** @type {[string, string[]][]} */ ([
+    ['', []],
+    ['#s=7&l=2&h=mean&q=cls&v=rollout&w=cls%20%3E%205%20%25&x=1.0_3.2&z=3_10-12', []],
+    ['#l=3&h=0&q=2.10', []],
+    ['#l=4', ['l=4']],
+    ['#l=pool&h=4', ['l=pool', 'h=4']],
+    ['#q=14.0&i=9&j=9', ['q=14.0', 'i=9', 'j=9']],
+    ['#x=1.0_9.9', ['x=1.0_9.9']],
+    ['#l=x&zz=1&v=nothing&__proto__=1', ['l=x', 'zz=1', 'v=nothing', '__proto__=1']],
+    ['#s=', ['s=']]
+  ]))
+    assert.deepEqual(lostParts(link, shape), lost, link)
 })
 
 test('what a link cannot mean is left out', () => {

@@ -20,7 +20,8 @@ import { createPanel } from './views/panel.js'
 /** @import {Progress} from '../../src/index.js' */
 /** @import {Changes, Page, PagePicture, PageSource, State, Store} from '../../types/pages.js' */
 
-const atStart = fromHash(location.hash)
+const link = location.hash,
+  atStart = fromHash(link)
 atStart.end ||= fromHash(`#end=${stored('end')}`).end // a lock is remembered
 
 /** @type {<Id extends string>(id: Id) => ElementOf<Id>} */
@@ -315,6 +316,10 @@ async function start() {
   followModel()
   followSize()
   followInvitation()
+  if (link)
+    import('./state/link_report.js')
+      .then(({ reportLink }) => reportLink(page, link))
+      .catch(showError)
   document.documentElement.dataset.ready = 'true'
 }
 

@@ -146,6 +146,20 @@ const write = (value, name) =>
         : value.join(typeof value[0] === 'string' ? '_' : '.')
 
 /**
+ * Whether a part of a link can be read.
+ * @param {string} key
+ * @param {string} text
+ */
+export const reads = (key, text) => Object.hasOwn(keys, key) && keys[key][1](text) !== undefined
+/**
+ * A state's own text of a part.
+ * @param {State} state
+ * @param {string} key
+ */
+export const written = (state, key) =>
+  write(state[keys[key][0]], /** @type {string} */ (keys[key][0]))
+
+/**
  * What would make it longer than `longest` is left out, the last first: many heads, patches or
  * pairs are in a session file alone.
  * @param {Partial<State>} state

@@ -61,11 +61,13 @@ export function followAddress(page) {
     const { scene, ...state } = fromHash(location.hash),
       entry = history.state ?? { depth: depth + 1 }
     depth = entry.depth
+    const typed = history.state ? '' : location.hash
     opening++
     try {
       page.fit(state)
       const { own = isOwn() && !/\bs=/.test(location.hash) } = entry
       await showPicture(page, own, ownPicture, scene, opening > 1)
+      if (typed) (await import('./link_report.js')).reportLink(page, typed)
     } catch (error) {
       page.showError(error)
     }
