@@ -39,7 +39,8 @@ export interface Page {
   run(picture: PagePicture, options?: { live?: boolean }): Promise<void>
   /** Resolves to whether the model could be loaded; the page has said why not. */
   openModel(source: PageSource, name: string): Promise<boolean>
-  openScene(seed: number): Promise<void>
+  /** objects: the code of a changed scene. */
+  openScene(seed: number, objects?: string): Promise<void>
   /** Makes the state fit the model: layers, heads and patches that it has. state: what is new. */
   fit(state?: Partial<State>): void
   /** The query drawn now: the patch under the mouse, or the chosen one. */
@@ -75,7 +76,10 @@ export interface Changes {
 /** The settings: what the address and a session file keep, and what the page needs while it is
  * open. */
 export interface State extends Changes {
+  /** The seed of the drawn scene; null where it is changed, or another picture. */
   scene: number | null
+  /** The code of a changed scene (state/scene_code.js), else ''. */
+  objects: string
   /** 'pool': the pooling attention. */
   layer: number | 'pool'
   head: number | 'mean'

@@ -91,7 +91,10 @@ async function run(picture, { live = false } = {}) {
     page.picture = picture
     page.statistics = null
     fit()
-    store.set({ scene: picture.scene ?? null, ran: store.get().ran + 1 })
+    store.set({
+      ...(live ? {} : { scene: picture.scene ?? null, objects: picture.code ?? '' }),
+      ran: store.get().ran + 1
+    })
     const {
         saved,
         info: { threads }
@@ -264,9 +267,14 @@ function followWidth() {
   follow()
 }
 
-/** @param {number} seed */
-async function openScene(seed) {
-  const [picture] = await scenePictures(page, [seed])
+/**
+ * @param {number} seed
+ * @param {string} [objects] the code of a changed scene
+ */
+async function openScene(seed, objects) {
+  const [picture] = objects
+    ? await (await import('./open/edited_scene.js')).picturesOfCode(page, objects, seed)
+    : await scenePictures(page, [seed])
   await run(picture)
 }
 page.openScene = openScene
@@ -308,7 +316,7 @@ async function start() {
   followPins()
   followWidth()
   connectModels(page)
-  await openScene(wanted)
+  await openScene(wanted, store.get().objects)
   await createPanel(page) // until there is a map the built-in ones stay
   await connectPictures(page)
   followChanges()

@@ -51,7 +51,7 @@ async function copyLink(page) {
   const { saved } = page.engine,
     own = [
       saved ? 'maps' : page.source !== demoModel && 'model',
-      page.store.get().scene === null && (page.picture?.drawing ? 'changed scene' : 'picture')
+      page.store.get().scene === null && !page.store.get().objects && 'picture'
     ]
       .filter(Boolean)
       .join(' and ')

@@ -230,10 +230,10 @@ export async function openSession(page, session) {
     throw new Error(
       `This session’s settings are too long (found ${session.settings.length} characters, expected at most ${longestSettings}). Save the session again.`
     )
-  const { scene, ...state } = fromHash(session.settings, longestSettings)
+  const { scene, objects, ...state } = fromHash(session.settings, longestSettings)
   await expectWeights(page, session.weights_sha256) // before anything of it is shown
-  if (session.picture) await page.run(await readPicture(session.picture))
-  else await page.openScene(/** @type {number} */ (scene))
+  if (session.picture && !objects) await page.run(await readPicture(session.picture))
+  else await page.openScene(/** @type {number} */ (scene), objects)
   page.fit(state)
   if (!Array.isArray(session.pins)) return
   const pins = await readPins(page, session)

@@ -1,5 +1,5 @@
 /* The state in the URL's hash, short and readable: #s=159&l=3&h=0&q=2.10. Only what differs from
- * the defaults is written; a picture or model of one's own is on one's own machine and in no
+ * the defaults is written; a changed scene is in `objects` (scene_code.js); a picture or model of one's own is on one's own machine and in no
  * link. */
 import { changesWithin, unchanged } from './changes.js'
 import { views } from '../views/view_list.js'
@@ -8,6 +8,7 @@ import { readRuns, writeRuns } from '../../shared/number_runs.js'
 
 export const defaults = Object.freeze({
   scene: 159,
+  objects: '',
   layer: 3,
   head: 0,
   query: [2, 10],
@@ -33,7 +34,7 @@ export const defaults = Object.freeze({
   ...unchanged
 })
 
-/* Characters: what is longer is not read. This page writes links of 200 at most, and all that is
+/* Characters: what is longer is not read. This page writes links of 200 at most and a changed scene, and all that is
  * changed into session files. */
 const longestLink = 1e4
 export const longestSettings = 1e6
@@ -98,6 +99,7 @@ const temperature = (text) =>
 /** @type {Record<string, [name: keyof State, read: (text: string) => any]>} */
 const keys = {
   s: ['scene', whole],
+  objects: ['objects', (/** @type {string} */ text) => text], // read where it is opened, which says what is wrong
   l: ['layer', (/** @type {string} */ text) => (text === 'pool' ? text : whole(text))],
   h: ['head', (/** @type {string} */ text) => (text === 'mean' ? 'mean' : whole(text))],
   q: ['query', parseQuery],
@@ -160,8 +162,8 @@ export const written = (state, key) =>
   write(state[keys[key][0]], /** @type {string} */ (keys[key][0]))
 
 /**
- * What would make it longer than `longest` is left out, the last first: many heads, patches or
- * pairs are in a session file alone.
+ * What would make it longer than `longest` and the code of a changed scene is left out, the last
+ * first: many heads, patches or pairs are in a session file alone.
  * @param {Partial<State>} state
  */
 export function toHash(state, longest = 199) {
@@ -177,7 +179,7 @@ export function toHash(state, longest = 199) {
       ([key, [name]]) =>
         `${key}=${name === 'filter' ? encodeURIComponent(/** @type {string | number | boolean} */ (state[name])) : write(state[name], /** @type {string} */ (name))}`
     )
-  while (parts.join('&').length + 1 > longest) parts.pop()
+  while (parts.join('&').length + 1 > longest + (state.objects?.length ?? 0)) parts.pop()
   return parts.length ? `#${parts.join('&')}` : ''
 }
 

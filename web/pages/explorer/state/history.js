@@ -2,7 +2,7 @@
  * that were looked at. An entry of the browser's history keeps { own, depth }: whether its picture
  * was one's own, which no address names, and how many entries of this page are before it. */
 import { fromHash, toHash } from './address.js'
-/** @import {Page, PagePicture} from '../../../types/pages.js' */
+/** @import {Page, PagePicture, State} from '../../../types/pages.js' */
 
 const internal = [
   'pinned',
@@ -22,13 +22,15 @@ const internal = [
  * @param {Page} page
  * @param {boolean} own
  * @param {PagePicture | null} ownPicture
- * @param {number | null} scene
+ * @param {State} state
  * @param {boolean} again whatever is shown: another entry was being opened
  */
-async function showPicture(page, own, ownPicture, scene, again) {
+async function showPicture(page, own, ownPicture, { scene, objects }, again) {
   if (own && ownPicture)
     return again || page.picture !== ownPicture ? page.run(ownPicture) : undefined
-  if (again || scene !== page.store.get().scene) await page.openScene(/** @type {number} */ (scene))
+  const shown = page.store.get()
+  if (again || objects !== shown.objects || (!objects && scene !== shown.scene))
+    await page.openScene(/** @type {number} */ (scene), objects)
 }
 
 /** @param {Page} page */
@@ -39,7 +41,7 @@ export function followAddress(page) {
     depth = history.state?.depth ?? 0,
     opening = 0,
     ownPicture = /** @type {PagePicture | null} */ (null)
-  const isOwn = () => store.get().scene === null
+  const isOwn = () => store.get().scene === null && !store.get().objects
 
   function write() {
     waiting = false
@@ -58,15 +60,16 @@ export function followAddress(page) {
   }
 
   async function follow() {
-    const { scene, ...state } = fromHash(location.hash),
+    const wanted = fromHash(location.hash),
+      { scene, objects, ...state } = wanted,
       entry = history.state ?? { depth: depth + 1 }
     depth = entry.depth
     const typed = history.state ? '' : location.hash
     opening++
     try {
       page.fit(state)
-      const { own = isOwn() && !/\bs=/.test(location.hash) } = entry
-      await showPicture(page, own, ownPicture, scene, opening > 1)
+      const { own = isOwn() && !/\b(s|objects)=/.test(location.hash) } = entry
+      await showPicture(page, own, ownPicture, wanted, opening > 1)
       if (typed) (await import('./link_report.js')).reportLink(page, typed)
     } catch (error) {
       page.showError(error)

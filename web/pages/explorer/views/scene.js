@@ -1,7 +1,7 @@
 /* The drawn scene in objects: dragged on the stage, or changed here by keyboard; renderer and model
  * follow at once. */
 import { sceneColours, sceneShapes } from '../../heed/index.js'
-import { pictureOf } from '../open/scene_pictures.js'
+import { editedPicture } from '../open/edited_scene.js'
 /** @import {Scene, SceneObject} from '../../../src/index.js' */
 /** @import {Field, MakeView, Page} from '../../../types/pages.js' */
 
@@ -102,7 +102,7 @@ class EditedScene {
       const { scene, live } = this.waiting
       this.waiting = null
       try {
-        await page.run(pictureOf('Your scene', null, await page.engine.scene(scene)), { live })
+        await page.run(await editedPicture(page, scene), { live })
       } catch (error) {
         page.showError(error)
       }
