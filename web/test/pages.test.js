@@ -729,7 +729,10 @@ test('back and forward lead through views and samples, and keep a picture of one
     ['rollout', 0, '#s=42&q=11.7&v=rollout']
   ]) {
     await page.click(`#tab-${view}`)
-    if (sample) await page.click(`#samples button:nth-child(${sample})`)
+    if (sample) {
+      hashes.push(await page.evaluate(() => location.hash))
+      await page.click(`#samples button:nth-child(${sample})`)
+    }
     await at(hash)
     hashes.push(/** @type {any} */ (hash))
   }
@@ -754,10 +757,64 @@ test('back and forward lead through views and samples, and keep a picture of one
   assert.match(await text(page, 'status'), /^rgb\.png:/)
   assert.equal(await page.evaluate(() => location.hash.includes('s=')), false)
   await page.goBack()
-  await at(hashes[2])
+  await at(hashes[hashes.length - 1])
   await status('Scene 42')
   await page.goForward()
   await status('rgb.png')
+  await finish(page)
+})
+
+test('back leads through queries, heads, layers and pictures of one’s own; a walk by keys is one entry', async () => {
+  const page = await browser.open(),
+    entries = () => page.evaluate(() => history.length),
+    at = (/** @type {string} */ hash) =>
+      page.waitForFunction((hash) => location.hash === hash, hash),
+    rest = () => page.waitForTimeout(700) // choices within 600 ms are one entry
+  const before = await entries()
+  await page.click('#patches button >> nth=45')
+  await at('#q=3.3')
+  await rest()
+  await page.locator('#view [role=gridcell]').nth(17).click()
+  await at('#l=4&h=1&q=3.3')
+  await rest()
+  await page.click('#cls')
+  await at('#l=4&h=1&q=cls')
+  assert.equal(await entries(), before + 3)
+  await page.goBack()
+  await at('#l=4&h=1&q=3.3')
+  await page.waitForFunction(() =>
+    /^Layer 4, head 1: from patch \(3, 3\)/.test(document.getElementById('stage-title').textContent)
+  )
+  await page.focus('#patches [tabindex="0"]')
+  await page.keyboard.press('ArrowRight')
+  await page.keyboard.press('ArrowRight')
+  await page.keyboard.press('ArrowDown')
+  await at('#l=4&h=1&q=4.5')
+  assert.equal(await entries(), before + 3) // in the place of the entry that was gone back from
+  const box = /** @type {Box} */ (await page.locator('#patches').boundingBox())
+  for (let i = 0; i < 40; i++) await page.mouse.move(box.x + 5 * i, box.y + 5 * i)
+  await rest()
+  assert.equal(await entries(), before + 3)
+  for (const hash of ['#l=4&h=1&q=3.3', '#q=3.3', '']) {
+    await page.goBack()
+    await at(hash)
+  }
+  for (const name of ['rgb.png', 'palette.png']) {
+    await rest()
+    await page.setInputFiles('#picture-file', join(repository, `tests/vectors/preprocess/${name}`))
+    await page.waitForFunction(
+      (name) => document.getElementById('status').textContent.startsWith(`${name}:`),
+      name
+    )
+  }
+  await page.waitForTimeout(100)
+  for (const name of ['rgb.png', 'Scene 159']) {
+    await page.goBack()
+    await page.waitForFunction(
+      (name) => document.getElementById('status').textContent.startsWith(`${name}:`),
+      name
+    )
+  }
   await finish(page)
 })
 

@@ -14,7 +14,7 @@ const keys = [
   ['h', 'ablate the head, and restore it'],
   ['p', 'pin this row: a note, a comparison'],
   ['x', 'swap it with the pinned one'],
-  ['Esc', 'the view before'],
+  ['Esc', 'back: the view, picture or query before'],
   [`1–${Math.min(9, Object.keys(views).length)}`, 'views'],
   ['s', 'save as PNG'],
   ['l', 'copy link'],

@@ -1,6 +1,8 @@
-/* The address follows the state, and the state the address: back and forward lead through the views
- * that were looked at. An entry of the browser's history keeps { own, depth }: whether its picture
- * was one's own, which no address names, and how many entries of this page are before it. */
+/* The address follows the state, and the state the address: back and forward lead through views,
+ * pictures, layers, heads and queries. What follows a choice within `pause` is of the same entry of
+ * the browser's history: a walk by arrow keys, a stroke, the query that comes with a picture. An
+ * entry keeps { own, depth }: which of one's own pictures it shows, which no address names (0:
+ * none), and how many entries of this page are before it. */
 import { fromHash, toHash } from './address.js'
 /** @import {Page, PagePicture, State} from '../../../types/pages.js' */
 
@@ -16,46 +18,92 @@ const internal = [
   'shown'
 ]
 
+const choices = ['scene', 'objects', 'layer', 'head', 'query'],
+  pause = 600, // ms
+  picturesKept = 16
+
 /**
- * The picture of an entry: the scene that its address names, or the last picture of one's own. An
- * address that was typed names none: then one's own stays.
+ * The picture of an entry: the scene that its address names, or one's own. An address that was
+ * typed names none: then one's own stays.
  * @param {Page} page
- * @param {boolean} own
- * @param {PagePicture | null} ownPicture
+ * @param {PagePicture | undefined} own
  * @param {State} state
  * @param {boolean} again whatever is shown: another entry was being opened
  */
-async function showPicture(page, own, ownPicture, { scene, objects }, again) {
-  if (own && ownPicture)
-    return again || page.picture !== ownPicture ? page.run(ownPicture) : undefined
+async function showPicture(page, own, { scene, objects }, again) {
+  if (own) return again || page.picture !== own ? page.run(own) : undefined
   const shown = page.store.get()
   if (again || objects !== shown.objects || (!objects && scene !== shown.scene))
     await page.openScene(/** @type {number} */ (scene), objects)
 }
 
+/**
+ * One's own pictures that entries show, by number from 1: the last ones.
+ * @param {Page} page
+ */
+function ownPictures(page) {
+  const pictures = /** @type {(PagePicture | undefined)[]} */ ([undefined])
+  let last = 0
+  const isOwn = () => page.store.get().scene === null && !page.store.get().objects
+  return {
+    pictures,
+    now: () => (isOwn() ? last : 0),
+    /** Whether another one is shown than before. */
+    keep() {
+      const { picture } = page
+      if (!isOwn() || pictures[last] === picture) return false
+      last = pictures.indexOf(picture)
+      if (last < 0) last = pictures.push(picture) - 1
+      delete pictures[last - picturesKept]
+      return true
+    }
+  }
+}
+
+/** When an entry begins: with a picture, or with another choice after a pause. */
+function createPauses() {
+  let last = 0,
+    isPicture = false // whose query is known after its numbers
+  return {
+    end: () => (last = 0),
+    /**
+     * @param {string[]} changed
+     * @param {boolean} other another picture of one's own
+     */
+    begins(changed, other) {
+      const has = (/** @type {string} */ key) => changed.includes(key),
+        isChoice = other || choices.some(has),
+        later = Date.now() - last > pause
+      if (isChoice) isPicture = other || choices.slice(0, 2).some(has)
+      if (isChoice || (isPicture && has('measured'))) last = Date.now()
+      return isChoice && (isPicture || later)
+    }
+  }
+}
+
 /** @param {Page} page */
 export function followAddress(page) {
-  const { store } = page
+  const { store } = page,
+    own = ownPictures(page),
+    pauses = createPauses()
   let waiting = false,
     push = false,
     depth = history.state?.depth ?? 0,
-    opening = 0,
-    ownPicture = /** @type {PagePicture | null} */ (null)
-  const isOwn = () => store.get().scene === null && !store.get().objects
+    opening = 0
 
   function write() {
     waiting = false
     if (opening) return // the state is between two entries: neither is to be written over
     const hash = toHash(store.get()),
-      own = isOwn(),
-      next = push && hash !== location.hash
-    if (next) depth++
-    if (next || hash !== location.hash || history.state?.own !== own)
-      history[next ? 'pushState' : 'replaceState'](
-        { own, depth },
+      entry = { own: own.now(), depth }
+    if (hash !== location.hash || history.state?.own !== entry.own) {
+      if (push) entry.depth = ++depth
+      history[push ? 'pushState' : 'replaceState'](
+        entry,
         '',
         hash || location.pathname + location.search
       )
+    }
     push = false
   }
 
@@ -68,22 +116,26 @@ export function followAddress(page) {
     opening++
     try {
       page.fit(state)
-      const { own = isOwn() && !/\b(s|objects)=/.test(location.hash) } = entry
-      await showPicture(page, own, ownPicture, wanted, opening > 1)
+      const shown = entry.own ?? (/\b(s|objects)=/.test(location.hash) ? 0 : own.now())
+      await showPicture(page, own.pictures[shown], wanted, opening > 1)
       if (typed) (await import('./link_report.js')).reportLink(page, typed)
     } catch (error) {
       page.showError(error)
     }
     opening--
     push = false
+    pauses.end()
     write()
   }
 
-  store.on(null, (state, changed) => {
-    if (changed.includes('ran') && isOwn()) ownPicture = page.picture
-    if (changed.every((key) => internal.includes(key))) return
-    push = changed.includes('view') || changed.includes('tour')
-    if (push) return write() // an entry of its own for each view
+  store.on(null, (_, changed) => {
+    const other = changed.includes('ran') && own.keep()
+    if (pauses.begins(changed, other)) push = true
+    if (!other && changed.every((key) => internal.includes(key))) return
+    if (changed.includes('view') || changed.includes('tour')) {
+      push = true
+      return write() // an entry of its own for each view
+    }
     if (!waiting) setTimeout(write, 30) // history is slow: after what it tells of has been painted; hidden pages paint no frames to wait for
     waiting = true
   })
