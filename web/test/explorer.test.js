@@ -385,6 +385,10 @@ test('letter keys: heads out and back, swap, back; off by a switch, which is rem
   await until(page, '#stage-title', /without 3\.0/)
   await press('h')
   await page.waitForFunction(() => location.hash === '')
+  await press('m', 'h')
+  await until(page, '#status', /^Nothing was ablated: choose one head/)
+  await press(',')
+  await page.waitForFunction(() => location.hash === '')
   await press('p', '.')
   await page.waitForFunction(() => location.hash === '#h=1')
   await press('x')
@@ -408,6 +412,23 @@ test('letter keys: heads out and back, swap, back; off by a switch, which is rem
   await press('?') // which works also while letters do not
   await page.waitForSelector('#key-list dt')
   assert.equal(await page.isChecked('#letters'), false)
+  await finish(page)
+})
+
+test('help comes by ? from anywhere, and closes by Escape; the status has no threads', async () => {
+  const page = await browser.open()
+  for (const from of ['body', '#theme', '#another', '#patches [tabindex="0"]']) {
+    await page.evaluate((from) => {
+      const at = /** @type {HTMLElement} */ (document.querySelector(from))
+      if (from === 'body') /** @type {HTMLElement} */ (document.activeElement).blur()
+      else at.focus()
+    }, from)
+    await page.keyboard.press('?')
+    await page.waitForSelector('#keys[open]')
+    await page.keyboard.press('Escape')
+    await page.waitForSelector('#keys[open]', { state: 'detached' })
+  }
+  assert.doesNotMatch(await text(page, '#status'), /thread/) // it stands once, beside the run's time
   await finish(page)
 })
 

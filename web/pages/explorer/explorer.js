@@ -95,14 +95,9 @@ async function run(picture, { live = false } = {}) {
       ...(live ? {} : { scene: picture.scene ?? null, objects: picture.code ?? '' }),
       ran: store.get().ran + 1
     })
-    const {
-        saved,
-        info: { threads }
-      } = page.engine,
+    const { saved } = page.engine,
       took = `${result.milliseconds.toFixed(1)} ms`
-    showStatus(
-      `${picture.name}: ${saved ? `maps of ${saved.name}` : `${took}, ${threads === 1 ? 'one thread' : `${threads} threads`}`}`
-    )
+    showStatus(`${picture.name}: ${saved ? `maps of ${saved.name}` : took}`)
     document.getElementById('took').textContent = saved
       ? 'Maps from a file: no model was run.'
       : `${took}.`
@@ -221,6 +216,11 @@ function followKeys() {
         .then(() => (event.key !== 'Escape' || location.href === href) && press?.(event))
         .catch(showError)
     })
+  /* Help comes wherever nothing is typed. */
+  addEventListener('keydown', ({ key, target }) => {
+    if (key === '?' && !(/** @type {Element} */ (target).closest('input, .stage, .panel, dialog')))
+      element('help').click()
+  })
 }
 
 /* The light of a choice, and the tour, are fetched with the first touch of the picture or when they

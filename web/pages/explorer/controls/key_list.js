@@ -23,7 +23,7 @@ const keys = [
 
 const markup = `<dialog id="keys" aria-labelledby="keys-title">
   <h2 id="keys-title">Keys</h2>
-  <p>Letter keys work while the image or the views have the focus. <label><input type="checkbox" id="letters"> Letter keys on</label></p>
+  <p>Letter keys work while the image or the views have the focus, ? everywhere. <label><input type="checkbox" id="letters"> Letter keys on</label></p>
   <dl class="keys" id="key-list"></dl>
   <p>Figures for print, with panels of your choice: Save…, Figure….</p>
   <p><button type="button" id="tour-again">Show the tour</button></p>

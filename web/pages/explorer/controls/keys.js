@@ -2,6 +2,7 @@
  * are the grids' own. The switch and the list of keys are in key_list.js. Loaded with the
  * first key, or with that list. */
 import { toggleCls, toggleHead } from './controls.js'
+import { showStatus } from './status.js'
 import { pin, swap } from '../state/pins.js'
 import { views } from '../views/view_list.js'
 import { keep, stored } from '../../shared/page_settings.js'
@@ -54,7 +55,12 @@ function actionsOf(page) {
         .then(({ actions }) => actions['save-png'](page))
         .catch(page.showError),
     l: click('link'),
-    h: () => toggleHead(page),
+    h: () => {
+      const { head, layer } = store.get()
+      if (head === 'mean' || layer === 'pool')
+        showStatus('Nothing was ablated: choose one head of a layer first.')
+      else toggleHead(page)
+    },
     x: () => swap(page).catch(page.showError),
     Escape: () => {
       if (history.state?.depth) history.back() /* to a view of this page, not to another page */
