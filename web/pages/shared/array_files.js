@@ -347,7 +347,8 @@ export async function readSafetensorsHeader(file) {
 }
 
 /** @type {Record<string, string>} */
-const kinds = { F32: 'f4', F64: 'f8', F16: 'f2', BF16: 'bf2', U8: 'u1' }
+const kinds = { F32: 'f4', F64: 'f8', F16: 'f2', BF16: 'bf2', U8: 'u1' },
+  kindOf = (/** @type {string} */ dtype) => (Object.hasOwn(kinds, dtype) ? kinds[dtype] : '')
 
 /**
  * @param {Blob & {name?: string}} file
@@ -361,7 +362,7 @@ function tensorPart(file, { header, start }, name) {
       data_offsets: [from, to]
     } = header[name],
     what = `${file.name}, ${name}`,
-    kind = kinds[dtype]
+    kind = kindOf(dtype) || `"${dtype.slice(0, 20)}"` // as no reader is called
   expectSize(what, to - from, kind, shape)
   return {
     name: what,
@@ -396,7 +397,7 @@ async function partsOfSafetensors(file) {
     { grid, patch } = /** @type {Record<string, any>} */ (header.__metadata__ ?? {}),
     parts = Object.create(null)
   for (const [name, { dtype }] of Object.entries(header))
-    if (name !== '__metadata__' && kinds[dtype]) parts[name] = tensorPart(file, read, name)
+    if (name !== '__metadata__' && kindOf(dtype)) parts[name] = tensorPart(file, read, name)
   if (typeof grid === 'string' && !parts.grid) {
     const numbers = [...grid.split(' ').slice(0, 3), patch ?? 0].map(Number),
       name = `${file.name}, grid`

@@ -93,7 +93,7 @@ export async function writeSession(page) {
 const short = (sums) =>
   sums
     ? Object.values(sums)
-        .map((sum) => String(sum).slice(0, 16))
+        .map((sum) => (typeof sum === 'string' ? sum.slice(0, 16) : 'null'))
         .join(' + ')
     : ''
 
@@ -125,21 +125,26 @@ export async function readSession(file) {
   }
 }
 
-/** @param {{name: string, png: string}} picture */
-async function readPicture({ name, png }) {
-  const [, text] = pngUrl.exec(png) ?? []
-  if (!text)
+/** @param {unknown} text what is no text may have no words: an object's toString may be any value */
+const words = (text) => (typeof text === 'string' ? text.slice(0, textAtMost) : '')
+
+/** @param {any} picture { name, png } */
+async function readPicture(picture) {
+  const { name, png } = picture ?? {},
+    [, text] = pngUrl.exec(typeof png === 'string' ? png : '') ?? []
+  let bytes
+  try {
+    bytes = text && Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0))
+  } catch {
+    /* signs of base64 that are none together */
+  }
+  if (!bytes)
     throw new Error(
       'This session’s picture cannot be read (expected a PNG as data URL). Save the session again.'
     )
-  return decode(
-    new Blob([Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0))], { type: 'image/png' }),
-    String(name)
-  )
+  return decode(new Blob([bytes], { type: 'image/png' }), words(name))
 }
 
-/** @param {string} text */
-const words = (text) => String(text ?? '').slice(0, textAtMost)
 /** @param {number} value */
 const isCount = (value) => Number.isInteger(value) && value >= 0 && value < 1e5
 /** @param {number} value */
@@ -150,8 +155,9 @@ const isNumber = (value) => typeof value === 'number' && Number.isFinite(value)
  * @param {any} pin
  * @param {number} i
  */
-function checkPin({ row, shape, region, settings, score }, i) {
-  const { tokens, prefixTokens, rows, columns } = shape ?? {},
+function checkPin(pin, i) {
+  const { row, shape, region, settings, score } = pin ?? {},
+    { tokens, prefixTokens, rows, columns } = shape ?? {},
     { x, y, width, height } = region ?? {}
   const right =
     [tokens, prefixTokens, rows, columns].every(isCount) &&
@@ -164,10 +170,11 @@ function checkPin({ row, shape, region, settings, score }, i) {
     height > 0 &&
     typeof settings === 'string' &&
     settings.length <= longestSettings &&
+    typeof score === 'string' &&
     Object.hasOwn(scoreStages, score)
   if (!right)
     throw new Error(
-      `Pin ${i + 1} of this session cannot be read (expected a row of ${tokens ?? 'N'} numbers, its grid and its part of the picture). Save the session again.`
+      `Pin ${i + 1} of this session cannot be read (expected a row of ${isCount(tokens) ? tokens : 'N'} numbers, its grid and its part of the picture). Save the session again.`
     )
 }
 
@@ -177,8 +184,9 @@ function checkPin({ row, shape, region, settings, score }, i) {
  * @param {SessionFile} session
  * @returns {Promise<Pin[]>}
  */
-async function readPins(page, { pins, pictures = [], weights_sha256: own }) {
-  const opened = await Promise.all(pictures.slice(0, pinsAtMost).map(readPicture))
+async function readPins(page, { pins, pictures, weights_sha256: own }) {
+  const given = Array.isArray(pictures) ? pictures : [],
+    opened = await Promise.all(given.slice(0, pinsAtMost).map(readPicture))
   return Promise.all(
     /** @type {any[]} */ (pins).slice(0, pinsAtMost).map(async (pin, i) => {
       checkPin(pin, i)
@@ -198,10 +206,10 @@ async function readPins(page, { pins, pictures = [], weights_sha256: own }) {
         ? (await scenePictures(page, [pin.scene]))[0]
         : pin.picture === undefined
           ? page.picture
-          : opened[pin.picture]
+          : isCount(pin.picture) && opened[pin.picture] // no name of a list's own
       if (!image)
         throw new Error(
-          `Pin ${i + 1} of this session has no picture (found ${pin.picture}, expected below ${opened.length}). Save the session again.`
+          `Pin ${i + 1} of this session has no picture (found ${JSON.stringify(pin.picture).slice(0, 60)}, expected below ${opened.length}). Save the session again.`
         )
       return {
         row: Float32Array.from(row),
@@ -237,5 +245,5 @@ export async function openSession(page, session) {
   page.fit(state)
   if (!Array.isArray(session.pins)) return
   const pins = await readPins(page, session)
-  page.store.set({ pins, pinned: pins[session.pins.findIndex(({ b }) => b === true)] ?? null })
+  page.store.set({ pins, pinned: pins[session.pins.findIndex((pin) => pin?.b === true)] ?? null })
 }
