@@ -170,15 +170,11 @@ static heed_status choose_grid(heed_vit_builder *b, heed_error *error) {
   if (!b->desc.width) b->desc.width = dims->image_size;
   b->rows = b->desc.height / dims->patch;
   b->columns = b->desc.width / dims->patch;
-  if ((uint64_t)b->rows * b->columns > MOST_PATCHES)
+  const uint64_t patches = (uint64_t)b->rows * b->columns;
+  if (patches == 0 || patches > MOST_PATCHES)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "build: too many patches (found %u x %u, expected at most %u)", b->rows,
+                     "build: wrong image size (found %u x %u patches, expected 1 to %u)", b->rows,
                      b->columns, MOST_PATCHES);
-  if (b->rows == 0 || b->columns == 0)
-    return heed_fail(
-        error, HEED_INVALID_ARGUMENT,
-        "build: image smaller than a patch (found %ux%u pixels, expected at least %ux%u)",
-        b->desc.width, b->desc.height, dims->patch, dims->patch);
   return HEED_OK;
 }
 

@@ -190,7 +190,7 @@ static void test_patches(void **state) {
   const heed_build_desc build = {
       .struct_size = sizeof build, .height = 16 * 4097, .width = 16 * 4096};
   assert_fails(heed_model_build(model, &build, &graph, &error), HEED_INVALID_ARGUMENT,
-               "build: too many patches (found 4097 x 4096, expected at most 16777216)");
+               "build: wrong image size (found 4097 x 4096 patches, expected 1 to 16777216)");
   heed_model_destroy(model);
   free(weights);
   free(config);

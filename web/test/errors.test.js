@@ -63,6 +63,26 @@ const withoutEnded = (page) => {
   page.faults = page.faults.filter((fault) => !fault.includes('ERR_ABORTED'))
 } // requests that the reload ended
 
+test('what of a link is not shown is said, at the start and for a typed address; a whole link says nothing', async () => {
+  const said =
+      /^Parts of the link are not shown \(found l=9, zz=1; this model has 4 layers of 4 heads and 14 × 14 patches\)\. The rest is\./,
+    page = await browser.open('#l=9&zz=1&h=2')
+  await page.waitForSelector('#error:not([hidden])')
+  assert.match(await text(page, 'error-text'), said)
+  assert.match(await page.evaluate(() => location.hash), /^#h=2$/)
+  await page.click('#error-close')
+  await page.evaluate(() => (location.hash = '#l=1&h=9'))
+  await page.waitForSelector('#error:not([hidden])')
+  assert.match(await text(page, 'error-text'), /found h=9; this model/)
+  await page.click('#error-close')
+  await page.evaluate(() => (location.hash = '#l=1&h=2&q=cls'))
+  await page.waitForFunction(() =>
+    /layer 1.*CLS|CLS/.test(document.querySelector('#stage-title')?.textContent ?? '')
+  )
+  assert.equal(await page.isVisible('#error'), false)
+  await finish(page)
+})
+
 test('no WebAssembly: the built-in map stays, and the page says what is needed', async () => {
   const page = await openAfter('delete globalThis.WebAssembly')
   await page.waitForSelector('#error:not([hidden])')

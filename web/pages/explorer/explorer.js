@@ -10,7 +10,7 @@ import { scenePictures } from './open/scene_pictures.js'
 import { barOfStart } from './controls/start_progress.js'
 import { connectModels, showFacts } from './open/model_buttons.js'
 import { connectSave } from './save/save_buttons.js'
-import { copyHashes, showError, showProgress, showStatus, showStop } from './controls/status.js'
+import { showError, showProgress, showStatus, showStop } from './controls/status.js'
 import { createStore } from './state/store.js'
 import { keep, stored } from '../shared/page_settings.js'
 import { followAddress } from './state/history.js'
@@ -20,8 +20,7 @@ import { createPanel } from './views/panel.js'
 /** @import {Progress} from '../../src/index.js' */
 /** @import {Changes, Page, PagePicture, PageSource, State, Store} from '../../types/pages.js' */
 
-const link = location.hash,
-  atStart = fromHash(link)
+const atStart = fromHash(location.hash)
 atStart.end ||= fromHash(`#end=${stored('end')}`).end // a lock is remembered
 
 /** @type {<Id extends string>(id: Id) => ElementOf<Id>} */
@@ -180,7 +179,11 @@ function followPins() {
 function followModel() {
   const hash = document.querySelector('#model-origin button')
   let shown = sourceOf(page)
-  hash?.addEventListener('click', () => copyHashes(hash.title))
+  hash?.addEventListener('click', () =>
+    import('./controls/copying.js')
+      .then(({ copyHashes }) => copyHashes(hash.title))
+      .catch(showError)
+  )
   store.on(['ran'], () => {
     if (shown === sourceOf(page)) return
     shown = sourceOf(page)
@@ -324,10 +327,6 @@ async function start() {
   followModel()
   followSize()
   followInvitation()
-  if (link)
-    import('./state/link_report.js')
-      .then(({ reportLink }) => reportLink(page, link))
-      .catch(showError)
   document.documentElement.dataset.ready = 'true'
 }
 

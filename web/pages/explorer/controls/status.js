@@ -83,28 +83,6 @@ export function showError(
 }
 
 element('error-close').addEventListener('click', () => (element('error').hidden = true))
-/**
- * @param {string} text
- * @param {string} copied what is said once it is
- * @param {string} [refused] what is said where the browser does not let the page
- */
-export const copy = (text, copied, refused = 'This browser does not allow the page to copy.') =>
-  navigator.clipboard.writeText(text).then(
-    () => showStatus(copied),
-    () => showStatus(refused)
-  )
-
-/** @param {string} all lines of hashes, as sha256sum has them */
-export const copyHashes = (all) =>
-  copy(
-    all,
-    'SHA-256 copied, in the format of sha256sum.',
-    `${all} (this browser does not let the page copy)`
-  )
-
 element('error-copy').addEventListener('click', () =>
-  copy(
-    `${element('error-text').textContent}\n${element('machine').textContent}\n${navigator.userAgent}\n${location.href}`,
-    'Details copied.'
-  )
+  import('./copying.js').then(({ copyDetails }) => copyDetails()).catch(showError)
 )

@@ -4,7 +4,7 @@
 import { demoModel } from '../../heed/demo.js'
 import { rulesOf } from './rules_line.js'
 import { hashesOf, weightsOf } from './weight_hashes.js'
-import { copyHashes } from '../controls/status.js'
+import { copyHashes } from '../controls/copying.js'
 import { sourceOf } from '../state/place.js'
 /** @import {Page, PageSource, SavedMaps} from '../../../types/pages.js' */
 

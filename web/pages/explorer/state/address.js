@@ -97,7 +97,7 @@ const temperature = (text) =>
   /^\d(\.\d{1,2})?$/.test(text) && Number(text) > 0 ? Number(text) : undefined
 
 /** @type {Record<string, [name: keyof State, read: (text: string) => any]>} */
-const keys = {
+export const keys = {
   s: ['scene', whole],
   objects: ['objects', (/** @type {string} */ text) => text], // read where it is opened, which says what is wrong
   l: ['layer', (/** @type {string} */ text) => (text === 'pool' ? text : whole(text))],
@@ -138,7 +138,7 @@ const keys = {
  * @param {string} name
  * @returns {string}
  */
-const write = (value, name) =>
+export const write = (value, name) =>
   name === 'dropped'
     ? writeRuns(/** @type {number[]} */ (value))
     : value === true
@@ -146,20 +146,6 @@ const write = (value, name) =>
       : !Array.isArray(value)
         ? String(value)
         : value.join(typeof value[0] === 'string' ? '_' : '.')
-
-/**
- * Whether a part of a link can be read.
- * @param {string} key
- * @param {string} text
- */
-export const reads = (key, text) => Object.hasOwn(keys, key) && keys[key][1](text) !== undefined
-/**
- * A state's own text of a part.
- * @param {State} state
- * @param {string} key
- */
-export const written = (state, key) =>
-  write(state[keys[key][0]], /** @type {string} */ (keys[key][0]))
 
 /**
  * What would make it longer than `longest` and the code of a changed scene is left out, the last

@@ -91,6 +91,9 @@ export function followAddress(page) {
     depth = history.state?.depth ?? 0,
     opening = 0
 
+  /** What of it is not shown. @param {string} link */
+  const report = async (link) => link && (await import('./link_report.js')).reportLink(page, link)
+
   function write() {
     waiting = false
     if (opening) return // the state is between two entries: neither is to be written over
@@ -112,13 +115,12 @@ export function followAddress(page) {
       { scene, objects, ...state } = wanted,
       entry = history.state ?? { depth: depth + 1 }
     depth = entry.depth
-    const typed = history.state ? '' : location.hash
     opening++
     try {
       page.fit(state)
       const shown = entry.own ?? (/\b(s|objects)=/.test(location.hash) ? 0 : own.now())
       await showPicture(page, own.pictures[shown], wanted, opening > 1)
-      if (typed) (await import('./link_report.js')).reportLink(page, typed)
+      if (!history.state) await report(location.hash)
     } catch (error) {
       page.showError(error)
     }
@@ -140,5 +142,6 @@ export function followAddress(page) {
     waiting = true
   })
   addEventListener('popstate', follow)
+  report(location.hash).catch(page.showError)
   write()
 }

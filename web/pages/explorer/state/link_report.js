@@ -1,6 +1,6 @@
 /* What a link says that is not shown: parts that cannot be read, and what this model does not have.
  * Loaded with a page that was opened by a link. */
-import { fitted, fromHash, reads, written } from './address.js'
+import { fitted, fromHash, keys, write } from './address.js'
 /** @import {Page, Shape, State} from '../../../types/pages.js' */
 
 const longest = 60 // characters of a part that are shown
@@ -13,9 +13,10 @@ const longest = 60 // characters of a part that are shown
 export function lostParts(hash, shape) {
   const parts = [...new URLSearchParams(hash.replace(/^#/, ''))],
     lost = (/** @type {string[]} */ [key, text]) => {
-      if (!reads(key, text)) return true
+      const [name, read] = (Object.hasOwn(keys, key) && keys[key]) || []
+      if (!name || read?.(text) === undefined) return true
       const alone = fromHash(`#${new URLSearchParams([[key, text]])}`)
-      return written(alone, key) !== written(/** @type {State} */ (fitted(alone, shape)), key)
+      return write(alone[name], name) !== write(fitted(alone, shape)[name], name)
     }
   return parts.filter(lost).map(([key, text]) => `${key}=${text}`.slice(0, longest))
 }

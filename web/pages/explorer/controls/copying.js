@@ -1,0 +1,30 @@
+/* Texts that are copied: hashes, and what a report of an error needs. Loaded with the first. */
+import { showStatus } from './status.js'
+
+/**
+ * @param {string} text
+ * @param {string} copied what is said once it is
+ * @param {string} [refused] what is said where the browser does not let the page
+ */
+const copy = (text, copied, refused = 'This browser does not allow the page to copy.') =>
+  navigator.clipboard.writeText(text).then(
+    () => showStatus(copied),
+    () => showStatus(refused)
+  )
+
+/** @param {string} all lines of hashes, as sha256sum has them */
+export const copyHashes = (all) =>
+  copy(
+    all,
+    'SHA-256 copied, in the format of sha256sum.',
+    `${all} (this browser does not let the page copy)`
+  )
+
+/** What went wrong, where, and on which machine. */
+export const copyDetails = () => {
+  const text = (/** @type {string} */ id) => document.getElementById(id)?.textContent
+  return copy(
+    `${text('error-text')}\n${text('machine')}\n${navigator.userAgent}\n${location.href}`,
+    'Details copied.'
+  )
+}
