@@ -65,11 +65,11 @@ const withoutEnded = (page) => {
 
 test('what of a link is not shown is said, at the start and for a typed address; a whole link says nothing', async () => {
   const said =
-      /^Parts of the link are not shown \(found l=9, zz=1; this model has 4 layers of 4 heads and 14 × 14 patches\)\. The rest is\./,
+      /^Parts of the link are not shown \(found l=9, zz=1; this model has 5 layers of 4 heads and 14 × 14 patches\)\. The rest is\./,
     page = await browser.open('#l=9&zz=1&h=2')
   await page.waitForSelector('#error:not([hidden])')
   assert.match(await text(page, 'error-text'), said)
-  assert.match(await page.evaluate(() => location.hash), /^#h=2$/)
+  assert.equal(await page.evaluate(() => location.hash), '#l=4&h=2')
   await page.click('#error-close')
   await page.evaluate(() => (location.hash = '#l=1&h=9'))
   await page.waitForSelector('#error:not([hidden])')
