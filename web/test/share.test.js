@@ -1,5 +1,5 @@
 /* What a link carries in Chromium: a changed scene opens again with the same pixels, and a damaged
- * link is blamed for the part that is damaged. */
+ * link is blamed for the part that is damaged. Changes of a scene are undone and redone. */
 import assert from 'node:assert/strict'
 import test, { after, before } from 'node:test'
 import { finish, startBrowser } from './browser.js'
@@ -109,4 +109,58 @@ test('a damaged scene in a link: the sentence blames that part, and all else ope
     await until(other, '#status', /^Scene 159/)
     await finish(other)
   }
+})
+
+test('changes of a scene are undone and redone, by buttons and by keys, back to the seed', async () => {
+  const page = await browser.open('#v=scene'),
+    seen = [await pixels(page)],
+    until = (/** @type {string} */ expected) =>
+      page.waitForFunction(
+        (expected) =>
+          /** @type {HTMLCanvasElement} */ (document.getElementById('picture')).toDataURL() ===
+          expected,
+        expected
+      )
+  const changed = async () => {
+    await page.waitForFunction(
+      (before) =>
+        /** @type {HTMLCanvasElement} */ (document.getElementById('picture')).toDataURL() !==
+          before && !document.body.classList.contains('dim'),
+      seen.at(-1)
+    )
+    seen.push(await pixels(page))
+  }
+  assert.equal(await page.isDisabled('#view [name=undo]'), true)
+  await drag(page, star, star) // a press alone changes nothing
+  assert.equal(await page.isDisabled('#view [name=undo]'), true)
+  await page.selectOption('#view [name=colour]', 'yellow')
+  await changed()
+  await page.fill('#view [name=radius]', '40')
+  await changed()
+  await page.click('#view [name=remove]')
+  await changed()
+  assert.equal(new Set(seen).size, 4)
+  await untilHash(page, /objects=/)
+  await page.click('#view [name=undo]')
+  await until(seen[2])
+  await page.keyboard.press('Control+z')
+  await until(seen[1])
+  await page.keyboard.press('Control+z')
+  await until(seen[0])
+  await untilHash(page, /^(?!.*(objects|s)=)/) // the scene of the seed again
+  await page.waitForSelector('#view [name=undo]:disabled')
+  await page.keyboard.press('Control+Shift+Z')
+  await until(seen[1])
+  await page.keyboard.press('Control+y')
+  await until(seen[2])
+  await page.click('#view [name=redo]')
+  await until(seen[3])
+  await page.waitForSelector('#view [name=redo]:disabled')
+  await page.click('#view [name=undo]')
+  await until(seen[2])
+  await page.selectOption('#view [name=shape]', 'heart') // what was undone is gone
+  await page.waitForSelector('#view [name=redo]:disabled')
+  await page.click('#samples button:nth-child(2)') // so is all before another picture
+  await page.waitForSelector('#view [name=undo]:disabled')
+  await finish(page, 'share-undo')
 })

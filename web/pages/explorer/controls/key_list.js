@@ -15,6 +15,8 @@ const keys = [
   ['p', 'pin this row: a note, a comparison'],
   ['x', 'swap it with the pinned one'],
   ['Esc', 'back: the view, picture or query before'],
+  ['Ctrl+Z', 'undo a change of the scene'],
+  ['Ctrl+Y', 'redo it; also Ctrl+Shift+Z'],
   [`1–${Math.min(9, Object.keys(views).length)}`, 'views'],
   ['s', 'save as PNG'],
   ['l', 'copy link'],

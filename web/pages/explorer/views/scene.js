@@ -2,6 +2,7 @@
  * follow at once. */
 import { sceneColours, sceneShapes } from '../../heed/index.js'
 import { editedPicture } from '../open/edited_scene.js'
+import { editsOf } from '../state/scene_edits.js'
 /** @import {Scene, SceneObject} from '../../../src/index.js' */
 /** @import {Field, MakeView, Page} from '../../../types/pages.js' */
 
@@ -26,12 +27,13 @@ const markup = `<p class="hint">Drag a shape on the image, with Shift to rotate 
           `<p><label class="range">${text} <input type="range" name="${name}" min="${min}" max="${max}" step="1"> <output></output></label></p>`
       )
       .join('')}
-    <p class="row after"><button type="button" name="add">Add a shape</button><button type="button" name="remove">Remove it</button></p><p class="hint"></p>`
+    <p class="row after"><button type="button" name="add">Add a shape</button><button type="button" name="remove">Remove it</button></p><p class="row after"><button type="button" name="undo">Undo</button><button type="button" name="redo">Redo</button></p><p class="hint"></p>`
 
 /**
  * The scene in objects as it is being changed: each change is drawn and run.
  */
 class EditedScene {
+  moved = false // since the last change that was settled
   /** The chosen object. */
   chosen = 0
   /** @type {Scene | null} changed, and not run yet */
@@ -39,10 +41,13 @@ class EditedScene {
   /** @type {{scene: Scene, live: boolean} | null} */
   waiting = null
   running = false
+  /** @type {ReturnType<typeof this.edits.begin> | null} what was shown before the change that is being made */
+  before = null
 
   /** @param {Page} page */
   constructor(page) {
     this.page = page
+    this.edits = editsOf(page)
   }
 
   /** @returns {Scene} */
@@ -55,9 +60,16 @@ class EditedScene {
    * @param {boolean} [live]
    */
   change(objects, live = false) {
+    this.begin()
+    this.moved = true
     this.latest = { ...this.current, objects }
     this.waiting = { scene: this.latest, live }
     this.follow()
+  }
+
+  /** Before a change, where more than the scene changes with it. */
+  begin() {
+    this.before ??= this.edits.begin()
   }
 
   /**
@@ -66,7 +78,11 @@ class EditedScene {
    * @param {boolean} [live]
    */
   patch(patch, live) {
-    const { objects } = this.current
+    const { objects } = this.current,
+      same = Object.entries(patch).every(
+        ([key, value]) => Reflect.get(objects[this.chosen], key) === value
+      )
+    if (same) return // a press alone
     this.change(
       objects.map((object, i) => (i === this.chosen ? { ...object, ...patch } : object)),
       live
@@ -75,7 +91,8 @@ class EditedScene {
 
   /** Runs it as it is, no longer as one of many changes. */
   settle() {
-    this.change(this.current.objects)
+    if (this.moved) this.change(this.current.objects)
+    else this.before = null
   }
 
   add() {
@@ -99,10 +116,16 @@ class EditedScene {
     if (this.running) return
     this.running = true
     while (this.waiting) {
-      const { scene, live } = this.waiting
+      const { scene, live } = this.waiting,
+        before = /** @type {ReturnType<typeof this.edits.begin>} */ (this.before)
       this.waiting = null
+      if (!live) {
+        this.before = null
+        this.moved = false
+      }
       try {
-        await page.run(await editedPicture(page, scene), { live })
+        if (live) await page.run(await editedPicture(page, scene), { live })
+        else await this.edits.commit(before, scene)
       } catch (error) {
         page.showError(error)
       }
@@ -206,6 +229,7 @@ function connectDrag(scene, draw, left) {
     event.stopImmediatePropagation()
     event.preventDefault()
     scene.chosen = under
+    scene.begin()
     followPointer(event.pointerId, dragOf(scene, from, event.shiftKey), () => scene.settle())
     draw()
   }
@@ -232,6 +256,8 @@ function connectFields(scene, field, draw) {
   })
   field('add').addEventListener('click', () => scene.add())
   field('remove').addEventListener('click', () => scene.remove())
+  field('undo').addEventListener('click', () => scene.edits.undo().catch(scene.page.showError))
+  field('redo').addEventListener('click', () => scene.edits.redo().catch(scene.page.showError))
   field('shape').append(...sceneShapes.map((name) => new Option(name)))
   field('colour').append(...sceneColours.map((name) => new Option(name)))
 }
@@ -285,6 +311,14 @@ export function view(page, panel, { left }) {
     showObject(field, objects[edited.chosen])
     field('add').disabled = objects.length >= mostObjects
     field('remove').disabled = objects.length <= 1
+    for (const [name, other, can] of /** @type {const} */ ([
+      ['undo', 'redo', edited.edits.canUndo],
+      ['redo', 'undo', edited.edits.canRedo]
+    ])) {
+      const had = document.activeElement === field(name)
+      field(name).disabled = !can
+      if (had && !can) field(other).focus() // a disabled button would lose the focus
+    }
     panel.lastElementChild.textContent = twins
       ? `The shape that occurs twice: ${objects[twins[0]].shape}.`
       : 'No single shape occurs exactly twice: the demo model was not trained on such scenes.'
