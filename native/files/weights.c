@@ -8,17 +8,14 @@
 #include "files/beneath.h"
 #include "files/given.h"
 #include "model/source.h"
-#include "onnx/file.h"
 #include "pickle/foreign.h"
-
-_Static_assert(HEED_MOST_EXTERNAL >= HEED_ONNX_MOST_FILES, "heed_onnx_open asks for no more");
 
 /* As heed_onnx_external. */
 static heed_status open_external(void *user, const char *location, heed_source *source,
                                  heed_error *error) {
   heed_weights *weights = user;
   if (!weights->external) weights->external = calloc(HEED_MOST_EXTERNAL, sizeof *weights->external);
-  if (!weights->external)
+  if (!weights->external || weights->external_count == HEED_MOST_EXTERNAL)
     return heed_fail_memory(error, location, HEED_MOST_EXTERNAL * sizeof *weights->external);
   heed_regular *file = &weights->external[weights->external_count];
   uint64_t size = 0;

@@ -48,6 +48,12 @@ test_end
 bad_input folder_without_images "none: a folder without images (found 1 others, expected names that end in .png, .jpg or .jpeg)" \
   run "$micro" "$bad/none" --backend cpu --quiet --json out.json
 
+mkdir "$bad/dangling" && ln -s nothing "$bad/dangling/z.png"
+bad_input link_to_nothing_in_a_folder "z.png: cannot open" run "$micro" "$bad/dangling" --backend cpu --quiet
+bad_input too_many_in_a_folder "too many in one run (found more than 1" run "$micro" "$bad/photos" --most-images 1 --backend cpu --quiet
+mkdir "$bad/below" && mkdir "$bad/below/folder.png"
+bad_input folders_alone "below: a folder without images (found 1 others" run "$micro" "$bad/below" --backend cpu --quiet
+
 # What one picture gives alone it gives among others.
 test_begin as_alone
 heed run "$micro" "$bad/photos" --backend cpu --quiet --json all.jsonl
@@ -80,6 +86,12 @@ test_end
 bad_input empty_list "empty_list: a list without images (found 0 lines, expected a path a line)" run "$micro" --list "$bad/empty_list" --backend cpu --quiet
 bad_input no_such_list "no_such_list: cannot open the list of images (No such file" run "$micro" --list "$bad/no_such_list" --backend cpu --quiet
 bad_input list_is_a_folder "none: cannot open the list of images (Is a directory" run "$micro" --list "$bad/none" --backend cpu --quiet
+test_begin standard_input_is_a_folder
+command="run MICRO --list - <FOLDER" status=0
+(cd "$here" && "$program" run "$micro" --list - --backend cpu --quiet <"$bad/none") >"$out" 2>"$err" || status=$?
+expect_exit 3
+expect_one_sentence run "stdin: cannot open the list of images (Is a directory"
+test_end
 if [ -c /dev/zero ]; then
   bad_input endless_list "/dev/zero: line 1: invalid path, with a zero byte" run "$micro" --list /dev/zero --backend cpu --quiet
 fi
