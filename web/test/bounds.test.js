@@ -154,7 +154,7 @@ const refused = {
       closeSync(file)
       return path
     },
-    /a damaged directory/
+    /its directory is too large \(found 2999999978 bytes, expected at most 4000000\)/
   ],
   '3 GB in which there are no maps': [
     () => sparse('i.npy', npyHead([749999960]).length + 4 * 749999960, npyHead([749999960])),

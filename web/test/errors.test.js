@@ -189,7 +189,8 @@ test('out of memory, offline, a browser that fails: what to do is said', async (
     }
   })
   await page.click('#error-copy')
-  assert.match(await page.evaluate(() => window.copied), /^no answer[^]*WASM[^]*Mozilla[^]*http/)
+  const copied = await page.waitForFunction(() => window.copied)
+  assert.match(await copied.jsonValue(), /^no answer[^]*WASM[^]*Mozilla[^]*http/)
   await finish(page)
 })
 

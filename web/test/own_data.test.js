@@ -147,7 +147,8 @@ test('licence and SHA-256 of the weights are beside the model; weights that are 
     }
   })
   await page.click('#model-origin button')
-  assert.equal(await page.evaluate(() => window.copied), `${sum}  model.safetensors`)
+  const copied = await page.waitForFunction(() => window.copied)
+  assert.equal(await copied.jsonValue(), `${sum}  model.safetensors`)
   await askFor(page, `heed/demo/#sha256=${'0'.repeat(64)}`)
   await page.click('#library button:text-matches("^Download")')
   await page.waitForSelector('#error:not([hidden])')

@@ -105,7 +105,7 @@ test('the keyboard alone goes everywhere', async () => {
   await press('4')
   await page.waitForSelector('#view .plot circle')
   await press('?')
-  assert.equal(await page.evaluate(() => document.getElementById('keys').open), true)
+  await page.waitForSelector('#keys[open]')
   await press('Escape')
   assert.equal(await page.evaluate(() => document.getElementById('keys').open), false)
   await finish(page)
