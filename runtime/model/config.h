@@ -57,6 +57,9 @@ const char *heed_config_label(const heed_config *config, uint32_t index);
 /* What configs call an activation: "gelu". */
 const char *heed_config_activation(heed_activation kind);
 
+/* Whether any file says how images are prepared: else the family's defaults are assumed. */
+bool heed_config_tells_preprocess(const heed_config *config);
+
 /* What preprocessor_config.json says, else timm's pretrained_cfg, else the defaults of the family
  * for this image size. */
 heed_status heed_config_preprocess(const heed_config *config, const heed_family *family,

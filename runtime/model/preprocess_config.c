@@ -291,6 +291,15 @@ static heed_status read_open_clip(const heed_fields *fields, uint32_t image_size
   return read_triple(fields, "std", true, to->std);
 }
 
+static heed_json_value open_clip_of(const heed_config *config) {
+  return config->json ? heed_json_get(config->json, heed_json_root(config->json), "preprocess_cfg")
+                      : 0;
+}
+
+bool heed_config_tells_preprocess(const heed_config *config) {
+  return config->preprocessor || config->timm || open_clip_of(config);
+}
+
 heed_status heed_config_preprocess(const heed_config *config, const heed_family *family,
                                    uint32_t image_size, heed_preprocess *preprocess,
                                    heed_error *error) {
@@ -299,9 +308,7 @@ heed_status heed_config_preprocess(const heed_config *config, const heed_family 
                                 PREPROCESSOR_FILE, error};
     return read_preprocessor(&fields, family, image_size, preprocess);
   }
-  const heed_json_value open_clip =
-      config->json ? heed_json_get(config->json, heed_json_root(config->json), "preprocess_cfg")
-                   : 0;
+  const heed_json_value open_clip = open_clip_of(config);
   if (open_clip) {
     const heed_fields fields = {config->json, open_clip, OPEN_CLIP_FILE, error};
     return read_open_clip(&fields, image_size, preprocess);

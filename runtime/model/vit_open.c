@@ -80,7 +80,7 @@ static heed_status name_tokens(heed_vit *model, heed_error *error) {
   return HEED_OK;
 }
 
-/* The rules in one line, and what of them and of the sizes no file tells. */
+/* The rules in one line. */
 static void describe_rules(heed_vit *model) {
   static const char *const pools[] = {"classifier on CLS",
                                       "classifier on the mean of the patches",
@@ -96,15 +96,28 @@ static void describe_rules(heed_vit *model) {
            pools[rules->pool], rules->causal ? ", causal" : "",
            heed_config_activation(dims->activation), (double)dims->epsilon, positions_text(model),
            rotary);
-  const char *assumption = model->roles.assumption;
-  char heads[64] = "";
-  if (dims->heads_guessed)
+}
+
+static void assume(heed_vit *model, const char *what, const char *of) {
+  const size_t at = strlen(model->assumed);
+  snprintf(model->assumed + at, sizeof model->assumed - at, "%s%s%s", at ? "; " : "", what, of);
+}
+
+/* What of the sizes, rules and preprocessing no file tells. Without preprocessing most images still
+ * give an answer, so the log leaves that out: families have their own, and many files tell none. */
+static void describe_assumptions(heed_vit *model, bool text) {
+  const heed_vit_dimensions *dims = &model->dims;
+  char heads[64];
+  if (dims->heads_guessed) {
     snprintf(heads, sizeof heads, "%u heads (a guess: width %u / 64)", dims->heads, dims->width);
-  snprintf(model->assumed, sizeof model->assumed, "%s%s%s", heads, *heads && assumption ? "; " : "",
-           assumption ? assumption : "");
+    assume(model, heads, "");
+  }
+  if (model->roles.assumption) assume(model, model->roles.assumption, "");
   if (*model->assumed)
     heed_log(model->base.context, HEED_LOG_WARNING, "%s: no config.json; assumed: %s",
              heed_checkpoint_name(model->base.checkpoint), model->assumed);
+  if (!text && !heed_config_tells_preprocess(model->config))
+    assume(model, "preprocessing of ", model->roles.family->processor);
 }
 
 /* Of a model without a projection what the pooling attention gives. */
@@ -188,6 +201,7 @@ static heed_status open_vit(heed_model *base, const heed_model_desc *desc, heed_
   HEED_TRY(name_classes(model, error));
   HEED_TRY(name_tokens(model, error));
   describe_rules(model);
+  describe_assumptions(model, heed_is_text(desc->tower));
   fill_info(model);
   if (heed_is_text(desc->tower)) return fill_text_info(model, error);
   return heed_config_preprocess(model->config, model->roles.family, model->dims.image_size,

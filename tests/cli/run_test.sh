@@ -124,9 +124,22 @@ heed inspect alone.safetensors
 expect_stdout_contains "assumed: 1 heads (a guess: width 64 / 64)"
 heed inspect "$micro"
 expect_stdout_contains "rules: classifier on CLS, gelu, epsilon 1e-12, positions bicubic"
-grep -q "^assumed" "$out" && fail "stdout: something is assumed, expected nothing"
+grep -q "^assumed: .*heads" "$out" && fail "stdout: heads are assumed, expected those of config.json"
 # facebookresearch's DINOv2 has 64 channels per head in every size
 heed inspect "$vectors/vit/dinov2_original"
+expect_stdout_contains "assumed: preprocessing of Dinov2"
+grep -q "^assumed: .*heads" "$out" && fail "stdout: heads are assumed, expected 64 channels each"
+test_end
+
+test_begin run_says_whose_preprocessing_it_takes
+heed run "$micro" "$picture" --backend cpu --quiet --json out.json
+expect_exit 0
+expect_stderr_empty
+expect_stdout_contains "assumed: preprocessing of ViT"
+grep -q '"assumed": "preprocessing of ViT"' "$here/out.json" || fail "out.json: no such assumed"
+cp -r "$micro" "$here/prepared" && echo '{}' >"$here/prepared/preprocessor_config.json"
+heed run prepared "$picture" --backend cpu --quiet
+expect_exit 0
 grep -q "^assumed" "$out" && fail "stdout: something is assumed, expected nothing"
 test_end
 
