@@ -31,7 +31,7 @@ static heed_value weight(const stack *s, const char *what, uint32_t layer, bool 
 static heed_value state_of(const stack *s, heed_value states, uint32_t index) {
   heed_value_info info;
   heed_graph *graph = heed_case_graph(s->test);
-  if (!states.id || heed_graph_value_info(graph, states, &info) != HEED_OK || info.shape.rank != 3)
+  if (heed_graph_value_info(graph, states, &info) != HEED_OK || info.shape.rank != 3)
     return states;
   const heed_shape shape = HEED_SHAPE(info.shape.dim[1], info.shape.dim[2]);
   return heed_define_view(graph, states, index * heed_shape_count(&shape), &shape);
@@ -43,14 +43,15 @@ static heed_value join(const stack *s, heed_value first, heed_value second, uint
 }
 
 static heed_value run_direction(stack *s, heed_value x, uint32_t layer, bool reverse) {
-  const uint32_t index = layer * s->directions + (s->directions == 2 && reverse);
+  const bool back = reverse && s->directions == 2; /* else it has the only direction's names */
+  const uint32_t index = layer * s->directions + back;
   const heed_recurrent_desc desc = {
       .struct_size = sizeof desc,
       .x = x,
-      .weight_ih = weight(s, "weight_ih", layer, reverse && s->directions == 2, true),
-      .weight_hh = weight(s, "weight_hh", layer, reverse && s->directions == 2, true),
-      .bias_ih = weight(s, "bias_ih", layer, reverse && s->directions == 2, false),
-      .bias_hh = weight(s, "bias_hh", layer, reverse && s->directions == 2, false),
+      .weight_ih = weight(s, "weight_ih", layer, back, true),
+      .weight_hh = weight(s, "weight_hh", layer, back, true),
+      .bias_ih = weight(s, "bias_ih", layer, back, false),
+      .bias_hh = weight(s, "bias_hh", layer, back, false),
       .h = state_of(s, s->h0, index),
       .c = state_of(s, s->c0, index),
       .reverse = reverse};
@@ -88,8 +89,7 @@ static heed_status check_states(const stack *s, heed_value states, const char *n
                                 heed_error *error) {
   heed_value_info info;
   const uint32_t count = s->layers * s->directions;
-  if (!states.id || heed_graph_value_info(heed_case_graph(s->test), states, &info) != HEED_OK)
-    return HEED_OK;
+  if (heed_graph_value_info(heed_case_graph(s->test), states, &info) != HEED_OK) return HEED_OK;
   char text[HEED_SHAPE_TEXT_SIZE];
   if ((info.shape.rank == 2 && count == 1) || (info.shape.rank == 3 && info.shape.dim[0] == count))
     return HEED_OK;

@@ -217,11 +217,32 @@ static const bad_case cases[] = {
      "patch differs from the weight's"},
     {"layers/positional_encoding", "{\"length\": -1, \"width\": 16}", NULL, NULL, A_FILE,
      "positional_encoding: invalid size"},
+    /* the readers of attributes and tensors themselves */
+    {"mask_window", "{\"window\": [-2147483649, 2]}", NULL, NULL, A_FILE,
+     "invalid attribute window"},
+    {"mask_window", "{\"window\": [4, \"2\"]}", NULL, NULL, A_FILE, "invalid attribute window"},
+    {"mask_window", "{\"window\": 4, \"causal\": 1}", NULL, NULL, A_FILE,
+     "invalid attribute causal"},
+    {"dot", NULL, "query", "I8 2 2 7 16", HEED_UNSUPPORTED,
+     "tensor query cannot be used (this dtype)"},
+    {"dot", NULL, "expect.output", "U8 2 2 7 16", A_FILE, "expect.output does not fit the result"},
+    {"dot", NULL, "expect.output", "I8 2 2 7 16", HEED_UNSUPPORTED,
+     "tensor expect.output cannot be used"},
+    {"recurrent/lstm", NULL, "x", NULL, A_FILE, "tensor x is missing"},
+    {"recurrent/lstm", NULL, "h0", "F32 2 20 1", A_FILE, "wrong shape of h0"},
+    {"recurrent/lstm", NULL, "h0", "F32 20", A_FILE, "wrong shape of h0"},
+    {"recurrent/lstm", NULL, "c0", "F32 2 2 20", A_FILE, "wrong shape of c0"},
+    {"recurrent/lstm_stacked", NULL, "h0", "F32 4 4", A_FILE, "wrong shape of h0"},
+    {"recurrent/lstm", "{\"bidirectional\": true}", NULL, NULL, A_FILE,
+     "found 1 and true, expected 1 and false"},
 };
 
 /* "F32 2 7 11 32" */
 static void read_shape(const char *text, heed_safetensors_item *item) {
-  item->dtype = text[0] == 'F' ? HEED_F32 : text[0] == 'U' ? HEED_U8 : HEED_I32;
+  item->dtype = text[0] == 'F'   ? HEED_F32
+                : text[0] == 'U' ? HEED_U8
+                : text[1] == '8' ? HEED_I8
+                                 : HEED_I32;
   item->shape = (heed_shape){0};
   for (const char *at = strchr(text, ' '); at; at = strchr(at + 1, ' '))
     item->shape.dim[item->shape.rank++] = (uint32_t)strtoul(at + 1, NULL, 10);
@@ -312,8 +333,124 @@ static void test_unbroken_files_run(void **state) {
   }
 }
 
+/* x [2, 4] and what of it is expected, beside an op, its attributes and a tolerance. */
+static heed_status check_written(heed_context *context, heed_backend *backend, const char *op,
+                                 const char *attributes, const char *tolerance,
+                                 heed_check_result *result, heed_error *of) {
+  static const float ones[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+  test_bytes made = {NULL, 0};
+  const heed_safetensors_item items[] = {{"x", HEED_F32, HEED_SHAPE(2, 4), ones},
+                                         {"expect.y", HEED_F32, HEED_SHAPE(2), ones}};
+  const heed_safetensors_pair metadata[] = {
+      {"op", op}, {"attrs", attributes}, {"tolerance", tolerance}};
+  heed_error error;
+  assert_ok(heed_safetensors_write(test_backend_context(), items, 2, metadata, tolerance ? 3 : 2,
+                                   test_bytes_append, &made, &error));
+  const heed_status status =
+      heed_check_case(context, backend, made.data, made.size, 0.0, NULL, NULL, result, of);
+  free(made.data);
+  return status;
+}
+
+static void test_attributes_and_metadata(void **state) {
+  (void)state;
+  char many[1024] = "{";
+  for (int i = 0; i < 65; i++)
+    snprintf(many + strlen(many), sizeof many - strlen(many), "%s\"a%d\": 0", i ? "," : "", i);
+  strcat(many, "}");
+  const struct {
+    const char *op, *attributes, *tolerance, *sentence;
+    heed_status status;
+  } written[] = {
+      {"reduce", "{\"axes\": [1]}", NULL, "", HEED_OK},
+      {"reduce", "{\"axes\": [1]}", "4", "", HEED_OK},
+      {"reduce", "{\"axes\": [1]}", "\"4\"", "invalid tolerance (found", A_FILE},
+      {"reduce", "{\"axes\": [1]}", "four", "invalid tolerance (found", A_FILE},
+      {"reduce", "{\"axes\": [1]}", "-1", "invalid tolerance (found", A_FILE},
+      {"reduce", "{\"axes\": [1]}", "1e999", "invalid tolerance (found", A_FILE},
+      {"reduce", "{\"axes\": [1, 1, 1, 1, 1, 1, 1]}", NULL, "invalid attribute axes", A_FILE},
+      {"reduce", "{\"axes\": []}", NULL, "invalid attribute axes (found an array", A_FILE},
+      {"reduce", "{\"axes\": [0.5]}", NULL, "invalid attribute axes", A_FILE},
+      {"reduce", "{\"axes\": [-1]}", NULL, "invalid attribute axes", A_FILE},
+      {"reduce", "{\"axes\": [4294967296]}", NULL, "invalid attribute axes", A_FILE},
+      {"reduce", "{\"axes\": [2]}", NULL, "reduce:", ARGUMENT},
+      {"reduce", "{\"axes\": [33]}", NULL, "reduce:", ARGUMENT},
+      {"reduce", "{\"axes\": null}", NULL, "expect.y does not fit the result", A_FILE},
+      {"reduce", many, NULL, "invalid attrs (found an object", A_FILE},
+      {"an_op_whose_name_is_longer_than_any_that_heed_knows_of", "{}", NULL, "unknown op",
+       HEED_UNSUPPORTED},
+      {"an_op", "{}", NULL, "unknown op (found \"an_op\")", HEED_UNSUPPORTED},
+  };
+  for (size_t i = 0; i < sizeof written / sizeof *written; i++) {
+    heed_check_result result;
+    heed_error error = {HEED_OK, ""};
+    const heed_status status =
+        check_written(test_backend_context(), test_backend_get(0), written[i].op,
+                      written[i].attributes, written[i].tolerance, &result, &error);
+    if (status != written[i].status || !strstr(error.message, written[i].sentence))
+      fail_msg("case %zu: found %s (%s), expected %s (%s)", i, heed_status_name(status),
+               error.message, heed_status_name(written[i].status), written[i].sentence);
+  }
+}
+
+static void test_arguments(void **state) {
+  (void)state;
+  heed_check_result result;
+  heed_backend *backend = test_backend_get(0);
+  heed_context *context = test_backend_context();
+  assert_int_equal(heed_check_case(NULL, backend, "", 0, 0.0, NULL, NULL, &result, NULL), ARGUMENT);
+  assert_int_equal(heed_check_case(context, NULL, "", 0, 0.0, NULL, NULL, &result, NULL), ARGUMENT);
+  assert_int_equal(heed_check_case(context, backend, NULL, 0, 0.0, NULL, NULL, &result, NULL),
+                   ARGUMENT);
+  assert_int_equal(heed_check_case(context, backend, "", 0, 0.0, NULL, NULL, NULL, NULL), ARGUMENT);
+  /* the reason may not be wanted */
+  assert_int_equal(
+      check_written(context, backend, "reduce", "{\"keep_axes\": 1}", NULL, &result, NULL), A_FILE);
+}
+
+/* Each allocation fails once: no other status comes of it, and nothing stays. */
+static void test_memory(void **state) {
+  (void)state;
+  static const char *const files[] = {"dot", "recurrent/lstm_stacked", NULL};
+  for (size_t f = 0; f < sizeof files / sizeof *files; f++) {
+    test_bytes file = {NULL, 0};
+    if (files[f]) file = break_file(&(bad_case){.file = files[f]});
+    bool done = false;
+    for (size_t n = 1; !done; n++) {
+      test_allocator allocator = {0};
+      const heed_context_desc desc = test_context_desc(&allocator);
+      heed_cpu_desc cpu = HEED_CPU_DESC_INIT;
+      cpu.threads = 1;
+      heed_context *failing;
+      heed_backend *backend;
+      heed_check_result result;
+      heed_error error = {HEED_OK, ""};
+      assert_ok(heed_context_create(&desc, &failing, &error));
+      assert_ok(heed_cpu_backend_create(failing, &cpu, &backend, &error));
+      allocator.total = 0;
+      allocator.fail_at = n;
+      const heed_status status =
+          files[f] ? heed_check_case(failing, backend, file.data, file.size, 0.0, NULL, NULL,
+                                     &result, &error)
+                   : check_written(failing, backend, "reduce", "{\"axes\": [1]}", "4", &result,
+                                   &error);
+      done = allocator.total < n;
+      allocator.fail_at = 0;
+      if (status != (done ? HEED_OK : HEED_OUT_OF_MEMORY))
+        fail_msg("%s, allocation %zu: found %s (%s), expected %s", files[f] ? files[f] : "reduce",
+                 n, heed_status_name(status), error.message, done ? "ok" : "out of memory");
+      heed_backend_destroy(backend);
+      heed_context_destroy(failing);
+      assert_int_equal(allocator.live, 0);
+    }
+    free(file.data);
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_each_gets_its_sentence),
-                                     cmocka_unit_test(test_unbroken_files_run)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_each_gets_its_sentence), cmocka_unit_test(test_unbroken_files_run),
+      cmocka_unit_test(test_attributes_and_metadata), cmocka_unit_test(test_arguments),
+      cmocka_unit_test(test_memory)};
   return cmocka_run_group_tests_name("bad attentions", tests, NULL, test_backend_close_all);
 }
