@@ -11,6 +11,11 @@
 
 #include "heed/native.h"
 
+static heed_status fail_open(cli_state *cli, const char *path, const char *what, int reason) {
+  return heed_fail(&cli->error, reason == ENOMEM ? HEED_OUT_OF_MEMORY : HEED_IO,
+                   "%s: cannot open the %s (%s)", path, what, strerror(reason));
+}
+
 static heed_status add(cli_state *cli, picture_list *pictures, const char *path, size_t length) {
   if (pictures->count == pictures->most)
     return heed_fail(&cli->error, HEED_INVALID_FILE,
@@ -52,7 +57,7 @@ static int by_name(const void *a, const void *b) {
 static heed_status add_entries(cli_state *cli, picture_list *pictures, const char *folder, DIR *dir,
                                uint32_t *others) {
   const size_t length = strlen(folder);
-  const char *slash = length && folder[length - 1] == '/' ? "" : "/";
+  const char *slash = folder[length - 1] == '/' ? "" : "/"; /* no folder has no name */
   char path[HEED_PATH_SIZE];
   struct stat info;
   for (;;) {
@@ -64,9 +69,11 @@ static heed_status add_entries(cli_state *cli, picture_list *pictures, const cha
     if (!entry) return HEED_OK;
     if (entry->d_name[0] == '.') continue;
     const int size = snprintf(path, sizeof path, "%s%s%s", folder, slash, entry->d_name);
-    if (size < 0 || (size_t)size >= sizeof path)
-      return heed_fail(&cli->error, HEED_IO, "%s: path too long (found more than %d bytes)", folder,
-                       HEED_PATH_SIZE - 1);
+    if ((size_t)size >= sizeof path)
+      return heed_fail(
+          &cli->error, HEED_IO,
+          "%.200s...: path too long (found more than %d bytes, expected a shorter one)", folder,
+          HEED_PATH_SIZE - 1); /* which no message holds */
     /* a link to nothing is a picture that cannot be read, and says so in its turn */
     const bool folder_below = stat(path, &info) == 0 && S_ISDIR(info.st_mode);
     if (folder_below || !is_picture_name(entry->d_name))
@@ -81,9 +88,7 @@ static heed_status add_folder(cli_state *cli, picture_list *pictures, const char
   const uint32_t first = pictures->count;
   uint32_t others = 0;
   DIR *dir = opendir(folder);
-  if (!dir)
-    return heed_fail(&cli->error, errno == ENOMEM ? HEED_OUT_OF_MEMORY : HEED_IO,
-                     "%s: cannot open the folder (%s)", folder, strerror(errno));
+  if (!dir) return fail_open(cli, folder, "folder", errno);
   const heed_status status = add_entries(cli, pictures, folder, dir, &others);
   closedir(dir);
   if (status != HEED_OK) return status;
@@ -148,8 +153,7 @@ static heed_status add_list(cli_state *cli, picture_list *pictures, const char *
   if (!file || (fstat(fileno(file), &info) == 0 && S_ISDIR(info.st_mode))) {
     const int reason = file ? EISDIR : errno;
     if (file && !standard) fclose(file);
-    return heed_fail(&cli->error, reason == ENOMEM ? HEED_OUT_OF_MEMORY : HEED_IO,
-                     "%s: cannot open the list of images (%s)", name, strerror(reason));
+    return fail_open(cli, name, "list of images", reason);
   }
   const heed_status status = add_lines(cli, pictures, file, name);
   if (!standard) fclose(file);

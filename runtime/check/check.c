@@ -443,12 +443,10 @@ static heed_status read_number(const heed_case *test, const char *name, double *
   heed_json *json = NULL;
   double read = -1.0;
   if (!text) return HEED_OK;
-  const heed_status parsed =
-      heed_json_parse(test->context, text, strlen(text), name, &json, error);
+  const heed_status parsed = heed_json_parse(test->context, text, strlen(text), name, &json, error);
   if (parsed == HEED_OUT_OF_MEMORY) return parsed;
-  const bool is_number =
-      parsed == HEED_OK && heed_json_double(json, heed_json_root(json), &read) && read >= 0.0 &&
-      !isinf(read);
+  const bool is_number = parsed == HEED_OK && heed_json_double(json, heed_json_root(json), &read) &&
+                         read >= 0.0 && !isinf(read);
   heed_json_destroy(json);
   if (!is_number)
     return heed_fail(error, HEED_INVALID_FILE,

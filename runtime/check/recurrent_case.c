@@ -31,8 +31,7 @@ static heed_value weight(const stack *s, const char *what, uint32_t layer, bool 
 static heed_value state_of(const stack *s, heed_value states, uint32_t index) {
   heed_value_info info;
   heed_graph *graph = heed_case_graph(s->test);
-  if (heed_graph_value_info(graph, states, &info) != HEED_OK || info.shape.rank != 3)
-    return states;
+  if (heed_graph_value_info(graph, states, &info) != HEED_OK || info.shape.rank != 3) return states;
   const heed_shape shape = HEED_SHAPE(info.shape.dim[1], info.shape.dim[2]);
   return heed_define_view(graph, states, index * heed_shape_count(&shape), &shape);
 }
@@ -45,16 +44,15 @@ static heed_value join(const stack *s, heed_value first, heed_value second, uint
 static heed_value run_direction(stack *s, heed_value x, uint32_t layer, bool reverse) {
   const bool back = reverse && s->directions == 2; /* else it has the only direction's names */
   const uint32_t index = layer * s->directions + back;
-  const heed_recurrent_desc desc = {
-      .struct_size = sizeof desc,
-      .x = x,
-      .weight_ih = weight(s, "weight_ih", layer, back, true),
-      .weight_hh = weight(s, "weight_hh", layer, back, true),
-      .bias_ih = weight(s, "bias_ih", layer, back, false),
-      .bias_hh = weight(s, "bias_hh", layer, back, false),
-      .h = state_of(s, s->h0, index),
-      .c = state_of(s, s->c0, index),
-      .reverse = reverse};
+  const heed_recurrent_desc desc = {.struct_size = sizeof desc,
+                                    .x = x,
+                                    .weight_ih = weight(s, "weight_ih", layer, back, true),
+                                    .weight_hh = weight(s, "weight_hh", layer, back, true),
+                                    .bias_ih = weight(s, "bias_ih", layer, back, false),
+                                    .bias_hh = weight(s, "bias_hh", layer, back, false),
+                                    .h = state_of(s, s->h0, index),
+                                    .c = state_of(s, s->c0, index),
+                                    .reverse = reverse};
   const heed_recurrent_values values = s->define(heed_case_graph(s->test), &desc);
   s->h = join(s, s->h, values.h, 0);
   s->c = join(s, s->c, values.c, 0);

@@ -89,6 +89,7 @@ printf '{"objects": [' >"$bad/cut.json"
 bad_input scene_file_cut "byte" run --scene "$bad/cut.json" --backend cpu --quiet
 
 bad_input seed_of_more_than_64_bits "18446744073709551616: cannot open (No such file" demo --scene 18446744073709551616 --backend cpu --quiet
+bad_input seed_of_no_digit "cannot open" demo --scene "" --backend cpu --quiet
 bad_input scene_of_a_run_missing "No such file" run --scene "$bad/none.json" --backend cpu --quiet
 
 tests_end

@@ -51,8 +51,8 @@ bad_input folder_without_images "none: a folder without images (found 1 others, 
 mkdir "$bad/dangling" && ln -s nothing "$bad/dangling/z.png"
 bad_input link_to_nothing_in_a_folder "z.png: cannot open" run "$micro" "$bad/dangling" --backend cpu --quiet
 bad_input too_many_in_a_folder "too many in one run (found more than 1" run "$micro" "$bad/photos" --most-images 1 --backend cpu --quiet
-mkdir "$bad/below" && mkdir "$bad/below/folder.png"
-bad_input folders_alone "below: a folder without images (found 1 others" run "$micro" "$bad/below" --backend cpu --quiet
+mkdir "$bad/below" "$bad/below/folder.png" && : >"$bad/below/png"
+bad_input folders_alone "below: a folder without images (found 2 others" run "$micro" "$bad/below" --backend cpu --quiet
 
 # What one picture gives alone it gives among others.
 test_begin as_alone
@@ -92,6 +92,15 @@ command="run MICRO --list - <FOLDER" status=0
 expect_exit 3
 expect_one_sentence run "stdin: cannot open the list of images (Is a directory"
 test_end
+if [ -r /proc/self/mem ]; then
+  bad_input list_that_cannot_be_read "/proc/self/mem: cannot read the list (Input/output error)" run "$micro" --list /proc/self/mem --backend cpu --quiet
+fi
+# Folders in folders until a picture in the last one has a path too long for the system.
+long=$bad/long
+while [ "$((${#long} + 201))" -lt 4080 ]; do long=$long/$(printf '%0200d' 0); done
+[ "$((4088 - ${#long}))" -lt 2 ] || long=$long/$(printf '%0*d' "$((4087 - ${#long}))" 0)
+mkdir -p "$long" && (cd "$long" && : >picture.png)
+bad_input path_too_long_in_a_folder "...: path too long (found more than 4095 bytes" run "$micro" "$long" --backend cpu --quiet
 if [ -c /dev/zero ]; then
   bad_input endless_list "/dev/zero: line 1: invalid path, with a zero byte" run "$micro" --list /dev/zero --backend cpu --quiet
 fi

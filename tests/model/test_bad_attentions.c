@@ -429,11 +429,10 @@ static void test_memory(void **state) {
       assert_ok(heed_cpu_backend_create(failing, &cpu, &backend, &error));
       allocator.total = 0;
       allocator.fail_at = n;
-      const heed_status status =
-          files[f] ? heed_check_case(failing, backend, file.data, file.size, 0.0, NULL, NULL,
-                                     &result, &error)
-                   : check_written(failing, backend, "reduce", "{\"axes\": [1]}", "4", &result,
-                                   &error);
+      const heed_status status = files[f] ? heed_check_case(failing, backend, file.data, file.size,
+                                                            0.0, NULL, NULL, &result, &error)
+                                          : check_written(failing, backend, "reduce",
+                                                          "{\"axes\": [1]}", "4", &result, &error);
       done = allocator.total < n;
       allocator.fail_at = 0;
       if (status != (done ? HEED_OK : HEED_OUT_OF_MEMORY))

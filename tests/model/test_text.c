@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/safetensors.h"
 #include "support/op_test.h"
 #include "support/vector_file.h"
+#include "support/weights.h"
 
 static heed_error error;
 
@@ -192,6 +194,105 @@ static void towers(void **state) {
   close_model(&o);
 }
 
+/* clip_text with one tensor left out (rank 0) or of another shape of as many numbers at most. */
+static test_bytes change_tensor(const opened *o, const char *name, heed_dtype dtype,
+                                const heed_shape *shape) {
+  heed_safetensors *file;
+  heed_safetensors_item items[128];
+  test_bytes made = {NULL, 0};
+  uint32_t count = 0;
+  assert_ok(heed_safetensors_open(test_backend_context(), &o->file[0].source, "model.safetensors",
+                                  &file, &error));
+  assert_true(heed_safetensors_count(file) < sizeof items / sizeof *items);
+  for (uint32_t i = 0; i < heed_safetensors_count(file); i++) {
+    const heed_safetensors_tensor *tensor = heed_safetensors_get(file, i);
+    const bool changed = strcmp(tensor->name, name) == 0;
+    if (changed && !shape->rank) continue;
+    items[count++] =
+        (heed_safetensors_item){tensor->name, changed ? dtype : tensor->dtype,
+                                changed ? *shape : tensor->shape, o->bytes[0] + tensor->offset};
+  }
+  assert_ok(heed_safetensors_write(test_backend_context(), items, count, NULL, 0, test_bytes_append,
+                                   &made, &error));
+  heed_safetensors_destroy(file);
+  return made;
+}
+
+/* What embeds tokens and what projects the text are as the config and each other say. */
+static void changed_towers(void **state) {
+  (void)state;
+#define TOKENS "text_model.embeddings.token_embedding.weight"
+#define POSITIONS "text_model.embeddings.position_embedding.weight"
+#define PROJECTION "text_projection.weight"
+  const struct {
+    const char *name;
+    heed_dtype dtype;
+    heed_shape shape;
+    const char *from, *to; /* of the config */
+    heed_status status;
+    const char *sentence;
+  } changes[] = {
+      {TOKENS, HEED_F32, {0}, NULL, NULL, HEED_UNSUPPORTED, "no text tower"},
+      {TOKENS, HEED_F32, HEED_SHAPE(960), NULL, NULL, HEED_INVALID_FILE, TOKENS},
+      {TOKENS, HEED_F32, HEED_SHAPE(30, 16), NULL, NULL, HEED_INVALID_FILE, "hidden_size"},
+      {TOKENS, HEED_U8, HEED_SHAPE(30, 32), NULL, NULL, HEED_UNSUPPORTED, TOKENS},
+      {POSITIONS, HEED_F32, {0}, NULL, NULL, HEED_INVALID_FILE, POSITIONS},
+      {POSITIONS, HEED_F32, HEED_SHAPE(288), NULL, NULL, HEED_INVALID_FILE, POSITIONS},
+      {POSITIONS, HEED_F32, HEED_SHAPE(9, 16), NULL, NULL, HEED_INVALID_FILE, POSITIONS},
+      {PROJECTION, HEED_F32, HEED_SHAPE(224), NULL, NULL, HEED_INVALID_FILE, PROJECTION},
+      {PROJECTION, HEED_F32, HEED_SHAPE(7, 16), NULL, NULL, HEED_INVALID_FILE, PROJECTION},
+      {"", 0, {0}, "\"vocab_size\": 30", "\"vocab_size\": 31", HEED_INVALID_FILE, "vocab_size"},
+      {"", 0, {0}, "\"hidden_size\": 32", "\"hidden_size\": 36", HEED_INVALID_FILE, "hidden_size"},
+      {"",
+       0,
+       {0},
+       "embeddings\": 9",
+       "embeddings\": 8",
+       HEED_INVALID_FILE,
+       "max_position_embeddings"},
+      {"",
+       0,
+       {0},
+       "\"projection_dim\": 7",
+       "\"projection_dim\": 8",
+       HEED_INVALID_FILE,
+       "projection_dim"},
+      {"",
+       0,
+       {0},
+       "\"num_attention_heads\": 4",
+       "\"num_attention_heads\": 5",
+       HEED_INVALID_FILE,
+       "hidden_size is not a multiple of num_attention_heads (found 32 and 5)"},
+  };
+  for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+    opened o;
+    char config[2048];
+    assert_ok(open_model(&o, "clip_text", "config.json", HEED_TOWER_TEXT));
+    test_bytes weights = change_tensor(&o, changes[i].name, changes[i].dtype, &changes[i].shape);
+    const int length = (int)o.file[1].source.size;
+    snprintf(config, sizeof config, "%.*s", length, (const char *)o.bytes[1]);
+    if (changes[i].from) {
+      const char *at = strstr(config, changes[i].from);
+      assert_non_null(at);
+      snprintf(config, sizeof config, "%.*s%s%s", (int)(at - config), (const char *)o.bytes[1],
+               changes[i].to, (const char *)o.bytes[1] + (at - config) + strlen(changes[i].from));
+      config[(size_t)length - strlen(changes[i].from) + strlen(changes[i].to)] = '\0';
+    }
+    const heed_model_file files[] = {{"model.safetensors", test_source(weights.data, weights.size)},
+                                     {"config.json", test_source(config, strlen(config))}};
+    const heed_model_desc desc = {sizeof desc, files, 2, HEED_TOWER_TEXT};
+    heed_model *model;
+    const heed_status status = heed_model_open(test_backend_context(), &desc, &model, &error);
+    if (status != changes[i].status || !strstr(error.message, changes[i].sentence))
+      fail_msg("change %zu: found %s (%s), expected %s (%s)", i, heed_status_name(status),
+               status == HEED_OK ? "" : error.message, heed_status_name(changes[i].status),
+               changes[i].sentence);
+    free(weights.data);
+    close_model(&o);
+  }
+}
+
 /* Logits of the oracle's embeddings as the oracle has them; probabilities by their definitions. */
 static void comparison(void **state) {
   (void)state;
@@ -246,6 +347,7 @@ static void rows(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(every_model), cmocka_unit_test(towers),
-                                     cmocka_unit_test(comparison), cmocka_unit_test(rows)};
+                                     cmocka_unit_test(changed_towers), cmocka_unit_test(comparison),
+                                     cmocka_unit_test(rows)};
   return cmocka_run_group_tests(tests, NULL, test_backend_close_all);
 }

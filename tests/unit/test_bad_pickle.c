@@ -49,6 +49,8 @@ static void test_calls(void **state) {
   REFUSE("\x80\2cbuiltins\nexec\nX\1\0\0\0"
          "1\x85R.",
          INVALID_FILE, "a call of builtins.exec");
+  /* the names of modules that only begin as dangerous ones do */
+  REFUSE_ZIP("\x80\2cosx\nsystem\n)R.", INVALID_FILE, "no tensors (found an object of osx.system");
   REFUSE_ZIP("\x80\2cfoo\nbar\n)R.", INVALID_FILE, "no tensors (found an object of foo.bar");
   REFUSE_ZIP("\x80\2}" W "cfoo\nbar\n(K\1K\2tRs.", INVALID_FILE,
              "no tensors (found a dictionary of 1 entry");

@@ -222,6 +222,33 @@ static void test_a_link_leads_to_its_target(void **state) {
 }
 
 /* Each allocation of opening and writing fails once, and nothing is left. */
+/* Numbers of I64 whose bytes went, or that lie beyond; one alone, which is no list of ids. */
+static void test_i64_that_cannot_be_read(void **state) {
+  (void)state;
+  static const char header[] = "{\"id\":{\"dtype\":\"I64\",\"shape\":[],\"data_offsets\":[0,8]}}";
+  const unsigned char size[8] = {sizeof header - 1};
+  const int64_t values[3] = {1, 2, 3};
+  heed_tensor_file *file;
+  int32_t found[3];
+  write_i64(values);
+  assert_ok(heed_tensor_file_open(context, path, NULL, &file, &error));
+  const heed_file_tensor *tensor = heed_tensor_file_find(file, "ids");
+  assert_fails(heed_tensor_file_read(file, tensor, 4, 0, found, &error), HEED_INVALID_ARGUMENT,
+               "range out of bounds");
+  assert_int_equal(truncate(path, 70), 0);
+  assert_fails(heed_tensor_file_read(file, tensor, 0, 3, found, &error), HEED_IO, "");
+  heed_tensor_file_destroy(file);
+  FILE *to = fopen(path, "wb");
+  assert_non_null(to);
+  assert_int_equal(fwrite(size, 1, 8, to), 8);
+  assert_int_equal(fwrite(header, 1, sizeof header - 1, to), sizeof header - 1);
+  assert_int_equal(fwrite(values, 8, 1, to), 1);
+  assert_int_equal(fclose(to), 0);
+  assert_ok(heed_tensor_file_open(context, path, NULL, &file, &error));
+  assert_non_null(heed_tensor_file_find(file, "id")->unsupported);
+  heed_tensor_file_destroy(file);
+}
+
 static void test_memory_runs_out(void **state) {
   (void)state;
   test_allocator allocator = {0};
@@ -248,6 +275,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_tensors_are_read_back, make_folder, remove_folder),
       cmocka_unit_test_setup_teardown(test_i64_is_read_as_i32, make_folder, remove_folder),
+      cmocka_unit_test_setup_teardown(test_i64_that_cannot_be_read, make_folder, remove_folder),
       cmocka_unit_test_setup_teardown(test_other_files_are_refused, make_folder, remove_folder),
       cmocka_unit_test_setup_teardown(test_a_refused_tensor_leaves_the_old_file, make_folder,
                                       remove_folder),

@@ -411,7 +411,10 @@ static void spellings(void **state) {
 static void out_of_memory(void **state) {
   (void)state;
   static const char *const json[] = {"tokenizer.json"};
+  /* Hangul in one letter and in three, which NFC and NFD part and join */
+  static const char text[] = "cafe\xCC\x81 \xEA\xB0\x81 \xE1\x84\x80\xE1\x85\xA1\xE1\x86\xA8";
   heed_context *kept = context;
+  const char *folder = "clip";
   for (size_t fail = 1;; fail++) {
     test_allocator allocator = {0};
     const heed_context_desc desc = test_context_desc(&allocator);
@@ -420,9 +423,10 @@ static void out_of_memory(void **state) {
     uint32_t count;
     assert_ok(heed_context_create(&desc, &context, &error));
     allocator.fail_at = allocator.total + fail;
-    heed_status status = open_files("gemma", json, 1, &tokenizer);
+    heed_status status = open_files(folder, json, 1, &tokenizer);
     if (status == HEED_OK) {
-      status = heed_tokenizer_encode(tokenizer, "cafe\xCC\x81 x", 8, ids, 64, &count, NULL, &error);
+      status =
+          heed_tokenizer_encode(tokenizer, text, sizeof text - 1, ids, 64, &count, NULL, &error);
       heed_tokenizer_destroy(tokenizer);
     }
     const bool done = allocator.total < allocator.fail_at;
@@ -430,7 +434,11 @@ static void out_of_memory(void **state) {
     assert_int_equal(allocator.live, 0);
     if (done) assert_int_equal(status, HEED_OK);
     if (!done) assert_int_equal(status, HEED_OUT_OF_MEMORY);
-    if (done) break;
+    if (done && strcmp(folder, "gemma") == 0) break;
+    if (done) {
+      folder = "gemma";
+      fail = 0;
+    }
   }
   context = kept;
 }
