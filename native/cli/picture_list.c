@@ -148,9 +148,10 @@ static heed_status add_lines(cli_state *cli, picture_list *pictures, FILE *file,
 static heed_status add_list(cli_state *cli, picture_list *pictures, const char *list) {
   const bool standard = strcmp(list, "-") == 0;
   const char *name = standard ? "stdin" : list;
-  struct stat info;
+  struct stat info = {0};
   FILE *file = standard ? stdin : fopen(list, "r");
-  if (!file || (fstat(fileno(file), &info) == 0 && S_ISDIR(info.st_mode))) {
+  if (file) (void)fstat(fileno(file), &info);
+  if (!file || S_ISDIR(info.st_mode)) {
     const int reason = file ? EISDIR : errno;
     if (file && !standard) fclose(file);
     return fail_open(cli, name, "list of images", reason);

@@ -98,7 +98,8 @@ static heed_status fail_read(const char *path, heed_error *error) {
 /* Bytes of an open file, and back to its beginning; 0 for a pipe, which has no size to ask for. */
 static uint64_t size_of(FILE *file) {
   const off_t size = fseeko(file, 0, SEEK_END) == 0 ? ftello(file) : 0;
-  return size > 0 && fseeko(file, 0, SEEK_SET) == 0 ? (uint64_t)size : 0;
+  rewind(file);
+  return size > 0 ? (uint64_t)size : 0;
 }
 
 /* What follows the first *size bytes. */

@@ -122,11 +122,10 @@ static heed_status jpeg_check_scans(jpeg_decoding *work) {
   return HEED_OK;
 }
 
+/* Of the markers APP1, which are the ones that are saved. */
 static void jpeg_take_orientation(jpeg_decoding *work) {
   for (jpeg_saved_marker_ptr marker = work->jpeg.marker_list; marker; marker = marker->next) {
-    if (marker->marker != JPEG_APP0 + 1 || marker->data_length < 6 ||
-        memcmp(marker->data, "Exif\0\0", 6) != 0)
-      continue;
+    if (marker->data_length < 6 || memcmp(marker->data, "Exif\0\0", 6) != 0) continue;
     work->work->orientation = heed_exif_orientation(marker->data, marker->data_length);
     return;
   }

@@ -36,8 +36,7 @@ static void png_on_read(png_structp png, png_bytep to, size_t count) {
 static png_voidp png_on_alloc(png_structp png, png_alloc_size_t size) {
   decoding *work = png_get_mem_ptr(png);
   void *pointer = heed_alloc_raw(work->context, size, 1);
-  if (!pointer && work->status == HEED_OK)
-    work->status = heed_fail_memory(work->error, work->name, size);
+  if (!pointer) work->status = heed_fail_memory(work->error, work->name, size);
   return pointer;
 }
 
@@ -87,7 +86,7 @@ static void png_take_orientation(decoding *work, png_structp png, png_infop info
 #ifdef PNG_eXIf_SUPPORTED
   png_uint_32 size = 0;
   png_bytep exif = NULL;
-  if (png_get_eXIf_1(png, info, &size, &exif) && exif)
+  if (png_get_eXIf_1(png, info, &size, &exif))
     work->orientation = heed_exif_orientation(exif, size);
 #else
   (void)work, (void)png, (void)info;

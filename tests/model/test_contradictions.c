@@ -590,6 +590,30 @@ static void models_of_the_vectors(void **state) {
   }
 }
 
+/* A table has a row for each distance in a square grid, and three of CLS. */
+static void tables_of_no_square_grid(void **state) {
+  (void)state;
+  static const uint32_t rows[] = {1, 3, 13, 19};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    char sentence[64];
+    model m;
+    take_vector(&m, "beit");
+    for (int layer = 0; layer < 2; layer++) {
+      char name[128];
+      snprintf(name, sizeof name,
+               "beit.encoder.layer.%d.attention.attention.relative_position_bias."
+               "relative_position_bias_table",
+               layer);
+      drop(&m, name);
+      add(&m, name, 0.0f, HEED_SHAPE(rows[i], 3));
+    }
+    snprintf(sentence, sizeof sentence, "is not for a square grid and CLS (found %u rows)",
+             rows[i]);
+    assert_fails(open_model(&m, BEIT(3, OWN)), HEED_INVALID_FILE, sentence);
+    free_model(&m);
+  }
+}
+
 /* The bias of all layers together may have 2 GiB: 97 x 97 patches here. */
 static void the_bias_of_relative_positions_has_a_limit(void **state) {
   (void)state;
@@ -623,6 +647,7 @@ int main(void) {
       cmocka_unit_test(rules_of_the_config),
       cmocka_unit_test(biases_of_the_config),
       cmocka_unit_test(models_of_the_vectors),
+      cmocka_unit_test(tables_of_no_square_grid),
       cmocka_unit_test(the_bias_of_relative_positions_has_a_limit),
   };
   return cmocka_run_group_tests(tests, make_context, drop_context);

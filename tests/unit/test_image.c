@@ -259,7 +259,7 @@ static void test_too_large(void **state) {
 
 /* A pipe has no size: what it gives is read until its end. */
 static heed_status load_piped(heed_context *with, const void *bytes, size_t size, size_t after,
-                              heed_picture *picture) {
+                              const heed_image_limits *limits, heed_picture *picture) {
   int ends[2];
   char path[32];
   static char zeros[4096];
@@ -275,10 +275,21 @@ static heed_status load_piped(heed_context *with, const void *bytes, size_t size
   }
   close(ends[1]);
   snprintf(path, sizeof path, "/proc/self/fd/%d", ends[0]);
-  const heed_status status = heed_image_load(with, path, picture, &error);
+  const heed_status status = heed_image_load_within(with, path, limits, picture, &error);
   close(ends[0]);
   waitpid(child, NULL, 0);
   return status;
+}
+
+/* Limits of another version of the header, which are not read as those of this one. */
+static void test_limits_of_no_version(void **state) {
+  (void)state;
+  const heed_image_limits limits = {.struct_size = 1};
+  heed_picture picture;
+  assert_fails(heed_image_decode_within(context, "x", "", 0, &limits, &picture, &error),
+               HEED_INVALID_ARGUMENT, "image limits");
+  assert_fails(heed_image_load_within(context, "x", &limits, &picture, &error),
+               HEED_INVALID_ARGUMENT, "image limits");
 }
 
 static void test_pipe(void **state) {
@@ -287,8 +298,14 @@ static void test_pipe(void **state) {
   unsigned char *bytes = test_read_vector("image/rgb.png", &size);
   heed_picture picture;
   if (access("/proc/self/fd", F_OK) != 0) skip();
-  assert_ok(load_piped(context, bytes, size, 0, &picture));
+  assert_ok(load_piped(context, bytes, size, 0, NULL, &picture));
   heed_picture_free(context, &picture);
+  heed_image_limits limits = {.struct_size = sizeof limits, .bytes = (uint32_t)size};
+  assert_ok(load_piped(context, bytes, size, 0, &limits, &picture));
+  heed_picture_free(context, &picture);
+  limits.bytes--;
+  assert_fails(load_piped(context, bytes, size, 0, &limits, &picture), HEED_INVALID_FILE,
+               "file too large (found more than ");
   for (size_t n = 1;; n++) {
     test_allocator allocator = {0, 0, 0};
     const heed_context_desc desc = test_context_desc(&allocator);
@@ -296,7 +313,7 @@ static void test_pipe(void **state) {
     assert_ok(heed_context_create(&desc, &counted, &error));
     allocator.fail_at = allocator.total + n;
     /* more than the buffer first has */
-    const heed_status status = load_piped(counted, bytes, size, 1 << 18, &picture);
+    const heed_status status = load_piped(counted, bytes, size, 1 << 18, NULL, &picture);
     const bool reached = allocator.total >= allocator.fail_at;
     assert_int_equal(status, reached ? HEED_OUT_OF_MEMORY : HEED_OK);
     heed_picture_free(counted, &picture);
@@ -583,6 +600,7 @@ int main(void) {
                                      cmocka_unit_test(test_truncated),
                                      cmocka_unit_test(test_corrupted),
                                      cmocka_unit_test(test_too_large),
+                                     cmocka_unit_test(test_limits_of_no_version),
                                      cmocka_unit_test(test_pipe),
                                      cmocka_unit_test(test_odd_jpegs),
                                      cmocka_unit_test(test_large_files),
