@@ -92,6 +92,18 @@ command="run MICRO --list - <FOLDER" status=0
 expect_exit 3
 expect_one_sentence run "stdin: cannot open the list of images (Is a directory"
 test_end
+if [ -n "${HEED_FAILING_MALLOC:-}" ]; then
+  test_begin memory_for_the_paths
+  command="run MICRO FOLDER, one allocation of the first 40 fails" said=0
+  for allocation in $(seq 40); do
+    status=0
+    (cd "$here" && HEED_FAIL_ALLOCATION=$allocation LD_PRELOAD=$HEED_FAILING_MALLOC exec "$program" run "$micro" "$bad/photos" --backend cpu --quiet) >"$out" 2>"$err" 3>/dev/null || status=$?
+    expect_exit 4
+    ! grep -q "^heed run: images: out of memory" "$err" || said=$((said + 1))
+  done
+  [ "$said" -ge 2 ] || fail "found $said sentences on images, expected those of a path and of their list"
+  test_end
+fi
 if [ -r /proc/self/mem ]; then
   bad_input list_that_cannot_be_read "/proc/self/mem: cannot read the list (Input/output error)" run "$micro" --list /proc/self/mem --backend cpu --quiet
 fi

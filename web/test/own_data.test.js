@@ -227,7 +227,7 @@ test('files of PyTorch by picker, drop and address: the page says what heed insp
     )
     await page.waitForFunction(
       (start) => document.getElementById('model-origin').textContent.startsWith(start),
-      `${said('family').split(':')[0]}: ${said('rules')}.Licence: `
+      `${said('family').split(':')[0]}: ${said('rules')}. Assumed: ${said('assumed')}.Licence: `
     )
     assert.equal(await page.isVisible('#error'), false)
   }
