@@ -149,7 +149,9 @@ test('a session of other weights says which; of the same it opens without a word
   assert.equal(await page.isVisible('#error'), false)
   session.weights_sha256['model.safetensors'] = '0'.repeat(64)
   await page.click('#samples button:nth-child(3)')
-  await page.waitForFunction(() => location.hash === '#s=42') // the query is the scene's own
+  await page.waitForFunction(() =>
+    document.getElementById('stage-title').textContent.includes('(11, 7)')
+  ) // the scene's own query, which is known after its picture
   assert.match(
     await refused(page, [file('other.json', Buffer.from(JSON.stringify(session)))]),
     /found weights with SHA-256 [0-9a-f]{16}, expected 0{16}\)\. Open that model/
