@@ -331,7 +331,7 @@ heed_status heed_preprocess_size(const heed_preprocess *preprocess, uint32_t wid
   HEED_TRY(resized_size(preprocess, width, height, &w, &h, error));
   if (preprocess->crop_width) w = preprocess->crop_width;
   if (preprocess->crop_height) h = preprocess->crop_height;
-  HEED_TRY(check_side("the crop", w, h, error));
+  HEED_TRY(check_side("crop", w, h, error));
   if ((uint64_t)w * h > MAX_OUT_PIXELS)
     return heed_fail(
         error, HEED_INVALID_ARGUMENT,

@@ -388,6 +388,33 @@ static void test_refused(void **state) {
   image.channels = 4;
   assert_fails(heed_preprocess_image(context, &preprocess, &image, values, NULL, &error),
                HEED_INVALID_ARGUMENT, "12 bytes per row");
+  image = (heed_image){NULL, 4, 4, 3, 12};
+  assert_fails(heed_preprocess_image(context, &preprocess, &image, values, NULL, &error),
+               HEED_INVALID_ARGUMENT, "invalid image (found 3 channels");
+  image = (heed_image){pixels, 4, 0, 3, 12};
+  assert_fails(heed_preprocess_image(context, &preprocess, &image, values, NULL, &error),
+               HEED_INVALID_ARGUMENT, "invalid image (found 4 x 0");
+  image.height = 4;
+  preprocess.crop_width = 1u << 29;
+  assert_fails(heed_preprocess_image(context, &preprocess, &image, values, NULL, &error),
+               HEED_INVALID_ARGUMENT, "invalid crop (found 536870912 x 4");
+}
+
+/* No pixel is computed with numbers that are none. */
+static void test_numbers_that_are_none(void **state) {
+  (void)state;
+  uint8_t pixels[48] = {0};
+  float values[3 * 16];
+  const heed_image image = {pixels, 4, 4, 3, 12};
+  for (int i = 0; i < 4; i++) {
+    heed_preprocess preprocess = plain(HEED_RESIZE_SQUASH, 4, 2);
+    *(i == 0   ? &preprocess.std[2]
+      : i == 1 ? &preprocess.std[0]
+      : i == 2 ? &preprocess.mean[1]
+               : &preprocess.rescale) = i == 1 ? NAN : INFINITY;
+    assert_fails(heed_preprocess_image(context, &preprocess, &image, values, NULL, &error),
+                 HEED_INVALID_ARGUMENT, "expected finite and std not 0");
+  }
 }
 
 static void test_shrunk_too_much(void **state) {
@@ -450,6 +477,7 @@ int main(void) {
                                      cmocka_unit_test(test_nearest_far_to_the_right),
                                      cmocka_unit_test(test_limits),
                                      cmocka_unit_test(test_refused),
+                                     cmocka_unit_test(test_numbers_that_are_none),
                                      cmocka_unit_test(test_shrunk_too_much),
                                      cmocka_unit_test(test_out_of_memory)};
   return cmocka_run_group_tests(tests, make_context, drop_context);
