@@ -244,6 +244,29 @@ static void test_limits(void **state) {
   }
 }
 
+/* One tensor under many names. */
+static void test_many_tensors(void **state) {
+  (void)state;
+  static const char tensor[] = "\x80\2" TEST_PLAIN "q\0"
+                               "0}";
+  const size_t most = 1u << 20;
+  for (size_t above = 0; above < 2; above++) {
+    test_bytes made = {NULL, 0};
+    const size_t begin = sizeof tensor - 1, each = 12, all = begin + (most + above) * each + 1;
+    char *text = malloc(all + 1);
+    memcpy(text, tensor, begin);
+    for (size_t i = 0; i < most + above; i++) {
+      char *at = text + begin + i * each;
+      snprintf(at, each, "U\7%07zuh", i);
+      memcpy(at + 10, "\0s", 2);
+    }
+    text[all - 1] = '.';
+    assert_ok(test_bytes_append(&made, text, all, &error));
+    free(text);
+    check_limit(made, above, "too many tensors, or too long names");
+  }
+}
+
 static void test_sizes(void **state) {
   (void)state;
   char text[1200] = "\x80\2}";
@@ -650,9 +673,10 @@ static void test_large_directories(void **state) {
     heed_status status;
     const char *part;
   } cases[] = {{(uint64_t)3 << 30, 1, HEED_INVALID_FILE, "a directory above 2 GiB"},
+               {(uint64_t)60 << 20, 1u << 20, HEED_INVALID_FILE, "w.pth: "},
                {(uint64_t)60 << 20, (1u << 20) + 1, HEED_UNSUPPORTED,
                 "too many zip entries (found 1048577, expected at most 1048576)"}};
-  for (size_t i = 0; i < 2; i++) {
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     virtual_zip zip = {{0}, cases[i].size};
     const uint64_t record = zip.size - sizeof zip.end, bytes = record - 4;
     memcpy(zip.end, "PK\6\6", 4);
@@ -777,6 +801,7 @@ int main(void) {
       cmocka_unit_test(test_tensors),
       cmocka_unit_test(test_storages),
       cmocka_unit_test(test_nesting),
+      cmocka_unit_test(test_many_tensors),
       cmocka_unit_test(test_sizes),
       cmocka_unit_test(test_limits),
       cmocka_unit_test(test_zip_entries),

@@ -188,6 +188,11 @@ static void labels(void **state) {
          "a key of id2label is not a class number (found x");
   refuse("{" BASE ",\"id2label\":{\"4294967296\":\"two\"}}", HEED_INVALID_FILE,
          "not a class number");
+  refuse("{" BASE ",\"id2label\":{\"1048576\":\"last\"}}", HEED_INVALID_FILE,
+         "found 1048576, expected 0 to 1048575");
+  c = open_good("{" BASE ",\"id2label\":{\"1048575\":\"last\"}}");
+  assert_string_equal(heed_config_label(c, 1048575), "last");
+  heed_config_destroy(c);
   refuse("{" BASE ",\"id2label\":{\"\":\"two\"}}", HEED_INVALID_FILE, "not a class number");
   refuse("{" BASE ",\"id2label\":{\"0\":2}}", HEED_INVALID_FILE,
          "id2label is not valid (found a number");
