@@ -117,8 +117,7 @@ static heed_status find_tower(heed_config *config, heed_fields *fields) {
   if (heed_list_has("siglip2|siglip2_vision_model", config->model_type))
     return heed_fail(
         fields->error, HEED_UNSUPPORTED,
-        "%s: NaFlex models of SigLIP2 are not supported (found model_type %s, expected "
-        "siglip, which those of a fixed size have)",
+        "%s: NaFlex models of SigLIP2 are not supported (found model_type %s, expected siglip)",
         fields->where, config->model_type);
   if (strcmp(config->model_type, "yolos") == 0)
     return heed_fail(fields->error, HEED_UNSUPPORTED,

@@ -156,8 +156,8 @@ static heed_status choose_grid(heed_vit_builder *b, heed_error *error) {
   const bool text = heed_is_text(b->model->roles.tower);
   if (b->desc.part != HEED_PART_WHOLE || (b->desc.source_length && !text) || b->desc.target_length)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "build: a vision transformer has no parts and no lengths (found part %d, "
-                     "source %u, target %u, expected 0)",
+                     "build: a vision transformer has no parts and no lengths (found %d, %u "
+                     "and %u, expected 0)",
                      (int)b->desc.part, b->desc.source_length, b->desc.target_length);
   b->rows = 1;
   b->columns = b->desc.source_length ? b->desc.source_length : dims->position_rows;
