@@ -280,8 +280,7 @@ heed_value heed_define_view(heed_graph *graph, heed_value base, uint64_t offset,
   if (!heed_shape_count_checked(shape, &count) || count > size || offset > size - count ||
       of->kind == HEED_VALUE_CONSTANT) {
     heed_fail(&error, HEED_INVALID_ARGUMENT,
-              "view: outside its base (found elements %llu to %llu, expected within %llu of a "
-              "computed value)",
+              "view: outside its base (found elements %llu to %llu, expected at most %llu)",
               (unsigned long long)offset, (unsigned long long)(offset + count),
               (unsigned long long)size);
     return heed_graph_fail(graph, &error);

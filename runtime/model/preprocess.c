@@ -349,7 +349,7 @@ static heed_status check_image(const heed_preprocess *preprocess, const heed_ima
       image->stride / channels < image->width)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
                      "preprocess: invalid image (found %u channels, %zu bytes per row, expected 1, "
-                     "3 or 4 channels and full rows)",
+                     "3 or 4 and full rows)",
                      channels, image->stride);
   for (int c = 0; c < 3; c++)
     if (!(fabsf(preprocess->std[c]) > 0.0f) || !isfinite(preprocess->std[c]) ||
