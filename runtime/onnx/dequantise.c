@@ -29,12 +29,19 @@ static heed_status read_list(heed_onnx *file, const heed_onnx_tensor *tensor, fl
   return heed_onnx_read_floats(file, tensor, 0, tensor->count, *list, error);
 }
 
+/* Whether there is one for each index of the axis, and along no other axis. */
+static bool is_along(const heed_onnx_tensor *scale, const heed_onnx_weight *weight) {
+  const heed_onnx_tensor *data = weight->data;
+  if (weight->axis >= data->rank || scale->count != data->dims[weight->axis]) return false;
+  for (uint32_t i = 0; i < scale->rank; i++)
+    if (scale->dims[i] != 1 && scale->dims[i] != scale->count) return false;
+  return true;
+}
+
 /* One scale, or one for each index of the axis. */
 static heed_status prepare_scales(heed_onnx *file, heed_onnx_weight *weight, heed_error *error) {
-  const heed_onnx_tensor *data = weight->data;
   weight->scale_count = weight->scale->count;
-  const bool by_axis = weight->axis < data->rank && weight->scale_count == data->dims[weight->axis];
-  if (weight->scale_count != 1 && !by_axis)
+  if (weight->scale_count != 1 && !is_along(weight->scale, weight))
     return refuse(file, weight, "scales of another number than its axis", error);
   if (weight->zero && weight->zero->count != weight->scale_count)
     return refuse(file, weight, "zero points of another number than its scales", error);

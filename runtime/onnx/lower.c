@@ -135,13 +135,14 @@ static heed_onnx_op_count *count_of(heed_lower *l, const char *op) {
   return &l->counts[l->count_count++];
 }
 
-/* Whether the op hands a large constant on, so that it can stay where it is stored. */
+/* Whether the op hands a large constant on, so that it can stay where it is stored. Scales of
+ * blocks are the evaluator's. */
 static bool passes_on(heed_lower *l, const heed_onnx_node *node) {
   static const char *const ops[] = {"Identity", "Cast", "Transpose", "DequantizeLinear", NULL};
   const heed_onnx_maker *maker = node->input_count ? maker_of(l, node->inputs[0]) : NULL;
   bool found = false;
   for (size_t i = 0; ops[i]; i++) found |= strcmp(node->op, ops[i]) == 0;
-  if (!found || !maker) return false;
+  if (!found || !maker || heed_onnx_find_attribute(node, "block_size")) return false;
   const heed_lower_value *bound = l->bound[maker - l->file->makers];
   if (bound) return heed_lower_size(bound) > LARGE && bound->weight;
   return maker->tensor && maker->tensor->count > LARGE && heed_onnx_type_bits(maker->tensor->type);

@@ -90,7 +90,7 @@ static int64_t integer_of(const heed_onnx_node *node, const char *name, int64_t 
   return attribute ? attribute->i : otherwise;
 }
 
-/* A value that is a constant, plain or behind DequantizeLinear. */
+/* A value that is a constant, plain or behind DequantizeLinear, but of blocks. */
 static factor find_factor(heed_onnx *file, const char *value) {
   factor found = {{0}, ""};
   const heed_onnx_node *node = heed_onnx_node_of(file, value, "DequantizeLinear");
@@ -101,23 +101,25 @@ static factor find_factor(heed_onnx *file, const char *value) {
     const int64_t axis = integer_of(node, "axis", 1);
     const uint32_t rank = found.weight.data ? found.weight.data->rank : 0;
     found.weight.axis = (uint32_t)(axis < 0 ? axis + rank : axis);
-    if (!found.weight.scale) found.weight.data = NULL;
+    if (!found.weight.scale || integer_of(node, "block_size", 0)) found.weight.data = NULL;
   }
   if (found.weight.data) found.own = without_end(file, found.weight.data->name, "_quantized");
   return found;
 }
 
 /* The scale of a product of integers: the constant that its floats are multiplied by, beside the
- * one of the other factor. */
+ * one of the other factor. Of two constants nobody knows which is whose. */
 static const heed_onnx_tensor *scale_of(const heed_onnx *file, const heed_onnx_node *multiply) {
+  const heed_onnx_tensor *found = NULL;
   for (uint32_t i = 0; i < multiply->input_count; i++) {
     const heed_onnx_node *scales = heed_onnx_node_of(file, multiply->inputs[i], "Mul");
     for (uint32_t k = 0; scales && k < scales->input_count; k++) {
       const heed_onnx_tensor *tensor = heed_onnx_tensor_of(file, scales->inputs[k]);
-      if (tensor) return tensor;
+      if (tensor && found) return NULL;
+      if (tensor) found = tensor;
     }
   }
-  return NULL;
+  return found;
 }
 
 /* The product of integers behind Mul(Cast(product), scales), or NULL. */
@@ -225,12 +227,19 @@ static heed_status name_blocks(heed_onnx *file, const heed_onnx_node *node, cons
   return add_factor(file, &found, bias, node, error);
 }
 
+/* Whether a Gemm multiplies more than its factors: its matrix is then not the weight. */
+static bool is_scaled(const heed_onnx_node *gemm) {
+  const heed_onnx_attribute *alpha = heed_onnx_find_attribute(gemm, "alpha"),
+                            *beta = heed_onnx_find_attribute(gemm, "beta");
+  return (alpha && alpha->f != 1.0f) || (beta && beta->f != 1.0f);
+}
+
 /* A convolution, or a Gemm, whose matrix is [out, in] with transB. */
 static heed_status name_direct(heed_onnx *file, const heed_onnx_node *node, heed_error *error) {
   factor found = find_factor(file, input_of(node, 1));
   if (!found.weight.data) return HEED_OK;
   if (strcmp(node->op, "Gemm") == 0) {
-    if (found.weight.data->rank != 2) return HEED_OK;
+    if (found.weight.data->rank != 2 || is_scaled(node)) return HEED_OK;
     found.weight.turned = !integer_of(node, "transB", 0);
   }
   return add_factor(file, &found, input_of(node, 2), node, error);
@@ -245,6 +254,8 @@ static heed_status name_dequantised(heed_onnx *file, const heed_onnx_node *node,
     found.weight = (heed_onnx_weight){.data = heed_onnx_tensor_of(file, input_of(gather, 0)),
                                       .scale = heed_onnx_tensor_of(file, input_of(node, 1)),
                                       .zero = heed_onnx_tensor_of(file, input_of(node, 2))};
+    /* several scales are along the axes of what was taken, which are not the table's */
+    if (found.weight.scale && found.weight.scale->count != 1) return HEED_OK;
     if (found.weight.data) found.own = without_end(file, found.weight.data->name, "_quantized");
   }
   if (!found.weight.data || !found.weight.scale || !is_path(found.own)) return HEED_OK;

@@ -82,21 +82,36 @@ void test_put_integer(test_message *attributes, const char *name, int64_t value)
   test_put_message(attributes, 5, &attribute);
 }
 
+void test_put_float(test_message *attributes, const char *name, float value) {
+  test_message attribute = {0};
+  const unsigned char tag = 2 << 3 | 5; /* of 32 bits */
+  test_put_text(&attribute, 1, name);
+  put(&attribute, &tag, 1);
+  put(&attribute, &value, sizeof value);
+  test_put_number(&attribute, 20, 1);
+  test_put_message(attributes, 5, &attribute);
+}
+
+void test_put_raw(test_message *graph, const char *name, uint32_t type, uint32_t rank,
+                  const uint32_t *dims, const void *bytes, size_t size) {
+  test_message tensor = {0};
+  for (uint32_t i = 0; i < rank; i++) test_put_number(&tensor, 1, dims[i]);
+  test_put_number(&tensor, 2, type);
+  test_put_text(&tensor, 8, name);
+  test_put_bytes(&tensor, 9, bytes, size);
+  test_put_message(graph, 5, &tensor);
+}
+
 void test_put_floats(test_message *graph, const char *name, uint32_t rank, const uint32_t *dims) {
-  test_message tensor = {0}, raw = {0};
+  test_message raw = {0};
   uint32_t count = 1;
-  for (uint32_t i = 0; i < rank; i++) {
-    test_put_number(&tensor, 1, dims[i]);
-    count *= dims[i];
-  }
+  for (uint32_t i = 0; i < rank; i++) count *= dims[i];
   for (uint32_t i = 0; i < count; i++) {
     const float value = 0.5f * (float)i;
     put(&raw, &value, sizeof value);
   }
-  test_put_number(&tensor, 2, 1);
-  test_put_text(&tensor, 8, name);
-  test_put_message(&tensor, 9, &raw);
-  test_put_message(graph, 5, &tensor);
+  test_put_raw(graph, name, 1, rank, dims, raw.data, raw.size);
+  free(raw.data);
 }
 
 void test_put_value(test_message *graph, uint32_t field, const char *name) {

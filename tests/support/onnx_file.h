@@ -19,6 +19,10 @@ void test_put_node(test_message *graph, const char *op, const char *name, const 
                    const char *outputs, test_message *attributes);
 /* AttributeProto as a field of a node. */
 void test_put_integer(test_message *attributes, const char *name, int64_t value);
+void test_put_float(test_message *attributes, const char *name, float value);
+/* GraphProto.initializer of this data type, of little-endian bytes in raw_data. */
+void test_put_raw(test_message *graph, const char *name, uint32_t type, uint32_t rank,
+                  const uint32_t *dims, const void *bytes, size_t size);
 /* GraphProto.initializer of floats 0, 0.5, 1 ..., in raw_data. */
 void test_put_floats(test_message *graph, const char *name, uint32_t rank, const uint32_t *dims);
 /* GraphProto.input (field 11) or output (12): float [2, 3]. */

@@ -384,6 +384,25 @@ static void test_rounded(void **state) {
   check_rounded(&squared, "y", 1e-6, 0);
 }
 
+/* A large constant with a scale of each block of two rows: x [2, 3] by it. */
+static void test_blocks(void **state) {
+  (void)state;
+  enum { COLUMNS = 2048 };
+  static const uint32_t matrix[] = {3, COLUMNS}, blocks[] = {2, COLUMNS};
+  static signed char weight[3 * COLUMNS];
+  static float scales[2 * COLUMNS];
+  test_message graph = {0}, attributes = {0};
+  for (int i = 0; i < 3 * COLUMNS; i++) weight[i] = (signed char)(i * 37 % 256 - 128);
+  for (int i = 0; i < 2 * COLUMNS; i++) scales[i] = 0.01f + 0.0001f * (float)(i % 97);
+  test_put_raw(&graph, "q", 3, 2, matrix, weight, sizeof weight);
+  test_put_raw(&graph, "s", 1, 2, blocks, scales, sizeof scales);
+  test_put_integer(&attributes, "axis", 0);
+  test_put_integer(&attributes, "block_size", 2);
+  test_put_node(&graph, "DequantizeLinear", "back", "q,s", "w", &attributes);
+  test_put_node(&graph, "MatMul", "product", "x,w", "y", NULL);
+  check_rounded(&graph, "y", 1e-5, 0);
+}
+
 /* Whole numbers are divided otherwise than floats. */
 static void test_whole(void **state) {
   (void)state;
@@ -600,12 +619,13 @@ static void test_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_vit),          cmocka_unit_test(test_same),
-      cmocka_unit_test(test_made),         cmocka_unit_test(test_refused),
-      cmocka_unit_test(test_huge),         cmocka_unit_test(test_memory),
-      cmocka_unit_test(test_encoders),     cmocka_unit_test(test_steps),
-      cmocka_unit_test(test_rounded),      cmocka_unit_test(test_whole),
-      cmocka_unit_test(test_convolutions), cmocka_unit_test(test_parts)};
+      cmocka_unit_test(test_vit),      cmocka_unit_test(test_same),
+      cmocka_unit_test(test_made),     cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_huge),     cmocka_unit_test(test_memory),
+      cmocka_unit_test(test_encoders), cmocka_unit_test(test_steps),
+      cmocka_unit_test(test_rounded),  cmocka_unit_test(test_blocks),
+      cmocka_unit_test(test_whole),    cmocka_unit_test(test_convolutions),
+      cmocka_unit_test(test_parts)};
   if (heed_context_create(NULL, &context, &error) != HEED_OK) return 1;
   if (heed_cpu_backend_create(context, NULL, &backend, &error) != HEED_OK) return 1;
   const int failed = cmocka_run_group_tests_name("onnx_lower", tests, NULL, NULL);
