@@ -84,15 +84,18 @@ static heed_status list_taps(cli_state *cli, eval_job *job, const char *taps) {
     job->rollout = true;
     return HEED_OK;
   }
-  for (const char *at = taps; *at;) {
+  for (const char *at = taps;; at++) {
     const size_t length = strcspn(at, ",");
+    if (length == 0)
+      return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
+                       "--taps: empty name (found \"%s\", expected all, none or NAME,...)", taps);
     if (length == 7 && strncmp(at, "rollout", 7) == 0)
       job->rollout = true;
-    else if (length)
+    else
       CLI_TRY(add_name(cli, job, at, length));
-    at += length + (at[length] == ',');
+    at += length;
+    if (!*at) return HEED_OK;
   }
-  return HEED_OK;
 }
 
 /* "layer.3.attention.weights" is saved as attention.3, the rest under its own name. */

@@ -74,6 +74,29 @@ static heed_status read_layers(cli_state *cli, maps_job *job, const char *path) 
   return HEED_OK;
 }
 
+/* Weights are not below 0, and rows sum to 1 but for what half precision rounds; a head that was
+ * taken out has rows of zeros. The bounds are those of the page (checkWeights). */
+static heed_status check_weights(cli_state *cli, const maps_job *job, const char *path) {
+  const uint32_t heads = job->pipeline.info.heads, tokens = job->result.tokens;
+  const float *row = job->result.attention;
+  for (uint32_t layer = 0; layer < job->pipeline.info.layers; layer++)
+    for (uint64_t i = 0; i < (uint64_t)heads * tokens; i++, row += tokens) {
+      double sum = 0.0;
+      float least = 0.0f;
+      for (uint32_t k = 0; k < tokens; k++) {
+        sum += (double)row[k];
+        if (!(row[k] >= least)) least = row[k];
+      }
+      if (least == 0.0f && (sum == 0.0 || fabs(sum - 1.0) <= 0.02)) continue;
+      return heed_fail(&cli->error, HEED_INVALID_FILE,
+                       "%s: layer %u, head %u, row %u: not weights after a softmax (found %.3g at "
+                       "least and a sum of %.3g, expected 0 and 1)",
+                       path, layer, (uint32_t)(i / tokens), (uint32_t)(i % tokens), (double)least,
+                       sum);
+    }
+  return HEED_OK;
+}
+
 static heed_status read_grid(cli_state *cli, maps_job *job, const char *path) {
   static const uint32_t prefixes[] = {1, 0, 5, 2, 4, 3};
   run_result *result = &job->result;
@@ -136,16 +159,22 @@ static heed_status read_names(cli_state *cli, maps_job *job, const char *path) {
 }
 
 /* The side of a patch, the unit of distances: 1 where nothing says it. */
-static uint32_t patch_side(const maps_job *job) {
+static heed_status read_patch(cli_state *cli, maps_job *job, const char *path) {
   const char *side = heed_tensor_file_metadata(job->file, "patch");
   const heed_file_tensor *values = heed_tensor_file_find(job->file, "pixel_values");
-  uint32_t patch = 0;
-  if (side && cli_read_number(side, MOST_TOKENS, &patch) && patch) return patch;
+  uint32_t *patch = &job->pipeline.info.patch;
+  if (side && cli_read_number(side, MOST_TOKENS, patch) && *patch) return HEED_OK;
+  if (side)
+    return heed_fail(&cli->error, HEED_INVALID_FILE,
+                     "%s: invalid patch (found \"%.40s\", expected 1 to %u pixels)", path, side,
+                     MOST_TOKENS);
+  *patch = 1;
   if (!values || values->shape.rank != 4 || values->shape.dim[2] % job->result.rows ||
       values->shape.dim[3] % job->result.columns)
-    return 1;
-  patch = values->shape.dim[2] / job->result.rows;
-  return patch && values->shape.dim[3] / job->result.columns == patch ? patch : 1;
+    return HEED_OK;
+  const uint32_t height = values->shape.dim[2] / job->result.rows;
+  if (height && height == values->shape.dim[3] / job->result.columns) *patch = height;
+  return HEED_OK;
 }
 
 /* pixel_values [1, 3, H, W] as a picture: the smallest value black, the largest white. */
@@ -205,9 +234,10 @@ static heed_status open_maps(cli_state *cli, maps_job *job, const char *path) {
   job->result.from = heed_tensor_file_metadata(job->file, "provenance");
   job->pipeline.info.family = "maps from a file";
   CLI_TRY(read_layers(cli, job, path));
+  CLI_TRY(check_weights(cli, job, path));
   CLI_TRY(read_grid(cli, job, path));
   CLI_TRY(read_names(cli, job, path));
-  job->pipeline.info.patch = patch_side(job);
+  CLI_TRY(read_patch(cli, job, path));
   return read_picture(cli, job, path);
 }
 

@@ -155,8 +155,18 @@ static int set_option(const cli_state *cli, const cli_option *option, const char
   return -1;
 }
 
+#define MOST_OPTIONS 64 /* of a verb; cli_usage gives each of them twice */
+
+/* The last value of several holds, as elsewhere; who did not mean that reads it. */
+static void report_again(const cli_state *cli, const cli_option *option, const char *value) {
+  if (option->kind != CLI_FLAG && option->kind != CLI_TEXTS)
+    fprintf(stderr, "heed %s: %s: given twice (the last one holds: \"%s\")\n", cli->verb,
+            option->name, CLI_SHOWN(value));
+}
+
 int cli_parse(const cli_state *cli, const char *usage, const cli_option *options, int argc,
               char **argv, cli_words *words) {
+  bool given[MOST_OPTIONS] = {false};
   *words = (cli_words){(const char **)argv, 0};
   bool options_end = false;
   for (int i = 0; i < argc; i++) {
@@ -181,8 +191,13 @@ int cli_parse(const cli_state *cli, const char *usage, const cli_option *options
       continue;
     }
     if (!value && i + 1 == argc) return usage_error(cli, "missing value", argv[i]);
-    const int code = set_option(cli, option, value ? value : argv[++i]);
+    if (!value) value = argv[++i];
+    const int code = set_option(cli, option, value);
     if (code >= 0) return code;
+    const size_t which = (size_t)(option - options);
+    if (which >= MOST_OPTIONS) continue;
+    if (given[which]) report_again(cli, option, value);
+    given[which] = true;
   }
   return -1;
 }

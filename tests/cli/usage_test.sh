@@ -29,6 +29,22 @@ for verb in run eval check inspect maps devices bench convert compare; do
   test_end
 done
 
+# Each option with a value, given twice: a line says which holds.
+for verb in run eval check inspect maps devices bench convert compare demo; do
+  test_begin "twice_$verb"
+  "$program" $verb --help | sed -n 's/^  \(--*[a-z-]*\) [^ ].*/\1/p' | grep -v '^--text$' >"$bad/options"
+  "$program" $verb --help | sed -n 's/^  \(--*[a-z-]*\)  .*/\1/p' >"$bad/flags"
+  while read -r option; do
+    ! grep -qx -e "$option" "$bad/flags" || continue
+    heed $verb "$option" 1 "$option" 2 --help
+    expect_exit 0
+    expect_stderr_contains "heed $verb: $option: given twice (the last one holds: \"2\")"
+    heed $verb "$option" 1 --help
+    expect_stderr_empty
+  done <"$bad/options"
+  test_end
+done
+
 test_begin help
 heed --help
 expect_exit 0

@@ -1,0 +1,181 @@
+#!/bin/sh
+# heed maps on files that other programs made: every form that is read, and a sentence for each other one.
+# shellcheck source=tests/cli/harness.sh
+. "$(dirname "$0")/harness.sh"
+
+# make NAME METADATA TENSOR...: $bad/NAME, of tensors "name dtype 1,2,3 numbers"; METADATA in JSON, or "". Numbers: one for each element,
+# one for all of them, "maps" for rows that sum to 1, or "ramp": 0, 1, 2 ...
+cat >"$bad/make.py" <<'PYTHON'
+import json, struct, sys
+sizes = {'F64': 8, 'F32': 4, 'F16': 2, 'BF16': 2, 'I64': 8, 'I32': 4, 'I8': 1, 'U8': 1, 'BOOL': 1}
+def packed(dtype, value):
+    if dtype == 'BF16':
+        return struct.pack('<f', value)[2:]
+    code = {'F64': 'd', 'F32': 'f', 'F16': 'e', 'I64': 'q', 'I32': 'i', 'I8': 'b', 'U8': 'B', 'BOOL': 'B'}[dtype]
+    return struct.pack('<' + code, value if code in 'dfe' else int(value))
+def weights(shape):  # row i: 1/2 for token i, the rest shared
+    tokens = shape[-1]
+    rows = 1
+    for side in shape[:-1]:
+        rows *= side
+    return [0.5 if k == i % tokens else 0.5 / (tokens - 1) for i in range(rows) for k in range(tokens)]
+path, metadata, *tensors = sys.argv[1:]
+header, data = ({'__metadata__': json.loads(metadata)} if metadata else {}), b''
+for tensor in tensors:
+    name, dtype, shape, numbers = tensor.split()
+    shape = [int(side) for side in shape.split(',')]
+    count = 1
+    for side in shape:
+        count *= side
+    if numbers == 'maps':
+        values = weights(shape)
+    elif numbers == 'ramp':
+        values = range(count)
+    else:
+        values = [float(number) for number in numbers.split(',')]
+        values = values * count if len(values) == 1 else values
+    begin = len(data)
+    data += b''.join(packed(dtype, value) for value in values)
+    assert len(data) - begin == count * sizes[dtype]
+    header[name] = {'dtype': dtype, 'shape': shape, 'data_offsets': [begin, len(data)]}
+text = json.dumps(header).encode()
+open(path, 'wb').write(struct.pack('<Q', len(text)) + text + data)
+PYTHON
+make() {
+  made=$1
+  shift
+  python3 "$bad/make.py" "$bad/$made" "$@" || exit 1
+}
+
+# ------------------------------------------------------------------------------------------------------------------ what is read
+
+reads() { # name, a part of the first line; the file is $bad/name
+  test_begin "$1"
+  heed maps "$bad/$1"
+  expect_exit 0
+  expect_stderr_empty
+  expect_stdout_contains "$2"
+  test_end
+}
+
+for dtype in F64 F32 F16 BF16; do
+  make "of_$dtype" '' "attention.0 $dtype 1,2,5,5 maps" "attention.1 $dtype 1,2,5,5 maps"
+  reads "of_$dtype" "maps of 2 layers x 2 heads, 5 tokens = 2 x 2 patches and 1 prefix tokens"
+done
+make no_batch '' 'attention.0 F32 3,5,5 maps'
+reads no_batch "maps of 1 layers x 3 heads, 5 tokens = 2 x 2 patches and 1 prefix tokens"
+# The square is that of the first number of prefix tokens that leaves one: 1, 0, 5, 2, 4, 3.
+for grid in '10 3 1' '4 2 0' '9 3 0' '14 3 5' '6 2 2' '8 2 4' '7 2 3' '197 14 1' '201 14 5'; do
+  # shellcheck disable=SC2086 # words
+  set -- $grid
+  make "tokens_$1" '' "attention.0 F32 1,$1,$1 maps"
+  reads "tokens_$1" "$1 tokens = $2 x $2 patches and $3 prefix tokens"
+done
+make grid '{"grid": "2 3 1"}' 'attention.0 F32 1,7,7 maps'
+reads grid "7 tokens = 2 x 3 patches and 1 prefix tokens"
+make zeros '' 'attention.0 F32 1,4,4 0'
+reads zeros "4 tokens = 2 x 2 patches"
+make from '{"provenance": "elsewhere", "changes": "--without 0.1"}' 'attention.0 F32 1,5,5 maps'
+reads from "from: elsewhere"
+reads from "changed: --without 0.1"
+# What comes after a hole in the numbers is not a layer.
+make hole '' 'attention.0 F32 1,5,5 maps' 'attention.2 F32 1,5,5 maps'
+reads hole "maps of 1 layers"
+
+test_begin names
+make names '{"grid": "2 2 3", "prefix": "CLS, mean,extra one"}' 'attention.0 F32 1,7,7 maps'
+heed maps "$bad/names" --query "extra one"
+expect_exit 0
+expect_stdout_contains "attention of extra one"
+heed maps "$bad/names" --query mean
+expect_stdout_contains "attention of mean"
+make names_without '{"grid": "2 2 3"}' 'attention.0 F32 1,7,7 maps'
+heed maps "$bad/names_without" --query "register 2"
+expect_stdout_contains "attention of register 2"
+test_end
+
+# ----------------------------------------------------------------------------------------------------------- patches and pictures
+
+# The mean distance of a head, in pixels: as many times as far as patches are large.
+distance() { # file
+  heed maps "$bad/$1" --json out.json
+  expect_exit 0
+  python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["results"][0]["heads"][0]["distance"])' "$here/out.json" 2>>"$err" || fail "$1: no distance"
+}
+
+test_begin patch
+make patch_1 '' 'attention.0 F32 1,5,5 maps'
+make patch_16 '{"patch": "16"}' 'attention.0 F32 1,5,5 maps'
+make patch_values '' 'attention.0 F32 1,5,5 maps' 'pixel_values F32 1,3,32,32 ramp'
+make patch_uneven '' 'attention.0 F32 1,5,5 maps' 'pixel_values F32 1,3,32,64 ramp'
+make patch_rest '' 'attention.0 F32 1,5,5 maps' 'pixel_values F32 1,3,33,33 ramp'
+make patch_other '' 'attention.0 F32 1,5,5 maps' 'pixel_values F32 3,32,32 ramp'
+one=$(distance patch_1) sixteen=$(distance patch_16)
+awk -v a="$one" -v b="$sixteen" 'BEGIN { exit !(a > 0 && (b - 16 * a) ^ 2 < 1e-6) }' || fail "distances: found $one and $sixteen"
+[ "$(distance patch_values)" = "$sixteen" ] || fail "pixel_values: another patch than 16"
+for file in patch_uneven patch_rest patch_other; do [ "$(distance $file)" = "$one" ] || fail "$file: another patch than 1"; done
+test_end
+
+# The picture below the maps: bytes before values, grey without one. Constant and missing numbers are no picture, and no fault.
+test_begin pictures
+make grey '' 'attention.0 F32 1,5,5 maps'
+make bytes '' 'attention.0 F32 1,5,5 maps' 'picture U8 8,8,3 200' 'pixel_values F32 1,3,8,8 ramp'
+make white '' 'attention.0 F32 1,5,5 maps' 'picture U8 8,8,3 200'
+make values '' 'attention.0 F32 1,5,5 maps' 'pixel_values F16 1,3,8,8 ramp'
+make floats '' 'attention.0 F32 1,5,5 maps' 'picture F32 8,8,3 200' 'pixel_values I32 1,3,8,8 ramp'
+make channels '' 'attention.0 F32 1,5,5 maps' 'picture U8 8,8,4 200' 'pixel_values F32 1,4,8,8 ramp'
+make constant '' 'attention.0 F32 1,5,5 maps' 'pixel_values F32 1,3,8,8 7'
+make missing '' 'attention.0 F32 1,5,5 maps' 'pixel_values F32 1,3,8,8 nan'
+for file in grey bytes white values floats channels constant missing; do
+  cp "$bad/$file" "$bad/one" # the figure names its file
+  heed maps "$bad/one" --maps $file.png
+  expect_exit 0
+  [ -n "$lacking" ] || expect_file $file.png
+  cp "$here/$file.png" "$bad/$file.png" 2>/dev/null || true
+done
+if [ -z "$lacking" ]; then
+  same() { cmp -s "$bad/$1.png" "$bad/$2.png"; }
+  same bytes white || fail "bytes: pixel_values are shown"
+  ! same grey white || fail "white: grey"
+  ! same grey values || fail "values: grey"
+  for file in floats channels; do same grey $file || fail "$file: not grey"; done
+fi
+test_end
+
+# ---------------------------------------------------------------------------------------------------------------- what is refused
+
+refused() { # name, a part of the sentence, metadata, tensors...
+  refused=$1 sentence=$2
+  shift 2
+  make "$refused" "$@"
+  bad_input "$refused" "$sentence" maps "$bad/$refused" --json out.json
+}
+
+for dtype in I32 I8 U8; do
+  refused "whole_$dtype" "invalid tensor attention.0 (found $dtype [1, 5, 5], expected floats [1, H, T, T], the same in every layer)" '' "attention.0 $dtype 1,5,5 0"
+done
+refused booleans "invalid tensor attention.0 (found BOOL" '' 'attention.0 BOOL 1,5,5 0'
+refused two_axes "found F32 [5, 5], expected floats" '' 'attention.0 F32 5,5 maps'
+refused two_pictures "found F32 [2, 1, 5, 5], expected floats" '' 'attention.0 F32 2,1,5,5 maps'
+refused five_axes "found F32 [1, 1, 1, 5, 5], expected floats" '' 'attention.0 F32 1,1,1,5,5 maps'
+refused not_square "found F32 [1, 5, 4], expected floats" '' 'attention.0 F32 1,5,4 maps'
+refused one_token "found F32 [2, 1, 1], expected floats" '' 'attention.0 F32 2,1,1 1'
+refused other_heads "invalid tensor attention.1 (found F32 [2, 5, 5]" '' 'attention.0 F32 1,5,5 maps' 'attention.1 F32 2,5,5 maps'
+refused other_tokens "invalid tensor attention.1 (found F32 [4, 2, 2]" '' 'attention.0 F32 1,4,4 maps' 'attention.1 F32 4,2,2 maps'
+refused scores "layer 0, head 0, row 1: not weights after a softmax (found -2 at least and a sum of 1, expected 0 and 1)" '' 'attention.0 F32 1,2,2 0.5,0.5,3,-2'
+refused sums "layer 1, head 1, row 0: not weights after a softmax (found 0 at least and a sum of 1.1, expected 0 and 1)" '' \
+  'attention.0 F32 2,4,4 maps' 'attention.1 F32 2,4,4 1,0,0,0,0,1,0,0,0,0,1,0,0,0,0,1,0.5,0.6,0,0,0,1,0,0,0,0,1,0,0,0,0,1'
+refused not_numbers "found nan at least" '' 'attention.0 F32 1,4,4 nan'
+refused infinite "a sum of inf" '' 'attention.0 F32 1,4,4 inf'
+refused no_square "cannot infer the patch grid from 3 tokens (expected metadata grid" '' 'attention.0 F32 1,3,3 maps'
+for grid in '2 2' '2 2 1 4' '2 2 2' '0 5 0' '5 0 5' '2.5 2 0' 'two two one' ''; do
+  refused "grid_${grid:-empty}" "invalid grid (found \"$grid\", expected rows, columns and prefix tokens of 5 tokens)" "{\"grid\": \"$grid\"}" 'attention.0 F32 1,5,5 maps'
+done
+for names in CLS 'CLS, a, b' 'CLS,' ',a' '' 'CLS, a name of more than 23 bytes'; do
+  refused "prefix_${names:-empty}" "invalid prefix (found \"$names\", expected 2 names of at most 23 bytes)" "{\"grid\": \"2 2 2\", \"prefix\": \"$names\"}" 'attention.0 F32 1,6,6 maps'
+done
+for patch in 0 16px -1 65537 ''; do
+  refused "side_${patch:-empty}" "invalid patch (found \"$patch\", expected 1 to 65536 pixels)" "{\"patch\": \"$patch\"}" 'attention.0 F32 1,5,5 maps'
+done
+
+tests_end
