@@ -40,7 +40,7 @@ bool heed_shape_bytes(const heed_shape *shape, heed_dtype dtype, size_t *bytes) 
   uint64_t count;
   *bytes = 0;
   if (!heed_shape_count_checked(shape, &count) || count > SIZE_MAX) return false;
-  return heed_size_mul((size_t)count, heed_dtype_size(dtype), bytes);
+  return heed_size_mul((size_t)count, heed_dtype_size(dtype), bytes) && (uint64_t)*bytes >> 63 == 0;
 }
 
 bool heed_shape_equal(const heed_shape *a, const heed_shape *b) {
