@@ -360,6 +360,139 @@ static void test_scales_of_groups_are_floats(void **state) {
   free_files(&files);
 }
 
+/* --------------------------------------------------------------------------------- what is refused
+ */
+
+/* The file with another scale of its first int8 tensor, [rows, depth]; NULL: without one. Each of
+ * its numbers is `value`. */
+static heed_status open_with_scale(const vit_files *files, const test_bytes *bytes,
+                                   heed_context *context, const heed_shape *shape, heed_dtype dtype,
+                                   float value, heed_error *refused) {
+  heed_safetensors_item items[2 * MOST];
+  heed_safetensors *file;
+  heed_error error;
+  test_bytes made = {NULL, 0};
+  char name[128] = "";
+  uint32_t count = 0;
+  float *numbers = malloc(4096 * sizeof *numbers);
+  const heed_source source = test_source(bytes->data, bytes->size);
+  for (int i = 0; i < 4096; i++) numbers[i] = value;
+  assert_ok(heed_safetensors_open(context, &source, "int8", &file, &error));
+  for (uint32_t i = 0; i < heed_safetensors_count(file) && !*name; i++)
+    if (heed_safetensors_get(file, i)->dtype == HEED_I8)
+      snprintf(name, sizeof name, "%s_scale", heed_safetensors_get(file, i)->name);
+  assert_true(*name);
+  for (uint32_t i = 0; i < heed_safetensors_count(file); i++) {
+    const heed_safetensors_tensor *info = heed_safetensors_get(file, i);
+    if (strcmp(info->name, name) == 0) continue;
+    items[count++] =
+        (heed_safetensors_item){info->name, info->dtype, info->shape, bytes->data + info->offset};
+  }
+  if (shape) items[count++] = (heed_safetensors_item){name, dtype, *shape, numbers};
+  assert_ok(
+      heed_safetensors_write(context, items, count, NULL, 0, test_bytes_append, &made, &error));
+  vit_files with = *files;
+  with.file[0].source = test_source(made.data, made.size);
+  const heed_status status = open_int8(&with, NULL, refused);
+  free(made.data);
+  free(numbers);
+  heed_safetensors_destroy(file);
+  return status;
+}
+
+static void test_scales_that_are_none(void **state) {
+  (void)state;
+  enum { ROWS = 32 }; /* the first tensor is [32, 32] */
+  static const struct {
+    heed_shape shape;
+    heed_dtype dtype;
+    float value;
+    heed_status status;
+    const char *part;
+  } cases[] = {
+      {HEED_SHAPE(ROWS, 1), HEED_F32, 0.01f, HEED_OK, ""},
+      {HEED_SHAPE(ROWS), HEED_F32, 0.01f, HEED_OK, ""},
+      {HEED_SHAPE(ROWS, 8), HEED_F32, 0.01f, HEED_OK, ""},
+      {HEED_SHAPE(ROWS, 1), HEED_I32, 0.01f, HEED_UNSUPPORTED,
+       "has the wrong dtype (found I32, expected F32, F16 or BF16)"},
+      {HEED_SHAPE(ROWS, 1), HEED_U8, 0.01f, HEED_UNSUPPORTED, "has the wrong dtype (found U8"},
+      {HEED_SHAPE(ROWS - 1, 1), HEED_F32, 0.01f, HEED_UNSUPPORTED,
+       "has the wrong shape (found [31, 1], expected [32, 1] or [32, groups])"},
+      {HEED_SHAPE(1, ROWS), HEED_F32, 0.01f, HEED_UNSUPPORTED,
+       "has the wrong shape (found [1, 32]"},
+      {HEED_SHAPE(ROWS, 5), HEED_F32, 0.01f, HEED_UNSUPPORTED,
+       "has the wrong shape (found [32, 5]"},
+      {HEED_SHAPE(ROWS, 64), HEED_F32, 0.01f, HEED_UNSUPPORTED, "has the wrong shape"},
+      {HEED_SHAPE(ROWS, 1, 1), HEED_F32, 0.01f, HEED_UNSUPPORTED, "has the wrong shape"},
+      {HEED_SHAPE(ROWS, 1), HEED_F32, 0.0f, HEED_INVALID_FILE, "invalid scale in row 0 of tensor"},
+      {HEED_SHAPE(ROWS, 1), HEED_F32, -0.01f, HEED_INVALID_FILE,
+       "(found -0.01, expected a finite number above 0)"},
+      {HEED_SHAPE(ROWS, 8), HEED_F32, INFINITY, HEED_INVALID_FILE, "invalid scale in row 0"},
+      {HEED_SHAPE(ROWS, 1), HEED_F32, NAN, HEED_INVALID_FILE, "invalid scale in row 0"},
+  };
+  vit_files files;
+  test_bytes bytes;
+  heed_context *context;
+  heed_error error;
+  load_files(&files, "micro_32");
+  (void)to_int8(&files, &bytes);
+  assert_ok(heed_context_create(NULL, &context, &error));
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    error = (heed_error){HEED_OK, ""};
+    const heed_status status = open_with_scale(&files, &bytes, context, &cases[i].shape,
+                                               cases[i].dtype, cases[i].value, &error);
+    if (status != cases[i].status || (status != HEED_OK && !strstr(error.message, cases[i].part)))
+      fail_msg("case %zu: %s (%s)", i, heed_status_name(status), error.message);
+  }
+  assert_fails(open_with_scale(&files, &bytes, context, NULL, HEED_F32, 0, &error),
+               HEED_UNSUPPORTED, "has no scales (found I8 alone, expected also");
+  heed_context_destroy(context);
+  free(bytes.data);
+  free_files(&files);
+}
+
+/* What the config says of the weights is read only where they are int8. */
+static void test_quantisation_of_the_config(void **state) {
+  (void)state;
+  static const struct {
+    const char *value, *part; /* of quantization_config; NULL: read */
+  } cases[] = {
+      {"{\"quant_method\":\"compressed-tensors\",\"format\":\"int-quantized\"}", NULL},
+      {"{\"quant_method\":\"compressed-tensors\",\"format\":\"pack-quantized\"}",
+       "unsupported quantised weights (found pack-quantized of compressed-tensors, expected "
+       "int-quantized of compressed-tensors)"},
+      {"{\"quant_method\":\"gptq\",\"format\":\"int-quantized\"}", "found int-quantized of gptq"},
+      {"{\"quant_method\":\"gptq\"}", "found nothing of gptq"},
+      {"{\"quant_method\":7}", "found nothing of nothing"},
+  };
+  vit_files files;
+  test_bytes bytes;
+  heed_error error;
+  load_files(&files, "micro_32");
+  vit_files converted = to_int8(&files, &bytes);
+  heed_model_file *config = &converted.file[1];
+  assert_string_equal(config->name, "config.json");
+  const char *open = memchr(config->source.bytes, '{', (size_t)config->source.size);
+  assert_non_null(open);
+  const size_t lead = (size_t)(open + 1 - (const char *)config->source.bytes),
+               rest = (size_t)config->source.size - lead;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char *text = malloc(rest + 256);
+    const int length =
+        sprintf(text, "{\"quantization_config\":%s,%.*s", cases[i].value, (int)rest, open + 1);
+    vit_files with = converted, plain = files;
+    with.file[1].source = plain.file[1].source = test_source(text, (size_t)length);
+    if (cases[i].part)
+      assert_fails(open_int8(&with, NULL, &error), HEED_UNSUPPORTED, cases[i].part);
+    else
+      assert_ok(open_int8(&with, NULL, &error));
+    assert_ok(open_int8(&plain, NULL, &error));
+    free(text);
+  }
+  free(bytes.data);
+  free_files(&files);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_families_stay_near_their_floats),
@@ -367,6 +500,8 @@ int main(void) {
       cmocka_unit_test(test_reads_and_writes_that_fail),
       cmocka_unit_test(test_short_files),
       cmocka_unit_test(test_scales_of_groups_are_floats),
+      cmocka_unit_test(test_scales_that_are_none),
+      cmocka_unit_test(test_quantisation_of_the_config),
   };
   return cmocka_run_group_tests_name("int8_models", tests, NULL, NULL);
 }
