@@ -403,7 +403,7 @@ static heed_status open_with_scale(const vit_files *files, const test_bytes *byt
 static void test_scales_that_are_none(void **state) {
   (void)state;
   enum { ROWS = 32 }; /* the first tensor is [32, 32] */
-  static const struct {
+  const struct {
     heed_shape shape;
     heed_dtype dtype;
     float value;
