@@ -147,6 +147,7 @@ static heed_status draw(cli_state *cli, const cli_pipeline *pipeline, const run_
                                  .query_column = selection->pool ? -1 : selection->query_column,
                                  .caption = w->caption,
                                  .scale = selection->scale,
+                                 .end = selection->end,
                                  .note = d->note,
                                  .head_numbers = d->numbers,
                                  .title = w->title,

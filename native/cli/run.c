@@ -84,10 +84,28 @@ static heed_status choose_scale(cli_state *cli, const char *text, heed_scale_kin
               : HEED_OK;
 }
 
+static heed_status choose_end(cli_state *cli, const char *text, uint32_t tokens,
+                              run_selection *selection) {
+  const char *at = text;
+  selection->end = 0.0;
+  if (!text) return HEED_OK;
+  if (selection->scale == HEED_SCALE_OWN)
+    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
+                     "--end: maps on scales of their own have no common end (found --scale own, "
+                     "expected another scale)");
+  if (cli_take_decimal(&at, &selection->end) && !*at && selection->end >= 1.0 &&
+      selection->end <= tokens)
+    return HEED_OK;
+  return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
+                   "--end: out of range (found \"%s\", expected 1 to %u times uniform)", text,
+                   tokens);
+}
+
 heed_status run_select(cli_state *cli, const run_options *options, const heed_model_info *info,
                        const run_result *result, run_selection *selection) {
   CLI_TRY(choose_layers(cli, options, info, selection));
   CLI_TRY(choose_scale(cli, options->scale, &selection->scale));
+  CLI_TRY(choose_end(cli, options->end, result->tokens, selection));
   return run_choose_query(cli, options->query, info, result, selection);
 }
 
@@ -172,12 +190,12 @@ static int run_sequence(cli_state *cli, const run_options *options, sequence_opt
     return CLI_USAGE;
   }
   if (options->scene || options->list || options->size || options->layer || options->head ||
-      options->query || options->maps || options->rollout || options->scale || options->width ||
-      options->reverse || options->score || cli_changes_any(&options->changes)) {
+      options->query || options->maps || options->rollout || options->scale || options->end ||
+      options->width || options->reverse || options->score || cli_changes_any(&options->changes)) {
     fprintf(
         stderr,
         "heed run: --scene, --list, --size, --layer, --head, --query, --maps, --rollout, --scale, "
-        "--width, --reverse, --score and changes of the attention are for images (found one "
+        "--end, --width, --reverse, --score and changes of the attention are for images (found one "
         "with --tokens or --features)\n");
     return CLI_USAGE;
   }
@@ -197,11 +215,10 @@ static int run_texts(cli_state *cli, const run_options *options, compare_options
     return CLI_USAGE;
   }
   if (options->scene || options->list || options->query || options->rollout || options->scale ||
-      options->reverse || options->score || cli_changes_any(&options->changes)) {
-    fprintf(
-        stderr,
-        "heed run: --scene, --list, --query, --rollout, --scale, --reverse, --score and changes of "
-        "the attention cannot be given with --text\n");
+      options->end || options->reverse || options->score || cli_changes_any(&options->changes)) {
+    fprintf(stderr, "heed run: --scene, --list, --query, --rollout, --scale, --end, --reverse, "
+                    "--score and changes "
+                    "of the attention cannot be given with --text\n");
     return CLI_USAGE;
   }
   compare->model = words->word[0];

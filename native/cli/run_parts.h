@@ -24,6 +24,9 @@
       {"--scale", CLI_TEXT, &(options).scale, "auto|uniform|share|log|own",                       \
        "scale of --maps and --rollout: times uniform, % of the row, logarithmic, each map's own " \
        "(default: auto = uniform, or log for a grid with an outlier)"},                           \
+      {"--end", CLI_TEXT, &(options).end, "E",                                                    \
+       "end that scale at E times uniform, 1 to the number of tokens, so that figures compare "   \
+       "(default: the largest weight, or 4)"},                                                    \
   {                                                                                               \
     "--width", CLI_NUMBER, &(options).width, "MM",                                                \
         "width of --maps and --rollout in millimetres, 60 to 1000 (default: 1600 pixels)"         \
@@ -56,7 +59,7 @@ typedef struct run_options {
   const char *way;   /* of an ONNX file */
   const char *list;  /* of pictures: a file, or "-" */
   const char *scene, *fit, *size, *layer, *head, *query, *maps, *rollout, *json, *save, *score,
-      *scale;
+      *scale, *end;
   bool reverse;
   run_rollout_options rollout_how;
   cli_changes changes;
@@ -103,6 +106,7 @@ typedef struct run_selection {
   bool head_mean;
   bool pool;                       /* the pooling attention, whose query is the probe */
   heed_scale_kind scale;           /* of the pictures */
+  double end;                      /* of that scale, in times uniform; 0: not given */
   uint32_t query;                  /* token */
   int32_t query_row, query_column; /* -1: a token before the patches */
 } run_selection;

@@ -16,16 +16,17 @@ static char *caption_of(heed_context *context, const heed_figure_desc *desc,
   static const char before[] = " The line below a map is its weight on ",
                     after[] = ": full width is 100 %.";
   const char *prefix = heed_figure_prefix_name(desc);
-  static const char mark[] = " The mark on a bar is 1 \xC3\x97 uniform.";
+  static const char mark[] = " The mark on a bar is 1 \xC3\x97 uniform.",
+                    end[] = " The scale's end was given.";
   const char *own = desc->caption ? desc->caption : "",
              *scale = heed_figure_scale_words(desc, numbers);
-  const size_t size =
-      strlen(own) + strlen(scale) + sizeof before + strlen(prefix) + sizeof after + sizeof mark + 2;
+  const size_t size = strlen(own) + strlen(scale) + sizeof before + strlen(prefix) + sizeof after +
+                      sizeof mark + sizeof end + 2;
   char *caption = heed_alloc(context, size, 1);
   if (!caption) return NULL;
-  snprintf(caption, size, "%s%s%s%s%s%s%s", own, *own ? "\n" : "", scale,
-           numbers->scale.kind == HEED_SCALE_OWN ? "" : mark, lines ? before : "",
-           lines ? prefix : "", lines ? after : "");
+  snprintf(caption, size, "%s%s%s%s%s%s%s%s", own, *own ? "\n" : "", scale,
+           numbers->scale.kind == HEED_SCALE_OWN ? "" : mark, desc->end > 0.0 ? end : "",
+           lines ? before : "", lines ? prefix : "", lines ? after : "");
   return caption;
 }
 

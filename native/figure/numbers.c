@@ -20,6 +20,15 @@ static heed_status check_numbers(const heed_figure_desc *desc, heed_error *error
     return heed_fail(error, HEED_INVALID_ARGUMENT,
                      "figure: unknown scale (found %d, expected 0 to %d)", (int)desc->scale,
                      (int)HEED_SCALE_OWN);
+  if (desc->end != 0.0 && !(desc->end >= 1.0 && desc->end <= (double)desc->tokens))
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "figure: end of the scale out of range (found %g, expected 1 to %u times "
+                     "uniform)",
+                     desc->end, desc->tokens);
+  if (desc->end != 0.0 && desc->scale == HEED_SCALE_OWN)
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "figure: maps on scales of their own have no common end (found %g)",
+                     desc->end);
   if (desc->query_row < -1 || desc->query_column < -1 ||
       (desc->query_row >= 0 && (uint32_t)desc->query_row >= desc->rows) ||
       (desc->query_column >= 0 && (uint32_t)desc->query_column >= desc->columns))
@@ -77,8 +86,10 @@ heed_status heed_figure_measure(heed_context *context, const heed_figure_desc *d
     }
   for (size_t i = 0; i < patches; i++)
     numbers->mean_largest = larger_weight(numbers->mean_largest, numbers->mean[i]);
-  numbers->scale = heed_scale_of_maps(desc->scale, desc->tokens, numbers->largest, maps);
-  numbers->mean_scale = heed_scale_of(desc->scale, desc->tokens, numbers->mean_largest);
+  numbers->scale = heed_scale_of_maps(desc->scale, desc->tokens, numbers->largest, maps,
+                                      desc->end / desc->tokens);
+  numbers->mean_scale =
+      heed_scale_of(desc->scale, desc->tokens, numbers->mean_largest, desc->end / desc->tokens);
   return HEED_OK;
 }
 

@@ -10,27 +10,34 @@
 
 /* ----------------------------------------------------------------------------------------- ends */
 
-heed_scale heed_scale_of(heed_scale_kind kind, uint32_t tokens, double largest) {
+heed_scale heed_scale_of(heed_scale_kind kind, uint32_t tokens, double largest, double locked) {
   const double least = (tokens < FLOOR ? tokens : FLOOR) / tokens; /* no weight is above 1 */
   const bool above = isfinite(largest) && largest > least;
-  return (heed_scale){kind == HEED_SCALE_AUTO ? HEED_SCALE_UNIFORM : kind, tokens,
-                      above ? largest : least};
+  heed_scale scale = {.kind = kind == HEED_SCALE_AUTO ? HEED_SCALE_UNIFORM : kind,
+                      .tokens = tokens,
+                      .end = above ? largest : least};
+  if (locked > 0.0 && kind != HEED_SCALE_OWN) {
+    scale.end = fmin(1.0, fmax(locked, 1.0 / tokens));
+    scale.beyond = largest > scale.end;
+  }
+  return scale;
 }
 
 heed_scale heed_scale_of_maps(heed_scale_kind kind, uint32_t tokens, const double *largest,
-                              size_t count) {
+                              size_t count, double locked) {
   double most = 0.0;
   size_t reaching = 0, low = 0;
   for (size_t i = 0; i < count; i++)
     if (isfinite(largest[i]) && largest[i] > most) most = largest[i];
-  const heed_scale scale = heed_scale_of(kind, tokens, most);
+  const heed_scale scale = heed_scale_of(kind, tokens, most, locked);
   for (size_t i = 0; i < count; i++) {
     if (!(largest[i] * tokens >= 1.0)) continue;
     reaching++;
     low += largest[i] < scale.end / OUTLIER;
   }
-  return kind == HEED_SCALE_AUTO && 2 * low > reaching ? heed_scale_of(HEED_SCALE_LOG, tokens, most)
-                                                       : scale;
+  return kind == HEED_SCALE_AUTO && 2 * low > reaching
+             ? heed_scale_of(HEED_SCALE_LOG, tokens, most, locked)
+             : scale;
 }
 
 double heed_scale_place(const heed_scale *scale, double weight, double own) {
@@ -56,12 +63,15 @@ const char *heed_scale_unit(const heed_scale *scale) {
 /* ---------------------------------------------------------------------------------------- ticks */
 
 /* Three digits that count, without zeros at their end. */
-static void write_tick(heed_scale_tick *tick, double at, double value, const char *unit) {
+static void write_tick(heed_scale_tick *tick, double at, double value, const char *before,
+                       const char *unit) {
+  const size_t skipped = strlen(before);
   uint32_t decimals = 0;
   for (double scaled = value; value > 0.0 && scaled < 100.0 && decimals < 9; scaled *= 10.0)
     decimals++;
   tick->at = at;
-  heed_text_number(value, decimals, tick->text);
+  memcpy(tick->text, before, skipped);
+  heed_text_number(value, decimals, tick->text + skipped);
   char *end = tick->text + strlen(tick->text);
   while (decimals && end[-1] == '0' && decimals--) *--end = '\0';
   if (end[-1] == '.') *--end = '\0';
@@ -81,13 +91,17 @@ static double step_to(double top) {
   return factors[i] * power;
 }
 
+static const char *before_end(const heed_scale *scale) {
+  return scale->beyond ? "\xE2\x89\xA5 " : ""; /* "≥ " */
+}
+
 static uint32_t linear_ticks(const heed_scale *scale, heed_scale_tick ticks[HEED_SCALE_TICKS]) {
   const char *unit = scale->kind == HEED_SCALE_SHARE ? " %" : "";
   const double top = heed_scale_top(scale), step = step_to(top);
   uint32_t count = 0;
   for (; count * step < top && count < HEED_SCALE_TICKS - 1; count++)
-    write_tick(&ticks[count], count * step / top, count * step, unit);
-  write_tick(&ticks[count], 1.0, top, unit);
+    write_tick(&ticks[count], count * step / top, count * step, "", unit);
+  write_tick(&ticks[count], 1.0, top, before_end(scale), unit);
   return count + 1;
 }
 
@@ -96,15 +110,17 @@ static uint32_t log_ticks(const heed_scale *scale, heed_scale_tick ticks[HEED_SC
   double value = 0.01;
   uint32_t count = 0;
   for (; value < top * (1.0 - 1e-9) && count < HEED_SCALE_TICKS - 1; count++) {
-    write_tick(&ticks[count], count / reach, value, "");
+    write_tick(&ticks[count], count / reach, value, "", "");
     value = count < 1 ? 0.1 : count < 2 ? 1.0 : value * 10.0; /* exact from 1 on */
   }
-  write_tick(&ticks[count], 1.0, top, "");
+  write_tick(&ticks[count], 1.0, top, before_end(scale), "");
   return count + 1;
 }
 
+/* In characters, of which "≥" is one of three bytes. */
 static double room_of(const heed_scale_tick *tick, double label) {
-  return label > 0.0 ? label : (double)strlen(tick->text) + 1.0;
+  const size_t characters = strlen(tick->text) - (tick->text[0] == '\xE2' ? 2 : 0);
+  return label > 0.0 ? label : (double)characters + 1.0;
 }
 
 uint32_t heed_scale_ticks(const heed_scale *scale, double length, double label,

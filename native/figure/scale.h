@@ -12,15 +12,17 @@ typedef struct heed_scale {
   heed_scale_kind kind; /* not AUTO */
   double tokens;        /* N: a weight of 1 / N is 1 x uniform */
   double end;           /* the weight at the bar's end */
+  bool beyond;          /* a locked end is below the largest weight: "≥" stands before it */
 } heed_scale;
 
-/* largest: the largest weight that is drawn; what is not finite counts as 0. AUTO is UNIFORM. */
-heed_scale heed_scale_of(heed_scale_kind kind, uint32_t tokens, double largest);
+/* largest: the largest weight that is drawn; what is not finite counts as 0. locked: the weight at
+ * the end instead, 1 x uniform to 1; 0: not locked. OWN has no end to lock. AUTO is UNIFORM. */
+heed_scale heed_scale_of(heed_scale_kind kind, uint32_t tokens, double largest, double locked);
 /* The scale of many maps, whose largest weights these are. AUTO is LOG where of the maps that reach
  * 1 x uniform more than half stay below a sixteenth of the end: one head would have the bar to
  * itself. */
 heed_scale heed_scale_of_maps(heed_scale_kind kind, uint32_t tokens, const double *largest,
-                              size_t count);
+                              size_t count, double locked);
 
 /* Along the bar from 0 to 1, more beyond its end; NaN stays NaN. own: the largest weight of the
  * map, which only OWN looks at. */
@@ -33,7 +35,7 @@ const char *heed_scale_unit(const heed_scale *scale);
 #define HEED_SCALE_TICKS 16
 typedef struct heed_scale_tick {
   double at; /* 0 to 1 */
-  char text[HEED_TEXT_NUMBER_SIZE + 2];
+  char text[HEED_TEXT_NUMBER_SIZE + 6];
 } heed_scale_tick;
 /* Round numbers and the end, those whose labels do not meet on a bar of `length` characters; the
  * end always stands. label: the room that a label takes, 0 = its characters and a gap. Returns how

@@ -111,6 +111,17 @@ for scale in share log own; do
 done
 test_end
 
+test_begin run_ends_the_scale_where_that_is_asked_for
+for end in 2 4; do
+  heed run "$micro" "$picture" --backend cpu --quiet --layer all --end $end --maps $end.svg
+  expect_exit 0
+  grep -q "The scale's end was given." "$here/$end.svg" || fail "$end.svg: no word about its end"
+  grep -q ">$end</text>" "$here/$end.svg" || fail "$end.svg: no bar that ends at $end"
+done
+heed run "$micro" "$picture" --backend cpu --quiet --layer all --end 1 --maps 1.svg
+grep -q '>≥ 1</text>' "$here/1.svg" || fail "1.svg: no bar that ends at 1, with more beyond it"
+test_end
+
 test_begin run_says_that_heads_are_a_guess
 heed run "$vectors/vit/small_224/model.safetensors" "$picture" --backend cpu --quiet
 expect_exit 0

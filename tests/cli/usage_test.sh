@@ -76,6 +76,10 @@ usage_error bf16_is_not_of_vulkan "bf16 not supported (found --backend vulkan, e
 usage_error bf16_is_of_one_level "bf16 not supported (found --simd avx2, expected avx512)" run --backend cpu --simd avx2 --precision bf16 --quiet "$micro" "$picture"
 usage_error no_such_layer "0 to 1 or all" run --backend cpu --quiet "$micro" "$picture" --layer 2 --maps out.png
 usage_error no_such_scale "expected auto, uniform, share, log or own" run --backend cpu --quiet "$micro" "$picture" --scale linear --maps out.png
+usage_error end_below_uniform '--end: out of range (found "0.5", expected 1 to 5 times uniform)' run --backend cpu --quiet "$micro" "$picture" --end 0.5 --maps out.png
+usage_error end_above_the_row '--end: out of range (found "5.5", expected 1 to 5 times uniform)' run --backend cpu --quiet "$micro" "$picture" --end 5.5 --maps out.png
+usage_error end_no_number '--end: out of range (found "4x"' run --backend cpu --quiet "$micro" "$picture" --end 4x --maps out.png
+usage_error end_of_own_scales "have no common end (found --scale own" run --backend cpu --quiet "$micro" "$picture" --end 4 --scale own --maps out.png
 usage_error no_such_head "0 to 3" run --backend cpu --quiet "$micro" "$picture" --head 4 --maps out.png
 usage_error no_such_patch "--query" run --backend cpu --quiet "$micro" "$picture" --query 2,0 --maps out.png
 usage_error query_not_a_pair "--query" run --backend cpu --quiet "$micro" "$picture" --query 1 --maps out.png

@@ -377,6 +377,23 @@ static void test_outlier(void **state) {
   assert_true(map_has(&desc, 3, color_of(HEED_COLORMAP_CIVIDIS, 0.25)));
 }
 
+/* Two figures with one end have one colour for one weight, and what is beyond the end has its
+ * colour. */
+static void test_locked_end(void **state) {
+  (void)state;
+  const float one[8] = {0.0f, 1.0f / 9.0f}, other[8] = {0.9f, 1.0f / 9.0f};
+  const float *const rows[] = {one, other};
+  for (int i = 0; i < 2; i++) {
+    heed_figure_desc desc = small_desc(rows[i]);
+    desc.end = 2.0;
+    assert_true(map_has(&desc, 0, color_of(HEED_COLORMAP_CIVIDIS, 0.5)));
+    assert_true(map_has(&desc, 0, color_of(HEED_COLORMAP_CIVIDIS, 1.0)) == (i == 1));
+    figure_shapes shapes = composed(&desc);
+    assert_true(!text_of(&shapes, "\xE2\x89\xA5 2") == (i == 0));
+    heed_shapes_free(&shapes);
+  }
+}
+
 /* Two tokens, CLS and one patch: the bar ends at 2 x uniform, all that there is. */
 static void test_two_tokens(void **state) {
   (void)state;
@@ -545,6 +562,14 @@ static void test_refused(void **state) {
   REFUSED("query patch out of range (found 2, -1");
   desc = good, desc.scale = (heed_scale_kind)5;
   REFUSED("unknown scale (found 5, expected 0 to 4");
+  desc = good, desc.end = 0.5;
+  REFUSED("end of the scale out of range (found 0.5, expected 1 to 9 times uniform)");
+  desc = good, desc.end = 9.5;
+  REFUSED("end of the scale out of range");
+  desc = good, desc.end = NAN;
+  REFUSED("end of the scale out of range");
+  desc = good, desc.end = 4.0, desc.scale = HEED_SCALE_OWN;
+  REFUSED("no common end (found 4)");
   desc = good, desc.region.width = 0.0;
   REFUSED("region out of range (found 0 x 40");
   desc = good, desc.region.x = NAN;
@@ -604,6 +629,7 @@ int main(void) {
                                      cmocka_unit_test(test_odd_weights),
                                      cmocka_unit_test(test_small_weights),
                                      cmocka_unit_test(test_outlier),
+                                     cmocka_unit_test(test_locked_end),
                                      cmocka_unit_test(test_two_tokens),
                                      cmocka_unit_test(test_scale_words),
                                      cmocka_unit_test(test_note),

@@ -93,8 +93,9 @@ static void test_scales(void **state) {
   (void)state;
   const heed_json_value list = heed_json_get(table, heed_json_root(table), "scales");
   for (heed_json_value one = cases("scales"); one; one = heed_json_next(table, list, one)) {
-    const heed_scale scale = heed_scale_of(kind_of(member(one, "kind")),
-                                           (uint32_t)number(one, "tokens"), number(one, "largest"));
+    const heed_scale scale =
+        heed_scale_of(kind_of(member(one, "kind")), (uint32_t)number(one, "tokens"),
+                      number(one, "largest"), number_or(one, "locked", 0.0));
     const heed_json_value positions = member(one, "positions");
     assert_near(one, "end", heed_scale_top(&scale), number(one, "end"));
     for (heed_json_value pair = heed_json_first(table, positions); pair;
@@ -124,12 +125,13 @@ static void test_grids(void **state) {
       }
     }
     const uint32_t tokens = (uint32_t)number(one, "tokens");
-    const heed_scale scale = heed_scale_of_maps(HEED_SCALE_AUTO, tokens, largest, count);
+    const double locked = number_or(one, "locked", 0.0);
+    const heed_scale scale = heed_scale_of_maps(HEED_SCALE_AUTO, tokens, largest, count, locked);
     assert_int_equal(scale.kind, kind_of(member(one, "kind")));
     assert_near(one, "end", heed_scale_top(&scale), number(one, "end"));
     for (int asked = HEED_SCALE_UNIFORM; asked <= HEED_SCALE_OWN; asked++)
-      assert_int_equal(heed_scale_of_maps((heed_scale_kind)asked, tokens, largest, count).kind,
-                       asked);
+      assert_int_equal(
+          heed_scale_of_maps((heed_scale_kind)asked, tokens, largest, count, locked).kind, asked);
   }
 }
 
@@ -139,16 +141,16 @@ static void test_odd_numbers(void **state) {
   for (int i = 0; i < 4; i++)
     assert_true(
         fabs(heed_scale_top(&(heed_scale){HEED_SCALE_UNIFORM, 197,
-                                          heed_scale_of(HEED_SCALE_AUTO, 197, odd[i]).end}) -
+                                          heed_scale_of(HEED_SCALE_AUTO, 197, odd[i], 0.0).end}) -
              4.0) < 1e-12);
   for (int kind = HEED_SCALE_UNIFORM; kind <= HEED_SCALE_OWN; kind++) {
-    const heed_scale scale = heed_scale_of((heed_scale_kind)kind, 197, 0.5);
+    const heed_scale scale = heed_scale_of((heed_scale_kind)kind, 197, 0.5, 0.0);
     assert_true(isnan(heed_scale_place(&scale, NAN, 0.5)));
     assert_true(heed_scale_place(&scale, INFINITY, 0.5) > 1.0);
     assert_true(heed_scale_place(&scale, 0.0, 0.0) == 0.0);
   }
   const double grid[] = {NAN, INFINITY, 0.25};
-  assert_true(heed_scale_of_maps(HEED_SCALE_UNIFORM, 197, grid, 3).end == 0.25);
+  assert_true(heed_scale_of_maps(HEED_SCALE_UNIFORM, 197, grid, 3, 0.0).end == 0.25);
 }
 
 /* ---------------------------------------------------------------------------------------- words */

@@ -2,7 +2,8 @@
  * address, of another origin where that allows it by CORS) or scene (a drawn one, by its seed), model
  * (a folder's address, likewise; none = the demo), view
  * ("overlay", "map" without the picture, "rollout" of all layers), layer, head ("mean" or a
- * number), query ("row,column" or "cls"), colours. Events: "drawn", with the row of weights as
+ * number), query ("row,column" or "cls"), colours, end (where the colours end, in times uniform, 1
+ * to the number of tokens, so that elements compare; without it at the largest weight, or 4). Events: "drawn", with the row of weights as
  * detail; "pick", with the row and column of the patch that was pressed; "error". Styles:
  * --attention-mark, the colour around the query; --attention-strength, how much the map covers, 0
  * to 1; --attention-ground, what lies behind the map where there is no picture. Elements of one
@@ -103,7 +104,8 @@ class AttentionMap extends HTMLElement {
     'layer',
     'head',
     'query',
-    'colours'
+    'colours',
+    'end'
   ]
   #canvas = document.createElement('canvas')
   #wrong = document.createElement('p')
@@ -161,6 +163,18 @@ class AttentionMap extends HTMLElement {
       if (mine === this.#turn) this.#say(/** @type {Error} */ (error).message)
       this.dispatchEvent(new CustomEvent('error', { detail: error }))
     }
+  }
+
+  /**
+   * In times uniform; 0: not given.
+   * @param {number} tokens
+   */
+  #end(tokens) {
+    const text = this.getAttribute('end'),
+      end = Number(text)
+    if (text !== null && !(end >= 1 && end <= tokens))
+      throw new Error(`end: out of range (found "${text}", expected 1 to ${tokens} times uniform)`)
+    return end
   }
 
   get #view() {
@@ -241,7 +255,11 @@ class AttentionMap extends HTMLElement {
     table
   ) {
     const weights = row.subarray(prefix),
-      scale = makeScale('uniform', { tokens, largest: largestOf(weights) })
+      scale = makeScale('uniform', {
+        tokens,
+        largest: largestOf(weights),
+        locked: this.#end(tokens) / tokens
+      })
     const { raster } = overlay({ weights, rows, columns, scale, table }),
       map = Object.assign(document.createElement('canvas'), {
         width: raster.width,

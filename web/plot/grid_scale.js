@@ -1,5 +1,5 @@
 /* One scale for many maps, as of all heads or of a matrix's rows; the same in C: heed_scale_of_maps
- * of runtime/explain/scale.c. */
+ * of native/figure/scale.c. */
 import { largestOf } from './raster.js'
 import { makeScale } from './scale.js'
 /** @import {BarLength, ScaleKind} from './index.js' */

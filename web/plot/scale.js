@@ -2,7 +2,7 @@
  * never a silent minimum-maximum. No scale of weights but 'own' ends below four times uniform, or
  * where somebody locked it below once: what has next to nothing has the colour of nothing.
  * A scale maps a weight to 0..1; `own` is the largest weight of the map that the weight is from,
- * which only the kind 'own' looks at. runtime/explain/scale.c has the same in C;
+ * which only the kind 'own' looks at. native/figure/scale.c has the same in C;
  * tests/vectors/scale/cases.json holds both to one table. */
 
 /** @import {BarLength, Scale, ScaleKind, Tick} from './index.js' */

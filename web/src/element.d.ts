@@ -11,6 +11,8 @@
  * - layer: a number; default: the last. head: "mean" (default) or a number.
  * - query: "row,column" of a patch, or "cls" (default).
  * - colours: "cividis" (default), "viridis", "magma", "inferno" or "grey".
+ * - end: where the colours end, in times uniform, 1 to the number of tokens, so that elements compare.
+ *   Default: the largest weight drawn, or 4.
  * Styles: --attention-mark, the colour around the query; --attention-strength, 0 to 1;
  * --attention-ground, what lies behind the map where there is no picture.
  * Elements of one page share a runtime, and each model is loaded once. */

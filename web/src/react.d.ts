@@ -14,6 +14,7 @@ export interface AttentionMapProps {
   head?: number | 'mean'
   query?: 'cls' | [row: number, column: number]
   colours?: ColormapName
+  end?: number
   className?: string
   style?: CSSProperties
   onDrawn?: (row: Float32Array) => unknown

@@ -454,6 +454,21 @@ const untilSaid = (page, { source }) =>
     source
   )
 
+/**
+ * Puts a function on the page that sums the colours of the element's drawing.
+ * @param {TestPage} page
+ */
+const addColours = (page) =>
+  page.evaluate(() => {
+    window.colours = () => {
+      const context = /** @type {OffscreenCanvasRenderingContext2D} */ (
+        new OffscreenCanvas(448, 448).getContext('2d', { willReadFrequently: true })
+      )
+      context.drawImage(/** @type {any} */ (document.querySelector('attention-map canvas')), 0, 0)
+      return String(context.getImageData(0, 0, 448, 448).data.reduce((sum, value) => sum + value))
+    }
+  })
+
 test('the element draws what the runtime says, and follows its attributes', async () => {
   const page = await browser.open('embed.html'),
     said = () => page.textContent('#said')
@@ -476,22 +491,13 @@ test('the element draws what the runtime says, and follows its attributes', asyn
   await page.mouse.click(x + (width * 1.5) / 14, y + (width * 10.5) / 14)
   await untilSaid(page, /patch \(10, 1\) gives/)
   assert.match(/** @type {string} */ (await page.textContent('#code')), /query="10,1"/)
+  await addColours(page)
   await page.evaluate(() => {
-    window.pixel = () => {
-      const context = /** @type {OffscreenCanvasRenderingContext2D} */ (
-        new OffscreenCanvas(448, 448).getContext('2d', { willReadFrequently: true })
-      )
-      context.drawImage(/** @type {any} */ (document.querySelector('attention-map canvas')), 0, 0)
-      return [
-        .../** @type {OffscreenCanvasRenderingContext2D} */ (context).getImageData(380, 140, 1, 1)
-          .data
-      ].join()
-    }
-    window.before = window.pixel()
+    window.before = window.colours()
     document.querySelector('attention-map').style.setProperty('--attention-ground', 'rgb(1, 2, 3)')
   })
   await page.selectOption('#view', 'map')
-  await page.waitForFunction(() => window.pixel() !== window.before)
+  await page.waitForFunction(() => window.colours() !== window.before)
   await page.evaluate(() => document.querySelector('attention-map').setAttribute('layer', '99'))
   await page.waitForSelector('attention-map p[role=alert]')
   assert.match(/** @type {string} */ (await page.textContent('attention-map p[role=alert]')), /99/)
@@ -504,6 +510,36 @@ test('the element draws what the runtime says, and follows its attributes', asyn
   await page.fill('#image', '')
   await page.keyboard.press('Tab')
   await untilSaid(page, /patch \(10, 1\)/)
+  await finish(page)
+})
+
+test('the element ends its scale where that is asked for', async () => {
+  const page = await browser.open('embed.html')
+  await untilSaid(page, /39\.2 × uniform/)
+  await addColours(page)
+  await page.selectOption('#view', 'map')
+  await page.evaluate(() => document.querySelector('attention-map').setAttribute('query', '10,1'))
+  await untilSaid(page, /patch \(10, 1\) gives/)
+  /* A lower end gives the same weight a later colour, and what is no end is refused. */
+  const atEnd = (/** @type {string | null} */ end) =>
+    page.evaluate(async (end) => {
+      const map = document.querySelector('attention-map')
+      const drawn = new Promise((resolve) => {
+        map.addEventListener('drawn', () => resolve(window.colours()), { once: true })
+        map.addEventListener('error', (event) => resolve(event.detail.message), { once: true })
+      })
+      end === null ? map.removeAttribute('end') : map.setAttribute('end', end)
+      return drawn
+    }, end)
+  const locked = await atEnd('1')
+  assert.notEqual(await atEnd('197'), locked)
+  assert.equal(await atEnd('1'), locked)
+  for (const end of ['0.5', '198', 'x', ''])
+    assert.equal(
+      await atEnd(end),
+      `end: out of range (found "${end}", expected 1 to 197 times uniform)`
+    )
+  await atEnd(null)
   await finish(page)
 })
 

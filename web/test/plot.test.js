@@ -94,10 +94,18 @@ for (const {
   positions,
   length,
   label,
+  locked,
   ticks
 } of cases.scales)
   test(`scale: ${about}`, () => {
-    const scale = makeScale(kind, { tokens, largest, length, label })
+    const scale = makeScale(kind, {
+      tokens,
+      largest,
+      length,
+      label,
+      locked,
+      beyond: locked ? largest : 0
+    })
     near(scale.top, end, 'end')
     for (const [weight, at] of positions) near(scale.position(weight, own), at, `weight ${weight}`)
     assert.deepEqual(
@@ -109,16 +117,19 @@ for (const {
     )
   })
 
-for (const { about, tokens, maps, kind, end } of cases.grids)
+for (const { about, tokens, maps, locked, kind, end } of cases.grids)
   test(`scale of a grid: ${about}`, () => {
     const largests = maps.flatMap((/** @type {any} */ [count, largest]) =>
         new Array(count).fill(largest)
       ),
-      scale = gridScale('uniform', { tokens, largests })
+      scale = gridScale('uniform', { tokens, largests, locked })
     assert.equal(scale.kind, kind)
     near(scale.top, end, 'end')
     for (const asked of ['share', 'log', 'own', 'all'])
-      assert.equal(gridScale(/** @type {ScaleKind} */ (asked), { tokens, largests }).kind, asked)
+      assert.equal(
+        gridScale(/** @type {ScaleKind} */ (asked), { tokens, largests, locked }).kind,
+        asked
+      )
   })
 
 test('a locked scale ends where it was locked, whatever is largest: from once uniform to all of the row', () => {

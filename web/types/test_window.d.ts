@@ -19,6 +19,6 @@ interface Window {
   job: any
   long: any
   times: any
-  pixel: any
+  colours: any
   before: any
 }

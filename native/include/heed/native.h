@@ -259,6 +259,9 @@ typedef struct heed_figure_desc {
   /* of the tokens before the patches together; NULL: "CLS" where it is one, "CLS and registers"
    * where there are more */
   const char *prefix_name;
+  /* where the scale of the maps and of the picture ends, in times uniform, 1 to tokens: figures
+   * with one end compare. 0: by the largest weight. Not for OWN */
+  double end;
 } heed_figure_desc;
 
 /* Whether heed_figure_write can write a file of this name. The name's ending says the format: .png,
