@@ -58,6 +58,8 @@ export type ScoreStage = 'softmax' | 'masked' | 'scaled' | 'raw' | 'value'
 export type Fusion = 'mean' | 'min' | 'max'
 /** See explorer/views/view_list.js. */
 export type ViewName = keyof typeof views
+/** See explorer/views/more_views.js. */
+export type MoreView = 'lines' | 'pair' | 'lens' | 'occlusion' | 'groups'
 
 /** What is changed in the attention; see explorer/state/changes.js. */
 export interface Changes {
@@ -91,6 +93,8 @@ export interface State extends Changes {
   end: number
   /** The step of the tour, 1 the first; 0: none. */
   tour: number
+  /** The view behind the tab “More”. */
+  more: MoreView
   /** The weight at the end of the scale of the matrix that stands beside the picture, else 0. */
   shown: number
   colours: ColormapName

@@ -1,9 +1,8 @@
 /* How alike tokens are to one of them: by their states after a layer, and by the position
  * embeddings that the model has learned for its patches, which no picture changes. Cosines; tokens
  * are prefix tokens first, then patches in raster order. */
-import { readSafetensorsHeader, readTensor } from '../../shared/array_files.js'
 import { cosine } from './row_distance.js'
-import { weightsOf } from './weight_hashes.js'
+import { storedTensor } from './stored_tensor.js'
 /** @import {Page, PageSource} from '../../../types/pages.js' */
 /** @import {TensorUse} from '../../../src/index.js' */
 
@@ -17,23 +16,13 @@ const role = 'embeddings.position_embeddings',
  * @returns {Promise<Float32Array[] | null>}
  */
 async function readPositions(source, tensors) {
-  const name = tensors.find((tensor) => tensor.role === role)?.name
-  for (const [, value] of name ? weightsOf(source) : []) {
-    const file =
-        value instanceof Blob
-          ? value
-          : await (
-              await fetch(value, { cache: 'force-cache' /* it was fetched for the runtime */ })
-            ).blob(),
-      read = await readSafetensorsHeader(file)
-    if (!read.header[/** @type {string} */ (name)]) continue
-    const { shape, data } = await readTensor(file, read, /** @type {string} */ (name)),
-      width = shape.at(-1)
-    return Array.from({ length: /** @type {number} */ (shape.at(-2)) }, (_, row) =>
-      data.subarray(row * /** @type {number} */ (width), (row + 1) * /** @type {number} */ (width))
-    )
-  }
-  return null
+  const found = await storedTensor(source, tensors, role)
+  if (!found) return null
+  const { shape, data } = found,
+    width = /** @type {number} */ (shape.at(-1))
+  return Array.from({ length: /** @type {number} */ (shape.at(-2)) }, (_, row) =>
+    data.subarray(row * width, (row + 1) * width)
+  )
 }
 
 /**

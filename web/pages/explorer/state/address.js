@@ -17,6 +17,7 @@ export const defaults = Object.freeze({
   scale: 'uniform',
   end: 0,
   tour: 0,
+  more: 'lines',
   colours: 'cividis',
   strength: 0.8,
   reverse: false,
@@ -130,6 +131,7 @@ export const keys = {
   size: ['size', parseSize],
   z: ['dropped', (/** @type {string} */ text) => readRuns(text, patchesMost)],
   u: ['cuts', pairs],
+  more: ['more', oneOf('lines', 'pair', 'lens', 'occlusion', 'groups')],
   tour: ['tour', (/** @type {string} */ text) => (/^[1-4]$/.test(text) ? Number(text) : undefined)]
 }
 

@@ -42,5 +42,6 @@ export const views = {
     csv: () => import('./tokens_numbers.js')
   },
   scene: { title: 'Scene', load: () => import('./scene.js') },
-  texts: { title: 'Texts', load: () => import('./texts.js') }
+  texts: { title: 'Texts', load: () => import('./texts.js') },
+  more: { title: 'More', load: () => import('./more_views.js') }
 }

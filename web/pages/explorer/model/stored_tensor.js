@@ -1,0 +1,30 @@
+/* A tensor of the model's own files, by what the model reads it as. */
+import { readSafetensorsHeader, readTensor } from '../../shared/array_files.js'
+import { weightsOf } from './weight_hashes.js'
+/** @import {PageSource} from '../../../types/pages.js' */
+/** @import {TensorUse} from '../../../src/index.js' */
+
+/**
+ * Of a .safetensors file, in float; null where none has a tensor of that role.
+ * @param {PageSource} source
+ * @param {TensorUse[]} tensors
+ * @param {string} role
+ * @returns {Promise<{shape: number[], data: Float32Array} | null>}
+ */
+export async function storedTensor(source, tensors, role) {
+  const use = tensors.find((tensor) => tensor.role === role)
+  if (!use || !/^B?F\d/.test(use.dtype)) return null
+  for (const [file, value] of weightsOf(source)) {
+    if (!file.endsWith('.safetensors')) continue
+    const blob =
+        value instanceof Blob
+          ? value
+          : await (
+              await fetch(value, { cache: 'force-cache' /* it was fetched for the runtime */ })
+            ).blob(),
+      read = await readSafetensorsHeader(/** @type {File} */ (blob))
+    if (Object.hasOwn(read.header, use.name))
+      return readTensor(/** @type {File} */ (blob), read, use.name)
+  }
+  return null
+}

@@ -1,0 +1,82 @@
+/* Heads that attend alike, in groups (model/head_groups.js), each with its map of the query. */
+import { distancesOf, groupsOf, strideOf } from '../model/head_groups.js'
+import { heat } from '../../plot/heat.js'
+import { put } from './canvas.js'
+/** @import {MakeView, Page} from '../../../types/pages.js' */
+
+/**
+ * A button that chooses a head, with its map.
+ * @param {Page} page
+ * @param {number} index of the head, layers outer
+ * @param {Float32Array} map row of the query
+ */
+function buttonOf({ store, engine, drawn, table }, index, map) {
+  const { heads, rows, columns, prefixTokens } = engine.shape,
+    [layer, head] = [Math.floor(index / heads), index % heads],
+    state = store.get(),
+    button = Object.assign(document.createElement('button'), { type: 'button' }),
+    canvas = document.createElement('canvas'),
+    weights = map.subarray(prefixTokens)
+  put(canvas, heat({ weights, rows, columns, scale: drawn.scale, table }))
+  canvas.setAttribute('aria-hidden', 'true')
+  button.dataset.head = `${layer}.${head}`
+  button.setAttribute('aria-label', `Layer ${layer}, head ${head}`)
+  button.setAttribute('aria-pressed', String(state.layer === layer && state.head === head))
+  button.append(canvas, `${layer}.${head}`)
+  button.addEventListener('click', () => store.set({ layer, head }))
+  return button
+}
+
+/** @type {MakeView} */
+export function view(page, element) {
+  const { store, engine } = page
+  element.innerHTML = `<div><label class="range">Nearer than <input type="range" name="limit" min="0.01" max="0.6" step="0.01" value="0.15"> <output></output></label></div>
+    <div class="groups"></div><p class="hint" aria-live="polite"></p>`
+  const limit = /** @type {HTMLInputElement} */ (element.querySelector('input')),
+    list = element.querySelector('.groups'),
+    said = element.querySelector('p')
+  let ran = -1,
+    distances = /** @type {number[][]} */ ([])
+  limit.addEventListener('input', () => draw(() => true).catch(page.showError))
+
+  /** @param {() => boolean} latest */
+  async function draw(latest) {
+    const state = store.get(),
+      { layers, heads, tokens } = engine.shape,
+      { attention } = engine.result
+    element.querySelector('output').textContent = `${Number(limit.value).toFixed(2)} nats`
+    list.hidden = limit.disabled = !attention
+    if (!attention)
+      return (said.textContent = 'Heads are grouped where all maps are kept: for small models.')
+    const maps = (await engine.rows({ query: page.query() })).slice(0, layers).flat()
+    if (!latest()) return
+    if (ran !== state.ran) {
+      distances = distancesOf(
+        attention.flatMap((layer) =>
+          Array.from({ length: heads }, (_, head) =>
+            layer.subarray(head * tokens * tokens, (head + 1) * tokens * tokens)
+          )
+        ),
+        tokens
+      )
+      ran = state.ran
+    }
+    const groups = groupsOf(distances, Number(limit.value)),
+      focused = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset.head
+    list.replaceChildren(
+      ...groups.map((group, i) => {
+        const row = document.createElement('div')
+        row.setAttribute('role', 'group')
+        row.setAttribute('aria-label', `Group ${i + 1}, ${group.length} heads`)
+        row.append(...group.map((index) => buttonOf(page, index, maps[index])))
+        return row
+      })
+    )
+    if (focused)
+      /** @type {HTMLElement | null} */ (list.querySelector(`[data-head="${focused}"]`))?.focus()
+    const stride = strideOf(layers * heads, tokens),
+      alone = groups.filter(({ length }) => length === 1).length
+    said.textContent = `${layers * heads} heads in ${groups.length} groups, ${alone} of one head. Heads of a group are on average nearer than the limit: the Jensen–Shannon divergence of their maps over ${stride === 1 ? 'all queries' : `each ${stride}th query`}.`
+  }
+  return { keys: ['drawn'], draw }
+}

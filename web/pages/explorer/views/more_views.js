@@ -1,0 +1,49 @@
+/* Views that are asked for now and then, one at a time behind one tab: they have one row of buttons
+ * and the state's `more`. Each is a view as those of view_list.js, in one file. */
+/** @import {ListedView, MakeView, MoreView, View} from '../../../types/pages.js' */
+
+/** @type {Record<MoreView, ListedView>} */
+export const moreViews = {
+  lines: { title: 'Lines', load: () => import('./lines.js') },
+  pair: { title: 'Query × key', load: () => import('./pair.js') },
+  lens: { title: 'Logit lens', load: () => import('./lens.js') },
+  occlusion: { title: 'Occlusion', load: () => import('./occlusion.js') },
+  groups: { title: 'Similar heads', load: () => import('./groups.js') }
+}
+
+/** @type {MakeView} */
+export function view(page, element, { left, redraw }) {
+  const { store } = page,
+    names = /** @type {MoreView[]} */ (Object.keys(moreViews))
+  element.innerHTML = `<div class="row more-views" role="group" aria-label="More views">${names
+    .map((name) => `<button type="button" data-more="${name}">${moreViews[name].title}</button>`)
+    .join('')}</div><div></div>`
+  const buttons = [...element.querySelectorAll('button')]
+  let shown = '',
+    current = /** @type {View | null} */ (null),
+    inner = new AbortController()
+  left.addEventListener('abort', () => inner.abort())
+  for (const button of buttons)
+    button.addEventListener('click', () =>
+      store.set({ more: /** @type {MoreView} */ (button.dataset.more) })
+    )
+
+  /** @param {() => boolean} latest */
+  async function draw(latest) {
+    const name = store.get().more
+    for (const button of buttons)
+      button.setAttribute('aria-pressed', String(button.dataset.more === name))
+    if (name !== shown) {
+      const { view } = await /** @type {NonNullable<ListedView['load']>} */ (moreViews[name].load)()
+      if (!latest()) return
+      inner.abort()
+      inner = new AbortController()
+      const place = document.createElement('div')
+      element.lastElementChild.replaceWith(place)
+      shown = name
+      current = view(page, place, { left: inner.signal, redraw })
+    }
+    await current?.draw(latest)
+  }
+  return { keys: ['more', 'drawn', 'ran', 'head', 'layer'], draw }
+}

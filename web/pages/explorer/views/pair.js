@@ -1,0 +1,172 @@
+/* One query and one key, number by number: the products of their dimensions sum to the score (the
+ * neuron view of Vig 2019). Below it the same products for the keys that the query gives most to. */
+import { divergingTable } from '../../plot/diverging.js'
+import { heat } from '../../plot/heat.js'
+import { percent, topOf } from '../../plot/caption.js'
+import { largestOf } from '../../plot/raster.js'
+import { signedScale } from '../../plot/scale.js'
+import { drawSmallBar, smallBar } from './bar.js'
+import { put } from './canvas.js'
+/** @import {MakeView, Page} from '../../../types/pages.js' */
+
+const diverging = divergingTable(),
+  shown = 5,
+  kept = 'Queries and keys are kept for small models only; saved maps have none.',
+  single = 'Choose one head of a layer: the mean of heads has no query and key of its own.'
+
+/**
+ * The vector of a token in a head, [d]; null where the run did not keep it.
+ * @param {Page} page
+ * @param {'query' | 'key'} what
+ * @param {number} layer
+ * @param {number} head
+ * @param {number} token
+ * @returns {Float32Array | null}
+ */
+export function vectorOf({ engine }, what, layer, head, token) {
+  const value = engine.result.values[`layer.${layer}.${what}`],
+    { heads, tokens } = engine.shape
+  if (!value) return null
+  const length = value.data.length / heads / tokens,
+    from = (head * tokens + token) * length
+  return /** @type {Float32Array} */ (value.data).subarray(from, from + length)
+}
+
+/**
+ * Of a query and a key: the products of their numbers, their sum (the raw score), and that over
+ * the root of their length, in double.
+ * @param {Float32Array} query [d]
+ * @param {Float32Array} key [d]
+ */
+export function productsOf(query, key) {
+  const products = Array.from(query, (value, i) => value * key[i]),
+    raw = products.reduce((sum, value) => sum + value, 0)
+  return { products, raw, scaled: raw / Math.sqrt(query.length) }
+}
+
+/**
+ * A row of the table: a name, its numbers as colours, what they sum to.
+ * @param {HTMLElement | string} name
+ * @param {ArrayLike<number>} numbers
+ * @param {string} sum
+ * @param {number} end
+ */
+function line(name, numbers, sum, end) {
+  const row = document.createElement('tr'),
+    head = Object.assign(document.createElement('th'), { scope: 'row' }),
+    cell = document.createElement('td'),
+    canvas = document.createElement('canvas')
+  head.append(name)
+  put(
+    canvas,
+    heat({
+      weights: Float32Array.from(numbers),
+      rows: 1,
+      columns: numbers.length,
+      scale: signedScale('', end),
+      table: diverging
+    })
+  )
+  canvas.setAttribute('role', 'img')
+  canvas.setAttribute(
+    'aria-label',
+    `${head.textContent}: ${Array.from(numbers, (value) => value.toFixed(2)).join(', ')}`
+  )
+  cell.append(canvas)
+  row.append(head, cell, Object.assign(document.createElement('td'), { textContent: sum }))
+  return row
+}
+
+/** @param {Iterable<number>} numbers */
+const largestSize = (numbers) => largestOf(Float32Array.from(numbers, Math.abs))
+
+/**
+ * What the dimensions that count most give.
+ * @param {number[]} products
+ */
+const countsMost = (products) =>
+  products
+    .map((value, i) => ({ i, value }))
+    .sort((a, b) => Math.abs(b.value) - Math.abs(a.value))
+    .slice(0, 3)
+    .map(({ i, value }) => `${i} (${value.toFixed(2)})`)
+    .join(', ')
+
+/**
+ * @param {string} textContent
+ * @param {boolean} pressed
+ */
+function nameButton(textContent, pressed) {
+  const button = Object.assign(document.createElement('button'), { type: 'button', textContent })
+  button.setAttribute('aria-pressed', String(pressed))
+  return button
+}
+
+/** @type {MakeView} */
+export function view(page, element, { left }) {
+  const { store, engine } = page
+  element.innerHTML = `<div class="row"><button type="button" name="pick" aria-pressed="false">Choose the key on the picture</button></div>
+    <div class="scroll" tabindex="0" role="region" aria-label="Numbers of the query and the key"><table class="products"><caption></caption><tbody></tbody></table></div>${smallBar}<p class="hint" aria-live="polite"></p>`
+  const pick = /** @type {HTMLButtonElement} */ (element.querySelector('[name=pick]')),
+    body = element.querySelector('tbody'),
+    said = element.querySelector('p')
+  /* The chosen key; null: the one with the most weight. */
+  let chosen = /** @type {number | null} */ (null)
+  const picking = () => pick.getAttribute('aria-pressed') === 'true'
+  pick.addEventListener('click', () => pick.setAttribute('aria-pressed', String(!picking())))
+  page.paint = (row, column, how) => {
+    if (!picking()) return false
+    if (how !== 'step') choose(engine.token([row, column])) // steps move the focus, Enter picks
+    return true
+  }
+  left.addEventListener('abort', () => {
+    page.paint = null
+  })
+
+  /** @param {number} token */
+  function choose(token) {
+    chosen = token
+    draw(() => true).catch(page.showError)
+  }
+
+  /** @param {() => boolean} latest */
+  async function draw(latest) {
+    const { layer, head } = store.get(),
+      token = engine.token(page.query()),
+      one = layer !== 'pool' && head !== 'mean'
+    const query = one ? vectorOf(page, 'query', +layer, +head, token) : null
+    element.querySelector('.scroll').hidden = element.querySelector('.bar').hidden = !query
+    pick.disabled = !query
+    if (!query) return (said.textContent = one ? kept : single)
+    const weights = await engine.row({ layer, head, query: page.query() })
+    if (!latest()) return
+    const most = topOf(weights, shown + 1)
+        .map((entry) => entry.token)
+        .filter((key) => key !== token)
+        .slice(0, shown),
+      key = chosen !== null && chosen < weights.length ? chosen : most[0],
+      keys = [...new Set([key, ...most])],
+      vectorOfKey = (/** @type {number} */ other) =>
+        /** @type {Float32Array} */ (vectorOf(page, 'key', +layer, +head, other)),
+      ofKey = vectorOfKey(key),
+      found = new Map(keys.map((other) => [other, productsOf(query, vectorOfKey(other))])),
+      { products, raw, scaled } = found.get(key) ?? productsOf(query, ofKey),
+      end = largestSize(products),
+      endOfBoth = largestSize([...query, ...ofKey])
+    element.querySelector('caption').textContent =
+      `${engine.nameOf(token)} asks, ${engine.nameOf(key)} is asked: ${query.length} dimensions`
+    body.replaceChildren(
+      line('query', query, '', endOfBoth),
+      line('key', ofKey, '', endOfBoth),
+      ...keys.map((other) => {
+        const { products, raw } = found.get(other) ?? productsOf(query, ofKey),
+          button = nameButton(engine.nameOf(other), other === key)
+        button.addEventListener('click', () => choose(other))
+        return line(button, products, `${raw.toFixed(2)}, ${percent(weights[other])}`, end)
+      })
+    )
+    drawSmallBar(element, signedScale('product', end), diverging)
+    said.textContent = `The products sum to ${raw.toFixed(3)}; over the root of ${query.length} that is ${scaled.toFixed(3)}, and ${percent(weights[key])} after the softmax. Dimensions ${countsMost(products)} count most.`
+  }
+  return { keys: ['drawn'], draw }
+}
