@@ -212,6 +212,13 @@ interface PageElements {
   start: HTMLButtonElement
   status: HTMLParagraphElement
   stop: HTMLButtonElement
+  story: HTMLElement
+  'story-figure': HTMLElement
+  'story-numbers': HTMLDivElement
+  'story-picture': SVGSVGElement
+  'story-said': HTMLElement
+  'story-temperature': HTMLInputElement
+  'story-title': HTMLHeadingElement
   strength: HTMLInputElement
   style: HTMLSelectElement
   swap: HTMLInputElement

@@ -4,6 +4,7 @@ import { formulas } from './formulas.js'
 import { connectHeads, takeTokens } from './heads_lesson.js'
 import { numbersFrom, numbersText } from './learn_link.js'
 import { connectRealHead } from './real_head.js'
+import { connectStory, openChapter } from './story.js'
 import { connectTheme } from '../shared/page_settings.js'
 import { showTable } from '../shared/matrix_table.js'
 import {
@@ -88,6 +89,7 @@ let own
 let looked = null
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let timer
+let chapter = 1
 const seen = new Set() // cells whose results are shown while results are hidden
 
 /**
@@ -178,7 +180,7 @@ function resize() {
 }
 
 /* The choices as a link: #x=pen&s=dot&n=sparsemax&t=0.5&c=1&p=1&h=1 (causal, padding, results
- * hidden), and &m= with the numbers where they are not the example's and fit into 198
+ * hidden), &step=4 (the chapter of the story), and &m= with the numbers where they are not the example's and fit into 198
  * characters. */
 const linkOf = () => {
   const parts = {
@@ -188,9 +190,19 @@ const linkOf = () => {
     t: element('temperature').value,
     c: element('causal').checked ? '1' : '',
     p: element('padding').checked ? '1' : '',
-    h: element('hide').checked ? '1' : ''
+    h: element('hide').checked ? '1' : '',
+    step: chapter > 1 ? String(chapter) : ''
   }
-  const usual = { x: 'pen', s: presets[parts.x].score, n: 'softmax', t: '1', c: '', p: '', h: '' }
+  const usual = {
+    x: 'pen',
+    s: presets[parts.x].score,
+    n: 'softmax',
+    t: '1',
+    c: '',
+    p: '',
+    h: '',
+    step: ''
+  }
   const link = Object.entries(parts)
       .filter(([key, value]) => value !== /** @type {Record<string, string>} */ (usual)[key])
       .map(([key, value]) => `${key}=${value}`),
@@ -539,6 +551,14 @@ for (const id of ['score', 'norm', 'temperature', 'causal', 'padding', 'hide'])
     keepLink()
   })
 for (const id of ['tokens', 'columns']) element(id).addEventListener('change', resize)
-addEventListener('hashchange', takeLink)
+addEventListener('hashchange', () => {
+  takeLink()
+  openChapter(location.hash)
+})
+addEventListener('chapter', (event) => {
+  chapter = /** @type {CustomEvent<number>} */ (event).detail
+  keepLink()
+})
 takeLink()
+connectStory()
 document.documentElement.dataset.ready = 'true'

@@ -1,0 +1,377 @@
+/* The ten steps of the story: what each shows of one head of the demo model, and what its question
+ * is answered by. Every number is the runtime's, or is computed here and held to the runtime's. */
+import { percent } from '../plot/caption.js'
+import { unchanged } from '../explorer/state/changes.js'
+import { storedTensor } from '../explorer/model/stored_tensor.js'
+import { frame, gridLines, hatched, light, lines, placeOf, tiles } from './story_figure.js'
+import { largestKeys, layerNorm, mixed, project, shares } from './story_numbers.js'
+/** @import {PagePicture, PageSource, Runner} from '../../types/pages.js' */
+
+export const at = /** @type {const} */ ({ scene: 159, layer: 3, head: 0, query: [2, 10] })
+const shown = 4 // numbers of a long list
+const keysShown = 5
+
+/**
+ * What a step shows: `svg` of the figure, `rows` of numbers below it, a sentence, and the answer
+ * to the step's question.
+ * @typedef {{svg: string, rows?: string[][], said: string, answer: string}} Shown
+ * @typedef {object} Story what all steps are made from
+ * @property {Runner} engine after a run of the picture
+ * @property {PagePicture} picture
+ * @property {string} address of the picture
+ * @property {number} token of the query
+ * @property {number} depth D
+ * @property {Float32Array} scores q·k of all keys
+ * @property {Float32Array} weights the runtime's
+ * @property {Float32Array} rollout
+ * @property {number[]} twin patches of the other twin
+ * @property {Record<string, Float32Array>} tensors of the layer's norm and projections
+ * @property {{name: string, shares: number[]}[]} answers the model's, and without heads
+ */
+
+/**
+ * @param {Story} story
+ * @param {'query' | 'key' | 'value'} what
+ * @returns {Float32Array} [T, D] of the head
+ */
+function ofHead({ engine, depth }, what) {
+  const { data } = engine.result.values[`layer.${at.layer}.${what}`],
+    size = engine.shape.tokens * depth
+  return /** @type {Float32Array} */ (data).subarray(at.head * size, (at.head + 1) * size)
+}
+
+/** @param {number} value */
+const number = (value) => value.toFixed(3).replace('-', '−')
+/** @param {ArrayLike<number>} values */
+const few = (values) => [
+  ...Array.from(values).slice(0, shown).map(number),
+  values.length > shown ? '…' : ''
+]
+/** @param {number} apart */
+const agreed = (apart) => (apart < 1e-6 ? '1e-6' : apart.toExponential(0))
+
+/** @param {Story} story */
+const pictureIn = ({ address }) => `<image href="${address}" width="100" height="100"/>`
+
+/**
+ * A map on the picture.
+ * @param {Story} story
+ * @param {ArrayLike<number>} weights
+ */
+const lit = (story, weights) =>
+  `${pictureIn(story)}${light(story.engine.shape, weights)}${frame(story.engine.shape, story.token - story.engine.shape.prefixTokens)}`
+
+/**
+ * The share of a row on the other twin.
+ * @param {Story} story
+ * @param {ArrayLike<number>} row
+ */
+const onTwin = ({ twin, engine }, row) =>
+  twin.reduce((sum, patch) => sum + row[engine.shape.prefixTokens + patch], 0)
+
+/**
+ * Everything that the steps need, from one run of the model and two without a head.
+ * @param {Runner} engine
+ * @param {PagePicture} picture
+ * @param {string} address
+ * @param {PageSource} source
+ * @returns {Promise<Story>}
+ */
+export async function makeStory(engine, picture, address, source) {
+  await engine.run(picture.source)
+  const { shape, explain } = engine,
+    token = engine.token([...at.query]),
+    place = { layer: at.layer, head: at.head, token },
+    { found } = await engine.tensors(),
+    tensors = /** @type {Record<string, Float32Array>} */ ({}),
+    layer = `encoder.layer.${at.layer}.`
+  for (const [name, role] of Object.entries({
+    norm: 'layernorm_before',
+    query: 'attention.attention.query',
+    key: 'attention.attention.key',
+    value: 'attention.attention.value'
+  }))
+    for (const part of ['weight', 'bias']) {
+      const tensor = await storedTensor(source, found, `${layer}${role}.${part}`)
+      if (!tensor) throw new Error(`story: the model has no ${layer}${role}.${part}`)
+      tensors[`${name}.${part}`] = tensor.data
+    }
+  const rollout = await engine.rollout({
+      query: [...at.query],
+      fusion: 'mean',
+      residual: 0.5,
+      first: 0,
+      last: -1
+    }),
+    { twins, owner } = picture,
+    mine = owner[token - shape.prefixTokens],
+    other = twins.find((/** @type {number} */ twin) => twin !== mine),
+    classes = async (/** @type {string[]} */ off) =>
+      Array.from(
+        explain.softmax(
+          /** @type {ArrayLike<number>} */ (
+            await engine.logits(picture.source, { ...unchanged, off })
+          )
+        )
+      )
+  return {
+    engine,
+    picture,
+    address,
+    token,
+    depth: engine.result.values[`layer.${at.layer}.query`].data.length / shape.tokens / shape.heads,
+    scores: await engine.row({ ...place, score: 'raw' }),
+    weights: await engine.row(place),
+    rollout,
+    twin: Array.from(owner, (one, patch) => (one === other ? patch : -1)).filter(
+      (patch) => patch >= 0
+    ),
+    tensors,
+    answers: [
+      {
+        name: 'whole model',
+        shares: Array.from(explain.softmax(/** @type {ArrayLike<number>} */ (engine.result.logits)))
+      },
+      { name: 'without head 3.0', shares: await classes(['3.0']) },
+      { name: 'without head 2.3', shares: await classes(['2.3']) }
+    ]
+  }
+}
+
+/** @param {Story} story */
+function patches(story) {
+  const { rows, columns, tokens } = story.engine.shape,
+    { patch } = story.engine.model
+  return {
+    svg: pictureIn(story) + gridLines(story.engine.shape),
+    said: `${rows * patch} × ${columns * patch} pixels are ${rows} rows of ${columns} patches, ${patch} × ${patch} pixels each.`,
+    answer: `${tokens}: ${rows * columns} patches, and CLS, a token without a place that collects the picture for the answer.`
+  }
+}
+
+/** @param {Story} story */
+function numbers(story) {
+  const { engine, token } = story,
+    { prefixTokens } = engine.shape,
+    patch = token - prefixTokens,
+    { x, y, width, height } = placeOf(engine.shape, patch),
+    state = /** @type {Float32Array[]} */ (engine.states(at.layer - 1))[token],
+    pixels = engine.model.patch ** 2 * 3
+  return {
+    svg: `${pictureIn(story)}${frame(engine.shape, patch)}<svg x="4" y="52" width="44" height="44" viewBox="${x} ${y} ${width} ${height}" preserveAspectRatio="none"><image href="${story.address}" width="100" height="100"/></svg><rect class="zoomed" x="4" y="52" width="44" height="44"/>`,
+    rows: [
+      ['token', 'x'],
+      [engine.nameOf(token), ...few(state)]
+    ],
+    said: `The framed patch reaches layer ${at.layer} as ${state.length} numbers.`,
+    answer: `${pixels} numbers of colour. A learned matrix makes ${state.length} of them, and adds where the patch is.`
+  }
+}
+
+/** @param {Story} story */
+function projections(story) {
+  const { engine, token, depth, tensors } = story,
+    state = /** @type {Float32Array[]} */ (engine.states(at.layer - 1))[token],
+    x = layerNorm(state, tensors['norm.weight'], tensors['norm.bias'])
+  let apart = 0
+  const rows = /** @type {const} */ (['query', 'key', 'value']).map((what) => {
+    const runtimes = ofHead(story, what).subarray(token * depth, (token + 1) * depth),
+      own = Array.from(runtimes, (_, i) =>
+        project(x, tensors[`${what}.weight`], tensors[`${what}.bias`], at.head * depth + i)
+      )
+    own.forEach((value, i) => {
+      apart = Math.max(apart, Math.abs(value - runtimes[i]))
+    })
+    return [what, ...few(own)]
+  })
+  return {
+    svg: pictureIn(story) + frame(engine.shape, token - engine.shape.prefixTokens),
+    rows: [['', `x·W + b, ${depth} numbers each`], ...rows],
+    said: `Each number is a sum over the ${x.length} numbers of x. Computed here, they are the runtime’s to ${agreed(apart)}.`,
+    answer: 'The query. It is compared with the key of every token, its own included.'
+  }
+}
+
+/** @param {Story} story */
+function products(story) {
+  const { engine, token, scores } = story,
+    { prefixTokens } = engine.shape,
+    best = largestKeys(scores, 13).filter((key) => key >= prefixTokens && key !== token),
+    least = largestKeys(
+      Array.from(scores, (score) => -score),
+      1
+    )[0]
+  return {
+    svg:
+      pictureIn(story) +
+      lines(
+        engine.shape,
+        token - prefixTokens,
+        best
+          .filter((key) => scores[key] > 0)
+          .map((key) => ({ patch: key - prefixTokens, share: scores[key] }))
+      ) +
+      frame(engine.shape, token - prefixTokens),
+    rows: [
+      ['key', 'q·k'],
+      ...largestKeys(scores, keysShown).map((key) => [engine.nameOf(key), number(scores[key])])
+    ],
+    said: `${scores.length} products of this query. The smallest is ${number(scores[least])}, with ${engine.nameOf(least)}.`,
+    answer: `${engine.nameOf(largestKeys(scores, 1)[0])}, on the other star: ${number(Math.max(...scores))}.`
+  }
+}
+
+/**
+ * @param {Story} story
+ * @param {number} temperature
+ */
+function softmax(story, temperature) {
+  const { engine, scores, depth, weights } = story,
+    scaled = Array.from(scores, (score) => score / Math.sqrt(depth)),
+    own = shares(scaled, temperature),
+    most = (/** @type {number} */ t) => Math.max(...shares(scaled, t)),
+    apart = Math.max(...shares(scaled, 1).map((share, i) => Math.abs(share - weights[i])))
+  return {
+    svg: lit(story, own),
+    rows: [
+      ['key', 'q·k / √D', 'share'],
+      ...largestKeys(own, keysShown).map((key) => [
+        engine.nameOf(key),
+        number(scaled[key]),
+        percent(own[key])
+      ]),
+      [`all ${own.length}`, '', percent(own.reduce((sum, share) => sum + share, 0))]
+    ],
+    said: `Temperature ${temperature}. At 1 the shares are the runtime’s weights to ${agreed(apart)}.`,
+    answer: `Fewer keys. The largest share is ${percent(most(0.5))} at 0.5, ${percent(most(1))} at 1, and ${percent(most(2))} at 2.`
+  }
+}
+
+/** @param {Story} story */
+function values(story) {
+  const { engine, token, depth, weights } = story,
+    { heads } = engine.shape,
+    all = ofHead(story, 'value'),
+    output = engine.result.values[`layer.${at.layer}.attention.output`].data,
+    from = (token * heads + at.head) * depth,
+    own = Array.from({ length: depth }, (_, column) => mixed(weights, all, depth, column)),
+    apart = Math.max(...own.map((value, i) => Math.abs(value - output[from + i]))),
+    best = largestKeys(weights, 3)
+  return {
+    svg: lit(story, weights),
+    rows: [
+      ['value of', 'share', 'v'],
+      ...best.map((key) => [
+        engine.nameOf(key),
+        percent(weights[key]),
+        ...few(all.subarray(key * depth, (key + 1) * depth))
+      ]),
+      ['mixed', percent(1), ...few(own)]
+    ],
+    said: `The output of the head is the mean of ${weights.length} values, by their shares: the runtime’s to ${agreed(apart)}.`,
+    answer: `That of ${engine.nameOf(best[0])}: ${percent(weights[best[0]])} of the mixture. All of the other star together: ${percent(onTwin(story, weights))}.`
+  }
+}
+
+/**
+ * The weights of the query in a head.
+ * @param {Story} story
+ * @param {number} layer
+ * @param {number | 'mean'} head
+ */
+const rowOf = ({ engine, token }, layer, head) =>
+  /** @type {Float32Array} */ (engine.row({ layer, head, token }))
+
+/** @param {Story} story */
+function heads(story) {
+  const { heads: count } = story.engine.shape,
+    rows = Array.from({ length: count }, (_, head) => rowOf(story, at.layer, head)),
+    found = rows.map((row) => onTwin(story, row)),
+    best = largestKeys(found, 1)[0]
+  return {
+    svg: tiles(
+      rows.map((row, head) => ({ name: `head ${head}`, inside: lit(story, row) })),
+      2
+    ),
+    rows: [
+      ['head', 'on the other star'],
+      ...found.map((share, head) => [`${at.layer}.${head}`, percent(share)])
+    ],
+    said: `The ${count} heads of layer ${at.layer}, for the same query.`,
+    answer: `Head ${best}, with ${percent(found[best])} on the other star.`
+  }
+}
+
+/** @param {Story} story */
+function mask(story) {
+  const { engine, scores, depth, twin, token, weights } = story,
+    { prefixTokens } = engine.shape,
+    hidden = new Set(twin.map((patch) => patch + prefixTokens)),
+    own = shares(
+      Array.from(scores, (score) => score / Math.sqrt(depth)),
+      1,
+      (key) => hidden.has(key)
+    ),
+    best = largestKeys(own, 1)[0]
+  return {
+    svg: `${pictureIn(story)}${light(engine.shape, own)}${hatched(engine.shape, twin)}${frame(engine.shape, token - prefixTokens)}`,
+    rows: [
+      ['key', 'share'],
+      ...largestKeys(own, keysShown).map((key) => [engine.nameOf(key), percent(own[key])])
+    ],
+    said: `The ${twin.length} patches of the other star are hidden. They had ${percent(onTwin(story, weights))}; the others share all of it now.`,
+    answer: `Most of it to ${engine.nameOf(best)}: ${percent(own[best])}. Nothing that is hidden gets anything.`
+  }
+}
+
+/** @param {Story} story */
+function layers(story) {
+  const { layers: count } = story.engine.shape,
+    rows = Array.from({ length: count }, (_, layer) => rowOf(story, layer, 'mean')),
+    found = rows.map((row) => onTwin(story, row)),
+    best = largestKeys(found, 1)[0]
+  return {
+    svg: tiles(
+      [
+        ...rows.map((row, layer) => ({ name: `layer ${layer}`, inside: lit(story, row) })),
+        { name: 'rollout', inside: lit(story, story.rollout) }
+      ],
+      3
+    ),
+    rows: [
+      ['mean of heads', 'on the other star'],
+      ...found.map((share, layer) => [`layer ${layer}`, percent(share)]),
+      ['rollout', percent(onTwin(story, story.rollout))]
+    ],
+    said: 'Rollout multiplies the layers. It averages over heads, so the one that found the star is diluted.',
+    answer: `In layer ${best}: ${percent(found[best])} of its heads’ mean is on the other star.`
+  }
+}
+
+/** @param {Story} story */
+function answer(story) {
+  const { engine, answers } = story,
+    { labels } = engine.model,
+    best = answers.map(({ shares }) => largestKeys(shares, 1)[0]),
+    said = (/** @type {number} */ i) => `${labels[best[i]]} ${percent(answers[i].shares[best[i]])}`
+  return {
+    svg: lit(story, story.weights),
+    rows: [['', 'answer'], ...answers.map(({ name }, i) => [name, said(i)])],
+    said: 'The classifier reads CLS after the last layer. A head is taken out by setting its output to zero.',
+    answer: `No: ${said(1)}, as other heads stand in. Without head 2.3 it is ${said(2)}. A map alone does not say what a model needs.`
+  }
+}
+
+/** @type {((story: Story, temperature: number) => Shown)[]} */
+export const steps = [
+  patches,
+  numbers,
+  projections,
+  products,
+  softmax,
+  values,
+  heads,
+  mask,
+  layers,
+  answer
+]
