@@ -120,9 +120,7 @@ static heed_status find_tower(heed_config *config, heed_fields *fields) {
         "%s: NaFlex models of SigLIP2 are not supported (found model_type %s, expected siglip)",
         fields->where, config->model_type);
   if (strcmp(config->model_type, "yolos") == 0)
-    return heed_fail(fields->error, HEED_UNSUPPORTED,
-                     "%s: YOLOS is not supported: it has detection tokens (found model_type yolos)",
-                     fields->where);
+    return heed_field_refuse(fields, "a tower with detection tokens", "yolos", "a plain tower");
   if (heed_is_text(config->tower))
     return heed_fail(fields->error, HEED_UNSUPPORTED,
                      "%s: no text tower (found model_type %.*s, expected clip or siglip)",

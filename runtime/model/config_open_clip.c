@@ -5,29 +5,17 @@
 #include "model/config_reader.h"
 
 /* Options of open_clip's towers that change them. Of texts the first two are read. */
-static heed_status refuse_options(const heed_fields *tower, const char *name, bool text) {
-  static const char options[] = "act_kwargs\0"
-                                "norm_kwargs\0"
-                                "no_ln_pre\0"
-                                "attentional_pool\0"
-                                "scaled_cosine_attn\0"
-                                "scale_heads\0"
-                                "scale_attn_inner\0"
-                                "scale_attn\0"
-                                "scale_fc\0"
-                                "hf_model_name\0"
-                                "embed_cls\0";
-  for (const char *at = options + (text ? sizeof "act_kwargs\0norm_kwargs" : 0); *at;
-       at = heed_next_pattern(at)) {
-    bool on = true;
-    const heed_json_value value = heed_field(tower, at);
-    if (value && (!heed_json_bool(tower->json, value, &on) || on))
-      return heed_fail(tower->error, HEED_UNSUPPORTED,
-                       "%s: %s with %s is not supported (expected a plain tower)", tower->where,
-                       name, at);
-  }
-  return HEED_OK;
-}
+static const char options[] = "act_kwargs\0"
+                              "norm_kwargs\0"
+                              "no_ln_pre\0"
+                              "attentional_pool\0"
+                              "scaled_cosine_attn\0"
+                              "scale_heads\0"
+                              "scale_attn_inner\0"
+                              "scale_attn\0"
+                              "scale_fc\0"
+                              "hf_model_name\0"
+                              "embed_cls\0";
 
 /* A vision tower of timm, "visual.trunk.", and the map behind it. */
 static heed_status read_trunk(heed_config *config, const heed_fields *model,
@@ -88,7 +76,9 @@ heed_status heed_config_open_clip(heed_config *config, const heed_fields *fields
   const char *pool = "tok";
   bool quick = false;
   uint32_t head_width = 64;
-  HEED_TRY(refuse_options(&tower, name, heed_is_text(config->tower)));
+  HEED_TRY(heed_config_refuse(
+      &tower, name,
+      options + (heed_is_text(config->tower) ? sizeof "act_kwargs\0norm_kwargs" : 0)));
   if (heed_field(&tower, "timm_model_name"))
     return HEED_VISION_TOWERS
                ? read_trunk(config, &model, &tower)

@@ -35,3 +35,15 @@ heed_status heed_said_bool(const heed_fields *fields, const char *key, heed_said
   to->value = value;
   return HEED_OK;
 }
+
+heed_status heed_config_refuse(const heed_fields *fields, const char *what, const char *options) {
+  for (const char *at = options; *at; at = heed_next_pattern(at)) {
+    bool on = true;
+    const heed_json_value value = heed_field(fields, at);
+    if (value && (!heed_json_bool(fields->json, value, &on) || on))
+      return heed_fail(fields->error, HEED_UNSUPPORTED,
+                       "%s: %s with %s is not supported (expected a plain tower)", fields->where,
+                       what, at);
+  }
+  return HEED_OK;
+}

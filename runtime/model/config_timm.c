@@ -99,6 +99,12 @@ static heed_status read_model_args(heed_config *config, const heed_fields *field
   const heed_json_value object = heed_field(fields, "model_args");
   if (!object) return HEED_OK;
   const heed_fields args = {fields->json, object, fields->where, fields->error};
+  /* What the names of architectures say, and blocks of another kind. */
+  HEED_TRY(heed_config_refuse(&args, "model_args",
+                              "act_layer\0"
+                              "norm_layer\0"
+                              "block_fn\0"
+                              "mlp_layer\0"));
   HEED_TRY(heed_said_square(&args, "img_size", &config->image_size));
   HEED_TRY(heed_said_square(&args, "patch_size", &config->patch));
   HEED_TRY(heed_said_size(&args, "in_chans", 1, &config->channels));

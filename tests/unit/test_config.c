@@ -139,7 +139,8 @@ static void wrong_values(void **state) {
   refuse("{\"model_type\":\"siglip2\",\"vision_config\":{\"model_type\":"
          "\"siglip2_vision_model\"}}",
          HEED_UNSUPPORTED, "NaFlex models of SigLIP2 are not supported (found model_type siglip2_");
-  refuse("{\"model_type\":\"yolos\"," BASE "}", HEED_UNSUPPORTED, "it has detection tokens");
+  refuse("{\"model_type\":\"yolos\"," BASE "}", HEED_UNSUPPORTED,
+         "a tower with detection tokens is not supported (found yolos, expected a plain tower)");
   refuse("{\"model_type\":\"mixer\"," BASE "}", HEED_UNSUPPORTED,
          "model_type is not supported (found mixer, expected vit, deit, dinov2, clip");
   refuse("{\"hidden_size\":1000000,\"mlp_ratio\":1000000}", HEED_INVALID_FILE,
@@ -362,6 +363,19 @@ static void silent_changes(void **state) {
          "pooler_act is not supported (found gelu, expected tanh)");
 }
 
+/* What timm's blocks are made of changes results, and no tensor tells it. */
+static void timm_blocks(void **state) {
+  (void)state;
+#define ARGS(args) "{\"architecture\":\"vit_x\",\"model_args\":{" args "}}"
+  refuse(ARGS("\"act_layer\":\"quick_gelu\""), HEED_UNSUPPORTED,
+         "config.json: model_args with act_layer is not supported (expected a plain tower)");
+  refuse(ARGS("\"norm_layer\":\"rmsnorm\""), HEED_UNSUPPORTED, "model_args with norm_layer");
+  refuse(ARGS("\"block_fn\":\"parallel\""), HEED_UNSUPPORTED, "model_args with block_fn");
+  refuse(ARGS("\"mlp_layer\":\"swiglu\""), HEED_UNSUPPORTED, "model_args with mlp_layer");
+  heed_config_destroy(open_good(ARGS("\"act_layer\":null,\"drop_rate\":0.1")));
+#undef ARGS
+}
+
 /* A member of another kind than the reader wants is refused by its name, wherever it stands. */
 static void wrong_kinds(void **state) {
   (void)state;
@@ -525,21 +539,14 @@ static void allocation_failures(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(oracle_config),
-      cmocka_unit_test(no_config),
-      cmocka_unit_test(defaults),
-      cmocka_unit_test(whole_numbers),
-      cmocka_unit_test(missing_keys),
-      cmocka_unit_test(wrong_values),
-      cmocka_unit_test(activations),
-      cmocka_unit_test(labels),
-      cmocka_unit_test(timm),
-      cmocka_unit_test(allocation_failures),
-      cmocka_unit_test(architectures),
-      cmocka_unit_test(rotations),
-      cmocka_unit_test(silent_changes),
-      cmocka_unit_test(wrong_kinds),
-      cmocka_unit_test(open_clip_options),
+      cmocka_unit_test(oracle_config),  cmocka_unit_test(no_config),
+      cmocka_unit_test(defaults),       cmocka_unit_test(whole_numbers),
+      cmocka_unit_test(missing_keys),   cmocka_unit_test(wrong_values),
+      cmocka_unit_test(activations),    cmocka_unit_test(labels),
+      cmocka_unit_test(timm),           cmocka_unit_test(allocation_failures),
+      cmocka_unit_test(architectures),  cmocka_unit_test(rotations),
+      cmocka_unit_test(silent_changes), cmocka_unit_test(timm_blocks),
+      cmocka_unit_test(wrong_kinds),    cmocka_unit_test(open_clip_options),
       cmocka_unit_test(rotation_words),
   };
   return cmocka_run_group_tests(tests, make_context, drop_context);
