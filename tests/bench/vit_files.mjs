@@ -31,8 +31,8 @@ const layers = 12,
   embedding = 512
 const tokensOf = ({ side, patch }) => 1 + (side / patch) ** 2
 
-/** Weights by name: [shape, values], roughly normal and small, so that activations stay of ordinary
- * size through the layers. */
+/** Weights by name: [shape, values], uniform and small, so that activations stay of ordinary size
+ * through the layers. */
 function weights({ width, patch, side, names, scales, output }) {
   let state = 1
   const random = (count, spread) =>
