@@ -29,7 +29,7 @@ const types = {
 const worthZipping = /\.(html|m?js|css|svg|wasm)$/
 
 export const policy =
-  "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; img-src 'self' blob: data:; style-src 'self'"
+  "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; img-src 'self' blob: data:; media-src blob:; style-src 'self'"
 
 /* Of the header alone: a page cannot say who frames it, and those that heed makes have no base and
  * no form. */

@@ -78,12 +78,12 @@ function withMenus(page) {
  * Resolves to { open(path, options), asked (the files that the server was asked for), stop (the
  * server), close }. open gives a page that is ready; its `faults` must stay empty. With `modules`
  * its scripts are fetched module by module, for tests that import some; else they are bundled.
- * @param {{isolated?: boolean}} [options]
+ * @param {{isolated?: boolean, flags?: string[]}} [options] flags: more of the browser's own
  */
-export async function startBrowser({ isolated = true } = {}) {
+export async function startBrowser({ isolated = true, flags = [] } = {}) {
   await mkdir(pictures, { recursive: true })
   const server = await serve(site, { isolated }),
-    browser = await chromium.launch({ executablePath, args })
+    browser = await chromium.launch({ executablePath, args: [...args, ...flags] })
   /** @type {ReturnType<typeof serve> | undefined} */
   let modulesServer
   /**

@@ -18,6 +18,7 @@ interface PageElements {
   camera: HTMLButtonElement
   'camera-close': HTMLButtonElement
   'camera-dialog': HTMLDialogElement
+  'camera-live': HTMLButtonElement
   'camera-title': HTMLHeadingElement
   caption: HTMLParagraphElement
   causal: HTMLInputElement

@@ -59,7 +59,15 @@ export type Fusion = 'mean' | 'min' | 'max'
 /** See explorer/views/view_list.js. */
 export type ViewName = keyof typeof views
 /** See explorer/views/more_views.js. */
-export type MoreView = 'lines' | 'pair' | 'lens' | 'occlusion' | 'groups'
+export type MoreView =
+  | 'lines'
+  | 'pair'
+  | 'lens'
+  | 'occlusion'
+  | 'ablation'
+  | 'groups'
+  | 'region'
+  | 'frames'
 
 /** What is changed in the attention; see explorer/state/changes.js. */
 export interface Changes {

@@ -131,7 +131,10 @@ export const keys = {
   size: ['size', parseSize],
   z: ['dropped', (/** @type {string} */ text) => readRuns(text, patchesMost)],
   u: ['cuts', pairs],
-  more: ['more', oneOf('lines', 'pair', 'lens', 'occlusion', 'groups')],
+  more: [
+    'more',
+    oneOf('lines', 'pair', 'lens', 'occlusion', 'ablation', 'groups', 'region', 'frames')
+  ],
   tour: ['tour', (/** @type {string} */ text) => (/^[1-4]$/.test(text) ? Number(text) : undefined)]
 }
 

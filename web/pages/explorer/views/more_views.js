@@ -8,7 +8,10 @@ export const moreViews = {
   pair: { title: 'Query × key', load: () => import('./pair.js') },
   lens: { title: 'Logit lens', load: () => import('./lens.js') },
   occlusion: { title: 'Occlusion', load: () => import('./occlusion.js') },
-  groups: { title: 'Similar heads', load: () => import('./groups.js') }
+  ablation: { title: 'Ablation', load: () => import('./ablation.js') },
+  groups: { title: 'Similar heads', load: () => import('./groups.js') },
+  region: { title: 'Find heads', load: () => import('./region.js') },
+  frames: { title: 'Camera, frames', load: () => import('./frames.js') }
 }
 
 /** @type {MakeView} */

@@ -1,0 +1,46 @@
+/* What the answer needs of the tokens, beside the attention that they receive: each square of
+ * patches is masked as key of every query in all layers, and the model runs again. Its pixels stay;
+ * what is taken away is that anything can attend to them. */
+import { unchanged } from '../state/changes.js'
+import { patchesOf, squareView } from './square_effects.js'
+/** @import {MakeView, Page} from '../../../types/pages.js' */
+/** @import {Removal} from './square_effects.js' */
+
+/**
+ * @param {Page} page
+ * @returns {Promise<Removal>}
+ */
+async function mask(page) {
+  const { engine, picture } = page,
+    { columns } = engine.shape,
+    shares = (/** @type {ArrayLike<number>} */ logits) =>
+      Float32Array.from(engine.explain.softmax(logits))
+  return {
+    whole: shares(/** @type {ArrayLike<number>} */ (engine.whole?.logits)),
+    without: async (square) =>
+      shares(
+        /** @type {ArrayLike<number>} */ (
+          await engine.logits(picture.source, {
+            ...unchanged,
+            dropped: patchesOf(square, columns)
+          })
+        )
+      ),
+    end: () => page.run(page.picture)
+  }
+}
+
+/** @type {MakeView} */
+export const view = (page, element, { left }) =>
+  squareView(page, element, left, {
+    about:
+      'Each square of patches is masked: no token can attend to it in any layer. The model runs again, and the prediction shows what it needs.',
+    press: 'Mask each square',
+    verb: 'Masking',
+    unable() {
+      if (!page.engine.canChange)
+        return 'This needs a model small enough to keep all maps; saved maps have none.'
+      return page.engine.result.logits ? '' : 'This needs a model with a classifier.'
+    },
+    begin: () => mask(page)
+  })

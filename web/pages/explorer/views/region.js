@@ -1,0 +1,199 @@
+/* Heads that attend to a region: patches are painted on the picture, and heads are ranked by how
+ * much of their attention lies there, for the query or on average over the patches outside. */
+import { outline } from '../../plot/outline.js'
+import { percent } from '../../plot/caption.js'
+import { slice } from '../model/attention_rows.js'
+/** @import {MakeView, Page} from '../../../types/pages.js' */
+
+/* Heads in the list; all are ranked. */
+const listed = 12
+
+/**
+ * The part of a row's attention that lies on tokens.
+ * @param {ArrayLike<number>} row
+ * @param {Iterable<number>} tokens
+ */
+export function shareOn(row, tokens) {
+  let sum = 0
+  for (const token of tokens) sum += row[token]
+  return sum
+}
+
+/**
+ * The mean of that part over the patches that are not in the region themselves; 0 without any.
+ * @param {Float32Array} weights of a layer, [H, N, N]
+ * @param {number} head
+ * @param {{tokens: number, prefixTokens: number}} shape
+ * @param {Set<number>} region tokens
+ */
+export function meanShareOn(weights, head, { tokens, prefixTokens }, region) {
+  let sum = 0,
+    count = 0
+  for (let token = prefixTokens; token < tokens; token++) {
+    if (region.has(token)) continue
+    sum += shareOn(slice(weights, head, tokens, token), region)
+    count++
+  }
+  return count ? sum / count : 0
+}
+
+/**
+ * All heads, the one first that attends to the region most.
+ * @param {Page} page
+ * @param {Set<number>} region tokens
+ * @param {boolean} all of all patches outside, not of the query alone
+ */
+async function ranked({ engine, store }, region, all) {
+  const { layers, heads } = engine.shape,
+    rows = all ? null : await engine.rows({ query: store.get().query })
+  return Array.from({ length: layers * heads }, (_, i) => [Math.floor(i / heads), i % heads])
+    .map(([layer, head]) => ({
+      layer,
+      head,
+      share: rows
+        ? shareOn(rows[layer][head], region)
+        : meanShareOn(
+            /** @type {Float32Array[]} */ (engine.result.attention)[layer],
+            head,
+            engine.shape,
+            region
+          )
+    }))
+    .sort((a, b) => b.share - a.share)
+}
+
+/**
+ * The patches of the twin that the query is not on, where the picture has twins.
+ * @param {Page} page
+ */
+function otherTwin({ picture: { twins, owner }, engine, store }) {
+  const { rows, columns } = engine.shape,
+    { query } = store.get()
+  if (!twins || owner?.length !== rows * columns) return []
+  const mine = Array.isArray(query) ? owner[query[0] * columns + query[1]] : -1,
+    other = twins.find((/** @type {number} */ twin) => twin !== mine)
+  return Array.from(owner, (one, patch) => (one === other ? patch : -1)).filter(
+    (patch) => patch >= 0
+  )
+}
+
+/**
+ * The outline of the region over the picture, until the view is left.
+ * @param {AbortSignal} left
+ */
+function createOutline(left) {
+  const marks = document.getElementById('marks'),
+    layer = /** @type {SVGSVGElement} */ (marks.cloneNode())
+  layer.id = 'region'
+  layer.setAttribute('aria-hidden', 'true')
+  marks.before(layer)
+  left.addEventListener('abort', () => layer.remove())
+  return (
+    /** @type {Set<number>} */ patches,
+    /** @type {{rows: number, columns: number}} */ { rows, columns }
+  ) => {
+    const d = outline(
+      Array.from({ length: rows * columns }, (_, patch) => patches.has(patch)),
+      rows,
+      columns
+    )
+    layer.setAttribute('viewBox', `0 0 ${columns} ${rows}`)
+    layer.innerHTML = `<path class="under" d="${d}"/><path class="over" d="${d}"/>`
+  }
+}
+
+const markup = `<p class="hint">Paint a region on the image: heads are ranked by how much of their attention lies on it.</p>
+    <div class="row"><button type="button" name="paint" aria-pressed="true">Paint on the image</button><button type="button" name="twin">The other twin</button><button type="button" name="clear">Clear</button></div>
+    <div class="row after"><label>Attention of <select name="of"><option value="query">the query</option><option value="all">all patches outside</option></select></label></div>
+    <div class="scroll" tabindex="0" role="region" aria-label="Heads by their attention to the region" hidden><table><thead><tr><th scope="col">head</th><th scope="col">on the region</th><th scope="col">× uniform</th></tr></thead><tbody class="shares"></tbody></table></div><p class="hint" aria-live="polite"></p>`
+
+/**
+ * A line of the list: a head that a press chooses, with its share.
+ * @param {Page} page
+ * @param {{layer: number, head: number, share: number}} entry
+ * @param {number} uniform what equal attention would give
+ */
+function lineOf({ store }, { layer, head, share }, uniform) {
+  const row = document.createElement('tr'),
+    button = Object.assign(document.createElement('button'), {
+      type: 'button',
+      textContent: `layer ${layer}, head ${head}`
+    }),
+    cells = [button, percent(share), (share / uniform).toFixed(2)].map((content) => {
+      const cell = document.createElement('td')
+      cell.append(content)
+      return cell
+    })
+  button.dataset.head = `${layer}.${head}`
+  button.addEventListener('click', () => store.set({ layer, head }))
+  cells[1].style.setProperty('--share', `${share * 100}%`)
+  row.append(...cells)
+  return row
+}
+
+/** @type {MakeView} */
+export function view(page, element, { left }) {
+  const { store, engine } = page
+  element.innerHTML = markup
+  /** @param {string} name */
+  const field = (name) => /** @type {HTMLButtonElement} */ (element.querySelector(`[name=${name}]`))
+  const said = element.querySelectorAll('.hint')[1],
+    list = element.querySelector('.scroll'),
+    showRegion = createOutline(left),
+    painting = () => field('paint').getAttribute('aria-pressed') === 'true'
+  let patches = /** @type {Set<number>} */ (new Set()),
+    adds = true
+  page.paint = (row, column, how) => {
+    if (!painting()) return false
+    if (how === 'step') return true // steps move the focus, Enter paints
+    const patch = row * engine.shape.columns + column
+    if (how === 'press') adds = !patches.has(patch)
+    if (adds) patches.add(patch)
+    else patches.delete(patch)
+    redraw()
+    return true
+  }
+  left.addEventListener('abort', () => {
+    page.paint = null
+  })
+  field('paint').addEventListener('click', () =>
+    field('paint').setAttribute('aria-pressed', String(!painting()))
+  )
+  field('of').addEventListener('change', () => redraw())
+  field('clear').addEventListener('click', () => redraw([]))
+  field('twin').addEventListener('click', () => redraw(otherTwin(page)))
+
+  /** @param {number[]} [region] another one */
+  function redraw(region) {
+    if (region) patches = new Set(region)
+    draw(() => true).catch(page.showError)
+  }
+
+  /** @param {() => boolean} latest */
+  async function draw(latest) {
+    const { shape, result } = engine,
+      { tokens, prefixTokens, rows, columns } = shape
+    patches = new Set([...patches].filter((patch) => patch < rows * columns))
+    showRegion(patches, shape)
+    field('twin').hidden = !otherTwin(page).length
+    field('of').disabled = !result.attention
+    const all = field('of').value === 'all' && Boolean(result.attention)
+    list.hidden = !patches.size
+    if (!patches.size)
+      return (said.textContent = 'Nothing is painted yet. By keyboard: arrow keys, then Enter.')
+    const region = new Set([...patches].map((patch) => prefixTokens + patch)),
+      found = await ranked(page, region, all)
+    if (!latest()) return
+    const uniform = region.size / tokens,
+      [most] = found,
+      focused = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset.head
+    element
+      .querySelector('tbody')
+      .replaceChildren(...found.slice(0, listed).map((entry) => lineOf(page, entry, uniform)))
+    if (focused)
+      /** @type {HTMLElement | null} */ (list.querySelector(`[data-head="${focused}"]`))?.focus()
+    said.textContent = `${patches.size} of ${rows * columns} patches. Head ${most.layer}.${most.head} attends to them most: ${percent(most.share)} of ${all ? 'its attention, the mean of the patches outside' : `the attention of ${engine.nameOf(engine.token(store.get().query))}`}.`
+  }
+  /* Not of what is under the pointer, which paints. */
+  return { keys: ['query', 'ran'], draw }
+}

@@ -1,0 +1,194 @@
+/* A view that takes squares of patches away, one at a time, and shows on the picture's grid what the
+ * prediction loses: what occlusion.js and ablation.js share. */
+import { divergingTable } from '../../plot/diverging.js'
+import { heat } from '../../plot/heat.js'
+import { percent } from '../../plot/caption.js'
+import { largestOf } from '../../plot/raster.js'
+import { signedScale } from '../../plot/scale.js'
+import { drawSmallBar, smallBar } from './bar.js'
+import { put } from './canvas.js'
+/** @import {Page, View} from '../../../types/pages.js' */
+
+/**
+ * A square in patches; at the edges it may be smaller.
+ * @typedef {{row: number, column: number, down: number, wide: number}} Square
+ */
+/**
+ * How squares are taken away: class probabilities of the whole picture, and without a square; end()
+ * once all are done.
+ * @typedef {{whole: Float32Array, without(square: Square): Promise<Float32Array>, end(): unknown}} Removal
+ */
+/**
+ * What is lost: [rows * columns], a square's loss for each of its patches; the class that loses,
+ * and its probability with nothing taken away.
+ * @typedef {{drops: Float32Array, best: number, share: number}} Losses
+ */
+
+const diverging = divergingTable()
+
+/**
+ * The ranks of values, 1 the least; equal ones share the mean of theirs.
+ * @param {ArrayLike<number>} values
+ */
+function ranksOf(values) {
+  const order = Array.from(values, (value, i) => ({ value, i })).sort((a, b) => a.value - b.value),
+    ranks = new Array(values.length)
+  for (let from = 0; from < order.length; ) {
+    let end = from
+    while (end < order.length && order[end].value === order[from].value) end++
+    for (let i = from; i < end; i++) ranks[order[i].i] = (from + end + 1) / 2
+    from = end
+  }
+  return ranks
+}
+
+/**
+ * Spearman's rank correlation; NaN where one of the two is constant.
+ * @param {ArrayLike<number>} a
+ * @param {ArrayLike<number>} b
+ */
+export function rankCorrelation(a, b) {
+  const [x, y] = [ranksOf(a), ranksOf(b)],
+    middle = (a.length + 1) / 2,
+    sum = (/** @type {number[]} */ u, /** @type {number[]} */ v) =>
+      u.reduce((total, value, i) => total + (value - middle) * (v[i] - middle), 0)
+  return sum(x, y) / Math.sqrt(sum(x, x) * sum(y, y))
+}
+
+/**
+ * Squares of `side` patches that cover a grid, in raster order.
+ * @param {number} rows
+ * @param {number} columns
+ * @param {number} side
+ */
+export function squaresOf(rows, columns, side) {
+  const squares = /** @type {Square[]} */ ([])
+  for (let row = 0; row < rows; row += side)
+    for (let column = 0; column < columns; column += side)
+      squares.push({
+        row,
+        column,
+        down: Math.min(side, rows - row),
+        wide: Math.min(side, columns - column)
+      })
+  return squares
+}
+
+/**
+ * The numbers of a square's patches.
+ * @param {Square} square
+ * @param {number} columns
+ */
+export const patchesOf = ({ row, column, down, wide }, columns) =>
+  Array.from(
+    { length: down * wide },
+    (_, i) => (row + Math.floor(i / wide)) * columns + column + (i % wide)
+  )
+
+/**
+ * What the model's class loses with each square taken away.
+ * @param {Page['engine']['shape']} shape
+ * @param {number} side
+ * @param {Removal} removal
+ * @param {(done: number, of: number) => boolean} onStep whether to go on
+ * @returns {Promise<Losses | null>} null: stopped
+ */
+async function lossesOf({ rows, columns }, side, { whole, without }, onStep) {
+  const drops = new Float32Array(rows * columns),
+    best = whole.indexOf(Math.max(...whole)),
+    squares = squaresOf(rows, columns, side)
+  for (const [i, square] of squares.entries()) {
+    if (!onStep(i + 1, squares.length)) return null
+    const drop = whole[best] - (await without(square))[best]
+    for (const patch of patchesOf(square, columns)) drops[patch] = drop
+  }
+  return { drops, best, share: whole[best] }
+}
+
+const markup = `<p class="hint"></p>
+    <div class="row"><label>Squares of <select name="side"><option value="1">1 patch</option><option value="2" selected>2 × 2 patches</option><option value="4">4 × 4 patches</option></select></label><button type="button" name="run"></button><button type="button" name="stop" hidden>Stop</button></div>
+    <figure hidden><figcaption></figcaption><div class="raster"><canvas role="img"></canvas></div>${smallBar}</figure><p class="hint" aria-live="polite"></p>`
+
+/**
+ * Draws what was lost, and says it.
+ * @param {Page} page
+ * @param {HTMLElement} figure
+ * @param {Losses} losses
+ * @param {string} verb what was done to the square that costs most
+ */
+function drawLosses({ engine, drawn }, figure, { drops, best, share }, verb) {
+  const { rows, columns, prefixTokens } = engine.shape,
+    scale = signedScale('points', 100 * largestOf(drops.map(Math.abs))),
+    at = drops.indexOf(Math.max(...drops)),
+    name = `“${engine.model.labels[best] ?? `Class ${best}`}”`,
+    correlation = rankCorrelation(drops, drawn.row.subarray(prefixTokens))
+  figure.querySelector('figcaption').textContent = `${name} loses, percentage points`
+  put(
+    figure.querySelector('canvas'),
+    heat({ weights: drops.map((drop) => 100 * drop), rows, columns, scale, table: diverging })
+  )
+  drawSmallBar(figure, scale, diverging)
+  return `${name} has ${percent(share)}. ${verb} the square at patch (${Math.floor(at / columns)}, ${at % columns}) costs most: ${(100 * drops[at]).toFixed(1)} points. Rank correlation with the map on the picture: ${Number.isNaN(correlation) ? 'none, one of the two is constant' : correlation.toFixed(2)}.`
+}
+
+/**
+ * The view. about, press, verb: its words; unable: why it cannot run now, or ''; begin: how squares
+ * are taken away.
+ * @param {Page} page
+ * @param {HTMLElement} element
+ * @param {AbortSignal} left
+ * @param {{about: string, press: string, verb: string, unable(): string, begin(): Promise<Removal>}} how
+ * @returns {View}
+ */
+export function squareView(page, element, left, { about, press, verb, unable, begin }) {
+  const { store, engine } = page
+  element.innerHTML = markup
+  /** @param {string} name */
+  const field = (name) => /** @type {HTMLButtonElement} */ (element.querySelector(`[name=${name}]`))
+  const figure = element.querySelector('figure'),
+    [hint, said] = element.querySelectorAll('.hint')
+  let found = /** @type {(Losses & {ran: number}) | null} */ (null),
+    stopped = true
+  hint.textContent = about
+  field('run').textContent = press
+  element.querySelector('canvas').setAttribute('aria-label', `Change of the prediction: ${about}`)
+  left.addEventListener('abort', () => {
+    stopped = true
+  })
+  field('stop').addEventListener('click', () => {
+    stopped = true
+  })
+  field('run').addEventListener('click', () => run().catch(page.showError))
+
+  async function run() {
+    const { ran } = store.get(),
+      removal = await begin()
+    stopped = field('stop').hidden = false
+    field('run').disabled = true
+    let losses = /** @type {Losses | null} */ (null)
+    try {
+      losses = await lossesOf(engine.shape, Number(field('side').value), removal, (at, of) => {
+        said.textContent = `Square ${at} of ${of}`
+        return !stopped && ran === store.get().ran
+      })
+    } finally {
+      await removal.end()
+      found = losses && { ...losses, ran: store.get().ran }
+      if (!losses) said.textContent = 'Stopped.'
+      stopped = field('stop').hidden = true
+      if (!left.aborted) draw()
+    }
+  }
+
+  function draw() {
+    if (!stopped) return
+    const why = unable()
+    field('run').disabled = field('side').disabled = why !== ''
+    if (found && found.ran !== store.get().ran) found = null
+    figure.hidden = !found
+    if (why) said.textContent = why
+    else if (found) said.textContent = drawLosses(page, figure, found, verb)
+    else if (said.textContent !== 'Stopped.') said.textContent = ''
+  }
+  return { keys: ['drawn', 'ran'], draw }
+}
