@@ -109,6 +109,12 @@ heed_status heed_onnx_check_input(const heed_onnx *file, const heed_onnx_value *
   for (uint32_t i = 0; fits && input->shaped && i < input->rank; i++)
     fits = input->dims[i] < 0 || input->dims[i] == tensor->shape.dim[i];
   *type = type_of(tensor->dtype_name);
+  if (tensor->shape.rank == 0 && tensor->count != 1) /* its shape was not kept */
+    return heed_fail(error, HEED_UNSUPPORTED,
+                     "%s: input %.*s: shape not supported (found %s of %llu elements, expected at "
+                     "most %d axes below 2^32)",
+                     file->name, heed_utf8_cut(input->name, 100), input->name, tensor->dtype_name,
+                     (unsigned long long)tensor->count, HEED_MAX_RANK);
   if (fits && *type && (input->type == 0 || input->type == *type)) return HEED_OK;
   return heed_fail(
       error, HEED_INVALID_FILE, "%s: input %.*s does not fit (found %s %s, expected %s of %u axes)",

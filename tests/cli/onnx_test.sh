@@ -97,6 +97,14 @@ for way in graph reference; do
 done
 [ ! -e "$here/wrong.safetensors" ] || fail "a file was written"
 test_end
+test_begin graph_many_axes
+LC_ALL=C sed 's/"dtype": "F32", "shape": \[2, 3, 20, 20\]/"dtype":"F32","shape":[2,3,4,5,4,5,1]  /' "$onnx/io.safetensors" >"$bad/many_axes.safetensors"
+for way in graph reference; do
+  heed eval "$onnx/model.onnx" "$bad/many_axes.safetensors" -o wrong.safetensors --way $way --quiet
+  expect_exit 3
+  expect_one_sentence eval "input pixel_values: shape not supported"
+done
+test_end
 test_begin graph_without_config
 heed eval "$onnx/model.onnx" "$onnx/io.safetensors" -o out.safetensors --way reference --quiet
 expect_exit 0
