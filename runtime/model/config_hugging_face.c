@@ -115,10 +115,7 @@ static heed_status find_tower(heed_config *config, heed_fields *fields) {
   }
   if (config->family) return HEED_OK;
   if (heed_list_has("siglip2|siglip2_vision_model", config->model_type))
-    return heed_fail(
-        fields->error, HEED_UNSUPPORTED,
-        "%s: NaFlex models of SigLIP2 are not supported (found model_type %s, expected siglip)",
-        fields->where, config->model_type);
+    return heed_field_refuse(fields, "NaFlex", config->model_type, "siglip");
   if (strcmp(config->model_type, "yolos") == 0)
     return heed_field_refuse(fields, "a tower with detection tokens", "yolos", "a plain tower");
   if (heed_is_text(config->tower))

@@ -138,7 +138,7 @@ static void wrong_values(void **state) {
   refuse("{" BASE ",\"qkv_bias\":1}", HEED_INVALID_FILE, "qkv_bias is not valid");
   refuse("{\"model_type\":\"siglip2\",\"vision_config\":{\"model_type\":"
          "\"siglip2_vision_model\"}}",
-         HEED_UNSUPPORTED, "NaFlex models of SigLIP2 are not supported (found model_type siglip2_");
+         HEED_UNSUPPORTED, "NaFlex is not supported (found siglip2_");
   refuse("{\"model_type\":\"yolos\"," BASE "}", HEED_UNSUPPORTED,
          "a tower with detection tokens is not supported (found yolos, expected a plain tower)");
   refuse("{\"model_type\":\"mixer\"," BASE "}", HEED_UNSUPPORTED,
