@@ -1,6 +1,8 @@
 /* Serves a folder on this machine alone, with the headers that make a page cross-origin isolated
- * (threads) and a strict policy: node serve.js FOLDER [PORT] [--not-isolated] [--connect ORIGIN].
- * Port 0 takes any free one. Prints the address. With --connect the pages may ask that server too
+ * (threads) and a strict policy:
+ * node serve.js FOLDER [PORT] [--not-isolated] [--connect ORIGIN] [--models FOLDER].
+ * Port 0 takes any free one. Prints the address. With --models each folder in that folder that has
+ * weights is offered to the explorer, as models/NAME/ of models.json. With --connect the pages may ask that server too
  * (in the policy of the header and of the pages themselves), so that models can come from there;
  * without, only this one. */
 import { constants } from 'node:fs'
@@ -10,6 +12,7 @@ import { extname, join, normalize, resolve, sep } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
 import { createGzip } from 'node:zlib'
+import { listModels } from './list_models.js'
 
 /** @type {Record<string, string>} */
 const types = {
@@ -64,15 +67,36 @@ async function find(folder, address) {
 }
 
 /**
+ * What a request asks for: a file of the site or of the models that are offered, or their list.
+ * @param {string} root the site's real path
+ * @param {string | undefined} models
+ * @returns {Promise<(url: string) => {list?: string, file: ReturnType<typeof find>}>}
+ */
+async function placeOf(root, models) {
+  if (models === undefined) return (url) => ({ file: find(root, url) })
+  const folder = await realpath(models),
+    list = JSON.stringify(await listModels(models)),
+    none = Promise.resolve(undefined)
+  return (url) => {
+    if (/^\/models\.json(\?|$)/.test(url)) return { list, file: none }
+    return url.startsWith('/models/')
+      ? { file: find(folder, url.slice('/models'.length)) }
+      : { file: find(root, url) }
+  }
+}
+
+/**
  * Resolves to { address, asked, close() }; asked: the files that were asked for, each once.
- * connect: origins beside its own that pages may ask, in one text.
+ * connect: origins beside its own that pages may ask, in one text. models: a folder of models that
+ * it offers; hashes are computed before the first answer.
  * @param {string} folder
- * @param {{port?: number, isolated?: boolean, connect?: string}} [options]
+ * @param {{port?: number, isolated?: boolean, connect?: string, models?: string}} [options]
  * @returns {Promise<{address: string, asked: string[], close(): void}>}
  */
-export async function serve(folder, { port = 0, isolated = true, connect = '' } = {}) {
+export async function serve(folder, { port = 0, isolated = true, connect = '', models } = {}) {
   const asked = /** @type {string[]} */ ([]),
     root = await realpath(folder),
+    place = await placeOf(root, models),
     widened = (/** @type {string} */ text) =>
       connect ? text.replaceAll("connect-src 'self'", `connect-src 'self' ${connect}`) : text,
     headers = {
@@ -90,7 +114,10 @@ export async function serve(folder, { port = 0, isolated = true, connect = '' } 
   async function answer(request, response) {
     if (request.method !== 'GET' && request.method !== 'HEAD')
       return response.writeHead(405, { ...headers, Allow: 'GET, HEAD' }).end()
-    const found = await find(root, request.url ?? '/').catch(() => undefined)
+    const { list, file } = place(request.url ?? '/')
+    if (list)
+      return response.writeHead(200, { ...headers, 'Content-Type': types['.json'] }).end(list)
+    const found = await file.catch(() => undefined)
     if (!found) return response.writeHead(404, headers).end()
     try {
       if (!asked.includes(found.file)) asked.push(found.file)
@@ -139,13 +166,18 @@ export async function serve(folder, { port = 0, isolated = true, connect = '' } 
 
 if (process.argv[1] && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
   const words = process.argv.slice(2),
-    at = words.indexOf('--connect'),
-    [, connect = ''] = at < 0 ? [] : words.splice(at, 2)
+    valueOf = (/** @type {string} */ name) => {
+      const at = words.indexOf(name)
+      return at < 0 ? undefined : words.splice(at, 2)[1]
+    },
+    connect = valueOf('--connect'),
+    models = valueOf('--models')
   const [folder, port = '8080'] = words.filter((word) => !word.startsWith('--'))
   const { address } = await serve(folder, {
     port: Number(port),
     isolated: !words.includes('--not-isolated'),
-    connect
+    connect,
+    models
   })
   console.log(address)
 }

@@ -18,13 +18,13 @@ import { serve } from '../serve.js'
 /** @import {TestBrowser, TestPage} from './browser.js' */
 
 const { licenceOfCard } = await import(
-    pathToFileURL(join(plain, 'explorer/model/licence.js')).href
+    pathToFileURL(join(plain, 'explorer/model/licence_words.js')).href
   ),
   { mayAsk, megabytes } = await import(
     pathToFileURL(join(plain, 'explorer/open/model_cache.js')).href
   ),
   { isOtherMakers, modelFiles } = await import(
-    pathToFileURL(join(plain, 'explorer/open/weight_files.js')).href
+    pathToFileURL(join(plain, 'heed/weight_files.js')).href
   )
 /** @type {TestBrowser} */
 let browser
@@ -155,7 +155,7 @@ test('licence and SHA-256 of the weights are beside the model; weights that are 
   assert.match(
     await text(page, 'error-text'),
     new RegExp(
-      `not the weights that were asked for \\(found SHA-256 ${sum.slice(0, 16)}, expected 0{16}\\)`
+      `not the file that was asked for \\(found SHA-256 ${sum.slice(0, 16)}, expected 0{16}\\)`
     )
   )
   assert.equal(await page.evaluate(() => caches.has('heed-models')), false)

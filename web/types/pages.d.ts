@@ -656,9 +656,34 @@ export interface Provenance {
 /** A model of a server, as the page lists and keeps it. */
 export interface ListedModel {
   address: string
-  sha256: string | null
+  /** Of the list of its server; without one, the end of the address. */
+  name?: string
   size: number
-  files: { name: string; url: string; size: number }[]
+  /** sha256: what the bytes must have, where it is known. */
+  files: { name: string; url: string; size: number; sha256?: string }[]
+}
+/** What this browser keeps. key: its address, or own:… of what came from files. */
+export interface KeptThing {
+  key: string
+  kind: 'model' | 'picture'
+  /** '' of models that were kept by address alone. */
+  name: string
+  size: number
+  files: Record<string, Blob>
+}
+/** models.json, the models that a server offers beside the pages. */
+export interface ModelList {
+  models: OfferedModel[]
+}
+export interface OfferedModel {
+  name: string
+  /** Of its folder, relative to models.json, with a slash at the end. */
+  address: string
+  licence: string
+  /** The pictures that it was trained on. */
+  trained?: string
+  /** path: from its folder. */
+  files: { path: string; size: number; sha256: string }[]
 }
 
 /* ------------------------------------------------------------------------------------------------

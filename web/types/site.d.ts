@@ -17,6 +17,9 @@ declare module '*/heed/shards.js' {
 declare module '*/heed/weights.js' {
   export function isWeights(name: string): boolean
 }
+declare module '*/heed/weight_files.js' {
+  export { isOtherMakers, modelFiles } from '../src/weight_files.js'
+}
 declare module '*/heed/module.js' {
   export const address: typeof import('../src/module.js').address
   export const startSmall: typeof import('../src/module.js').startSmall

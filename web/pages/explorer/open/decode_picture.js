@@ -14,5 +14,5 @@ export async function decode(blob, name) {
   } catch {
     throw new Error(`${name}: this file could not be read as a picture. Take a PNG, JPEG or WebP.`)
   }
-  return { source, width: source.width, height: source.height, name }
+  return { source, width: source.width, height: source.height, name, file: blob }
 }

@@ -19,8 +19,7 @@ export const showFacts = ({ model, shape, size }) =>
     `${shape.layers} layers, ${shape.heads} heads, ${shape.tokens} tokens, ${(model.weightBytes / 1e6).toFixed(1)}\u00a0MB${size ? `, ${size.join(' × ')} pixels` : ''}${model.note ? ', from ONNX' : ''}`)
 
 /** @param {Page} page */
-const openLibrary = (page) =>
-  import('./kept_models.js').then((library) => library.openLibrary(page))
+const openLibrary = (page) => import('./library.js').then((library) => library.openLibrary(page))
 
 /** @param {Page} page */
 export function connectModels(page) {
@@ -31,6 +30,9 @@ export function connectModels(page) {
   const on = (id, act) =>
     element(id).addEventListener('click', () => Promise.resolve(act()).catch(page.showError))
   on('open-folder', () => import('./open_files.js').then(({ pickFolder }) => pickFolder(page)))
+  element('open').addEventListener('toggle', () => openLibrary(page).catch(page.showError), {
+    once: true
+  })
   on('open-address', async () => (await openLibrary(page)).focus())
   on('tensors', () => import('./tensor_report.js').then(({ showTensors }) => showTensors(page)))
   on('size', () => import('./picture_size.js').then(({ showSizes }) => showSizes(page)))

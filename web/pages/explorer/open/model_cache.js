@@ -1,16 +1,16 @@
-/* Models by address: which files a folder has and how large they are, their bytes kept in Cache
- * Storage until they are removed. The page's policy (connect-src) says which servers it may ask:
- * its own, unless whoever serves it adds others. */
+/* Models by address: which files a folder has and how large they are; their bytes are kept
+ * (kept_store.js). The page's policy (connect-src) says which servers it may ask: its own, unless
+ * whoever serves it adds others. */
 
 import { HeedError, said } from '../../heed/error.js'
 import { shardsOf } from '../../heed/shards.js'
 import { isWeights } from '../../heed/weights.js'
 import { digest } from '../model/weight_hashes.js'
+import { keepPart, keepWhole, keptPart } from './kept_store.js'
 /** @typedef {ListedModel['files'][0]} ListedFile */
 /** @import {ListedModel} from '../../../types/pages.js' */
 /** @import {Progress} from '../../../src/index.js' */
 
-const storeName = 'heed-models'
 /* Of a folder: one file of weights, or the index of its shards; the first that is there. */
 const singles = ['model.safetensors', 'pytorch_model.bin'],
   /* where there is neither */
@@ -37,8 +37,11 @@ export function mayAsk(policy, origin, own) {
   )
 }
 
-/** @param {URL} url */
-function ask(url) {
+/**
+ * Throws where the page may not ask for it.
+ * @param {URL} url
+ */
+export function ask(url) {
   const policy =
       /** @type {HTMLMetaElement | null} */ (
         document.querySelector('meta[http-equiv=Content-Security-Policy]')
@@ -205,9 +208,9 @@ export async function lookAt(text) {
     throw new Error(
       `${url.href}: its weights are in several files, and a SHA-256 is of one. Give the address without it.`
     )
+  if (sha256) found.sha256 = sha256
   return {
     address: url.href,
-    sha256,
     files,
     size: files.every(({ size }) => size > 0) ? files.reduce((sum, { size }) => sum + size, 0) : 0
   }
@@ -225,14 +228,14 @@ function missing(folder, name) {
 }
 
 /**
- * @param {Cache} cache
- * @param {string} address
- * @param {{name: string, url: string, size: number}} file
+ * @param {ListedModel} model
+ * @param {ListedFile} file
  * @param {(count: number) => void} onBytes
  * @param {AbortSignal} signal
  */
-async function keepFile(cache, address, { name, url, size }, onBytes, signal) {
-  const answer = await request(url, { signal })
+async function keepFile({ address, name = '' }, file, onBytes, signal) {
+  const { url, size, sha256 } = file,
+    answer = await request(url, { signal })
   if (!answer.ok)
     throw new Error(
       `${url}: the server did not give it (found HTTP ${answer.status}, expected 200).`
@@ -247,87 +250,37 @@ async function keepFile(cache, address, { name, url, size }, onBytes, signal) {
       }
     })
   )
-  await cache.put(
-    url,
-    new Response(counted, { headers: { 'x-heed-model': address, 'x-heed-file': name } })
-  )
+  await keepPart({ key: address, name, file: file.name, url }, counted)
   if (size && found !== size)
     throw new Error(
       `${url}: the download ended early (found ${found} bytes, expected ${size}). Try again.`
     )
+  if (sha256) await expectHash(file, sha256)
 }
 
 /**
- * @param {Response | undefined} answer
+ * @param {ListedFile} file
  * @param {string} expected
  */
-async function expectHash(answer, expected) {
-  const found = await digest(await /** @type {Response} */ (answer).blob())
+async function expectHash({ name, url }, expected) {
+  const found = await digest(await /** @type {Response} */ (await keptPart(url)).blob())
   if (found !== expected)
     throw new Error(
-      `${/** @type {Response} */ (answer).headers.get('x-heed-file')}: not the weights that were asked for (found SHA-256 ${found ? found.slice(0, 16) : 'of none: it is too large to be checked'}, expected ${expected.slice(0, 16)}). Nothing of it is kept. Try again; if it stays so, the file there is another one.`
+      `${name}: not the file that was asked for (found SHA-256 ${found ? found.slice(0, 16) : 'of none: it is too large to be checked'}, expected ${expected.slice(0, 16)}). Nothing of it is kept. Try again; if it stays so, the file there is another one.`
     )
 }
 
 /**
- * Downloads what lookAt found and keeps it; all of it or nothing.
+ * Downloads what lookAt or the server's list found and keeps it; all of it or nothing.
  * @param {ListedModel} model
  * @param {(progress: Progress) => void} onProgress
  * @param {AbortSignal} signal
  */
-export async function download({ address, files, size, sha256 }, onProgress, signal) {
-  const cache = await caches.open(storeName)
+export async function download(model, onProgress, signal) {
   let done = 0
-  try {
-    for (const file of files)
-      await keepFile(
-        cache,
-        address,
-        file,
-        (bytes) => onProgress({ phase: 'download', done: (done += bytes), total: size }),
-        signal
-      )
-    if (sha256)
-      await expectHash(
-        await cache.match(
-          /** @type {ListedModel['files'][0]} */ (files.find(({ name }) => isWeights(name))).url
-        ),
-        sha256
-      )
-  } catch (error) {
-    await remove(address)
-    if (/** @type {Error} */ (error).name === 'QuotaExceededError')
-      throw new Error(
-        `${address}: the browser has no room for it. Remove a kept model, or download the files and open them.`
-      )
-    throw error
-  }
-}
-
-/**
- * The models that are kept.
- * @typedef {{address: string, size: number, files: Record<string, Blob>}} KeptModel
- * @returns {Promise<KeptModel[]>}
- */
-export async function keptModels() {
-  const models = new Map()
-  if (!(await caches.has(storeName))) return []
-  for (const answer of await (await caches.open(storeName)).matchAll()) {
-    const address = answer.headers.get('x-heed-model'),
-      model = models.get(address) ?? { address, size: 0, files: {} },
-      blob = await answer.blob()
-    model.files[/** @type {string} */ (answer.headers.get('x-heed-file'))] = blob
-    model.size += blob.size
-    models.set(address, model)
-  }
-  return [...models.values()]
-}
-
-/** @param {string} address */
-export async function remove(address) {
-  const cache = await caches.open(storeName)
-  for (const request of await cache.keys())
-    if ((await cache.match(request))?.headers.get('x-heed-model') === address)
-      await cache.delete(request)
-  if (!(await cache.keys()).length) await caches.delete(storeName)
+  const onBytes = (/** @type {number} */ bytes) =>
+    onProgress({ phase: 'download', done: (done += bytes), total: model.size })
+  await keepWhole(model.address, model.name ?? model.address, async () => {
+    for (const file of model.files) await keepFile(model, file, onBytes, signal)
+  })
 }

@@ -5,7 +5,7 @@ import { unchanged } from '../state/changes.js'
 import { decode } from './decode_picture.js'
 import { checkWeights, holdsMaps, pictureOfPixels, savedMaps, wantedArrays } from './saved_maps.js'
 import { openSession, readSession } from '../save/session_file.js'
-import { modelFiles } from './weight_files.js'
+import { modelFiles } from '../../heed/weight_files.js'
 /** @import {NamedArray, Page, Shape} from '../../../types/pages.js' */
 
 /** @type {<Id extends string>(id: Id) => ElementOf<Id>} */

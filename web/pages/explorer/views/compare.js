@@ -67,7 +67,7 @@ const chooseFiles = (folder) =>
  */
 async function openModel(other, source) {
   if (other === 'files') {
-    const { modelFiles } = await import('../open/weight_files.js')
+    const { modelFiles } = await import('../../heed/weight_files.js')
     return createRunner({
       source: /** @type {any} */ (modelFiles(/** @type {any} */ (source)).files),
       threads: 1

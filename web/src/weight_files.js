@@ -1,6 +1,6 @@
 /* Which of a model's files are its weights, by their names. */
-import { rankOf } from '../../heed/onnx_files.js'
-import { isWeights } from '../../heed/weights.js'
+import { rankOf } from './onnx_files.js'
+import { isWeights } from './weights.js'
 
 /**
  * Whether a file of this name holds weights in a format that is not read: the ends that

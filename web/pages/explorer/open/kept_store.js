@@ -1,0 +1,94 @@
+/* What this browser keeps until it is removed: models and pictures, each of one or more files, in
+ * Cache Storage. Nothing is put there without a press. Headers of an answer say what it is part of:
+ * x-heed-model (its key: an address, or own:…), x-heed-kind, x-heed-name and x-heed-file; names are
+ * encoded, as headers hold ASCII alone. */
+/** @import {KeptThing} from '../../../types/pages.js' */
+
+const storeName = 'heed-models'
+
+/** A browser without a store, or one that refuses it to this page. */
+export const refused =
+  'This browser keeps nothing for this page: it is a private window, its storage is blocked, or the address is neither https nor localhost. Open the files again on the next visit.'
+
+/** @returns {Promise<Cache>} */
+async function store() {
+  try {
+    return await caches.open(storeName)
+  } catch {
+    throw new Error(refused)
+  }
+}
+
+/**
+ * Keeps one file of a thing. url: where it is from, or would be.
+ * @param {{key: string, kind?: 'model' | 'picture', name?: string, file: string, url: string}} of
+ * @param {Blob | ReadableStream<Uint8Array>} body
+ */
+export async function keepPart({ key, kind = 'model', name = '', file, url }, body) {
+  const headers = {
+    'x-heed-model': key,
+    'x-heed-kind': kind,
+    'x-heed-name': encodeURIComponent(name),
+    'x-heed-file': encodeURIComponent(file),
+    'content-type': body instanceof Blob ? body.type : ''
+  }
+  await (await store()).put(url, new Response(body, { headers }))
+}
+
+/**
+ * All of what `put` keeps under a key, or nothing of it.
+ * @template Result
+ * @param {string} key
+ * @param {string} name what it is called in a sentence
+ * @param {() => Promise<Result>} put
+ */
+export async function keepWhole(key, name, put) {
+  try {
+    return await put()
+  } catch (error) {
+    await remove(key).catch(() => {})
+    if (/** @type {Error} */ (error).name !== 'QuotaExceededError') throw error
+    throw new Error(
+      `${name}: this browser has no room for it. Remove something that is kept, or free space on the disk; nothing of it was kept.`
+    )
+  }
+}
+
+/**
+ * What was kept at an address.
+ * @param {string} url
+ */
+export const keptPart = async (url) => (await store()).match(url)
+
+/**
+ * What is kept, in the order in which it was.
+ * @returns {Promise<KeptThing[]>}
+ */
+export async function keptThings() {
+  const things = /** @type {Map<string, KeptThing>} */ (new Map())
+  if (!(await caches.has(storeName))) return []
+  for (const answer of await (await caches.open(storeName)).matchAll()) {
+    const said = (/** @type {string} */ name) =>
+        decodeURIComponent(answer.headers.get(`x-heed-${name}`) ?? ''),
+      key = /** @type {string} */ (answer.headers.get('x-heed-model')),
+      kind = said('kind') === 'picture' ? 'picture' : 'model',
+      thing = things.get(key) ?? { key, kind, name: said('name'), size: 0, files: {} },
+      blob = await answer.blob()
+    thing.files[said('file')] = blob
+    thing.size += blob.size
+    things.set(key, thing)
+  }
+  return [...things.values()]
+}
+
+/** @param {string} key */
+export async function remove(key) {
+  const cache = await store()
+  for (const request of await cache.keys())
+    if ((await cache.match(request))?.headers.get('x-heed-model') === key)
+      await cache.delete(request)
+  if (!(await cache.keys()).length) await caches.delete(storeName)
+}
+
+/** Asks the browser to remove nothing by itself; false: it may, where the disk is full. */
+export const askToStay = () => navigator.storage?.persist?.().catch(() => false) ?? false

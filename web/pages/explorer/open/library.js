@@ -1,0 +1,306 @@
+/* What can be opened beside files: models that the server offers, models by address, and what is
+ * kept on this machine. Shown below the menu Open; loaded with it, or when something is kept. */
+import { download, lookAt, megabytes } from './model_cache.js'
+import { keptThings, refused, remove } from './kept_store.js'
+import { readOffers } from './offered_models.js'
+import { isOwnPicture, keepModel, keepPicture, openKept, ownModel } from './own_things.js'
+import { showProgress, showStatus } from '../controls/status.js'
+import { laterStyles } from '../later_styles.js'
+import { isOtherMakers } from '../../heed/weight_files.js'
+/** @import {KeptThing, ListedModel, Page} from '../../../types/pages.js' */
+/** @import {Offer} from './offered_models.js' */
+
+/**
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {object} [properties]
+ * @param {...(Node | string)} children
+ */
+const made = (tag, properties = {}, ...children) => {
+  const element = Object.assign(document.createElement(tag), properties)
+  element.append(...children)
+  return element
+}
+/**
+ * @param {string} textContent
+ * @param {() => unknown} act
+ * @param {string} [label]
+ */
+const button = (textContent, act, label) => {
+  const element = made('button', { type: 'button', textContent })
+  if (label) element.ariaLabel = label
+  element.addEventListener('click', act)
+  return element
+}
+/**
+ * The last two parts of an address, which tell models apart.
+ * @param {string} address
+ */
+const shortName = (address) =>
+  new URL(address).pathname.split('/').filter(Boolean).slice(-2).join('/')
+
+/**
+ * What is kept, to be opened or removed: { list, show }; show resolves to the keys of it.
+ * @param {Page} page
+ */
+function keptList(page) {
+  const list = made('ul', { className: 'kept' })
+  /** @param {KeptThing} thing */
+  const line = (thing) => {
+    const { key, kind, size } = thing,
+      name = thing.name || shortName(key)
+    return made(
+      'li',
+      { title: kind === 'model' && !key.startsWith('own:') ? key : '' },
+      made('span', { textContent: `${name}, kept: ${megabytes(size)}` }),
+      button(
+        'Open',
+        () => openKept(page, { ...thing, name }).catch(page.showError),
+        `Open ${name}`
+      ),
+      button(
+        'Remove',
+        () => remove(key).then(show).catch(page.showError),
+        `Remove ${name} from this browser`
+      )
+    )
+  }
+  async function show() {
+    const things = await keptThings()
+    list.replaceChildren(...things.map(line))
+    list.dispatchEvent(new Event('change'))
+    return things
+  }
+  return { list, show }
+}
+
+/**
+ * A model that was looked at: its files with their sizes, then the download:
+ * { found, show, fetchModel }.
+ * @param {Page} page
+ * @param {() => Promise<KeptThing[]>} showKept
+ */
+function foundModel(page, showKept) {
+  const found = made('div')
+
+  /** @param {ListedModel} model */
+  async function fetchModel(model) {
+    const stop = new AbortController()
+    found.replaceChildren(
+      made(
+        'p',
+        { className: 'row' },
+        'Downloading …',
+        button('Cancel', () => stop.abort())
+      )
+    )
+    try {
+      await download(model, showProgress, stop.signal)
+      found.replaceChildren()
+      const thing = (await showKept()).find(({ key }) => key === model.address)
+      if (thing) await openKept(page, { ...thing, name: model.name ?? shortName(model.address) })
+    } catch (error) {
+      found.replaceChildren()
+      if (!stop.signal.aborted) page.showError(error)
+    } finally {
+      showProgress(null)
+    }
+  }
+
+  /** @param {ListedModel} model */
+  function show(model) {
+    const lines = model.files.map(({ name, size }) =>
+      made('li', { textContent: `${name}: ${size ? megabytes(size) : 'size not told'}` })
+    )
+    found.replaceChildren(
+      made('ul', { className: 'kept' }, ...lines),
+      made(
+        'p',
+        { className: 'row' },
+        button(model.size ? `Download ${megabytes(model.size)}` : 'Download', () =>
+          fetchModel(model)
+        ),
+        button('Not now', () => found.replaceChildren())
+      )
+    )
+    found.querySelector('button').focus()
+  }
+  return { found, show, fetchModel }
+}
+
+/**
+ * What the server offers, each with its licence and size before anything of it is fetched.
+ * @param {Offer[]} offers
+ * @param {(model: ListedModel) => unknown} fetchModel
+ * @param {string[]} kept keys: they are listed there
+ */
+function offerLines(offers, fetchModel, kept) {
+  const left = offers.filter(({ listed }) => !kept.includes(listed.address))
+  if (!left.length) return []
+  const lines = left.map(({ name, licence, trained, listed }) =>
+    made(
+      'li',
+      {
+        title: listed.files.map((file) => `${file.sha256}  ${file.name}`).join('\n')
+      },
+      made('span', {
+        textContent: `${name}. Licence: ${licence}.${trained ? ` Trained on: ${trained}.` : ''}`
+      }),
+      button(
+        `Download ${megabytes(listed.size)}`,
+        () => fetchModel(listed),
+        `Download ${name}, ${megabytes(listed.size)}`
+      )
+    )
+  )
+  return [
+    made('p', { className: 'strong', textContent: 'Models of this server' }),
+    made('ul', { className: 'kept' }, ...lines)
+  ]
+}
+
+/**
+ * Buttons that keep what is shown, where it is one's own.
+ * @param {Page} page
+ * @param {() => Promise<unknown>} showKept
+ */
+function keepButtons(page, showKept) {
+  const place = made('div')
+  /**
+   * @param {string} name
+   * @param {() => Promise<boolean>} act
+   */
+  const keep = (name, act) => async () => {
+    try {
+      const stays = await act()
+      showStatus(
+        stays
+          ? `${name} is kept on this machine.`
+          : `${name} is kept on this machine, but the browser may remove it where the disk is full.`
+      )
+      await showKept()
+      show()
+    } catch (error) {
+      page.showError(error)
+    }
+  }
+  function show() {
+    const model = document.getElementById('model-name').textContent,
+      buttons = []
+    if (isOwnPicture(page))
+      buttons.push(
+        button(
+          'Keep this picture',
+          keep(page.picture.name, () => keepPicture(page))
+        )
+      )
+    if (ownModel(page).length)
+      buttons.push(
+        button(
+          'Keep this model',
+          keep(model, () => keepModel(page, model))
+        )
+      )
+    place.replaceChildren(
+      ...(buttons.length
+        ? [
+            made('p', { className: 'row' }, ...buttons),
+            made('p', {
+              className: 'hint',
+              textContent: 'Kept on this machine alone, until you remove it.'
+            })
+          ]
+        : [])
+    )
+  }
+  page.store.on(['ran'], show)
+  show()
+  return place
+}
+
+/**
+ * The form for an address, hidden until it is asked for.
+ * @param {Page} page
+ * @param {ReturnType<typeof foundModel>} model
+ */
+function addressForm(page, { found, show }) {
+  const input = made('input', {
+    type: 'text',
+    inputMode: 'url',
+    placeholder: 'folder, .safetensors, .onnx or .pth',
+    ariaLabel: 'Address of a model’s folder or weights',
+    autocomplete: 'off',
+    spellcheck: false
+  })
+  const form = made('form', { className: 'row' }, input, made('button', { textContent: 'Look' }))
+  form.addEventListener('submit', (event) => {
+    event.preventDefault()
+    found.replaceChildren()
+    const address = input.value.trim(),
+      name = /** @type {string} */ (address.split(/[?#]/)[0].split('/').pop())
+    if (isOtherMakers(name))
+      page.openModel({ [name]: new Blob([new Uint8Array(16)]) }, name) // refused by its name alone
+    else lookAt(address).then(show).catch(page.showError)
+  })
+  const place = made(
+    'div',
+    { hidden: true },
+    form,
+    made('p', {
+      className: 'hint',
+      textContent:
+        'Enter an address of this server, or of a server that its policy allows. With #sha256=… at the end, weights with another hash are rejected. Sizes are shown first.'
+    })
+  )
+  return {
+    place,
+    focus() {
+      place.hidden = false
+      input.focus()
+    }
+  }
+}
+
+/**
+ * @param {HTMLElement} host
+ * @param {Page} page
+ */
+async function createLibrary(host, page) {
+  const kept = keptList(page),
+    model = foundModel(page, kept.show),
+    { place, focus } = addressForm(page, model),
+    offered = made('div')
+  host.replaceChildren(place, model.found, offered, kept.list, keepButtons(page, kept.show))
+  const [offers] = await Promise.all([
+    readOffers().catch((error) => {
+      page.showError(error)
+      return []
+    }),
+    kept.show().catch(() => showStatus(refused))
+  ])
+  const showOffers = async () => {
+    const things = await keptThings().catch(() => [])
+    offered.replaceChildren(
+      ...offerLines(
+        offers,
+        model.fetchModel,
+        things.map(({ key }) => key)
+      )
+    )
+  }
+  kept.list.addEventListener('change', showOffers)
+  await showOffers()
+  return { focus }
+}
+
+/** @type {ReturnType<typeof createLibrary> | null} */
+let library = null
+
+/**
+ * Shows it, once for the page: { focus }.
+ * @param {Page} page
+ */
+export async function openLibrary(page) {
+  await laterStyles()
+  return (library ??= createLibrary(document.getElementById('library'), page))
+}
