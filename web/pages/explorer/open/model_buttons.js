@@ -30,9 +30,7 @@ export function connectModels(page) {
   const on = (id, act) =>
     element(id).addEventListener('click', () => Promise.resolve(act()).catch(page.showError))
   on('open-folder', () => import('./open_files.js').then(({ pickFolder }) => pickFolder(page)))
-  element('open').addEventListener('toggle', () => openLibrary(page).catch(page.showError), {
-    once: true
-  })
+  on('open', () => openLibrary(page))
   on('open-address', async () => (await openLibrary(page)).focus())
   on('tensors', () => import('./tensor_report.js').then(({ showTensors }) => showTensors(page)))
   on('size', () => import('./picture_size.js').then(({ showSizes }) => showSizes(page)))
