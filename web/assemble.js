@@ -16,6 +16,7 @@ import { filesOf, listForOffline } from './offline.js'
 import { policy } from './serve.js'
 import { views } from './pages/explorer/views/view_list.js'
 import { weigh } from './sizes.js'
+import { inPage, languages, pageIn } from './words.js'
 
 const [packageFolder, site, ...checks] = process.argv.slice(2).map((path) => resolve(path)),
   plain = join(site, '../plain')
@@ -48,6 +49,35 @@ async function withParts(text, page) {
     text = text.replace(mark, lines.replace(/^/gm, indent))
   }
   return text
+}
+
+/**
+ * A page in a language; what it leads to is in that language where it is there.
+ * @param {string} text
+ * @param {string} language
+ * @param {string[]} translated pages
+ */
+function inLanguage(text, language, translated) {
+  for (const page of translated)
+    text = text.replaceAll(`href="${page}"`, `href="${pageIn(page, language)}"`)
+  return inPage(text, languages[language])
+    .replace('<html lang="en">', `<html lang="${language}">`)
+    .replace(`<option value="${language}"`, '$& selected')
+}
+
+/* Those with a choice of languages are in each. */
+async function putPages() {
+  const names = (await readdir(plain)).filter((name) => name.endsWith('.html')),
+    texts = await Promise.all(
+      names.map(async (name) => withParts(await readFile(join(plain, name), 'utf8'), name))
+    ),
+    translated = names.filter((_, i) => texts[i].includes('id="language"'))
+  for (const [i, name] of names.entries())
+    for (const language of translated.includes(name) ? Object.keys(languages) : ['en'])
+      await writeFile(
+        join(plain, pageIn(name, language)),
+        inLanguage(texts[i], language, translated)
+      )
 }
 
 /* In the page from the start, so that nothing moves when its script runs. */
@@ -89,8 +119,7 @@ async function putPlain() {
   await cp(source('examples'), join(plain, 'examples'), { recursive: true })
   await putLibrary()
   await putChecks()
-  for (const name of (await readdir(plain)).filter((name) => name.endsWith('.html')))
-    await rewrite(join(plain, name), (text) => withParts(text, name))
+  await putPages()
   const rules = await drawFirst(packageFolder, plain)
   const { meta, hash } = await demoWeights()
   await rewrite(join(plain, 'index.html'), (text) =>
@@ -138,6 +167,20 @@ const smallPage = (text, names) =>
     .replace(/<\/(li|option|t[dhr]|thead|tbody|head|body|html)>/g, '')
     .replace(/<[^<>]*>/g, (tag) => tag.replace(/="([^\s"'`=<>]*[^\s"'`=<>/])"/g, '=$1'))
 
+/**
+ * The scripts of a language by the names that pages have for them.
+ * @param {Map<string, string>} names
+ * @param {string} language
+ */
+const namesIn = (names, language) =>
+  new Map(
+    [...names].flatMap(([page, script]) =>
+      page.startsWith(`${language} `)
+        ? [/** @type {const} */ ([page.slice(language.length + 1), script])]
+        : []
+    )
+  )
+
 /* Scripts of the pages, the plots and the library are in bundles, or as they are written; all others
  * are files of the site, and so is the package. */
 async function putSite() {
@@ -145,14 +188,16 @@ async function putSite() {
   await mkdir(site, { recursive: true })
   const names = await bundle(plain, site),
     whole = names.size === 0,
-    inBundles = /^(?!checks|examples|service_worker).*\.js$/
+    inBundles = /^(?!checks|examples|service_worker|language\.).*\.js$/
   for (const file of await filesOf(plain)) {
     if (!whole && inBundles.test(file)) continue
     const to = join(site, file)
     await cp(join(plain, file), to)
-    if (file === 'service_worker.js') await rewrite(to, minifyScript)
+    if (/^(service_worker|language)\.js$/.test(file)) await rewrite(to, minifyScript)
     if (/^\w+\/\w+\.css$/.test(file)) await rewrite(to, minifyStyle)
-    if (/^\w+\.html$/.test(file)) await rewrite(to, (text) => smallPage(text, names))
+    const [, language] = /^\w+(?:\.(\w+))?\.html$/.exec(file) ?? [null]
+    if (language !== null)
+      await rewrite(to, (text) => smallPage(text, language ? namesIn(names, language) : names))
   }
   await cp(packageFolder, join(site, 'heed'), { recursive: true, force: false })
   return names.get('explorer/explorer.js') ?? 'explorer/explorer.js'

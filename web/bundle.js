@@ -2,11 +2,12 @@
  * with, and what is asked for later. bundle(plain, site) reads PLAIN, where the pages lie as they
  * are written, and resolves to the names that the pages' scripts got in SITE:
  * Map { 'learn/learn.js' => 'learn-1A2B3C4D.js' }. Names hold a hash of the content, so that
- * no page takes a part of another version. attention-map.js and the library keep their names: other
+ * no page takes a part of another version. Another language's script is Map { 'ja masks/masks.js' => … }. attention-map.js and the library keep their names: other
  * pages import them. Nothing where esbuild is not installed. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { esbuild, options } from './minify.js'
+import { inScript, languages } from './words.js'
 /** @import {Metafile, Plugin} from 'esbuild' */
 
 /* Constants of the library's host.js that are names from outside here: pages never run in Node, and
@@ -73,6 +74,26 @@ const inPages = (plain, to) => ({
     )
   }
 })
+
+/**
+ * The pages' scripts with their texts in a language.
+ * @param {string} plain
+ * @param {string} language
+ * @returns {Plugin}
+ */
+const inLanguage = (plain, language) => ({
+  name: 'in-language',
+  setup(build) {
+    build.onLoad({ filter: /\.js$/ }, async ({ path }) =>
+      isLibrary(plain, path)
+        ? undefined
+        : { contents: inScript(await readFile(path, 'utf8'), languages[language]) }
+    )
+  }
+})
+
+/* In all languages; the others are in English alone. */
+const translated = ['masks/masks.js']
 
 /**
  * Files that are fetched by their own names.
@@ -165,7 +186,12 @@ function together(plain, page, asked) {
       build.onLoad({ filter: /\.js$/ }, async ({ path }) =>
         isLibrary(plain, path)
           ? undefined
-          : { contents: fromScripts(await readFile(path, 'utf8'), dirname(path)) }
+          : {
+              contents: inScript(
+                fromScripts(await readFile(path, 'utf8'), dirname(path)),
+                languages.en
+              )
+            }
       )
     }
   }
@@ -246,6 +272,21 @@ export async function bundle(plain, site) {
       await build(plain, [explorer], site, { plugins: [own, together(plain, explorer, asked)] }),
       [explorer]
     )),
-    ...(await write(plain, await build(plain, pages, site, { plugins: [own] }), pages))
+    ...(
+      await Promise.all(
+        Object.keys(languages).map(async (language) => {
+          const entries = language === 'en' ? pages : translated,
+            plugins = [own, inLanguage(plain, language)],
+            written = await write(plain, await build(plain, entries, site, { plugins }), entries)
+          return written.map(
+            ([page, script]) =>
+              /** @type {[string, string]} */ ([
+                language === 'en' ? page : `${language} ${page}`,
+                script
+              ])
+          )
+        })
+      )
+    ).flat()
   ])
 }

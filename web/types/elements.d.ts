@@ -227,6 +227,7 @@ interface PageElements {
   temperature: HTMLInputElement
   'temperature-said': HTMLOutputElement
   tensors: HTMLButtonElement
+  language: HTMLSelectElement
   theme: HTMLButtonElement
   threads: HTMLButtonElement
   'threads-title': HTMLHeadingElement

@@ -2,16 +2,17 @@
  * query padding by row, value and key padding by column, causal, sliding window, and one painted by
  * hand; the same as numbers to add to scores. And what a row without any key becomes. */
 
+import { say } from '../languages/say.js'
 /** @import {MaskParts, MaskSetting} from '../../types/pages.js' */
 
 /** @type {Record<string, string>} */
 export const factorNames = {
-  query: 'Query padding',
-  value: 'Value padding',
-  key: 'Key padding',
-  causal: 'Causal',
-  window: 'Window',
-  painted: 'Painted'
+  query: say('masks.factor.query'),
+  value: say('masks.factor.value'),
+  key: say('masks.factor.key'),
+  causal: say('masks.factor.causal'),
+  window: say('masks.factor.window'),
+  painted: say('masks.factor.painted')
 }
 
 /**
@@ -83,11 +84,11 @@ export function half(value) {
  * @type {Record<string, {name: string, bias: number | null, round?: (value: number) => number}>}
  */
 export const forms = {
-  boolean: { name: 'true and false', bias: null },
-  infinite: { name: '−∞ added, float32', bias: -Infinity, round: Math.fround },
-  large: { name: '−1e9 added, float32', bias: -1e9, round: Math.fround },
-  small: { name: '−10 000 added, float32', bias: -1e4, round: Math.fround },
-  half: { name: '−65 504 added, float16', bias: -65504, round: half }
+  boolean: { name: say('masks.form.boolean'), bias: null },
+  infinite: { name: say('masks.form.infinite'), bias: -Infinity, round: Math.fround },
+  large: { name: say('masks.form.large'), bias: -1e9, round: Math.fround },
+  small: { name: say('masks.form.small'), bias: -1e4, round: Math.fround },
+  half: { name: say('masks.form.half'), bias: -65504, round: half }
 }
 
 /**
@@ -114,11 +115,11 @@ export function weightsBy(form, scores, may, softmax) {
  * @type {Record<string, string>}
  */
 export const emptyRows = {
-  boolean: 'zero: heed, ONNX 1.23',
-  large: 'uniform: −1e9 in float32 (Keras)',
-  half: 'nearly uniform: −65 504 in float16',
-  infinite: 'not a number: −∞ (PyTorch’s plain softmax)',
-  small: 'nearly unmasked: −10 000 (old BERT code)'
+  boolean: say('masks.empty.boolean'),
+  large: say('masks.empty.large'),
+  half: say('masks.empty.half'),
+  infinite: say('masks.empty.infinite'),
+  small: say('masks.empty.small')
 }
 
 /**

@@ -1,5 +1,6 @@
 /* A mask used on a picture: the demo model's answer for it as it is and with the patches hidden
  * that no query of the mask sees. Fetched and run when asked for. */
+import { say } from '../languages/say.js'
 import { demoModel } from '../heed/demo.js'
 import { createRuntime } from '../heed/index.js'
 import { softmax } from '../shared/small_attention.js'
@@ -59,7 +60,7 @@ function drawPicture(canvas, { data, width, height }, hidden, columns) {
   }
   canvas.setAttribute(
     'aria-label',
-    hidden.length ? `The scene with ${hidden.length} patches hidden` : 'The scene as it is'
+    hidden.length ? say('masks.sceneHidden', { count: hidden.length }) : say('masks.sceneWhole')
   )
 }
 
@@ -72,15 +73,20 @@ function line(texts) {
   return row
 }
 
+const digits = new Intl.NumberFormat(document.documentElement.lang, {
+  minimumFractionDigits: 1,
+  maximumFractionDigits: 1
+})
+
 /** @param {number} share */
-const percent = (share) => `${(100 * share).toFixed(1)} %`
+const percent = (share) => say('number.percent', { number: digits.format(100 * share) })
 
 /**
  * @param {string[]} labels
  * @param {number[]} before
  * @param {number[]} after
  */
-function say(labels, before, after) {
+function sayAnswer(labels, before, after) {
   const best = (/** @type {number[]} */ shares) => shares.indexOf(Math.max(...shares)),
     [was, is] = [best(before), best(after)]
   const order = before
@@ -92,8 +98,17 @@ function say(labels, before, after) {
   )
   element('picture-answer').textContent =
     was === is
-      ? `The answer stays “${labels[was]}”: ${percent(before[was])} as it is, ${percent(after[was])} with the mask.`
-      : `The answer changes from “${labels[was]}” (${percent(before[was])}) to “${labels[is]}” (${percent(after[is])}).`
+      ? say('masks.answerStays', {
+          label: labels[was],
+          before: percent(before[was]),
+          after: percent(after[was])
+        })
+      : say('masks.answerChanges', {
+          was: labels[was],
+          before: percent(before[was]),
+          is: labels[is],
+          after: percent(after[is])
+        })
 }
 
 async function show() {
@@ -105,7 +120,7 @@ async function show() {
     after = await sharesWithout(found, image, hidden)
   drawPicture(element('picture-whole'), image, [], columns)
   drawPicture(element('picture-hidden'), image, hidden, columns)
-  say(found.labels, before, after)
+  sayAnswer(found.labels, before, after)
   element('picture-result').hidden = false
   element('picture-result').dataset.shown = `${scene} ${hidden.length}`
 }

@@ -12,6 +12,7 @@ import {
   weightsBy
 } from './mask_factors.js'
 import { fromLink, toLink } from './mask_link.js'
+import { say } from '../languages/say.js'
 import { connectTheme } from '../shared/page_settings.js'
 import { showTable } from '../shared/matrix_table.js'
 import { asCase, attend, softmax } from '../shared/small_attention.js'
@@ -139,9 +140,13 @@ function showReal({ layer, shared, queries, values, keys }) {
     const host = element(`real-${name}`)
     host.hidden = name === 'key' && (shared || layer === 'single')
     showTable(host, {
-      caption: `Real tokens: ${{ query: 'queries', value: 'values', key: 'keys' }[name]}`,
+      caption: {
+        query: say('masks.realQueries'),
+        value: say('masks.realValues'),
+        key: say('masks.realKeys')
+      }[name],
       values: [list],
-      rows: ['real'],
+      rows: [say('masks.realRow')],
       columns: names(list.length, letter),
       /** @param {unknown} _ */
       onEdit: (_, j, open) => {
@@ -151,7 +156,7 @@ function showReal({ layer, shared, queries, values, keys }) {
     })
   }
   element('real-value').querySelector('caption').textContent =
-    shared && layer === 'multi' ? 'Real tokens: values, which are the keys' : 'Real tokens: values'
+    shared && layer === 'multi' ? say('masks.realShared') : say('masks.realValues')
 }
 
 /**
@@ -208,10 +213,14 @@ function showPicture(mask) {
   link.href = `./#v=intervene&z=${runs.map(([first, last]) => (first === last ? first : `${first}-${last}`)).join('_')}`
   element('on-picture-said').textContent =
     hidden.length === 0
-      ? 'Every key is allowed for some query: there is nothing to mask. Remove a real key, or clear a whole column of “Painted”.'
+      ? say('masks.nothingHidden')
       : hidden.length === 196
-        ? 'No key is allowed: allow one.'
-        : `Keys that no query sees: ${mask[0].filter((_, key) => !mask.some((row) => row[key])).length} of ${mask[0].length}. That share of the picture’s patches, in raster order, is ${hidden.length} of 196. As key padding they are hidden from every head:`
+        ? say('masks.allHidden')
+        : say('masks.someHidden', {
+            unseen: mask[0].filter((_, key) => !mask.some((row) => row[key])).length,
+            keys: mask[0].length,
+            patches: hidden.length
+          })
   if (running && hidden.length < 196) runPicture()
 }
 
@@ -226,8 +235,12 @@ async function runPicture() {
  */
 const sayLayer = ({ layer, queries, shared }) =>
   layer === 'single'
-    ? `Keras’s Attention takes a query mask, a value mask and causal. The query mask hides no row: it sets the output of padded queries to zero${queries.includes(false) ? ', as above' : ''}.`
-    : `Keras’s MultiHeadAttention ANDs query, value and key mask, causal and the mask it is given${shared ? '; the key mask is left out while the keys are the values' : ''}. A padded query’s whole row is hidden.`
+    ? queries.includes(false)
+      ? say('masks.singleAbove')
+      : say('masks.single')
+    : shared
+      ? say('masks.multiShared')
+      : say('masks.multi')
 
 /**
  * What a form of the mask adds to the scores.
@@ -241,7 +254,7 @@ function showBias(mask, form, rows, columns) {
   element('bias').hidden = bias === null
   if (bias !== null)
     showTable(element('bias'), {
-      caption: 'Added to the scores',
+      caption: say('masks.added'),
       values: mask.map((row) => row.map((open) => (open ? 0 : bias))),
       rows,
       columns,
@@ -263,14 +276,16 @@ function showEmptyRow(mask, scores, { rows, columns, digits }) {
     ),
     nothing = columns.map(() => false)
   showTable(element('empty'), {
-    caption: 'Weights',
+    caption: say('masks.weights'),
     values: Object.keys(emptyRows).map((name) => weightsBy(name, scores[empty], nothing, softmax)),
     rows: Object.values(emptyRows),
     columns,
     digits,
     chosen: (i) => i === 0
   })
-  element('empty').querySelector('caption').textContent = `Weights of ${rows[empty]}`
+  element('empty').querySelector('caption').textContent = say('masks.weightsOf', {
+    row: rows[empty]
+  })
 }
 
 function draw() {
@@ -302,11 +317,17 @@ function draw() {
   )
   showReal(set)
   showFactors(parts, rows, columns, set.layer === 'multi')
-  showTable(element('joined'), { caption: 'All of them', values: mask, rows, columns })
+  showTable(element('joined'), { caption: say('masks.all'), values: mask, rows, columns })
   showBias(mask, form, rows, columns)
-  showTable(element('weights'), { caption: 'Weights', values: weights, rows, columns, digits })
+  showTable(element('weights'), {
+    caption: say('masks.weights'),
+    values: weights,
+    rows,
+    columns,
+    digits
+  })
   showTable(element('output'), {
-    caption: 'Output',
+    caption: say('masks.output'),
     values: output,
     rows,
     columns: names(4, ''),
@@ -316,8 +337,8 @@ function draw() {
   showEmptyRow(mask, result.scores, { rows, columns, digits })
   element('cross').textContent =
     rows.length === columns.length
-      ? 'Self-attention: the numbers of queries and keys are equal.'
-      : `Cross-attention: ${rows.length} queries over ${columns.length} keys of another sequence. Causal and window count from the first of both.`
+      ? say('masks.self')
+      : say('masks.cross', { queries: rows.length, keys: columns.length })
   showPicture(mask)
   keepLink(set)
   clearTimeout(timer)
@@ -341,12 +362,9 @@ function draw() {
 function ownWords(shown, ours, { layer, queries }) {
   if (shown.some((row, i) => row.some((weight, j) => !(Math.abs(weight - ours[i][j]) < 1e-9))))
     return {
-      instead:
-        'These are not heed’s weights: in heed, masked weights are exactly zero, and a row with no allowed key is zero.'
+      instead: say('masks.notOurs')
     }
-  return layer === 'single' && queries.includes(false)
-    ? { before: 'Before the outputs of padded queries are set to zero, ' }
-    : {}
+  return layer === 'single' && queries.includes(false) ? { before: say('masks.beforeZero') } : {}
 }
 
 /**

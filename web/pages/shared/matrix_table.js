@@ -2,6 +2,7 @@
  * into or stepped by arrow keys, or that explain themselves when they have the focus or the
  * pointer. Shared by the pages on learning and masks. */
 
+import { say } from '../languages/say.js'
 /** @import {Cell, TableOptions} from '../../types/pages.js' */
 
 /**
@@ -182,7 +183,13 @@ export function showTable(host, options) {
       {},
       made('th', { scope: 'row', textContent: rows[i] }),
       ...line.map((value, j) =>
-        makeCell(value, i, j, `${caption}, row ${rows[i]}, column ${columns[j]}`, options)
+        makeCell(
+          value,
+          i,
+          j,
+          say('table.cell', { caption, row: rows[i], column: columns[j] }),
+          options
+        )
       ),
       ...more.map(() => made('td', { className: 'after' }))
     )

@@ -1,6 +1,7 @@
 /* The runtime works a page's example out by itself and says how far it is from what the page
  * shows. */
 import { safetensorsParts } from './array_files.js'
+import { say } from '../languages/say.js'
 import { createRuntime } from '../heed/index.js'
 /** @import {SmallCase} from '../../types/pages.js' */
 
@@ -40,8 +41,8 @@ export async function showAgreement(element, { tensors, metadata }, { instead, b
     element.textContent =
       before +
       (passed
-        ? `heed’s runtime agrees to ${maxAbs < 1e-6 ? '1e-6' : '1e-5'}.`
-        : `heed’s runtime differs by ${maxAbs.toExponential(1)}.`)
+        ? say('agreement.agrees', { bound: maxAbs < 1e-6 ? '1e-6' : '1e-5' })
+        : say('agreement.differs', { apart: maxAbs.toExponential(1) }))
     element.dataset.passed = String(passed)
   } catch (error) {
     element.textContent = /** @type {Error} */ (error).message
