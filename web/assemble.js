@@ -195,9 +195,9 @@ async function putSite() {
     await cp(join(plain, file), to)
     if (/^(service_worker|language)\.js$/.test(file)) await rewrite(to, minifyScript)
     if (/^\w+\/\w+\.css$/.test(file)) await rewrite(to, minifyStyle)
-    const [, language] = /^\w+(?:\.(\w+))?\.html$/.exec(file) ?? [null]
-    if (language !== null)
-      await rewrite(to, (text) => smallPage(text, language ? namesIn(names, language) : names))
+    const page = /^\w+(?:\.(\w+))?\.html$/.exec(file)
+    if (page)
+      await rewrite(to, (text) => smallPage(text, page[1] ? namesIn(names, page[1]) : names))
   }
   await cp(packageFolder, join(site, 'heed'), { recursive: true, force: false })
   return names.get('explorer/explorer.js') ?? 'explorer/explorer.js'
