@@ -4,6 +4,8 @@
 // unless weights are asked for.
 // Where a lane has too few registers for a row, DEPTH_LANES invocations share one: each holds every
 // DEPTH_LANES-th four of the query and of the output, and their shares of a logit are added up.
+// Where both fill the registers of a lane, the last fours of its query are parked in shared memory:
+// one read of 16 bytes beside 4 KEYS multiply-adds, and more waves fit.
 // Where rows are few, KEY_LANES times as many share one: each takes every KEY_LANES-th block of
 // keys, then maximum, sum and output are joined. Where that is still too few, PARTS workgroups
 // share the keys; each leaves its output, maximum and sum unfinished for attention_join.comp. All
@@ -36,6 +38,7 @@ layout(constant_id = 6) const uint EMPTY_ROW = 0; // heed_empty_row
 layout(constant_id = 7) const uint PARTS = 1;     // of the keys; more than 1 with one pass only
 // Of the LANES of a row; a power of two that divides the fours of DEPTH and of VALUE_DEPTH.
 layout(constant_id = 8) const uint DEPTH_LANES = 1;
+layout(constant_id = 9) const int PARKED4 = 0; // fours of an invocation's query in shared memory
 
 #include "include/attention_range.glsl"
 
@@ -69,7 +72,10 @@ const bool GUARD = (FLAGS & HEED_ATTENTION_GUARD) != 0;
 const bool STORES = (FLAGS & (HEED_ATTENTION_WEIGHTS | HEED_ATTENTION_LOGITS)) != 0;
 const bool ONE_PASS = (FLAGS & HEED_ATTENTION_ONE_PASS) != 0;
 
-vec4 q[QUERY4], o[OUTPUT4];
+const int KEPT4 = QUERY4 - PARKED4; // at least 1
+vec4 q[KEPT4], o[OUTPUT4];
+// [PARKED4][width]: neighbours read side by side, and each invocation what it wrote itself
+shared vec4 parked[PARKED4 == 0 ? 1 : PARKED4 * gl_WorkGroupSize.x];
 uint batch, head, row;     // row: index of the query
 uint key_base, value_base; // element (or vec4) of key 0 of this head
 int row_low, row_high;     // keys that position allows this row
@@ -84,6 +90,8 @@ uint depth_lane() { return heed_lane() % DEPTH_LANES; }
 uint key_lane() { return heed_lane() / DEPTH_LANES; }
 // The place in a row of four `d` of this invocation.
 int four(int d) { return d * int(DEPTH_LANES) + int(depth_lane()); }
+
+uint parked_at(int d) { return uint(d - KEPT4) * gl_WorkGroupSize.x + heed_index(); }
 
 vec4 load_key(uint j, int d) {
   if (has(HEED_ATTENTION_KEY_HALF)) return heed_unpack(key_half[key_base + j * DEPTH4 + d]);
@@ -157,8 +165,12 @@ void score(uint j, bool guard, out float s[KEYS]) {
     sum[i] = vec4(0.0);
     at[i] = guard ? min(j + i, params.keys - 1) : j + i;
   }
-  for (int d = 0; d < QUERY4; d++)
+  for (int d = 0; d < KEPT4; d++)
     for (int i = 0; i < KEYS; i++) sum[i] = fma(q[d], load_key(at[i], four(d)), sum[i]);
+  for (int d = KEPT4; d < QUERY4; d++) {
+    const vec4 v = parked[parked_at(d)];
+    for (int i = 0; i < KEYS; i++) sum[i] = fma(v, load_key(at[i], four(d)), sum[i]);
+  }
   for (int i = 0; i < KEYS; i++) {
     precise const float product = (sum[i].x + sum[i].y) + (sum[i].z + sum[i].w);
     s[i] = product;
@@ -257,18 +269,19 @@ void last_block(uint j, bool guard, uint store_at, bool stores) {
   if (STORES && stores) store_rows(j, s, p, store_at);
 }
 
+vec4 load_query(uint at, int d) {
+  if (has(HEED_ATTENTION_QUERY_HALF)) return heed_unpack(query_half[(at >> 2) + d]);
+  vec4 v = vec4(0.0);
+  for (int c = 0; c < 4; c++)
+    if (d * 4 + c < DEPTH) v[c] = query[at + d * 4 + c];
+  return v;
+}
+
 void load_row() {
   const uint slice = (batch * params.heads + head) * params.queries + row;
   const uint at = params.query_origin + slice * DEPTH;
-  for (int d = 0; d < QUERY4; d++) {
-    q[d] = vec4(0.0);
-    if (has(HEED_ATTENTION_QUERY_HALF)) {
-      q[d] = heed_unpack(query_half[(at >> 2) + four(d)]);
-      continue;
-    }
-    for (int c = 0; c < 4; c++)
-      if (four(d) * 4 + c < DEPTH) q[d][c] = query[at + four(d) * 4 + c];
-  }
+  for (int d = 0; d < KEPT4; d++) q[d] = load_query(at, four(d));
+  for (int d = KEPT4; d < QUERY4; d++) parked[parked_at(d)] = load_query(at, four(d));
   for (int d = 0; d < OUTPUT4; d++) o[d] = vec4(0.0);
   const uint key_slice =
       (batch * params.key_heads + head / (params.heads / params.key_heads)) * params.keys;

@@ -157,6 +157,18 @@ static uint32_t choose_depth_lanes(const heed_vk_attention_job *job, uint32_t fl
   return lanes;
 }
 
+/* Fours of a query in shared memory, where a lane has all of a head of 64: what leaves room for
+ * four waves. 8 KiB a workgroup on AMD's RDNA, 10 KiB on NVIDIA, so that four waves' parts fit,
+ * too. AMD's devices before RDNA have too few registers either way, keys in fp16 leave enough on
+ * RDNA. */
+static uint32_t choose_parked(const heed_vk_attention_job *job, const share *all, uint32_t flags) {
+  const heed_vk_limits *limits = job->builder->limits;
+  if (job->sizes.depth != 64 || all->lanes * all->depth > 1) return 0;
+  if (limits->vendor == 0x10DE) return 10;
+  const bool is_amd = limits->vendor == 0x1002;
+  return is_amd && (limits->least_lanes == 64 || (flags & HEED_ATTENTION_KEY_HALF)) ? 0 : 8;
+}
+
 static share choose_share(const heed_vk_attention_job *job, uint32_t rows, uint32_t flags) {
   const heed_attention_sizes *s = &job->sizes;
   const uint64_t fill = job->builder->limits->fill, slices = (uint64_t)s->batch * s->heads;
@@ -276,7 +288,8 @@ static void add_fused(const heed_vk_attention_job *job, bool weights, bool liste
   heed_vk_set_tile(&dispatch, WIDTH / lanes, all.lanes * all.keys);
   HEED_VK_DISPATCH(builder, &dispatch, &params, heed_vk_divide(rows, WIDTH / lanes) * all.parts,
                    s->heads, s->batch, WIDTH, lanes, s->depth, s->value_depth, all.keys, flags,
-                   (uint32_t)job->desc->empty_row, all.parts, all.depth);
+                   (uint32_t)job->desc->empty_row, all.parts, all.depth,
+                   choose_parked(job, &all, flags));
   if (all.parts > 1) add_join(job, all.parts);
 }
 
