@@ -16,6 +16,7 @@ static const struct {
     {"gelu_python", HEED_ACTIVATION_GELU},
     {"gelu_new", HEED_ACTIVATION_GELU_TANH},
     {"gelu_fast", HEED_ACTIVATION_GELU_TANH},
+    {"gelu_tanh", HEED_ACTIVATION_GELU_TANH}, /* timm */
     {"gelu_pytorch_tanh", HEED_ACTIVATION_GELU_TANH},
     {"gelu_accurate", HEED_ACTIVATION_GELU_TANH},
     {"quick_gelu", HEED_ACTIVATION_GELU_QUICK},
@@ -34,17 +35,17 @@ const char *heed_config_activation(heed_activation kind) {
   return known[i].name;
 }
 
-static heed_status read_activation(const heed_fields *fields, uint8_t *activation) {
+heed_status heed_config_read_activation(const heed_fields *fields, const char *key,
+                                        uint8_t *activation) {
   const char *name = NULL;
-  HEED_TRY(heed_field_string(fields, "hidden_act", &name));
+  HEED_TRY(heed_field_string(fields, key, &name));
   if (!name) return HEED_OK;
   for (int i = 0; i < KNOWN; i++)
     if (strcmp(known[i].name, name) == 0) {
       *activation = (uint8_t)known[i].kind;
       return HEED_OK;
     }
-  return heed_field_refuse(fields, "hidden_act", name,
-                           "gelu, gelu_new, quick_gelu, relu, silu ...");
+  return heed_field_refuse(fields, key, name, "gelu, gelu_new, quick_gelu, relu, silu ...");
 }
 
 /* A class number as a key: digits only. */
@@ -234,7 +235,7 @@ heed_status heed_config_hugging_face(heed_config *config, const heed_fields *who
   set_class_defaults(config);
   HEED_TRY(read_sizes(config, &fields));
   if (config->family->rules.pools) HEED_TRY(read_beit(config, &fields));
-  HEED_TRY(read_activation(&fields, &config->rules.activation));
+  HEED_TRY(heed_config_read_activation(&fields, "hidden_act", &config->rules.activation));
   HEED_TRY(read_rope(&fields, &config->rules.rotation.base));
   HEED_TRY(heed_field_string(&fields, "pooler_act", &pooler));
   if (strcmp(pooler, "tanh") != 0) return heed_field_refuse(&fields, "pooler_act", pooler, "tanh");

@@ -16,6 +16,10 @@ heed_status heed_said_size(const heed_fields *fields, const char *key, uint32_t 
 heed_status heed_said_square(const heed_fields *fields, const char *key, heed_said *to);
 heed_status heed_said_bool(const heed_fields *fields, const char *key, heed_said *to);
 
+/* The activation that `key` names; an absent key changes nothing. UNSUPPORTED: another name. */
+heed_status heed_config_read_activation(const heed_fields *fields, const char *key,
+                                        uint8_t *activation);
+
 /* UNSUPPORTED: `what` has one of the options, which end with a 0 each, and it is not false. They
  * change results and leave no trace in the weights. */
 heed_status heed_config_refuse(const heed_fields *fields, const char *what, const char *options);

@@ -99,9 +99,9 @@ static heed_status read_model_args(heed_config *config, const heed_fields *field
   const heed_json_value object = heed_field(fields, "model_args");
   if (!object) return HEED_OK;
   const heed_fields args = {fields->json, object, fields->where, fields->error};
-  /* What the names of architectures say, and blocks of another kind. */
+  HEED_TRY(heed_config_pool(config, &args, "global_pool"));
+  HEED_TRY(heed_config_read_activation(&args, "act_layer", &config->rules.activation));
   HEED_TRY(heed_config_refuse(&args, "model_args",
-                              "act_layer\0"
                               "norm_layer\0"
                               "block_fn\0"
                               "mlp_layer\0"));
@@ -155,10 +155,10 @@ heed_status heed_config_timm(heed_config *config, const heed_fields *fields) {
   const heed_fields cfg = {fields->json, pretrained ? pretrained : fields->object, fields->where,
                            fields->error};
   HEED_TRY(heed_config_architecture(config, fields, "architecture"));
-  HEED_TRY(heed_config_pool(config, fields, "global_pool"));
   HEED_TRY(heed_said_size(fields, "num_classes", 0, &config->classes));
   HEED_TRY(read_input_size(config, &cfg));
-  HEED_TRY(read_model_args(config, fields));
+  HEED_TRY(read_model_args(config, fields)); /* what it says of pooling, timm takes */
+  if (!config->pool.key) HEED_TRY(heed_config_pool(config, fields, "global_pool"));
   heed_json_value labels = heed_field(&cfg, "label_names");
   if (!labels) labels = heed_field(fields, "label_names");
   return labels ? read_label_list(config, fields, labels) : HEED_OK;

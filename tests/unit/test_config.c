@@ -367,12 +367,39 @@ static void silent_changes(void **state) {
 static void timm_blocks(void **state) {
   (void)state;
 #define ARGS(args) "{\"architecture\":\"vit_x\",\"model_args\":{" args "}}"
-  refuse(ARGS("\"act_layer\":\"quick_gelu\""), HEED_UNSUPPORTED,
-         "config.json: model_args with act_layer is not supported (expected a plain tower)");
-  refuse(ARGS("\"norm_layer\":\"rmsnorm\""), HEED_UNSUPPORTED, "model_args with norm_layer");
+  refuse(ARGS("\"act_layer\":\"mish\""), HEED_UNSUPPORTED,
+         "config.json: act_layer is not supported (found mish, expected gelu, ");
+  refuse(ARGS("\"norm_layer\":\"rmsnorm\""), HEED_UNSUPPORTED,
+         "config.json: model_args with norm_layer is not supported (expected a plain tower)");
   refuse(ARGS("\"block_fn\":\"parallel\""), HEED_UNSUPPORTED, "model_args with block_fn");
   refuse(ARGS("\"mlp_layer\":\"swiglu\""), HEED_UNSUPPORTED, "model_args with mlp_layer");
   heed_config_destroy(open_good(ARGS("\"act_layer\":null,\"drop_rate\":0.1")));
+#undef ARGS
+}
+
+/* What model_args say of the activation and of pooling counts, as timm passes it to the model. */
+static void timm_arguments(void **state) {
+  (void)state;
+#define ARGS(args) \
+  "{\"architecture\":\"vit_x\",\"global_pool\":\"token\",\"model_args\":{" args "}}"
+  static const struct {
+    const char *text;
+    heed_activation activation;
+    heed_pool pool;
+  } cases[] = {
+      {ARGS(""), HEED_ACTIVATION_GELU, HEED_POOL_CLS},
+      {ARGS("\"act_layer\":\"quick_gelu\""), HEED_ACTIVATION_GELU_QUICK, HEED_POOL_CLS},
+      {ARGS("\"act_layer\":\"gelu_tanh\",\"global_pool\":\"avg\""), HEED_ACTIVATION_GELU_TANH,
+       HEED_POOL_PATCHES},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    heed_config *config = open_good(cases[i].text);
+    assert_int_equal(config->rules.activation, cases[i].activation);
+    assert_int_equal(config->pool.value, cases[i].pool);
+    heed_config_destroy(config);
+  }
+  refuse(ARGS("\"global_pool\":\"avgmax\""), HEED_UNSUPPORTED,
+         "global_pool is not supported (found avgmax, expected token, avg or map)");
 #undef ARGS
 }
 
@@ -539,14 +566,23 @@ static void allocation_failures(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(oracle_config),  cmocka_unit_test(no_config),
-      cmocka_unit_test(defaults),       cmocka_unit_test(whole_numbers),
-      cmocka_unit_test(missing_keys),   cmocka_unit_test(wrong_values),
-      cmocka_unit_test(activations),    cmocka_unit_test(labels),
-      cmocka_unit_test(timm),           cmocka_unit_test(allocation_failures),
-      cmocka_unit_test(architectures),  cmocka_unit_test(rotations),
-      cmocka_unit_test(silent_changes), cmocka_unit_test(timm_blocks),
-      cmocka_unit_test(wrong_kinds),    cmocka_unit_test(open_clip_options),
+      cmocka_unit_test(oracle_config),
+      cmocka_unit_test(no_config),
+      cmocka_unit_test(defaults),
+      cmocka_unit_test(whole_numbers),
+      cmocka_unit_test(missing_keys),
+      cmocka_unit_test(wrong_values),
+      cmocka_unit_test(activations),
+      cmocka_unit_test(labels),
+      cmocka_unit_test(timm),
+      cmocka_unit_test(allocation_failures),
+      cmocka_unit_test(architectures),
+      cmocka_unit_test(rotations),
+      cmocka_unit_test(silent_changes),
+      cmocka_unit_test(timm_blocks),
+      cmocka_unit_test(timm_arguments),
+      cmocka_unit_test(wrong_kinds),
+      cmocka_unit_test(open_clip_options),
       cmocka_unit_test(rotation_words),
   };
   return cmocka_run_group_tests(tests, make_context, drop_context);
