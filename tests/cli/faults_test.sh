@@ -13,7 +13,11 @@ if ! "$HEED_AT_SYSCALL" kill 0 true 3>"$bad/count" 2>/dev/null; then
   kinds=allocation
 fi
 
-# What differs from run to run.
+# Times and what follows from them differ from run to run.
+timeless() { # file
+  sed 's/[0-9.]* ms//g; s|[0-9.]* GFLOP/s||g; s/RSS [0-9.]* MB//' "$1"
+}
+
 same() { # file, file
   case $1 in
     *.json) sed 's/"milliseconds": [0-9.e+-]*//; s/"seconds": [0-9.e+-]*//' "$1" >"$bad/a" && sed 's/"milliseconds": [0-9.e+-]*//; s/"seconds": [0-9.e+-]*//' "$2" >"$bad/b" && cmp -s "$bad/a" "$bad/b" ;;
@@ -105,8 +109,8 @@ judge() {
   case $try in
     0)
       [ "$changed" = no ] || fail "$here_is: exit code 0, and not all outputs are new"
-      sed 's/[0-9.]* ms//' "$out" >"$bad/a"
-      sed 's/[0-9.]* ms//' "$bad/new.stdout" >"$bad/b"
+      timeless "$out" >"$bad/a"
+      timeless "$bad/new.stdout" >"$bad/b"
       cmp -s "$bad/a" "$bad/b" || fail "$here_is: exit code 0, and stdout differs: $(diff "$bad/a" "$bad/b" | head -n 3 | tr '\n' '|')"
       ;;
     3 | 4)
@@ -143,6 +147,10 @@ outputs='--json out.json --save out.safetensors'
   faults run_onnx "run $micro $other $common --json out.json" run "$vectors/onnx/vit" "$picture" $common --json out.json --way graph
   faults check "check $vectors/linear/causal.safetensors -o out.safetensors $common" check "$vectors/linear/full.safetensors" -o out.safetensors $common
   faults inspect "inspect $micro" inspect "$micro"
+  faults inspect_plan "inspect $micro" inspect "$micro" --plan
+  faults inspect_graph "inspect $micro" inspect "$micro" --graph json
+  faults bench "inspect $micro" bench "$micro" --runs 1 --warmup 0 $common
+  faults bench_op "inspect $micro" bench --op linear --shape 4,8,8 --runs 1 --warmup 0 $common
   faults convert "inspect $micro" convert "$micro" -o folder --weights int8
   faults compare "compare $micro $micro $other --json out.json $common" compare "$micro" "$micro" "$picture" --json out.json $common
   faults demo "demo --score 2 $common" demo --score 2 --seed 3 $common
@@ -150,6 +158,8 @@ outputs='--json out.json --save out.safetensors'
   heed run "$micro" "$picture" $common --save saved.safetensors
   cp "$here/saved.safetensors" "$bad/saved.safetensors"
   faults maps "maps $bad/saved.safetensors --layer 1 --json out.json" maps "$bad/saved.safetensors" --layer 0 --json out.json
+  [ "$figures" = no ] || faults maps_figures "maps $bad/saved.safetensors --layer 1 --maps out.png --rollout rollout.png" \
+    maps "$bad/saved.safetensors" --layer 0 --maps out.png --rollout rollout.png
 }
 # shellcheck disable=SC2154 # eval
 echo "points: killed at $tried_kill changes of files; reads that failed: $tried_fail, gave a byte: $tried_short, were interrupted: $tried_interrupt; failed allocations: $tried_allocation"
