@@ -158,15 +158,15 @@ static uint32_t choose_depth_lanes(const heed_vk_attention_job *job, uint32_t fl
 }
 
 /* Fours of a query in shared memory, where a lane has all of a head of 64: what leaves room for
- * four waves. 8 KiB a workgroup on AMD's RDNA, 10 KiB on NVIDIA, so that four waves' parts fit,
- * too. AMD's devices before RDNA have too few registers either way, keys in fp16 leave enough on
- * RDNA. */
+ * four waves. 10 KiB a workgroup on NVIDIA and 8 KiB on AMD's RDNA, so that four waves' parts fit,
+ * too; where lanes share keys on RDNA, the joins leave no room for that. AMD's devices before RDNA
+ * have too few registers either way, keys in fp16 leave enough on RDNA. */
 static uint32_t choose_parked(const heed_vk_attention_job *job, const share *all, uint32_t flags) {
   const heed_vk_limits *limits = job->builder->limits;
-  if (job->sizes.depth != 64 || all->lanes * all->depth > 1) return 0;
+  if (job->sizes.depth != 64 || all->depth > 1) return 0;
   if (limits->vendor == 0x10DE) return 10;
-  const bool is_amd = limits->vendor == 0x1002;
-  return is_amd && (limits->least_lanes == 64 || (flags & HEED_ATTENTION_KEY_HALF)) ? 0 : 8;
+  if (all->lanes > 1 || limits->vendor != 0x1002 || limits->least_lanes == 64) return 0;
+  return flags & HEED_ATTENTION_KEY_HALF ? 0 : 8;
 }
 
 static share choose_share(const heed_vk_attention_job *job, uint32_t rows, uint32_t flags) {
