@@ -391,6 +391,15 @@ test('maps are found: one array, an array a layer, with a batch of one; a model 
       [50, 50, 50]
     )
   }
+  for (const [shape, heads, layers] of /** @type {[number[], number, number][]} */ ([
+    [[5, 5], 1, 1],
+    [[2, 5, 5], 2, 1],
+    [[1, 3, 2, 5, 5], 2, 3]
+  ])) {
+    const found = savedMaps({ array: array(...shape) }, 'file')
+    assert.deepEqual([found.shape.heads, found.shape.layers, found.assumed], [heads, layers, true])
+    assert.equal(found.attention[0].length, heads * 25)
+  }
   const layers = {
     'layer.10.attn': array(1, 2, 5, 5),
     'layer.9.attn': array(1, 2, 5, 5),

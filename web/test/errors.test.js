@@ -98,7 +98,11 @@ test('no WebAssembly: the built-in map stays, and the page says what is needed',
 test('no SIMD: the scalar module runs, and the page says so', async () => {
   const page = await openAfter('WebAssembly.validate = () => false')
   await page.waitForSelector('html[data-ready]', { timeout: 60000 })
-  assert.match(await text(page, 'machine'), /scalar.*no SIMD: this engine has none/)
+  assert.match(await text(page, 'machine'), /scalar/)
+  assert.match(
+    String(await page.getAttribute('#machine', 'title')),
+    /no SIMD: this engine has none/
+  )
   assert.match(
     await text(page, 'error-text'),
     /no SIMD in WebAssembly\. The scalar module gives the same numbers/
@@ -116,7 +120,7 @@ test('files that do not go together name the tensor, what was found and what was
   ])
   assert.match(
     said,
-    /config\.json: hidden_size .*\(found 32, expected 128: tensor vit\.\S+ is .*\).*Choose another file, or all files/
+    /config\.json: hidden_size .*\(found 32, expected 128: tensor vit\.\S+ is .*\)\. Choose another file, or all files/
   )
   assert.match(
     await refused(page, [file('notes.txt', Buffer.from('no model'))]),
@@ -160,6 +164,57 @@ test('a session of other weights says which; of the same it opens without a word
   await finish(page)
 })
 
+test('numbers that were saved as JSON open what they are of: the scene, or the picture that is here', async () => {
+  const page = await browser.open('#s=7&l=2&q=3.4'),
+    numbers = async () => {
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.click('#save-json')
+      ])
+      await page.waitForFunction(
+        (name) => document.getElementById('status').textContent === `Saved ${name}.`,
+        download.suggestedFilename()
+      )
+      return readFileSync(await download.path())
+    },
+    ofScene = await numbers()
+  await page.click('#samples button:nth-child(3)')
+  await page.waitForFunction(() => location.hash.startsWith('#s=42'))
+  await page.setInputFiles('#model-files', file('scene.json', ofScene))
+  await page.waitForFunction(() => location.hash === '#s=7&l=2&q=3.4')
+  await page.setInputFiles('#picture-file', {
+    name: 'own.png',
+    mimeType: 'image/png',
+    buffer: readFileSync(join(repository, 'tests/vectors/preprocess/rgb.png'))
+  })
+  await page.waitForFunction(() => document.getElementById('status').textContent.startsWith('own'))
+  const ofPicture = await numbers()
+  await page.click('#cls')
+  await page.setInputFiles('#model-files', file('picture.json', ofPicture))
+  await page.waitForFunction(() => /l=2&q=3\.4$/.test(location.hash))
+  await page.click('#samples button:nth-child(3)')
+  await page.waitForFunction(() =>
+    document.getElementById('stage-title').textContent.includes('(11, 7)')
+  )
+  assert.match(
+    await refused(page, [file('picture.json', ofPicture)]),
+    /^picture\.json: it has numbers, not the picture \(found Scene 42, expected own\.png\)\. Open that/
+  )
+  await finish(page)
+})
+
+test('without its worker the page says so, and of loading nothing more', async () => {
+  const page = await browser.open('', { ready: false })
+  await page.route('**/heed/worker.js', (route) => route.fulfill({ status: 404 }))
+  await page.reload()
+  await page.waitForSelector('#error-again:not([hidden])')
+  assert.match(await text(page, 'error-text'), /the worker could not start"\)\. $/)
+  await page.waitForTimeout(500) // the weights arrive
+  assert.equal(await text(page, 'status'), '')
+  page.faults = page.faults.filter((fault) => !/404|ERR_(ABORTED|BLOCKED)/.test(fault))
+  await finish(page)
+})
+
 test('out of memory, offline, a browser that fails: what to do is said', async () => {
   const page = await browser.open('', { modules: true }),
     say = (/** @type {{status: string, message: string}} */ error) =>
@@ -169,20 +224,20 @@ test('out of memory, offline, a browser that fails: what to do is said', async (
       }, error)
   assert.match(
     await say({ status: 'OUT_OF_MEMORY', message: 'no room' }),
-    /^no room Choose a smaller model or image, or close other pages\.$/
+    /^no room\. Choose a smaller model or image, or close other pages\.$/
   )
   assert.match(
     await say({ status: 'UNSUPPORTED', message: 'a transformer' }),
-    /^a transformer heed runs the models that docs\/models\.md lists/
+    /^a transformer\. heed runs the models that docs\/models\.md lists/
   )
   assert.match(
     await say({ status: 'IO', message: 'no answer' }),
-    /^no answer Check that the server/
+    /^no answer\. Check that the server/
   )
   await page.context().setOffline(true)
   assert.match(
     await say({ status: 'IO', message: 'no answer' }),
-    /^no answer This machine is offline: connect it, or visit once online/
+    /^no answer\. This machine is offline: connect it, or visit once online/
   )
   await page.context().setOffline(false)
   await page.evaluate(() => {

@@ -194,7 +194,7 @@ test('each head alone out: heads by what the answer is without them, as runs wit
   const apart = rows.map((row) => Number(row[2]))
   assert.deepEqual(
     apart,
-    [...apart].sort((a, b) => a - b)
+    [...apart].sort((a, b) => b - a)
   )
   for (const [name, value] of Object.entries(expected)) {
     const [, , shown] = /** @type {any} */ (rows).find(
@@ -214,7 +214,7 @@ test('each head alone out: heads by what the answer is without them, as runs wit
     page,
     '#view',
     new RegExp(
-      `Ablating ${place(/** @type {any} */ (rows[0]))} changes the prediction least .* ablating ${place(/** @type {any} */ (rows.at(-1)))} changes it most`
+      `Ablating ${place(/** @type {any} */ (rows[0]))} changes the prediction most .* ablating ${place(/** @type {any} */ (rows.at(-1)))} changes it least`
     )
   )
   await page.click('#view .effects tbody tr:last-child button')
@@ -256,6 +256,25 @@ test('what is said stays true: of a column, of a mean whose one head is out, of 
   await finish(page)
 })
 
+/**
+ * That no name of an axis is cut by its control.
+ * @param {TestPage} page
+ */
+async function cutOptions(page) {
+  const cut = await page.locator('.axes select >> visible=true').evaluateAll((selects) =>
+    /** @type {HTMLSelectElement[]} */ (selects).flatMap((select) => {
+      const context = /** @type {CanvasRenderingContext2D} */ (
+        document.createElement('canvas').getContext('2d')
+      )
+      context.font = getComputedStyle(select).font
+      return [...select.options]
+        .map(({ text }) => text)
+        .filter((text) => context.measureText(text).width > select.clientWidth - 28) // its arrow
+    })
+  )
+  assert.deepEqual(cut, [])
+}
+
 test('on a wide screen the statistics stand below the maps of all heads: a dot chooses, the filter fades', async () => {
   const page = await browser.open('', { viewport: { width: 1920, height: 1080 } })
   await page.waitForSelector('#view .beside circle:nth-of-type(20)')
@@ -288,6 +307,12 @@ test('on a wide screen the statistics stand below the maps of all heads: a dot c
   await page.click('#tab-matrix')
   await page.waitForSelector('#view .matrix')
   assert.equal(await page.locator('#view .beside').count(), 0)
+  await page.click('#tab-heads')
+  await cutOptions(page)
+  await page.setViewportSize({ width: 1366, height: 768 })
+  await page.click('#tab-statistics')
+  await page.waitForSelector('#view [aria-label="Table of heads"]')
+  await cutOptions(page)
   await finish(page, 'explorer-wide')
 })
 
@@ -426,10 +451,13 @@ test('help comes by ? from anywhere, and closes by Escape; the status has no thr
     }, from)
     await page.keyboard.press('?')
     await page.waitForSelector('#keys[open]')
+    assert.match(await text(page, '#machine-why'), /^This browser: WASM .*\. .*\.$/)
     await page.keyboard.press('Escape')
     await page.waitForSelector('#keys[open]', { state: 'detached' })
   }
   assert.doesNotMatch(await text(page, '#status'), /thread/) // it stands once, beside the run's time
+  assert.ok((await text(page, '.run span')).match(/thread/g)?.length === 1)
+  assert.equal(await page.getAttribute('#samples button', 'aria-label'), 'Scene 159: star twice')
   await finish(page)
 })
 

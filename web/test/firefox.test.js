@@ -450,7 +450,10 @@ test(
       await until(() => document.documentElement.dataset.ready === 'true' && crossOriginIsolated)
       await page.goto(own.address)
       await until(() => document.documentElement.dataset.ready === 'true' && crossOriginIsolated)
-      assert.match(await text(page, '#machine'), threadsSaid)
+      assert.match(
+        await page.$eval('#machine', (machine) => machine.getAttribute('title') ?? ''),
+        threadsSaid
+      )
     } finally {
       own.close()
       await page.close()

@@ -557,6 +557,16 @@ test('the page on embedding has examples, and the sizes of the files', async () 
   )
   const code = /** @type {string} */ (await page.textContent('#example-code'))
   assert.ok(code.split('\n').length <= 10)
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  for (const id of ['code', 'example-code']) {
+    await page.click(`[data-copy="${id}"]`)
+    await page.waitForFunction(
+      async (id) =>
+        (await navigator.clipboard.readText()) === document.getElementById(id)?.textContent,
+      id
+    )
+    assert.equal(await page.textContent('#copied'), 'Copied.')
+  }
   const sizes = JSON.parse(readFileSync(join(site, 'sizes.json'), 'utf8')),
     shown = await page.locator('#sizes tr').allInnerTexts()
   assert.equal(shown.length, sizes.length)

@@ -389,6 +389,26 @@ test('opens a model of one’s own from its files; where its first run is stoppe
   await page.setInputFiles('#model-files', files)
   await page.waitForSelector('#demo-model:not([hidden])', { timeout: 60000 })
   assert.equal(await text(page, 'model-name'), 'model.safetensors')
+  await page.setInputFiles('#model-files', [
+    {
+      name: 'config.json',
+      mimeType: '',
+      buffer: Buffer.from(
+        JSON.stringify({
+          ...JSON.parse(readFileSync(files[0], 'utf8')),
+          _name_or_path: 'twins-5x4'
+        })
+      )
+    },
+    ...files.slice(1).map((path) => ({
+      name: /** @type {string} */ (path.split('/').pop()),
+      mimeType: '',
+      buffer: readFileSync(path)
+    }))
+  ])
+  await page.waitForFunction(
+    () => document.getElementById('model-name').textContent === 'twins-5x4'
+  )
   assert.match(await text(page, 'caption'), /39\.2 × uniform/)
   await page.evaluate(() => {
     const status = document.getElementById('status'),
@@ -435,7 +455,7 @@ test('works where the server isolates nothing, on one thread, and says why', asy
   const plain = await startBrowser({ isolated: false })
   try {
     const page = await plain.open()
-    assert.match(await text(page, 'machine'), /isolated/)
+    assert.match(String(await page.getAttribute('#machine', 'title')), /isolated/)
     assert.match(await text(page, 'caption'), /39\.2 × uniform/)
     await finish(page)
   } finally {
@@ -594,11 +614,14 @@ test('states of tokens: the query is most like a patch of its own object or its 
 test('a head is taken out: class shares before and after; its layer’s output changes, maps before it stay', async () => {
   const page = await browser.open('#v=intervene'),
     answer = await text(page, 'answer'),
-    caption = await text(page, 'caption')
+    caption = await text(page, 'caption'),
+    top = async () => (await page.locator('#frame').boundingBox())?.y,
+    before = await top()
   await page.click('#view [data-key="3.0"]')
   await page.waitForFunction(() =>
     document.getElementById('stage-title').textContent.includes('without 3.0')
   )
+  assert.equal(await top(), before) // a longer title moves nothing
   await page.waitForFunction(
     (answer) => document.getElementById('answer').textContent !== answer,
     answer

@@ -327,6 +327,12 @@ test('everything is above the fold at 1366 x 768, in every view', async () => {
     )
     await page.waitForTimeout(100) // drawn
     assert.ok(await page.evaluate(() => document.documentElement.scrollHeight <= innerHeight), view)
+    const ends = await page.evaluate(() =>
+      [...document.querySelectorAll('main > section')].map((card) =>
+        Math.round(card.getBoundingClientRect().bottom)
+      )
+    )
+    assert.equal(new Set(ends).size, 1, `${view}: ${ends}`)
   }
   await finish(page)
 })

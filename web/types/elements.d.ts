@@ -29,6 +29,7 @@ interface PageElements {
   columns: HTMLInputElement
   compare: HTMLButtonElement
   copy: HTMLButtonElement
+  copied: HTMLSpanElement
   cross: HTMLParagraphElement
   'demo-model': HTMLButtonElement
   display: HTMLDetailsElement

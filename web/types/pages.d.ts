@@ -341,6 +341,8 @@ export interface SavedMaps {
   attention: Float32Array[]
   pixels: NamedArray | null
   named: boolean
+  /** The grid is by the number of tokens alone. */
+  assumed: boolean
   logits: ArrayLike<number> | null
   statistics(): Promise<PageStatistics[][]>
   rollout(how: {

@@ -77,6 +77,16 @@ map.addEventListener('pick', (event) => {
 map.addEventListener('error', (event) => {
   element('said').textContent = /** @type {any} */ (event).detail.message
 })
+for (const button of /** @type {NodeListOf<HTMLElement>} */ (
+  document.querySelectorAll('[data-copy]')
+))
+  button.addEventListener('click', async () => {
+    const { textContent } = element(/** @type {'code'} */ (button.dataset.copy))
+    element('copied').textContent = await navigator.clipboard.writeText(textContent).then(
+      () => 'Copied.',
+      () => 'This browser does not allow the page to copy.'
+    )
+  })
 follow()
 element('example').replaceChildren(...Object.keys(examples).map((name) => new Option(name)))
 element('example').addEventListener('change', showExample)

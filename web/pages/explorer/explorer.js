@@ -290,23 +290,26 @@ async function start() {
   showControls(page)
   const stop = new AbortController(),
     wanted = store.get().scene ?? defaults.scene
+  let ended = false // what is still on its way is told no more
   showStop(stop)
   try {
     page.engine = await createRunner({
       scene: wanted,
-      onProgress: barOfStart(showProgress),
+      onProgress: barOfStart((progress) => ended || showProgress(progress)),
       signal: stop.signal,
       onMismatch
     })
     page.table = page.engine.colours(store.get().colours)
   } catch (error) {
+    ended = true
+    showStatus('')
     return showError(error, () => location.reload())
   } finally {
     showProgress(null)
     showStop(null)
   }
-  document.getElementById('machine').textContent =
-    `${page.engine.info.device}. ${page.engine.info.why}`
+  document.getElementById('machine').textContent = page.engine.info.device
+  document.getElementById('machine').title = page.engine.info.why
   if (page.engine.info.simd === 'none')
     showError(new Error((await import('./controls/no_simd.js')).noSimd))
   fit()

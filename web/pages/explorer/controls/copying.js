@@ -22,9 +22,10 @@ export const copyHashes = (all) =>
 
 /** What went wrong, where, and on which machine. */
 export const copyDetails = () => {
-  const text = (/** @type {string} */ id) => document.getElementById(id)?.textContent
+  const text = (/** @type {string} */ id) => document.getElementById(id)?.textContent,
+    why = document.getElementById('machine')?.title
   return copy(
-    `${text('error-text')}\n${text('machine')}\n${navigator.userAgent}\n${location.href}`,
+    `${text('error-text')}\n${text('machine')}. ${why}\n${navigator.userAgent}\n${location.href}`,
     'Details copied.'
   )
 }

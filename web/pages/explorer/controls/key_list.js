@@ -29,6 +29,7 @@ const markup = `<dialog id="keys" aria-labelledby="keys-title">
   <dl class="keys" id="key-list"></dl>
   <p>Figures for print, with panels of your choice: Save…, Figure….</p>
   <p><button type="button" id="tour-again">Show the tour</button></p>
+  <p class="hint" id="machine-why"></p>
   <form method="dialog"><button>Close</button></form>
 </dialog>`
 
@@ -56,5 +57,8 @@ function makeDialog() {
 export async function showKeys() {
   await laterStyles()
   if (!document.getElementById('keys')) makeDialog()
+  const machine = document.getElementById('machine')
+  document.getElementById('machine-why').textContent =
+    machine.title && `This browser: ${machine.textContent}. ${machine.title}.`
   document.getElementById('keys').showModal()
 }

@@ -6,7 +6,7 @@
 
 /**
  * show: as showProgress; gives what takes the progress of createRunner.
- * @param {(progress: {phase: string, done: number, total: number}) => void} show
+ * @param {(progress: {phase: string, done: number, total: number}) => unknown} show
  */
 export function barOfStart(show) {
   const entries = [

@@ -76,7 +76,8 @@ export function showError(
     wasm ||
     (stopped
       ? 'Loading was stopped. The picture and the map below are built in.'
-      : `${error?.message ?? error} ${offline || (advice[partMissing.test(error?.message) ? 'MISMATCH' : error?.status] ?? '')}`)
+      : `${error?.message ?? error}`.replace(/[^.!?]$/, '$&.') +
+        ` ${offline || (advice[partMissing.test(error?.message) ? 'MISMATCH' : error?.status] ?? '')}`)
   element('error-again').hidden = !again
   element('error-again').onclick = again
   element('error').hidden = false

@@ -10,7 +10,7 @@ const glossary = /** @type {[string, string][]} */ ([
   ['q·k', 'The score of a pair before softmax: a dot product of query and key.'],
   ['Head’s entropy', 'The mean entropy over all patch queries of this head.'],
   ['Entropy', 'How spread the row is: 0 = one token has all, ln N = all tokens alike.'],
-  ['of the largest', 'Entropy divided by ln N, which a row of equal weights has.'],
+  ['of the maximum', 'Entropy divided by ln N, which a row of equal weights has.'],
   ['On itself', 'The share of attention that the query gives to its own token.'],
   ['From itself', 'The share of its own attention that the token gives to itself.'],
   [

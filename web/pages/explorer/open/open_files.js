@@ -4,7 +4,7 @@ import { provenanceIn, readArrays, readSafetensorsHeader } from '../../shared/ar
 import { unchanged } from '../state/changes.js'
 import { decode } from './decode_picture.js'
 import { checkWeights, holdsMaps, pictureOfPixels, savedMaps, wantedArrays } from './saved_maps.js'
-import { openSession, readSession } from '../save/session_file.js'
+import { openNumbers, openSession, readNumbers, readSession } from '../save/session_file.js'
 import { modelFiles } from '../../heed/weight_files.js'
 /** @import {NamedArray, Page, Shape} from '../../../types/pages.js' */
 
@@ -27,6 +27,24 @@ async function mapsIn(files) {
 }
 
 /**
+ * What a model is called: its folder, what its config calls it, or its file of weights.
+ * @param {File[]} files
+ * @param {File} weights
+ */
+async function nameOf(files, weights) {
+  const folder = /^([^/]+)\//.exec(weights.webkitRelativePath ?? '')?.[1]
+  if (folder) return folder
+  try {
+    const config = files.find(({ name }) => name === 'config.json'),
+      { _name_or_path: name } = JSON.parse((await config?.text()) ?? '{}')
+    if (typeof name === 'string' && name) return name.slice(0, 60)
+  } catch {
+    /* the runtime says what is wrong with it */
+  }
+  return weights.name
+}
+
+/**
  * @param {Page} page
  * @param {File[]} files
  */
@@ -37,6 +55,8 @@ export async function openFiles(page, files) {
     if (json && /^\s*\{\s*"heed_figure"/.test(await files[0].slice(0, 200).text()))
       return await (await import('../figure/figure_composer.js')).openFigure(page, files[0])
     if (session) return await openSession(page, session)
+    const numbers = json && (await readNumbers(files[0]))
+    if (numbers) return await openNumbers(page, numbers, files[0].name)
     const maps = await mapsIn(files)
     if (maps)
       return await openMaps(
@@ -49,7 +69,8 @@ export async function openFiles(page, files) {
       throw new Error(
         `${files[0].name}: neither a picture, a model nor maps. Take a picture, a .safetensors, .onnx or .pth file with its config.json, or maps as .npy, .npz or .safetensors.`
       )
-    if (await page.openModel(ofModel, weights.name)) element('demo-model').hidden = false
+    if (await page.openModel(ofModel, await nameOf(files, weights)))
+      element('demo-model').hidden = false
   } catch (error) {
     page.showError(error)
   }
@@ -111,7 +132,7 @@ async function openMaps(page, file, opened) {
   page.store.set(unchanged)
   element('model-name').textContent = file.name
   element('model-facts').textContent =
-    `Saved maps: ${layers} layers, ${heads} heads, ${tokens} tokens = ${rows} × ${columns} patches and ${prefixTokens} before them, on the picture’s centre.${picture ? '' : ' The picture is not theirs but the one that was here: open theirs together with the maps.'}${saved.from?.changes ? ` Changed: ${saved.from.changes}.` : ''}`
+    `Saved maps: ${layers} layers, ${heads} heads, ${tokens} tokens = ${rows} × ${columns} patches and ${prefixTokens} before them${saved.assumed ? ' (assumed: no grid is saved with them)' : ''}, on the picture’s centre.${picture ? '' : ' The picture is not theirs but the one that was here: open theirs together with the maps.'}${saved.from?.changes ? ` Changed: ${saved.from.changes}.` : ''}`
   element('demo-model').hidden = false
   await page.run(picture ?? page.picture)
 }

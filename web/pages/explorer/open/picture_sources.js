@@ -22,11 +22,13 @@ async function connectSamples(page) {
   const pictures = await scenePictures(page, samples)
   element('samples').replaceChildren(
     ...pictures.map((picture) => {
-      const button = Object.assign(document.createElement('button'), {
-        type: 'button',
-        ariaLabel: picture.name,
-        title: picture.name
-      })
+      const { name, drawing, twins } = /** @type {Required<PagePicture>} */ (picture),
+        title = `${name}: ${drawing.objects[twins[0]].shape} twice`,
+        button = Object.assign(document.createElement('button'), {
+          type: 'button',
+          ariaLabel: title,
+          title
+        })
       const canvas = button.appendChild(
         Object.assign(document.createElement('canvas'), {
           width: picture.width,

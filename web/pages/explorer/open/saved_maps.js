@@ -1,5 +1,5 @@
 /* Maps that were saved elsewhere: [L, H, N, N] in one array, or an array [H, N, N] a layer
- * ("attention.3" of `heed run --save`). Their numbers are computed by the definitions of heed.h. */
+ * ("attention.3" of `heed run --save`); a lone array may also be [1, L, H, N, N], [H, N, N] or [N, N]. Their numbers are computed by the definitions of heed.h. */
 import { loadExplain } from '../../heed/explain/index.js'
 /** @import {Fusion, NamedArray, PagePicture, SavedMaps, Shape} from '../../../types/pages.js' */
 
@@ -12,8 +12,10 @@ async function pause() {
 }
 
 /** @param {number[]} shape */
-const withoutBatch = (shape) =>
-  shape.length === 5 && shape[1] === 1 ? [shape[0], ...shape.slice(2)] : shape
+function withoutBatch(shape) {
+  const batch = shape.length === 5 ? [1, 0].find((axis) => shape[axis] === 1) : undefined
+  return batch === undefined ? shape : shape.filter((_, axis) => axis !== batch)
+}
 /**
  * @param {number[]} shape
  * @param {number} rank
@@ -72,8 +74,10 @@ function mapsAmong(arrays, name) {
   const whole = shapes.find(
     ([key, shape]) => isMap(shape, 4) && !(shape[0] === 1 && /\d/.test(key))
   )
-  const maps = whole
-    ? [whole[0]]
+  const lone = shapes.filter(([, shape]) => [2, 3, 4].some((rank) => isMap(shape, rank)))
+  const one = whole ?? (lone.length === 1 ? lone[0] : undefined)
+  const maps = one
+    ? [one[0]]
     : seriesOf(
         shapes
           .filter(
@@ -84,9 +88,9 @@ function mapsAmong(arrays, name) {
       )
   if (!maps.length)
     throw new Error(
-      `${name}: no attention maps in it. They are arrays [L, H, N, N], or one [H, N, N] a layer under names with its number.`
+      `${name}: no attention maps in it. They are one array [L, H, N, N], or one [H, N, N] a layer under names with its number.`
     )
-  return { maps, whole: Boolean(whole) }
+  return { maps, whole: Boolean(one) }
 }
 
 /**
@@ -156,8 +160,8 @@ function placesOf({ grid, pixel_values: pixels }, tokens, name) {
 
 /**
  * arrays: { name: { shape, data } } -> { shape, attention: an array [H, N, N] a layer, pixels:
- * pixel_values or null, named: whether `heed maps` reads them, logits or null, statistics(),
- * rollout() }.
+ * pixel_values or null, named: whether `heed maps` reads them, assumed: whether the grid is by the
+ * number of tokens alone, logits or null, statistics(), rollout() }.
  * @param {Record<string, NamedArray>} arrays
  * @param {string} name
  * @returns {SavedMaps}
@@ -165,16 +169,13 @@ function placesOf({ grid, pixel_values: pixels }, tokens, name) {
 export function savedMaps(arrays, name) {
   const { maps, whole } = mapsAmong(arrays, name)
   let layers = maps.map((key) => ({
-    heads: arrays[key].shape.at(-3),
+    heads: arrays[key].shape.at(-3) ?? 1,
     tokens: arrays[key].shape.at(-1),
     data: arrays[key].data
   }))
   if (whole) {
     const [{ heads, tokens, data }] = layers,
-      length =
-        /** @type {number} */ (heads) *
-        /** @type {number} */ (tokens) *
-        /** @type {number} */ (tokens)
+      length = heads * /** @type {number} */ (tokens) * /** @type {number} */ (tokens)
     layers = Array.from({ length: data.length / length }, (_, l) => ({
       heads,
       tokens,
@@ -206,6 +207,7 @@ export function savedMaps(arrays, name) {
     attention,
     pixels,
     named,
+    assumed: !other('grid'),
     logits: other('logits')?.data ?? null,
     statistics: () =>
       (statistics ??= allStatistics(attention, /** @type {Shape & {patch: number}} */ (shape))),

@@ -29,12 +29,13 @@ const named = ({ picture, drawn, store }, what = store.get().view) =>
  */
 const file =
   (ending, make, type = '') =>
-  async (/** @type {Page} */ page) =>
-    shown(page) ??
-    download(
-      new Blob([await make(page)].flat(), { type }),
-      ending.startsWith('.') ? `${named(page)}${ending}` : ending
-    )
+  async (/** @type {Page} */ page) => {
+    shown(page)
+    const name = ending.startsWith('.') ? `${named(page)}${ending}` : ending
+    showStatus(`Saving ${name} …`) // a picture of many maps takes a second
+    download(new Blob([await make(page)].flat(), { type }), name)
+    showStatus(`Saved ${name}.`)
+  }
 
 /** @param {Page} page */
 async function copyCode(page) {
@@ -64,13 +65,11 @@ async function copyLink(page) {
 
 /** @type {Record<string, (page: Page) => Promise<void>>} */
 export const actions = {
-  /** @param {Page} page */
-  'save-png': async (page) =>
-    shown(page) ??
-    download(
-      await made.pngOf(page, Number(document.getElementById('png-times').value)),
-      `${named(page)}.png`
-    ),
+  'save-png': file(
+    '.png',
+    (page) => made.pngOf(page, Number(document.getElementById('png-times').value)),
+    'image/png'
+  ),
   'save-svg': file('.svg', made.currentFigure, 'image/svg+xml'),
   'save-csv': file('.csv', made.csv, 'text/csv'),
   'save-json': file(

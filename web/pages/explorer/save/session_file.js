@@ -125,6 +125,20 @@ export async function readSession(file) {
   }
 }
 
+/**
+ * Where the numbers of a file that the page saved as JSON are from, or null where it is other JSON.
+ * @param {File} file
+ */
+export async function readNumbers(file) {
+  try {
+    if (!/^\s*\{\s*"heed":/.test(await file.slice(0, 200).text())) return null
+    const { provenance } = JSON.parse(await file.text())
+    return typeof provenance?.settings === 'string' ? provenance : null
+  } catch {
+    return null
+  }
+}
+
 /** @param {unknown} text what is no text may have no words: an object's toString may be any value */
 const words = (text) => (typeof text === 'string' ? text.slice(0, textAtMost) : '')
 
@@ -227,6 +241,25 @@ async function readPins(page, { pins, pictures, weights_sha256: own }) {
       }
     })
   )
+}
+
+/**
+ * Shows what the numbers of a file were saved of, computed anew. They are of the picture that is
+ * here, where that is not a drawn scene.
+ * @param {Page} page
+ * @param {Record<string, any>} from their provenance
+ * @param {string} file
+ */
+export async function openNumbers(page, { settings, weights_sha256: sums, picture }, file) {
+  const scene = /^Scene \d+$/.test(picture) || /[#&]objects=/.test(settings)
+  if (!scene && page.picture.name !== picture)
+    throw new Error(
+      `${file}: it has numbers, not the picture (found ${page.picture.name}, expected ${words(picture)}). Open that picture, then the file again.`
+    )
+  if (scene) return openSession(page, /** @type {any} */ ({ settings, weights_sha256: sums }))
+  await expectWeights(page, sums)
+  const { scene: _, objects, ...state } = fromHash(settings, longestSettings)
+  page.fit(state)
 }
 
 /**

@@ -22,14 +22,16 @@ const axes = {
  */
 export function createDots(page, host, where) {
   const { store, engine } = page
-  host.innerHTML = `<div class="fields"><label>Across <select name="x"></select></label><label>Up <select name="y"></select></label></div>
+  host.innerHTML = `<div class="fields axes"><label>Across <select name="x"></select></label><label>Up <select name="y"></select></label></div>
     <svg class="plot" viewBox="0 0 320 240" role="img" aria-label="A dot for every head; ${where}"></svg>`
   const select = /** @type {(name: string) => Field} */ (
       (name) => /** @type {Field} */ (host.querySelector(`[name=${name}]`))
     ),
     plot = host.querySelector('svg')
   for (const name of ['x', 'y']) {
-    select(name).append(...Object.entries(axes).map(([key, text]) => new Option(text, key)))
+    select(name).append(
+      ...Object.entries(axes).map(([key, text]) => new Option(text.split(',')[0], key))
+    )
     select(name).addEventListener('change', () => draw())
   }
   select('x').value = 'entropy'

@@ -36,13 +36,13 @@ const options = (names) =>
     .map(([value, text]) => `<option value="${value}">${text}</option>`)
     .join('')
 
-const markup = `<p class="hint">The effect of a change on the prediction explains more than where a head attends. The model runs again at once.</p>
+const markup = `<p class="hint">The effect of a change on the prediction explains more than where a head attends. A small model runs again at once, a large one by the button on the image.</p>
     <div class="row"><label>Click on the image <select name="brush">${options(brushes)}</select></label></div>
     <div><label class="range">Temperature <input type="range" name="temperature" min="0.1" max="4" step="0.1"> <output></output></label></div>
     <div><label class="range"><span class="gain"></span> <input type="range" name="gain" min="0" max="100" step="5"> <output></output></label></div>
     <div class="scroll" tabindex="0" role="region" aria-label="Active heads"><table class="switches"><caption>Active heads; ablated heads output <select name="how" aria-label="Output of ablated heads">${options(replacements)}</select></caption><tbody></tbody></table></div>
     <div class="row after"><button type="button" name="all">Undo all</button><button type="button" name="sweep">Ablate each head alone</button></div>
-    <div class="scroll effects" tabindex="0" role="region" aria-label="Heads by the change of the prediction without them" hidden><table><caption>Each head ablated alone, smallest change first</caption><thead><tr><th scope="col">head</th><th scope="col"></th><th scope="col">all classes, nats</th></tr></thead><tbody></tbody></table></div>
+    <div class="scroll effects" tabindex="0" role="region" aria-label="Heads by the change of the prediction without them" hidden><table><caption>Each head ablated alone, largest change first</caption><thead><tr><th scope="col">head</th><th scope="col"></th><th scope="col">all classes, nats</th></tr></thead><tbody></tbody></table></div>
     <table><caption>Class probabilities</caption><thead><tr><th scope="col">class</th><th scope="col">original</th><th scope="col">changed</th></tr></thead><tbody class="shares"></tbody></table><p class="hint downstream"></p><p class="hint" aria-live="polite"></p>`
 
 /**
@@ -147,31 +147,33 @@ async function effectsOfHeads({ store, engine, picture }, left, onEffect) {
 }
 
 /**
- * The heads by how little the answer needs them, as a table; in words, the first and the last.
+ * The heads by how much the answer needs them, as a table; in words, the first and the last.
  * @param {Store} store
  * @param {HTMLElement} table
  * @param {Sweep['effects']} effects
  * @param {string} label of the class whose share they change
  */
 function drawRanking(store, table, effects, label) {
-  const order = Object.entries(effects).sort(([, a], [, b]) => a.apart - b.apart),
-    [[least, low]] = order,
-    [most, high] = /** @type {[string, Effect]} */ (order.at(-1))
+  const order = Object.entries(effects).sort(([, a], [, b]) => b.apart - a.apart),
+    [[most, high]] = order,
+    [least, low] = /** @type {[string, Effect]} */ (order.at(-1))
   table.querySelector('th:nth-child(2)').textContent = `${label}, points`
   table.querySelector('tbody').replaceChildren(
     ...order.map(([key, { share, apart }]) => {
       const [layer, head] = key.split('.').map(Number),
         button = pressable(`layer ${layer}, head ${head}`)
       button.addEventListener('click', () => store.set({ layer, head }))
-      return holding(
+      const row = holding(
         'tr',
         holding('td', button),
         made('td', points(share)),
         made('td', nats(apart))
       )
+      row.style.setProperty('--share', `${(100 * apart) / (high.apart || 1)}%`)
+      return row
     })
   )
-  return `Ablating ${least} changes the prediction least (${nats(low.apart)} nats); ablating ${most} changes it most (${nats(high.apart)} nats). The change is the Jensen–Shannon divergence of the class probabilities. Each cell shows the change of “${label}” in percentage points.`
+  return `Ablating ${most} changes the prediction most (${nats(high.apart)} nats); ablating ${least} changes it least (${nats(low.apart)} nats). The change is the Jensen–Shannon divergence of the class probabilities. Each cell shows the change of “${label}” in percentage points.`
 }
 
 /**

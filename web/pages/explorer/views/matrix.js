@@ -20,8 +20,8 @@ const steps = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRi
 const markup = `<div class="fields matrix-fields"><label>Zoom <select name="zoom"><option value="1">1×</option><option value="2">2×</option><option value="4">4×</option></select></label>
     <label>Click <select name="brush"><option value="0">selects the row</option><option value="1">blocks the pair</option><option value="4">blocks 4 × 4</option><option value="14">blocks 14 × 14</option></select></label>
     <button type="button" name="free">Undo blocks</button></div>
-    <p class="hint">Row = query, column = key; CLS and registers come first, then the patches, with a line after each row of patches. Arrow keys or the mouse move the crosshair. A click selects the row; the brush blocks or unblocks pairs.</p>
-    <div class="window"><div class="raster matrix" role="application" tabindex="0" aria-label="Matrix: arrows move the crosshair" aria-describedby="matrix-said"><canvas aria-hidden="true"></canvas>
+    <p class="hint">CLS and registers come first, then the patches, with a line after each row of patches. Arrow keys or the mouse move the crosshair. A click selects the row; the brush blocks or unblocks pairs.</p>
+    <p class="hint axes-said" aria-hidden="true"><span>query ↓</span> <span>key →</span></p><div class="window"><div class="raster matrix" role="application" tabindex="0" aria-label="Matrix: arrows move the crosshair" aria-describedby="matrix-said"><canvas aria-hidden="true"></canvas>
     <svg aria-hidden="true" preserveAspectRatio="none"><path class="rule"/><path class="barred"/><path class="under"/><path class="over"/></svg></div></div>${smallBar}<p class="hint" id="matrix-said" aria-live="polite"></p>`
 
 /**

@@ -64,7 +64,7 @@ function facts({ engine, drawn, statistics }) {
         ]
       : [
           ['Entropy', `${ofRow.toFixed(3)} nats`],
-          ['of the largest, ln N', percent(ofRow / Math.log(tokens))],
+          ['of the maximum', percent(ofRow / Math.log(tokens))],
           ...before(prefix),
           ...self
         ]

@@ -14,7 +14,7 @@ import { put } from './canvas.js'
 
 const diverging = divergingTable(),
   cosines = signedScale('cosine', 1)
-const names = ['Likeness to the query', 'Length of the state', 'Likeness of positions']
+const names = ['Similarity to the query', 'Token norm', 'Similarity of positions']
 
 /**
  * @param {Runner} engine
