@@ -6,9 +6,13 @@
 
 #include "base/tensor.h"
 
+bool heed_onnx_is_kernel_float(uint32_t type) {
+  return type == HEED_ONNX_FLOAT || type == HEED_ONNX_FLOAT16 || type == HEED_ONNX_BFLOAT16;
+}
+
 bool heed_onnx_is_float(uint32_t type) {
-  return type == HEED_ONNX_FLOAT || type == HEED_ONNX_FLOAT16 || type == HEED_ONNX_BFLOAT16 ||
-         type == HEED_ONNX_DOUBLE;
+  return heed_onnx_is_kernel_float(type) || type == HEED_ONNX_DOUBLE ||
+         heed_onnx_is_small_float(type);
 }
 
 double heed_onnx_round(uint32_t type, double value) {
@@ -16,8 +20,14 @@ double heed_onnx_round(uint32_t type, double value) {
     case HEED_ONNX_FLOAT: return (double)(float)value;
     case HEED_ONNX_FLOAT16: return (double)heed_f16_to_f32(heed_f32_to_f16((float)value));
     case HEED_ONNX_BFLOAT16: return (double)heed_bf16_to_f32(heed_f32_to_bf16((float)value));
-    default: return value;
+    case HEED_ONNX_DOUBLE: return value;
+    default: return heed_onnx_round_small(type, value, HEED_ONNX_SATURATE);
   }
+}
+
+/* The low bits of a number, with their sign. */
+static int64_t low_bits(uint64_t value, uint64_t sign) {
+  return (int64_t)((value & (2 * sign - 1)) ^ sign) - (int64_t)sign;
 }
 
 int64_t heed_onnx_wrap(uint32_t type, int64_t value) {
@@ -30,6 +40,10 @@ int64_t heed_onnx_wrap(uint32_t type, int64_t value) {
     case HEED_ONNX_INT16: return (int16_t)(uint16_t)bits;
     case HEED_ONNX_INT32: return (int32_t)(uint32_t)bits;
     case HEED_ONNX_UINT32: return (uint32_t)bits;
+    case HEED_ONNX_UINT4: return (int64_t)(bits & 15);
+    case HEED_ONNX_INT4: return low_bits(bits, 8);
+    case HEED_ONNX_UINT2: return (int64_t)(bits & 3);
+    case HEED_ONNX_INT2: return low_bits(bits, 2);
     default: return value;
   }
 }
@@ -61,7 +75,7 @@ uint64_t heed_onnx_extent(const heed_onnx_array *array, uint32_t from, uint32_t 
 }
 
 void heed_onnx_cell_read(uint32_t type, const unsigned char *bytes, heed_onnx_cell *cell) {
-  const uint32_t bits = heed_onnx_type_bits(type), size = bits < 8 ? 1 : bits / 8;
+  const uint32_t size = heed_onnx_type_size(type);
   uint64_t raw = 0;
   for (uint32_t i = size; i-- > 0;) raw = raw << 8 | bytes[i];
   const uint32_t low = (uint32_t)raw;
@@ -74,12 +88,16 @@ void heed_onnx_cell_read(uint32_t type, const unsigned char *bytes, heed_onnx_ce
     case HEED_ONNX_FLOAT16: cell->f = (double)heed_f16_to_f32((uint16_t)raw); return;
     case HEED_ONNX_BFLOAT16: cell->f = (double)heed_bf16_to_f32((uint16_t)raw); return;
     case HEED_ONNX_DOUBLE: memcpy(&cell->f, &raw, sizeof raw); return;
-    default: cell->i = heed_onnx_wrap(type, (int64_t)raw);
+    default:
+      if (heed_onnx_is_small_float(type))
+        cell->f = heed_onnx_decode_small(type, (uint8_t)raw);
+      else
+        cell->i = heed_onnx_wrap(type, (int64_t)raw);
   }
 }
 
 void heed_onnx_cell_write(uint32_t type, heed_onnx_cell cell, unsigned char *bytes) {
-  const uint32_t bits = heed_onnx_type_bits(type), size = bits < 8 ? 1 : bits / 8;
+  const uint32_t size = heed_onnx_type_size(type);
   uint64_t raw = (uint64_t)cell.i;
   const float single = heed_onnx_is_float(type) ? (float)cell.f : 0.0f;
   uint32_t low;
@@ -87,6 +105,7 @@ void heed_onnx_cell_write(uint32_t type, heed_onnx_cell cell, unsigned char *byt
   if (type == HEED_ONNX_FLOAT) raw = low;
   if (type == HEED_ONNX_FLOAT16) raw = heed_f32_to_f16(single);
   if (type == HEED_ONNX_BFLOAT16) raw = heed_f32_to_bf16(single);
+  if (heed_onnx_is_small_float(type)) raw = heed_onnx_encode_small(type, cell.f);
   for (uint32_t i = 0; i < size; i++) bytes[i] = (unsigned char)(raw >> 8 * i & 0xFF);
 }
 

@@ -18,6 +18,8 @@ typedef struct heed_onnx_array {
 } heed_onnx_array;
 
 bool heed_onnx_is_float(uint32_t type);
+/* Whether heed's kernels take it for F32. */
+bool heed_onnx_is_kernel_float(uint32_t type);
 /* The nearest value of a type; of whole numbers the low bits. */
 double heed_onnx_round(uint32_t type, double value);
 int64_t heed_onnx_wrap(uint32_t type, int64_t value);
@@ -28,7 +30,14 @@ void heed_onnx_set(heed_onnx_array *array, uint64_t at, double value);
 
 /* Elements of `axes` axes from `from` on. */
 uint64_t heed_onnx_extent(const heed_onnx_array *array, uint32_t from, uint32_t axes);
-/* One element as little-endian bytes; of 4 bits, a byte for each. */
+/* small_floats.c: floats of 8 and 4 bits. `how`: what becomes of numbers beyond the largest, and
+ * for powers of two where a number between two of them goes: up, unless it says otherwise. */
+enum { HEED_ONNX_SATURATE = 1, HEED_ONNX_DOWN = 2, HEED_ONNX_NEAREST = 4 };
+bool heed_onnx_is_small_float(uint32_t type);
+double heed_onnx_round_small(uint32_t type, double value, unsigned how);
+double heed_onnx_decode_small(uint32_t type, uint8_t bits);
+uint8_t heed_onnx_encode_small(uint32_t type, double value); /* of the type's own numbers */
+/* One element as little-endian bytes; of less than 8 bits, a byte for each. */
 void heed_onnx_cell_read(uint32_t type, const unsigned char *bytes, heed_onnx_cell *cell);
 void heed_onnx_cell_write(uint32_t type, heed_onnx_cell cell, unsigned char *bytes);
 

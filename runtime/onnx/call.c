@@ -148,13 +148,8 @@ heed_status heed_onnx_load(heed_onnx_call *call, const heed_onnx_tensor *tensor,
       return status;
     }
     for (uint64_t i = 0; i < here; i++) {
-      unsigned char nibble = bytes[i / 2] >> (i % 2 * 4) & 15;
-      if (tensor->type == HEED_ONNX_INT4 && nibble > 7) nibble |= 0xF0;
-      heed_onnx_cell *to = &(*array)->data[done + i];
-      if (bits == 4)
-        to->i = tensor->type == HEED_ONNX_INT4 ? (int8_t)nibble : nibble;
-      else
-        heed_onnx_cell_read(tensor->type, bytes + i * bits / 8, to);
+      const unsigned char *at = bytes + i * bits / 8, packed = (unsigned char)(*at >> i * bits % 8);
+      heed_onnx_cell_read(tensor->type, bits < 8 ? &packed : at, &(*array)->data[done + i]);
     }
     done += here;
   }

@@ -387,9 +387,17 @@ static heed_status run_cast(heed_onnx_call *call) {
     return heed_onnx_refuse(call, HEED_UNSUPPORTED, "a conversion to %s is not supported",
                             heed_onnx_type_name((uint32_t)to, text));
   HEED_TRY(heed_onnx_output(call, 0, (uint32_t)to, x->rank, x->dims));
-  const bool whole = !heed_onnx_is_float(x->type) && !heed_onnx_is_float((uint32_t)to);
+  const bool whole = !heed_onnx_is_float(x->type) && !heed_onnx_is_float((uint32_t)to),
+             small = heed_onnx_is_small_float((uint32_t)to);
+  const char *mode = heed_onnx_text(call, "round_mode", "up");
+  const unsigned how = (heed_onnx_integer(call, "saturate", 1) ? HEED_ONNX_SATURATE : 0u) |
+                       (strcmp(mode, "down") == 0      ? HEED_ONNX_DOWN
+                        : strcmp(mode, "nearest") == 0 ? HEED_ONNX_NEAREST
+                                                       : 0u);
   for (uint64_t i = 0; i < x->count; i++)
-    if (whole)
+    if (small)
+      call->out[0]->data[i].f = heed_onnx_round_small((uint32_t)to, heed_onnx_number(x, i), how);
+    else if (whole)
       call->out[0]->data[i].i = heed_onnx_wrap((uint32_t)to, x->data[i].i);
     else
       heed_onnx_set(call->out[0], i, heed_onnx_number(x, i));

@@ -93,8 +93,9 @@ heed_status heed_onnx_run_node(heed_onnx_evaluator *e, const heed_onnx_node *nod
 
 /* -------------------------------------------------------------------------------------- inputs */
 
-static uint32_t type_of(const char *safetensors) {
-  for (uint32_t type = 1; type < 32; type++) {
+/* The type of a tensor in .safetensors for an input of a type; 0: another. */
+static uint32_t type_of(const char *safetensors, uint32_t input) {
+  for (uint32_t type = input ? input : 1; type < (input ? input + 1 : 32); type++) {
     const char *name = heed_onnx_type_safetensors(type);
     if (name && strcmp(name, safetensors) == 0) return type;
   }
@@ -108,14 +109,14 @@ heed_status heed_onnx_check_input(const heed_onnx *file, const heed_onnx_value *
   bool fits = !input->shaped || input->rank == tensor->shape.rank;
   for (uint32_t i = 0; fits && input->shaped && i < input->rank; i++)
     fits = input->dims[i] < 0 || input->dims[i] == tensor->shape.dim[i];
-  *type = type_of(tensor->dtype_name);
+  *type = type_of(tensor->dtype_name, input->type);
   if (tensor->shape.rank == 0 && tensor->count != 1) /* its shape was not kept */
     return heed_fail(error, HEED_UNSUPPORTED,
                      "%s: input %.*s: shape not supported (found %s of %llu elements, expected at "
                      "most %d axes below 2^32)",
                      file->name, heed_utf8_cut(input->name, 100), input->name, tensor->dtype_name,
                      (unsigned long long)tensor->count, HEED_MAX_RANK);
-  if (fits && *type && (input->type == 0 || input->type == *type)) return HEED_OK;
+  if (fits && *type) return HEED_OK;
   return heed_fail(
       error, HEED_INVALID_FILE, "%s: input %.*s does not fit (found %s %s, expected %s of %u axes)",
       file->name, heed_utf8_cut(input->name, 100), input->name, tensor->dtype_name,
@@ -135,7 +136,7 @@ heed_status heed_onnx_read_input(heed_onnx_evaluator *e, const heed_onnx_value *
   for (uint32_t i = 0; i < tensor->shape.rank; i++) dims[i] = tensor->shape.dim[i];
   heed_onnx_drop(e, *slot);
   HEED_TRY(heed_onnx_make(&call, type, tensor->shape.rank, dims, slot));
-  const uint32_t size = heed_onnx_type_bits(type) / 8;
+  const uint32_t size = heed_onnx_type_size(type);
   for (uint64_t done = 0; done < (*slot)->count;) {
     const uint64_t left = (*slot)->count - done, most = sizeof bytes / size,
                    here = left < most ? left : most;

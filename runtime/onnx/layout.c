@@ -545,8 +545,12 @@ static heed_status run_pad(heed_onnx_call *call) {
 static heed_status run_dropout(heed_onnx_call *call) {
   const array *x = heed_onnx_input(call, 0);
   if (!x) return HEED_INVALID_FILE;
-  if (call->in_count > 2 && call->in[2] && call->in[2]->count && call->in[2]->data[0].i)
-    return heed_onnx_refuse(call, HEED_UNSUPPORTED, "dropout in training is not supported");
+  const array *ratio = call->in_count > 1 ? call->in[1] : NULL;
+  const double part = ratio && ratio->count ? heed_onnx_number(ratio, 0) : 0.5;
+  if (call->in_count > 2 && call->in[2] && call->in[2]->count && call->in[2]->data[0].i &&
+      part != 0)
+    return heed_onnx_refuse(call, HEED_UNSUPPORTED,
+                            "dropout in training is not supported (found a ratio of %g)", part);
   HEED_TRY(copy_as(call, x, x->rank, x->dims));
   if (call->node->output_count < 2) return HEED_OK;
   HEED_TRY(heed_onnx_output(call, 1, HEED_ONNX_BOOL, x->rank, x->dims));

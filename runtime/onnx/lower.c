@@ -47,7 +47,7 @@ static heed_lower_value *value_of(heed_lower *l, const char *name) {
   if (l->bound[at]) return l->bound[at];
   const heed_onnx_weight stored = {.name = name, .data = maker->tensor};
   heed_onnx_array *known = l->evaluator.values[at];
-  if (known && l->given[at] && heed_onnx_is_float(known->type) && known->type != HEED_ONNX_DOUBLE)
+  if (known && l->given[at] && heed_onnx_is_kernel_float(known->type))
     l->bound[at] = given_input(l, maker->name, known);
   else if (known)
     l->bound[at] = heed_lower_of_array(l, l->evaluator.values[at]);
@@ -198,8 +198,7 @@ static bool is_float_given(heed_lower *l, const heed_onnx_node *node) {
   const heed_onnx_maker *maker = node->input_count ? maker_of(l, node->inputs[0]) : NULL;
   const size_t at = maker ? (size_t)(maker - l->file->makers) : 0;
   const heed_onnx_array *array = maker ? l->evaluator.values[at] : NULL;
-  return array && l->given[at] && heed_onnx_is_float(array->type) &&
-         array->type != HEED_ONNX_DOUBLE;
+  return array && l->given[at] && heed_onnx_is_kernel_float(array->type);
 }
 
 /* Puts what expressions know into the evaluator's hands. */
@@ -297,7 +296,7 @@ static heed_status bind_input(heed_lower *l, const heed_onnx_value *input,
   for (uint32_t i = 0; i < tensor->shape.rank; i++) dims[i] = tensor->shape.dim[i];
   if (l->batch == 0 && tensor->shape.rank) l->batch = dims[0];
   l->given[at] = type != HEED_ONNX_DOUBLE;
-  if (!heed_onnx_is_float(type) || type == HEED_ONNX_DOUBLE)
+  if (!heed_onnx_is_kernel_float(type))
     return heed_onnx_read_input(&l->evaluator, input, source, tensor, l->error);
   heed_lower_value *value = heed_lower_new(l, HEED_LOWER_INPUT, tensor->shape.rank, dims, NULL, 0);
   if (!value) return l->status;

@@ -82,7 +82,7 @@ static void lower_same(heed_lower *l, int kind) {
     return;
   }
   if (kind == 1) type = (uint32_t)heed_onnx_integer(&l->call, "to", 0);
-  if (kind == 1 && (!heed_onnx_is_float(type) || type == HEED_ONNX_DOUBLE)) {
+  if (kind == 1 && !heed_onnx_is_kernel_float(type)) {
     char text[16];
     heed_lower_refuse(l, HEED_UNSUPPORTED, "computed values as %s have no kernel",
                       heed_onnx_type_name(type, text));

@@ -17,7 +17,7 @@ struct heed_onnx_lowered {
 static heed_status read_ones(void *user, uint32_t index, uint64_t offset, void *to, size_t count,
                              heed_error *error) {
   const heed_onnx_lowered *lowered = user;
-  const uint32_t type = lowered->types[index], size = heed_onnx_type_bits(type) / 8;
+  const uint32_t type = lowered->types[index], size = heed_onnx_type_size(type);
   unsigned char *bytes = to;
   (void)error;
   for (size_t i = 0; i < count; i++)
@@ -28,7 +28,7 @@ static heed_status read_ones(void *user, uint32_t index, uint64_t offset, void *
 static heed_status add_input(heed_onnx_lowered *lowered, const heed_onnx_value *input,
                              const heed_onnx_lower_desc *desc, uint32_t *count, heed_error *error) {
   const char *type = heed_onnx_type_safetensors(input->type);
-  uint64_t dims[HEED_ONNX_MAX_RANK], bytes = heed_onnx_type_bits(input->type) / 8;
+  uint64_t dims[HEED_ONNX_MAX_RANK], bytes = heed_onnx_type_size(input->type);
   if (heed_onnx_maker_of(lowered->file, input->name)->tensor) return HEED_OK;
   if (!type || !input->shaped)
     return heed_fail(error, HEED_UNSUPPORTED, "%s: input %.60s has no shape", lowered->file->name,

@@ -25,15 +25,25 @@ typedef enum heed_onnx_type {
   HEED_ONNX_UINT32 = 12,
   HEED_ONNX_UINT64 = 13,
   HEED_ONNX_BFLOAT16 = 16,
+  HEED_ONNX_FLOAT8E4M3FN = 17,
+  HEED_ONNX_FLOAT8E4M3FNUZ = 18,
+  HEED_ONNX_FLOAT8E5M2 = 19,
+  HEED_ONNX_FLOAT8E5M2FNUZ = 20,
   HEED_ONNX_UINT4 = 21,
-  HEED_ONNX_INT4 = 22
+  HEED_ONNX_INT4 = 22,
+  HEED_ONNX_FLOAT4E2M1 = 23,
+  HEED_ONNX_FLOAT8E8M0 = 24,
+  HEED_ONNX_UINT2 = 25,
+  HEED_ONNX_INT2 = 26
 } heed_onnx_type;
 
 /* "FLOAT16", or "type 17" for others; in `text` of 16 bytes where it is not a name. */
 const char *heed_onnx_type_name(uint32_t type, char text[16]);
 /* Bits of an element; 0: no type that heed reads. */
 uint32_t heed_onnx_type_bits(uint32_t type);
-/* Its name in .safetensors; NULL: none. */
+/* Bytes of an element beside others of its kind outside of the file: one of less than 8 bits. */
+uint32_t heed_onnx_type_size(uint32_t type);
+/* Its name in .safetensors, where less than 8 bits take a byte; NULL: none. */
 const char *heed_onnx_type_safetensors(uint32_t type);
 
 typedef struct heed_onnx_tensor {

@@ -50,7 +50,7 @@ static bool is_read(const heed_onnx_tensor *tensor) {
   return !tensor || heed_onnx_type_bits(tensor->type) > 0;
 }
 
-/* A weight of a type that heed does not read, such as a float of 8 bits, is left out. */
+/* A weight of a type that heed does not read, such as a complex number, is left out. */
 static heed_status add_weight(heed_onnx *file, const heed_onnx_weight *weight, const char *name,
                               heed_error *error) {
   if (!is_read(weight->data) || !is_read(weight->scale) || !is_read(weight->zero)) {

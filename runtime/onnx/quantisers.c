@@ -7,28 +7,21 @@
 
 typedef heed_onnx_array array;
 
-static double least_of(uint32_t type) {
-  return type == HEED_ONNX_INT8    ? -128
-         : type == HEED_ONNX_INT16 ? -32768
-         : type == HEED_ONNX_INT4  ? -8
-                                   : 0;
-}
-
-static double most_of(uint32_t type) {
-  return type == HEED_ONNX_INT8     ? 127
-         : type == HEED_ONNX_INT16  ? 32767
-         : type == HEED_ONNX_UINT16 ? 65535
-         : type == HEED_ONNX_INT4   ? 7
-         : type == HEED_ONNX_UINT4  ? 15
-                                    : 255;
+/* The least and most number of a type of whole numbers that is quantised to. */
+static void range_of(uint32_t type, double *least, double *most) {
+  const uint32_t bits = heed_onnx_type_bits(type);
+  const bool is_signed = type == HEED_ONNX_INT8 || type == HEED_ONNX_INT16 ||
+                         type == HEED_ONNX_INT4 || type == HEED_ONNX_INT2;
+  *least = is_signed ? -ldexp(1, (int)bits - 1) : 0;
+  *most = ldexp(1, (int)bits - (is_signed ? 1 : 0)) - 1;
 }
 
 /* To the nearest even, and within the type. */
 static double saturate(uint32_t type, double value) {
   const double rounded = nearbyint(value);
-  return !(rounded > least_of(type)) ? least_of(type)
-         : rounded > most_of(type)   ? most_of(type)
-                                     : rounded;
+  double least, most;
+  range_of(type, &least, &most);
+  return !(rounded > least) ? least : rounded > most ? most : rounded;
 }
 
 static heed_status run_dynamic(heed_onnx_call *call) {
@@ -103,16 +96,22 @@ static heed_status run_linear(heed_onnx_call *call) {
                   : asked ? (uint32_t)asked
                           : HEED_ONNX_UINT8;
   if (back && asked) type = (uint32_t)asked;
-  if (heed_onnx_type_bits(type) == 0 || (!back && heed_onnx_type_bits(type) > 16))
+  const bool small = heed_onnx_is_small_float(type);
+  const unsigned how = heed_onnx_integer(call, "saturate", 1) ? HEED_ONNX_SATURATE : 0u;
+  if (heed_onnx_type_bits(type) == 0 ||
+      (!back && !small && (heed_onnx_type_bits(type) > 16 || heed_onnx_is_float(type))))
     return heed_onnx_refuse(call, HEED_UNSUPPORTED, "this type is not supported");
   HEED_TRY(heed_onnx_output(call, 0, type, x->rank, x->dims));
   for (uint64_t i = 0; i < x->count; i++) {
     const uint64_t at = scale_at(&g, scale, x, i);
     const double by = heed_onnx_number(scale, at), shift = zero ? heed_onnx_number(zero, at) : 0,
                  value = heed_onnx_number(x, i);
-    heed_onnx_set(call->out[0], i,
-                  back ? (value - shift) * by
-                       : saturate(type, nearbyint((double)((float)value / (float)by)) + shift));
+    const double quotient = (double)((float)value / (float)by);
+    if (!back && small)
+      call->out[0]->data[i].f = heed_onnx_round_small(type, quotient, how);
+    else
+      heed_onnx_set(call->out[0], i,
+                    back ? (value - shift) * by : saturate(type, nearbyint(quotient) + shift));
   }
   return HEED_OK;
 }

@@ -21,7 +21,7 @@ static heed_status read_result(void *user, uint32_t index, uint64_t offset, void
                                heed_error *error) {
   const heed_onnx_result *result = user;
   const heed_onnx_array *array = result->arrays[index];
-  const uint32_t size = heed_onnx_type_bits(array->type) / 8;
+  const uint32_t size = heed_onnx_type_size(array->type);
   unsigned char *bytes = to, element[8];
   (void)error;
   for (size_t i = 0; i < count; i++) {
@@ -45,7 +45,7 @@ heed_status heed_onnx_put(heed_onnx_result *result, heed_onnx_evaluator *e, heed
   result->arrays[result->count++] = array;
   return heed_assembled_add(&result->made, name, heed_onnx_type_safetensors(array->type),
                             array->rank, array->dims,
-                            array->count * (heed_onnx_type_bits(array->type) / 8), error);
+                            array->count * heed_onnx_type_size(array->type), error);
 }
 
 heed_status heed_onnx_give(heed_onnx_result *result, heed_onnx_evaluator *e, const char *value,

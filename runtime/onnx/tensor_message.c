@@ -32,12 +32,16 @@ static const type_fact types[] = {
     [14] = {"COMPLEX64", NULL, 0, 0},
     [15] = {"COMPLEX128", NULL, 0, 0},
     [HEED_ONNX_BFLOAT16] = {"BFLOAT16", "BF16", 16, 5},
-    [17] = {"FLOAT8E4M3FN", NULL, 0, 0},
-    [18] = {"FLOAT8E4M3FNUZ", NULL, 0, 0},
-    [19] = {"FLOAT8E5M2", NULL, 0, 0},
-    [20] = {"FLOAT8E5M2FNUZ", NULL, 0, 0},
-    [HEED_ONNX_UINT4] = {"UINT4", NULL, 4, 5},
-    [HEED_ONNX_INT4] = {"INT4", NULL, 4, 5},
+    [HEED_ONNX_FLOAT8E4M3FN] = {"FLOAT8E4M3FN", "F8_E4M3", 8, 5},
+    [HEED_ONNX_FLOAT8E4M3FNUZ] = {"FLOAT8E4M3FNUZ", "F8_E4M3FNUZ", 8, 5},
+    [HEED_ONNX_FLOAT8E5M2] = {"FLOAT8E5M2", "F8_E5M2", 8, 5},
+    [HEED_ONNX_FLOAT8E5M2FNUZ] = {"FLOAT8E5M2FNUZ", "F8_E5M2FNUZ", 8, 5},
+    [HEED_ONNX_UINT4] = {"UINT4", "U8", 4, 5},
+    [HEED_ONNX_INT4] = {"INT4", "I8", 4, 5},
+    [HEED_ONNX_FLOAT4E2M1] = {"FLOAT4E2M1", "U8", 4, 5},
+    [HEED_ONNX_FLOAT8E8M0] = {"FLOAT8E8M0", "F8_E8M0", 8, 5},
+    [HEED_ONNX_UINT2] = {"UINT2", "U8", 2, 5},
+    [HEED_ONNX_INT2] = {"INT2", "I8", 2, 5},
 };
 
 static const type_fact *fact_of(uint32_t type) {
@@ -52,6 +56,8 @@ const char *heed_onnx_type_name(uint32_t type, char text[16]) {
 }
 
 uint32_t heed_onnx_type_bits(uint32_t type) { return fact_of(type) ? fact_of(type)->bits : 0; }
+
+uint32_t heed_onnx_type_size(uint32_t type) { return (heed_onnx_type_bits(type) + 7) / 8; }
 
 const char *heed_onnx_type_safetensors(uint32_t type) {
   return fact_of(type) ? fact_of(type)->safetensors : NULL;
@@ -158,11 +164,10 @@ static heed_status fail_bytes(const reading *t, uint64_t found, heed_error *erro
                    t->r->wire.where, HEED_CUT(t->tensor->name), found, t->tensor->bytes);
 }
 
-/* The elements of a typed field, one number for each: for 4 bits, for each byte. */
+/* The elements of a typed field, one number for each; for less than 8 bits, for each byte. */
 static heed_status read_typed(const reading *t, heed_error *error) {
   heed_onnx_tensor *tensor = t->tensor;
-  const uint32_t number = fact_of(tensor->type)->field, bits = heed_onnx_type_bits(tensor->type),
-                 size = bits < 8 ? 1 : bits / 8;
+  const uint32_t number = fact_of(tensor->type)->field, size = heed_onnx_type_size(tensor->type);
   const heed_onnx_wire_type type = number == 4    ? HEED_ONNX_FIXED32
                                    : number == 10 ? HEED_ONNX_FIXED64
                                                   : HEED_ONNX_VARINT;

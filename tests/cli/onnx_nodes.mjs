@@ -7,8 +7,16 @@
  * A refusal is exit 3 with one sentence. A case is not compared where .safetensors cannot hold it:
  * text, sequences, optional values. Types of 2 and 4 bits take a byte an element there. */
 import { spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync
+} from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /* ---------------------------------------------------------------------------- protocol buffers */
@@ -162,22 +170,34 @@ function readFile(path) {
 
 /* ----------------------------------------------------------------------------------- comparison */
 
-function half(bits) {
-  const [exponent, mantissa] = [(bits >> 10) & 31, bits & 1023]
-  const sign = bits >> 15 ? -1 : 1
-  if (exponent === 31) return mantissa ? NaN : sign * Infinity
-  return sign * (exponent ? 2 ** (exponent - 15) * (1 + mantissa / 1024) : mantissa * 2 ** -24)
+/** Bits of an exponent and of a mantissa, the bias, and the codes of Inf and NaN without a sign. */
+const formats = {
+  10: [5, 10, 15, 0x7c00, 0x7c01],
+  17: [4, 3, 7, Infinity, 0x7f],
+  18: [4, 3, 8, Infinity, 0x80],
+  19: [5, 2, 15, 0x7c, 0x7d],
+  20: [5, 2, 16, Infinity, 0x80],
+  23: [2, 1, 1, Infinity, Infinity]
 }
 
-/** Floats as numbers; of other types the bytes, which must be equal. */
-function floats({ dtype, bytes }) {
-  if (dtype === 'F32') return new Float32Array(bytes.buffer)
-  if (dtype === 'F64') return new Float64Array(bytes.buffer)
-  const words = () => new Uint16Array(bytes.buffer)
-  if (dtype === 'F16') return Float64Array.from(words(), half)
-  if (dtype === 'BF16')
-    return new Float32Array(Uint32Array.from(words(), (word) => word << 16).buffer)
-  return null
+function decode([exponent, mantissa, bias, infinity, notNumber], bits) {
+  const sign = bits >> (exponent + mantissa) ? -1 : 1
+  const magnitude = bits & ((1 << (exponent + mantissa)) - 1)
+  if (magnitude >= notNumber || bits === notNumber) return NaN
+  if (magnitude === infinity) return sign * Infinity
+  const part = (magnitude & ((1 << mantissa) - 1)) / (1 << mantissa)
+  const power = magnitude >> mantissa
+  return sign * (power ? 2 ** (power - bias) * (1 + part) : 2 ** (1 - bias) * part)
+}
+
+/** Floats of a type as numbers; null: whole numbers, whose bytes must be equal. */
+function floats(type, bytes) {
+  if (type === 1) return new Float32Array(bytes.buffer)
+  if (type === 11) return new Float64Array(bytes.buffer)
+  if (type === 16)
+    return new Float32Array(Uint32Array.from(new Uint16Array(bytes.buffer), (w) => w << 16).buffer)
+  const words = type === 10 ? new Uint16Array(bytes.buffer) : bytes
+  return formats[type] ? Float64Array.from(words, (bits) => decode(formats[type], bits)) : null
 }
 
 const isNear = (x, y) =>
@@ -189,8 +209,9 @@ function difference(name, found, expected) {
   if (found.dtype !== expected.dtype) return `${name}: ${found.dtype}, expected ${expected.dtype}`
   if (`${found.shape}` !== `${expected.shape}`)
     return `${name}: [${found.shape}], expected [${expected.shape}]`
-  const [x, y] = [floats(found) ?? found.bytes, floats(expected) ?? expected.bytes]
-  const near = floats(found) ? isNear : (a, b) => a === b
+  const list = ({ bytes }) => floats(expected.type, bytes) ?? bytes
+  const [x, y] = [list(found), list(expected)]
+  const near = y === expected.bytes ? (a, b) => a === b : isNear
   let wrong = 0
   let first = -1
   for (let i = 0; i < y.length; i++)
@@ -317,6 +338,13 @@ const names = readdirSync(options.folder)
   .sort()
 const work = mkdtempSync(join(tmpdir(), 'heed-nodes-'))
 const results = []
-for (const name of names) results.push(await runCase(options, name, work))
+const next = names.values()
+const runner = async (_, i) => {
+  const own = join(work, `${i}`)
+  mkdirSync(own)
+  for (const name of next) results.push(await runCase(options, name, own))
+}
+await Promise.all(Array.from({ length: availableParallelism() }, runner))
+results.sort((a, b) => (a.name < b.name ? -1 : 1))
 rmSync(work, { recursive: true })
 process.exitCode = report(results, options.reasons) ? 0 : 1

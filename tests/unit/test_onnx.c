@@ -7,6 +7,7 @@
 
 #include "heed/onnx.h"
 #include "model/safetensors.h"
+#include "onnx/array.h"
 #include "support/onnx_file.h"
 #include "support/test.h"
 
@@ -185,11 +186,82 @@ static void test_attention_node(void **state) {
   }
 }
 
+/* The number of a code, from its bits: another way than the library's. */
+static double small_number(uint32_t type, unsigned code) {
+  const bool half = type == HEED_ONNX_FLOAT8E5M2 || type == HEED_ONNX_FLOAT8E5M2FNUZ;
+  const unsigned mantissa_bits = type == HEED_ONNX_FLOAT4E2M1 ? 1
+                                 : half                       ? 2
+                                                              : 3,
+                 bits = type == HEED_ONNX_FLOAT4E2M1 ? 4 : 8, sign = code >> (bits - 1),
+                 size = code & ((1u << (bits - 1)) - 1);
+  const int bias = type == HEED_ONNX_FLOAT4E2M1       ? 1
+                   : type == HEED_ONNX_FLOAT8E4M3FN   ? 7
+                   : type == HEED_ONNX_FLOAT8E4M3FNUZ ? 8
+                   : type == HEED_ONNX_FLOAT8E5M2     ? 15
+                                                      : 16;
+  double value = 0;
+  for (unsigned k = 0; k < size; k++) { /* steps double each 2^mantissa_bits codes */
+    const int power = (int)(k >> mantissa_bits);
+    value += pow(2, (power ? power : 1) - bias - (int)mantissa_bits);
+  }
+  return sign ? -value : value;
+}
+
+/* Each code stands for its own number, and a number goes to the nearest, of two to the even. */
+static void test_small_floats(void **state) {
+  static const struct {
+    uint32_t type, most; /* the code of the largest number */
+    bool zero;           /* minus zero is a code of its own */
+  } types[] = {{HEED_ONNX_FLOAT8E4M3FN, 0x7E, true},
+               {HEED_ONNX_FLOAT8E4M3FNUZ, 0x7F, false},
+               {HEED_ONNX_FLOAT8E5M2, 0x7B, true},
+               {HEED_ONNX_FLOAT8E5M2FNUZ, 0x7F, false},
+               {HEED_ONNX_FLOAT4E2M1, 7, true}};
+  (void)state;
+  for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+    const uint32_t type = types[t].type;
+    const unsigned sign = type == HEED_ONNX_FLOAT4E2M1 ? 8 : 0x80;
+    for (unsigned code = 0; code <= types[t].most; code++) {
+      const double number = small_number(type, code);
+      assert_true(heed_onnx_decode_small(type, (uint8_t)code) == number);
+      assert_int_equal(heed_onnx_encode_small(type, number), code);
+      if (!code && !types[t].zero) continue;
+      assert_true(heed_onnx_decode_small(type, (uint8_t)(code | sign)) == -number);
+      assert_int_equal(heed_onnx_encode_small(type, -number), code | sign);
+      if (code == types[t].most) continue;
+      const double next = small_number(type, code + 1), middle = (number + next) / 2,
+                   even = code % 2 ? next : number, little = (next - number) / 1024;
+      assert_true(heed_onnx_round_small(type, middle, HEED_ONNX_SATURATE) == even);
+      assert_true(heed_onnx_round_small(type, middle - little, HEED_ONNX_SATURATE) == number);
+      assert_true(heed_onnx_round_small(type, -middle - little, HEED_ONNX_SATURATE) == -next);
+    }
+    const double most = small_number(type, types[t].most);
+    assert_true(heed_onnx_round_small(type, 1e9, HEED_ONNX_SATURATE) == most);
+    assert_true(heed_onnx_round_small(type, -HUGE_VAL, HEED_ONNX_SATURATE) == -most);
+    const double beyond = heed_onnx_round_small(type, 1e9, 0);
+    assert_true(type == HEED_ONNX_FLOAT4E2M1   ? beyond == most
+                : type == HEED_ONNX_FLOAT8E5M2 ? isinf(beyond)
+                                               : isnan(beyond));
+    if (type != HEED_ONNX_FLOAT4E2M1)
+      assert_true(isnan(heed_onnx_decode_small(type, heed_onnx_encode_small(type, (double)NAN))));
+  }
+  for (unsigned code = 0; code < 255; code++) {
+    assert_true(heed_onnx_decode_small(HEED_ONNX_FLOAT8E8M0, (uint8_t)code) ==
+                pow(2, (int)code - 127));
+    assert_int_equal(heed_onnx_encode_small(HEED_ONNX_FLOAT8E8M0, pow(2, (int)code - 127)), code);
+  }
+  assert_true(heed_onnx_round_small(HEED_ONNX_FLOAT8E8M0, 4.1, 0) == 8);
+  assert_true(heed_onnx_round_small(HEED_ONNX_FLOAT8E8M0, 7.9, HEED_ONNX_DOWN) == 4);
+  assert_true(heed_onnx_round_small(HEED_ONNX_FLOAT8E8M0, 5.9, HEED_ONNX_NEAREST) == 4);
+  assert_true(heed_onnx_round_small(HEED_ONNX_FLOAT8E8M0, 6, HEED_ONNX_NEAREST) == 8);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_q8),    cmocka_unit_test(test_q4),
-      cmocka_unit_test(test_fp16),  cmocka_unit_test(test_near),
-      cmocka_unit_test(test_graph), cmocka_unit_test(test_attention_node)};
+      cmocka_unit_test(test_q8),          cmocka_unit_test(test_q4),
+      cmocka_unit_test(test_fp16),        cmocka_unit_test(test_near),
+      cmocka_unit_test(test_graph),       cmocka_unit_test(test_attention_node),
+      cmocka_unit_test(test_small_floats)};
   if (heed_context_create(NULL, &context, &error) != HEED_OK) return 1;
   const int failed = cmocka_run_group_tests_name("onnx", tests, NULL, NULL);
   heed_context_destroy(context);
