@@ -21,6 +21,10 @@ static bool is_computed(const heed_onnx *file, const char *name) {
   return *name && !heed_onnx_tensor_of(file, name);
 }
 
+static bool is_product(const heed_onnx_node *node) {
+  return strcmp(node->op, "MatMul") == 0 || strcmp(node->op, "Einsum") == 0;
+}
+
 /* Up from the softmax to the product of query and key. */
 static bool reads_scores(const heed_onnx *file, const char *name) {
   static const char *const through[] = {"Add",     "Mul",      "Div", "Cast", "Where", "Tanh",
@@ -31,7 +35,7 @@ static bool reads_scores(const heed_onnx *file, const char *name) {
     const heed_onnx_maker *maker = heed_onnx_maker_of(file, front[i]);
     const heed_onnx_node *node = maker ? maker->node : NULL;
     if (!node) continue;
-    if (strcmp(node->op, "MatMul") == 0) {
+    if (is_product(node)) {
       if (node->input_count == 2 && is_computed(file, node->inputs[0]) &&
           is_computed(file, node->inputs[1]))
         return true;
@@ -57,7 +61,7 @@ static bool weighs_values(const heed_onnx *file, uint32_t softmax) {
     for (uint32_t k = 0; k < node->input_count; k++)
       for (uint32_t n = 0; n < count; n++) {
         if (strcmp(node->inputs[k], names[n]) != 0) continue;
-        if (strcmp(node->op, "MatMul") == 0 && k == 0 && node->input_count == 2 &&
+        if (is_product(node) && k == 0 && node->input_count == 2 &&
             is_computed(file, node->inputs[1]))
           return true;
         if (is_one_of(node->op, through) && node->output_count && count < MOST_STEPS)

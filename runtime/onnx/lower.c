@@ -116,8 +116,9 @@ void heed_lower_bind_array(heed_lower *l, uint32_t index, heed_onnx_array *array
 /* --------------------------------------------------------------------------------------- nodes */
 
 static const heed_lower_op *find_op(const heed_onnx_node *node) {
-  const heed_lower_op *const tables[] = {heed_lower_nodes, heed_lower_layouts, heed_lower_blocks,
-                                         heed_lower_quantisers, heed_lower_pads};
+  const heed_lower_op *const tables[] = {
+      heed_lower_nodes, heed_lower_layouts, heed_lower_blocks,  heed_lower_quantisers,
+      heed_lower_pads,  heed_lower_wholes,  heed_lower_einsums, heed_lower_resizes};
   if (*node->domain && strcmp(node->domain, "com.microsoft") != 0) return NULL;
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
     for (const heed_lower_op *op = tables[i]; op->name; op++)
@@ -166,17 +167,18 @@ static bool is_heavy(const heed_onnx_node *node) {
   return false;
 }
 
-/* Whether a computed value of whole numbers may be input `index`: as a float it is moved, tested,
+/* Whether a computed value of whole numbers may be input `index`: as a float it is moved, compared,
  * cast, and what a quantisation is. Arithmetic of whole numbers is another. */
 static bool takes_whole_numbers(const heed_onnx_node *node, uint32_t index) {
   static const char *const ops[] = {"Identity",      "Cast",        "Dropout", "DequantizeLinear",
                                     "MatMulInteger", "ConvInteger", NULL};
   for (const heed_lower_op *op = heed_lower_layouts; op->name; op++)
     if (strcmp(op->name, node->op) == 0) return true;
+  for (const heed_lower_op *op = heed_lower_wholes; op->name; op++)
+    if (strcmp(op->name, node->op) == 0) return true;
   for (size_t i = 0; ops[i]; i++)
     if (strcmp(node->op, ops[i]) == 0) return true;
-  return (index == 0 && strcmp(node->op, "Where") == 0) ||
-         (index == 2 && strcmp(node->op, "QuantizeLinear") == 0);
+  return index == 2 && strcmp(node->op, "QuantizeLinear") == 0;
 }
 
 static bool *given_of(heed_lower *l, const char *name) {

@@ -3,7 +3,7 @@
  * which their constructors simplify: so a chain of small nodes ends as the op that it spells.
  *
  * lower.c goes through the nodes, lower_nodes.c, lower_layout.c, lower_blocks.c and
- * lower_quantisers.c say what a node is,
+ * lower_quantisers.c, lower_whole.c, lower_einsum.c and lower_resize.c say what a node is,
  * lower_shape.c, lower_arithmetic.c, lower_norm.c, lower_linear.c and lower_attention.c make
  * expressions, lower_emit.c the graph, and lower_run.c runs it. */
 #ifndef HEED_ONNX_LOWER_H
@@ -33,6 +33,7 @@ typedef enum heed_lower_kind {
   HEED_LOWER_REDUCE,      /* function: heed_lower_function; axes: bits of `axis`, which stay as 1 */
   HEED_LOWER_SELECT,      /* x[0] ? x[1] : x[2] */
   HEED_LOWER_ROTARY,      /* x [B, H, T, D] by tables x[1], x[2] [T, R/2]; function: interleaved */
+  HEED_LOWER_GATHER,      /* entries of `axis` by `indices` or x[1]; function: of elements */
   HEED_LOWER_NAN_TO_ZERO, /* x, and 0 where it is NaN */
   HEED_LOWER_QUANTISED    /* x, which is not rounded; only products that are scaled back read it */
 } heed_lower_kind;
@@ -58,13 +59,28 @@ typedef enum heed_lower_function {
   HEED_LOWER_SIGN,
   HEED_LOWER_SOFTPLUS,
   HEED_LOWER_IS_NAN,
+  HEED_LOWER_NOT,
+  HEED_LOWER_TRUNCATE, /* toward zero */
+  HEED_LOWER_EQUAL,    /* from here to XOR: truth values of two */
+  HEED_LOWER_LESS,
+  HEED_LOWER_LESS_EQUAL,
+  HEED_LOWER_GREATER,
+  HEED_LOWER_GREATER_EQUAL,
+  HEED_LOWER_AND,
+  HEED_LOWER_OR,
+  HEED_LOWER_XOR,
   HEED_LOWER_SUM,
   HEED_LOWER_MEAN,
   HEED_LOWER_MAX,
   HEED_LOWER_MIN,
   HEED_LOWER_L1,
   HEED_LOWER_L2,
-  HEED_LOWER_SUM_SQUARE
+  HEED_LOWER_SUM_SQUARE,
+  HEED_LOWER_PRODUCT,
+  HEED_LOWER_LOG_SUM,
+  HEED_LOWER_LOG_SUM_EXP,
+  HEED_LOWER_ARGMAX, /* of one axis; first: 1 for the last of equal ones */
+  HEED_LOWER_ARGMIN
 } heed_lower_function;
 
 /* Rows of a matrix from where they are stored: a weight of the file, or a folded array. */
@@ -104,9 +120,10 @@ struct heed_lower_value {
   heed_lower_value **x; /* [count] */
   uint32_t order[HEED_ONNX_MAX_RANK], axis;
   uint64_t first;
-  double factor;            /* of SCALE; epsilon of NORM */
-  heed_onnx_array *array;   /* CONSTANT: its elements, once somebody wants them; and */
-  heed_onnx_weight *weight; /* where they are stored, or NULL */
+  double factor;                  /* of SCALE; epsilon of NORM */
+  heed_onnx_array *array;         /* CONSTANT: its elements, once somebody wants them; and */
+  heed_onnx_weight *weight;       /* where they are stored, or NULL */
+  const heed_onnx_array *indices; /* of GATHER where they are known */
   heed_lower_matrix *matrix;
   const float *gain, *bias; /* of NORM, [last axis] or NULL */
   bool rms;
@@ -199,6 +216,15 @@ heed_lower_value *heed_lower_reduce(heed_lower *l, heed_lower_function function,
                                     heed_lower_value *x, uint32_t axes);
 heed_lower_value *heed_lower_select(heed_lower *l, heed_lower_value *c, heed_lower_value *a,
                                     heed_lower_value *b);
+/* lower_whole.c: x of element type `from` as one of `to`. */
+heed_lower_value *heed_lower_cast(heed_lower *l, heed_lower_value *x, uint32_t from, uint32_t to);
+/* Whether its elements are whole numbers or truth values that floats hold exactly, and between
+ * which they lie. */
+bool heed_lower_is_whole(heed_lower *l, heed_lower_value *v, double range[2]);
+/* Entries of an axis by indices that are known, or else computed. */
+heed_lower_value *heed_lower_gather(heed_lower *l, heed_lower_value *x, uint32_t axis,
+                                    const heed_onnx_array *known, heed_lower_value *computed,
+                                    bool elements);
 /* A constant mapped element by element. */
 heed_lower_value *heed_lower_map(heed_lower *l, heed_lower_value *constant,
                                  double (*f)(double x, double by), double by);
@@ -256,7 +282,8 @@ typedef struct heed_lower_op {
 } heed_lower_op;
 /* One table a file, which ends with a name NULL. */
 extern const heed_lower_op heed_lower_nodes[], heed_lower_layouts[], heed_lower_blocks[],
-    heed_lower_quantisers[], heed_lower_pads[];
+    heed_lower_quantisers[], heed_lower_pads[], heed_lower_wholes[], heed_lower_einsums[],
+    heed_lower_resizes[];
 
 /* -------------------------------------------------------------------------------------- all */
 

@@ -29,6 +29,15 @@ static int elementwise_of(heed_lower_function function) {
     case HEED_LOWER_SIGN: return HEED_ELEMENTWISE_SIGN;
     case HEED_LOWER_SOFTPLUS: return HEED_ELEMENTWISE_SOFTPLUS;
     case HEED_LOWER_IS_NAN: return HEED_ELEMENTWISE_IS_NAN;
+    case HEED_LOWER_NOT: return HEED_ELEMENTWISE_NOT;
+    case HEED_LOWER_EQUAL: return HEED_ELEMENTWISE_EQUAL;
+    case HEED_LOWER_LESS: return HEED_ELEMENTWISE_LESS;
+    case HEED_LOWER_LESS_EQUAL: return HEED_ELEMENTWISE_LESS_EQUAL;
+    case HEED_LOWER_GREATER: return HEED_ELEMENTWISE_GREATER;
+    case HEED_LOWER_GREATER_EQUAL: return HEED_ELEMENTWISE_GREATER_EQUAL;
+    case HEED_LOWER_AND: return HEED_ELEMENTWISE_AND;
+    case HEED_LOWER_OR: return HEED_ELEMENTWISE_OR;
+    case HEED_LOWER_XOR: return HEED_ELEMENTWISE_XOR;
     default: return -1;
   }
 }
@@ -42,6 +51,11 @@ static int reduction_of(heed_lower_function function) {
     case HEED_LOWER_L1: return HEED_REDUCE_L1;
     case HEED_LOWER_L2: return HEED_REDUCE_L2;
     case HEED_LOWER_SUM_SQUARE: return HEED_REDUCE_SUM_SQUARE;
+    case HEED_LOWER_PRODUCT: return HEED_REDUCE_PRODUCT;
+    case HEED_LOWER_LOG_SUM: return HEED_REDUCE_LOG_SUM;
+    case HEED_LOWER_LOG_SUM_EXP: return HEED_REDUCE_LOG_SUM_EXP;
+    case HEED_LOWER_ARGMAX: return HEED_REDUCE_ARGMAX;
+    case HEED_LOWER_ARGMIN: return HEED_REDUCE_ARGMIN;
     default: return -1;
   }
 }
@@ -57,6 +71,12 @@ static heed_value emit_elementwise(heed_lower *l, const value *v, int kind) {
   return heed_define_elementwise(l->graph, &desc);
 }
 
+static heed_value as_type(heed_lower *l, heed_value x, heed_dtype dtype) {
+  const heed_elementwise_desc desc = {
+      .struct_size = sizeof desc, .a = x, .kind = HEED_ELEMENTWISE_IDENTITY, .dtype = dtype};
+  return heed_define_elementwise(l->graph, &desc);
+}
+
 /* The reduced axes stay as 1; of no axis the value itself, as the function has it. */
 static heed_value emit_reduce(heed_lower *l, const value *v, int kind) {
   const heed_shape shape = heed_lower_shape(l, v);
@@ -64,12 +84,56 @@ static heed_value emit_reduce(heed_lower *l, const value *v, int kind) {
                            .x = v->x[0]->made,
                            .kind = (heed_reduce)kind,
                            .axes = v->rank ? v->axis : 1,
-                           .keep_axes = true};
+                           .keep_axes = true,
+                           .last = v->first != 0};
   if (!desc.axes) {
     heed_lower_refuse(l, HEED_UNSUPPORTED, "a reduction of no axis has no kernel");
     return (heed_value){0};
   }
-  return heed_define_reshape(l->graph, heed_define_reduce(l->graph, &desc), &shape);
+  heed_value made = heed_define_reduce(l->graph, &desc);
+  if (kind >= HEED_REDUCE_ARGMAX) made = as_type(l, made, HEED_F32);
+  return heed_define_reshape(l->graph, made, &shape);
+}
+
+/* Toward zero, also beyond the range of whole numbers of 32 bits. */
+static heed_value emit_truncate(heed_lower *l, const value *v) {
+  heed_elementwise_desc desc = {.struct_size = sizeof desc,
+                                .a = v->x[0]->made,
+                                .kind = HEED_ELEMENTWISE_ABSOLUTE,
+                                .dtype = HEED_F32};
+  desc.a = heed_define_elementwise(l->graph, &desc);
+  desc.kind = HEED_ELEMENTWISE_FLOOR;
+  const heed_value size = heed_define_elementwise(l->graph, &desc);
+  desc.a = v->x[0]->made;
+  desc.kind = HEED_ELEMENTWISE_SIGN;
+  const heed_multiply_desc product = {sizeof product, size,
+                                      heed_define_elementwise(l->graph, &desc)};
+  return heed_define_multiply(l->graph, &product);
+}
+
+static heed_value emit_indices(heed_lower *l, const heed_onnx_array *from) {
+  int32_t *to = heed_lower_take(l, from->count, sizeof *to);
+  heed_constant_desc desc = {
+      .struct_size = sizeof desc, .dtype = HEED_I32, .shape = {1, {1}}, .data = to};
+  for (uint64_t i = 0; to && i < from->count; i++) to[i] = (int32_t)from->data[i].i;
+  for (uint32_t i = 0; i < from->rank && i < HEED_MAX_RANK; i++)
+    desc.shape.dim[i] = (uint32_t)from->dims[i];
+  if (from->rank) desc.shape.rank = from->rank;
+  if (from->rank > HEED_MAX_RANK)
+    heed_lower_refuse(l, HEED_UNSUPPORTED, "indices of %u axes have no kernel", from->rank);
+  return l->status == HEED_OK ? heed_define_constant(l->graph, &desc) : (heed_value){0};
+}
+
+static heed_value emit_gather(heed_lower *l, const value *v) {
+  const heed_shape shape = heed_lower_shape(l, v);
+  const heed_gather_desc desc = {
+      .struct_size = sizeof desc,
+      .x = v->x[0]->made,
+      .indices = v->indices ? emit_indices(l, v->indices) : as_type(l, v->x[1]->made, HEED_I32),
+      .axis = v->axis,
+      .elements = v->function != 0};
+  if (l->status != HEED_OK) return (heed_value){0};
+  return heed_define_reshape(l->graph, heed_define_gather(l->graph, &desc), &shape);
 }
 
 /* x, and 0 where it is NaN. */
@@ -95,7 +159,10 @@ heed_value heed_lower_emit_general(heed_lower *l, const value *v) {
                                     .b = v->count > 1 ? v->x[1]->made : (heed_value){0}};
   switch (v->kind) {
     case HEED_LOWER_MATMUL: return heed_define_matmul(l->graph, &product);
+    case HEED_LOWER_GATHER: return emit_gather(l, v);
     case HEED_LOWER_UNARY:
+      if (v->function == HEED_LOWER_TRUNCATE) return emit_truncate(l, v);
+      return emit_elementwise(l, v, elementwise_of(function));
     case HEED_LOWER_BINARY: return emit_elementwise(l, v, elementwise_of(function));
     case HEED_LOWER_EXPAND: return emit_elementwise(l, v, HEED_ELEMENTWISE_IDENTITY);
     case HEED_LOWER_SELECT: return emit_elementwise(l, v, HEED_ELEMENTWISE_SELECT);

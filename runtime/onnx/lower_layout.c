@@ -225,7 +225,15 @@ static void lower_concat(heed_lower *l, int kind) {
   if (l->status == HEED_OK) heed_lower_bind(l, 0, heed_lower_concat(l, x, count, axis), 0);
 }
 
-/* Rows by indices that are known: one, or several that lie side by side. */
+/* Known indices as parts that lie side by side; how many. */
+static uint64_t parts_of(const heed_onnx_array *indices) {
+  uint64_t count = indices->count > 0;
+  for (uint64_t i = 1; i < indices->count; i++)
+    count += indices->data[i].i == 0 || indices->data[i].i != indices->data[i - 1].i + 1;
+  return count;
+}
+
+/* Entries by indices: few parts of known ones are slices, which meet what is around them. */
 static void lower_gather(heed_lower *l, int kind) {
   value *x = heed_lower_input(l, 0);
   const heed_onnx_array *indices = l->call.in[1];
@@ -235,14 +243,20 @@ static void lower_gather(heed_lower *l, int kind) {
   if (!x) return;
   l->status = heed_onnx_axis(&l->call, heed_onnx_integer(&l->call, "axis", 0), x->rank, &axis);
   if (l->status != HEED_OK) return;
-  if (!indices || indices->count == 0 || indices->rank + x->rank - 1 > HEED_ONNX_MAX_RANK) {
-    heed_lower_refuse(l, HEED_UNSUPPORTED, "computed indices have no kernel");
+  const uint64_t part_count = indices ? parts_of(indices) : 0;
+  if (!indices || part_count > HEED_CONCAT_MAX) {
+    value *computed = indices ? NULL : heed_lower_input(l, 1);
+    heed_lower_bind(l, 0, heed_lower_gather(l, x, axis, indices, computed, false), 0);
+    return;
+  }
+  if (part_count == 0 || indices->rank + x->rank - 1 > HEED_ONNX_MAX_RANK) {
+    heed_lower_refuse(l, HEED_UNSUPPORTED, "indices of this shape have no kernel");
     return;
   }
   const int64_t size = (int64_t)x->dims[axis];
-  value **parts = heed_lower_take(l, indices->count, sizeof *parts);
+  value *parts[HEED_CONCAT_MAX];
   uint32_t count = 0;
-  for (uint64_t i = 0, end; parts && i < indices->count; i = end) {
+  for (uint64_t i = 0, end; i < indices->count; i = end) {
     const int64_t at = indices->data[i].i + (indices->data[i].i < 0 ? size : 0);
     if (at < 0 || at >= size) {
       heed_lower_refuse(l, HEED_INVALID_FILE, "index out of range");
@@ -254,7 +268,6 @@ static void lower_gather(heed_lower *l, int kind) {
     parts[count] = heed_lower_slice(l, x, axis, (uint64_t)at, end - i);
     if (!parts[count++]) return;
   }
-  if (!parts) return;
   for (uint32_t i = 0; i < axis; i++) dims[rank++] = x->dims[i];
   for (uint32_t i = 0; i < indices->rank; i++) dims[rank++] = indices->dims[i];
   for (uint32_t i = axis + 1; i < x->rank; i++) dims[rank++] = x->dims[i];

@@ -81,21 +81,11 @@ static void lower_same(heed_lower *l, int kind) {
     heed_lower_refuse(l, HEED_UNSUPPORTED, "dropout in training has no kernel");
     return;
   }
-  if (kind == 1) type = (uint32_t)heed_onnx_integer(&l->call, "to", 0);
-  if (kind == 1 && !heed_onnx_is_kernel_float(type)) {
-    char text[16];
-    heed_lower_refuse(l, HEED_UNSUPPORTED, "computed values as %s have no kernel",
-                      heed_onnx_type_name(type, text));
-    return;
+  if (kind == 1) {
+    type = (uint32_t)heed_onnx_integer(&l->call, "to", 0);
+    x = heed_lower_cast(l, x, heed_lower_type(l, 0), type);
   }
   heed_lower_bind(l, 0, x, type);
-}
-
-static void lower_where(heed_lower *l, int kind) {
-  value *c = heed_lower_input(l, 0), *a = heed_lower_input(l, 1), *b = heed_lower_input(l, 2);
-  (void)kind;
-  if (!a || !b || !c) return;
-  heed_lower_bind(l, 0, heed_lower_select(l, c, a, b), heed_lower_type(l, 1));
 }
 
 static value *bound_of(heed_lower *l, const char *name, uint32_t index) {
@@ -241,7 +231,6 @@ const heed_lower_op heed_lower_nodes[] = {{"Add", lower_binary, HEED_LOWER_ADD},
                                           {"Identity", lower_same, 0},
                                           {"Dropout", lower_same, 2},
                                           {"Cast", lower_same, 1},
-                                          {"Where", lower_where, 0},
                                           {"Clip", lower_clip, 0},
                                           {"ReduceSum", lower_reduce, HEED_LOWER_SUM},
                                           {"ReduceMean", lower_reduce, HEED_LOWER_MEAN},
@@ -250,6 +239,9 @@ const heed_lower_op heed_lower_nodes[] = {{"Add", lower_binary, HEED_LOWER_ADD},
                                           {"ReduceL1", lower_reduce, HEED_LOWER_L1},
                                           {"ReduceL2", lower_reduce, HEED_LOWER_L2},
                                           {"ReduceSumSquare", lower_reduce, HEED_LOWER_SUM_SQUARE},
+                                          {"ReduceProd", lower_reduce, HEED_LOWER_PRODUCT},
+                                          {"ReduceLogSum", lower_reduce, HEED_LOWER_LOG_SUM},
+                                          {"ReduceLogSumExp", lower_reduce, HEED_LOWER_LOG_SUM_EXP},
                                           {"MatMul", lower_matmul, 0},
                                           {"Gemm", lower_gemm, 0},
                                           {"Conv", lower_conv, 0},

@@ -72,9 +72,10 @@ static heed_status give_output(heed_lower *l, heed_session *session, const heed_
   const uint32_t is = l->types[heed_onnx_maker_of(l->file, name) - l->file->makers],
                  type = output->type ? output->type : is;
   heed_onnx_array *array = NULL;
-  /* whole numbers of few bits are floats on kernels, exactly */
+  /* whole numbers of few bits are floats on kernels, exactly, and so are some others */
+  double range[2];
   if ((!heed_onnx_is_float(type) || !heed_onnx_is_float(is)) &&
-      (type != is || heed_onnx_type_bits(is) > 8))
+      (type != is || (heed_onnx_type_bits(is) > 8 && !heed_lower_is_whole(l, v, range))))
     return heed_fail(l->error, HEED_UNSUPPORTED, "%s: an output of whole numbers has no kernel",
                      l->file->name);
   const heed_status status = read_value(l, session, v->made, type, v->rank, v->dims, &array);

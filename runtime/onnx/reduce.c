@@ -170,7 +170,7 @@ static heed_status run_arg(heed_onnx_call *call) {
       const uint64_t base = lane / inner * size * inner + lane % inner;
       const double a = heed_onnx_number(x, base + k * inner),
                    b = heed_onnx_number(x, base + best * inner);
-      if ((least ? a < b : a > b) || (last && a == b)) best = k;
+      if ((least ? a < b : a > b) || (last && a == b) || (isnan(a) && !isnan(b))) best = k;
     }
     call->out[0]->data[lane].i = (int64_t)best;
   }

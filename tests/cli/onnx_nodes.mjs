@@ -2,7 +2,7 @@
  * output_K.pb, as onnx ships them in onnx/backend/test/data/node. Numbers are compared as ONNX's own
  * runner does: relative 1e-3, absolute 1e-7. Prints one line per op, then the cases that are wrong.
  *
- *   node onnx_nodes.mjs [--heed PROGRAM] [--way graph|reference] [--only TEXT] [--reasons] FOLDER
+ *   node onnx_nodes.mjs [--heed PROGRAM] [--way WAY] [--backend BACKEND] [--only TEXT] [--reasons] FOLDER
  *
  * A refusal is exit 3 with one sentence. A case is not compared where .safetensors cannot hold it:
  * text, sequences, optional values. Types of 2 and 4 bits take a byte an element there. */
@@ -270,19 +270,19 @@ async function runSet(options, folder, model, set, work) {
   const [from, to] = [join(work, 'in.safetensors'), join(work, 'out.safetensors')]
   writeFile(from, inputs)
   rmSync(to, { force: true })
-  const args = ['eval', join(folder, 'model.onnx'), from, '-o', to, '--taps', 'none', '--quiet']
-  if (options.way) args.push('--way', options.way)
+  const args = ['eval', join(folder, 'model.onnx'), from, '-o', to, '--taps', 'none']
+  for (const name of ['way', 'backend']) if (options[name]) args.push(`--${name}`, options[name])
   const { code, stderr } = await execute(options.heed, args)
-  const lines = stderr.trim().split('\n')
-  if (code === 3 && lines.length === 1 && lines[0].startsWith('heed eval: '))
-    return ['refused', lines[0].slice(lines[0].indexOf('model.onnx: ') + 12)]
+  const last = stderr.trim().split('\n').at(-1)
+  if (code === 3 && last.startsWith('heed eval: '))
+    return ['refused', last.slice(last.indexOf('model.onnx: ') + 12)]
   if (code !== 0) return ['wrong', `exit ${code}: ${stderr.trim()}`]
   const found = readFile(to)
   for (const [name, tensor] of Object.entries(expected)) {
     const why = difference(name, found[name], tensor)
     if (why) return ['wrong', why]
   }
-  return ['pass', '']
+  return ['pass', stderr.includes("on heed's kernels") ? 'on kernels' : 'in double']
 }
 
 async function runCase(options, name, work) {
@@ -292,11 +292,13 @@ async function runCase(options, name, work) {
     model.ops.length === 1
       ? model.ops[0]
       : `graphs of ${new Set(model.ops).size > 1 ? 'several ops' : model.ops[0]}`
+  let result
   for (const set of readdirSync(folder).filter((entry) => entry.startsWith('test_data_set_'))) {
     const [state, why] = await runSet(options, folder, model, set, work)
-    if (state !== 'pass') return { name, op, state, why }
+    result = { name, op, state, why }
+    if (state !== 'pass') break
   }
-  return { name, op, state: 'pass', why: '' }
+  return result
 }
 
 /* ----------------------------------------------------------------------------------------- main */
@@ -305,17 +307,20 @@ const states = ['pass', 'wrong', 'refused', 'not compared']
 
 function report(results, reasons) {
   const ops = new Map()
-  for (const { op, state } of results) {
-    if (!ops.has(op)) ops.set(op, Object.fromEntries(states.map((s) => [s, 0])))
-    ops.get(op)[state]++
+  const line = (counts) =>
+    `${states.map((s) => `${counts[s] ?? 0} ${s}`).join(', ')}; ${counts['on kernels'] ?? 0} on kernels`
+  const whole = {}
+  for (const { op, state, why } of results) {
+    if (!ops.has(op)) ops.set(op, {})
+    for (const counts of [ops.get(op), whole])
+      for (const key of why === 'on kernels' ? [state, why] : [state])
+        counts[key] = (counts[key] ?? 0) + 1
   }
-  for (const [op, counts] of [...ops].sort())
-    console.log(`${op}: ${states.map((s) => `${counts[s]} ${s}`).join(', ')}`)
+  for (const [op, counts] of [...ops].sort()) console.log(`${op}: ${line(counts)}`)
   for (const { name, state, why } of results)
     if (state === 'wrong' || (reasons && why)) console.log(`${name}: ${state}: ${why}`)
-  const count = (state) => results.filter((r) => r.state === state).length
-  console.log(`${results.length} cases: ${states.map((s) => `${count(s)} ${s}`).join(', ')}`)
-  return count('wrong') === 0
+  console.log(`${results.length} cases: ${line(whole)}`)
+  return !whole.wrong
 }
 
 function readArguments(args) {
@@ -323,7 +328,8 @@ function readArguments(args) {
   while (args.length > 1 || args[0] === '--reasons') {
     const name = args.shift()
     if (name === '--reasons') options.reasons = true
-    else if (['--heed', '--way', '--only'].includes(name)) options[name.slice(2)] = args.shift()
+    else if (['--heed', '--way', '--backend', '--only'].includes(name))
+      options[name.slice(2)] = args.shift()
     else throw new Error(`${name} is no option`)
   }
   if (!args.length) throw new Error('expected a folder of node tests')

@@ -617,6 +617,148 @@ static void test_memory(void **state) {
   }
 }
 
+/* What the nodes make, as floats, beside the same in double. */
+static void check_floats(test_message *graph, const char *from) {
+  test_message cast = {0};
+  test_put_integer(&cast, "to", 1);
+  test_put_node(graph, "Cast", "floats", from, "y", &cast);
+  check_rounded(graph, "y", 2e-5, 0);
+}
+
+/* Comparisons and truth values of computed values, and what chooses by them. */
+static void test_truth(void **state) {
+  static const char *const comparisons[] = {"Equal", "Less", "LessOrEqual", "Greater",
+                                            "GreaterOrEqual"},
+                           *const both[] = {"And", "Or", "Xor"};
+  static const float half = 0.25f;
+  (void)state;
+  for (size_t i = 0; i < sizeof comparisons / sizeof *comparisons; i++) {
+    test_message graph = {0}, between = {0};
+    put_small(&graph, "h", 1, 0, &half, sizeof half);
+    test_put_node(&graph, comparisons[i], "one", "x,h", "b", NULL);
+    check_floats(&graph, "b");
+    test_put_node(&between, "ReduceMax", "most", "x", "m", NULL);
+    test_put_node(&between, comparisons[i], "one", "x,m", "b", NULL);
+    test_put_node(&between, "Neg", "minus", "x", "n", NULL);
+    test_put_node(&between, "Where", "choose", "b,x,n", "y", NULL);
+    check_rounded(&between, "y", 2e-5, 0);
+  }
+  for (size_t i = 0; i < sizeof both / sizeof *both; i++) {
+    test_message graph = {0}, cast = {0};
+    put_small(&graph, "h", 1, 0, &half, sizeof half);
+    test_put_integer(&cast, "to", 9);
+    test_put_node(&graph, "Cast", "any", "x", "a", &cast);
+    test_put_node(&graph, "Greater", "more", "x,h", "g", NULL);
+    test_put_node(&graph, "Not", "less", "g", "l", NULL);
+    test_put_node(&graph, both[i], "two", "a,l", "b", NULL);
+    check_floats(&graph, "b");
+  }
+}
+
+/* The index of the largest entry, what it takes, and casts. */
+static void test_indices(void **state) {
+  static const int64_t many[] = {2, 0, 1, 1, 2, 0, 2, -3, 1, 0, 0, 2, 1, 0};
+  (void)state;
+  for (int least = 0; least < 2; least++)
+    for (int axis = 0; axis < 2; axis++)
+      for (int keep = 0; keep < 2; keep++) {
+        test_message graph = {0}, where = {0};
+        test_put_integer(&where, "axis", axis - (least ? 2 : 0));
+        test_put_integer(&where, "keepdims", keep);
+        test_put_integer(&where, "select_last_index", axis);
+        test_put_node(&graph, least ? "ArgMin" : "ArgMax", "index", "x", "i", &where);
+        check_floats(&graph, "i");
+      }
+  test_message rows = {0}, elements = {0}, known = {0}, cut = {0}, across = {0}, down = {0},
+               whole = {0}, axis = {0};
+  /* the entry of each row where it is largest: [2, 1] of an axis of 3 */
+  test_put_integer(&across, "axis", 1);
+  test_put_node(&rows, "ArgMax", "index", "x", "i", &across);
+  test_put_integer(&down, "axis", 1);
+  test_put_node(&rows, "GatherElements", "take", "x,i", "y", &down);
+  check_rounded(&rows, "y", 0, 0);
+  test_put_integer(&axis, "axis", 1);
+  test_put_node(&elements, "ArgMax", "index", "x", "i", NULL); /* [1, 3], below 2 */
+  test_put_node(&elements, "Gather", "take", "x,i", "y", &axis);
+  check_rounded(&elements, "y", 0, 0);
+  /* more parts than are joined */
+  test_message take = {0};
+  put_small(&known, "p", 7, 14, many, sizeof many);
+  test_put_integer(&take, "axis", 1);
+  test_put_node(&known, "Gather", "take", "x,p", "y", &take);
+  check_rounded(&known, "y", 0, 0);
+  test_put_integer(&whole, "to", 7);
+  test_put_node(&cut, "Exp", "exp", "x", "e", NULL);
+  test_put_node(&cut, "Neg", "minus", "e", "n", NULL);
+  test_put_node(&cut, "Cast", "whole", "n", "i", &whole);
+  check_floats(&cut, "i");
+}
+
+static void put_word(test_message *attributes, const char *name, const char *word) {
+  test_message attribute = {0};
+  test_put_text(&attribute, 1, name);
+  test_put_text(&attribute, 4, word);
+  test_put_number(&attribute, 20, 3);
+  test_put_message(attributes, 5, &attribute);
+}
+
+/* Sums of products by equations: of constants, of a value by itself, and an attention. */
+static void test_einsum(void **state) {
+  static const struct {
+    const char *equation, *inputs;
+  } cases[] = {{"ij->ji", "x"},
+               {"ij", "x"},
+               {"ij->i", "x"},
+               {"ij->", "x"},
+               {"ij,jk->ik", "x,w"},
+               {"ij,jk->ki", "x,w"},
+               {"ij,ij->ij", "x,x"},
+               {"ij,kj->ik", "x,x"},
+               {"ij,ij", "x,x"},
+               {"ij,kl->lijk", "x,x"},
+               {"i...,k...->...ki", "x,x"},
+               {"...j,jk->...k", "x,w"},
+               {"ij,kj->k", "x,x"},
+               {"jk,ij->ik", "w,x"},
+               {" i j , j k -> i k ", "x,w"}};
+  static const uint32_t w[] = {3, 4};
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    test_message graph = {0}, attributes = {0};
+    test_put_floats(&graph, "w", 2, w);
+    put_word(&attributes, "equation", cases[i].equation);
+    test_put_node(&graph, "Einsum", "sum", cases[i].inputs, "y", &attributes);
+    check_rounded(&graph, "y", 2e-5, 0);
+  }
+}
+
+/* A computed image [2, 4, 5, 7] made larger along one axis and smaller along another. */
+static void test_resize(void **state) {
+  static const char *const modes[] = {"nearest", "linear", "cubic"}, *const places[] = {
+                                                                         "half_pixel",
+                                                                         "align_corners",
+                                                                         "asymmetric",
+                                                                         "pytorch_half_pixel"};
+  static const uint32_t image[] = {2, 4, 5, 7};
+  static const int64_t size[] = {2, 4, 11, 3};
+  (void)state;
+  for (size_t m = 0; m < 3; m++)
+    for (size_t p = 0; p < 4; p++) {
+      test_message graph = {0}, attributes = {0};
+      test_put_floats(&graph, "i", 4, image);
+      put_small(&graph, "size", 7, 4, size, sizeof size);
+      test_put_node(&graph, "ReduceSum", "sum", "x", "t", NULL);
+      test_put_node(&graph, "Sin", "sin", "t", "u", NULL);
+      test_put_node(&graph, "Mul", "image", "i,u", "v", NULL);
+      test_put_node(&graph, "Sin", "waves", "v", "image", NULL);
+      put_word(&attributes, "mode", modes[m]);
+      put_word(&attributes, "coordinate_transformation_mode", places[p]);
+      if (p == 0) test_put_integer(&attributes, "antialias", m > 0);
+      test_put_node(&graph, "Resize", "resize", "image,,,size", "y", &attributes);
+      check_rounded(&graph, "y", 2e-5, 0);
+    }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_vit),      cmocka_unit_test(test_same),
@@ -625,7 +767,9 @@ int main(void) {
       cmocka_unit_test(test_encoders), cmocka_unit_test(test_steps),
       cmocka_unit_test(test_rounded),  cmocka_unit_test(test_blocks),
       cmocka_unit_test(test_whole),    cmocka_unit_test(test_convolutions),
-      cmocka_unit_test(test_parts)};
+      cmocka_unit_test(test_parts),    cmocka_unit_test(test_truth),
+      cmocka_unit_test(test_indices),  cmocka_unit_test(test_einsum),
+      cmocka_unit_test(test_resize)};
   if (heed_context_create(NULL, &context, &error) != HEED_OK) return 1;
   if (heed_cpu_backend_create(context, NULL, &backend, &error) != HEED_OK) return 1;
   const int failed = cmocka_run_group_tests_name("onnx_lower", tests, NULL, NULL);
