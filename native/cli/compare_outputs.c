@@ -33,6 +33,7 @@ static float cosine_of(const compare_job *job, uint32_t i) {
 
 static void print_table(const compare_job *job, const compare_options *options) {
   printf("%s: %s (%s)\n", CLI_SHOWN(job->picture), job->text.info.family, rule_text(job));
+  if (job->text.info.assumed) printf("assumed: %s\n", job->text.info.assumed);
   for (uint32_t i = 0; i < job->count; i++)
     printf("  %.4f  %s (cosine %.4f)\n", job->probability[i], CLI_SHOWN(job->texts[i]),
            (double)cosine_of(job, i));

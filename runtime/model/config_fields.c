@@ -76,6 +76,13 @@ heed_status heed_field_string(const heed_fields *fields, const char *key, const 
   return heed_field_fail(fields, key, value, "a string");
 }
 
+heed_status heed_field_object(const heed_fields *fields, const char *key, heed_fields *object) {
+  const heed_json_value value = heed_field(fields, key);
+  *object = (heed_fields){fields->json, value, fields->where, fields->error};
+  if (!value || heed_json_kind_of(fields->json, value) == HEED_JSON_OBJECT) return HEED_OK;
+  return heed_field_fail(fields, key, value, "an object");
+}
+
 heed_status heed_field_square(const heed_fields *fields, const char *key, uint32_t *to) {
   const heed_json_value value = heed_field(fields, key);
   if (heed_json_kind_of(fields->json, value) != HEED_JSON_ARRAY)

@@ -35,6 +35,8 @@ heed_status heed_field_float(const heed_fields *fields, const char *key, float *
 heed_status heed_field_above_zero(const heed_fields *fields, const char *key, float *to);
 heed_status heed_field_bool(const heed_fields *fields, const char *key, bool *to);
 heed_status heed_field_string(const heed_fields *fields, const char *key, const char **to);
+/* The fields of the member, which is an object; where it is absent each of them is. */
+heed_status heed_field_object(const heed_fields *fields, const char *key, heed_fields *object);
 /* A size, or a list of two equal sizes; a list of two others is UNSUPPORTED. */
 heed_status heed_field_square(const heed_fields *fields, const char *key, uint32_t *to);
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/list.h"
 #include "base/status.h"
 #include "base/utf8.h"
 #include "model/config_reader.h"
@@ -82,6 +83,9 @@ static heed_status read_id2label(heed_config *config, const heed_fields *fields,
     class_number(heed_json_key(json, v, NULL), &number);
     if (!heed_json_string(json, v, &text, NULL))
       return heed_field_fail(fields, "id2label", v, "a string");
+    if (config->labels[number])
+      return heed_fail(fields->error, HEED_INVALID_FILE, "%s: id2label has class %u twice",
+                       fields->where, number);
     config->labels[number] = text;
   }
   return HEED_OK;
@@ -104,10 +108,10 @@ static heed_status find_tower(heed_config *config, heed_fields *fields) {
   HEED_TRY(heed_field_string(fields, "model_type", &config->model_type));
   config->family = family_of(config, config->model_type);
   for (size_t i = 0; members[i]; i++) {
-    heed_fields tower = *fields;
+    heed_fields tower;
     const char *type = config->model_type;
-    tower.object = heed_field(fields, members[i]);
-    if (heed_json_kind_of(fields->json, tower.object) != HEED_JSON_OBJECT) continue;
+    HEED_TRY(heed_field_object(fields, members[i], &tower));
+    if (!tower.object) continue;
     HEED_TRY(heed_field_string(&tower, "model_type", &type));
     config->model_type = type;
     config->family = family_of(config, type);
@@ -190,11 +194,10 @@ static heed_status read_sizes(heed_config *config, const heed_fields *fields) {
 
 /* The base of rotary positions, which transformers 5 keeps in an object. */
 static heed_status read_rope(const heed_fields *fields, float *base) {
-  heed_fields rope = *fields;
+  heed_fields rope;
   const char *type = "default";
-  rope.object = heed_field(fields, "rope_parameters");
+  HEED_TRY(heed_field_object(fields, "rope_parameters", &rope));
   HEED_TRY(heed_field_above_zero(fields, "rope_theta", base));
-  if (heed_json_kind_of(fields->json, rope.object) != HEED_JSON_OBJECT) return HEED_OK;
   HEED_TRY(heed_field_string(&rope, "rope_type", &type));
   if (strcmp(type, "default") != 0) return heed_field_refuse(&rope, "rope_type", type, "default");
   return heed_field_above_zero(&rope, "rope_theta", base);
@@ -228,6 +231,18 @@ static void set_class_defaults(heed_config *config) {
     config->registers = (heed_said){family->defaults.registers, "num_register_tokens", true};
 }
 
+/* What the classes are to each other, of which heed_top knows one answer. */
+static heed_status read_problem(heed_config *config, const heed_fields *fields) {
+  static const char usual[] = "single_label_classification";
+  const char *type = usual;
+  HEED_TRY(heed_field_string(fields, "problem_type", &type));
+  if (strcmp(type, usual) == 0) return HEED_OK;
+  if (!heed_list_has("multi_label_classification|regression", type))
+    return heed_field_refuse(fields, "problem_type", type, usual);
+  config->problem_type = type;
+  return HEED_OK;
+}
+
 heed_status heed_config_hugging_face(heed_config *config, const heed_fields *whole) {
   heed_fields fields = *whole;
   const char *pooler = "tanh";
@@ -244,6 +259,7 @@ heed_status heed_config_hugging_face(heed_config *config, const heed_fields *who
     return heed_field_fail(&fields, "layer_norm_eps", heed_field(&fields, "layer_norm_eps"),
                            "no negative number");
   HEED_TRY(heed_said_size(whole, "num_labels", 0, &config->classes));
+  HEED_TRY(read_problem(config, whole));
   HEED_TRY(heed_said_size(whole, "projection_dim", 1, &config->projection));
   if (heed_is_text(config->tower)) {
     config->end = (heed_said){config->family->defaults.end, "eos_token_id", true};

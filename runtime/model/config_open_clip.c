@@ -39,9 +39,9 @@ static heed_status read_trunk(heed_config *config, const heed_fields *model,
 /* What PyTorch's GELU and norms take beside their input. */
 static heed_status read_arguments(heed_config *config, const heed_fields *text) {
   const char *approximate = "none";
-  heed_fields gelu = *text, norm = *text;
-  gelu.object = heed_field(text, "act_kwargs");
-  norm.object = heed_field(text, "norm_kwargs");
+  heed_fields gelu, norm;
+  HEED_TRY(heed_field_object(text, "act_kwargs", &gelu));
+  HEED_TRY(heed_field_object(text, "norm_kwargs", &norm));
   HEED_TRY(heed_field_string(&gelu, "approximate", &approximate));
   if (strcmp(approximate, "tanh") == 0)
     config->rules.activation = HEED_ACTIVATION_GELU_TANH;
@@ -70,12 +70,12 @@ static heed_status read_open_clip_text(heed_config *config, const heed_fields *t
 
 heed_status heed_config_open_clip(heed_config *config, const heed_fields *fields) {
   const char *name = heed_is_text(config->tower) ? "text_cfg" : "vision_cfg";
-  const heed_fields model = {fields->json, heed_field(fields, "model_cfg"), fields->where,
-                             fields->error},
-                    tower = {fields->json, heed_field(&model, name), fields->where, fields->error};
+  heed_fields model, tower;
   const char *pool = "tok";
   bool quick = false;
   uint32_t head_width = 64;
+  HEED_TRY(heed_field_object(fields, "model_cfg", &model));
+  HEED_TRY(heed_field_object(&model, name, &tower));
   HEED_TRY(heed_config_refuse(
       &tower, name,
       options + (heed_is_text(config->tower) ? sizeof "act_kwargs\0norm_kwargs" : 0)));

@@ -4,6 +4,11 @@
 #include "base/status.h"
 
 heed_status heed_config_labels(heed_config *config, uint32_t count, heed_error *error) {
+  const heed_said *classes = &config->classes;
+  if (classes->value && count > classes->value)
+    return heed_fail(error, HEED_INVALID_FILE,
+                     "config.json: more labels than classes (found %u, expected at most %s %u)",
+                     count, classes->key, classes->value);
   config->labels = heed_alloc(config->context, count ? count : 1, sizeof *config->labels);
   if (!config->labels)
     return heed_fail_memory(error, "config.json", count * sizeof *config->labels);

@@ -1,6 +1,7 @@
 /* config.json of timm's models on the Hub (hf_hub: save_config). */
 #include <string.h>
 
+#include "base/list.h"
 #include "base/status.h"
 #include "model/architecture.h"
 #include "model/config_reader.h"
@@ -96,9 +97,8 @@ static heed_status read_shared_bias(const heed_fields *args, heed_rules *rules) 
 }
 
 static heed_status read_model_args(heed_config *config, const heed_fields *fields) {
-  const heed_json_value object = heed_field(fields, "model_args");
-  if (!object) return HEED_OK;
-  const heed_fields args = {fields->json, object, fields->where, fields->error};
+  heed_fields args;
+  HEED_TRY(heed_field_object(fields, "model_args", &args));
   HEED_TRY(heed_config_pool(config, &args, "global_pool"));
   HEED_TRY(heed_config_read_activation(&args, "act_layer", &config->rules.activation));
   HEED_TRY(heed_config_refuse(&args, "model_args",
@@ -151,9 +151,9 @@ heed_status heed_config_architecture(heed_config *config, const heed_fields *fie
 }
 
 heed_status heed_config_timm(heed_config *config, const heed_fields *fields) {
-  const heed_json_value pretrained = heed_field(fields, "pretrained_cfg");
-  const heed_fields cfg = {fields->json, pretrained ? pretrained : fields->object, fields->where,
-                           fields->error};
+  heed_fields cfg;
+  HEED_TRY(heed_field_object(fields, "pretrained_cfg", &cfg));
+  if (!cfg.object) cfg = *fields;
   HEED_TRY(heed_config_architecture(config, fields, "architecture"));
   HEED_TRY(heed_said_size(fields, "num_classes", 0, &config->classes));
   HEED_TRY(read_input_size(config, &cfg));

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/list.h"
+
 #define HEED_FAMILY(name) &heed_family_##name,
 static const heed_family *const families[] = {
 #include "model/family_list.h"
@@ -10,16 +12,6 @@ static const heed_family *const families[] = {
 #undef HEED_FAMILY
 
 const heed_family *heed_family_get(uint32_t index) { return families[index]; }
-
-bool heed_list_has(const char *list, const char *item) {
-  const size_t length = strlen(item);
-  while (list && length) {
-    if (strncmp(list, item, length) == 0 && (list[length] == '|' || !list[length])) return true;
-    list = strchr(list, '|');
-    if (list) list++;
-  }
-  return false;
-}
 
 const heed_family *heed_family_of_type(const char *type, heed_tower tower) {
   uint32_t i = 0;

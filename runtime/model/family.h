@@ -63,7 +63,5 @@ typedef struct heed_family {
 const heed_family *heed_family_get(uint32_t index);
 /* The first family that names the type; NULL: none does. */
 const heed_family *heed_family_of_type(const char *type, heed_tower tower);
-/* Whether a '|'-separated list has the item. */
-bool heed_list_has(const char *list, const char *item);
 
 #endif

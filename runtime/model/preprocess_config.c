@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/list.h"
 #include "base/status.h"
 #include "model/config.h"
 #include "model/config_fields.h"
@@ -186,8 +187,9 @@ static heed_status read_size(const heed_fields *fields, const char *key, uint32_
 static heed_status read_resize(const heed_fields *fields, const processor *class,
                                heed_preprocess *to) {
   uint32_t height, width, one;
-  bool shortest, wanted = true;
+  bool shortest, wanted = true, square = !class->short_side;
   HEED_TRY(heed_field_bool(fields, "do_resize", &wanted));
+  HEED_TRY(heed_field_bool(fields, "default_to_square", &square));
   HEED_TRY(read_size(fields, "size", &height, &width, &one, &shortest));
   if (height) {
     to->resize = HEED_RESIZE_SQUASH;
@@ -195,7 +197,7 @@ static heed_status read_resize(const heed_fields *fields, const processor *class
     to->width = width;
     to->short_side = 0;
   } else if (one) {
-    const bool short_side = shortest || class->short_side;
+    const bool short_side = shortest || !square;
     to->resize = short_side ? HEED_RESIZE_SHORT_SIDE : HEED_RESIZE_SQUASH;
     to->short_side = short_side ? one : 0;
     to->width = to->height = short_side ? 0 : one;
@@ -237,10 +239,29 @@ static heed_status read_values(const heed_fields *fields, heed_preprocess *to) {
   return HEED_OK;
 }
 
+/* Steps and numbers of other processors, which heed's way has not; without alpha, RGB is what
+ * images are anyway, and of labels there are none. */
+static heed_status refuse_steps(const heed_fields *fields) {
+  const heed_json *json = fields->json;
+  for (heed_json_value v = heed_json_first(json, fields->object); v;
+       v = heed_json_next(json, fields->object, v)) {
+    const char *key = heed_json_key(json, v, NULL);
+    const heed_json_kind kind = heed_json_kind_of(json, v);
+    const bool step = strncmp(key, "do_", 3) == 0 &&
+                      !heed_list_has("do_resize|do_center_crop|do_rescale|do_normalize|"
+                                     "do_convert_rgb|do_reduce_labels",
+                                     key);
+    if ((step || strcmp(key, "crop_pct") == 0) && kind != HEED_JSON_NULL && kind != HEED_JSON_FALSE)
+      return heed_field_refuse(fields, key, heed_json_kind_name(kind), "none");
+  }
+  return HEED_OK;
+}
+
 static heed_status read_preprocessor(const heed_fields *fields, const heed_family *family,
                                      uint32_t image_size, heed_preprocess *to) {
   const processor *class;
   HEED_TRY(find_processor(fields, family, &class));
+  HEED_TRY(refuse_steps(fields));
   set_defaults(class, image_size, to);
   HEED_TRY(read_resize(fields, class, to));
   HEED_TRY(read_crop(fields, image_size, to));
@@ -291,13 +312,15 @@ static heed_status read_open_clip(const heed_fields *fields, uint32_t image_size
   return read_triple(fields, "std", true, to->std);
 }
 
-static heed_json_value open_clip_of(const heed_config *config) {
-  return config->json ? heed_json_get(config->json, heed_json_root(config->json), "preprocess_cfg")
-                      : 0;
+/* The members of config.json, or of none. */
+static heed_fields root_of(const heed_config *config, const char *where, heed_error *error) {
+  return (heed_fields){config->json, config->json ? heed_json_root(config->json) : 0, where, error};
 }
 
 bool heed_config_tells_preprocess(const heed_config *config) {
-  return config->preprocessor || config->timm || open_clip_of(config);
+  const heed_fields fields = root_of(config, NULL, NULL);
+  return config->preprocessor || config->timm ||
+         (config->json && heed_field(&fields, "preprocess_cfg"));
 }
 
 heed_status heed_config_preprocess(const heed_config *config, const heed_family *family,
@@ -308,16 +331,14 @@ heed_status heed_config_preprocess(const heed_config *config, const heed_family 
                                 PREPROCESSOR_FILE, error};
     return read_preprocessor(&fields, family, image_size, preprocess);
   }
-  const heed_json_value open_clip = open_clip_of(config);
-  if (open_clip) {
-    const heed_fields fields = {config->json, open_clip, OPEN_CLIP_FILE, error};
-    return read_open_clip(&fields, image_size, preprocess);
-  }
+  heed_fields open_clip = root_of(config, OPEN_CLIP_FILE, error);
+  if (config->json) HEED_TRY(heed_field_object(&open_clip, "preprocess_cfg", &open_clip));
+  if (open_clip.object) return read_open_clip(&open_clip, image_size, preprocess);
   if (config->timm) {
-    heed_fields fields = {config->json, heed_json_root(config->json), "config.json", error};
-    const heed_json_value pretrained = heed_field(&fields, "pretrained_cfg");
-    if (pretrained) fields.object = pretrained;
-    return read_pretrained(&fields, image_size, preprocess);
+    const heed_fields fields = root_of(config, "config.json", error);
+    heed_fields pretrained;
+    HEED_TRY(heed_field_object(&fields, "pretrained_cfg", &pretrained));
+    return read_pretrained(pretrained.object ? &pretrained : &fields, image_size, preprocess);
   }
   if (strcmp(family->processor, "timm") == 0)
     set_pretrained(image_size, TIMM_CROP, false, preprocess);

@@ -4,6 +4,7 @@
 #include "model/safetensors.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -394,27 +395,34 @@ const char *heed_safetensors_metadata(const heed_safetensors *file, const char *
   return text;
 }
 
-/* To nearest; what float cannot hold becomes infinite. */
-static void narrow(const unsigned char *from, float *to, size_t count) {
+/* To nearest; false where a finite number is beyond float. */
+static bool narrow(const unsigned char *from, float *to, size_t count) {
+  bool fits = true;
   for (size_t i = 0; i < count; i++) {
     double number;
     memcpy(&number, from + i * sizeof number, sizeof number);
     to[i] = (float)number;
+    fits = fits && (isinf(number) || !isinf(to[i]));
   }
+  return fits;
 }
 
-static heed_status convert_chunks(const heed_safetensors *file, heed_dtype dtype, uint64_t at,
-                                  size_t count, float *to, heed_error *error) {
+static heed_status convert_chunks(const heed_safetensors *file,
+                                  const heed_safetensors_tensor *tensor, uint64_t at, size_t count,
+                                  float *to, heed_error *error) {
+  const heed_dtype dtype = tensor->dtype;
   unsigned char chunk[CHUNK_BYTES];
   const size_t size = dtype == HEED_F32 ? sizeof(double) : sizeof(uint16_t),
                most = CHUNK_BYTES / size;
   while (count) {
     const size_t part = count < most ? count : most;
     HEED_TRY(heed_source_read(&file->source, file->name, at, chunk, part * size, error));
-    if (dtype == HEED_F32)
-      narrow(chunk, to, part);
-    else
+    if (dtype != HEED_F32)
       heed_widen(dtype, chunk, to, part);
+    else if (!narrow(chunk, to, part))
+      return heed_fail(error, HEED_UNSUPPORTED,
+                       "%s: tensor %.*s has a number beyond F32 (found F64)", file->name,
+                       HEED_CUT(tensor->name));
     to += part;
     count -= part;
     at += part * size;
@@ -439,7 +447,7 @@ heed_status heed_safetensors_read(const heed_safetensors *file,
   if (size != 2 && size == heed_dtype_size(tensor->dtype))
     return heed_source_read(&file->source, file->name, at, to, (size_t)count * size, error);
   if (size != 2 || !file->source.bytes)
-    return convert_chunks(file, tensor->dtype, at, (size_t)count, to, error);
+    return convert_chunks(file, tensor, at, (size_t)count, to, error);
   heed_widen(tensor->dtype, (const unsigned char *)file->source.bytes + at, to, (size_t)count);
   return HEED_OK;
 }

@@ -118,6 +118,10 @@ static void describe_assumptions(heed_vit *model, bool text) {
              heed_checkpoint_name(model->base.checkpoint), model->assumed);
   if (!text && !heed_config_tells_preprocess(model->config))
     assume(model, "preprocessing of ", model->roles.family->processor);
+  if (dims->classes && model->config->problem_type)
+    assume(model, "a softmax over the classes, not ", model->config->problem_type);
+  else if (dims->classes == 1)
+    assume(model, "a softmax over one class: 1", "");
 }
 
 /* Of a model without a projection what the pooling attention gives. */
@@ -162,24 +166,39 @@ static void fill_info(heed_vit *model) {
 static heed_status read_scale(const heed_vit *model, const char *name, float *to, bool *there,
                               heed_error *error) {
   heed_checkpoint_tensor *tensor = heed_roles_named(&model->roles, name);
-  *there = tensor && !tensor->info->unsupported && tensor->info->count == 1;
-  return *there ? heed_checkpoint_read(tensor, 0, 1, to, error) : HEED_OK;
+  const heed_shape one = HEED_SHAPE(1);
+  *there = tensor != NULL;
+  if (!tensor) return HEED_OK;
+  HEED_TRY(
+      heed_checkpoint_use(tensor, tensor->info->count == 1 ? &tensor->info->shape : &one, error));
+  tensor->used = false; /* what is counted are the tower's */
+  return heed_checkpoint_read(tensor, 0, 1, to, error);
 }
 
 static heed_status fill_text_info(heed_vit *model, heed_error *error) {
   heed_model_info *info = &model->base.info;
   const heed_vit_dimensions *dims = &model->dims;
   const heed_said *end = &model->config->end;
+  const bool ends = model->roles.rules.pool == HEED_POOL_END && end->key;
+  if (ends && end->value != 2 && end->value >= dims->vocabulary)
+    return heed_fail(error, HEED_INVALID_FILE,
+                     "config.json: %s%s is out of range (found %u, expected less than %u)",
+                     end->key, end->by_default ? " (by default)" : "", end->value,
+                     dims->vocabulary);
   info->kind = HEED_MODEL_TEXT;
   info->source_vocabulary = dims->vocabulary;
   info->max_length = dims->position_rows;
   /* Files of before 2023 say 2 and mean the largest. */
-  info->end =
-      end->value == 2 || end->value >= dims->vocabulary || !end->key ? -1 : (int32_t)end->value;
+  info->end = ends && end->value != 2 ? (int32_t)end->value : -1;
   info->text_padded = model->roles.rules.pool == HEED_POOL_LAST;
   info->causal = model->roles.rules.causal;
   HEED_TRY(read_scale(model, "/logit_scale", &info->logit_scale, &info->scaled, error));
-  return read_scale(model, "/logit_bias", &info->logit_bias, &info->biased, error);
+  HEED_TRY(read_scale(model, "/logit_bias", &info->logit_bias, &info->biased, error));
+  if (!info->scaled) assume(model, "logit_scale 0", "");
+  if (model->roles.family->rules.pool == HEED_POOL_LAST && !info->biased)
+    assume(model, "a softmax over texts: no logit_bias", "");
+  if (*model->assumed) info->assumed = model->assumed;
+  return HEED_OK;
 }
 
 static heed_status open_vit(heed_model *base, const heed_model_desc *desc, heed_error *error) {

@@ -67,6 +67,50 @@ static void an_assumed_rule_is_said(void **state) {
   }
 }
 
+/* heed shows classes by a softmax. Where that is not what the file means, what is assumed says so.
+ */
+static void a_softmax_that_is_not_meant_is_said(void **state) {
+  (void)state;
+  static const struct {
+    const char *more;
+    uint32_t classes;
+    const char *assumed;
+  } cases[] = {
+      {"\"problem_type\":\"multi_label_classification\"", CLASSES,
+       "a softmax over the classes, not multi_label_classification"},
+      {"\"problem_type\":\"regression\"", CLASSES, "a softmax over the classes, not regression"},
+      {"\"problem_type\":\"regression\"", 1, "a softmax over the classes, not regression"},
+      {"\"num_channels\":3", 1, "a softmax over one class: 1"},
+      {"\"problem_type\":\"single_label_classification\"", CLASSES, NULL},
+      {"\"problem_type\":null", CLASSES, NULL},
+      {"\"problem_type\":\"regression\"", 0, NULL}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    model m;
+    char config[512];
+    make_model(&m, &old_names, "vit.");
+    if (cases[i].classes != CLASSES) drop(&m, "classifier.weight"), drop(&m, "classifier.bias");
+    if (cases[i].classes == 1) add_linear(&m, "classifier", 5.0f, 1, WIDTH);
+    snprintf(config, sizeof config, "{%s,\"num_labels\":%u,%.*s}", cases[i].more, cases[i].classes,
+             (int)(strstr(config_text, ",\"num_labels\"") - config_text - 1), config_text + 1);
+    test_bytes bytes = save(&m);
+    const heed_model_file files[] = {{"model.safetensors", test_source(bytes.data, bytes.size)},
+                                     {"config.json", test_source(config, strlen(config))},
+                                     {"preprocessor_config.json", test_source("{}", 2)}};
+    const heed_model_desc desc = {sizeof desc, files, 3};
+    heed_model *opened;
+    heed_model_info info;
+    assert_ok(heed_model_open(context, &desc, &opened, &error));
+    heed_model_get_info(opened, &info);
+    if (cases[i].assumed && info.assumed)
+      assert_string_equal(info.assumed, cases[i].assumed);
+    else
+      assert_true(!cases[i].assumed && !info.assumed);
+    heed_model_destroy(opened);
+    free(bytes.data);
+    free_model(&m);
+  }
+}
+
 /* ------------------------------------------------------------------------------ unknown tensors */
 
 /* No tensor that may belong to the computation is left out without a word: everything under the
@@ -134,6 +178,7 @@ static void tensors_that_nothing_reads(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(an_assumed_rule_is_said),
+      cmocka_unit_test(a_softmax_that_is_not_meant_is_said),
       cmocka_unit_test(tensors_that_nothing_reads),
   };
   return cmocka_run_group_tests(tests, make_context, drop_context);

@@ -194,7 +194,8 @@ static void towers(void **state) {
   close_model(&o);
 }
 
-/* clip_text with one tensor left out (rank 0) or of another shape of as many numbers at most. */
+/* clip_text with one tensor left out (rank 0, F32) or of another shape of as many numbers at most.
+ */
 static test_bytes change_tensor(const opened *o, const char *name, heed_dtype dtype,
                                 const heed_shape *shape) {
   heed_safetensors *file;
@@ -207,7 +208,7 @@ static test_bytes change_tensor(const opened *o, const char *name, heed_dtype dt
   for (uint32_t i = 0; i < heed_safetensors_count(file); i++) {
     const heed_safetensors_tensor *tensor = heed_safetensors_get(file, i);
     const bool changed = strcmp(tensor->name, name) == 0;
-    if (changed && !shape->rank) continue;
+    if (changed && !shape->rank && dtype == HEED_F32) continue;
     items[count++] =
         (heed_safetensors_item){tensor->name, changed ? dtype : tensor->dtype,
                                 changed ? *shape : tensor->shape, o->bytes[0] + tensor->offset};
@@ -241,6 +242,21 @@ static void changed_towers(void **state) {
       {POSITIONS, HEED_F32, HEED_SHAPE(9, 16), NULL, NULL, HEED_INVALID_FILE, POSITIONS},
       {PROJECTION, HEED_F32, HEED_SHAPE(224), NULL, NULL, HEED_INVALID_FILE, PROJECTION},
       {PROJECTION, HEED_F32, HEED_SHAPE(7, 16), NULL, NULL, HEED_INVALID_FILE, PROJECTION},
+      {"logit_scale", HEED_I32, {0, {0}}, NULL, NULL, HEED_UNSUPPORTED, "logit_scale"},
+      {"",
+       0,
+       {0},
+       "\"eos_token_id\": 29",
+       "\"eos_token_id\": 30",
+       HEED_INVALID_FILE,
+       "eos_token_id is out of range (found 30, expected less than 30)"},
+      {"",
+       0,
+       {0},
+       "\"eos_token_id\": 29",
+       "\"eos_token_i_\": 29",
+       HEED_INVALID_FILE,
+       "eos_token_id (by default) is out of range (found 49407, expected less than 30)"},
       {"", 0, {0}, "\"vocab_size\": 30", "\"vocab_size\": 31", HEED_INVALID_FILE, "vocab_size"},
       {"", 0, {0}, "\"hidden_size\": 32", "\"hidden_size\": 36", HEED_INVALID_FILE, "hidden_size"},
       {"",
@@ -288,6 +304,33 @@ static void changed_towers(void **state) {
       fail_msg("change %zu: found %s (%s), expected %s (%s)", i, heed_status_name(status),
                status == HEED_OK ? "" : error.message, heed_status_name(changes[i].status),
                changes[i].sentence);
+    free(weights.data);
+    close_model(&o);
+  }
+}
+
+/* A factor or a bias that the file has not is reported. */
+static void missing_scales(void **state) {
+  (void)state;
+  static const struct {
+    const char *folder, *tensor, *assumed;
+  } cases[] = {{"clip_text", "logit_scale", "logit_scale 0"},
+               {"siglip_text", "logit_bias", "a softmax over texts: no logit_bias"},
+               {"clip_text", "no such tensor", NULL}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    opened o;
+    const heed_shape none = {0};
+    heed_model *model;
+    heed_model_info info;
+    assert_ok(open_model(&o, cases[i].folder, "config.json", HEED_TOWER_TEXT));
+    test_bytes weights = change_tensor(&o, cases[i].tensor, HEED_F32, &none);
+    o.file[0].source = test_source(weights.data, weights.size);
+    const heed_model_desc desc = {sizeof desc, o.file, 2, HEED_TOWER_TEXT};
+    assert_ok(heed_model_open(test_backend_context(), &desc, &model, &error));
+    heed_model_get_info(model, &info);
+    assert_true(!cases[i].assumed == !info.assumed);
+    if (info.assumed) assert_string_equal(info.assumed, cases[i].assumed);
+    heed_model_destroy(model);
     free(weights.data);
     close_model(&o);
   }
@@ -346,8 +389,9 @@ static void rows(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(every_model), cmocka_unit_test(towers),
-                                     cmocka_unit_test(changed_towers), cmocka_unit_test(comparison),
-                                     cmocka_unit_test(rows)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_model),    cmocka_unit_test(towers),
+      cmocka_unit_test(changed_towers), cmocka_unit_test(missing_scales),
+      cmocka_unit_test(comparison),     cmocka_unit_test(rows)};
   return cmocka_run_group_tests(tests, NULL, test_backend_close_all);
 }

@@ -197,6 +197,10 @@ static void labels(void **state) {
   refuse("{" BASE ",\"id2label\":{\"\":\"two\"}}", HEED_INVALID_FILE, "not a class number");
   refuse("{" BASE ",\"id2label\":{\"0\":2}}", HEED_INVALID_FILE,
          "id2label is not valid (found a number");
+  refuse("{" BASE ",\"id2label\":{\"1\":\"one\",\"01\":\"another\"}}", HEED_INVALID_FILE,
+         "config.json: id2label has class 1 twice");
+  refuse("{" BASE ",\"num_labels\":1,\"id2label\":{\"0\":\"a\",\"1\":\"b\"}}", HEED_INVALID_FILE,
+         "config.json: more labels than classes (found 2, expected at most num_labels 1)");
   refuse("{" BASE ",\"id2label\":[\"a\"]}", HEED_INVALID_FILE,
          "id2label is not valid (found an array");
 }
@@ -235,8 +239,12 @@ static void timm(void **state) {
   refuse("{\"architecture\":\"vit_x\",\"input_size\":[3,0,0]}", HEED_INVALID_FILE,
          "input_size is not valid");
   refuse("{\"architecture\":7}", HEED_INVALID_FILE, "architecture is not valid");
-  refuse("{\"architecture\":\"vit_x\",\"pretrained_cfg\":3,\"label_names\":[1]}", HEED_INVALID_FILE,
+  refuse("{\"architecture\":\"vit_x\",\"label_names\":[1]}", HEED_INVALID_FILE,
          "label_names is not valid");
+  refuse("{\"architecture\":\"vit_x\",\"num_classes\":1,\"label_names\":[\"a\",\"b\"]}",
+         HEED_INVALID_FILE, "more labels than classes (found 2, expected at most num_classes 1)");
+  heed_config_destroy(
+      open_good("{\"architecture\":\"vit_x\",\"num_classes\":0,\"label_names\":[\"a\",\"b\"]}"));
 }
 
 /* What timm's names tell and its files do not: of timm 1.0.29. */
@@ -353,6 +361,8 @@ static void rotations(void **state) {
 /* What transformers says of rotary positions and of the pooler, where it would change numbers. */
 static void silent_changes(void **state) {
   (void)state;
+  refuse("{" BASE ",\"problem_type\":\"ranking\"}", HEED_UNSUPPORTED,
+         "problem_type is not supported (found ranking, expected single_label_classification)");
   heed_config *c =
       open_good("{\"model_type\":\"dinov3_vit\"," BASE ",\"rope_parameters\":{\"rope_theta\":50}}");
   assert_true(c->rules.rotation.base == 50.0f);
@@ -430,6 +440,23 @@ static void wrong_kinds(void **state) {
        "{\"model_type\":\"dinov3_vit\"," BASE ",\"rope_parameters\":{\"rope_type\":1}}",
        "rope_type"},
       {HEED_TOWER_VISION, "config.json", "{" BASE ",\"pooler_act\":1}", "pooler_act"},
+      {HEED_TOWER_VISION, "config.json", "{" BASE ",\"problem_type\":1}", "problem_type"},
+      {HEED_TOWER_VISION, "config.json", "{" BASE ",\"rope_parameters\":[]}", "rope_parameters"},
+      {HEED_TOWER_VISION, "config.json", "{" BASE ",\"vision_config\":\"x\"}", "vision_config"},
+      {HEED_TOWER_VISION, "config.json", "{" BASE ",\"backbone_config\":1}", "backbone_config"},
+      {HEED_TOWER_VISION, "config.json", "{" BASE ",\"encoder\":[]}", "encoder"},
+      {HEED_TOWER_TEXT, "config.json", "{" BASE ",\"text_config\":true}", "text_config"},
+      {HEED_TOWER_VISION, "config.json", "{\"architecture\":\"vit_x\",\"pretrained_cfg\":3}",
+       "pretrained_cfg"},
+      {HEED_TOWER_VISION, "config.json", "{\"architecture\":\"vit_x\",\"model_args\":[]}",
+       "model_args"},
+      {HEED_TOWER_VISION, "open_clip_config.json", "{\"model_cfg\":[]}", "model_cfg"},
+      {HEED_TOWER_VISION, "open_clip_config.json", CLIP("\"vision_cfg\":1"), "vision_cfg"},
+      {HEED_TOWER_TEXT, "open_clip_config.json", CLIP("\"text_cfg\":\"\""), "text_cfg"},
+      {HEED_TOWER_TEXT, "open_clip_config.json", CLIP("\"text_cfg\":{\"act_kwargs\":[]}"),
+       "act_kwargs"},
+      {HEED_TOWER_TEXT, "open_clip_config.json", CLIP("\"text_cfg\":{\"norm_kwargs\":1}"),
+       "norm_kwargs"},
       {HEED_TOWER_VISION, "open_clip_config.json", CLIP("\"vision_cfg\":{\"pool_type\":1}"),
        "pool_type"},
       {HEED_TOWER_VISION, "open_clip_config.json", CLIP("\"quick_gelu\":1,\"vision_cfg\":{}"),

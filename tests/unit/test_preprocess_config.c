@@ -1,5 +1,7 @@
 /* preprocessor_config.json, and what stands for it in timm's config.json, in the spellings that
  * published models have. */
+#include <stdio.h>
+
 #include "support/config_text.h"
 
 static heed_preprocess read_preprocess(const char *config_text, const char *text,
@@ -183,6 +185,34 @@ static void wrong_preprocess(void **state) {
                     "the kind of processor is not supported");
 }
 
+/* Steps that change numbers and are not heed's are refused by name; those that are off, and those
+ * that change nothing, are not. */
+static void other_steps(void **state) {
+  (void)state;
+  static const char *const on[] = {"do_pad",       "do_grayscale",      "do_flip_channel_order",
+                                   "do_thumbnail", "do_color_quantize", "crop_pct"};
+  char text[128], part[96];
+  for (size_t i = 0; i < sizeof on / sizeof *on; i++) {
+    snprintf(text, sizeof text, "{\"%s\":%s}", on[i], i == 5 ? "0.9" : "true");
+    snprintf(part, sizeof part, "%s is not supported (found %s, expected none)", on[i],
+             i == 5 ? "a number" : "true");
+    refuse_preprocess(text, HEED_UNSUPPORTED, part);
+    for (int none = 0; none < 2; none++) {
+      snprintf(text, sizeof text, "{\"%s\":%s}", on[i], none ? "null" : "false");
+      check(read_preprocess(NULL, text, VIT, 224), SQUASH, 224, 224, 0, 0, 2, 0.5f);
+    }
+  }
+  check(read_preprocess(NULL, "{\"do_convert_rgb\":true,\"do_reduce_labels\":true}", VIT, 224),
+        SQUASH, 224, 224, 0, 0, 2, 0.5f);
+  check(read_preprocess(NULL, "{\"size\":240,\"default_to_square\":false}", VIT, 224), SHORT, 0, 0,
+        240, 0, 2, 0.5f);
+  check(read_preprocess(NULL,
+                        "{\"image_processor_type\":\"CLIPImageProcessor\",\"size\":240,"
+                        "\"default_to_square\":true}",
+                        VIT, 224),
+        SQUASH, 240, 240, 0, 224, 3, 0.48145466f);
+}
+
 static void timm_preprocess(void **state) {
   (void)state;
 #define TIMM(cfg) "{\"architecture\":\"vit_x\",\"pretrained_cfg\":{" cfg "}}"
@@ -238,7 +268,9 @@ static void open_clip_preprocess(void **state) {
              {OPEN("\"resize_mode\":1"), HEED_INVALID_FILE, "resize_mode is not valid"},
              {OPEN("\"interpolation\":\"x\""), HEED_INVALID_FILE, "interpolation is not valid"},
              {OPEN("\"mean\":\"x\""), HEED_INVALID_FILE, "mean is not valid"},
-             {OPEN("\"std\":0"), HEED_INVALID_FILE, "std is not valid"}};
+             {OPEN("\"std\":0"), HEED_INVALID_FILE, "std is not valid"},
+             {"{\"model_cfg\":{\"vision_cfg\":{}},\"preprocess_cfg\":[]}", HEED_INVALID_FILE,
+              "preprocess_cfg is not valid (found an array at byte 48, expected an object)"}};
   static const char *const good[] = {OPEN(""), OPEN("\"resize_mode\":\"squash\"")};
   heed_config *c;
   heed_preprocess p;
@@ -266,6 +298,7 @@ int main(void) {
       cmocka_unit_test(published_files),      cmocka_unit_test(values),
       cmocka_unit_test(open_clip_preprocess), cmocka_unit_test(whole_numbers_of_a_preprocessor),
       cmocka_unit_test(wrong_preprocess),     cmocka_unit_test(timm_preprocess),
+      cmocka_unit_test(other_steps),
   };
   return cmocka_run_group_tests(tests, make_context, drop_context);
 }

@@ -2,6 +2,7 @@
  * dtype, the writer's bytes. */
 #include "support/test_context.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -263,11 +264,13 @@ static void every_dtype(void **state) {
   }
 }
 
-/* Doubles become the nearest floats, from memory and through a callback, from any element on. */
+/* Doubles become the nearest floats, from memory and through a callback, from any element on. A
+ * number that would become infinite is refused. */
 static void doubles_are_narrowed(void **state) {
   (void)state;
   enum { COUNT = 5000 }; /* more than one chunk */
-  static const double special[] = {0.1, 1e-50, 1e300, -2.5, 16777217.0};
+  static const double last_value = COUNT - 1 + 1e-9;
+  static const double special[] = {0.1, 1e-50, INFINITY, -2.5, 16777217.0};
   char header[96];
   const int size = snprintf(header, sizeof header,
                             "{\"d\":{\"dtype\":\"F64\",\"shape\":[%d],\"data_offsets\":[0,%d]}}",
@@ -289,6 +292,18 @@ static void doubles_are_narrowed(void **state) {
     assert_true(all[0] == 0.1f && all[1] == 0.0f && all[2] == (float)INFINITY);
     assert_true(all[3] == -2.5f && all[4] == 16777216.0f && all[2500] == 2500.0f);
     assert_true(last == COUNT - 1);
+    /* Just beyond float, and what still rounds to its largest. */
+    const double edges[] = {0x1.ffffffp127, -1e39, 0x1.fffffefp127};
+    for (int e = 0; e < 3; e++) {
+      memcpy(bytes.data + 8 + size + 8 * (COUNT - 1), &edges[e], sizeof *edges);
+      if (e == 2)
+        assert_ok(heed_safetensors_read(file, tensor, 0, COUNT, all, &error));
+      else
+        assert_fails(heed_safetensors_read(file, tensor, 0, COUNT, all, &error), HEED_UNSUPPORTED,
+                     "f.safetensors: tensor d has a number beyond F32 (found F64)");
+    }
+    assert_true(all[COUNT - 1] == FLT_MAX);
+    memcpy(bytes.data + 8 + size + 8 * (COUNT - 1), &last_value, sizeof last_value);
     heed_safetensors_destroy(file);
   }
   free(bytes.data);

@@ -972,8 +972,8 @@ typedef struct heed_model_info {
   /* The rules that shapes do not tell, in one line: "classifier on CLS, gelu, epsilon 1e-12,
    * positions bicubic". */
   const char *rules;
-  /* What heed assumed because no file tells it, in one line; NULL: nothing. The log says it too,
-   * but for "preprocessing of NAME", the defaults of that processor (docs/models.md). */
+  /* What heed assumed because no file tells it, or takes though a file tells another thing, in one
+   * line (docs/limits.md); NULL: nothing. The log has what is assumed of sizes and rules. */
   const char *assumed;
   uint32_t image_size, channels, patch;
   uint32_t prefix_tokens; /* CLS, distillation and registers before the patches */
