@@ -58,6 +58,8 @@ void cli_signals_keep_pipe(void);
  * cli_signals_defer(false). */
 void cli_signals_defer(bool defer);
 bool cli_signals_arrived(void);
+/* Whether reading the file stopped at a signal that does not end the program: it can go on. */
+bool cli_interrupted(FILE *file);
 
 int cli_exit_code(heed_status status);
 

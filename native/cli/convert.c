@@ -75,7 +75,8 @@ static heed_status hash_file(convert_job *job, sha256 *hash, const char *path) {
   FILE *file = fopen(path, "rb");
   if (!file)
     return heed_fail(&job->cli->error, HEED_IO, "%s: cannot open (%s)", path, strerror(errno));
-  while ((count = fread(block, 1, sizeof block, file)) > 0) sha256_add(hash, block, count);
+  while ((count = fread(block, 1, sizeof block, file)) > 0 || cli_interrupted(file))
+    sha256_add(hash, block, count);
   const bool good = !ferror(file);
   fclose(file);
   return good ? HEED_OK : heed_fail(&job->cli->error, HEED_IO, "%s: cannot read", path);

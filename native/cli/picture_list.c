@@ -118,7 +118,9 @@ static heed_status fail_line(cli_state *cli, const char *list, uint32_t line, co
 static heed_status read_line(cli_state *cli, FILE *file, const char *name, uint32_t number,
                              char line[HEED_PATH_SIZE], size_t *length, bool *more) {
   int byte;
-  for (*length = 0; (byte = getc(file)) != EOF && byte != '\n';) {
+  for (*length = 0; (byte = getc(file)) != '\n';) {
+    if (byte == EOF && cli_interrupted(file)) continue;
+    if (byte == EOF) break;
     if (byte == '\0') return fail_line(cli, name, number, "invalid path, with a zero byte");
     if (*length == HEED_PATH_SIZE - 1) return fail_line(cli, name, number, "path too long");
     line[(*length)++] = (char)byte;

@@ -1,6 +1,7 @@
 /* Signals that end the program: what is half written is removed first. */
 #if defined(__unix__) || defined(__APPLE__)
 #define _XOPEN_SOURCE 700 /* sigaction */
+#include <errno.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -37,6 +38,11 @@ void cli_signals_defer(bool defer) {
 }
 
 bool cli_signals_arrived(void) { return arrived != 0; }
+bool cli_interrupted(FILE *file) {
+  if (arrived || !ferror(file) || errno != EINTR) return false;
+  clearerr(file);
+  return true;
+}
 #else
 #include "cli.h"
 
@@ -44,4 +50,8 @@ void cli_signals_catch(void) {}
 void cli_signals_keep_pipe(void) {}
 void cli_signals_defer(bool defer) { (void)defer; }
 bool cli_signals_arrived(void) { return false; }
+bool cli_interrupted(FILE *file) {
+  (void)file;
+  return false;
+}
 #endif

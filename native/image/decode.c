@@ -95,6 +95,17 @@ static heed_status fail_read(const char *path, heed_error *error) {
                    "%s: cannot read (found \"%s\", expected an image file)", path, strerror(errno));
 }
 
+/* fread that goes on where a signal interrupted it. */
+static size_t read_on(FILE *file, uint8_t *to, size_t count) {
+  errno = 0;
+  size_t done = fread(to, 1, count, file);
+  while (done < count && ferror(file) && errno == EINTR) {
+    clearerr(file);
+    done += fread(to + done, 1, count - done, file);
+  }
+  return done;
+}
+
 /* Bytes of an open file, and back to its beginning; 0 for a pipe, which has no size to ask for. */
 static uint64_t size_of(FILE *file) {
   const off_t size = fseeko(file, 0, SEEK_END) == 0 ? ftello(file) : 0;
@@ -112,8 +123,7 @@ static heed_status read_rest(heed_context *context, const char *path, FILE *file
                        most);
     if (!heed_grow(context, bytes, &capacity, *size + 1, 1))
       return heed_fail_memory(error, path, *size + 1);
-    errno = 0;
-    count = fread(*bytes + *size, 1, capacity - *size, file);
+    count = read_on(file, *bytes + *size, capacity - *size);
     if (ferror(file)) return fail_read(path, error);
   }
   return HEED_OK;
@@ -124,8 +134,7 @@ static heed_status read_all(heed_context *context, const char *path, FILE *file,
                             uint8_t **bytes, size_t *size, heed_error *error) {
   uint8_t first[HEED_KIND_BYTES];
   const uint64_t whole = size_of(file);
-  errno = 0;
-  *size = fread(first, 1, sizeof first, file);
+  *size = read_on(file, first, sizeof first);
   if (ferror(file)) return fail_read(path, error);
   if (!decoder_of(first, *size)) return refuse_kind(path, first, *size, error);
   if (whole > most)
