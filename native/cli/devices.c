@@ -111,6 +111,8 @@ static int show_devices(cli_state *cli, bool self_check, json_out *json) {
   for (uint32_t i = 0; i < count && i < MAX_DEVICES; i++)
     passed = show_device(cli, i, &infos[i], self_check, json) && passed;
   if (json) json_close(json, ']');
+  if (count > MAX_DEVICES)
+    fprintf(stderr, "heed devices: %u more devices are not listed\n", count - MAX_DEVICES);
   return passed ? CLI_OK : CLI_MISMATCH;
 }
 #else

@@ -59,6 +59,12 @@ static heed_status read_layers(cli_state *cli, maps_job *job, const char *path) 
     info->heads = dim[0];
     job->result.tokens = dim[1];
   }
+  for (uint32_t layer = info->layers + 1; layer <= MOST_LAYERS; layer++)
+    if (layer_tensor(job, layer))
+      return heed_fail(&cli->error, HEED_INVALID_FILE,
+                       "%s: missing tensor attention.%u (found attention.%u, expected at most %u "
+                       "layers without a gap)",
+                       path, info->layers, layer, MOST_LAYERS);
   const size_t count = (size_t)first->count;
   if (count > SIZE_MAX / sizeof(float) / info->layers)
     return heed_fail(&cli->error, HEED_INVALID_FILE,

@@ -10,14 +10,11 @@
 #include "standard_out.h"
 #include "tensors.h"
 
-#define MAX_TOP 1000
-
 static void print_classes(FILE *to, const cli_pipeline *pipeline, uint32_t top,
                           const float *logits) {
-  uint32_t index[MAX_TOP];
-  double probability[MAX_TOP];
-  const uint32_t count =
-      heed_top(logits, pipeline->info.classes, top < MAX_TOP ? top : MAX_TOP, index, probability);
+  uint32_t index[RUN_MOST_TOP];
+  double probability[RUN_MOST_TOP];
+  const uint32_t count = heed_top(logits, pipeline->info.classes, top, index, probability);
   for (uint32_t k = 0; k < count; k++)
     fprintf(to, "  %2u  %.4f  %s (class %u, logit %.4f)\n", k + 1, probability[k],
             CLI_SHOWN(heed_model_label(pipeline->model, index[k])), index[k],
@@ -121,10 +118,9 @@ static void json_pool(json_out *json, const run_result *result, const heed_model
 
 static void json_classes(json_out *json, const cli_pipeline *pipeline, uint32_t top,
                          const float *logits) {
-  uint32_t index[MAX_TOP];
-  double probability[MAX_TOP];
-  const uint32_t count =
-      heed_top(logits, pipeline->info.classes, top < MAX_TOP ? top : MAX_TOP, index, probability);
+  uint32_t index[RUN_MOST_TOP];
+  double probability[RUN_MOST_TOP];
+  const uint32_t count = heed_top(logits, pipeline->info.classes, top, index, probability);
   json_open(json, "top", '[');
   for (uint32_t k = 0; k < count; k++) {
     json_open(json, NULL, '{');

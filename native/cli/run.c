@@ -191,22 +191,28 @@ static int run_sequence(cli_state *cli, const run_options *options, sequence_opt
   }
   if (options->scene || options->list || options->size || options->layer || options->head ||
       options->query || options->maps || options->rollout || options->scale || options->end ||
-      options->width || options->reverse || options->score || cli_changes_any(&options->changes)) {
+      options->width || options->reverse || options->score || options->fit || options->way ||
+      cli_changes_any(&options->changes)) {
     fprintf(
         stderr,
         "heed run: --scene, --list, --size, --layer, --head, --query, --maps, --rollout, --scale, "
-        "--end, --width, --reverse, --score and changes of the attention are for images (found one "
-        "with --tokens or --features)\n");
+        "--end, --width, --reverse, --score, --fit, --way and changes of the attention are for "
+        "images (found one with --tokens or --features)\n");
     return CLI_USAGE;
   }
+  char chosen[HEED_PATH_SIZE];
   sequence->json = options->json;
   sequence->save = options->save;
-  return sequence_run(cli, sequence, words->word[0]) == HEED_OK ? CLI_OK : cli_fail(cli);
+  return sequence_run(cli, sequence, cli_model_file(words->word[0], options->file, chosen)) ==
+                 HEED_OK
+             ? CLI_OK
+             : cli_fail(cli);
 }
 
 /* heed run MODEL [IMAGE] --text; what belongs to a picture's attention is refused. */
 static int run_texts(cli_state *cli, const run_options *options, compare_options *compare,
-                     const cli_words *words) {
+                     const sequence_options *sequence, const cli_words *words) {
+  char chosen[HEED_PATH_SIZE];
   if (words->count < 1 || words->count > 2) {
     fprintf(stderr,
             "heed run: --text: wrong arguments (found %u besides the options, expected MODEL and "
@@ -215,13 +221,14 @@ static int run_texts(cli_state *cli, const run_options *options, compare_options
     return CLI_USAGE;
   }
   if (options->scene || options->list || options->query || options->rollout || options->scale ||
-      options->end || options->reverse || options->score || cli_changes_any(&options->changes)) {
+      options->end || options->reverse || options->score || options->way || sequence->tokens ||
+      sequence->features || sequence->length || cli_changes_any(&options->changes)) {
     fprintf(stderr, "heed run: --scene, --list, --query, --rollout, --scale, --end, --reverse, "
-                    "--score and changes "
-                    "of the attention cannot be given with --text\n");
+                    "--score, --way, --tokens, --features, --length and changes of the attention "
+                    "cannot be given with --text\n");
     return CLI_USAGE;
   }
-  compare->model = words->word[0];
+  compare->model = cli_model_file(words->word[0], options->file, chosen);
   compare->picture = words->count > 1 ? words->word[1] : NULL;
   compare->fit = options->fit;
   compare->size = options->size;
@@ -238,6 +245,11 @@ static int run_texts(cli_state *cli, const run_options *options, compare_options
 
 /* heed run [MODEL] [IMAGE...]. */
 static int run_images(cli_state *cli, run_options *options, const cli_words *words) {
+  if (options->top > RUN_MOST_TOP) {
+    fprintf(stderr, "heed run: --top: out of range (found %u, expected 0 to %d)\n", options->top,
+            RUN_MOST_TOP);
+    return CLI_USAGE;
+  }
   const bool has_model = words->count > 0 && heed_is_model_path(words->word[0]);
   const char *embedded = NULL;
   char chosen[HEED_PATH_SIZE];
@@ -330,7 +342,7 @@ static int run(cli_state *cli, int argc, char **argv) {
       "others go on, and the exit code is 3.",
       table, argc, argv, &words);
   if (code >= 0) return code;
-  if (texts.count) return run_texts(cli, &options, &compare, &words);
+  if (texts.count) return run_texts(cli, &options, &compare, &sequence, &words);
   if (compare.text_maps) {
     fprintf(stderr, "heed run: --text-maps: no text (expected --text TEXT)\n");
     return CLI_USAGE;

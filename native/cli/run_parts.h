@@ -8,6 +8,8 @@
 #include "heed/native.h"
 #include "scene_input.h"
 
+#define RUN_MOST_TOP 1000 /* of --top */
+
 /* Which maps are shown and drawn, of heed run and heed maps; `tokens`: what may be a query. */
 #define RUN_MAP_OPTIONS(options, tokens)                                                          \
   {"--layer", CLI_TEXT, &(options).layer, "L|all|pool",                                           \

@@ -122,6 +122,22 @@ heed run "$micro" "$picture" --backend cpu --quiet --layer all --end 1 --maps 1.
 grep -q '>≥ 1</text>' "$here/1.svg" || fail "1.svg: no bar that ends at 1, with more beyond it"
 test_end
 
+test_begin run_prints_at_most_1000_classes
+heed run "$micro" "$picture" --backend cpu --quiet --top 1000
+expect_exit 0
+heed run "$micro" "$picture" --backend cpu --quiet --top 1001
+expect_exit 2
+expect_stderr_contains "--top: out of range (found 1001, expected 0 to 1000)"
+test_end
+
+test_begin run_says_that_a_softmax_is_not_meant
+cp -r "$micro" "$here/labels" && sed -i 's/"qkv_bias"/"problem_type": "multi_label_classification", "qkv_bias"/' "$here/labels/config.json"
+heed run labels "$picture" --backend cpu --quiet --json out.json
+expect_exit 0
+expect_stdout_contains "a softmax over the classes, not multi_label_classification"
+grep -q '"assumed": ".*not multi_label_classification"' "$here/out.json" || fail "out.json: no such assumed"
+test_end
+
 test_begin run_says_that_heads_are_a_guess
 heed run "$vectors/vit/small_224/model.safetensors" "$picture" --backend cpu --quiet
 expect_exit 0

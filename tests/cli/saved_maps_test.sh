@@ -78,9 +78,6 @@ reads zeros "4 tokens = 2 x 2 patches"
 make from '{"provenance": "elsewhere", "changes": "--without 0.1"}' 'attention.0 F32 1,5,5 maps'
 reads from "from: elsewhere"
 reads from "changed: --without 0.1"
-# What comes after a hole in the numbers is not a layer.
-make hole '' 'attention.0 F32 1,5,5 maps' 'attention.2 F32 1,5,5 maps'
-reads hole "maps of 1 layers"
 
 test_begin names
 make names '{"grid": "2 2 3", "prefix": "CLS, mean,extra one"}' 'attention.0 F32 1,7,7 maps'
@@ -154,6 +151,7 @@ refused() { # name, a part of the sentence, metadata, tensors...
 for dtype in I32 I8 U8; do
   refused "whole_$dtype" "invalid tensor attention.0 (found $dtype [1, 5, 5], expected floats [1, H, T, T], the same in every layer)" '' "attention.0 $dtype 1,5,5 0"
 done
+refused hole "missing tensor attention.1 (found attention.2, expected at most 1000 layers without a gap)" '' 'attention.0 F32 1,5,5 maps' 'attention.2 F32 1,5,5 maps'
 refused booleans "invalid tensor attention.0 (found BOOL" '' 'attention.0 BOOL 1,5,5 0'
 refused two_axes "found F32 [5, 5], expected floats" '' 'attention.0 F32 5,5 maps'
 refused two_pictures "found F32 [2, 1, 5, 5], expected floats" '' 'attention.0 F32 2,1,5,5 maps'

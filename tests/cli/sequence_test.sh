@@ -91,6 +91,8 @@ usage_error both "one of the two" "$models/transformer" --tokens 5 --features in
 usage_error neither "one of the two" "$models/transformer" --length 3
 usage_error no_model "one of the two" --tokens 5
 usage_error maps_of_pictures "for images" "$models/transformer" --tokens 5 --head mean
+usage_error fit_of_pictures "for images" "$models/transformer" --tokens 5 --fit whole
+usage_error way_of_pictures "for images" "$models/transformer" --tokens 5 --way graph
 usage_error tokens_to_captioner "wrong kind of source" "$models/captioner" --tokens 5,3
 usage_error unknown_token "token 1 out of range (found 11, expected 0 to 10)" "$models/transformer" --tokens 5,11
 usage_error too_long_source "invalid length (found source 13" "$models/transformer" --tokens 1,1,1,1,1,1,1,1,1,1,1,1,1

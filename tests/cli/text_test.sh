@@ -117,6 +117,21 @@ expect_stderr_contains 'cannot be given with --text'
 expect_nothing_written
 test_end
 
+test_begin text_by_another_way
+for words in '--way graph' '--tokens 5' '--length 3'; do
+  # shellcheck disable=SC2086 # words
+  heed run "$clip" "$picture" --text a $words
+  expect_exit 2
+  expect_stderr_contains 'cannot be given with --text'
+done
+test_end
+
+test_begin text_of_a_file
+heed run "$clip" "$picture" --text a --file nothing.safetensors --backend cpu --quiet
+expect_exit 3
+expect_stderr_contains 'nothing.safetensors'
+test_end
+
 test_begin text_maps_alone
 heed run "$clip" "$picture" --text-maps text.png
 expect_exit 2
