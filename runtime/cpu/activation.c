@@ -15,11 +15,6 @@ static inline f32xN cut_low(f32xN x, f32xN y) {
   return f32_select_less(x, f32_set1(-13.5f), f32_set1(0.0f), y);
 }
 
-HEED_FLATTEN static inline f32xN gelu(f32xN x) {
-  const f32xN half = f32_mul(f32_set1(0.5f), x);
-  return cut_low(x, f32_fma(half, f32_erf(f32_mul(x, f32_set1(0.70710678118654752f))), half));
-}
-
 static inline f32xN gelu_tanh(f32xN x) {
   const f32xN cubic = f32_fma(f32_mul(f32_mul(x, x), x), f32_set1(0.044715f), x);
   const f32xN half = f32_mul(f32_set1(0.5f), x);
@@ -47,7 +42,7 @@ static inline f32xN elu_plus_one(f32xN x) {
   }
 DEFINE_SPAN(static, span_none, none)
 DEFINE_SPAN(static, span_relu, relu)
-DEFINE_SPAN(HEED_FLATTEN static, span_gelu, gelu)
+DEFINE_SPAN(HEED_FLATTEN static, span_gelu, f32_gelu)
 DEFINE_SPAN(static, span_gelu_tanh, gelu_tanh)
 DEFINE_SPAN(static, span_gelu_quick, gelu_quick)
 DEFINE_SPAN(static, span_tanh, f32_tanh)
