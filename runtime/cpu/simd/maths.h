@@ -1,5 +1,5 @@
 /* exp, tanh, erf, sigmoid and GELU over f32xN, each within about 2 ulp where the level fuses
- * multiply-add (GELU within 5e-8 of the exact value). NaN comes through as NaN. Sources: exp and
+ * multiply-add (GELU's negative side within 5e-8). NaN comes through as NaN. Sources: exp and
  * tanh's polynomial, Moshier's Cephes (expf.c, tanhf.c); erf's, N. Juffa's erff; GELU's are fitted
  * to the least largest error (Lawson's weighted least squares). */
 #ifndef HEED_CPU_SIMD_MATHS_H
