@@ -172,6 +172,46 @@ def rewrite(data, weight, product):
     return encode([(field, kept if field == 7 else value) for field, value in decode(data)])
 
 
+def half_tensor(fields):
+    """A TensorProto of floats in 16 bits, others as they are."""
+    if dict(fields)[2] != 1:
+        return fields
+    most = np.finfo(np.float16).max
+    halves = np.clip(np.frombuffer(dict(fields)[9], np.float32), -most, most).astype(np.float16)
+    return [(2, 10) if field == 2 else (9, halves.tobytes()) if field == 9 else (field, value) for field, value in fields]
+
+
+def half_attribute(op, value):
+    """The value of a Constant, and what a Cast casts to."""
+    if op not in ("Constant", "Cast"):
+        return value
+    fields = decode(value)
+    if op == "Cast":
+        return [(3, 10) if item == (3, 1) else item for item in fields]
+    return [(field, half_tensor(decode(part)) if field == 5 else part) for field, part in fields]
+
+
+def to_half(data):
+    """The file with all its floats in 16 bits; inputs, outputs and the sizes of a Resize stay as they are, as converters have it."""
+    graph = decode(dict(decode(data))[7])
+    sizes = [name for value in every(graph, 1) if text(decode(value), 4) == "Resize" for name in every(decode(value), 1)[1:]]
+    outside = {field: [text(decode(value), 1) for value in every(graph, field) if b"\x08\x01" in dict(decode(value))[2][:6]] for field in (11, 12)}
+    inner = {name: name + "_half" for names in outside.values() for name in names}
+    made = [node("Cast", name + "_cast", [name], [inner[name]], to=10) for name in outside[11]]
+    for field, value in graph:
+        fields = decode(value) if field in (1, 5) else value
+        if field == 5:
+            made.append((5, half_tensor(fields)))
+        elif field == 1:
+            op = "" if every(fields, 2)[0] in sizes else text(fields, 4)
+            fields = [(number, inner.get(part.decode(), part) if number in (1, 2) else half_attribute(op, part) if number == 5 else part) for number, part in fields]
+            made.append((1, fields))
+        elif field != 13:
+            made.append((field, value))
+    made += [node("Cast", name + "_cast", [inner[name]], [name], to=1) for name in outside[12]]
+    return encode([(field, made if field == 7 else value) for field, value in decode(data)])
+
+
 def to_q8(expected):
     def product(fields, inputs, array, target):
         name, out, base = text(fields, 3), text(fields, 2), inputs[1]
@@ -258,7 +298,7 @@ def main():
     made.update({"attention.%d" % i: layer.attention.attention.weights for i, layer in enumerate(model.vit.encoder.layer)})
     write_safetensors("io.safetensors", {name: value.numpy() for name, value in made.items()})
     q8, q4 = {}, {}
-    write("vit/onnx/model_fp16.onnx", rewrite(data, lambda name, array: tensor(name, array.astype(np.float16)), None))
+    write("vit/onnx/model_fp16.onnx", to_half(data))
     write("vit/onnx/model_quantized.onnx", rewrite(data, tensor, to_q8(q8)))
     write("vit/onnx/model_q4.onnx", rewrite(data, tensor, to_q4(q4)))
     outside, stored = external(data, "model.onnx_data")
