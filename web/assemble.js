@@ -200,14 +200,38 @@ async function putSite() {
       await rewrite(to, (text) => smallPage(text, page[1] ? namesIn(names, page[1]) : names))
   }
   await cp(packageFolder, join(site, 'heed'), { recursive: true, force: false })
-  return names.get('explorer/explorer.js') ?? 'explorer/explorer.js'
+  return {
+    explorer: names.get('explorer/explorer.js') ?? 'explorer/explorer.js',
+    ofLanguages: scriptsOf(names)
+  }
+}
+
+/**
+ * The scripts that each language but English has alone.
+ * @param {Map<string, string>} names
+ */
+function scriptsOf(names) {
+  const own = Object.keys(languages)
+      .filter((language) => language !== 'en')
+      .map(
+        (language) => /** @type {const} */ ([language, new Set(namesIn(names, language).values())])
+      ),
+    english = new Set([...names].filter(([page]) => !page.includes(' ')).map(([, name]) => name))
+  return Object.fromEntries(
+    own.map(([language, scripts]) => [
+      language,
+      [...scripts].filter(
+        (script) =>
+          !english.has(script) &&
+          own.every(([other, theirs]) => other === language || !theirs.has(script))
+      )
+    ])
+  )
 }
 
 await putPlain()
-for (const [folder, explorer] of [
-  [site, await putSite()],
-  [plain, 'explorer/explorer.js']
-]) {
-  await weigh(folder, explorer)
-  await listForOffline(folder)
-}
+const { explorer, ofLanguages } = await putSite()
+await weigh(site, explorer)
+await listForOffline(site, ofLanguages)
+await weigh(plain, 'explorer/explorer.js')
+await listForOffline(plain, scriptsOf(new Map()))

@@ -2,7 +2,8 @@
  * with, and what is asked for later. bundle(plain, site) reads PLAIN, where the pages lie as they
  * are written, and resolves to the names that the pages' scripts got in SITE:
  * Map { 'learn/learn.js' => 'learn-1A2B3C4D.js' }. Names hold a hash of the content, so that
- * no page takes a part of another version. Another language's script is Map { 'ja masks/masks.js' => … }. attention-map.js and the library keep their names: other
+ * no page takes a part of another version. Another language's script is Map { 'ja masks/masks.js' => … }.
+ * All scripts of a language are there under their own names too: Map { 'ja a-1A2B3C4D.js' => 'a-1A2B3C4D.js' }. attention-map.js and the library keep their names: other
  * pages import them. Nothing where esbuild is not installed. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve } from 'node:path'
@@ -93,7 +94,7 @@ const inLanguage = (plain, language) => ({
 })
 
 /* In all languages; the others are in English alone. */
-const translated = ['masks/masks.js']
+const translated = ['learn/learn.js', 'masks/masks.js']
 
 /**
  * Files that are fetched by their own names.
@@ -277,8 +278,11 @@ export async function bundle(plain, site) {
         Object.keys(languages).map(async (language) => {
           const entries = language === 'en' ? pages : translated,
             plugins = [own, inLanguage(plain, language)],
-            written = await write(plain, await build(plain, entries, site, { plugins }), entries)
-          return written.map(
+            built = await build(plain, entries, site, { plugins }),
+            written = await write(plain, built, entries)
+          const all = built.outputFiles.map(({ path }) => basename(path)),
+            entriesOf = [...written, ...all.map((name) => /** @type {const} */ ([name, name]))]
+          return entriesOf.map(
             ([page, script]) =>
               /** @type {[string, string]} */ ([
                 language === 'en' ? page : `${language} ${page}`,

@@ -1,6 +1,8 @@
 /* Keeps this site's own files, so that its pages work without a network after the first visit; and,
  * where someone asked for threads on the page of measurements, adds the headers that threads need.
- * `version` and `files` are put before this text when the pages are put together (offline.js). The
+ * `version`, `files` and `languages` are put before this text when the pages are put together
+ * (offline.js). Of other languages than English those are kept that the browser asks for, or that
+ * somebody opens a page in. The
  * network comes first, but for names that hold a hash of what is in them: a page and the module it
  * loads are always of one version. A new version waits until the last page of the one before is
  * closed, so that those keep their files. No page is claimed: that waits for every worker of it,
@@ -20,9 +22,22 @@ let threads = caches
   .then((cache) => cache.match(threadsMark))
   .then(Boolean)
 
-async function keep() {
+const asked = navigator.languages.map((name) => name.slice(0, 2))
+
+/** @param {string[]} names */
+async function keep(names) {
   const cache = await caches.open(kept)
-  await cache.addAll(files.map((file) => new Request(file, { cache: 'no-cache' })))
+  await cache.addAll(names.map((file) => new Request(file, { cache: 'no-cache' })))
+}
+
+/**
+ * The files of the language that a page is in, where they are not kept.
+ * @param {string} page
+ */
+async function keepLanguage(page) {
+  const [, language = ''] = /\.(\w+)\.html$/.exec(page) ?? []
+  if (languages[language] && !(await (await caches.open(kept)).match(languages[language][0])))
+    await keep(languages[language])
 }
 
 async function forgetOthers() {
@@ -87,7 +102,9 @@ async function answerTo(request) {
   return (await threads) ? isolated(answer) : answer
 }
 
-addEventListener('install', (event) => event.waitUntil(keep()))
+addEventListener('install', (event) =>
+  event.waitUntil(keep([...files, ...asked.flatMap((language) => languages[language] ?? [])]))
+)
 addEventListener('activate', (event) => event.waitUntil(forgetOthers()))
 addEventListener('message', (event) =>
   event.waitUntil(setThreads(event.data.threads).then(() => event.ports[0].postMessage('done')))
@@ -97,4 +114,6 @@ addEventListener('fetch', (event) => {
   if (request.method !== 'GET' || new URL(request.url).origin !== location.origin) return
   if (request.cache === 'only-if-cached' && request.mode !== 'same-origin') return
   event.respondWith(answerTo(request))
+  if (request.mode === 'navigate')
+    event.waitUntil(keepLanguage(new URL(request.url).pathname).catch(() => {})) // without a network another time
 })

@@ -31,15 +31,42 @@ test('a script gets its texts; what is not there is an error', () => {
   assert.throws(() => inPage('<p>{{c}}</p>', {}), /c: no language has it/)
 })
 
-test('Masks has no text outside of the table', () => {
-  const text = readFileSync(join(repository, 'web/pages/masks.html'), 'utf8')
-  const said = [
-    ...text.matchAll(/>([^<>]*)<|(?:aria-label|title|alt|content|placeholder)="([^"]*)"/g)
-  ]
-    .map(([, between, attribute]) => (between ?? attribute).replace(/\{\{[\w.]+\}\}/g, ''))
-    .filter((rest) => /[A-Za-z]/.test(rest))
-  assert.deepEqual(said, [])
-})
+for (const name of ['masks', 'learn'])
+  test(`${name} has no text outside of the table`, () => {
+    const text = readFileSync(join(repository, `web/pages/${name}.html`), 'utf8')
+    const said = [
+      ...text.matchAll(/>([^<>]*)<|(?:aria-label|title|alt|content|placeholder)="([^"]*)"/g)
+    ]
+      .map(([, between, attribute]) => (between ?? attribute).replace(/\{\{[\w.]+\}\}/g, ''))
+      .filter((rest) => /[A-Za-z]{2}/.test(rest))
+    assert.deepEqual(said, [])
+  })
+
+/**
+ * A page in a language that the browser asks for: it is chosen, its script alone is fetched, nothing
+ * sticks out at 360 pixels.
+ * @param {string} path
+ * @param {string} language
+ * @param {string} title
+ */
+async function openIn(path, language, title) {
+  const page = await browser.open(path, {
+      locale: language,
+      ready: false,
+      viewport: { width: 360, height: 800 }
+    }),
+    scripts = /** @type {string[]} */ ([]),
+    name = path.split('.')[0]
+  page.on('request', (request) => {
+    if (request.url().includes(`/${name}-`)) scripts.push(request.url())
+  })
+  await page.waitForSelector(`h1:text-is("${title}")`)
+  await page.waitForSelector('html[data-ready]')
+  assert.equal(new URL(page.url()).hash, `#${path.split('#')[1]}`)
+  assert.ok(new Set(scripts).size <= 1, scripts.join())
+  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth))
+  return page
+}
 
 test('Masks in each language: chosen by the browser, switched, kept; only its script is fetched; no scroll at 360', async () => {
   for (const [language, title] of [
@@ -47,25 +74,42 @@ test('Masks in each language: chosen by the browser, switched, kept; only its sc
     ['zh-CN', '掩码及其组合'],
     ['zh-TW', 'Masks and how they combine']
   ]) {
-    const page = await browser.open('masks.html#q=4', {
-        locale: language,
-        ready: false,
-        viewport: { width: 360, height: 800 }
-      }),
-      scripts = /** @type {string[]} */ ([])
-    page.on('request', (request) => {
-      if (/masks-\w+\.js$/.test(request.url())) scripts.push(request.url())
-    })
-    await page.waitForSelector(`h1:text-is("${title}")`)
-    await page.waitForSelector('html[data-ready]')
-    assert.equal(new URL(page.url()).hash, '#q=4')
-    assert.ok(new Set(scripts).size <= 1, scripts.join())
-    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth))
+    const page = await openIn('masks.html#q=4', language, title)
     await page.selectOption('#language', 'en')
     await page.waitForURL(/masks\.html#q=4$/)
     await page.reload()
     await page.waitForSelector('html[lang=en][data-ready]')
     page.faults = page.faults.filter((fault) => !fault.includes('ERR_ABORTED')) // what the change of pages ended
     await finish(page, `masks-${language}`)
+  }
+})
+
+test('Learn in Japanese and Chinese: the story’s sentences and numbers, the workbench, the sorter', async () => {
+  for (const [language, title, said, star, score] of [
+    [
+      'ja-JP',
+      'トランスフォーマーがもう一つの星を見つけるまでの十のステップ',
+      '温度 1。',
+      'パッチ (10, 1)',
+      'スコア'
+    ],
+    ['zh-CN', '十步看懂 Transformer 如何找到另一颗星', '温度 1。', '图像块 (10, 1)', '得分']
+  ]) {
+    const page = await openIn('learn.html#step=5', language, title)
+    await page.waitForSelector('#story[data-shown="5"]', { timeout: 60000 })
+    assert.ok((await page.locator('#story-said').innerText()).startsWith(said))
+    assert.match(
+      await page.locator('#story-numbers').innerText(),
+      new RegExp(star.replace(/[()]/g, '\\$&'))
+    )
+    assert.match(await page.locator('#scores').innerText(), new RegExp(score))
+    await page.click('#run-sort')
+    await page.waitForSelector('#sort-result:not([hidden])', { timeout: 60000 })
+    const english = (await page.locator('main').innerText()).match(
+      /\b(the|patch|layer|head|of|is|query|weights|scores|row|column)\b/g
+    )
+    assert.deepEqual(english, null)
+    page.faults = page.faults.filter((fault) => !fault.includes('ERR_ABORTED'))
+    await finish(page, `learn-${language}`)
   }
 })

@@ -47,3 +47,38 @@ test('offline after the first visit: the explorer runs, other pages open; thread
   assert.equal(context.pages().length, 1)
   await finish(page)
 })
+
+test('of another language what the browser asks for is kept at once, the rest once a page of it was open', async () => {
+  const own = await startBrowser({ isolated: false }),
+    keptOf = (/** @type {TestPage} */ page) =>
+      page.evaluate(async () => {
+        const [name] = (await caches.keys()).filter((name) => /^heed-[0-9a-f]{16}$/.test(name)),
+          all = (await (await caches.open(name)).keys()).map(({ url }) => url)
+        return {
+          ja: all.some((url) => url.endsWith('learn.ja.html')),
+          zh: all.some((url) => url.endsWith('learn.zh.html')),
+          scripts: all.filter((url) => /\/(learn|masks)-\w+\.js$/.test(url)).length
+        }
+      })
+  try {
+    const page = await own.open('', { offline: true, locale: 'ja-JP' })
+    await settled(page)
+    const first = await keptOf(page)
+    assert.deepEqual([first.ja, first.zh], [true, false])
+    await page.goto(`${own.address}masks.zh.html`)
+    await page.waitForFunction(
+      async () =>
+        (await caches.match('learn.zh.html')) && document.documentElement.dataset.ready === 'true'
+    )
+    const then = await keptOf(page)
+    assert.deepEqual([then.ja, then.zh], [true, true])
+    assert.equal(then.scripts, first.scripts + 2)
+    await own.stop()
+    await page.goto(`${own.address}learn.zh.html`)
+    await page.waitForSelector('html[lang=zh][data-ready]')
+    withoutEnded(page)
+    await finish(page)
+  } finally {
+    await own.close()
+  }
+})

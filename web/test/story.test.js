@@ -177,6 +177,28 @@ test('scrolling leads through the steps, and the figure stays in sight', async (
       await page.locator('#story-picture').boundingBox()
     )
     assert.ok(box.y >= 0 && box.y + box.height <= height, JSON.stringify(box))
+    await page.goto(`${browser.address}learn.html#step=7`)
+    await page.reload()
+    await shown(page, 7)
+    const [title, figure] = await Promise.all(
+      ['.chapter.current h2', '#story-figure'].map((part) => page.locator(part).boundingBox())
+    )
+    assert.ok(
+      title &&
+        figure &&
+        (title.x >= figure.x + figure.width ||
+          title.x + title.width <= figure.x ||
+          title.y >= figure.y + figure.height),
+      JSON.stringify([title, figure])
+    ) // what is read is not below the figure
+    const cut = await page.locator('#story-picture > *').evaluateAll(
+      (parts) =>
+        parts.filter((part) => {
+          const { x, y, width, height } = /** @type {SVGGraphicsElement} */ (part).getBBox()
+          return x < -1 || y < -1 || x + width > 101 || y + height > 101
+        }).length
+    )
+    assert.equal(cut, 0, 'parts of the figure that stick out')
     await page.screenshot({
       path: new URL(`../../build/web/screenshots/learn-scroll-${width}.png`, import.meta.url)
         .pathname

@@ -90,6 +90,7 @@ interface PageElements {
   'live-title': HTMLHeadingElement
   lock: HTMLInputElement
   machine: HTMLSpanElement
+  'machine-why': HTMLParagraphElement
   map: HTMLCanvasElement
   marks: SVGSVGElement
   'mask-title': HTMLHeadingElement

@@ -2,6 +2,8 @@
  * when the site is put together (offline.js). */
 declare const version: string
 declare const files: string[]
+/** Those that a language has alone. */
+declare const languages: Record<string, string[]>
 declare const registration: { scope: string }
 interface ExtendableEvent extends Event {
   waitUntil(work: Promise<unknown>): void

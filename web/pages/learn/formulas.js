@@ -1,6 +1,7 @@
 /* How one cell was made, with its numbers, as MathML. Numbers and names of this page alone go in,
  * so that the text can be set as it is. */
 import { best, entmaxLimit } from '../shared/small_attention.js'
+import { say } from '../languages/say.js'
 /** @import {ScoreParts, SmallAttention, SmallHeads, SmallHeadsResult, SmallResult, SorterHead} from '../../types/pages.js' */
 
 /** @param {number} value */
@@ -126,12 +127,11 @@ function weight(i, j, { norm }, { tempered, weights }) {
     )
   }
   const power = (/** @type {number} */ entry) => `<msup><mi>e</mi>${mn(entry)}</msup>`,
-    cut =
-      {
-        sparse:
-          '<p class="hint">Shares under 0.05 are cut to 0, and the rest is divided by what is left.</p>',
-        topk: `<p class="hint">The ${best} highest scores alone take part.</p>`
-      }[/** @type {'sparse' | 'topk'} */ (norm)] ?? ''
+    said = {
+      sparse: say('learn.cut.sparse'),
+      topk: say('learn.cut.topk', { best })
+    }[/** @type {'sparse' | 'topk'} */ (norm)],
+    cut = said ? `<p class="hint">${said}</p>` : ''
   if (norm === 'topk' && weights[i][j] === 0)
     return block(`${sub('a', i, j)}<mo>=</mo><mn>0</mn>`) + cut
   return (
@@ -162,7 +162,7 @@ function place(i, j, { size, tokens, moved }) {
  * @param {SorterHead & {weight: number, from: string, to: string}} head
  */
 function trained(i, j, { query, key, scores, weight, from, to }) {
-  if (j > i) return `<p>${to} comes after ${from}: it is hidden, its share is 0.</p>`
+  if (j > i) return `<p>${say('learn.after', { to, from })}</p>`
   const row = scores[i].slice(0, i + 1),
     total = row.reduce((sum, score) => sum + Math.exp(score), 0),
     dot = scores[i][j] * Math.sqrt(query[i].length)
@@ -212,7 +212,7 @@ export const formulas = {
     return sumOf(
       weights[head][i].map((share, j) => [share, parts[head][j][d % size]]),
       joined[i][d],
-      `${sub('c', i, d)}<mtext> of head ${head + 1}</mtext>`
+      `${sub('c', i, d)}<mtext>${say('learn.ofHead', { head: head + 1 })}</mtext>`
     )
   },
   /**

@@ -2,6 +2,7 @@
  * heads are put side by side and projected. */
 import { showAgreement } from '../shared/runtime_agreement.js'
 import { formulas } from './formulas.js'
+import { say } from '../languages/say.js'
 import { showTable } from '../shared/matrix_table.js'
 import { asHeadsCase, manyHeads, positions } from '../shared/small_attention.js'
 /** @import {SmallHeadsResult} from '../../types/pages.js' */
@@ -59,7 +60,7 @@ function setting() {
  * @param {SmallHeadsResult} result
  */
 function sayOrder({ order, heads, projection }, { output }) {
-  if (!element('swap').checked) return 'Swap two tokens and compare the outputs.'
+  if (!element('swap').checked) return say('learn.order.ask')
   const place = element('add-positions').checked ? positions(tokens.length, tokens[0].length) : null
   const straight = manyHeads({
     tokens: place ? tokens.map((row, i) => row.map((value, d) => value + place[i][d])) : tokens,
@@ -70,8 +71,8 @@ function sayOrder({ order, heads, projection }, { output }) {
     ...order.flatMap((from, i) => output[i].map((value, d) => Math.abs(value - straight[from][d])))
   )
   return apart < 1e-9
-    ? 'The outputs are the same rows, swapped as well: without positions, attention ignores order.'
-    : `The outputs now differ by up to ${apart.toFixed(3)}: with positions, order matters.`
+    ? say('learn.order.same')
+    : say('learn.order.differs', { apart: apart.toFixed(3) })
 }
 
 /**
@@ -96,7 +97,7 @@ function showHeads(set, result) {
   result.weights.forEach((weights, head) => {
     const table = host.children[head] ?? host.appendChild(document.createElement('div'))
     showTable(table, {
-      caption: `Weights of head ${head + 1}`,
+      caption: say('learn.headWeights', { head: head + 1 }),
       values: weights,
       rows: set.words,
       columns: set.words
@@ -114,14 +115,14 @@ const most = (rows) => Math.max(1e-9, ...rows.flat().map(Math.abs))
  */
 function drawTokens(set, columns) {
   showTable(element('places'), {
-    caption: 'Places',
+    caption: say('learn.places'),
     values: set.place,
     rows: set.words.map((_, i) => `${i}`),
     columns
   })
   const moved = set.tokens
   showTable(element('placed'), {
-    caption: 'Tokens',
+    caption: say('learn.tokens'),
     values: moved,
     rows: set.words,
     columns,
@@ -146,7 +147,7 @@ function drawTokens(set, columns) {
  */
 function drawProjection(set, columns) {
   showTable(element('projection'), {
-    caption: 'Projection',
+    caption: say('learn.projection'),
     values: set.projection,
     rows: columns,
     columns,
@@ -170,7 +171,7 @@ function draw() {
   drawTokens(set, columns)
   showHeads(set, result)
   showTable(element('joined'), {
-    caption: 'Concatenated heads',
+    caption: say('learn.joined'),
     values: result.joined,
     rows: set.words,
     columns,
@@ -183,7 +184,7 @@ function draw() {
   })
   drawProjection(set, columns)
   showTable(element('projected'), {
-    caption: 'Output',
+    caption: say('learn.output'),
     values: result.output,
     rows: set.words,
     columns,

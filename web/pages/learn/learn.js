@@ -3,6 +3,7 @@ import { sayAgreement, showAgreement } from '../shared/runtime_agreement.js'
 import { formulas } from './formulas.js'
 import { connectHeads, takeTokens } from './heads_lesson.js'
 import { numbersFrom, numbersText } from './learn_link.js'
+import { say } from '../languages/say.js'
 import { connectRealHead } from './real_head.js'
 import { connectStory, openChapter } from './story.js'
 import { connectTheme } from '../shared/page_settings.js'
@@ -29,7 +30,7 @@ const pen = [
 /** @type {Record<string, Given & {name: string, score: string}>} */
 const presets = {
   pen: {
-    name: 'I have a pen: Q = K = V',
+    name: say('learn.preset.pen'),
     words: ['I', 'have', 'a', 'pen'],
     query: pen,
     key: pen,
@@ -37,7 +38,7 @@ const presets = {
     score: 'scaled'
   },
   steps: {
-    name: 'Three inputs, scores 2 4 4',
+    name: say('learn.preset.steps'),
     words: ['1', '2', '3'],
     score: 'dot',
     query: [
@@ -57,7 +58,7 @@ const presets = {
     ]
   },
   find: {
-    name: 'Find one vector among three',
+    name: say('learn.preset.find'),
     words: ['a', 'b', 'c'],
     query: [[1, -2, 3, -4]],
     key: [
@@ -234,8 +235,7 @@ function takeLink() {
 
 function keepLink() {
   const { link, fits } = linkOf()
-  element('link-said').textContent =
-    `The choices of steps 1 to 4${fits ? ' and the numbers of Q, K and V' : ''} are in this page’s address, so a link shows them to others.${fits ? '' : ' These numbers are too many for it.'}`
+  element('link-said').textContent = fits ? say('learn.linkAll') : say('learn.linkPart')
   if (link !== location.hash.slice(1))
     history.replaceState(null, '', link ? `#${link}` : location.pathname + location.search)
 }
@@ -305,8 +305,8 @@ function feeds(table) {
 const most = (rows) => Math.max(1e-9, ...rows.flat().filter(Number.isFinite).map(Math.abs))
 /** @param {number[][]} rows */
 const sums = (rows) => ({
-  sum: rows.map((row) => row.reduce((a, b) => a + b, 0).toFixed(3)),
-  'above 0': rows.map((row) => row.filter((weight) => weight > 0).length)
+  [say('learn.sum')]: rows.map((row) => row.reduce((a, b) => a + b, 0).toFixed(3)),
+  [say('learn.above')]: rows.map((row) => row.filter((weight) => weight > 0).length)
 })
 
 /**
@@ -327,9 +327,9 @@ function drawGiven({ words }, asked) {
     caption,
     rows
   ] of /** @type {['query' | 'key' | 'value', string, string[]][]} */ ([
-    ['query', 'Q, queries', asked],
-    ['key', 'K, keys', words],
-    ['value', 'V, values', words]
+    ['query', say('learn.caption.query'), asked],
+    ['key', say('learn.caption.key'), words],
+    ['value', say('learn.caption.value'), words]
   ]))
     showTable(element(name), {
       caption,
@@ -370,7 +370,7 @@ const ownTables = {
     }
   ],
   concat: () => [
-    'Weight and scale',
+    say('learn.weightScale'),
     [[own.c, own.s]],
     [' '],
     ['c', 's'],
@@ -381,13 +381,11 @@ const ownTables = {
 }
 /** @type {Record<string, string>} */
 const scoreSaid = {
-  scaled: 'Dividing by √D keeps scores from growing with the length of the vectors.',
-  dot: 'Without the division by √D, long vectors have large scores, and softmax keeps almost only the largest.',
-  general:
-    'The learned matrix W relates the numbers of the key to those of the query. You can change it.',
-  additive: 'tanh keeps the sums between −1 and 1; the learned v weighs them. You can change it.',
-  concat:
-    'Keras’s Attention with score_mode "concat": two learned numbers, concat_score_weight c and scale s.'
+  scaled: say('learn.said.scaled'),
+  dot: say('learn.said.dot'),
+  general: say('learn.said.general'),
+  additive: say('learn.said.additive'),
+  concat: say('learn.said.concat')
 }
 
 function drawOwn() {
@@ -416,7 +414,7 @@ function draw() {
   const set = settings(),
     result = attend(set),
     { words } = set,
-    asked = set.query.length === words.length ? words : ['query']
+    asked = set.query.length === words.length ? words : [say('learn.query')]
   const hide = element('hide').checked,
     results = (/** @type {string} */ name) => ({
       onLook: look(name),
@@ -428,7 +426,7 @@ function draw() {
   drawGiven(set, asked)
   drawOwn()
   showTable(element('scores'), {
-    caption: 'Scores',
+    caption: say('learn.scores'),
     values: result.scores,
     rows: asked,
     columns: words,
@@ -436,7 +434,7 @@ function draw() {
     ...results('scores')
   })
   showTable(element('masked'), {
-    caption: 'Scores after temperature and mask',
+    caption: say('learn.masked'),
     values: result.tempered,
     rows: asked,
     columns: words,
@@ -444,7 +442,7 @@ function draw() {
     ...results('masked')
   })
   showTable(element('weights'), {
-    caption: 'Weights',
+    caption: say('learn.weights'),
     values: result.weights,
     rows: asked,
     columns: words,
@@ -452,7 +450,7 @@ function draw() {
     ...results('weights')
   })
   showTable(element('output'), {
-    caption: 'Output',
+    caption: say('learn.output'),
     values: result.output,
     rows: asked,
     columns: numbersOf(result.output),
@@ -495,13 +493,13 @@ function showRules(tempered, asked, words) {
   element('rules-said').hidden = host.hidden = element('hide').checked
   const values = Object.keys(normKinds).map((norm) => normalise(tempered[row], norm))
   showTable(host, {
-    caption: `Row of “${asked[row]}”`,
+    caption: say('learn.rowOf', { row: asked[row] }),
     values,
     rows: Object.values(normKinds),
     columns: words,
     after: sums(values)
   })
-  host.querySelector('caption').textContent = `Row of “${asked[row]}”`
+  host.querySelector('caption').textContent = say('learn.rowOf', { row: asked[row] })
 }
 
 /**
@@ -513,7 +511,7 @@ function agree(set, result) {
   const apart = entmaxDistance(result.tempered)
   sayAgreement(
     element('agreement'),
-    `heed’s runtime has no entmax: these weights are this page’s own. Halving an interval until the weights sum to 1 gives the same to ${apart < 1e-6 ? '1e-6' : apart.toExponential(1)}.`,
+    say('learn.entmax', { apart: apart < 1e-6 ? '1e-6' : apart.toExponential(1) }),
     apart < 1e-6
   )
 }

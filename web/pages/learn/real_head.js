@@ -3,8 +3,9 @@
 import { demoModel } from '../heed/demo.js'
 import { loadRows } from '../heed/explain/rows.js'
 import { createRuntime } from '../heed/index.js'
-import { tokenName } from '../plot/caption.js'
+import { say } from '../languages/say.js'
 import { softmax } from '../shared/small_attention.js'
+import { tokenName } from './token_name.js'
 /** @import {NamedArray} from '../../types/pages.js' */
 
 /** @type {<Id extends string>(id: Id) => ElementOf<Id>} */
@@ -75,14 +76,17 @@ async function show() {
       ])
     ),
     line([
-      `the other ${tokens - shown}`,
+      say('learn.others', { count: tokens - shown }),
       '',
       `${(100 * rest).toFixed(2)} %`,
       ((rest * tokens) / (tokens - shown)).toFixed(1)
     ])
   )
-  element('real-said').textContent =
-    `The query has ${depth} numbers, and so has each of ${tokens} keys. The softmax of these scores is the runtime’s own row to ${apart < 1e-6 ? '1e-6' : apart.toExponential(1)}.`
+  element('real-said').textContent = say('learn.real.said', {
+    depth,
+    tokens,
+    apart: apart < 1e-6 ? '1e-6' : apart.toExponential(1)
+  })
   const map =
     element('real-map').querySelector('attention-map') ??
     element('real-map').appendChild(document.createElement('attention-map'))

@@ -3,6 +3,7 @@
  * compared with double precision. */
 import { sayAgreement } from '../shared/runtime_agreement.js'
 import { formulas } from './formulas.js'
+import { say } from '../languages/say.js'
 import { createRuntime } from '../heed/index.js'
 import { apart, codesOf, given, heads, lettersOf, readSorter, reference, write } from './sorter.js'
 import { showTable } from '../shared/matrix_table.js'
@@ -31,10 +32,7 @@ async function load() {
     createRuntime({ threads: 1 }),
     fetch('learn/sorting/model.safetensors')
   ])
-  if (!response.ok)
-    throw new Error(
-      `learn/sorting/model.safetensors: the server does not have it (found ${response.status})`
-    )
+  if (!response.ok) throw new Error(say('learn.sort.gone', { status: response.status }))
   return { runtime, sorter: await readSorter(await response.blob()) }
 }
 
@@ -89,7 +87,7 @@ function showHeads() {
     if (!button.firstChild) {
       button.append(
         made('canvas', {}),
-        made('span', { textContent: `Layer ${which[0]}, head ${which[1]}` }),
+        made('span', { textContent: say('learn.layerHead', { layer: which[0], head: which[1] }) }),
         made('small', {})
       )
       button.addEventListener('click', () => {
@@ -99,7 +97,9 @@ function showHeads() {
       })
     }
     drawSmall(/** @type {HTMLCanvasElement} */ (button.children[0]), rowsOf(which))
-    button.children[2].textContent = `finds it: ${Math.round(100 * found(which))} %`
+    button.children[2].textContent = say('learn.sort.finds', {
+      share: Math.round(100 * found(which))
+    })
     button.setAttribute('aria-pressed', chosen.join() === which.join())
   }
 }
@@ -115,11 +115,14 @@ function showAnswer() {
       draw()
     }
     button.textContent = lettersOf([letter])
-    button.setAttribute('aria-label', `Letter ${k + 1} of the answer: ${lettersOf([letter])}`)
+    button.setAttribute(
+      'aria-label',
+      say('learn.sort.letter', { index: k + 1, letter: lettersOf([letter]) })
+    )
     button.setAttribute('aria-pressed', row === given - 1 + k)
   })
   const right = lettersOf(answer) === [...lettersOf(shown.tokens.slice(0, given))].sort().join('')
-  element('sort-right').textContent = right ? 'in order' : 'not in order: the model is wrong here'
+  element('sort-right').textContent = right ? say('learn.sort.right') : say('learn.sort.wrong')
 }
 
 /* The likeliest letters after the row's token. */
@@ -137,9 +140,17 @@ function showNext() {
       .map((power, code) => [power / sum, code])
       .sort(([a], [b]) => b - a)
       .slice(0, 3)
-  const before = row < given - 1 ? 'Rows before the sixth letter predict nothing. ' : ''
+  const before = row < given - 1 ? say('learn.sort.before') : ''
+  const likeliest = best.map(
+    ([share, code]) => `${lettersOf([code])} ${(100 * share).toFixed(1)} %`
+  )
   element('sort-next').textContent =
-    `${before}Row ${row + 1}, ${lettersOf([shown.tokens[row]])}: ${best.map(([share, code]) => `${lettersOf([code])} ${(100 * share).toFixed(1)} %`).join(', ')}.`
+    before +
+    say('learn.sort.row', {
+      row: row + 1,
+      letter: lettersOf([shown.tokens[row]]),
+      best: likeliest.join(', ')
+    })
 }
 
 function draw() {
@@ -159,7 +170,7 @@ function draw() {
     looked = [i, j]
     draw()
   }
-  const caption = `Layer ${layer}, head ${head}: percent of each row’s attention`
+  const caption = say('learn.sort.caption', { layer, head })
   showTable(element('sort-map'), {
     caption,
     values: rowsOf(chosen).map((line, i) => line.map((weight, j) => (j > i ? null : 100 * weight))),
@@ -186,8 +197,7 @@ async function run() {
   const text = element('sort-letters').value.toUpperCase(),
     mine = ++turn
   element('sort-letters').setAttribute('aria-invalid', !wanted.test(text))
-  if (!wanted.test(text))
-    return sayAgreement(element('sort-said'), 'Six letters from A to Z, please.', false)
+  if (!wanted.test(text)) return sayAgreement(element('sort-said'), say('learn.sort.please'), false)
   const { runtime, sorter } = await /** @type {ReturnType<typeof load>} */ (open),
     codes = codesOf(text),
     before = performance.now(),
@@ -199,10 +209,17 @@ async function run() {
   looked = null
   draw()
   const difference = apart(shown, shown.exact),
-    count = shown.weights.reduce((sum, { data }) => sum + data.length, 0)
+    count = shown.weights.reduce((sum, { data }) => sum + data.length, 0),
+    took = milliseconds.toFixed(0)
   sayAgreement(
     element('sort-said'),
-    `The runtime wrote six letters in ${milliseconds.toFixed(0)} ms. Its ${count} weights and the same in double precision ${difference < 1e-6 ? 'agree to 1e-6' : `differ by ${difference.toExponential(1)}`}.`,
+    difference < 1e-6
+      ? say('learn.sort.agrees', { milliseconds: took, count, bound: '1e-6' })
+      : say('learn.sort.differs', {
+          milliseconds: took,
+          count,
+          apart: difference.toExponential(1)
+        }),
     difference < 1e-6
   )
 }

@@ -1,6 +1,7 @@
 /* The story: ten chapters of text drive one figure. The chapter in the middle of the window, or the
  * one that arrow keys lead to, is the one that is shown; the address has it. The model comes with
  * the first chapter that needs it. */
+import { say } from '../languages/say.js'
 /** @import {PageSource} from '../../types/pages.js' */
 /** @import {Story} from './story_steps.js' */
 
@@ -9,6 +10,8 @@ const element = (id) => document.getElementById(id)
 const chapters = /** @type {HTMLElement[]} */ ([...document.querySelectorAll('.chapter')])
 let at = 0,
   temperature = 1,
+  scrolled = 0, // until when the chapters on the way of a scroll are not meant
+  opened = false, // a link's chapter, until it is drawn or someone moves on
   loading = /** @type {Promise<Story> | null} */ (null),
   story = /** @type {Story | null} */ (null)
 
@@ -70,14 +73,26 @@ async function draw() {
   element('story').dataset.shown = String(at + 1)
 }
 
+/* The figure is taller once it is drawn: a link's chapter is brought to the middle again. */
+function stay() {
+  if (!opened) return
+  opened = false
+  scrolled = Date.now() + 800
+  chapters[at].scrollIntoView({ block: 'center' })
+}
+
 function start() {
   if (loading) return
-  element('story-said').textContent = 'The model is being loaded (1.6 MB).'
+  element('story-said').textContent = say('learn.loading')
   loading = load()
-  loading.then(draw).catch((error) => {
-    loading = null
-    element('story-said').textContent = /** @type {Error} */ (error).message
-  })
+  loading
+    .then(draw)
+    .then(stay)
+    .catch((error) => {
+      loading = null
+      scrolled = 0
+      element('story-said').textContent = /** @type {Error} */ (error).message
+    })
 }
 
 /**
@@ -108,18 +123,33 @@ const chapterIn = (/** @type {string} */ hash) =>
 /** @param {string} hash */
 export function openChapter(hash) {
   const asked = chapterIn(hash)
-  if (asked) show(asked - 1, { scroll: true })
+  if (!asked) return
+  opened = !story && asked > 1
+  scrolled = opened ? Infinity : Date.now() + 800
+  show(asked - 1, { scroll: true })
 }
 
 export function connectStory() {
-  let scrolled = 0
+  for (const type of ['wheel', 'touchmove', 'keydown'])
+    addEventListener(
+      type,
+      () => {
+        if (opened) scrolled = 0
+        opened = false
+      },
+      { passive: true, capture: true }
+    )
   const seen = new IntersectionObserver(
     (entries) => {
       for (const { isIntersecting, target } of entries)
         if (isIntersecting && Date.now() > scrolled)
           show(chapters.indexOf(/** @type {any} */ (target)))
     },
-    { rootMargin: '-45% 0px -45% 0px' }
+    {
+      rootMargin: matchMedia('(max-width: 700px)').matches
+        ? '-72% 0px -18% 0px' // below the figure, as scroll-padding has it
+        : '-45% 0px -45% 0px'
+    }
   )
   for (const chapter of chapters) seen.observe(chapter)
   element('story').addEventListener('keydown', (event) => {

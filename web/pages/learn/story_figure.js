@@ -98,10 +98,12 @@ export function lines(grid, from, to) {
  * @param {number} across
  */
 export function tiles(parts, across) {
-  const side = (100 - 3 * (across - 1)) / across
+  const down = Math.ceil(parts.length / across),
+    side = Math.min((100 - 3 * (across - 1)) / across, 100 / down - 9),
+    left = (100 - across * side - 3 * (across - 1)) / 2
   return parts
     .map(({ name, inside }, i) => {
-      const x = (i % across) * (side + 3),
+      const x = left + (i % across) * (side + 3),
         y = Math.floor(i / across) * (side + 9)
       return `<svg x="${short(x)}" y="${short(y)}" width="${short(side)}" height="${short(side)}" viewBox="0 0 100 100">${inside}</svg><text x="${short(x + side / 2)}" y="${short(y + side + 5)}">${name}</text>`
     })

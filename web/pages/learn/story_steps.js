@@ -2,8 +2,10 @@
  * is answered by. Every number is the runtime's, or is computed here and held to the runtime's. */
 import { percent } from '../plot/caption.js'
 import { unchanged } from '../explorer/state/changes.js'
+import { say } from '../languages/say.js'
 import { storedTensor } from '../explorer/model/stored_tensor.js'
 import { frame, gridLines, hatched, light, lines, placeOf, tiles } from './story_figure.js'
+import { tokenName } from './token_name.js'
 import { largestKeys, layerNorm, mixed, project, shares } from './story_numbers.js'
 /** @import {PagePicture, PageSource, Runner} from '../../types/pages.js' */
 
@@ -70,6 +72,12 @@ const onTwin = ({ twin, engine }, row) =>
   twin.reduce((sum, patch) => sum + row[engine.shape.prefixTokens + patch], 0)
 
 /**
+ * @param {Story} story
+ * @param {number} token
+ */
+const nameOf = ({ engine: { shape } }, token) => tokenName(token, shape.prefixTokens, shape.columns)
+
+/**
  * Everything that the steps need, from one run of the model and two without a head.
  * @param {Runner} engine
  * @param {PagePicture} picture
@@ -129,11 +137,11 @@ export async function makeStory(engine, picture, address, source) {
     tensors,
     answers: [
       {
-        name: 'whole model',
+        name: say('story.whole'),
         shares: Array.from(explain.softmax(/** @type {ArrayLike<number>} */ (engine.result.logits)))
       },
-      { name: 'without head 3.0', shares: await classes(['3.0']) },
-      { name: 'without head 2.3', shares: await classes(['2.3']) }
+      { name: say('story.without', { head: '3.0' }), shares: await classes(['3.0']) },
+      { name: say('story.without', { head: '2.3' }), shares: await classes(['2.3']) }
     ]
   }
 }
@@ -144,8 +152,14 @@ function patches(story) {
     { patch } = story.engine.model
   return {
     svg: pictureIn(story) + gridLines(story.engine.shape),
-    said: `${rows * patch} × ${columns * patch} pixels are ${rows} rows of ${columns} patches, ${patch} × ${patch} pixels each.`,
-    answer: `${tokens}: ${rows * columns} patches, and CLS, a token without a place that collects the picture for the answer.`
+    said: say('story.1.said', {
+      height: rows * patch,
+      width: columns * patch,
+      rows,
+      columns,
+      patch
+    }),
+    answer: say('story.1.answer', { tokens, patches: rows * columns })
   }
 }
 
@@ -160,11 +174,11 @@ function numbers(story) {
   return {
     svg: `${pictureIn(story)}${frame(engine.shape, patch)}<svg x="4" y="52" width="44" height="44" viewBox="${x} ${y} ${width} ${height}" preserveAspectRatio="none"><image href="${story.address}" width="100" height="100"/></svg><rect class="zoomed" x="4" y="52" width="44" height="44"/>`,
     rows: [
-      ['token', 'x'],
-      [engine.nameOf(token), ...few(state)]
+      [say('learn.token'), 'x'],
+      [nameOf(story, token), ...few(state)]
     ],
-    said: `The framed patch reaches layer ${at.layer} as ${state.length} numbers.`,
-    answer: `${pixels} numbers of colour. A learned matrix makes ${state.length} of them, and adds where the patch is.`
+    said: say('story.2.said', { layer: at.layer, count: state.length }),
+    answer: say('story.2.answer', { pixels, count: state.length })
   }
 }
 
@@ -174,6 +188,11 @@ function projections(story) {
     state = /** @type {Float32Array[]} */ (engine.states(at.layer - 1))[token],
     x = layerNorm(state, tensors['norm.weight'], tensors['norm.bias'])
   let apart = 0
+  const names = {
+    query: say('story.query'),
+    key: say('story.key'),
+    value: say('story.value')
+  }
   const rows = /** @type {const} */ (['query', 'key', 'value']).map((what) => {
     const runtimes = ofHead(story, what).subarray(token * depth, (token + 1) * depth),
       own = Array.from(runtimes, (_, i) =>
@@ -182,13 +201,13 @@ function projections(story) {
     own.forEach((value, i) => {
       apart = Math.max(apart, Math.abs(value - runtimes[i]))
     })
-    return [what, ...few(own)]
+    return [names[what], ...few(own)]
   })
   return {
     svg: pictureIn(story) + frame(engine.shape, token - engine.shape.prefixTokens),
-    rows: [['', `x·W + b, ${depth} numbers each`], ...rows],
-    said: `Each number is a sum over the ${x.length} numbers of x. Computed here, they are the runtime’s to ${agreed(apart)}.`,
-    answer: 'The query. It is compared with the key of every token, its own included.'
+    rows: [['', say('story.3.head', { depth })], ...rows],
+    said: say('story.3.said', { count: x.length, apart: agreed(apart) }),
+    answer: say('story.3.answer')
   }
 }
 
@@ -213,11 +232,18 @@ function products(story) {
       ) +
       frame(engine.shape, token - prefixTokens),
     rows: [
-      ['key', 'q·k'],
-      ...largestKeys(scores, keysShown).map((key) => [engine.nameOf(key), number(scores[key])])
+      [say('story.key'), 'q·k'],
+      ...largestKeys(scores, keysShown).map((key) => [nameOf(story, key), number(scores[key])])
     ],
-    said: `${scores.length} products of this query. The smallest is ${number(scores[least])}, with ${engine.nameOf(least)}.`,
-    answer: `${engine.nameOf(largestKeys(scores, 1)[0])}, on the other star: ${number(Math.max(...scores))}.`
+    said: say('story.4.said', {
+      count: scores.length,
+      least: number(scores[least]),
+      token: nameOf(story, least)
+    }),
+    answer: say('story.4.answer', {
+      token: nameOf(story, largestKeys(scores, 1)[0]),
+      most: number(Math.max(...scores))
+    })
   }
 }
 
@@ -226,7 +252,7 @@ function products(story) {
  * @param {number} temperature
  */
 function softmax(story, temperature) {
-  const { engine, scores, depth, weights } = story,
+  const { scores, depth, weights } = story,
     scaled = Array.from(scores, (score) => score / Math.sqrt(depth)),
     own = shares(scaled, temperature),
     most = (/** @type {number} */ t) => Math.max(...shares(scaled, t)),
@@ -234,16 +260,24 @@ function softmax(story, temperature) {
   return {
     svg: lit(story, own),
     rows: [
-      ['key', 'q·k / √D', 'share'],
+      [say('story.key'), 'q·k / √D', say('story.share')],
       ...largestKeys(own, keysShown).map((key) => [
-        engine.nameOf(key),
+        nameOf(story, key),
         number(scaled[key]),
         percent(own[key])
       ]),
-      [`all ${own.length}`, '', percent(own.reduce((sum, share) => sum + share, 0))]
+      [
+        say('story.all', { count: own.length }),
+        '',
+        percent(own.reduce((sum, share) => sum + share, 0))
+      ]
     ],
-    said: `Temperature ${temperature}. At 1 the shares are the runtime’s weights to ${agreed(apart)}.`,
-    answer: `Fewer keys. The largest share is ${percent(most(0.5))} at 0.5, ${percent(most(1))} at 1, and ${percent(most(2))} at 2.`
+    said: say('story.5.said', { temperature, apart: agreed(apart) }),
+    answer: say('story.5.answer', {
+      half: percent(most(0.5)),
+      one: percent(most(1)),
+      two: percent(most(2))
+    })
   }
 }
 
@@ -260,16 +294,20 @@ function values(story) {
   return {
     svg: lit(story, weights),
     rows: [
-      ['value of', 'share', 'v'],
+      [say('story.valueOf'), say('story.share'), 'v'],
       ...best.map((key) => [
-        engine.nameOf(key),
+        nameOf(story, key),
         percent(weights[key]),
         ...few(all.subarray(key * depth, (key + 1) * depth))
       ]),
-      ['mixed', percent(1), ...few(own)]
+      [say('story.mixed'), percent(1), ...few(own)]
     ],
-    said: `The output of the head is the mean of ${weights.length} values, by their shares: the runtime’s to ${agreed(apart)}.`,
-    answer: `That of ${engine.nameOf(best[0])}: ${percent(weights[best[0]])} of the mixture. All of the other star together: ${percent(onTwin(story, weights))}.`
+    said: say('story.6.said', { count: weights.length, apart: agreed(apart) }),
+    answer: say('story.6.answer', {
+      token: nameOf(story, best[0]),
+      share: percent(weights[best[0]]),
+      twin: percent(onTwin(story, weights))
+    })
   }
 }
 
@@ -290,15 +328,15 @@ function heads(story) {
     best = largestKeys(found, 1)[0]
   return {
     svg: tiles(
-      rows.map((row, head) => ({ name: `head ${head}`, inside: lit(story, row) })),
+      rows.map((row, head) => ({ name: say('story.headOf', { head }), inside: lit(story, row) })),
       2
     ),
     rows: [
-      ['head', 'on the other star'],
+      [say('story.head'), say('story.onTwin')],
       ...found.map((share, head) => [`${at.layer}.${head}`, percent(share)])
     ],
-    said: `The ${count} heads of layer ${at.layer}, for the same query.`,
-    answer: `Head ${best}, with ${percent(found[best])} on the other star.`
+    said: say('story.7.said', { count, layer: at.layer }),
+    answer: say('story.7.answer', { head: best, share: percent(found[best]) })
   }
 }
 
@@ -316,11 +354,11 @@ function mask(story) {
   return {
     svg: `${pictureIn(story)}${light(engine.shape, own)}${hatched(engine.shape, twin)}${frame(engine.shape, token - prefixTokens)}`,
     rows: [
-      ['key', 'share'],
-      ...largestKeys(own, keysShown).map((key) => [engine.nameOf(key), percent(own[key])])
+      [say('story.key'), say('story.share')],
+      ...largestKeys(own, keysShown).map((key) => [nameOf(story, key), percent(own[key])])
     ],
-    said: `The ${twin.length} patches of the other star are hidden. They had ${percent(onTwin(story, weights))}; the others share all of it now.`,
-    answer: `Most of it to ${engine.nameOf(best)}: ${percent(own[best])}. Nothing that is hidden gets anything.`
+    said: say('story.8.said', { count: twin.length, share: percent(onTwin(story, weights)) }),
+    answer: say('story.8.answer', { token: nameOf(story, best), share: percent(own[best]) })
   }
 }
 
@@ -333,18 +371,21 @@ function layers(story) {
   return {
     svg: tiles(
       [
-        ...rows.map((row, layer) => ({ name: `layer ${layer}`, inside: lit(story, row) })),
-        { name: 'rollout', inside: lit(story, story.rollout) }
+        ...rows.map((row, layer) => ({
+          name: say('story.layerOf', { layer }),
+          inside: lit(story, row)
+        })),
+        { name: say('story.rollout'), inside: lit(story, story.rollout) }
       ],
       3
     ),
     rows: [
-      ['mean of heads', 'on the other star'],
-      ...found.map((share, layer) => [`layer ${layer}`, percent(share)]),
-      ['rollout', percent(onTwin(story, story.rollout))]
+      [say('story.meanOf'), say('story.onTwin')],
+      ...found.map((share, layer) => [say('story.layerOf', { layer }), percent(share)]),
+      [say('story.rollout'), percent(onTwin(story, story.rollout))]
     ],
-    said: 'Rollout multiplies the layers. It averages over heads, so the one that found the star is diluted.',
-    answer: `In layer ${best}: ${percent(found[best])} of its heads’ mean is on the other star.`
+    said: say('story.9.said'),
+    answer: say('story.9.answer', { layer: best, share: percent(found[best]) })
   }
 }
 
@@ -356,9 +397,9 @@ function answer(story) {
     said = (/** @type {number} */ i) => `${labels[best[i]]} ${percent(answers[i].shares[best[i]])}`
   return {
     svg: lit(story, story.weights),
-    rows: [['', 'answer'], ...answers.map(({ name }, i) => [name, said(i)])],
-    said: 'The classifier reads CLS after the last layer. A head is taken out by setting its output to zero.',
-    answer: `No: ${said(1)}, as other heads stand in. Without head 2.3 it is ${said(2)}. A map alone does not say what a model needs.`
+    rows: [['', say('story.answer')], ...answers.map(({ name }, i) => [name, said(i)])],
+    said: say('story.10.said'),
+    answer: say('story.10.answer', { first: said(1), second: said(2) })
   }
 }
 

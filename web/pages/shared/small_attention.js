@@ -1,23 +1,24 @@
 /* Attention on small matrices in double precision, step by step, as the runtime defines it (heed.h,
  * heed_define_attention); rows are arrays. */
 
+import { say } from '../languages/say.js'
 /** @import {ScoreParts, SmallAttention, SmallCase, SmallHeads, SmallHeadsResult, SmallResult, SmallTensor} from '../../types/pages.js' */
 
 /** @type {Record<string, string>} */
 export const scoreKinds = {
-  scaled: 'scaled dot: q·k / √D',
-  dot: 'dot: q·k',
-  general: 'general: q W k',
-  additive: 'additive: v·tanh(q + k)',
-  concat: 'concat, as in Keras: c Σ tanh(s (q + k))'
+  scaled: say('learn.score.scaled'),
+  dot: say('learn.score.dot'),
+  general: say('learn.score.general'),
+  additive: say('learn.score.additive'),
+  concat: say('learn.score.concat')
 }
 /** @type {Record<string, string>} */
 export const normKinds = {
-  softmax: 'softmax',
-  sparse: 'softmax, small weights cut',
-  topk: 'softmax of the best 2',
-  entmax: 'entmax 1.5',
-  sparsemax: 'sparsemax'
+  softmax: say('learn.norm.softmax'),
+  sparse: say('learn.norm.sparse'),
+  topk: say('learn.norm.topk'),
+  entmax: say('learn.norm.entmax'),
+  sparsemax: say('learn.norm.sparsemax')
 }
 
 /* How many scores the softmax of the best keeps; ties go to the earlier. */
