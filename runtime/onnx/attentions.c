@@ -334,6 +334,8 @@ typedef struct rotary {
 static heed_status check_rotary(heed_onnx_call *call, rotary *r, int64_t heads, int64_t size) {
   r->half = r->cos->rank ? r->cos->dims[r->cos->rank - 1] : 0;
   r->joined = r->x->rank == 3;
+  if (heed_onnx_float(call, "scale", 1) != 1)
+    return heed_onnx_refuse(call, HEED_UNSUPPORTED, "a scale of rotations is not supported");
   if ((r->x->rank != 3 && r->x->rank != 4) || r->half == 0 || r->cos->count != r->sin->count)
     return heed_onnx_refuse(call, HEED_INVALID_FILE, "x has 3 or 4 axes, and sin is as cos");
   if (r->joined && heads < 1) heads = (int64_t)(r->x->dims[2] / (2 * r->half));

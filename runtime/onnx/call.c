@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/list.h"
 #include "base/status.h"
 #include "base/utf8.h"
 #include "onnx/evaluate.h"
@@ -18,6 +19,49 @@ heed_status heed_onnx_refuse(heed_onnx_call *call, heed_status status, const cha
   return heed_fail(call->error, status, "%s: node %u (%.60s %.*s): %s", call->evaluator->file->name,
                    (unsigned)(node - call->evaluator->file->model.graph.nodes), node->op,
                    heed_utf8_cut(node->name, 100), node->name, text);
+}
+
+/* By the number of their type. Those of the second line of a number change nothing here. */
+static const char *const attributes[8] = {
+    [1] = "alpha|beta|gamma|epsilon|scale|softcap|min|max|value|value_float|cubic_coeff_a|"
+          "extrapolation_value|"
+          "mask_filter_value|ratio",
+    [2] = "axis|group|keepdims|noop_with_empty_axes|to|start|end|select_last_index|allowzero|bits|"
+          "block_size|K|N|output_dtype|interleaved|num_heads|q_num_heads|kv_num_heads|is_causal|"
+          "unidirectional|qk_matmul_output_mode|softmax_precision|left_window_size|"
+          "right_window_size|rotary_embedding_dim|upper|reverse|exclusive|exclude_outside|"
+          "antialias|fmod|detect_positive|detect_negative|transA|transB|value_int|"
+          "num_outputs|stash_type|saturate|precision|accuracy_level|seed|is_test|broadcast",
+    [3] = "auto_pad|mode|approximate|equation|nearest_mode|coordinate_transformation_mode|"
+          "keep_aspect_ratio_policy|"
+          "round_mode",
+    [4] = "value",
+    [6] = "value_floats",
+    [7] = "axes|pads|strides|dilations|perm|shape|starts|ends|split|value_ints|qkv_hidden_sizes|"
+          "kernel_shape|consumed_inputs"};
+/* Of com.microsoft; what they turn on is not here. */
+static const char off[] = "do_rotary|is_packed_batching|past_present_share_buffer";
+
+heed_status heed_onnx_check_attributes(heed_onnx_call *call) {
+  for (uint32_t i = 0; i < call->node->attribute_count; i++) {
+    const heed_onnx_attribute *a = &call->node->attributes[i];
+    bool known = false, fits = false;
+    for (uint32_t type = 1; type < 8; type++) {
+      const bool here = heed_list_has(attributes[type], a->name);
+      known = known || here;
+      fits = fits || (here && a->type == type);
+    }
+    /* before opset 7, whose axis is not that of today's rule */
+    if (strcmp(a->name, "broadcast") == 0 && heed_onnx_find_attribute(call->node, "axis"))
+      return heed_onnx_refuse(call, HEED_UNSUPPORTED, "a broadcast along an axis is not supported");
+    if (heed_list_has(off, a->name)) known = fits = a->type == 2 && a->i == 0;
+    if (!known)
+      return heed_onnx_refuse(call, HEED_UNSUPPORTED, "attribute %.60s is not supported", a->name);
+    if (!fits)
+      return heed_onnx_refuse(call, HEED_INVALID_FILE, "attribute %.60s is of another type",
+                              a->name);
+  }
+  return HEED_OK;
 }
 
 heed_status heed_onnx_spend(heed_onnx_call *call, uint64_t a, uint64_t b, uint64_t c) {

@@ -80,6 +80,9 @@ const heed_onnx_op_entry *heed_onnx_find_op(const heed_onnx_node *node);
 /* The kind of the call's entry. */
 int heed_onnx_kind(const heed_onnx_call *call);
 
+/* Each attribute of the node must be one that an op reads, or that changes nothing, and of its
+ * type. Statuses: UNSUPPORTED, INVALID_FILE. */
+heed_status heed_onnx_check_attributes(heed_onnx_call *call);
 /* "file: node 3 (Add /layer/Add): why". */
 heed_status heed_onnx_refuse(heed_onnx_call *call, heed_status status, const char *why, ...)
     HEED_PRINTF(3, 4);

@@ -279,6 +279,7 @@ static heed_status lower_node(heed_lower *l, uint32_t index) {
         !takes_whole_numbers(node, i))
       return heed_onnx_refuse(&l->call, HEED_UNSUPPORTED, "computed whole numbers have no kernel");
   }
+  HEED_TRY(heed_onnx_check_attributes(&l->call));
   HEED_TRY(read_small_inputs(l, node));
   op->lower(l, op->kind);
   return l->status;

@@ -313,6 +313,12 @@ static void lower_rotary(heed_lower *l, int kind) {
   int64_t heads = heed_onnx_integer(&l->call, "num_heads", 0);
   (void)kind;
   if (!x || !cos || !sin) return;
+  const int64_t size = heed_onnx_integer(&l->call, "rotary_embedding_dim", 0);
+  if (heed_onnx_float(&l->call, "scale", 1) != 1 ||
+      (size && cos->rank && (uint64_t)size != 2 * cos->dims[cos->rank - 1])) {
+    heed_lower_refuse(l, HEED_UNSUPPORTED, "this scale or size of rotations has no kernel");
+    return;
+  }
   const bool joined = x->rank == 3;
   if (joined && heads < 1 && cos->rank && cos->dims[cos->rank - 1])
     heads = (int64_t)(x->dims[2] / (2 * cos->dims[cos->rank - 1]));

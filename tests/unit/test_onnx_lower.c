@@ -525,13 +525,14 @@ static void test_parts(void **state) {
   check_rounded(&graph, "y", 1e-6, 0);
 }
 
-/* A node of x [2, 3] that has no kernel, or does not fit. */
-static void refuse(const char *op, const char *inputs, heed_status status, const char *part) {
+/* A node of x [2, 3] that has no kernel, or does not fit; `on` NULL: in double. */
+static void refuse_on(heed_backend *on, const char *op, const char *inputs,
+                      test_message *attributes, heed_status status, const char *part) {
   static const uint32_t matrix[] = {4, 4}, vector[] = {3};
   test_message graph = {0};
   test_put_floats(&graph, "m", 2, matrix);
   test_put_floats(&graph, "v", 1, vector);
-  test_put_node(&graph, op, "one", inputs, "y", NULL);
+  test_put_node(&graph, op, "one", inputs, "y", attributes);
   test_put_value(&graph, 11, "x");
   test_put_value(&graph, 12, "y");
   test_message file = test_onnx_file(&graph);
@@ -541,11 +542,45 @@ static void refuse(const char *op, const char *inputs, heed_status status, const
   const heed_onnx_evaluate_desc how = {.struct_size = sizeof how,
                                        .inputs = {sizeof input - 1, input, NULL, NULL},
                                        .most_steps = 1000,
-                                       .backend = backend};
+                                       .backend = on};
   assert_ok(heed_onnx_open(context, &desc, &onnx, &error));
   assert_fails(heed_onnx_evaluate(onnx, &how, &result, &error), status, part);
   heed_onnx_destroy(onnx);
   free(file.data);
+}
+
+static void refuse(const char *op, const char *inputs, heed_status status, const char *part) {
+  refuse_on(backend, op, inputs, NULL, status, part);
+}
+
+/* An attribute that no op reads, and one of another type than its name's, would change what a node
+ * means without a word; one that is turned off, or changes nothing, does not. */
+static void test_attributes(void **state) {
+  (void)state;
+  for (int way = 0; way < 2; way++) {
+    heed_backend *on = way ? backend : NULL;
+    test_message unknown = {0}, whole = {0}, real = {0}, turned = {0}, fine = {0}, scale = {0};
+    test_put_integer(&unknown, "wrap", 1);
+    refuse_on(on, "Softmax", "x", &unknown, HEED_UNSUPPORTED,
+              "node 0 (Softmax one): attribute wrap is not supported");
+    test_put_float(&real, "axis", 0.0f);
+    refuse_on(on, "Softmax", "x", &real, HEED_INVALID_FILE,
+              "node 0 (Softmax one): attribute axis is of another type");
+    test_put_integer(&whole, "min", 1);
+    refuse_on(on, "Clip", "x", &whole, HEED_INVALID_FILE, "attribute min is of another type");
+    test_put_integer(&turned, "do_rotary", 1);
+    refuse_on(on, "Softmax", "x", &turned, HEED_UNSUPPORTED,
+              "attribute do_rotary is not supported");
+    test_put_integer(&fine, "do_rotary", 0);
+    test_put_integer(&fine, "stash_type", 1);
+    refuse_on(on, "MatMul", "x,m", &fine, HEED_INVALID_FILE, "factors do not fit");
+    test_message old = {0};
+    test_put_integer(&old, "broadcast", 1);
+    test_put_integer(&old, "axis", 0);
+    refuse_on(on, "Add", "x,v", &old, HEED_UNSUPPORTED, "a broadcast along an axis");
+    test_put_float(&scale, "scale", 0.5f);
+    refuse_on(on, "RotaryEmbedding", "x,m,m", &scale, HEED_UNSUPPORTED, "of rotations");
+  }
 }
 
 static void test_refused(void **state) {
@@ -781,15 +816,16 @@ static void test_resize(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_vit),      cmocka_unit_test(test_same),
-      cmocka_unit_test(test_made),     cmocka_unit_test(test_refused),
-      cmocka_unit_test(test_huge),     cmocka_unit_test(test_memory),
-      cmocka_unit_test(test_encoders), cmocka_unit_test(test_steps),
-      cmocka_unit_test(test_rounded),  cmocka_unit_test(test_blocks),
-      cmocka_unit_test(test_whole),    cmocka_unit_test(test_convolutions),
-      cmocka_unit_test(test_parts),    cmocka_unit_test(test_truth),
-      cmocka_unit_test(test_indices),  cmocka_unit_test(test_einsum),
-      cmocka_unit_test(test_resize),   cmocka_unit_test(test_halves)};
+      cmocka_unit_test(test_vit),       cmocka_unit_test(test_same),
+      cmocka_unit_test(test_made),      cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_huge),      cmocka_unit_test(test_memory),
+      cmocka_unit_test(test_encoders),  cmocka_unit_test(test_steps),
+      cmocka_unit_test(test_rounded),   cmocka_unit_test(test_blocks),
+      cmocka_unit_test(test_whole),     cmocka_unit_test(test_convolutions),
+      cmocka_unit_test(test_parts),     cmocka_unit_test(test_truth),
+      cmocka_unit_test(test_indices),   cmocka_unit_test(test_einsum),
+      cmocka_unit_test(test_resize),    cmocka_unit_test(test_halves),
+      cmocka_unit_test(test_attributes)};
   if (heed_context_create(NULL, &context, &error) != HEED_OK) return 1;
   if (heed_cpu_backend_create(context, NULL, &backend, &error) != HEED_OK) return 1;
   const int failed = cmocka_run_group_tests_name("onnx_lower", tests, NULL, NULL);
