@@ -16,6 +16,7 @@ import { filesOf, listForOffline } from './offline.js'
 import { policy } from './serve.js'
 import { views } from './pages/explorer/views/view_list.js'
 import { weigh } from './sizes.js'
+import { addStills } from './stills.js'
 import { inPage, languages, pageIn } from './words.js'
 
 const [packageFolder, site, ...checks] = process.argv.slice(2).map((path) => resolve(path)),
@@ -121,6 +122,7 @@ async function putPlain() {
   await putChecks()
   await putPages()
   const rules = await drawFirst(packageFolder, plain)
+  await addStills(plain)
   const { meta, hash } = await demoWeights()
   await rewrite(join(plain, 'index.html'), (text) =>
     text

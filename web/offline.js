@@ -4,7 +4,8 @@ import { createHash } from 'node:crypto'
 import { readFile, readdir, writeFile } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 
-const leftOut = /\.(d\.ts|py)$|(^|\/)(README\.md|LICENSE|package\.json|service_worker\.js)$/
+const leftOut =
+  /\.(d\.ts|py)$|^learn\/step-.*\.svg$|(^|\/)(README\.md|LICENSE|package\.json|service_worker\.js)$/
 
 /**
  * @param {string} folder

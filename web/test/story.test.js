@@ -108,6 +108,25 @@ async function expected() {
 /** @param {string} text */
 const percentIn = (text) => Number(/([\d.]+)\s?%/.exec(text)?.[1])
 
+test('without scripts each step has its figure, numbers and answer, those of the page', async () => {
+  const still = await browser.open('learn.html', { javaScriptEnabled: false, ready: false }),
+    page = await browser.open('learn.html#step=4'),
+    { said, answer } = await shown(page, 4),
+    chapters = still.locator('.chapter')
+  assert.equal(await chapters.count(), 10)
+  for (let i = 0; i < 10; i++) {
+    const picture = chapters.nth(i).locator('img')
+    await picture.scrollIntoViewIfNeeded()
+    assert.equal(await picture.evaluate((img) => /** @type {any} */ (img).naturalWidth > 0), true)
+    assert.ok((await chapters.nth(i).locator('td').count()) >= (i ? 2 : 0))
+  }
+  const fourth = (await chapters.nth(3).innerText()).replaceAll('−', '-')
+  assert.ok(fourth.includes(said) && fourth.includes(answer), fourth)
+  assert.equal(await still.isVisible('#story-figure'), false)
+  await finish(page)
+  await finish(still, 'learn-still')
+})
+
 test('each step by the arrow keys; its numbers are the runtime’s', async () => {
   const page = await browser.open('learn.html'),
     { scores, rows, onTwin, rollout, answers, tokens } = await expected(),
