@@ -240,9 +240,10 @@ test('a saved figure opens again and gives the same SVG; a hostile one gets a se
   await openComposer(page)
   await redrawn(page, () => page.fill('#figure [name=heads]', '2, 3.0-3.1'))
   await redrawn(page, () => page.selectOption('#figure [name=dark]', '1'))
+  await redrawn(page, () => page.click('#figure [aria-label^="Map"]')) // a panel one place earlier
   const svg = await saved(page, 'svg'),
     json = await saved(page, 'json')
-  assert.equal(json.name, 'Scene-159_L2H1_q2-10_picture-map-heads.json')
+  assert.equal(json.name, 'Scene-159_L2H1_q2-10_map-picture-heads.json')
   await page.keyboard.press('Escape')
   await page.evaluate(() => {
     location.hash = '#s=159'
@@ -257,6 +258,10 @@ test('a saved figure opens again and gives the same SVG; a hostile one gets a se
   await drawn(page)
   assert.equal((await saved(page, 'svg')).bytes.toString(), svg.bytes.toString())
   assert.ok(await page.isDisabled('#figure [value=matrix]'))
+  assert.equal(
+    await page.textContent('#figure .panel-line:has([value=matrix]) p'),
+    'The file has no such panel.'
+  )
   await page.click('#figure [name=close]')
   await open(json.bytes.toString().replace('"width":85', '"width":"wide"'))
   await page.waitForSelector('#error:not([hidden])')

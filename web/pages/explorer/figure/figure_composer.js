@@ -34,7 +34,7 @@ const markup = `<h2 id="figure-heading">Figure for print</h2>
       <fieldset><legend>Panels</legend>${Object.entries(panels)
         .map(
           ([name, text]) =>
-            `<label class="check"><input type="checkbox" name="panel" value="${name}"> ${text}</label>`
+            `<div class="panel-line"><label class="check"><input type="checkbox" name="panel" value="${name}"> ${text}</label><button type="button" name="earlier" aria-label="${text}: one place earlier" title="One place earlier">↑</button><p class="hint" hidden></p></div>`
         )
         .join('')}</fieldset>
       <label>Heads <input name="heads" maxlength="400" spellcheck="false" autocomplete="off" aria-describedby="figure-heads-hint"></label>
@@ -103,6 +103,31 @@ class Composer {
     )
   }
 
+  /** @param {HTMLElement} inside */
+  #lineOf(inside) {
+    return /** @type {HTMLElement} */ (inside.closest('.panel-line'))
+  }
+
+  /* Panels stand in the order of their lines: first that of the look, then a press of ↑ by another. */
+  #order() {
+    const place = (/** @type {HTMLInputElement} */ { value }) => {
+      const at = this.#look.panels.indexOf(/** @type {FigurePanel} */ (value))
+      return at < 0 ? this.#look.panels.length : at
+    }
+    const boxes = [...this.#boxes].sort((a, b) => place(a) - place(b)),
+      host = /** @type {HTMLElement} */ (this.#lineOf(boxes[0]).parentElement)
+    host.append(...boxes.map((box) => this.#lineOf(box)))
+    host.addEventListener('click', ({ target }) => {
+      const button = /** @type {HTMLButtonElement} */ (target),
+        line = button.name === 'earlier' ? this.#lineOf(button) : null,
+        before = line?.previousElementSibling
+      if (!line || !before?.matches('.panel-line')) return
+      before.before(line)
+      button.focus()
+      this.draw()
+    })
+  }
+
   #connect() {
     const { heads, width, font, dark, letters } = this.#look
     this.#field('heads').value = heads
@@ -116,8 +141,11 @@ class Composer {
         why = this.#whyNot(name)
       box.checked = !why && this.#look.panels.includes(name)
       box.disabled = why !== ''
-      if (why) /** @type {HTMLElement} */ (box.parentElement).title = why
+      const said = /** @type {HTMLElement} */ (this.#lineOf(box).lastElementChild)
+      said.hidden = !why
+      said.textContent = why
     }
+    this.#order()
     const form = /** @type {HTMLFormElement} */ (this.dialog.querySelector('form'))
     form.addEventListener('input', () => this.draw())
     form.addEventListener('submit', (event) => event.preventDefault())

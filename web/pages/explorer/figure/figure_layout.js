@@ -109,9 +109,7 @@ export function chosenHeads(text, all) {
  * @param {Figure} figure
  */
 export const shownPanels = ({ look, parts }) =>
-  /** @type {FigurePanel[]} */ (Object.keys(panels)).filter(
-    (name) => look.panels.includes(name) && parts[name]
-  )
+  [...new Set(look.panels)].filter((name) => parts[name])
 
 /**
  * What all panels need.
