@@ -1,6 +1,7 @@
 /* What a plan dispatches on a GPU that is not there: ranges, splits, fp16 values, shapes to tune.
  * The plan is one of the CPU backend; the device is a struct. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "gpu/dispatch_list.h"
@@ -114,6 +115,7 @@ static void test_every_op(void **state) {
     step = dispatch->step;
     seen[heed_plan_node(f->plan, step)->op] = true;
     assert_int_equal(dispatch->tier, HEED_VK_TIER_FLOOR);
+    assert_true(dispatch->push_bytes <= 128 && dispatch->binding_count <= 12);
     for (uint32_t k = 0; k < dispatch->binding_count; k++) {
       const heed_vk_range *range = &dispatch->binding[k];
       writes = writes || range->written;
@@ -150,6 +152,36 @@ static void test_split(void **state) {
     assert_int_equal(at[3].place, HEED_VK_WEIGHTS);
     assert_int_equal(at[3].offset - first[3].offset, i * once * columns * sizeof(float));
     assert_int_equal(at[4].offset - first[4].offset, i * once * columns * sizeof(float));
+  }
+}
+
+/* One row that a binding holds just is split from the others; one that is a byte longer is refused,
+ * with both numbers. */
+static void test_largest_row(void **state) {
+  fixture *f = *state;
+  const uint32_t depth = 16384, bytes = depth * sizeof(float);
+  linear(f, input(f, "x", HEED_SHAPE(3, depth)), depth, 1, (heed_value){0});
+  f->limits.range = 64 * bytes; /* a panel of the weight */
+  build(f);
+  heed_vk_builder_end(&f->builder);
+  char part[128];
+  f->limits.range = 64 * bytes - 1;
+  heed_vk_builder_start(&f->builder, f->plan, &f->limits);
+  snprintf(part, sizeof part, "(found %u bytes, expected at most %u)", 64 * bytes, 64 * bytes - 1);
+  assert_fails(heed_vk_builder_plan(&f->builder, &error), HEED_UNSUPPORTED, part);
+}
+
+/* The vector of an additive score lies in one texel buffer. */
+static void test_longest_vector(void **state) {
+  fixture *f = *state;
+  for (uint32_t more = 0; more < 2; more++) {
+    const uint32_t length = 65536 + more;
+    heed_vk_dispatch dispatch = {.binding_count = 1};
+    dispatch.binding[0].bytes = (uint64_t)length * sizeof(float);
+    f->builder = (heed_vk_builder){.limits = &f->limits};
+    heed_vk_as_single_texels(&f->builder, &dispatch, 0);
+    assert_int_equal(f->builder.status, more ? HEED_UNSUPPORTED : HEED_OK);
+    if (more) assert_non_null(strstr(f->builder.error.message, "exceeds 65536 elements"));
   }
 }
 
@@ -262,6 +294,18 @@ static void test_shapes(void **state) {
   }
 }
 
+/* So many shapes are tuned; what comes after them takes the tables' tiles. */
+static void test_most_shapes(void **state) {
+  fixture *f = *state;
+  heed_vk_tuned shapes[HEED_VK_MOST_TUNED];
+  const heed_value none = {0}, x = input(f, "x", HEED_SHAPE(2, 8, 32));
+  for (uint32_t i = 1; i <= 65; i++) {
+    linear(f, x, 32, i, none);
+    assert_int_equal(heed_vk_list_shapes(f->graph, &f->limits, shapes), i < 64 ? i : 64);
+  }
+  assert_int_equal(shapes[63].key.columns, 64);
+}
+
 static void test_names(void **state) {
   fixture *f = *state;
   heed_plan_kernel kernels[4];
@@ -346,10 +390,13 @@ int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test_setup_teardown(test_every_op, setup, teardown),
     cmocka_unit_test_setup_teardown(test_split, setup, teardown),
+    cmocka_unit_test_setup_teardown(test_largest_row, setup, teardown),
+    cmocka_unit_test_setup_teardown(test_longest_vector, setup, teardown),
     cmocka_unit_test_setup_teardown(test_fp16_values, setup, teardown),
     cmocka_unit_test_setup_teardown(test_fp16_attention, setup, teardown),
     cmocka_unit_test_setup_teardown(test_fp16_rotary, setup, teardown),
     cmocka_unit_test_setup_teardown(test_shapes, setup, teardown),
+    cmocka_unit_test_setup_teardown(test_most_shapes, setup, teardown),
     cmocka_unit_test_setup_teardown(test_names, setup, teardown),
     cmocka_unit_test_setup_teardown(test_pack, setup, teardown),
 #if defined(HEED_INT8)

@@ -21,6 +21,7 @@
 
 #define MOST_MEGABYTES 50.0
 #define MOST_SECONDS 1.0
+#define MOST_TIMES 3.0 /* of an honest picture's pixels */
 
 /* ----------------------------------------------------------------------------------- bytes made */
 
@@ -358,6 +359,10 @@ static void assert_decodes(const char *name, byte_buffer *bytes, uint32_t width,
   print_message("%s: %zu bytes, %.1f MB, %.2f s\n", name, bytes->size, found.megabytes,
                 found.seconds);
   if (found.status != HEED_OK) fail_msg("%s: %s", name, found.message);
+  const double pixels = 3.0 * width * height / (1 << 20);
+  if (found.megabytes > MOST_TIMES * pixels)
+    fail_msg("%s: peak memory: found %.1f MB, expected at most %.0f times the %.1f of its pixels",
+             name, found.megabytes, MOST_TIMES, pixels);
   assert_int_equal(found.width, width);
   assert_int_equal(found.height, height);
   drop(bytes);

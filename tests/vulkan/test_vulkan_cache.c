@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -90,6 +91,16 @@ static void test_pipelines(void **state) {
   copy[size] = 7;
   damaged(path, copy, size + 1, whole, size);
   for (size_t cut = 0; cut < size; cut += size / 3 + 1) damaged(path, whole, cut, whole, size);
+  /* more than 256 MiB, in a hole: made again without taking that memory */
+  struct stat info;
+  struct rusage before, after;
+  assert_int_equal(truncate(path, ((off_t)256 << 20) + 4096), 0);
+  getrusage(RUSAGE_SELF, &before);
+  run_with_cache();
+  getrusage(RUSAGE_SELF, &after);
+  assert_int_equal(stat(path, &info), 0);
+  assert_true(info.st_size < 64 << 20);
+  assert_true(after.ru_maxrss - before.ru_maxrss < 50 << 10);
   free(copy);
   free(whole);
 }

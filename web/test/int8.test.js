@@ -121,6 +121,9 @@ test('a long picture needs little more memory; one that is too large is refused 
   }
   console.log(`scratch per token: ${workspaces}`)
   assert.ok(workspaces[1] < 1.1 * workspaces[0], `${workspaces}`)
+  const widest = model.createSession({ height: 2032, width: 2032, taps: 'none' })
+  assert.equal((await widest.ready).tokens, 127 * 127 + 1)
+  widest.close()
   await assert.rejects(model.createSession({ height: 2048, width: 2048 }).ready, {
     status: 'INVALID_ARGUMENT',
     message: /^attention: .*\[1, 4, 16385, 16385\], expected .* less than 2\^32 bytes\)$/
