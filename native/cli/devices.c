@@ -20,8 +20,9 @@ static const char *type_name(heed_vulkan_device_type type) {
   return (unsigned)type < 5 ? names[type] : "other";
 }
 
-/* The self-check of a device in the precision that models run in; false when it did not pass. */
-static bool run_self_check(cli_state *cli, uint32_t index, json_out *json) {
+/* The self-check of a device in the precision that models run in. The exit code: a check that
+ * cannot run says nothing of the device's numbers. */
+static int run_self_check(cli_state *cli, uint32_t index, json_out *json) {
   cli_vulkan vulkan;
   heed_vulkan_check check;
   cli_vulkan_fill(&vulkan, index, "auto");
@@ -44,7 +45,8 @@ static bool run_self_check(cli_state *cli, uint32_t index, json_out *json) {
            check.passed ? "passed" : "FAILED", check.kernels, check.remembered ? " (cached)" : "",
            check.max_error, check.worst);
   }
-  return status == HEED_OK && check.passed;
+  if (status != HEED_OK) return cli_fail(cli);
+  return check.passed ? CLI_OK : CLI_MISMATCH;
 }
 
 static void print_device(uint32_t index, const heed_vulkan_device_info *info, const char *uuid) {
@@ -82,8 +84,8 @@ static void write_device(json_out *json, uint32_t index, const heed_vulkan_devic
   json_text(json, "unusable", info->unusable);
 }
 
-static bool show_device(cli_state *cli, uint32_t index, const heed_vulkan_device_info *info,
-                        bool self_check, json_out *json) {
+static int show_device(cli_state *cli, uint32_t index, const heed_vulkan_device_info *info,
+                       bool self_check, json_out *json) {
   char uuid[CLI_UUID_SIZE];
   cli_print_uuid(info->device_uuid, uuid);
   if (json) {
@@ -92,9 +94,9 @@ static bool show_device(cli_state *cli, uint32_t index, const heed_vulkan_device
   } else {
     print_device(index, info, uuid);
   }
-  const bool passed = info->unusable[0] || !self_check || run_self_check(cli, index, json);
+  const int code = info->unusable[0] || !self_check ? CLI_OK : run_self_check(cli, index, json);
   if (json) json_close(json, '}');
-  return passed;
+  return code;
 }
 
 #define MAX_DEVICES 16
@@ -107,13 +109,15 @@ static int show_devices(cli_state *cli, bool self_check, json_out *json) {
   if (status != HEED_OK) count = 0;
   if (json) json_open(json, "devices", '[');
   if (!json && status != HEED_OK) printf("vulkan: none (%s)\n", cli->error.message);
-  bool passed = true;
-  for (uint32_t i = 0; i < count && i < MAX_DEVICES; i++)
-    passed = show_device(cli, i, &infos[i], self_check, json) && passed;
+  int worst = CLI_OK;
+  for (uint32_t i = 0; i < count && i < MAX_DEVICES; i++) {
+    const int code = show_device(cli, i, &infos[i], self_check, json);
+    if (code > worst) worst = code;
+  }
   if (json) json_close(json, ']');
   if (count > MAX_DEVICES)
     fprintf(stderr, "heed devices: %u more devices are not listed\n", count - MAX_DEVICES);
-  return passed ? CLI_OK : CLI_MISMATCH;
+  return worst;
 }
 #else
 static int show_devices(cli_state *cli, bool self_check, json_out *json) {

@@ -19,40 +19,6 @@ static void print_help(FILE *to) {
               "mismatch or failed check, 2 usage, 3 bad input, 4 device or memory.\n");
 }
 
-const char *cli_shown(const char *text, char to[CLI_SHOWN_SIZE]) {
-  const size_t size = strlen(text);
-  char *end = to;
-  for (size_t at = 0, length; at < size; at += length) {
-    uint32_t point;
-    bool shown;
-    length = heed_text_next(text + at, size - at, &point, &shown);
-    if (at + length >= CLI_SHOWN_SIZE) break;
-    if (shown)
-      for (size_t i = 0; i < length; i++) *end++ = text[at + i];
-    else
-      *end++ = '?';
-  }
-  *end = '\0';
-  return to;
-}
-
-int cli_exit_code(heed_status status) {
-  switch (status) {
-    case HEED_OK: return CLI_OK;
-    case HEED_MISMATCH: return CLI_MISMATCH;
-    case HEED_INVALID_ARGUMENT: return CLI_USAGE;
-    case HEED_INVALID_FILE:
-    case HEED_UNSUPPORTED:
-    case HEED_IO: return CLI_BAD_FILE;
-    default: return CLI_DEVICE;
-  }
-}
-
-int cli_fail(const cli_state *cli) {
-  fprintf(stderr, "heed %s: %s\n", cli->verb, cli->error.message);
-  return cli_exit_code(cli->error.status);
-}
-
 static void print_log(heed_log_level level, const char *line, void *user) {
   (void)user;
   if (level >= HEED_LOG_WARNING) fprintf(stderr, "heed: %s\n", line);

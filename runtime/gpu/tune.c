@@ -24,18 +24,6 @@ uint32_t heed_vk_count_candidates(const heed_vk_limits *limits, const heed_vk_sh
   return tune ? tune->count_candidates(limits) : 0;
 }
 
-bool heed_vk_take_tiles(const heed_vk_limits *limits, const void *bytes, size_t size,
-                        heed_vk_tiles *tiles) {
-  bool right = size == sizeof *tiles;
-  if (right) memcpy(tiles, bytes, size);
-  right = right && tiles->count <= HEED_VK_MOST_TUNED;
-  for (uint32_t i = 0; right && i < tiles->count; i++)
-    right = tiles->shape[i].choice >= 1 &&
-            tiles->shape[i].choice <= heed_vk_count_candidates(limits, &tiles->shape[i].key);
-  if (!right) memset(tiles, 0, sizeof *tiles);
-  return right;
-}
-
 static double no_time(void *user) {
   (void)user;
   return 0.0;

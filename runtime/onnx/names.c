@@ -304,6 +304,11 @@ static heed_status name_products(heed_onnx *file, bool *named, heed_error *error
   return HEED_OK;
 }
 
+/* Whether .safetensors has the type as it is stored: elements of less than a byte are packed. */
+static bool is_stored_alike(const heed_onnx_tensor *tensor) {
+  return heed_onnx_type_safetensors(tensor->type) && heed_onnx_type_bits(tensor->type) % 8 == 0;
+}
+
 /* Initializers and Identity nodes with names of their own. Parts of quantised weights that have
  * found a name are left out by it. */
 static heed_status name_plain(heed_onnx *file, heed_error *error) {
@@ -311,14 +316,14 @@ static heed_status name_plain(heed_onnx *file, heed_error *error) {
   for (uint32_t i = 0; i < graph->initializer_count; i++) {
     const heed_onnx_tensor *tensor = &graph->initializers[i];
     const heed_onnx_weight plain = {.data = tensor};
-    if (is_path(tensor->name) && heed_onnx_type_safetensors(tensor->type))
+    if (is_path(tensor->name) && is_stored_alike(tensor))
       HEED_TRY(add_weight(file, &plain, tensor->name, error));
   }
   for (uint32_t i = 0; i < graph->node_count; i++) {
     const heed_onnx_node *node = &graph->nodes[i];
     if (strcmp(node->op, "Identity") != 0 || node->output_count != 1) continue;
     const heed_onnx_weight plain = {.data = heed_onnx_tensor_of(file, node->outputs[0])};
-    if (plain.data && is_path(node->outputs[0]) && heed_onnx_type_safetensors(plain.data->type))
+    if (plain.data && is_path(node->outputs[0]) && is_stored_alike(plain.data))
       HEED_TRY(add_weight(file, &plain, node->outputs[0], error));
   }
   return HEED_OK;

@@ -46,7 +46,16 @@ for list in '' ',' 'attention.0,' ',rollout' 'attention.0,,rollout'; do
   wrong_taps "$list" "--taps: empty name (found \"$list\", expected all, none or NAME,...)"
 done
 wrong_taps attention.2 attention
+wrong_taps nothing nothing
+wrong_taps logits "duplicate tensor logits" # which is there already
 wrong_taps no.such.value no.such.value
+
+# A layer that pools has attention too.
+test_begin taps_of_a_pool
+heed eval "$vectors/vit/timm_map" "$vectors/vit/timm_map/io.safetensors" -o out.safetensors --backend cpu --quiet
+expect_exit 0
+case $(saved out.safetensors) in *pool.attention.weights*) ;; *) fail "found $(saved out.safetensors)" ;; esac
+test_end
 
 # --------------------------------------------------------------------------------------------------------------------- inputs
 
@@ -105,5 +114,18 @@ found=$(saved texts.safetensors)
 found=$(saved both.safetensors)
 [ "$found" = 'image_embeds last_hidden_state logits_per_image pooler_output text.last_hidden_state text.pooler_output text_embeds' ] || fail "of both: $found"
 test_end
+
+# --------------------------------------------------------------------------------------------------------- what is not to be had
+
+bad_input no_model "no_model" eval "$bad/no_model" "$input" -o out.safetensors --backend cpu --quiet
+bad_input no_text_model "no_model" eval "$bad/no_model" "$bad/texts" -o out.safetensors --backend cpu --quiet
+test_begin no_device
+heed eval "$micro" "$input" -o out.safetensors --backend vulkan --device 15 --quiet
+expect_exit 4
+[ -s "$err" ] || fail "no sentence"
+expect_nothing_written
+test_end
+allocations_fail towers eval "$clip" "$bad/both" -o out.safetensors --backend cpu --threads 1 --quiet
+allocations_fail pool eval "$vectors/vit/timm_map" "$vectors/vit/timm_map/io.safetensors" -o out.safetensors --backend cpu --threads 1 --quiet
 
 tests_end

@@ -92,6 +92,29 @@ bad_input() { # name, a part of the sentence, verb, arguments...
   test_end
 }
 
+# Each allocation of heed's fails once, where the tests have what makes it fail: exit code 4, one sentence, no file. Those that a build
+# with counts of branches makes at its end may fail: no fault of heed's.
+allocations_fail() { # name, verb, arguments...
+  [ -n "${HEED_FAILING_MALLOC:-}" ] || return 0
+  test_begin "memory_$1"
+  shift
+  command="$* (allocations fail)"
+  (cd "$here" && LD_PRELOAD=$HEED_FAILING_MALLOC exec "$program" "$@") >"$out" 2>"$err" 3>"$bad/allocations" </dev/null || fail "without a fault: exit code $?"
+  allocations=$(cat "$bad/allocations") at=0
+  [ "$allocations" -gt 10 ] || fail "found $allocations allocations, expected more"
+  while [ "$at" -lt "$allocations" ] && [ -z "$reasons" ]; do
+    at=$((at + 1)) status=0
+    rm -rf "${here:?}"/*
+    (cd "$here" && HEED_FAIL_ALLOCATION=$at LD_PRELOAD=$HEED_FAILING_MALLOC exec "$program" "$@") >"$out" 2>"$err" 3>/dev/null </dev/null || status=$?
+    [ "$status" -ne 0 ] || break
+    expect_exit 4
+    expect_stderr_contains "out of memory"
+    expect_nothing_written
+  done
+  [ "$((at + 20))" -gt "$allocations" ] || fail "allocation $at of $allocations failed, and nothing was said"
+  test_end
+}
+
 # A copy of the micro model in $bad/<name>, to be spoilt.
 model() { # name
   mkdir -p "$bad/$1"

@@ -176,4 +176,35 @@ for patch in 0 16px -1 65537 ''; do
   refused "side_${patch:-empty}" "invalid patch (found \"$patch\", expected 1 to 65536 pixels)" "{\"patch\": \"$patch\"}" 'attention.0 F32 1,5,5 maps'
 done
 
+refused nothing "missing tensor attention.0 (expected a file written by heed run --save" '' 'other F32 1,5,5 maps'
+refused no_heads "found F32 [0, 5, 5], expected floats" '' 'attention.0 F32 0,5,5 0'
+refused no_pixels "image too small or too large (found 0 x 8)" '' 'attention.0 F32 1,5,5 maps' 'picture U8 8,0,3 0'
+refused no_rows "image too small or too large (found 8 x 0)" '' 'attention.0 F32 1,5,5 maps' 'pixel_values F32 1,3,0,8 0'
+refused other_rows "invalid tensor attention.1" '' 'attention.0 F32 1,4,4 maps' 'attention.1 F32 1,4,5 maps'
+# Infinite values make no picture, and none of more pictures than one, of whole numbers, or of a type that is not read.
+test_begin no_picture
+make infinite_values '' 'attention.0 F32 1,5,5 maps' 'pixel_values F32 1,3,8,8 inf'
+make two_values '' 'attention.0 F32 1,5,5 maps' 'pixel_values F32 2,3,8,8 ramp'
+make bool_values '' 'attention.0 F32 1,5,5 maps' 'picture BOOL 8,8,3 1' 'pixel_values BOOL 1,3,8,8 1'
+make int8_values '' 'attention.0 F32 1,5,5 maps' 'picture U8 8,8 1' 'pixel_values I8 1,3,8,8 1'
+make u8_values '' 'attention.0 F32 1,5,5 maps' 'pixel_values U8 1,3,8,8 1'
+for file in infinite_values two_values bool_values int8_values u8_values; do
+  heed maps "$bad/$file" --reverse --json out.json
+  expect_exit 0
+  expect_stdout_contains "attention to "
+done
+test_end
+
+test_begin outputs_that_cannot_be_written
+for option in --json --maps --rollout; do
+  heed maps "$bad/grey" $option none/out.json
+  [ "$status" -ne 0 ] || fail "$option: exit code 0"
+  heed maps "$bad/grey" $option none/out.png
+  [ "$status" -ne 0 ] || fail "$option: exit code 0"
+done
+[ "$lacking" = '' ] || lacking=''
+test_end
+allocations_fail maps maps "$bad/bytes" --json out.json
+allocations_fail values maps "$bad/values" --json out.json --query 1,1
+
 tests_end

@@ -5,7 +5,9 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/alloc.h"
 #include "gpu/tune.h"
 #include "support/test.h"
 #include "vulkan/host/cache_format.h"
@@ -79,12 +81,12 @@ int main(int argc, char **argv) {
     heed_vk_tiles tiles;
     unsigned char end;
   } measured;
-  unsigned char small[HEADER_SIZE + 16 + 1];
+  unsigned char whole[HEADER_SIZE + 16 + 1], small[HEADER_SIZE + 16];
   measured.tiles.count = 2;
   measured.tiles.shape[0] = (heed_vk_tuned){{197, 192, 768, 0, 0, 0, 0, 0}, 1};
   measured.tiles.shape[1] = (heed_vk_tuned){{197, 197, 64, 3, 3, 3, 64, 0}, 1};
 
-  FILE *files[] = {fmemopen(&measured, sizeof measured, "wb"), fmemopen(small, sizeof small, "wb")};
+  FILE *files[] = {fmemopen(&measured, sizeof measured, "wb"), fmemopen(whole, sizeof whole, "wb")};
   const heed_vk_tiles tiles = measured.tiles;
   for (int i = 0; i < 2; i++) {
     if (!files[i]) return EXIT_FAILURE;
@@ -94,9 +96,17 @@ int main(int argc, char **argv) {
       return EXIT_FAILURE;
     fclose(files[i]);
   }
+  /* a disk that is full, wherever: nothing is said to be written */
+  for (size_t room = 1; room < HEADER_SIZE + 16; room++) {
+    FILE *file = fmemopen(small, room, "wb");
+    if (!file) return EXIT_FAILURE;
+    setvbuf(file, NULL, _IONBF, 0);
+    if (heed_vk_cache_pack(file, key, sizeof key, "sixteen bytes...", 16)) abort();
+    fclose(file);
+  }
   const fuzz_seed seeds[] = {{&measured, sizeof measured.header + sizeof measured.tiles},
                              {&measured.tiles, sizeof measured.tiles},
-                             {small, sizeof small - 1}};
+                             {whole, sizeof whole - 1}};
   return fuzz_main(argc, argv, seeds, sizeof seeds / sizeof *seeds, words);
 }
 #endif

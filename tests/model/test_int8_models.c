@@ -353,6 +353,13 @@ static void test_scales_of_groups_are_floats(void **state) {
   assert_memory_equal(found, want, (size_t)count * sizeof *found);
   free(found);
   free(want);
+  test_bytes grouped = {NULL, 0};
+  vit_files with = files;
+  assert_ok(heed_safetensors_write(context, c.grouped, c.count, NULL, 0, test_bytes_append,
+                                   &grouped, &error));
+  with.file[0].source = test_source(grouped.data, grouped.size);
+  fail_calls(&with, false, false);
+  free(grouped.data);
   for (uint32_t i = 0; i < c.blocks; i++) free(c.memory[i]);
   heed_safetensors_destroy(c.file);
   heed_context_destroy(context);
@@ -364,10 +371,12 @@ static void test_scales_of_groups_are_floats(void **state) {
  */
 
 /* The file with another scale of its first int8 tensor, [rows, depth]; NULL: without one. Each of
- * its numbers is `value`. */
+ * its numbers is `value`. `more`, if not NULL, is one tensor more. I32 is written as U32, which is
+ * not read, where `value` is negative. */
 static heed_status open_with_scale(const vit_files *files, const test_bytes *bytes,
                                    heed_context *context, const heed_shape *shape, heed_dtype dtype,
-                                   float value, heed_error *refused) {
+                                   float value, const heed_safetensors_item *more,
+                                   heed_error *refused) {
   heed_safetensors_item items[2 * MOST];
   heed_safetensors *file;
   heed_error error;
@@ -389,8 +398,11 @@ static heed_status open_with_scale(const vit_files *files, const test_bytes *byt
         (heed_safetensors_item){info->name, info->dtype, info->shape, bytes->data + info->offset};
   }
   if (shape) items[count++] = (heed_safetensors_item){name, dtype, *shape, numbers};
+  if (more) items[count++] = *more;
   assert_ok(
       heed_safetensors_write(context, items, count, NULL, 0, test_bytes_append, &made, &error));
+  for (size_t i = 0; dtype == HEED_I32 && value < 0.0f && i + 5 < made.size; i++)
+    if (memcmp(made.data + i, "\"I32\"", 5) == 0) made.data[i + 1] = 'U';
   vit_files with = *files;
   with.file[0].source = test_source(made.data, made.size);
   const heed_status status = open_int8(&with, NULL, refused);
@@ -416,6 +428,9 @@ static void test_scales_that_are_none(void **state) {
       {HEED_SHAPE(ROWS, 1), HEED_I32, 0.01f, HEED_UNSUPPORTED,
        "has the wrong dtype (found I32, expected F32, F16 or BF16)"},
       {HEED_SHAPE(ROWS, 1), HEED_U8, 0.01f, HEED_UNSUPPORTED, "has the wrong dtype (found U8"},
+      {HEED_SHAPE(ROWS, 1), HEED_I32, -0.01f, HEED_UNSUPPORTED, "has the wrong dtype (found U32"},
+      {HEED_SHAPE(ROWS, 0), HEED_F32, 0.01f, HEED_UNSUPPORTED,
+       "has the wrong shape (found [32, 0]"},
       {HEED_SHAPE(ROWS - 1, 1), HEED_F32, 0.01f, HEED_UNSUPPORTED,
        "has the wrong shape (found [31, 1], expected [32, 1] or [32, groups])"},
       {HEED_SHAPE(1, ROWS), HEED_F32, 0.01f, HEED_UNSUPPORTED,
@@ -440,12 +455,19 @@ static void test_scales_that_are_none(void **state) {
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     error = (heed_error){HEED_OK, ""};
     const heed_status status = open_with_scale(&files, &bytes, context, &cases[i].shape,
-                                               cases[i].dtype, cases[i].value, &error);
+                                               cases[i].dtype, cases[i].value, NULL, &error);
     if (status != cases[i].status || (status != HEED_OK && !strstr(error.message, cases[i].part)))
       fail_msg("case %zu: %s (%s)", i, heed_status_name(status), error.message);
   }
-  assert_fails(open_with_scale(&files, &bytes, context, NULL, HEED_F32, 0, &error),
+  assert_fails(open_with_scale(&files, &bytes, context, NULL, HEED_F32, 0, NULL, &error),
                HEED_UNSUPPORTED, "has no scales (found I8 alone, expected also");
+  /* beside it one whose name is too long to be followed by "_scale" */
+  char name[400];
+  memset(name, 'n', sizeof name - 1);
+  name[sizeof name - 1] = '\0';
+  const heed_safetensors_item more = {name, HEED_I8, HEED_SHAPE(4), "four"};
+  assert_ok(
+      open_with_scale(&files, &bytes, context, &cases[0].shape, HEED_F32, 0.01f, &more, &error));
   heed_context_destroy(context);
   free(bytes.data);
   free_files(&files);

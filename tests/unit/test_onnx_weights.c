@@ -615,8 +615,317 @@ static void test_types_that_are_not_read(void **state) {
   assert_non_null(heed_safetensors_find(file.tensors, "a.fc.bias"));
   assert_true(warnings >= 1);
   close_file(&file);
+  for (int zeros = 0; zeros < 2; zeros++) { /* the scale, then the zero point */
+    static const uint8_t byte[] = {1};
+    test_message other = {0};
+    warnings = 0;
+    put_dequantised(&other, "zero", NULL);
+    test_put_raw(&other, "scale", zeros ? HEED_ONNX_FLOAT : COMPLEX64, 0, NULL,
+                 zeros ? (const void *)half : byte, zeros ? sizeof half : sizeof byte);
+    test_put_raw(&other, "zero", zeros ? COMPLEX64 : HEED_ONNX_UINT8, 0, NULL, RAW(byte));
+    put_product(&other, "w");
+    want_none(&other, "a.fc.weight");
+    assert_true(warnings >= 1);
+  }
   heed_context_destroy(context);
   context = usual;
+}
+
+/* ------------------------------------------------------------------------- what is not as it seems
+ */
+
+/* Parts that are not constants, or not there: no weight, and no fault. */
+static void test_parts_that_are_none(void **state) {
+  (void)state;
+  static const struct {
+    const char *op, *inputs;
+  } nodes[] = {{"MatMulNBits", "x,x,scale"},
+               {"MatMulNBits", "x,11,x"},
+               {"Gemm", "x,x"},
+               {"Gemm", "x,cube"},
+               {"Conv", "x,x"},
+               {"MatMul", "x"},
+               {"DequantizeLinear", "x,x"},
+               {"Mul", "x,x"},
+               {"DequantizeLinear", "some,x"},
+               {"DequantizeLinear", "some"}};
+  for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++)
+    for (int outputs = 0; outputs < 2; outputs++) {
+      test_message graph = {0};
+      const uint32_t cube[] = {2, 3, 4}, vector[] = {4};
+      test_put_value(&graph, 11, "x");
+      put_stored(&graph, "11");
+      test_put_floats(&graph, "cube", 3, cube);
+      test_put_floats(&graph, "scale", 1, vector);
+      test_put_floats(&graph, "a.bias", 1, vector);
+      test_put_node(&graph, "Gather", "", "11,x", "some", NULL);
+      test_put_node(&graph, nodes[i].op, "/a/n", nodes[i].inputs, outputs ? "h" : "", NULL);
+      if (outputs) test_put_node(&graph, "Add", "", "h,a.bias", "y", NULL);
+      want_none(&graph, "a.weight");
+    }
+}
+
+/* Sums that name nothing: of nothing, of a Cast of two, a second of one product. */
+static void test_sums_that_name_nothing(void **state) {
+  (void)state;
+  test_message empty = {0}, two = {0}, second = {0}, fused = {0}, attributes = {0};
+  const uint32_t vector[] = {4}, matrix[] = {3, 4};
+  float turned[12];
+  for (int i = 0; i < 12; i++) turned[i % 4 * 3 + i / 4] = 0.5f * (float)i;
+  test_put_value(&empty, 11, "x");
+  test_put_floats(&empty, "a.bias", 1, vector);
+  test_put_node(&empty, "Add", "", ",a.bias", "y", NULL);
+  test_put_node(&empty, "Relu", "", "x", "", NULL);
+  want_none(&empty, "a.weight");
+  test_put_value(&two, 11, "x");
+  test_put_floats(&two, "1", 2, matrix);
+  test_put_floats(&two, "a.bias", 1, vector);
+  test_put_node(&two, "MatMul", "", "x,1", "h", NULL);
+  test_put_node(&two, "Cast", "", "h,h", "c", NULL);
+  test_put_node(&two, "Add", "", "c,a.bias", "y", NULL);
+  want_none(&two, "a.weight");
+  test_put_value(&second, 11, "x");
+  test_put_floats(&second, "1", 2, matrix);
+  test_put_floats(&second, "a.bias", 1, vector);
+  test_put_floats(&second, "b.bias", 1, vector);
+  test_put_node(&second, "MatMul", "", "x,1", "h", NULL);
+  test_put_node(&second, "Add", "", "h,a.bias", "y", NULL);
+  test_put_node(&second, "Add", "", "b.bias,h", "z", NULL);
+  opened file = open_graph(&second);
+  expect(&file, "a.weight", HEED_SHAPE(4, 3), turned);
+  assert_null(heed_safetensors_find(file.tensors, "b.weight"));
+  close_file(&file);
+  /* the bias of blocks is an input of their node */
+  packed p;
+  pack(&p, 16, 4, 16);
+  test_put_integer(&attributes, "K", 16);
+  test_put_integer(&attributes, "N", ROWS);
+  test_put_integer(&attributes, "block_size", 16);
+  test_put_value(&fused, 11, "x");
+  test_put_raw(&fused, "q", HEED_ONNX_UINT8, DIMS(ROWS, 1, 8), p.bytes, (size_t)ROWS * 8);
+  test_put_raw(&fused, "scale", HEED_ONNX_FLOAT, DIMS(ROWS), p.scales, ROWS * sizeof(float));
+  test_put_floats(&fused, "b.bias", 1, (const uint32_t[]){ROWS});
+  test_put_node(&fused, "MatMulNBits", "/a/n", "x,q,scale,,,b.bias", "y", &attributes);
+  file = open_graph(&fused);
+  assert_non_null(heed_safetensors_find(file.tensors, "b.weight"));
+  close_file(&file);
+}
+
+/* A path of a type that .safetensors has not; a plain weight of the name that a product claims. */
+static void test_plain_of_other_types(void **state) {
+  (void)state;
+  enum { INT4 = 22 };
+  test_message graph = {0}, claimed = {0};
+  const uint32_t matrix[] = {3, 4}, vector[] = {4};
+  test_put_value(&graph, 11, "x");
+  test_put_raw(&graph, "e.table", INT4, DIMS(2, 2), "\1\2", 2);
+  test_put_node(&graph, "Identity", "", "e.table", "e.copy", NULL);
+  opened file = open_graph(&graph);
+  assert_int_equal(heed_safetensors_count(file.tensors), 0);
+  close_file(&file);
+  float turned[12];
+  for (int i = 0; i < 12; i++) turned[i % 4 * 3 + i / 4] = 0.5f * (float)i;
+  test_put_value(&claimed, 11, "x");
+  test_put_floats(&claimed, "1", 2, matrix);
+  test_put_floats(&claimed, "a.weight", 2, (const uint32_t[]){2, 2});
+  test_put_floats(&claimed, "a.bias", 1, vector);
+  test_put_node(&claimed, "MatMul", "", "x,1", "h", NULL);
+  test_put_node(&claimed, "Add", "", "h,a.bias", "y", NULL);
+  want(&claimed, "a.weight", HEED_SHAPE(4, 3), turned);
+}
+
+/* Values that are made twice, by any two; a weight with a name among the inputs is one value. */
+static void test_values_made_twice(void **state) {
+  (void)state;
+  static const struct {
+    const char *initializer, *other, *first, *second, *input, *input_2; /* "" or NULL: none */
+    bool twice;
+  } cases[] = {{"w", NULL, "", "", "w", NULL, false},  {"w", "w", "", "", NULL, NULL, true},
+               {"w", NULL, "w", "", NULL, NULL, true}, {NULL, NULL, "v", "v", NULL, NULL, true},
+               {NULL, NULL, "v", "", "v", NULL, true}, {NULL, NULL, "", "", "v", "v", true},
+               {"w", NULL, "", "", "w", "w", false},   {NULL, NULL, "v", "", "u", NULL, false}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    test_message graph = {0};
+    const uint32_t vector[] = {4};
+    test_put_value(&graph, 11, "x");
+    if (cases[i].initializer) test_put_floats(&graph, cases[i].initializer, 1, vector);
+    if (cases[i].other) test_put_floats(&graph, cases[i].other, 1, vector);
+    char outputs[8];
+    snprintf(outputs, sizeof outputs, "%s,%s", cases[i].first, cases[i].second);
+    test_put_node(&graph, "Split", "", "x", outputs, NULL);
+    if (cases[i].input) test_put_value(&graph, 11, cases[i].input);
+    if (cases[i].input_2) test_put_value(&graph, 11, cases[i].input_2);
+    test_message bytes = test_onnx_file(&graph);
+    heed_onnx *onnx = NULL;
+    const heed_onnx_desc desc = {
+        sizeof desc, {bytes.size, bytes.data, NULL, NULL}, "m.onnx", NULL, NULL};
+    const heed_status status = heed_onnx_open(context, &desc, &onnx, &error);
+    if (status != (cases[i].twice ? HEED_INVALID_FILE : HEED_OK) ||
+        (cases[i].twice && !strstr(error.message, "is made twice")))
+      fail_msg("case %zu: %s (%s)", i, heed_status_name(status), error.message);
+    heed_onnx_destroy(onnx);
+    free(bytes.data);
+  }
+}
+
+/* A Constant without a value, and names of names without end, are no weights. */
+static void test_constants_that_are_none(void **state) {
+  (void)state;
+  test_message bare = {0}, chain = {0};
+  test_put_node(&bare, "Constant", "", "", "w", NULL);
+  put_product(&bare, "w");
+  want_none(&bare, "a.fc.weight");
+  test_put_floats(&chain, "0", 2, (const uint32_t[]){3, 4});
+  for (int i = 0; i < 20; i++) {
+    char from[8], to[8];
+    snprintf(from, sizeof from, "%d", i);
+    snprintf(to, sizeof to, "%d", i + 1);
+    test_put_node(&chain, "Identity", "", from, to, NULL);
+  }
+  put_product(&chain, "20");
+  want_none(&chain, "a.fc.weight");
+}
+
+/* ------------------------------------------------------------------------------------------ faults
+ */
+
+/* More elements than are read at a time: a matrix of so many columns, quantised as a whole. */
+static void put_wide(test_message *graph, uint32_t columns, bool turned) {
+  const uint32_t dims[] = {2, columns};
+  uint8_t *bytes = calloc(2, columns);
+  assert_non_null(bytes);
+  for (uint32_t i = 0; i < 2 * columns; i++) bytes[i] = (uint8_t)(i * 7);
+  test_put_raw(graph, turned ? "11" : "e.weight_quantized", HEED_ONNX_UINT8, 2, dims, bytes,
+               (size_t)2 * columns);
+  free(bytes);
+  test_put_raw(graph, "scale", HEED_ONNX_FLOAT, 0, NULL, RAW(half));
+  test_put_node(graph, "DequantizeLinear", "dq", turned ? "11,scale" : "e.weight_quantized,scale",
+                "w", NULL);
+  if (turned) put_product(graph, "w");
+}
+
+static void test_many_columns(void **state) {
+  (void)state;
+  enum { COLUMNS = 251 };
+  for (int turned = 0; turned < 2; turned++) {
+    static float values[4 * COLUMNS];
+    test_message graph = {0};
+    put_wide(&graph, 2 * COLUMNS, turned);
+    for (uint32_t i = 0; i < 4 * COLUMNS; i++)
+      values[turned ? i % (2 * COLUMNS) * 2 + i / (2 * COLUMNS) : i] =
+          0.5f * (float)(uint8_t)(i * 7);
+    opened file = open_graph(&graph);
+    const heed_safetensors_tensor *tensor =
+        heed_safetensors_find(file.tensors, turned ? "a.fc.weight" : "e.weight");
+    float found[4 * COLUMNS];
+    assert_non_null(tensor);
+    assert_int_equal(tensor->count, 4 * COLUMNS);
+    assert_ok(heed_safetensors_read(file.tensors, tensor, 0, 4 * COLUMNS, found, &error));
+    assert_memory_equal(found, values, sizeof found);
+    close_file(&file);
+  }
+}
+
+typedef struct flaky {
+  test_message *bytes;
+  uint32_t reads, fail_at; /* 0: never */
+} flaky;
+
+static heed_status read_flaky(void *user, uint64_t offset, void *to, size_t count,
+                              heed_error *failed) {
+  flaky *source = user;
+  if (++source->reads == source->fail_at) {
+    *failed = (heed_error){HEED_IO, "a disk that is gone"};
+    return HEED_IO;
+  }
+  memcpy(to, source->bytes->data + offset, count);
+  return HEED_OK;
+}
+
+/* Opens the file and reads all its weights, whole and in odd parts. */
+static heed_status read_all(heed_context *with, flaky *source) {
+  const heed_onnx_desc desc = {
+      sizeof desc, {source->bytes->size, NULL, read_flaky, source}, "m.onnx", NULL, NULL};
+  heed_onnx *onnx = NULL;
+  heed_safetensors *tensors = NULL;
+  unsigned char *bytes = malloc(65536);
+  assert_non_null(bytes);
+  heed_status status = heed_onnx_open(with, &desc, &onnx, &error);
+  const heed_source made = status == HEED_OK ? heed_onnx_source(onnx) : (heed_source){0};
+  if (status == HEED_OK) status = heed_safetensors_open(with, &made, "m", &tensors, &error);
+  for (uint32_t i = 0; status == HEED_OK && i < heed_safetensors_count(tensors); i++) {
+    const heed_safetensors_tensor *tensor = heed_safetensors_get(tensors, i);
+    const size_t size = tensor->bytes < 65536 ? (size_t)tensor->bytes : 65536;
+    status = made.read(made.user, tensor->offset, bytes, size, &error);
+    if (status == HEED_OK && size > 9)
+      status = made.read(made.user, tensor->offset + 2, bytes, 7, &error);
+  }
+  heed_safetensors_destroy(tensors);
+  heed_onnx_destroy(onnx);
+  free(bytes);
+  return status;
+}
+
+/* Every read fails once, then every allocation. Frees the file. */
+static void fail_each(test_message whole) {
+  heed_status status = HEED_IO;
+  for (uint32_t n = 1; status != HEED_OK; n++) {
+    flaky source = {&whole, 0, n};
+    status = read_all(context, &source);
+    if (status != HEED_OK && status != HEED_IO) fail_msg("read %u: %s", n, error.message);
+  }
+  status = HEED_OUT_OF_MEMORY;
+  for (size_t n = 1; status != HEED_OK; n++) {
+    test_allocator allocator = {0};
+    const heed_context_desc desc = test_context_desc(&allocator);
+    heed_context *other;
+    flaky source = {&whole, 0, 0};
+    assert_ok(heed_context_create(&desc, &other, &error));
+    allocator.fail_at = allocator.total + n;
+    status = read_all(other, &source);
+    heed_context_destroy(other);
+    assert_int_equal(allocator.live, 0);
+    if (status != HEED_OK && status != HEED_OUT_OF_MEMORY)
+      fail_msg("allocation %zu: %s", n, error.message);
+  }
+  free(whole.data);
+}
+
+/* Blocks with scales and zero points by the thousand, so that each list is an allocation. */
+static test_message many_blocks(zero_kind zeros) {
+  enum { MANY = 6, DEPTH = 22400, SIZE = 16, BLOCKS = DEPTH / SIZE, BYTES = SIZE / 2 };
+  static uint8_t bytes[MANY * BLOCKS * BYTES];
+  static float floats[MANY * BLOCKS];
+  test_message graph = {0};
+  for (size_t i = 0; i < sizeof floats / sizeof *floats; i++) floats[i] = 0.5f;
+  test_put_raw(&graph, "q", HEED_ONNX_UINT8, DIMS(MANY, BLOCKS, BYTES), RAW(bytes));
+  test_put_raw(&graph, "scale", HEED_ONNX_FLOAT, DIMS(MANY * BLOCKS), RAW(floats));
+  if (zeros == FLOAT_ZEROS)
+    test_put_raw(&graph, "zero", HEED_ONNX_FLOAT, DIMS(MANY * BLOCKS), RAW(floats));
+  if (zeros == PACKED_ZEROS)
+    test_put_raw(&graph, "zero", HEED_ONNX_UINT8, DIMS(MANY * BLOCKS / 2), bytes,
+                 MANY * BLOCKS / 2);
+  const blocks b = {DEPTH, MANY, 4, SIZE, zeros ? "x,q,scale,zero" : "x,q,scale"};
+  put_blocks(&graph, &b);
+  return test_onnx_file(&graph);
+}
+
+static void test_faults(void **state) {
+  (void)state;
+  test_message wide = {0}, turned = {0}, nodes = {0};
+  for (zero_kind zeros = NO_ZEROS; zeros <= FLOAT_ZEROS; zeros++) fail_each(many_blocks(zeros));
+  put_wide(&wide, 500, false);
+  fail_each(test_onnx_file(&wide));
+  put_wide(&turned, 500, true);
+  fail_each(test_onnx_file(&turned));
+  /* nodes by the thousand, so that each list of the index and of names is an allocation */
+  test_put_value(&nodes, 11, "x");
+  for (int i = 0; i < 17000; i++) {
+    char to[16];
+    snprintf(to, sizeof to, "v%d", i);
+    test_put_node(&nodes, "R", "", "x", to, NULL);
+  }
+  fail_each(test_onnx_file(&nodes));
 }
 
 /* ------------------------------------------------------------------------------------------- main
@@ -648,6 +957,13 @@ int main(void) {
       cmocka_unit_test(test_gemm_and_convolution),
       cmocka_unit_test(test_plain),
       cmocka_unit_test(test_types_that_are_not_read),
+      cmocka_unit_test(test_parts_that_are_none),
+      cmocka_unit_test(test_sums_that_name_nothing),
+      cmocka_unit_test(test_plain_of_other_types),
+      cmocka_unit_test(test_values_made_twice),
+      cmocka_unit_test(test_constants_that_are_none),
+      cmocka_unit_test(test_many_columns),
+      cmocka_unit_test(test_faults),
   };
   return cmocka_run_group_tests_name("onnx_weights", tests, set_up, tear_down);
 }

@@ -1,12 +1,13 @@
-/* at_syscall KIND N PROGRAM ARGUMENTS...: runs a program and does KIND at its N-th call of that
+/* at_syscall KIND N PROGRAM ARGUMENTS...: runs a program and does KIND at its N-th point of that
  * kind; N = 0 counts them and prints the number to the descriptor 3. Linux on x86-64. Exit code:
- * the program's, or 128 and the signal that ended it; 125: no such tool here.
+ * the program's, or 128 and the signal that ended it; 125: no such tool here. The kinds:
  *
- * kill       SIGKILL before a call that changes a file: one that creates, writes, renames,
- * truncates, synchronises, closes or removes it fail       a read of a file fails with EIO short a
- * read of a file gives one byte interrupt  a read of a file fails with EINTR
+ * - kill: SIGKILL before a call that changes a file, which is one that creates, writes, renames,
+ *   truncates, synchronises, closes or removes it. Of what a call writes, also after each eighth.
+ * - fail, short, interrupt: a read of a file fails with EIO, gives one byte, fails with EINTR.
  *
- * Files of the system (libraries, locale, fonts, devices) do not count. */
+ * Files of the system (libraries, locale, fonts, devices) do not count, nor what lies under
+ * HEED_NOT_COUNTED, such as a driver's own cache. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -30,14 +31,15 @@ int main(void) { return 125; }
 enum kind { KILL, FAIL, SHORT, INTERRUPT, KINDS };
 static const char *const names[KINDS] = {"kill", "fail", "short", "interrupt"};
 
-enum { MOST_FILES = 1024 };
+enum { MOST_FILES = 1024, PARTS = 8 /* of a write */ };
 static bool read_counts[MOST_FILES], write_counts[MOST_FILES];
 
 static bool of_system(const char *path) {
   static const char *const places[] = {"/lib", "/usr", "/etc", "/proc", "/sys", "/dev", "/var"};
+  const char *other = getenv("HEED_NOT_COUNTED");
   for (size_t i = 0; i < sizeof places / sizeof *places; i++)
     if (strncmp(path, places[i], strlen(places[i])) == 0) return true;
-  return false;
+  return other && *other && strncmp(path, other, strlen(other)) == 0;
 }
 
 static void read_path(pid_t child, unsigned long long at, char path[256]) {
@@ -79,6 +81,12 @@ static bool counts(enum kind kind, const struct user_regs_struct *call, const ch
   }
 }
 
+/* The points of a call that counts: a write may end after each of its parts. */
+static unsigned long long points_of(enum kind kind, const struct user_regs_struct *call) {
+  const bool writes = call->orig_rax == SYS_write || call->orig_rax == SYS_pwrite64;
+  return kind == KILL && writes && call->rdx >= PARTS ? PARTS : 1;
+}
+
 static int start(char **arguments) {
   if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0) _exit(125);
   raise(SIGSTOP);
@@ -100,7 +108,7 @@ static void keep_descriptors(const struct user_regs_struct *entry,
 
 static int trace(pid_t child, enum kind kind, unsigned long long wanted) {
   unsigned long long found = 0;
-  bool inside = false, spoils = false;
+  bool inside = false, spoils = false, cut = false; /* cut: killed once a part is written */
   struct user_regs_struct entry = {0}, now;
   char opened[256] = "";
   int status;
@@ -124,9 +132,15 @@ static int trace(pid_t child, enum kind kind, unsigned long long wanted) {
     if (inside) {
       entry = now;
       if (now.orig_rax == SYS_openat) read_path(child, now.rsi, opened);
-      spoils = counts(kind, &now, opened) && ++found == wanted;
+      const unsigned long long before = found;
+      if (counts(kind, &now, opened)) found += points_of(kind, &now);
+      spoils = before < wanted && wanted <= found;
       if (!spoils) continue;
-      if (kind == KILL) {
+      cut = kind == KILL && wanted - before > 1;
+      if (cut) {
+        now.rdx = now.rdx * (wanted - before - 1) / PARTS;
+        ptrace(PTRACE_SETREGS, child, NULL, &now);
+      } else if (kind == KILL) {
         kill(child, SIGKILL);
       } else if (kind == SHORT) {
         now.rdx = now.rdx ? 1 : 0;
@@ -138,6 +152,7 @@ static int trace(pid_t child, enum kind kind, unsigned long long wanted) {
       continue;
     }
     keep_descriptors(&entry, &now, opened);
+    if (cut) kill(child, SIGKILL);
     if (spoils && (kind == FAIL || kind == INTERRUPT)) {
       now.rax = (unsigned long long)-(long long)(kind == FAIL ? EIO : EINTR);
       ptrace(PTRACE_SETREGS, child, NULL, &now);
