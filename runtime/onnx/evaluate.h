@@ -99,6 +99,9 @@ void heed_onnx_drop(heed_onnx_evaluator *evaluator, heed_onnx_array *array);
 /* Input `index`, which must be there, or NULL with a sentence. */
 const heed_onnx_array *heed_onnx_input(heed_onnx_call *call, uint32_t index);
 
+/* That the node has two inputs; Sum, Mean, Min and Max have any number of them. */
+heed_status heed_onnx_expect_two(heed_onnx_call *call);
+
 int64_t heed_onnx_integer(const heed_onnx_call *call, const char *name, int64_t otherwise);
 double heed_onnx_float(const heed_onnx_call *call, const char *name, double otherwise);
 const char *heed_onnx_text(const heed_onnx_call *call, const char *name, const char *otherwise);

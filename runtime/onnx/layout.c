@@ -330,7 +330,9 @@ static heed_status run_concat(heed_onnx_call *call) {
 static heed_status index_of(heed_onnx_call *call, const array *indices, uint64_t i, uint64_t size,
                             uint64_t *index) {
   const int64_t found = indices->data[i].i;
-  if (heed_onnx_is_float(indices->type) || found < -(int64_t)size || found >= (int64_t)size)
+  if (heed_onnx_is_float(indices->type))
+    return heed_onnx_refuse(call, HEED_INVALID_FILE, "indices that are no whole numbers");
+  if (found < -(int64_t)size || found >= (int64_t)size)
     return heed_onnx_refuse(call, HEED_INVALID_FILE, "index out of range (found %lld of %llu)",
                             (long long)found, (unsigned long long)size);
   *index = (uint64_t)(found < 0 ? found + (int64_t)size : found);

@@ -333,7 +333,12 @@ heed_status heed_onnx_read_model(heed_onnx_arena *arena, const heed_source *sour
   *model = (heed_onnx_model){.producer = "", .producer_version = ""};
   if (!r) return heed_fail_memory(error, where, sizeof *r);
   *r = (heed_onnx_reader){.wire = {.source = source, .where = where}, .arena = arena};
-  return read_fields(r, (heed_onnx_range){0, source->size}, model, error);
+  HEED_TRY(read_fields(r, (heed_onnx_range){0, source->size}, model, error));
+  /* the list is the last of a file: one that was cut short has none */
+  if (model->opset_count == 0 && model->ir_version >= 3)
+    return heed_fail(error, HEED_INVALID_FILE, "%s: no operator sets (expected one at least)",
+                     where);
+  return HEED_OK;
 }
 
 int64_t heed_onnx_opset_of(const heed_onnx_model *model, const char *domain) {

@@ -131,6 +131,33 @@ static test_message quantised_file(void) {
   return test_onnx_file(&graph);
 }
 
+/* What is computed of truth values, indices, an equation and a size. */
+static test_message indexed_file(void) {
+  test_message graph = {0}, equation = {0}, attribute = {0}, cast = {0}, axis = {0};
+  const float scales[] = {2, 1.5f};
+  test_put_text(&attribute, 1, "equation");
+  test_put_text(&attribute, 4, "ij,kj->ik");
+  test_put_number(&attribute, 20, 3);
+  test_put_message(&equation, 5, &attribute);
+  test_put_integer(&cast, "to", 17);
+  test_put_integer(&axis, "axis", 1);
+  test_put_raw(&graph, "s", 1, 1, (const uint32_t[]){2}, scales, sizeof scales);
+  test_put_node(&graph, "Greater", "a", "x,s0", "g", NULL);
+  test_put_node(&graph, "Neg", "b", "x", "n", NULL);
+  test_put_node(&graph, "Where", "c", "g,x,n", "w", NULL);
+  test_put_node(&graph, "ArgMax", "d", "w", "i", NULL);
+  test_put_node(&graph, "Gather", "e", "x,i", "t", &axis);
+  test_put_node(&graph, "Einsum", "f", "w,x", "m", &equation);
+  test_put_node(&graph, "Resize", "g", "w,,s", "r", NULL);
+  test_put_node(&graph, "Cast", "h", "r", "y", &cast);
+  test_put_floats(&graph, "s0", 0, NULL);
+  test_put_value(&graph, 11, "x");
+  test_put_value(&graph, 12, "m");
+  test_put_value(&graph, 12, "t");
+  test_put_value(&graph, 12, "r");
+  return test_onnx_file(&graph);
+}
+
 int main(int argc, char **argv) {
   static const char *const words[] = {"\x08\x08",
                                       "\x3A\x7F",
@@ -159,16 +186,28 @@ int main(int argc, char **argv) {
                                       "ReduceMean",
                                       "Attention",
                                       "Conv",
+                                      "Resize",
+                                      "Einsum",
+                                      "ArgMax",
+                                      "GatherElements",
+                                      "Where",
+                                      "Equal",
+                                      "Cast",
+                                      "...ij,jk->",
                                       "\x10\x0A",
                                       "\x10\x16",
                                       NULL};
-  test_message linear = test_onnx_linear(), quantised = quantised_file(), block = test_onnx_block();
-  const fuzz_seed seeds[] = {
-      {linear.data, linear.size}, {quantised.data, quantised.size}, {block.data, block.size}};
+  test_message linear = test_onnx_linear(), quantised = quantised_file(), block = test_onnx_block(),
+               indexed = indexed_file();
+  const fuzz_seed seeds[] = {{linear.data, linear.size},
+                             {quantised.data, quantised.size},
+                             {block.data, block.size},
+                             {indexed.data, indexed.size}};
   const int status = fuzz_main(argc, argv, seeds, sizeof seeds / sizeof *seeds, words);
   free(linear.data);
   free(quantised.data);
   free(block.data);
+  free(indexed.data);
   return status;
 }
 #endif
