@@ -785,6 +785,16 @@ static void test_einsum(void **state) {
     test_put_node(&graph, "Einsum", "sum", cases[i].inputs, "y", &attributes);
     check_rounded(&graph, "y", 2e-5, 0);
   }
+  /* as products, two of them around a softmax are an attention with a map */
+  test_message graph = {0}, scores = {0}, sum = {0};
+  put_word(&scores, "equation", "ij,kj->ik");
+  put_word(&sum, "equation", "ik,kd->id");
+  test_put_node(&graph, "Einsum", "scores", "x,x", "s", &scores);
+  test_put_node(&graph, "Softmax", "weights", "s", "w", NULL);
+  test_put_node(&graph, "Einsum", "sum", "w,x", "y", &sum);
+  test_put_value(&graph, 11, "x");
+  test_put_value(&graph, 12, "y");
+  check_made(test_onnx_file(&graph), 2);
 }
 
 /* A computed image [2, 4, 5, 7] made larger along one axis and smaller along another. */
