@@ -4,6 +4,7 @@ import test from 'node:test'
 import { largestOf } from '../plot/raster.js'
 import { makeScale } from '../plot/scale.js'
 import { createRuntime, demoModel } from './package.js'
+import { randomVit } from './random_vit.js'
 /** @import {ScaleKind} from '../plot/index.js' */
 
 const modes = [
@@ -63,4 +64,58 @@ test('no patch of the four samples has a bar that ends below uniform, in the hea
   }
   assert.ok(small > 500, `${small} rows that a bar to their own largest would make bright`)
   runtime.close()
+})
+
+test('a ViT-B with random weights, 2,000 rows: the bar ends at 4 × uniform or above, few patches are above its half', async () => {
+  const runtime = await createRuntime({ threads: 2 }),
+    session = (await runtime.loadModel(randomVit())).createSession({ taps: 'all' }),
+    { layers, heads, tokens, prefixTokens } = await session.ready,
+    ends = [],
+    bright = /** @type {number[]} */ ([])
+  let state = 9
+  const random = (/** @type {number} */ end) => {
+    state = (Math.imul(state, 1103515245) + 12345) >>> 0
+    return Math.floor((state / 2 ** 32) * end)
+  }
+  for (const seed of [159, 7, 42, 1009]) {
+    const { attention } = await session.run((await runtime.scene(seed)).image),
+      rowsOf = (
+        /** @type {number} */ layer,
+        /** @type {number} */ head,
+        /** @type {number} */ token
+      ) => {
+        const from = (head * tokens + token) * tokens
+        return /** @type {Float32Array[]} */ (attention)[layer].subarray(
+          from + prefixTokens,
+          from + tokens
+        )
+      }
+    for (let i = 0; i < 500; i++) {
+      const [layer, head, token] = [
+          random(layers),
+          random(heads),
+          prefixTokens + random(tokens - prefixTokens)
+        ],
+        largest = Math.max(
+          ...Array.from({ length: heads }, (_, one) => largestOf(rowsOf(layer, one, token)))
+        ),
+        weights = rowsOf(layer, head, token),
+        { end, position } = makeScale('uniform', { tokens, largest })
+      ends.push(end * tokens)
+      bright.push(weights.filter((weight) => position(weight) > 0.5).length / weights.length)
+    }
+  }
+  runtime.close()
+  bright.sort((a, b) => a - b)
+  const found = {
+    rows: ends.length,
+    least: Math.min(...ends),
+    largest: Math.max(...ends),
+    median: bright[1000],
+    most: /** @type {number} */ (bright.at(-1))
+  }
+  console.log(JSON.stringify(found))
+  assert.equal(found.rows, 2000)
+  assert.ok(found.least > 4 - 1e-9 && found.largest > 20, JSON.stringify(found)) // even rows and peaked ones
+  assert.ok(found.median < 0.05 && found.most < 0.35, JSON.stringify(found)) // as of the demo model
 })
