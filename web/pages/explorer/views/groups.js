@@ -20,7 +20,7 @@ function buttonOf({ store, engine, drawn, table }, index, map) {
   put(canvas, heat({ weights, rows, columns, scale: drawn.scale, table }))
   canvas.setAttribute('aria-hidden', 'true')
   button.dataset.head = `${layer}.${head}`
-  button.setAttribute('aria-label', `Layer ${layer}, head ${head}`)
+  button.setAttribute('aria-label', `${layer}.${head}: layer ${layer}, head ${head}`)
   button.setAttribute('aria-pressed', String(state.layer === layer && state.head === head))
   button.append(canvas, `${layer}.${head}`)
   button.addEventListener('click', () => store.set({ layer, head }))
