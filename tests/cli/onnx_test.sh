@@ -146,4 +146,26 @@ bad_input graph_input "missing tensor pixel_values (an input of" eval "$onnx/mod
 LC_ALL=C sed 's/Softmax/Sortmax/g' "$onnx/model.onnx" >"$bad/unknown.onnx"
 rm "$bad/config.json"
 bad_input graph_op "op not supported (found Sortmax of opset 14)" eval "$bad/unknown.onnx" "$onnx/io.safetensors" -o out.safetensors --quiet
+# A graph of 44 bytes, y = Relu(x), cut after each byte; and one whose node reads what it makes.
+relu() { # name of what the node reads
+  printf '\010\010\072\044\012\014\012\001%s\022\001y\042\004ReluZ\011\012\001x\022\004\012\002\010\001b\011\012\001y\022\004\012\002\010\001B\002\020\021' "$1"
+}
+printf '\072\000\000\000\000\000\000\000{"x":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}    \000\000\200\077' >"$bad/one.safetensors"
+relu x >"$bad/relu.onnx"
+test_begin cut_after_each_byte
+size=0
+while [ "$size" -lt 44 ]; do
+  head -c "$size" "$bad/relu.onnx" >"$bad/cut.onnx"
+  heed eval "$bad/cut.onnx" "$bad/one.safetensors" -o out.safetensors --quiet
+  expect_exit 3
+  expect_one_sentence eval "cut.onnx"
+  size=$((size + 1))
+done
+heed eval "$bad/relu.onnx" "$bad/one.safetensors" -o out.safetensors --quiet
+expect_exit 0
+test_end
+relu y >"$bad/circle.onnx"
+bad_input circle "comes from a later node (expected nodes in the order of their values, without a circle)" eval "$bad/circle.onnx" "$bad/one.safetensors" -o out.safetensors --quiet
+relu z >"$bad/lost.onnx"
+bad_input lost "input z is missing" eval "$bad/lost.onnx" "$bad/one.safetensors" -o out.safetensors --quiet
 tests_end
