@@ -250,6 +250,20 @@ const paths = {
      * @param {Until} until
      */
     async keys(page, until) {
+      await tabTo(page, '.chapter summary')
+      for (let step = 2; step <= 10; step++) {
+        await press(page, 'ArrowDown')
+        await until(
+          (step) => document.querySelector(`#story[data-shown="${step}"] .chapter:focus.current`),
+          step
+        )
+      }
+      await tabTo(page, '.chapter.current summary')
+      await press(page, 'Enter')
+      await until(() => document.querySelector('.chapter.current details[open] [data-look]'))
+      await press(page, 'Tab', 'Enter') // the workbench
+      await until(() => document.activeElement?.id === 'sorting-title')
+      await page.evaluate(() => document.getElementById('given')?.focus())
       await tabTo(page, '#query input')
       await press(page, 'ArrowUp')
       await until(() => document.querySelector('#weights td button').textContent !== '0.331')
