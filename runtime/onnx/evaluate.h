@@ -64,10 +64,11 @@ heed_status heed_onnx_fetch(heed_onnx_call *call, const char *name, const heed_o
 /* weights: where an attention of one node puts them; or NULL. */
 heed_status heed_onnx_run_node(heed_onnx_evaluator *e, const heed_onnx_node *node,
                                heed_onnx_array **weights, heed_error *error);
-/* Whether a tensor fits an input of the graph, and its type; reads it into its slot. */
+/* inputs.c: whether a tensor fits an input of the graph, and its type and shape; reads it into its
+ * slot. */
 heed_status heed_onnx_check_input(const heed_onnx *file, const heed_onnx_value *input,
-                                  const heed_safetensors_tensor *tensor, uint32_t *type,
-                                  heed_error *error);
+                                  const heed_source *source, const heed_safetensors_tensor *tensor,
+                                  heed_onnx_array *shape, heed_error *error);
 heed_status heed_onnx_read_input(heed_onnx_evaluator *e, const heed_onnx_value *input,
                                  const heed_source *source, const heed_safetensors_tensor *tensor,
                                  heed_error *error);

@@ -292,21 +292,19 @@ static heed_status bind_input(heed_lower *l, const heed_onnx_value *input,
   const heed_onnx_maker *maker = maker_of(l, input->name);
   const size_t at = (size_t)(maker - l->file->makers);
   const heed_onnx_node none = {.name = input->name, .op = "input", .domain = ""};
-  uint64_t dims[HEED_ONNX_MAX_RANK] = {0};
-  uint32_t type;
+  heed_onnx_array shape;
   l->call = (heed_onnx_call){.evaluator = &l->evaluator, .node = &none, .error = l->error};
-  HEED_TRY(heed_onnx_check_input(l->file, input, tensor, &type, l->error));
-  for (uint32_t i = 0; i < tensor->shape.rank; i++) dims[i] = tensor->shape.dim[i];
-  if (l->batch == 0 && tensor->shape.rank) l->batch = dims[0];
-  l->given[at] = type != HEED_ONNX_DOUBLE;
-  if (!heed_onnx_is_kernel_float(type))
+  HEED_TRY(heed_onnx_check_input(l->file, input, source, tensor, &shape, l->error));
+  if (l->batch == 0 && shape.rank) l->batch = shape.dims[0];
+  l->given[at] = shape.type != HEED_ONNX_DOUBLE;
+  if (!heed_onnx_is_kernel_float(shape.type))
     return heed_onnx_read_input(&l->evaluator, input, source, tensor, l->error);
-  heed_lower_value *value = heed_lower_new(l, HEED_LOWER_INPUT, tensor->shape.rank, dims, NULL, 0);
+  heed_lower_value *value = heed_lower_new(l, HEED_LOWER_INPUT, shape.rank, shape.dims, NULL, 0);
   if (!value) return l->status;
   value->name = input->name;
   value->readers = l->evaluator.uses[at];
   l->bound[at] = value;
-  l->types[at] = type;
+  l->types[at] = shape.type;
   return HEED_OK;
 }
 
