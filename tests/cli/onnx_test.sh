@@ -164,6 +164,13 @@ done
 heed eval "$bad/relu.onnx" "$bad/one.safetensors" -o out.safetensors --quiet
 expect_exit 0
 test_end
+printf '\110\000\000\000\000\000\000\000{"x":{"dtype":"F32","shape":[1,1,1,2,1,1,1],"data_offsets":[0,8]}}      \000\000\200\077\000\000\200\277' >"$bad/seven.safetensors"
+test_begin seven_axes
+heed eval "$bad/relu.onnx" "$bad/seven.safetensors" -o out.safetensors
+expect_exit 0
+expect_stderr_contains "in double"
+grep -q '"shape":\[1,1,1,2,1,1,1\]' "$here/out.safetensors" || fail "another shape"
+test_end
 relu y >"$bad/circle.onnx"
 bad_input circle "comes from a later node (expected nodes in the order of their values, without a circle)" eval "$bad/circle.onnx" "$bad/one.safetensors" -o out.safetensors --quiet
 relu z >"$bad/lost.onnx"
