@@ -80,6 +80,14 @@ heed_status cli_pipeline_load_sequence(cli_state *cli, cli_pipeline *pipeline, c
                    path ? path : "the built-in model");
 }
 
+heed_status cli_pipeline_check_images(cli_state *cli, const cli_pipeline *pipeline) {
+  if (pipeline->info.channels == 3) return HEED_OK;
+  return heed_fail(&cli->error, HEED_UNSUPPORTED,
+                   "model: takes no images in colour (found %u channels, expected 3; heed eval "
+                   "takes pixel_values)",
+                   pipeline->info.channels);
+}
+
 heed_status cli_pipeline_size(cli_state *cli, cli_pipeline *pipeline, const char *size) {
   uint32_t height, width;
   if (!size) return HEED_OK;

@@ -49,6 +49,8 @@ heed_status cli_pipeline_load(cli_state *cli, cli_pipeline *pipeline, const char
 /* The same for an encoder-decoder alone; and for a model of either kind. */
 heed_status cli_pipeline_load_sequence(cli_state *cli, cli_pipeline *pipeline, const char *path);
 heed_status cli_pipeline_load_any(cli_state *cli, cli_pipeline *pipeline, const char *path);
+/* Statuses: UNSUPPORTED where an image has not the channels that the model reads. */
+heed_status cli_pipeline_check_images(cli_state *cli, const cli_pipeline *pipeline);
 /* --size HEIGHT,WIDTH, of images and pixel_values; NULL = the model's own. Statuses:
  * INVALID_ARGUMENT, UNSUPPORTED. */
 heed_status cli_pipeline_size(cli_state *cli, cli_pipeline *pipeline, const char *size);

@@ -190,4 +190,34 @@ hole eval_3_gb "hole" eval "$micro" "$bad/hole" -o out.safetensors --backend cpu
 hole case_3_gb "hole" check "$bad/hole" --threads 1 --quiet
 rm "$bad/hole"
 
+# A model of one channel, or of four, reads no picture: the values that are not there would be others' bytes.
+cat >"$bad/channels.py" <<'PYTHON'
+import json, struct, sys
+folder, to, channels = sys.argv[1], sys.argv[2], int(sys.argv[3])
+whole = open(folder + '/model.safetensors', 'rb').read()
+size = struct.unpack('<Q', whole[:8])[0]
+tensors, data, header = json.loads(whole[8:8 + size]), b'', {}
+for name, tensor in tensors.items():
+    if name == '__metadata__':
+        continue
+    begin, end = tensor['data_offsets']
+    part, shape = whole[8 + size + begin:8 + size + end], tensor['shape']
+    if len(shape) == 4:
+        part, shape = bytes(len(part) // shape[1] * channels), [shape[0], channels, *shape[2:]]
+    header[name] = {'dtype': tensor['dtype'], 'shape': shape, 'data_offsets': [len(data), len(data) + len(part)]}
+    data += part
+text = json.dumps(header).encode()
+open(to + '/model.safetensors', 'wb').write(struct.pack('<Q', len(text)) + text + data)
+config = json.load(open(folder + '/config.json'))
+config['num_channels'] = channels
+json.dump(config, open(to + '/config.json', 'w'))
+PYTHON
+for channels in 1 4; do
+  mkdir "$bad/channels_$channels"
+  python3 "$bad/channels.py" "$vectors/vit/micro_32" "$bad/channels_$channels" "$channels"
+  sentence="model: takes no images in colour (found $channels channels, expected 3"
+  bad_input "run_with_${channels}_channels" "$sentence" run "$bad/channels_$channels" "$vectors/preprocess/rgb.png" --backend cpu --json out.json
+  bad_input "compare_with_${channels}_channels" "$sentence" compare "$bad/channels_$channels" "$bad/channels_$channels" "$vectors/preprocess/rgb.png" --backend cpu
+done
+
 tests_end

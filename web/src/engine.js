@@ -205,7 +205,13 @@ export class Engine {
           /** @type {(model: number, index: number) => number} */ at
         ) => Array.from({ length }, (_, i) => this.#module.string(at(model, i))),
         tokenNames = strings(info.prefixTokens, model_token)
-      this.#models.set(model, { classes: info.classes, patch: info.patch, ids, tokenNames })
+      this.#models.set(model, {
+        classes: info.classes,
+        patch: info.patch,
+        channels: info.channels,
+        ids,
+        tokenNames
+      })
       return {
         id: model,
         info: {
@@ -297,7 +303,7 @@ export class Engine {
   ) {
     if (!this.#models.has(model)) throw closed('model')
     const named = Array.isArray(taps) ? taps : [],
-      { classes, patch, ids, tokenNames } = this.#models.get(model)
+      { classes, patch, channels, ids, tokenNames } = this.#models.get(model)
     await this.#joined
     const files = ids.map((source) => this.#sources.get(source))
     await withSources(files, context.progress, context.signal, () =>
@@ -329,6 +335,7 @@ export class Engine {
       pixels,
       classes,
       patch,
+      channels,
       taps,
       parts: [],
       ran: false
@@ -366,7 +373,12 @@ export class Engine {
    * @param {RunInput} input
    * @param {'model' | 'whole'} [fit]
    */
-  async #input(id, { info, pixels }, { values, picture }, fit = 'model') {
+  async #input(id, { info, pixels, channels: own }, { values, picture }, fit = 'model') {
+    if (picture && own !== 3)
+      throw new HeedError(
+        'UNSUPPORTED',
+        `run: the model takes no images in colour (found ${own} channels, expected 3; pixel_values are taken)`
+      )
     if (picture) {
       const { data, width, height } = picture
       const channels = data.length / (width * height)
@@ -388,7 +400,7 @@ export class Engine {
         this.#module.bytes(pixels, made.length).set(made)
       )
     }
-    const count = info.batch * 3 * info.height * info.width
+    const count = info.batch * own * info.height * info.width
     if (/** @type {Float32Array} */ (values).length !== count)
       throw new HeedError(
         'INVALID_ARGUMENT',

@@ -824,3 +824,58 @@ inBoth(
     model.close()
   }
 )
+
+/**
+ * The bytes of a model file with another number of channels, whose weights are 0.
+ * @param {Buffer} bytes
+ * @param {number} channels
+ */
+function withChannels(bytes, channels) {
+  const size = Number(bytes.readBigUInt64LE()),
+    entries = JSON.parse(bytes.toString('utf8', 8, 8 + size)),
+    parts = []
+  let at = 0
+  delete entries.__metadata__
+  for (const entry of Object.values(entries)) {
+    const [from, to] = entry.data_offsets,
+      [first, own, ...sides] = entry.shape,
+      same = sides.length !== 2
+    if (!same) entry.shape = [first, channels, ...sides]
+    parts.push(
+      same
+        ? bytes.subarray(8 + size + from, 8 + size + to)
+        : Buffer.alloc(((to - from) / own) * channels)
+    )
+    entry.data_offsets = [at, (at += parts[parts.length - 1].length)]
+  }
+  const header = Buffer.from(JSON.stringify(entries)),
+    length = Buffer.alloc(8)
+  length.writeBigUInt64LE(BigInt(header.length))
+  return new Uint8Array(Buffer.concat([length, header, ...parts]))
+}
+
+test('a model of other channels than three takes pixel_values of its own size and no images', async () => {
+  const folder = join(vectors, 'vit/micro_32'),
+    config = JSON.parse(readFileSync(join(folder, 'config.json'), 'utf8')),
+    runtime = await createRuntime({ threads: 1, worker: false })
+  for (const channels of [1, 4]) {
+    const model = await runtime.loadModel({
+        weights: withChannels(readFileSync(join(folder, 'model.safetensors')), channels),
+        config: new TextEncoder().encode(JSON.stringify({ ...config, num_channels: channels }))
+      }),
+      session = model.createSession(),
+      image = { data: new Uint8Array(32 * 32 * 3), width: 32, height: 32 }
+    await assert.rejects(session.run(/** @type {any} */ (image)), {
+      status: 'UNSUPPORTED',
+      message: `run: the model takes no images in colour (found ${channels} channels, expected 3; pixel_values are taken)`
+    })
+    await assert.rejects(session.run(new Float32Array(3 * 32 * 32)), {
+      status: 'INVALID_ARGUMENT',
+      message: /invalid pixel_values \(found 3072, expected /
+    })
+    const { logits } = await session.run(new Float32Array(channels * 32 * 32))
+    assert.ok(logits?.every(Number.isFinite))
+    model.close()
+  }
+  runtime.close()
+})

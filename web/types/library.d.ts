@@ -276,6 +276,7 @@ export interface OpenSession {
   steps: number
   pixels: number
   classes: number
+  channels: number
   /** Side of a patch in pixels. */
   patch: number
   taps: 'none' | 'rows' | 'all' | string[]
