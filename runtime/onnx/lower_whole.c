@@ -9,7 +9,7 @@
 typedef heed_lower_value value;
 
 #define MOST_EXACT 16777216.0 /* 2^24: all whole numbers up to here are floats */
-#define MOST_DEPTH 32
+#define MOST_VALUES 256       /* that are looked at: a value may be reached in many ways */
 
 /* ------------------------------------------------------------------------------- what is exact */
 
@@ -18,24 +18,29 @@ static void widen(double range[2], double least, double most) {
   range[1] = fmax(range[1], most);
 }
 
-static bool is_whole(heed_lower *l, value *v, double range[2], uint32_t depth);
+static bool is_whole(heed_lower *l, value *v, double range[2], uint32_t *left);
 
 static bool are_whole(heed_lower *l, const value *v, uint32_t from, uint32_t to, double range[2],
-                      uint32_t depth) {
+                      uint32_t *left) {
   bool all = true;
-  for (uint32_t i = from; all && i < to; i++) all = is_whole(l, v->x[i], range, depth + 1);
+  for (uint32_t i = from; all && i < to; i++) all = is_whole(l, v->x[i], range, left);
   return all;
 }
 
 static bool is_whole_constant(heed_lower *l, value *v, double range[2]) {
   const heed_onnx_array *array = heed_lower_elements(l, v);
-  for (uint64_t i = 0; array && i < array->count; i++)
-    widen(range, heed_onnx_number(array, i), heed_onnx_number(array, i));
-  return array && range[0] >= -MOST_EXACT && range[1] <= MOST_EXACT;
+  double own[2] = {HUGE_VAL, -HUGE_VAL};
+  if (array) l->status = heed_onnx_spend(&l->call, array->count, 1, 1);
+  if (!array || l->status != HEED_OK) return false;
+  for (uint64_t i = 0; i < array->count; i++)
+    widen(own, heed_onnx_number(array, i), heed_onnx_number(array, i));
+  widen(range, own[0], own[1]);
+  return own[0] >= -MOST_EXACT && own[1] <= MOST_EXACT;
 }
 
-static bool is_whole(heed_lower *l, value *v, double range[2], uint32_t depth) {
-  if (depth > MOST_DEPTH) return false;
+static bool is_whole(heed_lower *l, value *v, double range[2], uint32_t *left) {
+  if (*left == 0) return false;
+  (*left)--;
   switch (v->kind) {
     case HEED_LOWER_CONSTANT: return is_whole_constant(l, v, range);
     case HEED_LOWER_UNARY:
@@ -54,9 +59,9 @@ static bool is_whole(heed_lower *l, value *v, double range[2], uint32_t depth) {
     case HEED_LOWER_PERMUTE:
     case HEED_LOWER_SLICE:
     case HEED_LOWER_EXPAND:
-    case HEED_LOWER_GATHER: return are_whole(l, v, 0, 1, range, depth);
-    case HEED_LOWER_CONCAT: return are_whole(l, v, 0, v->count, range, depth);
-    case HEED_LOWER_SELECT: return are_whole(l, v, 1, 3, range, depth);
+    case HEED_LOWER_GATHER: return are_whole(l, v, 0, 1, range, left);
+    case HEED_LOWER_CONCAT: return are_whole(l, v, 0, v->count, range, left);
+    case HEED_LOWER_SELECT: return are_whole(l, v, 1, 3, range, left);
     default: return false;
   }
 }
@@ -64,7 +69,8 @@ static bool is_whole(heed_lower *l, value *v, double range[2], uint32_t depth) {
 bool heed_lower_is_whole(heed_lower *l, value *v, double range[2]) {
   range[0] = HUGE_VAL;
   range[1] = -HUGE_VAL;
-  return v && is_whole(l, v, range, 0);
+  uint32_t left = MOST_VALUES;
+  return v && is_whole(l, v, range, &left);
 }
 
 /* Whether inputs [first, end) of the node are floats, or whole numbers that floats hold. */

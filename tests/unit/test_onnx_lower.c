@@ -749,6 +749,36 @@ static void test_indices(void **state) {
   check_floats(&cut, "i");
 }
 
+/* A value that is reached in 2^40 ways is refused at once. */
+static void test_many_ways(void **state) {
+  (void)state;
+  static const float half = 0.25f;
+  test_message graph = {0};
+  heed_onnx *onnx;
+  heed_onnx_result *result;
+  put_small(&graph, "h", 1, 0, &half, sizeof half);
+  test_put_node(&graph, "Greater", "more", "x,h", "g", NULL);
+  test_put_node(&graph, "ArgMax", "index", "x", "v0", NULL);
+  for (int i = 0; i < 40; i++) {
+    char inputs[32], output[16];
+    snprintf(inputs, sizeof inputs, "g,v%d,v%d", i, i);
+    snprintf(output, sizeof output, i < 39 ? "v%d" : "y", i + 1);
+    test_put_node(&graph, "Where", "choose", inputs, output, NULL);
+  }
+  test_put_value(&graph, 11, "x");
+  test_put_value(&graph, 12, "y");
+  test_message file = test_onnx_file(&graph);
+  const heed_onnx_desc desc = {sizeof desc, {file.size, file.data, NULL, NULL}, "made", NULL, NULL};
+  const heed_onnx_evaluate_desc how = {.struct_size = sizeof how,
+                                       .inputs = {sizeof input - 1, input, NULL, NULL},
+                                       .backend = backend};
+  assert_ok(heed_onnx_open(context, &desc, &onnx, &error));
+  assert_fails(heed_onnx_evaluate(onnx, &how, &result, &error), HEED_UNSUPPORTED,
+               "computed whole numbers have no kernel");
+  heed_onnx_destroy(onnx);
+  free(file.data);
+}
+
 static void put_word(test_message *attributes, const char *name, const char *word) {
   test_message attribute = {0};
   test_put_text(&attribute, 1, name);
@@ -826,16 +856,16 @@ static void test_resize(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_vit),       cmocka_unit_test(test_same),
-      cmocka_unit_test(test_made),      cmocka_unit_test(test_refused),
-      cmocka_unit_test(test_huge),      cmocka_unit_test(test_memory),
-      cmocka_unit_test(test_encoders),  cmocka_unit_test(test_steps),
-      cmocka_unit_test(test_rounded),   cmocka_unit_test(test_blocks),
-      cmocka_unit_test(test_whole),     cmocka_unit_test(test_convolutions),
-      cmocka_unit_test(test_parts),     cmocka_unit_test(test_truth),
-      cmocka_unit_test(test_indices),   cmocka_unit_test(test_einsum),
-      cmocka_unit_test(test_resize),    cmocka_unit_test(test_halves),
-      cmocka_unit_test(test_attributes)};
+      cmocka_unit_test(test_vit),      cmocka_unit_test(test_same),
+      cmocka_unit_test(test_made),     cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_huge),     cmocka_unit_test(test_memory),
+      cmocka_unit_test(test_encoders), cmocka_unit_test(test_steps),
+      cmocka_unit_test(test_rounded),  cmocka_unit_test(test_blocks),
+      cmocka_unit_test(test_whole),    cmocka_unit_test(test_convolutions),
+      cmocka_unit_test(test_parts),    cmocka_unit_test(test_truth),
+      cmocka_unit_test(test_indices),  cmocka_unit_test(test_einsum),
+      cmocka_unit_test(test_resize),   cmocka_unit_test(test_many_ways),
+      cmocka_unit_test(test_halves),   cmocka_unit_test(test_attributes)};
   if (heed_context_create(NULL, &context, &error) != HEED_OK) return 1;
   if (heed_cpu_backend_create(context, NULL, &backend, &error) != HEED_OK) return 1;
   const int failed = cmocka_run_group_tests_name("onnx_lower", tests, NULL, NULL);
