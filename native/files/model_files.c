@@ -234,6 +234,13 @@ static heed_status check_folder(const char *folder, const heed_model_files *file
     if (heed_weights_kind_of(files->file[i].name) != HEED_WEIGHTS_NONE) return HEED_OK;
   if (find_foreign(folder, foreign, sizeof foreign))
     return heed_refuse_foreign_name(foreign, error);
+  /* of a download by huggingface_hub, whose models have names of their own there */
+  if (snprintf(foreign, sizeof foreign, "%s/snapshots", folder) < (int)sizeof foreign &&
+      !files->count && heed_is_directory(foreign))
+    return heed_fail(error, HEED_INVALID_FILE,
+                     "%s: no model here (found snapshots, expected one of them: "
+                     "%s/snapshots/NAME)",
+                     folder, folder);
   if (files->count) return HEED_OK; /* what is missing beside the config is the model's to say */
   return heed_fail(error, HEED_INVALID_FILE,
                    "%s: no model here (found neither config.json nor " HEED_EXPECTED_WEIGHTS ")",

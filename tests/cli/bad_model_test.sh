@@ -16,6 +16,8 @@ bad_input no_such_folder "no-such-folder" eval "$bad/no-such-folder" "$vectors/v
 bad_input not_a_folder "config.json" eval "$vectors/vit/micro_32/config.json/model" "$vectors/vit/micro_32/io.safetensors" -o out.safetensors --backend cpu --quiet
 mkdir "$bad/empty_folder"
 bad_model empty_folder "no model here"
+mkdir -p "$bad/models--a--b/snapshots/0123" "$bad/models--a--b/refs"
+bad_input folder_of_snapshots "no model here (found snapshots, expected one of them: $bad/models--a--b/snapshots/NAME)" inspect "$bad/models--a--b"
 bad_input inspect_empty_folder "no model here" inspect "$bad/empty_folder"
 model no_weights && rm "$bad/no_weights/model.safetensors"
 bad_model no_weights "safetensors"
