@@ -17,7 +17,7 @@ import test, { after, before } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import v8 from 'node:v8'
 import { safetensorsParts } from '../pages/shared/array_files.js'
-import { createRuntime, native, packageFolder, vectors } from './package.js'
+import { createRuntime, demoModel, native, packageFolder, repository, vectors } from './package.js'
 import { writePng } from './png.js'
 import { distance, readSafetensors } from './safetensors.js'
 /** @import {Model, Runtime} from '../src/index.js' */
@@ -488,3 +488,54 @@ for (const worker of [false, true])
     )
     assert.equal((await texts.run('a')).ids.length, 3)
   })
+
+test('the code of the READMEs and of docs/models.md runs as it stands, but for imports and names of files', async (t) => {
+  const blocks = ['README.md', 'web/README.md', 'docs/models.md'].flatMap((name) =>
+      [...readFileSync(join(repository, name), 'utf8').matchAll(/^```js\n([^]*?)^```/gm)].map(
+        ([, block]) => block
+      )
+    ),
+    [, look, ...rest] = blocks, // look: examples.test.js runs it in a page
+    own = await createRuntime({ threads: 1 }),
+    { image } = await own.scene(159),
+    model = await own.loadModel(clip),
+    run = async (/** @type {string} */ block) => {
+      const lines = block
+          .split('\n')
+          .filter((line) => !line.startsWith('import '))
+          .join('\n')
+          .replaceAll("'models/clip/'", 'clip')
+          .replace("'vit-base-patch16-224/'", 'demoModel')
+          .replace('createRuntime()', 'createRuntime({ threads: 1 })'),
+        names = [...lines.matchAll(/^const (?:(\w+)|\{([^}]*)\})/gm)].map(
+          ([, one, some]) => one ?? some
+        ),
+        given = { createRuntime, loadTexts, demoModel, clip, canvas: image, runtime: own, model },
+        known = Object.keys(given).filter(
+          (name) =>
+            !names
+              .join()
+              .split(/[,\s]+/)
+              .includes(name)
+        ),
+        body = new Function(
+          ...known,
+          `return (async () => { ${lines}\nreturn { ${names.join(', ')} } })()`
+        )
+      return body(...known.map((name) => /** @type {any} */ (given)[name]))
+    }
+  t.after(() => own.close())
+  assert.match(look, /await look\(/)
+  assert.equal(rest.length, 3)
+  const first = await run(blocks[0])
+  assert.equal(first.attention.length, 5)
+  first.runtime.close()
+  const second = await run(rest[0])
+  assert.equal(second.row.length, 197)
+  for (const block of rest.slice(1)) {
+    const { texts, similarity, probabilities } = await run(block)
+    assert.equal(probabilities.length, 2)
+    assert.equal(similarity.length, 2)
+    texts.close()
+  }
+})
