@@ -7,9 +7,11 @@
 // Where both fill the registers of a lane, the last fours of its query are parked in shared memory:
 // one read of 16 bytes beside 4 KEYS multiply-adds, and more waves fit.
 // Where rows are few, KEY_LANES times as many share one: each takes every KEY_LANES-th block of
-// keys, then maximum, sum and output are joined. Where that is still too few, PARTS workgroups
-// share the keys; each leaves its output, maximum and sum unfinished for attention_join.comp. All
-// of a workgroup makes the same number of steps, so that its lanes can meet in each.
+// keys, then maximum, sum and output are joined. The invocations of a row are neighbours, or they
+// lie APART, in subgroups of their own: then all of a subgroup still reads the same addresses.
+// Where that is still too few, PARTS workgroups share the keys; each leaves its output, maximum and
+// sum unfinished for attention_join.comp. All of a workgroup makes the same number of steps, so
+// that its lanes can meet in each.
 //
 // Passes over the keys, KEYS at a time: 1 score 2 softcap, bias, mask 3 maximum 4 sum of
 // exponentials 5 weighted sum of values.
@@ -27,7 +29,6 @@
 #include "include/base.glsl"
 #include "include/half.glsl"
 #include "include/math.glsl"
-#include "include/row.glsl"
 #include "params/attention.h"
 
 layout(constant_id = 2) const int DEPTH = 64;
@@ -39,8 +40,16 @@ layout(constant_id = 7) const uint PARTS = 1;     // of the keys; more than 1 wi
 // Of the LANES of a row; a power of two that divides the fours of DEPTH and of VALUE_DEPTH.
 layout(constant_id = 8) const uint DEPTH_LANES = 1;
 layout(constant_id = 9) const int PARKED4 = 0; // fours of an invocation's query in shared memory
+// From one of the LANES of a row to the next: 1, or as many invocations as a subgroup has.
+layout(constant_id = 10) const uint APART = 1;
+
+// [PARKED4][width]: neighbours read side by side, and each invocation what it wrote itself. Joins
+// go through it, too, when no lane reads its query any more.
+shared vec4 parked[(PARKED4 == 0 ? 1 : PARKED4) * gl_WorkGroupSize.x];
+#define HEED_PARTIAL(i) parked[i].x
 
 #include "include/attention_range.glsl"
+#include "include/row.glsl"
 
 layout(std430, binding = 0) readonly buffer Query { float query[]; };
 layout(std430, binding = 0) readonly buffer QueryHalf { uvec2 query_half[]; };
@@ -74,8 +83,6 @@ const bool ONE_PASS = (FLAGS & HEED_ATTENTION_ONE_PASS) != 0;
 
 const int KEPT4 = QUERY4 - PARKED4; // at least 1
 vec4 q[KEPT4], o[OUTPUT4];
-// [PARKED4][width]: neighbours read side by side, and each invocation what it wrote itself
-shared vec4 parked[PARKED4 == 0 ? 1 : PARKED4 * gl_WorkGroupSize.x];
 uint batch, head, row;     // row: index of the query
 uint key_base, value_base; // element (or vec4) of key 0 of this head
 int row_low, row_high;     // keys that position allows this row
@@ -86,10 +93,24 @@ bool broken; // a NaN or +Inf among the logits: the whole row is NaN
 // running maximum, sum of exponentials relative to it: 0 while no key was seen
 float largest, total;
 
-uint depth_lane() { return heed_lane() % DEPTH_LANES; }
-uint key_lane() { return heed_lane() / DEPTH_LANES; }
-// The place in a row of four `d` of this invocation.
-int four(int d) { return d * int(DEPTH_LANES) + int(depth_lane()); }
+// Which of the LANES of its row an invocation is. Where they lie apart all of a full subgroup of
+// APART lanes is the same one, as its driver's compiler can see.
+uint lane() {
+#ifdef HEED_SUBGROUP
+  if (APART > 1) return gl_SubgroupID;
+#endif
+  return heed_lane();
+}
+uint depth_lane() { return lane() % DEPTH_LANES; }
+uint key_lane() { return lane() / DEPTH_LANES; }
+// Of the invocation's row in shared memory, with lane l of it.
+uint lane_at(uint l) { return l * APART + heed_index() % APART; }
+// The place in a row of four `d` of this invocation, which has `count` of them.
+int four(int d, int count) {
+  return APART == 1 ? d * int(DEPTH_LANES) + int(depth_lane()) : int(depth_lane()) * count + d;
+}
+int query4(int d) { return four(d, QUERY4); }
+int output4(int d) { return four(d, OUTPUT4); }
 
 uint parked_at(int d) { return uint(d - KEPT4) * gl_WorkGroupSize.x + heed_index(); }
 
@@ -130,11 +151,14 @@ bool allowed(uint j) {
 // indices are constants: an array with others would go through memory.
 shared vec4 shares[gl_WorkGroupSize.x];
 const uint DEPTH_STEPS = 4; // lanes are 2, 4, 8 or 16
+// Where subgroups share the depth, each makes the exponentials of every DEPTH_LANES-th key.
+const bool SHARES_EXPONENTIALS = APART > 1 && DEPTH_LANES > 1;
+shared float exponentials[APART == 1 ? 1 : KEYS * KEY_LANES * APART];
 
 void sum_depth(inout float s[KEYS]) {
   if (DEPTH_LANES == 1) return;
 #ifdef HEED_SUBGROUP
-  if (heed_full() && gl_SubgroupSize >= DEPTH_LANES) {
+  if (APART == 1 && heed_full() && gl_SubgroupSize >= DEPTH_LANES) {
     [[unroll]] for (int i = 0; i < KEYS; i++)
         [[unroll]] for (uint n = 0; n < DEPTH_STEPS; n++) if (DEPTH_LANES > 1u << n) {
       precise const float sum = s[i] + subgroupShuffleXor(s[i], 1u << n);
@@ -143,16 +167,17 @@ void sum_depth(inout float s[KEYS]) {
     return;
   }
 #endif
-  const uint at = heed_index(), first = at - depth_lane();
+  const uint at = heed_index(), first = at - depth_lane() * APART;
   [[unroll]] for (int i = 0; i < KEYS; i += 4) {
     vec4 mine = vec4(0.0);
     [[unroll]] for (int c = 0; c < 4; c++) if (i + c < KEYS) mine[c] = s[i + c];
     shares[at] = mine;
     barrier();
     precise vec4 sum = vec4(0.0);
-    [[unroll]] for (uint l = 0; l < DEPTH_LANES; l++) sum += shares[first + l];
+    [[unroll]] for (uint l = 0; l < DEPTH_LANES; l++) sum += shares[first + l * APART];
     [[unroll]] for (int c = 0; c < 4; c++) if (i + c < KEYS) s[i + c] = sum[c];
-    barrier();
+    // else the barrier of the exponentials comes before the next four
+    if (!SHARES_EXPONENTIALS || KEYS > 4) barrier();
   }
 }
 
@@ -166,10 +191,10 @@ void score(uint j, bool guard, out float s[KEYS]) {
     at[i] = guard ? min(j + i, params.keys - 1) : j + i;
   }
   for (int d = 0; d < KEPT4; d++)
-    for (int i = 0; i < KEYS; i++) sum[i] = fma(q[d], load_key(at[i], four(d)), sum[i]);
+    for (int i = 0; i < KEYS; i++) sum[i] = fma(q[d], load_key(at[i], query4(d)), sum[i]);
   for (int d = KEPT4; d < QUERY4; d++) {
     const vec4 v = parked[parked_at(d)];
-    for (int i = 0; i < KEYS; i++) sum[i] = fma(v, load_key(at[i], four(d)), sum[i]);
+    for (int i = 0; i < KEYS; i++) sum[i] = fma(v, load_key(at[i], query4(d)), sum[i]);
   }
   for (int i = 0; i < KEYS; i++) {
     precise const float product = (sum[i].x + sum[i].y) + (sum[i].z + sum[i].w);
@@ -189,6 +214,23 @@ void score(uint j, bool guard, out float s[KEYS]) {
     if (hidden) v = minus_infinity();
     s[i] = v;
   }
+}
+
+void take_exponentials(float s[KEYS], out float p[KEYS]) {
+  if (!SHARES_EXPONENTIALS) {
+    for (int i = 0; i < KEYS; i++) p[i] = heed_exp(s[i] - largest);
+    return;
+  }
+  const uint first = key_lane() * KEYS;
+  [[unroll]] for (int i = 0; i < KEYS; i += int(DEPTH_LANES)) {
+    float mine = s[i];
+    [[unroll]] for (int l = 1; l < int(DEPTH_LANES); l++) if (i + l < KEYS) mine =
+        depth_lane() == l ? s[i + l] : mine;
+    const uint key = i + depth_lane();
+    if (key < KEYS) exponentials[lane_at(first + key)] = heed_exp(mine - largest);
+  }
+  barrier();
+  [[unroll]] for (int i = 0; i < KEYS; i++) p[i] = exponentials[lane_at(first + i)];
 }
 
 // Passes 3 and 4 over one block. Returns what the old sum was multiplied by.
@@ -214,7 +256,7 @@ void take_values(uint j, bool guard, float s[KEYS], float p[KEYS]) {
   for (int d = 0; d < OUTPUT4; d++) {
     vec4 sum = o[d];
     for (int i = 0; i < KEYS; i++) {
-      vec4 v = load_value(guard ? min(j + i, params.keys - 1) : j + i, four(d));
+      vec4 v = load_value(guard ? min(j + i, params.keys - 1) : j + i, output4(d));
       if (guard) v = skips[i] ? vec4(0.0) : v;
       if (mean) v = heed_finite(v); // of what is finite
       sum = fma(vec4(p[i]), v, sum);
@@ -228,20 +270,19 @@ void one_pass_block(uint j, bool guard) {
   score(j, guard, s);
   const float factor = take_statistics(s);
   float sum = 0.0;
-  for (int i = 0; i < KEYS; i++) {
-    p[i] = heed_exp(s[i] - largest);
-    sum += p[i];
-  }
+  take_exponentials(s, p);
+  for (int i = 0; i < KEYS; i++) sum += p[i];
   total = total * factor + sum;
   for (int d = 0; d < OUTPUT4; d++) o[d] *= factor;
   take_values(j, guard, s, p);
 }
 
 void statistics_block(uint j, bool guard) {
-  float s[KEYS];
+  float s[KEYS], p[KEYS];
   score(j, guard, s);
   total *= take_statistics(s);
-  for (int i = 0; i < KEYS; i++) total += heed_exp(s[i] - largest);
+  take_exponentials(s, p);
+  for (int i = 0; i < KEYS; i++) total += p[i];
 }
 
 void store_rows(uint j, float s[KEYS], float p[KEYS], uint at) {
@@ -258,8 +299,9 @@ void store_rows(uint j, float s[KEYS], float p[KEYS], uint at) {
 void last_block(uint j, bool guard, uint store_at, bool stores) {
   float s[KEYS], p[KEYS];
   score(j, guard, s);
+  take_exponentials(s, p);
   for (int i = 0; i < KEYS; i++) {
-    float weight = heed_exp(s[i] - largest) / total;
+    float weight = p[i] / total;
     if (total == 0.0)
       weight = EMPTY_ROW == 1 ? not_a_number() : EMPTY_ROW == 2 ? 1.0 / float(params.keys) : 0.0;
     if (broken) weight = not_a_number();
@@ -277,11 +319,19 @@ vec4 load_query(uint at, int d) {
   return v;
 }
 
+uint query_place() {
+  return params.query_origin + ((batch * params.heads + head) * params.queries + row) * DEPTH;
+}
+
+void park() {
+  const uint at = query_place();
+  for (int d = KEPT4; d < QUERY4; d++) parked[parked_at(d)] = load_query(at, query4(d));
+}
+
 void load_row() {
-  const uint slice = (batch * params.heads + head) * params.queries + row;
-  const uint at = params.query_origin + slice * DEPTH;
-  for (int d = 0; d < KEPT4; d++) q[d] = load_query(at, four(d));
-  for (int d = KEPT4; d < QUERY4; d++) parked[parked_at(d)] = load_query(at, four(d));
+  const uint at = query_place();
+  for (int d = 0; d < KEPT4; d++) q[d] = load_query(at, query4(d));
+  park();
   for (int d = 0; d < OUTPUT4; d++) o[d] = vec4(0.0);
   const uint key_slice =
       (batch * params.key_heads + head / (params.heads / params.key_heads)) * params.keys;
@@ -310,30 +360,58 @@ void write_output() {
                        : ((batch * params.heads + head) * params.queries + row) * VALUE_DEPTH);
   for (int d = 0; d < OUTPUT4; d++) {
     if (has(HEED_ATTENTION_OUTPUT_HALF)) {
-      result_half[(at >> 2) + four(d)] = heed_pack(o[d]); // a mean of fp16: not past 65504
+      result_half[(at >> 2) + output4(d)] = heed_pack(o[d]); // a mean of fp16: not past 65504
       continue;
     }
     for (int c = 0; c < 4; c++)
-      if (four(d) * 4 + c < VALUE_DEPTH) result[at + four(d) * 4 + c] = o[d][c];
+      if (output4(d) * 4 + c < VALUE_DEPTH) result[at + output4(d) * 4 + c] = o[d][c];
   }
+}
+
+// Over the lanes that share the keys of a row; those that share its depth have parts of their own.
+float join(float x, bool sums) {
+  if (APART == 1) return heed_row_join(x, DEPTH_LANES, sums);
+  parked[heed_index()].x = x;
+  barrier();
+  float all = parked[lane_at(depth_lane())].x;
+  [[unroll]] for (uint l = 1; l < KEY_LANES; l++) all =
+      heed_join(all, parked[lane_at(l * DEPTH_LANES + depth_lane())].x, sums);
+  barrier();
+  return all;
+}
+
+vec4 join_sums(vec4 v) {
+  if (APART == 1) {
+    [[unroll]] for (int c = 0; c < 4; c++) v[c] = heed_row_join(v[c], DEPTH_LANES, true);
+    return v;
+  }
+  parked[heed_index()] = v;
+  barrier();
+  vec4 all = parked[lane_at(depth_lane())];
+  [[unroll]] for (uint l = 1; l < KEY_LANES; l++) all +=
+      parked[lane_at(l * DEPTH_LANES + depth_lane())];
+  barrier();
+  return all;
 }
 
 // What the lanes of a row have gathered, joined; all of them get it. Those that share the depth
 // have the same statistics.
 void join_statistics() {
   if (KEY_LANES == 1) return;
-  const float all = heed_row_join(largest, DEPTH_LANES, false), factor = heed_exp(largest - all);
-  total = heed_row_join(total * factor, DEPTH_LANES, true);
-  broken = heed_row_join(broken ? 1.0 : 0.0, DEPTH_LANES, false) > 0.0;
+  if (PARKED4 > 0) barrier();
+  const float all = join(largest, false), factor = heed_exp(largest - all);
+  total = join(total * factor, true);
+  broken = join(broken ? 1.0 : 0.0, false) > 0.0;
   if (ONE_PASS) [[unroll]]
     for (int d = 0; d < OUTPUT4; d++) o[d] *= factor;
   largest = all;
+  if (!ONE_PASS) park();
 }
 
 void join_output() {
   if (KEY_LANES == 1 || has(HEED_ATTENTION_NO_OUTPUT)) return;
-  [[unroll]] for (int d = 0; d < OUTPUT4; d++) [[unroll]] for (int c = 0; c < 4; c++) o[d][c] =
-      heed_row_join(o[d][c], DEPTH_LANES, true);
+  if (PARKED4 > 0) barrier();
+  [[unroll]] for (int d = 0; d < OUTPUT4; d++) o[d] = join_sums(o[d]);
 }
 
 // One of PARTS: [part][batch, head, row][VALUE_DEPTH, maximum, sum, broken, unused].
@@ -343,7 +421,7 @@ void write_part(uint part) {
       (part * rows + (batch * params.heads + head) * params.queries + row) * (VALUE_DEPTH + 4);
   for (int d = 0; d < OUTPUT4; d++)
     for (int c = 0; c < 4; c++)
-      if (four(d) * 4 + c < VALUE_DEPTH) result[at + four(d) * 4 + c] = o[d][c];
+      if (output4(d) * 4 + c < VALUE_DEPTH) result[at + output4(d) * 4 + c] = o[d][c];
   if (depth_lane() != 0) return;
   result[at + VALUE_DEPTH] = largest;
   result[at + VALUE_DEPTH + 1] = total;
@@ -361,7 +439,7 @@ void main() {
   head = gl_WorkGroupID.y;
   const uint rows_once = gl_WorkGroupSize.x / LANES,
              first_row = gl_WorkGroupID.x / PARTS * rows_once,
-             at_row = first_row + heed_index() / LANES;
+             at_row = first_row + (APART == 1 ? heed_index() / LANES : heed_index() % APART);
   const uint last_row = (has(HEED_ATTENTION_ROWS) ? params.rows : params.queries) - 1;
   const bool inside = at_row <= last_row;
   row = min(at_row, last_row);

@@ -75,10 +75,6 @@ void tile_put(uint at, vec4 v) {
 }
 
 void tile_store(uint row, uint column, vec4 v) {
-  if (VECTOR_OUT != 0) {
-    tile_put(heed_where(row, column), v);
-    return;
-  }
   for (uint c = 0; c < 4; c++)
     if (column + c < params.columns) {
       const uint at = heed_where(row, column + c);

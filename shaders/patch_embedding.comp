@@ -50,10 +50,6 @@ void tile_put(uint at, vec4 v) { y4[(params.y_origin + at) >> 2] = v; }
 
 void tile_store(uint row, uint column, vec4 v) {
   const uint at = params.y_origin + row * params.columns + column;
-  if (VECTOR_OUT != 0) {
-    y4[at >> 2] = v;
-    return;
-  }
   for (uint c = 0; c < 4; c++)
     if (column + c < params.columns) y[at + c] = v[c];
 }

@@ -30,15 +30,14 @@ uvec2 heed_pack(vec4 v) {
   const uvec4 bits = floatBitsToUint(v);
   uvec4 size = bits & 0x7FFFFFFFu;
   if (max(max(size.x, size.y), max(size.z, size.w)) >= 0x477FF000u) size = heed_past_fp16(size);
-  // From 2^-14 on 13 bits of the fraction are dropped. Below, fp16 counts 2^-24, and so do the last
-  // bits of 0.5 + v.
-  uvec4 normal = size + (size >> 13 & 1u) - (0x38000000u - 0xFFFu),
-        tiny = floatBitsToUint(uintBitsToFloat(size) + 0.5) - 0x3F000000u;
-  if (TRUNCATES != 0) {
-    normal = size - 0x38000000u;
-    tiny = uvec4(uintBitsToFloat(size) * 16777216.0);
-  }
-  const uvec4 h = mix(normal >> 13, tiny, lessThan(size, uvec4(0x38800000u)));
+  // Added to 2^(e + 13) a number from 2^e to 2^(e + 1) is rounded to steps of 2^(e - 10), as in
+  // fp16; one below 2^-14 to steps of 2^-24. The bits less those of the power count the steps.
+  const uvec4 power = max(size & 0x7F800000u, uvec4(0x38800000u));
+  const vec4 rounded = uintBitsToFloat(power) * 8192.0 + uintBitsToFloat(size);
+  uvec4 h = floatBitsToUint(rounded) - power + (power >> 13) - (0x06800000u + 0x1C400u);
+  if (TRUNCATES != 0)
+    h = mix(size - 0x38000000u >> 13, uvec4(uintBitsToFloat(size) * 16777216.0),
+            lessThan(size, uvec4(0x38800000u)));
   return uvec2(h.x | h.y << 16, h.z | h.w << 16) | (bits.yw & 0x80000000u) |
          (bits.xz >> 16 & 0x8000u);
 }

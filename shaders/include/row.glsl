@@ -12,7 +12,10 @@ layout(constant_id = 1) const uint LANES = 1; // a power of two that divides the
 const uint HEED_MOST_STEPS = 10; // LANES are 1024 at most
 const uint HEED_MOST_PARTS = 8;  // of a row, in subgroups
 
+#ifndef HEED_PARTIAL // the includer may have a place for them: a float an invocation
 shared float heed_partial[gl_WorkGroupSize.x];
+#define HEED_PARTIAL(i) heed_partial[i]
+#endif
 
 #ifdef HEED_SUBGROUP
 // A driver may leave subgroups partly empty; then their lanes are not those of the workgroup in
@@ -33,17 +36,17 @@ float heed_join(float a, float b, bool sums) { return sums ? a + b : max(a, b); 
 
 float heed_row_tree(float x, uint apart, bool sums) {
   const uint at = heed_index(), lane = heed_lane();
-  heed_partial[at] = x;
+  HEED_PARTIAL(at) = x;
   barrier();
   [[unroll]] for (uint n = 1; n <= HEED_MOST_STEPS; n++) {
     const uint half_width = LANES >> n;
     if (half_width >= apart) {
       if (lane < half_width)
-        heed_partial[at] = heed_join(heed_partial[at], heed_partial[at + half_width], sums);
+        HEED_PARTIAL(at) = heed_join(HEED_PARTIAL(at), HEED_PARTIAL(at + half_width), sums);
       barrier();
     }
   }
-  const float all = heed_partial[at - lane + lane % apart];
+  const float all = HEED_PARTIAL(at - lane + lane % apart);
   barrier();
   return all;
 }
@@ -60,12 +63,12 @@ float heed_row_join(float x, uint apart, bool sums) {
       x = heed_join(x, subgroupShuffleXor(x, apart << n), sums);
   }
   if (LANES <= gl_SubgroupSize) return x;
-  if (gl_SubgroupInvocationID == 0) heed_partial[gl_SubgroupID] = x;
+  if (gl_SubgroupInvocationID == 0) HEED_PARTIAL(gl_SubgroupID) = x;
   barrier();
   const uint first = gl_SubgroupID / parts * parts;
-  x = heed_partial[first];
+  x = HEED_PARTIAL(first);
   [[unroll]] for (uint i = 1; i < HEED_MOST_PARTS; i++) if (i < parts) x =
-      heed_join(x, heed_partial[first + i], sums);
+      heed_join(x, HEED_PARTIAL(first + i), sums);
   barrier();
   return x;
 }

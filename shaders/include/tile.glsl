@@ -8,7 +8,9 @@
 //   void tile_start()           sets tile_at, the element of a row at the first k: 0 unless the
 //                               includer defines TILE_FIRST and TILE_END
 //   void tile_next(uint step)   moves tile_at on by `step` values of k
-//   void tile_store(uint row, uint column, vec4 v)   v beyond the last column is to be left out
+//   uint tile_row_place(uint row), tile_column_place(uint column)   of y: their sum is the element
+//   void tile_put(uint at, vec4 v)   four columns of y from this element on, where VECTOR_OUT
+//   void tile_store(uint row, uint column, vec4 v)   else; v beyond the last column is left out
 //   void tile_store_one(uint row, uint column, float v)   with HEED_MATRIX2: one inside
 #ifndef HEED_TILE_GLSL
 #define HEED_TILE_GLSL
@@ -74,6 +76,9 @@ uint tile_at;
 void tile_start();
 void tile_next(uint step);
 uint tile_base(uint row);
+uint tile_row_place(uint row);
+uint tile_column_place(uint column);
+void tile_put(uint at, vec4 v);
 void tile_store(uint row, uint column, vec4 v);
 #ifdef HEED_MATRIX2
 void tile_store_one(uint row, uint column, float v);
@@ -85,6 +90,14 @@ vec4 tile_bias(uint column) {
   for (uint c = 0; c < 4; c++)
     v[c] = bias[params.bias_origin + min(column + c, params.columns - 1)];
   return v;
+}
+
+// v is at `at` in y.
+void tile_finish(uint row, uint column, uint at, vec4 v) {
+  if (VECTOR_OUT != 0)
+    tile_put(at, v);
+  else
+    tile_store(row, column, v);
 }
 
 #if defined HEED_MATRIX2
@@ -159,13 +172,15 @@ void tile_run() {
     if (group != 0) return;
   }
 #endif
+  for (uint i = 0; i < ROWS; i++) base[i] = tile_row_place(row0 + i);
   for (uint j = 0; j < COLUMNS; j++) {
     const uint column =
         ((params.first_panel + gl_WorkGroupID.y) * TILE_PANEL + lane + j * LANES) * 4;
     const vec4 b = HAS_BIAS != 0 ? tile_bias(column) : vec4(0.0);
+    const uint place = tile_column_place(column);
     for (uint i = 0; i < ROWS; i++)
       if (row0 + i < params.rows && column < params.columns)
-        tile_store(row0 + i, column, heed_activate(KIND, sum[i][j] + b));
+        tile_finish(row0 + i, column, base[i] + place, heed_activate(KIND, sum[i][j] + b));
   }
 }
 #endif

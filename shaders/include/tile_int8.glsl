@@ -113,11 +113,13 @@ void tile_run() {
     if (group != 0) return;
   }
 #endif
+  for (uint i = 0; i < ROWS; i++) base[i] = tile_row_place(row0 + i);
   for (uint j = 0; j < COLUMNS; j++) {
     const uint column =
         ((params.first_panel + gl_WorkGroupID.y) * TILE_PANEL + lane + j * LANES) * 4;
     const vec4 b = HAS_BIAS != 0 ? tile_bias(column) : vec4(0.0),
                scales = heed_column_scales(column);
+    const uint place = tile_column_place(column);
 #ifdef HEED_DOT
     const ivec4 totals = tile_totals(j);
 #endif
@@ -129,7 +131,7 @@ void tile_run() {
         const vec4 v = LONG != 0 ? vec4(whole[i][j]) : sum[i][j];
 #endif
         precise const vec4 y = heed_widen(row0 + i, scales, v) + b;
-        tile_store(row0 + i, column, heed_activate(KIND, y));
+        tile_finish(row0 + i, column, base[i] + place, heed_activate(KIND, y));
       }
   }
 }

@@ -7,9 +7,6 @@
 // columns of a row.
 // The includer has beside tile.glsl's functions
 //   uint tile_element(uint k)   where k lies from the row's beginning, in elements of x
-//   uint tile_row_place(uint row), tile_column_place(uint column)   of y: their sum is the element
-//   void tile_put(uint at, vec4 v)   four columns of y from this element on, where they can be
-//                                    reached as vec4
 #ifndef HEED_TILE_MATRIX_GLSL
 #define HEED_TILE_MATRIX_GLSL
 
@@ -39,9 +36,6 @@ const bool X_HALF = VECTOR == 2 || VECTOR == 3;
 shared uvec4 staged[STAGED > STRIPS ? STAGED : STRIPS];
 
 uint tile_element(uint k);
-uint tile_row_place(uint row);
-uint tile_column_place(uint column);
-void tile_put(uint at, vec4 v);
 
 // Threads past the last element take it once more, the same.
 uint x_of(uint i) { return min(gl_LocalInvocationID.x + i * THREADS, X_COUNT - 1); }
@@ -192,10 +186,7 @@ void finish(uint row0, uint column0) {
         const vec4 sums = uintBitsToFloat(bits), v = heed_activate(KIND, sums + b);
         if (!X_HALF && j == 0 && column == 0 && !is_number(sums.x)) lost |= 1u << (i * EACH + e);
 #endif
-        if (VECTOR_OUT != 0)
-          tile_put(rows[i * EACH + e] + place, v);
-        else
-          tile_store(row, column, v);
+        tile_finish(row, column, rows[i * EACH + e] + place, v);
       }
     }
   }

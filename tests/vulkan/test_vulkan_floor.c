@@ -20,7 +20,8 @@
 /* attention.comp: what runtime/gpu/ops/attention.c takes at most. */
 #define ATTENTION_WIDTH 64u
 #define PARKED 9 /* the constant's number */
-#define MOST_PARKED 10u
+#define MOST_PARKED 11u
+#define APART 10 /* 1 but in workgroups of 256 */
 #define UNKNOWN UINT32_MAX
 /* Numbers of the SPIR-V specification. */
 enum {
@@ -75,8 +76,8 @@ static void set(module_facts *m, uint32_t id, bool known, uint32_t value) {
 
 static void take_spec_constant(module_facts *m, const uint32_t *at) {
   const uint32_t id = at[2], spec = m->spec[id];
-  const bool parked = spec == 1 + PARKED && m->parked;
-  set(m, id, spec <= 1 || parked, spec == 1 ? m->width : parked ? m->parked : at[3]);
+  const bool parked = spec == 1 + PARKED && m->parked, apart = spec == 1 + APART && m->parked;
+  set(m, id, spec <= 1 || parked || apart, spec == 1 ? m->width : parked ? m->parked : at[3]);
 }
 
 /* An op on constants: the width of a workgroup, and what is computed of known ones. */

@@ -1,6 +1,7 @@
 /* The range and the rounding of fp16: values past 65504 make a plan run again in fp32, and a deep
  * ViT whose residuals reach thousands stays within 2e-3 of the largest logit, also where the device
  * rounds toward zero. */
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,6 +64,15 @@ static void finish(case_run *c) {
   heed_graph_destroy(c->graph);
   heed_backend_destroy(c->backend);
   heed_context_destroy(c->context);
+}
+
+/* Uniform in -1 .. 1 by the element's number. */
+static float number(uint64_t at, uint32_t seed) {
+  uint64_t z =
+      (at + 1) * UINT64_C(0x9E3779B97F4A7C15) + (uint64_t)seed * UINT64_C(0xD1B54A32D192ED03);
+  z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+  z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
+  return (float)((int64_t)(z >> 40) - (1 << 23)) / (float)(1 << 23);
 }
 
 /* ---- past 65504 */
@@ -211,6 +221,49 @@ static void test_rounding(void **state) {
     for (int truncates = 0; truncates < 2; truncates++) check_rounding(gpu_kernels, truncates);
 }
 
+enum { HALVES = 0x7C00, SQUARE = 8, HALF_ROWS = 4 * HALVES / SQUARE };
+
+/* A number of fp16; the middle between it and the next one; the floats beside that. */
+static float near_half(int i) {
+  const uint16_t low = (uint16_t)(i / 4);
+  const float here = heed_f16_to_f32(low);
+  if (i % 4 == 0 || low == HALVES - 1) return here; /* past 65504 a plan runs again */
+  const float middle = 0.5f * (here + heed_f16_to_f32(low + 1));
+  return i % 4 == 1 ? nextafterf(middle, 0.0f) : i % 4 == 2 ? middle : nextafterf(middle, 1e6f);
+}
+
+static void check_halves(bool gpu_kernels) {
+  heed_vulkan_test played = {.gpu_kernels = gpu_kernels};
+  heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
+  desc.test = &played;
+  desc.precision = HEED_VULKAN_PRECISION_F16;
+  static float x[HALF_ROWS * SQUARE], y[HALF_ROWS * SQUARE];
+  float copies[SQUARE * SQUARE] = {0};
+  for (int i = 0; i < SQUARE; i++) copies[i * SQUARE + i] = 1.0f;
+  for (int i = 0; i < HALF_ROWS * SQUARE; i++) x[i] = i / 4 % 3 == 1 ? -near_half(i) : near_half(i);
+  case_run c;
+  start(&c);
+  c.x = heed_define_input(c.graph, "x", HEED_F32, &HEED_SHAPE(1, HALF_ROWS, SQUARE));
+  c.y = linear(&c, linear(&c, c.x, copies, SQUARE, SQUARE), copies, SQUARE, SQUARE);
+  open_case(&c, &desc);
+  run_case(&c, x, HALF_ROWS * SQUARE, y, HALF_ROWS * SQUARE);
+  const bool converts = ((heed_vk_backend *)c.backend)->device.limits.matrix.rows != 0;
+  for (int i = 0; i < HALF_ROWS * SQUARE && !converts; i++) {
+    const float want = heed_f16_to_f32(heed_f32_to_f16(x[i]));
+    if (y[i] != want)
+      fail_msg("%a: found %a, expected %a", (double)x[i], (double)y[i], (double)want);
+  }
+  assert_int_equal(c.warnings, 0);
+  finish(&c);
+}
+
+/* Around every number of fp16, those below 2^-14 too, to the nearest, of two the even one. */
+static void test_halves(void **state) {
+  (void)state;
+  vulkan_test_need_device();
+  for (int gpu_kernels = 0; gpu_kernels < 2; gpu_kernels++) check_halves(gpu_kernels);
+}
+
 enum { CHAIN = 12, CHAIN_WIDE = 64, CHAIN_ROWS = 8 };
 
 /* How far a chain of products of positive numbers is off, relative to the largest result. */
@@ -327,6 +380,102 @@ static void test_long_rows(void **state) {
   check_heads(4096, -16.25f, 1.0f, false);
 }
 
+/* ---- what is hidden, and what is not, between two products in fp16 */
+
+enum { SEEN = 20, BODY = 32, HIDERS = 2, BIASED = 5, LOWEST = 6 };
+static const int odd_tokens[] = {3, 7, 11}; /* with NaN, Inf and -Inf */
+
+typedef struct hidden_case {
+  float qkv[3 * BODY * BODY], out[BODY * BODY], bias[SEEN * SEEN], x[SEEN * BODY];
+  uint8_t padding[SEEN]; /* 0 hides the odd tokens */
+} hidden_case;
+
+static void fill_hidden(hidden_case *h, bool hides) {
+  const float odd[] = {NAN, INFINITY, -INFINITY};
+  for (uint32_t i = 0; i < 3 * BODY * BODY; i++) h->qkv[i] = 0.3f * number(i, 1);
+  for (uint32_t i = 0; i < BODY * BODY; i++) h->out[i] = 0.3f * number(i, 2);
+  for (uint32_t i = 0; i < SEEN * BODY; i++) h->x[i] = number(i, 3);
+  for (uint32_t i = 0; i < SEEN * SEEN; i++)
+    h->bias[i] = i % SEEN == BIASED ? -INFINITY : i % SEEN == LOWEST ? -FLT_MAX : 0.0f;
+  memset(h->padding, 1, sizeof h->padding);
+  for (int i = 0; i < 3; i++) {
+    h->x[odd_tokens[i] * BODY + 4] = odd[i];
+    h->padding[odd_tokens[i]] = !hides;
+  }
+  h->x[BIASED * BODY] = NAN; /* hidden by its bias, and LOWEST hides nothing */
+}
+
+static void define_hidden(case_run *c, const hidden_case *h) {
+  const heed_shape part = HEED_SHAPE(1, HIDERS, SEEN, BODY / HIDERS);
+  const heed_constant_desc weight = {.struct_size = sizeof weight,
+                                     .dtype = HEED_F32,
+                                     .shape = HEED_SHAPE(3 * BODY, BODY),
+                                     .data = h->qkv},
+                           bias = {.struct_size = sizeof bias,
+                                   .dtype = HEED_F32,
+                                   .shape = HEED_SHAPE(1, 1, SEEN, SEEN),
+                                   .data = h->bias},
+                           padding = {.struct_size = sizeof padding,
+                                      .dtype = HEED_U8,
+                                      .shape = HEED_SHAPE(1, SEEN),
+                                      .data = h->padding};
+  c->x = heed_define_input(c->graph, "x", HEED_F32, &HEED_SHAPE(1, SEEN, BODY));
+  const heed_linear_desc qkv = {.struct_size = sizeof qkv,
+                                .x = c->x,
+                                .weight = heed_define_constant(c->graph, &weight),
+                                .heads = HIDERS,
+                                .parts = 3};
+  const heed_value all = heed_define_linear(c->graph, &qkv);
+  const heed_attention_desc desc = {
+      .struct_size = sizeof desc,
+      .query = heed_define_view(c->graph, all, 0, &part),
+      .key = heed_define_view(c->graph, all, SEEN * BODY, &part),
+      .value = heed_define_view(c->graph, all, UINT64_C(2) * SEEN * BODY, &part),
+      .bias = heed_define_constant(c->graph, &bias),
+      .key_padding = heed_define_constant(c->graph, &padding),
+      .merge_heads = true};
+  c->y = linear(c, heed_define_attention(c->graph, &desc).output, h->out, BODY, BODY);
+}
+
+static void run_hidden(hidden_case *h, const heed_vulkan_desc *desc, float *y) {
+  case_run c;
+  start(&c);
+  define_hidden(&c, h);
+  open_case(&c, desc);
+  run_case(&c, h->x, SEEN * BODY, y, SEEN * BODY);
+  assert_int_equal(c.warnings, 0); /* Inf and NaN are no numbers past 65504 */
+  finish(&c);
+}
+
+static void check_hidden(bool hides, bool gpu_kernels, bool truncates) {
+  static hidden_case h;
+  float want[SEEN * BODY], found[SEEN * BODY];
+  heed_vulkan_test played = {.gpu_kernels = gpu_kernels, .truncates = truncates};
+  heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
+  desc.test = &played;
+  desc.precision = HEED_VULKAN_PRECISION_F16;
+  fill_hidden(&h, hides);
+  run_hidden(&h, NULL, want);
+  run_hidden(&h, &desc, found);
+  int numbers = 0;
+  for (int i = 0; i < SEEN * BODY; i++) {
+    numbers += isfinite(want[i]) != 0;
+    if (isnan(want[i]) ? !isnan(found[i]) : !(fabsf(found[i] - want[i]) <= 2e-3f))
+      fail_msg("token %d (%s, kernels of a %s, %s): found %g, expected %g", i / BODY,
+               hides ? "odd tokens hidden" : "all seen", gpu_kernels ? "GPU" : "software device",
+               truncates ? "toward zero" : "to nearest", (double)found[i], (double)want[i]);
+  }
+  assert_int_equal(numbers, hides ? (SEEN - 4) * BODY : 0);
+}
+
+/* A NaN or an Inf that is hidden reaches no other token, and one that is not reaches all, also
+ * where what is packed is rounded toward zero. */
+static void test_hidden(void **state) {
+  (void)state;
+  vulkan_test_need_device();
+  for (int way = 0; way < 8; way++) check_hidden(way & 1, way & 2, way & 4);
+}
+
 /* ---- a deep ViT */
 
 enum { LAYERS = 24, WIDE = 1024, HEADS = 16, MLP = 4096, TOKENS = 17, CLASSES = 16, SETS = 3 };
@@ -338,15 +487,6 @@ typedef struct weight {
   uint32_t rows, depth, seed, marked;
   float scale;
 } weight;
-
-/* Uniform in -1 .. 1 by the element's number. */
-static float number(uint64_t at, uint32_t seed) {
-  uint64_t z =
-      (at + 1) * UINT64_C(0x9E3779B97F4A7C15) + (uint64_t)seed * UINT64_C(0xD1B54A32D192ED03);
-  z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
-  z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
-  return (float)((int64_t)(z >> 40) - (1 << 23)) / (float)(1 << 23);
-}
 
 static heed_status read_weight(void *user, uint64_t first, uint64_t count, void *to,
                                heed_error *error) {
@@ -500,8 +640,9 @@ static void test_deep(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_range),     cmocka_unit_test(test_rounding),
-      cmocka_unit_test(test_chain),     cmocka_unit_test(test_large_factors),
-      cmocka_unit_test(test_long_rows), cmocka_unit_test(test_deep)};
+      cmocka_unit_test(test_range),         cmocka_unit_test(test_rounding),
+      cmocka_unit_test(test_halves),        cmocka_unit_test(test_chain),
+      cmocka_unit_test(test_large_factors), cmocka_unit_test(test_long_rows),
+      cmocka_unit_test(test_hidden),        cmocka_unit_test(test_deep)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -67,10 +67,8 @@ static heed_vulkan_device_type type_of(VkPhysicalDeviceType type) {
   }
 }
 
-/* The first queue family for compute without graphics, whose long runs leave a desktop alone; else
- * the first with compute, or UINT32_MAX. *stamp_bits: of its timestamps. */
-static uint32_t compute_family(const heed_vk_instance *instance, VkPhysicalDevice physical,
-                               uint32_t *stamp_bits) {
+uint32_t heed_vk_find_family(const heed_vk_instance *instance, VkPhysicalDevice physical,
+                             uint32_t *stamp_bits) {
   VkQueueFamilyProperties families[16];
   uint32_t count = 16, found = UINT32_MAX;
   instance->api.GetPhysicalDeviceQueueFamilyProperties(physical, &count, families);
@@ -160,7 +158,7 @@ static heed_status describe(const heed_vk_instance *instance, VkPhysicalDevice p
     if (memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT)
       info->device_memory += memory.memoryHeaps[i].size;
   uint32_t stamp_bits;
-  say_unusable(info, compute_family(instance, physical, &stamp_bits) != UINT32_MAX);
+  say_unusable(info, heed_vk_find_family(instance, physical, &stamp_bits) != UINT32_MAX);
   return find_address(instance, physical, info->pci_address, error);
 }
 
@@ -286,7 +284,7 @@ static heed_status find_extras(heed_vk_device *device, device_extras *extras, he
 static heed_status make_device(heed_vk_device *device, heed_vulkan_validation validate,
                                heed_error *error) {
   heed_vk_api *api = &device->instance.api;
-  device->family = compute_family(&device->instance, device->physical, &device->stamp_bits);
+  device->family = heed_vk_find_family(&device->instance, device->physical, &device->stamp_bits);
   const float priority = 1.0f;
   const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
                                          .queueFamilyIndex = device->family,

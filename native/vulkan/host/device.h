@@ -38,6 +38,11 @@ heed_status heed_vk_device_create(const heed_context *context, const heed_vulkan
                                   heed_vk_device *device, heed_error *error);
 void heed_vk_device_destroy(heed_vk_device *device);
 
+/* The first queue family for compute without graphics, whose long runs leave a desktop alone; else
+ * the first with compute, or UINT32_MAX. *stamp_bits: of its timestamps. */
+uint32_t heed_vk_find_family(const heed_vk_instance *instance, VkPhysicalDevice physical,
+                             uint32_t *stamp_bits);
+
 /* heed_vk_result, and remembers when the device is lost. */
 heed_status heed_vk_check(heed_vk_device *device, VkResult result, const char *call,
                           heed_error *error);

@@ -95,15 +95,18 @@ static uint32_t bind_inputs(const heed_vk_attention_job *job, heed_vk_dispatch *
 
 /* Invocations that share the keys of a row, keys at a time, workgroups that share the keys, and
  * invocations that share a row's depth: 1, KEYS, 1 and 1 where rows alone fill the device and a row
- * fits the registers of a lane. */
+ * fits the registers of a lane. apart: the last ones are in subgroups of their own. */
 typedef struct share {
   uint32_t lanes, keys, parts, depth;
+  bool apart;
 } share;
 
 /* What tuning tries of the first two and of the last, 0 being the table's. */
-static const share candidates[] = {{1, 4, 1, 0},  {2, 4, 1, 0}, {4, 4, 1, 0}, {8, 4, 1, 0},
-                                   {16, 4, 1, 0}, {1, 8, 1, 0}, {4, 8, 1, 0}, {1, 4, 1, 1},
-                                   {1, 4, 1, 2},  {1, 4, 1, 4}, {2, 4, 1, 4}};
+static const share candidates[] = {{1, 4, 1, 0, false}, {2, 4, 1, 0, false},  {4, 4, 1, 0, false},
+                                   {8, 4, 1, 0, false}, {16, 4, 1, 0, false}, {1, 8, 1, 0, false},
+                                   {4, 8, 1, 0, false}, {1, 4, 1, 1, false},  {1, 4, 1, 2, false},
+                                   {1, 4, 1, 4, false}, {2, 4, 1, 4, false},  {4, 4, 1, 1, true},
+                                   {1, 4, 1, 4, true},  {2, 4, 1, 2, true}};
 
 static uint32_t count_candidates(const heed_vk_limits *limits) {
   if (limits->cpu) return heed_vk_split_candidates();
@@ -126,7 +129,7 @@ static uint32_t row_room(const heed_vk_limits *limits, bool half, bool shuffles)
     uint32_t floor; /* without shuffles; 0: the same */
   } rooms[] = {
       {0x10DE, 0, 128, 128, 0}, /* NVIDIA: 255 registers a lane */
-      {0x1002, 64, 64, 64, 0},  /* AMD before RDNA: past 128 registers one wave a SIMD is left */
+      {0x1002, 64, 32, 32, 0},  /* AMD before RDNA: 64 registers a lane leave four waves a SIMD */
       {0x1002, 0, 128, 256,
        0}, /* AMD: keys at one address are scalar loads, lost where lanes split */
       {0x8086, 0, 32, 32, 0},  /* Intel: 64 registers a lane at SIMD16; reasoned */
@@ -157,42 +160,102 @@ static uint32_t choose_depth_lanes(const heed_vk_attention_job *job, uint32_t fl
   return lanes;
 }
 
+static bool is_rdna(const heed_vk_limits *limits) {
+  return limits->vendor == 0x1002 && limits->least_lanes != 64;
+}
+
+static bool is_before_rdna(const heed_vk_limits *limits) {
+  return limits->vendor == 0x1002 && limits->least_lanes == 64;
+}
+
+/* Of a row, lanes that lie apart: each in a subgroup of its own, which has a row for each of its
+ * lanes. */
+static bool can_lie_apart(const heed_vk_attention_job *job, uint32_t rows, uint32_t lanes,
+                          uint32_t depth_lanes) {
+  const heed_vk_limits *limits = job->builder->limits;
+  return limits->required_lanes >= 4 && limits->required_lanes <= WIDTH &&
+         rows >= limits->required_lanes && lanes * limits->required_lanes <= limits->invocations &&
+         (job->sizes.depth | job->sizes.value_depth) % (4 * depth_lanes) == 0;
+}
+
+/* On AMD's devices all lanes of a subgroup that read the same keys and values read them as scalars,
+ * without a register. So lanes that share rows lie apart there: before RDNA, which has no room for
+ * whole rows, four that share the depth, on RDNA those that share the keys, and two the depth of
+ * heads over 64. Returns those of the depth, or 0: none lie apart. */
+#define APART_LANES 4
+
+static uint32_t choose_apart(const heed_vk_attention_job *job, uint32_t rows) {
+  const heed_vk_limits *limits = job->builder->limits;
+  const uint32_t numbers = job->sizes.depth + job->sizes.value_depth;
+  const uint32_t depth = is_before_rdna(limits) ? APART_LANES : numbers > 128 ? 2 : 1;
+  const bool gains = is_rdna(limits) || (is_before_rdna(limits) && numbers > 64);
+  return gains && can_lie_apart(job, rows, APART_LANES, depth) ? depth : 0;
+}
+
+/* Lanes of AMD's that load their own keys: fewer at a time leave registers for four waves. */
+static bool loads_keys(const heed_vk_limits *limits, const share *all) {
+  if (limits->vendor != 0x1002 || all->apart) return false;
+  return is_rdna(limits) ? all->lanes > 1 && all->depth == 1 : all->depth > 1;
+}
+
+/* Of a workgroup. */
+static uint32_t count_rows(const heed_vk_limits *limits, const share *all) {
+  return all->apart ? limits->required_lanes : WIDTH / (all->lanes * all->depth);
+}
+
 /* Fours of a query in shared memory, where a lane has all of a head of 64: what leaves room for
- * four waves. 10 KiB a workgroup on NVIDIA and 8 KiB on AMD's RDNA, so that four waves' parts fit,
- * too; where lanes share keys on RDNA, the joins leave no room for that. AMD's devices before RDNA
- * have too few registers either way, keys in fp16 leave enough on RDNA. */
+ * four waves, and so many bytes that four waves' parts fit, too. AMD's devices before RDNA have too
+ * few registers either way; on RDNA keys in fp16 leave enough unless each lane loads its own. */
 static uint32_t choose_parked(const heed_vk_attention_job *job, const share *all, uint32_t flags) {
   const heed_vk_limits *limits = job->builder->limits;
   if (job->sizes.depth != 64 || all->depth > 1) return 0;
-  if (limits->vendor == 0x10DE) return 10;
-  if (all->lanes > 1 || limits->vendor != 0x1002 || limits->least_lanes == 64) return 0;
-  return flags & HEED_ATTENTION_KEY_HALF ? 0 : 8;
+  if (limits->vendor == 0x10DE) return all->lanes > 1 ? 11 : 10;
+  const bool enough = !loads_keys(limits, all) && (flags & HEED_ATTENTION_KEY_HALF);
+  return is_rdna(limits) && !enough ? 8 : 0;
+}
+
+/* Workgroups of WIDTH invocations. */
+static uint64_t count_groups(const heed_vk_attention_job *job, const share *all, uint32_t rows) {
+  const uint32_t once = count_rows(job->builder->limits, all);
+  return (uint64_t)job->sizes.batch * job->sizes.heads * heed_vk_divide(rows, once) *
+         (all->apart ? all->lanes * all->depth : 1);
 }
 
 static share choose_share(const heed_vk_attention_job *job, uint32_t rows, uint32_t flags) {
   const heed_attention_sizes *s = &job->sizes;
-  const uint64_t fill = job->builder->limits->fill, slices = (uint64_t)s->batch * s->heads;
-  share all = {1, KEYS, 1, 0};
+  const heed_vk_limits *limits = job->builder->limits;
+  const uint64_t fill = limits->fill;
+  share all = {1, KEYS, 1, 0, false};
   const bool chosen = job->choice && job->choice <= sizeof candidates / sizeof *candidates &&
                       (candidates[job->choice - 1].lanes == 1 ||
                        s->keys >= candidates[job->choice - 1].lanes * 2 * KEYS * LEAST_BLOCKS);
   if (chosen) all = candidates[job->choice - 1];
-  all.depth = choose_depth_lanes(job, flags, all.depth);
-  const bool shuffles = all.depth > 1 && job->builder->limits->tier != HEED_VK_TIER_FLOOR;
+  if (!chosen) {
+    all.depth = choose_apart(job, rows);
+    all.apart = all.depth != 0;
+  }
+  all.apart = all.apart && can_lie_apart(job, rows, all.lanes * all.depth, all.depth);
+  if (!all.apart) all.depth = choose_depth_lanes(job, flags, all.depth);
+  const bool shuffles = all.depth > 1 && limits->tier != HEED_VK_TIER_FLOOR;
   /* a row that lanes cannot share further leaves few registers for keys */
-  if (!chosen && (s->depth + s->value_depth) / all.depth >
-                     row_room(job->builder->limits, flags & HEED_ATTENTION_KEY_HALF, shuffles))
+  if (!chosen && !all.apart &&
+      (s->depth + s->value_depth) / all.depth >
+          row_room(limits, flags & HEED_ATTENTION_KEY_HALF, shuffles))
     all.keys = KEYS / 2;
-  while (!chosen && all.lanes * all.depth < WIDTH &&
-         heed_vk_divide(rows, WIDTH / (all.lanes * all.depth)) * slices * 2 <= fill &&
+  const uint32_t most_lanes = all.apart ? APART_LANES : WIDTH;
+  while (!chosen && all.lanes * all.depth < most_lanes &&
+         count_groups(job, &all, rows) * 2 <= fill &&
          s->keys >= all.lanes * 2 * KEYS * LEAST_BLOCKS)
     all.lanes *= 2;
-  const uint64_t groups = heed_vk_divide(rows, WIDTH / (all.lanes * all.depth)) * slices;
-  if (!(flags & HEED_ATTENTION_ONE_PASS) || groups * 2 > fill) return all;
-  const uint64_t most = s->keys / (all.lanes * all.keys * LEAST_BLOCKS),
-                 wants = fill / groups < MOST_PARTS ? fill / groups : MOST_PARTS;
-  all.parts = (uint32_t)(wants < most ? wants : most);
-  if (all.parts < 1) all.parts = 1;
+  all.apart = all.apart && all.lanes * all.depth > 1;
+  const uint64_t groups = count_groups(job, &all, rows);
+  if ((flags & HEED_ATTENTION_ONE_PASS) && groups * 2 <= fill) {
+    const uint64_t most = s->keys / (all.lanes * all.keys * LEAST_BLOCKS),
+                   wants = fill / groups < MOST_PARTS ? fill / groups : MOST_PARTS;
+    all.parts = (uint32_t)(wants < most ? wants : most);
+    if (all.parts < 1) all.parts = 1;
+  }
+  if (!chosen && loads_keys(limits, &all)) all.keys = KEYS / 2;
   return all;
 }
 
@@ -285,11 +348,12 @@ static void add_fused(const heed_vk_attention_job *job, bool weights, bool liste
         builder, &dispatch,
         weights ? HEED_SHADER_attention_weights_subgroup : HEED_SHADER_attention_subgroup);
   if (all.parts > 1) heed_vk_scratch(builder, &dispatch, 3, 0, part_bytes(s, all.parts), true);
-  heed_vk_set_tile(&dispatch, WIDTH / lanes, all.lanes * all.keys);
-  HEED_VK_DISPATCH(builder, &dispatch, &params, heed_vk_divide(rows, WIDTH / lanes) * all.parts,
-                   s->heads, s->batch, WIDTH, lanes, s->depth, s->value_depth, all.keys, flags,
+  const uint32_t once = count_rows(builder->limits, &all);
+  heed_vk_set_tile(&dispatch, once, all.lanes * all.keys);
+  HEED_VK_DISPATCH(builder, &dispatch, &params, heed_vk_divide(rows, once) * all.parts, s->heads,
+                   s->batch, once * lanes, lanes, s->depth, s->value_depth, all.keys, flags,
                    (uint32_t)job->desc->empty_row, all.parts, all.depth,
-                   choose_parked(job, &all, flags));
+                   choose_parked(job, &all, flags), all.apart ? once : 1);
   if (all.parts > 1) add_join(job, all.parts);
 }
 
