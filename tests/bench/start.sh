@@ -1,10 +1,10 @@
 #!/bin/sh
 # Processor time of a start on a Vulkan device and one run, of all threads: cold, and with heed's cache of pipelines. Both make synthetic
-# weights; ViT-Ti has few of them, and the same kernels. start.sh [--heed PROGRAM] [--vit B] [--device N] [--shim NAME ICD]
+# weights, unless there is a model to read. start.sh [--heed PROGRAM] [--vit B | --model FOLDER] [--device N] [--shim NAME ICD]
 # --shim: a driver for real GPUs without one, as tests/vulkan/newer.sh unpacks it: AMDGPU_GPU_ID=navi31 start.sh --shim amdgpu radeon
 set -eu
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd)
-heed=$root/build/release/heed vit=B device=0 shim=''
+heed=$root/build/release/heed vit=B model='' device=0 shim=''
 while [ $# -gt 0 ]; do
   case $1 in
     --shim)
@@ -13,12 +13,13 @@ while [ $# -gt 0 ]; do
       shift 3
       continue
       ;;
-    --heed | --device | --vit) [ $# -gt 1 ] || { echo "start.sh: missing value for $1" >&2 && exit 2; } ;;
-    *) echo "start.sh: unknown option (found $1, expected --heed, --vit, --device or --shim)" >&2 && exit 2 ;;
+    --heed | --device | --vit | --model) [ $# -gt 1 ] || { echo "start.sh: missing value for $1" >&2 && exit 2; } ;;
+    *) echo "start.sh: unknown option (found $1, expected --heed, --vit, --model, --device or --shim)" >&2 && exit 2 ;;
   esac
   case $1 in
     --heed) heed=$2 ;;
     --vit) vit=$2 ;;
+    --model) model=$2 ;;
     --device) device=$2 ;;
   esac
   shift 2
@@ -36,10 +37,11 @@ seconds() { # of processor time of a command
 }
 
 vulkan() {
+  if [ "$model" ]; then set -- "$model"; else set -- --vit "$vit"; fi
   # shellcheck disable=SC2086 # words of the list
-  seconds $shim "$heed" bench --vit "$vit" --runs 1 --warmup 0 --quiet --backend vulkan --device "$device"
+  seconds $shim "$heed" bench "$@" --runs 1 --warmup 0 --quiet --backend vulkan --device "$device"
 }
 
 cold=$(vulkan)
 cached=$(vulkan)
-echo "ViT-$vit, seconds of processor time: cold $cold, with heed's cache $cached"
+echo "${model:-ViT-$vit}, seconds of processor time: cold $cold, with heed's cache $cached"
