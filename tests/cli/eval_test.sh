@@ -125,6 +125,14 @@ expect_exit 4
 [ -s "$err" ] || fail "no sentence"
 expect_nothing_written
 test_end
+test_begin usage
+heed eval "$micro" "$input"
+expect_exit 2
+expect_stderr_contains "wrong arguments (found 2 and no -o, expected"
+heed eval "$micro" -o out.safetensors
+expect_exit 2
+expect_stderr_contains "wrong arguments (found 1, expected"
+test_end
 allocations_fail towers eval "$clip" "$bad/both" -o out.safetensors --backend cpu --threads 1 --quiet
 allocations_fail pool eval "$vectors/vit/timm_map" "$vectors/vit/timm_map/io.safetensors" -o out.safetensors --backend cpu --threads 1 --quiet
 

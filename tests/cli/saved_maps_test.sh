@@ -195,6 +195,19 @@ for file in infinite_values two_values bool_values int8_values u8_values; do
 done
 test_end
 
+test_begin usage
+heed maps "$bad/grey" "$bad/grey"
+expect_exit 2
+expect_stderr_contains "wrong arguments (found 2 files, expected one file)"
+heed maps "$bad/grey" --query 9,9
+expect_exit 2
+heed maps "$bad/grey" --layer 9
+expect_exit 2
+make uneven_width '' 'attention.0 F32 1,5,5 maps' 'pixel_values F32 1,3,32,33 ramp'
+heed maps "$bad/uneven_width"
+expect_exit 0
+test_end
+
 test_begin outputs_that_cannot_be_written
 for option in --json --maps --rollout; do
   heed maps "$bad/grey" $option none/out.json
@@ -202,7 +215,7 @@ for option in --json --maps --rollout; do
   heed maps "$bad/grey" $option none/out.png
   [ "$status" -ne 0 ] || fail "$option: exit code 0"
 done
-[ "$lacking" = '' ] || lacking=''
+lacking=''
 test_end
 allocations_fail maps maps "$bad/bytes" --json out.json
 allocations_fail values maps "$bad/values" --json out.json --query 1,1

@@ -285,6 +285,11 @@ static void test_products_of_integers(void **state) {
   put_stored(&unscaled, "11");
   put_integers(&unscaled, "MatMulInteger", "of_x,of_x");
   want_none(&unscaled, "a.fc.weight");
+  test_message running = {0}; /* a factor that is known when it runs */
+  test_put_value(&running, 11, "11");
+  test_put_raw(&running, "scale", HEED_ONNX_FLOAT, 0, NULL, RAW(half));
+  put_integers(&running, "MatMulInteger", "of_x,scale");
+  want_none(&running, "a.fc.weight");
   /* two constants: which is the weight's? */
   put_stored(&two, "11");
   test_put_raw(&two, "scale", HEED_ONNX_FLOAT, 0, NULL, RAW(half));
@@ -648,7 +653,8 @@ static void test_parts_that_are_none(void **state) {
                {"DequantizeLinear", "x,x"},
                {"Mul", "x,x"},
                {"DequantizeLinear", "some,x"},
-               {"DequantizeLinear", "some"}};
+               {"DequantizeLinear", "some"},
+               {"Identity", "11"}};
   for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++)
     for (int outputs = 0; outputs < 2; outputs++) {
       test_message graph = {0};
@@ -659,7 +665,7 @@ static void test_parts_that_are_none(void **state) {
       test_put_floats(&graph, "scale", 1, vector);
       test_put_floats(&graph, "a.bias", 1, vector);
       test_put_node(&graph, "Gather", "", "11,x", "some", NULL);
-      test_put_node(&graph, nodes[i].op, "/a/n", nodes[i].inputs, outputs ? "h" : "", NULL);
+      test_put_node(&graph, nodes[i].op, "/a/n", nodes[i].inputs, outputs ? "h,more" : "", NULL);
       if (outputs) test_put_node(&graph, "Add", "", "h,a.bias", "y", NULL);
       want_none(&graph, "a.weight");
     }
