@@ -17,15 +17,19 @@
 #define MOST_CONFIG_BYTES (64u << 20)
 #define MOST_FILES 512
 
-/* What other programs read to know how the weights are stored (docs/quantisation.md). */
-static const char quantization_config[] =
-    "\"quantization_config\": {\"quant_method\": \"compressed-tensors\", \"format\": "
-    "\"int-quantized\", \"quantization_status\": \"compressed\", \"ignore\": "
-    "[\"re:.*classifier.*\", \"re:.*head.*\", \"re:.*pooler.*\", \"re:.*projection$\"], "
-    "\"config_groups\": {\"group_0\": {\"targets\": [\"Linear\"], \"weights\": {\"num_bits\": 8, "
-    "\"type\": \"int\", \"symmetric\": true, \"strategy\": \"channel\", \"dynamic\": false}, "
-    "\"input_activations\": {\"num_bits\": 8, \"type\": \"int\", \"symmetric\": false, "
-    "\"strategy\": \"token\", \"dynamic\": true}}}}";
+/* What other programs read to know how the weights are stored (docs/quantisation.md): the first up
+ * to the format of activations. */
+#define DESCRIBED                                                                                \
+  "\"quantization_config\": {\"quant_method\": \"compressed-tensors\", \"format\": "             \
+  "\"int-quantized\", \"quantization_status\": \"compressed\", \"ignore\": "                     \
+  "[\"re:.*classifier.*\", \"re:.*head.*\", \"re:.*pooler.*\", \"re:.*projection$\"], "          \
+  "\"config_groups\": {\"group_0\": {\"targets\": [\"Linear\"], \"weights\": {\"num_bits\": 8, " \
+  "\"type\": \"int\", \"symmetric\": true, \"strategy\": \"channel\", \"dynamic\": false}, "     \
+  "\"input_activations\": "
+static const char in_int8[] =
+    DESCRIBED "{\"num_bits\": 8, \"type\": \"int\", \"symmetric\": false, "
+              "\"strategy\": \"token\", \"dynamic\": true}}}}",
+                  in_floats[] = DESCRIBED "null}}}";
 
 typedef struct convert_job {
   cli_state *cli;
@@ -136,20 +140,53 @@ static heed_status read_config(convert_job *job, const heed_model_file *file, ch
   return HEED_OK;
 }
 
-/* Adds the quantization_config to the end of the object that the text is. */
-static heed_status write_described(convert_job *job, const char *path, const char *text) {
+/* The end of the object that begins at `text`, past its brace; NULL: it has none. */
+static const char *end_of_object(const char *text) {
+  bool quoted = false;
+  for (int depth = 0; *text; text++) {
+    if (quoted && *text == '\\' && text[1])
+      text++;
+    else if (*text == '"')
+      quoted = !quoted;
+    else if (!quoted && *text == '{')
+      depth++;
+    else if (!quoted && *text == '}' && --depth == 0)
+      return text + 1;
+  }
+  return NULL;
+}
+
+/* Takes the quantization_config out of the text, with one comma: it is of the weights before. */
+static void take_out_description(char *text) {
+  char *begin = strstr(text, "\"quantization_config\""), *open = begin ? strchr(begin, '{') : NULL;
+  const char *end = open ? end_of_object(open) : NULL;
+  if (!end) return;
+  while (begin > text && strchr(" \t\r\n", begin[-1])) begin--;
+  if (begin > text && begin[-1] == ',')
+    begin--;
+  else
+    end += strspn(end, " \t\r\n,");
+  memmove(begin, end, strlen(end) + 1);
+}
+
+/* With what the weights are now at the end of the object that the text is. */
+static heed_status write_described(convert_job *job, const char *path, char *text) {
+  take_out_description(text);
   const char *end = strrchr(text, '}');
+  const bool int8 = job->storage == HEED_STORAGE_INT8;
   size_t length = end ? (size_t)(end - text) : 0;
-  if (!end || strstr(text, "\"quantization_config\""))
+  if (!end)
     return heed_fail(&job->cli->error, HEED_UNSUPPORTED,
-                     "config.json: cannot be completed (found %s, expected an object without one)",
-                     end ? "a quantization_config" : "no object");
+                     "config.json: cannot be completed (found no object)");
+  if (!int8 && job->storage != HEED_STORAGE_INT8_FLOAT)
+    return heed_file_write(path, text, strlen(text), &job->cli->error);
   while (length && strchr(" \t\r\n", text[length - 1])) length--;
-  const size_t room = length + sizeof quantization_config + 8;
+  const size_t room = length + sizeof in_int8 + 8;
   char *whole = malloc(room);
   if (!whole) return heed_fail_memory(&job->cli->error, path, room);
-  const int size = snprintf(whole, room, "%.*s%s\n  %s\n}\n", (int)length, text,
-                            length && text[length - 1] == '{' ? "" : ",", quantization_config);
+  const int size =
+      snprintf(whole, room, "%.*s%s\n  %s\n}\n", (int)length, text,
+               length && text[length - 1] == '{' ? "" : ",", int8 ? in_int8 : in_floats);
   const heed_status status = heed_file_write(path, whole, (size_t)size, &job->cli->error);
   free(whole);
   return status;
@@ -167,7 +204,7 @@ static heed_status write_configs(convert_job *job) {
     CLI_TRY(path_of(job, files[i].name, path));
     heed_status status = read_config(job, &files[i], &text, &size);
     if (status == HEED_OK)
-      status = job->storage == HEED_STORAGE_INT8 && strcmp(files[i].name, "config.json") == 0
+      status = strcmp(files[i].name, "config.json") == 0
                    ? write_described(job, path, text)
                    : heed_file_write(path, text, size, &job->cli->error);
     free(text);
@@ -253,8 +290,8 @@ static heed_status convert(convert_job *job) {
  */
 
 static bool find_storage(const char *text, heed_storage *storage) {
-  static const char *const names[] = {"int8", "f16", "bf16"};
-  for (int i = 0; i < 3; i++)
+  static const char *const names[] = {"int8", "f16", "bf16", "int8-float"};
+  for (int i = 0; i < 4; i++)
     if (text && strcmp(text, names[i]) == 0) {
       *storage = (heed_storage)i;
       return true;
@@ -268,19 +305,19 @@ static int run(cli_state *cli, int argc, char **argv) {
   cli_words words;
   const cli_option table[] = {
       {"-o", CLI_TEXT, &job.folder, "FOLDER", "folder to write, which must not exist"},
-      {"--weights", CLI_TEXT, &weights, "int8|f16|bf16",
+      {"--weights", CLI_TEXT, &weights, "int8|int8-float|f16|bf16",
        "storage of the weights of attention and MLP"},
       {NULL, CLI_FLAG, NULL, NULL, NULL}};
-  const int code =
-      cli_parse(cli,
-                "convert [MODEL] -o FOLDER --weights int8|f16|bf16\n\nMODEL is a folder or a "
-                "weight file. Without MODEL: the built-in demo model.",
-                table, argc, argv, &words);
+  const int code = cli_parse(
+      cli,
+      "convert [MODEL] -o FOLDER --weights int8|int8-float|f16|bf16\n\nMODEL is a folder or a "
+      "weight file. Without MODEL: the built-in demo model.",
+      table, argc, argv, &words);
   if (code >= 0) return code;
   if (words.count > 1 || !job.folder || !*job.folder || !find_storage(weights, &job.storage)) {
     fprintf(stderr,
             "heed convert: wrong arguments (found %u models, -o %s, --weights %s, expected at most "
-            "one MODEL, -o FOLDER and --weights int8, f16 or bf16)\n",
+            "one MODEL, -o FOLDER and --weights int8, int8-float, f16 or bf16)\n",
             words.count, job.folder ? CLI_SHOWN(job.folder) : "missing",
             weights ? CLI_SHOWN(weights) : "missing");
     return CLI_USAGE;

@@ -11,10 +11,7 @@ static const struct {
   size_t size;
 } dtypes[] = {
     [HEED_F32] = {"F32", 4}, [HEED_F16] = {"F16", 2}, [HEED_BF16] = {"BF16", 2},
-    [HEED_U8] = {"U8", 1},   [HEED_I32] = {"I32", 4},
-#if defined(HEED_INT8)
-    [HEED_I8] = {"I8", 1},
-#endif
+    [HEED_U8] = {"U8", 1},   [HEED_I32] = {"I32", 4}, [HEED_I8] = {"I8", 1},
 };
 
 const char *heed_dtype_name(heed_dtype dtype) {

@@ -208,9 +208,7 @@ heed_status heed_checkpoint_open(const heed_context *context, const heed_model_f
   made->context = context;
   heed_status status = open_files(made, files, file_count, error);
   if (status == HEED_OK) status = make_table(made, error);
-#if defined(HEED_INT8)
   if (status == HEED_OK) heed_checkpoint_pair_scales(made);
-#endif
   if (status == HEED_OK)
     *checkpoint = made;
   else
@@ -266,12 +264,8 @@ heed_status heed_checkpoint_use(heed_checkpoint_tensor *tensor, const heed_shape
         "%s: tensor %.*s is not supported (found %s: %s, expected F32, F64, F16 or BF16 "
         "with at most 6 axes)",
         file, HEED_CUT(info->name), info->dtype_name, info->unsupported);
-#if defined(HEED_INT8)
   if (info->dtype == HEED_I8) HEED_TRY(heed_checkpoint_use_scales(tensor, error));
   if (info->dtype == HEED_U8 || info->dtype == HEED_I32)
-#else
-  if (info->dtype != HEED_F32 && info->dtype != HEED_F16 && info->dtype != HEED_BF16)
-#endif
     return heed_fail(
         error, HEED_UNSUPPORTED,
         "%s: tensor %.*s has the wrong dtype (found %s, expected F32, F64, F16 or BF16)", file,
@@ -302,10 +296,8 @@ heed_status heed_checkpoint_need(heed_checkpoint *checkpoint, const char *name,
 
 heed_status heed_checkpoint_read(const heed_checkpoint_tensor *tensor, uint64_t first,
                                  uint64_t count, float *to, heed_error *error) {
-#if defined(HEED_INT8)
   if (tensor->info->dtype == HEED_I8)
     return heed_checkpoint_read_int8(tensor, first, count, to, error);
-#endif
   return heed_safetensors_read(tensor->file, tensor->info, first, count, to, error);
 }
 
@@ -319,6 +311,7 @@ void heed_checkpoint_total(const heed_checkpoint *checkpoint, heed_checkpoint_to
     }
     totals->used++;
     totals->elements += tensor->info->count;
+    if (tensor->scale) totals->elements -= tensor->scale->info->count; /* which is used too */
     totals->bytes += tensor->info->bytes;
   }
 }

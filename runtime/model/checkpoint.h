@@ -12,9 +12,7 @@ typedef struct heed_checkpoint_tensor {
   /* what it is for (heed_role_pattern), or NULL; a fused tensor has the first of its parts */
   const char *role;
   uint32_t layer;
-#if defined(HEED_INT8)
   struct heed_checkpoint_tensor *scale; /* of an I8 tensor (model/int8_weights.h); NULL: none */
-#endif
 } heed_checkpoint_tensor;
 
 typedef struct heed_checkpoint heed_checkpoint;
@@ -50,7 +48,7 @@ heed_status heed_checkpoint_need(heed_checkpoint *checkpoint, const char *name,
 heed_status heed_checkpoint_read(const heed_checkpoint_tensor *tensor, uint64_t first,
                                  uint64_t count, float *to, heed_error *error);
 
-/* ---- tensors in int8 and their scales: model/int8_weights.c, with HEED_INT8 alone */
+/* ---- tensors in int8 and their scales: model/int8_weights.c */
 
 #define HEED_SCALE_SUFFIX "_scale"
 
@@ -67,7 +65,7 @@ heed_status heed_checkpoint_read_int8(const heed_checkpoint_tensor *tensor, uint
                                       uint64_t count, float *to, heed_error *error);
 
 typedef struct heed_checkpoint_totals {
-  uint64_t elements, bytes; /* of the used tensors */
+  uint64_t elements, bytes; /* of the used tensors; scales are no elements */
   uint32_t used, unused;
 } heed_checkpoint_totals;
 void heed_checkpoint_total(const heed_checkpoint *checkpoint, heed_checkpoint_totals *totals);

@@ -9,7 +9,6 @@
 #include "base/tensor.h"
 #include "base/utf8.h"
 
-#if defined(HEED_INT8)
 void heed_checkpoint_pair_scales(heed_checkpoint *checkpoint) {
   char name[HEED_NAME_SIZE + sizeof HEED_SCALE_SUFFIX];
   for (uint32_t i = 0; i < heed_checkpoint_count(checkpoint); i++) {
@@ -86,6 +85,27 @@ heed_status heed_checkpoint_read_int8(const heed_checkpoint_tensor *tensor, uint
   return HEED_OK;
 }
 
+/* The quantization_config; 0: there is none. */
+static heed_json_value quantisation(const heed_config *config) {
+  const heed_json *json = config->json;
+  return json ? heed_json_get(json, heed_json_root(json), "quantization_config") : 0;
+}
+
+#if !defined(__wasm__) || !defined(HEED_INT8)
+bool heed_config_float_products(const heed_config *config) {
+  const heed_json *json = config->json;
+  const heed_json_value about = quantisation(config),
+                        groups = about ? heed_json_get(json, about, "config_groups") : 0;
+  if (!groups || !heed_json_count(json, groups)) return false;
+  for (heed_json_value group = heed_json_first(json, groups); group;
+       group = heed_json_next(json, groups, group)) {
+    const heed_json_value inputs = heed_json_get(json, group, "input_activations");
+    if (inputs && heed_json_kind_of(json, inputs) != HEED_JSON_NULL) return false;
+  }
+  return true;
+}
+#endif
+
 static const char *text_of(const heed_json *json, heed_json_value object, const char *key) {
   const char *text = "nothing";
   heed_json_string(json, heed_json_get(json, object, key), &text, NULL);
@@ -97,9 +117,14 @@ heed_status heed_config_check_int8(const heed_config *config, const heed_checkpo
   bool any = false;
   for (uint32_t i = 0; i < heed_checkpoint_count(checkpoint); i++)
     any = any || heed_checkpoint_get(checkpoint, i)->scale;
-  if (!any || !config->json) return HEED_OK;
-  const heed_json_value object =
-      heed_json_get(config->json, heed_json_root(config->json), "quantization_config");
+  const heed_json_value object = quantisation(config);
+  if (!any) return HEED_OK;
+#if !defined(HEED_INT8)
+  if (!heed_config_float_products(config))
+    return heed_fail(error, HEED_UNSUPPORTED,
+                     "model: weights of int8 (expected floats, or a config that has floats as "
+                     "input_activations)");
+#endif
   if (!object) return HEED_OK;
   const char *method = text_of(config->json, object, "quant_method"),
              *format = text_of(config->json, object, "format");
@@ -111,6 +136,7 @@ heed_status heed_config_check_int8(const heed_config *config, const heed_checkpo
   return HEED_OK;
 }
 
+#if defined(HEED_INT8)
 /* ------------------------------------------------------------------------------------ constants */
 
 /* A heed_constant_read of int8; user is a heed_weight. */

@@ -60,11 +60,7 @@ static const struct {
     {"F6_E2M3", 6, UNREADABLE},
     {"F6_E3M2", 6, UNREADABLE},
     {"U8", 8, HEED_U8},
-#if defined(HEED_INT8)
     {"I8", 8, HEED_I8},
-#else
-    {"I8", 8, UNREADABLE},
-#endif
     {"F8_E5M2", 8, UNREADABLE},
     {"F8_E4M3", 8, UNREADABLE},
     {"F8_E8M0", 8, UNREADABLE},

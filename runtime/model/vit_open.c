@@ -207,9 +207,7 @@ static heed_status open_vit(heed_model *base, const heed_model_desc *desc, heed_
                             &model->config, error));
   HEED_TRY(heed_checkpoint_open(model->base.context, desc->files, desc->file_count,
                                 &model->base.checkpoint, error));
-#if defined(HEED_INT8)
   HEED_TRY(heed_config_check_int8(model->config, model->base.checkpoint, error));
-#endif
   HEED_TRY(heed_roles_detect(model->base.checkpoint, model->config, &model->roles, error));
   HEED_TRY(heed_roles_dimensions(&model->roles, model->config, &model->dims, error));
   const uint32_t rows = 1 + model->dims.layers;

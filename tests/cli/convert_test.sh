@@ -7,7 +7,7 @@ documents=$(cd "$(dirname "$0")/../.." && pwd)/docs
 reference=$vectors/vit/hf_vit
 set -- --backend cpu --quiet
 
-for weights in int8 f16 bf16; do
+for weights in int8 int8-float f16 bf16; do
   test_begin "convert_$weights"
   heed convert "$reference" -o out --weights $weights
   expect_exit 0
@@ -100,6 +100,30 @@ expect_one_sentence convert 'out exists already'
 [ -z "$(ls -A "$here/out")" ] || fail "something was written"
 test_end
 
+# int8 for products in floats can be read as floats again: other storages are made of it, and of nothing else.
+test_begin from_floats_in_int8
+heed convert "$reference" -o small --weights int8-float
+expect_exit 0
+grep -q '"input_activations": null' "$here/small/config.json" || fail "config.json does not say that activations are floats"
+head -c 8192 "$here/small/model.safetensors" | grep -qa '"heed.scheme":"s8-row"' || fail "the scheme is missing"
+heed eval small "$reference/io.safetensors" -o small.safetensors "$@"
+expect_exit 0
+for weights in int8 int8-float f16 bf16; do
+  heed convert small -o $weights --weights $weights
+  expect_exit 0
+  heed eval $weights "$reference/io.safetensors" -o $weights.safetensors "$@"
+  expect_exit 0
+done
+for weights in f16 bf16; do
+  ! grep -q quantization_config "$here/$weights/config.json" || fail "$weights: config.json speaks of int8"
+  ! head -c 16384 "$here/$weights/model.safetensors" | grep -qa '_scale"\|"I8"' || fail "$weights: int8 was left"
+done
+grep -q '"strategy": "token"' "$here/int8/config.json" || fail "config.json does not say how rows are quantised"
+heed convert int8 -o none --weights f16
+expect_exit 3
+expect_one_sentence convert 'stored in int8 already'
+test_end
+
 test_begin already_int8
 heed convert "$reference" -o out --weights int8
 heed convert out -o again --weights f16
@@ -119,7 +143,7 @@ test_end
 test_begin arguments
 heed convert "$reference" -o out
 expect_exit 2
-expect_stderr_contains 'expected at most one MODEL, -o FOLDER and --weights int8, f16 or bf16'
+expect_stderr_contains 'expected at most one MODEL, -o FOLDER and --weights int8, int8-float, f16 or bf16'
 heed convert "$reference" --weights int8
 expect_exit 2
 heed convert "$reference" -o out --weights int4

@@ -18,19 +18,25 @@ static const family families[] = {
 /* ------------------------------------------------------------------------------------ converting
  */
 
-static heed_status convert(const vit_files *files, const heed_context_desc *context, heed_sink sink,
-                           void *user, heed_error *error) {
+static heed_status convert_to(heed_storage storage, const vit_files *files,
+                              const heed_context_desc *context, heed_sink sink, void *user,
+                              heed_error *error) {
   heed_context *made = NULL;
   heed_model *model = NULL;
   const heed_model_desc desc = {sizeof desc, files->file, files->count};
   const heed_convert_desc how = {
-      .struct_size = sizeof how, .storage = HEED_STORAGE_INT8, .sink = sink, .user = user};
+      .struct_size = sizeof how, .storage = storage, .sink = sink, .user = user};
   heed_status status = heed_context_create(context, &made, error);
   if (status == HEED_OK) status = heed_model_open(made, &desc, &model, error);
   if (status == HEED_OK) status = heed_model_convert(model, &how, NULL, error);
   heed_model_destroy(model);
   heed_context_destroy(made);
   return status;
+}
+
+static heed_status convert(const vit_files *files, const heed_context_desc *context, heed_sink sink,
+                           void *user, heed_error *error) {
+  return convert_to(HEED_STORAGE_INT8, files, context, sink, user, error);
 }
 
 /* The same files with int8 in the first; bytes to be freed after them. */
@@ -473,6 +479,102 @@ static void test_scales_that_are_none(void **state) {
   free_files(&files);
 }
 
+/* The files with a quantization_config at the start of their config; text to be freed after them.
+ */
+static vit_files describe(const vit_files *files, const char *value, char **text) {
+  vit_files with = *files;
+  heed_source *config = &with.file[1].source;
+  assert_string_equal(with.file[1].name, "config.json");
+  const char *open = memchr(config->bytes, '{', (size_t)config->size);
+  assert_non_null(open);
+  const size_t rest = (size_t)(config->size - (uint64_t)(open + 1 - (const char *)config->bytes));
+  *text = malloc(rest + strlen(value) + 64);
+  assert_non_null(*text);
+  const int length = sprintf(*text, "{\"quantization_config\":%s,%.*s", value, (int)rest, open + 1);
+  *config = test_source(*text, (size_t)length);
+  return with;
+}
+
+/* The floats that a file's int8 and scales mean; every row of positions has its own. */
+static void widen(changed *c, const test_bytes *bytes, heed_context *context) {
+  heed_error error;
+  const heed_source source = test_source(bytes->data, bytes->size);
+  assert_ok(heed_safetensors_open(context, &source, "int8", &c->file, &error));
+  for (uint32_t i = 0; i < heed_safetensors_count(c->file); i++) {
+    const heed_safetensors_tensor *info = heed_safetensors_get(c->file, i);
+    const size_t length = strlen(info->name), count = (size_t)info->count;
+    if (length > 6 && strcmp(info->name + length - 6, "_scale") == 0) continue;
+    heed_safetensors_item item = {info->name, info->dtype, info->shape, bytes->data + info->offset};
+    if (info->dtype == HEED_I8) {
+      char *name = keep(c, length + 8);
+      sprintf(name, "%s_scale", info->name);
+      const heed_safetensors_tensor *of = heed_safetensors_find(c->file, name);
+      float *scales = keep(c, (size_t)of->count * sizeof *scales),
+            *floats = keep(c, count * sizeof *floats);
+      const int8_t *numbers = item.data;
+      assert_int_equal(of->dtype, HEED_BF16);
+      assert_ok(heed_safetensors_read(c->file, of, 0, of->count, scales, &error));
+      for (size_t k = 0; k < count; k++)
+        floats[k] = (float)numbers[k] * scales[k * (size_t)of->count / count];
+      item.data = floats;
+      item.dtype = HEED_F32;
+    }
+    c->floats[c->float_count++] = item;
+  }
+}
+
+/* Where the config says that activations are floats, products are those of the weights in floats,
+ * bit for bit; else they are those of int8. */
+static void test_weights_alone(void **state) {
+  (void)state;
+#define OF(groups)                                                                  \
+  "{\"quant_method\":\"compressed-tensors\",\"format\":\"int-quantized\",\"config_" \
+  "groups\":" groups "}"
+  static const struct {
+    const char *value;
+    bool floats;
+  } cases[] = {{OF("{\"a\":{\"input_activations\":null}}"), true},
+               {OF("{\"a\":{}}"), true},
+               {OF("{\"a\":{},\"b\":{\"input_activations\":{\"num_bits\":8}}}"), false},
+               {OF("{}"), false},
+               {OF("7"), false}};
+#undef OF
+  vit_files files;
+  test_bytes bytes = {NULL, 0};
+  heed_context *context;
+  heed_error error;
+  changed c = {0};
+  uint64_t count = 0;
+  load_files(&files, "micro_32");
+  assert_ok(heed_context_create(NULL, &context, &error));
+  assert_ok(convert_to(HEED_STORAGE_INT8_FLOAT, &files, NULL, test_bytes_append, &bytes, &error));
+  widen(&c, &bytes, context);
+  float *expected = run_items(&files, c.floats, c.float_count, context, &count);
+  vit_files stored = files;
+  stored.file[0].source = test_source(bytes.data, bytes.size);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char *text;
+    uint64_t found_count = 0;
+    const vit_files with = describe(&stored, cases[i].value, &text);
+    const heed_build_desc build = {.struct_size = sizeof build, .batch = 2};
+    vit v;
+    assert_ok(open_vit(&v, &with, NULL, NULL, 1, &build, NULL, &error));
+    float *found = read_value(&v, "last_hidden_state", &found_count);
+    close_vit(&v);
+    assert_int_equal(found_count, count);
+    if ((memcmp(found, expected, (size_t)count * sizeof *found) == 0) != cases[i].floats)
+      fail_msg("case %zu: %s bits", i, cases[i].floats ? "other" : "the same");
+    free(found);
+    free(text);
+  }
+  heed_safetensors_destroy(c.file);
+  for (uint32_t i = 0; i < c.blocks; i++) free(c.memory[i]);
+  free(expected);
+  heed_context_destroy(context);
+  free(bytes.data);
+  free_files(&files);
+}
+
 /* What the config says of the weights is read only where they are int8. */
 static void test_quantisation_of_the_config(void **state) {
   (void)state;
@@ -492,18 +594,11 @@ static void test_quantisation_of_the_config(void **state) {
   heed_error error;
   load_files(&files, "micro_32");
   vit_files converted = to_int8(&files, &bytes);
-  heed_model_file *config = &converted.file[1];
-  assert_string_equal(config->name, "config.json");
-  const char *open = memchr(config->source.bytes, '{', (size_t)config->source.size);
-  assert_non_null(open);
-  const size_t lead = (size_t)(open + 1 - (const char *)config->source.bytes),
-               rest = (size_t)config->source.size - lead;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    char *text = malloc(rest + 256);
-    const int length =
-        sprintf(text, "{\"quantization_config\":%s,%.*s", cases[i].value, (int)rest, open + 1);
-    vit_files with = converted, plain = files;
-    with.file[1].source = plain.file[1].source = test_source(text, (size_t)length);
+    char *text;
+    const vit_files with = describe(&converted, cases[i].value, &text);
+    vit_files plain = files;
+    plain.file[1] = with.file[1];
     if (cases[i].part)
       assert_fails(open_int8(&with, NULL, &error), HEED_UNSUPPORTED, cases[i].part);
     else
@@ -524,6 +619,7 @@ int main(void) {
       cmocka_unit_test(test_scales_of_groups_are_floats),
       cmocka_unit_test(test_scales_that_are_none),
       cmocka_unit_test(test_quantisation_of_the_config),
+      cmocka_unit_test(test_weights_alone),
   };
   return cmocka_run_group_tests_name("int8_models", tests, NULL, NULL);
 }

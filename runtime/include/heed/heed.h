@@ -1038,7 +1038,10 @@ HEED_API void heed_model_tensor(const heed_model *model, uint32_t index, heed_te
 typedef enum heed_storage {
   HEED_STORAGE_INT8, /* int8 with one scale per output channel (docs/quantisation.md) */
   HEED_STORAGE_F16,
-  HEED_STORAGE_BF16
+  HEED_STORAGE_BF16,
+  /* int8 for products in floats: also those of patches and of positions, a scale a row. The config
+   * must say so (input_activations: null), or products are those of int8 */
+  HEED_STORAGE_INT8_FLOAT
 } heed_storage;
 /* Takes the next `count` bytes of a file. */
 typedef heed_status (*heed_sink)(void *user, const void *bytes, size_t count, heed_error *error);
@@ -1057,9 +1060,9 @@ typedef struct heed_convert_info {
 /* EXPERIMENTAL. Writes the model's tensors as one .safetensors file: the weights of query, key,
  * value, output, gate and MLP of each layer as `storage` says, all others as they are stored. Reads
  * and writes a row at a time. After an error what the sink got is no file. info may be NULL.
- * Statuses: UNSUPPORTED (no vision or text transformer, weights that are int8 already, a number
- * that fp16 does not hold), INVALID_FILE (a weight that is not finite), IO, OUT_OF_MEMORY, what the
- * sink returns. */
+ * Statuses: UNSUPPORTED (no vision or text transformer, weights that are int8 for products in int8
+ * already, a number that fp16 does not hold), INVALID_FILE (a weight that is not finite), IO,
+ * OUT_OF_MEMORY, what the sink returns. */
 HEED_NODISCARD HEED_API heed_status heed_model_convert(const heed_model *model,
                                                        const heed_convert_desc *desc,
                                                        heed_convert_info *info, heed_error *error);
