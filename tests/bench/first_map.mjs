@@ -1,7 +1,7 @@
 /* How long until the explorer shows a map on a slow telephone: Chromium held to slow 4G (1.6 Mbit/s
  * down, 0.75 up, 150 ms a round trip) and to a quarter of this machine's speed, nothing kept from
  * before. Two moments: the built-in picture and map (no script is needed for them), and the same
- * map from the model in the page, whose 1.6 MB come over that line.
+ * map from the model in the page, whose 0.8 MB come over that line.
  *
  *   node tests/bench/first_map.mjs [RUNS] [SITE]        after ./dev web once, and npm ci
  */

@@ -107,7 +107,7 @@ test('no SIMD: the scalar module runs, and the page says so', async () => {
     await text(page, 'error-text'),
     /no SIMD in WebAssembly\. The scalar module gives the same numbers/
   )
-  assert.match(await text(page, 'caption'), /39\.2 × uniform/)
+  assert.match(await text(page, 'caption'), /38\.3 × uniform/)
   withoutEnded(page)
   await finish(page)
 })

@@ -189,7 +189,7 @@ test('an <attention-map> in a page of ten lines', withChromium, () => {
   for (const part of ['attention-map.js', 'plot'].filter((part) => existsSync(join(site, part))))
     cpSync(join(site, part), join(folder, part), { recursive: true })
   return openPage(folder, { isolated: false }, async (page) => {
-    await page.waitForSelector('attention-map canvas[aria-label*="39.2 × uniform"]', {
+    await page.waitForSelector('attention-map canvas[aria-label*="38.3 × uniform"]', {
       timeout: 60000
     })
   })
@@ -296,8 +296,8 @@ test(
           }
         })
         assert.deepEqual(canvas.size, [448, 448])
-        assert.match(canvas.label ?? '', /39\.2 × uniform/)
-        const [, row, column] = /patch \((\d+), (\d+)\)[^]*39\.2/
+        assert.match(canvas.label ?? '', /38\.3 × uniform/)
+        const [, row, column] = /patch \((\d+), (\d+)\)[^]*38\.3/
             .exec(canvas.label ?? '')
             ?.map(Number) ?? [0, 0, 0],
           plain = await page.evaluate(async () => {
@@ -369,7 +369,7 @@ test('React, with an element and a hook', withChromium, async () => {
   })
   await putPicture(join(folder, 'dist'))
   await openPage(join(folder, 'dist'), { isolated: false }, async (page) => {
-    await page.waitForSelector('attention-map canvas[aria-label*="39.2 × uniform"]', {
+    await page.waitForSelector('attention-map canvas[aria-label*="38.3 × uniform"]', {
       timeout: 60000
     })
     await page.waitForFunction(
@@ -406,7 +406,7 @@ test('a notebook’s attentions: .npy from Python in a page', withChromium, asyn
     assert.match(/** @type {string} */ (await page.textContent('#caption')), /Layer 3, head 0: CLS/)
     await page.locator('canvas').click({ position: { x: 10 * 32 + 16, y: 2 * 32 + 16 } })
     await page.waitForFunction(() =>
-      /patch \(2, 10\)[^]*39\.2 × uniform/.test(document.querySelector('#caption').textContent)
+      /patch \(2, 10\)[^]*38\.3 × uniform/.test(document.querySelector('#caption').textContent)
     )
   })
 })

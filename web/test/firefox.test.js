@@ -190,7 +190,7 @@ const paths = {
     async mouse(page, until) {
       assert.match(
         await text(page, '#caption'),
-        /most to patch \(10, 1\): 19\.9 % = 39\.2 × uniform/
+        /most to patch \(10, 1\): 19\.4 % = 38\.3 × uniform/
       )
       await (await nth(page, '#patches [role=gridcell]', 14 * 10 + 1)).click()
       await until(() => location.hash === '#q=10.1')
@@ -351,7 +351,7 @@ const paths = {
      * @param {Until} until
      */
     async mouse(page, until) {
-      await until(() => /39\.2 × uniform/.test(document.getElementById('said').textContent))
+      await until(() => /38\.3 × uniform/.test(document.getElementById('said').textContent))
       await page.select('#head', 'mean')
       await until(() =>
         /^Layer 3, mean of the heads/.test(document.getElementById('said').textContent)
@@ -402,7 +402,7 @@ for (const isolated of [true, false])
           await page.goto(own.address + path)
           await ready()
           assert.equal(await page.evaluate(() => crossOriginIsolated), isolated)
-          if (path === '') assert.match(await text(page, '#caption'), /39\.2 × uniform/)
+          if (path === '') assert.match(await text(page, '#caption'), /38\.3 × uniform/)
         }
       } finally {
         if (open) own.close()

@@ -2,7 +2,16 @@
  * and models that `heed convert` wrote, against the command line. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { after, before } from 'node:test'
@@ -61,7 +70,9 @@ test('a model of int8 opens by the dtypes of its header', async () => {
     model = await runtime.loadModel(folder('int8')),
     plain = await runtime.loadModel(demoModel)
   assert.equal(model.info.layers, plain.info.layers)
-  assert.ok(model.info.weightBytes < 0.62 * plain.info.weightBytes)
+  const halves = await runtime.loadModel(folder('f16'))
+  assert.ok(model.info.weightBytes < 0.66 * halves.info.weightBytes)
+  halves.close()
   const { found } = await model.tensors()
   assert.ok(found.some(({ dtype, used }) => dtype === 'I8' && used))
   const session = model.createSession({ taps: 'all' }),
@@ -254,6 +265,73 @@ function damaged(bytes) {
   )
   return new Uint8Array(copy)
 }
+
+/**
+ * A file's int8 in floats, by its scales in BF16.
+ * @param {Buffer} stored
+ */
+function widened(stored) {
+  const start = 8 + Number(stored.readBigUInt64LE()),
+    { __metadata__: _, ...entries } = JSON.parse(stored.subarray(8, start).toString()),
+    /** @type {Record<string, object>} */
+    header = {},
+    parts = /** @type {Uint8Array[]} */ ([])
+  let at = 0
+  for (const [
+    name,
+    {
+      dtype,
+      shape,
+      data_offsets: [from, to]
+    }
+  ] of Object.entries(entries)) {
+    if (name.endsWith('_scale')) continue
+    let bytes = /** @type {Uint8Array} */ (stored.subarray(start + from, start + to))
+    if (dtype === 'I8') {
+      const [begin, end] = entries[`${name}_scale`].data_offsets,
+        count = (end - begin) / 2
+      bytes = new Uint8Array(
+        Float32Array.from(new Int8Array(bytes), (value, i) => {
+          const bits = stored.readUInt16LE(
+            start + begin + 2 * Math.floor((i * count) / (to - from))
+          )
+          return value * new Float32Array(Uint32Array.of(bits << 16).buffer)[0]
+        }).buffer
+      )
+    }
+    header[name] = {
+      dtype: dtype === 'I8' ? 'F32' : dtype,
+      shape,
+      data_offsets: [at, (at += bytes.length)]
+    }
+    parts.push(bytes)
+  }
+  const text = Buffer.from(JSON.stringify(header)),
+    head = Buffer.alloc(8)
+  head.writeBigUInt64LE(BigInt(text.length))
+  return new Uint8Array(Buffer.concat([head, text, ...parts]))
+}
+
+/* The demo model is such a file. */
+test('int8 for products of floats: the bits of the same weights in floats, without modules of int8', async () => {
+  mkdirSync(folder('modules'))
+  for (const name of readdirSync(packageFolder))
+    if (/^heed.*\.wasm$/.test(name) && !name.includes('int8'))
+      copyFileSync(join(packageFolder, name), join(folder('modules'), name))
+  const runtime = await createRuntime({ threads: 1, base: pathToFileURL(`${folder('modules')}/`) }),
+    { image } = await runtime.scene(11),
+    results = []
+  for (const weights of [demoModel.weights, widened(readFileSync(demoModel.weights))]) {
+    const model = await runtime.loadModel({ ...demoModel, weights })
+    assert.equal(model.info.parameters, 787722)
+    results.push(await model.createSession({ taps: 'all' }).run(image))
+    model.close()
+  }
+  assert.deepEqual(results[0].logits, results[1].logits)
+  assert.deepEqual(results[0].attention, results[1].attention)
+  await assert.rejects(runtime.loadModel(folder('int8')), /heed-int8/)
+  runtime.close()
+})
 
 test('a file of fp16 opens', async () => {
   const runtime = await createRuntime({ threads: 1 }),

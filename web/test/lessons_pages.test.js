@@ -214,7 +214,7 @@ test('positions change what a swap does; heads are split and joined; a real head
   await page.waitForSelector('#real[data-shown="3.0"]', { timeout: 60000 })
   assert.match(
     await page.locator('#real-rows tr').first().innerText(),
-    /patch \(10, 1\)[^]*19\.9\d %[^]*39\.2/
+    /patch \(10, 1\)[^]*19\.4\d %[^]*38\.3/
   )
   assert.match(/** @type {string} */ (await page.textContent('#real-said')), /to 1e-6/)
   await page.fill('#real-head', '1')
@@ -472,7 +472,7 @@ const addColours = (page) =>
 test('the element draws what the runtime says, and follows its attributes', async () => {
   const page = await browser.open('embed.html'),
     said = () => page.textContent('#said')
-  await untilSaid(page, /39\.2 × uniform/)
+  await untilSaid(page, /38\.3 × uniform/)
   await page.selectOption('#head', 'mean')
   await untilSaid(page, /^Layer 3, mean of the heads/)
   assert.match(/** @type {string} */ (await page.textContent('#code')), /head="mean"/)
@@ -515,7 +515,7 @@ test('the element draws what the runtime says, and follows its attributes', asyn
 
 test('the element ends its scale where that is asked for', async () => {
   const page = await browser.open('embed.html')
-  await untilSaid(page, /39\.2 × uniform/)
+  await untilSaid(page, /38\.3 × uniform/)
   await addColours(page)
   await page.selectOption('#view', 'map')
   await page.evaluate(() => document.querySelector('attention-map').setAttribute('query', '10,1'))

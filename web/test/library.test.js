@@ -110,7 +110,7 @@ test('a model of the server: licence and size first, then opened, kept and remov
     await page.waitForSelector('#library li')
     assert.match(
       /** @type {string} */ (await listed(page)),
-      /Models of this server.*shapes of ten\. Licence: apache-2\.0\. Trained on: drawn scenes\..*Download 1\.\d MB/
+      /Models of this server.*shapes of ten\. Licence: apache-2\.0\. Trained on: drawn scenes\..*Download 0\.\d MB/
     )
     assert.ok(!server.asked.some((file) => file.startsWith(models)), 'nothing is fetched before')
     assert.ok(await nothingKept(page))

@@ -200,7 +200,7 @@ for (const [name, path, visit] of browsers) {
     async () => {
       const found = await visit(pages.element.address, told)
       assert.equal(found.row, 197, found.message)
-      assert.match(found.label, /39\.2 × uniform/)
+      assert.match(found.label, /38\.3 × uniform/)
     }
   )
   test(`${name}: who insists on a worker is told`, options, async () => {

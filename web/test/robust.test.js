@@ -85,7 +85,7 @@ test('refused every storage and service workers, as in a sandboxed frame, the pa
   await page.waitForSelector('html[data-ready]', { timeout: 60000 })
   await page.click('#theme')
   assert.equal(await page.getAttribute('html', 'data-theme'), 'dark')
-  assert.match(await text(page, 'caption'), /39\.2 × uniform/)
+  assert.match(await text(page, 'caption'), /38\.3 × uniform/)
   await page.goto(`${browser.address}bench.html`)
   await page.waitForSelector('html[data-ready]')
   assert.match(await text(page, 'offline'), /keeps no pages/)

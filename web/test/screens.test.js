@@ -133,7 +133,7 @@ test('the sheet with the numbers: by a press, by key, drawn up and down', async 
     )
   }
   await opened(false)
-  assert.match(await text(page, '#handle'), /patch \(10, 1\) 19\.9 %/)
+  assert.match(await text(page, '#handle'), /patch \(10, 1\) 19\.4 %/)
   await handle.tap()
   await opened(true)
   await handle.tap()
@@ -213,7 +213,7 @@ test('the strip of all tokens: CLS is a cell with its share, a patch under the p
     196
   )
   await page.mouse.move(.../** @type {[number, number]} */ (at(10 * 14 + 1)))
-  assert.equal(await text(page, '#token-said'), 'patch (10, 1): 19.9 % = 39.2 × uniform')
+  assert.equal(await text(page, '#token-said'), 'patch (10, 1): 19.4 % = 38.3 × uniform')
   assert.equal(await page.getAttribute('#marks .ring', 'd'), 'M1 10h1v1h-1z')
   await page.mouse.down()
   await page.mouse.up()

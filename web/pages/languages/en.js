@@ -41,7 +41,7 @@ export const words = {
   'masks.conventions': 'Conventions',
   'masks.pictureTitle': 'Apply it to the image',
   'masks.scene': 'Scene',
-  'masks.run': 'Run the demo model with and without (1.6 MB)',
+  'masks.run': 'Run the demo model with and without (0.8 MB)',
   'masks.open': 'Open the explorer with these patches masked',
   'masks.sceneWhole': 'The scene as it is',
   'masks.sceneMasked': 'The scene with patches hidden',
@@ -106,7 +106,7 @@ export const words = {
   'learn.first': 'A drawn scene. Two of its shapes are stars.',
   'learn.numbers': 'Numbers of this step',
   'learn.later': 'The model comes with its first answer.',
-  'learn.loading': 'The model is being loaded (1.6 MB).',
+  'learn.loading': 'The model is being loaded (0.8 MB).',
   'learn.stepName.1': 'Step 1',
   'learn.1.title': '1. A picture becomes patches',
   'learn.1.text':
@@ -234,7 +234,7 @@ export const words = {
   'learn.real.title': 'And a model of images',
   'learn.real.text':
     'The demo model has 5 layers of 4 heads. In this image the query is a patch of one star. Layer 3, head 0 was trained to attend from a shape to its twin.',
-  'learn.real.run': 'Run the model here (1.6 MB)',
+  'learn.real.run': 'Run the model here (0.8 MB)',
   'learn.layer': 'Layer',
   'learn.head': 'Head',
   'learn.real.table': 'From patch (2, 10): steps 2 and 4',

@@ -41,7 +41,7 @@ export const words = {
   'masks.conventions': '流儀',
   'masks.pictureTitle': '画像に適用する',
   'masks.scene': 'シーン',
-  'masks.run': 'デモモデルをマスクあり・なしで実行（1.6 MB）',
+  'masks.run': 'デモモデルをマスクあり・なしで実行（0.8 MB）',
   'masks.open': 'これらのパッチをマスクしてエクスプローラーで開く',
   'masks.sceneWhole': '元のシーン',
   'masks.sceneMasked': '一部のパッチを隠したシーン',
@@ -106,7 +106,7 @@ export const words = {
   'learn.first': '描かれたシーンです。図形のうち二つは星です。',
   'learn.numbers': 'このステップの数値',
   'learn.later': '最初の答えとともにモデルが読み込まれます。',
-  'learn.loading': 'モデルを読み込んでいます（1.6 MB）。',
+  'learn.loading': 'モデルを読み込んでいます（0.8 MB）。',
   'learn.stepName.1': 'ステップ 1',
   'learn.1.title': '1. 画像がパッチになる',
   'learn.1.text':
@@ -234,7 +234,7 @@ export const words = {
   'learn.real.title': '画像のモデルでも',
   'learn.real.text':
     'デモモデルは 5 層で、各層に 4 つのヘッドがあります。この画像では、クエリは一方の星のパッチです。層 3 のヘッド 0 は、図形から対の図形へ注意を向けるよう学習されました。',
-  'learn.real.run': 'ここでモデルを実行（1.6 MB）',
+  'learn.real.run': 'ここでモデルを実行（0.8 MB）',
   'learn.layer': '層',
   'learn.head': 'ヘッド',
   'learn.real.table': 'パッチ (2, 10) から：ステップ 2 と 4',

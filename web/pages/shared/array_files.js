@@ -62,6 +62,7 @@ const readers = {
   f2: [Uint16Array, fromHalves],
   bf2: [Uint16Array, fromBfloats],
   u1: [Uint8Array, asFloats],
+  i1: [Int8Array, asFloats],
   i4: [Int32Array, asFloats],
   i8: [BigInt64Array, (values) => Float32Array.from(values, Number)]
 }
@@ -362,7 +363,7 @@ function tensorPart(file, { header, start }, name) {
       data_offsets: [from, to]
     } = header[name],
     what = `${file.name}, ${name}`,
-    kind = kindOf(dtype) || `"${dtype.slice(0, 20)}"` // as no reader is called
+    kind = kindOf(dtype) || (dtype === 'I8' && 'i1') || `"${dtype.slice(0, 20)}"` // as no reader is called
   expectSize(what, to - from, kind, shape)
   return {
     name: what,
@@ -382,13 +383,27 @@ const arrayOf = async ({ name, kind, shape, read }) => ({
   data: floats(name, await read(), kind, shape)
 })
 
+/** Of a tensor of int8 the name of its scales (docs/quantisation.md).
+ * @param {string} name */
+export const scaleOf = (name) => `${name}_scale`
+
 /**
- * One tensor, { shape, data }, of a file whose header was read.
+ * One tensor, { shape, data }, of a file whose header was read; int8 times its scales, each of
+ * which belongs to an equal part of it.
  * @param {Blob} file
  * @param {FileHeader} read
  * @param {string} name
  */
-export const readTensor = (file, read, name) => arrayOf(tensorPart(file, read, name))
+export async function readTensor(file, read, name) {
+  const tensor = await arrayOf(tensorPart(file, read, name))
+  if (read.header[name].dtype !== 'I8') return tensor
+  const { data: scales } = await arrayOf(tensorPart(file, read, scaleOf(name))),
+    { data } = tensor
+  data.forEach((value, i) => {
+    data[i] = value * scales[Math.floor((i * scales.length) / data.length)]
+  })
+  return tensor
+}
 
 /** @param {File} file */
 async function partsOfSafetensors(file) {

@@ -18,16 +18,15 @@ export const numbersOfHeads = {
   'cls-entropy': ['entropyCls', 'Entropy of CLS, nats', 3]
 }
 
-const term =
-  /^(layer|head|entropy|distance|distance-patches|cls|self|top5|cls-entropy)\s*(<=|>=|<|>|=)\s*(\d+(?:\.\d+)?)\s*(%?)$/
-/** @type {Record<string, (a: number, b: number) => boolean>} */
-const compare = {
-  '<': (a, b) => a < b,
-  '>': (a, b) => a > b,
-  '<=': (a, b) => a <= b,
-  '>=': (a, b) => a >= b,
-  '=': (a, b) => a === b
-}
+const term = new RegExp(
+  `^(layer|head|${Object.keys(numbersOfHeads).join('|')})\\s*([<>]=?|=)\\s*(\\d+(?:\\.\\d+)?)\\s*(%?)$`
+)
+/**
+ * @param {number} a
+ * @param {string} sign
+ * @param {number} b
+ */
+const compare = (a, sign, b) => sign.includes(a < b ? '<' : a > b ? '>' : a === b ? '=' : ' ')
 
 /**
  * @param {HeadEntry} entry
@@ -52,8 +51,9 @@ export function parseFilter(text) {
   if (terms.includes(null)) return null
   return (/** @type {HeadEntry} */ entry) =>
     /** @type {RegExpExecArray[]} */ (terms).every(([, name, sign, value, percent]) =>
-      compare[sign](
+      compare(
         numberOf(/** @type {HeadEntry} */ (entry), name),
+        sign,
         Number(value) / (percent ? 100 : 1)
       )
     )

@@ -1,7 +1,12 @@
 /* A model with coarser weights, to see what precision does to its maps: every floating-point tensor
- * of two axes or more in its files is rounded and written back in its own type; biases and norms
- * stay. Files of PyTorch and ONNX are read as .safetensors first, by the library's own readers. */
-import { readSafetensorsHeader } from '../../shared/array_files.js'
+ * of two axes or more in its files is rounded and written back in its own type, those of a file with
+ * int8 as floats; biases and norms stay. Files of PyTorch and ONNX are read as .safetensors first, by the library's own readers. */
+import {
+  readSafetensorsHeader,
+  readTensor,
+  safetensorsParts,
+  scaleOf
+} from '../../shared/array_files.js'
 import { demoModel } from '../../heed/demo.js'
 import { address, startSmall } from '../../heed/module.js'
 import { ModuleMemory } from '../../heed/module_memory.js'
@@ -10,7 +15,7 @@ import { isWeights } from '../../heed/weights.js'
 import { isForeign } from '../../heed/source.js'
 import { blobAt } from './demo_files.js'
 import { filesOf } from './weight_hashes.js'
-/** @import {PageSource} from '../../../types/pages.js' */
+/** @import {NamedArray, PageSource} from '../../../types/pages.js' */
 
 /**
  * In place; a row is what one output is made from.
@@ -132,13 +137,35 @@ async function safetensorsOf(files) {
 }
 
 /**
+ * A file of weights, in floats where some are int8.
+ * @param {string} name
+ * @param {Uint8Array<ArrayBuffer>} stored
+ */
+async function inFloats(name, stored) {
+  const file = new File([stored], name),
+    read = await readSafetensorsHeader(file),
+    { __metadata__: _, ...entries } = read.header,
+    scales = new Set(
+      Object.keys(entries)
+        .filter((tensor) => entries[tensor].dtype === 'I8')
+        .map(scaleOf)
+    ),
+    tensors = /** @type {Record<string, NamedArray>} */ ({})
+  if (!scales.size) return stored
+  for (const tensor of Object.keys(entries))
+    if (!scales.has(tensor)) tensors[tensor] = await readTensor(file, read, tensor)
+  return new Uint8Array(await new Blob(safetensorsParts(tensors, {})).arrayBuffer())
+}
+
+/**
  * A file of weights, rounded; it keeps its name, by which an index may know it.
  * @param {string} name
- * @param {Uint8Array<ArrayBuffer>} bytes
+ * @param {Uint8Array<ArrayBuffer>} stored
  * @param {(row: Float32Array) => void} round
  */
-async function roundedFile(name, bytes, round) {
-  const { header, start } = await readSafetensorsHeader(new File([bytes], name)),
+async function roundedFile(name, stored, round) {
+  const bytes = await inFloats(name, stored),
+    { header, start } = await readSafetensorsHeader(new File([bytes], name)),
     view = new DataView(bytes.buffer)
   for (const { dtype, shape, data_offsets: [from, to] = /** @type {any} */ ([]) } of Object.values(
     header

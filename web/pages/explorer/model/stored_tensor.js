@@ -13,7 +13,7 @@ import { weightsOf } from './weight_hashes.js'
  */
 export async function storedTensor(source, tensors, role) {
   const use = tensors.find((tensor) => tensor.role === role)
-  if (!use || !/^B?F\d/.test(use.dtype)) return null
+  if (!use || !/^(B?F\d|I8)/.test(use.dtype)) return null
   for (const [file, value] of weightsOf(source)) {
     if (!file.endsWith('.safetensors')) continue
     const blob =

@@ -34,15 +34,17 @@ export function connectModels(page) {
   on('open-address', async () => (await openLibrary(page)).focus())
   on('tensors', () => import('./tensor_report.js').then(({ showTensors }) => showTensors(page)))
   on('size', () => import('./picture_size.js').then(({ showSizes }) => showSizes(page)))
-  const showKept = async () => (await caches.has('heed-models')) && openLibrary(page)
-  showKept().catch(() => {}) // a browser that keeps nothing, or not for this page, as in a sandboxed frame
-  element('open-model').addEventListener('click', () => element('model-files').click())
+  globalThis.caches
+    ?.has('heed-models')
+    .then((kept) => kept && openLibrary(page))
+    .catch(() => {}) // a browser that keeps nothing, or not for this page, as in a sandboxed frame
+  on('open-model', () => element('model-files').click())
   element('model-files').addEventListener('change', ({ target }) => {
     if (/** @type {FileList} */ (target.files).length)
       openFiles(page, [.../** @type {FileList} */ (target.files)])
     target.value = ''
   })
-  element('demo-model').addEventListener('click', async () => {
+  on('demo-model', async () => {
     if (await page.openModel(demoModel, 'Demo model: which shape occurs twice?'))
       element('demo-model').hidden = true
   })
