@@ -45,7 +45,7 @@ export class Engine {
   /** @type {Promise<void> | undefined} */
   #joined
   #allJoined = false
-  /** @type {Table<number, {classes: number, patch: number, ids: number[], tokenNames: string[]}>} */
+  /** @type {Table<number, {classes: number, patch: number, channels: number, ids: number[], tokenNames: string[]}>} */
   #models = new Map()
   /** @type {Map<number, OpenSession>} */
   #sessions = new Map()
@@ -205,13 +205,7 @@ export class Engine {
           /** @type {(model: number, index: number) => number} */ at
         ) => Array.from({ length }, (_, i) => this.#module.string(at(model, i))),
         tokenNames = strings(info.prefixTokens, model_token)
-      this.#models.set(model, {
-        classes: info.classes,
-        patch: info.patch,
-        channels: info.channels,
-        ids,
-        tokenNames
-      })
+      this.#models.set(model, { ...info, ids, tokenNames })
       return {
         id: model,
         info: {
@@ -303,7 +297,7 @@ export class Engine {
   ) {
     if (!this.#models.has(model)) throw closed('model')
     const named = Array.isArray(taps) ? taps : [],
-      { classes, patch, channels, ids, tokenNames } = this.#models.get(model)
+      { ids, ...own } = this.#models.get(model)
     await this.#joined
     const files = ids.map((source) => this.#sources.get(source))
     await withSources(files, context.progress, context.signal, () =>
@@ -327,15 +321,13 @@ export class Engine {
     const { session: id, steps, pixels, ...info } = this.#module.out('session')
     this.#exports.session_memory(id)
     info.memory = this.#module.out('memory')
-    info.tokenNames = tokenNames
+    info.tokenNames = own.tokenNames
     this.#sessions.set(id, {
+      ...own,
       model,
       info,
       steps,
       pixels,
-      classes,
-      patch,
-      channels,
       taps,
       parts: [],
       ran: false

@@ -34,10 +34,8 @@ export function connectModels(page) {
   on('open-address', async () => (await openLibrary(page)).focus())
   on('tensors', () => import('./tensor_report.js').then(({ showTensors }) => showTensors(page)))
   on('size', () => import('./picture_size.js').then(({ showSizes }) => showSizes(page)))
-  globalThis.caches
-    ?.has('heed-models')
-    .then((kept) => kept && openLibrary(page))
-    .catch(() => {}) // a browser that keeps nothing, or not for this page, as in a sandboxed frame
+  const showKept = async () => (await caches.has('heed-models')) && openLibrary(page)
+  showKept().catch(() => {}) // a browser that keeps nothing, or not for this page, as in a sandboxed frame
   on('open-model', () => element('model-files').click())
   element('model-files').addEventListener('change', ({ target }) => {
     if (/** @type {FileList} */ (target.files).length)
