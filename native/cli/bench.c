@@ -8,6 +8,7 @@
 
 #include "bench_op.h"
 #include "json_out.h"
+#include "onnx_graph.h"
 #include "pipeline.h"
 #include "profile.h"
 #include "stream.h"
@@ -15,7 +16,7 @@
 
 typedef struct bench {
   cli_choice choice;
-  const char *vit, *size;
+  const char *vit, *size, *way;
   cli_bench_op op;
   uint32_t batch, runs, warmup, in_flight;
   double stream_ms; /* a run of a stream */
@@ -213,6 +214,7 @@ static heed_status bench_model(cli_state *cli, bench *b, const char *path) {
   pipeline.build = (heed_build_desc){.struct_size = sizeof pipeline.build,
                                      .batch = b->batch,
                                      .classes_only = !b->op.maps && !b->all_tokens};
+  if (status == HEED_OK) status = cli_onnx_choose(cli, b->way, path, &pipeline);
   if (status == HEED_OK) status = cli_pipeline_size(cli, &pipeline, b->size);
   if (status == HEED_OK && b->op.maps) {
     names = calloc(pipeline.info.layers, sizeof *names);
@@ -252,6 +254,7 @@ static int run(cli_state *cli, int argc, char **argv) {
   const cli_option options[] = {
       {"--vit", CLI_TEXT, &b.vit, "Ti|S|B|L",
        "use a ViT of this size with synthetic weights instead of MODEL"},
+      CLI_MODEL_WAY_OPTION(b.way),
       CLI_SIZE_OPTION(b.size),
       {"--batch", CLI_NUMBER, &b.batch, "N", "images per run (default: 1)"},
       {"--op", CLI_TEXT, &b.op.name, "NAME",

@@ -124,6 +124,19 @@ heed_status cli_onnx_eval(cli_state *cli, const cli_onnx *job) {
 
 /* ---------------------------------------------------------------------------- as a pipeline's */
 
+heed_status cli_onnx_choose(cli_state *cli, const char *way, const char *model,
+                            cli_pipeline *pipeline) {
+  if (!way || strcmp(way, "weights") == 0) return HEED_OK;
+  if (strcmp(way, "graph") != 0)
+    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
+                     "--way: unknown way (found \"%s\", expected weights or graph)", way);
+  if (!pipeline->files || !heed_model_files_onnx(pipeline->files))
+    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "--way graph: not an ONNX file (found %s)",
+                     model ? model : "the built-in model");
+  pipeline->build_graph = cli_onnx_build;
+  return HEED_OK;
+}
+
 /* The only value of a shape that `fits`, or 0. */
 static heed_value find_value(const cli_pipeline *pipeline,
                              bool (*fits)(const cli_pipeline *pipeline,

@@ -14,6 +14,14 @@
         "graph in double (default: weights where config.json names a family, else graph)"        \
   }
 
+/* The same of those that run models. */
+#define CLI_MODEL_WAY_OPTION(way)                                                             \
+  {                                                                                           \
+    "--way", CLI_TEXT, &(way), "weights|graph",                                               \
+        "of an ONNX file: its weights in heed's own graph (default), or its graph on heed's " \
+        "kernels"                                                                             \
+  }
+
 struct cli_pipeline;
 
 typedef struct cli_onnx {
@@ -29,6 +37,10 @@ bool cli_onnx_lacks(heed_status status);
 /* Whether this model runs as a graph. A model that is no ONNX file does not. Statuses:
  * INVALID_ARGUMENT (an unknown way), OUT_OF_MEMORY, those of heed_model_files_open and sources. */
 heed_status cli_onnx_is_graph(cli_state *cli, const cli_onnx *job, bool *is_graph);
+/* Lets a pipeline that is loaded build the graph where `way` says so; model: for the sentence.
+ * Statuses: INVALID_ARGUMENT (an unknown way, or a model that is no ONNX file). */
+heed_status cli_onnx_choose(cli_state *cli, const char *way, const char *model,
+                            struct cli_pipeline *pipeline);
 /* The graph of pipeline->files on heed's ops, for pipeline->build, as pipeline->graph. Where there
  * is a model, input, classes and attentions get the names that they have in its own graph.
  * Statuses: UNSUPPORTED (what has no kernel, options that only the model's own graph has; a graph

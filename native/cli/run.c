@@ -123,19 +123,6 @@ static void name_taps(cli_pipeline *pipeline, const run_options *options, char (
   if (pipeline->info.pool_heads) taps[pipeline->tap_count++] = RUN_POOL_TAP;
 }
 
-/* --way: the graph of an ONNX file in the place of the model's own. */
-static heed_status choose_way(cli_state *cli, const run_options *options, cli_pipeline *pipeline) {
-  if (!options->way || strcmp(options->way, "weights") == 0) return HEED_OK;
-  if (strcmp(options->way, "graph") != 0)
-    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
-                     "--way: unknown way (found \"%s\", expected weights or graph)", options->way);
-  if (!pipeline->files || !heed_model_files_onnx(pipeline->files))
-    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "--way graph: not an ONNX file (found %s)",
-                     options->model ? options->model : "the built-in model");
-  pipeline->build_graph = cli_onnx_build;
-  return HEED_OK;
-}
-
 static heed_status run_job(cli_state *cli, run_options *options, run_batch *batch,
                            uint32_t *failed) {
   cli_pipeline pipeline = {0};
@@ -146,8 +133,7 @@ static heed_status run_job(cli_state *cli, run_options *options, run_batch *batc
   if (status == HEED_OK && batch->count > 1) status = run_make_stems(cli, batch);
   if (status == HEED_OK) status = run_check_paths(cli, options, batch);
   if (status == HEED_OK) status = cli_pipeline_load(cli, &pipeline, options->model);
-  if (status == HEED_OK) status = cli_pipeline_check_images(cli, &pipeline);
-  if (status == HEED_OK) status = choose_way(cli, options, &pipeline);
+  if (status == HEED_OK) status = cli_onnx_choose(cli, options->way, options->model, &pipeline);
   if (status == HEED_OK) status = cli_pipeline_size(cli, &pipeline, options->size);
   if (status == HEED_OK) {
     names = calloc((size_t)3 * pipeline.info.layers + 1, sizeof *names);
@@ -307,9 +293,7 @@ static int run(cli_state *cli, int argc, char **argv) {
        "image area to use: the model's crop, or the whole image padded with the mean colour "
        "(default: model)"},
       CLI_FILE_OPTION(options.file),
-      {"--way", CLI_TEXT, &options.way, "weights|graph",
-       "of an ONNX file: its weights in heed's own graph (default), or its graph on heed's "
-       "kernels"},
+      CLI_MODEL_WAY_OPTION(options.way),
       CLI_SIZE_OPTION(options.size),
       {"--top", CLI_NUMBER, &options.top, "K", "print the K most likely classes (default: 5)"},
       RUN_MAP_OPTIONS(options, "NAME|twin|ROW,COL"),

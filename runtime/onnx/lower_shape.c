@@ -187,6 +187,38 @@ static value *slice_before(heed_lower *l, const value *x, uint32_t axis, uint64_
   return NULL;
 }
 
+/* A part of what broadcasts to `whole`: where its axis is 1, or it has none, it stays. */
+static value *slice_operand(heed_lower *l, value *x, const value *whole, uint32_t axis,
+                            uint64_t first, uint64_t count) {
+  const uint32_t missing = whole->rank - x->rank;
+  if (axis < missing || x->dims[axis - missing] != whole->dims[axis]) return x;
+  return heed_lower_slice(l, x, axis - missing, first, count);
+}
+
+/* What works row by row, and whose other rows nobody reads, makes those of the part alone: after
+ * the last attention the classifier's token. NULL: it is to be cut itself. */
+static value *slice_rows(heed_lower *l, value *x, uint32_t axis, uint64_t first, uint64_t count,
+                         const uint64_t *dims) {
+  const bool by_row = x->kind == HEED_LOWER_LINEAR || x->kind == HEED_LOWER_NORM ||
+                      x->kind == HEED_LOWER_ACTIVATION ||
+                      (x->kind == HEED_LOWER_BINARY && x->count == 2);
+  value *inputs[2];
+  if (!by_row || x->readers != 1 || !count || axis + 1 >= x->rank) return NULL;
+  for (uint32_t i = 0; i < x->count; i++) {
+    inputs[i] = slice_operand(l, x->x[i], x, axis, first, count);
+    if (!inputs[i]) return NULL;
+  }
+  value *made = heed_lower_new(l, x->kind, x->rank, dims, inputs, x->count);
+  if (!made) return NULL;
+  made->function = x->function;
+  made->factor = x->factor;
+  made->matrix = x->matrix;
+  made->gain = x->gain;
+  made->bias = x->bias;
+  made->rms = x->rms;
+  return made;
+}
+
 value *heed_lower_slice(heed_lower *l, value *x, uint32_t axis, uint64_t first, uint64_t count) {
   uint64_t dims[HEED_ONNX_MAX_RANK];
   if (!x || l->status != HEED_OK) return NULL;
@@ -207,7 +239,9 @@ value *heed_lower_slice(heed_lower *l, value *x, uint32_t axis, uint64_t first, 
     value *before = slice_before(l, x, axis, first, count, dims);
     if (before || l->status != HEED_OK) return before;
   }
-  value *made = heed_lower_new(l, HEED_LOWER_SLICE, x->rank, dims, &x, 1);
+  value *made = slice_rows(l, x, axis, first, count, dims);
+  if (made || l->status != HEED_OK) return made;
+  made = heed_lower_new(l, HEED_LOWER_SLICE, x->rank, dims, &x, 1);
   if (made) {
     made->axis = axis;
     made->first = first;

@@ -423,6 +423,49 @@ static void test_blocks(void **state) {
   check_rounded(&graph, "y", 1e-5, 0);
 }
 
+/* A product of which one row is read: made of that row alone, as of x [2, 3] the second. */
+static void test_rows_read(void **state) {
+  (void)state;
+  static const float weight[] = {1, -2, 3, 0.5f, -1, 4};
+  static const int64_t second = 1;
+  test_message graph = {0}, tensor = {0};
+  test_put_number(&tensor, 1, 3);
+  test_put_number(&tensor, 1, 2);
+  test_put_number(&tensor, 2, 1);
+  test_put_text(&tensor, 8, "w");
+  test_put_bytes(&tensor, 9, weight, sizeof weight);
+  test_put_message(&graph, 5, &tensor);
+  put_small(&graph, "i", 7, 0, &second, sizeof second);
+  test_put_node(&graph, "MatMul", "product", "x,w", "p", NULL);
+  test_put_node(&graph, "Relu", "active", "p", "a", NULL);
+  test_put_node(&graph, "Gather", "row", "a,i", "y", NULL);
+  test_put_value(&graph, 11, "x");
+  test_put_value(&graph, 12, "y");
+  test_message file = test_onnx_file(&graph);
+  heed_onnx *onnx;
+  heed_onnx_lowered *lowered;
+  heed_node_info node;
+  heed_value_info made;
+  const heed_source source = {sizeof input - 1, input, NULL, NULL};
+  const heed_onnx_desc desc = {sizeof desc, {file.size, file.data, NULL, NULL}, "made", NULL, NULL};
+  const heed_onnx_lower_desc how = {.struct_size = sizeof how, .inputs = source};
+  assert_ok(heed_onnx_open(context, &desc, &onnx, &error));
+  assert_ok(heed_onnx_lower(onnx, &how, &lowered, &error));
+  heed_graph *ops = heed_onnx_lowered_graph(lowered);
+  for (uint32_t n = 0; n < heed_graph_node_count(ops); n++) {
+    assert_ok(heed_graph_node_info(ops, n, &node));
+    assert_ok(heed_graph_value_info(ops, node.outputs[0], &made));
+    assert_true(heed_shape_count(&made.shape) <= 3);
+  }
+  heed_onnx_lowered_destroy(lowered);
+  run kernels = run_graph(onnx, source, backend), reference = run_graph(onnx, source, NULL);
+  assert_int_equal(compare(kernels.tensors, reference.tensors, 1e-6, true), 1);
+  close_run(&kernels);
+  close_run(&reference);
+  heed_onnx_destroy(onnx);
+  free(file.data);
+}
+
 /* Whole numbers are divided otherwise than floats. */
 static void test_whole(void **state) {
   (void)state;
@@ -856,16 +899,17 @@ static void test_resize(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_vit),      cmocka_unit_test(test_same),
-      cmocka_unit_test(test_made),     cmocka_unit_test(test_refused),
-      cmocka_unit_test(test_huge),     cmocka_unit_test(test_memory),
-      cmocka_unit_test(test_encoders), cmocka_unit_test(test_steps),
-      cmocka_unit_test(test_rounded),  cmocka_unit_test(test_blocks),
-      cmocka_unit_test(test_whole),    cmocka_unit_test(test_convolutions),
-      cmocka_unit_test(test_parts),    cmocka_unit_test(test_truth),
-      cmocka_unit_test(test_indices),  cmocka_unit_test(test_einsum),
-      cmocka_unit_test(test_resize),   cmocka_unit_test(test_many_ways),
-      cmocka_unit_test(test_halves),   cmocka_unit_test(test_attributes)};
+      cmocka_unit_test(test_vit),          cmocka_unit_test(test_same),
+      cmocka_unit_test(test_made),         cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_huge),         cmocka_unit_test(test_memory),
+      cmocka_unit_test(test_encoders),     cmocka_unit_test(test_steps),
+      cmocka_unit_test(test_rounded),      cmocka_unit_test(test_blocks),
+      cmocka_unit_test(test_whole),        cmocka_unit_test(test_rows_read),
+      cmocka_unit_test(test_convolutions), cmocka_unit_test(test_parts),
+      cmocka_unit_test(test_truth),        cmocka_unit_test(test_indices),
+      cmocka_unit_test(test_einsum),       cmocka_unit_test(test_resize),
+      cmocka_unit_test(test_many_ways),    cmocka_unit_test(test_halves),
+      cmocka_unit_test(test_attributes)};
   if (heed_context_create(NULL, &context, &error) != HEED_OK) return 1;
   if (heed_cpu_backend_create(context, NULL, &backend, &error) != HEED_OK) return 1;
   const int failed = cmocka_run_group_tests_name("onnx_lower", tests, NULL, NULL);
