@@ -118,7 +118,7 @@ test('a model of the server: licence and size first, then opened, kept and remov
     await page.click('#library button:text-matches("^Download")')
     await named(page, 'shapes of ten')
     await page.waitForFunction(() =>
-      document.getElementById('library').textContent.includes('shapes of ten, kept: 1.')
+      document.getElementById('library').textContent.includes('shapes of ten, kept: 0.')
     )
     await press(page, 'Remove')
     await page.waitForFunction(() =>
