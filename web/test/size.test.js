@@ -1,13 +1,16 @@
 /* The package's size: these limits are gates. Figures and how they came about: web/README.md. */
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import test from 'node:test'
-import { gzipSync } from 'node:zlib'
 import { packageFolder } from './package.js'
 
-/** @param {Uint8Array} bytes */
-const zipped = (bytes) => gzipSync(bytes, { level: 9 }).length
+/**
+ * By gzip itself: Node's own zlib is a faster variant, which gives half a per cent more bytes.
+ * @param {Uint8Array} bytes
+ */
+const zipped = (bytes) => execFileSync('gzip', ['-9nc'], { input: bytes }).length
 
 /**
  * @param {string} name
