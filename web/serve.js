@@ -61,9 +61,7 @@ async function find(folder, address) {
   /* a pipe does not wait for its writer */
   const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK)
   const found = await handle.stat()
-  /* which version of the file it is, for who kept one: a page and its worker fetch the same module */
-  const tag = `W/"${found.size.toString(36)}-${found.mtimeMs.toString(36)}"`
-  if (found.isFile()) return { file, handle, size: found.size, tag }
+  if (found.isFile()) return { file, handle, size: found.size }
   await handle.close()
   return undefined
 }
@@ -127,16 +125,13 @@ export async function serve(folder, { port = 0, isolated = true, connect = '', m
         connect && found.file.endsWith('.html')
           ? Buffer.from(widened(await found.handle.readFile('utf8')))
           : null
-      const tagged = page ? headers : { ...headers, ETag: found.tag }
-      if (!page && request.headers['if-none-match'] === found.tag)
-        return response.writeHead(304, tagged).end()
       const zipped =
         !page &&
         request.method === 'GET' &&
         worthZipping.test(found.file) &&
         /\bgzip\b/.test(request.headers['accept-encoding'] ?? '')
       response.writeHead(200, {
-        ...tagged,
+        ...headers,
         'Content-Type': types[extname(found.file)] ?? 'application/octet-stream',
         ...(zipped
           ? { 'Content-Encoding': 'gzip' }
