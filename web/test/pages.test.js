@@ -406,8 +406,11 @@ test('opens a model of one’s own from its files; where its first run is stoppe
       buffer: readFileSync(path)
     }))
   ])
+  /* A model has its name before its first run, which must have ended: the next is to be stopped. */
   await page.waitForFunction(
-    () => document.getElementById('model-name').textContent === 'twins-5x4'
+    () =>
+      document.getElementById('model-name').textContent === 'twins-5x4' &&
+      document.getElementById('stop').hidden
   )
   assert.match(await text(page, 'caption'), /38\.3 × uniform/)
   await page.evaluate(() => {
