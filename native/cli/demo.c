@@ -148,7 +148,7 @@ static int run(cli_state *cli, int argc, char **argv) {
   cli_words words;
   const cli_option table[] = {
       {"--scene", CLI_TEXT, &options.scene, "SEED|FILE.json", "scene to show (default: 159)"},
-      {"--picture", CLI_FILE, &options.picture, "OUT.png", "write the scene as an image"},
+      {"--picture", CLI_PNG, &options.picture, "OUT.png", "write the scene as an image"},
       {"--save", CLI_JSON, &options.save, "OUT.json",
        "write the scene as JSON, to be edited and read again"},
       {"--score", CLI_NUMBER, &options.score, "N",

@@ -61,11 +61,17 @@ static heed_status add_name(cli_state *cli, eval_job *job, const char *name, siz
   job->names[job->name_count] = malloc(length + 32);
   if (!job->names[job->name_count]) return heed_fail_memory(&cli->error, "taps", length);
   /* attention.N is the short name that files use for layer.N.attention.weights. */
+  char *full = job->names[job->name_count];
   if (length > 10 && strncmp(name, "attention.", 10) == 0)
-    snprintf(job->names[job->name_count++], length + 32, "layer.%.*s.attention.weights",
-             (int)(length - 10), name + 10);
+    snprintf(full, length + 32, "layer.%.*s.attention.weights", (int)(length - 10), name + 10);
   else
-    snprintf(job->names[job->name_count++], length + 32, "%.*s", (int)length, name);
+    snprintf(full, length + 32, "%.*s", (int)length, name);
+  for (uint32_t i = 0; i < job->name_count; i++)
+    if (strcmp(job->names[i], full) == 0) {
+      free(full);
+      return HEED_OK;
+    }
+  job->name_count++;
   return HEED_OK;
 }
 
@@ -108,12 +114,20 @@ static void saved_name(const char *prefix, const char *name, char *to, size_t si
     snprintf(to, size, "%s%s", prefix, name);
 }
 
+static const cli_tensor *find_tensor(const cli_tensors *tensors, const char *name) {
+  for (size_t i = 0; i < tensors->count; i++)
+    if (strcmp(tensors->tensor[i].name, name) == 0) return &tensors->tensor[i];
+  return NULL;
+}
+
+/* Once: an output may be named as a tap, too. */
 static heed_status collect(cli_state *cli, eval_job *job, const char *name, cli_tensors *to) {
   float *data;
   heed_shape shape;
   char saved[64];
-  CLI_TRY(cli_pipeline_read(cli, &job->pipeline, name, &data, &shape));
   saved_name(job->prefix, name, saved, sizeof saved);
+  if (find_tensor(to, saved)) return HEED_OK;
+  CLI_TRY(cli_pipeline_read(cli, &job->pipeline, name, &data, &shape));
   return cli_tensors_take(to, saved, HEED_F32, &shape, data, &cli->error);
 }
 
@@ -134,10 +148,8 @@ static const cli_tensor *find_map(const eval_job *job, uint32_t layer) {
   const cli_tensors *lists[] = {job->tensors, &job->hidden};
   char name[40];
   snprintf(name, sizeof name, "%sattention.%u", job->prefix, layer);
-  for (int k = 0; k < 2; k++)
-    for (size_t i = 0; i < lists[k]->count; i++)
-      if (strcmp(lists[k]->tensor[i].name, name) == 0) return &lists[k]->tensor[i];
-  return NULL;
+  const cli_tensor *kept = find_tensor(lists[0], name);
+  return kept ? kept : find_tensor(lists[1], name);
 }
 
 /* [L, B, H, N, N] in the tensors gathered -> rollout [B, N, N]. */
@@ -226,12 +238,6 @@ static heed_status evaluate(cli_state *cli, eval_job *job, cli_choice *choice, c
   for (uint32_t i = 0; i < job->name_count; i++)
     CLI_TRY(collect(cli, job, job->names[i], i < job->kept ? job->tensors : &job->hidden));
   return job->rollout ? add_rollout(cli, job) : HEED_OK;
-}
-
-static const cli_tensor *find_tensor(const cli_tensors *tensors, const char *name) {
-  for (size_t i = 0; i < tensors->count; i++)
-    if (strcmp(tensors->tensor[i].name, name) == 0) return &tensors->tensor[i];
-  return NULL;
 }
 
 /* logits_per_image [pictures, texts], where both towers have an embedding. */

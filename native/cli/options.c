@@ -102,17 +102,16 @@ static const cli_option *find_option(const cli_option *options, const char *word
   return NULL;
 }
 
-/* A name that ends as files of another kind do is a slip: they would be there and not open. Other
- * ends, and none, are the user's choice. */
-static bool has_foreign_end(const char *path, cli_option_kind kind) {
-  static const char *const ends[] = {".json", ".jsonl", ".safetensors", ".png", ".jpg",  ".jpeg",
-                                     ".svg",  ".pdf",   ".onnx",        ".pth", ".pt",   ".ckpt",
-                                     ".gguf", ".npy",   ".npz",         ".csv", ".webp", ".html"};
-  const char *end = strrchr(path, '.');
-  if (kind == CLI_FILE || !end || strchr(end, '/')) return false;
-  for (size_t i = kind == CLI_JSON ? 2 : 0; i < sizeof ends / sizeof *ends; i++)
-    if (strcasecmp(end, ends[i]) == 0) return kind == CLI_JSON || i != 2;
-  return false;
+/* A name that ends otherwise than its format does is a slip: the file would be there and not open.
+ * Names without an ending, of pipes and devices, are the user's choice. */
+static bool has_foreign_end(const char *path, const cli_option *option) {
+  const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path,
+             *end = strrchr(name, '.');
+  if (option->kind == CLI_FILE || !end || end == name) return false;
+  if (option->kind == CLI_TENSORS) return strcasecmp(end, ".safetensors") != 0;
+  if (option->kind == CLI_PNG) return strcasecmp(end, ".png") != 0;
+  const bool lines = strcasecmp(end, ".jsonl") == 0 && strstr(option->value, ".jsonl");
+  return strcasecmp(end, ".json") != 0 && !lines;
 }
 
 static int set_output(const cli_state *cli, const cli_option *option, const char *path) {
@@ -123,7 +122,7 @@ static int set_output(const cli_state *cli, const cli_option *option, const char
     return CLI_BAD_FILE;
   }
   cli_signals_keep_pipe();
-  if (strcmp(path, "-") != 0 && !has_foreign_end(path, option->kind)) return -1;
+  if (strcmp(path, "-") != 0 && !has_foreign_end(path, option)) return -1;
   fprintf(stderr, "heed %s: %s: the name of another format (found \"%s\", expected %s)\n",
           cli->verb, option->name, CLI_SHOWN(path), option->value);
   return CLI_USAGE;

@@ -10,9 +10,10 @@ typedef enum cli_option_kind {
   CLI_NUMBER,
   CLI_TEXTS, /* may be given again */
   /* Texts that name files to be written: */
-  CLI_FILE,   /* of whatever kind, such as a figure */
-  CLI_JSON,   /* "-" is stdout, and what else is printed goes to stderr */
-  CLI_TENSORS /* safetensors */
+  CLI_FILE,    /* of whatever kind, such as a figure */
+  CLI_JSON,    /* "-" is stdout, and what else is printed goes to stderr; .jsonl: as `value` says */
+  CLI_TENSORS, /* safetensors */
+  CLI_PNG
 } cli_option_kind;
 
 typedef struct cli_option {

@@ -33,6 +33,8 @@ taps attention.1 'attention.1 last_hidden_state logits'
 taps layer.1.attention.weights 'attention.1 last_hidden_state logits'
 taps attention.0,attention.1,rollout 'attention.0 attention.1 last_hidden_state logits rollout'
 taps layer.0.output 'last_hidden_state layer.0.output logits'
+taps logits 'last_hidden_state logits'
+taps attention.0,attention.0,layer.0.attention.weights,logits 'attention.0 last_hidden_state logits'
 
 wrong_taps() { # --taps, a part of the sentence
   test_begin "no_taps_$1"
@@ -47,7 +49,6 @@ for list in '' ',' 'attention.0,' ',rollout' 'attention.0,,rollout'; do
 done
 wrong_taps attention.2 attention
 wrong_taps nothing nothing
-wrong_taps logits "duplicate tensor logits" # which is there already
 wrong_taps no.such.value no.such.value
 
 # A layer that pools has attention too.

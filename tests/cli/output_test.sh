@@ -172,8 +172,8 @@ for mode in 600 640 444; do
 done
 test_end
 
-# A name that ends as another format does is refused; other ends are the user's.
-for bad_name in "--json out.png" "--json out.safetensors" "--json out.PDF" "--save out.json" "--save out.npz" "--save -" "--maps -"; do
+# A name that ends otherwise than its format does is refused; no ending is fine.
+for bad_name in "--json out.png" "--json out.safetensors" "--json out.PDF" "--json x.txt" "--json folder.json/a.result" "--save out.json" "--save out.npz" "--save b.tensors" "--save -" "--maps -"; do
   test_begin "end_of_${bad_name##* }_for_${bad_name%% *}"
   # shellcheck disable=SC2086 # words
   heed run "$micro" "$picture" --backend cpu --quiet $bad_name
@@ -183,15 +183,29 @@ for bad_name in "--json out.png" "--json out.safetensors" "--json out.PDF" "--sa
   expect_nothing_written
   test_end
 done
-test_begin ends_of_the_user
-heed run "$micro" "$picture" --backend cpu --quiet --json a.result --save b.tensors
+wrong_end() { # verb, option, name, arguments...
+  test_begin "end_of_$3_for_$1_$2"
+  verb=$1 option=$2 bad_name=$3
+  shift 3
+  heed "$verb" "$@" --backend cpu --quiet "$option" "$bad_name"
+  expect_exit 2
+  expect_one_sentence "$verb" "$option: the name of another format (found \"$bad_name\", expected OUT"
+  expect_nothing_written
+  test_end
+}
+wrong_end demo --picture scene.txt --scene 1
+wrong_end demo --save scene.jsonl --scene 1
+wrong_end compare --json out.jsonl "$micro" "$micro" "$picture"
+wrong_end check --json out.txt --profile keras
+test_begin no_ends
+heed run "$micro" "$picture" --backend cpu --quiet --json a.JSON --save .hidden
 expect_exit 0
 heed run "$micro" "$picture" --backend cpu --quiet --json v1.0/out --save v1.png/out
 expect_exit 3
 mkdir "$here/v1.png"
 heed run "$micro" "$picture" --backend cpu --quiet --json v1.png/out --save ./c
 expect_exit 0
-for file in a.result b.tensors v1.png/out c; do expect_file $file; done
+for file in a.JSON .hidden v1.png/out c; do expect_file $file; done
 test_end
 
 # /dev/full takes nothing. It must never be renamed over.
