@@ -204,8 +204,6 @@ static heed_status bench_op(cli_state *cli, bench *b) {
 static heed_status bench_model(cli_state *cli, bench *b, const char *path) {
   cli_pipeline pipeline = {0};
   cli_synthetic synthetic = {0};
-  char(*names)[48] = NULL;
-  const char **taps = NULL;
   heed_status status = HEED_OK;
   if (b->vit)
     status = cli_synthetic_load(cli, b->vit, &synthetic, &pipeline);
@@ -216,18 +214,7 @@ static heed_status bench_model(cli_state *cli, bench *b, const char *path) {
                                      .classes_only = !b->op.maps && !b->all_tokens};
   if (status == HEED_OK) status = cli_onnx_choose(cli, b->way, path, &pipeline);
   if (status == HEED_OK) status = cli_pipeline_size(cli, &pipeline, b->size);
-  if (status == HEED_OK && b->op.maps) {
-    names = calloc(pipeline.info.layers, sizeof *names);
-    taps = calloc(pipeline.info.layers, sizeof *taps);
-    if (!names || !taps)
-      status = heed_fail_memory(&cli->error, "taps", pipeline.info.layers * sizeof *names);
-    for (uint32_t i = 0; status == HEED_OK && i < pipeline.info.layers; i++) {
-      snprintf(names[i], sizeof names[i], "layer.%u.attention.weights", i);
-      taps[i] = names[i];
-    }
-    pipeline.tap_names = taps;
-    pipeline.tap_count = status == HEED_OK ? pipeline.info.layers : 0;
-  }
+  if (status == HEED_OK && b->op.maps) status = cli_pipeline_tap_weights(cli, &pipeline);
   if (status == HEED_OK) status = cli_pipeline_plan(cli, &pipeline, &b->choice);
   if (status == HEED_OK) {
     b->graph = pipeline.graph;
@@ -243,8 +230,6 @@ static heed_status bench_model(cli_state *cli, bench *b, const char *path) {
   }
   cli_pipeline_close(&pipeline);
   cli_synthetic_close(&synthetic);
-  free(names);
-  free(taps);
   return status;
 }
 

@@ -75,18 +75,8 @@ static heed_status read_texts(cli_state *cli, compare_job *job, const cli_texts 
 
 static heed_status run_texts(cli_state *cli, compare_job *job, cli_choice *choice) {
   cli_pipeline *text = &job->text;
-  char(*names)[48] = calloc(text->info.layers, sizeof *names);
-  const char **taps = calloc(text->info.layers, sizeof *taps);
   heed_shape shape;
-  heed_status status =
-      names && taps ? HEED_OK
-                    : heed_fail_memory(&cli->error, "taps", text->info.layers * sizeof *names);
-  for (uint32_t i = 0; status == HEED_OK && i < text->info.layers; i++) {
-    snprintf(names[i], sizeof *names, "layer.%u.attention.weights", i);
-    taps[i] = names[i];
-  }
-  text->tap_names = taps;
-  text->tap_count = text->info.layers;
+  heed_status status = cli_pipeline_tap_weights(cli, text);
   text->build.batch = job->count;
   text->build.source_length = job->tokens;
   if (status == HEED_OK) status = cli_pipeline_run(cli, text, choice, job->ids);
@@ -95,14 +85,11 @@ static heed_status run_texts(cli_state *cli, compare_job *job, cli_choice *choic
   for (uint32_t i = 0; status == HEED_OK && i < text->info.layers; i++) {
     char name[32];
     float *map;
-    status = cli_pipeline_read(cli, text, names[i], &map, &shape);
+    status = cli_pipeline_read(cli, text, text->tap_names[i], &map, &shape);
     if (status != HEED_OK) break;
     snprintf(name, sizeof name, "text.attention.%u", i);
     status = cli_tensors_take(&job->maps, name, HEED_F32, &shape, map, &cli->error);
   }
-  text->tap_names = NULL;
-  free(names);
-  free(taps);
   return status;
 }
 

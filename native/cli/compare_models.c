@@ -29,8 +29,6 @@ typedef struct models_job {
   cli_state *cli;
   models_options *options;
   cli_pipeline side[2];
-  char (*names)[48]; /* of the taps: every layer's weights */
-  const char **taps;
   head_difference *heads; /* [layers, heads] */
   head_difference rollout;
   float *means[2]; /* of each side, over heads: [layers, N, N] */
@@ -75,7 +73,8 @@ static heed_status add_layer(models_job *job, uint32_t layer, double *largest) {
   heed_shape shape = {0};
   heed_status status = HEED_OK;
   for (int s = 0; s < 2 && status == HEED_OK; s++)
-    status = cli_pipeline_read(job->cli, &job->side[s], job->names[layer], &map[s], &shape);
+    status =
+        cli_pipeline_read(job->cli, &job->side[s], job->side[s].tap_names[layer], &map[s], &shape);
   job->tokens = shape.dim[3];
   const size_t size = (size_t)job->tokens * job->tokens;
   for (int s = 0; job->options->rollout && s < 2 && status == HEED_OK; s++) {
@@ -144,25 +143,9 @@ static heed_status add_logits(models_job *job) {
 
 static heed_status compare_image(models_job *job, const heed_image *image) {
   double largest = 0.0;
-  for (int s = 0; s < 2; s++) {
-    cli_pipeline *side = &job->side[s];
-    heed_build_desc *build = &side->build;
-    heed_region region;
-    CLI_TRY(heed_preprocess_size(&side->preprocess, image->width, image->height, &build->width,
-                                 &build->height, &job->cli->error));
-    if (!job->options->size)
-      CLI_TRY(cli_pipeline_check_patches(job->cli, side, CLI_MOST_PATCHES, build->height,
-                                         build->width));
-    const size_t count = (size_t)side->info.channels * build->width * build->height;
-    float *pixels = malloc(count * sizeof *pixels);
-    if (!pixels) return heed_fail_memory(&job->cli->error, "picture", count * sizeof *pixels);
-    heed_status status = heed_preprocess_image(job->cli->context, &side->preprocess, image, pixels,
-                                               &region, &job->cli->error);
-    if (status == HEED_OK)
-      status = cli_pipeline_run(job->cli, side, &job->options->choice[s], pixels);
-    free(pixels);
-    CLI_TRY(status);
-  }
+  for (int s = 0; s < 2; s++)
+    CLI_TRY(cli_pipeline_run_image(job->cli, &job->side[s], &job->options->choice[s], image,
+                                   job->options->size ? 0 : CLI_MOST_PATCHES));
   for (uint32_t layer = 0; layer < job->side[0].info.layers; layer++)
     CLI_TRY(add_layer(job, layer, &largest));
   if (job->options->rollout) CLI_TRY(add_rollout(job));
@@ -314,18 +297,11 @@ static heed_status load(models_job *job) {
     CLI_TRY(cli_pipeline_size(job->cli, &job->side[s], job->options->size));
   }
   CLI_TRY(check_same_shape(job));
-  job->names = calloc(info->layers, sizeof *job->names);
-  job->taps = calloc(info->layers, sizeof *job->taps);
-  job->heads = calloc((size_t)info->layers * info->heads, sizeof *job->heads);
-  if (!job->names || !job->taps || !job->heads)
-    return heed_fail_memory(&job->cli->error, "compare", info->layers * sizeof *job->names);
-  for (uint32_t i = 0; i < info->layers; i++) {
-    snprintf(job->names[i], sizeof *job->names, "layer.%u.attention.weights", i);
-    job->taps[i] = job->names[i];
-  }
+  const size_t heads = (size_t)info->layers * info->heads;
+  job->heads = calloc(heads, sizeof *job->heads);
+  if (!job->heads) return heed_fail_memory(&job->cli->error, "compare", heads * sizeof *job->heads);
   for (int s = 0; s < 2; s++) {
-    job->side[s].tap_names = job->taps;
-    job->side[s].tap_count = info->layers;
+    CLI_TRY(cli_pipeline_tap_weights(job->cli, &job->side[s]));
     CLI_TRY(cli_choice_open(job->cli, &job->options->choice[s]));
   }
   return HEED_OK;
@@ -391,8 +367,6 @@ static int run(cli_state *cli, int argc, char **argv) {
     cli_pipeline_close(&job.side[s]);
     cli_choice_close(&options.choice[s]);
   }
-  free(job.names);
-  free(job.taps);
   free(job.heads);
   free(job.means[0]);
   free(job.means[1]);

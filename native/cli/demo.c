@@ -19,12 +19,9 @@ typedef struct demo_options {
 
 typedef struct demo_job {
   cli_pipeline pipeline;
-  heed_preprocess preprocess;
   score score;
-  char (*names)[48]; /* of the taps: every layer's weights */
-  const char **taps;
   uint8_t *rgb, owner[HEED_SCENE_PATCHES];
-  float *pixels, *attention, *logits;
+  float *attention, *logits;
   uint32_t answer;
 } demo_job;
 
@@ -38,33 +35,20 @@ static heed_status prepare(cli_state *cli, demo_job *job, const char *model) {
                      "224 px, patches of 16, 10 classes)",
                      info->image_size, info->patch, info->classes);
   CLI_TRY(score_begin(cli, info, &job->score));
-  heed_model_preprocess(job->pipeline.model, &job->preprocess);
   const size_t tokens = job->score.tokens,
                weights = (size_t)info->layers * info->heads * tokens * tokens;
-  job->names = calloc(info->layers, sizeof *job->names);
-  job->taps = calloc(info->layers, sizeof *job->taps);
   job->rgb = malloc(HEED_SCENE_BYTES);
-  job->pixels = malloc(HEED_SCENE_BYTES * sizeof *job->pixels);
   job->attention = malloc(weights * sizeof *job->attention);
   job->logits = malloc(info->classes * sizeof *job->logits);
-  if (!job->names || !job->taps || !job->rgb || !job->pixels || !job->attention || !job->logits)
+  if (!job->rgb || !job->attention || !job->logits)
     return heed_fail_memory(&cli->error, "demo", weights * sizeof *job->attention);
-  for (uint32_t i = 0; i < info->layers; i++) {
-    snprintf(job->names[i], sizeof job->names[i], "layer.%u.attention.weights", i);
-    job->taps[i] = job->names[i];
-  }
-  job->pipeline.tap_names = job->taps;
-  job->pipeline.tap_count = info->layers;
-  return HEED_OK;
+  return cli_pipeline_tap_weights(cli, &job->pipeline);
 }
 
 static void finish(demo_job *job) {
   cli_pipeline_close(&job->pipeline);
   score_end(&job->score);
-  free(job->names);
-  free(job->taps);
   free(job->rgb);
-  free(job->pixels);
   free(job->attention);
   free(job->logits);
 }
@@ -81,14 +65,11 @@ static heed_status run_scene(cli_state *cli, demo_job *job, cli_choice *choice,
   const heed_model_info *info = &job->pipeline.info;
   const heed_image image = {job->rgb, HEED_SCENE_SIDE, HEED_SCENE_SIDE, 3, HEED_SCENE_SIDE * 3};
   const uint64_t layer = (uint64_t)info->heads * job->score.tokens * job->score.tokens;
-  heed_region region;
   heed_scene_draw(scene, job->rgb, job->owner);
-  CLI_TRY(heed_preprocess_image(cli->context, &job->preprocess, &image, job->pixels, &region,
-                                &cli->error));
-  CLI_TRY(cli_pipeline_run(cli, &job->pipeline, choice, job->pixels));
+  CLI_TRY(cli_pipeline_run_image(cli, &job->pipeline, choice, &image, 0));
   CLI_TRY(read_value(cli, job, "logits", info->classes, job->logits));
   for (uint32_t i = 0; i < info->layers; i++)
-    CLI_TRY(read_value(cli, job, job->names[i], layer, job->attention + i * layer));
+    CLI_TRY(read_value(cli, job, job->pipeline.tap_names[i], layer, job->attention + i * layer));
   heed_top(job->logits, info->classes, 1, &job->answer, NULL);
   return HEED_OK;
 }

@@ -189,6 +189,51 @@ heed_status cli_pipeline_run(cli_state *cli, cli_pipeline *pipeline, cli_choice 
   }
 }
 
+typedef struct cli_weight_names {
+  const char **name;
+  char text[][48];
+} cli_weight_names;
+
+heed_status cli_pipeline_tap_weights(cli_state *cli, cli_pipeline *pipeline) {
+  const uint32_t layers = pipeline->info.layers;
+  const size_t size = sizeof(cli_weight_names) + layers * sizeof pipeline->weight_names->text[0];
+  cli_weight_names *names = malloc(size);
+  if (names) names->name = calloc(layers, sizeof *names->name);
+  if (!names || !names->name) {
+    free(names);
+    return heed_fail_memory(&cli->error, "taps", size);
+  }
+  for (uint32_t i = 0; i < layers; i++) {
+    snprintf(names->text[i], sizeof names->text[i], "layer.%u.attention.weights", i);
+    names->name[i] = names->text[i];
+  }
+  pipeline->weight_names = names;
+  pipeline->tap_names = names->name;
+  pipeline->tap_count = layers;
+  return HEED_OK;
+}
+
+heed_status cli_pipeline_run_image(cli_state *cli, cli_pipeline *pipeline, cli_choice *choice,
+                                   const heed_image *image, uint32_t most_patches) {
+  uint32_t width, height;
+  heed_region region;
+  CLI_TRY(heed_preprocess_size(&pipeline->preprocess, image->width, image->height, &width, &height,
+                               &cli->error));
+  if (most_patches) CLI_TRY(cli_pipeline_check_patches(cli, pipeline, most_patches, height, width));
+  if (pipeline->session && (pipeline->build.height != height || pipeline->build.width != width))
+    cli_pipeline_reset(pipeline);
+  pipeline->build.height = height;
+  pipeline->build.width = width;
+  const size_t count = (size_t)pipeline->info.channels * width * height;
+  float *pixels = malloc(count * sizeof *pixels);
+  if (!pixels) return heed_fail_memory(&cli->error, "image", count * sizeof *pixels);
+  heed_status status = heed_preprocess_image(cli->context, &pipeline->preprocess, image, pixels,
+                                             &region, &cli->error);
+  if (status == HEED_OK) status = cli_pipeline_run(cli, pipeline, choice, pixels);
+  free(pixels);
+  return status;
+}
+
 bool cli_pipeline_find(const cli_pipeline *pipeline, const char *name, heed_value *value,
                        heed_value_info *info) {
   *value = heed_graph_find(pipeline->graph, name);
@@ -232,6 +277,8 @@ void cli_pipeline_reset(cli_pipeline *pipeline) {
 void cli_pipeline_close(cli_pipeline *pipeline) {
   cli_pipeline_reset(pipeline);
   free(pipeline->taps);
+  if (pipeline->weight_names) free(pipeline->weight_names->name);
+  free(pipeline->weight_names);
   heed_model_destroy(pipeline->model);
   heed_model_files_destroy(pipeline->files);
 }

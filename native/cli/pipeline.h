@@ -16,7 +16,8 @@ typedef struct cli_pipeline {
   heed_model_info info;
   heed_preprocess preprocess; /* the model's, for the size of cli_pipeline_size */
   heed_build_desc build;
-  const char *const *tap_names; /* borrowed; [tap_count] */
+  const char *const *tap_names;          /* borrowed; [tap_count] */
+  struct cli_weight_names *weight_names; /* of cli_pipeline_tap_weights, or NULL */
   uint32_t tap_count;
   heed_value *taps;
   heed_graph *graph;
@@ -82,6 +83,13 @@ heed_status cli_pipeline_plan(cli_state *cli, cli_pipeline *pipeline, cli_choice
  * same build and taps reuses the session. */
 heed_status cli_pipeline_run(cli_state *cli, cli_pipeline *pipeline, cli_choice *choice,
                              const void *data);
+/* Taps every layer's attention weights: tap_names[layer]. */
+heed_status cli_pipeline_tap_weights(cli_state *cli, cli_pipeline *pipeline);
+/* Fits the image as the model's preprocessing says and runs the model on it. An image of another
+ * size than that before makes a new session. most_patches: as of cli_pipeline_check_patches; 0 = do
+ * not check. Statuses: INVALID_FILE, OUT_OF_MEMORY, those of a run. */
+heed_status cli_pipeline_run_image(cli_state *cli, cli_pipeline *pipeline, cli_choice *choice,
+                                   const heed_image *image, uint32_t most_patches);
 /* The shape of a value of the graph by name; false when there is none. */
 bool cli_pipeline_find(const cli_pipeline *pipeline, const char *name, heed_value *value,
                        heed_value_info *info);
