@@ -29,7 +29,8 @@ typedef struct cli_verb {
 } cli_verb;
 
 extern const cli_verb cli_verb_run, cli_verb_eval, cli_verb_check, cli_verb_inspect, cli_verb_maps,
-    cli_verb_devices, cli_verb_bench, cli_verb_demo, cli_verb_convert, cli_verb_compare;
+    cli_verb_survey, cli_verb_devices, cli_verb_bench, cli_verb_demo, cli_verb_convert,
+    cli_verb_compare;
 
 /* A text that a file or the command line brought, as an argument of printf: one line that a
  * terminal only shows: what it would obey, and what is not UTF-8, is '?'. Cut where it is longer

@@ -4,9 +4,10 @@
 #include "cli.h"
 #include "standard_out.h"
 
-static const cli_verb *const verbs[] = {
-    &cli_verb_run,     &cli_verb_eval,  &cli_verb_check, &cli_verb_inspect, &cli_verb_maps,
-    &cli_verb_devices, &cli_verb_bench, &cli_verb_demo,  &cli_verb_convert, &cli_verb_compare};
+static const cli_verb *const verbs[] = {&cli_verb_run,     &cli_verb_eval,   &cli_verb_check,
+                                        &cli_verb_inspect, &cli_verb_maps,   &cli_verb_survey,
+                                        &cli_verb_devices, &cli_verb_bench,  &cli_verb_demo,
+                                        &cli_verb_convert, &cli_verb_compare};
 #define VERB_COUNT (sizeof verbs / sizeof *verbs)
 
 static void print_help(FILE *to) {

@@ -54,6 +54,7 @@ outputs='--json out.json --save out.safetensors'
     ;;
   esac
   faults compare "compare $micro $micro $other --json out.json $common" compare "$micro" "$micro" "$picture" --json out.json $common
+  faults survey "survey $micro $other --json out.json $common" survey "$micro" "$picture" --json out.json $common
   faults demo "demo --score 2 $common" demo --score 2 --seed 3 $common
   faults devices devices devices
   heed run "$micro" "$picture" $common --save saved.safetensors

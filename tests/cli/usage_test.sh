@@ -61,7 +61,7 @@ for word in --version -V version; do
 done
 
 usage_error nothing "usage: heed"
-usage_error no_such_verb 'unknown verb (found "dance", expected run, eval, check, inspect, maps, devices, bench, demo, convert or compare)' dance
+usage_error no_such_verb 'unknown verb (found "dance", expected run, eval, check, inspect, maps, survey, devices, bench, demo, convert or compare)' dance
 # shellcheck disable=SC2046 # words
 usage_error too_many_texts "--text: given too often (found more than 256" run $(repeat "--text a " 300)
 usage_error no_such_option "unknown option" run --dance
