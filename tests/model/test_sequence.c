@@ -245,73 +245,74 @@ static char *edited(const sequence_test *test, const char *from, const char *to)
   return text;
 }
 
+static const struct {
+  const char *model, *from, *to, *sentence;
+  heed_status status;
+} wrong_configs[] = {
+    {"transformer", "\"d_model\"", "\"dmodel\"", "missing key d_model", HEED_INVALID_FILE},
+    {"transformer", "\"nhead\": 2", "\"nhead\": 3",
+     "d_model is not a multiple of nhead (found 16 and 3)", HEED_INVALID_FILE},
+    {"transformer", "\"nhead\": 2", "\"nhead\": -2", "nhead is not valid", HEED_INVALID_FILE},
+    {"transformer", "\"relu\"", "\"swiglu\"",
+     "activation is not supported (found swiglu, expected relu or gelu)", HEED_UNSUPPORTED},
+    {"transformer", "sinusoidal", "rotary", "positions is not supported", HEED_UNSUPPORTED},
+    {"transformer", "\"dim_feedforward\": 24", "\"dim_feedforward\": 25",
+     "linear1.weight has the wrong shape (found [24, 16], expected [25, 16])", HEED_INVALID_FILE},
+    {"transformer", "\"num_decoder_layers\": 2", "\"num_decoder_layers\": 3",
+     "decoder.layers.2.self_attn.in_proj_weight is missing", HEED_INVALID_FILE},
+    {"transformer", "\"source_vocab_size\": 11", "\"num_features\": 11",
+     "feature_projection.weight is missing", HEED_INVALID_FILE},
+    {"transformer", "\"source_vocab_size\": 11", "\"none\": 11", "ambiguous source",
+     HEED_INVALID_FILE},
+    {"transformer", "\"bos_token_id\": 1", "\"bos_token_id\": 0", "the begin token is padding",
+     HEED_UNSUPPORTED},
+    {"transformer", "\"eos_token_id\": 2", "\"eos_token_id\": 13",
+     "eos_token_id out of range (found 13, expected less than 13)", HEED_INVALID_FILE},
+    {"transformer", "\"max_length\": 12", "\"max_length\": 0", "max_length is not valid",
+     HEED_INVALID_FILE},
+    {"captioner", "\"max_length\": 12", "\"max_length\": 99",
+     "source_positions.weight has the wrong shape", HEED_INVALID_FILE},
+    {"captioner", "\"norm_first\": true", "\"norm_first\": 3", "norm_first is not valid",
+     HEED_INVALID_FILE},
+    {"lstm", "\"lstm\"", "\"rnn\"", "cell is not supported (found rnn, expected lstm or gru)",
+     HEED_UNSUPPORTED},
+    {"lstm", "\"lstm\"", "\"gru\"",
+     "encoder.weight_ih_l0 has the wrong shape (found [32, 8], expected [24, 8])",
+     HEED_INVALID_FILE},
+    {"lstm", "\"general\"", "\"cosine\"", "attention is not supported", HEED_UNSUPPORTED},
+    {"lstm", "\"num_layers\": 2", "\"num_layers\": 3", "encoder.weight_ih_l2 is missing",
+     HEED_INVALID_FILE},
+    {"lstm", "\"num_layers\": 2", "\"num_layers\": 64", "encoder.weight_ih_l2 is missing",
+     HEED_INVALID_FILE},
+    {"lstm", "\"num_layers\": 2", "\"num_layers\": 65",
+     "num_layers is not supported (found 65, expected at most 64)", HEED_UNSUPPORTED},
+    {"transformer", "\"relu\"", "1", "activation is not valid", HEED_INVALID_FILE},
+    {"transformer", "\"scale_embedding\": true", "\"scale_embedding\": 1",
+     "scale_embedding is not valid", HEED_INVALID_FILE},
+    {"lstm", "\"bidirectional\": true", "\"bidirectional\": 1", "bidirectional is not valid",
+     HEED_INVALID_FILE},
+    {"transformer", "\"d_model\"", "\"layer_norm_eps\": \"x\", \"d_model\"",
+     "layer_norm_eps is not valid", HEED_INVALID_FILE},
+    {"transformer", "\"d_model\"", "\"layer_norm_eps\": -1, \"d_model\"",
+     "layer_norm_eps is not valid (found a number at byte", HEED_INVALID_FILE},
+    {"lstm", "\"num_layers\"", "\"attention_size\": 0, \"num_layers\"",
+     "attention_size is not valid", HEED_INVALID_FILE},
+    {"lstm", "\"num_layers\"", "\"score_size\": 0, \"num_layers\"", "score_size is not valid",
+     HEED_INVALID_FILE},
+    {"lstm", "\"general\"", "\"concat\"", "attention.wa.weight has the wrong shape",
+     HEED_INVALID_FILE},
+};
+
 static void wrong_configs_get_their_sentence(void **state) {
   (void)state;
-  static const struct {
-    const char *model, *from, *to, *sentence;
-    heed_status status;
-  } cases[] = {
-      {"transformer", "\"d_model\"", "\"dmodel\"", "missing key d_model", HEED_INVALID_FILE},
-      {"transformer", "\"nhead\": 2", "\"nhead\": 3",
-       "d_model is not a multiple of nhead (found 16 and 3)", HEED_INVALID_FILE},
-      {"transformer", "\"nhead\": 2", "\"nhead\": -2", "nhead is not valid", HEED_INVALID_FILE},
-      {"transformer", "\"relu\"", "\"swiglu\"",
-       "activation is not supported (found swiglu, expected relu or gelu)", HEED_UNSUPPORTED},
-      {"transformer", "sinusoidal", "rotary", "positions is not supported", HEED_UNSUPPORTED},
-      {"transformer", "\"dim_feedforward\": 24", "\"dim_feedforward\": 25",
-       "linear1.weight has the wrong shape (found [24, 16], expected [25, 16])", HEED_INVALID_FILE},
-      {"transformer", "\"num_decoder_layers\": 2", "\"num_decoder_layers\": 3",
-       "decoder.layers.2.self_attn.in_proj_weight is missing", HEED_INVALID_FILE},
-      {"transformer", "\"source_vocab_size\": 11", "\"num_features\": 11",
-       "feature_projection.weight is missing", HEED_INVALID_FILE},
-      {"transformer", "\"source_vocab_size\": 11", "\"none\": 11", "ambiguous source",
-       HEED_INVALID_FILE},
-      {"transformer", "\"bos_token_id\": 1", "\"bos_token_id\": 0", "the begin token is padding",
-       HEED_UNSUPPORTED},
-      {"transformer", "\"eos_token_id\": 2", "\"eos_token_id\": 13",
-       "eos_token_id out of range (found 13, expected less than 13)", HEED_INVALID_FILE},
-      {"transformer", "\"max_length\": 12", "\"max_length\": 0", "max_length is not valid",
-       HEED_INVALID_FILE},
-      {"captioner", "\"max_length\": 12", "\"max_length\": 99",
-       "source_positions.weight has the wrong shape", HEED_INVALID_FILE},
-      {"captioner", "\"norm_first\": true", "\"norm_first\": 3", "norm_first is not valid",
-       HEED_INVALID_FILE},
-      {"lstm", "\"lstm\"", "\"rnn\"", "cell is not supported (found rnn, expected lstm or gru)",
-       HEED_UNSUPPORTED},
-      {"lstm", "\"lstm\"", "\"gru\"",
-       "encoder.weight_ih_l0 has the wrong shape (found [32, 8], expected [24, 8])",
-       HEED_INVALID_FILE},
-      {"lstm", "\"general\"", "\"cosine\"", "attention is not supported", HEED_UNSUPPORTED},
-      {"lstm", "\"num_layers\": 2", "\"num_layers\": 3", "encoder.weight_ih_l2 is missing",
-       HEED_INVALID_FILE},
-      {"lstm", "\"num_layers\": 2", "\"num_layers\": 64", "encoder.weight_ih_l2 is missing",
-       HEED_INVALID_FILE},
-      {"lstm", "\"num_layers\": 2", "\"num_layers\": 65",
-       "num_layers is not supported (found 65, expected at most 64)", HEED_UNSUPPORTED},
-      {"transformer", "\"relu\"", "1", "activation is not valid", HEED_INVALID_FILE},
-      {"transformer", "\"scale_embedding\": true", "\"scale_embedding\": 1",
-       "scale_embedding is not valid", HEED_INVALID_FILE},
-      {"lstm", "\"bidirectional\": true", "\"bidirectional\": 1", "bidirectional is not valid",
-       HEED_INVALID_FILE},
-      {"transformer", "\"d_model\"", "\"layer_norm_eps\": \"x\", \"d_model\"",
-       "layer_norm_eps is not valid", HEED_INVALID_FILE},
-      {"transformer", "\"d_model\"", "\"layer_norm_eps\": -1, \"d_model\"",
-       "layer_norm_eps is not valid (found a number at byte", HEED_INVALID_FILE},
-      {"lstm", "\"num_layers\"", "\"attention_size\": 0, \"num_layers\"",
-       "attention_size is not valid", HEED_INVALID_FILE},
-      {"lstm", "\"num_layers\"", "\"score_size\": 0, \"num_layers\"", "score_size is not valid",
-       HEED_INVALID_FILE},
-      {"lstm", "\"general\"", "\"concat\"", "attention.wa.weight has the wrong shape",
-       HEED_INVALID_FILE},
-  };
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+  for (size_t i = 0; i < sizeof wrong_configs / sizeof *wrong_configs; i++) {
     sequence_test test;
-    sequence_test_open(&test, cases[i].model);
-    char *config = edited(&test, cases[i].from, cases[i].to);
+    sequence_test_open(&test, wrong_configs[i].model);
+    char *config = edited(&test, wrong_configs[i].from, wrong_configs[i].to);
     test.file[0].source.bytes = config;
     test.file[0].source.size = strlen(config);
     assert_fails(heed_model_open(test_backend_context(), &test.desc, &test.model, &error),
-                 cases[i].status, cases[i].sentence);
+                 wrong_configs[i].status, wrong_configs[i].sentence);
     assert_null(test.model);
     free(config);
     sequence_test_close(&test);

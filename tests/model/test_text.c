@@ -220,90 +220,93 @@ static test_bytes change_tensor(const opened *o, const char *name, heed_dtype dt
 }
 
 /* What embeds tokens and what projects the text are as the config and each other say. */
-static void changed_towers(void **state) {
-  (void)state;
 #define TOKENS "text_model.embeddings.token_embedding.weight"
 #define POSITIONS "text_model.embeddings.position_embedding.weight"
 #define PROJECTION "text_projection.weight"
-  const struct {
-    const char *name;
-    heed_dtype dtype;
-    heed_shape shape;
-    const char *from, *to; /* of the config */
-    heed_status status;
-    const char *sentence;
-  } changes[] = {
-      {TOKENS, HEED_F32, {0}, NULL, NULL, HEED_UNSUPPORTED, "no text tower"},
-      {TOKENS, HEED_F32, HEED_SHAPE(960), NULL, NULL, HEED_INVALID_FILE, TOKENS},
-      {TOKENS, HEED_F32, HEED_SHAPE(30, 16), NULL, NULL, HEED_INVALID_FILE, "hidden_size"},
-      {TOKENS, HEED_U8, HEED_SHAPE(30, 32), NULL, NULL, HEED_UNSUPPORTED, TOKENS},
-      {POSITIONS, HEED_F32, {0}, NULL, NULL, HEED_INVALID_FILE, POSITIONS},
-      {POSITIONS, HEED_F32, HEED_SHAPE(288), NULL, NULL, HEED_INVALID_FILE, POSITIONS},
-      {POSITIONS, HEED_F32, HEED_SHAPE(9, 16), NULL, NULL, HEED_INVALID_FILE, POSITIONS},
-      {PROJECTION, HEED_F32, HEED_SHAPE(224), NULL, NULL, HEED_INVALID_FILE, PROJECTION},
-      {PROJECTION, HEED_F32, HEED_SHAPE(7, 16), NULL, NULL, HEED_INVALID_FILE, PROJECTION},
-      {"logit_scale", HEED_I32, {0, {0}}, NULL, NULL, HEED_UNSUPPORTED, "logit_scale"},
-      {"",
-       0,
-       {0},
-       "\"eos_token_id\": 29",
-       "\"eos_token_id\": 30",
-       HEED_INVALID_FILE,
-       "eos_token_id is out of range (found 30, expected less than 30)"},
-      {"",
-       0,
-       {0},
-       "\"eos_token_id\": 29",
-       "\"eos_token_i_\": 29",
-       HEED_INVALID_FILE,
-       "eos_token_id (by default) is out of range (found 49407, expected less than 30)"},
-      {"", 0, {0}, "\"vocab_size\": 30", "\"vocab_size\": 31", HEED_INVALID_FILE, "vocab_size"},
-      {"", 0, {0}, "\"hidden_size\": 32", "\"hidden_size\": 36", HEED_INVALID_FILE, "hidden_size"},
-      {"",
-       0,
-       {0},
-       "embeddings\": 9",
-       "embeddings\": 8",
-       HEED_INVALID_FILE,
-       "max_position_embeddings"},
-      {"",
-       0,
-       {0},
-       "\"projection_dim\": 7",
-       "\"projection_dim\": 8",
-       HEED_INVALID_FILE,
-       "projection_dim"},
-      {"",
-       0,
-       {0},
-       "\"num_attention_heads\": 4",
-       "\"num_attention_heads\": 5",
-       HEED_INVALID_FILE,
-       "hidden_size is not a multiple of num_attention_heads (found 32 and 5)"},
-  };
-  for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+static const struct {
+  const char *name;
+  heed_dtype dtype;
+  heed_shape shape;
+  const char *from, *to; /* of the config */
+  heed_status status;
+  const char *sentence;
+} tower_changes[] = {
+    {TOKENS, HEED_F32, {0}, NULL, NULL, HEED_UNSUPPORTED, "no text tower"},
+    {TOKENS, HEED_F32, {1, {960}}, NULL, NULL, HEED_INVALID_FILE, TOKENS},
+    {TOKENS, HEED_F32, {2, {30, 16}}, NULL, NULL, HEED_INVALID_FILE, "hidden_size"},
+    {TOKENS, HEED_U8, {2, {30, 32}}, NULL, NULL, HEED_UNSUPPORTED, TOKENS},
+    {POSITIONS, HEED_F32, {0}, NULL, NULL, HEED_INVALID_FILE, POSITIONS},
+    {POSITIONS, HEED_F32, {1, {288}}, NULL, NULL, HEED_INVALID_FILE, POSITIONS},
+    {POSITIONS, HEED_F32, {2, {9, 16}}, NULL, NULL, HEED_INVALID_FILE, POSITIONS},
+    {PROJECTION, HEED_F32, {1, {224}}, NULL, NULL, HEED_INVALID_FILE, PROJECTION},
+    {PROJECTION, HEED_F32, {2, {7, 16}}, NULL, NULL, HEED_INVALID_FILE, PROJECTION},
+    {"logit_scale", HEED_I32, {0, {0}}, NULL, NULL, HEED_UNSUPPORTED, "logit_scale"},
+    {"",
+     0,
+     {0},
+     "\"eos_token_id\": 29",
+     "\"eos_token_id\": 30",
+     HEED_INVALID_FILE,
+     "eos_token_id is out of range (found 30, expected less than 30)"},
+    {"",
+     0,
+     {0},
+     "\"eos_token_id\": 29",
+     "\"eos_token_i_\": 29",
+     HEED_INVALID_FILE,
+     "eos_token_id (by default) is out of range (found 49407, expected less than 30)"},
+    {"", 0, {0}, "\"vocab_size\": 30", "\"vocab_size\": 31", HEED_INVALID_FILE, "vocab_size"},
+    {"", 0, {0}, "\"hidden_size\": 32", "\"hidden_size\": 36", HEED_INVALID_FILE, "hidden_size"},
+    {"",
+     0,
+     {0},
+     "embeddings\": 9",
+     "embeddings\": 8",
+     HEED_INVALID_FILE,
+     "max_position_embeddings"},
+    {"",
+     0,
+     {0},
+     "\"projection_dim\": 7",
+     "\"projection_dim\": 8",
+     HEED_INVALID_FILE,
+     "projection_dim"},
+    {"",
+     0,
+     {0},
+     "\"num_attention_heads\": 4",
+     "\"num_attention_heads\": 5",
+     HEED_INVALID_FILE,
+     "hidden_size is not a multiple of num_attention_heads (found 32 and 5)"},
+};
+
+static void changed_towers(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof tower_changes / sizeof *tower_changes; i++) {
     opened o;
     char config[2048];
     assert_ok(open_model(&o, "clip_text", "config.json", HEED_TOWER_TEXT));
-    test_bytes weights = change_tensor(&o, changes[i].name, changes[i].dtype, &changes[i].shape);
+    test_bytes weights =
+        change_tensor(&o, tower_changes[i].name, tower_changes[i].dtype, &tower_changes[i].shape);
     const int length = (int)o.file[1].source.size;
     snprintf(config, sizeof config, "%.*s", length, (const char *)o.bytes[1]);
-    if (changes[i].from) {
-      const char *at = strstr(config, changes[i].from);
+    if (tower_changes[i].from) {
+      const char *at = strstr(config, tower_changes[i].from);
       assert_non_null(at);
       snprintf(config, sizeof config, "%.*s%s%s", (int)(at - config), (const char *)o.bytes[1],
-               changes[i].to, (const char *)o.bytes[1] + (at - config) + strlen(changes[i].from));
-      config[(size_t)length - strlen(changes[i].from) + strlen(changes[i].to)] = '\0';
+               tower_changes[i].to,
+               (const char *)o.bytes[1] + (at - config) + strlen(tower_changes[i].from));
+      config[(size_t)length - strlen(tower_changes[i].from) + strlen(tower_changes[i].to)] = '\0';
     }
     const heed_model_file files[] = {{"model.safetensors", test_source(weights.data, weights.size)},
                                      {"config.json", test_source(config, strlen(config))}};
     const heed_model_desc desc = {sizeof desc, files, 2, HEED_TOWER_TEXT};
     heed_model *model;
     const heed_status status = heed_model_open(test_backend_context(), &desc, &model, &error);
-    if (status != changes[i].status || !strstr(error.message, changes[i].sentence))
+    if (status != tower_changes[i].status || !strstr(error.message, tower_changes[i].sentence))
       fail_msg("change %zu: found %s (%s), expected %s (%s)", i, heed_status_name(status),
-               status == HEED_OK ? "" : error.message, heed_status_name(changes[i].status),
-               changes[i].sentence);
+               status == HEED_OK ? "" : error.message, heed_status_name(tower_changes[i].status),
+               tower_changes[i].sentence);
     free(weights.data);
     close_model(&o);
   }

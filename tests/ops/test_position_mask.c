@@ -22,6 +22,23 @@ static bool may_attend(const mask_case *c, int64_t offset, uint32_t i, uint32_t 
   return !(c->window && c->right >= 0 && distance > c->right);
 }
 
+static void expect_mask(const mask_case *c, uint64_t seed, const int32_t *offsets,
+                        const uint8_t *mask, const uint8_t *found, uint32_t backend) {
+  const uint32_t heads = c->mask_batch ? c->heads : 1;
+  const size_t item = (size_t)heads * c->queries * c->keys, count = c->batch * item;
+  for (size_t at = 0; at < count; at++) {
+    const uint32_t j = (uint32_t)(at % c->keys), i = (uint32_t)(at / c->keys % c->queries);
+    const size_t b = at / item;
+    const bool seen = !c->mask_batch || mask[(c->mask_batch == 1 ? 0 : b) * item + at % item];
+    if (found[at] != (seen && may_attend(c, offsets[b], i, j)))
+      fail_msg("position_mask B %u H %u Tq %u Tk %u causal %d window %d [%d, %d] offset %d + %d, "
+               "seed %llu: item %zu, query %u, key %u: found %u, on %s",
+               c->batch, heads, c->queries, c->keys, (int)c->causal, c->window, c->left, c->right,
+               c->offset, offsets[b], (unsigned long long)seed, b, i, j, found[at],
+               test_backend_name(backend));
+  }
+}
+
 static void run(const mask_case *c, uint64_t seed) {
   heed_error error = {HEED_OK, ""};
   test_random random = {seed};
@@ -67,17 +84,7 @@ static void run(const mask_case *c, uint64_t seed) {
       assert_ok(heed_session_write(session, desc.mask, mask, item * c->mask_batch, &error));
     assert_ok(heed_session_run(session, NULL, &error));
     assert_ok(heed_session_read(session, result, 0, count, found, &error));
-    for (size_t at = 0; at < count; at++) {
-      const uint32_t j = (uint32_t)(at % c->keys), i = (uint32_t)(at / c->keys % c->queries);
-      const size_t b = at / item;
-      const bool seen = !c->mask_batch || mask[(c->mask_batch == 1 ? 0 : b) * item + at % item];
-      if (found[at] != (seen && may_attend(c, offsets[b], i, j)))
-        fail_msg("position_mask B %u H %u Tq %u Tk %u causal %d window %d [%d, %d] offset %d + %d, "
-                 "seed %llu: item %zu, query %u, key %u: found %u, on %s",
-                 c->batch, heads, c->queries, c->keys, (int)c->causal, c->window, c->left, c->right,
-                 c->offset, offsets[b], (unsigned long long)seed, b, i, j, found[at],
-                 test_backend_name(n));
-    }
+    expect_mask(c, seed, offsets, mask, found, n);
     heed_session_destroy(session);
     heed_plan_destroy(plan);
   }

@@ -414,78 +414,80 @@ static void timm_arguments(void **state) {
 }
 
 /* A member of another kind than the reader wants is refused by its name, wherever it stands. */
-static void wrong_kinds(void **state) {
-  (void)state;
 #define TIMM(args) "{\"architecture\":\"eva02_base_patch14_448\",\"model_args\":{" args "}}"
 #define CLIP(more) "{\"model_cfg\":{\"embed_dim\":8," more "}}"
-  static const struct {
-    heed_tower tower;
-    const char *file, *text, *part;
-  } cases[] = {
-      {HEED_TOWER_VISION, "config.json", TIMM("\"use_rot_pos_emb\":1"), "use_rot_pos_emb"},
-      {HEED_TOWER_VISION, "config.json", TIMM("\"rope_type\":1"), "rope_type"},
-      {HEED_TOWER_VISION, "config.json", TIMM("\"rope_grid_indexing\":1"), "rope_grid_indexing"},
-      {HEED_TOWER_VISION, "config.json", TIMM("\"rope_rotate_half\":1"), "rope_rotate_half"},
-      {HEED_TOWER_VISION, "config.json", TIMM("\"rope_grid_offset\":\"1\""), "rope_grid_offset"},
-      {HEED_TOWER_VISION, "config.json", TIMM("\"rope_temperature\":0"), "rope_temperature"},
-      {HEED_TOWER_VISION, "config.json", TIMM("\"ref_feat_shape\":[1]"), "ref_feat_shape"},
-      {HEED_TOWER_VISION, "config.json", TIMM("\"in_chans\":0"), "in_chans"},
-      {HEED_TOWER_VISION, "config.json", TIMM("\"qkv_bias\":1"), "qkv_bias"},
-      {HEED_TOWER_VISION, "config.json", TIMM("\"mlp_ratio\":0"), "mlp_ratio"},
-      {HEED_TOWER_VISION, "config.json", TIMM("\"use_shared_rel_pos_bias\":1"),
-       "use_shared_rel_pos_bias"},
-      {HEED_TOWER_VISION, "config.json", "{\"architecture\":\"vit_x\",\"label_names\":{}}",
-       "label_names"},
-      {HEED_TOWER_VISION, "config.json",
-       "{\"model_type\":\"dinov3_vit\"," BASE ",\"rope_parameters\":{\"rope_type\":1}}",
-       "rope_type"},
-      {HEED_TOWER_VISION, "config.json", "{" BASE ",\"pooler_act\":1}", "pooler_act"},
-      {HEED_TOWER_VISION, "config.json", "{" BASE ",\"problem_type\":1}", "problem_type"},
-      {HEED_TOWER_VISION, "config.json", "{" BASE ",\"rope_parameters\":[]}", "rope_parameters"},
-      {HEED_TOWER_VISION, "config.json", "{" BASE ",\"vision_config\":\"x\"}", "vision_config"},
-      {HEED_TOWER_VISION, "config.json", "{" BASE ",\"backbone_config\":1}", "backbone_config"},
-      {HEED_TOWER_VISION, "config.json", "{" BASE ",\"encoder\":[]}", "encoder"},
-      {HEED_TOWER_TEXT, "config.json", "{" BASE ",\"text_config\":true}", "text_config"},
-      {HEED_TOWER_VISION, "config.json", "{\"architecture\":\"vit_x\",\"pretrained_cfg\":3}",
-       "pretrained_cfg"},
-      {HEED_TOWER_VISION, "config.json", "{\"architecture\":\"vit_x\",\"model_args\":[]}",
-       "model_args"},
-      {HEED_TOWER_VISION, "open_clip_config.json", "{\"model_cfg\":[]}", "model_cfg"},
-      {HEED_TOWER_VISION, "open_clip_config.json", CLIP("\"vision_cfg\":1"), "vision_cfg"},
-      {HEED_TOWER_TEXT, "open_clip_config.json", CLIP("\"text_cfg\":\"\""), "text_cfg"},
-      {HEED_TOWER_TEXT, "open_clip_config.json", CLIP("\"text_cfg\":{\"act_kwargs\":[]}"),
-       "act_kwargs"},
-      {HEED_TOWER_TEXT, "open_clip_config.json", CLIP("\"text_cfg\":{\"norm_kwargs\":1}"),
-       "norm_kwargs"},
-      {HEED_TOWER_VISION, "open_clip_config.json", CLIP("\"vision_cfg\":{\"pool_type\":1}"),
-       "pool_type"},
-      {HEED_TOWER_VISION, "open_clip_config.json", CLIP("\"quick_gelu\":1,\"vision_cfg\":{}"),
-       "quick_gelu"},
-      {HEED_TOWER_VISION, "open_clip_config.json",
-       CLIP("\"vision_cfg\":{\"timm_model_name\":\"vit_x\",\"timm_proj\":1}"), "timm_proj"},
-      {HEED_TOWER_TEXT, "open_clip_config.json", CLIP("\"text_cfg\":{\"heads\":0}"), "heads"},
-      {HEED_TOWER_TEXT, "open_clip_config.json", CLIP("\"text_cfg\":{\"context_length\":0}"),
-       "context_length"},
-      {HEED_TOWER_TEXT, "open_clip_config.json", CLIP("\"text_cfg\":{\"vocab_size\":\"\"}"),
-       "vocab_size"},
-      {HEED_TOWER_TEXT, "open_clip_config.json", CLIP("\"text_cfg\":{\"no_causal_mask\":0}"),
-       "no_causal_mask"},
-      {HEED_TOWER_TEXT, "open_clip_config.json", CLIP("\"text_cfg\":{\"pool_type\":0}"),
-       "pool_type"},
-      {HEED_TOWER_TEXT, "open_clip_config.json",
-       CLIP("\"text_cfg\":{\"act_kwargs\":{\"approximate\":0}}"), "approximate"},
-      {HEED_TOWER_TEXT, "open_clip_config.json", CLIP("\"text_cfg\":{\"norm_kwargs\":{\"eps\":0}}"),
-       "eps"},
-      {HEED_TOWER_TEXT, "config.json",
-       "{\"model_type\":\"siglip_text_model\"," BASE ",\"projection_size\":0}", "projection_size"},
-  };
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    const heed_model_file file = {cases[i].file, test_source(cases[i].text, strlen(cases[i].text))};
+static const struct {
+  heed_tower tower;
+  const char *file, *text, *part;
+} wrong_kind_cases[] = {
+    {HEED_TOWER_VISION, "config.json", TIMM("\"use_rot_pos_emb\":1"), "use_rot_pos_emb"},
+    {HEED_TOWER_VISION, "config.json", TIMM("\"rope_type\":1"), "rope_type"},
+    {HEED_TOWER_VISION, "config.json", TIMM("\"rope_grid_indexing\":1"), "rope_grid_indexing"},
+    {HEED_TOWER_VISION, "config.json", TIMM("\"rope_rotate_half\":1"), "rope_rotate_half"},
+    {HEED_TOWER_VISION, "config.json", TIMM("\"rope_grid_offset\":\"1\""), "rope_grid_offset"},
+    {HEED_TOWER_VISION, "config.json", TIMM("\"rope_temperature\":0"), "rope_temperature"},
+    {HEED_TOWER_VISION, "config.json", TIMM("\"ref_feat_shape\":[1]"), "ref_feat_shape"},
+    {HEED_TOWER_VISION, "config.json", TIMM("\"in_chans\":0"), "in_chans"},
+    {HEED_TOWER_VISION, "config.json", TIMM("\"qkv_bias\":1"), "qkv_bias"},
+    {HEED_TOWER_VISION, "config.json", TIMM("\"mlp_ratio\":0"), "mlp_ratio"},
+    {HEED_TOWER_VISION, "config.json", TIMM("\"use_shared_rel_pos_bias\":1"),
+     "use_shared_rel_pos_bias"},
+    {HEED_TOWER_VISION, "config.json", "{\"architecture\":\"vit_x\",\"label_names\":{}}",
+     "label_names"},
+    {HEED_TOWER_VISION, "config.json",
+     "{\"model_type\":\"dinov3_vit\"," BASE ",\"rope_parameters\":{\"rope_type\":1}}", "rope_type"},
+    {HEED_TOWER_VISION, "config.json", "{" BASE ",\"pooler_act\":1}", "pooler_act"},
+    {HEED_TOWER_VISION, "config.json", "{" BASE ",\"problem_type\":1}", "problem_type"},
+    {HEED_TOWER_VISION, "config.json", "{" BASE ",\"rope_parameters\":[]}", "rope_parameters"},
+    {HEED_TOWER_VISION, "config.json", "{" BASE ",\"vision_config\":\"x\"}", "vision_config"},
+    {HEED_TOWER_VISION, "config.json", "{" BASE ",\"backbone_config\":1}", "backbone_config"},
+    {HEED_TOWER_VISION, "config.json", "{" BASE ",\"encoder\":[]}", "encoder"},
+    {HEED_TOWER_TEXT, "config.json", "{" BASE ",\"text_config\":true}", "text_config"},
+    {HEED_TOWER_VISION, "config.json", "{\"architecture\":\"vit_x\",\"pretrained_cfg\":3}",
+     "pretrained_cfg"},
+    {HEED_TOWER_VISION, "config.json", "{\"architecture\":\"vit_x\",\"model_args\":[]}",
+     "model_args"},
+    {HEED_TOWER_VISION, "open_clip_config.json", "{\"model_cfg\":[]}", "model_cfg"},
+    {HEED_TOWER_VISION, "open_clip_config.json", CLIP("\"vision_cfg\":1"), "vision_cfg"},
+    {HEED_TOWER_TEXT, "open_clip_config.json", CLIP("\"text_cfg\":\"\""), "text_cfg"},
+    {HEED_TOWER_TEXT, "open_clip_config.json", CLIP("\"text_cfg\":{\"act_kwargs\":[]}"),
+     "act_kwargs"},
+    {HEED_TOWER_TEXT, "open_clip_config.json", CLIP("\"text_cfg\":{\"norm_kwargs\":1}"),
+     "norm_kwargs"},
+    {HEED_TOWER_VISION, "open_clip_config.json", CLIP("\"vision_cfg\":{\"pool_type\":1}"),
+     "pool_type"},
+    {HEED_TOWER_VISION, "open_clip_config.json", CLIP("\"quick_gelu\":1,\"vision_cfg\":{}"),
+     "quick_gelu"},
+    {HEED_TOWER_VISION, "open_clip_config.json",
+     CLIP("\"vision_cfg\":{\"timm_model_name\":\"vit_x\",\"timm_proj\":1}"), "timm_proj"},
+    {HEED_TOWER_TEXT, "open_clip_config.json", CLIP("\"text_cfg\":{\"heads\":0}"), "heads"},
+    {HEED_TOWER_TEXT, "open_clip_config.json", CLIP("\"text_cfg\":{\"context_length\":0}"),
+     "context_length"},
+    {HEED_TOWER_TEXT, "open_clip_config.json", CLIP("\"text_cfg\":{\"vocab_size\":\"\"}"),
+     "vocab_size"},
+    {HEED_TOWER_TEXT, "open_clip_config.json", CLIP("\"text_cfg\":{\"no_causal_mask\":0}"),
+     "no_causal_mask"},
+    {HEED_TOWER_TEXT, "open_clip_config.json", CLIP("\"text_cfg\":{\"pool_type\":0}"), "pool_type"},
+    {HEED_TOWER_TEXT, "open_clip_config.json",
+     CLIP("\"text_cfg\":{\"act_kwargs\":{\"approximate\":0}}"), "approximate"},
+    {HEED_TOWER_TEXT, "open_clip_config.json", CLIP("\"text_cfg\":{\"norm_kwargs\":{\"eps\":0}}"),
+     "eps"},
+    {HEED_TOWER_TEXT, "config.json",
+     "{\"model_type\":\"siglip_text_model\"," BASE ",\"projection_size\":0}", "projection_size"},
+};
+
+static void wrong_kinds(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof wrong_kind_cases / sizeof *wrong_kind_cases; i++) {
+    const heed_model_file file = {
+        wrong_kind_cases[i].file,
+        test_source(wrong_kind_cases[i].text, strlen(wrong_kind_cases[i].text))};
     heed_config *c;
     char part[96];
-    snprintf(part, sizeof part, "%s: %s is not valid (found ", cases[i].file, cases[i].part);
-    assert_fails(heed_config_open(context, &file, 1, cases[i].tower, &c, &error), HEED_INVALID_FILE,
-                 part);
+    snprintf(part, sizeof part, "%s: %s is not valid (found ", wrong_kind_cases[i].file,
+             wrong_kind_cases[i].part);
+    assert_fails(heed_config_open(context, &file, 1, wrong_kind_cases[i].tower, &c, &error),
+                 HEED_INVALID_FILE, part);
     assert_null(c);
   }
 }
