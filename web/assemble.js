@@ -9,6 +9,7 @@ import { existsSync } from 'node:fs'
 import { cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { constants, deflateRawSync } from 'node:zlib'
 import { bundle } from './bundle.js'
 import { drawFirst } from './first.js'
 import { minifyScript, minifyStyle, readScript } from './minify.js'
@@ -135,10 +136,12 @@ async function putPlain() {
   )
 }
 
-/* What demo_files.js expects, and the size of a module (the largest) for the bar of
+/* What demo_files.js expects, with the weights deflated beside them, and the size of a module (the largest) for the bar of
  * start_progress.js; the hash as model_origin.js shows one. */
 async function demoWeights() {
-  const bytes = await readFile(join(packageFolder, 'demo/model.safetensors'))
+  const bytes = await readFile(join(packageFolder, 'demo/model.safetensors')),
+    deflated = deflateRawSync(bytes, { level: 9, strategy: constants.Z_HUFFMAN_ONLY, memLevel: 9 })
+  await writeFile(join(plain, 'heed/demo/model.safetensors.deflate'), deflated)
   const modules = (await readdir(packageFolder)).filter((name) =>
       /^heed(-relaxed|-scalar)?(-threads)?\.wasm$/.test(name)
     ),
@@ -148,7 +151,7 @@ async function demoWeights() {
   const sum = createHash('sha256').update(bytes).digest('hex'),
     short = `${sum.slice(0, 8)}…`
   return {
-    meta: `<meta name="demo-weights" content="${bytes.length} ${sum} ${Math.max(...sizes)}">`,
+    meta: `<meta name="demo-weights" content="${deflated.length} ${sum} ${Math.max(...sizes)}">`,
     hash: `<button type="button" class="plain" title="${sum}  model.safetensors" aria-label="SHA-256 of the weights, ${short} Copy all of it.">${short}</button>`
   }
 }

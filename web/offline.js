@@ -4,8 +4,9 @@ import { createHash } from 'node:crypto'
 import { readFile, readdir, writeFile } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 
+/* The demo model's weights are kept deflated: the service worker inflates them. */
 const leftOut =
-  /\.(d\.ts|py)$|^learn\/step-.*\.svg$|(^|\/)(README\.md|LICENSE|package\.json|service_worker\.js)$/
+  /\.(d\.ts|py)$|^learn\/step-.*\.svg$|^heed\/demo\/model\.safetensors$|(^|\/)(README\.md|LICENSE|package\.json|service_worker\.js)$/
 
 /**
  * @param {string} folder

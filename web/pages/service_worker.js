@@ -65,13 +65,26 @@ function isolated(answer) {
   })
 }
 
+/** @param {Response} answer */
+async function inflated({ body, headers }) {
+  const stream = /** @type {ReadableStream} */ (body).pipeThrough(
+      new DecompressionStream('deflate-raw')
+    ),
+    blob = await new Response(stream).blob(),
+    all = new Headers(headers)
+  all.set('Content-Length', String(blob.size)) // the library asks for it
+  return new Response(blob, { headers: all })
+}
+
 /**
- * What was kept; /learn is learn.html, as static hosts have it.
+ * What was kept, or kept deflated; /learn is learn.html, as static hosts have it.
  * @param {Request} request
  */
 async function fromKept(request) {
   const cache = await caches.open(kept),
     options = { ignoreSearch: true, ignoreVary: true }
+  const deflated = await cache.match(`${request.url}.deflate`, options)
+  if (deflated) return inflated(deflated)
   return (
     (await cache.match(request, options)) ??
     (request.mode === 'navigate'

@@ -58,7 +58,7 @@ export class Engine {
   #context
   /** @type {EngineOptions | undefined} */
   #options
-  /** @type {Record<string, OpenModule>} */
+  /** @type {Record<string, Promise<OpenModule>>} */
   #parts = {}
   /** @type {typeof import('./case.js').take} */
   #take = none
@@ -555,19 +555,24 @@ export class Engine {
     }
   }
 
+  /** @param {string} name */
+  async #openPart(name) {
+    const instance = await this.#startPart(name, {
+        take: (...result) => this.#take(memory, result)
+      }),
+      memory = new ModuleMemory(instance)
+    return { ...instance, memory }
+  }
+
   /**
    * What few pages need lies in modules of their own, each loaded for its first call; and so do the
-   * scripts that call them.
+   * scripts that call them. One that did not come is asked for again.
    * @param {'check' | 'explain' | 'picture' | 'scene'} name
    */
-  async #part(name) {
-    if (!this.#parts[name]) {
-      const instance = await this.#startPart(name, {
-        take: (...result) => this.#take(this.#parts[name].memory, result)
-      })
-      this.#parts[name] = { ...instance, memory: new ModuleMemory(instance) }
-    }
-    return this.#parts[name]
+  #part(name) {
+    const part = (this.#parts[name] ??= this.#openPart(name))
+    part.catch(() => delete this.#parts[name])
+    return part
   }
 
   /**
@@ -582,9 +587,14 @@ export class Engine {
     return runCase('check' in own.exports ? own : await this.#part('check'), wanted)
   }
 
-  /** @param {WantedScene} wanted */
+  /**
+   * What runs a scene and counts its maps is fetched with what draws it: the model may still be on
+   * the line.
+   * @param {WantedScene} wanted
+   */
   async scene(wanted) {
     const { drawScene } = await import('./scene.js')
+    for (const name of /** @type {const} */ (['scene', 'picture', 'explain'])) this.#part(name)
     return drawScene(await this.#part('scene'), wanted)
   }
 

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { after, before } from 'node:test'
+import { deflateRawSync } from 'node:zlib'
 import { finish, startBrowser } from './browser.js'
 import { repository } from './package.js'
 /** @import {TestBrowser, TestPage} from './browser.js' */
@@ -259,32 +260,39 @@ test('out of memory, offline, a browser that fails: what to do is said', async (
  */
 async function openAgain(page, answer) {
   let count = 0
-  await page.route('**/demo/model.safetensors', (route) => answer(route, ++count))
+  await page.route('**/demo/model.safetensors.deflate', (route) => answer(route, ++count))
   await page.reload()
   await page.waitForSelector('html[data-ready], #error:not([hidden])', { timeout: 60000 })
   return count
 }
 
-/** @param {Route} route */
-const spoiled = (route) =>
-  route.fulfill({
-    body: bytes(demo, 'model.safetensors').subarray(0, -1),
-    contentType: 'application/octet-stream'
-  })
+const weights = bytes(demo, 'model.safetensors'),
+  ofAnother = deflateRawSync(Buffer.from(weights).fill(0, weights.length - 4)), // the last number of them is another
+  cut = deflateRawSync(weights).subarray(0, -9)
+/** @param {Buffer} body */
+const given = (body) => (/** @type {Route} */ route) =>
+  route.fulfill({ body, contentType: 'application/octet-stream' })
 
 test('weights of another version than the page are fetched again; where they stay so, the page says it', async () => {
   const page = await browser.open(),
     caption = await text(page, 'caption')
-  assert.equal(
-    await openAgain(page, (route, count) => (count === 1 ? spoiled(route) : route.continue())),
-    2
-  )
-  assert.equal(await text(page, 'caption'), caption)
+  for (const body of [ofAnother, cut]) {
+    assert.equal(
+      await openAgain(page, (route, count) =>
+        count === 1 ? given(body)(route) : route.continue()
+      ),
+      2
+    )
+    assert.equal(await text(page, 'caption'), caption)
+    await page.unrouteAll()
+  }
+  assert.equal(await openAgain(page, given(cut)), 2)
+  assert.match(await text(page, 'error-text'), /\(found SHA-256 none, expected [0-9a-f]{16}\)/)
   await page.unrouteAll()
-  assert.equal(await openAgain(page, spoiled), 2)
+  assert.equal(await openAgain(page, given(ofAnother)), 2)
   assert.match(
     await text(page, 'error-text'),
-    /model\.safetensors: it is of another version than this page \(found SHA-256 [0-9a-f]{16}, expected [0-9a-f]{16}\)\. The site has changed, or the network failed: reload the page\.$/
+    /model\.safetensors\.deflate: it is of another version than this page \(found SHA-256 [0-9a-f]{16}, expected [0-9a-f]{16}\)\. The site has changed, or the network failed: reload the page\.$/
   )
   await page.unrouteAll()
   await Promise.all([page.waitForNavigation(), page.click('#error-again')])
@@ -295,11 +303,11 @@ test('weights of another version than the page are fetched again; where they sta
 test('a kept copy of the weights is taken at once where it is the right one; without any, a failing network is told', async () => {
   const page = await browser.open(),
     caption = await text(page, 'caption'),
-    cut = (/** @type {Route} */ route) => route.abort('connectionreset')
+    gone = (/** @type {Route} */ route) => route.abort('connectionreset')
   /** @param {number} length */
   const keep = (length) =>
     page.evaluate(async (length) => {
-      const address = new URL('heed/demo/model.safetensors', location.href),
+      const address = new URL('heed/demo/model.safetensors.deflate', location.href),
         blob = await (await fetch(address)).blob()
       await (await caches.open('heed-0123456789abcdef')).put(
         address,
@@ -307,16 +315,33 @@ test('a kept copy of the weights is taken at once where it is the right one; wit
       )
     }, length)
   await keep(1e9)
-  assert.equal(await openAgain(page, cut), 0)
+  assert.equal(await openAgain(page, gone), 0)
   assert.equal(await text(page, 'caption'), caption)
   await page.unrouteAll()
   await page.evaluate(() => caches.delete('heed-0123456789abcdef'))
-  assert.equal(await openAgain(page, cut), 1)
+  assert.equal(await openAgain(page, gone), 1)
   assert.match(
     await text(page, 'error-text'),
-    /model\.safetensors: the network failed \(found "[^"]+"\)\. Check that the server/
+    /model\.safetensors\.deflate: the network failed \(found "[^"]+"\)\. Check that the server/
   )
   page.faults = page.faults.filter((fault) => !/ERR_CONNECTION_RESET/.test(fault))
+  await finish(page)
+})
+
+test('where the browser inflates nothing, the weights come as they are', async () => {
+  const page = await browser.open('', { ready: false }),
+    asked = /** @type {string[]} */ ([])
+  await page.goto('about:blank')
+  page.on('request', (request) => asked.push(request.url().replace(/.*[/]/, '')))
+  await page.addInitScript(() => delete (/** @type {any} */ (globalThis).DecompressionStream))
+  await page.goto(browser.address)
+  await page.waitForSelector('html[data-ready]')
+  assert.deepEqual(
+    asked.filter((name) => name.startsWith('model.')),
+    ['model.safetensors']
+  )
+  assert.match(await text(page, 'caption'), /38\.3 × uniform/)
+  page.faults = page.faults.filter((fault) => !fault.includes('ERR_ABORTED')) // what the first visit had begun
   await finish(page)
 })
 

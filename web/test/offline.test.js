@@ -1,8 +1,10 @@
 /* After the first visit the pages work without a network; with threads asked for, a server that
  * isolates nothing does not keep them away. */
 import assert from 'node:assert/strict'
+import { statSync } from 'node:fs'
 import test, { after, before } from 'node:test'
 import { finish, startBrowser } from './browser.js'
+import { demoModel } from './package.js'
 /** @import {TestBrowser, TestPage} from './browser.js' */
 
 /** @type {TestBrowser} */
@@ -43,6 +45,16 @@ test('offline after the first visit: the explorer runs, other pages open; thread
     assert.equal(await page.evaluate(() => crossOriginIsolated), true, path)
     if (path === '') assert.equal(await page.textContent('#caption'), caption)
   }
+  /* They are kept deflated. */
+  const weights = await page.evaluate(async () => {
+    const answer = await fetch('heed/demo/model.safetensors')
+    return [
+      (await answer.arrayBuffer()).byteLength,
+      Number(answer.headers.get('content-length')),
+      (await fetch('heed/demo/model.safetensors.deflate')).status
+    ]
+  })
+  assert.deepEqual(weights, [...new Array(2).fill(statSync(demoModel.weights).size), 200])
   withoutEnded(page)
   assert.equal(context.pages().length, 1)
   await finish(page)

@@ -353,6 +353,7 @@ export interface SavedMaps {
     first: number
     last: number
   }): Promise<Float32Array>
+  result(picture: PagePicture): RunnerResult
 }
 
 /** An array of a file by its name; see shared/array_files.js. */

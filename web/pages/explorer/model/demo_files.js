@@ -1,17 +1,10 @@
-/* The demo model's files, fetched while the runtime starts. The page says how large the weights are
- * and what their SHA-256 is (put there by assemble.js), so a copy that the browser keeps is taken
+/* The demo model's files, fetched while the runtime starts. The weights come deflated where the
+ * browser inflates them: hosts compress no such files. The page says how large they are and what
+ * their SHA-256 is (put there by assemble.js), so a copy that the browser keeps is taken
  * at once where it is the right one, and what is not of this page's version is fetched again past
  * every cache. Without a network a kept copy is what there is. */
 
 /** @import {FetchOptions, LoadOptions} from '../../../types/pages.js' */
-
-const expected = () => {
-  const [bytes, sum] =
-    /** @type {HTMLMetaElement | null} */ (
-      document.querySelector('meta[name=demo-weights]')
-    )?.content.split(' ') ?? []
-  return { bytes: Number(bytes ?? 0), sum }
-}
 
 /**
  * The SHA-256 of a Blob in digits; null where the browser works none out (a page that is not from
@@ -87,30 +80,56 @@ async function networkOrKept(address, options) {
 }
 
 /**
- * @param {URL} address
+ * @param {URL} plain
  * @param {LoadOptions} options
  */
-async function weights(address, { onProgress, signal, onMismatch }) {
-  const { bytes, sum } = expected(),
-    fits = async (/** @type {Blob} */ blob) => {
-      const found = sum && (await sha256(blob))
-      return !found || found === sum
+async function weights(plain, { onProgress, signal, onMismatch }) {
+  const [bytes, sum] = /** @type {HTMLMetaElement} */ (
+      document.querySelector('meta[name=demo-weights]')
+    ).content.split(' '),
+    deflated = 'DecompressionStream' in globalThis,
+    address = deflated ? new URL(`${plain}.deflate`) : plain
+  let found = 'none'
+  /**
+   * The weights, where they are those of this page.
+   * @param {Blob} blob
+   */
+  const opened = async (blob) => {
+    try {
+      const whole = deflated
+        ? await new Response(
+            blob.stream().pipeThrough(new DecompressionStream('deflate-raw'))
+          ).blob()
+        : blob
+      found = (await sha256(whole)) ?? sum
+      return found === sum && whole
+    } catch {
+      /* cut, or spoiled */
     }
-  const counted = () => {
-    let done = 0
-    return (/** @type {number} */ part) =>
-      onProgress?.({ phase: 'download', done: (done += part), total: Math.max(bytes, done) })
   }
-  const kept = sum && (await fromKept(address))
-  if (kept && (await sha256(kept)) === sum) return kept
-  const blob = await networkOrKept(address, { signal, onBytes: counted() })
-  if (await fits(blob)) return blob
-  onMismatch?.()
-  const again = await networkOrKept(address, { signal, onBytes: counted(), cache: 'reload' })
-  if (await fits(again)) return again
+  const kept = await fromKept(address)
+  let whole = kept && (await opened(kept))
+  for (const cache of /** @type {RequestCache[]} */ (['default', 'reload'])) {
+    if (whole) return whole
+    if (cache === 'reload') onMismatch?.()
+    let done = 0
+    whole = await opened(
+      await networkOrKept(address, {
+        cache,
+        signal,
+        onBytes: (part) =>
+          onProgress?.({
+            phase: 'download',
+            done: (done += part),
+            total: Math.max(Number(bytes), done)
+          })
+      })
+    )
+  }
+  if (whole) return whole
   throw failed(
     'MISMATCH',
-    `${address.pathname}: it is of another version than this page (found SHA-256 ${/** @type {string} */ (await sha256(again)).slice(0, 16)}, expected ${sum.slice(0, 16)}).`
+    `${address.pathname}: it is of another version than this page (found SHA-256 ${found.slice(0, 16)}, expected ${sum.slice(0, 16)}).`
   )
 }
 

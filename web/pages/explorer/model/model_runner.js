@@ -252,29 +252,6 @@ export class ModelRunner {
   }
 
   /**
-   * What a picture has to do with saved maps is only its place: they are taken for its centre, in
-   * the shape of their grid.
-   * @param {PagePicture} picture
-   * @returns {RunnerResult}
-   */
-  #savedResult({ width, height }) {
-    const { rows, columns } = this.shape,
-      side = Math.min(width / columns, height / rows),
-      seen = { width: side * columns, height: side * rows }
-    const region = { x: (width - seen.width) / 2, y: (height - seen.height) / 2, ...seen }
-    return {
-      logits: /** @type {SavedMaps} */ (this.saved).logits,
-      values: {},
-      region,
-      fit: 'model',
-      milliseconds: 0,
-      attention: /** @type {SavedMaps} */ (this.saved).attention,
-      kept: true,
-      scores: false
-    }
-  }
-
-  /**
    * The states of all tokens after a layer, an array each; null where they were not kept.
    * @param {number} layer
    */
@@ -432,7 +409,7 @@ export class ModelRunner {
    */
   run(picture, { changes = unchanged, light = false, fit = 'model', ...options } = {}) {
     const run = this.#busy.then(async () => {
-      if (this.saved) return (this.result = this.#savedResult(/** @type {any} */ (picture)))
+      if (this.saved) return (this.result = this.saved.result(/** @type {any} */ (picture)))
       if (light && !isChanged(changes)) return this.#runLight(picture, fit)
       if (!isChanged(changes) || this.whole?.picture !== picture || this.whole.fit !== fit) {
         this.result = await this.#withPool(

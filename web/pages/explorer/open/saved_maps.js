@@ -159,9 +159,21 @@ function placesOf({ grid, pixel_values: pixels }, tokens, name) {
 }
 
 /**
+ * What a picture has to do with saved maps is only its place: they are taken for its centre, in the
+ * shape of their grid.
+ * @param {PagePicture} picture
+ * @param {Shape} shape
+ */
+function placeOf({ width, height }, { rows, columns }) {
+  const side = Math.min(width / columns, height / rows),
+    seen = { width: side * columns, height: side * rows }
+  return { x: (width - seen.width) / 2, y: (height - seen.height) / 2, ...seen }
+}
+
+/**
  * arrays: { name: { shape, data } } -> { shape, attention: an array [H, N, N] a layer, pixels:
  * pixel_values or null, named: whether `heed maps` reads them, assumed: whether the grid is by the
- * number of tokens alone, logits or null, statistics(), rollout() }.
+ * number of tokens alone, logits or null, statistics(), rollout(), result() of a picture }.
  * @param {Record<string, NamedArray>} arrays
  * @param {string} name
  * @returns {SavedMaps}
@@ -201,17 +213,28 @@ export function savedMaps(arrays, name) {
     },
     attention = layers.map(({ data }) => data)
   let statistics = null
-  const named = /\.safetensors$/.test(name) && !whole && 'attention.0' in arrays
+  const named = /\.safetensors$/.test(name) && !whole && 'attention.0' in arrays,
+    logits = other('logits')?.data ?? null
   return {
     shape: /** @type {SavedMaps['shape']} */ (shape),
     attention,
     pixels,
     named,
     assumed: !other('grid'),
-    logits: other('logits')?.data ?? null,
+    logits,
     statistics: () =>
       (statistics ??= allStatistics(attention, /** @type {Shape & {patch: number}} */ (shape))),
-    rollout: (how) => rolloutRow(attention, /** @type {Shape} */ (shape), how)
+    rollout: (how) => rolloutRow(attention, /** @type {Shape} */ (shape), how),
+    result: (picture) => ({
+      logits: /** @type {any} */ (logits),
+      values: {},
+      region: placeOf(picture, /** @type {Shape} */ (shape)),
+      fit: 'model',
+      milliseconds: 0,
+      attention,
+      kept: true,
+      scores: false
+    })
   }
 }
 
