@@ -111,6 +111,7 @@ async function serveModel(t, fileOf = bytesOf) {
       response.writeHead(404).end()
     }
   })
+  server.keepAliveTimeout = 0 // packing may take longer than a connection is kept
   await new Promise((resolve) => server.listen(0, 'localhost', () => resolve(null)))
   const close = () => {
     server.close()
