@@ -22,42 +22,91 @@ uint64_t heed_vk_pack_bytes(const heed_vk_builder *builder) {
   return 2 * half;
 }
 
-/* rows x depth, row-major -> [depth][panel], or [depth / 8][panel][8], zeros from `rows` to
- * `panel`. By blocks of 8 rows, so that writes stay in the cache. */
-static void transpose(const heed_vk_weight *weight, const float *from, float *to, uint32_t rows) {
-  const uint32_t panel = weight->panel, depth = weight->depth, beside = weight->eights ? 8 : 1;
-  if (rows < panel || depth % beside) memset(to, 0, (size_t)panel_floats(weight));
-  for (uint32_t r0 = 0; r0 < rows; r0 += 8) {
-    const uint32_t r1 = rows - r0 < 8 ? rows : r0 + 8;
-    for (uint32_t k = 0; k < depth; k++)
-      for (uint32_t r = r0; r < r1; r++)
-        to[((size_t)(k / beside) * panel + r) * beside + k % beside] = from[(size_t)r * depth + k];
-  }
+#define BLOCK 8 /* rows, and values of k, that are packed at once: writes stay in the cache */
+
+/* A finite weight that fp16 does not hold would make wrong numbers. */
+static heed_status check_weight(const heed_vk_builder *builder, const heed_vk_weight *weight,
+                                float value, heed_error *error) {
+  if (fabsf(value) < 65520.0f || isinf(value) || isnan(value)) return HEED_OK;
+  const char *name = heed_graph_record(builder->plan->graph, weight->value)->name;
+  return heed_fail(error, HEED_UNSUPPORTED,
+                   "%s: a weight of %s overflows fp16 (found %g, expected within 65504); use f32",
+                   builder->plan->backend->vtable->name, name ? name : "a product", (double)value);
 }
 
-/* Floats -> halves in their place. A finite weight that fp16 does not hold would make wrong
- * numbers. */
-static heed_status to_half(const heed_vk_builder *builder, const heed_vk_weight *weight,
-                           float *from, heed_error *error) {
-  uint16_t *to = (uint16_t *)(void *)from;
-  for (uint64_t i = 0; i < panel_count(weight); i++) {
-    const float value = from[i];
-    if (fabsf(value) >= 65520.0f && !isinf(value)) {
-      const char *name = heed_graph_record(builder->plan->graph, weight->value)->name;
-      return heed_fail(
-          error, HEED_UNSUPPORTED,
-          "%s: a weight of %s overflows fp16 (found %g, expected within 65504); use f32",
-          builder->plan->backend->vtable->name, name ? name : "a product", (double)value);
-    }
-    to[i] = heed_f32_to_f16(value);
+/* BLOCK floats -> halves; false where one is no normal number of fp16, which takes the long way. */
+static bool halve(const float *from, uint16_t *to) {
+  uint32_t bits[BLOCK], odd = 0;
+  memcpy(bits, from, sizeof bits);
+  for (int i = 0; i < BLOCK; i++) {
+    const uint32_t size = bits[i] & 0x7FFFFFFFu, rebased = size - 0x38000000u;
+    odd |= (size < 0x38800000u) | (size >= 0x477FF000u);
+    to[i] =
+        (uint16_t)((bits[i] >> 16 & 0x8000u) | ((rebased + 0xFFFu + (rebased >> 13 & 1u)) >> 13));
   }
+  return odd == 0;
+}
+
+static heed_status halve_some(const heed_vk_builder *builder, const heed_vk_weight *weight,
+                              const float *from, uint32_t count, uint16_t *to, heed_error *error) {
+  if (count == BLOCK && halve(from, to)) return HEED_OK;
+  for (uint32_t i = 0; i < count; i++) {
+    HEED_TRY(check_weight(builder, weight, from[i], error));
+    to[i] = heed_f32_to_f16(from[i]);
+  }
+  return HEED_OK;
+}
+
+/* Where value k of row r stands in a panel: [depth][panel], or [depth / 8][panel][8]. */
+static size_t place_of(const heed_vk_weight *weight, uint32_t r, uint32_t k) {
+  return weight->eights ? ((size_t)(k / 8) * weight->panel + r) * 8 + k % 8
+                        : (size_t)k * weight->panel + r;
+}
+
+/* A block of at most BLOCK rows and values of k, which begin at `from` in rows of `depth`. */
+static void put_floats(const heed_vk_weight *weight, const float *from, uint32_t rows,
+                       uint32_t count, float *to) {
+  if (weight->eights) {
+    for (uint32_t r = 0; r < rows; r++, from += weight->depth)
+      memcpy(to + (size_t)r * 8, from, count * sizeof *to);
+    return;
+  }
+  for (uint32_t k = 0; k < count; k++, to += weight->panel)
+    for (uint32_t r = 0; r < rows; r++) to[r] = from[(size_t)r * weight->depth + k];
+}
+
+static heed_status put_halves(const heed_vk_builder *builder, const heed_vk_weight *weight,
+                              const float *from, uint32_t rows, uint32_t count, uint16_t *to,
+                              heed_error *error) {
+  uint16_t block[BLOCK][BLOCK];
+  for (uint32_t r = 0; r < rows; r++, from += weight->depth) {
+    uint16_t *row = weight->eights ? to + (size_t)r * 8 : block[r];
+    HEED_TRY(halve_some(builder, weight, from, count, row, error));
+  }
+  if (weight->eights) return HEED_OK;
+  for (uint32_t k = 0; k < count; k++, to += weight->panel)
+    for (uint32_t r = 0; r < rows; r++) to[r] = block[r][k];
   return HEED_OK;
 }
 
 heed_status heed_vk_pack_panel(const heed_vk_builder *builder, const heed_vk_weight *weight,
                                uint32_t rows, const float *from, float *to, heed_error *error) {
-  transpose(weight, from, to, rows);
-  return weight->half ? to_half(builder, weight, to, error) : HEED_OK;
+  const uint32_t depth = weight->depth;
+  if (rows < weight->panel || depth % BLOCK)
+    memset(to, 0, (size_t)panel_count(weight) * (weight->half ? sizeof(uint16_t) : sizeof(float)));
+  for (uint32_t r = 0; r < rows; r += BLOCK)
+    for (uint32_t k = 0; k < depth; k += BLOCK) {
+      const uint32_t some = rows - r < BLOCK ? rows - r : BLOCK,
+                     count = depth - k < BLOCK ? depth - k : BLOCK;
+      const float *block = from + (size_t)r * depth + k;
+      const size_t place = place_of(weight, r, k);
+      if (weight->half)
+        HEED_TRY(
+            put_halves(builder, weight, block, some, count, (uint16_t *)(void *)to + place, error));
+      else
+        put_floats(weight, block, some, count, to + place);
+    }
+  return HEED_OK;
 }
 
 void heed_vk_pack_int8_panel(const heed_vk_weight *weight, uint32_t rows, const int8_t *from,
@@ -66,9 +115,10 @@ void heed_vk_pack_int8_panel(const heed_vk_weight *weight, uint32_t rows, const 
   int32_t *sums = to;
   int8_t *numbers = (int8_t *)(sums + panel);
   memset(to, 0, (size_t)heed_vk_int8_panel_bytes(panel, weight->depth));
-  for (uint32_t r = 0; r < rows; r++)
-    for (uint32_t k = 0; k < weight->depth; k++, from++) {
-      numbers[((size_t)(k / beside) * panel + r) * beside + k % beside] = *from;
-      sums[r] += *from;
-    }
+  for (uint32_t r = 0; r < rows; r++, from += weight->depth) {
+    for (uint32_t k = 0; k < weight->depth; k += beside)
+      memcpy(numbers + ((size_t)k * panel + (size_t)r * beside), from + k,
+             weight->depth - k < beside ? weight->depth - k : beside);
+    for (uint32_t k = 0; k < weight->depth; k++) sums[r] += from[k];
+  }
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/tensor.h"
 #include "gpu/dispatch_list.h"
 #include "gpu/dispatch_summary.h"
 #include "gpu/fp16_values.h"
@@ -343,6 +344,42 @@ static void test_pack(void **state) {
   assert_non_null(strstr(error.message, "cpu: a weight of a product overflows fp16"));
 }
 
+/* Blocks of the panel, whole and cut off, with numbers that fp16 holds in each way; in every order
+ * that kernels read. */
+static void test_pack_blocks(void **state) {
+  enum { ROWS = 19, PANEL = 32, DEPTH = 29, DEEP = 32 };
+  static const float special[] = {0.0f,    -0.0f,    65504.0f,      -65519.0f,   INFINITY,
+                                  6.1e-5f, -5.9e-8f, 2.9802322e-8f, 2.98024e-8f, 1e-42f,
+                                  2049.0f, 2051.0f,  -1.00048828f};
+  fixture *f = *state;
+  static float from[ROWS * DEPTH], to[PANEL * DEEP];
+  linear(f, input(f, "x", HEED_SHAPE(1, 4)), 4, 2, (heed_value){0});
+  build(f);
+  for (uint32_t i = 0; i < ROWS * DEPTH; i++)
+    from[i] = i % 5 ? (float)((int)(i * 37 % 211) - 105) / 1024.0f
+                    : special[i / 5 % (sizeof special / sizeof *special)];
+  for (uint32_t way = 0; way < 4; way++) {
+    const heed_vk_weight weight = {.value = 2,
+                                   .panel = PANEL,
+                                   .rows = ROWS,
+                                   .depth = DEPTH,
+                                   .half = way & 1,
+                                   .eights = way & 2};
+    memset(to, 0xFF, sizeof to);
+    assert_ok(heed_vk_pack_panel(&f->builder, &weight, ROWS, from, to, &error));
+    for (uint32_t r = 0; r < PANEL; r++)
+      for (uint32_t k = 0; k < (way & 2 ? DEEP : DEPTH); k++) {
+        const float value = r < ROWS && k < DEPTH ? from[r * DEPTH + k] : 0.0f;
+        const uint32_t at = way & 2 ? (k / 8 * PANEL + r) * 8 + k % 8 : k * PANEL + r;
+        const uint16_t half = heed_f32_to_f16(value);
+        if (way & 1)
+          assert_memory_equal((const uint16_t *)(const void *)to + at, &half, sizeof half);
+        else
+          assert_memory_equal(to + at, &value, sizeof value);
+      }
+  }
+}
+
 #if defined(HEED_INT8)
 /* x [rows, 40] by a weight [100, 40] in int8, then what was dispatched: two kernels, in bytes. */
 static void build_int8(fixture *f, const char *product, uint64_t row_bytes) {
@@ -399,6 +436,7 @@ int main(void) {
     cmocka_unit_test_setup_teardown(test_most_shapes, setup, teardown),
     cmocka_unit_test_setup_teardown(test_names, setup, teardown),
     cmocka_unit_test_setup_teardown(test_pack, setup, teardown),
+    cmocka_unit_test_setup_teardown(test_pack_blocks, setup, teardown),
 #if defined(HEED_INT8)
     cmocka_unit_test_setup_teardown(test_int8_floats, setup, teardown),
     cmocka_unit_test_setup_teardown(test_int8_dot, setup, teardown),
