@@ -21,9 +21,8 @@
 #else
 layout(constant_id = 11) const uint SLICED = 0;
 #define TILE_SLICES (SLICED != 0)
-#define TILE_SLICE                                                                                \
-  (TILE_SLICES ? gl_WorkGroupID.z * (gl_WorkGroupSize.x / LANES) + gl_LocalInvocationID.x / LANES \
-               : gl_WorkGroupID.z)
+#define TILE_SLICE \
+  (TILE_SLICES ? gl_WorkGroupID.z * (gl_WorkGroupSize.x / LANES) + TILE_GROUP : gl_WorkGroupID.z)
 #endif
 #elif defined HEED_MATRIX
 #define TILE_SLICE gl_WorkGroupID.z

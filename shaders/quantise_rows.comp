@@ -9,14 +9,15 @@
 #include "params/quantise_rows.h"
 
 layout(constant_id = 2) const uint VECTOR = 0; // x can be read as vec4; 2: and is fp16
-// numbers are q - 128, as bytes; else q - zero in fp16, which holds it
-layout(constant_id = 3) const uint BYTES = 0;
+// of a number: 1 byte, q - 128; else q - zero, in fp32 or in fp16, which holds it
+layout(constant_id = 3) const uint BYTES = 2;
 
 layout(std430, binding = 0) readonly buffer X { float x[]; };
 layout(std430, binding = 0) readonly buffer X4 { vec4 x4[]; };
 layout(std430, binding = 0) readonly buffer XHalf { uvec2 x_half[]; };
 layout(std430, binding = 1) writeonly buffer Q { uint bytes4[]; };
 layout(std430, binding = 1) writeonly buffer QHalf { uvec2 halves4[]; };
+layout(std430, binding = 1) writeonly buffer QFloat { vec4 floats4[]; };
 layout(std430, binding = 2) writeonly buffer Grids { uvec2 grids[]; };
 
 uint from; // the row in x
@@ -86,16 +87,18 @@ void main() {
   }
   if (lane == 0)
     grids[row] = uvec2(odd != 0.0 ? 0x7FC00000u : floatBitsToUint(scale),
-                       uint(BYTES != 0 ? int(offset) - 128 : 0));
+                       uint(BYTES == 1 ? int(offset) - 128 : 0));
   for (uint f = lane; 4 * f < params.padded; f += LANES) {
     precise const vec4 scaled = odd != 0.0 ? vec4(0.0) : four(f) * inverse;
     const vec4 q = clamp(roundEven(scaled) + offset, vec4(0.0), vec4(255.0));
     const uint at = row * (params.padded >> 2) + f;
-    if (BYTES != 0) {
+    if (BYTES == 1) {
       const uvec4 b = uvec4(q);
       bytes4[at] = (b.x | b.y << 8 | b.z << 16 | b.w << 24) ^ 0x80808080u;
-    } else {
+    } else if (BYTES == 2) {
       halves4[at] = heed_pack(q - offset);
+    } else {
+      floats4[at] = q - offset;
     }
   }
 }

@@ -17,6 +17,7 @@ heed_shader(patch_embedding_half SOURCE patch_embedding.comp DEFINES HEED_HALF)
 heed_shader(quantise_rows)
 heed_shader(quantise_rows_subgroup SOURCE quantise_rows.comp DEFINES HEED_SUBGROUP)
 heed_shader(linear_int8 SOURCE linear.comp DEFINES HEED_INT8)
+heed_shader(linear_int8_subgroup SOURCE linear.comp DEFINES HEED_INT8 HEED_SUBGROUP)
 heed_shader(linear_int8_dot SOURCE linear.comp DEFINES HEED_INT8 HEED_DOT)
 heed_shader(linear_int8_texel SOURCE linear.comp DEFINES HEED_INT8 HEED_TEXEL)
 # The same by cooperative matrices.

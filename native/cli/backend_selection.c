@@ -2,7 +2,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "backend_selection.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,12 +22,6 @@ static void say(const cli_choice *choice, const char *why) {
   if (!choice->quiet)
     fprintf(stderr, "heed: %s (%s): %s%s\n", heed_backend_name(choice->opened),
             CLI_SHOWN(heed_backend_device(choice->opened)), CLI_SHOWN(why), say_precision(choice));
-}
-
-void cli_print_uuid(const uint8_t uuid[16], char to[CLI_UUID_SIZE]) {
-  for (int i = 0, at = 0; i < 16; i++)
-    at += snprintf(to + at, (size_t)(CLI_UUID_SIZE - at), "%s%02x",
-                   i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
 }
 
 /* The level that multiplies in bf16 is one of AVX-512. */
@@ -131,26 +124,6 @@ static heed_status open_vulkan(cli_state *cli, cli_choice *choice, const char *w
 
 #define MOST_DEVICES 16
 
-/* Whether the name is this device's UUID or PCI address; dashes and the domain 0000 may be left
- * out. */
-static bool is_named(const char *name, const heed_vulkan_device_info *info) {
-  char uuid[CLI_UUID_SIZE];
-  const char *at = name;
-  cli_print_uuid(info->device_uuid, uuid);
-  for (const char *digit = uuid; *digit; digit++) {
-    if (*digit == '-') {
-      at += *at == '-';
-      continue;
-    }
-    if (tolower((unsigned char)*at) != *digit) break;
-    at++;
-    if (digit[1] == '\0' && *at == '\0') return true;
-  }
-  const char *address = info->pci_address;
-  return address[0] && (strcmp(name, address) == 0 ||
-                        (strncmp(address, "0000:", 5) == 0 && strcmp(name, address + 5) == 0));
-}
-
 /* The device that --device names. The library, which knows no options, says `device`. */
 static heed_status find_named(cli_state *cli, cli_choice *choice) {
   heed_vulkan_device_info infos[MOST_DEVICES];
@@ -168,7 +141,7 @@ static heed_status find_named(cli_state *cli, cli_choice *choice) {
                      choice->device, count);
   if (is_index) return HEED_OK;
   for (uint32_t i = 0; i < count && i < MOST_DEVICES; i++)
-    if (is_named(choice->named, &infos[i])) {
+    if (cli_is_named(choice->named, &infos[i])) {
       choice->device = i;
       return HEED_OK;
     }

@@ -42,11 +42,8 @@ typedef struct cli_choice {
     "--quiet", CLI_FLAG, &(choice).quiet, NULL, "print only errors to stderr"                      \
   }
 
-/* A UUID as --device takes it: 32 digits, dashes between them. */
-#define CLI_UUID_SIZE 37
-void cli_print_uuid(const uint8_t uuid[16], char to[CLI_UUID_SIZE]);
-
 #if HEED_HAS_VULKAN
+#include "device_name.h"
 #include "heed/vulkan_test.h"
 /* How the command line opens a device; desc points into the rest. */
 typedef struct cli_vulkan {

@@ -68,4 +68,9 @@ typedef struct heed_vk_limits {
   heed_vk_matrix2 matrix2; /* those of linear, where it is there */
 } heed_vk_limits;
 
+/* AMD's devices before RDNA have subgroups of 64 alone. */
+static inline bool heed_vk_is_before_rdna(const heed_vk_limits *limits) {
+  return limits->vendor == 0x1002 && limits->least_lanes == 64;
+}
+
 #endif

@@ -194,6 +194,36 @@ heed_vk_tile heed_vk_choose_tile(const heed_vk_builder *builder, uint32_t rows, 
   return tile;
 }
 
+/* Rows of a product in int8 for which all lanes of a subgroup read the same numbers of x, which
+ * AMD's compiler loads as scalars: neither registers nor conversions then stand beside the
+ * products. More rows than elsewhere, since weights are converted once for all of them. Before
+ * RDNA, whose instructions convert no factor. */
+#define SCALAR_CHOICE 15 /* this form on other devices, which tests take */
+#define SCALAR_ROWS 16
+#define SCALAR_GROUPS 8
+
+static bool is_scalar(const heed_vk_limits *limits) {
+  return !limits->dot && !limits->cpu &&
+         (limits->choice == SCALAR_CHOICE || (!limits->choice && heed_vk_is_before_rdna(limits)));
+}
+
+static void choose_scalar(const heed_vk_limits *limits, uint32_t rows, uint32_t columns,
+                          heed_vk_tile *tile) {
+  tile->scalar = true;
+  tile->rows = rows >= 4 * SCALAR_ROWS ? SCALAR_ROWS : rows >= 8 ? 2 : 1;
+  tile->columns = 1;
+  tile->lanes = limits->required_lanes ? limits->required_lanes : 64;
+  tile->panel = tile->lanes * 4;
+  tile->x = heed_vk_divide(rows, tile->rows);
+  tile->y = heed_vk_divide(columns, tile->panel);
+}
+
+/* Slices of the depth in subgroups of their own, where kernels can be sure of them. */
+static uint32_t scalar_groups(const heed_vk_limits *limits, const heed_vk_tile *tile) {
+  const bool sure = limits->tier >= HEED_VK_TIER_SUBGROUP && limits->required_lanes == tile->lanes;
+  return sure && SCALAR_GROUPS * tile->lanes <= limits->invocations ? SCALAR_GROUPS : 1;
+}
+
 /* Of whole numbers of 8 bits and floats of 24: more are exact only in the sums of most models. */
 #define MOST_FLOAT_DEPTH 4096
 
@@ -209,6 +239,10 @@ heed_vk_tile heed_vk_choose_int8_tile(const heed_vk_builder *builder, uint32_t r
   tile.groups = 1;
   tile.bytes = limits->dot;
   tile.whole = !tile.bytes && depth > MOST_FLOAT_DEPTH;
+  if (is_scalar(limits)) {
+    choose_scalar(limits, rows, columns, &tile);
+    return tile;
+  }
   choose_registers(limits, rows, columns, &tile);
   tile.texels = !tile.bytes && heed_vk_can_texel(builder, (uint64_t)rows * depth * sizeof(float)) &&
                 heed_vk_can_texel(builder, tile.y * heed_vk_int8_panel_bytes(tile.panel, depth));
@@ -219,10 +253,12 @@ heed_vk_tile heed_vk_choose_int8_tile(const heed_vk_builder *builder, uint32_t r
 
 void heed_vk_slice_tile(const heed_vk_builder *builder, uint32_t rows, uint32_t depth,
                         heed_vk_tile *tile) {
-  if (tile->matrix || tile->whole || tile->groups == 1 ||
-      (uint64_t)tile->x * tile->y * 2 > builder->limits->fill || depth < tile->groups * LEAST_SLICE)
+  const uint32_t groups = tile->scalar ? scalar_groups(builder->limits, tile) : tile->groups;
+  if (tile->matrix || tile->whole || groups == 1 ||
+      (uint64_t)tile->x * tile->y * 2 > builder->limits->fill || depth < groups * LEAST_SLICE)
     return;
   tile->sliced = true;
+  tile->groups = groups;
   tile->x = heed_vk_divide(rows, tile->rows);
 }
 
@@ -257,7 +293,10 @@ static void append_tile(heed_vk_builder *builder, heed_vk_dispatch *dispatch,
   all[11] = tile->sliced;
   all[12] = tile->whole;
   /* a view unpacks texels */
-  dispatch->tier = tile->half && !tile->texels ? HEED_VK_TIER_HALF : HEED_VK_TIER_FLOOR;
+  if (tile->half && !tile->texels)
+    dispatch->tier = HEED_VK_TIER_HALF;
+  else if (!tile->scalar || !tile->sliced)
+    dispatch->tier = HEED_VK_TIER_FLOOR;
   heed_vk_set_tile(dispatch, tile->rows * (tile->sliced ? 1 : tile->groups), tile->panel);
   if (tile->side) {
     dispatch->tier = HEED_VK_TIER_COOPERATIVE_2;

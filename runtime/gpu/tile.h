@@ -11,6 +11,7 @@ typedef struct heed_vk_tile {
   bool half;      /* the weight is in fp16 */
   bool int8;      /* the weight is in int8 */
   bool bytes;     /* and so is x */
+  bool scalar;    /* x is in fp32 instead, and all lanes of a group read the same rows */
   bool whole;     /* sums of floats are too long to be exact, and are added as whole numbers */
   bool texels;    /* x and the weight are to be read as texels */
   uint32_t panel; /* columns a workgroup: lanes * columns * 4 */

@@ -71,6 +71,16 @@ shared vec4 tile_part[gl_WorkGroupSize.x];
 #endif
 #endif
 
+// Of the LANES * GROUPS invocations. Subgroups are full and have LANES lanes, so that the driver's
+// compiler sees that all lanes of one have the same group.
+#ifdef HEED_SUBGROUP
+#define TILE_LANE gl_SubgroupInvocationID
+#define TILE_GROUP gl_SubgroupID
+#else
+#define TILE_LANE (GROUPS == 1 ? gl_LocalInvocationID.x : gl_LocalInvocationID.x % LANES)
+#define TILE_GROUP (GROUPS == 1 ? 0 : gl_LocalInvocationID.x / LANES)
+#endif
+
 uint tile_at;
 
 void tile_start();
@@ -112,8 +122,7 @@ const uint TILE_PANEL = LANES * COLUMNS; // vec4 a row of a panel
 // Workgroup x is the tile of rows, y the panel. One function with its own arrays, and rows
 // addressed from a table: other forms of the same loops took lavapipe's compiler ten times as long.
 void tile_run() {
-  const uint lane = GROUPS == 1 ? gl_LocalInvocationID.x : gl_LocalInvocationID.x % LANES;
-  const uint group = GROUPS == 1 ? 0 : gl_LocalInvocationID.x / LANES;
+  const uint lane = TILE_LANE, group = TILE_GROUP;
 #ifdef TILE_SLICES
   const uint row0 = (TILE_SLICES ? gl_WorkGroupID.x : gl_WorkGroupID.x * GROUPS + group) * ROWS;
 #else

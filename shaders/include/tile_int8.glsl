@@ -1,8 +1,8 @@
 // tile_run of tile.glsl with weights in int8: a panel has the sums of its columns, then four values
 // of k of a column side by side, [K / 4][columns][4], zeros past the last k; K is a multiple of 16.
-// With HEED_DOT x is bytes, and sums are whole numbers. Without it x is whole numbers in fp16, and
-// weights become floats on the way: a sum of floats is exact up to 2^24. LONG: sums of 512 values
-// of k, none of them larger, are added as whole numbers.
+// With HEED_DOT x is bytes, and sums are whole numbers. Without it x is whole numbers in fp16 or
+// fp32, and weights become floats on the way: a sum of floats is exact up to 2^24. LONG: sums of
+// 512 values of k, none of them larger, are added as whole numbers.
 #ifndef HEED_TILE_INT8_GLSL
 #define HEED_TILE_INT8_GLSL
 
@@ -20,8 +20,9 @@ layout(binding = 1) uniform usamplerBuffer w_texels;
 #else
 layout(std430, binding = 0) readonly buffer X16 { uvec4 x16[]; };
 layout(std430, binding = 0) readonly buffer XHalf { uvec2 x_half[]; };
+layout(std430, binding = 0) readonly buffer X4 { vec4 x4[]; };
 layout(std430, binding = 1) readonly buffer W { uvec4 w4[]; };
-#define HEED_X4(i) heed_unpack(x_half[i])
+#define HEED_X4(i) (VECTOR == 2 ? heed_unpack(x_half[i]) : x4[i])
 #define HEED_W4(i) w4[i]
 #endif
 
@@ -46,12 +47,12 @@ shared TILE_SUM tile_share[gl_WorkGroupSize.x];
 #endif
 
 ivec4 tile_totals(uint j) {
-  const uint lane = gl_LocalInvocationID.x % LANES;
+  const uint lane = TILE_LANE;
   return ivec4(HEED_W4(gl_WorkGroupID.y * (1 + params.depth / 4) * TILE_PANEL + lane + j * LANES));
 }
 
 void tile_run() {
-  const uint lane = gl_LocalInvocationID.x % LANES, group = gl_LocalInvocationID.x / LANES;
+  const uint lane = TILE_LANE, group = TILE_GROUP;
 #ifdef TILE_SLICES
   const uint row0 = (TILE_SLICES ? gl_WorkGroupID.x : gl_WorkGroupID.x * GROUPS + group) * ROWS;
 #else
@@ -104,7 +105,7 @@ void tile_run() {
   if (TILE_SLICES) { // the first slice's invocations go on
     for (uint i = 0; i < ROWS; i++)
       for (uint j = 0; j < COLUMNS; j++) {
-        tile_share[gl_LocalInvocationID.x] = sum[i][j];
+        tile_share[group * LANES + lane] = sum[i][j];
         barrier();
         if (group == 0)
           for (uint g = 1; g < GROUPS; g++) sum[i][j] += tile_share[g * LANES + lane];

@@ -386,12 +386,10 @@ static uint32_t guess_fill(const heed_vk_device *device, bool cpu) {
                                                                                                : 48;
 }
 
-/* AMD's devices before RDNA have subgroups of 64 alone. They convert each factor in fp16 by an
- * instruction of its own: their compiler estimates 1.2 to 1.45 times the cycles of fp32
- * (tests/bench/NOTES.md). */
+/* AMD's devices before RDNA convert each factor in fp16 by an instruction of its own: their
+ * compiler estimates 1.2 to 1.45 times the cycles of fp32 (tests/bench/NOTES.md). */
 static bool gains_by_half(const heed_vk_limits *limits) {
-  return !limits->cpu && limits->tier >= HEED_VK_TIER_HALF &&
-         !(limits->vendor == 0x1002 && limits->least_lanes == 64);
+  return !limits->cpu && limits->tier >= HEED_VK_TIER_HALF && !heed_vk_is_before_rdna(limits);
 }
 
 /* Where the device has no instruction for them, floats are faster. */

@@ -164,10 +164,6 @@ static bool is_rdna(const heed_vk_limits *limits) {
   return limits->vendor == 0x1002 && limits->least_lanes != 64;
 }
 
-static bool is_before_rdna(const heed_vk_limits *limits) {
-  return limits->vendor == 0x1002 && limits->least_lanes == 64;
-}
-
 /* Of a row, lanes that lie apart: each in a subgroup of its own, which has a row for each of its
  * lanes. */
 static bool can_lie_apart(const heed_vk_attention_job *job, uint32_t rows, uint32_t lanes,
@@ -187,8 +183,8 @@ static bool can_lie_apart(const heed_vk_attention_job *job, uint32_t rows, uint3
 static uint32_t choose_apart(const heed_vk_attention_job *job, uint32_t rows) {
   const heed_vk_limits *limits = job->builder->limits;
   const uint32_t numbers = job->sizes.depth + job->sizes.value_depth;
-  const uint32_t depth = is_before_rdna(limits) ? APART_LANES : numbers > 128 ? 2 : 1;
-  const bool gains = is_rdna(limits) || (is_before_rdna(limits) && numbers > 64);
+  const uint32_t depth = heed_vk_is_before_rdna(limits) ? APART_LANES : numbers > 128 ? 2 : 1;
+  const bool gains = is_rdna(limits) || (heed_vk_is_before_rdna(limits) && numbers > 64);
   return gains && can_lie_apart(job, rows, APART_LANES, depth) ? depth : 0;
 }
 

@@ -137,6 +137,8 @@ static void add_part(heed_vk_builder *builder, const heed_node *node, const part
       int8 ? heed_vk_int8_begin(builder, desc->x.id, int8, some->first, &params, &dispatch)
            : begin(builder, desc->x.id, &params, &dispatch);
   heed_vk_slice_tile(builder, params.rows, params.depth, &tile);
+  if (tile.scalar && tile.sliced)
+    heed_vk_by_subgroups(builder, &dispatch, HEED_SHADER_linear_int8_subgroup);
   const uint32_t share = choose_share(builder, params.depth, &tile);
   params.slice = tile.sliced ? share / tile.groups : share;
   tile.slices = heed_vk_divide(params.depth, share);

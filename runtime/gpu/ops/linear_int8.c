@@ -4,13 +4,13 @@
 #include "base/alloc.h"
 #include "params/quantise_rows.h"
 
-/* x as whole numbers: s8 with `bytes`, else fp16. */
+/* x as whole numbers of so many bytes: s8, fp16 or fp32. */
 static void quantise(heed_vk_builder *builder, uint32_t x, heed_quantise_rows_params params,
-                     bool bytes, uint64_t grids) {
+                     uint32_t bytes, uint64_t grids) {
   heed_vk_dispatch dispatch = {.shader = HEED_SHADER_quantise_rows};
-  const uint64_t numbers = (uint64_t)params.rows * params.padded;
+  const uint64_t numbers = (uint64_t)params.rows * params.padded * bytes;
   params.x_origin = heed_vk_read(builder, &dispatch, 0, x);
-  heed_vk_scratch(builder, &dispatch, 1, 0, bytes ? numbers : 2 * numbers, true);
+  heed_vk_scratch(builder, &dispatch, 1, 0, numbers, true);
   heed_vk_scratch(builder, &dispatch, 2, grids, (uint64_t)params.rows * 8, true);
   const heed_vk_rows rows = heed_vk_share_rows(builder, params.rows, params.width);
   if (rows.subgroups) heed_vk_by_subgroups(builder, &dispatch, HEED_SHADER_quantise_rows_subgroup);
@@ -35,13 +35,14 @@ heed_vk_tile heed_vk_int8_begin(heed_vk_builder *builder, uint32_t x,
   params->depth = heed_vk_divide(width, HEED_VK_INT8_UNIT) * HEED_VK_INT8_UNIT;
   const heed_vk_tile tile =
       heed_vk_choose_int8_tile(builder, params->rows, params->columns, params->depth);
-  const uint64_t numbers = (uint64_t)params->rows * params->depth * (tile.bytes ? 1 : 2),
+  const uint32_t bytes = tile.bytes ? 1 : tile.scalar ? 4 : 2;
+  const uint64_t numbers = (uint64_t)params->rows * params->depth * bytes,
                  grids = heed_align_up(numbers, builder->limits->alignment);
-  quantise(builder, x, (heed_quantise_rows_params){params->rows, width, params->depth, 0},
-           tile.bytes, grids);
+  quantise(builder, x, (heed_quantise_rows_params){params->rows, width, params->depth, 0}, bytes,
+           grids);
   product->shader = shader_of(&tile);
   heed_vk_scratch(builder, product, 0, 0, numbers, false);
-  product->binding[0].half = !tile.bytes;
+  product->binding[0].half = bytes == 2;
   if (tile.texels) heed_vk_as_texels(product, 0);
   heed_vk_scratch(builder, product, 6, grids, (uint64_t)params->rows * 8, false);
   heed_vk_read_data(builder, product, 7, quantised->scale + first,
