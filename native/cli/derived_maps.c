@@ -118,8 +118,7 @@ static heed_status read_scores(cli_state *cli, const cli_pipeline *pipeline,
                             pipeline->info.layers * count * sizeof *result->scores);
   heed_status status = HEED_OK;
   for (uint32_t l = 0; l < pipeline->info.layers && status == HEED_OK; l++) {
-    layer_values v = {.weights = result->attention + l * count * result->tokens,
-                      .tokens = result->tokens};
+    layer_values v = {.weights = result->attention[l], .tokens = result->tokens};
     status = read_tap(cli, pipeline, l, stages[stage].taps[0], &v.depth, &v.first);
     if (status == HEED_OK)
       status = read_tap(cli, pipeline, l, stages[stage].taps[1], &v.depth, &v.second);
@@ -142,8 +141,7 @@ heed_status run_read_shown(cli_state *cli, const cli_pipeline *pipeline, const r
       return heed_fail_memory(&cli->error, "columns",
                               info->layers * count * sizeof *result->columns_of_query);
     for (uint32_t l = 0; l < info->layers; l++) {
-      const layer_values v = {.weights = result->attention + l * count * result->tokens,
-                              .tokens = result->tokens};
+      const layer_values v = {.weights = result->attention[l], .tokens = result->tokens};
       fill(&v, weight, info->heads, selection->query, true, result->columns_of_query + l * count);
     }
   }
@@ -204,21 +202,38 @@ heed_status run_rollout_desc(cli_state *cli, const run_rollout_options *options,
   return options->layers ? read_layers(cli, options->layers, desc) : HEED_OK;
 }
 
-/* start is used up. */
-static heed_status rollout_from(cli_state *cli, const heed_rollout_desc *desc,
-                                const run_result *result, float *start, float **row) {
-  *row = start;
-  return start ? heed_map_rollout_row(cli->context, desc, result->attention, start, start,
-                                      &cli->error)
-               : heed_fail_memory(&cli->error, "rollout", desc->tokens * sizeof *start);
+/* The same of weights that are made again from the session's queries and keys. */
+static heed_status remake_from(cli_state *cli, const cli_pipeline *pipeline,
+                               const heed_rollout_desc *desc, float *start) {
+  heed_value *weights = calloc(desc->layers, sizeof *weights);
+  if (!weights) return heed_fail_memory(&cli->error, "rollout", desc->layers * sizeof *weights);
+  for (uint32_t l = 0; l < desc->layers; l++)
+    weights[l] = heed_graph_find(pipeline->graph, pipeline->tap_names[l]);
+  const heed_status status =
+      heed_session_rollout_row(pipeline->session, desc, weights, 0, start, start, &cli->error);
+  free(weights);
+  return status;
 }
 
-heed_status run_read_rollout(cli_state *cli, const run_options *options,
-                             const heed_model_info *info, const run_selection *selection,
+/* start is used up. */
+static heed_status rollout_from(cli_state *cli, const cli_pipeline *pipeline,
+                                const run_options *options, const heed_rollout_desc *desc,
+                                float *start, float **row) {
+  *row = start;
+  if (!start) return heed_fail_memory(&cli->error, "rollout", desc->tokens * sizeof *start);
+  return options->remake
+             ? remake_from(cli, pipeline, desc, start)
+             : heed_map_rollout_row(cli->context, desc, NULL, start, start, &cli->error);
+}
+
+heed_status run_read_rollout(cli_state *cli, const cli_pipeline *pipeline,
+                             const run_options *options, const run_selection *selection,
                              run_result *result) {
+  const heed_model_info *info = &pipeline->info;
   const size_t square = (size_t)result->tokens * result->tokens;
   heed_rollout_desc desc;
   CLI_TRY(run_rollout_desc(cli, &options->rollout_how, info, result->tokens, &desc));
+  desc.maps = result->attention;
   static const char *const fusions[] = {"mean of the heads", "minimum of the heads",
                                         "maximum of the heads"};
   const uint32_t last =
@@ -230,16 +245,16 @@ heed_status run_read_rollout(cli_state *cli, const run_options *options,
            desc.discard > 0.0f ? options->rollout_how.discard : "");
   float *start = calloc(result->tokens, sizeof *start);
   if (start) start[selection->query] = 1.0f;
-  CLI_TRY(rollout_from(cli, &desc, result, start, &result->rollout_row));
+  CLI_TRY(rollout_from(cli, pipeline, options, &desc, start, &result->rollout_row));
   if (result->pool) {
     float *probe = calloc(result->tokens, sizeof *probe);
     for (size_t i = 0; probe && i < (size_t)info->pool_heads * result->tokens; i++)
       probe[i % result->tokens] += result->pool[i] / (float)info->pool_heads;
-    CLI_TRY(rollout_from(cli, &desc, result, probe, &result->pool_rollout));
+    CLI_TRY(rollout_from(cli, pipeline, options, &desc, probe, &result->pool_rollout));
   }
   if (!options->save) return HEED_OK;
   result->rollout = malloc(square * sizeof *result->rollout);
   if (!result->rollout)
     return heed_fail_memory(&cli->error, "rollout", square * sizeof *result->rollout);
-  return heed_map_rollout(cli->context, &desc, result->attention, result->rollout, &cli->error);
+  return heed_map_rollout(cli->context, &desc, NULL, result->rollout, &cli->error);
 }

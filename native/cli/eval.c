@@ -160,19 +160,22 @@ static heed_status add_rollout(cli_state *cli, eval_job *job) {
   const uint32_t batch = first->shape.dim[0], heads = first->shape.dim[1],
                  tokens = first->shape.dim[2];
   const size_t map = (size_t)heads * tokens * tokens, square = (size_t)tokens * tokens;
-  float *stack = malloc(info->layers * map * sizeof *stack),
-        *rollout = malloc(batch * square * sizeof *rollout);
-  heed_status status = stack && rollout ? HEED_OK
-                                        : heed_fail_memory(&cli->error, "rollout",
-                                                           info->layers * map * sizeof *stack);
-  const heed_rollout_desc desc = {
-      .struct_size = sizeof desc, .layers = info->layers, .heads = heads, .tokens = tokens};
+  const float **maps = calloc(info->layers, sizeof *maps);
+  float *rollout = malloc(batch * square * sizeof *rollout);
+  heed_status status =
+      maps && rollout ? HEED_OK
+                      : heed_fail_memory(&cli->error, "rollout", batch * square * sizeof *rollout);
+  const heed_rollout_desc desc = {.struct_size = sizeof desc,
+                                  .layers = info->layers,
+                                  .heads = heads,
+                                  .tokens = tokens,
+                                  .maps = maps};
   for (uint32_t b = 0; b < batch && status == HEED_OK; b++) {
     for (uint32_t l = 0; l < info->layers; l++)
-      memcpy(stack + l * map, (const float *)find_map(job, l)->data + b * map, map * sizeof *stack);
-    status = heed_map_rollout(cli->context, &desc, stack, rollout + b * square, &cli->error);
+      maps[l] = (const float *)find_map(job, l)->data + b * map;
+    status = heed_map_rollout(cli->context, &desc, NULL, rollout + b * square, &cli->error);
   }
-  free(stack);
+  free(maps);
   if (status != HEED_OK) {
     free(rollout);
     return status;

@@ -70,13 +70,13 @@ static heed_status read_layers(cli_state *cli, maps_job *job, const char *path) 
     return heed_fail(&cli->error, HEED_INVALID_FILE,
                      "%s: maps too large (found %u layers of %zu weights)", path, info->layers,
                      count);
-  job->result.attention = malloc(info->layers * count * sizeof(float));
-  if (!job->result.attention)
-    return heed_fail_memory(&cli->error, path, info->layers * count * sizeof(float));
   job->result.attention_rows = job->result.tokens;
-  for (uint32_t layer = 0; layer < info->layers; layer++)
-    CLI_TRY(heed_tensor_file_read(job->file, layer_tensor(job, layer), 0, count,
-                                  job->result.attention + layer * count, &cli->error));
+  CLI_TRY(run_make_maps(cli, info->layers, &job->result));
+  for (uint32_t layer = 0; layer < info->layers; layer++) {
+    float *map = run_copy_map(&job->result, layer, info->heads);
+    if (!map) return heed_fail_memory(&cli->error, path, count * sizeof *map);
+    CLI_TRY(heed_tensor_file_read(job->file, layer_tensor(job, layer), 0, count, map, &cli->error));
+  }
   return HEED_OK;
 }
 
@@ -84,8 +84,8 @@ static heed_status read_layers(cli_state *cli, maps_job *job, const char *path) 
  * taken out has rows of zeros. The bounds are those of the page (checkWeights). */
 static heed_status check_weights(cli_state *cli, const maps_job *job, const char *path) {
   const uint32_t heads = job->pipeline.info.heads, tokens = job->result.tokens;
-  const float *row = job->result.attention;
-  for (uint32_t layer = 0; layer < job->pipeline.info.layers; layer++)
+  for (uint32_t layer = 0; layer < job->pipeline.info.layers; layer++) {
+    const float *row = job->result.attention[layer];
     for (uint64_t i = 0; i < (uint64_t)heads * tokens; i++, row += tokens) {
       double sum = 0.0;
       float least = 0.0f;
@@ -100,6 +100,7 @@ static heed_status check_weights(cli_state *cli, const maps_job *job, const char
                        path, layer, (uint32_t)(i / tokens), (uint32_t)(i % tokens), (double)least,
                        sum);
     }
+  }
   return HEED_OK;
 }
 
@@ -254,7 +255,7 @@ static heed_status write_outputs(cli_state *cli, maps_job *job, const run_option
     printf("maps: %s\n", CLI_SHOWN(options->maps));
   }
   if (options->rollout || options->json)
-    CLI_TRY(run_read_rollout(cli, options, &job->pipeline.info, selection, &job->result));
+    CLI_TRY(run_read_rollout(cli, &job->pipeline, options, selection, &job->result));
   if (options->rollout) {
     CLI_TRY(
         run_draw_rollout(cli, &job->pipeline, options, &job->result, selection, options->rollout));
@@ -315,7 +316,7 @@ static int run(cli_state *cli, int argc, char **argv) {
   if (status == HEED_OK) status = show_maps(cli, &job, &options, words.word[0]);
   heed_tensor_file_destroy(job.file);
   heed_picture_free(cli->context, &job.result.image);
-  free(job.result.attention);
+  run_free_maps(&job.result);
   free(job.result.rollout_row);
   free(job.result.columns_of_query);
   free(job.names);

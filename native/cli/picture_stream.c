@@ -35,20 +35,20 @@ static bool open_stream(picture_stream *stream) {
 
 static bool make_room(const cli_pipeline *pipeline, run_result *result, void **to) {
   const heed_model_info *info = &pipeline->info;
-  const size_t layer = (size_t)info->heads * result->attention_rows * result->tokens;
   uint32_t count = 0;
+  cli_state ignored = {0};
   if (info->classes) result->logits = malloc(info->classes * sizeof *result->logits);
-  result->attention = malloc(info->layers * layer * sizeof *result->attention);
-  if ((info->classes && !result->logits) || !result->attention) return false;
+  if (run_make_maps(&ignored, info->layers, result) != HEED_OK) return false;
   if (info->classes) to[count++] = result->logits;
-  for (uint32_t i = 0; i < info->layers; i++) to[count++] = result->attention + i * layer;
-  return true;
+  for (uint32_t i = 0; i < info->layers; i++)
+    if (!(to[count++] = run_copy_map(result, i, info->heads))) return false;
+  return !info->classes || result->logits;
 }
 
 static void free_room(run_result *result) {
   free(result->logits);
-  free(result->attention);
-  result->logits = result->attention = NULL;
+  run_free_maps(result);
+  result->logits = NULL;
 }
 
 static void collect(picture_stream *stream) {

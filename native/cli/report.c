@@ -76,7 +76,7 @@ void run_print(FILE *to, const cli_pipeline *pipeline, const run_options *option
 static void json_head(json_out *json, const run_result *result, const run_selection *selection,
                       const heed_model_info *info, uint32_t layer, uint32_t head) {
   const size_t square = (size_t)result->tokens * result->tokens;
-  const float *map = result->attention + ((size_t)layer * info->heads + head) * square,
+  const float *map = result->attention[layer] + head * square,
               *row = run_row(result, selection, info->heads, layer, head);
   heed_map_statistics s;
   heed_map_get_statistics(map, info->prefix_tokens, result->rows, result->columns, info->patch, &s);
@@ -374,17 +374,17 @@ heed_status run_save_tensors(cli_state *cli, const cli_pipeline *pipeline,
   const heed_shape map = {4, {1, info->heads, n, n}}, rollout = {3, {1, n, n}};
   cli_tensors tensors = {0};
   heed_status status =
-      cli_tensors_add(&tensors, "pixel_values", HEED_F32, &pixels, result->pixels, &cli->error);
+      cli_tensors_lend(&tensors, "pixel_values", HEED_F32, &pixels, result->pixels, &cli->error);
   if (status == HEED_OK && result->logits)
-    status = cli_tensors_add(&tensors, "logits", HEED_F32, &logits, result->logits, &cli->error);
+    status = cli_tensors_lend(&tensors, "logits", HEED_F32, &logits, result->logits, &cli->error);
   for (uint32_t l = 0; l < info->layers && status == HEED_OK; l++) {
     char name[32];
     snprintf(name, sizeof name, "attention.%u", l);
-    status = cli_tensors_add(&tensors, name, HEED_F32, &map,
-                             result->attention + (size_t)l * info->heads * n * n, &cli->error);
+    status = cli_tensors_lend(&tensors, name, HEED_F32, &map, result->attention[l], &cli->error);
   }
   if (status == HEED_OK)
-    status = cli_tensors_add(&tensors, "rollout", HEED_F32, &rollout, result->rollout, &cli->error);
+    status =
+        cli_tensors_lend(&tensors, "rollout", HEED_F32, &rollout, result->rollout, &cli->error);
   if (status == HEED_OK)
     status = save_with_metadata(cli, pipeline, options, result, &tensors, path);
   cli_tensors_clear(&tensors);

@@ -16,8 +16,7 @@ const float *run_row(const run_result *result, const run_selection *selection, u
   if (result->columns_of_query)
     return result->columns_of_query + ((size_t)layer * heads + head) * result->tokens;
   const uint32_t row = result->attention_rows == 1 ? 0 : selection->query;
-  return result->attention +
-         (((size_t)layer * heads + head) * result->attention_rows + row) * result->tokens;
+  return result->attention[layer] + ((size_t)head * result->attention_rows + row) * result->tokens;
 }
 
 /* ------------------------------------------------------------------------------------ selection */
@@ -109,11 +108,15 @@ heed_status run_select(cli_state *cli, const run_options *options, const heed_mo
   return run_choose_query(cli, options->query, info, result, selection);
 }
 
-/* The weights of each layer, then what --score wants. */
+/* The weights of each layer, then what --score or the rollout wants. */
 static void name_taps(cli_pipeline *pipeline, const run_options *options, char (*names)[48],
                       const char **taps) {
   const char *what[3] = {"attention.weights"};
-  const uint32_t kinds = 1 + run_score_taps(options, what + 1);
+  uint32_t kinds = 1 + run_score_taps(options, what + 1);
+  if (options->remake) {
+    what[kinds++] = "query"; /* --score keeps the weights */
+    what[kinds++] = "key";
+  }
   for (uint32_t k = 0; k < kinds; k++)
     for (uint32_t i = 0; i < pipeline->info.layers; i++) {
       snprintf(names[pipeline->tap_count], sizeof *names, "layer.%u.%s", i, what[k]);
@@ -121,6 +124,14 @@ static void name_taps(cli_pipeline *pipeline, const run_options *options, char (
       pipeline->tap_count++;
     }
   if (pipeline->info.pool_heads) taps[pipeline->tap_count++] = RUN_POOL_TAP;
+}
+
+/* Whether only the rollout wants whole maps, and can do without: kept, they take the tokens'
+ * square for each head. A device's own memory has them elsewhere. */
+static bool may_remake(const cli_pipeline *pipeline, const run_options *options) {
+  return options->rollout && !pipeline->build_graph && !options->json && !options->save &&
+         !options->reverse && !cli_changes_any(&options->changes) &&
+         strcmp(heed_backend_name(options->choice.opened), "cpu") == 0;
 }
 
 static heed_status run_job(cli_state *cli, run_options *options, run_batch *batch,
@@ -142,12 +153,15 @@ static heed_status run_job(cli_state *cli, run_options *options, run_batch *batc
     if (!names || !taps)
       status = heed_fail_memory(&cli->error, "taps", 3 * pipeline.info.layers * sizeof *names);
   }
-  if (status == HEED_OK) name_taps(&pipeline, options, names, taps);
-  pipeline.tap_names = taps;
   heed_rollout_desc rollout; /* to refuse bad options before anything runs */
   if (status == HEED_OK)
     status = run_rollout_desc(cli, &options->rollout_how, &pipeline.info, 1, &rollout);
   if (status == HEED_OK) status = cli_choice_open(cli, &options->choice);
+  if (status == HEED_OK) {
+    options->remake = may_remake(&pipeline, options);
+    name_taps(&pipeline, options, names, taps);
+    pipeline.tap_names = taps;
+  }
   if (status == HEED_OK) status = run_pictures(cli, &pipeline, options, batch, failed);
   cli_pipeline_close(&pipeline);
   cli_choice_close(&options->choice);

@@ -65,6 +65,7 @@ typedef struct run_options {
   bool reverse;
   run_rollout_options rollout_how;
   cli_changes changes;
+  bool remake; /* the rollout makes weights again from queries and keys, which are tapped */
   uint32_t most_images, most_patches;
   heed_image_limits limits;
   uint32_t top, width; /* width: of figures in millimetres, 0: not said */
@@ -86,10 +87,12 @@ typedef struct run_result {
   uint32_t rows, columns, tokens;     /* grid of patches; N */
   float *pixels;                      /* [C, H, W] */
   float *logits;                      /* [classes] or NULL */
-  /* [L, H, R, N]: R = N when the whole maps were wanted, else 1 (the query's row) */
-  float *attention;
-  uint32_t attention_rows; /* R */
-  float *columns_of_query; /* [L, H, N] with --reverse, or NULL */
+  /* [L], each [H, R, N]: R = N when the whole maps were wanted, else 1 (the query's row). In the
+   * session, until its next run, or in `copies`, [L], NULL for the others. */
+  const float **attention;
+  float **copies;
+  uint32_t attention_rows, attention_layers; /* R, L */
+  float *columns_of_query;                   /* [L, H, N] with --reverse, or NULL */
   /* [L, H, N] of the query's row or column with --score, or NULL */
   float *scores;
   float *pool;    /* [heads, N] of the pooling attention, or NULL */
@@ -166,9 +169,15 @@ heed_status run_rollout_desc(cli_state *cli, const run_rollout_options *options,
                              const heed_model_info *info, uint32_t tokens, heed_rollout_desc *desc);
 /* The rollout of the query and of the probe, whose own is the mean of its heads times the rollout
  * of their tokens; with save also that of all tokens. */
-heed_status run_read_rollout(cli_state *cli, const run_options *options,
-                             const heed_model_info *info, const run_selection *selection,
+heed_status run_read_rollout(cli_state *cli, const cli_pipeline *pipeline,
+                             const run_options *options, const run_selection *selection,
                              run_result *result);
+
+/* Lists for the maps of so many layers, all NULL. */
+heed_status run_make_maps(cli_state *cli, uint32_t layers, run_result *result);
+/* Room for a layer's map [H, R, N], zeros; NULL without memory. */
+float *run_copy_map(run_result *result, uint32_t layer, uint32_t heads);
+void run_free_maps(run_result *result);
 
 /* What --layer, --head and --query of the options mean for this result. Statuses:
  * INVALID_ARGUMENT. */

@@ -57,25 +57,54 @@ static heed_status load_picture(cli_state *cli, const cli_pipeline *pipeline,
                                &cli->error);
 }
 
-/* All layers' maps, or only the query's rows, as [L, H, R, N]. */
+heed_status run_make_maps(cli_state *cli, uint32_t layers, run_result *result) {
+  result->attention_layers = layers;
+  result->attention = calloc(layers + 1u, sizeof *result->attention);
+  result->copies = calloc(layers + 1u, sizeof *result->copies);
+  return result->attention && result->copies
+             ? HEED_OK
+             : heed_fail_memory(&cli->error, "attention maps", layers * sizeof(float *));
+}
+
+float *run_copy_map(run_result *result, uint32_t layer, uint32_t heads) {
+  const size_t map = (size_t)result->attention_rows * result->tokens;
+  result->copies[layer] = calloc(heads, map * sizeof **result->copies);
+  result->attention[layer] = result->copies[layer];
+  return result->copies[layer];
+}
+
+void run_free_maps(run_result *result) {
+  for (uint32_t i = 0; result->copies && i < result->attention_layers; i++) free(result->copies[i]);
+  free(result->copies);
+  free(result->attention);
+  result->copies = NULL;
+  result->attention = NULL;
+}
+
+/* All layers' maps, or only the query's rows: in place where they lie as they are read. */
 static heed_status read_attention(cli_state *cli, const cli_pipeline *pipeline,
                                   run_result *result) {
   const heed_model_info *info = &pipeline->info;
-  const size_t layer = (size_t)info->heads * result->attention_rows * result->tokens;
-  result->attention = malloc(info->layers * layer * sizeof *result->attention);
-  if (!result->attention)
-    return heed_fail_memory(&cli->error, "attention maps",
-                            info->layers * layer * sizeof *result->attention);
+  CLI_TRY(run_make_maps(cli, info->layers, result));
   for (uint32_t i = 0; i < info->layers; i++) {
-    heed_value value;
+    heed_value value = {0};
     heed_value_info weights;
-    if (!cli_pipeline_find(pipeline, pipeline->tap_names[i], &value, &weights)) continue;
+    const void *there;
+    const bool found = cli_pipeline_find(pipeline, pipeline->tap_names[i], &value, &weights);
+    if (found && weights.shape.dim[2] == result->attention_rows &&
+        heed_session_view(pipeline->session, value, &there, &cli->error) == HEED_OK) {
+      result->attention[i] = there;
+      continue;
+    }
+    float *copy = run_copy_map(result, i, info->heads);
+    const uint64_t head = (uint64_t)result->attention_rows * result->tokens;
+    if (!copy)
+      return heed_fail_memory(&cli->error, "attention maps", info->heads * head * sizeof *copy);
     /* a last layer of classes alone has the rows of all class tokens, CLS first */
-    const uint64_t head = (uint64_t)result->attention_rows * result->tokens,
-                   stride = (uint64_t)weights.shape.dim[2] * result->tokens;
-    for (uint32_t h = 0; h < info->heads; h++)
-      CLI_TRY(heed_session_read(pipeline->session, value, h * stride, head,
-                                result->attention + i * layer + h * head, &cli->error));
+    for (uint32_t h = 0; found && h < info->heads; h++)
+      CLI_TRY(heed_session_read(pipeline->session, value,
+                                (uint64_t)h * weights.shape.dim[2] * result->tokens, head,
+                                copy + h * head, &cli->error));
   }
   return HEED_OK;
 }
@@ -99,7 +128,8 @@ static heed_status read_pool(cli_state *cli, const cli_pipeline *pipeline, run_r
 
 static bool wants_whole_maps(const run_options *options) {
   const bool graph = options->way && strcmp(options->way, "weights") != 0; /* has all rows */
-  return graph || options->rollout || options->json || options->save || options->reverse;
+  return graph || (options->rollout && !options->remake) || options->json || options->save ||
+         options->reverse;
 }
 
 /* Its size stays. */
@@ -149,7 +179,7 @@ static heed_status run_picture(cli_state *cli, cli_pipeline *pipeline, run_optio
   }
   /* that row is worked out all the same */
   pipeline->build.classes_only =
-      !whole && selection->query == 0 && pipeline->info.prefix_tokens > 0;
+      !whole && !options->remake && selection->query == 0 && pipeline->info.prefix_tokens > 0;
   CLI_TRY(cli_pipeline_run(cli, pipeline, &options->choice, result->pixels));
   result->milliseconds = pipeline->milliseconds;
   if (pipeline->info.classes)
@@ -163,7 +193,7 @@ static void free_result(cli_state *cli, run_result *result) {
   heed_picture_free(cli->context, &result->image);
   free(result->pixels);
   free(result->logits);
-  free(result->attention);
+  run_free_maps(result);
   free(result->rollout);
   free(result->rollout_row);
   free(result->pool_rollout);
@@ -187,25 +217,12 @@ typedef struct pictures_way {
   uint32_t failed;
 } pictures_way;
 
-/* Takes what is in flight out; after a fault, and where nothing was in flight, what is prepared
- * runs one by one. */
-static heed_status finish_pictures(pictures_way *way) {
-  picture_stream *stream = &way->stream;
-  picture_stream_finish(stream);
-  for (; stream->collected < way->prepared; stream->collected++) {
-    const uint32_t slot = stream->collected % PICTURE_SLOTS;
-    CLI_TRY(run_picture(way->cli, way->pipeline, way->options, &way->results[slot],
-                        &way->selections[slot]));
-  }
-  return HEED_OK;
-}
-
 static heed_status show_picture(pictures_way *way, run_result *result,
                                 const run_selection *selection) {
   cli_state *cli = way->cli;
   const run_options *options = way->options;
-  if (wants_whole_maps(options))
-    CLI_TRY(run_read_rollout(cli, options, &way->pipeline->info, selection, result));
+  if (wants_whole_maps(options) || options->remake)
+    CLI_TRY(run_read_rollout(cli, way->pipeline, options, selection, result));
   if (way->json) CLI_TRY(run_json_add(cli, way->json, way->pipeline, options, result, selection));
   run_print(stdout, way->pipeline, options, result, selection);
   return run_write_outputs(cli, way->pipeline, options, result, selection);
@@ -221,6 +238,21 @@ static heed_status show_pictures(pictures_way *way) {
     *result = (run_result){0};
   }
   return status;
+}
+
+/* Takes what is in flight out; after a fault, and where nothing was in flight, what is prepared
+ * runs one by one, each shown before the session that has its maps runs again. */
+static heed_status finish_pictures(pictures_way *way) {
+  picture_stream *stream = &way->stream;
+  picture_stream_finish(stream);
+  while (stream->collected < way->prepared) {
+    const uint32_t slot = stream->collected % PICTURE_SLOTS;
+    CLI_TRY(show_pictures(way));
+    CLI_TRY(run_picture(way->cli, way->pipeline, way->options, &way->results[slot],
+                        &way->selections[slot]));
+    stream->collected++;
+  }
+  return HEED_OK;
 }
 
 static heed_status finish_and_show(pictures_way *way) {

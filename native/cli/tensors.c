@@ -4,22 +4,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-heed_status cli_tensors_take(cli_tensors *tensors, const char *name, heed_dtype dtype,
-                             const heed_shape *shape, void *data, heed_error *error) {
+heed_status cli_tensors_lend(cli_tensors *tensors, const char *name, heed_dtype dtype,
+                             const heed_shape *shape, const void *data, heed_error *error) {
   if (tensors->count == tensors->capacity) {
     const size_t capacity = tensors->capacity ? 2 * tensors->capacity : 16;
     cli_tensor *grown = realloc(tensors->tensor, capacity * sizeof *grown);
-    if (!grown) {
-      free(data);
-      return heed_fail_memory(error, name, capacity * sizeof *grown);
-    }
+    if (!grown) return heed_fail_memory(error, name, capacity * sizeof *grown);
     tensors->tensor = grown;
     tensors->capacity = capacity;
   }
   cli_tensor *tensor = &tensors->tensor[tensors->count++];
-  *tensor = (cli_tensor){"", dtype, *shape, data};
+  *tensor = (cli_tensor){"", dtype, *shape, data, NULL};
   snprintf(tensor->name, sizeof tensor->name, "%s", name);
   return HEED_OK;
+}
+
+heed_status cli_tensors_take(cli_tensors *tensors, const char *name, heed_dtype dtype,
+                             const heed_shape *shape, void *data, heed_error *error) {
+  const heed_status status = cli_tensors_lend(tensors, name, dtype, shape, data, error);
+  if (status == HEED_OK)
+    tensors->tensor[tensors->count - 1].owned = data;
+  else
+    free(data);
+  return status;
 }
 
 heed_status cli_tensors_add(cli_tensors *tensors, const char *name, heed_dtype dtype,
@@ -54,7 +61,7 @@ heed_status cli_tensors_save(cli_state *cli, const cli_tensors *tensors,
 }
 
 void cli_tensors_clear(cli_tensors *tensors) {
-  for (size_t i = 0; i < tensors->count; i++) free(tensors->tensor[i].data);
+  for (size_t i = 0; i < tensors->count; i++) free(tensors->tensor[i].owned);
   free(tensors->tensor);
   *tensors = (cli_tensors){0};
 }

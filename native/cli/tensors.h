@@ -9,7 +9,8 @@ typedef struct cli_tensor {
   char name[64];
   heed_dtype dtype;
   heed_shape shape;
-  void *data;
+  const void *data;
+  void *owned; /* the same, or NULL where it is lent */
 } cli_tensor;
 
 typedef struct cli_tensors {
@@ -20,6 +21,9 @@ typedef struct cli_tensors {
 /* Copies the data in. */
 heed_status cli_tensors_add(cli_tensors *tensors, const char *name, heed_dtype dtype,
                             const heed_shape *shape, const void *data, heed_error *error);
+/* Borrows the data, until the list is cleared. */
+heed_status cli_tensors_lend(cli_tensors *tensors, const char *name, heed_dtype dtype,
+                             const heed_shape *shape, const void *data, heed_error *error);
 /* The same for malloc'ed data, which it takes (also on failure). */
 heed_status cli_tensors_take(cli_tensors *tensors, const char *name, heed_dtype dtype,
                              const heed_shape *shape, void *data, heed_error *error);

@@ -18,16 +18,17 @@
 #include "base/thread_pool.h"
 #include "explain/attention_map.h"
 
-/* Weights of one row of all heads, as one: fused[N]. layer: at the row of the first head. By parts
- * that stay in the cache from head to head. */
-static void fuse_row(const heed_rollout_desc *desc, const float *layer, double *fused) {
+/* Weights of one row of all heads, as one: fused[N]. weights: the row of the first head; `stride`
+ * from head to head. By parts that stay in the cache from head to head. */
+static void fuse_row(const heed_rollout_desc *desc, const float *weights, size_t stride,
+                     double *fused) {
   enum { PART = 512 };
   const size_t n = desc->tokens;
   for (size_t first = 0; first < n; first += PART) {
     const size_t end = n - first < PART ? n : first + PART;
-    for (size_t j = first; j < end; j++) fused[j] = (double)layer[j];
+    for (size_t j = first; j < end; j++) fused[j] = (double)weights[j];
     for (uint32_t h = 1; h < desc->heads; h++) {
-      const float *head = layer + h * n * n;
+      const float *head = weights + h * stride;
       if (desc->fusion == HEED_FUSION_MEAN) {
         for (size_t j = first; j < end; j++) fused[j] += (double)head[j];
         continue;
@@ -61,12 +62,12 @@ static void discard_smallest(const heed_rollout_desc *desc, double *row, uint32_
 
 /* Row i of the layer's (1 - r) A + r I, divided by its sum over keys: min and max over heads, rows
  * with weights discarded, and rows with nothing allowed, do not add up to 1 of themselves.
- * row [N]; order [N] is scratch. */
-static void rollout_row(const heed_rollout_desc *desc, const float *layer, uint32_t i,
-                        double residual, double *row, uint32_t *order) {
+ * weights, stride: as above. row [N]; order [N] is scratch. */
+static void rollout_row(const heed_rollout_desc *desc, const float *weights, size_t stride,
+                        uint32_t i, double residual, double *row, uint32_t *order) {
   const size_t n = desc->tokens;
   double sum = 0.0;
-  fuse_row(desc, layer + i * n, row);
+  fuse_row(desc, weights, stride, row);
   discard_smallest(desc, row, order);
   for (size_t j = 0; j < n; j++) row[j] *= 1.0 - residual;
   row[i] += residual;
@@ -79,7 +80,7 @@ static double residual_of(const heed_rollout_desc *desc) {
   return desc->residual == 0.0f ? 0.5 : (double)desc->residual;
 }
 
-static heed_status check_rollout(const heed_rollout_desc *desc, heed_error *error) {
+heed_status heed_map_rollout_check(const heed_rollout_desc *desc, heed_error *error) {
   if (desc->layers == 0 || desc->heads == 0 || desc->tokens == 0)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
                      "rollout: empty attention (found %u layers, %u heads, %u tokens, expected at "
@@ -108,23 +109,39 @@ static heed_status check_rollout(const heed_rollout_desc *desc, heed_error *erro
   return HEED_OK;
 }
 
+void heed_map_rollout_add(const heed_rollout_desc *desc, const float *weights, size_t stride,
+                          uint32_t first, uint32_t count, const double *row, double *next,
+                          double *scratch, uint32_t *order) {
+  const size_t n = desc->tokens;
+  for (uint32_t r = 0; r < count; r++) {
+    const double share = row[first + r];
+    if (share == 0.0) continue;
+    rollout_row(desc, weights + r * n, stride, first + r, residual_of(desc), scratch, order);
+    for (size_t k = 0; k < n; k++) next[k] += share * scratch[k];
+  }
+}
+
 heed_status heed_map_rollout_back(heed_context *context, const heed_rollout_desc *desc,
                                   const float *layer, double *row, heed_error *error) {
-  HEED_TRY(check_rollout(desc, error));
+  HEED_TRY(heed_map_rollout_check(desc, error));
   const size_t n = desc->tokens;
-  const double residual = residual_of(desc);
   double *next = heed_alloc(context, n, 2 * sizeof *next);
   uint32_t *order = heed_alloc_raw(context, n, sizeof *order);
-  for (uint32_t q = 0; next && order && q < desc->tokens; q++) {
-    if (row[q] == 0.0) continue;
-    rollout_row(desc, layer, q, residual, next + n, order);
-    for (size_t k = 0; k < n; k++) next[k] += row[q] * next[n + k];
-  }
-  if (next && order) memcpy(row, next, n * sizeof *row);
   const bool made = next && order;
+  if (made) {
+    heed_map_rollout_add(desc, layer, n * n, 0, desc->tokens, row, next, next + n, order);
+    memcpy(row, next, n * sizeof *row);
+  }
   heed_free(context, next);
   heed_free(context, order);
   return made ? HEED_OK : heed_fail_memory(error, "rollout", n * sizeof *row);
+}
+
+/* [H, N, N] */
+static const float *layer_of(const heed_rollout_desc *desc, const float *attention,
+                             uint32_t layer) {
+  return desc->maps ? desc->maps[layer]
+                    : attention + layer * ((size_t)desc->tokens * desc->tokens * desc->heads);
 }
 
 /* ------------------------------------------------------------------------- all rows, by panels */
@@ -233,8 +250,8 @@ static void run_block(uint64_t block, uint32_t worker, void *user) {
   for (size_t r = 0; r < BLOCK; r++) {
     float *rows = work->rows + r / ROWS * ROWS * n + r % ROWS;
     if (first + r < n)
-      rollout_row(job->desc, job->layer, (uint32_t)(first + r), residual_of(job->desc), work->row,
-                  work->order);
+      rollout_row(job->desc, job->layer + (first + r) * n, n * n, (uint32_t)(first + r),
+                  residual_of(job->desc), work->row, work->order);
     else
       memset(work->row, 0, n * sizeof *work->row);
     work->own[r] = 0.0;
@@ -267,7 +284,7 @@ static void run_panel(heed_thread_pool *pool, rollout_job *job, const float *att
   const size_t n = desc->tokens;
   const uint32_t end = desc->layer_count ? desc->first_layer + desc->layer_count : desc->layers;
   for (uint32_t l = desc->first_layer; l < end; l++) {
-    job->layer = attention + l * (n * n * desc->heads);
+    job->layer = layer_of(desc, attention, l);
     job->begins = l == desc->first_layer;
     run_blocks(pool, job);
     float *swapped = job->product;
@@ -317,7 +334,7 @@ heed_status heed_map_rollout(heed_context *context, const heed_rollout_desc *des
                              const float *attention, float *rollout, heed_error *error) {
   heed_rollout_desc full;
   HEED_TRY(heed_desc_read(&full, sizeof full, desc, "rollout", error));
-  HEED_TRY(check_rollout(&full, error));
+  HEED_TRY(heed_map_rollout_check(&full, error));
   const size_t n = full.tokens;
   const uint32_t strips = (uint32_t)((n + STRIP - 1) / STRIP),
                  most = strips < PANEL_STRIPS ? strips : PANEL_STRIPS;
@@ -347,7 +364,7 @@ heed_status heed_map_rollout_row(heed_context *context, const heed_rollout_desc 
                                  heed_error *error) {
   heed_rollout_desc full;
   HEED_TRY(heed_desc_read(&full, sizeof full, desc, "rollout", error));
-  HEED_TRY(check_rollout(&full, error));
+  HEED_TRY(heed_map_rollout_check(&full, error));
   const size_t n = full.tokens;
   const uint32_t first = full.first_layer,
                  end = full.layer_count ? first + full.layer_count : full.layers;
@@ -358,8 +375,7 @@ heed_status heed_map_rollout_row(heed_context *context, const heed_rollout_desc 
   full.layers = 1;
   heed_status status = HEED_OK;
   for (uint32_t layer = end; layer-- > first && status == HEED_OK;)
-    status = heed_map_rollout_back(context, &full, attention + layer * (n * n * full.heads), sums,
-                                   error);
+    status = heed_map_rollout_back(context, &full, layer_of(&full, attention, layer), sums, error);
   for (size_t i = 0; i < n && status == HEED_OK; i++) row[i] = (float)sums[i];
   heed_free(context, sums);
   return status;

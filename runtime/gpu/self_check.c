@@ -100,10 +100,11 @@ void heed_vk_check_compare(const heed_vk_check_graph *check, const float *found,
 }
 
 /* Adds the first kernel of the step that makes a result. */
-static void name_kernel(const heed_vk_check_graph *check, heed_backend *backend, uint32_t id,
-                        heed_vk_check_record *record) {
+static heed_status name_kernel(const heed_vk_check_graph *check, heed_backend *backend, uint32_t id,
+                               heed_vk_check_record *record, heed_error *error) {
   heed_plan *plan = NULL;
-  if (!id || heed_plan_create(check->graph, backend, NULL, &plan, NULL) != HEED_OK) return;
+  if (!id) return HEED_OK;
+  HEED_TRY(heed_plan_create(check->graph, backend, NULL, &plan, error));
   const heed_node *node = &check->graph->nodes[record_of(check, id)->node];
   for (uint32_t i = 0; i < heed_plan_step_count(plan); i++) {
     heed_plan_step step;
@@ -114,6 +115,7 @@ static void name_kernel(const heed_vk_check_graph *check, heed_backend *backend,
                step.kernel[0].name);
   }
   heed_plan_destroy(plan);
+  return HEED_OK;
 }
 
 uint64_t heed_vk_check_hash(const heed_vk_check_graph *check) {
@@ -142,9 +144,10 @@ heed_status heed_vk_check_backend(const heed_vk_check_graph *check, heed_backend
     status = heed_vk_check_run(check, cpu, found + count, &record->kernels, error);
   if (status == HEED_OK) status = heed_vk_check_run(check, backend, found, &record->kernels, error);
   if (status == HEED_OK)
-    name_kernel(check, backend,
-                compare(check, found, found + count, half ? TOLERANCE_HALF : TOLERANCE, record),
-                record);
+    status =
+        name_kernel(check, backend,
+                    compare(check, found, found + count, half ? TOLERANCE_HALF : TOLERANCE, record),
+                    record, error);
   heed_backend_destroy(cpu);
   heed_free(check->context, found);
   return status;

@@ -279,6 +279,29 @@ static void roll(const run *r, double *rolled) {
   free(next);
 }
 
+/* Layers apart give the same bits as layers one after another. */
+static void check_layers_apart(const run *r, const heed_rollout_desc *desc, const float *maps,
+                               const float *all) {
+  const size_t n = r->tokens, layer = n * n * r->info.heads;
+  heed_error error;
+  const float **apart = malloc(r->info.layers * sizeof *apart);
+  float *found = malloc(n * n * sizeof *found), *start = calloc(n, sizeof *start),
+        *row = malloc(2 * n * sizeof *row);
+  for (uint32_t l = 0; l < r->info.layers; l++) apart[l] = maps + l * layer;
+  heed_rollout_desc by_layers = *desc;
+  by_layers.maps = apart;
+  assert_ok(heed_map_rollout(r->io.context, &by_layers, NULL, found, &error));
+  assert_memory_equal(found, all, n * n * sizeof *all);
+  start[n / 2] = 1.0f;
+  assert_ok(heed_map_rollout_row(r->io.context, desc, maps, start, row, &error));
+  assert_ok(heed_map_rollout_row(r->io.context, &by_layers, NULL, start, row + n, &error));
+  assert_memory_equal(row, row + n, n * sizeof *row);
+  free(apart);
+  free(found);
+  free(start);
+  free(row);
+}
+
 static void test_rollout(void **state) {
   (void)state;
   for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
@@ -299,6 +322,7 @@ static void test_rollout(void **state) {
                                     .tokens = r.tokens,
                                     .residual = 0.5f};
     assert_ok(heed_map_rollout(r.io.context, &desc, maps, found, &error));
+    check_layers_apart(&r, &desc, maps, found);
     roll(&r, rolled);
     for (size_t e = 0; e < square; e++) want[e] = (float)rolled[e];
     assert_near(found, want, square, &families[i], "rollout");
@@ -310,9 +334,46 @@ static void test_rollout(void **state) {
   }
 }
 
+/* Without kept weights: rows of the first image's rollout from queries and keys. */
+static void test_rollout_of_a_session(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+    run r;
+    heed_error error;
+    open_run(&r, &families[i], &(wanted){.parts = true});
+    run_once(&r);
+    const size_t n = r.tokens;
+    heed_value *weights = malloc(r.info.layers * sizeof *weights);
+    float *row = malloc(n * sizeof *row), *want = malloc(n * sizeof *want);
+    double *rolled = malloc(n * n * sizeof *rolled);
+    for (uint32_t l = 0; l < r.info.layers; l++) weights[l] = find(&r, l, "attention.weights");
+    const heed_rollout_desc desc = {.struct_size = sizeof desc,
+                                    .layers = r.info.layers,
+                                    .heads = r.info.heads,
+                                    .tokens = r.tokens};
+    roll(&r, rolled);
+    for (size_t q = 0; q < n; q += n / 2) {
+      memset(row, 0, n * sizeof *row);
+      row[q] = 1.0f;
+      assert_ok(heed_session_rollout_row(r.session, &desc, weights, 0, row, row, &error));
+      for (size_t k = 0; k < n; k++) want[k] = (float)rolled[q * n + k];
+      assert_near(row, want, n, &families[i], "row of a rollout");
+    }
+    assert_fails(
+        heed_session_rollout_row(r.session, &desc, weights, r.pixels.dim[0], row, row, &error),
+        HEED_INVALID_ARGUMENT, "another attention");
+    free(weights);
+    free(row);
+    free(want);
+    free(rolled);
+    close_run(&r);
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_modes), cmocka_unit_test(test_rows_on_demand),
-      cmocka_unit_test(test_changes), cmocka_unit_test(test_rollout)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_modes),
+                                     cmocka_unit_test(test_rows_on_demand),
+                                     cmocka_unit_test(test_changes), cmocka_unit_test(test_rollout),
+                                     cmocka_unit_test(test_rollout_of_a_session)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

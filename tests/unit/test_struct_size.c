@@ -297,8 +297,14 @@ static outcome call_attention_map(const void *desc) {
   return out;
 }
 
-static const heed_rollout_desc rollout_desc = {
-    .struct_size = sizeof rollout_desc, .layers = 1, .heads = 1, .tokens = 3, .discard = 0.5f};
+static const float other_map[9] = {0.1f, 0.1f, 0.8f, 0.6f, 0.1f, 0.3f, 0.2f, 0.3f, 0.5f};
+static const float *const rollout_maps[] = {other_map};
+static const heed_rollout_desc rollout_desc = {.struct_size = sizeof rollout_desc,
+                                               .layers = 1,
+                                               .heads = 1,
+                                               .tokens = 3,
+                                               .discard = 0.5f,
+                                               .maps = rollout_maps};
 static outcome call_rollout(const void *desc) {
   const float attention[9] = {0.2f, 0.3f, 0.5f, 0.6f, 0.1f, 0.3f, 0.1f, 0.1f, 0.8f};
   float rollout[9] = {0};
@@ -313,7 +319,7 @@ static const entry objects[] = {ENTRY(context, context_desc, log_user),
                                 ENTRY(run_hooks, hooks, user),
                                 ENTRY(stream, stream_desc, output_count),
                                 ENTRY(attention_map, attention_map_desc, row_count),
-                                ENTRY(rollout, rollout_desc, discard)};
+                                ENTRY(rollout, rollout_desc, maps)};
 
 /* --------------------------------------------------------------------------------------- models */
 

@@ -222,7 +222,7 @@ inBoth(
 )
 
 inBoth('a spoiled model is refused with the sentence of the C core', async (runtime) => {
-  const { used } = await runtime.memory()
+  const before = await runtime.memory()
   const whole = bytesOf('model.safetensors'),
     config = bytesOf('config.json')
   await assert.rejects(
@@ -241,7 +241,37 @@ inBoth('a spoiled model is refused with the sentence of the C core', async (runt
     runtime.loadModel({ weights: whole, config: new TextEncoder().encode('{"hidden_size": ') }),
     fails('INVALID_FILE', /config\.json/)
   )
-  assert.equal((await runtime.memory()).used, used)
+  // The module's memory never shrinks, so what is refused must not make it grow.
+  const large = new Uint8Array(32 << 20),
+    bytes = large.length - 256,
+    header = { a: { dtype: 'F32', shape: [bytes / 4], data_offsets: [0, bytes] } }
+  new DataView(large.buffer).setBigUint64(0, 248n, true)
+  new TextEncoder().encodeInto(JSON.stringify(header).padEnd(248), large.subarray(8))
+  await assert.rejects(
+    runtime.loadModel({ weights: large, config }),
+    fails('UNSUPPORTED', /no ViT/)
+  )
+  let state = 1
+  const draw = (/** @type {number} */ n) =>
+    (state = (Math.imul(state, 1664525) + 1013904223) >>> 0) % n
+  let refused = 0
+  for (let i = 0; i < 100; i++) {
+    const weights = whole.slice(),
+      spoiled = new Uint8Array(config)
+    for (let k = 0; k < 3; k++) {
+      weights[draw(2000)] = draw(256)
+      spoiled[draw(spoiled.length)] = 48 + draw(10)
+    }
+    await runtime.loadModel({ weights, config: spoiled }).then(
+      (model) => model.close(),
+      (error) => {
+        assert.ok(error instanceof HeedError, String(error))
+        refused++
+      }
+    )
+  }
+  assert.ok(refused > 50, `${refused} were refused`)
+  assert.deepEqual(await runtime.memory(), before)
 })
 
 inBoth('what is not a source or not an input is refused', async (runtime) => {

@@ -42,8 +42,8 @@ heed_status heed_web_map_rollout(heed_web *web, const float *all, uint32_t layer
                                  uint32_t tokens, heed_fusion fusion, double residual,
                                  uint32_t first_layer, uint32_t layer_count, double discard,
                                  float *rollout) {
-  const heed_rollout_desc desc = {sizeof desc,     layers,      heads,       tokens,        fusion,
-                                  (float)residual, first_layer, layer_count, (float)discard};
+  const heed_rollout_desc desc = {sizeof desc,     layers,      heads,       tokens,         fusion,
+                                  (float)residual, first_layer, layer_count, (float)discard, NULL};
   return heed_map_rollout(web->context, &desc, all, rollout, &web->error);
 }
 

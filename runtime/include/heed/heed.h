@@ -1568,6 +1568,8 @@ typedef struct heed_rollout_desc {
   /* fraction of each row's keys whose fused weights, the smallest, become 0 before r I is added; 0
    * to less than 1, ties by index */
   float discard;
+  /* [layers], each [H, N, N]: read instead of `attention`, which may be NULL then; NULL = that */
+  const float *const *maps;
 } heed_rollout_desc;
 /* Attention rollout (Abnar & Zuidema 2020): the product over layers of (1-r) A + r I, rows
  * normalised over keys. attention [L, H, N, N] -> rollout [N, N]. A row is a token of the last
@@ -1583,6 +1585,16 @@ HEED_NODISCARD HEED_API heed_status heed_map_rollout_row(heed_context *context,
                                                          const heed_rollout_desc *desc,
                                                          const float *attention, const float *start,
                                                          float *row, heed_error *error);
+/* EXPERIMENTAL: may change. The same of a session that kept no weights: those of 64 queries at a
+ * time are made again, from the query and key of each layer, which the plan must retain. weights
+ * [layers]: each layer's weights value. desc->maps is not read. Statuses: INVALID_ARGUMENT,
+ * UNSUPPORTED (an attention with a mask, a causal rule, a window, or another score or norm than
+ * softmax(scale q k^T + bias)), OUT_OF_MEMORY, DEVICE_*. */
+HEED_NODISCARD HEED_API heed_status heed_session_rollout_row(heed_session *session,
+                                                             const heed_rollout_desc *desc,
+                                                             const heed_value *weights,
+                                                             uint32_t batch, const float *start,
+                                                             float *row, heed_error *error);
 
 /* Shannon entropy of one row of n weights, in nats; 0 log 0 = 0. Its maximum is ln n. */
 HEED_API double heed_map_entropy(const float *row, uint32_t n);
