@@ -471,11 +471,12 @@ static void test_host_memory(void **state) {
 typedef struct heard {
   uint64_t calls, done, total, stop_after;
   bool backwards;
+  const char *phase; /* NULL: run */
 } heard;
 
 static void hear(const char *phase, uint64_t done, uint64_t total, void *user) {
   heard *h = user;
-  if (strcmp(phase, "run") != 0) return;
+  if (strcmp(phase, h->phase ? h->phase : "run") != 0) return;
   h->calls++;
   h->backwards = h->backwards || done <= h->done || done > total;
   h->done = done;
@@ -509,6 +510,34 @@ static void test_hooks(void **state) {
   vulkan_program_end(&program);
 }
 
+/* The first session tells how many pipelines there are and have been made; the second makes none.
+ */
+static void test_pipelines_progress(void **state) {
+  (void)state;
+  vulkan_test_need_device();
+  heed_error error;
+  vulkan_program program;
+  vulkan_program_start(&program, NULL);
+  const heed_vulkan_desc desc = HEED_VULKAN_DESC_INIT;
+  assert_ok(heed_vulkan_backend_create(program.context, &desc, &program.backend, &error));
+  assert_ok(heed_plan_create(program.graph, program.backend, NULL, &program.plan, &error));
+  heard h = {.phase = "pipelines"};
+  const heed_hooks hooks = {sizeof hooks, hear, NULL, &h};
+  assert_ok(heed_session_create(program.plan, &hooks, &program.session, &error));
+  assert_true(h.calls > 0);
+  assert_true(h.total >= 4); /* of four ops */
+  assert_int_equal(h.done, h.total);
+  assert_false(h.backwards);
+  assert_ok(vulkan_program_run(&program, NULL, &error));
+  vulkan_program_check(&program);
+  heed_session *second;
+  h = (heard){.phase = "pipelines"};
+  assert_ok(heed_session_create(program.plan, &hooks, &second, &error));
+  assert_int_equal(h.calls, 0);
+  heed_session_destroy(second);
+  vulkan_program_end(&program);
+}
+
 static void test_prediction(void **state) {
   (void)state;
   vulkan_test_need_device();
@@ -525,14 +554,23 @@ static void test_prediction(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_devices),         cmocka_unit_test(test_descs_of_other_versions),
-      cmocka_unit_test(test_memory),          cmocka_unit_test(test_same_bits),
-      cmocka_unit_test(test_device_lost),     cmocka_unit_test(test_device_memory),
-      cmocka_unit_test(test_host_memory),     cmocka_unit_test(test_hooks),
-      cmocka_unit_test(test_prediction),      cmocka_unit_test(test_profile),
-      cmocka_unit_test(test_precision),       cmocka_unit_test(test_limits),
-      cmocka_unit_test(test_unwritten_input), cmocka_unit_test(test_tiers),
-      cmocka_unit_test(test_ceiling),         cmocka_unit_test(test_submissions),
+      cmocka_unit_test(test_devices),
+      cmocka_unit_test(test_descs_of_other_versions),
+      cmocka_unit_test(test_memory),
+      cmocka_unit_test(test_same_bits),
+      cmocka_unit_test(test_device_lost),
+      cmocka_unit_test(test_device_memory),
+      cmocka_unit_test(test_host_memory),
+      cmocka_unit_test(test_hooks),
+      cmocka_unit_test(test_pipelines_progress),
+      cmocka_unit_test(test_prediction),
+      cmocka_unit_test(test_profile),
+      cmocka_unit_test(test_precision),
+      cmocka_unit_test(test_limits),
+      cmocka_unit_test(test_unwritten_input),
+      cmocka_unit_test(test_tiers),
+      cmocka_unit_test(test_ceiling),
+      cmocka_unit_test(test_submissions),
       cmocka_unit_test(test_memory_budget),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
