@@ -44,6 +44,7 @@ void heed_session_destroy(heed_session *session) {
 }
 
 const heed_graph *heed_session_graph(const heed_session *session) { return session->plan->graph; }
+heed_backend *heed_session_backend(const heed_session *session) { return session->plan->backend; }
 
 /* One call of the backend's, as the only one at a time. */
 #define IN_TURN(backend, where, call)                       \

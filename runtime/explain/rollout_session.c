@@ -3,7 +3,6 @@
  * layer back, only the rows are needed that the row so far has a share of. */
 #include <string.h>
 
-#include "backend/session.h"
 #include "base/alloc.h"
 #include "base/desc.h"
 #include "base/status.h"
@@ -11,7 +10,6 @@
 #include "explain/attention_map.h"
 #include "graph/attention_rule.h"
 #include "graph/ops/attention.h"
-#include "plan/plan.h"
 
 enum { BLOCK = 64 };
 
@@ -101,7 +99,7 @@ static heed_status open_op(rollout_walk *walk, heed_error *error) {
   heed_graph_output(op->graph, op->weights);
   HEED_TRY(heed_graph_status(op->graph, error));
   const heed_plan_desc desc = {.struct_size = sizeof desc};
-  HEED_TRY(heed_plan_create(op->graph, walk->from->plan->backend, &desc, &op->plan, error));
+  HEED_TRY(heed_plan_create(op->graph, heed_session_backend(walk->from), &desc, &op->plan, error));
   return heed_session_create(op->plan, NULL, &op->session, error);
 }
 

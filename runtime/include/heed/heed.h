@@ -1331,8 +1331,9 @@ typedef struct heed_session heed_session;
 HEED_NODISCARD HEED_API heed_status heed_session_create(heed_plan *plan, const heed_hooks *hooks,
                                                         heed_session **session, heed_error *error);
 HEED_API void heed_session_destroy(heed_session *session);
-/* The graph that the session runs. */
+/* The graph that the session runs, and the backend that it runs on. */
 HEED_API const heed_graph *heed_session_graph(const heed_session *session);
+HEED_API heed_backend *heed_session_backend(const heed_session *session);
 /* Copies a whole input in; bytes must be its size. An input that was never written is zero.
  * Statuses: INVALID_ARGUMENT, DEVICE_*. */
 HEED_NODISCARD HEED_API heed_status heed_session_write(heed_session *session, heed_value input,
