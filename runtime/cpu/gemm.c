@@ -98,6 +98,24 @@
 #define PACKED_STEPS(m) ROWS_##m(PACKED_TAKE) VECTORS(STEP, m)
 #endif
 
+#if HEED_TILE_NARROW
+/* One vector of columns alone. */
+#define NARROW_LOAD(i, g, r) f32xN sum##i = f32_set1(0.0f);
+#define NARROW_STEP(i, g, r) sum##i = f32_fma(f32_set1(x##g[(r)*x_stride]), b, sum##i);
+#define NARROW_STORE(i, g, r) f32_store(out + (i)*out_stride, sum##i);
+#define DEFINE_NARROW(m, groups)                                                                  \
+  static NOINLINE void narrow_##m(const float *x, size_t x_stride, const float *panel,            \
+                                  size_t panel_stride, size_t k, float *out, size_t out_stride) { \
+    GROUPS_##groups(GROUP_START) ROWS_##m(NARROW_LOAD) for (size_t left = k; left > 0; left--) {  \
+      const f32xN b = f32_load(panel);                                                            \
+      ROWS_##m(NARROW_STEP) GROUPS_##groups(GROUP_NEXT) panel += panel_stride;                    \
+    }                                                                                             \
+    ROWS_##m(NARROW_STORE)                                                                        \
+  }
+#else
+#define DEFINE_NARROW(m, groups)
+#endif
+
 /* tile_m reads its rows where they lie; packed_m has them side by side, rows [k][m], and its sums
  * in a block of TILE_COLUMNS. The loops are not unrolled: on x86 that gains nothing, and WASM
  * engines spill. */
@@ -115,7 +133,8 @@
     const size_t out_stride = HEED_TILE_COLUMNS;                                               \
     ROWS_##m(ROW_LOAD) for (; k > 0; k--, rows += (m), panel += HEED_TILE_COLUMNS){            \
         PACKED_STEPS(m)} ROWS_##m(ROW_STORE)                                                   \
-  }
+  }                                                                                            \
+  DEFINE_NARROW(m, groups)
 
 DEFINE_TILE(1, 1)
 DEFINE_TILE(2, 1)
@@ -142,23 +161,32 @@ typedef struct tile_functions {
   void (*strided)(const float *x, size_t x_stride, const float *panel, size_t panel_stride,
                   size_t k, float *out, size_t out_stride, bool add);
   void (*packed)(const float *rows, const float *panel, size_t k, float *out, bool add);
+#if HEED_TILE_NARROW
+  void (*narrow)(const float *x, size_t x_stride, const float *panel, size_t panel_stride, size_t k,
+                 float *out, size_t out_stride);
+#endif
 } tile_functions;
 
+#if HEED_TILE_NARROW
+#define TILE(m) \
+  { tile_##m, packed_##m, narrow_##m }
+#else
 #define TILE(m) \
   { tile_##m, packed_##m }
+#endif
 static const tile_functions tiles[HEED_TILE_ROWS + 1] = {
-    {NULL, NULL}, TILE(1),  TILE(2),
+    {0},     TILE(1),  TILE(2),
 #if HEED_TILE_ROWS >= 4
-    TILE(3),      TILE(4),
+    TILE(3), TILE(4),
 #endif
 #if HEED_TILE_ROWS >= 6
-    TILE(5),      TILE(6),
+    TILE(5), TILE(6),
 #endif
 #if HEED_TILE_ROWS >= 8
-    TILE(7),      TILE(8),
+    TILE(7), TILE(8),
 #endif
 #if HEED_TILE_ROWS >= 12
-    TILE(9),      TILE(10), TILE(11), TILE(12),
+    TILE(9), TILE(10), TILE(11), TILE(12),
 #endif
 };
 
@@ -166,6 +194,13 @@ void heed_cpu_tile(uint32_t m, const float *x, size_t x_stride, const float *pan
                    size_t panel_stride, size_t k, float *out, size_t out_stride, bool add) {
   tiles[m].strided(x, x_stride, panel, panel_stride, k, out, out_stride, add);
 }
+
+#if HEED_TILE_NARROW
+void heed_cpu_narrow_tile(uint32_t m, const float *x, size_t x_stride, const float *panel,
+                          size_t panel_stride, size_t k, float *out, size_t out_stride) {
+  tiles[m].narrow(x, x_stride, panel, panel_stride, k, out, out_stride);
+}
+#endif
 
 /* A width x width corner, transposed through registers. */
 static void pack_block(const float *from, size_t depth, float *panel) {

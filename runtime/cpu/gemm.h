@@ -35,6 +35,17 @@ void HEED_CPU_SYMBOL(heed_cpu_tile)(uint32_t m, const float *x, size_t x_stride,
                                     size_t panel_stride, size_t k, float *out, size_t out_stride,
                                     bool add);
 
+/* Whether there are tiles of half the columns, too. */
+#if HEED_TILE_VECTORS == 2 && !defined(__wasm__)
+#define HEED_TILE_NARROW 1
+/* The first vector of the columns alone, to out [m, HEED_SIMD_WIDTH]. */
+void HEED_CPU_SYMBOL(heed_cpu_narrow_tile)(uint32_t m, const float *x, size_t x_stride,
+                                           const float *panel, size_t panel_stride, size_t k,
+                                           float *out, size_t out_stride);
+#else
+#define HEED_TILE_NARROW 0
+#endif
+
 void HEED_CPU_SYMBOL(heed_cpu_pack_panel)(const float *from, size_t depth, uint32_t rows,
                                           float *panel);
 
@@ -82,11 +93,23 @@ void HEED_CPU_SYMBOL(heed_cpu_int8_product_panel)(const heed_cpu_int8 *way,
                                                   const unsigned char *group,
                                                   const heed_cpu_int8_row *rows, size_t first,
                                                   size_t count, size_t panel, float *sums);
+#if defined(HEED_SIMD_AVX2)
+/* cpu/int8_wide.c: whether tiles of widened weights are faster here, for the way that multiplies
+ * pairs; a panel [groups][W][2] widened, as many numbers of 16 bits; and its tile, [m, W] sums,
+ * between the two that keep and restore how the processor treats small floats. */
+bool heed_cpu_int8_adds_floats(void);
+void heed_cpu_int8_wide_panel(const int8_t *panel, size_t groups, int16_t *wide);
+void heed_cpu_int8_wide_tile(size_t m, const unsigned char *rows, const int16_t *wide,
+                             size_t groups, const heed_cpu_int8_row *row, int32_t *sums);
+uint32_t heed_cpu_int8_keep_small(void);
+void heed_cpu_int8_leave_small(uint32_t before);
+#endif
 #endif
 #define heed_cpu_finish HEED_CPU_SYMBOL(heed_cpu_finish)
 #define heed_cpu_int8_pack_tile HEED_CPU_SYMBOL(heed_cpu_int8_pack_tile)
 #define heed_cpu_int8_product_panel HEED_CPU_SYMBOL(heed_cpu_int8_product_panel)
 
+#define heed_cpu_narrow_tile HEED_CPU_SYMBOL(heed_cpu_narrow_tile)
 #define heed_cpu_tile HEED_CPU_SYMBOL(heed_cpu_tile)
 #define heed_cpu_pack_panel HEED_CPU_SYMBOL(heed_cpu_pack_panel)
 #define heed_cpu_pack_tile HEED_CPU_SYMBOL(heed_cpu_pack_tile)

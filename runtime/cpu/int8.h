@@ -37,6 +37,9 @@ heed_cpu_int8_dot heed_cpu_int8_probe(void);
 typedef struct heed_cpu_int8_row {
   float scale;  /* NaN: so is the row's result */
   int32_t zero; /* subtracts zero times the sum of a column's weights */
+#if defined(__x86_64__)
+  int32_t total; /* of what was packed, where a level needs it (int8_wide.c) */
+#endif
 } heed_cpu_int8_row;
 
 /* How a value that is stored in int8 is multiplied; NULL: as floats. */

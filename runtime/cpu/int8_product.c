@@ -10,6 +10,9 @@
  * constants are fetched seldom. */
 #define FINISH_ROWS 48u
 
+/* Tiles of rows from which on it pays to widen a panel for them. */
+#define WIDE_TILES 3u
+
 /* Bytes of a cache line. */
 #define LINE 64u
 
@@ -85,11 +88,16 @@ static grid choose_grid(const float *x, size_t depth, heed_cpu_int8_row *row) {
 #if defined(HEED_INT8_BLOCK)
 /* A block's numbers of the tile's rows, from a row's length of `stride` floats. */
 HEED_FLATTEN static void pack_block(const heed_cpu_int8 *way, const float *x, size_t stride,
-                                    const grid *grids, packed_words *w) {
+                                    const grid *grids, heed_cpu_int8_row *row, packed_words *w) {
   f32xN rows[HEED_SIMD_WIDTH];
   for (uint32_t i = 0; i < HEED_SIMD_WIDTH; i++)
     rows[i] = i < w->m ? i8_quantise(x + i * stride, grids[i].inverse, (int32_t)grids[i].zero)
                        : f32_set1(0.0f);
+#if HEED_INT8_WIDE
+  for (uint32_t i = 0; way->group == 2 && i < w->m; i++) row[i].total += i8_total(rows[i]);
+#else
+  (void)row;
+#endif
   f32_transpose(rows);
   for (uint32_t i = 0; i < HEED_SIMD_WIDTH; i++) {
     if (way->group == 4) {
@@ -102,16 +110,19 @@ HEED_FLATTEN static void pack_block(const heed_cpu_int8 *way, const float *x, si
 }
 
 static void pack_rows(const heed_cpu_int8 *way, const float *x, size_t depth, size_t m,
-                      const grid *grids, unsigned char *tile) {
+                      const grid *grids, unsigned char *tile, heed_cpu_int8_row *row) {
   packed_words w = {tile, m, heed_cpu_parts(depth, way->group) * m};
   size_t k = 0;
   for (; k + HEED_INT8_BLOCK <= depth; k += HEED_INT8_BLOCK)
-    pack_block(way, x + k, depth, grids, &w);
+    pack_block(way, x + k, depth, grids, row, &w);
   if (k == depth) return;
   float rest[HEED_INT8_MOST_ROWS * HEED_INT8_BLOCK] = {0};
   for (size_t i = 0; i < m; i++)
     memcpy(rest + i * HEED_INT8_BLOCK, x + i * depth + k, (depth - k) * sizeof *x);
-  pack_block(way, rest, HEED_INT8_BLOCK, grids, &w);
+  pack_block(way, rest, HEED_INT8_BLOCK, grids, row, &w);
+  /* Of the zeros behind the row only those that fill its last group were packed. */
+  const int32_t more = (int32_t)(HEED_INT8_BLOCK - (depth - k) - depth % 2);
+  for (size_t i = 0; HEED_INT8_WIDE && i < m; i++) row[i].total -= more * row[i].zero;
 }
 void heed_cpu_int8_pack_tile(const heed_cpu_int8 *way, const float *x, size_t depth, size_t m,
                              unsigned char *tile, heed_cpu_int8_row *rows) {
@@ -119,8 +130,9 @@ void heed_cpu_int8_pack_tile(const heed_cpu_int8 *way, const float *x, size_t de
   for (size_t i = 0; i < m; i++) {
     grids[i] = choose_grid(x + i * depth, depth, &rows[i]);
     rows[i].zero = (int32_t)grids[i].zero;
+    rows[i].total = 0;
   }
-  pack_rows(way, x, depth, m, grids, tile);
+  pack_rows(way, x, depth, m, grids, tile, rows);
 }
 #else
 /* Numbers of a row that are quantised at a time: whole vectors and whole groups. */
@@ -190,6 +202,7 @@ void heed_cpu_int8_pack_tile(const heed_cpu_int8 *way, const float *x, size_t de
 }
 #endif
 
+#if defined(__wasm__)
 /* Sums [m, W] of int32 as floats: (sum - zero total) times both scales. */
 HEED_FLATTEN static void widen(const int32_t *from, const heed_cpu_int8_row *rows, size_t m,
                                const float *scales, const int32_t *totals, float *to) {
@@ -200,19 +213,64 @@ HEED_FLATTEN static void widen(const int32_t *from, const heed_cpu_int8_row *row
       f32_store(to + at, f32_mul(f32_from_sums(from + at, totals + n, rows[i].zero), both));
     }
 }
+#else
+/* What is done to a panel's sums: of its first column each. */
+typedef struct panel_ends {
+  const float *scales, *bias; /* bias: or NULL */
+  const int32_t *totals;
+} panel_ends;
 
-/* Calls for what the tile's rows of y and residual will need when they are finished: they lie a row
- * apart, where no processor looks ahead. */
-static void prefetch_rows(const heed_cpu_product *p, size_t row, size_t m, size_t column) {
-  if (p->heads) return;
-  for (size_t i = 0; i < m; i++)
-    for (size_t n = 0; n < HEED_TILE_COLUMNS; n += LINE / sizeof(float)) {
-      const size_t at = (row + i) * p->columns + column + n;
-      if (column + n >= p->columns) break;
-      HEED_PREFETCH_WRITE(p->y + at);
-      if (p->residual) HEED_PREFETCH(p->residual + at);
+/* Sums [m, W] of int32 as floats, (sum - zero total) times both scales, then plus bias and residual
+ * (or NULL), to rows `step` apart; those of the residual are, too. */
+HEED_FLATTEN static void widen(const int32_t *from, const heed_cpu_int8_row *rows, size_t m,
+                               const panel_ends *ends, const float *residual, float *to,
+                               size_t step) {
+  f32xN scale[HEED_TILE_VECTORS], bias[HEED_TILE_VECTORS];
+  const int32_t *totals = ends->totals;
+  for (uint32_t v = 0; v < HEED_TILE_VECTORS; v++) {
+    scale[v] = f32_load(ends->scales + v * HEED_SIMD_WIDTH);
+    /* -0 leaves every number as it is. */
+    bias[v] = ends->bias ? f32_load(ends->bias + v * HEED_SIMD_WIDTH) : f32_set1(-0.0f);
+  }
+  for (size_t i = 0; i < m; i++, from += HEED_TILE_COLUMNS) {
+    const f32xN by = f32_set1(rows[i].scale);
+    for (uint32_t v = 0; v < HEED_TILE_VECTORS; v++) {
+      const size_t n = v * HEED_SIMD_WIDTH;
+      f32xN a = f32_mul(f32_from_sums(from + n, totals + n, rows[i].zero), f32_mul(by, scale[v]));
+      a = f32_add(a, bias[v]);
+      if (residual) a = f32_add(a, f32_load(residual + i * step + n));
+      f32_store(to + i * step + n, a);
     }
+  }
 }
+
+/* Whether a panel's sums go straight into y: no activation waits for them, and y has the panel's
+ * columns side by side. */
+static bool is_whole(const heed_cpu_product *p, size_t column) {
+  return p->activation == HEED_ACTIVATION_NONE && column + HEED_TILE_COLUMNS <= p->columns &&
+         p->head_depth % HEED_TILE_COLUMNS == 0;
+}
+
+static void widen_into_y(const heed_cpu_product *p, const int32_t *from,
+                         const heed_cpu_int8_row *rows, size_t row, size_t m, size_t column,
+                         const panel_ends *ends) {
+  if (!p->heads) {
+    const size_t at = row * p->columns + column;
+    widen(from, rows, m, ends, p->residual ? p->residual + at : NULL, p->y + at, p->columns);
+    return;
+  }
+  const size_t head = column / p->head_depth, batch = p->rows / p->tokens,
+               first = head / p->heads * batch * p->heads + head % p->heads;
+  for (size_t done = 0; done < m;) {
+    const size_t b = (row + done) / p->tokens, t = (row + done) % p->tokens, left = p->tokens - t,
+                 here = m - done < left ? m - done : left;
+    widen(from + done * HEED_TILE_COLUMNS, rows + done, here, ends, NULL,
+          p->y + ((first + b * p->heads) * p->tokens + t) * p->head_depth + column % p->head_depth,
+          p->head_depth);
+    done += here;
+  }
+}
+#endif
 
 /* One panel's parts, and the next panel's bytes that a tile calls for. */
 typedef struct panel_view {
@@ -236,21 +294,81 @@ static panel_view view_panel(const heed_cpu_int8 *way, const heed_cpu_product *p
   return v;
 }
 
+#if defined(__wasm__)
 void heed_cpu_int8_product_panel(const heed_cpu_int8 *way, const heed_cpu_product *p,
                                  const unsigned char *group, const heed_cpu_int8_row *rows,
                                  size_t first, size_t count, size_t panel, float *sums) {
   int32_t tile[HEED_INT8_MOST_ROWS * HEED_TILE_COLUMNS];
   const size_t groups = heed_cpu_parts(p->depth, way->group);
-  panel_view v = view_panel(way, p, count, panel);
+  const panel_view v = view_panel(way, p, count, panel);
   for (size_t i = 0, done = 0; i < count; i += way->rows) {
     const size_t m = count - i < way->rows ? count - i : way->rows;
-    for (size_t at = 0; HEED_PREFETCHES && at < v.share; at += LINE) HEED_PREFETCH(v.next + at);
-    v.next += v.share;
-    if (HEED_PREFETCHES) prefetch_rows(p, first + i, m, panel * HEED_TILE_COLUMNS);
-    way->tile[HEED_INT8_WHOLE ? way->rows : m](group + i * groups * 4, v.weights, groups, tile);
+    way->tile[way->rows](group + i * groups * 4, v.weights, groups, tile);
     widen(tile, rows + i, m, v.scales, v.totals, sums + (i - done) * HEED_TILE_COLUMNS);
     if (i + m < count && i + m - done < FINISH_ROWS) continue;
     heed_cpu_finish(p, sums, first + done, i + m - done, panel);
     done = i + m;
   }
 }
+#else
+/* Calls for what the tile's rows of y and residual will need when they are finished: they lie a row
+ * apart, where no processor looks ahead. */
+static void prefetch_rows(const heed_cpu_product *p, size_t row, size_t m, size_t column) {
+  if (p->heads) return;
+  for (size_t i = 0; i < m; i++)
+    for (size_t n = 0; n < HEED_TILE_COLUMNS; n += LINE / sizeof(float)) {
+      const size_t at = (row + i) * p->columns + column + n;
+      if (column + n >= p->columns) break;
+      HEED_PREFETCH_WRITE(p->y + at);
+      if (p->residual) HEED_PREFETCH(p->residual + at);
+    }
+}
+
+void heed_cpu_int8_product_panel(const heed_cpu_int8 *way, const heed_cpu_product *p,
+                                 const unsigned char *group, const heed_cpu_int8_row *rows,
+                                 size_t first, size_t count, size_t panel, float *sums) {
+  int32_t tile[HEED_INT8_MOST_ROWS * HEED_TILE_COLUMNS];
+  const size_t groups = heed_cpu_parts(p->depth, way->group), column = panel * HEED_TILE_COLUMNS;
+  const bool whole = is_whole(p, column);
+  panel_view v = view_panel(way, p, count, panel);
+  panel_ends ends = {.scales = v.scales, .totals = v.totals};
+  heed_cpu_product rest = *p; /* what is left to do after widen */
+#if HEED_INT8_WIDE
+  int16_t *wide = NULL;
+  uint32_t floats = 0;
+  if (way->group == 2 && count >= WIDE_TILES * way->rows && heed_cpu_int8_adds_floats()) {
+    wide = (int16_t *)(void *)sums;
+    sums += groups * HEED_TILE_COLUMNS;
+    heed_cpu_int8_wide_panel(v.weights, groups, wide);
+    floats = heed_cpu_int8_keep_small();
+  }
+#endif
+  if (p->bias && column + HEED_TILE_COLUMNS <= p->columns) {
+    ends.bias = p->bias + column;
+    rest.bias = NULL;
+  }
+  for (size_t i = 0, done = 0; i < count; i += way->rows) {
+    const size_t m = count - i < way->rows ? count - i : way->rows;
+    for (size_t at = 0; at < v.share; at += LINE) HEED_PREFETCH(v.next + at);
+    v.next += v.share;
+    prefetch_rows(p, first + i, m, column);
+#if HEED_INT8_WIDE
+    if (wide)
+      heed_cpu_int8_wide_tile(m, group + i * groups * 4, wide, groups, rows + i, tile);
+    else
+#endif
+      way->tile[m](group + i * groups * 4, v.weights, groups, tile);
+    if (whole) {
+      widen_into_y(p, tile, rows + i, first + i, m, column, &ends);
+      continue;
+    }
+    widen(tile, rows + i, m, &ends, NULL, sums + (i - done) * HEED_TILE_COLUMNS, HEED_TILE_COLUMNS);
+    if (i + m < count && i + m - done < FINISH_ROWS) continue;
+    heed_cpu_finish(&rest, sums, first + done, i + m - done, panel);
+    done = i + m;
+  }
+#if HEED_INT8_WIDE
+  if (wide) heed_cpu_int8_leave_small(floats);
+#endif
+}
+#endif

@@ -211,6 +211,9 @@ static void measure(const heed_plan *plan, const heed_node *node, heed_cpu_need 
   const size_t most =
       heed_cpu_parts(rows, heed_cpu_parts(rows, GROUP_ROWS)) + HEED_INT8_MOST_ROWS - 1;
   need->worker = (uint64_t)most * HEED_TILE_COLUMNS * sizeof(float);
+  /* A panel of pairs widened. */
+  if (HEED_INT8_WIDE)
+    need->worker += heed_cpu_divide_up(depth, 2) * HEED_TILE_COLUMNS * 2 * sizeof(int16_t);
   need->shared = ((rows < most * GROUPS_AT_A_TIME ? rows : most * GROUPS_AT_A_TIME) +
                   (uint64_t)HEED_INT8_MOST_ROWS) *
                  (sizeof(heed_cpu_int8_row) + int8_row_bytes(depth, 2));

@@ -7,6 +7,10 @@
 
 #include "support/op_test.h"
 
+#if defined(__SSE__)
+#include <xmmintrin.h>
+#endif
+
 /* The levels that differ from others by their products of int8 alone, too. */
 bool test_backend_wants_int8(void) { return true; }
 
@@ -20,6 +24,7 @@ typedef struct int8_case {
   bool bias, residual;
   uint32_t heads, parts;
   heed_activation activation;
+  uint32_t pictures; /* that share the rows; 0: one */
 } int8_case;
 
 typedef struct tensors {
@@ -86,11 +91,17 @@ static double activate(heed_activation activation, double x) {
   return activation == HEED_ACTIVATION_GELU ? 0.5 * x * erfc(-x / sqrt(2.0)) : x;
 }
 
-/* Where element (row, column) of one picture lies in y. */
+static uint32_t pictures(const int8_case *c) { return c->pictures ? c->pictures : 1; }
+
+/* Where element (row, column) lies in y: [rows, columns] or [parts, pictures, heads, tokens,
+ * depth].
+ */
 static size_t place(const int8_case *c, size_t row, size_t column) {
   if (!c->heads) return row * c->columns + column;
-  const size_t depth = c->columns / (c->parts * c->heads);
-  return (column / depth * c->rows + row) * depth + column % depth;
+  const size_t depth = c->columns / (c->parts * c->heads), tokens = c->rows / pictures(c),
+               part = column / depth / c->heads, head = column / depth % c->heads,
+               plane = (part * pictures(c) + row / tokens) * c->heads + head;
+  return (plane * tokens + row % tokens) * depth + column % depth;
 }
 
 static void expect(const int8_case *c, tensors *t) {
@@ -157,11 +168,13 @@ static void define(op_test *test, const int8_case *c, const tensors *t) {
                            .parts = c->parts};
   op_test_begin(test);
   test->tolerance = c->activation ? 2e-5 : 0.0;
-  desc.x = op_test_input(test, HEED_F32, HEED_SHAPE(1, c->rows, c->depth), t->x);
+  desc.x =
+      op_test_input(test, HEED_F32, HEED_SHAPE(pictures(c), c->rows / pictures(c), c->depth), t->x);
   desc.weight = define_weight(test, c, t);
   if (c->bias) desc.bias = op_test_constant(test, HEED_F32, HEED_SHAPE(c->columns), t->bias);
   if (c->residual)
-    desc.residual = op_test_input(test, HEED_F32, HEED_SHAPE(1, c->rows, c->columns), t->residual);
+    desc.residual = op_test_input(
+        test, HEED_F32, HEED_SHAPE(pictures(c), c->rows / pictures(c), c->columns), t->residual);
   op_test_expect(test, heed_define_linear(test->graph, &desc), t->y);
 }
 
@@ -257,6 +270,10 @@ static void test_epilogues(void **state) {
       {17, 32, 60, .heads = 2, .parts = 3},
       {7, 9, 105, .bias = true, .heads = 5, .parts = 3, .activation = HEED_ACTIVATION_GELU},
       {197, 64, 192, .bias = true, .heads = 1, .parts = 3},
+      /* heads of whole panels, tiles across two pictures and more */
+      {39, 24, 384, .bias = true, .heads = 2, .parts = 3, .pictures = 3},
+      {26, 24, 64, .heads = 1, .parts = 1, .pictures = 13},
+      {38, 24, 64, .bias = true, .residual = true, .pictures = 2},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) run_case(&cases[i], 500 + i, false);
 }
@@ -284,6 +301,27 @@ static void test_same_bits_for_any_threads(void **state) {
       262, 200, 150, .bias = true, .residual = true, .activation = HEED_ACTIVATION_GELU};
   run_case(&c, 5, true);
 }
+
+#if defined(__SSE__)
+/* A program may have told the processor to take floats near 0 for 0; one level adds whole numbers
+ * as such floats. */
+static void test_flushed_floats(void **state) {
+  (void)state;
+  const uint32_t before = _mm_getcsr(), flushes = before | 0x8040u;
+  const int8_case c = {43, 600, 48, .bias = true};
+  tensors t;
+  op_test test;
+  make(&c, 13, &t);
+  expect(&c, &t);
+  define(&test, &c, &t);
+  _mm_setcsr(flushes);
+  op_test_run(&test, "int8 linear where small floats are flushed");
+  assert_int_equal(_mm_getcsr() & 0x8040u, 0x8040u);
+  _mm_setcsr(before);
+  op_test_end(&test);
+  release(&t);
+}
+#endif
 
 /* Any other op takes the constant as its floats. */
 static void test_as_floats(void **state) {
@@ -365,16 +403,19 @@ static void test_failed_read(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_sizes),
-      cmocka_unit_test(test_extremes),
-      cmocka_unit_test(test_longest),
-      cmocka_unit_test(test_too_long),
-      cmocka_unit_test(test_epilogues),
-      cmocka_unit_test(test_not_finite),
-      cmocka_unit_test(test_same_bits_for_any_threads),
-      cmocka_unit_test(test_as_floats),
-      cmocka_unit_test(test_refusals),
-      cmocka_unit_test(test_failed_read),
+    cmocka_unit_test(test_sizes),
+    cmocka_unit_test(test_extremes),
+    cmocka_unit_test(test_longest),
+    cmocka_unit_test(test_too_long),
+    cmocka_unit_test(test_epilogues),
+    cmocka_unit_test(test_not_finite),
+    cmocka_unit_test(test_same_bits_for_any_threads),
+#if defined(__SSE__)
+    cmocka_unit_test(test_flushed_floats),
+#endif
+    cmocka_unit_test(test_as_floats),
+    cmocka_unit_test(test_refusals),
+    cmocka_unit_test(test_failed_read),
   };
   return cmocka_run_group_tests_name("linear_int8", tests, NULL, test_backend_close_all);
 }

@@ -54,6 +54,13 @@ static inline int32_t heed_int8_word(const unsigned char *p) {
 #define HEED_INT8_ROWS HEED_INT8_MOST_ROWS
 #endif
 
+/* Whether there are tiles of widened weights (int8_wide.c). */
+#if defined(HEED_SIMD_AVX2)
+#define HEED_INT8_WIDE 1
+#else
+#define HEED_INT8_WIDE 0
+#endif
+
 /* Whether tiles are of all rows, zeros where there is none: for the size of WebAssembly's modules.
  */
 #if defined(__wasm__)
@@ -103,6 +110,13 @@ static inline f32xN i8_quantise(const float *x, float inverse, int32_t zero) {
                 low = _mm256_packs_epi32(i8_whole(x, by, z), i8_whole(x + 8, by, z)),
                 high = _mm256_packs_epi32(i8_whole(x + 16, by, z), i8_whole(x + 24, by, z));
   return _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(_mm256_packus_epi16(low, high), order));
+}
+/* The sum of a block's numbers. */
+static inline int32_t i8_total(f32xN words) {
+  const __m256i fours = _mm256_sad_epu8(_mm256_castps_si256(words), _mm256_setzero_si256());
+  const __m128i two =
+      _mm_add_epi64(_mm256_castsi256_si128(fours), _mm256_extracti128_si256(fours, 1));
+  return _mm_cvtsi128_si32(_mm_add_epi64(two, _mm_unpackhi_epi64(two, two)));
 }
 static inline f32xN i8_first_pairs(f32xN words) {
   const __m256i from =

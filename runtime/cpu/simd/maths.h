@@ -113,8 +113,8 @@ HEED_FLATTEN static inline f32xN f32_erf(f32xN x) {
   return f32_select_less(size, f32_set1(heed_cpu_terms.erf_near_end), near, f32_copysign(far, x));
 }
 
-/* x Phi(x) = max(x, 0) - |x| Phi(-|x|), Phi(-c) = 2^(c Q(c) - 1). Under -6 it is 0: the exact value
- * is less than 6e-9 there. */
+/* x Phi(x) = max(x, 0) - |x| Phi(-|x|), Phi(-c) = 2^(c Q(c) - 1). Beyond 6 it is max(x, 0):
+ * the exact value differs by less than 6e-9 there. */
 HEED_FLATTEN static inline f32xN f32_gelu(f32xN x) {
   const f32xN zero = f32_set1(0.0f), end = f32_set1(heed_cpu_terms.gelu_end), size = f32_abs(x);
   const f32xN c = f32_select_less(end, size, end, size); /* keeps NaN */
@@ -125,8 +125,8 @@ HEED_FLATTEN static inline f32xN f32_gelu(f32xN x) {
   f32xN p = f32_set1(heed_cpu_terms.pow2[0]);
   for (uint32_t i = 1; i < 6; i++) p = f32_fma(p, r, f32_set1(heed_cpu_terms.pow2[i]));
   p = f32_fma(p, r, f32_set1(heed_cpu_terms.one));
-  const f32xN half = f32_mul(f32_mul(c, f32_set1(-0.5f)), f32_pow2(t));
-  return f32_select_less(x, f32_sub(zero, end), zero, f32_fma(half, p, f32_max(x, zero)));
+  const f32xN half = f32_mul(f32_mul(c, f32_set1(-0.5f)), f32_pow2(t)), above = f32_max(x, zero);
+  return f32_select_less(end, size, above, f32_fma(half, p, above));
 }
 
 #endif
