@@ -37,7 +37,7 @@ static double round_power(double value, unsigned how) {
   if (!isfinite(value)) return (double)NAN;
   const double part = frexp(fabs((double)(float)value), &exponent) * 2; /* 1 to 2; 0 of 0 */
   if (part == 0 || exponent < -126)
-    return ldexp(1, part > 0 && !(how & HEED_ONNX_DOWN) ? -126 : -127);
+    return ldexp(1, part > 0 && !(how & (HEED_ONNX_DOWN | HEED_ONNX_NEAREST)) ? -126 : -127);
   const bool up = how & HEED_ONNX_DOWN ? false : how & HEED_ONNX_NEAREST ? part >= 1.5 : part > 1;
   if (up && exponent > 127) return how & HEED_ONNX_SATURATE ? ldexp(1, 127) : (double)NAN;
   return ldexp(1, exponent - 1 + (up ? 1 : 0));

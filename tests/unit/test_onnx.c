@@ -256,12 +256,55 @@ static void test_small_floats(void **state) {
   assert_true(heed_onnx_round_small(HEED_ONNX_FLOAT8E8M0, 6, HEED_ONNX_NEAREST) == 8);
 }
 
+/* At the ends of the formats: what is no number, infinite, zero, too large or too small. */
+static void test_ends_of_small_floats(void **state) {
+  static const uint32_t types[] = {HEED_ONNX_FLOAT8E4M3FN, HEED_ONNX_FLOAT8E4M3FNUZ,
+                                   HEED_ONNX_FLOAT8E5M2,   HEED_ONNX_FLOAT8E5M2FNUZ,
+                                   HEED_ONNX_FLOAT4E2M1,   HEED_ONNX_FLOAT8E8M0};
+  static const uint8_t nans[] = {0x7F, 0x80, 0x7E, 0x80};
+  (void)state;
+  for (size_t t = 0; t < 6; t++) {
+    assert_true(heed_onnx_is_small_float(types[t]));
+    const double rounded = heed_onnx_round_small(types[t], (double)NAN, 0),
+                 zero = heed_onnx_round_small(types[t], -0.0, 0);
+    if (types[t] == HEED_ONNX_FLOAT8E8M0) continue;
+    assert_true(types[t] == HEED_ONNX_FLOAT4E2M1 ? rounded == 0 : isnan(rounded));
+    const bool unsigned_zero =
+        types[t] == HEED_ONNX_FLOAT8E4M3FNUZ || types[t] == HEED_ONNX_FLOAT8E5M2FNUZ;
+    assert_true(zero == 0 && !signbit(zero) == unsigned_zero);
+    if (types[t] != HEED_ONNX_FLOAT4E2M1)
+      assert_int_equal(heed_onnx_encode_small(types[t], (double)NAN), nans[t]);
+  }
+  assert_false(heed_onnx_is_small_float(HEED_ONNX_FLOAT));
+  assert_int_equal(heed_onnx_encode_small(HEED_ONNX_FLOAT8E4M3FN, copysign((double)NAN, -1)), 0xFF);
+  assert_int_equal(heed_onnx_encode_small(HEED_ONNX_FLOAT8E5M2, HUGE_VAL), 0x7C);
+  assert_int_equal(heed_onnx_encode_small(HEED_ONNX_FLOAT8E5M2, -HUGE_VAL), 0xFC);
+  assert_true(heed_onnx_decode_small(HEED_ONNX_FLOAT8E5M2, 0x7C) == HUGE_VAL);
+  assert_true(heed_onnx_decode_small(HEED_ONNX_FLOAT8E5M2, 0xFC) == -HUGE_VAL);
+  for (int code = 0x7D; code <= 0x7F; code++)
+    assert_true(isnan(heed_onnx_decode_small(HEED_ONNX_FLOAT8E5M2, (uint8_t)code)));
+  /* powers of two: from 2^-127 to 2^127, and no number */
+  const uint32_t power = HEED_ONNX_FLOAT8E8M0;
+  assert_true(isnan(heed_onnx_decode_small(power, 0xFF)));
+  assert_int_equal(heed_onnx_encode_small(power, (double)NAN), 0xFF);
+  assert_true(isnan(heed_onnx_round_small(power, (double)NAN, 0)));
+  assert_true(isnan(heed_onnx_round_small(power, -HUGE_VAL, HEED_ONNX_SATURATE)));
+  assert_true(heed_onnx_round_small(power, -3, HEED_ONNX_DOWN) == 2);
+  assert_true(heed_onnx_round_small(power, 0, 0) == 0x1p-127);
+  assert_true(heed_onnx_round_small(power, 0x1p-130, 0) == 0x1p-126);
+  assert_true(heed_onnx_round_small(power, 0x1p-130, HEED_ONNX_DOWN) == 0x1p-127);
+  assert_true(heed_onnx_round_small(power, 0x1p-130, HEED_ONNX_NEAREST) == 0x1p-127);
+  assert_true(heed_onnx_round_small(power, 0x1.8p127, HEED_ONNX_SATURATE) == 0x1p127);
+  assert_true(isnan(heed_onnx_round_small(power, 0x1.8p127, 0)));
+  assert_true(heed_onnx_round_small(power, 0x1.8p127, HEED_ONNX_DOWN) == 0x1p127);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_q8),          cmocka_unit_test(test_q4),
-      cmocka_unit_test(test_fp16),        cmocka_unit_test(test_near),
-      cmocka_unit_test(test_graph),       cmocka_unit_test(test_attention_node),
-      cmocka_unit_test(test_small_floats)};
+      cmocka_unit_test(test_q8),           cmocka_unit_test(test_q4),
+      cmocka_unit_test(test_fp16),         cmocka_unit_test(test_near),
+      cmocka_unit_test(test_graph),        cmocka_unit_test(test_attention_node),
+      cmocka_unit_test(test_small_floats), cmocka_unit_test(test_ends_of_small_floats)};
   if (heed_context_create(NULL, &context, &error) != HEED_OK) return 1;
   const int failed = cmocka_run_group_tests_name("onnx", tests, NULL, NULL);
   heed_context_destroy(context);
