@@ -201,6 +201,19 @@ static heed_status bench_op(cli_state *cli, bench *b) {
   return status;
 }
 
+/* The model, or the graph of an ONNX file that no config.json names a family of. */
+static heed_status load_model(cli_state *cli, const bench *b, const char *path,
+                              cli_pipeline *pipeline) {
+  const heed_status status = cli_pipeline_load(cli, pipeline, path);
+  const bool graph = b->way && strcmp(b->way, "graph") == 0 && !b->op.maps;
+  if (status != HEED_OK && graph && !pipeline->model && pipeline->files &&
+      heed_model_files_onnx(pipeline->files)) {
+    pipeline->info.family = "ONNX graph";
+    return HEED_OK;
+  }
+  return status;
+}
+
 static heed_status bench_model(cli_state *cli, bench *b, const char *path) {
   cli_pipeline pipeline = {0};
   cli_synthetic synthetic = {0};
@@ -208,7 +221,7 @@ static heed_status bench_model(cli_state *cli, bench *b, const char *path) {
   if (b->vit)
     status = cli_synthetic_load(cli, b->vit, &synthetic, &pipeline);
   else
-    status = cli_pipeline_load(cli, &pipeline, path);
+    status = load_model(cli, b, path, &pipeline);
   pipeline.build = (heed_build_desc){.struct_size = sizeof pipeline.build,
                                      .batch = b->batch,
                                      .classes_only = !b->op.maps && !b->all_tokens};

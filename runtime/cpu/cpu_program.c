@@ -224,18 +224,37 @@ static heed_status read_half_panels(heed_program *program, const kept *constant,
 }
 #endif
 
-/* Reads a matrix a panel's rows at a time, so that no second copy of it is ever held. */
+/* Rows of panels that are read at a time, and where to: into the arena, which is not in use yet, as
+ * many as it has room for. Modules for weights of int8 read few floats, and count bytes. */
+static uint64_t choose_rows(const heed_program *program, uint64_t depth, float **staging) {
+  const uint64_t columns = program->backend->level->panel_columns;
+#if !defined(HEED_INT8) || !defined(HEED_GRAPHS_OF_MODELS)
+  const uint64_t panels = program->plan->memory.arena / (columns * depth * sizeof **staging);
+  if (panels > 1) {
+    *staging = (float *)(void *)program->arena;
+    return panels * columns;
+  }
+#endif
+  (void)depth;
+  *staging = (float *)(void *)program->workspace;
+  return columns;
+}
+
+/* Reads a matrix some panels' rows at a time, so that no second copy of it is ever held. */
 static heed_status read_panels(heed_program *program, const kept *constant, heed_error *error) {
   const heed_cpu_level_table *level = program->backend->level;
+  const uint64_t columns = level->panel_columns;
   uint64_t rows, depth;
+  float *staging, *panel = constant->data;
   matrix_size(program->plan, constant->id, &rows, &depth);
-  float *staging = (float *)(void *)program->workspace, *panel = constant->data;
-  for (uint64_t row = 0; row < rows;
-       row += level->panel_columns, panel += level->panel_columns * depth) {
-    const uint64_t count = rows - row < level->panel_columns ? rows - row : level->panel_columns;
-    HEED_TRY(heed_graph_read_constant(program->plan->graph, constant->id, row * depth,
-                                      count * depth, staging, error));
-    level->pack_panel(staging, (size_t)depth, (uint32_t)count, panel);
+  const uint64_t room = choose_rows(program, depth, &staging);
+  for (uint64_t row = 0; row < rows; row += columns, panel += columns * depth) {
+    const uint64_t left = rows - row, at = room == columns ? 0 : row % room;
+    if (at == 0)
+      HEED_TRY(heed_graph_read_constant(program->plan->graph, constant->id, row * depth,
+                                        (left < room ? left : room) * depth, staging, error));
+    level->pack_panel(staging + at * depth, (size_t)depth,
+                      (uint32_t)(left < columns ? left : columns), panel);
   }
   return HEED_OK;
 }
@@ -354,8 +373,6 @@ static heed_status make(heed_program *program, const heed_hooks *hooks, heed_err
       measure_scratch(program->backend, plan, program->constants, program->constant_count);
   HEED_TRY(
       allocate(plan->context, plan->memory.arena, "cpu backend: arena", &program->arena, error));
-  /* an input that was never written is zero */
-  if (program->arena) memset(program->arena, 0, (size_t)plan->memory.arena);
   HEED_TRY(allocate(plan->context, s.total, "cpu backend: workspace", &program->workspace, error));
   if (plan->step_count) {
     program->steps = heed_alloc(plan->context, plan->step_count, sizeof *program->steps);
@@ -364,6 +381,8 @@ static heed_status make(heed_program *program, const heed_hooks *hooks, heed_err
                               plan->step_count * sizeof *program->steps);
   }
   HEED_TRY(read_constants(program, hooks, error));
+  /* an input that was never written is zero */
+  if (program->arena) memset(program->arena, 0, (size_t)plan->memory.arena);
   for (uint32_t i = 0; i < plan->step_count; i++) prepare_step(program, i, &s);
   return HEED_OK;
 }

@@ -1,8 +1,10 @@
 /* permute: y's elements in order, each from its place in x. Axes that stay neighbours are merged
- * first; where the last of what is left lies side by side in x, rows are copied whole. */
+ * first; where the last of what is left lies side by side in x, rows are copied whole; where the
+ * last but one does, squares are turned. */
 #include <string.h>
 
 #include "cpu/gemm.h"
+#include "cpu/simd/f32xN.h"
 #include "graph/ops/permute.h"
 
 typedef struct job {
@@ -22,17 +24,51 @@ static void copy_row(const job *j, size_t from, uint32_t *to) {
     for (size_t i = 0; i < j->row; i++) to[i] = j->x[from + i * stride];
 }
 
+/* Models turn little, and their modules of WebAssembly count bytes. */
+#if HEED_SIMD_WIDTH > 1 && !defined(HEED_GRAPHS_OF_MODELS)
+#define HEED_TURNS 1
+static void turn(const job *j, const float *x, float *y) {
+  const size_t stride = j->stride[j->axes - 1];
+  f32xN square[HEED_SIMD_WIDTH];
+  size_t i = 0;
+  for (; i + HEED_SIMD_WIDTH <= j->row; i += HEED_SIMD_WIDTH) {
+    for (uint32_t k = 0; k < HEED_SIMD_WIDTH; k++) square[k] = f32_load(x + (i + k) * stride);
+    f32_transpose(square);
+    for (uint32_t k = 0; k < HEED_SIMD_WIDTH; k++) f32_store(y + k * j->row + i, square[k]);
+  }
+  for (; i < j->row; i++)
+    for (uint32_t k = 0; k < HEED_SIMD_WIDTH; k++)
+      memcpy(y + k * j->row + i, x + i * stride + k, sizeof *y);
+}
+#endif
+
+/* Makes a row of y; of those after it, up to `left` in all, also some that lie side by side in x.
+ * How many. */
+static uint32_t make_rows(const job *j, uint64_t row, uint64_t left, size_t from, uint32_t *to) {
+#if defined(HEED_TURNS)
+  const uint32_t last = j->axes - 1;
+  if (last && j->stride[last - 1] == 1 && left >= HEED_SIMD_WIDTH &&
+      row % j->size[last - 1] + HEED_SIMD_WIDTH <= j->size[last - 1]) {
+    turn(j, (const float *)(const void *)(j->x + from), (float *)(void *)to);
+    return HEED_SIMD_WIDTH;
+  }
+#endif
+  (void)row, (void)left;
+  copy_row(j, from, to);
+  return 1;
+}
+
 static void run_task(uint64_t task, uint32_t worker, void *user) {
   const job *j = user;
   (void)worker;
   const uint64_t first = task * j->rows_per_task,
                  end = j->rows - first < j->rows_per_task ? j->rows : first + j->rows_per_task;
-  for (uint64_t row = first; row < end; row++) {
+  for (uint64_t row = first; row < end;) {
     uint64_t index = row;
     size_t from = 0;
     for (uint32_t i = j->axes - 1; i-- > 0; index /= j->size[i])
       from += (size_t)(index % j->size[i]) * j->stride[i];
-    copy_row(j, from, j->y + (size_t)row * j->row);
+    row += make_rows(j, row, end - row, from, j->y + (size_t)row * j->row);
   }
 }
 
@@ -64,6 +100,9 @@ static void run(const heed_cpu_step *step) {
   j.row = j.size[j.axes - 1];
   j.rows = heed_shape_count(x) / j.row;
   j.rows_per_task = j.row < HEED_CPU_GRAIN ? HEED_CPU_GRAIN / j.row : 1;
+#if defined(HEED_TURNS)
+  if (j.rows_per_task < HEED_SIMD_WIDTH) j.rows_per_task = HEED_SIMD_WIDTH;
+#endif
   heed_thread_pool_run(step->pool, heed_cpu_divide_up(j.rows, j.rows_per_task), run_task, &j);
 }
 

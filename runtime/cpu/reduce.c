@@ -55,6 +55,11 @@ static float along(const way *w, const float *x, size_t count, float m) {
 static void across(const way *w, const float *x, size_t count, const float *m, float *all) {
   for (size_t i = 0; i < count; i++) all[i] = w->join(all[i], w->of(x[i], m[i]));
 }
+
+static bool find_most(const float *x, size_t count, float m, float *found) {
+  (void)x, (void)count, (void)m, (void)found;
+  return false;
+}
 #else
 struct way {
   float (*along)(const float *x, size_t count, float m);
@@ -105,6 +110,23 @@ static const float *padded(const float *x, size_t count, size_t whole, float pad
 
 static float along(const way *w, const float *x, size_t count, float m) {
   return w->along(x, count, m);
+}
+
+/* The most of a row by a plain maximum, which loses NaN: where all elements are finite. */
+static bool find_most(const float *x, size_t count, float m, float *found) {
+  const f32xN sign = f32_set1(m), zero = f32_set1(0.0f);
+  f32xN all = f32_set1(-INFINITY), other = all, spoilt = zero;
+  if (count < 2 * HEED_SIMD_WIDTH) return false;
+  for (size_t i = 0; i < count; i += 2 * HEED_SIMD_WIDTH) { /* at the end some are seen twice */
+    const float *from = x + (count - i < 2 * HEED_SIMD_WIDTH ? count - 2 * HEED_SIMD_WIDTH : i);
+    const f32xN a = f32_mul(f32_load(from), sign),
+                b = f32_mul(f32_load(from + HEED_SIMD_WIDTH), sign);
+    all = f32_max(a, all);
+    other = f32_max(b, other);
+    spoilt = f32_fma(a, zero, f32_fma(b, zero, spoilt));
+  }
+  *found = f32_reduce_max(f32_max(all, other));
+  return f32_reduce_add(spoilt) == 0.0f;
 }
 
 static void across(const way *w, const float *x, size_t count, const float *m, float *all) {
@@ -174,8 +196,12 @@ static float join_rows(const job *j, const way *w, const float *x, float m) {
   float all = w->start;
   for (size_t row = 0; row < j->gone.all; row++) {
     const float *from = x + place(&j->gone, row);
-    for (size_t i = 0; i < j->length; i += CHAIN)
-      all = w->join(all, along(w, from + i, j->length - i < CHAIN ? j->length - i : CHAIN, m));
+    for (size_t i = 0; i < j->length; i += CHAIN) {
+      const size_t count = j->length - i < CHAIN ? j->length - i : CHAIN;
+      float part;
+      if (w != &most || !find_most(from + i, count, m, &part)) part = along(w, from + i, count, m);
+      all = w->join(all, part);
+    }
   }
   return all;
 }

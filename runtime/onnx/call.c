@@ -31,10 +31,11 @@ static const char *const attributes[8] = {
           "unidirectional|qk_matmul_output_mode|softmax_precision|left_window_size|"
           "right_window_size|rotary_embedding_dim|upper|reverse|exclusive|exclude_outside|"
           "antialias|fmod|detect_positive|detect_negative|transA|transB|value_int|"
-          "num_outputs|stash_type|saturate|precision|accuracy_level|seed|is_test|broadcast",
+          "num_outputs|stash_type|saturate|precision|accuracy_level|seed|is_test|broadcast|batch_"
+          "dims",
     [3] = "auto_pad|mode|approximate|equation|nearest_mode|coordinate_transformation_mode|"
           "keep_aspect_ratio_policy|"
-          "round_mode",
+          "round_mode|reduction",
     [4] = "value",
     [6] = "value_floats",
     [7] = "axes|pads|strides|dilations|perm|shape|starts|ends|split|value_ints|qkv_hidden_sizes|"

@@ -50,6 +50,9 @@ heed_status heed_onnx_read_floats(const heed_onnx *file, const heed_onnx_tensor 
   const uint32_t bits = heed_onnx_type_bits(tensor->type);
   unsigned char bytes[CHUNK_BYTES];
   HEED_ASSERT(bits > 0 && first <= tensor->count && count <= tensor->count - first);
+  if (tensor->type == HEED_ONNX_FLOAT) /* little endian there and here: model/safetensors.c */
+    return heed_onnx_read_bytes(file, tensor, first * sizeof *to, to, (size_t)count * sizeof *to,
+                                error);
   for (uint64_t done = 0; done < count;) {
     const uint64_t at = first + done, lead = bits < 8 ? at % (8 / bits) : 0,
                    begin = (at - lead) * bits / 8;

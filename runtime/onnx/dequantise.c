@@ -9,6 +9,7 @@
 #include "onnx/file.h"
 
 #define CHUNK 256u /* elements */
+#define LINE 16u
 
 static heed_status refuse(const heed_onnx *file, const heed_onnx_weight *weight, const char *why,
                           heed_error *error) {
@@ -156,21 +157,35 @@ static heed_status read_blocks(const heed_onnx *file, const heed_onnx_weight *we
   return HEED_OK;
 }
 
-/* Rows of a turned matrix are columns of the stored one: each stored row gives a run of them. */
+/* Part of one row of a turned matrix, of what lies in [first, first + count). */
+static void put_run(uint64_t at, const float *from, uint64_t size, uint64_t first, uint64_t count,
+                    unsigned char *to) {
+  const uint64_t end = at + size < first + count ? at + size : first + count;
+  if (at < first) {
+    if (first - at >= size) return;
+    from += first - at;
+    at = first;
+  }
+  if (at < end) memcpy(to + (at - first) * sizeof *from, from, (size_t)(end - at) * sizeof *from);
+}
+
+/* Rows of a turned matrix are columns of the stored one: each stored row gives a run of them, and
+ * LINE stored rows a cache line of each. */
 static heed_status read_turned(const heed_onnx *file, const heed_onnx_weight *weight,
                                uint64_t first, uint64_t count, unsigned char *to,
                                heed_error *error) {
   const uint64_t depth = weight->dims[1], rows = weight->dims[0], begin = first / depth,
                  end = (first + count - 1) / depth + 1;
-  float run[CHUNK];
-  for (uint64_t k = 0; k < depth; k++)
+  float runs[LINE][CHUNK], line[LINE];
+  for (uint64_t k = 0; k < depth; k += LINE)
     for (uint64_t n = begin; n < end; n += CHUNK) {
-      const uint32_t here = end - n < CHUNK ? (uint32_t)(end - n) : CHUNK;
-      HEED_TRY(read_run(file, weight, k * rows + n, here, run, error));
+      const uint32_t here = end - n < CHUNK ? (uint32_t)(end - n) : CHUNK,
+                     deep = depth - k < LINE ? (uint32_t)(depth - k) : LINE;
+      for (uint32_t j = 0; j < deep; j++)
+        HEED_TRY(read_run(file, weight, (k + j) * rows + n, here, runs[j], error));
       for (uint32_t i = 0; i < here; i++) {
-        const uint64_t at = (n + i) * depth + k;
-        if (at >= first && at - first < count)
-          memcpy(to + (at - first) * sizeof *run, &run[i], sizeof *run);
+        for (uint32_t j = 0; j < deep; j++) line[j] = runs[j][i];
+        put_run((n + i) * depth + k, line, deep, first, count, to);
       }
     }
   return HEED_OK;

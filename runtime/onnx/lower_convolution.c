@@ -149,26 +149,27 @@ static bool read_axis(heed_lower *l, window *w, uint32_t i, uint64_t size, uint3
   return true;
 }
 
-/* What the k-th weight of the kernel meets: [B, C, out...]. */
-static value *met(heed_lower *l, value *x, const window *w, uint64_t k) {
+/* What the k-th weight of the kernel meets of the image's axes `axis` and the next. */
+static value *met(heed_lower *l, value *x, uint32_t axis, const window *w, uint64_t k) {
   const uint64_t at[] = {k / w->kernel[1], k % w->kernel[1]};
   for (uint32_t i = 0; i < 2; i++)
-    x = heed_lower_pick(l, x, 2 + i, at[i] * w->dilation[i], (int64_t)w->stride[i], w->out[i]);
+    x = heed_lower_pick(l, x, axis + i, at[i] * w->dilation[i], (int64_t)w->stride[i], w->out[i]);
   return x;
 }
 
-/* All that the weights meet, side by side, by the kernel [O, C, ...]: [B, O, out...]. */
+/* All that the weights meet, side by side, by the kernel [O, C, ...]: [B, O, out...]. The image is
+ * turned before, and once. */
 static value *by_product(heed_lower *l, value *x, value *kernel, const window *w) {
   static const uint32_t last[] = {0, 2, 3, 1}, turn[] = {0, 2, 1};
   const uint64_t count = w->kernel[0] * w->kernel[1], cells = w->out[0] * w->out[1],
                  batch = x->dims[0], channels = x->dims[1], rows = kernel->dims[0];
   value **parts = heed_lower_take(l, count, sizeof *parts);
+  x = heed_lower_permute(l, x, last);
   for (uint64_t k = 0; parts && k < count; k++) {
-    parts[k] = heed_lower_reshape(l, met(l, x, w, k), 3, (uint64_t[]){batch, channels, cells});
+    parts[k] = heed_lower_reshape(l, met(l, x, 1, w, k), 3, (uint64_t[]){batch, cells, channels});
     if (!parts[k]) return NULL;
   }
-  value *all = parts ? heed_lower_concat(l, parts, (uint32_t)count, 1) : NULL;
-  all = all ? heed_lower_permute(l, all, turn) : NULL;
+  value *all = parts ? heed_lower_concat(l, parts, (uint32_t)count, 2) : NULL;
   kernel = heed_lower_reshape(l, heed_lower_permute(l, kernel, last), 2,
                               (uint64_t[]){rows, count * channels});
   value *y = heed_lower_linear_of(l, all, kernel, false);
@@ -183,7 +184,7 @@ static value *by_channel(heed_lower *l, value *x, value *kernel, const window *w
     value *one = heed_lower_slice(l, kernel, 2, k / w->kernel[1], 1);
     one = heed_lower_reshape(l, heed_lower_slice(l, one, 3, k % w->kernel[1], 1), 4,
                              (uint64_t[]){1, x->dims[1], 1, 1});
-    value *part = heed_lower_binary(l, HEED_LOWER_MULTIPLY, met(l, x, w, k), one);
+    value *part = heed_lower_binary(l, HEED_LOWER_MULTIPLY, met(l, x, 2, w, k), one);
     sum = sum ? heed_lower_binary(l, HEED_LOWER_ADD, sum, part) : part;
     if (!sum) return NULL;
   }

@@ -275,16 +275,49 @@ static void lower_gather(heed_lower *l, int kind) {
                   0);
 }
 
-const heed_lower_op heed_lower_layouts[] = {{"Shape", lower_shape, 0},
-                                            {"Size", lower_shape, 1},
-                                            {"Reshape", lower_reshape, 0},
-                                            {"Flatten", lower_flatten, 0},
-                                            {"Squeeze", lower_squeeze, 0},
-                                            {"Unsqueeze", lower_squeeze, 1},
-                                            {"Expand", lower_expand, 0},
-                                            {"Transpose", lower_transpose, 0},
-                                            {"Slice", lower_slice, 0},
-                                            {"Split", lower_split, 0},
-                                            {"Concat", lower_concat, 0},
-                                            {"Gather", lower_gather, 0},
-                                            {NULL, NULL, 0}};
+/* Entries of several axes together by known tuples of indices: of those axes as one. */
+static void lower_gather_nd(heed_lower *l, int kind) {
+  value *x = heed_lower_input(l, 0);
+  const heed_onnx_array *tuples = l->call.in[1];
+  uint64_t dims[HEED_ONNX_MAX_RANK] = {1};
+  (void)kind;
+  if (!x) return;
+  const uint64_t depth = tuples && tuples->rank ? tuples->dims[tuples->rank - 1] : 0;
+  if (!depth || heed_onnx_integer(&l->call, "batch_dims", 0) != 0) {
+    heed_lower_refuse(l, HEED_UNSUPPORTED, "these indices have no kernel");
+    return;
+  }
+  if (depth > x->rank || heed_onnx_is_float(tuples->type)) {
+    heed_lower_refuse(l, HEED_INVALID_FILE, "its indices do not fit its input");
+    return;
+  }
+  heed_onnx_array *flat = heed_lower_array(l, tuples->rank - 1, tuples->dims);
+  if (!flat) return;
+  flat->type = HEED_ONNX_INT64;
+  for (uint64_t k = 0; k < depth; k++) {
+    const int64_t size = (int64_t)x->dims[k];
+    dims[0] *= x->dims[k];
+    for (uint64_t i = 0; i < flat->count; i++) {
+      const int64_t found = tuples->data[i * depth + k].i;
+      if (found < -size || found >= size) {
+        heed_lower_refuse(l, HEED_INVALID_FILE, "index out of range");
+        return;
+      }
+      flat->data[i].i = (k ? flat->data[i].i * size : 0) + (found < 0 ? found + size : found);
+    }
+  }
+  const uint32_t rest = x->rank - (uint32_t)depth;
+  if (rest) memcpy(dims + 1, x->dims + depth, rest * sizeof *dims);
+  heed_lower_bind(
+      l, 0, heed_lower_gather(l, heed_lower_reshape(l, x, rest + 1, dims), 0, flat, NULL, false),
+      0);
+}
+
+const heed_lower_op heed_lower_layouts[] = {
+    {"Shape", lower_shape, 0},        {"Size", lower_shape, 1},
+    {"Reshape", lower_reshape, 0},    {"Flatten", lower_flatten, 0},
+    {"Squeeze", lower_squeeze, 0},    {"Unsqueeze", lower_squeeze, 1},
+    {"Expand", lower_expand, 0},      {"Transpose", lower_transpose, 0},
+    {"Slice", lower_slice, 0},        {"Split", lower_split, 0},
+    {"Concat", lower_concat, 0},      {"Gather", lower_gather, 0},
+    {"GatherND", lower_gather_nd, 0}, {NULL, NULL, 0}};

@@ -12,6 +12,11 @@ static bool is_near(double found, double expected) {
   return fabs(found - expected) <= 5e-4 * fabs(expected);
 }
 
+/* The op that a chain of nodes spells reads x once; of the chain `reads` did. */
+static void read_once(value *x, uint32_t reads) {
+  if (x->readers) x->readers = x->readers > reads ? x->readers - reads + 1 : 1;
+}
+
 /* The other operand of a sum or product of which one is `one`; NULL. */
 static value *other_than(const value *v, const value *one) {
   if (v->x[0] == one) return v->x[1];
@@ -60,11 +65,15 @@ value *heed_lower_as_gelu(heed_lower *l, value *product, double factor) {
   for (int k = 0; k < 2; k++) {
     value *x = product->x[k], *inner = behind_one(l, product->x[1 - k]);
     if (heed_lower_is_function(inner, HEED_LOWER_UNARY, HEED_LOWER_ERF) &&
-        is_scaled(inner->x[0], x, 0.70710678118654752))
+        is_scaled(inner->x[0], x, 0.70710678118654752)) {
+      read_once(x, 2);
       return heed_lower_activation(l, HEED_ACTIVATION_GELU, x);
+    }
     if (heed_lower_is_function(inner, HEED_LOWER_ACTIVATION, HEED_ACTIVATION_TANH) &&
-        is_tanh_inner(l, inner->x[0], x))
+        is_tanh_inner(l, inner->x[0], x)) {
+      read_once(x, x->readers < 5 ? 3 : 5); /* the cube by one node, or by two */
       return heed_lower_activation(l, HEED_ACTIVATION_GELU_TANH, x);
+    }
   }
   return NULL;
 }
@@ -73,9 +82,10 @@ value *heed_lower_as_activation(heed_lower *l, value *a, value *b) {
   for (int k = 0; k < 2; k++) {
     value *x = k ? b : a, *y = k ? a : b;
     if (!heed_lower_is_function(y, HEED_LOWER_ACTIVATION, HEED_ACTIVATION_SIGMOID)) continue;
-    if (y->x[0] == x) return heed_lower_activation(l, HEED_ACTIVATION_SILU, x);
-    if (is_scaled(y->x[0], x, 1.702))
-      return heed_lower_activation(l, HEED_ACTIVATION_GELU_QUICK, x);
+    const bool silu = y->x[0] == x;
+    if (!silu && !is_scaled(y->x[0], x, 1.702)) continue;
+    read_once(x, 2);
+    return heed_lower_activation(l, silu ? HEED_ACTIVATION_SILU : HEED_ACTIVATION_GELU_QUICK, x);
   }
   return NULL;
 }
@@ -120,6 +130,7 @@ value *heed_lower_as_norm(heed_lower *l, value *a, value *divisor) {
     return NULL;
   value *squared = mean->x[0]->x[0], *x = centred(a);
   if (squared != a && (!x || centred(squared) != x)) return NULL;
+  read_once(x ? x : a, 2); /* by the mean and the difference; by the square and the quotient */
   return x ? heed_lower_norm(l, x, epsilon, false) : heed_lower_norm(l, a, epsilon, true);
 }
 

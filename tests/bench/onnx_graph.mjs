@@ -23,6 +23,7 @@ const real = (field, value) => {
 function attribute(name, value) {
   if (Array.isArray(value))
     return group(5, text(1, name), ...value.map((v) => whole(8, v)), whole(20, 7))
+  if (typeof value === 'string') return group(5, text(1, name), text(4, value), whole(20, 3))
   if (Number.isInteger(value)) return group(5, text(1, name), whole(3, value), whole(20, 2))
   return group(5, text(1, name), real(2, value), whole(20, 1))
 }
@@ -81,21 +82,21 @@ export class Graph {
     this.inputs.push(Graph.info(11, name, shape))
     return name
   }
-  static info(field, name, shape) {
-    return group(
-      field,
-      text(1, name),
-      group(2, group(1, whole(1, 1), group(2, ...shape.map((d) => group(1, whole(1, d))))))
+  /** A size that is text stays open. */
+  static info(field, name, shape, type = 1) {
+    const sizes = shape.map((size) =>
+      group(1, typeof size === 'string' ? text(2, size) : whole(1, size))
     )
+    return group(field, text(1, name), group(2, group(1, whole(1, type), group(2, ...sizes))))
   }
-  encode(outputs) {
+  encode(outputs, type = 1) {
     const graph = group(
       7,
       ...this.nodes,
       text(2, 'heed'),
       ...this.tensors,
       ...this.inputs,
-      ...Object.entries(outputs).map(([name, shape]) => Graph.info(12, name, shape))
+      ...Object.entries(outputs).map(([name, shape]) => Graph.info(12, name, shape, type))
     )
     return Buffer.concat([whole(1, 8), group(8, text(1, ''), whole(2, 17)), graph])
   }

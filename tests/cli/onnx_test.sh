@@ -171,6 +171,13 @@ expect_exit 0
 expect_stderr_contains "in double"
 grep -q '"shape":\[1,1,1,2,1,1,1\]' "$here/out.safetensors" || fail "another shape"
 test_end
+test_begin bench_graph # which no config.json names a family of
+heed bench "$onnx/graphs/deit_17.onnx" --way graph --runs 1 --warmup 0 --backend cpu --threads 1 --quiet
+expect_exit 0
+expect_stdout_contains "ONNX graph "
+heed bench "$onnx/graphs/deit_17.onnx" --way graph --maps --runs 1 --backend cpu --quiet
+expect_exit 3
+test_end
 relu y >"$bad/circle.onnx"
 bad_input circle "comes from a later node (expected nodes in the order of their values, without a circle)" eval "$bad/circle.onnx" "$bad/one.safetensors" -o out.safetensors --quiet
 relu z >"$bad/lost.onnx"

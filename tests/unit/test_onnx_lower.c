@@ -423,9 +423,25 @@ static void test_blocks(void **state) {
   check_rounded(&graph, "y", 1e-5, 0);
 }
 
+/* a: relu of p, or its gelu by Erf. */
+static void put_active(test_message *graph, bool gelu) {
+  static const float root = 1.41421356f, one = 1, half = 0.5f;
+  if (!gelu) {
+    test_put_node(graph, "Relu", "active", "p", "a", NULL);
+    return;
+  }
+  put_small(graph, "root", 1, 0, &root, sizeof root);
+  put_small(graph, "one", 1, 0, &one, sizeof one);
+  put_small(graph, "half", 1, 0, &half, sizeof half);
+  test_put_node(graph, "Div", "divided", "p,root", "d", NULL);
+  test_put_node(graph, "Erf", "erf", "d", "e", NULL);
+  test_put_node(graph, "Add", "more", "e,one", "m", NULL);
+  test_put_node(graph, "Mul", "times", "p,m", "t", NULL);
+  test_put_node(graph, "Mul", "halved", "t,half", "a", NULL);
+}
+
 /* A product of which one row is read: made of that row alone, as of x [2, 3] the second. */
-static void test_rows_read(void **state) {
-  (void)state;
+static void check_rows_read(bool gelu) {
   static const float weight[] = {1, -2, 3, 0.5f, -1, 4};
   static const int64_t second = 1;
   test_message graph = {0}, tensor = {0};
@@ -437,7 +453,7 @@ static void test_rows_read(void **state) {
   test_put_message(&graph, 5, &tensor);
   put_small(&graph, "i", 7, 0, &second, sizeof second);
   test_put_node(&graph, "MatMul", "product", "x,w", "p", NULL);
-  test_put_node(&graph, "Relu", "active", "p", "a", NULL);
+  put_active(&graph, gelu);
   test_put_node(&graph, "Gather", "row", "a,i", "y", NULL);
   test_put_value(&graph, 11, "x");
   test_put_value(&graph, 12, "y");
@@ -464,6 +480,12 @@ static void test_rows_read(void **state) {
   close_run(&reference);
   heed_onnx_destroy(onnx);
   free(file.data);
+}
+
+static void test_rows_read(void **state) {
+  (void)state;
+  check_rows_read(false);
+  check_rows_read(true);
 }
 
 /* Whole numbers are divided otherwise than floats. */
@@ -792,6 +814,80 @@ static void test_indices(void **state) {
   check_floats(&cut, "i");
 }
 
+/* y and z of a graph of x, in double, are the same numbers. */
+static void check_same(test_message *graph) {
+  heed_onnx *onnx;
+  const heed_source source = {sizeof input - 1, input, NULL, NULL};
+  test_put_value(graph, 11, "x");
+  test_put_value(graph, 12, "y");
+  test_put_value(graph, 12, "z");
+  test_message file = test_onnx_file(graph);
+  const heed_onnx_desc desc = {sizeof desc, {file.size, file.data, NULL, NULL}, "made", NULL, NULL};
+  assert_ok(heed_onnx_open(context, &desc, &onnx, &error));
+  run reference = run_graph(onnx, source, NULL);
+  const heed_safetensors_tensor *y = heed_safetensors_find(reference.tensors, "y"),
+                                *z = heed_safetensors_find(reference.tensors, "z");
+  float found[6], wanted[6];
+  assert_true(heed_shape_equal(&y->shape, &z->shape));
+  assert_ok(heed_safetensors_read(reference.tensors, y, 0, y->count, found, &error));
+  assert_ok(heed_safetensors_read(reference.tensors, z, 0, z->count, wanted, &error));
+  assert_memory_equal(found, wanted, (size_t)y->count * sizeof *found);
+  close_run(&reference);
+  heed_onnx_destroy(onnx);
+  free(file.data);
+}
+
+/* Entries by tuples of indices, beside what spells the same. */
+static void test_tuples(void **state) {
+  (void)state;
+  static const uint32_t pair[] = {2, 2}, column[] = {2, 1}, one[] = {1, 1}, row[] = {1, 3};
+  static const int64_t places[] = {0, 2, 1, -3}, rows[] = {-1, 0}, flat[] = {2, 3}, first[] = {0},
+                       long_list[] = {6}, last[] = {2, 0};
+  static const float update[] = {7, 8, 9};
+  test_message some = {0}, known = {0}, batch = {0}, set = {0}, add = {0}, items = {0}, join = {0},
+               of = {0}, sum = {0}, under = {0};
+  test_put_raw(&some, "p", 7, 2, pair, places, sizeof places);
+  put_small(&some, "f", 7, 2, flat, sizeof flat);
+  put_small(&some, "l", 7, 1, long_list, sizeof long_list);
+  test_put_node(&some, "GatherND", "take", "x,p", "y", NULL); /* x[0][2], x[1][0] */
+  test_put_node(&some, "Reshape", "list", "x,l", "a", NULL);
+  test_put_node(&some, "Gather", "same", "a,f", "z", NULL);
+  check_same(&some);
+  test_put_raw(&known, "p", 7, 2, pair, places, sizeof places);
+  test_put_raw(&known, "r", 7, 2, column, rows, sizeof rows);
+  test_put_node(&known, "GatherND", "take", "x,p", "y", NULL);
+  test_put_node(&known, "GatherND", "rows", "x,r", "z", NULL);
+  check_rounded(&known, "yz", 0, 0);
+  /* of each item of a batch one: x[0][2], x[1][0] again */
+  test_put_integer(&items, "batch_dims", 1);
+  test_put_raw(&batch, "p", 7, 2, pair, places, sizeof places);
+  test_put_raw(&batch, "r", 7, 2, column, last, sizeof last);
+  test_put_node(&batch, "GatherND", "take", "x,r", "y", &items);
+  test_put_node(&batch, "GatherND", "same", "x,p", "z", NULL);
+  check_same(&batch);
+  /* the second row is the update; and the first has it added */
+  test_put_raw(&set, "r", 7, 2, one, rows, sizeof *rows);
+  test_put_raw(&set, "u", 1, 2, row, update, sizeof update);
+  test_put_raw(&set, "o", 7, 1, one, first, sizeof first);
+  test_put_node(&set, "ScatterND", "put", "x,r,u", "y", NULL);
+  test_put_node(&set, "Gather", "upper", "x,o", "a", NULL);
+  test_put_integer(&join, "axis", 0);
+  test_put_node(&set, "Concat", "both", "a,u", "z", &join);
+  check_same(&set);
+  test_put_raw(&add, "r", 7, 2, one, first, sizeof first);
+  test_put_raw(&add, "u", 1, 2, row, update, sizeof update);
+  test_put_raw(&add, "n", 1, 2, row, (const float[]){0, 0, 0}, sizeof update);
+  test_put_text(&of, 1, "reduction");
+  test_put_text(&of, 4, "add");
+  test_put_number(&of, 20, 3);
+  test_put_message(&sum, 5, &of);
+  test_put_node(&add, "ScatterND", "put", "x,r,u", "y", &sum);
+  test_put_integer(&under, "axis", 0);
+  test_put_node(&add, "Concat", "below", "u,n", "b", &under);
+  test_put_node(&add, "Add", "more", "x,b", "z", NULL);
+  check_same(&add);
+}
+
 /* A value that is reached in 2^40 ways is refused at once. */
 static void test_many_ways(void **state) {
   (void)state;
@@ -907,9 +1003,9 @@ int main(void) {
       cmocka_unit_test(test_whole),        cmocka_unit_test(test_rows_read),
       cmocka_unit_test(test_convolutions), cmocka_unit_test(test_parts),
       cmocka_unit_test(test_truth),        cmocka_unit_test(test_indices),
-      cmocka_unit_test(test_einsum),       cmocka_unit_test(test_resize),
-      cmocka_unit_test(test_many_ways),    cmocka_unit_test(test_halves),
-      cmocka_unit_test(test_attributes)};
+      cmocka_unit_test(test_einsum),       cmocka_unit_test(test_tuples),
+      cmocka_unit_test(test_resize),       cmocka_unit_test(test_many_ways),
+      cmocka_unit_test(test_halves),       cmocka_unit_test(test_attributes)};
   if (heed_context_create(NULL, &context, &error) != HEED_OK) return 1;
   if (heed_cpu_backend_create(context, NULL, &backend, &error) != HEED_OK) return 1;
   const int failed = cmocka_run_group_tests_name("onnx_lower", tests, NULL, NULL);
