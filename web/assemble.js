@@ -103,7 +103,7 @@ async function putLibrary() {
   const folder = join(plain, 'heed'),
     without = existsSync(join(packageFolder, 'heed-relaxed.wasm'))
       ? undefined
-      : '\\./heed-(text-|int8-)?relaxed'
+      : '\\./heed-(text-|int8-|graph-)?relaxed'
   await cp(packageFolder, folder, {
     recursive: true,
     filter: (file) => !file.endsWith('.js') || file.startsWith(join(packageFolder, 'plot/'))

@@ -30,6 +30,13 @@ const modules = [
   ['heed/heed-tokenizer.wasm', 'text as ids, loaded by who asks for it'],
   ['heed/heed-pickle.wasm', 'reads files of PyTorch, loaded with the first of them'],
   ['heed/heed-onnx.wasm', 'reads ONNX files, loaded with the first of them'],
+  ['heed/heed-import.wasm', 'lowers ONNX graphs, loaded with the first of them'],
+  ['heed/heed-import-more.wasm', 'its other part'],
+  ['heed/heed-graph-relaxed.wasm', 'ONNX graphs: relaxed SIMD, one thread'],
+  ['heed/heed-graph-relaxed-threads.wasm', 'ONNX graphs: relaxed SIMD, threads'],
+  ['heed/heed-graph.wasm', 'ONNX graphs: SIMD, one thread'],
+  ['heed/heed-graph-threads.wasm', 'ONNX graphs: SIMD, threads'],
+  ['heed/heed-graph-scalar.wasm', 'ONNX graphs: no SIMD'],
   ['heed/heed-check.wasm', 'checks case files, loaded by who asks for it']
 ]
 

@@ -60,14 +60,11 @@ static heed_status copy_source(void *user, FILE *to, heed_error *error) {
   return HEED_OK;
 }
 
-static void print_kernels(const cli_onnx *job, const struct heed_onnx *onnx,
-                          const heed_onnx_result *result) {
-  const uint32_t unrounded = heed_onnx_result_unrounded(result);
-  char text[64] = "";
-  if (unrounded)
-    snprintf(text, sizeof text, ", %u activations not rounded to 8 bits", (unsigned)unrounded);
-  fprintf(stderr, "heed: %s: run as an ONNX graph on heed's kernels (%s)%s\n",
-          CLI_SHOWN(job->model), CLI_SHOWN(heed_onnx_summary(onnx)), text);
+static void print_way(const cli_onnx *job, const struct heed_onnx *onnx, bool kernels,
+                      uint32_t unrounded, const char *why) {
+  char text[1024];
+  heed_onnx_way(onnx, kernels, unrounded, why, text, sizeof text);
+  if (!job->quiet) fprintf(stderr, "heed: %s: %s\n", CLI_SHOWN(job->model), CLI_SHOWN(text));
 }
 
 /* The graph on kernels, or in double where way is "reference" and where something has no kernel: a
@@ -82,17 +79,14 @@ static heed_status run_graph(cli_state *cli, const cli_onnx *job, struct heed_on
       desc->backend = job->choice->opened;
       status = heed_onnx_evaluate(onnx, desc, result, &why);
     } while (status != HEED_OK && cli_choice_fall_back(cli, job->choice, status));
-    if (status == HEED_OK && !job->quiet) print_kernels(job, onnx, *result);
+    if (status == HEED_OK) print_way(job, onnx, true, heed_onnx_result_unrounded(*result), "");
     if (!cli_onnx_lacks(status)) {
       cli->error = status == HEED_OK ? cli->error : why;
       return status;
     }
     desc->backend = NULL;
   }
-  if (!job->quiet)
-    fprintf(stderr, "heed: %s: run as an ONNX graph, in double (%s)%s%s\n", CLI_SHOWN(job->model),
-            CLI_SHOWN(heed_onnx_summary(onnx)), *why.message ? ", not on kernels: " : "",
-            CLI_SHOWN(why.message));
+  print_way(job, onnx, false, 0, why.message);
   return heed_onnx_evaluate(onnx, desc, result, &cli->error);
 }
 

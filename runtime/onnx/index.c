@@ -127,3 +127,25 @@ const heed_onnx_tensor *heed_onnx_tensor_of(const heed_onnx *file, const char *n
   }
   return NULL;
 }
+
+static bool describe(const heed_onnx_value *value, heed_onnx_port *port) {
+  *port = (heed_onnx_port){.name = value->name,
+                           .dtype = heed_onnx_type_safetensors(value->type),
+                           .shaped = value->shaped,
+                           .rank = value->rank};
+  for (uint32_t i = 0; i < value->rank; i++) port->dim[i] = value->dims[i];
+  return true;
+}
+
+bool heed_onnx_takes(const heed_onnx *file, uint32_t index, heed_onnx_port *port) {
+  const heed_onnx_graph *graph = &file->model.graph;
+  for (uint32_t i = 0; i < graph->input_count; i++)
+    if (!heed_onnx_maker_of(file, graph->inputs[i].name)->tensor && index-- == 0)
+      return describe(&graph->inputs[i], port);
+  return false;
+}
+
+bool heed_onnx_gives(const heed_onnx *file, uint32_t index, heed_onnx_port *port) {
+  const heed_onnx_graph *graph = &file->model.graph;
+  return index < graph->output_count && describe(&graph->outputs[index], port);
+}

@@ -313,10 +313,15 @@ heed_value heed_lower_emit_vector(heed_lower *l, const float *data, uint64_t cou
 /* What is bound to a value of the file; NULL: it is folded. */
 heed_lower_value *heed_lower_bound(const heed_lower *l, const char *name);
 
-/* Writes the inputs that were made of whole numbers. */
+/* lower_open.c. Gives the inputs that were made of whole numbers; write_given writes them. */
+heed_status heed_lower_give(const heed_lower *l, heed_onnx_given give, void *user,
+                            heed_error *error);
 heed_status heed_lower_write_given(const heed_lower *l, heed_session *session, heed_error *error);
-/* lower_run.c: heed_onnx_evaluate on a backend. */
-heed_status heed_lower_run(heed_onnx *file, const heed_onnx_evaluate_desc *desc,
-                           heed_onnx_result *result, heed_error *error);
+/* The expression of an output that a run computes, and the type that it has then; NULL: it is known
+ * beforehand, which heed_lower_put_known puts into a result. */
+heed_status heed_lower_output(heed_lower *l, const heed_onnx_value *output,
+                              const heed_lower_value **computed, uint32_t *type);
+heed_status heed_lower_put_known(heed_lower *l, const heed_onnx_value *output,
+                                 heed_onnx_result *result);
 
 #endif

@@ -5,6 +5,58 @@
 #include "base/desc.h"
 #include "base/status.h"
 #include "onnx/lower.h"
+#include "onnx/result.h"
+
+heed_status heed_lower_give(const heed_lower *l, heed_onnx_given give, void *user,
+                            heed_error *error) {
+  heed_status status = HEED_OK;
+  for (size_t i = 0; i < l->value_count && status == HEED_OK; i++) {
+    const heed_lower_value *v = l->values[i];
+    if (v->kind != HEED_LOWER_INPUT || !v->uses || !v->array) continue;
+    const size_t count = (size_t)v->array->count;
+    float *data = heed_alloc_raw(l->file->context, count, sizeof *data);
+    if (!data) return heed_fail_memory(error, v->name, count * sizeof *data);
+    for (size_t k = 0; k < count; k++) data[k] = (float)v->array->data[k].f;
+    status = give(user, v->made, data, count * sizeof *data, error);
+    heed_free(l->file->context, data);
+  }
+  return status;
+}
+
+/* As heed_onnx_given. */
+static heed_status write_one(void *user, heed_value input, const float *data, size_t bytes,
+                             heed_error *error) {
+  return heed_session_write(user, input, data, bytes, error);
+}
+
+heed_status heed_lower_write_given(const heed_lower *l, heed_session *session, heed_error *error) {
+  return heed_lower_give(l, write_one, session, error);
+}
+
+heed_status heed_lower_output(heed_lower *l, const heed_onnx_value *output,
+                              const heed_lower_value **computed, uint32_t *type) {
+  heed_lower_value *v = heed_lower_bound(l, output->name);
+  *computed = v && v->kind != HEED_LOWER_CONSTANT && !v->array ? v : NULL;
+  if (!*computed) return HEED_OK;
+  const uint32_t is = l->types[heed_onnx_maker_of(l->file, output->name) - l->file->makers];
+  *type = output->type ? output->type : is;
+  /* whole numbers of few bits are floats on kernels, exactly, and so are some others */
+  double range[2];
+  if ((!heed_onnx_is_float(*type) || !heed_onnx_is_float(is)) &&
+      (*type != is || (heed_onnx_type_bits(is) > 8 && !heed_lower_is_whole(l, v, range))))
+    return heed_fail(l->error, HEED_UNSUPPORTED, "%s: an output of whole numbers has no kernel",
+                     l->file->name);
+  return HEED_OK;
+}
+
+heed_status heed_lower_put_known(heed_lower *l, const heed_onnx_value *output,
+                                 heed_onnx_result *result) {
+  heed_lower_value *v = heed_lower_bound(l, output->name);
+  const heed_onnx_array *known = v && !v->array ? heed_lower_elements(l, v) : v ? v->array : NULL;
+  return v && !known
+             ? l->status
+             : heed_onnx_give(result, &l->evaluator, output->name, output->name, known, l->error);
+}
 
 struct heed_onnx_lowered {
   heed_lower lower;
@@ -130,4 +182,55 @@ bool heed_onnx_lowered_count(const heed_onnx_lowered *lowered, uint32_t index,
 heed_status heed_onnx_lowered_write(const heed_onnx_lowered *lowered, heed_session *session,
                                     heed_error *error) {
   return heed_lower_write_given(&lowered->lower, session, error);
+}
+
+heed_status heed_onnx_lowered_given(const heed_onnx_lowered *lowered, heed_onnx_given give,
+                                    void *user, heed_error *error) {
+  return heed_lower_give(&lowered->lower, give, user, error);
+}
+
+uint32_t heed_onnx_lowered_unrounded(const heed_onnx_lowered *lowered) {
+  return lowered->lower.unrounded;
+}
+
+heed_status heed_onnx_lowered_output(heed_onnx_lowered *lowered, uint32_t index, heed_value *value,
+                                     heed_error *error) {
+  const heed_onnx_graph *graph = &lowered->file->model.graph;
+  const heed_lower_value *computed = NULL;
+  heed_error own;
+  uint32_t type;
+  lowered->lower.error = error ? error : &own;
+  const heed_status status =
+      index < graph->output_count
+          ? heed_lower_output(&lowered->lower, &graph->outputs[index], &computed, &type)
+          : HEED_OK;
+  lowered->lower.error = NULL;
+  *value = computed ? computed->made : (heed_value){0};
+  return status;
+}
+
+static heed_status put_known(heed_lower *l, heed_onnx_result *result) {
+  const heed_onnx_graph *graph = &l->file->model.graph;
+  for (uint32_t i = 0; i < graph->output_count; i++) {
+    const heed_lower_value *computed;
+    uint32_t type;
+    HEED_TRY(heed_lower_output(l, &graph->outputs[i], &computed, &type));
+    if (!computed) HEED_TRY(heed_lower_put_known(l, &graph->outputs[i], result));
+  }
+  return heed_onnx_finish(result, l->error);
+}
+
+heed_status heed_onnx_lowered_known(heed_onnx_lowered *lowered, heed_onnx_result **result,
+                                    heed_error *error) {
+  heed_error own;
+  *result = NULL;
+  HEED_TRY(heed_onnx_result_create(lowered->file, result, error));
+  lowered->lower.error = error ? error : &own;
+  const heed_status status = put_known(&lowered->lower, *result);
+  lowered->lower.error = NULL;
+  if (status != HEED_OK) {
+    heed_onnx_result_destroy(*result);
+    *result = NULL;
+  }
+  return status;
 }

@@ -2,27 +2,13 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/desc.h"
 #include "base/status.h"
 #include "model/safetensors.h"
 #include "onnx/lower.h"
 #include "onnx/result.h"
 
 typedef heed_lower_value value;
-
-heed_status heed_lower_write_given(const heed_lower *l, heed_session *session, heed_error *error) {
-  heed_status status = HEED_OK;
-  for (size_t i = 0; i < l->value_count && status == HEED_OK; i++) {
-    const value *v = l->values[i];
-    if (v->kind != HEED_LOWER_INPUT || !v->uses || !v->array) continue;
-    const size_t count = (size_t)v->array->count;
-    float *data = heed_alloc_raw(l->file->context, count, sizeof *data);
-    if (!data) return heed_fail_memory(error, v->name, count * sizeof *data);
-    for (size_t k = 0; k < count; k++) data[k] = (float)v->array->data[k].f;
-    status = heed_session_write(session, v->made, data, count * sizeof *data, error);
-    heed_free(l->file->context, data);
-  }
-  return status;
-}
 
 static heed_status write_inputs(heed_lower *l, const heed_onnx_evaluate_desc *desc,
                                 heed_session *session) {
@@ -62,24 +48,13 @@ static heed_status read_value(heed_lower *l, heed_session *session, heed_value f
 
 static heed_status give_output(heed_lower *l, heed_session *session, const heed_onnx_value *output,
                                heed_onnx_result *result) {
-  const char *name = output->name;
-  value *v = heed_lower_bound(l, name);
-  if (!v || v->kind == HEED_LOWER_CONSTANT || v->array) {
-    const heed_onnx_array *known = v && !v->array ? heed_lower_elements(l, v) : v ? v->array : NULL;
-    return v && !known ? l->status
-                       : heed_onnx_give(result, &l->evaluator, name, name, known, l->error);
-  }
-  const uint32_t is = l->types[heed_onnx_maker_of(l->file, name) - l->file->makers],
-                 type = output->type ? output->type : is;
+  const value *v;
+  uint32_t type;
+  HEED_TRY(heed_lower_output(l, output, &v, &type));
+  if (!v) return heed_lower_put_known(l, output, result);
   heed_onnx_array *array = NULL;
-  /* whole numbers of few bits are floats on kernels, exactly, and so are some others */
-  double range[2];
-  if ((!heed_onnx_is_float(type) || !heed_onnx_is_float(is)) &&
-      (type != is || (heed_onnx_type_bits(is) > 8 && !heed_lower_is_whole(l, v, range))))
-    return heed_fail(l->error, HEED_UNSUPPORTED, "%s: an output of whole numbers has no kernel",
-                     l->file->name);
   const heed_status status = read_value(l, session, v->made, type, v->rank, v->dims, &array);
-  return heed_onnx_put(result, &l->evaluator, array, status, name, l->error);
+  return heed_onnx_put(result, &l->evaluator, array, status, output->name, l->error);
 }
 
 static heed_status give_maps(heed_lower *l, heed_session *session, heed_onnx_result *result) {
@@ -138,14 +113,32 @@ static heed_status run(heed_lower *l, const heed_onnx_evaluate_desc *desc,
   return status;
 }
 
-heed_status heed_lower_run(heed_onnx *file, const heed_onnx_evaluate_desc *desc,
-                           heed_onnx_result *result, heed_error *error) {
-  heed_error own;
-  heed_lower l = {.file = file, .error = error ? error : &own};
+static heed_status lower_and_run(heed_onnx *file, const heed_onnx_evaluate_desc *desc,
+                                 heed_onnx_result *result, heed_error *error) {
+  heed_lower l = {.file = file, .error = error};
   heed_onnx_limit(&l.evaluator, file, desc);
   heed_status status = heed_lower_graph(&l, &desc->inputs, desc->name, desc->attentions);
   if (status == HEED_OK) status = run(&l, desc, result);
   heed_onnx_result_note(result, l.unrounded);
   heed_lower_close(&l);
+  return status;
+}
+
+heed_status heed_onnx_evaluate(heed_onnx *file, const heed_onnx_evaluate_desc *desc,
+                               heed_onnx_result **result, heed_error *error) {
+  heed_onnx_evaluate_desc full;
+  heed_error own;
+  heed_onnx_result *made;
+  if (desc) HEED_TRY(heed_desc_read(&full, sizeof full, desc, "onnx", error));
+  if (!file || !desc || !result || !full.backend)
+    return heed_onnx_reference(file, desc, result, error);
+  *result = NULL;
+  if (!full.name) full.name = "inputs";
+  HEED_TRY(heed_onnx_result_create(file, &made, error));
+  const heed_status status = lower_and_run(file, &full, made, error ? error : &own);
+  if (status == HEED_OK)
+    *result = made;
+  else
+    heed_onnx_result_destroy(made);
   return status;
 }

@@ -189,3 +189,15 @@ void heed_onnx_destroy(heed_onnx *file) {
 heed_source heed_onnx_source(heed_onnx *file) { return heed_assembled_source(&file->made); }
 
 const char *heed_onnx_summary(const heed_onnx *file) { return file->summary; }
+
+void heed_onnx_way(const heed_onnx *file, bool kernels, uint32_t unrounded, const char *why,
+                   char *text, size_t size) {
+  char more[64] = "";
+  if (unrounded)
+    snprintf(more, sizeof more, ", %u activations not rounded to 8 bits", (unsigned)unrounded);
+  if (kernels)
+    snprintf(text, size, "run as an ONNX graph on heed's kernels (%s)%s", file->summary, more);
+  else
+    snprintf(text, size, "run as an ONNX graph, in double (%s)%s%s", file->summary,
+             *why ? ", not on kernels: " : "", why);
+}

@@ -1,7 +1,7 @@
-/* A graph with its inputs, run one way or the other. See heed/onnx.h, evaluate.h, lower.h. */
+/* A graph with its inputs, run as it is. See heed/onnx.h, evaluate.h. */
 #include "base/desc.h"
 #include "base/status.h"
-#include "onnx/lower.h"
+#include "onnx/evaluate.h"
 #include "onnx/result.h"
 
 /* Every node once, in the order of the file; a value goes when its last reader has run. */
@@ -27,8 +27,8 @@ static heed_status evaluate(heed_onnx_evaluator *e, const heed_onnx_evaluate_des
   return status == HEED_OK ? heed_onnx_give_results(e, found, result, error) : status;
 }
 
-heed_status heed_onnx_evaluate(heed_onnx *file, const heed_onnx_evaluate_desc *desc,
-                               heed_onnx_result **result, heed_error *error) {
+heed_status heed_onnx_reference(heed_onnx *file, const heed_onnx_evaluate_desc *desc,
+                                heed_onnx_result **result, heed_error *error) {
   heed_onnx_evaluate_desc full;
   if (!file || !desc || !result)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
@@ -40,14 +40,9 @@ heed_status heed_onnx_evaluate(heed_onnx *file, const heed_onnx_evaluate_desc *d
   heed_onnx_evaluator e;
   if (!full.name) full.name = "inputs";
   HEED_TRY(heed_onnx_result_create(file, &made, error));
-  heed_status status;
-  if (full.backend) {
-    status = heed_lower_run(file, &full, made, error);
-  } else {
-    heed_onnx_limit(&e, file, &full);
-    status = evaluate(&e, &full, found, made, error);
-    heed_onnx_evaluator_close(&e);
-  }
+  heed_onnx_limit(&e, file, &full);
+  const heed_status status = evaluate(&e, &full, found, made, error);
+  heed_onnx_evaluator_close(&e);
   if (status == HEED_OK)
     *result = made;
   else

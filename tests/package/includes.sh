@@ -34,7 +34,7 @@ native/auto       base heed/native.h heed/vulkan.h
 native/cli        heed/check.h heed/native.h heed/onnx.h heed/tokenizer.h heed/scene.h heed/scene_json.h heed/vulkan.h heed/vulkan_test.h
 native/demo       heed/scene.h
 native/examples   heed/check.h heed/native.h
-web/wasm          base cpu explain pickle/foreign.h heed/check.h heed/onnx.h heed/pickle.h heed/scene_json.h heed/tokenizer.h
+web/wasm          base graph cpu model explain pickle/foreign.h heed/check.h heed/onnx.h heed/pickle.h heed/scene_json.h heed/tokenizer.h
 '
 
 # Rooms with folders: each folder may include those before it in its row.

@@ -3,14 +3,14 @@
  * cancelled() }. Runs in the thread of the module: a worker, or the client's own. Objects are
  * numbers here, the addresses of the C objects. Results hold arrays of their own. */
 import { HeedError, asHeed, cancelled, closed, said } from './error.js'
-import { pause } from './host.js'
+import { compile, pause } from './host.js'
 import { address, startModule, startSmall } from './module.js'
 import { ModuleMemory } from './module_memory.js'
-/** @import {Beside} from './int8.js' */
+/** @import {Beside} from './beside.js' */
 import { isForeign, openMore, openSources, withSources } from './source.js'
 /**
  * @import {
- *   AnyMethods, CallContext, CheckCase, EngineOptions, Instance, MethodName, Methods,
+ *   AnyMethods, CallContext, CheckCase, EngineOptions, GraphTools, Instance, MethodName, Methods,
  *   ModuleHost,
  *   ModuleExports, NamedFile, OpenModule, OpenSession, RunInput, SceneDrawing, Source, Table, WantedScene,
  *   WorkerHandle
@@ -51,7 +51,7 @@ export class Engine {
   #sessions = new Map()
   /** @type {Table<number, Source>} */
   #sources = new Map()
-  /** The engine of weights of int8, which this module does not take; its objects' numbers are higher.
+  /** Engines of what this module does not run; the numbers of their objects are higher.
    * @type {Beside | undefined} */
   #beside
   /** @type {CallContext | undefined} */
@@ -166,17 +166,17 @@ export class Engine {
    * @param {Methods['loadModel']['args']} args
    * @param {CallContext} context
    */
-  async loadModel({ files: wanted }, context) {
+  async loadModel({ files: wanted, way }, context) {
     const files = await this.#readForeign(
       await openSources(wanted, context.progress, context.signal),
       context
     )
     try {
+      if (way) throw way
       return this.openFiles({ files })
     } catch (error) {
-      const { openBeside } = await import('./int8.js')
-      this.#beside = await openBeside(this.#beside, files, error, this.#options, this)
-      return await this.#beside.open(files, context)
+      this.#beside ??= new (await import('./beside.js')).Beside(this, this.#options)
+      return await this.#beside.open(files, error, context)
     } finally {
       for (const file of files) file.end?.()
     }
@@ -234,12 +234,16 @@ export class Engine {
   async #readForeign(files, { progress, signal }) {
     if (!files.some(isForeign)) return files
     const { readForeign } = await import('./pickle.js')
-    return readForeign(files, {
+    /** @type {GraphTools} */
+    const tools = {
       isForeign,
       ModuleMemory,
+      HeedError,
+      compile,
       open: (named) => openMore(named, progress, signal),
       start: (name, host) => this.#startPart(name, host)
-    })
+    }
+    return readForeign(files, tools)
   }
 
   /** @param {{id: number}} args */
@@ -612,7 +616,7 @@ export class Engine {
     if (!this.#exports) return
     for (const id of [...this.#models.keys()]) this.closeModel({ id })
     this.#parts = {}
-    this.#beside?.engine.close()
+    this.#beside?.close()
     if (this.#allJoined) this.#exports.destroy(this.#web) // waits for all threads
     for (const thread of this.#threads) thread.terminate()
     this.#exports = none

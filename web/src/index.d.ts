@@ -74,6 +74,9 @@ export interface CallOptions {
 export interface LoadModelOptions extends CallOptions {
   /** A file of weights in the folder that the source is the address of: 'onnx/model_fp16.onnx'. */
   file?: string
+  /** Of an ONNX file: its weights in heed's own graph of the model, its own graph, or that in double.
+   * By default the first of them that takes it. */
+  way?: 'weights' | 'graph' | 'reference'
 }
 
 export interface RuntimeOptions {
@@ -278,6 +281,59 @@ export interface ModelInfo {
   weightBytes: number
   /** Class labels from the config; "class N" where the config has none. */
   labels: string[]
+  /** Of an ONNX file that runs as a graph. What is not known of it is 0 above. */
+  graph?: GraphInfo
+}
+
+/** An input or output of an ONNX graph. */
+export interface GraphPort {
+  name: string
+  /** As .safetensors has it: 'F32', 'I64'; null for a type that it has not. */
+  dtype: string | null
+  /** -1: left open; null: the file does not tell. */
+  shape: number[] | null
+}
+export interface GraphInfo {
+  inputs: GraphPort[]
+  outputs: GraphPort[]
+  /** The attentions that were found, by the names of their nodes. */
+  attentions: string[]
+}
+/** 'F32' is a Float32Array, 'I64' a BigInt64Array, 'BOOL' a Uint8Array, and so on. Floats of 16 bits
+ * are a Uint16Array of their bits. */
+export interface GraphInput {
+  data: ArrayBufferView
+  shape: number[]
+}
+/** Floats of 16 bits are a Float32Array. */
+export interface GraphTensor {
+  dtype: string
+  shape: number[]
+  data:
+    | Float32Array
+    | Float64Array
+    | BigInt64Array
+    | BigUint64Array
+    | Int32Array
+    | Uint32Array
+    | Int16Array
+    | Uint16Array
+    | Int8Array
+    | Uint8Array
+}
+export interface EvaluateOptions extends CallOptions {
+  /** 'all': the weights of every attention too. Default 'none'. */
+  taps?: 'none' | 'all'
+}
+export interface EvaluateResult {
+  /** By their names in the graph. */
+  outputs: Record<string, GraphTensor>
+  /** [batch, heads, queries, keys] of each of `info.graph.attentions`, or as its softmax has them;
+   * null where the graph has none. null without taps. */
+  attention: ({ shape: number[]; data: Float32Array } | null)[] | null
+  /** Which way it ran, in one line. */
+  note: string
+  milliseconds: number
 }
 
 /** The part of the image that preprocessing passes to the model, in pixels of the image. */
@@ -311,6 +367,11 @@ export interface Model {
   /** Returns the role of every tensor in the files, and the optional tensors that are absent.
    * (loadModel reports a missing tensor that is required.) */
   tensors(): Promise<{ found: TensorUse[]; absent: string[] }>
+  /** Runs an ONNX graph on its inputs, by their names in the graph: on heed's kernels, or in double where
+   * something has none. Graphs of vision transformers have sessions too. Throws 'INVALID_ARGUMENT'
+   * for an input that is missing, unknown or does not fit, 'UNSUPPORTED' for an op that heed has not
+   * and for other models, 'OUT_OF_MEMORY' and 'CANCELLED'. The pages' library lacks it. */
+  evaluate(inputs: Record<string, GraphInput>, options?: EvaluateOptions): Promise<EvaluateResult>
   /** Closes the model and its sessions. */
   close(): void
   [Symbol.dispose](): void

@@ -4,12 +4,12 @@ import { abortable, directChannel, workerChannel } from './channel.js'
 import { HeedError, asHeed, closed } from './error.js'
 import { inNode, inPages } from './host.js'
 import { describeFiles } from './files.js'
-import { address, argument, checked, tokenOf } from './options.js'
+import { address, argument, checked, tables, tokenOf } from './options.js'
 import { describeInput } from './picture.js'
 /** @import {CallEngine, Channel, EngineCall, EngineOptions, MethodName, Methods} from '../types/library.js' */
 /**
  * @import {
- *   CallOptions, ColormapName, ImageInput, LoadModelOptions, ModelInfo, ModelSource, RunOptions, RuntimeOptions,
+ *   CallOptions, ColormapName, EvaluateOptions, GraphInput, ImageInput, LoadModelOptions, ModelInfo, ModelSource, RunOptions, RuntimeOptions,
  *   Scene, SessionInfo, SessionOptions
  * } from './index.js'
  */
@@ -95,9 +95,9 @@ class Runtime {
    * @param {LoadModelOptions} [options]
    */
   async loadModel(source, options) {
-    const { file, ...call } = checked('loadModel', options),
+    const { file, way, ...call } = checked('loadModel', options),
       { files, transfer } = await describeFiles(source, file)
-    const { id, info } = await this.#call('loadModel', { files }, call, transfer)
+    const { id, info } = await this.#call('loadModel', { files, way }, call, transfer)
     return new Model((...args) => this.#call(...args), id, info)
   }
 
@@ -197,6 +197,32 @@ class Model {
   async tensors() {
     if (this.#id === undefined) throw closed('model')
     return this.#call('tensors', { id: this.#id })
+  }
+
+  /** For programs: pages choose no way, and show what sessions give. */
+  static {
+    if (!inPages) {
+      tables.loadModel += ' way:weights|graph|reference'
+      tables.evaluate = `taps:none|all${tables.runFrom}`
+      Object.assign(this.prototype, {
+        /**
+         * @this {Model}
+         * @param {Record<string, GraphInput>} inputs
+         * @param {EvaluateOptions} [options]
+         */
+        async evaluate(inputs, options) {
+          if (this.#id === undefined) throw closed('model')
+          const { onProgress, signal, taps } = checked('evaluate', options)
+          argument('evaluate', 'the inputs', inputs, 'Options')
+          if (!this.info.graph)
+            throw new HeedError(
+              'UNSUPPORTED',
+              "evaluate: the model runs as heed's own graph (expected an ONNX file loaded with way: 'graph')"
+            )
+          return this.#call('evaluate', { id: this.#id, inputs, taps }, { onProgress, signal })
+        }
+      })
+    }
   }
 
   close() {

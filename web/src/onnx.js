@@ -33,6 +33,16 @@ export class OnnxFile {
     this.#openData = openData
   }
 
+  /** In its module, between begin() and end(). */
+  get reader() {
+    return this.#reader
+  }
+
+  /** What it was made of, for a reader of another kind. */
+  get parts() {
+    return { file: this.#file, given: this.#given, tools: this.#tools, openData: this.#openData }
+  }
+
   get data() {
     return [...this.#data.values()].filter((file) => typeof file === 'object')
   }

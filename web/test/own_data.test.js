@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdtempSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -304,6 +304,41 @@ function near(found, expected) {
   )
 }
 
+/**
+ * The numbers that the page saves of a model, once it is open.
+ * @param {TestPage} page
+ * @param {string} name
+ * @param {string} [onnx] how it is read, '': it is no ONNX file
+ */
+async function savedOf(page, name, onnx = "model.onnx: ONNX file as weights of heed's own graph") {
+  await page.waitForFunction(
+    (name) => document.getElementById('model-name').textContent === name,
+    name
+  )
+  await page.waitForFunction(
+    (onnx) => document.getElementById('model-origin').textContent.includes(onnx),
+    onnx && `${onnx} (opset 14 by pytorch 1.13.0, `
+  )
+  assert.equal(await page.isVisible('#error'), false)
+  assert.equal((await text(page, 'model-facts')).endsWith(', from ONNX'), onnx !== '')
+  const [download] = await Promise.all([page.waitForEvent('download'), page.click('#save-csv')])
+  return readFile(await download.path(), 'utf8')
+}
+
+/**
+ * @param {TestPage} page
+ * @param {[string, Buffer][]} files
+ */
+const drop = (page, files) =>
+  page.evaluate(
+    (files) => {
+      const data = new DataTransfer()
+      for (const [name, bytes] of files) data.items.add(new File([Uint8Array.from(bytes)], name))
+      dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true }))
+    },
+    files.map(([name, bytes]) => /** @type {[string, number[]]} */ ([name, [...bytes]]))
+  )
+
 test('ONNX files by picker, drop and address: the numbers of the same weights as .safetensors', async () => {
   const page = await browser.open(),
     vectors = join(repository, 'tests/vectors'),
@@ -316,54 +351,65 @@ test('ONNX files by picker, drop and address: the numbers of the same weights as
       mimeType: '',
       buffer
     })
-  /** @param {string} name */
-  const opened = async (name, onnx = 'model') => {
-    await page.waitForFunction(
-      (name) => document.getElementById('model-name').textContent === name,
-      name
-    )
-    await page.waitForFunction(
-      (onnx) => document.getElementById('model-origin').textContent.includes(onnx),
-      onnx && `${onnx}.onnx: ONNX file as weights of heed's own graph (opset 14 by pytorch 1.13.0, `
-    )
-    assert.equal(await page.isVisible('#error'), false)
-    assert.equal((await text(page, 'model-facts')).endsWith(', from ONNX'), onnx !== '')
-    const [download] = await Promise.all([page.waitForEvent('download'), page.click('#save-csv')])
-    return readFile(await download.path(), 'utf8')
-  }
   await page.setInputFiles('#model-files', [
     named('model.safetensors', safetensors),
     named('config.json', config)
   ])
-  const expected = await opened('model.safetensors', '')
+  const expected = await savedOf(page, 'model.safetensors', '')
   await page.setInputFiles('#model-files', [
     named('config.json', config),
     named('model_q4.onnx', part('model_q4.onnx')),
     named('model.onnx', part('model.onnx')),
     named('model.onnx_data', part('model.onnx_data'))
   ])
-  near(await opened('model.onnx'), expected)
+  near(await savedOf(page, 'model.onnx'), expected)
   await page.screenshot({ path: join(site, '../screenshots/explorer-onnx.png') })
-  await page.evaluate(
-    (files) => {
-      const data = new DataTransfer()
-      for (const [name, bytes] of files) data.items.add(new File([Uint8Array.from(bytes)], name))
-      dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true }))
-    },
-    /** @type {[string, number[]][]} */ ([
-      ['config.json', [...config]],
-      ['dropped.onnx', [...readFileSync(join(vectors, 'onnx/model.onnx'))]]
-    ])
+  await drop(page, [
+    ['config.json', config],
+    ['dropped.onnx', readFileSync(join(vectors, 'onnx/model.onnx'))]
+  ])
+  near(
+    await savedOf(page, 'dropped.onnx', "dropped.onnx: ONNX file as weights of heed's own graph"),
+    expected
   )
-  near(await opened('dropped.onnx', 'dropped'), expected)
   const asked = await serveFolder(page, 'hub', folder)
   for (const address of ['hub/', 'hub/onnx/model.onnx']) {
     await askFor(page, address)
     await page.click('#library button:text-matches("^Download")')
-    near(await opened(address === 'hub/' ? 'hub' : 'onnx/model.onnx'), expected)
+    near(await savedOf(page, address === 'hub/' ? 'hub' : 'onnx/model.onnx'), expected)
     await page.click('#library button:text-is("Remove")')
     assert.deepEqual(asked.splice(0), ['config.json', 'onnx/model.onnx', 'onnx/model.onnx_data'])
   }
+  page.faults = page.faults.filter((fault) => !fault.includes('404'))
+  await finish(page)
+})
+
+test('an ONNX file that no config names runs as its graph, by drop and address: the same numbers', async () => {
+  const page = await browser.open(),
+    vectors = join(repository, 'tests/vectors'),
+    reference = join(vectors, 'vit/hf_vit'),
+    whole = readFileSync(join(vectors, 'onnx/model.onnx')),
+    way = "run as an ONNX graph on heed's kernels",
+    alone = mkdtempSync(join(tmpdir(), 'heed-graph-'))
+  await page.setInputFiles(
+    '#model-files',
+    ['model.safetensors', 'config.json'].map((name) => join(reference, name))
+  )
+  const expected = await savedOf(page, 'model.safetensors', '')
+  await drop(page, [['alone.onnx', whole]])
+  near(await savedOf(page, 'alone.onnx', `alone.onnx: ${way}`), expected)
+  await page.screenshot({ path: join(site, '../screenshots/explorer-onnx-graph.png') })
+  writeFileSync(join(alone, 'model.onnx'), whole)
+  await serveFolder(page, 'alone', alone)
+  await askFor(page, 'alone/model.onnx')
+  await page.click('#library button:text-matches("^Download")')
+  near(await savedOf(page, 'alone/model.onnx', `model.onnx: ${way}`), expected)
+  rmSync(alone, { recursive: true })
+  // text in, no image: the page says so, and keeps the model that it has
+  await drop(page, [['bert.onnx', readFileSync(join(vectors, 'onnx/graphs/clip_text_17.onnx'))]])
+  await page.waitForFunction(() =>
+    document.getElementById('error').textContent.includes('found no image')
+  )
   page.faults = page.faults.filter((fault) => !fault.includes('404'))
   await finish(page)
 })

@@ -55,6 +55,9 @@ const scripts = readdirSync(packageFolder).filter((name) => name.endsWith('.js')
     text: [9216, 4096],
     look: [8192, 3584],
     element: [8192, 3072],
+    graph: [5120, 2304],
+    graph_file: [4096, 1792],
+    graph_tensors: [3072, 1536],
     chunk: [6144, 2816]
   }
 
@@ -70,7 +73,7 @@ test('all JavaScript that a run loads, as one bundle', () => {
 })
 
 /* What nobody loads who does not ask for it: modules of other kinds, the demo model, cases. */
-const optional = /^(demo|heed-(int8|text|tokenizer|pickle|scene|check)\b)/
+const optional = /^(demo|heed-(int8|text|tokenizer|pickle|scene|check|graph|import)\b)/
 
 test('unpacked, without optional modules: at most 1 MB', () => {
   const names = readdirSync(packageFolder, { recursive: true, withFileTypes: true })

@@ -2,6 +2,10 @@
 import type {
   CallOptions,
   CheckResult,
+  EvaluateResult,
+  GraphInput,
+  GraphPort,
+  GraphTensor,
   HeadStatistics,
   Memory,
   ModelInfo,
@@ -38,9 +42,20 @@ export interface CallContext {
 
 /** Of each of the engine's methods: its one argument and its result. Objects are numbers. */
 export interface Methods {
-  loadModel: { args: { files: NamedSource[] }; result: { id: number; info: ModelInfo } }
+  loadModel: {
+    args: { files: NamedSource[]; way?: string }
+    result: { id: number; info: ModelInfo }
+  }
   /** Of files that are open already. */
-  openFiles: { args: { files: NamedFile[] }; result: { id: number; info: ModelInfo } }
+  openFiles: {
+    args: { files: NamedFile[]; way?: string }
+    result: { id: number; info: ModelInfo }
+  }
+  /** Of graphs alone. */
+  evaluate: {
+    args: { id: number; inputs: Record<string, GraphInput>; taps?: 'none' | 'all' }
+    result: EvaluateResult
+  }
   closeModel: { args: { id: number }; result: void }
   tensors: { args: { id: number }; result: { found: TensorUse[]; absent: string[] } }
   createSession: {
@@ -187,6 +202,18 @@ export type ExportName =
   | 'destroy'
   | 'device'
   | 'free'
+  | 'import_attention'
+  | 'import_close'
+  | 'import_evaluate'
+  | 'import_find'
+  | 'import_image'
+  | 'import_known'
+  | 'import_lower'
+  | 'import_output'
+  | 'import_port'
+  | 'import_read'
+  | 'import_way'
+  | 'import_weights'
   | 'map_rollout'
   | 'map_statistics'
   | 'message'
@@ -326,12 +353,47 @@ export interface OnnxTools extends PickleTools {
   /** Those that are there. */
   open(named: NamedSource[]): Promise<NamedFile[]>
 }
+/** What the reader of their graphs has of it. */
+export interface GraphTools extends OnnxTools {
+  compile: typeof import('../src/host.js').compile
+  HeedError: typeof import('../src/error.js').HeedError
+}
 /** An open ONNX file in its module: its address there, and the part of it that lies in a buffer. */
 export interface OnnxReader extends OpenModule {
   address: number
   buffer: number
   from: number
   held: number
+}
+/** An engine beside the first, for what its module does not run. */
+export interface EngineBeside {
+  call(method: MethodName, args: any, context: CallContext): Promise<any>
+  close(): void
+}
+/** Inputs of a graph: as the bytes of a .safetensors file; those of floats; and what a session for
+ * them depends on, '' where that is more than shapes. */
+export interface GraphEvaluation {
+  bytes: Uint8Array
+  floats: Record<string, Float32Array>
+  key: string
+}
+/** What a lowered graph takes and gives, by the names of its values. `known`: outputs without one. */
+export interface GraphResults {
+  inputs: string[]
+  outputs: (GraphPort & { value: string | null })[]
+  attention: { value: string | null }[] | null
+  known: Record<string, GraphTensor>
+}
+/** An ONNX file as a graph. `kernels`: its number in the engine that runs it, 0 = it is not there;
+ * `why`: why not; `made`: the session of its last evaluation. */
+export interface GraphModel {
+  graph: import('../src/graph_file.js').GraphFile
+  others: NamedFile[]
+  info?: ModelInfo
+  reference: boolean
+  kernels: number
+  why: string
+  made?: GraphResults & { key: string; session: number; note: string }
 }
 /** What opens models by address, which imports nothing, has of the library. */
 export interface FolderTools {

@@ -69,16 +69,13 @@ static heed_status read_mean(heed_web_session *s, heed_value weights, const heed
 
 heed_status heed_web_session_attention(heed_web_session *s, uint32_t batch, uint32_t layer,
                                        int head, int query) {
-  heed_model_info info;
-  heed_model_get_info(s->model->model, &info);
-  const bool pool = layer == POOL && info.pool_heads;
+  const bool pool = layer == POOL && s->pool_heads;
   if (layer == POOL && !pool)
     return heed_fail(&s->web->error, HEED_INVALID_ARGUMENT,
                      "attention: this model has no pooling attention");
-  if (pool) info.heads = info.pool_heads;
   HEED_TRY(check_below(s, "image", batch, s->batch));
-  if (!pool) HEED_TRY(check_below(s, "layer", layer, info.layers));
-  HEED_TRY(check_below(s, "head", head < 0 ? 0 : (uint32_t)head, info.heads));
+  if (!pool) HEED_TRY(check_below(s, "layer", layer, s->layers));
+  HEED_TRY(check_below(s, "head", head < 0 ? 0 : (uint32_t)head, pool ? s->pool_heads : s->heads));
   heed_shape shape;
   const heed_value weights = find_weights(s, layer, &shape);
   const uint32_t queries = shape.dim[2], first = query < 0 ? 0 : (uint32_t)query,

@@ -1,17 +1,7 @@
 /* Models: files whose bytes JavaScript brings on demand. See shim.h. */
-#include <string.h>
-
 #include "base/alloc.h"
 #include "base/status.h"
 #include "shim.h"
-
-static heed_status read_host(void *user, uint64_t offset, void *to, size_t count,
-                             heed_error *error) {
-  if (heed_host_read((uint32_t)(uintptr_t)user, (double)offset, to, count) == 0) return HEED_OK;
-  return heed_fail(error, HEED_IO,
-                   "model: reading failed (found an error at byte %llu, expected %zu bytes)",
-                   (unsigned long long)offset, count);
-}
 
 void heed_web_model_close(const heed_web *web, heed_web_model *model) {
   if (!model) return;
@@ -24,15 +14,7 @@ void heed_web_model_close(const heed_web *web, heed_web_model *model) {
 static heed_status open_model(heed_web *web, heed_web_model *model, const char *names,
                               size_t names_size, const double *sizes, const uint32_t *sources,
                               uint32_t count) {
-  model->files = heed_alloc(web->context, count ? count : 1, sizeof *model->files);
-  model->names = heed_alloc(web->context, names_size + 1, 1);
-  if (!model->files || !model->names)
-    return heed_fail_memory(&web->error, "model", count * sizeof *model->files + names_size);
-  memcpy(model->names, names, names_size);
-  const char *name = model->names;
-  for (uint32_t i = 0; i < count; i++, name += strlen(name) + 1)
-    model->files[i] = (heed_model_file){
-        name, {(uint64_t)sizes[i], NULL, read_host, (void *)(uintptr_t)sources[i]}};
+  HEED_TRY(heed_web_list_files(web, model, names, names_size, sizes, sources, count));
   const heed_model_desc desc = {sizeof desc, model->files, count,
                                 HEED_WEB_TEXT ? HEED_TOWER_TEXT : HEED_TOWER_VISION};
   return heed_model_open(web->context, &desc, &model->model, &web->error);

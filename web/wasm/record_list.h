@@ -39,5 +39,10 @@ RECORD(tokenizer,
        FIELD(address) FIELD(kind) FIELD(vocabulary) FIELD(begin) FIELD(end) FIELD(padding))
 /* of a text; whole: without truncation */
 RECORD(ids, FIELD(count) FIELD(whole))
+/* an input or output of a graph: addresses of name and dtype (0 = none); shaped: 1 or 0; an axis of
+ * -1 is open */
+RECORD(port, FIELD(name) FIELD(dtype) FIELD(shaped) SHAPE)
+/* a lowered graph as a file: its size; activations that are not rounded */
+RECORD(lowered, FIELD(address) FIELD(size) FIELD(unrounded))
 RECORD(fusion, FIELD(mean) FIELD(min) FIELD(max))
 #endif

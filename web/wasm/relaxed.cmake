@@ -47,11 +47,12 @@ endfunction()
 set(relaxed_objects "")
 set(relaxed_model_objects "")
 set(relaxed_text_objects "")
+set(relaxed_graph_objects "")
 foreach(kernel IN LISTS kernels)
   relaxed_kernel(${kernel} relaxed)
   set(whole ${object})
   list(APPEND relaxed_objects ${whole})
-  foreach(kind model text)
+  foreach(kind model text graph)
     set(object ${whole})
     if(kernel IN_LIST ${kind}_kernels)
       set(defined ${${kind}_definitions})
@@ -101,6 +102,8 @@ function(heed_relaxed_module name like)
   set(kernels ${relaxed_objects})
   if("HEED_TEXT_ALONE" IN_LIST definitions)
     set(kernels ${relaxed_text_objects})
+  elseif("${graph_definitions}" IN_LIST definitions)
+    set(kernels ${relaxed_graph_objects})
   elseif(core STREQUAL heed_int8_core)
     set(kernels ${relaxed_int8_objects})
   elseif("HEED_OPS_AS_LINKED" IN_LIST definitions)
@@ -118,7 +121,7 @@ function(heed_relaxed_module name like)
             -L${libraries} ${libraries}/crt1_reactor.o -lstandalonewasm-memgrow -lstubs -lnoexit -lc-optz -lemmalloc -lcompiler_rt --import-undefined
             --strip-debug --export-if-defined=stackRestore -z stack-size=262144 --initial-memory=1048576 --max-memory=4294967296
             --entry=_initialize --global-base=1024
-    COMMAND ${HEED_NODE} ${wasm_opt} ${module}.linked -o ${module} --post-emscripten ${shrink} ${features}
+    COMMAND ${HEED_NODE} ${wasm_opt} ${module}.linked -o ${module} --post-emscripten ${shrink} --strip-debug ${features}
     DEPENDS ${name} $<TARGET_OBJECTS:${name}> ${kernels} ${ARGN} ${core}
     COMMENT "Linking ${name}.wasm" COMMAND_EXPAND_LISTS VERBATIM)
   add_custom_target(${name}-module ALL DEPENDS ${module})
@@ -132,6 +135,8 @@ heed_relaxed_module(check-heed-relaxed-threads check-heed-threads heed_check)
 heed_relaxed_module(heed-int8-relaxed heed-int8)
 heed_relaxed_module(check-heed-int8-relaxed check-heed-int8)
 heed_relaxed_module(heed-int8-relaxed-threads heed-int8-threads)
+heed_relaxed_module(heed-graph-relaxed heed-graph)
+heed_relaxed_module(heed-graph-relaxed-threads heed-graph-threads)
 heed_relaxed_module(heed-text-relaxed heed-text)
 heed_relaxed_module(heed-text-relaxed-threads heed-text-threads)
 set(relaxed_modules ${relaxed_modules} PARENT_SCOPE)
@@ -156,7 +161,7 @@ if(TARGET bench_ops)
     COMMAND ${HEED_WASM_LD} -o ${program}.linked $<TARGET_OBJECTS:bench_ops_relaxed> ${relaxed_objects} ${object} $<TARGET_FILE:heed>
             -L${libraries} ${libraries}/crt1.o -lstandalonewasm-memgrow -lstubs -lc -ldlmalloc -lcompiler_rt --import-undefined --strip-debug
             -z stack-size=1048576 --initial-memory=16777216 --max-memory=4294967296 --global-base=1024
-    COMMAND ${HEED_NODE} ${wasm_opt} ${program}.linked -o ${program} --post-emscripten ${shrink} --enable-relaxed-simd
+    COMMAND ${HEED_NODE} ${wasm_opt} ${program}.linked -o ${program} --post-emscripten ${shrink} --strip-debug --enable-relaxed-simd
     DEPENDS bench_ops_relaxed $<TARGET_OBJECTS:bench_ops_relaxed> ${relaxed_objects} ${object} heed
     COMMENT "Linking bench_ops_relaxed.wasm" COMMAND_EXPAND_LISTS VERBATIM)
   add_custom_target(bench_ops_relaxed-program ALL DEPENDS ${program})

@@ -15,7 +15,8 @@
 #endif
 #include "records.h"
 
-/* Modules of text towers have HEED_TEXT_ALONE; the others open vision transformers. */
+/* Modules of text towers have HEED_TEXT_ALONE, those of lowered graphs graph_model.c in the place
+ * of model.c and model_session.c; the others open vision transformers. */
 #ifdef HEED_TEXT_ALONE
 #define HEED_WEB_TEXT 1
 #define HEED_WEB_INPUT "input_ids"
@@ -37,9 +38,10 @@ typedef struct heed_web {
 } heed_web;
 
 typedef struct heed_web_scene heed_web_scene;
-typedef struct heed_tokenizer heed_tokenizer; /* heed/tokenizer.h */
-typedef struct heed_pickle heed_pickle;       /* heed/pickle.h */
-typedef struct heed_onnx heed_onnx;           /* heed/onnx.h */
+typedef struct heed_tokenizer heed_tokenizer;     /* heed/tokenizer.h */
+typedef struct heed_pickle heed_pickle;           /* heed/pickle.h */
+typedef struct heed_onnx heed_onnx;               /* heed/onnx.h */
+typedef struct heed_web_lowered heed_web_lowered; /* import.c */
 
 typedef struct heed_web_model {
   heed_model *model;
@@ -57,6 +59,7 @@ typedef struct heed_web_session {
   float *pixels; /* pixel_values on their way in */
   size_t pixel_bytes;
   uint32_t batch, height, width, tokens;
+  uint32_t layers, heads, pool_heads;
   heed_preprocess preprocess;
   bool sized; /* height or width were given: pictures are prepared for them */
 } heed_web_session;
@@ -69,6 +72,18 @@ heed_web *heed_web_open(void);
 HEED_WEB_IMPORT(read) int heed_host_read(uint32_t source, double offset, void *to, size_t count);
 /* host_source.c: the file of a number, by heed_host_read. */
 heed_source heed_web_host_source(uint32_t source, double size);
+/* Fills a model's list of files, which heed_web_model_close frees. */
+heed_status heed_web_list_files(heed_web *web, heed_web_model *model, const char *names,
+                                size_t names_size, const double *sizes, const uint32_t *sources,
+                                uint32_t count);
+/* The value of a name. Statuses: INVALID_ARGUMENT. */
+heed_status heed_web_find_value(heed_web_session *s, const char *name, heed_value *value);
+/* The plan for `keep` of the session's graph, and the program; its sizes are those of its input,
+ * where it has one. */
+heed_status heed_web_session_prepare(heed_web_session *s, int keep, const char *names,
+                                     uint32_t count);
+/* out: session. patch: its side in pixels, 0 without a grid. */
+void heed_web_session_tell(heed_web_session *s, uint32_t prefix_tokens, uint32_t patch);
 /* Bytes of the weights that have been read. */
 HEED_WEB_IMPORT(progress) void heed_host_progress(double done, double total);
 /* Not 0 = stop. */
@@ -124,7 +139,7 @@ uint32_t heed_web_model_tensor(heed_web *web, const heed_web_model *model, uint3
 HEED_WEB_EXPORT(model_absent)
 const char *heed_web_model_absent(const heed_web_model *model, uint32_t index);
 
-/* session.c */
+/* session.c; session_create and session_preprocess: model_session.c */
 HEED_WEB_EXPORT(session_close) void heed_web_session_close(heed_web_session *session);
 /* batch, height, width: 0 = the model's; of a text tower width is the tokens of a text, and its ids
  * are written by session_set. keep: what it keeps, as the record keep; names: `count` of
@@ -183,6 +198,45 @@ HEED_WEB_EXPORT(onnx_note) const char *heed_web_onnx_note(void);
 HEED_WEB_EXPORT(onnx_read)
 heed_status heed_web_onnx_read(heed_web *web, heed_onnx *file, double offset, void *to,
                                size_t count);
+
+/* import.c: in heed-import.wasm alone, beside onnx.c. */
+/* Whether there is an input, or output, of the index. out: port. */
+HEED_WEB_EXPORT(import_port)
+uint32_t heed_web_import_port(heed_web *web, const heed_onnx *file, uint32_t output,
+                              uint32_t index);
+/* heed_onnx_attention_name */
+HEED_WEB_EXPORT(import_attention)
+const char *heed_web_import_attention(const heed_onnx *file, uint32_t index);
+/* heed_onnx_way; valid until the next call. */
+HEED_WEB_EXPORT(import_way)
+const char *heed_web_import_way(const heed_onnx *file, uint32_t kernels, uint32_t unrounded,
+                                const char *why);
+/* inputs: a .safetensors file of `size` bytes; 0: inputs of these sizes, 0 = as heed_onnx_lower has
+ * them. out: lowered. */
+HEED_WEB_EXPORT(import_lower)
+heed_status heed_web_import_lower(heed_web *web, heed_onnx *file, const void *inputs, size_t size,
+                                  uint32_t batch, uint32_t height, uint32_t width);
+HEED_WEB_EXPORT(import_close) void heed_web_import_close(heed_web_lowered *lowered);
+/* Bytes of the file that graph_model.c takes: of its block, or of one value's whole elements. */
+HEED_WEB_EXPORT(import_read)
+heed_status heed_web_import_read(heed_web_lowered *lowered, double offset, void *to, size_t count);
+/* The name of the input that is the image; NULL: none is. */
+HEED_WEB_EXPORT(import_image)
+const char *heed_web_import_image(const heed_web_lowered *lowered);
+/* Not 0 where a value has this name. */
+HEED_WEB_EXPORT(import_find)
+uint32_t heed_web_import_find(const heed_web_lowered *lowered, const char *name);
+/* The name of an output; NULL: it is known beforehand. And of an attention's weights; NULL: the
+ * graph has none. */
+HEED_WEB_EXPORT(import_output)
+const char *heed_web_import_output(const heed_web_lowered *lowered, uint32_t index);
+HEED_WEB_EXPORT(import_weights)
+const char *heed_web_import_weights(const heed_web_lowered *lowered, uint32_t index);
+/* The outputs that are known beforehand; and a run in double. out: block, a .safetensors file. */
+HEED_WEB_EXPORT(import_known) heed_status heed_web_import_known(heed_web_lowered *lowered);
+HEED_WEB_EXPORT(import_evaluate)
+heed_status heed_web_import_evaluate(heed_web *web, heed_onnx *file, const void *inputs,
+                                     size_t size, uint32_t attentions);
 
 /* tokenizer.c: in heed-tokenizer.wasm alone. names: `count` strings one after another, and the
  * bytes of the files, of those sizes. out: tokenizer. */

@@ -55,6 +55,19 @@ HEED_API const char *heed_onnx_attention_name(const heed_onnx *file, uint32_t in
 /* The op of the i-th node that heed_onnx_evaluate has not; NULL after the last. */
 HEED_API const char *heed_onnx_missing_op(const heed_onnx *file, uint32_t index);
 
+/* A value that the graph takes or gives. */
+typedef struct heed_onnx_port {
+  const char *name;
+  const char *dtype; /* as .safetensors has it: "F32", "I64"; NULL: a type that it has not */
+  bool shaped;       /* whether the file says how many axes there are */
+  uint32_t rank;
+  int64_t dim[8]; /* -1: left open */
+} heed_onnx_port;
+/* The index-th input, those left out that the file has a weight for, and the index-th output; false
+ * after the last. Names are valid as long as the file. */
+HEED_API bool heed_onnx_takes(const heed_onnx *file, uint32_t index, heed_onnx_port *port);
+HEED_API bool heed_onnx_gives(const heed_onnx *file, uint32_t index, heed_onnx_port *port);
+
 /* Runs the graph with all its inputs. Without a backend it runs as it is, node after node: sums are
  * made in double, and every value is rounded to its type. With one it is lowered to heed's own ops
  * and runs on their kernels, in F32: what depends on shapes, constants and whole numbers is
@@ -79,6 +92,11 @@ HEED_NODISCARD HEED_API heed_status heed_onnx_evaluate(heed_onnx *file,
                                                        const heed_onnx_evaluate_desc *desc,
                                                        heed_onnx_result **result,
                                                        heed_error *error);
+/* The same without a backend, whatever desc says: for programs that need no kernels. */
+HEED_NODISCARD HEED_API heed_status heed_onnx_reference(heed_onnx *file,
+                                                        const heed_onnx_evaluate_desc *desc,
+                                                        heed_onnx_result **result,
+                                                        heed_error *error);
 /* The outputs by their names, as the bytes of a .safetensors file. Valid as long as the result,
  * which may outlive the file. */
 HEED_API heed_source heed_onnx_result_source(heed_onnx_result *result);
@@ -86,6 +104,11 @@ HEED_API heed_source heed_onnx_result_source(heed_onnx_result *result);
  * DynamicQuantizeLinear whose scale only multiplies their products again. 0 without a backend. */
 HEED_API uint32_t heed_onnx_result_unrounded(const heed_onnx_result *result);
 HEED_API void heed_onnx_result_destroy(heed_onnx_result *result);
+/* How a graph ran, in one line: "run as an ONNX graph on heed's kernels (SUMMARY), 3 activations
+ * not rounded to 8 bits"; without kernels "run as an ONNX graph, in double (SUMMARY), not on
+ * kernels: WHY", or without a reason where why is "". Cut to `size` bytes. */
+HEED_API void heed_onnx_way(const heed_onnx *file, bool kernels, uint32_t unrounded,
+                            const char *why, char *text, size_t size);
 
 /* The graph on heed's own ops, for inputs of one size. */
 typedef struct heed_onnx_lower_desc {
@@ -115,11 +138,30 @@ HEED_API heed_graph *heed_onnx_lowered_graph(heed_onnx_lowered *lowered);
 /* The weights of the i-th attention, [B, H, Tq, Tk] where it became one op, else as its softmax has
  * them; 0: the graph has none. */
 HEED_API heed_value heed_onnx_lowered_weights(const heed_onnx_lowered *lowered, uint32_t index);
-/* Writes the inputs of the graph that were made of whole numbers, such as the rows of a table that
- * token ids name; a session needs it once. Statuses: as heed_session_write, OUT_OF_MEMORY. */
+/* Calls give for each input of the graph that was made of whole numbers, such as the rows of a
+ * table that token ids name: F32, of the input's shape, valid for the call. Statuses:
+ * OUT_OF_MEMORY, what give returns, which ends it. */
+typedef heed_status (*heed_onnx_given)(void *user, heed_value input, const float *data,
+                                       size_t bytes, heed_error *error);
+HEED_NODISCARD HEED_API heed_status heed_onnx_lowered_given(const heed_onnx_lowered *lowered,
+                                                            heed_onnx_given give, void *user,
+                                                            heed_error *error);
+/* Writes them; a session needs it once. Statuses: as heed_session_write, OUT_OF_MEMORY. */
 HEED_NODISCARD HEED_API heed_status heed_onnx_lowered_write(const heed_onnx_lowered *lowered,
                                                             heed_session *session,
                                                             heed_error *error);
+/* The value of the output that heed_onnx_gives numbers index, where a run computes it. 0: it is
+ * known beforehand, or there is none. Statuses: UNSUPPORTED (computed whole numbers). */
+HEED_NODISCARD HEED_API heed_status heed_onnx_lowered_output(heed_onnx_lowered *lowered,
+                                                             uint32_t index, heed_value *value,
+                                                             heed_error *error);
+/* The outputs that are known beforehand, by their names. Statuses: UNSUPPORTED (a type that
+ * .safetensors has not), OUT_OF_MEMORY, those of the sources. */
+HEED_NODISCARD HEED_API heed_status heed_onnx_lowered_known(heed_onnx_lowered *lowered,
+                                                            heed_onnx_result **result,
+                                                            heed_error *error);
+/* As heed_onnx_result_unrounded of a run. */
+HEED_API uint32_t heed_onnx_lowered_unrounded(const heed_onnx_lowered *lowered);
 /* What became of the nodes of one type: folded beforehand, or part of heed's ops. */
 typedef struct heed_onnx_op_count {
   const char *op;

@@ -1,0 +1,182 @@
+/* Tensors of a graph's inputs and outputs, as the bytes of .safetensors files and as arrays. It
+ * imports nothing, so that bundlers leave the scripts that a page starts with as they are. */
+/** @import {GraphEvaluation, GraphResults} from '../types/library.js' */
+/** @import {GraphInput, GraphPort, GraphTensor, Status, Tensor} from './index.js' */
+
+/** Of each type of elements its array; floats of 16 bits are passed in as their bits.
+ * @type {Record<string, any>} */
+const arrays = {
+  F32: Float32Array,
+  F64: Float64Array,
+  F16: Uint16Array,
+  BF16: Uint16Array,
+  I64: BigInt64Array,
+  U64: BigUint64Array,
+  I32: Int32Array,
+  U32: Uint32Array,
+  I16: Int16Array,
+  U16: Uint16Array,
+  I8: Int8Array,
+  U8: Uint8Array,
+  BOOL: Uint8Array
+}
+
+/**
+ * A float of 16 bits as a number.
+ * @param {number} bits
+ * @param {number} exponentBits
+ */
+function wide(bits, exponentBits) {
+  const fractionBits = 15 - exponentBits,
+    scale = 2 ** fractionBits,
+    fraction = (bits % scale) / scale,
+    exponent = Math.floor(bits / scale) % 2 ** exponentBits,
+    bias = 2 ** (exponentBits - 1) - 1,
+    sign = bits >> 15 ? -1 : 1
+  if (exponent === 2 ** exponentBits - 1) return fraction ? NaN : sign * Infinity
+  return sign * (exponent ? (1 + fraction) * 2 ** (exponent - bias) : fraction * 2 ** (1 - bias))
+}
+
+/**
+ * Floats as Float32Array; others as they are.
+ * @param {string} dtype
+ * @param {any} data
+ */
+const floatsOf = (dtype, data) =>
+  dtype === 'F16' || dtype === 'BF16'
+    ? Float32Array.from(data, (bits) => wide(bits, dtype === 'F16' ? 5 : 8))
+    : data
+
+/**
+ * @param {GraphPort} port
+ * @param {GraphInput | undefined} given
+ * @param {(status: Status, message: string) => Error} refuse
+ */
+function check({ name, dtype, shape: wanted }, given, refuse) {
+  const expected = arrays[dtype ?? ''],
+    { data, shape } = given ?? { data: undefined, shape: [] },
+    wrong = (/** @type {string} */ found, /** @type {string} */ what) =>
+      refuse(
+        'INVALID_ARGUMENT',
+        `evaluate: input ${name} is not valid (found ${found}, expected ${what})`
+      )
+  if (!expected)
+    throw refuse('UNSUPPORTED', `evaluate: input ${name} is of a type that heed does not take`)
+  if (!(data instanceof expected))
+    throw wrong(
+      Object.prototype.toString.call(data).slice(8, -1),
+      `{ data: ${expected.name}, shape }`
+    )
+  if (!Array.isArray(shape) || !shape.every((size) => Number.isSafeInteger(size) && size >= 0))
+    throw wrong(`shape ${shape}`, `an array of sizes`)
+  if (shape.reduce((count, size) => count * size, 1) !== /** @type {any} */ (data).length)
+    throw wrong(
+      `${/** @type {any} */ (data).length} elements for shape [${shape}]`,
+      'as many as the shape has'
+    )
+  if (
+    wanted &&
+    (wanted.length !== shape.length || wanted.some((size, i) => size >= 0 && size !== shape[i]))
+  )
+    throw wrong(`shape [${shape}]`, `[${wanted.map((size) => (size < 0 ? 'any' : size))}]`)
+  return { name, dtype: /** @type {string} */ (dtype), data: /** @type {any} */ (data), shape }
+}
+
+/**
+ * Inputs as a .safetensors file, those of floats also as arrays for kernels, and what a session for
+ * them depends on: '' where that is more than shapes.
+ * @param {GraphPort[]} ports
+ * @param {Record<string, GraphInput>} inputs
+ * @param {(status: Status, message: string) => Error} refuse
+ * @returns {GraphEvaluation}
+ */
+export function pack(ports, inputs, refuse) {
+  const names = ports.map(({ name }) => name),
+    unknown = Object.keys(inputs).find((name) => !names.includes(name))
+  if (unknown !== undefined)
+    throw refuse(
+      'INVALID_ARGUMENT',
+      `evaluate: no such input (found "${unknown}", expected ${names.join(', ')})`
+    )
+  const tensors = ports.map((port) =>
+      check(port, Object.hasOwn(inputs, port.name) ? inputs[port.name] : undefined, refuse)
+    ),
+    header = /** @type {Record<string, object>} */ ({})
+  let at = 0
+  for (const { name, dtype, shape, data } of tensors)
+    header[name] = { dtype, shape, data_offsets: [at, (at += data.byteLength)] }
+  const text = new TextEncoder().encode(JSON.stringify(header)),
+    bytes = new Uint8Array(8 + text.length + at)
+  new DataView(bytes.buffer).setUint32(0, text.length, true)
+  bytes.set(text, 8)
+  at = 8 + text.length
+  for (const { data } of tensors) {
+    bytes.set(new Uint8Array(data.buffer, data.byteOffset, data.byteLength), at)
+    at += data.byteLength
+  }
+  const floats = tensors.filter(({ dtype }) => /^B?F(16|32)$/.test(dtype))
+  return {
+    bytes,
+    floats: Object.fromEntries(
+      floats.map(({ name, dtype, data }) => [name, floatsOf(dtype, data)])
+    ),
+    key: floats.length === tensors.length ? JSON.stringify(header) : ''
+  }
+}
+
+/**
+ * The tensors of a .safetensors file.
+ * @param {Uint8Array} bytes
+ * @returns {Record<string, GraphTensor>}
+ */
+export function tensorsOf(bytes) {
+  const size = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true),
+    { __metadata__, ...header } = JSON.parse(new TextDecoder().decode(bytes.subarray(8, 8 + size)))
+  return Object.fromEntries(
+    Object.entries(header).map(
+      ([
+        name,
+        {
+          dtype,
+          shape,
+          data_offsets: [from, to]
+        }
+      ]) => [
+        name,
+        {
+          dtype,
+          shape,
+          data: floatsOf(
+            dtype,
+            new arrays[dtype](bytes.slice(8 + size + from, 8 + size + to).buffer)
+          )
+        }
+      ]
+    )
+  )
+}
+
+/**
+ * What kernels computed, whose values are floats, as the graph's outputs.
+ * @param {GraphResults} results
+ * @param {Record<string, Tensor>} values
+ */
+export function unpack({ outputs, attention, known }, values) {
+  const output = (/** @type {GraphResults['outputs'][number]} */ { name, dtype, shape, value }) => {
+    if (!value) return known[name]
+    const found = values[value],
+      type = dtype ?? 'F32'
+    return {
+      dtype: type,
+      shape: shape?.length === 0 ? [] : found.shape,
+      data: /^B?F(16|32)$/.test(type)
+        ? found.data
+        : arrays[type].from(found.data, /64/.test(type) && type !== 'F64' ? BigInt : undefined)
+    }
+  }
+  return {
+    outputs: Object.fromEntries(outputs.map((port) => [port.name, output(port)])),
+    attention:
+      attention && attention.map(({ value }) => /** @type {any} */ (value ? values[value] : null))
+  }
+}
