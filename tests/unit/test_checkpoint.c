@@ -285,12 +285,88 @@ static void oracle_model(void **state) {
   free(text);
 }
 
+static heed_shape shape_of_place(heed_shape stored, uint32_t parts, bool transposed, bool flat) {
+  const heed_safetensors_tensor info = {.shape = stored};
+  heed_checkpoint_tensor tensor = {.info = &info};
+  const heed_place place = {
+      .tensor = &tensor, .parts = parts, .transposed = transposed, .flat = flat};
+  return heed_place_shape(&place, 3);
+}
+
+/* The shape of a part, or rank 0 where the tensor cannot be split or turned so. */
+static void shapes_of_places(void **state) {
+  (void)state;
+  const struct {
+    heed_shape stored;
+    uint32_t parts;
+    bool transposed, flat;
+    heed_shape expected;
+  } cases[] = {{HEED_SHAPE(6, 4), 3, false, false, HEED_SHAPE(2, 4)},
+               {HEED_SHAPE(4, 6), 3, true, false, HEED_SHAPE(2, 4)},
+               {HEED_SHAPE(6), 1, false, true, HEED_SHAPE(1, 1, 6)},
+               {HEED_SHAPE(7, 4), 3, false, false, {0, {0}}},
+               {HEED_SHAPE(6, 4), 3, true, false, {0, {0}}},
+               {HEED_SHAPE(6), 1, true, false, {0, {0}}},
+               {HEED_SHAPE(6, 4, 2), 1, true, false, {0, {0}}}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const heed_shape found =
+        shape_of_place(cases[i].stored, cases[i].parts, cases[i].transposed, cases[i].flat);
+    assert_int_equal(found.rank, cases[i].expected.rank);
+    for (uint32_t k = 0; k < found.rank; k++)
+      assert_int_equal(found.dim[k], cases[i].expected.dim[k]);
+  }
+}
+
+/* Any piece of a role that is stored transposed, of a part of it, and beyond the end. */
+static void pieces_of_a_transposed_role(void **state) {
+  (void)state;
+  model m;
+  loaded l;
+  make_model(&m, &old_names, "vit.");
+  assert_ok(load(&l, &m, config_text));
+  heed_checkpoint_tensor copy, *tensor = NULL;
+  for (uint32_t i = 0; i < heed_checkpoint_count(l.checkpoint) && !tensor; i++) {
+    copy = *heed_checkpoint_get(l.checkpoint, i);
+    if (copy.info->shape.rank == 2 && copy.info->shape.dim[0] != copy.info->shape.dim[1])
+      tensor = &copy;
+  }
+  assert_non_null(tensor);
+  /* [in, 2 out]: the second of two roles [out, in] */
+  const uint32_t in = tensor->info->shape.dim[0], out = tensor->info->shape.dim[1] / 2;
+  float *stored = malloc((size_t)in * 2 * out * sizeof *stored),
+        *found = malloc((size_t)in * out * sizeof *found);
+  assert_ok(heed_checkpoint_read(tensor, 0, (uint64_t)in * 2 * out, stored, &error));
+  heed_weight weight = {{{.tensor = tensor,
+                          .first = out,
+                          .count = (uint64_t)in * out,
+                          .stride = (uint64_t)2 * out,
+                          .columns = in}},
+                        1};
+  const uint64_t all = (uint64_t)in * out, pieces[][2] = {{0, all}, {1, all - 2}, {in + 3, 2}};
+  for (size_t p = 0; p < 3; p++) {
+    assert_ok(heed_weight_read(&weight, pieces[p][0], pieces[p][1], found, &error));
+    for (uint64_t e = 0; e < pieces[p][1]; e++) {
+      const uint64_t at = pieces[p][0] + e, row = at / in, column = at % in;
+      assert_true(found[e] == stored[column * 2 * out + out + row]);
+    }
+  }
+  assert_fails(heed_weight_read(&weight, 1, all, found, &error), HEED_INVALID_ARGUMENT,
+               "weight: range exceeds its end");
+  assert_fails(heed_weight_read(&weight, all, 1, found, &error), HEED_INVALID_ARGUMENT,
+               "weight: range exceeds its end");
+  free(stored);
+  free(found);
+  unload(&l);
+  free_model(&m);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_style),    cmocka_unit_test(wrapped_prefix),
-      cmocka_unit_test(distilled_deit), cmocka_unit_test(timm_registers_and_scales),
-      cmocka_unit_test(whose_names),    cmocka_unit_test(stacked_projection),
-      cmocka_unit_test(lost_biases),    cmocka_unit_test(oracle_model),
+      cmocka_unit_test(every_style),      cmocka_unit_test(wrapped_prefix),
+      cmocka_unit_test(distilled_deit),   cmocka_unit_test(timm_registers_and_scales),
+      cmocka_unit_test(whose_names),      cmocka_unit_test(stacked_projection),
+      cmocka_unit_test(lost_biases),      cmocka_unit_test(oracle_model),
+      cmocka_unit_test(shapes_of_places), cmocka_unit_test(pieces_of_a_transposed_role),
   };
   return cmocka_run_group_tests(tests, make_context, drop_context);
 }
