@@ -639,6 +639,57 @@ static void the_bias_of_relative_positions_has_a_limit(void **state) {
   free_model(&m);
 }
 
+/* The preprocessing for images of another size than the model's, from each kind of it. */
+static void preprocessing_at_a_size(void **state) {
+  (void)state;
+  static const struct {
+    const char *config;
+    bool as_it_is; /* what the file says gives that size for any image */
+  } cases[] = {{"{\"size\":{\"shortest_edge\":16},\"do_center_crop\":true,\"crop_size\":{"
+                "\"height\":12,\"width\":12}}",
+                true},
+               {"{\"size\":{\"shortest_edge\":16},\"do_center_crop\":true,\"crop_size\":{"
+                "\"height\":12,\"width\":8}}",
+                false},
+               {"{\"size\":{\"shortest_edge\":16},\"do_center_crop\":true,\"crop_size\":{"
+                "\"height\":8,\"width\":12}}",
+                false},
+               {"{\"size\":{\"height\":12,\"width\":12}}", true},
+               {"{\"size\":{\"height\":12,\"width\":8}}", false},
+               {"{\"size\":{\"shortest_edge\":12},\"do_center_crop\":false}", false}};
+  model m;
+  make_named(&m, &old_names);
+  test_bytes bytes = save(&m);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    heed_model_file files[] = {
+        {"model.safetensors", test_source(bytes.data, bytes.size)},
+        {"config.json", test_source(HF(""), strlen(HF("")))},
+        {"preprocessor_config.json", test_source(cases[i].config, strlen(cases[i].config))}};
+    const heed_model_desc desc = {sizeof desc, files, 3};
+    heed_model *opened;
+    heed_preprocess own, at;
+    assert_ok(heed_model_open(context, &desc, &opened, &error));
+    heed_model_preprocess(opened, &own);
+    assert_ok(heed_model_preprocess_at(opened, 12, 12, &at, &error));
+    uint32_t width, height;
+    assert_ok(heed_preprocess_size(&at, 40, 30, &width, &height, &error));
+    assert_int_equal(width, 12);
+    assert_int_equal(height, 12);
+    if ((memcmp(&own, &at, sizeof at) == 0) != cases[i].as_it_is)
+      fail_msg("%s: found %u x %u, a crop of %u x %u", cases[i].config, own.height, own.width,
+               own.crop_height, own.crop_width);
+    static const uint32_t wrong[][2] = {{0, 12}, {12, 0}, {13, 12}, {12, 13}};
+    for (size_t k = 0; k < 4; k++)
+      assert_fails(heed_model_preprocess_at(opened, wrong[k][0], wrong[k][1], &at, &error),
+                   HEED_INVALID_ARGUMENT, "size: sides are not multiples of the patch");
+    assert_string_equal(heed_model_label(opened, 0), "class 0");
+    assert_string_equal(heed_model_label(opened, UINT32_MAX), "unknown class");
+    heed_model_destroy(opened);
+  }
+  free(bytes.data);
+  free_model(&m);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(sizes_of_the_config),
@@ -647,6 +698,7 @@ int main(void) {
       cmocka_unit_test(rules_of_the_config),
       cmocka_unit_test(biases_of_the_config),
       cmocka_unit_test(models_of_the_vectors),
+      cmocka_unit_test(preprocessing_at_a_size),
       cmocka_unit_test(tables_of_no_square_grid),
       cmocka_unit_test(the_bias_of_relative_positions_has_a_limit),
   };

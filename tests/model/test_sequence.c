@@ -413,6 +413,8 @@ static void has_nothing_of_the_other_kind(void **state) {
   assert_int_equal(preprocess.width, 0);
   assert_string_equal(heed_model_label(test.model, 0), "unknown class");
   assert_null(heed_model_absent(test.model, 0));
+  assert_fails(heed_model_preprocess_at(test.model, 16, 16, &preprocess, &error), HEED_UNSUPPORTED,
+               "size: an encoder-decoder takes no images");
   sequence_test_close(&test);
 }
 
