@@ -13,12 +13,16 @@ heed_status heed_onnx_refuse(heed_onnx_call *call, heed_status status, const cha
   char text[256];
   va_list values;
   const heed_onnx_node *node = call->node;
+  const heed_onnx *file = call->evaluator->file;
+  const size_t at = (size_t)(node - file->model.graph.nodes);
   va_start(values, why);
   vsnprintf(text, sizeof text, why, values);
   va_end(values);
-  return heed_fail(call->error, status, "%s: node %u (%.60s %.*s): %s", call->evaluator->file->name,
-                   (unsigned)(node - call->evaluator->file->model.graph.nodes), node->op,
-                   heed_utf8_cut(node->name, 100), node->name, text);
+  if (at >= file->model.graph.node_count) /* an input or output */
+    return heed_fail(call->error, status, "%s: %s %.*s: %s", file->name, node->op,
+                     heed_utf8_cut(node->name, 100), node->name, text);
+  return heed_fail(call->error, status, "%s: node %u (%.60s %.*s): %s", file->name, (unsigned)at,
+                   node->op, heed_utf8_cut(node->name, 100), node->name, text);
 }
 
 /* By the number of their type. Those of the second line of a number change nothing here. */

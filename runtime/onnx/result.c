@@ -54,7 +54,6 @@ heed_status heed_onnx_give(heed_onnx_result *result, heed_onnx_evaluator *e, con
   heed_onnx_call call = {.evaluator = e, .node = &none, .error = error};
   heed_onnx_array *copy;
   if (!from) HEED_TRY(heed_onnx_fetch(&call, value, &from));
-  if (!from) return heed_onnx_refuse(&call, HEED_INVALID_FILE, "it has no name");
   if (!heed_onnx_type_safetensors(from->type))
     return heed_onnx_refuse(&call, HEED_UNSUPPORTED, "a type that no output file has");
   HEED_TRY(heed_onnx_make(&call, from->type, from->rank, from->dims, &copy));

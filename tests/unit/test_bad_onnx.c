@@ -32,6 +32,16 @@ static void refuse_graph(test_message *graph, const char *part) {
   refuse(test_onnx_file(graph), HEED_INVALID_FILE, part);
 }
 
+/* A node may leave its second output without a name; the graph may not give that. */
+static void test_nameless_output(void **state) {
+  (void)state;
+  test_message graph = {0};
+  test_put_node(&graph, "Dropout", "one", "x", "y,", NULL);
+  test_put_value(&graph, 11, "x");
+  test_put_value(&graph, 12, "");
+  refuse_graph(&graph, "output  is missing (expected a node that makes it)");
+}
+
 /* Each cut is an error. */
 static void test_truncated(void **state) {
   (void)state;
@@ -839,7 +849,8 @@ static void test_arguments(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_truncated),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_nameless_output),
+                                     cmocka_unit_test(test_truncated),
                                      cmocka_unit_test(test_wire),
                                      cmocka_unit_test(test_graphs),
                                      cmocka_unit_test(test_tensors),

@@ -997,6 +997,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_vit),          cmocka_unit_test(test_same),
       cmocka_unit_test(test_made),         cmocka_unit_test(test_refused),
+
       cmocka_unit_test(test_huge),         cmocka_unit_test(test_memory),
       cmocka_unit_test(test_encoders),     cmocka_unit_test(test_steps),
       cmocka_unit_test(test_rounded),      cmocka_unit_test(test_blocks),
