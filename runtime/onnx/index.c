@@ -66,7 +66,7 @@ static heed_status check_inputs(const heed_onnx *file, heed_error *error) {
                                "values, without a circle)"
                              : "is missing (expected an input, an initializer or a node with it)");
     }
-  for (uint32_t i = 0; i < graph->output_count; i++) /* nobody reads what a node gives as "" */
+  for (uint32_t i = 0; i < graph->output_count; i++) /* "" is what nobody reads */
     if (!*graph->outputs[i].name || !heed_onnx_maker_of(file, graph->outputs[i].name))
       return heed_fail(error, HEED_INVALID_FILE,
                        "%s: output %.*s is missing (expected a node that "
