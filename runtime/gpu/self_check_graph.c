@@ -14,7 +14,8 @@ enum {
   WIDE = HEED_VK_CHECK_WIDE,
   HEADS = HEED_VK_CHECK_HEADS,
   TOKENS = 16,
-  MODEL_TOKENS = 600,
+  MODEL_TOKENS = 570,
+  FEW_TOKENS = 100,
   HEAD_SIZE = 12,
   MLP = 37
 };
@@ -122,18 +123,29 @@ static void define_patches(checker *c, uint32_t side, uint32_t columns) {
   heed_vk_check_keep(c, heed_define_patch_embedding(c->graph, &desc));
 }
 
-/* An attention over 600 tokens whose logits are far apart, with or without maps; query, key and
- * value come from a product, and are no result, so that they may be kept in fp16. */
-static void define_attention(checker *c, uint32_t head_size, bool maps) {
-  const heed_value x = heed_vk_check_constant(c, HEED_SHAPE(1, MODEL_TOKENS, WIDE));
-  const heed_value qkv =
-      project(c, x, WIDE, 3 * head_size, HEED_ACTIVATION_NONE, (heed_value){0}, 1);
-  const heed_shape part = HEED_SHAPE(1, 1, MODEL_TOKENS, head_size);
-  const uint64_t size = heed_shape_count(&part);
+/* Query, key and value, [3, 1, 1, tokens, size]: a product that is no result, so that it may be
+ * kept in fp16. */
+typedef struct head {
+  heed_value qkv;
+  uint32_t tokens, size;
+} head;
+
+static head project_head(checker *c, uint32_t tokens, uint32_t size) {
+  const heed_value x = heed_vk_check_constant(c, HEED_SHAPE(1, tokens, WIDE));
+  const heed_value qkv = project(c, x, WIDE, 3 * size, HEED_ACTIVATION_NONE, (heed_value){0}, 1);
+  return (head){qkv, tokens, size};
+}
+
+/* An attention of all tokens to the first ones, whose logits are far apart, with or without
+ * maps. */
+static void define_attention(checker *c, const head *h, uint32_t keys, bool maps) {
+  const heed_shape query = HEED_SHAPE(1, 1, h->tokens, h->size),
+                   key = HEED_SHAPE(1, 1, keys, h->size);
+  const uint64_t part = (uint64_t)h->tokens * h->size;
   const heed_attention_desc desc = {.struct_size = sizeof desc,
-                                    .query = heed_define_view(c->graph, qkv, 0, &part),
-                                    .key = heed_define_view(c->graph, qkv, size, &part),
-                                    .value = heed_define_view(c->graph, qkv, 2 * size, &part),
+                                    .query = heed_define_view(c->graph, h->qkv, 0, &query),
+                                    .key = heed_define_view(c->graph, h->qkv, part, &key),
+                                    .value = heed_define_view(c->graph, h->qkv, 2 * part, &key),
                                     .norm = HEED_NORM_SOFTMAX,
                                     .scale = 1.0f,
                                     .merge_heads = true};
@@ -142,18 +154,37 @@ static void define_attention(checker *c, uint32_t head_size, bool maps) {
   heed_vk_check_keep(c, values.output);
 }
 
-/* The large tiles of a batch, the tiles and slices of a single picture, norms of few rows and of
- * many, attention that streams its keys, with parts that are joined. */
+static void define_self_attention(checker *c, uint32_t size, bool maps) {
+  const head h = project_head(c, MODEL_TOKENS, size);
+  define_attention(c, &h, MODEL_TOKENS, maps);
+}
+
+/* The lanes that share a row's keys depend on how many rows there are, and on the keys that each
+ * lane then has. Few keys are the cheap way to the kernels of many heads: one, two, four lanes. */
+static void define_lanes(checker *c) {
+  static const uint32_t keys[] = {24, 48, FEW_TOKENS};
+  const head narrow = project_head(c, FEW_TOKENS, 64), wide = project_head(c, FEW_TOKENS, 128);
+  for (uint32_t i = 0; i < 3; i++) {
+    define_attention(c, &narrow, keys[i], false);
+    define_attention(c, &narrow, keys[i], true);
+    define_attention(c, &wide, keys[i], false);
+  }
+}
+
+/* The large tiles of a batch, the tiles and slices of a single picture and of its class, norms of
+ * few rows and of many, attention that streams its keys, with parts that are joined. */
 static void define_models(checker *c) {
   define_patches(c, 128, 2048);
   define_patches(c, 32, 96);
   norm(c, define_product(c, 2048, 40, 1024), 1024);
   define_products(c, 1024, 40, 2048);
   define_product(c, 50, 1040, 96);
+  define_product(c, 1, 1040, 96);
   norm(c, heed_vk_check_constant(c, HEED_SHAPE(1, 50, 768)), 768);
-  define_attention(c, 64, false);
-  define_attention(c, 64, true);
-  define_attention(c, 128, false);
+  norm(c, define_product(c, 4096, WIDE, 96), 96);
+  define_self_attention(c, 64, false);
+  define_self_attention(c, 64, true);
+  define_self_attention(c, 128, false);
 }
 
 /* ---- graph, results */
@@ -182,7 +213,7 @@ static heed_status start(heed_context *context, checker *check, heed_error *erro
   return HEED_OK;
 }
 
-heed_status heed_vk_check_graph_create(heed_context *context, bool models,
+heed_status heed_vk_check_graph_create(heed_context *context, heed_vk_check_sizes sizes,
                                        heed_vk_check_graph *check, heed_error *error) {
   HEED_TRY(start(context, check, error));
   check->image = heed_define_input(
@@ -193,7 +224,8 @@ heed_status heed_vk_check_graph_create(heed_context *context, bool models,
   for (uint32_t op = 0; op < HEED_OP_KIND_COUNT; op++)
     if (heed_vk_ops[op]->check) heed_vk_ops[op]->check(check);
   define_layer(check);
-  if (models) define_models(check);
+  if (sizes >= HEED_VK_CHECK_MODELS) define_models(check);
+  if (sizes >= HEED_VK_CHECK_GPU_MODELS) define_lanes(check);
   return heed_graph_status(check->graph, error);
 }
 

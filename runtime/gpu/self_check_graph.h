@@ -32,10 +32,17 @@ typedef struct heed_vk_check_graph {
   heed_value patches;            /* [BATCH, 15, WIDE], of the image; where the layer begins */
 } heed_vk_check_graph;
 
-/* models: products and attentions in the sizes of models stand in it too, 0.8 10^9 operations.
- * Borrows context. heed_vk_check_graph_free also frees what a failed create has made. Statuses:
+/* What stands in the graph beside the cases of the ops: products and attentions in the sizes of
+ * models; and how GPUs share the rows of attentions. All of it is below 10^9 operations. */
+typedef enum heed_vk_check_sizes {
+  HEED_VK_CHECK_SMALL,
+  HEED_VK_CHECK_MODELS,
+  HEED_VK_CHECK_GPU_MODELS
+} heed_vk_check_sizes;
+
+/* Borrows context. heed_vk_check_graph_free also frees what a failed create has made. Statuses:
  * OUT_OF_MEMORY. */
-heed_status heed_vk_check_graph_create(heed_context *context, bool models,
+heed_status heed_vk_check_graph_create(heed_context *context, heed_vk_check_sizes sizes,
                                        heed_vk_check_graph *check, heed_error *error);
 /* The case of one op, on `tokens` alone. */
 heed_status heed_vk_check_graph_create_one(heed_context *context, uint32_t op,

@@ -114,7 +114,7 @@ static void test_wrong_results(void **state) {
 static void test_hash(void **state) {
   (void)state;
   heed_vk_check_graph other;
-  assert_ok(heed_vk_check_graph_create(context, false, &other, &error));
+  assert_ok(heed_vk_check_graph_create(context, HEED_VK_CHECK_SMALL, &other, &error));
   const uint64_t hash = heed_vk_check_hash(&other);
   assert_true(hash == heed_vk_check_hash(&check));
   const heed_softmax_desc desc = {sizeof desc, other.tokens};
@@ -126,7 +126,8 @@ static void test_hash(void **state) {
 static int make_graph(void **state) {
   (void)state;
   if (heed_context_create(NULL, &context, &error) != HEED_OK) return 1;
-  return heed_vk_check_graph_create(context, false, &check, &error) == HEED_OK ? 0 : 1;
+  return heed_vk_check_graph_create(context, HEED_VK_CHECK_SMALL, &check, &error) == HEED_OK ? 0
+                                                                                             : 1;
 }
 
 static int free_graph(void **state) {

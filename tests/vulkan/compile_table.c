@@ -141,7 +141,8 @@ static heed_status define(subject *s, const workload *w, heed_error *error) {
   if (w->rows) return define_product(s, w, error);
   if (w->batch) return define_vit(s, w, error);
   if (w->tokens) return define_attention(s, w, error);
-  const heed_status status = heed_vk_check_graph_create(s->context, false, &s->check, error);
+  const heed_status status =
+      heed_vk_check_graph_create(s->context, HEED_VK_CHECK_SMALL, &s->check, error);
   s->graph = s->check.graph;
   return status;
 }

@@ -45,8 +45,10 @@ static heed_status check_device(heed_context *context, heed_backend *vulkan, boo
   heed_vk_check_graph check;
   /* kernels for GPUs take a software device's compiler minutes in the sizes of models */
   const heed_vk_limits *limits = &((heed_vk_backend *)vulkan)->device.limits;
-  heed_status status =
-      heed_vk_check_graph_create(context, limits->cpu || !limits->software, &check, error);
+  const heed_vk_check_sizes sizes = !limits->software ? HEED_VK_CHECK_GPU_MODELS
+                                    : limits->cpu     ? HEED_VK_CHECK_MODELS
+                                                      : HEED_VK_CHECK_SMALL;
+  heed_status status = heed_vk_check_graph_create(context, sizes, &check, error);
   if (status == HEED_OK) {
     record->graph = heed_vk_check_hash(&check);
     *remembered = remember(cache, ending, again, record);
