@@ -33,6 +33,12 @@ async function rewrite(file, to) {
   await writeFile(file, await to(await readFile(file, 'utf8')))
 }
 
+/* In the page from the start, so that nothing moves when its script runs. */
+const tabs = Object.keys(views).map(
+  (name) =>
+    `<button type="button" role="tab" id="tab-${name}" aria-controls="view">{{view.${name}}}</button>`
+)
+
 /**
  * What every page has, in the place of <!-- parts/NAME.html -->: the policy is the server's, the
  * link to the page itself says so.
@@ -50,7 +56,9 @@ async function withParts(text, page) {
       )
     text = text.replace(mark, lines.replace(/^/gm, indent))
   }
-  return text
+  return text.replace(/^( *)<!-- tabs of .* -->$/m, (_, indent) =>
+    tabs.map((tab) => indent + tab).join('\n')
+  )
 }
 
 /**
@@ -62,6 +70,8 @@ async function withParts(text, page) {
 function inLanguage(text, language, translated) {
   for (const page of translated)
     text = text.replaceAll(`href="${page}"`, `href="${pageIn(page, language)}"`)
+  if (language !== 'en')
+    text = text.replaceAll('href="./"', `href="${pageIn('index.html', language)}"`)
   return inPage(text, languages[language])
     .replace('<html lang="en">', `<html lang="${language}">`)
     .replace(`<option value="${language}"`, '$& selected')
@@ -81,12 +91,6 @@ async function putPages() {
         inLanguage(texts[i], language, translated)
       )
 }
-
-/* In the page from the start, so that nothing moves when its script runs. */
-const tabs = Object.entries(views).map(
-  ([name, { title }]) =>
-    `<button type="button" role="tab" id="tab-${name}" data-view="${name}" aria-controls="view">${title}</button>`
-)
 
 /* The scripts beside the modules are the library's. */
 async function putChecks() {
@@ -125,15 +129,14 @@ async function putPlain() {
   const rules = await drawFirst(packageFolder, plain)
   await addStills(plain)
   const { meta, hash } = await demoWeights()
-  await rewrite(join(plain, 'index.html'), (text) =>
-    text
-      .replace('</head>', `${meta}\n</head>`)
-      .replace('<!-- rules of the demo model -->', rules)
-      .replace('<!-- of the demo model -->', hash)
-      .replace(/^( *)<!-- tabs of .* -->$/m, (_, indent) =>
-        tabs.map((tab) => indent + tab).join('\n')
+  for (const language of Object.keys(languages))
+    for (const page of ['index.html', 'learn.html']) // these fetch by demo_files.js
+      await rewrite(join(plain, pageIn(page, language)), (text) =>
+        text
+          .replace('</head>', `${meta}\n</head>`)
+          .replace('<!-- rules of the demo model -->', rules)
+          .replace('<!-- of the demo model -->', hash)
       )
-  )
 }
 
 /* What demo_files.js expects, with the weights deflated beside them, and the size of a module (the largest) for the bar of

@@ -96,6 +96,9 @@ const inLanguage = (plain, language) => ({
 /* In all languages; the others are in English alone. */
 const translated = ['learn/learn.js', 'masks/masks.js']
 
+/* English captions are those of the plots. */
+const plotsAreEnglish = /\blanguages\/captions\.js$/
+
 /**
  * Files that are fetched by their own names.
  * @param {string} plain
@@ -126,6 +129,7 @@ const scriptOf = (name) =>
     'explorer/views/arcs.js': 'keys',
     'explorer/controls/tour.js': 'keys',
     'explorer/state/pins.js': 'keys',
+    'explorer/model/head_finder.js': 'views',
     'explorer/state/write_changes.js': 'changing',
     'explorer/model/run_again.js': 'changing',
     'heed/explain/index.js': 'changing'
@@ -153,9 +157,10 @@ const askedFor = ({ inputs }) =>
  * @param {string} plain
  * @param {string} page
  * @param {Map<string, string>} asked
+ * @param {string} language
  * @returns {Plugin}
  */
-function together(plain, page, asked) {
+function together(plain, page, asked, language) {
   /** @param {string} script */
   const contents = (script) =>
     [...asked]
@@ -188,10 +193,13 @@ function together(plain, page, asked) {
         isLibrary(plain, path)
           ? undefined
           : {
-              contents: inScript(
-                fromScripts(await readFile(path, 'utf8'), dirname(path)),
-                languages.en
-              )
+              contents:
+                language === 'en' && plotsAreEnglish.test(path)
+                  ? ''
+                  : inScript(
+                      fromScripts(await readFile(path, 'utf8'), dirname(path)),
+                      languages[language]
+                    )
             }
       )
     }
@@ -259,7 +267,9 @@ export async function bundle(plain, site) {
   const names = '[name]',
     own = alone(plain, /^(attention-map|heed\/(engine|text))\.js$/),
     explorer = 'explorer/explorer.js',
-    asked = askedFor((await build(plain, [explorer], site, { plugins: [own] })).metafile)
+    asked = askedFor(
+      (await build(plain, [explorer], site, { plugins: [own, inLanguage(plain, 'en')] })).metafile
+    )
   await write(
     plain,
     await build(plain, ['attention-map.js'], site, { names, plugins: [alone(plain, /^heed\//)] })
@@ -267,30 +277,28 @@ export async function bundle(plain, site) {
   for (const worker of ['heed/worker.js', 'heed/thread.js'])
     await write(plain, await build(plain, [worker], join(site, 'heed'), { names, library: './' }))
   const pages = ['learn', 'masks', 'bench', 'embed'].map((page) => `${page}/${page}.js`)
-  return new Map([
-    ...(await write(
-      plain,
-      await build(plain, [explorer], site, { plugins: [own, together(plain, explorer, asked)] }),
-      [explorer]
-    )),
-    ...(
+  /**
+   * @param {string} language
+   * @param {string[]} entries
+   * @param {Plugin} inside
+   */
+  const inOne = async (language, entries, inside) => {
+    const built = await build(plain, entries, site, { plugins: [own, inside] }),
+      written = await write(plain, built, entries),
+      all = built.outputFiles.map(({ path }) => basename(path))
+    return [...written, ...all.map((name) => /** @type {const} */ ([name, name]))].map(
+      ([page, script]) =>
+        /** @type {[string, string]} */ ([language === 'en' ? page : `${language} ${page}`, script])
+    )
+  }
+  return new Map(
+    (
       await Promise.all(
-        Object.keys(languages).map(async (language) => {
-          const entries = language === 'en' ? pages : translated,
-            plugins = [own, inLanguage(plain, language)],
-            built = await build(plain, entries, site, { plugins }),
-            written = await write(plain, built, entries)
-          const all = built.outputFiles.map(({ path }) => basename(path)),
-            entriesOf = [...written, ...all.map((name) => /** @type {const} */ ([name, name]))]
-          return entriesOf.map(
-            ([page, script]) =>
-              /** @type {[string, string]} */ ([
-                language === 'en' ? page : `${language} ${page}`,
-                script
-              ])
-          )
-        })
+        Object.keys(languages).flatMap((language) => [
+          inOne(language, [explorer], together(plain, explorer, asked, language)),
+          inOne(language, language === 'en' ? pages : translated, inLanguage(plain, language))
+        ])
       )
     ).flat()
-  ])
+  )
 }

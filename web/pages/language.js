@@ -2,23 +2,26 @@
  * NAME.html gets the language that was chosen in this browser, or the browser's first one that is
  * there; another address shows what it names. The choice is kept where storage is allowed. */
 {
-  const here = document.documentElement.lang
   /** @param {string} language */
-  const page = (language) =>
-    `${/([^/.]*)[^/]*$/.exec(location.pathname)?.[1] || 'index'}${language === 'en' ? '' : `.${language}`}.html${location.search}${location.hash}`
-  let chosen = null
-  try {
-    chosen = localStorage.getItem('language')
-  } catch {} // a frame may have no storage
-  const wanted = [chosen, ...navigator.languages]
+  const go = (language) =>
+    location.replace(
+      (/([^/.]*)[^/]*$/.exec(location.pathname)?.[1] || 'index') +
+        (language === 'en' ? '' : `.${language}`) +
+        `.html${location.search}${location.hash}`
+    )
+  /** @param {string} [chosen] @returns {string | null | void} */
+  const kept = (chosen) => {
+    try {
+      return chosen ? localStorage.setItem('language', chosen) : localStorage.getItem('language')
+    } catch {} // a frame may have no storage
+  }
+  const wanted = [kept(), ...navigator.languages]
     .map((name) => /^(en|ja|zh(?!-(TW|HK|MO|Hant)))\b/i.exec(name ?? '')?.[1])
     .find(Boolean)
-  if (here === 'en' && wanted && wanted !== 'en') location.replace(page(wanted))
+  if (document.documentElement.lang === 'en' && wanted && wanted !== 'en') go(wanted)
   addEventListener('change', ({ target }) => {
     if (!(target instanceof HTMLSelectElement) || target.id !== 'language') return
-    try {
-      localStorage.setItem('language', target.value)
-    } catch {}
-    location.assign(page(target.value))
+    kept(target.value)
+    go(target.value)
   })
 }

@@ -4,6 +4,41 @@
 
 /** @import {CaptionOptions} from './index.js' */
 
+/* What is said, by what is to be said in it; pages in other languages put theirs here. */
+export const captionWords = {
+  itself: 'itself',
+  probe: 'the probe',
+  /** @param {number} row @param {number} column */
+  patch: (row, column) => `patch (${row}, ${column})`,
+  /** @param {number} number */
+  register: (number) => `register ${number}`,
+  /** @param {string} first @param {string} [others] where they are no registers */
+  together: (first, others = 'registers') => (first ? `${first} and ${others}` : others),
+  /** @param {string} where @param {string} name @param {boolean} [reverse] */
+  nowhere: (where, name, reverse) =>
+    `${where}: ${name} ${reverse ? 'is looked at by none' : 'looks nowhere'}.`,
+  /** @param {string} where @param {string} name @param {string} by @param {string} share @param {string} times */
+  received: (where, name, by, share, times) =>
+    `${where}: ${name} is looked at most by ${by}, which gives it ${share} of its attention = ${times}.`,
+  /** @param {string} where @param {string} name @param {string} share @param {number} tokens @param {string} most @param {boolean} [rollout] */
+  given: (where, name, share, tokens, most, rollout) => {
+    const of = `${tokens} token${tokens === 1 ? '' : 's'}, most`
+    return rollout
+      ? `${where}: ${share} of ${name} comes from ${of} from ${most}`
+      : `${where}: ${name} gives ${share} of its attention to ${of} to ${most}`
+  },
+  /** @param {boolean} from */
+  noWeight: (from) => `no weight ${from ? 'from' : 'on'} any token`,
+  /** @param {string} share @param {string} name @param {boolean} from */
+  lies: (share, name, from) => `${share} ${from ? 'from' : 'on'} ${name}`,
+  /** @param {string} where @param {string} name @param {boolean} [reverse] */
+  barred: (where, name, reverse) =>
+    `${where}: ${name} ${reverse ? 'is barred from all' : 'may look nowhere'}.`,
+  /** @param {string} where @param {string} name @param {string} least @param {string} highest @param {string} at @param {number} barred @param {boolean} [reverse] */
+  scores: (where, name, least, highest, at, barred, reverse) =>
+    `${where}: ${reverse ? `scores for ${name}` : `${name} scores tokens`} from ${least} to ${highest}, highest ${reverse ? 'from' : 'at'} ${at}${barred ? `; ${barred} barred` : ''}.`
+}
+
 /**
  * @param {number} token -1: the probe of a pooling attention
  * @param {number} prefix
@@ -12,8 +47,9 @@
  */
 export const tokenName = (token, prefix, columns, names) =>
   token >= prefix
-    ? `patch (${Math.floor((token - prefix) / columns)}, ${(token - prefix) % columns})`
-    : (names?.[token] ?? (token < 0 ? 'the probe' : token ? `register ${token}` : 'CLS'))
+    ? captionWords.patch(Math.floor((token - prefix) / columns), (token - prefix) % columns)
+    : (names?.[token] ??
+      (token < 0 ? captionWords.probe : token ? captionWords.register(token) : 'CLS'))
 
 /**
  * What the tokens before the patches are together, as `heed run` says it.
@@ -23,7 +59,10 @@ export const tokenName = (token, prefix, columns, names) =>
 export const prefixName = (prefix, [first = 'CLS', second = ''] = []) =>
   prefix < 2
     ? first
-    : `${first === 'CLS' ? 'CLS and ' : ''}${prefix === 2 && second === 'distillation' ? second : 'registers'}`
+    : captionWords.together(
+        first === 'CLS' ? first : '',
+        prefix === 2 && second === 'distillation' ? second : undefined
+      )
 
 /** @param {Pick<CaptionOptions, 'prefix' | 'columns' | 'names'>} options */
 const namesOf =
@@ -66,15 +105,19 @@ export function caption({ row, where, token, reverse, rollout, ...place }) {
   const nameOf = namesOf(place),
     name = nameOf(token),
     top = topOf(row, 6).filter(({ weight }, i) => weight > 0 || i === 0)
-  if (top[0].weight === 0)
-    return `${where}: ${name} ${reverse ? 'is looked at by none' : 'looks nowhere'}.`
-  if (reverse)
-    return `${where}: ${name} is looked at most by ${nameOf(top[0].token)}, which gives it ${percent(top[0].weight)} of its attention = ${times(top[0].weight, row.length)}.`
-  const held = top.reduce((sum, { weight }) => sum + weight, 0)
-  const of = `${top.length} token${top.length === 1 ? '' : 's'}, most`,
-    most = `${top[0].token === token ? 'itself' : nameOf(top[0].token)}: ${percent(top[0].weight)} = ${times(top[0].weight, row.length)}.`
-  if (rollout) return `${where}: ${percent(held)} of ${name} comes from ${of} from ${most}`
-  return `${where}: ${name} gives ${percent(held)} of its attention to ${of} to ${most}`
+  const [{ token: most, weight }] = top,
+    share = percent(weight),
+    as = times(weight, row.length)
+  if (weight === 0) return captionWords.nowhere(where, name, reverse)
+  if (reverse) return captionWords.received(where, name, nameOf(most), share, as)
+  return captionWords.given(
+    where,
+    name,
+    percent(top.reduce((sum, { weight }) => sum + weight, 0)),
+    top.length,
+    `${most === token ? captionWords.itself : nameOf(most)}: ${share} = ${as}.`,
+    rollout
+  )
 }
 
 /**
@@ -86,8 +129,8 @@ export function caption({ row, where, token, reverse, rollout, ...place }) {
 export function elsewhere({ row, token, reverse, rollout, ...place }) {
   const { prefix } = place,
     total = row.reduce((sum, weight) => sum + weight, 0),
-    to = rollout || reverse ? 'from' : 'on'
-  if (total === 0) return `no weight ${to} any token`
+    from = Boolean(rollout || reverse)
+  if (total === 0) return captionWords.noWeight(from)
   const held = topOf(
       [...row.subarray(0, prefix), ...(token >= prefix ? [row[token]] : [])],
       prefix + 1
@@ -96,11 +139,17 @@ export function elsewhere({ row, token, reverse, rollout, ...place }) {
   if (reverse || !(total - sum < 0.1 * total)) return ''
   const most = held
     .filter(({ weight }) => weight >= 0.1 * total)
-    .map(
-      (entry) =>
-        `${percent(entry.weight / total)} ${to} ${entry.token === prefix ? 'itself' : namesOf(place)(entry.token)}`
+    .map((entry) =>
+      captionWords.lies(
+        percent(entry.weight / total),
+        entry.token === prefix ? captionWords.itself : namesOf(place)(entry.token),
+        from
+      )
     )
-  return most.join(', ') || `${percent(sum / total)} ${to} ${prefixName(prefix, place.names)}`
+  return (
+    most.join(', ') ||
+    captionWords.lies(percent(sum / total), prefixName(prefix, place.names), from)
+  )
 }
 
 /**
@@ -116,7 +165,16 @@ export function scoreCaption({ row, where, token, reverse, stage, ...place }) {
       (a, b) => (b === -Infinity ? a : Math.min(a, b)),
       Infinity
     )
-  if (barred === row.length)
-    return `${where}, ${stage}: ${name} ${reverse ? 'is barred from all' : 'may look nowhere'}.`
-  return `${where}, ${stage}: ${reverse ? `scores for ${name}` : `${name} scores tokens`} from ${low.toFixed(2)} to ${top.weight.toFixed(2)}, highest ${reverse ? 'from' : 'at'} ${nameOf(top.token)}${barred ? `; ${barred} barred` : ''}.`
+  const at = `${where}, ${stage}`
+  return barred === row.length
+    ? captionWords.barred(at, name, reverse)
+    : captionWords.scores(
+        at,
+        name,
+        low.toFixed(2),
+        top.weight.toFixed(2),
+        nameOf(top.token),
+        barred,
+        reverse
+      )
 }

@@ -217,6 +217,37 @@ export interface CaptionOptions {
   reverse?: boolean
   rollout?: boolean
 }
+/** What captions and names of tokens are made of, in English; another language may be put there, by
+ * functions of the same arguments. */
+export const captionWords: {
+  itself: string
+  probe: string
+  patch(row: number, column: number): string
+  register(number: number): string
+  together(first: string, others?: string): string
+  nowhere(where: string, name: string, reverse?: boolean): string
+  received(where: string, name: string, by: string, share: string, times: string): string
+  given(
+    where: string,
+    name: string,
+    share: string,
+    tokens: number,
+    most: string,
+    rollout?: boolean
+  ): string
+  noWeight(from: boolean): string
+  lies(share: string, name: string, from: boolean): string
+  barred(where: string, name: string, reverse?: boolean): string
+  scores(
+    where: string,
+    name: string,
+    least: string,
+    highest: string,
+    at: string,
+    barred: number,
+    reverse?: boolean
+  ): string
+}
 /** Returns the sentence below a map: the mass on few tokens, and the largest weight. */
 export function caption(options: CaptionOptions): string
 /** Returns a note such as "98.3 % on CLS" when the other patches hold less than a tenth of the row,

@@ -4,7 +4,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { after, before } from 'node:test'
 import { finish, startBrowser } from './browser.js'
-import { repository } from './package.js'
+import { views } from '../pages/explorer/views/view_list.js'
+import { loadPage, repository } from './package.js'
 import { inPage, inScript, languages, namesIn } from '../words.js'
 /** @import {TestBrowser} from './browser.js' */
 
@@ -31,13 +32,14 @@ test('a script gets its texts; what is not there is an error', () => {
   assert.throws(() => inPage('<p>{{c}}</p>', {}), /c: no language has it/)
 })
 
-for (const name of ['masks', 'learn'])
+for (const name of ['index', 'masks', 'learn'])
   test(`${name} has no text outside of the table`, () => {
     const text = readFileSync(join(repository, `web/pages/${name}.html`), 'utf8')
     const said = [
       ...text.matchAll(/>([^<>]*)<|(?:aria-label|title|alt|content|placeholder)="([^"]*)"/g)
     ]
       .map(([, between, attribute]) => (between ?? attribute).replace(/\{\{[\w.]+\}\}/g, ''))
+      .map((rest) => rest.replace(/\b(CLS|SHA-256|uniform|star|heed|Apache)\b/g, '')) // the same in all
       .filter((rest) => /[A-Za-z]{2}/.test(rest))
     assert.deepEqual(said, [])
   })
@@ -111,5 +113,73 @@ test('Learn in Japanese and Chinese: the story’s sentences and numbers, the wo
     assert.deepEqual(english, null)
     page.faults = page.faults.filter((fault) => !fault.includes('ERR_ABORTED'))
     await finish(page, `learn-${language}`)
+  }
+})
+
+test('captions by the table are those of the plots', async () => {
+  const { caption, captionWords, elsewhere, scoreCaption } = await import('../plot/caption.js'),
+    row = Float32Array.of(0.1, 0.6, 0.2, 0.1, 0),
+    place = { row, where: 'Layer 3, head 0', prefix: 2, columns: 2 },
+    all = () =>
+      [-1, 0, 1, 3].flatMap((token) => [
+        caption({ ...place, token }),
+        caption({ ...place, token, reverse: true }),
+        caption({ ...place, token, rollout: true }),
+        caption({ ...place, token, row: new Float32Array(5) }),
+        caption({ ...place, token, row: new Float32Array(5), reverse: true }),
+        elsewhere({ ...place, token, row: Float32Array.of(0.5, 0.45, 0.05, 0, 0) }),
+        elsewhere({ ...place, token, row: Float32Array.of(0.95, 0, 0, 0, 0.05), rollout: true }),
+        scoreCaption({ ...place, token, stage: 'q·k' }),
+        scoreCaption({ ...place, token, stage: 'q·k', reverse: true }),
+        scoreCaption({ ...place, token, stage: 'q·k', row: new Float32Array(5).fill(-Infinity) })
+      ]),
+    before = all(),
+    own = { ...captionWords }
+  await loadPage('languages/captions.js') // of the page's own plots
+  const { captionWords: table } = await loadPage('plot/caption.js')
+  Object.assign(captionWords, table)
+  assert.deepEqual(all(), before)
+  Object.assign(captionWords, own)
+})
+
+test('the explorer in Japanese and Chinese: its script alone, captions, views, terms, the tour; it is switched', async () => {
+  for (const [language, title, caption, term, tour] of [
+    [
+      'ja-JP',
+      '層 3、ヘッド 0：パッチ (2, 10) から',
+      'パッチ (10, 1)',
+      '行の広がり',
+      '星を動かしてください'
+    ],
+    ['zh-CN', '第 3 层，头 0：从图像块 (2, 10)', '图像块 (10, 1)', '该行的分散程度', '拖动星形']
+  ]) {
+    const page = await browser.open('', { locale: language, ready: false }),
+      short = language.slice(0, 2)
+    await page.waitForURL(new RegExp(`index\\.${short}\\.html$`))
+    await page.waitForSelector('html[data-ready]')
+    assert.equal(await page.textContent('#stage-title'), title)
+    assert.ok((await page.textContent('#caption'))?.includes(caption))
+    await page.hover('#facts .term >> nth=0')
+    await page.waitForSelector(`#term-said:has-text("${term}")`)
+    await page.click('#tour-start')
+    await page.waitForSelector(`#tour-title:has-text("${tour}")`)
+    await page.keyboard.press('Escape')
+    const english = /** @type {string[]} */ ([])
+    for (const view of Object.keys(views)) {
+      await page.click(`#tab-${view}`)
+      await page.waitForSelector(`#view[aria-labelledby=tab-${view}] > *`)
+      await page.waitForTimeout(200) // its numbers
+      const said = await page.locator('main').innerText()
+      english.push(
+        ...(said.match(/\b(the|patch|layer|head|of|query|weights|row|from|to)\b/g) ?? [])
+      )
+    }
+    assert.deepEqual(english, [])
+    await page.goto(`${browser.address}index.${short}.html#l=4&h=1`)
+    await page.selectOption('#language', 'en')
+    await page.waitForURL(/\/index\.html#l=4&h=1$/)
+    await page.waitForSelector('html[lang=en][data-ready]')
+    page.faults = page.faults.filter((fault) => !fault.includes('ERR_ABORTED')) // what the change of pages ended
+    await finish(page, `explorer-${short}`)
   }
 })

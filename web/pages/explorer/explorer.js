@@ -1,4 +1,6 @@
 /* The explorer: state, engine and views, put together. */
+import '../language.js'
+import '../languages/captions.js'
 import { defaults, fitted, fromHash } from './state/address.js'
 import { keysOfChanges, unchanged } from './state/changes.js'
 import { connectControls, showControls } from './controls/controls.js'
@@ -17,6 +19,7 @@ import { followAddress } from './state/history.js'
 import { showAnswer, showNumbers } from './views/numbers.js'
 import { createStage } from './views/stage.js'
 import { createPanel } from './views/panel.js'
+import { say } from '../languages/say.js'
 /** @import {Progress} from '../../src/index.js' */
 /** @import {Changes, Page, PagePicture, PageSource, State, Store} from '../../types/pages.js' */
 
@@ -70,12 +73,12 @@ async function run(picture, { live = false } = {}) {
       ? {
           signal: stop.signal,
           onProgress: (/** @type {Progress} */ { done, total }) =>
-            showStatus(`Running: layer ${done} of ${total}`)
+            showStatus(say('explorer.runningLayer', { done, total }))
         }
       : {}
   if (!live) {
     document.body.classList.add('dim')
-    showStatus('Running …')
+    showStatus(say('explorer.running'))
     showStop(stop)
   }
   try {
@@ -96,9 +99,11 @@ async function run(picture, { live = false } = {}) {
     })
     const { saved } = page.engine,
       took = `${result.milliseconds.toFixed(1)} ms`
-    showStatus(`${picture.name}: ${saved ? `maps of ${saved.name}` : took}`)
+    showStatus(
+      `${picture.name}: ${saved ? say('explorer.maps', { name: String(saved.name) }) : took}`
+    )
     document.getElementById('took').textContent = saved
-      ? 'Maps from a file: no model was run.'
+      ? say('explorer.mapsFromFileNo')
       : `${took}.`
     if (live) return
     const statistics = await page.engine.statistics()
@@ -108,9 +113,7 @@ async function run(picture, { live = false } = {}) {
   } catch (error) {
     showError(error)
     showStatus(
-      page.engine.result
-        ? 'The last result stays.'
-        : 'This model has not run yet, and the map is from the previous model: choose an image.'
+      page.engine.result ? say('explorer.lastResultStays') : say('explorer.modelNotRunYet')
     )
   } finally {
     if (stop && stop === latest) {
@@ -283,8 +286,7 @@ async function openScene(seed, objects) {
 page.openScene = openScene
 
 /* A server that was given new files while a cache on the way still has old ones. */
-const onMismatch = () =>
-  showStatus('The model and this page have different versions: fetching the model again …')
+const onMismatch = () => showStatus(say('explorer.modelPageDifferentVersions'))
 
 async function start() {
   showControls(page)

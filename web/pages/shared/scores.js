@@ -6,10 +6,11 @@
  *            scaled where nothing is changed
  *   softmax  the weights, mode 3
  *   value    weight times the length of what the key's token gives, |v| (Kobayashi et al. 2020) */
+import { say } from '../languages/say.js'
 
 /** @type {Record<string, string>} */
 export const scoreStages = {
-  value: 'softmax × |v|',
+  value: say('scores.softmaxV'),
   softmax: 'softmax',
   masked: '+ mask',
   scaled: 'q·k / √D',
@@ -17,8 +18,8 @@ export const scoreStages = {
 }
 /** @type {Record<string, string>} */
 export const stageWords = {
-  value: 'weight × |v|',
+  value: say('scores.weightV'),
   masked: 'q·k / √D + mask (ONNX mode 2)',
   scaled: 'q·k / √D (ONNX mode 0)',
-  raw: 'q·k, not scaled'
+  raw: say('scores.qKNotScaled')
 }

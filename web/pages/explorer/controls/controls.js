@@ -1,6 +1,7 @@
 /* Buttons and lists that change the state, and show it. */
 import { laterStyles } from '../later_styles.js'
 import { connectTheme } from '../../shared/page_settings.js'
+import { say } from '../../languages/say.js'
 /** @import {Page, Runner, State, Store, ViewName} from '../../../types/pages.js' */
 
 /** @type {<Id extends string>(id: Id) => ElementOf<Id>} */
@@ -11,7 +12,7 @@ const fits = () =>
 /**
  * What a menu has is fetched when it is opened for the first time.
  * @param {Page} page
- * @param {'display' | 'save'} id
+ * @param {'open' | 'display' | 'save'} id
  */
 function connectMenu(page, id) {
   if (element(id).open) openMenu(page, id)
@@ -20,7 +21,7 @@ function connectMenu(page, id) {
 
 /**
  * @param {Page} page
- * @param {'display' | 'save'} id
+ * @param {'open' | 'display' | 'save'} id
  */
 const openMenu = (page, id) =>
   Promise.all([import('./menus.js'), laterStyles()])
@@ -55,7 +56,7 @@ const keysOfControls = ['fit', 'query', 'reverse', 'ran', 'view', 'layer', 'head
 function showState(page, state) {
   const out = state.off.includes(`${state.layer}.${state.head}`),
     pooled = state.layer === 'pool'
-  element('ablate').textContent = out ? 'Restore' : 'Ablate'
+  element('ablate').textContent = out ? say('controls.restore') : say('controls.ablate')
   element('ablate').disabled = pooled || state.head === 'mean' || !page.engine.canChange
   for (const button of fits()) {
     button.setAttribute('aria-pressed', button.dataset.fit === state.fit)
@@ -70,8 +71,7 @@ function showState(page, state) {
 /** @param {Page} page */
 export function connectControls(page) {
   const { store } = page
-  connectMenu(page, 'display')
-  connectMenu(page, 'save')
+  for (const id of /** @type {const} */ (['open', 'display', 'save'])) connectMenu(page, id)
   connectTerms()
   element('cls').addEventListener('click', () => toggleCls(page))
   /** @param {'stage' | ViewName} which */

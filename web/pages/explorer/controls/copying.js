@@ -1,12 +1,13 @@
 /* Texts that are copied: hashes, and what a report of an error needs. Loaded with the first. */
 import { showStatus } from './status.js'
+import { say } from '../../languages/say.js'
 
 /**
  * @param {string} text
  * @param {string} copied what is said once it is
  * @param {string} [refused] what is said where the browser does not let the page
  */
-const copy = (text, copied, refused = 'This browser does not allow the page to copy.') =>
+const copy = (text, copied, refused = say('copying.browserDoesNotAllow')) =>
   navigator.clipboard.writeText(text).then(
     () => showStatus(copied),
     () => showStatus(refused)
@@ -14,11 +15,7 @@ const copy = (text, copied, refused = 'This browser does not allow the page to c
 
 /** @param {string} all lines of hashes, as sha256sum has them */
 export const copyHashes = (all) =>
-  copy(
-    all,
-    'SHA-256 copied, in the format of sha256sum.',
-    `${all} (this browser does not let the page copy)`
-  )
+  copy(all, say('copying.sha256CopiedFormat'), say('copying.browserDoesNotLet', { all }))
 
 /** What went wrong, where, and on which machine. */
 export const copyDetails = () => {
@@ -26,6 +23,6 @@ export const copyDetails = () => {
     why = document.getElementById('machine')?.title
   return copy(
     `${text('error-text')}\n${text('machine')}. ${why}\n${navigator.userAgent}\n${location.href}`,
-    'Details copied.'
+    say('copying.detailsCopied')
   )
 }

@@ -1,6 +1,7 @@
 /* A dialog with a sentence, a table and buttons. Loaded when asked for. */
 
 import { laterStyles } from '../later_styles.js'
+import { say } from '../../languages/say.js'
 
 /**
  * @template {keyof HTMLElementTagNameMap} Tag
@@ -61,7 +62,7 @@ export async function showDialog({
         )
       : made('tr', {}, ...cells('td', row))
   dialog.setAttribute('aria-labelledby', heading.id)
-  const close = made('button', { type: 'button', textContent: 'Close' }),
+  const close = made('button', { type: 'button', textContent: say('dialog.close') }),
     others = Object.entries(buttons).map(([textContent, act]) => {
       const button = made('button', { type: 'button', textContent })
       button.addEventListener('click', act)

@@ -2,35 +2,36 @@
 import { laterStyles } from '../later_styles.js'
 import { letters, switchLetters } from './keys.js'
 import { views } from '../views/view_list.js'
+import { say } from '../../languages/say.js'
 
 const keys = [
-  ['arrows', 'another patch, or another head'],
-  ['c', 'from CLS and back'],
+  ['arrows', say('keyList.anotherPatchAnotherHead')],
+  ['c', say('keyList.fromClsBack')],
   ['[ ]', 'layer'],
   [', .', 'head'],
-  ['m', 'mean of the heads'],
-  ['r', 'attention received by this patch'],
-  ['+ −', 'strength of the map'],
-  ['h', 'ablate the head, and restore it'],
-  ['p', 'pin this row: a note, a comparison'],
-  ['x', 'swap it with the pinned one'],
-  ['Esc', 'back: the view, picture or query before'],
-  ['Ctrl+Z', 'undo a change of the scene'],
-  ['Ctrl+Y', 'redo it; also Ctrl+Shift+Z'],
+  ['m', say('keyList.meanHeads')],
+  ['r', say('keyList.attentionReceivedPatch')],
+  ['+ −', say('keyList.strengthMap')],
+  ['h', say('keyList.ablateHeadRestore')],
+  ['p', say('keyList.pinRowNoteComparison')],
+  ['x', say('keyList.swapPinnedOne')],
+  ['Esc', say('keyList.backViewPictureQuery')],
+  ['Ctrl+Z', say('keyList.undoChangeScene')],
+  ['Ctrl+Y', say('keyList.redoAlsoCtrlShift')],
   [`1–${Math.min(9, Object.keys(views).length)}`, 'views'],
-  ['s', 'save as PNG'],
-  ['l', 'copy link'],
-  ['?', 'this list']
+  ['s', say('keyList.savePng')],
+  ['l', say('keyList.copyLink')],
+  ['?', say('keyList.list')]
 ]
 
 const markup = `<dialog id="keys" aria-labelledby="keys-title">
-  <h2 id="keys-title">Keys</h2>
-  <p>Letter keys work while the image or the views have the focus, ? everywhere. <label><input type="checkbox" id="letters"> Letter keys on</label></p>
+  <h2 id="keys-title">${say('keyList.keys')}</h2>
+  <p>${say('keyList.letterKeysWorkWhile')} <label><input type="checkbox" id="letters"> ${say('keyList.letterKeys')}</label></p>
   <dl class="keys" id="key-list"></dl>
-  <p>Figures for print, with panels of your choice: Save…, Figure….</p>
-  <p><button type="button" id="tour-again">Show the tour</button></p>
+  <p>${say('keyList.figuresPrintPanelsYour')}</p>
+  <p><button type="button" id="tour-again">${say('keyList.showTour')}</button></p>
   <p class="hint" id="machine-why"></p>
-  <form method="dialog"><button>Close</button></form>
+  <form method="dialog"><button>${say('dialog.close')}</button></form>
 </dialog>`
 
 function makeDialog() {
@@ -59,6 +60,7 @@ export async function showKeys() {
   if (!document.getElementById('keys')) makeDialog()
   const machine = document.getElementById('machine')
   document.getElementById('machine-why').textContent =
-    machine.title && `This browser: ${machine.textContent}. ${machine.title}.`
+    machine.title &&
+    say('keyList.browser', { textContent: machine.textContent, title: machine.title })
   document.getElementById('keys').showModal()
 }

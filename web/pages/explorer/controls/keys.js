@@ -6,6 +6,7 @@ import { showStatus } from './status.js'
 import { pin, swap } from '../state/pins.js'
 import { views } from '../views/view_list.js'
 import { keep, stored } from '../../shared/page_settings.js'
+import { say } from '../../languages/say.js'
 /** @import {Page, ViewName} from '../../../types/pages.js' */
 
 /**
@@ -57,8 +58,7 @@ function actionsOf(page) {
     l: click('link'),
     h: () => {
       const { head, layer } = store.get()
-      if (head === 'mean' || layer === 'pool')
-        showStatus('Nothing was ablated: choose one head of a layer first.')
+      if (head === 'mean' || layer === 'pool') showStatus(say('keys.nothingWasAblatedChoose'))
       else toggleHead(page)
     },
     x: () => swap(page).catch(page.showError),

@@ -1,10 +1,11 @@
-/* What the menus Display and Save have. Each is made when it is opened for the first time, and
+/* What the menus Display and Save have, and what Open says. Each is made when it is opened for the first time, and
  * follows the state from then on. */
 import { overlayStyles } from '../../plot/overlay.js'
 import { scaleKinds } from '../../plot/scale.js'
 import { keep } from '../../shared/page_settings.js'
 import { scoreStages } from '../../shared/scores.js'
 import { actions } from '../save/save_actions.js'
+import { say } from '../../languages/say.js'
 /** @import {Page, Store} from '../../../types/pages.js' */
 
 /** @type {<Id extends string>(id: Id) => ElementOf<Id>} */
@@ -15,39 +16,39 @@ const colours = {
   viridis: 'Viridis',
   magma: 'Magma',
   inferno: 'Inferno',
-  grey: 'Grey'
+  grey: say('menus.grey')
 }
 
 const displayMarkup = `<div class="controls">
-  <label>Scale <select id="scale"></select></label>
-  <label>Stage <select id="score"></select></label>
-  <label>Style <select id="style"></select></label>
-  <label>Colours <select id="colours"></select></label>
-  <label>Strength <input type="range" id="strength" min="0" max="1" step="0.05"></label>
-  <label class="check"><input type="checkbox" id="lock"> Lock the end</label></div>
+  <label>${say('menus.scale')} <select id="scale"></select></label>
+  <label>${say('menus.stage')} <select id="score"></select></label>
+  <label>${say('menus.style')} <select id="style"></select></label>
+  <label>${say('menus.colours')} <select id="colours"></select></label>
+  <label>${say('menus.strength')} <input type="range" id="strength" min="0" max="1" step="0.05"></label>
+  <label class="check"><input type="checkbox" id="lock"> ${say('menus.lockEnd')}</label></div>
   <p class="hint" id="display-said"></p>`
 
 const saveMarkup = `<div class="even four">
-  <span class="joined wide"><button type="button" id="save-png">PNG</button><select id="png-times" aria-label="Size of the PNG"><option value="1">1×</option><option value="2" selected>2×</option><option value="3">3×</option><option value="4">4×</option></select></span>
+  <span class="joined wide"><button type="button" id="save-png">PNG</button><select id="png-times" aria-label="${say('menus.sizePng')}"><option value="1">1×</option><option value="2" selected>2×</option><option value="3">3×</option><option value="4">4×</option></select></span>
   <button type="button" id="save-svg">SVG</button><button type="button" id="save-csv">CSV</button><button type="button" id="save-json">JSON</button>
-  <button type="button" id="save-npy" title="The maps alone, without their source">.npy</button><button type="button" id="save-npz" title="Maps, image, grid and source">.npz</button><button type="button" id="save-session">Session</button>
-  <button type="button" id="save-safetensors" class="wide">.safetensors</button><button type="button" id="save-figure" class="wide">Figure…</button></div>
-  <p class="hint">Figure: panels for print, in millimetres. PNG and SVG: what the page shows. CSV and JSON: the numbers. The others: all maps. A session opens again here.</p>`
+  <button type="button" id="save-npy" title="${say('menus.mapsAloneWithoutTheir')}">.npy</button><button type="button" id="save-npz" title="${say('menus.mapsImageGridSource')}">.npz</button><button type="button" id="save-session">${say('menus.session')}</button>
+  <button type="button" id="save-safetensors" class="wide">.safetensors</button><button type="button" id="save-figure" class="wide">${say('menus.figure')}</button></div>
+  <p class="hint">${say('menus.figurePanelsPrintMillimetres')}</p>`
 
 /** What the scales mean, in one sentence each. */
 const scaleWords = /** @type {Record<string, string>} */ ({
-  uniform: '1 × uniform is what every token would get if attention were equal.',
-  share: 'The share of the row’s attention: all shares of a row sum to 100 %.',
-  log: 'Powers of ten of × uniform, so that small weights are seen too.',
-  own: 'Each map has its own end: colours of different maps do not compare.',
-  all: 'The end is the largest weight that any head gives for this query.'
+  uniform: say('menus.1UniformWhatEvery'),
+  share: say('menus.shareRowsAttentionAll'),
+  log: say('menus.powersTenUniformSo'),
+  own: say('menus.eachMapOwnEnd'),
+  all: say('menus.endLargestWeightAny')
 })
 const stageSentences = /** @type {Record<string, string>} */ ({
-  softmax: 'Softmax: the weights, after normalisation.',
-  masked: 'The scores that softmax saw.',
-  scaled: 'q·k / √D, before masks.',
-  raw: 'q·k, before the scale.',
-  value: 'Weight × length of the value that is passed on.'
+  softmax: say('menus.softmaxWeightsAfterNormalisation'),
+  masked: say('menus.scoresSoftmaxSaw'),
+  scaled: say('menus.qKDBefore'),
+  raw: say('menus.qKBeforeScale'),
+  value: say('menus.weightLengthValuePassed')
 })
 
 /**
@@ -68,8 +69,10 @@ function showDisplay({ engine, store }) {
     pooled || state.view === 'rollout' || Boolean(engine.result && !engine.scored())
   element('scale').disabled = state.score !== 'softmax' && !element('score').disabled
   element('lock').disabled = element('scale').disabled || state.scale === 'own'
-  element('display-said').textContent =
-    `${scaleWords[state.scale]} ${stageSentences[state.score]} Locked, the scale keeps its end for picture, heads and matrix.`
+  element('display-said').textContent = say('menus.lockedScaleKeepsEnd', {
+    scale: scaleWords[state.scale],
+    score: stageSentences[state.score]
+  })
 }
 
 /**
@@ -101,6 +104,13 @@ function connectDisplay(page) {
     lockScale(page, /** @type {HTMLInputElement} */ (target).checked)
   )
 }
+
+/**
+ * @param {Page} _
+ * @param {HTMLElement} menu
+ */
+export const open = (_, menu) =>
+  menu.insertAdjacentHTML('beforeend', `<p class="hint">${say('explorer.dropHint')}</p>`)
 
 /**
  * @param {Page} page

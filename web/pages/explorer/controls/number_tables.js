@@ -3,6 +3,7 @@
 import { showDialog } from './dialog.js'
 import { hundredths, numbered, score } from './table_cells.js'
 import { views } from '../views/view_list.js'
+import { say } from '../../languages/say.js'
 /** @import {ListedView, NumberTable, Page, ViewName} from '../../../types/pages.js' */
 
 /**
@@ -13,7 +14,7 @@ function stage({ engine, drawn }) {
   const { prefixTokens, rows, columns } = engine.shape,
     values = drawn.scores ?? drawn.row,
     line = (/** @type {number} */ row) => [
-      `row ${row}`,
+      say('numberTables.row', { row }),
       ...values.subarray(prefixTokens + row * columns, prefixTokens + (row + 1) * columns)
     ]
   const first = Array.from(values.subarray(0, prefixTokens), (value, token) => [
@@ -23,7 +24,10 @@ function stage({ engine, drawn }) {
   ])
   return {
     title: drawn.title,
-    text: `${drawn.caption} In the table: ${drawn.scores ? 'scores' : 'shares in %'}, patches as they lie in the picture.`,
+    text: say('numberTables.tablePatchesTheyLie', {
+      caption: drawn.caption,
+      scores: drawn.scores ? say('numberTables.scores') : say('numberTables.shares')
+    }),
     columns: ['column', ...numbered(columns)],
     rows: [...first, ...numbered(rows).map(line)],
     show: drawn.scores ? score : hundredths
@@ -70,15 +74,15 @@ export async function showTable(page, which) {
     title,
     text,
     columns: /** @type {string[]} */ (columns),
-    label: `Numbers: ${title}`,
+    label: say('numberTables.numbers', { title }),
     figures: true,
     rows: rows.map((row) => row.map((value) => shown(value, show))),
     buttons: {
-      'Copy, in full precision': async ({ target }) => {
+      [say('numberTables.copy')]: async ({ target }) => {
         await navigator.clipboard.writeText(
           [columns, ...rows].map((row) => row.map(copied).join('\t')).join('\n')
         )
-        target.textContent = 'Copied'
+        target.textContent = say('numberTables.copied')
       }
     }
   })

@@ -8,6 +8,7 @@ import { makeScale } from '../../plot/scale.js'
 import { laterStyles } from '../later_styles.js'
 import { stageWords } from '../../shared/scores.js'
 import { drawRow } from '../views/row_picture.js'
+import { say } from '../../languages/say.js'
 /** @import {Page, PageSource, Pin, SavedMaps, State} from '../../../types/pages.js' */
 
 /**
@@ -34,9 +35,7 @@ export async function showPin(page, { source, model, image, settings }) {
     view = [state.view, store.get().view].includes('rollout') ? state.view : store.get().view
   if (source !== sourceOf(page)) {
     if (!source || /** @type {SavedMaps} */ (source).attention)
-      throw new Error(
-        `This row belongs to ${model}, which is not open. Open the model to show the row; it can be B without that.`
-      )
+      throw new Error(say('pinList.rowBelongsWhichNot', { model: String(model) }))
     if (await page.openModel(/** @type {PageSource} */ (source), /** @type {string} */ (model)))
       document.getElementById('demo-model').hidden = source === demoModel
   }
@@ -55,7 +54,7 @@ export async function showPin(page, { source, model, image, settings }) {
 function mapOf(page, { title, shape, row, picture }) {
   const { prefixTokens, rows, columns, tokens } = shape,
     weights = row.subarray(prefixTokens),
-    canvas = made('canvas', { role: 'img', ariaLabel: `Map of ${title}` })
+    canvas = made('canvas', { role: 'img', ariaLabel: say('pinList.map', { title }) })
   drawRow(canvas, picture, {
     weights,
     rows,
@@ -76,8 +75,8 @@ function noteOf(pin) {
     type: 'text',
     value: pin.note,
     maxLength: 500,
-    placeholder: 'Note',
-    ariaLabel: `Note on ${pin.title}`
+    placeholder: say('pinList.note'),
+    ariaLabel: say('pinList.note2', { title: pin.title })
   })
   input.addEventListener('input', () => {
     pin.note = input.value
@@ -118,16 +117,18 @@ function lineOf(page, pin) {
       {},
       made('b', { textContent: title }),
       made('span', {
-        textContent: `${name}${score === 'softmax' ? '' : `, stage ${stageWords[score]}`}`
+        textContent: `${name}${score === 'softmax' ? '' : say('pinList.stage', { score: stageWords[score] })}`
       }),
       input
     ),
     made(
       'div',
       {},
-      button('Show', 'Show', () => showPin(page, pin)),
-      button('As B', 'Compare as B', () => store.set({ pinned: pin, view: 'compare' })),
-      button('Remove', 'Remove', () => {
+      button(say('pinList.show'), say('pinList.show'), () => showPin(page, pin)),
+      button(say('pinList.b'), say('pinList.compareB'), () =>
+        store.set({ pinned: pin, view: 'compare' })
+      ),
+      button(say('pinList.remove'), say('pinList.remove'), () => {
         const next = line.nextElementSibling ?? line.previousElementSibling,
           { pins, pinned } = store.get()
         store.set({
@@ -152,11 +153,11 @@ export async function createPinList(page) {
     list = made('ul'),
     lines = new Map()
   host.replaceChildren(
-    made('h2', { textContent: 'Pins' }),
+    made('h2', { textContent: say('pinList.pins') }),
     list,
     made('p', {
       className: 'hint',
-      textContent: 'Pins and notes are stored only in the session file (Save, Session).'
+      textContent: say('pinList.pinsNotesStoredOnly')
     })
   )
   const draw = (/** @type {Pick<State, 'pins' | 'pinned'>} */ { pins, pinned }) => {

@@ -1,4 +1,5 @@
 /* What goes on, in the header; what went wrong, in a banner that says what to do. */
+import { say } from '../../languages/say.js'
 
 /** @type {<Id extends string>(id: Id) => ElementOf<Id>} */
 const element = (id) => document.getElementById(id)
@@ -8,10 +9,10 @@ export const showStatus = (text) => (element('status').textContent = text)
 
 /** @type {Record<string, string>} */
 const phases = {
-  start: 'Loading',
-  download: 'Loading the model',
-  read: 'Preparing the weights',
-  run: 'Running'
+  start: say('status.loading'),
+  download: say('status.loadingModel'),
+  read: say('status.preparingWeights'),
+  run: say('status.running')
 }
 
 /** @param {{phase: string, done: number, total: number} | null} progress null: it is over */
@@ -25,7 +26,11 @@ export function showProgress(progress) {
   showStatus(
     phase === 'run'
       ? phases.run
-      : `${phases[phase]}: ${(done / 1e6).toFixed(1)}${total ? ` of ${(total / 1e6).toFixed(1)}` : ''} MB`
+      : say('status.mb', {
+          phase: phases[phase],
+          done: (done / 1e6).toFixed(1),
+          total: total ? say('status.ofMegabytes', { megabytes: (total / 1e6).toFixed(1) }) : ''
+        })
   )
 }
 
@@ -43,11 +48,11 @@ export function showStop(controller) {
 
 /** @type {Record<string, string>} */
 const advice = {
-  INVALID_FILE: 'Choose another file, or all files of the model’s folder.',
-  UNSUPPORTED: 'heed runs the models that docs/models.md lists.',
-  OUT_OF_MEMORY: 'Choose a smaller model or image, or close other pages.',
-  IO: 'Check that the server is running, then reload the page.',
-  MISMATCH: 'The site has changed, or the network failed: reload the page.'
+  INVALID_FILE: say('status.chooseAnotherFileAll'),
+  UNSUPPORTED: say('status.heedRunsModelsDocs'),
+  OUT_OF_MEMORY: say('status.chooseSmallerModelImage'),
+  IO: say('status.checkServerRunningThen'),
+  MISMATCH: say('status.siteChangedNetworkFailed')
 }
 
 /* A part of the page that was not there: the browsers' words for it, or later_styles.js's. */
@@ -64,18 +69,15 @@ export function showError(
 ) {
   const stopped = error?.status === 'CANCELLED'
   if (stopped && !again) return
-  const wasm =
-    typeof WebAssembly === 'undefined'
-      ? 'This browser has no WebAssembly, so the page shows a precomputed image. Use a newer browser.'
-      : ''
+  const wasm = typeof WebAssembly === 'undefined' ? say('status.browserNoWebassemblySo') : ''
   const offline =
     navigator.onLine === false && error?.status === 'IO'
-      ? 'This machine is offline: connect it, or visit once online so that the page is kept. '
+      ? say('status.machineOfflineConnectVisit')
       : ''
   element('error-text').textContent =
     wasm ||
     (stopped
-      ? 'Loading was stopped. The picture and the map below are built in.'
+      ? say('status.loadingWasStoppedPicture')
       : `${error?.message ?? error}`.replace(/[^.!?]$/, '$&.') +
         ` ${offline || (advice[partMissing.test(error?.message) ? 'MISMATCH' : error?.status] ?? '')}`)
   element('error-again').hidden = !again

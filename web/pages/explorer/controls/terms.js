@@ -1,35 +1,27 @@
 /* Terms of the page explained where they stand: on hover, on focus and on a press, in one box that
  * Escape closes. Loaded with the first of them. */
 import { laterStyles } from '../later_styles.js'
+import { say } from '../../languages/say.js'
 
 /** By the beginning of the term's text. */
 const glossary = /** @type {[string, string][]} */ ([
-  ['× uniform', 'Weight × number of tokens. 1 = what equal attention would give every token.'],
-  ['% of the row', 'The share of the query’s attention that a token receives.'],
-  ['share of each', 'Each map has its own end: colours of different maps do not compare.'],
-  ['q·k', 'The score of a pair before softmax: a dot product of query and key.'],
-  ['Head’s entropy', 'The mean entropy over all patch queries of this head.'],
-  ['Entropy', 'How spread the row is: 0 = one token has all, ln N = all tokens alike.'],
-  ['of the maximum', 'Entropy divided by ln N, which a row of equal weights has.'],
-  ['On itself', 'The share of attention that the query gives to its own token.'],
-  ['From itself', 'The share of its own attention that the token gives to itself.'],
-  [
-    'On ',
-    'CLS and registers are tokens without a place in the picture; CLS collects the picture for the classifier.'
-  ],
-  [
-    'From ',
-    'CLS and registers are tokens without a place in the picture; CLS collects the picture for the classifier.'
-  ],
-  [
-    'Head’s mean distance',
-    'How far from its query this head attends on average, over all queries.'
-  ],
-  ['Mean of all', 'The mean weight that all queries give to this token.'],
-  ['that is', 'The same number as times uniform: 1 = equal attention.'],
-  ['head', 'One of several independent attentions of a layer.']
+  ['× uniform', say('terms.weightNumberTokens1')],
+  [say('terms.row'), say('terms.shareQuerysAttentionToken')],
+  [say('terms.shareEach'), say('menus.eachMapOwnEnd')],
+  ['q·k', say('terms.scorePairBeforeSoftmax')],
+  [say('terms.headsEntropy'), say('terms.meanEntropyOverAll')],
+  [say('terms.entropy'), say('terms.howSpreadRow0')],
+  [say('terms.maximum'), say('terms.entropyDividedLnN')],
+  [say('terms.itself'), say('terms.shareAttentionQueryGives')],
+  [say('terms.fromItself'), say('terms.shareOwnAttentionToken')],
+  [say('terms.on'), say('terms.clsRegistersTokensWithout')],
+  [say('terms.from'), say('terms.clsRegistersTokensWithout')],
+  [say('terms.headsMeanDistance'), say('terms.howFarFromQuery')],
+  [say('terms.meanAll'), say('terms.meanWeightAllQueries')],
+  [say('terms.thatIs'), say('terms.sameNumberTimesUniform')],
+  ['head', say('terms.oneSeveralIndependentAttentions')]
 ])
-const otherwise = 'A score of each pair before softmax turns a row into shares that sum to 1.'
+const otherwise = say('terms.scoreEachPairBefore')
 
 /** @type {HTMLElement | undefined} */
 let box

@@ -5,6 +5,7 @@ import { percent, topOf } from '../../plot/caption.js'
 import { keep } from '../../shared/page_settings.js'
 import { laterStyles } from '../later_styles.js'
 import { unchanged } from '../state/changes.js'
+import { say } from '../../languages/say.js'
 /** @import {Page, State} from '../../../types/pages.js' */
 
 /* Which head to take out was chosen by the sweep of scene 159: without 2.3 the answer changes from
@@ -22,28 +23,28 @@ const start = /** @type {Partial<State>} */ ({
 const steps = [
   {
     state: { ...start, view: 'scene' },
-    title: 'Drag the star.',
-    text: 'Two shapes here are the same. The model looks from one to the other, and computes the map anew while you drag.'
+    title: say('tour.dragStar'),
+    text: say('tour.twoShapesHereSame')
   },
   {
     state: { ...start, view: 'heads', head: 2 },
-    title: 'Another head.',
-    text: 'Each head attends to something else. This one is head 2 of the same layer; choose others in the grid.'
+    title: say('tour.anotherHead'),
+    text: say('tour.eachHeadAttendsSomething')
   },
   {
     state: { ...start, view: 'heads', layer: 0, head: 0 },
-    title: 'Another layer.',
-    text: 'Early layers look near the patch. Later layers compare shapes: layer 3 found the other star.'
+    title: say('tour.anotherLayer'),
+    text: say('tour.earlyLayersLookNear')
   },
   {
     state: { ...start, view: 'intervene', off: ['2.3'] },
-    title: 'Take a head out.',
-    text: 'Head 2.3 is out: now head 3.0 no longer finds the other star.'
+    title: say('tour.takeHeadOut'),
+    text: say('tour.head23Out')
   }
 ]
 
 const markup = `<section id="tour" aria-labelledby="tour-title"><h2 id="tour-title" tabindex="-1"></h2><p id="tour-text" aria-live="polite"></p>
-  <div class="row"><span id="tour-at"></span><button type="button" id="tour-back">Back</button><button type="button" id="tour-next">Next</button><button type="button" id="tour-end">Skip</button></div></section>`
+  <div class="row"><span id="tour-at"></span><button type="button" id="tour-back">${say('tour.back')}</button><button type="button" id="tour-next">${say('tour.next')}</button><button type="button" id="tour-end">${say('tour.skip')}</button></div></section>`
 
 /** @type {<Id extends string>(id: Id) => ElementOf<Id>} */
 const element = (id) => document.getElementById(id)
@@ -54,7 +55,7 @@ const element = (id) => document.getElementById(id)
  */
 function answerOf({ engine }) {
   const { logits } = engine.result
-  if (!logits) return 'no answer'
+  if (!logits) return say('tour.noAnswer')
   const [{ token, weight }] = topOf(engine.explain.softmax(logits), 1)
   return `${engine.model.labels[token]} ${percent(weight)}`
 }
@@ -75,11 +76,15 @@ function createTour(page) {
       out = store.get().off.includes('2.3')
     element('tour-title').textContent = title
     element('tour-text').textContent = last
-      ? `${text} The answer was ${before || '…'}; it is now ${out ? answerOf(page) : before}. Put it back and take out 3.0 instead: the answer stays, other heads stand in.`
+      ? say('tour.answerWasNowPut', {
+          text,
+          before: before || '…',
+          after: out ? answerOf(page) : before
+        })
       : text
-    element('tour-at').textContent = `${at} of ${steps.length}`
+    element('tour-at').textContent = say('tour.atOfSteps', { at, steps: steps.length })
     element('tour-back').disabled = at === 1
-    element('tour-next').textContent = last ? 'Done' : 'Next'
+    element('tour-next').textContent = last ? say('tour.done') : say('tour.next')
     element('tour-end').hidden = last
   }
 

@@ -1,6 +1,7 @@
 /* What of the page goes into a figure: each panel's numbers with the scale that the page draws them
  * with, and where they are from. */
-import { findHeads, numberOf, numbersOfHeads } from '../model/head_finder.js'
+import { findHeads } from '../model/head_finder.js'
+import { numberOf, numbersOfHeads } from '../model/head_numbers.js'
 import { cosine, divergence } from '../model/row_distance.js'
 import { numbersOfUniform } from '../model/uniform_head.js'
 import { massShare } from '../../plot/overlay.js'

@@ -1,22 +1,7 @@
-/* Heads by their numbers: what there is to sort by, and a filter such as "entropy < 1.5 and
- * distance < 30". */
-
+/* Heads in the order of a number, or those that pass a filter such as "entropy < 1.5 and
+ * distance < 30". Loaded with the first of them. */
+import { numberOf, numbersOfHeads } from './head_numbers.js'
 /** @import {HeadEntry, PageStatistics} from '../../../types/pages.js' */
-
-/**
- * By the name that a filter and a link use: the key in the runtime's statistics, a sentence,
- * decimals.
- * @type {Record<string, [key: keyof PageStatistics, sentence: string, decimals: number]>}
- */
-export const numbersOfHeads = {
-  entropy: ['entropyPatches', 'Entropy of patch queries, nats', 3],
-  distance: ['distance', 'Mean attention distance, pixels', 1],
-  'distance-patches': ['distanceRenormalised', 'Mean distance over patches alone, pixels', 1],
-  cls: ['prefixMass', 'Weight on CLS and registers', 3],
-  self: ['selfMass', 'Weight on itself', 3],
-  top5: ['top5Mass', 'Sum of the five largest weights', 3],
-  'cls-entropy': ['entropyCls', 'Entropy of CLS, nats', 3]
-}
 
 const term = new RegExp(
   `^(layer|head|${Object.keys(numbersOfHeads).join('|')})\\s*([<>]=?|=)\\s*(\\d+(?:\\.\\d+)?)\\s*(%?)$`
@@ -27,13 +12,6 @@ const term = new RegExp(
  * @param {number} b
  */
 const compare = (a, sign, b) => sign.includes(a < b ? '<' : a > b ? '>' : a === b ? '=' : ' ')
-
-/**
- * @param {HeadEntry} entry
- * @param {string} name
- * @returns {number}
- */
-export const numberOf = (entry, name) => entry[numbersOfHeads[name]?.[0] ?? name]
 
 /**
  * A function of an entry, or null where the text cannot be read. Terms are joined by "and" or

@@ -3,6 +3,7 @@
  * ViT: Vilas et al. 2023). They are read from the model's files and applied here in double; it
  * counts only where the same on the last layer gives the model's own logits. */
 import { storedTensor } from './stored_tensor.js'
+import { say } from '../../languages/say.js'
 /** @import {Page, PageSource, Runner} from '../../../types/pages.js' */
 
 /**
@@ -85,8 +86,8 @@ export async function lensOf({ engine, source }) {
     most = Math.max(...own.map(Math.abs))
   for (const [of, state] of /** @type {[string, ArrayLike<number>][]} */ ([
     [engine.nameOf(0), states[0]],
-    ['the mean of the patches', meanOf(states, shape.prefixTokens)],
-    ['the mean of all tokens', meanOf(states, 0)]
+    [say('logitLens.meanPatches'), meanOf(states, shape.prefixTokens)],
+    [say('logitLens.meanAllTokens'), meanOf(states, 0)]
   ])) {
     const apart =
       logits(state).reduce((most, value, i) => Math.max(most, Math.abs(value - own[i])), 0) / most

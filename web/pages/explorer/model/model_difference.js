@@ -1,5 +1,6 @@
 /* Two models of one shape on one picture: differences of logits and of every head's map, by the
  * definitions of `heed compare` (native/cli/compare_models.c). Loaded with the first comparison. */
+import { say } from '../../languages/say.js'
 /** @import {Runner} from '../../../types/pages.js' */
 
 /**
@@ -73,7 +74,13 @@ function logitDifference(a, b) {
  */
 export function whyNot(a, b) {
   const said = (/** @type {Runner} */ { model }) =>
-    `${model.layers} layers of ${model.heads} heads, ${model.imageSize} px, patches of ${model.patch}, ${model.classes} classes`
+    say('modelDifference.layersHeadsPxPatches', {
+      layers: model.layers,
+      heads: model.heads,
+      imageSize: model.imageSize,
+      patch: model.patch,
+      classes: model.classes
+    })
   return said(a) === said(b)
     ? undefined
     : `The other model has another shape (found ${said(b)}, expected ${said(a)}).`
@@ -111,18 +118,21 @@ export function differenceTable({ heads, logits }) {
     facts = [
       ...(logits
         ? [
-            ['Logits, largest difference', digits(logits.largest)],
-            ['Logits, mean difference', digits(logits.mean)],
-            ['Same first class', logits.agreed ? 'yes' : 'no']
+            [say('modelDifference.logitsLargestDifference'), digits(logits.largest)],
+            [say('modelDifference.logitsMeanDifference'), digits(logits.mean)],
+            [say('modelDifference.sameFirstClass'), logits.agreed ? 'yes' : 'no']
           ]
         : []),
-      ['Maps, largest difference of a weight', digits(largest)],
-      ['Maps, mean divergence', `${digits(mean)} bits`]
+      [say('modelDifference.mapsLargestDifferenceWeight'), digits(largest)],
+      [
+        say('modelDifference.mapsMeanDivergence'),
+        say('modelDifference.bits', { mean: digits(mean) })
+      ]
     ]
   const rows = heads.map(
     (head) =>
       `<tr><th scope="row">${head.layer}.${head.head}</th>${[head.largest, head.mean, head.divergence, head.largestDivergence].map((value) => `<td>${digits(value)}</td>`).join('')}</tr>`
   )
   return `<dl class="facts">${facts.map(([name, value]) => `<dt>${name}</dt><dd>${value}</dd>`).join('')}</dl>
-<div class="scroll" tabindex="0" role="region" aria-label="Differences of every head"><table><caption>Every head, A and B on this picture, as <code>heed compare</code></caption><thead><tr><th scope="col">head</th><th scope="col">largest</th><th scope="col">mean</th><th scope="col">JS mean, bits</th><th scope="col">JS largest</th></tr></thead><tbody>${rows.join('')}</tbody></table></div>`
+<div class="scroll" tabindex="0" role="region" aria-label="${say('modelDifference.differencesEveryHead')}"><table><caption>${say('modelDifference.everyHeadBPicture')} <code>heed compare</code></caption><thead><tr><th scope="col">${say('modelDifference.head')}</th><th scope="col">${say('modelDifference.largest')}</th><th scope="col">${say('modelDifference.mean')}</th><th scope="col">${say('modelDifference.jsMeanBits')}</th><th scope="col">${say('modelDifference.jsLargest')}</th></tr></thead><tbody>${rows.join('')}</tbody></table></div>`
 }

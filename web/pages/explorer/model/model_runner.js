@@ -290,48 +290,25 @@ export class ModelRunner {
   }
 
   /**
-   * A session whose attention is changed runs again from the first layer that differs from its last
-   * run, where that was of this picture.
    * @param {PictureSource} picture
    * @param {Changes} changes
    * @param {CallOptions & {fit: 'model' | 'whole'}} options
    */
-  async #runChanged(picture, changes, { fit, ...options }) {
-    const emptyRow = changes.how === 'uniform' ? 'mean' : 'zero',
-      { temperature } = changes,
-      key = `${emptyRow} ${temperature}`
-    if (this.#changing?.key !== key) {
-      this.#changing?.session.close()
-      this.#changing = none
-      this.#changing = {
-        key,
-        session: this.#model.createSession({
-          taps: kept(this.shape),
-          ...this.#sized,
-          intervene: { emptyRow, temperature }
-        }),
-        written: new Map(),
-        ran: null
-      }
-    }
-    const { createMask, loadExplain, writeChanges } = await import('../state/write_changes.js'),
-      explain = await loadExplain(),
-      changing = this.#changing,
-      { ran } = changing
+  async #runChanged(picture, changes, options) {
+    const { createMask, loadExplain, runChanged } = await import('../state/write_changes.js'),
+      explain = await loadExplain()
     this.#mask ??= createMask(explain)
-    changing.ran = null // until it has
-    const layer = await writeChanges(
-        explain,
-        changes,
-        changing,
-        this.#sizes,
-        /** @type {RunnerResult} */ (this.whole).values
-      ),
-      result = await (layer > 0 && ran?.picture === picture && ran.fit === fit
-        ? changing.session.runFrom(layer, options)
-        : changing.session.run(picture, { ...options, fit }))
-    changing.ran = { picture, fit }
-    return result
+    return runChanged(
+      explain,
+      (this.#changing ??= /** @type {any} */ ({})),
+      this.#model,
+      { taps: kept(this.shape), ...this.#sized },
+      this.#sizes,
+      /** @type {RunnerResult} */ (this.whole),
+      picture,
+      changes,
+      options
+    )
   }
 
   /**

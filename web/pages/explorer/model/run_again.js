@@ -3,6 +3,7 @@
  * Loaded with the first change. */
 import { keysOfChanges } from '../state/changes.js'
 import { showStatus } from '../controls/status.js'
+import { say } from '../../languages/say.js'
 /** @import {Page, Runner} from '../../../types/pages.js' */
 
 /**
@@ -39,10 +40,10 @@ export function connectChanges(page) {
       chip.hidden = false
     }, 200)
     chip.disabled = true
-    chip.textContent = 'Settings changed: running again'
+    chip.textContent = say('runAgain.settingsChangedRunningAgain')
     while (again) {
       again = false
-      showStatus('Settings changed: running again …')
+      showStatus(say('runAgain.settingsChangedRunningAgain2'))
       await page.run(page.picture)
     }
     clearTimeout(late)
@@ -56,7 +57,7 @@ export function connectChanges(page) {
   chip.addEventListener('click', runAgain)
   return () => {
     if (running || atOnce(page.engine)) return runAgain()
-    chip.textContent = 'Settings changed: run again'
+    chip.textContent = say('runAgain.settingsChangedRunAgain')
     chip.hidden = isShown()
     document.body.classList.toggle('dim', !chip.hidden)
   }

@@ -2,15 +2,16 @@
  * Loaded when asked for. */
 
 import { laterStyles } from '../later_styles.js'
+import { say } from '../../languages/say.js'
 /** @import {Page} from '../../../types/pages.js' */
 
 /** @type {<Id extends string>(id: Id) => ElementOf<Id>} */
 const element = (id) => document.getElementById(id)
 
 const markup = `<dialog id="camera-dialog" aria-labelledby="camera-title">
-  <h2 id="camera-title">Camera</h2>
+  <h2 id="camera-title">${say('camera.camera')}</h2>
   <video id="video" playsinline muted></video>
-  <div class="row after"><button type="button" id="shoot">Take picture</button><button type="button" id="camera-live">Live</button><button type="button" id="camera-close">Close</button></div>
+  <div class="row after"><button type="button" id="shoot">${say('camera.takePicture')}</button><button type="button" id="camera-live">${say('camera.live')}</button><button type="button" id="camera-close">${say('dialog.close')}</button></div>
 </dialog>`
 
 /* By the name of the browser's error. */
@@ -46,7 +47,12 @@ export async function openCamera(page) {
   element('shoot').onclick = async () => {
     const source = await createImageBitmap(video)
     dialog.close()
-    await page.run({ source, width: source.width, height: source.height, name: 'Camera' })
+    await page.run({
+      source,
+      width: source.width,
+      height: source.height,
+      name: say('camera.camera')
+    })
   }
   element('camera-live').onclick = async () => {
     const { startCamera } = await import('../views/frames.js')

@@ -2,6 +2,7 @@
 import { sceneColours, sceneShapes } from '../../heed/index.js'
 import { codeOfScene, sceneOfCode } from '../state/scene_code.js'
 import { pictureOf, scenePictures } from './scene_pictures.js'
+import { say } from '../../languages/say.js'
 /** @import {Scene} from '../../../src/index.js' */
 /** @import {Page, PagePicture} from '../../../types/pages.js' */
 
@@ -17,7 +18,7 @@ export const codeOf = (scene) => codeOfScene(scene, names)
  */
 export async function editedPicture({ engine }, scene) {
   const drawn = await engine.scene(scene)
-  return { ...pictureOf('Your scene', null, drawn), code: codeOf(drawn.scene) }
+  return { ...pictureOf(say('editedScene.yourScene'), null, drawn), code: codeOf(drawn.scene) }
 }
 
 /**

@@ -7,6 +7,7 @@ import { isOwnPicture, keepModel, keepPicture, openKept, ownModel } from './own_
 import { showProgress, showStatus } from '../controls/status.js'
 import { laterStyles } from '../later_styles.js'
 import { isOtherMakers } from '../../heed/weight_files.js'
+import { say } from '../../languages/say.js'
 /** @import {KeptThing, ListedModel, Page} from '../../../types/pages.js' */
 /** @import {Offer} from './offered_models.js' */
 
@@ -52,16 +53,16 @@ function keptList(page) {
     return made(
       'li',
       { title: kind === 'model' && !key.startsWith('own:') ? key : '' },
-      made('span', { textContent: `${name}, kept: ${megabytes(size)}` }),
+      made('span', { textContent: say('library.kept', { name, size: megabytes(size) }) }),
       button(
-        'Open',
+        say('library.open'),
         () => openKept(page, { ...thing, name }).catch(page.showError),
-        `Open ${name}`
+        say('library.open2', { name })
       ),
       button(
-        'Remove',
+        say('pinList.remove'),
         () => remove(key).then(show).catch(page.showError),
-        `Remove ${name} from this browser`
+        say('library.removeFromBrowser', { name })
       )
     )
   }
@@ -90,8 +91,8 @@ function foundModel(page, showKept) {
       made(
         'p',
         { className: 'row' },
-        'Downloading …',
-        button('Cancel', () => stop.abort())
+        say('library.downloading'),
+        button(say('library.cancel'), () => stop.abort())
       )
     )
     try {
@@ -110,17 +111,20 @@ function foundModel(page, showKept) {
   /** @param {ListedModel} model */
   function show(model) {
     const lines = model.files.map(({ name, size }) =>
-      made('li', { textContent: `${name}: ${size ? megabytes(size) : 'size not told'}` })
+      made('li', { textContent: `${name}: ${size ? megabytes(size) : say('library.sizeNotTold')}` })
     )
     found.replaceChildren(
       made('ul', { className: 'kept' }, ...lines),
       made(
         'p',
         { className: 'row' },
-        button(model.size ? `Download ${megabytes(model.size)}` : 'Download', () =>
-          fetchModel(model)
+        button(
+          model.size
+            ? say('library.download', { size: megabytes(model.size) })
+            : say('library.download2'),
+          () => fetchModel(model)
         ),
-        button('Not now', () => found.replaceChildren())
+        button(say('library.notNow'), () => found.replaceChildren())
       )
     )
     found.querySelector('button').focus()
@@ -144,17 +148,17 @@ function offerLines(offers, fetchModel, kept) {
         title: listed.files.map((file) => `${file.sha256}  ${file.name}`).join('\n')
       },
       made('span', {
-        textContent: `${name}. Licence: ${licence}.${trained ? ` Trained on: ${trained}.` : ''}`
+        textContent: `${name}. Licence: ${licence}.${trained ? say('library.trained', { trained }) : ''}`
       }),
       button(
-        `Download ${megabytes(listed.size)}`,
+        say('library.download', { size: megabytes(listed.size) }),
         () => fetchModel(listed),
-        `Download ${name}, ${megabytes(listed.size)}`
+        say('library.download3', { name, size: megabytes(listed.size) })
       )
     )
   )
   return [
-    made('p', { className: 'strong', textContent: 'Models of this server' }),
+    made('p', { className: 'strong', textContent: say('library.modelsServer') }),
     made('ul', { className: 'kept' }, ...lines)
   ]
 }
@@ -175,8 +179,8 @@ function keepButtons(page, showKept) {
       const stays = await act()
       showStatus(
         stays
-          ? `${name} is kept on this machine.`
-          : `${name} is kept on this machine, but the browser may remove it where the disk is full.`
+          ? say('library.keptMachine', { name })
+          : say('library.keptMachineButBrowser', { name })
       )
       await showKept()
       show()
@@ -190,14 +194,14 @@ function keepButtons(page, showKept) {
     if (isOwnPicture(page))
       buttons.push(
         button(
-          'Keep this picture',
+          say('library.keepPicture'),
           keep(page.picture.name, () => keepPicture(page))
         )
       )
     if (ownModel(page).length)
       buttons.push(
         button(
-          'Keep this model',
+          say('library.keepModel'),
           keep(model, () => keepModel(page, model))
         )
       )
@@ -207,7 +211,7 @@ function keepButtons(page, showKept) {
             made('p', { className: 'row' }, ...buttons),
             made('p', {
               className: 'hint',
-              textContent: 'Kept on this machine alone, until you remove it.'
+              textContent: say('library.keptMachineAloneUntil')
             })
           ]
         : [])
@@ -227,12 +231,17 @@ function addressForm(page, { found, show }) {
   const input = made('input', {
     type: 'text',
     inputMode: 'url',
-    placeholder: 'folder, .safetensors, .onnx or .pth',
-    ariaLabel: 'Address of a model’s folder or weights',
+    placeholder: say('library.folderSafetensorsOnnxPth'),
+    ariaLabel: say('library.addressModelsFolderWeights'),
     autocomplete: 'off',
     spellcheck: false
   })
-  const form = made('form', { className: 'row' }, input, made('button', { textContent: 'Look' }))
+  const form = made(
+    'form',
+    { className: 'row' },
+    input,
+    made('button', { textContent: say('library.look') })
+  )
   form.addEventListener('submit', (event) => {
     event.preventDefault()
     found.replaceChildren()
@@ -248,8 +257,7 @@ function addressForm(page, { found, show }) {
     form,
     made('p', {
       className: 'hint',
-      textContent:
-        'Enter an address of this server, or of a server that its policy allows. With #sha256=… at the end, weights with another hash are rejected. Sizes are shown first.'
+      textContent: say('library.enterAddressServerServer')
     })
   )
   return {

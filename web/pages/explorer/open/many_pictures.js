@@ -6,6 +6,7 @@ import { provenanceOf } from '../save/provenance.js'
 import { provenanceText } from '../save/provenance_text.js'
 import { download } from '../save/download_file.js'
 import { showStatus, showStop } from '../controls/status.js'
+import { say } from '../../languages/say.js'
 /** @import {Page, PageStatistics, Runner, Store} from '../../../types/pages.js' */
 
 /** Mean and spread of each number of each head: add(statistics[layer][head]), then
@@ -79,7 +80,7 @@ async function measure({ engine, store }, files, signal) {
     unread = []
   let first = null
   for (const [i, file] of files.entries()) {
-    showStatus(`Picture ${i + 1} of ${files.length}: ${file.name}`)
+    showStatus(say('manyPictures.picture', { i: i + 1, files: files.length, name: file.name }))
     const picture = await decode(file, file.name).catch(() => null)
     if (!picture) {
       unread.push(file.name)
@@ -122,7 +123,7 @@ async function overPictures(page, files) {
     download(
       new Blob(
         [
-          `# ${provenanceText({ ...(await provenanceOf(page)), picture: `${count} pictures` })}\n# ${files
+          `# ${provenanceText({ ...(await provenanceOf(page)), picture: say('manyPictures.pictures', { count }) })}\n# ${files
             .filter(({ name }) => !unread.includes(name))
             .map(({ name }) => name)
             .join(', ')}\n${spreadTable(layers)}\n`
@@ -132,21 +133,25 @@ async function overPictures(page, files) {
       'heed-heads.csv'
     )
   await showDialog({
-    title: `Heads over ${count} pictures`,
-    label: 'Heads',
+    title: say('manyPictures.headsOverPictures', { count }),
+    label: say('manyPictures.heads'),
     columns: [
       'head',
-      'entropy, nats',
-      'distance, pixels',
-      'on CLS',
-      'on itself',
-      'on the top five'
+      say('manyPictures.entropyNats'),
+      say('manyPictures.distancePixels'),
+      say('manyPictures.cls'),
+      say('manyPictures.itself'),
+      say('manyPictures.topFive')
     ],
-    buttons: { 'Save CSV': save },
-    text: `Mean ± standard deviation over the pictures.${unread.length ? ` Not read as pictures: ${unread.join(', ')}.` : ''}`,
+    buttons: { [say('manyPictures.saveCsv')]: save },
+    text: say('manyPictures.meanStandardDeviationOver', {
+      unread: unread.length
+        ? say('manyPictures.notReadPictures', { unread: unread.join(', ') })
+        : ''
+    }),
     rows: layers.flatMap((heads, l) =>
       heads.map((of, h) => [
-        `layer ${l}, head ${h}`,
+        say('manyPictures.layerHead', { layer: l, head: h }),
         ...Object.entries(shown).map(
           ([key, digits]) => `${of[key].mean.toFixed(digits)} ± ${of[key].spread.toFixed(digits)}`
         )

@@ -1,5 +1,6 @@
 /* Models of one's own: buttons that open files, a folder, an address, and the demo model again. */
 import { demoModel } from '../../heed/demo.js'
+import { say } from '../../languages/say.js'
 /** @import {Page, Runner} from '../../../types/pages.js' */
 
 /** @type {<Id extends string>(id: Id) => ElementOf<Id>} */
@@ -15,8 +16,14 @@ export const openFiles = (page, files) =>
 
 /** @param {Runner} engine */
 export const showFacts = ({ model, shape, size }) =>
-  (element('model-facts').textContent =
-    `${shape.layers} layers, ${shape.heads} heads, ${shape.tokens} tokens, ${(model.weightBytes / 1e6).toFixed(1)}\u00a0MB${size ? `, ${size.join(' × ')} pixels` : ''}${model.note ? ', from ONNX' : ''}`)
+  (element('model-facts').textContent = say('modelButtons.layersHeadsTokensMb', {
+    layers: shape.layers,
+    heads: shape.heads,
+    tokens: shape.tokens,
+    megabytes: (model.weightBytes / 1e6).toFixed(1),
+    size: size ? say('modelButtons.pixels', { size: size.join(' × ') }) : '',
+    note: model.note ? say('modelButtons.fromOnnx') : ''
+  }))
 
 /** @param {Page} page */
 const openLibrary = (page) => import('./library.js').then((library) => library.openLibrary(page))
@@ -43,7 +50,7 @@ export function connectModels(page) {
     target.value = ''
   })
   on('demo-model', async () => {
-    if (await page.openModel(demoModel, 'Demo model: which shape occurs twice?'))
+    if (await page.openModel(demoModel, say('modelButtons.demoModelWhichShape')))
       element('demo-model').hidden = true
   })
 }

@@ -4,6 +4,7 @@ import { showProgress, showStatus, showStop } from '../controls/status.js'
 import { laterStyles } from '../later_styles.js'
 import { keepsAll } from '../model/model_runner.js'
 import { showFacts } from './model_buttons.js'
+import { say } from '../../languages/say.js'
 /** @import {ModelInfo} from '../../../src/index.js' */
 /** @import {Field, Page, Shape, SizeCost} from '../../../types/pages.js' */
 
@@ -45,11 +46,13 @@ export function costOf(model, shape, tables, [height, width]) {
 
 /** @param {SizeCost} cost */
 const wordsOfCost = ({ tokens, keeps, maps, runtime, page }) =>
-  `${tokens.toLocaleString('en')} tokens: about ${megabytes(runtime)} in the runtime${
-    keeps
-      ? `, and ${megabytes(page)} for the page’s copy of the maps.`
-      : `. Maps are computed on demand: all of them would take ${megabytes(maps)}.`
-  }`
+  say('pictureSize.tokensAboutRuntime', {
+    tokens: tokens.toLocaleString('en'),
+    runtime: megabytes(runtime),
+    keeps: keeps
+      ? say('pictureSize.pagesCopyMaps', { megabytes: megabytes(page) })
+      : say('pictureSize.onDemand', { megabytes: megabytes(maps) })
+  })
 
 /**
  * Why a model of this patch cannot take a size here; '' where it may.
@@ -84,13 +87,13 @@ export function shapedAs({ imageSize, patch }, { width, height }) {
 }
 
 /** @param {number} patch */
-const markup = (patch) => `<h2 id="size-title">Size of the picture</h2>
-    <p>In multiples of the patch, ${patch} pixels. The picture is resized with its aspect kept until it covers the size, and the centre is cropped.</p>
-    <form><div class="fields"><label>Height <input name="height" type="number" min="${patch}" step="${patch}" required></label>
-    <label>Width <input name="width" type="number" min="${patch}" step="${patch}" required></label></div>
-    <p class="row after"><button type="button" name="own">The model’s own</button> <button type="button" name="shaped">Shape of the picture</button></p>
+const markup = (patch) => `<h2 id="size-title">${say('pictureSize.sizePicture')}</h2>
+    <p>${say('pictureSize.multiplesPatchPixelsPicture', { patch })}</p>
+    <form><div class="fields"><label>${say('pictureSize.height')} <input name="height" type="number" min="${patch}" step="${patch}" required></label>
+    <label>${say('pictureSize.width')} <input name="width" type="number" min="${patch}" step="${patch}" required></label></div>
+    <p class="row after"><button type="button" name="own">${say('pictureSize.modelsOwn')}</button> <button type="button" name="shaped">${say('pictureSize.shapePicture')}</button></p>
     <p class="hint" aria-live="polite"></p>
-    <p class="row after"><button name="take">Run at this size</button> <button type="button" name="close">Close</button></p></form>`
+    <p class="row after"><button name="take">${say('pictureSize.runAtSize')}</button> <button type="button" name="close">${say('dialog.close')}</button></p></form>`
 
 /** @param {Page} page */
 export async function showSizes(page) {
@@ -116,7 +119,12 @@ export async function showSizes(page) {
       cost = refused ? null : costOf(model, shape, tables, chosen()),
       large = cost && cost.runtime > bytesMost
     dialog.querySelector('.hint').textContent = cost
-      ? `${chosen()[0] / patch} × ${chosen()[1] / patch} patches, ${wordsOfCost(cost)}${large ? ' A WebAssembly module has at most 4 GB.' : ''}`
+      ? say('pictureSize.patches', {
+          rows: chosen()[0] / patch,
+          columns: chosen()[1] / patch,
+          cost: wordsOfCost(cost),
+          large: large ? say('pictureSize.webassemblyModuleAtMost') : ''
+        })
       : refused
     field('take').disabled = !cost || Boolean(large)
   }
@@ -158,7 +166,7 @@ export async function applySize(page) {
   }
   showStop(stop)
   document.body.classList.add('dim')
-  showStatus('Preparing the model for this size …')
+  showStatus(say('pictureSize.preparingModelSize'))
   try {
     await engine.resize(size, { onProgress: showProgress, signal: stop.signal })
   } catch (error) {

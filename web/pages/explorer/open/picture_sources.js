@@ -1,6 +1,7 @@
 /* Where pictures come from: drawn scenes, files, drop, paste, camera. */
 import { openFiles } from './model_buttons.js'
 import { scenePictures, twinPatch } from './scene_pictures.js'
+import { say } from '../../languages/say.js'
 /** @import {Page, PagePicture} from '../../../types/pages.js' */
 
 /** @type {<Id extends string>(id: Id) => ElementOf<Id>} */
@@ -23,7 +24,7 @@ async function connectSamples(page) {
   element('samples').replaceChildren(
     ...pictures.map((picture) => {
       const { name, drawing, twins } = /** @type {Required<PagePicture>} */ (picture),
-        title = `${name}: ${drawing.objects[twins[0]].shape} twice`,
+        title = say('pictureSources.twice', { name, shape: drawing.objects[twins[0]].shape }),
         button = Object.assign(document.createElement('button'), {
           type: 'button',
           ariaLabel: title,

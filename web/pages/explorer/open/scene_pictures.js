@@ -1,4 +1,5 @@
 /* Drawn scenes as pictures, and the patch that such a picture is asked about first. */
+import { say } from '../../languages/say.js'
 
 /** @import {DrawnScene} from '../../../src/index.js' */
 /** @import {Page, PagePicture} from '../../../types/pages.js' */
@@ -22,7 +23,9 @@ export function pictureOf(name, scene, { image, twins, owner, scene: drawing }) 
  */
 export function scenePictures({ engine }, seeds) {
   return Promise.all(
-    seeds.map(async (seed) => pictureOf(`Scene ${seed}`, seed, await engine.scene(seed)))
+    seeds.map(async (seed) =>
+      pictureOf(say('scenePictures.scene', { seed }), seed, await engine.scene(seed))
+    )
   )
 }
 

@@ -1,6 +1,7 @@
 /* Which tensors of a model's files are used, and for what: a dialog with a table. Loaded when asked
  * for. */
 import { showDialog } from '../controls/dialog.js'
+import { say } from '../../languages/say.js'
 /** @import {Page} from '../../../types/pages.js' */
 
 /** @param {Page} page */
@@ -9,13 +10,20 @@ export async function showTensors({ engine }) {
     name = document.getElementById('model-name').textContent
   const used = found.filter((tensor) => tensor.used).length
   await showDialog({
-    title: `Tensors of ${name}`,
-    label: 'Tensors',
-    columns: ['tensor', 'what it is', 'shape'],
-    text: `${used} of ${found.length} tensors are used${used === found.length ? '' : '; the others do not belong to the model that runs'}.${absent.length ? ` Optional parts that the files do not have: ${absent.join(', ')}.` : ''}`,
+    title: say('tensorReport.tensors', { name }),
+    label: say('tensorReport.tensors2'),
+    columns: ['tensor', say('tensorReport.what'), 'shape'],
+    text: say('tensorReport.tensorsUsed', {
+      used,
+      found: found.length,
+      others: used === found.length ? '' : say('tensorReport.othersDoNotBelong'),
+      absent: absent.length
+        ? say('tensorReport.optionalPartsFilesDo', { absent: absent.join(', ') })
+        : ''
+    }),
     rows: found.map(({ name, dtype, shape, used, role }) => [
       name,
-      role ?? (used ? 'by its name' : 'not used'),
+      role ?? (used ? say('tensorReport.name') : say('tensorReport.notUsed')),
       `${shape.join(' × ')} ${dtype}`
     ])
   })

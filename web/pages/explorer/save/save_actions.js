@@ -4,6 +4,7 @@ import * as made from './exports.js'
 import { download } from './download_file.js'
 import { fileName } from './file_names.js'
 import { showStatus } from '../controls/status.js'
+import { say } from '../../languages/say.js'
 /** @import {Page} from '../../../types/pages.js' */
 
 /** @param {Page} page */
@@ -32,9 +33,9 @@ const file =
   async (/** @type {Page} */ page) => {
     shown(page)
     const name = ending.startsWith('.') ? `${named(page)}${ending}` : ending
-    showStatus(`Saving ${name} …`) // a picture of many maps takes a second
+    showStatus(say('saveActions.saving', { name })) // a picture of many maps takes a second
     download(new Blob([await make(page)].flat(), { type }), name)
-    showStatus(`Saved ${name}.`)
+    showStatus(say('saveActions.saved', { name }))
   }
 
 /** @param {Page} page */
@@ -42,7 +43,9 @@ async function copyCode(page) {
   shown(page)
   await navigator.clipboard.writeText((await import('./code_snippets.js')).code(page))
   showStatus(
-    `Code copied: the same numbers from the command line${page.engine.saved ? '' : ' and from JavaScript'}.`
+    say('saveActions.codeCopiedSameNumbers', {
+      saved: page.engine.saved ? '' : say('saveActions.fromJavascript')
+    })
   )
 }
 
@@ -51,16 +54,12 @@ async function copyLink(page) {
   await navigator.clipboard.writeText(location.href)
   const { saved } = page.engine,
     own = [
-      saved ? 'maps' : page.source !== demoModel && 'model',
-      page.store.get().scene === null && !page.store.get().objects && 'picture'
+      saved ? say('saveActions.maps') : page.source !== demoModel && say('saveActions.model'),
+      page.store.get().scene === null && !page.store.get().objects && say('saveActions.picture')
     ]
       .filter(Boolean)
-      .join(' and ')
-  showStatus(
-    own
-      ? `Link copied. What is not in it, as it stays on this machine: your own ${own}.`
-      : 'Link copied.'
-  )
+      .join(say('saveActions.and'))
+  showStatus(own ? say('saveActions.linkCopiedWhatNot', { own }) : say('saveActions.linkCopied'))
 }
 
 /** @type {Record<string, (page: Page) => Promise<void>>} */

@@ -2,6 +2,7 @@
  * out, patches that nobody looks at, pairs of tokens that are cut, a temperature; what a head gives
  * taken by a share. Heads are "layer.head", patches numbers in raster order, cuts "query.key"
  * (tokens), gains "layer.head.percent". */
+import { say } from '../../languages/say.js'
 
 /** @import {Changes, Shape} from '../../../types/pages.js' */
 
@@ -11,8 +12,8 @@
  */
 export const replacements = {
   zero: 'zeros',
-  mean: 'its mean over the tokens',
-  uniform: 'equal attention to all'
+  mean: say('changes.meanOverTokens'),
+  uniform: say('changes.equalAttentionAll')
 }
 
 /** @type {Readonly<Changes>} */
@@ -49,14 +50,22 @@ export function wordsOfChanges({
   const several = (count, one) => `${count} ${one}${count === 1 ? '' : 's'}`
   return [
     off.length &&
-      `without ${off.length > 3 ? `${off.length} heads` : off.join(', ')}${how === 'zero' || !how ? '' : ` (${how})`}`,
-    dropped.length && `${several(dropped.length, 'patch').replace('patchs', 'patches')} dropped`,
-    cuts.length && `${several(cuts.length, 'pair')} cut`,
+      say('changes.without', {
+        off: off.length > 3 ? say('changes.heads', { off: off.length }) : off.join(', '),
+        how: how === 'zero' || !how ? '' : ` (${how})`
+      }),
+    dropped.length &&
+      say('changes.dropped', {
+        patches: several(dropped.length, 'patch').replace('patchs', 'patches')
+      }),
+    cuts.length && say('changes.cut', { cuts: several(cuts.length, 'pair') }),
     gains.length &&
       (gains.length > 2
-        ? `${gains.length} heads by a share`
-        : gains.map((gain) => gain.replace(/^(\d+\.\d+)\.(\d+)$/, 'head $1 at $2 %')).join(', ')),
-    temperature !== 1 && `temperature ${temperature}`
+        ? say('changes.headsShare', { gains: gains.length })
+        : gains
+            .map((gain) => gain.replace(/^(\d+\.\d+)\.(\d+)$/, say('changes.head1At2')))
+            .join(', ')),
+    temperature !== 1 && say('changes.temperature', { temperature })
   ]
     .filter(Boolean)
     .map((text) => `, ${text}`)

@@ -7,7 +7,8 @@
 import { toHash } from './address.js'
 import { keysOfPlace, pictureNow, sourceOf } from './place.js'
 import { showStatus } from '../controls/status.js'
-import { placeName } from '../views/stage.js'
+import { placeName, titleOf } from '../views/stage.js'
+import { say } from '../../languages/say.js'
 /** @import {Page, PagePicture, PageQuery, State} from '../../../types/pages.js' */
 
 /**
@@ -53,7 +54,7 @@ export function pin(
     score: state.score,
     settings,
     note: '',
-    name: `${picture.name}${state.fit === 'whole' ? ', whole' : ''}, ${model}`,
+    name: `${picture.name}${state.fit === 'whole' ? say('pins.whole') : ''}, ${model}`,
     model,
     source: sourceOf(page),
     shape: engine.shape,
@@ -62,7 +63,7 @@ export function pin(
     picture: pictureNow(page)
   }
   store.set({ pins: twin ? pins : [...pins, pinned], pinned })
-  showStatus(`Pinned as B: ${pinned.title}`)
+  showStatus(say('pins.pinnedB', { title: pinned.title }))
 }
 
 /**
@@ -89,7 +90,11 @@ export async function pickB(page, query) {
   pin(page, {
     row,
     query,
-    title: `${placeName(/** @type {State} */ (state), engine.shape.layers)}: ${state.reverse ? 'to' : 'from'} ${engine.nameOf(engine.token(query))}`
+    title: titleOf(
+      placeName(/** @type {State} */ (state), engine.shape.layers),
+      engine.nameOf(engine.token(query)),
+      state.reverse
+    )
   })
   store.set({ view: 'compare' })
 }

@@ -2,7 +2,8 @@
  * change. */
 import { changesWithin } from './changes.js'
 /** @import {AttentionChanges, ChangeSizes, Explain} from 'heed/explain' */
-/** @import {Changes, Shape} from '../../../types/pages.js' */
+/** @import {CallOptions, Model, SessionOptions} from '../../../src/index.js' */
+/** @import {Changes, Changing, PictureSource, RunnerResult, Shape} from '../../../types/pages.js' */
 
 export { loadExplain } from '../../heed/explain/index.js'
 
@@ -73,7 +74,7 @@ function isSame(before, data) {
  * @param {any} shape of the session, with `width`
  * @param {Record<string, any>} values of a run with nothing changed
  */
-export async function writeChanges(explain, changes, { session, written }, shape, values) {
+async function writeChanges(explain, changes, { session, written }, shape, values) {
   const made = makeChanges(
       explain,
       changes,
@@ -93,4 +94,47 @@ export async function writeChanges(explain, changes, { session, written }, shape
     shape.layers,
     ...inputs.map(([name]) => (name === 'token_mask' ? 0 : Number(name.split('.')[1])))
   )
+}
+
+/**
+ * A run with changes: from the first layer that differs from the session's last run, where that was
+ * of this picture.
+ * @param {Explain} explain
+ * @param {Changing} changing its session is made again where it cannot take these changes
+ * @param {Model} model
+ * @param {SessionOptions} how
+ * @param {Shape & ChangeSizes} shape
+ * @param {RunnerResult} whole of the picture, with nothing changed
+ * @param {PictureSource} picture
+ * @param {Changes} changes
+ * @param {CallOptions & {fit: 'model' | 'whole'}} options
+ */
+export async function runChanged(
+  explain,
+  changing,
+  model,
+  how,
+  shape,
+  whole,
+  picture,
+  changes,
+  { fit, ...options }
+) {
+  const emptyRow = changes.how === 'uniform' ? 'mean' : 'zero',
+    { temperature } = changes,
+    key = `${emptyRow} ${temperature}`
+  if (changing.key !== key) {
+    changing.session?.close()
+    changing.key = '' // until there is another
+    const session = model.createSession({ ...how, intervene: { emptyRow, temperature } })
+    Object.assign(changing, { session, key, written: new Map(), ran: null })
+  }
+  const { ran } = changing
+  changing.ran = null // until it has
+  const layer = await writeChanges(explain, changes, changing, shape, whole.values),
+    result = await (layer > 0 && ran?.picture === picture && ran.fit === fit
+      ? changing.session.runFrom(layer, options)
+      : changing.session.run(picture, { ...options, fit }))
+  changing.ran = { picture, fit }
+  return result
 }

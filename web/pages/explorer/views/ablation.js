@@ -3,6 +3,7 @@
  * what is taken away is that anything can attend to them. */
 import { unchanged } from '../state/changes.js'
 import { patchesOf, squareView } from './square_effects.js'
+import { say } from '../../languages/say.js'
 /** @import {MakeView, Page} from '../../../types/pages.js' */
 /** @import {Removal} from './square_effects.js' */
 
@@ -33,14 +34,12 @@ async function mask(page) {
 /** @type {MakeView} */
 export const view = (page, element, { left }) =>
   squareView(page, element, left, {
-    about:
-      'Each square of patches is masked: no token can attend to it in any layer. The model runs again, and the prediction shows what it needs.',
-    press: 'Mask each square',
+    about: say('ablation.eachSquarePatchesMasked'),
+    press: say('ablation.maskEachSquare'),
     verb: 'Masking',
     unable() {
-      if (!page.engine.canChange)
-        return 'This needs a model small enough to keep all maps; saved maps have none.'
-      return page.engine.result.logits ? '' : 'This needs a model with a classifier.'
+      if (!page.engine.canChange) return say('ablation.needsModelSmallEnough')
+      return page.engine.result.logits ? '' : say('ablation.needsModelClassifier')
     },
     begin: () => mask(page)
   })

@@ -15,33 +15,34 @@ import { stageWords } from '../../shared/scores.js'
 import { drawRow } from './row_picture.js'
 import { drawSmallBar, smallBar } from './bar.js'
 import { put } from './canvas.js'
+import { say } from '../../languages/say.js'
 /** @import {Field, MakeView, Other, Page, PageSource, Runner} from '../../../types/pages.js' */
 /** @import {Scale} from '../../../plot/index.js' */
 
 const diverging = divergingTable()
 /** @type {Record<string, string>} */
 const others = {
-  pinned: 'the pinned row',
-  bf16: 'weights in BF16',
-  int8: 'weights in 8 bits',
-  int4: 'weights in 4 bits',
-  files: 'another model …',
-  scalar: 'the scalar module',
-  simd: 'the SIMD module'
+  pinned: say('compare.pinnedRow'),
+  bf16: say('compare.weightsBf16'),
+  int8: say('compare.weights8Bits'),
+  int4: say('compare.weights4Bits'),
+  files: say('compare.anotherModel'),
+  scalar: say('compare.scalarModule'),
+  simd: say('compare.simdModule')
 }
 /** @type {Record<string, 'none' | 'simd'>} */
 const modules = { scalar: 'none', simd: 'simd' } // as createRuntime names them
 
 const figure = (/** @type {string} */ name) =>
   `<figure><figcaption><b>${name}</b> <span></span></figcaption><div class="raster"><canvas role="img" aria-label="${name}"></canvas></div>${smallBar}</figure>`
-const markup = `<div class="even two"><button type="button" name="pin">Pin this row as B</button><button type="button" name="back" disabled>Swap A and B</button></div>
-    <div class="fields"><label>B is <select name="other">${Object.entries(others)
+const markup = `<div class="even two"><button type="button" name="pin">${say('compare.pinRowB')}</button><button type="button" name="back" disabled>${say('compare.swapB')}</button></div>
+    <div class="fields"><label>${say('compare.b')} <select name="other">${Object.entries(others)
       .map(([name, text]) => `<option value="${name}">${text}</option>`)
       .join('')}</select></label>
-    <label>Shown <select name="shown"><option value="side">side by side</option><option value="swipe">with a curtain</option></select></label></div>
+    <label>${say('compare.shown')} <select name="shown"><option value="side">${say('compare.sideSide')}</option><option value="swipe">${say('compare.curtain')}</option></select></label></div>
     <div class="pair compared">${['A', 'B', 'A − B'].map(figure).join('')}<dl class="facts"></dl></div>
-    <p hidden class="files"><button type="button" name="folder">Folder of the other model</button> <button type="button" name="weights">Its files</button> <span></span></p>
-    <p hidden><label class="range">Curtain <input type="range" name="curtain" min="0" max="100" value="50"></label></p>
+    <p hidden class="files"><button type="button" name="folder">${say('compare.folderOtherModel')}</button> <button type="button" name="weights">${say('compare.files')}</button> <span></span></p>
+    <p hidden><label class="range">${say('compare.curtain2')} <input type="range" name="curtain" min="0" max="100" value="50"></label></p>
     <p class="hint" aria-live="polite"></p><div class="models"></div>`
 
 /**
@@ -158,7 +159,7 @@ class SecondModel {
       scores: page.drawn.scores && (await engine.row({ ...at, score })),
       score,
       device: engine.info.device,
-      title: `${others[other]}, the same place`,
+      title: say('compare.samePlace', { other: others[other] }),
       shape: page.engine.shape,
       picture: pictureNow(page)
     }
@@ -215,7 +216,14 @@ export function comparisonOf({ store, engine, drawn, table }, other) {
     scale,
     lessScale: signedScale(unit, Math.max(reach(less), floor)),
     table: scale.signed ? diverging : table,
-    words: `All in ${unit}; A and B on one scale.${staged ? ' Divergence and cosine are of the weights.' : drawn.scores ? ' B has no scores of this stage: weights stand here.' : ''}`
+    words: say('compare.allBOneScale', {
+      unit,
+      scores: staged
+        ? say('compare.divergenceCosineWeights')
+        : drawn.scores
+          ? say('compare.bNoScoresStage')
+          : ''
+    })
   }
 }
 
@@ -243,7 +251,7 @@ function drawFigure({ store, engine }, figure, { words, weights, scale, table, p
 function distances(a, b) {
   const apart = divergence(a, b),
     digits = apart > 1e-12 && apart < 5e-4 ? apart.toExponential(1) : apart.toFixed(4)
-  return `<dt>Jensen–Shannon divergence</dt><dd>${digits} nats</dd><dt>of the largest, ln 2</dt><dd>${percent(apart / Math.LN2)}</dd><dt>Cosine</dt><dd>${cosine(a, b).toFixed(4)}</dd>`
+  return `<dt>${say('compare.jensenShannonDivergence')}</dt><dd>${digits} nats</dd><dt>${say('compare.largestLn2')}</dt><dd>${percent(apart / Math.LN2)}</dd><dt>${say('compare.cosine')}</dt><dd>${cosine(a, b).toFixed(4)}</dd>`
 }
 
 /**
@@ -273,11 +281,9 @@ function drawA(page, { figures, hint }, b) {
     picture: pictureNow(page)
   })
   figures[1].querySelector('span').textContent = b
-    ? `${b.title} has another grid of patches.`
-    : 'nothing pinned yet'
-  hint.textContent = b
-    ? 'Pin a row of this model.'
-    : 'Pin a row as B (p, or Shift and a press on a patch), then choose another head, patch, layer, picture or model; or take the model with coarser weights, or another module of the runtime, as B. Both stand here on one scale, with their difference.'
+    ? say('compare.anotherGridPatches', { title: b.title })
+    : say('compare.nothingPinnedYet')
+  hint.textContent = b ? say('compare.pinRowModel') : say('compare.pinRowBP')
 }
 
 /**
@@ -294,7 +300,7 @@ function drawPair(page, { figures, hint, facts }, other, by) {
     { words: title, weights: a, scale, table, picture: pictureNow(page) },
     { words: other.title, weights: b, scale, table, picture: other.picture },
     {
-      words: 'blue: B has more, orange: A has more',
+      words: say('compare.blueBMoreOrange'),
       weights: less,
       scale: lessScale,
       table: diverging
@@ -355,6 +361,13 @@ function followFiles(place, use) {
     })
 }
 
+/**
+ * Which module gave A, and which B.
+ * @param {{device: string}} info
+ * @param {Other} b
+ */
+const devicesOf = ({ device }, b) => say('compare.b2', { device, other: String(b.device) })
+
 /** @type {MakeView} */
 export function view(page, element, { left, redraw }) {
   const { store } = page
@@ -365,7 +378,7 @@ export function view(page, element, { left, redraw }) {
     facts = element.querySelector('dl'),
     shown = { figures: element.querySelectorAll('figure'), hint, facts }
   const second = new SecondModel(page, () => {
-    hint.textContent = 'Loading the model a second time …'
+    hint.textContent = say('compare.loadingModelSecondTime')
   })
   const models = new ModelFigures(page, element.querySelector('.models'))
   left.addEventListener('abort', () => second.close())
@@ -427,7 +440,7 @@ export function view(page, element, { left, redraw }) {
       models.clear()
       return drawA(page, shown, b)
     }
-    drawPair(page, shown, b, modules[other] ? ` A is by ${info.device}, B by ${b.device}.` : '')
+    drawPair(page, shown, b, modules[other] ? devicesOf(info, b) : '')
     await models.draw(other === 'pinned' ? null : second.opened, latest)
   }
   return { keys: ['drawn', 'pinned'], draw }

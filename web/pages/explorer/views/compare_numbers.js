@@ -1,6 +1,7 @@
 /* A and B in numbers: as a table and as CSV, with the other pins. Loaded when asked for. */
 import { hundredths, namesOf } from '../controls/table_cells.js'
 import { tokenTable } from '../save/csv_lines.js'
+import { say } from '../../languages/say.js'
 /** @import {NumberTable, Page} from '../../../types/pages.js' */
 
 /**
@@ -11,14 +12,14 @@ export function table(page) {
   const { drawn, compared } = page
   if (!compared)
     return {
-      title: 'A and B',
-      text: 'There is no B yet: pin a row, or choose what B is.',
+      title: say('compareNumbers.b'),
+      text: say('compareNumbers.thereNoBYet'),
       columns: ['token', 'A, %'],
       rows: namesOf(page).map((name, token) => [name, drawn.row[token]]),
       show: hundredths
     }
   return {
-    title: 'A, B and their difference',
+    title: say('compareNumbers.bTheirDifference'),
     text: `A: ${drawn.title}. B: ${compared.title}.`,
     columns: ['token', 'A, %', 'B, %', 'A − B, %'],
     rows: namesOf(page).map((name, token) => [
@@ -55,7 +56,7 @@ export async function csv(page) {
     page,
     Object.fromEntries([
       ...columns('row', ''),
-      ...(scores ? columns('scores', ', scores') : []),
+      ...(scores ? columns('scores', say('compareNumbers.scores')) : []),
       ...named
     ])
   )

@@ -1,15 +1,17 @@
 /* A dot for every head in two of its numbers: the upper part of the statistics view, and on wide
  * screens beside the maps of all heads. A press on a dot chooses its head; heads that the filter
  * leaves out are faint. */
-import { findHeads, numberOf, numbersOfHeads } from '../model/head_finder.js'
+import { findHeads } from '../model/head_finder.js'
+import { numberOf, numbersOfHeads } from '../model/head_numbers.js'
 import { scatter } from '../../plot/scatter.js'
 import { laterStyles } from '../later_styles.js'
 import { numbersOfUniform } from '../model/uniform_head.js'
+import { say } from '../../languages/say.js'
 /** @import {Field, Page} from '../../../types/pages.js' */
 
 /** @type {Record<string, string>} */
 const axes = {
-  layer: 'Layer',
+  layer: say('dots.layer'),
   ...Object.fromEntries(Object.entries(numbersOfHeads).map(([name, [, text]]) => [name, text]))
 }
 
@@ -22,8 +24,8 @@ const axes = {
  */
 export function createDots(page, host, where) {
   const { store, engine } = page
-  host.innerHTML = `<div class="fields axes"><label>Across <select name="x"></select></label><label>Up <select name="y"></select></label></div>
-    <svg class="plot" viewBox="0 0 320 240" role="img" aria-label="A dot for every head; ${where}"></svg>`
+  host.innerHTML = `<div class="fields axes"><label>${say('dots.across')} <select name="x"></select></label><label>${say('dots.up')} <select name="y"></select></label></div>
+    <svg class="plot" viewBox="0 0 320 240" role="img" aria-label="${say('dots.dotEveryHead')} ${where}"></svg>`
   const select = /** @type {(name: string) => Field} */ (
       (name) => /** @type {Field} */ (host.querySelector(`[name=${name}]`))
     ),
@@ -59,7 +61,7 @@ export function createDots(page, host, where) {
       x: numberOf(entry, x),
       y: numberOf(entry, y),
       layer: entry.layer,
-      name: `layer ${entry.layer}, head ${entry.head}`,
+      name: say('manyPictures.layerHead', { layer: entry.layer, head: entry.head }),
       faint: !kept.has(`${entry.layer}.${entry.head}`)
     }))
     plot.innerHTML = scatter({
@@ -95,7 +97,7 @@ export async function drawBeside(page, element) {
       createDots(
         page,
         element.appendChild(Object.assign(document.createElement('div'), { className: 'beside' })),
-        'the statistics view has the numbers'
+        say('dots.statisticsViewNumbers')
       )
     )
   drawers.get(grid)()

@@ -8,6 +8,7 @@ import { cameraStream, stopStream } from '../open/camera.js'
 import { drawSmallBar, smallBar } from './bar.js'
 import { put } from './canvas.js'
 import { scaleOfRow } from './stage.js'
+import { say } from '../../languages/say.js'
 /** @import {MakeView, Page, PagePicture} from '../../../types/pages.js' */
 
 const clipFrames = 12,
@@ -126,10 +127,10 @@ function drawFrame(canvas, { engine, store, table }, { picture, row }, scale) {
   context.drawImage(map, 0, 0, canvas.width, canvas.height)
 }
 
-const markup = `<p class="hint">The model follows the camera or a video: drag the query on the image meanwhile. Nothing leaves this machine.</p>
-    <div class="row"><button type="button" name="camera">Camera</button><button type="button" name="file">Video file…</button><button type="button" name="clip" disabled>Clip of ${clipFrames} frames</button><button type="button" name="stop" hidden>Stop</button><input type="file" accept="video/*" hidden></div>
+const markup = `<p class="hint">${say('frames.modelFollowsCameraVideo')}</p>
+    <div class="row"><button type="button" name="camera">${say('camera.camera')}</button><button type="button" name="file">${say('frames.videoFile')}</button><button type="button" name="clip" disabled>${say('frames.clipFrames', { count: clipFrames })}</button><button type="button" name="stop" hidden>${say('frames.stop')}</button><input type="file" accept="video/*" hidden></div>
     <p class="hint" role="status"></p>
-    <div class="frames" role="group" aria-label="Frames of the clip"></div><figure hidden>${smallBar}</figure>`
+    <div class="frames" role="group" aria-label="${say('frames.framesClip')}"></div><figure hidden>${smallBar}</figure>`
 
 /** One video at a time, run frame by frame. */
 class Player {
@@ -154,7 +155,7 @@ class Player {
       video = await openVideo(file)
     if (mine !== this.#turn) return closeVideo(video)
     this.video = video
-    this.name = file?.name ?? 'Camera'
+    this.name = file?.name ?? say('camera.camera')
     this.#play(mine).catch(this.page.showError)
   }
 
@@ -213,7 +214,7 @@ async function takeClip({ store, engine }, player, onFrame) {
     const picture = await player.run(),
       { layer, head, query } = store.get()
     picture.kept = true
-    picture.name = `${player.name}, frame ${i + 1}`
+    picture.name = say('frames.frame', { name: player.name, i: i + 1 })
     frames.push({
       picture,
       row: Float32Array.from(await engine.row({ layer, head, query })),
@@ -238,7 +239,7 @@ function drawStrip(page, element, frames) {
     strip = element.querySelector('.frames')
   figure.hidden = !frames.length
   strip.replaceChildren()
-  if (!frames.length) return 'Stopped.'
+  if (!frames.length) return say('frames.stopped')
   const scale = scaleOfRow(store.get(), frames[0].row, null, all, shape)
   for (const [i, frame] of frames.entries()) {
     const button = Object.assign(document.createElement('button'), { type: 'button' }),
@@ -249,13 +250,16 @@ function drawStrip(page, element, frames) {
     button.append(canvas, `${(frame.at - frames[0].at).toFixed(2)} s`)
     button.setAttribute(
       'aria-label',
-      `Frame ${i + 1}: most to ${engine.nameOf(token)}, ${percent(weight)}`
+      say('frames.frameMost', { i: i + 1, token: engine.nameOf(token), weight: percent(weight) })
     )
     button.addEventListener('click', () => page.run(frame.picture))
     strip.append(button)
   }
   drawSmallBar(figure, scale, page.table)
-  return `${frames.length} frames on one scale, to ${times(scale.end, shape.tokens)}. Press a frame to open it.`
+  return say('frames.framesOneScalePress', {
+    frames: frames.length,
+    end: times(scale.end, shape.tokens)
+  })
 }
 
 /** @type {MakeView} */
@@ -267,7 +271,10 @@ export function view(page, element, { left }) {
     input = /** @type {HTMLInputElement} */ (element.querySelector('input')),
     player = new Player(page, (milliseconds) => {
       if (!clipping)
-        said.textContent = `${player.name}: ${(1000 / milliseconds).toFixed(1)} frames per second.`
+        said.textContent = say('frames.framesPerSecond', {
+          name: player.name,
+          rate: (1000 / milliseconds).toFixed(1)
+        })
     })
   let clipping = false
 
@@ -280,7 +287,7 @@ export function view(page, element, { left }) {
   async function start(file) {
     try {
       if (page.engine.saved) throw new Error('Maps from a file run no model. Open a model first.')
-      said.textContent = 'Starting …'
+      said.textContent = say('frames.starting')
       await player.start(file)
       if (left.aborted) await player.stop()
     } catch (error) {
@@ -292,7 +299,7 @@ export function view(page, element, { left }) {
 
   async function stop() {
     await player.stop()
-    if (!clipping) said.textContent = 'Stopped.'
+    if (!clipping) said.textContent = say('frames.stopped')
     show()
   }
 
@@ -300,7 +307,7 @@ export function view(page, element, { left }) {
     clipping = true
     show()
     const frames = await takeClip(page, player, (count) => {
-      said.textContent = `Frame ${count} of ${clipFrames}`
+      said.textContent = say('frames.frame2', { count, all: clipFrames })
     })
     await stop()
     clipping = false

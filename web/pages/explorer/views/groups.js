@@ -2,6 +2,7 @@
 import { distancesOf, groupsOf, strideOf } from '../model/head_groups.js'
 import { heat } from '../../plot/heat.js'
 import { put } from './canvas.js'
+import { say } from '../../languages/say.js'
 /** @import {MakeView, Page} from '../../../types/pages.js' */
 
 /**
@@ -20,7 +21,10 @@ function buttonOf({ store, engine, drawn, table }, index, map) {
   put(canvas, heat({ weights, rows, columns, scale: drawn.scale, table }))
   canvas.setAttribute('aria-hidden', 'true')
   button.dataset.head = `${layer}.${head}`
-  button.setAttribute('aria-label', `${layer}.${head}: layer ${layer}, head ${head}`)
+  button.setAttribute(
+    'aria-label',
+    `${layer}.${head}: ${say('manyPictures.layerHead', { layer, head })}`
+  )
   button.setAttribute('aria-pressed', String(state.layer === layer && state.head === head))
   button.append(canvas, `${layer}.${head}`)
   button.addEventListener('click', () => store.set({ layer, head }))
@@ -30,7 +34,7 @@ function buttonOf({ store, engine, drawn, table }, index, map) {
 /** @type {MakeView} */
 export function view(page, element) {
   const { store, engine } = page
-  element.innerHTML = `<div><label class="range">Nearer than <input type="range" name="limit" min="0.01" max="0.6" step="0.01" value="0.15"> <output></output></label></div>
+  element.innerHTML = `<div><label class="range">${say('groups.nearerThan')} <input type="range" name="limit" min="0.01" max="0.6" step="0.01" value="0.15"> <output></output></label></div>
     <div class="groups"></div><p class="hint" aria-live="polite"></p>`
   const limit = /** @type {HTMLInputElement} */ (element.querySelector('input')),
     list = element.querySelector('.groups'),
@@ -44,10 +48,11 @@ export function view(page, element) {
     const state = store.get(),
       { layers, heads, tokens } = engine.shape,
       { attention } = engine.result
-    element.querySelector('output').textContent = `${Number(limit.value).toFixed(2)} nats`
+    element.querySelector('output').textContent = say('groups.nats', {
+      value: Number(limit.value).toFixed(2)
+    })
     list.hidden = limit.disabled = !attention
-    if (!attention)
-      return (said.textContent = 'Heads are grouped where all maps are kept: for small models.')
+    if (!attention) return (said.textContent = say('groups.headsGroupedWhereAll'))
     const maps = (await engine.rows({ query: page.query() })).slice(0, layers).flat()
     if (!latest()) return
     if (ran !== state.ran) {
@@ -67,7 +72,7 @@ export function view(page, element) {
       ...groups.map((group, i) => {
         const row = document.createElement('div')
         row.setAttribute('role', 'group')
-        row.setAttribute('aria-label', `Group ${i + 1}, ${group.length} heads`)
+        row.setAttribute('aria-label', say('groups.groupHeads', { i: i + 1, group: group.length }))
         row.append(...group.map((index) => buttonOf(page, index, maps[index])))
         return row
       })
@@ -76,7 +81,12 @@ export function view(page, element) {
       /** @type {HTMLElement | null} */ (list.querySelector(`[data-head="${focused}"]`))?.focus()
     const stride = strideOf(layers * heads, tokens),
       alone = groups.filter(({ length }) => length === 1).length
-    said.textContent = `${layers * heads} heads in ${groups.length} groups, ${alone} of one head. Heads of a group are on average nearer than the limit: the Jensen–Shannon divergence of their maps over ${stride === 1 ? 'all queries' : `each ${stride}th query`}.`
+    said.textContent = say('groups.headsGroupsOneHead', {
+      heads: layers * heads,
+      groups: groups.length,
+      alone,
+      stride: stride === 1 ? say('groups.allQueries') : say('groups.eachThQuery', { stride })
+    })
   }
   return { keys: ['drawn'], draw }
 }

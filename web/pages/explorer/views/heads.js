@@ -1,7 +1,7 @@
 /* Layers x heads: the maps of every head for the query, on a scale that ends where the picture's
  * does: one end for the grid and the stage. Sorted or filtered by a number of the
  * heads, they stand one after the other with their names. */
-import { findHeads, numberOf, numbersOfHeads, parseFilter } from '../model/head_finder.js'
+import { numberOf, numbersOfHeads } from '../model/head_numbers.js'
 import { createGrid } from '../controls/button_grid.js'
 import { percent, times } from '../../plot/caption.js'
 import { gridScale } from '../../plot/grid_scale.js'
@@ -9,8 +9,12 @@ import { heads } from '../../plot/heads.js'
 import { largestOf } from '../../plot/raster.js'
 import { drawBar, smallBar } from './bar.js'
 import { put } from './canvas.js'
+import { say } from '../../languages/say.js'
 /** @import {ScaleKind} from '../../../plot/index.js' */
 /** @import {Field, HeadEntry, MakeView, Page, Shape, ShownHead, State, Store} from '../../../types/pages.js' */
+
+/** @type {typeof import('../model/head_finder.js') | undefined} */
+let finder // with the first order or filter
 
 /**
  * @param {string} tag
@@ -18,12 +22,12 @@ import { put } from './canvas.js'
  */
 const made = (tag, textContent) => Object.assign(document.createElement(tag), { textContent })
 
-const markup = `<div class="row finder"><label>Sort <select name="sort"><option value="">by layer</option></select></label>
-    <button type="button" name="descending" aria-label="Largest first">↓</button>
-    <label>Only <input name="filter" size="17" maxlength="60" placeholder="entropy &lt; 1.5, cls &gt; 5 %" spellcheck="false" autocomplete="off"></label></div>
+const markup = `<div class="row finder"><label>${say('heads.sort')} <select name="sort"><option value="">${say('heads.layer')}</option></select></label>
+    <button type="button" name="descending" aria-label="${say('heads.largestFirst')}">↓</button>
+    <label>${say('heads.only')} <input name="filter" size="17" maxlength="60" placeholder="entropy &lt; 1.5, cls &gt; 5 %" spellcheck="false" autocomplete="off"></label></div>
     <div class="heads-grid"><div class="across"></div><div class="down"></div>
-    <div class="raster"><canvas id="heads-canvas" aria-hidden="true"></canvas><div class="cells" role="grid" aria-label="Layers and heads"></div></div>${smallBar}</div>
-    <p class="hint"></p><div class="row"><button type="button" name="mean">Mean of the heads</button></div>`
+    <div class="raster"><canvas id="heads-canvas" aria-hidden="true"></canvas><div class="cells" role="grid" aria-label="${say('heads.layersHeads')}"></div></div>${smallBar}</div>
+    <p class="hint"></p><div class="row"><button type="button" name="mean">${say('heads.mean')}</button></div>`
 
 /**
  * What belongs to a layer; the pooling attention comes after all of them.
@@ -33,7 +37,7 @@ const markup = `<div class="row finder"><label>Sort <select name="sort"><option 
  */
 const ofLayer = (all, layer) => /** @type {Found} */ (all.at(layer === 'pool' ? -1 : layer))
 /** @param {State['layer']} layer */
-const layerName = (layer) => (layer === 'pool' ? layer : `layer ${layer}`)
+const layerName = (layer) => (layer === 'pool' ? layer : say('heads.layer2', { layer }))
 
 /**
  * @param {Store} store
@@ -63,7 +67,7 @@ function showFields(field, { sort, descending, filter, head }) {
   field('sort').value = sort
   field('descending').setAttribute('aria-pressed', descending)
   if (document.activeElement !== field('filter')) field('filter').value = filter
-  field('filter').setAttribute('aria-invalid', parseFilter(filter) === null)
+  field('filter').setAttribute('aria-invalid', finder?.parseFilter(filter) === null)
   field('mean').setAttribute('aria-pressed', head === 'mean')
 }
 
@@ -76,11 +80,15 @@ function showFields(field, { sort, descending, filter, head }) {
  */
 function headsToShow({ statistics, engine }, state, rows) {
   const layerAt = engine.layerAt.bind(engine),
-    ordered = statistics !== null && Boolean(state.sort || state.filter.trim())
-  const shown = ordered
-    ? findHeads(statistics, state)
-    : rows.flatMap((heads, l) => heads.map((_, head) => ({ layer: layerAt(l), head })))
-  return { ordered, shown }
+    shown =
+      statistics && (state.sort || state.filter.trim())
+        ? finder?.findHeads(statistics, state)
+        : null
+  return {
+    ordered: Boolean(shown),
+    shown:
+      shown ?? rows.flatMap((heads, l) => heads.map((_, head) => ({ layer: layerAt(l), head })))
+  }
 }
 
 /**
@@ -97,12 +105,12 @@ function showNames(element, { ordered, shown }, { layers, heads }, sort) {
     )
   element.querySelector('.heads-grid').classList.toggle('ordered', ordered)
   element.style.setProperty('--heads', heads)
-  element.querySelector('.across').replaceChildren(...names(heads, 'head'))
+  element.querySelector('.across').replaceChildren(...names(heads, say('explorer.head')))
   const lines = element.querySelector('.cells').children.length - layers
   element
     .querySelector('.down')
     .replaceChildren(
-      ...names(layers, 'layer'),
+      ...names(layers, say('explorer.layer')),
       ...Array.from({ length: ordered ? 0 : lines }, (_, i) => made('span', i ? '' : 'pool'))
     )
   const [key, , digits] = numbersOfHeads[sort] ?? []
@@ -140,17 +148,24 @@ export function scaleOfAll({ drawn: { scale }, engine }, largests) {
  */
 function wordsOf({ engine, drawn: { scale } }, state, largests, count, label) {
   const { layers, heads, tokens } = engine.shape
-  if (parseFilter(state.filter) === null)
-    return 'The filter knows entropy, distance, distance-patches, cls, self, top5, cls-entropy, layer and head: "entropy < 1.5 and top5 > 50 %".'
+  if (finder?.parseFilter(state.filter) === null) return say('heads.filterKnowsEntropyDistance')
   const beyond = largestOf(largests.flat())
   const scaled = scale.numbers
-    ? 'Numbers on the scale of the picture.'
+    ? say('heads.numbersScalePicture')
     : state.scale === 'own'
-      ? 'Each map on a scale of its own: colours do not compare.'
+      ? say('heads.eachMapScaleOwn')
       : scale.kind === 'all'
-        ? `The scale ends at the largest weight of all heads: ${times(beyond, tokens)}.`
-        : `${label}, ${state.end ? 'to the locked end' : `to ${layerName(state.layer)}’s largest or 4 × uniform`}; the largest of all heads is ${times(beyond, tokens)}.`
-  return state.sort || state.filter ? `${count} of ${layers * heads} heads. ${scaled}` : scaled
+        ? say('heads.scaleEndsAtLargest', { largest: times(beyond, tokens) })
+        : say('heads.largestAllHeads', {
+            label,
+            end: state.end
+              ? say('heads.lockedEnd')
+              : say('heads.sLargest4Uniform', { layer: layerName(state.layer) }),
+            largest: times(beyond, tokens)
+          })
+  return state.sort || state.filter
+    ? say('heads.heads', { count, heads: layers * heads, scaled })
+    : scaled
 }
 
 /**
@@ -175,7 +190,13 @@ const linesOf = (maps, shown, length) =>
  */
 function nameOf({ drawn: { scale } }, { layer, head }, map) {
   const highest = map.reduce((a, b) => Math.max(a, b), -Infinity)
-  return `${layerName(layer)}, head ${head}, ${scale.numbers ? `highest ${highest.toFixed(2)}` : `largest ${percent(highest)}`}`
+  return say('heads.head', {
+    layer: layerName(layer),
+    head,
+    numbers: scale.numbers
+      ? say('heads.highest', { highest: highest.toFixed(2) })
+      : say('heads.largest', { largest: percent(highest) })
+  })
 }
 
 /** @type {MakeView} */
@@ -235,6 +256,7 @@ export function view(page, element) {
       { reverse, score } = state,
       now = engine.shape,
       rows = await engine.rows({ query: page.query(), reverse, score })
+    if (state.sort || state.filter) finder ??= await import('../model/head_finder.js')
     if (!latest()) return
     shape = now
     maps = rows.map((layer) => layer.map((row) => row.subarray(shape.prefixTokens)))

@@ -1,6 +1,7 @@
 /* The weights of all heads for the query in numbers: as a table and as CSV. Loaded when asked for. */
 import { cellsMost, hundredths, namesOf, numbered, score } from '../controls/table_cells.js'
 import { onStage, stageSaid, stageShown, tokenTable } from '../save/csv_lines.js'
+import { say } from '../../languages/say.js'
 /** @import {NumberTable, Page, Runner} from '../../../types/pages.js' */
 
 /**
@@ -26,8 +27,16 @@ export async function table(page) {
       all[l].map((row, h) => /** @type {[string, Float32Array]} */ ([nameOf(engine, l, h), row]))
     )
   return {
-    title: 'All heads',
-    text: `${drawn.title.replace(/^[^:]*: /, '')}, layer.head across${drawn.scale.numbers ? '' : ', shares in %'}. ${fits ? '' : `All layers would be too many cells: this is ${layer === 'pool' ? layer : `layer ${layer}`}; saved as CSV are all.`}`,
+    title: say('headsNumbers.allHeads'),
+    text: say('headsNumbers.layerHeadAcross', {
+      where: drawn.title.replace(/^[^:]*: /, ''),
+      numbers: drawn.scale.numbers ? '' : say('headsNumbers.shares'),
+      layer: fits
+        ? ''
+        : say('headsNumbers.allLayersWouldBe', {
+            layer: layer === 'pool' ? layer : say('heads.layer2', { layer })
+          })
+    }),
     columns: ['token', ...columns.map(([name]) => name)],
     rows: namesOf(page).map((name, token) => [name, ...columns.map(([, row]) => row[token])]),
     show: drawn.scale.numbers ? score : hundredths

@@ -6,6 +6,7 @@ import { isChanged, replacements, unchanged } from '../state/changes.js'
 import { toggled } from '../controls/controls.js'
 import { slice } from '../model/attention_rows.js'
 import { percent } from '../../plot/caption.js'
+import { say } from '../../languages/say.js'
 /** @import {Field, MakeView, Page, PageQuery, Runner, RunnerResult, Shape, State, Store} from '../../../types/pages.js' */
 
 /** @param {string} tag */
@@ -29,21 +30,25 @@ const nats = (/** @type {number} */ value) =>
       .toFixed(digits)
       .replace(/^-(?=.*[1-9])/, '−')
       .replace('-', '')
-const brushes = { '': 'chooses the query', drop: 'drops patches', cut: 'cuts query → patch' }
+const brushes = {
+  '': say('intervene.choosesQuery'),
+  drop: say('intervene.dropsPatches'),
+  cut: say('intervene.cutsQueryPatch')
+}
 /** @param {{'': string, drop: string, cut: string} | Record<string, string>} names */
 const options = (names) =>
   Object.entries(names)
     .map(([value, text]) => `<option value="${value}">${text}</option>`)
     .join('')
 
-const markup = `<p class="hint">The effect of a change on the prediction explains more than where a head attends. A small model runs again at once, a large one by the button on the image.</p>
-    <div class="row"><label>Click on the image <select name="brush">${options(brushes)}</select></label></div>
-    <div><label class="range">Temperature <input type="range" name="temperature" min="0.1" max="4" step="0.1"> <output></output></label></div>
+const markup = `<p class="hint">${say('intervene.effectChangePredictionExplains')}</p>
+    <div class="row"><label>${say('intervene.clickImage')} <select name="brush">${options(brushes)}</select></label></div>
+    <div><label class="range">${say('intervene.temperature')} <input type="range" name="temperature" min="0.1" max="4" step="0.1"> <output></output></label></div>
     <div><label class="range"><span class="gain"></span> <input type="range" name="gain" min="0" max="100" step="5"> <output></output></label></div>
-    <div class="scroll" tabindex="0" role="region" aria-label="Active heads"><table class="switches"><caption>Active heads; ablated heads output <select name="how" aria-label="Output of ablated heads">${options(replacements)}</select></caption><tbody></tbody></table></div>
-    <div class="row after"><button type="button" name="all">Undo all</button><button type="button" name="sweep">Ablate each head alone</button></div>
-    <div class="scroll effects" tabindex="0" role="region" aria-label="Heads by the change of the prediction without them" hidden><table><caption>Each head ablated alone, largest change first</caption><thead><tr><th scope="col">head</th><th scope="col"></th><th scope="col">all classes, nats</th></tr></thead><tbody></tbody></table></div>
-    <table><caption>Class probabilities</caption><thead><tr><th scope="col">class</th><th scope="col">original</th><th scope="col">changed</th></tr></thead><tbody class="shares"></tbody></table><p class="hint downstream"></p><p class="hint" aria-live="polite"></p>`
+    <div class="scroll" tabindex="0" role="region" aria-label="${say('intervene.activeHeads')}"><table class="switches"><caption>${say('intervene.activeHeadsAblatedHeads')} <select name="how" aria-label="${say('intervene.outputAblatedHeads')}">${options(replacements)}</select></caption><tbody></tbody></table></div>
+    <div class="row after"><button type="button" name="all">${say('intervene.undoAll')}</button><button type="button" name="sweep">${say('intervene.ablateEachHeadAlone')}</button></div>
+    <div class="scroll effects" tabindex="0" role="region" aria-label="${say('intervene.headsChangePredictionWithout')}" hidden><table><caption>${say('intervene.eachHeadAblatedAlone')}</caption><thead><tr><th scope="col">${say('modelDifference.head')}</th><th scope="col"></th><th scope="col">${say('intervene.allClassesNats')}</th></tr></thead><tbody></tbody></table></div>
+    <table><caption>${say('intervene.classProbabilities')}</caption><thead><tr><th scope="col">${say('intervene.class')}</th><th scope="col">${say('intervene.original')}</th><th scope="col">${say('intervene.changed')}</th></tr></thead><tbody class="shares"></tbody></table><p class="hint downstream"></p><p class="hint" aria-live="polite"></p>`
 
 /**
  * @param {Runner} engine
@@ -157,11 +162,11 @@ function drawRanking(store, table, effects, label) {
   const order = Object.entries(effects).sort(([, a], [, b]) => b.apart - a.apart),
     [[most, high]] = order,
     [least, low] = /** @type {[string, Effect]} */ (order.at(-1))
-  table.querySelector('th:nth-child(2)').textContent = `${label}, points`
+  table.querySelector('th:nth-child(2)').textContent = say('intervene.points', { label })
   table.querySelector('tbody').replaceChildren(
     ...order.map(([key, { share, apart }]) => {
       const [layer, head] = key.split('.').map(Number),
-        button = pressable(`layer ${layer}, head ${head}`)
+        button = pressable(say('manyPictures.layerHead', { layer, head }))
       button.addEventListener('click', () => store.set({ layer, head }))
       const row = holding(
         'tr',
@@ -173,7 +178,13 @@ function drawRanking(store, table, effects, label) {
       return row
     })
   )
-  return `Ablating ${most} changes the prediction most (${nats(high.apart)} nats); ablating ${least} changes it least (${nats(low.apart)} nats). The change is the Jensen–Shannon divergence of the class probabilities. Each cell shows the change of “${label}” in percentage points.`
+  return say('intervene.ablatingChangesPredictionMost', {
+    most,
+    apart: nats(high.apart),
+    least,
+    smallest: nats(low.apart),
+    label
+  })
 }
 
 /**
@@ -187,7 +198,7 @@ function headSwitch(store, key, text) {
     [layer, head] = key.split('.')
   button.dataset.key = key
   button.setAttribute('aria-pressed', !store.get().off.includes(key))
-  button.setAttribute('aria-label', `${text} layer ${layer}, head ${head}`)
+  button.setAttribute('aria-label', `${text} ${say('manyPictures.layerHead', { layer, head })}`)
   button.addEventListener('click', () => store.set({ off: toggled(store.get().off, key) }))
   return button
 }
@@ -209,7 +220,7 @@ function drawSwitches({ store, engine }, table, { ran, effects }) {
     ...Array.from({ length: layers }, (_, layer) =>
       holding(
         'tr',
-        Object.assign(made('th', `layer ${layer}`), { scope: 'row' }),
+        Object.assign(made('th', say('heads.layer2', { layer })), { scope: 'row' }),
         ...Array.from({ length: heads }, (_, head) => cellOf(`${layer}.${head}`))
       )
     )
@@ -227,7 +238,7 @@ function drawGain(label, field, { layer, head, gains }) {
   const [, , share = '100'] =
     gains.find((gain) => gain.startsWith(`${layer}.${head}.`))?.split('.') ?? []
   const one = head !== 'mean' && layer !== 'pool'
-  label.textContent = one ? `Gain of ${layer}.${head}` : 'Gain of a head'
+  label.textContent = one ? say('intervene.gain', { layer, head }) : say('intervene.gainHead')
   field.disabled = !one
   field.value = share
   field.nextElementSibling.textContent = `${share} %`
@@ -273,8 +284,13 @@ function wordsOfMoved(engine, { query, off }) {
   const { layers, heads } = engine.shape,
     moved = movedHeads(engine, engine.token(query), off)
   return moved.length
-    ? `Maps of this query: ${moved.length} of ${layers * heads} heads changed, most of all ${moved[0].name}, by ${nats(moved[0].by)} nats.`
-    : 'Maps of this query: no active head changed.'
+    ? say('intervene.mapsQueryHeadsChanged', {
+        moved: moved.length,
+        heads: layers * heads,
+        name: moved[0].name,
+        by: nats(moved[0].by)
+      })
+    : say('intervene.mapsQueryNoActive')
 }
 
 /**
@@ -330,7 +346,7 @@ export function view(page, element, { left, redraw }) {
 
   async function sweepHeads() {
     const { effects, best } = await effectsOfHeads(page, left, (layer, head, { apart }) => {
-      said.textContent = `Without layer ${layer}, head ${head}: ${nats(apart)} nats`
+      said.textContent = say('intervene.withoutLayerHeadNats', { layer, head, apart: nats(apart) })
     })
     await page.run(page.picture)
     if (left.aborted) return
@@ -357,15 +373,13 @@ export function view(page, element, { left, redraw }) {
       { changes, logits } = engine.result,
       changed = changes && isChanged(changes)
     drawSettings(state)
-    if (!engine.canChange)
-      return (said.textContent =
-        'Interventions need a model small enough to keep all maps; saved maps have none.')
+    if (!engine.canChange) return (said.textContent = say('intervene.interventionsNeedModelSmall'))
     drawSwitches(page, element.querySelector('.switches tbody'), sweep)
     ranking.hidden = sweep.ran !== state.ran
     drawGain(element.querySelector('.gain'), field('gain'), state)
     element.querySelector('.downstream').textContent = changed ? wordsOfMoved(engine, state) : ''
     field('sweep').disabled = !logits
-    if (!logits) return (said.textContent = 'This model has no classifier: only its maps change.')
+    if (!logits) return (said.textContent = say('intervene.modelNoClassifierOnly'))
     drawShares(engine, element.querySelector('.shares'), changed)
   }
   return { keys: ['ran', 'measured', 'layer', 'head', 'query', ...Object.keys(unchanged)], draw }

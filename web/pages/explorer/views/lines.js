@@ -2,6 +2,7 @@
  * line for a weight (Vig 2019, figure 1, on words). From one query it has all keys above uniform;
  * of all queries the strongest pairs of the head. Width and opacity follow the weight. */
 import { percent, times } from '../../plot/caption.js'
+import { say } from '../../languages/say.js'
 /** @import {MakeView, Page} from '../../../types/pages.js' */
 
 /* Lines of all queries: more cannot be told apart. */
@@ -80,8 +81,8 @@ function pictureOf({ engine, picture }) {
 /** @type {MakeView} */
 export function view(page, element) {
   const { store, engine } = page
-  element.innerHTML = `<div class="row"><label><input type="checkbox" name="every"> Of all queries</label></div>
-    <figure class="lines"><svg role="img" aria-label="Lines from queries at the left to keys at the right"></svg></figure><p class="hint" aria-live="polite"></p>`
+  element.innerHTML = `<div class="row"><label><input type="checkbox" name="every"> ${say('lines.allQueries')}</label></div>
+    <figure class="lines"><svg role="img" aria-label="${say('lines.linesFromQueriesAt')}"></svg></figure><p class="hint" aria-live="polite"></p>`
   const every = /** @type {HTMLInputElement} */ (element.querySelector('[name=every]')),
     svg = element.querySelector('svg'),
     said = element.querySelector('p')
@@ -118,13 +119,21 @@ export function view(page, element) {
         const [x, y] = placeOf(page, pair.query, 0),
           [u, v] = placeOf(page, pair.key, right),
           share = pair.weight / largest
-        return `<path class="line" d="M${x.toFixed(1)} ${y.toFixed(1)}L${u.toFixed(1)} ${v.toFixed(1)}" stroke-width="${(0.3 + 1.7 * share).toFixed(2)}" opacity="${(0.15 + 0.85 * share).toFixed(2)}"><title>${engine.nameOf(pair.query)} to ${engine.nameOf(pair.key)}: ${percent(pair.weight)}</title></path>`
+        return `<path class="line" d="M${x.toFixed(1)} ${y.toFixed(1)}L${u.toFixed(1)} ${v.toFixed(1)}" stroke-width="${(0.3 + 1.7 * share).toFixed(2)}" opacity="${(0.15 + 0.85 * share).toFixed(2)}"><title>${say('lines.pair', { query: engine.nameOf(pair.query), key: engine.nameOf(pair.key), weight: percent(pair.weight) })}</title></path>`
       })
       .join('')}`
     const share = pairs.reduce((sum, { weight }) => sum + weight, 0) / (all ? tokens : 1)
     said.textContent = pairs.length
-      ? `${pairs.length} of ${matrix.length} pairs, each above uniform; the strongest is ${engine.nameOf(pairs.at(-1)?.query ?? 0)} to ${engine.nameOf(pairs.at(-1)?.key ?? 0)}, ${times(largest, tokens)}. They hold ${percent(share)} of the weight${all ? ' of all queries' : ''}.`
-      : 'No key has more than uniform attention.'
+      ? say('lines.pairsEachAboveUniform', {
+          pairs: pairs.length,
+          of: matrix.length,
+          query: engine.nameOf(pairs.at(-1)?.query ?? 0),
+          key: engine.nameOf(pairs.at(-1)?.key ?? 0),
+          times: times(largest, tokens),
+          share: percent(share),
+          all: all ? say('lines.allQueries2') : ''
+        })
+      : say('lines.noKeyMoreThan')
   }
   return { keys: ['drawn'], draw }
 }

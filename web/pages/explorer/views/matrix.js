@@ -11,17 +11,18 @@ import { plainScale, signedScale } from '../../plot/scale.js'
 import { drawBar, smallBar } from './bar.js'
 import { put } from './canvas.js'
 import { MatrixBrush } from './matrix_brush.js'
+import { say } from '../../languages/say.js'
 /** @import {Scale, ScaleKind} from '../../../plot/index.js' */
 /** @import {Field, MakeView, Page, PageQuery, Shape, State} from '../../../types/pages.js' */
 
 /** @type {Record<string, [down: number, across: number]>} */
 const steps = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }
 
-const markup = `<div class="fields matrix-fields"><label>Zoom <select name="zoom"><option value="1">1×</option><option value="2">2×</option><option value="4">4×</option></select></label>
-    <label>Click <select name="brush"><option value="0">selects the row</option><option value="1">blocks the pair</option><option value="4">blocks 4 × 4</option><option value="14">blocks 14 × 14</option></select></label>
-    <button type="button" name="free">Undo blocks</button></div>
-    <p class="hint">CLS and registers come first, then the patches, with a line after each row of patches. Arrow keys or the mouse move the crosshair. A click selects the row; the brush blocks or unblocks pairs.</p>
-    <p class="hint axes-said" aria-hidden="true"><span>query ↓</span> <span>key →</span></p><div class="window"><div class="raster matrix" role="application" tabindex="0" aria-label="Matrix: arrows move the crosshair" aria-describedby="matrix-said"><canvas aria-hidden="true"></canvas>
+const markup = `<div class="fields matrix-fields"><label>${say('matrix.zoom')} <select name="zoom"><option value="1">1×</option><option value="2">2×</option><option value="4">4×</option></select></label>
+    <label>${say('matrix.click')} <select name="brush"><option value="0">${say('matrix.selectsRow')}</option><option value="1">${say('matrix.blocksPair')}</option><option value="4">${say('matrix.blocks44')}</option><option value="14">${say('matrix.blocks1414')}</option></select></label>
+    <button type="button" name="free">${say('matrix.undoBlocks')}</button></div>
+    <p class="hint">${say('matrix.clsRegistersComeFirst')}</p>
+    <p class="hint axes-said" aria-hidden="true"><span>${say('matrix.query')}</span> <span>${say('matrix.key')}</span></p><div class="window"><div class="raster matrix" role="application" tabindex="0" aria-label="${say('matrix.matrixArrowsMoveCrosshair')}" aria-describedby="matrix-said"><canvas aria-hidden="true"></canvas>
     <svg aria-hidden="true" preserveAspectRatio="none"><path class="rule"/><path class="barred"/><path class="under"/><path class="over"/></svg></div></div>${smallBar}<p class="hint" id="matrix-said" aria-live="polite"></p>`
 
 /**
@@ -69,7 +70,7 @@ export function scaleOfAll(scale, weights, { tokens, prefixTokens }, locked) {
  */
 const amount = (scale, value, tokens) =>
   scale.numbers
-    ? `${scale.signed ? 'score ' : ''}${value.toFixed(3)}`
+    ? `${scale.signed ? say('matrix.score') : ''}${value.toFixed(3)}`
     : `${percent(value)} = ${times(value, tokens)}`
 
 /**
@@ -79,9 +80,12 @@ const amount = (scale, value, tokens) =>
  */
 function summary({ drawn, store }, { weights, shape: { tokens }, unit }) {
   const { layer, head } = store.get(),
-    name = `Layer ${layer}, ${head === 'mean' ? 'mean of the heads' : `head ${head}`}`,
+    name = say('matrix.layer', {
+      layer,
+      head: head === 'mean' ? say('keyList.meanHeads') : say('matrix.head', { head })
+    }),
     largest = largestOf(/** @type {Iterable<number>} */ (weights))
-  return `${unit}. ${name}: ${tokens} × ${tokens}, the largest ${amount(drawn.scale, largest, tokens)}`
+  return say('matrix.largest', { unit, name, tokens, amount: amount(drawn.scale, largest, tokens) })
 }
 
 /**
@@ -209,7 +213,11 @@ class Crosshair {
       { tokens } = shape,
       weight = /** @type {Float32Array} */ (weights)[query * tokens + key]
     const { engine } = this.page
-    return `${engine.nameOf(query)} to ${engine.nameOf(key)}: ${amount(this.page.drawn.scale, weight, tokens)}`
+    return say('matrix.queryToKeyWeight', {
+      query: engine.nameOf(query),
+      key: engine.nameOf(key),
+      weight: amount(this.page.drawn.scale, weight, tokens)
+    })
   }
 }
 
@@ -319,9 +327,7 @@ export function view(page, element, { left }) {
     /** @type {HTMLElement} */ for (const part of ['.window', '.bar'])
       element.querySelector(part).hidden = layer === 'pool'
     if (layer === 'pool') store.set({ shown: 0 })
-    if (layer === 'pool')
-      return (crosshair.said.textContent =
-        'Pool has one query, the probe: the picture shows its row. Choose a layer for a matrix.')
+    if (layer === 'pool') return (crosshair.said.textContent = say('matrix.poolOneQueryProbe'))
     if (wanted !== held) {
       const weights = await engine.matrix(layer, /** @type {number} */ (head), score)
       if (!latest()) return

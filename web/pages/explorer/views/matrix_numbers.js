@@ -2,6 +2,7 @@
 import { prefixName, topOf } from '../../plot/caption.js'
 import { hundredths, namesOf } from '../controls/table_cells.js'
 import { lines, quoted, stageSaid, stageShown } from '../save/csv_lines.js'
+import { say } from '../../languages/say.js'
 /** @import {NumberTable, Page, State} from '../../../types/pages.js' */
 
 /**
@@ -10,8 +11,7 @@ import { lines, quoted, stageSaid, stageShown } from '../save/csv_lines.js'
  */
 function stateOf({ store }) {
   const state = store.get()
-  if (state.layer === 'pool')
-    throw new Error('Pool has one query, the probe: a row and no matrix. Choose a layer.')
+  if (state.layer === 'pool') throw new Error(say('matrixNumbers.poolOneQueryProbe'))
   return /** @type {State & {layer: number}} */ (state)
 }
 
@@ -39,15 +39,20 @@ export async function table(page) {
     ]
   })
   return {
-    title: `Layer ${layer}, ${head === 'mean' ? 'mean of the heads' : `head ${head}`}: every query`,
-    text: `A line for each of the ${tokens} rows of the matrix; all ${tokens} × ${tokens} weights are in the CSV of this view.`,
+    title: say('matrixNumbers.layerEveryQuery', {
+      layer,
+      head: head === 'mean' ? say('keyList.meanHeads') : say('matrix.head', { head })
+    }),
+    text: say('matrixNumbers.lineEachRowsMatrix', { tokens, rows: tokens, columns: tokens }),
     columns: [
       'query',
-      'most to',
-      'share, %',
-      'on itself, %',
-      `on ${prefixName(prefixTokens, engine.shape.tokenNames)}, %`,
-      'entropy, nats'
+      say('matrixNumbers.most'),
+      say('matrixNumbers.share'),
+      say('matrixNumbers.itself'),
+      say('matrixNumbers.onTokennames', {
+        tokenNames: prefixName(prefixTokens, engine.shape.tokenNames)
+      }),
+      say('manyPictures.entropyNats')
     ],
     rows,
     show: hundredths
@@ -63,7 +68,7 @@ export async function csv(page) {
     matrix = await engine.matrix(layer, /** @type {number} */ (head), score),
     names = Array.from({ length: tokens }, (_, token) => quoted(engine.nameOf(token)))
   return lines(
-    [quoted(`query${stageSaid(score)}`), ...names],
+    [quoted(say('matrixNumbers.query', { score: stageSaid(score) })), ...names],
     names.map((name, i) => [name, ...matrix.subarray(i * tokens, (i + 1) * tokens)])
   )
 }

@@ -1,24 +1,25 @@
 /* Views that are asked for now and then, one at a time behind one tab: they have one row of buttons
  * and the state's `more`. Each is a view as those of view_list.js, in one file. */
+import { say } from '../../languages/say.js'
 /** @import {ListedView, MakeView, MoreView, View} from '../../../types/pages.js' */
 
 /** @type {Record<MoreView, ListedView>} */
 export const moreViews = {
-  lines: { title: 'Lines', load: () => import('./lines.js') },
-  pair: { title: 'Query × key', load: () => import('./pair.js') },
-  lens: { title: 'Logit lens', load: () => import('./lens.js') },
-  occlusion: { title: 'Occlusion', load: () => import('./occlusion.js') },
-  ablation: { title: 'Ablation', load: () => import('./ablation.js') },
-  groups: { title: 'Similar heads', load: () => import('./groups.js') },
-  region: { title: 'Find heads', load: () => import('./region.js') },
-  frames: { title: 'Camera, frames', load: () => import('./frames.js') }
+  lines: { title: say('moreViews.lines'), load: () => import('./lines.js') },
+  pair: { title: say('moreViews.queryKey'), load: () => import('./pair.js') },
+  lens: { title: say('moreViews.logitLens'), load: () => import('./lens.js') },
+  occlusion: { title: say('moreViews.occlusion'), load: () => import('./occlusion.js') },
+  ablation: { title: say('moreViews.ablation'), load: () => import('./ablation.js') },
+  groups: { title: say('moreViews.similarHeads'), load: () => import('./groups.js') },
+  region: { title: say('moreViews.findHeads'), load: () => import('./region.js') },
+  frames: { title: say('moreViews.cameraFrames'), load: () => import('./frames.js') }
 }
 
 /** @type {MakeView} */
 export function view(page, element, { left, redraw }) {
   const { store } = page,
     names = /** @type {MoreView[]} */ (Object.keys(moreViews))
-  element.innerHTML = `<div class="row more-views" role="group" aria-label="More views">${names
+  element.innerHTML = `<div class="row more-views" role="group" aria-label="${say('moreViews.moreViews')}">${names
     .map((name) => `<button type="button" data-more="${name}">${moreViews[name].title}</button>`)
     .join('')}</div><div></div>`
   const buttons = [...element.querySelectorAll('button')]

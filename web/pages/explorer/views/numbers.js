@@ -3,6 +3,7 @@ import { unchanged } from '../state/changes.js'
 import { demoModel } from '../../heed/demo.js'
 import { percent, prefixName, times, topOf } from '../../plot/caption.js'
 import { histogram } from '../../plot/histogram.js'
+import { say } from '../../languages/say.js'
 /** @import {Page, PagePicture, PageSource, Runner} from '../../../types/pages.js' */
 
 /** @type {<Id extends string>(id: Id) => ElementOf<Id>} */
@@ -20,14 +21,14 @@ export function showAnswer({ engine, source, picture }) {
   element('answer-limit').hidden = source !== demoModel || Boolean(engine.saved || picture.drawing)
   if (!logits)
     return list.replaceChildren(
-      made('li', engine.saved ? 'This file has no class scores.' : 'This model has no classifier.')
+      made('li', engine.saved ? say('numbers.fileNoClassScores') : say('numbers.modelNoClassifier'))
     )
   const shares = engine.explain.softmax(logits)
   list.replaceChildren(
     ...topOf(shares, Math.min(5, shares.length)).map(({ token, weight }) => {
       const item = document.createElement('li')
       item.append(
-        made('span', engine.model.labels[token] ?? `Class ${token}`),
+        made('span', engine.model.labels[token] ?? say('numbers.class', { index: token })),
         made('b', percent(weight))
       )
       item.style.setProperty('--share', `${weight * 100}%`)
@@ -47,24 +48,34 @@ function facts({ engine, drawn, statistics }) {
   const prefix = drawn.row.subarray(0, prefixTokens).reduce((sum, weight) => sum + weight, 0)
   const before = (/** @type {number} */ share) =>
     prefixTokens
-      ? [[`${reverse ? 'From' : 'On'} ${prefixName(prefixTokens, tokenNames)}`, percent(share)]]
+      ? [
+          [
+            `${reverse ? say('numbers.from') : say('numbers.on')} ${prefixName(prefixTokens, tokenNames)}`,
+            percent(share)
+          ]
+        ]
       : []
   const total = drawn.row.reduce((sum, weight) => sum + weight, 0)
   const self = /** @type {[string, string][]} */ (
       drawn.token < 0
         ? []
-        : [[`${reverse ? 'From' : 'On'} itself`, percent(drawn.row[drawn.token])]]
+        : [
+            [
+              say('numbers.itself', { reverse: reverse ? say('numbers.from') : say('numbers.on') }),
+              percent(drawn.row[drawn.token])
+            ]
+          ]
     ),
     rows = reverse
       ? [
-          ['Mean of all queries', percent(total / tokens)],
-          ['that is', times(total / tokens, tokens)],
+          [say('numbers.meanAllQueries'), percent(total / tokens)],
+          [say('terms.thatIs'), times(total / tokens, tokens)],
           ...before(prefix / prefixTokens),
           ...self
         ]
       : [
-          ['Entropy', `${ofRow.toFixed(3)} nats`],
-          ['of the maximum', percent(ofRow / Math.log(tokens))],
+          [say('terms.entropy'), say('numbers.nats', { ofRow: ofRow.toFixed(3) })],
+          [say('terms.maximum'), percent(ofRow / Math.log(tokens))],
           ...before(prefix),
           ...self
         ]
@@ -72,10 +83,13 @@ function facts({ engine, drawn, statistics }) {
   const s = drawn.of === engine.result ? statistics?.[layer][head] : null // a moment after the map
   rows.push(
     [
-      'Head’s mean distance',
+      say('terms.headsMeanDistance'),
       s ? `${s.distance.toFixed(1)} ${engine.model.patch === 1 ? 'patches' : 'px'}` : '…'
     ],
-    ['Head’s entropy', s ? `${s.entropyPatches.toFixed(3)} nats` : '…']
+    [
+      say('terms.headsEntropy'),
+      s ? say('numbers.nats2', { entropyPatches: s.entropyPatches.toFixed(3) }) : '…'
+    ]
   )
   return rows
 }
@@ -99,10 +113,10 @@ function showScores({ engine, drawn: { row, of, at } }) {
   if (!known) return
   const drawing = histogram({
     scores: engine.row({ ...at, score: 'masked', of }),
-    largest: `curve: softmax, up to ${percent(topOf(row, 1)[0].weight)}`
+    largest: say('numbers.curveSoftmaxUp', { weight: percent(topOf(row, 1)[0].weight) })
   })
   element('scores').innerHTML =
-    `<svg viewBox="0 0 240 82" role="img" aria-label="Histogram of the row’s scores with the softmax curve">${drawing}</svg><figcaption>Scores q·k / √D${temperature === 1 ? '' : ` / ${temperature}`} of the row’s tokens</figcaption>`
+    `<svg viewBox="0 0 240 82" role="img" aria-label="${say('numbers.histogramRowsScoresSoftmax')}">${drawing}</svg><figcaption>${say('numbers.scoresQKD', { temperature: temperature === 1 ? '' : ` / ${temperature}` })}</figcaption>`
 }
 
 /** @param {Page} page */
@@ -113,12 +127,14 @@ export function showNumbers(page) {
       at: { reverse, rollout }
     } = page.drawn,
     { engine } = page
-  element('numbers-title').textContent = `Statistics of this ${reverse ? 'column' : 'row'}`
+  element('numbers-title').textContent = say('numbers.statistics', {
+    reverse: reverse ? say('numbers.column') : say('numbers.row')
+  })
   element('most-title').textContent = reverse
-    ? 'Most attention from'
+    ? say('numbers.mostAttentionFrom')
     : rollout
-      ? 'Most from'
-      : 'Most attention to'
+      ? say('numbers.mostFrom')
+      : say('numbers.mostAttention')
   element('facts').replaceChildren(
     ...facts(page).flatMap(([term, value]) => {
       const dt = made('dt', '')

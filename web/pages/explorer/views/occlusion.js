@@ -2,6 +2,7 @@
  * with the picture's mean colour, and the model runs again (Zeiler and Fergus 2014, section 4.2).
  * The model is the whole one: changes of its attention do not count here. */
 import { squareView } from './square_effects.js'
+import { say } from '../../languages/say.js'
 /** @import {MakeView, Page} from '../../../types/pages.js' */
 /** @import {Removal, Square} from './square_effects.js' */
 
@@ -66,13 +67,10 @@ async function cover(page) {
 /** @type {MakeView} */
 export const view = (page, element, { left }) =>
   squareView(page, element, left, {
-    about:
-      'Each square of the image is covered, and the model runs again: the prediction then shows what it needs.',
-    press: 'Cover each square',
-    verb: 'Covering',
+    about: say('occlusion.eachSquareImageCovered'),
+    press: say('occlusion.coverEachSquare'),
+    verb: say('occlusion.covering'),
     unable: () =>
-      page.engine.result.logits && !page.engine.saved
-        ? ''
-        : 'This needs a model with a classifier.',
+      page.engine.result.logits && !page.engine.saved ? '' : say('ablation.needsModelClassifier'),
     begin: () => cover(page)
   })

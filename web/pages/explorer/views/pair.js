@@ -7,12 +7,13 @@ import { largestOf } from '../../plot/raster.js'
 import { signedScale } from '../../plot/scale.js'
 import { drawSmallBar, smallBar } from './bar.js'
 import { put } from './canvas.js'
+import { say } from '../../languages/say.js'
 /** @import {MakeView, Page} from '../../../types/pages.js' */
 
 const diverging = divergingTable(),
   shown = 5,
-  kept = 'Queries and keys are kept for small models only; saved maps have none.',
-  single = 'Choose one head of a layer: the mean of heads has no query and key of its own.'
+  kept = say('pair.queriesKeysKeptSmall'),
+  single = say('pair.chooseOneHeadLayer')
 
 /**
  * The vector of a token in a head, [d]; null where the run did not keep it.
@@ -93,6 +94,32 @@ const countsMost = (products) =>
     .join(', ')
 
 /**
+ * @param {{products: number[], raw: number, scaled: number}} found
+ * @param {string} weight
+ */
+const wordsOf = ({ products, raw, scaled }, weight) =>
+  say('pair.productsSumOverRoot', {
+    raw: raw.toFixed(3),
+    depth: products.length,
+    scaled: scaled.toFixed(3),
+    weight,
+    products: countsMost(products)
+  })
+
+/**
+ * @param {Page['engine']} engine
+ * @param {number} query
+ * @param {number} key
+ * @param {number} depth
+ */
+const captionOf = (engine, query, key, depth) =>
+  say('pair.asksAskedDimensions', {
+    token: engine.nameOf(query),
+    key: engine.nameOf(key),
+    depth
+  })
+
+/**
  * @param {string} textContent
  * @param {boolean} pressed
  */
@@ -105,8 +132,8 @@ function nameButton(textContent, pressed) {
 /** @type {MakeView} */
 export function view(page, element, { left }) {
   const { store, engine } = page
-  element.innerHTML = `<div class="row"><button type="button" name="pick" aria-pressed="false">Choose the key on the picture</button></div>
-    <div class="scroll" tabindex="0" role="region" aria-label="Numbers of the query and the key"><table class="products"><caption></caption><tbody></tbody></table></div>${smallBar}<p class="hint" aria-live="polite"></p>`
+  element.innerHTML = `<div class="row"><button type="button" name="pick" aria-pressed="false">${say('pair.chooseKeyPicture')}</button></div>
+    <div class="scroll" tabindex="0" role="region" aria-label="${say('pair.numbersQueryKey')}"><table class="products"><caption></caption><tbody></tbody></table></div>${smallBar}<p class="hint" aria-live="polite"></p>`
   const pick = /** @type {HTMLButtonElement} */ (element.querySelector('[name=pick]')),
     body = element.querySelector('tbody'),
     said = element.querySelector('p')
@@ -153,8 +180,7 @@ export function view(page, element, { left }) {
       { products, raw, scaled } = found.get(key) ?? productsOf(query, ofKey),
       end = largestSize(products),
       endOfBoth = largestSize([...query, ...ofKey])
-    element.querySelector('caption').textContent =
-      `${engine.nameOf(token)} asks, ${engine.nameOf(key)} is asked: ${query.length} dimensions`
+    element.querySelector('caption').textContent = captionOf(engine, token, key, query.length)
     body.replaceChildren(
       line('query', query, '', endOfBoth),
       line('key', ofKey, '', endOfBoth),
@@ -166,7 +192,7 @@ export function view(page, element, { left }) {
       })
     )
     drawSmallBar(element, signedScale('product', end), diverging)
-    said.textContent = `The products sum to ${raw.toFixed(3)}; over the root of ${query.length} that is ${scaled.toFixed(3)}, and ${percent(weights[key])} after the softmax. Dimensions ${countsMost(products)} count most.`
+    said.textContent = wordsOf({ products, raw, scaled }, percent(weights[key]))
   }
   return { keys: ['drawn'], draw }
 }

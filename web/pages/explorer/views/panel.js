@@ -16,7 +16,7 @@ import { views } from './view_list.js'
 function connectTabs(tabs, store) {
   tabs.forEach((tab, i) => {
     tab.addEventListener('click', () =>
-      store.set({ view: /** @type {ViewName} */ (tab.dataset.view) })
+      store.set({ view: /** @type {ViewName} */ (Object.keys(views)[i]) })
     )
     tab.addEventListener('keydown', ({ key }) => {
       const by = key === 'ArrowRight' ? 1 : key === 'ArrowLeft' ? -1 : 0
@@ -43,11 +43,12 @@ export function createPanel(page) {
     const { view: name } = store.get(),
       /** @type {ListedView} */
       listed = views[name]
+    const id = `tab-${name}`
     tabs.forEach((tab) => {
-      tab.setAttribute('aria-selected', tab.dataset.view === name)
-      tab.tabIndex = tab.dataset.view === name ? 0 : -1
+      tab.setAttribute('aria-selected', tab.id === id)
+      tab.tabIndex = tab.id === id ? 0 : -1
     })
-    element.setAttribute('aria-labelledby', `tab-${name}`)
+    element.setAttribute('aria-labelledby', id)
     table.hidden = !listed.table
     if (shown === name) return
     shown = name

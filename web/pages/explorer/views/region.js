@@ -3,6 +3,7 @@
 import { outline } from '../../plot/outline.js'
 import { percent } from '../../plot/caption.js'
 import { slice } from '../model/attention_rows.js'
+import { say } from '../../languages/say.js'
 /** @import {MakeView, Page} from '../../../types/pages.js' */
 
 /* Heads in the list; all are ranked. */
@@ -102,10 +103,10 @@ function createOutline(left) {
   }
 }
 
-const markup = `<p class="hint">Paint a region on the image: heads are ranked by how much of their attention lies on it.</p>
-    <div class="row"><button type="button" name="paint" aria-pressed="true">Paint on the image</button><button type="button" name="twin">The other twin</button><button type="button" name="clear">Clear</button></div>
-    <div class="row after"><label>Attention of <select name="of"><option value="query">the query</option><option value="all">all patches outside</option></select></label></div>
-    <div class="scroll" tabindex="0" role="region" aria-label="Heads by their attention to the region" hidden><table><thead><tr><th scope="col">head</th><th scope="col">on the region</th><th scope="col">× uniform</th></tr></thead><tbody class="shares"></tbody></table></div><p class="hint" aria-live="polite"></p>`
+const markup = `<p class="hint">${say('region.paintRegionImageHeads')}</p>
+    <div class="row"><button type="button" name="paint" aria-pressed="true">${say('region.paintImage')}</button><button type="button" name="twin">${say('region.otherTwin')}</button><button type="button" name="clear">${say('region.clear')}</button></div>
+    <div class="row after"><label>${say('region.attention')} <select name="of"><option value="query">${say('region.query')}</option><option value="all">${say('region.allPatchesOutside')}</option></select></label></div>
+    <div class="scroll" tabindex="0" role="region" aria-label="${say('region.headsTheirAttentionRegion')}" hidden><table><thead><tr><th scope="col">${say('modelDifference.head')}</th><th scope="col">${say('region.region')}</th><th scope="col">× uniform</th></tr></thead><tbody class="shares"></tbody></table></div><p class="hint" aria-live="polite"></p>`
 
 /**
  * A line of the list: a head that a press chooses, with its share.
@@ -117,7 +118,7 @@ function lineOf({ store }, { layer, head, share }, uniform) {
   const row = document.createElement('tr'),
     button = Object.assign(document.createElement('button'), {
       type: 'button',
-      textContent: `layer ${layer}, head ${head}`
+      textContent: say('manyPictures.layerHead', { layer, head })
     }),
     cells = [button, percent(share), (share / uniform).toFixed(2)].map((content) => {
       const cell = document.createElement('td')
@@ -131,9 +132,27 @@ function lineOf({ store }, { layer, head, share }, uniform) {
   return row
 }
 
+/**
+ * @param {Page} page
+ * @param {{layer: number, head: number, share: number}} most
+ * @param {number} size of the region
+ * @param {boolean} all
+ */
+const wordsOf = ({ engine, store }, { layer, head, share }, size, all) =>
+  say('region.patchesHeadAttendsThem', {
+    size,
+    of: engine.shape.rows * engine.shape.columns,
+    layer,
+    head,
+    share: percent(share),
+    all: all
+      ? say('region.attentionMeanPatchesOutside')
+      : say('region.attention2', { query: engine.nameOf(engine.token(store.get().query)) })
+  })
+
 /** @type {MakeView} */
 export function view(page, element, { left }) {
-  const { store, engine } = page
+  const { engine } = page
   element.innerHTML = markup
   /** @param {string} name */
   const field = (name) => /** @type {HTMLButtonElement} */ (element.querySelector(`[name=${name}]`))
@@ -179,8 +198,7 @@ export function view(page, element, { left }) {
     field('of').disabled = !result.attention
     const all = field('of').value === 'all' && Boolean(result.attention)
     list.hidden = !patches.size
-    if (!patches.size)
-      return (said.textContent = 'Nothing is painted yet. By keyboard: arrow keys, then Enter.')
+    if (!patches.size) return (said.textContent = say('region.nothingPaintedYetKeyboard'))
     const region = new Set([...patches].map((patch) => prefixTokens + patch)),
       found = await ranked(page, region, all)
     if (!latest()) return
@@ -192,7 +210,7 @@ export function view(page, element, { left }) {
       .replaceChildren(...found.slice(0, listed).map((entry) => lineOf(page, entry, uniform)))
     if (focused)
       /** @type {HTMLElement | null} */ (list.querySelector(`[data-head="${focused}"]`))?.focus()
-    said.textContent = `${patches.size} of ${rows * columns} patches. Head ${most.layer}.${most.head} attends to them most: ${percent(most.share)} of ${all ? 'its attention, the mean of the patches outside' : `the attention of ${engine.nameOf(engine.token(store.get().query))}`}.`
+    said.textContent = wordsOf(page, most, patches.size, all)
   }
   /* Not of what is under the pointer, which paints. */
   return { keys: ['query', 'ran'], draw }

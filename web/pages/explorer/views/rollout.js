@@ -1,14 +1,15 @@
 /* Attention rollout: the stage shows the query's row of the product over a range of layers. A
  * button walks the last layer; where less motion is asked for, each press takes it one layer on. */
+import { say } from '../../languages/say.js'
 
 /** @import {Field, Fusion, MakeView, Page, State} from '../../../types/pages.js' */
 
-const markup = `<p class="hint">Rollout (Abnar &amp; Zuidema 2020): the product over layers of (1 − r) A + r I, with rows normalised over keys. The smallest fraction d of each row of A is set to 0 first. Rollout traces attention back to the input's patches.</p>
-    <p><label class="range">First layer <input type="range" name="first" min="0" step="1"> <output></output></label></p>
-    <p><label class="range">Last layer <input type="range" name="last" min="0" step="1"> <output></output></label></p>
-    <p><label class="range">Identity weight r <input type="range" name="residual" min="0.05" max="0.95" step="0.05"> <output></output></label></p>
-    <p><label class="range">Discarded d <input type="range" name="discard" min="0" max="0.95" step="0.05"> <output></output></label></p>
-    <p class="row after"><label>Heads fused by <select name="fusion"><option>mean</option><option>min</option><option>max</option></select></label> <button type="button" name="play" >Play the layers</button></p><p class="hint"></p>`
+const markup = `<p class="hint">${say('rollout.rolloutAbnarZuidema2020')}</p>
+    <p><label class="range">${say('rollout.firstLayer')} <input type="range" name="first" min="0" step="1"> <output></output></label></p>
+    <p><label class="range">${say('rollout.lastLayer')} <input type="range" name="last" min="0" step="1"> <output></output></label></p>
+    <p><label class="range">${say('rollout.identityWeightR')} <input type="range" name="residual" min="0.05" max="0.95" step="0.05"> <output></output></label></p>
+    <p><label class="range">${say('rollout.discardedD')} <input type="range" name="discard" min="0" max="0.95" step="0.05"> <output></output></label></p>
+    <p class="row after"><label>${say('rollout.headsFused')} <select name="fusion"><option value="mean">${say('modelDifference.mean')}</option><option>min</option><option>max</option></select></label> <button type="button" name="play" >${say('rollout.playLayers')}</button></p><p class="hint"></p>`
 
 /**
  * The button that walks the last layer from the first on, to the end and to where it was; where
@@ -19,7 +20,7 @@ const markup = `<p class="hint">Rollout (Abnar &amp; Zuidema 2020): the product 
  */
 function connectPlay({ store, engine }, button, left) {
   const still = matchMedia('(prefers-reduced-motion: reduce)').matches
-  if (still) button.textContent = 'One layer on'
+  if (still) button.textContent = say('rollout.oneLayer')
   /** @type {ReturnType<typeof setInterval> | undefined} */
   let timer
 
@@ -37,12 +38,12 @@ function connectPlay({ store, engine }, button, left) {
     }
     timer = setInterval(step, 700)
     step()
-    button.textContent = 'Stop'
+    button.textContent = say('frames.stop')
   }
   function stop() {
     clearInterval(timer)
     timer = undefined
-    if (!still) button.textContent = 'Play the layers'
+    if (!still) button.textContent = say('rollout.playLayers')
   }
   left.addEventListener('abort', stop)
   button.addEventListener('click', () =>
@@ -93,8 +94,8 @@ export function view(page, element, { left }) {
     field('fusion').value = state.fusion
     field('play').disabled = !engine.result.kept
     element.lastElementChild.textContent = engine.result.kept
-      ? 'Rollout uses the weights after the softmax: the stage applies to the other views only.'
-      : 'This model is too large to keep all maps, which rollout needs; the stage shows the chosen head.'
+      ? say('rollout.rolloutUsesWeightsAfter')
+      : say('rollout.modelTooLargeKeep')
   }
   return { keys: ['ran', 'measured', 'fusion', 'first', 'last', 'residual', 'discard'], draw }
 }

@@ -1,5 +1,6 @@
 /* The row of the rollout in numbers: as a table. Loaded when asked for. */
 import { hundredths, namesOf } from '../controls/table_cells.js'
+import { say } from '../../languages/say.js'
 /** @import {NumberTable, Page} from '../../../types/pages.js' */
 
 /**
@@ -11,7 +12,7 @@ export function table(page) {
   return {
     title: drawn.title,
     text: drawn.caption,
-    columns: ['token', 'share, %', '× uniform'],
+    columns: ['token', say('matrixNumbers.share'), '× uniform'],
     rows: namesOf(page).map((name, token) => [
       name,
       drawn.row[token],

@@ -3,6 +3,7 @@
 import { sceneColours, sceneShapes } from '../../heed/index.js'
 import { editedPicture } from '../open/edited_scene.js'
 import { editsOf } from '../state/scene_edits.js'
+import { say } from '../../languages/say.js'
 /** @import {Scene, SceneObject} from '../../../src/index.js' */
 /** @import {Field, MakeView, Page} from '../../../types/pages.js' */
 
@@ -10,24 +11,24 @@ import { editsOf } from '../state/scene_edits.js'
 const element = (id) => document.getElementById(id)
 /** @type {Record<string, [text: string, min: number, max: number]>} */
 const ranges = {
-  x: ['Across', 8, 216],
-  y: ['Down', 8, 216],
-  radius: ['Size', 8, 48],
-  angle: ['Turn', 0, 359]
+  x: [say('dots.across'), 8, 216],
+  y: [say('scene.down'), 8, 216],
+  radius: [say('scene.size'), 8, 48],
+  angle: [say('scene.turn'), 0, 359]
 }
 const mostObjects = 16
 /* Other moves wait for the next frame. */
 const moves = 'onpointerrawupdate' in globalThis ? 'pointerrawupdate' : 'pointermove'
 
-const markup = `<p class="hint">Drag a shape on the image, with Shift to rotate it, or change it here. The maps update.</p>
-    <div class="fields three"><label>Object <select name="object"></select></label><label>Shape <select name="shape"></select></label><label>Colour <select name="colour"></select></label></div>
+const markup = `<p class="hint">${say('scene.dragShapeImageShift')}</p>
+    <div class="fields three"><label>${say('scene.object')} <select name="object"></select></label><label>${say('scene.shape')} <select name="shape"></select></label><label>${say('scene.colour')} <select name="colour"></select></label></div>
     ${Object.entries(ranges)
       .map(
         ([name, [text, min, max]]) =>
           `<p><label class="range">${text} <input type="range" name="${name}" min="${min}" max="${max}" step="1"> <output></output></label></p>`
       )
       .join('')}
-    <p class="row after"><button type="button" name="add">Add a shape</button><button type="button" name="remove">Remove it</button></p><p class="row after"><button type="button" name="undo">Undo</button><button type="button" name="redo">Redo</button></p><p class="hint"></p>`
+    <p class="row after"><button type="button" name="add">${say('scene.addShape')}</button><button type="button" name="remove">${say('scene.remove')}</button></p><p class="row after"><button type="button" name="undo">${say('scene.undo')}</button><button type="button" name="redo">${say('scene.redo')}</button></p><p class="hint"></p>`
 
 /**
  * The scene in objects as it is being changed: each change is drawn and run.
@@ -302,9 +303,7 @@ export function view(page, panel, { left }) {
       panel.querySelectorAll('select, input, button')
     ))
       input.disabled = !scene
-    if (!scene)
-      return (panel.lastElementChild.textContent =
-        'This image is not a generated scene. Choose one of the samples.')
+    if (!scene) return (panel.lastElementChild.textContent = say('scene.imageNotGeneratedScene'))
     const { objects } = scene
     edited.chosen = Math.min(edited.chosen, objects.length - 1)
     listObjects(objects)
@@ -320,8 +319,8 @@ export function view(page, panel, { left }) {
       if (had && !can) field(other).focus() // a disabled button would lose the focus
     }
     panel.lastElementChild.textContent = twins
-      ? `The shape that occurs twice: ${objects[twins[0]].shape}.`
-      : 'No single shape occurs exactly twice: the demo model was not trained on such scenes.'
+      ? say('scene.shapeOccursTwice', { shape: objects[twins[0]].shape })
+      : say('scene.noSingleShapeOccurs')
   }
   return { keys: ['ran', 'measured'], draw }
 }

@@ -7,6 +7,7 @@ import { largestOf } from '../../plot/raster.js'
 import { signedScale } from '../../plot/scale.js'
 import { drawSmallBar, smallBar } from './bar.js'
 import { put } from './canvas.js'
+import { say } from '../../languages/say.js'
 /** @import {Page, View} from '../../../types/pages.js' */
 
 /**
@@ -106,7 +107,7 @@ async function lossesOf({ rows, columns }, side, { whole, without }, onStep) {
 }
 
 const markup = `<p class="hint"></p>
-    <div class="row"><label>Squares of <select name="side"><option value="1">1 patch</option><option value="2" selected>2 × 2 patches</option><option value="4">4 × 4 patches</option></select></label><button type="button" name="run"></button><button type="button" name="stop" hidden>Stop</button></div>
+    <div class="row"><label>${say('squareEffects.squares')} <select name="side"><option value="1">${say('squareEffects.1Patch')}</option><option value="2" selected>${say('squareEffects.22Patches')}</option><option value="4">${say('squareEffects.44Patches')}</option></select></label><button type="button" name="run"></button><button type="button" name="stop" hidden>${say('frames.stop')}</button></div>
     <figure hidden><figcaption></figcaption><div class="raster"><canvas role="img"></canvas></div>${smallBar}</figure><p class="hint" aria-live="polite"></p>`
 
 /**
@@ -120,15 +121,27 @@ function drawLosses({ engine, drawn }, figure, { drops, best, share }, verb) {
   const { rows, columns, prefixTokens } = engine.shape,
     scale = signedScale('points', 100 * largestOf(drops.map(Math.abs))),
     at = drops.indexOf(Math.max(...drops)),
-    name = `“${engine.model.labels[best] ?? `Class ${best}`}”`,
+    name = `“${engine.model.labels[best] ?? say('squareEffects.class', { best })}”`,
     correlation = rankCorrelation(drops, drawn.row.subarray(prefixTokens))
-  figure.querySelector('figcaption').textContent = `${name} loses, percentage points`
+  figure.querySelector('figcaption').textContent = say('squareEffects.losesPercentagePoints', {
+    name
+  })
   put(
     figure.querySelector('canvas'),
     heat({ weights: drops.map((drop) => 100 * drop), rows, columns, scale, table: diverging })
   )
   drawSmallBar(figure, scale, diverging)
-  return `${name} has ${percent(share)}. ${verb} the square at patch (${Math.floor(at / columns)}, ${at % columns}) costs most: ${(100 * drops[at]).toFixed(1)} points. Rank correlation with the map on the picture: ${Number.isNaN(correlation) ? 'none, one of the two is constant' : correlation.toFixed(2)}.`
+  return say('squareEffects.squareAtPatchCosts', {
+    name,
+    share: percent(share),
+    verb,
+    row: Math.floor(at / columns),
+    column: at % columns,
+    points: (100 * drops[at]).toFixed(1),
+    correlation: Number.isNaN(correlation)
+      ? say('squareEffects.noneOneTwoConstant')
+      : correlation.toFixed(2)
+  })
 }
 
 /**
@@ -151,7 +164,9 @@ export function squareView(page, element, left, { about, press, verb, unable, be
     stopped = true
   hint.textContent = about
   field('run').textContent = press
-  element.querySelector('canvas').setAttribute('aria-label', `Change of the prediction: ${about}`)
+  element
+    .querySelector('canvas')
+    .setAttribute('aria-label', say('squareEffects.changePrediction', { about }))
   left.addEventListener('abort', () => {
     stopped = true
   })
@@ -168,13 +183,13 @@ export function squareView(page, element, left, { about, press, verb, unable, be
     let losses = /** @type {Losses | null} */ (null)
     try {
       losses = await lossesOf(engine.shape, Number(field('side').value), removal, (at, of) => {
-        said.textContent = `Square ${at} of ${of}`
+        said.textContent = say('squareEffects.square', { at, of })
         return !stopped && ran === store.get().ran
       })
     } finally {
       await removal.end()
       found = losses && { ...losses, ran: store.get().ran }
-      if (!losses) said.textContent = 'Stopped.'
+      if (!losses) said.textContent = say('frames.stopped')
       stopped = field('stop').hidden = true
       if (!left.aborted) draw()
     }
@@ -188,7 +203,7 @@ export function squareView(page, element, left, { about, press, verb, unable, be
     figure.hidden = !found
     if (why) said.textContent = why
     else if (found) said.textContent = drawLosses(page, figure, found, verb)
-    else if (said.textContent !== 'Stopped.') said.textContent = ''
+    else if (said.textContent !== say('frames.stopped')) said.textContent = ''
   }
   return { keys: ['drawn', 'ran'], draw }
 }

@@ -11,6 +11,7 @@ import { stageWords } from '../../shared/scores.js'
 import { drawBar } from './bar.js'
 import { put } from './canvas.js'
 import { createStrip } from './strip.js'
+import { say } from '../../languages/say.js'
 /** @import {Changes, Drawn, Page, PageQuery, RunnerResult, Shape, State} from '../../../types/pages.js' */
 
 /** @type {<Id extends string>(id: Id) => ElementOf<Id>} */
@@ -22,14 +23,25 @@ const element = (id) => document.getElementById(id)
  * @param {number} layers
  */
 export const placeName = (state, layers) => `${placeOf(state, layers)}${wordsOfChanges(state)}`
+/**
+ * @param {string} where
+ * @param {string} name of the token
+ * @param {boolean} reverse
+ */
+export const titleOf = (where, name, reverse) =>
+  reverse ? say('stage.to', { where, name }) : say('stage.from', { where, name })
 
 /**
  * @param {State} state
  * @param {number} layers
  */
 function placeOf({ view, layer, head, first, last }, layers) {
-  if (view === 'rollout') return `Rollout of layers ${first} to ${last < 0 ? layers - 1 : last}`
-  return `${layer === 'pool' ? 'Pool' : `Layer ${layer}`}, ${head === 'mean' ? 'mean of the heads' : `head ${head}`}`
+  if (view === 'rollout')
+    return say('stage.rolloutLayers', { first, last: last < 0 ? layers - 1 : last })
+  return say('stage.where', {
+    layer: layer === 'pool' ? say('stage.pool') : say('stage.layer', { layer }),
+    head: head === 'mean' ? say('keyList.meanHeads') : say('matrix.head', { head })
+  })
 }
 
 /** @param {Page} page */
@@ -128,8 +140,13 @@ function cellName({ drawn }, row, column) {
     { prefixTokens, columns, tokens } = shape,
     at = prefixTokens + row * columns + column,
     weight = drawn.row[at]
-  const place = `row ${row}, column ${column}${isPadding(inside, row, column, shape) ? ', padding' : ''}`
-  if (scores) return `${place}, score ${scores[at].toFixed(2)}, ${percent(weight)}`
+  const place = say('stage.rowColumn', {
+    row,
+    column,
+    shape: isPadding(inside, row, column, shape) ? say('stage.padding') : ''
+  })
+  if (scores)
+    return say('stage.score', { place, score: scores[at].toFixed(2), weight: percent(weight) })
   return `${place}, ${percent(weight)}, ${times(weight, tokens).replace('×', 'times')}`
 }
 
@@ -171,7 +188,7 @@ export function scaleOfRow(
  * @param {string} stage
  */
 const wordsOf = (said, scores, stage) => ({
-  note: said.out ? 'this head is ablated' : scores ? '' : elsewhere(said),
+  note: said.out ? say('stage.headAblated') : scores ? '' : elsewhere(said),
   caption: scores ? scoreCaption({ ...said, row: scores, stage }) : caption(said)
 })
 
@@ -218,7 +235,7 @@ function drawnOf(page, result, row, all) {
     shape,
     at: { layer, head, query, reverse, rollout },
     inside: insideOf(page.picture, result.region),
-    title: `${where}: ${reverse ? 'to' : 'from'} ${engine.nameOf(token)}`,
+    title: titleOf(where, engine.nameOf(token), reverse),
     scores,
     scale,
     table: scale.signed ? diverging : page.table,
@@ -252,7 +269,7 @@ function paint(page, drawn) {
   put(element('map'), raster)
   drawMarks(path, at.query, shape, state, token)
   drawBar(element('stage'), scale, table)
-  element('bar-label').textContent = scale.label + (state.end ? ', locked' : '')
+  element('bar-label').textContent = scale.label + (state.end ? say('stage.locked') : '')
   element('stage-title').textContent = drawn.title
   element('caption').textContent = drawn.caption
   element('elsewhere').textContent = drawn.note

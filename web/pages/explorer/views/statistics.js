@@ -1,10 +1,18 @@
 /* Every head in numbers: a dot each, and a table that can be sorted. */
-import { findHeads, numberOf, numbersOfHeads } from '../model/head_finder.js'
+import { findHeads } from '../model/head_finder.js'
+import { numberOf, numbersOfHeads } from '../model/head_numbers.js'
 import { createDots } from './dots.js'
+import { say } from '../../languages/say.js'
 /** @import {HeadEntry, MakeView, Page, State} from '../../../types/pages.js' */
 
 /* What a column is called in the table. */
-const short = { entropy: 'entropy', distance: 'distance', cls: 'CLS', self: 'self', top5: 'top 5' }
+const short = {
+  entropy: 'entropy',
+  distance: 'distance',
+  cls: 'CLS',
+  self: 'self',
+  top5: say('statistics.top5')
+}
 const fields = Object.entries(short).map(([name, text]) => ({
   name,
   text,
@@ -24,7 +32,7 @@ function line({ store, fit }, { layer, head }, numbers) {
   const button = name.appendChild(
     Object.assign(document.createElement('button'), {
       type: 'button',
-      textContent: `${layer}, head ${head}`
+      textContent: say('statistics.head', { layer, head })
     })
   )
   button.addEventListener('click', () => fit({ layer, head }))
@@ -61,17 +69,17 @@ function numbersOfPool({ engine }, row) {
 export function view(page, element) {
   const { store } = page
   element.innerHTML = `<div></div>
-    <p class="hint">Colour: layer, darkest first. Ring: the selected head. Faint: excluded by the filter. Dashed lines: uniform attention. Distances count CLS and registers as 0, or exclude them (over patches alone). <span class="left"></span> <span class="staged"></span></p>
-    <div class="scroll" tabindex="0" role="region" aria-label="Table of heads"><table><thead><tr></tr></thead><tbody></tbody></table></div>`
+    <p class="hint">${say('statistics.colourLayerDarkestFirst')} <span class="left"></span> <span class="staged"></span></p>
+    <div class="scroll" tabindex="0" role="region" aria-label="${say('statistics.tableHeads')}"><table><thead><tr></tr></thead><tbody></tbody></table></div>`
   const body = element.querySelector('tbody'),
     drawDots = createDots(
       page,
       /** @type {HTMLElement} */ (element.firstElementChild),
-      'the table below has the numbers'
+      say('statistics.tableBelowNumbers')
     )
 
   element.querySelector('thead tr').append(
-    ...[{ name: '', text: 'layer' }, ...fields].map(({ name, text }) => {
+    ...[{ name: '', text: say('explorer.layer') }, ...fields].map(({ name, text }) => {
       const cell = Object.assign(document.createElement('th'), { scope: 'col' })
       const button = cell.appendChild(
         Object.assign(document.createElement('button'), { type: 'button', textContent: text })
@@ -100,11 +108,9 @@ export function view(page, element) {
         cell.setAttribute('aria-sort', state.descending ? 'descending' : 'ascending')
       else cell.removeAttribute('aria-sort')
     element.querySelector('.staged').textContent =
-      state.score === 'softmax'
-        ? ''
-        : 'The statistics of heads use the weights after the softmax. The stage below the image changes only the image.'
+      state.score === 'softmax' ? '' : say('statistics.statisticsHeadsUseWeights')
     element.querySelector('.left').textContent = state.filter
-      ? `The table shows only heads that pass the filter: ${state.filter}.`
+      ? say('statistics.tableShowsOnlyHeads', { filter: state.filter })
       : ''
   }
   return {

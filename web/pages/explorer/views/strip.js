@@ -8,6 +8,7 @@ import { percent, times } from '../../plot/caption.js'
 import { largestOf } from '../../plot/raster.js'
 import { strip } from '../../plot/strip.js'
 import { put } from './canvas.js'
+import { say } from '../../languages/say.js'
 /** @import {Scale} from '../../../plot/index.js' */
 /** @import {Page, PageQuery} from '../../../types/pages.js' */
 
@@ -60,7 +61,7 @@ function showToken(page, token, beyond) {
     )
   element('token-said').textContent =
     token === null
-      ? `all ${tokens} tokens above${beyond}`
+      ? say('strip.allTokensAbove', { tokens, beyond })
       : `${nameOf(page, token)}: ${numberOf(page, token)}${page.drawn.scores ? '' : ` = ${times(page.drawn.row[token], tokens)}`}`
 }
 
@@ -121,7 +122,7 @@ function drawPrefix(page, row, { scale, table, own }) {
     cell.style.color = inkOn(rgb)
   }
   return over.length
-    ? `; ${over.map((token) => nameOf(page, token)).join(', ')} beyond the bar`
+    ? say('strip.beyondBar', { token: over.map((token) => nameOf(page, token)).join(', ') })
     : ''
 }
 

@@ -12,6 +12,7 @@ import { plainScale, signedScale } from '../../plot/scale.js'
 import { drawRow } from './row_picture.js'
 import { drawSmallBar, smallBar } from './bar.js'
 import { put } from './canvas.js'
+import { say } from '../../languages/say.js'
 /** @import {ComparedTexts, ImageEmbedding, Texts} from '../../../src/text.js' */
 /** @import {Field, MakeView, Page, PageSource} from '../../../types/pages.js' */
 
@@ -20,14 +21,14 @@ const diverging = divergingTable(),
   arrows = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }
 let typed = 'a photo of a cat\na photo of a dog' // kept while another view is shown
 
-const markup = `<form class="texts"><label>Texts, one per line <textarea name="texts" rows="3" spellcheck="false"></textarea></label><button>Compare</button></form>
+const markup = `<form class="texts"><label>${say('texts.textsOnePerLine')} <textarea name="texts" rows="3" spellcheck="false"></textarea></label><button>${say('texts.compare')}</button></form>
     <p class="hint" role="status"></p>
-    <div hidden><ol class="texts" aria-label="Texts with their probabilities"></ol>
-    <div class="pair"><figure><figcaption><b>Similarity to the text</b><br><span>cosine of each patch with it; this is not attention</span></figcaption><div class="raster"><canvas role="img" aria-label="Similarity of each patch to the text"></canvas></div>${smallBar}</figure>
-    <figure><figcaption><b>The text’s own attention</b><br><span>row: from this token, column: to this one</span></figcaption>
-    <div class="tokens"><ul aria-hidden="true"></ul><div class="raster matrix" role="application" tabindex="0" aria-label="The text’s attention: arrows move from token to token" aria-describedby="text-said"><canvas aria-hidden="true"></canvas><svg aria-hidden="true" preserveAspectRatio="none"><path class="under"/><path class="over"/></svg></div></div>${smallBar}</figure></div>
+    <div hidden><ol class="texts" aria-label="${say('texts.textsTheirProbabilities')}"></ol>
+    <div class="pair"><figure><figcaption><b>${say('texts.similarityText')}</b><br><span>${say('texts.cosineEachPatchNot')}</span></figcaption><div class="raster"><canvas role="img" aria-label="${say('texts.similarityEachPatchText')}"></canvas></div>${smallBar}</figure>
+    <figure><figcaption><b>${say('texts.textsOwnAttention')}</b><br><span>${say('texts.rowFromTokenColumn')}</span></figcaption>
+    <div class="tokens"><ul aria-hidden="true"></ul><div class="raster matrix" role="application" tabindex="0" aria-label="${say('texts.textsAttentionArrowsMove')}" aria-describedby="text-said"><canvas aria-hidden="true"></canvas><svg aria-hidden="true" preserveAspectRatio="none"><path class="under"/><path class="over"/></svg></div></div>${smallBar}</figure></div>
     <p class="hint" id="text-said" aria-live="polite"></p>
-    <div class="fields"><label>Layer of the text <select name="layer"></select></label><label>Head of the text <select name="head"></select></label></div></div>`
+    <div class="fields"><label>${say('texts.layerText')} <select name="layer"></select></label><label>${say('texts.headText')} <select name="head"></select></label></div></div>`
 
 /** The text tower of the page's model, and what it has made of the picture. */
 class Tower {
@@ -89,9 +90,7 @@ class Tower {
  * @param {Error} error
  */
 const wordsOf = ({ message }) =>
-  /no text tower|embedding of an image/.test(message)
-    ? 'This model has no text tower. Open a folder of CLIP or SigLIP with its tokenizer.json.'
-    : message
+  /no text tower|embedding of an image/.test(message) ? say('texts.modelNoTextTower') : message
 
 /**
  * A list of buttons, one for each text.
@@ -110,7 +109,7 @@ function listTexts(list, lines, { probabilities, cosines }, choose) {
       button.append(
         part('span', line),
         part('b', percent(probabilities[i])),
-        part('small', `cosine ${cosines[i].toFixed(3)}`)
+        part('small', say('texts.cosine', { i: cosines[i].toFixed(3) }))
       )
       button.style.setProperty('--share', `${100 * probabilities[i]}%`)
       button.addEventListener('click', () => choose(i))
@@ -181,7 +180,7 @@ class TokenMap {
       { engine, table } = this.page
     this.#tokens = tokens
     this.#weights = head === 'mean' ? engine.explain.headMean(heads) : heads[Number(head)]
-    const scale = plainScale('attention weight', largestOf(this.#weights)),
+    const scale = plainScale(say('texts.attentionWeight'), largestOf(this.#weights)),
       map = { weights: this.#weights, rows: tokens.length, columns: tokens.length }
     put(this.surface.querySelector('canvas'), heat({ ...map, scale, table }))
     drawSmallBar(this.figure, scale, table)
@@ -204,7 +203,11 @@ class TokenMap {
     this.surface.querySelector('svg').setAttribute('viewBox', `0 0 ${length} ${length}`)
     for (const line of this.surface.querySelectorAll('path'))
       line.setAttribute('d', `M0 ${query + 0.5}H${length}M${key + 0.5} 0V${length}`)
-    this.said.textContent = `From “${this.#tokens[query]}” to “${this.#tokens[key]}”: ${percent(this.#weights[query * length + key])}`
+    this.said.textContent = say('texts.from', {
+      query: this.#tokens[query],
+      key: this.#tokens[key],
+      weight: percent(this.#weights[query * length + key])
+    })
   }
 }
 
@@ -269,11 +272,11 @@ class Results {
       { changes } = this.page.engine.result
     return [
       this.#info.probability === 'softmax'
-        ? 'Probabilities: softmax over these texts.'
-        : 'Probabilities: a sigmoid of each text by itself.',
-      whole > ids.length ? `The text is truncated to ${ids.length} of ${whole} tokens.` : '',
-      this.#found.similarity ? '' : 'This model does not project its patches: no similarity.',
-      changes && isChanged(changes) ? 'They are of the model without the changes.' : ''
+        ? say('texts.probabilitiesSoftmaxOverThese')
+        : say('texts.probabilitiesSigmoidEachText'),
+      whole > ids.length ? say('texts.textTruncatedTokens', { ids: ids.length, whole }) : '',
+      this.#found.similarity ? '' : say('texts.modelDoesNotProject'),
+      changes && isChanged(changes) ? say('texts.theyModelWithoutChanges') : ''
     ].join(' ')
   }
 
@@ -320,9 +323,9 @@ export function view(page, element, { left, redraw }) {
     const lines = linesOf(),
       key = JSON.stringify([page.store.get().ran, lines])
     if (key === held) return
-    if (page.engine.saved) throw new Error('no text tower')
-    if (!lines.length) throw new Error('Type a text.')
-    results.hint.textContent = 'Running the text tower …'
+    if (page.engine.saved) throw new Error(say('texts.noTextTower'))
+    if (!lines.length) throw new Error(say('texts.typeText'))
+    results.hint.textContent = say('texts.runningTextTower')
     const found = await tower.compare(lines),
       { info } = await tower.open()
     if (!latest()) return

@@ -9,12 +9,17 @@ import { largestOf } from '../../plot/raster.js'
 import { plainScale, signedScale } from '../../plot/scale.js'
 import { drawSmallBar, smallBar } from './bar.js'
 import { put } from './canvas.js'
+import { say } from '../../languages/say.js'
 /** @import {MakeView, Page, Runner} from '../../../types/pages.js' */
 /** @import {Scale} from '../../../plot/index.js' */
 
 const diverging = divergingTable(),
   cosines = signedScale('cosine', 1)
-const names = ['Similarity to the query', 'Token norm', 'Similarity of positions']
+const names = [
+  say('tokens.similarityQuery'),
+  say('tokens.tokenNorm'),
+  say('tokens.similarityPositions')
+]
 
 /**
  * @param {Runner} engine
@@ -33,7 +38,10 @@ function nearest(engine, alike, token) {
       i === token || i < engine.shape.prefixTokens || Number.isNaN(value) ? -2 : value
     ),
     best = others.indexOf(Math.max(...others))
-  return `most like ${nameOf(engine, best)}, cosine ${others[best].toFixed(3)}`
+  return say('tokens.mostLikeCosine', {
+    best: nameOf(engine, best),
+    cosine: others[best].toFixed(3)
+  })
 }
 
 /**
@@ -43,11 +51,18 @@ function nearest(engine, alike, token) {
  * @param {number} token
  */
 function wordsOfStates(engine, { states, lengths, size }, layer, token) {
-  if (!states) return 'Hidden states are kept for small models only; saved maps have none.'
+  if (!states) return say('tokens.hiddenStatesKeptSmall')
   const { prefixTokens, tokens } = engine.shape,
     patches = /** @type {number[]} */ (lengths).slice(prefixTokens),
     at = patches.indexOf(largestOf(patches)) + prefixTokens
-  return `After layer ${layer}: ${nameOf(engine, token)} is ${nearest(engine, states, token)}. The longest state of a patch is that of ${nameOf(engine, at)}; ${tokens} tokens have ${size} numbers each.`
+  return say('tokens.afterLayerLongestState', {
+    layer,
+    token: nameOf(engine, token),
+    likeness: nearest(engine, states, token),
+    longest: nameOf(engine, at),
+    tokens,
+    size: Number(size)
+  })
 }
 
 /**
@@ -58,11 +73,14 @@ function wordsOfStates(engine, { states, lengths, size }, layer, token) {
 function wordsOfPositions(engine, { positions }, token) {
   if (!positions)
     return engine.saved
-      ? 'Saved maps have no position embeddings.'
-      : 'This model has no position embeddings for this grid of patches.'
+      ? say('tokens.savedMapsNoPosition')
+      : say('tokens.modelNoPositionEmbeddings')
   return Number.isNaN(positions[token])
-    ? `${nameOf(engine, token)} has no position embedding.`
-    : `By position alone ${nameOf(engine, token)} is ${nearest(engine, positions, token)}, in every picture and before the first layer.`
+    ? say('tokens.noPositionEmbedding', { token: nameOf(engine, token) })
+    : say('tokens.positionAloneEveryPicture', {
+        token: nameOf(engine, token),
+        likeness: nearest(engine, positions, token)
+      })
 }
 
 /** @type {MakeView} */
@@ -111,7 +129,7 @@ export function view(page, element) {
     show(0, 'cosine', states, cosines, diverging)
     show(
       1,
-      'of a token’s numbers',
+      say('tokens.tokensNumbers'),
       lengths,
       plainScale('length', /** @type {number} */ (longest)),
       table

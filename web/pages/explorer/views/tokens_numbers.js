@@ -2,6 +2,7 @@
 import { likeness } from '../model/token_similarity.js'
 import { namesOf, score } from '../controls/table_cells.js'
 import { tokenTable } from '../save/csv_lines.js'
+import { say } from '../../languages/say.js'
 /** @import {NumberTable, Page} from '../../../types/pages.js' */
 
 /**
@@ -27,15 +28,15 @@ export async function table(page) {
   }
   if (!states && !positions)
     return {
-      title: 'Tokens',
-      text: 'Hidden states are kept for small models only; saved maps have none.',
+      title: say('tokensNumbers.tokens'),
+      text: say('tokens.hiddenStatesKeptSmall'),
       columns: [],
       rows: [],
       show: score
     }
   return {
-    title: `States after layer ${layer}`,
-    text: `Cosine of each token’s state, and of its position embedding, with that of ${namesOf(page)[token]}; the length of the state.`,
+    title: say('tokensNumbers.statesAfterLayer', { layer }),
+    text: say('tokensNumbers.cosineEachTokensState', { token: namesOf(page)[token] }),
     columns: ['token', ...Object.keys(columns)],
     rows: namesOf(page).map((name, at) => [
       name,

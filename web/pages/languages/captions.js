@@ -1,0 +1,61 @@
+/* The sentences of plot/caption.js in the language of the page. English has them there. */
+import { captionWords } from '../plot/caption.js'
+import { say } from './say.js'
+
+Object.assign(captionWords, {
+  itself: say('caption.itself'),
+  probe: say('caption.probe'),
+  patch: (/** @type {number} */ row, /** @type {number} */ column) =>
+    say('caption.patch', { row, column }),
+  register: (/** @type {number} */ number) => say('caption.register', { number }),
+  together: (/** @type {string} */ first, others = say('caption.registers')) =>
+    first ? say('caption.together', { first, others }) : others,
+  nowhere: (
+    /** @type {string} */ where,
+    /** @type {string} */ name,
+    /** @type {boolean | undefined} */ reverse
+  ) =>
+    reverse
+      ? say('caption.receivesNothing', { where, name })
+      : say('caption.nowhere', { where, name }),
+  received: (
+    /** @type {string} */ where,
+    /** @type {string} */ name,
+    /** @type {string} */ by,
+    /** @type {string} */ share,
+    /** @type {string} */ times
+  ) => say('caption.received', { where, name, by, share, times }),
+  given: (
+    /** @type {string} */ where,
+    /** @type {string} */ name,
+    /** @type {string} */ share,
+    /** @type {number} */ tokens,
+    /** @type {string} */ most,
+    /** @type {boolean | undefined} */ rollout
+  ) =>
+    rollout
+      ? say('caption.comes', { where, name, share, tokens, most })
+      : say('caption.given', { where, name, share, tokens, most }),
+  noWeight: () => say('caption.noWeight'),
+  lies: (/** @type {string} */ share, /** @type {string} */ name, /** @type {boolean} */ from) =>
+    from ? say('caption.from', { share, name }) : say('caption.on', { share, name }),
+  barred: (
+    /** @type {string} */ where,
+    /** @type {string} */ name,
+    /** @type {boolean | undefined} */ reverse
+  ) =>
+    reverse ? say('caption.barredFrom', { where, name }) : say('caption.barred', { where, name }),
+  scores: (
+    /** @type {string} */ where,
+    /** @type {string} */ name,
+    /** @type {string} */ least,
+    /** @type {string} */ highest,
+    /** @type {string} */ at,
+    /** @type {number} */ barred,
+    /** @type {boolean | undefined} */ reverse
+  ) =>
+    (reverse
+      ? say('caption.scoresOf', { where, name, least, highest, at })
+      : say('caption.scores', { where, name, least, highest, at })) +
+    (barred ? say('caption.barredCount', { barred }) : '')
+})
