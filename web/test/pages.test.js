@@ -950,6 +950,20 @@ test('scores before the softmax: in every view, and their softmax is the row', a
   await finish(page, 'explorer-scores')
 })
 
+/* What of a view is there once it is drawn. */
+const ownText = /** @type {Record<string, string>} */ ({
+  heads: '.hint:text-matches("× uniform")',
+  matrix: '#matrix-said:not(:empty)',
+  rollout: '.hint >> nth=0',
+  statistics: 'tbody tr >> nth=0',
+  compare: 'dl dt >> nth=0',
+  intervene: 'tbody.shares tr >> nth=0',
+  tokens: 'figcaption span:not(:empty) >> nth=0',
+  scene: '.hint:text-matches("occurs twice")',
+  texts: '.hint:not(:empty) >> nth=0',
+  more: '.more-views button >> nth=0'
+})
+
 for (const view of Object.keys(views))
   test(`axe finds no violation: ${view}, light and dark`, async () => {
     for (const colorScheme of ['light', 'dark']) {
@@ -958,6 +972,7 @@ for (const view of Object.keys(views))
         bypassCSP: true
       })
       if (view === 'compare') await page.click('#pin').then(() => page.waitForSelector('#pins li'))
+      await page.waitForSelector(`#view ${ownText[view]}`, { state: 'attached' })
       await page.waitForTimeout(400) // names of cells settle after 300 ms
       await page.addScriptTag({ path: axe })
       const { violations } = await page.evaluate(() => /** @type {any} */ (axe).run())
@@ -1001,6 +1016,24 @@ for (const isolated of [true, false])
       await other.close()
     }
   })
+
+test('the code of docs/add-a-view.md is a view, and a line of the list', async () => {
+  const [view, line] = [
+    ...readFileSync(join(repository, 'docs/add-a-view.md'), 'utf8').matchAll(/```js\n([^]*?)```/g)
+  ].map(([, code]) => code)
+  const page = await browser.open('', { modules: true })
+  await page.route('**/views/tokens.js', (route) =>
+    route.fulfill({
+      body: view.replace('// draw it', 'element.lastChild.textContent = weights.length'),
+      contentType: 'text/javascript'
+    })
+  )
+  await page.click('#tab-tokens')
+  await page.waitForSelector(`#view p:text-is("${197 * 197}")`)
+  await finish(page)
+  const { name } = new Function('say', `return {${line.replace('import(', 'say(')}}`)(String)
+  assert.deepEqual([name.title, name.load()], ['view.name', './name.js'])
+})
 
 test('module by module, as they are written, the pages work too', async () => {
   for (const path of ['learn.html', 'masks.html', 'bench.html', 'embed.html'])

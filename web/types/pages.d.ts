@@ -3,6 +3,7 @@ import type {
   ColormapName,
   HeadStatistics,
   Model,
+  ModelInfo,
   Progress,
   Region,
   Runtime,
@@ -354,6 +355,8 @@ export interface SavedMaps {
     last: number
   }): Promise<Float32Array>
   result(picture: PagePicture): RunnerResult
+  /** Family and patch, no parameters and no labels. */
+  model: ModelInfo
 }
 
 /** An array of a file by its name; see shared/array_files.js. */

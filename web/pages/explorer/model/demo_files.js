@@ -84,10 +84,9 @@ async function networkOrKept(address, options) {
  * @param {LoadOptions} options
  */
 async function weights(plain, { onProgress, signal, onMismatch }) {
-  const [bytes = 0, sum] =
-      /** @type {HTMLMetaElement | null} */ (
-        document.querySelector('meta[name=demo-weights]')
-      )?.content.split(' ') ?? [], // Learn has none
+  const [bytes, sum] = /** @type {HTMLMetaElement} */ (
+      document.querySelector('meta[name=demo-weights]')
+    ).content.split(' '),
     deflated = 'DecompressionStream' in globalThis,
     address = deflated ? new URL(`${plain}.deflate`) : plain
   let found = 'none'
@@ -103,7 +102,7 @@ async function weights(plain, { onProgress, signal, onMismatch }) {
           ).blob()
         : blob
       found = (await sha256(whole)) ?? sum
-      return (!sum || found === sum) && whole
+      return found === sum && whole
     } catch {
       /* cut, or spoiled */
     }

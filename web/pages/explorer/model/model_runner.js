@@ -14,8 +14,6 @@ import { isChanged, unchanged } from '../state/changes.js'
  * out on demand. In bytes. */
 const keepAtMost = 160e6
 
-const savedModel = Object.freeze({ family: 'saved maps', parameters: 0, labels: [] })
-
 /**
  * Whether all maps of so many tokens are kept.
  * @param {{layers: number, heads: number}} model
@@ -130,9 +128,7 @@ export class ModelRunner {
   }
   /** @returns {ModelInfo} of maps from a file: family, patch, no parameters and no labels */
   get model() {
-    return this.saved
-      ? /** @type {any} */ ({ ...savedModel, patch: this.saved.shape.patch })
-      : this.#model.info
+    return this.saved?.model ?? this.#model.info
   }
 
   /**

@@ -224,6 +224,12 @@ export function savedMaps(arrays, name) {
     logits,
     statistics: () =>
       (statistics ??= allStatistics(attention, /** @type {Shape & {patch: number}} */ (shape))),
+    model: /** @type {any} */ ({
+      family: 'saved maps',
+      parameters: 0,
+      labels: [],
+      patch: /** @type {SavedMaps['shape']} */ (shape).patch
+    }),
     rollout: (how) => rolloutRow(attention, /** @type {Shape} */ (shape), how),
     result: (picture) => ({
       logits: /** @type {any} */ (logits),
