@@ -80,7 +80,7 @@ const placeOf = async (page) => {
     'pointer to new maps of a dragged shape',
     await timed(
       page,
-      (i) => page.mouse.move(...at((60 + (i % 12)) / 224, (30 + (i % 7)) / 224)),
+      (i) => page.mouse.move(...at((61 + (i % 12)) / 224, (30 + (i % 7)) / 224)),
       note
     )
   )
