@@ -384,9 +384,18 @@ test('rollout: discarding changes it, playing walks the layers', async () => {
     caption
   )
   await page.waitForFunction(() => location.hash === '#v=rollout&g=0.9')
+  /* Each title stands for a moment. */
+  await page.evaluate(() => {
+    const title = document.getElementById('stage-title'),
+      seen = (window.seen = /** @type {string[]} */ ([]))
+    new MutationObserver(() => seen.push(title.textContent.split(':')[0])).observe(title, {
+      childList: true
+    })
+  })
   await page.click('#view [name=play]')
-  for (const last of [0, 1])
-    await until(page, '#stage-title', new RegExp(`^Rollout of layers 0 to ${last}:`))
+  await page.waitForFunction(() =>
+    [0, 1].every((last) => window.seen.includes(`Rollout of layers 0 to ${last}`))
+  )
   await page.click('#view [name=play]')
   await finish(page, 'explorer-rollout')
 })

@@ -18,6 +18,7 @@ interface Window {
   nameWith: any
   job: any
   long: any
+  seen: string[]
   times: any
   colours: any
   before: any

@@ -588,24 +588,16 @@ export class ModelRunner {
    * @param {{query: PageQuery | null, fusion: Fusion, residual: number, discard?: number, first: number, last: number}} how
    * @returns {Promise<Float32Array>}
    */
-  rollout({ query, fusion, residual, discard = 0, first, last }) {
-    const to = last < 0 ? this.shape.layers - 1 : last
-    if (this.saved)
-      return this.saved.rollout({
-        token: this.token(/** @type {PageQuery} */ (query)),
-        fusion,
-        residual,
-        discard,
-        first,
-        last: to
-      })
-    return this.#session.rollout({
-      query: query === null ? undefined : this.token(query),
-      fusion,
-      residual,
-      discard,
-      firstLayer: first,
-      layerCount: Math.max(1, to - first + 1)
-    })
+  rollout({ query, first, last, ...how }) {
+    const to = last < 0 ? this.shape.layers - 1 : last,
+      token = query === null ? undefined : this.token(query)
+    return this.saved
+      ? this.saved.rollout({ token: /** @type {number} */ (token), first, last: to, ...how })
+      : this.#session.rollout({
+          query: token,
+          firstLayer: first,
+          layerCount: Math.max(1, to - first + 1),
+          ...how
+        })
   }
 }
