@@ -148,7 +148,7 @@ static const float *layer_of(const heed_rollout_desc *desc, const float *attenti
 
 /* Columns of a strip, rows of a tile and of a block, keys of a piece and of a sum in float, strips
  * of a panel. */
-enum { STRIP = 32, ROWS = 4, BLOCK = 64, PIECE = 256, SUMMED = 64, PANEL_STRIPS = 60 };
+enum { STRIP = 32, ROWS = 4, BLOCK = 64, PIECE = 256, SUMMED = 64, PANEL_STRIPS = 38 };
 enum { LEAST_SHARED = 512 }; /* tokens */
 
 /* Factors are kept that many times as large: products of weights of 1e-25 are still no denormal
