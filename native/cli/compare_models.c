@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "heed/scene.h"
 #include "json_out.h"
 #include "options.h"
 #include "paths.h"
 #include "pipeline.h"
+#include "scene_input.h"
 #include "standard_out.h"
 
 typedef struct models_options {
@@ -141,7 +141,8 @@ static heed_status add_logits(models_job *job) {
 /* ----------------------------------------------------------------------------------------- input
  */
 
-static heed_status compare_image(models_job *job, const heed_image *image) {
+static heed_status compare_image(void *user, const heed_image *image) {
+  models_job *job = user;
   double largest = 0.0;
   for (int s = 0; s < 2; s++)
     CLI_TRY(cli_pipeline_run_image(job->cli, &job->side[s], &job->options->choice[s], image,
@@ -165,21 +166,6 @@ static heed_status compare_pictures(models_job *job) {
     CLI_TRY(status);
   }
   return HEED_OK;
-}
-
-static heed_status compare_scenes(models_job *job) {
-  uint8_t owner[HEED_SCENE_PATCHES], *rgb = malloc(HEED_SCENE_BYTES);
-  if (!rgb) return heed_fail_memory(&job->cli->error, "scene", HEED_SCENE_BYTES);
-  const heed_image image = {rgb, HEED_SCENE_SIDE, HEED_SCENE_SIDE, 3, HEED_SCENE_SIDE * 3};
-  heed_status status = HEED_OK;
-  for (uint32_t i = 0; status == HEED_OK && i < job->options->scenes; i++) {
-    heed_scene scene;
-    heed_scene_from_seed((uint64_t)job->options->seed + i, NULL, &scene);
-    heed_scene_draw(&scene, rgb, owner);
-    status = compare_image(job, &image);
-  }
-  free(rgb);
-  return status;
 }
 
 /* --------------------------------------------------------------------------------------- results
@@ -318,7 +304,7 @@ static heed_status compare(models_job *job) {
   CLI_TRY(check_paths(job->cli, job->options));
   CLI_TRY(load(job));
   CLI_TRY(compare_pictures(job));
-  CLI_TRY(compare_scenes(job));
+  CLI_TRY(scene_input_each(job->cli, job->options->seed, job->options->scenes, compare_image, job));
   print_table(job);
   return job->options->json ? cli_json_write(job->options->json, write_json, job, &job->cli->error)
                             : HEED_OK;

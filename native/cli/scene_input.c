@@ -79,3 +79,19 @@ heed_status scene_input_picture(cli_state *cli, const char *text, heed_picture *
   scene_input_twins(&scene, owner, twins);
   return HEED_OK;
 }
+
+heed_status scene_input_each(cli_state *cli, uint32_t seed, uint32_t count,
+                             heed_status (*see)(void *user, const heed_image *image), void *user) {
+  uint8_t owner[HEED_SCENE_PATCHES], *rgb = malloc(HEED_SCENE_BYTES);
+  if (!rgb) return heed_fail_memory(&cli->error, "scene", HEED_SCENE_BYTES);
+  const heed_image image = {rgb, HEED_SCENE_SIDE, HEED_SCENE_SIDE, 3, HEED_SCENE_SIDE * 3};
+  heed_status status = HEED_OK;
+  for (uint32_t i = 0; status == HEED_OK && i < count; i++) {
+    heed_scene scene;
+    heed_scene_from_seed((uint64_t)seed + i, NULL, &scene);
+    heed_scene_draw(&scene, rgb, owner);
+    status = see(user, &image);
+  }
+  free(rgb);
+  return status;
+}

@@ -19,6 +19,10 @@ typedef struct scene_twins {
 
 /* owner as heed_scene_draw gives it. */
 void scene_input_twins(const heed_scene *scene, const uint8_t *owner, scene_twins *twins);
+/* Draws `count` scenes from this seed on and gives each to `see`, until one fails. Statuses:
+ * OUT_OF_MEMORY, those of `see`. */
+heed_status scene_input_each(cli_state *cli, uint32_t seed, uint32_t count,
+                             heed_status (*see)(void *user, const heed_image *image), void *user);
 /* Reads and draws. Free with heed_picture_free. */
 heed_status scene_input_picture(cli_state *cli, const char *text, heed_picture *picture,
                                 scene_twins *twins);

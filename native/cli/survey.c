@@ -5,12 +5,12 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#include "heed/scene.h"
 #include "json_out.h"
 #include "options.h"
 #include "paths.h"
 #include "picture_list.h"
 #include "pipeline.h"
+#include "scene_input.h"
 #include "standard_out.h"
 
 /* The numbers of heed_map_statistics, by the names that heed run --json gives them. */
@@ -92,7 +92,8 @@ static heed_status add_layer(survey_job *job, uint32_t layer) {
                            shape.dim[2], shape.dim[3], tokens, tokens);
 }
 
-static heed_status add_image(survey_job *job, const heed_image *image) {
+static heed_status add_image(void *user, const heed_image *image) {
+  survey_job *job = user;
   CLI_TRY(cli_pipeline_run_image(job->cli, &job->pipeline, &job->options->choice, image,
                                  job->options->size ? 0 : CLI_MOST_PATCHES));
   job->images++;
@@ -123,21 +124,6 @@ static heed_status survey_images(survey_job *job, const picture_list *images) {
     }
   }
   return HEED_OK;
-}
-
-static heed_status survey_scenes(survey_job *job) {
-  uint8_t owner[HEED_SCENE_PATCHES], *rgb = malloc(HEED_SCENE_BYTES);
-  if (!rgb) return heed_fail_memory(&job->cli->error, "scene", HEED_SCENE_BYTES);
-  const heed_image image = {rgb, HEED_SCENE_SIDE, HEED_SCENE_SIDE, 3, HEED_SCENE_SIDE * 3};
-  heed_status status = HEED_OK;
-  for (uint32_t i = 0; status == HEED_OK && i < job->options->scenes; i++) {
-    heed_scene scene;
-    heed_scene_from_seed((uint64_t)job->options->seed + i, NULL, &scene);
-    heed_scene_draw(&scene, rgb, owner);
-    status = add_image(job, &image);
-  }
-  free(rgb);
-  return status;
 }
 
 /* ---------------------------------------------------------------------------------------- results
@@ -243,7 +229,7 @@ static heed_status survey(survey_job *job, const picture_list *images) {
   CLI_TRY(check_paths(job->cli, job->options, images));
   CLI_TRY(load(job));
   CLI_TRY(survey_images(job, images));
-  CLI_TRY(survey_scenes(job));
+  CLI_TRY(scene_input_each(job->cli, job->options->seed, job->options->scenes, add_image, job));
   if (!job->images)
     return heed_fail(&job->cli->error, HEED_INVALID_FILE,
                      "images: none can be read (found %u bad ones)", job->failed);
