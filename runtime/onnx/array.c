@@ -54,6 +54,15 @@ double heed_onnx_number(const heed_onnx_array *array, uint64_t at) {
                                          : (double)array->data[at].i;
 }
 
+/* Outside of what the 64 bits hold a conversion has no meaning in C: the nearest number that they
+ * hold; of NaN, the least. */
+static int64_t whole(uint32_t type, double value) {
+  if (type == HEED_ONNX_UINT64 && value >= 0x1p63)
+    return (int64_t)(value < 0x1p64 ? (uint64_t)value : UINT64_MAX);
+  if (!(value >= -0x1p63)) return INT64_MIN;
+  return value < 0x1p63 ? (int64_t)value : INT64_MAX;
+}
+
 void heed_onnx_set(heed_onnx_array *array, uint64_t at, double value) {
   if (heed_onnx_is_float(array->type)) {
     array->data[at].f = heed_onnx_round(array->type, value);
@@ -63,9 +72,7 @@ void heed_onnx_set(heed_onnx_array *array, uint64_t at, double value) {
     array->data[at].i = value != 0.0;
     return;
   }
-  /* outside of what int64 holds a conversion has no meaning in C */
-  const double bounded = !(value > -9.2e18) ? -9.2e18 : value > 9.2e18 ? 9.2e18 : value;
-  array->data[at].i = heed_onnx_wrap(array->type, (int64_t)bounded);
+  array->data[at].i = heed_onnx_wrap(array->type, whole(array->type, value));
 }
 
 uint64_t heed_onnx_extent(const heed_onnx_array *array, uint32_t from, uint32_t axes) {

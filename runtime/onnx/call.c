@@ -47,6 +47,33 @@ static const char *const attributes[8] = {
 /* Of com.microsoft; what they turn on is not here. */
 static const char off[] = "do_rotary|is_packed_batching|past_present_share_buffer";
 
+/* The words that a text may be. An op takes one that it does not know for another. */
+static const struct {
+  const char *op; /* NULL: any */
+  const char *attribute, *words;
+} texts[] = {{"Pad", "mode", "constant|reflect|edge|wrap"},
+             {"Resize", "mode", "nearest|linear|cubic"},
+             {NULL, "auto_pad", "NOTSET|SAME_UPPER|SAME_LOWER|VALID"},
+             {NULL, "approximate", "none|tanh"},
+             {NULL, "nearest_mode", "round_prefer_floor|round_prefer_ceil|floor|ceil"},
+             {NULL, "coordinate_transformation_mode",
+              "half_pixel|half_pixel_symmetric|pytorch_half_pixel|align_corners|asymmetric|"
+              "tf_half_pixel_for_nn|tf_crop_and_resize"},
+             {NULL, "keep_aspect_ratio_policy", "stretch|not_larger|not_smaller"},
+             {NULL, "round_mode", "up|down|nearest"},
+             {NULL, "reduction", "none|add|mul|min|max"}};
+
+static heed_status check_text(heed_onnx_call *call, const heed_onnx_attribute *a) {
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+    if (strcmp(a->name, texts[i].attribute) == 0 &&
+        (!texts[i].op || strcmp(call->node->op, texts[i].op) == 0) &&
+        !heed_list_has(texts[i].words, a->s))
+      return heed_onnx_refuse(call, HEED_INVALID_FILE,
+                              "attribute %.60s is unknown (found \"%.40s\", expected %s)", a->name,
+                              a->s, texts[i].words);
+  return HEED_OK;
+}
+
 heed_status heed_onnx_check_attributes(heed_onnx_call *call) {
   for (uint32_t i = 0; i < call->node->attribute_count; i++) {
     const heed_onnx_attribute *a = &call->node->attributes[i];
@@ -65,7 +92,32 @@ heed_status heed_onnx_check_attributes(heed_onnx_call *call) {
     if (!fits)
       return heed_onnx_refuse(call, HEED_INVALID_FILE, "attribute %.60s is of another type",
                               a->name);
+    HEED_TRY(check_text(call, a));
   }
+  return HEED_OK;
+}
+
+/* Ops whose inputs are of one kind of numbers in ONNX; the bits of others would be taken for it. */
+static const struct {
+  const char *ops, *kind;
+} kinds[] = {{"And|Or|Xor|Not", "BOOL"},
+             {"BitwiseAnd|BitwiseOr|BitwiseXor|BitwiseNot", "whole numbers"},
+             {"Exp|Log|Sqrt|Reciprocal|Floor|Ceil|Round|Erf|Sin|Cos|Tan|Asin|Acos|Atan|Sinh|Cosh|"
+              "Asinh|Acosh|Atanh|Sigmoid|Tanh|LeakyRelu|Elu|Selu|Celu|HardSigmoid|HardSwish|"
+              "Softplus|Softsign|Mish|Gelu|QuickGelu|ThresholdedRelu|Swish|FastGelu|BiasGelu|Mean|"
+              "IsNaN|IsInf|Softmax|LogSoftmax",
+              "floats"}};
+
+heed_status heed_onnx_check_type(heed_onnx_call *call, uint32_t index, uint32_t type) {
+  const bool floats = heed_onnx_is_float(type), bools = type == HEED_ONNX_BOOL;
+  char text[16];
+  for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+    if (heed_list_has(kinds[k].ops, call->node->op) && !(k == 0   ? bools
+                                                         : k == 1 ? !floats && !bools
+                                                                  : floats))
+      return heed_onnx_refuse(call, HEED_INVALID_FILE,
+                              "input %u is of another type (found %s, expected %s)", index,
+                              heed_onnx_type_name(type, text), kinds[k].kind);
   return HEED_OK;
 }
 
@@ -162,6 +214,17 @@ heed_status heed_onnx_axis(heed_onnx_call *call, int64_t axis, uint32_t rank, ui
     return heed_onnx_refuse(call, HEED_INVALID_FILE, "axis out of range (found %lld of %u axes)",
                             (long long)axis, rank);
   *result = (uint32_t)(axis < 0 ? axis + rank : axis);
+  return HEED_OK;
+}
+
+heed_status heed_onnx_mark_axes(heed_onnx_call *call, const heed_onnx_list *list, uint32_t rank,
+                                bool *marked) {
+  for (uint32_t i = 0; i < list->count; i++) {
+    uint32_t axis = 0;
+    HEED_TRY(heed_onnx_axis(call, list->item[i], rank, &axis));
+    if (marked[axis]) return heed_onnx_refuse(call, HEED_INVALID_FILE, "an axis is named twice");
+    marked[axis] = true;
+  }
   return HEED_OK;
 }
 

@@ -147,11 +147,12 @@ static heed_status run_unary(heed_onnx_call *call) {
   if (kind == IDENTITY || !heed_onnx_is_float(x->type)) {
     for (uint64_t i = 0; i < x->count; i++) {
       const int64_t value = x->data[i].i;
+      const bool below = value < 0 && x->type != HEED_ONNX_UINT64;
       call->out[0]->data[i] = x->data[i];
-      if (kind == NEG || (kind == ABS && value < 0))
+      if (kind == NEG || (kind == ABS && below))
         call->out[0]->data[i].i = heed_onnx_wrap(x->type, (int64_t)(0 - (uint64_t)value));
-      if (kind == SIGN) call->out[0]->data[i].i = value > 0 ? 1 : value < 0 ? -1 : 0;
-      if (kind == RELU && value < 0) call->out[0]->data[i].i = 0;
+      if (kind == SIGN) call->out[0]->data[i].i = below ? -1 : value != 0;
+      if (kind == RELU && below) call->out[0]->data[i].i = 0;
     }
     return HEED_OK;
   }

@@ -80,6 +80,8 @@ heed_status heed_onnx_run_node(heed_onnx_evaluator *e, const heed_onnx_node *nod
   call.in_count = node->input_count;
   for (uint32_t i = 0; i < node->input_count; i++)
     HEED_TRY(heed_onnx_fetch(&call, node->inputs[i], &call.in[i]));
+  for (uint32_t i = 0; i < node->input_count; i++)
+    if (call.in[i]) HEED_TRY(heed_onnx_check_type(&call, i, call.in[i]->type));
   const heed_status status = op->run(&call);
   for (uint32_t i = 0; i < sizeof call.out / sizeof *call.out; i++) {
     heed_onnx_array **slot =

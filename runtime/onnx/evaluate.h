@@ -81,9 +81,12 @@ const heed_onnx_op_entry *heed_onnx_find_op(const heed_onnx_node *node);
 /* The kind of the call's entry. */
 int heed_onnx_kind(const heed_onnx_call *call);
 
-/* Each attribute of the node must be one that an op reads, or that changes nothing, and of its
- * type. Statuses: UNSUPPORTED, INVALID_FILE. */
+/* Each attribute of the node must be one that an op reads, or that changes nothing, of its type and
+ * with a known word. Statuses: UNSUPPORTED, INVALID_FILE. */
 heed_status heed_onnx_check_attributes(heed_onnx_call *call);
+/* An input must be of floats, whole numbers or truth values, where the op has no meaning for
+ * others. Statuses: INVALID_FILE. */
+heed_status heed_onnx_check_type(heed_onnx_call *call, uint32_t index, uint32_t type);
 /* "file: node 3 (Add /layer/Add): why". */
 heed_status heed_onnx_refuse(heed_onnx_call *call, heed_status status, const char *why, ...)
     HEED_PRINTF(3, 4);
@@ -118,6 +121,9 @@ typedef struct heed_onnx_list {
 } heed_onnx_list;
 heed_status heed_onnx_read_list(heed_onnx_call *call, const char *attribute, uint32_t index,
                                 heed_onnx_list *list);
+/* Marks the axes of a list, marked [rank], of which none may be there twice. */
+heed_status heed_onnx_mark_axes(heed_onnx_call *call, const heed_onnx_list *list, uint32_t rank,
+                                bool *marked);
 /* A tensor of the file as an array. */
 heed_status heed_onnx_load(heed_onnx_call *call, const heed_onnx_tensor *tensor,
                            heed_onnx_array **array);

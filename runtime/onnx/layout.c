@@ -96,17 +96,6 @@ static heed_status run_flatten(heed_onnx_call *call) {
   return copy_as(call, x, 2, dims);
 }
 
-static heed_status mark_axes(heed_onnx_call *call, const heed_onnx_list *list, uint32_t rank,
-                             bool *marked) {
-  for (uint32_t i = 0; i < list->count; i++) {
-    uint32_t axis;
-    HEED_TRY(heed_onnx_axis(call, list->item[i], rank, &axis));
-    if (marked[axis]) return heed_onnx_refuse(call, HEED_INVALID_FILE, "an axis is named twice");
-    marked[axis] = true;
-  }
-  return HEED_OK;
-}
-
 static heed_status run_squeeze(heed_onnx_call *call) {
   const array *x = heed_onnx_input(call, 0);
   heed_onnx_list list;
@@ -115,7 +104,7 @@ static heed_status run_squeeze(heed_onnx_call *call) {
   uint32_t rank = 0;
   if (!x) return HEED_INVALID_FILE;
   HEED_TRY(heed_onnx_read_list(call, "axes", 1, &list));
-  HEED_TRY(mark_axes(call, &list, x->rank, marked));
+  HEED_TRY(heed_onnx_mark_axes(call, &list, x->rank, marked));
   for (uint32_t i = 0; i < x->rank; i++) {
     if (list.there && marked[i] && x->dims[i] != 1)
       return heed_onnx_refuse(call, HEED_INVALID_FILE, "axis %u is not of size 1", i);
@@ -133,7 +122,7 @@ static heed_status run_unsqueeze(heed_onnx_call *call) {
   HEED_TRY(heed_onnx_read_list(call, "axes", 1, &list));
   const uint32_t rank = x->rank + list.count;
   if (rank > HEED_ONNX_MAX_RANK) return heed_onnx_refuse(call, HEED_UNSUPPORTED, "too many axes");
-  HEED_TRY(mark_axes(call, &list, rank, marked));
+  HEED_TRY(heed_onnx_mark_axes(call, &list, rank, marked));
   for (uint32_t i = 0, from = 0; i < rank; i++) dims[i] = marked[i] ? 1 : x->dims[from++];
   return copy_as(call, x, rank, dims);
 }
@@ -150,7 +139,7 @@ static heed_status run_transpose(heed_onnx_call *call) {
   HEED_TRY(heed_onnx_read_list(call, "perm", UINT32_MAX, &order));
   if (order.there && order.count != x->rank)
     return heed_onnx_refuse(call, HEED_INVALID_FILE, "perm has not every axis");
-  HEED_TRY(mark_axes(call, &order, x->rank, marked));
+  HEED_TRY(heed_onnx_mark_axes(call, &order, x->rank, marked));
   strides_of(x, strides);
   for (uint32_t i = 0; i < x->rank; i++) {
     uint32_t from = x->rank - 1 - i;
@@ -238,6 +227,8 @@ static heed_status run_slice(heed_onnx_call *call) {
   if (starts.count != ends.count || (axes.there && axes.count != starts.count) ||
       (steps.there && steps.count != starts.count))
     return heed_onnx_refuse(call, HEED_INVALID_FILE, "lists of several lengths");
+  bool marked[HEED_ONNX_MAX_RANK] = {false};
+  HEED_TRY(heed_onnx_mark_axes(call, &axes, x->rank, marked));
   memcpy(dims, x->dims, sizeof dims);
   strides_of(x, stride);
   for (uint32_t i = 0; i < starts.count; i++) {
@@ -503,6 +494,8 @@ static heed_status pad_sizes(heed_onnx_call *call, const array *x, int64_t *begi
   HEED_TRY(heed_onnx_read_list(call, NULL, 3, &axes));
   const uint32_t count = axes.there ? axes.count : x->rank;
   if (pads.count != 2 * count) return heed_onnx_refuse(call, HEED_INVALID_FILE, "invalid pads");
+  bool marked[HEED_ONNX_MAX_RANK] = {false};
+  HEED_TRY(heed_onnx_mark_axes(call, &axes, x->rank, marked));
   memcpy(dims, x->dims, sizeof x->dims);
   for (uint32_t i = 0; i < count; i++) {
     uint32_t axis;

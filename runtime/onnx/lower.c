@@ -278,6 +278,8 @@ static heed_status lower_node(heed_lower *l, uint32_t index) {
     if (x && x->kind != HEED_LOWER_CONSTANT && !heed_onnx_is_float(type_of(l, node->inputs[i])) &&
         !takes_whole_numbers(node, i))
       return heed_onnx_refuse(&l->call, HEED_UNSUPPORTED, "computed whole numbers have no kernel");
+    if (x && x->kind != HEED_LOWER_CONSTANT)
+      HEED_TRY(heed_onnx_check_type(&l->call, i, type_of(l, node->inputs[i])));
   }
   HEED_TRY(heed_onnx_check_attributes(&l->call));
   HEED_TRY(read_small_inputs(l, node));

@@ -73,6 +73,7 @@ static void lower_pad(heed_lower *l, int kind) {
   value *x = heed_lower_input(l, 0);
   heed_onnx_list pads, axes;
   double with = heed_onnx_float(&l->call, "value", 0);
+  bool marked[HEED_ONNX_MAX_RANK] = {false};
   uint32_t axis;
   (void)kind;
   if (!x) return;
@@ -80,6 +81,10 @@ static void lower_pad(heed_lower *l, int kind) {
   if (l->status == HEED_OK) l->status = heed_onnx_read_list(&l->call, NULL, 3, &axes);
   if (l->status != HEED_OK) return;
   const uint32_t count = axes.there ? axes.count : x->rank;
+  l->status = heed_onnx_mark_axes(&l->call, &axes, x->rank, marked);
+  if (pads.there && pads.count != 2 * count)
+    heed_lower_refuse(l, HEED_INVALID_FILE, "invalid pads");
+  if (l->status != HEED_OK) return;
   if (strcmp(heed_onnx_text(&l->call, "mode", "constant"), "constant") != 0 || !pads.there ||
       (heed_lower_has_input(l, 3) && !axes.there) ||
       (heed_lower_has_input(l, 2) && !heed_lower_is_number(l, heed_lower_input(l, 2), &with))) {
@@ -87,8 +92,7 @@ static void lower_pad(heed_lower *l, int kind) {
     return;
   }
   for (uint32_t i = 0; i < count && l->status == HEED_OK; i++) {
-    const int64_t before = i < pads.count ? pads.item[i] : 0,
-                  after = i + count < pads.count ? pads.item[i + count] : 0;
+    const int64_t before = pads.item[i], after = pads.item[i + count];
     l->status = heed_onnx_axis(&l->call, axes.there ? axes.item[i] : (int64_t)i, x->rank, &axis);
     if (l->status != HEED_OK) return;
     if (before < 0 || after < 0 || before > INT32_MAX || after > INT32_MAX) {

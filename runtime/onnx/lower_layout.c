@@ -80,29 +80,25 @@ static void lower_flatten(heed_lower *l, int kind) {
   heed_lower_bind(l, 0, heed_lower_reshape(l, x, 2, dims), 0);
 }
 
-/* Squeeze 0, Unsqueeze 1: the axes as a set of bits, of the longer shape. */
+/* Squeeze 0, Unsqueeze 1: the axes are those of the longer shape. */
 static void lower_squeeze(heed_lower *l, int adds) {
   value *x = heed_lower_input(l, 0);
   heed_onnx_list axes;
   uint64_t dims[HEED_ONNX_MAX_RANK];
-  uint32_t set = 0, axis, count = 0, from = 0;
+  bool chosen[HEED_ONNX_MAX_RANK] = {false};
+  uint32_t count = 0, from = 0;
   if (!x || read_list(l, "axes", 1, &axes) != HEED_OK) return;
   const uint32_t rank = x->rank + (adds ? axes.count : 0);
-  for (uint32_t i = 0; i < axes.count; i++) {
-    l->status = heed_onnx_axis(&l->call, axes.item[i], rank, &axis);
-    if (l->status != HEED_OK) return;
-    set |= 1u << axis;
-  }
-  for (uint32_t i = 0; !axes.there && i < x->rank; i++) set |= (uint32_t)(x->dims[i] == 1) << i;
   if (rank > HEED_ONNX_MAX_RANK) {
     heed_lower_refuse(l, HEED_UNSUPPORTED, "too many axes");
     return;
   }
+  l->status = heed_onnx_mark_axes(&l->call, &axes, rank, chosen);
+  if (l->status != HEED_OK) return;
   for (uint32_t i = 0; i < rank; i++) {
-    const bool chosen = set >> i & 1;
     if (adds)
-      dims[count++] = chosen || from == x->rank ? 1 : x->dims[from++];
-    else if (!chosen)
+      dims[count++] = chosen[i] ? 1 : x->dims[from++];
+    else if (axes.there ? !chosen[i] : x->dims[i] != 1)
       dims[count++] = x->dims[i];
   }
   heed_lower_bind(l, 0, heed_lower_reshape(l, x, count, dims), 0);
@@ -157,19 +153,23 @@ static int64_t clamp(int64_t x, int64_t low, int64_t high) {
 static void lower_slice(heed_lower *l, int kind) {
   value *x = heed_lower_input(l, 0);
   heed_onnx_list first, end, axes, steps;
+  bool marked[HEED_ONNX_MAX_RANK] = {false};
   uint32_t axis;
   (void)kind;
   if (!x || read_list(l, "starts", 1, &first) != HEED_OK ||
       read_list(l, "ends", 2, &end) != HEED_OK || read_list(l, "axes", 3, &axes) != HEED_OK ||
       read_list(l, NULL, 4, &steps) != HEED_OK)
     return;
+  l->status = heed_onnx_mark_axes(&l->call, &axes, x->rank, marked);
+  if (first.count != end.count || (axes.there && axes.count != first.count) ||
+      (steps.there && steps.count != first.count))
+    heed_lower_refuse(l, HEED_INVALID_FILE, "lists of several lengths");
   for (uint32_t i = 0; i < first.count && l->status == HEED_OK; i++) {
-    l->status = heed_onnx_axis(&l->call, axes.there && i < axes.count ? axes.item[i] : (int64_t)i,
-                               x->rank, &axis);
+    l->status = heed_onnx_axis(&l->call, axes.there ? axes.item[i] : (int64_t)i, x->rank, &axis);
     if (l->status != HEED_OK) return;
-    const int64_t size = (int64_t)x->dims[axis], step = i < steps.count ? steps.item[i] : 1;
-    if (step == 0 || i >= end.count) {
-      heed_lower_refuse(l, HEED_INVALID_FILE, "invalid step or number of ends");
+    const int64_t size = (int64_t)x->dims[axis], step = steps.there ? steps.item[i] : 1;
+    if (step == 0) {
+      heed_lower_refuse(l, HEED_INVALID_FILE, "a step of 0");
       return;
     }
     /* backwards one may begin at the last entry and end before the first */
@@ -192,17 +192,23 @@ static void lower_split(heed_lower *l, int kind) {
   value *x = heed_lower_input(l, 0);
   heed_onnx_list sizes;
   uint32_t axis;
-  uint64_t first = 0;
+  uint64_t first = 0, sum = 0;
   const uint32_t count = l->call.node->output_count;
   (void)kind;
   if (!x || read_list(l, "split", 1, &sizes) != HEED_OK) return;
   l->status = heed_onnx_axis(&l->call, heed_onnx_integer(&l->call, "axis", 0), x->rank, &axis);
   if (l->status != HEED_OK) return;
   const uint64_t even = (x->dims[axis] + count - 1) / count;
+  for (uint32_t i = 0; i < sizes.count; i++)
+    sum += sizes.item[i] < 0 || sizes.item[i] > INT32_MAX ? INT32_MAX : (uint64_t)sizes.item[i];
+  if (sizes.there && (sizes.count != count || sum != x->dims[axis])) {
+    heed_lower_refuse(l, HEED_INVALID_FILE, "invalid split");
+    return;
+  }
   for (uint32_t i = 0; i < count; i++) {
     const uint64_t left = x->dims[axis] - first;
     uint64_t size = even < left ? even : left;
-    if (sizes.there) size = i < sizes.count && sizes.item[i] >= 0 ? (uint64_t)sizes.item[i] : left;
+    if (sizes.there) size = (uint64_t)sizes.item[i];
     if (size > left || size == 0) {
       heed_lower_refuse(l, size ? HEED_INVALID_FILE : HEED_UNSUPPORTED, "invalid split");
       return;

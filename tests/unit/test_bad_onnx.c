@@ -270,6 +270,75 @@ static void test_work(void **state) {
                "node 0 (MatMul product): the graph computes too much");
 }
 
+/* x [2, 3] of ones: what a node of it is refused with, in double and on kernels. */
+static void refuse_node(const char *op, const char *inputs, const char *attribute, const char *word,
+                        const char *part) {
+  static const unsigned char input[] =
+      "\x40\0\0\0\0\0\0\0{\"x\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[0,24]}}      "
+      " \0\0\x80\x3F\0\0\x80\x3F\0\0\x80\x3F\0\0\x80\x3F\0\0\x80\x3F\0\0\x80\x3F";
+  static const int64_t twice[] = {0, 0}, far[] = {1, 0}, ends[] = {2, 2}, all[] = {2, 0, 0, 0};
+  static const int64_t one[] = {1};
+  static const uint32_t single[] = {1}, two[] = {2}, four[] = {4};
+  for (int way = 0; way < 2; way++) {
+    test_message graph = {0}, attributes = {0}, text = {0};
+    const heed_cpu_desc threads = {sizeof threads, 1, NULL};
+    heed_backend *cpu = NULL;
+    heed_onnx *onnx;
+    heed_onnx_result *result;
+    test_put_raw(&graph, "one", 7, 1, single, one, sizeof one);
+    test_put_raw(&graph, "twice", 7, 1, two, twice, sizeof twice);
+    test_put_raw(&graph, "far", 7, 1, two, far, sizeof far);
+    test_put_raw(&graph, "ends", 7, 1, two, ends, sizeof ends);
+    test_put_raw(&graph, "all", 7, 1, four, all, sizeof all);
+    test_put_floats(&graph, "scales", 1, two);
+    if (attribute) {
+      test_put_text(&text, 1, attribute);
+      test_put_text(&text, 4, word);
+      test_put_number(&text, 20, 3);
+      test_put_message(&attributes, 5, &text);
+    }
+    test_put_node(&graph, op, "n", inputs, "y", &attributes);
+    test_put_value(&graph, 11, "x");
+    test_put_value(&graph, 12, "y");
+    test_message file = test_onnx_file(&graph);
+    assert_ok(open_bytes(file.data, file.size, &onnx));
+    if (way) assert_ok(heed_cpu_backend_create(context, &threads, &cpu, &error));
+    const heed_onnx_evaluate_desc desc = {.struct_size = sizeof desc,
+                                          .inputs = {sizeof input - 1, input, NULL, NULL},
+                                          .backend = cpu};
+    assert_fails(heed_onnx_evaluate(onnx, &desc, &result, &error), HEED_INVALID_FILE, part);
+    heed_onnx_destroy(onnx);
+    heed_backend_destroy(cpu);
+    free(file.data);
+  }
+}
+
+/* What ONNX has no meaning for, and heed would read other memory for, or other bits. */
+static void test_meaningless_nodes(void **state) {
+  (void)state;
+  refuse_node("Pad", "x,all", "mode", "edges",
+              "attribute mode is unknown (found \"edges\", expected constant|reflect|edge|wrap)");
+  refuse_node("Pad", "x,all,,twice", NULL, NULL, "an axis is named twice");
+  refuse_node("Pad", "x,twice", NULL, NULL, "invalid pads");
+  refuse_node("Slice", "x,far,ends,twice", NULL, NULL, "an axis is named twice");
+  refuse_node("Slice", "x,far,ends,one", NULL, NULL, "lists of several lengths");
+  refuse_node("Slice", "x,far,ends,,one", NULL, NULL, "lists of several lengths");
+  refuse_node("Slice", "x,far,one", NULL, NULL, "lists of several lengths");
+  refuse_node("Split", "x,one", NULL, NULL, "invalid split");
+  refuse_node("Split", "x,far", NULL, NULL, "invalid split");
+  refuse_node("Unsqueeze", "x,twice", NULL, NULL, "an axis is named twice");
+  refuse_node("Resize", "x,,scales", "mode", "area", "attribute mode is unknown");
+  refuse_node("Resize", "x,,scales", "nearest_mode", "near", "attribute nearest_mode is unknown");
+  refuse_node("Gelu", "x", "approximate", "sigmoid", "attribute approximate is unknown");
+  refuse_node("Conv", "x,x", "auto_pad", "SAME", "attribute auto_pad is unknown");
+  refuse_node("And", "x,x", NULL, NULL, "input 0 is of another type (found FLOAT, expected BOOL)");
+  refuse_node("Not", "x", NULL, NULL, "input 0 is of another type (found FLOAT, expected BOOL)");
+  refuse_node("Sqrt", "far", NULL, NULL,
+              "input 0 is of another type (found INT64, expected floats)");
+  refuse_node("Mean", "far,far", NULL, NULL, "input 0 is of another type");
+  refuse_node("Softmax", "far", NULL, NULL, "input 0 is of another type");
+}
+
 /* A field at the end of nested messages, whose fields are `path`. */
 static test_message nested(const char *path, test_message *leaf) {
   test_message inner = *leaf;
@@ -858,6 +927,7 @@ int main(void) {
                                      cmocka_unit_test(test_memory),
                                      cmocka_unit_test(test_linear),
                                      cmocka_unit_test(test_work),
+                                     cmocka_unit_test(test_meaningless_nodes),
                                      cmocka_unit_test(test_wire_types),
                                      cmocka_unit_test(test_damaged_messages),
                                      cmocka_unit_test(test_typed),
