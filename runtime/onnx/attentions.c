@@ -288,6 +288,7 @@ static heed_status attend_packed(heed_onnx_call *call, attention *a) {
                             "masks of indices, a past and unequal sizes are not supported");
   const uint64_t h = (uint64_t)heads, n = w->dims[1] / 3, d = n / h, t = x->dims[1], c = x->dims[2],
                  dims[] = {x->dims[0], h, t, d};
+  HEED_TRY(heed_onnx_spend(call, x->dims[0] * t, w->dims[1], c));
   array **const parts[] = {&a->query, &a->key, &a->value};
   for (size_t p = 0; p < 3; p++) {
     HEED_TRY(heed_onnx_make(call, HEED_ONNX_DOUBLE, 4, dims, parts[p]));
@@ -336,7 +337,8 @@ static heed_status check_rotary(heed_onnx_call *call, rotary *r, int64_t heads, 
   r->joined = r->x->rank == 3;
   if (heed_onnx_float(call, "scale", 1) != 1)
     return heed_onnx_refuse(call, HEED_UNSUPPORTED, "a scale of rotations is not supported");
-  if ((r->x->rank != 3 && r->x->rank != 4) || r->half == 0 || r->cos->count != r->sin->count)
+  if ((r->x->rank != 3 && r->x->rank != 4) || r->half == 0 || r->cos->count != r->sin->count ||
+      !heed_onnx_is_float(r->x->type) || (r->positions && heed_onnx_is_float(r->positions->type)))
     return heed_onnx_refuse(call, HEED_INVALID_FILE, "x has 3 or 4 axes, and sin is as cos");
   if (r->joined && heads < 1) heads = (int64_t)(r->x->dims[2] / (2 * r->half));
   if (r->joined && (heads < 1 || r->x->dims[2] % (uint64_t)heads))

@@ -74,6 +74,18 @@ static heed_status check_text(heed_onnx_call *call, const heed_onnx_attribute *a
   return HEED_OK;
 }
 
+/* Numbers that stand for a choice. */
+static heed_status check_choice(heed_onnx_call *call, const heed_onnx_attribute *a) {
+  const bool mode = strcmp(a->name, "qk_matmul_output_mode") == 0,
+             type = strcmp(a->name, "softmax_precision") == 0;
+  if ((!mode || (a->i >= 0 && a->i <= 3)) &&
+      (!type || a->i == HEED_ONNX_FLOAT || a->i == HEED_ONNX_FLOAT16 || a->i == HEED_ONNX_DOUBLE ||
+       a->i == HEED_ONNX_BFLOAT16))
+    return HEED_OK;
+  return heed_onnx_refuse(call, HEED_INVALID_FILE, "attribute %.60s is unknown (found %lld)",
+                          a->name, (long long)a->i);
+}
+
 heed_status heed_onnx_check_attributes(heed_onnx_call *call) {
   for (uint32_t i = 0; i < call->node->attribute_count; i++) {
     const heed_onnx_attribute *a = &call->node->attributes[i];
@@ -92,7 +104,7 @@ heed_status heed_onnx_check_attributes(heed_onnx_call *call) {
     if (!fits)
       return heed_onnx_refuse(call, HEED_INVALID_FILE, "attribute %.60s is of another type",
                               a->name);
-    HEED_TRY(check_text(call, a));
+    HEED_TRY(a->type == 3 ? check_text(call, a) : check_choice(call, a));
   }
   return HEED_OK;
 }

@@ -261,6 +261,8 @@ static void lower_multi_head(heed_lower *l, int kind) {
       x[p] = heed_lower_binary(l, HEED_LOWER_ADD, x[p], heed_lower_slice(l, bias, 0, first, width));
     first += width;
   }
+  if (bias && first != bias->dims[0])
+    heed_lower_refuse(l, HEED_INVALID_FILE, "its bias does not fit");
   heed_lower_attention a = {.query = heads_of(l, x[0], heads, 0),
                             .key = heads_of(l, x[1], heads, 6),
                             .value = heads_of(l, x[2], heads, 7),

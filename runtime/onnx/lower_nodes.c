@@ -121,6 +121,8 @@ static void lower_reduce(heed_lower *l, int kind) {
     l->status = heed_onnx_axis(&l->call, axes.item[i], x->rank, &axis);
     if (l->status == HEED_OK) set |= 1u << axis;
   }
+  if (!axes.there && heed_lower_has_input(l, 1))
+    heed_lower_refuse(l, HEED_UNSUPPORTED, "computed axes have no kernel");
   const bool none = axes.count == 0 && heed_onnx_integer(&l->call, "noop_with_empty_axes", 0);
   if (axes.count == 0 && !none) set = (1u << x->rank) - 1;
   value *y = none ? x : heed_lower_reduce(l, (heed_lower_function)kind, x, set);
@@ -182,8 +184,17 @@ static bool takes_patches(heed_lower *l, const value *x, const value *w) {
   return fits;
 }
 
+/* Whether a list of the node has `times` entries of each axis of an image, if it is there. */
+static bool fits_axes(heed_lower *l, const char *name, uint32_t times, const value *x) {
+  const heed_onnx_attribute *found = heed_onnx_find_attribute(l->call.node, name);
+  return !found || found->count == (uint64_t)times * (x->rank - 2);
+}
+
 value *heed_lower_convolution(heed_lower *l, value *x, value *w) {
   if (!x || !w || l->status != HEED_OK) return NULL;
+  if (x->rank > 2 && !(fits_axes(l, "strides", 1, x) && fits_axes(l, "dilations", 1, x) &&
+                       fits_axes(l, "pads", 2, x)))
+    return heed_lower_refuse(l, HEED_INVALID_FILE, "strides, dilations or pads of other axes");
   if (!takes_patches(l, x, w)) return heed_lower_convolution_of(l, x, w);
   return heed_lower_patches(l, x, w);
 }

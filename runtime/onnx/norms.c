@@ -63,10 +63,22 @@ static void run_lane(const norm *n, const array *x, uint64_t lane) {
   }
 }
 
+/* Whether a part is repeated along the first axes of the whole: its shape is the end of that one's.
+ */
+static bool repeats(const array *whole, const array *part) {
+  uint32_t skipped = 0;
+  while (skipped < part->rank && part->dims[skipped] == 1) skipped++;
+  const uint32_t rank = part->rank - skipped;
+  for (uint32_t i = 0; i < rank; i++)
+    if (rank > whole->rank || part->dims[skipped + i] != whole->dims[whole->rank - rank + i])
+      return false;
+  return part->count > 0;
+}
+
 static heed_status check_norm(heed_onnx_call *call, const array *x, const norm *n) {
   if (n->size == 0 || !heed_onnx_is_float(x->type) ||
-      (n->gain && (n->gain->count == 0 || n->size % n->gain->count)) ||
-      (n->bias && (n->bias->count == 0 || n->size % n->bias->count)))
+      (n->gain && (!repeats(x, n->gain) || n->size % n->gain->count)) ||
+      (n->bias && (!repeats(x, n->bias) || n->size % n->bias->count)))
     return heed_onnx_refuse(call, HEED_INVALID_FILE, "scale and bias do not fit the axes");
   return HEED_OK;
 }
@@ -105,8 +117,7 @@ static heed_status run_skip_norm(heed_onnx_call *call) {
   const uint32_t bias_at = rms ? 3 : 4;
   const array *bias = call->in_count > bias_at ? call->in[bias_at] : NULL;
   if (!gain) return HEED_INVALID_FILE;
-  if (x->rank == 0 || skip->count == 0 || x->count % skip->count ||
-      (bias && bias->count != x->dims[x->rank - 1]))
+  if (x->rank == 0 || !repeats(x, skip) || (bias && bias->count != x->dims[x->rank - 1]))
     return heed_onnx_refuse(call, HEED_INVALID_FILE, "skip or bias do not fit");
   HEED_TRY(heed_onnx_output_like(call, 0, x));
   HEED_TRY(heed_onnx_output_like(call, 3, x));

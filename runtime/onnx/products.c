@@ -23,6 +23,8 @@ static heed_status as_doubles(heed_onnx_call *call, const array *x, const array 
                               uint32_t from_end, array **made) {
   HEED_TRY(heed_onnx_make(call, HEED_ONNX_DOUBLE, x->rank, x->dims, made));
   const uint64_t inner = from_end == 1 ? 1 : x->rank ? x->dims[x->rank - 1] : 1;
+  if (zero && zero->count && x->count && (x->count / inner) % zero->count)
+    return heed_onnx_refuse(call, HEED_INVALID_FILE, "zero points of another number");
   for (uint64_t i = 0; i < x->count; i++) {
     const double shift =
         zero && zero->count ? heed_onnx_number(zero, zero->count == 1 ? 0 : i / inner % zero->count)
@@ -121,6 +123,7 @@ static heed_status run_gemm(heed_onnx_call *call) {
     return heed_onnx_refuse(call, HEED_INVALID_FILE, "the matrices do not fit");
   const uint64_t m = a->dims[ta], k = a->dims[!ta], n = b->dims[!tb], dims[] = {m, n};
   HEED_TRY(heed_onnx_output(call, 0, a->type, 2, dims));
+  HEED_TRY(heed_onnx_spend(call, m, n, k));
   heed_onnx_walk walk;
   array shape;
   if (c) HEED_TRY(heed_onnx_broadcast(call, call->out[0], c, &shape));
@@ -157,12 +160,15 @@ static heed_status read_window(heed_onnx_call *call, const array *x, const array
   HEED_TRY(heed_onnx_read_list(call, "strides", UINT32_MAX, &strides));
   HEED_TRY(heed_onnx_read_list(call, "dilations", UINT32_MAX, &dilations));
   HEED_TRY(heed_onnx_read_list(call, "pads", UINT32_MAX, &pads));
+  if ((strides.there && strides.count != v->axes) || (pads.there && pads.count != 2 * v->axes) ||
+      (dilations.there && dilations.count != v->axes))
+    return heed_onnx_refuse(call, HEED_INVALID_FILE, "strides, dilations or pads of other axes");
   for (uint32_t i = 0; i < v->axes; i++) {
     v->kernel[i] = w->dims[i + 2];
-    v->stride[i] = i < strides.count ? strides.item[i] : 1;
-    v->dilation[i] = i < dilations.count ? dilations.item[i] : 1;
-    int64_t end = pads.count == 2 * v->axes ? pads.item[v->axes + i] : 0;
-    v->begin[i] = pads.count == 2 * v->axes ? pads.item[i] : 0;
+    v->stride[i] = strides.there ? strides.item[i] : 1;
+    v->dilation[i] = dilations.there ? dilations.item[i] : 1;
+    int64_t end = pads.there ? pads.item[v->axes + i] : 0;
+    v->begin[i] = pads.there ? pads.item[i] : 0;
     if (v->stride[i] < 1 || v->stride[i] > INT32_MAX || v->dilation[i] < 1 ||
         v->dilation[i] > INT32_MAX || v->begin[i] < 0 || v->begin[i] > INT32_MAX || end < 0 ||
         end > INT32_MAX || v->kernel[i] < 1)
@@ -216,7 +222,8 @@ static heed_status run_conv(heed_onnx_call *call) {
   if (!w) return HEED_INVALID_FILE;
   if (x->rank < 3 || x->rank != w->rank || groups < 1 || groups > INT32_MAX ||
       x->dims[1] != w->dims[1] * (uint64_t)groups || w->dims[0] % (uint64_t)groups ||
-      (bias && bias->count != w->dims[0]))
+      (bias && bias->count != w->dims[0]) || (integer && third && third->count != 1) ||
+      (fourth && fourth->count != 1 && fourth->count != w->dims[0]))
     return heed_onnx_refuse(call, HEED_INVALID_FILE, "the filters do not fit the channels");
   HEED_TRY(read_window(call, x, w, &v));
   uint64_t dims[HEED_ONNX_MAX_RANK] = {x->dims[0], w->dims[0]};
@@ -224,15 +231,13 @@ static heed_status run_conv(heed_onnx_call *call) {
   HEED_TRY(heed_onnx_output(call, 0, integer ? HEED_ONNX_INT32 : x->type, x->rank, dims));
   HEED_TRY(heed_onnx_spend(call, call->out[0]->count, w->dims[1], heed_onnx_extent(w, 2, v.axes)));
   const uint64_t plane = heed_onnx_extent(x, 2, v.axes), each = w->dims[0] / (uint64_t)groups;
-  const double xz = integer && third && third->count ? heed_onnx_number(third, 0) : 0;
+  const double xz = integer && third ? heed_onnx_number(third, 0) : 0;
   heed_onnx_walk walk;
   heed_onnx_walk_start(&walk, call->out[0]);
   for (uint64_t i = 0; i < call->out[0]->count; i++, heed_onnx_walk_next(&walk)) {
     const uint64_t filter = walk.index[1], group = filter / each,
                    base = (walk.index[0] * x->dims[1] + group * w->dims[1]) * plane;
-    const double wz = fourth && fourth->count
-                          ? heed_onnx_number(fourth, fourth->count == w->dims[0] ? filter : 0)
-                          : 0;
+    const double wz = fourth ? heed_onnx_number(fourth, fourth->count == 1 ? 0 : filter) : 0;
     heed_onnx_set(call->out[0], i,
                   convolve(x, w, &v, walk.index + 2, base, filter, xz, wz) +
                       (bias ? heed_onnx_number(bias, filter) : 0));

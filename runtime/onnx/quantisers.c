@@ -133,14 +133,15 @@ static heed_status run_blocks(heed_onnx_call *call) {
   const uint64_t blocks = (k + block - 1) / block, bytes = block * bits / 8,
                  row = (blocks * bits + 7) / 8;
   const bool packed = zero && zero->type == HEED_ONNX_UINT8;
-  if (x->rank == 0 || x->dims[x->rank - 1] != k || b->count != n * blocks * bytes ||
-      scale->count != n * blocks || (zero && zero->count != n * (packed ? row : blocks)) ||
-      (bias && bias->count != n))
+  if (x->rank == 0 || x->dims[x->rank - 1] != k || b->type != HEED_ONNX_UINT8 ||
+      b->count != n * blocks * bytes || scale->count != n * blocks ||
+      (zero && zero->count != n * (packed ? row : blocks)) || (bias && bias->count != n))
     return heed_onnx_refuse(call, HEED_INVALID_FILE, "the sizes of its inputs do not fit");
   uint64_t dims[HEED_ONNX_MAX_RANK];
   memcpy(dims, x->dims, sizeof dims);
   dims[x->rank - 1] = n;
   HEED_TRY(heed_onnx_output(call, 0, x->type, x->rank, dims));
+  HEED_TRY(heed_onnx_spend(call, call->out[0]->count, k, 1));
   const uint64_t mask = (1u << bits) - 1, rows = x->count / k;
   for (uint64_t i = 0; i < n * rows; i++) {
     const uint64_t column = i % n;

@@ -238,14 +238,14 @@ static void test_linear(void **state) {
 }
 
 /* x [2, 3] by itself, as often as wanted: work is counted before it is done. */
-static heed_status multiply_with(uint64_t most_steps) {
+static heed_status multiply_with(const char *op, uint64_t most_steps) {
   static const unsigned char input[] =
       "\x40\0\0\0\0\0\0\0{\"x\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[0,24]}}      "
       " \0\0\x80\x3F\0\0\0\x40\0\0\0\xBF\0\0\x80\x3F\0\0\x80\x3E\0\0\0\0";
   test_message graph = {0};
   const uint32_t dims[] = {3, 1000};
   test_put_floats(&graph, "w", 2, dims);
-  test_put_node(&graph, "MatMul", "product", "x,w", "y", NULL);
+  test_put_node(&graph, op, "product", "x,w", "y", NULL);
   test_put_value(&graph, 11, "x");
   test_put_value(&graph, 12, "y");
   test_message file = test_onnx_file(&graph);
@@ -263,11 +263,31 @@ static heed_status multiply_with(uint64_t most_steps) {
 }
 
 static void test_work(void **state) {
+  static const char *const ops[] = {"MatMul", "Gemm"};
   (void)state;
-  assert_ok(multiply_with(0));
-  assert_ok(multiply_with(20000));
-  assert_fails(multiply_with(10000), HEED_UNSUPPORTED,
-               "node 0 (MatMul product): the graph computes too much");
+  for (size_t i = 0; i < 2; i++) {
+    char part[80];
+    snprintf(part, sizeof part, "node 0 (%s product): the graph computes too much", ops[i]);
+    assert_ok(multiply_with(ops[i], 0));
+    assert_ok(multiply_with(ops[i], 20000));
+    assert_fails(multiply_with(ops[i], 10000), HEED_UNSUPPORTED, part);
+  }
+}
+
+/* An attribute of a node: a text, "#7" a whole number, "2,2,2" a list of them. */
+static void put_attribute(test_message *attributes, const char *name, const char *word) {
+  test_message text = {0};
+  if (*word == '#') {
+    test_put_integer(attributes, name, strtoll(word + 1, NULL, 10));
+    return;
+  }
+  const bool list = *word >= '0' && *word <= '9';
+  test_put_text(&text, 1, name);
+  for (const char *digit = word; list && *digit; digit++)
+    if (*digit != ',') test_put_number(&text, 8, (uint64_t)(*digit - '0'));
+  if (!list) test_put_text(&text, 4, word);
+  test_put_number(&text, 20, list ? 7 : 3);
+  test_put_message(attributes, 5, &text);
 }
 
 /* x [2, 3] of ones: what a node of it is refused with, in double and on kernels. */
@@ -278,9 +298,10 @@ static void refuse_node(const char *op, const char *inputs, const char *attribut
       " \0\0\x80\x3F\0\0\x80\x3F\0\0\x80\x3F\0\0\x80\x3F\0\0\x80\x3F\0\0\x80\x3F";
   static const int64_t twice[] = {0, 0}, far[] = {1, 0}, ends[] = {2, 2}, all[] = {2, 0, 0, 0};
   static const int64_t one[] = {1};
-  static const uint32_t single[] = {1}, two[] = {2}, four[] = {4};
+  static const uint32_t single[] = {1}, two[] = {2}, four[] = {4}, tall[] = {2, 1},
+                        image[] = {1, 1, 2, 2};
   for (int way = 0; way < 2; way++) {
-    test_message graph = {0}, attributes = {0}, text = {0};
+    test_message graph = {0}, attributes = {0};
     const heed_cpu_desc threads = {sizeof threads, 1, NULL};
     heed_backend *cpu = NULL;
     heed_onnx *onnx;
@@ -291,12 +312,9 @@ static void refuse_node(const char *op, const char *inputs, const char *attribut
     test_put_raw(&graph, "ends", 7, 1, two, ends, sizeof ends);
     test_put_raw(&graph, "all", 7, 1, four, all, sizeof all);
     test_put_floats(&graph, "scales", 1, two);
-    if (attribute) {
-      test_put_text(&text, 1, attribute);
-      test_put_text(&text, 4, word);
-      test_put_number(&text, 20, 3);
-      test_put_message(&attributes, 5, &text);
-    }
+    test_put_floats(&graph, "tall", 2, tall);
+    test_put_floats(&graph, "image", 4, image);
+    if (attribute) put_attribute(&attributes, attribute, word);
     test_put_node(&graph, op, "n", inputs, "y", &attributes);
     test_put_value(&graph, 11, "x");
     test_put_value(&graph, 12, "y");
@@ -331,6 +349,15 @@ static void test_meaningless_nodes(void **state) {
   refuse_node("Resize", "x,,scales", "nearest_mode", "near", "attribute nearest_mode is unknown");
   refuse_node("Gelu", "x", "approximate", "sigmoid", "attribute approximate is unknown");
   refuse_node("Conv", "x,x", "auto_pad", "SAME", "attribute auto_pad is unknown");
+  refuse_node("Conv", "image,image", "strides", "2", "strides, dilations or pads of other axes");
+  refuse_node("Conv", "image,image", "pads", "1,1,1", "strides, dilations or pads of other axes");
+  refuse_node("Attention", "image,image,image", "qk_matmul_output_mode", "#4",
+              "attribute qk_matmul_output_mode is unknown (found 4)");
+  refuse_node("Attention", "image,image,image", "softmax_precision", "#7",
+              "attribute softmax_precision is unknown (found 7)");
+  refuse_node("RotaryEmbedding", "image,tall,tall,scales", NULL, NULL, "x has 3 or 4 axes");
+  refuse_node("LayerNormalization", "image,tall", "axis", "#2", "scale and bias do not fit");
+  refuse_node("SkipLayerNormalization", "image,tall,scales", NULL, NULL, "skip or bias do not fit");
   refuse_node("And", "x,x", NULL, NULL, "input 0 is of another type (found FLOAT, expected BOOL)");
   refuse_node("Not", "x", NULL, NULL, "input 0 is of another type (found FLOAT, expected BOOL)");
   refuse_node("Sqrt", "far", NULL, NULL,
