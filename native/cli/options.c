@@ -189,7 +189,10 @@ int cli_parse(const cli_state *cli, const char *usage, const cli_option *options
       *(bool *)option->target = true;
       continue;
     }
-    if (!value && i + 1 == argc) return usage_error(cli, "missing value", argv[i]);
+    /* the next option is no value: --text=--json gives a text that looks like one */
+    const char *none;
+    if (!value && (i + 1 == argc || find_option(options, argv[i + 1], &none)))
+      return usage_error(cli, "missing value", argv[i]);
     if (!value) value = argv[++i];
     const int code = set_option(cli, option, value);
     if (code >= 0) return code;

@@ -66,6 +66,9 @@ usage_error no_such_verb 'unknown verb (found "dance", expected run, eval, check
 usage_error too_many_texts "--text: given too often (found more than 256" run $(repeat "--text a " 300)
 usage_error no_such_option "unknown option" run --dance
 usage_error option_without_value "missing value" run --top
+# The option that follows is none: a file named --json was written, and no JSON.
+usage_error option_as_value 'missing value (found "--maps")' run "$micro" "$picture" --maps --json out.json
+usage_error option_as_text 'missing value (found "--text")' run "$micro" "$picture" --text --quiet
 usage_error option_not_a_number "whole number" run --top five
 usage_error number_too_large "whole number" run --top 99999999999999999999
 usage_error no_such_fit "expected model or whole" run --fit crop --backend cpu --quiet
