@@ -1,6 +1,6 @@
 /* The tile of int8 products without a dot product of bytes, on processors that add floats beside
- * multiplications (AMD's; cpu/int8.h). A panel's weights are widened once for all rows of a group,
- * to w + 128 in 16 bits, so no product is negative; the rows' totals put that right.
+ * multiplications (AMD's, except Zen 3). A panel's weights are widened once for all rows of a
+ * group, to w + 128 in 16 bits, so no product is negative; the rows' totals put that right.
  *
  * Products of 16 bits and additions of int32 compete for the same units there, additions of floats
  * have units of their own. The bits of a whole number below 2^24 are a float of that many smallest
@@ -68,7 +68,10 @@ void heed_cpu_int8_wide_tile(size_t m, const unsigned char *rows, const int16_t 
 #define FLUSHES 0x8040u
 #define MASKED 0x0100u
 
-bool heed_cpu_int8_adds_floats(void) { return __builtin_cpu_is("amd"); }
+/* Zen 3 adds floats on a unit that it multiplies 16 bits on: slower than additions of int32. */
+bool heed_cpu_int8_adds_floats(void) {
+  return __builtin_cpu_is("amd") && !__builtin_cpu_is("znver3");
+}
 
 uint32_t heed_cpu_int8_keep_small(void) {
   const uint32_t before = _mm_getcsr();
