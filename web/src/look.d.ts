@@ -29,7 +29,7 @@ export interface LookOptions extends CallOptions {
   model: ModelSource | Model
   /** As of run(). */
   fit?: 'model' | 'whole'
-  /** Decodes a picture where the engine has no decoder, as in Node. Default: createImageBitmap. */
+  /** Decodes a picture. Default: createImageBitmap; in Node the package sharp, where it is installed. */
   decode?: (encoded: Blob) => LookDecoded | Promise<LookDecoded>
 }
 export type LookDecoded = Exclude<ImageInput, PixelValues>

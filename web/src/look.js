@@ -132,10 +132,7 @@ async function pictureOf(image, { decode, signal }) {
   }
   if (decode) return decode(blob)
   if (typeof createImageBitmap !== 'function')
-    throw new HeedError(
-      'UNSUPPORTED',
-      'look: no decoder of pictures here (found none in this engine, expected the option decode, or { data, width, height })'
-    )
+    return (await import('./decode_node.js')).decodeBySharp(blob, HeedError)
   return createImageBitmap(blob, { colorSpaceConversion: 'none', premultiplyAlpha: 'none' }).catch(
     () => {
       throw new HeedError(

@@ -17,6 +17,7 @@ import {
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { after, before } from 'node:test'
+import esbuild from 'esbuild'
 import { chromium } from 'playwright-core'
 import puppeteer from 'puppeteer-core'
 import { site } from './browser.js'
@@ -160,6 +161,31 @@ test('Node: npm pack, npm install, the example', () => {
   })
   assert.match(out, /prediction: star/)
   assert.match(out, /patch \d+,\d+: \d+\.\d x uniform/)
+})
+
+test('Node: look() at a path says what to install, then looks', async () => {
+  const folder = install('node'),
+    ask = () =>
+      execFileSync(
+        process.execPath,
+        [
+          '--input-type=module',
+          '-e',
+          `import { look } from 'heed'
+           import { demoModel } from 'heed/demo'
+           const said = await look('picture.png', { model: demoModel }).then(({ top }) => top(1)[0].label, String)
+           console.log(said)
+           process.exit()`
+        ],
+        { cwd: folder, encoding: 'utf8' }
+      ).trim()
+  await putPicture(folder)
+  assert.equal(
+    ask(),
+    'HeedError: look: no decoder of pictures here (found none, expected the package sharp (npm install sharp), the option decode, or { data, width, height })'
+  )
+  symlinkSync(join(tools, 'sharp'), join(folder, 'node_modules/sharp'))
+  assert.equal(ask(), 'star')
 })
 
 const withChromium = chromiumPath ? {} : { skip: 'no Chromium here' }
@@ -383,6 +409,72 @@ test('React, with an element and a hook', withChromium, async () => {
     assert.equal(await page.textContent('#query'), '0, 0')
   })
 })
+
+/* Next itself is not installed: its server renders these components by react-dom/server and its browser
+ * takes them over by hydrateRoot, and so does this test, with esbuild in the place of its bundler. */
+test(
+  'Next: the page rendered on a server, and taken over by the browser',
+  withChromium,
+  async () => {
+    const folder = install('next'),
+      dist = stageScript('next'),
+      bundle = (
+        /** @type {string} */ name,
+        /** @type {import('esbuild').BuildOptions} */ options
+      ) =>
+        esbuild.build({
+          entryPoints: [join(folder, name)],
+          bundle: true,
+          format: 'esm',
+          jsx: 'automatic',
+          nodePaths: [tools],
+          define: { 'process.env.NODE_ENV': '"production"' },
+          logLevel: 'error',
+          ...options
+        })
+    const whole = `import Layout from './app/layout.jsx'
+import Page from './app/page.jsx'
+const page = <Layout><Page /></Layout>
+`
+    writeFileSync(
+      join(folder, 'server.jsx'),
+      `import { renderToString } from 'react-dom/server'\n${whole}console.log(renderToString(page))`
+    )
+    writeFileSync(
+      join(folder, 'browser.jsx'),
+      `import { hydrateRoot } from 'react-dom/client'\n${whole}hydrateRoot(document, page, { onRecoverableError: (error) => console.error(String(error)) })`
+    )
+    for (const name of ['react', 'react-dom', 'scheduler'])
+      symlinkSync(join(tools, name), join(folder, 'node_modules', name))
+    await bundle('server.jsx', {
+      platform: 'node',
+      external: ['heed', 'react', 'react-dom'],
+      outfile: join(folder, 'server.js')
+    })
+    const html = execFileSync(process.execPath, ['server.js'], { cwd: folder, encoding: 'utf8' })
+    assert.match(
+      html,
+      /<attention-map src="\/picture.png" layer="3" head="0" query="2,10"><\/attention-map><p id="answer">loading<\/p>/
+    )
+    await bundle('browser.jsx', { outfile: join(dist, 'heed/page.js') }) // beside what heed finds by its own address
+    writeFileSync(
+      join(dist, 'index.html'),
+      `<!doctype html>${html.trim().replace('</body>', '<script type="module" src="/heed/page.js"></script></body>')}`
+    )
+    await putPicture(dist)
+    await openPage(
+      dist,
+      { isolated: false },
+      async (page) => {
+        await page.waitForSelector('attention-map canvas[aria-label*="38.3 × uniform"]', {
+          timeout: 60000
+        })
+        await page.waitForSelector('#answer:text-is("star")', { timeout: 60000 })
+      },
+      [/favicon/, /404/]
+    )
+  }
+)
 
 test('a notebook’s attentions: .npy from Python in a page', withChromium, async () => {
   const folder = await putPicture(stageScript('notebook')),

@@ -1,11 +1,13 @@
-/* look(): one call from a picture to classes and maps. In Node with a decoder of the caller's; what is
- * drawn, in a browser, is in one_call.test.js. Numbers are held against the objects of the library. */
+/* look(): one call from a picture to classes and maps. In Node, by sharp or a decoder of the caller's; what is
+ * drawn in a browser, and what is said without sharp, is in examples.test.js. Numbers are held against the objects of the library. */
 import assert from 'node:assert/strict'
 import { pathToFileURL } from 'node:url'
 import { join } from 'node:path'
 import test, { after, before } from 'node:test'
-import { createRuntime, demoModel, HeedError, packageFolder } from './package.js'
-import { sameBits } from './safetensors.js'
+import { readFileSync } from 'node:fs'
+import { decodeBySharp } from '../src/decode_node.js'
+import { createRuntime, demoModel, HeedError, packageFolder, repository } from './package.js'
+import { readSafetensors, sameBits } from './safetensors.js'
 
 /** @type {typeof import('heed/look')} */
 const { look, release } = await import(pathToFileURL(join(packageFolder, 'look.js')).href)
@@ -92,9 +94,46 @@ test('what is encoded: Blob, File, Response, data: address and path', async () =
     message: /found HTTP 404/
   })
   await assert.rejects(look(encoded(), { model: demoModel }), {
-    status: 'UNSUPPORTED',
-    message: /no decoder of pictures here/
+    status: 'INVALID_FILE',
+    message:
+      /^look: the picture could not be decoded \(found ".+", expected one that sharp reads\)$/
   })
+})
+
+test('pictures in Node, by sharp: a path as it is; pixels are those of Pillow', async () => {
+  const folder = join(repository, 'tests/vectors/image'),
+    { tensors } = readSafetensors(join(folder, 'expect.safetensors')),
+    off = /** @type {Record<string, number>} */ ({})
+  for (const [name, { data, shape }] of Object.entries(tensors)) {
+    const found = await decodeBySharp(new Blob([readFileSync(join(folder, name))]), HeedError),
+      pixels = found.width * found.height,
+      channels = found.data.length / pixels
+    assert.deepEqual([found.height, found.width], shape.slice(0, 2), name)
+    for (let i = 0; i < 3 * pixels; i++)
+      off[name] = Math.max(
+        off[name] ?? 0,
+        Math.abs(found.data[Math.floor(i / 3) * channels + (i % 3)] - data[i])
+      )
+  }
+  /* Of 16 bits sharp rounds otherwise; colours for print are converted by a profile. */
+  assert.ok(off['gray_16.png'] <= 1)
+  const exact = Object.entries(off).filter(([name]) => !/^(gray_16|cmyk)\./.test(name))
+  assert.ok(exact.length > 38)
+  assert.deepEqual(
+    exact.filter(([, most]) => most),
+    []
+  )
+  const { logits } = await look(join(folder, 'rgb.png'), { model: demoModel }),
+    pillow = tensors['rgb.png'],
+    own = await look(
+      {
+        data: Uint8Array.from(pillow.data),
+        width: pillow.shape[1],
+        height: pillow.shape[0]
+      },
+      { model: demoModel }
+    )
+  assert.ok(sameBits(/** @type {any} */ (logits), /** @type {any} */ (own.logits)))
 })
 
 test('results stay theirs; a model is loaded once, or given open', async () => {

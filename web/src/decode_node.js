@@ -1,0 +1,34 @@
+/* Pictures in Node, by sharp, where the application has installed it: 8 bits a channel, turned as EXIF says, with
+ * the numbers of the file's own colours, as heed decodes them elsewhere. */
+/** @import {Picture} from './index.js' */
+
+/* Not a literal, so that bundlers for browsers leave it alone. */
+const name = 'sharp'
+
+/**
+ * @param {Blob} blob
+ * @param {typeof import('./error.js').HeedError} HeedError
+ * @returns {Promise<Picture>}
+ */
+export async function decodeBySharp(blob, HeedError) {
+  const found = await import(/* @vite-ignore */ /* webpackIgnore: true */ name).catch((error) => {
+    throw new HeedError(
+      'UNSUPPORTED',
+      `look: no decoder of pictures here (found ${error.code === 'ERR_MODULE_NOT_FOUND' ? 'none' : `"${error.message}"`}, expected the package sharp (npm install sharp), the option decode, or { data, width, height })`
+    )
+  })
+  try {
+    const { data, info } = await found
+      .default(new Uint8Array(await blob.arrayBuffer()), { ignoreIcc: true })
+      .rotate()
+      .toColourspace('srgb')
+      .raw({ depth: 'uchar' })
+      .toBuffer({ resolveWithObject: true })
+    return { data, width: info.width, height: info.height }
+  } catch (error) {
+    throw new HeedError(
+      'INVALID_FILE',
+      `look: the picture could not be decoded (found "${/** @type {Error} */ (error).message}", expected one that sharp reads)`
+    )
+  }
+}
