@@ -5,6 +5,7 @@ import { File } from 'node:buffer'
 import test from 'node:test'
 import { deflateRawSync } from 'node:zlib'
 import {
+  crc32,
   npyParts,
   provenanceIn,
   readArrays,
@@ -68,6 +69,7 @@ function npz(entries) {
     local.writeUInt32LE(0x04034b50), local.writeUInt16LE(name.length, 26)
     entry.writeUInt32LE(0x02014b50),
       entry.writeUInt16LE(8, 10),
+      entry.writeUInt32LE(crc32(body), 16),
       entry.writeUInt32LE(packed.length, 20),
       entry.writeUInt32LE(body.length, 24),
       entry.writeUInt16LE(name.length, 28),
@@ -271,6 +273,28 @@ test('what is damaged is refused with a sentence', async () => {
     )
 })
 
+test('of a .npz in which one bit is another an array is refused, or as it was: the bit was none of it', async () => {
+  for (const whole of [
+    Buffer.concat(await zipParts({ 'maps.npy': npyParts([2, 2, 5, 5], [values]) })),
+    ...(inflates ? [npz({ 'maps.npy': npy('<f4', [2, 2, 5, 5], values.buffer) })] : [])
+  ]) {
+    const from = 30 + 'maps.npy'.length,
+      to = whole.readUInt32LE(whole.length - 6)
+    let refused = 0,
+      tried = 0
+    for (let at = from; at < to; at += 5, tried++) {
+      const bytes = Buffer.from(whole)
+      bytes[at] ^= 1 << (at % 8)
+      const arrays = await readArrays(await file('a.npz', [bytes])).catch((error) => {
+        assert.match(String(error), /^Error: a\.npz, maps\.npy: /)
+        refused++
+      })
+      if (arrays) assert.deepEqual([...arrays.maps.data], [...values])
+    }
+    assert.ok(refused > 0.8 * tried, `${refused} of ${tried}`)
+  }
+})
+
 test('.npz as the page writes it: every array is read again; its sums are those of zlib', async () => {
   const picture = Uint8Array.from({ length: 12 }, (_, i) => i),
     about = JSON.stringify({ heed: 'ä' })
@@ -308,7 +332,7 @@ function crc(text) {
 
 test('a grid that is no square, from metadata and from an array; one that does not fit is refused', async () => {
   const maps = { shape: [1, 1, 9, 9], data: new Float32Array(81).fill(1 / 9) },
-    of = async (/** @type {{grid: string, patch: string, } | { grid: string}} */ metadata) =>
+    of = async (/** @type {Record<string, string>} */ metadata) =>
       savedMaps(
         await readArrays(
           await file('a.safetensors', safetensorsParts({ 'attention.0': maps }, metadata))
@@ -335,7 +359,27 @@ test('a grid that is no square, from metadata and from an array; one that does n
     ),
     [3, 8]
   )
+  const { rows, patch } = (await of({ patch: '14' })).shape
+  assert.deepEqual([rows, patch], [3, 14]) // as heed maps has it
   await assert.rejects(() => of({ grid: '3 4 1' }), /grid does not fit \(found 3 4 1/)
+  for (const grid of ['2 4 1 ', '2 4', '2 4 1 14', '0x2 4 1', '2 4 1.0', '', '-2 -4 1'])
+    await assert.rejects(() => of({ grid }), /^Error: a\.safetensors, grid: cannot be read/, grid)
+  for (const patch of ['0', '-14', '1e9', 'NaN', '', '14 ', '0x9'])
+    await assert.rejects(
+      () => of({ grid: '2 4 1', patch }),
+      /^Error: a\.safetensors, patch: cannot be read/,
+      patch
+    )
+  for (const patch of [-14, 0.5, NaN, Infinity, 65537])
+    assert.throws(
+      () =>
+        savedMaps(
+          { 'attention.0': maps, grid: { shape: [4], data: Float32Array.of(2, 4, 1, patch) } },
+          'a'
+        ),
+      /^Error: a: its side of a patch is not valid \(found /,
+      String(patch)
+    )
 })
 
 test('a file says where it is from; what is no object is not read', async () => {
@@ -409,6 +453,10 @@ test('maps are found: one array, an array a layer, with a batch of one; a model 
   assert.deepEqual(
     savedMaps(layers, 'file').attention.map(([first]) => first),
     [0, Math.fround(0.2)]
+  )
+  assert.throws(
+    () => savedMaps({ ...layers, 'layer.12.attn': array(1, 2, 5, 5) }, 'file'),
+    /^Error: file: its layers have a gap \(found layer\.12\.attn after layer\.10\.attn, expected number 11\)/
   )
   for (const arrays of [layers, { attn_weights: array(3, 2, 5, 5) }, { maps: array(3, 2, 5, 5) }])
     assert.equal(holdsMaps(/** @type {any} */ (arrays)), true)

@@ -280,11 +280,44 @@ async function openMutated(bytes) {
       openScene: async (/** @type {any} */ scene) => assert.ok(Number.isInteger(scene))
     })
   await openSession(page, read)
-  for (const { row, shape, title, image } of kept.pins ?? []) {
-    assert.ok(row instanceof Float32Array && row.length === shape.tokens)
-    assert.ok(typeof title === 'string' && title.length <= 500)
-    assert.ok(image.width > 0)
+  const { pins: said = [] } = JSON.parse(bytes.toString())
+  assert.equal(kept.pins?.length ?? 0, Array.isArray(said) ? Math.min(said.length, 200) : 0)
+  for (const [i, { row, shape, title, note, settings, image, picture }] of (
+    kept.pins ?? []
+  ).entries()) {
+    const { tokens, prefixTokens, rows, columns } = said[i].shape
+    assert.deepEqual(shape, { tokens, prefixTokens, rows, columns })
+    assert.ok(rows > 0 && columns > 0 && tokens === prefixTokens + rows * columns)
+    assert.deepEqual(row, Float32Array.from(said[i].row))
+    assert.ok(row.length === tokens && row.every(Number.isFinite))
+    for (const [text, from] of [
+      [title, said[i].title],
+      [note, said[i].note]
+    ])
+      assert.equal(text, typeof from === 'string' ? from.slice(0, 500) : '')
+    assert.equal(settings, said[i].settings)
+    assert.ok(image.width > 0 && picture.width > 0)
   }
 }
+test('session file: nested a million times, or with a million entries, costs no more than its bytes', async () => {
+  const whole = JSON.stringify(session)
+  for (const more of [
+    '['.repeat(1e6),
+    '['.repeat(1e6) + ']'.repeat(1e6),
+    '{"a":'.repeat(1e5) + '0' + '}'.repeat(1e5),
+    `[${'0,'.repeat(1e6)}0]`
+  ])
+    for (const key of ['x', 'pins', 'pictures', '__proto__']) {
+      const bytes = Buffer.from(`${whole.slice(0, -1)},"${key}":${more}}`),
+        before = process.memoryUsage().rss
+      await openMutated(bytes).catch((error) => {
+        if (error instanceof assert.AssertionError) throw error
+        expectSentence(error, bytes)
+      })
+      assert.ok(process.memoryUsage().rss - before < 3e8, key)
+    }
+  assert.deepEqual(ownNames(), namesBefore)
+})
+
 fuzz('session file, bytes', Buffer.from(JSON.stringify(session)), openMutated)
 fuzz('session file, values', () => mutatedValue(session), openMutated)

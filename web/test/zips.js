@@ -1,5 +1,6 @@
 /* Files of arrays that are not what they say: .npz that inflate to very much, or lie about it. */
-import { constants, deflateRawSync } from 'node:zlib'
+import { constants, deflateRawSync, inflateRawSync } from 'node:zlib'
+import { crc32 } from '../pages/shared/array_files.js'
 
 /** @param {number[]} shape */
 export const npyHead = (shape, descr = '<f4') => {
@@ -27,6 +28,24 @@ export function deflated(head, byte, count) {
   ])
 }
 
+const sums = /** @type {WeakMap<Uint8Array, number>} */ (new WeakMap())
+
+/**
+ * The sum of what is inflated; 0 of what is too large to be read, or damaged.
+ * @param {Uint8Array} packed
+ * @param {number} size
+ */
+function sumOf(packed, size) {
+  if (size < 2 || size > 4e6) return 0
+  if (!sums.has(packed))
+    try {
+      sums.set(packed, crc32(inflateRawSync(packed, { maxOutputLength: size })))
+    } catch {
+      sums.set(packed, 0)
+    }
+  return sums.get(packed) ?? 0
+}
+
 /**
  * A zip: entries [name, packed bytes, size as the directory says it, place of an entry before
  * whose bytes are its own].
@@ -44,6 +63,7 @@ export function zip(entries) {
     local.writeUInt32LE(0x04034b50), local.writeUInt16LE(name.length, 26)
     entry.writeUInt32LE(0x02014b50),
       entry.writeUInt16LE(8, 10),
+      entry.writeUInt32LE(sumOf(packed, size), 16),
       entry.writeUInt32LE(packed.length, 20),
       entry.writeUInt32LE(size, 24),
       entry.writeUInt16LE(name.length, 28),

@@ -644,6 +644,7 @@ export interface ZipEntry {
   end: number
   blob: Blob
   size: number
+  crc: number
   packed: boolean
 }
 /** Where numbers are from, as files and figures say it; see explorer/save/provenance.js. */

@@ -1,6 +1,6 @@
 /* Arrays in files: .npy (NumPy 1.0 to 3.0), .npz (zip of them, stored or deflated), .safetensors.
  * Read as float32: { name: { shape, data } }; the grid and patch of a safetensors file's metadata
- * are its array `grid`: rows, columns, tokens before the patches, side of a patch in pixels.
+ * are its arrays `grid`: rows, columns, tokens before the patches, side of a patch in pixels, and `patch`.
  * Written: all three. What a file says of itself is checked, against the file and against what a
  * page can hold, before its numbers are read. */
 
@@ -256,6 +256,7 @@ async function zipEntries(file) {
       end: start + length,
       blob: file.slice(start, start + length),
       size: method ? view.getUint32(at + 24, true) : length,
+      crc: view.getUint32(at + 16, true),
       packed: method === 8
     })
     at += 46 + nameLength + view.getUint16(at + 30, true) + view.getUint16(at + 32, true)
@@ -286,6 +287,25 @@ function expectModest(entries, name) {
     )
 }
 
+/**
+ * Numbers that were damaged on their way are numbers too: the directory has a sum of all bytes. The
+ * page goes on in between.
+ * @param {ZipEntry} entry
+ * @param {Uint8Array} bytes
+ */
+async function expectSum({ what, crc }, bytes) {
+  let sum = 0
+  for (let at = 0; at < bytes.length; at += 1 << 24) {
+    if (at) await new Promise((done) => setTimeout(done))
+    sum = crc32(bytes.subarray(at, at + (1 << 24)), sum)
+  }
+  if (sum !== crc)
+    fail(
+      what,
+      `damaged (found CRC-32 ${sum.toString(16)}, expected ${crc.toString(16)}). Copy it or save it with numpy.savez again.`
+    )
+}
+
 /** @param {File} file */
 async function npzParts(file) {
   const entries = (await zipEntries(file)).filter(({ entry }) => entry.endsWith('.npy')),
@@ -295,7 +315,11 @@ async function npzParts(file) {
     parts[entry.entry.slice(0, -4)] = {
       ...head,
       entry,
-      read: async () => (await startOf(entry, entry.size)).subarray(head.start)
+      read: async () => {
+        const bytes = await startOf(entry, entry.size)
+        await expectSum(entry, bytes)
+        return bytes.subarray(head.start)
+      }
     }
   }
   return parts
@@ -413,19 +437,27 @@ async function partsOfSafetensors(file) {
     parts = Object.create(null)
   for (const [name, { dtype }] of Object.entries(header))
     if (name !== '__metadata__' && kindOf(dtype)) parts[name] = tensorPart(file, read, name)
-  if (typeof grid === 'string' && !parts.grid) {
-    const numbers = [...grid.split(' ').slice(0, 3), patch ?? 0].map(Number),
-      name = `${file.name}, grid`
-    if (numbers.length < 4)
-      fail(name, `cannot be read (found “${grid}”, expected rows, columns and prefix tokens)`)
-    parts.grid = {
-      name,
-      shape: [4],
-      bytes: 16,
+  const metadata = (/** @type {string} */ name, /** @type {number[]} */ numbers) => {
+    parts[name] ??= {
+      name: `${file.name}, ${name}`,
+      shape: [numbers.length],
+      bytes: 4 * numbers.length,
       kind: 'f4',
       read: () => new Uint8Array(Float32Array.from(numbers).buffer)
     }
   }
+  const isText = (/** @type {unknown} */ text, /** @type {RegExp} */ of) =>
+      typeof text === 'string' && of.test(text),
+    said = (/** @type {unknown} */ text) => JSON.stringify(text).slice(0, 60)
+  if (patch !== undefined && !isText(patch, /^[1-9]\d*$/))
+    fail(`${file.name}, patch`, `cannot be read (found ${said(patch)}, expected pixels)`)
+  if (grid !== undefined && !isText(grid, /^\d+ \d+ \d+$/))
+    fail(
+      `${file.name}, grid`,
+      `cannot be read (found ${said(grid)}, expected rows, columns and prefix tokens)`
+    )
+  if (grid !== undefined) metadata('grid', [...grid.split(' '), patch ?? 0].map(Number))
+  if (patch !== undefined) metadata('patch', [Number(patch)])
   return parts
 }
 
@@ -518,9 +550,10 @@ const crcTable = Uint32Array.from({ length: 256 }, (_, n) => {
 /**
  * As zip and PNG have it.
  * @param {Uint8Array} bytes
+ * @param {number} before that of the bytes before these
  */
-export function crc32(bytes) {
-  let crc = ~0
+export function crc32(bytes, before = 0) {
+  let crc = ~before
   for (let i = 0; i < bytes.length; i++) crc = (crc >>> 8) ^ crcTable[(crc ^ bytes[i]) & 255]
   return ~crc >>> 0
 }

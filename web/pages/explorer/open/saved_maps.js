@@ -63,6 +63,21 @@ function seriesOf(keys) {
 }
 
 /**
+ * Without one in between, later layers would go by the number of another.
+ * @param {string[]} keys
+ * @param {string} name
+ */
+function expectAll(keys, name) {
+  const numbers = keys.map((key) => Number(/\d+(?=\D*$)/.exec(key))),
+    gap = numbers.findIndex((number, i) => i > 0 && number !== numbers[i - 1] + 1)
+  if (gap > 0)
+    throw new Error(
+      `${name}: its layers have a gap (found ${keys[gap].slice(0, 60)} after ${keys[gap - 1].slice(0, 60)}, expected number ${numbers[gap - 1] + 1}). Save all layers from the first to the last.`
+    )
+  return keys
+}
+
+/**
  * The names of the arrays that are maps: one, or one a layer; by names and shapes alone.
  * @param {Record<string, {shape: number[]}>} arrays
  * @param {string} name
@@ -78,13 +93,16 @@ function mapsAmong(arrays, name) {
   const one = whole ?? (lone.length === 1 ? lone[0] : undefined)
   const maps = one
     ? [one[0]]
-    : seriesOf(
-        shapes
-          .filter(
-            ([key, shape]) =>
-              /\d/.test(key) && (isMap(shape, 3) || (isMap(shape, 4) && shape[0] === 1))
-          )
-          .map(([key]) => key)
+    : expectAll(
+        seriesOf(
+          shapes
+            .filter(
+              ([key, shape]) =>
+                /\d/.test(key) && (isMap(shape, 3) || (isMap(shape, 4) && shape[0] === 1))
+            )
+            .map(([key]) => key)
+        ),
+        name
       )
   if (!maps.length)
     throw new Error(
@@ -99,6 +117,7 @@ function mapsAmong(arrays, name) {
  */
 const others = {
   grid: (shape) => shape.length === 1 && shape[0] <= 4,
+  patch: (shape) => shape.length === 1 && shape[0] === 1,
   logits: (shape) => shape.length <= 2,
   picture: (shape) => shape.length === 3 && shape[2] === 3,
   pixel_values: (shape) => shape.length === 4 && shape[1] === 3
@@ -129,15 +148,17 @@ function gridOf(tokens) {
   )
 }
 
+const patchMost = 65536 // as heed maps has it
+
 /**
  * What the file says of its grid, where it fits; the side of a patch, the unit of distances, 1
  * where nothing says it.
- * @param {{grid: NamedArray | null, pixel_values: NamedArray | null}} arrays
+ * @param {Record<'grid' | 'patch' | 'pixel_values', NamedArray | null>} arrays
  * @param {number} tokens
  * @param {string} name
  */
-function placesOf({ grid, pixel_values: pixels }, tokens, name) {
-  const [rows, columns, prefixTokens, patch = 0] = grid?.data ?? []
+function placesOf({ grid, patch: said, pixel_values: pixels }, tokens, name) {
+  const [rows, columns, prefixTokens, patch = said?.data[0] ?? 0] = grid?.data ?? []
   if (
     grid &&
     !(
@@ -148,6 +169,10 @@ function placesOf({ grid, pixel_values: pixels }, tokens, name) {
   )
     throw new Error(
       `${name}: its grid does not fit (found ${[...grid.data].join(' ')}, expected rows, columns and prefix tokens of ${tokens} tokens).`
+    )
+  if (!Number.isInteger(patch) || patch < 0 || patch > patchMost)
+    throw new Error(
+      `${name}: its side of a patch is not valid (found ${patch}, expected 1 to ${patchMost} pixels).`
     )
   const places = grid ? { prefixTokens, rows, columns } : gridOf(tokens),
     side = pixels?.shape.length === 4 ? pixels.shape[2] / places.rows : 0
@@ -205,7 +230,7 @@ export function savedMaps(arrays, name) {
       heads,
       tokens,
       ...placesOf(
-        { grid: other('grid'), pixel_values: pixels },
+        { grid: other('grid'), patch: other('patch'), pixel_values: pixels },
         /** @type {number} */ (tokens),
         name
       ),

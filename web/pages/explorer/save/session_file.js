@@ -161,8 +161,8 @@ async function readPicture(picture) {
 
 /** @param {number} value */
 const isCount = (value) => Number.isInteger(value) && value >= 0 && value < 1e5
-/** @param {number} value */
-const isNumber = (value) => typeof value === 'number' && Number.isFinite(value)
+/** @param {number} value a row holds floats: what is beyond them would be Infinity there */
+const isNumber = (value) => typeof value === 'number' && Number.isFinite(Math.fround(value))
 
 /**
  * What a pin must have to be drawn; what else it says is text.
@@ -175,6 +175,8 @@ function checkPin(pin, i) {
     { x, y, width, height } = region ?? {}
   const right =
     [tokens, prefixTokens, rows, columns].every(isCount) &&
+    rows > 0 &&
+    columns > 0 &&
     tokens === prefixTokens + rows * columns &&
     Array.isArray(row) &&
     row.length === tokens &&
