@@ -38,8 +38,9 @@ export async function openFolder(url, tools) {
 }
 
 /**
- * The small files beside weights: those that can be had. transformers.js has those of onnx/ above
- * it.
+ * The small files beside weights: those that are there. A server may refuse to say that it has
+ * none, or not to pages of another origin; what fails otherwise is no answer, and without a file the
+ * model could be another. transformers.js has those of onnx/ above it.
  * @param {string} weights their address
  * @param {FolderTools} tools
  * @returns {Promise<NamedFile[]>}
@@ -50,7 +51,12 @@ export async function openBeside(weights, tools) {
       beside.map(async (name) => {
         try {
           return await open([[name, new URL(name, weights).href]])
-        } catch {
+        } catch (error) {
+          if (
+            weights.startsWith('file:') ||
+            /HTTP (429|5\d\d)/.test(/** @type {Error} */ (error).message)
+          )
+            throw error
           return []
         }
       })

@@ -67,7 +67,12 @@ function sizesOf(files) {
   return files
     .filter(({ name, size }) => /config\.json$/.test(name) && size < 1 << 20)
     .flatMap((file) => {
-      const all = JSON.parse(text(file))
+      let all
+      try {
+        all = JSON.parse(text(file)) ?? {}
+      } catch {
+        all = {} // whoever reads the file says what is wrong with it
+      }
       return [all.image_size, all.vision_config?.image_size, all.crop_size, all.size].map(sides)
     })
     .filter((size) => size > 0)

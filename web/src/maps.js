@@ -21,7 +21,8 @@ export function rollout({ exports, memory, web }, { layers, heads, tokens }, wan
       discard = 0
     } = wanted,
     matrix = tokens * tokens,
-    all = memory.alloc(layers * heads * matrix * 4)
+    // Of what 32 bits cannot count a small block would be made: as much as they can is refused.
+    all = memory.alloc(Math.min(layers * heads * matrix * 4, 2 ** 32 - 1))
   try {
     for (let map = 0; map < layers * heads; map++) {
       const rows = read({ layer: Math.floor(map / heads), head: map % heads, query: -1 })

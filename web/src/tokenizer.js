@@ -59,8 +59,17 @@ class Tokenizer {
   encode(text, { length = most } = {}) {
     const { exports, web } = this.#instance,
       memory = this.#memory,
-      bytes = new TextEncoder().encode(`${text}`),
+      refuse = (/** @type {string} */ why) => {
+        throw new HeedError('INVALID_ARGUMENT', `text: ${why}`)
+      }
+    if (typeof text !== 'string') refuse(`invalid text (found ${typeof text}, expected a string)`)
+    if (!(Number.isInteger(length) && length > 0))
+      refuse(`invalid length (found ${length}, expected a whole number of ids)`)
+    const bytes = new TextEncoder().encode(text),
       at = this.#ids
+    // A half of a pair has no UTF-8: U+FFFD would be in its place.
+    if (/\p{Cs}/u.test(text))
+      refuse('invalid text (found half of a surrogate pair, expected Unicode)')
     memory.lend([bytes], (from) =>
       memory.check(
         exports.tokenizer_encode(web, this.#address, from, bytes.length, at, Math.min(length, most))

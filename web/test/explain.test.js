@@ -143,6 +143,31 @@ test('changes that a model has not are refused, and closed ones', () => {
     )
   refused(() => changes.ablate(2, 0), /head out of range \(found 2\.0, expected below 2\.2\)/)
   refused(() => changes.drop(4), /token out of range/)
+  // C would be handed 0 for each of these.
+  for (const odd of /** @type {any[]} */ ([
+    2 ** 32,
+    -(2 ** 32),
+    0.5,
+    NaN,
+    undefined,
+    null,
+    '0',
+    true
+  ])) {
+    const words = /changes: out of range \(found /
+    refused(() => changes.ablate(odd, 0), words)
+    refused(() => changes.ablate(0, odd), words)
+    refused(() => changes.gain(0, odd, 2), words)
+    refused(() => changes.replace(odd, numbers(16)), words)
+    refused(() => changes.drop(odd), words)
+    refused(() => changes.cut(0, odd), words)
+    refused(() => explain.changes({ ...sizes, width: odd }), words)
+  }
+  for (const temperature of [0, -1, NaN, Infinity])
+    refused(
+      () => changes.mask(numbers(4), { layer: 0, head: 0, token: 0, temperature }),
+      /invalid temperature/
+    )
   refused(() => changes.gain(0, 0, NaN), /no gain/)
   refused(() => changes.replace(0, numbers(15)), /wrong length \(found 15, expected 16\)/)
   refused(() => changes.mask(numbers(3), { layer: 0, head: 0, token: 0 }), /wrong length/)
@@ -151,6 +176,26 @@ test('changes that a model has not are refused, and closed ones', () => {
   changes.close()
   changes.close()
   refused(() => changes.inputs(), /already closed/)
+})
+
+test('a rollout of more maps than 32 bits count bytes of is refused before a map is read', async () => {
+  const { rollout } = await import('../src/maps.js'),
+    shape = /** @type {any} */ ({ layers: 12, heads: 12, tokens: 2731 }), // 4 GiB and 1 MB
+    asked = /** @type {number[]} */ ([])
+  const memory = /** @type {any} */ ({
+    alloc(/** @type {number} */ bytes) {
+      asked.push(bytes >>> 0) // as the module is given it
+      throw new HeedError('OUT_OF_MEMORY', `out of memory (requested ${bytes >>> 0} bytes)`)
+    }
+  })
+  assert.throws(
+    () =>
+      rollout(/** @type {any} */ ({ memory }), shape, /** @type {any} */ ({}), () =>
+        assert.fail('read')
+      ),
+    { status: 'OUT_OF_MEMORY' }
+  )
+  assert.deepEqual(asked, [2 ** 32 - 1])
 })
 
 test('the scores of a run whose attention is changed are its logits, and their softmax its weights', async () => {

@@ -215,6 +215,15 @@ test('a graph is taken where the weights are not: without a config, of another f
     assert.equal(model.info.graph?.attentions.length, 2)
     model.close()
   }
+  for (const [config, found] of [
+    ['null', 'it is not an object (found null)'],
+    ['{', 'expected a key in quotes']
+  ]) {
+    const source = { 'model.onnx': bytes, 'config.json': Buffer.from(config) },
+      model = await runtime.loadModel(source, { way: 'graph' })
+    assert.ok(model.info.note?.includes(`, not on kernels: config.json: ${found}`), config)
+    model.close()
+  }
   for (const file of ['model_quantized.onnx', 'model_q4.onnx', 'model.onnx']) {
     const model = await runtime.loadModel(join(layout, 'onnx', file), { way: 'graph' }),
       { attention, note } = await model.evaluate(

@@ -242,12 +242,15 @@ for (const [mode, options] of Object.entries(modes)) {
       served = new Map([
         ['/m/open_clip_config.json', 'open_clip_config.json'],
         ['/m/open_clip_model.safetensors', 'model.safetensors'],
-        ['/closed/any.safetensors', 'model.safetensors']
-      ])
+        ['/closed/any.safetensors', 'model.safetensors'],
+        ['/busy/any.safetensors', 'model.safetensors'],
+        ['/down/any.safetensors', 'model.safetensors']
+      ]),
+      refusals = /** @type {Record<string, number>} */ ({ closed: 403, busy: 429, down: 503 })
     const server = createServer(({ url = '' }, response) => {
       const file = served.get(url.split('?')[0])
       response
-        .writeHead(file ? 200 : url.startsWith('/closed') ? 403 : 404)
+        .writeHead(file ? 200 : (refusals[url.split('/')[1]] ?? 404))
         .end(file && readFileSync(join(files, file)))
     })
     await new Promise((done) => server.listen(0, 'localhost', () => done(null)))
@@ -260,11 +263,28 @@ for (const [mode, options] of Object.entries(modes)) {
       runtime.loadModel(`${address}/closed/any.safetensors?signed`), // a server that refuses the others
       /cannot infer the number of heads/
     )
+    for (const path of ['busy', 'down']) // where a file may be, but does not come
+      await assert.rejects(
+        runtime.loadModel(`${address}/${path}/any.safetensors`),
+        fails('IO', new RegExp(`config.json: download failed \\(found HTTP ${refusals[path]},`))
+      )
     runtime.close()
     server.close()
     server.closeAllConnections?.()
   })
 }
+
+test('a file beside weights that is there and cannot be read is an error, not a file less', async () => {
+  const folder = made('beside', /** @type {any} */ ({})),
+    runtime = await createRuntime({ threads: 1 })
+  copyFileSync(join(demo, 'model.safetensors'), join(folder, 'model.safetensors'))
+  mkdirSync(join(folder, 'preprocessor_config.json'))
+  await assert.rejects(
+    runtime.loadModel(join(folder, 'model.safetensors')),
+    fails('IO', /preprocessor_config.json: not a regular file/)
+  )
+  runtime.close()
+})
 
 /* The demo model's weights after 5 MB that nothing reads: more than is held of a file at a time. */
 function paddedWeights() {

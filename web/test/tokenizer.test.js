@@ -67,4 +67,21 @@ test('sentences', async () => {
   assert.throws(() => tokenizer.encode('a', { length: 1 }), {
     message: 'text: no room for its ids (found 1, expected at least 2)'
   })
+  // Nothing is converted: neither what is no text, nor what UTF-8 has no bytes for.
+  for (const [text, found] of /** @type {[any, string][]} */ ([
+    [undefined, 'undefined'],
+    [7, 'number'],
+    ['a\ud800b', 'half of a surrogate pair'],
+    ['\udc00', 'half of a surrogate pair']
+  ]))
+    assert.throws(() => tokenizer.encode(text), {
+      status: 'INVALID_ARGUMENT',
+      message: new RegExp(`^text: invalid text \\(found ${found},`)
+    })
+  assert.equal(tokenizer.encode('\u{1f600}').whole > 1, true)
+  for (const length of /** @type {any[]} */ ([0, -1, 2.5, NaN, '77', 2n]))
+    assert.throws(() => tokenizer.encode('a', { length }), {
+      status: 'INVALID_ARGUMENT',
+      message: `text: invalid length (found ${length}, expected a whole number of ids)`
+    })
 })

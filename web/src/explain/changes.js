@@ -4,6 +4,19 @@ import { expectArray } from './arrays.js'
 
 /** @typedef {import('./index.js').ChangeSizes} ChangeSizes */
 
+/**
+ * C is handed the number as it is: another one could become an index that is in range.
+ * @param {number[]} numbers
+ */
+function expectCounts(numbers) {
+  for (const number of numbers)
+    if (!(Number.isInteger(number) && number >= 0 && number < 2 ** 31))
+      throw new HeedError(
+        'INVALID_ARGUMENT',
+        `changes: out of range (found ${number}, expected a whole number)`
+      )
+}
+
 export class AttentionChanges {
   #explain
   #memory
@@ -20,6 +33,7 @@ export class AttentionChanges {
     this.#explain = explain
     this.#memory = memory
     this.#sizes = sizes
+    expectCounts([layers, heads, tokens, width])
     memory.check(explain.exports.changes_create(explain.web, layers, heads, tokens, width))
     this.#address = memory.out('opened').address
   }
@@ -31,11 +45,13 @@ export class AttentionChanges {
 
   /**
    * @param {string} call
-   * @param {...number} numbers
+   * @param {number[]} at indices
+   * @param {number} [more] what the change is besides
    */
-  #add(call, ...numbers) {
+  #add(call, at, more) {
     const { exports, web } = this.#explain
-    this.#memory.check(exports[`changes_${call}`](web, this.#open, ...numbers))
+    expectCounts(at)
+    this.#memory.check(exports[`changes_${call}`](web, this.#open, ...at, more))
     return this
   }
 
@@ -44,7 +60,7 @@ export class AttentionChanges {
    * @param {number} head
    */
   ablate(layer, head) {
-    return this.#add('ablate', layer, head)
+    return this.#add('ablate', [layer, head])
   }
 
   /**
@@ -54,7 +70,7 @@ export class AttentionChanges {
   replace(layer, output) {
     const { tokens, width } = this.#sizes
     expectArray('output', output, tokens * width)
-    return this.#explain.lend([output], (at) => this.#add('replace', layer, at))
+    return this.#explain.lend([output], (at) => this.#add('replace', [layer], at))
   }
 
   /**
@@ -63,12 +79,12 @@ export class AttentionChanges {
    * @param {number} factor
    */
   gain(layer, head, factor) {
-    return this.#add('gain', layer, head, factor)
+    return this.#add('gain', [layer, head], factor)
   }
 
   /** @param {number} token */
   drop(token) {
-    return this.#add('drop', token)
+    return this.#add('drop', [token])
   }
 
   /**
@@ -76,7 +92,7 @@ export class AttentionChanges {
    * @param {number} key
    */
   cut(query, key) {
-    return this.#add('cut', query, key)
+    return this.#add('cut', [query, key])
   }
 
   /**
@@ -87,6 +103,11 @@ export class AttentionChanges {
     const { layers, heads, tokens } = this.#sizes,
       address = this.#open
     expectArray('scores', scores, tokens)
+    if (!(Number.isFinite(temperature) && temperature > 0))
+      throw new HeedError(
+        'INVALID_ARGUMENT',
+        `changes: invalid temperature (found ${temperature}, expected a number above 0)`
+      )
     if (
       ![
         [layer, layers],
