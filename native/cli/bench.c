@@ -204,6 +204,8 @@ static heed_status bench_op(cli_state *cli, bench *b) {
 /* The model, or the graph of an ONNX file that no config.json names a family of. */
 static heed_status load_model(cli_state *cli, const bench *b, const char *path,
                               cli_pipeline *pipeline) {
+  pipeline->way = b->way;
+  pipeline->size = b->size;
   const heed_status status = cli_pipeline_load(cli, pipeline, path);
   const bool graph = b->way && strcmp(b->way, "graph") == 0 && !b->op.maps;
   if (status != HEED_OK && graph && !pipeline->model && pipeline->files &&

@@ -7,20 +7,12 @@
 #include "heed/onnx.h"
 #include "pipeline.h"
 
-bool cli_onnx_lacks(heed_status status) {
-  return status == HEED_UNSUPPORTED || status == HEED_INVALID_FILE ||
-         status == HEED_INVALID_ARGUMENT;
-}
-
 /* Whether heed's own builder takes the model: its config is there, and every tensor. */
 static heed_status find_builder(cli_state *cli, heed_model_files *files, bool *found) {
   const heed_model_desc *desc = heed_model_files_desc(files);
   heed_model *model = NULL;
   heed_status status = HEED_UNSUPPORTED;
-  bool has_config = false;
-  for (uint32_t i = 0; i < desc->file_count; i++)
-    has_config |= strcmp(desc->files[i].name, "config.json") == 0;
-  if (has_config) status = heed_model_open(cli->context, desc, &model, &cli->error);
+  if (cli_has_config(desc)) status = heed_model_open(cli->context, desc, &model, &cli->error);
   if (status == HEED_OK) heed_model_destroy(model);
   *found = status == HEED_OK;
   return cli_onnx_lacks(status) ? HEED_OK : status;
@@ -127,7 +119,8 @@ heed_status cli_onnx_choose(cli_state *cli, const char *way, const char *model,
   if (!pipeline->files || !heed_model_files_onnx(pipeline->files))
     return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "--way graph: not an ONNX file (found %s)",
                      model ? model : "the built-in model");
-  pipeline->build_graph = cli_onnx_build;
+  if (!pipeline->as_graph) pipeline->build_graph = cli_onnx_build;
+  pipeline->as_graph = true;
   return HEED_OK;
 }
 

@@ -15,11 +15,11 @@
   }
 
 /* The same of those that run models. */
-#define CLI_MODEL_WAY_OPTION(way)                                                             \
-  {                                                                                           \
-    "--way", CLI_TEXT, &(way), "weights|graph",                                               \
-        "of an ONNX file: its weights in heed's own graph (default), or its graph on heed's " \
-        "kernels"                                                                             \
+#define CLI_MODEL_WAY_OPTION(way)                                                           \
+  {                                                                                         \
+    "--way", CLI_TEXT, &(way), "weights|graph",                                             \
+        "of an ONNX file: its weights in heed's own graph, or its graph on heed's kernels " \
+        "(default: weights where config.json names a family, else graph)"                   \
   }
 
 struct cli_pipeline;
@@ -31,9 +31,6 @@ typedef struct cli_onnx {
   cli_choice *choice; /* of the kernels */
 } cli_onnx;
 
-/* Whether a status is about what the file holds, so that another way of running it may serve: not
- * what the machine lacked. */
-bool cli_onnx_lacks(heed_status status);
 /* Whether this model runs as a graph. A model that is no ONNX file does not. Statuses:
  * INVALID_ARGUMENT (an unknown way), OUT_OF_MEMORY, those of heed_model_files_open and sources. */
 heed_status cli_onnx_is_graph(cli_state *cli, const cli_onnx *job, bool *is_graph);

@@ -50,11 +50,50 @@ const char *cli_model_file(const char *model, const char *file, char path[HEED_P
   return path;
 }
 
-heed_status cli_pipeline_load_any(cli_state *cli, cli_pipeline *pipeline, const char *path) {
+static heed_status open_files(cli_state *cli, cli_pipeline *pipeline, const char *path,
+                              heed_model_desc *desc) {
   if (path) CLI_TRY(heed_model_files_open(cli->context, path, &pipeline->files, &cli->error));
-  const heed_model_desc desc =
-      path ? *heed_model_files_desc(pipeline->files) : embedded_files(pipeline->built_in);
-  CLI_TRY(heed_model_open(cli->context, &desc, &pipeline->model, &cli->error));
+  *desc = path ? *heed_model_files_desc(pipeline->files) : embedded_files(pipeline->built_in);
+  return HEED_OK;
+}
+
+bool cli_onnx_lacks(heed_status status) {
+  return status == HEED_UNSUPPORTED || status == HEED_INVALID_FILE ||
+         status == HEED_INVALID_ARGUMENT;
+}
+
+bool cli_has_config(const heed_model_desc *desc) {
+  bool has = false;
+  for (uint32_t i = 0; i < desc->file_count; i++)
+    has |= strcmp(desc->files[i].name, "config.json") == 0;
+  return has;
+}
+
+/* One of the two ways of opening a model. */
+static heed_status open_as(cli_state *cli, const heed_model_desc *desc, bool graph,
+                           cli_pipeline *pipeline) {
+  uint32_t height = 0, width = 0;
+  pipeline->as_graph = graph;
+  if (!graph) return heed_model_open(cli->context, desc, &pipeline->model, &cli->error);
+  CLI_TRY(cli_read_size(cli, pipeline->size, &height, &width));
+  return heed_onnx_vision(heed_model_files_onnx(pipeline->files), desc, height, width,
+                          &pipeline->model, &cli->error);
+}
+
+static heed_status open_model(cli_state *cli, const heed_model_desc *desc, cli_pipeline *pipeline) {
+  const bool is_onnx = pipeline->files && heed_model_files_onnx(pipeline->files);
+  const bool graph_first = is_onnx && !cli_has_config(desc);
+  if (!is_onnx || (pipeline->way && strcmp(pipeline->way, "weights") == 0))
+    return open_as(cli, desc, false, pipeline);
+  heed_status status = open_as(cli, desc, graph_first, pipeline);
+  if (!cli_onnx_lacks(status)) return status;
+  const heed_error why = cli->error;
+  status = open_as(cli, desc, !graph_first, pipeline);
+  if (cli_onnx_lacks(status)) cli->error = why;
+  return status;
+}
+
+static heed_status use_model(cli_pipeline *pipeline) {
   heed_model_get_info(pipeline->model, &pipeline->info);
   heed_model_preprocess(pipeline->model, &pipeline->preprocess);
   pipeline->build = (heed_build_desc){.struct_size = sizeof pipeline->build};
@@ -63,8 +102,18 @@ heed_status cli_pipeline_load_any(cli_state *cli, cli_pipeline *pipeline, const 
   return HEED_OK;
 }
 
+heed_status cli_pipeline_load_any(cli_state *cli, cli_pipeline *pipeline, const char *path) {
+  heed_model_desc desc;
+  CLI_TRY(open_files(cli, pipeline, path, &desc));
+  CLI_TRY(heed_model_open(cli->context, &desc, &pipeline->model, &cli->error));
+  return use_model(pipeline);
+}
+
 heed_status cli_pipeline_load(cli_state *cli, cli_pipeline *pipeline, const char *path) {
-  CLI_TRY(cli_pipeline_load_any(cli, pipeline, path));
+  heed_model_desc desc;
+  CLI_TRY(open_files(cli, pipeline, path, &desc));
+  CLI_TRY(open_model(cli, &desc, pipeline));
+  CLI_TRY(use_model(pipeline));
   if (pipeline->info.kind == HEED_MODEL_VISION) return HEED_OK;
   return heed_fail(&cli->error, HEED_UNSUPPORTED,
                    "%s: an encoder-decoder takes no images (expected heed run MODEL --tokens 5,3,9 "
@@ -88,14 +137,18 @@ heed_status cli_pipeline_check_images(cli_state *cli, const cli_pipeline *pipeli
                    pipeline->info.channels);
 }
 
+heed_status cli_read_size(cli_state *cli, const char *size, uint32_t *height, uint32_t *width) {
+  if (!size || cli_read_pair(size, ',', MOST_SIDE, MOST_SIDE, height, width)) return HEED_OK;
+  return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
+                   "--size: invalid size (found \"%s\", expected HEIGHT,WIDTH of at most %u pixels "
+                   "each)",
+                   size, MOST_SIDE);
+}
+
 heed_status cli_pipeline_size(cli_state *cli, cli_pipeline *pipeline, const char *size) {
   uint32_t height, width;
   if (!size) return HEED_OK;
-  if (!cli_read_pair(size, ',', MOST_SIDE, MOST_SIDE, &height, &width))
-    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
-                     "--size: invalid size (found \"%s\", expected HEIGHT,WIDTH of at most %u "
-                     "pixels each)",
-                     size, MOST_SIDE);
+  CLI_TRY(cli_read_size(cli, size, &height, &width));
   if (pipeline->model)
     CLI_TRY(heed_model_preprocess_at(pipeline->model, height, width, &pipeline->preprocess,
                                      &cli->error));
@@ -118,8 +171,12 @@ heed_status cli_pipeline_check_patches(cli_state *cli, const cli_pipeline *pipel
 
 /* Which way the weights came, once. */
 static void say_note(cli_pipeline *pipeline, const cli_choice *choice) {
-  const char *note =
-      pipeline->files && !pipeline->build_graph ? heed_model_files_note(pipeline->files) : NULL;
+  char way[1024];
+  const char *note = pipeline->files ? heed_model_files_note(pipeline->files) : NULL;
+  if (note && pipeline->as_graph) {
+    heed_onnx_way(heed_model_files_onnx(pipeline->files), true, 0, "", way, sizeof way);
+    note = way;
+  }
   if (note && !pipeline->noted && !choice->quiet) fprintf(stderr, "heed: %s\n", CLI_SHOWN(note));
   pipeline->noted = true;
 }

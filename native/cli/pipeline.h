@@ -11,7 +11,9 @@
 typedef struct cli_pipeline {
   heed_model_files *files;                      /* of a model on disk; or */
   heed_model_file built_in[CLI_BUILT_IN_FILES]; /* those of one that is not */
-  bool noted;                                   /* whether heed_model_files_note has been said */
+  const char *way, *size; /* of a graph that is opened: --way and --size, or NULL */
+  bool as_graph;          /* it runs as the graph of the file, whose maps have all rows */
+  bool noted;             /* whether the way has been said */
   heed_model *model;
   heed_model_info info;
   heed_preprocess preprocess; /* the model's, for the size of cli_pipeline_size */
@@ -44,14 +46,22 @@ const char *cli_model_file(const char *model, const char *file, char path[HEED_P
         "the weights to read of a folder with several, such as model_quantized.onnx (default: " \
         "the whole model's, unrounded)"                                                         \
   }
-/* Opens files and model; path NULL = the embedded one. An encoder-decoder is refused: heed run
- * --tokens takes it. */
+/* Whether a status is about what the file holds, so that another way of running it may serve: not
+ * what the machine lacked. */
+bool cli_onnx_lacks(heed_status status);
+/* Whether config.json is among the files. */
+bool cli_has_config(const heed_model_desc *desc);
+/* Opens files and model; path NULL = the embedded one. An ONNX file of which no config.json names a
+ * family is a graph, unless pipeline->way says otherwise; one with a config that heed cannot build
+ * is one, too. An encoder-decoder is refused: heed run --tokens takes it. */
 heed_status cli_pipeline_load(cli_state *cli, cli_pipeline *pipeline, const char *path);
 /* The same for an encoder-decoder alone; and for a model of either kind. */
 heed_status cli_pipeline_load_sequence(cli_state *cli, cli_pipeline *pipeline, const char *path);
 heed_status cli_pipeline_load_any(cli_state *cli, cli_pipeline *pipeline, const char *path);
 /* Statuses: UNSUPPORTED where an image has not the channels that the model reads. */
 heed_status cli_pipeline_check_images(cli_state *cli, const cli_pipeline *pipeline);
+/* HEIGHT,WIDTH of --size; NULL leaves both. Statuses: INVALID_ARGUMENT. */
+heed_status cli_read_size(cli_state *cli, const char *size, uint32_t *height, uint32_t *width);
 /* --size HEIGHT,WIDTH, of images and pixel_values; NULL = the model's own. Statuses:
  * INVALID_ARGUMENT, UNSUPPORTED. */
 heed_status cli_pipeline_size(cli_state *cli, cli_pipeline *pipeline, const char *size);

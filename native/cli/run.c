@@ -129,14 +129,14 @@ static void name_taps(cli_pipeline *pipeline, const run_options *options, char (
 /* Whether only the rollout wants whole maps, and can do without: kept, they take the tokens'
  * square for each head. A device's own memory has them elsewhere. */
 static bool may_remake(const cli_pipeline *pipeline, const run_options *options) {
-  return options->rollout && !pipeline->build_graph && !options->json && !options->save &&
+  return options->rollout && !pipeline->as_graph && !options->json && !options->save &&
          !options->reverse && !cli_changes_any(&options->changes) &&
          strcmp(heed_backend_name(options->choice.opened), "cpu") == 0;
 }
 
 static heed_status run_job(cli_state *cli, run_options *options, run_batch *batch,
                            uint32_t *failed) {
-  cli_pipeline pipeline = {0};
+  cli_pipeline pipeline = {.way = options->way, .size = options->size};
   char(*names)[48] = NULL;
   const char **taps = NULL;
   heed_status status = run_check_shown(cli, options);

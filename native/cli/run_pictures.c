@@ -126,10 +126,9 @@ static heed_status read_pool(cli_state *cli, const cli_pipeline *pipeline, run_r
   return HEED_OK;
 }
 
-static bool wants_whole_maps(const run_options *options) {
-  const bool graph = options->way && strcmp(options->way, "weights") != 0; /* has all rows */
-  return graph || (options->rollout && !options->remake) || options->json || options->save ||
-         options->reverse;
+static bool wants_whole_maps(const cli_pipeline *pipeline, const run_options *options) {
+  return pipeline->as_graph || (options->rollout && !options->remake) || options->json ||
+         options->save || options->reverse;
 }
 
 /* Its size stays. */
@@ -149,7 +148,7 @@ static heed_status prepare_picture(cli_state *cli, const cli_pipeline *pipeline,
   result->rows = result->batch_height / info->patch;
   result->columns = result->batch_width / info->patch;
   result->tokens = info->prefix_tokens + result->rows * result->columns;
-  result->attention_rows = wants_whole_maps(options) ? result->tokens : 1;
+  result->attention_rows = wants_whole_maps(pipeline, options) ? result->tokens : 1;
   CLI_TRY(cli_changes_read(cli, &options->changes, info, result->rows, result->columns,
                            &result->changes));
   CLI_TRY(run_select(cli, options, info, result, selection));
@@ -161,7 +160,7 @@ static heed_status prepare_picture(cli_state *cli, const cli_pipeline *pipeline,
  * for. */
 static heed_status run_picture(cli_state *cli, cli_pipeline *pipeline, run_options *options,
                                run_result *result, run_selection *selection) {
-  const bool whole = wants_whole_maps(options);
+  const bool whole = wants_whole_maps(pipeline, options);
   heed_shape shape;
   if (pipeline->session && (pipeline->build.height != result->batch_height ||
                             pipeline->build.width != result->batch_width))
@@ -221,7 +220,7 @@ static heed_status show_picture(pictures_way *way, run_result *result,
                                 const run_selection *selection) {
   cli_state *cli = way->cli;
   const run_options *options = way->options;
-  if (wants_whole_maps(options) || options->remake)
+  if (wants_whole_maps(way->pipeline, options) || options->remake)
     CLI_TRY(run_read_rollout(cli, way->pipeline, options, selection, result));
   if (way->json) CLI_TRY(run_json_add(cli, way->json, way->pipeline, options, result, selection));
   run_print(stdout, way->pipeline, options, result, selection);

@@ -215,6 +215,7 @@ static heed_status check_paths(cli_state *cli, const survey_options *options,
 static heed_status load(survey_job *job) {
   cli_pipeline *pipeline = &job->pipeline;
   const heed_model_info *info = &pipeline->info;
+  pipeline->size = job->options->size;
   CLI_TRY(cli_pipeline_load(job->cli, pipeline, job->options->model));
   CLI_TRY(cli_pipeline_check_images(job->cli, pipeline));
   CLI_TRY(cli_pipeline_size(job->cli, pipeline, job->options->size));

@@ -24,6 +24,7 @@ heed_status heed_graph_create(heed_context *context, heed_graph **graph, heed_er
 void heed_graph_destroy(heed_graph *graph) {
   if (!graph) return;
   const heed_context *context = graph->context;
+  if (graph->close) graph->close(graph->close_user);
   for (size_t i = 0; i < graph->value_count; i++) heed_free(context, graph->values[i].name);
   for (size_t i = 0; i < graph->block_count; i++) heed_free(context, graph->blocks[i]);
   heed_free(context, graph->blocks);

@@ -51,6 +51,8 @@ struct heed_graph {
   heed_error error; /* the first one */
   void **blocks;    /* copies of descs and row lists, freed with the graph */
   size_t block_count, block_capacity;
+  void (*close)(void *user); /* frees what constants are read from; or NULL */
+  void *close_user;
 };
 
 /* The record of a value id that is known to be valid. */

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/desc.h"
 #include "base/status.h"
+#include "model/preprocess.h"
 #include "model/sequence.h"
 #include "model/source.h"
 #include "model/vit.h"
@@ -22,6 +23,15 @@ static heed_status find_type(const heed_context *context, const heed_model_desc 
   return HEED_OK;
 }
 
+heed_status heed_model_make(heed_context *context, const heed_model_type *type, heed_model **model,
+                            heed_error *error) {
+  *model = heed_alloc(context, 1, type->size);
+  if (!*model) return heed_fail_memory(error, "model", type->size);
+  (*model)->context = context;
+  (*model)->type = type;
+  return HEED_OK;
+}
+
 heed_status heed_model_open(heed_context *context, const heed_model_desc *desc, heed_model **model,
                             heed_error *error) {
   if (!context || !desc || !model)
@@ -32,15 +42,12 @@ heed_status heed_model_open(heed_context *context, const heed_model_desc *desc, 
   const heed_model_type *type;
   HEED_TRY(heed_model_desc_read(&full, desc, error));
   HEED_TRY(find_type(context, &full, &type, error));
-  heed_model *made = heed_alloc(context, 1, type->size);
-  if (!made) return heed_fail_memory(error, "model", type->size);
-  made->context = context;
-  made->type = type;
-  const heed_status status = type->open(made, &full, error);
-  if (status == HEED_OK)
-    *model = made;
-  else
-    heed_model_destroy(made);
+  HEED_TRY(heed_model_make(context, type, model, error));
+  const heed_status status = type->open(*model, &full, error);
+  if (status != HEED_OK) {
+    heed_model_destroy(*model);
+    *model = NULL;
+  }
   return status;
 }
 
@@ -65,8 +72,31 @@ heed_status heed_model_build(const heed_model *model, const heed_build_desc *des
 
 void heed_model_get_info(const heed_model *model, heed_model_info *info) { *info = model->info; }
 
+const char *heed_model_label(const heed_model *model, uint32_t index) {
+  const char *label = model->type->label ? model->type->label(model, index) : NULL;
+  return label ? label : "unknown class";
+}
+
+void heed_model_preprocess(const heed_model *model, heed_preprocess *preprocess) {
+  *preprocess = model->preprocess;
+}
+
+heed_status heed_model_preprocess_at(const heed_model *model, uint32_t height, uint32_t width,
+                                     heed_preprocess *preprocess, heed_error *error) {
+  const uint32_t patch = model->info.patch;
+  *preprocess = model->preprocess;
+  if (!patch) return heed_fail(error, HEED_UNSUPPORTED, "size: an encoder-decoder takes no images");
+  if (!height || !width || height % patch || width % patch)
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "size: sides are not multiples of the patch (found height %u, width %u, "
+                     "expected multiples of %u pixels)",
+                     height, width, patch);
+  heed_preprocess_cover(preprocess, height, width);
+  return HEED_OK;
+}
+
 uint32_t heed_model_tensor_count(const heed_model *model) {
-  return heed_checkpoint_count(model->checkpoint);
+  return model->checkpoint ? heed_checkpoint_count(model->checkpoint) : 0;
 }
 
 void heed_model_tensor(const heed_model *model, uint32_t index, heed_tensor_info *info) {

@@ -16,6 +16,8 @@ typedef struct heed_model_type {
   /* heed_model_build; desc is whole, with the caller's zeros. */
   heed_status (*build)(const heed_model *model, const heed_build_desc *desc, heed_graph **graph,
                        heed_error *error);
+  /* heed_model_label, NULL where no file names that class; or NULL: it names no classes */
+  const char *(*label)(const heed_model *model, uint32_t index);
 } heed_model_type;
 
 struct heed_model {
@@ -23,6 +25,12 @@ struct heed_model {
   const heed_model_type *type;
   heed_checkpoint *checkpoint;
   heed_model_info info;
+  heed_preprocess preprocess; /* of one that takes images */
 };
+
+/* A zeroed model of a kind, for its `open`; heed_model_destroy frees it. Statuses: OUT_OF_MEMORY.
+ */
+heed_status heed_model_make(heed_context *context, const heed_model_type *type, heed_model **model,
+                            heed_error *error);
 
 #endif

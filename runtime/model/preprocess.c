@@ -362,6 +362,21 @@ static heed_status check_image(const heed_preprocess *preprocess, const heed_ima
   return HEED_OK;
 }
 
+void heed_preprocess_cover(heed_preprocess *preprocess, uint32_t height, uint32_t width) {
+  heed_preprocess *p = preprocess;
+  const bool squash = p->resize == HEED_RESIZE_SQUASH;
+  const uint32_t rows = p->crop_height ? p->crop_height
+                        : squash       ? p->height
+                                       : 0,
+                 columns = p->crop_width ? p->crop_width
+                           : squash      ? p->width
+                                         : 0;
+  if (rows == height && columns == width) return;
+  p->resize = HEED_RESIZE_COVER;
+  p->width = p->crop_width = width;
+  p->height = p->crop_height = height;
+}
+
 void heed_preprocess_fit_whole(heed_preprocess *preprocess) {
   const bool cropped = preprocess->crop_width && preprocess->crop_height;
   if (!cropped && preprocess->resize != HEED_RESIZE_SQUASH) return;

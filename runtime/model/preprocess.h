@@ -4,6 +4,10 @@
 
 #include "heed/heed.h"
 
+/* Makes every image give pixel_values of height x width: unless that is so anyway, an image then
+ * covers that size, aspect kept, and the centre is cropped. */
+void heed_preprocess_cover(heed_preprocess *preprocess, uint32_t height, uint32_t width);
+
 /* A window of the resized picture: the whole would be full_width x full_height; [x, x + width) x
  * [y, y + height) of it is wanted. */
 typedef struct heed_resize_window {

@@ -13,7 +13,6 @@ typedef struct heed_vit {
   heed_vit_dimensions dims;
   /* [1 + dims.layers]: the roles of the model, then of each layer; a bias follows its weight */
   heed_role_ref (*refs)[HEED_ROLE_COUNT];
-  heed_preprocess preprocess;    /* of a vision tower */
   char rules[240], assumed[320]; /* heed_model_info's; assumed "" when nothing is */
   char (*class_names)[24];  /* "class N", for classes that the config does not name; [classes] or
                                NULL */

@@ -222,7 +222,7 @@ static heed_status open_vit(heed_model *base, const heed_model_desc *desc, heed_
   fill_info(model);
   if (heed_is_text(desc->tower)) return fill_text_info(model, error);
   return heed_config_preprocess(model->config, model->roles.family, model->dims.image_size,
-                                &model->preprocess, error);
+                                &model->base.preprocess, error);
 }
 
 static void close_vit(heed_model *base) {
@@ -233,55 +233,17 @@ static void close_vit(heed_model *base) {
   heed_config_destroy(model->config);
 }
 
-const heed_model_type heed_vit_type = {sizeof(heed_vit), open_vit, close_vit, heed_vit_build};
-
-/* NULL of another kind. */
-static const heed_vit *as_vit(const heed_model *model) {
-  return model->type == &heed_vit_type ? (const heed_vit *)model : NULL;
+static const char *label_of(const heed_model *base, uint32_t index) {
+  const heed_vit *model = (const heed_vit *)base;
+  const char *label = heed_config_label(model->config, index);
+  return label || index >= model->dims.classes ? label : model->class_names[index];
 }
 
-void heed_model_preprocess(const heed_model *model, heed_preprocess *preprocess) {
-  const heed_vit *vit = as_vit(model);
-  *preprocess = vit ? vit->preprocess : (heed_preprocess){.resize = HEED_RESIZE_NONE};
-}
-
-/* Whether its pixel_values have that size for any image. */
-static bool always_gives(const heed_preprocess *p, uint32_t height, uint32_t width) {
-  const bool squash = p->resize == HEED_RESIZE_SQUASH;
-  return (p->crop_height ? p->crop_height
-          : squash       ? p->height
-                         : 0) == height &&
-         (p->crop_width ? p->crop_width
-          : squash      ? p->width
-                        : 0) == width;
-}
-
-heed_status heed_model_preprocess_at(const heed_model *model, uint32_t height, uint32_t width,
-                                     heed_preprocess *preprocess, heed_error *error) {
-  const uint32_t patch = model->info.patch;
-  heed_model_preprocess(model, preprocess);
-  if (!patch) return heed_fail(error, HEED_UNSUPPORTED, "size: an encoder-decoder takes no images");
-  if (!height || !width || height % patch || width % patch)
-    return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "size: sides are not multiples of the patch (found height %u, width %u, "
-                     "expected multiples of %u pixels)",
-                     height, width, patch);
-  if (always_gives(preprocess, height, width)) return HEED_OK;
-  preprocess->resize = HEED_RESIZE_COVER;
-  preprocess->width = preprocess->crop_width = width;
-  preprocess->height = preprocess->crop_height = height;
-  return HEED_OK;
-}
-
-const char *heed_model_label(const heed_model *model, uint32_t index) {
-  const heed_vit *vit = as_vit(model);
-  const char *label = vit ? heed_config_label(vit->config, index) : NULL;
-  if (label) return label;
-  return vit && index < vit->dims.classes ? vit->class_names[index] : "unknown class";
-}
+const heed_model_type heed_vit_type = {sizeof(heed_vit), open_vit, close_vit, heed_vit_build,
+                                       label_of};
 
 const char *heed_model_absent(const heed_model *model, uint32_t index) {
-  const heed_vit *vit = as_vit(model);
+  const heed_vit *vit = model->type == &heed_vit_type ? (const heed_vit *)model : NULL;
   for (int role = 0; vit && role < HEED_ROLE_COUNT; role++)
     if (heed_roles_spell(&vit->roles, (heed_role)role) &&
         !heed_roles_have(&vit->roles, (heed_role)role, 0) && index-- == 0)

@@ -313,7 +313,9 @@ heed_value heed_lower_emit_vector(heed_lower *l, const float *data, uint64_t cou
 /* What is bound to a value of the file; NULL: it is folded. */
 heed_lower_value *heed_lower_bound(const heed_lower *l, const char *name);
 
-/* lower_open.c. Gives the inputs that were made of whole numbers; write_given writes them. */
+/* lower_open.c. Makes the graph own what it was lowered from; heed_graph_destroy frees both. */
+heed_graph *heed_onnx_lowered_release(heed_onnx_lowered *lowered);
+/* Gives the inputs that were made of whole numbers; write_given writes them. */
 heed_status heed_lower_give(const heed_lower *l, heed_onnx_given give, void *user,
                             heed_error *error);
 heed_status heed_lower_write_given(const heed_lower *l, heed_session *session, heed_error *error);

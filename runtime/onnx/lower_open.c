@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/desc.h"
 #include "base/status.h"
+#include "graph/graph.h"
 #include "onnx/lower.h"
 #include "onnx/result.h"
 
@@ -88,6 +89,7 @@ static heed_status add_input(heed_onnx_lowered *lowered, const heed_onnx_value *
   const bool image = input->rank == 4;
   for (uint32_t i = 0; i < input->rank; i++) {
     const uint32_t other = i == 0            ? desc->batch
+                           : image && i == 1 ? 3 /* colours */
                            : image && i == 2 ? desc->height
                            : image && i == 3 ? desc->width
                                              : desc->length;
@@ -166,6 +168,17 @@ void heed_onnx_lowered_destroy(heed_onnx_lowered *lowered) {
 }
 
 heed_graph *heed_onnx_lowered_graph(heed_onnx_lowered *lowered) { return lowered->lower.graph; }
+
+/* As heed_graph.close. */
+static void close_lowered(void *user) { heed_onnx_lowered_destroy(user); }
+
+heed_graph *heed_onnx_lowered_release(heed_onnx_lowered *lowered) {
+  heed_graph *graph = lowered->lower.graph;
+  lowered->lower.graph = NULL;
+  graph->close = close_lowered;
+  graph->close_user = lowered;
+  return graph;
+}
 
 heed_value heed_onnx_lowered_weights(const heed_onnx_lowered *lowered, uint32_t index) {
   return index < lowered->file->attentions->count ? heed_lower_weights(&lowered->lower, index)

@@ -136,6 +136,57 @@ heed run "$bad/vit" --way graph --ablate 0.1 "$@"
 expect_exit 3
 expect_stderr_contains "changes of attention need the model's own graph"
 test_end
+# heed run of files that no config.json names a family of: as graphs, with the answers that they give through their config.
+mkdir "$bad/alone" "$bad/lacks"
+cp "$onnx/model.onnx" "$bad/alone"
+told() { # what a run found, without times and what only the family tells
+  sed -e '/"milliseconds"/d;/"family"/d;/"rules"/d;/"assumed"/d;/"model"/d' "$1"
+}
+test_begin alone
+heed run "$bad/alone/model.onnx" --backend cpu --json alone.json --maps alone.png
+expect_exit 0
+expect_stderr_contains "run as an ONNX graph on heed's kernels (opset 14 by pytorch"
+expect_stdout_contains "assumed: preprocessing of ViT (mean 0.5, std 0.5)"
+expect_file alone.png
+heed run "$bad/plain/model.onnx" --json plain.json "$@"
+told "$here/alone.json" >"$bad/alone.txt"
+told "$here/plain.json" >"$bad/plain.txt"
+[ "$(wc -c <"$bad/alone.txt")" -gt 3000 ] || fail "nothing to compare"
+cmp -s "$bad/alone.txt" "$bad/plain.txt" || fail "other results than through config.json"
+test_end
+test_begin alone_labels # of a config.json without a family
+cp "$onnx/model.onnx" "$bad/lacks"
+printf '{"model_type": "other", "image_size": 20, "id2label": {"4": "a boat"}}' >"$bad/lacks/config.json"
+printf '{"image_mean": [0.5, 0.5, 0.5], "size": 20}' >"$bad/lacks/preprocessor_config.json"
+heed run "$bad/lacks" --top 1 "$@"
+expect_exit 0
+expect_stdout_contains "a boat (class 4, logit 2.6511)"
+grep -q assumed "$out" && fail "something is assumed"
+test_end
+test_begin alone_open_size # the positions tell it; the pooling attention has its map
+heed run "$onnx/graphs/siglip_17_dynamic.onnx" --layer pool --top 1 "$@"
+expect_exit 0
+expect_stdout_contains "assumed: images of 12 x 12 pixels; preprocessing of ViT"
+expect_stdout_contains "pool head 1: entropy"
+heed run "$onnx/graphs/dinov2_11_dynamic.onnx" --size 24,16 "$@"
+expect_exit 0
+expect_stdout_contains "25 tokens"
+heed run "$onnx/graphs/siglip_17_dynamic.onnx" --size 24,24 "$@"
+expect_exit 3
+expect_one_sentence run "its inputs do not fit"
+test_end
+bad_input alone_text "no vision transformer (found the input input_ids, expected the input [B, 3, H, W] alone" run "$onnx/graphs/clip_text_17.onnx" "$@"
+bad_input alone_batch "the graph takes batches of 2 and images of 12 x 12 pixels alone" run "$onnx/graphs/clip_14.onnx" "$@"
+bad_input alone_size "images of 20 x 20 pixels alone (found 1, 24 x 24)" run "$bad/alone/model.onnx" --size 24,24 "$@"
+bad_input alone_changes "changes of attention need heed's own graph" run "$bad/alone/model.onnx" --ablate 0.1 "$@"
+# The second layer weighs its tokens by a sigmoid: it has no map, and nothing may be shown in its place.
+LC_ALL=C sed 's|layer.1/attention/Softmax"\x07Softmax|layer.1/attention/Softmax"\x07Sigmoid|' "$onnx/model.onnx" >"$bad/alone/lacks.onnx"
+cmp -s "$onnx/model.onnx" "$bad/alone/lacks.onnx" && fail "nothing was changed"
+bad_input alone_lacks_map "a layer would lack its map" run "$bad/alone/lacks.onnx" "$@"
+mkdir "$bad/lacks_map"
+cp "$reference/config.json" "$bad/lacks_map"
+cp "$bad/alone/lacks.onnx" "$bad/lacks_map/model.onnx"
+bad_input graph_lacks_map "lacks an attention of the model (found none for layer 1, expected 3 heads)" run "$bad/lacks_map" --way graph "$@"
 test_begin inspect_graph
 heed inspect "$onnx/model.onnx"
 expect_exit 0
@@ -172,10 +223,12 @@ expect_stderr_contains "in double"
 grep -q '"shape":\[1,1,1,2,1,1,1\]' "$here/out.safetensors" || fail "another shape"
 test_end
 test_begin bench_graph # which no config.json names a family of
-heed bench "$onnx/graphs/deit_17.onnx" --way graph --runs 1 --warmup 0 --backend cpu --threads 1 --quiet
+heed bench "$onnx/graphs/deit_17.onnx" --way graph --batch 2 --runs 1 --warmup 0 --backend cpu --threads 1 --quiet
 expect_exit 0
 expect_stdout_contains "ONNX graph "
-heed bench "$onnx/graphs/deit_17.onnx" --way graph --maps --runs 1 --backend cpu --quiet
+heed bench "$onnx/graphs/deit_17.onnx" --batch 2 --maps --runs 1 --backend cpu --quiet
+expect_exit 0
+heed bench "$onnx/graphs/bert_14_dynamic.onnx" --way graph --maps --runs 1 --backend cpu --quiet
 expect_exit 3
 test_end
 relu y >"$bad/circle.onnx"

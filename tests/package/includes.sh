@@ -19,7 +19,7 @@ runtime/gpu       base graph plan backend params
 runtime/model     base graph
 runtime/explain   base graph
 runtime/check     base graph model heed/check.h
-runtime/onnx      base model/assembled.h model/safetensors.h model/source.h heed/onnx.h
+runtime/onnx      base graph model/assembled.h model/model_type.h model/preprocess.h model/safetensors.h model/source.h model/unnamed.h heed/onnx.h
 runtime/pickle    base model/assembled.h model/source.h heed/pickle.h
 runtime/text      base model heed/tokenizer.h
 runtime/demo      base heed/scene.h heed/scene_json.h
@@ -34,7 +34,7 @@ native/auto       base heed/native.h heed/vulkan.h
 native/cli        heed/check.h heed/native.h heed/onnx.h heed/tokenizer.h heed/scene.h heed/scene_json.h heed/vulkan.h heed/vulkan_test.h
 native/demo       heed/scene.h
 native/examples   heed/check.h heed/native.h
-web/wasm          base graph cpu model explain pickle/foreign.h heed/check.h heed/onnx.h heed/pickle.h heed/scene_json.h heed/tokenizer.h
+web/wasm          base graph cpu model explain onnx/vision.h pickle/foreign.h heed/check.h heed/onnx.h heed/pickle.h heed/scene_json.h heed/tokenizer.h
 '
 
 # Rooms with folders: each folder may include those before it in its row.

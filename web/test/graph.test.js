@@ -244,7 +244,7 @@ test('sessions of a vision transformer that no config names: pictures, maps, sta
     own = await runtime.loadModel(reference),
     { family, layers, heads, patch, prefixTokens, classes, imageSize, assumed } = model.info
   assert.equal(family, 'ONNX graph')
-  assert.equal(assumed, 'preprocessing of ViT')
+  assert.equal(assumed, 'preprocessing of ViT (mean 0.5, std 0.5)')
   assert.deepEqual(
     { layers, heads, patch, prefixTokens, classes, imageSize },
     Object.fromEntries(

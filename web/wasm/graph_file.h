@@ -5,23 +5,14 @@
 #define HEED_WEB_GRAPH_FILE_H
 
 #include "graph/graph.h"
-
-/* What a graph tells of the model. Without an image, image values are 0. */
-typedef struct heed_web_graph_facts {
-  uint32_t image;   /* id of the input [B, 3, H, W], where it is the only one of four axes */
-  uint32_t classes; /* of the value "logits" */
-  uint32_t batch, height, width, channels, patch;
-  uint32_t layers, heads, tokens, prefix_tokens; /* attentions of equal shape from the first on */
-  uint32_t states;                               /* channels of a token */
-  double parameters;
-} heed_web_graph_facts;
+#include "onnx/vision.h"
 
 /* The block: this, values, nodes, then their descs and names. In records, pointers to those are
  * offsets in the block; 0: none. */
 typedef struct heed_web_graph_head {
   double bytes; /* of the block */
   uint32_t value_count, node_count, stage_count;
-  heed_web_graph_facts facts;
+  heed_vision facts; /* all 0 where the inputs were given */
 } heed_web_graph_head;
 
 typedef struct heed_web_graph_value {

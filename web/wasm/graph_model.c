@@ -3,18 +3,18 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/json.h"
 #include "base/status.h"
 #include "base/tensor.h"
 #include "graph_file.h"
-#include "model/config.h"
+#include "model/preprocess.h"
 #include "model/source.h"
+#include "model/unnamed.h"
 #include "shim.h"
 
 typedef struct graph_model {
   heed_web_model base; /* its first file is the graph's */
-  heed_web_graph_facts facts;
-  heed_config config; /* the files' JSON alone */
+  heed_vision facts;
+  heed_config *config; /* the files' JSON alone */
   heed_preprocess preprocess;
   char rules[64], label[24];
 } graph_model;
@@ -25,8 +25,6 @@ typedef struct elements {
   double at;
   size_t size; /* of one */
 } elements;
-
-static const heed_family unknown = {.processor = "ViT"};
 
 /* -------------------------------------------------------------------------------------- graphs */
 
@@ -102,17 +100,10 @@ static graph_model *as_graph(const heed_web_model *model) { return (graph_model 
 
 void heed_web_model_close(const heed_web *web, heed_web_model *model) {
   if (!model) return;
-  heed_json_destroy(as_graph(model)->config.json);
-  heed_json_destroy(as_graph(model)->config.preprocessor);
+  heed_config_destroy(as_graph(model)->config);
   heed_free(web->context, model->names);
   heed_free(web->context, model->files);
   heed_free(web->context, model);
-}
-
-static heed_status read_json(heed_web *web, graph_model *model, uint32_t count, const char *name,
-                             heed_json **json) {
-  const heed_model_file *file = heed_find_file(model->base.files, count, name);
-  return file ? heed_config_read_json(web->context, file, json, &web->error) : HEED_OK;
 }
 
 static heed_status open_graph(heed_web *web, graph_model *model, uint32_t count) {
@@ -120,13 +111,10 @@ static heed_status open_graph(heed_web *web, graph_model *model, uint32_t count)
   const heed_source *source = &model->base.files[0].source;
   HEED_TRY(source->read(source->user, 0, &head, sizeof head, &web->error));
   model->facts = head.facts;
-  model->config.context = web->context;
-  HEED_TRY(read_json(web, model, count, "config.json", &model->config.json));
-  HEED_TRY(read_json(web, model, count, "preprocessor_config.json", &model->config.preprocessor));
+  HEED_TRY(heed_unnamed_open(web->context, model->base.files, count, &model->config, &web->error));
   snprintf(model->rules, sizeof model->rules, "as the ONNX graph has it");
-  return heed_config_preprocess(&model->config, &unknown,
-                                head.facts.height ? head.facts.height : 224, &model->preprocess,
-                                &web->error);
+  return heed_unnamed_preprocess(model->config, head.facts.height ? head.facts.height : 224,
+                                 &model->preprocess, &web->error);
 }
 
 heed_status heed_web_model_open(heed_web *web, const char *names, size_t names_size,
@@ -145,7 +133,7 @@ heed_status heed_web_model_open(heed_web *web, const char *names, size_t names_s
 
 const char *heed_web_model_info(heed_web *web, const heed_web_model *base) {
   const graph_model *model = as_graph(base);
-  const heed_web_graph_facts *facts = &model->facts;
+  const heed_vision *facts = &model->facts;
   uint32_t height = facts->height, width = facts->width;
   if (height &&
       heed_preprocess_size(&model->preprocess, height, width, &width, &height, NULL) != HEED_OK)
@@ -159,25 +147,20 @@ const char *heed_web_model_info(heed_web *web, const heed_web_model *base) {
                                   .heads = facts->heads,
                                   .prefix_tokens = facts->prefix_tokens,
                                   .classes = facts->classes,
-                                  .parameters = facts->parameters,
+                                  .parameters = (double)facts->parameters,
                                   .weight_bytes = (double)base->files[0].source.size,
                                   .rules = HEED_WEB_ADDRESS(model->rules),
-                                  .assumed = model->config.preprocessor || !facts->image
+                                  .assumed = model->config->preprocessor || !facts->image
                                                  ? 0
-                                                 : HEED_WEB_ADDRESS("preprocessing of ViT")};
+                                                 : HEED_WEB_ADDRESS(HEED_UNNAMED_PREPROCESS)};
   return "ONNX graph";
 }
 
-/* That of the config's id2label, where it has one. */
 const char *heed_web_model_label(const heed_web_model *base, uint32_t index) {
   graph_model *model = as_graph(base);
-  const heed_json *json = model->config.json;
-  const char *text;
-  char key[16];
-  snprintf(key, sizeof key, "%u", (unsigned)index);
-  const heed_json_value map = json ? heed_json_get(json, heed_json_root(json), "id2label") : 0;
-  if (map && heed_json_string(json, heed_json_get(json, map, key), &text, NULL)) return text;
-  snprintf(model->label, sizeof model->label, "class %s", key);
+  const char *label = heed_unnamed_label(model->config, index);
+  if (label) return label;
+  snprintf(model->label, sizeof model->label, "class %u", (unsigned)index);
   return model->label;
 }
 
@@ -226,6 +209,7 @@ static heed_status make(heed_web_session *s, const unsigned char *block, int kee
   const heed_source *source = &s->model->files[0].source;
   HEED_TRY(heed_graph_create(s->web->context, &s->graph, &s->web->error));
   HEED_TRY(fill(s->graph, source, block, &s->web->error));
+  if (!heed_graph_find(s->graph, "pool.query").id) s->pool_heads = 0; /* it is a constant there */
   HEED_TRY(heed_web_session_prepare(s, keep, names, count));
   return write_known(s, source, block);
 }
@@ -242,13 +226,14 @@ heed_status heed_web_session_create(heed_web *web, const heed_web_model *model, 
   if (!s) return heed_fail_memory(&web->error, "session", sizeof *s);
   heed_status status = read_block(web, &model->files[0].source, &block);
   if (status == HEED_OK) {
-    const heed_web_graph_facts facts = ((const heed_web_graph_head *)(const void *)block)->facts;
+    const heed_vision facts = ((const heed_web_graph_head *)(const void *)block)->facts;
     *s = (heed_web_session){.web = web,
                             .model = model,
                             .input = {facts.image},
                             .tokens = facts.tokens,
                             .layers = facts.layers,
-                            .heads = facts.heads};
+                            .heads = facts.heads,
+                            .pool_heads = facts.pool_heads};
     status = make(s, block, keep, names, count);
     if (status == HEED_OK) heed_web_session_tell(s, facts.prefix_tokens, facts.patch);
     heed_free(web->context, block);
@@ -257,27 +242,12 @@ heed_status heed_web_session_create(heed_web *web, const heed_web_model *model, 
   return status;
 }
 
-/* Whether its pixel_values have that size for any image. */
-static bool always_gives(const heed_preprocess *p, uint32_t height, uint32_t width) {
-  const bool squash = p->resize == HEED_RESIZE_SQUASH;
-  return (p->crop_height ? p->crop_height
-          : squash       ? p->height
-                         : 0) == height &&
-         (p->crop_width ? p->crop_width
-          : squash      ? p->width
-                        : 0) == width;
-}
-
 heed_status heed_web_session_preprocess(heed_web_session *s, uint32_t whole) {
   heed_preprocess *p = &s->preprocess;
   if (!s->pixels)
     return heed_fail(&s->web->error, HEED_UNSUPPORTED, "run: the graph takes no images");
   *p = as_graph(s->model)->preprocess;
-  if (!always_gives(p, s->height, s->width)) {
-    p->resize = HEED_RESIZE_COVER;
-    p->width = p->crop_width = s->width;
-    p->height = p->crop_height = s->height;
-  }
+  heed_preprocess_cover(p, s->height, s->width);
   if (whole) heed_preprocess_fit_whole(p);
   s->web->out.block =
       (struct heed_web_out_block){.address = HEED_WEB_ADDRESS(p), .count = sizeof *p};

@@ -6,7 +6,6 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "base/tensor.h"
-#include "graph/ops/linear.h"
 #include "graph_file.h"
 #include "heed/onnx.h"
 #include "shim.h"
@@ -23,7 +22,7 @@ struct heed_web_lowered {
   heed_onnx_lowered *lowered;
   heed_graph *graph;
   unsigned char *block;
-  heed_web_graph_facts facts;
+  heed_vision facts;
   graph_part *parts; /* [values of the graph] */
   uint32_t part_count;
   double size;
@@ -59,107 +58,6 @@ const char *heed_web_import_way(const heed_onnx *file, uint32_t kernels, uint32_
                                 const char *why) {
   heed_onnx_way(file, kernels != 0, unrounded, why, way, sizeof way);
   return way;
-}
-
-/* --------------------------------------------------------------------------------- its meaning */
-
-static bool is_image(const heed_value_record *record) {
-  return record->kind == HEED_VALUE_INPUT && record->shape.rank == 4 && record->shape.dim[1] == 3;
-}
-
-/* The only image among the inputs. */
-static void find_image(const heed_graph *graph, heed_web_graph_facts *facts) {
-  uint32_t count = 0;
-  for (uint32_t id = 1; id <= graph->value_count; id++) {
-    const heed_value_record *record = heed_graph_record(graph, id);
-    if (!is_image(record) || count++) continue;
-    facts->image = id;
-    facts->batch = record->shape.dim[0];
-    facts->channels = record->shape.dim[1];
-    facts->height = record->shape.dim[2];
-    facts->width = record->shape.dim[3];
-  }
-  if (count != 1) *facts = (heed_web_graph_facts){0};
-}
-
-/* The shape of a layer's weights, where the layer attends to itself. */
-static bool find_layer(const heed_graph *graph, uint32_t layer, heed_shape *shape) {
-  char name[48];
-  heed_value_info info;
-  snprintf(name, sizeof name, "layer.%u.attention.weights", (unsigned)layer);
-  if (heed_graph_value_info(graph, heed_graph_find(graph, name), &info) != HEED_OK) return false;
-  *shape = info.shape;
-  return shape->rank == 4 && shape->dim[2] == shape->dim[3];
-}
-
-static void find_layers(const heed_graph *graph, heed_web_graph_facts *facts) {
-  heed_shape first, other;
-  heed_value_info info;
-  if (!find_layer(graph, 0, &first)) return;
-  facts->heads = first.dim[1];
-  facts->tokens = first.dim[2];
-  while (find_layer(graph, facts->layers, &other) && heed_shape_equal(&first, &other))
-    facts->layers++;
-  if (heed_graph_value_info(graph, heed_graph_find(graph, "layer.0.attention.output"), &info) ==
-      HEED_OK)
-    facts->states = info.shape.dim[info.shape.rank - 1];
-}
-
-/* The patches of a grid are the tokens but for few before them: the fewest, and then the smallest
- * patch. */
-static void find_grid(heed_web_graph_facts *facts) {
-  const uint32_t height = facts->height, width = facts->width;
-  for (uint32_t prefix = 0; prefix <= 16 && prefix < facts->tokens; prefix++)
-    for (uint32_t patch = 2; patch <= height && patch <= width; patch++)
-      if (height % patch == 0 && width % patch == 0 &&
-          (uint64_t)(height / patch) * (width / patch) == facts->tokens - prefix) {
-        facts->patch = patch;
-        facts->prefix_tokens = prefix;
-        return;
-      }
-}
-
-/* The only output [B, classes]; of others the one that is called so. */
-static void name_logits(heed_graph *graph, heed_web_graph_facts *facts) {
-  heed_value found = heed_graph_find(graph, "logits");
-  uint32_t outputs = 0;
-  for (uint32_t id = 1; id <= graph->value_count; id++) outputs += graph->values[id - 1].output;
-  for (uint32_t id = 1; outputs == 1 && id <= graph->value_count; id++)
-    if (graph->values[id - 1].output) found.id = id;
-  if (!found.id) return;
-  const heed_value_record *record = heed_graph_record(graph, found.id);
-  const bool embeds =
-      record->name && (strstr(record->name, "embed") || strstr(record->name, "feat"));
-  if (!record->output || record->shape.rank != 2 || embeds) return;
-  facts->classes = record->shape.dim[1];
-  heed_graph_name(graph, found, "logits");
-}
-
-/* What a layer gives: the last sum with the state that its attention's projection made. */
-static uint32_t output_of(const heed_graph *graph, uint32_t attended) {
-  uint32_t state = 0, found = 0;
-  for (size_t n = 0; n < graph->node_count; n++) {
-    const heed_node *node = &graph->nodes[n];
-    if (node->op != HEED_OP_KIND_linear) continue;
-    const uint32_t residual = node->input[HEED_LINEAR_INPUT_RESIDUAL];
-    if (residual && heed_graph_root(graph, node->input[HEED_LINEAR_INPUT_X]) == attended)
-      state = node->output[0];
-    if (state && residual && heed_graph_root(graph, residual) == heed_graph_root(graph, state))
-      found = node->output[0];
-  }
-  return found;
-}
-
-static void name_layers(heed_graph *graph, const heed_web_graph_facts *facts) {
-  for (uint32_t layer = 0; layer < facts->layers; layer++) {
-    char name[48];
-    snprintf(name, sizeof name, "layer.%u.attention.output", (unsigned)layer);
-    const heed_value attended = heed_graph_find(graph, name);
-    const uint32_t output = attended.id ? output_of(graph, attended.id) : 0;
-    snprintf(name, sizeof name, "layer.%u.output", (unsigned)layer);
-    if (output && !graph->values[output - 1].output)
-      heed_graph_name(graph, (heed_value){output}, name);
-  }
 }
 
 /* ----------------------------------------------------------------------------------- its block */
@@ -234,7 +132,6 @@ static heed_status write_graph(heed_web_lowered *l) {
   for (uint32_t id = 1; id <= l->graph->value_count; id++) {
     const heed_value_record *record = heed_graph_record(l->graph, id);
     if (record->kind != HEED_VALUE_CONSTANT) continue;
-    l->facts.parameters += (double)heed_shape_count(&record->shape);
     add_part(l, id, NULL);
   }
   HEED_TRY(heed_onnx_lowered_given(l->lowered, keep_given, l, &l->web->error));
@@ -250,15 +147,6 @@ static void name_as(heed_web_lowered *l, heed_value value, const char *what, uin
   char name[32];
   snprintf(name, sizeof name, "%s.%u", what, (unsigned)index);
   if (value.id && !name_of(l, value)) heed_graph_name(l->graph, value, name);
-}
-
-/* What a session shows of pictures. */
-static void find_facts(heed_graph *graph, heed_web_graph_facts *facts) {
-  find_image(graph, facts);
-  find_layers(graph, facts);
-  find_grid(facts);
-  if (facts->image) name_logits(graph, facts);
-  name_layers(graph, facts);
 }
 
 /* Whatever is asked for gets a name. */
@@ -299,8 +187,9 @@ heed_status heed_web_import_lower(heed_web *web, heed_onnx *file, const void *in
   heed_status status = heed_onnx_lower(file, &desc, &l->lowered, &web->error);
   if (status == HEED_OK) {
     l->graph = heed_onnx_lowered_graph(l->lowered);
-    if (size == 0) find_facts(l->graph, &l->facts); /* inputs are written by their names */
-    status = describe(l, file);
+    if (size == 0 && heed_vision_find(file, l->lowered, &l->facts, NULL) != HEED_OK)
+      status = heed_graph_status(l->graph, &web->error); /* no vision transformer is no fault */
+    if (status == HEED_OK) status = describe(l, file);
   }
   if (status != HEED_OK) {
     heed_web_import_close(l);

@@ -119,7 +119,7 @@ typedef struct heed_onnx_lower_desc {
   heed_source inputs;
   const char *name; /* of that file, for sentences; or NULL */
   /* Sizes that the file leaves open: the first axis of each input; the last two of an input of four
-   * axes; all others. 0: 1, 224, 224, 16 */
+   * axes, whose second is 3; all others. 0: 1, 224, 224, 16 */
   uint32_t batch, height, width, length;
   uint64_t most_elements, most_steps; /* as of heed_onnx_evaluate_desc */
 } heed_onnx_lower_desc;
@@ -162,6 +162,18 @@ HEED_NODISCARD HEED_API heed_status heed_onnx_lowered_known(heed_onnx_lowered *l
                                                             heed_error *error);
 /* As heed_onnx_result_unrounded of a run. */
 HEED_API uint32_t heed_onnx_lowered_unrounded(const heed_onnx_lowered *lowered);
+/* The graph as a model, where it is a vision transformer: one image [B, 3, H, W] comes in, and each
+ * layer attends to all of its patches. For files of which no config.json names a family. `desc`:
+ * the files beside the ONNX file, of which config.json gives labels and the size of images, and
+ * preprocessor_config.json the preprocessing; without it that of ViT is assumed, which
+ * heed_model_info.assumed says. height, width: of the images, where the file leaves them open; 0:
+ * what config.json says, else 224, else as many as the graph's positions are for. Patch, grid,
+ * heads and classes are the graph's. heed_model_build ignores rows and classes_only. Borrows file,
+ * which must outlive the model and its graphs. Statuses: UNSUPPORTED (another graph, or what has no
+ * kernel), INVALID_ARGUMENT, INVALID_FILE, OUT_OF_MEMORY, those of the sources. */
+HEED_NODISCARD HEED_API heed_status heed_onnx_vision(heed_onnx *file, const heed_model_desc *desc,
+                                                     uint32_t height, uint32_t width,
+                                                     heed_model **model, heed_error *error);
 /* What became of the nodes of one type: folded beforehand, or part of heed's ops. */
 typedef struct heed_onnx_op_count {
   const char *op;

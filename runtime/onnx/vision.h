@@ -1,0 +1,26 @@
+/* What a lowered graph tells of itself as a vision transformer. */
+#ifndef HEED_ONNX_VISION_H
+#define HEED_ONNX_VISION_H
+
+#include "heed/onnx.h"
+
+/* Without an image all are 0; without layers patch and what follows, but for the classes. */
+typedef struct heed_vision {
+  uint32_t image; /* id of the input [B, 3, H, W], where it is the only one */
+  uint32_t batch, height, width, channels;
+  uint32_t classes; /* of the value "logits"; 0: none */
+  /* attentions of equal shape from the first on; heads of one of one query behind them */
+  uint32_t patch, layers, heads, tokens, prefix_tokens, pool_heads;
+  uint32_t states; /* channels of a token; 0: not known */
+  uint64_t parameters;
+} heed_vision;
+
+/* Finds out, and gives values the names that they have in heed's own graphs: logits,
+ * layer.i.output, layer.i.attention.weights, pool.attention.weights. The patch is that of the first
+ * convolution; where parts overlap it is the smallest that leaves the fewest tokens before the
+ * grid. Statuses: UNSUPPORTED, where the graph is no vision transformer: what was found is set all
+ * the same. */
+heed_status heed_vision_find(const heed_onnx *file, heed_onnx_lowered *lowered, heed_vision *vision,
+                             heed_error *error);
+
+#endif
