@@ -197,15 +197,6 @@ const heed_onnx_array *heed_onnx_input(heed_onnx_call *call, uint32_t index) {
   return NULL;
 }
 
-heed_status heed_onnx_expect_two(heed_onnx_call *call) {
-  static const char *const any[] = {"Sum", "Mean", "Min", "Max"};
-  for (size_t i = 0; i < sizeof any / sizeof *any; i++)
-    if (strcmp(call->node->op, any[i]) == 0) return HEED_OK;
-  if (call->in_count == 2) return HEED_OK;
-  return heed_onnx_refuse(call, HEED_INVALID_FILE, "wrong number of inputs (found %u, expected 2)",
-                          call->in_count);
-}
-
 int64_t heed_onnx_integer(const heed_onnx_call *call, const char *name, int64_t otherwise) {
   const heed_onnx_attribute *found = heed_onnx_find_attribute(call->node, name);
   return found ? found->i : otherwise;

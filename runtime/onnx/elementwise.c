@@ -313,7 +313,6 @@ static heed_status run_binary(heed_onnx_call *call) {
   heed_onnx_array *so_far = NULL;
   const heed_onnx_array *a = heed_onnx_input(call, 0);
   if (!a) return HEED_INVALID_FILE;
-  HEED_TRY(heed_onnx_expect_two(call));
   if (call->in_count == 1) {
     HEED_TRY(heed_onnx_output_like(call, 0, a));
     memcpy(call->out[0]->data, a->data, (size_t)a->count * sizeof *a->data);

@@ -76,6 +76,7 @@ heed_status heed_onnx_run_node(heed_onnx_evaluator *e, const heed_onnx_node *nod
     return heed_onnx_refuse(&call, HEED_UNSUPPORTED,
                             "op not supported (found %s%s%.60s of opset %lld)", node->domain,
                             *node->domain ? "." : "", node->op, (long long)call.opset);
+  HEED_TRY(heed_onnx_check_counts(&call));
   HEED_TRY(heed_onnx_check_attributes(&call));
   call.in_count = node->input_count;
   for (uint32_t i = 0; i < node->input_count; i++)

@@ -87,6 +87,8 @@ heed_status heed_onnx_check_attributes(heed_onnx_call *call);
 /* An input must be of floats, whole numbers or truth values, where the op has no meaning for
  * others. Statuses: INVALID_FILE. */
 heed_status heed_onnx_check_type(heed_onnx_call *call, uint32_t index, uint32_t type);
+/* The node has as many inputs and outputs as its op may have. Statuses: INVALID_FILE. */
+heed_status heed_onnx_check_counts(heed_onnx_call *call);
 /* "file: node 3 (Add /layer/Add): why". */
 heed_status heed_onnx_refuse(heed_onnx_call *call, heed_status status, const char *why, ...)
     HEED_PRINTF(3, 4);
@@ -102,9 +104,6 @@ heed_status heed_onnx_output_like(heed_onnx_call *call, uint32_t index, const he
 void heed_onnx_drop(heed_onnx_evaluator *evaluator, heed_onnx_array *array);
 /* Input `index`, which must be there, or NULL with a sentence. */
 const heed_onnx_array *heed_onnx_input(heed_onnx_call *call, uint32_t index);
-
-/* That the node has two inputs; Sum, Mean, Min and Max have any number of them. */
-heed_status heed_onnx_expect_two(heed_onnx_call *call);
 
 int64_t heed_onnx_integer(const heed_onnx_call *call, const char *name, int64_t otherwise);
 double heed_onnx_float(const heed_onnx_call *call, const char *name, double otherwise);

@@ -273,6 +273,7 @@ static heed_status lower_node(heed_lower *l, uint32_t index) {
     return heed_onnx_refuse(&l->call, HEED_UNSUPPORTED,
                             "op has no kernel (found %s%s%.60s of opset %lld)", node->domain,
                             *node->domain ? "." : "", node->op, (long long)opset);
+  HEED_TRY(heed_onnx_check_counts(&l->call));
   for (uint32_t i = 0; i < node->input_count; i++) {
     const heed_lower_value *x = heed_lower_bound(l, node->inputs[i]);
     if (x && x->kind != HEED_LOWER_CONSTANT && !heed_onnx_is_float(type_of(l, node->inputs[i])) &&

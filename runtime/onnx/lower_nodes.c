@@ -9,10 +9,8 @@ typedef heed_lower_value value;
 
 /* --------------------------------------------------------------------------------- elementwise */
 
-/* Whether there are two inputs, or as many as the op takes, of one type; the exponent of a power
- * may have its own. */
+/* Whether the inputs are of one type; the exponent of a power may have its own. */
 static bool same_types(heed_lower *l, int kind) {
-  if (l->status == HEED_OK) l->status = heed_onnx_expect_two(&l->call);
   if (l->status != HEED_OK) return false;
   for (uint32_t i = 1; i < l->call.node->input_count && kind != HEED_LOWER_POWER; i++)
     if (heed_lower_type(l, i) != heed_lower_type(l, 0)) {

@@ -92,7 +92,6 @@ static bool are_exact(heed_lower *l, uint32_t first, uint32_t end) {
 static void lower_compare(heed_lower *l, int kind) {
   value *a = heed_lower_input(l, 0), *b = heed_lower_input(l, 1);
   if (!a || !b || !are_exact(l, 0, 2)) return;
-  l->status = heed_onnx_expect_two(&l->call);
   if (heed_lower_type(l, 0) != heed_lower_type(l, 1)) {
     heed_lower_refuse(l, HEED_INVALID_FILE, "inputs of two types");
     return;

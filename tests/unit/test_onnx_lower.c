@@ -656,7 +656,8 @@ static void test_refused(void **state) {
   refuse("Reshape", "x,x", HEED_UNSUPPORTED,
          "node 0 (Reshape one): a computed shape has no kernel");
   refuse("Conv", "x,m", HEED_UNSUPPORTED, "node 0 (Conv one): a convolution by a computed kernel");
-  refuse("Softmax", "", HEED_INVALID_FILE, "node 0 (Softmax one): input 0 is missing");
+  refuse("Softmax", "", HEED_INVALID_FILE,
+         "node 0 (Softmax one): wrong number of inputs (found 0, expected 1 to 1)");
 }
 
 /* A small file that asks for 2^40 elements is a bad file, not a lack of memory. */
