@@ -29,14 +29,14 @@ heed_status heed_onnx_refuse(heed_onnx_call *call, heed_status status, const cha
 static const char *const attributes[8] = {
     [1] = "alpha|beta|gamma|epsilon|scale|softcap|min|max|value|value_float|cubic_coeff_a|"
           "extrapolation_value|"
-          "mask_filter_value|ratio",
+          "mask_filter_value|ratio|momentum",
     [2] = "axis|group|keepdims|noop_with_empty_axes|to|start|end|select_last_index|allowzero|bits|"
           "block_size|K|N|output_dtype|interleaved|num_heads|q_num_heads|kv_num_heads|is_causal|"
           "unidirectional|qk_matmul_output_mode|softmax_precision|left_window_size|"
           "right_window_size|rotary_embedding_dim|upper|reverse|exclusive|exclude_outside|"
           "antialias|fmod|detect_positive|detect_negative|transA|transB|value_int|"
           "num_outputs|stash_type|saturate|precision|accuracy_level|seed|is_test|broadcast|batch_"
-          "dims",
+          "dims|training_mode",
     [3] = "auto_pad|mode|approximate|equation|nearest_mode|coordinate_transformation_mode|"
           "keep_aspect_ratio_policy|"
           "round_mode|reduction",

@@ -19,7 +19,7 @@ static const counts all[] = {
      "Cosh|Asinh|Acosh|Atanh|Sigmoid|Tanh|Relu|LeakyRelu|Elu|Selu|Celu|HardSigmoid|HardSwish|"
      "Softplus|Softsign|Mish|Gelu|QuickGelu|ThresholdedRelu|Identity|Swish|Cast|Not|IsNaN|IsInf|"
      "BitwiseNot|Shape|Size|Flatten|Transpose|ConstantOfShape|NonZero|ArgMax|ArgMin|Softmax|"
-     "LogSoftmax"},
+     "LogSoftmax|GlobalAveragePool|GlobalMaxPool"},
     {1, 1, 3, "DynamicQuantizeLinear"},
     {1, 2, 1,
      "FastGelu|Reshape|Squeeze|Unsqueeze|Trilu|ReduceSum|ReduceMean|ReduceMax|ReduceMin|ReduceProd|"
@@ -44,7 +44,8 @@ static const counts all[] = {
     {3, 4, 1, "RotaryEmbedding"},
     {3, 4, 4, "SkipSimplifiedLayerNormalization"},
     {3, 5, 4, "SkipLayerNormalization"},
-    {3, 6, 1, "MatMulNBits"}};
+    {3, 6, 1, "MatMulNBits"},
+    {5, 5, 5, "BatchNormalization"}};
 
 heed_status heed_onnx_check_counts(heed_onnx_call *call) {
   const heed_onnx_node *node = call->node;

@@ -48,7 +48,7 @@ typedef struct heed_onnx_op_entry {
 /* One table a file of ops, which ends with a name NULL. */
 extern const heed_onnx_op_entry heed_onnx_elementwise[], heed_onnx_layout[], heed_onnx_reduce[],
     heed_onnx_products[], heed_onnx_norms[], heed_onnx_attentions[], heed_onnx_quantisers[],
-    heed_onnx_resizes[], heed_onnx_einsums[], heed_onnx_tuples[];
+    heed_onnx_resizes[], heed_onnx_einsums[], heed_onnx_tuples[], heed_onnx_channels[];
 /* Sets file, context and limits of an evaluator. */
 void heed_onnx_limit(heed_onnx_evaluator *e, const heed_onnx *file,
                      const heed_onnx_evaluate_desc *desc);
@@ -89,6 +89,12 @@ heed_status heed_onnx_check_attributes(heed_onnx_call *call);
 heed_status heed_onnx_check_type(heed_onnx_call *call, uint32_t index, uint32_t type);
 /* The node has as many inputs and outputs as its op may have. Statuses: INVALID_FILE. */
 heed_status heed_onnx_check_counts(heed_onnx_call *call);
+/* channels.c: whether the node is a batch norm of inference whose inputs 1 to 4 have `channels`
+ * elements; and what it makes of a channel, scale x + shift. Statuses: UNSUPPORTED, INVALID_FILE.
+ */
+heed_status heed_onnx_check_batch_norm(heed_onnx_call *call, uint64_t channels);
+void heed_onnx_batch_norm(const heed_onnx_call *call, uint64_t channel, double *scale,
+                          double *shift);
 /* "file: node 3 (Add /layer/Add): why". */
 heed_status heed_onnx_refuse(heed_onnx_call *call, heed_status status, const char *why, ...)
     HEED_PRINTF(3, 4);

@@ -283,7 +283,7 @@ typedef struct heed_lower_op {
 /* One table a file, which ends with a name NULL. */
 extern const heed_lower_op heed_lower_nodes[], heed_lower_layouts[], heed_lower_blocks[],
     heed_lower_quantisers[], heed_lower_pads[], heed_lower_wholes[], heed_lower_einsums[],
-    heed_lower_resizes[];
+    heed_lower_resizes[], heed_lower_channels[];
 
 /* -------------------------------------------------------------------------------------- all */
 

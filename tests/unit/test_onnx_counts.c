@@ -16,7 +16,7 @@ static heed_backend *backend;
 static const heed_onnx_op_entry *const tables[] = {
     heed_onnx_elementwise, heed_onnx_layout,     heed_onnx_reduce,     heed_onnx_products,
     heed_onnx_norms,       heed_onnx_attentions, heed_onnx_quantisers, heed_onnx_resizes,
-    heed_onnx_einsums,     heed_onnx_tuples};
+    heed_onnx_einsums,     heed_onnx_tuples,     heed_onnx_channels};
 
 static const char inputs[] =
     "\x40\0\0\0\0\0\0\0{\"x\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[0,24]}}       "

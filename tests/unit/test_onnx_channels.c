@@ -1,0 +1,141 @@
+/* BatchNormalization and global pools of ONNX, in double and on kernels, beside their formulas; and
+ * what is refused. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "heed/onnx.h"
+#include "model/safetensors.h"
+#include "support/onnx_file.h"
+#include "support/test.h"
+
+static heed_error error;
+static heed_context *context;
+static heed_backend *backend;
+
+static const float x[6] = {1.0f, -2.5f, 3.25f, 0.5f, 4.0f, -1.75f};
+static const float parts[4][3] = {
+    {1.5f, -0.25f, 2.0f}, {0.1f, 0.2f, -0.3f}, {0.5f, -1.0f, 2.0f}, {0.04f, 2.25f, 1.0f}};
+static const char *const names[4] = {"scale", "bias", "mean", "variance"};
+static const char header[65] =
+    "{\"x\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[0,24]}}       ";
+
+/* A file with one such node behind x as [1, 2, 3], or as it is, [2, 3]. */
+static test_message make(const char *op, bool norm, bool reshaped, uint32_t channels,
+                         test_message *attributes) {
+  static const int64_t shape[3] = {1, 2, 3};
+  const uint32_t three = 3;
+  test_message graph = {0};
+  if (reshaped) {
+    test_put_raw(&graph, "shape", 7, 1, &three, shape, sizeof shape);
+    test_put_node(&graph, "Reshape", "r", "x,shape", "image", NULL);
+  }
+  for (uint32_t i = 0; norm && i < 4; i++)
+    test_put_raw(&graph, names[i], 1, 1, &channels, parts[i], channels * sizeof(float));
+  test_put_node(
+      &graph, op, "n",
+      reshaped ? norm ? "image,scale,bias,mean,variance" : "image" : "x,scale,bias,mean,variance",
+      "y", attributes);
+  test_put_value(&graph, 11, "x");
+  test_put_text(&graph, 12, "\x0A\x01y"); /* without a shape */
+  return test_onnx_file(&graph);
+}
+
+static heed_status run(test_message *file, bool kernels, uint32_t count, float *y) {
+  unsigned char inputs[8 + 64 + 24] = {64};
+  const heed_onnx_desc desc = {
+      sizeof desc, {file->size, file->data, NULL, NULL}, "m.onnx", NULL, NULL};
+  const heed_onnx_evaluate_desc how = {.struct_size = sizeof how,
+                                       .inputs = {sizeof inputs, inputs, NULL, NULL},
+                                       .backend = kernels ? backend : NULL};
+  heed_onnx *onnx;
+  heed_onnx_result *result;
+  memcpy(inputs + 8, header, 64);
+  memcpy(inputs + 72, x, 24);
+  assert_ok(heed_onnx_open(context, &desc, &onnx, &error));
+  const heed_status status = heed_onnx_evaluate(onnx, &how, &result, &error);
+  if (status == HEED_OK) {
+    heed_safetensors *given;
+    const heed_source source = heed_onnx_result_source(result);
+    assert_ok(heed_safetensors_open(context, &source, "results", &given, &error));
+    const heed_safetensors_tensor *tensor = heed_safetensors_find(given, "y");
+    assert_non_null(tensor);
+    assert_int_equal(tensor->count, count);
+    assert_ok(heed_safetensors_read(given, tensor, 0, count, y, &error));
+    heed_safetensors_destroy(given);
+    heed_onnx_result_destroy(result);
+  }
+  heed_onnx_destroy(onnx);
+  return status;
+}
+
+static void assert_near(float found, double expected) {
+  if (!(fabs((double)found - expected) <= 2e-6 * (1 + fabs(expected))))
+    fail_msg("found %.9g, expected %.9g", (double)found, expected);
+}
+
+/* The channel of an element: a column of [2, 3], a row of [1, 2, 3]. */
+static void test_batch_norm(void **state) {
+  (void)state;
+  for (int reshaped = 0; reshaped < 2; reshaped++) {
+    test_message attributes = {0};
+    test_put_float(&attributes, "epsilon", 0.01f);
+    test_put_float(&attributes, "momentum", 0.9f);
+    test_message file = make("BatchNormalization", true, reshaped, reshaped ? 2 : 3, &attributes);
+    for (int kernels = 0; kernels < 2; kernels++) {
+      float y[6];
+      assert_ok(run(&file, kernels, 6, y));
+      for (int i = 0; i < 6; i++) {
+        const int c = reshaped ? i / 3 : i % 3;
+        const double expected = ((double)x[i] - (double)parts[2][c]) /
+                                    sqrt((double)parts[3][c] + (double)0.01f) *
+                                    (double)parts[0][c] +
+                                (double)parts[1][c];
+        assert_near(y[i], expected);
+      }
+    }
+    free(file.data);
+  }
+}
+
+static void test_pools(void **state) {
+  (void)state;
+  const double expected[2][2] = {{1.75 / 3, 2.75 / 3}, {3.25, 4.0}};
+  for (int most = 0; most < 2; most++) {
+    test_message file = make(most ? "GlobalMaxPool" : "GlobalAveragePool", false, true, 0, NULL);
+    for (int kernels = 0; kernels < 2; kernels++) {
+      float y[2];
+      assert_ok(run(&file, kernels, 2, y));
+      for (int c = 0; c < 2; c++) assert_near(y[c], expected[most][c]);
+    }
+    free(file.data);
+  }
+}
+
+static void test_refused(void **state) {
+  (void)state;
+  for (int kernels = 0; kernels < 2; kernels++) {
+    float y[6];
+    test_message attributes = {0};
+    test_put_integer(&attributes, "training_mode", 1);
+    test_message training = make("BatchNormalization", true, false, 3, &attributes),
+                 few = make("BatchNormalization", true, false, 2, NULL);
+    assert_fails(run(&training, kernels, 6, y), HEED_UNSUPPORTED, "training_mode");
+    assert_fails(run(&few, kernels, 6, y), HEED_INVALID_FILE,
+                 "input 1 does not fit (found 2 elements, expected 3 floats)");
+    free(training.data);
+    free(few.data);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_batch_norm),
+                                     cmocka_unit_test(test_pools), cmocka_unit_test(test_refused)};
+  if (heed_context_create(NULL, &context, &error) != HEED_OK ||
+      heed_cpu_backend_create(context, NULL, &backend, &error) != HEED_OK)
+    return 1;
+  const int failed = cmocka_run_group_tests_name("onnx channels", tests, NULL, NULL);
+  heed_backend_destroy(backend);
+  heed_context_destroy(context);
+  return failed;
+}
