@@ -50,7 +50,7 @@ static heed_status run(test_message *file, bool kernels, uint32_t count, float *
                                        .backend = kernels ? backend : NULL};
   heed_onnx *onnx;
   heed_onnx_result *result;
-  memcpy(inputs + 8, header, 64);
+  for (size_t i = 0; i < 64; i++) inputs[8 + i] = (unsigned char)header[i];
   memcpy(inputs + 72, x, 24);
   assert_ok(heed_onnx_open(context, &desc, &onnx, &error));
   const heed_status status = heed_onnx_evaluate(onnx, &how, &result, &error);
