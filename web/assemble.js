@@ -126,7 +126,7 @@ async function putPlain() {
   await putLibrary()
   await putChecks()
   await putPages()
-  const rules = await drawFirst(packageFolder, plain)
+  const { rules, most } = await drawFirst(packageFolder, plain)
   await addStills(plain)
   const { meta, hash } = await demoWeights()
   for (const language of Object.keys(languages))
@@ -135,9 +135,19 @@ async function putPlain() {
         text
           .replace('</head>', `${meta}\n</head>`)
           .replace('<!-- rules of the demo model -->', rules)
+          .replace(
+            '<tbody id="most"></tbody>',
+            `<tbody id="most">${most(patchIn(language))}</tbody>`
+          )
           .replace('<!-- of the demo model -->', hash)
       )
 }
+
+/** A patch's name in a language. @param {string} language */
+const patchIn = (language) => (/** @type {number} */ row, /** @type {number} */ column) =>
+  languages[language]['caption.patch']
+    .replace('{row}', String(row))
+    .replace('{column}', String(column))
 
 /* What demo_files.js expects, with the weights deflated beside them, and the size of a module (the largest) for the bar of
  * start_progress.js; the hash as model_origin.js shows one. */

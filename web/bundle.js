@@ -96,8 +96,9 @@ const inLanguage = (plain, language) => ({
 /* In all languages; the others are in English alone. */
 const translated = ['learn/learn.js', 'masks/masks.js']
 
-/* English captions are those of the plots. */
-const plotsAreEnglish = /\blanguages\/captions\.js$/
+/* Captions have one language each: English ones are the plots' own, others are put in their place. */
+const plotsAreEnglish = /\blanguages\/captions\.js$/,
+  plotsAreNot = /\bplot\/caption_words\.js$/
 
 /**
  * Files that are fetched by their own names.
@@ -129,6 +130,9 @@ const scriptOf = (name) =>
     'explorer/views/arcs.js': 'keys',
     'explorer/controls/tour.js': 'keys',
     'explorer/state/pins.js': 'keys',
+    'explorer/state/address.js': 'address',
+    'explorer/state/history.js': 'address',
+    'explorer/state/link_report.js': 'address',
     'explorer/model/head_finder.js': 'views',
     'explorer/state/write_changes.js': 'changing',
     'explorer/model/run_again.js': 'changing',
@@ -193,13 +197,12 @@ function together(plain, page, asked, language) {
         isLibrary(plain, path)
           ? undefined
           : {
-              contents:
-                language === 'en' && plotsAreEnglish.test(path)
-                  ? ''
-                  : inScript(
-                      fromScripts(await readFile(path, 'utf8'), dirname(path)),
-                      languages[language]
-                    )
+              contents: (language === 'en' ? plotsAreEnglish : plotsAreNot).test(path)
+                ? 'export const captionWords = {}'
+                : inScript(
+                    fromScripts(await readFile(path, 'utf8'), dirname(path)),
+                    languages[language]
+                  )
             }
       )
     }

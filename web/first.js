@@ -1,11 +1,12 @@
 /* What the first page shows before any script has run: the demo's scene as a PNG, its map as an SVG
- * and the heads' maps; made when the pages are put together (assemble.js). */
+ * and the heads' maps, and numbers of the row; made when the pages are put together (assemble.js). */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { crc32 as zlibCrc32, deflateSync } from 'node:zlib'
 import { rulesOf } from './pages/explorer/model/rules_line.js'
 import { heads } from './plot/heads.js'
+import { percent, topOf } from './plot/caption.js'
 import { overlay } from './plot/overlay.js'
 import { largestOf } from './plot/raster.js'
 import { makeScale } from './plot/scale.js'
@@ -13,7 +14,7 @@ import { makeScale } from './plot/scale.js'
 /** @import {Picture} from './src/index.js' */
 /** @import {Raster} from './plot/index.js' */
 
-const shown = { scene: 159, layer: 3, head: 0, query: [2, 10] } // as `defaults` in pages/explorer/state/address.js
+const shown = { scene: 159, layer: 3, head: 0, query: [2, 10] } // as `defaults` in pages/explorer/state/defaults.js
 
 /**
  * PNG (W3C, third edition): chunks with CRC-32, one zlib stream of unfiltered rows of indices.
@@ -133,7 +134,7 @@ function svg({ data, width, height }, [row, column]) {
 
 /**
  * Draws them with the package of one folder into another. Resolves to the line of the demo model's
- * rules.
+ * rules, and to the first lines of numbers.
  * @param {string} packageFolder
  * @param {string} folder
  */
@@ -152,9 +153,11 @@ export async function drawFirst(packageFolder, folder) {
   const { image } = await runtime.scene(shown.scene)
   await session.run(image)
   /** @param {{layer: number, head: number}} at */
-  const row = async ({ layer, head }) =>
-    (await session.attention({ layer, head, query: shown.query })).subarray(prefixTokens)
-  const weights = await row(shown),
+  const wholeRow = ({ layer, head }) => session.attention({ layer, head, query: shown.query }),
+    row = async (/** @type {{layer: number, head: number}} */ at) =>
+      (await wholeRow(at)).subarray(prefixTokens),
+    whole = await wholeRow(shown),
+    weights = whole.subarray(prefixTokens),
     scale = makeScale('uniform', { tokens, largest: largestOf(weights) })
   await save('first-picture.png', png(image))
   await save(
@@ -168,5 +171,16 @@ export async function drawFirst(packageFolder, folder) {
   )
   await save('first-heads.png', png(heads({ maps, rows, columns, scale, table })))
   runtime.close()
-  return rulesOf(model.info)
+  return {
+    rules: rulesOf(model.info),
+    /** Lines of the table of what gets most. @param {(row: number, column: number) => string} patch */
+    most: (patch) =>
+      topOf(whole, 6)
+        .map(({ token, weight }) => {
+          const at = token - prefixTokens,
+            name = at < 0 ? 'CLS' : patch(Math.floor(at / columns), at % columns)
+          return `<tr><td>${name}</td><td>${percent(weight)}</td><td>${(weight * tokens).toFixed(2)}</td></tr>`
+        })
+        .join('')
+  }
 }

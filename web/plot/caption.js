@@ -2,42 +2,8 @@
  * is no share of anything, and a rollout is what a token is made of after all layers rather than
  * attention that it gives: each has words of its own. */
 
+import { captionWords } from './caption_words.js'
 /** @import {CaptionOptions} from './index.js' */
-
-/* What is said, by what is to be said in it; pages in other languages put theirs here. */
-export const captionWords = {
-  itself: 'itself',
-  probe: 'the probe',
-  /** @param {number} row @param {number} column */
-  patch: (row, column) => `patch (${row}, ${column})`,
-  /** @param {number} number */
-  register: (number) => `register ${number}`,
-  /** @param {string} first @param {string} [others] where they are no registers */
-  together: (first, others = 'registers') => (first ? `${first} and ${others}` : others),
-  /** @param {string} where @param {string} name @param {boolean} [reverse] */
-  nowhere: (where, name, reverse) =>
-    `${where}: ${name} ${reverse ? 'is looked at by none' : 'looks nowhere'}.`,
-  /** @param {string} where @param {string} name @param {string} by @param {string} share @param {string} times */
-  received: (where, name, by, share, times) =>
-    `${where}: ${name} is looked at most by ${by}, which gives it ${share} of its attention = ${times}.`,
-  /** @param {string} where @param {string} name @param {string} share @param {number} tokens @param {string} most @param {boolean} [rollout] */
-  given: (where, name, share, tokens, most, rollout) => {
-    const of = `${tokens} token${tokens === 1 ? '' : 's'}, most`
-    return rollout
-      ? `${where}: ${share} of ${name} comes from ${of} from ${most}`
-      : `${where}: ${name} gives ${share} of its attention to ${of} to ${most}`
-  },
-  /** @param {boolean} from */
-  noWeight: (from) => `no weight ${from ? 'from' : 'on'} any token`,
-  /** @param {string} share @param {string} name @param {boolean} from */
-  lies: (share, name, from) => `${share} ${from ? 'from' : 'on'} ${name}`,
-  /** @param {string} where @param {string} name @param {boolean} [reverse] */
-  barred: (where, name, reverse) =>
-    `${where}: ${name} ${reverse ? 'is barred from all' : 'may look nowhere'}.`,
-  /** @param {string} where @param {string} name @param {string} least @param {string} highest @param {string} at @param {number} barred @param {boolean} [reverse] */
-  scores: (where, name, least, highest, at, barred, reverse) =>
-    `${where}: ${reverse ? `scores for ${name}` : `${name} scores tokens`} from ${least} to ${highest}, highest ${reverse ? 'from' : 'at'} ${at}${barred ? `; ${barred} barred` : ''}.`
-}
 
 /**
  * @param {number} token -1: the probe of a pooling attention

@@ -1,5 +1,6 @@
 /* All of the plots: data in, pictures out. */
 export * from './caption.js'
+export * from './caption_words.js'
 export * from './diverging.js'
 export * from './figure.js'
 export * from './grid_scale.js'

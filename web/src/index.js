@@ -46,10 +46,12 @@ export async function createRuntime(options) {
       base !== undefined && address('createRuntime', 'base', base)
     )
   }
-  const channel = await (worker ? workerChannel : directChannel)(wanted).catch((error) => {
-    if (!inPages && worker && !options?.worker) return withoutWorker(wanted, error)
-    throw asHeed('createRuntime', error)
-  })
+  const channel = await (inPages || worker ? workerChannel : directChannel)(wanted).catch(
+    (error) => {
+      if (!inPages && worker && !options?.worker) return withoutWorker(wanted, error)
+      throw asHeed('createRuntime', error)
+    }
+  )
   return new Runtime(inPages ? channel : abortable(channel), worker)
 }
 

@@ -1,5 +1,5 @@
 /* What a caller may ask for: a line for the options of each function, and what holds a call against
- * it. Nothing is converted, and nothing is looked up in a prototype. How many layers, heads and
+ * it. The pages' bundles have none of it: their own calls are typed. Nothing is converted, and nothing is looked up in a prototype. How many layers, heads and
  * tokens there are is for the module to say. */
 import { HeedError, said } from './error.js'
 import { inPages } from './host.js'
@@ -20,7 +20,7 @@ const isName = (value) => typeof value === 'string' && value !== '' && !value.in
  * Kinds of values: what is expected, in words, and whether a value is one.
  * @type {Record<string, Rule>}
  */
-const kinds = {
+const kinds = /* @__PURE__ */ (() => ({
   Count: [`a whole number from 0 to ${most}`, isCount],
   Size: [`a whole number from 1 to ${most}`, (value) => isCount(value) && value > 0],
   Number: ['a number', Number.isFinite],
@@ -42,14 +42,14 @@ const kinds = {
         : Number.isSafeInteger(value) && /** @type {number} */ (value) >= 0
   ],
   Any: ['', () => true] // what a function below looks at
-}
+}))()
 
 /* Of each function: its options, and what each may be: one of these words, kinds and classes. */
 const call = ' onProgress:Function signal:AbortSignal',
   place = ' query:Any batch:Count'
 /** Entries of their own that take options add theirs.
  * @type {Record<string, string>} */
-export const tables = {
+export const tables = /* @__PURE__ */ (() => ({
   createRuntime: 'threads:auto|Size simd:auto|simd|none worker:Boolean base:Any',
   loadModel: ' file:Name' + call,
   check: 'tolerance:Number results:Boolean',
@@ -64,7 +64,7 @@ export const tables = {
   statistics: 'layer:Count batch:Count',
   rollout:
     'fusion:mean|min|max residual:Positive firstLayer:Count layerCount:Size discard:Number' + place
-}
+}))()
 
 /**
  * @param {string} name
@@ -91,7 +91,7 @@ const ruleOf = (name) =>
  * @param {string | Rule[]} allowed
  * @returns {any} of the kind that `allowed` names
  */
-export function argument(where, what, value, allowed) {
+function whatFits(where, what, value, allowed) {
   const rules =
     /** @type {string} */ (allowed).split?.('|').map(ruleOf) ?? /** @type {Rule[]} */ (allowed)
   if (rules.some(([, fits]) => fits(value))) return value
@@ -100,6 +100,10 @@ export function argument(where, what, value, allowed) {
     `${where}: ${what} is not valid (found ${said(value)}, expected ${rules.map(([expected]) => expected).join(', ')})`
   )
 }
+
+/** As whatFits; the pages, whose calls are typed, hold none against it.
+ * @type {typeof whatFits} */
+export const argument = inPages ? (_where, _what, value) => value : whatFits
 
 /**
  * The names of options, and which of them an unknown one may stand for: two in five of their pairs of letters
@@ -130,7 +134,7 @@ function expected(names, given) {
  * @param {...string} needed
  * @returns {Options}
  */
-export function checked(where, given = /** @type {Options} */ ({}), ...needed) {
+function allFit(where, given = /** @type {Options} */ ({}), ...needed) {
   const rules = new Map(
       tables[where]
         .trim()
@@ -139,14 +143,9 @@ export function checked(where, given = /** @type {Options} */ ({}), ...needed) {
     ),
     options = /** @type {any} */ ({}) // Options, once all of them are in it
   for (const [what, value] of Object.entries(argument(where, 'the argument', given, 'Options'))) {
-    argument(
-      where,
-      'the option',
-      what,
-      inPages
-        ? [...rules.keys()].join('|')
-        : [[expected([...rules.keys()], what), () => rules.has(what)]]
-    )
+    argument(where, 'the option', what, [
+      [expected([...rules.keys()], what), () => rules.has(what)]
+    ])
     if (value !== undefined)
       options[what] = tables[what]
         ? checked(what, value)
@@ -156,6 +155,10 @@ export function checked(where, given = /** @type {Options} */ ({}), ...needed) {
     argument(where, what, options[what], /** @type {string} */ (rules.get(what)))
   return options
 }
+
+/** As allFit; a copy alone in the pages.
+ * @type {typeof allFit} */
+export const checked = inPages ? (_where, given) => /** @type {any} */ ({ ...given }) : allFit
 
 /**
  * An address, in a page also one from there.

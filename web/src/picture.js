@@ -13,32 +13,6 @@ const isPicture = (input) =>
   /** @type {Picture} */ (input)?.data instanceof Uint8Array
 
 /**
- * The size in its own pixels of what a canvas can draw.
- * @param {Record<string, number>} input
- */
-function drawnSize(input) {
-  const [width, height] = ['Width', 'Height'].map(
-    (side) =>
-      input[`natural${side}`] ??
-      input[`video${side}`] ??
-      input[`display${side}`] ??
-      input[side.toLowerCase()]
-  )
-  if (width > 0 && height > 0) return { width, height }
-  throw new Error('it has no size')
-}
-
-/**
- * @param {number} width
- * @param {number} height
- * @returns {OffscreenCanvas | HTMLCanvasElement}
- */
-function canvasOf(width, height) {
-  if (typeof OffscreenCanvas !== 'undefined') return new OffscreenCanvas(width, height)
-  return Object.assign(document.createElement('canvas'), { width, height })
-}
-
-/**
  * @param {ImageInput} input
  * @returns {Promise<{input: RunInput, transfer: Transferable[]}>}
  */
@@ -49,13 +23,9 @@ export async function describeInput(input) {
       input: { picture: { data: input.data, width: input.width, height: input.height } },
       transfer: []
     }
+  const { pixelsOf } = await import('./drawn_picture.js')
   try {
-    const size = drawnSize(/** @type {any} */ (input)), // one name of its sides after another
-      context = /** @type {CanvasRenderingContext2D} */ (
-        canvasOf(size.width, size.height).getContext('2d', { willReadFrequently: true })
-      )
-    context.drawImage(input, 0, 0, size.width, size.height)
-    const { data, width, height } = context.getImageData(0, 0, size.width, size.height)
+    const { data, width, height } = pixelsOf(/** @type {any} */ (input))
     return { input: { picture: { data, width, height } }, transfer: [data.buffer] }
   } catch (error) {
     throw new HeedError(

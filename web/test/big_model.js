@@ -3,15 +3,14 @@
  * 181 MB, more than the page keeps. */
 import { safetensorsParts } from '../pages/shared/array_files.js'
 
-const width = 32,
-  heads = 2,
-  patch = 14
+const patch = 14
 
 /**
  * @param {number} layers
  * @param {number} side
+ * @param {number} width
  */
-function tensors(layers, side) {
+function tensors(layers, side, width) {
   let state = 7
   /** @type {Record<string, {shape: number[], data: Float32Array}>} */
   const table = {}
@@ -65,11 +64,13 @@ function tensors(layers, side) {
 /**
  * Files as a browser's file input takes them. Fewer layers and patches make it small; `size` as in
  * preprocessor_config.json.
- * @param {{layers?: number, side?: number, size?: object}} [options]
+ * @param {{layers?: number, side?: number, heads?: number, width?: number, size?: object}} [options]
  */
 export async function bigModel({
   layers = 12,
   side = 37,
+  heads = 2,
+  width = 32,
   size = { height: side * patch, width: side * patch }
 } = {}) {
   const config = {
@@ -107,7 +108,7 @@ export async function bigModel({
     file('preprocessor_config.json', JSON.stringify(preprocessor)),
     file(
       'model.safetensors',
-      await new Blob(safetensorsParts(tensors(layers, side), {})).arrayBuffer()
+      await new Blob(safetensorsParts(tensors(layers, side, width), {})).arrayBuffer()
     )
   ]
 }

@@ -934,6 +934,31 @@ test('where patches have next to nothing nothing shines: picture, heads and matr
   await finish(page)
 })
 
+test('compare with nothing pinned: B is the mean of the heads; the numbers of an ablated head are those before; from the header to the picture by key', async () => {
+  const page = await browser.open('#v=compare')
+  await until(
+    page,
+    '#view .hint',
+    /Nothing is pinned: B is Layer 3, mean of the heads: from patch \(2, 10\)\.$/
+  )
+  const apart = /divergence([\d.]+) nats/.exec((await page.textContent('#view dl')) ?? '')?.[1]
+  assert.ok(Number(apart) > 0.05, String(apart))
+  assert.equal(await page.isDisabled('#view [name=back]'), true)
+  const whole = await page.innerText('#most')
+  await page.click('#ablate')
+  await until(page, '#elsewhere', /^this head is ablated$/)
+  await until(page, '#numbers-title', /^Statistics before this head was ablated$/)
+  assert.equal(await page.innerText('#most'), whole)
+  await page.focus('#skip')
+  assert.ok(/** @type {Box} */ (await page.locator('#skip').boundingBox()).width > 40)
+  await page.keyboard.press('Enter')
+  assert.equal(
+    await page.evaluate(() => Boolean(document.activeElement?.closest('#patches'))),
+    true
+  )
+  await finish(page)
+})
+
 test('words on the picture: none where patches have the weight, others for a head that is taken out and for a patch that keeps it', async () => {
   const page = await browser.open()
   assert.equal(await page.textContent('#elsewhere'), '')

@@ -15,7 +15,8 @@ import {
   zipParts
 } from '../pages/shared/array_files.js'
 import { findHeads, parseFilter } from '../pages/explorer/model/head_finder.js'
-import { defaults, fitted, fromHash, toHash } from '../pages/explorer/state/address.js'
+import { fromHash, toHash } from '../pages/explorer/state/address.js'
+import { defaults, fitted } from '../pages/explorer/state/defaults.js'
 import { fromLink, start, toLink } from '../pages/masks/mask_link.js'
 import { readRuns } from '../pages/shared/number_runs.js'
 import { shardsOf } from '../src/shards.js'

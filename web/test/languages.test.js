@@ -117,7 +117,8 @@ test('Learn in Japanese and Chinese: the story’s sentences and numbers, the wo
 })
 
 test('captions by the table are those of the plots', async () => {
-  const { caption, captionWords, elsewhere, scoreCaption } = await import('../plot/caption.js'),
+  const { caption, elsewhere, scoreCaption } = await import('../plot/caption.js'),
+    { captionWords } = await import('../plot/caption_words.js'),
     row = Float32Array.of(0.1, 0.6, 0.2, 0.1, 0),
     place = { row, where: 'Layer 3, head 0', prefix: 2, columns: 2 },
     all = () =>
@@ -136,7 +137,7 @@ test('captions by the table are those of the plots', async () => {
     before = all(),
     own = { ...captionWords }
   await loadPage('languages/captions.js') // of the page's own plots
-  const { captionWords: table } = await loadPage('plot/caption.js')
+  const { captionWords: table } = await loadPage('plot/caption_words.js')
   Object.assign(captionWords, table)
   assert.deepEqual(all(), before)
   Object.assign(captionWords, own)
@@ -181,5 +182,51 @@ test('the explorer in Japanese and Chinese: its script alone, captions, views, t
     await page.waitForSelector('html[lang=en][data-ready]')
     page.faults = page.faults.filter((fault) => !fault.includes('ERR_ABORTED')) // what the change of pages ended
     await finish(page, `explorer-${short}`)
+  }
+})
+
+test('the composer, names of scales and styles, errors of files in Japanese and Chinese', async () => {
+  for (const [short, title, scale, saved] of [
+    ['ja', '印刷用の図', '行に占める %', ' として保存しました。'],
+    ['zh', '用于印刷的图', '占该行的 %', '已保存为 ']
+  ]) {
+    const page = await browser.open(`index.${short}.html`)
+    await page.selectOption('#scale', 'share')
+    await page.waitForSelector(`#bar-label:text-is("${scale}")`)
+    await page.hover('#bar-label')
+    await page.waitForSelector('#term-said:visible')
+    await page.mouse.move(5, 5)
+    await page.click('#save-figure')
+    await page.waitForSelector(`#figure-heading:text-is("${title}")`)
+    await page.waitForSelector('#figure img[src]')
+    const said = `${await page.innerText('#figure')} ${await page.innerText('#display')}`
+    assert.deepEqual(
+      said.match(/(?<!-)\b(the|of|panels?|heads?|width|font|copy|save|layer|colour|largest)\b/gi) ??
+        [],
+      []
+    )
+    await page.fill('#figure [name=width]', '7')
+    await page.waitForFunction(() =>
+      /7[^]*40[^]*300 mm/.test(document.querySelector('#figure [role=status]').textContent)
+    )
+    await page.fill('#figure [name=width]', '85')
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.click('#figure [name=svg]')
+    ])
+    assert.match(download.suggestedFilename(), /\.svg$/)
+    await page.waitForFunction(
+      (saved) => document.querySelector('#figure [role=status]').textContent.includes(saved),
+      saved
+    )
+    await page.click('#figure [name=close]')
+    await page.setInputFiles('#picture-file', {
+      name: 'note.png',
+      mimeType: 'image/png',
+      buffer: Buffer.from('no picture')
+    })
+    await page.waitForSelector('#error:not([hidden])')
+    assert.match(await page.innerText('#error-text'), /^note\.png：[^a-z]*PNG/)
+    await finish(page, `composer-${short}`)
   }
 })

@@ -1,7 +1,8 @@
 /* Changed scenes in the address: what is written is read again, what was altered is refused. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { defaults, fromHash, toHash } from '../pages/explorer/state/address.js'
+import { fromHash, toHash } from '../pages/explorer/state/address.js'
+import { defaults } from '../pages/explorer/state/defaults.js'
 import { codeOfScene, sceneOfCode } from '../pages/explorer/state/scene_code.js'
 import { sceneColours, sceneShapes } from '../src/index.js'
 /** @import {Scene} from '../src/index.js' */

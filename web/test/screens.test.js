@@ -5,6 +5,7 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import test, { after, before } from 'node:test'
 import { views as listed } from '../pages/explorer/views/view_list.js'
+import { bigModel } from './big_model.js'
 import { finish, startBrowser } from './browser.js'
 /** @import {Box, TestBrowser, TestPage} from './browser.js' */
 
@@ -119,6 +120,84 @@ for (const name of ['learn', 'masks', 'bench', 'embed'])
     }
     await finish(page)
   })
+
+test('a press on the sheet’s handle before its script is there opens it once it is', async () => {
+  const page = await browser.open('', { ...phone, ready: false })
+  let go = () => {}
+  const held = new Promise((done) => (go = () => done(undefined)))
+  await page.route('**/sheet-*.js', async (route) => {
+    await held
+    await route.continue()
+  })
+  await page.reload({ waitUntil: 'commit' })
+  await page.waitForSelector('html[data-ready]', { timeout: 60000 })
+  await page.locator('#handle').tap()
+  assert.equal(await page.getAttribute('#handle', 'aria-expanded'), 'false')
+  go()
+  await page.waitForSelector('#handle[aria-expanded=true]')
+  page.faults = page.faults.filter((fault) => !fault.includes('ERR_ABORTED')) // what the reload ended
+  await finish(page)
+})
+
+test('twelve heads: each switch is in sight at 1366 pixels, and a map under the pointer is enlarged', async () => {
+  const page = await browser.open('#v=intervene')
+  await page.setInputFiles(
+    '#model-files',
+    await bigModel({ layers: 12, side: 7, heads: 12, width: 48 })
+  )
+  await page.waitForFunction(() =>
+    document.getElementById('model-facts').textContent.startsWith('12 layers, 12 heads')
+  )
+  await page.waitForSelector('.switches td >> nth=143')
+  const cut = await page.locator('.switches').evaluate((table) => {
+    const place = /** @type {Element} */ (table.parentElement)
+    return [
+      place.scrollWidth - place.clientWidth,
+      place.scrollHeight - place.clientHeight,
+      Math.min(...[...table.querySelectorAll('td button')].map((cell) => cell.clientWidth))
+    ]
+  })
+  assert.ok(cut[0] <= 0 && cut[1] <= 0 && cut[2] >= 20, cut.join())
+  await page.click('#tab-heads')
+  await page.hover('#view .cells button >> nth=20')
+  await page.waitForSelector('.head-zoom:visible figcaption:has-text("layer 1, head 8, largest ")')
+  const alike = await page.evaluate(() => {
+    const pixels = (
+      /** @type {string} */ of,
+      /** @type {[number, number, number, number]} */ at
+    ) => {
+      const canvas = /** @type {HTMLCanvasElement} */ (document.querySelector(of))
+      return String(canvas.getContext('2d')?.getImageData(...at).data)
+    }
+    return pixels('.head-zoom canvas', [0, 0, 7, 7]) === pixels('#heads-canvas', [64, 8, 7, 7])
+  })
+  assert.ok(alike)
+  await page.mouse.move(5, 5)
+  await page.waitForSelector('.head-zoom', { state: 'hidden' })
+  page.faults = page.faults.filter((fault) => !fault.includes('willReadFrequently')) // the test's own readings
+  await finish(page, 'explorer-twelve-heads')
+})
+
+test('pages do not move while they load', async () => {
+  for (const path of ['', 'learn.html', 'masks.html', 'bench.html', 'embed.html']) {
+    const page = await browser.open(path, { ready: false })
+    await page.addInitScript(() => {
+      const own = /** @type {any} */ (globalThis)
+      own.moved = 0
+      new PerformanceObserver((list) => {
+        for (const entry of list.getEntries()) own.moved += /** @type {any} */ (entry).value
+      }).observe({ type: 'layout-shift', buffered: true })
+    })
+    await page.reload()
+    await page.waitForLoadState('networkidle')
+    await page.waitForTimeout(300)
+    const moved = await page.evaluate(() => /** @type {any} */ (globalThis).moved)
+    console.log(`${path || 'index.html'}: layout shift ${moved.toFixed(4)}`)
+    assert.ok(moved <= 0.02, `${path}: ${moved}`)
+    page.faults = page.faults.filter((fault) => !fault.includes('ERR_ABORTED'))
+    await finish(page)
+  }
+})
 
 test('the sheet with the numbers: by a press, by key, drawn up and down', async () => {
   const page = await browser.open('', phone),

@@ -191,6 +191,7 @@ interface PageElements {
   shared: HTMLInputElement
   shoot: HTMLButtonElement
   size: HTMLButtonElement
+  skip: HTMLButtonElement
   sizes: HTMLTableSectionElement
   'sizes-title': HTMLHeadingElement
   'sort-answer': HTMLSpanElement

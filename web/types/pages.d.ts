@@ -498,6 +498,8 @@ export interface Other {
   shape: Shape
   picture: HTMLCanvasElement
   device?: string
+  /** The mean of the heads, where nothing is pinned. */
+  unpinned?: boolean
   /** Of a pin: the address's hash of its place. */
   settings?: string
 }

@@ -1,7 +1,6 @@
 /* The explorer: state, engine and views, put together. */
-import '../language.js'
 import '../languages/captions.js'
-import { defaults, fitted, fromHash } from './state/address.js'
+import { defaults, fitted } from './state/defaults.js'
 import { keysOfChanges, unchanged } from './state/changes.js'
 import { connectControls, showControls } from './controls/controls.js'
 import { createRunner } from './model/model_runner.js'
@@ -15,7 +14,6 @@ import { connectSave } from './save/save_buttons.js'
 import { showError, showProgress, showStatus, showStop } from './controls/status.js'
 import { createStore } from './state/store.js'
 import { keep, stored } from '../shared/page_settings.js'
-import { followAddress } from './state/history.js'
 import { showAnswer, showNumbers } from './views/numbers.js'
 import { createStage } from './views/stage.js'
 import { createPanel } from './views/panel.js'
@@ -23,15 +21,12 @@ import { say } from '../languages/say.js'
 /** @import {Progress} from '../../src/index.js' */
 /** @import {Changes, Page, PagePicture, PageSource, State, Store} from '../../types/pages.js' */
 
-const atStart = fromHash(location.hash)
-atStart.end ||= fromHash(`#end=${stored('end')}`).end // a lock is remembered
-
 /** @type {<Id extends string>(id: Id) => ElementOf<Id>} */
 const element = (id) => document.getElementById(id)
 
 /** @type {Store} */
 const store = createStore({
-  ...atStart,
+  .../** @type {any} */ (defaults), // State, until readLink() has the link's
   hover: null,
   ran: 0,
   picture: null,
@@ -258,14 +253,22 @@ function followInvitation() {
   else element('invite').hidden = location.hash !== '' || stored('invite') === 'off'
 }
 
-/* On a phone alone the numbers are a sheet. */
+/* On a phone alone the numbers are a sheet. A press before its script is there counts once it is. */
 function followWidth() {
-  const narrow = matchMedia('(max-width: 700px)')
+  const narrow = matchMedia('(max-width: 700px)'),
+    handle = element('handle')
+  let presses = 0
+  const press = () => presses++
+  handle.addEventListener('click', press)
   const follow = () => {
     if (narrow.matches) {
       narrow.onchange = null
       import('./controls/number_sheet.js')
-        .then(({ connectSheet }) => connectSheet())
+        .then(({ connectSheet }) => {
+          handle.removeEventListener('click', press)
+          connectSheet()
+          if (presses % 2) handle.click()
+        })
         .catch(showError)
     }
   }
@@ -288,15 +291,47 @@ page.openScene = openScene
 /* A server that was given new files while a cache on the way still has old ones. */
 const onMismatch = () => showStatus(say('explorer.modelPageDifferentVersions'))
 
+const sceneAtStart = () => store.get().scene ?? defaults.scene
+
+/* What a link says, and a lock that this browser remembers. */
+async function readLink() {
+  const end = Number(stored('end'))
+  if (!location.hash && !end) return
+  const { fromHash } = await import('./state/address.js'),
+    link = fromHash(location.hash)
+  store.set({ ...link, end: link.end || fromHash(`#end=${end}`).end })
+}
+
+/* The address and the browser's history are followed from a link on, or from the first touch of the page. */
+function followHistory() {
+  /** @type {Promise<unknown> | undefined} */
+  let asked
+  const changed = /** @type {Set<string>} */ (new Set()),
+    follow = (typed = false) =>
+      (asked ??= import('./state/history.js')
+        .then(({ followAddress }) => followAddress(page, { changed: [...changed], typed }))
+        .catch(showError))
+  if (location.hash) return follow()
+  history.replaceState({ own: 0, depth: history.state?.depth ?? 0 }, '') // an entry of history.js
+  addEventListener('popstate', () => follow(true), { once: true })
+  for (const type of ['pointerover', 'focusin'])
+    addEventListener(type, () => follow(), { once: true })
+  store.on(null, (_, keys) => {
+    for (const key of keys) changed.add(key)
+    if (keys.some((key) => key in defaults)) follow()
+  })
+}
+
 async function start() {
   showControls(page)
+  followWidth()
   const stop = new AbortController(),
-    wanted = store.get().scene ?? defaults.scene
+    linked = readLink()
   let ended = false // what is still on its way is told no more
   showStop(stop)
   try {
     page.engine = await createRunner({
-      scene: wanted,
+      scene: linked.then(sceneAtStart),
       onProgress: barOfStart((progress) => ended || showProgress(progress)),
       signal: stop.signal,
       onMismatch
@@ -322,13 +357,12 @@ async function start() {
   followKeys()
   connectSave(page)
   followPins()
-  followWidth()
   connectModels(page)
-  await openScene(wanted, store.get().objects)
+  await openScene(sceneAtStart(), store.get().objects)
   await createPanel(page) // until there is a map the built-in ones stay
   await connectPictures(page)
   followChanges()
-  followAddress(page)
+  await followHistory()
   followModel()
   followSize()
   followInvitation()

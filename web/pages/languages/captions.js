@@ -1,5 +1,8 @@
-/* The sentences of plot/caption.js in the language of the page. English has them there. */
-import { captionWords } from '../plot/caption.js'
+/* The sentences of plot/caption.js and the names of scales and styles in the language of the page. English has
+ * them there. */
+import { captionWords } from '../plot/caption_words.js'
+import { overlayStyles } from '../plot/overlay.js'
+import { scaleKinds } from '../plot/scale.js'
 import { say } from './say.js'
 
 Object.assign(captionWords, {
@@ -58,4 +61,17 @@ Object.assign(captionWords, {
       ? say('caption.scoresOf', { where, name, least, highest, at })
       : say('caption.scores', { where, name, least, highest, at })) +
     (barred ? say('caption.barredCount', { barred }) : '')
+})
+
+Object.assign(scaleKinds, {
+  share: say('scale.share'),
+  log: say('scale.log'),
+  own: say('scale.own'),
+  all: say('scale.all')
+})
+Object.assign(overlayStyles, {
+  colour: say('style.colour'),
+  spotlight: say('style.spotlight'),
+  contour: say('style.contour'),
+  mass: say('style.mass')
 })

@@ -464,9 +464,7 @@ export const words = {
     'Loading was stopped. The picture and the map below are built in.',
   'terms.weightNumberTokens1':
     'Weight × number of tokens. 1 = what equal attention would give every token.',
-  'terms.row': '% of the row',
   'terms.shareQuerysAttentionToken': 'The share of the query’s attention that a token receives.',
-  'terms.shareEach': 'share of each',
   'terms.scorePairBeforeSoftmax':
     'The score of a pair before softmax: a dot product of query and key.',
   'terms.headsEntropy': 'Head’s entropy',
@@ -1070,5 +1068,96 @@ export const words = {
   'saveActions.maps': 'maps',
   'saveActions.model': 'model',
   'lines.pair': '{query} to {key}: {weight}',
-  'saveActions.picture': 'picture'
+  'saveActions.picture': 'picture',
+  'composer.title': 'Figure for print',
+  'composer.panels': 'Panels',
+  'composer.earlier': 'One place earlier',
+  'composer.earlierOf': '{panel}: one place earlier',
+  'composer.headsHint': 'all, layers such as 3, heads such as 3.0 or 3.0-3.2',
+  'composer.width': 'Width, mm',
+  'composer.font': 'Font',
+  'composer.ground': 'Ground',
+  'composer.light': 'light',
+  'composer.dark': 'dark',
+  'composer.letters': 'Letters a, b, c',
+  'composer.saveSvg': 'Save SVG',
+  'composer.savePng': 'Save PNG',
+  'composer.copySvg': 'Copy SVG',
+  'composer.copyPng': 'Copy PNG',
+  'composer.print': 'Print, PDF',
+  'composer.copyCaption': 'Copy caption',
+  'composer.saveJson': 'Save JSON',
+  'composer.jsonHint':
+    'The JSON opens again by Open…, Model files…, or when it is dropped on the page.',
+  'composer.noPanel': 'The file has no such panel.',
+  'composer.noFigure': 'There is no figure yet. Choose a panel.',
+  'composer.widthWrong': 'Width: cannot be taken (found {found}, expected {least} to {most} mm).',
+  'composer.noNumber': 'no number',
+  'composer.noneChosen': 'Panels: none is chosen. Choose one.',
+  'composer.size': '{width} × {height} mm, PNG {across} × {down} pixels. {name}',
+  'composer.tooLarge':
+    'PNG: too large for this browser (found {width} × {height} pixels, expected at most {side} a side). Take fewer DPI.',
+  'composer.saved': 'Saved as {name}.',
+  'composer.copied': '{what} copied.',
+  'composer.caption': 'Caption',
+  'composer.picture': 'Picture',
+  'composer.map': 'Map',
+  'composer.sans': 'Sans serif',
+  'composer.serif': 'Serif',
+  'composer.poolMatrix': 'The pooling attention has one query. Choose a layer for a matrix.',
+  'composer.matrixLarge': 'A matrix of {tokens} tokens is too large for print.',
+  'composer.noRollout': 'This model is too large to keep all maps, which rollout needs.',
+  'composer.noStatistics': 'The statistics are not computed yet.',
+  'composer.noB': 'Open the view Compare and choose B first.',
+  'composer.headsFrom': 'Heads from {name}',
+  'composer.headsTo': 'Heads to {name}',
+  'composer.poolFromProbe': '{title}, pool from the probe',
+  'composer.statistics': 'Statistics of all heads; broken lines: uniform attention',
+  'composer.facts': '{words} Jensen–Shannon divergence {divergence} nats, cosine {cosine}.',
+  'composer.headsWrong':
+    'Heads: cannot be shown (found “{part}”, expected “all”, layers such as 3, heads such as 3.0 or 3.0-3.2).',
+  'scale.share': '% of the row',
+  'scale.log': '× uniform, logarithmic',
+  'scale.own': 'share of each map’s largest',
+  'scale.all': '× uniform, to all heads’ largest',
+  'style.colour': 'Colour',
+  'style.spotlight': 'Spotlight',
+  'style.contour': 'Contour',
+  'style.mass': '60 % of the weight',
+  'composer.comparison': 'Comparison',
+  'compare.bIsMean': ' Nothing is pinned: B is {title}.',
+  'numbers.beforeAblation': 'Statistics before this head was ablated',
+  'explorer.skip': 'Go to the picture',
+  'errors.noPicture': '{name}: this file could not be read as a picture. Take a PNG, JPEG or WebP.',
+  'errors.unknownFile':
+    '{name}: neither a picture, a model nor maps. Take a picture, a .safetensors, .onnx or .pth file with its config.json, or maps as .npy, .npz or .safetensors.',
+  'errors.interrupted': 'Another run interrupted this one. Open the images again.',
+  'errors.noneReadable':
+    'None of the {count} files is a readable image. Choose JPEG, PNG or WebP files.',
+  'errors.mapsOfOne': 'Maps from a file belong to one image. Open a model, then the images.',
+  'errors.cameraDenied':
+    'The camera is not allowed for this page. Allow it in the browser’s settings for this site, or open a file.',
+  'errors.noCamera': 'No camera was found. Connect one, or open a file.',
+  'errors.cameraBusy': 'The camera is in use elsewhere. Close what uses it, or open a file.',
+  'errors.cameraHttps':
+    'The camera needs a page over https, or on this machine. Open a file instead.',
+  'errors.camera': 'The camera cannot be used (found {name}). Open a file instead.',
+  'errors.noVideo': '{name}: this browser cannot play the file. Take a video as WebM or MP4.',
+  'errors.mapsRunNone': 'Maps from a file run no model. Open a model first.',
+  'errors.mapsSize': 'Maps from a file have the size that they were made at. Open a model.',
+  'errors.noMaps':
+    '{name}: no attention maps in it. They are one array [L, H, N, N], or one [H, N, N] a layer under names with its number.',
+  'errors.noGrid':
+    'Cannot infer the patch grid from {tokens} tokens. Save the array grid = [rows, columns, prefix tokens] with the maps.',
+  'errors.gridWrong':
+    '{name}: its grid does not fit (found {grid}, expected rows, columns and prefix tokens of {tokens} tokens).',
+  'errors.layersDiffer': '{name}: its layers differ in heads or tokens.',
+  'errors.noRoom':
+    '{name}: this browser has no room for it. Remove something that is kept, or free space on the disk; nothing of it was kept.',
+  'errors.sceneLink':
+    'The changed scene in this link cannot be read: its part “objects=” ({why}). Scene {seed} is shown in its place. Copy the link once more.',
+  'errors.sessionPicture':
+    'This session’s picture cannot be read (expected a PNG as data URL). Save the session again.',
+  'errors.numbersPicture':
+    '{file}: it has numbers, not the picture (found {found}, expected {expected}). Open that picture, then the file again.'
 }

@@ -466,9 +466,7 @@ export const words = {
     '読み込みを中止しました。下の画像とマップは組み込みのものです。',
   'terms.weightNumberTokens1':
     '重み × トークン数。1 は、アテンションが均等な場合に各トークンが受ける量です。',
-  'terms.row': '% of the row',
   'terms.shareQuerysAttentionToken': 'クエリのアテンションのうち、トークンが受ける割合です。',
-  'terms.shareEach': 'share of each',
   'terms.scorePairBeforeSoftmax': 'ソフトマックス前のペアのスコアで、クエリとキーの内積です。',
   'terms.headsEntropy': 'ヘッドのエントロピー',
   'terms.meanEntropyOverAll': 'このヘッドの全パッチクエリにわたる平均エントロピーです。',
@@ -1078,5 +1076,99 @@ export const words = {
   'saveActions.maps': 'マップ',
   'saveActions.model': 'モデル',
   'lines.pair': '{query} から {key}：{weight}',
-  'saveActions.picture': '画像'
+  'saveActions.picture': '画像',
+  'composer.title': '印刷用の図',
+  'composer.panels': 'パネル',
+  'composer.earlier': '一つ前へ',
+  'composer.earlierOf': '{panel}：一つ前へ',
+  'composer.headsHint': 'all、層は 3、ヘッドは 3.0 や 3.0-3.2 のように',
+  'composer.width': '幅、mm',
+  'composer.font': '書体',
+  'composer.ground': '地の色',
+  'composer.light': '明るい',
+  'composer.dark': '暗い',
+  'composer.letters': '文字 a、b、c',
+  'composer.saveSvg': 'SVG を保存',
+  'composer.savePng': 'PNG を保存',
+  'composer.copySvg': 'SVG をコピー',
+  'composer.copyPng': 'PNG をコピー',
+  'composer.print': '印刷、PDF',
+  'composer.copyCaption': '説明文をコピー',
+  'composer.saveJson': 'JSON を保存',
+  'composer.jsonHint':
+    'JSON は「開く…」の「モデルのファイル…」か、ページへのドロップで再び開けます。',
+  'composer.noPanel': 'ファイルにこのパネルはありません。',
+  'composer.noFigure': 'まだ図がありません。パネルを選んでください。',
+  'composer.widthWrong': '幅：使えません（{found}。{least} から {most} mm まで）。',
+  'composer.noNumber': '数値なし',
+  'composer.noneChosen': 'パネル：選ばれていません。一つ選んでください。',
+  'composer.size': '{width} × {height} mm、PNG {across} × {down} ピクセル。{name}',
+  'composer.tooLarge':
+    'PNG：このブラウザーには大きすぎます（{width} × {height} ピクセル。一辺は最大 {side}）。DPI を下げてください。',
+  'composer.saved': '{name} として保存しました。',
+  'composer.copied': '{what} をコピーしました。',
+  'composer.caption': '説明文',
+  'composer.picture': '画像',
+  'composer.map': 'マップ',
+  'composer.sans': 'サンセリフ',
+  'composer.serif': 'セリフ',
+  'composer.poolMatrix': 'プーリングのアテンションのクエリは一つです。行列には層を選んでください。',
+  'composer.matrixLarge': '{tokens} トークンの行列は印刷には大きすぎます。',
+  'composer.noRollout': 'このモデルは大きく、rollout に必要なすべてのマップを保持できません。',
+  'composer.noStatistics': '統計はまだ計算されていません。',
+  'composer.noB': '先に「比較」の表示を開き、B を選んでください。',
+  'composer.headsFrom': 'ヘッド：{name} から',
+  'composer.headsTo': 'ヘッド：{name} へ',
+  'composer.poolFromProbe': '{title}、プールはプローブから',
+  'composer.statistics': '全ヘッドの統計。破線：均等なアテンション',
+  'composer.facts':
+    '{words} Jensen–Shannon ダイバージェンス {divergence} nats、コサイン {cosine}。',
+  'composer.headsWrong':
+    'ヘッド：表示できません（「{part}」。all、層は 3、ヘッドは 3.0 や 3.0-3.2 のように）。',
+  'scale.share': '行に占める %',
+  'scale.log': '× uniform、対数',
+  'scale.own': '各マップの最大に対する割合',
+  'scale.all': '× uniform、全ヘッドの最大まで',
+  'style.colour': '色',
+  'style.spotlight': 'スポットライト',
+  'style.contour': '等高線',
+  'style.mass': '重みの 60 %',
+  'composer.comparison': '比較',
+  'compare.bIsMean': ' 固定した行はありません。B は{title}です。',
+  'numbers.beforeAblation': 'このヘッドを除く前の統計',
+  'explorer.skip': '画像へ移動',
+  'errors.noPicture': '{name}：画像として読めません。PNG、JPEG、WebP を使ってください。',
+  'errors.unknownFile':
+    '{name}：画像でもモデルでもマップでもありません。画像、config.json を伴う .safetensors、.onnx、.pth、またはマップの .npy、.npz、.safetensors を使ってください。',
+  'errors.interrupted': '別の実行で中断されました。画像をもう一度開いてください。',
+  'errors.noneReadable':
+    '{count} 個のファイルに読める画像がありません。JPEG、PNG、WebP を選んでください。',
+  'errors.mapsOfOne':
+    'ファイルのマップは一つの画像のものです。モデルを開いてから画像を開いてください。',
+  'errors.cameraDenied':
+    'このページではカメラが許可されていません。ブラウザーの設定で許可するか、ファイルを開いてください。',
+  'errors.noCamera': 'カメラが見つかりません。接続するか、ファイルを開いてください。',
+  'errors.cameraBusy': 'カメラはほかで使用中です。それを閉じるか、ファイルを開いてください。',
+  'errors.cameraHttps':
+    'カメラには https のページか、このマシン上のページが必要です。代わりにファイルを開いてください。',
+  'errors.camera': 'カメラを使えません（{name}）。代わりにファイルを開いてください。',
+  'errors.noVideo':
+    '{name}：このブラウザーでは再生できません。WebM か MP4 の動画を使ってください。',
+  'errors.mapsRunNone': 'ファイルのマップではモデルを実行できません。先にモデルを開いてください。',
+  'errors.mapsSize': 'ファイルのマップは作られた時の大きさのままです。モデルを開いてください。',
+  'errors.noMaps':
+    '{name}：アテンションのマップがありません。一つの配列 [L, H, N, N] か、層番号を名前に持つ層ごとの [H, N, N] が必要です。',
+  'errors.noGrid':
+    '{tokens} トークンからパッチの格子を推定できません。配列 grid = [行, 列, 前置トークン] をマップと一緒に保存してください。',
+  'errors.gridWrong':
+    '{name}：格子が合いません（{grid}。{tokens} トークンの行、列、前置トークンが必要です）。',
+  'errors.layersDiffer': '{name}：層によってヘッドかトークンの数が違います。',
+  'errors.noRoom':
+    '{name}：このブラウザーに空きがありません。保存済みのものを削除するか、ディスクを空けてください。何も保存されていません。',
+  'errors.sceneLink':
+    'このリンクの変更されたシーンを読めません。“objects=” の部分です（{why}）。代わりにシーン {seed} を表示します。リンクをもう一度コピーしてください。',
+  'errors.sessionPicture':
+    'このセッションの画像を読めません（data URL の PNG が必要です）。セッションを保存し直してください。',
+  'errors.numbersPicture':
+    '{file}：数値だけで画像がありません（今は {found}、必要なのは {expected}）。その画像を開いてから、もう一度開いてください。'
 }

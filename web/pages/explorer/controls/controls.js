@@ -6,13 +6,11 @@ import { say } from '../../languages/say.js'
 
 /** @type {<Id extends string>(id: Id) => ElementOf<Id>} */
 const element = (id) => document.getElementById(id)
-const fits = () =>
-  /** @type {NodeListOf<HTMLButtonElement>} */ (document.querySelectorAll('#fit button'))
 
 /**
  * What a menu has is fetched when it is opened for the first time.
  * @param {Page} page
- * @param {'open' | 'display' | 'save'} id
+ * @param {'open' | 'model' | 'display' | 'save'} id
  */
 function connectMenu(page, id) {
   if (element(id).open) openMenu(page, id)
@@ -21,7 +19,7 @@ function connectMenu(page, id) {
 
 /**
  * @param {Page} page
- * @param {'open' | 'display' | 'save'} id
+ * @param {'open' | 'model' | 'display' | 'save'} id
  */
 const openMenu = (page, id) =>
   Promise.all([import('./menus.js'), laterStyles()])
@@ -40,13 +38,16 @@ function connectTerms() {
 /** @param {Page} page */
 export function showControls(page) {
   connectTheme(element('theme'))
+  element('skip').addEventListener('click', () =>
+    element('patches').querySelector('[tabindex="0"]')?.focus()
+  )
   element('help').addEventListener('click', () =>
     import('./key_list.js').then(({ showKeys }) => showKeys()).catch(page.showError)
   )
 }
 
 /** @type {(keyof State)[]} */
-const keysOfControls = ['fit', 'query', 'reverse', 'ran', 'view', 'layer', 'head', 'off']
+const keysOfControls = ['query', 'reverse', 'ran', 'view', 'layer', 'head', 'off']
 
 /**
  * What the controls say of the state, and which of them can be used.
@@ -58,10 +59,6 @@ function showState(page, state) {
     pooled = state.layer === 'pool'
   element('ablate').textContent = out ? say('controls.restore') : say('controls.ablate')
   element('ablate').disabled = pooled || state.head === 'mean' || !page.engine.canChange
-  for (const button of fits()) {
-    button.setAttribute('aria-pressed', button.dataset.fit === state.fit)
-    button.disabled = Boolean(page.engine.saved)
-  }
   element('cls').setAttribute('aria-pressed', state.query === 'cls')
   element('cls').disabled = pooled || !page.engine.shape.prefixTokens
   element('reverse').setAttribute('aria-pressed', state.reverse)
@@ -71,7 +68,8 @@ function showState(page, state) {
 /** @param {Page} page */
 export function connectControls(page) {
   const { store } = page
-  for (const id of /** @type {const} */ (['open', 'display', 'save'])) connectMenu(page, id)
+  for (const id of /** @type {const} */ (['open', 'model', 'display', 'save']))
+    connectMenu(page, id)
   connectTerms()
   element('cls').addEventListener('click', () => toggleCls(page))
   /** @param {'stage' | ViewName} which */
@@ -87,10 +85,6 @@ export function connectControls(page) {
   )
   element('compare').addEventListener('click', () => store.set({ view: 'compare' }))
   element('ablate').addEventListener('click', () => toggleHead(page))
-  for (const button of fits())
-    button.addEventListener('click', () =>
-      store.set({ fit: /** @type {State['fit']} */ (button.dataset.fit) })
-    )
   element('reverse').addEventListener('click', () => store.set({ reverse: !store.get().reverse }))
   store.on(keysOfControls, (state) => showState(page, state))
 }

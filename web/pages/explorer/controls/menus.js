@@ -1,12 +1,14 @@
-/* What the menus Display and Save have, and what Open says. Each is made when it is opened for the first time, and
+/* What the menus Open, Model, Display and Save have. Each is made when it is opened for the first time, and
  * follows the state from then on. */
 import { overlayStyles } from '../../plot/overlay.js'
 import { scaleKinds } from '../../plot/scale.js'
 import { keep } from '../../shared/page_settings.js'
 import { scoreStages } from '../../shared/scores.js'
+import { pickFolder } from '../open/open_files.js'
+import { openLibrary } from '../open/library.js'
 import { actions } from '../save/save_actions.js'
 import { say } from '../../languages/say.js'
-/** @import {Page, Store} from '../../../types/pages.js' */
+/** @import {Page, State, Store} from '../../../types/pages.js' */
 
 /** @type {<Id extends string>(id: Id) => ElementOf<Id>} */
 const element = (id) => document.getElementById(id)
@@ -27,6 +29,12 @@ const displayMarkup = `<div class="controls">
   <label>${say('menus.strength')} <input type="range" id="strength" min="0" max="1" step="0.05"></label>
   <label class="check"><input type="checkbox" id="lock"> ${say('menus.lockEnd')}</label></div>
   <p class="hint" id="display-said"></p>`
+
+const openMarkup = `<div class="even two"><button type="button" id="open-picture">${say('explorer.pictures')}</button><button type="button" id="camera">${say('explorer.camera')}</button><button type="button" id="open-model">${say('explorer.modelFiles')}</button><button type="button" id="open-folder">${say('explorer.folder')}</button><button type="button" id="open-address">${say('explorer.address')}</button></div>
+  <p class="hint">${say('explorer.dropHint')}</p>`
+
+const modelMarkup = `<div class="even two"><button type="button" id="tensors">${say('explorer.tensors')}</button><button type="button" id="size">${say('explorer.size')}</button></div>
+  <div class="even two" id="fit" role="group" aria-label="${say('explorer.imageArea')}"><button type="button" data-fit="model" title="${say('explorer.cropped')}">${say('explorer.asTrained')}</button><button type="button" data-fit="whole" title="${say('explorer.padded')}">${say('explorer.wholePicture')}</button></div>`
 
 const saveMarkup = `<div class="even four">
   <span class="joined wide"><button type="button" id="save-png">PNG</button><select id="png-times" aria-label="${say('menus.sizePng')}"><option value="1">1×</option><option value="2" selected>2×</option><option value="3">3×</option><option value="4">4×</option></select></span>
@@ -106,11 +114,61 @@ function connectDisplay(page) {
 }
 
 /**
- * @param {Page} _
+ * Buttons of a menu by their ids, and what each does.
+ * @param {Page} page
+ * @param {Record<string, () => unknown>} acts
+ */
+function connect(page, acts) {
+  for (const [id, act] of Object.entries(acts))
+    document.getElementById(/** @type {'camera'} */ (id)).addEventListener('click', async () => {
+      try {
+        await act()
+      } catch (error) {
+        page.showError(/** @type {Error} */ (error))
+      }
+    })
+}
+
+/**
+ * @param {Page} page
  * @param {HTMLElement} menu
  */
-export const open = (_, menu) =>
-  menu.insertAdjacentHTML('beforeend', `<p class="hint">${say('explorer.dropHint')}</p>`)
+export async function open(page, menu) {
+  menu.insertAdjacentHTML('beforeend', openMarkup)
+  connect(page, {
+    'open-picture': () => element('picture-file').click(),
+    camera: async () => (await import('../open/camera.js')).openCamera(page),
+    'open-model': () => element('model-files').click(),
+    'open-folder': () => pickFolder(page),
+    'open-address': async () => (await openLibrary(page)).focus()
+  })
+  await openLibrary(page)
+}
+
+/**
+ * @param {Page} page
+ * @param {HTMLElement} menu
+ */
+export function model(page, menu) {
+  menu.insertAdjacentHTML('beforeend', modelMarkup)
+  connect(page, {
+    tensors: async () => (await import('../open/tensor_report.js')).showTensors(page),
+    size: async () => (await import('../open/picture_size.js')).showSizes(page)
+  })
+  const fits = /** @type {NodeListOf<HTMLButtonElement>} */ (menu.querySelectorAll('[data-fit]')),
+    show = () => {
+      for (const button of fits) {
+        button.setAttribute('aria-pressed', button.dataset.fit === page.store.get().fit)
+        button.disabled = Boolean(page.engine.saved)
+      }
+    }
+  for (const button of fits)
+    button.addEventListener('click', () =>
+      page.store.set({ fit: /** @type {State['fit']} */ (button.dataset.fit) })
+    )
+  page.store.on(['fit', 'ran'], show)
+  show()
+}
 
 /**
  * @param {Page} page

@@ -6,8 +6,8 @@ import { say } from '../../languages/say.js'
 /** By the beginning of the term's text. */
 const glossary = /** @type {[string, string][]} */ ([
   ['× uniform', say('terms.weightNumberTokens1')],
-  [say('terms.row'), say('terms.shareQuerysAttentionToken')],
-  [say('terms.shareEach'), say('menus.eachMapOwnEnd')],
+  [say('scale.share'), say('terms.shareQuerysAttentionToken')],
+  [say('scale.own'), say('menus.eachMapOwnEnd')],
   ['q·k', say('terms.scorePairBeforeSoftmax')],
   [say('terms.headsEntropy'), say('terms.meanEntropyOverAll')],
   [say('terms.entropy'), say('terms.howSpreadRow0')],
@@ -19,7 +19,7 @@ const glossary = /** @type {[string, string][]} */ ([
   [say('terms.headsMeanDistance'), say('terms.howFarFromQuery')],
   [say('terms.meanAll'), say('terms.meanWeightAllQueries')],
   [say('terms.thatIs'), say('terms.sameNumberTimesUniform')],
-  ['head', say('terms.oneSeveralIndependentAttentions')]
+  [say('explorer.head'), say('terms.oneSeveralIndependentAttentions')]
 ])
 const otherwise = say('terms.scoreEachPairBefore')
 

@@ -11,6 +11,7 @@ import { readFigure, writeFigure } from './figure_file.js'
 import { chosenHeads, fonts, layoutFigure, panels, shownPanels, widths } from './figure_layout.js'
 import { withTexts } from './figure_png.js'
 import { descriptionOf, figureSvg, metadataOf } from './figure_svg.js'
+import { say } from '../../languages/say.js'
 /** @import {Field, Figure, FigureLayout, FigureLook, FigurePanel, Page} from '../../../types/pages.js' */
 
 /** @type {FigureLook} */
@@ -28,35 +29,35 @@ const resolutions = [150, 300, 600],
 const options = (/** @type {[value: string | number, text: string][]} */ all) =>
   all.map(([value, text]) => `<option value="${value}">${text}</option>`).join('')
 
-const markup = `<h2 id="figure-heading">Figure for print</h2>
+const markup = `<h2 id="figure-heading">${say('composer.title')}</h2>
   <form class="composer" novalidate>
     <div class="composer-fields">
-      <fieldset><legend>Panels</legend>${Object.entries(panels)
+      <fieldset><legend>${say('composer.panels')}</legend>${Object.entries(panels)
         .map(
           ([name, text]) =>
-            `<div class="panel-line"><label class="check"><input type="checkbox" name="panel" value="${name}"> ${text}</label><button type="button" name="earlier" aria-label="${text}: one place earlier" title="One place earlier">↑</button><p class="hint" hidden></p></div>`
+            `<div class="panel-line"><label class="check"><input type="checkbox" name="panel" value="${name}"> ${text}</label><button type="button" name="earlier" aria-label="${say('composer.earlierOf', { panel: text })}" title="${say('composer.earlier')}">↑</button><p class="hint" hidden></p></div>`
         )
         .join('')}</fieldset>
-      <label>Heads <input name="heads" maxlength="400" spellcheck="false" autocomplete="off" aria-describedby="figure-heads-hint"></label>
-      <p class="hint" id="figure-heads-hint">all, layers such as 3, heads such as 3.0 or 3.0-3.2</p>
+      <label>${say('view.heads')} <input name="heads" maxlength="400" spellcheck="false" autocomplete="off" aria-describedby="figure-heads-hint"></label>
+      <p class="hint" id="figure-heads-hint">${say('composer.headsHint')}</p>
       <div class="fields">
-        <label>Width, mm <input type="number" name="width" min="${widths.least}" max="${widths.most}" step="1" list="figure-widths"></label>
+        <label>${say('composer.width')} <input type="number" name="width" min="${widths.least}" max="${widths.most}" step="1" list="figure-widths"></label>
         <datalist id="figure-widths">${options(widths.usual.map((width) => [width, String(width)]))}</datalist>
-        <label>Font <select name="font">${options(Object.entries(fonts).map(([name, [text]]) => [name, text]))}</select></label>
-        <label>Ground <select name="dark">${options([
-          ['', 'light'],
-          ['1', 'dark']
+        <label>${say('composer.font')} <select name="font">${options(Object.entries(fonts).map(([name, [text]]) => [name, text]))}</select></label>
+        <label>${say('composer.ground')} <select name="dark">${options([
+          ['', say('composer.light')],
+          ['1', say('composer.dark')]
         ])}</select></label>
         <label>PNG <select name="dpi">${options(resolutions.map((dpi) => [dpi, `${dpi} DPI`]))}</select></label>
       </div>
-      <label class="check"><input type="checkbox" name="letters"> Letters a, b, c</label>
+      <label class="check"><input type="checkbox" name="letters"> ${say('composer.letters')}</label>
       <div class="even two">
-        <button type="button" name="svg">Save SVG</button><button type="button" name="png">Save PNG</button>
-        <button type="button" name="copy-svg">Copy SVG</button><button type="button" name="copy-png">Copy PNG</button>
-        <button type="button" name="print">Print, PDF</button><button type="button" name="caption">Copy caption</button>
-        <button type="button" name="json">Save JSON</button><button type="button" name="close">Close</button>
+        <button type="button" name="svg">${say('composer.saveSvg')}</button><button type="button" name="png">${say('composer.savePng')}</button>
+        <button type="button" name="copy-svg">${say('composer.copySvg')}</button><button type="button" name="copy-png">${say('composer.copyPng')}</button>
+        <button type="button" name="print">${say('composer.print')}</button><button type="button" name="caption">${say('composer.copyCaption')}</button>
+        <button type="button" name="json">${say('composer.saveJson')}</button><button type="button" name="close">${say('dialog.close')}</button>
       </div>
-      <p class="hint">The JSON opens again by Open…, Model files…, or when it is dropped on the page.</p>
+      <p class="hint">${say('composer.jsonHint')}</p>
     </div>
     <figure><img alt=""><figcaption class="hint"></figcaption></figure>
   </form>
@@ -165,7 +166,10 @@ class Composer {
           'PNG'
         ),
       caption: () =>
-        this.#copy(navigator.clipboard.writeText(descriptionOf(this.#now.figure)), 'Caption'),
+        this.#copy(
+          navigator.clipboard.writeText(descriptionOf(this.#now.figure)),
+          say('composer.caption')
+        ),
       print: () => this.#print(),
       close: () => this.dialog.close()
     }
@@ -186,11 +190,11 @@ class Composer {
   /** @param {FigurePanel} name */
   #whyNot(name) {
     if (this.#page) return whyNot[name](this.#page)
-    return this.#base.parts[name] ? '' : 'The file has no such panel.'
+    return this.#base.parts[name] ? '' : say('composer.noPanel')
   }
 
   get #now() {
-    if (!this.#shown) throw new Error('There is no figure yet. Choose a panel.')
+    if (!this.#shown) throw new Error(say('composer.noFigure'))
     return this.#shown
   }
 
@@ -210,7 +214,11 @@ class Composer {
     const width = this.#field('width').valueAsNumber
     if (!(width >= widths.least && width <= widths.most))
       throw new Error(
-        `Width: cannot be taken (found ${this.#field('width').value || 'no number'}, expected ${widths.least} to ${widths.most} mm).`
+        say('composer.widthWrong', {
+          found: this.#field('width').value || say('composer.noNumber'),
+          least: widths.least,
+          most: widths.most
+        })
       )
     return {
       panels: /** @type {FigurePanel[]} */ (
@@ -229,7 +237,7 @@ class Composer {
     const mine = ++this.#turn
     try {
       const look = this.#lookNow()
-      if (!look.panels.length) throw new Error('Panels: none is chosen. Choose one.')
+      if (!look.panels.length) throw new Error(say('composer.noneChosen'))
       for (const name of look.panels)
         if (this.#page && !this.#base.parts[name])
           /** @type {any} */ (this.#base.parts)[name] = await figurePart(this.#page, name)
@@ -282,7 +290,13 @@ class Composer {
       .join(', ')}`
     const { width, height } = this.#pixels,
       said = /** @type {HTMLElement} */ (this.dialog.querySelector('figcaption'))
-    said.textContent = `${figure.look.width} × ${Math.round((layout.height / 72) * 25.4)} mm, PNG ${width} × ${height} pixels. ${this.#name}`
+    said.textContent = say('composer.size', {
+      width: figure.look.width,
+      height: Math.round((layout.height / 72) * 25.4),
+      across: width,
+      down: height,
+      name: this.#name
+    })
     this.#say('')
   }
 
@@ -307,7 +321,7 @@ class Composer {
       { dpi, ...size } = this.#pixels
     if (Math.max(size.width, size.height) > longestSide)
       throw new Error(
-        `PNG: too large for this browser (found ${size.width} × ${size.height} pixels, expected at most ${longestSide} a side). Take fewer DPI.`
+        say('composer.tooLarge', { width: size.width, height: size.height, side: longestSide })
       )
     const blob = await pngOfSvg(await figureSvg(figure, layout, size), () => size)
     return withTexts(new Uint8Array(await blob.arrayBuffer()), {
@@ -329,7 +343,7 @@ class Composer {
   #save(content, ending, type) {
     const name = `${this.#name}.${ending}`
     download(new Blob([content], { type }), name)
-    this.#say(`Saved as ${name}.`)
+    this.#say(say('composer.saved', { name }))
   }
 
   /**
@@ -338,7 +352,7 @@ class Composer {
    */
   async #copy(done, what) {
     await done
-    this.#say(`${what} copied.`)
+    this.#say(say('composer.copied', { what }))
   }
 
   /* The print has the figure alone, on a page of its size: text stays text in the PDF. */

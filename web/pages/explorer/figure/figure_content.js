@@ -10,7 +10,8 @@ import { digits } from '../save/nine_digits.js'
 import { provenanceOf } from '../save/provenance.js'
 import { toHash } from '../state/address.js'
 import { scaleOfAll } from '../views/heads.js'
-import { placeName, scaleOfRow } from '../views/stage.js'
+import { placeName, scaleOfRow, titleOf } from '../views/stage.js'
+import { say } from '../../languages/say.js'
 /** @import {Scale} from '../../../plot/index.js' */
 /** @import {Figure, FigureMap, FigurePanel, FigureParts, FigureScale, Page} from '../../../types/pages.js' */
 
@@ -59,15 +60,14 @@ export const whyNot = {
   heads: () => '',
   matrix: ({ engine, store }) =>
     store.get().layer === 'pool'
-      ? 'The pooling attention has one query. Choose a layer for a matrix.'
+      ? say('composer.poolMatrix')
       : engine.shape.tokens > tokensAtMost
-        ? `A matrix of ${engine.shape.tokens} tokens is too large for print.`
+        ? say('composer.matrixLarge', { tokens: engine.shape.tokens })
         : '',
-  rollout: ({ engine }) =>
-    engine.result.kept ? '' : 'This model is too large to keep all maps, which rollout needs.',
-  statistics: (page) => (page.statistics ? '' : 'The statistics are not computed yet.'),
+  rollout: ({ engine }) => (engine.result.kept ? '' : say('composer.noRollout')),
+  statistics: (page) => (page.statistics ? '' : say('composer.noStatistics')),
   comparison: ({ compared, store }) =>
-    compared && store.get().view === 'compare' ? '' : 'Open the view Compare and choose B first.'
+    compared && store.get().view === 'compare' ? '' : say('composer.noB')
 }
 
 /** @type {{[Name in FigurePanel]: (page: Page) => FigureParts[Name] | Promise<FigureParts[Name]>}} */
@@ -91,9 +91,11 @@ const partOf = {
           values: row.subarray(engine.shape.prefixTokens)
         }))
       ),
-      largests = maps.map(({ values }) => largestOf(values))
+      largests = maps.map(({ values }) => largestOf(values)),
+      name = engine.nameOf(engine.token(query)),
+      title = reverse ? say('composer.headsTo', { name }) : say('composer.headsFrom', { name })
     return {
-      title: `Heads ${reverse ? 'to' : 'from'} ${engine.nameOf(engine.token(query))}${rows.length > engine.shape.layers ? ', pool from the probe' : ''}`,
+      title: rows.length > engine.shape.layers ? say('composer.poolFromProbe', { title }) : title,
       scale: written(scaleOfAll({ engine, drawn }, [largests]), largests),
       maps: maps.map((map) => ({ ...map, values: digits(map.values) }))
     }
@@ -128,7 +130,7 @@ const partOf = {
       page,
       row.subarray(prefixTokens),
       scale,
-      `${placeName(state, layers)}: from ${engine.nameOf(engine.token(query))}`
+      titleOf(placeName(state, layers), engine.nameOf(engine.token(query)), false)
     )
   },
 
@@ -143,7 +145,7 @@ const partOf = {
         }))
         .filter(({ x, y }) => Number.isFinite(x) && Number.isFinite(y))
     return {
-      title: 'Statistics of all heads; broken lines: uniform attention',
+      title: say('composer.statistics'),
       labels: { x: numbersOfHeads.entropy[1], y: numbersOfHeads.distance[1] },
       points,
       uniform: { x: numberOf(uniform, 'entropy') || 0, y: numberOf(uniform, 'distance') || 0 }
@@ -168,8 +170,12 @@ const partOf = {
         png: other.picture.toDataURL(),
         ...(other.settings === undefined ? {} : { settings: other.settings || '#' })
       },
-      less: map(less, lessScale, 'blue: B has more, orange: A has more'),
-      facts: `${words} Jensen–Shannon divergence ${divergence(row, other.row).toPrecision(3)} nats, cosine ${cosine(row, other.row).toFixed(4)}.`
+      less: map(less, lessScale, say('compare.blueBMoreOrange')),
+      facts: say('composer.facts', {
+        words,
+        divergence: divergence(row, other.row).toPrecision(3),
+        cosine: cosine(row, other.row).toFixed(4)
+      })
     }
   }
 }

@@ -10,23 +10,24 @@ import { barRaster } from '../../plot/parts/bar_raster.js'
 import { inks, wrap } from '../../plot/parts/svg_text.js'
 import { makeScale, plainScale, signedScale, ticksThatFit } from '../../plot/scale.js'
 import { fromHash, longestSettings } from '../state/address.js'
+import { say } from '../../languages/say.js'
 /** @import {ColourTable, Scale} from '../../../plot/index.js' */
 /** @import {Figure, FigureLayout, FigureMap, FigurePanel, FigureScale, FigureShape, State} from '../../../types/pages.js' */
 
 /** The panels, in the order that they stand in. */
 export const panels = {
-  picture: 'Picture',
-  map: 'Map',
-  heads: 'Heads',
-  matrix: 'Matrix',
-  rollout: 'Rollout',
-  statistics: 'Statistics',
-  comparison: 'Comparison'
+  picture: say('composer.picture'),
+  map: say('composer.map'),
+  heads: say('view.heads'),
+  matrix: say('view.matrix'),
+  rollout: say('view.rollout'),
+  statistics: say('view.statistics'),
+  comparison: say('composer.comparison')
 }
 /** What the fonts are called, and the families that are asked for. */
 export const fonts = {
-  sans: ['Sans serif', "Helvetica, Arial, 'Liberation Sans', sans-serif"],
-  serif: ['Serif', "'Times New Roman', Times, 'Liberation Serif', serif"],
+  sans: [say('composer.sans'), "Helvetica, Arial, 'Liberation Sans', sans-serif"],
+  serif: [say('composer.serif'), "'Times New Roman', Times, 'Liberation Serif', serif"],
   latin: ['Latin Modern', "'Latin Modern Roman', 'CMU Serif', 'Times New Roman', serif"]
 }
 /** Widths that journals have, and those that are taken, in mm. */
@@ -96,9 +97,7 @@ export function chosenHeads(text, all) {
     /** @param {Entry} entry */
     const test = (entry) => String(entry.layer) === layer && entry.head >= from && entry.head <= to
     if (layer === undefined || !all.some(test))
-      throw new Error(
-        `Heads: cannot be shown (found “${part.slice(0, 40)}”, expected “all”, layers such as 3, heads such as 3.0 or 3.0-3.2).`
-      )
+      throw new Error(say('composer.headsWrong', { part: part.slice(0, 40) }))
     return test
   })
   return all.filter((entry) => tests.some((test) => test(entry)))
@@ -666,7 +665,7 @@ const titleOf = {
   matrix: ({ parts }) => /** @type {FigureMap} */ (parts.matrix).title,
   rollout: ({ parts }) => /** @type {FigureMap} */ (parts.rollout).title,
   statistics: ({ parts }) => parts.statistics?.title ?? '',
-  comparison: () => 'Comparison'
+  comparison: () => panels.comparison
 }
 
 /**

@@ -33,9 +33,9 @@ const kept = (
 
 /**
  * options: onProgress, signal, onMismatch (demo_files.js), and what createRuntime takes. scene:
- * the seed of one that is asked for next. The demo model and what draws scenes come while the
+ * the seed of one that is asked for next, or a promise of it. The demo model and what draws scenes come while the
  * runtime starts: on a slow line these are most of the wait.
- * @param {LoadOptions & RuntimeOptions & {source?: PageSource, scene?: number}} [options]
+ * @param {LoadOptions & RuntimeOptions & {source?: PageSource, scene?: number | Promise<number>}} [options]
  */
 export async function createRunner({
   source = demoModel,
@@ -47,11 +47,11 @@ export async function createRunner({
 } = {}) {
   const files =
     source === demoModel ? fetchModel(demoModel, { onProgress, signal, onMismatch }) : source
-  Promise.resolve(files).catch(() => {}) // told below, unless the runtime fails first
+  for (const early of [files, scene]) Promise.resolve(early).catch(() => {}) // told below, unless the runtime fails first
   const [runtime, explain] = await Promise.all([createRuntime(options), loadRows()]),
     engine = new ModelRunner(runtime, explain)
   onProgress?.({ phase: 'module' })
-  if (scene !== undefined) engine.draw(scene)
+  if (scene !== undefined) engine.draw(await scene)
   await engine.load(/** @type {ModelSource} */ (await files), { onProgress, signal })
   return engine
 }

@@ -16,21 +16,19 @@ const markup = `<dialog id="camera-dialog" aria-labelledby="camera-title">
 
 /* By the name of the browser's error. */
 const whys = /** @type {Record<string, string>} */ ({
-  NotAllowedError:
-    'The camera is not allowed for this page. Allow it in the browser’s settings for this site, or open a file.',
-  NotFoundError: 'No camera was found. Connect one, or open a file.',
-  NotReadableError: 'The camera is in use elsewhere. Close what uses it, or open a file.'
+  NotAllowedError: say('errors.cameraDenied'),
+  NotFoundError: say('errors.noCamera'),
+  NotReadableError: say('errors.cameraBusy')
 })
 
 /** The camera's stream; one sentence where there is none. */
 export async function cameraStream() {
-  if (!navigator.mediaDevices)
-    throw new Error('The camera needs a page over https, or on this machine. Open a file instead.')
+  if (!navigator.mediaDevices) throw new Error(say('errors.cameraHttps'))
   try {
     return await navigator.mediaDevices.getUserMedia({ video: { facingMode: 'environment' } })
   } catch (error) {
     const { name } = /** @type {Error} */ (error)
-    throw new Error(whys[name] ?? `The camera cannot be used (found ${name}). Open a file instead.`)
+    throw new Error(whys[name] ?? say('errors.camera', { name }))
   }
 }
 

@@ -1,4 +1,5 @@
 /* A picture from a file, as its pixels are: no colour management, alpha not premultiplied. */
+import { say } from '../../languages/say.js'
 
 /**
  * @param {Blob} blob
@@ -12,7 +13,7 @@ export async function decode(blob, name) {
       premultiplyAlpha: 'none'
     })
   } catch {
-    throw new Error(`${name}: this file could not be read as a picture. Take a PNG, JPEG or WebP.`)
+    throw new Error(say('errors.noPicture', { name }))
   }
   return { source, width: source.width, height: source.height, name, file: blob }
 }

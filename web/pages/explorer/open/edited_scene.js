@@ -33,9 +33,7 @@ export async function picturesOfCode(page, code, seed) {
     return [await editedPicture(page, sceneOfCode(code, names))]
   } catch (error) {
     page.showError(
-      new Error(
-        `The changed scene in this link cannot be read: its part “objects=” (${/** @type {Error} */ (error).message}). Scene ${seed} is shown in its place. Copy the link once more.`
-      )
+      new Error(say('errors.sceneLink', { why: /** @type {Error} */ (error).message, seed }))
     )
     return scenePictures(page, [seed])
   }

@@ -2,6 +2,7 @@
  * Cache Storage. Nothing is put there without a press. Headers of an answer say what it is part of:
  * x-heed-model (its key: an address, or own:…), x-heed-kind, x-heed-name and x-heed-file; names are
  * encoded, as headers hold ASCII alone. */
+import { say } from '../../languages/say.js'
 /** @import {KeptThing} from '../../../types/pages.js' */
 
 const storeName = 'heed-models'
@@ -48,9 +49,7 @@ export async function keepWhole(key, name, put) {
   } catch (error) {
     await remove(key).catch(() => {})
     if (/** @type {Error} */ (error).name !== 'QuotaExceededError') throw error
-    throw new Error(
-      `${name}: this browser has no room for it. Remove something that is kept, or free space on the disk; nothing of it was kept.`
-    )
+    throw new Error(say('errors.noRoom', { name }))
   }
 }
 

@@ -89,13 +89,10 @@ async function measure({ engine, store }, files, signal) {
     first ??= picture
     await engine.run(picture.source, { signal, fit: store.get().fit })
     const statistics = await engine.statistics()
-    if (!statistics) throw new Error('Another run interrupted this one. Open the images again.')
+    if (!statistics) throw new Error(say('errors.interrupted'))
     spread.add(statistics)
   }
-  if (!first)
-    throw new Error(
-      `None of the ${files.length} files is a readable image. Choose JPEG, PNG or WebP files.`
-    )
+  if (!first) throw new Error(say('errors.noneReadable', { count: files.length }))
   return { spread, unread, first }
 }
 
@@ -104,8 +101,7 @@ async function measure({ engine, store }, files, signal) {
  * @param {File[]} files
  */
 async function overPictures(page, files) {
-  if (page.engine.saved)
-    throw new Error('Maps from a file belong to one image. Open a model, then the images.')
+  if (page.engine.saved) throw new Error(say('errors.mapsOfOne'))
   const stop = new AbortController(),
     before = page.picture
   let found = null

@@ -1,4 +1,5 @@
-/* Models of one's own: buttons that open files, a folder, an address, and the demo model again. */
+/* Models of one's own: files that were chosen, what is kept, and the demo model again. The menus Open and Model
+ * have the buttons (menus.js). */
 import { demoModel } from '../../heed/demo.js'
 import { say } from '../../languages/say.js'
 /** @import {Page, Runner} from '../../../types/pages.js' */
@@ -26,30 +27,16 @@ export const showFacts = ({ model, shape, size }) =>
   }))
 
 /** @param {Page} page */
-const openLibrary = (page) => import('./library.js').then((library) => library.openLibrary(page))
-
-/** @param {Page} page */
 export function connectModels(page) {
-  /**
-   * @param {string} id
-   * @param {() => unknown} act
-   */
-  const on = (id, act) =>
-    element(id).addEventListener('click', () => Promise.resolve(act()).catch(page.showError))
-  on('open-folder', () => import('./open_files.js').then(({ pickFolder }) => pickFolder(page)))
-  on('open', () => openLibrary(page))
-  on('open-address', async () => (await openLibrary(page)).focus())
-  on('tensors', () => import('./tensor_report.js').then(({ showTensors }) => showTensors(page)))
-  on('size', () => import('./picture_size.js').then(({ showSizes }) => showSizes(page)))
-  const showKept = async () => (await caches.has('heed-models')) && openLibrary(page)
+  const showKept = async () =>
+    (await caches.has('heed-models')) && (await import('./library.js')).openLibrary(page)
   showKept().catch(() => {}) // a browser that keeps nothing, or not for this page, as in a sandboxed frame
-  on('open-model', () => element('model-files').click())
   element('model-files').addEventListener('change', ({ target }) => {
     if (/** @type {FileList} */ (target.files).length)
       openFiles(page, [.../** @type {FileList} */ (target.files)])
     target.value = ''
   })
-  on('demo-model', async () => {
+  element('demo-model').addEventListener('click', async () => {
     if (await page.openModel(demoModel, say('modelButtons.demoModelWhichShape')))
       element('demo-model').hidden = true
   })

@@ -6,6 +6,7 @@ import { decode } from './decode_picture.js'
 import { checkWeights, holdsMaps, pictureOfPixels, savedMaps, wantedArrays } from './saved_maps.js'
 import { openNumbers, openSession, readNumbers, readSession } from '../save/session_file.js'
 import { modelFiles } from '../../heed/weight_files.js'
+import { say } from '../../languages/say.js'
 /** @import {NamedArray, Page, Shape} from '../../../types/pages.js' */
 
 /** @type {<Id extends string>(id: Id) => ElementOf<Id>} */
@@ -65,10 +66,7 @@ export async function openFiles(page, files) {
         files.find(({ type }) => type.startsWith('image/'))
       )
     const { weights, files: ofModel } = modelFiles(files)
-    if (!weights)
-      throw new Error(
-        `${files[0].name}: neither a picture, a model nor maps. Take a picture, a .safetensors, .onnx or .pth file with its config.json, or maps as .npy, .npz or .safetensors.`
-      )
+    if (!weights) throw new Error(say('errors.unknownFile', { name: files[0].name }))
     if (await page.openModel(ofModel, await nameOf(files, weights)))
       element('demo-model').hidden = false
   } catch (error) {

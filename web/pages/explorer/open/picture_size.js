@@ -98,8 +98,7 @@ const markup = (patch) => `<h2 id="size-title">${say('pictureSize.sizePicture')}
 /** @param {Page} page */
 export async function showSizes(page) {
   const { engine, store } = page
-  if (engine.saved)
-    throw new Error('Maps from a file have the size that they were made at. Open a model.')
+  if (engine.saved) throw new Error(say('errors.mapsSize'))
   const { model, shape } = engine,
     { patch, imageSize } = model,
     { found } = await engine.tensors(),

@@ -1,4 +1,5 @@
-/* Where pictures come from: drawn scenes, files, drop, paste, camera. */
+/* Where pictures come from: drawn scenes, files that were chosen, drop, paste. The menu Open has the buttons
+ * (menus.js). */
 import { openFiles } from './model_buttons.js'
 import { scenePictures, twinPatch } from './scene_pictures.js'
 import { say } from '../../languages/say.js'
@@ -95,15 +96,11 @@ function connectDropAndPaste(page) {
 
 /** @param {Page} page */
 export async function connectPictures(page) {
-  element('open-picture').addEventListener('click', () => element('picture-file').click())
   element('picture-file').addEventListener('change', ({ target }) => {
     if (/** @type {FileList} */ (target.files).length)
       openPictures(page, [.../** @type {FileList} */ (target.files)])
     target.value = ''
   })
   connectDropAndPaste(page)
-  element('camera').addEventListener('click', () =>
-    import('./camera.js').then(({ openCamera }) => openCamera(page)).catch(page.showError)
-  )
   await connectSamples(page)
 }

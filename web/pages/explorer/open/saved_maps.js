@@ -1,6 +1,7 @@
 /* Maps that were saved elsewhere: [L, H, N, N] in one array, or an array [H, N, N] a layer
  * ("attention.3" of `heed run --save`); a lone array may also be [1, L, H, N, N], [H, N, N] or [N, N]. Their numbers are computed by the definitions of heed.h. */
 import { loadExplain } from '../../heed/explain/index.js'
+import { say } from '../../languages/say.js'
 /** @import {Fusion, NamedArray, PagePicture, SavedMaps, Shape} from '../../../types/pages.js' */
 
 /* Work that takes long lets the page go on: a pause where 20 ms have passed since the last. */
@@ -104,10 +105,7 @@ function mapsAmong(arrays, name) {
         ),
         name
       )
-  if (!maps.length)
-    throw new Error(
-      `${name}: no attention maps in it. They are one array [L, H, N, N], or one [H, N, N] a layer under names with its number.`
-    )
+  if (!maps.length) throw new Error(say('errors.noMaps', { name }))
   return { maps, whole: Boolean(one) }
 }
 
@@ -143,9 +141,7 @@ function gridOf(tokens) {
     const side = Math.sqrt(tokens - prefixTokens)
     if (Number.isInteger(side) && side > 1) return { prefixTokens, rows: side, columns: side }
   }
-  throw new Error(
-    `Cannot infer the patch grid from ${tokens} tokens. Save the array grid = [rows, columns, prefix tokens] with the maps.`
-  )
+  throw new Error(say('errors.noGrid', { tokens }))
 }
 
 const patchMost = 65536 // as heed maps has it
@@ -167,9 +163,7 @@ function placesOf({ grid, patch: said, pixel_values: pixels }, tokens, name) {
       rows * columns + prefixTokens === tokens
     )
   )
-    throw new Error(
-      `${name}: its grid does not fit (found ${[...grid.data].join(' ')}, expected rows, columns and prefix tokens of ${tokens} tokens).`
-    )
+    throw new Error(say('errors.gridWrong', { name, grid: [...grid.data].join(' '), tokens }))
   if (!Number.isInteger(patch) || patch < 0 || patch > patchMost)
     throw new Error(
       `${name}: its side of a patch is not valid (found ${patch}, expected 1 to ${patchMost} pixels).`
@@ -221,7 +215,7 @@ export function savedMaps(arrays, name) {
   }
   const { heads, tokens } = layers[0]
   if (layers.some((layer) => layer.heads !== heads || layer.tokens !== tokens))
-    throw new Error(`${name}: its layers differ in heads or tokens.`)
+    throw new Error(say('errors.layersDiffer', { name }))
   const other = (/** @type {string} */ key) =>
       arrays[key] && others[key](arrays[key].shape) ? arrays[key] : null,
     pixels = other('pixel_values')

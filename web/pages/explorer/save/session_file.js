@@ -10,6 +10,7 @@ import { digits } from './nine_digits.js'
 import { pngUrl } from './png_url.js'
 import { provenanceOf } from './provenance.js'
 import { scoreStages } from '../../shared/scores.js'
+import { say } from '../../languages/say.js'
 /** @import {Page, PagePicture, PageSource, Pin, SavedMaps, SessionFile, Shape, Store} from '../../../types/pages.js' */
 /** @import {Session} from '../../../src/index.js' */
 
@@ -152,10 +153,7 @@ async function readPicture(picture) {
   } catch {
     /* signs of base64 that are none together */
   }
-  if (!bytes)
-    throw new Error(
-      'This session’s picture cannot be read (expected a PNG as data URL). Save the session again.'
-    )
+  if (!bytes) throw new Error(say('errors.sessionPicture'))
   return decode(new Blob([bytes], { type: 'image/png' }), words(name))
 }
 
@@ -256,7 +254,7 @@ export async function openNumbers(page, { settings, weights_sha256: sums, pictur
   const scene = /^Scene \d+$/.test(picture) || /[#&]objects=/.test(settings)
   if (!scene && page.picture.name !== picture)
     throw new Error(
-      `${file}: it has numbers, not the picture (found ${page.picture.name}, expected ${words(picture)}). Open that picture, then the file again.`
+      say('errors.numbersPicture', { file, found: page.picture.name, expected: words(picture) })
     )
   if (scene) return openSession(page, /** @type {any} */ ({ settings, weights_sha256: sums }))
   await expectWeights(page, sums)

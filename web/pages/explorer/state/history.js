@@ -4,19 +4,8 @@
  * entry keeps { own, depth }: which of one's own pictures it shows, which no address names (0:
  * none), and how many entries of this page are before it. */
 import { fromHash, toHash } from './address.js'
+import { defaults } from './defaults.js'
 /** @import {Page, PagePicture, State} from '../../../types/pages.js' */
-
-const internal = [
-  'pinned',
-  'pins',
-  'hover',
-  'ran',
-  'measured',
-  'drawn',
-  'coloured',
-  'patch',
-  'shown'
-]
 
 const choices = ['scene', 'objects', 'layer', 'head', 'query'],
   pause = 600, // ms
@@ -81,8 +70,12 @@ function createPauses() {
   }
 }
 
-/** @param {Page} page */
-export function followAddress(page) {
+/**
+ * From a link on, from what was changed on, or from an address that was typed: another entry of the history.
+ * @param {Page} page
+ * @param {{changed?: string[], typed?: boolean}} [since]
+ */
+export function followAddress(page, { changed = [], typed = false } = {}) {
   const { store } = page,
     own = ownPictures(page),
     pauses = createPauses()
@@ -130,18 +123,21 @@ export function followAddress(page) {
     write()
   }
 
-  store.on(null, (_, changed) => {
+  const heed = (/** @type {string[]} */ changed) => {
     const other = changed.includes('ran') && own.keep()
     if (pauses.begins(changed, other)) push = true
-    if (!other && changed.every((key) => internal.includes(key))) return
+    if (!other && !changed.some((key) => key in defaults)) return
     if (changed.includes('view') || changed.includes('tour')) {
       push = true
       return write() // an entry of its own for each view
     }
     if (!waiting) setTimeout(write, 30) // history is slow: after what it tells of has been painted; hidden pages paint no frames to wait for
     waiting = true
-  })
+  }
+  store.on(null, (_, changed) => heed(changed))
   addEventListener('popstate', follow)
+  if (typed) return follow()
   report(location.hash).catch(page.showError)
-  write()
+  if (!changed.length) return write()
+  heed(changed)
 }

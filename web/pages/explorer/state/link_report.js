@@ -1,6 +1,7 @@
 /* What a link says that is not shown: parts that cannot be read, and what this model does not have.
  * Loaded with a page that was opened by a link. */
-import { fitted, fromHash, keys, write } from './address.js'
+import { fromHash, keys, write } from './address.js'
+import { fitted } from './defaults.js'
 /** @import {Page, Shape, State} from '../../../types/pages.js' */
 
 const longest = 60 // characters of a part that are shown

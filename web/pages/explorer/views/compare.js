@@ -12,6 +12,7 @@ import { heat } from '../../plot/heat.js'
 import { largestOf } from '../../plot/raster.js'
 import { makeScale, plainScale, signedScale } from '../../plot/scale.js'
 import { stageWords } from '../../shared/scores.js'
+import { placeName, titleOf } from './stage.js'
 import { drawRow } from './row_picture.js'
 import { drawSmallBar, smallBar } from './bar.js'
 import { put } from './canvas.js'
@@ -362,11 +363,41 @@ function followFiles(place, use) {
 }
 
 /**
- * Which module gave A, and which B.
+ * Which module gave A, and which B; or what B is where nothing is pinned.
  * @param {{device: string}} info
+ * @param {string} other
  * @param {Other} b
  */
-const devicesOf = ({ device }, b) => say('compare.b2', { device, other: String(b.device) })
+function wordsOfB({ device }, other, b) {
+  if (modules[other]) return say('compare.b2', { device, other: String(b.device) })
+  return b.unpinned ? say('compare.bIsMean', { title: b.title }) : ''
+}
+
+/**
+ * B where nothing is pinned: the same place in the mean of the heads, and in a head where that is A.
+ * @param {Page} page
+ * @returns {Promise<Other>}
+ */
+async function meanOf(page) {
+  const { engine, drawn, store } = page,
+    state = store.get(),
+    { layer, reverse, query } = drawn.at,
+    head = state.head === 'mean' ? /** @type {const} */ (0) : /** @type {const} */ ('mean'),
+    at = { layer, head, query: query ?? state.query, reverse }
+  return {
+    row: await engine.row(at),
+    scores: drawn.scores && (await engine.row({ ...at, score: state.score })),
+    score: state.score,
+    title: titleOf(
+      placeName({ ...state, head }, engine.shape.layers),
+      engine.nameOf(drawn.token),
+      reverse
+    ),
+    shape: engine.shape,
+    picture: pictureNow(page),
+    unpinned: true
+  }
+}
 
 /** @type {MakeView} */
 export function view(page, element, { left, redraw }) {
@@ -398,13 +429,13 @@ export function view(page, element, { left, redraw }) {
 
   /**
    * @param {string} other
-   * @returns {Promise<Other | null> | Other | null}
+   * @returns {Promise<Other> | Other | null}
    */
   function findB(other) {
     const { pinned } = store.get()
     if (other === 'files' && !second.files.length) return null
     if (other !== 'pinned') return second.rowOf(other)
-    return pinned && { ...pinned, title: `${pinned.title} (${pinned.name})` }
+    return pinned ? { ...pinned, title: `${pinned.title} (${pinned.name})` } : meanOf(page)
   }
 
   /**
@@ -420,7 +451,7 @@ export function view(page, element, { left, redraw }) {
     for (const option of field('other').options)
       option.disabled =
         option.value in modules && (simd === 'none' || simd === modules[option.value])
-    field('back').disabled = !fits || other !== 'pinned'
+    field('back').disabled = !fits || other !== 'pinned' || !store.get().pinned
     pair.classList.toggle('waiting', !fits)
     pair.classList.toggle('swipe', swipe)
     field('curtain').closest('p').hidden = !fits || !swipe
@@ -440,7 +471,7 @@ export function view(page, element, { left, redraw }) {
       models.clear()
       return drawA(page, shown, b)
     }
-    drawPair(page, shown, b, modules[other] ? devicesOf(info, b) : '')
+    drawPair(page, shown, b, wordsOfB(info, other, b))
     await models.draw(other === 'pinned' ? null : second.opened, latest)
   }
   return { keys: ['drawn', 'pinned'], draw }

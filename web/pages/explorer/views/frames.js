@@ -68,9 +68,7 @@ async function openVideo(file) {
       once(video, 'loadeddata'),
       once(video, 'error').then(() => {
         closeVideo(video)
-        throw new Error(
-          `${file.name}: this browser cannot play the file. Take a video as WebM or MP4.`
-        )
+        throw new Error(say('errors.noVideo', { name: file.name }))
       })
     ])
   }
@@ -286,7 +284,7 @@ export function view(page, element, { left }) {
   /** @param {File | null} file */
   async function start(file) {
     try {
-      if (page.engine.saved) throw new Error('Maps from a file run no model. Open a model first.')
+      if (page.engine.saved) throw new Error(say('errors.mapsRunNone'))
       said.textContent = say('frames.starting')
       await player.start(file)
       if (left.aborted) await player.stop()

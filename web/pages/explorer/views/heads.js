@@ -22,6 +22,8 @@ let finder // with the first order or filter
  */
 const made = (tag, textContent) => Object.assign(document.createElement(tag), { textContent })
 
+const smallFrom = 6 // heads in a line: what is smaller is enlarged under the pointer
+
 const markup = `<div class="row finder"><label>${say('heads.sort')} <select name="sort"><option value="">${say('heads.layer')}</option></select></label>
     <button type="button" name="descending" aria-label="${say('heads.largestFirst')}">↓</button>
     <label>${say('heads.only')} <input name="filter" size="17" maxlength="60" placeholder="entropy &lt; 1.5, cls &gt; 5 %" spellcheck="false" autocomplete="off"></label></div>
@@ -199,6 +201,15 @@ function nameOf({ drawn: { scale } }, { layer, head }, map) {
   })
 }
 
+/**
+ * The map under the pointer, enlarged where it is small.
+ * @param {HTMLElement} element
+ * @param {Shape} shape
+ * @param {{row: number | null, column: number, name: string}} which
+ */
+const zoom = async (element, shape, which) =>
+  shape.heads > smallFrom && (await import('./head_zoom.js')).zoom(element, shape, which)
+
 /** @type {MakeView} */
 export function view(page, element) {
   const { store, engine } = page
@@ -213,15 +224,18 @@ export function view(page, element) {
    * @param {number} column
    */
   const entryAt = (row, column) => found.shown[row * shape.heads + column]
+  const nameAt = (/** @type {number} */ row, /** @type {number} */ column) => {
+    const entry = entryAt(row, column)
+    return nameOf(page, entry, ofLayer(maps, entry.layer)[entry.head])
+  }
   const grid = createGrid(element.querySelector('.cells'), {
-    name: (row, column) => {
-      const entry = entryAt(row, column)
-      return nameOf(page, entry, ofLayer(maps, entry.layer)[entry.head])
-    },
+    name: nameAt,
     onPick: (row, column) => {
       const { layer, head } = entryAt(row, column)
       page.fit({ layer, head })
-    }
+    },
+    onHover: (row, column = 0) =>
+      zoom(element, shape, { row, column, name: row === null ? '' : nameAt(row, column) })
   })
   connectFields(store, field)
 

@@ -214,13 +214,20 @@ function drawSwitches({ store, engine }, table, { ran, effects }) {
   const { layers, heads } = engine.shape,
     measured = ran === store.get().ran,
     focused = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset.key
-  const cellOf = (/** @type {string} */ key) =>
-    holding('td', headSwitch(store, key, measured ? points(effects[key].share, 1) : key))
+  const many = heads > 8
+  table.parentElement?.classList.toggle('many', many)
+  const cellOf = (/** @type {string} */ key) => {
+    const name = many ? key.split('.')[1] : key
+    return holding('td', headSwitch(store, key, measured ? points(effects[key].share, 1) : name))
+  }
   table.replaceChildren(
     ...Array.from({ length: layers }, (_, layer) =>
       holding(
         'tr',
-        Object.assign(made('th', say('heads.layer2', { layer })), { scope: 'row' }),
+        Object.assign(made('th', many ? String(layer) : say('heads.layer2', { layer })), {
+          scope: 'row',
+          ariaLabel: say('heads.layer2', { layer })
+        }),
         ...Array.from({ length: heads }, (_, head) => cellOf(`${layer}.${head}`))
       )
     )

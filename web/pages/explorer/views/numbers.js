@@ -119,24 +119,40 @@ function showScores({ engine, drawn: { row, of, at } }) {
     `<svg viewBox="0 0 240 82" role="img" aria-label="${say('numbers.histogramRowsScoresSoftmax')}">${drawing}</svg><figcaption>${say('numbers.scoresQKD', { temperature: temperature === 1 ? '' : ` / ${temperature}` })}</figcaption>`
 }
 
+/**
+ * What the stage's head gave before it was ablated, since zeros say nothing; null where it was not.
+ * @param {Page} page
+ * @returns {Page['drawn'] | null}
+ */
+function beforeAblation({ engine, drawn }) {
+  const { at, of } = drawn,
+    { layer, head, query, reverse, rollout } = at,
+    { whole } = engine
+  return whole && query && !rollout && of.changes?.off.includes(`${layer}.${head}`)
+    ? { ...drawn, of: whole, row: engine.row({ layer, head, query, reverse, of: whole }) }
+    : null
+}
+
 /** @param {Page} page */
 export function showNumbers(page) {
   if (!page.drawn || !page.engine.result) return
-  const {
+  const { engine } = page,
+    before = beforeAblation(page),
+    drawn = before ?? page.drawn,
+    {
       row,
       at: { reverse, rollout }
-    } = page.drawn,
-    { engine } = page
-  element('numbers-title').textContent = say('numbers.statistics', {
-    reverse: reverse ? say('numbers.column') : say('numbers.row')
-  })
+    } = drawn
+  element('numbers-title').textContent = before
+    ? say('numbers.beforeAblation')
+    : say('numbers.statistics', { reverse: reverse ? say('numbers.column') : say('numbers.row') })
   element('most-title').textContent = reverse
     ? say('numbers.mostAttentionFrom')
     : rollout
       ? say('numbers.mostFrom')
       : say('numbers.mostAttention')
   element('facts').replaceChildren(
-    ...facts(page).flatMap(([term, value]) => {
+    ...facts({ ...page, drawn }).flatMap(([term, value]) => {
       const dt = made('dt', '')
       dt.append(Object.assign(made('button', term), { type: 'button', className: 'term' }))
       return [dt, made('dd', value)]

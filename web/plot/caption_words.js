@@ -1,0 +1,36 @@
+/* What captions say in English, by what is to be said in it. Pages in other languages put theirs here
+ * (languages/captions.js), and their bundles hold no English. */
+
+export const captionWords = {
+  itself: 'itself',
+  probe: 'the probe',
+  /** @param {number} row @param {number} column */
+  patch: (row, column) => `patch (${row}, ${column})`,
+  /** @param {number} number */
+  register: (number) => `register ${number}`,
+  /** @param {string} first @param {string} [others] where they are no registers */
+  together: (first, others = 'registers') => (first ? `${first} and ${others}` : others),
+  /** @param {string} where @param {string} name @param {boolean} [reverse] */
+  nowhere: (where, name, reverse) =>
+    `${where}: ${name} ${reverse ? 'is looked at by none' : 'looks nowhere'}.`,
+  /** @param {string} where @param {string} name @param {string} by @param {string} share @param {string} times */
+  received: (where, name, by, share, times) =>
+    `${where}: ${name} is looked at most by ${by}, which gives it ${share} of its attention = ${times}.`,
+  /** @param {string} where @param {string} name @param {string} share @param {number} tokens @param {string} most @param {boolean} [rollout] */
+  given: (where, name, share, tokens, most, rollout) => {
+    const of = `${tokens} token${tokens === 1 ? '' : 's'}, most`
+    return rollout
+      ? `${where}: ${share} of ${name} comes from ${of} from ${most}`
+      : `${where}: ${name} gives ${share} of its attention to ${of} to ${most}`
+  },
+  /** @param {boolean} from */
+  noWeight: (from) => `no weight ${from ? 'from' : 'on'} any token`,
+  /** @param {string} share @param {string} name @param {boolean} from */
+  lies: (share, name, from) => `${share} ${from ? 'from' : 'on'} ${name}`,
+  /** @param {string} where @param {string} name @param {boolean} [reverse] */
+  barred: (where, name, reverse) =>
+    `${where}: ${name} ${reverse ? 'is barred from all' : 'may look nowhere'}.`,
+  /** @param {string} where @param {string} name @param {string} least @param {string} highest @param {string} at @param {number} barred @param {boolean} [reverse] */
+  scores: (where, name, least, highest, at, barred, reverse) =>
+    `${where}: ${reverse ? `scores for ${name}` : `${name} scores tokens`} from ${least} to ${highest}, highest ${reverse ? 'from' : 'at'} ${at}${barred ? `; ${barred} barred` : ''}.`
+}

@@ -1,0 +1,41 @@
+/* The pixels of what a canvas can draw. Loaded with the first. It imports nothing, so that bundlers leave the
+ * scripts that a page starts with as they are. */
+
+/**
+ * The size in its own pixels of what a canvas can draw.
+ * @param {Record<string, number>} input
+ */
+function drawnSize(input) {
+  const [width, height] = ['Width', 'Height'].map(
+    (side) =>
+      input[`natural${side}`] ??
+      input[`video${side}`] ??
+      input[`display${side}`] ??
+      input[side.toLowerCase()]
+  )
+  if (width > 0 && height > 0) return { width, height }
+  throw new Error('it has no size')
+}
+
+/**
+ * @param {number} width
+ * @param {number} height
+ * @returns {OffscreenCanvas | HTMLCanvasElement}
+ */
+function canvasOf(width, height) {
+  if (typeof OffscreenCanvas !== 'undefined') return new OffscreenCanvas(width, height)
+  return Object.assign(document.createElement('canvas'), { width, height })
+}
+
+/**
+ * Throws what the canvas throws, or where it has no size.
+ * @param {any} input
+ */
+export function pixelsOf(input) {
+  const size = drawnSize(input), // one name of its sides after another
+    context = /** @type {CanvasRenderingContext2D} */ (
+      canvasOf(size.width, size.height).getContext('2d', { willReadFrequently: true })
+    )
+  context.drawImage(input, 0, 0, size.width, size.height)
+  return context.getImageData(0, 0, size.width, size.height)
+}
