@@ -43,7 +43,7 @@ layout(std430, binding = 4) writeonly buffer Y4 { vec4 y4[]; };
 layout(std430, binding = 4) writeonly buffer YHalf { uvec2 y_half[]; };
 
 uint tile_base(uint row) { return params.x_origin + row * params.depth; }
-void tile_start() { tile_at = TILE_FIRST; }
+void tile_start() { tile_at = 0; }
 void tile_next(uint step) { tile_at += step; }
 uint tile_element(uint k) { return k; }
 

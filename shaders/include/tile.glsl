@@ -5,8 +5,7 @@
 // reads one panel straight through. The includer declares params (rows, columns, depth,
 // bias_origin, first_panel) and
 //   uint tile_base(uint row)    where row `row` of x begins, in elements of x
-//   void tile_start()           sets tile_at, the element of a row at the first k: 0 unless the
-//                               includer defines TILE_FIRST and TILE_END
+//   void tile_start()           sets tile_at, the element of a row at the first k, past TILE_FIRST
 //   void tile_next(uint step)   moves tile_at on by `step` values of k
 //   uint tile_row_place(uint row), tile_column_place(uint column)   of y: their sum is the element
 //   void tile_put(uint at, vec4 v)   four columns of y from this element on, where VECTOR_OUT
@@ -128,44 +127,55 @@ void tile_run() {
 #else
   const uint row0 = (gl_WorkGroupID.x * GROUPS + group) * ROWS;
 #endif
-  uint at_w = (gl_WorkGroupID.y * params.depth + TILE_FIRST) * TILE_PANEL + lane;
+  const uint first = TILE_FIRST, count = TILE_END - first,
+             at_w = (gl_WorkGroupID.y * params.depth + first) * TILE_PANEL | lane; // LANES: 2^n
   vec4 sum[ROWS][COLUMNS];
   uint base[ROWS];
   for (uint i = 0; i < ROWS; i++) {
-    base[i] = tile_base(min(row0 + i, params.rows - 1));
+    base[i] = tile_base(min(row0 + i, params.rows - 1)) + first;
+    if (VECTOR != 0) base[i] >>= 2;
     for (uint j = 0; j < COLUMNS; j++) sum[i][j] = vec4(0.0);
   }
+  // Steps are counted from 0 and places in x from `base`, alike in all invocations: what differs
+  // between them takes one addition a step.
   tile_start();
-  if (VECTOR != 0) {
-    for (uint i = 0; i < ROWS; i++) base[i] >>= 2;
-    for (uint k = TILE_FIRST; k < TILE_END; k += 4) {
-      vec4 w[4][COLUMNS];
-      for (uint q = 0; q < 4; q++)
-        for (uint j = 0; j < COLUMNS; j++) w[q][j] = HEED_W4(at_w + q * TILE_PANEL + j * LANES);
-      at_w += 4 * TILE_PANEL;
-      const uint at = tile_at >> 2;
-      for (uint i = 0; i < ROWS; i++) {
-        const vec4 v = HEED_X4(base[i] + at);
-        for (uint j = 0; j < COLUMNS; j++)
-#ifdef HEED_TEXEL // software devices have no fma of their own
-          sum[i][j] += v.x * w[0][j] + v.y * w[1][j] + v.z * w[2][j] + v.w * w[3][j];
-#else
-          for (uint q = 0; q < 4; q++) sum[i][j] = fma(vec4(v[q]), w[q][j], sum[i][j]);
-#endif
+  uint k = 0, beyond = 0; // at_w, vec4 of the weight
+  for (; k < (count & ~3u); k += 4) {
+    vec4 w[4][COLUMNS];
+    for (uint q = 0; q < 4; q++)
+      for (uint j = 0; j < COLUMNS; j++)
+        w[q][j] = HEED_W4(at_w + beyond + q * TILE_PANEL + j * LANES);
+    beyond += 4 * TILE_PANEL;
+    uint at[4];
+    for (uint q = 0; q < 4; q++)
+      if (VECTOR == 0 || q == 0) {
+        at[q] = VECTOR != 0 ? tile_at >> 2 : tile_at;
+        tile_next(VECTOR != 0 ? 4 : 1);
       }
-      tile_next(4);
+    for (uint i = 0; i < ROWS; i++) {
+      vec4 v;
+#ifndef HEED_TEXEL
+      if (VECTOR == 0)
+        for (uint q = 0; q < 4; q++) v[q] = x[base[i] + at[q]];
+      else
+#endif
+        v = HEED_X4(base[i] + at[0]);
+      for (uint j = 0; j < COLUMNS; j++)
+#ifdef HEED_TEXEL // software devices have no fma of their own
+        sum[i][j] += v.x * w[0][j] + v.y * w[1][j] + v.z * w[2][j] + v.w * w[3][j];
+#else
+        for (uint q = 0; q < 4; q++) sum[i][j] = fma(vec4(v[q]), w[q][j], sum[i][j]);
+#endif
     }
   }
 #ifndef HEED_TEXEL
-  else {
-    for (uint k = TILE_FIRST; k < TILE_END; k++) {
-      for (uint j = 0; j < COLUMNS; j++) {
-        const vec4 w = HEED_W4(at_w + j * LANES);
-        for (uint i = 0; i < ROWS; i++) sum[i][j] = fma(vec4(x[base[i] + tile_at]), w, sum[i][j]);
-      }
-      at_w += TILE_PANEL;
-      tile_next(1);
+  for (; VECTOR == 0 && k < count; k++) { // what no four divides
+    for (uint j = 0; j < COLUMNS; j++) {
+      const vec4 w = HEED_W4(at_w + beyond + j * LANES);
+      for (uint i = 0; i < ROWS; i++) sum[i][j] = fma(vec4(x[base[i] + tile_at]), w, sum[i][j]);
     }
+    beyond += TILE_PANEL;
+    tile_next(1);
   }
 #endif
 #ifdef TILE_SLICES

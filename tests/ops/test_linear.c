@@ -27,9 +27,9 @@ static const linear_case cases[] = {
     {2, 13, 47, 8, true, true, HEED_ACTIVATION_GELU_QUICK, 0, 0},
     {3, 25, 96, 7, false, false, HEED_ACTIVATION_SIGMOID, 0, 0},
     {1, 197, 48, 97, true, true, HEED_ACTIVATION_ELU_PLUS_ONE, 0, 0},
-    {1, 257, 13, 40, true, true, 0, 0, 0},
+    {1, 257, 14, 40, true, true, 0, 0, 0},
     {2, 300, 24, 36, true, false, 0, 0, 0},
-    {1, 24, 1024, 40, true, true, 0, 0, 0},
+    {1, 24, 1023, 40, true, true, 0, 0, 0},
     {1, 29, 3072, 33, true, false, 0, 0, 0},
     {1, 1100, 512, 35, true, true, 0, 0, 0}, /* several groups of rows, copied apart */
     {1, 5, 12, 24, true, false, 0, 3, 1},

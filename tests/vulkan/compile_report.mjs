@@ -13,8 +13,8 @@ function readLimits(path) {
   for (const line of readFileSync(path, 'utf8').split('\n')) {
     const words = line.replace(/^#.*/, '').trim().split(/\s+/)
     if (words[0] === 'limit') {
-      const [, field, sign, value, device, workload, kernel, where] = words
-      limits.push({ field, sign, value: Number(value), device, workload, kernel, where })
+      const [, field, sign, value, device, workload, kernel] = words
+      limits.push({ field, sign, value: Number(value), device, workload, kernel })
     } else if (words[0] === 'known') {
       const [, field, worst, device, workload, kernel, ...reason] = words
       if (!reason.length) throw new Error(`${path}: a known row without a reason (found "${line}")`)
@@ -30,10 +30,7 @@ const isFor = (rule, row) =>
   matches(rule.workload, row.workload) &&
   matches(rule.kernel, row.kernel)
 
-function applies(limit, row) {
-  const [field, least] = limit.where ? limit.where.split('>=') : []
-  return isFor(limit, row) && row[limit.field] !== null && (!field || row[field] >= Number(least))
-}
+const applies = (limit, row) => isFor(limit, row) && row[limit.field] !== null
 
 const holds = (sign, value, found) => (sign === '<=' ? found <= value : found >= value)
 
