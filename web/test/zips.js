@@ -36,7 +36,7 @@ const sums = /** @type {WeakMap<Uint8Array, number>} */ (new WeakMap())
  * @param {number} size
  */
 function sumOf(packed, size) {
-  if (size < 2 || size > 4e6) return 0
+  if (size < 2 || size > 1 << 27) return 0
   if (!sums.has(packed))
     try {
       sums.set(packed, crc32(inflateRawSync(packed, { maxOutputLength: size })))
