@@ -155,38 +155,54 @@ enum { LEAST_SHARED = 512 }; /* tokens */
  * floats, which lose bits and take some processors a hundred cycles. Exact, as a power of 2. */
 static const double scale = 0x1p40;
 
-/* The same operations in the same order with wider registers: no bit differs. The loader chooses.
- */
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__gnu_linux__) && \
-    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define WIDEST __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define WIDEST
-#endif
-
-/* Vectors of as many registers as the processor needs for them. */
-typedef float lanes __attribute__((vector_size(64)));
-typedef float stored_lanes __attribute__((vector_size(64), aligned(4), may_alias));
-typedef float half_lanes __attribute__((vector_size(32), aligned(4), may_alias));
+/* Adds to to[ROWS, STRIP] what rows[count, ROWS] (keys of a tile's rows) x strip[count, STRIP] are,
+ * over scale. Each width of registers runs the same operations in the same order: no bit differs.
+ * A pass over the keys takes as many columns as two registers hold, so that sums stay in them. */
 typedef double wide_lanes __attribute__((vector_size(64)));
 typedef double stored_wide_lanes __attribute__((vector_size(64), aligned(8), may_alias));
-enum { LANES = 16, VECTORS = STRIP / LANES };
-
-/* to[ROWS, STRIP] += rows[count, ROWS] (keys of a tile's rows) x strip[count, STRIP] / scale. */
-WIDEST static void multiply_strip(const float *restrict rows, size_t count,
-                                  const float *restrict strip, double *restrict to) {
-  lanes sum[ROWS][VECTORS];
-  for (size_t r = 0; r < ROWS; r++)
-    for (size_t v = 0; v < VECTORS; v++) sum[r][v] = (lanes){0};
-  for (size_t k = 0; k < count; k++) {
-    const stored_lanes *from = (const stored_lanes *)(const void *)(strip + k * STRIP);
-    for (size_t r = 0; r < ROWS; r++)
-      for (size_t v = 0; v < VECTORS; v++) sum[r][v] += rows[k * ROWS + r] * from[v];
+typedef float half_lanes __attribute__((vector_size(32), aligned(4), may_alias));
+#define DEFINE_MULTIPLY_STRIP(BYTES, ...)                                                        \
+  typedef float lanes_##BYTES __attribute__((vector_size(BYTES)));                               \
+  typedef float stored_lanes_##BYTES __attribute__((vector_size(BYTES), aligned(4), may_alias)); \
+  __VA_ARGS__ static void multiply_strip_##BYTES(const float *restrict rows, size_t count,       \
+                                                 const float *restrict strip,                    \
+                                                 double *restrict to) {                          \
+    for (size_t c = 0; c < STRIP; c += (BYTES) / 2) {                                            \
+      lanes_##BYTES sum[ROWS][2] = {0};                                                          \
+      for (size_t k = 0; k < count; k++) {                                                       \
+        const stored_lanes_##BYTES *from = (const void *)(strip + k * STRIP + c);                \
+        for (size_t r = 0; r < ROWS; r++) {                                                      \
+          sum[r][0] += rows[k * ROWS + r] * from[0];                                             \
+          sum[r][1] += rows[k * ROWS + r] * from[1];                                             \
+        }                                                                                        \
+      }                                                                                          \
+      for (size_t r = 0; r < ROWS; r++) {                                                        \
+        stored_wide_lanes *out = (void *)(to + r * STRIP + c);                                   \
+        const half_lanes *half = (const void *)sum[r];                                           \
+        for (size_t i = 0; i < (BYTES) / 16; i++)                                                \
+          out[i] += __builtin_convertvector(half[i], wide_lanes) * (1.0 / scale);                \
+      }                                                                                          \
+    }                                                                                            \
   }
-  stored_wide_lanes *out = (stored_wide_lanes *)(void *)to;
-  const half_lanes *half = (const half_lanes *)(const void *)sum;
-  for (size_t i = 0; i < 2 * ROWS * VECTORS; i++)
-    out[i] += __builtin_convertvector(half[i], wide_lanes) * (1.0 / scale);
+
+DEFINE_MULTIPLY_STRIP(16, )
+#if defined(__GNUC__) && defined(__x86_64__)
+DEFINE_MULTIPLY_STRIP(32, __attribute__((target("avx2"))))
+DEFINE_MULTIPLY_STRIP(64, __attribute__((target("avx512f"))))
+#endif
+
+static void multiply_strip(const float *rows, size_t count, const float *strip, double *to) {
+#if defined(__GNUC__) && defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f")) {
+    multiply_strip_64(rows, count, strip, to);
+    return;
+  }
+  if (__builtin_cpu_supports("avx2")) {
+    multiply_strip_32(rows, count, strip, to);
+    return;
+  }
+#endif
+  multiply_strip_16(rows, count, strip, to);
 }
 
 /* A worker's scratch: a row, a block of rows of a layer's matrix, their sums, keys by weight. */
