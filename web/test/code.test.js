@@ -22,12 +22,13 @@ const unlike = new Set(['heed', 'device', 'path', 'milliseconds', 'provenance'])
 
 /**
  * Every number of `expected` is in `found`, within 1e-5 and 1e-5 of its size; scores of a row,
- * sums of products as large as its largest, of that.
+ * sums of products as large as its largest, of that; logits, for the same reason, within 2e-6 of
+ * the first.
  * @param {ArrayLike<number>} found
  * @param {ArrayLike<number>} expected
  * @param {string} where
  */
-function close(found, expected, where, size = 1) {
+function close(found, expected, where, size = 1, logits = 1) {
   if (typeof expected === 'number')
     assert.ok(
       Math.abs(/** @type {any} */ (found) - expected) <= 1e-5 * Math.max(size, Math.abs(expected)),
@@ -40,7 +41,12 @@ function close(found, expected, where, size = 1) {
           /** @type {any} */ (found)[key],
           /** @type {any} */ (expected)[key],
           `${where}.${key}`,
-          key === 'scores' ? Math.max(1, .../** @type {any} */ (expected)[key].map(Math.abs)) : size
+          key === 'scores'
+            ? Math.max(1, .../** @type {any} */ (expected)[key].map(Math.abs))
+            : key === 'logit'
+              ? logits
+              : size,
+          key === 'top' ? Math.max(1, /** @type {any} */ (expected).top[0].logit / 5) : logits
         )
     }
   else assert.equal(found, expected, where)

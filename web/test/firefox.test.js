@@ -199,6 +199,7 @@ const paths = {
         () => document.getElementById('stage-title').textContent === 'Layer 3, head 0: from CLS'
       )
       await page.click('#model > summary')
+      await until(() => document.getElementById('size')) // the menu is made when it opens
       await page.click('#size')
       await until(() =>
         /197 tokens/.test(document.querySelector('dialog .hint')?.textContent ?? '')

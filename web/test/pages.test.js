@@ -258,18 +258,26 @@ test('a picture that is no square: as trained, and whole with padding; the numbe
 const unlike = new Set(['heed', 'device', 'path', 'milliseconds', 'probability'])
 
 /**
- * Every number of `expected` is in `found`, within 1e-5 and 1e-5 of its size.
+ * Every number of `expected` is in `found`, within 1e-5 and 1e-5 of its size; logits, sums of
+ * products as large as the first, within 2e-6 of that.
  * @param {string} where
  */
-function close(/** @type {any} */ found, /** @type {any} */ expected, where) {
+function close(/** @type {any} */ found, /** @type {any} */ expected, where, size = 1, logits = 1) {
   if (typeof expected === 'number')
     assert.ok(
-      Math.abs(found - expected) <= 1e-5 * Math.max(1, Math.abs(expected)),
+      Math.abs(found - expected) <= 1e-5 * Math.max(size, Math.abs(expected)),
       `${where}: ${found}, expected ${expected}`
     )
   else if (typeof expected === 'object' && expected !== null)
     for (const key of Object.keys(expected)) {
-      if (!unlike.has(key)) close(found[key], expected[key], `${where}.${key}`)
+      if (!unlike.has(key))
+        close(
+          found[key],
+          expected[key],
+          `${where}.${key}`,
+          key === 'logit' ? logits : size,
+          key === 'top' ? Math.max(1, expected.top[0].logit / 5) : logits
+        )
     }
   else assert.equal(found, expected, where)
 }
