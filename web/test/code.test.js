@@ -34,7 +34,9 @@ function close(found, expected, where, size = 1, logits = 1) {
       Math.abs(/** @type {any} */ (found) - expected) <= 1e-5 * Math.max(size, Math.abs(expected)),
       `${where}: ${found}, expected ${expected}`
     )
-  else if (typeof expected === 'object' && expected !== null)
+  else if (typeof expected === 'object' && expected !== null) {
+    const first =
+      'top' in expected ? Math.max(1, /** @type {any} */ (expected).top[0].logit / 5) : logits
     for (const key of Object.keys(expected)) {
       if (!unlike.has(key))
         close(
@@ -43,13 +45,13 @@ function close(found, expected, where, size = 1, logits = 1) {
           `${where}.${key}`,
           key === 'scores'
             ? Math.max(1, .../** @type {any} */ (expected)[key].map(Math.abs))
-            : key === 'logit'
-              ? logits
+            : /^logits?$/.test(key)
+              ? first
               : size,
-          key === 'top' ? Math.max(1, /** @type {any} */ (expected).top[0].logit / 5) : logits
+          first
         )
     }
-  else assert.equal(found, expected, where)
+  } else assert.equal(found, expected, where)
 }
 
 /**
