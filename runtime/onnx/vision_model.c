@@ -270,11 +270,15 @@ heed_status heed_onnx_vision(heed_onnx *file, const heed_model_desc *desc, uint3
     return heed_fail(error, HEED_INVALID_ARGUMENT,
                      "onnx: NULL argument (expected file, desc and model)");
   *model = NULL;
+  if (!height != !width)
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "onnx: one side of the images without the other (found height %u, width %u)",
+                     (unsigned)height, (unsigned)width);
   HEED_TRY(heed_model_desc_read(&full, desc, error));
   HEED_TRY(heed_model_make((heed_context *)file->context, &vision_type, model, error));
   vision_model *made = (vision_model *)*model;
   made->file = file;
-  made->height = height && width ? height : 0;
+  made->height = height;
   made->width = width;
   const heed_status status = open_model(*model, &full, error);
   if (status != HEED_OK) {

@@ -166,8 +166,8 @@ HEED_API uint32_t heed_onnx_lowered_unrounded(const heed_onnx_lowered *lowered);
  * layer attends to all of its patches. For files of which no config.json names a family. `desc`:
  * the files beside the ONNX file, of which config.json gives labels and the size of images, and
  * preprocessor_config.json the preprocessing; without it that of ViT is assumed, which
- * heed_model_info.assumed says. height, width: of the images, where the file leaves them open; 0:
- * what config.json says, else 224, else as many as the graph's positions are for. Patch, grid,
+ * heed_model_info.assumed says. height, width: of the images, where the file leaves them open; both
+ * 0: what config.json says, else 224, else as many as the graph's positions are for. Patch, grid,
  * heads and classes are the graph's. heed_model_build ignores rows and classes_only. Borrows file,
  * which must outlive the model and its graphs. Statuses: UNSUPPORTED (another graph, or what has no
  * kernel), INVALID_ARGUMENT, INVALID_FILE, OUT_OF_MEMORY, those of the sources. */
