@@ -185,14 +185,18 @@ typedef float half_lanes __attribute__((vector_size(32), aligned(4), may_alias))
     }                                                                                            \
   }
 
+/* gcc aligns no stack for such registers on Windows. */
+#if defined(__GNUC__) && defined(__x86_64__) && !defined(_WIN32)
+#define HAS_WIDER
+#endif
 DEFINE_MULTIPLY_STRIP(16, )
-#if defined(__GNUC__) && defined(__x86_64__)
+#if defined(HAS_WIDER)
 DEFINE_MULTIPLY_STRIP(32, __attribute__((target("avx2"))))
 DEFINE_MULTIPLY_STRIP(64, __attribute__((target("avx512f"))))
 #endif
 
 static void multiply_strip(const float *rows, size_t count, const float *strip, double *to) {
-#if defined(__GNUC__) && defined(__x86_64__)
+#if defined(HAS_WIDER)
   if (__builtin_cpu_supports("avx512f")) {
     multiply_strip_64(rows, count, strip, to);
     return;
