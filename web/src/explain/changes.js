@@ -13,7 +13,7 @@ function expectCounts(numbers) {
     if (!(Number.isInteger(number) && number >= 0 && number < 2 ** 31))
       throw new HeedError(
         'INVALID_ARGUMENT',
-        `changes: out of range (found ${number}, expected a whole number)`
+        `changes: out of range (found ${number}, expected a whole number from 0 below 2^31)`
       )
 }
 
