@@ -745,6 +745,25 @@ test('the back button leads to the view before', async () => {
   await finish(page)
 })
 
+test('views chosen before the script of the history is there are entries of it', async () => {
+  const page = await browser.open()
+  let go = () => {}
+  const held = new Promise((done) => (go = () => done(undefined)))
+  await page.route('**/address-*.js', async (route) => {
+    await held
+    await route.continue()
+  })
+  for (const view of ['matrix', 'statistics', 'tokens']) await page.click(`#tab-${view}`)
+  assert.equal(await page.evaluate(() => location.hash), '')
+  go()
+  await page.waitForFunction(() => location.hash.endsWith('v=tokens'))
+  for (const view of ['statistics', 'matrix', 'heads']) {
+    await page.goBack()
+    await page.waitForSelector(`#tab-${view}[aria-selected=true]`)
+  }
+  await finish(page)
+})
+
 test('back and forward lead through views and samples, and keep a picture of one’s own; Esc stays on the page', async () => {
   const page = await browser.open(),
     hashes = [''],

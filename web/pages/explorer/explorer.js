@@ -307,17 +307,19 @@ function followHistory() {
   /** @type {Promise<unknown> | undefined} */
   let asked
   const changed = /** @type {Set<string>} */ (new Set()),
+    views = /** @type {Readonly<State>[]} */ ([]),
     follow = (typed = false) =>
       (asked ??= import('./state/history.js')
-        .then(({ followAddress }) => followAddress(page, { changed: [...changed], typed }))
+        .then(({ followAddress }) => followAddress(page, { changed: [...changed], views, typed }))
         .catch(showError))
   if (location.hash) return follow()
   history.replaceState({ own: 0, depth: history.state?.depth ?? 0 }, '') // an entry of history.js
   addEventListener('popstate', () => follow(true), { once: true })
   for (const type of ['pointerover', 'focusin'])
     addEventListener(type, () => follow(), { once: true })
-  store.on(null, (_, keys) => {
+  store.on(null, (state, keys) => {
     for (const key of keys) changed.add(key)
+    if (keys.includes('view')) views.push(state)
     if (keys.some((key) => key in defaults)) follow()
   })
 }

@@ -72,10 +72,11 @@ function createPauses() {
 
 /**
  * From a link on, from what was changed on, or from an address that was typed: another entry of the history.
+ * `views`: the state at each change of the view since; the last one may have changed further.
  * @param {Page} page
- * @param {{changed?: string[], typed?: boolean}} [since]
+ * @param {{changed?: string[], views?: Readonly<State>[], typed?: boolean}} [since]
  */
-export function followAddress(page, { changed = [], typed = false } = {}) {
+export function followAddress(page, { changed = [], views = [], typed = false } = {}) {
   const { store } = page,
     own = ownPictures(page),
     pauses = createPauses()
@@ -87,10 +88,10 @@ export function followAddress(page, { changed = [], typed = false } = {}) {
   /** What of it is not shown. @param {string} link */
   const report = async (link) => link && (await import('./link_report.js')).reportLink(page, link)
 
-  function write() {
+  function write(state = store.get()) {
     waiting = false
     if (opening) return // the state is between two entries: neither is to be written over
-    const hash = toHash(store.get()),
+    const hash = toHash(state),
       entry = { own: own.now(), depth }
     if (hash !== location.hash || history.state?.own !== entry.own) {
       if (push) entry.depth = ++depth
@@ -139,5 +140,9 @@ export function followAddress(page, { changed = [], typed = false } = {}) {
   if (typed) return follow()
   report(location.hash).catch(page.showError)
   if (!changed.length) return write()
+  for (const state of views.slice(0, -1)) {
+    push = true
+    write(state)
+  }
   heed(changed)
 }
