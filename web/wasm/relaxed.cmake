@@ -115,13 +115,14 @@ function(heed_relaxed_module name like)
     list(APPEND beside $<TARGET_FILE:${library}>)
   endforeach()
   set(module ${PROJECT_BINARY_DIR}/modules/${name}.wasm)
+  heed_shrink(${name} passes)
   add_custom_command(
     OUTPUT ${module}
     COMMAND ${HEED_WASM_LD} -o ${module}.linked ${memory} $<TARGET_OBJECTS:${name}> ${kernels} ${beside} $<TARGET_FILE:${core}>
             -L${libraries} ${libraries}/crt1_reactor.o -lstandalonewasm-memgrow -lstubs -lnoexit -lc-optz -lemmalloc -lcompiler_rt --import-undefined
             --strip-debug --export-if-defined=stackRestore -z stack-size=262144 --initial-memory=1048576 --max-memory=4294967296
             --entry=_initialize --global-base=1024
-    COMMAND ${HEED_NODE} ${wasm_opt} ${module}.linked -o ${module} --post-emscripten ${shrink} --strip-debug ${features}
+    COMMAND ${HEED_NODE} ${wasm_opt} ${module}.linked -o ${module} --post-emscripten ${passes} --strip-debug ${features}
     DEPENDS ${name} $<TARGET_OBJECTS:${name}> ${kernels} ${ARGN} ${core}
     COMMENT "Linking ${name}.wasm" COMMAND_EXPAND_LISTS VERBATIM)
   add_custom_target(${name}-module ALL DEPENDS ${module})
