@@ -23,12 +23,10 @@ import { repository } from './package.js'
 export const site = process.env.HEED_WEB_SITE ?? join(repository, 'build/web/site')
 /** The pages module by module. */
 export const plain = join(site, '../plain')
-/* The shell has no windows of its own, which Chromium without a screen draws too: a page costs a fifth of the time. */
-const executablePath =
-  process.env.HEED_CHROMIUM ??
-  ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium', '/usr/bin/chromium-browser'].find(
-    existsSync
-  )
+/* The shell has no windows of its own, which Chromium without a screen draws too: a page costs a fifth
+ * of the time. It has no camera. */
+const whole = ['/usr/bin/chromium', '/usr/bin/chromium-browser'],
+  shell = ['/usr/bin/chromium-headless-shell', ...whole]
 const args = [
   '--no-sandbox',
   '--disable-quic',
@@ -82,10 +80,11 @@ function withMenus(page) {
  * Resolves to { open(path, options), asked (the files that the server was asked for), stop (the
  * server), close }. open gives a page that is ready; its `faults` must stay empty. With `modules`
  * its scripts are fetched module by module, for tests that import some; else they are bundled.
- * @param {{isolated?: boolean, flags?: string[]}} [options] flags: more of the browser's own
+ * @param {{isolated?: boolean, camera?: boolean, flags?: string[]}} [options] flags: more of the browser's own
  */
-export async function startBrowser({ isolated = true, flags = [] } = {}) {
+export async function startBrowser({ isolated = true, camera = false, flags = [] } = {}) {
   await mkdir(pictures, { recursive: true })
+  const executablePath = process.env.HEED_CHROMIUM ?? (camera ? whole : shell).find(existsSync)
   const server = await serve(site, { isolated }),
     browser = await chromium.launch({ executablePath, args: [...args, ...flags] })
   /** @type {ReturnType<typeof serve> | undefined} */

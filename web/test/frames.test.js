@@ -9,7 +9,8 @@ import { createRuntime, demoModel, explain } from './package.js'
 /** @type {TestBrowser} */
 let browser
 before(
-  async () => (browser = await startBrowser({ flags: ['--use-fake-device-for-media-stream'] }))
+  async () =>
+    (browser = await startBrowser({ camera: true, flags: ['--use-fake-device-for-media-stream'] }))
 )
 after(() => browser.close())
 
