@@ -99,6 +99,9 @@ static const char *const cases[] = {
     "general/pad",
     "general/gather",
     "general/gather_elements",
+    "general/depthwise",
+    "general/mean_pool",
+    "general/max_pool",
 };
 
 static void test_cases(void **state) {

@@ -130,6 +130,8 @@ OP(elementwise, elementwise, .a = {X}, .kind = HEED_ELEMENTWISE_CLIP, .alpha = -
 OP(reduce, reduce, .x = {X}, .axes = 2, .last = true)
 OP(slice, slice, .x = {X}, .shape = {3, {2, 4, 9}}, .step = {1, 1, 1}, .value = 3.0f)
 OP(gather, gather, .x = {GATES}, .indices = {IDS}, .axis = 1, .elements = false)
+OP(depthwise, depthwise, .x = {IMAGE}, .kind = HEED_DEPTHWISE_MEAN, .kernel = {2, 2},
+   .before = {1, 1}, .count_padding = true)
 OP(attention_mask, attention_mask, .key_ids = {IDS}, .padding_id = 3)
 OP(attention, attention, .query = {HEADS}, .key = {HEADS}, .value = {HEADS}, .merge_heads = true)
 OP(linear_attention, linear_attention, .query = {HEADS}, .key = {HEADS}, .value = {HEADS},
@@ -164,6 +166,7 @@ static const entry ops[] = {ENTRY(constant, constant_desc, read_user),
                             ENTRY(reduce, reduce_desc, last),
                             ENTRY(slice, slice_desc, value),
                             ENTRY(gather, gather_desc, elements),
+                            ENTRY(depthwise, depthwise_desc, count_padding),
                             ENTRY(attention_mask, attention_mask_desc, padding_id),
                             ENTRY(attention, attention_desc, causal_offsets),
                             ENTRY(linear_attention, linear_attention_desc, recurrent),

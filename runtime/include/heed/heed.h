@@ -522,7 +522,7 @@ typedef struct heed_permute_desc {
 } heed_permute_desc;
 HEED_API heed_value heed_define_permute(heed_graph *graph, const heed_permute_desc *desc);
 
-/* The general ops, from here to heed_define_gather, are what graphs of other programs need. A
+/* The general ops, from here to heed_define_depthwise, are what graphs of other programs need. A
  * comment names the operators of ONNX that an op covers, by the version of the operator set. Truth
  * values are 0 and 1 in F32 or I32, and any number but 0 counts as true. */
 
@@ -653,6 +653,33 @@ typedef struct heed_gather_desc {
   bool elements;
 } heed_gather_desc;
 HEED_API heed_value heed_define_gather(heed_graph *graph, const heed_gather_desc *desc);
+
+typedef enum heed_depthwise {
+  HEED_DEPTHWISE_SUM = 0,  /* of elements times weights: a convolution of each channel by itself */
+  HEED_DEPTHWISE_MEAN = 1, /* NaN where the window has nothing */
+  HEED_DEPTHWISE_MAX = 2   /* NaN where there is one; -Inf where the window has nothing */
+} heed_depthwise;
+
+/* A number of each window of each channel: x [B, C, height, width] -> y [B, O, rows, columns], F32.
+ * The window of row r and column c has the elements of x at row r stride[0] - before[0] + i
+ * dilation[0], i < kernel[0], and so for columns; none where x has no such element.
+ * - SUM: weight [O, kernel rows, kernel columns] and bias [O] (or none) are constants. O is a
+ *   multiple of C, and output o reads channel o / (O / C).
+ * - MEAN and MAX: no weight; O is C. With count_padding a MEAN also counts the zeros in front of x,
+ *   and up to `after` behind it.
+ * A kernel has at most 32,767 elements. Windows begin within -before .. size + after. ONNX: Conv 22
+ * with group = channels, AveragePool 22, MaxPool 22. */
+typedef struct heed_depthwise_desc {
+  size_t struct_size;
+  heed_value x, weight, bias;
+  heed_depthwise kind;
+  uint32_t kernel[2];              /* rows, columns; of a SUM 0: as the weight has them */
+  uint32_t stride[2], dilation[2]; /* 0: 1 */
+  uint32_t before[2], after[2];    /* padding in front of x and behind it */
+  uint32_t size[2];                /* rows and columns of y; 0: all that fit whole */
+  bool count_padding;
+} heed_depthwise_desc;
+HEED_API heed_value heed_define_depthwise(heed_graph *graph, const heed_depthwise_desc *desc);
 
 /* Rotary position embedding (Su et al. 2021): pairs of elements (a, b) of a token are rotated, each
  * by an angle of its own, to (a cos - b sin, b cos + a sin). x [B, H, T, D] -> the same shape.

@@ -1,4 +1,4 @@
-"""Makes the cases beside it with numpy, in double precision: one a general op, elementwise and reduce with two.
+"""Makes the cases beside it with numpy, in double precision: some of each general op.
 
 python3 make.py   (needs numpy)"""
 import json
@@ -53,3 +53,22 @@ x, i = numbers(3, 5, 4), numpy.array([[0, -1], [4, 2]], numpy.int32)
 save("gather", "gather", {"axis": 1}, {"x": x, "indices": i, "expect.y": numpy.take(x, i, 1)})
 i = random.integers(-5, 5, (3, 6, 4)).astype(numpy.int32)
 save("gather_elements", "gather", {"axis": 1, "elements": True}, {"x": x, "indices": i, "expect.y": numpy.take_along_axis(x, i, 1)})
+
+
+def windows(x, size, kernel, stride, dilation):
+    """[B, C, rows, columns, kernel elements] of x, which has its padding."""
+    rows, columns = ([s * i for i in range(n)] for n, s in zip(size, stride))
+    taps = [(i * dilation[0], j * dilation[1]) for i in range(kernel[0]) for j in range(kernel[1])]
+    return numpy.stack([numpy.stack([numpy.stack([x[:, :, r + i, c + j] for i, j in taps], -1) for c in columns], 2) for r in rows], 2)
+
+
+x, w, bias = numbers(2, 3, 7, 9), numbers(6, 3, 2), numbers(6)
+seen = windows(numpy.pad(x, ((0, 0), (0, 0), (1, 0), (2, 1))), (3, 9), (3, 2), (2, 1), (1, 3))
+y = numpy.einsum("bcyxk,cmk->bcmyx", seen, w.reshape(3, 2, 6)).reshape(2, 6, 3, 9) + bias[:, None, None]
+save("depthwise", "depthwise", {"stride": [2, 1], "dilation": [1, 3], "before": [1, 2], "after": [0, 1]},
+     {"x": x, "weight": w, "bias": bias, "expect.y": y})
+padded = numpy.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)), constant_values=numpy.nan)
+seen = windows(padded, (4, 5), (3, 3), (2, 2), (1, 1))
+pool = {"kernel": [3, 3], "stride": [2, 2], "before": [1, 1], "after": [1, 1]}
+save("mean_pool", "depthwise", {"kind": "mean", **pool}, {"x": x, "expect.y": numpy.nanmean(seen, -1)})
+save("max_pool", "depthwise", {"kind": "max", **pool}, {"x": x, "expect.y": numpy.nanmax(seen, -1)})
