@@ -36,7 +36,7 @@ static const char *const attributes[8] = {
           "right_window_size|rotary_embedding_dim|upper|reverse|exclusive|exclude_outside|"
           "antialias|fmod|detect_positive|detect_negative|transA|transB|value_int|"
           "num_outputs|stash_type|saturate|precision|accuracy_level|seed|is_test|broadcast|batch_"
-          "dims|training_mode",
+          "dims|training_mode|ceil_mode|count_include_pad|storage_order|k|largest|sorted",
     [3] = "auto_pad|mode|approximate|equation|nearest_mode|coordinate_transformation_mode|"
           "keep_aspect_ratio_policy|"
           "round_mode|reduction",
@@ -117,7 +117,7 @@ static const struct {
              {"Exp|Log|Sqrt|Reciprocal|Floor|Ceil|Round|Erf|Sin|Cos|Tan|Asin|Acos|Atan|Sinh|Cosh|"
               "Asinh|Acosh|Atanh|Sigmoid|Tanh|LeakyRelu|Elu|Selu|Celu|HardSigmoid|HardSwish|"
               "Softplus|Softsign|Mish|Gelu|QuickGelu|ThresholdedRelu|Swish|FastGelu|BiasGelu|Mean|"
-              "IsNaN|IsInf|Softmax|LogSoftmax",
+              "IsNaN|IsInf|Softmax|LogSoftmax|AveragePool",
               "floats"}};
 
 heed_status heed_onnx_check_type(heed_onnx_call *call, uint32_t index, uint32_t type) {

@@ -19,11 +19,13 @@ static const counts all[] = {
      "Cosh|Asinh|Acosh|Atanh|Sigmoid|Tanh|Relu|LeakyRelu|Elu|Selu|Celu|HardSigmoid|HardSwish|"
      "Softplus|Softsign|Mish|Gelu|QuickGelu|ThresholdedRelu|Identity|Swish|Cast|Not|IsNaN|IsInf|"
      "BitwiseNot|Shape|Size|Flatten|Transpose|ConstantOfShape|NonZero|ArgMax|ArgMin|Softmax|"
-     "LogSoftmax|GlobalAveragePool|GlobalMaxPool"},
+     "LogSoftmax|GlobalAveragePool|GlobalMaxPool|AveragePool"},
+    {1, 1, 2, "MaxPool"},
     {1, 1, 3, "DynamicQuantizeLinear"},
     {1, 2, 1,
      "FastGelu|Reshape|Squeeze|Unsqueeze|Trilu|ReduceSum|ReduceMean|ReduceMax|ReduceMin|ReduceProd|"
      "ReduceL1|ReduceL2|ReduceSumSquare|ReduceLogSum|ReduceLogSumExp"},
+    {1, 2, 2, "TopK"},
     {1, 2, ANY, "Split"},
     {1, 3, 1, "Clip"},
     {1, 3, 2, "Dropout"},
@@ -40,7 +42,7 @@ static const counts all[] = {
     {2, 3, 3, "LayerNormalization"},
     {2, 4, 1, "MatMulInteger|ConvInteger"},
     {2, 7, 4, "Attention"},
-    {3, 3, 1, "Where|Range|ScatterND"},
+    {3, 3, 1, "Where|Range|ScatterND|ScatterElements|Scatter|OneHot"},
     {3, 4, 1, "RotaryEmbedding"},
     {3, 4, 4, "SkipSimplifiedLayerNormalization"},
     {3, 5, 4, "SkipLayerNormalization"},

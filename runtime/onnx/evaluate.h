@@ -48,7 +48,8 @@ typedef struct heed_onnx_op_entry {
 /* One table a file of ops, which ends with a name NULL. */
 extern const heed_onnx_op_entry heed_onnx_elementwise[], heed_onnx_layout[], heed_onnx_reduce[],
     heed_onnx_products[], heed_onnx_norms[], heed_onnx_attentions[], heed_onnx_quantisers[],
-    heed_onnx_resizes[], heed_onnx_einsums[], heed_onnx_tuples[], heed_onnx_channels[];
+    heed_onnx_resizes[], heed_onnx_einsums[], heed_onnx_tuples[], heed_onnx_channels[],
+    heed_onnx_pools[], heed_onnx_selections[];
 /* Sets file, context and limits of an evaluator. */
 void heed_onnx_limit(heed_onnx_evaluator *e, const heed_onnx *file,
                      const heed_onnx_evaluate_desc *desc);

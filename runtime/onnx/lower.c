@@ -117,9 +117,9 @@ void heed_lower_bind_array(heed_lower *l, uint32_t index, heed_onnx_array *array
 
 static const heed_lower_op *find_op(const heed_onnx_node *node) {
   const heed_lower_op *const tables[] = {
-      heed_lower_nodes,      heed_lower_layouts, heed_lower_blocks,
-      heed_lower_quantisers, heed_lower_pads,    heed_lower_wholes,
-      heed_lower_einsums,    heed_lower_resizes, heed_lower_channels};
+      heed_lower_nodes,    heed_lower_layouts, heed_lower_blocks,  heed_lower_quantisers,
+      heed_lower_pads,     heed_lower_wholes,  heed_lower_einsums, heed_lower_resizes,
+      heed_lower_channels, heed_lower_pools};
   if (*node->domain && strcmp(node->domain, "com.microsoft") != 0) return NULL;
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
     for (const heed_lower_op *op = tables[i]; op->name; op++)

@@ -3,9 +3,9 @@
  * which their constructors simplify: so a chain of small nodes ends as the op that it spells.
  *
  * lower.c goes through the nodes, lower_nodes.c, lower_layout.c, lower_blocks.c and
- * lower_quantisers.c, lower_whole.c, lower_einsum.c and lower_resize.c say what a node is,
- * lower_shape.c, lower_arithmetic.c, lower_norm.c, lower_linear.c and lower_attention.c make
- * expressions, lower_emit.c the graph, and lower_run.c runs it. */
+ * lower_quantisers.c, lower_whole.c, lower_einsum.c, lower_windows.c and lower_resize.c say what a
+ * node is, lower_shape.c, lower_arithmetic.c, lower_norm.c, lower_linear.c and lower_attention.c
+ * make expressions, lower_emit.c the graph, and lower_run.c runs it. */
 #ifndef HEED_ONNX_LOWER_H
 #define HEED_ONNX_LOWER_H
 
@@ -34,6 +34,7 @@ typedef enum heed_lower_kind {
   HEED_LOWER_SELECT,      /* x[0] ? x[1] : x[2] */
   HEED_LOWER_ROTARY,      /* x [B, H, T, D] by tables x[1], x[2] [T, R/2]; function: interleaved */
   HEED_LOWER_GATHER,      /* entries of `axis` by `indices` or x[1]; function: of elements */
+  HEED_LOWER_WINDOWS,     /* x [B, C, ...] by `windows`, and by the kernel x[1] of a sum */
   HEED_LOWER_NAN_TO_ZERO, /* x, and 0 where it is NaN */
   HEED_LOWER_QUANTISED    /* x, which is not rounded; only products that are scaled back read it */
 } heed_lower_kind;
@@ -125,6 +126,7 @@ struct heed_lower_value {
   heed_onnx_weight *weight;       /* where they are stored, or NULL */
   const heed_onnx_array *indices; /* of GATHER where they are known */
   heed_lower_matrix *matrix;
+  const heed_depthwise_desc *windows;
   const float *gain, *bias; /* of NORM, [last axis] or NULL */
   bool rms;
   heed_lower_attention *attention;
@@ -283,7 +285,7 @@ typedef struct heed_lower_op {
 /* One table a file, which ends with a name NULL. */
 extern const heed_lower_op heed_lower_nodes[], heed_lower_layouts[], heed_lower_blocks[],
     heed_lower_quantisers[], heed_lower_pads[], heed_lower_wholes[], heed_lower_einsums[],
-    heed_lower_resizes[], heed_lower_channels[];
+    heed_lower_resizes[], heed_lower_channels[], heed_lower_pools[];
 
 /* -------------------------------------------------------------------------------------- all */
 

@@ -1,9 +1,11 @@
 /* Convolutions of any stride, padding, dilation and group, made of parts of the image that are
- * moved beside each other, and a product; Pad; parts with steps. See lower.h. */
+ * moved beside each other, and a product; those of each channel by itself are windows; Pad; parts
+ * with steps. See lower.h. */
 #include <string.h>
 
 #include "base/status.h"
 #include "onnx/lower.h"
+#include "onnx/lower_windows.h"
 
 typedef heed_lower_value value;
 
@@ -107,54 +109,8 @@ static void lower_pad(heed_lower *l, int kind) {
 
 /* ---------------------------------------------------------------------------------- convolution */
 
-typedef struct window {
-  uint64_t kernel[2], stride[2], dilation[2], before[2], after[2], out[2];
-} window;
-
-/* An item of an attribute of the node, of an axis of two; of one axis the first is not there. */
-static bool read_item(heed_lower *l, const char *name, uint32_t at, int64_t otherwise,
-                      uint64_t *item) {
-  heed_onnx_list list;
-  l->status = heed_onnx_read_list(&l->call, name, UINT32_MAX, &list);
-  if (l->status != HEED_OK) return false;
-  const int64_t found = at < list.count ? list.item[at] : otherwise;
-  if (found < otherwise || found > INT32_MAX) {
-    heed_lower_refuse(l, HEED_UNSUPPORTED, "%s of %lld have no kernel", name, (long long)found);
-    return false;
-  }
-  *item = (uint64_t)found;
-  return true;
-}
-
-/* Axis i of two of an image of `size`; `at` of `axes` is its place in the attributes. */
-static bool read_axis(heed_lower *l, window *w, uint32_t i, uint64_t size, uint32_t at,
-                      uint32_t axes) {
-  const char *pad = heed_onnx_text(&l->call, "auto_pad", "NOTSET");
-  const bool same = strncmp(pad, "SAME_", 5) == 0, valid = strcmp(pad, "VALID") == 0;
-  if (!read_item(l, "strides", at, 1, &w->stride[i]) ||
-      !read_item(l, "dilations", at, 1, &w->dilation[i]) ||
-      (!same && !valid &&
-       (!read_item(l, "pads", at, 0, &w->before[i]) ||
-        !read_item(l, "pads", at + axes, 0, &w->after[i]))))
-    return false;
-  const uint64_t extent = w->dilation[i] * (w->kernel[i] - 1) + 1;
-  if (same) {
-    const uint64_t reach = (size - 1) / w->stride[i] * w->stride[i] + extent,
-                   total = reach > size ? reach - size : 0;
-    w->before[i] = strcmp(pad, "SAME_LOWER") == 0 ? total - total / 2 : total / 2;
-    w->after[i] = total - w->before[i];
-  }
-  const uint64_t whole = size + w->before[i] + w->after[i];
-  if (whole < extent) {
-    heed_lower_refuse(l, HEED_INVALID_FILE, "its kernel is larger than its image");
-    return false;
-  }
-  w->out[i] = (whole - extent) / w->stride[i] + 1;
-  return true;
-}
-
 /* What the k-th weight of the kernel meets of the image's axes `axis` and the next. */
-static value *met(heed_lower *l, value *x, uint32_t axis, const window *w, uint64_t k) {
+static value *met(heed_lower *l, value *x, uint32_t axis, const heed_onnx_windows *w, uint64_t k) {
   const uint64_t at[] = {k / w->kernel[1], k % w->kernel[1]};
   for (uint32_t i = 0; i < 2; i++)
     x = heed_lower_pick(l, x, axis + i, at[i] * w->dilation[i], (int64_t)w->stride[i], w->out[i]);
@@ -163,7 +119,7 @@ static value *met(heed_lower *l, value *x, uint32_t axis, const window *w, uint6
 
 /* All that the weights meet, side by side, by the kernel [O, C, ...]: [B, O, out...]. The image is
  * turned before, and once. */
-static value *by_product(heed_lower *l, value *x, value *kernel, const window *w) {
+static value *by_product(heed_lower *l, value *x, value *kernel, const heed_onnx_windows *w) {
   static const uint32_t last[] = {0, 2, 3, 1}, turn[] = {0, 2, 1};
   const uint64_t count = w->kernel[0] * w->kernel[1], cells = w->out[0] * w->out[1],
                  batch = x->dims[0], channels = x->dims[1], rows = kernel->dims[0];
@@ -181,24 +137,17 @@ static value *by_product(heed_lower *l, value *x, value *kernel, const window *w
                             (uint64_t[]){batch, rows, w->out[0], w->out[1]});
 }
 
-/* Each channel by a kernel of its own: a sum of products. */
-static value *by_channel(heed_lower *l, value *x, value *kernel, const window *w) {
-  value *sum = NULL;
-  for (uint64_t k = 0; k < w->kernel[0] * w->kernel[1]; k++) {
-    value *one = heed_lower_slice(l, kernel, 2, k / w->kernel[1], 1);
-    one = heed_lower_reshape(l, heed_lower_slice(l, one, 3, k % w->kernel[1], 1), 4,
-                             (uint64_t[]){1, x->dims[1], 1, 1});
-    value *part = heed_lower_binary(l, HEED_LOWER_MULTIPLY, met(l, x, 2, w, k), one);
-    sum = sum ? heed_lower_binary(l, HEED_LOWER_ADD, sum, part) : part;
-    if (!sum) return NULL;
-  }
-  return sum;
-}
-
-static value *by_group(heed_lower *l, value *x, value *kernel, const window *w, uint64_t groups) {
+static value *by_group(heed_lower *l, value *x, value *kernel, const heed_onnx_windows *w,
+                       uint64_t groups) {
   const uint64_t channels = x->dims[1] / groups, rows = kernel->dims[0] / groups;
+  if (channels == 1 && (groups > 1 || rows == 1) &&
+      w->kernel[0] * w->kernel[1] <= HEED_LOWER_MOST_TAPS)
+    return heed_lower_windows(l, HEED_DEPTHWISE_SUM, x, kernel, w, false);
+  if (w->kernel[0] * w->kernel[1] > MOST_PARTS || groups * w->kernel[0] > MOST_PARTS)
+    return heed_lower_refuse(l, HEED_UNSUPPORTED, "a convolution of so many parts has no kernel");
+  for (uint32_t i = 0; i < 2; i++) x = padded(l, x, 2 + i, w->before[i], w->after[i], 0);
+  if (!x) return NULL;
   if (groups == 1) return by_product(l, x, kernel, w);
-  if (channels == 1 && rows == 1) return by_channel(l, x, kernel, w);
   value **parts = heed_lower_take(l, groups, sizeof *parts);
   for (uint64_t g = 0; parts && g < groups; g++) {
     value *some = heed_lower_slice(l, x, 1, g * channels, channels),
@@ -212,7 +161,7 @@ static value *by_group(heed_lower *l, value *x, value *kernel, const window *w, 
 value *heed_lower_convolution_of(heed_lower *l, value *x, value *kernel) {
   const int64_t groups = heed_onnx_integer(&l->call, "group", 1);
   const uint32_t axes = x->rank == 3 ? 1 : 2;
-  window w = {0};
+  heed_onnx_windows w;
   if (kernel->kind != HEED_LOWER_CONSTANT || x->rank != kernel->rank || x->rank < 3 || x->rank > 4)
     return heed_lower_refuse(l, HEED_UNSUPPORTED,
                              "a convolution by a computed kernel or of other than one or two axes "
@@ -220,24 +169,17 @@ value *heed_lower_convolution_of(heed_lower *l, value *x, value *kernel) {
   if (groups < 1 || x->dims[1] % (uint64_t)groups || kernel->dims[0] % (uint64_t)groups ||
       x->dims[1] / (uint64_t)groups != kernel->dims[1])
     return heed_lower_refuse(l, HEED_INVALID_FILE, "its channels do not fit its kernel");
-  if (axes == 1) {
-    x = heed_lower_reshape(l, x, 4, (uint64_t[]){x->dims[0], x->dims[1], 1, x->dims[2]});
-    kernel = heed_lower_reshape(l, kernel, 4,
-                                (uint64_t[]){kernel->dims[0], kernel->dims[1], 1, kernel->dims[2]});
-  }
+  l->status = heed_onnx_read_windows(&l->call, axes, x->dims + 2, kernel->dims + 2, false, &w);
+  if (l->status == HEED_OK && (!w.out[0] || (axes == 2 && !w.out[1])))
+    heed_lower_refuse(l, HEED_INVALID_FILE, "its kernel is larger than its image");
+  x = heed_lower_image(l, x, &w);
+  kernel = axes == 2 ? kernel
+                     : heed_lower_reshape(
+                           l, kernel, 4,
+                           (uint64_t[]){kernel->dims[0], kernel->dims[1], 1, kernel->dims[2]});
   if (!x || !kernel) return NULL;
-  for (uint32_t i = 0; i < 2; i++) {
-    w.kernel[i] = kernel->dims[2 + i];
-    /* of one axis, the attributes of the other are not there: UINT32_MAX / 2 is beyond any list */
-    const uint32_t at = axes == 2 ? i : i ? 0 : UINT32_MAX / 2;
-    if (!read_axis(l, &w, i, x->dims[2 + i], at, axes)) return NULL;
-  }
-  if (w.kernel[0] * w.kernel[1] > MOST_PARTS || (uint64_t)groups * w.kernel[0] > MOST_PARTS)
-    return heed_lower_refuse(l, HEED_UNSUPPORTED, "a convolution of so many parts has no kernel");
-  for (uint32_t i = 0; i < 2; i++) x = padded(l, x, 2 + i, w.before[i], w.after[i], 0);
-  value *y = x ? by_group(l, x, kernel, &w, (uint64_t)groups) : NULL;
-  if (!y || axes == 2) return y;
-  return heed_lower_reshape(l, y, 3, (uint64_t[]){y->dims[0], y->dims[1], y->dims[3]});
+  value *y = by_group(l, x, kernel, &w, (uint64_t)groups);
+  return axes == 2 ? y : heed_lower_without_axis(l, y);
 }
 
 const heed_lower_op heed_lower_pads[] = {{"Pad", lower_pad, 0}, {NULL, NULL, 0}};

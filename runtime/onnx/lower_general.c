@@ -152,6 +152,13 @@ static heed_value emit_nan_to_zero(heed_lower *l, const value *v) {
   return heed_define_elementwise(l->graph, &desc);
 }
 
+static heed_value emit_windows(heed_lower *l, const value *v) {
+  heed_depthwise_desc desc = *v->windows;
+  desc.x = v->x[0]->made;
+  if (v->count > 1) desc.weight = v->x[1]->made;
+  return heed_define_depthwise(l->graph, &desc);
+}
+
 heed_value heed_lower_emit_general(heed_lower *l, const value *v) {
   const heed_lower_function function = (heed_lower_function)v->function;
   const heed_matmul_desc product = {.struct_size = sizeof product,
@@ -160,6 +167,7 @@ heed_value heed_lower_emit_general(heed_lower *l, const value *v) {
   switch (v->kind) {
     case HEED_LOWER_MATMUL: return heed_define_matmul(l->graph, &product);
     case HEED_LOWER_GATHER: return emit_gather(l, v);
+    case HEED_LOWER_WINDOWS: return emit_windows(l, v);
     case HEED_LOWER_UNARY:
       if (v->function == HEED_LOWER_TRUNCATE) return emit_truncate(l, v);
       return emit_elementwise(l, v, elementwise_of(function));

@@ -1,8 +1,6 @@
 /* Matrix products and convolutions. See evaluate.h. Sums run in double, in order. */
-#include <string.h>
-
 #include "base/status.h"
-#include "onnx/evaluate.h"
+#include "onnx/windows.h"
 
 typedef heed_onnx_array array;
 
@@ -145,65 +143,15 @@ static heed_status run_gemm(heed_onnx_call *call) {
 
 /* -------------------------------------------------------------------------------- convolutions */
 
-typedef struct window {
-  uint32_t axes; /* without batch and channels */
-  uint64_t kernel[HEED_ONNX_MAX_RANK];
-  int64_t stride[HEED_ONNX_MAX_RANK], dilation[HEED_ONNX_MAX_RANK], begin[HEED_ONNX_MAX_RANK];
-  uint64_t out[HEED_ONNX_MAX_RANK];
-} window;
-
-static heed_status read_window(heed_onnx_call *call, const array *x, const array *w, window *v) {
-  heed_onnx_list strides, dilations, pads;
-  const char *mode = heed_onnx_text(call, "auto_pad", "NOTSET");
-  const bool same = strncmp(mode, "SAME", 4) == 0;
-  v->axes = x->rank - 2;
-  HEED_TRY(heed_onnx_read_list(call, "strides", UINT32_MAX, &strides));
-  HEED_TRY(heed_onnx_read_list(call, "dilations", UINT32_MAX, &dilations));
-  HEED_TRY(heed_onnx_read_list(call, "pads", UINT32_MAX, &pads));
-  if ((strides.there && strides.count != v->axes) || (pads.there && pads.count != 2 * v->axes) ||
-      (dilations.there && dilations.count != v->axes))
-    return heed_onnx_refuse(call, HEED_INVALID_FILE, "strides, dilations or pads of other axes");
-  for (uint32_t i = 0; i < v->axes; i++) {
-    v->kernel[i] = w->dims[i + 2];
-    v->stride[i] = strides.there ? strides.item[i] : 1;
-    v->dilation[i] = dilations.there ? dilations.item[i] : 1;
-    int64_t end = pads.there ? pads.item[v->axes + i] : 0;
-    v->begin[i] = pads.there ? pads.item[i] : 0;
-    if (v->stride[i] < 1 || v->stride[i] > INT32_MAX || v->dilation[i] < 1 ||
-        v->dilation[i] > INT32_MAX || v->begin[i] < 0 || v->begin[i] > INT32_MAX || end < 0 ||
-        end > INT32_MAX || v->kernel[i] < 1)
-      return heed_onnx_refuse(call, HEED_INVALID_FILE, "invalid strides, dilations or pads");
-    const int64_t size = (int64_t)x->dims[i + 2],
-                  span = ((int64_t)v->kernel[i] - 1) * v->dilation[i] + 1;
-    if (same) {
-      const int64_t out = (size + v->stride[i] - 1) / v->stride[i],
-                    need = (out - 1) * v->stride[i] + span - size, pad = need > 0 ? need : 0;
-      v->begin[i] = strcmp(mode, "SAME_LOWER") == 0 ? pad - pad / 2 : pad / 2;
-      end = pad - v->begin[i];
-    }
-    const int64_t room = size + v->begin[i] + end - span;
-    v->out[i] = room < 0 ? 0 : (uint64_t)(room / v->stride[i]) + 1;
-  }
-  return HEED_OK;
-}
-
 /* The sum of one output element: `base` is where its group's channels begin in x. */
-static double convolve(const array *x, const array *w, const window *v, const uint64_t *at,
-                       uint64_t base, uint64_t filter, double xz, double wz) {
+static double convolve(const array *x, const array *w, const heed_onnx_windows *v,
+                       const uint64_t *at, uint64_t base, uint64_t filter, double xz, double wz) {
   const uint64_t plane = heed_onnx_extent(x, 2, v->axes), taps = heed_onnx_extent(w, 2, v->axes);
   double sum = 0;
   for (uint64_t c = 0; c < w->dims[1]; c++)
     for (uint64_t t = 0; t < taps; t++) {
-      uint64_t rest = t, from = 0, step = 1;
-      bool inside = true;
-      for (uint32_t i = v->axes; i-- > 0; rest /= v->kernel[i]) {
-        const int64_t place = (int64_t)at[i] * v->stride[i] - v->begin[i] +
-                              (int64_t)(rest % v->kernel[i]) * v->dilation[i];
-        inside = inside && place >= 0 && place < (int64_t)x->dims[i + 2];
-        if (inside) from += (uint64_t)place * step;
-        step *= x->dims[i + 2];
-      }
-      if (inside)
+      uint64_t from;
+      if (heed_onnx_window_element(v, x->dims + 2, at, t, &from, NULL))
         sum += (heed_onnx_number(x, base + c * plane + from) - xz) *
                (heed_onnx_number(w, (filter * w->dims[1] + c) * taps + t) - wz);
     }
@@ -218,14 +166,14 @@ static heed_status run_conv(heed_onnx_call *call) {
               *fourth = integer && call->in_count > 3 ? call->in[3] : NULL,
               *bias = integer ? NULL : third;
   const int64_t groups = heed_onnx_integer(call, "group", 1);
-  window v = {0};
+  heed_onnx_windows v;
   if (!w) return HEED_INVALID_FILE;
   if (x->rank < 3 || x->rank != w->rank || groups < 1 || groups > INT32_MAX ||
       x->dims[1] != w->dims[1] * (uint64_t)groups || w->dims[0] % (uint64_t)groups ||
       (bias && bias->count != w->dims[0]) || (integer && third && third->count != 1) ||
       (fourth && fourth->count != 1 && fourth->count != w->dims[0]))
     return heed_onnx_refuse(call, HEED_INVALID_FILE, "the filters do not fit the channels");
-  HEED_TRY(read_window(call, x, w, &v));
+  HEED_TRY(heed_onnx_read_windows(call, x->rank - 2, x->dims + 2, w->dims + 2, false, &v));
   uint64_t dims[HEED_ONNX_MAX_RANK] = {x->dims[0], w->dims[0]};
   for (uint32_t i = 0; i < v.axes; i++) dims[i + 2] = v.out[i];
   HEED_TRY(heed_onnx_output(call, 0, integer ? HEED_ONNX_INT32 : x->type, x->rank, dims));

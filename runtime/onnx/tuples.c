@@ -1,5 +1,5 @@
-/* GatherND and ScatterND: entries of several axes together, by tuples of indices. See evaluate.h.
- */
+/* GatherND and ScatterND: entries of several axes together, by tuples of indices. ScatterElements,
+ * which was Scatter before opset 11: elements by indices along one axis. See evaluate.h. */
 #include <math.h>
 #include <string.h>
 
@@ -88,21 +88,31 @@ static void join(array *y, uint64_t at, const array *updates, uint64_t from, con
         (int64_t)(strcmp(how, "add") == 0 ? (uint64_t)i + (uint64_t)k : (uint64_t)i * (uint64_t)k));
 }
 
-static heed_status run_scatter(heed_onnx_call *call) {
+static heed_status read_reduction(heed_onnx_call *call, const char **how) {
   static const char *const known[] = {"none", "add", "mul", "max", "min"};
-  const char *how = heed_onnx_text(call, "reduction", "none");
-  bool found = false;
+  *how = heed_onnx_text(call, "reduction", "none");
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    if (strcmp(*how, known[i]) == 0) return HEED_OK;
+  return heed_onnx_refuse(call, HEED_UNSUPPORTED, "reduction %.60s is not supported", *how);
+}
+
+/* The output as a copy of x. */
+static heed_status copy_out(heed_onnx_call *call, const array *x) {
+  HEED_TRY(heed_onnx_output_like(call, 0, x));
+  memcpy(call->out[0]->data, x->data, (size_t)x->count * sizeof *x->data);
+  return HEED_OK;
+}
+
+static heed_status run_scatter(heed_onnx_call *call) {
+  const char *how;
   tuples t;
-  for (size_t i = 0; i < sizeof known / sizeof *known; i++) found |= strcmp(how, known[i]) == 0;
-  if (!found)
-    return heed_onnx_refuse(call, HEED_UNSUPPORTED, "reduction %.60s is not supported", how);
+  HEED_TRY(read_reduction(call, &how));
   HEED_TRY(read_tuples(call, 0, &t));
   const array *updates = heed_onnx_input(call, 2);
   if (!updates) return HEED_INVALID_FILE;
   if (updates->type != t.x->type || updates->count != t.count * t.inner)
     return heed_onnx_refuse(call, HEED_INVALID_FILE, "its updates do not fit its indices");
-  HEED_TRY(heed_onnx_output_like(call, 0, t.x));
-  memcpy(call->out[0]->data, t.x->data, (size_t)t.x->count * sizeof *t.x->data);
+  HEED_TRY(copy_out(call, t.x));
   for (uint64_t i = 0; i < t.count; i++) {
     uint64_t at;
     HEED_TRY(find_entry(call, &t, i, &at));
@@ -112,5 +122,48 @@ static heed_status run_scatter(heed_onnx_call *call) {
   return HEED_OK;
 }
 
-const heed_onnx_op_entry heed_onnx_tuples[] = {
-    {"GatherND", run_gather, 0}, {"ScatterND", run_scatter, 0}, {NULL, NULL, 0}};
+/* Whether indices have x's axes, none longer but `axis`, and updates their shape. */
+static bool fits_elements(const array *x, const array *indices, const array *updates,
+                          uint32_t axis) {
+  if (indices->rank != x->rank || updates->rank != x->rank || updates->type != x->type ||
+      heed_onnx_is_float(indices->type))
+    return false;
+  for (uint32_t i = 0; i < x->rank; i++)
+    if (updates->dims[i] != indices->dims[i] || (i != axis && indices->dims[i] > x->dims[i]))
+      return false;
+  return true;
+}
+
+static heed_status run_scatter_elements(heed_onnx_call *call) {
+  const array *x = heed_onnx_input(call, 0), *indices = x ? heed_onnx_input(call, 1) : NULL,
+              *updates = indices ? heed_onnx_input(call, 2) : NULL;
+  const char *how;
+  uint32_t axis;
+  if (!updates) return HEED_INVALID_FILE;
+  HEED_TRY(read_reduction(call, &how));
+  HEED_TRY(heed_onnx_axis(call, heed_onnx_integer(call, "axis", 0), x->rank, &axis));
+  if (!fits_elements(x, indices, updates, axis))
+    return heed_onnx_refuse(call, HEED_INVALID_FILE, "its indices do not fit its input");
+  HEED_TRY(copy_out(call, x));
+  heed_onnx_walk walk;
+  heed_onnx_walk_start(&walk, indices);
+  const int64_t size = (int64_t)x->dims[axis];
+  for (uint64_t i = 0; i < indices->count; i++, heed_onnx_walk_next(&walk)) {
+    const int64_t found = indices->data[i].i;
+    uint64_t at = 0;
+    if (found < -size || found >= size)
+      return heed_onnx_refuse(call, HEED_INVALID_FILE, "index out of range (found %lld of %lld)",
+                              (long long)found, (long long)size);
+    for (uint32_t a = 0; a < x->rank; a++)
+      at = at * x->dims[a] +
+           (a == axis ? (uint64_t)(found < 0 ? found + size : found) : walk.index[a]);
+    join(call->out[0], at, updates, i, how);
+  }
+  return HEED_OK;
+}
+
+const heed_onnx_op_entry heed_onnx_tuples[] = {{"GatherND", run_gather, 0},
+                                               {"ScatterND", run_scatter, 0},
+                                               {"ScatterElements", run_scatter_elements, 0},
+                                               {"Scatter", run_scatter_elements, 0},
+                                               {NULL, NULL, 0}};

@@ -92,6 +92,43 @@ const jobs = [
     [floats(64, 1, 3, 3)]
   ],
   [
+    '7 x 7 of each channel',
+    'Conv',
+    [picture],
+    picture,
+    { pads: [3, 3, 3, 3], kernel_shape: [7, 7], group: 64 },
+    [floats(64, 1, 7, 7)]
+  ],
+  [
+    '3 x 3 of each channel, stride 2',
+    'Conv',
+    [picture],
+    [1, 64, 28, 28],
+    { pads: [1, 1, 1, 1], kernel_shape: [3, 3], strides: [2, 2], group: 64 },
+    [floats(64, 1, 3, 3)]
+  ],
+  [
+    'max pool 3 x 3, stride 2',
+    'MaxPool',
+    [[1, 64, 112, 112]],
+    picture,
+    { pads: [1, 1, 1, 1], kernel_shape: [3, 3], strides: [2, 2] }
+  ],
+  [
+    'average pool 2 x 2',
+    'AveragePool',
+    [picture],
+    [1, 64, 28, 28],
+    { kernel_shape: [2, 2], strides: [2, 2] }
+  ],
+  [
+    'average pool 3 x 3',
+    'AveragePool',
+    [picture],
+    picture,
+    { pads: [1, 1, 1, 1], kernel_shape: [3, 3] }
+  ],
+  [
     'resize, linear',
     'Resize',
     [picture],
