@@ -30,6 +30,7 @@ static const counts all[] = {
     {1, 3, 1, "Clip"},
     {1, 3, 2, "Dropout"},
     {1, 4, 1, "Pad|Resize"},
+    {3, 9, 4, "If"},
     {1, 5, 1, "Slice"},
     {1, ANY, 1, "Sum|Mean|Min|Max|Concat|Einsum"},
     {1, 10, 4, "MultiHeadAttention"},

@@ -26,6 +26,7 @@ const heed_onnx_op_entry *heed_onnx_find_op(const heed_onnx_node *node) {
       heed_onnx_einsums,     heed_onnx_tuples,     heed_onnx_channels,   heed_onnx_pools,
       heed_onnx_selections};
   if (*node->domain && strcmp(node->domain, "com.microsoft") != 0) return NULL;
+  if (strcmp(node->op, "If") == 0 && node->input_count == 1) return NULL; /* see branches.c */
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
     const heed_onnx_op_entry *found = find_in(tables[i], node->op);
     if (found) return found;
@@ -68,11 +69,37 @@ heed_status heed_onnx_fetch(heed_onnx_call *call, const char *name, const heed_o
                                   heed_utf8_cut(name, 100), name);
 }
 
+/* Whether the guards of a node let it run. Their conditions were made before. */
+static heed_status is_live(heed_onnx_evaluator *e, const heed_onnx_guard *guard, bool *live,
+                           heed_error *error) {
+  *live = true;
+  if (!guard) return HEED_OK;
+  HEED_TRY(is_live(e, guard->outer, live, error));
+  if (!*live) return HEED_OK;
+  heed_onnx_call call = {.evaluator = e, .node = guard->branching, .error = error};
+  const heed_onnx_array *condition;
+  bool truth = false;
+  HEED_TRY(heed_onnx_fetch(&call, guard->branching->inputs[0], &condition));
+  HEED_TRY(heed_onnx_truth(&call, condition, &truth));
+  *live = truth == guard->truth;
+  return HEED_OK;
+}
+
+static void release_inputs(heed_onnx_evaluator *e, const heed_onnx_node *node) {
+  for (uint32_t i = 0; i < node->input_count; i++) release(e, node->inputs[i]);
+}
+
 heed_status heed_onnx_run_node(heed_onnx_evaluator *e, const heed_onnx_node *node,
                                heed_onnx_array **weights, heed_error *error) {
   heed_onnx_call call = {.evaluator = e, .node = node, .weights = weights, .error = error};
   const heed_onnx_op_entry *op = heed_onnx_find_op(node);
+  bool live = true;
   call.opset = heed_onnx_opset_of(&e->file->model, node->domain);
+  HEED_TRY(is_live(e, node->guard, &live, error));
+  if (!live) {
+    release_inputs(e, node);
+    return HEED_OK;
+  }
   if (!op || node->input_count > HEED_ONNX_MOST_INPUTS)
     return heed_onnx_refuse(&call, HEED_UNSUPPORTED,
                             "op not supported (found %s%s%.60s of opset %lld)", node->domain,
@@ -81,7 +108,8 @@ heed_status heed_onnx_run_node(heed_onnx_evaluator *e, const heed_onnx_node *nod
   HEED_TRY(heed_onnx_check_attributes(&call));
   call.in_count = node->input_count;
   for (uint32_t i = 0; i < node->input_count; i++)
-    HEED_TRY(heed_onnx_fetch(&call, node->inputs[i], &call.in[i]));
+    if (heed_onnx_takes_input(&call, i))
+      HEED_TRY(heed_onnx_fetch(&call, node->inputs[i], &call.in[i]));
   for (uint32_t i = 0; i < node->input_count; i++)
     if (call.in[i]) HEED_TRY(heed_onnx_check_type(&call, i, call.in[i]->type));
   const heed_status status = op->run(&call);
@@ -93,7 +121,7 @@ heed_status heed_onnx_run_node(heed_onnx_evaluator *e, const heed_onnx_node *nod
     else
       heed_onnx_drop(e, call.out[i]);
   }
-  for (uint32_t i = 0; i < node->input_count; i++) release(e, node->inputs[i]);
+  release_inputs(e, node);
   return status;
 }
 

@@ -90,6 +90,10 @@ heed_status heed_onnx_check_attributes(heed_onnx_call *call);
 heed_status heed_onnx_check_type(heed_onnx_call *call, uint32_t index, uint32_t type);
 /* The node has as many inputs and outputs as its op may have. Statuses: INVALID_FILE. */
 heed_status heed_onnx_check_counts(heed_onnx_call *call);
+/* layout.c: the truth of the condition of an If. Statuses: INVALID_FILE. */
+heed_status heed_onnx_truth(heed_onnx_call *call, const heed_onnx_array *condition, bool *truth);
+/* Whether the node reads an input: an If, whose condition is there, only those of one branch. */
+bool heed_onnx_takes_input(const heed_onnx_call *call, uint32_t index);
 /* channels.c: whether the node is a batch norm of inference whose inputs 1 to 4 have `channels`
  * elements; and what it makes of a channel, scale x + shift. Statuses: UNSUPPORTED, INVALID_FILE.
  */

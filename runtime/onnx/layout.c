@@ -553,6 +553,41 @@ static heed_status run_dropout(heed_onnx_call *call) {
   return HEED_OK;
 }
 
+/* ------------------------------------------------------------------------------------- branches */
+
+heed_status heed_onnx_truth(heed_onnx_call *call, const array *condition, bool *truth) {
+  if (condition->type != HEED_ONNX_BOOL || condition->count != 1)
+    return heed_onnx_refuse(call, HEED_INVALID_FILE,
+                            "its condition is no truth value (found %llu elements)",
+                            (unsigned long long)condition->count);
+  *truth = condition->data[0].i != 0;
+  return HEED_OK;
+}
+
+bool heed_onnx_takes_input(const heed_onnx_call *call, uint32_t index) {
+  if (index == 0 || strcmp(call->node->op, "If") != 0 || !call->in[0]) return true;
+  const bool second = (index - 1) / call->node->output_count != 0;
+  return call->in[0]->count == 1 && second == (call->in[0]->data[0].i == 0);
+}
+
+/* The values of the branch that was taken; see branches.c. */
+static heed_status run_if(heed_onnx_call *call) {
+  const uint32_t each = call->node->output_count;
+  const array *condition = heed_onnx_input(call, 0);
+  bool truth = false;
+  if (!condition) return HEED_INVALID_FILE;
+  HEED_TRY(heed_onnx_truth(call, condition, &truth));
+  if (call->in_count != 1 + 2 * each)
+    return heed_onnx_refuse(call, HEED_INVALID_FILE, "its branches do not fit its outputs");
+  for (uint32_t i = 0; i < each; i++) {
+    const array *x = heed_onnx_input(call, 1 + i + (truth ? 0 : each));
+    if (!x) return HEED_INVALID_FILE;
+    HEED_TRY(heed_onnx_output_like(call, i, x));
+    memcpy(call->out[i]->data, x->data, (size_t)x->count * sizeof *x->data);
+  }
+  return HEED_OK;
+}
+
 const heed_onnx_op_entry heed_onnx_layout[] = {{"Shape", run_shape, SHAPE},
                                                {"Size", run_shape, SIZE},
                                                {"Reshape", run_reshape, 0},
@@ -574,4 +609,5 @@ const heed_onnx_op_entry heed_onnx_layout[] = {{"Shape", run_shape, SHAPE},
                                                {"NonZero", run_nonzero, 0},
                                                {"Pad", run_pad, 0},
                                                {"Dropout", run_dropout, 0},
+                                               {"If", run_if, 0},
                                                {NULL, NULL, 0}};

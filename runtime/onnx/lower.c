@@ -121,6 +121,7 @@ static const heed_lower_op *find_op(const heed_onnx_node *node) {
       heed_lower_pads,     heed_lower_wholes,  heed_lower_einsums, heed_lower_resizes,
       heed_lower_channels, heed_lower_pools};
   if (*node->domain && strcmp(node->domain, "com.microsoft") != 0) return NULL;
+  if (strcmp(node->op, "If") == 0 && node->input_count == 1) return NULL; /* see branches.c */
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
     for (const heed_lower_op *op = tables[i]; op->name; op++)
       if (strcmp(op->name, node->op) == 0) return op;
@@ -250,6 +251,33 @@ static heed_status read_small_inputs(heed_lower *l, const heed_onnx_node *node) 
   return HEED_OK;
 }
 
+/* Whether the guards of a node let it run; their conditions must be known. */
+static bool is_live(heed_lower *l, const heed_onnx_guard *guard) {
+  if (!guard) return true;
+  if (!is_live(l, guard->outer)) return false;
+  bool truth = false;
+  return heed_lower_branch(l, guard->branching, &truth) && truth == guard->truth;
+}
+
+bool heed_lower_branch(heed_lower *l, const heed_onnx_node *node, bool *truth) {
+  l->call = (heed_onnx_call){.evaluator = &l->evaluator,
+                             .node = node,
+                             .opset = heed_onnx_opset_of(&l->file->model, node->domain),
+                             .in_count = node->input_count,
+                             .error = l->error};
+  heed_lower_value *condition = heed_lower_input(l, 0);
+  if (!condition) return false;
+  const heed_onnx_array *known =
+      condition->kind == HEED_LOWER_CONSTANT ? heed_lower_elements(l, condition) : NULL;
+  if (!known)
+    heed_lower_refuse(l, HEED_UNSUPPORTED,
+                      "a condition that is computed has no kernel (found If of opset %lld)",
+                      (long long)l->call.opset);
+  else
+    l->status = heed_onnx_truth(&l->call, known, truth);
+  return l->status == HEED_OK;
+}
+
 static heed_status lower_node(heed_lower *l, uint32_t index) {
   const heed_onnx_node *node = &l->file->model.graph.nodes[index];
   const int64_t opset = heed_onnx_opset_of(&l->file->model, node->domain);
@@ -262,6 +290,11 @@ static heed_status lower_node(heed_lower *l, uint32_t index) {
                              .error = l->error};
   for (uint32_t i = 0; i < node->output_count; i++) wanted = wanted || heed_lower_has_output(l, i);
   if (!wanted) return HEED_OK;
+  if (node->guard) {
+    const heed_onnx_call call = l->call;
+    if (!is_live(l, node->guard)) return l->status;
+    l->call = call;
+  }
   heed_onnx_op_count *count = count_of(l, node->op);
   if (!count) return heed_fail_memory(l->error, l->file->name, sizeof *count);
   if (known && !passes_on(l, node) && !(is_heavy(node) && is_float_given(l, node))) {

@@ -277,6 +277,9 @@ bool heed_lower_has_output(const heed_lower *l, uint32_t index);
 void heed_lower_bind(heed_lower *l, uint32_t index, heed_lower_value *value, uint32_t type);
 void heed_lower_bind_array(heed_lower *l, uint32_t index, heed_onnx_array *array);
 
+/* The truth of the condition of an If; false with a sentence where it is not known. */
+bool heed_lower_branch(heed_lower *l, const heed_onnx_node *node, bool *truth);
+
 typedef struct heed_lower_op {
   const char *name;
   void (*lower)(heed_lower *l, int kind);

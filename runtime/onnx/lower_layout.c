@@ -319,11 +319,39 @@ static void lower_gather_nd(heed_lower *l, int kind) {
       0);
 }
 
-const heed_lower_op heed_lower_layouts[] = {
-    {"Shape", lower_shape, 0},        {"Size", lower_shape, 1},
-    {"Reshape", lower_reshape, 0},    {"Flatten", lower_flatten, 0},
-    {"Squeeze", lower_squeeze, 0},    {"Unsqueeze", lower_squeeze, 1},
-    {"Expand", lower_expand, 0},      {"Transpose", lower_transpose, 0},
-    {"Slice", lower_slice, 0},        {"Split", lower_split, 0},
-    {"Concat", lower_concat, 0},      {"Gather", lower_gather, 0},
-    {"GatherND", lower_gather_nd, 0}, {NULL, NULL, 0}};
+/* What the branch that is taken gives; see branches.c. */
+static void lower_if(heed_lower *l, int kind) {
+  const uint32_t each = l->call.node->output_count;
+  bool truth = false;
+  (void)kind;
+  if (!heed_lower_branch(l, l->call.node, &truth)) return;
+  if (l->call.in_count != 1 + 2 * each) {
+    heed_lower_refuse(l, HEED_INVALID_FILE, "its branches do not fit its outputs");
+    return;
+  }
+  for (uint32_t i = 0; i < each; i++) {
+    const uint32_t from = 1 + i + (truth ? 0 : each);
+    value *x = heed_lower_input(l, from);
+    if (!x) return;
+    heed_lower_bind(l, i, x, heed_lower_type(l, from));
+    const heed_onnx_maker *to = heed_onnx_maker_of(l->file, l->call.node->outputs[i]),
+                          *of = heed_onnx_maker_of(l->file, l->call.node->inputs[from]);
+    if (to && of) l->given[to - l->file->makers] = l->given[of - l->file->makers];
+  }
+}
+
+const heed_lower_op heed_lower_layouts[] = {{"Shape", lower_shape, 0},
+                                            {"Size", lower_shape, 1},
+                                            {"Reshape", lower_reshape, 0},
+                                            {"Flatten", lower_flatten, 0},
+                                            {"Squeeze", lower_squeeze, 0},
+                                            {"Unsqueeze", lower_squeeze, 1},
+                                            {"Expand", lower_expand, 0},
+                                            {"Transpose", lower_transpose, 0},
+                                            {"Slice", lower_slice, 0},
+                                            {"Split", lower_split, 0},
+                                            {"Concat", lower_concat, 0},
+                                            {"Gather", lower_gather, 0},
+                                            {"GatherND", lower_gather_nd, 0},
+                                            {"If", lower_if, 0},
+                                            {NULL, NULL, 0}};

@@ -70,8 +70,17 @@ typedef struct heed_onnx_attribute {
   uint32_t count;
 } heed_onnx_attribute;
 
+/* Of a node in a branch of an If: it runs where the condition, input 0, has this truth. */
+struct heed_onnx_node;
+typedef struct heed_onnx_guard {
+  const struct heed_onnx_node *branching;
+  const struct heed_onnx_guard *outer; /* of the If itself; or NULL */
+  bool truth;
+} heed_onnx_guard;
+
 typedef struct heed_onnx_node {
   const char *name, *op, *domain; /* domain "" for ai.onnx */
+  const heed_onnx_guard *guard;   /* NULL: it runs always */
   const char **inputs, **outputs; /* "" where one is left out */
   const heed_onnx_attribute *attributes;
   uint32_t input_count, output_count, attribute_count;
@@ -110,6 +119,9 @@ typedef struct heed_onnx_model {
  * UNSUPPORTED, OUT_OF_MEMORY, those of the source. */
 heed_status heed_onnx_read_model(heed_onnx_arena *arena, const heed_source *source,
                                  const char *where, heed_onnx_model *model, heed_error *error);
+/* branches.c: puts the nodes of branches before their If. Statuses: UNSUPPORTED, OUT_OF_MEMORY. */
+heed_status heed_onnx_join_branches(heed_onnx_arena *arena, const char *where, heed_onnx_graph *of,
+                                    heed_error *error);
 /* The version of an operator set; 0: the file does not name it. */
 int64_t heed_onnx_opset_of(const heed_onnx_model *model, const char *domain);
 /* The attribute of a name, or NULL. */

@@ -338,7 +338,7 @@ heed_status heed_onnx_read_model(heed_onnx_arena *arena, const heed_source *sour
   if (model->opset_count == 0 && model->ir_version >= 3)
     return heed_fail(error, HEED_INVALID_FILE, "%s: no operator sets (expected one at least)",
                      where);
-  return HEED_OK;
+  return heed_onnx_join_branches(arena, where, &model->graph, error);
 }
 
 int64_t heed_onnx_opset_of(const heed_onnx_model *model, const char *domain) {

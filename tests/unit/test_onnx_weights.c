@@ -204,6 +204,38 @@ static void test_scales_of_no_axis(void **state) {
 }
 
 /* Under the initializer's own name, without its end; of rows taken from a table too. */
+/* The product, its weight's scale and its bias stand in a branch of an If, the numbers outside. */
+static void test_scale_in_a_branch(void **state) {
+  (void)state;
+  float expected[12];
+  test_message graph = {0}, branches[2] = {{0}, {0}}, of = {0};
+  static const char *const names[] = {"then_branch", "else_branch"};
+  dequantise(expected, half, -1, 0.0f, true);
+  put_stored(&graph, "11");
+  const unsigned char yes = 1;
+  test_put_raw(&graph, "condition", HEED_ONNX_BOOL, 0, NULL, &yes, 1);
+  const uint32_t bias[] = {4};
+  test_put_raw(&branches[0], "scale", HEED_ONNX_FLOAT, 0, NULL, RAW(half));
+  test_put_node(&branches[0], "DequantizeLinear", "dq", "11,scale", "w", NULL);
+  test_put_node(&branches[0], "MatMul", "/a/fc/MatMul", "x,w", "h", NULL);
+  test_put_node(&branches[0], "Add", "/a/fc/Add", "h,a.fc.bias", "s", NULL);
+  test_put_floats(&branches[0], "a.fc.bias", 1, bias);
+  test_put_text(&branches[0], 12, "\x0A\x01s");
+  test_put_node(&branches[1], "Neg", "n", "x", "m", NULL);
+  test_put_text(&branches[1], 12, "\x0A\x01m");
+  for (int b = 0; b < 2; b++) {
+    test_message attribute = {0};
+    test_put_text(&attribute, 1, names[b]);
+    test_put_message(&attribute, 6, &branches[b]);
+    test_put_number(&attribute, 20, 5);
+    test_put_message(&of, 5, &attribute);
+  }
+  test_put_node(&graph, "If", "branch", "condition", "y", &of);
+  test_put_value(&graph, 11, "x");
+  test_put_value(&graph, 12, "y");
+  want(&graph, "a.fc.weight", HEED_SHAPE(4, 3), expected);
+}
+
 static void test_dequantised_by_itself(void **state) {
   (void)state;
   test_message alone = {0}, taken = {0}, columns = {0}, unnamed = {0}, loose = {0};
@@ -953,6 +985,7 @@ int main(void) {
       cmocka_unit_test(test_one_scale),
       cmocka_unit_test(test_scales_of_an_axis),
       cmocka_unit_test(test_scales_of_no_axis),
+      cmocka_unit_test(test_scale_in_a_branch),
       cmocka_unit_test(test_dequantised_by_itself),
       cmocka_unit_test(test_products_of_integers),
       cmocka_unit_test(test_blocks),
