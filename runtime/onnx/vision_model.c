@@ -17,6 +17,7 @@
 
 #define NAME_SIZE 24
 #define OTHER_SIDE 224 /* where nothing tells the size of images */
+#define MOST_GRID 256u /* patches of a side that positions are looked at for */
 
 typedef struct vision_model {
   heed_model base;
@@ -94,6 +95,7 @@ static const heed_onnx_tensor *find_kernel(const heed_onnx *file) {
 static heed_status try_positions(vision_model *model, heed_error *error) {
   const heed_onnx_graph *graph = &model->file->model.graph;
   const heed_onnx_tensor *kernel = find_kernel(model->file);
+  bool tried[MOST_GRID + 1] = {false}; /* a file may have any number of tables */
   heed_error other;
   for (uint32_t i = 0; kernel && i < graph->initializer_count; i++) {
     const heed_onnx_tensor *table = &graph->initializers[i];
@@ -101,8 +103,9 @@ static heed_status try_positions(vision_model *model, heed_error *error) {
         (table->rank == 3 && table->dims[0] != 1))
       continue;
     const uint64_t rows = table->dims[table->rank - 2];
-    for (uint64_t side = 2; side <= 256 && side * side <= rows; side++) {
-      if (rows - side * side > 5) continue;
+    for (uint64_t side = 2; side <= MOST_GRID && side * side <= rows; side++) {
+      if (rows - side * side > 5 || tried[side]) continue;
+      tried[side] = true;
       const uint32_t pixels = (uint32_t)(side * kernel->dims[2]);
       const heed_status status = try_own(model, pixels, pixels, &other);
       if (!may_differ(status)) {

@@ -1,6 +1,7 @@
 /* ONNX files made in memory. See onnx_file.h. */
 #include "support/onnx_file.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,6 +83,15 @@ void test_put_integer(test_message *attributes, const char *name, int64_t value)
   test_put_message(attributes, 5, &attribute);
 }
 
+void test_put_integers(test_message *attributes, const char *name, uint32_t count,
+                       const int64_t *values) {
+  test_message attribute = {0};
+  test_put_text(&attribute, 1, name);
+  for (uint32_t i = 0; i < count; i++) test_put_number(&attribute, 8, (uint64_t)values[i]);
+  test_put_number(&attribute, 20, 7);
+  test_put_message(attributes, 5, &attribute);
+}
+
 void test_put_float(test_message *attributes, const char *name, float value) {
   test_message attribute = {0};
   const unsigned char tag = 2 << 3 | 5; /* of 32 bits */
@@ -114,11 +124,12 @@ void test_put_floats(test_message *graph, const char *name, uint32_t rank, const
   free(raw.data);
 }
 
-void test_put_value(test_message *graph, uint32_t field, const char *name) {
+void test_put_shaped(test_message *graph, uint32_t field, const char *name, uint32_t rank,
+                     const uint32_t *dims) {
   test_message value = {0}, type = {0}, tensor = {0}, shape = {0};
-  for (uint32_t size = 2; size <= 3; size++) {
+  for (uint32_t i = 0; i < rank; i++) {
     test_message dimension = {0};
-    test_put_number(&dimension, 1, size);
+    if (dims[i]) test_put_number(&dimension, 1, dims[i]);
     test_put_message(&shape, 1, &dimension);
   }
   test_put_number(&tensor, 1, 1);
@@ -127,6 +138,11 @@ void test_put_value(test_message *graph, uint32_t field, const char *name) {
   test_put_text(&value, 1, name);
   test_put_message(&value, 2, &type);
   test_put_message(graph, field, &value);
+}
+
+void test_put_value(test_message *graph, uint32_t field, const char *name) {
+  static const uint32_t dims[] = {2, 3};
+  test_put_shaped(graph, field, name, 2, dims);
 }
 
 test_message test_onnx_file(test_message *graph) {
@@ -174,5 +190,64 @@ test_message test_onnx_block(void) {
   test_put_value(&graph, 11, "x");
   test_put_value(&graph, 12, "y");
   test_put_value(&graph, 12, "z");
+  return test_onnx_file(&graph);
+}
+
+/* One head over tokens [B, 5, 2], and what it adds to them. */
+static void put_layer(test_message *graph, const char *from, const char *to) {
+  test_message turned = {0};
+  char names[8][16], inputs[48];
+  static const char *const parts[8] = {"q", "k", "v", "t", "s", "a", "o", "p"};
+  for (size_t i = 0; i < 8; i++) snprintf(names[i], sizeof names[i], "%s%s", to, parts[i]);
+  for (size_t i = 0; i < 3; i++) {
+    snprintf(inputs, sizeof inputs, "%s,w", from);
+    test_put_node(graph, "MatMul", names[i], inputs, names[i], NULL);
+  }
+  test_put_integers(&turned, "perm", 3, (const int64_t[]){0, 2, 1});
+  test_put_node(graph, "Transpose", "", names[1], names[3], &turned);
+  snprintf(inputs, sizeof inputs, "%s,%s", names[0], names[3]);
+  test_put_node(graph, "MatMul", "", inputs, names[4], NULL);
+  test_put_node(graph, "Softmax", names[5], names[4], names[5], NULL);
+  snprintf(inputs, sizeof inputs, "%s,%s", names[5], names[2]);
+  test_put_node(graph, "MatMul", "", inputs, names[6], NULL);
+  snprintf(inputs, sizeof inputs, "%s,w", names[6]);
+  test_put_node(graph, "MatMul", "", inputs, names[7], NULL);
+  snprintf(inputs, sizeof inputs, "%s,%s", names[7], from);
+  test_put_node(graph, "Add", "", inputs, to, NULL);
+}
+
+void test_put_vision(test_message *graph, uint32_t side) {
+  test_message strides = {0}, turned = {0}, joined = {0}, first = {0};
+  const uint32_t kernel[] = {2, 3, 2, 2}, token[] = {1, 1, 2}, positions[] = {1, 5, 2},
+                 matrix[] = {2, 2}, classes[] = {2, 3}, three[] = {3};
+  static const int64_t rows[] = {0, 2, -1}, zero = 0;
+  const uint32_t image[] = {1, 3, side, side}, logits[] = {1, 3};
+  test_put_floats(graph, "kernel", 4, kernel);
+  test_put_floats(graph, "cls", 3, token);
+  test_put_floats(graph, "positions", 3, positions);
+  test_put_floats(graph, "w", 2, matrix);
+  test_put_floats(graph, "classes", 2, classes);
+  test_put_raw(graph, "rows", 7, 1, three, rows, sizeof rows);
+  test_put_raw(graph, "zero", 7, 0, NULL, &zero, sizeof zero);
+  test_put_integers(&strides, "strides", 2, (const int64_t[]){2, 2});
+  test_put_node(graph, "Conv", "c", "image,kernel", "patches", &strides);
+  test_put_node(graph, "Reshape", "r", "patches,rows", "flat", NULL);
+  test_put_integers(&turned, "perm", 3, (const int64_t[]){0, 2, 1});
+  test_put_node(graph, "Transpose", "t", "flat", "tokens", &turned);
+  test_put_integer(&joined, "axis", 1);
+  test_put_node(graph, "Concat", "j", "cls,tokens", "all", &joined);
+  test_put_node(graph, "Add", "p", "all,positions", "x", NULL);
+  put_layer(graph, "x", "y");
+  put_layer(graph, "y", "z");
+  test_put_integer(&first, "axis", 1);
+  test_put_node(graph, "Gather", "g", "z,zero", "token", &first);
+  test_put_node(graph, "MatMul", "m", "token,classes", "logits", NULL);
+  test_put_shaped(graph, 11, "image", 4, image);
+  test_put_shaped(graph, 12, "logits", 2, logits);
+}
+
+test_message test_onnx_vision(uint32_t side) {
+  test_message graph = {0};
+  test_put_vision(&graph, side);
   return test_onnx_file(&graph);
 }

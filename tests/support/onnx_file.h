@@ -19,13 +19,18 @@ void test_put_node(test_message *graph, const char *op, const char *name, const 
                    const char *outputs, test_message *attributes);
 /* AttributeProto as a field of a node. */
 void test_put_integer(test_message *attributes, const char *name, int64_t value);
+void test_put_integers(test_message *attributes, const char *name, uint32_t count,
+                       const int64_t *values);
 void test_put_float(test_message *attributes, const char *name, float value);
 /* GraphProto.initializer of this data type, of little-endian bytes in raw_data. */
 void test_put_raw(test_message *graph, const char *name, uint32_t type, uint32_t rank,
                   const uint32_t *dims, const void *bytes, size_t size);
 /* GraphProto.initializer of floats 0, 0.5, 1 ..., in raw_data. */
 void test_put_floats(test_message *graph, const char *name, uint32_t rank, const uint32_t *dims);
-/* GraphProto.input (field 11) or output (12): float [2, 3]. */
+/* GraphProto.input (field 11) or output (12), of floats; a size of 0 is left open. */
+void test_put_shaped(test_message *graph, uint32_t field, const char *name, uint32_t rank,
+                     const uint32_t *dims);
+/* The same of [2, 3]. */
 void test_put_value(test_message *graph, uint32_t field, const char *name);
 /* The whole file of a graph, which is freed: IR version 8, opset 17. */
 test_message test_onnx_file(test_message *graph);
@@ -34,5 +39,11 @@ test_message test_onnx_file(test_message *graph);
 test_message test_onnx_block(void);
 /* A file with a linear map: x W + b, W [3, 4] anonymous, b "layer.bias". */
 test_message test_onnx_linear(void);
+
+/* A vision transformer of two layers and three classes: a class token and four patches of 2 x 2
+ * pixels. Its image is side x side; 0 leaves both open, and the positions are for 4 x 4. */
+void test_put_vision(test_message *graph, uint32_t side);
+/* A file with it alone. */
+test_message test_onnx_vision(uint32_t side);
 
 #endif
