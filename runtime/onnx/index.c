@@ -33,12 +33,13 @@ static uint32_t list_makers(const heed_onnx_graph *graph, heed_onnx_maker *to) {
 
 static heed_status sort_makers(heed_onnx *file, const heed_onnx_maker *list, uint32_t *order,
                                uint32_t count, heed_error *error) {
+  const heed_onnx_maker *last = NULL;
   for (uint32_t i = 0; i < count; i++) order[i] = i;
   heed_sort(order, count, maker_less, list);
   for (uint32_t i = 0; i < count; i++) {
     const heed_onnx_maker *maker = &list[order[i]];
-    const heed_onnx_maker *last = file->maker_count ? &file->makers[file->maker_count - 1] : NULL;
     if (!last || strcmp(last->name, maker->name) != 0) {
+      last = &file->makers[file->maker_count];
       file->makers[file->maker_count++] = *maker;
       continue;
     }

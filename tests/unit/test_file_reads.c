@@ -45,6 +45,32 @@ int __wrap_fstat(int descriptor, struct stat *info) {
   return __real_fstat(descriptor, info);
 }
 
+/* Of streams: a read ends in the middle, and the stream says so until it is cleared. Of reads that
+ * fail the first is whole, so that the first bytes of a file are known. */
+size_t __real_fread(void *to, size_t size, size_t count, FILE *file);
+size_t __wrap_fread(void *to, size_t size, size_t count, FILE *file);
+int __real_ferror(FILE *file);
+int __wrap_ferror(FILE *file);
+void __real_clearerr(FILE *file);
+void __wrap_clearerr(FILE *file);
+static bool stream_failed;
+static int stream_reads;
+
+size_t __wrap_fread(void *to, size_t size, size_t count, FILE *file) {
+  stream_reads++;
+  stream_failed = count > 1 && (reads == INTERRUPTED || (reads == FAILED && stream_reads > 1));
+  const size_t done = __real_fread(to, size, stream_failed ? count / 2 : count, file);
+  if (stream_failed) errno = reads == FAILED ? EIO : EINTR;
+  return done;
+}
+
+int __wrap_ferror(FILE *file) { return stream_failed || __real_ferror(file); }
+
+void __wrap_clearerr(FILE *file) {
+  stream_failed = false;
+  __real_clearerr(file);
+}
+
 void *__wrap_malloc(size_t size) { return memory_fails ? NULL : __real_malloc(size); }
 void *__wrap_calloc(size_t count, size_t size) {
   return memory_fails ? NULL : __real_calloc(count, size);
@@ -449,12 +475,36 @@ static void test_memory_runs_out(void **state) {
   heed_context_destroy(small);
 }
 
+/* An image whose reads are interrupted is the same image; one whose reads fail is none. */
+static void test_images(void **state) {
+  char path[256];
+  heed_picture whole, broken;
+  (void)state;
+  snprintf(path, sizeof path, "%s/image/rgb.png", HEED_TEST_VECTORS);
+  assert_ok(heed_image_load(context, path, &whole, &error));
+  reads = INTERRUPTED;
+  stream_reads = 0;
+  assert_ok(heed_image_load(context, path, &broken, &error));
+  assert_true(stream_reads > 4); /* the first bytes in more than one, and what follows */
+  assert_int_equal(broken.width, whole.width);
+  assert_memory_equal(broken.pixels, whole.pixels, (size_t)3 * whole.width * whole.height);
+  heed_picture_free(context, &broken);
+  heed_picture_free(context, &whole);
+  reads = FAILED;
+  stream_reads = 0;
+  assert_fails(heed_image_load(context, path, &broken, &error), HEED_IO,
+               "rgb.png: cannot read (found \"Input/output error\", expected an image file)");
+  assert_int_equal(stream_reads, 2);
+  assert_null(broken.pixels);
+  reads = WHOLE;
+}
+
 int main(void) {
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
   const struct CMUnitTest tests[] = {
-      IN_FOLDER(test_regular),        IN_FOLDER(test_beneath),  IN_FOLDER(test_folders),
-      IN_FOLDER(test_foreign),        IN_FOLDER(test_paths),    cmocka_unit_test(test_names),
-      IN_FOLDER(test_missing),        IN_FOLDER(test_external), IN_FOLDER(test_reads_that_fail),
-      IN_FOLDER(test_memory_runs_out)};
+      IN_FOLDER(test_regular),         IN_FOLDER(test_beneath),  IN_FOLDER(test_folders),
+      IN_FOLDER(test_foreign),         IN_FOLDER(test_paths),    cmocka_unit_test(test_names),
+      IN_FOLDER(test_missing),         IN_FOLDER(test_external), IN_FOLDER(test_reads_that_fail),
+      IN_FOLDER(test_memory_runs_out), IN_FOLDER(test_images)};
   return cmocka_run_group_tests(tests, make_context, drop_context);
 }

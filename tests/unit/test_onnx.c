@@ -299,12 +299,56 @@ static void test_ends_of_small_floats(void **state) {
   assert_true(heed_onnx_round_small(power, 0x1.8p127, HEED_ONNX_DOWN) == 0x1p127);
 }
 
+/* Inputs and outputs in the order of the file; a weight among the inputs is none of them. */
+static void test_ports(void **state) {
+  static const uint32_t open[] = {0, 3, 8, 0}, matrix[] = {2, 3};
+  heed_onnx_port port;
+  heed_onnx *onnx;
+  (void)state;
+  test_message graph = {0};
+  test_put_floats(&graph, "w", 2, matrix);
+  test_put_value(&graph, 11, "w");
+  test_put_shaped(&graph, 11, "image", 4, open);
+  test_put_text(&graph, 11, "\x0A\x01x"); /* without a type */
+  test_put_node(&graph, "Add", "n", "x,w", "y", NULL);
+  test_put_value(&graph, 12, "y");
+  test_put_text(&graph, 12, "\x0A\x05image");
+  test_message file = test_onnx_file(&graph);
+  const heed_onnx_desc desc = {
+      sizeof desc, {file.size, file.data, NULL, NULL}, "m.onnx", NULL, NULL};
+  assert_ok(heed_onnx_open(context, &desc, &onnx, &error));
+  assert_true(heed_onnx_takes(onnx, 0, &port));
+  assert_string_equal(port.name, "image");
+  assert_string_equal(port.dtype, "F32");
+  assert_true(port.shaped);
+  assert_int_equal(port.rank, 4);
+  for (uint32_t i = 0; i < 4; i++) assert_int_equal(port.dim[i], open[i] ? (int)open[i] : -1);
+  assert_true(heed_onnx_takes(onnx, 1, &port));
+  assert_string_equal(port.name, "x");
+  assert_null(port.dtype);
+  assert_false(port.shaped);
+  assert_false(heed_onnx_takes(onnx, 2, &port));
+  assert_true(heed_onnx_gives(onnx, 0, &port));
+  assert_string_equal(port.name, "y");
+  assert_int_equal(port.dim[1], 3);
+  assert_true(heed_onnx_gives(onnx, 1, &port));
+  assert_string_equal(port.name, "image");
+  assert_int_equal(port.rank, 0);
+  assert_false(heed_onnx_gives(onnx, 2, &port));
+  heed_onnx_destroy(onnx);
+  free(file.data);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_q8),           cmocka_unit_test(test_q4),
-      cmocka_unit_test(test_fp16),         cmocka_unit_test(test_near),
-      cmocka_unit_test(test_graph),        cmocka_unit_test(test_attention_node),
-      cmocka_unit_test(test_small_floats), cmocka_unit_test(test_ends_of_small_floats)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_ports),
+                                     cmocka_unit_test(test_q8),
+                                     cmocka_unit_test(test_q4),
+                                     cmocka_unit_test(test_fp16),
+                                     cmocka_unit_test(test_near),
+                                     cmocka_unit_test(test_graph),
+                                     cmocka_unit_test(test_attention_node),
+                                     cmocka_unit_test(test_small_floats),
+                                     cmocka_unit_test(test_ends_of_small_floats)};
   if (heed_context_create(NULL, &context, &error) != HEED_OK) return 1;
   const int failed = cmocka_run_group_tests_name("onnx", tests, NULL, NULL);
   heed_context_destroy(context);
