@@ -1,0 +1,177 @@
+/* Any bytes as the ONNX graph of a vision transformer. What heed_onnx_vision says of it must stand
+ * in the graphs that it builds, at the model's own size and at others, and small ones run. */
+#define _POSIX_C_SOURCE 200809L
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fuzz/fuzz.h"
+#include "heed/onnx.h"
+#include "support/onnx_file.h"
+#include "support/test.h"
+
+static heed_context *context; /* both last as long as the program */
+static heed_backend *backend;
+
+static void *take(size_t size, size_t alignment, void *user) {
+  void *block;
+  (void)user;
+  return size <= (size_t)64 << 20 && posix_memalign(&block, alignment, size) == 0 ? block : NULL;
+}
+
+static void give(void *pointer, void *user) {
+  (void)user;
+  free(pointer);
+}
+
+static void start(void) {
+  const heed_context_desc desc = {.struct_size = sizeof desc, .allocator = {take, give, NULL}};
+  const heed_cpu_desc one = {sizeof one, 1, NULL};
+  heed_error error;
+  if (heed_context_create(&desc, &context, &error) != HEED_OK ||
+      heed_cpu_backend_create(context, &one, &backend, &error) != HEED_OK)
+    abort();
+}
+
+static void must(bool holds, const char *what) {
+  if (holds) return;
+  fprintf(stderr, "%s\n", what);
+  abort();
+}
+
+/* Statuses of a file that is no such model. */
+static bool refused(heed_status status) {
+  return status == HEED_INVALID_FILE || status == HEED_UNSUPPORTED || status == HEED_OUT_OF_MEMORY;
+}
+
+/* Whether the graph's constants are computed soon, at its own size or at the one that is assumed.
+ */
+static bool is_small(heed_onnx *onnx) {
+  const heed_onnx_lower_desc desc = {
+      .struct_size = sizeof desc, .most_elements = 1u << 20, .most_steps = 1u << 26};
+  heed_onnx_lowered *lowered;
+  heed_error error;
+  error.message[0] = 0;
+  const heed_status status = heed_onnx_lower(onnx, &desc, &lowered, &error);
+  if (status == HEED_OK) heed_onnx_lowered_destroy(lowered);
+  return !strstr(error.message, "too large") && !strstr(error.message, "too much");
+}
+
+static heed_shape shape_of(const heed_graph *graph, const char *name) {
+  heed_value_info info;
+  return heed_graph_value_info(graph, heed_graph_find(graph, name), &info) == HEED_OK
+             ? info.shape
+             : (heed_shape){0};
+}
+
+static uint32_t check_graph(const heed_graph *graph, const heed_model_info *info, uint32_t batch) {
+  const heed_shape image = shape_of(graph, "pixel_values"), logits = shape_of(graph, "logits"),
+                   pool = shape_of(graph, "pool.attention.weights");
+  must(image.rank == 4 && image.dim[0] == batch && image.dim[1] == info->channels,
+       "pixel_values is no such batch of images");
+  must(info->patch && image.dim[2] % info->patch == 0 && image.dim[3] % info->patch == 0,
+       "the image is no grid of patches");
+  const uint32_t tokens =
+      info->prefix_tokens + image.dim[2] / info->patch * (image.dim[3] / info->patch);
+  must(info->layers > 0, "there is no layer");
+  for (uint32_t i = 0; i < info->layers; i++) {
+    char name[48];
+    snprintf(name, sizeof name, "layer.%u.attention.weights", (unsigned)i);
+    const heed_shape map = shape_of(graph, name);
+    must(map.rank == 4 && map.dim[0] == batch && map.dim[1] == info->heads &&
+             map.dim[2] == tokens && map.dim[3] == tokens,
+         "a layer's map is none of the image's tokens");
+  }
+  must(!info->classes || (logits.rank == 2 && logits.dim[1] == info->classes),
+       "logits are not as many as the classes");
+  must(!info->pool_heads || (pool.rank == 4 && pool.dim[1] == info->pool_heads),
+       "the pool has other heads");
+  return tokens;
+}
+
+static void run(heed_graph *graph) {
+  const heed_plan_desc desc = {.struct_size = sizeof desc};
+  heed_plan *plan;
+  heed_session *session = NULL;
+  heed_error error;
+  heed_status status = heed_plan_create(graph, backend, &desc, &plan, &error);
+  if (status == HEED_OK) status = heed_session_create(plan, NULL, &session, &error);
+  if (status == HEED_OK) status = heed_session_run(session, NULL, &error);
+  must(status == HEED_OK || refused(status), "a graph that was built does not run");
+  heed_session_destroy(session);
+  heed_plan_destroy(plan);
+}
+
+static void build(const heed_model *model, uint32_t batch, uint32_t height, uint32_t width) {
+  const heed_build_desc desc = {
+      .struct_size = sizeof desc, .batch = batch, .height = height, .width = width};
+  heed_graph *graph;
+  heed_model_info info;
+  heed_error error;
+  heed_model_get_info(model, &info);
+  const heed_status status = heed_model_build(model, &desc, &graph, &error);
+  must(status == HEED_OK || refused(status), "a graph is refused with another status");
+  if (status != HEED_OK) return;
+  if (check_graph(graph, &info, batch) <= 64) run(graph);
+  heed_graph_destroy(graph);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  heed_onnx *onnx;
+  heed_model *model;
+  heed_error error;
+  if (!context) start();
+  test_bytes raw = {(unsigned char *)(uintptr_t)data, size};
+  const heed_onnx_desc desc = {sizeof desc, test_source(raw.data, raw.size), "f.onnx", NULL, NULL};
+  const heed_model_desc none = {.struct_size = sizeof none};
+  if (heed_onnx_open(context, &desc, &onnx, &error) != HEED_OK) return 0; /* that of fuzz_onnx */
+  if (is_small(onnx)) {
+    const heed_status status = heed_onnx_vision(onnx, &none, 0, 0, &model, &error);
+    must(status == HEED_OK || refused(status), "a file is refused with another status");
+    if (status == HEED_OK) {
+      build(model, 1, 0, 0);
+      build(model, 2, 0, 0);
+      build(model, 1, 6, 4);
+      heed_model_destroy(model);
+    }
+  }
+  heed_onnx_destroy(onnx);
+  return 0;
+}
+
+#ifndef HEED_LIBFUZZER
+int main(int argc, char **argv) {
+  static const char *const words[] = {"\x08\x08",
+                                      "\x08\x01",
+                                      "\x0A\x02\x08\x04",
+                                      "\x0A\x02\x08\x02",
+                                      "\x0A\x00",
+                                      "\x40\x02",
+                                      "\x18\x01",
+                                      "\xFF\xFF\xFF\xFF\x0F",
+                                      "pixel_values",
+                                      "logits",
+                                      "image_embeds",
+                                      "layer.0.attention.weights",
+                                      "layer.1.output",
+                                      "pool.attention.weights",
+                                      "MatMul",
+                                      "Identity",
+                                      "Add",
+                                      "Softmax",
+                                      "Reshape",
+                                      "Transpose",
+                                      "Concat",
+                                      "Gather",
+                                      "Conv",
+                                      "Attention",
+                                      "strides",
+                                      NULL};
+  test_message fixed = test_onnx_vision(4), open = test_onnx_vision(0);
+  const fuzz_seed seeds[] = {{fixed.data, fixed.size}, {open.data, open.size}};
+  const int status = fuzz_main(argc, argv, seeds, sizeof seeds / sizeof *seeds, words);
+  free(fixed.data);
+  free(open.data);
+  return status;
+}
+#endif
