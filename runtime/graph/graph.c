@@ -198,9 +198,21 @@ heed_status heed_graph_node_info(const heed_graph *graph, uint32_t index, heed_n
   return HEED_OK;
 }
 
+/* Other types are of files alone. */
+static bool is_of_values(heed_dtype dtype) {
+  return dtype == HEED_F32 || dtype == HEED_U8 || dtype == HEED_I32;
+}
+
 heed_value heed_define_input(heed_graph *graph, const char *name, heed_dtype dtype,
                              const heed_shape *shape) {
   if (graph->status != HEED_OK) return (heed_value){0};
+  if (!is_of_values(dtype)) {
+    heed_error error;
+    heed_fail(&error, HEED_INVALID_ARGUMENT,
+              "%s: invalid input (found dtype %s, expected F32, U8 or I32)", name,
+              heed_dtype_name(dtype));
+    return heed_graph_fail(graph, &error);
+  }
   const heed_value value = {append_value(
       graph, &(heed_value_record){.kind = HEED_VALUE_INPUT, .dtype = dtype, .shape = *shape},
       name)};
@@ -215,7 +227,7 @@ heed_value heed_define_constant(heed_graph *graph, const heed_constant_desc *des
   desc = &full;
   const char *what = desc->name ? desc->name : "constant";
   heed_error error;
-  if ((!desc->data && !desc->read) || desc->dtype == HEED_F16 || desc->dtype == HEED_BF16) {
+  if ((!desc->data && !desc->read) || !is_of_values(desc->dtype)) {
     heed_fail(&error, HEED_INVALID_ARGUMENT,
               "%s: invalid constant (found dtype %s, expected F32, U8 or I32, and data or read)",
               what, heed_dtype_name(desc->dtype));

@@ -44,17 +44,49 @@ static void test_sides(void **state) {
   assert_fails(status_of_graph(), HEED_INVALID_ARGUMENT, "empty");
 }
 
-/* Half of 2^63 bytes are a tensor, 2^63 are not; where addresses have 32 bits, of 2^32. */
+/* 2^63 bytes are no tensor, a column less is one; where addresses have 32 bits, of 2^32. */
 static void test_bytes(void **state) {
   (void)state;
   const uint32_t rows = sizeof(size_t) > 4 ? 1u << 31 : 1u << 15,
                  columns = sizeof(size_t) > 4 ? 1u << 30 : 1u << 15;
   make_graph();
-  input("x", HEED_SHAPE(rows, columns / 2));
+  input("x", HEED_SHAPE(rows, columns - 1));
   assert_ok(status_of_graph());
   make_graph();
   input("x", HEED_SHAPE(rows, columns));
   assert_fails(status_of_graph(), HEED_INVALID_ARGUMENT, "x");
+}
+
+/* Values are F32, U8 or I32; a constant also has its elements. */
+static void test_types(void **state) {
+  static const float data[6] = {0};
+  (void)state;
+  for (int type = HEED_F32; type <= HEED_I8 + 1; type++) {
+    const bool good = type == HEED_F32 || type == HEED_U8 || type == HEED_I32;
+    const heed_constant_desc desc = {.struct_size = sizeof desc,
+                                     .name = "c",
+                                     .dtype = (heed_dtype)type,
+                                     .shape = HEED_SHAPE(2, 3),
+                                     .data = data};
+    make_graph();
+    heed_define_constant(graph, &desc);
+    if (good)
+      assert_ok(status_of_graph());
+    else
+      assert_fails(status_of_graph(), HEED_INVALID_ARGUMENT, "c: invalid constant");
+    make_graph();
+    heed_define_input(graph, "x", (heed_dtype)type, &desc.shape);
+    if (good)
+      assert_ok(status_of_graph());
+    else
+      assert_fails(status_of_graph(), HEED_INVALID_ARGUMENT, "x: invalid");
+  }
+  const heed_constant_desc none = {
+      .struct_size = sizeof none, .name = "c", .shape = HEED_SHAPE(2, 3)};
+  make_graph();
+  heed_define_constant(graph, &none);
+  assert_fails(status_of_graph(), HEED_INVALID_ARGUMENT,
+               "expected F32, U8 or I32, and data or read");
 }
 
 static void test_concat(void **state) {
@@ -115,9 +147,10 @@ static void test_runs_in_flight(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_axes),    cmocka_unit_test(test_sides),
-      cmocka_unit_test(test_bytes),   cmocka_unit_test(test_concat),
-      cmocka_unit_test(test_threads), cmocka_unit_test(test_runs_in_flight),
+      cmocka_unit_test(test_axes),           cmocka_unit_test(test_sides),
+      cmocka_unit_test(test_bytes),          cmocka_unit_test(test_concat),
+      cmocka_unit_test(test_types),          cmocka_unit_test(test_threads),
+      cmocka_unit_test(test_runs_in_flight),
   };
   return cmocka_run_group_tests_name("graph_limits", tests, make_context, drop_context);
 }

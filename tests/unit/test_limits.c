@@ -271,6 +271,66 @@ static void test_onnx_depth(void **state) {
   }
 }
 
+/* Runs a graph without inputs, in double. */
+static heed_status run_onnx(test_message *graph, uint64_t most_elements, uint64_t most_steps) {
+  static const char nothing[] = "\2\0\0\0\0\0\0\0{}";
+  test_message file = test_onnx_file(graph);
+  const heed_onnx_desc desc = {
+      sizeof desc, {file.size, file.data, NULL, NULL}, "m.onnx", NULL, NULL};
+  const heed_onnx_evaluate_desc how = {.struct_size = sizeof how,
+                                       .inputs = {sizeof nothing - 1, nothing, NULL, NULL},
+                                       .most_elements = most_elements,
+                                       .most_steps = most_steps};
+  heed_onnx *onnx;
+  heed_onnx_result *result;
+  assert_ok(heed_onnx_open(context, &desc, &onnx, &error));
+  const heed_status status = heed_onnx_evaluate(onnx, &how, &result, &error);
+  heed_onnx_result_destroy(result);
+  heed_onnx_destroy(onnx);
+  free(file.data);
+  return status;
+}
+
+/* a [2, 3] by b [3, 5]: 6, 15 and 10 elements, and 30 multiply-adds. */
+static test_message product(void) {
+  test_message graph = {0};
+  test_put_floats(&graph, "a", 2, (const uint32_t[]){2, 3});
+  test_put_floats(&graph, "b", 2, (const uint32_t[]){3, 5});
+  test_put_node(&graph, "MatMul", "n", "a,b", "y", NULL);
+  test_put_text(&graph, 12, "\x0A\x01y");
+  return graph;
+}
+
+/* Elements and steps as the caller asks for, and by default, of which elements are never more. */
+static void test_onnx_run(void **state) {
+  static const int64_t sides[] = {1 << 15, (1 << 15) + 1};
+  static const uint32_t two[] = {2};
+  (void)state;
+  for (uint32_t above = 0; above < 2; above++) {
+    test_message graph = product(), worked = product();
+    check("elements", run_onnx(&graph, 31 - above, 0), above,
+          "its values are too large (expected at most 30 elements together)");
+    check("steps", run_onnx(&worked, 0, 61 - above), above,
+          "the graph computes too much (expected at most 60 steps in all)");
+    test_message large = {0}, long_ = {0}, equation = {0}, attribute = {0};
+    test_put_raw(&large, "sides", 7, 1, two, sides, sizeof sides);
+    test_put_node(&large, "ConstantOfShape", "n", "sides", "y", NULL);
+    test_put_text(&large, 12, "\x0A\x01y");
+    check("elements by default", run_onnx(&large, above ? UINT64_MAX : 0, 0), true,
+          "its values are too large (expected at most 1073741824 elements together)");
+    test_put_text(&attribute, 1, "equation");
+    test_put_text(&attribute, 4, "i,j,k->");
+    test_put_number(&attribute, 20, 3);
+    test_put_message(&equation, 5, &attribute);
+    test_put_floats(&long_, "a", 1, (const uint32_t[]){1 << 14});
+    test_put_floats(&long_, "b", 1, (const uint32_t[]){(1 << 14) + 1});
+    test_put_node(&long_, "Einsum", "n", "a,a,b", "y", &equation);
+    test_put_text(&long_, 12, "\x0A\x01y");
+    check("steps by default", run_onnx(&long_, 0, 0), true,
+          "the graph computes too much (expected at most 4398046511104 steps in all)");
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_safetensors_header),
                                      cmocka_unit_test(test_json_values),
@@ -280,6 +340,7 @@ int main(void) {
                                      cmocka_unit_test(test_patches),
                                      cmocka_unit_test(test_merges),
                                      cmocka_unit_test(test_onnx),
-                                     cmocka_unit_test(test_onnx_depth)};
+                                     cmocka_unit_test(test_onnx_depth),
+                                     cmocka_unit_test(test_onnx_run)};
   return cmocka_run_group_tests(tests, make_context, drop_context);
 }

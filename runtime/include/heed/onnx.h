@@ -79,7 +79,8 @@ typedef struct heed_onnx_evaluate_desc {
   heed_source inputs;
   const char *name; /* of that file, for sentences; or NULL */
   bool attentions;  /* whether the weights of the attentions are results too: "attention.0" ... */
-  uint64_t most_elements;  /* of all values that are alive together; 0: 2^30 */
+  /* of all values that are alive together; 0, and what is more than 2^30: 2^30 */
+  uint64_t most_elements;
   const heed_hooks *hooks; /* cancel alone is called; or NULL */
   uint64_t most_steps;     /* elements and multiply-adds of the run; 0: 2^42. More is UNSUPPORTED */
   heed_backend *backend;   /* borrowed for the call; NULL: in double */
