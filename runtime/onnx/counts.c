@@ -55,6 +55,10 @@ heed_status heed_onnx_check_counts(heed_onnx_call *call) {
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
     const counts *c = &all[i];
     if (!heed_list_has(c->ops, node->op)) continue;
+    if (node->input_count > ANY && c->most == ANY)
+      return heed_onnx_refuse(call, HEED_UNSUPPORTED,
+                              "too many inputs (found %u, expected at most %u)", node->input_count,
+                              ANY);
     if (node->input_count < c->least || node->input_count > c->most)
       return heed_onnx_refuse(call, HEED_INVALID_FILE,
                               "wrong number of inputs (found %u, expected %u to %u)",

@@ -100,7 +100,7 @@ heed_status heed_onnx_run_node(heed_onnx_evaluator *e, const heed_onnx_node *nod
     release_inputs(e, node);
     return HEED_OK;
   }
-  if (!op || node->input_count > HEED_ONNX_MOST_INPUTS)
+  if (!op)
     return heed_onnx_refuse(&call, HEED_UNSUPPORTED,
                             "op not supported (found %s%s%.60s of opset %lld)", node->domain,
                             *node->domain ? "." : "", node->op, (long long)call.opset);

@@ -303,7 +303,7 @@ static heed_status lower_node(heed_lower *l, uint32_t index) {
   }
   count->lowered++;
   const heed_lower_op *op = find_op(node);
-  if (!op || node->input_count > HEED_ONNX_MOST_INPUTS)
+  if (!op)
     return heed_onnx_refuse(&l->call, HEED_UNSUPPORTED,
                             "op has no kernel (found %s%s%.60s of opset %lld)", node->domain,
                             *node->domain ? "." : "", node->op, (long long)opset);

@@ -34,7 +34,7 @@ static void list(char *text, uint32_t count, const char *name, bool numbered) {
 /* What a node of this op ends with; runs in double, or on kernels. */
 static heed_status run(const char *op, uint32_t in, uint32_t out, bool kernels) {
   test_message graph = {0};
-  char from[64], to[64];
+  char from[160], to[64];
   list(from, in, "x", false);
   list(to, out, "y", true);
   test_put_node(&graph, op, "n", from, to, NULL);
@@ -97,6 +97,13 @@ static void test_known(void **state) {
       assert_int_equal(run(op, known[i].least - 1, 1, kernels), HEED_INVALID_FILE);
       assert_non_null(strstr(error.message, "wrong number of inputs"));
     }
+  /* ops of any number of inputs have a limit, which is not the file's fault */
+  for (int kernels = 0; kernels < 2; kernels++) {
+    if (run("Sum", 64, 1, kernels) != HEED_OK) fail_msg("%s", error.message);
+    assert_int_equal(run("Sum", 65, 1, kernels), HEED_UNSUPPORTED);
+    assert_non_null(
+        strstr(error.message, "node 0 (Sum n): too many inputs (found 65, expected at most 64)"));
+  }
   assert_int_equal(run("Relu", 1, 1, false), HEED_OK);
   assert_int_equal(run("Relu", 1, 1, true), HEED_OK);
 }
