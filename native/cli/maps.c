@@ -31,6 +31,27 @@ static const heed_file_tensor *layer_tensor(const maps_job *job, uint32_t layer)
   return heed_tensor_file_find(job->file, name);
 }
 
+/* A layer behind a gap, or behind the last that is read, would be left out without a word. */
+static heed_status refuse_others(cli_state *cli, const maps_job *job, const char *path) {
+  const uint32_t layers = job->pipeline.info.layers;
+  for (uint32_t i = 0; i < heed_tensor_file_count(job->file); i++) {
+    const char *name = heed_tensor_file_get(job->file, i)->name;
+    uint32_t layer;
+    if (strncmp(name, "attention.", 10) != 0 || !cli_read_number(name + 10, UINT32_MAX, &layer) ||
+        layer < layers)
+      continue;
+    if (layers == MOST_LAYERS)
+      return heed_fail(&cli->error, HEED_INVALID_FILE,
+                       "%s: too many layers (found %s, expected at most %u layers)", path, name,
+                       MOST_LAYERS);
+    return heed_fail(&cli->error, HEED_INVALID_FILE,
+                     "%s: missing tensor attention.%u (found %s, expected at most %u layers "
+                     "without a gap)",
+                     path, layers, name, MOST_LAYERS);
+  }
+  return HEED_OK;
+}
+
 static heed_status read_layers(cli_state *cli, maps_job *job, const char *path) {
   const heed_file_tensor *first = layer_tensor(job, 0);
   char text[HEED_SHAPE_TEXT_SIZE];
@@ -59,12 +80,7 @@ static heed_status read_layers(cli_state *cli, maps_job *job, const char *path) 
     info->heads = dim[0];
     job->result.tokens = dim[1];
   }
-  for (uint32_t layer = info->layers + 1; layer <= MOST_LAYERS; layer++)
-    if (layer_tensor(job, layer))
-      return heed_fail(&cli->error, HEED_INVALID_FILE,
-                       "%s: missing tensor attention.%u (found attention.%u, expected at most %u "
-                       "layers without a gap)",
-                       path, info->layers, layer, MOST_LAYERS);
+  CLI_TRY(refuse_others(cli, job, path));
   const size_t count = (size_t)first->count;
   if (count > SIZE_MAX / sizeof(float) / info->layers)
     return heed_fail(&cli->error, HEED_INVALID_FILE,

@@ -62,6 +62,13 @@ for dtype in F64 F32 F16 BF16; do
   make "of_$dtype" '' "attention.0 $dtype 1,2,5,5 maps" "attention.1 $dtype 1,2,5,5 maps"
   reads "of_$dtype" "maps of 2 layers x 2 heads, 5 tokens = 2 x 2 patches and 1 prefix tokens"
 done
+newline=$(printf '\n.')
+IFS=${newline%.}
+# shellcheck disable=SC2046 # a line is an argument
+set -- $(awk 'BEGIN { for (i = 0; i < 1000; i++) printf "attention.%d F32 1,2,2 0.5\n", i }')
+unset IFS
+make layers_1000 '{"grid": "1 1 1"}' "$@"
+reads layers_1000 "maps of 1000 layers x 1 heads, 2 tokens = 1 x 1 patches and 1 prefix tokens"
 make no_batch '' 'attention.0 F32 3,5,5 maps'
 reads no_batch "maps of 1 layers x 3 heads, 5 tokens = 2 x 2 patches and 1 prefix tokens"
 # The square is that of the first number of prefix tokens that leaves one: 1, 0, 5, 2, 4, 3.
@@ -152,6 +159,14 @@ for dtype in I32 I8 U8; do
   refused "whole_$dtype" "invalid tensor attention.0 (found $dtype [1, 5, 5], expected floats [1, H, T, T], the same in every layer)" '' "attention.0 $dtype 1,5,5 0"
 done
 refused hole "missing tensor attention.1 (found attention.2, expected at most 1000 layers without a gap)" '' 'attention.0 F32 1,5,5 maps' 'attention.2 F32 1,5,5 maps'
+refused far_hole "missing tensor attention.1 (found attention.4294967295, expected at most 1000 layers without a gap)" '' 'attention.0 F32 1,5,5 maps' 'attention.4294967295 F32 1,5,5 maps'
+newline=$(printf '\n.')
+IFS=${newline%.}
+# shellcheck disable=SC2046 # a line is an argument
+set -- $(awk 'BEGIN { for (i = 0; i <= 1000; i++) printf "attention.%d F32 1,2,2 0.5\n", i }')
+unset IFS
+refused layer_1001 "too many layers (found attention.1000, expected at most 1000 layers)" '' "$@"
+set --
 refused booleans "invalid tensor attention.0 (found BOOL" '' 'attention.0 BOOL 1,5,5 0'
 refused two_axes "found F32 [5, 5], expected floats" '' 'attention.0 F32 5,5 maps'
 refused two_pictures "found F32 [2, 1, 5, 5], expected floats" '' 'attention.0 F32 2,1,5,5 maps'
