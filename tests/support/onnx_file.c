@@ -193,7 +193,7 @@ test_message test_onnx_block(void) {
   return test_onnx_file(&graph);
 }
 
-/* One head over tokens [B, 5, 2], and what it adds to them. */
+/* One head over tokens [B, T, 2], and what it adds to them. */
 static void put_layer(test_message *graph, const char *from, const char *to) {
   test_message turned = {0};
   char names[8][16], inputs[48];
@@ -216,10 +216,11 @@ static void put_layer(test_message *graph, const char *from, const char *to) {
   test_put_node(graph, "Add", "", inputs, to, NULL);
 }
 
-void test_put_vision(test_message *graph, uint32_t side) {
+void test_put_vision(test_message *graph, uint32_t side, uint32_t prefix) {
   test_message strides = {0}, turned = {0}, joined = {0}, first = {0};
-  const uint32_t kernel[] = {2, 3, 2, 2}, token[] = {1, 1, 2}, positions[] = {1, 5, 2},
-                 matrix[] = {2, 2}, classes[] = {2, 3}, three[] = {3};
+  const uint32_t kernel[] = {2, 3, 2, 2}, token[] = {1, prefix, 2},
+                 positions[] = {1, prefix + 4, 2}, matrix[] = {2, 2}, classes[] = {2, 3},
+                 three[] = {3};
   static const int64_t rows[] = {0, 2, -1}, zero = 0;
   const uint32_t image[] = {1, 3, side, side}, logits[] = {1, 3};
   test_put_floats(graph, "kernel", 4, kernel);
@@ -248,6 +249,6 @@ void test_put_vision(test_message *graph, uint32_t side) {
 
 test_message test_onnx_vision(uint32_t side) {
   test_message graph = {0};
-  test_put_vision(&graph, side);
+  test_put_vision(&graph, side, 1);
   return test_onnx_file(&graph);
 }

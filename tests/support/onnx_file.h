@@ -40,10 +40,10 @@ test_message test_onnx_block(void);
 /* A file with a linear map: x W + b, W [3, 4] anonymous, b "layer.bias". */
 test_message test_onnx_linear(void);
 
-/* A vision transformer of two layers and three classes: a class token and four patches of 2 x 2
+/* A vision transformer of two layers and three classes: `prefix` tokens and four patches of 2 x 2
  * pixels. Its image is side x side; 0 leaves both open, and the positions are for 4 x 4. */
-void test_put_vision(test_message *graph, uint32_t side);
-/* A file with it alone. */
+void test_put_vision(test_message *graph, uint32_t side, uint32_t prefix);
+/* A file with it alone, and one token before the patches. */
 test_message test_onnx_vision(uint32_t side);
 
 #endif

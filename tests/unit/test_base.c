@@ -27,6 +27,12 @@ static void test_a_long_message_is_cut_between_characters(void **state) {
   const size_t length = strlen(error.message);
   assert_true(length < HEED_ERROR_MESSAGE_SIZE && length >= HEED_ERROR_MESSAGE_SIZE - 4);
   assert_int_equal((length - 1) % 3, 0);
+  memset(text, 'a', sizeof text - 1);
+  heed_fail(&error, HEED_IO, "%s", text);
+  assert_int_equal(strlen(error.message), 511);
+  text[511] = '\0';
+  heed_fail(&error, HEED_IO, "%s", text);
+  assert_string_equal(error.message, text);
 }
 
 static void test_a_message_is_one_line(void **state) {

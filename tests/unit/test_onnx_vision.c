@@ -42,6 +42,32 @@ static void test_found(void **state) {
   }
 }
 
+/* As many tokens before the patches as there may be, and one more. */
+static void test_prefix(void **state) {
+  (void)state;
+  for (uint32_t above = 0; above < 2; above++) {
+    test_message graph = {0};
+    test_put_vision(&graph, 4, 16 + above);
+    test_message file = test_onnx_file(&graph);
+    heed_onnx *onnx = open_file(context, &file);
+    heed_model *model;
+    heed_model_info info;
+    if (above) {
+      assert_fails(heed_onnx_vision(onnx, &none, 0, 0, &model, &error), HEED_UNSUPPORTED,
+                   "not the patches of the image and at most 16 before them (found 21 tokens of 4 "
+                   "x 4 pixels");
+    } else {
+      assert_ok(heed_onnx_vision(onnx, &none, 0, 0, &model, &error));
+      heed_model_get_info(model, &info);
+      assert_int_equal(info.prefix_tokens, 16);
+      assert_string_equal(info.token_names[15], "token 15");
+      heed_model_destroy(model);
+    }
+    heed_onnx_destroy(onnx);
+    free(file.data);
+  }
+}
+
 /* Opens and builds with the n-th allocation failed; *count is how many there were. */
 static heed_status open_failing(const test_message *file, const heed_model_desc *desc, size_t n,
                                 size_t *count) {
@@ -99,7 +125,7 @@ static size_t allocations(uint32_t tables) {
   static const uint32_t positions[] = {1, 5, 2}, others[] = {1, 7, 2};
   test_message graph = {0};
   size_t count;
-  test_put_vision(&graph, 0);
+  test_put_vision(&graph, 0, 1);
   test_put_floats(&graph, "others", 3, others);
   test_put_node(&graph, "Add", "misfit", "z,others", "sum", NULL);
   test_put_text(&graph, 12, "\x0A\x03sum");
@@ -122,7 +148,8 @@ static void test_many_tables(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_found), cmocka_unit_test(test_memory),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_found), cmocka_unit_test(test_prefix),
+                                     cmocka_unit_test(test_memory),
                                      cmocka_unit_test(test_many_tables)};
   return cmocka_run_group_tests(tests, make_context, drop_context);
 }
