@@ -3,7 +3,7 @@
  * cancelled() }. Runs in the thread of the module: a worker, or the client's own. Objects are
  * numbers here, the addresses of the C objects. Results hold arrays of their own. */
 import { HeedError, asHeed, cancelled, closed, said } from './error.js'
-import { compile, pause } from './host.js'
+import { compile, inPages, pause } from './host.js'
 import { address, startModule, startSmall } from './module.js'
 import { ModuleMemory } from './module_memory.js'
 /** @import {Beside} from './beside.js' */
@@ -12,8 +12,7 @@ import { isForeign, openMore, openSources, withSources } from './source.js'
  * @import {
  *   AnyMethods, CallContext, CheckCase, EngineOptions, GraphTools, Instance, MethodName, Methods,
  *   ModuleHost,
- *   ModuleExports, NamedFile, OpenModule, OpenSession, RunInput, SceneDrawing, Source, Table, WantedScene,
- *   WorkerHandle
+ *   ModuleExports, NamedFile, OpenModule, OpenSession, RunInput, SceneDrawing, Source, Table, WantedScene
  * } from '../types/library.js'
  */
 /**
@@ -30,6 +29,8 @@ const partName = (pattern) => pattern.split('|')[0]
 /** What is not set yet.
  * @type {any} */
 const none = undefined
+/** Bytes that a module without models may have: a new one has 1 MiB. */
+const mostLeft = 1 << 24
 
 export class Engine {
   /** @type {ModuleExports} undefined once closed */
@@ -40,11 +41,11 @@ export class Engine {
   #web = 0
   /** @type {ModuleMemory} */
   #module = none
-  /** @type {WorkerHandle<string>[]} */
-  #threads = []
+  /** Ends the module and its threads.
+   * @type {() => void} */
+  #end = none
   /** @type {Promise<void> | undefined} */
   #joined
-  #allJoined = false
   /** @type {Table<number, {classes: number, patch: number, channels: number, ids: number[], tokenNames: string[]}>} */
   #models = new Map()
   /** @type {Map<number, OpenSession>} */
@@ -69,12 +70,15 @@ export class Engine {
   /** @param {EngineOptions} options */
   static async create(options) {
     const engine = new Engine()
+    engine.#options = options
     await engine.#start(options)
     return engine
   }
 
   /** @param {EngineOptions} options */
   async #start(options) {
+    /** @type {boolean | undefined} */
+    let allJoined
     const { exports, memory, web, threads, joined, info } = await startModule(options, {
       read: (source, offset, to, count) => this.#read(source, offset, to, count),
       progress: (done, total) =>
@@ -86,11 +90,13 @@ export class Engine {
     this.#memory = memory
     this.#web = web
     this.#module = new ModuleMemory({ exports, memory, web })
-    this.#options = options
-    this.#threads = threads
+    this.#end = () => {
+      if (allJoined) exports.destroy(web) // waits for all threads
+      for (const thread of threads) thread.terminate()
+    }
     this.#joined = joined.then(
       () => {
-        this.#allJoined = true
+        allJoined = true
       },
       (error) => {
         throw asHeed('threads', error)
@@ -132,6 +138,15 @@ export class Engine {
       return await /** @type {AnyMethods} */ (/** @type {unknown} */ (this))[method](args, context)
     } catch (error) {
       if (!this.#exports) throw closed('runtime')
+      // Memory never shrinks: where refused files made it large, another module takes its place, if
+      // one starts.
+      if (!inPages && !this.#models.size && this.#memory.buffer.byteLength > mostLeft) {
+        const end = this.#end
+        await this.#start(/** @type {EngineOptions} */ (this.#options)).then(
+          () => (this.#options ? end() : this.close()), // closed meanwhile, the old one is, too
+          () => {}
+        )
+      }
       throw asHeed(method, error)
     }
   }
@@ -617,8 +632,7 @@ export class Engine {
     for (const id of [...this.#models.keys()]) this.closeModel({ id })
     this.#parts = {}
     this.#beside?.close()
-    if (this.#allJoined) this.#exports.destroy(this.#web) // waits for all threads
-    for (const thread of this.#threads) thread.terminate()
-    this.#exports = none
+    this.#end()
+    this.#exports = this.#options = none
   }
 }

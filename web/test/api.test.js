@@ -241,16 +241,6 @@ inBoth('a spoiled model is refused with the sentence of the C core', async (runt
     runtime.loadModel({ weights: whole, config: new TextEncoder().encode('{"hidden_size": ') }),
     fails('INVALID_FILE', /config\.json/)
   )
-  // The module's memory never shrinks, so what is refused must not make it grow.
-  const large = new Uint8Array(32 << 20),
-    bytes = large.length - 256,
-    header = { a: { dtype: 'F32', shape: [bytes / 4], data_offsets: [0, bytes] } }
-  new DataView(large.buffer).setBigUint64(0, 248n, true)
-  new TextEncoder().encodeInto(JSON.stringify(header).padEnd(248), large.subarray(8))
-  await assert.rejects(
-    runtime.loadModel({ weights: large, config }),
-    fails('UNSUPPORTED', /no ViT/)
-  )
   let state = 1
   const draw = (/** @type {number} */ n) =>
     (state = (Math.imul(state, 1664525) + 1013904223) >>> 0) % n
@@ -272,6 +262,53 @@ inBoth('a spoiled model is refused with the sentence of the C core', async (runt
   }
   assert.ok(refused > 50, `${refused} were refused`)
   assert.deepEqual(await runtime.memory(), before)
+})
+
+/* The module's memory never shrinks. What is refused by its header does not make it grow; a long
+ * header does, and where no model is open another module takes its place. */
+inBoth('refused files leave no memory behind', async (runtime) => {
+  const before = await runtime.memory(),
+    { wasm } = before,
+    config = bytesOf('config.json'),
+    large = new Uint8Array(32 << 20),
+    bytes = large.length - 256,
+    header = { a: { dtype: 'F32', shape: [bytes / 4], data_offsets: [0, bytes] } }
+  new DataView(large.buffer).setBigUint64(0, 248n, true)
+  new TextEncoder().encodeInto(JSON.stringify(header).padEnd(248), large.subarray(8))
+  const long = new Uint8Array(8 + (40 << 20)).fill(32)
+  new DataView(long.buffer).setBigUint64(0, BigInt(long.length - 8), true)
+  new TextEncoder().encodeInto('{}', long.subarray(8))
+  const longIsRefused = () =>
+    assert.rejects(runtime.loadModel({ weights: long }), fails('UNSUPPORTED', /no ViT/))
+  const open = await runtime.loadModel(demoModel),
+    { wasm: small } = await runtime.memory()
+  await assert.rejects(
+    runtime.loadModel({ weights: large, config }),
+    fails('UNSUPPORTED', /no ViT/)
+  )
+  assert.equal((await runtime.memory()).wasm, small)
+  await longIsRefused()
+  assert.ok((await runtime.memory()).wasm > wasm + long.length / 2)
+  assert.ok(
+    sameBits(
+      /** @type {Float32Array} */ ((await open.createSession().run(picture)).logits),
+      expected
+    )
+  )
+  open.close()
+  await longIsRefused()
+  const left = await runtime.memory()
+  assert.equal(left.used, before.used)
+  assert.ok(left.wasm <= wasm, `${left.wasm} bytes, ${wasm} before`)
+  const again = await runtime.loadModel(demoModel)
+  assert.ok(
+    sameBits(
+      /** @type {Float32Array} */ ((await again.createSession().run(picture)).logits),
+      expected
+    )
+  )
+  again.close()
+  assert.equal((await runtime.memory()).used, before.used)
 })
 
 inBoth('what is not a source or not an input is refused', async (runtime) => {
