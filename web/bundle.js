@@ -93,9 +93,6 @@ const inLanguage = (plain, language) => ({
   }
 })
 
-/* In all languages; the others are in English alone. */
-const translated = ['learn/learn.js', 'masks/masks.js']
-
 /* Captions have one language each: English ones are the plots' own, others are put in their place. */
 const plotsAreEnglish = /\blanguages\/captions\.js$/,
   plotsAreNot = /\bplot\/caption_words\.js$/
@@ -299,7 +296,7 @@ export async function bundle(plain, site) {
       await Promise.all(
         Object.keys(languages).flatMap((language) => [
           inOne(language, [explorer], together(plain, explorer, asked, language)),
-          inOne(language, language === 'en' ? pages : translated, inLanguage(plain, language))
+          inOne(language, pages, inLanguage(plain, language))
         ])
       )
     ).flat()

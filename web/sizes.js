@@ -1,5 +1,4 @@
-/* What the page on embedding says about sizes: SITE/sizes.json, [{ name, what, bytes, gzip, brotli
- * }] of every module, the library's scripts, the element with what it imports, the demo model and
+/* What the page on embedding says about sizes: SITE/sizes.json, [{ name, bytes, gzip, brotli }] of every module, the library's scripts, the element with what it imports, the demo model and
  * the explorer. */
 import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -7,37 +6,36 @@ import { dirname, join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, gzip } from 'node:zlib'
 
-/** @type {[file: string, what: string][]} */
 const modules = [
-  ['heed/heed-relaxed.wasm', 'relaxed SIMD, one thread'],
-  ['heed/heed-relaxed-threads.wasm', 'relaxed SIMD, threads'],
-  ['heed/heed.wasm', 'SIMD, one thread'],
-  ['heed/heed-threads.wasm', 'SIMD, threads'],
-  ['heed/heed-scalar.wasm', 'no SIMD'],
-  ['heed/heed-scene.wasm', 'draws scenes, loaded by who asks for one'],
-  ['heed/heed-explain.wasm', 'definitions over arrays, loaded by the explorer and heed/explain'],
-  ['heed/heed-picture.wasm', 'prepares pictures, loaded with the first of them'],
-  ['heed/heed-text-relaxed.wasm', 'text towers: relaxed SIMD, one thread'],
-  ['heed/heed-text-relaxed-threads.wasm', 'text towers: relaxed SIMD, threads'],
-  ['heed/heed-text.wasm', 'text towers: SIMD, one thread'],
-  ['heed/heed-text-threads.wasm', 'text towers: SIMD, threads'],
-  ['heed/heed-text-scalar.wasm', 'text towers: no SIMD'],
-  ['heed/heed-int8-relaxed.wasm', 'weights of int8: relaxed SIMD, one thread'],
-  ['heed/heed-int8-relaxed-threads.wasm', 'weights of int8: relaxed SIMD, threads'],
-  ['heed/heed-int8.wasm', 'weights of int8: SIMD, one thread'],
-  ['heed/heed-int8-threads.wasm', 'weights of int8: SIMD, threads'],
-  ['heed/heed-int8-scalar.wasm', 'weights of int8: no SIMD'],
-  ['heed/heed-tokenizer.wasm', 'text as ids, loaded by who asks for it'],
-  ['heed/heed-pickle.wasm', 'reads files of PyTorch, loaded with the first of them'],
-  ['heed/heed-onnx.wasm', 'reads ONNX files, loaded with the first of them'],
-  ['heed/heed-import.wasm', 'lowers ONNX graphs, loaded with the first of them'],
-  ['heed/heed-import-more.wasm', 'its other part'],
-  ['heed/heed-graph-relaxed.wasm', 'ONNX graphs: relaxed SIMD, one thread'],
-  ['heed/heed-graph-relaxed-threads.wasm', 'ONNX graphs: relaxed SIMD, threads'],
-  ['heed/heed-graph.wasm', 'ONNX graphs: SIMD, one thread'],
-  ['heed/heed-graph-threads.wasm', 'ONNX graphs: SIMD, threads'],
-  ['heed/heed-graph-scalar.wasm', 'ONNX graphs: no SIMD'],
-  ['heed/heed-check.wasm', 'checks case files, loaded by who asks for it']
+  'heed/heed-relaxed.wasm',
+  'heed/heed-relaxed-threads.wasm',
+  'heed/heed.wasm',
+  'heed/heed-threads.wasm',
+  'heed/heed-scalar.wasm',
+  'heed/heed-scene.wasm',
+  'heed/heed-explain.wasm',
+  'heed/heed-picture.wasm',
+  'heed/heed-text-relaxed.wasm',
+  'heed/heed-text-relaxed-threads.wasm',
+  'heed/heed-text.wasm',
+  'heed/heed-text-threads.wasm',
+  'heed/heed-text-scalar.wasm',
+  'heed/heed-int8-relaxed.wasm',
+  'heed/heed-int8-relaxed-threads.wasm',
+  'heed/heed-int8.wasm',
+  'heed/heed-int8-threads.wasm',
+  'heed/heed-int8-scalar.wasm',
+  'heed/heed-tokenizer.wasm',
+  'heed/heed-pickle.wasm',
+  'heed/heed-onnx.wasm',
+  'heed/heed-import.wasm',
+  'heed/heed-import-more.wasm',
+  'heed/heed-graph-relaxed.wasm',
+  'heed/heed-graph-relaxed-threads.wasm',
+  'heed/heed-graph.wasm',
+  'heed/heed-graph-threads.wasm',
+  'heed/heed-graph-scalar.wasm',
+  'heed/heed-check.wasm'
 ]
 
 /**
@@ -84,7 +82,7 @@ function measure(bytes) {
  */
 export async function weigh(site, explorer) {
   const read = (/** @type {string} */ file) => readFileSync(join(site, file)),
-    isThere = (/** @type {[file: string, what: string]} */ [file]) => {
+    isThere = (/** @type {string} */ file) => {
       try {
         return read(file)
       } catch {
@@ -94,34 +92,24 @@ export async function weigh(site, explorer) {
   const withImports = (/** @type {string} */ file) => importsOf(site, file)
   const worker = withImports('heed/worker.js'),
     scripts = new Set([...withImports('heed/index.js'), ...worker])
-  /** @type {[name: string, what: string, files: string[]][]} */
+  /** @type {[name: string, files: string[]][]} */
   const parts = [
-    ...modules
-      .filter(isThere)
-      .map(
-        ([file, what]) =>
-          /** @type {[string, string, string[]]} */ ([file, `module: ${what}`, [file]])
-      ),
-    ['heed/*.js', 'the library and its worker', [...scripts]],
-    [
-      'attention-map.js',
-      'the element and its plots, without the library',
-      [...withImports('attention-map.js')].filter((file) => !scripts.has(file))
-    ],
-    ['heed/demo/model.safetensors', 'the demo model’s weights', ['heed/demo/model.safetensors']],
+    ...modules.filter(isThere).map((file) => /** @type {[string, string[]]} */ ([file, [file]])),
+    ['heed/*.js', [...scripts]],
+    ['attention-map.js', [...withImports('attention-map.js')].filter((file) => !scripts.has(file))],
+    ['heed/demo/model.safetensors', ['heed/demo/model.safetensors']],
     [
       'index.html, shared/style.css, explorer.js …',
-      'the explorer at its start, with the library and its worker',
       [...new Set(['index.html', 'shared/style.css', ...withImports(explorer), ...worker])]
     ]
   ]
   const table = await Promise.all(
-    parts.map(async ([name, what, files]) => {
+    parts.map(async ([name, files]) => {
       const sizes = await Promise.all(files.map((file) => measure(read(file)))),
         [bytes, gzip, brotli] = [0, 1, 2].map((i) =>
           sizes.reduce((total, size) => total + size[i], 0)
         )
-      return { name, what, bytes, gzip, brotli }
+      return { name, bytes, gzip, brotli }
     })
   )
   writeFileSync(

@@ -67,7 +67,7 @@ async function measure(name, { executablePath, ...options }, address) {
       timeout: 600000,
       polling: 500
     })
-    const { rows, when } = await page.evaluate(
+    const { rows, when, environment } = await page.evaluate(
       () =>
         new Promise((done) => {
           Object.defineProperty(navigator, 'clipboard', {
@@ -78,8 +78,11 @@ async function measure(name, { executablePath, ...options }, address) {
     )
     const version = await browser.version()
     return {
-      name: `${version.split('.')[0].replace('/', ' ')}, ${machine}`,
-      machine: `${machine}; ${version}; ${when.slice(0, 10)}; medians of ${runs} runs; node tests/bench/baselines.mjs`,
+      browser: version,
+      machine,
+      cores: environment.cores,
+      date: when.slice(0, 10),
+      runs: Number(runs),
       rows: tidy(rows)
     }
   } finally {
@@ -96,5 +99,7 @@ writeFileSync(
   join(root, 'web/pages/bench/bench_baselines.json'),
   `[\n${found.map((one) => JSON.stringify(one)).join(',\n')}\n]\n`
 )
-for (const { name, rows } of found)
-  console.log(`${name}: ${rows.map(({ kind, model }) => `${kind} ${model.median} ms`).join(', ')}`)
+for (const { browser, rows } of found)
+  console.log(
+    `${browser}: ${rows.map(({ kind, model }) => `${kind} ${model.median} ms`).join(', ')}`
+  )

@@ -11,12 +11,22 @@
 import { demoModel } from './heed/demo.js'
 import { createRuntime } from './heed/index.js'
 import { caption, elsewhere } from './plot/caption.js'
+import { captionWords } from './plot/caption_words.js'
 import { overlay } from './plot/overlay.js'
 import { largestOf } from './plot/raster.js'
 import { makeScale } from './plot/scale.js'
 /** @import {ColormapName, Model, Region, Runtime, Session, SessionInfo} from '../src/index.js' */
 /** @import {PagePicture, PageQuery, Shape} from '../types/pages.js' */
 /** @typedef {Exclude<PageQuery, number>} MapQuery */
+
+/** What maps say, in English; a page in another language puts its words here. */
+export const words = Object.assign(captionWords, {
+  rolloutAll: 'Rollout of all layers',
+  /** @param {number} layer @param {string} head */
+  layerHead: (layer, head) => `Layer ${layer}, head ${head}`,
+  /** @param {number} layer */
+  layerMean: (layer) => `Layer ${layer}, mean of the heads`
+})
 
 /** @type {Promise<Runtime> | null} */
 let runtime = null
@@ -206,8 +216,10 @@ class AttentionMap extends HTMLElement {
         token,
         query,
         where: whole
-          ? 'Rollout of all layers'
-          : `Layer ${layer}, ${head === 'mean' ? 'mean of the heads' : `head ${head}`}`
+          ? words.rolloutAll
+          : head === 'mean'
+            ? words.layerMean(layer)
+            : words.layerHead(layer, head)
       }
     ]
   }

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { after, before } from 'node:test'
 import { finish, startBrowser } from './browser.js'
+import { npyParts } from '../pages/shared/array_files.js'
 import { views } from '../pages/explorer/views/view_list.js'
 import { loadPage, repository } from './package.js'
 import { inPage, inScript, languages, namesIn } from '../words.js'
@@ -32,14 +33,19 @@ test('a script gets its texts; what is not there is an error', () => {
   assert.throws(() => inPage('<p>{{c}}</p>', {}), /c: no language has it/)
 })
 
-for (const name of ['index', 'masks', 'learn'])
+for (const name of ['index', 'masks', 'learn', 'bench', 'embed'])
   test(`${name} has no text outside of the table`, () => {
-    const text = readFileSync(join(repository, `web/pages/${name}.html`), 'utf8')
+    const text = readFileSync(join(repository, `web/pages/${name}.html`), 'utf8').replace(
+      /<(code|option)>[^<]*/g,
+      '' // values, which are the same in all
+    )
     const said = [
       ...text.matchAll(/>([^<>]*)<|(?:aria-label|title|alt|content|placeholder)="([^"]*)"/g)
     ]
       .map(([, between, attribute]) => (between ?? attribute).replace(/\{\{[\w.]+\}\}/g, ''))
-      .map((rest) => rest.replace(/\b(CLS|SHA-256|uniform|star|heed|Apache)\b/g, '')) // the same in all
+      .map((rest) =>
+        rest.replace(/\b(CLS|SHA-256|uniform|star|heed|Apache|GFLOP\/s|gzip|brotli)\b/g, '')
+      ) // the same in all
       .filter((rest) => /[A-Za-z]{2}/.test(rest))
     assert.deepEqual(said, [])
   })
@@ -113,6 +119,104 @@ test('Learn in Japanese and Chinese: the story’s sentences and numbers, the wo
     assert.deepEqual(english, null)
     page.faults = page.faults.filter((fault) => !fault.includes('ERR_ABORTED'))
     await finish(page, `learn-${language}`)
+  }
+})
+
+test('Bench in Japanese and Chinese: names of modules and ops, dates and numbers, no English', async () => {
+  for (const [language, title, kept, kind, op, date, done] of [
+    [
+      'ja-JP',
+      'ここではどれくらい速いか',
+      /^このブラウザー、\d{4}\/\d\d\/\d\d$/,
+      'スカラー',
+      '線形、512 × 512 × 512',
+      '2026/11/21',
+      /モデルを 3 回/
+    ],
+    [
+      'zh-CN',
+      '在这里有多快？',
+      /^此浏览器，\d{4}年\d+月\d+日$/,
+      '标量',
+      '线性，512 × 512 × 512',
+      '2026年11月21日',
+      /模型运行 3 次/
+    ]
+  ]) {
+    const page = await openIn(
+      'bench.html#threads-title',
+      /** @type {string} */ (language),
+      /** @type {string} */ (title)
+    )
+    assert.ok((await page.innerText('#baseline-said')).includes(/** @type {string} */ (date)))
+    const english = (await page.locator('main').innerText()).match(
+      /\b(the|ops?|median|cores|threads?|runs?|scalar|quartiles|baseline|modules|yes|off)\b/g
+    )
+    assert.deepEqual(english, null)
+    await page.fill('#runs', '3')
+    await page.click('#start')
+    await page.waitForSelector('html[data-measured]', { timeout: 120000 })
+    assert.match(await page.innerText('#said'), /** @type {RegExp} */ (done))
+    assert.equal(await page.innerText('#times td >> nth=0'), kind)
+    assert.equal(await page.innerText('#op-times td >> nth=0'), op)
+    await page.click('#keep')
+    assert.match(
+      /** @type {string} */ (await page.textContent('#baseline option:last-child')),
+      /** @type {RegExp} */ (kept)
+    )
+    page.faults = page.faults.filter((fault) => !fault.includes('ERR_ABORTED'))
+    await finish(page, `bench-${language}`)
+  }
+})
+
+test('Embed in Japanese and Chinese: the caption, the examples, the sizes of files; copied code is the same', async () => {
+  for (const [language, title, mean, rollout, size] of [
+    [
+      'ja-JP',
+      '要素は一つ',
+      '層 3、全ヘッドの平均：パッチ (2, 10)',
+      '全層のロールアウト：パッチ (2, 10)',
+      'モジュール：SIMD、スレッド、テキストタワー用'
+    ],
+    [
+      'zh-CN',
+      '一个元素',
+      '第 3 层，各头的均值：图像块 (2, 10)',
+      '所有层的 rollout：图像块 (2, 10)',
+      '模块：SIMD，多线程，用于文本塔'
+    ]
+  ]) {
+    const page = await openIn('embed.html#live-title', language, title)
+    await page.waitForFunction(() =>
+      /38\.3 × uniform/.test(document.getElementById('said').textContent)
+    )
+    for (const [control, value, said] of [
+      ['#head', 'mean', mean],
+      ['#view', 'rollout', rollout]
+    ]) {
+      await page.selectOption(control, value)
+      await page.waitForFunction(
+        (said) => document.getElementById('said').textContent.startsWith(said),
+        said
+      )
+    }
+    assert.equal(
+      await page.textContent('#code'),
+      '<script type="module" src="attention-map.js"></script>\n<attention-map scene="159" layer="3" head="mean" query="2,10" view="rollout"></attention-map>'
+    )
+    const line = page.locator('#sizes tr', { hasText: /^heed\/heed-text-threads\.wasm/ })
+    assert.equal(await line.locator('td >> nth=1').innerText(), size)
+    assert.match(await line.locator('td >> nth=2').innerText(), /^\d{2,3},\d{3}$/)
+    for (const what of await page.locator('#sizes td:nth-child(2)').allInnerTexts())
+      assert.doesNotMatch(what, /undefined|\b(the|module|loaded|reads|of)\b/)
+    const english = (
+      await page.locator('main :is(p, h1, h2, label, th, td:nth-child(n + 2))').allInnerTexts()
+    )
+      .join('\n')
+      .match(/\b(the|patch|with|of|query|image|values|without|colour|folder|rows?)\b/g)
+    assert.deepEqual(english?.filter((word) => !['query', 'row', 'image'].includes(word)) ?? [], [])
+    page.faults = page.faults.filter((fault) => !fault.includes('ERR_ABORTED'))
+    await finish(page, `embed-${language}`)
   }
 })
 
@@ -228,5 +332,65 @@ test('the composer, names of scales and styles, errors of files in Japanese and 
     await page.waitForSelector('#error:not([hidden])')
     assert.match(await page.innerText('#error-text'), /^note\.png：[^a-z]*PNG/)
     await finish(page, `composer-${short}`)
+  }
+})
+
+/**
+ * Maps as .npy: [2, 1, 5, 5], all of one weight.
+ * @param {number} weight
+ */
+const mapsOf = async (weight) => ({
+  name: 'own.npy',
+  mimeType: '',
+  buffer: Buffer.from(
+    await new Blob(npyParts([2, 1, 5, 5], [new Float32Array(50).fill(weight)])).arrayBuffer()
+  )
+})
+
+test('what is wrong with a file, a link or a model’s list is said in the language of the page', async () => {
+  for (const [short, lost, cut, scores, figure, origin] of [
+    [
+      'ja',
+      'リンクの一部は表示できません（l=77。このモデルは 5 層',
+      'own.npy：形状とバイト数が合いません（2 x 1 x 5 x 5 に対して 190 バイト',
+      'own.npy：層 0、ヘッド 0、行 0 の合計が 1 ではありません（2.50）。重みではなくスコア',
+      'figure.json：heed_figure：読めません（2。必要なもの：1）。もう一度図を',
+      'ファイルのマップです。'
+    ],
+    [
+      'zh',
+      '链接的某些部分无法显示（l=77；此模型有 5 层',
+      'own.npy：形状与字节数不符（2 x 1 x 5 x 5 对应 190 字节',
+      'own.npy：第 0 层，头 0，第 0 行 的和不为 1（当前为 2.50）：是得分',
+      'figure.json：heed_figure：无法读取（当前为 2，应为：1）。请重新保存图',
+      '文件中的注意力图，其来源见文件。'
+    ]
+  ]) {
+    const page = await browser.open(`index.${short}.html#l=77`),
+      said = async (/** @type {string} */ expected) => {
+        await page.waitForSelector('#error:not([hidden])')
+        const text = await page.innerText('#error-text')
+        assert.ok(text.startsWith(expected), `${text}, expected ${expected}`)
+        await page.click('#error-close')
+      }
+    await said(lost)
+    const whole = await mapsOf(0.2)
+    await page.setInputFiles('#model-files', [
+      { ...whole, buffer: whole.buffer.subarray(0, whole.buffer.length - 10) }
+    ])
+    await said(cut)
+    await page.setInputFiles('#model-files', [await mapsOf(0.5)])
+    await said(scores)
+    await page.setInputFiles('#model-files', [
+      { name: 'figure.json', mimeType: '', buffer: Buffer.from('{"heed_figure":2}') }
+    ])
+    await said(figure)
+    await page.setInputFiles('#model-files', [whole])
+    await page.waitForFunction(
+      (origin) => document.getElementById('model-origin').textContent.startsWith(origin),
+      origin
+    )
+    assert.doesNotMatch(await page.innerText('#cls'), /From/)
+    await finish(page, `files-${short}`)
   }
 })

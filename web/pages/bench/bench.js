@@ -3,11 +3,13 @@
  * thread can do and beside a baseline (bench_baseline.js). Runs of the kinds alternate, so that
  * what else the machine does falls on all of them; medians and quartiles. Nothing is sent. */
 import { createBaselines } from './bench_baseline.js'
-import { benchCases } from './bench_cases.js'
+import { benchCases, opName } from './bench_cases.js'
 import { demoModel } from '../heed/demo.js'
 import { createRuntime } from '../heed/index.js'
+import { say } from '../languages/say.js'
+import { fixed } from '../plot/parts/numbers.js'
 import { registerCeiling } from './register_ceiling.js'
-import { allowed, connectTheme, offlineSaid } from '../shared/page_settings.js'
+import { allowed, connectTheme } from '../shared/page_settings.js'
 /** @import {BenchEnvironment, BenchRow, Measured, Started, Timing} from '../../types/pages.js' */
 /** @import {ModelInfo} from '../../src/index.js' */
 
@@ -55,13 +57,13 @@ const flopsOf = ({ width: c, mlpWidth, layers, patch, channels }, { tokens: n })
 const quantile = (sorted, share) =>
   sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]
 /** @param {string} text */
-const say = (text) => (element('said').textContent = text)
+const report = (text) => (element('said').textContent = text)
 let measured = /** @type {Measured | null} */ (null),
   stopped = false
 
 /* Between runs: someone pressed Stop. */
 function goOn() {
-  if (stopped) throw new Error('Stopped; no result is kept.')
+  if (stopped) throw new Error(say('bench.stopped'))
 }
 
 /**
@@ -110,7 +112,7 @@ async function measureModel(started, runs) {
       goOn()
       const { milliseconds } = await session.run(image)
       if (run >= 0) times.push(milliseconds)
-      say(`Model: run ${Math.max(0, run + 1)} of ${runs}`)
+      report(say('bench.modelRun', { run: Math.max(0, run + 1), runs }))
     }
 }
 
@@ -132,7 +134,7 @@ async function measureOps(started) {
         ...summary(times[k]),
         gflops: cases[i].flops ? cases[i].flops / summary(times[k]).median / 1e6 : null
       })
-    say(`Ops: ${name}`)
+    report(say('bench.opNow', { op: opName(name) }))
   }
 }
 
@@ -141,7 +143,7 @@ async function measureOps(started) {
  * @returns {Promise<BenchRow[]>}
  */
 async function measure(runs) {
-  say('Measuring the peak …')
+  report(say('bench.measuringPeak'))
   const ceilings = Object.fromEntries(
     await (async () => {
       const found = []
@@ -192,7 +194,7 @@ function line(texts) {
   return row
 }
 
-const tenths = (/** @type {number} */ time) => time.toFixed(1),
+const tenths = (/** @type {number} */ time) => fixed(time, 1),
   between = (/** @type {number[]} */ quartiles) => quartiles.map(tenths).join(' – ')
 
 /**
@@ -213,6 +215,15 @@ function opCell({ median, quartiles, gflops }) {
 
 const nothing = '–'
 
+/**
+ * The name of a kind as people read it; results have the key.
+ * @param {string} kind
+ */
+const kindName = (kind) =>
+  kind === 'scalar'
+    ? say('bench.scalar')
+    : kind.replace(/^(\d+) threads$/, (_, count) => say('bench.threads', { count }))
+
 /* What was measured beside the baseline, a line a kind; before that, the baseline alone. */
 function show() {
   const rows = measured?.rows ?? [],
@@ -232,29 +243,31 @@ function show() {
             row.model.runs,
             tenths(row.model.gflops),
             tenths(row.ceiling),
-            `${(100 * row.model.share).toFixed(0)} %`,
-            `${(slowest / row.model.median).toFixed(1)} ×`
+            `${fixed(100 * row.model.share, 0)} %`,
+            `${tenths(slowest / row.model.median)} ×`
           ]
         : Array(7).fill(nothing)
       return line([
-        name,
+        kindName(name),
         ...own,
-        other?.toFixed(1) ?? nothing,
-        row && other ? `${(other / row.model.median).toFixed(2)} ×` : nothing
+        other === undefined ? nothing : tenths(other),
+        row && other ? `${fixed(other / row.model.median, 2)} ×` : nothing
       ])
     })
   )
   const shown = rows.length ? rows : base.rows
-  element('op-caption').textContent =
-    `Ops${rows.length ? '' : ' of the baseline'}, milliseconds with the copies around them: median of ${shown[0].ops[0].runs}, quartiles`
+  const count = shown[0].ops[0].runs
+  element('op-caption').textContent = rows.length
+    ? say('bench.opsOfHere', { count })
+    : say('bench.opsOfBaseline', { count })
   element('op-kinds').replaceChildren(
-    ...['op', ...shown.map(({ kind }) => kind)].map((textContent) =>
+    ...[say('bench.op'), ...shown.map(({ kind }) => kindName(kind))].map((textContent) =>
       Object.assign(document.createElement('th'), { scope: 'col', textContent })
     )
   )
   element('op-times').replaceChildren(
     ...shown[0].ops.map(({ op }, i) => {
-      const row = line([op])
+      const row = line([opName(op)])
       row.append(...shown.map(({ ops }) => opCell(ops[i])))
       return row
     })
@@ -263,8 +276,8 @@ function show() {
 }
 
 async function start() {
-  if (element('start').textContent === 'Stop') return (stopped = true)
-  element('start').textContent = 'Stop'
+  if (element('start').textContent === say('bench.stop')) return (stopped = true)
+  element('start').textContent = say('bench.stop')
   stopped = false
   try {
     const rows = await measure(Number(element('runs').value))
@@ -276,15 +289,19 @@ async function start() {
     }
     show()
     showEnvironment(rows)
-    say(
-      `${rows[0].model.runs} runs of the model and ${opRuns} of each op, after some to warm up, in turn.${rows.some(({ kind }) => kind === 'relaxed SIMD') ? '' : ' No relaxed SIMD: this engine or package has none.'}${rows.some(({ threads }) => threads > 1) ? '' : ' No threads: see below.'}`
+    const hasRelaxed = rows.some(({ kind }) => kind === 'relaxed SIMD'),
+      hasThreads = rows.some(({ threads }) => threads > 1)
+    report(
+      say('bench.done', { runs: rows[0].model.runs, opRuns }) +
+        (hasRelaxed ? '' : say('bench.noRelaxed')) +
+        (hasThreads ? '' : say('bench.noThreads'))
     )
     element('copy').disabled = element('keep').disabled = false
     document.documentElement.dataset.measured = 'true'
   } catch (error) {
-    say(/** @type {Error} */ (error).message)
+    report(/** @type {Error} */ (error).message)
   }
-  element('start').textContent = 'Measure'
+  element('start').textContent = say('bench.measure')
 }
 
 /**
@@ -304,12 +321,12 @@ const environment = (rows) => ({
 function showEnvironment(rows) {
   const { agent, cores, memory, isolated, heed, devices } = environment(rows)
   const parts = {
-    browser: agent,
-    cores,
-    'memory, at least': memory && `${memory} GB`,
-    'threads possible': isolated ? 'yes: cross-origin isolated' : 'no: not cross-origin isolated',
+    [say('bench.browser')]: agent,
+    [say('bench.cores')]: cores,
+    [say('bench.memory')]: memory && `${memory} GB`,
+    [say('bench.threadsPossible')]: isolated ? say('bench.isolated') : say('bench.notIsolated'),
     heed,
-    modules: devices.join('; ')
+    [say('bench.modules')]: devices.join('; ')
   }
   element('environment').replaceChildren(
     ...Object.entries(parts)
@@ -348,25 +365,31 @@ async function showIsolation() {
   const possible = Boolean(allowed(() => navigator.serviceWorker) && allowed(() => caches)),
     asked = possible && (await askedForThreads())
   element('isolation').textContent = crossOriginIsolated
-    ? `Threads are on: this page is cross-origin isolated${asked ? ', by a service worker' : ' by its server'}.`
-    : `Threads are off: the server sends no isolation headers. A service worker can${possible ? ' add them for this site, in this browser.' : 'not add them in this browser.'}`
-  element('offline').textContent = offlineSaid()
+    ? asked
+      ? say('bench.threadsOnWorker')
+      : say('bench.threadsOn')
+    : possible
+      ? say('bench.threadsOffPossible')
+      : say('bench.threadsOff')
+  element('offline').textContent = allowed(() => navigator.serviceWorker)
+    ? say('bench.offline')
+    : say('bench.offlineNot')
   element('threads').hidden = !possible || (crossOriginIsolated && !asked)
-  element('threads').textContent = asked ? 'Turn threads off' : 'Turn threads on'
+  element('threads').textContent = asked ? say('bench.turnThreadsOff') : say('bench.turnThreadsOn')
 }
 
 connectTheme(element('theme'))
 element('start').addEventListener('click', start)
 element('copy').addEventListener('click', async () => {
   await navigator.clipboard.writeText(JSON.stringify(measured, null, 2))
-  say('Copied.')
+  report(say('bench.copied'))
 })
 element('keep').addEventListener('click', () => {
   baselines.keep(/** @type {Measured} */ (measured))
-  say('Kept in this browser as a baseline.')
+  report(say('bench.kept'))
 })
 element('threads').addEventListener('click', () =>
-  switchThreads().catch((error) => say(error.message))
+  switchThreads().catch((error) => report(error.message))
 )
 const baselines = await createBaselines(element('baseline'), show)
 show()

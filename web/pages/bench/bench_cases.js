@@ -1,5 +1,6 @@
 /* Ops to measure, as cases of `heed check` without an expectation, so that what is timed is the op
  * and the copies around it. */
+import { say } from '../languages/say.js'
 import { safetensorsParts } from '../shared/array_files.js'
 /** @import {SmallTensor} from '../../types/pages.js' */
 
@@ -60,3 +61,20 @@ export const benchCases = () =>
       )
     }))
   )
+
+/**
+ * The name of a case as people read it; results have that of the case.
+ * @param {string} name
+ */
+export function opName(name) {
+  const [op, size = ''] = name.split(', '),
+    [tokens = '', heads = '', depth = ''] = name.match(/\d+/g) ?? []
+  return (
+    {
+      linear: say('bench.linear', { size }),
+      softmax: say('bench.softmax', { size }),
+      'layer norm': say('bench.layerNorm', { size }),
+      attention: say('bench.attention', { tokens, heads, depth })
+    }[op] ?? name
+  )
+}

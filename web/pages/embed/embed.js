@@ -1,6 +1,9 @@
 /* The page that shows how to put maps into other pages: a live element, and its attributes to play
  * with. */
-import '../attention-map.js'
+import { words } from '../attention-map.js'
+import { captions } from '../languages/captions.js'
+import { say } from '../languages/say.js'
+import { fixed } from '../plot/parts/numbers.js'
 import { connectTheme } from '../shared/page_settings.js'
 /** @import {Field} from '../../types/pages.js' */
 
@@ -13,11 +16,11 @@ const map = document.querySelector('attention-map')
 const names = ['image', 'scene', 'layer', 'head', 'query', 'view']
 
 const examples = {
-  'a plain script': ['script/main.js'],
+  [say('embed.examplePlain')]: ['script/main.js'],
   Node: ['node/main.js'],
-  'a bundler (Vite)': ['vite/main.ts', 'vite/vite.config.js'],
-  'a worker of your own': ['worker/main.js', 'worker/work.js'],
-  'a whole page with the element': ['element/index.html']
+  [say('embed.exampleVite')]: ['vite/main.ts', 'vite/vite.config.js'],
+  [say('embed.exampleWorker')]: ['worker/main.js', 'worker/work.js'],
+  [say('embed.exampleElement')]: ['element/index.html']
 }
 
 async function showExample() {
@@ -47,23 +50,68 @@ function follow() {
     `<script type="module" src="attention-map.js"></script>\n<attention-map ${shown.map((name) => `${name}="${field(name).value}"`).join(' ')}></attention-map>`
 }
 
-/** @typedef {{name: string, what: string, bytes: number, gzip: number, brotli: number}} Size */
+/** @typedef {{name: string, bytes: number, gzip: number, brotli: number}} Size */
+
+/** What a file of sizes.json is. @type {Record<string, string>} */
+const files = {
+  'heed/heed-scene.wasm': say('sizes.scene'),
+  'heed/heed-explain.wasm': say('sizes.explain'),
+  'heed/heed-picture.wasm': say('sizes.picture'),
+  'heed/heed-tokenizer.wasm': say('sizes.tokenizer'),
+  'heed/heed-pickle.wasm': say('sizes.pickle'),
+  'heed/heed-onnx.wasm': say('sizes.onnx'),
+  'heed/heed-import.wasm': say('sizes.import'),
+  'heed/heed-import-more.wasm': say('sizes.importMore'),
+  'heed/heed-check.wasm': say('sizes.check'),
+  'heed/*.js': say('sizes.library'),
+  'attention-map.js': say('sizes.element'),
+  'heed/demo/model.safetensors': say('sizes.weights'),
+  'index.html, shared/style.css, explorer.js …': say('sizes.explorer')
+}
+/** Modules that run models, by the end of their names. @type {Record<string, string>} */
+const modules = {
+  '-relaxed': say('sizes.relaxed'),
+  '-relaxed-threads': say('sizes.relaxedThreads'),
+  '': say('sizes.simd'),
+  '-threads': say('sizes.threads'),
+  '-scalar': say('sizes.scalar')
+}
+
+/** @param {string} name */
+function whatIs(name) {
+  const [, of = '', kind = ''] =
+      /^heed\/heed(-text|-int8|-graph)?((?:-relaxed|-scalar)?(?:-threads)?)\.wasm$/.exec(name) ??
+      [],
+    module = modules[kind],
+    special = /** @type {Record<string, string>} */ ({
+      '-text': say('sizes.text', { module }),
+      '-int8': say('sizes.int8', { module }),
+      '-graph': say('sizes.graph', { module })
+    })
+  return files[name] ?? special[of] ?? module
+}
 
 async function showSizes() {
   const cell = (/** @type {string} */ textContent) =>
       Object.assign(document.createElement('td'), { textContent }),
-    count = (/** @type {number} */ bytes) => cell(bytes.toLocaleString('en'))
+    count = (/** @type {number} */ bytes) => cell(fixed(bytes, 0))
   element('sizes').replaceChildren(
     ...(await (await fetch('sizes.json')).json()).map(
-      (/** @type {Size} */ { name, what, bytes, gzip, brotli }) => {
+      (/** @type {Size} */ { name, bytes, gzip, brotli }) => {
         const row = document.createElement('tr')
-        row.append(cell(name), cell(what), count(bytes), count(gzip), count(brotli))
+        row.append(cell(name), cell(whatIs(name)), count(bytes), count(gzip), count(brotli))
         return row
       }
     )
   )
 }
 
+Object.assign(words, captions, {
+  rolloutAll: say('caption.rolloutAll'),
+  layerHead: (/** @type {number} */ layer, /** @type {string} */ head) =>
+    say('caption.layerHead', { layer, head }),
+  layerMean: (/** @type {number} */ layer) => say('caption.layerMean', { layer })
+})
 connectTheme(element('theme'))
 for (const name of names) element(name).addEventListener('change', follow)
 map.addEventListener('drawn', () => {
@@ -83,8 +131,8 @@ for (const button of /** @type {NodeListOf<HTMLElement>} */ (
   button.addEventListener('click', async () => {
     const { textContent } = element(/** @type {'code'} */ (button.dataset.copy))
     element('copied').textContent = await navigator.clipboard.writeText(textContent).then(
-      () => 'Copied.',
-      () => 'This browser does not allow the page to copy.'
+      () => say('embed.copied'),
+      () => say('copying.browserDoesNotAllow')
     )
   })
 follow()

@@ -5,7 +5,7 @@ import { overlayStyles } from '../plot/overlay.js'
 import { scaleKinds } from '../plot/scale.js'
 import { say } from './say.js'
 
-Object.assign(captionWords, {
+export const captions = {
   itself: say('caption.itself'),
   probe: say('caption.probe'),
   patch: (/** @type {number} */ row, /** @type {number} */ column) =>
@@ -61,7 +61,8 @@ Object.assign(captionWords, {
       ? say('caption.scoresOf', { where, name, least, highest, at })
       : say('caption.scores', { where, name, least, highest, at })) +
     (barred ? say('caption.barredCount', { barred }) : '')
-})
+}
+Object.assign(captionWords, captions)
 
 Object.assign(scaleKinds, {
   share: say('scale.share'),

@@ -4,6 +4,7 @@
  * Written: all three. What a file says of itself is checked, against the file and against what a
  * page can hold, before its numbers are read. */
 
+import { say } from '../languages/say.js'
 /** @import {ArrayPart, FileHeader, NamedArray, Shape, ZipEntry} from '../../types/pages.js' */
 
 /**
@@ -12,7 +13,7 @@
  * @returns {never}
  */
 const fail = (name, what) => {
-  throw new Error(`${name}: ${what}`)
+  throw new Error(say('files.fail', { name, what }))
 }
 /** @param {number[]} shape */
 const size = (shape) => shape.reduce((product, side) => product * side, 1)
@@ -72,12 +73,7 @@ const readers = {
  * @param {string} kind
  */
 const readerOf = (name, kind) =>
-  Object.hasOwn(readers, kind)
-    ? readers[kind]
-    : fail(
-        name,
-        `values of a kind that is not read (found ${kind}, expected float16, float32 or float64)`
-      )
+  Object.hasOwn(readers, kind) ? readers[kind] : fail(name, say('files.kind', { kind }))
 
 /**
  * @param {string} name
@@ -88,10 +84,7 @@ const readerOf = (name, kind) =>
 function expectSize(name, found, kind, shape) {
   const expected = size(shape) * readerOf(name, kind)[0].BYTES_PER_ELEMENT
   if (found !== expected)
-    fail(
-      name,
-      `shape and bytes do not fit (found ${found} bytes for ${shape.join(' x ')}, expected ${expected}). Was it cut short? Copy or save it again.`
-    )
+    fail(name, say('files.size', { found, shape: shape.join(' x '), expected }))
 }
 
 /**
@@ -124,10 +117,7 @@ function npyHeader(bytes, length, name) {
       new TextDecoder('latin1').decode(bytes.subarray(from, to)),
     view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
   if (bytes.length < 12 || text(1, 6) !== 'NUMPY' || bytes[0] !== 0x93)
-    fail(
-      name,
-      'no .npy file, whatever its name says. Save the maps with numpy.save, or open the file they are in.'
-    )
+    fail(name, say('files.noNpy'))
   const long = bytes[6] > 1,
     start = long ? 12 : 10,
     end = start + (long ? view.getUint32(8, true) : view.getUint16(8, true)),
@@ -135,12 +125,8 @@ function npyHeader(bytes, length, name) {
   const descr = /'descr':\s*'([<|=])([a-z]\d)'/.exec(header),
     sides = /'shape':\s*\(([\d, ]*)\)/.exec(header)
   if (end > bytes.length || !descr || !sides)
-    fail(
-      name,
-      `a header that is not read (found ${header.slice(0, 80)}, expected little-endian floats). Save the maps with numpy.save as float32.`
-    )
-  if (/'fortran_order':\s*True/.test(header))
-    fail(name, 'columns first (expected rows first: save numpy.ascontiguousarray(maps))')
+    fail(name, say('files.npyHeader', { found: header.slice(0, 80) }))
+  if (/'fortran_order':\s*True/.test(header)) fail(name, say('files.columnsFirst'))
   const shape = /** @type {RegExpExecArray} */ (sides)[1]
     .split(',')
     .map((side) => side.trim())
@@ -182,12 +168,9 @@ async function inflate({ blob, size, what }, count) {
   for (;;) {
     const { done, value = /** @type {any} */ ([]) } = await reader
       .read()
-      .catch(() => fail(what, 'damaged. Copy it or save it with numpy.savez again.'))
+      .catch(() => fail(what, say('files.damaged')))
     if (done ? at < bytes.length : at + value.length > size)
-      fail(
-        what,
-        `it does not inflate to what the directory says (found ${done ? at : 'more'}, expected ${size} bytes). Save it with numpy.savez again.`
-      )
+      fail(what, say('files.inflate', { found: done ? at : say('files.more'), expected: size }))
     if (done) return bytes
     bytes.set(value.subarray(0, bytes.length - at), at)
     at += value.length
@@ -216,38 +199,28 @@ async function zipEntries(file) {
     last = new DataView(tail.buffer)
   let end = tail.length - 22
   while (end >= 0 && last.getUint32(end, true) !== 0x06054b50) end--
-  if (end < 0)
-    fail(
-      name,
-      'no whole .npz file (its directory, which is its end, is missing). Copy it or save it with numpy.savez again.'
-    )
+  if (end < 0) fail(name, say('files.noDirectory'))
   const count = last.getUint16(end + 10, true),
     from = last.getUint32(end + 16, true),
     to = file.size - tail.length + end
-  if (count > entriesMost)
-    fail(name, `too many arrays (found ${count}, expected at most ${entriesMost})`)
+  if (count > entriesMost) fail(name, say('files.manyArrays', { found: count, most: entriesMost }))
   if (to - from > directoryMost)
-    fail(
-      name,
-      `its directory is too large (found ${to - from} bytes, expected at most ${directoryMost})`
-    )
+    fail(name, say('files.largeDirectory', { found: to - from, most: directoryMost }))
   const bytes = await bytesOf(file.slice(from, to)),
     view = new DataView(bytes.buffer),
     entries = /** @type {ZipEntry[]} */ ([])
   for (let at = 0; entries.length < count; ) {
     if (at + 46 > bytes.length || view.getUint32(at, true) !== 0x02014b50)
-      fail(name, 'a damaged directory. Copy it or save it with numpy.savez again.')
+      fail(name, say('files.damagedDirectory'))
     const method = view.getUint16(at + 10, true),
       length = view.getUint32(at + 20, true),
       nameLength = view.getUint16(at + 28, true),
       local = view.getUint32(at + 42, true)
     const entry = new TextDecoder().decode(bytes.subarray(at + 46, at + 46 + nameLength)),
       what = `${name}, ${entry}`
-    if (method !== 0 && method !== 8)
-      fail(what, `packed in a way that is not read (found method ${method}, expected 0 or 8)`)
+    if (method !== 0 && method !== 8) fail(what, say('files.packed', { method }))
     const head = new DataView(await file.slice(local, local + 30).arrayBuffer())
-    if (head.byteLength < 30)
-      fail(what, 'a damaged entry. Copy it or save it with numpy.savez again.')
+    if (head.byteLength < 30) fail(what, say('files.damagedEntry'))
     const start = local + 30 + head.getUint16(26, true) + head.getUint16(28, true)
     entries.push({
       entry,
@@ -264,8 +237,7 @@ async function zipEntries(file) {
   entries
     .sort((a, b) => a.local - b.local)
     .forEach(({ what, end }, i) => {
-      if (end > (entries[i + 1]?.local ?? from))
-        fail(what, 'damaged: it reaches into what follows it. Save it with numpy.savez again.')
+      if (end > (entries[i + 1]?.local ?? from)) fail(what, say('files.overlap'))
     })
   return entries
 }
@@ -281,10 +253,7 @@ function expectModest(entries, name) {
     found = total(({ size }) => size),
     most = Math.max(48e6, 16 * total(({ blob }) => blob.size))
   if (entries.some(({ packed }) => packed) && found > most)
-    fail(
-      name,
-      `arrays that would inflate to very much (found ${found} bytes, expected at most ${most}). Save them with numpy.savez, not compressed.`
-    )
+    fail(name, say('files.inflatesMuch', { found, most }))
 }
 
 /**
@@ -300,10 +269,7 @@ async function expectSum({ what, crc }, bytes) {
     sum = crc32(bytes.subarray(at, at + (1 << 24)), sum)
   }
   if (sum !== crc)
-    fail(
-      what,
-      `damaged (found CRC-32 ${sum.toString(16)}, expected ${crc.toString(16)}). Copy it or save it with numpy.savez again.`
-    )
+    fail(what, say('files.crc', { found: sum.toString(16), expected: crc.toString(16) }))
 }
 
 /** @param {File} file */
@@ -354,20 +320,19 @@ export async function readSafetensorsHeader(file) {
             ).getBigUint64(0, true)
           ),
     wrong = (/** @type {string} */ why) =>
-      fail(/** @type {File} */ (file).name, `no safetensors file (${why})`)
-  if (length > /** @type {Blob | File} */ (file).size - 8)
-    wrong('its header is longer than the file')
-  if (length > 4e6) wrong(`its header is too long, found ${length} bytes, expected at most 4000000`)
+      fail(/** @type {File} */ (file).name, say('files.noSafetensors', { why }))
+  if (length > /** @type {Blob | File} */ (file).size - 8) wrong(say('files.headerLonger'))
+  if (length > 4e6) wrong(say('files.headerLong', { found: length, most: 4e6 }))
   /** @type {any} */
   const header = await /** @type {Blob | File} */ (file)
     .slice(8, 8 + length)
     .text()
     .then(JSON.parse)
-    .catch(() => wrong('its header is no JSON'))
-  if (!header || typeof header !== 'object') wrong('its header is no object')
+    .catch(() => wrong(say('files.headerNoJson')))
+  if (!header || typeof header !== 'object') wrong(say('files.headerNoObject'))
   for (const [name, entry] of Object.entries(header))
     if (name === '__metadata__' ? !entry || typeof entry !== 'object' : !isTensor(entry))
-      wrong(`"${name.slice(0, 60)}" has no dtype, shape and place`)
+      wrong(say('files.noTensor', { name: name.slice(0, 60) }))
   return { header, start: 8 + length }
 }
 
@@ -450,12 +415,9 @@ async function partsOfSafetensors(file) {
       typeof text === 'string' && of.test(text),
     said = (/** @type {unknown} */ text) => JSON.stringify(text).slice(0, 60)
   if (patch !== undefined && !isText(patch, /^[1-9]\d*$/))
-    fail(`${file.name}, patch`, `cannot be read (found ${said(patch)}, expected pixels)`)
+    fail(`${file.name}, patch`, say('files.patchText', { found: said(patch) }))
   if (grid !== undefined && !isText(grid, /^\d+ \d+ \d+$/))
-    fail(
-      `${file.name}, grid`,
-      `cannot be read (found ${said(grid)}, expected rows, columns and prefix tokens)`
-    )
+    fail(`${file.name}, grid`, say('files.gridText', { found: said(grid) }))
   if (grid !== undefined) metadata('grid', [...grid.split(' '), patch ?? 0].map(Number))
   if (patch !== undefined) metadata('patch', [Number(patch)])
   return parts
@@ -479,10 +441,7 @@ export async function readArrays(file, choose = Object.keys) {
     ),
     arrays = Object.create(null)
   if (total > arraysMost)
-    fail(
-      file.name,
-      `more than a page can hold (found ${total} bytes, expected at most ${arraysMost})`
-    )
+    fail(file.name, say('files.pageHolds', { found: total, most: arraysMost }))
   expectModest(
     wanted.flatMap((name) => parts[name].entry ?? []),
     file.name

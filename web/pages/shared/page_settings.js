@@ -39,13 +39,6 @@ export function connectTheme(button) {
   })
 }
 
-/** Whether this page is kept for when there is no network, as a sentence. */
-export function offlineSaid() {
-  if (!allowed(() => navigator.serviceWorker))
-    return 'This browser keeps no pages for offline use: it has no service workers, or the page is not from https or localhost.'
-  return 'These pages are kept in this browser after the first visit and work offline.'
-}
-
 /* Once the page stands, so that nothing it waits for comes later. A browser that keeps nothing has
  * only the network. */
 function keepOffline() {

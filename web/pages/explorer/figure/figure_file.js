@@ -1,5 +1,6 @@
 /* A figure as a file, which opens again. A file may say anything: every name is looked up among
  * known ones, every number is checked, and what is read is put together anew. */
+import { say } from '../../languages/say.js'
 import { pngUrl } from '../save/png_url.js'
 import { fromHash, longestSettings, toHash } from '../state/address.js'
 import { chosenHeads, fonts, panels, widths } from './figure_layout.js'
@@ -17,9 +18,6 @@ const longest = 64e6, // characters of a file
 export const writeFigure = (figure) =>
   JSON.stringify({ heed_figure: 1, ...figure }, (_, value) => (value === -Infinity ? null : value))
 
-/** Says where something is that cannot be read. */
-class Unreadable extends Error {}
-
 /**
  * @param {unknown} right
  * @param {string} where
@@ -31,11 +29,11 @@ function expect(right, where, found, expected) {
   const said = (
     typeof found === 'object' && found !== null
       ? Array.isArray(found)
-        ? `a list of ${found.length}`
-        : 'an object'
+        ? say('figure.aList', { count: found.length })
+        : say('figure.anObject')
       : String(typeof found === 'string' ? `“${found}”` : found)
   ).slice(0, 60)
-  throw new Unreadable(`${where}: cannot be read (found ${said}, expected ${expected})`)
+  throw new Error(say('figure.unreadable', { where, found: said, expected }))
 }
 
 /**
@@ -47,7 +45,7 @@ function object(value, where) {
     typeof value === 'object' && value !== null && !Array.isArray(value),
     where,
     value,
-    'an object'
+    say('figure.anObject')
   )
   return value
 }
@@ -61,7 +59,7 @@ function text(value, where, most = textAtMost) {
     typeof value === 'string' && value.length <= most,
     where,
     value,
-    `a text of at most ${most} characters`
+    say('offers.text', { most })
   )
   return value
 }
@@ -77,7 +75,7 @@ function number(value, where, least = -1e30, most = 1e30) {
     typeof value === 'number' && value >= least && value <= most,
     where,
     value,
-    `a number from ${least} to ${most}`
+    say('figure.aNumber', { least, most })
   )
   return value
 }
@@ -91,7 +89,7 @@ function count(value, where, least = 0, most = countAtMost) {
     Number.isInteger(value) && value >= least && value <= most,
     where,
     value,
-    `a whole number from ${least} to ${most}`
+    say('figure.aCount', { least, most })
   )
   return value
 }
@@ -101,7 +99,7 @@ function count(value, where, least = 0, most = countAtMost) {
  * @returns {boolean}
  */
 function truth(value, where) {
-  expect(typeof value === 'boolean', where, value, 'true or false')
+  expect(typeof value === 'boolean', where, value, say('figure.aTruth'))
   return value
 }
 /**
@@ -116,7 +114,7 @@ function oneOf(value, where, known) {
     typeof value === 'string' && Object.hasOwn(known, value),
     where,
     value,
-    `one of ${Object.keys(known).join(', ')}`
+    say('figure.oneOf', { names: Object.keys(known).join(', ') })
   )
   return value
 }
@@ -133,7 +131,7 @@ function list(value, where, read, { least = 0, most = countAtMost } = {}) {
     Array.isArray(value) && value.length >= least && value.length <= most,
     where,
     value,
-    least === most ? `a list of ${least}` : `a list of ${least} to ${most}`
+    least === most ? say('figure.aList', { count: least }) : say('figure.aListTo', { least, most })
   )
   return value.map((/** @type {any} */ one, /** @type {number} */ i) => read(one, `${where}, ${i}`))
 }
@@ -176,7 +174,7 @@ function png(value, where) {
     typeof value === 'string' && value.length <= pictureAtMost && pngUrl.test(value),
     where,
     value,
-    'a PNG as data URL'
+    say('figure.aPng')
   )
   return value
 }
@@ -244,7 +242,7 @@ function readGrid(value) {
       names: list(names, 'grid, names', (one, at) => text(one, at, 40), { most: 64 })
     },
     all = grid.names.length + grid.rows * grid.columns
-  expect(grid.tokens === all, 'grid, tokens', tokens, `${all}, rows × columns and the names`)
+  expect(grid.tokens === all, 'grid, tokens', tokens, say('figure.tokens', { all }))
   return grid
 }
 
@@ -364,8 +362,8 @@ function named(key, value) {
   expect(
     !['__proto__', 'constructor', 'prototype'].includes(key),
     key,
-    'this name',
-    'a name of a figure'
+    say('figure.thisName'),
+    say('figure.nameOfFigure')
   )
   return value
 }
@@ -378,8 +376,13 @@ function named(key, value) {
  */
 export function readFigure(json, name) {
   try {
-    expect(json.length <= longest, 'the file', `${json.length} characters`, `at most ${longest}`)
-    const file = object(JSON.parse(json, named), 'the file')
+    expect(
+      json.length <= longest,
+      say('figure.theFile'),
+      say('figure.characters', { count: json.length }),
+      say('figure.atMost', { most: longest })
+    )
+    const file = object(JSON.parse(json, named), say('figure.theFile'))
     expect(file.heed_figure === 1, 'heed_figure', file.heed_figure, '1')
     const look = readLook(file.look),
       grid = readGrid(file.grid),
@@ -395,11 +398,11 @@ export function readFigure(json, name) {
     }
   } catch (error) {
     const { message } = /** @type {Error} */ (error),
-      known = error instanceof Unreadable || message.startsWith('Heads: ')
+      known = !(error instanceof SyntaxError)
     throw new Error(
       known
-        ? `${name}: ${message.replace(/\.$/, '')}. Save the figure again.`
-        : `${name}: this figure is no JSON (${message}). Save it again.`
+        ? say('figure.saveAgain', { name, why: message.replace(/[.。]$/, '') })
+        : say('figure.noJson', { name, why: message })
     )
   }
 }

@@ -1,4 +1,5 @@
 /* The licence of a model that is open. Loaded with the first model of one's own. */
+import { say } from '../../languages/say.js'
 import { licenceOf } from './licence_words.js'
 import { filesOf } from './weight_hashes.js'
 /** @import {PageSource} from '../../../types/pages.js' */
@@ -11,6 +12,7 @@ export function readLicence(source) {
   const files = filesOf(source)
   return licenceOf(
     files.map(([name]) => name),
-    async (name) => (await files.find(([found]) => found === name)?.[1].text()) ?? ''
+    async (name) => (await files.find(([found]) => found === name)?.[1].text()) ?? '',
+    { file: say('origin.licenceFile'), none: say('origin.licenceNone') }
   )
 }

@@ -43,8 +43,13 @@ export function licenceOfCard(text) {
 /**
  * @param {string[]} names of all files
  * @param {(name: string) => Promise<string>} text '' where there is no such file
+ * @param {{file: string, none: string}} [said] where only a file has it, and where nothing has
  */
-export async function licenceOf(names, text) {
+export async function licenceOf(
+  names,
+  text,
+  said = { file: 'as its LICENSE file says', none: 'not stated in the files' }
+) {
   const card = licenceOfCard(await text('README.md'))
   if (card) return card
   try {
@@ -53,7 +58,5 @@ export async function licenceOf(names, text) {
   } catch {
     /* the runtime said what is wrong with it */
   }
-  return names.some((name) => /^LICEN[CS]E(\.\w+)?$/i.test(name))
-    ? 'as its LICENSE file says'
-    : 'not stated in the files'
+  return names.some((name) => /^LICEN[CS]E(\.\w+)?$/i.test(name)) ? said.file : said.none
 }

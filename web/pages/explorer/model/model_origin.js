@@ -2,6 +2,7 @@
  * its files state, and the SHA-256 of its weights. Loaded for another model than the demo's, which the page has from the start; weights are
  * hashed beside the page's own work, large ones when asked for. */
 import { demoModel } from '../../heed/demo.js'
+import { say } from '../../languages/say.js'
 import { rulesOf } from './rules_line.js'
 import { hashesOf, weightsOf } from './weight_hashes.js'
 import { copyHashes } from '../controls/copying.js'
@@ -38,11 +39,12 @@ const button = (text, title, label, act) => {
 function showHash(host, hashes, many) {
   const known = Object.entries(hashes).filter(([, sum]) => sum),
     all = known.map(([name, sum]) => `${sum}  ${name}`).join('\n')
-  if (!known.length) return host.replaceChildren('SHA-256: too large for this browser')
-  const short = `${/** @type {string} */ (known[0][1]).slice(0, 8)}…${many > 1 ? ` and ${many - 1} more` : ''}`
+  if (!known.length) return host.replaceChildren(say('origin.tooLarge'))
+  const first = `${/** @type {string} */ (known[0][1]).slice(0, 8)}…`,
+    short = many > 1 ? say('origin.more', { short: first, more: many - 1 }) : first
   host.replaceChildren(
     'SHA-256 ',
-    button(short, all, `SHA-256 of the weights, ${short} Copy all of it.`, () => copyHashes(all))
+    button(short, all, say('origin.copyHash', { short }), () => copyHashes(all))
   )
 }
 
@@ -52,7 +54,7 @@ function showHash(host, hashes, many) {
  */
 function nameFirst([first]) {
   const button = /** @type {HTMLButtonElement} */ (document.getElementById('cls'))
-  button.textContent = `From ${first ?? 'CLS'}`
+  button.textContent = say('origin.fromToken', { name: first ?? 'CLS' })
 }
 
 /** @param {Page} page */
@@ -62,8 +64,7 @@ export async function showOrigin(page) {
     { model } = page.engine,
     current = () => source === sourceOf(page)
   nameFirst(model.tokenNames ?? ['CLS'])
-  if (/** @type {SavedMaps} */ (source).attention)
-    return host.replaceChildren('Maps from a file: where they are from is for the file to say.')
+  if (/** @type {SavedMaps} */ (source).attention) return host.replaceChildren(say('origin.maps'))
   const licence =
     source === demoModel
       ? 'Apache-2.0'
@@ -83,23 +84,21 @@ export async function showOrigin(page) {
     rulesOf(model),
     line(),
     ...(model.note ? [`${model.note}.`, line()] : []),
-    `Licence: ${licence}`,
+    say('origin.licence', { licence }),
     line(),
     sum
   )
   if (model.headsGuessed)
     page.showError(
-      new Error(
-        `Assumed: ${model.assumed}. Another number of heads gives other maps: open the weights together with their config.json.`
-      )
+      new Error(say('origin.assumed', { assumed: /** @type {string} */ (model.assumed) }))
     )
   if (size <= hashAtOnce) return work()
   sum.replaceChildren(
     'SHA-256 ',
     button(
-      'compute',
-      `${(size / 1e9).toFixed(1)} GB to read`,
-      'Compute the SHA-256 of the weights',
+      say('origin.compute'),
+      say('origin.toRead', { gigabytes: (size / 1e9).toFixed(1) }),
+      say('origin.computeHash'),
       () => {
         sum.textContent = 'SHA-256 …'
         work().catch(page.showError)

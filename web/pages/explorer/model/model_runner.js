@@ -2,6 +2,7 @@
 import { loadRows } from '../../heed/explain/rows.js'
 import { createRuntime } from '../../heed/index.js'
 import { demoModel } from '../../heed/demo.js'
+import { say } from '../../languages/say.js'
 import { tokenName } from '../../plot/caption.js'
 import { fetchModel } from './demo_files.js'
 import { slice } from './attention_rows.js'
@@ -259,7 +260,7 @@ export class ModelRunner {
 
   /** What each tensor of the model's files is for. */
   tensors() {
-    if (this.saved) throw new Error('Maps from a file come without model tensors. Open a model.')
+    if (this.saved) throw new Error(say('files.mapsNoTensors'))
     return this.#model.tensors()
   }
 

@@ -5,6 +5,7 @@
 import { HeedError, said } from '../../heed/error.js'
 import { shardsOf } from '../../heed/shards.js'
 import { isWeights } from '../../heed/weights.js'
+import { say } from '../../languages/say.js'
 import { digest } from '../model/weight_hashes.js'
 import { keepPart, keepWhole, keptPart } from './kept_store.js'
 /** @typedef {ListedModel['files'][0]} ListedFile */
@@ -47,10 +48,7 @@ export function ask(url) {
         document.querySelector('meta[http-equiv=Content-Security-Policy]')
       )?.content ?? '',
     { origin } = new URL(url)
-  if (!mayAsk(policy, origin, location.origin))
-    throw new Error(
-      `${origin}: this page may not ask it, as its policy names the servers that it may talk to. Download the files and open them here, put their folder beside the page, or serve the page with --connect ${origin}.`
-    )
+  if (!mayAsk(policy, origin, location.origin)) throw new Error(say('address.policy', { origin }))
 }
 
 /**
@@ -62,9 +60,7 @@ async function request(url, options) {
     return await fetch(url, options)
   } catch (error) {
     if (options?.signal?.aborted) throw error
-    throw new Error(
-      `${url}: no answer. Look whether the address is right, the server is there, and lets other pages ask it.`
-    )
+    throw new Error(say('address.noAnswer', { url }))
   }
 }
 
@@ -81,9 +77,7 @@ async function look(folder, name, path = name) {
     answer = await request(url, { method: 'HEAD' })
   if (answer.status === 404) return null
   if (!answer.ok && answer.status !== 405)
-    throw new Error(
-      `${url}: the server did not give it (found HTTP ${answer.status}, expected 200).`
-    )
+    throw new Error(say('address.status', { url, status: answer.status }))
   return {
     name,
     url,
@@ -177,10 +171,7 @@ export async function lookAt(text) {
     lone = isWeights(url.pathname)
   ask(url)
   const sha256 = /^#sha256=([0-9a-f]{64})$/i.exec(url.hash)?.[1].toLowerCase() ?? null
-  if (url.hash && !sha256)
-    throw new Error(
-      `${url.hash}: no SHA-256 (expected #sha256= and 64 hexadecimal digits after the address).`
-    )
+  if (url.hash && !sha256) throw new Error(say('address.noHash', { hash: url.hash }))
   url.hash = ''
   if (!lone && !url.pathname.endsWith('/')) url.pathname += '/'
   const folder = new URL('.', url),
@@ -205,9 +196,7 @@ export async function lookAt(text) {
       ))
     )
   if (sha256 && (!weights || data.length))
-    throw new Error(
-      `${url.href}: its weights are in several files, and a SHA-256 is of one. Give the address without it.`
-    )
+    throw new Error(say('address.hashOfOne', { url: url.href }))
   if (sha256) found.sha256 = sha256
   return {
     address: url.href,
@@ -222,9 +211,7 @@ export async function lookAt(text) {
  * @returns {never}
  */
 function missing(folder, name) {
-  throw new Error(
-    `${folder.href}: no ${name} in it. Give the address of a folder with model.safetensors, pytorch_model.bin or model.onnx, or of one .safetensors, .onnx or .pth file.`
-  )
+  throw new Error(say('address.missing', { folder: folder.href, name }))
 }
 
 /**
@@ -236,10 +223,7 @@ function missing(folder, name) {
 async function keepFile({ address, name = '' }, file, onBytes, signal) {
   const { url, size, sha256 } = file,
     answer = await request(url, { signal })
-  if (!answer.ok)
-    throw new Error(
-      `${url}: the server did not give it (found HTTP ${answer.status}, expected 200).`
-    )
+  if (!answer.ok) throw new Error(say('address.status', { url, status: answer.status }))
   let found = 0
   const counted = /** @type {ReadableStream<Uint8Array>} */ (answer.body).pipeThrough(
     new TransformStream({
@@ -251,10 +235,7 @@ async function keepFile({ address, name = '' }, file, onBytes, signal) {
     })
   )
   await keepPart({ key: address, name, file: file.name, url }, counted)
-  if (size && found !== size)
-    throw new Error(
-      `${url}: the download ended early (found ${found} bytes, expected ${size}). Try again.`
-    )
+  if (size && found !== size) throw new Error(say('address.early', { url, found, expected: size }))
   if (sha256) await expectHash(file, sha256)
 }
 
@@ -266,7 +247,11 @@ async function expectHash({ name, url }, expected) {
   const found = await digest(await /** @type {Response} */ (await keptPart(url)).blob())
   if (found !== expected)
     throw new Error(
-      `${name}: not the file that was asked for (found SHA-256 ${found ? found.slice(0, 16) : 'of none: it is too large to be checked'}, expected ${expected.slice(0, 16)}). Nothing of it is kept. Try again; if it stays so, the file there is another one.`
+      say('address.otherHash', {
+        name,
+        found: found ? found.slice(0, 16) : say('address.tooLarge'),
+        expected: expected.slice(0, 16)
+      })
     )
 }
 

@@ -1,5 +1,6 @@
 /* The models that the server of this page offers: models.json beside the pages. docs/web.md has its
  * format; web/list_models.js and serve.js --models write it. */
+import { say } from '../../languages/say.js'
 import { ask } from './model_cache.js'
 /** @import {ListedModel, ModelList, OfferedModel} from '../../../types/pages.js' */
 
@@ -12,10 +13,9 @@ const listName = 'models.json'
  * @returns {never}
  */
 function invalid(where, found, expected) {
-  const said = JSON.stringify(found) ?? 'nothing'
-  throw new Error(
-    `${listName}: ${where} is not valid (found ${said.length > 60 ? `${said.slice(0, 60)}…` : said}, expected ${expected}). Tell who serves this page.`
-  )
+  const text = JSON.stringify(found) ?? say('offers.nothing'),
+    short = text.length > 60 ? `${text.slice(0, 60)}…` : text
+  throw new Error(say('offers.invalid', { list: listName, where, found: short, expected }))
 }
 
 /** A plain relative path: no parent folder, no scheme, no query. */
@@ -30,9 +30,9 @@ const plainPath = /^(?!\.\.?(\/|$))[^\\/:?#%]+(\/(?!\.\.?(\/|$))[^\\/:?#%]+)*$/
 function fileOf(file, where, folder) {
   const { path, size, sha256 } = file ?? {}
   if (typeof path !== 'string' || !plainPath.test(path))
-    invalid(`${where}.path`, path, 'a path from the model’s folder')
-  if (!Number.isSafeInteger(size) || size < 1) invalid(`${where}.size`, size, 'bytes, at least 1')
-  if (!/^[0-9a-f]{64}$/.test(sha256)) invalid(`${where}.sha256`, sha256, '64 hexadecimal digits')
+    invalid(`${where}.path`, path, say('offers.path'))
+  if (!Number.isSafeInteger(size) || size < 1) invalid(`${where}.size`, size, say('offers.size'))
+  if (!/^[0-9a-f]{64}$/.test(sha256)) invalid(`${where}.sha256`, sha256, say('offers.digits'))
   const name = /** @type {string} */ (path.split('/').pop())
   return { name, url: new URL(path, folder).href, size, sha256 }
 }
@@ -48,13 +48,13 @@ function offerOf(model, index, base) {
   const where = `models[${index}]`
   for (const key of ['name', 'address', 'licence'])
     if (typeof model?.[key] !== 'string' || !model[key] || model[key].length > 300)
-      invalid(`${where}.${key}`, model?.[key], 'a text of at most 300 characters')
+      invalid(`${where}.${key}`, model?.[key], say('offers.text', { most: 300 }))
   if (model.trained !== undefined && typeof model.trained !== 'string')
-    invalid(`${where}.trained`, model.trained, 'a text')
+    invalid(`${where}.trained`, model.trained, say('offers.anyText'))
   if (!Array.isArray(model.files) || !model.files.length)
-    invalid(`${where}.files`, model.files, 'a list of files')
+    invalid(`${where}.files`, model.files, say('offers.files'))
   if (!URL.canParse(model.address, base) || !model.address.endsWith('/'))
-    invalid(`${where}.address`, model.address, 'the address of a folder, with / at its end')
+    invalid(`${where}.address`, model.address, say('offers.folder'))
   const folder = new URL(model.address, base),
     files = /** @type {ListedModel['files']} */ (
       model.files.map((/** @type {any} */ file, /** @type {number} */ i) =>
@@ -84,10 +84,10 @@ export function offersIn(text, base) {
     list = JSON.parse(text)
   } catch (error) {
     throw new Error(
-      `${listName}: no JSON (${/** @type {Error} */ (error).message}). Tell who serves this page.`
+      say('offers.noJson', { list: listName, why: /** @type {Error} */ (error).message })
     )
   }
-  if (!Array.isArray(list?.models)) invalid('models', list?.models, 'a list')
+  if (!Array.isArray(list?.models)) invalid('models', list?.models, say('offers.list'))
   return list.models.map((model, i) => offerOf(model, i, base))
 }
 

@@ -73,7 +73,12 @@ function expectAll(keys, name) {
     gap = numbers.findIndex((number, i) => i > 0 && number !== numbers[i - 1] + 1)
   if (gap > 0)
     throw new Error(
-      `${name}: its layers have a gap (found ${keys[gap].slice(0, 60)} after ${keys[gap - 1].slice(0, 60)}, expected number ${numbers[gap - 1] + 1}). Save all layers from the first to the last.`
+      say('files.gap', {
+        name,
+        found: keys[gap].slice(0, 60),
+        before: keys[gap - 1].slice(0, 60),
+        expected: numbers[gap - 1] + 1
+      })
     )
   return keys
 }
@@ -165,9 +170,7 @@ function placesOf({ grid, patch: said, pixel_values: pixels }, tokens, name) {
   )
     throw new Error(say('errors.gridWrong', { name, grid: [...grid.data].join(' '), tokens }))
   if (!Number.isInteger(patch) || patch < 0 || patch > patchMost)
-    throw new Error(
-      `${name}: its side of a patch is not valid (found ${patch}, expected 1 to ${patchMost} pixels).`
-    )
+    throw new Error(say('files.patchSide', { name, found: patch, most: patchMost }))
   const places = grid ? { prefixTokens, rows, columns } : gridOf(tokens),
     side = pixels?.shape.length === 4 ? pixels.shape[2] / places.rows : 0
   return {
@@ -279,13 +282,18 @@ export async function checkWeights({ attention, shape: { heads, tokens } }, name
         if (weights[i] < least) least = weights[i]
       }
       if (least === 0 && (sum === 0 || Math.abs(sum - 1) <= 0.02)) continue
-      const where = `${name}: layer ${layer}, head ${Math.floor(row / tokens)}, row ${row % tokens}`
-      if (least < 0)
-        throw new Error(
-          `${where} has weights below 0 (found ${least.toPrecision(3)}): scores, not weights? Save the attention after its softmax.`
-        )
+      const where = say('files.row', {
+        name,
+        layer,
+        head: Math.floor(row / tokens),
+        row: row % tokens
+      })
+      if (least < 0) throw new Error(say('files.negative', { where, found: least.toPrecision(3) }))
+      const found = sum.toPrecision(3)
       throw new Error(
-        `${where} does not sum to 1 (found ${sum.toPrecision(3)})${Number.isFinite(sum) ? ': scores, not weights?' : ''} Save the attention after its softmax.`
+        Number.isFinite(sum)
+          ? say('files.sum', { where, found })
+          : say('files.noSum', { where, found })
       )
     }
     await pause()

@@ -1,5 +1,6 @@
 /* Code for the numbers on the stage, from the command line and from JavaScript: picture, layer, head, query or column, score, rollout, and what is
  * changed in the attention. The JavaScript ends in `row`; with --json the command line writes it as `row`, `scores` or `rollout`. */
+import { say } from '../../languages/say.js'
 import { demoModel } from '../../heed/demo.js'
 import { optionsOfChanges } from '../state/change_options.js'
 import { isChanged, unchanged } from '../state/changes.js'
@@ -84,10 +85,7 @@ function commandOf(state, changes, shape, model, picture) {
  * @param {Shape} shape
  */
 function commandOfMaps({ name, named }, state, shape) {
-  if (!named)
-    throw new Error(
-      `heed maps reads .safetensors files as this page writes them, not ${name}. Save these maps as tensors, open that file, then copy the code again.`
-    )
+  if (!named) throw new Error(say('save.otherMaps', { name: String(name) }))
   return `heed maps ${quoted(`path/to/${name}`)} ${line(...optionsOf(state, shape), '--json', 'heed.json')}`
 }
 

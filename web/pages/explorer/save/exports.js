@@ -1,6 +1,7 @@
 /* What can be taken along: PNG and SVG of the view, CSV and JSON of its numbers (the JSON as `heed
  * run --json` writes it), tensors as `heed run --save`. Each says where it is from. Loaded when
  * asked for. */
+import { say } from '../../languages/say.js'
 import { cutOut } from '../model/seen_region.js'
 import { figure } from '../../plot/figure.js'
 import { poolRollout } from '../model/pooling.js'
@@ -259,10 +260,7 @@ const prefixOf = (engine) =>
 
 /** @param {Pick<Page, 'engine'>} options */
 function keptMaps({ engine }) {
-  if (!engine.result.kept)
-    throw new Error(
-      'This model is too large to keep all maps. Save the row as CSV, or run `heed run --save`.'
-    )
+  if (!engine.result.kept) throw new Error(say('save.tooLarge'))
   return engine.result.attention
 }
 

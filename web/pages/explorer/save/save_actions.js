@@ -9,7 +9,7 @@ import { say } from '../../languages/say.js'
 
 /** @param {Page} page */
 const shown = (page) => {
-  if (!page.engine.result) throw new Error('This model has not run yet. Choose a picture.')
+  if (!page.engine.result) throw new Error(say('save.notRun'))
 }
 /**
  * The name of a file of what the page shows.

@@ -107,7 +107,12 @@ async function expectWeights(page, expected) {
   const found = await hashesOrNone(sourceOf(page))
   if (!expected || (found && short(found) === short(expected))) return
   throw new Error(
-    `This session is of another model: nothing of it is shown here (found weights ${found ? `with SHA-256 ${short(found)}` : 'of no model, maps from a file'}, expected ${short(expected)}). Open that model, then the session again.`
+    say('session.otherModel', {
+      found: found
+        ? say('session.withHash', { hash: String(short(found)) })
+        : say('session.ofNoModel'),
+      expected: String(short(expected))
+    })
   )
 }
 
@@ -187,9 +192,7 @@ function checkPin(pin, i) {
     typeof score === 'string' &&
     Object.hasOwn(scoreStages, score)
   if (!right)
-    throw new Error(
-      `Pin ${i + 1} of this session cannot be read (expected a row of ${isCount(tokens) ? tokens : 'N'} numbers, its grid and its part of the picture). Save the session again.`
-    )
+    throw new Error(say('session.pin', { number: i + 1, tokens: isCount(tokens) ? tokens : 'N' }))
 }
 
 /**
@@ -223,7 +226,11 @@ async function readPins(page, { pins, pictures, weights_sha256: own }) {
           : isCount(pin.picture) && opened[pin.picture] // no name of a list's own
       if (!image)
         throw new Error(
-          `Pin ${i + 1} of this session has no picture (found ${JSON.stringify(pin.picture).slice(0, 60)}, expected below ${opened.length}). Save the session again.`
+          say('session.pinPicture', {
+            number: i + 1,
+            found: JSON.stringify(pin.picture).slice(0, 60),
+            most: opened.length
+          })
         )
       return {
         row: Float32Array.from(row),
@@ -268,9 +275,7 @@ export async function openNumbers(page, { settings, weights_sha256: sums, pictur
  */
 export async function openSession(page, session) {
   if (session.settings.length > longestSettings)
-    throw new Error(
-      `This session’s settings are too long (found ${session.settings.length} characters, expected at most ${longestSettings}). Save the session again.`
-    )
+    throw new Error(say('session.long', { found: session.settings.length, most: longestSettings }))
   const { scene, objects, ...state } = fromHash(session.settings, longestSettings)
   await expectWeights(page, session.weights_sha256) // before anything of it is shown
   if (session.picture && !objects) await page.run(await readPicture(session.picture))

@@ -1,4 +1,5 @@
 /* An SVG as pixels: what the browser draws of it on a canvas. */
+import { say } from '../../languages/say.js'
 
 /**
  * @param {string} svg
@@ -13,10 +14,7 @@ export async function pngOfSvg(svg, sizeOf) {
     const canvas = Object.assign(document.createElement('canvas'), sizeOf(image))
     canvas.getContext('2d')?.drawImage(image, 0, 0, canvas.width, canvas.height)
     const blob = await new Promise((done) => canvas.toBlob(done))
-    if (!blob)
-      throw new Error(
-        `The picture cannot be drawn (found ${canvas.width} × ${canvas.height} pixels, expected what this browser has memory for). Take fewer DPI.`
-      )
+    if (!blob) throw new Error(say('save.noMemory', { width: canvas.width, height: canvas.height }))
     return blob
   } finally {
     URL.revokeObjectURL(image.src)

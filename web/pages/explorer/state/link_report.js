@@ -1,5 +1,6 @@
 /* What a link says that is not shown: parts that cannot be read, and what this model does not have.
  * Loaded with a page that was opened by a link. */
+import { say } from '../../languages/say.js'
 import { fromHash, keys, write } from './address.js'
 import { fitted } from './defaults.js'
 /** @import {Page, Shape, State} from '../../../types/pages.js' */
@@ -29,11 +30,16 @@ export function lostParts(hash, shape) {
  */
 export function reportLink(page, hash) {
   const { shape } = page.engine,
-    lost = lostParts(hash, shape)
+    { layers, heads, rows, columns } = shape,
+    lost = lostParts(hash, shape),
+    found = lost.slice(0, 3).join(', '),
+    more = lost.length - 3
   if (!lost.length) return
   page.showError(
     new Error(
-      `Parts of the link are not shown (found ${lost.slice(0, 3).join(', ')}${lost.length > 3 ? ` and ${lost.length - 3} more` : ''}; this model has ${shape.layers} layers of ${shape.heads} heads and ${shape.rows} × ${shape.columns} patches). The rest is.`
+      more > 0
+        ? say('link.lostMore', { found, more, layers, heads, rows, columns })
+        : say('link.lost', { found, layers, heads, rows, columns })
     )
   )
 }

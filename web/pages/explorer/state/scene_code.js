@@ -7,6 +7,7 @@
  * bits). These are the units of heed/scene.h, so a scene comes back with the same pixels.
  * The check sum is the CRC-24 of RFC 9580 over what else there is: it finds each change of up to 24
  * bits in a row. The names of shapes and colours come from the caller. */
+import { say } from '../../languages/say.js'
 /** @import {Scene, SceneObject} from '../../../src/index.js' */
 
 /** @typedef {{shapes: readonly string[], colours: readonly string[]}} SceneNames as the runtime numbers them */
@@ -97,7 +98,7 @@ function readObject(text, i, { shapes, colours }) {
     x = take(4096),
     [shape, colour] = [shapes[left >> 3], colours[left & 7]]
   if (!shape || x > edge || y > edge || radius > largest)
-    throw new Error(`found an object ${i + 1} that no scene has`)
+    throw new Error(say('link.object', { number: i + 1 }))
   return {
     shape,
     colour,
@@ -119,18 +120,14 @@ export function sceneOfCode(code, names) {
   const [, body, sum, digits] = /^([\w-]{3,})([\w-]{4})\.(0|[1-9]\d{0,19})$/.exec(code) ?? [],
     count = ((body?.length ?? 0) - head) / perObject
   if (!body || !Number.isInteger(count) || count > mostObjects)
-    throw new Error(
-      `found ${code.length} signs, expected 7, 9 for each of at most ${mostObjects} objects, a point and a seed: part of it may be missing`
-    )
+    throw new Error(say('link.signs', { found: code.length, most: mostObjects }))
   if (sum !== sumOf(`${body}.${digits}`) || BigInt(digits) >= 2n ** 64n)
-    throw new Error(
-      `found the check sum ${sum}, expected ${sumOf(`${body}.${digits}`)}: a sign of it was changed`
-    )
+    throw new Error(say('link.sum', { found: sum, expected: sumOf(`${body}.${digits}`) }))
   const both = read(body.slice(0, head)),
     [clutter, noise] = [both >> 6, both & 63],
     seed = BigInt(digits)
   if (clutter > 100 || noise > 32)
-    throw new Error(`found clutter ${clutter} and noise ${noise}, expected at most 100 and 32`)
+    throw new Error(say('link.clutter', { clutter, noise, mostClutter: 100, mostNoise: 32 }))
   return {
     seed: seed < 2n ** 53n ? Number(seed) : seed,
     clutter,
