@@ -2,6 +2,7 @@
  * is no share of anything, and a rollout is what a token is made of after all layers rather than
  * attention that it gives: each has words of its own. */
 
+import { fixed, percentSign, significant } from './parts/numbers.js'
 import { captionWords } from './caption_words.js'
 /** @import {CaptionOptions} from './index.js' */
 
@@ -39,8 +40,8 @@ const namesOf =
 /** @param {number} share */
 export const percent = (share) =>
   share > 0 && share < 5e-6
-    ? '< 0.001 %'
-    : `${(share * 100).toFixed(share > 0 && share < 0.001 ? 3 : share < 0.0995 ? 2 : 1)} %`
+    ? `< ${fixed(0.001, 3)}${percentSign}`
+    : `${fixed(share * 100, share > 0 && share < 0.001 ? 3 : share < 0.0995 ? 2 : 1)}${percentSign}`
 
 /**
  * @param {number} weight
@@ -48,7 +49,7 @@ export const percent = (share) =>
  */
 export const times = (weight, tokens) => {
   const value = weight * tokens
-  return `${value >= 10 ? value.toFixed(1) : value.toPrecision(2)} × uniform`
+  return `${value >= 10 ? fixed(value, 1) : significant(value, 2)} × uniform`
 }
 
 /**
@@ -137,8 +138,8 @@ export function scoreCaption({ row, where, token, reverse, stage, ...place }) {
     : captionWords.scores(
         at,
         name,
-        low.toFixed(2),
-        top.weight.toFixed(2),
+        fixed(low, 2),
+        fixed(top.weight, 2),
         nameOf(top.token),
         barred,
         reverse

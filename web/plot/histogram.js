@@ -1,5 +1,6 @@
 /* How the scores of a row are spread, with the curve that the softmax makes of a score: bars count
  * tokens, the curve is the share of the row that a token of this score gets, up to the largest. */
+import { fixed } from './parts/numbers.js'
 
 const bins = 32,
   left = 4,
@@ -24,13 +25,14 @@ export function countScores(scores) {
 }
 
 /** @param {number} value */
-const number = (value) => value.toFixed(2).replace('-', '−')
+const number = (value) => fixed(value, 2).replace('-', '−')
 
 /**
- * The inside of an SVG of 240 x 82. largest: the share that the largest score gets, in words.
- * @param {{scores: ArrayLike<number>, largest: string}} options
+ * The inside of an SVG of 240 x 82. largest: the share that the largest score gets, in words; most:
+ * the height of the bars, in words.
+ * @param {{scores: ArrayLike<number>, largest: string, most?: (count: number) => string}} options
  */
-export function histogram({ scores, largest }) {
+export function histogram({ scores, largest, most: said = (count) => `${count} tokens` }) {
   const found = countScores(scores)
   if (!found) return ''
   const { counts, low, high } = found,
@@ -52,7 +54,7 @@ export function histogram({ scores, largest }) {
   ).join('L')
   return (
     `<path class="bars" d="${bars}"/><path class="rule" d="M${left} ${bottom}h${width}"/><path class="line" d="M${curve}"/>` +
-    `<text x="${left}" y="9">${most} tokens</text><text x="${240 - right}" y="9" text-anchor="end">${largest}</text>` +
+    `<text x="${left}" y="9">${said(most)}</text><text x="${240 - right}" y="9" text-anchor="end">${largest}</text>` +
     `<text x="${left}" y="${bottom + 13}">${number(low)}</text><text x="${240 - right}" y="${bottom + 13}" text-anchor="end">${number(high)}</text>`
   )
 }

@@ -170,8 +170,12 @@ export function countScores(
 ): { counts: number[]; low: number; high: number } | null
 
 /** Draws the histogram of a row's scores and the softmax curve. largest: the text at the end of the
- * curve. Returns the content of an SVG of 240 x 82. */
-export function histogram(options: { scores: ArrayLike<number>; largest: string }): string
+ * curve; most: that at the top of the bars, without it English. Returns the content of an SVG of 240 x 82. */
+export function histogram(options: {
+  scores: ArrayLike<number>
+  largest: string
+  most?: (count: number) => string
+}): string
 
 /** Returns an SVG document with image, map, colour bar, views, caption and provenance. */
 export function figure(options: FigureOptions): string

@@ -4,6 +4,7 @@
  * A scale maps a weight to 0..1; `own` is the largest weight of the map that the weight is from,
  * which only the kind 'own' looks at. native/figure/scale.c has the same in C;
  * tests/vectors/scale/cases.json holds both to one table. */
+import { fixed } from './parts/numbers.js'
 
 /** @import {BarLength, Scale, ScaleKind, Tick} from './index.js' */
 
@@ -43,7 +44,7 @@ export function stepTo(top, steps = 4) {
 
 /** @param {number} value */
 const text = (value) =>
-  Math.abs(value) >= 100 ? value.toFixed(0) : String(Number(value.toPrecision(3)))
+  Math.abs(value) >= 100 ? fixed(value, 0) : fixed(Number(value.toPrecision(3)), 0, 20)
 
 /**
  * Those of `ticks`, whose last is at 1, whose labels do not meet on a bar of `length` characters;

@@ -7,7 +7,7 @@ import { benchCases, opName } from './bench_cases.js'
 import { demoModel } from '../heed/demo.js'
 import { createRuntime } from '../heed/index.js'
 import { say } from '../languages/say.js'
-import { fixed } from '../plot/parts/numbers.js'
+import { fixed, percentSign } from '../plot/parts/numbers.js'
 import { registerCeiling } from './register_ceiling.js'
 import { allowed, connectTheme } from '../shared/page_settings.js'
 /** @import {BenchEnvironment, BenchRow, Measured, Started, Timing} from '../../types/pages.js' */
@@ -243,7 +243,7 @@ function show() {
             row.model.runs,
             tenths(row.model.gflops),
             tenths(row.ceiling),
-            `${fixed(100 * row.model.share, 0)} %`,
+            fixed(100 * row.model.share, 0) + percentSign,
             `${tenths(slowest / row.model.median)} ×`
           ]
         : Array(7).fill(nothing)

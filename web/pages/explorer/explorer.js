@@ -1,4 +1,5 @@
 /* The explorer: state, engine and views, put together. */
+import { fixed } from '../plot/parts/numbers.js'
 import '../languages/captions.js'
 import { defaults, fitted } from './state/defaults.js'
 import { keysOfChanges, unchanged } from './state/changes.js'
@@ -93,7 +94,7 @@ async function run(picture, { live = false } = {}) {
       ran: store.get().ran + 1
     })
     const { saved } = page.engine,
-      took = `${result.milliseconds.toFixed(1)} ms`
+      took = `${fixed(result.milliseconds, 1)} ms`
     showStatus(
       `${picture.name}: ${saved ? say('explorer.maps', { name: String(saved.name) }) : took}`
     )

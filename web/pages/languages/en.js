@@ -612,12 +612,15 @@ export const words = {
   'saveActions.linkCopiedWhatNot':
     'Link copied. What is not in it, as it stays on this machine: your own {own}.',
   'saveActions.linkCopied': 'Link copied.',
+  'changes.zeros': 'zeros',
   'changes.meanOverTokens': 'its mean over the tokens',
   'changes.equalAttentionAll': 'equal attention to all',
   'changes.without': 'without {off}{how}',
   'changes.heads': '{off} heads',
-  'changes.dropped': '{patches} dropped',
-  'changes.cut': '{cuts} cut',
+  'changes.dropped': '{count} patches dropped',
+  'changes.droppedOne': '1 patch dropped',
+  'changes.cut': '{count} pairs cut',
+  'changes.cutOne': '1 pair cut',
   'changes.headsShare': '{gains} heads by a share',
   'changes.head1At2': 'head $1 at $2 %',
   'changes.temperature': 'temperature {temperature}',
@@ -1359,7 +1362,6 @@ export const words = {
   'files.sum':
     '{where} does not sum to 1 (found {found}): scores, not weights? Save the attention after its softmax.',
   'files.noSum': '{where} does not sum to 1 (found {found}) Save the attention after its softmax.',
-  'files.mapsNoTensors': 'Maps from a file come without model tensors. Open a model.',
   'address.policy':
     '{origin}: this page may not ask it, as its policy names the servers that it may talk to. Download the files and open them here, put their folder beside the page, or serve the page with --connect {origin}.',
   'address.noAnswer':
@@ -1445,5 +1447,25 @@ export const words = {
   'origin.copyHash': 'SHA-256 of the weights, {short} Copy all of it.',
   'origin.fromToken': 'From {name}',
   'origin.licenceFile': 'as its LICENSE file says',
-  'origin.licenceNone': 'not stated in the files'
+  'origin.licenceNone': 'not stated in the files',
+  'numbers.tokens': '{count} tokens',
+  'errors.network': '{path}: the network failed (found "{found}").',
+  'errors.otherVersion':
+    '{path}: it is of another version than this page (found SHA-256 {found}, expected {expected}).',
+  'errors.keepsNothing':
+    'This browser keeps nothing for this page: it is a private window, its storage is blocked, or the address is neither https nor localhost. Open the files again on the next visit.',
+  'modelDifference.otherShape':
+    'The other model has another shape (found {found}, expected {expected}).',
+  'pictureSize.noMultiple':
+    '{name}: no multiple of the patch (found {found}, expected {below} or {above}).',
+  'pictureSize.manyPatches':
+    'Too many patches for this page (found {found}, expected at most {most}).',
+  'composer.queryAxis': 'query (row of patches)',
+  'composer.keyAxis': 'key (row of patches)',
+  'savedMaps.facts':
+    'Saved maps: {layers} layers, {heads} heads, {tokens} tokens = {rows} × {columns} patches and {prefix} before them{assumed}, on the picture’s centre.',
+  'savedMaps.assumed': ' (assumed: no grid is saved with them)',
+  'savedMaps.otherPicture':
+    ' The picture is not theirs but the one that was here: open theirs together with the maps.',
+  'savedMaps.changed': ' Changed: {changes}.'
 }

@@ -459,7 +459,7 @@ export const words = {
   'status.siteChangedNetworkFailed':
     'サイトが変わったか、通信に失敗しました。ページを再読み込みしてください。',
   'status.browserNoWebassemblySo':
-    'このブラウザーには WebAssembly がないため、計算済みの画像を表示しています。新しいブラウザーをお使いください。',
+    'WebAssembly のないブラウザーのため、計算済みの画像を表示しています。',
   'status.machineOfflineConnectVisit':
     'この端末はオフラインです。接続するか、ページが保存されるよう一度オンラインで開いてください。 ',
   'status.loadingWasStoppedPicture':
@@ -617,12 +617,15 @@ export const words = {
   'saveActions.linkCopiedWhatNot':
     'リンクをコピーしました。この端末に残り、リンクに含まれないもの：自分の{own}。',
   'saveActions.linkCopied': 'リンクをコピーしました。',
+  'changes.zeros': 'ゼロ',
   'changes.meanOverTokens': 'トークンにわたる平均',
   'changes.equalAttentionAll': '全トークンへの均等なアテンション',
   'changes.without': '{off}{how} なし',
   'changes.heads': '{off} 個のヘッド',
-  'changes.dropped': '{patches} を除外',
-  'changes.cut': '{cuts} を切断',
+  'changes.dropped': '{count} パッチを除外',
+  'changes.droppedOne': '1 パッチを除外',
+  'changes.cut': '{count} 組を切断',
+  'changes.cutOne': '1 組を切断',
   'changes.headsShare': '{gains} 個のヘッドの割合を変更',
   'changes.head1At2': 'ヘッド $1 を $2 % に',
   'changes.temperature': '温度 {temperature}',
@@ -1132,7 +1135,7 @@ export const words = {
   'style.colour': '色',
   'style.spotlight': 'スポットライト',
   'style.contour': '等高線',
-  'style.mass': '重みの 60 %',
+  'style.mass': '重みの 60%',
   'composer.comparison': '比較',
   'compare.bIsMean': ' 固定した行はありません。B は{title}です。',
   'numbers.beforeAblation': 'このヘッドを除く前の統計',
@@ -1371,13 +1374,11 @@ export const words = {
     '{where} の合計が 1 ではありません（{found}）。重みではなくスコアではありませんか。ソフトマックス後のアテンションを保存してください。',
   'files.noSum':
     '{where} の合計が 1 ではありません（{found}）。ソフトマックス後のアテンションを保存してください。',
-  'files.mapsNoTensors':
-    'ファイルのマップにはモデルのテンソルがありません。モデルを開いてください。',
   'address.policy':
     '{origin}：このページのポリシーは、通信できるサーバーを限っています。ファイルをダウンロードしてここで開くか、フォルダーをページの隣に置くか、--connect {origin} でページを配信してください。',
   'address.noAnswer':
     '{url}：応答がありません。アドレスが正しいか、サーバーが動いていてほかのページに応じるかを確かめてください。',
-  'address.status': '{url}：サーバーから得られませんでした（HTTP {status}、必要なのは 200）。',
+  'address.status': '{url}：HTTP {status}（必要なのは 200）。',
   'address.noHash':
     '{hash}：SHA-256 ではありません（アドレスの後に #sha256= と 16 進 64 桁が必要です）。',
   'address.hashOfOne':
@@ -1457,5 +1458,23 @@ export const words = {
   'origin.copyHash': '重みの SHA-256、{short} 全体をコピー。',
   'origin.fromToken': '{name} から',
   'origin.licenceFile': 'LICENSE ファイルの記載どおり',
-  'origin.licenceNone': 'ファイルに記載なし'
+  'origin.licenceNone': 'ファイルに記載なし',
+  'numbers.tokens': '{count} トークン',
+  'errors.network': '{path}：通信に失敗しました（{found}）。',
+  'errors.otherVersion': '{path}：バージョンが違います（SHA-256 {found}、必要なのは {expected}）。',
+  'errors.keepsNothing':
+    'このブラウザーはこのページのために何も保存しません。プライベートウィンドウか、ストレージが遮断されているか、アドレスが https でも localhost でもありません。次の訪問ではファイルをもう一度開いてください。',
+  'modelDifference.otherShape':
+    'もう一方のモデルは形が違います（{found}。必要なのは {expected}）。',
+  'pictureSize.noMultiple':
+    '{name}：パッチの倍数ではありません（{found}。{below} か {above} が必要です）。',
+  'pictureSize.manyPatches': 'このページにはパッチが多すぎます（{found} 個、最大 {most} 個）。',
+  'composer.queryAxis': 'クエリ（パッチの行）',
+  'composer.keyAxis': 'キー（パッチの行）',
+  'savedMaps.facts':
+    '保存されたマップ：{layers} 層、{heads} ヘッド、{tokens} トークン = {rows} × {columns} パッチとその前の {prefix} 個{assumed}、画像の中央に表示。',
+  'savedMaps.assumed': '（仮定。格子は保存されていません）',
+  'savedMaps.otherPicture':
+    '画像はマップのものではなく、ここにあったものです。マップと一緒にその画像を開いてください。',
+  'savedMaps.changed': '変更：{changes}。'
 }

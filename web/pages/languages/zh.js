@@ -568,12 +568,15 @@ export const words = {
   'saveActions.fromJavascript': '和 JavaScript 中',
   'saveActions.linkCopiedWhatNot': '已复制链接。留在本机、不在链接中的：您自己的{own}。',
   'saveActions.linkCopied': '已复制链接。',
+  'changes.zeros': '零',
   'changes.meanOverTokens': '对词元的平均',
   'changes.equalAttentionAll': '对所有词元均等的注意力',
   'changes.without': '去掉 {off}{how}',
   'changes.heads': '{off} 个头',
-  'changes.dropped': '丢弃 {patches}',
-  'changes.cut': '切断 {cuts}',
+  'changes.dropped': '丢弃 {count} 个图像块',
+  'changes.droppedOne': '丢弃 1 个图像块',
+  'changes.cut': '切断 {count} 对',
+  'changes.cutOne': '切断 1 对',
   'changes.headsShare': '{gains} 个头按比例',
   'changes.head1At2': '头 $1 为 $2 %',
   'changes.temperature': '温度 {temperature}',
@@ -1053,7 +1056,7 @@ export const words = {
   'style.colour': '颜色',
   'style.spotlight': '聚光',
   'style.contour': '轮廓',
-  'style.mass': '权重的 60 %',
+  'style.mass': '权重的 60%',
   'composer.comparison': '比较',
   'compare.bIsMean': ' 尚未固定任何行：B 为{title}。',
   'numbers.beforeAblation': '移除此头之前的统计',
@@ -1277,7 +1280,6 @@ export const words = {
   'files.sum':
     '{where} 的和不为 1（当前为 {found}）：是得分而不是权重？请保存 softmax 之后的注意力。',
   'files.noSum': '{where} 的和不为 1（当前为 {found}）。请保存 softmax 之后的注意力。',
-  'files.mapsNoTensors': '文件中的注意力图不含模型张量。请打开模型。',
   'address.policy':
     '{origin}：此页面的策略限定了可通信的服务器，不能访问它。请下载文件后在此打开，或把文件夹放在页面旁边，或用 --connect {origin} 提供此页面。',
   'address.noAnswer': '{url}：没有响应。请检查地址是否正确，服务器是否运行并允许其他页面访问。',
@@ -1357,5 +1359,21 @@ export const words = {
   'origin.copyHash': '权重的 SHA-256，{short} 复制全部。',
   'origin.fromToken': '从 {name}',
   'origin.licenceFile': '见其 LICENSE 文件',
-  'origin.licenceNone': '文件中未注明'
+  'origin.licenceNone': '文件中未注明',
+  'numbers.tokens': '{count} 个词元',
+  'errors.network': '{path}：网络失败（{found}）。',
+  'errors.otherVersion': '{path}：与此页面的版本不同（SHA-256 为 {found}，应为 {expected}）。',
+  'errors.keepsNothing':
+    '此浏览器不为此页面保存任何内容：这是隐私窗口，或存储被阻止，或地址既非 https 也非 localhost。下次访问时请重新打开文件。',
+  'modelDifference.otherShape': '另一个模型的形状不同（当前为 {found}，应为 {expected}）。',
+  'pictureSize.noMultiple':
+    '{name}：不是图像块边长的倍数（当前为 {found}，应为 {below} 或 {above}）。',
+  'pictureSize.manyPatches': '图像块过多（当前为 {found} 个，最多 {most} 个）。',
+  'composer.queryAxis': '查询（图像块的行）',
+  'composer.keyAxis': '键（图像块的行）',
+  'savedMaps.facts':
+    '已保存的注意力图：{layers} 层，{heads} 个头，{tokens} 个词元 = {rows} × {columns} 个图像块及之前的 {prefix} 个{assumed}，显示在图像中央。',
+  'savedMaps.assumed': '（假定：没有保存网格）',
+  'savedMaps.otherPicture': '图像不是它们的，而是此处原有的：请将它们的图像与注意力图一同打开。',
+  'savedMaps.changed': '更改：{changes}。'
 }

@@ -1,12 +1,13 @@
 /* How one cell was made, with its numbers, as MathML. Numbers and names of this page alone go in,
  * so that the text can be set as it is. */
+import { fixed } from '../plot/parts/numbers.js'
 import { best, entmaxLimit } from '../shared/small_attention.js'
 import { say } from '../languages/say.js'
 /** @import {ScoreParts, SmallAttention, SmallHeads, SmallHeadsResult, SmallResult, SorterHead} from '../../types/pages.js' */
 
 /** @param {number} value */
 const mn = (value) =>
-  `<mn>${Number.isFinite(value) ? String(Number(value.toFixed(3))).replace('-', '−') : '−∞'}</mn>`
+  `<mn>${Number.isFinite(value) ? fixed(Number(value.toFixed(3)), 0, 3).replace('-', '−') : '−∞'}</mn>`
 /** @param {number} value */
 const minus = (value) => (value < 0 ? `<mo>+</mo>${mn(-value)}` : `<mo>−</mo>${mn(value)}`)
 /** @param {string} inner */

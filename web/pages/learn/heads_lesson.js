@@ -1,5 +1,6 @@
 /* Positions and many heads: tokens get their place, are split over heads, each head attends, the
  * heads are put side by side and projected. */
+import { fixed } from '../plot/parts/numbers.js'
 import { showAgreement } from '../shared/runtime_agreement.js'
 import { formulas } from './formulas.js'
 import { say } from '../languages/say.js'
@@ -72,7 +73,7 @@ function sayOrder({ order, heads, projection }, { output }) {
   )
   return apart < 1e-9
     ? say('learn.order.same')
-    : say('learn.order.differs', { apart: apart.toFixed(3) })
+    : say('learn.order.differs', { apart: fixed(apart, 3) })
 }
 
 /**

@@ -1,4 +1,5 @@
 /* Attention in numbered steps: every number can be changed, every result explains itself. */
+import { fixed } from '../plot/parts/numbers.js'
 import { sayAgreement, showAgreement } from '../shared/runtime_agreement.js'
 import { formulas } from './formulas.js'
 import { connectHeads, takeTokens } from './heads_lesson.js'
@@ -305,7 +306,12 @@ function feeds(table) {
 const most = (rows) => Math.max(1e-9, ...rows.flat().filter(Number.isFinite).map(Math.abs))
 /** @param {number[][]} rows */
 const sums = (rows) => ({
-  [say('learn.sum')]: rows.map((row) => row.reduce((a, b) => a + b, 0).toFixed(3)),
+  [say('learn.sum')]: rows.map((row) =>
+    fixed(
+      row.reduce((a, b) => a + b, 0),
+      3
+    )
+  ),
   [say('learn.above')]: rows.map((row) => row.filter((weight) => weight > 0).length)
 })
 

@@ -1,5 +1,6 @@
 /* The same steps on a head of the demo model: what a patch of one star asks, which tokens answer,
  * and what the weights become. Loaded and run when asked for. */
+import { fixed, percentSign } from '../plot/parts/numbers.js'
 import { demoModel } from '../heed/demo.js'
 import { loadRows } from '../heed/explain/rows.js'
 import { createRuntime } from '../heed/index.js'
@@ -70,16 +71,16 @@ async function show() {
     ...best.map((i) =>
       line([
         tokenName(i, prefixTokens, columns),
-        scores[i].toFixed(3),
-        `${(100 * mine[i]).toFixed(2)} %`,
-        (mine[i] * tokens).toFixed(1)
+        fixed(scores[i], 3),
+        fixed(100 * mine[i], 2) + percentSign,
+        fixed(mine[i] * tokens, 1)
       ])
     ),
     line([
       say('learn.others', { count: tokens - shown }),
       '',
-      `${(100 * rest).toFixed(2)} %`,
-      ((rest * tokens) / (tokens - shown)).toFixed(1)
+      fixed(100 * rest, 2) + percentSign,
+      fixed((rest * tokens) / (tokens - shown), 1)
     ])
   )
   element('real-said').textContent = say('learn.real.said', {

@@ -1,6 +1,7 @@
 /* A trained model that sorts six letters: what it writes, the attention of each head, and how a
  * cell of it came about. Fetched and run when asked for; its numbers are the runtime's, and are
  * compared with double precision. */
+import { fixed, percentSign } from '../plot/parts/numbers.js'
 import { sayAgreement } from '../shared/runtime_agreement.js'
 import { formulas } from './formulas.js'
 import { say } from '../languages/say.js'
@@ -142,7 +143,7 @@ function showNext() {
       .slice(0, 3)
   const before = row < given - 1 ? say('learn.sort.before') : ''
   const likeliest = best.map(
-    ([share, code]) => `${lettersOf([code])} ${(100 * share).toFixed(1)} %`
+    ([share, code]) => `${lettersOf([code])} ${fixed(100 * share, 1)}${percentSign}`
   )
   element('sort-next').textContent =
     before +
@@ -210,7 +211,7 @@ async function run() {
   draw()
   const difference = apart(shown, shown.exact),
     count = shown.weights.reduce((sum, { data }) => sum + data.length, 0),
-    took = milliseconds.toFixed(0)
+    took = fixed(milliseconds, 0)
   sayAgreement(
     element('sort-said'),
     difference < 1e-6

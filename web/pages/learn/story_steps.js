@@ -1,5 +1,6 @@
 /* The ten steps of the story: what each shows of one head of the demo model, and what its question
  * is answered by. Every number is the runtime's, or is computed here and held to the runtime's. */
+import { fixed } from '../plot/parts/numbers.js'
 import { percent } from '../plot/caption.js'
 import { unchanged } from '../explorer/state/changes.js'
 import { say } from '../languages/say.js'
@@ -43,7 +44,7 @@ function ofHead({ engine, depth }, what) {
 }
 
 /** @param {number} value */
-const number = (value) => value.toFixed(3).replace('-', '−')
+const number = (value) => fixed(value, 3).replace('-', '−')
 /** @param {ArrayLike<number>} values */
 const few = (values) => [
   ...Array.from(values).slice(0, shown).map(number),

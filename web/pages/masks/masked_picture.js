@@ -1,5 +1,6 @@
 /* A mask used on a picture: the demo model's answer for it as it is and with the patches hidden
  * that no query of the mask sees. Fetched and run when asked for. */
+import { fixed } from '../plot/parts/numbers.js'
 import { say } from '../languages/say.js'
 import { demoModel } from '../heed/demo.js'
 import { createRuntime } from '../heed/index.js'
@@ -73,13 +74,8 @@ function line(texts) {
   return row
 }
 
-const digits = new Intl.NumberFormat(document.documentElement.lang, {
-  minimumFractionDigits: 1,
-  maximumFractionDigits: 1
-})
-
 /** @param {number} share */
-const percent = (share) => say('number.percent', { number: digits.format(100 * share) })
+const percent = (share) => say('number.percent', { number: fixed(100 * share, 1) })
 
 /**
  * @param {string[]} labels

@@ -2,6 +2,7 @@
  * into or stepped by arrow keys, or that explain themselves when they have the focus or the
  * pointer. Shared by the pages on learning and masks. */
 
+import { fixed } from '../plot/parts/numbers.js'
 import { say } from '../languages/say.js'
 /** @import {Cell, TableOptions} from '../../types/pages.js' */
 
@@ -29,8 +30,7 @@ const number = (value, digits) =>
         ? '−∞'
         : Math.abs(value) >= 1e6
           ? value.toExponential(0).replace('e+', 'e').replace('-', '−')
-          : value
-              .toFixed(digits)
+          : fixed(value, digits)
               .replace(/^-(?=0(\.0*)?$)/, '')
               .replace('-', '−')
 

@@ -1,4 +1,5 @@
 /* The axes of a plot of dots. */
+import { fixed } from './numbers.js'
 import { stepTo } from '../scale.js'
 
 /**
@@ -17,7 +18,7 @@ export function axesOf(points, reference = {}) {
     return Array.from(
       { length: Math.floor(top / step + 1e-9) + 1 },
       /** @returns {[value: number, text: string]} */
-      (_, i) => [i * step, (i * step).toFixed(step === 2.5 || step === 0.25 ? digits + 1 : digits)]
+      (_, i) => [i * step, fixed(i * step, step === 2.5 || step === 0.25 ? digits + 1 : digits)]
     )
   }
   const ends = { x: end('x'), y: end('y') }

@@ -1,5 +1,6 @@
 /* The numbers that a picture shows, as a table in a dialog, to be read and to be copied in full
  * precision: the stage's map in its own shape, or the table of a view. Loaded when asked for. */
+import { significant } from '../../plot/parts/numbers.js'
 import { showDialog } from './dialog.js'
 import { hundredths, numbered, score } from './table_cells.js'
 import { views } from '../views/view_list.js'
@@ -46,7 +47,7 @@ const shown = (value, show) =>
     ? value
     : typeof value === 'number'
       ? show(value)
-      : value.plain.toPrecision(4)
+      : significant(value.plain, 4)
 /** @param {TableCell} value */
 const copied = (value) => (typeof value === 'object' ? value.plain : value)
 

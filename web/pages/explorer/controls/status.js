@@ -1,4 +1,5 @@
 /* What goes on, in the header; what went wrong, in a banner that says what to do. */
+import { fixed } from '../../plot/parts/numbers.js'
 import { say } from '../../languages/say.js'
 
 /** @type {<Id extends string>(id: Id) => ElementOf<Id>} */
@@ -28,8 +29,8 @@ export function showProgress(progress) {
       ? phases.run
       : say('status.mb', {
           phase: phases[phase],
-          done: (done / 1e6).toFixed(1),
-          total: total ? say('status.ofMegabytes', { megabytes: (total / 1e6).toFixed(1) }) : ''
+          done: fixed(done / 1e6, 1),
+          total: total ? say('status.ofMegabytes', { megabytes: fixed(total / 1e6, 1) }) : ''
         })
   )
 }

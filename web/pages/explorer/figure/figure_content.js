@@ -1,5 +1,6 @@
 /* What of the page goes into a figure: each panel's numbers with the scale that the page draws them
  * with, and where they are from. */
+import { fixed, significant } from '../../plot/parts/numbers.js'
 import { findHeads } from '../model/head_finder.js'
 import { numberOf, numbersOfHeads } from '../model/head_numbers.js'
 import { cosine, divergence } from '../model/row_distance.js'
@@ -173,8 +174,8 @@ const partOf = {
       less: map(less, lessScale, say('compare.blueBMoreOrange')),
       facts: say('composer.facts', {
         words,
-        divergence: divergence(row, other.row).toPrecision(3),
-        cosine: cosine(row, other.row).toFixed(4)
+        divergence: significant(divergence(row, other.row), 3),
+        cosine: fixed(cosine(row, other.row), 4)
       })
     }
   }

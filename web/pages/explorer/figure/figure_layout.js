@@ -496,8 +496,8 @@ function matrix(tools, x, y, width) {
         label(left - 5, y + at * room + 2.5, text, { anchor: 'end' }),
         label(left + at * room, y + side + 9, text, { anchor: 'middle' })
       ]),
-      label(x + 6, y + side / 2, 'query (row of patches)', { anchor: 'middle', turned: true }),
-      label(left + side / 2, y + side + 18, 'key (row of patches)', { anchor: 'middle' }),
+      label(x + 6, y + side / 2, say('composer.queryAxis'), { anchor: 'middle', turned: true }),
+      label(left + side / 2, y + side + 18, say('composer.keyAxis'), { anchor: 'middle' }),
       ...below.shapes
     ],
     height: side + 24 + below.height

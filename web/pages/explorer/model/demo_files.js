@@ -3,7 +3,7 @@
  * their SHA-256 is (put there by assemble.js), so a copy that the browser keeps is taken
  * at once where it is the right one, and what is not of this page's version is fetched again past
  * every cache. Without a network a kept copy is what there is. */
-
+import { say } from '../../languages/say.js'
 /** @import {FetchOptions, LoadOptions} from '../../../types/pages.js' */
 
 /**
@@ -32,10 +32,7 @@ const failed = (status, message) => Object.assign(new Error(message), { status }
 async function fromNetwork(address, { cache, signal, onBytes = () => {} }) {
   const answer = await fetch(address, { cache, signal })
   if (!answer.ok)
-    throw failed(
-      'IO',
-      `${address.pathname}: the server did not give it (found HTTP ${answer.status}, expected 200).`
-    )
+    throw failed('IO', say('address.status', { url: address.pathname, status: answer.status }))
   const counted = /** @type {ReadableStream<Uint8Array>} */ (answer.body).pipeThrough(
     new TransformStream({
       transform(part, to) {
@@ -74,7 +71,10 @@ async function networkOrKept(address, options) {
       ? error
       : failed(
           'IO',
-          `${address.pathname}: the network failed (found "${/** @type {Error} */ (error).message}").`
+          say('errors.network', {
+            path: address.pathname,
+            found: /** @type {Error} */ (error).message
+          })
         )
   }
 }
@@ -129,7 +129,11 @@ async function weights(plain, { onProgress, signal, onMismatch }) {
   if (whole) return whole
   throw failed(
     'MISMATCH',
-    `${address.pathname}: it is of another version than this page (found SHA-256 ${found.slice(0, 16)}, expected ${sum.slice(0, 16)}).`
+    say('errors.otherVersion', {
+      path: address.pathname,
+      found: found.slice(0, 16),
+      expected: sum.slice(0, 16)
+    })
   )
 }
 

@@ -1,5 +1,6 @@
 /* Two models of one shape on one picture: differences of logits and of every head's map, by the
  * definitions of `heed compare` (native/cli/compare_models.c). Loaded with the first comparison. */
+import { significant } from '../../plot/parts/numbers.js'
 import { say } from '../../languages/say.js'
 /** @import {Runner} from '../../../types/pages.js' */
 
@@ -83,7 +84,7 @@ export function whyNot(a, b) {
     })
   return said(a) === said(b)
     ? undefined
-    : `The other model has another shape (found ${said(b)}, expected ${said(a)}).`
+    : say('modelDifference.otherShape', { found: said(b), expected: said(a) })
 }
 
 /**
@@ -106,7 +107,7 @@ export async function modelDifference(a, b) {
 }
 
 /** @param {number} value */
-const digits = (value) => (value === 0 ? '0' : value.toPrecision(3))
+const digits = (value) => (value === 0 ? '0' : significant(value, 3))
 
 /**
  * As HTML: what follows the facts of one row.

@@ -1,6 +1,7 @@
 /* What the model is, below its name: its family and rules, what was assumed of it, the licence that
  * its files state, and the SHA-256 of its weights. Loaded for another model than the demo's, which the page has from the start; weights are
  * hashed beside the page's own work, large ones when asked for. */
+import { fixed } from '../../plot/parts/numbers.js'
 import { demoModel } from '../../heed/demo.js'
 import { say } from '../../languages/say.js'
 import { rulesOf } from './rules_line.js'
@@ -97,7 +98,7 @@ export async function showOrigin(page) {
     'SHA-256 ',
     button(
       say('origin.compute'),
-      say('origin.toRead', { gigabytes: (size / 1e9).toFixed(1) }),
+      say('origin.toRead', { gigabytes: fixed(size / 1e9, 1) }),
       say('origin.computeHash'),
       () => {
         sum.textContent = 'SHA-256 …'

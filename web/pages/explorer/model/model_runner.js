@@ -260,7 +260,7 @@ export class ModelRunner {
 
   /** What each tensor of the model's files is for. */
   tensors() {
-    if (this.saved) throw new Error(say('files.mapsNoTensors'))
+    if (this.saved) throw new Error(say('explorer.mapsFromFileNo'))
     return this.#model.tensors()
   }
 

@@ -8,8 +8,7 @@ import { say } from '../../languages/say.js'
 const storeName = 'heed-models'
 
 /** A browser without a store, or one that refuses it to this page. */
-export const refused =
-  'This browser keeps nothing for this page: it is a private window, its storage is blocked, or the address is neither https nor localhost. Open the files again on the next visit.'
+export const refused = say('errors.keepsNothing')
 
 /** @returns {Promise<Cache>} */
 async function store() {

@@ -1,5 +1,6 @@
 /* Pictures from files. One is shown; of several, statistics of every head: mean and spread (standard
  * deviation with n - 1, by Welford 1962), as a table and as CSV. Loaded when files are opened. */
+import { fixed } from '../../plot/parts/numbers.js'
 import { decode } from './decode_picture.js'
 import { showDialog } from '../controls/dialog.js'
 import { provenanceOf } from '../save/provenance.js'
@@ -149,7 +150,7 @@ async function overPictures(page, files) {
       heads.map((of, h) => [
         say('manyPictures.layerHead', { layer: l, head: h }),
         ...Object.entries(shown).map(
-          ([key, digits]) => `${of[key].mean.toFixed(digits)} ± ${of[key].spread.toFixed(digits)}`
+          ([key, digits]) => `${fixed(of[key].mean, digits)} ± ${fixed(of[key].spread, digits)}`
         )
       ])
     )

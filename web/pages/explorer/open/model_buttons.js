@@ -1,5 +1,6 @@
 /* Models of one's own: files that were chosen, what is kept, and the demo model again. The menus Open and Model
  * have the buttons (menus.js). */
+import { fixed } from '../../plot/parts/numbers.js'
 import { demoModel } from '../../heed/demo.js'
 import { say } from '../../languages/say.js'
 /** @import {Page, Runner} from '../../../types/pages.js' */
@@ -21,7 +22,7 @@ export const showFacts = ({ model, shape, size }) =>
     layers: shape.layers,
     heads: shape.heads,
     tokens: shape.tokens,
-    megabytes: (model.weightBytes / 1e6).toFixed(1),
+    megabytes: fixed(model.weightBytes / 1e6, 1),
     size: size ? say('modelButtons.pixels', { size: size.join(' × ') }) : '',
     note: model.note ? say('modelButtons.fromOnnx') : ''
   }))

@@ -2,6 +2,7 @@
  * (kept_store.js). The page's policy (connect-src) says which servers it may ask: its own, unless
  * whoever serves it adds others. */
 
+import { fixed } from '../../plot/parts/numbers.js'
 import { HeedError, said } from '../../heed/error.js'
 import { shardsOf } from '../../heed/shards.js'
 import { isWeights } from '../../heed/weights.js'
@@ -21,7 +22,7 @@ const singles = ['model.safetensors', 'pytorch_model.bin'],
 
 /** @param {number} bytes */
 export const megabytes = (bytes) =>
-  bytes < 5e4 ? `${(bytes / 1e3).toFixed(1)} KB` : `${(bytes / 1e6).toFixed(1)} MB`
+  bytes < 5e4 ? `${fixed(bytes / 1e3, 1)} KB` : `${fixed(bytes / 1e6, 1)} MB`
 
 /**
  * Whether a policy lets the page ask an origin; policy: the text of a Content-Security-Policy.

@@ -130,7 +130,17 @@ async function openMaps(page, file, opened) {
   page.store.set(unchanged)
   element('model-name').textContent = file.name
   element('model-facts').textContent =
-    `Saved maps: ${layers} layers, ${heads} heads, ${tokens} tokens = ${rows} × ${columns} patches and ${prefixTokens} before them${saved.assumed ? ' (assumed: no grid is saved with them)' : ''}, on the picture’s centre.${picture ? '' : ' The picture is not theirs but the one that was here: open theirs together with the maps.'}${saved.from?.changes ? ` Changed: ${saved.from.changes}.` : ''}`
+    say('savedMaps.facts', {
+      layers,
+      heads,
+      tokens,
+      rows,
+      columns,
+      prefix: prefixTokens,
+      assumed: saved.assumed ? say('savedMaps.assumed') : ''
+    }) +
+    (picture ? '' : say('savedMaps.otherPicture')) +
+    (saved.from?.changes ? say('savedMaps.changed', { changes: saved.from.changes }) : '')
   element('demo-model').hidden = false
   await page.run(picture ?? page.picture)
 }

@@ -1,5 +1,6 @@
 /* Another size of pictures than the model's own: what it will cost, a dialog that asks for it, and
  * what the page does once the state has another. Loaded when asked for. */
+import { fixed } from '../../plot/parts/numbers.js'
 import { showProgress, showStatus, showStop } from '../controls/status.js'
 import { laterStyles } from '../later_styles.js'
 import { keepsAll } from '../model/model_runner.js'
@@ -13,7 +14,7 @@ const patchesMost = 1e4, // each has a cell in the page
 
 /** @param {number} bytes */
 const megabytes = (bytes) =>
-  bytes < 1e9 ? `${Math.ceil(bytes / 1e6)} MB` : `${(bytes / 1e9).toFixed(1)} GB`
+  bytes < 1e9 ? `${fixed(Math.ceil(bytes / 1e6), 0)} MB` : `${fixed(bytes / 1e9, 1)} GB`
 
 /**
  * What a size costs, from the memory that the runtime predicted for the session that is open: its
@@ -47,7 +48,7 @@ export function costOf(model, shape, tables, [height, width]) {
 /** @param {SizeCost} cost */
 const wordsOfCost = ({ tokens, keeps, maps, runtime, page }) =>
   say('pictureSize.tokensAboutRuntime', {
-    tokens: tokens.toLocaleString('en'),
+    tokens: fixed(tokens, 0),
     runtime: megabytes(runtime),
     keeps: keeps
       ? say('pictureSize.pagesCopyMaps', { megabytes: megabytes(page) })
@@ -60,14 +61,22 @@ const wordsOfCost = ({ tokens, keeps, maps, runtime, page }) =>
  * @param {number[]} size
  */
 function refusal(patch, [height, width]) {
-  for (const [name, value] of Object.entries({ Height: height, Width: width })) {
+  for (const [name, value] of /** @type {[string, number][]} */ ([
+    [say('pictureSize.height'), height],
+    [say('pictureSize.width'), width]
+  ])) {
     if (Number.isInteger(value / patch) && value > 0) continue
     const below = Math.max(1, Math.floor(value / patch) || 1) * patch
-    return `${name}: no multiple of the patch (found ${value || 'nothing'}, expected ${below} or ${below + patch}).`
+    return say('pictureSize.noMultiple', {
+      name,
+      found: value || say('offers.nothing'),
+      below,
+      above: below + patch
+    })
   }
   const patches = (height / patch) * (width / patch)
   return patches > patchesMost
-    ? `Too many patches for this page (found ${patches.toLocaleString('en')}, expected at most ${patchesMost.toLocaleString('en')}).`
+    ? say('pictureSize.manyPatches', { found: fixed(patches, 0), most: fixed(patchesMost, 0) })
     : ''
 }
 

@@ -11,7 +11,7 @@ import { say } from '../../languages/say.js'
  * @type {Record<string, string>}
  */
 export const replacements = {
-  zero: 'zeros',
+  zero: say('changes.zeros'),
   mean: say('changes.meanOverTokens'),
   uniform: say('changes.equalAttentionAll')
 }
@@ -43,11 +43,6 @@ export function wordsOfChanges({
   cuts = [],
   gains = []
 }) {
-  /**
-   * @param {number} count
-   * @param {string} one
-   */
-  const several = (count, one) => `${count} ${one}${count === 1 ? '' : 's'}`
   return [
     off.length &&
       say('changes.without', {
@@ -55,10 +50,11 @@ export function wordsOfChanges({
         how: how === 'zero' || !how ? '' : ` (${how})`
       }),
     dropped.length &&
-      say('changes.dropped', {
-        patches: several(dropped.length, 'patch').replace('patchs', 'patches')
-      }),
-    cuts.length && say('changes.cut', { cuts: several(cuts.length, 'pair') }),
+      (dropped.length > 1
+        ? say('changes.dropped', { count: dropped.length })
+        : say('changes.droppedOne')),
+    cuts.length &&
+      (cuts.length > 1 ? say('changes.cut', { count: cuts.length }) : say('changes.cutOne')),
     gains.length &&
       (gains.length > 2
         ? say('changes.headsShare', { gains: gains.length })

@@ -2,6 +2,7 @@
  * picture or model), or the same place in the same model with coarser weights, by another of the
  * runtime's modules, or in another model of the same shape. Side by side or with a curtain between them, their difference, and how far
  * apart they are: weights, or the scores of the stage that is chosen where both have them. */
+import { fixed } from '../../plot/parts/numbers.js'
 import { createRunner } from '../model/model_runner.js'
 import { cosine, divergence } from '../model/row_distance.js'
 import { pin, swap } from '../state/pins.js'
@@ -251,8 +252,8 @@ function drawFigure({ store, engine }, figure, { words, weights, scale, table, p
  */
 function distances(a, b) {
   const apart = divergence(a, b),
-    digits = apart > 1e-12 && apart < 5e-4 ? apart.toExponential(1) : apart.toFixed(4)
-  return `<dt>${say('compare.jensenShannonDivergence')}</dt><dd>${digits} nats</dd><dt>${say('compare.largestLn2')}</dt><dd>${percent(apart / Math.LN2)}</dd><dt>${say('compare.cosine')}</dt><dd>${cosine(a, b).toFixed(4)}</dd>`
+    digits = apart > 1e-12 && apart < 5e-4 ? apart.toExponential(1) : fixed(apart, 4)
+  return `<dt>${say('compare.jensenShannonDivergence')}</dt><dd>${digits} nats</dd><dt>${say('compare.largestLn2')}</dt><dd>${percent(apart / Math.LN2)}</dd><dt>${say('compare.cosine')}</dt><dd>${fixed(cosine(a, b), 4)}</dd>`
 }
 
 /**

@@ -1,6 +1,7 @@
 /* Frames of the camera or of a video file, at the speed of the model: each frame is run as soon as
  * the one before is drawn. A clip keeps some of them, each with its map of the chosen query and
  * head, on one scale; a press opens its frame. Nothing is stored and nothing is sent. */
+import { fixed } from '../../plot/parts/numbers.js'
 import { percent, times, topOf } from '../../plot/caption.js'
 import { overlay } from '../../plot/overlay.js'
 import { largestOf } from '../../plot/raster.js'
@@ -245,7 +246,7 @@ function drawStrip(page, element, frames) {
       [{ token, weight }] = topOf(frame.row, 1)
     drawFrame(canvas, page, frame, scale)
     canvas.setAttribute('aria-hidden', 'true')
-    button.append(canvas, `${(frame.at - frames[0].at).toFixed(2)} s`)
+    button.append(canvas, `${fixed(frame.at - frames[0].at, 2)} s`)
     button.setAttribute(
       'aria-label',
       say('frames.frameMost', { i: i + 1, token: engine.nameOf(token), weight: percent(weight) })
@@ -271,7 +272,7 @@ export function view(page, element, { left }) {
       if (!clipping)
         said.textContent = say('frames.framesPerSecond', {
           name: player.name,
-          rate: (1000 / milliseconds).toFixed(1)
+          rate: fixed(1000 / milliseconds, 1)
         })
     })
   let clipping = false

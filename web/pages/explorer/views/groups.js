@@ -1,4 +1,5 @@
 /* Heads that attend alike, in groups (model/head_groups.js), each with its map of the query. */
+import { fixed } from '../../plot/parts/numbers.js'
 import { distancesOf, groupsOf, strideOf } from '../model/head_groups.js'
 import { heat } from '../../plot/heat.js'
 import { put } from './canvas.js'
@@ -49,7 +50,7 @@ export function view(page, element) {
       { layers, heads, tokens } = engine.shape,
       { attention } = engine.result
     element.querySelector('output').textContent = say('groups.nats', {
-      value: Number(limit.value).toFixed(2)
+      value: fixed(Number(limit.value), 2)
     })
     list.hidden = limit.disabled = !attention
     if (!attention) return (said.textContent = say('groups.headsGroupedWhereAll'))

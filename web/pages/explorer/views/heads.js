@@ -1,6 +1,7 @@
 /* Layers x heads: the maps of every head for the query, on a scale that ends where the picture's
  * does: one end for the grid and the stage. Sorted or filtered by a number of the
  * heads, they stand one after the other with their names. */
+import { fixed } from '../../plot/parts/numbers.js'
 import { numberOf, numbersOfHeads } from '../model/head_numbers.js'
 import { createGrid } from '../controls/button_grid.js'
 import { percent, times } from '../../plot/caption.js'
@@ -118,7 +119,7 @@ function showNames(element, { ordered, shown }, { layers, heads }, sort) {
   const [key, , digits] = numbersOfHeads[sort] ?? []
   element.querySelectorAll('.cells button').forEach((cell, i) => {
     const entry = /** @type {HeadEntry} */ (shown[i]),
-      number = key && entry[key] !== undefined ? `: ${numberOf(entry, sort).toFixed(digits)}` : ''
+      number = key && entry[key] !== undefined ? `: ${fixed(numberOf(entry, sort), digits)}` : ''
     cell.replaceChildren(
       ...(ordered ? [made('small', `${entry.layer}.${entry.head}${number}`)] : [])
     )
@@ -196,7 +197,7 @@ function nameOf({ drawn: { scale } }, { layer, head }, map) {
     layer: layerName(layer),
     head,
     numbers: scale.numbers
-      ? say('heads.highest', { highest: highest.toFixed(2) })
+      ? say('heads.highest', { highest: fixed(highest, 2) })
       : say('heads.largest', { largest: percent(highest) })
   })
 }

@@ -1,6 +1,7 @@
 /* The model's attention changed: heads taken out, patches dropped, pairs of the mask cut, a
  * temperature. Maps and class shares follow at once; the bars have the shares of the model as it is
  * beside those now. */
+import { fixed } from '../../plot/parts/numbers.js'
 import { divergence } from '../model/row_distance.js'
 import { isChanged, replacements, unchanged } from '../state/changes.js'
 import { toggled } from '../controls/controls.js'
@@ -24,10 +25,9 @@ const holding = (tag, ...children) => {
   return element
 }
 const nats = (/** @type {number} */ value) =>
-    value > 0 && value < 5e-4 ? value.toExponential(1) : value.toFixed(4),
+    value > 0 && value < 5e-4 ? value.toExponential(1) : fixed(value, 4),
   points = (/** @type {number} */ share, digits = 2) =>
-    (share * 100)
-      .toFixed(digits)
+    fixed(share * 100, digits)
       .replace(/^-(?=.*[1-9])/, '−')
       .replace('-', '')
 const brushes = {

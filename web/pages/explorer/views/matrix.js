@@ -3,6 +3,7 @@
  * follows the crosshair's row, or its column where it shows who looks at a patch, and rings the
  * other patch of the pair. With the brush, pairs are painted that may not attend, in all
  * heads: the model runs again at once. */
+import { fixed } from '../../plot/parts/numbers.js'
 import { percent, times } from '../../plot/caption.js'
 import { gridScale } from '../../plot/grid_scale.js'
 import { heat } from '../../plot/heat.js'
@@ -70,7 +71,7 @@ export function scaleOfAll(scale, weights, { tokens, prefixTokens }, locked) {
  */
 const amount = (scale, value, tokens) =>
   scale.numbers
-    ? `${scale.signed ? say('matrix.score') : ''}${value.toFixed(3)}`
+    ? `${scale.signed ? say('matrix.score') : ''}${fixed(value, 3)}`
     : `${percent(value)} = ${times(value, tokens)}`
 
 /**

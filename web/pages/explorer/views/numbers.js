@@ -1,4 +1,5 @@
 /* Words and numbers beside the pictures: the classes, and the row that the stage shows. */
+import { fixed } from '../../plot/parts/numbers.js'
 import { unchanged } from '../state/changes.js'
 import { demoModel } from '../../heed/demo.js'
 import { percent, prefixName, times, topOf } from '../../plot/caption.js'
@@ -74,7 +75,7 @@ function facts({ engine, drawn, statistics }) {
           ...self
         ]
       : [
-          [say('terms.entropy'), say('numbers.nats', { ofRow: ofRow.toFixed(3) })],
+          [say('terms.entropy'), say('numbers.nats', { ofRow: fixed(ofRow, 3) })],
           [say('terms.maximum'), percent(ofRow / Math.log(tokens))],
           ...before(prefix),
           ...self
@@ -84,11 +85,11 @@ function facts({ engine, drawn, statistics }) {
   rows.push(
     [
       say('terms.headsMeanDistance'),
-      s ? `${s.distance.toFixed(1)} ${engine.model.patch === 1 ? 'patches' : 'px'}` : '…'
+      s ? `${fixed(s.distance, 1)} ${engine.model.patch === 1 ? 'patches' : 'px'}` : '…'
     ],
     [
       say('terms.headsEntropy'),
-      s ? say('numbers.nats2', { entropyPatches: s.entropyPatches.toFixed(3) }) : '…'
+      s ? say('numbers.nats2', { entropyPatches: fixed(s.entropyPatches, 3) }) : '…'
     ]
   )
   return rows
@@ -113,7 +114,8 @@ function showScores({ engine, drawn: { row, of, at } }) {
   if (!known) return
   const drawing = histogram({
     scores: engine.row({ ...at, score: 'masked', of }),
-    largest: say('numbers.curveSoftmaxUp', { weight: percent(topOf(row, 1)[0].weight) })
+    largest: say('numbers.curveSoftmaxUp', { weight: percent(topOf(row, 1)[0].weight) }),
+    most: (count) => say('numbers.tokens', { count })
   })
   element('scores').innerHTML =
     `<svg viewBox="0 0 240 82" role="img" aria-label="${say('numbers.histogramRowsScoresSoftmax')}">${drawing}</svg><figcaption>${say('numbers.scoresQKD', { temperature: temperature === 1 ? '' : ` / ${temperature}` })}</figcaption>`
@@ -162,7 +164,7 @@ export function showNumbers(page) {
     ...topOf(row, 6).map(({ token, weight }) => {
       const line = document.createElement('tr')
       line.append(
-        ...[engine.nameOf(token), percent(weight), (weight * row.length).toFixed(2)].map((text) =>
+        ...[engine.nameOf(token), percent(weight), fixed(weight * row.length, 2)].map((text) =>
           made('td', text)
         )
       )

@@ -1,5 +1,6 @@
 /* One query and one key, number by number: the products of their dimensions sum to the score (the
  * neuron view of Vig 2019). Below it the same products for the keys that the query gives most to. */
+import { fixed } from '../../plot/parts/numbers.js'
 import { divergingTable } from '../../plot/diverging.js'
 import { heat } from '../../plot/heat.js'
 import { percent, topOf } from '../../plot/caption.js'
@@ -71,7 +72,7 @@ function line(name, numbers, sum, end) {
   canvas.setAttribute('role', 'img')
   canvas.setAttribute(
     'aria-label',
-    `${head.textContent}: ${Array.from(numbers, (value) => value.toFixed(2)).join(', ')}`
+    `${head.textContent}: ${Array.from(numbers, (value) => fixed(value, 2)).join(', ')}`
   )
   cell.append(canvas)
   row.append(head, cell, Object.assign(document.createElement('td'), { textContent: sum }))
@@ -90,7 +91,7 @@ const countsMost = (products) =>
     .map((value, i) => ({ i, value }))
     .sort((a, b) => Math.abs(b.value) - Math.abs(a.value))
     .slice(0, 3)
-    .map(({ i, value }) => `${i} (${value.toFixed(2)})`)
+    .map(({ i, value }) => `${i} (${fixed(value, 2)})`)
     .join(', ')
 
 /**
@@ -99,9 +100,9 @@ const countsMost = (products) =>
  */
 const wordsOf = ({ products, raw, scaled }, weight) =>
   say('pair.productsSumOverRoot', {
-    raw: raw.toFixed(3),
+    raw: fixed(raw, 3),
     depth: products.length,
-    scaled: scaled.toFixed(3),
+    scaled: fixed(scaled, 3),
     weight,
     products: countsMost(products)
   })
@@ -188,7 +189,7 @@ export function view(page, element, { left }) {
         const { products, raw } = found.get(other) ?? productsOf(query, ofKey),
           button = nameButton(engine.nameOf(other), other === key)
         button.addEventListener('click', () => choose(other))
-        return line(button, products, `${raw.toFixed(2)}, ${percent(weights[other])}`, end)
+        return line(button, products, `${fixed(raw, 2)}, ${percent(weights[other])}`, end)
       })
     )
     drawSmallBar(element, signedScale('product', end), diverging)

@@ -1,5 +1,6 @@
 /* Heads that attend to a region: patches are painted on the picture, and heads are ranked by how
  * much of their attention lies there, for the query or on average over the patches outside. */
+import { fixed } from '../../plot/parts/numbers.js'
 import { outline } from '../../plot/outline.js'
 import { percent } from '../../plot/caption.js'
 import { slice } from '../model/attention_rows.js'
@@ -120,7 +121,7 @@ function lineOf({ store }, { layer, head, share }, uniform) {
       type: 'button',
       textContent: say('manyPictures.layerHead', { layer, head })
     }),
-    cells = [button, percent(share), (share / uniform).toFixed(2)].map((content) => {
+    cells = [button, percent(share), fixed(share / uniform, 2)].map((content) => {
       const cell = document.createElement('td')
       cell.append(content)
       return cell

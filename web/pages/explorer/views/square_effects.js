@@ -1,5 +1,6 @@
 /* A view that takes squares of patches away, one at a time, and shows on the picture's grid what the
  * prediction loses: what occlusion.js and ablation.js share. */
+import { fixed } from '../../plot/parts/numbers.js'
 import { divergingTable } from '../../plot/diverging.js'
 import { heat } from '../../plot/heat.js'
 import { percent } from '../../plot/caption.js'
@@ -137,10 +138,10 @@ function drawLosses({ engine, drawn }, figure, { drops, best, share }, verb) {
     verb,
     row: Math.floor(at / columns),
     column: at % columns,
-    points: (100 * drops[at]).toFixed(1),
+    points: fixed(100 * drops[at], 1),
     correlation: Number.isNaN(correlation)
       ? say('squareEffects.noneOneTwoConstant')
-      : correlation.toFixed(2)
+      : fixed(correlation, 2)
   })
 }
 

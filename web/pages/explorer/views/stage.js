@@ -1,4 +1,5 @@
 /* The stage: the picture, the map over it, the query, colour bar and caption. */
+import { fixed } from '../../plot/parts/numbers.js'
 import { wordsOfChanges } from '../state/changes.js'
 import { cutOut, insideOf, isPadding } from '../model/seen_region.js'
 import { createGrid } from '../controls/button_grid.js'
@@ -146,7 +147,7 @@ function cellName({ drawn }, row, column) {
     shape: isPadding(inside, row, column, shape) ? say('stage.padding') : ''
   })
   if (scores)
-    return say('stage.score', { place, score: scores[at].toFixed(2), weight: percent(weight) })
+    return say('stage.score', { place, score: fixed(scores[at], 2), weight: percent(weight) })
   return `${place}, ${percent(weight)}, ${times(weight, tokens).replace('×', 'times')}`
 }
 

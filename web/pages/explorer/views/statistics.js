@@ -1,4 +1,5 @@
 /* Every head in numbers: a dot each, and a table that can be sorted. */
+import { fixed } from '../../plot/parts/numbers.js'
 import { findHeads } from '../model/head_finder.js'
 import { numberOf, numbersOfHeads } from '../model/head_numbers.js'
 import { createDots } from './dots.js'
@@ -46,7 +47,7 @@ function line({ store, fit }, { layer, head }, numbers) {
 }
 
 /** @param {HeadEntry} entry */
-const numbersOf = (entry) => fields.map(({ name, digits }) => numberOf(entry, name).toFixed(digits))
+const numbersOf = (entry) => fields.map(({ name, digits }) => fixed(numberOf(entry, name), digits))
 
 /**
  * What of these numbers the one row of a head of the pooling attention has: the probe has no place,
@@ -62,7 +63,9 @@ function numbersOfPool({ engine }, row) {
       cls: sum(row.subarray(0, engine.shape.prefixTokens)),
       top5: sum(row.slice().sort().subarray(-5))
     }
-  return fields.map(({ name, digits }) => known[name]?.toFixed(digits) ?? '–')
+  return fields.map(({ name, digits }) =>
+    known[name] === undefined ? '–' : fixed(known[name], digits)
+  )
 }
 
 /** @type {MakeView} */

@@ -2,6 +2,7 @@
  * it, as cells with their shares, then the patches in reading order as a thin strip. A patch under
  * the pointer is ringed in the picture and named; a press makes it the query. The strip says
  * nothing that the patches' grid does not: it is hidden from screen readers. */
+import { fixed } from '../../plot/parts/numbers.js'
 import { toggleCls } from '../controls/controls.js'
 import { createGrid } from '../controls/button_grid.js'
 import { percent, times } from '../../plot/caption.js'
@@ -37,7 +38,7 @@ const nameOf = ({ engine }, token) => engine.nameOf(token)
  * @param {number} token
  */
 const numberOf = ({ drawn }, token) =>
-  drawn.scores ? drawn.scores[token].toFixed(2) : percent(drawn.row[token])
+  drawn.scores ? fixed(drawn.scores[token], 2) : percent(drawn.row[token])
 
 /**
  * Rings the patch that the pointer is on, and names the token.

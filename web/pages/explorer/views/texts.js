@@ -2,6 +2,7 @@
  * 2023): the probability of each as the model defines it; of the chosen one how similar each patch
  * is to it, which is no attention; and the text's own attention, tokens by tokens. The tower is
  * loaded while this view is shown. */
+import { fixed } from '../../plot/parts/numbers.js'
 import { pictureNow } from '../state/place.js'
 import { isChanged } from '../state/changes.js'
 import { percent } from '../../plot/caption.js'
@@ -109,7 +110,7 @@ function listTexts(list, lines, { probabilities, cosines }, choose) {
       button.append(
         part('span', line),
         part('b', percent(probabilities[i])),
-        part('small', say('texts.cosine', { i: cosines[i].toFixed(3) }))
+        part('small', say('texts.cosine', { i: fixed(cosines[i], 3) }))
       )
       button.style.setProperty('--share', `${100 * probabilities[i]}%`)
       button.addEventListener('click', () => choose(i))

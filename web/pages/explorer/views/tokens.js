@@ -2,6 +2,7 @@
  * states), and how long each state is: a few very long ones are the artefacts that registers were
  * made for (Darcet et al. 2024). Beside them how alike the places are to the model before it has
  * seen anything: the cosine of position embeddings (Dosovitskiy et al. 2021, figure 7). */
+import { fixed } from '../../plot/parts/numbers.js'
 import { likeness } from '../model/token_similarity.js'
 import { divergingTable } from '../../plot/diverging.js'
 import { heat } from '../../plot/heat.js'
@@ -40,7 +41,7 @@ function nearest(engine, alike, token) {
     best = others.indexOf(Math.max(...others))
   return say('tokens.mostLikeCosine', {
     best: nameOf(engine, best),
-    cosine: others[best].toFixed(3)
+    cosine: fixed(others[best], 3)
   })
 }
 
