@@ -1467,5 +1467,11 @@ export const words = {
   'savedMaps.assumed': ' (assumed: no grid is saved with them)',
   'savedMaps.otherPicture':
     ' The picture is not theirs but the one that was here: open theirs together with the maps.',
-  'savedMaps.changed': ' Changed: {changes}.'
+  'savedMaps.changed': ' Changed: {changes}.',
+  'bench.barsTitle': 'GFLOP/s of the demo model',
+  'bench.here': 'here',
+  'bench.baselineName': 'baseline',
+  'bench.ceilingHere': 'ceiling',
+  'bench.bar': '{here}; baseline {baseline}',
+  'bench.baselineBar': 'baseline {baseline}'
 }

@@ -363,9 +363,8 @@ export const words = {
   'explorer.mapsFromFileNo': 'ファイルのマップです。モデルは実行していません。',
   'explorer.lastResultStays': '前回の結果を表示しています。',
   'explorer.modelNotRunYet':
-    'このモデルはまだ実行されていません。マップは前のモデルのものです。画像を選んでください。',
-  'explorer.modelPageDifferentVersions':
-    'モデルとページのバージョンが違います。モデルを取得し直しています…',
+    'このモデルは未実行で、マップは前のモデルのものです。画像を選んでください。',
+  'explorer.modelPageDifferentVersions': 'バージョンが違います。モデルを取得し直しています…',
   'controls.restore': '元に戻す',
   'controls.ablate': '取り除く',
   'copying.browserDoesNotAllow': 'このブラウザーではページからコピーできません。',
@@ -452,16 +451,14 @@ export const words = {
   'status.chooseAnotherFileAll':
     '別のファイル、またはモデルのフォルダーの全ファイルを選んでください。',
   'status.heedRunsModelsDocs': 'heed が実行できるモデルは docs/models.md にあります。',
-  'status.chooseSmallerModelImage':
-    'もっと小さなモデルか画像を選ぶか、ほかのページを閉じてください。',
-  'status.checkServerRunningThen':
-    'サーバーが動いていることを確かめ、ページを再読み込みしてください。',
+  'status.chooseSmallerModelImage': '小さなモデルか画像を選ぶか、ほかのページを閉じてください。',
+  'status.checkServerRunningThen': 'サーバーを確かめ、ページを再読み込みしてください。',
   'status.siteChangedNetworkFailed':
     'サイトが変わったか、通信に失敗しました。ページを再読み込みしてください。',
   'status.browserNoWebassemblySo':
     'WebAssembly のないブラウザーのため、計算済みの画像を表示しています。',
   'status.machineOfflineConnectVisit':
-    'この端末はオフラインです。接続するか、ページが保存されるよう一度オンラインで開いてください。 ',
+    'オフラインです。接続するか、一度オンラインで開いてページを保存してください。 ',
   'status.loadingWasStoppedPicture':
     '読み込みを中止しました。下の画像とマップは組み込みのものです。',
   'terms.weightNumberTokens1':
@@ -984,7 +981,7 @@ export const words = {
   'caption.barredCount': '遮断 {barred} 個。',
   'explorer.description': 'ブラウザーで動くビジョントランスフォーマー。',
   'explorer.pageTitle': 'heed：トランスフォーマーはどこを見るか',
-  'explorer.claim': 'トランスフォーマーはどこを見るか。データはこの端末から出ません。',
+  'explorer.claim': 'どこに注意を向けるか。データは端末から出ません。',
   'explorer.precomputed': 'モデルの読み込み中は、計算済みの結果を表示しています。',
   'explorer.keysHelp': 'キー操作とヘルプ',
   'explorer.tryAgain': 'もう一度',
@@ -1015,7 +1012,7 @@ export const words = {
   'explorer.wholePicture': '画像全体',
   'explorer.prediction': '予測',
   'explorer.answerLimit':
-    'デモモデルが知っているのは生成された十種類の形だけです。写真に対する予測に意味はありません。',
+    'デモモデルは生成された十種の形しか知りません。写真への予測に意味はありません。',
   'explorer.firstTitle': '層 3、ヘッド 0：パッチ (2, 10) から',
   'explorer.firstPicture': '星が二つあるシーン',
   'explorer.firstMap': '一方の星のパッチの注意はもう一方の星にあります',
@@ -1476,5 +1473,11 @@ export const words = {
   'savedMaps.assumed': '（仮定。格子は保存されていません）',
   'savedMaps.otherPicture':
     '画像はマップのものではなく、ここにあったものです。マップと一緒にその画像を開いてください。',
-  'savedMaps.changed': '変更：{changes}。'
+  'savedMaps.changed': '変更：{changes}。',
+  'bench.barsTitle': 'デモモデルの GFLOP/s',
+  'bench.here': 'ここ',
+  'bench.baselineName': '基準',
+  'bench.ceilingHere': '上限',
+  'bench.bar': '{here}、基準 {baseline}',
+  'bench.baselineBar': '基準 {baseline}'
 }

@@ -1375,5 +1375,11 @@ export const words = {
     '已保存的注意力图：{layers} 层，{heads} 个头，{tokens} 个词元 = {rows} × {columns} 个图像块及之前的 {prefix} 个{assumed}，显示在图像中央。',
   'savedMaps.assumed': '（假定：没有保存网格）',
   'savedMaps.otherPicture': '图像不是它们的，而是此处原有的：请将它们的图像与注意力图一同打开。',
-  'savedMaps.changed': '更改：{changes}。'
+  'savedMaps.changed': '更改：{changes}。',
+  'bench.barsTitle': '演示模型的 GFLOP/s',
+  'bench.here': '此处',
+  'bench.baselineName': '基线',
+  'bench.ceilingHere': '上限',
+  'bench.bar': '{here}；基线 {baseline}',
+  'bench.baselineBar': '基线 {baseline}'
 }

@@ -1,7 +1,8 @@
 /* Numbers as they are written in the language of the page. Pages in a language that captions do not
  * have, and scripts without a page, get English ones. */
 
-const language = /^(ja|zh)\b/.exec(globalThis.document?.documentElement.lang ?? '')?.[0] ?? 'en'
+const { lang = '' } = globalThis.document?.documentElement ?? {},
+  language = /^(ja|zh)\b/.test(lang) ? lang.slice(0, 2) : 'en'
 /** Each is made once: that takes longer than a number. @type {Record<string, Intl.NumberFormat>} */
 const formats = {}
 

@@ -1,7 +1,11 @@
 /* Heads in the order of a number, or those that pass a filter such as "entropy < 1.5 and
  * distance < 30". Loaded with the first of them. */
+import { say } from '../../languages/say.js'
 import { numberOf, numbersOfHeads } from './head_numbers.js'
 /** @import {HeadEntry, PageStatistics} from '../../../types/pages.js' */
+
+/** What stands where a filter cannot be read. */
+export const filterWords = say('heads.filterKnowsEntropyDistance')
 
 const term = new RegExp(
   `^(layer|head|${Object.keys(numbersOfHeads).join('|')})\\s*([<>]=?|=)\\s*(\\d+(?:\\.\\d+)?)\\s*(%?)$`

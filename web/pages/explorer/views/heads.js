@@ -151,7 +151,7 @@ export function scaleOfAll({ drawn: { scale }, engine }, largests) {
  */
 function wordsOf({ engine, drawn: { scale } }, state, largests, count, label) {
   const { layers, heads, tokens } = engine.shape
-  if (finder?.parseFilter(state.filter) === null) return say('heads.filterKnowsEntropyDistance')
+  if (finder?.parseFilter(state.filter) === null) return finder.filterWords
   const beyond = largestOf(largests.flat())
   const scaled = scale.numbers
     ? say('heads.numbersScalePicture')
