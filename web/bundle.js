@@ -129,6 +129,7 @@ const scriptOf = (name) =>
     'explorer/state/pins.js': 'keys',
     'explorer/state/address.js': 'address',
     'explorer/state/history.js': 'address',
+    'explorer/state/own_models.js': 'address',
     'explorer/state/link_report.js': 'address',
     'explorer/model/head_finder.js': 'views',
     'explorer/state/write_changes.js': 'changing',

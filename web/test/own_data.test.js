@@ -998,3 +998,67 @@ test('other models and saved maps say nothing of the answer, nor does the built-
   assert.equal(await said(), '')
   await finish(page)
 })
+
+/**
+ * Waits until a model has run, and until the address has followed.
+ * @param {TestPage} page
+ * @param {string} name
+ * @param {string} facts
+ */
+async function showsModel(page, name, facts) {
+  await page.waitForFunction(
+    ({ name, facts }) =>
+      document.getElementById('model-name').textContent === name &&
+      document.getElementById('model-facts').textContent.includes(facts) &&
+      !document.body.classList.contains('dim'),
+    { name, facts }
+  )
+  await page.waitForTimeout(100)
+}
+
+test('Back leads to the model before, and to saved maps; settings are those of the entry; a model of one’s own stays', async () => {
+  const page = await browser.open(),
+    reference = join(repository, 'tests/vectors/vit/hf_vit')
+  const shows = (/** @type {string} */ name, /** @type {string} */ facts) =>
+    showsModel(page, name, facts)
+  const demo = await text(page, 'model-name')
+  await page.click('#cls')
+  await page.waitForFunction(() => location.hash.includes('q=cls'))
+  await page.setInputFiles(
+    '#model-files',
+    ['config.json', 'model.safetensors'].map((name) => join(reference, name))
+  )
+  const own = /** @type {string} */ (
+    await (
+      await page.waitForFunction((demo) => {
+        const { textContent } = document.getElementById('model-name')
+        return textContent !== demo && textContent
+      }, demo)
+    ).jsonValue()
+  )
+  const ofOwn = await text(page, 'model-facts')
+  await shows(own, ofOwn)
+  await page.setInputFiles('#model-files', [await ownMaps(0.2)])
+  await shows('own.npy', '2 layers, 1 heads, 5 tokens')
+  for (const [name, heads] of [
+    [own, ofOwn],
+    [demo, '5 layers, 4 heads']
+  ]) {
+    await page.goBack()
+    await shows(name, heads)
+  }
+  assert.match(await page.evaluate(() => location.hash), /q=cls/) // as it was before the other model
+  assert.equal(await page.getAttribute('#cls', 'aria-pressed'), 'true')
+  assert.equal(await page.getAttribute('#demo-model', 'hidden'), '')
+  await page.goForward()
+  await shows(own, ofOwn)
+  await page.goForward()
+  await shows('own.npy', '2 layers, 1 heads, 5 tokens')
+  assert.equal(await page.getAttribute('#demo-model', 'hidden'), null)
+  await page.click('#tab-matrix') // an entry of the maps: Back stays on them
+  await page.waitForFunction(() => location.hash.includes('v=matrix'))
+  await page.goBack()
+  await page.waitForSelector('#tab-heads[aria-selected=true]')
+  await shows('own.npy', '2 layers, 1 heads, 5 tokens')
+  await finish(page)
+})

@@ -336,6 +336,8 @@ export interface FetchOptions {
 /** Maps from a file; see explorer/open/saved_maps.js. */
 export interface SavedMaps {
   name?: string
+  /** Theirs, where it came with them. */
+  picture?: PagePicture | null
   from?: any
   shape: Shape & { patch: number }
   /** An array [H, N, N] a layer. */

@@ -150,6 +150,7 @@ async function openModel(source, name) {
     store.set({ ...unchanged, size: null })
     fit()
     document.getElementById('model-name').textContent = name
+    element('demo-model').hidden = source === demoModel
     showFacts(page.engine)
     if (page.picture) await run(page.picture)
     return true

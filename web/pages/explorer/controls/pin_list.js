@@ -1,7 +1,6 @@
 /* The list of pins below the views: what each row is, a note to write on, and buttons that show it,
  * take it as B or away. Loaded with the first pin. */
 import { fromHash, longestSettings } from '../state/address.js'
-import { demoModel } from '../../heed/demo.js'
 import { keysOfPlace, sourceOf } from '../state/place.js'
 import { largestOf } from '../../plot/raster.js'
 import { makeScale } from '../../plot/scale.js'
@@ -36,8 +35,7 @@ export async function showPin(page, { source, model, image, settings }) {
   if (source !== sourceOf(page)) {
     if (!source || /** @type {SavedMaps} */ (source).attention)
       throw new Error(say('pinList.rowBelongsWhichNot', { model: String(model) }))
-    if (await page.openModel(/** @type {PageSource} */ (source), /** @type {string} */ (model)))
-      document.getElementById('demo-model').hidden = source === demoModel
+    await page.openModel(/** @type {PageSource} */ (source), /** @type {string} */ (model))
   }
   if (image !== page.picture) await page.run(image)
   page.fit({

@@ -37,8 +37,7 @@ export function connectModels(page) {
       openFiles(page, [.../** @type {FileList} */ (target.files)])
     target.value = ''
   })
-  element('demo-model').addEventListener('click', async () => {
-    if (await page.openModel(demoModel, say('modelButtons.demoModelWhichShape')))
-      element('demo-model').hidden = true
-  })
+  element('demo-model').addEventListener('click', () =>
+    page.openModel(demoModel, say('modelButtons.demoModelWhichShape'))
+  )
 }

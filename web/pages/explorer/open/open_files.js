@@ -7,7 +7,7 @@ import { checkWeights, holdsMaps, pictureOfPixels, savedMaps, wantedArrays } fro
 import { openNumbers, openSession, readNumbers, readSession } from '../save/session_file.js'
 import { modelFiles } from '../../heed/weight_files.js'
 import { say } from '../../languages/say.js'
-/** @import {NamedArray, Page, Shape} from '../../../types/pages.js' */
+/** @import {NamedArray, Page, SavedMaps, Shape} from '../../../types/pages.js' */
 
 /** @type {<Id extends string>(id: Id) => ElementOf<Id>} */
 const element = (id) => document.getElementById(id)
@@ -67,8 +67,7 @@ export async function openFiles(page, files) {
       )
     const { weights, files: ofModel } = modelFiles(files)
     if (!weights) throw new Error(say('errors.unknownFile', { name: files[0].name }))
-    if (await page.openModel(ofModel, await nameOf(files, weights)))
-      element('demo-model').hidden = false
+    await page.openModel(ofModel, await nameOf(files, weights))
   } catch (error) {
     page.showError(error)
   }
@@ -121,14 +120,25 @@ async function openMaps(page, file, opened) {
       wantedArrays(/** @type {any} */ (parts), file.name)
     ),
     saved = { ...savedMaps(arrays, file.name), name: file.name, from: await provenanceIn(file) },
-    { layers, heads, tokens, rows, columns, prefixTokens } = saved.shape,
+    { prefixTokens } = saved.shape,
     names = await namesIn(file)
   if (names?.length === prefixTokens) saved.shape.tokenNames = names
   await checkWeights(saved, file.name)
   const picture = await pictureOf(arrays, saved.pixels, opened)
+  await showMaps(page, { ...saved, picture: picture ?? null })
+}
+
+/**
+ * Maps that were read and checked, on their picture, or on the one that is here.
+ * @param {Page} page
+ * @param {SavedMaps} saved
+ */
+export async function showMaps(page, saved) {
+  const { picture, name } = saved,
+    { layers, heads, tokens, rows, columns, prefixTokens } = saved.shape
   page.engine.openMaps(saved)
   page.store.set(unchanged)
-  element('model-name').textContent = file.name
+  element('model-name').textContent = String(name)
   element('model-facts').textContent =
     say('savedMaps.facts', {
       layers,

@@ -89,5 +89,5 @@ export async function openKept(page, { kind, name, files }) {
     return page.run({ ...(await decode(blob, file)), kept: true })
   }
   fromKept.add(files)
-  if (await page.openModel(files, name)) document.getElementById('demo-model').hidden = false
+  await page.openModel(files, name)
 }

@@ -1,10 +1,11 @@
 /* The address follows the state, and the state the address: back and forward lead through views,
- * pictures, layers, heads and queries. What follows a choice within `pause` is of the same entry of
+ * pictures, models, layers, heads and queries. What follows a choice within `pause` is of the same entry of
  * the browser's history: a walk by arrow keys, a stroke, the query that comes with a picture. An
- * entry keeps { own, depth }: which of one's own pictures it shows, which no address names (0:
- * none), and how many entries of this page are before it. */
+ * entry keeps { own, model, depth }: which of one's own pictures and models it shows, which no address
+ * names (0: none, the demo model), and how many entries of this page are before it. */
 import { fromHash, toHash } from './address.js'
 import { defaults } from './defaults.js'
+import { ownModels } from './own_models.js'
 /** @import {Page, PagePicture, State} from '../../../types/pages.js' */
 
 const choices = ['scene', 'objects', 'layer', 'head', 'query'],
@@ -71,6 +72,14 @@ function createPauses() {
 }
 
 /**
+ * Whether the browser's entry is another one.
+ * @param {string} hash
+ * @param {{own: number, model: number}} entry
+ */
+const isOther = (hash, { own, model }) =>
+  hash !== location.hash || history.state?.own !== own || (history.state.model ?? 0) !== model
+
+/**
  * From a link on, from what was changed on, or from an address that was typed: another entry of the history.
  * `views`: the state at each change of the view since; the last one may have changed further.
  * @param {Page} page
@@ -79,6 +88,7 @@ function createPauses() {
 export function followAddress(page, { changed = [], views = [], typed = false } = {}) {
   const { store } = page,
     own = ownPictures(page),
+    models = ownModels(page),
     pauses = createPauses()
   let waiting = false,
     push = false,
@@ -90,16 +100,13 @@ export function followAddress(page, { changed = [], views = [], typed = false } 
 
   function write(state = store.get()) {
     waiting = false
-    if (opening) return // the state is between two entries: neither is to be written over
+    if (opening || models.isOpening()) return // the state is between two entries: neither is to be written over
     const hash = toHash(state),
-      entry = { own: own.now(), depth }
-    if (hash !== location.hash || history.state?.own !== entry.own) {
+      entry = { own: own.now(), model: models.now(), depth }
+    if (isOther(hash, entry)) {
       if (push) entry.depth = ++depth
-      history[push ? 'pushState' : 'replaceState'](
-        entry,
-        '',
-        hash || location.pathname + location.search
-      )
+      const address = hash || location.pathname + location.search
+      history[push ? 'pushState' : 'replaceState'](entry, '', address)
     }
     push = false
   }
@@ -111,6 +118,7 @@ export function followAddress(page, { changed = [], views = [], typed = false } 
     depth = entry.depth
     opening++
     try {
+      if (history.state) await models.show(entry.model ?? 0)
       page.fit(state)
       const shown = entry.own ?? (/\b(s|objects)=/.test(location.hash) ? 0 : own.now())
       await showPicture(page, own.pictures[shown], wanted, opening > 1)
@@ -125,7 +133,7 @@ export function followAddress(page, { changed = [], views = [], typed = false } 
   }
 
   const heed = (/** @type {string[]} */ changed) => {
-    const other = changed.includes('ran') && own.keep()
+    const other = changed.includes('ran') && [models.keep(), own.keep()].includes(true)
     if (pauses.begins(changed, other)) push = true
     if (!other && !changed.some((key) => key in defaults)) return
     if (changed.includes('view') || changed.includes('tour')) {
