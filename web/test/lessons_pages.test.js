@@ -385,12 +385,43 @@ test('factors are joined, a cell is painted, an empty row shows the conventions'
   await finish(page, 'masks-picture')
 })
 
+/**
+ * The baseline alone: no dashes, and a bar for each of its kinds.
+ * @param {TestPage} page
+ */
+async function showsBaseline(page) {
+  const kinds = await page.locator('#bars .name').count()
+  assert.ok(kinds > 2)
+  assert.equal(await page.locator('#bars .base .filled').count(), kinds)
+  assert.equal(await page.locator('#bars .here .filled').count(), 0)
+  assert.match(await page.innerText('#times'), /^scalar\s+\d[^]*SIMD\s+\d[^–]*$/)
+}
+
+/**
+ * A bar for each kind that was measured, which ends before its ceiling.
+ * @param {TestPage} page
+ */
+async function showsBars(page) {
+  const rows = await page.locator('#times tr').count()
+  assert.equal(await page.locator('#bars .here .filled').count(), rows)
+  assert.ok(
+    /** @type {Box} */ (await page.locator('#bars .here .filled >> nth=0').boundingBox()).width > 2
+  )
+  const [filled, ceiling] = await page
+    .locator('#bars li >> nth=0')
+    .evaluate((line) =>
+      ['.here .filled', '.here .ceiling'].map(
+        (part) =>
+          /** @type {HTMLElement} */ (line.querySelector(part)).getBoundingClientRect().right
+      )
+    )
+  assert.ok(filled <= ceiling + 2, `${filled}, ${ceiling}`)
+}
+
 test('measures scalar and SIMD, and threads where the page is isolated', async () => {
   const page = await browser.open('bench.html')
   await page.fill('#runs', '3')
-  await page.waitForFunction(() =>
-    /scalar\s+–[^]*SIMD\s+–/.test(document.getElementById('times').innerText)
-  ) // the baseline alone
+  await showsBaseline(page)
   await page.click('#start')
   assert.equal(await page.textContent('#start'), 'Stop')
   await page.click('#start')
@@ -406,6 +437,7 @@ test('measures scalar and SIMD, and threads where the page is isolated', async (
   await page.waitForSelector('html[data-measured]', { timeout: 120000 })
   assert.match(await page.locator('#times').innerText(), /scalar\s+\d[^]*SIMD\s+\d[^]*threads\s+\d/)
   assert.equal(await page.locator('#op-times tr').count(), 6)
+  await showsBars(page)
   await page.click('#keep')
   assert.match(/** @type {string} */ (await page.textContent('#baseline-said')), /^Kept here on/)
   assert.equal(await page.locator('#times tr').first().locator('td').last().textContent(), '1.00 ×')

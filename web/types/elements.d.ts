@@ -10,6 +10,7 @@ interface PageElements {
   'api-title': HTMLHeadingElement
   'attributes-title': HTMLHeadingElement
   bar: HTMLCanvasElement
+  bars: HTMLUListElement
   'bar-label': HTMLButtonElement
   baseline: HTMLSelectElement
   'baseline-said': HTMLParagraphElement
@@ -101,6 +102,7 @@ interface PageElements {
   'model-files': HTMLInputElement
   'model-name': HTMLParagraphElement
   'model-origin': HTMLParagraphElement
+  'model-times': HTMLTableElement
   most: HTMLTableSectionElement
   'most-title': HTMLTableCaptionElement
   norm: HTMLSelectElement
@@ -109,7 +111,7 @@ interface PageElements {
   offline: HTMLParagraphElement
   'on-picture': HTMLAnchorElement
   'on-picture-said': HTMLParagraphElement
-  'op-caption': HTMLTableCaptionElement
+  'op-caption': HTMLParagraphElement
   'op-kinds': HTMLTableRowElement
   'op-times': HTMLTableSectionElement
   open: HTMLDetailsElement

@@ -3,6 +3,7 @@
  * thread can do and beside a baseline (bench_baseline.js). Runs of the kinds alternate, so that
  * what else the machine does falls on all of them; medians and quartiles. Nothing is sent. */
 import { createBaselines } from './bench_baseline.js'
+import { showBars } from './bench_bars.js'
 import { benchCases, opName } from './bench_cases.js'
 import { demoModel } from '../heed/demo.js'
 import { createRuntime } from '../heed/index.js'
@@ -232,6 +233,8 @@ function show() {
   const find = (/** @type {BenchRow[]} */ from, /** @type {string} */ kind) =>
       from.find((row) => row.kind === kind),
     names = [...new Set([...rows, ...base.rows].map(({ kind }) => kind))]
+  showBars(element('bars'), rows, base.rows, kindName)
+  element('model-times').classList.toggle('unmeasured', !rows.length)
   element('times').replaceChildren(
     ...names.map((name) => {
       const row = find(rows, name),
