@@ -1,7 +1,7 @@
 /* The figure that is saved: picture with its map, what the view beside it shows, colour bars with
  * numbers, caption and provenance, as SVG text of its own. Pictures come in as data URLs. The PNG
  * is this SVG, drawn larger. */
-import { escape, inks, wrap } from './parts/svg_text.js'
+import { escape, inks, language, sans, wrap } from './parts/svg_text.js'
 import { ticksThatFit } from './scale.js'
 /** @import {FigureOptions, FigureView, Scale} from './index.js' */
 
@@ -110,7 +110,7 @@ export function figure({
     ([stroke, size]) =>
       `<g fill="none" stroke="${stroke}" stroke-width="${size}" transform="${scaled}">${marks}</g>`
   )
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${total}" height="${bottom}" viewBox="0 0 ${total} ${bottom}" font-family="system-ui,sans-serif" font-size="13" color="${ink}" fill="${ink}">
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${total}" height="${bottom}" viewBox="0 0 ${total} ${bottom}" font-family="${sans}" ${language} font-size="13" color="${ink}" fill="${ink}">
 <rect width="${total}" height="${bottom}" fill="${ground}"/>
 ${image(pictures.picture, left, left, width, height)}
 ${image(pictures.map, left, left, width, height, 'image-rendering="pixelated"')}

@@ -20,6 +20,7 @@ import { heat } from '../plot/heat.js'
 import { countScores, histogram } from '../plot/histogram.js'
 import { outline } from '../plot/outline.js'
 import { overlay } from '../plot/overlay.js'
+import { sans, wrap } from '../plot/parts/svg_text.js'
 import { makeScale, plainScale, signedScale, ticksThatFit } from '../plot/scale.js'
 import { scatter } from '../plot/scatter.js'
 import { strip } from '../plot/strip.js'
@@ -473,4 +474,30 @@ test('index.js hands out every plot, and index.d.ts declares what it hands out',
     )
   ].map((match) => match[1])
   assert.deepEqual(declared.sort(), Object.keys(index).sort())
+})
+
+test('fonts of figures have names that programs for SVG know', () => {
+  const named = sans.split(', ')
+  assert.equal(named.at(-1), 'sans-serif')
+  for (const name of ['Helvetica', 'Arial', "'Liberation Sans'", "'DejaVu Sans'"])
+    assert.ok(named.includes(name), name)
+  for (const name of readdirSync(new URL('../plot/', import.meta.url), { recursive: true }))
+    if (/\.js$/.test(String(name)))
+      assert.doesNotMatch(
+        readFileSync(new URL(`../plot/${name}`, import.meta.url), 'utf8'),
+        /font-family="system-ui/
+      )
+})
+
+test('lines of text: words stay whole; Japanese and Chinese end anywhere, but not before what closes', () => {
+  assert.deepEqual(wrap('one two three four', 9), ['one two', 'three', 'four'])
+  assert.deepEqual(wrap('abcdefghij', 5), ['abcd', 'efgh', 'ij'])
+  assert.deepEqual(wrap('', 9), [''])
+  assert.deepEqual(wrap('行は、パッチ (2, 10) から。', 8), [
+    '行は、パ',
+    'ッチ (2,',
+    '10) か',
+    'ら。'
+  ])
+  assert.deepEqual(wrap('注意力（权重）。', 10), ['注意力（权', '重）。'])
 })

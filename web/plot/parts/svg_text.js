@@ -28,18 +28,37 @@ export const inks = {
   dark: { ground: '#12161c', ink: '#e8ecf2' }
 }
 
+/* Fonts by name: programs that draw SVG ask the system for them, and know no `system-ui`. The last
+ * are for signs that the others lack. */
+const chinese = "'Noto Sans CJK SC', 'PingFang SC', 'Microsoft YaHei'",
+  japanese = "'Noto Sans CJK JP', 'Hiragino Sans', 'Yu Gothic'",
+  { lang = '' } = globalThis.document?.documentElement ?? {}
+export const sans = `Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', ${lang.startsWith('zh') ? chinese : japanese}, sans-serif`
+
+/** The language of the texts, as an attribute: signs that Japanese and Chinese share are drawn by it. */
+export const language = `xml:lang="${escape(lang || 'en')}"`
+
+/* Signs as wide as two others; a line may end behind each, but not before what closes. */
+const wide = '\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff01-\uff60',
+  units = new RegExp(`( ?)([（「『]?[${wide}][、。，：；！？）」』]*|[^ ${wide}]+)`, 'g'),
+  wideSign = new RegExp(`[${wide}]`, 'g')
+/** @param {string} text */
+const lengthOf = (text) => text.length + (text.match(wideSign)?.length ?? 0)
+
 /**
  * Lines of at most `width` characters; longer words are cut.
  * @param {string} text
  * @param {number} width
  */
 export function wrap(text, width) {
-  const lines = ['']
-  for (const word of text
-    .split(' ')
-    .flatMap((word) => word.match(new RegExp(`.{1,${Math.floor(width) - 1}}`, 'g')) ?? [''])) {
-    if (/** @type {string} */ (lines.at(-1)).length + word.length >= width) lines.push('')
-    lines.push(`${lines.pop()} ${word}`.trim())
-  }
+  const lines = [''],
+    longest = new RegExp(`.{1,${Math.floor(width) - 1}}`, 'g')
+  for (const [, space, unit] of text.matchAll(units))
+    for (const part of lengthOf(unit) < width ? [unit] : (unit.match(longest) ?? [])) {
+      const line = /** @type {string} */ (lines.pop()),
+        fits = lengthOf(line + space + part) <= width
+      if (!line || fits) lines.push(line ? line + space + part : part)
+      else lines.push(line, part)
+    }
   return lines
 }

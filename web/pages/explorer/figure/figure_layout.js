@@ -7,7 +7,7 @@ import { heat } from '../../plot/heat.js'
 import { overlay } from '../../plot/overlay.js'
 import { axesOf } from '../../plot/parts/axes.js'
 import { barRaster } from '../../plot/parts/bar_raster.js'
-import { inks, wrap } from '../../plot/parts/svg_text.js'
+import { inks, sans, wrap } from '../../plot/parts/svg_text.js'
 import { makeScale, plainScale, signedScale, ticksThatFit } from '../../plot/scale.js'
 import { fromHash, longestSettings } from '../state/address.js'
 import { say } from '../../languages/say.js'
@@ -26,7 +26,7 @@ export const panels = {
 }
 /** What the fonts are called, and the families that are asked for. */
 export const fonts = {
-  sans: [say('composer.sans'), "Helvetica, Arial, 'Liberation Sans', sans-serif"],
+  sans: [say('composer.sans'), sans],
   serif: [say('composer.serif'), "'Times New Roman', Times, 'Liberation Serif', serif"],
   latin: ['Latin Modern', "'Latin Modern Roman', 'CMU Serif', 'Times New Roman', serif"]
 }

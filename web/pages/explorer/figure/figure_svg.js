@@ -1,6 +1,6 @@
 /* A figure's shapes as SVG: texts are text, and each map is one picture. Title, description and
  * metadata say what it is. */
-import { escape } from '../../plot/parts/svg_text.js'
+import { escape, language } from '../../plot/parts/svg_text.js'
 import { provenanceText } from '../save/provenance_text.js'
 import { fromHash, longestSettings } from '../state/address.js'
 import { pngOfRaster, pngUrlOf } from './figure_png.js'
@@ -92,7 +92,7 @@ export async function figureSvg(figure, layout, pixels) {
         `<g id="panel-${name}">\n${(await Promise.all(shapes.map(drawn))).join('\n')}\n</g>`
     )
   )
-  return `<svg xmlns="http://www.w3.org/2000/svg" ${size} viewBox="0 0 ${short(width)} ${short(height)}" font-family="${escape(font)}" fill="${ink}" role="img" aria-labelledby="figure-title figure-desc">
+  return `<svg xmlns="http://www.w3.org/2000/svg" ${size} viewBox="0 0 ${short(width)} ${short(height)}" font-family="${escape(font)}" ${language} fill="${ink}" role="img" aria-labelledby="figure-title figure-desc">
 <title id="figure-title">${escape(`${figure.from.picture}: ${figure.title}`)}</title>
 <desc id="figure-desc">${escape(descriptionOf(figure))}</desc>
 <metadata>${escape(JSON.stringify(metadataOf(figure)))}</metadata>
