@@ -360,7 +360,7 @@ export const words = {
   'explorer.runningLayer': '実行中：層 {done} / {total}',
   'explorer.running': '実行中…',
   'explorer.maps': '{name} のマップ',
-  'explorer.mapsFromFileNo': 'ファイルのマップです。モデルは実行していません。',
+  'explorer.mapsFromFileNo': 'ファイルのマップです。モデルは未実行です。',
   'explorer.lastResultStays': '前回の結果を表示しています。',
   'explorer.modelNotRunYet':
     'このモデルは未実行で、マップは前のモデルのものです。画像を選んでください。',
@@ -449,7 +449,7 @@ export const words = {
   'status.mb': '{phase}：{done}{total} MB',
   'status.ofMegabytes': ' / {megabytes}',
   'status.chooseAnotherFileAll':
-    '別のファイル、またはモデルのフォルダーの全ファイルを選んでください。',
+    '別のファイルか、モデルの全ファイルを選んでください。',
   'status.heedRunsModelsDocs': 'heed が実行できるモデルは docs/models.md にあります。',
   'status.chooseSmallerModelImage': '小さなモデルか画像を選ぶか、ほかのページを閉じてください。',
   'status.checkServerRunningThen': 'サーバーを確かめ、ページを再読み込みしてください。',
@@ -706,8 +706,8 @@ export const words = {
   'heads.filterKnowsEntropyDistance':
     'フィルターで使えるのは entropy、distance、distance-patches、cls、self、top5、cls-entropy、layer、head です。例："entropy < 1.5 and top5 > 50 %"',
   'heads.numbersScalePicture': '数値は画像のスケールです。',
-  'heads.eachMapScaleOwn': 'マップごとにスケールが違うため、色は比べられません。',
-  'heads.scaleEndsAtLargest': 'スケールの上端は全ヘッドの最大の重み（{largest}）です。',
+  'heads.eachMapScaleOwn': 'マップごとにスケールが違い、色は比べられません。',
+  'heads.scaleEndsAtLargest': '上端は全ヘッドの最大の重み（{largest}）です。',
   'heads.largestAllHeads': '{label}、{end}。全ヘッドの最大は {largest} です。',
   'heads.lockedEnd': '固定した上端まで',
   'heads.sLargest4Uniform': '{layer}の最大か 4 × uniform まで',
