@@ -99,7 +99,8 @@ static heed_status read_attention(cli_state *cli, const cli_pipeline *pipeline,
     float *copy = run_copy_map(result, i, info->heads);
     const uint64_t head = (uint64_t)result->attention_rows * result->tokens;
     if (!copy)
-      return heed_fail_memory(&cli->error, "attention maps", info->heads * head * sizeof *copy);
+      return heed_fail_memory(&cli->error, "attention maps",
+                              (size_t)(info->heads * head * sizeof *copy));
     /* a last layer of classes alone has the rows of all class tokens, CLS first */
     for (uint32_t h = 0; found && h < info->heads; h++)
       CLI_TRY(heed_session_read(pipeline->session, value,
