@@ -21,6 +21,12 @@
 #include "support/test_context.h"
 
 /* The linker puts these in the place of the library's calls (--wrap). */
+#if defined(HEED_TEST_OFFSET_BITS)
+#define __wrap_pread __wrap_pread64
+#define __real_pread __real_pread64
+#define __wrap_fstat __wrap_fstat64
+#define __real_fstat __real_fstat64
+#endif
 static enum { WHOLE, INTERRUPTED, SHORT, FAILED, ENDED } reads;
 static bool memory_fails, stat_fails;
 ssize_t __real_pread(int descriptor, void *to, size_t count, off_t offset);
