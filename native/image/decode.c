@@ -179,6 +179,7 @@ heed_status heed_image_load_within(heed_context *context, const char *path,
 heed_status heed_picture_create(heed_context *context, const char *name, uint32_t width,
                                 uint32_t height, heed_picture *picture, heed_error *error) {
   *picture = (heed_picture){NULL, 0, 0};
+  if (height && width > SIZE_MAX / 3 / height) return heed_fail_memory(error, name, SIZE_MAX);
   uint8_t *pixels = heed_alloc(context, (size_t)width * height, 3);
   if (!pixels) return heed_fail_memory(error, name, (size_t)width * height * 3);
   *picture = (heed_picture){pixels, width, height};

@@ -13,6 +13,9 @@
 /* Elements made and multiply-adds of one run, unless the caller says fewer: a small file must not
  * compute for days. ViT-g/14 at 518 px takes about 2^41. */
 #define HEED_ONNX_MOST_STEPS (UINT64_C(1) << 42)
+/* The same of what is folded where a graph is only lowered, as to be inspected: seconds. Weights of
+ * ViT-g/14 that are scaled, rounded and transposed take 2^32. */
+#define HEED_ONNX_MOST_FOLDED (UINT64_C(1) << 34)
 #define HEED_ONNX_MOST_INPUTS 64
 
 typedef struct heed_onnx_evaluator {

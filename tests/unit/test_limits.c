@@ -331,6 +331,31 @@ static void test_onnx_run(void **state) {
   }
 }
 
+/* Constants are folded within limits of their own: a graph that is only looked at takes seconds. */
+static void test_onnx_folded(void **state) {
+  test_message graph = {0}, equation = {0}, attribute = {0};
+  (void)state;
+  test_put_text(&attribute, 1, "equation");
+  test_put_text(&attribute, 4, "i,j,k->");
+  test_put_number(&attribute, 20, 3);
+  test_put_message(&equation, 5, &attribute);
+  test_put_floats(&graph, "a", 1, (const uint32_t[]){1 << 12});
+  test_put_floats(&graph, "b", 1, (const uint32_t[]){(1 << 10) + 1});
+  test_put_node(&graph, "Einsum", "n", "a,a,b", "y", &equation);
+  test_put_text(&graph, 12, "\x0A\x01y");
+  test_message file = test_onnx_file(&graph);
+  const heed_onnx_desc desc = {
+      sizeof desc, {file.size, file.data, NULL, NULL}, "m.onnx", NULL, NULL};
+  const heed_onnx_lower_desc how = {.struct_size = sizeof how};
+  heed_onnx *onnx;
+  heed_onnx_lowered *lowered;
+  assert_ok(heed_onnx_open(context, &desc, &onnx, &error));
+  check("folded steps by default", heed_onnx_lower(onnx, &how, &lowered, &error), true,
+        "the graph computes too much (expected at most 17179869184 steps in all)");
+  heed_onnx_destroy(onnx);
+  free(file.data);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_safetensors_header),
                                      cmocka_unit_test(test_json_values),
@@ -341,6 +366,7 @@ int main(void) {
                                      cmocka_unit_test(test_merges),
                                      cmocka_unit_test(test_onnx),
                                      cmocka_unit_test(test_onnx_depth),
-                                     cmocka_unit_test(test_onnx_run)};
+                                     cmocka_unit_test(test_onnx_run),
+                                     cmocka_unit_test(test_onnx_folded)};
   return cmocka_run_group_tests(tests, make_context, drop_context);
 }

@@ -122,7 +122,8 @@ typedef struct heed_onnx_lower_desc {
   /* Sizes that the file leaves open: the first axis of each input; the last two of an input of four
    * axes, whose second is 3; all others. 0: 1, 224, 224, 16 */
   uint32_t batch, height, width, length;
-  uint64_t most_elements, most_steps; /* as of heed_onnx_evaluate_desc */
+  uint64_t most_elements; /* as of heed_onnx_evaluate_desc */
+  uint64_t most_steps;    /* of what is folded; 0: 2^34. More is UNSUPPORTED */
 } heed_onnx_lower_desc;
 typedef struct heed_onnx_lowered heed_onnx_lowered;
 /* Lowers the graph. Borrows file, also for the weights that a session reads. Inputs of floats and
