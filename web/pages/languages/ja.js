@@ -448,8 +448,7 @@ export const words = {
   'status.running': '実行中',
   'status.mb': '{phase}：{done}{total} MB',
   'status.ofMegabytes': ' / {megabytes}',
-  'status.chooseAnotherFileAll':
-    '別のファイルか、モデルの全ファイルを選んでください。',
+  'status.chooseAnotherFileAll': '別のファイルか、モデルの全ファイルを選んでください。',
   'status.heedRunsModelsDocs': 'heed が実行できるモデルは docs/models.md にあります。',
   'status.chooseSmallerModelImage': '小さなモデルか画像を選ぶか、ほかのページを閉じてください。',
   'status.checkServerRunningThen': 'サーバーを確かめ、ページを再読み込みしてください。',
