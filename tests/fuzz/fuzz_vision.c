@@ -90,7 +90,9 @@ static uint32_t check_graph(const heed_graph *graph, const heed_model_info *info
 }
 
 static void run(heed_graph *graph) {
-  const heed_plan_desc desc = {.struct_size = sizeof desc};
+  /* a file may have no output; maps are what it is opened for */
+  const heed_value map = heed_graph_find(graph, "layer.0.attention.weights");
+  const heed_plan_desc desc = {.struct_size = sizeof desc, .taps = &map, .tap_count = 1};
   heed_plan *plan;
   heed_session *session = NULL;
   heed_error error;

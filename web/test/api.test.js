@@ -261,7 +261,10 @@ inBoth('a spoiled model is refused with the sentence of the C core', async (runt
     )
   }
   assert.ok(refused > 50, `${refused} were refused`)
-  assert.deepEqual(await runtime.memory(), before)
+  /* Another module may stand in the place of one that earlier tests made large. */
+  const { used, wasm } = await runtime.memory()
+  assert.equal(used, before.used)
+  assert.ok(wasm <= before.wasm, `${wasm} bytes, ${before.wasm} before`)
 })
 
 /* The module's memory never shrinks. What is refused by its header does not make it grow; a long

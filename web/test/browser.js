@@ -138,13 +138,20 @@ export async function startBrowser({ isolated = true, camera = false, flags = []
 }
 
 /**
- * Takes a picture of the page into build/web/screenshots, looks that it broke nothing, and closes
- * it.
+ * Takes a picture of the whole page into build/web/screenshots.
+ * @param {Page} page
+ * @param {string} name
+ */
+export const takePicture = (page, name) =>
+  page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true })
+
+/**
+ * Takes a picture of the page, looks that it broke nothing, and closes it.
  * @param {TestPage} page
  * @param {string} [name]
  */
 export async function finish(page, name) {
-  if (name) await page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true })
+  if (name) await takePicture(page, name)
   const { faults } = page
   await page.context().close()
   assert.deepEqual(faults, [])

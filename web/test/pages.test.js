@@ -10,7 +10,7 @@ import { join, relative } from 'node:path'
 import test, { after, before } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { views } from '../pages/explorer/views/view_list.js'
-import { finish, site, startBrowser } from './browser.js'
+import { finish, site, startBrowser, takePicture } from './browser.js'
 import { native, repository } from './package.js'
 /** @import {Box, TestBrowser, TestPage} from './browser.js' */
 
@@ -1021,10 +1021,7 @@ for (const view of Object.keys(views))
         ),
         []
       )
-      await page.screenshot({
-        path: join(repository, `build/web/screenshots/explorer-${view}-${colorScheme}.png`),
-        fullPage: true
-      })
+      await takePicture(page, `explorer-${view}-${colorScheme}`)
     }
     await finish(page)
   })
