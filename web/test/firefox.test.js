@@ -337,7 +337,9 @@ const paths = {
       await tabTo(page, '#runs')
       await press(page, 'Delete', 'Delete', 'Backspace', 'Backspace', '3')
       await until(() => /** @type {HTMLInputElement} */ (document.activeElement).value === '3')
-      await press(page, 'Tab')
+      await page.keyboard.down('Shift')
+      await press(page, 'Tab') // the button is before the number
+      await page.keyboard.up('Shift')
       await until(() => document.activeElement?.id === 'start')
       await press(page, 'Enter')
       await until(() => document.documentElement.dataset.measured === 'true')
