@@ -55,8 +55,7 @@ static heed_status no_model(const heed_roles *roles, heed_error *error) {
                      heed_checkpoint_name(roles->checkpoint));
   return heed_fail(error, HEED_UNSUPPORTED,
                    "%s: no ViT (found none of encoder.layer.0.layernorm_before.weight, "
-                   "layers.0.layernorm_before.weight, blocks.0.norm1.weight ... under any prefix "
-                   "among %u tensors)",
+                   "blocks.0.norm1.weight ... among %u tensors)",
                    heed_checkpoint_name(roles->checkpoint),
                    heed_checkpoint_count(roles->checkpoint));
 }

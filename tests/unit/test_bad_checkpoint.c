@@ -103,7 +103,7 @@ static void no_model(void **state) {
   add(&m, "encoder.weight", 0.0f, HEED_SHAPE(1));
   assert_fails(load(&l, &m, NULL), HEED_UNSUPPORTED,
                "model.safetensors: no ViT (found none of "
-               "encoder.layer.0.layernorm_before.weight, layers.0.layernorm_before.weight");
+               "encoder.layer.0.layernorm_before.weight, blocks.0.norm1.weight");
   unload(&l);
   add(&m, "a.blocks.0.norm1.weight", 0.0f, HEED_SHAPE(1));
   add(&m, "b.blocks.0.norm1.weight", 0.0f, HEED_SHAPE(1));
