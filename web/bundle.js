@@ -132,6 +132,7 @@ const scriptOf = (name) =>
     'explorer/state/own_models.js': 'address',
     'explorer/state/link_report.js': 'address',
     'explorer/model/head_finder.js': 'views',
+    'explorer/state/change_words.js': 'changing',
     'explorer/state/write_changes.js': 'changing',
     'explorer/model/run_again.js': 'changing',
     'heed/explain/index.js': 'changing'

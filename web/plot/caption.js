@@ -82,7 +82,8 @@ export function caption({ row, where, token, reverse, rollout, ...place }) {
     name,
     percent(top.reduce((sum, { weight }) => sum + weight, 0)),
     top.length,
-    `${most === token ? captionWords.itself : nameOf(most)}: ${share} = ${as}.`,
+    most === token ? captionWords.itself : nameOf(most),
+    `${share} = ${as}`,
     rollout
   )
 }

@@ -16,12 +16,12 @@ export const captionWords = {
   /** @param {string} where @param {string} name @param {string} by @param {string} share @param {string} times */
   received: (where, name, by, share, times) =>
     `${where}: ${name} is looked at most by ${by}, which gives it ${share} of its attention = ${times}.`,
-  /** @param {string} where @param {string} name @param {string} share @param {number} tokens @param {string} most @param {boolean} [rollout] */
-  given: (where, name, share, tokens, most, rollout) => {
+  /** @param {string} where @param {string} name @param {string} share @param {number} tokens @param {string} most @param {string} as @param {boolean} [rollout] */
+  given: (where, name, share, tokens, most, as, rollout) => {
     const of = `${tokens} token${tokens === 1 ? '' : 's'}, most`
     return rollout
-      ? `${where}: ${share} of ${name} comes from ${of} from ${most}`
-      : `${where}: ${name} gives ${share} of its attention to ${of} to ${most}`
+      ? `${where}: ${share} of ${name} comes from ${of} from ${most}: ${as}.`
+      : `${where}: ${name} gives ${share} of its attention to ${of} to ${most}: ${as}.`
   },
   /** @param {boolean} from */
   noWeight: (from) => `no weight ${from ? 'from' : 'on'} any token`,

@@ -227,6 +227,7 @@ test('out of memory, offline, a browser that fails: what to do is said', async (
     await say({ status: 'OUT_OF_MEMORY', message: 'no room' }),
     /^no room\. Choose a smaller model or image, or close other pages\.$/
   )
+  await page.evaluate(() => import('./explorer/open/open_files.js').then(() => {})) // its advice is with what opens files
   assert.match(
     await say({ status: 'UNSUPPORTED', message: 'a transformer' }),
     /^a transformer\. heed runs the models that docs\/models\.md lists/

@@ -583,6 +583,17 @@ test('forced colours, less motion, print and a large screen', async () => {
     reducedMotion: 'reduce'
   })
   assert.ok(/** @type {any} */ (await page.locator('#frame').boundingBox()).width > 600)
+  // controls grow with their text: none is tighter than one of 28 pixels around 15
+  const tight = await page.evaluate(() =>
+    [...document.querySelectorAll('main button, main summary, select')]
+      .filter(
+        (element) =>
+          element.checkVisibility() && !element.closest('.cells, .strip, .facts, .legend')
+      )
+      .map((element) => element.clientHeight / parseFloat(getComputedStyle(element).fontSize))
+      .filter((ratio) => ratio < 1.8)
+  )
+  assert.deepEqual(tight, [])
   await page.emulateMedia({ forcedColors: 'none' })
   await page.screenshot({
     path: new URL('../../build/web/screenshots/explorer-4k.png', import.meta.url).pathname

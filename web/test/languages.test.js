@@ -159,6 +159,8 @@ test('Bench in Japanese and Chinese: names of modules and ops, dates and numbers
     assert.match(await page.innerText('#said'), /** @type {RegExp} */ (done))
     assert.equal(await page.innerText('#times td >> nth=0'), kind)
     assert.equal(await page.innerText('#op-times td >> nth=0'), op)
+    for (const table of await page.locator('.tables').all()) // a phone's width holds what was measured
+      assert.ok(await table.evaluate(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth))
     await page.click('#keep')
     assert.match(
       /** @type {string} */ (await page.textContent('#baseline option:last-child')),
@@ -248,22 +250,43 @@ test('captions by the table are those of the plots', async () => {
 })
 
 test('the explorer in Japanese and Chinese: its script alone, captions, views, terms, the tour; it is switched', async () => {
-  for (const [language, title, caption, term, tour] of [
+  for (const [
+    language,
+    title,
+    caption,
+    term,
+    tour,
+    device,
+    twins
+  ] of /** @type {[string, string, string, string, string, RegExp, string][]} */ ([
     [
       'ja-JP',
       '層 3、ヘッド 0：パッチ (2, 10) から',
       'パッチ (10, 1)',
       '行の広がり',
-      '星を動かしてください'
+      '星を動かしてください',
+      /SIMD、\d+ スレッド$/,
+      'シーン 159：星が二つ'
     ],
-    ['zh-CN', '第 3 层，头 0：从图像块 (2, 10)', '图像块 (10, 1)', '该行的分散程度', '拖动星形']
-  ]) {
+    [
+      'zh-CN',
+      '第 3 层，头 0：从图像块 (2, 10)',
+      '图像块 (10, 1)',
+      '该行的分散程度',
+      '拖动星形',
+      /SIMD，\d+ 个线程$/,
+      '场景 159：星出现两次'
+    ]
+  ])) {
     const page = await browser.open('', { locale: language, ready: false }),
       short = language.slice(0, 2)
     await page.waitForURL(new RegExp(`index\\.${short}\\.html$`))
     await page.waitForSelector('html[data-ready]')
     assert.equal(await page.textContent('#stage-title'), title)
     assert.ok((await page.textContent('#caption'))?.includes(caption))
+    assert.equal(await page.textContent('#answer li span'), '星')
+    assert.equal(await page.getAttribute('#samples button', 'title'), twins)
+    assert.match(/** @type {string} */ (await page.textContent('#machine')), device)
     await page.hover('#facts .term >> nth=0')
     await page.waitForSelector(`#term-said:has-text("${term}")`)
     await page.click('#tour-start')
@@ -276,7 +299,9 @@ test('the explorer in Japanese and Chinese: its script alone, captions, views, t
       await page.waitForTimeout(200) // its numbers
       const said = await page.locator('main').innerText()
       english.push(
-        ...(said.match(/\b(the|patch|layer|head|of|query|weights|row|from|to)\b/g) ?? [])
+        ...(said.match(
+          /\b(the|patch|layer|head|of|query|weights|row|from|to|star|ring|heart|cross|arrow|red|blue|green|threads)\b/g
+        ) ?? [])
       )
     }
     assert.deepEqual(english, [])
@@ -286,6 +311,31 @@ test('the explorer in Japanese and Chinese: its script alone, captions, views, t
     await page.waitForSelector('html[lang=en][data-ready]')
     page.faults = page.faults.filter((fault) => !fault.includes('ERR_ABORTED')) // what the change of pages ended
     await finish(page, `explorer-${short}`)
+  }
+})
+
+test('Japanese: no word of katakana is parted in a phone’s width', async () => {
+  for (const path of ['index.ja.html', 'bench.ja.html', 'embed.ja.html', 'masks.ja.html']) {
+    const page = await browser.open(path, { viewport: { width: 360, height: 800 } })
+    const parted = await page.evaluate(() => {
+      const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT),
+        range = document.createRange(),
+        found = []
+      for (let node; (node = walker.nextNode()); ) {
+        if (node.parentElement?.closest('.quiet')) continue // for readers alone, and a pixel wide
+        for (const { 0: word, index } of /** @type {string} */ (node.nodeValue).matchAll(
+          /[ァ-ヴー]{2,}/g
+        )) {
+          range.setStart(node, index)
+          range.setEnd(node, index + word.length)
+          const lines = new Set([...range.getClientRects()].map(({ top }) => Math.round(top)))
+          if (lines.size > 1) found.push(word)
+        }
+      }
+      return found
+    })
+    assert.deepEqual(parted, [], path)
+    await finish(page)
   }
 })
 

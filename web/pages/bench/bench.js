@@ -275,7 +275,16 @@ function show() {
       return row
     })
   )
+  for (const table of document.querySelectorAll('.measured'))
+    nameCells(/** @type {HTMLTableElement} */ (table))
   element('baseline-said').textContent = base.machine
+}
+
+/* Each cell has its column's name, which stands before it where a row is a block: on a phone. */
+function nameCells(/** @type {HTMLTableElement} */ table) {
+  const names = Array.from(table.tHead?.rows[0].cells ?? [], ({ textContent }) => textContent)
+  for (const row of table.tBodies[0].rows)
+    for (const [i, cell] of [...row.cells].entries()) cell.dataset.of = names[i] ?? ''
 }
 
 async function start() {

@@ -98,8 +98,10 @@ async function showSizes() {
   element('sizes').replaceChildren(
     ...(await (await fetch('sizes.json')).json()).map(
       (/** @type {Size} */ { name, bytes, gzip, brotli }) => {
-        const row = document.createElement('tr')
-        row.append(cell(name), cell(whatIs(name)), count(bytes), count(gzip), count(brotli))
+        const row = document.createElement('tr'),
+          file = cell('')
+        file.innerHTML = name.replaceAll('/', '/<wbr>')
+        row.append(file, cell(whatIs(name)), count(bytes), count(gzip), count(brotli))
         return row
       }
     )

@@ -18,6 +18,7 @@ import { keep, stored } from '../shared/page_settings.js'
 import { showAnswer, showNumbers } from './views/numbers.js'
 import { createStage } from './views/stage.js'
 import { createPanel } from './views/panel.js'
+import { deviceName } from '../shared/names.js'
 import { say } from '../languages/say.js'
 /** @import {Progress} from '../../src/index.js' */
 /** @import {Changes, Page, PagePicture, PageSource, State, Store} from '../../types/pages.js' */
@@ -349,7 +350,7 @@ async function start() {
     showProgress(null)
     showStop(null)
   }
-  document.getElementById('machine').textContent = page.engine.info.device
+  document.getElementById('machine').textContent = deviceName(page.engine.info.device)
   document.getElementById('machine').title = page.engine.info.why
   if (page.engine.info.simd === 'none')
     showError(new Error((await import('./controls/no_simd.js')).noSimd))

@@ -34,11 +34,12 @@ export const captions = {
     /** @type {string} */ share,
     /** @type {number} */ tokens,
     /** @type {string} */ most,
+    /** @type {string} */ as,
     /** @type {boolean | undefined} */ rollout
   ) =>
     rollout
-      ? say('caption.comes', { where, name, share, tokens, most })
-      : say('caption.given', { where, name, share, tokens, most }),
+      ? say('caption.comes', { where, name, share, tokens, most, as })
+      : say('caption.given', { where, name, share, tokens, most, as }),
   noWeight: () => say('caption.noWeight'),
   lies: (/** @type {string} */ share, /** @type {string} */ name, /** @type {boolean} */ from) =>
     from ? say('caption.from', { share, name }) : say('caption.on', { share, name }),

@@ -872,6 +872,7 @@ export const words = {
   'scene.undo': 'Undo',
   'scene.redo': 'Redo',
   'scene.imageNotGeneratedScene': 'This image is not a generated scene. Choose one of the samples.',
+  'scene.colourShape': '{colour} {shape}',
   'scene.shapeOccursTwice': 'The shape that occurs twice: {shape}.',
   'scene.noSingleShapeOccurs':
     'No single shape occurs exactly twice: the demo model was not trained on such scenes.',
@@ -964,8 +965,8 @@ export const words = {
   'caption.received':
     '{where}: {name} is looked at most by {by}, which gives it {share} of its attention = {times}.',
   'caption.given':
-    '{where}: {name} gives {share} of its attention to {tokens} tokens, most to {most}',
-  'caption.comes': '{where}: {share} of {name} comes from {tokens} tokens, most from {most}',
+    '{where}: {name} gives {share} of its attention to {tokens} tokens, most to {most}: {as}.',
+  'caption.comes': '{where}: {share} of {name} comes from {tokens} tokens, most from {most}: {as}.',
   'caption.noWeight': 'no weight',
   'caption.on': '{share} on {name}',
   'caption.from': '{share} from {name}',
@@ -974,6 +975,11 @@ export const words = {
   'caption.scores': '{where}: {name} scores tokens from {least} to {highest}, highest at {at}.',
   'caption.scoresOf': '{where}: scores for {name} from {least} to {highest}, highest from {at}.',
   'caption.barredCount': ' {barred} barred.',
+  'names.shapes': 'disc ring triangle square star heart crescent cross arrow hourglass',
+  'names.star': 'star',
+  'names.colours': 'red orange yellow green teal blue purple pink',
+  'names.threads': ', {count} threads',
+  'names.thread': ', 1 thread',
   'explorer.description': 'Vision transformers in the browser.',
   'explorer.pageTitle': 'heed: where a transformer looks',
   'explorer.claim': 'where a transformer looks. Nothing leaves this machine.',

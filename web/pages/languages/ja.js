@@ -167,7 +167,7 @@ export const words = {
   'learn.stepName.10': 'ステップ 10',
   'learn.10.title': '10. 答えに必要なもの',
   'learn.10.text':
-    '答えは「star」（星）、二度現れる図形です。マップは、ヘッドがどこを見るかを示します。答えがそのヘッドを必要とするかは、取り除いてみて初めて分かります。',
+    '答えは「星」、二度現れる図形です。マップは、ヘッドがどこを見るかを示します。答えがそのヘッドを必要とするかは、取り除いてみて初めて分かります。',
   'learn.10.question':
     'まず予想：ヘッド 3.0 は対の星を見つけます。それがないと答えは変わるでしょうか。',
   'learn.10.bench': '作業台：文字を並べ替えるモデル',
@@ -709,7 +709,7 @@ export const words = {
   'heads.scaleEndsAtLargest': '上端は全ヘッドの最大の重み（{largest}）です。',
   'heads.largestAllHeads': '{label}、{end}。全ヘッドの最大は {largest} です。',
   'heads.lockedEnd': '固定した上端まで',
-  'heads.sLargest4Uniform': '{layer}の最大か 4 × uniform まで',
+  'heads.sLargest4Uniform': '{layer} の最大か 4 × uniform まで',
   'heads.heads': '{heads} 個中 {count} 個のヘッド。{scaled}',
   'heads.head': '{layer}、ヘッド {head}、{numbers}',
   'heads.highest': '最高 {highest}',
@@ -876,6 +876,7 @@ export const words = {
   'scene.redo': 'やり直す',
   'scene.imageNotGeneratedScene':
     'この画像は生成されたシーンではありません。サンプルを選んでください。',
+  'scene.colourShape': '{colour}の{shape}',
   'scene.shapeOccursTwice': '二つある形：{shape}。',
   'scene.noSingleShapeOccurs':
     'ちょうど二つある形が一つに定まりません。デモモデルはそのようなシーンで学習していません。',
@@ -968,8 +969,9 @@ export const words = {
   'caption.received':
     '{where}：{name} に最も注意を向けるのは {by} で、そのアテンションの {share} = {times} を与えます。',
   'caption.given':
-    '{where}：{name} はアテンションの {share} を {tokens} トークンに向けます。最も多いのは {most}',
-  'caption.comes': '{where}：{name} の {share} は {tokens} トークンから来ます。最も多いのは {most}',
+    '{where}：{name} はアテンションの {share} を {tokens} トークンに向けます。最も多いのは{most}：{as}。',
+  'caption.comes':
+    '{where}：{name} の {share} は {tokens} トークンから来ます。最も多いのは{most}：{as}。',
   'caption.noWeight': '重みなし',
   'caption.on': '{name} に {share}',
   'caption.from': '{name} から {share}',
@@ -978,6 +980,11 @@ export const words = {
   'caption.scores': '{where}：{name} のスコアは {least} から {highest}、最高は {at}。',
   'caption.scoresOf': '{where}：{name} へのスコアは {least} から {highest}、最高は {at} から。',
   'caption.barredCount': '遮断 {barred} 個。',
+  'names.shapes': '円盤 リング 三角形 正方形 星 ハート 三日月 十字 矢印 砂時計',
+  'names.star': '星',
+  'names.colours': '赤 オレンジ 黄 緑 青緑 青 紫 ピンク',
+  'names.threads': '、{count} スレッド',
+  'names.thread': '、1 スレッド',
   'explorer.description': 'ブラウザーで動くビジョントランスフォーマー。',
   'explorer.pageTitle': 'heed：トランスフォーマーはどこを見るか',
   'explorer.claim': 'どこに注意を向けるか。データは端末から出ません。',

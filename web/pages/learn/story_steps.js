@@ -3,6 +3,7 @@
 import { fixed } from '../plot/parts/numbers.js'
 import { percent } from '../plot/caption.js'
 import { unchanged } from '../explorer/state/changes.js'
+import { className } from '../shared/names.js'
 import { say } from '../languages/say.js'
 import { storedTensor } from '../explorer/model/stored_tensor.js'
 import { frame, gridLines, hatched, light, lines, placeOf, tiles } from './story_figure.js'
@@ -393,7 +394,7 @@ function layers(story) {
 /** @param {Story} story */
 function answer(story) {
   const { engine, answers } = story,
-    { labels } = engine.model,
+    labels = engine.model.labels.map(className),
     best = answers.map(({ shares }) => largestKeys(shares, 1)[0]),
     said = (/** @type {number} */ i) => `${labels[best[i]]} ${percent(answers[i].shares[best[i]])}`
   return {

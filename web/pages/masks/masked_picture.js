@@ -1,6 +1,7 @@
 /* A mask used on a picture: the demo model's answer for it as it is and with the patches hidden
  * that no query of the mask sees. Fetched and run when asked for. */
 import { fixed } from '../plot/parts/numbers.js'
+import { className } from '../shared/names.js'
 import { say } from '../languages/say.js'
 import { demoModel } from '../heed/demo.js'
 import { createRuntime } from '../heed/index.js'
@@ -22,7 +23,7 @@ async function load() {
   const runtime = await createRuntime({ threads: 1 }),
     model = await runtime.loadModel(demoModel),
     session = model.createSession({ taps: 'none', intervene: {} })
-  return { runtime, session, labels: model.info.labels, shape: await session.ready }
+  return { runtime, session, labels: model.info.labels.map(className), shape: await session.ready }
 }
 
 /**

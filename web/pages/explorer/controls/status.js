@@ -47,10 +47,8 @@ export function showStop(controller) {
   }
 }
 
-/** @type {Record<string, string>} */
-const advice = {
-  INVALID_FILE: say('status.chooseAnotherFileAll'),
-  UNSUPPORTED: say('status.heedRunsModelsDocs'),
+/** By an error's status; advice.js has more. @type {Record<string, string>} */
+export const advice = {
   OUT_OF_MEMORY: say('status.chooseSmallerModelImage'),
   IO: say('status.checkServerRunningThen'),
   MISMATCH: say('status.siteChangedNetworkFailed')

@@ -5,6 +5,7 @@ import { percent, topOf } from '../../plot/caption.js'
 import { keep } from '../../shared/page_settings.js'
 import { laterStyles } from '../later_styles.js'
 import { unchanged } from '../state/changes.js'
+import { className } from '../../shared/names.js'
 import { say } from '../../languages/say.js'
 /** @import {Page, State} from '../../../types/pages.js' */
 
@@ -57,7 +58,7 @@ function answerOf({ engine }) {
   const { logits } = engine.result
   if (!logits) return say('tour.noAnswer')
   const [{ token, weight }] = topOf(engine.explain.softmax(logits), 1)
-  return `${engine.model.labels[token]} ${percent(weight)}`
+  return `${className(engine.model.labels[token])} ${percent(weight)}`
 }
 
 /** @type {((step: number) => Promise<void>) | undefined} */

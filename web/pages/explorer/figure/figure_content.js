@@ -11,6 +11,7 @@ import { digits } from '../save/nine_digits.js'
 import { provenanceOf } from '../save/provenance.js'
 import { toHash } from '../state/address.js'
 import { scaleOfAll } from '../views/heads.js'
+import '../state/change_words.js'
 import { placeName, scaleOfRow, titleOf } from '../views/stage.js'
 import { say } from '../../languages/say.js'
 /** @import {Scale} from '../../../plot/index.js' */

@@ -2,6 +2,7 @@
  * (menus.js). */
 import { openFiles } from './model_buttons.js'
 import { scenePictures, twinPatch } from './scene_pictures.js'
+import { className } from '../../shared/names.js'
 import { say } from '../../languages/say.js'
 /** @import {Page, PagePicture} from '../../../types/pages.js' */
 
@@ -25,7 +26,10 @@ async function connectSamples(page) {
   element('samples').replaceChildren(
     ...pictures.map((picture) => {
       const { name, drawing, twins } = /** @type {Required<PagePicture>} */ (picture),
-        title = say('pictureSources.twice', { name, shape: drawing.objects[twins[0]].shape }),
+        title = say('pictureSources.twice', {
+          name,
+          shape: className(drawing.objects[twins[0]].shape)
+        }),
         button = Object.assign(document.createElement('button'), {
           type: 'button',
           ariaLabel: title,

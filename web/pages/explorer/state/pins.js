@@ -7,6 +7,7 @@
 import { toHash } from './address.js'
 import { keysOfPlace, pictureNow, sourceOf } from './place.js'
 import { showStatus } from '../controls/status.js'
+import './change_words.js'
 import { placeName, titleOf } from '../views/stage.js'
 import { say } from '../../languages/say.js'
 /** @import {Page, PagePicture, PageQuery, State} from '../../../types/pages.js' */

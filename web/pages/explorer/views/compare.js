@@ -13,10 +13,12 @@ import { heat } from '../../plot/heat.js'
 import { largestOf } from '../../plot/raster.js'
 import { makeScale, plainScale, signedScale } from '../../plot/scale.js'
 import { stageWords } from '../../shared/scores.js'
+import '../state/change_words.js'
 import { placeName, titleOf } from './stage.js'
 import { drawRow } from './row_picture.js'
 import { drawSmallBar, smallBar } from './bar.js'
 import { put } from './canvas.js'
+import { deviceName } from '../../shared/names.js'
 import { say } from '../../languages/say.js'
 /** @import {Field, MakeView, Other, Page, PageSource, Runner} from '../../../types/pages.js' */
 /** @import {Scale} from '../../../plot/index.js' */
@@ -370,7 +372,8 @@ function followFiles(place, use) {
  * @param {Other} b
  */
 function wordsOfB({ device }, other, b) {
-  if (modules[other]) return say('compare.b2', { device, other: String(b.device) })
+  if (modules[other])
+    return say('compare.b2', { device: deviceName(device), other: deviceName(String(b.device)) })
   return b.unpinned ? say('compare.bIsMean', { title: b.title }) : ''
 }
 

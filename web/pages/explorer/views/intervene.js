@@ -3,10 +3,12 @@
  * beside those now. */
 import { fixed } from '../../plot/parts/numbers.js'
 import { divergence } from '../model/row_distance.js'
-import { isChanged, replacements, unchanged } from '../state/changes.js'
+import { replacements } from '../state/change_words.js'
+import { isChanged, unchanged } from '../state/changes.js'
 import { toggled } from '../controls/controls.js'
 import { slice } from '../model/attention_rows.js'
 import { percent } from '../../plot/caption.js'
+import { className } from '../../shared/names.js'
 import { say } from '../../languages/say.js'
 /** @import {Field, MakeView, Page, PageQuery, Runner, RunnerResult, Shape, State, Store} from '../../../types/pages.js' */
 
@@ -327,7 +329,7 @@ function drawShares(engine, table, changed) {
     ...order.map((index) =>
       holding(
         'tr',
-        made('td', model.labels[index]),
+        made('td', className(model.labels[index])),
         bar(before[index]),
         changed ? bar(now[index]) : made('td', '–')
       )
@@ -358,7 +360,7 @@ export function view(page, element, { left, redraw }) {
     await page.run(page.picture)
     if (left.aborted) return
     sweep = { ran: store.get().ran, effects }
-    said.textContent = drawRanking(store, ranking, effects, engine.model.labels[best])
+    said.textContent = drawRanking(store, ranking, effects, className(engine.model.labels[best]))
     redraw()
   }
 

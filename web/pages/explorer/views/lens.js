@@ -7,6 +7,7 @@ import { percent } from '../../plot/caption.js'
 import { drawSmallBar, smallBar } from './bar.js'
 import { plainScale } from '../../plot/scale.js'
 import { put } from './canvas.js'
+import { className } from '../../shared/names.js'
 import { say } from '../../languages/say.js'
 /** @import {MakeView} from '../../../types/pages.js' */
 
@@ -29,7 +30,7 @@ export function view(page, element) {
       { layer } = store.get(),
       after = layer === 'pool' ? layers - 1 : layer,
       token = engine.token(page.query()),
-      labels = engine.model.labels,
+      labels = engine.model.labels.map(className),
       shares = (/** @type {ArrayLike<number>} */ state) =>
         engine.explain.softmax(lens.logits(state)),
       own = engine.explain.softmax(/** @type {ArrayLike<number>} */ (engine.result.logits)),

@@ -4,6 +4,7 @@ import { unchanged } from '../state/changes.js'
 import { demoModel } from '../../heed/demo.js'
 import { percent, prefixName, times, topOf } from '../../plot/caption.js'
 import { histogram } from '../../plot/histogram.js'
+import { className } from '../../shared/names.js'
 import { say } from '../../languages/say.js'
 /** @import {Page, PagePicture, PageSource, Runner} from '../../../types/pages.js' */
 
@@ -29,7 +30,10 @@ export function showAnswer({ engine, source, picture }) {
     ...topOf(shares, Math.min(5, shares.length)).map(({ token, weight }) => {
       const item = document.createElement('li')
       item.append(
-        made('span', engine.model.labels[token] ?? say('numbers.class', { index: token })),
+        made(
+          'span',
+          className(engine.model.labels[token] ?? say('numbers.class', { index: token }))
+        ),
         made('b', percent(weight))
       )
       item.style.setProperty('--share', `${weight * 100}%`)

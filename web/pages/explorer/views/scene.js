@@ -3,6 +3,7 @@
 import { sceneColours, sceneShapes } from '../../heed/index.js'
 import { editedPicture } from '../open/edited_scene.js'
 import { editsOf } from '../state/scene_edits.js'
+import { className } from '../../shared/names.js'
 import { say } from '../../languages/say.js'
 /** @import {Scene, SceneObject} from '../../../src/index.js' */
 /** @import {Field, MakeView, Page} from '../../../types/pages.js' */
@@ -259,8 +260,8 @@ function connectFields(scene, field, draw) {
   field('remove').addEventListener('click', () => scene.remove())
   field('undo').addEventListener('click', () => scene.edits.undo().catch(scene.page.showError))
   field('redo').addEventListener('click', () => scene.edits.redo().catch(scene.page.showError))
-  field('shape').append(...sceneShapes.map((name) => new Option(name)))
-  field('colour').append(...sceneColours.map((name) => new Option(name)))
+  field('shape').append(...sceneShapes.map((name) => new Option(className(name), name)))
+  field('colour').append(...sceneColours.map((name) => new Option(colourName(name), name)))
 }
 
 /**
@@ -277,6 +278,9 @@ function showObject(field, object) {
   }
 }
 
+/** @param {string} name */
+const colourName = (name) => say('names.colours').split(' ')[sceneColours.indexOf(name)]
+
 /** @type {MakeView} */
 export function view(page, panel, { left }) {
   panel.innerHTML = markup
@@ -289,7 +293,9 @@ export function view(page, panel, { left }) {
 
   /** @param {SceneObject[]} objects */
   function listObjects(objects) {
-    const names = objects.map(({ shape, colour }) => `${colour} ${shape}`)
+    const names = objects.map(({ shape, colour }) =>
+      say('scene.colourShape', { colour: colourName(colour), shape: className(shape) })
+    )
     if (String(names) !== listed)
       field('object').replaceChildren(...names.map((name, i) => new Option(name, String(i))))
     listed = String(names)
@@ -319,7 +325,7 @@ export function view(page, panel, { left }) {
       if (had && !can) field(other).focus() // a disabled button would lose the focus
     }
     panel.lastElementChild.textContent = twins
-      ? say('scene.shapeOccursTwice', { shape: objects[twins[0]].shape })
+      ? say('scene.shapeOccursTwice', { shape: className(objects[twins[0]].shape) })
       : say('scene.noSingleShapeOccurs')
   }
   return { keys: ['ran', 'measured'], draw }

@@ -8,6 +8,7 @@ import { largestOf } from '../../plot/raster.js'
 import { signedScale } from '../../plot/scale.js'
 import { drawSmallBar, smallBar } from './bar.js'
 import { put } from './canvas.js'
+import { className } from '../../shared/names.js'
 import { say } from '../../languages/say.js'
 /** @import {Page, View} from '../../../types/pages.js' */
 
@@ -122,7 +123,7 @@ function drawLosses({ engine, drawn }, figure, { drops, best, share }, verb) {
   const { rows, columns, prefixTokens } = engine.shape,
     scale = signedScale('points', 100 * largestOf(drops.map(Math.abs))),
     at = drops.indexOf(Math.max(...drops)),
-    name = `“${engine.model.labels[best] ?? say('squareEffects.class', { best })}”`,
+    name = `“${className(engine.model.labels[best] ?? say('squareEffects.class', { best }))}”`,
     correlation = rankCorrelation(drops, drawn.row.subarray(prefixTokens))
   figure.querySelector('figcaption').textContent = say('squareEffects.losesPercentagePoints', {
     name

@@ -1,6 +1,6 @@
 /* The stage: the picture, the map over it, the query, colour bar and caption. */
 import { fixed } from '../../plot/parts/numbers.js'
-import { wordsOfChanges } from '../state/changes.js'
+import { isChanged, titles } from '../state/changes.js'
 import { cutOut, insideOf, isPadding } from '../model/seen_region.js'
 import { createGrid } from '../controls/button_grid.js'
 import { caption, elsewhere, percent, scoreCaption, times } from '../../plot/caption.js'
@@ -23,7 +23,7 @@ const element = (id) => document.getElementById(id)
  * @param {State} state
  * @param {number} layers
  */
-export const placeName = (state, layers) => `${placeOf(state, layers)}${wordsOfChanges(state)}`
+export const placeName = (state, layers) => `${placeOf(state, layers)}${titles.changes(state)}`
 /**
  * @param {string} where
  * @param {string} name of the token
@@ -343,7 +343,11 @@ export function createStage(page) {
     if (!engine.result) return
     const mine = ++turn,
       { result } = engine,
-      [row, all] = await Promise.all([weightsOf(page), largest()])
+      [row, all] = await Promise.all([
+        weightsOf(page),
+        largest(),
+        isChanged(store.get()) && import('../state/change_words.js')
+      ])
     if (mine !== turn || !engine.result) return // a newer one is on its way, or a new model, not run yet
     const drawn = drawnOf(page, result, row, all),
       { scores, scale, table } = drawn,
