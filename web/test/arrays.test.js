@@ -444,15 +444,17 @@ test('maps are found: one array, an array a layer, with a batch of one; a model 
     assert.deepEqual([found.shape.heads, found.shape.layers, found.assumed], [heads, layers, true])
     assert.equal(found.attention[0].length, heads * 25)
   }
+  /** @type {Record<string, {shape: number[], data: Float32Array}>} */
   const layers = {
-    'layer.10.attn': array(1, 2, 5, 5),
-    'layer.9.attn': array(1, 2, 5, 5),
+    ...Object.fromEntries(
+      [10, 9, 8, 7, 6, 5, 4, 3, 2, 1].map((i) => [`layer.${i}.attn`, array(1, 2, 5, 5)])
+    ),
     'layer.9.other': array(1, 2, 5, 5)
   }
   layers['layer.10.attn'].data.fill(0.2)
   assert.deepEqual(
     savedMaps(layers, 'file').attention.map(([first]) => first),
-    [0, Math.fround(0.2)]
+    [0, 0, 0, 0, 0, 0, 0, 0, 0, Math.fround(0.2)]
   )
   assert.throws(
     () => savedMaps({ ...layers, 'layer.12.attn': array(1, 2, 5, 5) }, 'file'),
@@ -469,6 +471,47 @@ test('maps are found: one array, an array a layer, with a batch of one; a model 
     }),
     false
   )
+})
+
+test('layers that do not begin with the first are refused: they would go by the numbers of others', () => {
+  const read = (/** @type {string[]} */ names, /** @type {number[]} */ ...shape) =>
+    savedMaps(
+      Object.fromEntries(
+        names.map((name) => [
+          name,
+          { shape, data: new Float32Array(shape.reduce((a, b) => a * b)).fill(0.2) }
+        ])
+      ),
+      'file'
+    ).shape.layers
+  for (const shape of [
+    [2, 5, 5],
+    [1, 2, 5, 5]
+  ])
+    for (const [names, found] of /** @type {[string[], string][]} */ ([
+      [['attention.1'], 'attention.1, expected number 0 at most'],
+      [['attention.2', 'attention.1'], 'attention.1, expected number 0 at most'],
+      [['attention.12', 'attention.3', 'attention.4'], 'attention.3, expected number 0 at most'],
+      [['layer.9.attn'], 'layer.9.attn, expected number 1 at most'],
+      [['layer.9.attn', 'layer.10.attn'], 'layer.9.attn, expected number 1 at most'],
+      [['map_2', 'map_3'], 'map_2, expected number 1 at most']
+    ]))
+      assert.throws(
+        () => read(names, ...shape),
+        {
+          message: `file: its first layer is missing (found ${found}). Save all layers from the first to the last.`
+        },
+        names.join()
+      )
+  for (const names of [
+    ['attention.0', 'attention.1'],
+    ['layer.1.attn', 'layer.2.attn'],
+    ['arr_2', 'arr_3']
+  ])
+    assert.equal(read(names, 1, 2, 5, 5), 2, names.join())
+  for (const name of ['attention.0', 'layer.1.attn', 'vit_b_16', 'arr_3'])
+    assert.equal(read([name], 1, 2, 5, 5), 1, name)
+  assert.equal(read(['attention_24'], 3, 2, 5, 5), 3) // all layers in one: its number is none of theirs
 })
 
 test('statistics and rollout of large maps let the event loop go on', async () => {

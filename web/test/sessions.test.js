@@ -7,7 +7,9 @@ import test from 'node:test'
 import { readSafetensorsHeader, readTensor, safetensorsParts } from '../pages/shared/array_files.js'
 import { loadPage } from './package.js'
 
-const { openSession, readSession } = await loadPage('explorer/save/session_file.js')
+const { openNumbers, openSession, readNumbers, readSession, writeSession } = await loadPage(
+  'explorer/save/session_file.js'
+)
 
 const mutations = 2000 * (process.env.HEED_SOAK ? 50 : 1),
   mostMilliseconds = 1000
@@ -261,27 +263,32 @@ const createImageBitmap = async (/** @type {Blob} */ blob) => {
 }
 Object.assign(globalThis, { ImageData, document, createImageBitmap })
 
+/**
+ * A page whose picture is p.
+ * @param {any} kept what it is told to keep
+ * @returns {any}
+ */
+const pageOf = (kept) => ({
+  picture: { source: {}, width: 4, height: 4, name: 'p' },
+  source: null,
+  engine: {
+    saved: { attention: [] },
+    scene: async () => ({ image: { data: new Uint8ClampedArray(64), width: 4, height: 4 } })
+  },
+  store: { set: (/** @type {any} */ value) => Object.assign(kept, value), get: () => kept },
+  run: async () => {},
+  fit: (/** @type {any} */ state) => Object.assign(kept, { fitted: state }),
+  openScene: async (/** @type {any} */ scene) => assert.ok(Number.isInteger(scene))
+})
+
 /** @param {Buffer} bytes */
 async function openMutated(bytes) {
   const read = await readSession(new File([/** @type {any} */ (bytes)], 'a.json'))
   if (!read) return
   const kept = /** @type {any} */ ({})
-  const picture = { source: {}, width: 4, height: 4, name: 'p' },
-    page = /** @type {any} */ ({
-      picture,
-      source: null,
-      engine: {
-        saved: { attention: [] },
-        scene: async () => ({ image: { data: new Uint8ClampedArray(64), width: 4, height: 4 } })
-      },
-      store: { set: (/** @type {any} */ value) => Object.assign(kept, value) },
-      run: async () => {},
-      fit: () => {},
-      openScene: async (/** @type {any} */ scene) => assert.ok(Number.isInteger(scene))
-    })
-  await openSession(page, read)
+  await openSession(pageOf(kept), read)
   const { pins: said = [] } = JSON.parse(bytes.toString())
-  assert.equal(kept.pins?.length ?? 0, Array.isArray(said) ? Math.min(said.length, 200) : 0)
+  assert.equal(kept.pins?.length ?? 0, Array.isArray(said) ? said.length : 0)
   for (const [i, { row, shape, title, note, settings, image, picture }] of (
     kept.pins ?? []
   ).entries()) {
@@ -299,6 +306,59 @@ async function openMutated(bytes) {
     assert.ok(image.width > 0 && picture.width > 0)
   }
 }
+const opened = async (/** @type {any} */ changed) => {
+  const kept = /** @type {any} */ ({})
+  await openSession(
+    pageOf(kept),
+    await readSession(new File([JSON.stringify({ ...session, ...changed })], 'a.json'))
+  )
+  return kept
+}
+
+test('more pins than a session has are refused, when it is opened and when it is saved', async () => {
+  const pins = (/** @type {number} */ count) => Array(count).fill({ ...pin, b: false })
+  assert.equal((await opened({ pins: pins(200) })).pins.length, 200)
+  const refused = /too many pins \(found 201, expected at most 200\)/
+  await assert.rejects(() => opened({ pins: pins(201) }), refused)
+  await assert.rejects(() => writeSession(pageOf({ pins: pins(201) })), refused)
+})
+
+test('pictures of a session: PNGs alone, of so many pixels together, before one is decoded', async () => {
+  const sized = (/** @type {number} */ width, /** @type {number} */ height) => {
+    const bytes = Buffer.from(png.split(',')[1], 'base64')
+    bytes.writeUInt32BE(width, 16)
+    bytes.writeUInt32BE(height, 20)
+    return { name: 'q', png: `data:image/png;base64,${bytes.toString('base64')}` }
+  }
+  const half = sized(2 ** 14, 2 ** 13),
+    pins = [{ ...pin, picture: 1 }]
+  assert.equal((await opened({ pins, pictures: [half, half] })).pins.length, 1)
+  const tooLarge = /too large \(found \d+ pixels, expected at most 268435456\)/
+  for (const pictures of [
+    [half, half, sized(1, 1)],
+    [sized(2 ** 31 - 1, 2 ** 31 - 1), half]
+  ])
+    await assert.rejects(() => opened({ pins, pictures }), tooLarge)
+  await assert.rejects(() => opened({ picture: sized(2 ** 14 + 1, 2 ** 14) }), tooLarge)
+  const jpeg = Buffer.alloc(90)
+  jpeg.writeUInt16BE(0xffd8)
+  for (const bytes of [jpeg, Buffer.from('short')])
+    await assert.rejects(
+      () =>
+        opened({
+          picture: { name: 'q', png: `data:image/png;base64,${bytes.toString('base64')}` }
+        }),
+      /picture/
+    )
+})
+
+test('a pin of a column of patches takes no long canvas', async () => {
+  const row = Array(9999).fill(1 / 9999),
+    shape = { tokens: 9999, prefixTokens: 0, rows: 9999, columns: 1 },
+    [{ picture }] = (await opened({ pins: [{ ...pin, row, shape }] })).pins
+  assert.deepEqual([picture.width, picture.height], [224, 896])
+})
+
 test('session file: nested a million times, or with a million entries, costs no more than its bytes', async () => {
   const whole = JSON.stringify(session)
   for (const more of [
@@ -321,3 +381,23 @@ test('session file: nested a million times, or with a million entries, costs no 
 
 fuzz('session file, bytes', Buffer.from(JSON.stringify(session)), openMutated)
 fuzz('session file, values', () => mutatedValue(session), openMutated)
+
+/* Numbers that the page saved, of a drawn scene and of its picture. */
+const numbers = {
+  heed: '1',
+  provenance: { settings: '#l=4&q=3.4', weights_sha256: null, picture: 'p' },
+  layers: []
+}
+for (const picture of ['p', 'Scene 7'])
+  fuzz(
+    `numbers of ${picture}, values`,
+    () => mutatedValue({ ...numbers, provenance: { ...numbers.provenance, picture } }),
+    async (bytes) => {
+      const from = await readNumbers(new File([/** @type {any} */ (bytes)], 'n.json'))
+      if (!from) return
+      const kept = /** @type {any} */ ({})
+      await openNumbers(pageOf(kept), from, 'n.json')
+      assert.ok(kept.fitted)
+      assert.equal(typeof from.picture, 'string')
+    }
+  )

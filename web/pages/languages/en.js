@@ -1358,6 +1358,8 @@ export const words = {
   'files.patchText': 'cannot be read (found {found}, expected pixels)',
   'files.gridText': 'cannot be read (found {found}, expected rows, columns and prefix tokens)',
   'files.pageHolds': 'more than a page can hold (found {found} bytes, expected at most {most})',
+  'files.start':
+    '{name}: its first layer is missing (found {found}, expected number {most} at most). Save all layers from the first to the last.',
   'files.gap':
     '{name}: its layers have a gap (found {found} after {before}, expected number {expected}). Save all layers from the first to the last.',
   'files.patchSide':
@@ -1414,6 +1416,10 @@ export const words = {
     'Pin {number} of this session cannot be read (expected a row of {tokens} numbers, its grid and its part of the picture). Save the session again.',
   'session.pinPicture':
     'Pin {number} of this session has no picture (found {found}, expected below {most}). Save the session again.',
+  'session.pins':
+    'A session has too many pins (found {found}, expected at most {most}). Remove some, then save it.',
+  'session.pixels':
+    'The pictures of this session are too large (found {found} pixels, expected at most {most}). Save it with smaller ones.',
   'session.long':
     'This session’s settings are too long (found {found} characters, expected at most {most}). Save the session again.',
   'save.noMemory':

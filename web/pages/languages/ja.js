@@ -1366,6 +1366,8 @@ export const words = {
   'files.patchText': '読めません（{found}。ピクセル数が必要です）',
   'files.gridText': '読めません（{found}。行、列、前置トークンの数が必要です）',
   'files.pageHolds': 'ページに入りきりません（{found} バイト、最大 {most}）',
+  'files.start':
+    '{name}：最初の層がありません（{found}、番号は最大 {most}）。最初から最後まで全層を保存してください。',
   'files.gap':
     '{name}：層に抜けがあります（{before} の次が {found}、必要なのは番号 {expected}）。最初から最後まで全層を保存してください。',
   'files.patchSide':
@@ -1422,6 +1424,10 @@ export const words = {
     'このセッションのピン {number} を読めません（{tokens} 個の数の行、格子、画像の範囲が必要です）。もう一度セッションを保存してください。',
   'session.pinPicture':
     'このセッションのピン {number} には画像がありません（{found}。{most} より小さい番号が必要です）。もう一度セッションを保存してください。',
+  'session.pins':
+    'セッションのピンが多すぎます（{found}、最大 {most}）。いくつか外してから保存してください。',
+  'session.pixels':
+    'このセッションの画像が大きすぎます（{found} ピクセル、最大 {most}）。小さい画像で保存してください。',
   'session.long':
     'このセッションの設定が長すぎます（{found} 文字、最大 {most}）。もう一度セッションを保存してください。',
   'save.noMemory':

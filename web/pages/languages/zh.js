@@ -1277,6 +1277,8 @@ export const words = {
   'files.patchText': '无法读取（当前为 {found}，应为像素数）',
   'files.gridText': '无法读取（当前为 {found}，应为行数、列数和前缀词元数）',
   'files.pageHolds': '超出页面所能容纳（当前为 {found} 字节，最多 {most}）',
+  'files.start':
+    '{name}：缺少第一层（当前为 {found}，编号最大应为 {most}）。请保存从第一层到最后一层的所有层。',
   'files.gap':
     '{name}：层不连续（{before} 之后是 {found}，应为编号 {expected}）。请保存从第一层到最后一层的所有层。',
   'files.patchSide': '{name}：图像块边长无效（当前为 {found}，应为 1 到 {most} 像素）。',
@@ -1327,6 +1329,8 @@ export const words = {
     '无法读取此会话的第 {number} 个固定行（应为 {tokens} 个数的一行、其网格和在图像中的范围）。请重新保存会话。',
   'session.pinPicture':
     '此会话的第 {number} 个固定行没有图像（当前为 {found}，应小于 {most}）。请重新保存会话。',
+  'session.pins': '会话中固定的行过多（当前为 {found}，最多 {most}）。请先移除一些再保存。',
+  'session.pixels': '此会话的图像过大（当前为 {found} 像素，最多 {most}）。请用较小的图像保存。',
   'session.long': '此会话的设置过长（当前为 {found} 个字符，最多 {most}）。请重新保存会话。',
   'save.noMemory':
     '无法绘制图像（当前为 {width} × {height} 像素，应不超出此浏览器的内存）。请降低 DPI。',

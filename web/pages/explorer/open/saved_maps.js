@@ -63,13 +63,29 @@ function seriesOf(keys) {
   return keys.filter((key) => series(key) === wanted).sort(numbered)
 }
 
+/** @param {string} key */
+const numberOf = (key) => Number(/\d+(?=\D*$)/.exec(key))
+
+/**
+ * Layers that begin later would go by the numbers of others. heed counts from 0, others may from 1;
+ * "arr_3" of numpy.savez counts what was saved, not layers.
+ * @param {string} key of the first
+ * @param {string} name
+ */
+function expectFirst(key, name) {
+  const most = /^attention\.\d+$/.test(key) ? 0 : /^arr_\d+$/.test(key) ? Infinity : 1
+  if (numberOf(key) > most)
+    throw new Error(say('files.start', { name, found: key.slice(0, 60), most }))
+}
+
 /**
  * Without one in between, later layers would go by the number of another.
  * @param {string[]} keys
  * @param {string} name
  */
 function expectAll(keys, name) {
-  const numbers = keys.map((key) => Number(/\d+(?=\D*$)/.exec(key))),
+  if (keys.length) expectFirst(keys[0], name)
+  const numbers = keys.map(numberOf),
     gap = numbers.findIndex((number, i) => i > 0 && number !== numbers[i - 1] + 1)
   if (gap > 0)
     throw new Error(
@@ -97,6 +113,7 @@ function mapsAmong(arrays, name) {
   )
   const lone = shapes.filter(([, shape]) => [2, 3, 4].some((rank) => isMap(shape, rank)))
   const one = whole ?? (lone.length === 1 ? lone[0] : undefined)
+  if (one && !whole && /^attention\.|layer|block/i.test(one[0])) expectFirst(one[0], name)
   const maps = one
     ? [one[0]]
     : expectAll(

@@ -15,7 +15,14 @@ import { say } from '../../languages/say.js'
 /** @import {Session} from '../../../src/index.js' */
 
 const pinsAtMost = 200,
-  textAtMost = 500
+  textAtMost = 500,
+  pixelsAtMost = 2 ** 28, // of all pictures of pins together: as of one on the command line
+  tallest = 4 // height of a pin's own picture, by its width
+
+/** @param {any[]} pins a session with fewer of them would not say that some are lost */
+function expectFew({ length: found }) {
+  if (found > pinsAtMost) throw new Error(say('session.pins', { found, most: pinsAtMost }))
+}
 
 /** @param {PagePicture} picture */
 function pngOf({ source, width, height, name }) {
@@ -77,8 +84,9 @@ async function writePins({ store, picture }) {
  * @param {Page} page
  */
 export async function writeSession(page) {
-  const { picture, store, engine } = page,
-    pins = store.get().pins.length ? await writePins(page) : {}
+  const { picture, store, engine } = page
+  expectFew(store.get().pins)
+  const pins = store.get().pins.length ? await writePins(page) : {}
   return JSON.stringify({
     heed_session: 1,
     version: engine.info.version,
@@ -148,8 +156,11 @@ export async function readNumbers(file) {
 /** @param {unknown} text what is no text may have no words: an object's toString may be any value */
 const words = (text) => (typeof text === 'string' ? text.slice(0, textAtMost) : '')
 
-/** @param {any} picture { name, png } */
-async function readPicture(picture) {
+/**
+ * { name, bytes, pixels } of a picture, before it is decoded.
+ * @param {any} picture { name, png }
+ */
+function pngIn(picture) {
   const { name, png } = picture ?? {},
     [, text] = pngUrl.exec(typeof png === 'string' ? png : '') ?? []
   let bytes
@@ -158,8 +169,20 @@ async function readPicture(picture) {
   } catch {
     /* signs of base64 that are none together */
   }
-  if (!bytes) throw new Error(say('errors.sessionPicture'))
-  return decode(new Blob([bytes], { type: 'image/png' }), words(name))
+  if (!bytes || bytes.length < 24) throw new Error(say('errors.sessionPicture'))
+  const head = new DataView(bytes.buffer) // another kind of picture would have its size elsewhere
+  if (head.getUint32(0) !== 0x89504e47) throw new Error(say('errors.sessionPicture'))
+  return { name: words(name), bytes, pixels: head.getUint32(16) * head.getUint32(20) }
+}
+
+/** @param {any[]} pictures */
+function readPictures(pictures) {
+  const pngs = pictures.map(pngIn),
+    found = pngs.reduce((sum, { pixels }) => sum + pixels, 0)
+  if (found > pixelsAtMost) throw new Error(say('session.pixels', { found, most: pixelsAtMost }))
+  return Promise.all(
+    pngs.map(({ name, bytes }) => decode(new Blob([bytes], { type: 'image/png' }), name))
+  )
 }
 
 /** @param {number} value */
@@ -203,9 +226,9 @@ function checkPin(pin, i) {
  */
 async function readPins(page, { pins, pictures, weights_sha256: own }) {
   const given = Array.isArray(pictures) ? pictures : [],
-    opened = await Promise.all(given.slice(0, pinsAtMost).map(readPicture))
+    opened = await readPictures(given.slice(0, pinsAtMost))
   return Promise.all(
-    /** @type {any[]} */ (pins).slice(0, pinsAtMost).map(async (pin, i) => {
+    /** @type {any[]} */ (pins).map(async (pin, i) => {
       checkPin(pin, i)
       const {
         title,
@@ -244,7 +267,11 @@ async function readPins(page, { pins, pictures, weights_sha256: own }) {
         shape: /** @type {Shape} */ ({ tokens, prefixTokens, rows, columns }),
         image: /** @type {PagePicture} */ (image),
         region,
-        picture: cutOut(image, region, canvasOf({ rows, columns }))
+        picture: cutOut(
+          image,
+          region,
+          canvasOf({ rows: Math.min(rows, tallest * columns), columns })
+        )
       }
     })
   )
@@ -257,11 +284,12 @@ async function readPins(page, { pins, pictures, weights_sha256: own }) {
  * @param {Record<string, any>} from their provenance
  * @param {string} file
  */
-export async function openNumbers(page, { settings, weights_sha256: sums, picture }, file) {
-  const scene = /^Scene \d+$/.test(picture) || /[#&]objects=/.test(settings)
+export async function openNumbers(page, { settings, weights_sha256: sums, picture: of }, file) {
+  const picture = words(of),
+    scene = /^Scene \d+$/.test(picture) || /[#&]objects=/.test(settings)
   if (!scene && page.picture.name !== picture)
     throw new Error(
-      say('errors.numbersPicture', { file, found: page.picture.name, expected: words(picture) })
+      say('errors.numbersPicture', { file, found: page.picture.name, expected: picture })
     )
   if (scene) return openSession(page, /** @type {any} */ ({ settings, weights_sha256: sums }))
   await expectWeights(page, sums)
@@ -276,9 +304,10 @@ export async function openNumbers(page, { settings, weights_sha256: sums, pictur
 export async function openSession(page, session) {
   if (session.settings.length > longestSettings)
     throw new Error(say('session.long', { found: session.settings.length, most: longestSettings }))
+  if (Array.isArray(session.pins)) expectFew(session.pins)
   const { scene, objects, ...state } = fromHash(session.settings, longestSettings)
   await expectWeights(page, session.weights_sha256) // before anything of it is shown
-  if (session.picture && !objects) await page.run(await readPicture(session.picture))
+  if (session.picture && !objects) await page.run((await readPictures([session.picture]))[0])
   else await page.openScene(/** @type {number} */ (scene), objects)
   page.fit(state)
   if (!Array.isArray(session.pins)) return
