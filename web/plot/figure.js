@@ -14,7 +14,7 @@ import { ticksThatFit } from './scale.js'
  * @param {string} [extra]
  */
 const image = (href, x, y, width, height, extra = '') =>
-  `<image href="${escape(/** @type {string} */ (href))}" x="${x}" y="${y}" width="${width}" height="${height}" preserveAspectRatio="none" ${extra}/>`
+  `<image xlink:href="${escape(/** @type {string} */ (href))}" x="${x}" y="${y}" width="${width}" height="${height}" preserveAspectRatio="none" ${extra}/>`
 
 const character = 7.4 // pixels, of 13
 
@@ -110,7 +110,7 @@ export function figure({
     ([stroke, size]) =>
       `<g fill="none" stroke="${stroke}" stroke-width="${size}" transform="${scaled}">${marks}</g>`
   )
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${total}" height="${bottom}" viewBox="0 0 ${total} ${bottom}" font-family="${sans}" ${language} font-size="13" color="${ink}" fill="${ink}">
+  return `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="${total}" height="${bottom}" viewBox="0 0 ${total} ${bottom}" font-family="${sans}" ${language} font-size="13" color="${ink}" fill="${ink}">
 <rect width="${total}" height="${bottom}" fill="${ground}"/>
 ${image(pictures.picture, left, left, width, height)}
 ${image(pictures.map, left, left, width, height, 'image-rendering="pixelated"')}

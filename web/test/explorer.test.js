@@ -284,6 +284,8 @@ test('on a wide screen the statistics stand below the maps of all heads: a dot c
     grid.width > 350 && dots.y >= grid.y + grid.height && dots.y + dots.height <= 1080,
     `${grid.y + grid.height}, ${dots.y}, ${dots.height}`
   )
+  const high = await page.evaluate(() => document.documentElement.scrollHeight)
+  assert.ok(high <= 1080, `the page is ${high} pixels high`)
   await page.locator('#view .beside circle[data-index="6"]').click()
   await until(page, '#stage-title', /^Layer 1, head 2:/)
   assert.equal(await page.getAttribute('#view .beside circle.chosen', 'data-index'), '6')

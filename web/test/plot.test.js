@@ -356,11 +356,8 @@ test('figure: one SVG with picture, map, bar, caption and where it is from; text
     provenance: 'heed "1"'
   })
   for (const part of [
-    'data:p',
-    'data:m',
-    'data:b',
-    'data:h',
-    'data:c',
+    'xmlns:xlink="http://www.w3.org/1999/xlink"',
+    ...['p', 'm', 'b', 'h', 'c'].map((name) => `<image xlink:href="data:${name}"`), // as Inkscape 1.2 reads it
     '9 % on &lt;CLS&gt;',
     '>≥ 4</text>',
     '<path d="M0 0H1"',

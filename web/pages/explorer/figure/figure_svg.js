@@ -17,7 +17,7 @@ const sharp = 600 // pixels that a raster has at least, where it is not larger i
 async function image({ x, y, width, height, raster, href }) {
   const times = raster ? Math.max(1, Math.floor(sharp / Math.max(raster.width, raster.height))) : 1,
     url = raster ? pngUrlOf(await pngOfRaster(raster, times)) : href
-  return `<image href="${escape(url ?? '')}" x="${short(x)}" y="${short(y)}" width="${short(width)}" height="${short(height)}" preserveAspectRatio="none"${raster ? ' image-rendering="pixelated"' : ''}/>`
+  return `<image xlink:href="${escape(url ?? '')}" x="${short(x)}" y="${short(y)}" width="${short(width)}" height="${short(height)}" preserveAspectRatio="none"${raster ? ' image-rendering="pixelated"' : ''}/>`
 }
 
 /**
@@ -92,7 +92,7 @@ export async function figureSvg(figure, layout, pixels) {
         `<g id="panel-${name}">\n${(await Promise.all(shapes.map(drawn))).join('\n')}\n</g>`
     )
   )
-  return `<svg xmlns="http://www.w3.org/2000/svg" ${size} viewBox="0 0 ${short(width)} ${short(height)}" font-family="${escape(font)}" ${language} fill="${ink}" role="img" aria-labelledby="figure-title figure-desc">
+  return `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" ${size} viewBox="0 0 ${short(width)} ${short(height)}" font-family="${escape(font)}" ${language} fill="${ink}" role="img" aria-labelledby="figure-title figure-desc">
 <title id="figure-title">${escape(`${figure.from.picture}: ${figure.title}`)}</title>
 <desc id="figure-desc">${escape(descriptionOf(figure))}</desc>
 <metadata>${escape(JSON.stringify(metadataOf(figure)))}</metadata>
