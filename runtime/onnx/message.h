@@ -75,6 +75,7 @@ struct heed_onnx_node;
 typedef struct heed_onnx_guard {
   const struct heed_onnx_node *branching;
   const struct heed_onnx_guard *outer; /* of the If itself; or NULL */
+  uint32_t number;                     /* of the branch, from 1 on */
   bool truth;
 } heed_onnx_guard;
 

@@ -4,9 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "heed/onnx.h"
-#include "model/safetensors.h"
-#include "support/onnx_file.h"
+#include "support/onnx_run.h"
 #include "support/test.h"
 
 static heed_error error;
@@ -17,8 +15,6 @@ static const float x[6] = {1.0f, -2.5f, 3.25f, 0.5f, 4.0f, -1.75f};
 static const float parts[4][3] = {
     {1.5f, -0.25f, 2.0f}, {0.1f, 0.2f, -0.3f}, {0.5f, -1.0f, 2.0f}, {0.04f, 2.25f, 1.0f}};
 static const char *const names[4] = {"scale", "bias", "mean", "variance"};
-static const char header[65] =
-    "{\"x\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[0,24]}}       ";
 
 /* A file with one such node behind x as [1, 2, 3], or as it is, [2, 3]. */
 static test_message make(const char *op, bool norm, bool reshaped, uint32_t channels,
@@ -42,31 +38,8 @@ static test_message make(const char *op, bool norm, bool reshaped, uint32_t chan
 }
 
 static heed_status run(test_message *file, bool kernels, uint32_t count, float *y) {
-  unsigned char inputs[8 + 64 + 24] = {64};
-  const heed_onnx_desc desc = {
-      sizeof desc, {file->size, file->data, NULL, NULL}, "m.onnx", NULL, NULL};
-  const heed_onnx_evaluate_desc how = {.struct_size = sizeof how,
-                                       .inputs = {sizeof inputs, inputs, NULL, NULL},
-                                       .backend = kernels ? backend : NULL};
-  heed_onnx *onnx;
-  heed_onnx_result *result;
-  for (size_t i = 0; i < 64; i++) inputs[8 + i] = (unsigned char)header[i];
-  memcpy(inputs + 72, x, 24);
-  assert_ok(heed_onnx_open(context, &desc, &onnx, &error));
-  const heed_status status = heed_onnx_evaluate(onnx, &how, &result, &error);
-  if (status == HEED_OK) {
-    heed_safetensors *given;
-    const heed_source source = heed_onnx_result_source(result);
-    assert_ok(heed_safetensors_open(context, &source, "results", &given, &error));
-    const heed_safetensors_tensor *tensor = heed_safetensors_find(given, "y");
-    assert_non_null(tensor);
-    assert_int_equal(tensor->count, count);
-    assert_ok(heed_safetensors_read(given, tensor, 0, count, y, &error));
-    heed_safetensors_destroy(given);
-    heed_onnx_result_destroy(result);
-  }
-  heed_onnx_destroy(onnx);
-  return status;
+  const test_onnx_job job = {context, kernels ? backend : NULL, x, "y", count, &error};
+  return test_onnx_run(&job, file, y, NULL);
 }
 
 static void assert_near(float found, double expected) {

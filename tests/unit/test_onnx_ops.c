@@ -1,13 +1,10 @@
-/* Pools, convolutions of each channel, TopK, OneHot, ScatterElements and If, in double and on
- * kernels: the examples of ONNX's page of each operator, and others whose sums are written out. */
+/* Pools, convolutions of each channel, TopK, OneHot and ScatterElements, in double and on kernels:
+ * the examples of ONNX's page of each operator, and others whose sums are written out. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "heed/onnx.h"
-#include "model/safetensors.h"
-#include "model/source.h"
-#include "support/onnx_file.h"
+#include "support/onnx_run.h"
 #include "support/test.h"
 
 static heed_error error;
@@ -71,38 +68,9 @@ static void put_image(test_message *graph, uint32_t rank, const uint32_t *dims) 
 
 static heed_status run(test_message *file, bool kernels, const char *output, uint32_t count,
                        float *y, int64_t *whole) {
-  static const char header[65] =
-      "{\"x\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[0,24]}}       ";
   static const float x[6] = {1, 2, 3, -3, -2, -1};
-  unsigned char inputs[8 + 64 + 24] = {64};
-  const heed_onnx_desc desc = {
-      sizeof desc, {file->size, file->data, NULL, NULL}, "m.onnx", NULL, NULL};
-  const heed_onnx_evaluate_desc how = {.struct_size = sizeof how,
-                                       .inputs = {sizeof inputs, inputs, NULL, NULL},
-                                       .backend = kernels ? backend : NULL};
-  heed_onnx *onnx;
-  heed_onnx_result *result;
-  for (size_t i = 0; i < 64; i++) inputs[8 + i] = (unsigned char)header[i];
-  memcpy(inputs + 72, x, 24);
-  assert_ok(heed_onnx_open(context, &desc, &onnx, &error));
-  const heed_status status = heed_onnx_evaluate(onnx, &how, &result, &error);
-  if (status == HEED_OK) {
-    heed_safetensors *given;
-    const heed_source source = heed_onnx_result_source(result);
-    assert_ok(heed_safetensors_open(context, &source, "results", &given, &error));
-    const heed_safetensors_tensor *tensor = heed_safetensors_find(given, output);
-    assert_non_null(tensor);
-    assert_int_equal(tensor->count, count);
-    if (whole)
-      assert_ok(
-          heed_source_read(&source, "y", tensor->offset, whole, count * sizeof *whole, &error));
-    else
-      assert_ok(heed_safetensors_read(given, tensor, 0, count, y, &error));
-    heed_safetensors_destroy(given);
-    heed_onnx_result_destroy(result);
-  }
-  heed_onnx_destroy(onnx);
-  return status;
+  const test_onnx_job job = {context, kernels ? backend : NULL, x, output, count, &error};
+  return test_onnx_run(&job, file, y, whole);
 }
 
 static test_message pool(const char *op, uint32_t side, bool line, const char *attributes) {
@@ -435,111 +403,6 @@ static void test_scatter(void **state) {
     }
 }
 
-/* ---- If: x [2, 3], twice x in the first branch, minus x in the second */
-
-typedef enum if_case { FIXED, COMPUTED, NESTED, SAME_NAMES } if_case;
-
-/* AttributeProto.g as a field of a node. */
-static void put_graph(test_message *attributes, const char *name, test_message *graph) {
-  test_message attribute = {0};
-  test_put_text(&attribute, 1, name);
-  test_put_message(&attribute, 6, graph);
-  test_put_number(&attribute, 20, 5);
-  test_put_message(attributes, 5, &attribute);
-}
-
-static void put_if(test_message *graph, const char *condition, const char *output, if_case kind) {
-  static const float two = 2;
-  static const uint32_t one = 1;
-  test_message first = {0}, second = {0}, of = {0};
-  if (kind == NESTED) {
-    put_if(&first, "yes", "a", FIXED);
-  } else {
-    test_put_raw(&first, "two", 1, 1, &one, &two, sizeof two);
-    test_put_node(&first, "Mul", "m", "x,two", kind == SAME_NAMES ? "b" : "d", NULL);
-  }
-  test_put_text(&first, 12,
-                kind == NESTED       ? "\x0A\x01"
-                                       "a"
-                : kind == SAME_NAMES ? "\x0A\x01"
-                                       "b"
-                                     : "\x0A\x01"
-                                       "d");
-  const char *other = kind == NESTED ? "c" : "b";
-  test_put_node(&second, "Neg", "g", "x", other, NULL);
-  test_put_text(&second, 12,
-                kind == NESTED ? "\x0A\x01"
-                                 "c"
-                               : "\x0A\x01"
-                                 "b");
-  put_graph(&of, "then_branch", &first);
-  put_graph(&of, "else_branch", &second);
-  test_put_node(graph, "If", "branch", condition, output, &of);
-}
-
-/* The condition is that x has `size` elements, or that its sum is below 1. */
-static test_message if_file(int64_t size, if_case kind) {
-  static const float limit = 1;
-  static const int64_t all[2] = {0, 1};
-  static const uint32_t one = 1, two = 2;
-  const unsigned char truth = 1;
-  test_message graph = {0}, keep = {0};
-  put_wholes(&graph, "size", 1, &one, &size);
-  test_put_raw(&graph, "yes", 9, 1, &one, &truth, 1);
-  test_put_raw(&graph, "all", 7, 1, &two, all, sizeof all);
-  test_put_raw(&graph, "limit", 1, 1, &one, &limit, sizeof limit);
-  test_put_integer(&keep, "keepdims", 0);
-  if (kind == COMPUTED) {
-    test_put_node(&graph, "ReduceSum", "r", "x,all", "sum", &keep);
-    test_put_node(&graph, "Less", "l", "sum,limit", "condition", NULL);
-  } else {
-    free(keep.data);
-    test_put_node(&graph, "Size", "s", "x", "count", NULL);
-    test_put_node(&graph, "Equal", "e", "count,size", "condition", NULL);
-  }
-  put_if(&graph, "condition", "chosen", kind);
-  test_put_node(&graph, "Abs", "o", "chosen", "y", NULL);
-  test_put_value(&graph, 11, "x");
-  test_put_text(&graph, 12, "\x0A\x01y");
-  return test_onnx_file(&graph);
-}
-
-static void test_branches(void **state) {
-  (void)state;
-  static const struct {
-    if_case kind;
-    int64_t size;
-    float factor;
-  } cases[] = {{FIXED, 6, 2}, {FIXED, 5, 1}, {NESTED, 6, 2}, {NESTED, 5, 1}, {COMPUTED, 0, 2}};
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    test_message file = if_file(cases[i].size, cases[i].kind);
-    for (int kernels = 0; kernels < 2; kernels++) {
-      static const float x[6] = {1, 2, 3, 3, 2, 1};
-      float y[6];
-      const heed_status status = run(&file, kernels, "y", 6, y, NULL);
-      if (kernels && cases[i].kind == COMPUTED) {
-        assert_int_equal(status, HEED_UNSUPPORTED);
-        assert_string_equal(error.message,
-                            "m.onnx: node 4 (If branch): a condition that is computed has no "
-                            "kernel (found If of opset 17)");
-        continue;
-      }
-      assert_ok(status);
-      for (int k = 0; k < 6; k++)
-        assert_true(fabs((double)y[k] - (double)(x[k] * cases[i].factor)) < 1e-6);
-    }
-    free(file.data);
-  }
-  test_message file = if_file(6, SAME_NAMES);
-  for (int kernels = 0; kernels < 2; kernels++) {
-    float y[6];
-    assert_fails(run(&file, kernels, "y", 6, y, NULL), HEED_UNSUPPORTED,
-                 kernels ? "op has no kernel (found If of opset 17)"
-                         : "op not supported (found If of opset 17)");
-  }
-  free(file.data);
-}
-
 /* ---- what is refused, in double and on kernels */
 
 static void test_refused_entries(void **state) {
@@ -600,11 +463,10 @@ static void test_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_pools),          cmocka_unit_test(test_indices),
-      cmocka_unit_test(test_channels),       cmocka_unit_test(test_top_k),
-      cmocka_unit_test(test_one_hot),        cmocka_unit_test(test_scatter),
-      cmocka_unit_test(test_branches),       cmocka_unit_test(test_refused),
-      cmocka_unit_test(test_refused_entries)};
+      cmocka_unit_test(test_pools),    cmocka_unit_test(test_indices),
+      cmocka_unit_test(test_channels), cmocka_unit_test(test_top_k),
+      cmocka_unit_test(test_one_hot),  cmocka_unit_test(test_scatter),
+      cmocka_unit_test(test_refused),  cmocka_unit_test(test_refused_entries)};
   if (heed_context_create(NULL, &context, &error) != HEED_OK ||
       heed_cpu_backend_create(context, NULL, &backend, &error) != HEED_OK)
     return 1;

@@ -204,7 +204,8 @@ static void test_scales_of_no_axis(void **state) {
 }
 
 /* Under the initializer's own name, without its end; of rows taken from a table too. */
-/* The product, its weight's scale and its bias stand in a branch of an If, the numbers outside. */
+/* The product, its weight's scale and its bias stand in a branch of an If, the numbers outside. The
+ * other branch has the same names. */
 static void test_scale_in_a_branch(void **state) {
   (void)state;
   float expected[12];
@@ -221,8 +222,9 @@ static void test_scale_in_a_branch(void **state) {
   test_put_node(&branches[0], "Add", "/a/fc/Add", "h,a.fc.bias", "s", NULL);
   test_put_floats(&branches[0], "a.fc.bias", 1, bias);
   test_put_text(&branches[0], 12, "\x0A\x01s");
-  test_put_node(&branches[1], "Neg", "n", "x", "m", NULL);
-  test_put_text(&branches[1], 12, "\x0A\x01m");
+  test_put_node(&branches[1], "Neg", "n", "x", "w", NULL);
+  test_put_node(&branches[1], "Neg", "n", "w", "s", NULL);
+  test_put_text(&branches[1], 12, "\x0A\x01s");
   for (int b = 0; b < 2; b++) {
     test_message attribute = {0};
     test_put_text(&attribute, 1, names[b]);

@@ -1,0 +1,50 @@
+/* See onnx_run.h. */
+#include "support/onnx_run.h"
+
+#include <string.h>
+
+#include "model/safetensors.h"
+#include "model/source.h"
+#include "support/test.h"
+
+static const char header[65] =
+    "{\"x\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[0,24]}}       ";
+
+static void read_output(const test_onnx_job *job, heed_onnx_result *result, float *y,
+                        int64_t *whole) {
+  heed_safetensors *given;
+  heed_error *error = job->error;
+  const heed_source source = heed_onnx_result_source(result);
+  assert_int_equal(heed_safetensors_open(job->context, &source, "results", &given, error), HEED_OK);
+  const heed_safetensors_tensor *tensor = heed_safetensors_find(given, job->output);
+  assert_non_null(tensor);
+  assert_int_equal(tensor->count, job->count);
+  const heed_status status = whole ? heed_source_read(&source, job->output, tensor->offset, whole,
+                                                      job->count * sizeof *whole, error)
+                                   : heed_safetensors_read(given, tensor, 0, job->count, y, error);
+  assert_int_equal(status, HEED_OK);
+  heed_safetensors_destroy(given);
+}
+
+heed_status test_onnx_run(const test_onnx_job *job, const test_message *file, float *y,
+                          int64_t *whole) {
+  unsigned char inputs[8 + 64 + 24] = {64};
+  const heed_onnx_desc desc = {
+      sizeof desc, {file->size, file->data, NULL, NULL}, "m.onnx", NULL, NULL};
+  const heed_onnx_evaluate_desc how = {.struct_size = sizeof how,
+                                       .inputs = {sizeof inputs, inputs, NULL, NULL},
+                                       .backend = job->backend};
+  heed_onnx *onnx;
+  heed_onnx_result *result;
+  memcpy(inputs + 8, header, 64);
+  memcpy(inputs + 72, job->x, 24);
+  heed_status status = heed_onnx_open(job->context, &desc, &onnx, job->error);
+  if (status != HEED_OK) fail_msg("%s", job->error->message);
+  status = heed_onnx_evaluate(onnx, &how, &result, job->error);
+  if (status == HEED_OK) {
+    read_output(job, result, y, whole);
+    heed_onnx_result_destroy(result);
+  }
+  heed_onnx_destroy(onnx);
+  return status;
+}
