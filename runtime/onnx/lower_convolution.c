@@ -137,6 +137,48 @@ static value *by_product(heed_lower *l, value *x, value *kernel, const heed_onnx
                             (uint64_t[]){batch, rows, w->out[0], w->out[1]});
 }
 
+/* A kernel that steps by one, row of weights by row of weights. Rows of the image lie one after
+ * another, with the padding of each between, so that what a row of weights meets is what it meets
+ * at the start, further on. So the image is laid side by side once for each column of the kernel,
+ * not for each weight. Each row of weights [O, K C] then makes a product of a part of that; the
+ * products are summed. Cells between two rows of the result are made too, and dropped. */
+static value *by_rows(heed_lower *l, value *x, value *kernel, const heed_onnx_windows *w) {
+  static const uint32_t last[] = {0, 2, 3, 1}, first[] = {0, 3, 1, 2};
+  const uint64_t rows = kernel->dims[0], channels = x->dims[1], batch = x->dims[0],
+                 beyond = (w->kernel[1] - 1) * w->dilation[1];
+  x = heed_lower_permute(l, x, last);
+  x = padded(l, x, 2, w->before[1], w->after[1], 0);
+  /* The last cells of the last row look beyond it: one row more. */
+  x = padded(l, x, 1, w->before[0], w->after[0] + (beyond ? 1 : 0), 0);
+  if (!x) return NULL;
+  const uint64_t pitch = x->dims[2], cells = w->out[0] * pitch,
+                 all = cells + (w->kernel[0] - 1) * w->dilation[0] * pitch,
+                 width = w->kernel[1] * channels;
+  x = heed_lower_reshape(l, x, 3, (uint64_t[]){batch, x->dims[1] * pitch, channels});
+  value **parts = heed_lower_take(l, w->kernel[1], sizeof *parts), *y = NULL;
+  for (uint64_t k = 0; parts && k < w->kernel[1]; k++)
+    if (!(parts[k] = heed_lower_slice(l, x, 1, k * w->dilation[1], all))) return NULL;
+  x = parts ? heed_lower_concat(l, parts, (uint32_t)w->kernel[1], 2) : NULL;
+  kernel = heed_lower_reshape(l, heed_lower_permute(l, kernel, last), 3,
+                              (uint64_t[]){rows, w->kernel[0], width});
+  for (uint64_t k = 0; k < w->kernel[0]; k++) {
+    value *weights = heed_lower_reshape(l, heed_lower_slice(l, kernel, 1, k, 1), 2,
+                                        (uint64_t[]){rows, width}),
+          *met_here = heed_lower_slice(l, x, 1, k * w->dilation[0] * pitch, cells),
+          *product = heed_lower_linear_of(l, met_here, weights, false);
+    y = k ? heed_lower_binary(l, HEED_LOWER_ADD, y, product) : product;
+    if (!y) return NULL;
+  }
+  y = heed_lower_reshape(l, y, 4, (uint64_t[]){batch, w->out[0], pitch, rows});
+  return heed_lower_permute(l, heed_lower_slice(l, y, 2, 0, w->out[1]), first);
+}
+
+static value *of_one_group(heed_lower *l, value *x, value *kernel, const heed_onnx_windows *w) {
+  if (w->stride[0] == 1 && w->stride[1] == 1 && w->kernel[0] > 1) return by_rows(l, x, kernel, w);
+  for (uint32_t i = 0; i < 2; i++) x = padded(l, x, 2 + i, w->before[i], w->after[i], 0);
+  return x ? by_product(l, x, kernel, w) : NULL;
+}
+
 static value *by_group(heed_lower *l, value *x, value *kernel, const heed_onnx_windows *w,
                        uint64_t groups) {
   const uint64_t channels = x->dims[1] / groups, rows = kernel->dims[0] / groups;
@@ -145,14 +187,12 @@ static value *by_group(heed_lower *l, value *x, value *kernel, const heed_onnx_w
     return heed_lower_windows(l, HEED_DEPTHWISE_SUM, x, kernel, w, false);
   if (w->kernel[0] * w->kernel[1] > MOST_PARTS || groups * w->kernel[0] > MOST_PARTS)
     return heed_lower_refuse(l, HEED_UNSUPPORTED, "a convolution of so many parts has no kernel");
-  for (uint32_t i = 0; i < 2; i++) x = padded(l, x, 2 + i, w->before[i], w->after[i], 0);
-  if (!x) return NULL;
-  if (groups == 1) return by_product(l, x, kernel, w);
+  if (groups == 1) return of_one_group(l, x, kernel, w);
   value **parts = heed_lower_take(l, groups, sizeof *parts);
   for (uint64_t g = 0; parts && g < groups; g++) {
     value *some = heed_lower_slice(l, x, 1, g * channels, channels),
           *own = heed_lower_slice(l, kernel, 0, g * rows, rows);
-    parts[g] = some && own ? by_product(l, some, own, w) : NULL;
+    parts[g] = some && own ? of_one_group(l, some, own, w) : NULL;
     if (!parts[g]) return NULL;
   }
   return parts ? heed_lower_concat(l, parts, (uint32_t)groups, 1) : NULL;

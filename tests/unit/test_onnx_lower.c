@@ -552,6 +552,10 @@ static void convolve(uint32_t axes, const uint32_t *kernel, const char *strides,
 static void test_convolutions(void **state) {
   (void)state;
   convolve(2, (const uint32_t[]){3, 4, 3, 3}, "1,1", "1,1,1,1", "1,1", 1);
+  convolve(2, (const uint32_t[]){3, 4, 3, 2}, "1,1", "2,0,1,3", "1,2", 1);
+  convolve(2, (const uint32_t[]){3, 4, 2, 3}, "1,1", "0,0,0,0", "3,1", 1);
+  convolve(2, (const uint32_t[]){3, 4, 3, 1}, "1,1", "0,1,0,1", "2,1", 1);
+  convolve(2, (const uint32_t[]){3, 4, 5, 7}, "1,1", "0,0,0,0", "1,1", 1);
   convolve(2, (const uint32_t[]){3, 4, 1, 1}, "2,3", "0,0,0,0", "1,1", 1);
   convolve(2, (const uint32_t[]){2, 4, 2, 3}, "2,1", "0,2,1,0", "2,3", 1);
   convolve(2, (const uint32_t[]){4, 1, 3, 2}, "1,2", "1,0,0,1", "1,1", 4);
