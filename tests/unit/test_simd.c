@@ -136,6 +136,25 @@ static void test_accuracy(void **state) {
   sweep("sigmoid", word_sigmoid, sigmoid, -80.0f, 30.0f, 4.0);
 }
 
+/* Floats of every size of tanh: a small argument comes back, whatever its exponent; none is
+ * above 1.
+ */
+static void test_tanh_sizes(void **state) {
+  (void)state;
+  double worst = 0.0;
+  for (uint32_t bits = 1; bits < 0x7F800000u; bits += 4099) {
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    const float y = get(word_tanh(f32_set1(x))).at[0];
+    const double exact = tanh((double)x),
+                 off = x < 1.2e-38f ? fabs((double)y - exact) / 1.4e-45 : ulps(y, exact);
+    assert_true(y <= 1.0f && get(word_tanh(f32_set1(-x))).at[0] == -y);
+    if (off > worst) worst = off;
+  }
+  print_message("%s tanh of all sizes: at most %.2f ulp\n", HEED_SIMD_NAME, worst);
+  if (!(worst <= 3.0)) fail_msg("%.3f ulp off, expected at most 3", worst);
+}
+
 static float one(f32xN (*word)(f32xN), float x) { return get(word(f32_set1(x))).at[0]; }
 
 static void test_special(void **state) {
@@ -148,6 +167,8 @@ static void test_special(void **state) {
   assert_true(one(word_tanh, INFINITY) == 1.0f && one(word_tanh, -INFINITY) == -1.0f &&
               one(word_tanh, 0.0f) == 0.0f && isnan(one(word_tanh, NAN)));
   assert_true(one(word_tanh, 3e38f) == 1.0f && one(word_tanh, 1e-30f) == 1e-30f);
+  assert_true(signbit(one(word_tanh, -0.0f)) && !signbit(one(word_tanh, 0.0f)) &&
+              one(word_tanh, -1e-45f) == -1e-45f);
   assert_true(one(word_erf, INFINITY) == 1.0f && one(word_erf, -INFINITY) == -1.0f &&
               one(word_erf, 0.0f) == 0.0f && isnan(one(word_erf, NAN)));
   assert_true(one(word_sigmoid, INFINITY) == 1.0f && one(word_sigmoid, -INFINITY) == 0.0f &&
@@ -169,6 +190,7 @@ int main(void) {
       cmocka_unit_test(test_reduce_and_transpose),
       cmocka_unit_test(test_pow2),
       cmocka_unit_test(test_accuracy),
+      cmocka_unit_test(test_tanh_sizes),
       cmocka_unit_test(test_special),
   };
   if (skip_unless_usable()) return 77;
