@@ -146,7 +146,7 @@ for (const [width, height, colorScheme] of /** @type {[number, number, 'light' |
   [1366, 768, 'light'],
   [360, 740, 'dark']
 ]))
-  test(`axe finds no violation: each view behind More, menus, help, tour, at ${width}, ${colorScheme}`, async () => {
+  test(`axe finds no violation: each view behind More, menus, dialogs, an error, help, tour, at ${width}, ${colorScheme}`, async () => {
     const page = await browser.open('#v=more', {
         viewport: { width, height },
         colorScheme,
@@ -165,10 +165,23 @@ for (const [width, height, colorScheme] of /** @type {[number, number, 'light' |
     for (const menu of ['open', 'model', 'display', 'save'])
       await page.evaluate((menu) => document.getElementById(menu)?.setAttribute('open', ''), menu)
     await page.waitForSelector('#save-figure', { state: 'attached' })
+    await page.click('#open-address') // models by address, and those of the server
+    await page.waitForSelector('#library input')
     if (width === 360) await page.click('#handle')
     for (const part of ['.rail', '#display', '#numbers'])
       found.push(...(await violations(page, 'menus', part)))
     if (width === 360) await page.click('#handle')
+    for (const button of ['#stage-table', '#tensors', '#size']) {
+      await page.click(button)
+      await page.waitForSelector('dialog[open]')
+      found.push(...(await violations(page, button, 'dialog[open]')))
+      await page.keyboard.press('Escape')
+      await page.waitForSelector('dialog[open]', { state: 'detached' })
+    }
+    await page.evaluate(() => (location.hash = '#l=1&h=9'))
+    await page.waitForSelector('#error:not([hidden])')
+    found.push(...(await violations(page, 'an error', '#error')))
+    await page.click('#error-close')
     await page.click('#help')
     await page.waitForSelector('#keys[open]')
     found.push(...(await violations(page, 'help', '#keys')))
