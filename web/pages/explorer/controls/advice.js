@@ -1,9 +1,9 @@
-/* What to do about an error in what somebody opened: it comes with the scripts that open things. What is said of a
- * network that failed is in status.js, as nothing can be fetched then. */
+/* What to do about an error, by its status: what may come while nothing can be fetched. opened_advice.js adds the rest. */
 import { say } from '../../languages/say.js'
-import { advice } from './status.js'
 
-Object.assign(advice, {
-  INVALID_FILE: say('status.chooseAnotherFileAll'),
-  UNSUPPORTED: say('status.heedRunsModelsDocs')
-})
+/** @type {Record<string, string>} */
+export const advice = {
+  OUT_OF_MEMORY: say('status.chooseSmallerModelImage'),
+  IO: say('status.checkServerRunningThen'),
+  MISMATCH: say('status.siteChangedNetworkFailed')
+}

@@ -1,5 +1,6 @@
 /* What goes on, in the header; what went wrong, in a banner that says what to do. */
 import { fixed } from '../../plot/parts/numbers.js'
+import { advice } from './advice.js'
 import { say } from '../../languages/say.js'
 
 /** @type {<Id extends string>(id: Id) => ElementOf<Id>} */
@@ -45,13 +46,6 @@ export function showStop(controller) {
     button.hidden = controller === null
     button.onclick = () => /** @type {AbortController} */ (controller).abort()
   }
-}
-
-/** By an error's status; advice.js has more. @type {Record<string, string>} */
-export const advice = {
-  OUT_OF_MEMORY: say('status.chooseSmallerModelImage'),
-  IO: say('status.checkServerRunningThen'),
-  MISMATCH: say('status.siteChangedNetworkFailed')
 }
 
 /* A part of the page that was not there: the browsers' words for it, or later_styles.js's. */

@@ -1,6 +1,6 @@
 /* What can be opened beside files: models that the server offers, models by address, and what is
  * kept on this machine. Shown below the menu Open; loaded with it, or when something is kept. */
-import '../controls/advice.js'
+import '../controls/opened_advice.js'
 import { download, lookAt, megabytes } from './model_cache.js'
 import { keptThings, refused, remove } from './kept_store.js'
 import { readOffers } from './offered_models.js'

@@ -1,6 +1,6 @@
 /* Pictures from files. One is shown; of several, statistics of every head: mean and spread (standard
  * deviation with n - 1, by Welford 1962), as a table and as CSV. Loaded when files are opened. */
-import '../controls/advice.js'
+import '../controls/opened_advice.js'
 import { fixed } from '../../plot/parts/numbers.js'
 import { decode } from './decode_picture.js'
 import { showDialog } from '../controls/dialog.js'

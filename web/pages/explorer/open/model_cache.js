@@ -2,7 +2,7 @@
  * (kept_store.js). The page's policy (connect-src) says which servers it may ask: its own, unless
  * whoever serves it adds others. */
 
-import '../controls/advice.js'
+import '../controls/opened_advice.js'
 import { fixed } from '../../plot/parts/numbers.js'
 import { HeedError, said } from '../../heed/error.js'
 import { shardsOf } from '../../heed/shards.js'

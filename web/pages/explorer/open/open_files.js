@@ -1,6 +1,6 @@
 /* Files that were opened or dropped: a folder of a model or one file of weights, maps saved elsewhere,
  * a session. They are read in place and go nowhere. Loaded with the first of them. */
-import '../controls/advice.js'
+import '../controls/opened_advice.js'
 import { provenanceIn, readArrays, readSafetensorsHeader } from '../../shared/array_files.js'
 import { unchanged } from '../state/changes.js'
 import { decode } from './decode_picture.js'

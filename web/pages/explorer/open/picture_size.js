@@ -1,6 +1,6 @@
 /* Another size of pictures than the model's own: what it will cost, a dialog that asks for it, and
  * what the page does once the state has another. Loaded when asked for. */
-import '../controls/advice.js'
+import '../controls/opened_advice.js'
 import { fixed } from '../../plot/parts/numbers.js'
 import { showProgress, showStatus, showStop } from '../controls/status.js'
 import { laterStyles } from '../later_styles.js'
