@@ -84,15 +84,20 @@ static void copy_pairs(const float *restrict from, size_t count, float *restrict
   }
 }
 
-/* Whether all numbers are finite. */
+/* Whether all numbers are finite; in chains, since a sum waits for the one before it. */
 static bool are_finite(const float *x, size_t count) {
   const f32xN zero = f32_set1(0.0f);
-  f32xN spoilt = zero;
+  f32xN spoilt[VECTORS];
   size_t i = 0;
+  for (uint32_t v = 0; v < VECTORS; v++) spoilt[v] = zero;
+  for (; i + STEP <= count; i += STEP)
+    for (uint32_t v = 0; v < VECTORS; v++)
+      spoilt[v] = f32_fma(f32_load(x + i + v * HEED_SIMD_WIDTH), zero, spoilt[v]);
   for (; i + HEED_SIMD_WIDTH <= count; i += HEED_SIMD_WIDTH)
-    spoilt = f32_fma(f32_load(x + i), zero, spoilt);
-  if (i < count) spoilt = f32_fma(f32_load_tail(x + i, (uint32_t)(count - i)), zero, spoilt);
-  return f32_reduce_add(spoilt) == 0.0f;
+    spoilt[0] = f32_fma(f32_load(x + i), zero, spoilt[0]);
+  if (i < count) spoilt[0] = f32_fma(f32_load_tail(x + i, (uint32_t)(count - i)), zero, spoilt[0]);
+  for (uint32_t v = 1; v < VECTORS; v++) spoilt[0] = f32_add(spoilt[0], spoilt[v]);
+  return f32_reduce_add(spoilt[0]) == 0.0f;
 }
 
 /* What a phase of a line has of a row of x: the first column in it, and the elements. */
@@ -152,8 +157,10 @@ static bool lay_lines(const job *j, const float *plane, int64_t left, size_t fir
         lay_phase(j, two, row, lines + i * line + p * length);
     }
   }
-  for (size_t i = 0; i < count && j->desc->kind == HEED_DEPTHWISE_MAX; i++)
-    finite = finite && are_finite(plane + (first + i * step) * j->width, j->width);
+  if (j->desc->kind != HEED_DEPTHWISE_MAX) return true;
+  if (step == 1) return are_finite(plane + first * j->width, count * j->width);
+  for (size_t i = 0; i < count && finite; i++)
+    finite = are_finite(plane + (first + i * step) * j->width, j->width);
   return finite;
 }
 

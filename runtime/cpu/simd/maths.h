@@ -82,7 +82,7 @@ static inline f32xN f32_tanh(f32xN x) {
 #else
 /* tanh(x) = H / (H + 1), H = (exp(2 |x|) - 1) / 2, with x's sign. |x| = n ln(2) / 2 + h; then H is
  * 2^n p + (2^n - 1) / 2, where p = (exp(2 h) - 1) / 2 is a polynomial. Near 0 n is 0, and nothing
- * cancels. From 10 on it is 1; NaN is not more than 10. Of all floats at most 2.6 ulp off. */
+ * cancels. From 10 on it is 1; NaN is not more than 10. At most 2.6 ulp off. */
 static inline f32xN f32_tanh(f32xN x) {
   const f32xN size = f32_abs(x), magic = f32_set1(HEED_SIMD_MAGIC), one = f32_set1(1.0f),
               half = f32_set1(0.5f);
