@@ -63,7 +63,7 @@ const besidePlot = (text) =>
  * @param {string} text
  */
 const forBundlers = (text) =>
-  text.replace('import(`node:', 'import(/*@vite-ignore*//*webpackIgnore:true*/`node:')
+  text.replace(/import\(`(?=node:|\$)/g, 'import(/*@vite-ignore*//*webpackIgnore:true*/`')
 
 /** @returns {Promise<[name: string, text: string][]>} */
 async function asWritten() {

@@ -2,21 +2,22 @@
  * the numbers of the file's own colours, as heed decodes them elsewhere. */
 /** @import {Picture} from './index.js' */
 
-/* Not a literal, so that bundlers for browsers leave it alone. */
-const name = 'sharp'
-
 /**
+ * The name is given from outside: bundlers for browsers would follow one that they can see, and Next brings sharp along.
  * @param {Blob} blob
  * @param {typeof import('./error.js').HeedError} HeedError
+ * @param {string} name of the decoder
  * @returns {Promise<Picture>}
  */
-export async function decodeBySharp(blob, HeedError) {
-  const found = await import(/* @vite-ignore */ /* webpackIgnore: true */ name).catch((error) => {
-    throw new HeedError(
-      'UNSUPPORTED',
-      `look: no decoder of pictures here (found ${error.code === 'ERR_MODULE_NOT_FOUND' ? 'none' : `"${error.message}"`}, expected the package sharp (npm install sharp), the option decode, or { data, width, height })`
-    )
-  })
+export async function decodeBySharp(blob, HeedError, name) {
+  const found = await import(/* @vite-ignore */ /* webpackIgnore: true */ `${name}`).catch(
+    (error) => {
+      throw new HeedError(
+        'UNSUPPORTED',
+        `look: no decoder of pictures here (found ${error.code === 'ERR_MODULE_NOT_FOUND' ? 'none' : `"${error.message}"`}, expected the package sharp (npm install sharp), the option decode, or { data, width, height })`
+      )
+    }
+  )
   try {
     const { data, info } = await found
       .default(new Uint8Array(await blob.arrayBuffer()), { ignoreIcc: true })

@@ -132,7 +132,7 @@ async function pictureOf(image, { decode, signal }) {
   }
   if (decode) return decode(blob)
   if (typeof createImageBitmap !== 'function')
-    return (await import('./decode_node.js')).decodeBySharp(blob, HeedError)
+    return (await import('./decode_node.js')).decodeBySharp(blob, HeedError, 'sharp')
   return createImageBitmap(blob, { colorSpaceConversion: 'none', premultiplyAlpha: 'none' }).catch(
     () => {
       throw new HeedError(

@@ -163,6 +163,15 @@ test('Node: npm pack, npm install, the example', () => {
   assert.match(out, /patch \d+,\d+: \d+\.\d x uniform/)
 })
 
+test('bundlers for browsers do not see sharp, which Next brings along', () => {
+  const scripts = readdirSync(packageFolder)
+    .filter((name) => name.startsWith('decode_node'))
+    .map((name) => readFileSync(join(packageFolder, name), 'utf8'))
+  assert.equal(scripts.length, 1)
+  assert.match(scripts[0], /import\(\/\*@vite-ignore\*\/\/\*webpackIgnore:true\*\/`\$\{\w+\}`\)/)
+  assert.doesNotMatch(scripts[0], /(["'`])sharp\1/)
+})
+
 test('Node: look() at a path says what to install, then looks', async () => {
   const folder = install('node'),
     ask = () =>
@@ -410,7 +419,7 @@ test('React, with an element and a hook', withChromium, async () => {
   })
 })
 
-/* Next itself is not installed: its server renders these components by react-dom/server and its browser
+/* Next itself is 340 MB: next.test.js installs it in ./dev soak. Here its server renders these components by react-dom/server and its browser
  * takes them over by hydrateRoot, and so does this test, with esbuild in the place of its bundler. */
 test(
   'Next: the page rendered on a server, and taken over by the browser',

@@ -105,7 +105,11 @@ test('pictures in Node, by sharp: a path as it is; pixels are those of Pillow', 
     { tensors } = readSafetensors(join(folder, 'expect.safetensors')),
     off = /** @type {Record<string, number>} */ ({})
   for (const [name, { data, shape }] of Object.entries(tensors)) {
-    const found = await decodeBySharp(new Blob([readFileSync(join(folder, name))]), HeedError),
+    const found = await decodeBySharp(
+        new Blob([readFileSync(join(folder, name))]),
+        HeedError,
+        'sharp'
+      ),
       pixels = found.width * found.height,
       channels = found.data.length / pixels
     assert.deepEqual([found.height, found.width], shape.slice(0, 2), name)
