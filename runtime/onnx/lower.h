@@ -155,10 +155,11 @@ typedef struct heed_lower {
   size_t owned_count, owned_room;
   heed_onnx_op_count *counts; /* by op */
   size_t count_count, count_room;
-  unsigned char *parts;  /* by maker: lower_quantisers.c */
-  unsigned char no_part; /* of a value that no node makes */
-  uint32_t unrounded;    /* dynamic quantisations whose rounding was left out */
-  uint64_t batch;        /* of the first input with axes */
+  unsigned char *parts;     /* by maker: lower_quantisers.c */
+  unsigned char no_part;    /* of a value that no node makes */
+  uint32_t unrounded;       /* dynamic quantisations whose rounding was left out */
+  uint64_t batch;           /* of the first input with axes */
+  uint64_t work, most_work; /* of kernels; most_work 0: counted with what is folded */
   heed_status status;
   heed_error *error;
   heed_lower_value **maps; /* by attention of the finder; NULL: not found here */
@@ -183,6 +184,8 @@ heed_onnx_array *heed_lower_array(heed_lower *l, uint32_t rank, const uint64_t *
 const heed_onnx_array *heed_lower_elements(heed_lower *l, heed_lower_value *constant);
 /* memory of the lowering, or NULL with the sentence. */
 void *heed_lower_take(heed_lower *l, uint64_t count, size_t size);
+/* Counts a b c multiply-adds of a kernel; false, with a sentence, where they are too many. */
+bool heed_lower_spend(heed_lower *l, uint64_t a, uint64_t b, uint64_t c);
 bool heed_lower_is(const heed_lower_value *v, heed_lower_kind kind);
 bool heed_lower_is_function(const heed_lower_value *v, heed_lower_kind kind, int function);
 uint64_t heed_lower_size(const heed_lower_value *v);

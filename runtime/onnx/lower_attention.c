@@ -29,8 +29,7 @@ value *heed_lower_attend(heed_lower *l, const heed_lower_attention *a) {
   if (l->status != HEED_OK || !q || !v || !a->key) return NULL;
   const uint64_t dims[] = {q->dims[0], q->dims[2], q->dims[1] * v->dims[3]};
   value *x[] = {a->query, a->key, a->value, a->bias};
-  l->status = heed_onnx_spend(&l->call, q->dims[0] * q->dims[1] * q->dims[2], v->dims[2],
-                              q->dims[3] + v->dims[3]);
+  heed_lower_spend(l, q->dims[0] * q->dims[1] * q->dims[2], v->dims[2], q->dims[3] + v->dims[3]);
   value *made = heed_lower_new(l, HEED_LOWER_ATTENTION, 3, dims, x, a->bias ? 4 : 3);
   heed_lower_attention *kept = made ? heed_lower_take(l, 1, sizeof *kept) : NULL;
   if (!kept) return NULL;
@@ -219,7 +218,7 @@ static value *matmul(heed_lower *l, value *a, value *b) {
   dims[rank - 2] = a->dims[a->rank - 2];
   dims[rank - 1] = b->dims[b->rank - 1];
   value *made = heed_lower_new(l, HEED_LOWER_MATMUL, rank, dims, (value *[]){a, b}, 2);
-  if (made) l->status = heed_onnx_spend(&l->call, heed_lower_size(made), a->dims[a->rank - 1], 1);
+  if (made) heed_lower_spend(l, heed_lower_size(made), a->dims[a->rank - 1], 1);
   return made;
 }
 

@@ -90,7 +90,7 @@ value *heed_lower_linear(heed_lower *l, value *x, const heed_lower_matrix *matri
   if (before || l->status != HEED_OK) return before;
   memcpy(dims, x->dims, sizeof dims);
   dims[x->rank - 1] = matrix->rows;
-  l->status = heed_onnx_spend(&l->call, heed_lower_size(x), matrix->rows, 1);
+  heed_lower_spend(l, heed_lower_size(x), matrix->rows, 1);
   value *made = heed_lower_new(l, HEED_LOWER_LINEAR, x->rank, dims, &x, 1);
   heed_lower_matrix *kept = made ? heed_lower_take(l, 1, sizeof *kept) : NULL;
   if (!kept) return NULL;
@@ -139,7 +139,7 @@ value *heed_lower_patches(heed_lower *l, value *image, value *weight) {
   const uint64_t side = weight->dims[2], rows = image->dims[2] / side,
                  columns = image->dims[3] / side,
                  dims[] = {image->dims[0], rows * columns, weight->dims[0]};
-  l->status = heed_onnx_spend(&l->call, dims[0] * dims[1], dims[2], matrix->columns);
+  heed_lower_spend(l, dims[0] * dims[1], dims[2], matrix->columns);
   value *made = heed_lower_new(l, HEED_LOWER_PATCHES, 3, dims, &image, 1);
   if (!made) return NULL;
   made->matrix = matrix;

@@ -148,7 +148,8 @@ heed_status heed_onnx_lower(heed_onnx *file, const heed_onnx_lower_desc *desc,
       .most_elements = full.most_elements,
       .most_steps = full.most_steps ? full.most_steps : HEED_ONNX_MOST_FOLDED};
   made->file = file;
-  made->lower = (heed_lower){.file = file, .error = error ? error : &own};
+  made->lower =
+      (heed_lower){.file = file, .error = error ? error : &own, .most_work = HEED_ONNX_MOST_STEPS};
   heed_onnx_limit(&made->lower.evaluator, file, &limits);
   const heed_status status = lower(made, file, &full, made->lower.error);
   made->lower.error = NULL;

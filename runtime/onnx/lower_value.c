@@ -27,6 +27,25 @@ void *heed_lower_take(heed_lower *l, uint64_t count, size_t size) {
   return taken;
 }
 
+/* What a graph that is only lowered would compute is not computed yet: it has the limit of a run.
+ */
+bool heed_lower_spend(heed_lower *l, uint64_t a, uint64_t b, uint64_t c) {
+  heed_onnx_evaluator *e = &l->evaluator;
+  const uint64_t steps = e->steps, most = e->most_steps;
+  if (l->status != HEED_OK) return false;
+  if (l->most_work) {
+    e->steps = l->work;
+    e->most_steps = l->most_work;
+  }
+  l->status = heed_onnx_spend(&l->call, a, b, c);
+  if (l->most_work) {
+    l->work = e->steps;
+    e->steps = steps;
+    e->most_steps = most;
+  }
+  return l->status == HEED_OK;
+}
+
 /* Sizes are counted as the evaluator counts them, so that a small file cannot ask for days. */
 static bool has_room(heed_lower *l, uint32_t rank, const uint64_t *dims) {
   uint64_t count = 1;

@@ -41,9 +41,7 @@ value *heed_lower_windows(heed_lower *l, heed_depthwise kind, value *x, value *k
         heed_lower_reshape(l, kernel, 3, (uint64_t[]){kernel->dims[0], w->kernel[0], w->kernel[1]});
   value *const inputs[] = {x, kernel};
   const uint64_t dims[] = {x->dims[0], kernel ? kernel->dims[0] : x->dims[1], w->out[0], w->out[1]};
-  if (l->status == HEED_OK)
-    l->status =
-        heed_onnx_spend(&l->call, dims[0] * dims[1], dims[2] * dims[3], heed_onnx_window_size(w));
+  heed_lower_spend(l, dims[0] * dims[1], dims[2] * dims[3], heed_onnx_window_size(w));
   value *made =
       heed_lower_new(l, HEED_LOWER_WINDOWS, 4, dims, inputs, kind == HEED_DEPTHWISE_SUM ? 2 : 1);
   if (made) made->windows = desc;

@@ -356,6 +356,27 @@ static void test_onnx_folded(void **state) {
   free(file.data);
 }
 
+/* What kernels will compute is not folded: a ViT-B of one image is more than 2^34 multiply-adds. */
+static void test_onnx_kernels(void **state) {
+  test_message graph = {0};
+  (void)state;
+  test_put_floats(&graph, "w", 2, (const uint32_t[]){512, 512});
+  test_put_node(&graph, "MatMul", "n", "x,w", "y", NULL);
+  test_put_shaped(&graph, 11, "x", 2, (const uint32_t[]){1 << 18, 512});
+  test_put_text(&graph, 12, "\x0A\x01y");
+  test_message file = test_onnx_file(&graph);
+  const heed_onnx_desc desc = {
+      sizeof desc, {file.size, file.data, NULL, NULL}, "m.onnx", NULL, NULL};
+  const heed_onnx_lower_desc how = {.struct_size = sizeof how};
+  heed_onnx *onnx;
+  heed_onnx_lowered *lowered;
+  assert_ok(heed_onnx_open(context, &desc, &onnx, &error));
+  assert_ok(heed_onnx_lower(onnx, &how, &lowered, &error));
+  heed_onnx_lowered_destroy(lowered);
+  heed_onnx_destroy(onnx);
+  free(file.data);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_safetensors_header),
                                      cmocka_unit_test(test_json_values),
@@ -367,6 +388,7 @@ int main(void) {
                                      cmocka_unit_test(test_onnx),
                                      cmocka_unit_test(test_onnx_depth),
                                      cmocka_unit_test(test_onnx_run),
-                                     cmocka_unit_test(test_onnx_folded)};
+                                     cmocka_unit_test(test_onnx_folded),
+                                     cmocka_unit_test(test_onnx_kernels)};
   return cmocka_run_group_tests(tests, make_context, drop_context);
 }
