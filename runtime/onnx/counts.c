@@ -26,11 +26,11 @@ static const counts all[] = {
      "FastGelu|Reshape|Squeeze|Unsqueeze|Trilu|ReduceSum|ReduceMean|ReduceMax|ReduceMin|ReduceProd|"
      "ReduceL1|ReduceL2|ReduceSumSquare|ReduceLogSum|ReduceLogSumExp"},
     {1, 2, 2, "TopK"},
-    {1, 2, ANY, "Split"},
+    {1, 2, HEED_ONNX_MOST_OUTPUTS, "Split"},
     {1, 3, 1, "Clip"},
     {1, 3, 2, "Dropout"},
     {1, 4, 1, "Pad|Resize"},
-    {3, 9, 4, "If"},
+    {3, ANY, (ANY - 1) / 2, "If"}, /* inputs: the condition, and what both branches give */
     {1, 5, 1, "Slice"},
     {1, ANY, 1, "Sum|Mean|Min|Max|Concat|Einsum"},
     {1, 10, 4, "MultiHeadAttention"},

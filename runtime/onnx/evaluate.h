@@ -17,6 +17,7 @@
  * ViT-g/14 that are scaled, rounded and transposed take 2^32. */
 #define HEED_ONNX_MOST_FOLDED (UINT64_C(1) << 34)
 #define HEED_ONNX_MOST_INPUTS 64
+#define HEED_ONNX_MOST_OUTPUTS 64
 
 typedef struct heed_onnx_evaluator {
   const heed_onnx *file;
@@ -36,7 +37,7 @@ typedef struct heed_onnx_call {
   int64_t opset;                                    /* of the node's domain */
   const heed_onnx_array *in[HEED_ONNX_MOST_INPUTS]; /* NULL: left out */
   uint32_t in_count;
-  heed_onnx_array *out[4];   /* made by the op; NULL where nobody wants it */
+  heed_onnx_array *out[HEED_ONNX_MOST_OUTPUTS]; /* made by the op; NULL where nobody wants it */
   heed_onnx_array **weights; /* where an attention puts its weights [B, H, Tq, Tk]; or NULL */
   heed_error *error;
 } heed_onnx_call;

@@ -258,12 +258,11 @@ static heed_status split_sizes(heed_onnx_call *call, uint64_t size, heed_onnx_li
   uint64_t sum = 0;
   for (uint32_t i = 0; i < list->count && i < HEED_ONNX_MOST_LIST; i++)
     sum += list->item[i] < 0 || list->item[i] > INT32_MAX ? size + 1 : (uint64_t)list->item[i];
-  return list->count == parts && parts <= sizeof call->out / sizeof *call->out && sum == size
+  return list->count == parts && sum == size
              ? HEED_OK
-             : heed_onnx_refuse(
-                   call, parts > 4 ? HEED_UNSUPPORTED : HEED_INVALID_FILE,
-                   "invalid split (found %u parts of axis of %llu, expected at most 4)", parts,
-                   (unsigned long long)size);
+             : heed_onnx_refuse(call, HEED_INVALID_FILE,
+                                "invalid split (found %u parts of axis of %llu)", parts,
+                                (unsigned long long)size);
 }
 
 static heed_status run_split(heed_onnx_call *call) {

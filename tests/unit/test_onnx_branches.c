@@ -173,8 +173,45 @@ static void test_twice(void **state) {
   free(file.data);
 }
 
+/* A Split of six outputs, and an If of five: the negative or the absolute value of each. */
+static void test_many_outputs(void **state) {
+  (void)state;
+  static const float x[6] = {1, -2, 3, -4, 5, -6};
+  static const int64_t six = 6;
+  for (unsigned char truth = 0; truth < 2; truth++) {
+    test_message graph = {0}, branches[2] = {{0}, {0}}, of = {0}, axis = {0};
+    test_put_raw(&graph, "yes", 9, 1, &one, &truth, 1);
+    test_put_raw(&graph, "flat", 7, 1, &one, &six, sizeof six);
+    test_put_node(&graph, "Reshape", "r", "x,flat", "row", NULL);
+    test_put_node(&graph, "Split", "s", "row", "x0,x1,x2,x3,x4,x5", NULL);
+    for (int b = 0; b < 2; b++) {
+      for (int i = 0; i < 5; i++) {
+        const char in[] = {'x', (char)('0' + i), '\0'}, out[] = {'p', (char)('0' + i), '\0'};
+        test_put_node(&branches[b], b == 0 ? "Neg" : "Abs", out, in, out, NULL);
+        test_put_value(&branches[b], 12, out);
+      }
+      put_graph(&of, b == 0 ? "then_branch" : "else_branch", &branches[b]);
+    }
+    test_put_node(&graph, "If", "branch", "yes", "y0,y1,y2,y3,y4", &of);
+    test_put_integer(&axis, "axis", 0);
+    test_put_node(&graph, "Concat", "c", "y0,y1,y2,y3,y4,x5", "y", &axis);
+    test_put_value(&graph, 11, "x");
+    test_put_text(&graph, 12, "\x0A\x01y"); /* without a shape */
+    test_message file = test_onnx_file(&graph);
+    for (int kernels = 0; kernels < 2; kernels++) {
+      float y[6];
+      const test_onnx_job job = {context, kernels ? backend : NULL, x, "y", 6, &error};
+      assert_ok(test_onnx_run(&job, &file, y, NULL));
+      for (int i = 0; i < 6; i++)
+        assert_true(y[i] == (i == 5 ? x[i] : truth ? -x[i] : fabsf(x[i])));
+    }
+    free(file.data);
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_branches), cmocka_unit_test(test_twice)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_branches), cmocka_unit_test(test_twice),
+                                     cmocka_unit_test(test_many_outputs)};
   if (heed_context_create(NULL, &context, &error) != HEED_OK ||
       heed_cpu_backend_create(context, NULL, &backend, &error) != HEED_OK)
     return 1;
