@@ -6,6 +6,9 @@
 #include "onnx/evaluate.h"
 
 #define ANY HEED_ONNX_MOST_INPUTS
+/* Outputs of an If: once joined, its inputs are its condition and what both branches give. A limit
+ * of at least so many outputs is heed's own, not ONNX's. */
+#define OF_BRANCH ((ANY - 1) / 2)
 
 typedef struct counts {
   uint32_t least, most, outputs; /* inputs, and at most so many outputs */
@@ -30,7 +33,7 @@ static const counts all[] = {
     {1, 3, 1, "Clip"},
     {1, 3, 2, "Dropout"},
     {1, 4, 1, "Pad|Resize"},
-    {3, ANY, (ANY - 1) / 2, "If"}, /* inputs: the condition, and what both branches give */
+    {3, ANY, OF_BRANCH, "If"},
     {1, 5, 1, "Slice"},
     {1, ANY, 1, "Sum|Mean|Min|Max|Concat|Einsum"},
     {1, 10, 4, "MultiHeadAttention"},
@@ -55,6 +58,10 @@ heed_status heed_onnx_check_counts(heed_onnx_call *call) {
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
     const counts *c = &all[i];
     if (!heed_list_has(c->ops, node->op)) continue;
+    if (c->outputs >= OF_BRANCH && node->output_count > c->outputs)
+      return heed_onnx_refuse(call, HEED_UNSUPPORTED,
+                              "too many outputs (found %u, expected at most %u)",
+                              node->output_count, c->outputs);
     if (node->input_count > ANY && c->most == ANY)
       return heed_onnx_refuse(call, HEED_UNSUPPORTED,
                               "too many inputs (found %u, expected at most %u)", node->input_count,

@@ -260,9 +260,10 @@ static heed_status split_sizes(heed_onnx_call *call, uint64_t size, heed_onnx_li
     sum += list->item[i] < 0 || list->item[i] > INT32_MAX ? size + 1 : (uint64_t)list->item[i];
   return list->count == parts && sum == size
              ? HEED_OK
-             : heed_onnx_refuse(call, HEED_INVALID_FILE,
-                                "invalid split (found %u parts of axis of %llu)", parts,
-                                (unsigned long long)size);
+             : heed_onnx_refuse(
+                   call, HEED_INVALID_FILE,
+                   "invalid split (found %u sizes with a sum of %llu, expected %u of %llu)",
+                   list->count, (unsigned long long)sum, parts, (unsigned long long)size);
 }
 
 static heed_status run_split(heed_onnx_call *call) {

@@ -16,7 +16,8 @@ static heed_backend *backend;
 static const heed_onnx_op_entry *const tables[] = {
     heed_onnx_elementwise, heed_onnx_layout,     heed_onnx_reduce,     heed_onnx_products,
     heed_onnx_norms,       heed_onnx_attentions, heed_onnx_quantisers, heed_onnx_resizes,
-    heed_onnx_einsums,     heed_onnx_tuples,     heed_onnx_channels};
+    heed_onnx_einsums,     heed_onnx_tuples,     heed_onnx_channels,   heed_onnx_pools,
+    heed_onnx_selections};
 
 static const char inputs[] =
     "\x40\0\0\0\0\0\0\0{\"x\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[0,24]}}       "
@@ -34,7 +35,7 @@ static void list(char *text, uint32_t count, const char *name, bool numbered) {
 /* What a node of this op ends with; runs in double, or on kernels. */
 static heed_status run(const char *op, uint32_t in, uint32_t out, bool kernels) {
   test_message graph = {0};
-  char from[160], to[64];
+  char from[160], to[320];
   list(from, in, "x", false);
   list(to, out, "y", true);
   test_put_node(&graph, op, "n", from, to, NULL);
@@ -103,6 +104,15 @@ static void test_known(void **state) {
     assert_int_equal(run("Sum", 65, 1, kernels), HEED_UNSUPPORTED);
     assert_non_null(
         strstr(error.message, "node 0 (Sum n): too many inputs (found 65, expected at most 64)"));
+  }
+  /* and so have the outputs of a Split and of an If */
+  for (int kernels = 0; kernels < 2; kernels++) {
+    run("Split", 1, 64, kernels); /* of an axis of 2: refused otherwise, or empty */
+    assert_null(strstr(error.message, "too many outputs"));
+    assert_int_equal(run("Split", 1, 65, kernels), HEED_UNSUPPORTED);
+    assert_non_null(strstr(error.message, "too many outputs (found 65, expected at most 64)"));
+    assert_int_equal(run("If", 65, 32, kernels), HEED_UNSUPPORTED);
+    assert_non_null(strstr(error.message, "too many outputs (found 32, expected at most 31)"));
   }
   assert_int_equal(run("Relu", 1, 1, false), HEED_OK);
   assert_int_equal(run("Relu", 1, 1, true), HEED_OK);
