@@ -100,7 +100,7 @@ async function showSizes() {
       (/** @type {Size} */ { name, bytes, gzip, brotli }) => {
         const row = document.createElement('tr'),
           file = cell('')
-        file.innerHTML = name.replaceAll('/', '/<wbr>')
+        for (const part of name.split(/(?<=\/)/)) file.append(part, document.createElement('wbr'))
         row.append(file, cell(whatIs(name)), count(bytes), count(gzip), count(brotli))
         return row
       }
