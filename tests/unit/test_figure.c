@@ -590,9 +590,36 @@ static void test_refused(void **state) {
   REFUSED("sizes out of range");
   desc = good, desc.columns = 4097;
   REFUSED("sizes out of range");
-  desc = good, desc.layers = desc.heads = 4096; /* refused by its size before a map is read */
+  /* 4,096 of each are not too many, but refused by their size before a map is read */
+  desc = good, desc.layers = desc.heads = 4096;
+  desc.rows = desc.columns = 4096, desc.tokens = 4096 * 4096;
   REFUSED("too large to draw");
   assert_null(shapes.shape);
+}
+
+/* A figure of this width in units, whose height is 457, 18 for each line of its title and 15 for
+ * each of its caption. */
+static heed_status tall(double width, uint32_t titles, uint32_t lines, figure_shapes *shapes) {
+  heed_figure_desc desc = small_desc(eight);
+  char title[1024] = "", caption[8] = "";
+  memset(title, '\n', titles);
+  memset(caption, '\n', lines);
+  desc.title = title;
+  desc.caption = caption;
+  desc.width_mm = width / 96.0 * 25.4;
+  return heed_figure_compose(context, &desc, &ruler, 2.0, shapes, &error);
+}
+
+/* Sides of 16,000 units, and 30,000,000 in all: both at once, and one more of each. */
+static void test_largest(void **state) {
+  (void)state;
+  figure_shapes shapes;
+  assert_ok(tall(1875.0, 861, 3, &shapes));
+  assert_true(shapes.width == 1875.0 && shapes.height == 16000.0);
+  heed_shapes_free(&shapes);
+  assert_fails(tall(1876.0, 861, 3, &shapes), HEED_INVALID_ARGUMENT,
+               "found 1876 x 16000 units, expected at most 16000 a side and 30000000 in all");
+  assert_fails(tall(1500.0, 862, 2, &shapes), HEED_INVALID_ARGUMENT, "found 1500 x 16003 units");
 }
 
 static void test_out_of_memory(void **state) {
@@ -636,6 +663,7 @@ int main(void) {
                                      cmocka_unit_test(test_layouts),
                                      cmocka_unit_test(test_sample),
                                      cmocka_unit_test(test_refused),
+                                     cmocka_unit_test(test_largest),
                                      cmocka_unit_test(test_out_of_memory)};
   return cmocka_run_group_tests(tests, make_context, drop_context);
 }

@@ -11,8 +11,10 @@
 
 #include "base/alloc.h"
 #include "base/tensor.h"
+#include "gpu/hash.h"
 #include "gpu/self_check.h"
 #include "vulkan/host/backend_state.h"
+#include "vulkan/host/cache_format.h"
 #include "vulkan/vulkan_test.h"
 
 static char directory[256];
@@ -103,6 +105,38 @@ static void test_pipelines(void **state) {
   assert_true(after.ru_maxrss - before.ru_maxrss < 50 << 10);
   free(copy);
   free(whole);
+}
+
+/* Zeros, in a hole: 256 MiB of them and the right hash are read, one more is not. */
+static void test_largest_file(void **state) {
+  (void)state;
+  static const unsigned char zeros[1 << 20];
+  const char key[] = "a key";
+  heed_context *context;
+  heed_error error;
+  uint64_t hash = HEED_VK_HASH_START;
+  assert_ok(heed_context_create(NULL, &context, &error));
+  for (size_t i = 0; i < HEED_VK_CACHE_MOST; i += sizeof zeros)
+    hash = heed_vk_hash(hash, zeros, sizeof zeros);
+  for (uint64_t above = 0; above < 2; above++) {
+    const uint64_t count = HEED_VK_CACHE_MOST + above,
+                   of_bytes[] = {count, above ? heed_vk_hash(hash, zeros, 1) : hash};
+    void *bytes;
+    size_t size;
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    assert_int_equal(fwrite(HEED_VK_CACHE_MAGIC, 1, 8, file), 8);
+    assert_int_equal(fwrite(key, 1, sizeof key, file), sizeof key);
+    assert_int_equal(fwrite(of_bytes, 1, sizeof of_bytes, file), sizeof of_bytes);
+    assert_int_equal(fflush(file), 0);
+    assert_int_equal(ftruncate(fileno(file), (off_t)(ftell(file) + (long)count)), 0);
+    rewind(file);
+    assert_int_equal(heed_vk_cache_unpack(context, file, key, sizeof key, &bytes, &size), !above);
+    assert_int_equal(size, above ? 0 : count);
+    heed_free(context, bytes);
+    fclose(file);
+  }
+  heed_context_destroy(context);
 }
 
 static void assert_mode(const char *path, mode_t mode) {
@@ -432,6 +466,7 @@ int main(void) {
       cmocka_unit_test(test_self_check),        cmocka_unit_test(test_self_check_of_another_graph),
       cmocka_unit_test(test_failed_self_check), cmocka_unit_test(test_self_check_of_tiers),
       cmocka_unit_test(test_matrices_by_rate),  cmocka_unit_test(test_links_and_modes),
+      cmocka_unit_test(test_largest_file),
   };
   return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }
