@@ -1,6 +1,7 @@
 /* Options of a verb. */
 #include "options.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,8 +119,10 @@ static int set_output(const cli_state *cli, const cli_option *option, const char
   memcpy(option->target, &path, sizeof path);
   if (option->kind == CLI_JSON && cli_is_stdout(path)) {
     if (cli_stdout_reserve()) return -1;
-    fprintf(stderr, "heed %s: %s: cannot write to stdout\n", cli->verb, option->name);
-    return CLI_BAD_FILE;
+    const int reason = errno;
+    fprintf(stderr, "heed %s: %s: cannot write to stdout (%s)\n", cli->verb, option->name,
+            strerror(reason));
+    return reason == ENOMEM ? CLI_DEVICE : CLI_BAD_FILE;
   }
   cli_signals_keep_pipe();
   if (strcmp(path, "-") != 0 && !has_foreign_end(path, option)) return -1;

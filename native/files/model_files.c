@@ -139,14 +139,21 @@ static bool is_chosen(const folder_weights *found, const char *name) {
   return found->kind != HEED_WEIGHTS_NONE && heed_weights_kind_of(name) == found->kind;
 }
 
+static heed_status fail_open_folder(const char *folder, heed_error *error) {
+  return heed_fail(error, heed_status_of_errno(errno), "%s: cannot open (%s)", folder,
+                   strerror(errno));
+}
+
 /* transformers.js has ONNX files in a folder onnx/ beside the config files. */
 static heed_status visit_onnx_folder(const char *folder, heed_model_file_visit visit, void *user,
                                      heed_error *error) {
   char path[HEED_PATH_SIZE];
   folder_weights found = {.kind = HEED_WEIGHTS_NONE};
   const int written = snprintf(path, sizeof path, "%s/onnx", folder);
-  DIR *directory = (size_t)written < sizeof path ? opendir(path) : NULL;
-  if (!directory) return HEED_OK;
+  if ((size_t)written >= sizeof path) return HEED_OK; /* nor is anything else of such a path */
+  DIR *directory = opendir(path);
+  if (!directory && (errno == ENOENT || errno == ENOTDIR)) return HEED_OK;
+  if (!directory) return fail_open_folder(path, error);
   for (const struct dirent *entry; (entry = readdir(directory));)
     if (heed_weights_kind_of(entry->d_name) == HEED_WEIGHTS_ONNX) note_name(&found, entry->d_name);
   closedir(directory);
@@ -159,9 +166,7 @@ static heed_status each_of_folder(const char *folder, heed_model_file_visit visi
                                   heed_error *error) {
   folder_weights found = {.kind = HEED_WEIGHTS_NONE};
   DIR *directory = opendir(folder);
-  if (!directory)
-    return heed_fail(error, heed_status_of_errno(errno), "%s: cannot open (%s)", folder,
-                     strerror(errno));
+  if (!directory) return fail_open_folder(folder, error);
   for (const struct dirent *entry; (entry = readdir(directory));) note_name(&found, entry->d_name);
   heed_status status = check_one(folder, &found, error);
   rewinddir(directory);
@@ -213,18 +218,20 @@ heed_status heed_model_files_each(const char *path, heed_model_file_visit visit,
                                  : each_of_single(path, visit, user, error);
 }
 
-/* The first file by name in a format that is not read, in `path`. */
-static bool find_foreign(const char *folder, char *path, size_t size) {
+/* The first file by name in a format that is not read, in `path`; "" where there is none. */
+static heed_status find_foreign(const char *folder, char *path, size_t size, heed_error *error) {
   char chosen[NAME_MAX + 1] = "";
   DIR *directory = opendir(folder);
-  for (const struct dirent *entry; directory && (entry = readdir(directory));) {
+  if (!directory) return fail_open_folder(folder, error);
+  for (const struct dirent *entry; (entry = readdir(directory));) {
     const char *name = entry->d_name;
     if (!heed_is_foreign_name(name) || strlen(name) >= sizeof chosen) continue;
     if (!*chosen || strcmp(name, chosen) < 0) strcpy(chosen, name);
   }
-  if (directory) closedir(directory);
-  snprintf(path, size, "%s/%s", folder, chosen);
-  return *chosen != '\0';
+  closedir(directory);
+  *path = '\0';
+  if (*chosen) snprintf(path, size, "%s/%s", folder, chosen);
+  return HEED_OK;
 }
 
 static heed_status check_folder(const char *folder, const heed_model_files *files,
@@ -232,8 +239,8 @@ static heed_status check_folder(const char *folder, const heed_model_files *file
   char foreign[HEED_PATH_SIZE];
   for (uint32_t i = 0; i < files->count; i++)
     if (heed_weights_kind_of(files->file[i].name) != HEED_WEIGHTS_NONE) return HEED_OK;
-  if (find_foreign(folder, foreign, sizeof foreign))
-    return heed_refuse_foreign_name(foreign, error);
+  HEED_TRY(find_foreign(folder, foreign, sizeof foreign, error));
+  if (*foreign) return heed_refuse_foreign_name(foreign, error);
   /* of a download by huggingface_hub, whose models have names of their own there */
   if (snprintf(foreign, sizeof foreign, "%s/snapshots", folder) < (int)sizeof foreign &&
       !files->count && heed_is_directory(foreign))

@@ -18,6 +18,19 @@ mkdir "$bad/empty_folder"
 bad_model empty_folder "no model here"
 mkdir -p "$bad/models--a--b/snapshots/0123" "$bad/models--a--b/refs"
 bad_input folder_of_snapshots "no model here (found snapshots, expected one of them: $bad/models--a--b/snapshots/NAME)" inspect "$bad/models--a--b"
+# A snapshot of such a download: each of its files is a link.
+test_begin snapshot_of_links
+mkdir "$bad/models--a--b/blobs"
+for file in config.json model.safetensors; do
+  cp "$vectors/vit/micro_32/$file" "$bad/models--a--b/blobs/$file"
+  ln -s "../../blobs/$file" "$bad/models--a--b/snapshots/0123/$file"
+done
+heed inspect "$bad/models--a--b/snapshots/0123"
+expect_exit 0
+test_end
+# A folder that is there and cannot be read is not taken for one that is not there.
+mkdir "$bad/onnx_loop" && ln -s onnx "$bad/onnx_loop/onnx"
+bad_model onnx_loop "onnx_loop/onnx: cannot open (Too many levels of symbolic links)"
 bad_input inspect_empty_folder "no model here" inspect "$bad/empty_folder"
 model no_weights && rm "$bad/no_weights/model.safetensors"
 bad_model no_weights "safetensors"

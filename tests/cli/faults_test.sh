@@ -63,4 +63,13 @@ outputs='--json out.json --save out.safetensors'
   [ "$figures" = no ] || faults maps_figures "maps $bad/saved.safetensors --layer 1 --maps out.png --rollout rollout.png" \
     maps "$bad/saved.safetensors" --layer 0 --maps out.png --rollout rollout.png
 }
+
+# The stream that --json - writes to is the first that is made.
+test_begin json_to_stdout_without_memory
+command='run --json - (stream)' status=0
+(cd "$here" && exec timeout 120 env HEED_FAIL_STREAM=1 LD_PRELOAD="$HEED_FAILING_MALLOC" "$program" run "$micro" "$picture" --backend cpu --quiet --json -) >"$out" 2>"$err" </dev/null || status=$?
+expect_exit 4
+expect_one_sentence run "--json: cannot write to stdout (Cannot allocate memory)"
+expect_stdout_empty
+test_end
 faults_end

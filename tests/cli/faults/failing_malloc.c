@@ -1,8 +1,11 @@
 /* Loaded before libc (LD_PRELOAD): the N-th allocation that the program itself asks for fails, N in
- * HEED_FAIL_ALLOCATION. With N = 0, or none, the number of allocations is written to the descriptor
- * 3 at the end. Those of libraries do not count: fontconfig reads through a null pointer where one
- * of its own fails, which heed cannot mend. */
+ * HEED_FAIL_ALLOCATION; or, with HEED_FAIL_STREAM, the N-th stream, folder or path that libc opens
+ * or makes for it, for want of memory. With N = 0, or none, the number of them is written to the
+ * descriptor 3 at the end. Those of libraries do not count: fontconfig reads through a null pointer
+ * where an allocation of its own fails, which heed cannot mend. */
 #define _GNU_SOURCE
+#include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
 #include <stdatomic.h>
@@ -20,7 +23,7 @@ extern void *__libc_memalign(size_t alignment, size_t size);
 static atomic_ullong made;
 static unsigned long long wanted;
 static ElfW(Addr) first, last; /* of the program's code */
-static bool counting;
+static bool counting, of_streams;
 
 /* The program comes first. */
 static int find_program(struct dl_phdr_info *info, size_t size, void *user) {
@@ -36,7 +39,9 @@ static int find_program(struct dl_phdr_info *info, size_t size, void *user) {
 }
 
 __attribute__((constructor)) static void begin(void) {
-  const char *text = getenv("HEED_FAIL_ALLOCATION");
+  const char *stream = getenv("HEED_FAIL_STREAM"),
+             *text = stream ? stream : getenv("HEED_FAIL_ALLOCATION");
+  of_streams = stream != NULL;
   wanted = text ? strtoull(text, NULL, 10) : 0;
   dl_iterate_phdr(find_program, NULL);
   counting = true;
@@ -51,17 +56,17 @@ __attribute__((destructor)) static void end(void) {
  * allocation, this runs before the program's destructors. */
 static void stop(void) { counting = false; }
 
-static bool fails(const void *caller) {
+static bool fails(bool stream, const void *caller) {
   static atomic_flag begun = ATOMIC_FLAG_INIT;
   const ElfW(Addr) at = (ElfW(Addr))caller;
-  if (!counting || at < first || at >= last) return false;
+  if (!counting || stream != of_streams || at < first || at >= last) return false;
   if (!atomic_flag_test_and_set(&begun)) atexit(stop);
   if (atomic_fetch_add(&made, 1) + 1 != wanted) return false;
   errno = ENOMEM;
   return true;
 }
 
-#define FAILS fails(__builtin_return_address(0))
+#define FAILS fails(false, __builtin_return_address(0))
 void *malloc(size_t size) { return FAILS ? NULL : __libc_malloc(size); }
 void *calloc(size_t count, size_t size) { return FAILS ? NULL : __libc_calloc(count, size); }
 void *realloc(void *old, size_t size) { return FAILS ? NULL : __libc_realloc(old, size); }
@@ -72,4 +77,19 @@ int posix_memalign(void **to, size_t alignment, size_t size) {
   if (FAILS) return ENOMEM;
   *to = __libc_memalign(alignment, size);
   return *to ? 0 : ENOMEM;
+}
+
+#define NEXT(name) __extension__((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+#define STREAM_FAILS fails(true, __builtin_return_address(0))
+FILE *fopen(const char *path, const char *mode) {
+  return STREAM_FAILS ? NULL : NEXT(fopen)(path, mode);
+}
+FILE *fdopen(int file, const char *mode) { return STREAM_FAILS ? NULL : NEXT(fdopen)(file, mode); }
+FILE *open_memstream(char **text, size_t *size) {
+  return STREAM_FAILS ? NULL : NEXT(open_memstream)(text, size);
+}
+DIR *opendir(const char *path) { return STREAM_FAILS ? NULL : NEXT(opendir)(path); }
+char *strdup(const char *text) { return STREAM_FAILS ? NULL : NEXT(strdup)(text); }
+char *realpath(const char *path, char *to) {
+  return STREAM_FAILS ? NULL : NEXT(realpath)(path, to);
 }
