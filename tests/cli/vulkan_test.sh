@@ -259,6 +259,18 @@ expect_stderr_contains "heed: cpu ("
 unset HEED_VULKAN_MEMORY_LIMIT
 test_end
 
+# The standard asks to ignore it.
+test_begin a_relative_cache_directory
+cache=$XDG_CACHE_HOME home=${HOME:-}
+XDG_CACHE_HOME=relative HOME=$bad/home
+export HOME
+heed run "$vectors/vit/micro_32" "$vectors/preprocess/rgb.png" --backend vulkan --quiet
+expect_exit 0
+[ ! -e "$here/relative/heed" ] || fail "relative/heed is there" # a driver may have its own there
+[ -n "$(ls -A "$bad/home/.cache/heed")" ] || fail "nothing is in .cache/heed"
+XDG_CACHE_HOME=$cache HOME=$home
+test_end
+
 test_begin no_driver
 VK_ICD_FILENAMES=/nonexistent/icd.json VK_DRIVER_FILES=/nonexistent/icd.json
 export VK_ICD_FILENAMES VK_DRIVER_FILES
