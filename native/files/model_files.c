@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -184,9 +185,12 @@ typedef struct visiting {
   void *user;
 } visiting;
 
+/* A link to nothing is there too: what cannot be opened must be said, not taken for no file. */
 static heed_status visit_there(void *user, const char *path, heed_error *error) {
   const visiting *to = user;
-  return access(path, F_OK) == 0 ? to->visit(to->user, path, error) : HEED_OK;
+  struct stat info;
+  const bool absent = lstat(path, &info) != 0 && (errno == ENOENT || errno == ENOTDIR);
+  return absent ? HEED_OK : to->visit(to->user, path, error);
 }
 
 /* The length of the folder whose config files belong to a file in this one: of an ONNX file in a

@@ -104,7 +104,9 @@ static heed_status read_model_args(heed_config *config, const heed_fields *field
   HEED_TRY(heed_config_refuse(&args, "model_args",
                               "norm_layer\0"
                               "block_fn\0"
-                              "mlp_layer\0"));
+                              "mlp_layer\0"
+                              "pool_include_prefix\0"
+                              "dynamic_img_pad\0"));
   HEED_TRY(heed_said_square(&args, "img_size", &config->image_size));
   HEED_TRY(heed_said_square(&args, "patch_size", &config->patch));
   HEED_TRY(heed_said_size(&args, "in_chans", 1, &config->channels));

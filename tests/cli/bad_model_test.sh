@@ -28,6 +28,9 @@ done
 heed inspect "$bad/models--a--b/snapshots/0123"
 expect_exit 0
 test_end
+# So is a config beside one weight file whose link leads nowhere: its defaults are not taken.
+mkdir "$bad/dangling" && cp "$vectors/vit/small_224/model.safetensors" "$bad/dangling" && ln -s nowhere "$bad/dangling/config.json"
+bad_input dangling_config "config.json: cannot open (No such file or directory)" inspect "$bad/dangling/model.safetensors"
 # A folder that is there and cannot be read is not taken for one that is not there.
 mkdir "$bad/onnx_loop" && ln -s onnx "$bad/onnx_loop/onnx"
 bad_model onnx_loop "onnx_loop/onnx: cannot open (Too many levels of symbolic links)"

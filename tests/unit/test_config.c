@@ -383,6 +383,9 @@ static void timm_blocks(void **state) {
          "config.json: model_args with norm_layer is not supported (expected a plain tower)");
   refuse(ARGS("\"block_fn\":\"parallel\""), HEED_UNSUPPORTED, "model_args with block_fn");
   refuse(ARGS("\"mlp_layer\":\"swiglu\""), HEED_UNSUPPORTED, "model_args with mlp_layer");
+  refuse(ARGS("\"pool_include_prefix\":true"), HEED_UNSUPPORTED,
+         "model_args with pool_include_prefix");
+  refuse(ARGS("\"dynamic_img_pad\":true"), HEED_UNSUPPORTED, "model_args with dynamic_img_pad");
   heed_config_destroy(open_good(ARGS("\"act_layer\":null,\"drop_rate\":0.1")));
 #undef ARGS
 }
