@@ -145,6 +145,17 @@ static heed_status fail_open_folder(const char *folder, heed_error *error) {
                    strerror(errno));
 }
 
+/* The next name in a folder; NULL after the last. */
+static heed_status next_name(DIR *directory, const char *folder, const char **name,
+                             heed_error *error) {
+  errno = 0;
+  const struct dirent *entry = readdir(directory);
+  *name = entry ? entry->d_name : NULL;
+  if (entry || errno == 0) return HEED_OK;
+  return heed_fail(error, heed_status_of_errno(errno), "%s: cannot read the folder (%s)", folder,
+                   strerror(errno));
+}
+
 /* transformers.js has ONNX files in a folder onnx/ beside the config files. */
 static heed_status visit_onnx_folder(const char *folder, heed_model_file_visit visit, void *user,
                                      heed_error *error) {
@@ -155,10 +166,12 @@ static heed_status visit_onnx_folder(const char *folder, heed_model_file_visit v
   DIR *directory = opendir(path);
   if (!directory && (errno == ENOENT || errno == ENOTDIR)) return HEED_OK;
   if (!directory) return fail_open_folder(path, error);
-  for (const struct dirent *entry; (entry = readdir(directory));)
-    if (heed_weights_kind_of(entry->d_name) == HEED_WEIGHTS_ONNX) note_name(&found, entry->d_name);
+  const char *name;
+  heed_status status;
+  while ((status = next_name(directory, path, &name, error)) == HEED_OK && name)
+    if (heed_weights_kind_of(name) == HEED_WEIGHTS_ONNX) note_name(&found, name);
   closedir(directory);
-  if (found.kind == HEED_WEIGHTS_NONE) return HEED_OK;
+  if (status != HEED_OK || found.kind == HEED_WEIGHTS_NONE) return status;
   HEED_TRY(check_one(path, &found, error));
   return visit_in(path, strlen(path), found.first[0], visit, user, error);
 }
@@ -168,12 +181,16 @@ static heed_status each_of_folder(const char *folder, heed_model_file_visit visi
   folder_weights found = {.kind = HEED_WEIGHTS_NONE};
   DIR *directory = opendir(folder);
   if (!directory) return fail_open_folder(folder, error);
-  for (const struct dirent *entry; (entry = readdir(directory));) note_name(&found, entry->d_name);
-  heed_status status = check_one(folder, &found, error);
+  const char *name;
+  heed_status status;
+  while ((status = next_name(directory, folder, &name, error)) == HEED_OK && name)
+    note_name(&found, name);
+  if (status == HEED_OK) status = check_one(folder, &found, error);
   rewinddir(directory);
-  for (const struct dirent *entry; status == HEED_OK && (entry = readdir(directory));)
-    if (is_config(entry->d_name) || is_chosen(&found, entry->d_name))
-      status = visit_in(folder, strlen(folder), entry->d_name, visit, user, error);
+  while (status == HEED_OK && (status = next_name(directory, folder, &name, error)) == HEED_OK &&
+         name)
+    if (is_config(name) || is_chosen(&found, name))
+      status = visit_in(folder, strlen(folder), name, visit, user, error);
   closedir(directory);
   return status == HEED_OK && found.kind == HEED_WEIGHTS_NONE
              ? visit_onnx_folder(folder, visit, user, error)
@@ -227,15 +244,16 @@ static heed_status find_foreign(const char *folder, char *path, size_t size, hee
   char chosen[NAME_MAX + 1] = "";
   DIR *directory = opendir(folder);
   if (!directory) return fail_open_folder(folder, error);
-  for (const struct dirent *entry; (entry = readdir(directory));) {
-    const char *name = entry->d_name;
+  const char *name;
+  heed_status status;
+  while ((status = next_name(directory, folder, &name, error)) == HEED_OK && name) {
     if (!heed_is_foreign_name(name) || strlen(name) >= sizeof chosen) continue;
     if (!*chosen || strcmp(name, chosen) < 0) strcpy(chosen, name);
   }
   closedir(directory);
   *path = '\0';
   if (*chosen) snprintf(path, size, "%s/%s", folder, chosen);
-  return HEED_OK;
+  return status;
 }
 
 static heed_status check_folder(const char *folder, const heed_model_files *files,

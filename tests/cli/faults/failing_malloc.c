@@ -1,8 +1,8 @@
 /* Loaded before libc (LD_PRELOAD): the N-th allocation that the program itself asks for fails, N in
- * HEED_FAIL_ALLOCATION; or, with HEED_FAIL_STREAM, the N-th stream, folder or path that libc opens
- * or makes for it, for want of memory. With N = 0, or none, the number of them is written to the
- * descriptor 3 at the end. Those of libraries do not count: fontconfig reads through a null pointer
- * where an allocation of its own fails, which heed cannot mend. */
+ * HEED_FAIL_ALLOCATION; or, with HEED_FAIL_STREAM, the N-th stream, folder or path that libc opens,
+ * makes or reads on for it, for want of memory. With N = 0, or none, the number of them is written
+ * to the descriptor 3 at the end. Those of libraries do not count: fontconfig reads through a null
+ * pointer where an allocation of its own fails, which heed cannot mend. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>
@@ -89,6 +89,9 @@ FILE *open_memstream(char **text, size_t *size) {
   return STREAM_FAILS ? NULL : NEXT(open_memstream)(text, size);
 }
 DIR *opendir(const char *path) { return STREAM_FAILS ? NULL : NEXT(opendir)(path); }
+struct dirent *readdir(DIR *folder) {
+  return STREAM_FAILS ? NULL : NEXT(readdir)(folder);
+}
 char *strdup(const char *text) { return STREAM_FAILS ? NULL : NEXT(strdup)(text); }
 char *realpath(const char *path, char *to) {
   return STREAM_FAILS ? NULL : NEXT(realpath)(path, to);
