@@ -29,6 +29,9 @@
 #if HEED_INT8_ROWS == 4
 DEFINE_TILE(4)
 #define WHOLE_TILE tile_4
+#elif HEED_INT8_ROWS == 5
+DEFINE_TILE(5)
+#define WHOLE_TILE tile_5
 #else
 DEFINE_TILE(6)
 #define WHOLE_TILE tile_6

@@ -380,6 +380,10 @@ static void test_large_files(void **state) {
   assert_int_equal(heed_picture_create(counted, "new", 2, 2, &picture, &error), HEED_OUT_OF_MEMORY);
   assert_null(picture.pixels);
   heed_context_destroy(counted);
+  /* Three times its pixels is more than a size holds. */
+  assert_fails(heed_picture_create(context, "new", UINT32_MAX, UINT32_MAX, &picture, &error),
+               HEED_OUT_OF_MEMORY, "new: out of memory");
+  assert_null(picture.pixels);
 }
 
 static void test_unreadable_files(void **state) {

@@ -45,6 +45,8 @@ static inline int32_t heed_int8_word(const unsigned char *p) {
 /* Rows of a tile; the most of any way of this level. */
 #if defined(HEED_SIMD_RELAXED)
 #define HEED_INT8_MOST_ROWS 6
+#elif defined(HEED_SIMD_WASM128)
+#define HEED_INT8_MOST_ROWS 5
 #else
 #define HEED_INT8_MOST_ROWS HEED_TILE_ROWS
 #endif
