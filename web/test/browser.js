@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { chromium } from 'playwright-core'
 import { serve } from '../serve.js'
@@ -36,6 +37,7 @@ const args = [
   '--disable-sync'
 ]
 const pictures = join(repository, 'build/web/screenshots')
+const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 
 /* Which menu has a control; opened first, as a person would. */
 const menus = /** @type {Record<string, RegExp>} */ ({
@@ -155,4 +157,24 @@ export async function finish(page, name) {
   const { faults } = page
   await page.context().close()
   assert.deepEqual(faults, [])
+}
+
+/**
+ * What axe finds in a part of a page; seconds for a whole one. The page is opened with bypassCSP,
+ * as the script is none of its own.
+ * @param {Page} page
+ * @param {string} [part]
+ * @param {{runOnly?: string[]}} [rules] all of them without
+ * @returns {Promise<string[]>}
+ */
+export async function violations(page, part = 'html', rules = {}) {
+  if (!(await page.evaluate(() => 'axe' in window))) await page.addScriptTag({ path: axe })
+  const { violations } = await page.evaluate(
+    ([part, rules]) => /** @type {any} */ (window).axe.run(part, rules),
+    /** @type {const} */ ([part, rules])
+  )
+  return violations.map(
+    (/** @type {any} */ { id, nodes }) =>
+      `${id}: ${nodes[0].html.slice(0, 200)} ${nodes[0].failureSummary}`
+  )
 }

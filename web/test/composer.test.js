@@ -3,15 +3,13 @@
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import test, { after, before } from 'node:test'
 import * as zlib from 'node:zlib'
-import { finish, site, startBrowser } from './browser.js'
+import { finish, site, startBrowser, violations } from './browser.js'
 /** @import {TestBrowser, TestPage} from './browser.js' */
 
-const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js'),
-  shots = join(site, '../screenshots')
+const shots = join(site, '../screenshots')
 /** @type {TestBrowser} */
 let browser
 
@@ -59,19 +57,6 @@ async function saved(page, name) {
     page.click(`#figure [name=${name}]`)
   ])
   return { name: download.suggestedFilename(), bytes: await readFile(await download.path()) }
-}
-
-/** @param {TestPage} page */
-async function noViolation(page) {
-  await page.addScriptTag({ path: axe })
-  const { violations } = await page.evaluate(() => window.axe.run({ include: [['#figure']] }))
-  assert.deepEqual(
-    violations.map(
-      ({ id, nodes }) =>
-        `${id}: ${/** @type {any} */ (nodes[0]).html.slice(0, 200)} ${/** @type {any} */ (nodes[0]).failureSummary}`
-    ),
-    []
-  )
 }
 
 /**
@@ -357,7 +342,7 @@ for (const [width, height] of [
       while (width < 700 && (await page.getAttribute('#handle', 'aria-expanded')) !== 'true')
         await page.click('#handle')
       await openComposer(page)
-      await noViolation(page)
+      assert.deepEqual(await violations(page, '#figure'), [])
       assert.ok(
         await page.evaluate(() => {
           const dialog = document.getElementById('figure')

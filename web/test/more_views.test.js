@@ -1,12 +1,10 @@
 /* The views behind More in Chromium, their numbers beside those of the runtime in Node. */
 import assert from 'node:assert/strict'
-import { createRequire } from 'node:module'
 import test, { after, before } from 'node:test'
-import { finish, startBrowser } from './browser.js'
+import { finish, startBrowser, violations } from './browser.js'
 import { createRuntime, demoModel, explain } from './package.js'
 /** @import {TestBrowser, TestPage} from './browser.js' */
 
-const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 /** @type {TestBrowser} */
 let browser
 before(async () => (browser = await startBrowser()))
@@ -129,19 +127,6 @@ test('similar heads: all heads stand in groups, and a press chooses one', async 
   await finish(page, 'explorer-groups')
 })
 
-/**
- * What axe finds in a part of the page.
- * @param {TestPage} page
- * @param {string} what is looked at, for the message
- * @param {string} part
- */
-async function violations(page, what, part) {
-  const { violations } = await page.evaluate((part) => window.axe.run({ include: [[part]] }), part)
-  return violations.map(
-    ({ id, nodes }) => `${what}, ${id}: ${/** @type {any} */ (nodes[0]).html.slice(0, 200)}`
-  )
-}
-
 for (const [width, height, colorScheme] of /** @type {[number, number, 'light' | 'dark'][]} */ ([
   [1366, 768, 'light'],
   [360, 740, 'dark']
@@ -153,14 +138,13 @@ for (const [width, height, colorScheme] of /** @type {[number, number, 'light' |
         bypassCSP: true
       }),
       found = []
-    await page.addScriptTag({ path: axe })
     await said(page, /pairs, each above uniform/)
     for (const name of await page
       .locator('[data-more]')
       .evaluateAll((all) => all.map((one) => one.getAttribute('data-more')))) {
       await page.click(`[data-more=${name}]`)
       await page.waitForFunction(() => document.querySelector('#view > :last-child')?.textContent)
-      found.push(...(await violations(page, String(name), '#view')))
+      found.push(...(await violations(page, '#view')))
     }
     for (const menu of ['open', 'model', 'display', 'save'])
       await page.evaluate((menu) => document.getElementById(menu)?.setAttribute('open', ''), menu)
@@ -169,25 +153,25 @@ for (const [width, height, colorScheme] of /** @type {[number, number, 'light' |
     await page.waitForSelector('#library input')
     if (width === 360) await page.click('#handle')
     for (const part of ['.rail', '#display', '#numbers'])
-      found.push(...(await violations(page, 'menus', part)))
+      found.push(...(await violations(page, part)))
     if (width === 360) await page.click('#handle')
     for (const button of ['#stage-table', '#tensors', '#size']) {
       await page.click(button)
       await page.waitForSelector('dialog[open]')
-      found.push(...(await violations(page, button, 'dialog[open]')))
+      found.push(...(await violations(page, 'dialog[open]')))
       await page.keyboard.press('Escape')
       await page.waitForSelector('dialog[open]', { state: 'detached' })
     }
     await page.evaluate(() => (location.hash = '#l=1&h=9'))
     await page.waitForSelector('#error:not([hidden])')
-    found.push(...(await violations(page, 'an error', '#error')))
+    found.push(...(await violations(page, '#error')))
     await page.click('#error-close')
     await page.click('#help')
     await page.waitForSelector('#keys[open]')
-    found.push(...(await violations(page, 'help', '#keys')))
+    found.push(...(await violations(page, '#keys')))
     await page.click('#tour-again')
     await page.waitForSelector('#tour')
-    found.push(...(await violations(page, 'tour', '#tour')))
+    found.push(...(await violations(page, '#tour')))
     assert.deepEqual(found, [])
     await finish(page)
   })
