@@ -210,7 +210,9 @@ static void test_patches(void **state) {
   heed_graph *graph;
   assert_ok(heed_model_open(little, &desc, &model, &error));
   heed_build_desc build = {.struct_size = sizeof build, .height = 16 * 4096, .width = 16 * 4096};
-  assert_int_equal(heed_model_build(model, &build, &graph, &error), HEED_OUT_OF_MEMORY);
+  const heed_status at = heed_model_build(model, &build, &graph, &error);
+  check("patches", at, false, "wrong image size");
+  if (sizeof(size_t) > 4) assert_int_equal(at, HEED_OUT_OF_MEMORY); /* else tensors are too large */
   build.height = 16, build.width = 16 * ((1u << 24) + 1);
   assert_fails(heed_model_build(model, &build, &graph, &error), HEED_INVALID_ARGUMENT,
                "build: wrong image size (found 1 x 16777217 patches, expected 1 to 16777216)");
