@@ -633,6 +633,7 @@ export interface ArrayPart {
   name: string
   kind: string
   shape: number[]
+  columnsFirst?: boolean
   read(): Promise<Uint8Array>
 }
 /** The header of a safetensors file, and where its data starts. */

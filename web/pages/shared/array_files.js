@@ -122,24 +122,59 @@ function npyHeader(bytes, length, name) {
     start = long ? 12 : 10,
     end = start + (long ? view.getUint32(8, true) : view.getUint16(8, true)),
     header = text(start, end)
-  const descr = /'descr':\s*'([<|=])([a-z]\d)'/.exec(header),
+  const descr = /'descr':\s*'([<>|=])([a-z]\d)'/.exec(header),
     sides = /'shape':\s*\(([\d, ]*)\)/.exec(header)
   if (end > bytes.length || !descr || !sides)
     fail(name, say('files.npyHeader', { found: header.slice(0, 80) }))
-  if (/'fortran_order':\s*True/.test(header)) fail(name, say('files.columnsFirst'))
   const shape = /** @type {RegExpExecArray} */ (sides)[1]
     .split(',')
     .map((side) => side.trim())
     .filter(Boolean)
     .map(Number)
-  expectSize(name, length - end, /** @type {RegExpExecArray} */ (descr)[2], shape)
+  const [, order, kind] = /** @type {RegExpExecArray} */ (descr)
+  expectSize(name, length - end, kind, shape)
   return {
     name,
-    kind: /** @type {RegExpExecArray} */ (descr)[2],
+    kind,
     shape,
     start: end,
-    bytes: length - end
+    bytes: length - end,
+    bigEndian: order === '>',
+    columnsFirst: /'fortran_order':\s*True/.test(header)
   }
+}
+
+/**
+ * Of a .npy, whose values are as the machine that wrote it has them.
+ * @param {{bigEndian: boolean, kind: string}} head
+ * @param {Uint8Array} bytes turned where they are
+ */
+function littleEndian({ bigEndian, kind }, bytes) {
+  const each = Number(kind[1])
+  for (let at = 0; bigEndian && at < bytes.length; at += each)
+    bytes.subarray(at, at + each).reverse()
+  return bytes
+}
+
+/**
+ * @param {Float32Array} values columns first, as Fortran has them
+ * @param {number[]} shape
+ */
+function rowsFirst(values, shape) {
+  let step = 1
+  const at = shape.map(() => 0),
+    steps = shape.map((side) => (step *= side) / side)
+  let from = 0
+  return values.map(() => {
+    const value = values[from]
+    for (let axis = shape.length - 1; axis >= 0; axis--) {
+      from += steps[axis]
+      if (++at[axis] < shape[axis]) break
+      from -= steps[axis] * at[axis]
+      at[axis] = 0
+    }
+    return value
+  })
 }
 
 /* A deflated part in small pieces: inflated, one is a thousand times as large at most, and no
@@ -284,7 +319,7 @@ async function npzParts(file) {
       read: async () => {
         const bytes = await startOf(entry, entry.size)
         await expectSum(entry, bytes)
-        return bytes.subarray(head.start)
+        return littleEndian(head, bytes.subarray(head.start))
       }
     }
   }
@@ -294,7 +329,12 @@ async function npzParts(file) {
 /** @param {File} file */
 async function npyPart(file) {
   const head = npyHeader(await bytesOf(file.slice(0, headerMost)), file.size, file.name)
-  return { maps: { ...head, read: () => bytesOf(file.slice(head.start)) } }
+  return {
+    maps: {
+      ...head,
+      read: async () => littleEndian(head, await bytesOf(file.slice(head.start)))
+    }
+  }
 }
 
 /** @param {number} value */
@@ -367,10 +407,10 @@ function tensorPart(file, { header, start }, name) {
  * @param {ArrayPart} part
  * @returns {Promise<NamedArray>}
  */
-const arrayOf = async ({ name, kind, shape, read }) => ({
-  shape,
-  data: floats(name, await read(), kind, shape)
-})
+async function arrayOf({ name, kind, shape, read, columnsFirst }) {
+  const data = floats(name, await read(), kind, shape)
+  return { shape, data: columnsFirst ? rowsFirst(data, shape) : data }
+}
 
 /** Of a tensor of int8 the name of its scales (docs/quantisation.md).
  * @param {string} name */
