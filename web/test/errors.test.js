@@ -96,7 +96,7 @@ test('no SIMD: the scalar module runs, and the page says so', async () => {
   await page.waitForSelector('html[data-ready]', { timeout: 60000 })
   assert.match(await text(page, 'machine'), /scalar/)
   assert.match(
-    String(await page.getAttribute('#machine', 'title')),
+    String(await page.getAttribute('#machine', 'data-why')),
     /no SIMD: this engine has none/
   )
   assert.match(

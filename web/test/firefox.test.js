@@ -468,7 +468,7 @@ test(
       await page.goto(own.address)
       await until(() => document.documentElement.dataset.ready === 'true' && crossOriginIsolated)
       assert.match(
-        await page.$eval('#machine', (machine) => machine.getAttribute('title') ?? ''),
+        await page.$eval('#machine', (machine) => machine.getAttribute('data-why') ?? ''),
         threadsSaid
       )
     } finally {

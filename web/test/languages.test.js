@@ -8,7 +8,10 @@ import { npyParts } from '../pages/shared/array_files.js'
 import { views } from '../pages/explorer/views/view_list.js'
 import { loadPage, repository } from './package.js'
 import { inPage, inScript, languages, namesIn } from '../words.js'
-/** @import {TestBrowser} from './browser.js' */
+/** @import {TestBrowser, TestPage} from './browser.js' */
+
+/** @type {typeof import('../pages/explorer/controls/machine_reason.js')} */
+const { reasons } = await loadPage('explorer/controls/machine_reason.js')
 
 /** @type {TestBrowser} */
 let browser
@@ -21,6 +24,32 @@ test('each language has the keys of English, with the same names in braces', () 
     for (const [key, text] of Object.entries(words))
       assert.deepEqual(namesIn(text), namesIn(languages.en[key]), `${language} ${key}`)
   }
+})
+
+/* Each was once on a page: not wrong, but as a translator would say it. */
+const translated =
+  /\b(?:press on (?:the|a)|length of the state|likeness|tak(?:e|en|es|ing) out|best \d|of the largest, ln|is for the \w+ to say|not told|in the place of)\b/i
+
+test('English has no words that read as translated', () => {
+  for (const [key, text] of Object.entries(languages.en))
+    assert.doesNotMatch(text.replace(/\{\w+\}/g, ''), translated, key)
+})
+
+test('what the runtime says of its threads and instructions is in each language', () => {
+  const source = readFileSync(join(repository, 'web/src/module.js'), 'utf8'),
+    found = [
+      ...[...source.matchAll(/one\('([^']+)'\)/g)].map(([, why]) => `one thread: ${why}`),
+      '2 threads: one per core',
+      'one thread: the others could not start (out of memory)',
+      ...['', 'relaxed '].map((what) => `no ${what}SIMD: ${/none = '([^']+)'/.exec(source)?.[1]}`),
+      `no relaxed SIMD: ${/\? '(this package [^']+)'/.exec(source)?.[1]}`
+    ].filter((why) => !/asked for|a window may not wait/.test(why)) // pages ask for nothing, from a worker
+  assert.equal(found.length, 8)
+  for (const why of found)
+    assert.ok(
+      reasons.some(([pattern]) => pattern.test(why)),
+      why
+    )
 })
 
 test('a script gets its texts; what is not there is an error', () => {
@@ -253,21 +282,42 @@ test('captions by the table are those of the plots', async () => {
   Object.assign(captionWords, own)
 })
 
+/**
+ * The box that says what the first term, a token's share and the machine's threads mean, and the
+ * dialog of help, in the language of the page.
+ * @param {TestPage} page
+ * @param {string[]} terms what is said of the first; the other, and a word of what is said of it
+ */
+async function expectTerms(page, [first, term, said]) {
+  await page.hover('#facts .term >> nth=0')
+  await page.waitForSelector(`#term-said:has-text("${first}")`)
+  await page.keyboard.press('Escape') // it lies over the next
+  await page.hover(`#facts .term:text-is("${term}")`)
+  await page.waitForSelector(`#term-said:has-text("${said}")`)
+  await page.hover('#machine')
+  await page.waitForSelector(`#term-said:not(:has-text("${said}"))`)
+  await page.keyboard.press('?')
+  await page.waitForSelector('#keys[open]')
+  const all = `${await page.textContent('#term-said')}\n${await page.innerText('#keys')}`
+  assert.equal(all.match(/\b(threads?|cores?|engine|arrows|layer|head|views)\b/g), null)
+  await page.keyboard.press('Escape')
+}
+
 test('the explorer in Japanese and Chinese: its script alone, captions, views, terms, the tour; it is switched', async () => {
   for (const [
     language,
     title,
     caption,
-    term,
+    terms,
     tour,
     device,
     twins
-  ] of /** @type {[string, string, string, string, string, RegExp, string][]} */ ([
+  ] of /** @type {[string, string, string, string[], string, RegExp, string][]} */ ([
     [
       'ja-JP',
       '層 3、ヘッド 0：パッチ (2, 10) から',
       'パッチ (10, 1)',
-      '行の広がり',
+      ['行の広がり', 'CLS への注意', 'レジスター'],
       '星を動かしてください',
       /SIMD、\d+ スレッド$/,
       'シーン 159：星が二つ'
@@ -276,7 +326,7 @@ test('the explorer in Japanese and Chinese: its script alone, captions, views, t
       'zh-CN',
       '第 3 层，头 0：从图像块 (2, 10)',
       '图像块 (10, 1)',
-      '该行的分散程度',
+      ['该行的分散程度', '对 CLS 的注意力', '寄存器'],
       '拖动星形',
       /SIMD，\d+ 个线程$/,
       '场景 159：星出现两次'
@@ -291,8 +341,7 @@ test('the explorer in Japanese and Chinese: its script alone, captions, views, t
     assert.equal(await page.textContent('#answer li span'), '星')
     assert.equal(await page.getAttribute('#samples button', 'title'), twins)
     assert.match(/** @type {string} */ (await page.textContent('#machine')), device)
-    await page.hover('#facts .term >> nth=0')
-    await page.waitForSelector(`#term-said:has-text("${term}")`)
+    await expectTerms(page, terms)
     await page.click('#tour-start')
     await page.waitForSelector(`#tour-title:has-text("${tour}")`)
     await page.keyboard.press('Escape')

@@ -470,7 +470,7 @@ test('works where the server isolates nothing, on one thread, and says why', asy
   const plain = await startBrowser({ isolated: false })
   try {
     const page = await plain.open()
-    assert.match(String(await page.getAttribute('#machine', 'title')), /isolated/)
+    assert.match(String(await page.getAttribute('#machine', 'data-why')), /isolated/)
     assert.match(await text(page, 'caption'), /38\.3 × uniform/)
     await finish(page)
   } finally {

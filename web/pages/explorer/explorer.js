@@ -351,7 +351,7 @@ async function start() {
     showStop(null)
   }
   document.getElementById('machine').textContent = deviceName(page.engine.info.device)
-  document.getElementById('machine').title = page.engine.info.why
+  document.getElementById('machine').dataset.why = page.engine.info.why
   if (page.engine.info.simd === 'none')
     showError(new Error((await import('./controls/no_simd.js')).noSimd))
   fit()

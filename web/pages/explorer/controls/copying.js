@@ -20,7 +20,7 @@ export const copyHashes = (all) =>
 /** What went wrong, where, and on which machine. */
 export const copyDetails = () => {
   const text = (/** @type {string} */ id) => document.getElementById(id)?.textContent,
-    why = document.getElementById('machine')?.title
+    why = document.getElementById('machine')?.dataset.why
   return copy(
     `${text('error-text')}\n${text('machine')}. ${why}\n${navigator.userAgent}\n${location.href}`,
     say('copying.detailsCopied')

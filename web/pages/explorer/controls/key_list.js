@@ -2,13 +2,14 @@
 import { laterStyles } from '../later_styles.js'
 import { letters, switchLetters } from './keys.js'
 import { views } from '../views/view_list.js'
+import { reasonOf } from './machine_reason.js'
 import { say } from '../../languages/say.js'
 
 const keys = [
-  ['arrows', say('keyList.anotherPatchAnotherHead')],
+  [say('keyList.arrows'), say('keyList.anotherPatchAnotherHead')],
   ['c', say('keyList.fromClsBack')],
-  ['[ ]', 'layer'],
-  [', .', 'head'],
+  ['[ ]', say('explorer.layer')],
+  [', .', say('explorer.head')],
   ['m', say('keyList.meanHeads')],
   ['r', say('keyList.attentionReceivedPatch')],
   ['+ −', say('keyList.strengthMap')],
@@ -18,7 +19,7 @@ const keys = [
   ['Esc', say('keyList.backViewPictureQuery')],
   ['Ctrl+Z', say('keyList.undoChangeScene')],
   ['Ctrl+Y', say('keyList.redoAlsoCtrlShift')],
-  [`1–${Math.min(9, Object.keys(views).length)}`, 'views'],
+  [`1–${Math.min(9, Object.keys(views).length)}`, say('keyList.views')],
   ['s', say('keyList.savePng')],
   ['l', say('keyList.copyLink')],
   ['?', say('keyList.list')]
@@ -59,8 +60,11 @@ export async function showKeys() {
   await laterStyles()
   if (!document.getElementById('keys')) makeDialog()
   const machine = document.getElementById('machine')
-  document.getElementById('machine-why').textContent =
-    machine.title &&
-    say('keyList.browser', { textContent: machine.textContent, title: machine.title })
+  document.getElementById('machine-why').textContent = machine.dataset.why
+    ? say('keyList.browser', {
+        textContent: machine.textContent,
+        title: reasonOf(machine.dataset.why)
+      })
+    : ''
   document.getElementById('keys').showModal()
 }

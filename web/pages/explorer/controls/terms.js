@@ -1,9 +1,10 @@
 /* Terms of the page explained where they stand: on hover, on focus and on a press, in one box that
  * Escape closes. Loaded with the first of them. */
 import { laterStyles } from '../later_styles.js'
+import { reasonOf } from './machine_reason.js'
 import { say } from '../../languages/say.js'
 
-/** By the beginning of the term's text. */
+/** By the term's text: how it begins, or in Japanese ends. */
 const glossary = /** @type {[string, string][]} */ ([
   ['× uniform', say('terms.weightNumberTokens1')],
   [say('scale.share'), say('terms.shareQuerysAttentionToken')],
@@ -54,10 +55,13 @@ export async function explain(term) {
   // While this loaded, the pointer or the focus may have left it.
   if (shown === term || !term.matches(':hover, :focus')) return
   const said = box ?? makeBox(),
-    text = term.textContent ?? ''
+    text = term.textContent ?? '',
+    { why } = /** @type {HTMLElement} */ (term).dataset // of the machine
   hide()
   shown = term
-  said.textContent = glossary.find(([start]) => text.startsWith(start))?.[1] ?? otherwise
+  said.textContent = why
+    ? reasonOf(why)
+    : (glossary.find(([start]) => text.startsWith(start) || text.endsWith(start))?.[1] ?? otherwise)
   said.hidden = false
   term.setAttribute('aria-describedby', said.id)
   const { left, top, bottom } = term.getBoundingClientRect(),

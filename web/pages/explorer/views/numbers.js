@@ -51,22 +51,17 @@ function facts({ engine, drawn, statistics }) {
     { layer, head, reverse, rollout } = drawn.at,
     ofRow = engine.explain.entropy(drawn.row)
   const prefix = drawn.row.subarray(0, prefixTokens).reduce((sum, weight) => sum + weight, 0)
+  const of = (/** @type {string} */ name) =>
+    reverse ? say('numbers.from', { name }) : say('numbers.on', { name })
   const before = (/** @type {number} */ share) =>
-    prefixTokens
-      ? [
-          [
-            `${reverse ? say('numbers.from') : say('numbers.on')} ${prefixName(prefixTokens, tokenNames)}`,
-            percent(share)
-          ]
-        ]
-      : []
+    prefixTokens ? [[of(prefixName(prefixTokens, tokenNames)), percent(share)]] : []
   const total = drawn.row.reduce((sum, weight) => sum + weight, 0)
   const self = /** @type {[string, string][]} */ (
       drawn.token < 0
         ? []
         : [
             [
-              say('numbers.itself', { reverse: reverse ? say('numbers.from') : say('numbers.on') }),
+              reverse ? say('terms.fromItself') : say('terms.itself'),
               percent(drawn.row[drawn.token])
             ]
           ]
@@ -89,7 +84,11 @@ function facts({ engine, drawn, statistics }) {
   rows.push(
     [
       say('terms.headsMeanDistance'),
-      s ? `${fixed(s.distance, 1)} ${engine.model.patch === 1 ? 'patches' : 'px'}` : '…'
+      !s
+        ? '…'
+        : engine.model.patch === 1
+          ? say('numbers.patches', { count: fixed(s.distance, 1) })
+          : `${fixed(s.distance, 1)} px`
     ],
     [
       say('terms.headsEntropy'),
