@@ -185,7 +185,10 @@ export const plainScale = (label, largest) => ({
  */
 export function signedScale(label, largest) {
   const end = largest > 0 ? largest : 1,
-    ticks = [-1, -0.5, 0, 0.5, 1].map((share) => ({ at: (share + 1) / 2, text: text(share * end) }))
+    ticks = [-1, -0.5, 0, 0.5, 1].map((share) => ({
+      at: (share + 1) / 2,
+      text: text(share * end).replace('-', '−')
+    }))
   return {
     kind: 'signed',
     signed: true,

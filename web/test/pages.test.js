@@ -996,6 +996,34 @@ const ownText = /** @type {Record<string, string>} */ ({
   more: '.more-views button >> nth=0'
 })
 
+/* Maps of which no line can be told from the card around them and from their darkest colour: around
+ * each, and between those of heads. */
+const bareMaps = () => {
+  const light = (/** @type {number[]} */ rgb) =>
+      rgb
+        .map((value) =>
+          value / 255 <= 0.04 ? value / 255 / 12.92 : ((value / 255 + 0.055) / 1.055) ** 2.4
+        )
+        .reduce((sum, value, i) => sum + value * [0.2126, 0.7152, 0.0722][i], 0.05),
+    ofColour = (/** @type {string} */ colour) => {
+      const [r, g, b, alpha = 1] = (colour.match(/[\d.]+/g) ?? []).map(Number)
+      return alpha ? light([r, g, b]) : 0 // transparent: no contrast
+    },
+    card = ofColour(
+      getComputedStyle(/** @type {Element} */ (document.querySelector('.panel'))).backgroundColor
+    ),
+    darkest = light([0, 34, 78])
+  return [...document.querySelectorAll('.frame, .bar canvas, .raster canvas')]
+    .filter((map) => map.checkVisibility())
+    .filter((map) => {
+      const { outlineStyle, outlineColor, backgroundColor } = getComputedStyle(map),
+        lines = [outlineStyle === 'solid' ? outlineColor : 'rgba(0, 0, 0, 0)']
+      if (map.id === 'heads-canvas') lines.push(backgroundColor)
+      return lines.some((line) => ofColour(line) < 1.8 * Math.max(card, darkest))
+    })
+    .map((map) => map.outerHTML.slice(0, 80))
+}
+
 /* One page goes through the views, since axe takes seconds for a whole page: the first view has it,
  * the others the panel that is new. */
 test('axe finds no violation in any view, light and dark', async (t) => {
@@ -1017,6 +1045,7 @@ test('axe finds no violation in any view, light and dark', async (t) => {
         assert.deepEqual(await violations(page, i > 0 ? '#view' : 'html', rules), [])
         await takePicture(page, `explorer-${view}-${colorScheme}`)
       }
+      assert.deepEqual(await page.evaluate(bareMaps), []) // still dark
     })
   await finish(page)
 })

@@ -178,6 +178,21 @@ test('twelve heads: each switch is in sight at 1366 pixels, and a map under the 
   await finish(page, 'explorer-twelve-heads')
 })
 
+test('the claim in the header is whole or left out, in each language', async () => {
+  for (const path of ['', 'index.ja.html', 'index.zh.html']) {
+    const page = await browser.open(path)
+    for (const width of [1366, 1301, 1240, 820, 360]) {
+      await page.setViewportSize({ width, height: 768 })
+      const [beyond, shown] = await page
+        .locator('.claim')
+        .evaluate((claim) => [claim.scrollWidth - claim.clientWidth, claim.checkVisibility()])
+      assert.ok(beyond <= 0, `${path || 'index.html'}, ${width} pixels: ${beyond} are cut`)
+      assert.equal(shown, width > 1300)
+    }
+    await finish(page)
+  }
+})
+
 test('pages do not move while they load', async () => {
   for (const path of ['', 'learn.html', 'masks.html', 'bench.html', 'embed.html']) {
     const page = await browser.open(path, { ready: false })

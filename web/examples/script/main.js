@@ -11,6 +11,7 @@ const canvas = document.getElementById('picture')
 canvas.getContext('2d')?.putImageData(new ImageData(image.data, image.width), 0, 0)
 const { logits } = await session.run(canvas)
 if (!logits) throw new Error('the model has no classifier')
-document.getElementById('runtime').textContent = `${runtime.info.device} - ${runtime.info.why}`
+const { device, why } = runtime.info
+document.getElementById('runtime').textContent = `${device} - ${why}`
 document.getElementById('answer').textContent =
   model.info.labels[logits.indexOf(Math.max(...logits))]

@@ -27,7 +27,7 @@ const smallFrom = 6 // heads in a line: what is smaller is enlarged under the po
 
 const markup = `<div class="row finder"><label>${say('heads.sort')} <select name="sort"><option value="">${say('heads.layer')}</option></select></label>
     <button type="button" name="descending" aria-label="${say('heads.largestFirst')}">↓</button>
-    <label>${say('heads.only')} <input name="filter" size="17" maxlength="60" placeholder="entropy &lt; 1.5, cls &gt; 5 %" spellcheck="false" autocomplete="off"></label></div>
+    <label>${say('heads.only')} <input name="filter" size="17" maxlength="60" placeholder="entropy &lt; 1.5" spellcheck="false" autocomplete="off"></label></div>
     <div class="heads-grid"><div class="across"></div><div class="down"></div>
     <div class="raster"><canvas id="heads-canvas" aria-hidden="true"></canvas><div class="cells" role="grid" aria-label="${say('heads.layersHeads')}"></div></div>${smallBar}</div>
     <p class="hint"></p><div class="row"><button type="button" name="mean">${say('heads.mean')}</button></div>`
