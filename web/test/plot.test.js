@@ -428,7 +428,7 @@ test('scores have zero in the middle of their scale, and their ends beside it', 
     })
   assert.deepEqual(
     scale.ticks.map(({ text }) => text),
-    ['-4', '-2', '0', '2', '4']
+    ['−4', '−2', '0', '2', '4']
   )
   assert.deepEqual([...raster.data.subarray(0, 4)], [24, 78, 160, 255])
   assert.ok(raster.data.subarray(4, 7).every((value) => value > 240))

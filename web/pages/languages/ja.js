@@ -820,7 +820,7 @@ export const words = {
   'numbers.class': 'クラス {index}',
   'numbers.from': '{name} からの注意',
   'numbers.on': '{name} への注意',
-  'numbers.patches': '{count} パッチ',
+  'numbers.patches': 'パッチ',
   'numbers.meanAllQueries': '全クエリの平均',
   'numbers.nats': '{ofRow} ナット',
   'numbers.nats2': '{entropyPatches} ナット',

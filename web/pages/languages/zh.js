@@ -766,7 +766,7 @@ export const words = {
   'numbers.class': '类别 {index}',
   'numbers.from': '来自 {name} 的注意力',
   'numbers.on': '对 {name} 的注意力',
-  'numbers.patches': '{count} 个图像块',
+  'numbers.patches': '个图像块',
   'numbers.meanAllQueries': '所有查询的平均',
   'numbers.nats': '{ofRow} nats',
   'numbers.nats2': '{entropyPatches} nats',

@@ -51,10 +51,11 @@ function facts({ engine, drawn, statistics }) {
     { layer, head, reverse, rollout } = drawn.at,
     ofRow = engine.explain.entropy(drawn.row)
   const prefix = drawn.row.subarray(0, prefixTokens).reduce((sum, weight) => sum + weight, 0)
-  const of = (/** @type {string} */ name) =>
-    reverse ? say('numbers.from', { name }) : say('numbers.on', { name })
-  const before = (/** @type {number} */ share) =>
-    prefixTokens ? [[of(prefixName(prefixTokens, tokenNames)), percent(share)]] : []
+  const name = prefixName(prefixTokens, tokenNames),
+    before = (/** @type {number} */ share) =>
+      prefixTokens
+        ? [[reverse ? say('numbers.from', { name }) : say('numbers.on', { name }), percent(share)]]
+        : []
   const total = drawn.row.reduce((sum, weight) => sum + weight, 0)
   const self = /** @type {[string, string][]} */ (
       drawn.token < 0
@@ -84,11 +85,9 @@ function facts({ engine, drawn, statistics }) {
   rows.push(
     [
       say('terms.headsMeanDistance'),
-      !s
-        ? '…'
-        : engine.model.patch === 1
-          ? say('numbers.patches', { count: fixed(s.distance, 1) })
-          : `${fixed(s.distance, 1)} px`
+      s
+        ? `${fixed(s.distance, 1)} ${engine.model.patch === 1 ? say('numbers.patches') : 'px'}`
+        : '…'
     ],
     [
       say('terms.headsEntropy'),
