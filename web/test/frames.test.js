@@ -1,13 +1,11 @@
 /* Camera and frames in Chromium with its own moving picture as the camera; regions that heads attend
  * to; tokens that are masked. Numbers beside those of the runtime in Node. */
 import assert from 'node:assert/strict'
-import { createRequire } from 'node:module'
 import test, { after, before } from 'node:test'
-import { finish, startBrowser } from './browser.js'
+import { finish, startBrowser, violations } from './browser.js'
 import { createRuntime, demoModel, explain } from './package.js'
 /** @import {TestBrowser, TestPage} from './browser.js' */
 
-const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 /** @type {TestBrowser} */
 let browser
 before(
@@ -36,16 +34,9 @@ test('the camera runs live from its dialog, in which axe finds no violation; a c
   const page = await browser.open('', { permissions: ['camera'], bypassCSP: true })
   await page.click('#camera')
   await page.waitForSelector('#camera-dialog[open]')
-  await page.addScriptTag({ path: axe })
   for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
     await page.emulateMedia({ colorScheme })
-    const { violations } = await page.evaluate(() =>
-      window.axe.run({ include: [['#camera-dialog']] })
-    )
-    assert.deepEqual(
-      violations.map(({ id, nodes }) => `${id}: ${/** @type {any} */ (nodes[0]).html}`),
-      []
-    )
+    assert.deepEqual(await violations(page, '#camera-dialog'), [])
   }
   await page.click('#camera-live')
   const [, rate] = await said(page, /Camera: ([\d.]+) frames per second/)
