@@ -103,19 +103,22 @@ void heed_vk_check_compare(const heed_vk_check_graph *check, const float *found,
 static heed_status name_kernel(const heed_vk_check_graph *check, heed_backend *backend, uint32_t id,
                                heed_vk_check_record *record, heed_error *error) {
   heed_plan *plan = NULL;
+  heed_status status = HEED_OK;
   if (!id) return HEED_OK;
   HEED_TRY(heed_plan_create(check->graph, backend, NULL, &plan, error));
   const heed_node *node = &check->graph->nodes[record_of(check, id)->node];
   for (uint32_t i = 0; i < heed_plan_step_count(plan); i++) {
     heed_plan_step step;
     heed_plan_step_info(plan, i, &step);
-    if (heed_plan_node(plan, i) == node && step.kernel_count &&
-        strcmp(step.kernel[0].name, record->worst) != 0)
+    if (heed_plan_node(plan, i) != node) continue;
+    /* a step that dispatches nothing could not be described */
+    if (!step.dispatches) status = heed_fail_memory(error, "self-check", sizeof step);
+    if (step.kernel_count && strcmp(step.kernel[0].name, record->worst) != 0)
       snprintf(record->worst, sizeof record->worst, "%s (%s)", op_of(check, id),
                step.kernel[0].name);
   }
   heed_plan_destroy(plan);
-  return HEED_OK;
+  return status;
 }
 
 uint64_t heed_vk_check_hash(const heed_vk_check_graph *check) {
