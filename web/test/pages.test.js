@@ -563,7 +563,7 @@ function positionsOfDemo() {
 test('states of tokens: the query is most like a patch of its own object or its twin', async () => {
   const page = await browser.open('#v=tokens&q=10.1')
   await page.waitForFunction(() =>
-    /After layer 3: patch \(10, 1\) is most like patch \(\d+, \d+\), cosine 0\.\d{3}\. The longest/.test(
+    /After layer 3: patch \(10, 1\) is most like patch \(\d+, \d+\), cosine 0\.\d{3}\. The patch with the largest norm/.test(
       document.getElementById('view').textContent
     )
   )
