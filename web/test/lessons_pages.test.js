@@ -612,5 +612,13 @@ for (const name of ['learn', 'masks', 'bench', 'embed'])
       /* Dark differs by its colours alone. */
       await page.emulateMedia({ colorScheme: 'dark' })
       assert.deepEqual(await violations(page, 'html', { runOnly: ['color-contrast'] }), [])
-      await finish(page, `${name}-${width}-dark`)
+      await takePicture(page, `${name}-${width}-dark`)
+      if (name === 'bench') {
+        await page.setViewportSize({ width: Math.min(width, 768), height: 1024 })
+        for (const table of await page.locator('.tables').all()) // a tablet's width holds all columns
+          assert.ok(
+            await table.evaluate(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)
+          )
+      }
+      await finish(page)
     })
