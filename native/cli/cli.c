@@ -1,6 +1,7 @@
 /* What all verbs do alike: text of others shown, exit codes, the sentence at the end. See cli.h. */
 #include "cli.h"
 
+#include <errno.h>
 #include <string.h>
 
 const char *cli_shown(const char *text, char to[CLI_SHOWN_SIZE]) {
@@ -30,6 +31,10 @@ int cli_exit_code(heed_status status) {
     case HEED_IO: return CLI_BAD_FILE;
     default: return CLI_DEVICE;
   }
+}
+
+heed_status cli_status_of_errno(int reason) {
+  return reason == ENOMEM ? HEED_OUT_OF_MEMORY : HEED_IO;
 }
 
 int cli_fail(const cli_state *cli) {

@@ -63,5 +63,7 @@ bool cli_signals_arrived(void);
 bool cli_interrupted(FILE *file);
 
 int cli_exit_code(heed_status status);
+/* What a call of the system failed for: OUT_OF_MEMORY or IO. */
+heed_status cli_status_of_errno(int reason);
 
 #endif

@@ -73,14 +73,12 @@ static int by_name(const void *a, const void *b) {
   return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static heed_status status_of(int reason) { return reason == ENOMEM ? HEED_OUT_OF_MEMORY : HEED_IO; }
-
 static heed_status hash_file(convert_job *job, sha256 *hash, const char *path) {
   char block[1 << 14];
   size_t count;
   FILE *file = fopen(path, "rb");
   if (!file)
-    return heed_fail(&job->cli->error, status_of(errno), "%s: cannot open (%s)", path,
+    return heed_fail(&job->cli->error, cli_status_of_errno(errno), "%s: cannot open (%s)", path,
                      strerror(errno));
   while ((count = fread(block, 1, sizeof block, file)) > 0 || cli_interrupted(file))
     sha256_add(hash, block, count);
@@ -243,8 +241,8 @@ static heed_status make_temporary(convert_job *job) {
     if (errno != EEXIST) break;
   }
   job->temporary[0] = '\0';
-  return heed_fail(&job->cli->error, status_of(errno), "%s: cannot create the folder (%s)",
-                   job->folder, strerror(errno));
+  return heed_fail(&job->cli->error, cli_status_of_errno(errno),
+                   "%s: cannot create the folder (%s)", job->folder, strerror(errno));
 }
 
 /* What was written of a folder that will not be whole. */
@@ -266,8 +264,8 @@ static heed_status write_folder(convert_job *job) {
   CLI_TRY(path_of(job, WEIGHTS, path));
   CLI_TRY(heed_file_stream(path, write_weights, job, &job->cli->error));
   if (rename(job->temporary, job->folder) == 0) return HEED_OK;
-  return heed_fail(&job->cli->error, status_of(errno), "%s: cannot rename the finished folder (%s)",
-                   job->folder, strerror(errno));
+  return heed_fail(&job->cli->error, cli_status_of_errno(errno),
+                   "%s: cannot rename the finished folder (%s)", job->folder, strerror(errno));
 }
 
 static heed_status convert(convert_job *job) {

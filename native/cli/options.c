@@ -122,7 +122,7 @@ static int set_output(const cli_state *cli, const cli_option *option, const char
     const int reason = errno;
     fprintf(stderr, "heed %s: %s: cannot write to stdout (%s)\n", cli->verb, option->name,
             strerror(reason));
-    return reason == ENOMEM ? CLI_DEVICE : CLI_BAD_FILE;
+    return cli_exit_code(cli_status_of_errno(reason));
   }
   cli_signals_keep_pipe();
   if (strcmp(path, "-") != 0 && !has_foreign_end(path, option)) return -1;

@@ -11,11 +11,9 @@
 
 #include "heed/native.h"
 
-static heed_status status_of(int reason) { return reason == ENOMEM ? HEED_OUT_OF_MEMORY : HEED_IO; }
-
 static heed_status fail_open(cli_state *cli, const char *path, const char *what, int reason) {
-  return heed_fail(&cli->error, status_of(reason), "%s: cannot open the %s (%s)", path, what,
-                   strerror(reason));
+  return heed_fail(&cli->error, cli_status_of_errno(reason), "%s: cannot open the %s (%s)", path,
+                   what, strerror(reason));
 }
 
 static heed_status add(cli_state *cli, picture_list *pictures, const char *path, size_t length) {
@@ -66,8 +64,8 @@ static heed_status add_entries(cli_state *cli, picture_list *pictures, const cha
     errno = 0;
     const struct dirent *entry = readdir(dir);
     if (!entry && errno)
-      return heed_fail(&cli->error, status_of(errno), "%s: cannot read the folder (%s)", folder,
-                       strerror(errno));
+      return heed_fail(&cli->error, cli_status_of_errno(errno), "%s: cannot read the folder (%s)",
+                       folder, strerror(errno));
     if (!entry) return HEED_OK;
     if (entry->d_name[0] == '.') continue;
     const int size = snprintf(path, sizeof path, "%s%s%s", folder, slash, entry->d_name);

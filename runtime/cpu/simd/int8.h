@@ -42,7 +42,8 @@ static inline int32_t heed_int8_word(const unsigned char *p) {
  * bytes, that many numbers at a time:
  *   i8_quantise(x, inverse, zero)    clamp(round(x inverse) + zero, 0, 255) of a block's numbers
  *   i8_first_pairs, i8_last_pairs(a) two bytes of each word as 16 bits each */
-/* Rows of a tile; the most of any way of this level. */
+/* Rows of a tile; the most of any way of this level. Of plain SIMD128 five are fastest, of relaxed
+ * SIMD four where 16 bits are multiplied (NOTES.md of tests/bench). */
 #if defined(HEED_SIMD_RELAXED)
 #define HEED_INT8_MOST_ROWS 6
 #elif defined(HEED_SIMD_WASM128)
