@@ -167,6 +167,7 @@ expect_nothing_written
 unset HEED_VULKAN_LOSE_AT_SUBMIT
 test_end
 
+if [ -n "${HEED_SOAK:-}" ]; then
 test_begin figures_of_a_device
 command=tests/bench/gpu.sh
 "$(dirname "$0")/../bench/gpu.sh" --heed "$program" --small --limit 60 --out "$bad/gpu.json" 2>"$err" || fail "gpu.sh failed"
@@ -180,6 +181,7 @@ if command -v python3 >"$out"; then
   expect_stdout_contains "| layer norm 64,64 | "
 fi
 test_end
+fi
 
 test_begin table_of_devices
 command=tests/bench/vulkan_table.sh

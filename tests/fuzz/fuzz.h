@@ -11,7 +11,7 @@
 #if defined(__SANITIZE_ADDRESS__)
 #define HEED_FUZZ_RUNS 200000
 #else
-#define HEED_FUZZ_RUNS 20000
+#define HEED_FUZZ_RUNS 5000
 #endif
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

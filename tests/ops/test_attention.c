@@ -27,7 +27,7 @@ static void run_case(const attention_case *c, uint64_t seed) {
   char what[300];
   attention_tensors t;
   op_test test;
-  if (!op_test_takes()) return;
+  if (!test_takes()) return;
   attention_case_describe(c, seed, what, sizeof what);
   attention_case_make(c, seed, &t);
   for (int maps = 0; maps < 2; maps++) {

@@ -35,7 +35,7 @@ static void run_tensors(const attention_case *c, const attention_tensors *t, con
 static void run_case(const attention_case *c, uint64_t seed) {
   char what[300];
   attention_tensors t;
-  if (!op_test_takes()) return;
+  if (!test_takes()) return;
   attention_case_describe(c, seed, what, sizeof what);
   attention_case_make(c, seed, &t);
   run_tensors(c, &t, what);
@@ -111,7 +111,7 @@ static void run_logits(uint32_t keys, const float *logits, const float *values,
                             .value_depth = 1,
                             .with = BIAS};
   attention_tensors t;
-  if (!op_test_takes()) return;
+  if (!test_takes()) return;
   attention_case_make(&c, 1, &t);
   memset(t.query, 0, 3 * 4 * sizeof *t.query);
   free(t.bias);
@@ -217,7 +217,7 @@ static void run_overflow(const overflow *o, uint32_t keys, bool maps) {
                             .with = (o->padding ? KEY_PADDING : 0u) | (o->bias < 0.0f ? BIAS : 0u),
                             .empty_row = o->empty_row};
   attention_tensors t;
-  if (!op_test_takes()) return;
+  if (!test_takes()) return;
   attention_case_make(&c, 3, &t);
   memset(t.query, 0, 2 * 4 * sizeof *t.query);
   memset(t.key, 0, keys * 4 * sizeof *t.key);

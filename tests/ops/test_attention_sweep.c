@@ -7,7 +7,7 @@
 
 #include "support/attention_case.h"
 
-#define CASES 5000u
+#define CASES 2500u
 #define ALIKE 64u /* where kernels are compiled for a case */
 
 static unsigned long number_of(const char *name, unsigned long otherwise) {

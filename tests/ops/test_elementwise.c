@@ -160,6 +160,7 @@ static void run(const kind_case *k, const shapes *s, float *const x[3], const he
                 uint64_t seed) {
   char what[200], text[HEED_SHAPE_TEXT_SIZE];
   op_test test;
+  if (!test_takes()) return;
   heed_elementwise_desc desc = {.struct_size = sizeof desc,
                                 .kind = k->kind,
                                 .dtype = dtypes[3],

@@ -28,7 +28,7 @@ static void norm_row(const norm_case *c, const float *x, const float *gain, cons
 
 static void run(const norm_case *c) {
   char what[160];
-  if (!op_test_takes()) return;
+  if (!test_takes()) return;
   const uint32_t rows = c->rows, width = c->width;
   test_random random = {c->seed};
   op_test test;

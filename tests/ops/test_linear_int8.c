@@ -182,6 +182,7 @@ static void run_case(const int8_case *c, uint64_t seed, bool bits) {
   char what[160];
   tensors t;
   op_test test;
+  if (!test_takes()) return;
   snprintf(what, sizeof what,
            "int8 linear %u x %u x %u, x kind %d, weight kind %d, bias %d, residual %d, heads %u, "
            "parts %u, activation %d, seed %llu",

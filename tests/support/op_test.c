@@ -57,16 +57,6 @@ uint32_t op_test_share(uint32_t cases) {
   return share ? share : 1;
 }
 
-bool op_test_takes(void) {
-  static unsigned next;
-  const char *text = getenv("HEED_TEST_PART");
-  unsigned part, parts;
-  if (!text) return true;
-  if (sscanf(text, "%u/%u", &part, &parts) != 2 || part >= parts)
-    fail_msg("HEED_TEST_PART: not a part of a whole (found %s, expected K/N, K below N)", text);
-  return next++ % parts == part;
-}
-
 uint32_t test_backend_count(void) {
   if (!all.count) test_backend_add_more();
   if (all.count) return all.count;

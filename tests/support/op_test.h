@@ -27,10 +27,6 @@ bool test_backend_is_half(void);
 bool test_backend_wants_int8(void);
 /* How many of so many random cases to run on the backends of this program. */
 uint32_t op_test_share(uint32_t cases);
-/* Whether this run takes the next case of a test. HEED_TEST_PART=K/N, K from 0: each N-th case from
- * the K-th on, so that N runs take each case once. Without it, every case. */
-bool op_test_takes(void);
-
 uint32_t test_backend_count(void);
 const char *test_backend_name(uint32_t index);
 /* Opened on first use and kept until test_backend_close_all, which a group's teardown calls. */

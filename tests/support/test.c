@@ -72,3 +72,13 @@ heed_context_desc test_context_desc(test_allocator *allocator) {
   desc.allocator.user = allocator;
   return desc;
 }
+
+bool test_takes(void) {
+  static unsigned next;
+  const char *text = getenv("HEED_TEST_PART");
+  unsigned part, parts;
+  if (!text) return true;
+  if (sscanf(text, "%u/%u", &part, &parts) != 2 || part >= parts)
+    fail_msg("HEED_TEST_PART: not a part of a whole (found %s, expected K/N, K below N)", text);
+  return next++ % parts == part;
+}

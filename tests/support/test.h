@@ -46,6 +46,10 @@ float test_random_uniform(test_random *random, float low, float high);
 float test_random_normal(test_random *random);
 uint32_t test_random_below(test_random *random, uint32_t bound);
 
+/* Whether this run takes the next case of a test. HEED_TEST_PART=K/N, K from 0: each N-th case from
+ * the K-th on, so that N runs take each case once. Without it, every case. */
+bool test_takes(void);
+
 /* Counts live blocks; fails the n-th allocation (1 = first, 0 = never). */
 typedef struct test_allocator {
   size_t live, total, fail_at;

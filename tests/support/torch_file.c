@@ -128,3 +128,15 @@ test_bytes test_torch_legacy(const void *pickle, size_t size) {
   append(&file, data, sizeof data);
   return file;
 }
+
+test_bytes test_repeated(const char *before, const char *piece, size_t piece_size, size_t times,
+                         const char *after) {
+  const size_t begin = strlen(before), end = strlen(after);
+  test_bytes pickle = {malloc(begin + times * piece_size + end + 1), begin};
+  memcpy(pickle.data, before, begin);
+  for (size_t i = 0; i < times; i++, pickle.size += piece_size)
+    memcpy(pickle.data + pickle.size, piece, piece_size);
+  memcpy(pickle.data + pickle.size, after, end);
+  pickle.size += end;
+  return pickle;
+}

@@ -18,6 +18,10 @@ test_bytes test_torch_zip(const void *pickle, size_t size);
 /* A file of the form before 1.6 with this pickle and one storage of 6 floats under the key "0". */
 test_bytes test_torch_legacy(const void *pickle, size_t size);
 
+/* A pickle: before, then `piece` `times` times, then after. Free data. */
+test_bytes test_repeated(const char *before, const char *piece, size_t piece_size, size_t times,
+                         const char *after);
+
 /* Opcodes. A tensor of storage "0": offset, shape and strides as opcodes. */
 #define TEST_STORAGE(type, elements)             \
   "(X\7\0\0\0storagectorch\n" type "\nX\1\0\0\0" \

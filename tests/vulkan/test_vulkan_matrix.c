@@ -137,7 +137,7 @@ static void test_cases(void **state) {
     char what[300];
     attention_tensors t;
     op_test test;
-    if (!op_test_takes()) continue;
+    if (!test_takes()) continue;
     attention_case_describe(&cases[i].c, i, what, sizeof what);
     attention_case_make(&cases[i].c, i, &t);
     attention_case_define(&test, &cases[i].c, &t, cases[i].maps);
