@@ -9,9 +9,9 @@
 #include <stdint.h>
 
 #if defined(__SANITIZE_ADDRESS__)
-#define HEED_FUZZ_RUNS 200000
+#define HEED_FUZZ_RUNS 50000
 #else
-#define HEED_FUZZ_RUNS 5000
+#define HEED_FUZZ_RUNS 20000
 #endif
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

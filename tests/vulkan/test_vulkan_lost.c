@@ -14,7 +14,7 @@
 
 static heed_error error;
 
-enum { FILES = 2, MOST_LAYERS = 8, MOST_SUBMISSIONS = 400 };
+enum { FILES = 2, MOST_LAYERS = 8, MOST_SUBMISSIONS = 400, MOST_LOST = 20 };
 
 typedef struct work {
   const char *folder, *config;
@@ -329,7 +329,7 @@ static void close_decoded(decoded *d) {
   heed_backend_destroy(d->backend);
 }
 
-/* Encoder-decoders have a submission for each token: the first 40 are lost one by one, with
+/* Encoder-decoders have a submission for each token: the first 20 are lost one by one, with
  * HEED_SOAK all. */
 static void test_decoders(void **state) {
   (void)state;
@@ -351,7 +351,7 @@ static void test_decoders(void **state) {
     assert_ok(decode(test.model, context, &io, &desc, &d));
     const uint32_t submissions = heed_vulkan_submission_count(d.backend);
     close_decoded(&d);
-    const uint32_t most = getenv("HEED_SOAK") || submissions < 40 ? submissions : 40;
+    const uint32_t most = getenv("HEED_SOAK") || submissions < MOST_LOST ? submissions : MOST_LOST;
     for (uint32_t n = 1; n <= most; n++) {
       played.lose_at_submit = n;
       const heed_status status = decode(test.model, context, &io, &desc, &d);
