@@ -83,15 +83,26 @@ fi
 [ "$folder" = - ] || mkdir -p "$folder"
 mkdir -m 700 "$work/runtime"
 
-for device in $devices; do
-  find_device "$device"
-  # shellcheck disable=SC2086 # words of the list
-  if ! env "$variable" XDG_RUNTIME_DIR="$work/runtime" MESA_SHADER_CACHE_DISABLE=true \
-    "$newer/bin/shim" "$shim" "$icd" "$build/newer/tests/compile_table" "$device" "$work/lines" "$folder" $workloads 2>"$work/log"; then
-    cat "$work/log" >&2
-    stop 1 "$device: the pipelines cannot be compiled"
-  fi
-  cat "$work/lines" >>"$work/all"
-done
+# A device's compiler has one thread: two devices at a time.
+compile_half() { # 0 or 1: each second device
+  count=0
+  for device in $devices; do
+    count=$((count + 1))
+    [ $((count % 2)) -eq "$1" ] || continue
+    find_device "$device"
+    # shellcheck disable=SC2086 # words of the list
+    if ! env "$variable" XDG_RUNTIME_DIR="$work/runtime" MESA_SHADER_CACHE_DISABLE=true \
+      "$newer/bin/shim" "$shim" "$icd" "$build/newer/tests/compile_table" "$device" "$work/$device" "$folder" $workloads 2>"$work/log-$device"; then
+      cat "$work/log-$device" >&2
+      stop 1 "$device: the pipelines cannot be compiled"
+    fi
+  done
+}
+(trap - EXIT; compile_half 0) &
+other=$! status=0
+(trap - EXIT; compile_half 1) || status=$?
+wait "$other" || status=$?
+[ "$status" -eq 0 ] || exit "$status"
+for device in $devices; do cat "$work/$device"; done >"$work/all"
 sed -e '1s/^/[/' -e '$!s/$/,/' -e '$s/$/]/' "$work/all" >"$work/array"
 if [ -z "$json" ]; then cat "$work/array"; else cp "$work/array" "$json"; fi

@@ -836,39 +836,6 @@ test('Shift and a press make a patch B of the comparison', async () => {
   await finish(page, 'explorer-b')
 })
 
-/* ./dev soak has a hundred, which take half a minute. */
-const pictures = process.env.HEED_SOAK ? 100 : 40
-
-test(`memory is flat over ${pictures} pictures`, async () => {
-  const page = await browser.open(),
-    client = await page.context().newCDPSession(page)
-  /** @param {number} count */
-  const change = async (count) => {
-    for (let i = 0; i < count; i++) {
-      await page.click(`#samples button:nth-child(${1 + (i % 4)})`)
-      await page.waitForFunction(
-        (name) => document.getElementById('status').textContent.startsWith(`${name}:`),
-        `Scene ${[159, 7, 42, 1009][i % 4]}`
-      )
-    }
-    const sizes = []
-    for (let i = 0; i < 4; i++) {
-      // the last picture's statistics may be on their way, and hold its maps
-      await page.waitForTimeout(100)
-      await client.send('HeapProfiler.collectGarbage')
-      const { usedSize, backingStorageSize = 0 } = await client.send('Runtime.getHeapUsage')
-      sizes.push((usedSize + backingStorageSize) / 1e6)
-    }
-    return Math.min(...sizes)
-  }
-  await page.waitForSelector('#model-origin button', { state: 'attached' }) // the weights are hashed once there is time for it
-  const before = await change(8),
-    now = await change(pictures)
-  console.log(`${before.toFixed(2)} MB, ${now.toFixed(2)} MB after ${pictures} pictures`)
-  assert.ok(now - before < pictures / 100, `${before} MB, then ${now} MB`)
-  await finish(page)
-})
-
 /**
  * Share of a canvas's pixels that have the last colour of cividis.
  * @param {TestPage} page

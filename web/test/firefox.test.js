@@ -375,6 +375,7 @@ const paths = {
 }
 
 for (const [name, { path, mouse, keys }] of Object.entries(paths)) {
+  if (name === 'bench' && !process.env.HEED_SOAK) continue // by keyboard, which measures as long
   test(`${name} by mouse; wide and narrow, light and dark`, inFirefox, () =>
     visit(path, async (page, until) => {
       await mouse(page, until)
