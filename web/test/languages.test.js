@@ -152,60 +152,61 @@ test('Learn in Japanese and Chinese: the story’s sentences and numbers, the wo
 })
 
 /* It measures as long as the English page, which lessons_pages.test.js has. */
-const inSoak = process.env.HEED_SOAK ? test : () => {}
-
-inSoak('Bench in Japanese, and in Chinese until it is stopped: names of modules and ops, dates and numbers, no English', async () => {
-  for (const [language, title, kept, kind, op, date, done] of [
-    [
-      'ja-JP',
-      'ここではどれくらい速いか',
-      /^このブラウザー、\d{4}\/\d\d\/\d\d$/,
-      'スカラー',
-      '線形、512 × 512 × 512',
-      '2026/11/21',
-      /モデルを 3 回/
-    ],
-    [
-      'zh-CN',
-      '在这里有多快？',
-      /^此浏览器，\d{4}年\d+月\d+日$/,
-      '标量',
-      '线性，512 × 512 × 512',
-      '2026年11月21日',
-      /已停止/
-    ]
-  ]) {
-    const page = await openIn(
-      'bench.html#threads-title',
-      /** @type {string} */ (language),
-      /** @type {string} */ (title)
-    )
-    assert.ok((await page.innerText('#baseline-said')).includes(/** @type {string} */ (date)))
-    const english = (await page.locator('main').innerText()).match(
-      /\b(the|ops?|median|cores|threads?|runs?|scalar|quartiles|baseline|modules|yes|off)\b/g
-    )
-    assert.deepEqual(english, null)
-    const measures = language === 'ja-JP' // one is enough; the other is stopped
-    await page.fill('#runs', '3')
-    await page.click('#start')
-    if (measures) await page.waitForSelector('html[data-measured]', { timeout: 120000 })
-    else await page.click('#start')
-    await page.locator('#said', { hasText: /** @type {RegExp} */ (done) }).waitFor()
-    assert.equal(await page.innerText('#times td >> nth=0'), kind)
-    assert.equal(await page.innerText('#op-times td >> nth=0'), op)
-    for (const table of await page.locator('.tables').all()) // a phone's width holds what was measured
-      assert.ok(await table.evaluate(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth))
-    if (measures) {
-      await page.click('#keep')
-      assert.match(
-        /** @type {string} */ (await page.textContent('#baseline option:last-child')),
-        /** @type {RegExp} */ (kept)
+if (process.env.HEED_SOAK)
+  test('Bench in Japanese, and in Chinese until it is stopped: names of modules and ops, dates and numbers, no English', async () => {
+    for (const [language, title, kept, kind, op, date, done] of [
+      [
+        'ja-JP',
+        'ここではどれくらい速いか',
+        /^このブラウザー、\d{4}\/\d\d\/\d\d$/,
+        'スカラー',
+        '線形、512 × 512 × 512',
+        '2026/11/21',
+        /モデルを 3 回/
+      ],
+      [
+        'zh-CN',
+        '在这里有多快？',
+        /^此浏览器，\d{4}年\d+月\d+日$/,
+        '标量',
+        '线性，512 × 512 × 512',
+        '2026年11月21日',
+        /已停止/
+      ]
+    ]) {
+      const page = await openIn(
+        'bench.html#threads-title',
+        /** @type {string} */ (language),
+        /** @type {string} */ (title)
       )
+      assert.ok((await page.innerText('#baseline-said')).includes(/** @type {string} */ (date)))
+      const english = (await page.locator('main').innerText()).match(
+        /\b(the|ops?|median|cores|threads?|runs?|scalar|quartiles|baseline|modules|yes|off)\b/g
+      )
+      assert.deepEqual(english, null)
+      const measures = language === 'ja-JP' // one is enough; the other is stopped
+      await page.fill('#runs', '3')
+      await page.click('#start')
+      if (measures) await page.waitForSelector('html[data-measured]', { timeout: 120000 })
+      else await page.click('#start')
+      await page.locator('#said', { hasText: /** @type {RegExp} */ (done) }).waitFor()
+      assert.equal(await page.innerText('#times td >> nth=0'), kind)
+      assert.equal(await page.innerText('#op-times td >> nth=0'), op)
+      for (const table of await page.locator('.tables').all()) // a phone's width holds what was measured
+        assert.ok(
+          await table.evaluate(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)
+        )
+      if (measures) {
+        await page.click('#keep')
+        assert.match(
+          /** @type {string} */ (await page.textContent('#baseline option:last-child')),
+          /** @type {RegExp} */ (kept)
+        )
+      }
+      page.faults = page.faults.filter((fault) => !fault.includes('ERR_ABORTED'))
+      await finish(page, `bench-${language}`)
     }
-    page.faults = page.faults.filter((fault) => !fault.includes('ERR_ABORTED'))
-    await finish(page, `bench-${language}`)
-  }
-})
+  })
 
 test('Embed in Japanese and Chinese: the caption, the examples, the sizes of files; copied code is the same', async () => {
   for (const [language, title, mean, rollout, size] of [

@@ -5,7 +5,7 @@
 # shellcheck shell=sh disable=SC2034,SC2154 # names of harness.sh
 
 points=${HEED_SOAK:+10000}
-points=${points:-4}
+points=${points:-3}
 cold=no # yes: each point begins without heed's cache, and the next run has what a killed one left there
 kinds=${HEED_FAULTS:-kill fail short interrupt allocation stream}
 tried_kill=0 tried_fail=0 tried_short=0 tried_interrupt=0 tried_allocation=0 tried_stream=0
