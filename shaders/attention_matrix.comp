@@ -8,6 +8,9 @@
 //   HEED_ATTENTION_ONE_PASS  running maximum; the sums so far are scaled by a matrix whose columns
 // are all alike
 //   else                     maximum and sum first, logits once more for the normalised weights
+//   HEED_REDUCE              one pass without masks or bias, whose logits stay in registers
+// (include/attention_matrix_reduce.glsl); a subgroup has ROWS times M rows, which share the keys
+// and values that it loads
 // A value that fp16 does not hold (NaN, Inf, past 65504) stands as 0 in the product. After the last
 // block its part is added in fp32 where its key is not hidden, also with weight 0. Queries and keys
 // in fp32 that fp16 does not hold are counted. Weights in fp16 are 2^8 times as large, so that the
@@ -16,6 +19,10 @@
 // include/attention_matrix_*.glsl.
 #extension GL_GOOGLE_include_directive : require
 #include "include/matrix.glsl"
+#ifdef HEED_REDUCE
+#extension GL_NV_cooperative_matrix2 : require
+#extension GL_KHR_shader_subgroup_vote : require
+#endif
 #define HEED_FP16_COUNTER 11
 #include "include/base.glsl"
 #include "include/half.glsl"
@@ -32,6 +39,12 @@ layout(constant_id = 7) const uint M = 16;
 layout(constant_id = 8) const uint N = 16;
 layout(constant_id = 9) const uint K = 16;
 layout(constant_id = 10) const uint LANES = 32; // of a subgroup
+#ifdef HEED_REDUCE
+layout(constant_id = 11) const uint ROWS = 2; // times M are a subgroup's rows
+uint row_block;                               // which M of them, after the last block
+#else
+const uint ROWS = 1, row_block = 0;
+#endif
 
 #include "include/attention_range.glsl"
 
@@ -56,12 +69,12 @@ layout(std430, binding = 10) readonly buffer Rows { uint rows[]; };
 const bool ONE_PASS = (FLAGS & HEED_ATTENTION_ONE_PASS) != 0;
 const bool GUARD = (FLAGS & HEED_ATTENTION_GUARD) != 0; // some keys inside the range may be hidden
 const bool STORES = (FLAGS & (HEED_ATTENTION_WEIGHTS | HEED_ATTENTION_LOGITS)) != 0;
-// Whether a logit is the product times the scale alone: then log2(e) is in the scale.
+// Whether a logit is the product times the scale alone, or hidden by its position: then log2(e) is
+// in the scale.
 const bool PLAIN =
-    (FLAGS &
-     (HEED_ATTENTION_CAUSAL | HEED_ATTENTION_LEFT | HEED_ATTENTION_RIGHT | HEED_ATTENTION_MASK |
-      HEED_ATTENTION_KEY_PADDING | HEED_ATTENTION_QUERY_PADDING | HEED_ATTENTION_BIAS |
-      HEED_ATTENTION_SOFTCAP | HEED_ATTENTION_WEIGHTS | HEED_ATTENTION_LOGITS)) == 0;
+    (FLAGS & (HEED_ATTENTION_MASK | HEED_ATTENTION_KEY_PADDING | HEED_ATTENTION_QUERY_PADDING |
+              HEED_ATTENTION_BIAS | HEED_ATTENTION_SOFTCAP | HEED_ATTENTION_WEIGHTS |
+              HEED_ATTENTION_LOGITS)) == 0;
 const float LOG2_E = 1.44269504;
 // Depths in whole matrices; the rest is zeros.
 const uint UNIT = N > K ? N : K, Q_DEPTH = (DEPTH + UNIT - 1) / UNIT * UNIT,
@@ -74,24 +87,37 @@ const uint PART = BLOCK / SHARE / 4;
 
 // Shared memory is read and written by 16 bytes: eight values of fp16 or four of fp32. A row has 16
 // bytes more, for the banks.
-const uint K_STRIDE = Q_DEPTH / 8 + 1, V_STRIDE = BLOCK / 8 + 1, STRIP_STRIDE = BLOCK / 4 + 1;
-const uint K_SIZE = BLOCK * K_STRIDE, KV_SIZE = K_SIZE + V_DEPTH * V_STRIDE;
-const uint ROWS_SIZE = SUBGROUPS * M * (K_STRIDE > N / 4 ? K_STRIDE : N / 4);
-// keys [BLOCK, depth], then values [depth, BLOCK]; queries before the first block, and repairs
-// after the last one
+const uint K_STRIDE = Q_DEPTH / 8 + 1, STRIP_STRIDE = BLOCK / 4 + 1, K_SIZE = BLOCK * K_STRIDE;
+#ifdef HEED_REDUCE
+const uint V_STRIDE = V_DEPTH / 8 + 1, KV_SIZE = K_SIZE + BLOCK * V_STRIDE;
+#else
+const uint V_STRIDE = BLOCK / 8 + 1, KV_SIZE = K_SIZE + V_DEPTH * V_STRIDE;
+#endif
+const uint ROWS_SIZE = SUBGROUPS * ROWS * M * (K_STRIDE > N / 4 ? K_STRIDE : N / 4);
+// keys [BLOCK, depth], then values [depth, BLOCK], or [BLOCK, depth] where rows are reduced;
+// queries before the first block, and repairs after the last one
 shared uvec4 staged[KV_SIZE > ROWS_SIZE ? KV_SIZE : ROWS_SIZE];
 shared uvec4 strips[SUBGROUPS * M * STRIP_STRIDE];
 shared float factors[SUBGROUPS * M];
 // first and 1 + last block with a value that fp16 does not hold
 shared uint first_repair, last_repair;
 
-// What a thread fetches of a block: eights of keys; 4 x 4 values. As they are in memory.
-const uint K_COUNT = BLOCK * Q_DEPTH / 8, V_COUNT = BLOCK / 4 * V_DEPTH / 4;
+// What a thread fetches of a block: eights of keys; 4 x 4 values, or eights. As they are in memory.
+const uint K_COUNT = BLOCK * Q_DEPTH / 8;
+#ifdef HEED_REDUCE
+const uint V_COUNT = BLOCK * V_DEPTH / 8;
+#else
+const uint V_COUNT = BLOCK / 4 * V_DEPTH / 4;
+#endif
 const uint K_EACH = (K_COUNT + THREADS - 1) / THREADS, V_EACH = (V_COUNT + THREADS - 1) / THREADS;
 const bool K_HALF = (FLAGS & HEED_ATTENTION_KEY_HALF) != 0,
            V_HALF = (FLAGS & HEED_ATTENTION_VALUE_HALF) != 0;
 uvec4 next_key[K_HALF ? K_EACH : 2 * K_EACH];
+#ifdef HEED_REDUCE
+uvec4 next_value[V_HALF ? V_EACH : 2 * V_EACH];
+#else
 uvec4 next_value[V_HALF ? 2 * V_EACH : 4 * V_EACH];
+#endif
 
 uint batch, head, first_row, last_row; // rows, or entries of the list of rows
 // running maximum, sum of exponentials relative to it: 0 while no key was seen, NaN once a logit
@@ -101,7 +127,8 @@ vec4 part[PART]; // of a row of the strip
 
 #include "include/attention_logit.glsl"
 
-uint at_row(uint r) { return min(first_row + gl_SubgroupID * M + r, last_row); }
+uint row_of(uint r) { return first_row + (gl_SubgroupID * ROWS + row_block) * M + r; }
+uint at_row(uint r) { return min(row_of(r), last_row); }
 uint query_of(uint r) {
   return has(HEED_ATTENTION_ROWS) ? rows[params.rows_origin + at_row(r)] : at_row(r);
 }
@@ -132,11 +159,12 @@ bool is_infinite_or_nan(float x) { return (floatBitsToUint(x) & 0x7F800000u) == 
 
 #include "include/attention_matrix_stage.glsl"
 
-HEED_FACTOR_A(M, K) q[Q_MATRICES];
+HEED_FACTOR_A(M, K) q[ROWS * Q_MATRICES];
 
 void load_queries() {
-  [[unroll]] for (uint k = 0; k < Q_MATRICES; k++)
-      coopMatLoad(q[k], staged, gl_SubgroupID * M * K_STRIDE + k * K / 8, K_STRIDE,
+  [[unroll]] for (uint b = 0; b < ROWS; b++) [[unroll]] for (uint k = 0; k < Q_MATRICES; k++)
+      coopMatLoad(q[b * Q_MATRICES + k], staged,
+                  (gl_SubgroupID * ROWS + b) * M * K_STRIDE + k * K / 8, K_STRIDE,
                   gl_CooperativeMatrixLayoutRowMajor);
 }
 
@@ -149,7 +177,7 @@ void multiply_keys() {
       HEED_FACTOR_B(K, N) b;
       coopMatLoad(b, staged, n * N * K_STRIDE + k * K / 8, K_STRIDE,
                   gl_CooperativeMatrixLayoutColumnMajor);
-      sum[n] = coopMatMulAdd(q[k], b, sum[n]);
+      sum[n] = coopMatMulAdd(q[row_block * Q_MATRICES + k], b, sum[n]);
     }
   }
   HEED_SUBGROUP_MEETS(); // the weights of the block before are done with
@@ -160,8 +188,15 @@ void multiply_keys() {
 
 #include "include/attention_matrix_weights.glsl"
 
-HEED_SUM(M, N) o[V_MATRICES];
+HEED_SUM(M, N) o[ROWS * V_MATRICES];
 
+void put_factor(uint i, float factor) {
+  if (lane_part() == 0) factors[gl_SubgroupID * M + lane_row(i)] = factor;
+}
+
+#ifdef HEED_REDUCE
+#include "include/attention_matrix_reduce.glsl"
+#else
 void multiply_values() {
   HEED_SUBGROUP_MEETS();
   [[unroll]] for (uint k = 0; k < BLOCK; k += K) {
@@ -182,10 +217,6 @@ void scale_sums() {
   HEED_SUM(M, N) factor;
   coopMatLoad(factor, factors, gl_SubgroupID * M, 0, gl_CooperativeMatrixLayoutColumnMajor);
   [[unroll]] for (uint n = 0; n < V_MATRICES; n++) o[n] = o[n] * factor;
-}
-
-void put_factor(uint i, float factor) {
-  if (lane_part() == 0) factors[gl_SubgroupID * M + lane_row(i)] = factor;
 }
 
 // Maximum and sum of all keys, for weights that are normalised before use.
@@ -238,6 +269,7 @@ void attend(uint low, uint high) {
     multiply_values();
   }
 }
+#endif
 
 #include "include/attention_matrix_repair.glsl"
 #include "include/attention_matrix_output.glsl"
@@ -245,13 +277,13 @@ void attend(uint low, uint high) {
 void main() {
   batch = gl_WorkGroupID.z;
   head = gl_WorkGroupID.y;
-  first_row = gl_WorkGroupID.x * SUBGROUPS * M;
+  first_row = gl_WorkGroupID.x * SUBGROUPS * ROWS * M;
   last_row = (has(HEED_ATTENTION_ROWS) ? params.rows : params.queries) - 1;
   [[unroll]] for (uint i = 0; i < EACH; i++) {
     largest[i] = HEED_LOWEST;
     total[i] = 0.0;
   }
-  [[unroll]] for (uint n = 0; n < V_MATRICES; n++) o[n] = HEED_SUM(M, N)(0.0);
+  [[unroll]] for (uint n = 0; n < ROWS * V_MATRICES; n++) o[n] = HEED_SUM(M, N)(0.0);
   if (gl_LocalInvocationID.x == 0) {
     first_repair = 0xFFFFFFFFu;
     last_repair = 0;
@@ -264,13 +296,24 @@ void main() {
     int a, b;
     row_range(first_row, a, b);
     low = uint(a);
-    row_range(min(first_row + SUBGROUPS * M - 1, last_row), a, b);
+    row_range(min(first_row + SUBGROUPS * ROWS * M - 1, last_row), a, b);
     high = uint(b);
   }
+#ifdef HEED_REDUCE
+  attend(low, high);
+  barrier();
+  [[unroll]] for (uint b = 0; b < ROWS; b++) {
+    row_block = b;
+    take_rows(b);
+    if (last_repair != 0) repair_all(low);
+    store_output();
+  }
+#else
   if (!ONE_PASS) count_keys(low, high);
   attend(low, high);
   if (has(HEED_ATTENTION_NO_OUTPUT)) return;
   barrier();
   if (last_repair != 0) repair_all(low);
   store_output();
+#endif
 }

@@ -5,6 +5,7 @@ foreach(op IN LISTS HEED_OPS)
 endforeach()
 heed_shader(attention_weights SOURCE attention.comp DEFINES HEED_WEIGHTS) # also stores weights and logits
 heed_shader(attention_matrix NEEDS HEED_SHADERS_COOPERATIVE) # the one kernel by cooperative matrices
+heed_shader(attention_matrix_reduce SOURCE attention_matrix.comp DEFINES HEED_REDUCE NEEDS HEED_SHADERS_COOPERATIVE2 ENV vulkan1.3) # its logits in registers
 # Attention in three dispatches, for devices whose registers or compilers do not take the one kernel.
 heed_shader(attention_scores)
 heed_shader(attention_scores_additive SOURCE attention_scores.comp DEFINES HEED_ADDITIVE)

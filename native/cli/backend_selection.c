@@ -96,6 +96,8 @@ static void read_environment(cli_vulkan *vulkan) {
       .gpu_kernels = getenv("HEED_VULKAN_GPU_KERNELS") != NULL,
       .null_dispatch = getenv("HEED_VULKAN_NULL_DISPATCH") != NULL,
       .force_staging = getenv("HEED_VULKAN_FORCE_STAGING") != NULL,
+      .keeps_strips = getenv("HEED_VULKAN_KEEPS_STRIPS") != NULL,
+      .choice = number_of("HEED_VULKAN_CHOICE"),
   };
   desc->test = &vulkan->test;
 }

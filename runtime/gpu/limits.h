@@ -66,6 +66,8 @@ typedef struct heed_vk_limits {
   heed_vk_matrix matrix;   /* what products of fp16 are made with */
   heed_vk_matrix matrix8;  /* those of int8 */
   heed_vk_matrix2 matrix2; /* those of linear, where it is there */
+  /* rows of a matrix are reduced and matrices converted in registers */
+  bool reduces;
 } heed_vk_limits;
 
 /* AMD's devices before RDNA have subgroups of 64 alone. */

@@ -172,6 +172,19 @@ static void define_lanes(checker *c) {
   }
 }
 
+/* So many heads that large tiles of rows fill a device, each of few rows, with the same keys. */
+static void define_heads(checker *c) {
+  enum { MANY = 256, ROWS = 17, KEYS = 512, SIZE = 4 };
+  const heed_attention_desc desc = {
+      .struct_size = sizeof desc,
+      .query = heed_vk_check_constant(c, HEED_SHAPE(1, MANY, ROWS, SIZE)),
+      .key = heed_vk_check_constant(c, HEED_SHAPE(1, 1, KEYS, SIZE)),
+      .value = heed_vk_check_constant(c, HEED_SHAPE(1, 1, KEYS, SIZE)),
+      .norm = HEED_NORM_SOFTMAX,
+      .scale = 1.0f};
+  heed_vk_check_keep(c, heed_define_attention(c->graph, &desc).output);
+}
+
 /* The large tiles of a batch, the tiles and slices of a single picture and of its class, norms of
  * few rows and of many, attention that streams its keys, with parts that are joined. */
 static void define_models(checker *c) {
@@ -226,7 +239,10 @@ heed_status heed_vk_check_graph_create(heed_context *context, heed_vk_check_size
     if (heed_vk_ops[op]->check) heed_vk_ops[op]->check(check);
   define_layer(check);
   if (sizes >= HEED_VK_CHECK_MODELS) define_models(check);
-  if (sizes >= HEED_VK_CHECK_GPU_MODELS) define_lanes(check);
+  if (sizes >= HEED_VK_CHECK_GPU_MODELS) {
+    define_lanes(check);
+    define_heads(check);
+  }
   return heed_graph_status(check->graph, error);
 }
 

@@ -6,7 +6,7 @@
 const uint OUT_EACH = (M * N / 4 + LANES - 1) / LANES;
 void store_four(uint e, uint n) {
   const uint r = e / (N / 4), d = n * N + e % (N / 4) * 4, row = at_row(r);
-  if (r >= M || first_row + gl_SubgroupID * M + r > last_row || d >= VALUE_DEPTH) return;
+  if (r >= M || row_of(r) > last_row || d >= VALUE_DEPTH) return;
   const uint at =
       params.output_origin + (has(HEED_ATTENTION_MERGE)
                                   ? ((batch * params.queries + row) * params.heads + head)
@@ -32,7 +32,8 @@ void store_output() {
   }
   [[unroll]] for (uint n = 0; n < V_MATRICES; n++) {
     HEED_SUBGROUP_MEETS();
-    coopMatStore(o[n], strips, strip_at(0), STRIP_STRIDE, gl_CooperativeMatrixLayoutRowMajor);
+    coopMatStore(o[row_block * V_MATRICES + n], strips, strip_at(0), STRIP_STRIDE,
+                 gl_CooperativeMatrixLayoutRowMajor);
     HEED_SUBGROUP_MEETS();
     [[unroll]] for (uint i = 0; i < OUT_EACH; i++)
         store_four(gl_SubgroupInvocationID + i * LANES, n);

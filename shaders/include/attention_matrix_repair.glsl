@@ -47,7 +47,8 @@ void repair_block(uint j) {
     HEED_SUM(M, N) more;
     coopMatLoad(more, staged, gl_SubgroupID * M * N / 4, N / 4, gl_CooperativeMatrixLayoutRowMajor);
     // compilers unroll the loop without loops inside alone: any other index puts o into memory
-    [[unroll]] for (uint m = 0; m < V_MATRICES; m++) if (m == n) o[m] += more;
+    [[unroll]] for (uint m = 0; m < V_MATRICES; m++) if (m == n) o[row_block * V_MATRICES + m] +=
+        more;
   }
 }
 

@@ -57,7 +57,7 @@ uvec2 pack_half(vec4 v) {
 }
 
 void stage_queries() {
-  for (uint e = gl_LocalInvocationID.x; e < SUBGROUPS * M * Q_DEPTH / 8; e += THREADS) {
+  for (uint e = gl_LocalInvocationID.x; e < SUBGROUPS * ROWS * M * Q_DEPTH / 8; e += THREADS) {
     const uint r = e / (Q_DEPTH / 8), d = e % (Q_DEPTH / 8), entry = min(first_row + r, last_row);
     const uint row = has(HEED_ATTENTION_ROWS) ? rows[params.rows_origin + entry] : entry;
     const uint at =
@@ -106,6 +106,61 @@ void stage_keys() {
   }
 }
 
+// Exponents of two fp16 in a word that are all ones; a bit 15 or 31 for each.
+uvec4 past_half(uvec4 words) { return ((words & 0x7C007C00u) + 0x04000400u) & 0x80008000u; }
+
+#ifdef HEED_REDUCE
+void fetch_values(uint j) {
+  [[unroll]] for (uint i = 0; i < V_EACH; i++) {
+    const uint e = min(gl_LocalInvocationID.x + i * THREADS, V_COUNT - 1), row = e / (V_DEPTH / 8),
+               d = e % (V_DEPTH / 8) * 8;
+    if (V_HALF) {
+      next_value[i] = uvec4(load_value_half(j + row, d), load_value_half(j + row, d + 4));
+    } else {
+      next_value[2 * i] = floatBitsToUint(load_value(j + row, d));
+      next_value[2 * i + 1] = floatBitsToUint(load_value(j + row, d + 4));
+    }
+  }
+}
+
+// Four values in fp32 with 0 for those that fp16 does not hold.
+uvec2 pack_held(uvec4 bits) {
+  return pack_half(
+      uintBitsToFloat(mix(uvec4(0), bits, lessThan(bits & 0x7FFFFFFFu, uvec4(PAST_HALF)))));
+}
+
+// The i-th eight as fp16. Those that it does not hold become 0; returns whether there was none.
+bool pack_values(uint i, out uvec4 eight) {
+  if (V_HALF) {
+    eight = next_value[i];
+    const uvec4 past = past_half(eight);
+    if ((past.x | past.y | past.z | past.w) == 0) return true;
+    eight &= ~((past >> 15) * 0xFFFFu);
+    return false;
+  }
+  const uvec4 low = next_value[2 * i], high = next_value[2 * i + 1],
+              most = max(low & 0x7FFFFFFFu, high & 0x7FFFFFFFu);
+  if (max(max(most.x, most.y), max(most.z, most.w)) < PAST_HALF) {
+    eight = uvec4(pack_half(uintBitsToFloat(low)), pack_half(uintBitsToFloat(high)));
+    return true;
+  }
+  eight = uvec4(pack_held(low), pack_held(high));
+  return false;
+}
+
+void stage_values(uint number) {
+  [[unroll]] for (uint i = 0; i < V_EACH; i++) {
+    if (!is_inside(i, V_COUNT)) continue;
+    const uint e = gl_LocalInvocationID.x + i * THREADS;
+    uvec4 eight;
+    if (!pack_values(i, eight)) {
+      atomicMin(first_repair, number);
+      atomicMax(last_repair, number + 1);
+    }
+    staged[K_SIZE + e / (V_DEPTH / 8) * V_STRIDE + e % (V_DEPTH / 8)] = eight;
+  }
+}
+#else
 // Keys and depths of a thread's i-th values: fours of neighbouring keys lie side by side.
 uint value_key(uint e) { return e % (BLOCK / 4) * 4; }
 uint value_depth(uint e) { return e / (BLOCK / 4) * 4; }
@@ -123,9 +178,6 @@ void fetch_values(uint j) {
     }
   }
 }
-
-// Exponents of two fp16 in a word that are all ones; a bit 15 or 31 for each.
-uvec4 past_half(uvec4 words) { return ((words & 0x7C007C00u) + 0x04000400u) & 0x80008000u; }
 
 // Four keys of a depth as fp16: component c of each of the fours.
 uvec2 turn_low(uint a, uint b, uint c, uint d) {
@@ -185,5 +237,6 @@ void stage_values(uint number) {
     }
   }
 }
+#endif
 
 #endif

@@ -10,10 +10,13 @@ void read_logits(uint i, uint j) {
       uintBitsToFloat(strips[strip_at(r) + part_column(p) / 4]);
   if (PLAIN) {
     [[unroll]] for (uint p = 0; p < PART; p++) part[p] *= params.scale * LOG2_E;
-    if (j + BLOCK > params.keys) [[unroll]]
+    int low, high;
+    row_range(query_of(r), low, high);
+    if (int(j) < low || int(j + BLOCK) > high) [[unroll]]
       for (uint p = 0; p < PART; p++) {
-        const uvec4 at = j + part_column(p) + uvec4(0, 1, 2, 3);
-        part[p] = mix(part[p], vec4(minus_infinity()), greaterThanEqual(at, uvec4(params.keys)));
+        const ivec4 at = int(j + part_column(p)) + ivec4(0, 1, 2, 3);
+        part[p] = mix(part[p], vec4(minus_infinity()), lessThan(at, ivec4(low)));
+        part[p] = mix(part[p], vec4(minus_infinity()), greaterThanEqual(at, ivec4(high)));
       }
     return;
   }
@@ -64,7 +67,7 @@ void end_row(uint j) {
 void store_part(uint i, uint j, bool is_logits) {
   const uint r = lane_row(i);
   const uint at = ((batch * params.heads + head) * params.rows + at_row(r)) * params.keys;
-  if (first_row + gl_SubgroupID * M + r > last_row) return;
+  if (row_of(r) > last_row) return;
   [[unroll]] for (uint p = 0; p < PART; p++) [[unroll]] for (uint c = 0; c < 4; c++) {
     const uint key = j + part_column(p) + c;
     if (key >= params.keys) continue;

@@ -17,6 +17,7 @@ void row_range(uint i, out int low, out int high) {
   const int at = int(i) + params.offset, keys = int(params.keys);
   low = 0;
   high = keys;
+  if (!POSITION) return;
   if (has(HEED_ATTENTION_CAUSAL)) high = min(high, at + 1);
   if (has(HEED_ATTENTION_LEFT)) low = max(low, at - params.window_left);
   if (has(HEED_ATTENTION_RIGHT)) high = min(high, at + params.window_right + 1);

@@ -105,6 +105,7 @@ void settle(uint k0) {
   [[unroll]] for (uint i = 0; i < W_EACH; i++) if (ends) next_w[i] =
       mix(uvec4(0), next_w[i], bvec4(k0 + w_of(i) / TILE_COLUMNS * 8 < params.depth));
 }
+#endif
 
 void stage() {
   [[unroll]] for (uint i = 0; i < X_EACH; i++) staged[x_of(i) / UNITS * STRIDE + x_of(i) % UNITS] =
@@ -112,7 +113,6 @@ void stage() {
   [[unroll]] for (uint i = 0; i < W_EACH; i++)
       staged[(TILE_ROWS + w_of(i) % TILE_COLUMNS) * STRIDE + w_of(i) / TILE_COLUMNS] = next_w[i];
 }
-#endif
 
 HEED_SUM(M, N) sum[ROWS * COLUMNS];
 

@@ -39,13 +39,6 @@ void settle(uint k0) {
       mix(uvec4(0), next_w[i], bvec4(k0 + w_of(i) / TILE_COLUMNS * UNIT < params.depth));
 }
 
-void stage() {
-  [[unroll]] for (uint i = 0; i < X_EACH; i++) staged[x_of(i) / UNITS * STRIDE + x_of(i) % UNITS] =
-      next_x[i];
-  [[unroll]] for (uint i = 0; i < W_EACH; i++)
-      staged[(TILE_ROWS + w_of(i) % TILE_COLUMNS) * STRIDE + w_of(i) / TILE_COLUMNS] = next_w[i];
-}
-
 // Of four columns from `column` on.
 ivec4 tile_totals(uint column) {
   const uint panel = params.first_panel + gl_WorkGroupID.y;

@@ -12,12 +12,12 @@
 
 enum { TOKENS = 197, WIDTH = 768, HEADS = 12, MLP = 3072, CLASSES = 1000 };
 
-#define DEVICE(number, subgroup, room)                                                      \
+#define DEVICE(number, subgroup, room, reduction)                                           \
   {                                                                                         \
     .tier = HEED_VK_TIER_COOPERATIVE, .vendor = (number), .lanes = (subgroup),              \
     .required_lanes = (subgroup), .invocations = 1024, .shared = (room), .groups = 65535,   \
     .fill = 256, .bindings = 64, .range = (uint64_t)4 << 30, .alignment = 16, .half = true, \
-    .half_values = true, .matrix = {                                                        \
+    .half_values = true, .reduces = (reduction), .matrix = {                                \
       16,                                                                                   \
       16,                                                                                   \
       16,                                                                                   \
@@ -34,8 +34,9 @@ enum { TOKENS = 197, WIDTH = 768, HEADS = 12, MLP = 3072, CLASSES = 1000 };
     .range = (uint64_t)4 << 30, .alignment = 16, .half = (in_half), .half_values = (in_half) \
   }
 static const heed_vk_limits devices[] = {
-    DEVICE(0x1002, 64, 65536),
-    DEVICE(0x10DE, 32, 49152),
+    DEVICE(0x1002, 64, 65536, false),
+    DEVICE(0x10DE, 32, 49152, false),
+    DEVICE(0x10DE, 32, 49152, true),
     PLAIN(HEED_VK_TIER_HALF, 0x10DE, 32, 32, true, 256),
     PLAIN(HEED_VK_TIER_HALF, 0x1002, 64, 32, true, 256),
     PLAIN(HEED_VK_TIER_SUBGROUP, 0x1002, 64, 64, false, 256), /* before RDNA */

@@ -7,7 +7,8 @@
  * may have, HEED_VULKAN_TRUNCATES that fp16 is rounded toward zero, HEED_VULKAN_FILL how many
  * workgroups fill the device, so that small work is cut too, HEED_VULKAN_VENDOR whose tiles,
  * HEED_VULKAN_CHOICE the number of a tile that tuning tries, HEED_VULKAN_INTEGER_DOT whether there
- * are dot products of int8 (1: no, 2: also slow ones). */
+ * are dot products of int8 (1: no, 2: also slow ones), HEED_VULKAN_KEEPS_STRIPS that matrices are
+ * not reduced in registers. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,6 +53,7 @@ static heed_status open_vulkan(heed_context *context, uint32_t index, heed_backe
   if (choice) played.choice = (uint32_t)strtoul(choice, NULL, 10);
   const char *range = getenv("HEED_VULKAN_RANGE");
   if (range) played.range_limit = strtoull(range, NULL, 10);
+  played.keeps_strips = getenv("HEED_VULKAN_KEEPS_STRIPS") != NULL;
   played.truncates = getenv("HEED_VULKAN_TRUNCATES") != NULL;
   played.floor = getenv("HEED_VULKAN_FLOOR") != NULL;
   return heed_vulkan_backend_create(context, &desc, backend, error);

@@ -22,6 +22,7 @@ typedef struct heed_vulkan_test {
   /* number of the tile that heed_vulkan_tune tries, for every product and attention; 0: as
    * measured, or as the tables say */
   uint32_t choice;
+  bool keeps_strips; /* no reductions of matrices in registers, also where the device has them */
   /* 1: no dot products of int8; 2: also where the device has no instruction for them */
   uint32_t integer_dot;
   uint32_t wrong_int8; /* so many kernels of int8, best first, count as wrong */

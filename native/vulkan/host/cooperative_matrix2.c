@@ -23,7 +23,7 @@ typedef struct dimensions_record {
 
 typedef VkResult(VKAPI_PTR *dimensions_function)(VkPhysicalDevice, uint32_t *, dimensions_record *);
 
-static const char *const extensions[HEED_VK_MATRIX2_EXTENSIONS] = {
+const char *const heed_vk_matrix2_extensions[HEED_VK_MATRIX2_EXTENSIONS] = {
     "VK_NV_cooperative_matrix2", "VK_KHR_buffer_device_address", "VK_KHR_16bit_storage"};
 
 static void chain(heed_vk_matrix2_wants *wants) {
@@ -31,27 +31,51 @@ static void chain(heed_vk_matrix2_wants *wants) {
   wants->storage.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES;
   wants->address.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES;
   wants->address.pNext = &wants->storage;
+  wants->sizes.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_FEATURES;
+  wants->sizes.pNext = &wants->address;
   wants->flexible.type = STRUCTURE_FEATURES;
-  wants->flexible.next = &wants->address;
+  wants->flexible.next = &wants->sizes;
 }
 
-void heed_vk_want_matrix2(heed_vk_matrix2_wants *wants) {
+void heed_vk_want_matrix2(bool reduces, bool tiles, heed_vk_matrix2_wants *wants) {
   chain(wants);
-  wants->flexible.workgroup = wants->flexible.flexible = wants->flexible.elements =
-      wants->flexible.tensors = wants->flexible.blocks = VK_TRUE;
+  wants->flexible.elements = wants->sizes.maintenance4 = VK_TRUE;
+  wants->flexible.reductions = wants->flexible.conversions = reduces;
+  if (!tiles) {
+    wants->sizes.pNext = NULL;
+    return;
+  }
+  wants->flexible.workgroup = wants->flexible.flexible = wants->flexible.tensors =
+      wants->flexible.blocks = VK_TRUE;
   wants->address.bufferDeviceAddress = wants->storage.storageBuffer16BitAccess = VK_TRUE;
-  memcpy(wants->extensions, extensions, sizeof extensions);
 }
 
-static bool has_features(const heed_vk_instance *instance, VkPhysicalDevice physical) {
+static heed_vk_matrix2_wants ask(const heed_vk_instance *instance, VkPhysicalDevice physical) {
   heed_vk_matrix2_wants has;
   chain(&has);
   VkPhysicalDeviceFeatures2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
                                    .pNext = &has.flexible};
   instance->api.GetPhysicalDeviceFeatures2(physical, &all);
-  return has.flexible.workgroup && has.flexible.flexible && has.flexible.elements &&
-         has.flexible.tensors && has.flexible.blocks && has.address.bufferDeviceAddress &&
-         has.storage.storageBuffer16BitAccess;
+  return has;
+}
+
+bool heed_vk_reduces_matrices(const heed_vk_instance *instance, VkPhysicalDevice physical) {
+  const heed_vk_matrix2_wants has = ask(instance, physical);
+  VkPhysicalDeviceSubgroupProperties subgroup = {
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES};
+  VkPhysicalDeviceProperties2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
+                                     .pNext = &subgroup};
+  instance->api.GetPhysicalDeviceProperties2(physical, &all);
+  return all.properties.apiVersion >= VK_API_VERSION_1_3 && has.sizes.maintenance4 &&
+         (subgroup.supportedOperations & VK_SUBGROUP_FEATURE_VOTE_BIT) && has.flexible.reductions &&
+         has.flexible.conversions && has.flexible.elements;
+}
+
+static bool has_features(const heed_vk_instance *instance, VkPhysicalDevice physical) {
+  const heed_vk_matrix2_wants has = ask(instance, physical);
+  return has.sizes.maintenance4 && has.flexible.workgroup && has.flexible.flexible &&
+         has.flexible.elements && has.flexible.tensors && has.flexible.blocks &&
+         has.address.bufferDeviceAddress && has.storage.storageBuffer16BitAccess;
 }
 
 /* The fewest invocations, at least `least`, with which the device makes tiles of side x side. */

@@ -9,6 +9,7 @@
 #include "vulkan/host/cooperative_matrix.h"
 #include "vulkan/host/cooperative_matrix2.h"
 #include "vulkan/host/integer_dot.h"
+#include "vulkan/host/shader_code.h"
 #include "vulkan/host/subgroup.h"
 #include "vulkan/host/tier.h"
 
@@ -273,6 +274,10 @@ static heed_status find_extras(heed_vk_device *device, device_extras *extras, he
   /* a device that has it must be made with it */
   if (result == VK_SUCCESS) take_extension(extras, all, count, PORTABILITY);
   if (result == VK_SUCCESS) take_promise(device, extras, all, count);
+  /* a driver may report the features without the extension */
+  if (device->limits.reduces)
+    device->limits.reduces =
+        result == VK_SUCCESS && take_extension(extras, all, count, heed_vk_matrix2_extensions[0]);
   device->has_memory_budget =
       result == VK_SUCCESS &&
       take_extension(extras, all, count, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
@@ -309,11 +314,12 @@ static heed_status make_device(heed_vk_device *device, heed_vulkan_validation va
   /* a device with matrices has fp16 arithmetic */
   extras.half_math.pNext = matrices ? &matrix.matrix : NULL;
   heed_vk_matrix2_wants matrix2;
-  heed_vk_want_matrix2(&matrix2);
-  const bool flexible = device->limits.matrix2.wide || device->limits.matrix2.narrow;
-  for (uint32_t i = 0; flexible && i < HEED_VK_MATRIX2_EXTENSIONS; i++)
-    extras.names[extras.count++] = matrix2.extensions[i];
-  matrix.memory_model.pNext = flexible ? &matrix2.flexible : NULL;
+  const bool reduces = device->limits.reduces,
+             tiles = device->limits.matrix2.wide || device->limits.matrix2.narrow;
+  heed_vk_want_matrix2(reduces, tiles, &matrix2);
+  for (uint32_t i = reduces; tiles && i < HEED_VK_MATRIX2_EXTENSIONS; i++)
+    extras.names[extras.count++] = heed_vk_matrix2_extensions[i];
+  matrix.memory_model.pNext = tiles || reduces ? &matrix2.flexible : NULL;
   VkPhysicalDeviceSubgroupSizeControlFeatures lanes;
   heed_vk_want_lanes(&lanes);
   lanes.pNext = device->has_half_math ? &extras.half_math : NULL;
@@ -366,7 +372,7 @@ static heed_status choose_tier(heed_vk_device *device, const heed_vulkan_desc *d
     return heed_fail(error, HEED_UNSUPPORTED,
                      "vulkan: %s lacks a feature that tier %s needs (found %s)", device->info.name,
                      heed_vulkan_tier_name(desc->tier), heed_vulkan_tier_name(device->info.tier));
-  /* the last tier must be asked for: no device has run it yet */
+  /* the last tier must be asked for: an H100 is slower by it (tests/bench/NOTES.md) */
   const heed_vulkan_tier own = device->info.tier < HEED_VULKAN_TIER_COOPERATIVE_2
                                    ? device->info.tier
                                    : HEED_VULKAN_TIER_COOPERATIVE;
@@ -440,6 +446,10 @@ static void set_limits(heed_vk_device *device, const VkPhysicalDeviceLimits *lim
                           &device->limits.matrix8);
   if (!cpu && device->limits.half && device->limits.tier >= HEED_VK_TIER_COOPERATIVE_2)
     device->limits.matrix2 = heed_vk_find_matrix2(&device->instance, device->physical);
+  device->limits.reduces = device->limits.matrix.rows && device->version >= VK_API_VERSION_1_3 &&
+                           !device->test.keeps_strips &&
+                           heed_vk_has_shader(HEED_SHADER_attention_matrix_reduce) &&
+                           heed_vk_reduces_matrices(&device->instance, device->physical);
   if (!device->test.floor) return;
   device->limits.invocations = FEWEST_INVOCATIONS;
   device->limits.shared = LEAST_SHARED;
@@ -464,11 +474,13 @@ static heed_status set_up(heed_vk_device *device, const heed_vulkan_desc *desc, 
 heed_status heed_vk_device_create(const heed_context *context, const heed_vulkan_desc *desc,
                                   heed_vk_device *device, heed_error *error) {
   memset(device, 0, sizeof *device);
-  /* modules of the last tier are SPIR-V of Vulkan 1.3; all others keep to 1.1, and validation
+  /* some modules of the last tiers are SPIR-V of Vulkan 1.3; all others keep to 1.1, and validation
    * watches that they do */
-  const uint32_t version =
-      desc->tier == HEED_VULKAN_TIER_COOPERATIVE_2 ? VK_API_VERSION_1_3 : VK_API_VERSION_1_1;
-  HEED_TRY(heed_vk_instance_create(context, desc->validate, version, &device->instance, error));
+  const bool may_be_last = !desc->tier && desc->validate == HEED_VULKAN_VALIDATE_OFF;
+  device->version = may_be_last || desc->tier >= HEED_VULKAN_TIER_COOPERATIVE ? VK_API_VERSION_1_3
+                                                                              : VK_API_VERSION_1_1;
+  HEED_TRY(
+      heed_vk_instance_create(context, desc->validate, device->version, &device->instance, error));
   if (desc->test) device->test = *desc->test;
   device->fault = (heed_vk_fault){.lose_at_submit = device->test.lose_at_submit,
                                   .memory_limit = device->test.memory_limit};

@@ -15,6 +15,7 @@ typedef struct heed_vk_device {
   VkQueue queue;
   uint32_t family;
   heed_vulkan_device_info info;
+  uint32_t version; /* of Vulkan that the instance was made for */
   uint8_t pipeline_cache_uuid[VK_UUID_SIZE];
   uint32_t driver_version;
   uint32_t stamp_bits; /* of a timestamp of the queue; 0: it has none */

@@ -55,6 +55,7 @@ heed_status heed_vk_choose_matrices(heed_vk_backend *vulkan, const heed_vulkan_d
   memset(&limits->matrix, 0, sizeof limits->matrix);
   memset(&limits->matrix8, 0, sizeof limits->matrix8);
   memset(&limits->matrix2, 0, sizeof limits->matrix2);
+  limits->reduces = false;
   heed_vk_cache_close(&vulkan->cache); /* its files are named by the tier */
   return heed_vk_cache_open(&vulkan->cache, vulkan->base.context, desc->cache_directory,
                             &vulkan->device, error);

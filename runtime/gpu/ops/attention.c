@@ -157,6 +157,10 @@ static uint32_t choose_depth_lanes(const heed_vk_attention_job *job, uint32_t fl
   while (lanes < MOST_DEPTH_LANES && (s->depth | s->value_depth) % (8 * lanes) == 0 &&
          (chosen ? lanes < chosen : (s->depth + s->value_depth) / lanes > room))
     lanes *= 2;
+  /* four lanes of NVIDIA's take 0.57 of the time of two with a head of 128 (tests/bench/NOTES.md)
+   */
+  if (!chosen && lanes == 2 && limits->vendor == 0x10DE && (s->depth | s->value_depth) % 16 == 0)
+    lanes = 4;
   return lanes;
 }
 
@@ -287,14 +291,15 @@ static void add_matrices(const heed_vk_attention_job *job, heed_vk_dispatch *dis
                          uint32_t flags) {
   const heed_attention_sizes *s = &job->sizes;
   const heed_vk_matrix *m = &job->builder->limits->matrix;
-  const uint32_t rows = flags & HEED_ATTENTION_ROWS ? s->rows : s->queries;
+  const uint32_t rows = flags & HEED_ATTENTION_ROWS ? s->rows : s->queries,
+                 once = tile->subgroups * tile->rows * m->rows;
   dispatch->tier = HEED_VK_TIER_COOPERATIVE;
   dispatch->lanes = m->lanes;
-  heed_vk_set_tile(dispatch, tile->subgroups * m->rows, tile->block);
-  HEED_VK_DISPATCH(job->builder, dispatch, params, heed_vk_divide(rows, tile->subgroups * m->rows),
-                   s->heads, s->batch, tile->subgroups * m->lanes, s->depth, s->value_depth,
-                   tile->block, flags, (uint32_t)job->desc->empty_row, tile->subgroups, m->rows,
-                   m->columns, m->depth, m->lanes);
+  heed_vk_set_tile(dispatch, once, tile->block);
+  HEED_VK_DISPATCH(job->builder, dispatch, params, heed_vk_divide(rows, once), s->heads, s->batch,
+                   tile->subgroups * m->lanes, s->depth, s->value_depth, tile->block, flags,
+                   (uint32_t)job->desc->empty_row, tile->subgroups, m->rows, m->columns, m->depth,
+                   m->lanes, tile->rows);
 }
 
 /* listed: only the wanted rows, and no output. */
@@ -303,11 +308,17 @@ static void add_fused(const heed_vk_attention_job *job, bool weights, bool liste
   const heed_attention_sizes *s = &job->sizes;
   uint32_t flags = job->flags;
   heed_vk_attention_tile tile;
+  const bool plain =
+      !weights && job->desc->empty_row != HEED_EMPTY_ROW_MEAN &&
+      !(flags & (HEED_ATTENTION_MASK | HEED_ATTENTION_KEY_PADDING | HEED_ATTENTION_QUERY_PADDING |
+                 HEED_ATTENTION_BIAS | HEED_ATTENTION_SOFTCAP));
   const bool matrices = builder->limits->bindings >= BINDINGS_WITH_COUNTER &&
-                        heed_vk_attention_matrices(builder->limits, s, job->choice, &tile);
-  heed_vk_dispatch dispatch = {.shader = matrices  ? HEED_SHADER_attention_matrix
-                                         : weights ? HEED_SHADER_attention_weights
-                                                   : HEED_SHADER_attention};
+                        heed_vk_attention_matrices(builder->limits, s, job->choice, plain, &tile);
+  heed_vk_dispatch dispatch = {.shader = matrices && tile.reduces
+                                             ? HEED_SHADER_attention_matrix_reduce
+                                         : matrices ? HEED_SHADER_attention_matrix
+                                         : weights  ? HEED_SHADER_attention_weights
+                                                    : HEED_SHADER_attention};
   heed_attention_params params = make_params(job);
   flags |= bind_inputs(job, &dispatch, &params);
   params.output_origin = heed_vk_write(builder, &dispatch, 3, listed ? 0 : job->node->output[0]);

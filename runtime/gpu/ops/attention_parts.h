@@ -22,10 +22,13 @@ typedef struct heed_vk_attention_job {
 /* A workgroup of shaders/attention_matrix.comp. */
 typedef struct heed_vk_attention_tile {
   uint32_t subgroups, block; /* block: keys at a time */
+  uint32_t rows;             /* matrices down that a subgroup has; 1 unless it reduces */
+  bool reduces;              /* logits stay in registers */
 } heed_vk_attention_tile;
-/* Whether the device multiplies by cooperative matrices and has shared memory for these sizes. */
+/* Whether the device multiplies by cooperative matrices and has shared memory for these sizes.
+ * plain: no more than position stands between products and weights, and no map is stored. */
 bool heed_vk_attention_matrices(const heed_vk_limits *limits, const heed_attention_sizes *sizes,
-                                uint32_t choice, heed_vk_attention_tile *tile);
+                                uint32_t choice, bool plain, heed_vk_attention_tile *tile);
 
 /* Ways of running an attention that tuning tries, numbered from 1, for the kernels of each. */
 uint32_t heed_vk_split_candidates(void);
