@@ -60,8 +60,9 @@ typedef struct matrix_shape {
   uint32_t down, across, rows, columns, step;
 } matrix_shape;
 static const matrix_shape matrix_candidates[] = {
-    {4, 2, 32, 64, 32}, {2, 2, 64, 64, 32}, {2, 4, 32, 32, 32}, {2, 2, 32, 32, 32},
-    {2, 2, 32, 32, 64}, {1, 4, 32, 32, 32}, {1, 4, 16, 16, 64}};
+    {4, 2, 32, 64, 32},  {2, 2, 64, 64, 32}, {2, 4, 32, 32, 32}, {2, 2, 32, 32, 32},
+    {2, 2, 32, 32, 64},  {1, 4, 32, 32, 32}, {1, 4, 16, 16, 64}, {2, 2, 64, 64, 64},
+    {2, 2, 16, 16, 128}, {4, 2, 32, 64, 64}};
 static const matrix_shape software_candidates[] = {{1, 2, 8, 8, 16}, {2, 1, 8, 8, 16}};
 
 static bool try_candidate(const heed_vk_limits *limits, heed_vk_tile *tile) {
@@ -74,11 +75,26 @@ static bool try_candidate(const heed_vk_limits *limits, heed_vk_tile *tile) {
          try_matrices(limits, tile, shape->down, shape->across, shape->rows, shape->columns);
 }
 
+#define LONG_DEPTH 1024 /* of k; more is long */
+
+/* NVIDIA's where those of 128 x 128 do not fill the device, by what an H100 took
+ * (tests/bench/NOTES.md): a step of more values of k has fewer barriers, and small tiles stand in
+ * for those of 64 x 64 that would not fill the device either. */
+static bool choose_nvidia(const heed_vk_limits *limits, heed_vk_tile *tile,
+                          const uint32_t size[3]) {
+  const uint64_t groups = (uint64_t)heed_vk_divide(size[0], 64) * heed_vk_divide(size[1], 64);
+  if (tile->int8 || limits->matrix.lanes != 32) return false;
+  const bool small = size[2] <= LONG_DEPTH && groups * 3 / 2 <= limits->fill;
+  tile->step = small ? 128 : 64;
+  return small ? try_matrices(limits, tile, 2, 2, 16, 16)
+               : try_matrices(limits, tile, 2, 2, 32, 32);
+}
+
 /* Tiles of 128 x 128 where they fill a large device, 64 x 64 otherwise, flat ones for few rows;
- * sums of 64 registers a lane at most, of 128 where NVIDIA's 255 leave room beside them: with x in
- * fp16, which takes fewer to fetch. */
-static bool choose_matrices(const heed_vk_limits *limits, heed_vk_tile *tile, uint32_t rows,
-                            uint32_t columns, bool half_x) {
+ * sums of 64 registers a lane at most. size: rows, columns, depth. */
+static bool choose_matrices(const heed_vk_limits *limits, heed_vk_tile *tile,
+                            const uint32_t size[3]) {
+  const uint32_t rows = size[0], columns = size[1];
   const heed_vk_matrix *m = matrix_of(limits, tile);
   if (try_candidate(limits, tile)) return true;
   tile->step = tile->int8 ? 64 : 32;
@@ -88,21 +104,24 @@ static bool choose_matrices(const heed_vk_limits *limits, heed_vk_tile *tile, ui
     tile->step = m->depth;
     return try_matrices(limits, tile, rows > 32 ? 2 : 1, 2, rows > 32 ? 2 * m->rows : 1, 1);
   }
-  const bool wide = m->lanes > 32 || (m->lanes == 32 && limits->vendor == 0x10DE && half_x);
+  const bool wide = m->lanes > 32;
   const bool many = (uint64_t)heed_vk_divide(rows, 128) * heed_vk_divide(columns, 128) >= 128;
   if (rows <= 32)
     return try_matrices(limits, tile, 1, 4, rows <= 16 ? 16 : 32, 16) ||
            try_matrices(limits, tile, 1, 2, 16, 16);
+  if (limits->vendor == 0x10DE && !many && choose_nvidia(limits, tile, size)) return true;
+  tile->step = tile->int8 ? 64 : 32;
   if (many &&
       (wide ? try_matrices(limits, tile, 2, 2, 64, 64) : try_matrices(limits, tile, 4, 2, 32, 64)))
     return true;
   return try_matrices(limits, tile, 2, 2, 32, 32) || try_matrices(limits, tile, 1, 2, 32, 32);
 }
 
-static bool choose_matrix_tile(const heed_vk_limits *limits, uint32_t rows, uint32_t columns,
-                               bool half_x, heed_vk_tile *tile) {
+static bool choose_matrix_tile(const heed_vk_limits *limits, const uint32_t size[3],
+                               heed_vk_tile *tile) {
   const heed_vk_matrix *m = matrix_of(limits, tile);
-  tile->matrix = m->rows && choose_matrices(limits, tile, rows, columns, half_x);
+  const uint32_t rows = size[0], columns = size[1];
+  tile->matrix = m->rows && choose_matrices(limits, tile, size);
   if (!tile->matrix) return false;
   tile->panel = tile->lanes * tile->columns * m->columns;
   tile->x = heed_vk_divide(rows, tile->rows * tile->groups * m->rows);
@@ -187,7 +206,8 @@ heed_vk_tile heed_vk_choose_tile(const heed_vk_builder *builder, uint32_t rows, 
       .rows = rows, .columns = columns, .depth = depth, .half = limits->half};
   heed_vk_tile tile = {
       .groups = 1, .slices = 1, .half = limits->half, .choice = heed_vk_find_choice(limits, &key)};
-  if (limits->half && choose_matrix_tile(limits, rows, columns, x->half, &tile)) return tile;
+  if (limits->half && choose_matrix_tile(limits, (const uint32_t[]){rows, columns, depth}, &tile))
+    return tile;
   choose_registers(limits, rows, columns, &tile);
   tile.texels = vector && heed_vk_can_texel(builder, heed_vk_float_bytes(x)) &&
                 heed_vk_can_texel(builder, (uint64_t)tile.y * tile.panel * depth * sizeof(float));
@@ -235,7 +255,7 @@ heed_vk_tile heed_vk_choose_int8_tile(const heed_vk_builder *builder, uint32_t r
                        .int8 = true,
                        .bytes = limits->dot || limits->matrix8.rows,
                        .choice = limits->choice};
-  if (choose_matrix_tile(limits, rows, columns, false, &tile)) return tile;
+  if (choose_matrix_tile(limits, (const uint32_t[]){rows, columns, depth}, &tile)) return tile;
   tile.groups = 1;
   tile.bytes = limits->dot;
   tile.whole = !tile.bytes && depth > MOST_FLOAT_DEPTH;
