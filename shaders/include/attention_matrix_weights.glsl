@@ -12,10 +12,10 @@ void read_logits(uint i, uint j) {
     [[unroll]] for (uint p = 0; p < PART; p++) part[p] *= params.scale * LOG2_E;
     int low, high;
     row_range(query_of(r), low, high);
-    if (int(j) < low || int(j + BLOCK) > high) [[unroll]]
+    if ((POSITION && int(j) < low) || int(j + BLOCK) > high) [[unroll]]
       for (uint p = 0; p < PART; p++) {
         const ivec4 at = int(j + part_column(p)) + ivec4(0, 1, 2, 3);
-        part[p] = mix(part[p], vec4(minus_infinity()), lessThan(at, ivec4(low)));
+        if (POSITION) part[p] = mix(part[p], vec4(minus_infinity()), lessThan(at, ivec4(low)));
         part[p] = mix(part[p], vec4(minus_infinity()), greaterThanEqual(at, ivec4(high)));
       }
     return;
