@@ -14,13 +14,14 @@ const watch = (page) =>
   page.evaluate(() => {
     globalThis.times = []
     let from = null
-    addEventListener(
-      'pointermove',
-      (event) => {
-        from = event.timeStamp
-      },
-      { capture: true }
-    )
+    for (const type of ['pointermove', 'pointerrawupdate'])
+      addEventListener(
+        type,
+        (event) => {
+          from = event.timeStamp
+        },
+        { capture: true }
+      )
     new MutationObserver(() => {
       if (from === null) return
       const began = from

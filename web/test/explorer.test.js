@@ -1096,6 +1096,45 @@ test('the background of a scene under the pointer stays as it is', async () => {
   await finish(page)
 })
 
+test('another patch under the mouse is drawn before the frame that its move waits for, numbers when it rests', async () => {
+  const page = await browser.open(),
+    facts = await page.textContent('#facts')
+  /** Both events, as a mouse over a patch sends them. */
+  const seen = await page.evaluate(async () => {
+    const cells = document.querySelectorAll('#patches button'),
+      title = document.getElementById('stage-title'),
+      send = (/** @type {number} */ cell, buttons = 0) =>
+        cells[cell].dispatchEvent(
+          new PointerEvent('pointerrawupdate', { bubbles: true, pointerType: 'mouse', buttons })
+        ),
+      settle = () => new Promise((done) => setTimeout(done, 5)),
+      frame = () => new Promise((done) => requestAnimationFrame(done)),
+      titles = []
+    await frame()
+    send(0, 1) // pressed: the drag's own matter
+    await settle()
+    titles.push(title.textContent)
+    await frame()
+    let frames = 0
+    requestAnimationFrame(() => frames++)
+    const drawn = new Promise((done) =>
+      new MutationObserver(() => done(frames)).observe(title, { childList: true })
+    )
+    send(0)
+    const before = await drawn
+    titles.push(title.textContent)
+    const early = document.getElementById('facts').textContent
+    await new Promise((done) => setTimeout(done, 200))
+    return { titles, before, early, late: document.getElementById('facts').textContent }
+  })
+  assert.doesNotMatch(seen.titles[0], /\(0, 0\)/)
+  assert.match(seen.titles[1], /\(0, 0\)/)
+  assert.equal(seen.before, 0, 'frames until it was drawn')
+  assert.equal(seen.early, facts)
+  assert.notEqual(seen.late, facts)
+  await finish(page)
+})
+
 test('the tour: by keyboard, in the address, a head taken out changes the answer; skipped, it is not offered again', async () => {
   const page = await browser.open()
   assert.ok(await page.isVisible('#invite'))

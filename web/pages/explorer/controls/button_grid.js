@@ -56,6 +56,7 @@ function showChosen(cells, index) {
  * @property {HTMLElement} element
  * @property {() => {rows: number, columns: number, current: number}} size current: the index that has the tab stop
  * @property {(row: number, column: number) => HTMLButtonElement | undefined} cell
+ * @property {(button: EventTarget | null) => [row: number, column: number] | null} placeOf null: not one of the cells
  */
 
 /**
@@ -71,11 +72,20 @@ function isStroke(from, to) {
 }
 
 /**
+ * Which of so many equal parts of a length is nearest.
+ * @param {number} at
+ * @param {number} length
+ * @param {number} count
+ */
+export const nth = (at, length, count) =>
+  Math.min(count - 1, Math.max(0, Math.floor((at / length) * count)))
+
+/**
  * @param {Cells} grid
  * @param {GridOptions['onPick']} onPick
  * @param {Required<GridOptions>['onHover']} onHover
  */
-function connectPointer({ element, size, cell }, onPick, onHover) {
+function connectPointer({ element, size, cell, placeOf }, onPick, onHover) {
   /* Where the grid lay as a stroke began: text above it that grows by a line takes the stroke to no
    * other cells. */
   /** @type {DOMRect | null} */
@@ -87,14 +97,11 @@ function connectPointer({ element, size, cell }, onPick, onHover) {
   function cellAt(event) {
     const { rows, columns } = size(),
       target = /** @type {any} */ (event.target),
-      index = [...element.querySelectorAll('button')].indexOf(target)
+      place = placeOf(target)
     /* A finger's pointer is captured by the cell where it went down. */
-    if (index >= 0 && !target.hasPointerCapture(event.pointerId))
-      return [Math.floor(index / columns), index % columns]
-    const box = held ?? element.getBoundingClientRect()
-    const row = Math.floor(((event.clientY - box.top) / box.height) * rows),
-      column = Math.floor(((event.clientX - box.left) / box.width) * columns)
-    return [Math.min(rows - 1, Math.max(0, row)), Math.min(columns - 1, Math.max(0, column))]
+    if (place && !target.hasPointerCapture(event.pointerId)) return place
+    const { left, top, width, height } = held ?? element.getBoundingClientRect()
+    return [nth(event.clientY - top, height, rows), nth(event.clientX - left, width, columns)]
   }
 
   let from = /** @type {PointerEvent | null} */ (null),
@@ -120,12 +127,26 @@ function connectPointer({ element, size, cell }, onPick, onHover) {
     element.setPointerCapture(event.pointerId)
     begin()
   })
-  element.addEventListener('pointermove', (event) => {
+  /** @param {PointerEvent} event */
+  function follow(event) {
     const [row, column] = cellAt(event)
     if (from && !scrubbing && isStroke(from, event)) begin()
     if (!cell(row, column)) return
     if (scrubbing) onPick(row, column, 'drag')
     else if (event.pointerType === 'mouse') onHover(row, column)
+  }
+  /* Browsers hold pointermove back until the next frame begins. What another cell shows is drawn while
+   * that frame is waited for, once a frame. */
+  let over = /** @type {EventTarget | null} */ (null),
+    early = over
+  element.addEventListener('pointermove', (event) => {
+    early = null
+    follow(event)
+  })
+  element.addEventListener(/** @type {'pointermove'} */ ('pointerrawupdate'), (event) => {
+    if (event.buttons || early || event.target === over) return
+    early = over = event.target
+    follow(event)
   })
   element.addEventListener('pointerup', () => {
     if (from && !scrubbing) begin()
@@ -140,14 +161,11 @@ function connectPointer({ element, size, cell }, onPick, onHover) {
  * @param {(row: number, column: number) => void} select
  * @param {GridOptions['onPick']} onPick
  */
-function connectKeys({ element, size, cell }, select, onPick) {
+function connectKeys({ element, size, cell, placeOf }, select, onPick) {
   element.addEventListener('click', (event) => {
     if (event.detail !== 0) return // a pointer's, dealt with; keys and screen readers click with 0
-    const { columns } = size(),
-      index = [...element.querySelectorAll('button')].indexOf(
-        /** @type {HTMLButtonElement} */ (/** @type {Element} */ (event.target).closest('button'))
-      )
-    if (index >= 0) onPick(Math.floor(index / columns), index % columns, 'press')
+    const place = placeOf(/** @type {Element} */ (event.target).closest('button'))
+    if (place) onPick(...place, 'press')
   })
   element.addEventListener('keydown', (event) => {
     const { rows, columns, current } = size(),
@@ -212,10 +230,13 @@ export function createGrid(element, { name, onPick, onHover = () => {} }) {
     current = index
   }
 
+  /** @returns {[row: number, column: number]} */
+  const rowAndColumn = (/** @type {number} */ index) => [
+    Math.floor(index / columns),
+    index % columns
+  ]
   const nameAll = () =>
-    cells.forEach((cell, i) =>
-      cell.setAttribute('aria-label', name(Math.floor(i / columns), i % columns))
-    )
+    cells.forEach((cell, i) => cell.setAttribute('aria-label', name(...rowAndColumn(i))))
   function relabel() {
     clearTimeout(timer)
     timer = setTimeout(nameAll, settled)
@@ -224,7 +245,12 @@ export function createGrid(element, { name, onPick, onHover = () => {} }) {
   const grid = {
     element,
     size: () => ({ rows, columns, current }),
-    cell: (/** @type {number} */ row, /** @type {number} */ column) => cells[row * columns + column]
+    cell: (/** @type {number} */ row, /** @type {number} */ column) =>
+      cells[row * columns + column],
+    placeOf: (/** @type {any} */ button) => {
+      const index = cells.indexOf(button)
+      return index < 0 ? null : rowAndColumn(index)
+    }
   }
   connectPointer(grid, onPick, onHover)
   connectKeys(grid, select, onPick)

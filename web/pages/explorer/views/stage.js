@@ -91,9 +91,10 @@ function drawMarks(path, query, { rows, columns, prefixTokens }, { dropped, cuts
 }
 
 const diverging = divergingTable()
-/* What follows the pointer is painted before what only describes it: numbers and views come a task
- * later. */
-const afterPaint = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))
+/* What follows the pointer is painted before what only describes it: numbers and views come when it
+ * has rested this long, in ms, or they would delay the patch that comes next. */
+const rest = 40
+const afterRest = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done, rest)))
 /** @param {Float32Array} row */
 const reach = (row) =>
   row.reduce((most, value) => (Number.isFinite(value) ? Math.max(most, Math.abs(value)) : most), 0)
@@ -356,7 +357,7 @@ export function createStage(page) {
     paint(page, drawn)
     drawStrip(scores ?? row, { scale, table, query })
     if (hover) {
-      await afterPaint()
+      await afterRest()
       if (mine !== turn) return
     }
     store.set({ drawn: page.drawn })

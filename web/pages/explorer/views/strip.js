@@ -4,7 +4,7 @@
  * nothing that the patches' grid does not: it is hidden from screen readers. */
 import { fixed } from '../../plot/parts/numbers.js'
 import { toggleCls } from '../controls/controls.js'
-import { createGrid } from '../controls/button_grid.js'
+import { createGrid, nth } from '../controls/button_grid.js'
 import { percent, times } from '../../plot/caption.js'
 import { largestOf } from '../../plot/raster.js'
 import { strip } from '../../plot/strip.js'
@@ -74,9 +74,8 @@ function showToken(page, token, beyond) {
  */
 function patchAt({ engine }, line, { clientX }) {
   const { left, width } = line.getBoundingClientRect(),
-    { tokens, prefixTokens } = engine.shape,
-    patches = tokens - prefixTokens
-  return Math.min(patches - 1, Math.max(0, Math.floor(((clientX - left) / width) * patches)))
+    { tokens, prefixTokens } = engine.shape
+  return nth(clientX - left, width, tokens - prefixTokens)
 }
 
 /**
