@@ -25,9 +25,7 @@ export function drawScene({ exports, memory, web }, { seed = 0n, text }) {
     )
     const made = memory.out('scene'),
       { side, grid } = made,
-      rgb = memory.bytes(made.rgb, side * side * 3),
-      data = new Uint8ClampedArray(side * side * 4).fill(255)
-    for (let i = 0; i < rgb.length; i++) data[i + Math.floor(i / 3)] = rgb[i]
+      data = new Uint8ClampedArray(memory.bytes(made.rgba, side * side * 4))
     return {
       text: memory.string(made.text),
       image: { data, width: side, height: side },

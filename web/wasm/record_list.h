@@ -30,8 +30,8 @@ RECORD(statistics, HEED_WEB_STATISTICS(FIELD))
 RECORD(input, FIELD(name) FIELD(dtype) FIELD(address) FIELD(bytes))
 /* addresses of op and worst; valid until the next check */
 RECORD(check, FIELD(passed) FIELD(max_abs) FIELD(max_rel) FIELD(op) FIELD(worst) SHAPE)
-/* addresses of text, owner and RGB; side in pixels, grid in patches */
-RECORD(scene, FIELD(text) FIELD(owner) FIELD(rgb) FIELD(side) FIELD(grid) HEED_WEB_TWINS(FIELD))
+/* addresses of text, owner and RGBA; side in pixels, grid in patches */
+RECORD(scene, FIELD(text) FIELD(owner) FIELD(rgba) FIELD(side) FIELD(grid) HEED_WEB_TWINS(FIELD))
 /* a file of PyTorch as .safetensors: its size; shares: 1 where two tensors share bytes */
 RECORD(pickle, FIELD(address) FIELD(size) FIELD(shares))
 /* addresses of the tokenizer and of its kind; ids, -1 = none */

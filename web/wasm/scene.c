@@ -1,5 +1,7 @@
 /* heed-scene.wasm: scenes of the demo, from a seed or from text, drawn. See shim.h and
  * heed/scene.h. */
+#include <string.h>
+
 #include "base/status.h"
 #include "heed/scene_json.h"
 #include "shim.h"
@@ -8,12 +10,21 @@ struct heed_web_scene {
   heed_scene scene;
   char text[HEED_SCENE_TEXT_SIZE];
   uint8_t owner[HEED_SCENE_PATCHES];
-  uint8_t rgb[HEED_SCENE_BYTES];
+  uint8_t rgba[HEED_SCENE_BYTES / 3 * 4];
 };
 
 heed_web *heed_web_create(uint32_t threads) {
   (void)threads;
   return heed_web_open();
+}
+
+/* From RGB at the front, the last pixel first: none is written before it was read. */
+static void spread(uint8_t *rgba) {
+  for (size_t i = HEED_SCENE_BYTES / 3; i-- > 0;) {
+    const uint8_t pixel[3] = {rgba[3 * i], rgba[3 * i + 1], rgba[3 * i + 2]};
+    memcpy(rgba + 4 * i, pixel, sizeof pixel);
+    rgba[4 * i + 3] = 255;
+  }
 }
 
 size_t heed_web_scene_size(void) { return sizeof(heed_web_scene); }
@@ -25,12 +36,13 @@ heed_status heed_web_scene_draw(heed_web *web, heed_web_scene *to, const char *t
     HEED_TRY(heed_scene_parse(web->context, text, size, "scene", &to->scene, &web->error));
   else
     heed_scene_from_seed((uint64_t)high << 32 | low, NULL, &to->scene);
-  heed_scene_draw(&to->scene, to->rgb, to->owner);
+  heed_scene_draw(&to->scene, to->rgba, to->owner);
+  spread(to->rgba);
   heed_scene_text(&to->scene, to->text);
   const bool has_twins = heed_scene_twins(&to->scene, twins);
   web->out.scene = (struct heed_web_out_scene){.text = HEED_WEB_ADDRESS(to->text),
                                                .owner = HEED_WEB_ADDRESS(to->owner),
-                                               .rgb = HEED_WEB_ADDRESS(to->rgb),
+                                               .rgba = HEED_WEB_ADDRESS(to->rgba),
                                                .side = HEED_SCENE_SIDE,
                                                .grid = HEED_SCENE_GRID,
                                                .has_twins = has_twins,
