@@ -14,7 +14,7 @@ import { bundle } from './bundle.js'
 import { drawFirst } from './first.js'
 import { minifyScript, minifyStyle, readScript } from './minify.js'
 import { filesOf, listForOffline } from './offline.js'
-import { policy } from './serve.js'
+import { policy, policyFile } from './serve.js'
 import { views } from './pages/explorer/views/view_list.js'
 import { weigh } from './sizes.js'
 import { addStills } from './stills.js'
@@ -62,6 +62,16 @@ async function withParts(text, page) {
 }
 
 /**
+ * With the names of languages in letters that the page's own font has; language.js has the others.
+ * @param {string} text
+ */
+const withEnglishNames = (text) =>
+  text.replace(
+    /(<option value="(\w+)" lang="[\w-]+">)[^<]+/g,
+    (_, tag, language) => tag + new Intl.DisplayNames('en', { type: 'language' }).of(language)
+  )
+
+/**
  * A page in a language; what it leads to is in that language where it is there.
  * @param {string} text
  * @param {string} language
@@ -72,6 +82,7 @@ function inLanguage(text, language, translated) {
     text = text.replaceAll(`href="${page}"`, `href="${pageIn(page, language)}"`)
   if (language !== 'en')
     text = text.replaceAll('href="./"', `href="${pageIn('index.html', language)}"`)
+  if (language === 'en') text = withEnglishNames(text)
   return inPage(text, languages[language])
     .replace('<html lang="en">', `<html lang="${language}">`)
     .replace(`<option value="${language}"`, '$& selected')
@@ -126,7 +137,7 @@ async function putPlain() {
   await putLibrary()
   await putChecks()
   await putPages()
-  const { rules, most } = await drawFirst(packageFolder, plain)
+  const { rules, map, mark, most } = await drawFirst(packageFolder, plain)
   await addStills(plain)
   const { meta, hash } = await demoWeights()
   for (const language of Object.keys(languages))
@@ -135,6 +146,8 @@ async function putPlain() {
         text
           .replace('</head>', `${meta}\n</head>`)
           .replace('<!-- rules of the demo model -->', rules)
+          .replace('src="first-map.png"', `src="data:image/png;base64,${map.toString('base64')}"`)
+          .replace('<!-- mark of the query -->', mark)
           .replace(
             '<tbody id="most"></tbody>',
             `<tbody id="most">${most(patchIn(language))}</tbody>`
@@ -199,6 +212,30 @@ const namesIn = (names, language) =>
     )
   )
 
+/** @param {string} text */
+const hashOf = (text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
+
+/**
+ * The explorer with its style and the script of its language within: on a slow line each would cost
+ * a round trip before the first picture. Its policy names both; policy.txt has it for a server.
+ * @param {(file: string) => Promise<string>} read a file of the site
+ */
+async function putWithin(read) {
+  const style = (await read('shared/style.css')).trim(),
+    script = (await read('language.js')).trim(),
+    named = policy
+      .replace("script-src 'self'", `$& ${hashOf(script)}`)
+      .replace("style-src 'self'", `$& ${hashOf(style)}`)
+  for (const language of Object.keys(languages))
+    await rewrite(join(site, pageIn('index.html', language)), (text) =>
+      text
+        .replace(policy, named)
+        .replace(/<link rel="?stylesheet"? [^>]*>/, () => `<style>${style}</style>`)
+        .replace(/<script src="?language\.js"?>/, () => `<script>${script}`)
+    )
+  await writeFile(join(site, policyFile), `${named}\n`)
+}
+
 /* Scripts of the pages, the plots and the library are in bundles, or as they are written; all others
  * are files of the site, and so is the package. */
 async function putSite() {
@@ -217,6 +254,7 @@ async function putSite() {
     if (page)
       await rewrite(to, (text) => smallPage(text, page[1] ? namesIn(names, page[1]) : names))
   }
+  await putWithin((file) => readFile(join(site, file), 'utf8'))
   await cp(packageFolder, join(site, 'heed'), { recursive: true, force: false })
   return {
     explorer: names.get('explorer/explorer.js') ?? 'explorer/explorer.js',

@@ -1,5 +1,6 @@
-/* What the first page shows before any script has run: the demo's scene as a PNG, its map as an SVG
- * and the heads' maps, and numbers of the row; made when the pages are put together (assemble.js). */
+/* What the first page shows before any script has run: the demo's scene, its map and the heads' maps
+ * as PNGs, the query's mark and numbers of the row; made when the pages are put together
+ * (assemble.js). */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -75,13 +76,36 @@ function palette(pixels, count) {
 const colours = 48
 
 /**
- * Indexed PNG; one more colour stands for pixels without any.
+ * Indexed PNG of colours with alpha.
+ * @param {number[][]} table at most 256 colours
+ * @param {(pixel: number) => number} indexAt
+ * @param {{width: number, height: number}} size
+ */
+function indexedPng(table, indexAt, { width, height }) {
+  const rows = Buffer.alloc((width + 1) * height),
+    header = Buffer.alloc(13)
+  for (let i = 0; i < width * height; i++)
+    rows[Math.floor(i / width) * (width + 1) + 1 + (i % width)] = indexAt(i)
+  header.writeUInt32BE(width, 0)
+  header.writeUInt32BE(height, 4)
+  header.set([8, 3, 0, 0, 0], 8)
+  const alphas = table.map(([, , , alpha]) => alpha)
+  return Buffer.concat([
+    Buffer.from([0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10]),
+    chunk('IHDR', header),
+    chunk('PLTE', Buffer.from(table.flatMap((colour) => colour.slice(0, 3)))),
+    ...(alphas.some((alpha) => alpha < 255) ? [chunk('tRNS', Buffer.from(alphas))] : []),
+    chunk('IDAT', deflateSync(rows, { level: 9 })),
+    chunk('IEND', Buffer.alloc(0))
+  ])
+}
+
+/**
+ * In few colours; one more stands for pixels without any.
  * @param {Picture} picture
  */
 function png({ data, width, height }) {
-  const pixels = Array.from({ length: width * height }, (_, i) => [
-      ...data.subarray(i * 4, i * 4 + 4)
-    ]),
+  const pixels = pixelsOf(data),
     table = palette(
       pixels.filter(([, , , alpha]) => alpha),
       colours
@@ -95,46 +119,39 @@ function png({ data, width, height }) {
       },
       [0, Infinity]
     )[0]
-  const rows = Buffer.alloc((width + 1) * height),
-    header = Buffer.alloc(13),
-    clear = pixels.some(([, , , alpha]) => !alpha)
-  pixels.forEach((pixel, i) => {
-    rows[Math.floor(i / width) * (width + 1) + 1 + (i % width)] = pixel[3]
-      ? nearest(pixel)
-      : table.length
-  })
-  header.writeUInt32BE(width, 0)
-  header.writeUInt32BE(height, 4)
-  header.set([8, 3, 0, 0, 0], 8)
-  const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10]),
-    transparent = clear ? [chunk('tRNS', Buffer.from([...table.map(() => 255), 0]))] : []
-  return Buffer.concat([
-    signature,
-    chunk('IHDR', header),
-    chunk('PLTE', Buffer.from([...table, ...(clear ? [[0, 0, 0]] : [])].flat())),
-    ...transparent,
-    chunk('IDAT', deflateSync(rows, { level: 9 })),
-    chunk('IEND', Buffer.alloc(0))
-  ])
+  return indexedPng(
+    [
+      ...table.map((colour) => [...colour, 255]),
+      ...(pixels.some(([, , , alpha]) => !alpha) ? [[0, 0, 0, 0]] : [])
+    ],
+    (i) => (pixels[i][3] ? nearest(pixels[i]) : table.length),
+    { width, height }
+  )
 }
 
 /**
+ * In its own colours, a map's.
  * @param {Raster} raster
- * @param {number[]} cell
  */
-function svg({ data, width, height }, [row, column]) {
-  const cells = Array.from(
-    { length: width * height },
-    (_, i) =>
-      `<path fill="rgb(${data[i * 4]},${data[i * 4 + 1]},${data[i * 4 + 2]})" fill-opacity="${(data[i * 4 + 3] / 255).toFixed(2)}" d="M${i % width} ${Math.floor(i / width)}h1v1h-1z"/>`
+function exactPng({ data, width, height }) {
+  const pixels = pixelsOf(data).map(String),
+    table = [...new Set(pixels)]
+  return indexedPng(
+    table.map((colour) => colour.split(',').map(Number)),
+    (i) => table.indexOf(pixels[i]),
+    { width, height }
   )
-  const mark = `<rect x="${column}" y="${row}" width="1" height="1" fill="none" stroke="#000" stroke-width=".12"/><rect x="${column}" y="${row}" width="1" height="1" fill="none" stroke="#fff" stroke-width=".06"/>`
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" shape-rendering="crispEdges">${cells.join('')}${mark}</svg>\n`
 }
+
+/** @param {ArrayLike<number>} data RGBA */
+const pixelsOf = (data) =>
+  Array.from({ length: data.length / 4 }, (_, i) =>
+    Array.from({ length: 4 }, (_, c) => data[i * 4 + c])
+  )
 
 /**
  * Draws them with the package of one folder into another. Resolves to the line of the demo model's
- * rules, and to the first lines of numbers.
+ * rules, the PNG of the map, the query's mark, and the first lines of numbers.
  * @param {string} packageFolder
  * @param {string} folder
  */
@@ -160,10 +177,6 @@ export async function drawFirst(packageFolder, folder) {
     weights = whole.subarray(prefixTokens),
     scale = makeScale('uniform', { tokens, largest: largestOf(weights) })
   await save('first-picture.png', png(image))
-  await save(
-    'first-map.svg',
-    svg(overlay({ weights, rows, columns, scale, table }).raster, shown.query)
-  )
   const maps = await Promise.all(
     Array.from({ length: layers }, (_, layer) =>
       Promise.all(Array.from({ length: across }, (_, head) => row({ layer, head })))
@@ -173,6 +186,10 @@ export async function drawFirst(packageFolder, folder) {
   runtime.close()
   return {
     rules: rulesOf(model.info),
+    map: exactPng(overlay({ weights, rows, columns, scale, table }).raster),
+    mark: ['under', 'over']
+      .map((side) => `<path class="${side}" d="M${shown.query[1]} ${shown.query[0]}h1v1h-1z"/>`)
+      .join(''),
     /** Lines of the table of what gets most. @param {(row: number, column: number) => string} patch */
     most: (patch) =>
       topOf(whole, 6)

@@ -6,7 +6,7 @@
  * (in the policy of the header and of the pages themselves), so that models can come from there;
  * without, only this one. */
 import { constants } from 'node:fs'
-import { open, realpath } from 'node:fs/promises'
+import { open, readFile, realpath } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { extname, join, normalize, resolve, sep } from 'node:path'
 import { pipeline } from 'node:stream/promises'
@@ -33,6 +33,9 @@ const worthZipping = /\.(html|m?js|css|svg|wasm)$/
 
 export const policy =
   "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; img-src 'self' blob: data:; media-src blob:; style-src 'self'"
+
+/* Has the policy of a folder whose pages need another one, in one line. */
+export const policyFile = 'policy.txt'
 
 /* Of the header alone: a page cannot say who frames it, and those that heed makes have no base and
  * no form. */
@@ -97,10 +100,11 @@ export async function serve(folder, { port = 0, isolated = true, connect = '', m
   const asked = /** @type {string[]} */ ([]),
     root = await realpath(folder),
     place = await placeOf(root, models),
+    [own] = (await readFile(join(root, policyFile), 'utf8').catch(() => policy)).split('\n'),
     widened = (/** @type {string} */ text) =>
       connect ? text.replaceAll("connect-src 'self'", `connect-src 'self' ${connect}`) : text,
     headers = {
-      'Content-Security-Policy': widened(policy) + framing,
+      'Content-Security-Policy': widened(own) + framing,
       'Cross-Origin-Resource-Policy': 'same-origin',
       'X-Content-Type-Options': 'nosniff',
       'Cache-Control': 'no-cache',

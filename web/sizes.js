@@ -92,6 +92,7 @@ export async function weigh(site, explorer) {
   const withImports = (/** @type {string} */ file) => importsOf(site, file)
   const worker = withImports('heed/worker.js'),
     scripts = new Set([...withImports('heed/index.js'), ...worker])
+  const styles = String(read('index.html')).includes('<style>') ? [] : ['shared/style.css']
   /** @type {[name: string, files: string[]][]} */
   const parts = [
     ...modules.filter(isThere).map((file) => /** @type {[string, string[]]} */ ([file, [file]])),
@@ -99,8 +100,8 @@ export async function weigh(site, explorer) {
     ['attention-map.js', [...withImports('attention-map.js')].filter((file) => !scripts.has(file))],
     ['heed/demo/model.safetensors', ['heed/demo/model.safetensors']],
     [
-      'index.html, shared/style.css, explorer.js …',
-      [...new Set(['index.html', 'shared/style.css', ...withImports(explorer), ...worker])]
+      'index.html, styles, explorer.js …',
+      [...new Set(['index.html', ...styles, ...withImports(explorer), ...worker])]
     ]
   ]
   const table = await Promise.all(

@@ -1,6 +1,8 @@
 /* The language of a page, before it is drawn: NAME.html has English, NAME.ja.html Japanese. Who opens
  * NAME.html gets the language that was chosen in this browser, or the browser's first one that is
- * there; another address shows what it names. The choice is kept where storage is allowed. */
+ * there; another address shows what it names. The choice is kept where storage is allowed. The
+ * languages' own names come when the pointer or the focus is on them: their fonts would delay the
+ * first picture. */
 {
   /** @param {string} language */
   const go = (language) =>
@@ -19,9 +21,16 @@
     .map((name) => /^(en|ja|zh(?!-(TW|HK|MO|Hant)))\b/i.exec(name ?? '')?.[1])
     .find(Boolean)
   if (document.documentElement.lang === 'en' && wanted && wanted !== 'en') go(wanted)
-  addEventListener('change', ({ target }) => {
+  /** @param {Event} event */
+  const follow = ({ type, target }) => {
     if (!(target instanceof HTMLSelectElement) || target.id !== 'language') return
-    kept(target.value)
-    go(target.value)
-  })
+    if (type === 'change') {
+      kept(target.value)
+      return go(target.value)
+    }
+    for (const option of target.options)
+      option.text =
+        new Intl.DisplayNames(option.lang, { type: 'language' }).of(option.lang) ?? option.text
+  }
+  for (const type of ['change', 'pointerover', 'focusin']) addEventListener(type, follow)
 }

@@ -371,6 +371,22 @@ test('the explorer in Japanese and Chinese: its script alone, captions, views, t
   }
 })
 
+test('a language has its own name once the pointer or the focus is on the choice', async () => {
+  for (const ask of /** @type {const} */ (['focus', 'hover'])) {
+    const page = await browser.open('masks.html'),
+      names = () => page.locator('#language option').allTextContents()
+    assert.deepEqual(await names(), ['English', 'Japanese', 'Chinese'])
+    await page[ask]('#language')
+    await page.waitForFunction(() => /日/.test(document.getElementById('language').textContent))
+    assert.deepEqual(await names(), ['English', '日本語', '简体中文'])
+    assert.equal(await page.inputValue('#language'), 'en')
+    await finish(page)
+  }
+  const japanese = await browser.open('masks.ja.html', { locale: 'ja-JP' })
+  assert.equal(await japanese.locator('#language option:checked').textContent(), '日本語')
+  await finish(japanese)
+})
+
 test('Japanese: no word of katakana is parted in a phone’s width', async () => {
   for (const path of ['index.ja.html', 'bench.ja.html', 'embed.ja.html', 'masks.ja.html']) {
     const page = await browser.open(path, { viewport: { width: 360, height: 800 } })

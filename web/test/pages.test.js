@@ -1055,8 +1055,9 @@ const unbundled = readdirSync(site).some((name) => /^chunk-\w+\.js$/.test(name))
   ? null
   : 'the pages are neither bundled nor minified: esbuild is not installed'
 
-/* Bytes of the start, by gzip: of what is asked for until nothing is left to do. */
-const startAtMost = 44000
+/* Bytes of the start, by gzip: of what is asked for until nothing is left to do. The hashes of what
+ * stands in the page compress to nothing less. */
+const startAtMost = 45000
 
 for (const isolated of [true, false])
   test(`HTML, styles and scripts that opening the explorer fetches, the library and its worker with them, are at most ${startAtMost} bytes gzip in each language; ${isolated ? '' : 'not '}isolated`, async (t) => {
@@ -1075,12 +1076,7 @@ for (const isolated of [true, false])
         console.log(
           `${locale}: ${bytes} bytes gzip in ${files.length} files: ${files.map((file, i) => `${relative(site, file)} ${weights[i]}`).join(', ')}`
         )
-        for (const part of [
-          /index(\.\w+)?\.html$/,
-          /style\.css$/,
-          /chunk-\w+\.js$/,
-          /heed\/worker\.js$/
-        ])
+        for (const part of [/index(\.\w+)?\.html$/, /chunk-\w+\.js$/, /heed\/worker\.js$/])
           assert.ok(
             files.some((file) => part.test(file)),
             String(part)

@@ -69,6 +69,22 @@ test('files of the folder, and links within it', async () => {
   }
 })
 
+test('a folder whose pages need another policy says so in policy.txt', async () => {
+  const site = join(top, 'with-policy'),
+    said = "default-src 'none'; connect-src 'self'; style-src 'self' 'sha256-abc='"
+  mkdirSync(site)
+  writeFileSync(join(site, 'index.html'), '<p>first</p>')
+  writeFileSync(join(site, 'policy.txt'), `${said}\nX-Other: header\n`)
+  const other = await serve(site, { connect: 'https://models.example' })
+  const { headers } = await fetch(other.address)
+  assert.equal(
+    headers.get('content-security-policy'),
+    `${said.replace("connect-src 'self'", '$& https://models.example')}; frame-ancestors 'self'; base-uri 'none'; form-action 'none'`
+  )
+  assert.equal(headers.get('x-other'), null)
+  other.close()
+})
+
 test('nothing outside the folder, and no file that is none', async () => {
   for (const path of [
     '/link.txt',

@@ -66,7 +66,7 @@ const files = {
   'heed/*.js': say('sizes.library'),
   'attention-map.js': say('sizes.element'),
   'heed/demo/model.safetensors': say('sizes.weights'),
-  'index.html, shared/style.css, explorer.js …': say('sizes.explorer')
+  'index.html, styles, explorer.js …': say('sizes.explorer')
 }
 /** Modules that run models, by the end of their names. @type {Record<string, string>} */
 const modules = {
