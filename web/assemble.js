@@ -216,22 +216,27 @@ const namesIn = (names, language) =>
 const hashOf = (text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 
 /**
- * The explorer with its style and the script of its language within: on a slow line each would cost
- * a round trip before the first picture. Its policy names both; policy.txt has it for a server.
+ * The explorer with its style and first scripts within: on a slow line each would cost
+ * a round trip before the first picture. Its policy names them; policy.txt has it for a server.
  * @param {(file: string) => Promise<string>} read a file of the site
  */
 async function putWithin(read) {
   const style = (await read('shared/style.css')).trim(),
-    script = (await read('language.js')).trim(),
+    scripts = await Promise.all(
+      ['language.js', 'early.js'].map(async (file) => [file, (await read(file)).trim()])
+    ),
     named = policy
-      .replace("script-src 'self'", `$& ${hashOf(script)}`)
+      .replace("script-src 'self'", `$& ${scripts.map(([, text]) => hashOf(text)).join(' ')}`)
       .replace("style-src 'self'", `$& ${hashOf(style)}`)
   for (const language of Object.keys(languages))
     await rewrite(join(site, pageIn('index.html', language)), (text) =>
-      text
-        .replace(policy, named)
-        .replace(/<link rel="?stylesheet"? [^>]*>/, () => `<style>${style}</style>`)
-        .replace(/<script src="?language\.js"?>/, () => `<script>${script}`)
+      scripts.reduce(
+        (page, [file, script]) =>
+          page.replace(new RegExp(`<script src="?${file}"?>`), () => `<script>${script}`),
+        text
+          .replace(policy, named)
+          .replace(/<link rel="?stylesheet"? [^>]*>/, () => `<style>${style}</style>`)
+      )
     )
   await writeFile(join(site, policyFile), `${named}\n`)
 }
@@ -243,12 +248,12 @@ async function putSite() {
   await mkdir(site, { recursive: true })
   const names = await bundle(plain, site),
     whole = names.size === 0,
-    inBundles = /^(?!checks|examples|service_worker|language\.).*\.js$/
+    inBundles = /^(?!checks|examples|service_worker|language\.|early\.).*\.js$/
   for (const file of await filesOf(plain)) {
     if (!whole && inBundles.test(file)) continue
     const to = join(site, file)
     await cp(join(plain, file), to)
-    if (/^(service_worker|language)\.js$/.test(file)) await rewrite(to, minifyScript)
+    if (/^(service_worker|language|early)\.js$/.test(file)) await rewrite(to, minifyScript)
     if (/^\w+\/\w+\.css$/.test(file)) await rewrite(to, minifyStyle)
     const page = /^\w+(?:\.(\w+))?\.html$/.exec(file)
     if (page)

@@ -1096,6 +1096,19 @@ test('the background of a scene under the pointer stays as it is', async () => {
   await finish(page)
 })
 
+test('a first visit asks for the weights once, before the scripts that use them', async () => {
+  const page = await browser.open('', { ready: false }),
+    asked = /** @type {string[]} */ ([])
+  page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+  await page.goto(`${browser.address}?first`)
+  await page.waitForSelector('html[data-ready]')
+  const weights = asked.filter((path) => path.includes('model.safetensors'))
+  assert.deepEqual(weights, ['/heed/demo/model.safetensors.deflate'])
+  assert.ok(asked.indexOf(weights[0]) < asked.indexOf('/heed/worker.js'), asked.join())
+  page.faults.length = 0 // the first page was left while it loaded
+  await finish(page)
+})
+
 test('another patch under the mouse is drawn before the frame that its move waits for, numbers when it rests', async () => {
   const page = await browser.open(),
     facts = await page.textContent('#facts')

@@ -752,3 +752,8 @@ export interface Started {
   times: number[]
   ops: BenchRow['ops']
 }
+
+declare global {
+  /** What early.js of the pages asked for. */
+  var early: { address: string; answer: Promise<Response>; stop: AbortController } | undefined
+}

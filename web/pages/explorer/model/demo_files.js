@@ -26,11 +26,24 @@ export async function sha256(blob) {
 const failed = (status, message) => Object.assign(new Error(message), { status })
 
 /**
+ * What early.js asked for, once.
+ * @param {URL} address
+ * @param {AbortSignal} [signal]
+ */
+function taken({ href }, signal) {
+  const { early } = globalThis
+  if (early?.address !== href) return
+  globalThis.early = undefined
+  signal?.addEventListener('abort', () => early.stop.abort(signal.reason))
+  return early.answer
+}
+
+/**
  * @param {URL} address
  * @param {FetchOptions} options
  */
 async function fromNetwork(address, { cache, signal, onBytes = () => {} }) {
-  const answer = await fetch(address, { cache, signal })
+  const answer = await (taken(address, signal) ?? fetch(address, { cache, signal }))
   if (!answer.ok)
     throw failed('IO', say('address.status', { url: address.pathname, status: answer.status }))
   const counted = /** @type {ReadableStream<Uint8Array>} */ (answer.body).pipeThrough(
