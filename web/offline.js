@@ -6,7 +6,7 @@ import { join, relative, sep } from 'node:path'
 
 /* The demo model's weights are kept deflated: the service worker inflates them. */
 const leftOut =
-  /\.(d\.ts|py)$|^learn\/step-.*\.svg$|^heed\/demo\/model\.safetensors$|(^|\/)(README\.md|LICENSE|package\.json|service_worker\.js)$/
+  /\.(d\.ts|py)$|^learn\/step-.*\.svg$|^heed\/demo\/model\.safetensors$|(^|\/)(README\.md|LICENSE|package\.json|policy\.txt|service_worker\.js)$/
 
 /**
  * @param {string} folder

@@ -755,5 +755,7 @@ export interface Started {
 
 declare global {
   /** What early.js of the pages asked for. */
-  var early: { address: string; answer: Promise<Response>; stop: AbortController } | undefined
+  var early:
+    | { address: string; answer: Promise<Response | undefined>; stop: AbortController }
+    | undefined
 }

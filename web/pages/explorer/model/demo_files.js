@@ -26,7 +26,7 @@ export async function sha256(blob) {
 const failed = (status, message) => Object.assign(new Error(message), { status })
 
 /**
- * What early.js asked for, once.
+ * What early.js asked for, once; nothing where a copy was kept.
  * @param {URL} address
  * @param {AbortSignal} [signal]
  */
@@ -43,7 +43,7 @@ function taken({ href }, signal) {
  * @param {FetchOptions} options
  */
 async function fromNetwork(address, { cache, signal, onBytes = () => {} }) {
-  const answer = await (taken(address, signal) ?? fetch(address, { cache, signal }))
+  const answer = (await taken(address, signal)) ?? (await fetch(address, { cache, signal }))
   if (!answer.ok)
     throw failed('IO', say('address.status', { url: address.pathname, status: answer.status }))
   const counted = /** @type {ReadableStream<Uint8Array>} */ (answer.body).pipeThrough(
