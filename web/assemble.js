@@ -82,7 +82,7 @@ function inLanguage(text, language, translated) {
     text = text.replaceAll(`href="${page}"`, `href="${pageIn(page, language)}"`)
   if (language !== 'en')
     text = text.replaceAll('href="./"', `href="${pageIn('index.html', language)}"`)
-  if (language === 'en') text = withEnglishNames(text)
+  else text = withEnglishNames(text)
   return inPage(text, languages[language])
     .replace('<html lang="en">', `<html lang="${language}">`)
     .replace(`<option value="${language}"`, '$& selected')
@@ -146,7 +146,7 @@ async function putPlain() {
         text
           .replace('</head>', `${meta}\n</head>`)
           .replace('<!-- rules of the demo model -->', rules)
-          .replace('src="first-map.png"', `src="data:image/png;base64,${map.toString('base64')}"`)
+          .replace('src="MAP"', `src="data:image/png;base64,${map.toString('base64')}"`)
           .replace('<!-- mark of the query -->', mark)
           .replace(
             '<tbody id="most"></tbody>',
@@ -216,8 +216,8 @@ const namesIn = (names, language) =>
 const hashOf = (text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 
 /**
- * The explorer with its style and first scripts within: on a slow line each would cost
- * a round trip before the first picture. Its policy names them; policy.txt has it for a server.
+ * The explorer with its style and first scripts within: on a slow line each would cost a round trip
+ * before the first picture. Its policy names them; policy.txt has it for a server.
  * @param {(file: string) => Promise<string>} read a file of the site
  */
 async function putWithin(read) {

@@ -82,6 +82,7 @@ const colours = 48
  * @param {{width: number, height: number}} size
  */
 function indexedPng(table, indexAt, { width, height }) {
+  if (table.length > 256) throw new Error(`a PNG of ${table.length} colours, expected at most 256`)
   const rows = Buffer.alloc((width + 1) * height),
     header = Buffer.alloc(13)
   for (let i = 0; i < width * height; i++)

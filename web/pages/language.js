@@ -28,6 +28,7 @@
       kept(target.value)
       return go(target.value)
     }
+    target.style.minWidth = `${target.getBoundingClientRect().width}px` // what is beside it stays where it is
     for (const option of target.options)
       option.text =
         new Intl.DisplayNames(option.lang, { type: 'language' }).of(option.lang) ?? option.text

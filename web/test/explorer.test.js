@@ -1130,9 +1130,10 @@ test('another patch under the mouse is drawn before the frame that its move wait
     await frame()
     let frames = 0
     requestAnimationFrame(() => frames++)
-    const drawn = new Promise((done) =>
+    const drawn = new Promise((done) => {
       new MutationObserver(() => done(frames)).observe(title, { childList: true })
-    )
+      setTimeout(() => done('never drawn'), 2000)
+    })
     send(0)
     const before = await drawn
     titles.push(title.textContent)

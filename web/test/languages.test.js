@@ -374,12 +374,15 @@ test('the explorer in Japanese and Chinese: its script alone, captions, views, t
 test('a language has its own name once the pointer or the focus is on the choice', async () => {
   for (const ask of /** @type {const} */ (['focus', 'hover'])) {
     const page = await browser.open('masks.html'),
-      names = () => page.locator('#language option').allTextContents()
+      names = () => page.locator('#language option').allTextContents(),
+      width = async () => (await page.locator('#language').boundingBox())?.width,
+      before = await width()
     assert.deepEqual(await names(), ['English', 'Japanese', 'Chinese'])
     await page[ask]('#language')
     await page.waitForFunction(() => /日/.test(document.getElementById('language').textContent))
     assert.deepEqual(await names(), ['English', '日本語', '简体中文'])
     assert.equal(await page.inputValue('#language'), 'en')
+    assert.equal(await width(), before, 'nothing beside it moves')
     await finish(page)
   }
   const japanese = await browser.open('masks.ja.html', { locale: 'ja-JP' })

@@ -1081,6 +1081,11 @@ for (const isolated of [true, false])
             files.some((file) => part.test(file)),
             String(part)
           )
+        /* These stand within the page: the first picture waits for none of them. */
+        assert.deepEqual(
+          files.filter((file) => /(style\.css|language\.js|early\.js)$/.test(file)),
+          []
+        )
         assert.ok(bytes <= startAtMost, `${locale}: ${bytes} bytes`)
       } finally {
         await other.close()
