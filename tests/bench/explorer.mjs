@@ -1,6 +1,6 @@
 /* How quickly the explorer answers, in Chromium on one thread: pointer to repainted map (another
- * patch under the mouse), pointer to new maps (a shape dragged: drawn, run, maps on screen), and
- * the longest main-thread task while pictures are run.
+ * patch under the mouse), pointer to new maps (a shape dragged: drawn, run, maps on screen; also on
+ * two threads, as web/serve.js serves it), and the longest main-thread task while pictures are run.
  *   node tests/bench/explorer.mjs [MOVES]     after `ninja -C build/wasm`; prints the least,
  *   median, 90th percentile and largest, in ms */
 import { startBrowser } from '../../web/test/browser.js'
@@ -58,6 +58,26 @@ const placeOf = async (page) => {
   return (x, y) => [box.x + box.width * x, box.y + box.height * y]
 }
 
+/** @param {import('../../web/test/browser.js').TestBrowser} browser */
+async function drag(browser) {
+  const page = await browser.open('#v=scene'),
+    at = await placeOf(page)
+  await page.mouse.move(...at(60 / 224, 30 / 224)) // the ring of scene 159
+  await page.mouse.down()
+  const forward = [],
+    note = async () =>
+      forward.push(Number(/: ([\d.]+) ms/.exec(await page.textContent('#status'))[1]))
+  const times = await timed(
+    page,
+    (i) => page.mouse.move(...at((61 + (i % 12)) / 224, (30 + (i % 7)) / 224)),
+    note
+  )
+  tell(`pointer to new maps of a dragged shape, ${await page.textContent('#machine')}`, times)
+  tell('of that the forward pass', forward)
+  await page.mouse.up()
+  await page.context().close()
+}
+
 {
   const page = await browser.open(),
     at = await placeOf(page)
@@ -69,26 +89,7 @@ const placeOf = async (page) => {
   )
   await page.context().close()
 }
-{
-  const page = await browser.open('#v=scene'),
-    at = await placeOf(page)
-  await page.mouse.move(...at(60 / 224, 30 / 224)) // the ring of scene 159
-  await page.mouse.down()
-  const forward = [],
-    note = async () =>
-      forward.push(Number(/: ([\d.]+) ms/.exec(await page.textContent('#status'))[1]))
-  tell(
-    'pointer to new maps of a dragged shape',
-    await timed(
-      page,
-      (i) => page.mouse.move(...at((61 + (i % 12)) / 224, (30 + (i % 7)) / 224)),
-      note
-    )
-  )
-  tell('of that the forward pass', forward)
-  await page.mouse.up()
-  await page.context().close()
-}
+await drag(browser)
 {
   const page = await browser.open()
   await page.evaluate(() => {
@@ -108,3 +109,7 @@ const placeOf = async (page) => {
   await page.context().close()
 }
 await browser.close()
+
+const isolated = await startBrowser()
+await drag(isolated)
+await isolated.close()

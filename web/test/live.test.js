@@ -92,6 +92,43 @@ for (const [what, query] of [
     await finish(page)
   })
 
+test('while a shape is dragged, numbers are 200 ms apart and no arcs are drawn; both are there once it rests', async () => {
+  const page = await browser.open('#v=scene&q=7.7'),
+    box = /** @type {Box} */ (await page.locator('#patches').boundingBox()),
+    at = /** @returns {[x: number, y: number]} */ (
+      /** @type {number} */ x,
+      /** @type {number} */ y
+    ) => [box.x + (box.width * x) / 224, box.y + (box.height * y) / 224],
+    count = () => page.evaluate(() => window.moves_)
+  await page.mouse.move(...at(173, 46))
+  await page.waitForSelector('#arcs', { state: 'attached' })
+  await page.mouse.down()
+  await page.evaluate(() => {
+    window.moves_ = { maps: 0, arcs: 0, shown: [] }
+    const observe = (/** @type {string} */ id, /** @type {() => unknown} */ then) =>
+      new MutationObserver(then).observe(document.getElementById(id), { childList: true })
+    observe('ticks', () => window.moves_.maps++)
+    observe('arcs', () => {
+      const { maps } = window.moves_ // those of before the press end with the first map
+      if (maps) window.moves_.arcs += document.getElementById('arcs').childElementCount
+    })
+    observe('most', () => window.moves_.shown.push(performance.now()))
+  })
+  for (let step = 1; step <= 40; step++) {
+    await page.mouse.move(...at(173 - 2 * step, 46 + step))
+    await page.waitForTimeout(20)
+  }
+  const { maps, arcs, shown } = await count()
+  const gaps = shown.slice(1).map((time, i) => time - shown[i])
+  assert.ok(shown.length > 2 && shown.length < maps, `${shown.length} of ${maps}`)
+  assert.ok(Math.min(...gaps) >= 199, String(gaps))
+  assert.equal(arcs, 0)
+  await page.mouse.up()
+  await page.waitForFunction(() => window.moves_.arcs > 0)
+  await page.waitForFunction((before) => window.moves_.shown.length > before, shown.length)
+  await finish(page)
+})
+
 test('while pictures run under a moving pointer, table and histogram are of one row', async () => {
   const page = await browser.open(),
     box = /** @type {Box} */ (await page.locator('#patches').boundingBox())

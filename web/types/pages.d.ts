@@ -292,6 +292,8 @@ export interface RunnerResult extends Omit<RunResult, 'region' | 'logits' | 'val
   /** Rows of the pooling attention over all tokens, one a head. */
   pool?: Float32Array[]
   fit: 'model' | 'whole'
+  /** Of a run that the next one replaces at once. */
+  light?: boolean
   kept: boolean
   scores: boolean
 }

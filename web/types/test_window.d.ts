@@ -10,6 +10,7 @@ interface Window {
   /** What tests of this name leave on a page, to be read by them alone. */
   copied: any
   frames_: any
+  moves_: any
   late: any
   live: any
   workers: any

@@ -164,6 +164,26 @@ async function openModel(source, name) {
   }
 }
 
+/* Numbers of what moves that change more often than this, in ms, nobody reads; and they would delay
+ * its next map. */
+const pace = 200
+
+function followNumbers() {
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer
+  let shown = -pace // when they were, in ms
+  function show() {
+    shown = performance.now()
+    showNumbers(page)
+  }
+  store.on(['drawn', 'measured'], () => {
+    clearTimeout(timer)
+    if (page.engine.result?.light && performance.now() - shown < pace)
+      timer = setTimeout(show, pace)
+    else show()
+  })
+}
+
 function followPins() {
   let asked = false
   store.on(['pins'], () => {
@@ -356,7 +376,7 @@ async function start() {
     showError(new Error((await import('./controls/no_simd.js')).noSimd))
   fit()
   createStage(page)
-  store.on(['drawn', 'measured'], () => showNumbers(page))
+  followNumbers()
   store.on(['ran'], () => showAnswer(page))
   connectControls(page)
   followKeys()

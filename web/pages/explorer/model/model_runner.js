@@ -365,6 +365,7 @@ export class ModelRunner {
         changes: unchanged,
         fit,
         attention: null,
+        light: true,
         kept: false,
         scores: false
       }),

@@ -1,7 +1,7 @@
 /* What lights up on the picture while it is new to the eye: arcs from the query to the five patches
  * that it gives most to, as wide as the weight is large, and the outlines of both twins when the one
- * finds the other. Drawn once after a choice, then faint; none while the pointer moves. Loaded when
- * the picture is first touched. */
+ * finds the other. Drawn once after a choice, then faint; none while the pointer or the picture moves.
+ * Loaded when the picture is first touched. */
 import { outline } from '../../plot/outline.js'
 import { topOf } from '../../plot/caption.js'
 import { keep, stored } from '../../shared/page_settings.js'
@@ -80,6 +80,7 @@ export async function createArcs(page) {
       { reverse, rollout } = drawn.at
     if (
       hover ||
+      drawn.of.light ||
       !Array.isArray(query) ||
       reverse ||
       rollout ||
