@@ -28,18 +28,19 @@ typedef struct cli_choice {
 #define CLI_BACKEND_CPU \
   "backend (default: cpu; auto: the first GPU that passes its self-check, else CPU)"
 /* The options of this choice, to be put into a verb's table. */
-#define CLI_CHOICE_OPTIONS(choice, help)                                                           \
-  {"--backend", CLI_TEXT, &(choice).backend, "auto|vulkan|cpu", help},                             \
-      {"--device", CLI_TEXT, &(choice).named, "N",                                                 \
-       "Vulkan device: its index, UUID or PCI address in 'heed devices'"},                         \
-      {"--precision", CLI_TEXT, &(choice).precision, "f32|f16|bf16|auto",                          \
-       "Vulkan: f32, f16 or auto, which is f16 on GPUs that gain by it (default: auto); bf16: "    \
-       "products of CPUs with AVX512_BF16"},                                                       \
-      {"--threads", CLI_NUMBER, &(choice).threads, "N", "CPU threads (default: one per core)"},    \
-      {"--simd", CLI_TEXT, &(choice).simd, "LEVEL",                                                \
-       "CPU kernels: scalar, sse2, avx2, avx2vnni, avx512, avx512vnni, neon (default: the best)"}, \
-  {                                                                                                \
-    "--quiet", CLI_FLAG, &(choice).quiet, NULL, "print only errors to stderr"                      \
+#define CLI_CHOICE_OPTIONS(choice, help)                                                         \
+  {"--backend", CLI_TEXT, &(choice).backend, "auto|vulkan|cpu", help},                           \
+      {"--device", CLI_TEXT, &(choice).named, "N",                                               \
+       "Vulkan device: its index, UUID or PCI address in 'heed devices'"},                       \
+      {"--precision", CLI_TEXT, &(choice).precision, "f32|f16|bf16|auto",                        \
+       "Vulkan: f32, f16 or auto, which is f16 on GPUs that gain by it (default: auto); bf16: "  \
+       "products of CPUs with AVX512_BF16"},                                                     \
+      {"--threads", CLI_NUMBER, &(choice).threads, "N", "CPU threads (default: one per core)"},  \
+      {"--simd", CLI_TEXT, &(choice).simd, "LEVEL",                                              \
+       "CPU kernels: scalar, sse2, avx2, avx2vnni, avx512, avx512vnni, neon, neondot (default: " \
+       "the best)"},                                                                             \
+  {                                                                                              \
+    "--quiet", CLI_FLAG, &(choice).quiet, NULL, "print only errors to stderr"                    \
   }
 
 #if HEED_HAS_VULKAN

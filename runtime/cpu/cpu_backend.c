@@ -6,6 +6,9 @@
 #if defined(HEED_CPU_HAS_AVX2VNNI)
 #include <cpuid.h>
 #endif
+#if defined(HEED_CPU_HAS_NEONDOT) && defined(__linux__)
+#include <sys/auxv.h>
+#endif
 
 #include "base/alloc.h"
 #include "base/desc.h"
@@ -22,7 +25,7 @@ static bool has_avx512(void) {
 }
 #endif
 #if defined(HEED_CPU_HAS_AVX512VNNI)
-extern const heed_cpu_level_table heed_cpu_level_vnni_avx512;
+extern const heed_cpu_level_table heed_cpu_level_bytes_avx512;
 static bool has_avx512vnni(void) { return has_avx512() && __builtin_cpu_supports("avx512vnni"); }
 #endif
 #if defined(HEED_CPU_HAS_AVX512BF16)
@@ -36,7 +39,7 @@ static bool has_avx2(void) {
 }
 #endif
 #if defined(HEED_CPU_HAS_AVX2VNNI)
-extern const heed_cpu_level_table heed_cpu_level_vnni_avx2;
+extern const heed_cpu_level_table heed_cpu_level_bytes_avx2;
 /* By cpuid: Clang 14 knows no name for it. AVX2 says that the system keeps the registers. */
 static bool has_avx2vnni(void) {
   uint32_t a = 0, b = 0, c = 0, d = 0;
@@ -49,10 +52,23 @@ extern const heed_cpu_level_table heed_cpu_level_sse2;
 #if defined(HEED_CPU_HAS_NEON)
 extern const heed_cpu_level_table heed_cpu_level_neon;
 #endif
+#if defined(HEED_CPU_HAS_NEONDOT)
+extern const heed_cpu_level_table heed_cpu_level_bytes_neon;
+/* What the compiler may use everywhere is there; macOS on arm64 always has it. */
+static bool has_neondot(void) {
+#if defined(__ARM_FEATURE_DOTPROD)
+  return true;
+#elif defined(__linux__)
+  return getauxval(AT_HWCAP) >> 20 & 1; /* HWCAP_ASIMDDP */
+#else
+  return false;
+#endif
+}
+#endif
 #if defined(HEED_CPU_HAS_RELAXED)
 extern const heed_cpu_level_table heed_cpu_level_relaxed;
 #if defined(HEED_INT8)
-extern const heed_cpu_level_table heed_cpu_level_vnni_relaxed, heed_cpu_level_signed_relaxed;
+extern const heed_cpu_level_table heed_cpu_level_bytes_relaxed, heed_cpu_level_signed_relaxed;
 static bool has_unsigned_dot(void) { return heed_cpu_int8_probe() == HEED_INT8_DOT_UNSIGNED; }
 static bool has_signed_dot(void) { return heed_cpu_int8_probe() == HEED_INT8_DOT_SIGNED; }
 #endif
@@ -71,13 +87,13 @@ static const struct {
   bool (*usable)(void);
 } levels[] = {
 #if defined(HEED_CPU_HAS_AVX512VNNI)
-    {&heed_cpu_level_vnni_avx512, has_avx512vnni},
+    {&heed_cpu_level_bytes_avx512, has_avx512vnni},
 #endif
 #if defined(HEED_CPU_HAS_AVX512)
     {&heed_cpu_level_avx512, has_avx512},
 #endif
 #if defined(HEED_CPU_HAS_AVX2VNNI)
-    {&heed_cpu_level_vnni_avx2, has_avx2vnni},
+    {&heed_cpu_level_bytes_avx2, has_avx2vnni},
 #endif
 #if defined(HEED_CPU_HAS_AVX2)
     {&heed_cpu_level_avx2, has_avx2},
@@ -85,12 +101,15 @@ static const struct {
 #if defined(HEED_CPU_HAS_SSE2)
     {&heed_cpu_level_sse2, always},
 #endif
+#if defined(HEED_CPU_HAS_NEONDOT)
+    {&heed_cpu_level_bytes_neon, has_neondot},
+#endif
 #if defined(HEED_CPU_HAS_NEON)
     {&heed_cpu_level_neon, always},
 #endif
 #if defined(HEED_CPU_HAS_RELAXED)
 #if defined(HEED_INT8)
-    {&heed_cpu_level_vnni_relaxed, has_unsigned_dot},
+    {&heed_cpu_level_bytes_relaxed, has_unsigned_dot},
     {&heed_cpu_level_signed_relaxed, has_signed_dot},
 #endif
     {&heed_cpu_level_relaxed, always},

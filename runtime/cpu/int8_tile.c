@@ -4,7 +4,7 @@
 #include "cpu/simd/int8.h"
 
 /* What i8_row and i8_weights give. */
-#if defined(HEED_SIMD_NEON) && HEED_INT8_GROUP == 4
+#if defined(HEED_SIMD_NEON) && defined(HEED_INT8_DOT)
 #define ROW int8x16_t
 #elif defined(HEED_SIMD_NEON)
 #define ROW int16x8_t
@@ -88,13 +88,13 @@ static void (*const tiles[HEED_INT8_ROWS + 1])(const unsigned char *, const int8
       .tile = tiles,                                \
   };
 
-#if !defined(HEED_INT8_VNNI)
-DEFINE_WAY(heed_cpu_int8_plain, HEED_INT8_FLIP)
+#if !defined(HEED_INT8_DOT)
+DEFINE_WAY(heed_cpu_int8_plain, 0)
 #else
-DEFINE_WAY(heed_cpu_int8_vnni, 0)
+DEFINE_WAY(heed_cpu_int8_bytes, HEED_INT8_FLIP)
 #endif
 
-#if defined(HEED_SIMD_RELAXED) && defined(HEED_INT8_VNNI)
+#if defined(HEED_SIMD_RELAXED) && defined(HEED_INT8_DOT)
 DEFINE_WAY(heed_cpu_int8_signed, 0x80)
 
 /* Volatile: what the engine computes, not what the compiler knows. */

@@ -11,7 +11,7 @@
 #include HEED_CPU_OP_LIST
 #undef HEED_OP
 
-#if defined(__wasm__) && !defined(HEED_INT8_VNNI)
+#if defined(__wasm__) && !defined(HEED_INT8_DOT)
 const heed_cpu_term_table heed_cpu_terms = HEED_CPU_TERMS;
 #endif
 
@@ -21,22 +21,27 @@ const heed_cpu_term_table heed_cpu_terms = HEED_CPU_TERMS;
 #define NAME HEED_SIMD_NAME "sdot"
 #define LABEL HEED_SIMD_LABEL " and dot products"
 #define INT8 HEED_CPU_SYMBOL(heed_cpu_int8_signed)
-#elif defined(HEED_INT8_VNNI) && defined(HEED_SIMD_RELAXED)
-#define TABLE HEED_CPU_SYMBOL(heed_cpu_level_vnni)
+#elif defined(HEED_INT8_DOT) && defined(HEED_SIMD_RELAXED)
+#define TABLE HEED_CPU_SYMBOL(heed_cpu_level_bytes)
 #define NAME HEED_SIMD_NAME "udot"
 #define LABEL HEED_SIMD_LABEL " and dot products"
-#define INT8 HEED_CPU_SYMBOL(heed_cpu_int8_vnni)
+#define INT8 HEED_CPU_SYMBOL(heed_cpu_int8_bytes)
+#elif defined(HEED_INT8_DOT) && defined(HEED_SIMD_NEON)
+#define TABLE HEED_CPU_SYMBOL(heed_cpu_level_bytes)
+#define NAME HEED_SIMD_NAME "dot"
+#define LABEL HEED_SIMD_LABEL " and dot products"
+#define INT8 HEED_CPU_SYMBOL(heed_cpu_int8_bytes)
 #elif defined(HEED_BF16_LEVEL)
 #include "cpu/bf16.h"
 #define TABLE HEED_CPU_SYMBOL(heed_cpu_level_bf16)
 #define NAME HEED_SIMD_NAME "bf16"
 #define LABEL HEED_SIMD_LABEL " VNNI and BF16"
-#define INT8 HEED_CPU_SYMBOL(heed_cpu_int8_vnni)
-#elif defined(HEED_INT8_VNNI)
-#define TABLE HEED_CPU_SYMBOL(heed_cpu_level_vnni)
+#define INT8 HEED_CPU_SYMBOL(heed_cpu_int8_bytes)
+#elif defined(HEED_INT8_DOT)
+#define TABLE HEED_CPU_SYMBOL(heed_cpu_level_bytes)
 #define NAME HEED_SIMD_NAME "vnni"
 #define LABEL HEED_SIMD_LABEL " VNNI"
-#define INT8 HEED_CPU_SYMBOL(heed_cpu_int8_vnni)
+#define INT8 HEED_CPU_SYMBOL(heed_cpu_int8_bytes)
 #else
 #define TABLE HEED_CPU_SYMBOL(heed_cpu_level)
 #define NAME HEED_SIMD_NAME

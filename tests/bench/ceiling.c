@@ -13,7 +13,7 @@
 #define STEP(i) sum##i = f32_fma(sum##i, by, plus);
 #define ADD(i) total = f32_add(total, sum##i);
 
-#if defined(HEED_INT8_VNNI)
+#if defined(HEED_INT8_DOT)
 #define SYMBOL(name) HEED_CPU_SYMBOL(name##_vnni)
 #else
 #define SYMBOL(name) HEED_CPU_SYMBOL(name)
@@ -58,7 +58,7 @@ static int32_t run_int8(uint32_t rounds, const unsigned char *x, const int8_t *f
 #endif
 
 const bench_ceiling_level SYMBOL(bench_ceiling_level) = {
-#if defined(HEED_INT8_VNNI)
+#if defined(HEED_INT8_DOT)
     HEED_SIMD_NAME "vnni", 0, NULL,
 #else
     HEED_SIMD_NAME,

@@ -57,12 +57,14 @@ uint32_t op_test_share(uint32_t cases) {
   return share ? share : 1;
 }
 
+/* A level that differs from another by its products of int8 alone. */
+static bool has_dot(const char *level) { return strstr(level, "vnni") || strstr(level, "dot"); }
+
 uint32_t test_backend_count(void) {
   if (!all.count) test_backend_add_more();
   if (all.count) return all.count;
   for (uint32_t i = 0; heed_cpu_level(i); i++)
-    for (uint32_t t = 0; t < 2 && (!strstr(heed_cpu_level(i), "vnni") || test_backend_wants_int8());
-         t++) {
+    for (uint32_t t = 0; t < 2 && (test_backend_wants_int8() || !has_dot(heed_cpu_level(i))); t++) {
       char name[64];
       snprintf(name, sizeof name, "cpu %s %u threads", heed_cpu_level(i), thread_counts[t]);
       test_backend_add(name, open_cpu, 2 * i + t, 0.0);

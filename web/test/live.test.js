@@ -99,7 +99,10 @@ test('while a shape is dragged, numbers are 200 ms apart and no arcs are drawn; 
       /** @type {number} */ x,
       /** @type {number} */ y
     ) => [box.x + (box.width * x) / 224, box.y + (box.height * y) / 224],
-    count = () => page.evaluate(() => window.moves_)
+    count = () =>
+      /** @type {Promise<{maps: number, arcs: number, shown: number[]}>} */ (
+        page.evaluate(() => window.moves_)
+      )
   await page.mouse.move(...at(173, 46))
   await page.waitForSelector('#arcs', { state: 'attached' })
   await page.mouse.down()

@@ -72,10 +72,10 @@ foreach(kernel IN LISTS kernels ITEMS int8_tile.c int8_product.c)
   list(APPEND relaxed_int8_objects ${object})
 endforeach()
 foreach(kernel IN ITEMS level.c int8_tile.c)
-  relaxed_kernel(${kernel} relaxed_int8_dot ${int8_defined} -DHEED_INT8_VNNI)
+  relaxed_kernel(${kernel} relaxed_int8_dot ${int8_defined} -DHEED_INT8_DOT)
   list(APPEND relaxed_int8_objects ${object})
 endforeach()
-relaxed_kernel(level.c relaxed_int8_signed ${int8_defined} -DHEED_INT8_VNNI -DHEED_INT8_SIGNED)
+relaxed_kernel(level.c relaxed_int8_signed ${int8_defined} -DHEED_INT8_DOT -DHEED_INT8_SIGNED)
 list(APPEND relaxed_int8_objects ${object})
 
 # heed_relaxed_module(NAME LIKE [LIBRARY...]): the module LIKE with these kernels, the objects of its own that know the level, and libraries beside the core.

@@ -16,12 +16,12 @@
 
 #include "cpu/simd/f32xN.h"
 
-#if defined(HEED_INT8_VNNI) || defined(__ARM_FEATURE_DOTPROD)
+#if defined(HEED_INT8_DOT)
 #define HEED_INT8_GROUP 4
 #else
 #define HEED_INT8_GROUP 2
 #endif
-#if defined(__ARM_FEATURE_DOTPROD)
+#if defined(HEED_INT8_DOT) && defined(HEED_SIMD_NEON)
 #define HEED_INT8_FLIP 0x80u
 #else
 #define HEED_INT8_FLIP 0u
@@ -51,7 +51,7 @@ static inline int32_t heed_int8_word(const unsigned char *p) {
 #else
 #define HEED_INT8_MOST_ROWS HEED_TILE_ROWS
 #endif
-#if defined(HEED_SIMD_RELAXED) && !defined(HEED_INT8_VNNI)
+#if defined(HEED_SIMD_RELAXED) && !defined(HEED_INT8_DOT)
 #define HEED_INT8_ROWS 4
 #else
 #define HEED_INT8_ROWS HEED_INT8_MOST_ROWS
@@ -196,7 +196,7 @@ static inline void i32_store(int32_t *p, i32xN a) { _mm512_storeu_si512(p, a); }
 static inline __m512i i8_row(const unsigned char *p) {
   return _mm512_set1_epi32(heed_int8_word(p));
 }
-#if defined(HEED_INT8_VNNI)
+#if defined(HEED_INT8_DOT)
 static inline __m512i i8_weights(const int8_t *p) { return _mm512_loadu_si512(p); }
 static inline i32xN i8_dot(i32xN sum, __m512i x, __m512i w) {
   return _mm512_dpbusd_epi32(sum, x, w);
@@ -218,7 +218,7 @@ static inline void i32_store(int32_t *p, i32xN a) { _mm256_storeu_si256((__m256i
 static inline __m256i i8_row(const unsigned char *p) {
   return _mm256_set1_epi32(heed_int8_word(p));
 }
-#if defined(HEED_INT8_VNNI)
+#if defined(HEED_INT8_DOT)
 static inline __m256i i8_weights(const int8_t *p) {
   return _mm256_loadu_si256((const __m256i *)(const void *)p);
 }
@@ -247,7 +247,7 @@ static inline i32xN i8_dot(i32xN sum, __m128i x, __m128i w) {
   return _mm_add_epi32(sum, _mm_madd_epi16(x, w));
 }
 
-#elif defined(HEED_SIMD_NEON) && defined(__ARM_FEATURE_DOTPROD)
+#elif defined(HEED_SIMD_NEON) && defined(HEED_INT8_DOT)
 typedef int32x4_t i32xN;
 static inline i32xN i32_zero(void) { return vdupq_n_s32(0); }
 static inline void i32_store(int32_t *p, i32xN a) { vst1q_s32(p, a); }
@@ -280,7 +280,7 @@ typedef v128_t i32xN;
 static inline i32xN i32_zero(void) { return wasm_i32x4_const(0, 0, 0, 0); }
 static inline void i32_store(int32_t *p, i32xN a) { wasm_v128_store(p, a); }
 static inline v128_t i8_row(const unsigned char *p) { return wasm_v128_load32_splat(p); }
-#if defined(HEED_INT8_VNNI)
+#if defined(HEED_INT8_DOT)
 static inline v128_t i8_weights(const int8_t *p) { return wasm_v128_load(p); }
 static inline i32xN i8_dot(i32xN sum, v128_t x, v128_t w) {
   return wasm_i32x4_relaxed_dot_i8x16_i7x16_add(w, x, sum);

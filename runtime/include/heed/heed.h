@@ -1255,9 +1255,10 @@ typedef struct heed_cpu_desc {
   size_t struct_size;
   uint32_t threads; /* 0: one per core */
   /* NULL: the best of this machine; or "scalar", "sse2", "avx2", "avx512", "neon", "wasm128".
-   * "avx2vnni" and "avx512vnni" are avx2 and avx512 with VNNI for int8 weights. "avx512bf16" is
-   * avx512vnni on CPUs with AVX512_BF16, with the factors of linear and patch_embedding rounded to
-   * bf16 (docs/quantisation.md); it is taken by name alone, and heed_cpu_level does not list it. */
+   * "avx2vnni", "avx512vnni" and "neondot" are avx2, avx512 and neon with dot products of bytes for
+   * int8 weights. "avx512bf16" is avx512vnni on CPUs with AVX512_BF16, with the factors of linear
+   * and patch_embedding rounded to bf16 (docs/quantisation.md); it is taken by name alone, and
+   * heed_cpu_level does not list it. */
   const char *level;
 } heed_cpu_desc;
 #define HEED_CPU_DESC_INIT \
