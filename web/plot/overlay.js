@@ -1,8 +1,11 @@
 /* A map over a picture: a raster to lay over it, and outlines in units of one patch.
  *   colour     the table's colour, as opaque as the weight is large: the picture stays as it is
- *   where there is none spotlight  the picture darkened where the weight is small
+ *              where there is none; grey where the weight is not a number
+ *   spotlight  the picture darkened where the weight is small
  *   contour    outlines of the patches above a quarter, a half and three quarters of the scale
- *   mass       the patches of a mask, the rest darkened: the fewest that hold 60 % of the weight */
+ *   mass       the patches of a mask, the rest darkened: the fewest that hold 60 % of the weight
+ * native/figure/picture.c has the style 'colour' for figures that the command line draws;
+ * tests/vectors/scale/cases.json holds both to one table. */
 import { outline } from './outline.js'
 import { largestOf, newRaster, putColour } from './raster.js'
 /** @import {OverlayOptions, Raster} from './index.js' */
@@ -80,7 +83,7 @@ export function overlay({
   }
   return {
     raster: fill(rows, columns, (raster, i) =>
-      putColour(raster, i, table, t(i), strength * t(i) * 255)
+      putColour(raster, i, table, t(i), strength * (Number.isNaN(t(i)) ? 1 : t(i)) * 255)
     ),
     path: ''
   }

@@ -273,6 +273,18 @@ test('overlay: four styles', () => {
   assert.equal(draw('mass').path, outline([0, 0, 1, 1], 2, 2))
 })
 
+for (const { about, kind, tokens, largest, locked, weights, rgba } of cases.overlays)
+  test(`overlay: ${about}`, () => {
+    const { raster } = overlay({
+      weights: weights.map((/** @type {number | null} */ weight) => weight ?? NaN),
+      rows: 1,
+      columns: weights.length,
+      scale: makeScale(kind, { tokens, largest, locked }),
+      table
+    })
+    assert.deepEqual([...raster.data], rgba.flat())
+  })
+
 test('captions are sentences with numbers', () => {
   const row = Float32Array.of(0.25, 0, 0.5, 0.25, 0, 0, 0, 0)
   assert.equal(
