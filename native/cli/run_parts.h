@@ -20,7 +20,7 @@
        "the token whose attention is shown: a patch, or cls, register 2 ... (default: cls, or "   \
        "the centre patch without one)"},                                                          \
       {"--maps", CLI_FILE, &(options).maps, RUN_FIGURE_NAME,                                      \
-       "draw the image lit by the maps beside the grid of maps"},                                 \
+       "draw the mean map over the image beside the grid of maps"},                               \
       {"--rollout", CLI_FILE, &(options).rollout, RUN_FIGURE_NAME,                                \
        "draw the attention rollout of the query"},                                                \
       {"--scale", CLI_TEXT, &(options).scale, "auto|uniform|share|log|own",                       \

@@ -39,12 +39,12 @@ static void put_lines(figure_work *work, double x, double y, double width, doubl
   }
 }
 
-/* What the light on the picture is of, where that is not a map beside it. */
+/* What the map over the picture is of, where that is not a map beside it. */
 static void put_heading(figure_work *work) {
   const uint32_t count = work->desc->layers * work->desc->heads;
   const figure_layout *layout = &work->layout;
-  char text[64] = "brightness: weight of the map", fitted[FIGURE_FITTED_SIZE];
-  if (count > 1) snprintf(text, sizeof text, "brightness: mean of the %u maps", count);
+  char text[64] = "colour and opacity: weight of the map", fitted[FIGURE_FITTED_SIZE];
+  if (count > 1) snprintf(text, sizeof text, "colour and opacity: mean of the %u maps", count);
   heed_text_fitted(work->ruler, &heed_font_quiet, text, layout->left_width, fitted);
   heed_shapes_text(work->shapes, work->ruler, layout->picture.x, layout->picture.y - 4.0,
                    FIGURE_START, &heed_font_quiet, fitted, strlen(fitted));
@@ -59,9 +59,9 @@ static void put_all(figure_work *work, const figure_texts *texts) {
                    1.0);
   heed_figure_put_picture(work);
   put_heading(work);
-  heed_figure_put_bar(work, layout->picture_bar, &work->numbers.mean_scale, true);
+  heed_figure_put_bar(work, layout->picture_bar, &work->numbers.mean_scale);
   heed_figure_put_maps(work);
-  heed_figure_put_bar(work, layout->bar, &work->numbers.scale, false);
+  heed_figure_put_bar(work, layout->bar, &work->numbers.scale);
   put_lines(work, layout->picture.x, layout->title_y, layout->left_width, FIGURE_TITLE_LINE,
             &heed_font_title, texts->title);
   put_lines(work, layout->picture.x, layout->caption_y, heed_figure_caption_width(layout),

@@ -24,10 +24,15 @@ heed_status heed_figure_compose(heed_context *context, const heed_figure_desc *d
 /* The parts, each to its place in the layout. */
 void heed_figure_put_picture(figure_work *work);
 void heed_figure_put_maps(figure_work *work);
-/* A bar of the scale with ticks, numbers and unit. light: from dark to clear, as on the picture. */
-void heed_figure_put_bar(figure_work *work, figure_box bar, const heed_scale *scale, bool light);
-/* The veil over a patch at share `t` of the scale: nothing at 1, RGBA. */
-void heed_figure_veil(double t, uint8_t rgba[4]);
+/* A bar of the scale with ticks, numbers and unit. Below the picture too it has the plain colours,
+ * as on the pages: thinned over white, it would be pale from end to end, in colours that no picture
+ * has. The heading says that the opacity follows. */
+void heed_figure_put_bar(figure_work *work, figure_box bar, const heed_scale *scale);
+/* A patch of the map over the picture, RGBA, at share `t` of the scale: the colour, as opaque as
+ * the weight is large, so that a photograph stays one; grey where t is not a number.
+ * web/plot/overlay.js has the same for the pages; tests/vectors/scale/cases.json holds both to one
+ * table. */
+void heed_figure_overlay(heed_colormap map, double t, uint8_t rgba[4]);
 /* Two tones, so that it shows on any picture. */
 void heed_figure_put_mark(figure_work *work, figure_box patch, double line);
 

@@ -153,18 +153,12 @@ static void put_uniform(figure_work *work, figure_box bar, const heed_scale *sca
                    0xFFFFFFu, 1.0);
 }
 
-void heed_figure_put_bar(figure_work *work, figure_box bar, const heed_scale *scale, bool light) {
+void heed_figure_put_bar(figure_work *work, figure_box bar, const heed_scale *scale) {
   const char *unit = heed_scale_unit(scale);
   bar.width -= work->ruler->width(work->ruler->user, unit, &heed_font_small) + 8.0;
   uint8_t *pixels = heed_shapes_image(work->shapes, bar, 1, BAR_PIXELS, false);
-  for (uint32_t i = 0; pixels && i < BAR_PIXELS; i++) {
-    uint8_t *pixel = pixels + 4 * i;
-    const double t = (i + 0.5) / BAR_PIXELS;
-    if (light)
-      heed_figure_veil(t, pixel); /* over the page's white */
-    else
-      color_pixel(work, t, pixel);
-  }
+  for (uint32_t i = 0; pixels && i < BAR_PIXELS; i++)
+    color_pixel(work, (i + 0.5) / BAR_PIXELS, pixels + 4 * i);
   heed_shapes_frame(work->shapes, bar, 0.5, EDGE);
   put_uniform(work, bar, scale);
   put_ticks(work, bar, scale);

@@ -20,7 +20,7 @@ heed_status heed_figure_measure(heed_context *context, const heed_figure_desc *d
 void heed_figure_numbers_free(heed_context *context, figure_numbers *numbers);
 /* What the tokens before the patches are called together. */
 const char *heed_figure_prefix_name(const heed_figure_desc *desc);
-/* What the light and the colours mean, a sentence or two. */
+/* What the colours mean, a sentence or two. */
 const char *heed_figure_scale_words(const heed_figure_desc *desc, const figure_numbers *numbers);
 
 #endif

@@ -1,5 +1,5 @@
-/* The picture of a figure in its own colours, darkened where the mean of the maps has little
- * weight; the mark and name of the query; the note. */
+/* The picture of a figure with the mean of the maps laid over it; the mark and name of the query;
+ * the note. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,22 +7,17 @@
 #include "figure/compose.h"
 
 #define DARK 0x0e1420u
-#define DARKEST 0.78 /* opacity of the veil at weight 0 */
+#define STRENGTH 0.8 /* opacity of the map at the scale's end, as of the pages */
 #define PALE 0.6     /* of the white over what the model did not see */
 #define CHIP_HEIGHT 15.0
 #define CHIP_PAD 5.0
 #define INSET 6.0
 #define EDGE 0x8892a0u
 
-void heed_figure_veil(double t, uint8_t rgba[4]) {
-  const double opacity = DARKEST * (1.0 - fmin(fmax(t, 0.0), 1.0));
-  if (isnan(t)) {
-    memset(rgba, 128, 3);
-    rgba[3] = (uint8_t)(255.0 * DARKEST + 0.5);
-    return;
-  }
-  for (int c = 0; c < 3; c++) rgba[c] = (uint8_t)(DARK >> (16 - 8 * c) & 0xFF);
-  rgba[3] = (uint8_t)(255.0 * opacity + 0.5);
+void heed_figure_overlay(heed_colormap map, double t, uint8_t rgba[4]) {
+  const double share = isnan(t) ? 1.0 : fmin(fmax(t, 0.0), 1.0);
+  heed_colormap_rgb(map, t, rgba);
+  rgba[3] = (uint8_t)nearbyint(STRENGTH * share * 255.0); /* ties to even, as a page's raster */
 }
 
 void heed_figure_put_mark(figure_work *work, figure_box patch, double line) {
@@ -51,14 +46,15 @@ static void put_photo(figure_work *work) {
   if (pixels) heed_figure_sample(image, down, across, pixels);
 }
 
-static void put_veil(figure_work *work, figure_box region) {
+static void put_overlay(figure_work *work, figure_box region) {
   const heed_figure_desc *desc = work->desc;
   const figure_numbers *numbers = &work->numbers;
-  uint8_t *veil = heed_shapes_image(work->shapes, region, desc->rows, desc->columns, false);
-  for (size_t i = 0; veil && i < (size_t)desc->rows * desc->columns; i++)
-    heed_figure_veil(
+  uint8_t *pixels = heed_shapes_image(work->shapes, region, desc->rows, desc->columns, false);
+  for (size_t i = 0; pixels && i < (size_t)desc->rows * desc->columns; i++)
+    heed_figure_overlay(
+        desc->colormap,
         heed_scale_place(&numbers->mean_scale, numbers->mean[i], numbers->mean_largest),
-        veil + 4 * i);
+        pixels + 4 * i);
   heed_shapes_clip_last(work->shapes);
 }
 
@@ -139,7 +135,7 @@ void heed_figure_put_picture(figure_work *work) {
   const figure_box in = work->layout.picture, region = region_box(work);
   work->shapes->clip = in;
   put_photo(work);
-  put_veil(work, region);
+  put_overlay(work, region);
   put_pale(work, region);
   heed_shapes_frame(work->shapes, in, 0.5, EDGE);
   put_query(work, region);

@@ -39,7 +39,7 @@ typedef struct figure_shapes {
   size_t count, capacity;
   bool failed;          /* out of memory: what was added since is missing */
   double width, height; /* of the page */
-  const char *scale;    /* what the light and the colours mean; static */
+  const char *scale;    /* what the colours mean; static */
   figure_box clip;
 } figure_shapes;
 

@@ -129,7 +129,7 @@ static figure_shapes composed(const heed_figure_desc *desc) {
   return shapes;
 }
 
-/* The n-th image of a figure: 0 the picture, 1 the veil over it, 2 a bar, then the maps. */
+/* The n-th image of a figure: 0 the picture, 1 the map over it, 2 a bar, then the maps. */
 static const figure_shape *image_of(const figure_shapes *shapes, uint32_t n) {
   for (size_t i = 0; i < shapes->count; i++)
     if (shapes->shape[i].kind == FIGURE_IMAGE && n-- == 0) return &shapes->shape[i];
@@ -153,32 +153,37 @@ static uint32_t pixel_color(const figure_shape *image, uint32_t i) {
   return (uint32_t)rgba[0] << 16 | (uint32_t)rgba[1] << 8 | rgba[2];
 }
 
-/* The veil lies where the model saw the picture, and is the clearer the more weight a patch has:
- * the bar ends at four times uniform, here 4 / 9. */
-static void test_veil(void **state) {
+/* The map lies where the model saw the picture, in the figure's colours, and is as opaque as the
+ * weight is large: the bar ends at four times uniform, here 4 / 9. Its bar has the plain colours.
+ */
+static void test_overlay(void **state) {
   (void)state;
   heed_figure_desc desc = small_desc(eight);
   float full[8] = {0.0f, 0.5f};
+  desc.colormap = HEED_COLORMAP_MAGMA;
   figure_shapes shapes = composed(&desc);
   const figure_box picture = image_of(&shapes, 0)->box;
-  const figure_shape *veil = image_of(&shapes, 1);
-  assert_true(veil->clipped && veil->rows == 2 && veil->columns == 4);
+  const figure_shape *over = image_of(&shapes, 1), *bar = image_of(&shapes, 2);
+  assert_true(over->clipped && over->rows == 2 && over->columns == 4);
   assert_true(fabs(picture.width - picture.height) < 1e-9);
-  assert_true(fabs(veil->box.x - (picture.x + 0.1 * picture.width)) < 1e-9);
-  assert_true(fabs(veil->box.y - (picture.y + 0.2 * picture.height)) < 1e-9);
-  assert_true(fabs(veil->box.width - 0.8 * picture.width) < 1e-9);
-  assert_true(fabs(veil->box.height - 0.4 * picture.height) < 1e-9);
+  assert_true(fabs(over->box.x - (picture.x + 0.1 * picture.width)) < 1e-9);
+  assert_true(fabs(over->box.y - (picture.y + 0.2 * picture.height)) < 1e-9);
+  assert_true(fabs(over->box.width - 0.8 * picture.width) < 1e-9);
+  assert_true(fabs(over->box.height - 0.4 * picture.height) < 1e-9);
   for (uint32_t i = 0; i < 8; i++) {
-    const double expected = 255.0 * 0.78 * (1.0 - (double)eight[i] * 9.0 / 4.0);
-    assert_int_equal(pixel_color(veil, i), 0x0e1420);
-    if (fabs(veil->pixels[4 * i + 3] - expected) > 0.501)
-      fail_msg("patch %u: opacity %u, expected %g", i, veil->pixels[4 * i + 3], expected);
+    const double t = (double)eight[i] * 9.0 / 4.0, expected = 255.0 * 0.8 * t;
+    assert_int_equal(pixel_color(over, i), color_of(HEED_COLORMAP_MAGMA, t));
+    if (fabs(over->pixels[4 * i + 3] - expected) > 0.501)
+      fail_msg("patch %u: opacity %u, expected %g", i, over->pixels[4 * i + 3], expected);
   }
+  assert_int_equal(pixel_color(bar, 0), color_of(HEED_COLORMAP_MAGMA, 0.0));
+  assert_int_equal(pixel_color(bar, 255), color_of(HEED_COLORMAP_MAGMA, 1.0));
+  assert_true(bar->pixels[3] == 255 && bar->pixels[4 * 255 + 3] == 255);
   heed_shapes_free(&shapes);
   desc.maps = full;
   shapes = composed(&desc);
-  assert_int_equal(image_of(&shapes, 1)->pixels[3], 199); /* 0.78 of 255 */
-  assert_int_equal(image_of(&shapes, 1)->pixels[7], 0);   /* the picture's own colours */
+  assert_int_equal(image_of(&shapes, 1)->pixels[3], 0);   /* the picture's own colours */
+  assert_int_equal(image_of(&shapes, 1)->pixels[7], 204); /* 0.8 of 255 */
   heed_shapes_free(&shapes);
 }
 
@@ -332,8 +337,8 @@ static void test_odd_weights(void **state) {
   assert_true(map_has(&desc, 0, 0x808080));
   assert_true(map_has(&desc, 0, color_of(HEED_COLORMAP_CIVIDIS, 1.0)));
   figure_shapes shapes = composed(&desc);
-  const uint8_t *veil = image_of(&shapes, 1)->pixels;
-  assert_true(veil[0] == 128 && veil[3] == 199 && veil[7] == 0 && veil[11] == 199);
+  const uint8_t *over = image_of(&shapes, 1)->pixels;
+  assert_true(over[0] == 128 && over[3] == 204 && over[7] == 204 && over[11] == 0);
   heed_shapes_free(&shapes);
 }
 
@@ -644,26 +649,17 @@ static void test_out_of_memory(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_colormap_values),
-                                     cmocka_unit_test(test_colormap_lightness),
-                                     cmocka_unit_test(test_numbers),
-                                     cmocka_unit_test(test_lines),
-                                     cmocka_unit_test(test_veil),
-                                     cmocka_unit_test(test_pale),
-                                     cmocka_unit_test(test_query),
-                                     cmocka_unit_test(test_grid),
-                                     cmocka_unit_test(test_prefix_mass),
-                                     cmocka_unit_test(test_odd_weights),
-                                     cmocka_unit_test(test_small_weights),
-                                     cmocka_unit_test(test_outlier),
-                                     cmocka_unit_test(test_locked_end),
-                                     cmocka_unit_test(test_two_tokens),
-                                     cmocka_unit_test(test_scale_words),
-                                     cmocka_unit_test(test_note),
-                                     cmocka_unit_test(test_layouts),
-                                     cmocka_unit_test(test_sample),
-                                     cmocka_unit_test(test_refused),
-                                     cmocka_unit_test(test_largest),
-                                     cmocka_unit_test(test_out_of_memory)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_colormap_values), cmocka_unit_test(test_colormap_lightness),
+      cmocka_unit_test(test_numbers),         cmocka_unit_test(test_lines),
+      cmocka_unit_test(test_overlay),         cmocka_unit_test(test_pale),
+      cmocka_unit_test(test_query),           cmocka_unit_test(test_grid),
+      cmocka_unit_test(test_prefix_mass),     cmocka_unit_test(test_odd_weights),
+      cmocka_unit_test(test_small_weights),   cmocka_unit_test(test_outlier),
+      cmocka_unit_test(test_locked_end),      cmocka_unit_test(test_two_tokens),
+      cmocka_unit_test(test_scale_words),     cmocka_unit_test(test_note),
+      cmocka_unit_test(test_layouts),         cmocka_unit_test(test_sample),
+      cmocka_unit_test(test_refused),         cmocka_unit_test(test_largest),
+      cmocka_unit_test(test_out_of_memory)};
   return cmocka_run_group_tests(tests, make_context, drop_context);
 }

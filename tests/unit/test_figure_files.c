@@ -91,12 +91,14 @@ static void check_color(uint32_t found, uint32_t expected) {
       fail_msg("found #%06x, expected #%06x", found, expected);
 }
 
-/* The colour of the picture under the veil of darkness. */
-static uint32_t darkened(double opacity) {
-  const double picture[3] = {240, 140, 20}, dark[3] = {14, 20, 32};
+/* The colour of the picture under a map of this share of the scale. */
+static uint32_t covered(double t) {
+  const double picture[3] = {240, 140, 20}, opacity = 0.8 * t;
+  uint8_t over[3];
   uint32_t color = 0;
+  heed_colormap_rgb(HEED_COLORMAP_CIVIDIS, t, over);
   for (int c = 0; c < 3; c++)
-    color = color << 8 | (uint32_t)(picture[c] * (1.0 - opacity) + dark[c] * opacity + 0.5);
+    color = color << 8 | (uint32_t)(picture[c] * (1.0 - opacity) + over[c] * opacity + 0.5);
   return color;
 }
 
@@ -114,25 +116,24 @@ static figure_box picture_box(const heed_figure_desc *desc) {
   return layout.picture;
 }
 
-/* The whole weight shows the picture's own colours, none darkens it most. */
-static void test_light(void **state) {
+/* No weight shows the picture's own colours, the whole covers them most. */
+static void test_map_on_picture(void **state) {
   (void)state;
   needs_cairo();
   const heed_figure_desc desc = orange_desc();
   const figure_box in = picture_box(&desc);
   heed_picture picture;
-  assert_ok(heed_figure_write(context, &desc, in_folder("light.png"), &error));
-  assert_ok(heed_image_load(context, in_folder("light.png"), &picture, &error));
-  assert_int_equal(remove(in_folder("light.png")), 0);
+  assert_ok(heed_figure_write(context, &desc, in_folder("map.png"), &error));
+  assert_ok(heed_image_load(context, in_folder("map.png"), &picture, &error));
+  assert_int_equal(remove(in_folder("map.png")), 0);
   assert_int_equal(picture.width, 1600);
-  check_color(pixel_at(&picture, in.x + 0.25 * in.width, in.y + 0.25 * in.height), darkened(0.78));
-  check_color(pixel_at(&picture, in.x + 0.75 * in.width, in.y + 0.25 * in.height), darkened(0.39));
-  check_color(pixel_at(&picture, in.x + 0.25 * in.width, in.y + 0.70 * in.height), 0xf08c14);
+  check_color(pixel_at(&picture, in.x + 0.25 * in.width, in.y + 0.25 * in.height), 0xf08c14);
+  check_color(pixel_at(&picture, in.x + 0.75 * in.width, in.y + 0.25 * in.height), covered(0.5));
+  check_color(pixel_at(&picture, in.x + 0.25 * in.width, in.y + 0.70 * in.height), covered(1.0));
   /* whole pixels: a patch begins where the one before it ends */
-  check_color(pixel_at(&picture, in.x + 0.5 * in.width - 0.6, in.y + 0.1 * in.height),
-              darkened(0.78));
+  check_color(pixel_at(&picture, in.x + 0.5 * in.width - 0.6, in.y + 0.1 * in.height), 0xf08c14);
   check_color(pixel_at(&picture, in.x + 0.5 * in.width + 0.6, in.y + 0.1 * in.height),
-              darkened(0.39));
+              covered(0.5));
   /* the query's mark, around the lower right patch: white on dark */
   check_color(pixel_at(&picture, in.x + 0.5 * in.width - 1.0, in.y + 0.9 * in.height), 0xffffff);
   check_color(pixel_at(&picture, in.x + 0.5 * in.width - 2.4, in.y + 0.9 * in.height), 0x0e1420);
@@ -325,7 +326,7 @@ static void test_without_cairo(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest with_cairo[] = {cmocka_unit_test(test_light),
+  const struct CMUnitTest with_cairo[] = {cmocka_unit_test(test_map_on_picture),
                                           cmocka_unit_test(test_text_is_drawn),
                                           cmocka_unit_test(test_png_metadata),
                                           cmocka_unit_test(test_svg),

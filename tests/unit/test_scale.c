@@ -1,11 +1,11 @@
-/* Colour scales and the words on a picture, by the table that the pages' tests read too
- * (web/test/plot.test.js). */
+/* Colour scales, maps over a picture and the words on it, by the table that the pages' tests read
+ * too (web/test/plot.test.js). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
-#include "figure/scale.h"
+#include "figure/compose.h"
 #include "support/test_context.h"
 
 #define MAPS 256
@@ -153,6 +153,45 @@ static void test_odd_numbers(void **state) {
   assert_true(heed_scale_of_maps(HEED_SCALE_UNIFORM, 197, grid, 3, 0.0).end == 0.25);
 }
 
+/* ------------------------------------------------------------------------------------- overlays */
+
+static double weight_of(heed_json_value value) {
+  double weight = NAN; /* null */
+  heed_json_double(table, value, &weight);
+  return weight;
+}
+
+static void check_overlay(heed_json_value one, const heed_scale *scale, double own) {
+  const heed_json_value weights = member(one, "weights"), colors = member(one, "rgba");
+  heed_json_value color = heed_json_first(table, colors);
+  assert_int_equal(heed_json_count(table, weights), heed_json_count(table, colors));
+  for (heed_json_value weight = heed_json_first(table, weights); weight;
+       weight = heed_json_next(table, weights, weight),
+                       color = heed_json_next(table, colors, color)) {
+    heed_json_value expected = heed_json_first(table, color);
+    uint8_t rgba[4];
+    heed_figure_overlay(HEED_COLORMAP_GREY, heed_scale_place(scale, weight_of(weight), own), rgba);
+    for (int c = 0; c < 4; c++, expected = heed_json_next(table, color, expected))
+      assert_near(one, c < 3 ? "colour" : "opacity", rgba[c], number_of(expected));
+  }
+}
+
+static void test_overlays(void **state) {
+  (void)state;
+  const heed_json_value list = heed_json_get(table, heed_json_root(table), "overlays");
+  for (heed_json_value one = cases("overlays"); one; one = heed_json_next(table, list, one)) {
+    const heed_scale scale =
+        heed_scale_of(kind_of(member(one, "kind")), (uint32_t)number(one, "tokens"),
+                      number(one, "largest"), number_or(one, "locked", 0.0));
+    const heed_json_value weights = member(one, "weights");
+    double own = 0.0;
+    for (heed_json_value weight = heed_json_first(table, weights); weight;
+         weight = heed_json_next(table, weights, weight))
+      own = fmax(own, weight_of(weight));
+    check_overlay(one, &scale, own);
+  }
+}
+
 /* ---------------------------------------------------------------------------------------- words */
 
 static void test_elsewhere(void **state) {
@@ -184,6 +223,7 @@ static void test_elsewhere(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_scales), cmocka_unit_test(test_grids),
                                      cmocka_unit_test(test_odd_numbers),
+                                     cmocka_unit_test(test_overlays),
                                      cmocka_unit_test(test_elsewhere)};
   return cmocka_run_group_tests(tests, open_table, close_table);
 }

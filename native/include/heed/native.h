@@ -269,11 +269,11 @@ typedef struct heed_figure_desc {
  * (another ending), UNSUPPORTED (heed was built without cairo). */
 HEED_NODISCARD HEED_API heed_status heed_figure_check(const char *path, heed_error *error);
 
-/* Draws the picture beside the maps as a grid of layers x heads, each with a bar of its scale. The
- * picture is darkened where the mean of the maps has little weight. One font (DejaVu Sans, or what
- * fontconfig finds for it) is used; SVG and PDF hold text as text. The file's metadata has title
- * and provenance, and no date: equal inputs and fonts give equal bytes. The file appears whole or
- * not at all. Borrows everything for the call. Statuses: those of heed_figure_check,
+/* Draws the picture beside the maps as a grid of layers x heads, each with a bar of its scale. Over
+ * the picture lies the mean of the maps, as opaque as the weight is large. One font (DejaVu Sans,
+ * or what fontconfig finds for it) is used; SVG and PDF hold text as text. The file's metadata has
+ * title and provenance, and no date: equal inputs and fonts give equal bytes. The file appears
+ * whole or not at all. Borrows everything for the call. Statuses: those of heed_figure_check,
  * INVALID_ARGUMENT, IO, OUT_OF_MEMORY. */
 HEED_NODISCARD HEED_API heed_status heed_figure_write(heed_context *context,
                                                       const heed_figure_desc *desc,
