@@ -37,6 +37,7 @@ typedef struct convert_job {
   heed_storage storage;
   cli_pipeline pipeline;
   char temporary[HEED_PATH_SIZE];
+  FILE *to; /* the weights on their way */
   char *weights[MOST_FILES]; /* paths of the original's weight files */
   uint32_t weight_count;
   char sha256_text[SHA256_TEXT_SIZE];
@@ -214,27 +215,33 @@ static heed_status write_configs(convert_job *job) {
   return HEED_OK;
 }
 
-/* A failed write shows in `to`, which heed_file_stream asks. */
+/* Ends the conversion at the first write that fails: its reason is gone later. */
 static heed_status put(void *user, const void *bytes, size_t count, heed_error *error) {
+  const convert_job *job = user;
   if (cli_signals_arrived()) return heed_fail(error, HEED_CANCELLED, "convert: interrupted");
-  fwrite(bytes, 1, count, user);
-  return HEED_OK;
+  if (fwrite(bytes, 1, count, job->to) == count) return HEED_OK;
+  return heed_fail(error, cli_status_of_errno(errno),
+                   "%s: writing failed (found \"%s\", expected room for the weights)", job->folder,
+                   strerror(errno));
 }
 
 static heed_status write_weights(void *user, FILE *to, heed_error *error) {
   convert_job *job = user;
+  job->to = to;
   const heed_convert_desc desc = {.struct_size = sizeof desc,
                                   .storage = job->storage,
                                   .source_sha256 = job->sha256_text,
                                   .sink = put,
-                                  .user = to};
+                                  .user = job};
   return heed_model_convert(job->pipeline.model, &desc, &job->info, error);
 }
 
 static heed_status make_temporary(convert_job *job) {
+  size_t named = strlen(job->folder);
+  while (named > 1 && job->folder[named - 1] == '/') named--;
   for (int attempt = 0; attempt < 100; attempt++) {
-    const int length = snprintf(job->temporary, sizeof job->temporary, "%s.%ld-%d.part",
-                                job->folder, (long)getpid(), attempt);
+    const int length = snprintf(job->temporary, sizeof job->temporary, "%.*s.%ld-%d.part",
+                                (int)named, job->folder, (long)getpid(), attempt);
     errno = ENAMETOOLONG;
     if (length > 0 && (size_t)length < sizeof job->temporary && mkdir(job->temporary, 0777) == 0)
       return HEED_OK;

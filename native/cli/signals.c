@@ -28,6 +28,7 @@ void cli_signals_catch(void) {
     if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
       sigaction(numbers[i], &action, NULL);
   }
+  signal(SIGXFSZ, SIG_IGN); /* a file beyond the shell's limit is a write that fails */
 }
 
 void cli_signals_keep_pipe(void) { signal(SIGPIPE, SIG_IGN); }

@@ -84,9 +84,22 @@ if [ -n "$python" ]; then
   # shellcheck disable=SC2016 # backquotes of Markdown
   sed -n '/^```python/,/^```/p' "$documents/quantisation.md" | grep -v '^```' >"$here/read.py"
   [ "$(wc -l <"$here/read.py")" -eq 10 ] || fail "the script has $(wc -l <"$here/read.py") lines, expected 10"
-  heed convert "$reference" -o out --weights int8
-  $python "$here/read.py" "$here/out/model.safetensors" >"$here/weights" || fail "the script failed"
-  [ "$(wc -l <"$here/weights")" -eq "$(sed -n 's/.*: \([0-9]*\) of .*/\1/p' "$out")" ] || fail "the script found other weights"
+  for weights in int8 int8-float; do
+    heed convert "$reference" -o "$weights" --weights "$weights"
+    $python "$here/read.py" "$here/$weights/model.safetensors" >"$here/weights" || fail "the script failed"
+    [ "$(wc -l <"$here/weights")" -eq "$(sed -n 's/.*: \([0-9]*\) of .*/\1/p' "$out")" ] || fail "the script found other weights"
+    $python - "$reference/model.safetensors" "$here/weights" <<'P' || fail "$weights: the script's weights are not the model's"
+import json, sys, numpy
+data = open(sys.argv[1], "rb").read()
+size = int.from_bytes(data[:8], "little")
+head = json.loads(data[8:8 + size])
+for line in open(sys.argv[2]):
+    name, first = line.split(" ", 1)
+    begin, end = head[name]["data_offsets"]
+    row = numpy.frombuffer(data[8 + size + begin:8 + size + end], "f4")
+    assert head[name]["dtype"] == "F32" and abs(row[:3] - json.loads(first)).max() < abs(row).max() / 200, name
+P
+  done
 else
   lacking='no numpy'
 fi
@@ -131,6 +144,21 @@ expect_exit 3
 expect_one_sentence convert 'stored in int8 already'
 expect_no_file again
 [ "$(ls -A "$here")" = out ] || fail "files were left: $(ls -A "$here")"
+test_end
+
+test_begin slash_behind_the_name
+heed convert "$reference" -o out/ --weights int8
+expect_exit 0
+expect_file out/model.safetensors
+[ "$(ls -A "$here")" = out ] || fail "files were left: $(ls -A "$here")"
+test_end
+
+# A disk that is too small, and a limit of the shell.
+test_begin no_room
+(cd "$here" && ulimit -f 16 && exec "$program" convert -o out --weights int8) >"$out" 2>"$err" || status=$?
+expect_exit 3
+expect_one_sentence convert 'out: writing failed (found "File too large"'
+expect_nothing_written
 test_end
 
 test_begin no_such_folder
