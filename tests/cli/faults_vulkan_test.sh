@@ -16,6 +16,8 @@ cold=yes
 micro=$vectors/vit/micro_32
 picture=$vectors/preprocess/rgb.png
 other=$vectors/preprocess/exact_224.png
+int8=$bad/int8
+"$program" convert "$micro" -o "$int8" --weights int8 >/dev/null
 common='--backend vulkan --device 0 --precision f32 --quiet'
 
 # shellcheck disable=SC2086 # words
@@ -25,6 +27,7 @@ common='--backend vulkan --device 0 --precision f32 --quiet'
   faults run_cached "run $micro $other $common --json out.json" run "$micro" "$picture" $common --json out.json
   faults eval_onnx "eval $vectors/onnx/graphs/clip_14.onnx $vectors/onnx/graphs/clip_14.safetensors -o out.safetensors --backend cpu --quiet" \
     eval "$vectors/onnx/graphs/clip_14.onnx" "$vectors/onnx/graphs/clip_14.safetensors" -o out.safetensors $common
+  faults int8 "run $int8 $other $common --json out.json" run "$int8" "$picture" $common --json out.json
   faults sequence "run $vectors/sequence/gru --tokens 4 $common --save out.safetensors" run "$vectors/sequence/gru" --tokens 4,5 $common --save out.safetensors
   cold=yes
   faults self_check devices devices --self-check

@@ -154,7 +154,8 @@ const topOf = (numbers) => Array.from(numbers).indexOf(Math.max(...Array.from(nu
  * @param {ArrayLike<number>} a
  * @param {ArrayLike<number>} b
  */
-const largestDifference = (a, b) => Math.max(...Array.from(a, (x, i) => Math.abs(x - b[i])))
+const largestDifference = (a, b) =>
+  Array.from(a).reduce((most, x, i) => Math.max(most, Math.abs(x - b[i])), 0)
 
 for (const options of [
   { threads: 1 },
@@ -171,12 +172,17 @@ for (const options of [
         { length: 3 * height * width },
         (_, i) => Math.sin(i * 0.37) * 1.5
       ),
-      { logits } = await session.run(pixels),
+      { logits, attention } = await session.run(pixels),
       expected = evaluate(pixels, [1, 3, height, width])
-    assert.ok(logits)
-    const differ = largestDifference(logits, expected.logits)
-    console.log(`logits differ by ${differ}`)
+    assert.ok(logits && attention)
+    assert.equal(attention.length, expected.attention.length)
+    const differ = largestDifference(logits, expected.logits),
+      maps = Math.max(
+        ...attention.map((map, layer) => largestDifference(map, expected.attention[layer]))
+      )
+    console.log(`logits differ by ${differ}, weights by ${maps}`)
     assert.ok(differ < 2e-2, `logits differ by ${differ}`)
+    assert.ok(maps < 1e-3, `weights differ by ${maps}`)
     runtime.close()
   })
 
@@ -201,18 +207,22 @@ function evaluate(pixels, shape) {
     '-o',
     folder('y.safetensors'),
     '--backend',
-    'cpu',
-    '--taps',
-    'none'
+    'cpu'
   ])
   const bytes = readFileSync(folder('y.safetensors')),
     length = Number(bytes.readBigUInt64LE()),
     header = JSON.parse(bytes.subarray(8, 8 + length).toString()),
-    [from, to] = header.logits.data_offsets
+    begin = bytes.byteOffset + 8 + length,
+    values = (/** @type {string} */ name) => {
+      const [from, to] = header[name].data_offsets
+      return new Float32Array(bytes.buffer.slice(begin + from, begin + to))
+    }
   return {
-    logits: new Float32Array(
-      bytes.buffer.slice(bytes.byteOffset + 8 + length + from, bytes.byteOffset + 8 + length + to)
-    )
+    logits: values('logits'),
+    attention: Object.keys(header)
+      .filter((name) => name.startsWith('attention.'))
+      .sort()
+      .map(values)
   }
 }
 
