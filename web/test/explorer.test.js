@@ -1178,6 +1178,26 @@ test('the tour: by keyboard, in the address, a head taken out changes the answer
   await finish(linked)
 })
 
+test('the invitation speaks of the first picture alone: another takes it away for good', async () => {
+  for (const other of ['#samples button:nth-child(2)', 'photograph']) {
+    const page = await browser.open()
+    assert.ok(await page.isVisible('#invite'))
+    if (other === 'photograph')
+      await page.setInputFiles('#picture-file', {
+        name: 'chelsea.png',
+        mimeType: 'image/png',
+        buffer: await page.screenshot()
+      })
+    else await page.click(other)
+    await until(page, '#status', /^(?!.*159).*: [\d.]+ ms$/)
+    assert.equal(await page.isVisible('#invite'), false, other)
+    await page.click('#samples button:nth-child(1)')
+    await until(page, '#status', /159/)
+    assert.equal(await page.isVisible('#invite'), false)
+    await finish(page)
+  }
+})
+
 test('arcs lead from a chosen patch to its keys, both twins are outlined; none while the pointer moves', async () => {
   const page = await browser.open()
   await page.focus('#patches [tabindex="0"]')

@@ -252,7 +252,8 @@ function followKeys() {
 function followInvitation() {
   /** @type {Promise<void> | undefined} */
   let arcs
-  const hide = () => (element('invite').hidden = true)
+  const hide = () => (element('invite').hidden = true),
+    other = () => page.picture.scene !== defaults.scene // one that has no star, or not two
   const open = (/** @type {number} */ step) => {
     hide()
     import('./controls/tour.js').then(({ openTour }) => openTour(page, step)).catch(showError)
@@ -267,13 +268,14 @@ function followInvitation() {
       { once: true }
     )
   element('patches').addEventListener('pointerdown', hide)
+  store.on(['ran'], () => other() && hide())
   element('tour-start').addEventListener('click', () => open(1))
   element('invite-close').addEventListener('click', () => {
     hide()
     keep('invite', 'off')
   })
   if (store.get().tour) open(store.get().tour)
-  else element('invite').hidden = location.hash !== '' || stored('invite') === 'off'
+  else element('invite').hidden = location.hash !== '' || other() || stored('invite') === 'off'
 }
 
 /* On a phone alone the numbers are a sheet. A press before its script is there counts once it is. */
