@@ -18,7 +18,7 @@ import { policy, policyFile } from './serve.js'
 import { views } from './pages/explorer/views/view_list.js'
 import { weigh } from './sizes.js'
 import { addStills } from './stills.js'
-import { inPage, languages, pageIn } from './words.js'
+import { addresses, inPage, languageAt, languages, pageIn } from './words.js'
 
 const [packageFolder, site, ...checks] = process.argv.slice(2).map((path) => resolve(path)),
   plain = join(site, '../plain')
@@ -72,23 +72,23 @@ const withEnglishNames = (text) =>
   )
 
 /**
- * A page in a language; what it leads to is in that language where it is there.
+ * A page at an address; what it leads to is at the same where it is there.
  * @param {string} text
- * @param {string} language
+ * @param {string} address
  * @param {string[]} translated pages
  */
-function inLanguage(text, language, translated) {
+function inLanguage(text, address, translated) {
+  const language = languageAt(address)
   for (const page of translated)
-    text = text.replaceAll(`href="${page}"`, `href="${pageIn(page, language)}"`)
-  if (language !== 'en')
-    text = text.replaceAll('href="./"', `href="${pageIn('index.html', language)}"`)
-  else text = withEnglishNames(text)
+    text = text.replaceAll(`href="${page}"`, `href="${pageIn(page, address)}"`)
+  if (address) text = text.replaceAll('href="./"', `href="${pageIn('index.html', address)}"`)
+  if (language === 'en') text = withEnglishNames(text)
   return inPage(text, languages[language])
     .replace('<html lang="en">', `<html lang="${language}">`)
     .replace(`<option value="${language}"`, '$& selected')
 }
 
-/* Those with a choice of languages are in each. */
+/* Those with a choice of languages are at each address. */
 async function putPages() {
   const names = (await readdir(plain)).filter((name) => name.endsWith('.html')),
     texts = await Promise.all(
@@ -96,11 +96,8 @@ async function putPages() {
     ),
     translated = names.filter((_, i) => texts[i].includes('id="language"'))
   for (const [i, name] of names.entries())
-    for (const language of translated.includes(name) ? Object.keys(languages) : ['en'])
-      await writeFile(
-        join(plain, pageIn(name, language)),
-        inLanguage(texts[i], language, translated)
-      )
+    for (const address of translated.includes(name) ? addresses : [''])
+      await writeFile(join(plain, pageIn(name, address)), inLanguage(texts[i], address, translated))
 }
 
 /* The scripts beside the modules are the library's. */
@@ -140,9 +137,9 @@ async function putPlain() {
   const { rules, map, mark, most } = await drawFirst(packageFolder, plain)
   await addStills(plain)
   const { meta, hash } = await demoWeights()
-  for (const language of Object.keys(languages))
+  for (const address of addresses)
     for (const page of ['index.html', 'learn.html']) // these fetch by demo_files.js
-      await rewrite(join(plain, pageIn(page, language)), (text) =>
+      await rewrite(join(plain, pageIn(page, address)), (text) =>
         text
           .replace('</head>', `${meta}\n</head>`)
           .replace('<!-- rules of the demo model -->', rules)
@@ -150,7 +147,7 @@ async function putPlain() {
           .replace('<!-- mark of the query -->', mark)
           .replace(
             '<tbody id="most"></tbody>',
-            `<tbody id="most">${most(patchIn(language))}</tbody>`
+            `<tbody id="most">${most(patchIn(languageAt(address)))}</tbody>`
           )
           .replace('<!-- of the demo model -->', hash)
       )
@@ -228,8 +225,8 @@ async function putWithin(read) {
     named = policy
       .replace("script-src 'self'", `$& ${scripts.map(([, text]) => hashOf(text)).join(' ')}`)
       .replace("style-src 'self'", `$& ${hashOf(style)}`)
-  for (const language of Object.keys(languages))
-    await rewrite(join(site, pageIn('index.html', language)), (text) =>
+  for (const address of addresses)
+    await rewrite(join(site, pageIn('index.html', address)), (text) =>
       scripts.reduce(
         (page, [file, script]) =>
           page.replace(new RegExp(`<script src="?${file}"?>`), () => `<script>${script}`),
@@ -257,7 +254,7 @@ async function putSite() {
     if (/^\w+\/\w+\.css$/.test(file)) await rewrite(to, minifyStyle)
     const page = /^\w+(?:\.(\w+))?\.html$/.exec(file)
     if (page)
-      await rewrite(to, (text) => smallPage(text, page[1] ? namesIn(names, page[1]) : names))
+      await rewrite(to, (text) => smallPage(text, new Map([...names, ...namesIn(names, page[1])])))
   }
   await putWithin((file) => readFile(join(site, file), 'utf8'))
   await cp(packageFolder, join(site, 'heed'), { recursive: true, force: false })

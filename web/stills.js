@@ -6,7 +6,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
-import { languages, pageIn } from './words.js'
+import { addresses, languageAt, languages, pageIn } from './words.js'
 /** @typedef {{svg: string, rows?: string[][], said: string, answer: string}} Still */
 
 const self = fileURLToPath(import.meta.url)
@@ -86,24 +86,27 @@ function fileOf(svg, rules) {
 }
 
 /**
- * Puts a figure into each chapter of learn.html in each language.
+ * Puts a figure into each chapter of learn.html at each of its addresses.
  * @param {string} plain
  */
 export async function addStills(plain) {
   const rules = rulesOf(await readFile(join(plain, 'shared/lessons.css'), 'utf8')),
-    drawn = await Promise.all(
-      Object.keys(languages).map(async (language) => {
-        const { stdout } = await promisify(execFile)(process.execPath, [self, plain, language], {
-          maxBuffer: 1e8
+    drawn = new Map(
+      await Promise.all(
+        Object.keys(languages).map(async (language) => {
+          const { stdout } = await promisify(execFile)(process.execPath, [self, plain, language], {
+            maxBuffer: 1e8
+          })
+          return /** @type {[string, Still[]]} */ ([language, JSON.parse(stdout)])
         })
-        return /** @type {[string, Still[]]} */ ([language, JSON.parse(stdout)])
-      })
+      )
     ),
     written = /** @type {Map<string, string>} */ (new Map())
-  for (const [language, stills] of drawn) {
-    const page = join(plain, pageIn('learn.html', language)),
+  for (const address of addresses) {
+    const page = join(plain, pageIn('learn.html', address)),
+      language = languageAt(address),
       marks = /** @type {string[]} */ ([])
-    for (const [i, still] of stills.entries()) {
+    for (const [i, still] of /** @type {Still[]} */ (drawn.get(language)).entries()) {
       const name = written.get(still.svg) ?? `learn/step-${i + 1}-${language}.svg`
       written.set(still.svg, name)
       await writeFile(join(plain, name), fileOf(still.svg, rules))

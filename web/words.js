@@ -106,6 +106,12 @@ function withTexts(text, words) {
 export const inPage = (text, words) =>
   text.replace(/\{\{([\w.]+)\}\}/g, (_, key) => textOf(words, key))
 
-/** The name of a page in a language. @param {string} page @param {string} language */
-export const pageIn = (page, language) =>
-  language === 'en' ? page : page.replace('.html', `.${language}.html`)
+/** A page's addresses: '' is the one without a language, in English until language.js knows better. */
+export const addresses = ['', ...Object.keys(languages)]
+
+/** @param {string} address */
+export const languageAt = (address) => address || 'en'
+
+/** The name of a page at an address. @param {string} page @param {string} address */
+export const pageIn = (page, address) =>
+  address ? page.replace('.html', `.${address}.html`) : page

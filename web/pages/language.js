@@ -1,16 +1,15 @@
-/* The language of a page, before it is drawn: NAME.html has English, NAME.ja.html Japanese. Who opens
- * NAME.html gets the language that was chosen in this browser, or the browser's first one that is
- * there; another address shows what it names. The choice is kept where storage is allowed. The
- * languages' own names come when the pointer or the focus is on them: their fonts would delay the
- * first picture. */
+/* The language of a page, before it is drawn: NAME.en.html has English, NAME.ja.html Japanese. Who
+ * opens NAME.html gets the language that was chosen in this browser, or the browser's first one that
+ * is there; there it is English. Another address shows what it names, to everybody. The choice is
+ * kept where storage is allowed. The languages' own names come when the pointer or the focus is on
+ * them: their fonts would delay the first picture. */
 {
+  const [, name, named] = /** @type {RegExpExecArray} */ (
+    /([^/.]*)(\.\w\w\b)?[^/]*$/.exec(location.pathname)
+  )
   /** @param {string} language */
   const go = (language) =>
-    location.replace(
-      (/([^/.]*)[^/]*$/.exec(location.pathname)?.[1] || 'index') +
-        (language === 'en' ? '' : `.${language}`) +
-        `.html${location.search}${location.hash}`
-    )
+    location.replace(`${name || 'index'}.${language}.html${location.search}${location.hash}`)
   /** @param {string} [chosen] @returns {string | null | void} */
   const kept = (chosen) => {
     try {
@@ -20,7 +19,7 @@
   const wanted = [kept(), ...navigator.languages]
     .map((name) => /^(en|ja|zh(?!-(TW|HK|MO|Hant)))\b/i.exec(name ?? '')?.[1])
     .find(Boolean)
-  if (document.documentElement.lang === 'en' && wanted && wanted !== 'en') go(wanted)
+  if (!named && wanted && wanted !== 'en') go(wanted)
   /** @param {Event} event */
   const follow = ({ type, target }) => {
     if (!(target instanceof HTMLSelectElement) || target.id !== 'language') return

@@ -113,12 +113,37 @@ test('Masks in each language: chosen by the browser, switched, kept; only its sc
   ]) {
     const page = await openIn('masks.html#q=4', language, title)
     await page.selectOption('#language', 'en')
-    await page.waitForURL(/masks\.html#q=4$/)
+    await page.waitForURL(/masks\.en\.html#q=4$/)
     await page.reload()
     await page.waitForSelector('html[lang=en][data-ready]')
     page.faults = page.faults.filter((fault) => !fault.includes('ERR_ABORTED')) // what the change of pages ended
     await finish(page, `masks-${language}`)
   }
+})
+
+test('English has an address on every page: another browser’s language and choice leave it, and its links keep it', async () => {
+  for (const name of ['index', 'masks', 'learn', 'bench', 'embed']) {
+    const page = await browser.open(`${name}.en.html`, { locale: 'ja-JP' })
+    assert.match(page.url(), new RegExp(`/${name}\\.en\\.html`))
+    assert.equal(await page.getAttribute('html', 'lang'), 'en')
+    assert.equal(await page.inputValue('#language'), 'en')
+    for (const link of await page.locator('header a').all())
+      assert.match(/** @type {string} */ (await link.getAttribute('href')), /^\w+\.en\.html$/)
+    page.faults = page.faults.filter((fault) => !fault.includes('ERR_ABORTED'))
+    await finish(page)
+  }
+  const page = await browser.open('masks.ja.html')
+  await page.selectOption('#language', 'zh')
+  await page.waitForURL(/masks\.zh\.html$/)
+  await page.goto(`${browser.address}masks.en.html`)
+  await page.waitForSelector('html[lang=en][data-ready]')
+  await page.click('.pages a >> nth=1')
+  await page.waitForURL(/learn\.en\.html$/)
+  await page.waitForSelector('html[lang=en][data-ready]')
+  await page.goto(`${browser.address}masks.html`) // the address without a language has the one that was chosen
+  await page.waitForURL(/masks\.zh\.html$/)
+  page.faults = page.faults.filter((fault) => !fault.includes('ERR_ABORTED'))
+  await finish(page)
 })
 
 test('Learn in Japanese and Chinese: the story’s sentences and numbers, the workbench, the sorter', async () => {
@@ -364,7 +389,7 @@ test('the explorer in Japanese and Chinese: its script alone, captions, views, t
     assert.deepEqual(english, [])
     await page.goto(`${browser.address}index.${short}.html#l=4&h=1`)
     await page.selectOption('#language', 'en')
-    await page.waitForURL(/\/index\.html#l=4&h=1$/)
+    await page.waitForURL(/\/index\.en\.html#l=4&h=1$/)
     await page.waitForSelector('html[lang=en][data-ready]')
     page.faults = page.faults.filter((fault) => !fault.includes('ERR_ABORTED')) // what the change of pages ended
     await finish(page, `explorer-${short}`)
