@@ -522,6 +522,7 @@ test('what is wrong with a file, a link or a model’s list is said in the langu
         await page.waitForSelector('#error:not([hidden])')
         const text = await page.innerText('#error-text')
         assert.ok(text.startsWith(expected), `${text}, expected ${expected}`)
+        assert.doesNotMatch(text, /。[.。]|[^ -~。]\./, 'each sentence has its one full stop')
         await page.click('#error-close')
       }
     await said(lost)
@@ -532,6 +533,10 @@ test('what is wrong with a file, a link or a model’s list is said in the langu
     await said(cut)
     await page.setInputFiles('#model-files', [await mapsOf(0.5)])
     await said(scores)
+    await page.setInputFiles('#model-files', [
+      { name: 'own.safetensors', mimeType: '', buffer: Buffer.alloc(64, 1) }
+    ])
+    await said('own.safetensors')
     await page.setInputFiles('#model-files', [
       { name: 'figure.json', mimeType: '', buffer: Buffer.from('{"heed_figure":2}') }
     ])

@@ -71,7 +71,10 @@ export function showError(
     wasm ||
     (stopped
       ? say('status.loadingWasStoppedPicture')
-      : `${error?.message ?? error}`.replace(/[^.!?]$/, '$&.') +
+      : `${error?.message ?? error}`.replace(
+          /[^.!?。]$/,
+          (end) => end + (end > '~' ? say('explorer.fullStop') : '.') // the library's sentences are English
+        ) +
         ` ${offline || (advice[partMissing.test(error?.message) ? 'MISMATCH' : error?.status] ?? '')}`)
   element('error-again').hidden = !again
   element('error-again').onclick = again
