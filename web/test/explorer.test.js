@@ -1203,6 +1203,12 @@ test('arcs lead from a chosen patch to its keys, both twins are outlined; none w
   await page.focus('#patches [tabindex="0"]')
   await page.waitForSelector('#arcs .arc', { state: 'attached' })
   assert.equal(await page.locator('#arcs .arc').count(), 5)
+  assert.equal(
+    await page
+      .locator('#arcs .arc >> nth=0')
+      .evaluate((arc) => getComputedStyle(arc).animationDuration),
+    '0.18s, 0.18s' // as docs/web.md has it
+  )
   assert.match(/** @type {string} */ (await page.getAttribute('#arcs .twins', 'd')), /^M/)
   const box = /** @type {Box} */ (await page.locator('#patches').boundingBox())
   await page.mouse.move(box.x + (box.width * 4.5) / 14, box.y + (box.height * 6.5) / 14)
