@@ -71,16 +71,28 @@ export const tables = /* @__PURE__ */ (() => ({
  * @returns {Rule}
  */
 const ruleOf = (name) =>
-  kinds[name] ?? [
-    name,
-    /^[A-Z]/.test(name)
-      ? (value) => {
+  kinds[name] ??
+  (/^[A-Z]/.test(name)
+    ? [
+        name,
+        (value) => {
           // Node has not every class that a browser has.
           const made = /** @type {any} */ (globalThis)[name]
           return !!made && Object(value) instanceof made
         }
-      : (value) => value === name
-  ]
+      ]
+    : [said(name), (value) => value === name])
+
+/**
+ * A value in words, of an array how many it has, or which.
+ * @param {unknown} value
+ */
+const found = (value) =>
+  !Array.isArray(value)
+    ? said(value)
+    : value.length > 4
+      ? `an array of ${value.length}`
+      : `[${Array.from(value, said).join(', ')}]`
 
 /**
  * The value, where it is one of the words, kinds and classes, or fits one of such rules; else
@@ -97,7 +109,7 @@ function whatFits(where, what, value, allowed) {
   if (rules.some(([, fits]) => fits(value))) return value
   throw new HeedError(
     'INVALID_ARGUMENT',
-    `${where}: ${what} is not valid (found ${said(value)}, expected ${rules.map(([expected]) => expected).join(', ')})`
+    `${where}: ${what} is not valid (found ${found(value)}, expected ${rules.map(([expected]) => expected).join(', ')})`
   )
 }
 
@@ -184,7 +196,8 @@ export function tokenOf(query, { tokens, tokenNames, rows, columns }) {
   const [row, column, more] = Array.isArray(query) ? query : [],
     below = (/** @type {unknown} */ value, /** @type {number} */ end) =>
       isCount(value) && value < end
-  let token = tokenNames.findIndex((name) => name.toLowerCase() === query)
+  const names = tokenNames.map((name) => name.toLowerCase())
+  let token = names.indexOf(/** @type {string} */ (query))
   if (token < 0)
     token =
       below(row, rows) && below(column, columns) && more === undefined
@@ -192,7 +205,11 @@ export function tokenOf(query, { tokens, tokenNames, rows, columns }) {
         : /** @type {number} */ (query)
   argument('attention', 'query', query, [
     [
-      `a token below ${tokens}, ${tokenNames}, [row, column] below [${rows}, ${columns}]`,
+      [
+        `a token below ${tokens}`,
+        ...names.map(said),
+        `[row, column] below [${rows}, ${columns}]`
+      ].join(', '),
       () => below(token, tokens)
     ]
   ])

@@ -339,7 +339,7 @@ inBoth('what is not a source or not an input is refused', async (runtime) => {
   )
   await assert.rejects(
     session.run(picture, { fit: /** @type {any} */ ('crop') }),
-    fails('INVALID_ARGUMENT', /found "crop", expected model, whole/)
+    fails('INVALID_ARGUMENT', /found "crop", expected "model", "whole"/)
   )
   await assert.rejects(
     session.run(new Float32Array(7)),
@@ -393,7 +393,7 @@ inBoth('taps, sizes and places that a model has not are refused', async (runtime
     maps.attention({ layer: 0, head: 0, query: [14, 0] }),
     fails(
       'INVALID_ARGUMENT',
-      /query is not valid \(found Array, expected .*\[row, column\] below \[14, 14\]/
+      /query is not valid \(found \[14, 0\], expected .*\[row, column\] below \[14, 14\]/
     )
   )
   await assert.rejects(maps.rollout({ residual: 2 }), fails('INVALID_ARGUMENT', /rollout/))

@@ -176,7 +176,7 @@ test('a session of another size takes pictures as heed run --size does; queries 
   assert.ok(sameBits(row, await session.attention({ layer: 1, head: 0, query: 2 })))
   await assert.rejects(
     session.attention({ layer: 1, head: 0, query: 'register 4' }),
-    /query is not valid \(found "register 4", expected a token below 49, CLS,register 1,/
+    /query is not valid \(found "register 4", expected a token below 49, "cls", "register 1",/
   )
   const odd = model.createSession({ height: 13, width: 60 })
   await assert.rejects(

@@ -550,6 +550,30 @@ test('what a caller changes after the call is not what is asked for', async () =
   assert.ok(sameBits(await asked, attention[1].slice((2 * 197 + 16) * 197, (2 * 197 + 17) * 197)))
 })
 
+test('words that are accepted are named as they are; of an array is said what it holds', async () => {
+  const { session } = opened.direct
+  for (const [asked, sentence] of /** @type {[any, string][]} */ ([
+    [
+      { query: 'CLS' },
+      'query is not valid (found "CLS", expected a token below 197, "cls", [row, column] below [14, 14])'
+    ],
+    [
+      { query: [14, 0] },
+      'query is not valid (found [14, 0], expected a token below 197, "cls", [row, column] below [14, 14])'
+    ],
+    [{ query: ['0', cyclic] }, 'query is not valid (found ["0", Array], expected a token'],
+    [{ query: new Array(5) }, 'query is not valid (found an array of 5, expected a token'],
+    [
+      { head: 'MEAN' },
+      'head is not valid (found "MEAN", expected a whole number from 0 to 2147483647, "mean")'
+    ]
+  ]))
+    await assert.rejects(session.attention({ layer: 0, head: 0, ...asked }), ({ message }) => {
+      assert.ok(message.startsWith(`attention: ${sentence}`), message)
+      return true
+    })
+})
+
 test('of an unknown option the nearest known one is named', async () => {
   const { session, runtime } = opened.direct
   /** @param {Promise<unknown>} promise */
