@@ -45,6 +45,22 @@ test('buttons lead through the views, and the address has the one that is open',
   await finish(page, 'explorer-more')
 })
 
+test('files are named after the view that is open behind the tab', async () => {
+  const page = await browser.open('#v=more&more=lens')
+  await said(page, /there the lens gives/)
+  for (const name of ['lens', 'lines', 'heads']) {
+    await page.click(name === 'heads' ? '#tab-heads' : `[data-more=${name}]`)
+    for (const ending of ['png', 'json']) {
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.click(`#save-${ending}`)
+      ])
+      assert.equal(download.suggestedFilename(), `Scene-159_L3H0_q2-10_${name}.${ending}`)
+    }
+  }
+  await finish(page)
+})
+
 test('lines: the strongest pair is the map’s largest; of all queries there are 200', async () => {
   const page = await browser.open('#v=more'),
     [, times] = await said(page, /, ([\d.]+) × uniform\. They hold/)

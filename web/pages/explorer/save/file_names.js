@@ -13,6 +13,12 @@ const plain = (text) =>
     .replace(/^-+|-+$/g, '')
 
 /**
+ * The view that is shown, of More the one behind its tab.
+ * @param {Pick<State, 'view' | 'more'>} state
+ */
+export const viewShown = ({ view, more }) => (view === 'more' ? more : view)
+
+/**
  * The name without its ending. what: the panels or view; picture: a file's name or a scene's.
  * @param {{picture: string, what: string, state: Pick<State, 'layer' | 'head' | 'query' | 'reverse'>}} of
  */

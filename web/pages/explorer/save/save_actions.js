@@ -2,7 +2,7 @@
 import { demoModel } from '../../heed/demo.js'
 import * as made from './exports.js'
 import { download } from './download_file.js'
-import { fileName } from './file_names.js'
+import { fileName, viewShown } from './file_names.js'
 import { showStatus } from '../controls/status.js'
 import { say } from '../../languages/say.js'
 /** @import {Page} from '../../../types/pages.js' */
@@ -16,7 +16,7 @@ const shown = (page) => {
  * @param {Page} page
  * @param {string} what
  */
-const named = ({ picture, drawn, store }, what = store.get().view) =>
+const named = ({ picture, drawn, store }, what = viewShown(store.get())) =>
   fileName({
     picture: picture.name,
     what,
