@@ -1,9 +1,12 @@
 /* The story of Learn: its arithmetic in Node, and its ten steps in Chromium, their numbers beside
  * those of the runtime in Node. */
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import test, { after, before } from 'node:test'
 import { finish, startBrowser } from './browser.js'
-import { createRuntime, demoModel, explain, loadPage } from './package.js'
+import { createRuntime, demoModel, explain, loadPage, packageFolder } from './package.js'
+import { readSafetensorsHeader, readTensor } from '../pages/shared/array_files.js'
 /** @import {TestBrowser, TestPage} from './browser.js' */
 
 const { largestKeys, layerNorm, mixed, project, shares } = await loadPage('learn/story_numbers.js')
@@ -63,11 +66,11 @@ async function expected() {
     { image, twins, owner } = await runtime.scene(159),
     model = await runtime.loadModel(demoModel),
     at = 'layer.3.',
-    names = ['query', 'key', 'value', 'attention.output'].map((name) => at + name),
+    names = [...['query', 'key', 'value'].map((name) => at + name), 'layer.2.output'],
     session = model.createSession({ taps: names }),
     { heads, tokens, prefixTokens, columns } = await session.ready,
     { values } = await session.run(image),
-    [query, key] = names.map((name) => values[name].data),
+    [query, key, value, states] = names.map((name) => values[name].data),
     all = model.createSession({ taps: 'all' }),
     token = prefixTokens + 2 * columns + 10,
     depth = query.length / heads / tokens,
@@ -102,11 +105,60 @@ async function expected() {
     answers.push(`${model.info.labels[best]} ${(100 * found[best]).toFixed(1)}`)
   }
   runtime.close()
-  return { scores, rows, onTwin, rollout, depth, answers, tokens }
+  const width = states.length / tokens,
+    projected = [query, key, value].map((all) => all.slice(token * depth, (token + 1) * depth))
+  return {
+    scores,
+    rows,
+    onTwin,
+    rollout,
+    depth,
+    answers,
+    tokens,
+    state: states.slice(token * width, (token + 1) * width),
+    projected
+  }
 }
 
 /** @param {string} text */
 const percentIn = (text) => Number(/([\d.]+)\s?%/.exec(text)?.[1])
+
+/**
+ * The four numbers that a table has beside a name.
+ * @param {string} table
+ * @param {string} name
+ */
+function numbersAfter(table, name) {
+  const line = table.split('\n').find((line) => line.startsWith(name)) ?? '',
+    found = line.slice(name.length).match(/-?\d+\.\d+/g) ?? []
+  assert.equal(found.length, 4, table)
+  return found.map(Number)
+}
+
+/**
+ * x is the state after layer norm, and the sum that is written out has its numbers.
+ * @param {{said: string, numbers: string}} step
+ * @param {ArrayLike<number>} state
+ * @param {ArrayLike<number>[]} projected the runtime's query, key and value
+ */
+async function checkProjections({ said, numbers }, state, projected) {
+  const file = new File([await readFile(join(packageFolder, 'demo/model.safetensors'))], 'model'),
+    read = await readSafetensorsHeader(file),
+    of = async (/** @type {string} */ name) =>
+      (await readTensor(file, read, `vit.encoder.layer.3.${name}`)).data,
+    weight = await of('attention.attention.query.weight'),
+    bias = await of('attention.attention.query.bias'),
+    x = layerNorm(state, await of('layernorm_before.weight'), await of('layernorm_before.bias'))
+  numbersAfter(numbers, 'x').forEach((value, i) => near(value, x[i], 6e-4))
+  ;['query', 'key', 'value'].forEach((name, row) =>
+    numbersAfter(numbers, name).forEach((value, i) => near(value, projected[row][i], 6e-4))
+  )
+  const written = said.match(/-?\d+\.\d+/g) ?? []
+  assert.equal(written.length, 6, said)
+  ;[x[0], weight[0], x[1], weight[1], bias[0], projected[0][0]].forEach((value, i) =>
+    near(Number(written[i]), value, 6e-4)
+  )
+}
 
 test('without scripts each step has its figure, numbers and answer, those of the page', async () => {
   const still = await browser.open('learn.html', { javaScriptEnabled: false, ready: false }),
@@ -129,7 +181,7 @@ test('without scripts each step has its figure, numbers and answer, those of the
 
 test('each step by the arrow keys; its numbers are the runtime’s', async () => {
   const page = await browser.open('learn.html'),
-    { scores, rows, onTwin, rollout, answers, tokens } = await expected(),
+    { scores, rows, onTwin, rollout, answers, tokens, state, projected } = await expected(),
     [row] = rows,
     largest = Math.max(...row)
   await page.focus('.chapter >> nth=0')
@@ -148,6 +200,8 @@ test('each step by the arrow keys; its numbers are the runtime’s', async () =>
   }
   for (const step of [3, 5, 6])
     near(Number(/ to (\de-\d+)\./.exec(steps[step].said)?.[1]), 0, 2e-6 * (step === 3 ? 5 : 1))
+  await checkProjections(steps[3], state, projected)
+  numbersAfter(steps[2].numbers, 'patch (2, 10)').forEach((value, i) => near(value, state[i], 6e-4))
   near(Number(/: (-?[\d.]+)\.$/.exec(steps[4].answer)?.[1]), Math.max(...scores), 6e-4)
   near(Number(/smallest is (-?[\d.]+),/.exec(steps[4].said)?.[1]), Math.min(...scores), 6e-4)
   assert.ok(steps[4].said.startsWith(`${tokens} products`))

@@ -116,13 +116,13 @@ export const words = {
   'learn.stepName.2': 'Step 2',
   'learn.2.title': '2. A patch becomes numbers',
   'learn.2.text':
-    'Each patch becomes a list of numbers, x. Layer after layer changes that list. Two patches that look alike have lists that are alike.',
+    'Each patch becomes a list of numbers, its state. Layer after layer changes that list. Two patches that look alike have lists that are alike.',
   'learn.2.question': 'Guess first: how many numbers are the colours of one patch?',
   'learn.2.bench': 'Workbench: Positions',
   'learn.stepName.3': 'Step 3',
   'learn.3.title': '3. Three matrices ask, offer, carry',
   'learn.3.text':
-    'From x, three learned matrices make a query (what the patch looks for), a key (what it offers) and a value (what it carries). Each number is one sum, x·W + b.',
+    'Layer norm first brings the state to a common scale: x is the state after it. From x, three learned matrices make a query (what the patch looks for), a key (what it offers) and a value (what it carries). Each number is one sum, x·W + b.',
   'learn.3.question': 'Guess first: which of the three is compared with other patches?',
   'learn.3.bench': 'Workbench: Change queries, keys and values',
   'learn.stepName.4': 'Step 4',
@@ -316,12 +316,13 @@ export const words = {
   'story.2.said': 'The framed patch reaches layer {layer} as {count} numbers.',
   'story.2.answer':
     '{pixels} numbers of colour. A learned matrix makes {count} of them, and adds where the patch is.',
-  'story.3.head': 'x·W + b, {depth} numbers each',
+  'story.state': 'state',
+  'story.3.head': 'x ({count} numbers), x·W + b ({depth} each)',
   'story.query': 'query',
   'story.key': 'key',
   'story.value': 'value',
   'story.3.said':
-    'Each number is a sum over the {count} numbers of x. Computed here, they are the runtime’s to {apart}.',
+    'The query’s first number: {sum}. All, computed here, are the runtime’s to {apart}.',
   'story.3.answer': 'The query. It is compared with the key of every token, its own included.',
   'story.4.said': '{count} products of this query. The smallest is {least}, with {token}.',
   'story.4.answer': '{token}, on the other star: {most}.',

@@ -51,6 +51,8 @@ const few = (values) => [
   ...Array.from(values).slice(0, shown).map(number),
   values.length > shown ? '…' : ''
 ]
+/** @param {number} value */
+const factor = (value) => (value < 0 ? `(${number(value)})` : number(value))
 /** @param {number} apart */
 const agreed = (apart) => (apart < 1e-6 ? '1e-6' : apart.toExponential(0))
 
@@ -176,7 +178,7 @@ function numbers(story) {
   return {
     svg: `${pictureIn(story)}${frame(engine.shape, patch)}<svg x="4" y="52" width="44" height="44" viewBox="${x} ${y} ${width} ${height}" preserveAspectRatio="none"><image href="${story.address}" width="100" height="100"/></svg><rect class="zoomed" x="4" y="52" width="44" height="44"/>`,
     rows: [
-      [say('learn.token'), 'x'],
+      [say('learn.token'), say('story.state')],
       [nameOf(story, token), ...few(state)]
     ],
     said: say('story.2.said', { layer: at.layer, count: state.length }),
@@ -205,10 +207,17 @@ function projections(story) {
     })
     return [names[what], ...few(own)]
   })
+  const first = at.head * depth, // of the query's numbers, as W has them
+    terms = [0, 1].map(
+      (i) => `${factor(x[i])} · ${factor(tensors['query.weight'][first * x.length + i])}`
+    )
   return {
     svg: pictureIn(story) + frame(engine.shape, token - engine.shape.prefixTokens),
-    rows: [['', say('story.3.head', { depth })], ...rows],
-    said: say('story.3.said', { count: x.length, apart: agreed(apart) }),
+    rows: [['', say('story.3.head', { count: x.length, depth })], ['x', ...few(x)], ...rows],
+    said: say('story.3.said', {
+      sum: `${terms.join(' + ')} + … + ${factor(tensors['query.bias'][first])} = ${rows[0][1]}`,
+      apart: agreed(apart)
+    }),
     answer: say('story.3.answer')
   }
 }
