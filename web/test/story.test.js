@@ -235,6 +235,40 @@ test('a step opens by its link, its question shows the answer, the temperature r
   await finish(page, 'learn-step')
 })
 
+test('each step leads to what goes on with it, or to nothing', async () => {
+  const page = await browser.open('learn.html#step=10')
+  assert.deepEqual(
+    await page.locator('.chapter').evaluateAll((chapters) =>
+      chapters.map((chapter) => {
+        const button = /** @type {HTMLElement | null} */ (chapter.querySelector('[data-bench]')),
+          link = chapter.querySelector('a')
+        return button?.dataset.bench ?? link?.getAttribute('href') ?? ''
+      })
+    ),
+    [
+      'given',
+      '',
+      'given',
+      'scores-title',
+      'weights-title',
+      'output-title',
+      'heads-title',
+      'mask-title',
+      'real-title',
+      './#v=intervene&x=3.0'
+    ]
+  )
+  await shown(page, 10)
+  await page.waitForLoadState('networkidle') // what is left while it loads counts as an error
+  await page.click('.chapter >> nth=9 >> a')
+  await page.waitForFunction(
+    () =>
+      document.getElementById('stage-title')?.textContent?.includes('without 3.0') &&
+      document.querySelector('#view [data-key="3.0"]')
+  )
+  await finish(page)
+})
+
 test('scrolling leads through the steps, and the figure stays in sight', async () => {
   for (const [width, height] of [
     [1366, 768],

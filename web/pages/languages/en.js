@@ -118,7 +118,6 @@ export const words = {
   'learn.2.text':
     'Each patch becomes a list of numbers, its state. Layer after layer changes that list. Two patches that look alike have lists that are alike.',
   'learn.2.question': 'Guess first: how many numbers are the colours of one patch?',
-  'learn.2.bench': 'Workbench: Positions',
   'learn.stepName.3': 'Step 3',
   'learn.3.title': '3. Three matrices ask, offer, carry',
   'learn.3.text':
@@ -169,7 +168,7 @@ export const words = {
   'learn.10.text':
     'The answer is “star”: the shape that occurs twice. A map shows where a head looks. Only taking a head out shows whether the answer needs it.',
   'learn.10.question': 'Guess first: Head 3.0 finds the twin. Does the answer change without it?',
-  'learn.10.bench': 'Workbench: A model that sorts letters',
+  'learn.10.open': 'Explorer: take head 3.0 out',
   'learn.qkv': 'Queries, keys, values',
   'learn.given': '1. Queries, keys, values',
   'learn.given.text':

@@ -115,7 +115,6 @@ export const words = {
   'learn.2.text':
     '每个图像块变成一串数，即它的状态。每一层都会改变这串数。看起来相似的图像块，数也相似。',
   'learn.2.question': '先猜一猜：一个图像块的颜色是多少个数？',
-  'learn.2.bench': '工作台：位置',
   'learn.stepName.3': '第 3 步',
   'learn.3.title': '3. 三个矩阵：询问、提供、携带',
   'learn.3.text':
@@ -161,7 +160,7 @@ export const words = {
   'learn.10.text':
     '答案是“星”：出现两次的图形。注意力图显示一个头看哪里。只有去掉这个头，才知道答案是否需要它。',
   'learn.10.question': '先猜一猜：头 3.0 找到另一颗星。没有它，答案会变吗？',
-  'learn.10.bench': '工作台：给字母排序的模型',
+  'learn.10.open': '探索器：去掉头 3.0',
   'learn.qkv': '查询、键、值',
   'learn.given': '1. 查询、键、值',
   'learn.given.text':
