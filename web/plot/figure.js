@@ -1,7 +1,7 @@
 /* The figure that is saved: picture with its map, what the view beside it shows, colour bars with
  * numbers, caption and provenance, as SVG text of its own. Pictures come in as data URLs. The PNG
  * is this SVG, drawn larger. */
-import { escape, inks, language, sans, wrap } from './parts/svg_text.js'
+import { aboutParts, described, escape, inks, language, sans, wrap } from './parts/svg_text.js'
 import { ticksThatFit } from './scale.js'
 /** @import {FigureOptions, FigureView, Scale} from './index.js' */
 
@@ -73,7 +73,7 @@ function beside(views, x, y, width, height) {
 
 /**
  * pictures: { picture, map, bar } as data URLs; views: what stands beside them; cell: the query as
- * [row, column] or null; note: what stands on the picture.
+ * [row, column] or null; note: what stands on the picture; about: what the SVG says of itself.
  * @param {FigureOptions} options
  */
 export function figure({
@@ -88,6 +88,7 @@ export function figure({
   scale,
   caption,
   provenance,
+  about,
   dark = false
 }) {
   const width = 448,
@@ -110,7 +111,8 @@ export function figure({
     ([stroke, size]) =>
       `<g fill="none" stroke="${stroke}" stroke-width="${size}" transform="${scaled}">${marks}</g>`
   )
-  return `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="${total}" height="${bottom}" viewBox="0 0 ${total} ${bottom}" font-family="${sans}" ${language} font-size="13" color="${ink}" fill="${ink}">
+  return `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="${total}" height="${bottom}" viewBox="0 0 ${total} ${bottom}" font-family="${sans}" ${language} font-size="13" color="${ink}" fill="${ink}"${about ? ` ${described}` : ''}>
+${about ? aboutParts(about) : ''}
 <rect width="${total}" height="${bottom}" fill="${ground}"/>
 ${image(pictures.picture, left, left, width, height)}
 ${image(pictures.map, left, left, width, height, 'image-rendering="pixelated"')}

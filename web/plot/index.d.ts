@@ -187,6 +187,12 @@ export interface FigureView {
   scale?: Scale
   bar?: string
 }
+/** Title and description of an SVG for those who do not see it, and metadata for programs. */
+export interface FigureAbout {
+  title: string
+  description: string
+  metadata: string
+}
 export interface FigureOptions {
   /** Data URLs. */
   pictures: { picture: string; map: string; bar: string }
@@ -204,6 +210,8 @@ export interface FigureOptions {
   scale: Scale
   caption: string
   provenance: string
+  /** What the SVG says of itself. */
+  about?: FigureAbout
   dark?: boolean
 }
 

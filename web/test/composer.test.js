@@ -182,6 +182,60 @@ test('all panels: each has its letter and name; the scale’s end is the stage�
   await finish(page, 'composer-1366')
 })
 
+/**
+ * The texts of a PNG, by their names.
+ * @param {[type: string, body: Buffer][]} chunks
+ * @returns {Record<string, string>}
+ */
+const textsOf = (chunks) =>
+  Object.fromEntries(
+    chunks
+      .filter(([type]) => type === 'tEXt' || type === 'iTXt')
+      .map(([type, text]) => {
+        const [key, ...rest] = text.toString(type === 'tEXt' ? 'latin1' : 'utf8').split('\0')
+        return [key, rest.at(-1) ?? '']
+      })
+  )
+
+test('PNG and SVG of the menu say of themselves what the composer’s do', async () => {
+  const page = await browser.open()
+  /** @param {string} button */
+  const fromMenu = async (button) => {
+    const [download] = await Promise.all([page.waitForEvent('download'), page.click(button)])
+    return readFile(await download.path())
+  }
+  const svg = (await fromMenu('#save-svg')).toString()
+  await page.selectOption('#png-times', '2')
+  const chunks = chunksOf(await fromMenu('#save-png')),
+    body = new Map(chunks),
+    texts = textsOf(chunks)
+  await openComposer(page)
+  const composers = (await saved(page, 'svg')).bytes.toString(),
+    composersPng = textsOf(chunksOf((await saved(page, 'png')).bytes))
+  /** @param {string} text */
+  const told = (text) =>
+    page.evaluate((text) => {
+      const root = new DOMParser().parseFromString(text, 'image/svg+xml').documentElement
+      return [
+        root.getAttribute('aria-labelledby') ?? '',
+        ...['title', 'desc', 'metadata'].map((name) => root.querySelector(name)?.textContent ?? '')
+      ]
+    }, text)
+  const [labels, title, description, metadata] = await told(svg),
+    [composersLabels, composersTitle, composersDescription, composersMetadata] =
+      await told(composers)
+  assert.deepEqual(
+    [labels, title, description],
+    [composersLabels, composersTitle, composersDescription]
+  )
+  const { width_mm, ...expected } = JSON.parse(composersMetadata)
+  assert.equal(width_mm, 85)
+  assert.deepEqual(JSON.parse(metadata), { ...expected, panels: ['map', 'heads'] })
+  assert.deepEqual(texts, { ...composersPng, heed: metadata })
+  assert.equal(body.get('pHYs')?.readUInt32BE(0), Math.round((2 * 96) / 0.0254))
+  await finish(page)
+})
+
 test('a PNG of 85 mm at 300 DPI is 1004 pixels wide and says its size and where it is from', async () => {
   const page = await browser.open()
   await openComposer(page)
@@ -194,14 +248,7 @@ test('a PNG of 85 mm at 300 DPI is 1004 pixels wide and says its size and where 
     [body.get('pHYs')?.readUInt32BE(0), body.get('pHYs')?.readUInt32BE(4), body.get('pHYs')?.[8]],
     [11811, 11811, 1]
   )
-  const texts = Object.fromEntries(
-    chunks
-      .filter(([type]) => type === 'tEXt' || type === 'iTXt')
-      .map(([type, text]) => {
-        const [key, ...rest] = text.toString(type === 'tEXt' ? 'latin1' : 'utf8').split('\0')
-        return [key, rest.at(-1) ?? '']
-      })
-  )
+  const texts = textsOf(chunks)
   assert.equal(texts.Title, 'Scene 159: Layer 3, head 0: from patch (2, 10)')
   assert.match(texts.Description, /most to patch \(10, 1\): 19\.4 % = 38\.3 × uniform/)
   assert.match(texts.Software, /^heed \d/)

@@ -1,4 +1,5 @@
 /* Text in SVG, and what figures are written in. */
+/** @import {FigureAbout} from '../index.js' */
 
 /* What no XML may hold, not even escaped: control characters and halves of pairs. */
 const unwritable =
@@ -37,6 +38,17 @@ export const sans = `Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', ${lang.
 
 /** The language of the texts, as an attribute: signs that Japanese and Chinese share are drawn by it. */
 export const language = `xml:lang="${escape(lang || 'en')}"`
+
+/**
+ * What an SVG says of itself: title and description for those who do not see it, metadata for
+ * programs. The root says by `described` that it has them.
+ * @param {FigureAbout} about
+ */
+export const aboutParts = ({ title, description, metadata }) =>
+  `<title id="figure-title">${escape(title)}</title>
+<desc id="figure-desc">${escape(description)}</desc>
+<metadata>${escape(metadata)}</metadata>`
+export const described = 'role="img" aria-labelledby="figure-title figure-desc"'
 
 /* Signs as wide as two others; a line may end behind each, but not before what closes. */
 const wide = '\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff01-\uff60',

@@ -10,7 +10,7 @@ import { figureOf, figurePart, whyNot } from './figure_content.js'
 import { readFigure, writeFigure } from './figure_file.js'
 import { chosenHeads, fonts, layoutFigure, panels, shownPanels, widths } from './figure_layout.js'
 import { withTexts } from './figure_png.js'
-import { descriptionOf, figureSvg, metadataOf } from './figure_svg.js'
+import { descriptionOf, figureSvg, pngTexts } from './figure_svg.js'
 import { say } from '../../languages/say.js'
 /** @import {Field, Figure, FigureLayout, FigureLook, FigurePanel, Page} from '../../../types/pages.js' */
 
@@ -326,12 +326,7 @@ class Composer {
     const blob = await pngOfSvg(await figureSvg(figure, layout, size), () => size)
     return withTexts(new Uint8Array(await blob.arrayBuffer()), {
       dpi,
-      texts: {
-        Title: `${figure.from.picture}: ${figure.title}`,
-        Description: descriptionOf(figure),
-        Software: `heed ${figure.from.heed}`,
-        heed: JSON.stringify(metadataOf(figure))
-      }
+      texts: pngTexts(figure)
     })
   }
 

@@ -1,6 +1,6 @@
 /* A figure's shapes as SVG: texts are text, and each map is one picture. Title, description and
  * metadata say what it is. */
-import { escape, language } from '../../plot/parts/svg_text.js'
+import { aboutParts, described, escape, language } from '../../plot/parts/svg_text.js'
 import { provenanceText } from '../save/provenance_text.js'
 import { fromHash, longestSettings } from '../state/address.js'
 import { pngOfRaster, pngUrlOf } from './figure_png.js'
@@ -39,9 +39,14 @@ function drawn(shape) {
   return `<text x="${short(x)}" y="${short(y)}" font-size="${size}"${anchor === 'start' ? '' : ` text-anchor="${anchor}"`}${bold ? ' font-weight="bold"' : ''}${turned ? ` transform="rotate(-90 ${short(x)} ${short(y)})"` : ''}${fill ? ` fill="${fill}"` : ''}>${escape(text)}</text>`
 }
 
+/** What of a figure its files tell, whether the composer made it or the menu. panels of the menu
+ * may be any view; its size is not chosen in millimetres.
+ * @typedef {Pick<Figure, 'from' | 'parts' | 'grid' | 'title' | 'caption'> & {look: {panels: string[], width?: number}}} ToldFigure
+ */
+
 /**
  * What a figure says of itself, for programs: the same in SVG and PNG.
- * @param {Figure} figure
+ * @param {ToldFigure} figure
  */
 export function metadataOf({ from, parts, grid, title, look }) {
   const { layer, head, query, reverse } = fromHash(from.settings, longestSettings),
@@ -69,9 +74,33 @@ export function metadataOf({ from, parts, grid, title, look }) {
 
 /**
  * The figure in words, for those who do not see it.
- * @param {Figure} figure
+ * @param {Pick<ToldFigure, 'caption' | 'from'>} figure
  */
 export const descriptionOf = ({ caption, from }) => `${caption} ${provenanceText(from)}`
+
+/**
+ * What the SVG of a figure says of itself.
+ * @param {ToldFigure} figure
+ */
+export const aboutFigure = (figure) => ({
+  title: `${figure.from.picture}: ${figure.title}`,
+  description: descriptionOf(figure),
+  metadata: JSON.stringify(metadataOf(figure))
+})
+
+/**
+ * The same as texts of a PNG.
+ * @param {ToldFigure} figure
+ */
+export function pngTexts(figure) {
+  const { title, description, metadata } = aboutFigure(figure)
+  return {
+    Title: title,
+    Description: description,
+    Software: `heed ${figure.from.heed}`,
+    heed: metadata
+  }
+}
 
 /**
  * Resolves to the text of an SVG. pixels: its width and height in pixels instead of millimetres, to
@@ -92,10 +121,8 @@ export async function figureSvg(figure, layout, pixels) {
         `<g id="panel-${name}">\n${(await Promise.all(shapes.map(drawn))).join('\n')}\n</g>`
     )
   )
-  return `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" ${size} viewBox="0 0 ${short(width)} ${short(height)}" font-family="${escape(font)}" ${language} fill="${ink}" role="img" aria-labelledby="figure-title figure-desc">
-<title id="figure-title">${escape(`${figure.from.picture}: ${figure.title}`)}</title>
-<desc id="figure-desc">${escape(descriptionOf(figure))}</desc>
-<metadata>${escape(JSON.stringify(metadataOf(figure)))}</metadata>
+  return `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" ${size} viewBox="0 0 ${short(width)} ${short(height)}" font-family="${escape(font)}" ${language} fill="${ink}" ${described}>
+${aboutParts(aboutFigure(figure))}
 <rect width="${short(width)}" height="${short(height)}" fill="${ground}"/>
 ${parts.join('\n')}
 </svg>

@@ -87,10 +87,34 @@ function plotPicture(plot) {
   }
 }
 
+/* What the files say of themselves is what the composer's do, by its own functions. */
+const figureParts = () =>
+  Promise.all([
+    import('../figure/figure_content.js'),
+    import('../figure/figure_svg.js'),
+    import('../figure/figure_png.js')
+  ])
+
 /** @param {Page} page */
-export async function currentFigure(page) {
+async function toldFigure(page) {
+  const [{ figureOf, figurePart }] = await figureParts(),
+    figure = await figureOf(page)
+  return {
+    ...figure,
+    look: { panels: ['map', page.store.get().view] },
+    parts: { ...figure.parts, map: await figurePart(page, 'map') }
+  }
+}
+
+/**
+ * The text of an SVG.
+ * @param {Page} page
+ * @param {Awaited<ReturnType<typeof toldFigure>>} [told]
+ */
+export async function currentFigure(page, told) {
   const { engine, drawn } = page,
-    { query } = drawn.at
+    { query } = drawn.at,
+    [, { aboutFigure }] = await figureParts()
   return figure({
     pictures: {
       picture: element('picture').toDataURL(),
@@ -107,6 +131,7 @@ export async function currentFigure(page) {
     scale: drawn.scale,
     caption: drawn.caption,
     provenance: provenanceText(await provenanceOf(page)),
+    about: aboutFigure(told ?? (await toldFigure(page))),
     dark:
       Number(
         /** @type {RegExpMatchArray} */ (getComputedStyle(document.body).color.match(/\d+/))[0]
@@ -114,16 +139,24 @@ export async function currentFigure(page) {
   })
 }
 
+const pixelsAnInch = 96 // of the SVG: what CSS calls a pixel
+
 /**
- * Resolves to a Blob.
+ * Resolves to the bytes of a PNG.
  * @param {Page} page
  * @param {number} times
  */
 export async function pngOf(page, times) {
-  return pngOfSvg(await currentFigure(page), ({ naturalWidth, naturalHeight }) => ({
-    width: naturalWidth * times,
-    height: naturalHeight * times
-  }))
+  const told = await toldFigure(page),
+    [, { pngTexts }, { withTexts }] = await figureParts(),
+    blob = await pngOfSvg(await currentFigure(page, told), ({ naturalWidth, naturalHeight }) => ({
+      width: naturalWidth * times,
+      height: naturalHeight * times
+    }))
+  return withTexts(new Uint8Array(await blob.arrayBuffer()), {
+    dpi: pixelsAnInch * times,
+    texts: pngTexts(told)
+  })
 }
 
 /**
