@@ -1,9 +1,18 @@
 /* The figure that is saved: picture with its map, what the view beside it shows, colour bars with
- * numbers, caption and provenance, as SVG text of its own. Pictures come in as data URLs. The PNG
+ * numbers, names of heads and axes, caption and provenance, as SVG text of its own. Pictures come in as data URLs. The PNG
  * is this SVG, drawn larger. */
-import { aboutParts, described, escape, inks, language, sans, wrap } from './parts/svg_text.js'
+import {
+  aboutParts,
+  described,
+  escape,
+  inks,
+  language,
+  lengthOf,
+  sans,
+  wrap
+} from './parts/svg_text.js'
 import { ticksThatFit } from './scale.js'
-/** @import {FigureOptions, FigureView, Scale} from './index.js' */
+/** @import {FigureCells, FigureOptions, FigureView, Scale} from './index.js' */
 
 /**
  * @param {string | undefined} href
@@ -16,16 +25,88 @@ import { ticksThatFit } from './scale.js'
 const image = (href, x, y, width, height, extra = '') =>
   `<image xlink:href="${escape(/** @type {string} */ (href))}" x="${x}" y="${y}" width="${width}" height="${height}" preserveAspectRatio="none" ${extra}/>`
 
-const character = 7.4 // pixels, of 13
+const size = 13,
+  character = 7.4, // pixels, of 13
+  line = 18
+const frames = /** @type {const} */ ([
+  ['#000', 4],
+  ['#fff', 2]
+])
+/** @param {number} value */
+const short = (value) => String(Number(value.toFixed(1)))
 
 /**
  * What stands on the picture, on a ground of its own.
  * @param {string} note
  * @param {number} x
  * @param {number} y
+ * @param {number} [times] of the usual size
  */
-const noted = (note, x, y) =>
-  `<rect x="${x}" y="${y}" width="${note.length * character + 14}" height="24" rx="4" fill="#000" fill-opacity="0.78"/><text x="${x + 7}" y="${y + 17}" fill="#fff">${escape(note)}</text>`
+const noted = (note, x, y, times = 1) =>
+  `<rect x="${short(x)}" y="${short(y)}" width="${short(times * (lengthOf(note) * character + 14))}" height="${short(times * 24)}" rx="4" fill="#000" fill-opacity="0.78"/><text x="${short(x + times * 7)}" y="${short(y + times * 17)}" fill="#fff"${times === 1 ? '' : ` font-size="${short(times * size)}"`}>${escape(note)}</text>`
+
+/**
+ * How wide the widest of some names is; 0: there is none.
+ * @param {string[]} [names]
+ */
+const widest = (names = []) => Math.max(0, ...names.map(lengthOf)) * character
+
+/**
+ * Every name, or every second and so on where they would meet.
+ * @param {string[]} names
+ * @param {number} needed pixels that a name takes
+ * @param {number} room pixels that it has
+ * @param {(i: number) => string} place its attributes
+ */
+const along = (names, needed, room, place) =>
+  names
+    .map((name, i) =>
+      i % Math.ceil(needed / room) ? '' : `<text ${place(i)}>${escape(name)}</text>`
+    )
+    .join('')
+
+/**
+ * Names of a picture's cells, and a frame around the chosen map.
+ * @param {FigureCells} cells
+ * @param {{x: number, y: number, across: number, down: number}} box of the picture
+ * @param {{rows: number, columns: number}} grid patches of a map
+ */
+function drawCells(
+  { columns, lines, above = [], left = [], inside = [], chosen = -1 },
+  { x, y, across, down },
+  grid
+) {
+  const width = across / columns,
+    height = down / lines,
+    small = 0.7
+  /** @param {number} i @returns {[x: number, y: number]} */
+  const placeOf = (i) => [x + (i % columns) * width, y + Math.floor(i / columns) * height]
+  const named = inside.map((name, i) => {
+      const [first] = name.split(':'),
+        fits = small * (widest([name]) + 14) <= width
+      return noted(fits ? name : first, ...placeOf(i), small)
+    }),
+    [fromX, fromY] = placeOf(chosen)
+  return [
+    along(
+      above,
+      widest(above) + 4,
+      width,
+      (i) => `x="${short(x + (i + 0.5) * width)}" y="${y - 5}" text-anchor="middle"`
+    ),
+    along(
+      left,
+      size,
+      height,
+      (i) => `x="${short(x - 6)}" y="${short(y + (i + 0.5) * height + 4.5)}" text-anchor="end"`
+    ),
+    ...named,
+    ...(chosen < 0 ? [] : frames).map(
+      ([stroke, thick]) =>
+        `<rect x="${short(fromX)}" y="${short(fromY)}" width="${short((width * grid.columns) / (grid.columns + 1))}" height="${short((height * grid.rows) / (grid.rows + 1))}" fill="none" stroke="${stroke}" stroke-width="${thick}"/>`
+    )
+  ].join('')
+}
 
 /**
  * @param {Scale} scale
@@ -43,30 +124,40 @@ function bar(scale, href, x, y, width) {
 }
 
 /**
- * Pictures of the view in two columns, one alone as large as the map, each with its bar below.
- * Returns the drawing and its height.
+ * Pictures of the view in two columns, one alone as large as the map, each with its title above and
+ * its bar below. Returns the drawing and its height.
  * @param {FigureView[]} views
- * @param {number} x
- * @param {number} y
- * @param {number} width
- * @param {number} height
+ * @param {{x: number, y: number, width: number, height: number}} place
+ * @param {{rows: number, columns: number}} grid
  * @returns {[drawing: string, height: number]}
  */
-function beside(views, x, y, width, height) {
+function beside(views, { x, y, width, height }, grid) {
   const side = views.length > 1 ? (width - 16) / 2 : width,
+    titles = views.map(({ title }) => (title ? wrap(title, side / character) : [])),
     drawn = /** @type {string[]} */ ([])
   let top = 0,
     bottom = 0
-  views.forEach(({ href, aspect, scale, bar: colours }, i) => {
-    const across = Math.min(side, height * aspect),
+  views.forEach(({ href, aspect, scale, bar: colours, cells }, i) => {
+    const first = i - (i % 2), // of the two side by side, which begin at one height
+      upper =
+        line * Math.max(titles[first].length, titles[first + 1]?.length ?? 0) +
+        (cells?.above?.length ? line : 0),
+      gutter = cells?.left?.length ? Math.ceil(widest(cells.left)) + 6 : 0,
+      across = Math.min(side - gutter, (height - upper) * aspect),
       down = across / aspect,
-      at = x + (i % 2) * (side + 16)
-    if (i % 2 === 0) top = bottom
+      column = x + (i % 2) * (side + 16),
+      at = column + gutter
+    if (i % 2 === 0) top = bottom && bottom + 8
+    const box = { x: at, y: y + top + upper, across, down }
     drawn.push(
-      image(href, at, y + top, across, down, 'image-rendering="pixelated"'),
-      scale ? bar(scale, colours, at, y + top + down + 14, across) : ''
+      ...titles[i].map(
+        (text, j) => `<text x="${column}" y="${y + top + line * j + size}">${escape(text)}</text>`
+      ),
+      image(href, at, box.y, across, down, 'image-rendering="pixelated"'),
+      cells ? drawCells(cells, box, grid) : '',
+      scale ? bar(scale, colours, at, box.y + down + 14, across) : ''
     )
-    bottom = Math.max(bottom, top + down + (scale ? 66 : 0))
+    bottom = Math.max(bottom, top + upper + down + (scale ? 66 : 0))
   })
   return [drawn.join('\n'), bottom]
 }
@@ -94,7 +185,11 @@ export function figure({
   const width = 448,
     height = Math.round(width / aspect),
     left = 16,
-    [panels, reach] = beside(views, left + width + 24, left, width, height)
+    [panels, reach] = beside(
+      views,
+      { x: left + width + 24, y: left, width, height },
+      { rows, columns }
+    )
   const total = left * 2 + width + (views.length ? width + 24 : 0),
     lines = wrap(caption, total / character),
     from = wrap(provenance, total / 5.9),
@@ -104,10 +199,7 @@ export function figure({
   const { ground, ink } = inks[dark ? 'dark' : 'light'],
     thin = 'vector-effect="non-scaling-stroke"'
   const marks = `${path ? `<path d="${path}" ${thin}/>` : ''}${cell ? `<rect x="${cell[1]}" y="${cell[0]}" width="1" height="1" ${thin}/>` : ''}`
-  const strokes = [
-    ['#000', 4],
-    ['#fff', 2]
-  ].map(
+  const strokes = frames.map(
     ([stroke, size]) =>
       `<g fill="none" stroke="${stroke}" stroke-width="${size}" transform="${scaled}">${marks}</g>`
   )

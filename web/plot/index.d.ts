@@ -179,13 +179,26 @@ export function histogram(options: {
 
 /** Returns an SVG document with image, map, colour bar, views, caption and provenance. */
 export function figure(options: FigureOptions): string
+/** Cells of equal size that a picture is made of, line by line; a matrix is one. above, left: names
+ * of columns and lines, or of axes. inside: names of cells. chosen: the cell that has a frame, as in
+ * a raster of `heads`. */
+export interface FigureCells {
+  columns: number
+  lines: number
+  above?: string[]
+  left?: string[]
+  inside?: string[]
+  chosen?: number
+}
 /** A picture beside the map. href and bar: data URLs. aspect: width / height. scale: the scale of
- * `bar`. */
+ * `bar`. title: what stands above it. */
 export interface FigureView {
   href: string
   aspect: number
   scale?: Scale
   bar?: string
+  title?: string
+  cells?: FigureCells
 }
 /** Title and description of an SVG for those who do not see it, and metadata for programs. */
 export interface FigureAbout {

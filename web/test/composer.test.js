@@ -236,6 +236,51 @@ test('PNG and SVG of the menu say of themselves what the composer’s do', async
   await finish(page)
 })
 
+test('the menu’s files have the names that stand beside the view, and a frame around the head', async () => {
+  const page = await browser.open()
+  /** Texts of the saved SVG, and how many cells have a frame. */
+  const savedTexts = async () => {
+    const [download] = await Promise.all([page.waitForEvent('download'), page.click('#save-svg')]),
+      svg = (await readFile(await download.path())).toString()
+    return {
+      svg,
+      texts: [...svg.matchAll(/<text [^>]*>([^<]*)<\/text>/g)].map(([, text]) => text),
+      frames: svg.match(/<rect [^>]*fill="none" stroke="#fff"/g)?.length ?? 0
+    }
+  }
+  const heads = await savedTexts()
+  for (const name of ['head 0', 'head 3', 'layer 0', 'layer 4'])
+    assert.ok(heads.texts.includes(name), name)
+  assert.equal(heads.frames, 1)
+  await page.evaluate(() => {
+    location.hash = '#t=entropy'
+  })
+  await page.waitForSelector('#view .ordered small')
+  assert.match((await savedTexts()).texts.join('\n'), /^3\.0: 0\.4/m)
+  await page.evaluate(() => {
+    location.hash = '#w=entropy<1.36'
+  })
+  await page.waitForFunction(() => document.querySelectorAll('#view .ordered small').length === 2)
+  const { svg } = await savedTexts(),
+    [, across] = /<rect [^>]*width="([\d.]+)"[^>]*fill="none" stroke="#fff"/.exec(svg) ?? [],
+    [, , all] = [...svg.matchAll(/<image [^>]*? width="([\d.]+)"/g)].map(([, width]) => width)
+  assert.ok(
+    Math.abs(Number(across) - (Number(all) / 4) * (14 / 15)) < 0.1,
+    `two heads of four in a line: a frame of ${across} in ${all}`
+  )
+  await page.click('#tab-matrix')
+  await page.waitForSelector('#view .matrix')
+  await page.waitForFunction(() => document.querySelector('#view .ticks span'))
+  const matrix = await savedTexts()
+  assert.ok(matrix.texts.includes('query ↓') && matrix.texts.includes('key →'))
+  await page.click('#tab-compare')
+  await page.waitForSelector('#view .pair:not(.waiting) dl dd')
+  const compare = (await savedTexts()).texts.join(' ')
+  for (const title of [/A: Layer 3, head 0: from patch/, /B: Layer 3, mean of the/, /A − B: blue/])
+    assert.match(compare, title)
+  await finish(page)
+})
+
 test('a PNG of 85 mm at 300 DPI is 1004 pixels wide and says its size and where it is from', async () => {
   const page = await browser.open()
   await openComposer(page)

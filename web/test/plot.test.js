@@ -398,6 +398,66 @@ test('figure: one SVG with picture, map, bar, caption and where it is from; text
   assert.ok(Math.max(...lines) * 5.5 < 480, 'no line runs off the edge')
 })
 
+test('figure: names of layers and heads, a frame around the chosen map, axes of a matrix, titles', () => {
+  const drawn = (/** @type {Partial<import('../plot/index.js').FigureView>[]} */ ...views) =>
+      figure({
+        pictures: { picture: 'p', map: 'm', bar: 'b' },
+        views: views.map((view) => ({ href: 'data:h', aspect: 1, ...view })),
+        rows: 3,
+        columns: 3,
+        scale: uniform,
+        caption: 'c',
+        provenance: 'p'
+      }),
+    numbersOf = (/** @type {string | undefined} */ tag) =>
+      (tag?.match(/[\d.]+(?=")/g) ?? []).map(Number),
+    textAt = (/** @type {string} */ svg, /** @type {string} */ text) =>
+      numbersOf(svg.match(new RegExp(`<text [^>]*>${text}</text>`))?.[0]),
+    pictureIn = (/** @type {string} */ svg) =>
+      numbersOf(svg.match(/<image xlink:href="data:h"[^>]*?height="[^"]*"/)?.[0])
+  const names = ['head 0', 'head 1'],
+    grid = drawn({
+      cells: { columns: 2, lines: 2, above: names, left: ['layer 0', 'layer 1'], chosen: 3 }
+    }),
+    [x, y, across, down] = pictureIn(grid),
+    frame = grid.match(/<rect [^>]*stroke="#fff"[^>]*>/g)?.at(-1)
+  const close = (/** @type {number[]} */ found, /** @type {number[]} */ expected) =>
+    expected.forEach((value, i) =>
+      assert.ok(Math.abs(found[i] - value) < 0.06, `${found}, expected ${expected}`)
+    )
+  close(
+    names.map((name) => textAt(grid, name)[0]),
+    [x + across / 4, x + (across * 3) / 4]
+  )
+  assert.ok(textAt(grid, 'head 0')[1] < y && textAt(grid, 'layer 1')[0] < x)
+  assert.ok(textAt(grid, 'layer 0')[1] < y + down / 2 && textAt(grid, 'layer 1')[1] > y + down / 2)
+  close(numbersOf(frame), [x + across / 2, y + down / 2, (across * 3) / 8, (down * 3) / 8])
+
+  const many = Array.from({ length: 64 }, (_, i) => `${i}`),
+    shown = drawn({ cells: { columns: 64, lines: 64, above: many, left: many } }).match(
+      />\d+<\/text>/g
+    )
+  assert.ok(shown && shown.length > 32 && shown.length < 100, 'names that would meet are left out')
+
+  const found = drawn({ cells: { columns: 2, lines: 1, inside: ['3.0: 0.419', '1.3: 1.355'] } })
+  assert.ok(textAt(found, '3.0: 0.419').length && textAt(found, '1.3: 1.355').length)
+  assert.ok(
+    textAt(drawn({ cells: { columns: 9, lines: 1, inside: ['3.0: 0.419'] } }), '3.0').length,
+    'the head alone where its number has no room'
+  )
+  const matrix = drawn({ cells: { columns: 1, lines: 1, above: ['key'], left: ['query'] } })
+  assert.ok(textAt(matrix, 'key').length && textAt(matrix, 'query').length)
+
+  const pair = drawn(
+      { title: 'A: a title that has two lines, side by side', href: 'data:h' },
+      { title: 'B' }
+    ),
+    tops = [...pair.matchAll(/<image xlink:href="data:h"[^>]* y="([\d.]+)"/g)].map(([, top]) => top)
+  assert.equal(new Set(tops).size, 1, 'pictures side by side begin at one height')
+  assert.ok(textAt(pair, 'B').length)
+  assert.ok(!/NaN|undefined/.test(grid + found + matrix + pair))
+})
+
 test('scatter: a dot a head, the chosen one marked', () => {
   const points = [
     { x: 1, y: 2, name: 'layer 0, head 0', layer: 0, faint: true },

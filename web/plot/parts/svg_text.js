@@ -54,8 +54,9 @@ export const described = 'role="img" aria-labelledby="figure-title figure-desc"'
 const wide = '\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff01-\uff60',
   units = new RegExp(`( ?)([（「『]?[${wide}][、。，：；！？）」』]*|[^ ${wide}]+)`, 'g'),
   wideSign = new RegExp(`[${wide}]`, 'g')
-/** @param {string} text */
-const lengthOf = (text) => text.length + (text.match(wideSign)?.length ?? 0)
+/** How many signs wide a text is.
+ * @param {string} text */
+export const lengthOf = (text) => text.length + (text.match(wideSign)?.length ?? 0)
 
 /**
  * Lines of at most `width` characters; longer words are cut.

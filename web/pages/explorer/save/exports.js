@@ -12,6 +12,7 @@ import { pngOfSvg } from './svg_raster.js'
 import { onStage, tokenTable } from './csv_lines.js'
 import { scaleOf } from '../views/bar.js'
 import { views } from '../views/view_list.js'
+/** @import {FigureView} from '../../../plot/index.js' */
 /** @import {Fusion, ListedView, Page, PagePicture, PageStatistics, Runner} from '../../../types/pages.js' */
 
 /** @type {<Id extends string>(id: Id) => ElementOf<Id>} */
@@ -38,7 +39,43 @@ function enlarged(canvas) {
   return copy
 }
 
-/* What the view beside the picture shows: its canvases with their bars, or its plot. */
+/**
+ * The names that a picture of the view has beside it: of layers and heads with the chosen one, or
+ * of a matrix' axes.
+ * @param {HTMLCanvasElement} canvas
+ * @returns {Pick<FigureView, 'title' | 'cells'>}
+ */
+function namesOf(canvas) {
+  const textsOf = (/** @type {Iterable<Element>} */ all) =>
+      Array.from(all, (one) => (one.textContent ?? '').trim()),
+    grid = canvas.closest('.heads-grid'),
+    caption = canvas.closest('figure')?.querySelector('figcaption')
+  if (grid) {
+    const cells = /** @type {HTMLElement} */ (grid.querySelector('.cells')),
+      count = (/** @type {string} */ name) => Number(cells.style.getPropertyValue(name)),
+      buttons = [...cells.querySelectorAll('button')]
+    return {
+      title: cells.getAttribute('aria-label') ?? '',
+      cells: {
+        columns: count('--columns'), // of the last line, some may have no cell
+        lines: count('--rows'),
+        above: textsOf(grid.querySelectorAll('.across span')),
+        left: textsOf(grid.querySelectorAll('.down span')),
+        inside: textsOf(cells.querySelectorAll('small')),
+        chosen: buttons.findIndex((button) => button.ariaSelected === 'true')
+      }
+    }
+  }
+  if (canvas.closest('.matrix')) {
+    const [query, key] = textsOf(document.querySelectorAll('#view .axes-said span'))
+    return { cells: { columns: 1, lines: 1, above: [key], left: [query] } }
+  }
+  return caption
+    ? { title: textsOf(caption.children).filter(Boolean).join(': ') || textsOf([caption])[0] }
+    : {}
+}
+
+/* What the view beside the picture shows: its canvases with their names and bars, or its plot. */
 function viewPictures() {
   const canvases = [
       .../** @type {NodeListOf<HTMLCanvasElement>} */ (document.querySelectorAll('#view canvas'))
@@ -54,6 +91,7 @@ function viewPictures() {
     return {
       href: enlarged(canvas).toDataURL(),
       aspect: canvas.width / canvas.height,
+      ...namesOf(canvas),
       ...(bar && { scale: scaleOf(bar), bar: bar.toDataURL() })
     }
   })
