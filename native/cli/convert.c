@@ -37,7 +37,7 @@ typedef struct convert_job {
   heed_storage storage;
   cli_pipeline pipeline;
   char temporary[HEED_PATH_SIZE];
-  FILE *to; /* the weights on their way */
+  FILE *to;                  /* the weights on their way */
   char *weights[MOST_FILES]; /* paths of the original's weight files */
   uint32_t weight_count;
   char sha256_text[SHA256_TEXT_SIZE];

@@ -52,21 +52,88 @@ static vit_files to_int8(const vit_files *files, test_bytes *bytes) {
 /* -------------------------------------------------------------------------------------- accuracy
  */
 
-/* What int8 may change: hidden states, as a part of the largest, and any attention weight. The
- * weights of the vectors are random and their rows short, which is hard on int8. Measured are at
- * most two thirds of these. */
-#define MOST_WEIGHT 0.075
+/* What int8 may change in each folder: hidden states, as a part of the largest, and any attention
+ * weight. Half as much again as was measured, on AVX2 and on NEON alike. The weights of the vectors
+ * are random and their rows short, which is hard on int8. */
+static const struct bound {
+  const char *folder;
+  double state, weight;
+} bounds[] = {
+    {"beit", 0.025, 0.032},
+    {"beit_shared", 0.020, 0.033},
+    {"blip", 0.028, 0.037},
+    {"clip", 0.022, 0.072},
+    {"clip_classifier", 0.036, 0.064},
+    {"clip_tower", 0.040, 0.033},
+    {"data2vec", 0.023, 0.053},
+    {"dinov2_classifier", 0.032, 0.044},
+    {"dinov2_giant", 0.023, 0.035},
+    {"dinov2_original", 0.028, 0.034},
+    {"dinov2_original_giant", 0.049, 0.036},
+    {"dinov2_original_registers", 0.025, 0.033},
+    {"dinov2_registers_classifier", 0.025, 0.035},
+    {"dinov2_renamed", 0.027, 0.057},
+    {"dinov2_tower", 0.052, 0.037},
+    {"dinov3", 0.030, 0.036},
+    {"dinov3_gated", 0.059, 0.049},
+    {"dinov3_original", 0.028, 0.040},
+    {"dinov3_original_gated", 0.024, 0.058},
+    {"dinov3_timm", 0.020, 0.059},
+    {"dinov3_timm_gated", 0.095, 0.074},
+    {"dpt", 0.024, 0.042},
+    {"eva02", 0.021, 0.052},
+    {"eva02_clip", 0.048, 0.061},
+    {"eva02_original", 0.061, 0.038},
+    {"eva02_unfused", 0.029, 0.032},
+    {"hf_deit_distilled", 0.031, 0.051},
+    {"hf_dino", 0.025, 0.025},
+    {"hf_dinov2", 0.031, 0.028},
+    {"hf_dinov2_registers", 0.041, 0.046},
+    {"hf_vit", 0.027, 0.027},
+    {"idefics", 0.029, 0.035},
+    {"ijepa", 0.022, 0.038},
+    {"ijepa_bare", 0.041, 0.052},
+    {"mae", 0.029, 0.043},
+    {"msn", 0.024, 0.051},
+    {"open_clip", 0.025, 0.033},
+    {"open_clip_openai", 0.026, 0.057},
+    {"open_clip_trunk_head", 0.062, 0.058},
+    {"owlvit", 0.033, 0.048},
+    {"pe", 0.018, 0.034},
+    {"pe_core", 0.021, 0.040},
+    {"pe_gigantic", 0.030, 0.033},
+    {"rope_registers", 0.024, 0.035},
+    {"rope_vit", 0.023, 0.024},
+    {"rope_vit_ape", 0.027, 0.065},
+    {"rope_vit_mixed", 0.021, 0.023},
+    {"rope_vit_mixed_ape", 0.018, 0.036},
+    {"siglip", 0.034, 0.038},
+    {"siglip_classifier", 0.034, 0.047},
+    {"siglip_tower", 0.029, 0.050},
+    {"timm", 0.033, 0.030},
+    {"timm_beit", 0.032, 0.045},
+    {"timm_beit_shared", 0.017, 0.050},
+    {"timm_deit3", 0.033, 0.045},
+    {"timm_eva_giant", 0.021, 0.045},
+    {"timm_gap", 0.026, 0.037},
+    {"timm_gap_bare", 0.022, 0.023},
+    {"timm_gap_registers", 0.030, 0.043},
+    {"timm_gated", 0.029, 0.039},
+    {"timm_map", 0.024, 0.040},
+    {"timm_map_registers", 0.041, 0.069},
+    {"timm_pre_norm", 0.029, 0.034},
+    {"timm_qk_norm", 0.022, 0.025},
+    {"timm_registers", 0.032, 0.050},
+    {"timm_siglip_trunk", 0.038, 0.050},
+    {"torchvision", 0.032, 0.062},
+    {"vit_tower", 0.021, 0.048},
+};
 
-static double most_state(const char *folder) {
-  static const struct {
-    const char *folder;
-    double most;
-  } wider[] = {{"dinov2_original_giant", 0.05}, {"dinov2_tower", 0.055}, {"dinov3_gated", 0.06},
-               {"dinov3_timm_gated", 0.095},    {"eva02_clip", 0.05},    {"eva02_original", 0.065},
-               {"open_clip_trunk_head", 0.065}};
-  for (size_t i = 0; i < sizeof wider / sizeof *wider; i++)
-    if (strcmp(wider[i].folder, folder) == 0) return wider[i].most;
-  return 0.042;
+static const struct bound *bound_of(const char *folder) {
+  for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++)
+    if (strcmp(bounds[i].folder, folder) == 0) return &bounds[i];
+  fail_msg("%s: no bound for its int8", folder);
+  return NULL;
 }
 
 /* The largest difference of a value, and the largest magnitude. */
@@ -110,9 +177,11 @@ static void compare_family(const family *f, double *worst_state, double *worst_w
   printf("%-28s hidden states %.2e of the largest, attention weights %.2e\n", f->folder, state,
          weight);
   if (!(state > 0.0)) fail_msg("%s: int8 changed nothing", f->folder);
-  if (!(state <= most_state(f->folder) && weight <= MOST_WEIGHT))
-    fail_msg("%s: off by %g of the largest hidden state and %g of an attention weight", f->folder,
-             state, weight);
+  const struct bound *bound = bound_of(f->folder);
+  if (!(state <= bound->state && weight <= bound->weight))
+    fail_msg("%s: off by %g of the largest hidden state (expected at most %g) and %g of an "
+             "attention weight (at most %g)",
+             f->folder, state, bound->state, weight, bound->weight);
   if (state > *worst_state) *worst_state = state;
   if (weight > *worst_weight) *worst_weight = weight;
   close_vit(&floats);

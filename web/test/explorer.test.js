@@ -102,6 +102,26 @@ test('compare: the other modules of the runtime, and scores of a stage', async (
   await finish(page, 'explorer-compared-scores')
 })
 
+test('a folder in int8 opens as any model; the module that multiplies bytes comes with it', async () => {
+  const folder = join(mkdtempSync(join(tmpdir(), 'heed-int8-')), 'int8'),
+    page = await browser.open()
+  execFileSync(native, ['convert', '-o', folder, '--weights', 'int8'])
+  const wasm = page.waitForResponse(/heed-int8[^/]*\.wasm$/),
+    answer = await text(page, '#answer li >> nth=0')
+  await page.setInputFiles(
+    '#model-files',
+    ['config.json', 'preprocessor_config.json', 'model.safetensors'].map((name) =>
+      join(folder, name)
+    )
+  )
+  await wasm
+  await page.waitForSelector('#demo-model:not([hidden])', { timeout: 60000 })
+  await page.waitForSelector('body:not(.dim)')
+  assert.match(answer, /^star/)
+  assert.equal(await text(page, '#answer li >> nth=0'), answer)
+  await finish(page)
+})
+
 /* The runs are those of two programs, which round some activations to another step: what differs
  * between them is far below what differs between the models. */
 test('compare: another model of the same shape, as heed compare', async () => {
