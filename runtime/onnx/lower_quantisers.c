@@ -190,20 +190,37 @@ static void lower_dynamic(heed_lower *l, int kind) {
 
 /* ----------------------------------------------------------------------------------- and back */
 
-/* A constant (q - zero) scale: in the file where its parts are. */
-static value *dequantised(heed_lower *l, uint32_t data, uint32_t scale, uint32_t zero,
-                          uint32_t axis) {
+/* Scales of 1, one for each zero point (or NULL). */
+static const heed_onnx_tensor *ones(heed_lower *l, const heed_onnx_tensor *zero) {
   static const unsigned char bytes[] = {0, 0, 0x80, 0x3F};
   static const heed_onnx_tensor one = {
       .name = "1", .type = HEED_ONNX_FLOAT, .count = 1, .bytes = 4, .bytes_here = bytes};
+  if (!zero || zero->count == 1) return &one;
+  heed_onnx_tensor *all = heed_lower_take(l, 1, sizeof *all);
+  unsigned char *list = all ? heed_lower_take(l, zero->count, sizeof bytes) : NULL;
+  if (!list) return NULL;
+  for (uint64_t i = 0; i < zero->count; i++) memcpy(list + i * sizeof bytes, bytes, sizeof bytes);
+  *all = one;
+  all->count = all->dims[0] = zero->count;
+  all->rank = 1;
+  all->bytes = zero->count * sizeof bytes;
+  all->bytes_here = list;
+  return all;
+}
+
+/* A constant (q - zero) scale: in the file where its parts are. */
+static value *dequantised(heed_lower *l, uint32_t data, uint32_t scale, uint32_t zero,
+                          uint32_t axis) {
   const heed_onnx_node *node = l->call.node;
+  const heed_onnx_tensor *zeros =
+      heed_lower_has_input(l, zero) ? heed_onnx_tensor_of(l->file, node->inputs[zero]) : NULL;
   const heed_onnx_weight weight = {
       .name = node->inputs[data],
       .data = heed_onnx_tensor_of(l->file, node->inputs[data]),
-      .scale = scale ? heed_onnx_tensor_of(l->file, node->inputs[scale]) : &one,
-      .zero =
-          heed_lower_has_input(l, zero) ? heed_onnx_tensor_of(l->file, node->inputs[zero]) : NULL,
+      .scale = scale ? heed_onnx_tensor_of(l->file, node->inputs[scale]) : ones(l, zeros),
+      .zero = zeros,
       .axis = axis};
+  if (l->status != HEED_OK) return NULL;
   if (!weight.data || !weight.scale || (heed_lower_has_input(l, zero) && !weight.zero))
     return heed_lower_refuse(l, HEED_UNSUPPORTED, "computed weights have no kernel");
   return heed_lower_of_weight(l, &weight);
@@ -247,7 +264,7 @@ static void lower_integer(heed_lower *l, int conv) {
     heed_lower_refuse(l, HEED_UNSUPPORTED, "a zero point of each row has no kernel");
     return;
   }
-  w = dequantised(l, 1, 0, 3, 0);
+  w = dequantised(l, 1, 0, 3, conv || !w->rank ? 0 : w->rank - 1); /* a zero point of each column */
   x = unrounded ? x->x[0] : from_zero(l, x, 2);
   value *y = conv ? heed_lower_convolution(l, x, w) : heed_lower_matmul(l, x, w), *from = y;
   while (from && (from->kind == HEED_LOWER_RESHAPE || from->kind == HEED_LOWER_PERMUTE))

@@ -363,11 +363,11 @@ static test_message dynamic_file(void) {
   return graph;
 }
 
-static void put_product(test_message *graph, const char *scales) {
+static void put_product(test_message *graph, const char *operands, const char *scales) {
   test_message cast = {0};
   test_put_integer(&cast, "to", 1);
   test_put_node(graph, "Mul", "scales", "s,t", "st", NULL);
-  test_put_node(graph, "MatMulInteger", "product", "q,w,z", "p", NULL);
+  test_put_node(graph, "MatMulInteger", "product", operands, "p", NULL);
   test_put_node(graph, "Cast", "floats", "p", "f", &cast);
   test_put_node(graph, "Mul", "back", scales, "y", NULL);
 }
@@ -395,13 +395,21 @@ static void test_rounded(void **state) {
   check_rounded(&whole, "ys", 1e-6, 0);
   /* the scale multiplies again: the value before is taken, within half a step of 2.5 / 255 */
   test_message left_out = dynamic_file(), kept = dynamic_file(), squared = dynamic_file();
-  put_product(&left_out, "f,st");
+  put_product(&left_out, "q,w,z", "f,st");
   check_rounded(&left_out, "y", 3 * 1.28 * 1.25 / 255, 1);
   /* ... and is an output too, or is not what multiplies: it stays */
-  put_product(&kept, "f,st");
+  put_product(&kept, "q,w,z", "f,st");
   check_rounded(&kept, "ys", 1e-6, 0);
-  put_product(&squared, "f,f");
+  put_product(&squared, "q,w,z", "f,f");
   check_rounded(&squared, "y", 1e-6, 0);
+  /* a zero point of each column, as files of transformers.js have it */
+  test_message columns = dynamic_file(), rounded = dynamic_file();
+  put_small(&columns, "v", 3, 2, zeros, 2);
+  put_product(&columns, "q,w,z,v", "f,st");
+  check_rounded(&columns, "y", 3 * 1.28 * 1.25 / 255, 1);
+  put_small(&rounded, "v", 3, 2, zeros, 2);
+  put_product(&rounded, "q,w,z,v", "f,st");
+  check_rounded(&rounded, "ys", 1e-6, 0);
 }
 
 /* A large constant with a scale of each block of two rows: x [2, 3] by it. */
