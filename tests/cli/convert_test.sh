@@ -60,10 +60,10 @@ expect_exit 0
 heed demo out --score 20 "$@"
 expect_exit 0
 expect_stdout_contains 20
-# Products of int8 beside those of floats; over 100 scenes the mean error of a weight is 8.5e-5.
-heed compare "${documents%/docs}/runtime/demo/model" out --scenes 50 --seed 1 --json c.json "$@"
+# Products of int8 beside those of floats; over 100 scenes the mean error of a weight was 8.5e-5.
+heed compare "${documents%/docs}/runtime/demo/model" out --scenes 20 --seed 1 --json c.json "$@"
 expect_exit 0
-grep -q '"top1_agreed": *50' "$here/c.json" || fail "other answers: $(head -c 400 "$here/c.json")"
+grep -q '"top1_agreed": *20' "$here/c.json" || fail "other answers: $(head -c 400 "$here/c.json")"
 mean=$(sed -n 's/^maps: .* mean \([0-9.e-]*\), .*/\1/p' "$out")
 awk -v mean="$mean" 'BEGIN { exit !(mean > 0 && mean < 2e-4) }' || fail "the mean error of a weight is $mean"
 test_end
