@@ -1116,6 +1116,57 @@ test('the background of a scene under the pointer stays as it is', async () => {
   await finish(page)
 })
 
+/* Runs in the page: which share of a part of a screenshot is yellow. */
+async function yellowShare(/** @type {{png: string, box: Box}} */ { png, box }) {
+  const bytes = Uint8Array.from(atob(png), (letter) => letter.charCodeAt(0)),
+    bitmap = await createImageBitmap(
+      new Blob([bytes]),
+      Math.ceil(box.x),
+      Math.ceil(box.y),
+      Math.floor(box.width),
+      Math.floor(box.height)
+    ),
+    context = /** @type {OffscreenCanvasRenderingContext2D} */ (
+      new OffscreenCanvas(bitmap.width, bitmap.height).getContext('2d')
+    )
+  context.drawImage(bitmap, 0, 0)
+  const { data } = context.getImageData(0, 0, bitmap.width, bitmap.height)
+  let yellow = 0
+  for (let i = 0; i < data.length; i += 4)
+    if (data[i] > 160 && data[i + 1] > 150 && data[i + 2] < 110) yellow++
+  return (4 * yellow) / data.length
+}
+
+test('screenshots: the background of a scene under the pointer turns nothing yellow', async () => {
+  const page = await browser.open(),
+    boxOf = async (/** @type {string} */ selector) =>
+      /** @type {Box} */ (await page.locator(selector).boundingBox()),
+    frame = await boxOf('#frame'),
+    patches = await boxOf('#patches'),
+    grid = await boxOf('#heads-canvas'),
+    chosen = { ...grid, y: grid.y + (grid.height * 3) / 5, width: grid.width / 4 }
+  chosen.height = grid.height / 5
+  const shares = async () => {
+    const png = (await page.screenshot()).toString('base64')
+    const [picture, heads, head] = await Promise.all(
+      [frame, grid, chosen].map((box) => page.evaluate(yellowShare, { png, box }))
+    )
+    return { picture, heads, head }
+  }
+  await until(page, '#view', /≥ 38\.3/)
+  const away = await shares()
+  await page.mouse.move(patches.x + patches.width / 28, patches.y + patches.height / 28)
+  await until(page, '#stage-title', /\(0, 0\)/)
+  await until(page, '#view', /≥ (?!38\.3)\d/) // the maps of all heads are drawn anew
+  const over = await shares(),
+    said = JSON.stringify({ away, over })
+  assert.ok(away.picture > 0.03 && away.head > 0.01, said) // of shapes, and of the twin
+  assert.ok(over.picture < 0.06, said) // the yellow shapes alone have 0.058
+  assert.ok(over.heads <= 0.03, said) // early layers see the patches beside it
+  assert.ok(over.head === 0, said) // all on CLS
+  await finish(page)
+})
+
 test('a first visit asks for the weights once, before the scripts that use them', async () => {
   const page = await browser.open('', { ready: false }),
     asked = /** @type {string[]} */ ([])
