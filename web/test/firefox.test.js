@@ -386,6 +386,40 @@ for (const [name, { path, mouse, keys }] of Object.entries(paths)) {
   test(`${name} by keyboard alone`, inFirefox, () => visit(path, keys))
 }
 
+test('explorer: the tour by keyboard alone, to its end and left on the way', inFirefox, () =>
+  visit('', async (page, until) => {
+    const titled = (/** @type {string} */ title) =>
+        until((title) => document.getElementById('tour-title')?.textContent === title, title),
+      ended = () =>
+        until(
+          () =>
+            !document.getElementById('tour').checkVisibility() &&
+            !/tour|x=/.test(location.hash) &&
+            document.activeElement?.closest('#patches')
+        )
+    await tabTo(page, '#tour-start')
+    await press(page, 'Enter')
+    await titled('Drag the star.')
+    await tabTo(page, '#tour-next')
+    for (const title of ['Another head.', 'Another layer.', 'Take a head out.']) {
+      await press(page, 'Enter')
+      await titled(title)
+    }
+    await until(() => /^cross/.test(document.getElementById('answer').textContent))
+    await press(page, 'Enter') // Done
+    await ended()
+    await until(() => /^star/.test(document.getElementById('answer').textContent))
+    await press(page, '?')
+    await until(() => document.getElementById('keys')?.matches('[open]'))
+    await tabTo(page, '#tour-again')
+    await press(page, 'Enter')
+    await titled('Drag the star.')
+    await until(() => document.activeElement?.id === 'tour-title')
+    await press(page, 'Escape')
+    await ended()
+  })
+)
+
 for (const isolated of [true, false])
   test(
     `pages are kept, ${isolated ? 'also beside threads that wait for work' : 'also without isolation headers'}: views come, and offline the explorer runs and another page opens`,
