@@ -164,7 +164,7 @@ export async function finish(page, name) {
  * as the script is none of its own.
  * @param {Page} page
  * @param {string} [part]
- * @param {{runOnly?: string[]}} [rules] all of them without
+ * @param {{runOnly?: string[], rules?: Record<string, {enabled: boolean}>}} [rules] all of them without
  * @returns {Promise<string[]>}
  */
 export async function violations(page, part = 'html', rules = {}) {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { after, before } from 'node:test'
-import { finish, startBrowser } from './browser.js'
+import { finish, startBrowser, violations } from './browser.js'
 import { npyParts } from '../pages/shared/array_files.js'
 import { views } from '../pages/explorer/views/view_list.js'
 import { loadPage, repository } from './package.js'
@@ -548,5 +548,25 @@ test('what is wrong with a file, a link or a model’s list is said in the langu
     )
     assert.doesNotMatch(await page.innerText('#cls'), /From/)
     await finish(page, `files-${short}`)
+  }
+})
+
+/* Colours are those of English, whose contrast is tested elsewhere and takes a third of axe's time. */
+const allButContrast = { rules: { 'color-contrast': { enabled: false } } }
+
+test('axe finds no violation in the explorer and in its list of tensors, in Japanese and Chinese at 360', async () => {
+  for (const language of ['ja', 'zh']) {
+    const page = await browser.open(`index.${language}.html`, {
+        locale: language,
+        viewport: { width: 360, height: 740 },
+        bypassCSP: true
+      }),
+      found = await violations(page, 'html', allButContrast)
+    await page.click('#tensors')
+    await page.waitForSelector('dialog.report[open] tbody tr')
+    found.push(...(await violations(page, 'dialog.report', allButContrast)))
+    assert.deepEqual(found, [], language)
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 360, language)
+    await finish(page)
   }
 })
