@@ -221,14 +221,52 @@ test('a worker of the page’s own in Chromium', withChromium, () =>
   openPage(stageScript('worker'), { isolated: false }, (page) => expectStar(page, /1 thread/))
 )
 
-test('an <attention-map> in a page of ten lines', withChromium, () => {
-  const folder = stageScript('element')
+/** @param {string} folder */
+function stageElement(folder) {
   for (const part of ['attention-map.js', 'plot'].filter((part) => existsSync(join(site, part))))
     cpSync(join(site, part), join(folder, part), { recursive: true })
-  return openPage(folder, { isolated: false }, async (page) => {
-    await page.waitForSelector('attention-map canvas[aria-label*="38.3 × uniform"]', {
-      timeout: 60000
+  return folder
+}
+/** @param {Page} page */
+const elementDrawn = (page) =>
+  page.waitForSelector('attention-map canvas[aria-label*="38.3 × uniform"]', { timeout: 60000 })
+
+test('an <attention-map> in a page of ten lines', withChromium, () =>
+  openPage(stageElement(stageScript('element')), { isolated: false }, elementDrawn)
+)
+
+test('the two lines of the page on embedding are a page that draws', withChromium, async () => {
+  const server = await serve(site, { isolated: false }),
+    shown = await browser.newPage(),
+    folder = stageElement(stageScript('element'))
+  try {
+    await shown.goto(`${server.address}embed.html`)
+    await shown.waitForSelector('html[data-ready]')
+    const code = /** @type {string} */ (await shown.textContent('#code'))
+    assert.equal(code.split('\n').length, 2)
+    writeFileSync(
+      join(folder, 'index.html'),
+      `<!doctype html>\n<link rel="icon" href="data:,">\n${code}\n`
+    )
+  } finally {
+    await shown.close()
+    server.close()
+  }
+  await openPage(folder, { isolated: false }, async (page) => {
+    await elementDrawn(page)
+    const colours = await page.evaluate(() => {
+      const canvas = /** @type {HTMLCanvasElement} */ (
+          document.querySelector('attention-map canvas')
+        ),
+        { width, height } = canvas,
+        context = /** @type {OffscreenCanvasRenderingContext2D} */ (
+          new OffscreenCanvas(width, height).getContext('2d')
+        )
+      context.drawImage(canvas, 0, 0)
+      const { data } = context.getImageData(0, 0, width, height)
+      return new Set(new Uint32Array(data.buffer)).size
     })
+    assert.ok(colours > 1000, `${colours} colours`)
   })
 })
 
