@@ -28,7 +28,8 @@ function canvasOf(width, height) {
 }
 
 /**
- * Throws what the canvas throws, or where it has no size.
+ * Throws what the canvas throws, where it has no size, and where a video has no frame yet: of it nothing is
+ * drawn, without a word, also where its readyState says that there is one.
  * @param {any} input
  */
 export function pixelsOf(input) {
@@ -37,5 +38,7 @@ export function pixelsOf(input) {
       canvasOf(size.width, size.height).getContext('2d', { willReadFrequently: true })
     )
   context.drawImage(input, 0, 0, size.width, size.height)
-  return context.getImageData(0, 0, size.width, size.height)
+  const pixels = context.getImageData(0, 0, size.width, size.height)
+  if (input.videoWidth && !pixels.data.some(Boolean)) throw new Error('it has no frame yet')
+  return pixels
 }

@@ -294,6 +294,39 @@ async function putPicture(/** @type {string} */ folder) {
   return folder
 }
 
+/* Runs in the page: what is said of a video of which the browser has fetched no frame yet. */
+async function unseenVideo() {
+  const { createRuntime } = await import('./heed/index.js'),
+    { demoModel } = await import('./heed/demo.js'),
+    canvas = Object.assign(document.createElement('canvas'), { width: 64, height: 64 }),
+    context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d')),
+    recorder = new MediaRecorder(canvas.captureStream()),
+    recorded = /** @type {Promise<Blob>} */ (
+      new Promise((done) => {
+        recorder.ondataavailable = ({ data }) => done(data)
+      })
+    )
+  recorder.start()
+  for (let i = 0; i < 8; i++) {
+    context.fillRect(0, 0, 64, 64)
+    await new Promise((drawn) => setTimeout(drawn, 40))
+  }
+  recorder.stop()
+  const video = Object.assign(document.createElement('video'), {
+    preload: 'metadata',
+    src: URL.createObjectURL(await recorded)
+  })
+  await new Promise((loaded) => {
+    video.onloadedmetadata = loaded
+  })
+  const runtime = await createRuntime(),
+    model = await runtime.loadModel(demoModel),
+    session = model.createSession(),
+    said = await session.run(video).then(() => 'nothing', String)
+  runtime.close()
+  return said
+}
+
 /* Runs in the page: one call for each kind of picture; the classes are the same. */
 async function everyInput() {
   const { look, release } = await import('./heed/index.js'),
@@ -308,7 +341,16 @@ async function everyInput() {
   context.drawImage(bitmap, 0, 0)
   image.src = String(address)
   await image.decode()
-  const frame = new VideoFrame(canvas, { timestamp: 0 })
+  const frame = new VideoFrame(canvas, { timestamp: 0 }),
+    video = Object.assign(document.createElement('video'), {
+      muted: true,
+      srcObject: canvas.captureStream(),
+      width: 50 // on the page, where its picture is larger
+    })
+  const playing = video.play()
+  context.drawImage(bitmap, 0, 0) // drawn again, as a stream takes what is drawn after it began
+  await playing
+  video.pause()
   for (const [name, picture] of Object.entries({
     address: String(address),
     relative: 'picture.png',
@@ -320,6 +362,7 @@ async function everyInput() {
     canvas,
     frame,
     image,
+    video,
     data: context.getImageData(0, 0, 224, 224)
   })) {
     const { top, logits } = await look(picture, { model: demoModel })
@@ -399,6 +442,7 @@ test(
           'HeedError INVALID_FILE',
           'HeedError INVALID_ARGUMENT'
         ])
+        assert.match(await page.evaluate(unseenVideo), /^HeedError: .*it has no frame yet\)$/)
         for (const [name, [label, logits]] of Object.entries(found)) {
           assert.equal(label, 'star', name)
           assert.equal(logits, found.data[1], name)
