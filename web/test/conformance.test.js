@@ -49,7 +49,7 @@ test('an unknown profile', async () => {
   const runtime = await createRuntime({ threads: 1 })
   await assert.rejects(
     /** @type {any} */ (runtime).check('burn'),
-    /the case is not valid .*expected ArrayBuffer, Uint8Array, onnx, torch, keras/
+    /the case is not valid .*expected ArrayBuffer, Uint8Array, "onnx", "torch", "keras"/
   )
   runtime.close()
 })

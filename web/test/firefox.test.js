@@ -259,11 +259,13 @@ const paths = {
           step
         )
       }
+      await press(page, 'ArrowUp') // the last step leads to the explorer
+      await until(() => document.querySelector('#story[data-shown="9"] .chapter:focus.current'))
       await tabTo(page, '.chapter.current summary')
       await press(page, 'Enter')
       await until(() => document.querySelector('.chapter.current details[open] [data-look]'))
       await press(page, 'Tab', 'Enter') // the workbench
-      await until(() => document.activeElement?.id === 'sorting-title')
+      await until(() => document.activeElement?.id === 'real-title')
       await page.evaluate(() => document.getElementById('given')?.focus())
       await tabTo(page, '#query input')
       await press(page, 'ArrowUp')
