@@ -159,7 +159,7 @@ expect_file out/model.safetensors
 [ "$(ls -A "$here")" = out ] || fail "files were left: $(ls -A "$here")"
 test_end
 
-# A disk that is too small, and a limit of the shell.
+# The shell's limit for files stands for a full disk.
 test_begin no_room
 (cd "$here" && ulimit -f 16 && exec "$program" convert -o out --weights int8) >"$out" 2>"$err" || status=$?
 expect_exit 3

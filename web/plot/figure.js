@@ -1,6 +1,6 @@
 /* The figure that is saved: picture with its map, what the view beside it shows, colour bars with
- * numbers, names of heads and axes, caption and provenance, as SVG text of its own. Pictures come in as data URLs. The PNG
- * is this SVG, drawn larger. */
+ * numbers, names of heads and axes, caption and provenance, as SVG text of its own. Pictures come in
+ * as data URLs. The PNG is this SVG, drawn larger. */
 import {
   aboutParts,
   described,
@@ -164,7 +164,7 @@ function beside(views, { x, y, width, height }, grid) {
 
 /**
  * pictures: { picture, map, bar } as data URLs; views: what stands beside them; cell: the query as
- * [row, column] or null; note: what stands on the picture; about: what the SVG says of itself.
+ * [row, column] or null; note: what stands on the picture; about: title, description and metadata of the SVG.
  * @param {FigureOptions} options
  */
 export function figure({

@@ -223,7 +223,7 @@ export interface FigureOptions {
   scale: Scale
   caption: string
   provenance: string
-  /** What the SVG says of itself. */
+  /** Title, description and metadata of the SVG. */
   about?: FigureAbout
   dark?: boolean
 }

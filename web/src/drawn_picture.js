@@ -28,8 +28,8 @@ function canvasOf(width, height) {
 }
 
 /**
- * Throws what the canvas throws, where it has no size, and where a video has no frame yet: of it nothing is
- * drawn, without a word, also where its readyState says that there is one.
+ * Throws what the canvas throws, where it has no size, and where a video has no frame yet. A canvas
+ * draws nothing of such a video and throws nothing, even where readyState is 4.
  * @param {any} input
  */
 export function pixelsOf(input) {

@@ -40,8 +40,8 @@ export const sans = `Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', ${lang.
 export const language = `xml:lang="${escape(lang || 'en')}"`
 
 /**
- * What an SVG says of itself: title and description for those who do not see it, metadata for
- * programs. The root says by `described` that it has them.
+ * Title and description of an SVG for those who do not see it, metadata for programs. The root
+ * element refers to them by `described`.
  * @param {FigureAbout} about
  */
 export const aboutParts = ({ title, description, metadata }) =>
@@ -54,7 +54,7 @@ export const described = 'role="img" aria-labelledby="figure-title figure-desc"'
 const wide = '\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff01-\uff60',
   units = new RegExp(`( ?)([（「『]?[${wide}][、。，：；！？）」』]*|[^ ${wide}]+)`, 'g'),
   wideSign = new RegExp(`[${wide}]`, 'g')
-/** How many signs wide a text is.
+/** How many characters wide a text is.
  * @param {string} text */
 export const lengthOf = (text) => text.length + (text.match(wideSign)?.length ?? 0)
 

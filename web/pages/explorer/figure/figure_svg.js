@@ -39,14 +39,14 @@ function drawn(shape) {
   return `<text x="${short(x)}" y="${short(y)}" font-size="${size}"${anchor === 'start' ? '' : ` text-anchor="${anchor}"`}${bold ? ' font-weight="bold"' : ''}${turned ? ` transform="rotate(-90 ${short(x)} ${short(y)})"` : ''}${fill ? ` fill="${fill}"` : ''}>${escape(text)}</text>`
 }
 
-/** What of a figure its files tell, whether the composer made it or the menu. panels of the menu
- * may be any view; its size is not chosen in millimetres.
- * @typedef {Pick<Figure, 'from' | 'parts' | 'grid' | 'title' | 'caption'> & {look: {panels: string[], width?: number}}} ToldFigure
+/** What the metadata of a figure's files is made from, of the composer or the menu. panels of the
+ * menu may be any view; its size is not chosen in millimetres.
+ * @typedef {Pick<Figure, 'from' | 'parts' | 'grid' | 'title' | 'caption'> & {look: {panels: string[], width?: number}}} DescribedFigure
  */
 
 /**
  * What a figure says of itself, for programs: the same in SVG and PNG.
- * @param {ToldFigure} figure
+ * @param {DescribedFigure} figure
  */
 export function metadataOf({ from, parts, grid, title, look }) {
   const { layer, head, query, reverse } = fromHash(from.settings, longestSettings),
@@ -74,13 +74,13 @@ export function metadataOf({ from, parts, grid, title, look }) {
 
 /**
  * The figure in words, for those who do not see it.
- * @param {Pick<ToldFigure, 'caption' | 'from'>} figure
+ * @param {Pick<DescribedFigure, 'caption' | 'from'>} figure
  */
 export const descriptionOf = ({ caption, from }) => `${caption} ${provenanceText(from)}`
 
 /**
- * What the SVG of a figure says of itself.
- * @param {ToldFigure} figure
+ * Title, description and metadata of a figure's SVG.
+ * @param {DescribedFigure} figure
  */
 export const aboutFigure = (figure) => ({
   title: `${figure.from.picture}: ${figure.title}`,
@@ -90,7 +90,7 @@ export const aboutFigure = (figure) => ({
 
 /**
  * The same as texts of a PNG.
- * @param {ToldFigure} figure
+ * @param {DescribedFigure} figure
  */
 export function pngTexts(figure) {
   const { title, description, metadata } = aboutFigure(figure)

@@ -125,7 +125,7 @@ function plotPicture(plot) {
   }
 }
 
-/* What the files say of themselves is what the composer's do, by its own functions. */
+/* The metadata of these files is made as the composer makes its own. */
 const figureParts = () =>
   Promise.all([
     import('../figure/figure_content.js'),
@@ -134,7 +134,7 @@ const figureParts = () =>
   ])
 
 /** @param {Page} page */
-async function toldFigure(page) {
+async function describedFigure(page) {
   const [{ figureOf, figurePart }] = await figureParts(),
     figure = await figureOf(page)
   return {
@@ -147,9 +147,9 @@ async function toldFigure(page) {
 /**
  * The text of an SVG.
  * @param {Page} page
- * @param {Awaited<ReturnType<typeof toldFigure>>} [told]
+ * @param {Awaited<ReturnType<typeof describedFigure>>} [about]
  */
-export async function currentFigure(page, told) {
+export async function currentFigure(page, about) {
   const { engine, drawn } = page,
     { query } = drawn.at,
     [, { aboutFigure }] = await figureParts()
@@ -169,7 +169,7 @@ export async function currentFigure(page, told) {
     scale: drawn.scale,
     caption: drawn.caption,
     provenance: provenanceText(await provenanceOf(page)),
-    about: aboutFigure(told ?? (await toldFigure(page))),
+    about: aboutFigure(about ?? (await describedFigure(page))),
     dark:
       Number(
         /** @type {RegExpMatchArray} */ (getComputedStyle(document.body).color.match(/\d+/))[0]
@@ -185,15 +185,15 @@ const pixelsAnInch = 96 // of the SVG: what CSS calls a pixel
  * @param {number} times
  */
 export async function pngOf(page, times) {
-  const told = await toldFigure(page),
+  const about = await describedFigure(page),
     [, { pngTexts }, { withTexts }] = await figureParts(),
-    blob = await pngOfSvg(await currentFigure(page, told), ({ naturalWidth, naturalHeight }) => ({
+    blob = await pngOfSvg(await currentFigure(page, about), ({ naturalWidth, naturalHeight }) => ({
       width: naturalWidth * times,
       height: naturalHeight * times
     }))
   return withTexts(new Uint8Array(await blob.arrayBuffer()), {
     dpi: pixelsAnInch * times,
-    texts: pngTexts(told)
+    texts: pngTexts(about)
   })
 }
 
