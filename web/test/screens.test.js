@@ -179,15 +179,40 @@ test('twelve heads: each switch is in sight at 1366 pixels, and a map under the 
 })
 
 test('the claim in the header is whole or left out, in each language', async () => {
+  /** @param {Element} claim */
+  const seen = (claim) => {
+    const range = document.createRange(),
+      box = claim.getBoundingClientRect()
+    range.selectNodeContents(claim)
+    const text = range.getBoundingClientRect(),
+      inside = text.left >= box.left - 1 && text.right <= box.right + 1
+    if (!claim.checkVisibility() || text.top >= box.bottom - 1) return 'left out'
+    return inside && text.bottom <= box.bottom + 1 ? 'whole' : `cut: ${text.width} of ${box.width}`
+  }
   for (const path of ['', 'index.ja.html', 'index.zh.html']) {
-    const page = await browser.open(path)
+    const page = await browser.open(path),
+      claim = page.locator('.claim')
     for (const width of [1366, 1301, 1240, 820, 360]) {
       await page.setViewportSize({ width, height: 768 })
-      const [beyond, shown] = await page
-        .locator('.claim')
-        .evaluate((claim) => [claim.scrollWidth - claim.clientWidth, claim.checkVisibility()])
-      assert.ok(beyond <= 0, `${path || 'index.html'}, ${width} pixels: ${beyond} are cut`)
-      assert.equal(shown, width > 1300)
+      const where = `${path || 'index.html'}, ${width} pixels`
+      if (width > 1301) assert.equal(await claim.evaluate(seen), 'whole', where)
+      else assert.match(await claim.evaluate(seen), /^(whole|left out)$/, where)
+      if (width <= 1300) assert.equal(await claim.evaluate(seen), 'left out', where)
+      // however long the status beside it is
+      for (const words of [1, 3, 16]) {
+        await page.evaluate((words) => {
+          const status = document.getElementById('status')
+          status.dataset.words ??= String(status.textContent)
+          status.textContent = status.dataset.words + ' more'.repeat(words)
+        }, words)
+        const what = await claim.evaluate(seen)
+        assert.match(what, /^(whole|left out)$/, `${where}, ${words} words more`)
+        if (words === 16) assert.equal(what, 'left out', where)
+      }
+      await page.evaluate(() => {
+        const status = document.getElementById('status')
+        status.textContent = String(status.dataset.words)
+      })
     }
     await finish(page)
   }
