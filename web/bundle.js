@@ -8,7 +8,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { esbuild, options } from './minify.js'
-import { inScript, languages } from './words.js'
+import { inScript, languages, walk } from './words.js'
 /** @import {Metafile, Plugin} from 'esbuild' */
 
 /* Constants of the library's host.js that are names from outside here: pages never run in Node, and
@@ -42,6 +42,53 @@ function withFixed(file, text) {
 }
 
 /**
+ * A script with each call of a function as `write` makes it of the arguments.
+ * @param {string} text
+ * @param {string} name
+ * @param {(given: string[]) => string} write
+ */
+function withCalls(text, name, write) {
+  let out = '',
+    at = 0
+  for (const { 0: call, index } of text.matchAll(new RegExp(`(?<!function )\\b${name}\\(`, 'g'))) {
+    if (index < at) continue // in an argument of the call before
+    const from = index + call.length,
+      { commas, end } = walk(text, from, ')'),
+      given = [...commas, end].map((to, i) => text.slice(i ? commas[i - 1] + 1 : from, to))
+    out += `${text.slice(at, index)}${call}${write(given)})`
+    at = end + 1
+  }
+  return out + text.slice(at)
+}
+
+/**
+ * A script of the library without what holds arguments against options.js: there is no name of a
+ * function or an option to pass, and no kind.
+ * @param {string} text
+ */
+const withoutChecks = (text) =>
+  withCalls(
+    withCalls(
+      text
+        .replace(/^export const argument = .*/m, 'export function argument(value) { return value }')
+        .replace(/^(export const checked = inPages \? \()_where, /m, '$1'),
+      'argument',
+      ([, , value]) => value
+    ),
+    'checked',
+    ([, given]) => given
+  )
+
+/* Bundlers of other pages find modules by literal addresses; here the name is enough. */
+const literal = /^ {2}'(?!heed-relaxed\.wasm)[\w-]+\.wasm': \(\) => new URL\(.*\n/gm
+
+/** @param {string} text */
+const withModulesByName = (text) =>
+  text
+    .replace(literal, '')
+    .replace(/\bown\[name\]\(\)/, "new URL('./' + name, import.meta.url)")
+
+/**
  * The library's engine with what the explorer needs for its first picture, a drawn scene.
  * @param {string} text
  */
@@ -67,7 +114,9 @@ const inPages = (plain, to) => ({
     build.onLoad({ filter: /\.js$/ }, async ({ path }) =>
       isLibrary(plain, path)
         ? {
-            contents: withPictures(withFixed(path, await readFile(path, 'utf8')))
+            contents: withModulesByName(
+              withoutChecks(withPictures(withFixed(path, await readFile(path, 'utf8'))))
+            )
               .replace(oneCall, '')
               .replace(/new URL\('\.\.?\//g, `new URL('${to}`)
           }

@@ -28,7 +28,7 @@ const closes = /** @type {Record<string, string>} */ ({ '(': ')', '[': ']', '{':
  * @param {number} from
  * @param {string} close
  */
-function walk(text, from, close) {
+export function walk(text, from, close) {
   const commas = [],
     open = [close],
     token = /\$\{|\\.|['"`([{)\]},]/gs
