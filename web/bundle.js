@@ -205,7 +205,7 @@ const askedFor = ({ inputs }) =>
 /**
  * Modules that are asked for by import() come together in a script. Each such script imports the
  * page too, which has run by then: so all that the page starts with is in one script, not in one for
- * each set of scripts that share it.
+ * each set of scripts that share it. Each script is named in one place, which is asked for a module.
  * @param {string} plain
  * @param {string} page
  * @param {Map<string, string>} asked
@@ -224,12 +224,21 @@ function together(plain, page, asked, language) {
    * @param {string} text
    * @param {string} folder
    */
-  const fromScripts = (text, folder) =>
-    text.replace(/\bimport\('(\.[^']+)'\)/g, (whole, path) => {
-      const name = relative(plain, resolve(folder, path)),
-        called = asked.get(name)
-      return called ? `import('together:${scriptOf(name)}').then((all) => all.${called})` : whole
-    })
+  const fromScripts = (text, folder) => {
+    const scripts = new Set(),
+      written = text.replace(/\bimport\('(\.[^']+)'\)/g, (whole, path) => {
+        const name = relative(plain, resolve(folder, path)),
+          called = asked.get(name),
+          script = scriptOf(name)
+        if (!called) return whole
+        scripts.add(script)
+        return `$${script}('${called}')`
+      })
+    return [...scripts]
+      .map((script) => `import { ask as $${script} } from 'ask:${script}'\n`)
+      .concat(written)
+      .join('')
+  }
   return {
     name: 'together',
     setup(build) {
@@ -240,6 +249,13 @@ function together(plain, page, asked, language) {
       build.onLoad({ filter: /./, namespace: 'together' }, ({ path }) => ({
         contents: contents(path),
         resolveDir: plain
+      }))
+      build.onResolve({ filter: /^ask:/ }, ({ path }) => ({
+        path: path.replace('ask:', ''),
+        namespace: 'ask'
+      }))
+      build.onLoad({ filter: /./, namespace: 'ask' }, ({ path }) => ({
+        contents: `export const ask = (name) => import('together:${path}').then((all) => all[name])`
       }))
       build.onLoad({ filter: /\.js$/ }, async ({ path }) =>
         isLibrary(plain, path)
