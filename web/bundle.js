@@ -84,9 +84,7 @@ const literal = /^ {2}'(?!heed-relaxed\.wasm)[\w-]+\.wasm': \(\) => new URL\(.*\
 
 /** @param {string} text */
 const withModulesByName = (text) =>
-  text
-    .replace(literal, '')
-    .replace(/\bown\[name\]\(\)/, "new URL('./' + name, import.meta.url)")
+  text.replace(literal, '').replace(/\bown\[name\]\(\)/, "new URL('./' + name, import.meta.url)")
 
 /**
  * The library's engine with what the explorer needs for its first picture, a drawn scene.
@@ -262,7 +260,7 @@ function together(plain, page, asked, language) {
           ? undefined
           : {
               contents: (language === 'en' ? plotsAreEnglish : plotsAreNot).test(path)
-                ? 'export const captionWords = {}'
+                ? "export const captionWords = {}, scaleKinds = { uniform: '× uniform' }"
                 : inScript(
                     fromScripts(await readFile(path, 'utf8'), dirname(path)),
                     languages[language]

@@ -1,5 +1,14 @@
-/* What captions say in English, by what is to be said in it. Pages in other languages put theirs here
- * (languages/captions.js), and their bundles hold no English. */
+/* What captions say in English, by what is to be said in it, and the names of scales. Pages in other
+ * languages put theirs here (languages/captions.js), and their bundles hold no English. */
+
+/** @type {Record<string, string>} */
+export const scaleKinds = {
+  uniform: '× uniform',
+  share: '% of the row',
+  log: '× uniform, logarithmic',
+  own: 'share of each map’s largest',
+  all: '× uniform, to all heads’ largest'
+}
 
 export const captionWords = {
   itself: 'itself',

@@ -1,13 +1,13 @@
 /* A map over a picture: a raster to lay over it, and outlines in units of one patch.
- *   colour     the table's colour, as opaque as the weight is large: the picture stays as it is
- *              where there is none; grey where the weight is not a number
+ *   colour     the table's colour, as opaque as the weight is large (parts/overlay_colour.js)
  *   spotlight  the picture darkened where the weight is small
  *   contour    outlines of the patches above a quarter, a half and three quarters of the scale
  *   mass       the patches of a mask, the rest darkened: the fewest that hold 60 % of the weight
  * native/figure/picture.c has the style 'colour' for figures that the command line draws;
  * tests/vectors/scale/cases.json holds both to one table. */
 import { outline } from './outline.js'
-import { largestOf, newRaster, putColour } from './raster.js'
+import { overlayInColour } from './parts/overlay_colour.js'
+import { largestOf, newRaster } from './raster.js'
 /** @import {OverlayOptions, Raster} from './index.js' */
 
 export const overlayStyles = {
@@ -44,17 +44,9 @@ const darken = (raster, index, alpha) => {
  * dense everywhere, or as contours.
  * @param {OverlayOptions} options
  */
-export function overlay({
-  weights,
-  rows,
-  columns,
-  scale,
-  table,
-  style = 'colour',
-  strength = 0.8,
-  mask = []
-}) {
-  const own = largestOf(weights),
+export function overlay(options) {
+  const { weights, rows, columns, scale, style = 'colour', strength = 0.8, mask = [] } = options,
+    own = largestOf(weights),
     t = (/** @type {number} */ index) => Math.min(1, scale.position(weights[index], own))
   /** @param {number} level */
   const above = (level) =>
@@ -63,28 +55,18 @@ export function overlay({
       rows,
       columns
     )
-  if (scale.signed && style !== 'contour')
-    return {
-      raster: fill(rows, columns, (raster, i) => putColour(raster, i, table, t(i), strength * 255)),
-      path: ''
-    }
+  if (style === 'contour')
+    return { raster: fill(rows, columns, () => {}), path: [0.25, 0.5, 0.75].map(above).join('') }
+  if (scale.signed) return overlayInColour(options)
   if (style === 'spotlight')
     return {
       raster: fill(rows, columns, (raster, i) => darken(raster, i, strength * (1 - t(i)))),
       path: ''
     }
-  if (style === 'contour')
-    return { raster: fill(rows, columns, () => {}), path: [0.25, 0.5, 0.75].map(above).join('') }
-  if (style === 'mass') {
+  if (style === 'mass')
     return {
       raster: fill(rows, columns, (raster, i) => darken(raster, i, mask[i] ? 0 : strength * 0.8)),
       path: outline(mask, rows, columns)
     }
-  }
-  return {
-    raster: fill(rows, columns, (raster, i) =>
-      putColour(raster, i, table, t(i), strength * (Number.isNaN(t(i)) ? 1 : t(i)) * 255)
-    ),
-    path: ''
-  }
+  return overlayInColour(options)
 }

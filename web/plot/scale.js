@@ -4,18 +4,12 @@
  * A scale maps a weight to 0..1; `own` is the largest weight of the map that the weight is from,
  * which only the kind 'own' looks at. native/figure/scale.c has the same in C;
  * tests/vectors/scale/cases.json holds both to one table. */
+import { scaleKinds } from './caption_words.js'
 import { fixed } from './parts/numbers.js'
 
-/** @import {BarLength, Scale, ScaleKind, Tick} from './index.js' */
+export { scaleKinds }
 
-/** @type {Record<string, string>} */
-export const scaleKinds = {
-  uniform: '× uniform',
-  share: '% of the row',
-  log: '× uniform, logarithmic',
-  own: 'share of each map’s largest',
-  all: '× uniform, to all heads’ largest'
-}
+/** @import {BarLength, Scale, ScaleKind, Tick} from './index.js' */
 
 /* Where a logarithmic scale begins, as a power of ten of times uniform. */
 const low = -2

@@ -1,8 +1,6 @@
-/* The sentences of plot/caption.js and the names of scales and styles in the language of the page. English has
+/* The sentences of plot/caption.js and the names of scales in the language of the page. English has
  * them there. */
-import { captionWords } from '../plot/caption_words.js'
-import { overlayStyles } from '../plot/overlay.js'
-import { scaleKinds } from '../plot/scale.js'
+import { captionWords, scaleKinds } from '../plot/caption_words.js'
 import { say } from './say.js'
 
 export const captions = {
@@ -70,10 +68,4 @@ Object.assign(scaleKinds, {
   log: say('scale.log'),
   own: say('scale.own'),
   all: say('scale.all')
-})
-Object.assign(overlayStyles, {
-  colour: say('style.colour'),
-  spotlight: say('style.spotlight'),
-  contour: say('style.contour'),
-  mass: say('style.mass')
 })

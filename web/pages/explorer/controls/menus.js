@@ -1,6 +1,5 @@
 /* What the menus Open, Model, Display and Save have. Each is made when it is opened for the first time, and
  * follows the state from then on. */
-import { overlayStyles } from '../../plot/overlay.js'
 import { scaleKinds } from '../../plot/scale.js'
 import { keep } from '../../shared/page_settings.js'
 import { scoreStages } from '../../shared/scores.js'
@@ -176,7 +175,12 @@ export function model(page, menu) {
  */
 export function display(page, menu) {
   menu.insertAdjacentHTML('beforeend', displayMarkup)
-  fill(element('style'), overlayStyles)
+  fill(element('style'), {
+    colour: say('style.colour'),
+    spotlight: say('style.spotlight'),
+    contour: say('style.contour'),
+    mass: say('style.mass')
+  })
   fill(element('scale'), scaleKinds)
   fill(element('score'), scoreStages)
   fill(element('colours'), colours)

@@ -5,7 +5,7 @@ import { cutOut, insideOf, isPadding } from '../model/seen_region.js'
 import { createGrid } from '../controls/button_grid.js'
 import { caption, elsewhere, percent, scoreCaption, times } from '../../plot/caption.js'
 import { divergingTable } from '../../plot/diverging.js'
-import { massShare, overlay } from '../../plot/overlay.js'
+import { overlayInColour } from '../../plot/parts/overlay_colour.js'
 import { largestOf } from '../../plot/raster.js'
 import { makeScale, plainScale, signedScale } from '../../plot/scale.js'
 import { stageWords } from '../../shared/scores.js'
@@ -250,14 +250,15 @@ function drawnOf(page, result, row, all) {
  * Draws the map, its marks, bar and words; page.drawn has them from here on.
  * @param {Page} page
  * @param {Omit<Drawn, 'path'>} drawn
+ * @param {typeof import('../../plot/overlay.js') | false} styles the others than colour, where it is one
  */
-function paint(page, drawn) {
+function paint(page, drawn, styles) {
   const { row, scores, shape, scale, table, token, at } = drawn,
     state = page.store.get(),
     { style, strength } = state,
     { rows, columns, prefixTokens } = shape,
     weights = (scores ?? row).subarray(prefixTokens)
-  const { raster, path } = overlay({
+  const { raster, path } = (styles ? styles.overlay : overlayInColour)({
     weights,
     rows,
     columns,
@@ -265,7 +266,10 @@ function paint(page, drawn) {
     table,
     style,
     strength,
-    mask: style === 'mass' ? page.engine.explain.massMask(weights, massShare) : undefined
+    mask:
+      styles && style === 'mass'
+        ? page.engine.explain.massMask(weights, styles.massShare)
+        : undefined
   })
   page.drawn = { ...drawn, path }
   put(element('map'), raster)
@@ -344,9 +348,10 @@ export function createStage(page) {
     if (!engine.result) return
     const mine = ++turn,
       { result } = engine,
-      [row, all] = await Promise.all([
+      [row, all, styles] = await Promise.all([
         weightsOf(page),
         largest(),
+        store.get().style !== 'colour' && import('../../plot/overlay.js'),
         isChanged(store.get()) && import('../state/change_words.js')
       ])
     if (mine !== turn || !engine.result) return // a newer one is on its way, or a new model, not run yet
@@ -354,7 +359,7 @@ export function createStage(page) {
       { scores, scale, table } = drawn,
       { query } = drawn.at,
       { hover } = store.get()
-    paint(page, drawn)
+    paint(page, drawn, styles)
     drawStrip(scores ?? row, { scale, table, query })
     if (hover) {
       await afterRest()

@@ -1,0 +1,18 @@
+/* A map over a picture in the style 'colour' of overlay.js: the one that pages start with. */
+import { largestOf, newRaster, putColour } from '../raster.js'
+/** @import {OverlayOptions} from '../index.js' */
+
+/**
+ * The table's colour, as opaque as the weight is large: the picture stays as it is where there is
+ * none. What is not a number is grey. A signed scale is equally dense everywhere.
+ * @param {OverlayOptions} options
+ */
+export function overlayInColour({ weights, rows, columns, scale, table, strength = 0.8 }) {
+  const own = largestOf(weights),
+    raster = newRaster(columns, rows)
+  for (let i = 0; i < rows * columns; i++) {
+    const t = Math.min(1, scale.position(weights[i], own))
+    putColour(raster, i, table, t, strength * (scale.signed || Number.isNaN(t) ? 1 : t) * 255)
+  }
+  return { raster, path: '' }
+}
