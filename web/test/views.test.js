@@ -6,8 +6,8 @@ import { loadPage } from './package.js'
 const { pairsOf } = await loadPage('explorer/views/lines.js'),
   { productsOf } = await loadPage('explorer/views/pair.js'),
   { rankCorrelation } = await loadPage('explorer/views/square_effects.js'),
-  { distancesOf, groupsOf, strideOf } = await loadPage('explorer/model/head_groups.js'),
-  { headOf } = await loadPage('explorer/model/logit_lens.js')
+  { distancesOf, groupsOf, strideOf } = await loadPage('explorer/views/groups.js'),
+  { headOf } = await loadPage('explorer/views/lens.js')
 
 /**
  * @param {number} found

@@ -1,7 +1,9 @@
-/* The logit lens on patches (model/logit_lens.js): how probable the model's class would be if the
- * classifier read a patch after the layer on the stage, and what it would say of the query after
- * each layer. */
-import { lensOf } from '../model/logit_lens.js'
+/* The logit lens: what the classifier would say of any token after any layer. It is the model's last
+ * norm and classifier on that token's state (nostalgebraist 2020, "interpreting GPT: the logit lens";
+ * on patches of a ViT: Vilas et al. 2023). They are read from the model's files and applied here in
+ * double; it counts only where the same on the last layer gives the model's own logits. The view
+ * shows how probable the model's class is for each patch, and what is said of the query. */
+import { storedTensor } from '../model/stored_tensor.js'
 import { heat } from '../../plot/heat.js'
 import { percent } from '../../plot/caption.js'
 import { drawSmallBar, smallBar } from './bar.js'
@@ -9,7 +11,97 @@ import { plainScale } from '../../plot/scale.js'
 import { put } from './canvas.js'
 import { className } from '../../shared/names.js'
 import { say } from '../../languages/say.js'
-/** @import {MakeView} from '../../../types/pages.js' */
+/** @import {MakeView, Page, PageSource, Runner} from '../../../types/pages.js' */
+
+/**
+ * @typedef {object} Lens
+ * @property {number} apart the largest difference from the model's logits, over the largest of these
+ * @property {string} of which state of the last layer gives these logits
+ * @property {(state: ArrayLike<number>) => Float64Array} logits of a state
+ */
+
+const epsilon = 1e-6 // of the norm; next to the variance of a state of any model it is nothing
+const agrees = 1e-3
+
+/**
+ * The norm, then the classifier, as functions of a state.
+ * @param {{data: Float32Array}[]} tensors the norm's weight and bias, the classifier's
+ * @returns {Lens['logits']}
+ */
+export function headOf([{ data: scale }, { data: shift }, { data: weight }, { data: bias }]) {
+  const width = scale.length
+  return (state) => {
+    let sum = 0,
+      squares = 0
+    for (let i = 0; i < width; i++) sum += state[i]
+    const mean = sum / width
+    for (let i = 0; i < width; i++) squares += (state[i] - mean) ** 2
+    const factor = 1 / Math.sqrt(squares / width + epsilon),
+      normed = Float64Array.from(scale, (value, i) => (state[i] - mean) * factor * value + shift[i])
+    return Float64Array.from(bias, (start, row) => {
+      let logit = start
+      for (let i = 0; i < width; i++) logit += weight[row * width + i] * normed[i]
+      return logit
+    })
+  }
+}
+
+/**
+ * The mean of states from one on.
+ * @param {Float32Array[]} states
+ * @param {number} from
+ */
+const meanOf = (states, from) =>
+  Float64Array.from(
+    states[0],
+    (_, i) => states.slice(from).reduce((sum, state) => sum + state[i], 0) / (states.length - from)
+  )
+
+const roles = ['layernorm.weight', 'layernorm.bias', 'classifier.weight', 'classifier.bias']
+/** @type {WeakMap<object, Promise<Lens['logits'] | null>>} */
+const heads = new WeakMap()
+
+/**
+ * @param {Runner} engine
+ * @param {PageSource} source
+ */
+async function readHead(engine, source) {
+  const { found } = await engine.tensors(),
+    tensors = []
+  for (const role of roles) {
+    const tensor = await storedTensor(source, found, role)
+    if (!tensor) return null
+    tensors.push(tensor)
+  }
+  return tensors[2].shape.at(-1) === tensors[0].data.length ? headOf(tensors) : null
+}
+
+/**
+ * The lens of the model, checked on the last run; null where the model has no such head, or its
+ * classifier reads something else than one state after the norm.
+ * @param {Page} page
+ * @returns {Promise<Lens | null>}
+ */
+export async function lensOf({ engine, source }) {
+  const { result, shape, saved } = engine,
+    states = engine.states(shape.layers - 1)
+  if (saved || !states || !result.logits) return null
+  if (!heads.has(source)) heads.set(source, readHead(engine, source))
+  const logits = await heads.get(source)
+  if (!logits) return null
+  const own = Array.from(result.logits),
+    most = Math.max(...own.map(Math.abs))
+  for (const [of, state] of /** @type {[string, ArrayLike<number>][]} */ ([
+    [engine.nameOf(0), states[0]],
+    [say('logitLens.meanPatches'), meanOf(states, shape.prefixTokens)],
+    [say('logitLens.meanAllTokens'), meanOf(states, 0)]
+  ])) {
+    const apart =
+      logits(state).reduce((most, value, i) => Math.max(most, Math.abs(value - own[i])), 0) / most
+    if (apart <= agrees) return { apart, of, logits }
+  }
+  return null
+}
 
 /** @type {MakeView} */
 export function view(page, element) {
