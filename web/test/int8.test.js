@@ -43,11 +43,15 @@ function productsIn(flags, name = 'heed-int8.wasm') {
   )
 }
 
-test('products of SIMD are exact', async () => {
-  const { levels, wrong, count } = await runProducts(readFileSync(join(checks, 'heed-int8.wasm')))
-  assert.deepEqual([levels, wrong], [['wasm128'], []])
-  assert.ok(count > 150)
-})
+for (const [name, level] of [
+  ['heed-int8', 'wasm128'],
+  ['heed-int8-scalar', 'scalar']
+])
+  test(`products of ${level} are exact`, async () => {
+    const { levels, wrong, count } = await runProducts(readFileSync(join(checks, `${name}.wasm`)))
+    assert.deepEqual([levels, wrong], [[level], []])
+    assert.ok(count > 150)
+  })
 
 const relaxed = existsSync(join(checks, 'heed-int8-relaxed.wasm')),
   [major] = process.versions.node.split('.').map(Number),
