@@ -6,11 +6,6 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { crc32 as zlibCrc32, deflateSync } from 'node:zlib'
 import { rulesOf } from './pages/explorer/model/rules_line.js'
-import { heads } from './plot/heads.js'
-import { percent, topOf } from './plot/caption.js'
-import { overlay } from './plot/overlay.js'
-import { largestOf } from './plot/raster.js'
-import { makeScale } from './plot/scale.js'
 /** @import {Table} from './types/library.js' */
 /** @import {Picture} from './src/index.js' */
 /** @import {Raster} from './plot/index.js' */
@@ -162,7 +157,9 @@ export async function drawFirst(packageFolder, folder) {
     save = (/** @type {string} */ name, /** @type {string | Uint8Array} */ content) =>
       writeFile(join(folder, name), content)
   const { createRuntime } = await load('index.js'),
-    { demoModel } = await load('demo.js')
+    { demoModel } = await load('demo.js'),
+    /** @type {typeof import('./plot/index.js')} */
+    { heads, largestOf, makeScale, overlay, percent, topOf } = await load('plot/index.js')
   const runtime = await createRuntime({ threads: 1 }),
     table = await runtime.colormap('cividis')
   const model = await runtime.loadModel(demoModel),

@@ -1,6 +1,7 @@
-/* node package_scripts.js [--without PATTERN] OUT ENTRY...: the scripts of the package by which others
- * ask for it, minified, and what they share as chunks; without the lines in which the pattern is found. Where
- * esbuild is not installed, all scripts beside the entries as they are written. */
+/* node package_scripts.js [--without PATTERN] --rule SCRIPT OUT ENTRY...: the scripts of the package by
+ * which others ask for it, minified, and what they share as chunks; without the lines in which the
+ * pattern is found. SCRIPT is the rule of colours (wasm/script.js). Where esbuild is not installed,
+ * all scripts beside the entries as they are written. */
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,9 +9,12 @@ import { parseArgs } from 'node:util'
 import { esbuild, options, readScript } from './minify.js'
 
 const {
-  values: { without },
+  values: { without, rule = '' },
   positionals: [out, ...entries]
-} = parseArgs({ allowPositionals: true, options: { without: { type: 'string' } } })
+} = parseArgs({
+  allowPositionals: true,
+  options: { without: { type: 'string' }, rule: { type: 'string' } }
+})
 
 /** @type {import('esbuild').Plugin} */
 const withoutLines = {
@@ -19,6 +23,13 @@ const withoutLines = {
     build.onLoad({ filter: /\.js$/ }, async ({ path }) => ({
       contents: await readScript(path, without)
     }))
+}
+
+/** @type {import('esbuild').Plugin} */
+const withRule = {
+  name: 'with-rule',
+  setup: (build) =>
+    build.onResolve({ filter: /\/colour_rule\.js$/ }, () => ({ path: resolve(rule) }))
 }
 
 /* The element is a page's file, which finds the library and its plots beside itself. */
@@ -78,6 +89,8 @@ async function asWritten() {
         ])
     )
   )
+  if (names.includes('parts/numbers.js'))
+    scripts.push(['parts/colour_rule.js', await readScript(rule)])
   return names.includes('element.js')
     ? [...scripts, ['attention-map.js', besidePlot(await readScript(element, without))]]
     : scripts
@@ -95,7 +108,7 @@ async function bundled({ build }) {
     bundle: true,
     splitting: true,
     write: false,
-    plugins: [withElement, withoutLines],
+    plugins: [withElement, withRule, withoutLines],
     external: ['react', 'heed/*'],
     logLevel: 'warning'
   })

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "explain/colour_rule.h"
 #include "figure/compose.h"
 
 #define DARK 0x0e1420u
@@ -15,9 +16,9 @@
 #define EDGE 0x8892a0u
 
 void heed_figure_overlay(heed_colormap map, double t, uint8_t rgba[4]) {
-  const double share = isnan(t) ? 1.0 : fmin(fmax(t, 0.0), 1.0);
   heed_colormap_rgb(map, t, rgba);
-  rgba[3] = (uint8_t)nearbyint(STRENGTH * share * 255.0); /* ties to even, as a page's raster */
+  rgba[3] = (uint8_t)nearbyint(STRENGTH * heed_place_opacity(t) *
+                               255.0); /* ties to even, as a page's raster */
 }
 
 void heed_figure_put_mark(figure_work *work, figure_box patch, double line) {

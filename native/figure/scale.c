@@ -4,48 +4,34 @@
 #include <math.h>
 #include <string.h>
 
-#define FLOOR 4.0    /* the least end, in times uniform */
-#define LOG_LOW (-2) /* where LOG begins, as a power of ten of times uniform */
-#define OUTLIER 16.0 /* below this part of the end a map has next to no colours */
+#include "explain/colour_rule.h"
 
 /* ----------------------------------------------------------------------------------------- ends */
 
 heed_scale heed_scale_of(heed_scale_kind kind, uint32_t tokens, double largest, double locked) {
-  const double least = (tokens < FLOOR ? tokens : FLOOR) / tokens; /* no weight is above 1 */
-  const bool above = isfinite(largest) && largest > least;
-  heed_scale scale = {.kind = kind == HEED_SCALE_AUTO ? HEED_SCALE_UNIFORM : kind,
+  if (kind == HEED_SCALE_OWN) locked = 0.0;
+  const double end = heed_scale_end(tokens, largest, locked);
+  return (heed_scale){.kind = kind == HEED_SCALE_AUTO ? HEED_SCALE_UNIFORM : kind,
                       .tokens = tokens,
-                      .end = above ? largest : least};
-  if (locked > 0.0 && kind != HEED_SCALE_OWN) {
-    scale.end = fmin(1.0, fmax(locked, 1.0 / tokens));
-    scale.beyond = largest > scale.end;
-  }
-  return scale;
+                      .end = end,
+                      .beyond = locked > 0.0 && largest > end};
 }
 
 heed_scale heed_scale_of_maps(heed_scale_kind kind, uint32_t tokens, const double *largest,
                               size_t count, double locked) {
-  double most = 0.0;
-  size_t reaching = 0, low = 0;
+  double most = 0.0, votes = 0.0;
   for (size_t i = 0; i < count; i++)
     if (isfinite(largest[i]) && largest[i] > most) most = largest[i];
   const heed_scale scale = heed_scale_of(kind, tokens, most, locked);
-  for (size_t i = 0; i < count; i++) {
-    if (!(largest[i] * tokens >= 1.0)) continue;
-    reaching++;
-    low += largest[i] < scale.end / OUTLIER;
-  }
-  return kind == HEED_SCALE_AUTO && 2 * low > reaching
+  for (size_t i = 0; i < count; i++) votes += heed_scale_vote(largest[i], tokens, scale.end);
+  return kind == HEED_SCALE_AUTO && votes < 0.0
              ? heed_scale_of(HEED_SCALE_LOG, tokens, most, locked)
              : scale;
 }
 
 double heed_scale_place(const heed_scale *scale, double weight, double own) {
-  if (isnan(weight)) return weight;
-  if (scale->kind == HEED_SCALE_OWN) return own > 0.0 ? weight / own : 0.0;
-  if (scale->kind != HEED_SCALE_LOG) return weight / scale->end;
-  return fmax(0.0, (log10(fmax(weight * scale->tokens, 1e-12)) - LOG_LOW) /
-                       (log10(scale->end * scale->tokens) - LOG_LOW));
+  if (scale->kind == HEED_SCALE_LOG) return heed_log_place(weight, scale->tokens, scale->end);
+  return heed_linear_place(weight, scale->kind == HEED_SCALE_OWN ? own : scale->end);
 }
 
 double heed_scale_top(const heed_scale *scale) {
@@ -78,26 +64,13 @@ static void write_tick(heed_scale_tick *tick, double at, double value, const cha
   strcpy(end, unit);
 }
 
-/* The first of 1, 2, 2.5, 5 and 10 times a power of ten that is at least a quarter of `top`, but
- * for rounding. */
-static double step_to(double top) {
-  static const double factors[] = {1.0, 2.0, 2.5, 5.0, 10.0};
-  const double least = top / 4.0;
-  double power = 1.0;
-  uint32_t i = 0;
-  while (power > least) power /= 10.0;
-  while (power * 10.0 <= least) power *= 10.0;
-  while (i < 4 && factors[i] * power < least * 0.999) i++;
-  return factors[i] * power;
-}
-
 static const char *before_end(const heed_scale *scale) {
   return scale->beyond ? "\xE2\x89\xA5 " : ""; /* "≥ " */
 }
 
 static uint32_t linear_ticks(const heed_scale *scale, heed_scale_tick ticks[HEED_SCALE_TICKS]) {
   const char *unit = scale->kind == HEED_SCALE_SHARE ? " %" : "";
-  const double top = heed_scale_top(scale), step = step_to(top);
+  const double top = heed_scale_top(scale), step = heed_scale_step(top / 4.0);
   uint32_t count = 0;
   for (; count * step < top && count < HEED_SCALE_TICKS - 1; count++)
     write_tick(&ticks[count], count * step / top, count * step, "", unit);
@@ -106,12 +79,13 @@ static uint32_t linear_ticks(const heed_scale *scale, heed_scale_tick ticks[HEED
 }
 
 static uint32_t log_ticks(const heed_scale *scale, heed_scale_tick ticks[HEED_SCALE_TICKS]) {
-  const double top = heed_scale_top(scale), reach = log10(top) - LOG_LOW;
-  double value = 0.01;
+  const double top = heed_scale_top(scale);
+  double value = heed_log_tick(0);
   uint32_t count = 0;
-  for (; value < top * (1.0 - 1e-9) && count < HEED_SCALE_TICKS - 1; count++) {
-    write_tick(&ticks[count], count / reach, value, "", "");
-    value = count < 1 ? 0.1 : count < 2 ? 1.0 : value * 10.0; /* exact from 1 on */
+  while (value < top * (1.0 - 1e-9) && count < HEED_SCALE_TICKS - 1) {
+    const double at = heed_scale_place(scale, value / scale->tokens, 0.0);
+    write_tick(&ticks[count], at, value, "", "");
+    value = heed_log_tick((int)++count);
   }
   write_tick(&ticks[count], 1.0, top, before_end(scale), "");
   return count + 1;

@@ -1,7 +1,6 @@
-/* How weights become colours: where the bar of a figure ends, a weight's place on it, and the
- * numbers below it. No scale of weights but OWN ends below four times uniform: what has next to
- * nothing has the colour of nothing. web/plot/scale.js and grid_scale.js have the same for the
- * pages; tests/vectors/scale/cases.json holds both to one table. */
+/* The scale of a figure by the rule of explain/colour_rule.h: where its bar ends, a weight's place
+ * on it, and the numbers below it. web/plot/scale.js and grid_scale.js are the pages', by the same
+ * rule; tests/vectors/scale/cases.json is for both. */
 #ifndef HEED_NATIVE_FIGURE_SCALE_H
 #define HEED_NATIVE_FIGURE_SCALE_H
 

@@ -1,11 +1,10 @@
-/* Words for a picture whose patches show next to nothing. See heed.h; web/plot/caption.js has the
- * same for the pages, and tests/vectors/scale/cases.json holds both to one table. */
+/* Words for a picture whose patches show next to nothing, by the rule of colour_rule.h. See heed.h;
+ * web/plot/caption.js has the pages' words by the same rule, in their languages. */
 #include <string.h>
 
 #include "base/number_text.h"
+#include "explain/colour_rule.h"
 #include "heed/heed.h"
-
-#define TENTH 0.1
 
 /* The tokens that have words: those of the prefix, then the query where it is none of them. */
 typedef struct holders {
@@ -49,9 +48,9 @@ const char *heed_map_elsewhere(const float *row, uint32_t n, uint32_t prefix,
   for (uint32_t i = 0; i < n; i++) total += (double)row[i];
   for (uint32_t i = 0; i < count_of(&h); i++) held += weight_of(&h, i);
   if (total == 0.0) return strcat(strcat(strcpy(text, "no weight "), to), "any token");
-  if (kind == HEED_ROW_COLUMN || !(total - held < TENTH * total)) return text;
+  if (kind == HEED_ROW_COLUMN || !heed_row_is_elsewhere(total, held)) return text;
   for (uint32_t i = next_of(&h, count_of(&h));
-       i < count_of(&h) && weight_of(&h, i) >= TENTH * total; i = next_of(&h, i)) {
+       i < count_of(&h) && heed_holder_is_named(total, weight_of(&h, i)); i = next_of(&h, i)) {
     add_share(text, weight_of(&h, i) / total, to);
     strcat(text, i == prefix ? "itself" : names[i]);
   }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "explain/colour_rule.h"
 #include "figure/compose.h"
 #include "support/test_context.h"
 
@@ -153,6 +154,20 @@ static void test_odd_numbers(void **state) {
   assert_true(heed_scale_of_maps(HEED_SCALE_UNIFORM, 197, grid, 3, 0.0).end == 0.25);
 }
 
+static void test_steps(void **state) {
+  (void)state;
+  static const double least[][2] = {
+      {1.0, 1.0},     {1.001, 1.0}, {1.01, 2.0},         {2.4, 2.5},   {4.9, 5.0},
+      {5.1, 10.0},    {0.03, 0.05}, {0.0, 0.0},          {-1.0, -1.0}, {1e-310, 1e-310},
+      {9e305, 1e306}, {3e-9, 5e-9}, {INFINITY, INFINITY}};
+  for (size_t i = 0; i < sizeof least / sizeof *least; i++) {
+    const double found = heed_scale_step(least[i][0]), expected = least[i][1];
+    if (!(found == expected || fabs(found - expected) <= 1e-12 * fabs(expected)))
+      fail_msg("step from %g: %.17g, expected %g", least[i][0], found, expected);
+  }
+  assert_true(isnan(heed_scale_step(NAN)));
+}
+
 /* ------------------------------------------------------------------------------------- overlays */
 
 static double weight_of(heed_json_value value) {
@@ -221,9 +236,9 @@ static void test_elsewhere(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_scales), cmocka_unit_test(test_grids),
-                                     cmocka_unit_test(test_odd_numbers),
-                                     cmocka_unit_test(test_overlays),
-                                     cmocka_unit_test(test_elsewhere)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_scales),      cmocka_unit_test(test_grids),
+      cmocka_unit_test(test_odd_numbers), cmocka_unit_test(test_steps),
+      cmocka_unit_test(test_overlays),    cmocka_unit_test(test_elsewhere)};
   return cmocka_run_group_tests(tests, open_table, close_table);
 }

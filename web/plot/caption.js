@@ -2,6 +2,7 @@
  * is no share of anything, and a rollout is what a token is made of after all layers rather than
  * attention that it gives: each has words of its own. */
 
+import { holderIsNamed, rowIsElsewhere } from './parts/colour_rule.js'
 import { fixed, percentSign, significant } from './parts/numbers.js'
 import { captionWords } from './caption_words.js'
 /** @import {CaptionOptions} from './index.js' */
@@ -104,9 +105,9 @@ export function elsewhere({ row, token, reverse, rollout, ...place }) {
       prefix + 1
     ),
     sum = held.reduce((sum, { weight }) => sum + weight, 0)
-  if (reverse || !(total - sum < 0.1 * total)) return ''
+  if (reverse || !rowIsElsewhere(total, sum)) return ''
   const most = held
-    .filter(({ weight }) => weight >= 0.1 * total)
+    .filter(({ weight }) => holderIsNamed(total, weight))
     .map((entry) =>
       captionWords.lies(
         percent(entry.weight / total),

@@ -1,5 +1,5 @@
-/* One scale for many maps, as of all heads or of a matrix's rows; the same in C: heed_scale_of_maps
- * of native/figure/scale.c. */
+/* One scale for many maps, as of all heads or of a matrix's rows. */
+import { scaleVote } from './parts/colour_rule.js'
 import { largestOf } from './raster.js'
 import { makeScale } from './scale.js'
 /** @import {BarLength, ScaleKind} from './index.js' */
@@ -16,9 +16,8 @@ export function gridScale(kind, { tokens, largests, to, ...how }) {
   const beyond = largestOf(largests.filter(Number.isFinite)),
     largest = to ?? beyond,
     { end } = makeScale('uniform', { tokens, largest, locked: how.locked })
-  const reaching = largests.filter((weight) => weight * tokens >= 1),
-    low = reaching.filter((weight) => weight < end / 16)
-  return makeScale(kind === 'uniform' && 2 * low.length > reaching.length ? 'log' : kind, {
+  const votes = largests.reduce((sum, weight) => sum + scaleVote(weight, tokens, end), 0)
+  return makeScale(kind === 'uniform' && votes < 0 ? 'log' : kind, {
     tokens,
     largest,
     beyond,

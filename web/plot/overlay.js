@@ -2,9 +2,7 @@
  *   colour     the table's colour, as opaque as the weight is large (parts/overlay_colour.js)
  *   spotlight  the picture darkened where the weight is small
  *   contour    outlines of the patches above a quarter, a half and three quarters of the scale
- *   mass       the patches of a mask, the rest darkened: the fewest that hold 60 % of the weight
- * native/figure/picture.c has the style 'colour' for figures that the command line draws;
- * tests/vectors/scale/cases.json holds both to one table. */
+ *   mass       the patches of a mask, the rest darkened: the fewest that hold 60 % of the weight */
 import { outline } from './outline.js'
 import { overlayInColour } from './parts/overlay_colour.js'
 import { largestOf, newRaster } from './raster.js'

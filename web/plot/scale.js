@@ -1,18 +1,15 @@
-/* How weights become colours. One scale serves a whole figure, and its ends are written beside it:
- * never a silent minimum-maximum. No scale of weights but 'own' ends below four times uniform, or
- * where somebody locked it below once: what has next to nothing has the colour of nothing.
+/* How weights become colours, by the rule that all of heed has: runtime/explain/colour_rule.h. One
+ * scale serves a whole figure, and its ends are written beside it: never a silent minimum-maximum.
  * A scale maps a weight to 0..1; `own` is the largest weight of the map that the weight is from,
- * which only the kind 'own' looks at. native/figure/scale.c has the same in C;
- * tests/vectors/scale/cases.json holds both to one table. */
+ * which only the kind 'own' looks at. Figures of the command line are held to the same table,
+ * tests/vectors/scale/cases.json. */
 import { scaleKinds } from './caption_words.js'
+import { linearPlace, logPlace, logTick, scaleEnd, scaleStep } from './parts/colour_rule.js'
 import { fixed } from './parts/numbers.js'
 
 export { scaleKinds }
 
 /** @import {BarLength, Scale, ScaleKind, Tick} from './index.js' */
-
-/* Where a logarithmic scale begins, as a power of ten of times uniform. */
-const low = -2
 
 /**
  * How the bar of a scale is written: `beyond` puts "≥" before its end.
@@ -23,18 +20,8 @@ const low = -2
  * phone. */
 const usual = 40
 
-/**
- * 1, 2, 2.5 or 5 times a power of ten, so that about `steps` of them reach `top`.
- * @param {number} top
- */
-export function stepTo(top, steps = 4) {
-  const raw = top / steps,
-    power = 10 ** Math.floor(Math.log10(raw))
-  return (
-    power *
-    /** @type {number} */ ([1, 2, 2.5, 5, 10].find((factor) => factor * power >= raw * 0.999))
-  )
-}
+/** The step of about `steps` numbers from 0 to `top`. @param {number} top */
+export const stepTo = (top, steps = 4) => scaleStep(top / steps)
 
 /** @param {number} value */
 const text = (value) =>
@@ -64,12 +51,12 @@ export function ticksThatFit(ticks, length, label) {
 }
 
 /**
- * at: the place of a value of the bar's own unit, which is a weight times `factor`; values: where
- * ticks stand before the end.
+ * top: the end in the bar's own unit, which is a weight times `factor`; values: where ticks stand
+ * before it.
  * @param {Scale['kind']} kind
  * @param {number} top
  * @param {number} factor
- * @param {(value: number) => number} at
+ * @param {(weight: number) => number} position
  * @param {number[]} values
  * @param {ScaleBar} [how]
  * @returns {Scale}
@@ -78,7 +65,7 @@ const build = (
   kind,
   top,
   factor,
-  at,
+  position,
   values,
   { unit = '', beyond, length = usual, label } = {}
 ) => ({
@@ -88,13 +75,13 @@ const build = (
   end: top / factor,
   ticks: ticksThatFit(
     [
-      ...values.map((value) => ({ at: at(value), text: text(value) + unit })),
+      ...values.map((value) => ({ at: position(value / factor), text: text(value) + unit })),
       { at: 1, text: (beyond ? '≥ ' : '') + text(top) + unit }
     ],
     length,
     label
   ),
-  position: (weight) => at(weight * factor)
+  position
 })
 
 /**
@@ -107,25 +94,20 @@ function linear(kind, top, factor, how) {
   const step = stepTo(top),
     values = []
   while (values.length * step < top) values.push(values.length * step)
-  return build(kind, top, factor, (value) => value / top, values, how)
+  return build(kind, top, factor, (weight) => linearPlace(weight, top / factor), values, how)
 }
 
 /**
- * @param {number} top
- * @param {number} factor
+ * @param {number} end
+ * @param {number} tokens
  * @param {ScaleBar} how
  */
-function logarithmic(top, factor, how) {
-  const reach = Math.log10(top) - low,
-    powers = Array.from({ length: 12 }, (_, i) => 10 ** (i + low))
-  return build(
-    'log',
-    top,
-    factor,
-    (value) => Math.max(0, (Math.log10(Math.max(value, 1e-12)) - low) / reach),
-    powers.filter((power) => power < top * (1 - 1e-9)),
-    how
-  )
+function logarithmic(end, tokens, how) {
+  const top = end * tokens,
+    values = []
+  for (let tick = logTick(0); tick < top * (1 - 1e-9); tick = logTick(values.length))
+    values.push(tick)
+  return build('log', top, tokens, (weight) => logPlace(weight, tokens, end), values, how)
 }
 
 /**
@@ -138,24 +120,16 @@ function logarithmic(top, factor, how) {
  * @returns {Scale}
  */
 export function makeScale(kind, { tokens, largest, locked = 0, beyond = 0, ...how }) {
-  const least = Math.min(4, tokens) / tokens // no weight is above 1
-  const end =
-      locked > 0
-        ? Math.min(1, Math.max(locked, 1 / tokens))
-        : largest < Infinity
-          ? Math.max(largest, least)
-          : least,
+  const end = scaleEnd(tokens, largest, locked),
     share = kind === 'share',
     factor = share ? 100 : tokens
   if (kind === 'own')
     return {
       ...linear(kind, 1, 1, how),
-      position: (weight, own = end) => (own > 0 ? weight / own : 0)
+      position: (weight, own = end) => linearPlace(weight, own)
     }
   Object.assign(how, { beyond: beyond > end, unit: share ? ' %' : '' })
-  return kind === 'log'
-    ? logarithmic(end * factor, factor, how)
-    : linear(kind, end * factor, factor, how)
+  return kind === 'log' ? logarithmic(end, tokens, how) : linear(kind, end * factor, factor, how)
 }
 
 /**

@@ -1,12 +1,11 @@
 /* The whole way in Node: the demo model on its scenes, in every mode that the module has. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { largestOf } from '../plot/raster.js'
-import { makeScale } from '../plot/scale.js'
-import { createRuntime, demoModel } from './package.js'
+import { createRuntime, demoModel, plot } from './package.js'
 import { randomVit } from './random_vit.js'
 /** @import {ScaleKind} from '../plot/index.js' */
 
+const { largestOf, makeScale } = plot
 const modes = [
   { threads: 1 },
   { threads: 2 },

@@ -6,7 +6,7 @@ import test, { after, before } from 'node:test'
 import { finish, startBrowser, violations } from './browser.js'
 import { npyParts } from '../pages/shared/array_files.js'
 import { views } from '../pages/explorer/views/view_list.js'
-import { loadPage, repository } from './package.js'
+import { loadPage, plot, repository } from './package.js'
 import { inPage, inScript, languages, namesIn } from '../words.js'
 /** @import {TestBrowser, TestPage} from './browser.js' */
 
@@ -285,8 +285,7 @@ test('Embed in Japanese and Chinese: the caption, the examples, the sizes of fil
 })
 
 test('captions by the table are those of the plots', async () => {
-  const { caption, elsewhere, scoreCaption } = await import('../plot/caption.js'),
-    { captionWords } = await import('../plot/caption_words.js'),
+  const { caption, elsewhere, scoreCaption, captionWords } = plot, // in English
     row = Float32Array.of(0.1, 0.6, 0.2, 0.1, 0),
     place = { row, where: 'Layer 3, head 0', prefix: 2, columns: 2 },
     all = () =>

@@ -3,28 +3,34 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import test from 'node:test'
-import {
+import { loadPage, plot } from './package.js'
+import { sans, wrap } from '../plot/parts/svg_text.js'
+/** @import {ScaleKind} from '../plot/index.js' */
+
+const {
   caption,
+  countScores,
+  divergingTable,
   elsewhere,
+  figure,
+  gridScale,
+  heads,
+  heat,
+  histogram,
+  makeScale,
+  outline,
+  overlay,
   percent,
+  plainScale,
+  scatter,
   scoreCaption,
+  signedScale,
+  strip,
+  ticksThatFit,
   times,
   tokenName,
   topOf
-} from '../plot/caption.js'
-import { divergingTable } from '../plot/diverging.js'
-import { figure } from '../plot/figure.js'
-import { gridScale } from '../plot/grid_scale.js'
-import { heads } from '../plot/heads.js'
-import { heat } from '../plot/heat.js'
-import { countScores, histogram } from '../plot/histogram.js'
-import { outline } from '../plot/outline.js'
-import { overlay } from '../plot/overlay.js'
-import { sans, wrap } from '../plot/parts/svg_text.js'
-import { makeScale, plainScale, signedScale, ticksThatFit } from '../plot/scale.js'
-import { scatter } from '../plot/scatter.js'
-import { strip } from '../plot/strip.js'
-/** @import {ScaleKind} from '../plot/index.js' */
+} = plot
 
 const table = Uint8Array.from({ length: 768 }, (_, i) => Math.floor(i / 3))
 const weights = Float32Array.of(0, 0.125, 0.5, 0.25),
@@ -533,9 +539,9 @@ test('barred scores are grey, and counted', () => {
 
 test('index.js hands out every plot, and index.d.ts declares what it hands out', async () => {
   const folder = new URL('../plot/', import.meta.url),
-    index = await import(new URL('index.js', folder).href)
+    index = await loadPage('plot/index.js')
   for (const file of readdirSync(folder).filter((name) => name.endsWith('.js')))
-    for (const name of Object.keys(await import(new URL(file, folder).href)))
+    for (const name of Object.keys(await loadPage(`plot/${file}`)))
       assert.ok(name in index, `${file}: ${name}`)
   const declared = [
     ...readFileSync(new URL('index.d.ts', folder), 'utf8').matchAll(

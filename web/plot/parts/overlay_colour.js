@@ -1,5 +1,8 @@
-/* A map over a picture in the style 'colour' of overlay.js: the one that pages start with. */
+/* A map over a picture in the style 'colour' of overlay.js: the one that pages start with. The opacity
+ * is the rule of runtime/explain/colour_rule.h, as of figures that the command line draws;
+ * tests/vectors/scale/cases.json is for both. */
 import { largestOf, newRaster, putColour } from '../raster.js'
+import { placeOpacity } from './colour_rule.js'
 /** @import {OverlayOptions} from '../index.js' */
 
 /**
@@ -12,7 +15,7 @@ export function overlayInColour({ weights, rows, columns, scale, table, strength
     raster = newRaster(columns, rows)
   for (let i = 0; i < rows * columns; i++) {
     const t = Math.min(1, scale.position(weights[i], own))
-    putColour(raster, i, table, t, strength * (scale.signed || Number.isNaN(t) ? 1 : t) * 255)
+    putColour(raster, i, table, t, strength * (scale.signed ? 1 : placeOpacity(t)) * 255)
   }
   return { raster, path: '' }
 }

@@ -1,0 +1,62 @@
+/* See colour_rule.h. Comparisons are written out: isnan, fmin and the like become bits and calls in
+ * a script. */
+#include "explain/colour_rule.h"
+
+#include <math.h>
+
+#define FLOOR 4.0      /* the least end, in times uniform */
+#define LOG_LOW (-2.0) /* where a logarithmic scale begins, as a power of ten of times uniform */
+#define NOTHING 1e-12  /* weights below it have the logarithm of this, in times uniform */
+#define OUTLIER 16.0   /* below this part of the end a map has next to no colours */
+#define TENTH 0.1
+#define TINY 1e-300 /* no power of ten is sure to be below it */
+
+static double smaller(double a, double b) { return a < b ? a : b; }
+static int is_number(double value) { return value <= (double)INFINITY; }
+static double larger(double a, double b) { return a > b ? a : b; }
+
+double heed_scale_end(double tokens, double largest, double locked) {
+  if (locked > 0.0) return smaller(larger(locked, 1.0 / tokens), 1.0);
+  const double least = smaller(FLOOR, tokens) / tokens; /* no weight is above 1 */
+  return largest > least && largest < (double)INFINITY ? largest : least;
+}
+
+double heed_linear_place(double weight, double end) {
+  return !is_number(weight) ? weight : end > 0.0 ? weight / end : 0.0;
+}
+
+double heed_log_place(double weight, double tokens, double end) {
+  if (!is_number(weight)) return weight;
+  return larger(
+      (log10(larger(weight * tokens, NOTHING)) - LOG_LOW) / (log10(end * tokens) - LOG_LOW), 0.0);
+}
+
+double heed_log_tick(int index) {
+  double tick = index < 1 ? 0.01 : index < 2 ? 0.1 : 1.0; /* exact from 1 on */
+  for (; index > 2; index--) tick *= 10.0;
+  return tick;
+}
+
+double heed_scale_step(double least) {
+  double power = 1.0;
+  if (!(least > TINY && least < (double)INFINITY)) return least;
+  while (power > least) power /= 10.0;
+  while (power * 10.0 <= least) power *= 10.0;
+  least *= 0.999;
+  if (power >= least) return power;
+  if (2.0 * power >= least) return 2.0 * power;
+  if (2.5 * power >= least) return 2.5 * power;
+  return power * (5.0 * power >= least ? 5.0 : 10.0);
+}
+
+double heed_scale_vote(double largest, double tokens, double end) {
+  if (!(largest * tokens >= 1.0)) return 0.0;
+  return largest < end / OUTLIER ? -1.0 : 1.0;
+}
+
+double heed_place_opacity(double place) {
+  return !is_number(place) ? 1.0 : smaller(larger(place, 0.0), 1.0);
+}
+
+int heed_row_is_elsewhere(double total, double held) { return total - held < TENTH * total; }
+int heed_holder_is_named(double total, double weight) { return weight >= TENTH * total; }
