@@ -411,7 +411,9 @@ test('rollout: discarding changes it, playing walks the layers', async () => {
     const title = document.getElementById('stage-title'),
       seen = (window.seen = /** @type {string[]} */ ([]))
     new MutationObserver(() => seen.push(title.textContent.split(':')[0])).observe(title, {
-      childList: true
+      characterData: true,
+      childList: true,
+      subtree: true
     })
   })
   await page.click('#view [name=play]')
@@ -610,7 +612,7 @@ test('forced colours, less motion, print and a large screen', async () => {
     [...document.querySelectorAll('main button, main summary, select')]
       .filter(
         (element) =>
-          element.checkVisibility() && !element.closest('.cells, .strip, .facts, .legend')
+          element.checkVisibility() && !element.closest('.cells, .strip, .title, .facts, .legend')
       )
       .map((element) => element.clientHeight / parseFloat(getComputedStyle(element).fontSize))
       .filter((ratio) => ratio < 1.8)
@@ -1202,7 +1204,11 @@ test('another patch under the mouse is drawn before the frame that its move wait
     let frames = 0
     requestAnimationFrame(() => frames++)
     const drawn = new Promise((done) => {
-      new MutationObserver(() => done(frames)).observe(title, { childList: true })
+      new MutationObserver(() => done(frames)).observe(title, {
+        characterData: true,
+        childList: true,
+        subtree: true
+      })
       setTimeout(() => done('never drawn'), 2000)
     })
     send(0)
@@ -1291,14 +1297,37 @@ test('terms explain themselves on hover, focus and press; Escape hides what they
   const page = await browser.open()
   for (const [term, said] of /** @type {[string, RegExp][]} */ ([
     ['#bar-label', /1 = what equal attention would give/],
-    ['#facts .term >> nth=0', /0 = one token has all/]
+    ['#facts .term >> nth=0', /0 = one token has all/],
+    ['#stage-title .term:text-is("Layer")', /^One of the model’s steps/],
+    ['#stage-title .term:text-is("head")', /^One of several independent attentions/],
+    ['#stage-title .term:text-is("patch (2, 10)")', /^The query: the token whose attention/],
+    ['#cls', /^CLS and registers are tokens without a place/],
+    ['#machine', /thread/]
   ])) {
-    await page.focus(term)
-    await until(page, '#term-said', said)
-    await page.keyboard.press('Escape')
-    assert.equal(await page.isVisible('#term-said'), false)
+    for (const reach of /** @type {const} */ (['focus', 'hover'])) {
+      await page[reach](term)
+      await until(page, '#term-said', said)
+      assert.equal(await page.getAttribute(term, 'aria-describedby'), 'term-said')
+      await page.keyboard.press('Escape')
+      assert.equal(await page.isVisible('#term-said'), false)
+    }
   }
   await page.click('#display > summary')
   await until(page, '#display-said', /1 × uniform is what every token would get[^]*Softmax/)
+  await finish(page)
+})
+
+test('a word of the title keeps the focus while keys change what the title says', async () => {
+  const page = await browser.open()
+  await page.focus('#stage-title .term:text-is("head")')
+  for (const [key, title] of /** @type {[string, RegExp][]} */ ([
+    [']', /^Layer 4, head 0: from patch/],
+    ['c', /^Layer 4, head 0: from CLS$/],
+    ['c', /^Layer 4, head 0: from patch/]
+  ])) {
+    await page.keyboard.press(key)
+    await until(page, '#stage-title', title)
+    assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'head')
+  }
   await finish(page)
 })

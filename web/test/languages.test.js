@@ -317,6 +317,18 @@ test('captions by the table are those of the plots', async () => {
  * @param {string[]} terms what is said of the first; the other, and a word of what is said of it
  */
 async function expectTerms(page, [first, term, said]) {
+  const about = new Set(),
+    words = [...(await page.locator('#stage-title .term').all()), page.locator('#cls')]
+  for (const word of words) {
+    await word.hover()
+    await page.waitForFunction(
+      (word) => word?.hasAttribute('aria-describedby'),
+      await word.elementHandle()
+    )
+    about.add(await page.textContent('#term-said'))
+    await page.keyboard.press('Escape')
+  }
+  assert.equal(about.size, 4)
   await page.hover('#facts .term >> nth=0')
   await page.waitForSelector(`#term-said:has-text("${first}")`)
   await page.keyboard.press('Escape') // it lies over the next

@@ -111,6 +111,23 @@ test('the explorer fits screens of 360 and 320 pixels in every view, with target
   await finish(page)
 })
 
+test('words of the title are large enough for a finger on a phone, and what explains them fits, in each language', async () => {
+  for (const file of ['', 'index.ja.html', 'index.zh.html']) {
+    const page = await browser.open(file, { ...phone, locale: 'en' })
+    assert.deepEqual(await page.evaluate(tooSmall), [], file)
+    const terms = page.locator('#stage-title .term')
+    assert.equal(await terms.count(), 3, file)
+    for (const term of await terms.all()) {
+      await term.tap()
+      await page.waitForSelector('#term-said')
+      const box = /** @type {Box} */ (await page.locator('#term-said').boundingBox())
+      assert.ok(box.x >= 0 && box.x + box.width <= 360 && box.y >= 0, JSON.stringify(box))
+      assert.deepEqual(await page.evaluate(tooWide), [], file)
+    }
+    await finish(page)
+  }
+})
+
 for (const name of ['learn', 'masks', 'bench', 'embed'])
   test(`${name}.html fits screens of 360 and 320 pixels`, async () => {
     const page = await browser.open(`${name}.html`, phone)

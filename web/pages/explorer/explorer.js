@@ -372,8 +372,10 @@ async function start() {
     showProgress(null)
     showStop(null)
   }
-  document.getElementById('machine').textContent = deviceName(page.engine.info.device)
-  document.getElementById('machine').dataset.why = page.engine.info.why
+  const machine = element('machine')
+  machine.textContent = deviceName(page.engine.info.device)
+  machine.dataset.why = page.engine.info.why
+  machine.tabIndex = 0
   if (page.engine.info.simd === 'none')
     showError(new Error((await import('./controls/no_simd.js')).noSimd))
   fit()

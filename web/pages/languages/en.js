@@ -499,6 +499,12 @@ export const words = {
   'terms.thatIs': 'that is',
   'terms.sameNumberTimesUniform': 'The same number as times uniform: 1 = equal attention.',
   'terms.oneSeveralIndependentAttentions': 'One of several independent attentions of a layer.',
+  'terms.layer': 'Layer',
+  'terms.oneSeveralSteps':
+    'One of the model’s steps. In each, all tokens look at one another, through several heads.',
+  'terms.patch': 'patch',
+  'terms.queryIsToken':
+    'The query: the token whose attention is shown. Choose another one in the image.',
   'terms.scoreEachPairBefore':
     'A score of each pair before softmax turns a row into shares that sum to 1.',
   'tour.dragStar': 'Drag the star.',
@@ -906,6 +912,7 @@ export const words = {
   'stage.score': '{place}, score {score}, {weight}',
   'stage.headAblated': 'this head is ablated',
   'stage.locked': ', locked',
+  'stage.explained': '(Layer|heads?|patch \\(.+?\\)|CLS)',
   'statistics.top5': 'top 5',
   'statistics.head': '{layer}, head {head}',
   'statistics.colourLayerDarkestFirst':

@@ -499,6 +499,12 @@ export const words = {
   'terms.sameNumberTimesUniform':
     '同じ値を × uniform で表したものです。1 は均等なアテンションです。',
   'terms.oneSeveralIndependentAttentions': '一つの層にある、独立したアテンションの一つです。',
+  'terms.layer': '層',
+  'terms.oneSeveralSteps':
+    'モデルの段階の一つです。各層では、全トークンが複数のヘッドを通して互いを見ます。',
+  'terms.patch': 'パッチ',
+  'terms.queryIsToken':
+    'クエリ、つまり注意を表示しているトークンです。画像を押すと別のものを選べます。',
   'terms.scoreEachPairBefore':
     'ソフトマックスは、ペアのスコアの一行を、合計が 1 になる割合に変えます。',
   'tour.dragStar': '星を動かしてください。',
@@ -910,6 +916,7 @@ export const words = {
   'stage.score': '{place}、スコア {score}、{weight}',
   'stage.headAblated': 'このヘッドは取り除かれています',
   'stage.locked': '、固定',
+  'stage.explained': '(層|ヘッド|パッチ \\(.+?\\)|CLS)',
   'statistics.top5': '上位 5',
   'statistics.head': '{layer}、ヘッド {head}',
   'statistics.colourLayerDarkestFirst':

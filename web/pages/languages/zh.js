@@ -462,6 +462,10 @@ export const words = {
   'terms.thatIs': '即',
   'terms.sameNumberTimesUniform': '同一数值以 × uniform 表示：1 = 注意力均等。',
   'terms.oneSeveralIndependentAttentions': '一层中若干独立注意力之一。',
+  'terms.layer': '层',
+  'terms.oneSeveralSteps': '模型的步骤之一。每一层中，所有词元通过多个头互相关注。',
+  'terms.patch': '图像块',
+  'terms.queryIsToken': '查询，即显示其注意力的词元。点按图片可选择其他词元。',
   'terms.scoreEachPairBefore': 'softmax 把一行中每一对的得分变为总和为 1 的份额。',
   'tour.dragStar': '拖动星形。',
   'tour.twoShapesHereSame': '这里有两个相同的形状。模型从一个看向另一个，拖动时会重新计算图。',
@@ -846,6 +850,7 @@ export const words = {
   'stage.score': '{place}，得分 {score}，{weight}',
   'stage.headAblated': '此头已被消融',
   'stage.locked': '，已锁定',
+  'stage.explained': '(层|头|图像块 \\(.+?\\)|CLS)',
   'statistics.top5': '前 5',
   'statistics.head': '{layer}，头 {head}',
   'statistics.colourLayerDarkestFirst':

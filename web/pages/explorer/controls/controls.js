@@ -30,7 +30,7 @@ const openMenu = (page, id) =>
 function connectTerms() {
   for (const type of ['click', 'pointerover', 'focusin'])
     addEventListener(type, ({ target }) => {
-      const term = /** @type {Element} */ (target).closest?.('.term')
+      const term = /** @type {Element} */ (target).closest?.('.term, #cls')
       if (term) import('./terms.js').then(({ explain }) => explain(term))
     })
 }

@@ -20,7 +20,10 @@ const glossary = /** @type {[string, string][]} */ ([
   [say('terms.headsMeanDistance'), say('terms.howFarFromQuery')],
   [say('terms.meanAll'), say('terms.meanWeightAllQueries')],
   [say('terms.thatIs'), say('terms.sameNumberTimesUniform')],
-  [say('explorer.head'), say('terms.oneSeveralIndependentAttentions')]
+  [say('explorer.head'), say('terms.oneSeveralIndependentAttentions')],
+  [say('terms.layer'), say('terms.oneSeveralSteps')],
+  [say('terms.patch'), say('terms.queryIsToken')],
+  ['CLS', say('terms.clsRegistersTokensWithout')]
 ])
 const otherwise = say('terms.scoreEachPairBefore')
 

@@ -246,6 +246,27 @@ function drawnOf(page, result, row, all) {
   }
 }
 
+const explained = new RegExp(say('stage.explained'))
+
+/**
+ * The words of the title that terms.js explains are buttons, which stay while they are as many.
+ * @param {string} title
+ */
+function showTitle(title) {
+  const heading = element('stage-title'),
+    { childNodes } = heading,
+    parts = title.split(explained)
+  if (childNodes.length !== parts.length)
+    heading.replaceChildren(
+      ...parts.map((text, i) =>
+        i % 2
+          ? Object.assign(document.createElement('button'), { type: 'button', className: 'term' })
+          : text
+      )
+    )
+  parts.forEach((text, i) => (childNodes[i].textContent = text))
+}
+
 /**
  * Draws the map, its marks, bar and words; page.drawn has them from here on.
  * @param {Page} page
@@ -276,7 +297,7 @@ function paint(page, drawn, styles) {
   drawMarks(path, at.query, shape, state, token)
   drawBar(element('stage'), scale, table)
   element('bar-label').textContent = scale.label + (state.end ? say('stage.locked') : '')
-  element('stage-title').textContent = drawn.title
+  showTitle(drawn.title)
   element('caption').textContent = drawn.caption
   element('elsewhere').textContent = drawn.note
 }
