@@ -111,6 +111,27 @@ test('the explorer fits screens of 360 and 320 pixels in every view, with target
   await finish(page)
 })
 
+test('names of views stand 6 pixels apart where their panel is narrowest, in each language', async () => {
+  for (const file of ['', 'index.ja.html', 'index.zh.html']) {
+    const page = await browser.open(file, { locale: 'en' })
+    for (const width of [320, 360, 701, 1000, 1200, 1241, 1301, 1340, 1700]) {
+      await page.setViewportSize({ width, height: 800 })
+      const gaps = await page.evaluate(() => {
+        const texts = [...document.querySelectorAll('#tabs button')].map((tab) => {
+          const range = document.createRange()
+          range.selectNodeContents(tab)
+          return range.getBoundingClientRect()
+        })
+        return texts
+          .slice(1)
+          .map((text, i) => (text.left < texts[i].left ? Infinity : text.left - texts[i].right))
+      })
+      assert.ok(Math.min(...gaps) >= 6, `${file}, ${width} pixels: ${gaps.map(Math.round)}`)
+    }
+    await finish(page)
+  }
+})
+
 test('words of the title are large enough for a finger on a phone, and what explains them fits, in each language', async () => {
   for (const file of ['', 'index.ja.html', 'index.zh.html']) {
     const page = await browser.open(file, { ...phone, locale: 'en' })
