@@ -303,48 +303,6 @@ function build(
 }
 
 /**
- * The scripts' texts with what a shared one exports under the names that it has within: a second
- * name for each is as long as what compresses worst. Only scripts that import it by name are told.
- * @param {{path: string, text: string}[]} outputs
- * @returns {Map<string, string>} by path
- */
-function withOwnNames(outputs) {
-  const exported = /\bexport\{([^{}]+)\};?\s*$/,
-    pairs = (/** @type {string} */ list) =>
-      list.split(',').map((one) => {
-        const [name, as = name] = one.split(' as ')
-        return /** @type {const} */ ([name, as])
-      }),
-    owns = new Map(
-      outputs
-        .filter(({ path }) => basename(path).startsWith('chunk-'))
-        .map(({ path, text }) => [
-          basename(path),
-          new Map(pairs(exported.exec(text)?.[1] ?? '').map(([own, as]) => [as, own]))
-        ])
-    )
-  return new Map(
-    outputs.map(({ path, text }) => [
-      path,
-      (owns.has(basename(path))
-        ? text.replace(
-            exported,
-            (_, list) => `export{${[...new Set(pairs(list).map(([own]) => own))]}};\n`
-          )
-        : text
-      ).replace(
-        /\b(import|export)\{([^{}]+)\}from"\.\/(chunk-\w+\.js)"/g,
-        (_, word, list, file) =>
-          `${word}{${pairs(list).map(([name, as]) => {
-            const own = owns.get(file)?.get(name) ?? name
-            return own === as ? own : `${own} as ${as}`
-          })}}from"./${file}"`
-      )
-    ])
-  )
-}
-
-/**
  * Writes what was built, but for a page's scripts that only import another. Gives the script of each page:
  * that which has its code.
  * @param {string} plain
@@ -353,14 +311,13 @@ function withOwnNames(outputs) {
  * @returns {Promise<[page: string, script: string][]>}
  */
 async function write(plain, { outputFiles, metafile }, entries = []) {
-  const pages = /** @type {[string, string][]} */ ([]),
-    texts = withOwnNames(outputFiles)
-  for (const { path } of outputFiles) {
+  const pages = /** @type {[string, string][]} */ ([])
+  for (const { path, contents } of outputFiles) {
     const { entryPoint, inputs, imports } = metafile.outputs[relative(plain, path)],
       own = Object.keys(inputs).length > 0
     if (entryPoint) pages.push([entryPoint, basename(own ? path : imports[0].path)])
     await mkdir(dirname(path), { recursive: true })
-    if (own || !entries.includes(entryPoint ?? '')) await writeFile(path, texts.get(path) ?? '')
+    if (own || !entries.includes(entryPoint ?? '')) await writeFile(path, contents)
   }
   return pages
 }
