@@ -80,12 +80,11 @@ static uint32_t linear_ticks(const heed_scale *scale, heed_scale_tick ticks[HEED
 
 static uint32_t log_ticks(const heed_scale *scale, heed_scale_tick ticks[HEED_SCALE_TICKS]) {
   const double top = heed_scale_top(scale);
-  double value = heed_log_tick(0);
+  double value = heed_log_tick(0.0);
   uint32_t count = 0;
-  while (value < top * (1.0 - 1e-9) && count < HEED_SCALE_TICKS - 1) {
+  for (; value < top * (1.0 - 1e-9) && count < HEED_SCALE_TICKS - 1; value = heed_log_tick(value)) {
     const double at = heed_scale_place(scale, value / scale->tokens, 0.0);
-    write_tick(&ticks[count], at, value, "", "");
-    value = heed_log_tick((int)++count);
+    write_tick(&ticks[count++], at, value, "", "");
   }
   write_tick(&ticks[count], 1.0, top, before_end(scale), "");
   return count + 1;

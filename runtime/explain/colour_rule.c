@@ -11,9 +11,9 @@
 #define TENTH 0.1
 #define TINY 1e-300 /* no power of ten is sure to be below it */
 
+/* What is not a number as the first stays so in the larger, and is the second in the smaller. */
+static double larger(double a, double b) { return a < b ? b : a; }
 static double smaller(double a, double b) { return a < b ? a : b; }
-static int is_number(double value) { return value <= (double)INFINITY; }
-static double larger(double a, double b) { return a > b ? a : b; }
 
 double heed_scale_end(double tokens, double largest, double locked) {
   if (locked > 0.0) return smaller(larger(locked, 1.0 / tokens), 1.0);
@@ -22,19 +22,16 @@ double heed_scale_end(double tokens, double largest, double locked) {
 }
 
 double heed_linear_place(double weight, double end) {
-  return !is_number(weight) ? weight : end > 0.0 ? weight / end : 0.0;
+  return end > 0.0 ? weight / end : weight * 0.0;
 }
 
 double heed_log_place(double weight, double tokens, double end) {
-  if (!is_number(weight)) return weight;
   return larger(
       (log10(larger(weight * tokens, NOTHING)) - LOG_LOW) / (log10(end * tokens) - LOG_LOW), 0.0);
 }
 
-double heed_log_tick(int index) {
-  double tick = index < 1 ? 0.01 : index < 2 ? 0.1 : 1.0; /* exact from 1 on */
-  for (; index > 2; index--) tick *= 10.0;
-  return tick;
+double heed_log_tick(double before) {
+  return before > 0.0 ? before * 10.0 : 0.01; /* 0.1 and 1 to the bit */
 }
 
 double heed_scale_step(double least) {
@@ -42,11 +39,12 @@ double heed_scale_step(double least) {
   if (!(least > TINY && least < (double)INFINITY)) return least;
   while (power > least) power /= 10.0;
   while (power * 10.0 <= least) power *= 10.0;
-  least *= 0.999;
-  if (power >= least) return power;
-  if (2.0 * power >= least) return 2.0 * power;
-  if (2.5 * power >= least) return 2.5 * power;
-  return power * (5.0 * power >= least ? 5.0 : 10.0);
+  least *= 0.999 / power;
+  return power * (least <= 1.0   ? 1.0
+                  : least <= 2.0 ? 2.0
+                  : least <= 2.5 ? 2.5
+                  : least <= 5.0 ? 5.0
+                                 : 10.0);
 }
 
 double heed_scale_vote(double largest, double tokens, double end) {
@@ -54,9 +52,7 @@ double heed_scale_vote(double largest, double tokens, double end) {
   return largest < end / OUTLIER ? -1.0 : 1.0;
 }
 
-double heed_place_opacity(double place) {
-  return !is_number(place) ? 1.0 : smaller(larger(place, 0.0), 1.0);
-}
+double heed_place_opacity(double place) { return smaller(larger(place, 0.0), 1.0); }
 
 int heed_row_is_elsewhere(double total, double held) { return total - held < TENTH * total; }
 int heed_holder_is_named(double total, double weight) { return weight >= TENTH * total; }

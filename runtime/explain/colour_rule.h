@@ -16,8 +16,9 @@ double heed_scale_end(double tokens, double largest, double locked);
 double heed_linear_place(double weight, double end);
 /* The same on a logarithmic scale, which begins at heed_log_tick(0). */
 double heed_log_place(double weight, double tokens, double end);
-/* Number `index` of the powers of ten that stand on a logarithmic scale, in times uniform. */
-double heed_log_tick(int index);
+/* The power of ten that stands on a logarithmic scale after another, in times uniform; after 0 the
+ * first. */
+double heed_log_tick(double before);
 /* The first of 1, 2, 2.5, 5 and 10 times a power of ten that is at least `least`, but for rounding:
  * the step between the numbers of a scale. `least` itself where it is not above 1e-300 or not
  * finite. */

@@ -105,8 +105,7 @@ function linear(kind, top, factor, how) {
 function logarithmic(end, tokens, how) {
   const top = end * tokens,
     values = []
-  for (let tick = logTick(0); tick < top * (1 - 1e-9); tick = logTick(values.length))
-    values.push(tick)
+  for (let tick = logTick(0); tick < top * (1 - 1e-9); tick = logTick(tick)) values.push(tick)
   return build('log', top, tokens, (weight) => logPlace(weight, tokens, end), values, how)
 }
 

@@ -27,7 +27,8 @@ script = script
   .replace(/\bMath_(\w+)\(/g, 'Math.$1(')
   .replace(/\binfinity\b/g, 'Infinity') // as emcc's binaryen writes them
   .replace(/\bnan\b/g, 'NaN')
-  .replace(/^ {2}(\$\w+) = (?:\+\1|\1 \| 0);\n/gm, '') // numbers are given
+  .replace(/^ {2}(\$\w+) = (?:\+\1|\1 \| 0);\n/gm, '') // numbers are given, and numbers come of
+  .replace(/(?<=[(=] |[(]|return )\+(?=[\w$(])/g, '')
 for (const [own, name] of exported)
   script = script
     .replaceAll(`${own}(`, `${name}(`)

@@ -3,7 +3,7 @@
 export function scaleEnd(tokens: number, largest: number, locked: number): number
 export function linearPlace(weight: number, end: number): number
 export function logPlace(weight: number, tokens: number, end: number): number
-export function logTick(index: number): number
+export function logTick(before: number): number
 export function scaleStep(least: number): number
 export function scaleVote(largest: number, tokens: number, end: number): number
 export function placeOpacity(place: number): number
