@@ -42,6 +42,19 @@ function withFixed(file, text) {
 }
 
 /**
+ * A script with a pattern replaced. The file `where` must have it: another form of the same would
+ * leave calls and what they call apart.
+ * @param {string} file
+ * @param {string} text
+ * @param {{where: string, pattern: RegExp, by: string}} change
+ */
+function withChange(file, text, { where, pattern, by }) {
+  if (basename(file) === where && text.search(pattern) < 0)
+    throw new Error(`${file}: not in the form that web/bundle.js changes (expected ${pattern})`)
+  return text.replace(pattern, by)
+}
+
+/**
  * A script with each call of a function as `write` makes it of the arguments.
  * @param {string} text
  * @param {string} name
@@ -61,30 +74,45 @@ function withCalls(text, name, write) {
   return out + text.slice(at)
 }
 
-/**
- * A script of the library without what holds arguments against options.js: there is no name of a
- * function or an option to pass, and no kind.
- * @param {string} text
- */
-const withoutChecks = (text) =>
-  withCalls(
-    withCalls(
-      text
-        .replace(/^export const argument = .*/m, 'export function argument(value) { return value }')
-        .replace(/^(export const checked = inPages \? \()_where, /m, '$1'),
-      'argument',
-      ([, , value]) => value
-    ),
-    'checked',
-    ([, given]) => given
-  )
+/* Pages hold no arguments against options.js: there is no name of a function or an option to pass,
+ * and no kind. */
+const definitions = [
+  {
+    where: 'options.js',
+    pattern: /^export const argument = .*/m,
+    by: 'export function argument(value) { return value }'
+  },
+  {
+    where: 'options.js',
+    pattern: /^(export const checked = inPages \? \()_where, /m,
+    by: '$1'
+  }
+]
 
 /* Bundlers of other pages find modules by literal addresses; here the name is enough. */
-const literal = /^ {2}'(?!heed-relaxed\.wasm)[\w-]+\.wasm': \(\) => new URL\(.*\n/gm
+const modulesByName = [
+  {
+    where: 'module.js',
+    pattern: /\bown\[name\]\(\)/,
+    by: "new URL('./' + name, import.meta.url)"
+  },
+  {
+    where: 'module.js',
+    pattern: /^ {2}'(?!heed-relaxed\.wasm)[\w-]+\.wasm': \(\) => new URL\(.*\n/gm,
+    by: ''
+  }
+]
 
-/** @param {string} text */
-const withModulesByName = (text) =>
-  text.replace(literal, '').replace(/\bown\[name\]\(\)/, "new URL('./' + name, import.meta.url)")
+/**
+ * A script of the library as pages need it.
+ * @param {string} file
+ * @param {string} text
+ */
+function forPages(file, text) {
+  for (const change of [...definitions, ...modulesByName]) text = withChange(file, text, change)
+  text = withCalls(text, 'argument', ([, , value]) => value)
+  return withCalls(text, 'checked', ([, given]) => given)
+}
 
 /**
  * The library's engine with what the explorer needs for its first picture, a drawn scene.
@@ -112,9 +140,7 @@ const inPages = (plain, to) => ({
     build.onLoad({ filter: /\.js$/ }, async ({ path }) =>
       isLibrary(plain, path)
         ? {
-            contents: withModulesByName(
-              withoutChecks(withPictures(withFixed(path, await readFile(path, 'utf8'))))
-            )
+            contents: forPages(path, withPictures(withFixed(path, await readFile(path, 'utf8'))))
               .replace(oneCall, '')
               .replace(/new URL\('\.\.?\//g, `new URL('${to}`)
           }

@@ -17,8 +17,8 @@
 
 void heed_figure_overlay(heed_colormap map, double t, uint8_t rgba[4]) {
   heed_colormap_rgb(map, t, rgba);
-  rgba[3] = (uint8_t)nearbyint(STRENGTH * heed_place_opacity(t) *
-                               255.0); /* ties to even, as a page's raster */
+  /* Ties to even, as a page's raster. */
+  rgba[3] = (uint8_t)nearbyint(STRENGTH * heed_place_opacity(t) * 255.0);
 }
 
 void heed_figure_put_mark(figure_work *work, figure_box patch, double line) {

@@ -1,7 +1,7 @@
-/* node script.js WASM2JS MODULE OUT: the functions of a module as a script, so that C is what a page
- * runs at once, whatever its policy, before any module is fetched. By binaryen's wasm2js, without what
- * modules with a memory need around them: numbers in, one number out. heed_scale_end is exported as
- * scaleEnd; what is imported are functions of Math. */
+/* node script.js WASM2JS MODULE OUT: the functions of a module as a script. A page runs it at once,
+ * under any policy, before a module is fetched. binaryen's wasm2js writes it; what it writes around
+ * functions for a memory is left out, so functions take numbers and return one. heed_scale_end is
+ * exported as scaleEnd. The module imports functions of Math alone. */
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 
@@ -21,8 +21,10 @@ const exported = new Map(
   ),
   functions = [...made.matchAll(/^ function \$\d+\([^]*?^ \}\n/gm)].map(([text]) => text)
 let script = functions.join('\n')
-for (const [, own, name] of made.matchAll(/^ var (fimport\$\d+) = \w+\.(\w+);$/gm))
+for (const [, own, name] of made.matchAll(/^ var (fimport\$\d+) = \w+\.(\w+);$/gm)) {
+  if (!(name in Math)) throw new Error(`${module}: Math has no such function (found ${name})`)
   script = script.replaceAll(`${own}(`, `Math.${name}(`)
+}
 script = script
   .replace(/\bMath_(\w+)\(/g, 'Math.$1(')
   .replace(/\binfinity\b/g, 'Infinity') // as emcc's binaryen writes them
