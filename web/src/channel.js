@@ -57,21 +57,33 @@ const startWorker = async (base) =>
           : shimmed(() => start(base), new URL('worker.js', base || import.meta.url))
       )
 
+/** What a call has made, and what closes it. */
+const closers = /** @type {const} */ ({ loadModel: 'closeModel', createSession: 'closeSession' })
+
 /**
- * Its calls are rejected, once cancelled, as others of the platform are.
+ * Its calls are rejected, once cancelled, as others of the platform are: also where the signal fires
+ * while the answer is under way. What such a call has made is closed.
  * @param {Channel} channel
  * @returns {Channel}
  */
 export const abortable = (channel) => ({
   ...channel,
-  call: (...args) =>
-    channel.call(...args).catch((error) => {
+  async call(method, args, options, transfer) {
+    const signal = options?.signal
+    try {
+      const result = /** @type {any} */ (await channel.call(method, args, options, transfer))
+      if (!signal?.aborted) return result
+      const closer = closers[/** @type {keyof typeof closers} */ (method)]
+      if (closer) channel.call(closer, { id: result.id }).catch(() => {})
+      throw cancelled(method)
+    } catch (/** @type {any} */ error) {
       if (error.status === 'CANCELLED') {
         error.name = 'AbortError'
-        error.cause = args[2]?.signal?.reason
+        error.cause = signal?.reason
       }
       throw error
-    })
+    }
+  }
 })
 
 /**

@@ -67,7 +67,8 @@ export interface Progress {
 export interface CallOptions {
   /** Called during downloads, while weights are packed, and between layers. */
   onProgress?: (progress: Progress) => void
-  /** Cancels the call between stages; the session or runtime stays usable. */
+  /** Cancels the call between stages; the session or runtime stays usable. A call whose signal fires
+   * before it has settled is always rejected. */
   signal?: AbortSignal
 }
 

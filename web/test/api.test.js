@@ -16,7 +16,7 @@ import {
   vectors
 } from './package.js'
 import { sameBits } from './safetensors.js'
-/** @import {DrawnScene, ImageInput, ModelSource, Progress, Runtime} from '../src/index.js' */
+/** @import {CallOptions, DrawnScene, ImageInput, ModelSource, Progress, Runtime} from '../src/index.js' */
 
 const demoFolder = join(repository, 'runtime/demo/model')
 /** @param {string} name */
@@ -484,6 +484,43 @@ inBoth('a run stops between layers, and the session still works', async (runtime
     runtime.loadModel(demoModel, { signal: AbortSignal.abort() }),
     fails('CANCELLED', /cancelled/)
   )
+  assert.ok(sameBits(/** @type {any} */ ((await session.run(picture)).logits), expected))
+  model.close()
+})
+
+/* While the page is busy the worker may compute to the end: its answer is there before the signal is. */
+inBoth('who cancels a call is never answered by it, and it leaves nothing', async (runtime) => {
+  /** @param {(options: CallOptions) => Promise<unknown>} ask */
+  const cancelLate = async (ask) => {
+    const controller = new AbortController(),
+      reason = new Error('the user has left'),
+      onProgress = () => {
+        if (controller.signal.aborted) return
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400)
+        controller.abort(reason)
+      }
+    await assert.rejects(ask({ signal: controller.signal, onProgress }), {
+      name: 'AbortError',
+      status: 'CANCELLED',
+      cause: reason
+    })
+  }
+  const { used } = await runtime.memory(),
+    blobs = Object.fromEntries(
+      ['config.json', 'model.safetensors'].map((name) => [
+        name,
+        new Blob([readFileSync(join(demoFolder, name))])
+      ])
+    )
+  await cancelLate((options) => runtime.loadModel(blobs, options))
+  assert.equal((await runtime.memory()).used, used)
+  const model = await runtime.loadModel(demoModel),
+    loaded = (await runtime.memory()).used
+  await cancelLate((options) => model.createSession(options).ready)
+  assert.equal((await runtime.memory()).used, loaded)
+  const session = model.createSession()
+  await session.ready
+  await cancelLate((options) => session.run(picture, options))
   assert.ok(sameBits(/** @type {any} */ ((await session.run(picture)).logits), expected))
   model.close()
 })
