@@ -43,8 +43,10 @@ const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 const menus = /** @type {Record<string, RegExp>} */ ({
   open: /^#(open-\w+|camera)$/,
   model: /^#(tensors|size|fit.*)$|^\[data-fit|^#model-origin button/,
-  display: /^#(scale|score|style|colours|strength|lock)$/,
-  save: /^#save-\w+$/
+  display: /^#(scale|score|style|colours|strength|lock|reverse|stage-table)$/,
+  finder: /\[name=(sort|descending|filter|mean)\]$/,
+  'head-menu': /^#(pin|compare|ablate)$/,
+  save: /^#(save-\w+|code)$/
 })
 
 /**
@@ -62,18 +64,17 @@ async function openMenuOf(page, selector) {
 }
 
 /**
- * A page whose click and selectOption open the menu first that the control is in.
+ * A page that opens the menu first that a control is in.
  * @param {Page} page
  */
 function withMenus(page) {
-  const { click, selectOption } = page
-  page.click = async (selector, ...rest) => {
-    await openMenuOf(page, selector)
-    return click.call(page, selector, ...rest)
-  }
-  page.selectOption = async (selector, ...rest) => {
-    await openMenuOf(page, selector)
-    return selectOption.call(page, selector, ...rest)
+  const acts = /** @type {Record<string, any>} */ (/** @type {unknown} */ (page))
+  for (const name of ['click', 'fill', 'focus', 'isDisabled', 'selectOption']) {
+    const act = acts[name]
+    acts[name] = async (/** @type {string} */ selector, /** @type {unknown[]} */ ...rest) => {
+      await openMenuOf(page, selector)
+      return act.call(page, selector, ...rest)
+    }
   }
   return page
 }

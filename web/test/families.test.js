@@ -179,7 +179,7 @@ for (const [model, heads, prefix] of /** @type {[string, number, number][]} */ (
     await pooled.nth(heads - 1).click()
     await says(page, '#stage-title', new RegExp(`^Pool, head ${heads - 1}: from the probe$`))
     await says(page, '#caption', /^Pool, head \d: the probe gives \S+ % of its attention to/)
-    await says(page, '#facts', /^Entropy\S+ nats(?!.*itself)/)
+    await says(page, '#facts', /^Entropy: (?:focused|spread)\S+ nats(?!.*itself)/)
     await page.waitForFunction(
       (head) => location.hash.includes('l=pool') && location.hash.includes(`h=${head}`),
       heads - 1

@@ -162,7 +162,7 @@ for (const [width, height, colorScheme] of /** @type {[number, number, 'light' |
       await page.waitForFunction(() => document.querySelector('#view > :last-child')?.textContent)
       found.push(...(await violations(page, '#view')))
     }
-    for (const menu of ['open', 'model', 'display', 'save'])
+    for (const menu of ['open', 'model', 'display', 'head-menu', 'save'])
       await page.evaluate((menu) => document.getElementById(menu)?.setAttribute('open', ''), menu)
     await page.waitForSelector('#save-figure', { state: 'attached' })
     await page.click('#open-address') // models by address, and those of the server

@@ -494,6 +494,32 @@ test('everything is above the fold at 1366 x 768, in every view', async () => {
   await finish(page)
 })
 
+test('at rest the explorer has few controls: rows of like ones, fields and buttons', async () => {
+  // two more on a wide screen: the axes of the plot below the maps of all heads
+  for (const [width, most] of [
+    [360, 16],
+    [1366, 16],
+    [1920, 17]
+  ]) {
+    const page = await browser.open('#q=3.9', { viewport: { width, height: 1080 } })
+    if (width === 1920) await page.waitForSelector('.beside select')
+    const found = await page.evaluate(() =>
+      [...document.querySelectorAll('main :is(button, summary, select, input, [tabindex])')]
+        .filter(
+          (element) =>
+            element.checkVisibility({ visibilityProperty: true }) &&
+            /** @type {HTMLElement} */ (element).tabIndex >= 0 &&
+            !element.matches('.term')
+        )
+        .map((element) => element.closest('.samples, .tabs, .cells') ?? element)
+        .map((element) => element.id || element.textContent?.trim() || element.className)
+    )
+    const count = new Set(found).size
+    assert.ok(count > 10 && count <= most, `${width}: ${count}: ${[...new Set(found)].join(', ')}`)
+    await finish(page)
+  }
+})
+
 test('forced colours: the chosen head’s map stays visible, what is chosen is outlined', async () => {
   const page = await browser.open('', { forcedColors: 'active' }),
     style = (/** @type {string} */ selector, /** @type {string} */ name) =>

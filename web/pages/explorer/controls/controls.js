@@ -2,7 +2,7 @@
 import { laterStyles } from '../later_styles.js'
 import { connectTheme } from '../../shared/page_settings.js'
 import { say } from '../../languages/say.js'
-/** @import {Page, Runner, State, Store, ViewName} from '../../../types/pages.js' */
+/** @import {Page, Runner, State, Store} from '../../../types/pages.js' */
 
 /** @type {<Id extends string>(id: Id) => ElementOf<Id>} */
 const element = (id) => document.getElementById(id)
@@ -47,7 +47,7 @@ export function showControls(page) {
 }
 
 /** @type {(keyof State)[]} */
-const keysOfControls = ['query', 'reverse', 'ran', 'view', 'layer', 'head', 'off']
+const keysOfControls = ['query', 'ran', 'view', 'layer', 'head', 'off']
 
 /**
  * What the controls say of the state, and which of them can be used.
@@ -61,8 +61,6 @@ function showState(page, state) {
   element('ablate').disabled = pooled || state.head === 'mean' || !page.engine.canChange
   element('cls').setAttribute('aria-pressed', state.query === 'cls')
   element('cls').disabled = pooled || !page.engine.shape.prefixTokens
-  element('reverse').setAttribute('aria-pressed', state.reverse)
-  element('reverse').disabled = pooled
 }
 
 /** @param {Page} page */
@@ -72,20 +70,20 @@ export function connectControls(page) {
     connectMenu(page, id)
   connectTerms()
   element('cls').addEventListener('click', () => toggleCls(page))
-  /** @param {'stage' | ViewName} which */
-  const table = async (which) => {
-    if (page.drawn) await (await import('./number_tables.js')).showTable(page, which)
-  }
-  element('stage-table').addEventListener('click', () => table('stage').catch(page.showError))
   element('view-table').addEventListener('click', () =>
-    table(store.get().view).catch(page.showError)
+    import('./number_tables.js')
+      .then(({ showTable }) => page.drawn && showTable(page, store.get().view))
+      .catch(page.showError)
   )
+  const more = element('more-facts')
+  more.addEventListener('click', () => {
+    more.ariaExpanded = String(more.ariaExpanded === 'false')
+  })
   element('pin').addEventListener('click', () =>
     import('../state/pins.js').then(({ pin }) => pin(page)).catch(page.showError)
   )
   element('compare').addEventListener('click', () => store.set({ view: 'compare' }))
   element('ablate').addEventListener('click', () => toggleHead(page))
-  element('reverse').addEventListener('click', () => store.set({ reverse: !store.get().reverse }))
   store.on(keysOfControls, (state) => showState(page, state))
 }
 

@@ -47,7 +47,7 @@ function actionsOf(page) {
     '.': head(1),
     m: () => store.set({ head: 'mean' }),
     c: () => toggleCls(page),
-    r: click('reverse'),
+    r: () => store.set({ reverse: !store.get().reverse }),
     '+': strength(0.1),
     '=': strength(0.1),
     '-': strength(-0.1),

@@ -20,7 +20,8 @@ const colours = {
   grey: say('menus.grey')
 }
 
-const displayMarkup = `<div class="controls">
+const displayMarkup = `<div class="even two"><button type="button" id="reverse">${say('explorer.received')}</button><button type="button" id="stage-table" aria-label="${say('explorer.stageTable')}">${say('explorer.table')}</button></div>
+  <div class="controls">
   <label>${say('menus.scale')} <select id="scale"></select></label>
   <label>${say('menus.stage')} <select id="score"></select></label>
   <label>${say('menus.style')} <select id="style"></select></label>
@@ -39,7 +40,8 @@ const saveMarkup = `<div class="even four">
   <span class="joined wide"><button type="button" id="save-png">PNG</button><select id="png-times" aria-label="${say('menus.sizePng')}"><option value="1">1×</option><option value="2" selected>2×</option><option value="3">3×</option><option value="4">4×</option></select></span>
   <button type="button" id="save-svg">SVG</button><button type="button" id="save-csv">CSV</button><button type="button" id="save-json">JSON</button>
   <button type="button" id="save-npy" title="${say('menus.mapsAloneWithoutTheir')}">.npy</button><button type="button" id="save-npz" title="${say('menus.mapsImageGridSource')}">.npz</button><button type="button" id="save-session">${say('menus.session')}</button>
-  <button type="button" id="save-safetensors" class="wide">.safetensors</button><button type="button" id="save-figure" class="wide">${say('menus.figure')}</button></div>
+  <button type="button" id="save-safetensors" class="wide">.safetensors</button><button type="button" id="save-figure" class="wide">${say('menus.figure')}</button>
+  <button type="button" id="code" class="wide" title="${say('explorer.codeTitle')}">${say('explorer.copyCode')}</button></div>
   <p class="hint">${say('menus.figurePanelsPrintMillimetres')}</p>`
 
 /** What the scales mean, in one sentence each. */
@@ -71,6 +73,8 @@ function showDisplay({ engine, store }) {
     pooled = state.layer === 'pool'
   for (const id of /** @type {const} */ (['style', 'scale', 'score', 'strength', 'colours']))
     element(id).value = String(state[id])
+  element('reverse').setAttribute('aria-pressed', state.reverse)
+  element('reverse').disabled = pooled
   element('lock').checked = state.end > 0
   element('score').disabled =
     pooled || state.view === 'rollout' || Boolean(engine.result && !engine.scored())
@@ -104,6 +108,11 @@ function connectDisplay(page) {
     element(id).addEventListener('change', ({ target }) =>
       store.set({ [id]: /** @type {HTMLSelectElement} */ (target).value })
     )
+  element('reverse').addEventListener('click', () => store.set({ reverse: !store.get().reverse }))
+  connect(page, {
+    'stage-table': async () =>
+      page.drawn && (await import('./number_tables.js')).showTable(page, 'stage')
+  })
   element('strength').addEventListener('input', ({ target }) =>
     store.set({ strength: Number(target.value) })
   )
@@ -186,7 +195,7 @@ export function display(page, menu) {
   fill(element('colours'), colours)
   connectDisplay(page)
   page.store.on(
-    ['style', 'scale', 'end', 'score', 'strength', 'colours', 'ran', 'view', 'layer'],
+    ['style', 'scale', 'end', 'score', 'strength', 'colours', 'reverse', 'ran', 'view', 'layer'],
     () => showDisplay(page)
   )
   showDisplay(page)

@@ -133,7 +133,9 @@ function lineOf(page, pin) {
           pins: pins.filter((other) => other !== pin),
           pinned: pinned === pin ? null : pinned
         })
-        ;(next?.querySelector('button:last-child') ?? document.getElementById('pin')).focus()
+        ;(
+          next?.querySelector('button:last-child') ?? document.querySelector('#head-menu summary')
+        ).focus()
       })
     )
   )

@@ -9,10 +9,11 @@ import { gridScale } from '../../plot/grid_scale.js'
 import { heads } from '../../plot/heads.js'
 import { largestOf } from '../../plot/raster.js'
 import { drawBar, smallBar } from './bar.js'
+import { laterStyles } from '../later_styles.js'
 import { put } from './canvas.js'
 import { say } from '../../languages/say.js'
 /** @import {ScaleKind} from '../../../plot/index.js' */
-/** @import {Field, HeadEntry, MakeView, Page, Shape, ShownHead, State, Store} from '../../../types/pages.js' */
+/** @import {HeadEntry, MakeView, Page, Shape, ShownHead, State} from '../../../types/pages.js' */
 
 /** @type {typeof import('../model/head_finder.js') | undefined} */
 let finder // with the first order or filter
@@ -25,12 +26,10 @@ const made = (tag, textContent) => Object.assign(document.createElement(tag), { 
 
 const smallFrom = 6 // heads in a line: what is smaller is enlarged under the pointer
 
-const markup = `<div class="row finder"><label>${say('heads.sort')} <select name="sort"><option value="">${say('heads.layer')}</option></select></label>
-    <button type="button" name="descending" aria-label="${say('heads.largestFirst')}">↓</button>
-    <label>${say('heads.only')} <input name="filter" size="17" maxlength="60" placeholder="entropy &lt; 1.5" spellcheck="false" autocomplete="off"></label></div>
+const markup = `<details class="menu" id="finder"><summary>${say('heads.sortFilter')}</summary></details>
     <div class="heads-grid"><div class="across"></div><div class="down"></div>
     <div class="raster"><canvas id="heads-canvas" aria-hidden="true"></canvas><div class="cells" role="grid" aria-label="${say('heads.layersHeads')}"></div></div>${smallBar}</div>
-    <p class="hint"></p><div class="row"><button type="button" name="mean">${say('heads.mean')}</button></div>`
+    <p class="hint"></p>`
 
 /**
  * What belongs to a layer; the pooling attention comes after all of them.
@@ -41,38 +40,6 @@ const markup = `<div class="row finder"><label>${say('heads.sort')} <select name
 const ofLayer = (all, layer) => /** @type {Found} */ (all.at(layer === 'pool' ? -1 : layer))
 /** @param {State['layer']} layer */
 const layerName = (layer) => (layer === 'pool' ? layer : say('heads.layer2', { layer }))
-
-/**
- * @param {Store} store
- * @param {(name: string) => Field} field
- */
-function connectFields(store, field) {
-  field('sort').append(
-    ...Object.entries(numbersOfHeads).map(
-      ([name, [, text]]) => new Option(text.replace(/,.*/, ''), name)
-    )
-  )
-  field('sort').addEventListener('change', ({ target }) => store.set({ sort: target.value }))
-  field('descending').addEventListener('click', () =>
-    store.set({ descending: !store.get().descending })
-  )
-  field('filter').addEventListener('input', ({ target }) => store.set({ filter: target.value }))
-  field('mean').addEventListener('click', () =>
-    store.set({ head: store.get().head === 'mean' ? 0 : 'mean' })
-  )
-}
-
-/**
- * @param {(name: string) => Field} field
- * @param {Readonly<State>} options
- */
-function showFields(field, { sort, descending, filter, head }) {
-  field('sort').value = sort
-  field('descending').setAttribute('aria-pressed', descending)
-  if (document.activeElement !== field('filter')) field('filter').value = filter
-  field('filter').setAttribute('aria-invalid', finder?.parseFilter(filter) === null)
-  field('mean').setAttribute('aria-pressed', head === 'mean')
-}
 
 /**
  * The heads that are shown, in their order; ordered: one after the other, by a number or a filter.
@@ -215,9 +182,9 @@ const zoom = async (element, shape, which) =>
 export function view(page, element) {
   const { store, engine } = page
   element.innerHTML = markup
-  /** @param {string} name */
-  const field = (name) => /** @type {Field} */ (element.querySelector(`[name=${name}]`))
-  let maps = /** @type {Float32Array[][]} */ ([]),
+  const menu = /** @type {HTMLDetailsElement} */ (element.querySelector('#finder'))
+  let showFinder = /** @type {((state: Readonly<State>) => void) | undefined} */ (undefined),
+    maps = /** @type {Float32Array[][]} */ ([]),
     found = /** @type {ReturnType<typeof headsToShow>} */ ({ ordered: false, shown: [] }),
     shape = engine.shape // as drawn: another model may have come meanwhile
   /**
@@ -238,7 +205,14 @@ export function view(page, element) {
     onHover: (row, column = 0) =>
       zoom(element, shape, { row, column, name: row === null ? '' : nameAt(row, column) })
   })
-  connectFields(store, field)
+  menu.addEventListener(
+    'toggle',
+    () =>
+      Promise.all([import('./heads_finder.js'), laterStyles()])
+        .then(([{ createFinder }]) => (showFinder = createFinder(page, menu)))
+        .catch(page.showError),
+    { once: true }
+  )
 
   /** @param {Readonly<State>} state */
   function drawGrid(state) {
@@ -271,13 +245,16 @@ export function view(page, element) {
       { reverse, score } = state,
       now = engine.shape,
       rows = await engine.rows({ query: page.query(), reverse, score })
-    if (state.sort || state.filter) finder ??= await import('../model/head_finder.js')
+    if (state.sort || state.filter) {
+      if (!showFinder) menu.open = true
+      finder ??= await import('../model/head_finder.js')
+    }
     if (!latest()) return
     shape = now
     maps = rows.map((layer) => layer.map((row) => row.subarray(shape.prefixTokens)))
     found = headsToShow(page, state, rows)
     drawGrid(state)
-    showFields(field, state)
+    showFinder?.(state)
     if (!state.hover) grid.relabel()
     if (innerWidth >= 1700) (await import('./dots.js')).drawBeside(page, element)
   }

@@ -75,10 +75,13 @@ function facts({ engine, drawn, statistics }) {
           ...self
         ]
       : [
-          [say('terms.entropy'), say('numbers.nats', { ofRow: fixed(ofRow, 3) })],
-          [say('terms.maximum'), percent(ofRow / Math.log(tokens))],
+          [
+            ofRow < Math.log(tokens) / 2 ? say('numbers.focused') : say('numbers.spread'),
+            say('numbers.nats', { ofRow: fixed(ofRow, 3) })
+          ],
           ...before(prefix),
-          ...self
+          ...self,
+          [say('terms.maximum'), percent(ofRow / Math.log(tokens))]
         ]
   if (rollout || head === 'mean' || layer === 'pool') return rows
   const s = drawn.of === engine.result ? statistics?.[layer][head] : null // a moment after the map
@@ -163,7 +166,7 @@ export function showNumbers(page) {
     })
   )
   element('most').replaceChildren(
-    ...topOf(row, 6).map(({ token, weight }) => {
+    ...topOf(row, 12).map(({ token, weight }) => {
       const line = document.createElement('tr')
       line.append(
         ...[engine.nameOf(token), percent(weight), fixed(weight * row.length, 2)].map((text) =>
