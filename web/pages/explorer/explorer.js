@@ -379,7 +379,7 @@ async function start() {
   if (page.engine.info.simd === 'none')
     showError(new Error((await import('./controls/no_simd.js')).noSimd))
   fit()
-  createStage(page)
+  const drawn = createStage(page)
   followNumbers()
   store.on(['ran'], () => showAnswer(page))
   connectControls(page)
@@ -388,6 +388,7 @@ async function start() {
   followPins()
   connectModels(page)
   await openScene(sceneAtStart(), store.get().objects)
+  await drawn
   await createPanel(page) // until there is a map the built-in ones stay
   await connectPictures(page)
   followChanges()

@@ -333,9 +333,15 @@ function speak(text) {
   spoken = setTimeout(() => (element('spoken').textContent = text), 300)
 }
 
-/** @param {Page} page */
+/**
+ * Resolves once the first map stands, or could not be drawn.
+ * @param {Page} page
+ * @returns {Promise<void>}
+ */
 export function createStage(page) {
   const { store, engine } = page
+  let stands = () => {}
+  const first = /** @type {Promise<void>} */ (new Promise((resolve) => (stands = resolve)))
   let turn = 0,
     held = { place: '', most: 0 }
 
@@ -402,8 +408,13 @@ export function createStage(page) {
     store.set({ coloured: colours })
   })
   store.on(drawnBy, () =>
-    draw().catch((error) => {
-      if (engine.result) page.showError(error)
-    })
+    draw().then(
+      () => page.drawn && stands(),
+      (error) => {
+        stands()
+        if (engine.result) page.showError(error)
+      }
+    )
   ) // asked of a model that was closed meanwhile
+  return first
 }
