@@ -73,6 +73,20 @@ test('the mouse takes patches, heads, views and styles; the address follows and 
   await finish(page)
 })
 
+test('once the page is ready, the map of its link stands, however late a part of it comes', async () => {
+  const page = await browser.open('', { modules: true })
+  await page.route('**/plot/overlay.js', async (route) => {
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    await route.continue()
+  })
+  const address = page.url()
+  await page.goto('about:blank')
+  await page.goto(`${address}#l=4&h=1&q=10.1&o=contour`)
+  await page.waitForSelector('html[data-ready]')
+  assert.equal(await text(page, 'stage-title'), 'Layer 4, head 1: from patch (10, 1)')
+  await finish(page)
+})
+
 test('the keyboard alone goes everywhere', async () => {
   const page = await browser.open()
   const press = async (/** @type {any[]} */ ...keys) => {
