@@ -11,7 +11,7 @@ import { chromium } from 'playwright-core'
 import { serve } from '../serve.js'
 import { repository } from './package.js'
 
-/** @import {BrowserContextOptions, Page} from 'playwright-core' */
+/** @import {BrowserContextOptions, Page, Request} from 'playwright-core' */
 
 /**
  * A page of a browser with what it broke: errors, warnings, failed requests.
@@ -80,6 +80,40 @@ function withMenus(page) {
 }
 
 /**
+ * Puts what failed of a page's requests among its faults. Those of a document that was left end with
+ * it: whether any is under way then depends on how fast they come.
+ * @param {TestPage} page
+ */
+function keepFailed(page) {
+  let documents = 0,
+    leaving = false,
+    ended = /** @type {string[]} */ ([]) // by the document that is shown, or by leaving it
+  const documentOf = /** @type {WeakMap<Request, number>} */ (new WeakMap())
+  page.on('request', (request) => {
+    documentOf.set(request, documents)
+    if (request.isNavigationRequest() && request.frame() === page.mainFrame()) leaving = true
+  })
+  page.on('framenavigated', (frame) => {
+    if (!leaving || frame !== page.mainFrame()) return // to another hash
+    leaving = false
+    documents++
+    page.faults = page.faults.filter((fault) => !ended.includes(fault))
+    ended = []
+  })
+  page.on('requestfailed', (request) => {
+    const reason = request.failure()?.errorText,
+      fault = `${request.url()}: ${reason}`
+    if (request.method() === 'HEAD') return // answers without a body count as ended
+    if (reason === 'net::ERR_ABORTED') {
+      // The browser itself fetches the icon, and drops it when a test goes to another address.
+      if (request.url().endsWith('/icon.svg') || documentOf.get(request) !== documents) return
+      ended.push(fault)
+    }
+    page.faults.push(fault)
+  })
+}
+
+/**
  * Resolves to { open(path, options), asked (the files that the server was asked for), stop (the
  * server), close }. open gives a page that is ready; its `faults` must stay empty. With `modules`
  * its scripts are fetched module by module, for tests that import some; else they are bundled.
@@ -115,13 +149,7 @@ export async function startBrowser({ isolated = true, camera = false, flags = []
         page.faults.push(message.text())
     )
     page.on('pageerror', (error) => page.faults.push(String(error.stack)))
-    page.on('requestfailed', (request) => {
-      const reason = request.failure()?.errorText
-      if (request.method() === 'HEAD') return // answers without a body count as ended
-      // The browser itself fetches the icon, and drops it when a test goes to another address.
-      if (reason === 'net::ERR_ABORTED' && request.url().endsWith('/icon.svg')) return
-      page.faults.push(`${request.url()}: ${reason}`)
-    })
+    keepFailed(page)
     const { address } = modules ? await (modulesServer ??= serve(plain, { isolated })) : server
     await page.goto(address + path)
     if (ready) await page.waitForSelector('html[data-ready]', { timeout: 60000 })
