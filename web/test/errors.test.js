@@ -350,6 +350,7 @@ test('a part of the page that is gone is told, and loading the page again brings
     /The site has changed, or the network failed: reload the page\.$/
   )
   await page.unrouteAll()
+  await page.waitForFunction(() => location.hash === '#v=matrix') // whose script may come after the error
   await Promise.all([page.waitForNavigation(), page.click('#error-again')])
   await page.waitForSelector('html[data-ready]')
   await page.waitForSelector('#view .matrix')

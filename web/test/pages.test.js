@@ -747,6 +747,7 @@ test('the back button leads to the view before', async () => {
   const page = await browser.open()
   await page.click('#tab-matrix')
   await page.click('#tab-statistics')
+  await page.waitForFunction(() => location.hash === '#v=statistics') // the history's script is fetched
   for (const view of ['matrix', 'heads']) {
     await page.goBack()
     await page.waitForFunction(
