@@ -136,21 +136,31 @@ test('files that do not go together name the tensor, what was found and what was
   await finish(page)
 })
 
+/**
+ * Takes another scene, with its own query, which is known after its picture: what is opened before
+ * would get that query too.
+ * @param {TestPage} page
+ */
+async function scene42(page) {
+  await page.click('#samples button:nth-child(3)')
+  await page.waitForFunction(
+    () =>
+      location.hash.startsWith('#s=42') &&
+      document.getElementById('stage-title').textContent.includes('(11, 7)')
+  )
+}
+
 test('a session of other weights says which; of the same it opens without a word', async () => {
   const page = await browser.open('#s=7&q=3.4'),
     [download] = await Promise.all([page.waitForEvent('download'), page.click('#save-session')])
   const session = JSON.parse(readFileSync(await download.path(), 'utf8'))
   assert.match(session.weights_sha256['model.safetensors'], /^[0-9a-f]{64}$/)
-  await page.click('#samples button:nth-child(3)')
-  await page.waitForFunction(() => location.hash.startsWith('#s=42'))
+  await scene42(page)
   await page.setInputFiles('#model-files', file('own.json', Buffer.from(JSON.stringify(session))))
   await page.waitForFunction(() => location.hash === '#s=7&q=3.4')
   assert.equal(await page.isVisible('#error'), false)
   session.weights_sha256['model.safetensors'] = '0'.repeat(64)
-  await page.click('#samples button:nth-child(3)')
-  await page.waitForFunction(() =>
-    document.getElementById('stage-title').textContent.includes('(11, 7)')
-  ) // the scene's own query, which is known after its picture
+  await scene42(page)
   assert.match(
     await refused(page, [file('other.json', Buffer.from(JSON.stringify(session)))]),
     /found weights with SHA-256 [0-9a-f]{16}, expected 0{16}\)\. Open that model/
@@ -173,8 +183,7 @@ test('numbers that were saved as JSON open what they are of: the scene, or the p
       return readFileSync(await download.path())
     },
     ofScene = await numbers()
-  await page.click('#samples button:nth-child(3)')
-  await page.waitForFunction(() => location.hash.startsWith('#s=42'))
+  await scene42(page)
   await page.setInputFiles('#model-files', file('scene.json', ofScene))
   await page.waitForFunction(() => location.hash === '#s=7&l=2&q=3.4')
   await page.setInputFiles('#picture-file', {
@@ -187,10 +196,7 @@ test('numbers that were saved as JSON open what they are of: the scene, or the p
   await page.click('#cls')
   await page.setInputFiles('#model-files', file('picture.json', ofPicture))
   await page.waitForFunction(() => /l=2&q=3\.4$/.test(location.hash))
-  await page.click('#samples button:nth-child(3)')
-  await page.waitForFunction(() =>
-    document.getElementById('stage-title').textContent.includes('(11, 7)')
-  )
+  await scene42(page)
   assert.match(
     await refused(page, [file('picture.json', ofPicture)]),
     /^picture\.json: it has numbers, not the picture \(found Scene 42, expected own\.png\)\. Open that/
