@@ -746,8 +746,10 @@ test("maps of one's own: nothing of the model before stays on them; what fails c
     assert.match(await text(page, 'error-text'), expected)
     await page.click('#error-close')
   }
+  await page.waitForFunction(() =>
+    /without 3\.0, temperature 0\.5/.test(document.getElementById('stage-title').textContent)
+  ) // words for what was changed are fetched
   const before = await text(page, 'stage-title')
-  assert.match(before, /without 3\.0, temperature 0\.5/)
   await open(await ownMaps(1.4))
   await refused(
     /own\.npy: layer 0, head 0, row 0 does not sum to 1 \(found 7\.00\): scores, not weights\?/

@@ -26,6 +26,17 @@ after(() => browser.close())
 const text = (page, id) => /** @type {Promise<string>} */ (page.textContent(`#${id}`))
 
 /**
+ * Waits for the title: styles but colour, and words for what was changed, are fetched before it.
+ * @param {TestPage} page
+ * @param {string} title
+ */
+const titled = (page, title) =>
+  page.waitForFunction(
+    (title) => document.getElementById('stage-title').textContent === title,
+    title
+  )
+
+/**
  * @param {TestPage} page
  * @param {string} button
  */
@@ -65,10 +76,11 @@ test('the mouse takes patches, heads, views and styles; the address follows and 
     assert.equal(await page.getAttribute(`#tab-${view}`, 'aria-selected'), 'true')
   }
   const hash = '#l=4&h=1&q=10.1&o=contour&c=magma&r=1',
-    title = await text(page, 'stage-title')
+    title = 'Layer 4, head 1: to patch (10, 1)'
+  await titled(page, title)
   await page.waitForFunction((hash) => location.hash === hash, hash)
   const other = await browser.open(hash)
-  assert.equal(await text(other, 'stage-title'), title)
+  await titled(other, title)
   await finish(other)
   await finish(page)
 })
@@ -733,7 +745,7 @@ test('patches are dropped and pairs cut on the picture; temperature and what sta
   const hash = await page.evaluate(() => location.hash),
     said = await text(page, 'stage-title'),
     other = await browser.open(hash)
-  assert.equal(await text(other, 'stage-title'), said)
+  await titled(other, said)
   await finish(other)
   await page.click('#view [name=all]')
   await page.waitForFunction(
