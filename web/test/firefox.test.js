@@ -163,7 +163,10 @@ async function looks(page) {
       /** @type {any} */ (theme)
     )
     if (!asked) continue
-    await new Promise((settled) => setTimeout(settled, 500)) // cells are named 300 ms after they were drawn
+    await page.waitForFunction(() => !document.querySelector('[role=gridcell]:not([aria-label])'), {
+      timeout: patience,
+      polling: 100
+    }) // cells are named 300 ms after they were drawn
     await page.evaluate(`${axe}; 0`)
     const found = await page.evaluate(() =>
       /** @type {any} */ (axe)

@@ -1064,7 +1064,7 @@ test('axe finds no violation in any view, light and dark', async (t) => {
     await t.test(view, async () => {
       await page.click(`#tab-${view}`)
       await page.waitForSelector(`#view ${ownText[view]}`, { state: 'attached' })
-      await page.waitForTimeout(400) // names of cells settle after 300 ms
+      await page.waitForFunction(() => !document.querySelector('[role=gridcell]:not([aria-label])')) // they get their names a moment later
       for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
         await page.emulateMedia({ colorScheme })
         /* Dark differs by its colours alone. */

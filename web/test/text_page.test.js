@@ -139,7 +139,7 @@ test('axe finds no violation in the results, light and dark', async () => {
     { colorScheme: 'light', bypassCSP: true }
   )
   await compare(page, ['a cat', 'a dog'])
-  await page.waitForTimeout(1000) // the grids name their cells once they have come to rest
+  await page.waitForFunction(() => !document.querySelector('[role=gridcell]:not([aria-label])')) // they get their names a moment later
   assert.deepEqual(await violations(page), [])
   await takePicture(page, 'explorer-texts-light-clip')
   await page.emulateMedia({ colorScheme: 'dark' })
