@@ -11,6 +11,7 @@ interface Window {
   copied: any
   frames_: any
   moves_: any
+  now_: number
   late: any
   live: any
   workers: any
