@@ -312,7 +312,9 @@ function near(found, expected) {
  */
 async function savedOf(page, name, onnx = "model.onnx: ONNX file as weights of heed's own graph") {
   await page.waitForFunction(
-    (name) => document.getElementById('model-name').textContent === name,
+    (name) =>
+      document.getElementById('model-name').textContent === name &&
+      !document.body.classList.contains('dim'), // it has run; the origin may be that of the model before
     name
   )
   await page.waitForFunction(
