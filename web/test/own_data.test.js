@@ -1004,65 +1004,61 @@ test('other models and saved maps say nothing of the answer, nor does the built-
 })
 
 /**
- * Waits until a model has run, and until the address has followed.
+ * Waits until a model has run, and until the browser's history has followed.
  * @param {TestPage} page
- * @param {string} name
- * @param {string} facts
+ * @param {{name: string, facts: string, number: number}} model number: of those opened here, 0: the demo model
  */
-async function showsModel(page, name, facts) {
-  await page.waitForFunction(
-    ({ name, facts }) =>
+const showsModel = (page, model) =>
+  page.waitForFunction(({ name, facts, number }) => {
+    const entry = history.state.model ?? 0
+    return (
       document.getElementById('model-name').textContent === name &&
       document.getElementById('model-facts').textContent.includes(facts) &&
-      !document.body.classList.contains('dim'),
-    { name, facts }
-  )
-  await page.waitForTimeout(100)
-}
+      !document.body.classList.contains('dim') &&
+      (entry && Math.round(entry - performance.timeOrigin)) === number
+    )
+  }, model)
 
 test('Back leads to the model before, and to saved maps; settings are those of the entry; a model of one’s own stays', async () => {
   const page = await browser.open(),
     reference = join(repository, 'tests/vectors/vit/hf_vit')
-  const shows = (/** @type {string} */ name, /** @type {string} */ facts) =>
-    showsModel(page, name, facts)
-  const demo = await text(page, 'model-name')
+  const shows = (/** @type {Parameters<typeof showsModel>[1]} */ model) => showsModel(page, model),
+    demo = { name: await text(page, 'model-name'), facts: '5 layers, 4 heads', number: 0 },
+    maps = { name: 'own.npy', facts: '2 layers, 1 heads, 5 tokens', number: 2 }
   await page.click('#cls')
   await page.waitForFunction(() => location.hash.includes('q=cls'))
   await page.setInputFiles(
     '#model-files',
     ['config.json', 'model.safetensors'].map((name) => join(reference, name))
   )
-  const own = /** @type {string} */ (
-    await (
-      await page.waitForFunction((demo) => {
-        const { textContent } = document.getElementById('model-name')
-        return textContent !== demo && textContent
-      }, demo)
-    ).jsonValue()
-  )
-  const ofOwn = await text(page, 'model-facts')
-  await shows(own, ofOwn)
+  const name = /** @type {string} */ (
+      await (
+        await page.waitForFunction((demo) => {
+          const { textContent } = document.getElementById('model-name')
+          return textContent !== demo && textContent
+        }, demo.name)
+      ).jsonValue()
+    ),
+    own = { name, facts: await text(page, 'model-facts'), number: 1 }
+  await shows(own)
   await page.setInputFiles('#model-files', [await ownMaps(0.2)])
-  await shows('own.npy', '2 layers, 1 heads, 5 tokens')
-  for (const [name, heads] of [
-    [own, ofOwn],
-    [demo, '5 layers, 4 heads']
-  ]) {
+  await shows(maps)
+  for (const model of [own, demo]) {
     await page.goBack()
-    await shows(name, heads)
+    await shows(model)
   }
   assert.match(await page.evaluate(() => location.hash), /q=cls/) // as it was before the other model
   assert.equal(await page.getAttribute('#cls', 'aria-pressed'), 'true')
   assert.equal(await page.getAttribute('#demo-model', 'hidden'), '')
   await page.goForward()
-  await shows(own, ofOwn)
+  await shows(own)
   await page.goForward()
-  await shows('own.npy', '2 layers, 1 heads, 5 tokens')
+  await shows(maps)
   assert.equal(await page.getAttribute('#demo-model', 'hidden'), null)
   await page.click('#tab-matrix') // an entry of the maps: Back stays on them
   await page.waitForFunction(() => location.hash.includes('v=matrix'))
   await page.goBack()
   await page.waitForSelector('#tab-heads[aria-selected=true]')
-  await shows('own.npy', '2 layers, 1 heads, 5 tokens')
+  await shows(maps)
   await finish(page)
 })
