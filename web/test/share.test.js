@@ -61,12 +61,17 @@ test('a changed scene is in the address, and opens again with the same pixels an
   const page = await browser.open('#v=scene')
   await drag(page, star, [120.4, 90.7])
   await untilHash(page, /objects=/)
-  await page.selectOption('#view [name=colour]', 'yellow')
   const options = page.locator('#view [name=object] option'),
     before = await options.count()
-  await page.click('#view [name=add]')
+  /* The address is written after what it tells of. */
+  const written = async (/** @type {() => Promise<unknown>} */ change) => {
+    const hash = await hashOf(page)
+    await change()
+    await page.waitForFunction((hash) => location.hash !== hash, hash)
+  }
+  await written(() => page.selectOption('#view [name=colour]', 'yellow'))
+  await written(() => page.click('#view [name=add]'))
   await options.nth(before).waitFor({ state: 'attached' })
-  await page.waitForTimeout(300) // the address is written after what it tells of
   const hash = await hashOf(page),
     [, code] = /** @type {RegExpExecArray} */ (/objects=([^&]+)/.exec(hash))
   assert.ok(code.length + 8 <= 120 && !/\bs=/.test(hash), hash)
