@@ -661,8 +661,10 @@ test('a model of 1,374 tokens: rows, heads, matrix and statistics on demand, wit
 
 test('loading is stopped, and tried again; what is built in stays', async () => {
   const page = await browser.open('', { ready: false })
+  let go = () => {}
+  const held = new Promise((done) => (go = () => done(undefined)))
   await page.route('**/model.safetensors.deflate', async (route) => {
-    await new Promise((done) => setTimeout(done, 4000))
+    await held
     await route.continue().catch(() => {})
   })
   await page.goto(browser.address)
@@ -676,6 +678,7 @@ test('loading is stopped, and tried again; what is built in stays', async () => 
   assert.match(await text(page, '#error-text'), /stopped.*built in/)
   assert.equal(await page.isVisible('#first-map'), true)
   await page.unroute('**/model.safetensors.deflate')
+  go()
   await page.click('#error-again')
   await page.waitForSelector('html[data-ready]', { timeout: 60000 })
   page.faults = page.faults.filter((fault) => !/model\.safetensors|ERR_ABORTED/.test(fault))
