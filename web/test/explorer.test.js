@@ -1310,6 +1310,7 @@ test('terms explain themselves on hover, focus and press; Escape hides what they
   ])) {
     for (const reach of /** @type {const} */ (['focus', 'hover'])) {
       await page[reach](term)
+      await page.waitForSelector('#term-said') // hidden, it still has the text of before
       await until(page, '#term-said', said)
       assert.equal(await page.getAttribute(term, 'aria-describedby'), 'term-said')
       await page.keyboard.press('Escape')
