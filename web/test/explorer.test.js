@@ -308,7 +308,7 @@ test('on a wide screen the statistics stand below the maps of all heads: a dot c
   assert.ok(high <= 1080, `the page is ${high} pixels high`)
   await page.locator('#view .beside circle[data-index="6"]').click()
   await until(page, '#stage-title', /^Layer 1, head 2:/)
-  assert.equal(await page.getAttribute('#view .beside circle.chosen', 'data-index'), '6')
+  await page.waitForSelector('#view .beside circle.chosen[data-index="6"]')
   await page.selectOption('#view .beside [name=x]', 'layer')
   await page.selectOption('#view .beside [name=y]', 'top5')
   const xs = await page
