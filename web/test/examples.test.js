@@ -301,20 +301,22 @@ async function unseenVideo() {
     canvas = Object.assign(document.createElement('canvas'), { width: 64, height: 64 }),
     context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d')),
     recorder = new MediaRecorder(canvas.captureStream()),
-    recorded = /** @type {Promise<Blob>} */ (
-      new Promise((done) => {
-        recorder.ondataavailable = ({ data }) => done(data)
-      })
-    )
-  recorder.start()
-  for (let i = 0; i < 8; i++) {
+    parts = /** @type {Blob[]} */ ([]),
+    ended = new Promise((done) => {
+      recorder.onstop = done
+    })
+  recorder.ondataavailable = ({ data }) => data.size && parts.push(data)
+  recorder.start(40)
+  // until frames were recorded: a busy browser takes none for a while
+  for (let i = 0; i < 8 || !parts.length; i++) {
     context.fillRect(0, 0, 64, 64)
     await new Promise((drawn) => setTimeout(drawn, 40))
   }
   recorder.stop()
+  await ended
   const video = Object.assign(document.createElement('video'), {
     preload: 'metadata',
-    src: URL.createObjectURL(await recorded)
+    src: URL.createObjectURL(new Blob(parts, { type: recorder.mimeType }))
   })
   await new Promise((loaded) => {
     video.onloadedmetadata = loaded
