@@ -71,11 +71,17 @@ for (const [what, query] of [
     await page.mouse.move(...at(173, 46))
     await watch(page)
     await page.mouse.down()
+    const across = Number(await page.inputValue('#view [name=x]')) // of the shape, as it was run last
     for (let step = 1; step <= 40; step++) {
       await page.mouse.move(...at(173 - 2 * step, 46 + step))
       await page.waitForTimeout(20)
     }
-    await page.waitForTimeout(400) // the last of the moves has run
+    await page.waitForFunction((x) => {
+      const field = /** @type {HTMLInputElement} */ (document.querySelector('#view [name=x]'))
+      return Math.abs(Number(field.value) - x) < 1.5
+    }, across - 80) // the last of the moves has run
+    // Numbers of moves come within 200 ms: a longer timer of the same page ends after theirs.
+    await page.evaluate(() => new Promise((done) => setTimeout(done, 250)))
     const { unlike, rows } = compared(await watched(page)),
       moving = await row(page)
     assert.deepEqual(
