@@ -178,13 +178,33 @@ function nameOf({ drawn: { scale } }, { layer, head }, map) {
 const zoom = async (element, shape, which) =>
   shape.heads > smallFrom && (await import('./head_zoom.js')).zoom(element, shape, which)
 
+/**
+ * The menu of order and filter, filled when it is opened for the first time: by a press, or by a
+ * state that has one of them. Returns a function that shows the state in it.
+ * @param {Page} page
+ * @param {HTMLDetailsElement} menu
+ */
+function connectFinder(page, menu) {
+  let show = /** @type {((state: Readonly<State>) => void) | undefined} */ (undefined)
+  menu.addEventListener(
+    'toggle',
+    () =>
+      Promise.all([import('./heads_finder.js'), laterStyles()])
+        .then(([{ createFinder }]) => (show = createFinder(page, menu)))
+        .catch(page.showError),
+    { once: true }
+  )
+  return (/** @type {Readonly<State>} */ state) => {
+    if (show) show(state)
+    else if (state.sort || state.filter) menu.open = true
+  }
+}
+
 /** @type {MakeView} */
 export function view(page, element) {
   const { store, engine } = page
   element.innerHTML = markup
-  const menu = /** @type {HTMLDetailsElement} */ (element.querySelector('#finder'))
-  let showFinder = /** @type {((state: Readonly<State>) => void) | undefined} */ (undefined),
-    maps = /** @type {Float32Array[][]} */ ([]),
+  let maps = /** @type {Float32Array[][]} */ ([]),
     found = /** @type {ReturnType<typeof headsToShow>} */ ({ ordered: false, shown: [] }),
     shape = engine.shape // as drawn: another model may have come meanwhile
   /**
@@ -205,14 +225,7 @@ export function view(page, element) {
     onHover: (row, column = 0) =>
       zoom(element, shape, { row, column, name: row === null ? '' : nameAt(row, column) })
   })
-  menu.addEventListener(
-    'toggle',
-    () =>
-      Promise.all([import('./heads_finder.js'), laterStyles()])
-        .then(([{ createFinder }]) => (showFinder = createFinder(page, menu)))
-        .catch(page.showError),
-    { once: true }
-  )
+  const showFinder = connectFinder(page, element.querySelector('#finder'))
 
   /** @param {Readonly<State>} state */
   function drawGrid(state) {
@@ -245,16 +258,13 @@ export function view(page, element) {
       { reverse, score } = state,
       now = engine.shape,
       rows = await engine.rows({ query: page.query(), reverse, score })
-    if (state.sort || state.filter) {
-      if (!showFinder) menu.open = true
-      finder ??= await import('../model/head_finder.js')
-    }
+    if (state.sort || state.filter) finder ??= await import('../model/head_finder.js')
     if (!latest()) return
     shape = now
     maps = rows.map((layer) => layer.map((row) => row.subarray(shape.prefixTokens)))
     found = headsToShow(page, state, rows)
     drawGrid(state)
-    showFinder?.(state)
+    showFinder(state)
     if (!state.hover) grid.relabel()
     if (innerWidth >= 1700) (await import('./dots.js')).drawBeside(page, element)
   }

@@ -334,14 +334,30 @@ function speak(text) {
 }
 
 /**
+ * Draws whenever the state asks for it. Resolves once the first map stands, or could not be drawn.
+ * @param {Page} page
+ * @param {() => Promise<void>} draw
+ * @returns {Promise<void>}
+ */
+const follow = (page, draw) =>
+  new Promise((stands) =>
+    page.store.on(drawnBy, () =>
+      draw().then(
+        () => page.drawn && stands(),
+        (error) => {
+          stands()
+          if (page.engine.result) page.showError(error) // none: of a model that was closed meanwhile
+        }
+      )
+    )
+  )
+
+/**
  * Resolves once the first map stands, or could not be drawn.
  * @param {Page} page
- * @returns {Promise<void>}
  */
 export function createStage(page) {
   const { store, engine } = page
-  let stands = () => {}
-  const first = /** @type {Promise<void>} */ (new Promise((resolve) => (stands = resolve)))
   let turn = 0,
     held = { place: '', most: 0 }
 
@@ -407,14 +423,5 @@ export function createStage(page) {
     page.table = engine.colours(colours)
     store.set({ coloured: colours })
   })
-  store.on(drawnBy, () =>
-    draw().then(
-      () => page.drawn && stands(),
-      (error) => {
-        stands()
-        if (engine.result) page.showError(error)
-      }
-    )
-  ) // asked of a model that was closed meanwhile
-  return first
+  return follow(page, draw)
 }
