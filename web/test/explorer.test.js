@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import test, { after, before } from 'node:test'
 import { finish, startBrowser } from './browser.js'
 import { bigModel } from './big_model.js'
-import { native, packageFolder } from './package.js'
+import { createRuntime, demoModel, native, packageFolder } from './package.js'
 /** @import {Box, TestBrowser, TestPage} from './browser.js' */
 /** @import {Session} from '../src/index.js' */
 
@@ -422,6 +422,58 @@ test('rollout: discarding changes it, playing walks the layers', async () => {
   )
   await page.click('#view [name=play]')
   await finish(page, 'explorer-rollout')
+})
+
+/**
+ * A token's row of the rollout up to each layer, heads fused by their mean, r = 0.5: in double
+ * precision, from the maps of all heads.
+ * @param {Float32Array[]} attention
+ * @param {{heads: number, tokens: number, token: number}} of
+ */
+const rollouts = (attention, { heads, tokens, token }) =>
+  attention.map((_, last) => {
+    let row = Array.from({ length: tokens }, (_, key) => Number(key === token))
+    for (let layer = last; layer >= 0; layer--)
+      row = row.map((own, key) => {
+        let sum = 0
+        for (let query = 0; query < tokens; query++)
+          for (let head = 0; head < heads; head++)
+            sum += row[query] * attention[layer][(head * tokens + query) * tokens + key]
+        return (own + sum / heads) / 2
+      })
+    return row
+  })
+
+test('rollout up to each layer: small maps whose numbers are the rollout’s; a press makes a layer the last', async () => {
+  const runtime = await createRuntime({ threads: 1 }),
+    session = (await runtime.loadModel(demoModel)).createSession({ taps: 'all' }),
+    { attention } = await session.run((await runtime.scene(159)).image)
+  runtime.close()
+  const expected = rollouts(/** @type {Float32Array[]} */ (attention), {
+    heads: 4,
+    tokens: 197,
+    token: 1 + 2 * 14 + 10
+  }).map((row) => Math.max(...row.slice(1)) * 100)
+  const page = await browser.open('#v=rollout')
+  await page.waitForFunction(() => document.querySelector('#view .cells [aria-label*="up to"]'))
+  const names = await page
+    .locator('#view .cells button')
+    .evaluateAll((cells) => cells.map((cell) => cell.getAttribute('aria-label') ?? ''))
+  assert.equal(names.length, 5)
+  names.forEach((name, layer) => {
+    const [, at, largest] = /** @type {RegExpExecArray} */ (
+      /^up to layer (\d), largest ([\d.]+) %$/.exec(name)
+    )
+    assert.equal(Number(at), layer)
+    assert.ok(Math.abs(Number(largest) - expected[layer]) <= 0.06, `${name}: ${expected[layer]}`)
+  })
+  await page.locator('#view .cells button').nth(1).click()
+  await until(page, '#stage-title', /^Rollout of layers 0 to 1:/)
+  await page.waitForSelector('#view .cells button:nth-child(2)[aria-selected=true]')
+  await page.fill('#view [name=first]', '1') // the first map is now of the layer after
+  await page.waitForFunction(() => document.querySelectorAll('#view .cells button').length === 4)
+  assert.equal(await text(page, '#view .cells button >> nth=0'), '1')
+  await finish(page)
 })
 
 test('rollout with less motion: a press takes the last layer one on, and round', async () => {

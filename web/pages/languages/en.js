@@ -876,6 +876,8 @@ export const words = {
   'rollout.headsFused': 'Heads fused by',
   'rollout.playLayers': 'Play the layers',
   'rollout.oneLayer': 'One layer on',
+  'rollout.upToEachLayer': 'The rollout up to each layer. A press makes it the last.',
+  'rollout.upTo': 'up to layer {layer}, largest {largest}',
   'rollout.rolloutUsesWeightsAfter':
     'Rollout uses the weights after the softmax: the stage applies to the other views only.',
   'rollout.modelTooLargeKeep':

@@ -878,6 +878,8 @@ export const words = {
   'rollout.headsFused': 'ヘッドの統合',
   'rollout.playLayers': '層を再生',
   'rollout.oneLayer': '次の層へ',
+  'rollout.upToEachLayer': '各層までのロールアウトです。押すとその層が最後の層になります。',
+  'rollout.upTo': '層 {layer} まで、最大 {largest}',
   'rollout.rolloutUsesWeightsAfter':
     'ロールアウトはソフトマックス後の重みを使います。段階はほかのビューにのみ適用されます。',
   'rollout.modelTooLargeKeep':

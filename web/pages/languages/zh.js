@@ -818,6 +818,8 @@ export const words = {
   'rollout.headsFused': '头的合并',
   'rollout.playLayers': '播放各层',
   'rollout.oneLayer': '下一层',
+  'rollout.upToEachLayer': '到每一层为止的 rollout。点击即设为最后一层。',
+  'rollout.upTo': '到第 {layer} 层，最大 {largest}',
   'rollout.rolloutUsesWeightsAfter': 'Rollout 使用 softmax 之后的权重：阶段只作用于其他视图。',
   'rollout.modelTooLargeKeep': '该模型过大，无法保留 rollout 所需的全部图；显示所选的头。',
   'scene.down': '纵向',

@@ -1,5 +1,6 @@
 /* Attention rollout: the stage shows the query's row of the product over a range of layers. A
  * button walks the last layer; where less motion is asked for, each press takes it one layer on. */
+import { createLayers } from './rollout_layers.js'
 import { say } from '../../languages/say.js'
 
 /** @import {Field, Fusion, MakeView, Page, State} from '../../../types/pages.js' */
@@ -9,7 +10,7 @@ const markup = `<p class="hint">${say('rollout.rolloutAbnarZuidema2020')}</p>
     <p><label class="range">${say('rollout.lastLayer')} <input type="range" name="last" min="0" step="1"> <output></output></label></p>
     <p><label class="range">${say('rollout.identityWeightR')} <input type="range" name="residual" min="0.05" max="0.95" step="0.05"> <output></output></label></p>
     <p><label class="range">${say('rollout.discardedD')} <input type="range" name="discard" min="0" max="0.95" step="0.05"> <output></output></label></p>
-    <p class="row after"><label>${say('rollout.headsFused')} <select name="fusion"><option value="mean">${say('modelDifference.mean')}</option><option>min</option><option>max</option></select></label> <button type="button" name="play" >${say('rollout.playLayers')}</button></p><p class="hint"></p>`
+    <p class="row after"><label>${say('rollout.headsFused')} <select name="fusion"><option value="mean">${say('modelDifference.mean')}</option><option>min</option><option>max</option></select></label> <button type="button" name="play" >${say('rollout.playLayers')}</button></p><p class="hint"></p><div></div>`
 
 /**
  * The button that walks the last layer from the first on, to the end and to where it was; where
@@ -76,8 +77,11 @@ export function view(page, element, { left }) {
   }
 
   connectPlay(page, field('play'), left)
+  const hint = /** @type {HTMLElement} */ (element.querySelector('.row + .hint')),
+    drawLayers = createLayers(page, /** @type {HTMLElement} */ (element.lastElementChild))
 
-  function draw() {
+  /** @param {() => boolean} latest */
+  async function draw(latest) {
     const state = store.get(),
       layers = engine.shape.layers
     const shown = {
@@ -93,9 +97,13 @@ export function view(page, element, { left }) {
     }
     field('fusion').value = state.fusion
     field('play').disabled = !engine.result.kept
-    element.lastElementChild.textContent = engine.result.kept
+    hint.textContent = engine.result.kept
       ? say('rollout.rolloutUsesWeightsAfter')
       : say('rollout.modelTooLargeKeep')
+    await drawLayers(latest)
   }
-  return { keys: ['ran', 'measured', 'fusion', 'first', 'last', 'residual', 'discard'], draw }
+  return {
+    keys: ['ran', 'drawn', 'measured', 'fusion', 'first', 'last', 'residual', 'discard'],
+    draw
+  }
 }
