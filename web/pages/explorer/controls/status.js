@@ -67,15 +67,22 @@ export function showError(
     navigator.onLine === false && error?.status === 'IO'
       ? say('status.machineOfflineConnectVisit')
       : ''
-  element('error-text').textContent =
-    wasm ||
-    (stopped
-      ? say('status.loadingWasStoppedPicture')
-      : `${error?.message ?? error}`.replace(
-          /[^.!?。]$/,
-          (end) => end + (end > '~' ? say('explorer.fullStop') : '.') // the library's sentences are English
-        ) +
-        ` ${offline || (advice[partMissing.test(error?.message) ? 'MISMATCH' : error?.status] ?? '')}`)
+  const ofPage = wasm || (stopped && say('status.loadingWasStoppedPicture')),
+    sentence = Object.assign(document.createElement('span'), {
+      textContent: `${error?.message ?? error}`.replace(
+        /[^.!?。]$/,
+        (end) => end + (end > '~' ? say('explorer.fullStop') : '.')
+      ),
+      lang: error?.status ? 'en' : document.documentElement.lang // the library's sentences are English
+    })
+  element('error-text').replaceChildren(
+    ...(ofPage
+      ? [ofPage]
+      : [
+          sentence,
+          ` ${offline || (advice[partMissing.test(error?.message) ? 'MISMATCH' : error?.status] ?? '')}`
+        ])
+  )
   element('error-again').hidden = !again
   element('error-again').onclick = again
   element('error').hidden = false
