@@ -61,6 +61,7 @@ interface PageElements {
   handle: HTMLButtonElement
   'handle-fact': HTMLSpanElement
   head: HTMLSelectElement
+  'head-menu': HTMLDetailsElement
   'head-tables': HTMLDivElement
   heads: HTMLSelectElement
   'heads-agreement': HTMLParagraphElement
@@ -103,6 +104,7 @@ interface PageElements {
   'model-name': HTMLParagraphElement
   'model-origin': HTMLParagraphElement
   'model-times': HTMLTableElement
+  'more-facts': HTMLButtonElement
   most: HTMLTableSectionElement
   'most-title': HTMLTableCaptionElement
   norm: HTMLSelectElement
