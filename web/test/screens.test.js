@@ -520,6 +520,30 @@ test('at rest the explorer has few controls: rows of like ones, fields and butto
   }
 })
 
+test('more numbers stand after a press, and without one on a wide screen', async () => {
+  for (const [width, atRest, then] of /** @type {[number, number[], number[]][]} */ ([
+    [1366, [2, 6], [6, 6]],
+    [1920, [6, 12], [6, 12]]
+  ])) {
+    const page = await browser.open('', { viewport: { width, height: 1080 } }),
+      shown = () =>
+        page.evaluate(() =>
+          ['#facts dt', '#most tr'].map(
+            (rows) =>
+              [...document.querySelectorAll(rows)].filter((row) => row.checkVisibility()).length
+          )
+        )
+    await page.waitForFunction(() => document.querySelectorAll('#facts dt').length === 6)
+    assert.deepEqual(await shown(), atRest)
+    if (width === 1366) {
+      await page.click('#more-facts')
+      assert.equal(await page.getAttribute('#more-facts', 'aria-expanded'), 'true')
+    } else assert.equal(await page.isVisible('#more-facts'), false)
+    assert.deepEqual(await shown(), then)
+    await finish(page)
+  }
+})
+
 test('forced colours: the chosen head’s map stays visible, what is chosen is outlined', async () => {
   const page = await browser.open('', { forcedColors: 'active' }),
     style = (/** @type {string} */ selector, /** @type {string} */ name) =>

@@ -75,9 +75,8 @@ export function connectControls(page) {
       .then(({ showTable }) => page.drawn && showTable(page, store.get().view))
       .catch(page.showError)
   )
-  const more = element('more-facts')
-  more.addEventListener('click', () => {
-    more.ariaExpanded = String(more.ariaExpanded === 'false')
+  element('more-facts').addEventListener('click', () => {
+    element('more-facts').ariaExpanded = String(element('facts').classList.toggle('whole'))
   })
   element('pin').addEventListener('click', () =>
     import('../state/pins.js').then(({ pin }) => pin(page)).catch(page.showError)
