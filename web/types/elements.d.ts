@@ -169,6 +169,7 @@ interface PageElements {
   'rules-said': HTMLParagraphElement
   'rules-title': HTMLHeadingElement
   'run-picture': HTMLButtonElement
+  'run-twin': HTMLButtonElement
   'run-real': HTMLButtonElement
   'run-sort': HTMLButtonElement
   runs: HTMLInputElement
@@ -193,6 +194,7 @@ interface PageElements {
   'scores-formula': HTMLDivElement
   'scores-title': HTMLHeadingElement
   shared: HTMLInputElement
+  sheets: HTMLElement
   shoot: HTMLButtonElement
   size: HTMLButtonElement
   skip: HTMLButtonElement

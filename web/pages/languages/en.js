@@ -19,7 +19,7 @@ export const words = {
   'masks.pageTitle': 'heed: attention masks',
   'masks.title': 'Masks and how they combine',
   'masks.intro':
-    '1 = the query of this row may attend to the key of this column. All factors are ANDed, as in Keras. Click cells of “Real tokens” and “Painted” to toggle them, or drag the mouse across them.',
+    'A sentence of four words is padded to five tokens. 1 = the query of this row may attend to the key of this column. All factors are ANDed, as in Keras. Click cells of “Real tokens” and “Painted” to toggle them, or drag the mouse across them.',
   'masks.layer': 'Layer',
   'masks.queries': 'Queries',
   'masks.keys': 'Keys',
@@ -42,6 +42,8 @@ export const words = {
   'masks.pictureTitle': 'Apply it to the image',
   'masks.scene': 'Scene',
   'masks.run': 'Run the demo model with and without (0.8 MB)',
+  'masks.runTwin': 'Hide one of the twins (0.8 MB)',
+  'masks.sheetsSaid': '{passed} of {all} pairs remain.',
   'masks.open': 'Open the explorer with these patches masked',
   'masks.sceneWhole': 'The scene as it is',
   'masks.sceneMasked': 'The scene with patches hidden',

@@ -19,7 +19,7 @@ export const words = {
   'masks.pageTitle': 'heed：アテンションマスク',
   'masks.title': 'マスクとその組み合わせ',
   'masks.intro':
-    '1 は、その行のクエリがその列のキーに注意を向けてよいことを表します。すべての要素は Keras と同じく AND で組み合わされます。「実トークン」と「手描き」のセルは、クリックするかマウスでなぞると切り替わります。',
+    '4 語の文を 5 トークンにパディングしています。1 は、その行のクエリがその列のキーに注意を向けてよいことを表します。すべての要素は Keras と同じく AND で組み合わされます。「実トークン」と「手描き」のセルは、クリックするかマウスでなぞると切り替わります。',
   'masks.layer': '層',
   'masks.queries': 'クエリ数',
   'masks.keys': 'キー数',
@@ -42,6 +42,8 @@ export const words = {
   'masks.pictureTitle': '画像に適用する',
   'masks.scene': 'シーン',
   'masks.run': 'デモモデルをマスクあり・なしで実行（0.8 MB）',
+  'masks.runTwin': '同じ形の片方を隠す（0.8 MB）',
+  'masks.sheetsSaid': '{all} 組のうち {passed} 組が残ります。',
   'masks.open': 'これらのパッチをマスクしてエクスプローラーで開く',
   'masks.sceneWhole': '元のシーン',
   'masks.sceneMasked': '一部のパッチを隠したシーン',

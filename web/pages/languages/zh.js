@@ -18,7 +18,7 @@ export const words = {
   'masks.pageTitle': 'heed：注意力掩码',
   'masks.title': '掩码及其组合',
   'masks.intro':
-    '1 表示该行的查询可以关注该列的键。与 Keras 一样，各因素按“与”组合。点击“真实词元”和“手绘”中的单元格，或用鼠标拖过它们，即可切换。',
+    '四个词的句子填充到五个词元。1 表示该行的查询可以关注该列的键。与 Keras 一样，各因素按“与”组合。点击“真实词元”和“手绘”中的单元格，或用鼠标拖过它们，即可切换。',
   'masks.layer': '层',
   'masks.queries': '查询数',
   'masks.keys': '键数',
@@ -41,6 +41,8 @@ export const words = {
   'masks.pictureTitle': '用于图像',
   'masks.scene': '场景',
   'masks.run': '在有、无掩码时运行演示模型（0.8 MB）',
+  'masks.runTwin': '隐藏相同形状之一（0.8 MB）',
+  'masks.sheetsSaid': '{all} 对中剩下 {passed} 对。',
   'masks.open': '在探索器中打开，并遮住这些图像块',
   'masks.sceneWhole': '原始场景',
   'masks.sceneMasked': '遮住部分图像块的场景',

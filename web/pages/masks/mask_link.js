@@ -7,6 +7,16 @@ import { forms, layers } from './mask_factors.js'
 import { readRuns, writeRuns } from '../shared/number_runs.js'
 /** @import {MaskLink} from '../../types/pages.js' */
 
+const firstScene = 159 // of the explorer
+
+/**
+ * The explorer with these patches of a scene hidden from every head.
+ * @param {number[]} patches in raster order
+ * @param {number} scene
+ */
+export const explorerLink = (patches, scene) =>
+  `./#${scene === firstScene ? '' : `s=${scene}&`}v=intervene&z=${writeRuns(patches)}`
+
 const longest = 1e4 // characters; what is longer is not read
 
 /**

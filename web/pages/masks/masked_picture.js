@@ -3,6 +3,7 @@
 import { fixed } from '../plot/parts/numbers.js'
 import { className } from '../shared/names.js'
 import { say } from '../languages/say.js'
+import { explorerLink } from './mask_link.js'
 import { demoModel } from '../heed/demo.js'
 import { createRuntime } from '../heed/index.js'
 import { softmax } from '../shared/small_attention.js'
@@ -14,7 +15,7 @@ const element = (id) => document.getElementById(id)
 const shown = 3
 /** @type {ReturnType<typeof load> | null} */
 let open = null
-/** @type {{hidden: number[], scene: number}} the last that was asked for */
+/** @type {{hidden: number[] | 'twin', scene: number}} the last that was asked for */
 let last
 /** @type {Promise<unknown>} */
 let busy = Promise.resolve()
@@ -108,24 +109,43 @@ function sayAnswer(labels, before, after) {
         })
 }
 
+/**
+ * The patches that the second of the twins touches: the radius is that of its circle.
+ * @param {DrawnScene} drawn
+ * @param {Shape} shape
+ */
+function patchesOfTwin({ scene: { objects }, twins, image }, { rows, columns }) {
+  const { x, y, radius } = objects[twins?.[1] ?? 0],
+    side = image.width / columns,
+    near = (/** @type {number} */ at, /** @type {number} */ centre) =>
+      Math.abs((at + 0.5) * side - centre) < radius + side / 2
+  return Array.from({ length: rows * columns }, (_, i) => i).filter(
+    (i) => near(i % columns, x) && near(Math.floor(i / columns), y)
+  )
+}
+
 async function show() {
-  const { hidden, scene } = last,
+  const { scene } = last,
     found = await (open ??= load()),
-    { image } = await found.runtime.scene(scene),
-    { columns } = found.shape
+    drawn = await found.runtime.scene(scene),
+    { image } = drawn,
+    { columns } = found.shape,
+    hidden = last.hidden === 'twin' ? patchesOfTwin(drawn, found.shape) : last.hidden
   const before = await sharesWithout(found, image, []),
     after = await sharesWithout(found, image, hidden)
   drawPicture(element('picture-whole'), image, [], columns)
   drawPicture(element('picture-hidden'), image, hidden, columns)
   sayAnswer(found.labels, before, after)
+  element('on-picture').href = explorerLink(hidden, scene)
+  element('on-picture').hidden = false
   element('picture-result').hidden = false
   element('picture-result').dataset.shown = `${scene} ${hidden.length}`
 }
 
 /**
- * hidden: numbers of patches in raster order. Runs take turns; of several that wait the last alone
+ * hidden: numbers of patches in raster order, or 'twin': those of one of the two that are alike. Runs take turns; of several that wait the last alone
  * runs.
- * @param {number[]} hidden
+ * @param {number[] | 'twin'} hidden
  * @param {number} scene
  */
 export function showMasked(hidden, scene) {

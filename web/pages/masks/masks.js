@@ -11,7 +11,8 @@ import {
   layers,
   weightsBy
 } from './mask_factors.js'
-import { fromLink, toLink } from './mask_link.js'
+import { explorerLink, fromLink, toLink } from './mask_link.js'
+import { drawSheets } from './mask_sheets.js'
 import { say } from '../languages/say.js'
 import { connectTheme } from '../shared/page_settings.js'
 import { showTable } from '../shared/matrix_table.js'
@@ -31,6 +32,16 @@ const value = (id) =>
  * @param {string} letter
  */
 const names = (count, letter) => Array.from({ length: count }, (_, i) => `${letter}${i + 1}`)
+const words = ['I', 'have', 'a', 'pen']
+/**
+ * Five tokens are those of the sentence above, and its padding.
+ * @param {boolean[]} real
+ * @param {string} letter
+ */
+const tokensOf = (real, letter) =>
+  names(real.length, letter).map((name, i) =>
+    real.length === words.length + 1 ? (words[i] ?? (real[i] ? name : 'pad')) : name
+  )
 /**
  * Vectors of an example, the same at every visit.
  * @param {number} count
@@ -124,10 +135,17 @@ function keepLink({ layer, shared, queries, values, keys, causal, window }) {
 }
 
 /**
+ * Which queries are no padding: also where only the values say so, which are of the same sentence.
+ * @param {MaskSetting} set
+ */
+const queriesOf = ({ queries, values }) => queries.map((real, i) => real && (values[i] ?? true))
+
+/**
  * Rows of switches: which queries, values and keys are no padding.
  * @param {MaskSetting} set
  */
-function showReal({ layer, shared, queries, values, keys }) {
+function showReal(set) {
+  const { layer, shared, queries, values, keys } = set
   for (const [
     name,
     list,
@@ -147,7 +165,7 @@ function showReal({ layer, shared, queries, values, keys }) {
       }[name],
       values: [list],
       rows: [say('masks.realRow')],
-      columns: names(list.length, letter),
+      columns: tokensOf(name === 'query' ? queriesOf(set) : list, letter),
       /** @param {unknown} _ */
       onEdit: (_, j, open) => {
         real[name][j] = open
@@ -192,6 +210,14 @@ function showFactors(parts, rows, columns, multi) {
         onEdit: name === 'painted' ? paint : undefined
       })
   }
+  drawSheets(
+    element('sheets'),
+    Object.entries(factorNames).flatMap(([name, caption]) => {
+      const part = name === 'painted' && multi ? painted : parts[name]
+      return part ? [[caption, part]] : []
+    }),
+    allOf(parts, rows, columns)
+  )
   element('shared').disabled =
     element('window').disabled =
     element('left').disabled =
@@ -210,7 +236,7 @@ function showPicture(mask) {
     Array.from({ length: last - first + 1 }, (_, i) => first + i)
   )
   link.hidden = element('run-picture').disabled = hidden.length === 0 || hidden.length === 196
-  link.href = `./#v=intervene&z=${runs.map(([first, last]) => (first === last ? first : `${first}-${last}`)).join('_')}`
+  link.href = explorerLink(hidden, value('scene'))
   element('on-picture-said').textContent =
     hidden.length === 0
       ? say('masks.nothingHidden')
@@ -224,9 +250,10 @@ function showPicture(mask) {
   if (running && hidden.length < 196) runPicture()
 }
 
-async function runPicture() {
-  running = true
-  await (await import('./masked_picture.js')).showMasked(hidden, value('scene'))
+/** @param {number[] | 'twin'} what */
+async function runPicture(what = hidden) {
+  running = what !== 'twin'
+  await (await import('./masked_picture.js')).showMasked(what, value('scene'))
 }
 
 /**
@@ -292,8 +319,8 @@ function draw() {
   const set = setting(),
     parts = factors(set),
     mask = allOf(parts, set.queries, set.keys),
-    rows = names(set.queries.length, 'q'),
-    columns = names(set.keys.length, 'k'),
+    rows = tokensOf(queriesOf(set), 'q'),
+    columns = tokensOf(set.values, 'k'),
     form = element('form').value,
     digits = columns.length > 8 ? 2 : 3
   const given = {
@@ -382,8 +409,10 @@ fill('form', forms)
 connectTheme(element('theme'))
 for (const id of ['tq', 'tk', 'layer', 'shared', 'causal', 'window', 'left', 'right', 'form'])
   element(id).addEventListener('input', draw)
-element('run-picture').addEventListener('click', runPicture)
+element('run-picture').addEventListener('click', () => runPicture())
+element('run-twin').addEventListener('click', () => runPicture('twin'))
 element('scene').addEventListener('change', () => {
+  element('on-picture').href = explorerLink(hidden, value('scene'))
   if (running) runPicture()
 })
 element('clear').addEventListener('click', () => {
