@@ -170,19 +170,40 @@ function callsOf(worker) {
 }
 
 /**
+ * The engine's answer to `create`. On a busy machine a worker of Firefox 153 that
+ * makes another never came back from `new Worker`, once in 60 to 100 starts.
+ * @param {ReturnType<typeof callsOf>['call']} call
+ * @param {object} args
+ * @param {number} patience in ms, with the worker while it makes its threads; 0: without end
+ * @returns {Promise<EngineInfo | null>} null: it was stuck
+ */
+function created(call, args, patience) {
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer
+  return new Promise((resolve, reject) => {
+    const onProgress = (/** @type {{phase: string}} */ { phase }) => {
+      clearTimeout(timer)
+      if (phase === 'threads' && patience) timer = setTimeout(resolve, patience, null)
+    }
+    call('create', args, { onProgress }).then(resolve, reject)
+  }).finally(() => clearTimeout(timer))
+}
+
+/**
  * @param {EngineOptions} options
  * @returns {Promise<Channel>}
  */
-export async function workerChannel({ base, threads, simd, modules }) {
-  const { call, close } = callsOf(await startWorker(base))
+export async function workerChannel(options, patience = 4000) {
+  const { base, threads, simd, modules } = options,
+    { call, close } = callsOf(await startWorker(base))
   try {
-    return {
-      info: await call('create', { threads, simd, modules, base: base && String(base) }),
-      call,
-      close
-    }
+    const args = { threads, simd, modules, base: base && String(base) },
+      info = await created(call, args, patience)
+    if (info) return { info, call, close }
   } catch (error) {
     close()
     throw error
   }
+  close() // and another takes its place, at last one that is waited for without end
+  return workerChannel(options, patience < 8000 ? 2 * patience : 0)
 }

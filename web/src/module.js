@@ -206,12 +206,13 @@ export async function startSmall(url, host = {}) {
  * @param {URL} file
  * @param {ModuleHost} host
  * @param {StartedModule['info']} info
- * @param {string | URL | undefined} base where the threads' script lies
+ * @param {EngineOptions} options base: where the threads' script lies
  * @returns {Promise<StartedModule>}
  */
-async function startFile(file, host, info, base) {
+async function startFile(file, host, info, { base, onThreads }) {
   const { threads } = info
   const starting = Array.from({ length: threads - 1 }, () => startThread(base))
+  onThreads?.()
   try {
     const module = await compile(file)
     const memory =
@@ -262,8 +263,9 @@ async function startFile(file, host, info, base) {
  * @param {ModuleHost} host
  * @returns {Promise<StartedModule>}
  */
-export async function startModule({ threads = 'auto', simd = 'auto', base, modules }, host) {
-  const instructions = chooseSimd(simd),
+export async function startModule(options, host) {
+  const { threads = 'auto', simd = 'auto', base, modules } = options,
+    instructions = chooseSimd(simd),
     choice = await chooseThreads(threads, instructions.simd !== 'none')
   const name = { relaxed: 'heed-relaxed', simd: 'heed', none: 'heed-scalar' }[instructions.simd]
   /** @param {string} kind */
@@ -276,7 +278,7 @@ export async function startModule({ threads = 'auto', simd = 'auto', base, modul
         threads: choice.threads,
         why: choice.why + instructions.why
       },
-      base
+      options
     )
   if (choice.threads > 1) {
     try {

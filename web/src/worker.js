@@ -37,7 +37,12 @@ serve(async (/** @type {Request} */ message, reply) => {
   calls.set(id, controller)
   try {
     if (method === 'create') {
-      engine = await Engine.create(/** @type {EngineOptions} */ (args))
+      const stage = (/** @type {any} */ phase) => reply({ id, progress: { phase } })
+      stage('threads') // are made now, see channel.js
+      engine = await Engine.create({
+        .../** @type {EngineOptions} */ (args),
+        onThreads: () => stage('start')
+      })
       return reply({ id, result: engine.info })
     }
     const result = await engine.call(method, args, context)

@@ -52,8 +52,12 @@ async function openAfter(line) {
   // From a file without requests of its own, so that none is under way when the explorer opens.
   const page = await browser.open('icon.svg', { ready: false })
   await page.route('**/heed/worker.js', async (route) => {
-    const answer = await route.fetch()
-    await route.fulfill({ response: answer, body: `${await answer.text()};${line}` })
+    try {
+      const answer = await route.fetch()
+      await route.fulfill({ response: answer, body: `${await answer.text()};${line}` })
+    } catch (error) {
+      if (!page.isClosed()) throw error // which ends what is under way
+    }
   })
   await page.addInitScript(line)
   await page.goto(browser.address)

@@ -28,6 +28,8 @@ import type {
 export interface EngineOptions extends Omit<RuntimeOptions, 'worker'> {
   /** Addresses of modules that take the place of those by these names. */
   modules?: Record<string, string>
+  /** Called once the workers of threads are made; they may still be starting. */
+  onThreads?: () => unknown
 }
 export type EngineInfo = Omit<RuntimeInfo, 'worker'> & { worker?: boolean }
 
