@@ -1,6 +1,16 @@
 /* The JavaScript API in Node: sources, errors, progress, cancelling, closing, memory. */
 import assert from 'node:assert/strict'
-import { copyFileSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync
+} from 'node:fs'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -486,6 +496,36 @@ inBoth('a run stops between layers, and the session still works', async (runtime
   )
   assert.ok(sameBits(/** @type {any} */ ((await session.run(picture)).logits), expected))
   model.close()
+})
+
+test('a worker that is stuck while it makes threads is started again', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'heed-stuck-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  cpSync(packageFolder, folder, { recursive: true })
+  renameSync(join(folder, 'worker.js'), join(folder, 'other.js'))
+  // The first says that it makes threads, and nothing more.
+  writeFileSync(
+    join(folder, 'worker.js'),
+    `import { existsSync, writeFileSync } from 'node:fs'
+    import { parentPort } from 'node:worker_threads'
+    const mark = new URL('stuck', import.meta.url)
+    if (existsSync(mark)) await import('./other.js')
+    else
+      parentPort.once('message', ({ id }) => {
+        writeFileSync(mark, '')
+        parentPort.postMessage({ id, progress: { phase: 'threads' } })
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
+      })`
+  )
+  const runtime = await createRuntime({
+    threads: 2,
+    worker: true,
+    base: pathToFileURL(`${folder}/`)
+  })
+  assert.ok(existsSync(join(folder, 'stuck')))
+  assert.equal(runtime.info.threads, 2)
+  assert.ok((await runtime.scene(159)).image.data.length)
+  runtime.close()
 })
 
 /* While the page is busy the worker may compute to the end: its answer is there before the signal is. */

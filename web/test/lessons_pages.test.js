@@ -309,6 +309,44 @@ async function formsDiffer(page) {
   assert.equal(await page.isVisible('#factors [data-name=painted]'), false)
 }
 
+test('masks of a padded sentence: named by its words, laid over one another as sheets; without a twin the answer is another', async () => {
+  const page = await browser.open('masks.html'),
+    holes = () =>
+      page.$eval('#sheets .through', (path) => path.getAttribute('d')?.match(/M/g)?.length ?? 0),
+    ones = async () =>
+      (await page.locator('#joined td span').allTextContents()).filter((one) => one === '1').length
+  assert.deepEqual((await page.locator('#joined thead th').allTextContents()).filter(Boolean), [
+    'I',
+    'have',
+    'a',
+    'pen',
+    'pad'
+  ])
+  assert.equal(
+    await page.getAttribute('#sheets svg', 'aria-label'),
+    'Value padding, Causal, Painted, 14 of 25 pairs remain.'
+  )
+  assert.deepEqual([await holes(), await ones()], [14, 14])
+  await page.locator('#factors [data-name=painted] button').first().focus()
+  await page.keyboard.press('Enter')
+  assert.deepEqual([await holes(), await ones()], [13, 13])
+  await page.fill('#tk', '7')
+  assert.equal(await page.textContent('#joined thead th >> nth=1'), 'k2')
+  assert.equal(await holes(), await ones())
+  await page.click('#run-twin')
+  await page.waitForFunction(() =>
+    /^The answer changes from “star” \(100\.0 %\) to “arrow” \(60\.\d %\)/.test(
+      document.getElementById('picture-answer').textContent
+    )
+  )
+  const link = () => page.getAttribute('#on-picture', 'href')
+  assert.equal(await link(), './#v=intervene&z=112-115_126-129_140-143_154-157_168-171')
+  await page.fill('#scene', '7')
+  await page.keyboard.press('Tab')
+  assert.match((await link()) ?? '', /^\.\/#s=7&v=intervene&z=/)
+  await finish(page, 'masks-sentence')
+})
+
 test('factors are joined, a cell is painted, an empty row shows the conventions', async () => {
   const page = await browser.open('masks.html', { bypassCSP: true })
   await agrees(page)
