@@ -326,6 +326,11 @@ test('masks of a padded sentence: named by its words, laid over one another as s
     await page.getAttribute('#sheets svg', 'aria-label'),
     'Value padding, Causal, Painted, 14 of 25 pairs remain.'
   )
+  assert.equal(
+    (await page.locator('#sentence span').allTextContents()).join(' '),
+    'I have a pen pad'
+  )
+  assert.equal(await page.textContent('#sentence .pad'), 'pad')
   assert.deepEqual([await holes(), await ones()], [14, 14])
   await page.locator('#factors [data-name=painted] button').first().focus()
   await page.keyboard.press('Enter')

@@ -193,6 +193,7 @@ interface PageElements {
   scores: HTMLElement | HTMLDivElement
   'scores-formula': HTMLDivElement
   'scores-title': HTMLHeadingElement
+  sentence: HTMLParagraphElement
   shared: HTMLInputElement
   sheets: HTMLElement
   shoot: HTMLButtonElement

@@ -34,7 +34,7 @@ const value = (id) =>
 const names = (count, letter) => Array.from({ length: count }, (_, i) => `${letter}${i + 1}`)
 const words = ['I', 'have', 'a', 'pen']
 /**
- * Five tokens are those of the sentence above, and its padding.
+ * Five tokens are those of a sentence, and its padding.
  * @param {boolean[]} real
  * @param {string} letter
  */
@@ -173,6 +173,14 @@ function showReal(set) {
       }
     })
   }
+  element('sentence').replaceChildren(
+    ...tokensOf(values, 'k').map((textContent, i) =>
+      Object.assign(document.createElement('span'), {
+        textContent,
+        className: values[i] ? '' : 'pad'
+      })
+    )
+  )
   element('real-value').querySelector('caption').textContent =
     shared && layer === 'multi' ? say('masks.realShared') : say('masks.realValues')
 }
