@@ -467,6 +467,7 @@ test('rollout up to each layer: small maps whose numbers are the rollout’s; a 
     assert.equal(Number(at), layer)
     assert.ok(Math.abs(Number(largest) - expected[layer]) <= 0.06, `${name}: ${expected[layer]}`)
   })
+  assert.match(await text(page, '#view .ticks'), /≥ 22\.1$/) // earlier layers have more
   await page.locator('#view .cells button').nth(1).click()
   await until(page, '#stage-title', /^Rollout of layers 0 to 1:/)
   await page.waitForSelector('#view .cells button:nth-child(2)[aria-selected=true]')

@@ -335,7 +335,10 @@ test('masks of a padded sentence: named by its words, laid over one another as s
   await page.locator('#factors [data-name=painted] button').first().focus()
   await page.keyboard.press('Enter')
   assert.deepEqual([await holes(), await ones()], [13, 13])
-  await page.fill('#tk', '7')
+  assert.equal(await page.isVisible('#sentence-said'), true)
+  await page.fill('#tk', '7') // no sentence: queries are of another sequence than keys
+  assert.equal(await page.isVisible('#sentence-said'), false)
+  assert.equal(await page.textContent('#joined tbody th >> nth=4'), 'q5')
   assert.equal(await page.textContent('#joined thead th >> nth=1'), 'k2')
   assert.equal(await holes(), await ones())
   await page.click('#run-twin')
@@ -347,7 +350,10 @@ test('masks of a padded sentence: named by its words, laid over one another as s
   const link = () => page.getAttribute('#on-picture', 'href')
   assert.equal(await link(), './#v=intervene&z=112-115_126-129_140-143_154-157_168-171')
   await page.fill('#scene', '7')
-  await page.keyboard.press('Tab')
+  await page.keyboard.press('Tab') // the twin of another scene is hidden
+  await page.waitForFunction(() =>
+    /“triangle”/.test(document.getElementById('picture-answer').textContent)
+  )
   assert.match((await link()) ?? '', /^\.\/#s=7&v=intervene&z=/)
   await finish(page, 'masks-sentence')
 })

@@ -194,6 +194,7 @@ interface PageElements {
   'scores-formula': HTMLDivElement
   'scores-title': HTMLHeadingElement
   sentence: HTMLParagraphElement
+  'sentence-said': HTMLParagraphElement
   shared: HTMLInputElement
   sheets: HTMLElement
   shoot: HTMLButtonElement

@@ -18,8 +18,10 @@ export const words = {
   'masks.description': 'Which queries may attend to which keys.',
   'masks.pageTitle': 'heed: attention masks',
   'masks.title': 'Masks and how they combine',
+  'masks.sentence': 'A sentence of four words is padded to five tokens.',
+  'masks.noTwins': 'This scene has no twins.',
   'masks.intro':
-    'A sentence of four words is padded to five tokens. 1 = the query of this row may attend to the key of this column. All factors are ANDed, as in Keras. Click cells of “Real tokens” and “Painted” to toggle them, or drag the mouse across them.',
+    '1 = the query of this row may attend to the key of this column. All factors are ANDed, as in Keras. Click cells of “Real tokens” and “Painted” to toggle them, or drag the mouse across them.',
   'masks.layer': 'Layer',
   'masks.queries': 'Queries',
   'masks.keys': 'Keys',

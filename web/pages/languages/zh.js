@@ -17,8 +17,10 @@ export const words = {
   'masks.description': '哪些查询可以关注哪些键。',
   'masks.pageTitle': 'heed：注意力掩码',
   'masks.title': '掩码及其组合',
+  'masks.sentence': '四个词的句子填充到五个词元。',
+  'masks.noTwins': '此场景没有相同的形状。',
   'masks.intro':
-    '四个词的句子填充到五个词元。1 表示该行的查询可以关注该列的键。与 Keras 一样，各因素按“与”组合。点击“真实词元”和“手绘”中的单元格，或用鼠标拖过它们，即可切换。',
+    '1 表示该行的查询可以关注该列的键。与 Keras 一样，各因素按“与”组合。点击“真实词元”和“手绘”中的单元格，或用鼠标拖过它们，即可切换。',
   'masks.layer': '层',
   'masks.queries': '查询数',
   'masks.keys': '键数',

@@ -115,7 +115,8 @@ function sayAnswer(labels, before, after) {
  * @param {Shape} shape
  */
 function patchesOfTwin({ scene: { objects }, twins, image }, { rows, columns }) {
-  const { x, y, radius } = objects[twins?.[1] ?? 0],
+  if (!twins) throw new Error(say('masks.noTwins'))
+  const { x, y, radius } = objects[twins[1]],
     side = image.width / columns,
     near = (/** @type {number} */ at, /** @type {number} */ centre) =>
       Math.abs((at + 0.5) * side - centre) < radius + side / 2

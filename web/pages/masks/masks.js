@@ -34,14 +34,17 @@ const value = (id) =>
 const names = (count, letter) => Array.from({ length: count }, (_, i) => `${letter}${i + 1}`)
 const words = ['I', 'have', 'a', 'pen']
 /**
- * Five tokens are those of a sentence, and its padding.
- * @param {boolean[]} real
- * @param {string} letter
+ * Five queries over five keys are the tokens of one sentence, and its padding.
+ * @param {MaskSetting} set
+ * @returns {Record<'query' | 'key', string[]>}
  */
-const tokensOf = (real, letter) =>
-  names(real.length, letter).map((name, i) =>
-    real.length === words.length + 1 ? (words[i] ?? (real[i] ? name : 'pad')) : name
-  )
+function tokensOf({ queries, values }) {
+  const query = names(queries.length, 'q'),
+    key = names(values.length, 'k')
+  if (query.length !== words.length + 1 || key.length !== query.length) return { query, key }
+  const sentence = (/** @type {string} */ last) => [...words, values.at(-1) ? last : 'pad']
+  return { query: sentence('q5'), key: sentence('k5') }
+}
 /**
  * Vectors of an example, the same at every visit.
  * @param {number} count
@@ -63,7 +66,7 @@ let hidden = []
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let timer
 let shape = '',
-  running = false
+  ran = /** @type {'mask' | 'twin' | ''} */ ('') // on the picture, as it was asked for last
 
 function setting() {
   const queries = value('tq'),
@@ -135,25 +138,16 @@ function keepLink({ layer, shared, queries, values, keys, causal, window }) {
 }
 
 /**
- * Which queries are no padding: also where only the values say so, which are of the same sentence.
- * @param {MaskSetting} set
- */
-const queriesOf = ({ queries, values }) => queries.map((real, i) => real && (values[i] ?? true))
-
-/**
  * Rows of switches: which queries, values and keys are no padding.
  * @param {MaskSetting} set
  */
 function showReal(set) {
-  const { layer, shared, queries, values, keys } = set
-  for (const [
-    name,
-    list,
-    letter
-  ] of /** @type {['query' | 'value' | 'key', boolean[], string][]} */ ([
-    ['query', queries, 'q'],
-    ['value', values, 'k'],
-    ['key', keys, 'k']
+  const { layer, shared, queries, values, keys } = set,
+    tokens = tokensOf(set)
+  for (const [name, list] of /** @type {['query' | 'value' | 'key', boolean[]][]} */ ([
+    ['query', queries],
+    ['value', values],
+    ['key', keys]
   ])) {
     const host = element(`real-${name}`)
     host.hidden = name === 'key' && (shared || layer === 'single')
@@ -165,7 +159,7 @@ function showReal(set) {
       }[name],
       values: [list],
       rows: [say('masks.realRow')],
-      columns: tokensOf(name === 'query' ? queriesOf(set) : list, letter),
+      columns: tokens[name === 'query' ? name : 'key'],
       /** @param {unknown} _ */
       onEdit: (_, j, open) => {
         real[name][j] = open
@@ -174,13 +168,14 @@ function showReal(set) {
     })
   }
   element('sentence').replaceChildren(
-    ...tokensOf(values, 'k').map((textContent, i) =>
+    ...tokens.key.map((textContent, i) =>
       Object.assign(document.createElement('span'), {
         textContent,
         className: values[i] ? '' : 'pad'
       })
     )
   )
+  element('sentence-said').hidden = tokens.key.at(-1) !== 'pad'
   element('real-value').querySelector('caption').textContent =
     shared && layer === 'multi' ? say('masks.realShared') : say('masks.realValues')
 }
@@ -243,8 +238,11 @@ function showPicture(mask) {
   hidden = runs.flatMap(([first, last]) =>
     Array.from({ length: last - first + 1 }, (_, i) => first + i)
   )
-  link.hidden = element('run-picture').disabled = hidden.length === 0 || hidden.length === 196
-  link.href = explorerLink(hidden, value('scene'))
+  element('run-picture').disabled = hidden.length === 0 || hidden.length === 196
+  if (ran !== 'twin') {
+    link.hidden = element('run-picture').disabled
+    link.href = explorerLink(hidden, value('scene'))
+  }
   element('on-picture-said').textContent =
     hidden.length === 0
       ? say('masks.nothingHidden')
@@ -255,13 +253,14 @@ function showPicture(mask) {
             keys: mask[0].length,
             patches: hidden.length
           })
-  if (running && hidden.length < 196) runPicture()
+  if (ran === 'mask' && hidden.length < 196) runPicture('mask')
 }
 
-/** @param {number[] | 'twin'} what */
-async function runPicture(what = hidden) {
-  running = what !== 'twin'
-  await (await import('./masked_picture.js')).showMasked(what, value('scene'))
+/** @param {'mask' | 'twin'} what */
+async function runPicture(what) {
+  ran = what
+  const { showMasked } = await import('./masked_picture.js')
+  await showMasked(what === 'twin' ? what : hidden, value('scene'))
 }
 
 /**
@@ -327,8 +326,7 @@ function draw() {
   const set = setting(),
     parts = factors(set),
     mask = allOf(parts, set.queries, set.keys),
-    rows = tokensOf(queriesOf(set), 'q'),
-    columns = tokensOf(set.values, 'k'),
+    { query: rows, key: columns } = tokensOf(set),
     form = element('form').value,
     digits = columns.length > 8 ? 2 : 3
   const given = {
@@ -417,11 +415,11 @@ fill('form', forms)
 connectTheme(element('theme'))
 for (const id of ['tq', 'tk', 'layer', 'shared', 'causal', 'window', 'left', 'right', 'form'])
   element(id).addEventListener('input', draw)
-element('run-picture').addEventListener('click', () => runPicture())
+element('run-picture').addEventListener('click', () => runPicture('mask'))
 element('run-twin').addEventListener('click', () => runPicture('twin'))
 element('scene').addEventListener('change', () => {
-  element('on-picture').href = explorerLink(hidden, value('scene'))
-  if (running) runPicture()
+  if (ran) runPicture(ran)
+  else element('on-picture').href = explorerLink(hidden, value('scene'))
 })
 element('clear').addEventListener('click', () => {
   shape = ''

@@ -76,7 +76,11 @@ function facts({ engine, drawn, statistics }) {
         ]
       : [
           [
-            ofRow < Math.log(tokens) / 2 ? say('numbers.focused') : say('numbers.spread'),
+            !(total > 0) // a head that is taken out gives nothing
+              ? say('terms.entropy')
+              : ofRow < Math.log(tokens) / 2
+                ? say('numbers.focused')
+                : say('numbers.spread'),
             say('numbers.nats', { ofRow: fixed(ofRow, 3) })
           ],
           ...before(prefix),

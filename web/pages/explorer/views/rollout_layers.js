@@ -4,7 +4,9 @@ import { createGrid } from '../controls/button_grid.js'
 import { heads } from '../../plot/heads.js'
 import { percent } from '../../plot/caption.js'
 import { largestOf } from '../../plot/raster.js'
+import { drawBar, smallBar } from './bar.js'
 import { put } from './canvas.js'
+import { scaleOfAll } from './heads.js'
 import { say } from '../../languages/say.js'
 /** @import {Page} from '../../../types/pages.js' */
 
@@ -12,7 +14,7 @@ import { say } from '../../languages/say.js'
 const across = (count) => Math.min(count, count > 6 ? 6 : 3)
 
 const markup = `<p class="hint">${say('rollout.upToEachLayer')}</p>
-    <div class="heads-grid ordered"><div class="raster"><canvas aria-hidden="true"></canvas><div class="cells" role="grid" aria-label="${say('rollout.upToEachLayer')}"></div></div></div>`
+    <div class="heads-grid ordered"><div class="raster"><canvas aria-hidden="true"></canvas><div class="cells" role="grid" aria-label="${say('rollout.upToEachLayer')}"></div></div>${smallBar}</div>`
 
 /**
  * Fills element. Returns a function that draws, where all maps of the model are kept.
@@ -55,8 +57,10 @@ export function createLayers(page, element) {
     const lines = Array.from({ length: Math.ceil(maps.length / length) }, (_, i) =>
         Array.from({ length }, (_, j) => maps[i * length + j] ?? null)
       ),
-      { scale, table } = page.drawn
+      { table } = page.drawn,
+      scale = scaleOfAll(page, [maps.map(largestOf)])
     put(canvas, heads({ maps: lines, rows, columns, scale, table }))
+    drawBar(element, scale, table)
     grid.resize(lines.length, length, maps.length)
     cells.querySelectorAll('button').forEach((cell, i) => {
       cell.replaceChildren(
