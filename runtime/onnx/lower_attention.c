@@ -54,18 +54,27 @@ static value *scaled(heed_lower *l, value *x, double factor) {
                                                : heed_lower_scale(l, x, factor);
 }
 
-/* A bias [.., Tq|1, Tk|1] for scores of `rank` axes, as four axes of [B, H, Tq, Tk]; NULL: it does
- * not fit. */
+/* Whether scores of more than four axes are [1.., B, H, Tq, Tk]: a reshape may also join others. */
+static bool is_whole(const value *of, const uint64_t whole[4]) {
+  const uint32_t more = of->rank - 4;
+  for (uint32_t i = 0; i < more; i++)
+    if (of->dims[i] != 1) return false;
+  return of->dims[more] == whole[0] && of->dims[more + 1] == whole[1];
+}
+
+/* A bias [.., Tq|1, Tk|1] for scores `of` of as many axes or more, as four axes of [B, H, Tq, Tk];
+ * NULL: it does not fit. */
 static value *fit_bias(heed_lower *l, value *bias, const value *of, const uint64_t whole[4]) {
   uint64_t dims[4] = {1, 1, 1, 1};
-  if (bias->rank > of->rank) return NULL;
-  const bool apart = of->rank == 3 && bias->rank == 3 && bias->dims[0] != 1;
+  if (bias->rank > of->rank || (of->rank > 4 && !is_whole(of, whole))) return NULL;
+  const uint32_t more = bias->rank > 4 ? bias->rank - 4 : 0, rank = bias->rank - more;
+  const bool apart = of->rank == 3 && rank == 3 && bias->dims[0] != 1;
   if (apart) {
     dims[0] = whole[0];
     dims[1] = whole[1];
     if (bias->dims[0] != whole[0] * whole[1]) return NULL;
   }
-  for (uint32_t i = apart ? 1 : 0; i < bias->rank; i++) dims[4 - bias->rank + i] = bias->dims[i];
+  for (uint32_t i = apart ? 1 : 0; i < rank; i++) dims[4 - rank + i] = bias->dims[more + i];
   for (uint32_t i = 0; i < 4; i++)
     if (dims[i] != 1 && dims[i] != whole[i]) return NULL;
   return heed_lower_reshape(l, bias, 4, dims);

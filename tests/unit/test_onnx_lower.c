@@ -303,6 +303,50 @@ static test_message attention_file(bool interleaved) {
   return test_onnx_file(&graph);
 }
 
+/* Scores that a reshape gives five axes for their bias: [2, 6, 3, 3] as `inner`, plus `bias`. */
+static test_message window_file(const int64_t *inner, uint32_t rank, const uint32_t *bias) {
+  static const uint32_t dims[] = {2, 6, 3, 2}, four[] = {4}, five[] = {5};
+  static const int64_t outer[] = {2, 6, 3, 3}, order[] = {0, 1, 3, 2};
+  test_message graph = {0}, turned = {0};
+  test_put_floats(&graph, "q0", 4, dims);
+  test_put_floats(&graph, "bias", rank, bias);
+  test_put_raw(&graph, "inner", 7, 1, five, inner, 5 * sizeof *inner);
+  test_put_raw(&graph, "outer", 7, 1, four, outer, sizeof outer);
+  test_put_node(&graph, "ReduceSum", "sum", "x", "t", NULL); /* 3.5, which nothing folds */
+  test_put_node(&graph, "Sin", "sin", "q0", "sines", NULL);
+  test_put_node(&graph, "Div", "q", "sines,t", "q", NULL);
+  test_put_node(&graph, "Add", "v", "sines,t", "v", NULL);
+  test_put_integers(&turned, "perm", 4, order);
+  test_put_node(&graph, "Transpose", "turn", "q", "k", &turned);
+  test_put_node(&graph, "MatMul", "scores", "q,k", "s", NULL);
+  test_put_node(&graph, "Reshape", "in", "s,inner", "s5", NULL);
+  test_put_node(&graph, "Add", "add", "s5,bias", "b5", NULL);
+  test_put_node(&graph, "Reshape", "out", "b5,outer", "b", NULL);
+  test_put_node(&graph, "Softmax", "soft", "b", "w", NULL);
+  test_put_node(&graph, "MatMul", "values", "w,v", "y", NULL);
+  test_put_value(&graph, 11, "x");
+  test_put_value(&graph, 12, "y");
+  return test_onnx_file(&graph);
+}
+
+/* A bias of five axes, as that of shifted windows, and of fewer axes than scores of five; where a
+ * reshape joins axes that are not 1, the bias is none of the attention's own axes. */
+static void test_bias_axes(void **state) {
+  static const int64_t whole[] = {1, 2, 6, 3, 3}, parts[] = {2, 2, 3, 3, 3},
+                       halves[] = {2, 6, 1, 3, 3};
+  static const uint32_t window[] = {1, 2, 1, 3, 3}, full[] = {1, 2, 6, 3, 3},
+                        heads[] = {1, 6, 3, 3}, inner[] = {2, 1, 3, 3}, last[] = {6, 1, 3, 3};
+  (void)state;
+  check_made(window_file(whole, 5, window), 2);
+  check_made(window_file(whole, 5, full), 2);
+  check_made(window_file(whole, 4, heads), 2);
+  check_made(window_file(parts, 4, inner), 2);
+  check_made(window_file(parts, 5, (const uint32_t[]){1, 2, 1, 3, 3}), 2);
+  check_made(window_file(parts, 5, (const uint32_t[]){2, 2, 3, 3, 3}), 2);
+  check_made(window_file(parts, 5, (const uint32_t[]){2, 1, 1, 3, 3}), 2);
+  check_made(window_file(halves, 4, last), 2);
+}
+
 static void test_made(void **state) {
   (void)state;
   check_made(test_onnx_linear(), 1);
@@ -1019,7 +1063,8 @@ int main(void) {
       cmocka_unit_test(test_truth),        cmocka_unit_test(test_indices),
       cmocka_unit_test(test_einsum),       cmocka_unit_test(test_tuples),
       cmocka_unit_test(test_resize),       cmocka_unit_test(test_many_ways),
-      cmocka_unit_test(test_halves),       cmocka_unit_test(test_attributes)};
+      cmocka_unit_test(test_halves),       cmocka_unit_test(test_attributes),
+      cmocka_unit_test(test_bias_axes)};
   if (heed_context_create(NULL, &context, &error) != HEED_OK) return 1;
   if (heed_cpu_backend_create(context, NULL, &backend, &error) != HEED_OK) return 1;
   const int failed = cmocka_run_group_tests_name("onnx_lower", tests, NULL, NULL);
