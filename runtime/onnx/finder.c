@@ -1,6 +1,6 @@
 /* The attention finder. See finder.h. A softmax is an attention where its weights are the left
- * factor of a product, and what it reads is a product of two values that are not constants, with
- * scales, masks and biases between them. */
+ * factor of a product or an output of the graph, and what it reads is a product of two values that
+ * are not constants, with scales, masks and biases between them. */
 #include "onnx/finder.h"
 
 #include <string.h>
@@ -48,8 +48,19 @@ static bool reads_scores(const heed_onnx *file, const char *name) {
   return false;
 }
 
-/* Down from the softmax to a product in which it is the left factor: nodes are in order, so that
- * one pass over those behind it is enough. */
+/* Whether a value is an output of the graph with as many axes as maps have: scores of classes have
+ * two. */
+static bool is_output(const heed_onnx *file, const char *name) {
+  const heed_onnx_graph *graph = &file->model.graph;
+  for (uint32_t i = 0; i < graph->output_count; i++)
+    if (strcmp(graph->outputs[i].name, name) == 0)
+      return graph->outputs[i].shaped && graph->outputs[i].rank > 2;
+  return false;
+}
+
+/* Down from the softmax to a product in which it is the left factor, or to an output, which the
+ * last weights of a cut graph are: nodes are in order, so that one pass over those behind it is
+ * enough. */
 static bool weighs_values(const heed_onnx *file, uint32_t softmax) {
   static const char *const through[] = {"Cast", "Identity", "Dropout", "Where", "Reshape", NULL};
   const heed_onnx_graph *graph = &file->model.graph;
@@ -69,6 +80,8 @@ static bool weighs_values(const heed_onnx *file, uint32_t softmax) {
         n = count;
       }
   }
+  for (uint32_t n = 0; n < count; n++)
+    if (is_output(file, names[n])) return true;
   return false;
 }
 

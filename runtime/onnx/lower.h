@@ -5,7 +5,7 @@
  * lower.c goes through the nodes, lower_nodes.c, lower_layout.c, lower_blocks.c and
  * lower_quantisers.c, lower_whole.c, lower_einsum.c, lower_windows.c and lower_resize.c say what a
  * node is, lower_shape.c, lower_arithmetic.c, lower_norm.c, lower_linear.c and lower_attention.c
- * make expressions, lower_emit.c the graph, and lower_run.c runs it. */
+ * make expressions, lower_order.c and lower_emit.c the graph, and lower_run.c runs it. */
 #ifndef HEED_ONNX_LOWER_H
 #define HEED_ONNX_LOWER_H
 
@@ -138,6 +138,8 @@ struct heed_lower_value {
   uint32_t uses;              /* by expressions and outputs that are needed */
   heed_lower_value *consumer; /* the last of them */
   bool absorbed;              /* its consumer's op does its work */
+  bool needed;                /* lower_order.c: an output or map is made of it */
+  int visit;                  /* lower_order.c: of the search */
   heed_value made, weights;
 };
 
@@ -162,7 +164,9 @@ typedef struct heed_lower {
   uint64_t work, most_work; /* of kernels; most_work 0: counted with what is folded */
   heed_status status;
   heed_error *error;
-  heed_lower_value **maps; /* by attention of the finder; NULL: not found here */
+  heed_lower_value **maps;  /* by attention of the finder; NULL: not found here */
+  heed_lower_value **order; /* lower_order.c: those that are needed, parts first */
+  size_t order_count;
   /* lower_emit.c */
   heed_graph *graph;
 } heed_lower;
@@ -304,6 +308,8 @@ heed_status heed_lower_graph(heed_lower *l, const heed_source *inputs, const cha
 void heed_lower_close(heed_lower *l);
 /* lower_emit.c: l->graph of what the outputs and, where wanted, the attentions need. */
 heed_status heed_lower_emit(heed_lower *l, bool attentions);
+/* lower_order.c: l->order of what values with uses need. */
+heed_status heed_lower_arrange(heed_lower *l);
 /* The weights of the index-th attention of the finder, [B, H, Tq, Tk] or as its softmax has them;
  * value 0: the graph has none. */
 heed_value heed_lower_weights(const heed_lower *l, uint32_t index);

@@ -261,9 +261,8 @@ static void use(value *v, value *consumer) {
 }
 
 static void use_all(heed_lower *l) {
-  for (size_t i = l->value_count; i-- > 0;) {
-    value *v = l->values[i];
-    if (!v->uses) continue;
+  for (size_t i = l->order_count; i-- > 0;) {
+    value *v = l->order[i];
     for (uint32_t k = 0; k < v->count && !v->owner; k++) use(v->x[k], v);
     if (v->owner) use(v->owner, v);
   }
@@ -338,14 +337,15 @@ heed_value heed_lower_weights(const heed_lower *l, uint32_t index) {
 heed_status heed_lower_emit(heed_lower *l, bool attentions) {
   HEED_TRY(heed_graph_create((heed_context *)l->file->context, &l->graph, l->error));
   HEED_TRY(use_roots(l, attentions));
+  HEED_TRY(heed_lower_arrange(l));
   use_all(l);
-  for (size_t i = 0; i < l->value_count; i++) {
-    if (l->values[i]->uses && l->values[i]->kind == HEED_LOWER_LINEAR) absorb(l->values[i]);
-    if (l->values[i]->uses && l->values[i]->attention) heed_lower_absorb_heads(l->values[i]);
+  for (size_t i = 0; i < l->order_count; i++) {
+    if (l->order[i]->kind == HEED_LOWER_LINEAR) absorb(l->order[i]);
+    if (l->order[i]->attention) heed_lower_absorb_heads(l->order[i]);
   }
-  for (size_t i = 0; i < l->value_count && l->status == HEED_OK; i++) {
-    value *v = l->values[i];
-    if (!v->uses || v->absorbed) continue;
+  for (size_t i = 0; i < l->order_count && l->status == HEED_OK; i++) {
+    value *v = l->order[i];
+    if (v->absorbed) continue;
     l->call.node = v->node ? v->node : l->call.node;
     v->made = emit(l, v);
     if (l->status == HEED_OK) l->status = heed_graph_status(l->graph, l->error);

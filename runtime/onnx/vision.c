@@ -190,13 +190,21 @@ static heed_status find_grid(search *s) {
                    s->file->name, MOST_PREFIX, vision->tokens, vision->height, vision->width);
 }
 
-/* The only output [B, classes]; of others the one that is called so. */
+/* Whether an output may be the map of an attention, of one head or of several layers. */
+static bool is_square(const heed_shape *shape) {
+  return shape->rank >= 3 && shape->dim[shape->rank - 1] == shape->dim[shape->rank - 2];
+}
+
+/* The output [B, classes]: the only one but for maps; of others the one that is called so. */
 static void name_logits(heed_graph *graph, heed_vision *vision) {
-  heed_value found = heed_graph_find(graph, "logits");
+  heed_value found = heed_graph_find(graph, "logits"), other = {0};
   uint32_t outputs = 0;
-  for (uint32_t id = 1; id <= graph->value_count; id++) outputs += graph->values[id - 1].output;
-  for (uint32_t id = 1; outputs == 1 && id <= graph->value_count; id++)
-    if (graph->values[id - 1].output) found.id = id;
+  for (uint32_t id = 1; id <= graph->value_count; id++) {
+    if (!graph->values[id - 1].output || is_square(&graph->values[id - 1].shape)) continue;
+    outputs++;
+    other.id = id;
+  }
+  if (outputs == 1) found = other;
   if (!found.id) return;
   const heed_value_record *record = heed_graph_record(graph, found.id);
   const bool embeds =

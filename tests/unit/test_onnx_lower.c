@@ -347,6 +347,35 @@ static void test_bias_axes(void **state) {
   check_made(window_file(halves, 4, last), 2);
 }
 
+/* Weights a of x that other nodes read too: before the product whose factor they are, behind it, in
+ * what they weigh, and nothing but an output. */
+static void test_weights_outside(void **state) {
+  static const char *const products[] = {"Cos x v;MatMul a,v y;Sin a e",
+                                         "Sin a e;Cos x v;MatMul a,v y",
+                                         "MatMul s,a g;MatMul g,x v;MatMul a,v y;Sin a e",
+                                         "MatMul s,a g;MatMul g,x v;MatMul a,v y;MatMul a,y e"};
+  (void)state;
+  for (size_t i = 0; i < 2 * sizeof products / sizeof *products; i++) {
+    const char *at = products[i / 2];
+    test_message graph = {0}, axes = {0};
+    test_put_integers(&axes, "perm", 2, (const int64_t[]){1, 0});
+    test_put_node(&graph, "Sin", "q", "x", "q", NULL);
+    test_put_node(&graph, "Transpose", "t", "q", "t", &axes);
+    test_put_node(&graph, "MatMul", "scores", "q,t", "s", NULL);
+    test_put_node(&graph, "Softmax", "soft", "s", "a", NULL);
+    for (int next = 0; *at; at += next + (at[next] == ';')) {
+      char op[16], from[16], to[16];
+      assert_int_equal(sscanf(at, "%15s %15s %15[^;]%n", op, from, to, &next), 3);
+      test_put_node(&graph, op, to, from, to, NULL);
+    }
+    test_put_value(&graph, 11, "x");
+    test_put_value(&graph, 12, "y");
+    test_put_value(&graph, 12, "e");
+    if (i % 2) test_put_value(&graph, 12, "a");
+    check_made(test_onnx_file(&graph), i % 2 ? 4 : 3);
+  }
+}
+
 static void test_made(void **state) {
   (void)state;
   check_made(test_onnx_linear(), 1);
@@ -1064,7 +1093,7 @@ int main(void) {
       cmocka_unit_test(test_einsum),       cmocka_unit_test(test_tuples),
       cmocka_unit_test(test_resize),       cmocka_unit_test(test_many_ways),
       cmocka_unit_test(test_halves),       cmocka_unit_test(test_attributes),
-      cmocka_unit_test(test_bias_axes)};
+      cmocka_unit_test(test_bias_axes),    cmocka_unit_test(test_weights_outside)};
   if (heed_context_create(NULL, &context, &error) != HEED_OK) return 1;
   if (heed_cpu_backend_create(context, NULL, &backend, &error) != HEED_OK) return 1;
   const int failed = cmocka_run_group_tests_name("onnx_lower", tests, NULL, NULL);

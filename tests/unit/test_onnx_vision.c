@@ -42,6 +42,38 @@ static void test_found(void **state) {
   }
 }
 
+/* Classes and layers are those of the graph, whatever maps it gives out beside its classes: those
+ * of each layer, of both, and the last alone. */
+static void test_maps_as_outputs(void **state) {
+  static const uint32_t map[] = {1, 5, 5}, two[] = {2, 5, 5};
+  (void)state;
+  for (uint32_t i = 0; i < 3; i++) {
+    test_message graph = {0}, axis = {0};
+    test_put_vision(&graph, 4, 1);
+    test_put_integer(&axis, "axis", 0);
+    test_put_node(&graph, "Concat", "both", "ya,za", "maps", &axis);
+    if (i == 0) test_put_shaped(&graph, 12, "ya", 3, map);
+    if (i == 1) test_put_shaped(&graph, 12, "maps", 3, two);
+    if (i != 1) test_put_shaped(&graph, 12, "za", 3, map);
+    test_message file = test_onnx_file(&graph);
+    heed_onnx *onnx = open_file(context, &file);
+    const heed_build_desc build = {.struct_size = sizeof build};
+    heed_model *model;
+    heed_model_info info;
+    heed_graph *built;
+    assert_ok(heed_onnx_vision(onnx, &none, 0, 0, &model, &error));
+    heed_model_get_info(model, &info);
+    assert_int_equal(info.layers, 2);
+    assert_int_equal(info.classes, 3);
+    assert_ok(heed_model_build(model, &build, &built, &error));
+    assert_true(heed_graph_find(built, "layer.1.attention.weights").id != 0);
+    heed_graph_destroy(built);
+    heed_model_destroy(model);
+    heed_onnx_destroy(onnx);
+    free(file.data);
+  }
+}
+
 /* As many tokens before the patches as there may be, and one more. */
 static void test_prefix(void **state) {
   (void)state;
@@ -149,6 +181,7 @@ static void test_many_tables(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_found), cmocka_unit_test(test_prefix),
+                                     cmocka_unit_test(test_maps_as_outputs),
                                      cmocka_unit_test(test_memory),
                                      cmocka_unit_test(test_many_tables)};
   return cmocka_run_group_tests(tests, make_context, drop_context);
