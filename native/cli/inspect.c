@@ -14,8 +14,9 @@ static void print_summary(const cli_pipeline *pipeline) {
          "classes\n",
          info->family, info->image_size, info->patch, info->layers, info->heads, info->width,
          info->mlp_width, info->prefix_tokens, info->classes);
-  printf("positions resized: %s%s\n", info->positions,
-         info->family_assumed ? " (as in timm: no config.json names the model)" : "");
+  printf("positions resized: %s", info->positions);
+  if (info->family_assumed) printf(" (as in %s: no config.json names the model)", info->family);
+  printf("\n");
   printf("rules: %s\n", info->rules);
   if (info->assumed) printf("assumed: %s\n", info->assumed);
   printf("%llu parameters, %llu bytes of weights in the file, %u tensors used, %u unused\n",

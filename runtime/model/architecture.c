@@ -27,8 +27,14 @@ typedef struct row {
   uint8_t fact, value;
 } row;
 
-static const char *const blocks[] = {"attention and MLP in parallel", "differential attention",
-                                     "a norm after each part", "RMS norms"};
+static const char *const blocks[] = {"attention and MLP in parallel",
+                                     "differential attention",
+                                     "a norm after each part",
+                                     "RMS norms",
+                                     "stages of smaller grids",
+                                     "attention over channels",
+                                     "other attention",
+                                     "a convolutional network"};
 
 #define ROWS(ROW)                                            \
   ROW("vit_*", 0, HEAD_WIDTH, 64)                            \
@@ -38,6 +44,14 @@ static const char *const blocks[] = {"attention and MLP in parallel", "different
   ROW("flexivit_*", 0, HEAD_WIDTH, 64)                       \
   ROW("test_vit*", 0, HEAD_WIDTH, 32)                        \
   ROW("aimv2_*", 0, HEAD_WIDTH, 128)                         \
+  ROW("a guess", 0, HEAD_WIDTH, 64)                          \
+  ROW("a guess", 1152, HEADS, 16)                            \
+  ROW("a guess", 1280, HEADS, 16)                            \
+  ROW("a guess", 1408, HEADS, 16)                            \
+  ROW("a guess", 1664, HEADS, 16)                            \
+  ROW("a guess", 1792, HEADS, 16)                            \
+  ROW("a guess", 4096, HEADS, 32)                            \
+  ROW("moco", 384, HEADS, 12)                                \
   ROW("dinov2", 0, HEAD_WIDTH, 64)                           \
   ROW("clip", 768, HEADS, 12)                                \
   ROW("clip", 1024, HEADS, 16)                               \
@@ -88,6 +102,53 @@ static const char *const blocks[] = {"attention and MLP in parallel", "different
   ROW("*_rpn_*", 0, OTHER_BLOCKS, 2)                         \
   ROW("eva02_enormous_*", 0, OTHER_BLOCKS, 2)                \
   ROW("aimv2_*", 0, OTHER_BLOCKS, 3)                         \
+  ROW("vit_relpos_*", 0, OTHER_BLOCKS, 6)                    \
+  ROW("vit_srelpos_*", 0, OTHER_BLOCKS, 6)                   \
+  ROW("vit_*_r26_*", 0, OTHER_BLOCKS, 7)                     \
+  ROW("vit_r26_*", 0, OTHER_BLOCKS, 7)                       \
+  ROW("vit_r50_*", 0, OTHER_BLOCKS, 7)                       \
+  ROW("vit_*_r50_*", 0, OTHER_BLOCKS, 7)                     \
+  ROW("vit_*_resnet*", 0, OTHER_BLOCKS, 7)                   \
+  ROW("naflexvit_*", 0, OTHER_BLOCKS, 6)                     \
+  ROW("gemma4_*", 0, OTHER_BLOCKS, 3)                        \
+  ROW("samvit_*", 0, OTHER_BLOCKS, 6)                        \
+  ROW("vitamin_*", 0, OTHER_BLOCKS, 7)                       \
+  ROW("xcit_*", 0, OTHER_BLOCKS, 5)                          \
+  ROW("cait_*", 0, OTHER_BLOCKS, 6)                          \
+  ROW("convit_*", 0, OTHER_BLOCKS, 6)                        \
+  ROW("crossvit_*", 0, OTHER_BLOCKS, 6)                      \
+  ROW("tnt_*", 0, OTHER_BLOCKS, 6)                           \
+  ROW("volo_*", 0, OTHER_BLOCKS, 4)                          \
+  ROW("swin*", 0, OTHER_BLOCKS, 4)                           \
+  ROW("mvit*", 0, OTHER_BLOCKS, 4)                           \
+  ROW("pvt*", 0, OTHER_BLOCKS, 4)                            \
+  ROW("gcvit*", 0, OTHER_BLOCKS, 4)                          \
+  ROW("coat*", 0, OTHER_BLOCKS, 4)                           \
+  ROW("maxvit*", 0, OTHER_BLOCKS, 4)                         \
+  ROW("maxxvit*", 0, OTHER_BLOCKS, 4)                        \
+  ROW("pit_*", 0, OTHER_BLOCKS, 4)                           \
+  ROW("caformer*", 0, OTHER_BLOCKS, 4)                       \
+  ROW("poolformer*", 0, OTHER_BLOCKS, 4)                     \
+  ROW("convformer*", 0, OTHER_BLOCKS, 4)                     \
+  ROW("hiera*", 0, OTHER_BLOCKS, 4)                          \
+  ROW("levit*", 0, OTHER_BLOCKS, 4)                          \
+  ROW("nest*", 0, OTHER_BLOCKS, 4)                           \
+  ROW("jx_nest*", 0, OTHER_BLOCKS, 4)                        \
+  ROW("twins*", 0, OTHER_BLOCKS, 4)                          \
+  ROW("davit*", 0, OTHER_BLOCKS, 4)                          \
+  ROW("efficientformer*", 0, OTHER_BLOCKS, 4)                \
+  ROW("efficientvit*", 0, OTHER_BLOCKS, 4)                   \
+  ROW("fastvit*", 0, OTHER_BLOCKS, 4)                        \
+  ROW("mobilevit*", 0, OTHER_BLOCKS, 4)                      \
+  ROW("edgenext*", 0, OTHER_BLOCKS, 4)                       \
+  ROW("nextvit*", 0, OTHER_BLOCKS, 4)                        \
+  ROW("tiny_vit*", 0, OTHER_BLOCKS, 4)                       \
+  ROW("visformer*", 0, OTHER_BLOCKS, 4)                      \
+  ROW("swiftformer*", 0, OTHER_BLOCKS, 4)                    \
+  ROW("repvit*", 0, OTHER_BLOCKS, 4)                         \
+  ROW("sam2_*", 0, OTHER_BLOCKS, 4)                          \
+  ROW("focalnet*", 0, OTHER_BLOCKS, 4)                       \
+  ROW("mambaout*", 0, OTHER_BLOCKS, 4)                       \
   ROW("test_vit3*", 0, PROBES_ALL, 0)                        \
   ROW("test_vit4*", 0, OTHER_BLOCKS, 3)
 #define PATTERN(pattern, width, fact, value) pattern "\0"
@@ -158,7 +219,7 @@ heed_status heed_architecture_rules(const char *architecture, const char *where,
     if (r->fact == OTHER_BLOCKS)
       return heed_fail(error, HEED_UNSUPPORTED,
                        "%s: architecture is not supported (found %.*s with %s, expected plain "
-                       "blocks)",
+                       "blocks); its ONNX export opens",
                        where, HEED_CUT(architecture), blocks[r->value]);
   }
   return HEED_OK;

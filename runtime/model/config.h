@@ -34,8 +34,9 @@ typedef struct heed_config {
   heed_said positions, vocabulary; /* of a text tower */
   heed_said end;                   /* the same: the id that ends a text */
   heed_rules rules;                /* the family's, with what the file says of them */
-  const char *problem_type;        /* where the classes are not one of many, else NULL */
-  const char **labels;             /* [label_count]; an entry may be NULL */
+  bool activation_said, epsilon_said;
+  const char *problem_type; /* where the classes are not one of many, else NULL */
+  const char **labels;      /* [label_count]; an entry may be NULL */
   uint32_t label_count;
 } heed_config;
 

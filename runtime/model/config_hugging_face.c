@@ -251,6 +251,8 @@ heed_status heed_config_hugging_face(heed_config *config, const heed_fields *who
   HEED_TRY(read_sizes(config, &fields));
   if (config->family->rules.pools) HEED_TRY(read_beit(config, &fields));
   HEED_TRY(heed_config_read_activation(&fields, "hidden_act", &config->rules.activation));
+  config->activation_said = heed_field(&fields, "hidden_act") != 0;
+  config->epsilon_said = heed_field(&fields, "layer_norm_eps") != 0;
   HEED_TRY(read_rope(&fields, &config->rules.rotation.base));
   HEED_TRY(heed_field_string(&fields, "pooler_act", &pooler));
   if (strcmp(pooler, "tanh") != 0) return heed_field_refuse(&fields, "pooler_act", pooler, "tanh");

@@ -90,6 +90,7 @@ heed_status heed_config_open_clip(heed_config *config, const heed_fields *fields
   config->mlp_ratio = 4.0;
   HEED_TRY(heed_field_bool(&model, "quick_gelu", &quick));
   config->rules.activation = quick ? HEED_ACTIVATION_GELU_QUICK : HEED_ACTIVATION_GELU;
+  config->activation_said = true; /* also where it leaves the key out */
   HEED_TRY(heed_said_size(&model, "embed_dim", 1, &config->projection));
   HEED_TRY(heed_said_size(&tower, "width", 1, &config->width));
   HEED_TRY(heed_said_size(&tower, "layers", 1, &config->layers));

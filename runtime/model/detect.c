@@ -147,10 +147,21 @@ static bool fits(const heed_roles *roles, const heed_family *family) {
          (!end || part < end) && (roles->groups & family->has) == family->has;
 }
 
-/* Whether the prefix or a tensor makes the file one of the family. */
-static bool claims(const heed_roles *roles, const heed_family *family) {
+/* Whether the prefix is the family's own. */
+static bool has_inner(const heed_roles *roles, const heed_family *family) {
   const char *inner = roles->prefix + strlen(roles->outer);
-  return (family->inner && strcmp(inner, family->inner) == 0) || has_mark(roles, family->marks);
+  return family->inner && strcmp(inner, family->inner) == 0;
+}
+
+/* Whether the prefix or a tensor that no other family has makes the file one of the family. */
+static bool claims(const heed_roles *roles, const heed_family *family) {
+  return (!family->inner_shared && has_inner(roles, family)) || has_mark(roles, family->marks);
+}
+
+/* The same of what others have too. */
+static bool hints(const heed_roles *roles, const heed_family *family) {
+  return !(roles->groups & family->hints_lack) &&
+         ((family->inner_shared && has_inner(roles, family)) || has_mark(roles, family->hints));
 }
 
 /* HEED_GROUP: what the family's files lack, tables of relative positions without a rule included.
@@ -163,11 +174,15 @@ static uint32_t lacking(const heed_family *family) {
 
 /* The family of timm's architecture; else that of the config's type if it lacks nothing that the
  * file has; else the first that claims the file; else that of the type all the same; else the first
- * that takes what no family claims, if it can one that lacks nothing that the file has. */
-static const heed_family *find_family(const heed_roles *roles, const heed_config *config) {
+ * at which something hints; else the first that takes what is left, if it can one that lacks
+ * nothing that the file has. *guessed: nothing that is the family's alone told it. */
+static const heed_family *find_family(const heed_roles *roles, const heed_config *config,
+                                      bool *guessed) {
+  enum { TYPED, CLAIMED, HINTED, LEFT, PASSES };
   const heed_family *family, *last = NULL, *typed = NULL;
+  *guessed = false;
   if (config->timm && config->family->names == roles->names) return config->family;
-  for (int pass = 0; pass < 3 && !(pass == 2 && typed); pass++)
+  for (int pass = 0; pass < PASSES && !(pass >= HINTED && typed); pass++)
     for (uint32_t i = 0; (family = heed_family_get(i)); i++) {
       if (!fits(roles, family)) continue;
       const bool of_type = *config->model_type && family == config->family;
@@ -175,9 +190,19 @@ static const heed_family *find_family(const heed_roles *roles, const heed_config
       if (of_type && !(roles->groups & family->lacks & HEED_GROUP(REGISTERS))) typed = family;
       if (family->fallback) last = family;
       if (roles->groups & lacking(family)) continue;
-      if (pass == 0 ? of_type : pass == 1 ? claims(roles, family) : family->fallback) return family;
+      *guessed = pass >= HINTED;
+      if (pass == TYPED     ? of_type
+          : pass == CLAIMED ? claims(roles, family)
+          : pass == HINTED  ? hints(roles, family)
+                            : family->fallback)
+        return family;
     }
+  *guessed = !typed;
   return typed ? typed : last;
+}
+
+bool heed_roles_of_moco(const heed_roles *roles) {
+  return strstr(roles->prefix, "base_encoder.") || strstr(roles->prefix, "momentum_encoder.");
 }
 
 /* The groups of which all roles must be there: what was lost must not pass for a model that never
@@ -223,15 +248,34 @@ static void choose_pool(heed_roles *roles, const heed_config *config) {
   if (config->pool.key && roles->rules.pool == HEED_POOL_CLS) roles->groups |= HEED_GROUP(CLS);
 }
 
+/* timm's vit_*_rpn_* have a norm after each part, and the tensors of a plain model that has no CLS
+ * and no biases of query, key and value. */
+static heed_status refuse_post_norm(const heed_roles *roles, heed_error *error) {
+  const uint32_t absent = HEED_GROUP(CLS) | HEED_GROUP(QKV_BIASES) | HEED_GROUP(KEY_BIAS) |
+                          HEED_GROUP(LAYER_SCALES) | HEED_GROUP(FINAL_NORM) |
+                          HEED_GROUP(REGISTERS) | HEED_GROUP(GATE);
+  if (!roles->assumption || roles->names != &heed_names_timm || roles->groups & absent ||
+      !(roles->groups & HEED_GROUP(POOL_NORM)))
+    return HEED_OK;
+  return heed_fail(error, HEED_UNSUPPORTED,
+                   "%s: plain blocks and those with a norm after each part (timm's vit_*_rpn_*) "
+                   "have these tensors (expected a config.json with \"architecture\")",
+                   heed_checkpoint_name(roles->checkpoint));
+}
+
 heed_status heed_roles_detect(heed_checkpoint *checkpoint, const heed_config *config,
                               heed_roles *roles, heed_error *error) {
   *roles = (heed_roles){.checkpoint = checkpoint, .tower = config->tower};
   HEED_TRY(find_style(roles, error));
   roles->groups = heed_roles_groups(roles);
-  roles->family = find_family(roles, config);
+  bool guessed;
+  roles->family = find_family(roles, config, &guessed);
   if (!roles->family) return no_model(roles, error);
   roles->rules = config->family == roles->family ? config->rules : roles->family->rules;
-  if (config->family != roles->family) roles->assumption = roles->family->assumption;
+  /* A config without a type means ViT. */
+  if (guessed && !(config->json && config->family == roles->family))
+    roles->assumption = roles->family->assumption;
+  HEED_TRY(refuse_post_norm(roles, error));
   roles->lacks = lacking(roles->family);
   if (roles->rules.classifier_embeds) roles->lacks |= HEED_GROUP(CLASSIFIER);
   if (roles->rules.rotation.kind != HEED_ROTATION_AXIAL) roles->lacks |= HEED_GROUP(FREQUENCIES);

@@ -119,7 +119,8 @@ static heed_status head_count(const heed_roles *roles, const heed_config *config
     d->heads = heed_architecture_heads(roles->rules.architecture, d->width);
   if (!d->heads && !said->key) {
     d->heads_guessed = true;
-    d->heads = d->width % 64 ? 0 : d->width / 64;
+    if (heed_roles_of_moco(roles)) d->heads = heed_architecture_heads("moco", d->width);
+    if (!d->heads && d->width % 64 == 0) d->heads = heed_architecture_heads("a guess", d->width);
   }
   if (said->key && d->width % said->value)
     return heed_fail(
@@ -155,6 +156,19 @@ static heed_status mlp_sizes(const heed_roles *roles, const heed_config *config,
   return agree(&multiple, &rows, 0, &whole, error);
 }
 
+/* CLIP's files do not say their activation: OpenAI's and LAION's differ. Nor do those of DINOv3 in
+ * transformers' names: all published ones with a gate have SiLU. */
+static void guess_activation(const heed_roles *roles, const heed_config *config,
+                             heed_vit_dimensions *d) {
+  const heed_rules *rules = &roles->rules;
+  const bool gate = rules->gate_activation && heed_roles_have(roles, HEED_ROLE_GATE_WEIGHT, 0);
+  if (config->activation_said || config->family == roles->family) return;
+  d->activation_guessed = rules->exact_layers || gate;
+  if (gate) d->activation = HEED_ACTIVATION_SILU;
+  if (rules->exact_layers && (d->layers >= rules->exact_layers || d->width >= rules->exact_width))
+    d->activation = HEED_ACTIVATION_GELU;
+}
+
 static heed_status check_biases(const heed_roles *roles, const heed_config *config,
                                 heed_error *error) {
   const bool key = heed_roles_have(roles, HEED_ROLE_KEY_BIAS, 0);
@@ -183,6 +197,13 @@ static heed_status rotation_sizes(const heed_roles *roles, const heed_config *co
 static heed_status patch_sizes(const heed_roles *roles, const heed_config *config,
                                heed_vit_dimensions *d, heed_error *error) {
   stored_role patch;
+  heed_place place;
+  HEED_TRY(heed_roles_find(roles, HEED_ROLE_PATCH_WEIGHT, 0, &place, error));
+  if (place.tensor->info->shape.rank == 5)
+    return heed_fail(error, HEED_UNSUPPORTED,
+                     "%s: a model of videos is not supported (found tensor %.*s of 5 axes, "
+                     "expected 4)",
+                     heed_safetensors_name(place.tensor->file), HEED_CUT(place.tensor->info->name));
   HEED_TRY(find_stored(roles, HEED_ROLE_PATCH_WEIGHT, 4, &patch, error));
   if (patch.shape.dim[2] != patch.shape.dim[3])
     return heed_fail(error, HEED_UNSUPPORTED, "%s: patches are not square (found %u x %u)",
@@ -212,6 +233,7 @@ static heed_status body_sizes(const heed_roles *roles, const heed_config *config
   HEED_TRY((heed_is_text(roles->tower) ? token_sizes : patch_sizes)(roles, config, d, error));
   HEED_TRY(layer_count(roles, config, &d->layers, error));
   HEED_TRY(head_count(roles, config, d, error));
+  guess_activation(roles, config, d);
   HEED_TRY(check_biases(roles, config, error));
   HEED_TRY(rotation_sizes(roles, config, d, error));
   return mlp_sizes(roles, config, d, error);
@@ -365,10 +387,12 @@ static heed_status position_sizes(const heed_roles *roles, const heed_config *co
 
 heed_status heed_roles_dimensions(const heed_roles *roles, const heed_config *config,
                                   heed_vit_dimensions *dimensions, heed_error *error) {
+  /* roles->rules are the config's where its family is that of the weights. */
+  const heed_rules *rules = &roles->rules;
   *dimensions = (heed_vit_dimensions){
       .activation =
-          (heed_activation)(config->json ? config->rules.activation : roles->rules.activation),
-      .epsilon = config->json ? config->rules.epsilon : roles->rules.epsilon};
+          (heed_activation)(config->activation_said ? config->rules.activation : rules->activation),
+      .epsilon = config->epsilon_said ? config->rules.epsilon : rules->epsilon};
   HEED_TRY(body_sizes(roles, config, dimensions, error));
   if (heed_is_text(roles->tower)) return HEED_OK;
   HEED_TRY(head_sizes(roles, config, dimensions, error));

@@ -42,16 +42,21 @@ typedef struct heed_family {
   /* The model's own part of its prefix, "vit.": heads lie beside it. A file with it is of the
    * family. */
   const char *inner;
-  /* Tensors that make a file of the family: any of these, separated by '|'; ":n" = of n axes. */
+  /* Tensors that no other family has: any of these makes a file one of the family. They are
+   * separated by '|'; ":n" = of n axes. */
   const char *marks;
+  /* The same of tensors that others have too. What no mark tells is guessed by them. */
+  const char *hints;
   uint32_t has, lacks; /* HEED_GROUP: what a file of the family must have, must not have */
-  /* what is then assumed without a config of the family, as others have the names too; or NULL */
+  uint32_t hints_lack; /* HEED_GROUP: what it must not have besides, to be guessed by its hints */
+  /* What is said where neither a config nor a mark tells the family; or NULL: nothing is guessed */
   const char *assumption;
   const char *processor; /* defaults of preprocessing: the class without "ImageProcessor" */
   heed_rules rules;
-  uint8_t tower; /* heed_tower: which part of a model it is */
-  bool fallback; /* also takes files that nothing makes a family's */
-  bool head;     /* its config means a pooling attention unless vision_use_head says false */
+  uint8_t tower;     /* heed_tower: which part of a model it is */
+  bool fallback;     /* also takes files that nothing makes a family's */
+  bool inner_shared; /* others have the same inner part: it hints at the family */
+  bool head;         /* its config means a pooling attention unless vision_use_head says false */
   heed_config_defaults defaults;
 } heed_family;
 

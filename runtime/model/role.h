@@ -74,6 +74,8 @@ heed_checkpoint_tensor *heed_roles_named(const heed_roles *roles, const char *pa
 heed_shape heed_place_shape(const heed_place *place, uint32_t rank);
 /* HEED_GROUP: those of which the file has a role. */
 uint32_t heed_roles_groups(const heed_roles *roles);
+/* Whether the model is an encoder of MoCo v3's training: its small one has 12 heads. */
+bool heed_roles_of_moco(const heed_roles *roles);
 /* Whether a tensor of this name is what some role is called. */
 bool heed_roles_name_one(const heed_roles *roles, const char *name);
 /* Resolves a role (`layer` is ignored where there is none), checks the shape and marks the tensor
@@ -100,7 +102,8 @@ heed_status heed_weight_read(void *user, uint64_t first, uint64_t count, void *t
 
 typedef struct heed_vit_dimensions {
   uint32_t width, layers, heads, mlp_width;
-  bool heads_guessed; /* nothing tells their number */
+  bool heads_guessed;      /* nothing tells their number */
+  bool activation_guessed; /* nothing tells it */
   uint32_t image_size, patch, channels;
   uint32_t classes;    /* 0: no classifier */
   uint32_t pooled;     /* numbers that the classifier reads: C or 2 C */

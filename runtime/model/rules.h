@@ -42,7 +42,11 @@ typedef struct heed_rules {
   uint8_t pool;            /* heed_pool */
   uint8_t key_bias;        /* heed_key_bias */
   uint8_t activation;      /* heed_activation: of the MLP, where no config gives it */
-  uint8_t pool_heads;      /* of the pooling attention, which reads all tokens; 0: as the layers */
+  /* The activation is a guess without a config: exact GELU in models of that many layers, or of
+   * that width, as in LAION's CLIP; 0: it is no guess. */
+  uint8_t exact_layers;
+  uint16_t exact_width;
+  uint8_t pool_heads;   /* of the pooling attention, which reads all tokens; 0: as the layers */
   bool probe_reads_all; /* the pooling attention reads all tokens; else patches, without pool_heads
                          */
   /* The pooled state is an output: of patches after a norm of their mean, else of normed states. */

@@ -13,7 +13,7 @@ typedef struct heed_vit {
   heed_vit_dimensions dims;
   /* [1 + dims.layers]: the roles of the model, then of each layer; a bias follows its weight */
   heed_role_ref (*refs)[HEED_ROLE_COUNT];
-  char rules[240], assumed[320]; /* heed_model_info's; assumed "" when nothing is */
+  char rules[240], assumed[720]; /* heed_model_info's; assumed "" when nothing is */
   char (*class_names)[24];  /* "class N", for classes that the config does not name; [classes] or
                                NULL */
   const char **token_names; /* [dims.prefix_tokens], the text behind them */

@@ -44,11 +44,12 @@ static heed_status make_positions(heed_vit_builder *b, const float *stored, cons
   *positions = grid;
   if (b->rows == side && b->columns == side) return HEED_OK;
   if (b->model->roles.assumption)
-    heed_log(b->model->base.context, HEED_LOG_WARNING,
-             "%s: positions resized to %u x %u patches as in timm, %s; DINO and MAE differ, and no "
-             "config.json names the model",
-             heed_checkpoint_name(b->model->base.checkpoint), b->rows, b->columns,
-             b->model->roles.rules.positions->text);
+    heed_log(
+        b->model->base.context, HEED_LOG_WARNING,
+        "%s: positions resized to %u x %u patches as in %s, %s; others with these names differ, "
+        "and no config.json names the model",
+        heed_checkpoint_name(b->model->base.checkpoint), b->rows, b->columns,
+        b->model->roles.family->name, b->model->roles.rules.positions->text);
   const size_t count = (size_t)b->rows * b->columns * dims->width;
   float *resized = heed_alloc_raw(b->model->base.context, count, sizeof *resized);
   if (!resized) return heed_fail_memory(error, "model: positions", count * sizeof *resized);

@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "base/tensor.h"
 #include "model/int8_weights.h"
+#include "model/other_models.h"
 
 /* Resolves the roles of the model (row 0) or of layer row - 1. */
 static heed_status resolve(heed_vit *model, uint32_t row, heed_error *error) {
@@ -107,15 +108,31 @@ static void assume(heed_vit *model, const char *what, const char *of) {
  * give an answer, so the log leaves that out: families have their own, and many files tell none. */
 static void describe_assumptions(heed_vit *model, bool text) {
   const heed_vit_dimensions *dims = &model->dims;
-  char heads[64];
+  const heed_config *config = model->config;
+  char guess[96];
   if (dims->heads_guessed) {
-    snprintf(heads, sizeof heads, "%u heads (a guess: width %u / 64)", dims->heads, dims->width);
-    assume(model, heads, "");
+    snprintf(guess, sizeof guess,
+             dims->heads * 64 == dims->width ? "%u heads (a guess: width %u / 64)"
+                                             : "%u heads (a guess: width %u)",
+             dims->heads, dims->width);
+    assume(model, guess, "");
+  }
+  if (dims->activation_guessed) {
+    snprintf(guess, sizeof guess, "%s (a guess: %u layers of width %u)",
+             dims->activation == HEED_ACTIVATION_GELU         ? "exact GELU, as in LAION's files"
+             : dims->activation == HEED_ACTIVATION_GELU_QUICK ? "quick GELU, as in OpenAI's files"
+                                                              : "SiLU, as there is a gate",
+             dims->layers, dims->width);
+    assume(model, guess, "");
   }
   if (model->roles.assumption) assume(model, model->roles.assumption, "");
+  if (config->json && config->family != model->roles.family)
+    assume(model, "the rules of the tensors' names, not of model_type ",
+           *config->model_type ? config->model_type : "vit");
   if (*model->assumed)
-    heed_log(model->base.context, HEED_LOG_WARNING, "%s: no config.json; assumed: %s",
-             heed_checkpoint_name(model->base.checkpoint), model->assumed);
+    heed_log(model->base.context, HEED_LOG_WARNING, "%s: %s; assumed: %s",
+             heed_checkpoint_name(model->base.checkpoint),
+             config->json ? "config.json does not fit" : "no config.json", model->assumed);
   if (!text && !heed_config_tells_preprocess(model->config))
     assume(model, "preprocessing of ", model->roles.family->processor);
   if (dims->classes && model->config->problem_type)
@@ -201,6 +218,17 @@ static heed_status fill_text_info(heed_vit *model, heed_error *error) {
   return HEED_OK;
 }
 
+/* Every tensor by its role. */
+static heed_status find_tensors(heed_vit *model, heed_error *error) {
+  HEED_TRY(heed_roles_detect(model->base.checkpoint, model->config, &model->roles, error));
+  HEED_TRY(heed_roles_dimensions(&model->roles, model->config, &model->dims, error));
+  const uint32_t rows = 1 + model->dims.layers;
+  model->refs = heed_alloc(model->base.context, rows, sizeof *model->refs);
+  if (!model->refs) return heed_fail_memory(error, "model: layers", rows * sizeof *model->refs);
+  for (uint32_t row = 0; row < rows; row++) HEED_TRY(resolve(model, row, error));
+  return heed_roles_check_unused(&model->roles, error);
+}
+
 static heed_status open_vit(heed_model *base, const heed_model_desc *desc, heed_error *error) {
   heed_vit *model = (heed_vit *)base;
   HEED_TRY(heed_config_open(model->base.context, desc->files, desc->file_count, desc->tower,
@@ -208,19 +236,18 @@ static heed_status open_vit(heed_model *base, const heed_model_desc *desc, heed_
   HEED_TRY(heed_checkpoint_open(model->base.context, desc->files, desc->file_count,
                                 &model->base.checkpoint, error));
   HEED_TRY(heed_config_check_int8(model->config, model->base.checkpoint, error));
-  HEED_TRY(heed_roles_detect(model->base.checkpoint, model->config, &model->roles, error));
-  HEED_TRY(heed_roles_dimensions(&model->roles, model->config, &model->dims, error));
-  const uint32_t rows = 1 + model->dims.layers;
-  model->refs = heed_alloc(model->base.context, rows, sizeof *model->refs);
-  if (!model->refs) return heed_fail_memory(error, "model: layers", rows * sizeof *model->refs);
-  for (uint32_t row = 0; row < rows; row++) HEED_TRY(resolve(model, row, error));
-  HEED_TRY(heed_roles_check_unused(&model->roles, error));
+  const bool text = heed_is_text(desc->tower);
+  if (!text) HEED_TRY(heed_refuse_other_models(model->base.checkpoint, false, error));
+  const heed_status status = find_tensors(model, error);
+  if (!text && (status == HEED_UNSUPPORTED || status == HEED_INVALID_FILE))
+    HEED_TRY(heed_refuse_other_models(model->base.checkpoint, true, error));
+  HEED_TRY(status);
   HEED_TRY(name_classes(model, error));
   HEED_TRY(name_tokens(model, error));
   describe_rules(model);
-  describe_assumptions(model, heed_is_text(desc->tower));
+  describe_assumptions(model, text);
   fill_info(model);
-  if (heed_is_text(desc->tower)) return fill_text_info(model, error);
+  if (text) return fill_text_info(model, error);
   return heed_config_preprocess(model->config, model->roles.family, model->dims.image_size,
                                 &model->base.preprocess, error);
 }

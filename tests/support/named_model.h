@@ -18,7 +18,9 @@
 
 /* A list of tensors whose element i is `seed` + i / 1024, so that every tensor can be told from
  * every other. */
+#ifndef MOST
 #define MOST 128
+#endif
 typedef struct model {
   heed_safetensors_item items[MOST];
   char names[MOST][96];

@@ -12,6 +12,8 @@ const heed_family heed_family_clip_text = {
     .rules = {.pool = HEED_POOL_END,
               .architecture = "clip",
               .epsilon = 1e-5f,
+              .exact_layers = 24,
+              .exact_width = 1280,
               .activation = HEED_ACTIVATION_GELU_QUICK,
               .causal = true},
     .defaults = {.width = 512,

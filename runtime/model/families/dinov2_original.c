@@ -6,6 +6,8 @@ const heed_family heed_family_dinov2_original = {
     .types = "",
     .names = &heed_names_timm,
     .marks = "mask_token:2",
+    .has = HEED_GROUP(POSITIONS),
+    .lacks = HEED_GROUP(REGISTERS),
     .processor = "Dinov2",
     .rules = {.positions = &heed_positions_offset,
               .position_tokens = HEED_POSITION_TOKENS_CLS,

@@ -8,6 +8,7 @@ const heed_family heed_family_idefics = {
     .types = "idefics2|idefics2_vision|idefics3|idefics3_vision|smolvlm|smolvlm_vision",
     .names = &heed_names_hugging_face_clip,
     .inner = "vision_model.",
+    .inner_shared = true,
     .lacks = HEED_GROUP(CLS) | HEED_GROUP(PRE_NORM) | HEED_GROUP(PROBE),
     .processor = "Siglip",
     .rules = {.positions = &heed_positions_nearest,

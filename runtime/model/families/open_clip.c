@@ -9,7 +9,6 @@ const heed_family heed_family_open_clip = {
     .names = &heed_names_open_clip,
     .inner = "visual.",
     .fallback = true,
-    .assumption = "quick GELU, as in OpenAI's files",
     .processor = "CLIP",
     .rules = {.positions = &heed_positions_antialiased,
               .position_tokens = HEED_POSITION_TOKENS_CLS,
@@ -17,5 +16,7 @@ const heed_family heed_family_open_clip = {
               .needs = HEED_GROUP(CLS) | HEED_GROUP(PRE_NORM),
               .architecture = "clip",
               .epsilon = 1e-5f,
+              .exact_layers = 32,
+              .exact_width = 1280,
               .activation = HEED_ACTIVATION_GELU_QUICK},
 };

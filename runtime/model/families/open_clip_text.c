@@ -10,10 +10,11 @@ const heed_family heed_family_open_clip_text = {
     .tower = HEED_TOWER_TEXT,
     .inner = "text.",
     .fallback = true,
-    .assumption = "quick GELU, as in OpenAI's files",
     .rules = {.pool = HEED_POOL_END,
               .architecture = "clip",
               .epsilon = 1e-5f,
+              .exact_layers = 24,
+              .exact_width = 1280,
               .activation = HEED_ACTIVATION_GELU_QUICK,
               .causal = true},
 };

@@ -7,8 +7,10 @@ const heed_family heed_family_timm = {
     .architectures = "*",
     .names = &heed_names_timm,
     .inner = "trunk.",
+    .inner_shared = true,
     .fallback = true,
-    .assumption = "timm's rules (files of DINO and MAE have the same names)",
+    .assumption = "timm's rules without rotary positions (files of DINO, MAE and RoPE-ViT "
+                  "have the same names)",
     .processor = "timm",
     .rules = {.positions = &heed_positions_antialiased,
               .position_tokens = HEED_POSITION_TOKENS_ANY,
