@@ -227,7 +227,7 @@ static heed_status bench_model(cli_state *cli, bench *b, const char *path) {
   pipeline.build = (heed_build_desc){.struct_size = sizeof pipeline.build,
                                      .batch = b->batch,
                                      .classes_only = !b->op.maps && !b->all_tokens};
-  if (status == HEED_OK) status = cli_onnx_choose(cli, b->way, path, &pipeline);
+  if (status == HEED_OK) status = cli_onnx_choose(cli, b->way, path, false, &pipeline);
   if (status == HEED_OK) status = cli_pipeline_size(cli, &pipeline, b->size);
   if (status == HEED_OK && b->op.maps) status = cli_pipeline_tap_weights(cli, &pipeline);
   if (status == HEED_OK) status = cli_pipeline_plan(cli, &pipeline, &b->choice);

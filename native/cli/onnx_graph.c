@@ -110,7 +110,23 @@ heed_status cli_onnx_eval(cli_state *cli, const cli_onnx *job) {
 
 /* ---------------------------------------------------------------------------- as a pipeline's */
 
-heed_status cli_onnx_choose(cli_state *cli, const char *way, const char *model,
+/* The graph as a model of its own: a config says nothing of what the graph does with its pixels,
+ * nor how its tokens lie. */
+static heed_status open_graph_model(cli_state *cli, cli_pipeline *pipeline) {
+  heed_preprocess own;
+  uint32_t height = 0, width = 0;
+  CLI_TRY(cli_read_size(cli, pipeline->size, &height, &width));
+  CLI_TRY(heed_onnx_vision(heed_model_files_onnx(pipeline->files),
+                           heed_model_files_desc(pipeline->files), height, width,
+                           &pipeline->graph_model, &cli->error));
+  heed_model_preprocess(pipeline->graph_model, &own);
+  pipeline->preprocess.rescale = own.rescale;
+  memcpy(pipeline->preprocess.mean, own.mean, sizeof own.mean);
+  memcpy(pipeline->preprocess.std, own.std, sizeof own.std);
+  return HEED_OK;
+}
+
+heed_status cli_onnx_choose(cli_state *cli, const char *way, const char *model, bool draws,
                             cli_pipeline *pipeline) {
   if (!way || strcmp(way, "weights") == 0) return HEED_OK;
   if (strcmp(way, "graph") != 0)
@@ -119,6 +135,8 @@ heed_status cli_onnx_choose(cli_state *cli, const char *way, const char *model,
   if (!pipeline->files || !heed_model_files_onnx(pipeline->files))
     return heed_fail(&cli->error, HEED_INVALID_ARGUMENT, "--way graph: not an ONNX file (found %s)",
                      model ? model : "the built-in model");
+  if (!pipeline->as_graph && draws && pipeline->info.kind == HEED_MODEL_VISION)
+    CLI_TRY(open_graph_model(cli, pipeline));
   if (!pipeline->as_graph) pipeline->build_graph = cli_onnx_build;
   pipeline->as_graph = true;
   return HEED_OK;
@@ -180,11 +198,16 @@ heed_status cli_onnx_build(cli_state *cli, cli_pipeline *pipeline) {
     return heed_fail(&cli->error, HEED_UNSUPPORTED,
                      "--way graph: changes of attention need the model's own graph (expected --way "
                      "weights)");
+  if (pipeline->graph_model) {
+    CLI_TRY(heed_model_build(pipeline->graph_model, build, &pipeline->graph, &cli->error));
+    return check_attentions(cli, pipeline);
+  }
   const heed_onnx_lower_desc desc = {.struct_size = sizeof desc,
                                      .batch = build->batch,
                                      .height = build->height,
                                      .width = build->width,
-                                     .length = build->source_length};
+                                     .length = build->source_length,
+                                     .picture = pipeline->info.kind == HEED_MODEL_VISION};
   CLI_TRY(heed_onnx_lower(heed_model_files_onnx(pipeline->files), &desc, &pipeline->lowered,
                           &cli->error));
   pipeline->graph = heed_onnx_lowered_graph(pipeline->lowered);

@@ -34,9 +34,10 @@ typedef struct cli_onnx {
 /* Whether this model runs as a graph. A model that is no ONNX file does not. Statuses:
  * INVALID_ARGUMENT (an unknown way), OUT_OF_MEMORY, those of heed_model_files_open and sources. */
 heed_status cli_onnx_is_graph(cli_state *cli, const cli_onnx *job, bool *is_graph);
-/* Lets a pipeline that is loaded build the graph where `way` says so; model: for the sentence.
+/* Lets a pipeline that is loaded build the graph where `way` says so; model: for the sentence;
+ * draws: pictures go in, and maps are looked at.
  * Statuses: INVALID_ARGUMENT (an unknown way, or a model that is no ONNX file). */
-heed_status cli_onnx_choose(cli_state *cli, const char *way, const char *model,
+heed_status cli_onnx_choose(cli_state *cli, const char *way, const char *model, bool draws,
                             struct cli_pipeline *pipeline);
 /* The graph of pipeline->files on heed's ops, for pipeline->build, as pipeline->graph. Where there
  * is a model, input, classes and attentions get the names that they have in its own graph.

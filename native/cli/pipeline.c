@@ -149,9 +149,14 @@ heed_status cli_pipeline_size(cli_state *cli, cli_pipeline *pipeline, const char
   uint32_t height, width;
   if (!size) return HEED_OK;
   CLI_TRY(cli_read_size(cli, size, &height, &width));
-  if (pipeline->model)
+  if (pipeline->model) {
+    const heed_preprocess own = pipeline->preprocess; /* of a graph: pixels as it takes them */
     CLI_TRY(heed_model_preprocess_at(pipeline->model, height, width, &pipeline->preprocess,
                                      &cli->error));
+    pipeline->preprocess.rescale = own.rescale;
+    memcpy(pipeline->preprocess.mean, own.mean, sizeof own.mean);
+    memcpy(pipeline->preprocess.std, own.std, sizeof own.std);
+  }
   pipeline->build.height = height;
   pipeline->build.width = width;
   return HEED_OK;
@@ -336,6 +341,7 @@ void cli_pipeline_close(cli_pipeline *pipeline) {
   free(pipeline->taps);
   if (pipeline->weight_names) free(pipeline->weight_names->name);
   free(pipeline->weight_names);
+  heed_model_destroy(pipeline->graph_model);
   heed_model_destroy(pipeline->model);
   heed_model_files_destroy(pipeline->files);
 }

@@ -26,6 +26,7 @@ typedef struct cli_pipeline {
   /* Makes `graph` in the place of heed_model_build; the model may then be NULL. NULL = that. */
   heed_status (*build_graph)(cli_state *cli, struct cli_pipeline *pipeline);
   struct heed_onnx_lowered *lowered; /* which then owns `graph` */
+  heed_model *graph_model;           /* the graph as a model, beside that of its config; or NULL */
   heed_plan *plan;
   heed_session *session;
   /* run once more after a session's first run and keep that time: the first may compile kernels */

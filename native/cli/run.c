@@ -145,7 +145,8 @@ static heed_status run_job(cli_state *cli, run_options *options, run_batch *batc
   if (status == HEED_OK) status = run_check_paths(cli, options, batch);
   if (status == HEED_OK) status = cli_pipeline_load(cli, &pipeline, options->model);
   if (status == HEED_OK) status = cli_pipeline_check_images(cli, &pipeline);
-  if (status == HEED_OK) status = cli_onnx_choose(cli, options->way, options->model, &pipeline);
+  if (status == HEED_OK)
+    status = cli_onnx_choose(cli, options->way, options->model, true, &pipeline);
   if (status == HEED_OK) status = cli_pipeline_size(cli, &pipeline, options->size);
   if (status == HEED_OK) {
     names = calloc((size_t)3 * pipeline.info.layers + 1, sizeof *names);

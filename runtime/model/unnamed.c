@@ -32,9 +32,27 @@ heed_status heed_unnamed_open(const heed_context *context, const heed_model_file
   return status;
 }
 
-heed_status heed_unnamed_preprocess(const heed_config *config, uint32_t side,
+heed_status heed_unnamed_preprocess(const heed_config *config, uint32_t side, float range,
                                     heed_preprocess *preprocess, heed_error *error) {
-  return heed_config_preprocess(config, &unknown, side, preprocess, error);
+  HEED_TRY(heed_config_preprocess(config, &unknown, side, preprocess, error));
+  if (!(range > 0.0f)) return HEED_OK;
+  preprocess->rescale = range / 255.0f;
+  for (uint32_t c = 0; c < 3; c++) {
+    preprocess->mean[c] = 0.0f;
+    preprocess->std[c] = 1.0f;
+  }
+  return HEED_OK;
+}
+
+void heed_unnamed_assumed(const heed_config *config, float range, const char *before, char *text,
+                          size_t size) {
+  if (range > 0.0f)
+    snprintf(
+        text, size, "%s%spixels of 0 to %.0f, which the graph normalises itself%s", before,
+        config->preprocessor ? "" : "bilinear resizing; ", (double)range,
+        config->preprocessor ? " (mean and std of preprocessor_config.json are not used)" : "");
+  else if (!config->preprocessor)
+    snprintf(text, size, "%spreprocessing of ViT (mean 0.5, std 0.5)", before);
 }
 
 uint32_t heed_unnamed_side(const heed_config *config) {
@@ -48,7 +66,7 @@ uint32_t heed_unnamed_side(const heed_config *config) {
     if (fields.object && heed_field_size(&fields, "image_size", 1, &side) != HEED_OK) side = 0;
   }
   if (side || !config->preprocessor ||
-      heed_unnamed_preprocess(config, 224, &p, &ignored) != HEED_OK)
+      heed_unnamed_preprocess(config, 224, 0.0f, &p, &ignored) != HEED_OK)
     return side;
   return p.crop_height ? p.crop_height : p.height ? p.height : p.short_side;
 }

@@ -324,6 +324,22 @@ static heed_status lower_node(heed_lower *l, uint32_t index) {
 
 /* -------------------------------------------------------------------------------------- inputs */
 
+bool heed_onnx_channels_last(uint32_t rank, const int64_t *dims) {
+  return rank == 4 && dims[3] == 3 && dims[1] != 3;
+}
+
+/* [B, 3, H, W], also where the file has another order of axes; bytes are floats. */
+static heed_lower_value *picture_input(heed_lower *l, const heed_onnx_array *shape) {
+  static const uint32_t order[] = {0, 2, 3, 1};
+  const uint64_t *from = shape->dims, turned[] = {from[0], from[3], from[1], from[2]};
+  const bool last = from[3] == 3 && from[1] != 3;
+  heed_lower_value *made = heed_lower_new(l, HEED_LOWER_INPUT, 4, last ? turned : from, NULL, 0);
+  if (!made) return NULL;
+  made->name = l->call.node->name;
+  made->readers = 1;
+  return last ? heed_lower_permute(l, made, order) : made;
+}
+
 static heed_status bind_input(heed_lower *l, const heed_onnx_value *input,
                               const heed_source *source, const heed_safetensors_tensor *tensor) {
   const heed_onnx_maker *maker = maker_of(l, input->name);
@@ -334,11 +350,14 @@ static heed_status bind_input(heed_lower *l, const heed_onnx_value *input,
   HEED_TRY(heed_onnx_check_input(l->file, input, source, tensor, &shape, l->error));
   if (l->batch == 0 && shape.rank) l->batch = shape.dims[0];
   l->given[at] = shape.type != HEED_ONNX_DOUBLE;
-  if (!heed_onnx_is_kernel_float(shape.type))
+  const bool picture = l->picture && shape.rank == 4 && (shape.dims[1] == 3 || shape.dims[3] == 3);
+  if (!picture && !heed_onnx_is_kernel_float(shape.type))
     return heed_onnx_read_input(&l->evaluator, input, source, tensor, l->error);
-  heed_lower_value *value = heed_lower_new(l, HEED_LOWER_INPUT, shape.rank, shape.dims, NULL, 0);
+  heed_lower_value *value =
+      picture ? picture_input(l, &shape)
+              : heed_lower_new(l, HEED_LOWER_INPUT, shape.rank, shape.dims, NULL, 0);
   if (!value) return l->status;
-  value->name = input->name;
+  if (!picture) value->name = input->name;
   value->readers = l->evaluator.uses[at];
   l->bound[at] = value;
   l->types[at] = shape.type;

@@ -140,6 +140,7 @@ struct heed_lower_value {
   bool absorbed;              /* its consumer's op does its work */
   bool needed;                /* lower_order.c: an output or map is made of it */
   int visit;                  /* lower_order.c: of the search */
+  size_t at;                  /* its place in the order */
   heed_value made, weights;
 };
 
@@ -161,6 +162,7 @@ typedef struct heed_lower {
   unsigned char no_part;    /* of a value that no node makes */
   uint32_t unrounded;       /* dynamic quantisations whose rounding was left out */
   uint64_t batch;           /* of the first input with axes */
+  bool picture;             /* an input of four axes is a picture, which a run gives */
   uint64_t work, most_work; /* of kernels; most_work 0: counted with what is folded */
   heed_status status;
   heed_error *error;
@@ -324,10 +326,14 @@ void heed_lower_emit_heads(heed_lower *l, const heed_lower_value *attention, hee
 /* The constants of a matrix: its rows, and its bias or value 0. */
 heed_value heed_lower_emit_rows(heed_lower *l, const heed_lower_matrix *matrix, heed_shape shape);
 heed_value heed_lower_emit_vector(heed_lower *l, const float *data, uint64_t count);
+/* Whether an image of so many axes has its colours last: [B, H, W, 3]. */
+bool heed_onnx_channels_last(uint32_t rank, const int64_t *dims);
 /* What is bound to a value of the file; NULL: it is folded. */
 heed_lower_value *heed_lower_bound(const heed_lower *l, const char *name);
 
-/* lower_open.c. Makes the graph own what it was lowered from; heed_graph_destroy frees both. */
+/* lower_open.c: the expressions of a lowered graph. */
+heed_lower *heed_onnx_lowered_parts(heed_onnx_lowered *lowered);
+/* Makes the graph own what it was lowered from; heed_graph_destroy frees both. */
 heed_graph *heed_onnx_lowered_release(heed_onnx_lowered *lowered);
 /* Gives the inputs that were made of whole numbers; write_given writes them. */
 heed_status heed_lower_give(const heed_lower *l, heed_onnx_given give, void *user,

@@ -86,13 +86,11 @@ static heed_status add_input(heed_onnx_lowered *lowered, const heed_onnx_value *
   if (!type || !input->shaped)
     return heed_fail(error, HEED_UNSUPPORTED, "%s: input %.60s has no shape", lowered->file->name,
                      input->name);
-  const bool image = input->rank == 4;
+  const bool image = input->rank == 4, last = heed_onnx_channels_last(input->rank, input->dims);
+  const uint32_t sides[] = {last ? desc->height : 3, last ? desc->width : desc->height,
+                            last ? 3 : desc->width};
   for (uint32_t i = 0; i < input->rank; i++) {
-    const uint32_t other = i == 0            ? desc->batch
-                           : image && i == 1 ? 3 /* colours */
-                           : image && i == 2 ? desc->height
-                           : image && i == 3 ? desc->width
-                                             : desc->length;
+    const uint32_t other = i == 0 ? desc->batch : image ? sides[i - 1] : desc->length;
     dims[i] = input->dims[i] >= 0 ? (uint64_t)input->dims[i] : other;
     if (!heed_u64_mul(bytes, dims[i], &bytes))
       return heed_fail(error, HEED_INVALID_FILE, "%s: input %.60s is too large",
@@ -150,6 +148,7 @@ heed_status heed_onnx_lower(heed_onnx *file, const heed_onnx_lower_desc *desc,
   made->file = file;
   made->lower =
       (heed_lower){.file = file, .error = error ? error : &own, .most_work = HEED_ONNX_MOST_STEPS};
+  made->lower.picture = full.picture;
   heed_onnx_limit(&made->lower.evaluator, file, &limits);
   const heed_status status = lower(made, file, &full, made->lower.error);
   made->lower.error = NULL;
@@ -168,6 +167,8 @@ void heed_onnx_lowered_destroy(heed_onnx_lowered *lowered) {
   heed_free(context, lowered->types);
   heed_free(context, lowered);
 }
+
+heed_lower *heed_onnx_lowered_parts(heed_onnx_lowered *lowered) { return &lowered->lower; }
 
 heed_graph *heed_onnx_lowered_graph(heed_onnx_lowered *lowered) { return lowered->lower.graph; }
 

@@ -29,6 +29,7 @@ static void visit(heed_lower *l, walk *w, value *v) {
     value *top = w->stack[w->depth - 1];
     if (w->next[w->depth - 1] == part_count(top)) {
       top->visit = DONE;
+      top->at = l->order_count;
       l->order[l->order_count++] = top;
       w->depth--;
       continue;

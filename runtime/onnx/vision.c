@@ -11,6 +11,8 @@
 #include "graph/ops/matmul.h"
 #include "graph/ops/patch_embedding.h"
 #include "onnx/file.h"
+#include "onnx/lower.h"
+#include "onnx/pixels.h"
 
 #define MOST_PREFIX 16 /* tokens before the patches */
 
@@ -46,6 +48,14 @@ static heed_status find_image(search *s) {
                    "%s: no vision transformer (found %u inputs of images [B, 3, H, W], expected "
                    "one; heed eval runs the graph)",
                    s->file->name, count);
+}
+
+static heed_status find_pixels(search *s) {
+  heed_lower *l = heed_onnx_lowered_parts(s->lowered);
+  for (size_t i = 0; i < l->order_count; i++)
+    if (l->order[i]->kind == HEED_LOWER_INPUT && l->order[i]->made.id == s->vision->image)
+      return heed_pixels_find(l, l->order[i], &s->vision->range, s->error);
+  return HEED_OK;
 }
 
 /* The map of an attention as [B, H, Tq, Tk]; false: it has none. */
@@ -245,6 +255,7 @@ static void name_layers(heed_graph *graph, const heed_vision *vision) {
 static heed_status find_parts(search *s) {
   heed_value_info info;
   HEED_TRY(find_image(s));
+  HEED_TRY(find_pixels(s));
   HEED_TRY(find_layers(s));
   HEED_TRY(refuse_unknown(s));
   if (heed_graph_value_info(s->graph, heed_graph_find(s->graph, "layer.0.attention.output"),

@@ -8,6 +8,7 @@
 typedef struct heed_vision {
   uint32_t image; /* id of the input [B, 3, H, W], where it is the only one */
   uint32_t batch, height, width, channels;
+  float range;      /* of its pixels, where the graph normalises them: pixels.h; 0: it does not */
   uint32_t classes; /* of the value "logits"; 0: none */
   /* attentions of equal shape from the first on; heads of one of one query behind them */
   uint32_t patch, layers, heads, tokens, prefix_tokens, pool_heads;

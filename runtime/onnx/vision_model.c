@@ -25,7 +25,7 @@ typedef struct vision_model {
   heed_config *config;    /* the files' JSON alone */
   uint32_t height, width; /* that were asked for; 0: not */
   heed_vision vision;     /* at the model's own size */
-  char assumed[160];
+  char assumed[320];
   char (*class_names)[NAME_SIZE];
   char (*tokens)[NAME_SIZE];
   const char **token_names; /* [prefix_tokens] */
@@ -45,6 +45,10 @@ static bool find_image(const heed_onnx *file, heed_onnx_port *image, const char 
       continue;
     }
     *image = port;
+    if (heed_onnx_channels_last(port.rank, port.dim)) {
+      image->dim[2] = port.dim[1];
+      image->dim[3] = port.dim[2];
+    }
     found = true;
   }
   return found;
@@ -53,8 +57,11 @@ static bool find_image(const heed_onnx *file, heed_onnx_port *image, const char 
 static heed_status try_size(const vision_model *model, uint32_t batch, uint32_t height,
                             uint32_t width, heed_onnx_lowered **lowered, heed_vision *vision,
                             heed_error *error) {
-  const heed_onnx_lower_desc desc = {
-      .struct_size = sizeof desc, .batch = batch, .height = height, .width = width};
+  const heed_onnx_lower_desc desc = {.struct_size = sizeof desc,
+                                     .batch = batch,
+                                     .height = height,
+                                     .width = width,
+                                     .picture = true};
   HEED_TRY(heed_onnx_lower(model->file, &desc, lowered, error));
   const heed_status status = heed_vision_find(model->file, *lowered, vision, error);
   if (status == HEED_OK) return HEED_OK;
@@ -158,9 +165,8 @@ static heed_status name_all(vision_model *model, heed_error *error) {
 static void fill_info(vision_model *model) {
   const heed_vision *vision = &model->vision;
   const size_t length = strlen(model->assumed);
-  if (!model->config->preprocessor)
-    snprintf(model->assumed + length, sizeof model->assumed - length, "%s%s", length ? "; " : "",
-             HEED_UNNAMED_PREPROCESS);
+  heed_unnamed_assumed(model->config, vision->range, length ? "; " : "", model->assumed + length,
+                       sizeof model->assumed - length);
   model->base.info = (heed_model_info){.kind = HEED_MODEL_VISION,
                                        .family = "ONNX graph",
                                        .image_size = vision->height,
@@ -196,7 +202,8 @@ static heed_status open_model(heed_model *base, const heed_model_desc *desc, hee
   HEED_TRY(name_all(model, error));
   fill_info(model);
   const heed_vision *vision = &model->vision;
-  HEED_TRY(heed_unnamed_preprocess(model->config, vision->height, &base->preprocess, error));
+  HEED_TRY(heed_unnamed_preprocess(model->config, vision->height, vision->range, &base->preprocess,
+                                   error));
   if (image.dim[2] >= 0 || image.dim[3] >= 0 || !model->config->preprocessor)
     heed_preprocess_cover(&base->preprocess, vision->height, vision->width);
   return HEED_OK;

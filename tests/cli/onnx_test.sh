@@ -186,7 +186,7 @@ bad_input alone_lacks_map "a layer would lack its map" run "$bad/alone/lacks.onn
 mkdir "$bad/lacks_map"
 cp "$reference/config.json" "$bad/lacks_map"
 cp "$bad/alone/lacks.onnx" "$bad/lacks_map/model.onnx"
-bad_input graph_lacks_map "lacks an attention of the model (found none for layer 1, expected 3 heads)" run "$bad/lacks_map" --way graph "$@"
+bad_input graph_lacks_map "a layer would lack its map: weights of all tokens are no softmax of the 1 attentions" run "$bad/lacks_map" --way graph "$@"
 test_begin inspect_graph
 heed inspect "$onnx/model.onnx"
 expect_exit 0

@@ -126,13 +126,18 @@ void test_put_floats(test_message *graph, const char *name, uint32_t rank, const
 
 void test_put_shaped(test_message *graph, uint32_t field, const char *name, uint32_t rank,
                      const uint32_t *dims) {
+  test_put_typed(graph, field, name, 1, rank, dims);
+}
+
+void test_put_typed(test_message *graph, uint32_t field, const char *name, uint32_t data_type,
+                    uint32_t rank, const uint32_t *dims) {
   test_message value = {0}, type = {0}, tensor = {0}, shape = {0};
   for (uint32_t i = 0; i < rank; i++) {
     test_message dimension = {0};
     if (dims[i]) test_put_number(&dimension, 1, dims[i]);
     test_put_message(&shape, 1, &dimension);
   }
-  test_put_number(&tensor, 1, 1);
+  test_put_number(&tensor, 1, data_type);
   test_put_message(&tensor, 2, &shape);
   test_put_message(&type, 1, &tensor);
   test_put_text(&value, 1, name);
@@ -217,12 +222,20 @@ static void put_layer(test_message *graph, const char *from, const char *to) {
 }
 
 void test_put_vision(test_message *graph, uint32_t side, uint32_t prefix) {
+  const uint32_t image[] = {1, 3, side, side};
+  test_put_vision_of(graph, "image", prefix);
+  test_put_shaped(graph, 11, "image", 4, image);
+}
+
+void test_put_vision_of(test_message *graph, const char *image, uint32_t prefix) {
+  char convolved[48];
   test_message strides = {0}, turned = {0}, joined = {0}, first = {0};
   const uint32_t kernel[] = {2, 3, 2, 2}, token[] = {1, prefix, 2},
                  positions[] = {1, prefix + 4, 2}, matrix[] = {2, 2}, classes[] = {2, 3},
                  three[] = {3};
   static const int64_t rows[] = {0, 2, -1}, zero = 0;
-  const uint32_t image[] = {1, 3, side, side}, logits[] = {1, 3};
+  const uint32_t logits[] = {1, 3};
+  snprintf(convolved, sizeof convolved, "%s,kernel", image);
   test_put_floats(graph, "kernel", 4, kernel);
   test_put_floats(graph, "cls", 3, token);
   test_put_floats(graph, "positions", 3, positions);
@@ -231,7 +244,7 @@ void test_put_vision(test_message *graph, uint32_t side, uint32_t prefix) {
   test_put_raw(graph, "rows", 7, 1, three, rows, sizeof rows);
   test_put_raw(graph, "zero", 7, 0, NULL, &zero, sizeof zero);
   test_put_integers(&strides, "strides", 2, (const int64_t[]){2, 2});
-  test_put_node(graph, "Conv", "c", "image,kernel", "patches", &strides);
+  test_put_node(graph, "Conv", "c", convolved, "patches", &strides);
   test_put_node(graph, "Reshape", "r", "patches,rows", "flat", NULL);
   test_put_integers(&turned, "perm", 3, (const int64_t[]){0, 2, 1});
   test_put_node(graph, "Transpose", "t", "flat", "tokens", &turned);
@@ -243,7 +256,6 @@ void test_put_vision(test_message *graph, uint32_t side, uint32_t prefix) {
   test_put_integer(&first, "axis", 1);
   test_put_node(graph, "Gather", "g", "z,zero", "token", &first);
   test_put_node(graph, "MatMul", "m", "token,classes", "logits", NULL);
-  test_put_shaped(graph, 11, "image", 4, image);
   test_put_shaped(graph, 12, "logits", 2, logits);
 }
 

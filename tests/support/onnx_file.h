@@ -30,6 +30,9 @@ void test_put_floats(test_message *graph, const char *name, uint32_t rank, const
 /* GraphProto.input (field 11) or output (12), of floats; a size of 0 is left open. */
 void test_put_shaped(test_message *graph, uint32_t field, const char *name, uint32_t rank,
                      const uint32_t *dims);
+/* The same of another data type. */
+void test_put_typed(test_message *graph, uint32_t field, const char *name, uint32_t data_type,
+                    uint32_t rank, const uint32_t *dims);
 /* The same of [2, 3]. */
 void test_put_value(test_message *graph, uint32_t field, const char *name);
 /* The whole file of a graph, which is freed: IR version 8, opset 17. */
@@ -43,6 +46,8 @@ test_message test_onnx_linear(void);
 /* A vision transformer of two layers and three classes: `prefix` tokens and four patches of 2 x 2
  * pixels. Its image is side x side; 0 leaves both open, and the positions are for 4 x 4. */
 void test_put_vision(test_message *graph, uint32_t side, uint32_t prefix);
+/* The same of the value `image` [1, 3, 4, 4], without the input. */
+void test_put_vision_of(test_message *graph, const char *image, uint32_t prefix);
 /* A file with it alone, and one token before the patches. */
 test_message test_onnx_vision(uint32_t side);
 

@@ -16,7 +16,7 @@ typedef struct graph_model {
   heed_vision facts;
   heed_config *config; /* the files' JSON alone */
   heed_preprocess preprocess;
-  char rules[64], label[24];
+  char rules[64], label[24], assumed[200];
 } graph_model;
 
 /* Elements of the graph's file. */
@@ -113,8 +113,11 @@ static heed_status open_graph(heed_web *web, graph_model *model, uint32_t count)
   model->facts = head.facts;
   HEED_TRY(heed_unnamed_open(web->context, model->base.files, count, &model->config, &web->error));
   snprintf(model->rules, sizeof model->rules, "as the ONNX graph has it");
+  if (head.facts.image)
+    heed_unnamed_assumed(model->config, head.facts.range, "", model->assumed,
+                         sizeof model->assumed);
   return heed_unnamed_preprocess(model->config, head.facts.height ? head.facts.height : 224,
-                                 &model->preprocess, &web->error);
+                                 head.facts.range, &model->preprocess, &web->error);
 }
 
 heed_status heed_web_model_open(heed_web *web, const char *names, size_t names_size,
@@ -138,21 +141,19 @@ const char *heed_web_model_info(heed_web *web, const heed_web_model *base) {
   if (height &&
       heed_preprocess_size(&model->preprocess, height, width, &width, &height, NULL) != HEED_OK)
     height = facts->height;
-  web->out.model =
-      (struct heed_web_out_model){.image_size = height,
-                                  .channels = facts->channels,
-                                  .patch = facts->patch,
-                                  .width = facts->states,
-                                  .layers = facts->layers,
-                                  .heads = facts->heads,
-                                  .prefix_tokens = facts->prefix_tokens,
-                                  .classes = facts->classes,
-                                  .parameters = (double)facts->parameters,
-                                  .weight_bytes = (double)base->files[0].source.size,
-                                  .rules = HEED_WEB_ADDRESS(model->rules),
-                                  .assumed = model->config->preprocessor || !facts->image
-                                                 ? 0
-                                                 : HEED_WEB_ADDRESS(HEED_UNNAMED_PREPROCESS)};
+  web->out.model = (struct heed_web_out_model){
+      .image_size = height,
+      .channels = facts->channels,
+      .patch = facts->patch,
+      .width = facts->states,
+      .layers = facts->layers,
+      .heads = facts->heads,
+      .prefix_tokens = facts->prefix_tokens,
+      .classes = facts->classes,
+      .parameters = (double)facts->parameters,
+      .weight_bytes = (double)base->files[0].source.size,
+      .rules = HEED_WEB_ADDRESS(model->rules),
+      .assumed = *model->assumed ? HEED_WEB_ADDRESS(model->assumed) : 0};
   return "ONNX graph";
 }
 

@@ -180,7 +180,8 @@ heed_status heed_web_import_lower(heed_web *web, heed_onnx *file, const void *in
                                      .name = size ? "inputs" : NULL,
                                      .batch = batch,
                                      .height = height,
-                                     .width = width};
+                                     .width = width,
+                                     .picture = size == 0};
   heed_web_lowered *l = heed_alloc(web->context, 1, sizeof *l);
   if (!l) return heed_fail_memory(&web->error, "import", sizeof *l);
   l->web = web;

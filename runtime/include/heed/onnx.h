@@ -120,10 +120,15 @@ typedef struct heed_onnx_lower_desc {
   heed_source inputs;
   const char *name; /* of that file, for sentences; or NULL */
   /* Sizes that the file leaves open: the first axis of each input; the last two of an input of four
-   * axes, whose second is 3; all others. 0: 1, 224, 224, 16 */
+   * axes, whose second is 3, or the two before its last, where that is 3; all others. 0: 1, 224,
+   * 224, 16 */
   uint32_t batch, height, width, length;
   uint64_t most_elements; /* as of heed_onnx_evaluate_desc */
   uint64_t most_steps;    /* of what is folded; 0: 2^34. More is UNSUPPORTED */
+  /* Whether an input of four axes, of which one is the 3 of colours, is a picture that a run gives:
+   * an input [B, 3, H, W] of floats in the graph, also where the file takes [B, H, W, 3] or whole
+   * numbers, which are floats then. */
+  bool picture;
 } heed_onnx_lower_desc;
 typedef struct heed_onnx_lowered heed_onnx_lowered;
 /* Lowers the graph. Borrows file, also for the weights that a session reads. Inputs of floats and
