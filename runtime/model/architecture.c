@@ -149,6 +149,7 @@ static const char *const blocks[] = {"attention and MLP in parallel",
   ROW("sam2_*", 0, OTHER_BLOCKS, 4)                          \
   ROW("focalnet*", 0, OTHER_BLOCKS, 4)                       \
   ROW("mambaout*", 0, OTHER_BLOCKS, 4)                       \
+  ROW("eva_*", 0, PROBES_ALL, 0)                             \
   ROW("test_vit3*", 0, PROBES_ALL, 0)                        \
   ROW("test_vit4*", 0, OTHER_BLOCKS, 3)
 #define PATTERN(pattern, width, fact, value) pattern "\0"

@@ -7,6 +7,7 @@
 #include "base/list.h"
 #include "base/status.h"
 #include "base/utf8.h"
+#include "model/config_keys.h"
 #include "model/config_reader.h"
 
 static const struct {
@@ -243,10 +244,36 @@ static heed_status read_problem(heed_config *config, const heed_fields *fields) 
   return HEED_OK;
 }
 
+/* A null is no default: transformers fails on it, or takes another number than it was trained with.
+ */
+static heed_status refuse_nulls(const heed_fields *fields) {
+  static const char *const keys[] = {"hidden_act",        "layer_norm_eps",      "hidden_size",
+                                     "num_hidden_layers", "num_attention_heads", "image_size",
+                                     "patch_size",        "num_channels"};
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+    const heed_json_value value = heed_json_get(fields->json, fields->object, keys[i]);
+    if (heed_json_kind_of(fields->json, value) == HEED_JSON_NULL)
+      return heed_field_fail(fields, keys[i], value, "a value, or no such key");
+  }
+  return HEED_OK;
+}
+
+/* What changes a tower and stands in no tensor. */
+static heed_status refuse_changes(const heed_fields *fields) {
+  const heed_json_value pruned = heed_field(fields, "pruned_heads");
+  bool hybrid = false;
+  HEED_TRY(refuse_nulls(fields));
+  if (heed_json_count(fields->json, pruned))
+    return heed_field_refuse(fields, "pruned_heads", "layers with fewer heads", "none");
+  HEED_TRY(heed_field_bool(fields, "is_hybrid", &hybrid));
+  return hybrid ? heed_field_refuse(fields, "is_hybrid", "true", "false") : HEED_OK;
+}
+
 heed_status heed_config_hugging_face(heed_config *config, const heed_fields *whole) {
   heed_fields fields = *whole;
   const char *pooler = "tanh";
   HEED_TRY(find_tower(config, &fields));
+  HEED_TRY(refuse_changes(&fields));
   set_class_defaults(config);
   HEED_TRY(read_sizes(config, &fields));
   if (config->family->rules.pools) HEED_TRY(read_beit(config, &fields));
@@ -260,6 +287,10 @@ heed_status heed_config_hugging_face(heed_config *config, const heed_fields *who
   if (config->rules.epsilon < 0.0f)
     return heed_field_fail(&fields, "layer_norm_eps", heed_field(&fields, "layer_norm_eps"),
                            "no negative number");
+  HEED_TRY(heed_config_check_keys(
+      &fields,
+      fields.object == whole->object ? HEED_KEYS_HUGGING_FACE : HEED_KEYS_HUGGING_FACE_MEMBER,
+      "a vision transformer"));
   HEED_TRY(heed_said_size(whole, "num_labels", 0, &config->classes));
   HEED_TRY(read_problem(config, whole));
   HEED_TRY(heed_said_size(whole, "projection_dim", 1, &config->projection));

@@ -4,6 +4,7 @@
 #include "base/list.h"
 #include "base/status.h"
 #include "model/architecture.h"
+#include "model/config_keys.h"
 #include "model/config_reader.h"
 
 static heed_status read_label_list(heed_config *config, const heed_fields *fields,
@@ -82,7 +83,13 @@ static heed_status read_rotation(const heed_fields *args, heed_rules *rules) {
                                : HEED_ROTATION_AXIAL;
   if (rotate && type == 2) rules->needs |= HEED_GROUP(FREQUENCIES);
   rotation->columns_first = order && type != 1; /* DINOv3 has one order */
+  /* eva.py leaves it false where a family's rule has halves only by its constructor's caller. */
   HEED_TRY(heed_field_bool(args, "rope_rotate_half", &rotation->half));
+  if (rotate && rotation->half != (type == 1))
+    return heed_field_refuse(
+        args, "rope_rotate_half",
+        rotation->half ? "true with another rope_type than dinov3" : "false with rope_type dinov3",
+        "halves with dinov3 alone");
   HEED_TRY(heed_field_float(args, "rope_grid_offset", &rotation->offset));
   HEED_TRY(heed_field_square(args, "ref_feat_shape", &rotation->reference));
   return heed_field_above_zero(args, "rope_temperature", &rotation->base);
@@ -96,6 +103,20 @@ static heed_status read_shared_bias(const heed_fields *args, heed_rules *rules) 
   return HEED_OK;
 }
 
+/* The heads of a pooling attention of eva.py; another's are those of the layers. */
+static heed_status read_pool_heads(const heed_fields *args, heed_rules *rules) {
+  uint32_t heads = 0;
+  HEED_TRY(heed_field_size(args, "attn_pool_num_heads", 1, &heads));
+  if (heads && !rules->probe_reads_all)
+    return heed_field_refuse(args, "attn_pool_num_heads", "a model that is not of eva.py",
+                             "EVA, PE, DINOv3 or RoPE-ViT");
+  if (heads > UINT8_MAX)
+    return heed_field_fail(args, "attn_pool_num_heads", heed_field(args, "attn_pool_num_heads"),
+                           "at most 255");
+  if (heads) rules->pool_heads = (uint8_t)heads;
+  return HEED_OK;
+}
+
 static heed_status read_model_args(heed_config *config, const heed_fields *fields) {
   heed_fields args;
   HEED_TRY(heed_field_object(fields, "model_args", &args));
@@ -103,10 +124,15 @@ static heed_status read_model_args(heed_config *config, const heed_fields *field
   HEED_TRY(heed_config_read_activation(&args, "act_layer", &config->rules.activation));
   HEED_TRY(heed_config_refuse(&args, "model_args",
                               "norm_layer\0"
+                              "embed_norm_layer\0"
                               "block_fn\0"
                               "mlp_layer\0"
+                              "attn_layer\0"
+                              "embed_layer\0"
+                              "use_post_norm\0"
                               "pool_include_prefix\0"
                               "dynamic_img_pad\0"));
+  HEED_TRY(heed_config_check_keys(&args, HEED_KEYS_TIMM_ARGS, "model_args"));
   HEED_TRY(heed_said_square(&args, "img_size", &config->image_size));
   HEED_TRY(heed_said_square(&args, "patch_size", &config->patch));
   HEED_TRY(heed_said_size(&args, "in_chans", 1, &config->channels));
@@ -118,6 +144,7 @@ static heed_status read_model_args(heed_config *config, const heed_fields *field
   HEED_TRY(heed_said_bool(&args, "qkv_bias", &config->qkv_bias));
   HEED_TRY(heed_config_mlp_multiple(config, &args));
   HEED_TRY(read_shared_bias(&args, &config->rules));
+  HEED_TRY(read_pool_heads(&args, &config->rules));
   return heed_said_size(&args, "num_heads", 1, &config->heads);
 }
 

@@ -161,6 +161,7 @@ static bool claims(const heed_roles *roles, const heed_family *family) {
 /* The same of what others have too. */
 static bool hints(const heed_roles *roles, const heed_family *family) {
   return !(roles->groups & family->hints_lack) &&
+         (roles->groups & family->hints_have) == family->hints_have &&
          ((family->inner_shared && has_inner(roles, family)) || has_mark(roles, family->hints));
 }
 

@@ -141,6 +141,10 @@ static heed_status mlp_sizes(const heed_roles *roles, const heed_config *config,
   const bool gate = heed_roles_need(roles, HEED_ROLE_GATE_WEIGHT);
   HEED_TRY(agree_on_flag(roles, &config->gated_mlp, gate, HEED_ROLE_GATE_WEIGHT, gate, error));
   HEED_TRY(find_stored(roles, HEED_ROLE_FC1_WEIGHT, 2, &fc1, error));
+  /* eva.py's pooling attention has exact GELU. */
+  d->pool_activation = roles->rules.probe_reads_all && roles->rules.rotation.kind
+                           ? HEED_ACTIVATION_GELU
+                           : d->activation;
   if (gate && !roles->rules.gate_activation) d->activation = HEED_ACTIVATION_SILU;
   /* eva.py rounds what its ratio gives for a gate. */
   if (!(config->mlp_ratio > 0.0) || (gate && roles->rules.rotation.kind))

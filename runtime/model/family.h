@@ -48,7 +48,8 @@ typedef struct heed_family {
   /* The same of tensors that others have too. What no mark tells is guessed by them. */
   const char *hints;
   uint32_t has, lacks; /* HEED_GROUP: what a file of the family must have, must not have */
-  uint32_t hints_lack; /* HEED_GROUP: what it must not have besides, to be guessed by its hints */
+  uint32_t hints_have; /* HEED_GROUP: what it must have besides, to be guessed by its hints */
+  uint32_t hints_lack; /* the same of what it must not have */
   /* What is said where neither a config nor a mark tells the family; or NULL: nothing is guessed */
   const char *assumption;
   const char *processor; /* defaults of preprocessing: the class without "ImageProcessor" */

@@ -102,8 +102,9 @@ heed_status heed_weight_read(void *user, uint64_t first, uint64_t count, void *t
 
 typedef struct heed_vit_dimensions {
   uint32_t width, layers, heads, mlp_width;
-  bool heads_guessed;      /* nothing tells their number */
-  bool activation_guessed; /* nothing tells it */
+  bool heads_guessed;              /* nothing tells their number */
+  bool activation_guessed;         /* nothing tells it */
+  heed_activation pool_activation; /* of the pooling attention's MLP */
   uint32_t image_size, patch, channels;
   uint32_t classes;    /* 0: no classifier */
   uint32_t pooled;     /* numbers that the classifier reads: C or 2 C */

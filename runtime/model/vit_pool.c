@@ -117,7 +117,7 @@ heed_status heed_vit_pool_attention(heed_vit_builder *b, heed_value states, heed
   const heed_value hidden = heed_vit_project(
       b, heed_vit_norm(b, x, heed_vit_ref(b->model, HEED_ROLE_PROBE_NORM_WEIGHT), width),
       heed_vit_ref(b->model, HEED_ROLE_PROBE_FC1_WEIGHT), width, dims->pool_mlp_width,
-      dims->activation, (heed_value){0}, NULL);
+      dims->pool_activation, (heed_value){0}, NULL);
   *pooled = heed_vit_project(b, hidden, heed_vit_ref(b->model, HEED_ROLE_PROBE_FC2_WEIGHT),
                              dims->pool_mlp_width, width, HEED_ACTIVATION_NONE, x, NULL);
   return HEED_OK;

@@ -212,9 +212,9 @@ static void change_tensors(subject *s) {
 
 /* Facts that no tensor tells: the model follows them, as its library does. */
 static bool is_followed(const char *key) {
-  static const char *const keys[] = {"layer_norm_eps", "hidden_act", "num_attention_heads",
-                                     "heads",          "num_heads",  "head_width",
-                                     "quick_gelu",     "model_type", "global_pool"};
+  static const char *const keys[] = {
+      "layer_norm_eps", "hidden_act", "num_attention_heads", "heads",       "num_heads",
+      "head_width",     "quick_gelu", "model_type",          "global_pool", "attn_pool_num_heads"};
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
     if (strcmp(key, keys[i]) == 0) return true;
   return false;

@@ -320,50 +320,6 @@ static void periods_of_zero_are_refused(void **state) {
   free_model(&m);
 }
 
-/* Row 2 j of each head to row j, row 2 j + 1 to row j + D/2. */
-static void part_pairs(float *rows, uint32_t heads, uint32_t size, uint32_t length) {
-  float old[24 * 24];
-  assert_true((size_t)heads * size * length <= sizeof old / sizeof *old);
-  memcpy(old, rows, (size_t)heads * size * length * sizeof *old);
-  for (uint32_t h = 0; h < heads; h++)
-    for (uint32_t j = 0; j < size; j++)
-      memcpy(rows + (size_t)(h * size + j / 2 + j % 2 * (size / 2)) * length,
-             old + (size_t)(h * size + j) * length, length * sizeof *old);
-}
-
-/* Both layouts of pairs give the same attention when the rows of query and key are moved. */
-static void layouts_differ_by_an_order_of_rows(void **state) {
-  (void)state;
-  static const char half[] = TIMM_OF("eva02_x", 24, 2, ",\"rope_rotate_half\":true");
-  const uint32_t size = 12;
-  model m;
-  take_vector(&m, "eva02");
-  result first = run(&m, eva02);
-  expect_other("pairs elsewhere", &first, &m, half);
-  for (int layer = 0; layer < 2; layer++) {
-    char name[64];
-    snprintf(name, sizeof name, "blocks.%d.attn.qkv.weight", layer);
-    part_pairs(data_of(&m, name), 2, size, 24);
-    part_pairs(data_of(&m, name) + 24 * 24, 2, size, 24);
-    snprintf(name, sizeof name, "blocks.%d.attn.q_bias", layer);
-    part_pairs(data_of(&m, name), 2, size, 1);
-  }
-  result r = run(&m, half);
-  for (uint64_t i = 0; i < first.count[1]; i++)
-    if (!(fabsf(r.weights[i] - first.weights[i]) <= 2e-6f))
-      fail_msg("weight %llu: found %g, expected %g", (unsigned long long)i, (double)r.weights[i],
-               (double)first.weights[i]);
-  for (uint64_t i = 0; i < first.count[2]; i++) {
-    const uint64_t j = i % size, moved = i - j + j / 2 + j % 2 * (size / 2);
-    if (!(fabsf(r.query[moved] - first.query[i]) <= 2e-6f))
-      fail_msg("query %llu: found %g, expected %g", (unsigned long long)i, (double)r.query[moved],
-               (double)first.query[i]);
-  }
-  free_result(&r);
-  free_result(&first);
-  free_model(&m);
-}
-
 /* ------------------------------------------------------------------------------- what is refused
  */
 
@@ -433,6 +389,23 @@ static const refusal refusals[] = {
      "pos_embed is missing"},
 };
 
+/* eva.py turns halves with cosines of pairs where rope_rotate_half is not that of the rope_type: no
+ * rotation, and refused. */
+static void mixed_layouts(void **state) {
+  (void)state;
+  static const char *const configs[] = {
+      TIMM_OF("eva02_x", 24, 2, ",\"rope_rotate_half\":true"),
+      TIMM_OF("eva02_x", 24, 2, ",\"rope_type\":\"dinov3\""),
+      TIMM_OF("vit_x_dinov3", 24, 2, ",\"rope_rotate_half\":false"),
+      TIMM_OF("vit_x_rope_mixed_224", 24, 2, ",\"rope_rotate_half\":true")};
+  for (size_t i = 0; i < sizeof configs / sizeof *configs; i++) {
+    model m;
+    take_vector(&m, "eva02");
+    assert_fails(open_model(&m, configs[i]), HEED_UNSUPPORTED, "rope_rotate_half is not supported");
+    free_model(&m);
+  }
+}
+
 static void what_does_not_fit_is_named(void **state) {
   (void)state;
   for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
@@ -459,7 +432,7 @@ int main(void) {
                                      cmocka_unit_test(angles_of_zero_are_no_rotation),
                                      cmocka_unit_test(periods_without_end_are_no_rotation),
                                      cmocka_unit_test(periods_of_zero_are_refused),
-                                     cmocka_unit_test(layouts_differ_by_an_order_of_rows),
+                                     cmocka_unit_test(mixed_layouts),
                                      cmocka_unit_test(what_does_not_fit_is_named)};
   return cmocka_run_group_tests(tests, make_context, drop_context);
 }

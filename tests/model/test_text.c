@@ -252,7 +252,7 @@ static const struct {
      0,
      {0},
      "\"eos_token_id\": 29",
-     "\"eos_token_i_\": 29",
+     "\"pad_token_id\": 29",
      HEED_INVALID_FILE,
      "eos_token_id (by default) is out of range (found 49407, expected less than 30)"},
     {"", 0, {0}, "\"vocab_size\": 30", "\"vocab_size\": 31", HEED_INVALID_FILE, "vocab_size"},

@@ -11,7 +11,7 @@ const heed_family heed_family_dinov3_original = {
     .marks = "rope_embed.periods",
     .hints = "#gamma_1",
     .assumption = "DINOv3's rules, as there are CLS and registers and no positions",
-    .has = HEED_GROUP(CLS) | HEED_GROUP(REGISTERS),
+    .hints_have = HEED_GROUP(CLS) | HEED_GROUP(REGISTERS),
     .lacks = HEED_GROUP(POSITIONS),
     .processor = "DINOv3ViT",
     .rules = {.positions = &heed_positions_antialiased,
@@ -21,6 +21,7 @@ const heed_family heed_family_dinov3_original = {
               .needs = HEED_GROUP(CLS) | HEED_GROUP(REGISTERS) | HEED_GROUP(PATCH_BIAS) |
                        HEED_GROUP(FINAL_NORM),
               .architecture = "vit_7b_dinov3",
+              .probe_reads_all = true,
               .epsilon = 1e-5f,
               .activation = HEED_ACTIVATION_GELU},
 };

@@ -18,6 +18,7 @@ const heed_family heed_family_eva02 = {
               .needs = HEED_GROUP(CLS) | HEED_GROUP(POSITIONS) | HEED_GROUP(PATCH_BIAS) |
                        HEED_GROUP(GATE) | HEED_GROUP(FINAL_NORM),
               .architecture = "eva02_",
+              .probe_reads_all = true,
               .epsilon = 1e-6f,
               .activation = HEED_ACTIVATION_SILU},
 };

@@ -21,6 +21,7 @@ const heed_family heed_family_pe = {
               .key_bias = HEED_KEY_BIAS_OPTIONAL,
               .needs = HEED_GROUP(POSITIONS) | HEED_GROUP(PRE_NORM),
               .architecture = "vit_pe_",
+              .probe_reads_all = true,
               .epsilon = 1e-5f,
               .activation = HEED_ACTIVATION_GELU},
 };

@@ -21,6 +21,7 @@ const heed_family heed_family_pe_core = {
               .needs = HEED_GROUP(POSITIONS) | HEED_GROUP(PRE_NORM) | HEED_GROUP(FINAL_NORM),
               .pool_heads = 8,
               .architecture = "vit_pe_",
+              .probe_reads_all = true,
               .epsilon = 1e-5f,
               .activation = HEED_ACTIVATION_GELU},
 };

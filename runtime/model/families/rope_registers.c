@@ -18,6 +18,7 @@ const heed_family heed_family_rope_registers = {
               .pool = HEED_POOL_PATCHES,
               .needs = HEED_GROUP(REGISTERS) | HEED_GROUP(PATCH_BIAS) | HEED_GROUP(FINAL_NORM),
               .architecture = "vit_",
+              .probe_reads_all = true,
               .epsilon = 1e-6f,
               .activation = HEED_ACTIVATION_GELU},
 };

@@ -20,6 +20,7 @@ const heed_family heed_family_rope_vit = {
               .key_bias = HEED_KEY_BIAS_OPTIONAL,
               .needs = HEED_GROUP(CLS) | HEED_GROUP(PATCH_BIAS) | HEED_GROUP(FINAL_NORM),
               .architecture = "vit_",
+              .probe_reads_all = true,
               .epsilon = 1e-6f,
               .activation = HEED_ACTIVATION_GELU},
 };
