@@ -200,7 +200,8 @@ static heed_status read_rope(const heed_fields *fields, float *base) {
   HEED_TRY(heed_field_object(fields, "rope_parameters", &rope));
   HEED_TRY(heed_field_above_zero(fields, "rope_theta", base));
   HEED_TRY(heed_field_string(&rope, "rope_type", &type));
-  if (strcmp(type, "default") != 0) return heed_field_refuse(&rope, "rope_type", type, "default");
+  if (strcmp(type, "default") != 0)
+    return heed_field_refuse(&rope, "rope_parameters.rope_type", type, "default");
   return heed_field_above_zero(&rope, "rope_theta", base);
 }
 

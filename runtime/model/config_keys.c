@@ -37,7 +37,7 @@ static const struct {
     {ARGS, "fc_norm|use_pre_transformer_norm|use_post_transformer_norm|use_fc_norm"},
     {ARGS, "attn_pool_mlp_ratio"},
     /* timm: of training, of starting values, of what sizes are allowed */
-    {ARGS, "*drop_rate|drop_block_rate|weight_init|fix_init|head_init_scale|head_init_bias"},
+    {ARGS, "*drop*rate|weight_init|fix_init|head_init_scale|head_init_bias"},
     {ARGS, "dynamic_img_size|strict_img_size|device|dtype|pretrained*|checkpoint_path|cache_dir"},
     {ARGS, "scriptable|exportable|no_jit|grad_checkpointing"},
     /* open_clip */
