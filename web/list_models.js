@@ -14,7 +14,7 @@ import { isWeights } from './src/weights.js'
 
 /* What the runtime reads beside weights, and the card with the licence. */
 const beside =
-  /^(config|open_clip_config|preprocessor_config)\.json$|^README\.md$|\.safetensors\.index\.json$|\.onnx_data(_\d+)?$/
+  /^(config|open_clip_config|preprocessor_config|processor_config)\.json$|^README\.md$|\.safetensors\.index\.json$|\.onnx_data(_\d+)?$/
 
 /** @param {string} file */
 async function sha256(file) {

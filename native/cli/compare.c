@@ -110,17 +110,15 @@ static heed_status load_picture(cli_state *cli, compare_job *job, const compare_
                            : heed_image_decode(cli->context, own->name, own->bytes, own->size,
                                                &job->image, &cli->error));
   heed_build_desc *build = &job->vision.build;
-  CLI_TRY(heed_preprocess_size(&preprocess, job->image.width, job->image.height, &build->width,
-                               &build->height, &cli->error));
-  if (!options->size)
-    CLI_TRY(cli_pipeline_check_patches(cli, &job->vision, options->most_patches, build->height,
-                                       build->width));
-  const size_t count = (size_t)3 * build->width * build->height;
-  job->pixels = malloc(count * sizeof *job->pixels);
-  if (!job->pixels) return heed_fail_memory(&cli->error, job->picture, count * sizeof *job->pixels);
   const heed_image view = heed_picture_view(&job->image);
-  return heed_preprocess_image(cli->context, &preprocess, &view, job->pixels, &job->region,
-                               &cli->error);
+  cli_prepared prepared;
+  CLI_TRY(cli_pipeline_prepare(cli, &job->vision, &preprocess, &view, job->picture,
+                               options->size ? 0 : options->most_patches, &prepared));
+  job->pixels = prepared.pixels;
+  build->width = prepared.width;
+  build->height = prepared.height;
+  job->region = prepared.region;
+  return HEED_OK;
 }
 
 /* Each patch's cosine with each text, where the model projects its patches. */

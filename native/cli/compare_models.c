@@ -161,6 +161,7 @@ static heed_status compare_pictures(models_job *job) {
     CLI_TRY(heed_image_load_within(job->cli->context, job->options->words->word[i],
                                    &job->options->limits, &picture, &job->cli->error));
     const heed_image view = heed_picture_view(&picture);
+    for (int s = 0; s < 2; s++) job->side[s].picture = job->options->words->word[i];
     const heed_status status = compare_image(job, &view);
     heed_picture_free(job->cli->context, &picture);
     CLI_TRY(status);

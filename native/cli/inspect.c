@@ -10,6 +10,7 @@
 
 static void print_summary(const cli_pipeline *pipeline) {
   const heed_model_info *info = &pipeline->info;
+  heed_error why;
   printf("family %s: %u px, patch %u, %u layers x %u heads, width %u, mlp %u, %u prefix tokens, %u "
          "classes\n",
          info->family, info->image_size, info->patch, info->layers, info->heads, info->width,
@@ -19,6 +20,8 @@ static void print_summary(const cli_pipeline *pipeline) {
   printf("\n");
   printf("rules: %s\n", info->rules);
   if (info->assumed) printf("assumed: %s\n", info->assumed);
+  if (heed_model_prepares(pipeline->model, &why) != HEED_OK)
+    printf("no images: %s\n", CLI_SHOWN(why.message));
   printf("%llu parameters, %llu bytes of weights in the file, %u tensors used, %u unused\n",
          (unsigned long long)info->parameters, (unsigned long long)info->weight_bytes,
          info->tensors_used, info->tensors_unused);

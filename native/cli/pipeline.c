@@ -130,7 +130,7 @@ heed_status cli_pipeline_load_sequence(cli_state *cli, cli_pipeline *pipeline, c
 }
 
 heed_status cli_pipeline_check_images(cli_state *cli, const cli_pipeline *pipeline) {
-  if (pipeline->info.channels == 3) return HEED_OK;
+  if (pipeline->info.channels == 3) return heed_model_prepares(pipeline->model, &cli->error);
   return heed_fail(&cli->error, HEED_UNSUPPORTED,
                    "model: takes no images in colour (found %u channels, expected 3; heed eval "
                    "takes pixel_values)",
@@ -275,24 +275,55 @@ heed_status cli_pipeline_tap_weights(cli_state *cli, cli_pipeline *pipeline) {
   return HEED_OK;
 }
 
+static heed_status fit_image(cli_state *cli, const heed_preprocess *preprocess,
+                             const heed_image *image, const cli_pipeline *pipeline,
+                             const char *name, uint32_t most_patches, cli_prepared *to) {
+  const uint32_t patch = pipeline->info.patch;
+  CLI_TRY(heed_preprocess_size(preprocess, image->width, image->height, &to->width, &to->height,
+                               &cli->error));
+  if (to->width < patch || to->height < patch)
+    return heed_fail(&cli->error, HEED_INVALID_FILE,
+                     "%s: image too small (found %u x %u pixels as the model gets it, expected a "
+                     "patch of %u x %u at least)",
+                     name, to->width, to->height, patch, patch);
+  if (most_patches)
+    CLI_TRY(cli_pipeline_check_patches(cli, pipeline, most_patches, to->height, to->width));
+  const size_t count = (size_t)pipeline->info.channels * to->width * to->height;
+  to->pixels = malloc(count * sizeof *to->pixels);
+  if (!to->pixels) return heed_fail_memory(&cli->error, name, count * sizeof *to->pixels);
+  return heed_preprocess_image(cli->context, preprocess, image, to->pixels, &to->region,
+                               &cli->error);
+}
+
+heed_status cli_pipeline_prepare(cli_state *cli, const cli_pipeline *pipeline,
+                                 const heed_preprocess *preprocess, const heed_image *image,
+                                 const char *name, uint32_t most_patches, cli_prepared *prepared) {
+  *prepared = (cli_prepared){0};
+  const heed_status status =
+      fit_image(cli, preprocess, image, pipeline, name, most_patches, prepared);
+  if (status == HEED_OK) return HEED_OK;
+  free(prepared->pixels);
+  prepared->pixels = NULL;
+  if (status != HEED_INVALID_ARGUMENT) return status;
+  const heed_error why = cli->error;
+  return heed_fail(&cli->error, HEED_INVALID_FILE, "%s: %s", name, why.message);
+}
+
 heed_status cli_pipeline_run_image(cli_state *cli, cli_pipeline *pipeline, cli_choice *choice,
                                    const heed_image *image, uint32_t most_patches) {
-  uint32_t width, height;
-  heed_region region;
-  CLI_TRY(heed_preprocess_size(&pipeline->preprocess, image->width, image->height, &width, &height,
-                               &cli->error));
-  if (most_patches) CLI_TRY(cli_pipeline_check_patches(cli, pipeline, most_patches, height, width));
-  if (pipeline->session && (pipeline->build.height != height || pipeline->build.width != width))
+  cli_prepared prepared;
+  heed_status status = cli_pipeline_prepare(cli, pipeline, &pipeline->preprocess, image,
+                                            pipeline->picture ? pipeline->picture : "image",
+                                            most_patches, &prepared);
+  pipeline->bad_picture = status == HEED_INVALID_FILE;
+  CLI_TRY(status);
+  if (pipeline->session &&
+      (pipeline->build.height != prepared.height || pipeline->build.width != prepared.width))
     cli_pipeline_reset(pipeline);
-  pipeline->build.height = height;
-  pipeline->build.width = width;
-  const size_t count = (size_t)pipeline->info.channels * width * height;
-  float *pixels = malloc(count * sizeof *pixels);
-  if (!pixels) return heed_fail_memory(&cli->error, "image", count * sizeof *pixels);
-  heed_status status = heed_preprocess_image(cli->context, &pipeline->preprocess, image, pixels,
-                                             &region, &cli->error);
-  if (status == HEED_OK) status = cli_pipeline_run(cli, pipeline, choice, pixels);
-  free(pixels);
+  pipeline->build.height = prepared.height;
+  pipeline->build.width = prepared.width;
+  status = cli_pipeline_run(cli, pipeline, choice, prepared.pixels);
+  free(prepared.pixels);
   return status;
 }
 

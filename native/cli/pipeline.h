@@ -17,6 +17,8 @@ typedef struct cli_pipeline {
   heed_model *model;
   heed_model_info info;
   heed_preprocess preprocess; /* the model's, for the size of cli_pipeline_size */
+  const char *picture;        /* what sentences of cli_pipeline_run_image call it */
+  bool bad_picture;           /* it failed for the image's sake */
   heed_build_desc build;
   const char *const *tap_names;          /* borrowed; [tap_count] */
   struct cli_weight_names *weight_names; /* of cli_pipeline_tap_weights, or NULL */
@@ -96,9 +98,23 @@ heed_status cli_pipeline_run(cli_state *cli, cli_pipeline *pipeline, cli_choice 
                              const void *data);
 /* Taps every layer's attention weights: tap_names[layer]. */
 heed_status cli_pipeline_tap_weights(cli_state *cli, cli_pipeline *pipeline);
+/* An image as the model takes it. */
+typedef struct cli_prepared {
+  float *pixels; /* pixel_values, to be freed */
+  uint32_t width, height;
+  heed_region region;
+} cli_prepared;
+/* Fits the image as `preprocess` says; `name` is what sentences call it. An image that cannot be
+ * fitted, and one that is smaller than a patch then, is a bad file as one that cannot be decoded.
+ * most_patches: as of cli_pipeline_check_patches; 0 = do not check. Statuses: INVALID_FILE,
+ * OUT_OF_MEMORY. */
+heed_status cli_pipeline_prepare(cli_state *cli, const cli_pipeline *pipeline,
+                                 const heed_preprocess *preprocess, const heed_image *image,
+                                 const char *name, uint32_t most_patches, cli_prepared *prepared);
 /* Fits the image as the model's preprocessing says and runs the model on it. An image of another
- * size than that before makes a new session. most_patches: as of cli_pipeline_check_patches; 0 = do
- * not check. Statuses: INVALID_FILE, OUT_OF_MEMORY, those of a run. */
+ * size than that before makes a new session. `picture` and most_patches are as of
+ * cli_pipeline_prepare, whose failure sets bad_picture. Statuses: INVALID_FILE, OUT_OF_MEMORY,
+ * those of a run. */
 heed_status cli_pipeline_run_image(cli_state *cli, cli_pipeline *pipeline, cli_choice *choice,
                                    const heed_image *image, uint32_t most_patches);
 /* The shape of a value of the graph by name; false when there is none. */

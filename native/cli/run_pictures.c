@@ -43,18 +43,15 @@ static heed_status load_picture(cli_state *cli, const cli_pipeline *pipeline,
   CLI_TRY(choose_fit(cli, options->fit, &preprocess));
   result->whole = preprocess.resize == HEED_RESIZE_WHOLE;
   CLI_TRY(read_picture(cli, options, path, result));
-  CLI_TRY(heed_preprocess_size(&preprocess, result->image.width, result->image.height,
-                               &result->batch_width, &result->batch_height, &cli->error));
-  if (!options->size)
-    CLI_TRY(cli_pipeline_check_patches(cli, pipeline, options->most_patches, result->batch_height,
-                                       result->batch_width));
-  const size_t count = (size_t)3 * result->batch_width * result->batch_height;
-  result->pixels = malloc(count * sizeof *result->pixels);
-  if (!result->pixels)
-    return heed_fail_memory(&cli->error, result->picture, count * sizeof *result->pixels);
   const heed_image view = heed_picture_view(&result->image);
-  return heed_preprocess_image(cli->context, &preprocess, &view, result->pixels, &result->region,
-                               &cli->error);
+  cli_prepared prepared;
+  CLI_TRY(cli_pipeline_prepare(cli, pipeline, &preprocess, &view, result->picture,
+                               options->size ? 0 : options->most_patches, &prepared));
+  result->pixels = prepared.pixels;
+  result->batch_width = prepared.width;
+  result->batch_height = prepared.height;
+  result->region = prepared.region;
+  return HEED_OK;
 }
 
 heed_status run_make_maps(cli_state *cli, uint32_t layers, run_result *result) {

@@ -114,14 +114,15 @@ static heed_status survey_images(survey_job *job, const picture_list *images) {
                                                 &job->options->limits, &picture, &cli->error);
     if (status == HEED_OK) {
       const heed_image view = heed_picture_view(&picture);
+      job->pipeline.picture = images->path[i];
       status = add_image(job, &view);
       heed_picture_free(cli->context, &picture);
-      CLI_TRY(status);
-    } else {
-      if (images->count == 1 || cli_exit_code(status) != CLI_BAD_FILE) return status;
-      cli_fail(cli);
-      job->failed++;
+      if (!job->pipeline.bad_picture) CLI_TRY(status);
     }
+    if (status == HEED_OK) continue;
+    if (images->count == 1 || cli_exit_code(status) != CLI_BAD_FILE) return status;
+    cli_fail(cli);
+    job->failed++;
   }
   return HEED_OK;
 }

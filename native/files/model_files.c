@@ -37,6 +37,7 @@ static const char *name_of(const char *path) {
 
 static const char *const configs[] = {"config.json",
                                       "preprocessor_config.json",
+                                      "processor_config.json",
                                       "open_clip_config.json",
                                       "tokenizer.json",
                                       "vocab.json",

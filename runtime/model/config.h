@@ -1,4 +1,4 @@
-/* config.json and preprocessor_config.json, of Hugging Face transformers and of timm, as
+/* config.json and the image processor's file, of Hugging Face transformers and of timm, as
  * structs. */
 #ifndef HEED_MODEL_CONFIG_H
 #define HEED_MODEL_CONFIG_H
@@ -17,9 +17,11 @@ typedef struct heed_said {
 
 typedef struct heed_config {
   const heed_context *context;
-  heed_json *json;         /* config.json, NULL without the file */
-  heed_json *preprocessor; /* preprocessor_config.json, NULL without the file */
-  heed_tower tower;        /* that was asked for: the numbers are of its object */
+  heed_json *json;            /* config.json, NULL without the file */
+  heed_json *preprocessor;    /* the file that describes the image processor, NULL without one */
+  heed_json_value processor;  /* its description there; 0: none */
+  const char *processor_file; /* that file's name */
+  heed_tower tower;           /* that was asked for: the numbers are of its object */
   bool timm;
   const heed_family *family; /* that its type names; NULL without the file */
   const char *model_type;    /* or timm's architecture; "" when not said */
@@ -62,8 +64,18 @@ const char *heed_config_activation(heed_activation kind);
 /* Whether any file says how images are prepared: else the family's defaults are assumed. */
 bool heed_config_tells_preprocess(const heed_config *config);
 
-/* What preprocessor_config.json says, else timm's pretrained_cfg, else the defaults of the family
- * for this image size. */
+/* Finds the image processor's description among `files`, for both kinds of config. Statuses:
+ * INVALID_FILE, IO, OUT_OF_MEMORY. */
+heed_status heed_config_find_processor(heed_config *config, const heed_model_file *files,
+                                       uint32_t file_count, heed_error *error);
+
+/* What of one picture the processor's class does and heed leaves out, for `assumed`; NULL: nothing.
+ * *class is its name. */
+const char *heed_config_left_out(const heed_config *config, const char **class);
+
+/* What the image processor's description says, else open_clip's preprocess_cfg, else timm's
+ * pretrained_cfg, else the defaults of the family for this image size. Statuses: INVALID_FILE,
+ * UNSUPPORTED. */
 heed_status heed_config_preprocess(const heed_config *config, const heed_family *family,
                                    uint32_t image_size, heed_preprocess *preprocess,
                                    heed_error *error);

@@ -77,6 +77,18 @@ const char *heed_model_label(const heed_model *model, uint32_t index) {
   return label ? label : "unknown class";
 }
 
+bool heed_model_keep_preprocess(heed_model *model, heed_status status, const heed_error *why) {
+  if (status == HEED_OK) return true;
+  model->preprocess = (heed_preprocess){0};
+  model->unprepared = *why;
+  return false;
+}
+
+heed_status heed_model_prepares(const heed_model *model, heed_error *error) {
+  if (error && model->unprepared.status != HEED_OK) *error = model->unprepared;
+  return model->unprepared.status;
+}
+
 void heed_model_preprocess(const heed_model *model, heed_preprocess *preprocess) {
   *preprocess = model->preprocess;
 }
@@ -91,6 +103,7 @@ heed_status heed_model_preprocess_at(const heed_model *model, uint32_t height, u
                      "size: sides are not multiples of the patch (found height %u, width %u, "
                      "expected multiples of %u pixels)",
                      height, width, patch);
+  HEED_TRY(heed_model_prepares(model, error));
   heed_preprocess_cover(preprocess, height, width);
   return HEED_OK;
 }

@@ -26,11 +26,16 @@ struct heed_model {
   heed_checkpoint *checkpoint;
   heed_model_info info;
   heed_preprocess preprocess; /* of one that takes images */
+  heed_error unprepared;      /* why there is none; the status OK where there is */
 };
 
 /* A zeroed model of a kind, for its `open`; heed_model_destroy frees it. Statuses: OUT_OF_MEMORY.
  */
 heed_status heed_model_make(heed_context *context, const heed_model_type *type, heed_model **model,
                             heed_error *error);
+
+/* Keeps what heed_config_preprocess gave: a model opens without it. Returns whether there is one.
+ */
+bool heed_model_keep_preprocess(heed_model *model, heed_status status, const heed_error *why);
 
 #endif

@@ -5,9 +5,10 @@
  * rounded to 22 fractional bits, a pass over rows and then one over columns, each rounded and
  * clipped to 8 bits. Only the window that the crop keeps is computed, and only the source rows it
  * needs.
- * Size and crop rules are those of the Hugging Face image processors: long side rounded down, crop
- * offset rounded down, zeros around a picture smaller than its crop. A picture that is fitted whole
- * has its other side rounded to the nearest, and the mean colour around it. */
+ * Size rules are those of the Hugging Face image processors and of torchvision, which agree: the
+ * long side is rounded down. Their centre crops do not, see heed_crop_rule; zeros lie around a
+ * picture smaller than its crop. A picture that is fitted whole has its other side rounded to the
+ * nearest, and the mean colour around it. */
 #include "model/preprocess.h"
 
 #include <math.h>
@@ -291,6 +292,16 @@ static uint64_t fitted_side(uint64_t side, uint64_t other, uint64_t most, uint64
   return fitted > 0 ? fitted : 1;
 }
 
+/* transformers' DPT, in its order of operations, on doubles: halves go to the even multiple. */
+static void multiple_sides(const heed_preprocess *preprocess, uint64_t *width, uint64_t *height) {
+  const double across = (double)preprocess->width / (double)*width,
+               down = (double)preprocess->height / (double)*height,
+               scale = fabs(1.0 - across) < fabs(1.0 - down) ? across : down,
+               multiple = preprocess->multiple;
+  *width = (uint64_t)(rint(scale * (double)*width / multiple) * multiple);
+  *height = (uint64_t)(rint(scale * (double)*height / multiple) * multiple);
+}
+
 /* The size after the resize step. */
 static heed_status resized_size(const heed_preprocess *preprocess, uint32_t width, uint32_t height,
                                 uint32_t *out_width, uint32_t *out_height, heed_error *error) {
@@ -307,9 +318,11 @@ static heed_status resized_size(const heed_preprocess *preprocess, uint32_t widt
     const bool covers = preprocess->resize == HEED_RESIZE_COVER;
     w = fitted_side(width, height, preprocess->width, preprocess->height, covers);
     h = fitted_side(height, width, preprocess->height, preprocess->width, covers);
+  } else if (preprocess->resize == HEED_RESIZE_MULTIPLES && preprocess->multiple) {
+    multiple_sides(preprocess, &w, &h);
   } else if (preprocess->resize != HEED_RESIZE_NONE) {
     return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "preprocess: unknown resize (found %d, expected 0 to 4)",
+                     "preprocess: unknown resize (found %d, expected 0 to 4, or 5 and a multiple)",
                      (int)preprocess->resize);
   }
   HEED_TRY(check_side("resized image", w, h, error));
@@ -320,9 +333,13 @@ static heed_status resized_size(const heed_preprocess *preprocess, uint32_t widt
 
 /* One axis of the centre crop: `first` of the resized axis of `full` pixels is the crop's pixel 0;
  * below 0 there are zeros. */
-static int64_t crop_offset(uint32_t full, uint32_t crop) {
-  const int64_t rest = (int64_t)full - (int64_t)crop;
-  return rest >= 0 ? rest / 2 : -((1 - rest) / 2); /* rounded down */
+static int64_t crop_offset(const heed_preprocess *preprocess, uint32_t full, uint32_t crop) {
+  const int64_t rest = (int64_t)full - (int64_t)crop, half = rest / 2;
+  /* that a picture is fitted whole is neither's rule */
+  const bool even =
+      preprocess->crop_rule == HEED_CROP_EVEN && preprocess->resize != HEED_RESIZE_WHOLE;
+  if (even) return rest > 0 && rest % 2 ? half + half % 2 : half;
+  return rest >= 0 ? half : -((1 - rest) / 2);
 }
 
 heed_status heed_preprocess_size(const heed_preprocess *preprocess, uint32_t width, uint32_t height,
@@ -418,8 +435,8 @@ heed_status heed_preprocess_image(heed_context *context, const heed_preprocess *
   HEED_TRY(heed_preprocess_size(preprocess, image->width, image->height, &width, &height, error));
   HEED_TRY(resized_size(preprocess, image->width, image->height, &window.full_width,
                         &window.full_height, error));
-  const int64_t x = crop_offset(window.full_width, width),
-                y = crop_offset(window.full_height, height);
+  const int64_t x = crop_offset(preprocess, window.full_width, width),
+                y = crop_offset(preprocess, window.full_height, height);
   window.x = x > 0 ? (uint32_t)x : 0;
   window.y = y > 0 ? (uint32_t)y : 0;
   window.width = window.full_width < width ? window.full_width : width;

@@ -4,8 +4,8 @@
 
 #include "model/config.h"
 
-/* Reads config.json and preprocessor_config.json where they are among `files`, as JSON alone. Frees
- * with heed_config_destroy. Statuses: INVALID_FILE, IO, OUT_OF_MEMORY. */
+/* Reads config.json and the image processor's file where they are among `files`, as JSON alone.
+ * Frees with heed_config_destroy. Statuses: INVALID_FILE, IO, OUT_OF_MEMORY. */
 heed_status heed_unnamed_open(const heed_context *context, const heed_model_file *files,
                               uint32_t count, heed_config **config, heed_error *error);
 /* The preprocessing for images of a model of side x side pixels: the file's, else that of ViT. With

@@ -109,6 +109,7 @@ static void assume(heed_vit *model, const char *what, const char *of) {
 static void describe_assumptions(heed_vit *model, bool text) {
   const heed_vit_dimensions *dims = &model->dims;
   const heed_config *config = model->config;
+  const char *left_out = NULL, *class = "";
   char guess[96];
   if (dims->heads_guessed) {
     snprintf(guess, sizeof guess,
@@ -135,6 +136,11 @@ static void describe_assumptions(heed_vit *model, bool text) {
              config->json ? "config.json does not fit" : "no config.json", model->assumed);
   if (!text && !heed_config_tells_preprocess(model->config))
     assume(model, "preprocessing of ", model->roles.family->processor);
+  if (!text) left_out = heed_config_left_out(model->config, &class);
+  if (left_out) {
+    snprintf(guess, sizeof guess, "preprocessing of %s, ", class);
+    assume(model, guess, left_out);
+  }
   if (dims->classes && model->config->problem_type)
     assume(model, "a softmax over the classes, not ", model->config->problem_type);
   else if (dims->classes == 1)
@@ -248,8 +254,13 @@ static heed_status open_vit(heed_model *base, const heed_model_desc *desc, heed_
   describe_assumptions(model, text);
   fill_info(model);
   if (text) return fill_text_info(model, error);
-  return heed_config_preprocess(model->config, model->roles.family, model->dims.image_size,
-                                &model->base.preprocess, error);
+  heed_error why;
+  (void)heed_model_keep_preprocess(
+      base,
+      heed_config_preprocess(model->config, model->roles.family, model->dims.image_size,
+                             &base->preprocess, &why),
+      &why);
+  return HEED_OK;
 }
 
 static void close_vit(heed_model *base) {

@@ -202,9 +202,13 @@ static heed_status open_model(heed_model *base, const heed_model_desc *desc, hee
   HEED_TRY(name_all(model, error));
   fill_info(model);
   const heed_vision *vision = &model->vision;
-  HEED_TRY(heed_unnamed_preprocess(model->config, vision->height, vision->range, &base->preprocess,
-                                   error));
-  if (image.dim[2] >= 0 || image.dim[3] >= 0 || !model->config->preprocessor)
+  heed_error why;
+  const bool prepares =
+      heed_model_keep_preprocess(base,
+                                 heed_unnamed_preprocess(model->config, vision->height,
+                                                         vision->range, &base->preprocess, &why),
+                                 &why);
+  if (prepares && (image.dim[2] >= 0 || image.dim[3] >= 0 || !model->config->processor))
     heed_preprocess_cover(&base->preprocess, vision->height, vision->width);
   return HEED_OK;
 }

@@ -178,6 +178,95 @@ static void test_padded_crop(void **state) {
   assert_true(region.x == -2.0 && region.y == -2.0 && region.width == 8.0 && region.height == 8.0);
 }
 
+/* ---------------------------------------------------------------------------------------- crops */
+
+/* Offset and sizes of the crops of all pictures of 200 to 300 pixels, as Python's integers have
+ * them: without resizing, and by timm's four crop_pct. */
+static void test_crop_offsets(void **state) {
+  (void)state;
+  vector_file file = vector_file_open("preprocess/crops.safetensors");
+  heed_shape shape;
+  int32_t *rows = vector_file_read(&file, "sizes", HEED_I32, &shape);
+  uint8_t *pixels = calloc(300 * 300, 1);
+  float *values = malloc(sizeof *values * 3 * 224 * 224);
+  assert_int_equal(shape.dim[0], 2 * (101 + 4 * 202));
+  for (uint32_t i = 0; i < shape.dim[0]; i++) {
+    const int32_t *row = rows + (size_t)8 * i;
+    const uint32_t width = (uint32_t)row[1], height = (uint32_t)row[2];
+    const heed_image image = {pixels, width, height, 1, width};
+    const double scale_x = (double)width / row[4], scale_y = (double)height / row[5];
+    heed_preprocess preprocess =
+        plain(row[3] ? HEED_RESIZE_SHORT_SIDE : HEED_RESIZE_NONE, (uint32_t)row[3], 2);
+    heed_region region;
+    preprocess.crop_width = preprocess.crop_height = 224;
+    preprocess.crop_rule = row[0] ? HEED_CROP_EVEN : HEED_CROP_DOWN;
+    assert_ok(heed_preprocess_image(context, &preprocess, &image, values, &region, &error));
+    if (fabs(region.width - 224 * scale_x) > 1e-9 || fabs(region.height - 224 * scale_y) > 1e-9 ||
+        fabs(region.x - row[6] * scale_x) > 1e-9 || fabs(region.y - row[7] * scale_y) > 1e-9)
+      fail_msg("%u x %u, short side %d, rule %d: found %g + %g, %g + %g, expected %d, %d", width,
+               height, row[3], row[0], region.x, region.width, region.y, region.height, row[6],
+               row[7]);
+  }
+  free(values);
+  free(pixels);
+  free(rows);
+  vector_file_close(&file);
+}
+
+/* Pixels of crops by Pillow and numpy, both rules, larger and smaller than the crop. */
+static void test_cropped_pixels(void **state) {
+  (void)state;
+  vector_file file = vector_file_open("preprocess/crops.safetensors");
+  heed_shape shape;
+  uint8_t *pixels = vector_file_read(&file, "picture", HEED_U8, &shape);
+  const heed_image image = {pixels, shape.dim[1], shape.dim[0], 3, (size_t)shape.dim[1] * 3};
+  float values[3 * 42 * 42];
+  uint32_t compared = 0;
+  for (uint32_t i = 0; i < heed_safetensors_count(file.file); i++) {
+    const char *name = heed_safetensors_get(file.file, i)->name;
+    unsigned rule, side, crop;
+    if (sscanf(name, "crop.%u.%u.%u", &rule, &side, &crop) != 3) continue;
+    uint8_t *wanted = vector_file_read(&file, name, HEED_U8, &shape);
+    heed_preprocess preprocess = plain(side ? HEED_RESIZE_SHORT_SIDE : HEED_RESIZE_NONE, side, 3);
+    preprocess.crop_width = preprocess.crop_height = crop;
+    preprocess.crop_rule = rule ? HEED_CROP_EVEN : HEED_CROP_DOWN;
+    assert_ok(heed_preprocess_image(context, &preprocess, &image, values, NULL, &error));
+    for (uint32_t k = 0; k < 3 * crop * crop; k++) {
+      const double level = wanted[k % (crop * crop) * 3 + k / (crop * crop)];
+      if (fabs((double)values[k] - (level / 255.0 - 0.5) / 0.5) > 1e-6)
+        fail_msg("%s: value %u is %g, expected level %g", name, k, (double)values[k], level);
+    }
+    free(wanted);
+    compared++;
+  }
+  assert_int_equal(compared, 38);
+  free(pixels);
+  vector_file_close(&file);
+}
+
+/* Sizes of transformers' DPT: Python's round(), on doubles. */
+static void test_multiples(void **state) {
+  (void)state;
+  static const uint32_t cases[][7] = {
+      /* picture, size, multiple, result */
+      {640, 480, 384, 384, 32, 512, 384}, {480, 640, 384, 384, 32, 384, 512},
+      {640, 427, 518, 518, 14, 518, 350}, {1000, 999, 518, 518, 14, 518, 518},
+      {53, 37, 32, 32, 16, 48, 32},       {40, 32, 32, 32, 16, 32, 32}, /* 40 / 16 = 2.5 */
+      {56, 32, 32, 32, 16, 64, 32},                                     /* 3.5 */
+      {300, 200, 384, 384, 1, 384, 256}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    heed_preprocess preprocess = plain(HEED_RESIZE_MULTIPLES, 0, 3);
+    uint32_t width, height;
+    preprocess.width = cases[i][2];
+    preprocess.height = cases[i][3];
+    preprocess.multiple = cases[i][4];
+    assert_ok(heed_preprocess_size(&preprocess, cases[i][0], cases[i][1], &width, &height, &error));
+    if (width != cases[i][5] || height != cases[i][6])
+      fail_msg("case %zu: found %u x %u, expected %u x %u", i, width, height, cases[i][5],
+               cases[i][6]);
+  }
+}
+
 /* The whole picture, resized on its own, lies in the middle of zeros: one case, against plain loops
  * in double precision. */
 static void check_whole(const uint32_t size[2], const uint32_t fitted[2], uint32_t width,
@@ -361,9 +450,11 @@ static void test_refused(void **state) {
   preprocess.width = 3;
   assert_fails(heed_preprocess_image(context, &preprocess, &image, values, NULL, &error),
                HEED_INVALID_ARGUMENT, "unknown resample (found 6");
-  preprocess = plain((heed_resize_mode)5, 4, 2);
-  assert_fails(heed_preprocess_size(&preprocess, 4, 4, &width, &height, &error),
-               HEED_INVALID_ARGUMENT, "unknown resize (found 5");
+  for (int mode = 5; mode < 7; mode++) { /* 5 needs a multiple */
+    preprocess = plain((heed_resize_mode)mode, 4, 2);
+    assert_fails(heed_preprocess_size(&preprocess, 4, 4, &width, &height, &error),
+                 HEED_INVALID_ARGUMENT, mode == 5 ? "unknown resize (found 5" : "(found 6");
+  }
   preprocess = plain(HEED_RESIZE_WHOLE, 0, 2);
   assert_fails(heed_preprocess_size(&preprocess, 4, 4, &width, &height, &error),
                HEED_INVALID_ARGUMENT, "invalid resized image (found 0 x 0");
@@ -470,6 +561,9 @@ int main(void) {
                                      cmocka_unit_test(test_photographs),
                                      cmocka_unit_test(test_short_side),
                                      cmocka_unit_test(test_padded_crop),
+                                     cmocka_unit_test(test_crop_offsets),
+                                     cmocka_unit_test(test_cropped_pixels),
+                                     cmocka_unit_test(test_multiples),
                                      cmocka_unit_test(test_whole),
                                      cmocka_unit_test(test_cover),
                                      cmocka_unit_test(test_region),

@@ -185,6 +185,134 @@ static void wrong_preprocess(void **state) {
                     "the kind of processor is not supported");
 }
 
+/* Whose rule the centre crop follows: transformers' where the file or the names are its own, else
+ * torchvision's. */
+static void crop_rules(void **state) {
+  (void)state;
+  static const heed_family *const others[] = {&heed_family_timm,
+                                              &heed_family_dinov2_original,
+                                              &heed_family_dinov2_original_registers,
+                                              &heed_family_torchvision,
+                                              &heed_family_open_clip,
+                                              &heed_family_eva02,
+                                              &heed_family_pe,
+                                              &heed_family_rope_vit,
+                                              &heed_family_dinov3_original},
+                                  *const own[] = {VIT,
+                                                  &heed_family_deit,
+                                                  &heed_family_clip,
+                                                  &heed_family_dinov2,
+                                                  &heed_family_siglip,
+                                                  &heed_family_blip,
+                                                  &heed_family_dpt};
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+    assert_int_equal(read_preprocess(NULL, NULL, others[i], 224).crop_rule, HEED_CROP_EVEN);
+    assert_int_equal(read_preprocess(NULL, "{}", others[i], 224).crop_rule, HEED_CROP_DOWN);
+  }
+  for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+    assert_int_equal(read_preprocess(NULL, NULL, own[i], 224).crop_rule, HEED_CROP_DOWN);
+}
+
+/* preprocessor_config.json and processor_config.json (each may be NULL) as transformers 5 reads
+ * them. */
+static heed_status read_both(const char *old, const char *new, heed_preprocess *p, char where[64]) {
+  heed_model_file files[2];
+  heed_config *c;
+  uint32_t count = 0;
+  if (old)
+    files[count++] = (heed_model_file){"preprocessor_config.json", test_source(old, strlen(old))};
+  if (new)
+    files[count++] = (heed_model_file){"processor_config.json", test_source(new, strlen(new))};
+  assert_ok(heed_config_open(context, files, count, HEED_TOWER_VISION, &c, &error));
+  snprintf(where, 64, "%s", c->processor ? c->processor_file : "");
+  assert_int_equal(heed_config_tells_preprocess(c), c->processor != 0);
+  const heed_status status = heed_config_preprocess(c, VIT, 224, p, &error);
+  heed_config_destroy(c);
+  return status;
+}
+
+static void processor_files(void **state) {
+  (void)state;
+#define CLIP_OF(mean) "{\"image_processor_type\":\"CLIPImageProcessor\",\"image_mean\":" mean "}"
+#define OLD CLIP_OF("0.125")
+  static const struct {
+    const char *old, *new, *where;
+    float mean;
+  } cases[] = {
+      {OLD, NULL, "preprocessor_config.json", 0.125f},
+      {NULL, "{\"image_processor\":" CLIP_OF("0.25") "}", "processor_config.json", 0.25f},
+      {OLD, "{\"image_processor\":" CLIP_OF("0.25") "}", "processor_config.json", 0.25f},
+      {OLD, "{\"processor_class\":\"CLIPProcessor\"}", "preprocessor_config.json", 0.125f},
+      {OLD, "{\"image_processor\":null}", "preprocessor_config.json", 0.125f},
+      {NULL, "{\"processor_class\":\"CLIPProcessor\"}", "", 0.5f},
+      {NULL, "{\"feature_extractor\":{\"sampling_rate\":16000}}", "", 0.5f},
+      {NULL, "{\"feature_extractor\":" CLIP_OF("0.25") "}", "processor_config.json", 0.25f},
+      {"{\"image_processor\":" OLD ",\"size\":7}", NULL, "preprocessor_config.json", 0.125f},
+      /* this class reads config.json */
+      {"{\"image_processor_type\":\"TimmWrapperImageProcessor\"}", NULL, "", 0.5f}};
+  heed_preprocess p;
+  char where[64];
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    assert_ok(read_both(cases[i].old, cases[i].new, &p, where));
+    if (strcmp(where, cases[i].where) != 0 || p.mean[0] != cases[i].mean)
+      fail_msg("case %zu: found mean %g of \"%s\", expected %g of \"%s\"", i, (double)p.mean[0],
+               where, (double)cases[i].mean, cases[i].where);
+  }
+  assert_fails(read_both(NULL, "{\"image_processor\":\"CLIP\"}", &p, where), HEED_INVALID_FILE,
+               "processor_config.json: image_processor is not valid (found a string");
+  assert_fails(read_both(NULL, "{\"image_processor\":{\"do_pad\":true}}", &p, where),
+               HEED_UNSUPPORTED, "processor_config.json: do_pad is not supported");
+}
+
+/* Other classes that do what heed can do, and what each is where its file is silent. */
+static void classes(void **state) {
+  (void)state;
+#define OF(class, rest) "{\"image_processor_type\":\"" class "ImageProcessor\"" rest "}"
+  const float clip = 0.48145466f;
+  check(read_preprocess(NULL, OF("OwlViT", ""), VIT, 768), SQUASH, 768, 768, 0, 0, 3, clip);
+  check(read_preprocess(NULL, OF("ChineseCLIP", ""), VIT, 224), SHORT, 0, 0, 224, 224, 3, clip);
+  check(read_preprocess(NULL, OF("ChineseCLIP", ",\"size\":{\"height\":240,\"width\":240}"), VIT,
+                        224),
+        SQUASH, 240, 240, 0, 224, 3, clip);
+  check(read_preprocess(NULL, OF("Llava", ",\"size\":{\"shortest_edge\":336}"), VIT, 336), SHORT, 0,
+        0, 336, 336, 3, clip);
+  check(read_preprocess(NULL, OF("LlavaNext", ",\"size\":{\"shortest_edge\":336},\"do_pad\":true"),
+                        VIT, 336),
+        SQUASH, 336, 336, 0, 336, 3, clip);
+  check(read_preprocess(NULL, OF("LlavaOnevision", ",\"size\":384,\"do_pad\":true"), VIT, 384),
+        SQUASH, 384, 384, 0, 0, 3, clip);
+  check(read_preprocess(NULL, OF("Gemma3", ",\"size\":896,\"do_pan_and_scan\":true"), VIT, 896),
+        SQUASH, 896, 896, 0, 0, 2, 0.5f);
+  check(read_preprocess(NULL, OF("GotOcr2", ",\"size\":448"), VIT, 448), SQUASH, 448, 448, 0, 0, 3,
+        clip);
+  check(read_preprocess(NULL, OF("Segformer", ""), VIT, 224), SQUASH, 512, 512, 0, 0, 2, 0.485f);
+  check(read_preprocess(NULL, OF("DPT", ""), VIT, 224), SQUASH, 384, 384, 0, 0, 3, 0.5f);
+  check(read_preprocess(NULL, OF("DPT", ",\"ensure_multiple_of\":14,\"size\":[511,525]"), VIT, 224),
+        SQUASH, 504, 532, 0, 0, 3, 0.5f); /* 36.5 and 37.5 */
+  heed_preprocess p = read_preprocess(
+      NULL, OF("DPT", ",\"keep_aspect_ratio\":true,\"ensure_multiple_of\":14,\"size\":518"), VIT,
+      224);
+  check(p, HEED_RESIZE_MULTIPLES, 518, 518, 0, 0, 3, 0.5f);
+  assert_int_equal(p.multiple, 14);
+  p = read_preprocess(NULL, OF("OwlViT", ",\"rescale\":false"), VIT, 224);
+  assert_true(p.rescale == 1.0f);
+  refuse_preprocess(OF("DPT", ",\"size\":{\"shortest_edge\":384}"), HEED_INVALID_FILE,
+                    "size is not valid");
+  refuse_preprocess(OF("DPT", ",\"do_pad\":true"), HEED_UNSUPPORTED, "do_pad is not supported");
+  refuse_preprocess(OF("Llava", ",\"do_pad\":true"), HEED_UNSUPPORTED, "do_pad is not supported");
+  refuse_preprocess(OF("DPT", ",\"ensure_multiple_of\":0"), HEED_INVALID_FILE,
+                    "ensure_multiple_of is not valid");
+  static const char *const others[] = {
+      OF("Owlv2", ""),       OF("ZoeDepth", ""),
+      OF("Idefics2", ""),    OF("Idefics3", ""),
+      OF("SmolVLM", ""),     OF("Siglip2", ""),
+      OF("Qwen2VL", ""),     OF("Pixtral", ""),
+      OF("ConvNext", ""),    OF("timm", ""),
+      OF("torchvision", ""), "{\"image_processor_type\":\"ViTImageProcessorMine\"}"};
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    refuse_preprocess(others[i], HEED_UNSUPPORTED, "the kind of processor is not supported");
+}
+
 /* Steps that change numbers and are not heed's are refused by name; those that are off, and those
  * that change nothing, are not. */
 static void other_steps(void **state) {
@@ -224,14 +352,18 @@ static void timm_preprocess(void **state) {
   check(p, SHORT, 0, 0, 248, 224, 3, 0.5f);
   check(read_preprocess(TIMM("\"interpolation\":\"bilinear\",\"crop_pct\":0.875"), NULL,
                         &heed_family_timm, 224),
-        SHORT, 0, 0, 256, 224, 2, 0.5f);
+        SHORT, 0, 0, 256, 224, 2, 0.485f);
   check(read_preprocess(
             TIMM("\"crop_pct\":1.0,\"crop_mode\":\"squash\",\"mean\":[0.485,0.456,0.406]"), NULL,
             &heed_family_timm, 384),
         SQUASH, 384, 384, 0, 384, 3, 0.485f);
   check(read_preprocess("{\"architecture\":\"vit_x\",\"crop_pct\":0.95}", NULL, &heed_family_timm,
                         224),
-        SHORT, 0, 0, 235, 224, 3, 0.5f);
+        SHORT, 0, 0, 235, 224, 3, 0.485f);
+  /* PretrainedCfg's defaults */
+  p = read_preprocess(TIMM(""), NULL, &heed_family_timm, 224);
+  check(p, SHORT, 0, 0, 256, 224, 3, 0.485f);
+  assert_true(p.std[0] == 0.229f && p.crop_rule == HEED_CROP_EVEN);
   heed_config *c;
   static const struct {
     const char *text;
@@ -271,7 +403,10 @@ static void open_clip_preprocess(void **state) {
              {OPEN("\"std\":0"), HEED_INVALID_FILE, "std is not valid"},
              {"{\"model_cfg\":{\"vision_cfg\":{}},\"preprocess_cfg\":[]}", HEED_INVALID_FILE,
               "preprocess_cfg is not valid (found an array at byte 48, expected an object)"}};
-  static const char *const good[] = {OPEN(""), OPEN("\"resize_mode\":\"squash\"")};
+  static const char *const good[] = {
+      OPEN("\"interpolation\":\"random\""), OPEN("\"resize_mode\":\"squash\""),
+      /* as without preprocess_cfg, whatever the trunk is of */
+      "{\"model_cfg\":{\"vision_cfg\":{\"timm_model_name\":\"vit_base_patch16_224\"}}}"};
   heed_config *c;
   heed_preprocess p;
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -281,13 +416,18 @@ static void open_clip_preprocess(void **state) {
     assert_fails(heed_config_preprocess(c, c->family, 224, &p, &error), bad[i].status, bad[i].part);
     heed_config_destroy(c);
   }
-  for (size_t i = 0; i < 2; i++) {
+  for (size_t i = 0; i < 3; i++) {
     const heed_model_file file = {"open_clip_config.json", test_source(good[i], strlen(good[i]))};
+    const bool squash = i == 1;
     assert_ok(heed_config_open(context, &file, 1, HEED_TOWER_VISION, &c, &error));
     assert_ok(heed_config_preprocess(c, c->family, 96, &p, &error));
-    assert_int_equal(p.resize, i ? SQUASH : SHORT);
+    assert_true(heed_config_tells_preprocess(c));
+    assert_int_equal(p.resize, squash ? SQUASH : SHORT);
     assert_int_equal(p.resample, 3);
-    assert_int_equal(i ? p.width : p.short_side, 96);
+    assert_int_equal(squash ? p.width : p.short_side, 96);
+    assert_int_equal(p.crop_width, squash ? 0 : 96);
+    assert_true(p.mean[0] == 0.48145466f && p.std[2] == 0.27577711f);
+    assert_int_equal(p.crop_rule, HEED_CROP_EVEN);
     heed_config_destroy(c);
   }
 }
@@ -298,7 +438,8 @@ int main(void) {
       cmocka_unit_test(published_files),      cmocka_unit_test(values),
       cmocka_unit_test(open_clip_preprocess), cmocka_unit_test(whole_numbers_of_a_preprocessor),
       cmocka_unit_test(wrong_preprocess),     cmocka_unit_test(timm_preprocess),
-      cmocka_unit_test(other_steps),
+      cmocka_unit_test(other_steps),          cmocka_unit_test(crop_rules),
+      cmocka_unit_test(processor_files),      cmocka_unit_test(classes),
   };
   return cmocka_run_group_tests(tests, make_context, drop_context);
 }

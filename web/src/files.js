@@ -11,7 +11,8 @@ import { isWeights } from './weights.js'
 const roles = {
   weights: 'model.safetensors',
   config: 'config.json',
-  preprocessor: 'preprocessor_config.json'
+  preprocessor: 'preprocessor_config.json',
+  processor: 'processor_config.json'
 }
 
 /**

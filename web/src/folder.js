@@ -5,7 +5,7 @@
 
 const openClip = 'open_clip_config.json',
   inOnnx = /\/onnx\/[^/]*\.onnx([?#]|$)/,
-  beside = ['config.json', 'preprocessor_config.json', openClip]
+  beside = ['config.json', 'preprocessor_config.json', 'processor_config.json', openClip]
 
 /**
  * A folder says in its index which shards it has.

@@ -120,14 +120,21 @@ export type FileSource = ArrayBuffer | Uint8Array | Blob | Response | URL | stri
 
 /** The files of a model folder, by role or by file name ("config.json", "model.safetensors"). */
 export type ModelFiles =
-  | { weights: FileSource; config?: FileSource; preprocessor?: FileSource }
+  | {
+      weights: FileSource
+      config?: FileSource
+      /** preprocessor_config.json */
+      preprocessor?: FileSource
+      /** processor_config.json, where transformers 5 keeps it */
+      processor?: FileSource
+    }
   | Record<string, FileSource>
   | Map<string, FileSource>
   | Iterable<File>
 
 /** One weight file, the files of a folder, or an address of either. An address that ends in '/'
  * is a folder; in Node, so is the path of a directory. Of a weight file's address, config.json,
- * preprocessor_config.json and open_clip_config.json beside it are read too; of an ONNX file in a
+ * preprocessor_config.json, processor_config.json and open_clip_config.json beside it are read too; of an ONNX file in a
  * folder onnx/ those above it, where none are beside it. Weights that are stored
  * in int8 (heed convert) are multiplied in int8, by modules that are fetched with the first of them. */
 export type ModelSource = FileSource | ModelFiles

@@ -232,8 +232,74 @@ for (const [mode, options] of Object.entries(modes)) {
       '/m/config.json',
       `/m/${index}`,
       '/m/open_clip_config.json',
-      '/m/preprocessor_config.json'
+      '/m/preprocessor_config.json',
+      '/m/processor_config.json'
     ])
+    runtime.close()
+    server.close()
+    server.closeAllConnections?.()
+  })
+
+  test(`processor_config.json: image_processor inside it says how pictures are prepared (${mode})`, async () => {
+    const micro = join(repository, 'tests/vectors/vit/micro_32'),
+      processor = {
+        image_processor_type: 'CLIPImageProcessor',
+        image_mean: [0.1, 0.2, 0.3],
+        size: 48,
+        crop_size: 32
+      },
+      text = (/** @type {unknown} */ value) => new TextEncoder().encode(JSON.stringify(value)),
+      weights = readFileSync(join(micro, 'model.safetensors')),
+      config = readFileSync(join(micro, 'config.json')),
+      old = { weights, config, preprocessor: text(processor) },
+      stale = text({ size: 16 }),
+      nested = text({ image_processor: processor, processor_class: 'CLIPProcessor' }),
+      picture = { data: new Uint8Array(57 * 40 * 3).map((_, i) => i * 37), width: 57, height: 40 },
+      served = new Map([
+        ['config.json', config],
+        ['model.safetensors', weights],
+        ['processor_config.json', nested]
+      ]),
+      server = createServer(({ url = '' }, response) => {
+        const file = served.get(url.replace('/m/', ''))
+        response.writeHead(file ? 200 : 404).end(file)
+      })
+    await new Promise((done) => server.listen(0, 'localhost', () => done(null)))
+    const runtime = await createRuntime(options),
+      address = `http://localhost:${/** @type {any} */ (server.address()).port}/m/`,
+      answerOf = async (/** @type {any} */ source) => {
+        const model = await runtime.loadModel(source),
+          session = model.createSession(),
+          { values, region } = await session.run(picture)
+        return { logits: [...values.logits.data], region, assumed: model.info.assumed }
+      },
+      expected = await answerOf(old),
+      other = await answerOf({ weights, config })
+    assert.equal(expected.assumed, null)
+    assert.equal(expected.region.y, (8 * 40) / 48)
+    assert.notDeepEqual(other.logits, expected.logits)
+    for (const source of [
+      { weights, config, processor: nested },
+      { weights, config, processor: nested, preprocessor: stale },
+      { ...old, processor: text({ processor_class: 'CLIPProcessor' }) },
+      { 'model.safetensors': weights, 'config.json': config, 'processor_config.json': nested },
+      address,
+      `${address}model.safetensors`
+    ])
+      assert.deepEqual(await answerOf(source), expected)
+    const refused = await runtime.loadModel({
+      weights,
+      config,
+      processor: text({ image_processor: { image_processor_type: 'Owlv2ImageProcessor' } })
+    })
+    assert.equal(refused.info.layers, 2)
+    await assert.rejects(
+      refused.createSession().run(picture),
+      fails(
+        'UNSUPPORTED',
+        /processor_config.json: the kind of processor is not supported \(found Owlv2ImageProcessor/
+      )
+    )
     runtime.close()
     server.close()
     server.closeAllConnections?.()

@@ -16,6 +16,7 @@ typedef struct graph_model {
   heed_vision facts;
   heed_config *config; /* the files' JSON alone */
   heed_preprocess preprocess;
+  heed_error unprepared; /* as heed_model's */
   char rules[64], label[24], assumed[200];
 } graph_model;
 
@@ -116,8 +117,10 @@ static heed_status open_graph(heed_web *web, graph_model *model, uint32_t count)
   if (head.facts.image)
     heed_unnamed_assumed(model->config, head.facts.range, "", model->assumed,
                          sizeof model->assumed);
-  return heed_unnamed_preprocess(model->config, head.facts.height ? head.facts.height : 224,
-                                 head.facts.range, &model->preprocess, &web->error);
+  if (heed_unnamed_preprocess(model->config, head.facts.height ? head.facts.height : 224,
+                              head.facts.range, &model->preprocess, &model->unprepared) == HEED_OK)
+    model->unprepared.status = HEED_OK;
+  return HEED_OK;
 }
 
 heed_status heed_web_model_open(heed_web *web, const char *names, size_t names_size,
@@ -247,6 +250,10 @@ heed_status heed_web_session_preprocess(heed_web_session *s, uint32_t whole) {
   heed_preprocess *p = &s->preprocess;
   if (!s->pixels)
     return heed_fail(&s->web->error, HEED_UNSUPPORTED, "run: the graph takes no images");
+  if (as_graph(s->model)->unprepared.status != HEED_OK) {
+    s->web->error = as_graph(s->model)->unprepared;
+    return s->web->error.status;
+  }
   *p = as_graph(s->model)->preprocess;
   heed_preprocess_cover(p, s->height, s->width);
   if (whole) heed_preprocess_fit_whole(p);

@@ -97,6 +97,7 @@ heed_status heed_web_session_create(heed_web *web, const heed_web_model *model, 
 heed_status heed_web_session_preprocess(heed_web_session *s, uint32_t whole) {
   if (HEED_WEB_TEXT)
     return heed_fail(&s->web->error, HEED_UNSUPPORTED, "run: a text tower takes no images");
+  HEED_TRY(heed_model_prepares(s->model->model, &s->web->error));
   heed_model_preprocess(s->model->model, &s->preprocess);
   if (s->sized)
     HEED_TRY(heed_model_preprocess_at(s->model->model, s->height, s->width, &s->preprocess,

@@ -1196,8 +1196,21 @@ typedef enum heed_resize_mode {
   /* as large as fits into width x height, aspect kept; a crop of that size is filled with the mean
    * colour */
   HEED_RESIZE_WHOLE = 3,
-  HEED_RESIZE_COVER = 4 /* as small as covers width x height, aspect kept */
+  HEED_RESIZE_COVER = 4, /* as small as covers width x height, aspect kept */
+  /* by the one of both scales to width x height that is nearer to 1; then each side to the nearest
+   * multiple of `multiple` */
+  HEED_RESIZE_MULTIPLES = 5
 } heed_resize_mode;
+
+/* Where a centre crop lies in a picture with `rest` pixels more than the crop. */
+typedef enum heed_crop_rule {
+  /* transformers: rest / 2, rounded down; around a picture that is smaller the odd row or column of
+   * zeros comes first */
+  HEED_CROP_DOWN = 0,
+  /* torchvision, and so timm and open_clip: rest / 2 to the nearest, half to even; the odd row or
+   * column of zeros comes last */
+  HEED_CROP_EVEN = 1
+} heed_crop_rule;
 
 /* Preprocessing as preprocessor_config.json describes it. */
 typedef struct heed_preprocess {
@@ -1208,15 +1221,22 @@ typedef struct heed_preprocess {
   uint32_t crop_width, crop_height; /* centre crop; 0 = none */
   float rescale;                    /* factor, 1/255 */
   float mean[3], std[3];            /* (x rescale - mean) / std */
+  heed_crop_rule crop_rule;         /* of the centre crop */
+  uint32_t multiple;                /* of HEED_RESIZE_MULTIPLES, in pixels; at least 1 */
 } heed_preprocess;
-/* The model's own preprocessing; all 0 for an encoder-decoder. */
+/* Whether heed prepares images for the model. A model opens also where its files ask for steps that
+ * heed has not: heed_model_build and pixel_values of one's own need none. Then the status is
+ * UNSUPPORTED or INVALID_FILE, and the sentence names the file and the step. */
+HEED_NODISCARD HEED_API heed_status heed_model_prepares(const heed_model *model, heed_error *error);
+/* The model's own preprocessing; all 0 for an encoder-decoder, and where heed_model_prepares fails.
+ */
 HEED_API void heed_model_preprocess(const heed_model *model, heed_preprocess *preprocess);
 
 /* The model's preprocessing for pixel_values of height x width pixels, multiples of the patch.
  * Where the model's own gives that size, it stays. Otherwise the image is resized, aspect kept,
  * until it covers that size, and the centre is cropped. heed_model_build refuses a size for which a
  * bias of relative positions would take more than 2 GiB. Statuses: INVALID_ARGUMENT, UNSUPPORTED
- * (an encoder-decoder). */
+ * (an encoder-decoder), those of heed_model_prepares. */
 HEED_NODISCARD HEED_API heed_status heed_model_preprocess_at(const heed_model *model,
                                                              uint32_t height, uint32_t width,
                                                              heed_preprocess *preprocess,

@@ -172,7 +172,7 @@ HEED_API uint32_t heed_onnx_lowered_unrounded(const heed_onnx_lowered *lowered);
 /* The graph as a model, where it is a vision transformer: one image [B, 3, H, W] comes in, and each
  * layer attends to all of its patches. For files of which no config.json names a family. `desc`:
  * the files beside the ONNX file, of which config.json gives labels and the size of images, and
- * preprocessor_config.json the preprocessing; without it that of ViT is assumed, which
+ * those that heed_model_open reads the preprocessing; without one that of ViT is assumed, which
  * heed_model_info.assumed says. height, width: of the images, where the file leaves them open; both
  * 0: what config.json says, else 224, else as many as the graph's positions are for. Patch, grid,
  * heads and classes are the graph's. heed_model_build ignores rows and classes_only. Borrows file,

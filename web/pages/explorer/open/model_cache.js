@@ -18,7 +18,11 @@ import { keepPart, keepWhole, keptPart } from './kept_store.js'
 const singles = ['model.safetensors', 'pytorch_model.bin'],
   /* where there is neither */
   ofOpenClip = ['open_clip_model.safetensors', 'open_clip_pytorch_model.bin'],
-  small = ['preprocessor_config.json', 'README.md' /* the model card: its licence */],
+  small = [
+    'preprocessor_config.json',
+    'processor_config.json',
+    'README.md' /* the model card: its licence */
+  ],
   configs = ['config.json', 'open_clip_config.json']
 
 /** @param {number} bytes */

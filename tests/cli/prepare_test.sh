@@ -1,0 +1,89 @@
+#!/bin/sh
+# How images are prepared: the files that say it, classes of processors that heed has not, images that cannot be fitted.
+# shellcheck source=tests/cli/harness.sh
+. "${0%/*}/harness.sh"
+
+micro=$vectors/vit/micro_32
+picture=$vectors/preprocess/rgb.png
+
+# model NAME: a copy of the micro model in $bad.
+model() { cp -r "$micro" "$bad/$1"; }
+# The pixel_values of a run, as bytes.
+pixels_of() { # model, output
+  heed run "$1" "$picture" --backend cpu --quiet --save "$2.safetensors"
+  expect_exit 0
+}
+same_files() { cmp -s "$here/$1.safetensors" "$here/$2.safetensors" || fail "$1 and $2 have other numbers, expected the same"; }
+
+clip='"image_processor_type": "CLIPImageProcessorFast", "size": {"shortest_edge": 40}, "crop_size": 32, "image_mean": [0.1, 0.2, 0.3]'
+model old && printf '{%s}' "$clip" >"$bad/old/preprocessor_config.json"
+model new && printf '{"image_processor": {%s}, "processor_class": "CLIPProcessor"}' "$clip" >"$bad/new/processor_config.json"
+model both && cp "$bad/new/processor_config.json" "$bad/both" && echo '{"size": 32}' >"$bad/both/preprocessor_config.json"
+model legacy && cp "$bad/old/preprocessor_config.json" "$bad/legacy" && echo '{"processor_class": "CLIPProcessor"}' >"$bad/legacy/processor_config.json"
+
+test_begin prepare_processor_config_of_transformers_5
+for one in old new both legacy; do
+  pixels_of "$bad/$one" "$one"
+  ! grep -q '^assumed' "$out" || fail "$one: something is assumed, expected nothing"
+done
+for one in new both legacy; do same_files old "$one"; done
+pixels_of "$bad/new/model.safetensors" file
+same_files old file
+test_end
+
+# Opening a model needs no processor; running it on an image does.
+for class in Owlv2 ZoeDepth Idefics3 SmolVLM Mine; do
+  model "$class" && printf '{"image_processor_type": "%sImageProcessor"}' "$class" >"$bad/$class/preprocessor_config.json"
+  test_begin "prepare_opens_without_$class"
+  heed inspect "$bad/$class"
+  expect_exit 0
+  expect_stdout_contains "no images: preprocessor_config.json: the kind of processor is not supported (found ${class}ImageProcessor, expected that of ViT, "
+  heed eval "$bad/$class" "$vectors/vit/micro_32/io.safetensors" -o out.safetensors --backend cpu --quiet
+  expect_exit 0
+  test_end
+  for verb in run survey; do
+    bad_input "prepare_${verb}_refuses_$class" "the kind of processor is not supported (found ${class}ImageProcessor" "$verb" "$bad/$class" "$picture" --backend cpu
+  done
+  bad_input "prepare_run_refuses_${class}_at_another_size" "the kind of processor is not supported" run "$bad/$class" "$picture" --backend cpu --size 64,64
+done
+
+test_begin prepare_says_what_is_left_out
+model tiles && printf '{"image_processor_type": "LlavaNextImageProcessor", "size": {"shortest_edge": 32}, "crop_size": 32, "do_pad": true}' >"$bad/tiles/preprocessor_config.json"
+heed run "$bad/tiles" "$picture" --backend cpu --quiet
+expect_exit 0
+expect_stdout_contains "assumed: preprocessing of LlavaNext, one picture, no tiles"
+test_end
+
+# Sides of 3 x 2 pixels, and 1 x 900 that would be 32 x 28800: the others are done.
+python3 - "$bad" <<'PYTHON'
+import struct, sys, zlib
+def png(width, height):
+    def chunk(kind, data): return struct.pack('>I', len(data)) + kind + data + struct.pack('>I', zlib.crc32(kind + data))
+    rows = b''.join(b'\0' + bytes((x * 40 + y) % 256 for x in range(3 * width)) for y in range(height))
+    return (b'\x89PNG\r\n\x1a\n' + chunk(b'IHDR', struct.pack('>IIBBBBB', width, height, 8, 2, 0, 0, 0))
+            + chunk(b'IDAT', zlib.compress(rows)) + chunk(b'IEND', b''))
+open(sys.argv[1] + '/small.png', 'wb').write(png(3, 2))
+open(sys.argv[1] + '/good.png', 'wb').write(png(40, 33))
+open(sys.argv[1] + '/thin.png', 'wb').write(png(1, 9000))
+PYTHON
+model whole && echo '{"do_resize": false}' >"$bad/whole/preprocessor_config.json"
+model short && echo '{"size": {"shortest_edge": 30000}}' >"$bad/short/preprocessor_config.json"
+sentence='small.png: image too small (found 3 x 2 pixels as the model gets it, expected a patch of '
+for verb in run survey compare; do
+  other=
+  [ "$verb" != compare ] || other=$bad/whole
+  # shellcheck disable=SC2086
+  bad_input "prepare_small_image_of_$verb" "$sentence" $verb "$bad/whole" $other "$bad/small.png" --backend cpu --quiet
+done
+bad_input prepare_image_that_cannot_be_fitted "thin.png: preprocess: invalid resized image (found 30000 x 270000000, expected" run "$bad/short" "$bad/thin.png" --backend cpu --quiet
+
+for verb in run survey; do
+  test_begin "prepare_${verb}_goes_on_after_a_small_image"
+  heed "$verb" "$bad/whole" "$bad/small.png" "$bad/good.png" --backend cpu --quiet
+  expect_exit 3
+  expect_stderr_contains "$sentence"
+  if [ "$verb" = run ]; then expect_stdout_contains "good.png: 40 x 33 pixels"; else expect_stdout_contains "; 1 images"; fi
+  test_end
+done
+
+tests_end
