@@ -87,6 +87,7 @@ static heed_status check_choice(heed_onnx_call *call, const heed_onnx_attribute 
 }
 
 heed_status heed_onnx_check_attributes(heed_onnx_call *call) {
+  HEED_TRY(heed_onnx_check_schema(call));
   for (uint32_t i = 0; i < call->node->attribute_count; i++) {
     const heed_onnx_attribute *a = &call->node->attributes[i];
     bool known = false, fits = false;

@@ -17,6 +17,8 @@ static heed_status check_image(heed_onnx_call *call, const array *x) {
 heed_status heed_onnx_check_batch_norm(heed_onnx_call *call, uint64_t channels) {
   if (heed_onnx_integer(call, "training_mode", 0))
     return heed_onnx_refuse(call, HEED_UNSUPPORTED, "training_mode is not supported");
+  if (call->opset < 7 && !heed_onnx_integer(call, "is_test", 0))
+    return heed_onnx_refuse(call, HEED_UNSUPPORTED, "a norm in training is not supported");
   if (call->node->output_count > 1)
     return heed_onnx_refuse(call, HEED_UNSUPPORTED, "outputs of training are not supported");
   for (uint32_t i = 1; i < 5; i++) {

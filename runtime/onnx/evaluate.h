@@ -86,13 +86,18 @@ const heed_onnx_op_entry *heed_onnx_find_op(const heed_onnx_node *node);
 /* The kind of the call's entry. */
 int heed_onnx_kind(const heed_onnx_call *call);
 
-/* Each attribute of the node must be one that an op reads, or that changes nothing, of its type and
- * with a known word. Statuses: UNSUPPORTED, INVALID_FILE. */
+/* schemas.c: whether a set has the op at all; and whether the version that the file names has it,
+ * with each attribute of the node. Statuses: INVALID_FILE, UNSUPPORTED. */
+bool heed_onnx_has_schema(const heed_onnx_node *node);
+heed_status heed_onnx_check_schema(heed_onnx_call *call);
+/* Each attribute of the node must be one of its op, and one that heed reads, or that changes
+ * nothing, of its type and with a known word. Statuses: UNSUPPORTED, INVALID_FILE. */
 heed_status heed_onnx_check_attributes(heed_onnx_call *call);
 /* An input must be of floats, whole numbers or truth values, where the op has no meaning for
  * others. Statuses: INVALID_FILE. */
 heed_status heed_onnx_check_type(heed_onnx_call *call, uint32_t index, uint32_t type);
-/* The node has as many inputs and outputs as its op may have. Statuses: INVALID_FILE. */
+/* The node has as many inputs and outputs as its op may have, and those that it must have.
+ * Statuses: INVALID_FILE. */
 heed_status heed_onnx_check_counts(heed_onnx_call *call);
 /* layout.c: the truth of the condition of an If. Statuses: INVALID_FILE. */
 heed_status heed_onnx_truth(heed_onnx_call *call, const heed_onnx_array *condition, bool *truth);

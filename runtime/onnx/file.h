@@ -30,6 +30,8 @@ struct heed_onnx {
   heed_onnx_model model;
   heed_onnx_maker *makers; /* [maker_count], by name */
   uint32_t maker_count;
+  const heed_onnx_value **takes; /* [take_count]: inputs of the graph without an initializer */
+  uint32_t take_count;
   heed_onnx_file_of *externals;
   uint32_t external_count;
   heed_onnx_weight *weights;

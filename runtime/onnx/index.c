@@ -76,22 +76,65 @@ static heed_status check_inputs(const heed_onnx *file, heed_error *error) {
   return HEED_OK;
 }
 
+/* "" stands for what is left out, so nothing may be called so. */
+static heed_status check_names(const heed_onnx *file, heed_error *error) {
+  const heed_onnx_graph *graph = &file->model.graph;
+  for (uint32_t i = 0; i < graph->initializer_count; i++)
+    if (!*graph->initializers[i].name)
+      return heed_fail(error, HEED_INVALID_FILE,
+                       "%s: initializer %u has no name (expected one, by which nodes read it)",
+                       file->name, i);
+  for (uint32_t i = 0; i < graph->input_count; i++)
+    if (!*graph->inputs[i].name)
+      return heed_fail(error, HEED_INVALID_FILE,
+                       "%s: input %u of the graph has no name (expected one, by which nodes read "
+                       "it)",
+                       file->name, i);
+  return HEED_OK;
+}
+
+/* Lists the inputs that have no initializer. One that an input describes otherwise than it is would
+ * be read in two ways. */
+static heed_status check_defaults(heed_onnx *file, heed_error *error) {
+  const heed_onnx_graph *graph = &file->model.graph;
+  for (uint32_t i = 0; i < graph->input_count; i++) {
+    const heed_onnx_value *input = &graph->inputs[i];
+    const heed_onnx_tensor *tensor = heed_onnx_maker_of(file, input->name)->tensor;
+    if (!tensor) {
+      file->takes[file->take_count++] = input;
+      continue;
+    }
+    bool fits = (!input->type || input->type == tensor->type) &&
+                (!input->shaped || input->rank == tensor->rank);
+    for (uint32_t k = 0; fits && input->shaped && k < input->rank; k++)
+      fits = input->dims[k] < 0 || (uint64_t)input->dims[k] == tensor->dims[k];
+    if (!fits)
+      return heed_fail(error, HEED_INVALID_FILE,
+                       "%s: input %.*s is of another type or shape than its initializer",
+                       file->name, HEED_CUT(input->name));
+  }
+  return HEED_OK;
+}
+
 heed_status heed_onnx_index(heed_onnx *file, heed_error *error) {
   const heed_onnx_graph *graph = &file->model.graph;
+  HEED_TRY(check_names(file, error));
   uint64_t room = (uint64_t)graph->initializer_count + graph->input_count;
   for (uint32_t i = 0; i < graph->node_count; i++) room += graph->nodes[i].output_count;
   if (room > UINT32_MAX / 2)
     return heed_fail(error, HEED_UNSUPPORTED, "%s: too many values", file->name);
   file->makers = heed_onnx_take(&file->arena, room, sizeof *file->makers);
+  file->takes = heed_onnx_take(&file->arena, graph->input_count, sizeof *file->takes);
   heed_onnx_maker *list = heed_alloc(file->context, (size_t)room + 1, sizeof *list);
   uint32_t *order = heed_alloc(file->context, (size_t)room + 1, sizeof *order);
   heed_status status = HEED_OK;
-  if (file->makers && list && order)
+  if (file->makers && file->takes && list && order)
     status = sort_makers(file, list, order, list_makers(graph, list), error);
   else
     status = heed_fail_memory(error, file->name, (size_t)room * sizeof *list);
   heed_free(file->context, order);
   heed_free(file->context, list);
+  if (status == HEED_OK) status = check_defaults(file, error);
   return status == HEED_OK ? check_inputs(file, error) : status;
 }
 
@@ -139,11 +182,7 @@ static bool describe(const heed_onnx_value *value, heed_onnx_port *port) {
 }
 
 bool heed_onnx_takes(const heed_onnx *file, uint32_t index, heed_onnx_port *port) {
-  const heed_onnx_graph *graph = &file->model.graph;
-  for (uint32_t i = 0; i < graph->input_count; i++)
-    if (!heed_onnx_maker_of(file, graph->inputs[i].name)->tensor && index-- == 0)
-      return describe(&graph->inputs[i], port);
-  return false;
+  return index < file->take_count && describe(file->takes[index], port);
 }
 
 bool heed_onnx_gives(const heed_onnx *file, uint32_t index, heed_onnx_port *port) {

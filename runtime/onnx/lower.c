@@ -120,7 +120,7 @@ static const heed_lower_op *find_op(const heed_onnx_node *node) {
       heed_lower_nodes,    heed_lower_layouts, heed_lower_blocks,  heed_lower_quantisers,
       heed_lower_pads,     heed_lower_wholes,  heed_lower_einsums, heed_lower_resizes,
       heed_lower_channels, heed_lower_pools};
-  if (*node->domain && strcmp(node->domain, "com.microsoft") != 0) return NULL;
+  if (!heed_onnx_has_schema(node)) return NULL;
   if (strcmp(node->op, "If") == 0 && node->input_count == 1) return NULL; /* see branches.c */
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
     for (const heed_lower_op *op = tables[i]; op->name; op++)

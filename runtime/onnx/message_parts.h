@@ -5,8 +5,10 @@
 #include "onnx/message.h"
 #include "onnx/wire.h"
 
-#define HEED_ONNX_MOST 1000000u    /* of one repeated field */
-#define HEED_ONNX_MOST_TEXT 65535u /* bytes of a name */
+#define HEED_ONNX_MOST 1000000u       /* of one repeated field */
+#define HEED_ONNX_MOST_TEXT 65535u    /* bytes of a name */
+#define HEED_ONNX_MOST_OPSETS 256u    /* domains of a model */
+#define HEED_ONNX_MOST_ATTRIBUTES 64u /* of a node */
 
 typedef struct heed_onnx_reader {
   heed_onnx_wire wire;

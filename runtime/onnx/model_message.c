@@ -115,12 +115,21 @@ static heed_status read_inner(heed_onnx_reader *r, const heed_onnx_field *field,
   return status;
 }
 
+/* The type of AttributeProto whose value a field holds; 0: none. */
+static uint32_t type_of_field(uint32_t number) {
+  static const uint8_t types[] = {
+      [2] = 1, [3] = 2,  [4] = 3,   [5] = 4,   [6] = 5,   [7] = 6,   [8] = 7,
+      [9] = 8, [10] = 9, [11] = 10, [14] = 13, [15] = 14, [22] = 11, [23] = 12};
+  return number < sizeof types ? types[number] : 0;
+}
+
 /* Files of the first versions leave the type out: it is that of the field that is there. */
 static heed_status read_attribute(heed_onnx_reader *r, heed_onnx_range range,
                                   heed_onnx_attribute *attribute, heed_error *error) {
   const heed_onnx_range whole = range;
   const char what[] = "attribute";
   uint32_t implied = 0;
+  bool mixed = false;
   int64_t type = 0;
   *attribute = (heed_onnx_attribute){.name = "", .s = ""};
   for (heed_onnx_field field;;) {
@@ -136,9 +145,17 @@ static heed_status read_attribute(heed_onnx_reader *r, heed_onnx_range range,
     if (field.number == 4) HEED_TRY(heed_onnx_read_text(r, &field, what, &attribute->s, error));
     if (field.number == 5 || field.number == 6) HEED_TRY(read_inner(r, &field, attribute, error));
     if (field.number == 20) HEED_TRY(heed_onnx_read_number(r, &field, what, &type, error));
-    if (field.number >= 2 && field.number <= 8) implied = field.number - 1;
+    const uint32_t of = type_of_field(field.number);
+    if (of && implied && of != implied) mixed = true;
+    if (of) implied = of;
   }
   attribute->type = type > 0 && type < 64 ? (uint32_t)type : implied;
+  if (mixed || (implied && attribute->type != implied))
+    return heed_fail(
+        error, HEED_INVALID_FILE,
+        "%s: attribute %.*s has a value of another type than it says (found a field of "
+        "type %u, expected %u)",
+        r->wire.where, HEED_CUT(attribute->name), implied, attribute->type);
   return attribute->type == 6 || attribute->type == 7
              ? read_list(r, whole, attribute, attribute->type == 6, error)
              : HEED_OK;
@@ -146,11 +163,34 @@ static heed_status read_attribute(heed_onnx_reader *r, heed_onnx_range range,
 
 /* --------------------------------------------------------------------------------------- nodes */
 
+static heed_status fail_node(const heed_onnx_reader *r, const heed_onnx_node *node, const char *why,
+                             const char *name, heed_error *error) {
+  return heed_fail(error, HEED_INVALID_FILE, "%s: node %.60s %.*s: %s%.60s", r->wire.where,
+                   node->op, heed_utf8_cut(node->name, 100), node->name, why, name);
+}
+
+/* What no reader of the node could see any more: an attribute has one value, and the branches of an
+ * If hang on its condition (branches.c). */
+static heed_status check_node(const heed_onnx_reader *r, const heed_onnx_node *node,
+                              heed_error *error) {
+  for (uint32_t i = 0; i < node->attribute_count; i++)
+    for (uint32_t k = 0; k < i; k++)
+      if (strcmp(node->attributes[i].name, node->attributes[k].name) == 0)
+        return fail_node(r, node, "an attribute is there twice: ", node->attributes[i].name, error);
+  if (strcmp(node->op, "If") == 0 && !*node->domain && (!node->input_count || !*node->inputs[0]))
+    return fail_node(r, node, "its condition is missing (expected input 0)", "", error);
+  return HEED_OK;
+}
+
 static heed_status read_node(heed_onnx_reader *r, heed_onnx_range range, heed_onnx_node *node,
                              heed_error *error) {
   const char what[] = "node";
   uint32_t counts[8];
   HEED_TRY(heed_onnx_count_fields(r, range, counts, 8, error));
+  if (counts[5] > HEED_ONNX_MOST_ATTRIBUTES)
+    return heed_fail(error, HEED_UNSUPPORTED,
+                     "%s: a node has too many attributes (found %u, expected at most %u)",
+                     r->wire.where, counts[5], HEED_ONNX_MOST_ATTRIBUTES);
   heed_onnx_attribute *attributes = heed_onnx_take(r->arena, counts[5], sizeof *attributes);
   *node = (heed_onnx_node){.name = "", .op = "", .domain = "", .attributes = attributes};
   node->inputs = heed_onnx_take(r->arena, counts[1], sizeof *node->inputs);
@@ -171,7 +211,7 @@ static heed_status read_node(heed_onnx_reader *r, heed_onnx_range range, heed_on
     HEED_TRY(read_attribute(r, field.range, &attributes[node->attribute_count++], error));
   }
   if (strcmp(node->domain, "ai.onnx") == 0) node->domain = "";
-  return HEED_OK;
+  return check_node(r, node, error);
 }
 
 /* -------------------------------------------------------------------------- inputs and outputs */
@@ -327,6 +367,30 @@ static heed_status read_fields(heed_onnx_reader *r, heed_onnx_range range, heed_
   }
 }
 
+/* Of two versions of one operator set nobody knows which is meant. */
+static heed_status check_opsets(const heed_onnx_model *model, const char *where,
+                                heed_error *error) {
+  if (model->opset_count > HEED_ONNX_MOST_OPSETS)
+    return heed_fail(error, HEED_UNSUPPORTED,
+                     "%s: too many operator sets (found %u, expected at most %u)", where,
+                     model->opset_count, HEED_ONNX_MOST_OPSETS);
+  for (uint32_t i = 0; i < model->opset_count; i++) {
+    const heed_onnx_opset *set = &model->opsets[i];
+    const int64_t first = heed_onnx_opset_of(model, set->domain);
+    if (set->version != first)
+      return heed_fail(error, HEED_INVALID_FILE,
+                       "%s: two versions of the operator set %.60s (found %lld and %lld, expected "
+                       "one)",
+                       where, *set->domain ? set->domain : "ai.onnx", (long long)first,
+                       (long long)set->version);
+    if (set->version < 1)
+      return heed_fail(error, HEED_INVALID_FILE,
+                       "%s: invalid version of the operator set %.60s (found %lld)", where,
+                       *set->domain ? set->domain : "ai.onnx", (long long)set->version);
+  }
+  return HEED_OK;
+}
+
 heed_status heed_onnx_read_model(heed_onnx_arena *arena, const heed_source *source,
                                  const char *where, heed_onnx_model *model, heed_error *error) {
   heed_onnx_reader *r = heed_onnx_take(arena, 1, sizeof *r);
@@ -334,6 +398,7 @@ heed_status heed_onnx_read_model(heed_onnx_arena *arena, const heed_source *sour
   if (!r) return heed_fail_memory(error, where, sizeof *r);
   *r = (heed_onnx_reader){.wire = {.source = source, .where = where}, .arena = arena};
   HEED_TRY(read_fields(r, (heed_onnx_range){0, source->size}, model, error));
+  HEED_TRY(check_opsets(model, where, error));
   /* the list is the last of a file: one that was cut short has none */
   if (model->opset_count == 0 && model->ir_version >= 3)
     return heed_fail(error, HEED_INVALID_FILE, "%s: no operator sets (expected one at least)",

@@ -70,6 +70,7 @@ typedef struct reading {
   heed_onnx_range whole, raw;
   bool has_raw, external;
   int64_t offset, length; /* external; length -1: to the end */
+  unsigned keys;          /* bits of those of external_data that were there */
 } reading;
 
 static heed_status fail_tensor(const reading *t, heed_status status, const char *why,
@@ -81,6 +82,8 @@ static heed_status fail_tensor(const reading *t, heed_status status, const char 
 /* A number of external_data. */
 static heed_status parse_number(const reading *t, const char *text, int64_t *number,
                                 heed_error *error) {
+  if (!*text)
+    return fail_tensor(t, HEED_INVALID_FILE, "invalid offset or length of external data", error);
   *number = 0;
   for (const char *c = text; *c; c++) {
     if (*c < '0' || *c > '9' || *number > INT64_MAX / 16)
@@ -97,6 +100,16 @@ static heed_status read_external_pair(reading *t, heed_onnx_range range, heed_er
     if (field.number == 0) break;
     if (field.number == 1) HEED_TRY(heed_onnx_read_text(t->r, &field, "tensor", &key, error));
     if (field.number == 2) HEED_TRY(heed_onnx_read_text(t->r, &field, "tensor", &value, error));
+  }
+  static const char *const keys[] = {"location", "offset", "length"};
+  for (unsigned i = 0; i < 3; i++) {
+    if (strcmp(key, keys[i]) != 0) continue;
+    if (t->keys >> i & 1)
+      return fail_tensor(t, HEED_INVALID_FILE,
+                         "its external data has two places (expected one location, offset and "
+                         "length)",
+                         error);
+    t->keys |= 1u << i;
   }
   if (strcmp(key, "location") == 0) t->tensor->location = value;
   if (strcmp(key, "offset") == 0) return parse_number(t, value, &t->offset, error);
