@@ -87,7 +87,7 @@ static void print_plan(const cli_pipeline *pipeline) {
     heed_plan_step_info(pipeline->plan, i, &step);
     flops += step.flops;
     maps += step.map_bytes;
-    printf("%-16s %-28s %-22s %10u %12.3f %12.1f", step.op, step.output,
+    printf("%-16s %-28s %-22s %10u %12.3f %12.1f", step.op, CLI_SHOWN(step.output),
            heed_shape_text(&step.shape, text), step.dispatches, (double)step.flops * 1e-6,
            (double)step.bytes * 1e-3);
     cli_kernels_print(&step);
@@ -160,17 +160,26 @@ static uint32_t *find_makers(const heed_graph *graph) {
   return makers;
 }
 
+/* A name inside the quotes of a label: without controls, and with what DOT reads there escaped. */
+static void print_dot_text(const char *name) {
+  for (const char *c = CLI_SHOWN(name); *c; c++) {
+    if (*c == '"' || *c == '\\') putchar('\\');
+    putchar(*c);
+  }
+}
+
 /* The name of the first output, or "v12" by its id. */
 static void print_dot_node(const heed_graph *graph, const uint32_t *makers, uint32_t index) {
   const heed_node_info node = node_of(graph, index);
   const heed_value_info first = info_of(graph, node.outputs[0]);
   char label[96], text[HEED_SHAPE_TEXT_SIZE];
   if (*first.name)
-    snprintf(label, sizeof label, "%s", first.name);
+    snprintf(label, sizeof label, "%s", first.name); /* a character that is cut is shown as ? */
   else
     snprintf(label, sizeof label, "v%u", node.outputs[0].id);
-  printf("  n%u [label=\"%s\\n%s %s\"];\n", index, node.op, label,
-         heed_shape_text(&first.shape, text));
+  printf("  n%u [label=\"%s\\n", index, node.op);
+  print_dot_text(label);
+  printf(" %s\"];\n", heed_shape_text(&first.shape, text));
   for (uint32_t i = 0; i < node.input_count; i++) {
     const heed_value base = heed_graph_view_base(graph, node.inputs[i]);
     const uint32_t maker = makers[base.id ? base.id : node.inputs[i].id];

@@ -245,22 +245,31 @@ static void print_folded(const cli_pipeline *pipeline) {
   printf("\nlowered: %u nodes to %u of heed's\n", lowered, heed_graph_node_count(pipeline->graph));
 }
 
+#define MOST_OPS 128 /* heed has fewer */
+
 /* heed's ops of the graph with their counts, in the order of their first use. */
 static void print_ops(const cli_pipeline *pipeline) {
   const uint32_t count = heed_graph_node_count(pipeline->graph);
-  printf("ops:");
+  struct {
+    const char *op;
+    uint32_t nodes;
+  } ops[MOST_OPS];
+  uint32_t different = 0;
   for (uint32_t n = 0; n < count; n++) {
-    heed_node_info node, other;
-    uint32_t same = 0, before = 0;
+    heed_node_info node;
+    uint32_t i = 0;
     if (heed_graph_node_info(pipeline->graph, n, &node) != HEED_OK) return;
-    for (uint32_t k = 0; k < count; k++)
-      if (heed_graph_node_info(pipeline->graph, k, &other) == HEED_OK &&
-          strcmp(other.op, node.op) == 0) {
-        same++;
-        before += k < n;
-      }
-    if (!before) printf("%s %s %u", n ? "," : "", node.op, same);
+    while (i < different && strcmp(ops[i].op, node.op) != 0) i++;
+    if (i == MOST_OPS) return;
+    if (i == different) {
+      ops[different].op = node.op;
+      ops[different++].nodes = 0;
+    }
+    ops[i].nodes++;
   }
+  printf("ops:");
+  for (uint32_t i = 0; i < different; i++)
+    printf("%s %s %u", i ? "," : "", ops[i].op, ops[i].nodes);
   printf("\n");
 }
 

@@ -9,6 +9,7 @@
 #include "base/desc.h"
 #include "base/status.h"
 #include "base/tensor.h"
+#include "graph/name_table.h"
 
 heed_status heed_graph_create(heed_context *context, heed_graph **graph, heed_error *error) {
   if (!context || !graph)
@@ -27,6 +28,7 @@ void heed_graph_destroy(heed_graph *graph) {
   if (graph->close) graph->close(graph->close_user);
   for (size_t i = 0; i < graph->value_count; i++) heed_free(context, graph->values[i].name);
   for (size_t i = 0; i < graph->block_count; i++) heed_free(context, graph->blocks[i]);
+  heed_free(context, graph->slots);
   heed_free(context, graph->blocks);
   heed_free(context, graph->values);
   heed_free(context, graph->nodes);
@@ -139,7 +141,8 @@ void heed_graph_name(heed_graph *graph, heed_value value, const char *name) {
     heed_graph_fail(graph, &error);
     return;
   }
-  char *copy = heed_copy_string(graph->context, name, strlen(name));
+  char *copy =
+      heed_names_reserve(graph) ? heed_copy_string(graph->context, name, strlen(name)) : NULL;
   if (!copy) {
     heed_fail_memory(&error, "graph: a name", strlen(name) + 1);
     heed_graph_fail(graph, &error);
@@ -147,6 +150,7 @@ void heed_graph_name(heed_graph *graph, heed_value value, const char *name) {
   }
   heed_free(graph->context, graph->values[value.id - 1].name);
   graph->values[value.id - 1].name = copy;
+  heed_names_add(graph, value.id);
 }
 
 void heed_graph_output(heed_graph *graph, heed_value value) {
@@ -159,10 +163,7 @@ void heed_graph_stage(heed_graph *graph, uint32_t stage) {
 }
 
 heed_value heed_graph_find(const heed_graph *graph, const char *name) {
-  for (size_t i = 0; i < graph->value_count; i++)
-    if (graph->values[i].name && strcmp(graph->values[i].name, name) == 0)
-      return (heed_value){(uint32_t)i + 1};
-  return (heed_value){0};
+  return (heed_value){heed_names_find(graph, name)};
 }
 
 uint32_t heed_graph_value_count(const heed_graph *graph) { return (uint32_t)graph->value_count; }

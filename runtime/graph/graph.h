@@ -49,7 +49,9 @@ struct heed_graph {
   uint32_t stage, stage_count;
   heed_status status;
   heed_error error; /* the first one */
-  void **blocks;    /* copies of descs and row lists, freed with the graph */
+  uint32_t *slots;  /* name_table.c: ids by their names' hashes; 0: free */
+  size_t slot_count, slot_room;
+  void **blocks; /* copies of descs and row lists, freed with the graph */
   size_t block_count, block_capacity;
   void (*close)(void *user); /* frees what constants are read from; or NULL */
   void *close_user;

@@ -87,7 +87,7 @@ static heed_status check_choice(heed_onnx_call *call, const heed_onnx_attribute 
 }
 
 heed_status heed_onnx_check_attributes(heed_onnx_call *call) {
-  HEED_TRY(heed_onnx_check_schema(call));
+  HEED_TRY(heed_onnx_check_opset(call));
   for (uint32_t i = 0; i < call->node->attribute_count; i++) {
     const heed_onnx_attribute *a = &call->node->attributes[i];
     bool known = false, fits = false;
@@ -105,6 +105,7 @@ heed_status heed_onnx_check_attributes(heed_onnx_call *call) {
     if (!fits)
       return heed_onnx_refuse(call, HEED_INVALID_FILE, "attribute %.60s is of another type",
                               a->name);
+    HEED_TRY(heed_onnx_check_schema(call, a->name));
     HEED_TRY(a->type == 3 ? check_text(call, a) : check_choice(call, a));
   }
   return HEED_OK;
@@ -144,6 +145,14 @@ heed_status heed_onnx_spend(heed_onnx_call *call, uint64_t a, uint64_t b, uint64
                             (unsigned long long)e->most_steps);
   e->steps += steps;
   return HEED_OK;
+}
+
+heed_status heed_onnx_spend_shape(heed_onnx_call *call, uint32_t rank, const uint64_t *dims,
+                                  uint64_t each) {
+  uint64_t count = 1;
+  for (uint32_t i = 0; i < rank; i++)
+    if (!heed_u64_mul(count, dims[i], &count)) return heed_onnx_spend(call, UINT64_MAX, 2, 1);
+  return heed_onnx_spend(call, count, each, 1);
 }
 
 heed_status heed_onnx_make(heed_onnx_call *call, uint32_t type, uint32_t rank, const uint64_t *dims,

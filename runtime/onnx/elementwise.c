@@ -279,17 +279,15 @@ static int64_t of_integers(int kind, int64_t a, int64_t b, bool toward_zero, boo
   }
 }
 
+/* a and b as an array of a type. */
 static heed_status combine(heed_onnx_call *call, const heed_onnx_array *a, const heed_onnx_array *b,
-                           heed_onnx_array **result) {
+                           uint32_t type, heed_onnx_array **result) {
   const int kind = heed_onnx_kind(call);
   const bool mode = heed_onnx_integer(call, "fmod", 0) != 0;
-  if (a->type != b->type && kind != POW)
-    return heed_onnx_refuse(call, HEED_INVALID_FILE, "inputs of two types");
   heed_onnx_array shape;
   heed_onnx_walk walk;
   HEED_TRY(heed_onnx_broadcast(call, a, b, &shape));
-  HEED_TRY(heed_onnx_make(call, compares(kind) ? HEED_ONNX_BOOL : a->type, shape.rank, shape.dims,
-                          result));
+  HEED_TRY(heed_onnx_make(call, type, shape.rank, shape.dims, result));
   heed_onnx_array *y = *result;
   heed_onnx_walk_start(&walk, y);
   heed_onnx_walk_broadcast(&walk, 0, a);
@@ -308,31 +306,48 @@ static heed_status combine(heed_onnx_call *call, const heed_onnx_array *a, const
   return HEED_OK;
 }
 
-/* Sum, Mean, Min and Max take any number of inputs. */
+/* The last sum, or the mean, rounded once. */
+static heed_status round_sum(heed_onnx_call *call, const heed_onnx_array *sum, uint32_t type) {
+  const double by = heed_onnx_kind(call) == MEAN ? (double)call->in_count : 1;
+  HEED_TRY(heed_onnx_output(call, 0, type, sum->rank, sum->dims));
+  for (uint64_t i = 0; i < sum->count; i++) heed_onnx_set(call->out[0], i, sum->data[i].f / by);
+  return HEED_OK;
+}
+
+/* Sum, Mean, Min and Max take any number of inputs. Sums of several floats stay in double until
+ * all are there. */
 static heed_status run_binary(heed_onnx_call *call) {
   heed_onnx_array *so_far = NULL;
   const heed_onnx_array *a = heed_onnx_input(call, 0);
+  const int kind = heed_onnx_kind(call);
+  heed_status status = HEED_OK;
   if (!a) return HEED_INVALID_FILE;
+  for (uint32_t i = 1; i < call->in_count; i++) {
+    const heed_onnx_array *b = heed_onnx_input(call, i);
+    if (!b) return HEED_INVALID_FILE;
+    if (a->type != b->type && kind != POW)
+      return heed_onnx_refuse(call, HEED_INVALID_FILE, "inputs of two types");
+  }
   if (call->in_count == 1) {
     HEED_TRY(heed_onnx_output_like(call, 0, a));
     memcpy(call->out[0]->data, a->data, (size_t)a->count * sizeof *a->data);
     return HEED_OK;
   }
-  for (uint32_t i = 1; i < call->in_count; i++) {
+  const bool sums =
+      heed_onnx_is_float(a->type) && (kind == MEAN || (kind == ADD && call->in_count > 2));
+  const uint32_t type = compares(kind) ? HEED_ONNX_BOOL : sums ? HEED_ONNX_DOUBLE : a->type;
+  for (uint32_t i = 1; status == HEED_OK && i < call->in_count; i++) {
     heed_onnx_array *next = NULL;
-    const heed_onnx_array *b = heed_onnx_input(call, i);
-    const heed_status status = b ? combine(call, so_far ? so_far : a, b, &next) : HEED_INVALID_FILE;
+    status = combine(call, so_far ? so_far : a, call->in[i], type, &next);
     heed_onnx_drop(call->evaluator, so_far);
     so_far = next;
-    if (status != HEED_OK) {
-      heed_onnx_drop(call->evaluator, so_far);
-      return status;
-    }
   }
-  call->out[0] = so_far;
-  for (uint64_t i = 0; heed_onnx_kind(call) == MEAN && i < so_far->count; i++)
-    heed_onnx_set(so_far, i, so_far->data[i].f / (double)call->in_count);
-  return HEED_OK;
+  if (status == HEED_OK && sums) status = round_sum(call, so_far, a->type);
+  if (status == HEED_OK && !sums)
+    call->out[0] = so_far;
+  else
+    heed_onnx_drop(call->evaluator, so_far);
+  return status;
 }
 
 /* -------------------------------------------------------------------------------------- others */
@@ -358,6 +373,19 @@ static heed_status run_where(heed_onnx_call *call) {
   return HEED_OK;
 }
 
+static heed_status clip_whole(heed_onnx_call *call, const heed_onnx_array *x,
+                              const heed_onnx_array *low, const heed_onnx_array *high) {
+  const bool is_unsigned = x->type == HEED_ONNX_UINT64;
+  HEED_TRY(heed_onnx_output_like(call, 0, x));
+  for (uint64_t i = 0; i < x->count; i++) {
+    int64_t value = x->data[i].i;
+    if (low && less(value, low->data[0].i, is_unsigned)) value = low->data[0].i;
+    if (high && less(high->data[0].i, value, is_unsigned)) value = high->data[0].i;
+    call->out[0]->data[i].i = value;
+  }
+  return HEED_OK;
+}
+
 static heed_status run_clip(heed_onnx_call *call) {
   const heed_onnx_array *x = heed_onnx_input(call, 0);
   if (!x) return HEED_INVALID_FILE;
@@ -365,6 +393,9 @@ static heed_status run_clip(heed_onnx_call *call) {
                         *high = call->in_count > 2 ? call->in[2] : NULL;
   if ((low && low->count != 1) || (high && high->count != 1))
     return heed_onnx_refuse(call, HEED_INVALID_FILE, "a bound is not one number");
+  if ((low && low->type != x->type) || (high && high->type != x->type))
+    return heed_onnx_refuse(call, HEED_INVALID_FILE, "inputs of two types");
+  if (!heed_onnx_is_float(x->type)) return clip_whole(call, x, low, high);
   const double least = low ? heed_onnx_number(low, 0) : heed_onnx_float(call, "min", -HUGE_VAL),
                most = high ? heed_onnx_number(high, 0) : heed_onnx_float(call, "max", HUGE_VAL);
   HEED_TRY(heed_onnx_output_like(call, 0, x));
@@ -400,6 +431,9 @@ static heed_status run_cast(heed_onnx_call *call) {
       call->out[0]->data[i].f = heed_onnx_round_small((uint32_t)to, heed_onnx_number(x, i), how);
     else if (whole)
       call->out[0]->data[i].i = heed_onnx_wrap((uint32_t)to, x->data[i].i);
+    else if (to == HEED_ONNX_FLOAT && !heed_onnx_is_float(x->type)) /* rounded once */
+      call->out[0]->data[i].f = x->type == HEED_ONNX_UINT64 ? (double)(float)(uint64_t)x->data[i].i
+                                                            : (double)(float)x->data[i].i;
     else
       heed_onnx_set(call->out[0], i, heed_onnx_number(x, i));
   return HEED_OK;

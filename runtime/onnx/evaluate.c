@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/sort.h"
 #include "base/status.h"
 #include "base/utf8.h"
 #include "model/safetensors.h"
@@ -157,19 +158,36 @@ void heed_onnx_evaluator_close(heed_onnx_evaluator *e) {
   heed_free(e->context, e->uses);
 }
 
-void heed_onnx_limit(heed_onnx_evaluator *e, const heed_onnx *file,
-                     const heed_onnx_evaluate_desc *desc) {
-  *e = (heed_onnx_evaluator){.file = file,
-                             .context = file->context,
-                             .most = HEED_ONNX_MOST_ELEMENTS,
-                             .most_steps = HEED_ONNX_MOST_STEPS};
-  if (desc->most_elements && desc->most_elements < e->most) e->most = desc->most_elements;
-  if (desc->most_steps) e->most_steps = desc->most_steps;
+/* ---------------------------------------------------------------------------- what is not there */
+
+static bool op_less(const void *user, uint32_t a, uint32_t b) {
+  const heed_onnx_node *nodes = user;
+  const int order = strcmp(nodes[a].op, nodes[b].op);
+  return order ? order < 0 : a < b;
+}
+
+static bool index_less(const void *user, uint32_t a, uint32_t b) {
+  (void)user;
+  return a < b;
+}
+
+heed_status heed_onnx_find_missing(heed_onnx *file, heed_error *error) {
+  const heed_onnx_graph *graph = &file->model.graph;
+  uint32_t count = 0, kept = 0;
+  for (uint32_t i = 0; i < graph->node_count; i++) count += !heed_onnx_find_op(&graph->nodes[i]);
+  file->missing = heed_onnx_take(&file->arena, count, sizeof *file->missing);
+  if (!file->missing) return heed_fail_memory(error, file->name, count * sizeof *file->missing);
+  for (uint32_t i = 0; i < graph->node_count; i++)
+    if (!heed_onnx_find_op(&graph->nodes[i])) file->missing[kept++] = i;
+  heed_sort(file->missing, count, op_less, graph->nodes);
+  for (uint32_t i = 0; i < count; i++)
+    if (i == 0 || strcmp(graph->nodes[file->missing[i]].op,
+                         graph->nodes[file->missing[file->missing_count - 1]].op) != 0)
+      file->missing[file->missing_count++] = file->missing[i];
+  heed_sort(file->missing, file->missing_count, index_less, NULL);
+  return HEED_OK;
 }
 
 const char *heed_onnx_missing_op(const heed_onnx *file, uint32_t index) {
-  const heed_onnx_graph *graph = &file->model.graph;
-  for (uint32_t i = 0; i < graph->node_count; i++)
-    if (!heed_onnx_find_op(&graph->nodes[i]) && index-- == 0) return graph->nodes[i].op;
-  return NULL;
+  return index < file->missing_count ? file->model.graph.nodes[file->missing[index]].op : NULL;
 }

@@ -8,14 +8,11 @@
 #include "onnx/array.h"
 #include "onnx/file.h"
 
-/* Elements of all arrays that are alive together, unless the caller says fewer. */
+/* Elements of all arrays that are alive together, whatever the caller says. */
 #define HEED_ONNX_MOST_ELEMENTS (UINT64_C(1) << 30)
-/* Elements made and multiply-adds of one run, unless the caller says fewer: a small file must not
- * compute for days. ViT-g/14 at 518 px takes about 2^41. */
+/* Elements made and multiply-adds of one run on kernels, where the caller says nothing: ViT-g/14 at
+ * 518 px takes about 2^41. */
 #define HEED_ONNX_MOST_STEPS (UINT64_C(1) << 42)
-/* The same of what is folded where a graph is only lowered, as to be inspected: seconds. Weights of
- * ViT-g/14 that are scaled, rounded and transposed take 2^32. */
-#define HEED_ONNX_MOST_FOLDED (UINT64_C(1) << 34)
 #define HEED_ONNX_MOST_INPUTS 64
 #define HEED_ONNX_MOST_OUTPUTS 64
 
@@ -54,9 +51,11 @@ extern const heed_onnx_op_entry heed_onnx_elementwise[], heed_onnx_layout[], hee
     heed_onnx_products[], heed_onnx_norms[], heed_onnx_attentions[], heed_onnx_quantisers[],
     heed_onnx_resizes[], heed_onnx_einsums[], heed_onnx_tuples[], heed_onnx_channels[],
     heed_onnx_pools[], heed_onnx_selections[];
-/* Sets file, context and limits of an evaluator. */
-void heed_onnx_limit(heed_onnx_evaluator *e, const heed_onnx *file,
-                     const heed_onnx_evaluate_desc *desc);
+/* limits.c: sets file, context and limits of an evaluator: what a graph may take grows with its
+ * file and its inputs, so that a small one cannot ask for gigabytes or for hours. `folds`: of what
+ * is folded before a run, else of a run in double. A limit of the caller stands instead. */
+void heed_onnx_limit(heed_onnx_evaluator *e, const heed_onnx *file, uint64_t input_bytes,
+                     uint64_t most_elements, uint64_t most_steps, bool folds);
 /* Makes room for values and counts who reads them; closed also after a failure. */
 heed_status heed_onnx_evaluator_open(heed_onnx_evaluator *e,
                                      const struct heed_onnx_attention_list *found,
@@ -86,10 +85,11 @@ const heed_onnx_op_entry *heed_onnx_find_op(const heed_onnx_node *node);
 /* The kind of the call's entry. */
 int heed_onnx_kind(const heed_onnx_call *call);
 
-/* schemas.c: whether a set has the op at all; and whether the version that the file names has it,
- * with each attribute of the node. Statuses: INVALID_FILE, UNSUPPORTED. */
+/* schemas.c: whether the node's set has its op; whether heed knows the version of the set; and
+ * whether the op has an attribute there. Statuses: INVALID_FILE, UNSUPPORTED. */
 bool heed_onnx_has_schema(const heed_onnx_node *node);
-heed_status heed_onnx_check_schema(heed_onnx_call *call);
+heed_status heed_onnx_check_opset(heed_onnx_call *call);
+heed_status heed_onnx_check_schema(heed_onnx_call *call, const char *attribute);
 /* Each attribute of the node must be one of its op, and one that heed reads, or that changes
  * nothing, of its type and with a known word. Statuses: UNSUPPORTED, INVALID_FILE. */
 heed_status heed_onnx_check_attributes(heed_onnx_call *call);
@@ -117,6 +117,9 @@ heed_status heed_onnx_make(heed_onnx_call *call, uint32_t type, uint32_t rank, c
                            heed_onnx_array **array);
 /* Counts a * b * c steps, and refuses them where all are more than allowed. */
 heed_status heed_onnx_spend(heed_onnx_call *call, uint64_t a, uint64_t b, uint64_t c);
+/* The same of `each` steps for each element of a shape: before it is made. */
+heed_status heed_onnx_spend_shape(heed_onnx_call *call, uint32_t rank, const uint64_t *dims,
+                                  uint64_t each);
 /* The call's output, of this shape; and of an input's shape and type. */
 heed_status heed_onnx_output(heed_onnx_call *call, uint32_t index, uint32_t type, uint32_t rank,
                              const uint64_t *dims);

@@ -32,10 +32,13 @@ struct heed_onnx {
   uint32_t maker_count;
   const heed_onnx_value **takes; /* [take_count]: inputs of the graph without an initializer */
   uint32_t take_count;
+  uint32_t *missing; /* [missing_count]: of each op that heed has not, its first node */
+  uint32_t missing_count;
   heed_onnx_file_of *externals;
   uint32_t external_count;
   heed_onnx_weight *weights;
-  uint32_t weight_count, weight_room;
+  uint32_t weight_count;
+  size_t weight_room;
   heed_assembled made;
   struct heed_onnx_attention_list *attentions;
   char summary[256];
@@ -51,6 +54,8 @@ const heed_onnx_node *heed_onnx_node_of(const heed_onnx *file, const char *name,
 /* The value's tensor, through Identity and a Constant node; or NULL. */
 const heed_onnx_tensor *heed_onnx_tensor_of(const heed_onnx *file, const char *name);
 
+/* onnx/evaluate.c: fills missing. Statuses: OUT_OF_MEMORY. */
+heed_status heed_onnx_find_missing(heed_onnx *file, heed_error *error);
 /* onnx/names.c: fills weights. Statuses: INVALID_FILE, OUT_OF_MEMORY, those of the sources. */
 heed_status heed_onnx_find_names(heed_onnx *file, heed_error *error);
 

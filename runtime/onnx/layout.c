@@ -436,12 +436,31 @@ static heed_status run_constant_of_shape(heed_onnx_call *call) {
   return HEED_OK;
 }
 
+static heed_status range_of_whole(heed_onnx_call *call, uint32_t type, int64_t first, int64_t limit,
+                                  int64_t step) {
+  const bool up = step > 0, some = up ? first < limit : first > limit;
+  const uint64_t by = up ? (uint64_t)step : 0 - (uint64_t)step,
+                 span = up ? (uint64_t)limit - (uint64_t)first : (uint64_t)first - (uint64_t)limit;
+  if (step == 0) return heed_onnx_refuse(call, HEED_INVALID_FILE, "a step of 0");
+  const uint64_t count = some ? (span - 1) / by + 1 : 0;
+  if (count > HEED_ONNX_MOST_ELEMENTS)
+    return heed_onnx_refuse(call, HEED_INVALID_FILE, "the range is too long");
+  HEED_TRY(heed_onnx_output(call, 0, type, 1, &count));
+  for (uint64_t i = 0; i < count; i++)
+    call->out[0]->data[i].i = heed_onnx_wrap(type, (int64_t)((uint64_t)first + i * (uint64_t)step));
+  return HEED_OK;
+}
+
 static heed_status run_range(heed_onnx_call *call) {
   const array *start = heed_onnx_input(call, 0), *limit = start ? heed_onnx_input(call, 1) : NULL,
               *delta = limit ? heed_onnx_input(call, 2) : NULL;
   if (!delta) return HEED_INVALID_FILE;
   if (start->count != 1 || limit->count != 1 || delta->count != 1)
     return heed_onnx_refuse(call, HEED_INVALID_FILE, "three numbers are expected");
+  if (start->type != limit->type || start->type != delta->type)
+    return heed_onnx_refuse(call, HEED_INVALID_FILE, "inputs of two types");
+  if (!heed_onnx_is_float(start->type))
+    return range_of_whole(call, start->type, start->data[0].i, limit->data[0].i, delta->data[0].i);
   const double first = heed_onnx_number(start, 0), step = heed_onnx_number(delta, 0),
                span = (heed_onnx_number(limit, 0) - first) / step;
   if (!(span < (double)HEED_ONNX_MOST_ELEMENTS))
@@ -521,7 +540,10 @@ static heed_status run_pad(heed_onnx_call *call) {
   HEED_TRY(heed_onnx_output(call, 0, x->type, x->rank, dims));
   const array *value = call->in_count > 2 ? call->in[2] : NULL;
   heed_onnx_cell fill = {.i = 0};
-  if (value && value->count == 1 && value->type == x->type) fill = value->data[0];
+  if (value && (value->count != 1 || value->type != x->type))
+    return heed_onnx_refuse(call, HEED_INVALID_FILE,
+                            "its value is not one number of the type of its input");
+  if (value) fill = value->data[0];
   if (!value && heed_onnx_is_float(x->type)) fill.f = heed_onnx_float(call, "value", 0);
   strides_of(x, stride);
   heed_onnx_walk_start(&walk, call->out[0]);

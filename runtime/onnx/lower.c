@@ -232,11 +232,19 @@ static heed_status fold(heed_lower *l, const heed_onnx_node *node) {
   return heed_onnx_run_node(&l->evaluator, node, NULL, l->error);
 }
 
-static bool is_attention(const heed_lower *l, uint32_t index) {
+/* The list is in the order of the nodes. */
+uint32_t heed_lower_attention_at(const heed_lower *l, const heed_onnx_node *node) {
   const heed_onnx_attention_list *list = l->file->attentions;
-  for (uint32_t i = 0; i < list->count; i++)
-    if (list->items[i].node == index) return true;
-  return false;
+  const size_t index = (size_t)(node - l->file->model.graph.nodes);
+  uint32_t low = 0, high = list->count;
+  while (low < high) {
+    const uint32_t middle = low + (high - low) / 2;
+    if (list->items[middle].node < index)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < list->count && list->items[low].node == index ? low : UINT32_MAX;
 }
 
 /* Inputs that are lists or indices are read beforehand, as the evaluator's ops find them. */
@@ -281,7 +289,8 @@ bool heed_lower_branch(heed_lower *l, const heed_onnx_node *node, bool *truth) {
 static heed_status lower_node(heed_lower *l, uint32_t index) {
   const heed_onnx_node *node = &l->file->model.graph.nodes[index];
   const int64_t opset = heed_onnx_opset_of(&l->file->model, node->domain);
-  bool known = !is_attention(l, index) && heed_onnx_find_op(node), wanted = false;
+  bool known = heed_lower_attention_at(l, node) == UINT32_MAX && heed_onnx_find_op(node),
+       wanted = false;
   for (uint32_t i = 0; i < node->input_count; i++) known = known && is_known(l, node->inputs[i]);
   l->call = (heed_onnx_call){.evaluator = &l->evaluator,
                              .node = node,
@@ -399,7 +408,10 @@ heed_status heed_lower_graph(heed_lower *l, const heed_source *inputs, const cha
     return heed_fail_memory(l->error, l->file->name, room * sizeof *l->bound);
   HEED_TRY(bind_inputs(l, inputs, name));
   for (uint32_t i = 0; i < graph->node_count; i++) HEED_TRY(lower_node(l, i));
-  return heed_lower_emit(l, attentions);
+  HEED_TRY(heed_lower_emit(l, attentions));
+  l->evaluator.most = HEED_ONNX_MOST_ELEMENTS; /* of outputs from here on */
+  l->evaluator.most_steps = l->most_work;
+  return HEED_OK;
 }
 
 void heed_lower_close(heed_lower *l) {

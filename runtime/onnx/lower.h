@@ -163,7 +163,8 @@ typedef struct heed_lower {
   uint32_t unrounded;       /* dynamic quantisations whose rounding was left out */
   uint64_t batch;           /* of the first input with axes */
   bool picture;             /* an input of four axes is a picture, which a run gives */
-  uint64_t work, most_work; /* of kernels; most_work 0: counted with what is folded */
+  uint64_t work, most_work; /* of kernels: what they will compute is not computed yet */
+  uint64_t most_values;     /* elements of one value of the lowered graph */
   heed_status status;
   heed_error *error;
   heed_lower_value **maps;  /* by attention of the finder; NULL: not found here */
@@ -286,6 +287,8 @@ bool heed_lower_has_output(const heed_lower *l, uint32_t index);
 void heed_lower_bind(heed_lower *l, uint32_t index, heed_lower_value *value, uint32_t type);
 void heed_lower_bind_array(heed_lower *l, uint32_t index, heed_onnx_array *array);
 
+/* Which attention of the finder a node is; UINT32_MAX: none. */
+uint32_t heed_lower_attention_at(const heed_lower *l, const heed_onnx_node *node);
 /* The truth of the condition of an If; false with a sentence where it is not known. */
 bool heed_lower_branch(heed_lower *l, const heed_onnx_node *node, bool *truth);
 
@@ -302,9 +305,12 @@ extern const heed_lower_op heed_lower_nodes[], heed_lower_layouts[], heed_lower_
 /* -------------------------------------------------------------------------------------- all */
 
 /* Lowers the graph for inputs of these shapes. The values of whole numbers and booleans are taken
- * as constants. l is zeroed but for file, evaluator's limits and error; heed_lower_close frees it
- * also after a failure. Statuses: INVALID_FILE, UNSUPPORTED, OUT_OF_MEMORY, those of the sources.
+ * as constants. l is zeroed but for file, error and what heed_lower_limit sets; heed_lower_close
+ * frees it also after a failure. Statuses: INVALID_FILE, UNSUPPORTED, OUT_OF_MEMORY, those of the
+ * sources.
  */
+void heed_lower_limit(heed_lower *l, uint64_t input_bytes, uint64_t most_elements,
+                      uint64_t most_steps);
 heed_status heed_lower_graph(heed_lower *l, const heed_source *inputs, const char *name,
                              bool attentions);
 void heed_lower_close(heed_lower *l);

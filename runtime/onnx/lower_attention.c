@@ -16,14 +16,6 @@ value *heed_lower_heads_first(heed_lower *l, value *x, uint64_t heads) {
   return heed_lower_permute(l, heed_lower_reshape(l, x, 4, dims), order);
 }
 
-static uint32_t index_of(const heed_lower *l) {
-  const heed_onnx_attention_list *list = l->file->attentions;
-  const size_t node = (size_t)(l->call.node - l->file->model.graph.nodes);
-  for (uint32_t i = 0; i < list->count; i++)
-    if (list->items[i].node == node) return i;
-  return UINT32_MAX;
-}
-
 value *heed_lower_attend(heed_lower *l, const heed_lower_attention *a) {
   const value *q = a->query, *v = a->value;
   if (l->status != HEED_OK || !q || !v || !a->key) return NULL;
@@ -34,7 +26,7 @@ value *heed_lower_attend(heed_lower *l, const heed_lower_attention *a) {
   heed_lower_attention *kept = made ? heed_lower_take(l, 1, sizeof *kept) : NULL;
   if (!kept) return NULL;
   *kept = *a;
-  if (kept->found == UINT32_MAX) kept->found = index_of(l);
+  if (kept->found == UINT32_MAX) kept->found = heed_lower_attention_at(l, l->call.node);
   made->attention = kept;
   return made;
 }

@@ -9,14 +9,6 @@ typedef heed_lower_value value;
 
 /* ------------------------------------------------------------------------------------- softmax */
 
-static uint32_t found_here(const heed_lower *l) {
-  const heed_onnx_attention_list *list = l->file->attentions;
-  const size_t node = (size_t)(l->call.node - l->file->model.graph.nodes);
-  for (uint32_t i = 0; i < list->count; i++)
-    if (list->items[i].node == node) return i;
-  return UINT32_MAX;
-}
-
 /* Over the last axis; before opset 13 over all axes from `axis` on. */
 static void lower_softmax(heed_lower *l, int kind) {
   value *x = heed_lower_input(l, 0);
@@ -43,7 +35,7 @@ static void lower_softmax(heed_lower *l, int kind) {
   value *y = old ? heed_lower_reshape(l, x, axis + 1, dims) : heed_lower_permute(l, x, order);
   value *made = y ? heed_lower_new(l, HEED_LOWER_SOFTMAX, y->rank, y->dims, &y, 1) : NULL;
   if (!made) return;
-  made->axis = found_here(l);
+  made->axis = heed_lower_attention_at(l, l->call.node);
   made->readers = 1;
   heed_lower_bind(
       l, 0,

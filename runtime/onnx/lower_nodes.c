@@ -108,6 +108,17 @@ static void lower_clip(heed_lower *l, int kind) {
 
 /* -------------------------------------------------------------------------------------- reduce */
 
+/* A reduction over no axis: what the function makes of each element by itself. */
+static value *of_each(heed_lower *l, int kind, value *x) {
+  switch (kind) {
+    case HEED_LOWER_L1:
+    case HEED_LOWER_L2: return heed_lower_unary(l, HEED_LOWER_ABSOLUTE, x);
+    case HEED_LOWER_SUM_SQUARE: return heed_lower_binary(l, HEED_LOWER_MULTIPLY, x, x);
+    case HEED_LOWER_LOG_SUM: return heed_lower_unary(l, HEED_LOWER_LOG, x);
+    default: return x;
+  }
+}
+
 static void lower_reduce(heed_lower *l, int kind) {
   value *x = heed_lower_input(l, 0);
   heed_onnx_list axes;
@@ -123,7 +134,7 @@ static void lower_reduce(heed_lower *l, int kind) {
     heed_lower_refuse(l, HEED_UNSUPPORTED, "computed axes have no kernel");
   const bool none = axes.count == 0 && heed_onnx_integer(&l->call, "noop_with_empty_axes", 0);
   if (axes.count == 0 && !none) set = (1u << x->rank) - 1;
-  value *y = none ? x : heed_lower_reduce(l, (heed_lower_function)kind, x, set);
+  value *y = none ? of_each(l, kind, x) : heed_lower_reduce(l, (heed_lower_function)kind, x, set);
   for (uint32_t i = 0; i < x->rank; i++)
     if (!(set >> i & 1)) dims[rank++] = x->dims[i];
   if (!heed_onnx_integer(&l->call, "keepdims", 1)) y = heed_lower_reshape(l, y, rank, dims);

@@ -142,14 +142,10 @@ heed_status heed_onnx_lower(heed_onnx *file, const heed_onnx_lower_desc *desc,
   HEED_TRY(heed_desc_read(&full, sizeof full, desc, "onnx", error));
   heed_onnx_lowered *made = heed_alloc(file->context, 1, sizeof *made);
   if (!made) return heed_fail_memory(error, file->name, sizeof *made);
-  const heed_onnx_evaluate_desc limits = {
-      .most_elements = full.most_elements,
-      .most_steps = full.most_steps ? full.most_steps : HEED_ONNX_MOST_FOLDED};
   made->file = file;
-  made->lower =
-      (heed_lower){.file = file, .error = error ? error : &own, .most_work = HEED_ONNX_MOST_STEPS};
+  made->lower = (heed_lower){.file = file, .error = error ? error : &own};
   made->lower.picture = full.picture;
-  heed_onnx_limit(&made->lower.evaluator, file, &limits);
+  heed_lower_limit(&made->lower, full.inputs.size, full.most_elements, full.most_steps);
   const heed_status status = lower(made, file, &full, made->lower.error);
   made->lower.error = NULL;
   if (status == HEED_OK)

@@ -44,7 +44,9 @@ static value *saturated(heed_lower *l, value *x, value *zero, uint32_t type) {
     return heed_lower_refuse(l, HEED_UNSUPPORTED, "rounding to this type has no kernel");
   x = heed_lower_unary(l, HEED_LOWER_ROUND, x);
   if (zero) x = heed_lower_binary(l, HEED_LOWER_ADD, x, zero);
-  x = heed_lower_binary(l, HEED_LOWER_MAXIMUM, x, number(l, low));
+  /* NaN is not above the least number, which it becomes */
+  x = heed_lower_select(l, heed_lower_binary(l, HEED_LOWER_GREATER, x, number(l, low)), x,
+                        number(l, low));
   return heed_lower_binary(l, HEED_LOWER_MINIMUM, x, number(l, high));
 }
 

@@ -116,7 +116,7 @@ static heed_status run(heed_lower *l, const heed_onnx_evaluate_desc *desc,
 static heed_status lower_and_run(heed_onnx *file, const heed_onnx_evaluate_desc *desc,
                                  heed_onnx_result *result, heed_error *error) {
   heed_lower l = {.file = file, .error = error};
-  heed_onnx_limit(&l.evaluator, file, desc);
+  heed_lower_limit(&l, desc->inputs.size, desc->most_elements, desc->most_steps);
   heed_status status = heed_lower_graph(&l, &desc->inputs, desc->name, desc->attentions);
   if (status == HEED_OK) status = run(&l, desc, result);
   heed_onnx_result_note(result, l.unrounded);

@@ -27,22 +27,27 @@ void *heed_lower_take(heed_lower *l, uint64_t count, size_t size) {
   return taken;
 }
 
-/* What a graph that is only lowered would compute is not computed yet: it has the limit of a run.
- */
+/* The evaluator's are those of folding; the outputs of a run are arrays of it too. */
+void heed_lower_limit(heed_lower *l, uint64_t input_bytes, uint64_t most_elements,
+                      uint64_t most_steps) {
+  heed_onnx_limit(&l->evaluator, l->file, input_bytes, most_elements, most_steps, true);
+  l->most_work = most_steps ? most_steps : HEED_ONNX_MOST_STEPS;
+  l->most_values = most_elements && most_elements < HEED_ONNX_MOST_ELEMENTS
+                       ? most_elements
+                       : HEED_ONNX_MOST_ELEMENTS;
+}
+
+/* What kernels would compute is not computed yet: it has the limit of a run. */
 bool heed_lower_spend(heed_lower *l, uint64_t a, uint64_t b, uint64_t c) {
   heed_onnx_evaluator *e = &l->evaluator;
   const uint64_t steps = e->steps, most = e->most_steps;
   if (l->status != HEED_OK) return false;
-  if (l->most_work) {
-    e->steps = l->work;
-    e->most_steps = l->most_work;
-  }
+  e->steps = l->work;
+  e->most_steps = l->most_work;
   l->status = heed_onnx_spend(&l->call, a, b, c);
-  if (l->most_work) {
-    l->work = e->steps;
-    e->steps = steps;
-    e->most_steps = most;
-  }
+  l->work = e->steps;
+  e->steps = steps;
+  e->most_steps = most;
   return l->status == HEED_OK;
 }
 
@@ -56,14 +61,13 @@ static bool has_room(heed_lower *l, uint32_t rank, const uint64_t *dims) {
   }
   for (uint32_t i = 0; i < rank; i++)
     if (dims[i] == 0 || dims[i] > INT32_MAX || !heed_u64_mul(count, dims[i], &count) ||
-        count > l->evaluator.most) {
+        count > l->most_values) {
       heed_lower_refuse(l, HEED_UNSUPPORTED,
                         "values of such a size have no kernel (found an axis of %llu)",
                         (unsigned long long)dims[i]);
       return false;
     }
-  l->status = heed_onnx_spend(&l->call, count, 1, 1);
-  return l->status == HEED_OK;
+  return heed_lower_spend(l, count, 1, 1);
 }
 
 value *heed_lower_new(heed_lower *l, heed_lower_kind kind, uint32_t rank, const uint64_t *dims,

@@ -173,6 +173,7 @@ static heed_status fail_node(const heed_onnx_reader *r, const heed_onnx_node *no
  * If hang on its condition (branches.c). */
 static heed_status check_node(const heed_onnx_reader *r, const heed_onnx_node *node,
                               heed_error *error) {
+  if (!*node->op) return fail_node(r, node, "it names no op (expected op_type)", "", error);
   for (uint32_t i = 0; i < node->attribute_count; i++)
     for (uint32_t k = 0; k < i; k++)
       if (strcmp(node->attributes[i].name, node->attributes[k].name) == 0)

@@ -58,8 +58,9 @@ static heed_status add_weight(heed_onnx *file, const heed_onnx_weight *weight, c
              file->name, heed_utf8_cut(name, 100), name);
     return HEED_OK;
   }
-  if (file->weight_count == file->weight_room)
-    return heed_fail(error, HEED_UNSUPPORTED, "%s: too many weights", file->name);
+  if (!heed_grow(file->context, &file->weights, &file->weight_room, (size_t)file->weight_count + 1,
+                 sizeof *file->weights))
+    return heed_fail_memory(error, file->name, file->weight_room * sizeof *file->weights);
   heed_onnx_weight *to = &file->weights[file->weight_count++];
   *to = *weight;
   to->name = name;
@@ -357,15 +358,12 @@ static void drop_same(heed_onnx *file, const uint32_t *order) {
 
 heed_status heed_onnx_find_names(heed_onnx *file, heed_error *error) {
   const heed_onnx_graph *graph = &file->model.graph;
-  const uint64_t room = 2 * (uint64_t)graph->node_count + graph->initializer_count;
-  file->weight_room = (uint32_t)room;
-  file->weights = heed_onnx_take(&file->arena, room, sizeof *file->weights);
   bool *named = heed_onnx_take(&file->arena, graph->node_count, sizeof *named);
-  uint32_t *order = heed_onnx_take(&file->arena, room, sizeof *order);
-  if (!file->weights || !named || !order)
-    return heed_fail_memory(error, file->name, (size_t)room * sizeof *file->weights);
+  if (!named) return heed_fail_memory(error, file->name, graph->node_count * sizeof *named);
   HEED_TRY(name_products(file, named, error));
   HEED_TRY(name_plain(file, error));
+  uint32_t *order = heed_onnx_take(&file->arena, file->weight_count, sizeof *order);
+  if (!order) return heed_fail_memory(error, file->name, file->weight_count * sizeof *order);
   for (uint32_t i = 0; i < file->weight_count; i++) order[i] = i;
   heed_sort(order, file->weight_count, weight_less, file->weights);
   drop_same(file, order);

@@ -131,6 +131,7 @@ static heed_status open_file(heed_onnx *file, const heed_onnx_desc *desc, heed_e
   HEED_TRY(heed_onnx_read_model(&file->arena, &file->source, file->name, &file->model, error));
   HEED_TRY(heed_onnx_index(file, error));
   HEED_TRY(open_externals(file, desc, error));
+  HEED_TRY(heed_onnx_find_missing(file, error));
   HEED_TRY(heed_onnx_find_names(file, error));
   HEED_TRY(add_weights(file, error));
   HEED_TRY(heed_onnx_find_attentions(file, file->attentions, error));
@@ -179,6 +180,7 @@ void heed_onnx_destroy(heed_onnx *file) {
   if (!file) return;
   const heed_context *context = file->context;
   heed_assembled_free(&file->made);
+  heed_free(context, file->weights);
   heed_onnx_arena_free(&file->arena);
   if (file->attentions) heed_onnx_attention_list_free(file, file->attentions);
   heed_free(context, file->attentions);

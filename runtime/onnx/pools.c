@@ -52,14 +52,15 @@ static uint64_t by_columns(const array *x, uint64_t element) {
 
 static heed_status put_most(heed_onnx_call *call, const array *x, const heed_onnx_windows *w,
                             const heed_onnx_walk *walk, uint64_t base, uint64_t to) {
-  const uint64_t count = heed_onnx_window_size(w);
-  uint64_t most = 0, element;
-  bool any = false;
-  for (uint64_t t = 0; t < count; t++) {
-    if (!heed_onnx_window_element(w, x->dims + 2, walk->index + 2, t, &element, NULL)) continue;
+  heed_onnx_reach reach;
+  uint64_t most = 0, tap;
+  heed_onnx_window_reach(w, x->dims + 2, walk->index + 2, &reach);
+  const bool any = reach.elements > 0;
+  for (uint64_t t = 0; t < reach.elements; t++) {
+    const uint64_t element =
+        heed_onnx_window_element(w, &reach, x->dims + 2, walk->index + 2, t, &tap);
     const double v = heed_onnx_number(x, base + element), best = heed_onnx_number(x, base + most);
-    if (!any || v > best || (isnan(v) && !isnan(best))) most = element;
-    any = true;
+    if (t == 0 || v > best || (isnan(v) && !isnan(best))) most = element;
   }
   if (!any && !heed_onnx_is_float(x->type))
     return heed_onnx_refuse(call, HEED_INVALID_FILE, "a window holds nothing");
@@ -77,17 +78,15 @@ static heed_status put_most(heed_onnx_call *call, const array *x, const heed_onn
 static void put_mean(heed_onnx_call *call, const array *x, const heed_onnx_windows *w,
                      const heed_onnx_walk *walk, uint64_t base, uint64_t to) {
   const bool padding = heed_onnx_integer(call, "count_include_pad", 0) != 0;
-  const uint64_t count = heed_onnx_window_size(w);
-  uint64_t element;
-  double sum = 0, counted = 0;
-  for (uint64_t t = 0; t < count; t++) {
-    bool within;
-    const bool inside =
-        heed_onnx_window_element(w, x->dims + 2, walk->index + 2, t, &element, &within);
-    if (inside) sum += x->data[base + element].f;
-    if (inside || (padding && within)) counted++;
-  }
-  heed_onnx_set(call->out[0], to, sum / counted);
+  heed_onnx_reach reach;
+  uint64_t tap;
+  double sum = 0;
+  heed_onnx_window_reach(w, x->dims + 2, walk->index + 2, &reach);
+  for (uint64_t t = 0; t < reach.elements; t++)
+    sum +=
+        x->data[base + heed_onnx_window_element(w, &reach, x->dims + 2, walk->index + 2, t, &tap)]
+            .f;
+  heed_onnx_set(call->out[0], to, sum / (padding ? reach.padded : (double)reach.elements));
 }
 
 /* AveragePool (0) and MaxPool (1). */
@@ -102,10 +101,10 @@ static heed_status run_pool(heed_onnx_call *call) {
     return heed_onnx_refuse(call, HEED_INVALID_FILE, "input 0 is of another type");
   HEED_TRY(heed_onnx_read_pool(call, x->rank, x->dims, &w));
   for (uint32_t i = 0; i < x->rank; i++) dims[i] = i < 2 ? x->dims[i] : w.out[i - 2];
+  HEED_TRY(heed_onnx_spend_shape(call, x->rank, dims, heed_onnx_window_most(&w, x->dims + 2)));
   HEED_TRY(heed_onnx_output(call, 0, x->type, x->rank, dims));
   if (call->node->output_count > 1 && *call->node->outputs[1])
     HEED_TRY(heed_onnx_output(call, 1, HEED_ONNX_INT64, x->rank, dims));
-  HEED_TRY(heed_onnx_spend(call, call->out[0]->count, heed_onnx_window_size(&w), 1));
   const uint64_t plane = heed_onnx_extent(x, 2, w.axes);
   heed_onnx_walk walk;
   heed_onnx_walk_start(&walk, call->out[0]);

@@ -29,8 +29,9 @@ static heed_status run_dynamic(heed_onnx_call *call) {
   double low = 0, high = 0;
   if (!x) return HEED_INVALID_FILE;
   for (uint64_t i = 0; i < x->count; i++) {
-    low = fmin(low, heed_onnx_number(x, i));
-    high = fmax(high, heed_onnx_number(x, i));
+    const double value = heed_onnx_number(x, i);
+    low = value < low || isnan(value) ? value : low; /* of NaN the scale is NaN, and so it stays */
+    high = value > high || isnan(value) ? value : high;
   }
   const float scale = (float)(((float)high - (float)low) / 255.0f);
   const double zero =

@@ -100,6 +100,66 @@ static heed_status add_exponentials(heed_onnx_call *call, const heed_onnx_array 
   return HEED_OK;
 }
 
+/* ------------------------------------------------------------------------ of whole numbers, exact
+ */
+
+static bool comes_first(const heed_onnx_array *x, int64_t a, int64_t b, bool least) {
+  if (x->type == HEED_ONNX_UINT64)
+    return least ? (uint64_t)a < (uint64_t)b : (uint64_t)a > (uint64_t)b;
+  return least ? a < b : a > b;
+}
+
+static int64_t add_whole(int kind, const heed_onnx_array *x, int64_t so_far, int64_t value,
+                         bool first) {
+  const uint64_t bits = (uint64_t)value, sum = (uint64_t)so_far,
+                 size = value < 0 && x->type != HEED_ONNX_UINT64 ? 0 - bits : bits;
+  switch (kind) {
+    case PROD: return (int64_t)(first ? bits : sum * bits);
+    case L1: return (int64_t)(sum + size);
+    case L2:
+    case SUM_SQUARE: return (int64_t)(sum + bits * bits);
+    case MAX: return first || comes_first(x, value, so_far, false) ? value : so_far;
+    case MIN: return first || comes_first(x, value, so_far, true) ? value : so_far;
+    default: return (int64_t)(sum + bits);
+  }
+}
+
+/* Of nothing: the least of the type is the largest, and so on. */
+static int64_t of_nothing(int kind, uint32_t type) {
+  const uint32_t bits = heed_onnx_type_bits(type);
+  const bool is_signed = heed_onnx_wrap(type, -1) < 0 && type != HEED_ONNX_UINT64;
+  const int64_t least = is_signed ? (int64_t)(~UINT64_C(0) << (bits - 1)) : 0;
+  if (kind == PROD) return 1;
+  if (kind == MAX) return least;
+  return kind != MIN ? 0 : is_signed || type == HEED_ONNX_BOOL ? heed_onnx_wrap(type, ~least) : -1;
+}
+
+static int64_t finish_whole(int kind, uint32_t type, int64_t sum, uint64_t count) {
+  if (kind == MEAN && count)
+    return type == HEED_ONNX_UINT64 ? (int64_t)((uint64_t)sum / count) : sum / (int64_t)count;
+  if (kind == L2) return (int64_t)sqrt((double)(uint64_t)sum);
+  return sum;
+}
+
+static heed_status reduce_whole(heed_onnx_call *call, int kind, const heed_onnx_array *x,
+                                const reducing *r) {
+  heed_onnx_array *sums = call->out[0], *seen;
+  heed_onnx_walk walk;
+  HEED_TRY(heed_onnx_make(call, HEED_ONNX_BOOL, r->rank, r->dims, &seen));
+  walk_results(x, r, &walk);
+  for (uint64_t i = 0; i < x->count; i++, heed_onnx_walk_next(&walk)) {
+    heed_onnx_cell *sum = &sums->data[walk.at[0]], *other = &seen->data[walk.at[0]];
+    sum->i = add_whole(kind, x, sum->i, x->data[i].i, !other->i);
+    other->i = 1;
+  }
+  for (uint64_t i = 0; i < sums->count; i++)
+    sums->data[i].i = heed_onnx_wrap(
+        x->type, seen->data[i].i ? finish_whole(kind, x->type, sums->data[i].i, r->merged)
+                                 : of_nothing(kind, x->type));
+  heed_onnx_drop(call->evaluator, seen);
+  return HEED_OK;
+}
+
 static heed_status run_reduce(heed_onnx_call *call) {
   const int kind = heed_onnx_kind(call);
   const heed_onnx_array *x = heed_onnx_input(call, 0);
@@ -109,6 +169,8 @@ static heed_status run_reduce(heed_onnx_call *call) {
   if (!x) return HEED_INVALID_FILE;
   HEED_TRY(choose_axes(call, x, &r));
   HEED_TRY(heed_onnx_output(call, 0, x->type, r.rank, r.dims));
+  if (!heed_onnx_is_float(x->type) && kind != LOG_SUM && kind != LOG_SUM_EXP)
+    return reduce_whole(call, kind, x, &r);
   HEED_TRY(heed_onnx_make(call, HEED_ONNX_DOUBLE, r.rank, r.dims, &sums));
   for (uint64_t i = 0; i < sums->count; i++) sums->data[i].f = start_of(kind);
   walk_results(x, &r, &walk);
@@ -116,10 +178,8 @@ static heed_status run_reduce(heed_onnx_call *call) {
     sums->data[walk.at[0]].f = add_to(kind, sums->data[walk.at[0]].f, heed_onnx_number(x, i));
   heed_status status = HEED_OK;
   if (kind == LOG_SUM_EXP) status = add_exponentials(call, x, &r, sums);
-  /* of no booleans at all the largest is false */
-  const bool empty = r.merged == 0 && kind == MAX && x->type == HEED_ONNX_BOOL;
   for (uint64_t i = 0; i < sums->count; i++)
-    heed_onnx_set(call->out[0], i, empty ? 0 : finish(kind, sums->data[i].f, r.merged));
+    heed_onnx_set(call->out[0], i, finish(kind, sums->data[i].f, r.merged));
   heed_onnx_drop(call->evaluator, sums);
   return status;
 }
@@ -133,21 +193,39 @@ static heed_status run_cumsum(heed_onnx_call *call) {
   if (list.count != 1) return heed_onnx_refuse(call, HEED_INVALID_FILE, "one axis is expected");
   HEED_TRY(heed_onnx_axis(call, list.item[0], x->rank, &axis));
   const bool exclusive = heed_onnx_integer(call, "exclusive", 0) != 0,
-             reverse = heed_onnx_integer(call, "reverse", 0) != 0;
+             reverse = heed_onnx_integer(call, "reverse", 0) != 0,
+             whole = !heed_onnx_is_float(x->type);
   HEED_TRY(heed_onnx_output_like(call, 0, x));
   const uint64_t outer = heed_onnx_extent(x, 0, axis), size = x->dims[axis],
                  inner = heed_onnx_extent(x, axis + 1, x->rank - axis - 1);
   for (uint64_t lane = 0; lane < outer * inner; lane++) {
     double sum = 0;
+    uint64_t exact = 0;
     for (uint64_t k = 0; k < size; k++) {
       const uint64_t at =
           (lane / inner * size + (reverse ? size - 1 - k : k)) * inner + lane % inner;
+      if (whole) {
+        const uint64_t before = exact;
+        exact += (uint64_t)x->data[at].i;
+        call->out[0]->data[at].i = heed_onnx_wrap(x->type, (int64_t)(exclusive ? before : exact));
+        continue;
+      }
       const double value = heed_onnx_number(x, at);
       heed_onnx_set(call->out[0], at, exclusive ? sum : sum + value);
       sum += value;
     }
   }
   return HEED_OK;
+}
+
+/* Whether element a is chosen before b. */
+static bool is_better(const heed_onnx_array *x, uint64_t a, uint64_t b, bool least, bool last) {
+  if (!heed_onnx_is_float(x->type)) {
+    const int64_t p = x->data[a].i, q = x->data[b].i;
+    return comes_first(x, p, q, least) || (last && p == q);
+  }
+  const double p = x->data[a].f, q = x->data[b].f;
+  return (least ? p < q : p > q) || (last && p == q) || (isnan(p) && !isnan(q));
 }
 
 /* ArgMax (0) and ArgMin (1). */
@@ -168,9 +246,7 @@ static heed_status run_arg(heed_onnx_call *call) {
     uint64_t best = 0;
     for (uint64_t k = 1; k < size; k++) {
       const uint64_t base = lane / inner * size * inner + lane % inner;
-      const double a = heed_onnx_number(x, base + k * inner),
-                   b = heed_onnx_number(x, base + best * inner);
-      if ((least ? a < b : a > b) || (last && a == b) || (isnan(a) && !isnan(b))) best = k;
+      if (is_better(x, base + k * inner, base + best * inner, least, last)) best = k;
     }
     call->out[0]->data[lane].i = (int64_t)best;
   }

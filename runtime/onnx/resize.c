@@ -27,7 +27,8 @@ static double place_of(const resizing *r, uint32_t axis, uint64_t n, uint64_t i)
   return (x + 0.5) / s - 0.5;
 }
 
-static double nearest_of(const resizing *r, double x) {
+static double nearest_of(const resizing *r, uint32_t axis, double x) {
+  if (strcmp(r->nearest, "simple") == 0) return r->scale[axis] < 1 ? ceil(x) : floor(x);
   if (strcmp(r->nearest, "floor") == 0) return floor(x);
   if (strcmp(r->nearest, "ceil") == 0) return ceil(x);
   return strcmp(r->nearest, "round_prefer_ceil") == 0 ? floor(x + 0.5) : ceil(x - 0.5);
@@ -76,7 +77,7 @@ void heed_onnx_find_taps(const resizing *r, uint32_t axis, uint64_t n, uint64_t 
   taps->count = 0;
   if (r->crop && (place < 0 || place > (double)n - 1)) return;
   if (r->filter == HEED_ONNX_FILTER_NEAREST) {
-    taps->first = (int64_t)nearest_of(r, place);
+    taps->first = (int64_t)nearest_of(r, axis, place);
     taps->weight[taps->count++] = 1;
     return;
   }
@@ -179,13 +180,16 @@ static heed_status read_sizes(heed_onnx_call *call, uint32_t rank, const uint64_
 heed_status heed_onnx_read_resize(heed_onnx_call *call, uint32_t rank, const uint64_t *dims,
                                   resizing *r) {
   const char *mode = heed_onnx_text(call, "mode", "nearest");
+  if (call->opset < 11 && strcmp(mode, "cubic") == 0)
+    return heed_onnx_refuse(call, HEED_INVALID_FILE, "opset 10 has no cubic mode");
   *r = (resizing){.filter = strcmp(mode, "linear") == 0  ? HEED_ONNX_FILTER_LINEAR
                             : strcmp(mode, "cubic") == 0 ? HEED_ONNX_FILTER_CUBIC
                                                          : HEED_ONNX_FILTER_NEAREST,
                   .place = heed_onnx_text(call, "coordinate_transformation_mode",
                                           call->opset < 11 ? "asymmetric" : "half_pixel"),
-                  .nearest = heed_onnx_text(call, "nearest_mode",
-                                            call->opset < 11 ? "floor" : "round_prefer_floor"),
+                  .nearest = call->opset < 11 /* which rounds up where an axis shrinks */
+                                 ? "simple"
+                                 : heed_onnx_text(call, "nearest_mode", "round_prefer_floor"),
                   .a = heed_onnx_float(call, "cubic_coeff_a", -0.75),
                   .outside = heed_onnx_integer(call, "exclude_outside", 0) != 0,
                   .antialias = heed_onnx_integer(call, "antialias", 0) != 0};

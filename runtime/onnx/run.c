@@ -40,7 +40,7 @@ heed_status heed_onnx_reference(heed_onnx *file, const heed_onnx_evaluate_desc *
   heed_onnx_evaluator e;
   if (!full.name) full.name = "inputs";
   HEED_TRY(heed_onnx_result_create(file, &made, error));
-  heed_onnx_limit(&e, file, &full);
+  heed_onnx_limit(&e, file, full.inputs.size, full.most_elements, full.most_steps, false);
   const heed_status status = evaluate(&e, &full, found, made, error);
   heed_onnx_evaluator_close(&e);
   if (status == HEED_OK)

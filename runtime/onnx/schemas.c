@@ -203,7 +203,6 @@ static const schema standard[] = {
     {"RotaryEmbedding", 23, "interleaved|num_heads|rotary_embedding_dim"},
     {"Round", 11, ""},
     {"Scatter", 9, "axis"},
-    {"Scatter", 11, ""},
     {"ScatterElements", 11, "axis"},
     {"ScatterElements", 16, "axis|reduction"},
     {"ScatterND", 11, ""},
@@ -279,24 +278,30 @@ static bool is_microsoft(const heed_onnx_node *node) {
   return strcmp(node->domain, "com.microsoft") == 0;
 }
 
-/* The rows of an op; *count 0: its set has it not. */
-static const schema *rows_of(const heed_onnx_node *node, size_t *count) {
-  const bool other = is_microsoft(node);
-  const schema *all = other ? contributed : standard;
-  size_t low = 0, high = other ? sizeof contributed / sizeof *contributed
-                               : sizeof standard / sizeof *standard;
-  const size_t end = high;
-  *count = 0;
-  if (*node->domain && !other) return NULL;
+static const schema *find_rows(const schema *all, size_t end, const char *op, size_t *count) {
+  size_t low = 0, high = end;
   while (low < high) {
     const size_t middle = low + (high - low) / 2;
-    if (strcmp(all[middle].op, node->op) < 0)
+    if (strcmp(all[middle].op, op) < 0)
       low = middle + 1;
     else
       high = middle;
   }
-  while (low + *count < end && strcmp(all[low + *count].op, node->op) == 0) ++*count;
+  *count = 0;
+  while (low + *count < end && strcmp(all[low + *count].op, op) == 0) ++*count;
   return all + low;
+}
+
+/* The rows of an op; *count 0: its set has it not. A contributed op that stands in ONNX's own set
+ * can mean nothing else. */
+static const schema *rows_of(const heed_onnx_node *node, size_t *count) {
+  const schema *rows = standard;
+  *count = 0;
+  if (!*node->domain)
+    rows = find_rows(standard, sizeof standard / sizeof *standard, node->op, count);
+  if (!*count && (!*node->domain || is_microsoft(node)))
+    rows = find_rows(contributed, sizeof contributed / sizeof *contributed, node->op, count);
+  return rows;
 }
 
 bool heed_onnx_has_schema(const heed_onnx_node *node) {
@@ -305,42 +310,24 @@ bool heed_onnx_has_schema(const heed_onnx_node *node) {
   return count > 0;
 }
 
-/* Files of the first two versions of the format name no set: it is the first. Contributed ops have
- * one version, which few files name. */
-static heed_status check_version(heed_onnx_call *call, int64_t *version) {
-  const heed_onnx_node *node = call->node;
-  *version = call->opset;
-  if (is_microsoft(node) || (*version == 0 && call->evaluator->file->model.ir_version < 3)) {
-    *version = 1;
-    return HEED_OK;
-  }
-  if (*version == 0)
-    return heed_onnx_refuse(call, HEED_INVALID_FILE,
-                            "the file names no version of its operator set");
-  if (*version > NEWEST)
-    return heed_onnx_refuse(call, HEED_UNSUPPORTED,
-                            "opset %lld is newer than heed (expected at most %d)",
-                            (long long)*version, NEWEST);
-  return HEED_OK;
+heed_status heed_onnx_check_opset(heed_onnx_call *call) {
+  if (is_microsoft(call->node) || call->opset <= NEWEST) return HEED_OK;
+  return heed_onnx_refuse(call, HEED_UNSUPPORTED,
+                          "opset %lld is newer than heed (expected at most %d)",
+                          (long long)call->opset, NEWEST);
 }
 
-heed_status heed_onnx_check_schema(heed_onnx_call *call) {
-  const heed_onnx_node *node = call->node;
-  size_t count;
-  int64_t version;
-  const schema *rows = rows_of(node, &count), *row = NULL;
-  HEED_TRY(check_version(call, &version));
-  for (size_t i = 0; i < count && rows[i].from <= version; i++) row = &rows[i];
-  if (!row)
-    return heed_onnx_refuse(call, HEED_INVALID_FILE,
-                            "opset %lld has no such op (expected opset %lld or later)",
-                            (long long)version, count ? (long long)rows[0].from : 0);
-  /* the branches of an If are nodes of their own by now */
-  for (uint32_t i = 0; i < node->attribute_count; i++)
-    if (!heed_list_has(row->attributes, node->attributes[i].name))
-      return heed_onnx_refuse(call, HEED_INVALID_FILE,
-                              "attribute %.60s is none of this op in opset %lld (expected %s)",
-                              node->attributes[i].name, (long long)version,
-                              *row->attributes ? row->attributes : "no attribute");
-  return HEED_OK;
+/* What a later version added is taken in an older file, where it can mean nothing else. What was
+ * taken away has become an input since. */
+heed_status heed_onnx_check_schema(heed_onnx_call *call, const char *attribute) {
+  size_t count, at = 0;
+  const schema *rows = rows_of(call->node, &count);
+  const int64_t version = is_microsoft(call->node) ? 1 : call->opset;
+  while (at + 1 < count && rows[at + 1].from <= version) at++;
+  for (size_t i = at; i < count; i++)
+    if (heed_list_has(rows[i].attributes, attribute)) return HEED_OK;
+  return heed_onnx_refuse(call, HEED_INVALID_FILE,
+                          "attribute %.60s is none of this op in opset %lld (expected %s)",
+                          attribute, (long long)version,
+                          count && *rows[at].attributes ? rows[at].attributes : "no attribute");
 }

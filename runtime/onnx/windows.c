@@ -59,18 +59,47 @@ uint64_t heed_onnx_window_size(const heed_onnx_windows *w) {
   return size;
 }
 
-bool heed_onnx_window_element(const heed_onnx_windows *w, const uint64_t *size, const uint64_t *at,
-                              uint64_t t, uint64_t *element, bool *counted) {
-  uint64_t step = 1;
-  bool inside = true, within = true;
-  *element = 0;
-  for (uint32_t i = w->axes; i-- > 0; t /= w->kernel[i]) {
-    const uint64_t place = at[i] * w->stride[i] + t % w->kernel[i] * w->dilation[i];
-    within = within && place < w->before[i] + size[i] + w->after[i];
-    inside = inside && place >= w->before[i] && place - w->before[i] < size[i];
-    if (inside) *element += (place - w->before[i]) * step;
-    step *= size[i];
+/* Elements of an axis of the kernel whose place is below `end`. */
+static uint64_t taps_below(uint64_t begin, uint64_t dilation, uint64_t kernel, uint64_t end) {
+  if (begin >= end) return 0;
+  const uint64_t taps = (end - begin - 1) / dilation + 1;
+  return taps < kernel ? taps : kernel;
+}
+
+void heed_onnx_window_reach(const heed_onnx_windows *w, const uint64_t *size, const uint64_t *at,
+                            heed_onnx_reach *reach) {
+  reach->elements = 1;
+  reach->padded = 1;
+  for (uint32_t i = 0; i < w->axes; i++) {
+    const uint64_t begin = at[i] * w->stride[i], image = w->before[i], end = image + size[i],
+                   first = taps_below(begin, w->dilation[i], w->kernel[i], image);
+    reach->first[i] = first;
+    reach->count[i] = taps_below(begin, w->dilation[i], w->kernel[i], end) - first;
+    reach->elements *= reach->count[i];
+    reach->padded *= (double)taps_below(begin, w->dilation[i], w->kernel[i], end + w->after[i]);
   }
-  if (counted) *counted = within;
-  return inside;
+}
+
+uint64_t heed_onnx_window_most(const heed_onnx_windows *w, const uint64_t *size) {
+  uint64_t most = 1;
+  for (uint32_t i = 0; i < w->axes; i++) {
+    const uint64_t fit = size[i] / w->dilation[i] + 1;
+    if (!heed_u64_mul(most, w->kernel[i] < fit ? w->kernel[i] : fit, &most)) return UINT64_MAX;
+  }
+  return most;
+}
+
+uint64_t heed_onnx_window_element(const heed_onnx_windows *w, const heed_onnx_reach *reach,
+                                  const uint64_t *size, const uint64_t *at, uint64_t t,
+                                  uint64_t *tap) {
+  uint64_t step = 1, taps = 1, element = 0;
+  *tap = 0;
+  for (uint32_t i = w->axes; i-- > 0; t /= reach->count[i]) {
+    const uint64_t k = reach->first[i] + t % reach->count[i];
+    element += (at[i] * w->stride[i] + k * w->dilation[i] - w->before[i]) * step;
+    *tap += k * taps;
+    step *= size[i];
+    taps *= w->kernel[i];
+  }
+  return element;
 }

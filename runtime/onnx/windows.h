@@ -21,9 +21,20 @@ heed_status heed_onnx_read_pool(heed_onnx_call *call, uint32_t rank, const uint6
 
 /* Elements of the kernel; UINT64_MAX where they are more. */
 uint64_t heed_onnx_window_size(const heed_onnx_windows *w);
-/* A window of an array [B, C, ...]: its elements by kernel element t. False in the padding.
- * *counted, if not NULL: whether the element lies in the image or its padding. */
-bool heed_onnx_window_element(const heed_onnx_windows *w, const uint64_t *size, const uint64_t *at,
-                              uint64_t t, uint64_t *element, bool *counted);
+/* Of one window: which elements of the kernel lie in the image, along each axis. The others are not
+ * walked, however large the kernel is. */
+typedef struct heed_onnx_reach {
+  uint64_t first[HEED_ONNX_MAX_RANK], count[HEED_ONNX_MAX_RANK];
+  uint64_t elements; /* in the image */
+  double padded;     /* in the image or its padding */
+} heed_onnx_reach;
+void heed_onnx_window_reach(const heed_onnx_windows *w, const uint64_t *size, const uint64_t *at,
+                            heed_onnx_reach *reach);
+/* Elements of the kernel that a window may have in an image of this size; UINT64_MAX: more. */
+uint64_t heed_onnx_window_most(const heed_onnx_windows *w, const uint64_t *size);
+/* The t-th element of a window in an image: where it is there, and in the kernel. */
+uint64_t heed_onnx_window_element(const heed_onnx_windows *w, const heed_onnx_reach *reach,
+                                  const uint64_t *size, const uint64_t *at, uint64_t t,
+                                  uint64_t *tap);
 
 #endif

@@ -35,10 +35,56 @@ static void refuse_graph(test_message *graph, const char *part) {
 /* An input or initializer without a name is nobody's; an output has one. */
 static void test_nameless_output(void **state) {
   (void)state;
-  test_message graph = {0};
-  test_put_value(&graph, 11, "");
+  const uint32_t one[] = {1};
+  test_message graph = {0}, input = {0}, initializer = {0};
   test_put_value(&graph, 12, "");
   refuse_graph(&graph, "output  is missing (expected a node that makes it)");
+  test_put_value(&input, 11, "x");
+  test_put_value(&input, 11, "");
+  refuse_graph(&input, "input 1 of the graph has no name");
+  test_put_floats(&initializer, "", 1, one);
+  refuse_graph(&initializer, "initializer 0 has no name");
+}
+
+/* A second value of one thing, where nobody knows which is meant; and a value of another type than
+ * the attribute says. */
+static void test_two_meanings(void **state) {
+  (void)state;
+  const uint32_t one[] = {1};
+  for (int i = 0; i < 7; i++) {
+    static const char *const parts[] = {
+        "two versions of the operator set ai.onnx (found 17 and 11, expected one)",
+        "an attribute is there twice: axis",
+        "attribute alpha has a value of another type than it says (found a field of type 2, "
+        "expected 1)",
+        "input w is of another type or shape than its initializer",
+        "its condition is missing (expected input 0)",
+        "it names no op",
+        "attribute axis has a value of another type than it says"};
+    test_message graph = {0}, attributes = {0}, attribute = {0};
+    if (i == 3) test_put_floats(&graph, "w", 1, one);
+    if (i == 3) test_put_value(&graph, 11, "w"); /* [2, 3] */
+    if (i == 1) test_put_integer(&attributes, "axis", 1);
+    if (i == 1) test_put_integer(&attributes, "axis", 0);
+    if (i == 2 || i == 6) {
+      test_put_text(&attribute, 1, i == 2 ? "alpha" : "axis");
+      test_put_number(&attribute, 3, 1);
+      if (i == 6) test_put_text(&attribute, 4, "1"); /* two values, and no type */
+      if (i == 2) test_put_number(&attribute, 20, 1);
+      test_put_message(&attributes, 5, &attribute);
+    }
+    test_put_value(&graph, 11, "x");
+    test_put_node(&graph,
+                  i == 4   ? "If"
+                  : i == 5 ? ""
+                           : "Softmax",
+                  "n", i == 4 ? "" : "x", "y", attributes.size ? &attributes : NULL);
+    test_put_value(&graph, 12, "y");
+    test_message file = test_onnx_file(&graph), opset = {0};
+    test_put_number(&opset, 2, i == 0 ? 11 : 17); /* the same twice is no contradiction */
+    test_put_message(&file, 8, &opset);
+    refuse(file, HEED_INVALID_FILE, parts[i]);
+  }
 }
 
 /* Each cut is an error. */
@@ -767,14 +813,17 @@ static test_message full_file(size_t padding, size_t name_bytes) {
   test_put_bytes(&tensor, 7, "\1\2", 2);
   for (uint32_t kind = 0; kind < 4; kind++) {
     test_message attribute = {0};
-    test_put_text(&attribute, 1, kind == 0 ? "ints" : kind == 1 ? "floats" : "other");
+    test_put_text(&attribute, 1,
+                  kind == 0   ? "ints"
+                  : kind == 1 ? "floats"
+                  : kind == 2 ? "other"
+                              : "body");
     test_put_text(&attribute, 13, name);
     if (kind == 0) test_put_bytes(&attribute, 8, "\1\2", 2);
     if (kind == 0) test_put_number(&attribute, 8, 3);
     if (kind == 1) test_put_bytes(&attribute, 7, "\0\0\x80\x3F", 4);
     if (kind == 2) test_put_bytes(&attribute, 5, tensor.data, tensor.size);
     if (kind == 3) test_put_message(&attribute, 6, &inner);
-    if (kind == 3) test_put_text(&attribute, 4, "s");
     test_put_message(&node, 5, &attribute);
   }
   test_put_text(&node, 7, "ai.onnx");
@@ -945,6 +994,7 @@ static void test_arguments(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_nameless_output),
+                                     cmocka_unit_test(test_two_meanings),
                                      cmocka_unit_test(test_truncated),
                                      cmocka_unit_test(test_wire),
                                      cmocka_unit_test(test_graphs),

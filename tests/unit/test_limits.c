@@ -345,12 +345,35 @@ static void test_onnx_elements(void **state) {
           "its values are too large (expected at most 30 elements together)");
     put_zeros(&large, above ? 1 : 2, (1 << 29) * (1 + (int64_t)above) - 1);
     test_put_text(&large, 12, "\x0A\x01y");
-    const heed_status status = run_onnx(little, &large, above ? UINT64_MAX : 0, 0);
-    check("elements by default", status, above,
+    const heed_status status = run_onnx(little, &large, UINT64_MAX, 0);
+    check("elements at most", status, above,
           "its values are too large (expected at most 1073741824 elements together)");
     assert_int_equal(status, above ? HEED_UNSUPPORTED : HEED_OUT_OF_MEMORY);
   }
   heed_context_destroy(little);
+}
+
+/* By default a graph takes 32 MiB, 32 times its file and 4096 times its inputs, which are 10 bytes.
+ * The result is a copy of y. */
+static void test_onnx_elements_by_default(void **state) {
+  (void)state;
+  test_message probe = {0};
+  put_zeros(&probe, 1, 1);
+  test_put_text(&probe, 12, "\x0A\x01y");
+  test_message file = test_onnx_file(&probe);
+  const int64_t most = (int64_t)((UINT64_C(32) << 20) + 32 * file.size + 4096 * 10) / 8;
+  free(file.data);
+  for (uint32_t above = 0; above < 2; above++) {
+    test_message graph = {0};
+    char sentence[96];
+    put_zeros(&graph, 1, most / 2 + above); /* its sides are gone by then */
+    test_put_text(&graph, 12, "\x0A\x01y");
+    snprintf(sentence, sizeof sentence,
+             "its values are too large (expected at most %lld elements together)", (long long)most);
+    const heed_status status = run_onnx(context, &graph, 0, 0);
+    check("elements by default", status, above, sentence);
+    if (!above) assert_ok(status);
+  }
 }
 
 /* A graph of so many steps that takes no time: the sum over i, j and z of a_i b_jz, where z has no
@@ -371,17 +394,31 @@ static test_message long_sum(int64_t steps) {
   return graph;
 }
 
-/* As many steps as the caller asks for, and by default. */
+/* The bytes of its file, and nearly so of others. */
+static uint64_t size_of_sum(int64_t steps) {
+  test_message graph = long_sum(steps), file = test_onnx_file(&graph);
+  const uint64_t size = file.size;
+  free(file.data);
+  return size;
+}
+
+/* As many steps as the caller asks for, and by default 2^32 and a 16th of the bytes of the file
+ * times those of the inputs. */
 static void test_onnx_steps(void **state) {
   (void)state;
+  /* the file grows with its steps, by a byte for 2048 of them: found by trying */
+  int64_t most = INT64_C(1) << 32;
+  for (int i = 0; i < 8; i++) most = (INT64_C(1) << 32) + (int64_t)(size_of_sum(most) * 10 / 16);
+  char sentence[96];
+  snprintf(sentence, sizeof sentence,
+           "the graph computes too much (expected at most %lld steps in all)", (long long)most);
   for (uint32_t above = 0; above < 2; above++) {
     /* the result is a copy, which counts */
-    test_message graph = product(), long_ = long_sum((INT64_C(1) << 42) - 1 + above);
+    test_message graph = product(), long_ = long_sum(most - 1 + above);
     check("steps", run_onnx(context, &graph, 0, 61 - above), above,
           "the graph computes too much (expected at most 60 steps in all)");
-    const heed_status status = run_onnx(context, &long_, 0, 0);
-    check("steps by default", status, above,
-          "the graph computes too much (expected at most 4398046511104 steps in all)");
+    const heed_status status = run_onnx(context, &long_, UINT64_MAX, 0);
+    check("steps by default", status, above, sentence);
     if (!above) assert_ok(status);
   }
 }
@@ -405,12 +442,22 @@ static heed_status lower(test_message *graph) {
 /* Constants are folded within limits of their own: a graph that is only looked at takes seconds. */
 static void test_onnx_folded(void **state) {
   (void)state;
+  int64_t most = INT64_C(1) << 28;
+  for (int i = 0; i < 8; i++) {
+    test_message graph = long_sum(most);
+    test_put_text(&graph, 12, "\x0A\x01y");
+    test_message file = test_onnx_file(&graph);
+    most = (INT64_C(1) << 28) + 16 * (int64_t)file.size;
+    free(file.data);
+  }
+  char sentence[96];
+  snprintf(sentence, sizeof sentence,
+           "the graph computes too much (expected at most %lld steps in all)", (long long)most);
   for (uint32_t above = 0; above < 2; above++) {
-    test_message graph = long_sum((INT64_C(1) << 34) + above);
+    test_message graph = long_sum(most + above);
     test_put_text(&graph, 12, "\x0A\x01y"); /* what nothing asks for is not folded */
     const heed_status status = lower(&graph);
-    check("folded steps by default", status, above,
-          "the graph computes too much (expected at most 17179869184 steps in all)");
+    check("folded steps by default", status, above, sentence);
     if (!above) assert_ok(status);
   }
 }
@@ -437,6 +484,7 @@ int main(void) {
                                      cmocka_unit_test(test_onnx),
                                      cmocka_unit_test(test_onnx_depth),
                                      cmocka_unit_test(test_onnx_elements),
+                                     cmocka_unit_test(test_onnx_elements_by_default),
                                      cmocka_unit_test(test_onnx_steps),
                                      cmocka_unit_test(test_onnx_folded),
                                      cmocka_unit_test(test_onnx_kernels)};

@@ -137,7 +137,7 @@ static test_message attention_file(const char *op, uint32_t rank) {
   test_put_floats(&graph, "q", rank, dims + 4 - rank);
   test_put_floats(&graph, "k", rank, dims + 4 - rank);
   test_put_floats(&graph, "v", rank, dims + 4 - rank);
-  test_put_integer(&heads, "num_heads", 1);
+  test_put_integer(&heads, rank == 4 ? "q_num_heads" : "num_heads", 1);
   test_put_node(&graph, op, "one", "q,k,v", "y", &heads);
   test_put_value(&graph, 12, "y");
   return test_onnx_file(&graph);

@@ -241,8 +241,7 @@ static void test_steps(void **state) {
   char own_ops[1024], ops[1024];
   assert_ok(heed_model_build(model, &build, &own, &error));
   heed_lower l = {.file = onnx, .error = &error};
-  const heed_onnx_evaluate_desc limits = {.struct_size = sizeof limits};
-  heed_onnx_limit(&l.evaluator, onnx, &limits);
+  heed_lower_limit(&l, size, 0, 0);
   assert_ok(heed_lower_graph(&l, &source, "io", true));
   for (uint32_t i = 0; i < 2; i++) {
     char name[48];
@@ -721,15 +720,26 @@ static void test_attributes(void **state) {
     test_put_integer(&turned, "do_rotary", 1);
     refuse_on(on, "Softmax", "x", &turned, HEED_UNSUPPORTED,
               "attribute do_rotary is not supported");
-    test_put_integer(&fine, "do_rotary", 0);
     test_put_integer(&fine, "stash_type", 1);
-    refuse_on(on, "MatMul", "x,m", &fine, HEED_INVALID_FILE, "factors do not fit");
+    refuse_on(on, "LayerNormalization", "x,m", &fine, on ? HEED_UNSUPPORTED : HEED_INVALID_FILE,
+              on ? "by computed factors" : "scale and bias do not fit");
+    test_message others = {0}, masked = {0}, axes = {0}, contributed = {0};
+    test_put_integer(&others, "transA", 1);
+    refuse_on(on, "MatMul", "x,m", &others, HEED_INVALID_FILE,
+              "attribute transA is none of this op in opset 17 (expected no attribute)");
+    test_put_integer(&masked, "is_causal", 1);
+    refuse_on(on, "Softmax", "x", &masked, HEED_INVALID_FILE, "is_causal is none of this op");
+    test_put_integers(&axes, "axes", 1, (const int64_t[]){0}); /* an input since opset 13 */
+    refuse_on(on, "ReduceSum", "x", &axes, HEED_INVALID_FILE, "axes is none of this op");
+    test_put_text(&contributed, 7, "com.microsoft");
+    refuse_on(on, "Add", "x,x", &contributed, HEED_UNSUPPORTED, "found com.microsoft.Add of opset");
     test_message old = {0};
     test_put_integer(&old, "broadcast", 1);
     test_put_integer(&old, "axis", 0);
     refuse_on(on, "Add", "x,v", &old, HEED_UNSUPPORTED, "a broadcast along an axis");
     test_put_float(&scale, "scale", 0.5f);
-    refuse_on(on, "RotaryEmbedding", "x,m,m", &scale, HEED_UNSUPPORTED, "of rotations");
+    test_put_text(&scale, 7, "com.microsoft");
+    refuse_on(on, "RotaryEmbedding", "x,m,m,m", &scale, HEED_UNSUPPORTED, "of rotations");
   }
 }
 

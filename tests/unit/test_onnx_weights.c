@@ -786,10 +786,10 @@ static void test_values_made_twice(void **state) {
                {"w", NULL, "", "", "w", "w", false},   {NULL, NULL, "v", "", "u", NULL, false}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     test_message graph = {0};
-    const uint32_t vector[] = {4};
+    const uint32_t matrix[] = {2, 3};
     test_put_value(&graph, 11, "x");
-    if (cases[i].initializer) test_put_floats(&graph, cases[i].initializer, 1, vector);
-    if (cases[i].other) test_put_floats(&graph, cases[i].other, 1, vector);
+    if (cases[i].initializer) test_put_floats(&graph, cases[i].initializer, 2, matrix);
+    if (cases[i].other) test_put_floats(&graph, cases[i].other, 2, matrix);
     char outputs[8];
     snprintf(outputs, sizeof outputs, "%s,%s", cases[i].first, cases[i].second);
     test_put_node(&graph, "Split", "", "x", outputs, NULL);

@@ -52,7 +52,8 @@ HEED_API const char *heed_onnx_summary(const heed_onnx *file);
  * attention where it reads a product of two computed values and its weights meet a third. Valid as
  * long as the file. */
 HEED_API const char *heed_onnx_attention_name(const heed_onnx *file, uint32_t index);
-/* The op of the i-th node that heed_onnx_evaluate has not; NULL after the last. */
+/* The i-th op that heed_onnx_evaluate has not, each once, in the order of their first nodes; NULL
+ * after the last. */
 HEED_API const char *heed_onnx_missing_op(const heed_onnx *file, uint32_t index);
 
 /* A value that the graph takes or gives. */
@@ -79,11 +80,15 @@ typedef struct heed_onnx_evaluate_desc {
   heed_source inputs;
   const char *name; /* of that file, for sentences; or NULL */
   bool attentions;  /* whether the weights of the attentions are results too: "attention.0" ... */
-  /* of all values that are alive together; 0, and what is more than 2^30: 2^30 */
+  /* of all values that are alive together, 2^30 at most; 0: what takes 32 MiB, 32 times the file
+   * and 4096 times the inputs */
   uint64_t most_elements;
   const heed_hooks *hooks; /* cancel alone is called; or NULL */
-  uint64_t most_steps;     /* elements and multiply-adds of the run; 0: 2^42. More is UNSUPPORTED */
-  heed_backend *backend;   /* borrowed for the call; NULL: in double */
+  /* elements and multiply-adds of the run. 0: on kernels 2^42, and 2^28, 16 times the file and 4096
+   * times the inputs of what is folded before; in double 2^32 and a 16th of the bytes of the file
+   * times those of the inputs. More is UNSUPPORTED */
+  uint64_t most_steps;
+  heed_backend *backend; /* borrowed for the call; NULL: in double */
 } heed_onnx_evaluate_desc;
 typedef struct heed_onnx_result heed_onnx_result;
 /* Statuses: INVALID_ARGUMENT, INVALID_FILE (an input or node that does not fit), UNSUPPORTED (an
@@ -124,7 +129,7 @@ typedef struct heed_onnx_lower_desc {
    * 224, 16 */
   uint32_t batch, height, width, length;
   uint64_t most_elements; /* as of heed_onnx_evaluate_desc */
-  uint64_t most_steps;    /* of what is folded; 0: 2^34. More is UNSUPPORTED */
+  uint64_t most_steps;    /* the same, of what is folded. More is UNSUPPORTED */
   /* Whether an input of four axes, of which one is the 3 of colours, is a picture that a run gives:
    * an input [B, 3, H, W] of floats in the graph, also where the file takes [B, H, W, 3] or whole
    * numbers, which are floats then. */
