@@ -1,5 +1,6 @@
 /* heed run: pictures one after another. Some are in flight at a time; each is written, printed and
  * freed as soon as it has its results, so that memory does not grow with their number. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -214,10 +215,50 @@ typedef struct pictures_way {
   uint32_t failed;
 } pictures_way;
 
+/* Whether every number is one. */
+static bool all_numbers(const float *values, size_t count) {
+  bool all = true;
+  for (size_t i = 0; i < count; i++) all = all && isfinite(values[i]);
+  return all;
+}
+
+/* Of what is not a number nothing is ranked or drawn. Changes may take every token from a query,
+ * whose row is then what they say. */
+static heed_status check_numbers(const pictures_way *way, const run_result *result) {
+  const heed_model_info *info = &way->pipeline->info;
+  heed_error *error = &way->cli->error;
+  if (result->logits && !all_numbers(result->logits, info->classes))
+    return heed_fail(error, HEED_INVALID_FILE,
+                     "%s: the logits are not numbers (found NaN or an infinity): nothing is ranked",
+                     result->picture);
+  if (cli_changes_any(&way->options->changes)) return HEED_OK;
+  const size_t map = (size_t)result->attention_rows * result->tokens * info->heads;
+  for (uint32_t l = 0; l < result->attention_layers; l++)
+    if (!all_numbers(result->attention[l], map))
+      return heed_fail(error, HEED_INVALID_FILE,
+                       "%s: the attention of layer %u is not numbers (found NaN)", result->picture,
+                       l);
+  return HEED_OK;
+}
+
+/* Its sentence, to stderr and into the JSON. */
+static heed_status note_bad_picture(pictures_way *way, const char *path) {
+  cli_state *cli = way->cli;
+  const heed_error failed = cli->error;
+  fprintf(stderr, "heed %s: %s\n", cli->verb, failed.message);
+  way->failed++;
+  return way->json ? run_json_add_failure(cli, way->json, way->pipeline, way->options, path,
+                                          failed.message)
+                   : HEED_OK;
+}
+
 static heed_status show_picture(pictures_way *way, run_result *result,
                                 const run_selection *selection) {
   cli_state *cli = way->cli;
   const run_options *options = way->options;
+  const heed_status numbers = check_numbers(way, result);
+  if (numbers != HEED_OK)
+    return way->batch->count > 1 ? note_bad_picture(way, result->picture) : numbers;
   if (wants_whole_maps(way->pipeline, options) || options->remake)
     CLI_TRY(run_read_rollout(cli, way->pipeline, options, selection, result));
   if (way->json) CLI_TRY(run_json_add(cli, way->json, way->pipeline, options, result, selection));
@@ -263,14 +304,10 @@ static heed_status finish_and_show(pictures_way *way) {
 
 /* A bad picture of several gives its sentence, in its turn, and the others go on. */
 static heed_status note_failure(pictures_way *way, const char *path) {
-  cli_state *cli = way->cli;
-  const heed_error failed = cli->error;
+  const heed_error failed = way->cli->error;
   CLI_TRY(finish_and_show(way));
-  fprintf(stderr, "heed %s: %s\n", cli->verb, failed.message);
-  way->failed++;
-  return way->json ? run_json_add_failure(cli, way->json, way->pipeline, way->options, path,
-                                          failed.message)
-                   : HEED_OK;
+  way->cli->error = failed;
+  return note_bad_picture(way, path);
 }
 
 /* Whether a picture goes through a stream, whose slots are written their pixels alone and give

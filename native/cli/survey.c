@@ -77,6 +77,14 @@ static heed_status add_layer(survey_job *job, uint32_t layer) {
   float *maps;
   CLI_TRY(cli_pipeline_read(job->cli, pipeline, name, &maps, &shape));
   const bool whole = shape.rank == 4 && shape.dim[2] == tokens && shape.dim[3] == tokens;
+  const size_t count = whole ? (size_t)info->heads * tokens * tokens : 0;
+  bool numbers = true;
+  for (size_t i = 0; i < count; i++) numbers = numbers && isfinite(maps[i]);
+  if (!numbers) {
+    free(maps);
+    return heed_fail(&job->cli->error, HEED_INVALID_FILE,
+                     "the attention of layer %u is not numbers (found NaN)", layer);
+  }
   for (uint32_t h = 0; whole && h < info->heads; h++) {
     heed_map_statistics of;
     heed_map_get_statistics(maps + (size_t)h * tokens * tokens, info->prefix_tokens, rows, columns,

@@ -36,6 +36,7 @@ typedef struct parser {
   uint32_t depth;
   const char *where;
   heed_error *error;
+  bool python;
 } parser;
 
 /* ------------------------------------------------------------------------------------ sentences */
@@ -159,8 +160,21 @@ static bool skip_digits(parser *p) {
   return p->at > start;
 }
 
+/* What Python writes for numbers that JSON lacks. */
+static bool skip_python(parser *p) {
+  static const char *const words[] = {"NaN", "Infinity", "-Infinity"};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    const size_t length = strlen(words[i]);
+    if (p->size - p->at < length || memcmp(p->text + p->at, words[i], length) != 0) continue;
+    p->at += length;
+    return true;
+  }
+  return false;
+}
+
 static heed_status parse_number(parser *p) {
   const size_t start = p->at;
+  if (p->python && skip_python(p)) return add_node(p, HEED_JSON_NUMBER, start, p->at - start);
   if (next_is(p, '-')) p->at++;
   if (next_is(p, '0'))
     p->at++;
@@ -314,8 +328,8 @@ static heed_status parse_text(parser *p) {
   return p->at < p->size ? fail_at(p, p->at, "expected nothing more") : HEED_OK;
 }
 
-heed_status heed_json_take(const heed_context *context, char *text, size_t size, const char *where,
-                           heed_json **json, heed_error *error) {
+static heed_status take(const heed_context *context, char *text, size_t size, const char *where,
+                        bool python, heed_json **json, heed_error *error) {
   *json = heed_alloc(context, 1, sizeof **json);
   if (!*json) {
     heed_free(context, text);
@@ -323,13 +337,25 @@ heed_status heed_json_take(const heed_context *context, char *text, size_t size,
   }
   (*json)->context = context;
   (*json)->text = text;
-  parser p = {.json = *json, .text = text, .size = size, .where = where, .error = error};
+  parser p = {
+      .json = *json, .text = text, .size = size, .where = where, .error = error, .python = python};
+  if (python && size >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) p.at = 3;
   const heed_status status = parse_text(&p);
   if (status != HEED_OK) {
     heed_json_destroy(*json);
     *json = NULL;
   }
   return status;
+}
+
+heed_status heed_json_take(const heed_context *context, char *text, size_t size, const char *where,
+                           heed_json **json, heed_error *error) {
+  return take(context, text, size, where, false, json, error);
+}
+
+heed_status heed_json_take_python(const heed_context *context, char *text, size_t size,
+                                  const char *where, heed_json **json, heed_error *error) {
+  return take(context, text, size, where, true, json, error);
 }
 
 heed_status heed_json_parse(const heed_context *context, const void *text, size_t size,
@@ -450,9 +476,15 @@ bool heed_json_i64(const heed_json *json, heed_json_value value, int64_t *number
   return true;
 }
 
+bool heed_json_finite(const heed_json *json, heed_json_value value) {
+  const json_node *node = node_of(json, value);
+  const char last = node->length ? json->text[node->start + node->length - 1] : '0';
+  return node->kind == HEED_JSON_NUMBER && last >= '0' && last <= '9';
+}
+
 bool heed_json_double(const heed_json *json, heed_json_value value, double *number) {
   const json_node *node = node_of(json, value);
-  return node->kind == HEED_JSON_NUMBER &&
+  return node->kind == HEED_JSON_NUMBER && heed_json_finite(json, value) &&
          heed_decimal_to_double(json->text + node->start, node->length, number);
 }
 

@@ -35,6 +35,10 @@ heed_status heed_json_parse(const heed_context *context, const void *text, size_
 /* The same over text from heed_alloc, which it owns from here on, also when it fails. */
 heed_status heed_json_take(const heed_context *context, char *text, size_t size, const char *where,
                            heed_json **json, heed_error *error);
+/* The same of what Python writes and editors add: NaN, Infinity and -Infinity are numbers that no
+ * function gives, and a byte-order mark may come first. */
+heed_status heed_json_take_python(const heed_context *context, char *text, size_t size,
+                                  const char *where, heed_json **json, heed_error *error);
 void heed_json_destroy(heed_json *json);
 
 heed_json_value heed_json_root(const heed_json *json);
@@ -67,6 +71,8 @@ bool heed_json_string(const heed_json *json, heed_json_value value, const char *
 bool heed_json_u64(const heed_json *json, heed_json_value value, uint64_t *number);
 bool heed_json_i64(const heed_json *json, heed_json_value value, int64_t *number);
 bool heed_json_double(const heed_json *json, heed_json_value value, double *number);
+/* False of NaN and infinities, and of what is no number. */
+bool heed_json_finite(const heed_json *json, heed_json_value value);
 bool heed_json_bool(const heed_json *json, heed_json_value value, bool *flag);
 
 #endif

@@ -3,6 +3,8 @@
  * that the map leaves out. */
 #include "model/checkpoint.h"
 
+#include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -294,11 +296,30 @@ heed_status heed_checkpoint_need(heed_checkpoint *checkpoint, const char *name,
   return HEED_OK;
 }
 
+/* One loop without a branch, as every weight of a model goes through it. */
+static bool all_finite(const float *values, uint64_t count) {
+  uint32_t bad = 0;
+  for (uint64_t i = 0; i < count; i++) {
+    uint32_t bits;
+    memcpy(&bits, &values[i], sizeof bits);
+    bad |= (bits & 0x7f800000u) == 0x7f800000u;
+  }
+  return !bad;
+}
+
 heed_status heed_checkpoint_read(const heed_checkpoint_tensor *tensor, uint64_t first,
                                  uint64_t count, float *to, heed_error *error) {
   if (tensor->info->dtype == HEED_I8)
     return heed_checkpoint_read_int8(tensor, first, count, to, error);
-  return heed_safetensors_read(tensor->file, tensor->info, first, count, to, error);
+  HEED_TRY(heed_safetensors_read(tensor->file, tensor->info, first, count, to, error));
+  if (all_finite(to, count)) return HEED_OK;
+  uint64_t at = 0;
+  while (isfinite(to[at])) at++;
+  return heed_fail(error, HEED_INVALID_FILE,
+                   "%s: tensor %.*s is not finite (found %s in element %" PRIu64
+                   ", expected numbers that F32 can hold)",
+                   heed_safetensors_name(tensor->file), HEED_CUT(tensor->info->name),
+                   isnan(to[at]) ? "NaN" : "an infinity", first + at);
 }
 
 void heed_checkpoint_total(const heed_checkpoint *checkpoint, heed_checkpoint_totals *totals) {

@@ -44,7 +44,8 @@ heed_status heed_checkpoint_need(heed_checkpoint *checkpoint, const char *name,
                                  const heed_shape *expected, heed_checkpoint_tensor **tensor,
                                  heed_error *error);
 
-/* Elements [first, first + count) as float. */
+/* Elements [first, first + count) as float. INVALID_FILE: one of them is NaN or infinite, since
+ * results would then be no numbers. */
 heed_status heed_checkpoint_read(const heed_checkpoint_tensor *tensor, uint64_t first,
                                  uint64_t count, float *to, heed_error *error);
 

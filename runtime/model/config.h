@@ -37,8 +37,9 @@ typedef struct heed_config {
   heed_said end;                   /* the same: the id that ends a text */
   heed_rules rules;                /* the family's, with what the file says of them */
   bool activation_said, epsilon_said;
-  const char *problem_type; /* where the classes are not one of many, else NULL */
-  const char **labels;      /* [label_count]; an entry may be NULL */
+  const char *problem_type;  /* where the classes are not one of many, else NULL */
+  const char **labels;       /* [label_count]; an entry may be NULL */
+  char (*label_numbers)[24]; /* [label_count] or NULL: texts of labels that are numbers */
   uint32_t label_count;
 } heed_config;
 

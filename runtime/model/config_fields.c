@@ -13,9 +13,12 @@ heed_json_value heed_field(const heed_fields *fields, const char *key) {
 
 heed_status heed_field_fail(const heed_fields *fields, const char *key, heed_json_value found,
                             const char *expected) {
+  const heed_json_kind kind = heed_json_kind_of(fields->json, found);
   return heed_fail(fields->error, HEED_INVALID_FILE,
                    "%s: %s is not valid (found %s at byte %zu, expected %s)", fields->where, key,
-                   heed_json_kind_name(heed_json_kind_of(fields->json, found)),
+                   kind == HEED_JSON_NUMBER && !heed_json_finite(fields->json, found)
+                       ? "NaN or an infinity"
+                       : heed_json_kind_name(kind),
                    heed_json_offset(fields->json, found), expected);
 }
 

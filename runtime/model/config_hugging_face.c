@@ -67,7 +67,6 @@ static bool class_number(const char *text, uint32_t *number) {
 static heed_status read_id2label(heed_config *config, const heed_fields *fields,
                                  heed_json_value map) {
   const heed_json *json = fields->json;
-  const char *text;
   uint32_t number = 0, count = 0;
   if (heed_json_kind_of(json, map) != HEED_JSON_OBJECT)
     return heed_field_fail(fields, "id2label", map, "an object");
@@ -82,12 +81,10 @@ static heed_status read_id2label(heed_config *config, const heed_fields *fields,
   HEED_TRY(heed_config_labels(config, count, fields->error));
   for (heed_json_value v = heed_json_first(json, map); v; v = heed_json_next(json, map, v)) {
     class_number(heed_json_key(json, v, NULL), &number);
-    if (!heed_json_string(json, v, &text, NULL))
-      return heed_field_fail(fields, "id2label", v, "a string");
     if (config->labels[number])
       return heed_fail(fields->error, HEED_INVALID_FILE, "%s: id2label has class %u twice",
                        fields->where, number);
-    config->labels[number] = text;
+    HEED_TRY(heed_config_take_label(config, fields, "id2label", v, number));
   }
   return HEED_OK;
 }
@@ -270,6 +267,16 @@ static heed_status refuse_changes(const heed_fields *fields) {
   return hybrid ? heed_field_refuse(fields, "is_hybrid", "true", "false") : HEED_OK;
 }
 
+/* A pooler of another width than the tokens. */
+static heed_status check_pooler(const heed_config *config, const heed_fields *fields) {
+  uint32_t size = config->width.value;
+  HEED_TRY(heed_field_size(fields, "pooler_output_size", 1, &size));
+  if (size == config->width.value) return HEED_OK;
+  return heed_fail(fields->error, HEED_UNSUPPORTED,
+                   "%s: pooler_output_size is not supported (found %u, expected hidden_size %u)",
+                   fields->where, size, config->width.value);
+}
+
 heed_status heed_config_hugging_face(heed_config *config, const heed_fields *whole) {
   heed_fields fields = *whole;
   const char *pooler = "tanh";
@@ -277,6 +284,7 @@ heed_status heed_config_hugging_face(heed_config *config, const heed_fields *who
   HEED_TRY(refuse_changes(&fields));
   set_class_defaults(config);
   HEED_TRY(read_sizes(config, &fields));
+  HEED_TRY(check_pooler(config, &fields));
   if (config->family->rules.pools) HEED_TRY(read_beit(config, &fields));
   HEED_TRY(heed_config_read_activation(&fields, "hidden_act", &config->rules.activation));
   config->activation_said = heed_field(&fields, "hidden_act") != 0;

@@ -18,7 +18,8 @@ heed_status heed_config_read_json(const heed_context *context, const heed_model_
                                   heed_json **json, heed_error *error) {
   char *text;
   HEED_TRY(heed_source_text(context, &file->source, file->name, MAX_FILE_BYTES, &text, error));
-  HEED_TRY(heed_json_take(context, text, (size_t)file->source.size, file->name, json, error));
+  HEED_TRY(
+      heed_json_take_python(context, text, (size_t)file->source.size, file->name, json, error));
   const heed_json_kind kind = heed_json_kind_of(*json, heed_json_root(*json));
   if (kind == HEED_JSON_OBJECT) return HEED_OK;
   return heed_fail(error, HEED_INVALID_FILE, "%s: it is not an object (found %s)", file->name,
@@ -100,6 +101,7 @@ heed_status heed_config_open(const heed_context *context, const heed_model_file 
 void heed_config_destroy(heed_config *config) {
   if (!config) return;
   const heed_context *context = config->context;
+  heed_free(context, config->label_numbers);
   heed_free(context, config->labels);
   heed_json_destroy(config->preprocessor);
   heed_json_destroy(config->json);

@@ -1,5 +1,8 @@
 #include "model/config_reader.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "base/alloc.h"
 #include "base/status.h"
 
@@ -13,6 +16,23 @@ heed_status heed_config_labels(heed_config *config, uint32_t count, heed_error *
   if (!config->labels)
     return heed_fail_memory(error, "config.json", count * sizeof *config->labels);
   config->label_count = count;
+  return HEED_OK;
+}
+
+heed_status heed_config_take_label(heed_config *config, const heed_fields *fields, const char *key,
+                                   heed_json_value value, uint32_t index) {
+  int64_t number;
+  if (heed_json_string(fields->json, value, &config->labels[index], NULL)) return HEED_OK;
+  if (!heed_json_i64(fields->json, value, &number))
+    return heed_field_fail(fields, key, value, "a string or a whole number");
+  if (!config->label_numbers)
+    config->label_numbers =
+        heed_alloc(config->context, config->label_count, sizeof *config->label_numbers);
+  if (!config->label_numbers)
+    return heed_fail_memory(fields->error, fields->where,
+                            config->label_count * sizeof *config->label_numbers);
+  snprintf(config->label_numbers[index], sizeof *config->label_numbers, "%" PRId64, number);
+  config->labels[index] = config->label_numbers[index];
   return HEED_OK;
 }
 

@@ -27,6 +27,10 @@ heed_status heed_config_refuse(const heed_fields *fields, const char *what, cons
 /* Room for the names of `count` classes, all NULL. */
 heed_status heed_config_labels(heed_config *config, uint32_t count, heed_error *error);
 
+/* Takes a label that is a string or, as of folders that are called by digits, a number. */
+heed_status heed_config_take_label(heed_config *config, const heed_fields *fields, const char *key,
+                                   heed_json_value value, uint32_t index);
+
 /* Of timm, which open_clip's trunks are too: the width of the MLP as a multiple, what the
  * classifier reads, and the facts of an architecture's name. */
 heed_status heed_config_mlp_multiple(heed_config *config, const heed_fields *fields);

@@ -15,8 +15,7 @@ static heed_status read_label_list(heed_config *config, const heed_fields *field
   HEED_TRY(heed_config_labels(config, heed_json_count(json, list), fields->error));
   uint32_t index = 0;
   for (heed_json_value v = heed_json_first(json, list); v; v = heed_json_next(json, list, v))
-    if (!heed_json_string(json, v, &config->labels[index++], NULL))
-      return heed_field_fail(fields, "label_names", v, "a string");
+    HEED_TRY(heed_config_take_label(config, fields, "label_names", v, index++));
   return HEED_OK;
 }
 

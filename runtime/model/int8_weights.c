@@ -51,7 +51,8 @@ heed_status heed_checkpoint_use_scales(const heed_checkpoint_tensor *tensor, hee
 
 heed_status heed_checkpoint_scales(const heed_checkpoint_tensor *tensor, uint64_t first,
                                    uint64_t count, float *to, heed_error *error) {
-  HEED_TRY(heed_checkpoint_read(tensor->scale, first, count, to, error));
+  HEED_TRY(
+      heed_safetensors_read(tensor->scale->file, tensor->scale->info, first, count, to, error));
   for (uint64_t i = 0; i < count; i++)
     if (!isfinite(to[i]) || to[i] <= 0.0f)
       return heed_fail(error, HEED_INVALID_FILE,

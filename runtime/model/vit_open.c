@@ -104,6 +104,26 @@ static void assume(heed_vit *model, const char *what, const char *of) {
   snprintf(model->assumed + at, sizeof model->assumed - at, "%s%s%s", at ? "; " : "", what, of);
 }
 
+/* Labels of a classifier that no tensor is: it may be called otherwise than the library calls it.
+ */
+static void describe_lost_classifier(heed_vit *model) {
+  const heed_checkpoint *checkpoint = model->base.checkpoint;
+  char text[200];
+  int at =
+      snprintf(text, sizeof text,
+               "no classes: %u labels and no classifier; not used: ", model->config->label_count);
+  uint32_t unused = 0;
+  for (uint32_t i = 0; i < heed_checkpoint_count(checkpoint); i++) {
+    const heed_checkpoint_tensor *tensor = heed_checkpoint_get(checkpoint, i);
+    if (tensor->used || unused++ >= 2) continue;
+    at += snprintf(text + at, sizeof text - (size_t)at, "%s%.50s", unused > 1 ? ", " : "",
+                   tensor->info->name);
+  }
+  if (unused > 2) snprintf(text + at, sizeof text - (size_t)at, " and %u more", unused - 2);
+  if (unused == 0) snprintf(text + at, sizeof text - (size_t)at, "no tensor");
+  assume(model, text, "");
+}
+
 /* What of the sizes, rules and preprocessing no file tells. Without preprocessing most images still
  * give an answer, so the log leaves that out: families have their own, and many files tell none. */
 static void describe_assumptions(heed_vit *model, bool text) {
@@ -141,6 +161,7 @@ static void describe_assumptions(heed_vit *model, bool text) {
     snprintf(guess, sizeof guess, "preprocessing of %s, ", class);
     assume(model, guess, left_out);
   }
+  if (!text && !dims->classes && config->label_count) describe_lost_classifier(model);
   if (dims->classes && model->config->problem_type)
     assume(model, "a softmax over the classes, not ", model->config->problem_type);
   else if (dims->classes == 1)

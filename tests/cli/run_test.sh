@@ -158,6 +158,16 @@ expect_stdout_contains "assumed: preprocessing of Dinov2"
 grep -q "^assumed: .*heads" "$out" && fail "stdout: heads are assumed, expected 64 channels each"
 test_end
 
+# The last bytes of the file are the classifier: numbers whose sums no F32 holds. Nothing is ranked.
+test_begin run_ranks_nothing_that_is_not_a_number
+cp -r "$micro" "$here/huge"
+printf '\177%.0s' $(seq 660) | dd of="$here/huge/model.safetensors" bs=1 seek=$(($(wc -c <"$here/huge/model.safetensors") - 660)) conv=notrunc 2>/dev/null
+heed run huge "$picture" --backend cpu --quiet --json out.json
+expect_exit 3
+expect_stderr_contains "the logits are not numbers (found NaN or an infinity): nothing is ranked"
+expect_stdout_empty
+test_end
+
 test_begin run_says_whose_preprocessing_it_takes
 heed run "$micro" "$picture" --backend cpu --quiet --json out.json
 expect_exit 0

@@ -1,5 +1,7 @@
 /* Models opened from files made in memory: what their names and config say, and what heed says of
  * it. */
+#include <math.h>
+
 #include "support/named_model.h"
 
 /* ------------------------------------------------------------------------------------ positions */
@@ -111,6 +113,84 @@ static void a_softmax_that_is_not_meant_is_said(void **state) {
   }
 }
 
+/* The first failure on the way to a session. */
+static heed_status make_session(const model *m) {
+  test_bytes bytes = save(m);
+  const heed_model_file files[] = {{"model.safetensors", test_source(bytes.data, bytes.size)},
+                                   {"config.json", test_source(config_text, strlen(config_text))}};
+  const heed_model_desc desc = {sizeof desc, files, 2};
+  const heed_build_desc build = {.struct_size = sizeof build, .height = 12, .width = 12};
+  const heed_plan_desc plans = HEED_PLAN_DESC_INIT;
+  heed_model *opened = NULL;
+  heed_backend *backend = NULL;
+  heed_graph *graph = NULL;
+  heed_plan *plan = NULL;
+  heed_session *session = NULL;
+  heed_status status = heed_cpu_backend_create(context, NULL, &backend, &error);
+  if (status == HEED_OK) status = heed_model_open(context, &desc, &opened, &error);
+  if (status == HEED_OK) status = heed_model_build(opened, &build, &graph, &error);
+  if (status == HEED_OK) status = heed_plan_create(graph, backend, &plans, &plan, &error);
+  if (status == HEED_OK) status = heed_session_create(plan, NULL, &session, &error);
+  heed_session_destroy(session);
+  heed_plan_destroy(plan);
+  heed_graph_destroy(graph);
+  heed_model_destroy(opened);
+  heed_backend_destroy(backend);
+  free(bytes.data);
+  return status;
+}
+
+/* A weight that is no number makes results that are none: its tensor is named, and nothing runs. */
+static void weights_that_are_not_numbers(void **state) {
+  (void)state;
+  static const struct {
+    const char *tensor;
+    float number;
+    const char *found;
+  } cases[] = {{"vit.layernorm.weight", NAN, "found NaN in element 7"},
+               {"classifier.weight", INFINITY, "found an infinity in element 7"},
+               {"vit.embeddings.cls_token", -INFINITY, "found an infinity in element 7"},
+               {"vit.encoder.layer.1.output.dense.bias", NAN, "found NaN in element 7"}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    model m;
+    make_model(&m, &old_names, "vit.");
+    assert_ok(make_session(&m));
+    for (uint32_t t = 0; t < m.count; t++)
+      if (strcmp(m.names[t], cases[i].tensor) == 0)
+        ((float *)(uintptr_t)m.items[t].data)[7] = cases[i].number;
+    assert_fails(make_session(&m), HEED_INVALID_FILE, cases[i].found);
+    assert_non_null(strstr(error.message, cases[i].tensor));
+    free_model(&m);
+  }
+}
+
+/* Labels without a classifier: the tensors that may be one are named. */
+static void a_classifier_of_another_name_is_said(void **state) {
+  (void)state;
+  model m;
+  heed_model *opened;
+  heed_model_info info;
+  char config[600];
+  make_model(&m, &old_names, "vit.");
+  drop(&m, "classifier.weight"), drop(&m, "classifier.bias");
+  add_linear(&m, "classifier.1", 5.0f, CLASSES, WIDTH);
+  snprintf(config, sizeof config, "{\"id2label\":{\"0\":\"a\",\"1\":\"b\"},%.*s}",
+           (int)(strstr(config_text, ",\"num_labels\"") - config_text - 1), config_text + 1);
+  test_bytes bytes = save(&m);
+  const heed_model_file files[] = {{"model.safetensors", test_source(bytes.data, bytes.size)},
+                                   {"config.json", test_source(config, strlen(config))},
+                                   {"preprocessor_config.json", test_source("{}", 2)}};
+  const heed_model_desc desc = {sizeof desc, files, 3};
+  assert_ok(heed_model_open(context, &desc, &opened, &error));
+  heed_model_get_info(opened, &info);
+  assert_int_equal(info.classes, 0);
+  assert_string_equal(info.assumed, "no classes: 2 labels and no classifier; not used: "
+                                    "classifier.1.bias, classifier.1.weight");
+  heed_model_destroy(opened);
+  free(bytes.data);
+  free_model(&m);
+}
+
 /* ------------------------------------------------------------------------------ unknown tensors */
 
 /* No tensor that may belong to the computation is left out without a word: everything under the
@@ -178,6 +258,8 @@ static void tensors_that_nothing_reads(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(an_assumed_rule_is_said),
+      cmocka_unit_test(weights_that_are_not_numbers),
+      cmocka_unit_test(a_classifier_of_another_name_is_said),
       cmocka_unit_test(a_softmax_that_is_not_meant_is_said),
       cmocka_unit_test(tensors_that_nothing_reads),
   };

@@ -464,7 +464,7 @@ static void wrong_calls_get_their_sentence(void **state) {
   sequence_test_close(&test);
 }
 
-/* Weights of NaN. */
+/* Weights of NaN are refused; the largest numbers of both signs make NaN of their sums. */
 static void a_logit_that_is_no_number_is_told(void **state) {
   (void)state;
   sequence_test test;
@@ -474,8 +474,14 @@ static void a_logit_that_is_no_number_is_told(void **state) {
   const size_t size = (size_t)test.file[1].source.size,
                header = 8 + test.weights[0] + 256u * test.weights[1];
   for (size_t i = header; i < size; i++) test.weights[i] = 0xff;
-  assert_ok(heed_model_open(test_backend_context(), &test.desc, &test.model, &error));
   const heed_decoder_desc desc = {sizeof desc, 1, 2, 4, false, false};
+  assert_ok(heed_model_open(test_backend_context(), &test.desc, &test.model, &error));
+  assert_fails(heed_decoder_create(test.model, test_backend_get(0), &desc, NULL, &decoder, &error),
+               HEED_INVALID_FILE, "is not finite (found NaN");
+  heed_model_destroy(test.model);
+  for (size_t i = header; i < size; i++)
+    test.weights[i] = (i - header) % 12 == 7 ? 0xff : 0x7f; /* 3.4e38 twice, then -3.4e38 */
+  assert_ok(heed_model_open(test_backend_context(), &test.desc, &test.model, &error));
   assert_ok(heed_decoder_create(test.model, test_backend_get(0), &desc, NULL, &decoder, &error));
   assert_fails(heed_decoder_run(decoder, source, sizeof source, NULL, &error), HEED_INVALID_FILE,
                "a logit is not a number at step 0");

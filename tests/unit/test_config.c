@@ -101,6 +101,21 @@ static void whole_numbers(void **state) {
   refuse("{\"hidden_size\":1048577.0}", HEED_INVALID_FILE, "hidden_size is not valid");
 }
 
+/* Python's json module writes and reads NaN and infinities, and editors a byte-order mark. */
+static void what_python_writes(void **state) {
+  (void)state;
+  heed_config_destroy(open_good("\xEF\xBB\xBF{" BASE "}"));
+  heed_config_destroy(open_good("{" BASE ",\"initializer_range\":NaN,\"drop_path_rate\":Infinity,"
+                                "\"hidden_dropout_prob\":[-Infinity]}"));
+  refuse("{" BASE ",\"layer_norm_eps\":NaN}", HEED_INVALID_FILE,
+         "layer_norm_eps is not valid (found NaN or an infinity");
+  refuse("{" BASE ",\"num_channels\":-Infinity}", HEED_INVALID_FILE,
+         "num_channels is not valid (found NaN or an infinity");
+  refuse("{" BASE ",\"drop_path_rate\":Nan}", HEED_INVALID_FILE, "expected a value");
+  refuse("{" BASE ",\"pooler_output_size\":16}", HEED_UNSUPPORTED,
+         "pooler_output_size is not supported (found 16, expected hidden_size 192)");
+}
+
 static void missing_keys(void **state) {
   (void)state;
   static const char *const keys[] = {"hidden_size",         "num_hidden_layers",
@@ -195,8 +210,15 @@ static void labels(void **state) {
   assert_string_equal(heed_config_label(c, 1048575), "last");
   heed_config_destroy(c);
   refuse("{" BASE ",\"id2label\":{\"\":\"two\"}}", HEED_INVALID_FILE, "not a class number");
-  refuse("{" BASE ",\"id2label\":{\"0\":2}}", HEED_INVALID_FILE,
+  c = open_good("{" BASE ",\"id2label\":{\"1\":20,\"0\":-7,\"2\":\"c\"}}");
+  assert_string_equal(heed_config_label(c, 0), "-7");
+  assert_string_equal(heed_config_label(c, 1), "20");
+  assert_string_equal(heed_config_label(c, 2), "c");
+  heed_config_destroy(c);
+  refuse("{" BASE ",\"id2label\":{\"0\":2.5}}", HEED_INVALID_FILE,
          "id2label is not valid (found a number");
+  refuse("{" BASE ",\"id2label\":{\"0\":null}}", HEED_INVALID_FILE,
+         "id2label is not valid (found null");
   refuse("{" BASE ",\"id2label\":{\"1\":\"one\",\"01\":\"another\"}}", HEED_INVALID_FILE,
          "config.json: id2label has class 1 twice");
   refuse("{" BASE ",\"num_labels\":1,\"id2label\":{\"0\":\"a\",\"1\":\"b\"}}", HEED_INVALID_FILE,
@@ -239,7 +261,7 @@ static void timm(void **state) {
   refuse("{\"architecture\":\"vit_x\",\"input_size\":[3,0,0]}", HEED_INVALID_FILE,
          "input_size is not valid");
   refuse("{\"architecture\":7}", HEED_INVALID_FILE, "architecture is not valid");
-  refuse("{\"architecture\":\"vit_x\",\"label_names\":[1]}", HEED_INVALID_FILE,
+  refuse("{\"architecture\":\"vit_x\",\"label_names\":[true]}", HEED_INVALID_FILE,
          "label_names is not valid");
   refuse("{\"architecture\":\"vit_x\",\"num_classes\":1,\"label_names\":[\"a\",\"b\"]}",
          HEED_INVALID_FILE, "more labels than classes (found 2, expected at most num_classes 1)");
@@ -602,6 +624,7 @@ int main(void) {
       cmocka_unit_test(no_config),
       cmocka_unit_test(defaults),
       cmocka_unit_test(whole_numbers),
+      cmocka_unit_test(what_python_writes),
       cmocka_unit_test(missing_keys),
       cmocka_unit_test(wrong_values),
       cmocka_unit_test(activations),

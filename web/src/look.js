@@ -149,6 +149,11 @@ async function pictureOf(image, { decode, signal }) {
  * @param {number} count
  */
 function topOf(logits, labels, count) {
+  if (!logits.every(Number.isFinite))
+    throw new HeedError(
+      'INVALID_FILE',
+      'top: the logits are not numbers (found NaN or an infinity): nothing is ranked'
+    )
   const most = logits.reduce((a, b) => Math.max(a, b), -Infinity),
     powers = Array.from(logits, (logit) => Math.exp(logit - most)),
     sum = powers.reduce((a, b) => a + b, 0)
