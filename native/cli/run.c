@@ -6,6 +6,7 @@
 
 #include "compare.h"
 #include "heed/onnx.h"
+#include "model_word.h"
 #include "onnx_graph.h"
 #include "picture_list.h"
 #include "sequence.h"
@@ -253,9 +254,11 @@ static int run_images(cli_state *cli, run_options *options, const cli_words *wor
             RUN_MOST_TOP);
     return CLI_USAGE;
   }
-  const bool has_model = words->count > 0 && heed_is_model_path(words->word[0]);
+  bool has_model;
   const char *embedded = NULL;
   char chosen[HEED_PATH_SIZE];
+  if (cli_take_model(cli, words, options->list, &options->limits, &has_model) != HEED_OK)
+    return cli_fail(cli);
   options->model = has_model ? cli_model_file(words->word[0], options->file, chosen) : NULL;
   const uint32_t count = words->count - has_model;
   if (words->count == 0 && !options->scene && !options->list) choose_demo(options);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "json_out.h"
+#include "model_word.h"
 #include "options.h"
 #include "paths.h"
 #include "picture_list.h"
@@ -251,7 +252,10 @@ static heed_status survey(survey_job *job, const picture_list *images) {
 }
 
 static int survey_words(cli_state *cli, survey_options *options, const cli_words *words) {
-  const bool has_model = words->count > 0 && heed_is_model_path(words->word[0]);
+  bool has_model;
+  if (cli_take_model(cli, words, options->list || options->scenes, &options->limits, &has_model) !=
+      HEED_OK)
+    return cli_fail(cli);
   const uint32_t count = words->count - has_model;
   char chosen[HEED_PATH_SIZE];
   picture_list images = {.most = options->most_images};
@@ -299,7 +303,8 @@ static int run(cli_state *cli, int argc, char **argv) {
                 "in it. A bad image gives its sentence, the others go\non, and the exit code is 3.",
                 table, argc, argv, &words);
   if (code >= 0) return code;
-  const bool model_alone = words.count == 1 && heed_is_model_path(words.word[0]);
+  const bool model_alone =
+      words.count == 1 && heed_is_model_path(words.word[0]) && !cli_is_other_folder(words.word[0]);
   if ((!words.count || model_alone) && !options.list && !options.scenes) {
     fprintf(stderr, "heed survey: no images%s (expected IMAGE, FOLDER, --list or --scenes N)\n",
             model_alone ? " after MODEL" : "");

@@ -6,9 +6,10 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/status.h"
+#include "files/regular.h"
+#include "files/weights.h"
 #include "heed/native.h"
 #include "pickle/foreign.h"
 
@@ -30,20 +31,37 @@ static bool has_end(const char *name, const char *const *ends) {
   return false;
 }
 
-/* Whether a name ends as a picture's does, of whatever kind. */
-static bool is_picture_name(const char *name) {
+bool heed_is_picture_name(const char *name) {
   static const char *const ends[] = {".png",  ".jpg", ".jpeg", ".jpe",  ".jfif", ".webp",
                                      ".gif",  ".bmp", ".tif",  ".tiff", ".heic", ".heif",
                                      ".avif", ".jxl", ".svg",  NULL};
   return has_end(name, ends);
 }
 
-/* What is there says it, else the name; what then is no model is named as what it is. */
+static bool is_weights_name(const char *path) {
+  return heed_ends_with(path, ".safetensors") || heed_is_torch_name(path) ||
+         heed_ends_with(path, ".onnx") || heed_is_foreign_name(path);
+}
+
+/* First bytes of weights or of a picture say it, whatever the name is. Then the name does: what
+ * turns out to be no model is named as what it is. */
 bool heed_is_model_path(const char *path) {
-  if (heed_is_directory(path) || heed_ends_with(path, ".safetensors") || heed_is_torch_name(path) ||
-      heed_ends_with(path, ".onnx") || heed_is_foreign_name(path))
-    return true;
-  return access(path, F_OK) != 0 && !is_picture_name(path);
+  unsigned char first[HEED_KIND_BYTES];
+  size_t count;
+  struct stat info;
+  if (heed_is_directory(path)) return true;
+  const bool is_read = heed_regular_first(path, first, &count);
+  if (is_read && heed_weights_begin(path, first, count)) return true;
+  if (is_weights_name(path)) return true;
+  if (is_read && heed_is_picture(first, count)) return false;
+  const bool is_pipe = stat(path, &info) == 0 && !S_ISREG(info.st_mode); /* or a device */
+  return !is_pipe && !heed_is_picture_name(path);
+}
+
+bool heed_is_picture_path(const char *path) {
+  unsigned char first[HEED_KIND_BYTES];
+  size_t count;
+  return heed_regular_first(path, first, &count) && heed_is_picture(first, count);
 }
 
 /* Letters, digits and . _ - alone: a name that may stand in a line to be copied into a shell. */
@@ -63,9 +81,7 @@ static bool is_hub_name(const char *path) {
   const char *name = path + owner + 1;
   char folder[97];
   snprintf(folder, sizeof folder, "%.*s", (int)owner, path);
-  return *name && !name[plain_length(name)] && !heed_ends_with(name, ".safetensors") &&
-         !heed_ends_with(name, ".onnx") && !heed_is_torch_name(name) &&
-         !heed_is_foreign_name(name) && !heed_is_directory(folder);
+  return *name && !name[plain_length(name)] && !is_weights_name(name) && !heed_is_directory(folder);
 }
 
 heed_status heed_refuse_missing_model(const char *path, heed_error *error) {

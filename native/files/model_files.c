@@ -15,6 +15,7 @@
 #include "files/given.h"
 #include "files/output.h"
 #include "files/regular.h"
+#include "files/unnamed.h"
 #include "files/weights.h"
 #include "heed/native.h"
 #include "pickle/foreign.h"
@@ -28,6 +29,8 @@ struct heed_model_files {
   heed_weights open[MOST_FILES]; /* a config file has no pickle */
   char *path[MOST_FILES];
   uint32_t count;
+  const char *single; /* the file that was given, which is weights whatever its name; or NULL */
+  bool has_weights;
   char note[512];
 };
 
@@ -47,6 +50,12 @@ static const char *const configs[] = {"config.json",
 /* Of these, those without a kind that the first bytes tell. */
 static bool is_plain(const char *name) {
   return heed_ends_with(name, ".txt") || heed_ends_with(name, ".model");
+}
+
+static bool is_config(const char *name) {
+  for (size_t i = 0; i < sizeof configs / sizeof *configs; i++)
+    if (strcmp(name, configs[i]) == 0) return true;
+  return false;
 }
 
 static heed_status open_text(heed_model_files *files, uint32_t at, heed_error *error) {
@@ -71,19 +80,15 @@ static heed_status add_file(void *user, const char *path, heed_error *error) {
   files->file[at].name = name_of(files->path[at]);
   files->open[at].regular.descriptor = -1;
   files->count++; /* from here on heed_model_files_destroy closes it */
-  return heed_ends_with(name, ".json") || is_plain(name)
-             ? open_text(files, at, error)
-             : heed_weights_open(files->context, files->path[at], HEED_EXPECTED_WEIGHTS,
-                                 &files->open[at], &files->file[at].source, error);
+  const bool is_given = files->single && at == 0;
+  if (!is_given && (heed_ends_with(name, ".json") || is_config(name)))
+    return open_text(files, at, error);
+  files->has_weights = true;
+  return heed_weights_open(files->context, files->path[at], HEED_EXPECTED_WEIGHTS, &files->open[at],
+                           &files->file[at].source, error);
 }
 
 /* -------------------------------------------------------------------------------- what is there */
-
-static bool is_config(const char *name) {
-  for (size_t i = 0; i < sizeof configs / sizeof *configs; i++)
-    if (strcmp(name, configs[i]) == 0) return true;
-  return false;
-}
 
 /* A file of a folder. */
 static heed_status visit_in(const char *folder, size_t length, const char *name,
@@ -121,6 +126,14 @@ static void note_name(folder_weights *folder, const char *name) {
   folder->count++;
 }
 
+static heed_status fail_several(const char *folder, uint32_t count, const char *a, const char *b,
+                                heed_error *error) {
+  return heed_fail(error, HEED_INVALID_FILE,
+                   "%s: several weight files (found %u, such as %.200s and %.200s, expected one; "
+                   "give the file itself)",
+                   folder, count, a, b);
+}
+
 /* Files of PyTorch with names of their own are often epochs of a training: nobody says which. Of
  * ONNX files one is the model, by its name. */
 static heed_status check_one(const char *folder, const folder_weights *found, heed_error *error) {
@@ -129,10 +142,7 @@ static heed_status check_one(const char *folder, const folder_weights *found, he
   if ((found->kind != HEED_WEIGHTS_TORCH && found->kind != HEED_WEIGHTS_ONNX) ||
       found->count == 1 || by_name)
     return HEED_OK;
-  return heed_fail(error, HEED_INVALID_FILE,
-                   "%s: several weight files (found %u, such as %.200s and %.200s, expected one; "
-                   "give the file itself)",
-                   folder, found->count, found->first[0], found->first[1]);
+  return fail_several(folder, found->count, found->first[0], found->first[1], error);
 }
 
 /* Whether a file of a folder is one of its weights that are read. */
@@ -159,9 +169,10 @@ static heed_status next_name(DIR *directory, const char *folder, const char **na
 
 /* transformers.js has ONNX files in a folder onnx/ beside the config files. */
 static heed_status visit_onnx_folder(const char *folder, heed_model_file_visit visit, void *user,
-                                     heed_error *error) {
+                                     bool *has, heed_error *error) {
   char path[HEED_PATH_SIZE];
   folder_weights found = {.kind = HEED_WEIGHTS_NONE};
+  *has = false;
   const int written = snprintf(path, sizeof path, "%s/onnx", folder);
   if ((size_t)written >= sizeof path) return HEED_OK; /* nor is anything else of such a path */
   DIR *directory = opendir(path);
@@ -173,8 +184,23 @@ static heed_status visit_onnx_folder(const char *folder, heed_model_file_visit v
     if (heed_weights_kind_of(name) == HEED_WEIGHTS_ONNX) note_name(&found, name);
   closedir(directory);
   if (status != HEED_OK || found.kind == HEED_WEIGHTS_NONE) return status;
+  *has = true;
   HEED_TRY(check_one(path, &found, error));
   return visit_in(path, strlen(path), found.first[0], visit, user, error);
+}
+
+/* Where no name says what the weights are: those in onnx/, else by first bytes. */
+static heed_status visit_others(const char *folder, heed_model_file_visit visit, void *user,
+                                heed_error *error) {
+  bool has;
+  heed_unnamed found;
+  HEED_TRY(visit_onnx_folder(folder, visit, user, &has, error));
+  if (has) return HEED_OK;
+  HEED_TRY(heed_unnamed_find(folder, &found, error));
+  if (found.count > 1)
+    return fail_several(folder, found.count, found.first[0], found.first[1], error);
+  return found.count ? visit_in(folder, strlen(folder), found.first[0], visit, user, error)
+                     : HEED_OK;
 }
 
 static heed_status each_of_folder(const char *folder, heed_model_file_visit visit, void *user,
@@ -194,7 +220,7 @@ static heed_status each_of_folder(const char *folder, heed_model_file_visit visi
       status = visit_in(folder, strlen(folder), name, visit, user, error);
   closedir(directory);
   return status == HEED_OK && found.kind == HEED_WEIGHTS_NONE
-             ? visit_onnx_folder(folder, visit, user, error)
+             ? visit_others(folder, visit, user, error)
              : status;
 }
 
@@ -257,9 +283,30 @@ static heed_status find_foreign(const char *folder, char *path, size_t size, hee
   return status;
 }
 
+/* A folder with pictures alone, or with a download that has not ended. */
+static heed_status refuse_found(const char *folder, const heed_model_files *files,
+                                const heed_unnamed *found, heed_error *error) {
+  if (found->part[0])
+    return heed_fail(error, HEED_INVALID_FILE,
+                     "%s/%s: a download that has not ended (expected the whole file; download it "
+                     "again)",
+                     folder, found->part);
+  if (found->pictures && !files->count)
+    return heed_fail(error, HEED_INVALID_FILE,
+                     "%s: images and no model (found %u image%s, expected a folder with "
+                     "config.json and weights; images come after the model: heed run MODEL %s)",
+                     folder, found->pictures, found->pictures == 1 ? "" : "s", folder);
+  if (files->count) return HEED_OK; /* what is missing beside the config is the model's to say */
+  return heed_fail(error, HEED_INVALID_FILE,
+                   "%s: no model here (found neither config.json nor " HEED_EXPECTED_WEIGHTS ")",
+                   folder);
+}
+
 static heed_status check_folder(const char *folder, const heed_model_files *files,
                                 heed_error *error) {
   char foreign[HEED_PATH_SIZE];
+  heed_unnamed found;
+  if (files->has_weights) return HEED_OK;
   for (uint32_t i = 0; i < files->count; i++)
     if (heed_weights_kind_of(files->file[i].name) != HEED_WEIGHTS_NONE) return HEED_OK;
   HEED_TRY(find_foreign(folder, foreign, sizeof foreign, error));
@@ -271,10 +318,8 @@ static heed_status check_folder(const char *folder, const heed_model_files *file
                      "%s: no model here (found snapshots, expected one of them: "
                      "%s/snapshots/NAME)",
                      folder, folder);
-  if (files->count) return HEED_OK; /* what is missing beside the config is the model's to say */
-  return heed_fail(error, HEED_INVALID_FILE,
-                   "%s: no model here (found neither config.json nor " HEED_EXPECTED_WEIGHTS ")",
-                   folder);
+  HEED_TRY(heed_unnamed_find(folder, &found, error));
+  return refuse_found(folder, files, &found, error);
 }
 
 /* ----------------------------------------------------------------------------------------- open */
@@ -283,7 +328,7 @@ static heed_status open_all(const char *path, heed_model_files *files, heed_erro
   const bool is_folder = heed_is_directory(path);
   if (access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR))
     return heed_refuse_missing_model(path, error);
-  if (!is_folder && heed_is_foreign_name(path)) return heed_refuse_foreign_name(path, error);
+  files->single = is_folder ? NULL : path;
   HEED_TRY(heed_model_files_each(path, add_file, files, error));
   return is_folder ? check_folder(path, files, error) : HEED_OK;
 }

@@ -64,6 +64,20 @@ void heed_regular_close(heed_regular *file) {
   file->descriptor = -1;
 }
 
+bool heed_regular_first(const char *path, unsigned char first[HEED_KIND_BYTES], size_t *count) {
+  struct stat info;
+  heed_regular file;
+  uint64_t size = 0;
+  *count = 0;
+  if (stat(path, &info) != 0 || !S_ISREG(info.st_mode)) return false;
+  if (heed_regular_open(&file, path, &size, NULL) != HEED_OK) return false;
+  const size_t most = size < HEED_KIND_BYTES ? (size_t)size : HEED_KIND_BYTES;
+  const bool is_read = heed_regular_read(&file, 0, first, most, NULL) == HEED_OK;
+  heed_regular_close(&file);
+  if (is_read) *count = most;
+  return is_read;
+}
+
 heed_status heed_regular_check_kind(heed_regular *file, uint64_t size, const char *expected,
                                     heed_error *error) {
   unsigned char first[HEED_KIND_BYTES];

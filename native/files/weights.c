@@ -9,6 +9,7 @@
 #include "files/given.h"
 #include "model/source.h"
 #include "pickle/foreign.h"
+#include "pickle/kind.h"
 
 /* As heed_onnx_external. */
 static heed_status open_external(void *user, const char *location, heed_source *source,
@@ -25,23 +26,35 @@ static heed_status open_external(void *user, const char *location, heed_source *
   return HEED_OK;
 }
 
-static heed_status begins_as_onnx(const heed_source *source, const char *path, bool *is_onnx,
+/* A SavedModel of TensorFlow (.pb) begins as the oldest versions of ONNX do. */
+static bool is_onnx(const char *name, const unsigned char *first, size_t count) {
+  if (heed_onnx_begins(first, count)) return !heed_is_foreign_name(name) || first[1] > 2;
+  return heed_ends_with(name, ".onnx") && !heed_file_kind(first, count);
+}
+
+bool heed_weights_begin(const char *name, const void *first, size_t count) {
+  const char *kind = heed_file_kind(first, count);
+  return (kind && strcmp(kind, HEED_KIND_SAFETENSORS) == 0) || heed_pickle_begins(first, count) ||
+         (heed_onnx_begins(first, count) && is_onnx(name, first, count));
+}
+
+static heed_status begins_as_onnx(const heed_source *source, const char *path, bool *onnx,
                                   heed_error *error) {
-  unsigned char first[16];
+  unsigned char first[HEED_KIND_BYTES];
   const size_t count = source->size < sizeof first ? (size_t)source->size : sizeof first;
   HEED_TRY(heed_source_read(source, path, 0, first, count, error));
-  *is_onnx = heed_onnx_begins(first, count) || heed_ends_with(path, ".onnx");
+  *onnx = is_onnx(path, first, count);
   return HEED_OK;
 }
 
 heed_status heed_weights_open(heed_context *context, const char *path, const char *expected,
                               heed_weights *weights, heed_source *source, heed_error *error) {
-  bool is_onnx = false;
+  bool onnx = false;
   *weights = (heed_weights){.regular = {-1, path}};
   HEED_TRY(heed_regular_open(&weights->regular, path, &source->size, error));
   *source = (heed_source){source->size, NULL, heed_regular_read, &weights->regular};
-  HEED_TRY(begins_as_onnx(source, path, &is_onnx, error));
-  if (is_onnx) {
+  HEED_TRY(begins_as_onnx(source, path, &onnx, error));
+  if (onnx) {
     const heed_onnx_desc desc = {sizeof desc, *source, path, open_external, weights};
     HEED_TRY(heed_onnx_open(context, &desc, &weights->onnx, error));
     *source = heed_onnx_source(weights->onnx);
@@ -71,8 +84,7 @@ static bool begins(const char *name, const char *with) {
   return strncmp(name, with, strlen(with)) == 0;
 }
 
-/* What training leaves beside weights. */
-static bool is_of_training(const char *name) {
+bool heed_is_of_training(const char *name) {
   static const char *const begin[] = {"optimizer", "scheduler", "rng_state", "training_args",
                                       "scaler"};
   for (size_t i = 0; i < sizeof begin / sizeof *begin; i++)
@@ -88,7 +100,8 @@ heed_weights_kind heed_weights_kind_of(const char *name) {
       (begins(name, "pytorch_model-") && heed_ends_with(name, ".bin")))
     return HEED_WEIGHTS_SHARDS;
   if (heed_ends_with(name, ".onnx")) return HEED_WEIGHTS_ONNX;
-  return heed_is_torch_name(name) && !is_of_training(name) ? HEED_WEIGHTS_TORCH : HEED_WEIGHTS_NONE;
+  return heed_is_torch_name(name) && !heed_is_of_training(name) ? HEED_WEIGHTS_TORCH
+                                                                : HEED_WEIGHTS_NONE;
 }
 
 /* The whole model before the part that sees, and the exact weights before those that are rounded.

@@ -23,6 +23,9 @@ typedef struct heed_weights {
 heed_status heed_weights_open(heed_context *context, const char *path, const char *expected,
                               heed_weights *weights, heed_source *source, heed_error *error);
 void heed_weights_close(heed_weights *weights);
+/* Whether these are the first bytes of weights that are read; HEED_KIND_BYTES of them are enough.
+ */
+bool heed_weights_begin(const char *name, const void *first, size_t count);
 
 /* What a name in a folder says of a file there. The first kind that occurs in a folder is the one
  * that is read. */
@@ -32,9 +35,12 @@ typedef enum heed_weights_kind {
   HEED_WEIGHTS_SHARDS,      /* pytorch_model-*.bin and their index */
   HEED_WEIGHTS_TORCH,       /* any other of PyTorch that may be weights */
   HEED_WEIGHTS_ONNX,        /* *.onnx, also in a folder onnx/ */
+  HEED_WEIGHTS_UNNAMED,     /* whose first bytes alone say it (unnamed.h) */
   HEED_WEIGHTS_NONE
 } heed_weights_kind;
-heed_weights_kind heed_weights_kind_of(const char *name);
+heed_weights_kind heed_weights_kind_of(const char *name); /* never UNNAMED */
+/* What training leaves beside weights, such as optimizer.pt. */
+bool heed_is_of_training(const char *name);
 /* The order in which one of several ONNX files of a folder is taken, 0 first; UINT32_MAX: only
  * where it is the one. */
 uint32_t heed_onnx_file_rank(const char *name);

@@ -133,6 +133,46 @@ static heed_status open_shards(heed_checkpoint *checkpoint, const heed_model_fil
   return status;
 }
 
+/* What lies beside weights under names of its own. */
+static bool is_side_name(const char *name) {
+  static const char *const ends[] = {".json", ".txt", ".model"};
+  const size_t length = strlen(name);
+  bool is_side = false;
+  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+    const size_t end = strlen(ends[i]);
+    is_side |= length >= end && strcmp(name + length - end, ends[i]) == 0;
+  }
+  return is_side;
+}
+
+/* How sure it is that a file is weights: by its name, by its first bytes, or as it has no name
+ * known beside weights: its reader then says what is wrong. */
+typedef enum weights_mark { BY_NAME, BY_BYTES, BY_REST, MARKS } weights_mark;
+
+static heed_status has_mark(const heed_model_file *file, weights_mark mark, bool *has,
+                            heed_error *error) {
+  unsigned char first[9];
+  *has = mark == BY_NAME ? is_weight_name(file->name) : !is_side_name(file->name);
+  if (mark != BY_BYTES) return HEED_OK;
+  *has = file->source.size >= sizeof first;
+  if (*has) HEED_TRY(heed_source_read(&file->source, file->name, 0, first, sizeof first, error));
+  *has = *has && memcmp(first + 6, "\0\0{", 3) == 0;
+  return HEED_OK;
+}
+
+/* The files of the surest mark that any has: their number, and the first. */
+static heed_status find_marked(const heed_model_file *files, uint32_t file_count,
+                               const heed_model_file **first, uint32_t *found, heed_error *error) {
+  *found = 0;
+  for (weights_mark mark = BY_NAME; mark < MARKS && *found == 0; mark++)
+    for (uint32_t i = 0; i < file_count; i++) {
+      bool has = false;
+      if (files[i].name) HEED_TRY(has_mark(&files[i], mark, &has, error));
+      if (has && (*found)++ == 0) *first = &files[i];
+    }
+  return HEED_OK;
+}
+
 static heed_status open_files(heed_checkpoint *checkpoint, const heed_model_file *files,
                               uint32_t file_count, heed_error *error) {
   const heed_model_file *single = find_named(files, file_count, single_names),
@@ -140,11 +180,7 @@ static heed_status open_files(heed_checkpoint *checkpoint, const heed_model_file
   if (single) return add_file(checkpoint, single, error);
   if (index) return open_shards(checkpoint, files, file_count, index, error);
   uint32_t found = 0;
-  for (uint32_t i = 0; i < file_count; i++)
-    if (files[i].name && is_weight_name(files[i].name)) {
-      single = &files[i];
-      found++;
-    }
+  HEED_TRY(find_marked(files, file_count, &single, &found, error));
   if (found == 1) return add_file(checkpoint, single, error);
   if (found)
     return heed_fail(error, HEED_INVALID_FILE,

@@ -1,9 +1,10 @@
 /* What names of PyTorch mean. See calls.h.
  *
  * torch/_utils.py: _rebuild_tensor(storage, offset, size, stride), _rebuild_tensor_v2(… ,
- * requires_grad, hooks), _rebuild_tensor_v3(… , dtype), _rebuild_parameter(tensor, requires_grad,
- * hooks). torch/serialization.py: a storage is the persistent id ("storage", class, key, location,
- * elements), in old files with a sixth part, which is None today. */
+ * requires_grad, hooks, metadata), _rebuild_tensor_v3(… , hooks, dtype, metadata),
+ * _rebuild_parameter(tensor, requires_grad, hooks). torch/serialization.py: a storage is the
+ * persistent id ("storage", class, key, location, elements), in old files with a sixth part, which
+ * is None today. */
 #include "pickle/calls.h"
 
 #include <string.h>
@@ -11,9 +12,12 @@
 #include "base/status.h"
 #include "base/utf8.h"
 
+#define MOST_ARGUMENTS 64u /* that are looked at: no tensor is made of as many values */
+
 typedef enum heed_pickle_meaning {
   OTHER = 0,
   TENSOR,
+  TENSOR_OF_DTYPE,
   FIRST, /* stands for its first argument */
   DICT,
   APPLY, /* (function, class, arguments, ...): a subclass of a tensor */
@@ -25,7 +29,7 @@ static const struct {
   heed_pickle_meaning meaning;
 } callables[] = {{"torch._utils._rebuild_tensor", TENSOR},
                  {"torch._utils._rebuild_tensor_v2", TENSOR},
-                 {"torch._utils._rebuild_tensor_v3", TENSOR},
+                 {"torch._utils._rebuild_tensor_v3", TENSOR_OF_DTYPE},
                  {"torch._utils._rebuild_parameter", FIRST},
                  {"torch._utils._rebuild_parameter_with_state", FIRST},
                  {"torch.Size", FIRST},
@@ -97,6 +101,8 @@ static const char *const dangerous[] = {"os",
                                         "torch.serialization"};
 
 static bool is_dangerous(const char *name) {
+  /* of sparse tensors: it finds a constant by its name */
+  if (strcmp(name, "torch.serialization._get_layout") == 0) return false;
   for (size_t i = 0; i < sizeof dangerous / sizeof *dangerous; i++) {
     const size_t length = strlen(dangerous[i]);
     if (strncmp(name, dangerous[i], length) == 0 && (!name[length] || name[length] == '.'))
@@ -146,6 +152,37 @@ static heed_status make_object(heed_pickle_heap *heap, heed_pickle_kind kind, he
   return HEED_OK;
 }
 
+/* Whether arguments have a tensor, or what was made of one, in themselves or in their lists: what a
+ * call makes of it is perhaps a tensor. `left` bounds the items that are looked at. */
+static bool has_tensor(const heed_pickle_heap *heap, heed_pickle_id id, uint32_t depth,
+                       uint32_t *left) {
+  const heed_pickle_value *value = heed_pickle_get(heap, id);
+  if (value->kind == HEED_PICKLE_TENSOR || value->kind == HEED_PICKLE_STORAGE) return true;
+  if (value->kind == HEED_PICKLE_OBJECT) return value->tag != 0;
+  if (depth == 0 || (value->kind != HEED_PICKLE_TUPLE && value->kind != HEED_PICKLE_LIST))
+    return false;
+  for (uint32_t cell = value->first; cell && *left > 0; cell = heap->cells[cell].next) {
+    --*left;
+    if (has_tensor(heap, heap->cells[cell].value, depth - 1, left)) return true;
+  }
+  return false;
+}
+
+/* An object that nothing here is known of. */
+static heed_status make_unknown(heed_pickle_heap *heap, heed_pickle_id callable,
+                                heed_pickle_id arguments, heed_pickle_id *result,
+                                heed_error *error) {
+  uint32_t left = MOST_ARGUMENTS;
+  const bool of_tensor = has_tensor(heap, arguments, 3, &left);
+  HEED_TRY(make_object(heap, HEED_PICKLE_OBJECT, callable, result, error));
+  heap->values[*result].tag = of_tensor;
+  return HEED_OK;
+}
+
+bool heed_pickle_has_dtype(const heed_pickle_heap *heap, heed_pickle_id tensor) {
+  return heed_pickle_get(heap, tensor)->tag == TENSOR_OF_DTYPE;
+}
+
 heed_status heed_pickle_call(heed_pickle_heap *heap, heed_pickle_id callable,
                              heed_pickle_id arguments, heed_pickle_id *result, heed_error *error) {
   const char *name = heed_pickle_text(heap, callable);
@@ -165,10 +202,14 @@ heed_status heed_pickle_call(heed_pickle_heap *heap, heed_pickle_id callable,
   }
   *result = heed_pickle_item(heap, arguments, 0);
   switch (meaning) {
-    case TENSOR: return make_object(heap, HEED_PICKLE_TENSOR, arguments, result, error);
+    case TENSOR:
+    case TENSOR_OF_DTYPE:
+      HEED_TRY(make_object(heap, HEED_PICKLE_TENSOR, arguments, result, error));
+      heap->values[*result].tag = meaning;
+      return HEED_OK;
     case DICT: return make_dict(heap, *result, result, error);
     case FIRST: return HEED_OK;
-    default: return make_object(heap, HEED_PICKLE_OBJECT, callable, result, error);
+    default: return make_unknown(heap, callable, arguments, result, error);
   }
 }
 

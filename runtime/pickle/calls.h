@@ -13,6 +13,9 @@ typedef struct heed_pickle_dtype {
 /* The type of a STORAGE, or of a GLOBAL such as torch.bfloat16; NULL when it names none. */
 const heed_pickle_dtype *heed_pickle_dtype_of(const heed_pickle_heap *heap, heed_pickle_id id);
 
+/* Whether a TENSOR is one of _rebuild_tensor_v3, whose seventh argument is its element type. */
+bool heed_pickle_has_dtype(const heed_pickle_heap *heap, heed_pickle_id tensor);
+
 /* A global, once its text is written: finds what it means. */
 void heed_pickle_mean(heed_pickle_heap *heap, heed_pickle_id global);
 /* callable(*arguments). Statuses: INVALID_FILE also where the call would run something of the

@@ -24,102 +24,7 @@
 
 static const char legacy_magic[] = "\x80\2\x8A\nl\xFC\x9C\x46\xF9 j\xA8P\x19.";
 
-/* --------------------------------------------------------------------------------------- zip form
- */
-
-/* Zip files of other makers, by what is in them. */
-static const char *zip_kind(const heed_zip *zip) {
-  static const struct {
-    const char *end, *kind;
-  } kinds[] = {{".npy", "numpy's .npz file"},
-               {"model.weights.h5", "a Keras file"},
-               {"word/document.xml", "a document"},
-               {".safetensors", "a zip file with .safetensors: unpack it"},
-               {".pth", "a zip file with .pth: unpack it"},
-               {".bin", "a zip file with .bin: unpack it"}};
-  for (uint32_t i = 0; i < zip->count; i++)
-    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
-      const char *name = heed_zip_name(zip, &zip->entries[i]);
-      const size_t length = strlen(name), end = strlen(kinds[k].end);
-      if (length >= end && strcmp(name + length - end, kinds[k].end) == 0) return kinds[k].kind;
-    }
-  return "another zip file";
-}
-
-/* NAME/data.pkl. */
-static const heed_zip_entry *find_pickle(heed_container *c) {
-  for (uint32_t i = 0; i < c->zip.count; i++) {
-    const char *name = heed_zip_name(&c->zip, &c->zip.entries[i]), *slash = strchr(name, '/');
-    if (strcmp(slash ? slash + 1 : name, PICKLE_FILE) != 0) continue;
-    c->folder = name;
-    c->folder_bytes = slash ? (uint32_t)(slash + 1 - name) : 0;
-    return &c->zip.entries[i];
-  }
-  return NULL;
-}
-
-/* The entry of this name in the folder, or NULL. */
-static const heed_zip_entry *find_entry(const heed_container *c, const char *folder,
-                                        const char *name) {
-  char path[ENTRY_NAME];
-  const int written =
-      snprintf(path, sizeof path, "%.*s%s%s", (int)c->folder_bytes, c->folder, folder, name);
-  return (size_t)written < sizeof path ? heed_zip_find(&c->zip, path) : NULL;
-}
-
-static heed_status check_order(const heed_container *c, heed_error *error) {
-  const heed_zip_entry *entry = find_entry(c, "", "byteorder");
-  char order[4] = "";
-  uint64_t at;
-  if (!entry || entry->size < 3) return HEED_OK;
-  HEED_TRY(heed_zip_locate(&c->zip, entry, &at, error));
-  HEED_TRY(heed_source_read(c->zip.source, c->zip.where, at, order, 3, error));
-  if (strcmp(order, "big") != 0) return HEED_OK;
-  return heed_fail(error, HEED_UNSUPPORTED,
-                   "%s: byte order not supported (found big-endian, expected little-endian)",
-                   c->zip.where);
-}
-
-static heed_status run_zip(heed_container *c, heed_byte_reader *reader, heed_error *error) {
-  const char *where = c->heap.where;
-  uint64_t at;
-  const heed_zip_entry *entry = find_pickle(c);
-  if (!entry)
-    return heed_fail(error, HEED_UNSUPPORTED,
-                     "%s: format not supported (found %s, expected one that torch.save wrote, with "
-                     "NAME/" PICKLE_FILE ")",
-                     where, zip_kind(&c->zip));
-  HEED_TRY(check_order(c, error));
-  HEED_TRY(heed_zip_locate(&c->zip, entry, &at, error));
-  heed_byte_reader_start(reader, c->zip.source, where, at, at + entry->size);
-  HEED_TRY(heed_pickle_run(&c->heap, reader, &c->root, error));
-  HEED_TRY(heed_byte_reader_finish(reader, error));
-  if (entry->crc == 0 || entry->crc == reader->crc) return HEED_OK; /* 0: not computed */
-  return heed_fail(error, HEED_INVALID_FILE,
-                   "%s: damaged file (found checksum %08" PRIx32 " of %s, expected %08" PRIx32
-                   "); download it again",
-                   where, reader->crc, PICKLE_FILE, entry->crc);
-}
-
-static heed_status locate_in_zip(const heed_container *c, heed_pickle_id storage, uint64_t *offset,
-                                 heed_error *error) {
-  const heed_pickle_value *value = heed_pickle_get(&c->heap, storage);
-  const char *key = heed_pickle_text(&c->heap, value->of);
-  const heed_zip_entry *entry = find_entry(c, "data/", key);
-  if (!entry)
-    return heed_fail(error, HEED_INVALID_FILE, "%s: storage %.*s is missing (expected data/%.*s)",
-                     c->heap.where, HEED_CUT(key), HEED_CUT(key));
-  const uint32_t size = heed_pickle_dtype_of(&c->heap, storage)->bytes;
-  /* heed_layout_read has seen that the product is one of 64 bits */
-  if ((uint64_t)value->number * size != entry->size)
-    return heed_fail(error, HEED_INVALID_FILE,
-                     "%s: storage %.*s has the wrong length (found %" PRIu64
-                     " bytes, expected %" PRId64 " elements of %" PRIu32 ")",
-                     c->heap.where, HEED_CUT(key), entry->size, value->number, size);
-  return heed_zip_locate(&c->zip, entry, offset, error);
-}
-
-/* --------------------------------------------------------------------------------- form before 1.6
+/* --------------------------------------------------------------------------------------- storages
  */
 
 static bool key_less(const void *user, uint32_t a, uint32_t b) {
@@ -163,6 +68,111 @@ static heed_status collect_storages(heed_container *c, heed_error *error) {
     if (heap->values[id].kind == HEED_PICKLE_STORAGE) c->storages[c->storage_count++] = id;
   return unite_storages(c, error);
 }
+
+/* --------------------------------------------------------------------------------------- zip form
+ */
+
+/* Zip files of other makers, by what is in them. */
+static const char *zip_kind(const heed_zip *zip) {
+  static const struct {
+    const char *end, *kind;
+  } kinds[] = {{".npy", "numpy's .npz file"},
+               {"model.weights.h5", "a Keras file"},
+               {"word/document.xml", "a document"},
+               {".safetensors", "a zip file with .safetensors: unpack it"},
+               {".pth", "a zip file with .pth: unpack it"},
+               {".bin", "a zip file with .bin: unpack it"}};
+  for (uint32_t i = 0; i < zip->count; i++)
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+      const char *name = heed_zip_name(zip, &zip->entries[i]);
+      const size_t length = strlen(name), end = strlen(kinds[k].end);
+      if (length >= end && strcmp(name + length - end, kinds[k].end) == 0) return kinds[k].kind;
+    }
+  return "another zip file";
+}
+
+/* NAME/data.pkl; NULL where there is none. Of two nobody says which is meant. */
+static heed_status find_pickle(heed_container *c, const heed_zip_entry **pickle,
+                               heed_error *error) {
+  *pickle = NULL;
+  for (uint32_t i = 0; i < c->zip.count; i++) {
+    const char *name = heed_zip_name(&c->zip, &c->zip.entries[i]), *slash = strchr(name, '/');
+    if (strcmp(slash ? slash + 1 : name, PICKLE_FILE) != 0) continue;
+    if (*pickle)
+      return heed_fail(error, HEED_INVALID_FILE,
+                       "%s: two pickles (found %.*s and %.*s, expected one)", c->heap.where,
+                       HEED_CUT(heed_zip_name(&c->zip, *pickle)), HEED_CUT(name));
+    *pickle = &c->zip.entries[i];
+    c->folder = name;
+    c->folder_bytes = slash ? (uint32_t)(slash + 1 - name) : 0;
+  }
+  return HEED_OK;
+}
+
+/* The entry of this name in the folder, or NULL. */
+static const heed_zip_entry *find_entry(const heed_container *c, const char *folder,
+                                        const char *name) {
+  char path[ENTRY_NAME];
+  const int written =
+      snprintf(path, sizeof path, "%.*s%s%s", (int)c->folder_bytes, c->folder, folder, name);
+  return (size_t)written < sizeof path ? heed_zip_find(&c->zip, path) : NULL;
+}
+
+static heed_status check_order(const heed_container *c, heed_error *error) {
+  const heed_zip_entry *entry = find_entry(c, "", "byteorder");
+  char order[4] = "";
+  uint64_t at;
+  if (!entry || entry->size < 3) return HEED_OK;
+  HEED_TRY(heed_zip_locate(&c->zip, entry, &at, error));
+  HEED_TRY(heed_source_read(c->zip.source, c->zip.where, at, order, 3, error));
+  if (strcmp(order, "big") != 0) return HEED_OK;
+  return heed_fail(error, HEED_UNSUPPORTED,
+                   "%s: byte order not supported (found big-endian, expected little-endian)",
+                   c->zip.where);
+}
+
+static heed_status run_zip(heed_container *c, heed_byte_reader *reader, heed_error *error) {
+  const char *where = c->heap.where;
+  uint64_t at;
+  const heed_zip_entry *entry;
+  HEED_TRY(find_pickle(c, &entry, error));
+  if (!entry)
+    return heed_fail(error, HEED_UNSUPPORTED,
+                     "%s: format not supported (found %s, expected one that torch.save wrote, with "
+                     "NAME/" PICKLE_FILE ")",
+                     where, zip_kind(&c->zip));
+  HEED_TRY(check_order(c, error));
+  HEED_TRY(heed_zip_locate(&c->zip, entry, &at, error));
+  heed_byte_reader_start(reader, c->zip.source, where, at, at + entry->size);
+  HEED_TRY(heed_pickle_run(&c->heap, reader, &c->root, error));
+  HEED_TRY(heed_byte_reader_finish(reader, error));
+  if (entry->crc == 0 || entry->crc == reader->crc) return collect_storages(c, error); /* 0: none */
+  return heed_fail(error, HEED_INVALID_FILE,
+                   "%s: damaged file (found checksum %08" PRIx32 " of %s, expected %08" PRIx32
+                   "); download it again",
+                   where, reader->crc, PICKLE_FILE, entry->crc);
+}
+
+static heed_status locate_in_zip(const heed_container *c, heed_pickle_id storage, uint64_t *offset,
+                                 heed_error *error) {
+  const heed_pickle_value *value = heed_pickle_get(&c->heap, storage);
+  const char *key = heed_pickle_text(&c->heap, value->of);
+  const heed_zip_entry *entry = find_entry(c, "data/", key);
+  if (!entry)
+    return heed_fail(error, HEED_INVALID_FILE, "%s: storage %.*s is missing (expected data/%.*s)",
+                     c->heap.where, HEED_CUT(key), HEED_CUT(key));
+  const uint32_t size = heed_pickle_dtype_of(&c->heap, storage)->bytes;
+  /* heed_layout_read has seen that the product is one of 64 bits */
+  if ((uint64_t)value->number * size != entry->size)
+    return heed_fail(error, HEED_INVALID_FILE,
+                     "%s: storage %.*s has the wrong length (found %" PRIu64
+                     " bytes, expected %" PRId64 " elements of %" PRIu32 ")",
+                     c->heap.where, HEED_CUT(key), entry->size, value->number, size);
+  return heed_zip_locate(&c->zip, entry, offset, error);
+}
+
+/* --------------------------------------------------------------------------------- form before 1.6
+ */
 
 /* The index of the storage with this key; storage_count when there is none. */
 static uint32_t find_storage(const heed_container *c, const char *key) {

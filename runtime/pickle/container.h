@@ -12,7 +12,7 @@ typedef struct heed_container {
   const char *folder; /* its name in zip.names, which ends with '/'; or "" */
   uint32_t folder_bytes;
   bool is_zip;
-  /* of the other form: one storage of each key, in the order of keys, and its place; 0: none */
+  /* one storage of each key, in the order of keys; of the other form its place, too; 0: none */
   heed_pickle_id *storages;
   uint64_t *places;
   uint32_t storage_count;

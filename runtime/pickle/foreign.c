@@ -1,6 +1,7 @@
 /* Weights of other makers. See foreign.h. */
 #include "pickle/foreign.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/status.h"
@@ -82,6 +83,21 @@ heed_status heed_refuse_location(const char *path, const char *location, const c
                    path, heed_utf8_cut(location, 120), location, why);
 }
 
+/* What nobody knows, by its first four bytes. */
+static const char *spell(const void *bytes, size_t size, char to[20]) {
+  const unsigned char *first = bytes;
+  snprintf(to, 20, "bytes");
+  for (size_t i = 0; i < 4 && i < size; i++)
+    snprintf(to + 5 + 3 * i, 20 - 5 - 3 * i, " %02X", first[i]);
+  return size ? to : "an empty file";
+}
+
+static heed_status refuse(const char *name, const char *found, const char *expected,
+                          heed_error *error) {
+  return heed_fail(error, HEED_UNSUPPORTED, "%s: format not supported (found %s, expected %s)",
+                   name, found, expected);
+}
+
 heed_status heed_refuse_kind(const char *name, const void *bytes, size_t size, const char *expected,
                              heed_error *error) {
   const char *kind = heed_file_kind(bytes, size);
@@ -90,25 +106,52 @@ heed_status heed_refuse_kind(const char *name, const void *bytes, size_t size, c
     return heed_fail(
         error, HEED_INVALID_FILE,
         "%s: only a git-lfs pointer (found no content, expected the file from git lfs pull)", name);
-  return heed_fail(error, HEED_UNSUPPORTED, "%s: format not supported (found %s, expected %s)",
-                   name, kind, expected);
+  return refuse(name, kind, expected, error);
 }
 
-/* First bytes that begin as PyTorch's files do are for the reader of these to judge, and so are
- * those of no known kind under a name of PyTorch's. A zip file named .npz is numpy's, for which the
- * caller has a sentence. */
-static bool is_torch(const char *name, const void *first, size_t count) {
-  if (heed_is_foreign_name(name)) return false;
+/* Whether the file stands in the place of a model: its makers' files are named with how to go on.
+ */
+static bool is_model(const char *expected) { return strcmp(expected, HEED_EXPECTED_WEIGHTS) == 0; }
+
+/* What is neither PyTorch's nor ONNX: .safetensors, or refused. */
+static heed_status check_safetensors(const char *name, const void *first, size_t count,
+                                     const char *expected, heed_error *error) {
+  char found[20];
+  const char *kind = heed_file_kind(first, count);
+  if (kind && strcmp(kind, HEED_KIND_SAFETENSORS) == 0) return HEED_OK;
+  if (heed_is_foreign_name(name) && is_model(expected) &&
+      (!kind || strcmp(kind, HEED_KIND_LFS) != 0))
+    return heed_refuse_foreign_name(name, error);
+  if (kind) return heed_refuse_kind(name, first, count, expected, error);
+  if (ends_as(name, ".json") && count && ((const char *)first)[0] == '{')
+    return refuse(name, "a JSON text", "weights, or the folder with it and them", error);
+  /* what is called .safetensors, its reader names */
+  return ends_as(name, ".safetensors") ? HEED_OK
+                                       : refuse(name, spell(first, count, found), expected, error);
+}
+
+/* Whether a zip file is numpy's or Keras', by its name. */
+static bool is_other_zip(const char *name) {
+  return ends_as(name, ".npz") || ends_as(name, ".keras");
+}
+
+static bool is_torch(const char *name, const char *expected, const void *first, size_t count) {
+  if (is_other_zip(name) && !is_model(expected)) return false;
   return heed_pickle_begins(first, count) ||
          (heed_is_torch_name(name) && !heed_file_kind(first, count));
 }
 
+/* First bytes that begin as PyTorch's files do are for the reader of these to judge, and so are
+ * those of no known kind under a name of PyTorch's. */
 heed_status heed_foreign_open(heed_context *context, const heed_source *source, const char *name,
                               const char *expected, heed_pickle **file, heed_error *error) {
   unsigned char first[HEED_KIND_BYTES];
   const size_t count = source->size < sizeof first ? (size_t)source->size : sizeof first;
   *file = NULL;
   HEED_TRY(heed_source_read(source, name, 0, first, count, error));
-  return is_torch(name, first, count) ? heed_pickle_open(context, source, name, file, error)
-                                      : heed_refuse_kind(name, first, count, expected, error);
+  if (!is_torch(name, expected, first, count))
+    return check_safetensors(name, first, count, expected, error);
+  const heed_status status = heed_pickle_open(context, source, name, file, error);
+  const bool is_bad = status == HEED_UNSUPPORTED || status == HEED_INVALID_FILE;
+  return is_bad && is_other_zip(name) ? heed_refuse_foreign_name(name, error) : status;
 }

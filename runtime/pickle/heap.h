@@ -30,7 +30,8 @@ typedef uint32_t heed_pickle_id;
 
 typedef struct heed_pickle_value {
   uint8_t kind;
-  uint8_t tag;          /* GLOBAL: a heed_pickle_meaning; STORAGE: an index of dtypes */
+  uint8_t tag; /* GLOBAL, TENSOR: a heed_pickle_meaning; STORAGE: an index of dtypes; OBJECT: 1
+                  where a tensor was among its arguments */
   uint32_t first, last; /* cells of TUPLE, LIST, DICT, OBJECT; 0 = none */
   uint32_t of; /* TEXT, GLOBAL: where its text is; OBJECT: its callable; STORAGE: its key; TENSOR:
                   its arguments */

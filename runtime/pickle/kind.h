@@ -3,6 +3,7 @@
 #ifndef HEED_PICKLE_KIND_H
 #define HEED_PICKLE_KIND_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -10,6 +11,8 @@
 
 /* "a WebP image"; NULL for what is not known. */
 const char *heed_file_kind(const void *bytes, size_t size);
+/* Whether these are the first bytes of a picture, also of one that is not read. */
+bool heed_is_picture(const void *bytes, size_t size);
 
 #define HEED_KIND_PNG "a PNG image"
 #define HEED_KIND_JPEG "a JPEG image"

@@ -78,11 +78,33 @@ static void see_dense(heed_layout *l) {
   }
 }
 
+/* What PyTorch 2 says of a tensor beside its elements: {"neg": True}, "conj". None of it is
+ * applied, so only what says nothing is taken. */
+static heed_status check_metadata(const reading *r, heed_pickle_id metadata) {
+  const heed_pickle_value *value = heed_pickle_get(r->heap, metadata);
+  if (value->kind == HEED_PICKLE_NONE) return HEED_OK;
+  if (value->kind != HEED_PICKLE_DICT) return fail(r, "its metadata are none", "a dictionary");
+  for (uint32_t cell = value->first; cell; cell = r->heap->cells[cell].next) {
+    const heed_pickle_cell *entry = &r->heap->cells[cell];
+    const heed_pickle_value *set = heed_pickle_get(r->heap, entry->value);
+    if (set->kind == HEED_PICKLE_NONE || (set->kind == HEED_PICKLE_INTEGER && set->number == 0))
+      continue;
+    const char *key = heed_pickle_text(r->heap, entry->key);
+    return heed_fail(r->error, HEED_UNSUPPORTED,
+                     "%s: tensor %.*s is not supported (found a view with \"%.*s\", expected "
+                     "elements as they are stored; save tensor.resolve_neg().resolve_conj())",
+                     r->heap->where, HEED_CUT(r->name), HEED_CUT(key));
+  }
+  return HEED_OK;
+}
+
 /* The dtype of _rebuild_tensor_v3 takes the place of the storage's. */
-static heed_status read_dtype(const reading *r, heed_pickle_id arguments) {
+static heed_status read_dtype(const reading *r, heed_pickle_id tensor, heed_pickle_id arguments) {
   heed_layout *l = r->layout;
-  const heed_pickle_dtype *given =
-      heed_pickle_dtype_of(r->heap, heed_pickle_item(r->heap, arguments, 6));
+  const bool has_dtype = heed_pickle_has_dtype(r->heap, tensor);
+  const heed_pickle_id seventh = heed_pickle_item(r->heap, arguments, 6);
+  const heed_pickle_dtype *given = has_dtype ? heed_pickle_dtype_of(r->heap, seventh) : NULL;
+  HEED_TRY(check_metadata(r, has_dtype ? heed_pickle_item(r->heap, arguments, 7) : seventh));
   l->storage = heed_pickle_item(r->heap, arguments, 0);
   if (heed_pickle_kind_of(r->heap, l->storage) != HEED_PICKLE_STORAGE)
     return fail(r, "it has no storage", "one");
@@ -111,7 +133,7 @@ heed_status heed_layout_read(const heed_pickle_heap *heap, heed_pickle_id tensor
   const heed_pickle_id arguments = heed_pickle_get(heap, tensor)->of;
   uint32_t strides;
   *layout = (heed_layout){.count = 1};
-  HEED_TRY(read_dtype(&r, arguments));
+  HEED_TRY(read_dtype(&r, tensor, arguments));
   HEED_TRY(
       read_number(&r, heed_pickle_item(heap, arguments, 1), "invalid offset", &layout->offset));
   HEED_TRY(read_numbers(&r, heed_pickle_item(heap, arguments, 2), "invalid shape", layout->size,

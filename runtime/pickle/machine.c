@@ -308,8 +308,8 @@ static heed_status remember(machine *m, uint64_t index) {
   if (index >= MAX_MEMO) return damaged(m, "a large memo number", "one below 2^22");
   if (!heed_grow(m->heap->context, &m->memo, &m->memo_capacity, (size_t)index + 1, sizeof *m->memo))
     return heed_fail_memory(m->error, m->heap->where, (size_t)index * sizeof *m->memo);
-  m->memo[index] = id + 1; /* 0: not there */
-  m->memo_count++;
+  m->memo_count += m->memo[index] == 0; /* as Python counts: entries, not puts */
+  m->memo[index] = id + 1;              /* 0: not there */
   return HEED_OK;
 }
 
@@ -388,13 +388,26 @@ static heed_status op_call(machine *m, uint32_t by_name) {
   return push(m, result);
 }
 
+/* What a tensor's state would be is the class's to say: it may set another storage. A second state
+ * would be joined to the first. */
 static heed_status op_build(machine *m, uint32_t unused) {
   heed_pickle_id state, object;
+  char found[HEED_PICKLE_DESCRIPTION];
   (void)unused;
   HEED_TRY(pop(m, &state));
   HEED_TRY(top(m, &object));
-  m->heap->values[object].state = object ? state : 0;
-  return HEED_OK;
+  heed_pickle_value *value = &m->heap->values[object];
+  const bool has_state = value->kind == HEED_PICKLE_OBJECT || value->kind == HEED_PICKLE_DICT ||
+                         value->kind == HEED_PICKLE_LIST;
+  if (has_state && value->state == 0) {
+    value->state = state;
+    return HEED_OK;
+  }
+  return heed_fail(m->error, HEED_UNSUPPORTED,
+                   "%s: pickle not supported (found a state that is set %s %s at byte %" PRIu64
+                   ", expected weights as torch.save writes them)",
+                   m->heap->where, has_state ? "again of" : "of",
+                   heed_pickle_describe(m->heap, object, found), m->at);
 }
 
 static heed_status op_persistent(machine *m, uint32_t unused) {

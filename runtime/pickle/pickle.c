@@ -17,6 +17,7 @@
 #include "pickle/state_dict.h"
 
 #define CHUNK_BYTES 16384u
+#define MOST_GAP 8u /* of a tensor's span to its elements, for the span to be read whole */
 
 /* Where a tensor's bytes are. */
 typedef struct segment {
@@ -82,24 +83,55 @@ static bool target_of(const scatter *s, uint64_t at, uint64_t *target) {
   return at == 0;
 }
 
-static heed_status fill_copy(const heed_pickle *file, const heed_layout *layout, uint64_t offset,
-                             unsigned char *copy, heed_error *error) {
+typedef struct copying {
+  const heed_pickle *file;
+  const heed_layout *layout;
+  uint64_t offset; /* of the first element, in the source */
+  unsigned char *copy;
+  heed_error *error;
+} copying;
+
+/* Reads all from the first element to the last, and keeps what is the tensor's. */
+static heed_status copy_span(const copying *c) {
   unsigned char chunk[CHUNK_BYTES];
-  const scatter s = plan_scatter(layout);
-  const uint32_t size = layout->dtype->bytes, most = CHUNK_BYTES / size;
-  for (uint64_t done = 0; done < layout->span;) {
-    const uint64_t left = layout->span - done;
+  const scatter s = plan_scatter(c->layout);
+  const uint32_t size = c->layout->dtype->bytes, most = CHUNK_BYTES / size;
+  for (uint64_t done = 0; done < c->layout->span;) {
+    const uint64_t left = c->layout->span - done;
     const uint32_t part = left < most ? (uint32_t)left : most;
-    HEED_TRY(heed_source_read(&file->source, file->name, offset + done * size, chunk,
-                              (size_t)part * size, error));
+    HEED_TRY(heed_source_read(&c->file->source, c->file->name, c->offset + done * size, chunk,
+                              (size_t)part * size, c->error));
     for (uint32_t i = 0; i < part; i++) {
       uint64_t target;
       if (target_of(&s, done + i, &target))
-        memcpy(copy + target * size, chunk + (size_t)i * size, size);
+        memcpy(c->copy + target * size, chunk + (size_t)i * size, size);
     }
     done += part;
   }
   return HEED_OK;
+}
+
+/* Reads each element by itself. */
+static heed_status copy_each(const copying *c) {
+  const heed_layout *l = c->layout;
+  const uint32_t size = l->dtype->bytes;
+  uint64_t index[HEED_PICKLE_MAX_RANK] = {0}, from = 0;
+  for (uint64_t to = 0; to < l->count; to++) {
+    HEED_TRY(heed_source_read(&c->file->source, c->file->name, c->offset + from * size,
+                              c->copy + to * size, size, c->error));
+    for (uint32_t axis = l->rank; axis-- > 0;) {
+      from += l->stride[axis];
+      if (++index[axis] < l->size[axis]) break;
+      from -= index[axis] * l->stride[axis];
+      index[axis] = 0;
+    }
+  }
+  return HEED_OK;
+}
+
+/* What lies far apart is read by itself: what is read grows with what is copied. */
+static heed_status fill_copy(const copying *c) {
+  return c->layout->span / MOST_GAP > c->layout->count ? copy_each(c) : copy_span(c);
 }
 
 /* All copies of a file together are at most as large as the file: a hostile one could ask for the
@@ -114,7 +146,7 @@ static heed_status copy_tensor(heed_pickle *file, const heed_layout *layout, uin
   file->copied += bytes;
   to->copy = heed_alloc_raw(file->context, (size_t)bytes, 1);
   if (!to->copy) return heed_fail_memory(error, file->name, (size_t)bytes);
-  return fill_copy(file, layout, to->offset, to->copy, error);
+  return fill_copy(&(copying){file, layout, to->offset, to->copy, error});
 }
 
 /* ----------------------------------------------------------------------------------------- opening

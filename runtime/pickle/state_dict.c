@@ -29,7 +29,8 @@ typedef struct walk {
   const heed_pickle_heap *heap;
   heed_state_dict *to; /* NULL: tensors are only counted */
   heed_error *error;
-  uint32_t visits, tensors;
+  uint32_t visits, tensors, left_out;
+  char first_left_out[256];
   char path[HEED_PICKLE_NAME_SIZE];
 } walk;
 
@@ -99,14 +100,48 @@ static heed_status add_tensor(walk *w, heed_pickle_id tensor, size_t length) {
 static heed_status walk_container(walk *w, heed_pickle_id id, size_t length, uint32_t depth,
                                   bool without_wrappers);
 
-/* What should be a tensor, by its callable, and is none that is read. */
+/* "a sparse tensor", by the name of the function that makes it. */
+static const char *kind_of_tensor(const char *callable) {
+  static const char *const kinds[][2] = {{"sparse", "a sparse tensor"},
+                                         {"qtensor", "a quantised tensor"},
+                                         {"nested", "a nested tensor"},
+                                         {"meta", "a tensor without data"},
+                                         {"mkldnn", "a tensor in the layout of oneDNN"}};
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    if (strstr(callable, kinds[i][0])) return kinds[i][1];
+  return "a tensor of another kind";
+}
+
+/* What should be a tensor, by what makes it or what it is made of, and is none that is read. */
 static heed_status check_object(const walk *w, heed_pickle_id id) {
   static const char rebuild[] = "torch._utils._rebuild_";
+  const heed_pickle_value *value = heed_pickle_get(w->heap, id);
+  const char *callable = heed_pickle_text(w->heap, value->of);
+  if (!w->to) return HEED_OK;
+  if (strncmp(callable, rebuild, sizeof rebuild - 1) == 0)
+    return heed_fail(w->error, HEED_UNSUPPORTED,
+                     "%s: tensor %.*s is not supported (found one of %.*s, %s, expected a dense "
+                     "one)",
+                     w->heap->where, HEED_CUT(w->path), HEED_CUT(callable),
+                     kind_of_tensor(callable));
+  if (value->tag)
+    return heed_fail(w->error, HEED_UNSUPPORTED,
+                     "%s: tensor %.*s is not supported (found a call of %.*s, which heed does not "
+                     "run, expected a tensor as it is stored)",
+                     w->heap->where, HEED_CUT(w->path), HEED_CUT(callable));
+  return HEED_OK;
+}
+
+/* An object without tensors among them, such as an array of numpy: it is no weight here, which is
+ * said where it may be meant as one. */
+static void note_left_out(walk *w, heed_pickle_id id) {
   const char *callable = heed_pickle_text(w->heap, heed_pickle_get(w->heap, id)->of);
-  if (!w->to || strncmp(callable, rebuild, sizeof rebuild - 1) != 0) return HEED_OK;
-  return heed_fail(w->error, HEED_UNSUPPORTED,
-                   "%s: tensor %.*s is not supported (found one of %.*s, expected a dense one)",
-                   w->heap->where, HEED_CUT(w->path), HEED_CUT(callable));
+  const bool is_array = strncmp(callable, "numpy.", 6) == 0 && strstr(callable, "_reconstruct");
+  const bool is_made = strncmp(callable, "torch.", 6) == 0 && !strstr(callable, ".modules.") &&
+                       !strstr(callable, ".optim.") && strcmp(callable, "torch.device") != 0;
+  if ((is_array || is_made) && w->left_out++ == 0)
+    snprintf(w->first_left_out, sizeof w->first_left_out, "%.*s, made by %.*s", HEED_CUT(w->path),
+             HEED_CUT(callable));
 }
 
 static heed_status visit(walk *w, const heed_pickle_cell *cell, bool is_module, size_t length,
@@ -124,7 +159,11 @@ static heed_status visit(walk *w, const heed_pickle_cell *cell, bool is_module, 
   HEED_TRY(add_part(w, cell->key, is_module, &length));
   if (kind == HEED_PICKLE_TENSOR) return add_tensor(w, cell->value, length);
   if (kind == HEED_PICKLE_OBJECT) HEED_TRY(check_object(w, cell->value));
-  return walk_container(w, cell->value, length, depth + 1, false);
+  const uint32_t before = w->tensors;
+  HEED_TRY(walk_container(w, cell->value, length, depth + 1, false));
+  w->path[length] = '\0';
+  if (w->to && kind == HEED_PICKLE_OBJECT && w->tensors == before) note_left_out(w, cell->value);
+  return HEED_OK;
 }
 
 static heed_status walk_container(walk *w, heed_pickle_id id, size_t length, uint32_t depth,
@@ -226,6 +265,10 @@ heed_status heed_state_dict_find(const heed_pickle_heap *heap, heed_pickle_id ro
     heed_log(heap->context, HEED_LOG_WARNING,
              "%s: the weights of its entry \"%s\" are used (\"%s\" has as many tensors)",
              heap->where, best.origin[0] ? best.origin : "(the whole)", best.rival);
+  if (w.left_out)
+    heed_log(heap->context, HEED_LOG_WARNING, "%s: left out: %u of its entries, which %s (%s)",
+             heap->where, w.left_out, w.left_out == 1 ? "is no tensor" : "are no tensors",
+             w.first_left_out);
   strip_prefixes(dict);
   return HEED_OK;
 }

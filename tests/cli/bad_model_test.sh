@@ -184,7 +184,7 @@ bad_input maps_npy "found an .npy file, expected maps saved as .safetensors by h
 printf 'PK\003\004\024\000\000\000\000\000' >"$bad/maps.npz"
 bad_input maps_npz "found a zip file, such as .npz or PyTorch's .pt, expected maps saved as .safetensors" maps "$bad/maps.npz"
 printf 'PK' >"$bad/short.npz"
-bad_input maps_short "too short" maps "$bad/short.npz"
+bad_input maps_short "short.npz: format not supported (found bytes 50 4B, expected maps saved" maps "$bad/short.npz"
 
 # Sparse: 3 GB that take no room. Refused by their first bytes or their size; 400 MB of address space are plenty for that.
 hole() { # name, a part of the sentence, verb, arguments...

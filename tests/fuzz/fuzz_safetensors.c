@@ -2,6 +2,7 @@
  * sharded model. */
 #include "fuzz/fuzz.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,23 +11,40 @@
 #include "support/test.h"
 #include "support/weights.h"
 
-/* What the checks promise: tensors side by side, from the header's end to the file's end, each
- * readable to its last element. */
-static void use(const heed_safetensors *file, uint64_t size) {
-  uint64_t end = 0;
+/* Whether elements of an F64 have a number that F32 has not: then these alone are not read. */
+static bool beyond_f32(const uint8_t *data, const heed_safetensors_tensor *tensor, uint64_t first,
+                       uint64_t count) {
+  if (tensor->unsupported || strcmp(tensor->dtype_name, "F64") != 0) return false;
+  for (uint64_t i = first; i < first + count; i++) {
+    double number;
+    memcpy(&number, data + tensor->offset + i * sizeof number, sizeof number);
+    /* half way from the largest float to 2^128, rounding reaches infinity */
+    if (isfinite(number) && fabs(number) >= 0x1.ffffffp127) return true;
+  }
+  return false;
+}
+
+static void try_read(const uint8_t *data, const heed_safetensors *file,
+                     const heed_safetensors_tensor *tensor, uint64_t first, uint64_t count) {
   heed_error error;
   float values[64];
+  const bool refused = tensor->unsupported || beyond_f32(data, tensor, first, count);
+  const heed_status wanted = refused ? HEED_UNSUPPORTED : HEED_OK;
+  if (heed_safetensors_read(file, tensor, first, count, values, &error) != wanted) abort();
+}
+
+/* What the checks promise: tensors side by side, from the header's end to the file's end, each
+ * readable to its last element. */
+static void use(const heed_safetensors *file, const uint8_t *data, uint64_t size) {
+  uint64_t end = 0;
   for (uint32_t i = 0; i < heed_safetensors_count(file); i++) {
     const heed_safetensors_tensor *tensor = heed_safetensors_get(file, i);
     if (i && tensor->offset != end) abort();
     end = tensor->offset + tensor->bytes;
     if (end > size || heed_safetensors_find(file, tensor->name) != tensor) abort();
     const uint64_t count = tensor->count < 64 ? tensor->count : 64;
-    const heed_status first = heed_safetensors_read(file, tensor, 0, count, values, &error);
-    const heed_status last =
-        heed_safetensors_read(file, tensor, tensor->count - count, count, values, &error);
-    const heed_status wanted = tensor->unsupported ? HEED_UNSUPPORTED : HEED_OK;
-    if (first != wanted || last != wanted) abort();
+    try_read(data, file, tensor, 0, count);
+    try_read(data, file, tensor, tensor->count - count, count);
   }
   if (heed_safetensors_count(file) && end != size) abort();
   heed_safetensors_metadata(file, "op");
@@ -71,7 +89,7 @@ static void try_file(const uint8_t *data, size_t size) {
   for (int i = 0; i < 2; i++) {
     heed_safetensors *file;
     if (heed_safetensors_open(context, &sources[i], "f.safetensors", &file, &error) == HEED_OK)
-      use(file, size);
+      use(file, data, size);
     heed_safetensors_destroy(file);
   }
   const heed_model_file model = {"model.safetensors", sources[0]};

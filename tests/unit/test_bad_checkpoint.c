@@ -259,7 +259,8 @@ static void which_file(void **state) {
   add(&m, "x", 1.0f, HEED_SHAPE(1));
   test_bytes bytes = save(&m);
   const heed_source source = test_source(bytes.data, bytes.size);
-  const heed_model_file files[] = {{"config.json", source},
+  const heed_source text = test_source("{\"a\": 1, \"b\": 2}", 16);
+  const heed_model_file files[] = {{"config.json", text},
                                    {"vit_tiny.safetensors", source},
                                    {"model.safetensors", source},
                                    {"b.safetensors", source}};
@@ -277,6 +278,16 @@ static void which_file(void **state) {
   assert_fails(heed_checkpoint_open(context, two, 2, &checkpoint, &error), HEED_INVALID_FILE,
                "model.safetensors.index.json: missing (found 2 weight files");
   assert_null(checkpoint);
+  /* whatever it is called: by its first bytes, and else its reader says what it is */
+  const heed_model_file blob[] = {files[0], {"3f2a", source}}, json[] = {{"w.json", source}},
+                        other[] = {files[0], {"vit.pth.tar", text}};
+  assert_ok(heed_checkpoint_open(context, blob, 2, &checkpoint, &error));
+  assert_string_equal(heed_checkpoint_name(checkpoint), "3f2a");
+  heed_checkpoint_destroy(checkpoint);
+  assert_ok(heed_checkpoint_open(context, json, 1, &checkpoint, &error));
+  heed_checkpoint_destroy(checkpoint);
+  assert_fails(heed_checkpoint_open(context, other, 2, &checkpoint, &error), HEED_INVALID_FILE,
+               "vit.pth.tar: ");
   free(bytes.data);
   free_model(&m);
 }

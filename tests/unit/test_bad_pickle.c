@@ -58,6 +58,40 @@ static void test_calls(void **state) {
          "tensor w is not supported (found one of torch._utils._rebuild_qtensor");
 }
 
+/* A tensor with what follows its hooks, by the function of this name. */
+#define REBUILT(function, more)                        \
+  TEST_DICT("ctorch._utils\n_rebuild_tensor_" function \
+            "\n(" TEST_STORAGE("FloatStorage", "\6") "K\0" TEST_2_3 TEST_3_1 "\x89}" more "tR")
+#define NEG "X\3\0\0\0neg"
+
+/* Tensors that PyTorch would make otherwise than by reading elements: each is named, none is left
+ * out or read as it lies. */
+static void test_tensors_that_are_made(void **state) {
+  (void)state;
+  REFUSE(TEST_DICT(TEST_PLAIN "Nb"), UNSUPPORTED, "found a state that is set of a tensor at byte");
+  REFUSE(TEST_DICT(TEST_PLAIN "(NK\0tb"), UNSUPPORTED, "a state that is set of a tensor");
+  REFUSE_ZIP("\x80\2cfoo\nbar\n)R}b}b.", UNSUPPORTED, "a state that is set again of an object");
+  REFUSE(REBUILT("v2", "}" NEG "\x88s"), UNSUPPORTED,
+         "tensor w is not supported (found a view with \"neg\"");
+  REFUSE(REBUILT("v2", "}X\4\0\0\0conj\x88s"), UNSUPPORTED, "found a view with \"conj\"");
+  REFUSE(REBUILT("v2", "K\1"), INVALID_FILE, "tensor w: its metadata are none");
+  REFUSE(REBUILT("v2", "ctorch\nfloat16\n"), INVALID_FILE, "tensor w: its metadata are none");
+  REFUSE(REBUILT("v3", "ctorch\nfloat32\n}" NEG "\x88s"), UNSUPPORTED, "a view with \"neg\"");
+  REFUSE(TEST_DICT("coperator\nneg\n" TEST_PLAIN "\x85R"), UNSUPPORTED,
+         "tensor w is not supported (found a call of operator.neg, which heed does not run");
+  REFUSE(TEST_DICT("ctorch\nstack\n](" TEST_PLAIN "e\x85R"), UNSUPPORTED, "a call of torch.stack");
+  REFUSE(TEST_DICT("ctorch\nneg\ncfoo\nbar\n" TEST_PLAIN "\x85R\x85R"), UNSUPPORTED,
+         "a call of torch.neg");
+  REFUSE(TEST_DICT("ctorch._utils\n_rebuild_sparse_tensor\nctorch.serialization\n_get_layout\n"
+                   "X\x10\0\0\0torch.sparse_coo\x85R(" TEST_PLAIN "t\x86R"),
+         UNSUPPORTED, "_rebuild_sparse_tensor, a sparse tensor, expected a dense one");
+  REFUSE(TEST_DICT("ctorch.serialization\nload\n)R"), INVALID_FILE, "unsafe file");
+#define TYPED(name, type) \
+  "X\1\0\0\0" name TEST_TENSOR_OF(TEST_STORAGE(type, "\6"), "K\0", TEST_2_3, TEST_3_1) "s"
+  REFUSE("\x80\2}" TYPED("w", "FloatStorage") TYPED("x", "IntStorage") ".", INVALID_FILE,
+         "storage 0 occurs with two lengths or element types");
+}
+
 static void test_no_state_dict(void **state) {
   (void)state;
   REFUSE("\x80\2" TEST_PLAIN ".", INVALID_FILE, "no tensors (found a tensor");
@@ -246,6 +280,11 @@ static void test_zip_entries(void **state) {
   entries[0].name = "position.npy";
   refuse_zip(entries, 2, HEED_UNSUPPORTED, "found numpy's .npz file");
   refuse_zip(entries, 0, HEED_UNSUPPORTED, "");
+  const test_zip_entry two[] = {{"b/data.pkl", plain, sizeof plain - 1, 0, 0},
+                                {"b/data/0", data, sizeof data, 0, 0},
+                                {"a/data.pkl", plain, sizeof plain - 1, 0, 0},
+                                {"a/data/0", data, sizeof data, 0, 0}};
+  refuse_zip(two, 4, HEED_INVALID_FILE, "two pickles (found b/data.pkl and a/data.pkl");
 }
 
 /* Changes one byte of a zip file, counted from its end when negative. */
@@ -496,7 +535,7 @@ static void test_more_opcodes(void **state) {
   REFUSE("\x80\2Nq\5h\3.", INVALID_FILE, "a memo number that was not put");
   REFUSE_ZIP("\x80\2ccosmos\nsystem\n)R.", INVALID_FILE, "no tensors (found an object of cosmos.s");
   REFUSE_ZIP("\x80\2ctorch\n\n)R.", INVALID_FILE, "no tensors (found an object of torch.");
-  REFUSE_ZIP("\x80\2NNb.", INVALID_FILE, "no tensors (found None");
+  REFUSE_ZIP("\x80\2NNb.", UNSUPPORTED, "found a state that is set of None at byte");
   REFUSE_ZIP("\x80\2}X\5\0\0\0model}q\0X\1\0\0\0ah\0ss.", UNSUPPORTED, "nested too deeply");
   memset(text + 3, 'a', 600);
   refuse_pickle(text, 603, HEED_INVALID_FILE, "a long name or a zero byte in it");
@@ -709,6 +748,7 @@ static void test_arguments(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_calls),
+      cmocka_unit_test(test_tensors_that_are_made),
       cmocka_unit_test(test_no_state_dict),
       cmocka_unit_test(test_opcodes),
       cmocka_unit_test(test_tensors),

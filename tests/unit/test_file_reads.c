@@ -406,7 +406,17 @@ static void test_missing(void **state) {
   assert_true(heed_is_model_path("n"));
   assert_true(heed_is_model_path(".png")); /* an ending alone is none */
   assert_false(heed_is_model_path("none.PNG"));
-  assert_false(heed_is_model_path("file"));
+  assert_true(heed_is_model_path("file")); /* whose sentence says what it is */
+  put("blob", "PK\3\4archive/data.pkl");
+  put("photo", "\x89PNG\r\n\x1A\n");
+  put("zip.png", "PK\3\4archive/data.pkl");
+  put("notes.png", "notes");
+  assert_true(heed_is_model_path("blob") && heed_is_model_path("zip.png"));
+  assert_false(heed_is_model_path("photo") || heed_is_model_path("notes.png"));
+  assert_true(heed_is_picture_path("photo"));
+  assert_false(heed_is_picture_path("notes.png") || heed_is_picture_path("none") ||
+               heed_is_picture_path("n") || heed_is_picture_path("blob"));
+  assert_false(heed_is_model_path("/dev/null"));
   assert_int_equal(chdir(before), 0);
 }
 

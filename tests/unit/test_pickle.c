@@ -117,6 +117,22 @@ static const unsigned char in_order[] = {0, 1, 2, 3, 4, 5};
   } while (0)
 #define KEY(length, text) "X" length "\0\0\0" text
 
+/* Memo numbers count entries, as Python has it; metadata that say nothing change nothing. */
+static void test_as_python_reads(void **state) {
+  (void)state;
+  EXPECT("\x80\4}" KEY("\1", "w") "q\0q\0" TEST_PLAIN "\x94"
+                                  "0h\1s.",
+         "w");
+#define WITH(function, more)                           \
+  TEST_DICT("ctorch._utils\n_rebuild_tensor_" function \
+            "\n(" TEST_STORAGE("FloatStorage", "\6") "K\0" TEST_2_3 TEST_3_1 "\x89}" more "tR")
+  EXPECT(WITH("v2", "}"), "w");
+  EXPECT(WITH("v2", "N"), "w");
+  EXPECT(WITH("v2", "}X\3\0\0\0neg\x89s"), "w");
+  EXPECT(WITH("v3", "ctorch\nfloat32\n"), "w");
+  EXPECT(WITH("v3", "ctorch\nfloat32\n}"), "w");
+}
+
 static void test_where_weights_lie(void **state) {
   (void)state;
   EXPECT(TEST_DICT(TEST_PLAIN), "w");
@@ -238,6 +254,7 @@ static void test_begins(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_as_python_reads),
       cmocka_unit_test(test_every_type_and_layout),
       cmocka_unit_test(test_shared_bytes_are_known),
       cmocka_unit_test(test_a_model_as_people_find_it),

@@ -75,8 +75,64 @@ static void test_many_tensors(void **state) {
   }
 }
 
+typedef struct counting {
+  const unsigned char *bytes;
+  uint64_t read;
+} counting;
+
+static heed_status read_counted(void *user, uint64_t offset, void *to, size_t count,
+                                heed_error *sentence) {
+  counting *source = user;
+  (void)sentence;
+  memcpy(to, source->bytes + offset, count);
+  source->read += count;
+  return HEED_OK;
+}
+
+/* Tensors of two elements that lie at both ends of one storage: what is read does not grow with
+ * what lies between. Their elements are those of the storage. */
+static void test_elements_far_apart(void **state) {
+  (void)state;
+  enum { ELEMENTS = 60000, TENSORS = 2000 };
+  static const char begin[] = "\x80\2(X\7\0\0\0storagectorch\nFloatStorage\nX\1\0\0\0"
+                              "0X\3\0\0\0cpuM\x60\xEAtQ"
+                              "q\1"
+                              "0ctorch._utils\n_rebuild_tensor_v2\nq\2"
+                              "0(h\1K\0K\2\x85M\x5F\xEA\x85\x89}tq\3"
+                              "0}";
+  test_bytes pickle = {NULL, 0};
+  assert_ok(test_bytes_append(&pickle, begin, sizeof begin - 1, &error));
+  for (uint32_t i = 0; i < TENSORS; i++) {
+    char item[16] = "U\4";
+    snprintf(item + 2, sizeof item - 2, "%04uh", i);
+    memcpy(item + 7, "\2h\3Rs", 5);
+    assert_ok(test_bytes_append(&pickle, item, 12, &error));
+  }
+  assert_ok(test_bytes_append(&pickle, ".", 1, &error));
+  float *elements = calloc(ELEMENTS, sizeof *elements), found[2];
+  elements[0] = 2.0f;
+  elements[ELEMENTS - 1] = 3.0f;
+  const test_zip_entry entries[] = {{"a/data.pkl", pickle.data, pickle.size, 0, 0},
+                                    {"a/data/0", elements, ELEMENTS * sizeof *elements, 0, 0}};
+  test_bytes file = test_zip(entries, 2, false);
+  counting counted = {file.data, 0};
+  const heed_source source = {file.size, NULL, read_counted, &counted};
+  opened_pickle opened;
+  assert_ok(open_pickle(&source, &opened));
+  assert_true(counted.read < 2 * file.size);
+  assert_int_equal(heed_safetensors_count(opened.file), TENSORS);
+  assert_ok(heed_safetensors_read(opened.file, heed_safetensors_find(opened.file, "1234"), 0, 2,
+                                  found, &error));
+  assert_true(found[0] == 2.0f && found[1] == 3.0f);
+  close_pickle(&opened);
+  free(elements);
+  free(pickle.data);
+  free(file.data);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_limits),
-                                     cmocka_unit_test(test_many_tensors)};
+                                     cmocka_unit_test(test_many_tensors),
+                                     cmocka_unit_test(test_elements_far_apart)};
   return cmocka_run_group_tests(tests, make_context, drop_context);
 }

@@ -43,16 +43,21 @@ HEED_API const char *heed_model_files_note(const heed_model_files *files);
 HEED_API void heed_model_files_destroy(heed_model_files *files);
 
 /* EXPERIMENTAL: may change. Calls `visit` with the path of each file that heed_model_files_open
- * would read, and opens none. The first failure of `visit` ends it, with that status. Statuses:
- * also IO, OUT_OF_MEMORY. */
+ * would read, and opens none; but where no name in a folder says what its weights are, it looks at
+ * the first bytes of the files there. The first failure of `visit` ends it, with that status.
+ * Statuses: also IO, OUT_OF_MEMORY. */
 typedef heed_status (*heed_model_file_visit)(void *user, const char *path, heed_error *error);
 HEED_NODISCARD HEED_API heed_status heed_model_files_each(const char *path,
                                                           heed_model_file_visit visit, void *user,
                                                           heed_error *error);
 
-/* EXPERIMENTAL: may change. Whether a path is a model and not a picture: by what is there, else by
- * the name. Opens nothing. */
+/* EXPERIMENTAL: may change. Whether a path is a model and not a picture: a folder is, a regular
+ * file by its first bytes, whatever its name; else its name says it. Of pipes and devices only the
+ * name is looked at. */
 HEED_API bool heed_is_model_path(const char *path);
+/* EXPERIMENTAL: may change. Whether a regular file begins as a picture does, also one of a kind
+ * that heed_image_load does not decode. */
+HEED_API bool heed_is_picture_path(const char *path);
 
 /* Reads a whole regular file of at most `limit` bytes. The caller frees *bytes with free().
  * Statuses: IO, INVALID_FILE (longer), OUT_OF_MEMORY. */

@@ -1,0 +1,22 @@
+/* Weights of a folder in which no name says what they are: NAME.pth.tar, a file of a hub's cache.
+ */
+#ifndef HEED_NATIVE_FILES_UNNAMED_H
+#define HEED_NATIVE_FILES_UNNAMED_H
+
+#include <limits.h>
+
+#include "heed/heed.h"
+
+typedef struct heed_unnamed {
+  uint32_t count;              /* files whose first bytes are those of weights */
+  char first[2][NAME_MAX + 1]; /* of these, by name */
+  uint32_t pictures;           /* names that end as pictures' do */
+  char part[NAME_MAX + 1];     /* a file of a download that has not ended, or "" */
+} heed_unnamed;
+
+/* Looks at the first bytes of the files in a folder, but not at those of the names that config
+ * files, pictures and what training leaves have; at most 4096 of them. Statuses: IO, OUT_OF_MEMORY.
+ */
+heed_status heed_unnamed_find(const char *folder, heed_unnamed *found, heed_error *error);
+
+#endif
