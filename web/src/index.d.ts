@@ -92,8 +92,8 @@ export interface RuntimeOptions {
    * started by a script of the page's origin, a blob: address. Without `true`, where no worker
    * starts, the runtime runs in the calling thread, and `info.why` has the reason. */
   worker?: boolean
-  /** Address of the folder with the .wasm files, worker.js and thread.js. Default: the folder of
-   * index.js. */
+  /** Address of the folder with the .wasm files, worker.js and thread.js. Default: that of setBase(),
+   * else the folder of index.js. */
   base?: string | URL
 }
 
@@ -209,8 +209,17 @@ export interface DrawnScene {
 export const sceneShapes: readonly string[]
 export const sceneColours: readonly string[]
 
-/** Creates a runtime. Throws 'INVALID_ARGUMENT' for invalid options, 'INTERNAL' when a module,
- * worker or thread cannot be loaded, and 'OUT_OF_MEMORY'. */
+/** The folder with the package's files, for all of heed: createRuntime, look, loadTexts, loadExplain,
+ * createTokenizer, demoModel, <attention-map>. For bundlers that leave these files behind; called
+ * before the first of them. An address in a page may be relative to it. undefined: the folder of
+ * index.js. Throws 'INVALID_ARGUMENT' for what is no address. */
+export function setBase(base: string | URL | undefined): void
+
+/** Creates a runtime. Threads that cannot start leave one thread, with the reason in `info.why`. Throws
+ * 'INVALID_ARGUMENT' for invalid options, 'IO' when a module cannot be loaded, 'INTERNAL' when the
+ * worker that `worker: true` asks for cannot start, 'UNSUPPORTED' where the environment lacks what
+ * heed is built on, and 'OUT_OF_MEMORY'. In Node a runtime that is not closed does not keep the
+ * process from ending; a call that is under way does. */
 export function createRuntime(options?: RuntimeOptions): Promise<Runtime>
 
 export interface Runtime {
@@ -259,8 +268,12 @@ export interface Runtime {
 
 export interface ModelInfo {
   family: string
-  /** Side of the square input image, in pixels. */
+  /** Side of the square input image of its config, in pixels. */
   imageSize: number
+  /** Size of pixel_values in a session that is given none, in pixels. It is that of the model's
+   * preprocessing, which may be another than `imageSize`: DINOv2 has 518 and runs at 224. */
+  runHeight: number
+  runWidth: number
   channels: number
   /** Side of a patch, in pixels. */
   patch: number

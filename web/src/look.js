@@ -1,14 +1,16 @@
 /* One call for a picture: look() loads the model, runs it and gives classes and maps. An entry of its own
  * ('heed/look'), which 'heed' loads with the first call; see look.d.ts. Models stay open until
  * release(). */
-import { HeedError, asHeed, said } from './error.js'
-import { builtin, inNode } from './host.js'
-import { createRuntime } from './index.js'
-import { argument, checked, tables, tokenOf } from './options.js'
+
 import { caption, elsewhere } from '../plot/caption.js'
 import { overlay } from '../plot/overlay.js'
 import { largestOf } from '../plot/raster.js'
 import { makeScale } from '../plot/scale.js'
+import { asHeed, HeedError, said } from './error.js'
+import { builtin, bytesOfData, inNode } from './host.js'
+import { createRuntime } from './index.js'
+import { argument, checked, tables, tokenOf } from './options.js'
+import { isArrayOf, isBlob, isResponse, isURL } from './realm.js'
 /** @import {ImageInput, Model, Picture, Query, Region, Runtime, Session, SessionInfo} from './index.js' */
 /** @import {DrawOptions, LookImage, LookOptions, MapChoice} from './look.js' */
 
@@ -46,8 +48,8 @@ async function open(source, call) {
       typeof source?.createSession === 'function'
         ? source
         : await (await start()).loadModel(source, call),
-    { layers, heads, prefixTokens, imageSize, patch } = model.info,
-    tokens = prefixTokens + Math.floor(imageSize / patch) ** 2,
+    { layers, heads, prefixTokens, runHeight, runWidth, patch } = model.info,
+    tokens = prefixTokens + Math.floor(runHeight / patch) * Math.floor(runWidth / patch),
     all = 4 * layers * heads * tokens ** 2 <= keptMost,
     session = model.createSession({ taps: all ? 'all' : 'rows', ...call })
   return { model, session, shape: await session.ready, all, runs: 0, busy: Promise.resolve() }
@@ -59,7 +61,7 @@ async function open(source, call) {
  * @param {object} call
  */
 function openOnce(source, call) {
-  const key = source instanceof URL ? source.href : source,
+  const key = isURL(source) ? source.href : source,
     found = opened.get(key) ?? open(source, call)
   opened.set(key, found)
   found.catch(() => opened.delete(key))
@@ -97,9 +99,9 @@ async function blobOf(name, response) {
  * @returns {Promise<Blob | undefined>}
  */
 async function encoded(image, signal) {
-  if (image instanceof Blob) return image
-  if (image instanceof Response) return blobOf('the picture', image)
-  if (typeof image !== 'string' && !(image instanceof URL)) return undefined
+  if (isBlob(image)) return image
+  if (isResponse(image)) return blobOf('the picture', image)
+  if (typeof image !== 'string' && !isURL(image)) return undefined
   const text = String(argument('look', 'the image', image, 'Name|URL'))
   try {
     if (inNode && !/^(https?|data|blob):/.test(text))
@@ -108,6 +110,8 @@ async function encoded(image, signal) {
           text.startsWith('file:') ? new URL(text) : text
         )
       ])
+    const bytes = bytesOfData(text)
+    if (bytes) return new Blob([bytes], { type: /^data:([^;,]*)/i.exec(text)?.[1] })
     return await blobOf(text, await fetch(text, { signal }))
   } catch (error) {
     if (error instanceof HeedError || signal?.aborted) throw error
@@ -126,7 +130,7 @@ async function encoded(image, signal) {
 async function pictureOf(image, { decode, signal }) {
   const blob = await encoded(image, signal)
   if (!blob) {
-    if (image instanceof Float32Array)
+    if (isArrayOf(image, 'Float32Array'))
       argument('look', 'the image', image, [['a picture; run() takes pixel_values', () => false]])
     return /** @type {any} */ (image)
   }

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import test, { after, before } from 'node:test'
 import { readFileSync } from 'node:fs'
 import { decodeBySharp } from '../src/decode_node.js'
+import { bigModel } from './big_model.js'
 import { createRuntime, demoModel, HeedError, packageFolder, repository } from './package.js'
 import { readSafetensors, sameBits } from './safetensors.js'
 
@@ -203,4 +204,27 @@ test('arguments are checked, and cancelling is an AbortError', async () => {
     cause: reason
   })
   await look(picture, { model: demoModel }) // the model lives
+})
+
+/* DINOv2 as it is published: positions for 518, pictures of 224. Judged by 518, its maps were 181 MB. */
+test('the size that runs decides whether a result keeps its maps', async () => {
+  const files = await bigModel({ size: { height: 224, width: 224 } }),
+    model = new Map(files.map(({ name, buffer }) => [name, new Uint8Array(buffer)])),
+    first = await look(picture, { model }),
+    { imageSize, runHeight, runWidth } = first.info,
+    before = await first.map({ layer: 11, head: 1, query: [4, 7] }).row()
+  assert.deepEqual([imageSize, runHeight, runWidth], [518, 224, 224])
+  assert.deepEqual([first.shape.height, first.shape.tokens], [224, 261])
+  assert.equal(first.attention?.length, 12)
+  const other = { ...picture, data: picture.data.map((value) => 255 - value) }
+  await look(other, { model })
+  assert.ok(sameBits(await first.map({ layer: 11, head: 1, query: [4, 7] }).row(), before))
+})
+
+test('a model that runs at its training size of 518 computes rows on demand', async () => {
+  const files = await bigModel(),
+    model = new Map(files.map(({ name, buffer }) => [name, new Uint8Array(buffer)])),
+    { attention, info, shape, map } = await look(picture, { model })
+  assert.deepEqual([info.runHeight, shape.height, attention], [518, 518, null])
+  assert.equal((await map({ layer: 11, head: 1, query: [4, 7] }).row()).length, 1374)
 })

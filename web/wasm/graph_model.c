@@ -146,6 +146,8 @@ const char *heed_web_model_info(heed_web *web, const heed_web_model *base) {
     height = facts->height;
   web->out.model = (struct heed_web_out_model){
       .image_size = height,
+      .run_height = height,
+      .run_width = width,
       .channels = facts->channels,
       .patch = facts->patch,
       .width = facts->states,

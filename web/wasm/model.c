@@ -34,11 +34,13 @@ heed_status heed_web_model_open(heed_web *web, const char *names, size_t names_s
 
 const char *heed_web_model_info(heed_web *web, const heed_web_model *model) {
   heed_model_info info;
+  uint32_t height = 0, width = 0;
   heed_model_get_info(model->model, &info);
+  if (!HEED_WEB_TEXT) heed_web_model_size(model, &height, &width);
 #define FIELD(name) .name = (double)info.name,
-  web->out.model =
-      (struct heed_web_out_model){HEED_WEB_MODEL(FIELD).rules = HEED_WEB_ADDRESS(info.rules),
-                                  .assumed = HEED_WEB_ADDRESS(info.assumed)};
+  web->out.model = (struct heed_web_out_model){
+      HEED_WEB_MODEL(FIELD).rules = HEED_WEB_ADDRESS(info.rules),
+      .assumed = HEED_WEB_ADDRESS(info.assumed), .run_height = height, .run_width = width};
 #undef FIELD
   return info.family;
 }

@@ -30,17 +30,22 @@ static heed_status build(heed_web_session *s, int keep, uint32_t intervene, doub
   return HEED_OK;
 }
 
-/* A size that is 0 becomes that of pixel_values for a picture of the model's own size. */
-static void choose_size(heed_web_session *s) {
+void heed_web_model_size(const heed_web_model *model, uint32_t *height, uint32_t *width) {
   heed_model_info info;
   heed_preprocess preprocess;
-  if (HEED_WEB_TEXT) return;
-  heed_model_get_info(s->model->model, &info);
-  heed_model_preprocess(s->model->model, &preprocess);
-  uint32_t width = info.image_size, height = info.image_size;
-  if (heed_preprocess_size(&preprocess, info.image_size, info.image_size, &width, &height, NULL) !=
+  heed_model_get_info(model->model, &info);
+  heed_model_preprocess(model->model, &preprocess);
+  *width = *height = info.image_size;
+  if (heed_preprocess_size(&preprocess, info.image_size, info.image_size, width, height, NULL) !=
       HEED_OK)
-    width = height = info.image_size;
+    *width = *height = info.image_size;
+}
+
+/* A size that is 0 becomes that of pixel_values for a picture of the model's own size. */
+static void choose_size(heed_web_session *s) {
+  if (HEED_WEB_TEXT) return;
+  uint32_t height, width;
+  heed_web_model_size(s->model, &height, &width);
   if (!s->width) s->width = width;
   if (!s->height) s->height = height;
 }

@@ -88,6 +88,19 @@ static heed_status make_plan(heed_web_session *s, int keep, const char *names, u
   return status;
 }
 
+/* Out of memory says what all of the session needs, not its last block alone. */
+static heed_status whole_need(heed_web_session *s, heed_status status) {
+  heed_memory memory;
+  char why[sizeof s->web->error.message];
+  if (status != HEED_OUT_OF_MEMORY) return status;
+  heed_plan_memory(s->plan, &memory);
+  const uint64_t bytes = memory.weights + memory.arena + memory.taps + memory.workspace;
+  snprintf(why, sizeof why, "%s", s->web->error.message);
+  return heed_fail(&s->web->error, status,
+                   "%s; the session needs %u MB in all (heed convert makes weights smaller)", why,
+                   (unsigned)((bytes + 999999) / 1000000));
+}
+
 heed_status heed_web_session_prepare(heed_web_session *s, int keep, const char *names,
                                      uint32_t count) {
   const heed_hooks hooks = {sizeof hooks, tell, stop, NULL};
@@ -101,7 +114,7 @@ heed_status heed_web_session_prepare(heed_web_session *s, int keep, const char *
     s->pixels = heed_alloc_raw(s->web->context, s->pixel_bytes, 1);
     if (!s->pixels) return heed_fail_memory(&s->web->error, "pixel_values", s->pixel_bytes);
   }
-  return heed_session_create(s->plan, &hooks, &s->session, &s->web->error);
+  return whole_need(s, heed_session_create(s->plan, &hooks, &s->session, &s->web->error));
 }
 
 void heed_web_session_tell(heed_web_session *s, uint32_t prefix_tokens, uint32_t patch) {

@@ -72,6 +72,9 @@ heed_web *heed_web_open(void);
 HEED_WEB_IMPORT(read) int heed_host_read(uint32_t source, double offset, void *to, size_t count);
 /* host_source.c: the file of a number, by heed_host_read. */
 heed_source heed_web_host_source(uint32_t source, double size);
+/* The size of pixel_values of a session that is given none: for a picture of the model's own size.
+ */
+void heed_web_model_size(const heed_web_model *model, uint32_t *height, uint32_t *width);
 /* Fills a model's list of files, which heed_web_model_close frees. */
 heed_status heed_web_list_files(heed_web *web, heed_web_model *model, const char *names,
                                 size_t names_size, const double *sizes, const uint32_t *sources,
