@@ -104,7 +104,10 @@ async function pictureOf(element) {
   )
 }
 
-class AttentionMap extends HTMLElement {
+/* Where there is no page, as on a server that renders one, the import does nothing. */
+const Element = globalThis.HTMLElement ?? /** @type {any} */ (class {})
+
+class AttentionMap extends Element {
   static observedAttributes = [
     'scene',
     'src',
@@ -344,4 +347,5 @@ class AttentionMap extends HTMLElement {
   }
 }
 
-if (!customElements.get('attention-map')) customElements.define('attention-map', AttentionMap)
+if (globalThis.customElements && !customElements.get('attention-map'))
+  customElements.define('attention-map', AttentionMap)

@@ -1,7 +1,8 @@
 /* How a client reaches an engine: in the same thread, or in a worker by messages. Both:
  * call(method, args, options, transfer) and close(). */
-import { HeedError, asHeed, cancelled, closed } from './error.js'
+import { asHeed, cancelled, closed, HeedError } from './error.js'
 import { inNode, inPages, shimmed, wrapBrowserWorker, wrapNodeWorker } from './host.js'
+import { placeOf } from './place.js'
 /** @import {CallOptions, Progress} from './index.js' */
 /**
  * @import {
@@ -12,13 +13,23 @@ import { inNode, inPages, shimmed, wrapBrowserWorker, wrapNodeWorker } from './h
 const nothing = () => {}
 const never = new AbortController().signal
 
+const inServiceWorker = () =>
+  Object.prototype.toString.call(globalThis) === '[object ServiceWorkerGlobalScope]'
+
 /**
  * A window that works in a worker need not load the engine.
  * @param {EngineOptions} options
  * @returns {Promise<Channel>}
  */
-export async function directChannel(options) {
-  const { Engine } = await import('./engine.js')
+async function directChannel(options) {
+  const { Engine } = await import('./engine.js').catch((error) => {
+    throw inServiceWorker()
+      ? new HeedError(
+          'UNSUPPORTED',
+          `runtime: a service worker loads no modules on demand (found "${error.message}", expected heed bundled into one script, with setBase(), or a page or a worker)`
+        )
+      : error
+  })
   const engine = await Engine.create(options)
   return {
     info: /** @type {EngineInfo} */ (engine.info),
@@ -45,17 +56,20 @@ const start = (base) =>
  * @param {string | URL | undefined} base
  * @returns {Promise<WorkerHandle<Answer>>}
  */
-const startWorker = async (base) =>
-  inNode
-    ? wrapNodeWorker(
-        base ? new URL('worker.js', base) : new URL('./worker.js', import.meta.url),
-        'heed'
-      )
-    : wrapBrowserWorker(
-        inPages
-          ? start(base)
-          : shimmed(() => start(base), new URL('worker.js', base || import.meta.url))
-      )
+async function startWorker(base) {
+  try {
+    const script = placeOf('worker.js', base, () => new URL('./worker.js', import.meta.url))
+    if (inNode) return await wrapNodeWorker(script, 'heed')
+    return wrapBrowserWorker(
+      inPages
+        ? start(base)
+        : shimmed(() => start(base), new URL('worker.js', base || import.meta.url)),
+      script
+    )
+  } catch (error) {
+    throw asHeed('worker', error)
+  }
+}
 
 /** What a call has made, and what closes it. */
 const closers = /** @type {const} */ ({ loadModel: 'closeModel', createSession: 'closeSession' })
@@ -193,7 +207,7 @@ function created(call, args, patience) {
  * @param {EngineOptions} options
  * @returns {Promise<Channel>}
  */
-export async function workerChannel(options, patience = 4000) {
+async function workerChannel(options, patience = 4000) {
   const { base, threads, simd, modules } = options,
     { call, close } = callsOf(await startWorker(base))
   try {
@@ -206,4 +220,36 @@ export async function workerChannel(options, patience = 4000) {
   }
   close() // and another takes its place, at last one that is waited for without end
   return workerChannel(options, patience < 8000 ? 2 * patience : 0)
+}
+
+/**
+ * In the calling thread, where the error is of a worker whose script did not start.
+ * @param {string} where
+ * @param {EngineOptions} wanted
+ * @param {unknown} error
+ * @returns {Promise<Channel>}
+ */
+async function withoutWorker(where, wanted, error) {
+  const { message } = asHeed('worker', error)
+  if (!message.startsWith('worker:')) throw error
+  const channel = await directChannel(wanted).catch((error) => {
+    throw asHeed(where, error)
+  })
+  const why = `${channel.info.why}; in the page's thread: the worker could not start (found "${message}")`
+  return { ...channel, info: { ...channel.info, why, worker: false } }
+}
+
+/**
+ * The way to a new engine: where no worker starts, in the calling thread, unless one was insisted on.
+ * @param {string} where
+ * @param {EngineOptions} wanted
+ * @param {boolean} worker
+ * @param {boolean} [insists]
+ * @returns {Promise<Channel>}
+ */
+export async function openChannel(where, wanted, worker, insists) {
+  return (inPages || worker ? workerChannel : directChannel)(wanted).catch((error) => {
+    if (!inPages && worker && !insists) return withoutWorker(where, wanted, error)
+    throw asHeed(where, error)
+  })
 }

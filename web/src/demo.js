@@ -1,6 +1,24 @@
-/* The demo model's files; see demo.d.ts. */
+/* The demo model's files; see demo.d.ts. Getters, so that setBase() may come later. JSON goes by another name:
+ * a bundler that makes scripts of .json files leaves it alone. */
+import { baseOf, placeOf } from './place.js'
+
+/**
+ * @param {string} name
+ * @param {() => URL} own
+ */
+const at = (name, own) => placeOf(`demo/${name}`, baseOf('demoModel'), own)
+
 export const demoModel = {
-  weights: new URL('./demo/model.safetensors', import.meta.url),
-  config: new URL('./demo/config.json', import.meta.url),
-  preprocessor: new URL('./demo/preprocessor_config.json', import.meta.url)
+  get weights() {
+    return at('model.safetensors', () => new URL('./demo/model.safetensors', import.meta.url))
+  },
+  get config() {
+    return at('config.data', () => new URL('./demo/config.data', import.meta.url))
+  },
+  get preprocessor() {
+    return at(
+      'preprocessor_config.data',
+      () => new URL('./demo/preprocessor_config.data', import.meta.url)
+    )
+  }
 }

@@ -2,9 +2,9 @@
  * object, whose values the client has held against options.js, and a context { progress(p), signal,
  * cancelled() }. Runs in the thread of the module: a worker, or the client's own. Objects are
  * numbers here, the addresses of the C objects. Results hold arrays of their own. */
-import { HeedError, asHeed, cancelled, closed, said } from './error.js'
+import { asHeed, cancelled, closed, HeedError, notLoaded, said } from './error.js'
 import { compile, inPages, pause } from './host.js'
-import { address, startModule, startSmall } from './module.js'
+import { address, nameOf, startModule, startSmall } from './module.js'
 import { ModuleMemory } from './module_memory.js'
 /** @import {Beside} from './beside.js' */
 import { isForeign, openMore, openSources, withSources } from './source.js'
@@ -44,8 +44,6 @@ export class Engine {
   /** Ends the module and its threads.
    * @type {() => void} */
   #end = none
-  /** @type {Promise<void> | undefined} */
-  #joined
   /** @type {Table<number, {classes: number, patch: number, channels: number, ids: number[], tokenNames: string[]}>} */
   #models = new Map()
   /** @type {Map<number, OpenSession>} */
@@ -77,9 +75,7 @@ export class Engine {
 
   /** @param {EngineOptions} options */
   async #start(options) {
-    /** @type {boolean | undefined} */
-    let allJoined
-    const { exports, memory, web, threads, joined, info } = await startModule(options, {
+    const { exports, memory, web, threads, info } = await startModule(options, {
       read: (source, offset, to, count) => this.#read(source, offset, to, count),
       progress: (done, total) =>
         /** @type {CallContext} */ (this.#context).progress({ phase: 'read', done, total }),
@@ -91,18 +87,9 @@ export class Engine {
     this.#web = web
     this.#module = new ModuleMemory({ exports, memory, web })
     this.#end = () => {
-      if (allJoined) exports.destroy(web) // waits for all threads
+      exports.destroy(web) // waits for all threads
       for (const thread of threads) thread.terminate()
     }
-    this.#joined = joined.then(
-      () => {
-        allJoined = true
-      },
-      (error) => {
-        throw asHeed('threads', error)
-      }
-    )
-    this.#joined.catch(() => {}) // told by whatever needs them
     this.info = {
       version: this.#module.string(exports.version()),
       ...info,
@@ -254,7 +241,10 @@ export class Engine {
       isForeign,
       ModuleMemory,
       HeedError,
-      compile,
+      compile: (url) =>
+        compile(url).catch((error) => {
+          throw notLoaded(`${nameOf(url)}: cannot be loaded`, error)
+        }),
       open: (named) => openMore(named, progress, signal),
       start: (name, host) => this.#startPart(name, host)
     }
@@ -317,7 +307,6 @@ export class Engine {
     if (!this.#models.has(model)) throw closed('model')
     const named = Array.isArray(taps) ? taps : [],
       { ids, ...own } = this.#models.get(model)
-    await this.#joined
     const files = ids.map((source) => this.#sources.get(source))
     await withSources(files, context.progress, context.signal, () =>
       this.#module.lend([this.#names(named)], (namesAt) =>
@@ -567,10 +556,7 @@ export class Engine {
       const { base } = /** @type {EngineOptions} */ (this.#options)
       return await startSmall(address(`heed-${name}.wasm`, base), host)
     } catch (error) {
-      throw new HeedError(
-        'IO',
-        `${name}: cannot load its module (found "${/** @type {Error} */ (error).message}")`
-      )
+      throw notLoaded(`${name}: cannot load its module`, error)
     }
   }
 
@@ -599,7 +585,6 @@ export class Engine {
    * @param {CheckCase} wanted
    */
   async check(wanted) {
-    await this.#joined
     const { runCase, take } = await import('./case.js'),
       own = { exports: this.#exports, web: this.#web, memory: this.#module }
     this.#take = take

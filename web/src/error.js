@@ -47,5 +47,19 @@ export const closed = (what) =>
     `${what}: already closed (found a closed ${what}, expected an open one)`
   )
 
+/**
+ * Of one of the package's own files that did not come, or did not compile.
+ * @param {string} where
+ * @param {unknown} error
+ */
+export function notLoaded(where, error) {
+  if (error instanceof HeedError) return error
+  const { message } = /** @type {Error} */ (error),
+    expected = /unsafe-eval|Content Security Policy/i.test(message)
+      ? "'wasm-unsafe-eval' in script-src of the page's policy"
+      : "the package's file; setBase() or the option base names the folder that has it"
+  return new HeedError('IO', `${where} (found "${message}", expected ${expected})`)
+}
+
 /** @param {string} where */
 export const cancelled = (where) => new HeedError('CANCELLED', `${where}: cancelled by the caller`)

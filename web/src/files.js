@@ -3,6 +3,7 @@
 import { HeedError, said } from './error.js'
 import { builtin, inNode } from './host.js'
 import { address, argument } from './options.js'
+import { isArrayOf, isBlob, isBuffer, isKind, isResponse, isURL, ownBytes } from './realm.js'
 import { isWeights } from './weights.js'
 /** @import {NamedSource, SendableFile, SizedStream} from '../types/library.js' */
 /** @import {FileSource, ModelFiles, ModelSource} from './index.js' */
@@ -27,16 +28,31 @@ async function addressOf(value) {
 }
 
 /**
+ * The bytes of a Blob that is not the platform's own, as jsdom's: it has no stream and cannot be sent.
+ * @param {Blob} blob
+ * @returns {Promise<Uint8Array>}
+ */
+async function readWhole(blob) {
+  const reader = new FileReader()
+  await new Promise((resolve, reject) => {
+    reader.onload = resolve
+    reader.onerror = () => reject(reader.error)
+    reader.readAsArrayBuffer(blob)
+  })
+  return new Uint8Array(/** @type {ArrayBuffer} */ (reader.result))
+}
+
+/**
  * @param {unknown} value
  * @param {Transferable[]} transfer
  * @returns {Promise<SendableFile>}
  */
 async function describeOne(value, transfer) {
-  if (value instanceof Uint8Array) return value
-  if (value instanceof ArrayBuffer) return new Uint8Array(value)
-  if (value instanceof Blob) return value
-  if (typeof value === 'string' || value instanceof URL) return addressOf(value)
-  if (!(value instanceof Response))
+  if (isArrayOf(value, 'Uint8Array')) return ownBytes(/** @type {Uint8Array} */ (value))
+  if (isBuffer(value)) return new Uint8Array(value)
+  if (isBlob(value)) return typeof value.stream === 'function' ? value : readWhole(value)
+  if (typeof value === 'string' || isURL(value)) return addressOf(value)
+  if (!isResponse(value))
     throw new HeedError(
       'INVALID_ARGUMENT',
       `model: invalid source (found ${said(value)}, expected bytes, a Blob, a Response or a URL)`
@@ -46,9 +62,17 @@ async function describeOne(value, transfer) {
       'IO',
       `model: download failed (found HTTP ${value.status}, expected 200) at ${value.url}`
     )
-  const size = Number(value.headers.get('content-length'))
-  transfer.push(/** @type {ReadableStream} */ (value.body))
-  return { stream: /** @type {SizedStream['stream']} */ (value.body), size }
+  const { body } = value
+  if (typeof body?.getReader !== 'function' || body.locked)
+    throw new HeedError(
+      'INVALID_ARGUMENT',
+      `model: invalid source (found a Response ${body ? (body.locked ? 'that is being read' : 'of another library') : 'without a body'}, expected one to read)`
+    )
+  transfer.push(/** @type {ReadableStream} */ (body))
+  return {
+    stream: /** @type {SizedStream['stream']} */ (body),
+    size: Number(value.headers.get('content-length'))
+  }
 }
 
 /**
@@ -56,7 +80,7 @@ async function describeOne(value, transfer) {
  * @returns {[string, unknown][]}
  */
 function listFiles(source) {
-  if (source instanceof Map) return [...source]
+  if (isKind(source, 'Map')) return [.../** @type {Map<string, unknown>} */ (source)]
   if (typeof (/** @type {Iterable<File>} */ (source)[Symbol.iterator]) === 'function')
     return [.../** @type {Iterable<File>} */ (source)].map((file) => [file?.name, file])
   return Object.entries(source)
@@ -71,10 +95,11 @@ function listFiles(source) {
 const isOne = (source) =>
   !source ||
   typeof source !== 'object' ||
-  source instanceof URL ||
-  source instanceof ArrayBuffer ||
-  source instanceof Blob ||
-  source instanceof Response ||
+  isURL(source) ||
+  isBuffer(source) ||
+  isKind(source, 'SharedArrayBuffer') ||
+  isBlob(source) ||
+  isResponse(source) ||
   ArrayBuffer.isView(source)
 
 /**
@@ -82,12 +107,11 @@ const isOne = (source) =>
  * @param {FileSource} source
  */
 function nameOf(source) {
-  const name =
-    source instanceof Blob
-      ? /** @type {File} */ (source).name
-      : typeof source === 'string' || source instanceof URL
-        ? String(source).split(/[?#]/)[0].split('/').pop()
-        : undefined
+  const name = isBlob(source)
+    ? /** @type {File} */ (source).name
+    : typeof source === 'string' || isURL(source)
+      ? String(source).split(/[?#]/)[0].split('/').pop()
+      : undefined
   return name && isWeights(name) ? name : roles.weights
 }
 

@@ -62,11 +62,9 @@ function check({ name, dtype, shape: wanted }, given, refuse) {
       )
   if (!expected)
     throw refuse('UNSUPPORTED', `evaluate: input ${name} is of a type that heed does not take`)
-  if (!(data instanceof expected))
-    throw wrong(
-      Object.prototype.toString.call(data).slice(8, -1),
-      `{ data: ${expected.name}, shape }`
-    )
+  const kind = Object.prototype.toString.call(data).slice(8, -1) // instanceof knows one realm alone
+  if (!ArrayBuffer.isView(data) || kind !== expected.name)
+    throw wrong(kind, `{ data: ${expected.name}, shape }`)
   if (!Array.isArray(shape) || !shape.every((size) => Number.isSafeInteger(size) && size >= 0))
     throw wrong(`shape ${shape}`, `an array of sizes`)
   if (shape.reduce((count, size) => count * size, 1) !== /** @type {any} */ (data).length)

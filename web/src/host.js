@@ -31,13 +31,38 @@ export async function countCores() {
 }
 
 /**
- * The bytes of one of the package's own files, or a fetch of it.
+ * The path of a file: where a test's environment has a URL of its own, Node's functions do not know it.
+ * @param {URL} url
+ */
+const pathOf = async (url) => (await builtin('url')).fileURLToPath(url.href)
+
+/**
+ * The bytes that a data: address holds; nothing of another. Bundlers make such addresses of small
+ * files, and a policy need not allow to fetch them.
+ * @param {string} url
+ */
+export function bytesOfData(url) {
+  const [, base64, data] = /^data:[^,]*?(;base64)?,([^#]*)/i.exec(url) ?? []
+  if (data === undefined) return undefined
+  const plain = data.replace(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(parseInt(hex, 16)))
+  return Uint8Array.from(base64 ? atob(plain) : plain, (letter) => letter.charCodeAt(0))
+}
+
+/**
+ * The bytes of one of the package's own files, or a fetch of it. Errors name its address.
  * @param {URL} url
  */
 export async function readOwn(url) {
-  if (inNode && url.protocol === 'file:') return (await builtin('fs/promises')).readFile(url)
-  const response = await fetch(url)
-  if (!response.ok) throw new Error(`HTTP ${response.status}`)
+  if (url.protocol === 'data:') return /** @type {Uint8Array} */ (bytesOfData(url.href))
+  if (inNode && url.protocol === 'file:')
+    return (await builtin('fs/promises')).readFile(await pathOf(url))
+  const response = await fetch(url).catch((error) => {
+    throw new Error(`${error.message}: ${url}`)
+  })
+  if (!response.ok)
+    throw Object.assign(new Error(`HTTP ${response.status} at ${url}`), {
+      code: response.status === 404 ? 'ENOENT' : undefined
+    })
   return response
 }
 
@@ -49,9 +74,11 @@ export async function readOwn(url) {
  */
 export async function compile(url) {
   const source = await readOwn(url)
-  if (!(source instanceof Response)) return WebAssembly.compile(source)
-  if (source.headers.get('content-type')?.startsWith('application/wasm'))
+  if (ArrayBuffer.isView(source)) return WebAssembly.compile(/** @type {BufferSource} */ (source))
+  const type = source.headers.get('content-type')
+  if (type?.startsWith('application/wasm') && WebAssembly.compileStreaming)
     return WebAssembly.compileStreaming(source)
+  if (type?.startsWith('text/html')) throw new Error(`a page of HTML at ${url}`) // instead of 404
   return WebAssembly.compile(await source.arrayBuffer())
 }
 
@@ -62,14 +89,19 @@ export async function compile(url) {
  * @returns {Promise<WorkerHandle<any>>}
  */
 export async function wrapNodeWorker(url, name) {
-  const { Worker } = await builtin('worker_threads')
-  const worker = new Worker(url, { name, execArgv: [] })
-  worker.unref()
+  const { Worker } = await builtin('worker_threads'),
+    worker = new Worker(url.protocol === 'file:' ? await pathOf(url) : url, {
+      name,
+      execArgv: []
+    })
+  let holds = false
+  const keep = () => (holds ? worker.ref() : worker.unref())
   return {
     listen(onMessage, onError) {
       worker.on('message', onMessage)
       worker.on('error', onError)
       worker.on('exit', () => onError(new Error('the worker ended')))
+      keep() // a listener holds the process, which is to end by itself
     },
     postMessage: (message, transfer) =>
       worker.postMessage(
@@ -77,19 +109,29 @@ export async function wrapNodeWorker(url, name) {
         /** @type {import('node:worker_threads').Transferable[]} */ (transfer)
       ),
     terminate: () => worker.terminate(),
-    hold: (held) => (held ? worker.ref() : worker.unref())
+    hold(held) {
+      holds = held
+      keep()
+    }
   }
 }
 
 /**
  * @param {Worker} worker
+ * @param {string | URL} script its address
  * @returns {WorkerHandle<any>}
  */
-export function wrapBrowserWorker(worker) {
+export function wrapBrowserWorker(worker, script) {
   return {
     listen(onMessage, onError) {
       worker.onmessage = (event) => onMessage(event.data)
-      worker.onerror = (event) => onError(new Error(event.message || 'the worker could not start'))
+      worker.onerror = (event) =>
+        onError(
+          new Error(
+            event.message ||
+              `the worker could not start${String(script).startsWith('data:') ? '' : ` from ${script}`}`
+          )
+        )
       worker.onmessageerror = () => onError(new Error('a message could not be read'))
     },
     postMessage: (message, transfer) =>

@@ -1,12 +1,13 @@
 /* heed for JavaScript; see index.d.ts for what everything is. Objects here only name what lives in
  * the engine. */
-import { abortable, directChannel, workerChannel } from './channel.js'
-import { HeedError, asHeed, closed } from './error.js'
-import { inNode, inPages } from './host.js'
+import { abortable, openChannel } from './channel.js'
+import { closed, HeedError } from './error.js'
 import { describeFiles } from './files.js'
-import { address, argument, checked, tables, tokenOf } from './options.js'
+import { inNode, inPages } from './host.js'
+import { argument, checked, tables, tokenOf } from './options.js'
 import { describeInput } from './picture.js'
-/** @import {CallEngine, Channel, EngineCall, EngineOptions, MethodName, Methods} from '../types/library.js' */
+import { baseOf, setBase } from './place.js'
+/** @import {CallEngine, Channel, EngineCall, MethodName, Methods} from '../types/library.js' */
 /**
  * @import {
  *   CallOptions, ColormapName, EvaluateOptions, GraphInput, ImageInput, LoadModelOptions, ModelInfo, ModelSource, RunOptions, RuntimeOptions,
@@ -14,7 +15,7 @@ import { describeInput } from './picture.js'
  * } from './index.js'
  */
 
-export { HeedError }
+export { HeedError, setBase }
 
 export const sceneShapes = Object.freeze(
   'disc ring triangle square star heart crescent cross arrow hourglass'.split(' ')
@@ -39,36 +40,9 @@ export async function createRuntime(options) {
     worker = !inNode && typeof window !== 'undefined',
     base
   } = checked('createRuntime', options)
-  const wanted = {
-    threads,
-    simd,
-    base: /** @type {URL | undefined} */ (
-      base !== undefined && address('createRuntime', 'base', base)
-    )
-  }
-  const channel = await (inPages || worker ? workerChannel : directChannel)(wanted).catch(
-    (error) => {
-      if (!inPages && worker && !options?.worker) return withoutWorker(wanted, error)
-      throw asHeed('createRuntime', error)
-    }
-  )
+  const wanted = { threads, simd, base: baseOf('createRuntime', base) }
+  const channel = await openChannel('createRuntime', wanted, worker, options?.worker)
   return new Runtime(inPages ? channel : abortable(channel), worker)
-}
-
-/**
- * In the calling thread, where the error is of a worker whose script did not start.
- * @param {EngineOptions} wanted
- * @param {unknown} error
- * @returns {Promise<Channel>}
- */
-async function withoutWorker(wanted, error) {
-  const { message } = asHeed('worker', error)
-  if (!message.startsWith('worker:')) throw error
-  const channel = await directChannel(wanted).catch((error) => {
-    throw asHeed('createRuntime', error)
-  })
-  const why = `${channel.info.why}; in the page's thread: the worker could not start (found "${message}")`
-  return { ...channel, info: { ...channel.info, why, worker: false } }
 }
 
 class Runtime {

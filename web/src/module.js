@@ -1,5 +1,5 @@
 /* Which WebAssembly module to take, and how to start it, alone or with threads. */
-import { HeedError } from './error.js'
+import { HeedError, notLoaded } from './error.js'
 import {
   compile,
   countCores,
@@ -10,6 +10,7 @@ import {
   wrapBrowserWorker,
   wrapNodeWorker
 } from './host.js'
+import { placeOf } from './place.js'
 /**
  * @import {
  *   EngineOptions, Instance, Instantiate, ModuleExports, ModuleHost, StartedModule,
@@ -80,7 +81,7 @@ const own = {
  * @param {string} name
  * @param {string | URL} [base]
  */
-export const address = (name, base) => (base ? new URL(name, base) : own[name]())
+export const address = (name, base) => placeOf(name, base, () => own[name]())
 
 /**
  * How many threads, and the sentence that says why.
@@ -119,19 +120,19 @@ const startScript = (base) =>
  * @returns {Promise<StartingThread>}
  */
 async function startThread(base) {
-  const worker = inNode
-    ? await wrapNodeWorker(
-        base ? new URL('thread.js', base) : new URL('./thread.js', import.meta.url),
-        'heed thread'
-      )
-    : wrapBrowserWorker(
-        inPages
-          ? startScript(base)
-          : shimmed(() => startScript(base), new URL('thread.js', base || import.meta.url))
-      )
+  const script = placeOf('thread.js', base, () => new URL('./thread.js', import.meta.url)),
+    worker = inNode
+      ? await wrapNodeWorker(script, 'heed thread')
+      : wrapBrowserWorker(
+          inPages
+            ? startScript(base)
+            : shimmed(() => startScript(base), new URL('thread.js', base || import.meta.url)),
+          script
+        )
+  worker.hold(true) // until it has joined
   const joined = new Promise((/** @type {(value?: undefined) => void} */ resolve, reject) =>
     worker.listen((reply) => (reply === 'ready' ? resolve() : reject(new Error(reply))), reject)
-  )
+  ).finally(() => worker.hold(false))
   joined.catch(() => {}) // told again by whoever waits for it
   return { worker, joined }
 }
@@ -159,6 +160,20 @@ function chooseSimd(wanted) {
 }
 
 /**
+ * Throws where the environment, such as jsdom, has not what heed is built on.
+ */
+function expectClasses() {
+  const missing = ['TextEncoder', 'TextDecoder', 'AbortController', 'URL', 'performance'].filter(
+    (name) => !(name in globalThis)
+  )
+  if (missing.length)
+    throw new HeedError(
+      'UNSUPPORTED',
+      `heed: this environment lacks ${missing.join(' and ')} (found ${globalThis.navigator?.userAgent ?? 'none'}, expected a browser, a worker or Node 18 or later; a test can take the environment "node")`
+    )
+}
+
+/**
  * Instantiates the module, with the functions of `host` that it imports.
  * @param {WebAssembly.Module} module
  * @param {Partial<ModuleHost>} host
@@ -166,6 +181,7 @@ function chooseSimd(wanted) {
  * @returns {Promise<ModuleExports>}
  */
 async function instantiate(module, host, memory) {
+  if (!inPages) expectClasses()
   const { exports } = await /** @type {Instantiate} */ (
     /** @type {unknown} */ (WebAssembly.instantiate)
   )(module, {
@@ -201,6 +217,9 @@ export async function startSmall(url, host = {}) {
   return { exports, memory: exports.memory, web: create(exports, 1) }
 }
 
+/** @param {URL} file */
+export const nameOf = ({ pathname }) => pathname.split('/').pop()
+
 /**
  * Threads take longer to start than the module to compile, so they start meanwhile.
  * @param {URL} file
@@ -212,9 +231,12 @@ export async function startSmall(url, host = {}) {
 async function startFile(file, host, info, { base, onThreads }) {
   const { threads } = info
   const starting = Array.from({ length: threads - 1 }, () => startThread(base))
+  for (const thread of starting) thread.catch(() => {}) // told below, once the module is there
   onThreads?.()
   try {
-    const module = await compile(file)
+    const module = await compile(file).catch((error) => {
+      throw notLoaded(`${nameOf(file)}: cannot be loaded`, error)
+    })
     const memory =
       threads > 1
         ? new WebAssembly.Memory({
@@ -236,14 +258,12 @@ async function startFile(file, host, info, { base, onThreads }) {
         stack: stacks[i]
       })
     )
-    const joined = Promise.all(started.map(({ joined }) => joined))
-    if (!inNode) await joined // a browser's policy may forbid them
+    await Promise.all(started.map(({ joined }) => joined)) // a policy or a missing script may forbid them
     return {
       exports,
       memory: memory ?? exports.memory,
       web,
       threads: started.map(({ worker }) => worker),
-      joined,
       info
     }
   } catch (error) {
@@ -256,9 +276,8 @@ async function startFile(file, host, info, { base, onThreads }) {
 }
 
 /**
- * Instantiates the best module: { exports, memory, web, info, threads, joined }. `host` holds the
- * functions that the module imports. Work for threads waits for `joined`, as does the module's own
- * end.
+ * Instantiates the best module: { exports, memory, web, info, threads }. `host` holds the
+ * functions that the module imports.
  * @param {EngineOptions} options
  * @param {ModuleHost} host
  * @returns {Promise<StartedModule>}
@@ -284,7 +303,7 @@ export async function startModule(options, host) {
     try {
       return await start('-threads')
     } catch (error) {
-      if (error instanceof HeedError) throw error
+      if (error instanceof HeedError && error.status === 'OUT_OF_MEMORY') throw error
       choice.threads = 1
       choice.why = `one thread: the others could not start (${/** @type {Error} */ (error).message})`
     }

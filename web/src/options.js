@@ -3,6 +3,7 @@
  * tokens there are is for the module to say. */
 import { HeedError, said } from './error.js'
 import { inPages } from './host.js'
+import { isKind } from './realm.js'
 /** @import {Rule} from '../types/library.js' */
 /** @import {SessionInfo} from './index.js' */
 
@@ -73,14 +74,7 @@ export const tables = /* @__PURE__ */ (() => ({
 const ruleOf = (name) =>
   kinds[name] ??
   (/^[A-Z]/.test(name)
-    ? [
-        name,
-        (value) => {
-          // Node has not every class that a browser has.
-          const made = /** @type {any} */ (globalThis)[name]
-          return !!made && Object(value) instanceof made
-        }
-      ]
+    ? [name, (value) => isKind(value, name)]
     : [said(name), (value) => value === name])
 
 /**
@@ -183,7 +177,7 @@ export function address(where, what, value) {
   try {
     return new URL(/** @type {string | URL} */ (value), globalThis.location?.href)
   } catch {
-    return argument(where, what, value, 'an address')
+    return argument(where, what, value, [['an address', () => false]])
   }
 }
 

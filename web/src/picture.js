@@ -1,6 +1,7 @@
 /* What run takes, described so that it can be sent to a worker: { input: { values } | { picture },
  * transfer }. */
 import { HeedError, said } from './error.js'
+import { isArrayOf } from './realm.js'
 /** @import {ImageInput, Picture} from './index.js' */
 /** @import {RunInput} from '../types/library.js' */
 
@@ -9,15 +10,18 @@ import { HeedError, said } from './error.js'
  * @returns {input is Picture}
  */
 const isPicture = (input) =>
-  /** @type {Picture} */ (input)?.data instanceof Uint8ClampedArray ||
-  /** @type {Picture} */ (input)?.data instanceof Uint8Array
+  isArrayOf(/** @type {Picture} */ (input)?.data, 'Uint8ClampedArray', 'Uint8Array')
 
 /**
  * @param {ImageInput} input
  * @returns {Promise<{input: RunInput, transfer: Transferable[]}>}
  */
 export async function describeInput(input) {
-  if (input instanceof Float32Array) return { input: { values: input }, transfer: [] }
+  if (isArrayOf(input, 'Float32Array'))
+    return {
+      input: { values: /** @type {Float32Array} */ (input) },
+      transfer: []
+    }
   if (isPicture(input))
     return {
       input: { picture: { data: input.data, width: input.width, height: input.height } },

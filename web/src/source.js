@@ -4,8 +4,9 @@
  * (bytes, files) is read on demand and not held; what comes as a stream is held until a session has
  * packed it. What has begin(progress, signal) wants it called before a session is made of it, and
  * end() after. */
-import { HeedError, cancelled, said } from './error.js'
-import { builtin, inNode } from './host.js'
+import { cancelled, HeedError, said } from './error.js'
+import { builtin, bytesOfData, inNode } from './host.js'
+import { isBlob } from './realm.js'
 import { isWeights } from './weights.js'
 /**
  * @import {
@@ -151,6 +152,8 @@ async function fromAddress(name, url, progress, signal) {
       throw error
     })
   }
+  const bytes = bytesOfData(url)
+  if (bytes) return fromBytes(bytes)
   return fromStream((signal) => download(name, url, signal), progress, signal)
 }
 
@@ -203,8 +206,8 @@ function totals(report) {
  * @returns {Promise<Source | undefined>}
  */
 async function openOne(name, value, progress, signal) {
-  if (value instanceof Uint8Array) return fromBytes(value)
-  if (value instanceof Blob) return fromBlob(value, progress, signal)
+  if (ArrayBuffer.isView(value)) return fromBytes(value)
+  if (isBlob(value)) return fromBlob(value, progress, signal)
   if (typeof value === 'string') return fromAddress(name, value, progress, signal)
   const { onceOf } = await import('./response.js')
   return fromStream(onceOf(value, HeedError), progress, signal)
@@ -234,7 +237,11 @@ const closeAll = (files) => files.forEach((file) => file.close())
 async function openAll(wanted, progress, signal) {
   /** @type {{value?: Source, reason?: unknown}[]} */
   const opened = await Promise.allSettled(
-    wanted.map(([name, value]) => openOne(name, value, progress, signal))
+    wanted.map(([name, value]) =>
+      openOne(name, value, progress, signal).catch((error) => {
+        throw explain(error, signal, name, typeof value === 'string' ? ` at ${value}` : '')
+      })
+    )
   )
   const files = opened.flatMap((o, i) =>
     o.value ? [Object.assign(o.value, { name: wanted[i][0], address: wanted[i][1] })] : []
@@ -308,12 +315,17 @@ export async function openSources(wanted, report, signal) {
 /**
  * @param {unknown} error
  * @param {AbortSignal} signal
+ * @param {string} [what]
+ * @param {string} [at]
  */
-function explain(error, signal) {
+function explain(error, signal, what = 'model', at = '') {
   if (error instanceof HeedError) return error
   return signal.aborted
     ? cancelled('model')
-    : new HeedError('IO', `model: reading failed (found "${/** @type {Error} */ (error).message}")`)
+    : new HeedError(
+        'IO',
+        `${what}: reading failed (found "${/** @type {Error} */ (error).message}")${at}`
+      )
 }
 
 /**

@@ -1,13 +1,15 @@
 /* Texts beside images: the text tower of a model of both, with its tokenizer; see text.d.ts. An entry
  * of its own, so that what needs no text does not load it. The engine runs heed-text.wasm, or another
  * level of it, in the place of heed.wasm; definitions over arrays are those of heed-explain.wasm. */
-import { abortable, directChannel, workerChannel } from './channel.js'
-import { HeedError, asHeed, closed } from './error.js'
+import { abortable, openChannel } from './channel.js'
+import { closed, HeedError, notLoaded } from './error.js'
 import { describeFiles } from './files.js'
 import { inNode, readOwn } from './host.js'
 import { startSmall } from './module.js'
 import { ModuleMemory } from './module_memory.js'
-import { address, argument, checked, tables } from './options.js'
+import { argument, checked, tables } from './options.js'
+import { baseOf, placeOf } from './place.js'
+import { isArrayOf, isBlob } from './realm.js'
 import { isWeights } from './weights.js'
 /** @import {Channel, NamedSource, OpenModule, SendableFile} from '../types/library.js' */
 /** @import {CallOptions, ImageInput, Model, ModelSource, Session} from './index.js' */
@@ -52,15 +54,17 @@ const ofTokenizer =
  */
 async function bytesOf(name, file) {
   try {
-    if (file instanceof Uint8Array) return file
+    if (ArrayBuffer.isView(file)) return file
     const read =
       typeof file === 'string'
         ? await readOwn(new URL(file))
-        : new Response(file instanceof Blob ? file : file.stream)
-    return read instanceof Response ? new Uint8Array(await read.arrayBuffer()) : read
+        : isBlob(file)
+          ? file
+          : new Response(file.stream)
+    return ArrayBuffer.isView(read) ? read : new Uint8Array(await read.arrayBuffer())
   } catch (error) {
     const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
-    if (code === 'ENOENT' || message === 'HTTP 404') return undefined
+    if (code === 'ENOENT') return undefined
     throw new HeedError('IO', `${name}: reading failed (found "${message}")`)
   }
 }
@@ -110,11 +114,13 @@ async function openTokenizer(files, base) {
  * @returns {Promise<OpenModule>}
  */
 async function startExplain(base) {
-  const url = base
-      ? new URL('heed-explain.wasm', base)
-      : new URL('./heed-explain.wasm', import.meta.url),
+  const url = placeOf(
+      'heed-explain.wasm',
+      base,
+      () => new URL('./heed-explain.wasm', import.meta.url)
+    ),
     instance = await startSmall(url).catch((error) => {
-      throw asHeed('heed-explain.wasm', error)
+      throw notLoaded('heed-explain.wasm: cannot be loaded', error)
     })
   return { ...instance, memory: new ModuleMemory(instance) }
 }
@@ -132,7 +138,7 @@ export async function loadTexts(source, options) {
       tokenizer: words,
       ...call
     } = checked('loadTexts', options),
-    base = folder === undefined ? undefined : address('loadTexts', 'base', folder),
+    base = baseOf('loadTexts', folder),
     { files, transfer } = await describeFiles(source),
     [explain, tokenizer] = await Promise.all([
       startExplain(base),
@@ -141,15 +147,8 @@ export async function loadTexts(source, options) {
         : findTokenizer(files)
       ).then((found) => openTokenizer(found, base))
     ]),
-    opened = await (worker ? workerChannel : directChannel)({
-      threads,
-      simd,
-      base,
-      modules: modules(base)
-    }).catch((error) => {
-      throw asHeed('loadTexts', error)
-    }),
-    channel = abortable(opened)
+    wanted = { threads, simd, base, modules: modules(base) },
+    channel = abortable(await openChannel('loadTexts', wanted, worker, options?.worker))
   try {
     const ofModel = files.filter(([name]) => !ofTokenizer.test(name))
     return new Texts(
@@ -219,7 +218,7 @@ class Texts {
       logitScale,
       logitBias,
       tokenizer: tokenizer instanceof HeedError ? null : tokenizer.info.kind,
-      runtime: Object.freeze({ ...channel.info, worker })
+      runtime: Object.freeze({ worker, ...channel.info })
     })
   }
 
@@ -248,7 +247,12 @@ class Texts {
           'INVALID_ARGUMENT',
           `texts.run: id out of range (found ${found}, ${expected}`
         )
-      return { ids: ids.slice(), row: ids, tokens: Array.from(ids, String), whole: ids.length }
+      return {
+        ids: Int32Array.from(ids),
+        row: ids,
+        tokens: Array.from(ids, String),
+        whole: ids.length
+      }
     }
     if (tokenizer instanceof HeedError) throw new HeedError(tokenizer.status, tokenizer.message)
     const { ids, tokens, whole } = tokenizer.encode(text, { length: maxLength }),
@@ -527,7 +531,9 @@ class Texts {
  * @param {number} most
  */
 const fitsIds = (value, most) =>
-  value instanceof Int32Array && value.length > 0 && value.length <= most
+  isArrayOf(value, 'Int32Array') &&
+  /** @type {Int32Array} */ (value).length > 0 &&
+  /** @type {Int32Array} */ (value).length <= most
 
 /**
  * @param {unknown} value
@@ -536,9 +542,9 @@ const fitsIds = (value, most) =>
 const fitsEmbedding = (value, size) => {
   const { embedding, patches, rows, columns } = /** @type {any} */ (value ?? {})
   return (
-    embedding instanceof Float32Array &&
+    isArrayOf(embedding, 'Float32Array') &&
     embedding.length === size &&
-    (!patches || (patches instanceof Float32Array && patches.length === rows * columns * size))
+    (!patches || (isArrayOf(patches, 'Float32Array') && patches.length === rows * columns * size))
   )
 }
 

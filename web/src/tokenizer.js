@@ -1,19 +1,25 @@
 /* Text as the ids of a text tower, by heed-tokenizer.wasm; see tokenizer.d.ts. An entry of its own, so
  * that what needs no text does not load it. */
-import { HeedError } from './error.js'
+import { HeedError, notLoaded } from './error.js'
 import { startSmall } from './module.js'
 import { ModuleMemory } from './module_memory.js'
+import { baseOf, placeOf } from './place.js'
 
 const most = 16386, // ids of the longest text: one a byte, and those around it
   room = 256 // bytes of a token's text
 
-/** @param {Record<string, ArrayBuffer | Uint8Array>} files */
-export async function createTokenizer(files, { base = '' } = {}) {
-  const url = base
-    ? new URL('heed-tokenizer.wasm', base)
-    : new URL('./heed-tokenizer.wasm', import.meta.url)
+/**
+ * @param {Record<string, ArrayBuffer | Uint8Array>} files
+ * @param {{base?: string | URL}} [options]
+ */
+export async function createTokenizer(files, { base } = {}) {
+  const url = placeOf(
+    'heed-tokenizer.wasm',
+    baseOf('createTokenizer', base || undefined),
+    () => new URL('./heed-tokenizer.wasm', import.meta.url)
+  )
   const instance = await startSmall(url).catch((error) => {
-    throw new HeedError('IO', `tokenizer: cannot load its module (found "${error.message}")`)
+    throw notLoaded('tokenizer: cannot load its module', error)
   })
   return new Tokenizer(instance, files)
 }

@@ -427,21 +427,32 @@ test('a runtime wants a number of threads', async () => {
     )
 })
 
-test('threads that cannot start are an error of what needs them', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'heed-api-')),
-    failed = fails('INTERNAL', /threads: failed/)
-  cpSync(packageFolder, folder, { recursive: true })
-  rmSync(join(folder, 'thread.js'))
-  try {
-    const runtime = await createRuntime({ threads: 2, base: pathToFileURL(`${folder}/`) }),
-      model = await runtime.loadModel(demoModel)
-    await assert.rejects(model.createSession().ready, failed)
-    await assert.rejects(runtime.check(new Uint8Array(8)), failed)
-    runtime.close()
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
-})
+/* A missing script is what a bundler leaves behind; one that ends is what limits of a process do. */
+for (const [what, script] of Object.entries({
+  'is missing': null,
+  'throws at once': "throw new Error('no')",
+  'ends at once': 'process.exit(0)',
+  'is no script': '(('
+}))
+  test(`threads whose script ${what} leave one thread, and info says why`, async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'heed-api-'))
+    cpSync(packageFolder, folder, { recursive: true })
+    if (script) writeFileSync(join(folder, 'thread.js'), script)
+    else rmSync(join(folder, 'thread.js'))
+    try {
+      for (const worker of [false, true]) {
+        const runtime = await createRuntime({ threads: 2, base: pathToFileURL(folder), worker }),
+          model = await runtime.loadModel(demoModel),
+          { logits } = await model.createSession().run(new Float32Array(3 * 224 * 224))
+        assert.equal(logits?.length, 10)
+        assert.equal(runtime.info.threads, 1)
+        assert.match(runtime.info.why, /^one thread: the others could not start \(.+\)/)
+        runtime.close()
+      }
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  })
 
 inBoth('named values, a batch, and the layers of a run', async (runtime) => {
   const model = await runtime.loadModel(demoModel),
@@ -653,12 +664,15 @@ test('results stay when the memory of the module grows', async () => {
   runtime.close()
 })
 
-test('a model that does not fit is an error, not an end', async () => {
+test('a model that does not fit is an error, not an end; out of memory says how much is needed', async () => {
   const runtime = await createRuntime({ threads: 1 })
   const model = await runtime.loadModel(demoModel)
   await assert.rejects(
     model.createSession({ batch: 4000, taps: 'all' }).ready,
-    fails('OUT_OF_MEMORY', /out of memory|memory/)
+    fails(
+      'OUT_OF_MEMORY',
+      /out of memory \(requested \d+ bytes\); the session needs \d{4,5} MB in all \(heed convert makes weights smaller\)$/
+    )
   )
   assert.ok(
     sameBits(

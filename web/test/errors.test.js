@@ -213,7 +213,10 @@ test('without its worker the page says so, and of loading nothing more', async (
   await page.route('**/heed/worker.js', (route) => route.fulfill({ status: 404 }))
   await page.reload()
   await page.waitForSelector('#error-again:not([hidden])')
-  assert.match(await text(page, 'error-text'), /the worker could not start"\)\. $/)
+  assert.match(
+    await text(page, 'error-text'),
+    /the worker could not start from .+\/heed\/worker\.js"\)\. $/
+  )
   await page.waitForTimeout(500) // the weights arrive
   assert.equal(await text(page, 'status'), '')
   page.faults = page.faults.filter((fault) => !/404|ERR_(ABORTED|BLOCKED)/.test(fault))

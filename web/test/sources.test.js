@@ -382,3 +382,33 @@ test('a file that is cut short while it is read is an error, not a wait', () => 
   )
   assert.match(said, /^HeedError IO .*reading failed/)
 })
+
+test('a data: address is read, not fetched: a policy may forbid that, and bundlers make some', async () => {
+  const address = (/** @type {string} */ name) =>
+      `data:application/octet-stream;base64,${readFileSync(join(demo, name)).toString('base64')}`,
+    config = `data:application/json,${encodeURIComponent(readFileSync(join(demo, 'config.json'), 'utf8'))}`,
+    { fetch } = globalThis,
+    runtime = await createRuntime({ threads: 1 })
+  globalThis.fetch = () => Promise.reject(new TypeError('Failed to fetch'))
+  try {
+    for (const source of [
+      { weights: address('model.safetensors'), config: address('config.json') },
+      { weights: new URL(address('model.safetensors')), config }
+    ])
+      assert.equal((await runtime.loadModel(source)).info.classes, 10)
+    await assert.rejects(
+      runtime.loadModel({ weights: 'https://example.org/m/model.safetensors' }),
+      fails(
+        'IO',
+        /^model\.safetensors: reading failed \(found "Failed to fetch"\) at https:\/\/example\.org\/m\/model\.safetensors$/
+      )
+    )
+    await assert.rejects(
+      createRuntime({ threads: 1, base: 'https://example.org/heed' }),
+      fails('IO', /\(found "Failed to fetch: https:\/\/example\.org\/heed\/heed.*\.wasm", expected/)
+    )
+  } finally {
+    globalThis.fetch = fetch
+    runtime.close()
+  }
+})

@@ -390,7 +390,7 @@ test('sentences: what cannot be loaded', async () => {
   )
   await assert.rejects(
     loadTexts(clip, { base: 'file:///nowhere/' }),
-    fails('INTERNAL', /^heed-explain\.wasm: failed/)
+    fails('IO', /^heed-explain\.wasm: cannot be loaded \(found ".+heed-explain\.wasm/)
   )
 })
 

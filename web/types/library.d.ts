@@ -292,9 +292,8 @@ export interface OpenModule {
 }
 export interface StartedModule extends Instance {
   info: Pick<RuntimeInfo, 'simd' | 'threads' | 'why'>
+  /** All serve the pool. */
   threads: WorkerHandle<string>[]
-  /** Settles when all threads serve the pool. */
-  joined: Promise<unknown>
 }
 
 /** A session in the engine. `steps`: of its plan; `parts`: the first step of each part of a run, as

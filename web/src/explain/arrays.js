@@ -1,6 +1,7 @@
 /* What the functions of heed/explain expect of their arguments. C reads as many floats as it is told,
  * so an array of another type or length would give wrong numbers without a word. */
 import { HeedError } from '../error.js'
+import { isArrayOf } from '../realm.js'
 
 /** @param {string} said */
 const refuse = (said) => {
@@ -14,11 +15,13 @@ const refuse = (said) => {
  * @param {Float32ArrayConstructor | Float64ArrayConstructor} [type]
  */
 export function expectArray(what, array, length, type = Float32Array) {
-  if (!(array instanceof type)) {
+  if (!isArrayOf(array, type.name)) {
     const found = Object(array).constructor?.name ?? String(array)
     refuse(`${what}: wrong type (found ${found}, expected ${type.name})`)
-  } else if (length !== undefined && array.length !== length)
-    refuse(`${what}: wrong length (found ${array.length}, expected ${length})`)
+  }
+  const found = /** @type {ArrayLike<number>} */ (array).length
+  if (length !== undefined && found !== length)
+    refuse(`${what}: wrong length (found ${found}, expected ${length})`)
 }
 
 /** @param {unknown} rows Float32Arrays of one length, at least one */

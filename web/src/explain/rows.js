@@ -1,7 +1,8 @@
 /* Definitions of heed.h for rows of numbers, in C: heed-explain.wasm, whose calls return at once.
  * Arrays are copied in and out. */
-import { HeedError, asHeed } from '../error.js'
+import { HeedError, notLoaded } from '../error.js'
 import { startSmall } from '../module.js'
+import { baseOf, placeOf } from '../place.js'
 
 /** @typedef {Float32Array | Float64Array | Uint8Array | Uint32Array} Numbers */
 
@@ -11,10 +12,17 @@ let started
 /** The module, for all who ask. */
 export async function start() {
   try {
-    return await (started ??= startSmall(new URL('../heed-explain.wasm', import.meta.url)))
+    started ??= startSmall(
+      placeOf(
+        'heed-explain.wasm',
+        baseOf('loadExplain'),
+        () => new URL('../heed-explain.wasm', import.meta.url)
+      )
+    )
+    return await started
   } catch (error) {
     started = undefined
-    throw asHeed('heed-explain.wasm', error)
+    throw notLoaded('heed-explain.wasm: cannot be loaded', error)
   }
 }
 
