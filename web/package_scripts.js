@@ -8,6 +8,9 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { esbuild, options, readScript } from './minify.js'
 
+/* Scripts of workers are one file each: Vite 5 to 7 write them in a format that cannot be split. */
+const alone = /\/(worker|thread)\.js$/
+
 const {
   values: { without, rule = '' },
   positionals: [out, ...entries]
@@ -16,14 +19,32 @@ const {
   options: { without: { type: 'string' }, rule: { type: 'string' } }
 })
 
-/** @type {import('esbuild').Plugin} */
-const withoutLines = {
+/**
+ * A script that imports at its start what it asks for later.
+ * @param {string} text
+ */
+function inOne(text) {
+  const asked = new Map(
+    [...text.matchAll(/\bimport\('(\.[^']+)'\)/g)].map(([, path], i) => [path, `$asked${i}`])
+  )
+  return (
+    [...asked].map(([path, name]) => `import * as ${name} from '${path}'\n`).join('') +
+    text.replace(/\bimport\('(\.[^']+)'\)/g, (_, path) => `Promise.resolve(${asked.get(path)})`)
+  )
+}
+
+/**
+ * @param {boolean} splitting
+ * @returns {import('esbuild').Plugin}
+ */
+const withoutLines = (splitting) => ({
   name: 'without-lines',
   setup: (build) =>
-    build.onLoad({ filter: /\.js$/ }, async ({ path }) => ({
-      contents: await readScript(path, without)
-    }))
-}
+    build.onLoad({ filter: /\.js$/ }, async ({ path }) => {
+      const text = await readScript(path, without)
+      return { contents: splitting ? text : inOne(text) }
+    })
+})
 
 /** @type {import('esbuild').Plugin} */
 const withRule = {
@@ -101,18 +122,22 @@ async function asWritten() {
  * @returns {Promise<[name: string, text: string][]>}
  */
 async function bundled({ build }) {
-  const { outputFiles } = await build({
-    ...options,
-    entryPoints: entries,
-    outdir: out,
-    bundle: true,
-    splitting: true,
-    write: false,
-    plugins: [withElement, withRule, withoutLines],
-    external: ['react', 'heed/*'],
-    logLevel: 'warning'
-  })
-  return outputFiles.map(({ path, text }) => [relative(out, path), forBundlers(text)])
+  const files = []
+  for (const splitting of [true, false]) {
+    const { outputFiles } = await build({
+      ...options,
+      entryPoints: entries.filter((entry) => alone.test(entry) !== splitting),
+      outdir: out,
+      bundle: true,
+      splitting,
+      write: false,
+      plugins: [withElement, withRule, withoutLines(splitting)],
+      external: ['react', 'heed/*'],
+      logLevel: 'warning'
+    })
+    files.push(...outputFiles)
+  }
+  return files.map(({ path, text }) => [relative(out, path), forBundlers(text)])
 }
 
 for (const [name, text] of await (esbuild ? bundled(esbuild) : asWritten())) {
