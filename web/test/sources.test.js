@@ -276,7 +276,7 @@ for (const [mode, options] of Object.entries(modes)) {
       expected = await answerOf(old),
       other = await answerOf({ weights, config })
     assert.equal(expected.assumed, null)
-    assert.equal(expected.region.y, (8 * 40) / 48)
+    assert.equal(expected.region?.y, (8 * 40) / 48)
     assert.notDeepEqual(other.logits, expected.logits)
     for (const source of [
       { weights, config, processor: nested },

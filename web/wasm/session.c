@@ -112,7 +112,8 @@ heed_status heed_web_session_prepare(heed_web_session *s, int keep, const char *
     s->width = info.shape.dim[3];
     s->pixel_bytes = (size_t)heed_shape_count(&info.shape) * sizeof(float);
     s->pixels = heed_alloc_raw(s->web->context, s->pixel_bytes, 1);
-    if (!s->pixels) return heed_fail_memory(&s->web->error, "pixel_values", s->pixel_bytes);
+    if (!s->pixels)
+      return whole_need(s, heed_fail_memory(&s->web->error, "pixel_values", s->pixel_bytes));
   }
   return whole_need(s, heed_session_create(s->plan, &hooks, &s->session, &s->web->error));
 }
