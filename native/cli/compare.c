@@ -16,7 +16,8 @@
 static heed_status encode(cli_state *cli, compare_job *job, const heed_tokenizer *tokenizer,
                           const cli_texts *texts) {
   const heed_model_info *info = &job->text.info;
-  const uint32_t most = info->max_length;
+  const uint32_t bound = heed_tokenizer_get_info(tokenizer)->most,
+                 most = bound && bound < info->max_length ? bound : info->max_length;
   uint32_t longest = info->text_padded || !info->causal ? most : 1;
   int32_t *rows = malloc((size_t)texts->count * most * sizeof *rows);
   job->ids = rows;
@@ -66,6 +67,8 @@ static heed_status read_texts(cli_state *cli, compare_job *job, const cli_texts 
   job->count = texts->count;
   CLI_TRY(heed_tokenizer_open(cli->context, heed_model_files_desc(job->text.files), &tokenizer,
                               &cli->error));
+  const char *assumed = heed_tokenizer_get_info(tokenizer)->assumed;
+  if (assumed) fprintf(stderr, "heed run: --text: assumed: %s\n", assumed);
   heed_status status = encode(cli, job, tokenizer, texts);
   if (status == HEED_OK) status = check_vocabulary(cli, job);
   if (status == HEED_OK) status = name_tokens(cli, job, tokenizer);

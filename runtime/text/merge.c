@@ -78,22 +78,78 @@ static bool add_symbols(const heed_tokenizer *t, const uint32_t *word, size_t le
   return true;
 }
 
-/* ids [count], ranks [count] of each with the next; returns how many are left. */
-static size_t join(const heed_vocabulary *v, int32_t *ids, uint32_t *ranks, size_t count) {
-  for (size_t i = 0; i < count; i++)
-    ranks[i] = i + 1 < count ? heed_vocabulary_rank(v, ids[i], ids[i + 1]) : UINT32_MAX;
-  for (;;) {
-    size_t best = 0;
-    for (size_t i = 1; i < count; i++)
-      if (ranks[i] < ranks[best]) best = i;
-    if (!count || ranks[best] == UINT32_MAX) return count;
-    ids[best] = v->merges[ranks[best]].result;
-    count--;
-    memmove(ids + best + 1, ids + best + 2, (count - best - 1) * sizeof *ids);
-    memmove(ranks + best + 1, ranks + best + 2, (count - best - 1) * sizeof *ranks);
-    ranks[best] = best + 1 < count ? heed_vocabulary_rank(v, ids[best], ids[best + 1]) : UINT32_MAX;
-    if (best) ranks[best - 1] = heed_vocabulary_rank(v, ids[best - 1], ids[best]);
+/* A pair that may be joined: the ids it had when it was found, at `at` and at what follows. */
+typedef struct pair {
+  uint32_t rank, at;
+  int32_t left, right;
+} pair;
+
+/* Symbols as a list, and their pairs as a heap whose first has the lowest rank, and of several the
+ * first in the word: a pair is looked at once, so that long words take no square of their length.
+ */
+typedef struct joining {
+  int32_t *ids;
+  uint32_t *next, *before; /* UINT32_MAX: none */
+  pair *heap;
+  size_t count;
+} joining;
+
+static bool pair_less(const pair *a, const pair *b) {
+  return a->rank != b->rank ? a->rank < b->rank : a->at < b->at;
+}
+
+static void heap_add(joining *j, pair added) {
+  size_t at = j->count++;
+  for (; at && pair_less(&added, &j->heap[(at - 1) / 2]); at = (at - 1) / 2)
+    j->heap[at] = j->heap[(at - 1) / 2];
+  j->heap[at] = added;
+}
+
+static pair heap_take(joining *j) {
+  const pair first = j->heap[0], last = j->heap[--j->count];
+  size_t at = 0;
+  for (size_t child; (child = 2 * at + 1) < j->count; at = child) {
+    child += child + 1 < j->count && pair_less(&j->heap[child + 1], &j->heap[child]);
+    if (!pair_less(&j->heap[child], &last)) break;
+    j->heap[at] = j->heap[child];
   }
+  j->heap[at] = last;
+  return first;
+}
+
+static void add_pair(const heed_vocabulary *v, joining *j, uint32_t at) {
+  if (at == UINT32_MAX || j->next[at] == UINT32_MAX) return;
+  const pair one = {heed_vocabulary_rank(v, j->ids[at], j->ids[j->next[at]]), at, j->ids[at],
+                    j->ids[j->next[at]]};
+  if (one.rank != UINT32_MAX) heap_add(j, one);
+}
+
+#define GONE INT32_MIN /* the id of a symbol that was joined to the one before it */
+
+/* ids [count]; returns how many are left. Each of the joins, of which there are fewer than count,
+ * adds two pairs. */
+static size_t join(const heed_vocabulary *v, joining *j, size_t count) {
+  size_t left = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    j->before[i] = i ? i - 1 : UINT32_MAX;
+    j->next[i] = i + 1 < count ? i + 1 : UINT32_MAX;
+  }
+  for (uint32_t i = 0; i < count; i++) add_pair(v, j, i);
+  while (j->count) {
+    const pair best = heap_take(j);
+    const uint32_t right = j->next[best.at];
+    if (j->ids[best.at] != best.left || right == UINT32_MAX || j->ids[right] != best.right)
+      continue;
+    j->ids[best.at] = v->merges[best.rank].result;
+    j->ids[right] = GONE;
+    j->next[best.at] = j->next[right];
+    if (j->next[right] != UINT32_MAX) j->before[j->next[right]] = best.at;
+    add_pair(v, j, j->before[best.at]);
+    add_pair(v, j, best.at);
+  }
+  for (size_t i = 0; i < count; i++)
+    if (j->ids[i] != GONE) j->ids[left++] = j->ids[i];
+  return left;
 }
 
 bool heed_text_merge(const heed_tokenizer *t, const uint32_t *word, size_t length, heed_ids *ids) {
@@ -101,9 +157,15 @@ bool heed_text_merge(const heed_tokenizer *t, const uint32_t *word, size_t lengt
   if (!add_symbols(t, word, length, ids)) return false;
   const size_t count = ids->count - first;
   if (count < 2) return true;
-  uint32_t *ranks = heed_alloc_raw(t->context, count, sizeof *ranks);
-  if (!ranks) return false;
-  ids->count = first + join(&t->vocabulary, ids->at + first, ranks, count);
-  heed_free(t->context, ranks);
-  return true;
+  joining j = {.ids = ids->at + first,
+               .next = heed_alloc_raw(t->context, count, 2 * sizeof *j.next),
+               .heap = heed_alloc_raw(t->context, count, 3 * sizeof *j.heap)};
+  const bool made = j.next && j.heap;
+  if (made) {
+    j.before = j.next + count;
+    ids->count = first + join(&t->vocabulary, &j, count);
+  }
+  heed_free(t->context, j.next);
+  heed_free(t->context, j.heap);
+  return made;
 }

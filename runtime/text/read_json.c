@@ -229,16 +229,14 @@ static heed_status read_added(heed_tokenizer *t, const heed_fields *fields) {
   if (says(fields, "lstrip") || says(fields, "rstrip") || says(fields, "single_word"))
     return refuse(fields, "an added token with lstrip, rstrip or single_word", text,
                   "them to be false");
-  if (!heed_grow(t->context, &t->added, &t->added_capacity, t->added_count + 1, sizeof *t->added))
-    return heed_fail_memory(fields->error, fields->where, sizeof *t->added);
-  heed_added_token *added = &t->added[t->added_count++];
   uint64_t id;
+  bool after = false;
   if (!heed_json_u64(fields->json, heed_field(fields, "id"), &id) || id >= HEED_TOKEN_MAX)
     return heed_field_fail(fields, "id", heed_field(fields, "id"), "a number below 1048576");
-  added->id = (int32_t)id;
-  HEED_TRY(heed_field_bool(fields, "normalized", &added->after));
-  if (!heed_points_read(t->context, &added->text, text, length) ||
-      !heed_vocabulary_add(&t->vocabulary, text, length, added->id))
+  HEED_TRY(heed_field_bool(fields, "normalized", &after));
+  HEED_TRY(heed_tokenizer_add(t, fields->where, text, length, (int32_t)id, after, fields->error));
+  t->added[t->added_count - 1].special = says(fields, "special");
+  if (!heed_vocabulary_add(&t->vocabulary, text, length, (int32_t)id))
     return heed_fail_memory(fields->error, fields->where, length);
   return HEED_OK;
 }

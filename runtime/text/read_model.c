@@ -139,12 +139,9 @@ static heed_status set_clip(heed_tokenizer *t, const char *where, heed_error *er
                      "expected them, or tokenizer.json)",
                      where);
   for (int i = 0; i < 2; i++) {
-    if (!heed_grow(t->context, &t->added, &t->added_capacity, t->added_count + 1,
-                   sizeof *t->added) ||
-        !heed_points_read(t->context, &t->added[t->added_count++].text, texts[i], strlen(texts[i])))
-      return heed_fail_memory(error, where, sizeof *t->added);
-    t->added[i].id = i ? t->after[0] : t->before[0];
-    t->added[i].after = true;
+    HEED_TRY(heed_tokenizer_add(t, where, texts[i], strlen(texts[i]),
+                                i ? t->after[0] : t->before[0], true, error));
+    t->added[i].special = true;
   }
   return HEED_OK;
 }

@@ -32,8 +32,12 @@ typedef enum heed_word_rule {
 typedef struct heed_added_token {
   heed_points text;
   int32_t id;
-  bool after; /* it is looked for after the changes */
+  bool after;   /* it is looked for after the changes */
+  bool special; /* the file calls it so */
 } heed_added_token;
+
+/* Longer ones are refused, so that a text's search for them stays short. */
+#define HEED_ADDED_MAX 1024
 
 #define HEED_TEXT_AROUND 8
 struct heed_tokenizer {
@@ -50,6 +54,11 @@ struct heed_tokenizer {
   char word_end[16];  /* what the last symbol of a word has at its end: "</w>" */
   heed_added_token *added;
   size_t added_count, added_capacity;
+  uint32_t *by_added; /* places of `added`, sorted: those before the changes, then by text */
+  size_t added_found, added_before; /* how many they are; those looked for before the changes */
+  uint8_t *is_added;                /* [vocabulary.ids] */
+  bool split_specials;              /* tokens of files that are special are no tokens in a text */
+  char assumed[160];                /* heed_tokenizer_info's */
   int32_t before[HEED_TEXT_AROUND], after[HEED_TEXT_AROUND]; /* ids around every text */
   uint32_t before_count, after_count;
 };
@@ -59,15 +68,21 @@ uint32_t heed_byte_point(uint8_t byte);
 /* The byte of such a code point, or -1. */
 int heed_point_byte(uint32_t point);
 
-/* Applies the changes; `text` is replaced. False when out of memory. */
-bool heed_text_apply(const heed_tokenizer *t, heed_points *text);
+typedef struct heed_ids heed_ids;
+/* Applies the changes; `text` is replaced. False when out of memory, and with ids->too_long where
+ * the text grew beyond what all texts may have. */
+bool heed_text_apply(const heed_tokenizer *t, heed_points *text, heed_ids *ids);
 /* The word that begins at or after *first, in [*first, *end); false: there is none. */
 bool heed_text_word(heed_word_rule rule, const heed_points *text, size_t *first, size_t *end);
 
-typedef struct heed_ids {
+struct heed_ids {
   int32_t *at;
   size_t count, capacity;
-} heed_ids;
+  size_t points; /* of the text once it is changed */
+  bool too_long;
+};
+/* Code points of a text once it is changed. */
+#define HEED_CHANGED_MAX (4 * HEED_TOKENIZER_TEXT_MAX)
 bool heed_ids_add(const heed_context *context, heed_ids *ids, int32_t id);
 /* Appends the ids of a word. False when out of memory. */
 bool heed_text_merge(const heed_tokenizer *t, const uint32_t *word, size_t length, heed_ids *ids);
@@ -75,6 +90,12 @@ bool heed_text_merge(const heed_tokenizer *t, const uint32_t *word, size_t lengt
 /* Read into a zeroed tokenizer. Statuses: INVALID_FILE, UNSUPPORTED, OUT_OF_MEMORY, IO. */
 heed_status heed_tokenizer_read_json(heed_tokenizer *t, const heed_model_file *file,
                                      heed_error *error);
+/* tokenizer_config.json beside either, once its tokens are there: what it says of texts. */
+heed_status heed_tokenizer_read_config(heed_tokenizer *t, const heed_model_file *file,
+                                       heed_error *error);
+/* Adds a token that texts spell, of `length` bytes. Statuses: UNSUPPORTED, OUT_OF_MEMORY. */
+heed_status heed_tokenizer_add(heed_tokenizer *t, const char *where, const char *text,
+                               size_t length, int32_t id, bool after, heed_error *error);
 heed_status heed_tokenizer_read_clip(heed_tokenizer *t, const heed_model_file *vocabulary,
                                      const heed_model_file *merges, heed_error *error);
 

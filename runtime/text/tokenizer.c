@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/sort.h"
 #include "base/status.h"
 #include "base/utf8.h"
 #include "model/source.h"
@@ -28,14 +29,65 @@ static heed_status refuse_files(const heed_model_desc *desc, heed_error *error) 
 static heed_status read_files(heed_tokenizer *t, const heed_model_desc *desc, heed_error *error) {
   const heed_model_file *json = heed_find_file(desc->files, desc->file_count, "tokenizer.json"),
                         *words = heed_find_file(desc->files, desc->file_count, "vocab.json"),
-                        *merges = heed_find_file(desc->files, desc->file_count, "merges.txt");
-  if (json) return heed_tokenizer_read_json(t, json, error);
-  if (words && merges) return heed_tokenizer_read_clip(t, words, merges, error);
-  return refuse_files(desc, error);
+                        *merges = heed_find_file(desc->files, desc->file_count, "merges.txt"),
+                        *config =
+                            heed_find_file(desc->files, desc->file_count, "tokenizer_config.json");
+  if (json)
+    HEED_TRY(heed_tokenizer_read_json(t, json, error));
+  else if (words && merges)
+    HEED_TRY(heed_tokenizer_read_clip(t, words, merges, error));
+  else
+    return refuse_files(desc, error);
+  return heed_tokenizer_read_config(t, config, error);
+}
+
+heed_status heed_tokenizer_add(heed_tokenizer *t, const char *where, const char *text,
+                               size_t length, int32_t id, bool after, heed_error *error) {
+  if (length > HEED_ADDED_MAX)
+    return heed_fail(error, HEED_UNSUPPORTED,
+                     "%s: an added token is too long (found %zu bytes, expected at most %d)", where,
+                     length, HEED_ADDED_MAX);
+  if (!heed_grow(t->context, &t->added, &t->added_capacity, t->added_count + 1, sizeof *t->added))
+    return heed_fail_memory(error, where, sizeof *t->added);
+  heed_added_token *added = &t->added[t->added_count++];
+  *added = (heed_added_token){.id = id, .after = after};
+  return heed_points_read(t->context, &added->text, text, length)
+             ? HEED_OK
+             : heed_fail_memory(error, where, length * sizeof(uint32_t));
+}
+
+/* Those before the changes, then by text; of equal ones the first of the file. */
+static bool added_less(const void *user, uint32_t a, uint32_t b) {
+  const heed_added_token *x = (const heed_added_token *)user + a,
+                         *y = (const heed_added_token *)user + b;
+  if (x->after != y->after) return y->after;
+  for (size_t i = 0; i < x->text.count && i < y->text.count; i++)
+    if (x->text.at[i] != y->text.at[i]) return x->text.at[i] < y->text.at[i];
+  return x->text.count != y->text.count ? x->text.count < y->text.count : a < b;
+}
+
+/* What texts are searched for, and ids are looked up in. */
+static bool sort_added(heed_tokenizer *t) {
+  size_t count = 0;
+  t->is_added = heed_alloc(t->context, t->vocabulary.ids + 1u, 1);
+  t->by_added = heed_alloc_raw(t->context, t->added_count + 1, sizeof *t->by_added);
+  if (!t->is_added || !t->by_added) return false;
+  for (size_t i = 0; i < t->added_count; i++) {
+    const heed_added_token *one = &t->added[i];
+    if ((uint32_t)one->id < t->vocabulary.ids) t->is_added[one->id] = 1;
+    if (one->special && t->split_specials) continue;
+    t->by_added[count++] = (uint32_t)i;
+    t->added_before += !one->after;
+  }
+  t->by_added[count] = 0;
+  t->added_found = count;
+  heed_sort(t->by_added, count, added_less, t->added);
+  return true;
 }
 
 static heed_status finish(heed_tokenizer *t, heed_error *error) {
   const int32_t pad = heed_vocabulary_id(&t->vocabulary, "<pad>", 5);
+  if (!sort_added(t)) return heed_fail_memory(error, "tokenizer", t->vocabulary.ids);
   if (!heed_vocabulary_sort_merges(&t->vocabulary))
     return heed_fail_memory(error, "tokenizer", t->vocabulary.merge_count * sizeof(uint32_t));
   t->info.kind = t->bytes ? "byte-level BPE" : "BPE with byte fallback";
@@ -43,6 +95,7 @@ static heed_status finish(heed_tokenizer *t, heed_error *error) {
   t->info.begin = t->before_count ? t->before[0] : -1;
   t->info.end = t->after_count ? t->after[t->after_count - 1] : -1;
   if (t->info.padding < 0) t->info.padding = pad >= 0 ? pad : t->info.end;
+  t->info.assumed = *t->assumed ? t->assumed : NULL;
   if (t->bytes || t->byte_fallback) return HEED_OK;
   return heed_fail(error, HEED_UNSUPPORTED,
                    "tokenizer.json: BPE of characters is not supported (expected byte-level BPE, "
@@ -74,6 +127,8 @@ void heed_tokenizer_destroy(heed_tokenizer *t) {
   if (!t) return;
   for (size_t i = 0; i < t->added_count; i++) heed_free(t->context, t->added[i].text.at);
   heed_free(t->context, t->added);
+  heed_free(t->context, t->by_added);
+  heed_free(t->context, t->is_added);
   heed_vocabulary_free(&t->vocabulary);
   heed_free(t->context, t);
 }
@@ -82,16 +137,32 @@ const heed_tokenizer_info *heed_tokenizer_get_info(const heed_tokenizer *t) { re
 
 /* --------------------------------------------------------------------------------------- encode */
 
+/* Of sorted tokens [first, end) that agree up to `k`, the first whose point k is `point` or above.
+ */
+static size_t lower_bound(const heed_tokenizer *t, size_t first, size_t end, size_t k,
+                          uint32_t point) {
+  while (first < end) {
+    const size_t middle = first + (end - first) / 2;
+    const heed_points *text = &t->added[t->by_added[middle]].text;
+    if (text->count <= k || text->at[k] < point)
+      first = middle + 1;
+    else
+      end = middle;
+  }
+  return first;
+}
+
 /* The longest added token at `at`, of those that are looked for now; NULL: none. */
 static const heed_added_token *added_at(const heed_tokenizer *t, const heed_points *text, size_t at,
                                         bool after) {
   const heed_added_token *best = NULL;
-  for (size_t i = 0; i < t->added_count; i++) {
-    const heed_added_token *one = &t->added[i];
-    if (one->after == after && one->text.count <= text->count - at &&
-        memcmp(one->text.at, text->at + at, one->text.count * sizeof(uint32_t)) == 0 &&
-        (!best || one->text.count > best->text.count))
-      best = one;
+  size_t first = after ? t->added_before : 0, end = after ? t->added_found : t->added_before;
+  for (size_t k = 0; at + k < text->count && first < end; k++) {
+    const uint32_t point = text->at[at + k];
+    first = lower_bound(t, first, end, k, point);
+    end = lower_bound(t, first, end, k, point + 1);
+    const heed_added_token *one = first < end ? &t->added[t->by_added[first]] : NULL;
+    if (one && one->text.count == k + 1) best = one;
   }
   return best;
 }
@@ -112,7 +183,7 @@ static bool add_between(const heed_tokenizer *t, const uint32_t *at, size_t coun
   if (!count) return true;
   for (size_t i = 0; i < count && done; i++) done = heed_points_add(t->context, &part, at[i]);
   done = done && (after ? add_words(t, &part, ids)
-                        : heed_text_apply(t, &part) && add_part(t, &part, true, ids));
+                        : heed_text_apply(t, &part, ids) && add_part(t, &part, true, ids));
   heed_free(t->context, part.at);
   return done;
 }
@@ -168,6 +239,11 @@ heed_status heed_tokenizer_encode(const heed_tokenizer *t, const char *text, siz
   }
   heed_free(t->context, points.at);
   heed_free(t->context, found.at);
+  if (found.too_long)
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "text: too long once tokenizer.json has changed it (found more than %zu "
+                     "characters)",
+                     HEED_CHANGED_MAX);
   return done ? HEED_OK : heed_fail_memory(error, "text", length * sizeof(uint32_t));
 }
 
@@ -188,18 +264,12 @@ static int fallback_byte(const char *text, size_t length) {
   return byte;
 }
 
-static bool is_added(const heed_tokenizer *t, int32_t id) {
-  for (size_t i = 0; i < t->added_count; i++)
-    if (t->added[i].id == id) return true;
-  return false;
-}
-
 void heed_tokenizer_text(const heed_tokenizer *t, int32_t id, char *to, size_t size) {
   static const char space[] = "\xE2\x96\x81"; /* U+2581, SentencePiece's space */
   const heed_token *token = heed_vocabulary_token(&t->vocabulary, id);
   const char *text = token ? t->vocabulary.text + token->first : "";
   size_t length = token ? token->length : 0, end = strlen(t->word_end), count = 0;
-  const bool plain = is_added(t, id);
+  const bool plain = token && t->is_added[id];
   const int byte = t->byte_fallback ? fallback_byte(text, length) : -1;
   if (!size) return;
   if (!plain && end && length > end && memcmp(text + length - end, t->word_end, end) == 0)

@@ -40,7 +40,7 @@ static bool lower(const heed_context *context, const heed_points *from, heed_poi
   return true;
 }
 
-bool heed_text_apply(const heed_tokenizer *t, heed_points *text) {
+bool heed_text_apply(const heed_tokenizer *t, heed_points *text, heed_ids *ids) {
   for (uint32_t i = 0; i < t->step_count; i++) {
     heed_points changed = {0};
     const heed_text_step *step = &t->steps[i];
@@ -51,7 +51,10 @@ bool heed_text_apply(const heed_tokenizer *t, heed_points *text) {
     heed_free(t->context, text->at);
     *text = changed;
     if (!done) return false;
+    ids->too_long = text->count > HEED_CHANGED_MAX - ids->points;
+    if (ids->too_long) return false;
   }
+  ids->points += text->count;
   return true;
 }
 

@@ -45,7 +45,7 @@ tables.loadTexts = `threads:auto|Size simd:auto|simd|none worker:Boolean base:An
 
 /* Files that a tokenizer may be of; heed/tokenizer has a sentence for those that it does not read. */
 const ofTokenizer =
-  /^(tokenizer\.json|vocab\.json|merges\.txt|spiece\.model|tokenizer\.model|vocab\.txt|sentencepiece\.bpe\.model)$/
+  /^(tokenizer\.json|tokenizer_config\.json|vocab\.json|merges\.txt|spiece\.model|tokenizer\.model|vocab\.txt|sentencepiece\.bpe\.model)$/
 
 /**
  * All bytes of a file; nothing where an address of a folder has none.
@@ -91,8 +91,8 @@ async function findTokenizer(files) {
   const folder = isWeights(source.split(/[?#]/)[0]) ? source : source.replace(/\/?$/, '/'),
     at = (/** @type {string[]} */ ...names) =>
       readAll(names.map((name) => [name, new URL(name, folder).href])),
-    json = await at('tokenizer.json')
-  return json['tokenizer.json'] ? json : at('vocab.json', 'merges.txt')
+    json = await at('tokenizer.json', 'tokenizer_config.json')
+  return json['tokenizer.json'] ? json : { ...json, ...(await at('vocab.json', 'merges.txt')) }
 }
 
 /**
@@ -208,7 +208,10 @@ class Texts {
       headsGuessed,
       mlpWidth,
       rules,
-      assumed,
+      assumed:
+        [assumed, tokenizer instanceof HeedError ? null : tokenizer.info.assumed]
+          .filter(Boolean)
+          .join('; ') || null,
       parameters,
       weightBytes,
       vocabulary: info.sourceVocabulary,
@@ -255,8 +258,9 @@ class Texts {
       }
     }
     if (tokenizer instanceof HeedError) throw new HeedError(tokenizer.status, tokenizer.message)
-    const { ids, tokens, whole } = tokenizer.encode(text, { length: maxLength }),
-      row = this.#causal ? ids : new Int32Array(maxLength).fill(tokenizer.info.padding),
+    const length = Math.min(maxLength, tokenizer.info.most || maxLength),
+      { ids, tokens, whole } = tokenizer.encode(text, { length }),
+      row = this.#causal ? ids : new Int32Array(length).fill(tokenizer.info.padding),
       found = beyond(ids) ?? beyond(row)
     if (found !== undefined)
       throw new HeedError(

@@ -7,7 +7,7 @@
  * Errors are HeedErrors, as in index.d.ts. */
 
 /** Opens a tokenizer of `tokenizer.json` with BPE, or of CLIP's `vocab.json` and `merges.txt`, by their
- * names. `base`: address of the folder with the .wasm files; default: that of this script. Throws
+ * names; `tokenizer_config.json` beside them says whether texts are lowered, and more. `base`: address of the folder with the .wasm files; default: that of this script. Throws
  * 'INVALID_FILE' or 'UNSUPPORTED' for their content, 'IO' when the module cannot be loaded, and
  * 'OUT_OF_MEMORY'. */
 export function createTokenizer(
@@ -25,6 +25,10 @@ export interface Tokenizer {
     begin: number
     end: number
     padding: number
+    /** Ids of a text, as tokenizer_config.json bounds them; 0: it does not. */
+    most: number
+    /** What of texts no file tells, in one line; null: nothing. */
+    assumed: string | null
   }
   /** The ids of a text, with those before and after it. `length`: a text of more ids is truncated, its
    * end kept; `whole` is their number without truncation. `tokens`: what each id stands for. Throws

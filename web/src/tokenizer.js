@@ -55,10 +55,14 @@ class Tokenizer {
       (names, sizes, at) =>
         memory.check(instance.exports.tokenizer_open(instance.web, names, sizes, at, list.length))
     )
-    const { address, kind, ...info } = memory.out('tokenizer')
+    const { address, kind, assumed, ...info } = memory.out('tokenizer')
     this.#address = address
     this.#ids = memory.alloc(4 * most + room)
-    this.info = Object.freeze({ kind: memory.string(kind), ...info })
+    this.info = Object.freeze({
+      kind: memory.string(kind),
+      ...info,
+      assumed: assumed ? memory.string(assumed) : null
+    })
   }
 
   /** @param {string} text */

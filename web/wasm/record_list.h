@@ -35,9 +35,10 @@ RECORD(check, FIELD(passed) FIELD(max_abs) FIELD(max_rel) FIELD(op) FIELD(worst)
 RECORD(scene, FIELD(text) FIELD(owner) FIELD(rgba) FIELD(side) FIELD(grid) HEED_WEB_TWINS(FIELD))
 /* a file of PyTorch as .safetensors: its size; shares: 1 where two tensors share bytes */
 RECORD(pickle, FIELD(address) FIELD(size) FIELD(shares))
-/* addresses of the tokenizer and of its kind; ids, -1 = none */
-RECORD(tokenizer,
-       FIELD(address) FIELD(kind) FIELD(vocabulary) FIELD(begin) FIELD(end) FIELD(padding))
+/* addresses of the tokenizer, of its kind and of what it assumes (0: nothing); ids, -1 = none;
+ * most: 0 = not bounded */
+RECORD(tokenizer, FIELD(address) FIELD(kind) FIELD(assumed) FIELD(vocabulary) FIELD(begin)
+                      FIELD(end) FIELD(padding) FIELD(most))
 /* of a text; whole: without truncation */
 RECORD(ids, FIELD(count) FIELD(whole))
 /* an input or output of a graph: addresses of name and dtype (0 = none); shaped: 1 or 0; an axis of

@@ -33,7 +33,9 @@ heed_status heed_web_tokenizer_open(heed_web *web, const char *names, const doub
                                                        .vocabulary = info->vocabulary,
                                                        .begin = info->begin,
                                                        .end = info->end,
-                                                       .padding = info->padding};
+                                                       .padding = info->padding,
+                                                       .most = info->most,
+                                                       .assumed = HEED_WEB_ADDRESS(info->assumed)};
   return HEED_OK;
 }
 

@@ -18,15 +18,18 @@ typedef struct heed_tokenizer_info {
   /* Of a whole text, -1 where there is none: the ids before and after it, and the one that fills a
    * row up. */
   int32_t begin, end, padding;
+  uint32_t most;       /* ids of a text, as tokenizer_config.json bounds them; 0: it does not */
+  const char *assumed; /* what of texts no file tells, in one line; NULL: nothing */
 } heed_tokenizer_info;
 
 /* Longer texts are refused: bytes of UTF-8. */
 #define HEED_TOKENIZER_TEXT_MAX ((size_t)16384)
 
 /* Reads a tokenizer from the files of a model: tokenizer.json, else CLIP's vocab.json and
- * merges.txt. Nothing of desc is used after the call; borrows context. Statuses: INVALID_ARGUMENT
- * (desc), INVALID_FILE (also where there is no such file), UNSUPPORTED (another kind of tokenizer,
- * which the sentence names), OUT_OF_MEMORY, IO. */
+ * merges.txt; and of tokenizer_config.json what changes ids: lower case, special tokens, padding
+ * and the number of ids. Nothing of desc is used after the call; borrows context. Statuses:
+ * INVALID_ARGUMENT (desc), INVALID_FILE (also where there is no such file), UNSUPPORTED (another
+ * kind of tokenizer, which the sentence names), OUT_OF_MEMORY, IO. */
 HEED_NODISCARD HEED_API heed_status heed_tokenizer_open(heed_context *context,
                                                         const heed_model_desc *desc,
                                                         heed_tokenizer **tokenizer,
@@ -39,8 +42,9 @@ HEED_API const heed_tokenizer_info *heed_tokenizer_get_info(const heed_tokenizer
  * *count. `text` is UTF-8 of `length` bytes. A text of more ids than `most` is truncated: its last
  * ids are left out, those after a text are kept, and *whole (nullable) is the number without
  * truncation. Nothing is padded. May be called from several threads. Statuses: INVALID_ARGUMENT (no
- * UTF-8; longer than HEED_TOKENIZER_TEXT_MAX; `most` below 1 and the ids before and after a text),
- * OUT_OF_MEMORY. Source: Sennrich et al. 2016; Radford et al. 2019. */
+ * UTF-8; longer than HEED_TOKENIZER_TEXT_MAX, or than 4 times that once it is changed; `most` below
+ * 1 and the ids before and after a text), OUT_OF_MEMORY. Source: Sennrich et al. 2016; Radford et
+ * al. 2019. */
 HEED_NODISCARD HEED_API heed_status heed_tokenizer_encode(const heed_tokenizer *tokenizer,
                                                           const char *text, size_t length,
                                                           int32_t *ids, uint32_t most,
