@@ -34,21 +34,44 @@ static uint32_t entry_value(const tiff_block *block, size_t entry) {
   return tiff_number(block, entry + 8, type == 3 ? 2 : 4, &value) ? value : 0;
 }
 
-uint32_t heed_exif_orientation(const uint8_t *bytes, size_t size) {
+uint32_t heed_exif_find(const uint8_t *bytes, size_t size) {
   if (size >= 6 && memcmp(bytes, "Exif\0\0", 6) == 0) bytes += 6, size -= 6;
-  if (size < 8 || (memcmp(bytes, "II*\0", 4) != 0 && memcmp(bytes, "MM\0*", 4) != 0)) return 1;
+  if (size < 8 || (memcmp(bytes, "II*\0", 4) != 0 && memcmp(bytes, "MM\0*", 4) != 0)) return 0;
   const tiff_block block = {bytes, size, bytes[0] == 'M'};
   uint32_t directory, entries, tag;
   if (!tiff_number(&block, 4, 4, &directory) || !tiff_number(&block, directory, 2, &entries))
-    return 1;
+    return 0;
   for (uint32_t i = 0; i < entries; i++) {
     const size_t entry = (size_t)directory + 2 + (size_t)12 * i;
-    if (!tiff_number(&block, entry, 2, &tag)) return 1;
+    if (!tiff_number(&block, entry, 2, &tag)) return 0;
     if (tag != 0x0112) continue;
     const uint32_t value = entry_value(&block, entry);
     return value >= 1 && value <= 8 ? value : 1;
   }
-  return 1;
+  return 0;
+}
+
+uint32_t heed_exif_orientation(const uint8_t *bytes, size_t size) {
+  const uint32_t found = heed_exif_find(bytes, size);
+  return found ? found : 1;
+}
+
+uint32_t heed_xmp_orientation(const uint8_t *bytes, size_t size) {
+  static const char name[] = "tiff:Orientation";
+  const size_t length = sizeof name - 1;
+  for (size_t at = 0; size - at > length + 1 && at < size; at++) {
+    const uint8_t *next = memchr(bytes + at, name[0], size - at - length - 1);
+    if (!next) return 0;
+    at = (size_t)(next - bytes);
+    if (memcmp(next, name, length) != 0) continue;
+    const size_t skipped = next[length] == '>'                              ? 1
+                           : next[length] == '=' && next[length + 1] == '"' ? 2
+                                                                            : 0;
+    if (!skipped || at + length + skipped >= size) continue;
+    const uint8_t digit = next[length + skipped];
+    if (digit >= '0' && digit <= '9') return digit == '0' ? 1 : digit - '0';
+  }
+  return 0;
 }
 
 /* The stored pixel (x, y) that is shown at (column, row) of the turned picture; width and height

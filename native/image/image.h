@@ -8,6 +8,14 @@
 /* The orientation tag (1..8) of an EXIF block, with or without its "Exif\0\0" head; 1 when it is
  * absent or not valid. */
 uint32_t heed_exif_orientation(const uint8_t *bytes, size_t size);
+/* The same, and 0 where the block has no such tag. */
+uint32_t heed_exif_find(const uint8_t *bytes, size_t size);
+/* The number (1..9) behind the first tiff:Orientation=" or tiff:Orientation> of an XMP packet; 0:
+ * there is none. */
+uint32_t heed_xmp_orientation(const uint8_t *bytes, size_t size);
+/* The orientation (1..8) of a PNG, of all its chunks. Statuses: OUT_OF_MEMORY. */
+heed_status heed_png_orientation(heed_context *context, const uint8_t *bytes, size_t size,
+                                 uint32_t *orientation, heed_error *error);
 /* Turns a picture as an orientation (2..8) says; the pixels are replaced. Statuses:
  * OUT_OF_MEMORY. */
 heed_status heed_picture_orient(heed_context *context, heed_picture *picture, uint32_t orientation,

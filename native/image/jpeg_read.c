@@ -122,13 +122,22 @@ static heed_status jpeg_check_scans(jpeg_decoding *work) {
   return HEED_OK;
 }
 
-/* Of the markers APP1, which are the ones that are saved. */
+/* Of the markers APP1, which are the ones that are saved: the first EXIF block, else the last XMP
+ * packet, as Pillow has them. */
 static void jpeg_take_orientation(jpeg_decoding *work) {
+  static const char xmp[] = "http://ns.adobe.com/xap/1.0/";
+  uint32_t of_exif = 0, of_xmp = 0;
+  bool exif = false;
   for (jpeg_saved_marker_ptr marker = work->jpeg.marker_list; marker; marker = marker->next) {
-    if (marker->data_length < 6 || memcmp(marker->data, "Exif\0\0", 6) != 0) continue;
-    work->work->orientation = heed_exif_orientation(marker->data, marker->data_length);
-    return;
+    const size_t size = marker->data_length;
+    if (!exif && size >= 6 && memcmp(marker->data, "Exif\0\0", 6) == 0) {
+      of_exif = heed_exif_find(marker->data, size);
+      exif = true;
+    } else if (size >= sizeof xmp && memcmp(marker->data, xmp, sizeof xmp) == 0) {
+      of_xmp = heed_xmp_orientation(marker->data + sizeof xmp, size - sizeof xmp);
+    }
   }
+  work->work->orientation = of_exif ? of_exif : of_xmp;
 }
 
 /* a b / 255, rounded, as Pillow computes it. */

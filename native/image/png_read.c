@@ -60,12 +60,11 @@ static void png_ask_for_rgb(png_structp png, png_infop info) {
 }
 
 /* Texts, profiles and palettes that are suggested may unpack to gigabytes, and nothing here asks
- * for them: of the chunks beside the pixels only the orientation's is read. */
+ * for them: png_text.c finds the orientation. */
 static void png_skip_chunks(png_structp png) {
 #ifdef PNG_SET_UNKNOWN_CHUNKS_SUPPORTED
   /* all that libpng knows but IHDR, PLTE, tRNS, IDAT, IEND */
   png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, NULL, -1);
-  png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_AS_DEFAULT, (png_const_bytep) "eXIf", 1);
 #else
   (void)png;
 #endif
@@ -79,18 +78,6 @@ static heed_status png_check_length(const decoding *work, png_structp png, png_i
   return heed_fail(work->error, HEED_INVALID_FILE,
                    "%s: truncated PNG (found %zu bytes, expected at least %llu)", work->name,
                    work->size, (unsigned long long)(promised / 1032));
-}
-
-/* The orientation stands before or after the pixels. */
-static void png_take_orientation(decoding *work, png_structp png, png_infop info) {
-#ifdef PNG_eXIf_SUPPORTED
-  png_uint_32 size = 0;
-  png_bytep exif = NULL;
-  if (png_get_eXIf_1(png, info, &size, &exif))
-    work->orientation = heed_exif_orientation(exif, size);
-#else
-  (void)work, (void)png, (void)info;
-#endif
 }
 
 static heed_status png_decode(decoding *work, png_structp png, png_infop info) {
@@ -115,9 +102,9 @@ static heed_status png_decode(decoding *work, png_structp png, png_infop info) {
   for (int pass = 0; pass < passes; pass++)
     for (uint32_t y = 0; y < height; y++) png_read_row(png, pixel_row(work, y), NULL);
   png_read_end(png, info);
-  png_take_orientation(work, png, info);
-  /* libpng goes on without a chunk it had no memory for: the orientation would be lost */
-  return work->status;
+  if (work->status != HEED_OK) return work->status;
+  return heed_png_orientation(work->context, work->bytes, work->size, &work->orientation,
+                              work->error);
 }
 
 heed_status heed_decode_png(decoding *work) {

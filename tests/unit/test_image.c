@@ -453,6 +453,36 @@ static void test_exif_bounds(void **state) {
   assert_int_equal(heed_exif_orientation(block, sizeof block), 1);
 }
 
+/* Every place where Pillow's exif_transpose finds an orientation, and some where it does not. */
+static void test_places_of_orientation(void **state) {
+  (void)state;
+  vector_file file = vector_file_open("image/orientations.safetensors");
+  uint32_t compared = 0;
+  for (uint32_t i = 0; i < heed_safetensors_count(file.file); i++) {
+    const char *name = heed_safetensors_get(file.file, i)->name;
+    char turned[80];
+    heed_picture picture;
+    heed_shape shape, wanted_shape;
+    if (strncmp(name, "file.", 5) != 0) continue;
+    snprintf(turned, sizeof turned, "turned.%s", name + 5);
+    uint8_t *bytes = vector_file_read(&file, name, HEED_U8, &shape),
+            *wanted = vector_file_read(&file, turned, HEED_U8, &wanted_shape);
+    assert_ok(heed_image_decode(context, name, bytes, shape.dim[0], &picture, &error));
+    if (picture.height != wanted_shape.dim[0] || picture.width != wanted_shape.dim[1])
+      fail_msg("%s: found %u x %u, expected %u x %u", name, picture.width, picture.height,
+               wanted_shape.dim[1], wanted_shape.dim[0]);
+    for (size_t k = 0; k < (size_t)3 * picture.width * picture.height; k++)
+      if (abs(picture.pixels[k] - wanted[k]) > (strstr(name, "jpeg") ? 3 : 0))
+        fail_msg("%s: byte %zu is %d, expected %d", name, k, picture.pixels[k], wanted[k]);
+    heed_picture_free(context, &picture);
+    free(bytes);
+    free(wanted);
+    compared++;
+  }
+  assert_int_equal(compared, 24 * 8);
+  vector_file_close(&file);
+}
+
 /* ------------------------------------------------------------------------------------------ out */
 
 static void test_png_round_trip(void **state) {
@@ -611,6 +641,7 @@ int main(void) {
                                      cmocka_unit_test(test_unreadable_files),
                                      cmocka_unit_test(test_out_of_memory),
                                      cmocka_unit_test(test_exif_bounds),
+                                     cmocka_unit_test(test_places_of_orientation),
                                      cmocka_unit_test(test_png_round_trip),
                                      cmocka_unit_test(test_output_refused),
                                      cmocka_unit_test(test_disk_full),
