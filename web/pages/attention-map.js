@@ -66,11 +66,10 @@ const load = async (name) =>
 
 /**
  * @param {string} name
- * @param {'all' | 'rows'} taps
  * @returns {Promise<Opened>}
  */
-async function open(name, taps) {
-  const session = (await once(models, name, () => load(name))).createSession({ taps })
+async function open(name) {
+  const session = (await once(models, name, () => load(name))).createSession({ taps: 'rows' })
   return { session, shape: await session.ready, busy: Promise.resolve() }
 }
 
@@ -157,8 +156,7 @@ class AttentionMap extends Element {
     if (mine !== this.#turn) return
     try {
       const name = this.getAttribute('model') ?? '',
-        taps = this.#view === 'rollout' ? 'all' : 'rows'
-      const model = await once(sessions, `${taps} ${name}`, () => open(name, taps)),
+        model = await once(sessions, name, () => open(name)),
         [picture, found] = await /** @type {Promise<Run>} */ (
           (model.busy = model.busy.catch(() => {}).then(() => this.#run(model)))
         )

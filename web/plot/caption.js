@@ -1,4 +1,4 @@
-/* The sentence under a map: how much of the row a few tokens hold, and the largest weight. A column
+/* The sentence under a map: how few tokens hold half of the row, and the largest weight. A column
  * is no share of anything, and a rollout is what a token is made of after all layers rather than
  * attention that it gives: each has words of its own. */
 
@@ -65,6 +65,18 @@ export function topOf(row, count) {
 }
 
 /**
+ * The fewest tokens that hold half of a row, the largest first.
+ * @param {ArrayLike<number>} row
+ */
+function halfOf(row) {
+  const order = topOf(row, row.length),
+    half = order.reduce((sum, { weight }) => sum + weight, 0) / 2
+  let sum = 0
+  const count = order.findIndex(({ weight }) => (sum += weight) >= half)
+  return count < 0 ? order : order.slice(0, count + 1)
+}
+
+/**
  * row: all N weights of the query, with reverse what each token's row has for it, or with rollout
  * its row of the rollout.
  * @param {CaptionOptions} options
@@ -72,18 +84,20 @@ export function topOf(row, count) {
 export function caption({ row, where, token, reverse, rollout, ...place }) {
   const nameOf = namesOf(place),
     name = nameOf(token),
-    top = topOf(row, 6).filter(({ weight }, i) => weight > 0 || i === 0)
+    top = halfOf(row)
   const [{ token: most, weight }] = top,
+    holder = most === token ? captionWords.itself : nameOf(most),
     share = percent(weight),
     as = times(weight, row.length)
   if (weight === 0) return captionWords.nowhere(where, name, reverse)
   if (reverse) return captionWords.received(where, name, nameOf(most), share, as)
+  if (top.length === 1) return captionWords.alone(where, name, holder, share, as, rollout)
   return captionWords.given(
     where,
     name,
     percent(top.reduce((sum, { weight }) => sum + weight, 0)),
     top.length,
-    most === token ? captionWords.itself : nameOf(most),
+    holder,
     `${share} = ${as}`,
     rollout
   )

@@ -27,11 +27,16 @@ export const captionWords = {
     `${where}: ${name} is looked at most by ${by}, which gives it ${share} of its attention = ${times}.`,
   /** @param {string} where @param {string} name @param {string} share @param {number} tokens @param {string} most @param {string} as @param {boolean} [rollout] */
   given: (where, name, share, tokens, most, as, rollout) => {
-    const of = `${tokens} token${tokens === 1 ? '' : 's'}, most`
+    const of = `${tokens} tokens, most`
     return rollout
       ? `${where}: ${share} of ${name} comes from ${of} from ${most}: ${as}.`
       : `${where}: ${name} gives ${share} of its attention to ${of} to ${most}: ${as}.`
   },
+  /** @param {string} where @param {string} name @param {string} most @param {string} share @param {string} times @param {boolean} [rollout] */
+  alone: (where, name, most, share, times, rollout) =>
+    rollout
+      ? `${where}: ${share} of ${name} comes from ${most} alone: ${times}.`
+      : `${where}: ${name} gives ${share} of its attention to ${most} alone: ${times}.`,
   /** @param {boolean} from */
   noWeight: (from) => `no weight ${from ? 'from' : 'on'} any token`,
   /** @param {string} share @param {string} name @param {boolean} from */

@@ -258,6 +258,15 @@ export const captionWords: {
     share: string,
     tokens: number,
     most: string,
+    as: string,
+    rollout?: boolean
+  ): string
+  alone(
+    where: string,
+    name: string,
+    most: string,
+    share: string,
+    times: string,
     rollout?: boolean
   ): string
   noWeight(from: boolean): string
@@ -273,7 +282,7 @@ export const captionWords: {
     reverse?: boolean
   ): string
 }
-/** Returns the sentence below a map: the mass on few tokens, and the largest weight. */
+/** Returns the sentence below a map: how few tokens hold half of the row, and the largest weight. */
 export function caption(options: CaptionOptions): string
 /** Returns a note such as "98.3 % on CLS" when the other patches hold less than a tenth of the row,
  * otherwise ''. */

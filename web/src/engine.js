@@ -539,9 +539,11 @@ export class Engine {
 
   /** @param {Methods['rollout']['args']} args */
   async rollout(args) {
-    const { info } = this.#ran(args.id)
-    return (await import('./maps.js')).rollout(await this.#part('explain'), info, args, (at) =>
-      this.attention({ ...args, ...at })
+    const { info } = this.#ran(args.id),
+      { rollout, rolloutRow } = await import('./maps.js')
+    return (
+      rolloutRow(this.#exports, this.#module, args) ??
+      rollout(await this.#part('explain'), info, args, (at) => this.attention({ ...args, ...at }))
     )
   }
 

@@ -81,7 +81,17 @@ function sizesOf(files) {
 /** What there is to say of a graph without kernels. */
 const without = {
   family: 'ONNX graph',
-  ...{ imageSize: 0, channels: 0, patch: 0, width: 0, layers: 0, heads: 0, headsGuessed: false },
+  ...{
+    imageSize: 0,
+    inputHeight: 0,
+    inputWidth: 0,
+    channels: 0,
+    patch: 0,
+    width: 0,
+    layers: 0,
+    heads: 0,
+    headsGuessed: false
+  },
   ...{ rules: 'as the ONNX graph has it', assumed: null, mlpWidth: 0, prefixTokens: 0 },
   ...{ tokenNames: [], classes: 0, parameters: 0, labels: [] }
 }
@@ -141,7 +151,9 @@ class GraphEngine {
       const ports = graph.describe(),
         info = await this.#lowered(model, context),
         image = ports.inputs.find(({ name }) => name === graph.image)
-      if (image?.shape && image.shape[2] > 0) info.imageSize = image.shape[2]
+      if (image?.shape && image.shape[2] > 0)
+        info.imageSize = info.inputHeight = info.inputWidth = image.shape[2]
+      if (image?.shape && image.shape[3] > 0) info.inputWidth = image.shape[3]
       model.info = /** @type {ModelInfo} */ ({
         ...info,
         note: graph.way(!model.reference && !model.why, 0, model.why),
@@ -219,7 +231,7 @@ class GraphEngine {
       )
     await graph.begin()
     try {
-      graph.lower(undefined, batch, height ?? info.imageSize, width ?? info.imageSize)
+      graph.lower(undefined, batch, height ?? info.inputHeight, width ?? info.inputWidth)
       const kept = Array.isArray(taps)
         ? taps.filter((name) => !ofLayers.test(name) || graph.find(name))
         : taps

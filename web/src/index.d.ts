@@ -535,7 +535,8 @@ export interface Session {
    * Requires taps 'all' or 'rows'. */
   statistics(options?: { layer?: number; batch?: number }): Promise<HeadStatistics[][]>
   /** Returns the attention rollout (Abnar & Zuidema 2020) of the last run: one row [T] with a
-   * query, otherwise [T, T]. Requires taps 'all'. */
+   * query, otherwise [T, T]. Requires taps 'all' or 'rows'. One row needs no more memory than the
+   * weights of a few queries; all of them need all maps. */
   rollout(options?: {
     query?: Query
     /** How heads are fused. Default 'mean'. */

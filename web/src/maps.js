@@ -1,9 +1,49 @@
 /* The rollout of a session's maps, by heed-explain.wasm. Loaded with the first. It imports nothing, so
  * that bundlers leave the scripts that a page starts with as they are. */
-/** @import {Methods, OpenModule} from '../types/library.js' */
+/** @import {Methods, ModuleExports, OpenModule} from '../types/library.js' */
 /** @import {SessionInfo} from './index.js' */
 
 /** @typedef {(at: {layer: number, head: number, query?: number}) => Float32Array} ReadMap */
+
+/**
+ * A token's row by the session's own module, from the maps that were kept or from queries and keys:
+ * no more than a layer's weights are in memory. Nothing where the attention has rules of its own.
+ * @param {ModuleExports} exports
+ * @param {import('./module_memory.js').ModuleMemory} memory
+ * @param {Methods['rollout']['args']} wanted
+ */
+export function rolloutRow(exports, memory, wanted) {
+  const {
+    id,
+    query,
+    batch = 0,
+    fusion = 'mean',
+    residual = 0,
+    firstLayer = 0,
+    layerCount = 0,
+    discard = 0
+  } = wanted
+  if (query === undefined || query < 0) return undefined
+  try {
+    memory.check(
+      exports.session_rollout(
+        id,
+        batch,
+        query,
+        memory.code('fusion', fusion),
+        residual,
+        firstLayer,
+        layerCount,
+        discard
+      )
+    )
+  } catch (error) {
+    if (/** @type {import('./error.js').HeedError} */ (error).status === 'UNSUPPORTED')
+      return undefined
+    throw error
+  }
+  return memory.takeFloats()
+}
 
 /**
  * @param {OpenModule} module

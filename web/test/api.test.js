@@ -922,6 +922,45 @@ inBoth(
   }
 )
 
+inBoth(
+  'a row of the rollout: from queries and keys alone as from all maps, of some layers, of masked attention',
+  async (runtime) => {
+    const model = await runtime.loadModel(demoModel)
+    for (const intervene of [
+      undefined,
+      { emptyRow: /** @type {const} */ ('zero'), temperature: 2 }
+    ]) {
+      const kept = model.createSession({ taps: 'all', intervene }),
+        made = model.createSession({ taps: 'rows', intervene })
+      await kept.run(picture)
+      await made.run(picture)
+      const { tokens } = await kept.ready
+      for (const how of /** @type {any[]} */ ([
+        {},
+        { fusion: 'max', residual: 0.25 },
+        { fusion: 'min', discard: 0.5, firstLayer: 1, layerCount: 3 },
+        { firstLayer: 4, layerCount: 1 }
+      ])) {
+        const all = await kept.rollout(how)
+        for (const query of [0, 39, tokens - 1])
+          for (const session of [kept, made]) {
+            const row = await session.rollout({ ...how, query })
+            assert.equal(row.length, tokens)
+            assert.ok(
+              row.every((weight, i) => Math.abs(weight - all[query * tokens + i]) < 1e-6),
+              `${JSON.stringify(how)}, query ${query}`
+            )
+          }
+      }
+    }
+    await assert.rejects(
+      model.createSession({ taps: 'none' }).rollout({ query: 0 }),
+      fails('INVALID_ARGUMENT', /rollout|attention/)
+    )
+    model.close()
+  }
+)
+
 inBoth('the pooling attention is a layer of its own', async (runtime) => {
   /** @param {string} name */
   const file = (name) => new Uint8Array(readFileSync(join(vectors, 'vit/siglip', name)))

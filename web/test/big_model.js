@@ -63,15 +63,16 @@ function tensors(layers, side, width) {
 
 /**
  * Files as a browser's file input takes them. Fewer layers and patches make it small; `size` as in
- * preprocessor_config.json.
- * @param {{layers?: number, side?: number, heads?: number, width?: number, size?: object}} [options]
+ * preprocessor_config.json; crop: its crop_size.
+ * @param {{layers?: number, side?: number, heads?: number, width?: number, size?: object, crop?: object | null}} [options]
  */
 export async function bigModel({
   layers = 12,
   side = 37,
   heads = 2,
   width = 32,
-  size = { height: side * patch, width: side * patch }
+  size = { height: side * patch, width: side * patch },
+  crop = /** @type {object | null} */ (null)
 } = {}) {
   const config = {
     model_type: 'dinov2_with_registers',
@@ -90,7 +91,8 @@ export async function bigModel({
     image_std: [0.229, 0.224, 0.225],
     size,
     do_resize: true,
-    do_center_crop: false,
+    do_center_crop: crop !== null,
+    ...(crop ? { crop_size: crop } : {}),
     resample: 3,
     rescale_factor: 1 / 255
   }

@@ -695,7 +695,12 @@ test('a model of 1,374 tokens: rows, heads, matrix and statistics on demand, wit
   await page.click('#tab-statistics')
   await page.waitForSelector('#view tbody tr:nth-child(24)', { timeout: 120000 })
   await page.click('#tab-rollout')
-  await until(page, '#view', /too large to keep all maps/)
+  await until(
+    page,
+    '#view',
+    /too large to keep all maps. Its rollout is made from queries and keys/
+  )
+  await until(page, '#stage-title', /^Rollout of layers 0 to 11: from patch/)
   await page.click('#tab-intervene')
   await until(page, '#view', /small enough to keep all maps/)
   await page.click('#fit [data-fit=whole]') // takes long: run when asked for
@@ -1283,6 +1288,30 @@ test('another patch under the mouse is drawn before the frame that its move wait
   await finish(page)
 })
 
+/**
+ * The second step of the tour shows the head that its text names, by its own numbers: it gives most
+ * to its own star, on a scale that shows it.
+ * @param {TestPage} page
+ */
+async function checkOtherHead(page) {
+  const [, layer, head, share] = /** @type {RegExpMatchArray} */ (
+      (await text(page, '#tour-text')).match(
+        /Head (\d)\.(\d), shown here, gives ([\d.]+) % to its own star/
+      )
+    ),
+    title = await text(page, '#stage-title')
+  assert.ok(title.startsWith(`Layer ${layer}, head ${head}: from patch (2, 10)`), title)
+  assert.equal(await text(page, '#bar-label'), 'share of each map’s largest')
+  const runtime = await createRuntime({ worker: false }),
+    session = (await runtime.loadModel(demoModel)).createSession({ taps: 'rows' }),
+    { image, owner } = await runtime.scene(159)
+  await session.run(image)
+  const row = await session.attention({ layer: Number(layer), head: Number(head), query: [2, 10] }),
+    own = owner.reduce((sum, one, i) => (one === owner[2 * 14 + 10] ? sum + row[1 + i] : sum), 0)
+  runtime.close()
+  assert.ok(Math.abs(own * 100 - Number(share)) < 0.06, `${own} beside ${share} %`)
+}
+
 test('the tour: by keyboard, in the address, a head taken out changes the answer; skipped, it is not offered again', async () => {
   const page = await browser.open()
   assert.ok(await page.isVisible('#invite'))
@@ -1293,9 +1322,15 @@ test('the tour: by keyboard, in the address, a head taken out changes the answer
   assert.equal(await page.isVisible('#invite'), false)
   await page.keyboard.press('Tab') // Back is off on the first step
   await page.keyboard.press('Enter')
-  await until(page, '#stage-title', /^Layer 3, head 2/)
+  await until(page, '#tour-text', /^Head 3\.0 gives 99\.5 % of its attention to the other star/)
+  await checkOtherHead(page)
   await page.keyboard.press('Enter')
   await until(page, '#stage-title', /^Layer 0, head 0/)
+  await until(
+    page,
+    '#tour-text',
+    /^Head 0\.0 gives 97\.7 % of its attention to patches at most 2 away/
+  )
   await page.keyboard.press('Enter')
   await until(page, '#tour-text', /was star 100\.0 %; it is now cross 79\.1 %/)
   await until(page, '#answer', /^cross/)
@@ -1328,6 +1363,50 @@ test('the invitation speaks of the first picture alone: another takes it away fo
     await page.click('#samples button:nth-child(1)')
     await until(page, '#status', /159/)
     assert.equal(await page.isVisible('#invite'), false)
+    await finish(page)
+  }
+})
+
+test('the invitation and the tour are of the demo model alone', async () => {
+  const page = await browser.open()
+  assert.ok(await page.isVisible('#invite'))
+  await page.setInputFiles('#model-files', await bigModel({ layers: 2, side: 16 }))
+  await until(page, '#model-facts', /^2 layers/)
+  await page.waitForSelector('#invite', { state: 'hidden' })
+  await page.click('#help')
+  await page.click('#tour-again')
+  await until(page, '#tour-title', /^Drag the star/)
+  assert.match(await text(page, '#model-name'), /^Demo model/)
+  await page.click('#tour-next')
+  await until(page, '#tour-text', /its own star/)
+  await page.setInputFiles('#model-files', await bigModel({ layers: 2, side: 16 }))
+  await page.waitForSelector('#tour', { state: 'hidden' })
+  await page.waitForFunction(() => !location.hash.includes('tour'))
+  await finish(page)
+})
+
+test('a drag that begins on a shape takes it along in each view, and the query with it; a press alone chooses a patch', async () => {
+  for (const view of ['heads', 'rollout', 'statistics']) {
+    const page = await browser.open(`#v=${view}`),
+      box = /** @type {Box} */ (await page.locator('#patches').boundingBox()),
+      at = /** @returns {[x: number, y: number]} */ (
+        /** @type {number} */ x,
+        /** @type {number} */ y
+      ) => [box.x + (box.width * x) / 224, box.y + (box.height * y) / 224]
+    await page.mouse.move(...at(173, 60))
+    await page.waitForSelector('#arcs', { state: 'attached' }) // what the first touch fetches is there
+    await page.mouse.click(...at(173, 60))
+    await until(page, '#stage-title', /from patch \(3, 10\)/)
+    assert.doesNotMatch(page.url(), /objects/)
+    await page.mouse.move(...at(173, 46))
+    await page.mouse.down()
+    for (let step = 1; step <= 6; step++)
+      await page.mouse.move(...at(173 + step * 2, 46 + step * 8), { steps: 2 })
+    await page.mouse.up()
+    await until(page, '#status', /^Your scene/)
+    await until(page, '#stage-title', /from patch \(5, 11\)/)
+    if (view === 'heads') await until(page, '#caption', /most to patch \((9|10|11), [0-3]\)/)
+    await page.waitForFunction(() => location.hash.includes('objects='))
     await finish(page)
   }
 })

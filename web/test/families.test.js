@@ -317,6 +317,58 @@ test('with 1,374 tokens maps are on demand, and the page says so before', async 
   await finish(page)
 })
 
+/* As DINOv2 is published: made for 518 pixels, while its processor crops to 224. */
+const published = { size: { shortest_edge: 256 }, crop: { height: 224, width: 224 } }
+
+test('a model is judged by the size that runs, not by that of its files; the latter is chosen, too', async () => {
+  const page = await browser.open('#v=rollout')
+  await page.setInputFiles('#model-files', await bigModel(published))
+  await says(page, '#model-facts', /^12 layers, 2 heads, 261 tokens/)
+  await says(page, '#view', /Rollout uses the weights after the softmax/)
+  assert.equal(await page.isDisabled('#view [name=play]'), false)
+  for (const [view, all] of /** @type {[string, RegExp][]} */ ([
+    ['tokens', /Cosine/],
+    ['intervene', /Temperature/]
+  ])) {
+    await page.click(`#tab-${view}`)
+    await says(page, '#view', all)
+    assert.doesNotMatch(await page.innerText('#view'), /small (models|enough)/)
+  }
+  await page.click('#size')
+  assert.equal(await page.inputValue('dialog [name=height]'), '224')
+  await page.click('dialog [name=trained]')
+  assert.equal(await page.inputValue('dialog [name=width]'), '518')
+  await page.click('dialog [name=take]')
+  await says(page, '#model-facts', /1374 tokens, .*518 × 518 pixels/)
+  await page.waitForFunction(() => location.hash.includes('size=518.518'))
+  await page.click('#size')
+  await page.click('dialog [name=own]')
+  await page.click('dialog [name=take]')
+  await says(page, '#model-facts', /261 tokens, \S+\sMB$/)
+  await page.waitForFunction(() => !location.hash.includes('size='))
+  await finish(page)
+})
+
+test('a crop that is not square is the model’s own size', async () => {
+  const page = await browser.open()
+  await page.setInputFiles(
+    '#model-files',
+    await bigModel({ ...published, layers: 2, crop: { height: 140, width: 224 } })
+  )
+  await says(page, '#model-facts', /^2 layers, 2 heads, 165 tokens/)
+  await page.click('#size')
+  assert.equal(await page.inputValue('dialog [name=height]'), '140')
+  assert.equal(await page.inputValue('dialog [name=width]'), '224')
+  await page.fill('dialog [name=width]', '140')
+  await page.click('dialog [name=take]')
+  await says(page, '#model-facts', /105 tokens, .*140 × 140 pixels/)
+  await page.click('#size')
+  await page.fill('dialog [name=width]', '224')
+  await page.click('dialog [name=take]')
+  await says(page, '#model-facts', /165 tokens, \S+\sMB$/)
+  await finish(page)
+})
+
 test('registers are queries with their names: strip, title, numbers, figure, address, code, matrix', async () => {
   const page = await browser.open()
   await page.setInputFiles('#model-files', await bigModel({ layers: 2, side: 4 }))

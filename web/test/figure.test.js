@@ -363,12 +363,13 @@ test('a raster as PNG: its pixels, enlarged; DPI and texts before the pixels', a
 test('files are called by picture, place and what is shown', () => {
   const at = { layer: 3, head: 0, query: [2, 10], reverse: false }
   /** @param {string} picture @param {object} [state] */
-  const name = (picture, state) => fileName({ picture, what: 'heads', state: { ...at, ...state } })
+  const name = (picture, state) => fileName({ picture, what: 'heads', at: { ...at, ...state } })
   assert.equal(name('chelsea.png'), 'chelsea_L3H0_q2-10_heads')
   assert.equal(name('scene 159'), 'scene-159_L3H0_q2-10_heads')
   assert.equal(name('chelsea.jpeg', { reverse: true }), 'chelsea_L3H0_to2-10_heads')
   assert.equal(name('a/../b\\c:*.png', { query: 'cls', head: 'mean' }), 'a-b-c_L3Hmean_qcls_heads')
-  assert.equal(name('猫.webp', { layer: 'pool' }), '猫_LpoolH0_probe_heads')
+  assert.equal(name('猫.webp', { layer: 'pool', query: null }), '猫_LpoolH0_probe_heads')
+  assert.equal(name('a.png', { rollout: true, first: 0, last: 11 }), 'a_L0-11_q2-10_heads')
   assert.equal(name('...'), 'picture_L3H0_q2-10_heads')
   assert.ok(name('x'.repeat(400)).length < 80)
 })

@@ -77,6 +77,18 @@ test('classes with probabilities, and rows of the maps', async () => {
   assert.deepEqual([map().rows, map().columns], [14, 14])
 })
 
+test('a model is judged by the size that runs: made for 518 pixels and cropped to 224, it has all maps', async () => {
+  const files = await bigModel({
+      size: { shortest_edge: 256 },
+      crop: { height: 224, width: 224 }
+    }),
+    { attention, shape } = await look(picture, {
+      model: files.map(({ name, buffer }) => new File([new Uint8Array(buffer)], name))
+    })
+  assert.equal(shape.tokens, 261)
+  assert.equal(attention?.length, 12)
+})
+
 test('what is encoded: Blob, File, Response, data: address and path', async () => {
   const text = `data:application/octet-stream;base64,${Buffer.from(picture.data).toString('base64')}`
   for (const image of [encoded(), new Response(encoded()), text, new URL(text)]) {

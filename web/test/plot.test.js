@@ -295,7 +295,17 @@ test('captions are sentences with numbers', () => {
   const row = Float32Array.of(0.25, 0, 0.5, 0.25, 0, 0, 0, 0)
   assert.equal(
     caption({ row, where: 'Layer 1, head 2', token: 3, prefix: 1, columns: 3 }),
-    'Layer 1, head 2: patch (0, 2) gives 100.0 % of its attention to 3 tokens, most to patch (0, 1): 50.0 % = 4.0 × uniform.'
+    'Layer 1, head 2: patch (0, 2) gives 50.0 % of its attention to patch (0, 1) alone: 4.0 × uniform.'
+  )
+  assert.equal(
+    caption({
+      row: new Float32Array(8).fill(1 / 8),
+      where: 'X',
+      token: 1,
+      prefix: 1,
+      columns: 3
+    }),
+    'X: patch (0, 0) gives 50.0 % of its attention to 4 tokens, most to CLS: 12.5 % = 1.0 × uniform.'
   )
   assert.match(
     caption({ row, where: 'X', token: 1, prefix: 1, columns: 3, reverse: true }),
@@ -310,7 +320,7 @@ test('captions are sentences with numbers', () => {
       columns: 2,
       rollout: true
     }),
-    'Rollout of layers 0 to 1: 100.0 % of patch (0, 1) comes from 2 tokens, most from itself: 75.0 % = 2.3 × uniform.'
+    'Rollout of layers 0 to 1: 75.0 % of patch (0, 1) comes from itself alone: 2.3 × uniform.'
   )
   assert.equal(
     caption({ row: new Float32Array(8), where: 'X', token: 1, prefix: 1, columns: 3 }),
@@ -323,7 +333,10 @@ test('captions are sentences with numbers', () => {
   const distilled = { token: 3, prefix: 2, columns: 3, names: ['CLS', 'distillation'] },
     held = Float32Array.of(0, 1, 0, 0)
   assert.equal(tokenName(1, 2, 3, distilled.names), 'distillation')
-  assert.match(caption({ row: held, where: 'X', ...distilled }), /most to distillation: 100\.0 %/)
+  assert.match(
+    caption({ row: held, where: 'X', ...distilled }),
+    /gives 100\.0 % of its attention to distillation alone/
+  )
   assert.equal(elsewhere({ row: held, ...distilled }), '100.0 % on distillation')
   assert.match(
     scoreCaption({ row: held, where: 'X', stage: 'scores', ...distilled }),

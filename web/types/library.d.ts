@@ -246,6 +246,7 @@ export type ExportName =
   | 'picture_prepare'
   | 'session_preprocess'
   | 'session_memory'
+  | 'session_rollout'
   | 'session_run_part'
   | 'session_set'
   | 'session_view'

@@ -34,6 +34,10 @@ export interface Page {
   statistics: PageStatistics[][] | null
   /** What the stage shows; undefined until the first map is drawn. */
   drawn: Drawn
+  /** Resolves once stage and view show what is chosen; an error where the stage does not. */
+  settled(): Promise<void>
+  /** Resolves once the view beside the stage is drawn. */
+  viewSettled?: () => Promise<void>
   /** What the comparison shows beside it. */
   compared?: Other | null
   /** Runs the model on a picture. live: one of many while something moves. */
@@ -146,6 +150,27 @@ export interface Store<S = State> {
 /* ------------------------------------------------------------------------------------------------
  * what is drawn */
 
+/** Which row, of a run: what it shows and what is said of it come from this; see model/shown_row.js. */
+export interface RowAt {
+  view: ViewName
+  /** Of the layers from first to last; otherwise layer and head count. */
+  rollout: boolean
+  layer: State['layer']
+  head: number | 'mean'
+  /** null: the probe of the pooling attention. */
+  query: PageQuery | null
+  reverse: boolean
+  /** The stage that is shown: weights where the run has no scores. */
+  score: ScoreStage
+  fusion: Fusion
+  residual: number
+  discard: number
+  first: number
+  last: number
+  /** What the run had changed. */
+  changes: Changes
+}
+
 /** The row on the stage. */
 export interface Drawn {
   /** All N weights. */
@@ -153,14 +178,7 @@ export interface Drawn {
   /** The result that it is of. */
   of: RunnerResult
   shape: Shape
-  at: {
-    layer: State['layer']
-    head: number | 'mean'
-    /** null: the probe of the pooling attention. */
-    query: PageQuery | null
-    reverse: boolean
-    rollout: boolean
-  }
+  at: RowAt
   /** Where the picture lies in the part that the model saw, in shares of it. */
   inside: Inside
   title: string
@@ -168,7 +186,8 @@ export interface Drawn {
   scores: Float32Array | null
   scale: Scale
   table: Uint8Array
-  /** Outlines over the picture, an SVG path. */
+  /** The map over the picture, and outlines as an SVG path. */
+  raster: Raster
   path: string
   /** -1: the probe of the pooling attention. */
   token: number

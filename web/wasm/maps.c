@@ -1,4 +1,4 @@
-/* Maps of the last run: rows and heads on demand. See shim.h. */
+/* Maps of the last run: rows, heads and rows of the rollout on demand. See shim.h. */
 #include <stdio.h>
 #include <string.h>
 
@@ -92,5 +92,72 @@ heed_status heed_web_session_attention(heed_web_session *s, uint32_t batch, uint
   }
   s->web->out.block = (struct heed_web_out_block){.address = HEED_WEB_ADDRESS(rows),
                                                   .count = (double)count * shape.dim[3]};
+  return HEED_OK;
+}
+
+/* The weights of all layers; *kept: whether the session kept each of them. */
+static heed_status find_layers(const heed_web_session *s, heed_value *weights, const float **maps,
+                               uint32_t batch, bool *kept) {
+  *kept = true;
+  for (uint32_t layer = 0; layer < s->layers; layer++) {
+    heed_shape shape;
+    const float *all;
+    weights[layer] = find_weights(s, layer, &shape);
+    if (shape.rank != 4 || shape.dim[1] != s->heads || shape.dim[2] != s->tokens ||
+        shape.dim[3] != s->tokens)
+      return heed_fail(&s->web->error, HEED_UNSUPPORTED,
+                       "rollout: layer %u has other maps (expected %u heads, %u tokens)", layer,
+                       s->heads, s->tokens);
+    if (heed_session_view(s->session, weights[layer], (const void **)&all, NULL) == HEED_OK)
+      maps[layer] = all + (size_t)batch * s->heads * s->tokens * s->tokens;
+    else
+      *kept = false;
+  }
+  return HEED_OK;
+}
+
+static heed_status run_rollout(heed_web_session *s, heed_rollout_desc *desc, uint32_t batch,
+                               heed_value *weights, const float **maps, float *row) {
+  bool kept;
+  HEED_TRY(find_layers(s, weights, maps, batch, &kept));
+  if (!kept)
+    return heed_session_rollout_row(s->session, desc, weights, batch, row, row, &s->web->error);
+  desc->maps = maps;
+  return heed_map_rollout_row(s->web->context, desc, NULL, row, row, &s->web->error);
+}
+
+heed_status heed_web_session_rollout(heed_web_session *s, uint32_t batch, uint32_t query,
+                                     heed_fusion fusion, double residual, uint32_t first_layer,
+                                     uint32_t layer_count, double discard) {
+  const heed_context *context = s->web->context;
+  heed_rollout_desc desc = {.struct_size = sizeof desc,
+                            .layers = s->layers,
+                            .heads = s->heads,
+                            .tokens = s->tokens,
+                            .fusion = fusion,
+                            .residual = (float)residual,
+                            .first_layer = first_layer,
+                            .layer_count = layer_count,
+                            .discard = (float)discard};
+  HEED_TRY(check_below(s, "image", batch, s->batch));
+  HEED_TRY(check_below(s, "query", query, s->tokens));
+  heed_value *weights = heed_alloc(context, s->layers, sizeof *weights);
+  const float **maps = heed_alloc(context, s->layers, sizeof *maps);
+  float *row = heed_alloc(context, s->tokens, sizeof *row);
+  heed_status status = weights && maps && row
+                           ? HEED_OK
+                           : heed_fail_memory(&s->web->error, "rollout", s->tokens * sizeof *row);
+  if (status == HEED_OK) {
+    row[query] = 1.0f;
+    status = run_rollout(s, &desc, batch, weights, maps, row);
+  }
+  heed_free(context, weights);
+  heed_free(context, maps);
+  if (status != HEED_OK) {
+    heed_free(context, row);
+    return status;
+  }
+  s->web->out.block =
+      (struct heed_web_out_block){.address = HEED_WEB_ADDRESS(row), .count = (double)s->tokens};
   return HEED_OK;
 }

@@ -17,10 +17,11 @@ RECORD(memory, HEED_WEB_MEMORY(FIELD))
 RECORD(step, FIELD(next))
 RECORD(value, FIELD(address) FIELD(dtype) SHAPE)
 /* Choices, which JavaScript passes in by the field's place: what a session keeps; heed_build_desc's
- * intervene and empty_row; heed_dtype; below, heed_fusion. */
+ * intervene and empty_row; heed_dtype; heed_fusion. */
 RECORD(keep, FIELD(none) FIELD(rows) FIELD(all) FIELD(named))
 RECORD(intervene, FIELD(never) FIELD(zero) FIELD(nan) FIELD(mean))
 RECORD(dtype, FIELD(f32) FIELD(f16) FIELD(bf16) FIELD(u8) FIELD(i32))
+RECORD(fusion, FIELD(mean) FIELD(min) FIELD(max))
 
 /* What modules that run models never say; those of int8 have no room for it. */
 #if !defined(HEED_INT8)
@@ -46,5 +47,4 @@ RECORD(ids, FIELD(count) FIELD(whole))
 RECORD(port, FIELD(name) FIELD(dtype) FIELD(shaped) SHAPE)
 /* a lowered graph as a file: its size; activations that are not rounded */
 RECORD(lowered, FIELD(address) FIELD(size) FIELD(unrounded))
-RECORD(fusion, FIELD(mean) FIELD(min) FIELD(max))
 #endif

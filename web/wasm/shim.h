@@ -177,6 +177,12 @@ heed_status heed_web_session_view(heed_web_session *s, const char *name);
 HEED_WEB_EXPORT(session_attention)
 heed_status heed_web_session_attention(heed_web_session *s, uint32_t batch, uint32_t layer,
                                        int head, int query);
+/* One token's row of the rollout, by heed_map_rollout_row where the maps were kept, otherwise from
+ * queries and keys by heed_session_rollout_row. fusion: as that record. out: block, of floats. */
+HEED_WEB_EXPORT(session_rollout)
+heed_status heed_web_session_rollout(heed_web_session *s, uint32_t batch, uint32_t query,
+                                     heed_fusion fusion, double residual, uint32_t first_layer,
+                                     uint32_t layer_count, double discard);
 
 /* pickle.c: in heed-pickle.wasm alone. `source`: the number by which reads ask for the file.
  * out: pickle; its address is 0 where the file may be .safetensors. */

@@ -247,13 +247,13 @@ function followKeys() {
   })
 }
 
-/* The light of a choice, and the tour, are fetched with the first touch of the picture or when they
- * are asked for. */
+/* The light of a choice, what drags shapes, and the tour, are fetched with the first touch of the
+ * picture or when they are asked for. The invitation is to the demo model's first picture alone. */
 function followInvitation() {
   /** @type {Promise<void> | undefined} */
-  let arcs
+  let touched
   const hide = () => (element('invite').hidden = true),
-    other = () => page.picture.scene !== defaults.scene // one that has no star, or not two
+    other = () => page.picture.scene !== defaults.scene || sourceOf(page) !== demoModel
   const open = (/** @type {number} */ step) => {
     hide()
     import('./controls/tour.js').then(({ openTour }) => openTour(page, step)).catch(showError)
@@ -262,8 +262,11 @@ function followInvitation() {
     element('patches').addEventListener(
       type,
       () =>
-        (arcs ??= import('./views/arcs.js')
-          .then(({ createArcs }) => createArcs(page))
+        (touched ??= Promise.all([import('./views/arcs.js'), import('./views/shape_drag.js')])
+          .then(([{ createArcs }, { connectDrag }]) => {
+            connectDrag(page)
+            return createArcs(page)
+          })
           .catch(() => {})),
       { once: true }
     )

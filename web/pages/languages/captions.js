@@ -38,6 +38,17 @@ export const captions = {
     rollout
       ? say('caption.comes', { where, name, share, tokens, most, as })
       : say('caption.given', { where, name, share, tokens, most, as }),
+  alone: (
+    /** @type {string} */ where,
+    /** @type {string} */ name,
+    /** @type {string} */ most,
+    /** @type {string} */ share,
+    /** @type {string} */ times,
+    /** @type {boolean | undefined} */ rollout
+  ) =>
+    rollout
+      ? say('caption.comesAlone', { where, name, most, share, times })
+      : say('caption.alone', { where, name, most, share, times }),
   noWeight: () => say('caption.noWeight'),
   lies: (/** @type {string} */ share, /** @type {string} */ name, /** @type {boolean} */ from) =>
     from ? say('caption.from', { share, name }) : say('caption.on', { share, name }),

@@ -514,15 +514,21 @@ export const words = {
     'A score of each pair before softmax turns a row into shares that sum to 1.',
   'tour.dragStar': 'Drag the star.',
   'tour.twoShapesHereSame':
-    'Two shapes here are the same. The model looks from one to the other, and computes the map anew while you drag.',
+    'Two shapes here are the same. Drag the star on the image: the map is computed anew while you drag.',
   'tour.anotherHead': 'Another head.',
-  'tour.eachHeadAttendsSomething':
-    'Each head attends to something else. This one is head 2 of the same layer; choose others in the grid.',
+  'tour.headsDiffer':
+    'Head {first} gives {share} of its attention to {place}. Head {other}, shown here, gives {otherShare} to {otherPlace}. Choose others in the grid, where each map has a scale of its own.',
+  'tour.headsAlike':
+    'Head 3.0 gives {share} of its attention to {place}, and no head here gives most to something else. Choose others in the grid.',
+  'tour.ground': 'the background',
+  'tour.own': 'its own {shape}',
+  'tour.other': 'the other {shape}',
   'tour.anotherLayer': 'Another layer.',
-  'tour.earlyLayersLookNear':
-    'Early layers look near the patch. Later layers compare shapes: layer 3 found the other star.',
+  'tour.layersDiffer':
+    'Head 0.0 gives {early} of its attention to patches at most {near} away. Head {head} gives those {late}, and {share} to {place}.',
   'tour.takeHeadOut': 'Take a head out.',
-  'tour.head23Out': 'Head 2.3 is out: now head 3.0 no longer finds the other star.',
+  'tour.headOut':
+    'Head 2.3 is out. Head {head} gave {before} of its attention to {place}; it gives {now} now.',
   'tour.back': 'Back',
   'tour.next': 'Next',
   'tour.skip': 'Skip',
@@ -611,6 +617,7 @@ export const words = {
   'pictureSize.height': 'Height',
   'pictureSize.width': 'Width',
   'pictureSize.modelsOwn': 'The model’s own',
+  'pictureSize.trained': '{size} × {size}, of its files',
   'pictureSize.shapePicture': 'Shape of the picture',
   'pictureSize.runAtSize': 'Run at this size',
   'pictureSize.patches': '{rows} × {columns} patches, {cost}{large}',
@@ -884,8 +891,9 @@ export const words = {
   'rollout.upTo': 'up to layer {layer}, largest {largest}',
   'rollout.rolloutUsesWeightsAfter':
     'Rollout uses the weights after the softmax: the stage applies to the other views only.',
-  'rollout.modelTooLargeKeep':
-    'This model is too large to keep all maps, which rollout needs; the stage shows the chosen head.',
+  'rollout.mapsMadeAgain':
+    'This model is too large to keep all maps. Its rollout is made from queries and keys, which takes about as long as a run. It follows the chosen query, not the pointer.',
+  'rollout.working': 'Making the rollout from queries and keys…',
   'scene.down': 'Down',
   'scene.size': 'Size',
   'scene.turn': 'Turn',
@@ -977,6 +985,8 @@ export const words = {
   'tokensNumbers.statesAfterLayer': 'States after layer {layer}',
   'tokensNumbers.cosineEachTokensState':
     'Cosine of each token’s state, and of its position embedding, with that of {token}; the norm of the state.',
+  'tokensNumbers.positionsAlone':
+    'Cosine of each token’s position embedding with that of {token}; the states are not kept.',
   'scores.softmaxV': 'softmax × |v|',
   'scores.weightV': 'weight × |v|',
   'scores.qKNotScaled': 'q·k, not scaled',
@@ -995,6 +1005,8 @@ export const words = {
   'caption.given':
     '{where}: {name} gives {share} of its attention to {tokens} tokens, most to {most}: {as}.',
   'caption.comes': '{where}: {share} of {name} comes from {tokens} tokens, most from {most}: {as}.',
+  'caption.alone': '{where}: {name} gives {share} of its attention to {most} alone: {times}.',
+  'caption.comesAlone': '{where}: {share} of {name} comes from {most} alone: {times}.',
   'caption.noWeight': 'no weight',
   'caption.on': '{share} on {name}',
   'caption.from': '{share} from {name}',
@@ -1045,8 +1057,8 @@ export const words = {
   'explorer.firstTitle': 'Layer 3, head 0: from patch (2, 10)',
   'explorer.firstPicture': 'A drawn scene with two stars',
   'explorer.firstMap': 'Attention of a patch of one star lies on the other star',
-  'explorer.alike': 'Two shapes are alike.',
-  'explorer.dragStar': 'Drag the star',
+  'explorer.alike': 'Two shapes are alike: drag the star.',
+  'explorer.dragStar': 'Take the tour',
   'explorer.hideHint': 'Hide this hint',
   'explorer.stale': 'Settings changed: run again',
   'explorer.patches': 'Patches of the picture; the chosen one is the query',
@@ -1146,7 +1158,6 @@ export const words = {
   'composer.serif': 'Serif',
   'composer.poolMatrix': 'The pooling attention has one query. Choose a layer for a matrix.',
   'composer.matrixLarge': 'A matrix of {tokens} tokens is too large for print.',
-  'composer.noRollout': 'This model is too large to keep all maps, which rollout needs.',
   'composer.noStatistics': 'The statistics are not computed yet.',
   'composer.noB': 'Open the view Compare and choose B first.',
   'composer.headsFrom': 'Heads from {name}',
@@ -1459,6 +1470,8 @@ export const words = {
   'save.tooLarge':
     'This model is too large to keep all maps. Save the row as CSV, or run `heed run --save`.',
   'save.notRun': 'This model has not run yet. Choose a picture.',
+  'save.notDrawn':
+    'What is chosen is not drawn yet, so nothing was saved. Wait until the map has changed, then save again.',
   'figure.unreadable': '{where}: cannot be read (found {found}, expected {expected})',
   'figure.aList': 'a list of {count}',
   'figure.aListTo': 'a list of {least} to {most}',

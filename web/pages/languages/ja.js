@@ -513,15 +513,21 @@ export const words = {
     'ソフトマックスは、ペアのスコアの一行を、合計が 1 になる割合に変えます。',
   'tour.dragStar': '星を動かしてください。',
   'tour.twoShapesHereSame':
-    'ここには同じ形が二つあります。モデルは一方からもう一方を見ます。動かすたびにマップを計算し直します。',
+    'ここには同じ形が二つあります。画像の上で星を動かすと、その間もマップが計算し直されます。',
   'tour.anotherHead': '別のヘッド。',
-  'tour.eachHeadAttendsSomething':
-    'ヘッドごとに注意を向ける先が違います。これは同じ層のヘッド 2 です。ほかのヘッドはグリッドで選べます。',
+  'tour.headsDiffer':
+    'ヘッド {first} は注意の {share} を{place}に向けます。ここに示すヘッド {other} は {otherShare} を{otherPlace}に向けます。ほかのヘッドは表から選べます。表のマップはそれぞれ独自の尺度です。',
+  'tour.headsAlike':
+    'ヘッド 3.0 は注意の {share} を{place}に向けます。ほかのものに最も多く向けるヘッドはここにありません。ほかのヘッドは表から選べます。',
+  'tour.ground': '背景',
+  'tour.own': '自分の{shape}',
+  'tour.other': 'もう一つの{shape}',
   'tour.anotherLayer': '別の層。',
-  'tour.earlyLayersLookNear':
-    '最初のほうの層はパッチの近くを見ます。後の層は形を比べます。層 3 がもう一つの星を見つけました。',
+  'tour.layersDiffer':
+    'ヘッド 0.0 は注意の {early} を {near} パッチ以内に向けます。ヘッド {head} がそこに向けるのは {late} で、{place}には {share} を向けます。',
   'tour.takeHeadOut': 'ヘッドを一つ取り除く。',
-  'tour.head23Out': 'ヘッド 2.3 を取り除くと、ヘッド 3.0 はもう一つの星を見つけられません。',
+  'tour.headOut':
+    'ヘッド 2.3 を外しました。ヘッド {head} が{place}に向ける注意は {before} でしたが、今は {now} です。',
   'tour.back': '戻る',
   'tour.next': '次へ',
   'tour.skip': 'スキップ',
@@ -610,6 +616,7 @@ export const words = {
   'pictureSize.height': '高さ',
   'pictureSize.width': '幅',
   'pictureSize.modelsOwn': 'モデル本来の大きさ',
+  'pictureSize.trained': 'ファイルにある {size} × {size}',
   'pictureSize.shapePicture': '画像の形に合わせる',
   'pictureSize.runAtSize': 'この大きさで実行',
   'pictureSize.patches': '{rows} × {columns} パッチ、{cost}{large}',
@@ -886,8 +893,9 @@ export const words = {
   'rollout.upTo': '層 {layer} まで、最大 {largest}',
   'rollout.rolloutUsesWeightsAfter':
     'ロールアウトはソフトマックス後の重みを使います。段階はほかのビューにのみ適用されます。',
-  'rollout.modelTooLargeKeep':
-    'このモデルは大きく、ロールアウトに必要なすべてのマップを保持できません。選んだヘッドを表示しています。',
+  'rollout.mapsMadeAgain':
+    'このモデルは大きく、すべてのマップを保持できません。ロールアウトはクエリとキーから作り直すため、実行 1 回ほどの時間がかかります。ポインターではなく、選んだクエリに従います。',
+  'rollout.working': 'クエリとキーからロールアウトを計算しています…',
   'scene.down': '縦位置',
   'scene.size': '大きさ',
   'scene.turn': '回転',
@@ -980,6 +988,8 @@ export const words = {
   'tokensNumbers.statesAfterLayer': '層 {layer} の後の状態',
   'tokensNumbers.cosineEachTokensState':
     '各トークンの状態と位置埋め込みの、{token} のものとのコサイン、および状態の長さ。',
+  'tokensNumbers.positionsAlone':
+    '各トークンの位置埋め込みと {token} のものとのコサイン。状態は保持していません。',
   'scores.softmaxV': 'softmax × |v|',
   'scores.weightV': '重み × |v|',
   'scores.qKNotScaled': 'q·k、スケーリングなし',
@@ -999,6 +1009,8 @@ export const words = {
     '{where}：{name} はアテンションの {share} を {tokens} トークンに向けます。最も多いのは{most}：{as}。',
   'caption.comes':
     '{where}：{name} の {share} は {tokens} トークンから来ます。最も多いのは{most}：{as}。',
+  'caption.alone': '{where}：{name} はアテンションの {share} を{most}だけに向けます：{times}。',
+  'caption.comesAlone': '{where}：{name} の {share} は{most}だけから来ます：{times}。',
   'caption.noWeight': '重みなし',
   'caption.on': '{name} に {share}',
   'caption.from': '{name} から {share}',
@@ -1049,8 +1061,8 @@ export const words = {
   'explorer.firstTitle': '層 3、ヘッド 0：パッチ (2, 10) から',
   'explorer.firstPicture': '星が二つあるシーン',
   'explorer.firstMap': '一方の星のパッチの注意はもう一方の星にあります',
-  'explorer.alike': '同じ形が二つあります。',
-  'explorer.dragStar': '星を動かす',
+  'explorer.alike': '同じ形が二つあります。星を動かせます。',
+  'explorer.dragStar': 'ツアーを始める',
   'explorer.hideHint': 'ヒントを隠す',
   'explorer.stale': '設定が変わりました。再実行する',
   'explorer.patches': '画像のパッチ。選んだものがクエリです',
@@ -1150,7 +1162,6 @@ export const words = {
   'composer.serif': 'セリフ',
   'composer.poolMatrix': 'プーリングのアテンションのクエリは一つです。行列には層を選んでください。',
   'composer.matrixLarge': '{tokens} トークンの行列は印刷には大きすぎます。',
-  'composer.noRollout': 'このモデルは大きく、rollout に必要なすべてのマップを保持できません。',
   'composer.noStatistics': '統計はまだ計算されていません。',
   'composer.noB': '先に「比較」の表示を開き、B を選んでください。',
   'composer.headsFrom': 'ヘッド：{name} から',
@@ -1465,6 +1476,8 @@ export const words = {
   'save.tooLarge':
     'このモデルは大きすぎて全マップを保持できません。行を CSV で保存するか、`heed run --save` を実行してください。',
   'save.notRun': 'このモデルはまだ実行されていません。画像を選んでください。',
+  'save.notDrawn':
+    '選んだ内容はまだ描かれていないため、何も保存されませんでした。マップが変わってから、もう一度保存してください。',
   'figure.unreadable': '{where}：読めません（{found}。必要なもの：{expected}）',
   'figure.aList': '{count} 個のリスト',
   'figure.aListTo': '{least} から {most} 個のリスト',

@@ -134,7 +134,7 @@ export async function makeStory(engine, picture, address, source) {
     depth: engine.result.values[`layer.${at.layer}.query`].data.length / shape.tokens / shape.heads,
     scores: await engine.row({ ...place, score: 'raw' }),
     weights: await engine.row(place),
-    rollout,
+    rollout: /** @type {Float32Array} */ (rollout),
     twin: Array.from(owner, (one, patch) => (one === other ? patch : -1)).filter(
       (patch) => patch >= 0
     ),

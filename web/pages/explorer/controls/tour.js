@@ -1,11 +1,15 @@
 /* The tour: four steps on the page itself, in a card beside the picture. Each sets the state that it
  * is about, so that its address shows the step; Escape or Skip ends it, and what it changed of the
- * model is undone. Loaded when it is asked for. */
+ * model is undone. It is of the demo model, which it opens where another is open. What a step says of
+ * heads is counted from their maps (tour_facts.js). Loaded when it is asked for. */
 import { percent, topOf } from '../../plot/caption.js'
 import { keep } from '../../shared/page_settings.js'
 import { laterStyles } from '../later_styles.js'
 import { unchanged } from '../state/changes.js'
+import { demoModel } from '../../heed/demo.js'
 import { className } from '../../shared/names.js'
+import { sourceOf } from '../state/place.js'
+import { otherHead, sayBroken, sayLayers, sayOther } from './tour_facts.js'
 import { say } from '../../languages/say.js'
 /** @import {Page, State} from '../../../types/pages.js' */
 
@@ -20,27 +24,33 @@ const start = /** @type {Partial<State>} */ ({
   score: 'softmax'
 })
 
-/** @type {{state: Partial<State>, title: string, text: string}[]} */
+/** The scene that the tour is of. */
+const scene = 159
+
+/**
+ * text: of the maps that are there once the state is; nothing until then.
+ * @type {{state: (page: Page) => Partial<State>, title: string, text: (page: Page) => string | undefined}[]}
+ */
 const steps = [
   {
-    state: { ...start, view: 'scene' },
+    state: () => ({ ...start, view: 'heads' }),
     title: say('tour.dragStar'),
-    text: say('tour.twoShapesHereSame')
+    text: () => say('tour.twoShapesHereSame')
   },
   {
-    state: { ...start, view: 'heads', head: 2 },
+    state: (page) => ({ ...start, view: 'heads', ...otherHead(page), scale: 'own' }),
     title: say('tour.anotherHead'),
-    text: say('tour.eachHeadAttendsSomething')
+    text: sayOther
   },
   {
-    state: { ...start, view: 'heads', layer: 0, head: 0 },
+    state: () => ({ ...start, view: 'heads', layer: 0, head: 0 }),
     title: say('tour.anotherLayer'),
-    text: say('tour.earlyLayersLookNear')
+    text: sayLayers
   },
   {
-    state: { ...start, view: 'intervene', off: ['2.3'] },
+    state: () => ({ ...start, view: 'intervene', off: ['2.3'] }),
     title: say('tour.takeHeadOut'),
-    text: say('tour.head23Out')
+    text: sayBroken
   }
 ]
 
@@ -64,36 +74,50 @@ function answerOf({ engine }) {
 /** @type {((step: number) => Promise<void>) | undefined} */
 let go
 
+/**
+ * @param {Page} page
+ * @param {number} at
+ * @param {string} before the answer of the whole model
+ */
+function textOf(page, at, before) {
+  const text = steps[at - 1].text(page)
+  if (at < steps.length) return text
+  return page.engine.result?.changes?.off.includes('2.3') && text
+    ? say('tour.answerWasNowPut', { text, before: before || '…', after: answerOf(page) })
+    : undefined
+}
+
+/* The demo model and a scene that it was made for: others have no such shapes. */
+/** @param {Page} page */
+const isOfTour = (page) => sourceOf(page) === demoModel && Boolean(page.picture?.drawing)
+
 /** @param {Page} page */
 function createTour(page) {
   const { store } = page
   document.querySelector('.panel').insertAdjacentHTML('afterbegin', markup)
   let at = 0,
-    before = ''
+    before = '',
+    scale = store.get().scale // of who takes the tour: a step may have its own
 
   function show() {
-    const { title, text } = steps[at - 1],
-      last = at === steps.length,
-      out = store.get().off.includes('2.3')
-    element('tour-title').textContent = title
-    element('tour-text').textContent = last
-      ? say('tour.answerWasNowPut', {
-          text,
-          before: before || '…',
-          after: out ? answerOf(page) : before
-        })
-      : text
+    const last = at === steps.length
+    element('tour-title').textContent = steps[at - 1].title
+    element('tour-text').textContent = textOf(page, at, before) ?? '…'
     element('tour-at').textContent = say('tour.atOfSteps', { at, steps: steps.length })
     element('tour-back').disabled = at === 1
     element('tour-next').textContent = last ? say('tour.done') : say('tour.next')
     element('tour-end').hidden = last
   }
 
-  function end() {
+  function leave() {
     element('tour').hidden = true
     at = 0
-    store.set({ ...start, view: 'heads', tour: 0 })
     keep('invite', 'off')
+  }
+
+  function end() {
+    leave()
+    store.set({ ...start, view: 'heads', scale, tour: 0 })
     element('patches').querySelector('[tabindex="0"]')?.focus()
   }
 
@@ -101,10 +125,13 @@ function createTour(page) {
     if (step < 1 || step > steps.length) return end()
     const first = element('tour').hidden || !at
     element('tour').hidden = false
-    if (store.get().scene !== 159 && step !== at) await page.openScene(159)
+    if (first) ({ scale } = store.get())
+    if (sourceOf(page) !== demoModel)
+      await page.openModel(demoModel, say('modelButtons.demoModelWhichShape'))
+    if (store.get().scene !== scene && step !== at) await page.openScene(scene)
     at = step
-    if (!store.get().off.length) before = answerOf(page)
-    store.set({ ...steps[at - 1].state, hover: null, tour: at })
+    if (!page.engine.result.changes?.off.length) before = answerOf(page)
+    store.set({ scale, ...steps[at - 1].state(page), hover: null, tour: at })
     show()
     if (first) element('tour-title').focus()
     element('tour').scrollIntoView({ block: 'nearest' })
@@ -118,8 +145,12 @@ function createTour(page) {
     end()
   })
   store.on(['ran'], () => {
-    if (at !== steps.length) return
-    if (!store.get().off.length) before = answerOf(page)
+    if (!at || page.engine.result.light) return
+    if (!isOfTour(page)) {
+      leave()
+      return store.set({ ...unchanged, scale, tour: 0 })
+    }
+    if (!page.engine.result.changes?.off.length) before = answerOf(page)
     show()
   })
 }

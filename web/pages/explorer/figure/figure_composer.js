@@ -301,11 +301,20 @@ class Composer {
   }
 
   get #name() {
-    const { figure } = this.#now
+    const { figure } = this.#now,
+      panels = shownPanels(figure),
+      state = fromHash(figure.from.settings, longestSettings),
+      rollout = panels.every((name) => ['picture', 'rollout'].includes(name)),
+      pooled = state.layer === 'pool' && !rollout
     return fileName({
       picture: figure.from.picture,
-      what: shownPanels(figure).join('-'),
-      state: fromHash(figure.from.settings, longestSettings)
+      what: panels.join('-'),
+      at: {
+        ...state,
+        rollout: rollout && panels.includes('rollout'),
+        query: pooled ? null : state.query,
+        last: state.last < 0 ? figure.from.layers - 1 : state.last
+      }
     })
   }
 

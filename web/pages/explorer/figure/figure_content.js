@@ -12,7 +12,8 @@ import { provenanceOf } from '../save/provenance.js'
 import { toHash } from '../state/address.js'
 import { scaleOfAll } from '../views/heads.js'
 import '../state/change_words.js'
-import { placeName, scaleOfRow, titleOf } from '../views/stage.js'
+import { placeName, titleOfRow, weightsOfRow } from '../model/shown_row.js'
+import { scaleOfRow } from '../views/stage.js'
 import { say } from '../../languages/say.js'
 /** @import {Scale} from '../../../plot/index.js' */
 /** @import {Figure, FigureMap, FigurePanel, FigureParts, FigureScale, Page} from '../../../types/pages.js' */
@@ -66,7 +67,7 @@ export const whyNot = {
       : engine.shape.tokens > tokensAtMost
         ? say('composer.matrixLarge', { tokens: engine.shape.tokens })
         : '',
-  rollout: ({ engine }) => (engine.result.kept ? '' : say('composer.noRollout')),
+  rollout: () => '',
   statistics: (page) => (page.statistics ? '' : say('composer.noStatistics')),
   comparison: ({ compared, store }) =>
     compared && store.get().view === 'compare' ? '' : say('composer.noB')
@@ -115,24 +116,23 @@ const partOf = {
       ),
       { shape } = engine
     return {
-      title: placeName({ ...state, view: 'matrix' }, shape.layers),
+      title: placeName({ ...drawn.at, rollout: false }),
       values: digits(weights),
       scale: written(scaleOfMatrix(drawn.scale, weights, shape, end / shape.tokens), weights)
     }
   },
 
   rollout: async (page) => {
-    const { engine } = page,
+    const { engine, drawn } = page,
       state = { ...stateOf(page), view: /** @type {const} */ ('rollout') },
-      { query, fusion, residual, discard, first, last } = state,
-      row = await engine.rollout({ query, fusion, residual, discard, first, last }),
-      { prefixTokens, layers } = engine.shape,
-      scale = scaleOfRow(state, row, null, 0, engine.shape)
+      at = { ...drawn.at, rollout: true, query: state.query, reverse: false },
+      row = await weightsOfRow(engine, at, drawn.of)
+    if (!row) throw new Error(say('save.notDrawn'))
     return mapOf(
       page,
-      row.subarray(prefixTokens),
-      scale,
-      titleOf(placeName(state, layers), engine.nameOf(engine.token(query)), false)
+      row.subarray(engine.shape.prefixTokens),
+      scaleOfRow(state, row, null, 0, engine.shape),
+      titleOfRow(engine, at)
     )
   },
 

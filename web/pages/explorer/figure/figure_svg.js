@@ -49,14 +49,18 @@ function drawn(shape) {
  * @param {DescribedFigure} figure
  */
 export function metadataOf({ from, parts, grid, title, look }) {
-  const { layer, head, query, reverse } = fromHash(from.settings, longestSettings),
+  const { view, layer, head, query, reverse, first, last } = fromHash(
+      from.settings,
+      longestSettings
+    ),
+    rollout = view === 'rollout', // the title and the map are of these layers, and of no head
     scale = (parts.map ?? parts.heads ?? parts.rollout ?? parts.matrix)?.scale
   return {
     ...from,
-    layer,
-    head,
+    ...(rollout
+      ? { rollout: [first, last < 0 ? from.layers - 1 : last] }
+      : { layer, head, ...(reverse ? { reverse } : {}) }),
     query,
-    ...(reverse ? { reverse } : {}),
     title,
     panels: look.panels,
     width_mm: look.width,

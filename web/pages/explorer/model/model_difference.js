@@ -74,11 +74,13 @@ function logitDifference(a, b) {
  * @param {Runner} b
  */
 export function whyNot(a, b) {
-  const said = (/** @type {Runner} */ { model }) =>
+  const said = (/** @type {Runner} */ { model, shape }) =>
     say('modelDifference.layersHeadsPxPatches', {
       layers: model.layers,
       heads: model.heads,
-      imageSize: model.imageSize,
+      imageSize: [...new Set([shape.rows, shape.columns])]
+        .map((side) => side * model.patch)
+        .join(' × '),
       patch: model.patch,
       classes: model.classes
     })

@@ -49,8 +49,9 @@ export async function createRunner({
   const files =
     source === demoModel ? fetchModel(demoModel, { onProgress, signal, onMismatch }) : source
   for (const early of [files, scene]) Promise.resolve(early).catch(() => {}) // told below, unless the runtime fails first
-  const [runtime, explain] = await Promise.all([createRuntime(options), loadRows()]),
-    engine = new ModelRunner(runtime, explain)
+  const start = () => createRuntime(options),
+    [runtime, explain] = await Promise.all([start(), loadRows()]),
+    engine = new ModelRunner(runtime, explain, start)
   onProgress?.({ phase: 'module' })
   if (scene !== undefined) engine.draw(await scene)
   await engine.load(/** @type {ModelSource} */ (await files), { onProgress, signal })
@@ -66,11 +67,15 @@ export async function createRunner({
 const partOf = (data, part, count) =>
   data.subarray((part * data.length) / count, ((part + 1) * data.length) / count)
 
+/* Rows of rollouts of one run that are kept: those of a walk over the layers, there and back. */
+const rolloutsMost = 200
+
 /** @type {any} */
 const none = null // until the first model is loaded
 
 export class ModelRunner {
   #runtime
+  #start
   /** Definitions of heed.h for rows, which return at once. */
   explain
   /** @type {Model} */
@@ -81,6 +86,8 @@ export class ModelRunner {
   #busy = Promise.resolve()
   /** @type {{scene: number | Scene, result: Promise<DrawnScene>} | null} */
   #drawn = null // { scene, result } that was begun before it is asked for
+  /** @type {Promise<unknown>} */
+  #drawing = Promise.resolve() // the last scene that was asked for
   /** @type {Session} */
   #plain = none // the session of the model as it is; #session is that, or one whose attention can be changed
   /** @type {Changing} */
@@ -91,6 +98,8 @@ export class ModelRunner {
   #sized = {} // what createSession is given of `size`
   /** @type {Session | null} */
   #light = null // hands out queries and keys alone, for runs that the next one replaces at once; #plain where not all maps are kept
+  /** @type {WeakMap<RunnerResult, Map<string, Promise<Float32Array | null>>>} */
+  #rollouts = new WeakMap()
   /** @type {Shape} */
   shape = none
   /** @type {RunnerResult} */
@@ -112,12 +121,14 @@ export class ModelRunner {
   saved = null
 
   /**
-   * @param {Runtime} runtime
+   * @param {Runtime} runtime of the first model
    * @param {Awaited<ReturnType<typeof loadRows>>} explain
+   * @param {() => Promise<Runtime>} start makes one for each other model
    */
-  constructor(runtime, explain) {
+  constructor(runtime, explain, start) {
     this.#runtime = runtime
     this.explain = explain
+    this.#start = start
   }
 
   get info() {
@@ -139,6 +150,7 @@ export class ModelRunner {
   scene(scene) {
     const drawn = this.#drawn?.scene === scene ? this.#drawn.result : this.#runtime.scene(scene)
     this.#drawn = null
+    this.#drawing = drawn.catch(() => {})
     return drawn
   }
 
@@ -160,8 +172,8 @@ export class ModelRunner {
    * @param {CallOptions} [options]
    */
   async #open(model, size, options) {
-    const { imageSize, patch, prefixTokens } = model.info,
-      [height = imageSize, width = imageSize] = size ?? [],
+    const { inputHeight, inputWidth, patch, prefixTokens } = model.info,
+      [height = inputHeight, width = inputWidth] = size ?? [],
       sized = size ? { height, width } : {},
       tokens = prefixTokens + Math.floor(height / patch) * Math.floor(width / patch),
       { found } = await model.tensors(),
@@ -198,22 +210,33 @@ export class ModelRunner {
   }
 
   /**
-   * Takes the place of the model before, once it is ready; `result` is null until the next run.
+   * Takes the place of the model before, once it is ready; `result` is null until the next run. The
+   * memory of a module never shrinks: each model has one of its own, which ends with it.
    * @param {ModelSource} source
    * @param {CallOptions} options
    */
   async load(source, options) {
-    const model = await this.#runtime.loadModel(source, options)
-    let opened
+    const before = this.#runtime,
+      runtime = this.#model ? await this.#start().catch(() => before) : before // none can be fetched: the one that is there
+    /** @type {Model | undefined} */
+    let model, opened
     try {
+      model = await runtime.loadModel(source, options)
       opened = await this.#open(model, null, options)
     } catch (error) {
-      model.close()
+      if (runtime === before) model?.close()
+      else runtime.close()
       throw error
     }
-    await this.#busy // a run of the model before ends first
+    await Promise.all([this.#busy, this.#drawing]) // a run of the model before ends first
     this.#closeSessions()
     this.#model?.close()
+    if (runtime !== before)
+      before
+        .memory()
+        .catch(() => {})
+        .then(() => before.close()) // what was asked of it is answered first
+    this.#runtime = runtime
     this.#model = model
     this.saved = null
     this.#take(opened)
@@ -586,20 +609,38 @@ export class ModelRunner {
   }
 
   /**
-   * query null: the rows of all tokens, of a model.
-   * @param {{query: PageQuery | null, fusion: Fusion, residual: number, discard?: number, first: number, last: number}} how
-   * @returns {Promise<Float32Array>}
+   * query null: the rows of all tokens, of a model. of: the result that it is of. Resolves to null
+   * where another run came meanwhile: the session has the maps of its last.
+   * @param {{query: PageQuery | null, fusion: Fusion, residual: number, discard?: number, first: number, last: number, of?: RunnerResult}} how
+   * @returns {Promise<Float32Array | null>}
    */
-  rollout({ query, first, last, ...how }) {
+  rollout({ query, first, last, of = this.result, ...how }) {
     const to = last < 0 ? this.shape.layers - 1 : last,
       token = query === null ? undefined : this.token(query)
-    return this.saved
-      ? this.saved.rollout({ token: /** @type {number} */ (token), first, last: to, ...how })
-      : this.#session.rollout({
-          query: token,
-          firstLayer: first,
-          layerCount: Math.max(1, to - first + 1),
-          ...how
-        })
+    if (this.saved)
+      return this.saved.rollout({ token: /** @type {number} */ (token), first, last: to, ...how })
+    const key = JSON.stringify([token, first, to, how]),
+      known = this.#rollouts.get(of) ?? new Map()
+    this.#rollouts.set(of, known)
+    const found = known.get(key) ?? this.#rollout(of, { token, first, to, ...how })
+    known.set(key, found)
+    found.catch(() => known.delete(key))
+    if (known.size > rolloutsMost) known.delete(known.keys().next().value)
+    return found
+  }
+
+  /**
+   * @param {RunnerResult} of
+   * @param {{token: number | undefined, first: number, to: number, fusion: Fusion, residual: number, discard?: number}} how
+   */
+  async #rollout(of, { token, first, to, ...how }) {
+    await this.#busy
+    if (of !== this.result) return null
+    return this.#session.rollout({
+      query: token,
+      firstLayer: first,
+      layerCount: Math.max(1, to - first + 1),
+      ...how
+    })
   }
 }

@@ -87,8 +87,8 @@ function refusal(patch, [height, width]) {
  * @param {{width: number, height: number}} picture
  * @returns {[height: number, width: number]}
  */
-export function shapedAs({ imageSize, patch }, { width, height }) {
-  const side = imageSize / patch,
+export function shapedAs({ inputHeight, inputWidth, patch }, { width, height }) {
+  const side = Math.sqrt(inputHeight * inputWidth) / patch,
     root = Math.sqrt(width / height)
   return [
     patch * Math.max(1, Math.round(side / root)),
@@ -96,12 +96,15 @@ export function shapedAs({ imageSize, patch }, { width, height }) {
   ]
 }
 
-/** @param {number} patch */
-const markup = (patch) => `<h2 id="size-title">${say('pictureSize.sizePicture')}</h2>
+/**
+ * @param {number} patch
+ * @param {number} trained the side that the files tell, where it is another than the model's own; 0: it is not
+ */
+const markup = (patch, trained) => `<h2 id="size-title">${say('pictureSize.sizePicture')}</h2>
     <p>${say('pictureSize.multiplesPatchPixelsPicture', { patch })}</p>
     <form><div class="fields"><label>${say('pictureSize.height')} <input name="height" type="number" min="${patch}" step="${patch}" required></label>
     <label>${say('pictureSize.width')} <input name="width" type="number" min="${patch}" step="${patch}" required></label></div>
-    <p class="row after"><button type="button" name="own">${say('pictureSize.modelsOwn')}</button> <button type="button" name="shaped">${say('pictureSize.shapePicture')}</button></p>
+    <p class="row after"><button type="button" name="own">${say('pictureSize.modelsOwn')}</button>${trained ? ` <button type="button" name="trained">${say('pictureSize.trained', { size: trained })}</button>` : ''} <button type="button" name="shaped">${say('pictureSize.shapePicture')}</button></p>
     <p class="hint" aria-live="polite"></p>
     <p class="row after"><button name="take">${say('pictureSize.runAtSize')}</button> <button type="button" name="close">${say('dialog.close')}</button></p></form>`
 
@@ -110,12 +113,14 @@ export async function showSizes(page) {
   const { engine, store } = page
   if (engine.saved) throw new Error(say('errors.mapsSize'))
   const { model, shape } = engine,
-    { patch, imageSize } = model,
+    { patch, imageSize, inputHeight, inputWidth } = model,
+    own = /** @type {[height: number, width: number]} */ ([inputHeight, inputWidth]),
+    trained = own.every((side) => side === imageSize) ? 0 : imageSize,
     { found } = await engine.tensors(),
     tables = found.filter(({ role }) => role?.includes('relative_position_bias')).length
   await laterStyles()
   const dialog = document.body.appendChild(
-      Object.assign(document.createElement('dialog'), { innerHTML: markup(patch) })
+      Object.assign(document.createElement('dialog'), { innerHTML: markup(patch, trained) })
     ),
     field = (/** @type {string} */ name) =>
       /** @type {Field} */ (dialog.querySelector(`[name=${name}]`))
@@ -142,16 +147,17 @@ export async function showSizes(page) {
     for (const [i, name] of ['height', 'width'].entries()) field(name).value = String(size[i])
     show()
   }
-  put(engine.size ?? [imageSize, imageSize])
+  put(engine.size ?? own)
   for (const name of ['height', 'width']) field(name).addEventListener('input', show)
-  field('own').addEventListener('click', () => put([imageSize, imageSize]))
+  field('own').addEventListener('click', () => put(own))
+  dialog.querySelector('[name=trained]')?.addEventListener('click', () => put([trained, trained]))
   field('shaped').addEventListener('click', () => put(shapedAs(model, page.picture)))
   field('close').addEventListener('click', () => dialog.close())
   dialog.querySelector('form').addEventListener('submit', (event) => {
     event.preventDefault()
     const size = chosen()
     dialog.close()
-    store.set({ size: size.every((side) => side === imageSize) ? null : size })
+    store.set({ size: String(size) === String(own) ? null : size })
   })
   dialog.addEventListener('close', () => dialog.remove())
   dialog.showModal()

@@ -41,6 +41,6 @@ export const onStage = ({ row, scores }) => ({
  * The stage that the views' maps are of: weights where scores are not kept.
  * @param {Page} options
  */
-export const stageShown = ({ drawn, store }) => (drawn.scores ? store.get().score : 'softmax')
+export const stageShown = ({ drawn }) => drawn.at.score
 /** @param {ScoreStage} score */
 export const stageSaid = (score) => (score === 'softmax' ? '' : `, ${stageWords[score]}`)

@@ -11,16 +11,28 @@ import { provenanceText } from './provenance_text.js'
 import { pngOfSvg } from './svg_raster.js'
 import { onStage, tokenTable } from './csv_lines.js'
 import { scaleOf } from '../views/bar.js'
+import { put } from '../views/canvas.js'
 import { views } from '../views/view_list.js'
 /** @import {FigureView} from '../../../plot/index.js' */
 /** @import {Fusion, ListedView, Page, PagePicture, PageStatistics, Runner} from '../../../types/pages.js' */
 
 /** @type {<Id extends string>(id: Id) => ElementOf<Id>} */
 const element = (id) => document.getElementById(id)
-/** @param {string} id */
-const shot = (id) => {
-  const canvas = /** @type {HTMLCanvasElement} */ (element(id))
-  return canvas.width ? enlarged(canvas).toDataURL() : null
+/**
+ * What the page shows at this moment: the map of `drawn`, and the pictures beside it.
+ * @param {Pick<Page, 'drawn'>} page
+ */
+function shownNow({ drawn }) {
+  const map = document.createElement('canvas')
+  put(map, drawn.raster)
+  return {
+    pictures: {
+      picture: element('picture').toDataURL(),
+      map: enlarged(map).toDataURL(),
+      bar: element('bar').toDataURL()
+    },
+    views: viewPictures()
+  }
 }
 
 /**
@@ -145,24 +157,22 @@ async function describedFigure(page) {
 }
 
 /**
- * The text of an SVG.
+ * The text of an SVG. What is shown is taken at once: whatever is chosen while the rest is on its
+ * way, picture, title and numbers are of one row.
  * @param {Page} page
  * @param {Awaited<ReturnType<typeof describedFigure>>} [about]
+ * @param {ReturnType<typeof shownNow>} [shown]
  */
-export async function currentFigure(page, about) {
-  const { engine, drawn } = page,
+export async function currentFigure(page, about, shown = shownNow(page)) {
+  const { drawn } = page,
+    { shape } = drawn,
     { query } = drawn.at,
     [, { aboutFigure }] = await figureParts()
   return figure({
-    pictures: {
-      picture: element('picture').toDataURL(),
-      map: /** @type {string} */ (shot('map')),
-      bar: element('bar').toDataURL()
-    },
-    views: viewPictures(),
-    rows: engine.shape.rows,
-    columns: engine.shape.columns,
-    aspect: engine.shape.columns / engine.shape.rows,
+    ...shown,
+    rows: shape.rows,
+    columns: shape.columns,
+    aspect: shape.columns / shape.rows,
     path: drawn.path,
     cell: Array.isArray(query) ? query : null,
     note: drawn.note,
@@ -185,9 +195,11 @@ const pixelsAnInch = 96 // of the SVG: what CSS calls a pixel
  * @param {number} times
  */
 export async function pngOf(page, times) {
-  const about = await describedFigure(page),
+  const shown = shownNow(page),
+    about = await describedFigure(page),
     [, { pngTexts }, { withTexts }] = await figureParts(),
-    blob = await pngOfSvg(await currentFigure(page, about), ({ naturalWidth, naturalHeight }) => ({
+    svg = await currentFigure(page, about, shown),
+    blob = await pngOfSvg(svg, ({ naturalWidth, naturalHeight }) => ({
       width: naturalWidth * times,
       height: naturalHeight * times
     }))
@@ -202,11 +214,15 @@ export async function pngOf(page, times) {
  * @param {Page} page
  */
 export async function csv(page) {
-  const { drawn, store } = page,
+  const { drawn } = page,
     /** @type {ListedView} */
-    view = views[store.get().view],
-    table = view.csv ? await (await view.csv()).csv(page) : tokenTable(page, onStage(drawn))
-  return `# ${provenanceText(await provenanceOf(page))}\n# ${drawn.caption}\n${table}\n`
+    view = views[drawn.at.view],
+    /** @type {{csv?: (page: Page) => Promise<string>, said?: (page: Page) => string}} */
+    { csv = async () => tokenTable(page, onStage(drawn)), said = () => drawn.caption } = view.csv
+      ? await view.csv()
+      : {}
+  const table = await csv(page)
+  return `# ${provenanceText(await provenanceOf(page))}\n# ${said(page)}\n${table}\n`
 }
 
 /**
@@ -262,7 +278,8 @@ export async function numbers(page) {
     { query, reverse, score, fusion, residual, discard, first, last } = store.get(),
     how = { fusion, residual, discard, first, last }
   const rows = await engine.rows({ query, reverse }),
-    scores = score === 'softmax' ? null : await engine.rows({ query, reverse, score }),
+    scored = score !== 'softmax' && engine.scored(score), // else there are weights alone
+    scores = scored ? await engine.rows({ query, reverse, score }) : null,
     statistics = await engine.statistics()
   const token = engine.token(query)
   return {
@@ -298,7 +315,7 @@ export async function numbers(page) {
         ...(scores ? { score } : {}),
         heads: numbersOfHeads(engine.explain, rows, scores, statistics),
         ...(result.pool ? await numbersOfPool(engine, result.pool, how) : {}),
-        rollout: result.kept ? Array.from(await engine.rollout({ ...how, query })) : null
+        rollout: Array.from((await engine.rollout({ ...how, query })) ?? [])
       }
     ]
   }
@@ -316,7 +333,10 @@ async function numbersOfPool(engine, pool, how) {
     pool: pool.map((row, head) => ({ head, entropy: explain.entropy(row), row: Array.from(row) })),
     pool_rollout: result.kept
       ? Array.from(
-          poolRollout(explain.headMean(pool), await engine.rollout({ ...how, query: null }))
+          poolRollout(
+            explain.headMean(pool),
+            /** @type {Float32Array} */ (await engine.rollout({ ...how, query: null }))
+          )
         )
       : null
   }

@@ -1,5 +1,6 @@
-/* What saved files are called: picture, place and what is shown, as chelsea_L3H0_q2-10_heads.png. */
-/** @import {State} from '../../../types/pages.js' */
+/* What saved files are called: picture, place and what is shown, as chelsea_L3H0_q2-10_heads.png;
+ * of a rollout its layers, as chelsea_L0-11_q2-10_rollout.png. */
+/** @import {RowAt, State} from '../../../types/pages.js' */
 
 /**
  * A text as part of a file's name: letters and digits of any script, joined by hyphens.
@@ -19,13 +20,18 @@ const plain = (text) =>
 export const viewShown = ({ view, more }) => (view === 'more' ? more : view)
 
 /**
- * The name without its ending. what: the panels or view; picture: a file's name or a scene's.
- * @param {{picture: string, what: string, state: Pick<State, 'layer' | 'head' | 'query' | 'reverse'>}} of
+ * The name without its ending. what: the panels or view; picture: a file's name or a scene's; at:
+ * the row that is shown.
+ * @param {{picture: string, what: string, at: Pick<RowAt, 'rollout' | 'layer' | 'head' | 'query' | 'reverse' | 'first' | 'last'>}} of
  */
-export function fileName({ picture, what, state: { layer, head, query, reverse } }) {
-  const place = `L${layer}H${head}`,
+export function fileName({
+  picture,
+  what,
+  at: { rollout, layer, head, query, reverse, first, last }
+}) {
+  const place = rollout ? `L${first}-${last}` : `L${layer}H${head}`,
     token = Array.isArray(query) ? query.join('-') : query,
-    asked = layer === 'pool' ? 'probe' : `${reverse ? 'to' : 'q'}${token}`
+    asked = query === null ? 'probe' : `${reverse ? 'to' : 'q'}${token}`
   return [plain(picture.replace(/\.[A-Za-z0-9]{1,5}$/, '')) || 'picture', place, asked, what].join(
     '_'
   )

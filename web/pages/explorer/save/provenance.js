@@ -1,5 +1,6 @@
 /* Where numbers are from: heed's version, the model with the SHA-256 of its weights, the picture,
- * the settings as in a link, and what was changed in the attention, as options of heed run. */
+ * the settings as in a link, and what was changed in the attention, as options of heed run. What the
+ * run had changed and what it saw count, whatever was chosen since. */
 import { toHash } from '../state/address.js'
 import { optionsOfChanges } from '../state/change_options.js'
 import { isChanged } from '../state/changes.js'
@@ -20,7 +21,7 @@ export async function provenanceOf({ engine, store, source, picture }) {
     parameters: parameters ?? null,
     weights_sha256: engine.saved ? null : await hashesOf(source),
     picture: picture.name,
-    settings: toHash(store.get()) || '#',
+    settings: toHash({ ...store.get(), ...changes, ...(fit ? { fit } : {}) }) || '#',
     device: engine.info.device,
     ...(fit === 'whole' ? { fit } : {}),
     ...(changes && isChanged(changes)

@@ -3,13 +3,35 @@ import { demoModel } from '../../heed/demo.js'
 import * as made from './exports.js'
 import { download } from './download_file.js'
 import { fileName, viewShown } from './file_names.js'
+import { provenanceOf } from './provenance.js'
 import { showStatus } from '../controls/status.js'
 import { say } from '../../languages/say.js'
 /** @import {Page} from '../../../types/pages.js' */
 
-/** @param {Page} page */
-const shown = (page) => {
+/**
+ * The page as it is once it shows what is chosen: all that is saved or copied is of one row, one
+ * run and one picture, whatever is chosen while it is on its way. What takes long comes first.
+ * @param {Page} page
+ * @returns {Promise<Page>}
+ */
+async function shown(page) {
   if (!page.engine.result) throw new Error(say('save.notRun'))
+  await provenanceOf(page)
+  await page.settled()
+  const state = page.store.get()
+  return Object.assign(Object.create(page), {
+    drawn: page.drawn,
+    picture: page.picture,
+    store: { ...page.store, get: () => state }
+  })
+}
+
+/**
+ * Numbers that were asked of the model must be of the run that is shown.
+ * @param {Page} held
+ */
+function sameRun({ engine, drawn }) {
+  if (engine.result !== drawn.of) throw new Error(say('save.notDrawn'))
 }
 /**
  * The name of a file of what the page shows.
@@ -20,7 +42,7 @@ const named = ({ picture, drawn, store }, what = viewShown(store.get())) =>
   fileName({
     picture: picture.name,
     what,
-    state: { ...store.get(), query: drawn.at.query ?? store.get().query }
+    at: drawn.at
   })
 
 /**
@@ -31,17 +53,19 @@ const named = ({ picture, drawn, store }, what = viewShown(store.get())) =>
 const file =
   (ending, make, type = '') =>
   async (/** @type {Page} */ page) => {
-    shown(page)
-    const name = ending.startsWith('.') ? `${named(page)}${ending}` : ending
+    const held = await shown(page),
+      name = ending.startsWith('.') ? `${named(held)}${ending}` : ending
     showStatus(say('saveActions.saving', { name })) // a picture of many maps takes a second
-    download(new Blob([await make(page)].flat(), { type }), name)
+    const made = new Blob([await make(held)].flat(), { type })
+    if (!type.startsWith('image')) sameRun(held)
+    download(made, name)
     showStatus(say('saveActions.saved', { name }))
   }
 
 /** @param {Page} page */
 async function copyCode(page) {
-  shown(page)
-  await navigator.clipboard.writeText((await import('./code_snippets.js')).code(page))
+  const held = await shown(page)
+  await navigator.clipboard.writeText((await import('./code_snippets.js')).code(held))
   showStatus(
     say('saveActions.codeCopiedSameNumbers', {
       saved: page.engine.saved ? '' : say('saveActions.fromJavascript')
@@ -84,8 +108,10 @@ export const actions = {
     async (page) => (await import('./session_file.js')).writeSession(page),
     'application/json'
   ),
-  'save-figure': async (page) =>
-    shown(page) ?? (await import('../figure/figure_composer.js')).openComposer(page),
+  'save-figure': async (page) => {
+    const held = await shown(page)
+    await (await import('../figure/figure_composer.js')).openComposer(held)
+  },
   code: copyCode,
   link: copyLink
 }

@@ -8,9 +8,9 @@ import { toHash } from './address.js'
 import { keysOfPlace, pictureNow, sourceOf } from './place.js'
 import { showStatus } from '../controls/status.js'
 import './change_words.js'
-import { placeName, titleOf } from '../views/stage.js'
+import { rowNow, titleOfRow, weightsOfRow } from '../model/shown_row.js'
 import { say } from '../../languages/say.js'
-/** @import {Page, PagePicture, PageQuery, State} from '../../../types/pages.js' */
+/** @import {Drawn, Page, PagePicture, State} from '../../../types/pages.js' */
 
 /**
  * @param {PagePicture} a
@@ -19,18 +19,17 @@ import { say } from '../../languages/say.js'
 const samePicture = (a, b) => a === b || (Number.isInteger(a.scene) && a.scene === b.scene)
 
 /**
- * Keeps what the stage shows as B, or another row of the same picture: { row, query, title }. A
- * row that is there already is B again.
+ * Keeps what the stage shows as B, or another row of the same picture. A row that is there already
+ * is B again.
  * @param {Page} page
- * @param {{row: Float32Array, title: string, query: PageQuery, scores?: Float32Array | null}} [shown]
+ * @param {Pick<Drawn, 'row' | 'title' | 'at'> & {scores?: Float32Array | null}} [shown]
  */
-export function pin(
-  page,
-  { row, title, query, scores = null } = { ...page.drawn, query: page.store.get().query }
-) {
+export function pin(page, { row, title, at, scores = null } = page.drawn) {
   const { store, engine, picture } = page,
-    state = { ...store.get(), query },
-    { pins, view } = state,
+    { changes, rollout, layer, head, reverse, score } = at,
+    query = at.query ?? store.get().query,
+    state = { ...store.get(), ...changes, layer, head, query, reverse, score },
+    { pins } = state,
     model = document.getElementById('model-name').textContent
   if (!engine.result) return // a new model, not run yet
   const settings = toHash(
@@ -38,7 +37,7 @@ export function pin(
       ...Object.fromEntries(
         keysOfPlace.map((key) => [key, state[/** @type {keyof State} */ (key)]])
       ),
-      view: view === 'rollout' ? view : undefined
+      view: rollout ? 'rollout' : undefined
     },
     Infinity
   )
@@ -52,7 +51,7 @@ export function pin(
     row,
     scores,
     title,
-    score: state.score,
+    score,
     settings,
     note: '',
     name: `${picture.name}${state.fit === 'whole' ? say('pins.whole') : ''}, ${model}`,
@@ -86,16 +85,9 @@ export async function swap(page) {
 export async function pickB(page, query) {
   const { store, engine } = page
   if (!engine.result || store.get().layer === 'pool') return
-  const state = { ...store.get(), query },
-    row = await engine.row({ ...state, score: 'softmax' })
-  pin(page, {
-    row,
-    query,
-    title: titleOf(
-      placeName(/** @type {State} */ (state), engine.shape.layers),
-      engine.nameOf(engine.token(query)),
-      state.reverse
-    )
-  })
+  const at = { ...rowNow(page), query, score: /** @type {const} */ ('softmax') },
+    row = await weightsOfRow(engine, at, engine.result)
+  if (!row) return // another run came meanwhile
+  pin(page, { row, at, title: titleOfRow(engine, at) })
   store.set({ view: 'compare' })
 }

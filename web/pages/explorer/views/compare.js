@@ -14,8 +14,7 @@ import { largestOf } from '../../plot/raster.js'
 import { makeScale, plainScale, signedScale } from '../../plot/scale.js'
 import { stageWords } from '../../shared/scores.js'
 import '../state/change_words.js'
-import '../state/change_words.js'
-import { placeName, titleOf } from './stage.js'
+import { titleOfRow } from '../model/shown_row.js'
 import { drawRow } from './row_picture.js'
 import { drawSmallBar, smallBar } from './bar.js'
 import { put } from './canvas.js'
@@ -385,19 +384,14 @@ function wordsOfB({ device }, other, b) {
  */
 async function meanOf(page) {
   const { engine, drawn, store } = page,
-    state = store.get(),
-    { layer, reverse, query } = drawn.at,
-    head = state.head === 'mean' ? /** @type {const} */ (0) : /** @type {const} */ ('mean'),
-    at = { layer, head, query: query ?? state.query, reverse }
+    { layer, reverse, query, score } = drawn.at,
+    head = drawn.at.head === 'mean' ? /** @type {const} */ (0) : /** @type {const} */ ('mean'),
+    at = { layer, head, query: query ?? store.get().query, reverse }
   return {
     row: await engine.row(at),
-    scores: drawn.scores && (await engine.row({ ...at, score: state.score })),
-    score: state.score,
-    title: titleOf(
-      placeName({ ...state, head }, engine.shape.layers),
-      engine.nameOf(drawn.token),
-      reverse
-    ),
+    scores: drawn.scores && (await engine.row({ ...at, score })),
+    score,
+    title: titleOfRow(engine, { ...drawn.at, head, rollout: false }),
     shape: engine.shape,
     picture: pictureNow(page),
     unpinned: true

@@ -37,7 +37,13 @@ export function createPanel(page) {
     current = /** @type {View | null} */ (null),
     shown = /** @type {string | null} */ (null),
     left = new AbortController(),
+    showing = /** @type {Promise<void>} */ (Promise.resolve()),
+    drawing = /** @type {Promise<void>} */ (Promise.resolve()),
     turn = 0
+  page.viewSettled = async () => {
+    await showing
+    await drawing
+  }
 
   async function show() {
     const { view: name } = store.get(),
@@ -66,8 +72,10 @@ export function createPanel(page) {
     redraw()
   }
 
+  const redraw = () => (drawing = drawAgain())
+
   /* A new model that has not run yet has nothing to draw. */
-  async function redraw() {
+  async function drawAgain() {
     if (!page.engine.result || !page.drawn) return
     const { signal } = left,
       mine = ++turn,
@@ -81,8 +89,8 @@ export function createPanel(page) {
 
   connectTabs(tabs, store)
   store.on(null, (state, changed) => {
-    if (changed.includes('view')) show().catch(page.showError)
+    if (changed.includes('view')) showing = show().catch(page.showError)
     else if (current?.keys.some((key) => changed.includes(key))) redraw()
   })
-  return show()
+  return (showing = show())
 }

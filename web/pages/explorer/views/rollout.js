@@ -96,10 +96,10 @@ export function view(page, element, { left }) {
       field(name).nextElementSibling.textContent = String(value)
     }
     field('fusion').value = state.fusion
-    field('play').disabled = !engine.result.kept
-    hint.textContent = engine.result.kept
-      ? say('rollout.rolloutUsesWeightsAfter')
-      : say('rollout.modelTooLargeKeep')
+    const { kept, light } = engine.result
+    field('play').disabled = !kept && !light
+    hint.textContent =
+      kept || light ? say('rollout.rolloutUsesWeightsAfter') : say('rollout.mapsMadeAgain')
     await drawLayers(latest)
   }
   return {

@@ -43,15 +43,15 @@ export function createLayers(page, element) {
     const { first, last, fusion, residual, discard } = store.get(),
       { layers, rows, columns, prefixTokens } = engine.shape,
       query = page.query()
-    element.hidden = !engine.result?.kept
+    element.hidden = !engine.result?.kept && !engine.result?.light
     if (element.hidden) return
     const found = await Promise.all(
       Array.from({ length: layers - first }, (_, i) =>
         engine.rollout({ query, fusion, residual, discard, first, last: first + i })
       )
     )
-    if (!latest()) return
-    maps = found.map((row) => row.subarray(prefixTokens))
+    if (!latest() || found.includes(null)) return
+    maps = /** @type {Float32Array[]} */ (found).map((row) => row.subarray(prefixTokens))
     from = first
     length = across(maps.length)
     const lines = Array.from({ length: Math.ceil(maps.length / length) }, (_, i) =>

@@ -1,8 +1,18 @@
 /* The stage: the picture, the map over it, the query, colour bar and caption. */
 import { fixed } from '../../plot/parts/numbers.js'
-import { isChanged, titles } from '../state/changes.js'
+import { isChanged } from '../state/changes.js'
 import { cutOut, insideOf, isPadding } from '../model/seen_region.js'
+import {
+  isSameRow,
+  isSlow,
+  placeName,
+  rowNow,
+  titleOfRow,
+  tokenOfRow,
+  weightsOfRow
+} from '../model/shown_row.js'
 import { createGrid } from '../controls/button_grid.js'
+import { showStatus } from '../controls/status.js'
 import { caption, elsewhere, percent, scoreCaption, times } from '../../plot/caption.js'
 import { divergingTable } from '../../plot/diverging.js'
 import { overlayInColour } from '../../plot/parts/overlay_colour.js'
@@ -13,37 +23,10 @@ import { drawBar } from './bar.js'
 import { put } from './canvas.js'
 import { createStrip } from './strip.js'
 import { say } from '../../languages/say.js'
-/** @import {Changes, Drawn, Page, PageQuery, RunnerResult, Shape, State} from '../../../types/pages.js' */
+/** @import {Changes, Drawn, Page, PageQuery, RowAt, RunnerResult, Shape, State} from '../../../types/pages.js' */
 
 /** @type {<Id extends string>(id: Id) => ElementOf<Id>} */
 const element = (id) => document.getElementById(id)
-
-/**
- * What the stage shows in words.
- * @param {State} state
- * @param {number} layers
- */
-export const placeName = (state, layers) => `${placeOf(state, layers)}${titles.changes(state)}`
-/**
- * @param {string} where
- * @param {string} name of the token
- * @param {boolean} reverse
- */
-export const titleOf = (where, name, reverse) =>
-  reverse ? say('stage.to', { where, name }) : say('stage.from', { where, name })
-
-/**
- * @param {State} state
- * @param {number} layers
- */
-function placeOf({ view, layer, head, first, last }, layers) {
-  if (view === 'rollout')
-    return say('stage.rolloutLayers', { first, last: last < 0 ? layers - 1 : last })
-  return say('stage.where', {
-    layer: layer === 'pool' ? say('stage.pool') : say('stage.layer', { layer }),
-    head: head === 'mean' ? say('keyList.meanHeads') : say('matrix.head', { head })
-  })
-}
 
 /** @param {Page} page */
 function drawPicture({ engine, picture }) {
@@ -98,17 +81,6 @@ const afterRest = () => new Promise((done) => requestAnimationFrame(() => setTim
 /** @param {Float32Array} row */
 const reach = (row) =>
   row.reduce((most, value) => (Number.isFinite(value) ? Math.max(most, Math.abs(value)) : most), 0)
-
-/**
- * The weights of the row that the stage is on, all N of them.
- * @param {Page} page
- */
-async function weightsOf({ engine, store, query }) {
-  const { view, fusion, residual, discard, first, last, layer, head, reverse } = store.get()
-  if (view === 'rollout' && engine.result.kept)
-    return engine.rollout({ query: query(), fusion, residual, discard, first, last })
-  return engine.row({ layer, head, query: query(), reverse })
-}
 
 /**
  * The largest weight on a patch that any head of the chosen layer gives for this query, where picture
@@ -195,49 +167,44 @@ const wordsOf = (said, scores, stage) => ({
 })
 
 /**
- * What the stage shows of this row of a result, but for the outlines of its raster.
+ * What the stage shows of this row of a result, but for its raster and outlines.
  * @param {Page} page
  * @param {RunnerResult} result
+ * @param {RowAt} at
  * @param {Float32Array} row
  * @param {number} all
- * @returns {Omit<Drawn, 'path'>}
+ * @returns {Omit<Drawn, 'path' | 'raster'>}
  */
-function drawnOf(page, result, row, all) {
+function drawnOf(page, result, at, row, all) {
   const { engine } = page,
     { shape } = engine,
     { prefixTokens: prefix, columns, tokenNames: names } = shape,
-    state = page.store.get(),
-    { layer, head, score } = state,
-    rollout = state.view === 'rollout',
-    pooled = layer === 'pool' && !rollout,
-    query = pooled ? null : page.query(),
-    token = query ? engine.token(query) : -1
-  const where = placeName(state, shape.layers),
-    reverse = state.reverse && !rollout
+    { layer, head, score, rollout, reverse } = at,
+    token = tokenOfRow(engine, at)
   /** @type {Float32Array | null} */
   const scores =
-    score !== 'softmax' && !rollout && engine.scored(score, result)
-      ? engine.row({ ...state, query: page.query(), of: result })
-      : null
-  const scale = scaleOfRow(state, row, scores, all, shape),
+    score === 'softmax'
+      ? null
+      : engine.row({ layer, head, query: at.query, reverse, score, of: result })
+  const scale = scaleOfRow({ ...page.store.get(), view: at.view, score }, row, scores, all, shape),
     said = {
       row,
-      where,
+      where: placeName(at),
       token,
       prefix,
       columns,
       names,
       reverse,
       rollout,
-      out: !rollout && (result.changes?.off ?? []).includes(`${layer}.${head}`)
+      out: !rollout && at.changes.off.includes(`${layer}.${head}`)
     }
   return {
     row,
     of: result,
     shape,
-    at: { layer, head, query, reverse, rollout },
+    at,
     inside: insideOf(page.picture, result.region),
-    title: titleOf(where, engine.nameOf(token), reverse),
+    title: titleOfRow(engine, at),
     scores,
     scale,
     table: scale.signed ? diverging : page.table,
@@ -270,7 +237,7 @@ function showTitle(title) {
 /**
  * Draws the map, its marks, bar and words; page.drawn has them from here on.
  * @param {Page} page
- * @param {Omit<Drawn, 'path'>} drawn
+ * @param {Omit<Drawn, 'path' | 'raster'>} drawn
  * @param {typeof import('../../plot/overlay.js') | false} styles the others than colour, where it is one
  */
 function paint(page, drawn, styles) {
@@ -292,7 +259,7 @@ function paint(page, drawn, styles) {
         ? page.engine.explain.massMask(weights, styles.massShare)
         : undefined
   })
-  page.drawn = { ...drawn, path }
+  page.drawn = { ...drawn, path, raster }
   put(element('map'), raster)
   drawMarks(path, at.query, shape, state, token)
   drawBar(element('stage'), scale, table)
@@ -333,31 +300,85 @@ function speak(text) {
   spoken = setTimeout(() => (element('spoken').textContent = text), 300)
 }
 
+/* While frames of a camera come there is always a next one: so many are waited for. */
+const drawingsMost = 20
+
+/**
+ * What saves or copies waits until the stage shows what is chosen, and takes nothing else.
+ * @param {Page} page
+ * @param {() => Promise<unknown>} drawing the latest
+ */
+async function settle(page, drawing) {
+  for (let i = 0, seen; i < drawingsMost && seen !== drawing(); i++) {
+    seen = drawing()
+    await seen
+    await page.viewSettled?.()
+  }
+  if (!page.engine.result) throw new Error(say('save.notRun'))
+  if (!page.drawn || !isSameRow(page.drawn.at, rowNow(page))) throw new Error(say('save.notDrawn'))
+}
+
 /**
  * Draws whenever the state asks for it. Resolves once the first map stands, or could not be drawn.
  * @param {Page} page
  * @param {() => Promise<void>} draw
  * @returns {Promise<void>}
  */
-const follow = (page, draw) =>
-  new Promise((stands) =>
-    page.store.on(drawnBy, () =>
-      draw().then(
+function follow(page, draw) {
+  let drawing = Promise.resolve()
+  page.settled = () => settle(page, () => drawing)
+  return new Promise((stands) =>
+    page.store.on(drawnBy, () => {
+      drawing = draw().then(
         () => page.drawn && stands(),
         (error) => {
           stands()
           if (page.engine.result) page.showError(error) // none: of a model that was closed meanwhile
         }
       )
-    )
+    })
   )
+}
+
+/**
+ * Asks for the weights of a row. One that takes long is made at a time, and of those that were asked
+ * for meanwhile the last; null where it is no longer wanted.
+ * @param {Page} page
+ */
+function createWeights({ engine }) {
+  let slow = /** @type {Promise<unknown>} */ (Promise.resolve()),
+    last =
+      /** @type {{at: RowAt, result: RunnerResult, row: Promise<Float32Array | null>} | null} */ (
+        null
+      )
+  /** @type {(at: RowAt, result: RunnerResult) => Promise<Float32Array | null> | Float32Array} */
+  return (at, result) => {
+    if (!isSlow(at, result)) return weightsOfRow(engine, at, result)
+    if (last?.result === result && isSameRow(last.at, at)) return last.row
+    const row = slow.then(async () => {
+      if (last?.row !== row || engine.result !== result) return null
+      showStatus(say('rollout.working'))
+      try {
+        return await weightsOfRow(engine, at, result)
+      } finally {
+        showStatus('')
+      }
+    })
+    last = { at, result, row }
+    slow = row.catch(() => {
+      if (last?.row === row) last = null // asked for again, it is tried again
+    })
+    return row
+  }
+}
 
 /**
  * Resolves once the first map stands, or could not be drawn.
  * @param {Page} page
  */
 export function createStage(page) {
-  const { store, engine } = page
+  const { store, engine } = page,
+    weights = createWeights(page)
   let turn = 0,
     held = { place: '', most: 0 }
 
@@ -391,14 +412,15 @@ export function createStage(page) {
     if (!engine.result) return
     const mine = ++turn,
       { result } = engine,
+      at = rowNow(page),
       [row, all, styles] = await Promise.all([
-        weightsOf(page),
+        weights(at, result),
         largest(),
         store.get().style !== 'colour' && import('../../plot/overlay.js'),
-        isChanged(store.get()) && import('../state/change_words.js')
+        isChanged(at.changes) && import('../state/change_words.js')
       ])
-    if (mine !== turn || !engine.result) return // a newer one is on its way, or a new model, not run yet
-    const drawn = drawnOf(page, result, row, all),
+    if (mine !== turn || !engine.result || !row) return // a newer one is on its way, or a new model, not run yet
+    const drawn = drawnOf(page, result, at, row, all),
       { scores, scale, table } = drawn,
       { query } = drawn.at,
       { hover } = store.get()

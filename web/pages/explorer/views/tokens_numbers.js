@@ -46,10 +46,24 @@ export async function table(page) {
   }
 }
 
+/**
+ * What the columns are.
+ * @param {Page} page
+ */
+export function said(page) {
+  const { engine, store } = page,
+    layer = layerOf(page),
+    token = engine.nameOf(engine.token(store.get().query))
+  return engine.states(layer)
+    ? `${say('tokensNumbers.statesAfterLayer', { layer })}. ${say('tokensNumbers.cosineEachTokensState', { token })}`
+    : say('tokensNumbers.positionsAlone', { token })
+}
+
 /** @param {Page} page */
 export async function csv(page) {
   const { query } = page.store.get(),
     { states, lengths, positions } = await likeness(page, layerOf(page), page.engine.token(query))
+  if (!states && !positions) throw new Error(say('tokens.hiddenStatesKeptSmall'))
   return tokenTable(
     page,
     /** @type {Record<string, ArrayLike<number>>} */ ({
