@@ -151,9 +151,10 @@ class GraphEngine {
       const ports = graph.describe(),
         info = await this.#lowered(model, context),
         image = ports.inputs.find(({ name }) => name === graph.image)
-      if (image?.shape && image.shape[2] > 0)
-        info.imageSize = info.inputHeight = info.inputWidth = image.shape[2]
-      if (image?.shape && image.shape[3] > 0) info.inputWidth = image.shape[3]
+      const [, first, second, third] = image?.shape ?? [],
+        [height, width] = first > 4 && third <= 4 ? [first, second] : [second, third] // channels last, or first
+      if (height > 0) info.imageSize = info.inputHeight = info.inputWidth = height
+      if (width > 0) info.inputWidth = width
       model.info = /** @type {ModelInfo} */ ({
         ...info,
         note: graph.way(!model.reference && !model.why, 0, model.why),
