@@ -327,7 +327,7 @@ test('a model is judged by the size that runs, not by that of its files; the lat
   await says(page, '#view', /Rollout uses the weights after the softmax/)
   assert.equal(await page.isDisabled('#view [name=play]'), false)
   for (const [view, all] of /** @type {[string, RegExp][]} */ ([
-    ['tokens', /Cosine/],
+    ['tokens', /Similarity to the query/],
     ['intervene', /Temperature/]
   ])) {
     await page.click(`#tab-${view}`)
