@@ -83,8 +83,8 @@ const without = {
   family: 'ONNX graph',
   ...{
     imageSize: 0,
-    inputHeight: 0,
-    inputWidth: 0,
+    runHeight: 0,
+    runWidth: 0,
     channels: 0,
     patch: 0,
     width: 0,
@@ -153,8 +153,8 @@ class GraphEngine {
         image = ports.inputs.find(({ name }) => name === graph.image)
       const [, first, second, third] = image?.shape ?? [],
         [height, width] = first > 4 && third <= 4 ? [first, second] : [second, third] // channels last, or first
-      if (height > 0) info.imageSize = info.inputHeight = info.inputWidth = height
-      if (width > 0) info.inputWidth = width
+      if (height > 0) info.imageSize = info.runHeight = info.runWidth = height
+      if (width > 0) info.runWidth = width
       model.info = /** @type {ModelInfo} */ ({
         ...info,
         note: graph.way(!model.reference && !model.why, 0, model.why),
@@ -232,7 +232,7 @@ class GraphEngine {
       )
     await graph.begin()
     try {
-      graph.lower(undefined, batch, height ?? info.inputHeight, width ?? info.inputWidth)
+      graph.lower(undefined, batch, height ?? info.runHeight, width ?? info.runWidth)
       const kept = Array.isArray(taps)
         ? taps.filter((name) => !ofLayers.test(name) || graph.find(name))
         : taps

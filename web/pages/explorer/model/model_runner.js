@@ -172,8 +172,8 @@ export class ModelRunner {
    * @param {CallOptions} [options]
    */
   async #open(model, size, options) {
-    const { inputHeight, inputWidth, patch, prefixTokens } = model.info,
-      [height = inputHeight, width = inputWidth] = size ?? [],
+    const { runHeight, runWidth, patch, prefixTokens } = model.info,
+      [height = runHeight, width = runWidth] = size ?? [],
       sized = size ? { height, width } : {},
       tokens = prefixTokens + Math.floor(height / patch) * Math.floor(width / patch),
       { found } = await model.tensors(),

@@ -87,8 +87,8 @@ function refusal(patch, [height, width]) {
  * @param {{width: number, height: number}} picture
  * @returns {[height: number, width: number]}
  */
-export function shapedAs({ inputHeight, inputWidth, patch }, { width, height }) {
-  const side = Math.sqrt(inputHeight * inputWidth) / patch,
+export function shapedAs({ runHeight, runWidth, patch }, { width, height }) {
+  const side = Math.sqrt(runHeight * runWidth) / patch,
     root = Math.sqrt(width / height)
   return [
     patch * Math.max(1, Math.round(side / root)),
@@ -113,8 +113,8 @@ export async function showSizes(page) {
   const { engine, store } = page
   if (engine.saved) throw new Error(say('errors.mapsSize'))
   const { model, shape } = engine,
-    { patch, imageSize, inputHeight, inputWidth } = model,
-    own = /** @type {[height: number, width: number]} */ ([inputHeight, inputWidth]),
+    { patch, imageSize, runHeight, runWidth } = model,
+    own = /** @type {[height: number, width: number]} */ ([runHeight, runWidth]),
     trained = own.every((side) => side === imageSize) ? 0 : imageSize,
     { found } = await engine.tensors(),
     tables = found.filter(({ role }) => role?.includes('relative_position_bias')).length
