@@ -992,10 +992,10 @@ typedef struct heed_model_info {
   /* how positions are resized for another grid: "bicubic", "bicubic, antialiased" ...; "none"
    * where the model stores none */
   const char *positions;
-  /* The tensor names are timm's, which other files have too, and no config.json names the family.
-   */
+  /* Other files have the same tensor names, and no config.json names the family. */
   bool family_assumed;
-  bool heads_guessed; /* no file tells the number of heads: it is width / 64 */
+  bool heads_guessed; /* no file tells the number of heads: it is that of published models of the
+                         width, else width / 64 */
   /* The rules that shapes do not tell, in one line: "classifier on CLS, gelu, epsilon 1e-12,
    * positions bicubic". */
   const char *rules;
