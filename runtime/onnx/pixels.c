@@ -233,7 +233,7 @@ static void find_range(search *s, bool bytes, float *range) {
     else
       s->why = "its first nodes scale and shift pixels of a range that heed does not know";
   }
-  const int order = *range > 0 ? order_of(seen, *range) : 0;
+  const int order = *range > 0 ? order_of(seen, (double)*range) : 0;
   if (!s->why && ((turned && order != -1) || (straight && order == -1)))
     s->why = "it takes its channels as blue, green, red, or turns them";
 }
