@@ -70,7 +70,7 @@ static void answer_text(const cli_pipeline *pipeline, const run_result *result, 
   double probability;
   text[0] = '\0';
   if (!result->logits || !pipeline->model || !pipeline->info.classes) return;
-  heed_top(result->logits, pipeline->info.classes, 1, &index, &probability);
+  run_top(pipeline, result->logits, 1, &index, &probability);
   snprintf(text, 160, "; prediction: %.100s, %.1f %%", heed_model_label(pipeline->model, index),
            100.0 * probability);
 }

@@ -120,6 +120,7 @@ static heed_status open_graph_model(cli_state *cli, cli_pipeline *pipeline) {
                            heed_model_files_desc(pipeline->files), height, width,
                            &pipeline->graph_model, &cli->error));
   heed_model_preprocess(pipeline->graph_model, &own);
+  pipeline->each_class = heed_onnx_each_class(pipeline->graph_model);
   pipeline->preprocess.rescale = own.rescale;
   memcpy(pipeline->preprocess.mean, own.mean, sizeof own.mean);
   memcpy(pipeline->preprocess.std, own.std, sizeof own.std);

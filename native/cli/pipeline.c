@@ -96,6 +96,7 @@ static heed_status open_model(cli_state *cli, const heed_model_desc *desc, cli_p
 static heed_status use_model(cli_pipeline *pipeline) {
   heed_model_get_info(pipeline->model, &pipeline->info);
   heed_model_preprocess(pipeline->model, &pipeline->preprocess);
+  pipeline->each_class = heed_onnx_each_class(pipeline->model);
   pipeline->build = (heed_build_desc){.struct_size = sizeof pipeline->build};
   if (pipeline->info.max_length > SHOWN_LENGTH)
     pipeline->build.source_length = pipeline->build.target_length = SHOWN_LENGTH;

@@ -16,6 +16,7 @@ typedef struct cli_pipeline {
   bool noted;             /* whether the way has been said */
   heed_model *model;
   heed_model_info info;
+  bool each_class;            /* heed_onnx_each_class of the graph that runs */
   heed_preprocess preprocess; /* the model's, for the size of cli_pipeline_size */
   const char *picture;        /* what sentences of cli_pipeline_run_image call it */
   bool bad_picture;           /* it failed for the image's sake */

@@ -10,11 +10,20 @@
 #include "standard_out.h"
 #include "tensors.h"
 
+uint32_t run_top(const cli_pipeline *pipeline, const float *logits, uint32_t most, uint32_t *index,
+                 double *probability) {
+  const uint32_t count = heed_top(logits, pipeline->info.classes, most, index, probability);
+  for (uint32_t k = 0; k < count && pipeline->each_class; k++)
+    probability[k] = 1.0 / (1.0 + exp(-(double)logits[index[k]]));
+  return count;
+}
+
 static void print_classes(FILE *to, const cli_pipeline *pipeline, uint32_t top,
                           const float *logits) {
   uint32_t index[RUN_MOST_TOP];
   double probability[RUN_MOST_TOP];
-  const uint32_t count = heed_top(logits, pipeline->info.classes, top, index, probability);
+  const uint32_t count = run_top(pipeline, logits, top, index, probability);
+  if (pipeline->each_class) fprintf(to, "each class by itself: the graph ends with a sigmoid\n");
   for (uint32_t k = 0; k < count; k++)
     fprintf(to, "  %2u  %.4f  %s (class %u, logit %.4f)\n", k + 1, probability[k],
             CLI_SHOWN(heed_model_label(pipeline->model, index[k])), index[k],
@@ -120,7 +129,8 @@ static void json_classes(json_out *json, const cli_pipeline *pipeline, uint32_t 
                          const float *logits) {
   uint32_t index[RUN_MOST_TOP];
   double probability[RUN_MOST_TOP];
-  const uint32_t count = heed_top(logits, pipeline->info.classes, top, index, probability);
+  const uint32_t count = run_top(pipeline, logits, top, index, probability);
+  if (pipeline->each_class) json_flag(json, "each_class", true);
   json_open(json, "top", '[');
   for (uint32_t k = 0; k < count; k++) {
     json_open(json, NULL, '{');

@@ -153,6 +153,9 @@ void run_query_text(const heed_model_info *info, const run_selection *selection,
 const char *run_prefix_text(const heed_model_info *info);
 /* "CLS, register 1": malloc'ed; NULL without memory. */
 char *run_prefix_names(const heed_model_info *info);
+/* As heed_top of the classes, where each may stand by itself. */
+uint32_t run_top(const cli_pipeline *pipeline, const float *logits, uint32_t most, uint32_t *index,
+                 double *probability);
 /* --query; NULL is CLS, or the centre patch where there is none. Statuses: INVALID_ARGUMENT. */
 heed_status run_choose_query(cli_state *cli, const char *query, const heed_model_info *info,
                              const run_result *result, run_selection *selection);

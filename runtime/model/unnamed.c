@@ -2,6 +2,7 @@
 #include "model/unnamed.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/status.h"
@@ -48,8 +49,11 @@ heed_status heed_unnamed_preprocess(const heed_config *config, uint32_t side, fl
   return HEED_OK;
 }
 
-void heed_unnamed_assumed(const heed_config *config, float range, const char *before, char *text,
-                          size_t size) {
+void heed_unnamed_assumed(const heed_config *config, float range, uint32_t order,
+                          const char *before, char *text, size_t size) {
+  static const char *const orders[] = {
+      "", "tokens in heed's order, CLS and registers before the patches (the graph has another)",
+      "order of tokens: CLS and registers, then the patches row by row"};
   const char *class, *left_out = heed_config_left_out(config, &class);
   const bool told = heed_config_tells_preprocess(config);
   char unused[80] = "";
@@ -66,6 +70,9 @@ void heed_unnamed_assumed(const heed_config *config, float range, const char *be
   if (left_out && at < size)
     snprintf(text + at, size - at, "%spreprocessing of %s, %s", at ? "; " : before, class,
              left_out);
+  at = strlen(text);
+  if (order != HEED_ORDER_OWN && at < size)
+    snprintf(text + at, size - at, "%s%s", at ? "; " : before, orders[order]);
 }
 
 /* The height of pretrained_cfg's input_size [channels, height, width]; 0: it has none. */

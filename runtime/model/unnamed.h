@@ -13,10 +13,13 @@ heed_status heed_unnamed_open(const heed_context *context, const heed_model_file
  * UNSUPPORTED. */
 heed_status heed_unnamed_preprocess(const heed_config *config, uint32_t side, float range,
                                     heed_preprocess *preprocess, heed_error *error);
-/* What that assumes of images because no file says it, in words behind `before`; else the text
- * stays as it is. */
-void heed_unnamed_assumed(const heed_config *config, float range, const char *before, char *text,
-                          size_t size);
+/* How the tokens of maps lie: as the graph has them; in heed's order, which is another; or as the
+ * graph has them, which nothing tells. */
+enum { HEED_ORDER_OWN, HEED_ORDER_CHANGED, HEED_ORDER_ASSUMED };
+/* What that assumes of images because no file says it, and of the order of tokens, in words behind
+ * `before`; else the text stays as it is. */
+void heed_unnamed_assumed(const heed_config *config, float range, uint32_t order,
+                          const char *before, char *text, size_t size);
 /* The side of images that config.json says, or else preprocessor_config.json; 0: neither. */
 uint32_t heed_unnamed_side(const heed_config *config);
 /* That of the config's id2label, or NULL. Valid as long as the config. */

@@ -22,6 +22,7 @@ typedef struct heed_onnx_evaluator {
   heed_onnx_array **values; /* by maker; NULL: not known, or no longer needed */
   heed_onnx_array **kept;   /* by attention of one node: its weights, which no value has */
   uint32_t kept_count;
+  uint64_t batch;             /* of the first input with axes */
   uint32_t *uses;             /* by maker: readers that are still to come */
   uint64_t elements, most;    /* alive now; and allowed */
   uint64_t steps, most_steps; /* so far; and allowed */

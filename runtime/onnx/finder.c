@@ -109,6 +109,15 @@ heed_status heed_onnx_find_attentions(const heed_onnx *file, heed_onnx_attention
   return HEED_OK;
 }
 
+bool heed_onnx_map_shape(uint64_t batch, uint32_t rank, const uint64_t *dims, uint64_t whole[4]) {
+  if (rank < 2 || rank > 3) return false;
+  whole[0] = rank == 3 && batch && dims[0] % batch == 0 ? batch : 1;
+  whole[1] = rank == 3 ? dims[0] / whole[0] : 1;
+  whole[2] = dims[rank - 2];
+  whole[3] = dims[rank - 1];
+  return true;
+}
+
 const char *heed_onnx_attention_name(const heed_onnx *file, uint32_t index) {
   return index < file->attentions->count ? file->attentions->items[index].scope : NULL;
 }

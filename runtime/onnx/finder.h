@@ -16,6 +16,9 @@ typedef struct heed_onnx_attention_list {
   size_t capacity;
 } heed_onnx_attention_list;
 
+/* The shape of a map of two or three axes as [B, H, Tq, Tk]: of three the first has the heads of
+ * each item of a batch, where it fits. Others stay as they are, which false says. */
+bool heed_onnx_map_shape(uint64_t batch, uint32_t rank, const uint64_t *dims, uint64_t whole[4]);
 /* In the order of the nodes. Statuses: OUT_OF_MEMORY. */
 heed_status heed_onnx_find_attentions(const heed_onnx *file, heed_onnx_attention_list *list,
                                       heed_error *error);

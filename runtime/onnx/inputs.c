@@ -90,6 +90,7 @@ heed_status heed_onnx_read_input(heed_onnx_evaluator *e, const heed_onnx_value *
   heed_onnx_array **slot = heed_onnx_slot(e, input->name);
   unsigned char bytes[4096];
   HEED_TRY(heed_onnx_check_input(e->file, input, source, tensor, &shape, error));
+  if (e->batch == 0 && shape.rank) e->batch = shape.dims[0];
   heed_onnx_drop(e, *slot);
   HEED_TRY(heed_onnx_make(&call, shape.type, shape.rank, shape.dims, slot));
   const uint32_t size = heed_onnx_type_size(shape.type);

@@ -150,17 +150,8 @@ static value *as_heads(heed_lower *l, value *x, const uint64_t whole[4]) {
 
 /* B, H, Tq, Tk of scores; of three axes the batch is that of the inputs, where it fits. */
 static void find_sizes(const heed_lower *l, const value *softmax, uint64_t whole[4]) {
-  const uint64_t *dims = softmax->dims;
-  whole[0] = whole[1] = 1;
-  if (softmax->rank == 3) {
-    whole[0] = l->batch && dims[0] % l->batch == 0 ? l->batch : 1;
-    whole[1] = dims[0] / whole[0];
-  } else if (softmax->rank == 4) {
-    whole[0] = dims[0];
-    whole[1] = dims[1];
-  }
-  whole[2] = dims[softmax->rank - 2];
-  whole[3] = dims[softmax->rank - 1];
+  if (!heed_onnx_map_shape(l->batch, softmax->rank, softmax->dims, whole))
+    memcpy(whole, softmax->dims, 4 * sizeof *whole);
 }
 
 /* weights times v as an attention, or NULL. */

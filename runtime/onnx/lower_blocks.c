@@ -9,12 +9,25 @@ typedef heed_lower_value value;
 
 /* ------------------------------------------------------------------------------------- softmax */
 
-/* Over the last axis; before opset 13 over all axes from `axis` on. */
+/* x - log(sum(exp(x))) over the last axis. */
+static value *log_softmax(heed_lower *l, value *x) {
+  value *sum = heed_lower_reduce(l, HEED_LOWER_LOG_SUM_EXP, x, 1u << (x->rank - 1));
+  return heed_lower_binary(l, HEED_LOWER_ADD, x, heed_lower_negative(l, sum));
+}
+
+static value *softmax(heed_lower *l, value *x) {
+  value *made = heed_lower_new(l, HEED_LOWER_SOFTMAX, x->rank, x->dims, &x, 1);
+  if (!made) return NULL;
+  made->axis = heed_lower_attention_at(l, l->call.node);
+  made->readers = 1;
+  return made;
+}
+
+/* Softmax 0 and LogSoftmax 1: over the last axis; before opset 13 over all axes from `axis` on. */
 static void lower_softmax(heed_lower *l, int kind) {
   value *x = heed_lower_input(l, 0);
   const bool old = l->call.opset < 13;
   uint32_t axis;
-  (void)kind;
   if (!x) return;
   l->status =
       heed_onnx_axis(&l->call, heed_onnx_integer(&l->call, "axis", old ? 1 : -1), x->rank, &axis);
@@ -33,10 +46,8 @@ static void lower_softmax(heed_lower *l, int kind) {
     order[x->rank - 1] = axis;
   }
   value *y = old ? heed_lower_reshape(l, x, axis + 1, dims) : heed_lower_permute(l, x, order);
-  value *made = y ? heed_lower_new(l, HEED_LOWER_SOFTMAX, y->rank, y->dims, &y, 1) : NULL;
+  value *made = !y ? NULL : kind ? log_softmax(l, y) : softmax(l, y);
   if (!made) return;
-  made->axis = heed_lower_attention_at(l, l->call.node);
-  made->readers = 1;
   heed_lower_bind(
       l, 0,
       old ? heed_lower_reshape(l, made, x->rank, x->dims) : heed_lower_permute(l, made, order), 0);
@@ -339,6 +350,7 @@ static void lower_rotary(heed_lower *l, int kind) {
 }
 
 const heed_lower_op heed_lower_blocks[] = {{"Softmax", lower_softmax, 0},
+                                           {"LogSoftmax", lower_softmax, 1},
                                            {"LayerNormalization", lower_norm, 0},
                                            {"RMSNormalization", lower_norm, 1},
                                            {"SimplifiedLayerNormalization", lower_norm, 1},

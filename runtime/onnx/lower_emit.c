@@ -268,6 +268,12 @@ static void use_all(heed_lower *l) {
   }
 }
 
+/* Whether a sigmoid is all but an output: its input, the logits, is a value of its own then. */
+static bool is_last(const value *v) {
+  while (v->consumer && v->uses == 1 && v->consumer->kind == HEED_LOWER_RESHAPE) v = v->consumer;
+  return !v->consumer && v->uses == 1;
+}
+
 /* The sum or activation that can take a map's work over. */
 static void absorb(value *linear) {
   value *by = linear->consumer, *through = NULL;
@@ -283,7 +289,7 @@ static void absorb(value *linear) {
     if (other->kind == HEED_LOWER_CONSTANT || heed_lower_size(other) != heed_lower_size(by) ||
         absorbed_in(other))
       return;
-  } else if (through || by->kind != HEED_LOWER_ACTIVATION) {
+  } else if (through || by->kind != HEED_LOWER_ACTIVATION || is_last(by)) {
     return;
   }
   linear->absorbed = true;
@@ -328,10 +334,24 @@ static heed_status name_outputs(heed_lower *l) {
   return HEED_OK;
 }
 
+/* Maps that are a softmax, with the axes of the others. */
+static void shape_maps(heed_lower *l) {
+  for (uint32_t i = 0; i < l->file->attentions->count && l->status == HEED_OK; i++) {
+    value *map = l->maps[i];
+    uint64_t whole[4];
+    if (!map || map->kind != HEED_LOWER_SOFTMAX) continue;
+    map->weights = map->made;
+    if (!map->made.id || !heed_onnx_map_shape(l->batch, map->rank, map->dims, whole)) continue;
+    const heed_shape shape = {
+        4, {(uint32_t)whole[0], (uint32_t)whole[1], (uint32_t)whole[2], (uint32_t)whole[3]}};
+    map->weights = heed_define_reshape(l->graph, map->made, &shape);
+    l->status = heed_graph_status(l->graph, l->error);
+  }
+}
+
 heed_value heed_lower_weights(const heed_lower *l, uint32_t index) {
   const value *map = l->maps ? l->maps[index] : NULL;
-  if (!map) return (heed_value){0};
-  return map->kind == HEED_LOWER_ATTENTION ? map->weights : map->made;
+  return map ? map->weights : (heed_value){0};
 }
 
 heed_status heed_lower_emit(heed_lower *l, bool attentions) {
@@ -350,6 +370,7 @@ heed_status heed_lower_emit(heed_lower *l, bool attentions) {
     v->made = emit(l, v);
     if (l->status == HEED_OK) l->status = heed_graph_status(l->graph, l->error);
   }
+  shape_maps(l);
   if (l->status == HEED_OK) l->status = name_outputs(l);
   if (l->status == HEED_INVALID_ARGUMENT) l->status = HEED_UNSUPPORTED;
   return l->status;

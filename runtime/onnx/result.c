@@ -61,6 +61,22 @@ heed_status heed_onnx_give(heed_onnx_result *result, heed_onnx_evaluator *e, con
   return heed_onnx_put(result, e, copy, HEED_OK, name, error);
 }
 
+/* The evaluator's value, in the shape of a map. */
+static heed_status give_map(heed_onnx_result *result, heed_onnx_evaluator *e, const char *value,
+                            const char *name, heed_error *error) {
+  const heed_onnx_node none = {.name = name, .op = "output", .domain = ""};
+  heed_onnx_call call = {.evaluator = e, .node = &none, .error = error};
+  const heed_onnx_array *from;
+  uint64_t whole[4];
+  HEED_TRY(heed_onnx_fetch(&call, value, &from));
+  heed_onnx_array map = *from;
+  if (heed_onnx_map_shape(e->batch, map.rank, map.dims, whole)) {
+    map.rank = 4;
+    memcpy(map.dims, whole, sizeof whole);
+  }
+  return heed_onnx_give(result, e, value, name, &map, error);
+}
+
 void heed_onnx_map_name(uint32_t index, char name[32]) {
   snprintf(name, 32, "attention.%u", index);
 }
@@ -78,7 +94,7 @@ heed_status heed_onnx_give_results(heed_onnx_evaluator *e, const heed_onnx_atten
     e->kept[i] = NULL;
     if (!kept && !*found->items[i].weights) continue; /* its node gave none */
     HEED_TRY(kept ? heed_onnx_put(result, e, kept, HEED_OK, name, error)
-                  : heed_onnx_give(result, e, found->items[i].weights, name, NULL, error));
+                  : give_map(result, e, found->items[i].weights, name, error));
   }
   return heed_onnx_finish(result, error);
 }

@@ -10,9 +10,12 @@
 #include "graph/ops/linear.h"
 #include "graph/ops/matmul.h"
 #include "graph/ops/patch_embedding.h"
+#include "model/unnamed.h"
+#include "onnx/ending.h"
 #include "onnx/file.h"
 #include "onnx/lower.h"
 #include "onnx/pixels.h"
+#include "onnx/token_order.h"
 
 #define MOST_PREFIX 16 /* tokens before the patches */
 
@@ -23,6 +26,9 @@ typedef struct search {
   heed_graph *graph;
   heed_vision *vision;
   heed_error *error;
+  heed_token_order order; /* token NULL: not known */
+  uint32_t joined;        /* attentions that are heads of one layer */
+  const bool *of_maps; /* by place in the order of the lowering: made of maps and constants alone */
 } search;
 
 static bool is_image(const heed_value_record *record) {
@@ -50,12 +56,19 @@ static heed_status find_image(search *s) {
                    s->file->name, count);
 }
 
-static heed_status find_pixels(search *s) {
-  heed_lower *l = heed_onnx_lowered_parts(s->lowered);
+static const heed_lower_value *image_of(const search *s) {
+  const heed_lower *l = heed_onnx_lowered_parts(s->lowered);
   for (size_t i = 0; i < l->order_count; i++)
     if (l->order[i]->kind == HEED_LOWER_INPUT && l->order[i]->made.id == s->vision->image)
-      return heed_pixels_find(l, l->order[i], &s->vision->range, s->error);
-  return HEED_OK;
+      return l->order[i];
+  return NULL;
+}
+
+static heed_status find_pixels(search *s) {
+  const heed_lower_value *image = image_of(s);
+  return image ? heed_pixels_find(heed_onnx_lowered_parts(s->lowered), image, &s->vision->range,
+                                  s->error)
+               : HEED_OK;
 }
 
 /* The map of an attention as [B, H, Tq, Tk]; false: it has none. */
@@ -65,13 +78,7 @@ static bool find_map(search *s, uint32_t index, heed_value *map, heed_shape *sha
   *shape = (heed_shape){0};
   if (!map->id || heed_graph_value_info(s->graph, *map, &info) != HEED_OK) return false;
   *shape = info.shape;
-  const uint32_t batch = s->vision->batch;
-  if (shape->rank == 3 && batch && shape->dim[0] % batch == 0) {
-    const heed_shape whole = HEED_SHAPE(batch, shape->dim[0] / batch, shape->dim[1], shape->dim[2]);
-    *map = heed_define_reshape(s->graph, *map, &whole);
-    *shape = whole;
-  }
-  return map->id && shape->rank == 4;
+  return shape->rank == 4;
 }
 
 static void name_part(search *s, const char *from, uint32_t layer, const char *part) {
@@ -101,6 +108,14 @@ static heed_status refuse_map(const search *s, uint32_t index, const heed_shape 
                    s->file->name, index, heed_onnx_attention_name(s->file, index), text);
 }
 
+static heed_status refuse_windows(const search *s, uint32_t index, uint32_t found) {
+  return heed_fail(
+      s->error, HEED_UNSUPPORTED,
+      "%s: attention %u (%.80s) is over windows of the image, or parts of it (found %u "
+      "beside each other, expected one for each image; heed eval runs the graph)",
+      s->file->name, index, heed_onnx_attention_name(s->file, index), found);
+}
+
 /* The attentions from the first on that are as the first. None of their kind may follow behind
  * another, as the numbers of layers would then be wrong. */
 static heed_status find_layers(search *s) {
@@ -110,6 +125,8 @@ static heed_status find_layers(search *s) {
   for (uint32_t i = 0; heed_onnx_attention_name(s->file, i); i++) {
     const bool found = find_map(s, i, &map, &shape);
     if (i == 0) first = shape;
+    if (i == 0 && found && shape.dim[0] != vision->batch)
+      return refuse_windows(s, i, shape.dim[0] / (vision->batch ? vision->batch : 1));
     const bool same = found && heed_shape_equal(&first, &shape) && shape.dim[2] == shape.dim[3];
     if (!found || (same && i != vision->layers) || (i == 0 && !same))
       return refuse_map(s, i, &shape);
@@ -143,6 +160,15 @@ static bool is_layers(const search *s, uint32_t id) {
   return found;
 }
 
+/* Whether a product is of maps alone, as where the graph makes a rollout of its own. */
+static bool is_of_maps(const search *s, const heed_node *node) {
+  const heed_lower *l = heed_onnx_lowered_parts(s->lowered);
+  for (size_t i = 0; i < l->order_count; i++)
+    if (l->order[i]->kind == HEED_LOWER_MATMUL && l->order[i]->made.id == node->output[0])
+      return s->of_maps && s->of_maps[l->order[i]->at];
+  return false;
+}
+
 /* Tokens that are weighed by others are an attention, whatever makes the weights: a layer whose
  * attention the finder does not name would lack its map. */
 static heed_status refuse_unknown(const search *s) {
@@ -151,8 +177,11 @@ static heed_status refuse_unknown(const search *s) {
     if (node->op != HEED_OP_KIND_matmul) continue;
     const uint32_t weights = node->input[HEED_MATMUL_INPUT_A];
     const heed_shape *shape = &heed_graph_record(s->graph, weights)->shape;
-    if (shape->rank < 2 || shape->dim[shape->rank - 1] != s->vision->tokens ||
-        shape->dim[shape->rank - 2] != s->vision->tokens || is_layers(s, weights))
+    const uint32_t least = s->vision->tokens - s->vision->prefix_tokens;
+    if (shape->rank < 2 || shape->dim[shape->rank - 1] < least ||
+        shape->dim[shape->rank - 2] < least || shape->dim[shape->rank - 1] > s->vision->tokens ||
+        shape->dim[shape->rank - 2] > s->vision->tokens || is_layers(s, weights) ||
+        is_of_maps(s, node))
       continue;
     return heed_fail(s->error, HEED_UNSUPPORTED,
                      "%s: a layer would lack its map: weights of all tokens are no softmax of the "
@@ -185,6 +214,63 @@ static bool try_grid(heed_vision *vision, uint32_t patch, uint32_t prefix) {
   return true;
 }
 
+static heed_status refuse_tokens(const search *s, uint32_t index, const char *why) {
+  return heed_fail(s->error, HEED_UNSUPPORTED,
+                   "%s: attention %u (%.80s) is not over the patches of the image (%s; heed eval "
+                   "runs the graph)",
+                   s->file->name, index, heed_onnx_attention_name(s->file, index), why);
+}
+
+static bool same_places(const heed_place *a, const heed_place *b, uint32_t count) {
+  return memcmp(a, b, count * sizeof *a) == 0;
+}
+
+/* The patches among the tokens, as the graph leads to each of them from the pixels. */
+static heed_status find_order(search *s, const heed_token_places *places) {
+  heed_vision *vision = s->vision;
+  heed_lower *l = heed_onnx_lowered_parts(s->lowered);
+  if (!places[0].count || places[0].count != vision->tokens) return HEED_OK;
+  for (uint32_t i = 0; i < vision->layers; i++) {
+    heed_token_order other;
+    if (!places[i].count) continue;
+    if (places[i].apart) return refuse_windows(s, i, vision->heads);
+    const char *why = heed_token_order_find(l, places[i].query, vision->tokens, vision->height,
+                                            vision->width, i ? &other : &s->order);
+    if (l->status != HEED_OK) return l->status;
+    if (!why && places[i].key && !same_places(places[i].query, places[i].key, vision->tokens))
+      why = "its keys lie in another order than its queries";
+    if (!why && i && memcmp(other.token, s->order.token, vision->tokens * sizeof *other.token) != 0)
+      why = "its tokens lie in another order than those of the first";
+    if (why) return refuse_tokens(s, i, why);
+  }
+  if (s->order.prefix > MOST_PREFIX)
+    return heed_fail(s->error, HEED_UNSUPPORTED,
+                     "%s: the attention's tokens are not the patches of the image and at most %u "
+                     "before them (found %u tokens of %u x %u pixels; heed eval runs the graph)",
+                     s->file->name, MOST_PREFIX, vision->tokens, vision->height, vision->width);
+  vision->prefix_tokens = s->order.prefix;
+  vision->patch = s->order.patch;
+  vision->order = s->order.straight ? HEED_ORDER_OWN : HEED_ORDER_CHANGED;
+  return HEED_OK;
+}
+
+/* Attentions of which none reads what another gives are heads of one layer. */
+static heed_status find_joined(search *s, const heed_token_places *places) {
+  heed_vision *vision = s->vision;
+  s->joined = 1;
+  while (s->joined < vision->layers && places[s->joined].level == places[0].level) s->joined++;
+  for (uint32_t i = 0; places[0].level && i < vision->layers; i++) {
+    const bool first = i % s->joined == 0;
+    const uint32_t before = i ? places[i - 1].level : 0;
+    if (vision->layers % s->joined ||
+        (first ? places[i].level <= before : places[i].level != before))
+      return refuse_tokens(s, i, "beside it are others, and heed cannot tell heads from layers");
+  }
+  vision->layers /= s->joined;
+  vision->heads *= s->joined;
+  return HEED_OK;
+}
+
 static heed_status find_grid(search *s) {
   heed_vision *vision = s->vision;
   const uint32_t known = find_patch(s), least = known ? known : 2,
@@ -200,17 +286,37 @@ static heed_status find_grid(search *s) {
                    s->file->name, MOST_PREFIX, vision->tokens, vision->height, vision->width);
 }
 
-/* Whether an output may be the map of an attention, of one head or of several layers. */
-static bool is_square(const heed_shape *shape) {
-  return shape->rank >= 3 && shape->dim[shape->rank - 1] == shape->dim[shape->rank - 2];
+/* Whether an output is made of maps alone. */
+static bool is_map(const search *s, uint32_t id) {
+  const heed_lower *l = heed_onnx_lowered_parts(s->lowered);
+  for (size_t i = 0; i < l->order_count; i++)
+    if (l->order[i]->made.id == id && s->of_maps && s->of_maps[i]) return true;
+  return false;
+}
+
+/* The logits of an output: what its softmax or sigmoid reads, or itself. */
+static heed_value before_ending(search *s, heed_value output) {
+  heed_lower *l = heed_onnx_lowered_parts(s->lowered);
+  const heed_lower_value *from = NULL, *logits;
+  bool minus;
+  for (size_t i = 0; i < l->order_count; i++)
+    if (l->order[i]->made.id == output.id) from = l->order[i];
+  if (!from) return output;
+  logits = heed_ending_logits(l, from, &s->vision->each_class, &minus);
+  if (!minus) return logits->made;
+  static const float factor = -1.0f;
+  const heed_multiply_desc desc = {sizeof desc, logits->made,
+                                   heed_lower_emit_vector(l, &factor, 1)};
+  return heed_define_multiply(s->graph, &desc);
 }
 
 /* The output [B, classes]: the only one but for maps; of others the one that is called so. */
-static void name_logits(heed_graph *graph, heed_vision *vision) {
+static void name_logits(search *s) {
+  heed_graph *graph = s->graph;
   heed_value found = heed_graph_find(graph, "logits"), other = {0};
   uint32_t outputs = 0;
   for (uint32_t id = 1; id <= graph->value_count; id++) {
-    if (!graph->values[id - 1].output || is_square(&graph->values[id - 1].shape)) continue;
+    if (!graph->values[id - 1].output || is_map(s, id)) continue;
     outputs++;
     other.id = id;
   }
@@ -220,8 +326,33 @@ static void name_logits(heed_graph *graph, heed_vision *vision) {
   const bool embeds =
       record->name && (strstr(record->name, "embed") || strstr(record->name, "feat"));
   if (!record->output || record->shape.rank != 2 || embeds) return;
-  vision->classes = record->shape.dim[1];
-  heed_graph_name(graph, found, "logits");
+  const heed_shape shape = record->shape;
+  heed_value logits = before_ending(s, found);
+  s->vision->classes = shape.dim[1];
+  if (logits.id != found.id && record->name && strcmp(record->name, "logits") == 0)
+    heed_graph_name(graph, found, "probabilities");
+  if (!heed_shape_equal(&heed_graph_record(graph, logits.id)->shape, &shape))
+    logits = heed_define_reshape(graph, logits, &shape);
+  heed_graph_name(graph, logits, "logits");
+  heed_graph_output(graph, logits);
+}
+
+/* What is made of maps and constants alone, in the arena of the lowering. */
+static const bool *find_of_maps(const search *s) {
+  heed_lower *l = heed_onnx_lowered_parts(s->lowered);
+  bool *of_maps = heed_lower_take(l, l->order_count + 1, sizeof *of_maps);
+  for (size_t i = 0; of_maps && i < l->order_count; i++) {
+    const heed_lower_value *v = l->order[i];
+    bool any = v->kind == HEED_LOWER_SOFTMAX && (v->owner || v->axis != UINT32_MAX), all = true;
+    const bool is_map = any;
+    for (uint32_t k = 0; k < v->count && !is_map; k++) {
+      const bool is = of_maps[v->x[k]->at];
+      any = any || is;
+      all = all && (is || v->x[k]->kind == HEED_LOWER_CONSTANT);
+    }
+    of_maps[i] = any && all;
+  }
+  return of_maps;
 }
 
 /* What a layer gives: the last sum with the state that its attention's projection made. */
@@ -254,20 +385,34 @@ static void name_layers(heed_graph *graph, const heed_vision *vision) {
 /* Image, layers and grid, or a sentence. */
 static heed_status find_parts(search *s) {
   heed_value_info info;
+  heed_token_places *places;
+  heed_vision *vision = s->vision;
   HEED_TRY(find_image(s));
   HEED_TRY(find_pixels(s));
   HEED_TRY(find_layers(s));
+  HEED_TRY(heed_places_find(heed_onnx_lowered_parts(s->lowered), image_of(s), &places));
+  HEED_TRY(find_order(s, places));
   HEED_TRY(refuse_unknown(s));
+  HEED_TRY(find_joined(s, places));
   if (heed_graph_value_info(s->graph, heed_graph_find(s->graph, "layer.0.attention.output"),
                             &info) == HEED_OK)
-    s->vision->states = info.shape.dim[info.shape.rank - 1];
+    vision->states = s->joined * info.shape.dim[info.shape.rank - 1];
+  if (s->order.token) return HEED_OK;
+  vision->order = HEED_ORDER_ASSUMED;
   return find_grid(s);
 }
 
 heed_status heed_vision_find(const heed_onnx *file, heed_onnx_lowered *lowered, heed_vision *vision,
                              heed_error *error) {
   heed_error own;
-  search s = {file, lowered, heed_onnx_lowered_graph(lowered), vision, error ? error : &own};
+  search s = {.file = file,
+              .lowered = lowered,
+              .graph = heed_onnx_lowered_graph(lowered),
+              .vision = vision,
+              .error = error ? error : &own};
+  heed_lower *l = heed_onnx_lowered_parts(lowered);
+  l->error = l->call.error = s.error;
+  s.of_maps = find_of_maps(&s);
   *vision = (heed_vision){0};
   for (uint32_t id = 1; id <= s.graph->value_count; id++) {
     const heed_value_record *record = heed_graph_record(s.graph, id);
@@ -278,7 +423,10 @@ heed_status heed_vision_find(const heed_onnx *file, heed_onnx_lowered *lowered, 
     vision->patch = vision->layers = vision->heads = vision->tokens = 0;
     vision->prefix_tokens = vision->pool_heads = vision->states = 0;
   }
-  if (vision->image) name_logits(s.graph, vision);
-  name_layers(s.graph, vision);
+  if (vision->image) name_logits(&s);
+  if (s.joined <= 1) name_layers(s.graph, vision);
+  if (status == HEED_OK)
+    heed_token_order_apply(l, &s.order, vision->tokens, vision->layers, s.joined);
+  l->error = l->call.error = NULL;
   return status == HEED_OK ? heed_graph_status(s.graph, error) : status;
 }

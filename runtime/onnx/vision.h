@@ -10,8 +10,10 @@ typedef struct heed_vision {
   uint32_t batch, height, width, channels;
   float range;      /* of its pixels, where the graph normalises them: pixels.h; 0: it does not */
   uint32_t classes; /* of the value "logits"; 0: none */
+  bool each_class;  /* the graph ends with a sigmoid, so that each class stands by itself */
   /* attentions of equal shape from the first on; heads of one of one query behind them */
   uint32_t patch, layers, heads, tokens, prefix_tokens, pool_heads;
+  uint32_t order;  /* of the tokens: heed_unnamed_assumed */
   uint32_t states; /* channels of a token; 0: not known */
   uint64_t parameters;
 } heed_vision;

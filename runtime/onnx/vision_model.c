@@ -25,7 +25,7 @@ typedef struct vision_model {
   heed_config *config;    /* the files' JSON alone */
   uint32_t height, width; /* that were asked for; 0: not */
   heed_vision vision;     /* at the model's own size */
-  char assumed[320];
+  char assumed[400];
   char (*class_names)[NAME_SIZE];
   char (*tokens)[NAME_SIZE];
   const char **token_names; /* [prefix_tokens] */
@@ -165,8 +165,8 @@ static heed_status name_all(vision_model *model, heed_error *error) {
 static void fill_info(vision_model *model) {
   const heed_vision *vision = &model->vision;
   const size_t length = strlen(model->assumed);
-  heed_unnamed_assumed(model->config, vision->range, length ? "; " : "", model->assumed + length,
-                       sizeof model->assumed - length);
+  heed_unnamed_assumed(model->config, vision->range, vision->order, length ? "; " : "",
+                       model->assumed + length, sizeof model->assumed - length);
   model->base.info = (heed_model_info){.kind = HEED_MODEL_VISION,
                                        .family = "ONNX graph",
                                        .image_size = vision->height,
@@ -234,7 +234,7 @@ static heed_status check_built(const vision_model *model, const heed_vision *bui
         model->file->name, built->batch, built->height, built->width, batch, height, width);
   if (built->layers == own->layers && built->heads == own->heads && built->patch == own->patch &&
       built->prefix_tokens == own->prefix_tokens && built->classes == own->classes &&
-      built->pool_heads == own->pool_heads)
+      built->pool_heads == own->pool_heads && built->each_class == own->each_class)
     return HEED_OK;
   return heed_fail(error, HEED_UNSUPPORTED,
                    "%s: another model for %u x %u pixels (found %u layers of %u heads, expected %u "
@@ -276,6 +276,10 @@ static const char *label_of(const heed_model *base, uint32_t index) {
 
 static const heed_model_type vision_type = {sizeof(vision_model), open_model, close_model,
                                             build_model, label_of};
+
+bool heed_onnx_each_class(const heed_model *model) {
+  return model && model->type == &vision_type && ((const vision_model *)model)->vision.each_class;
+}
 
 heed_status heed_onnx_vision(heed_onnx *file, const heed_model_desc *desc, uint32_t height,
                              uint32_t width, heed_model **model, heed_error *error) {

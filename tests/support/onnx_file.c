@@ -198,8 +198,7 @@ test_message test_onnx_block(void) {
   return test_onnx_file(&graph);
 }
 
-/* One head over tokens [B, T, 2], and what it adds to them. */
-static void put_layer(test_message *graph, const char *from, const char *to) {
+void test_put_layer(test_message *graph, const char *from, const char *to) {
   test_message turned = {0};
   char names[8][16], inputs[48];
   static const char *const parts[8] = {"q", "k", "v", "t", "s", "a", "o", "p"};
@@ -222,9 +221,10 @@ static void put_layer(test_message *graph, const char *from, const char *to) {
 }
 
 void test_put_vision(test_message *graph, uint32_t side, uint32_t prefix) {
-  const uint32_t image[] = {1, 3, side, side};
+  const uint32_t image[] = {1, 3, side, side}, logits[] = {1, 3};
   test_put_vision_of(graph, "image", prefix);
   test_put_shaped(graph, 11, "image", 4, image);
+  test_put_shaped(graph, 12, "logits", 2, logits);
 }
 
 void test_put_vision_of(test_message *graph, const char *image, uint32_t prefix) {
@@ -234,7 +234,6 @@ void test_put_vision_of(test_message *graph, const char *image, uint32_t prefix)
                  positions[] = {1, prefix + 4, 2}, matrix[] = {2, 2}, classes[] = {2, 3},
                  three[] = {3};
   static const int64_t rows[] = {0, 2, -1}, zero = 0;
-  const uint32_t logits[] = {1, 3};
   snprintf(convolved, sizeof convolved, "%s,kernel", image);
   test_put_floats(graph, "kernel", 4, kernel);
   test_put_floats(graph, "cls", 3, token);
@@ -251,12 +250,11 @@ void test_put_vision_of(test_message *graph, const char *image, uint32_t prefix)
   test_put_integer(&joined, "axis", 1);
   test_put_node(graph, "Concat", "j", "cls,tokens", "all", &joined);
   test_put_node(graph, "Add", "p", "all,positions", "x", NULL);
-  put_layer(graph, "x", "y");
-  put_layer(graph, "y", "z");
+  test_put_layer(graph, "x", "y");
+  test_put_layer(graph, "y", "z");
   test_put_integer(&first, "axis", 1);
   test_put_node(graph, "Gather", "g", "z,zero", "token", &first);
   test_put_node(graph, "MatMul", "m", "token,classes", "logits", NULL);
-  test_put_shaped(graph, 12, "logits", 2, logits);
 }
 
 test_message test_onnx_vision(uint32_t side) {

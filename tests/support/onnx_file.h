@@ -43,10 +43,14 @@ test_message test_onnx_block(void);
 /* A file with a linear map: x W + b, W [3, 4] anonymous, b "layer.bias". */
 test_message test_onnx_linear(void);
 
+/* One head over tokens [B, T, C] by the weights "w" [C, C], and what it adds to them; its weights
+ * are
+ * "<to>a". */
+void test_put_layer(test_message *graph, const char *from, const char *to);
 /* A vision transformer of two layers and three classes: `prefix` tokens and four patches of 2 x 2
  * pixels. Its image is side x side; 0 leaves both open, and the positions are for 4 x 4. */
 void test_put_vision(test_message *graph, uint32_t side, uint32_t prefix);
-/* The same of the value `image` [1, 3, 4, 4], without the input. */
+/* The same of the value `image` [1, 3, 4, 4], without input and output. */
 void test_put_vision_of(test_message *graph, const char *image, uint32_t prefix);
 /* A file with it alone, and one token before the patches. */
 test_message test_onnx_vision(uint32_t side);

@@ -133,6 +133,7 @@ static test_message pixel_file(const pixel_case *c) {
   }
   test_put_vision_of(&graph, to, 1);
   test_put_typed(&graph, 11, "image", c->type, 4, c->last ? last : first);
+  test_put_value(&graph, 12, "logits");
   return test_onnx_file(&graph);
 }
 
@@ -171,6 +172,32 @@ static void run_pixels(const heed_model *model, const float *pixels, float logit
                                48 * sizeof *pixels, &error));
   assert_ok(heed_session_run(session, NULL, &error));
   assert_ok(heed_session_read(session, heed_graph_find(graph, "logits"), 0, 3, logits, &error));
+  heed_session_destroy(session);
+  heed_plan_destroy(plan);
+  heed_graph_destroy(graph);
+  heed_backend_destroy(backend);
+}
+
+/* A layer's map for these pixels. */
+static void run_map(const heed_model *model, const float *pixels, size_t bytes, uint32_t layer,
+                    size_t count, float *map) {
+  const heed_build_desc build = {.struct_size = sizeof build};
+  char name[48];
+  heed_backend *backend;
+  heed_graph *graph;
+  heed_plan *plan;
+  heed_session *session;
+  snprintf(name, sizeof name, "layer.%u.attention.weights", (unsigned)layer);
+  assert_ok(heed_cpu_backend_create(context, NULL, &backend, &error));
+  assert_ok(heed_model_build(model, &build, &graph, &error));
+  const heed_value tap = heed_graph_find(graph, name);
+  const heed_plan_desc desc = {.struct_size = sizeof desc, .taps = &tap, .tap_count = 1};
+  assert_ok(heed_plan_create(graph, backend, &desc, &plan, &error));
+  assert_ok(heed_session_create(plan, NULL, &session, &error));
+  assert_ok(
+      heed_session_write(session, heed_graph_find(graph, "pixel_values"), pixels, bytes, &error));
+  assert_ok(heed_session_run(session, NULL, &error));
+  assert_ok(heed_session_read(session, tap, 0, count, map, &error));
   heed_session_destroy(session);
   heed_plan_destroy(plan);
   heed_graph_destroy(graph);
@@ -245,6 +272,255 @@ static void test_pixels(void **state) {
       check_pixels(c, onnx, model);
       heed_model_destroy(model);
     }
+    heed_onnx_destroy(onnx);
+    free(file.data);
+  }
+}
+
+/* ------------------------------------------------------------------------------------- endings */
+
+typedef struct ending_case {
+  const char
+      *nodes; /* "op inputs output axis;..." behind the logits l; the last gives the output */
+  bool each;
+  double factor; /* of what the graph gives, to be probabilities; 0: its logarithm is given */
+} ending_case;
+
+static test_message ending_file(const ending_case *c, const char **output) {
+  static const float one = 1, percent = 100, least = 1e-7f, small = 1e-3f;
+  static char to[16];
+  test_message graph = {0};
+  test_put_vision_of(&graph, "image", 1);
+  test_put_raw(&graph, "one", 1, 0, NULL, &one, sizeof one);
+  test_put_raw(&graph, "percent", 1, 0, NULL, &percent, sizeof percent);
+  test_put_raw(&graph, "least", 1, 0, NULL, &least, sizeof least);
+  test_put_raw(&graph, "small", 1, 0, NULL, &small, sizeof small);
+  test_put_node(&graph, "Mul", "l", "logits,small", "l", NULL);
+  for (const char *at = c->nodes; *at;) {
+    char op[24], from[24];
+    int axis = -2, next = 0;
+    test_message attributes = {0};
+    assert_true(sscanf(at, "%23s %23s %15[^ ;]%n %d%n", op, from, to, &next, &axis, &next) >= 3);
+    at += next + (at[next] == ';');
+    if (axis != -2) test_put_integer(&attributes, "axis", axis);
+    test_put_node(&graph, op, to, from, to, &attributes);
+  }
+  *output = to;
+  test_put_value(&graph, 12, to);
+  const uint32_t image[] = {1, 3, 4, 4};
+  test_put_shaped(&graph, 11, "image", 4, image);
+  return test_onnx_file(&graph);
+}
+
+/* Probabilities from the model's logits are those that the graph gives, whatever it ends with. */
+static void test_endings(void **state) {
+  static const ending_case cases[] = {{"Softmax l p -1", false, 1},
+                                      {"Softmax l p 1", false, 1},
+                                      {"Softmax l p 1;Identity p logits2", false, 1},
+                                      {"LogSoftmax l p -1", false, 0},
+                                      {"Softmax l s -1;Log s p", false, 0},
+                                      {"Softmax l s -1;Mul s,percent p", false, 0.01},
+                                      {"Softmax l s -1;Clip s,least,one p", false, 1},
+                                      {"Exp l e;ReduceSum e t;Div e,t p", false, 1},
+                                      {"Sigmoid l p", true, 1},
+                                      {"Sigmoid l s;Mul s,percent p", true, 0.01},
+                                      {"Neg l n;Exp n e;Add e,one t;Div one,t p", true, 1},
+                                      {"Neg l n;Exp n e;Add one,e t;Reciprocal t p", true, 1}};
+  const pixel_case plain = {"", 1, false, 0, NULL};
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const char *output;
+    test_message file = ending_file(&cases[i], &output);
+    heed_onnx *onnx = open_file(context, &file);
+    heed_model *model;
+    heed_onnx_result *result;
+    float pixels[48], logits[3], want[3];
+    unsigned char bytes[1024];
+    double sum = 0;
+    for (uint32_t k = 0; k < 48; k++) pixels[k] = (float)(k * 7 % 5) / 8 - 0.25f;
+    assert_ok(heed_onnx_vision(onnx, &none, 0, 0, &model, &error));
+    assert_int_equal(heed_onnx_each_class(model), cases[i].each);
+    const heed_onnx_evaluate_desc desc = {
+        .struct_size = sizeof desc,
+        .inputs = {put_picture(&plain, pixels, bytes), bytes, NULL, NULL}};
+    assert_ok(heed_onnx_reference(onnx, &desc, &result, &error));
+    const heed_source source = heed_onnx_result_source(result);
+    assert_ok(source.read(source.user, source.size - sizeof want, want, sizeof want, &error));
+    run_pixels(model, pixels, logits);
+    for (uint32_t k = 0; k < 3; k++) sum += exp((double)logits[k]);
+    for (uint32_t k = 0; k < 3; k++) {
+      const double power = exp((double)logits[k]),
+                   found = cases[i].each ? power / (1 + power) : power / sum,
+                   given = cases[i].factor > 0 ? cases[i].factor * (double)want[k]
+                                               : exp((double)want[k]);
+      if (!(fabs(found - given) <= 1e-6))
+        fail_msg("%s: found %g, expected %g", cases[i].nodes, found, given);
+    }
+    heed_onnx_result_destroy(result);
+    heed_model_destroy(model);
+    heed_onnx_destroy(onnx);
+    free(file.data);
+  }
+}
+
+/* ------------------------------------------------------------------------------ order of tokens */
+
+#define PATCHES 16u
+#define MOST_TOKENS 32u
+
+static uint32_t next_random(uint32_t *seed) {
+  *seed = *seed * 1664525u + 1013904223u;
+  return *seed >> 16;
+}
+
+static void put_small(test_message *graph, const char *name, uint32_t rank, const uint32_t *dims,
+                      uint32_t *seed) {
+  float values[1024];
+  uint32_t count = 1;
+  for (uint32_t i = 0; i < rank; i++) count *= dims[i];
+  for (uint32_t i = 0; i < count; i++) values[i] = (float)(next_random(seed) % 200) / 100 - 1;
+  test_put_raw(graph, name, 1, rank, dims, values, count * sizeof *values);
+}
+
+static void put_slice(test_message *graph, const char *name, int64_t from, int64_t to) {
+  static const uint32_t one[] = {1};
+  char first[24], last[24], inputs[80];
+  snprintf(first, sizeof first, "%sf", name);
+  snprintf(last, sizeof last, "%sl", name);
+  snprintf(inputs, sizeof inputs, "tokens,%s,%s,axis1", first, last);
+  test_put_raw(graph, first, 7, 1, one, &from, sizeof from);
+  test_put_raw(graph, last, 7, 1, one, &to, sizeof to);
+  test_put_node(graph, "Slice", name, inputs, name, NULL);
+}
+
+/* 4 x 4 patches [1, 16, 4] as "tokens", row by row or column by column. */
+static void put_patches(test_message *graph, bool columns, uint32_t *seed) {
+  static const uint32_t kernel[] = {4, 3, 2, 2}, image[] = {1, 3, 8, 8}, matrix[] = {4, 4},
+                        one[] = {1}, three[] = {3};
+  static const int64_t rows[] = {0, 4, -1}, axis = 1;
+  test_message strides = {0}, turned = {0}, order = {0};
+  put_small(graph, "kernel", 4, kernel, seed);
+  put_small(graph, "w", 2, matrix, seed);
+  test_put_raw(graph, "rows", 7, 1, three, rows, sizeof rows);
+  test_put_raw(graph, "axis1", 7, 1, one, &axis, sizeof axis);
+  test_put_integers(&strides, "strides", 2, (const int64_t[]){2, 2});
+  test_put_node(graph, "Conv", "c", "image,kernel", "patches", &strides);
+  test_put_integers(&turned, "perm", 4,
+                    columns ? (const int64_t[]){0, 1, 3, 2} : (const int64_t[]){0, 1, 2, 3});
+  test_put_node(graph, "Transpose", "tc", "patches", "turned", &turned);
+  test_put_node(graph, "Reshape", "r", "turned,rows", "flat", NULL);
+  test_put_integers(&order, "perm", 3, (const int64_t[]){0, 2, 1});
+  test_put_node(graph, "Transpose", "t", "flat", "tokens", &order);
+  test_put_shaped(graph, 11, "image", 4, image);
+}
+
+/* Patches in up to three parts, in any order, with CLS and registers anywhere between; place[t] is
+ * the patch that token t is, or -1. How many tokens there are. */
+static uint32_t put_order(test_message *graph, uint32_t *seed, int32_t place[MOST_TOKENS]) {
+  static const uint32_t one[] = {1, 1, 4}, three[] = {1, 3, 4};
+  const bool columns = next_random(seed) % 2, cls = next_random(seed) % 4 > 0,
+             registers = next_random(seed) % 2;
+  const uint32_t cuts[] = {0, 1 + next_random(seed) % 7, 8 + next_random(seed) % 7, PATCHES};
+  char inputs[64] = "";
+  uint32_t pieces[5], count = 0, tokens = 0;
+  test_message axis = {0};
+  put_patches(graph, columns, seed);
+  put_small(graph, "cls", 3, one, seed);
+  put_small(graph, "registers", 3, three, seed);
+  for (uint32_t i = 0; i < 3; i++) pieces[count++] = i;
+  if (cls) pieces[count++] = 3;
+  if (registers) pieces[count++] = 4;
+  for (uint32_t i = count; i > 1; i--) {
+    const uint32_t other = next_random(seed) % i, kept = pieces[i - 1];
+    pieces[i - 1] = pieces[other];
+    pieces[other] = kept;
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    static const char *const names[] = {"p0", "p1", "p2", "cls", "registers"};
+    const uint32_t piece = pieces[i];
+    snprintf(inputs + strlen(inputs), sizeof inputs - strlen(inputs), "%s%s", i ? "," : "",
+             names[piece]);
+    if (piece < 3) put_slice(graph, names[piece], cuts[piece], cuts[piece + 1]);
+    for (uint32_t k = piece < 3 ? cuts[piece] : 0; k < (piece < 3    ? cuts[piece + 1]
+                                                        : piece == 3 ? 1u
+                                                                     : 3u);
+         k++)
+      place[tokens++] = piece >= 3 ? -1 : (int32_t)(columns ? k % 4 * 4 + k / 4 : k);
+  }
+  test_put_integer(&axis, "axis", 1);
+  test_put_node(graph, "Concat", "j", inputs, "x", &axis);
+  return tokens;
+}
+
+/* The map of a layer of the model's graph, beside that of the file in double with its tokens put in
+ * order: those that are no patches, then the patches row by row. */
+static void check_order(heed_onnx *onnx, const heed_model *model, uint32_t tokens,
+                        const int32_t *place, uint32_t seed) {
+  static float pixels[192], found[2 * MOST_TOKENS * MOST_TOKENS],
+      want[2 * MOST_TOKENS * MOST_TOKENS];
+  uint32_t order[MOST_TOKENS], count = 0;
+  unsigned char bytes[2048];
+  for (uint32_t i = 0; i < 192; i++) pixels[i] = (float)(i * 31 % 64) / 64 - 0.5f;
+  for (uint32_t i = 0; i < tokens; i++)
+    if (place[i] < 0) order[count++] = i;
+  for (int32_t k = 0; k < (int32_t)PATCHES; k++)
+    for (uint32_t i = 0; i < tokens; i++)
+      if (place[i] == k) order[count++] = i;
+  assert_int_equal(count, tokens);
+  const int length =
+      sprintf((char *)bytes + 8,
+              "{\"image\":{\"dtype\":\"F32\",\"shape\":[1,3,8,8],\"data_offsets\":[0,768]}}");
+  memset(bytes, 0, 8);
+  bytes[0] = (unsigned char)length;
+  memcpy(bytes + 8 + length, pixels, sizeof pixels);
+  const heed_onnx_evaluate_desc desc = {
+      .struct_size = sizeof desc,
+      .attentions = true,
+      .inputs = {8 + (size_t)length + sizeof pixels, bytes, NULL, NULL}};
+  heed_onnx_result *result;
+  assert_ok(heed_onnx_reference(onnx, &desc, &result, &error));
+  const heed_source source = heed_onnx_result_source(result);
+  const size_t map = (size_t)tokens * tokens;
+  assert_ok(source.read(source.user, source.size - 2 * map * sizeof *want, want,
+                        2 * map * sizeof *want, &error));
+  heed_onnx_result_destroy(result);
+  for (uint32_t layer = 0; layer < 2; layer++) {
+    run_map(model, pixels, sizeof pixels, layer, map, found);
+    for (uint32_t i = 0; i < map; i++) {
+      const float expected =
+          want[layer * map + (size_t)order[i / tokens] * tokens + order[i % tokens]];
+      if (!(fabsf(found[i] - expected) <= 2e-5f))
+        fail_msg("seed %u, layer %u, element %u: found %g, expected %g", seed, layer, i,
+                 (double)found[i], (double)expected);
+    }
+  }
+}
+
+static void test_orders(void **state) {
+  (void)state;
+  for (uint32_t seed = 1; seed <= 40; seed++) {
+    test_message graph = {0};
+    int32_t place[MOST_TOKENS];
+    uint32_t random = seed;
+    const uint32_t tokens = put_order(&graph, &random, place), dims[] = {1, tokens, 4};
+    test_put_layer(&graph, "x", "y");
+    test_put_layer(&graph, "y", "z");
+    test_put_shaped(&graph, 12, "z", 3, dims);
+    test_message file = test_onnx_file(&graph);
+    heed_onnx *onnx = open_file(context, &file);
+    heed_model *model;
+    heed_model_info info;
+    assert_ok(heed_onnx_vision(onnx, &none, 0, 0, &model, &error));
+    heed_model_get_info(model, &info);
+    assert_int_equal(info.prefix_tokens, tokens - PATCHES);
+    assert_int_equal(info.patch, 2);
+    check_order(onnx, model, tokens, place, seed);
+    bool straight = true;
+    for (uint32_t i = 0; i < tokens; i++)
+      straight =
+          straight && place[i] == (i < tokens - PATCHES ? -1 : (int32_t)(i - (tokens - PATCHES)));
+    assert_int_equal(strstr(info.assumed, "tokens in heed's order") != NULL, !straight);
+    heed_model_destroy(model);
     heed_onnx_destroy(onnx);
     free(file.data);
   }
@@ -357,8 +633,9 @@ static void test_many_tables(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_found),  cmocka_unit_test(test_prefix),
-      cmocka_unit_test(test_pixels), cmocka_unit_test(test_maps_as_outputs),
-      cmocka_unit_test(test_memory), cmocka_unit_test(test_many_tables)};
+      cmocka_unit_test(test_found),   cmocka_unit_test(test_prefix),
+      cmocka_unit_test(test_pixels),  cmocka_unit_test(test_orders),
+      cmocka_unit_test(test_endings), cmocka_unit_test(test_maps_as_outputs),
+      cmocka_unit_test(test_memory),  cmocka_unit_test(test_many_tables)};
   return cmocka_run_group_tests(tests, make_context, drop_context);
 }

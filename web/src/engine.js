@@ -200,7 +200,7 @@ export class Engine {
       )
       const { address: model } = this.#module.out('opened'),
         family = this.#module.string(this.#exports.model_info(this.#web, model)),
-        { rules, assumed, headsGuessed, ...info } = this.#module.out('model'),
+        { rules, assumed, headsGuessed, eachClass, ...info } = this.#module.out('model'),
         { model_label, model_token } = this.#exports,
         strings = (
           /** @type {number} */ length,
@@ -214,6 +214,7 @@ export class Engine {
           family,
           ...info,
           headsGuessed: !!headsGuessed,
+          eachClass: !!eachClass,
           rules: this.#module.string(rules),
           assumed: assumed ? this.#module.string(assumed) : null,
           note: files.find((file) => file.note)?.note ?? null,

@@ -93,7 +93,7 @@ const without = {
     headsGuessed: false
   },
   ...{ rules: 'as the ONNX graph has it', assumed: null, mlpWidth: 0, prefixTokens: 0 },
-  ...{ tokenNames: [], classes: 0, parameters: 0, labels: [] }
+  ...{ tokenNames: [], classes: 0, eachClass: false, parameters: 0, labels: [] }
 }
 
 /** Implements EngineBeside: models are graphs, and sessions those of the engine that runs them. */

@@ -283,6 +283,9 @@ export interface ModelInfo {
   heads: number
   /** No file tells the number of heads: it is width / 64. */
   headsGuessed: boolean
+  /** Each class stands by itself, as an ONNX graph ends with a sigmoid: the probability of a class is
+   * the sigmoid of its logit, not a softmax over all. */
+  eachClass: boolean
   /** The rules that the shapes of tensors do not tell, in one line. */
   rules: string
   /** What was assumed because no file tells it, in one line; null when nothing was. */

@@ -149,10 +149,10 @@ async function pictureOf(image, { decode, signal }) {
 
 /**
  * @param {Float32Array} logits
- * @param {string[]} labels
+ * @param {{labels: string[], eachClass: boolean}} info
  * @param {number} count
  */
-function topOf(logits, labels, count) {
+function topOf(logits, { labels, eachClass }, count) {
   if (!logits.every(Number.isFinite))
     throw new HeedError(
       'INVALID_FILE',
@@ -165,7 +165,7 @@ function topOf(logits, labels, count) {
     .map((power, index) => ({
       label: labels[index],
       index,
-      probability: power / sum,
+      probability: eachClass ? 1 / (1 + Math.exp(-logits[index])) : power / sum,
       logit: logits[index]
     }))
     .sort((a, b) => b.logit - a.logit || a.index - b.index)
@@ -358,7 +358,7 @@ async function runOne(opened, image, call) {
     shape,
     top(count = 5) {
       argument('top', 'the count', count, 'Size')
-      if (logits) return topOf(logits, model.info.labels, count)
+      if (logits) return topOf(logits, model.info, count)
       throw new HeedError('UNSUPPORTED', 'top: this model has no classifier')
     },
     /** @param {MapChoice} [choice] */

@@ -17,7 +17,7 @@ typedef struct graph_model {
   heed_config *config; /* the files' JSON alone */
   heed_preprocess preprocess;
   heed_error unprepared; /* as heed_model's */
-  char rules[64], label[24], assumed[200];
+  char rules[64], label[24], assumed[400];
 } graph_model;
 
 /* Elements of the graph's file. */
@@ -115,7 +115,7 @@ static heed_status open_graph(heed_web *web, graph_model *model, uint32_t count)
   HEED_TRY(heed_unnamed_open(web->context, model->base.files, count, &model->config, &web->error));
   snprintf(model->rules, sizeof model->rules, "as the ONNX graph has it");
   if (head.facts.image)
-    heed_unnamed_assumed(model->config, head.facts.range, "", model->assumed,
+    heed_unnamed_assumed(model->config, head.facts.range, head.facts.order, "", model->assumed,
                          sizeof model->assumed);
   if (heed_unnamed_preprocess(model->config, head.facts.height ? head.facts.height : 224,
                               head.facts.range, &model->preprocess, &model->unprepared) == HEED_OK)
@@ -155,6 +155,7 @@ const char *heed_web_model_info(heed_web *web, const heed_web_model *base) {
       .heads = facts->heads,
       .prefix_tokens = facts->prefix_tokens,
       .classes = facts->classes,
+      .each_class = facts->each_class,
       .parameters = (double)facts->parameters,
       .weight_bytes = (double)base->files[0].source.size,
       .rules = HEED_WEB_ADDRESS(model->rules),

@@ -7,8 +7,9 @@ RECORD(block, FIELD(address) FIELD(count))
 /* the object that was made */
 RECORD(opened, FIELD(address))
 /* rules and assumed: addresses (0 = nothing was); run_height and run_width: of pixel_values, where
- * a session is given no size; HEED_WEB_TEXT_MODEL is of text towers alone */
-RECORD(model, HEED_WEB_MODEL(FIELD) FIELD(rules) FIELD(assumed) FIELD(run_height) FIELD(run_width))
+ * a session is given no size; each_class: of graphs; HEED_WEB_TEXT_MODEL is of text towers alone */
+RECORD(model, HEED_WEB_MODEL(FIELD) FIELD(rules) FIELD(assumed) FIELD(run_height) FIELD(run_width)
+                  FIELD(each_class))
 /* addresses of name, dtype and role (0 = none); layer of the role; used: 1 or 0 */
 RECORD(tensor, FIELD(name) FIELD(dtype) FIELD(role) FIELD(layer) FIELD(bytes) FIELD(used) SHAPE)
 /* pixels: address of pixel_values; rows and columns of patches */

@@ -147,8 +147,8 @@ HEED_NODISCARD HEED_API heed_status heed_onnx_lower(heed_onnx *file,
 HEED_API void heed_onnx_lowered_destroy(heed_onnx_lowered *lowered);
 /* The graph. Valid as long as `lowered`, which owns it. */
 HEED_API heed_graph *heed_onnx_lowered_graph(heed_onnx_lowered *lowered);
-/* The weights of the i-th attention, [B, H, Tq, Tk] where it became one op, else as its softmax has
- * them; 0: the graph has none. */
+/* The weights of the i-th attention, [B, H, Tq, Tk], or of more axes as its softmax has them; 0:
+ * the graph has none. */
 HEED_API heed_value heed_onnx_lowered_weights(const heed_onnx_lowered *lowered, uint32_t index);
 /* Calls give for each input of the graph that was made of whole numbers, such as the rows of a
  * table that token ids name: F32, of the input's shape, valid for the call. Statuses:
@@ -186,6 +186,10 @@ HEED_API uint32_t heed_onnx_lowered_unrounded(const heed_onnx_lowered *lowered);
 HEED_NODISCARD HEED_API heed_status heed_onnx_vision(heed_onnx *file, const heed_model_desc *desc,
                                                      uint32_t height, uint32_t width,
                                                      heed_model **model, heed_error *error);
+/* Whether each class of a model of heed_onnx_vision stands by itself, as the graph ends with a
+ * sigmoid: its probability is the sigmoid of its logit. The value "logits" of a graph that ends
+ * with a softmax, its logarithm or a sigmoid is what that reads. false for other models. */
+HEED_API bool heed_onnx_each_class(const heed_model *model);
 /* What became of the nodes of one type: folded beforehand, or part of heed's ops. */
 typedef struct heed_onnx_op_count {
   const char *op;

@@ -25,7 +25,9 @@ export function showAnswer({ engine, source, picture }) {
     return list.replaceChildren(
       made('li', engine.saved ? say('numbers.fileNoClassScores') : say('numbers.modelNoClassifier'))
     )
-  const shares = engine.explain.softmax(logits)
+  const shares = engine.model.eachClass
+    ? Array.from(logits, (logit) => 1 / (1 + Math.exp(-logit)))
+    : engine.explain.softmax(logits)
   list.replaceChildren(
     ...topOf(shares, Math.min(5, shares.length)).map(({ token, weight }) => {
       const item = document.createElement('li')
