@@ -2,6 +2,7 @@
 import {
   createRuntime,
   HeedError,
+  setBase,
   type Runtime,
   type RunResult,
   type Session,
@@ -17,6 +18,12 @@ import module from 'heed/heed.wasm'
 import { heat, makeScale, massShare, overlay } from 'heed/plot'
 import { loadTexts, type ComparedTexts, type Texts } from 'heed/text'
 import { createTokenizer, type Tokenizer } from 'heed/tokenizer'
+
+setBase('/assets/heed/')
+setBase(new URL('https://example.org/heed/'))
+setBase(undefined)
+// @ts-expect-error an address
+setBase(1)
 
 export async function tokenize(file: Uint8Array): Promise<Int32Array> {
   const tokenizer: Tokenizer = await createTokenizer({ 'tokenizer.json': file })
@@ -48,6 +55,7 @@ export async function whole(canvas: HTMLCanvasElement, file: File): Promise<Floa
   const model = await runtime.loadModel(demoModel, {
     onProgress: ({ phase, done, total }) => console.log(phase, done / total)
   })
+  console.log(model.info.runHeight * model.info.runWidth, model.info.imageSize)
   await runtime.loadModel([file])
   await runtime.loadModel(new Map([['model.safetensors', new Uint8Array()]]))
   await runtime.loadModel({ weights: await fetch('model.safetensors'), config: 'config.json' })
