@@ -251,7 +251,7 @@ static heed_status refuse_nulls(const heed_fields *fields) {
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
     const heed_json_value value = heed_json_get(fields->json, fields->object, keys[i]);
     if (heed_json_kind_of(fields->json, value) == HEED_JSON_NULL)
-      return heed_field_fail(fields, keys[i], value, "a value, or no such key");
+      return heed_field_fail(fields, keys[i], value, "a value or no key");
   }
   return HEED_OK;
 }
