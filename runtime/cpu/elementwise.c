@@ -284,15 +284,17 @@ static void run_task(uint64_t task, uint32_t worker, void *user) {
 
 /* Merges axis `size`, whose strides are `stride`, with the one listed last, if all inputs agree. */
 static void list_axis(job *j, size_t size, const size_t stride[3]) {
-  bool alike = j->axes > 0;
+  const uint32_t next = j->axes;
+  bool alike = next > 0;
   for (uint32_t i = 0; alike && i < 3; i++)
-    alike = stride[i] == j->inputs[i].stride[j->axes - 1] * j->size[j->axes - 1];
+    alike = stride[i] == j->inputs[i].stride[next - 1] * j->size[next - 1];
   if (alike) {
-    j->size[j->axes - 1] *= size;
+    j->size[next - 1] *= size;
     return;
   }
-  for (uint32_t i = 0; i < 3; i++) j->inputs[i].stride[j->axes] = stride[i];
-  j->size[j->axes++] = size;
+  for (uint32_t i = 0; i < 3; i++) j->inputs[i].stride[next] = stride[i];
+  j->size[next] = size;
+  j->axes = next + 1;
 }
 
 static void plan_axes(job *j, const heed_shape *y, const heed_shape *const x[3]) {
