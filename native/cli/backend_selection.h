@@ -35,7 +35,8 @@ typedef struct cli_choice {
       {"--precision", CLI_TEXT, &(choice).precision, "f32|f16|bf16|auto",                        \
        "Vulkan: f32, f16 or auto, which is f16 on GPUs that gain by it (default: auto); bf16: "  \
        "products of CPUs with AVX512_BF16"},                                                     \
-      {"--threads", CLI_NUMBER, &(choice).threads, "N", "CPU threads (default: one per core)"},  \
+      {"--threads", CLI_NUMBER, &(choice).threads, "N",                                          \
+       "CPU threads (default: one per core that heed may use)"},                                 \
       {"--simd", CLI_TEXT, &(choice).simd, "LEVEL",                                              \
        "CPU kernels: scalar, sse2, avx2, avx2vnni, avx512, avx512vnni, neon, neondot (default: " \
        "the best)"},                                                                             \

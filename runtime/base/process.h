@@ -1,4 +1,4 @@
-/* Which process this is. thread_pool.c has it, the one file that asks the system. */
+/* Which process this is. thread_pool.c has it. */
 #ifndef HEED_BASE_PROCESS_H
 #define HEED_BASE_PROCESS_H
 

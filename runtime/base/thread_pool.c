@@ -1,5 +1,5 @@
 /* The thread pool: workers take task numbers from one counter, wait a little for the next job and
- * then sleep. */
+ * then sleep. A job waits for nobody: a worker that comes late finds the gate closed. */
 #if !defined(_POSIX_C_SOURCE)
 #define _POSIX_C_SOURCE 200809L
 #endif
@@ -41,6 +41,11 @@ uint32_t heed_thread_pool_count(const heed_thread_pool *pool) {
   return 1;
 }
 
+const char *heed_thread_pool_limit(const heed_thread_pool *pool) {
+  (void)pool;
+  return "";
+}
+
 void heed_thread_pool_run(heed_thread_pool *pool, uint64_t count, heed_task task, void *user) {
   (void)pool;
   for (uint64_t i = 0; i < count; i++) task(i, 0, user);
@@ -50,12 +55,13 @@ void heed_thread_pool_run(heed_thread_pool *pool, uint64_t count, heed_task task
 
 #include <pthread.h>
 #include <stdatomic.h>
-#if defined(_WIN32)
-#include <windows.h>
-#endif
+#include <stdio.h>
 
-/* Looks at the counter this often before sleeping: some tens of microseconds, the gap between two
- * steps of a plan. */
+#include "base/cpu_count.h"
+#include "base/gate.h"
+
+/* Looks this often before sleeping: some tens of microseconds, the gap between two steps of a plan.
+ * Where there are more threads than CPUs, whoever waits sleeps at once: another has its CPU. */
 #define SPINS 1000
 
 typedef struct worker {
@@ -67,14 +73,15 @@ typedef struct worker {
 struct heed_thread_pool {
   const heed_context *context;
   uint32_t count; /* workers with the caller */
-  /* The job; written by the caller between jobs only, published by `job_number`. */
+  uint32_t spins; /* looks before sleeping */
+  char limit[80]; /* what heed_thread_pool_limit says */
+  /* The job; written by the caller between jobs only, published by `gate`. */
   heed_task task;
   void *user;
   uint64_t task_count;
   /* Apart from each other, so that taking a task does not disturb those who only look. */
   _Alignas(64) atomic_uint_least64_t next;
-  _Alignas(64) atomic_uint job_number;
-  _Alignas(64) atomic_uint busy; /* workers that have not finished the job */
+  _Alignas(64) atomic_uint gate;
   atomic_bool stop;
   pthread_mutex_t mutex;
   pthread_cond_t started, finished;
@@ -97,19 +104,23 @@ static void take_tasks(heed_thread_pool *pool, uint32_t index) {
   }
 }
 
-/* Waits until there is a job other than `seen`; returns its number. */
+/* Whether a worker that has seen the job `seen` has something to do. */
+static bool is_called(heed_thread_pool *pool, unsigned seen, unsigned *gate) {
+  *gate = atomic_load_explicit(&pool->gate, memory_order_acquire);
+  return *gate / HEED_GATE_JOB != seen || atomic_load_explicit(&pool->stop, memory_order_acquire);
+}
+
+/* Waits until there is a job other than `seen`, or the end; returns the gate. */
 static unsigned wait_for_job(heed_thread_pool *pool, unsigned seen) {
-  for (int i = 0; i < SPINS; i++) {
-    const unsigned number = atomic_load_explicit(&pool->job_number, memory_order_acquire);
-    if (number != seen) return number;
+  unsigned gate;
+  for (uint32_t i = 0; i < pool->spins; i++) {
+    if (is_called(pool, seen, &gate)) return gate;
     pause_briefly();
   }
   pthread_mutex_lock(&pool->mutex);
-  unsigned number;
-  while ((number = atomic_load_explicit(&pool->job_number, memory_order_acquire)) == seen)
-    pthread_cond_wait(&pool->started, &pool->mutex);
+  while (!is_called(pool, seen, &gate)) pthread_cond_wait(&pool->started, &pool->mutex);
   pthread_mutex_unlock(&pool->mutex);
-  return number;
+  return gate;
 }
 
 static void *work(void *user) {
@@ -117,45 +128,37 @@ static void *work(void *user) {
   heed_thread_pool *pool = self->pool;
   unsigned seen = 0;
   for (;;) {
-    seen = wait_for_job(pool, seen);
+    const unsigned gate = wait_for_job(pool, seen);
     if (atomic_load_explicit(&pool->stop, memory_order_acquire)) return NULL;
+    seen = gate / HEED_GATE_JOB;
+    if (!heed_gate_enter(&pool->gate, gate)) continue;
     take_tasks(pool, self->index);
-    if (atomic_fetch_sub_explicit(&pool->busy, 1, memory_order_acq_rel) == 1) {
-      pthread_mutex_lock(&pool->mutex);
-      pthread_cond_signal(&pool->finished);
-      pthread_mutex_unlock(&pool->mutex);
-    }
+    if (!heed_gate_leave(&pool->gate)) continue;
+    pthread_mutex_lock(&pool->mutex);
+    pthread_cond_signal(&pool->finished);
+    pthread_mutex_unlock(&pool->mutex);
   }
 }
 
 /* Publishes what was written before it as the next job. */
 static void announce(heed_thread_pool *pool) {
   pthread_mutex_lock(&pool->mutex);
-  atomic_fetch_add_explicit(&pool->job_number, 1, memory_order_release);
+  heed_gate_open(&pool->gate);
   pthread_cond_broadcast(&pool->started);
   pthread_mutex_unlock(&pool->mutex);
 }
 
-static void wait_for_workers(heed_thread_pool *pool) {
-  for (int i = 0; i < SPINS; i++) {
-    if (atomic_load_explicit(&pool->busy, memory_order_acquire) == 0) return;
+/* Closes the gate, and waits for the workers that are inside. */
+static void finish(heed_thread_pool *pool) {
+  unsigned inside = heed_gate_close(&pool->gate);
+  for (uint32_t i = 0; inside && i < pool->spins; i++) {
     pause_briefly();
+    inside = heed_gate_inside(&pool->gate);
   }
+  if (!inside) return;
   pthread_mutex_lock(&pool->mutex);
-  while (atomic_load_explicit(&pool->busy, memory_order_acquire) != 0)
-    pthread_cond_wait(&pool->finished, &pool->mutex);
+  while (heed_gate_inside(&pool->gate)) pthread_cond_wait(&pool->finished, &pool->mutex);
   pthread_mutex_unlock(&pool->mutex);
-}
-
-static uint32_t core_count(void) {
-#if defined(_WIN32)
-  SYSTEM_INFO info;
-  GetSystemInfo(&info);
-  const long cores = (long)info.dwNumberOfProcessors;
-#else
-  const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-#endif
-  return cores < 1 ? 1 : cores > HEED_THREADS_MAX ? HEED_THREADS_MAX : (uint32_t)cores;
 }
 
 heed_status heed_thread_pool_create(const heed_context *context, uint32_t threads,
@@ -167,15 +170,20 @@ heed_status heed_thread_pool_create(const heed_context *context, uint32_t thread
   pthread_mutex_init(&made->mutex, NULL);
   pthread_cond_init(&made->started, NULL);
   pthread_cond_init(&made->finished, NULL);
-  const uint32_t wanted = threads == 0                 ? core_count()
-                          : threads > HEED_THREADS_MAX ? HEED_THREADS_MAX
-                                                       : threads;
+  const heed_cpu_count cpus = heed_cpu_count_find();
+  const uint32_t asked = threads == 0 ? cpus.count : threads;
+  const uint32_t wanted = asked > HEED_THREADS_MAX ? HEED_THREADS_MAX : asked;
+  if (threads == 0) snprintf(made->limit, sizeof made->limit, "%s", cpus.why);
+  made->spins = wanted > cpus.running ? 0 : SPINS;
   for (; made->count < wanted; made->count++) {
     worker *next = &made->workers[made->count];
     next->pool = made;
     next->index = made->count;
     if (pthread_create(&next->thread, NULL, work, next) != 0) break;
   }
+  if (made->count < wanted)
+    snprintf(made->limit, sizeof made->limit, "the system refused thread %u of %u", made->count + 1,
+             wanted);
   *pool = made;
   return HEED_OK;
 }
@@ -193,6 +201,8 @@ void heed_thread_pool_destroy(heed_thread_pool *pool) {
 
 uint32_t heed_thread_pool_count(const heed_thread_pool *pool) { return pool->count; }
 
+const char *heed_thread_pool_limit(const heed_thread_pool *pool) { return pool->limit; }
+
 void heed_thread_pool_run(heed_thread_pool *pool, uint64_t count, heed_task task, void *user) {
   if (pool->count == 1 || count <= 1) {
     for (uint64_t i = 0; i < count; i++) task(i, 0, user);
@@ -202,10 +212,9 @@ void heed_thread_pool_run(heed_thread_pool *pool, uint64_t count, heed_task task
   pool->user = user;
   pool->task_count = count;
   atomic_store_explicit(&pool->next, 0, memory_order_relaxed);
-  atomic_store_explicit(&pool->busy, pool->count - 1, memory_order_relaxed);
   announce(pool);
   take_tasks(pool, 0);
-  wait_for_workers(pool);
+  finish(pool);
 }
 
 #endif

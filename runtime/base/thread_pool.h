@@ -12,13 +12,16 @@ typedef void (*heed_task)(uint64_t task, uint32_t worker, void *user);
 
 #define HEED_THREADS_MAX 256
 
-/* threads: 1 .. HEED_THREADS_MAX, or 0 for one a core. Where the system gives fewer threads, or
- * none, the pool has fewer. */
+/* threads: 1 .. HEED_THREADS_MAX, or 0 for one a core that the process may use (cpu_count.h). Where
+ * the system gives fewer threads, or none, the pool has fewer. */
 heed_status heed_thread_pool_create(const heed_context *context, uint32_t threads,
                                     heed_thread_pool **pool, heed_error *error);
 void heed_thread_pool_destroy(heed_thread_pool *pool);
 /* Workers, the calling thread among them. */
 uint32_t heed_thread_pool_count(const heed_thread_pool *pool);
+/* Why there are fewer than the cores of the machine, where the system and not the caller limits
+ * them; else "". Valid as long as the pool. */
+const char *heed_thread_pool_limit(const heed_thread_pool *pool);
 /* Runs tasks 0 .. count - 1 and returns when all are done. The caller is worker 0. One call at a
  * time, never from within a task. */
 void heed_thread_pool_run(heed_thread_pool *pool, uint64_t count, heed_task task, void *user);

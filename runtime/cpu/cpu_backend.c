@@ -218,8 +218,9 @@ heed_status heed_cpu_backend_create(heed_context *context, const heed_cpu_desc *
   }
   const uint32_t threads = heed_thread_pool_count(made->pool);
   if (threads > 1) heed_backend_bind(&made->base);
-  snprintf(made->base.device, sizeof made->base.device, "%s, %u thread%s", level->label, threads,
-           threads == 1 ? "" : "s");
+  const char *limit = heed_thread_pool_limit(made->pool);
+  snprintf(made->base.device, sizeof made->base.device, "%s, %u thread%s%s%s", level->label,
+           threads, threads == 1 ? "" : "s", *limit ? "; " : "", limit);
   *backend = &made->base;
   return HEED_OK;
 }

@@ -1273,7 +1273,9 @@ typedef struct heed_backend heed_backend;
 
 typedef struct heed_cpu_desc {
   size_t struct_size;
-  uint32_t threads; /* 0: one per core */
+  /* 0: one per core that the process may use. On Linux, CPU affinity, cpusets and the CPU quotas of
+   * control groups are respected (a quota of 1.5 CPUs: 2 threads); on Windows, affinity. */
+  uint32_t threads;
   /* NULL: the best of this machine; or "scalar", "sse2", "avx2", "avx512", "neon", "wasm128".
    * "avx2vnni", "avx512vnni" and "neondot" are avx2, avx512 and neon with dot products of bytes for
    * int8 weights. "avx512bf16" is avx512vnni on CPUs with AVX512_BF16, with the factors of linear
@@ -1292,7 +1294,8 @@ HEED_NODISCARD HEED_API heed_status heed_cpu_backend_create(heed_context *contex
                                                             heed_backend **backend,
                                                             heed_error *error);
 HEED_API void heed_backend_destroy(heed_backend *backend);
-/* "cpu", "vulkan"; and "AVX-512, 2 threads", valid as long as the backend. */
+/* "cpu", "vulkan"; and "AVX-512, 2 threads" or "AVX-512, 1 thread; CPU affinity allows 1 of 2
+ * cores", valid as long as the backend. */
 HEED_API const char *heed_backend_name(const heed_backend *backend);
 HEED_API const char *heed_backend_device(const heed_backend *backend);
 
