@@ -5,16 +5,12 @@
 #ifndef HEED_BASE_GATE_H
 #define HEED_BASE_GATE_H
 
-#include <assert.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-
-#include "base/thread_pool.h"
 
 #define HEED_GATE_INSIDE 511u
 #define HEED_GATE_OPEN 512u
 #define HEED_GATE_JOB 1024u
-static_assert(HEED_THREADS_MAX <= HEED_GATE_INSIDE, "all workers fit in the gate");
 
 /* The caller: publishes what was written before it as the next job. */
 static inline void heed_gate_open(atomic_uint *gate) {

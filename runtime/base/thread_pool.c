@@ -53,6 +53,7 @@ void heed_thread_pool_run(heed_thread_pool *pool, uint64_t count, heed_task task
 
 #else
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -63,6 +64,7 @@ void heed_thread_pool_run(heed_thread_pool *pool, uint64_t count, heed_task task
 /* Looks this often before sleeping: some tens of microseconds, the gap between two steps of a plan.
  * Where there are more threads than CPUs, whoever waits sleeps at once: another has its CPU. */
 #define SPINS 1000
+static_assert(HEED_THREADS_MAX <= HEED_GATE_INSIDE, "all workers fit in the gate");
 
 typedef struct worker {
   heed_thread_pool *pool;

@@ -2,6 +2,7 @@
  * are instances of the same module that call heed_thread_pool_join and stay until the pool is
  * destroyed; jobs are handed over as in thread_pool.c, with futexes. No libc function that keeps
  * state of its own may be called from a worker: that library was built for one thread. */
+#include <assert.h>
 #include <stdatomic.h>
 
 #include "base/alloc.h"
@@ -12,6 +13,7 @@
 /* Looks at the counter this often before sleeping: some tens of microseconds, the gap between two
  * steps of a plan. */
 #define SPINS 4000
+static_assert(HEED_THREADS_MAX <= HEED_GATE_INSIDE, "all workers fit in the gate");
 
 struct heed_thread_pool {
   const heed_context *context;

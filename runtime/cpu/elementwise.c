@@ -282,19 +282,24 @@ static void run_task(uint64_t task, uint32_t worker, void *user) {
   }
 }
 
-/* Merges axis `size`, whose strides are `stride`, with the one listed last, if all inputs agree. */
+/* Whether an axis with these strides goes on where the axis `last` ends, in all inputs. */
+static bool goes_on(const job *j, uint32_t last, const size_t stride[3]) {
+  for (uint32_t i = 0; i < 3; i++)
+    if (stride[i] != j->inputs[i].stride[last] * j->size[last]) return false;
+  return true;
+}
+
+static void append_axis(job *j, size_t size, const size_t stride[3]) {
+  for (uint32_t i = 0; i < 3; i++) j->inputs[i].stride[j->axes] = stride[i];
+  j->size[j->axes++] = size;
+}
+
+/* Merges axis `size` with the one listed last, if all inputs agree. */
 static void list_axis(job *j, size_t size, const size_t stride[3]) {
-  const uint32_t next = j->axes;
-  bool alike = next > 0;
-  for (uint32_t i = 0; alike && i < 3; i++)
-    alike = stride[i] == j->inputs[i].stride[next - 1] * j->size[next - 1];
-  if (alike) {
-    j->size[next - 1] *= size;
-    return;
-  }
-  for (uint32_t i = 0; i < 3; i++) j->inputs[i].stride[next] = stride[i];
-  j->size[next] = size;
-  j->axes = next + 1;
+  if (j->axes > 0 && goes_on(j, j->axes - 1, stride))
+    j->size[j->axes - 1] *= size;
+  else
+    append_axis(j, size, stride);
 }
 
 static void plan_axes(job *j, const heed_shape *y, const heed_shape *const x[3]) {
@@ -313,7 +318,7 @@ static void plan_axes(job *j, const heed_shape *y, const heed_shape *const x[3])
     list_axis(j, size, stride);
     whole *= size;
   }
-  if (j->axes == 0) list_axis(j, 1, (const size_t[3]){0, 0, 0});
+  if (j->axes == 0) append_axis(j, 1, (const size_t[3]){0, 0, 0});
   j->count = whole;
 }
 

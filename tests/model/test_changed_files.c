@@ -47,7 +47,7 @@ static void change_tensors(subject *s) {
     for (size_t part = 0; part < 3; part++) {
       const size_t length = strlen(s->names[i]), at = part * (length - 1) / 2;
       memcpy(items, s->items, sizeof items);
-      snprintf(name, sizeof name, "%s", s->names[i]);
+      assert_true(snprintf(name, sizeof name, "%s", s->names[i]) < (int)sizeof name);
       name[at] = name[at] == 'x' ? 'y' : 'x';
       items[i].name = name;
       check(s, items, s->count, s->config, "misspelt", name);

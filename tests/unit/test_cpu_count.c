@@ -1,8 +1,9 @@
 /* The CPUs of a process: affinity and quotas put together, cpu.max as text, and control groups of
  * both versions in a folder that stands for /. */
-#define _POSIX_C_SOURCE 200809L /* mkdtemp */
+#define _XOPEN_SOURCE 700 /* mkdtemp, nftw */
 #include "base/cpu_count.h"
 
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,7 +74,7 @@ static void test_text(void **state) {
 /* ------------------------------------------------------------------------ a folder for the system
  */
 
-static char root[] = "/tmp/heed-cpu-count-XXXXXX";
+static char root[32];
 
 /* Writes a file below root, and makes the folders that it lies in. */
 static void put(const char *path, const char *text) {
@@ -89,16 +90,21 @@ static void put(const char *path, const char *text) {
   assert_int_equal(fclose(file), 0);
 }
 
+static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *where) {
+  (void)info;
+  (void)kind;
+  (void)where;
+  return remove(path);
+}
+
 static int clear(void **state) {
   (void)state;
-  char command[64];
-  snprintf(command, sizeof command, "rm -rf %s", root);
-  return system(command);
+  return nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
 static int make_root(void **state) {
   (void)state;
-  memcpy(root + sizeof root - 7, "XXXXXX", 6);
+  snprintf(root, sizeof root, "/tmp/heed-cpu-count-XXXXXX");
   return mkdtemp(root) ? 0 : -1;
 }
 
