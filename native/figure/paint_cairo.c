@@ -210,6 +210,8 @@ heed_status heed_paint_pdf(const figure_shapes *shapes, const figure_metadata *m
                            double points, FILE *file, heed_error *error) {
   cairo_surface_t *surface = cairo_pdf_surface_create_for_stream(
       to_file, file, shapes->width * points, shapes->height * points);
+  /* cairo 1.18 would pack title and description away, where search tools do not look */
+  cairo_pdf_surface_restrict_to_version(surface, CAIRO_PDF_VERSION_1_4);
   cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_TITLE, metadata->title);
   cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_SUBJECT, metadata->description);
   cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATOR, metadata->software);
