@@ -154,13 +154,18 @@ static table *windows(walk *k, const value *v) {
 
 /* ---------------------------------------------------------------------------------- attentions */
 
+static bool is_same(const heed_place *a, const heed_place *b) {
+  return a->y == b->y && a->x == b->x && a->top == b->top && a->left == b->left &&
+         a->bottom == b->bottom && a->right == b->right;
+}
+
 /* Places of `count` tokens, the last axis but one; NULL: unknown. Takes `t`. */
 static const heed_place *tokens_of(walk *k, table *t, uint32_t count, bool *apart) {
   heed_place *to = t && t->rank > 1 ? heed_lower_take(k->l, count, sizeof *to) : NULL;
   const uint32_t varying = to ? t->dims[t->rank - 2] : 0;
   for (size_t i = 0; to && i < t->count; i++) {
     const uint32_t token = (uint32_t)(i % varying);
-    if (i >= varying && memcmp(&t->at[i], &t->at[token], sizeof *t->at) != 0) *apart = true;
+    if (i >= varying && !is_same(&t->at[i], &t->at[token])) *apart = true;
   }
   for (uint32_t i = 0; to && i < count; i++) to[i] = t->at[varying == 1 ? 0 : i];
   heed_place_table_drop(&k->w, t);
