@@ -19,13 +19,16 @@ export async function decodeBySharp(blob, HeedError, name) {
     }
   )
   try {
-    const { data, info } = await found
-      .default(new Uint8Array(await blob.arrayBuffer()), { ignoreIcc: true })
-      .rotate()
-      .toColourspace('srgb')
-      .raw({ depth: 'uchar' })
-      .toBuffer({ resolveWithObject: true })
-    return { data, width: info.width, height: info.height }
+    const bytes = new Uint8Array(await blob.arrayBuffer()),
+      { orientationOf, turn } = await import('./orientation.js'),
+      orientation = await orientationOf(bytes),
+      picture = found.default(bytes, { ignoreIcc: true }),
+      // sharp does not know all places of it
+      { data, info } = await (orientation ? picture : picture.rotate())
+        .toColourspace('srgb')
+        .raw({ depth: 'uchar' })
+        .toBuffer({ resolveWithObject: true })
+    return turn({ data, width: info.width, height: info.height }, orientation ?? 1)
   } catch (error) {
     throw new HeedError(
       'INVALID_FILE',
