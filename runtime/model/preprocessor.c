@@ -154,18 +154,25 @@ static heed_status read_values(const heed_fields *fields, heed_preprocess *to) {
 }
 
 /* Steps and numbers of other processors, which heed's way has not; without alpha, RGB is what
- * images are anyway, and of labels there are none. */
+ * images are anyway, and of labels there are none. A class that is named passes over the numbers
+ * that it does not know; where none is named, they tell that it is another. */
 static heed_status refuse_steps(const heed_fields *fields, const heed_processor *class) {
+  static const char mine[] = "do_resize|do_center_crop|do_rescale|do_normalize|do_convert_rgb|"
+                             "do_reduce_labels",
+                    others[] = "offset|rescale_offset|min_pixels|max_pixels|bgr|max_image_size|"
+                               "image_grid_pinpoints|pad_size|keep_aspect_ratio|"
+                               "ensure_multiple_of|size_divisor";
+  const bool named =
+      heed_field(fields, "image_processor_type") || heed_field(fields, "feature_extractor_type");
   const heed_json *json = fields->json;
   for (heed_json_value v = heed_json_first(json, fields->object); v;
        v = heed_json_next(json, fields->object, v)) {
     const char *key = heed_json_key(json, v, NULL);
     const heed_json_kind kind = heed_json_kind_of(json, v);
     const bool step = strncmp(key, "do_", 3) == 0 && !heed_list_has(class->steps, key) &&
-                      !heed_list_has("do_resize|do_center_crop|do_rescale|do_normalize|"
-                                     "do_convert_rgb|do_reduce_labels",
-                                     key);
-    if ((step || strcmp(key, "crop_pct") == 0) && kind != HEED_JSON_NULL && kind != HEED_JSON_FALSE)
+                      !heed_list_has(mine, key),
+               other = strcmp(key, "crop_pct") == 0 || (!named && heed_list_has(others, key));
+    if ((step || other) && kind != HEED_JSON_NULL && kind != HEED_JSON_FALSE)
       return heed_field_refuse(fields, key, heed_json_kind_name(kind), "none");
   }
   return HEED_OK;

@@ -330,6 +330,13 @@ static void other_steps(void **state) {
       check(read_preprocess(NULL, text, VIT, 224), SQUASH, 224, 224, 0, 0, 2, 0.5f);
     }
   }
+  refuse_preprocess("{\"rescale_offset\":true}", HEED_UNSUPPORTED,
+                    "rescale_offset is not supported (found true, expected none)");
+  refuse_preprocess("{\"max_pixels\":100352}", HEED_UNSUPPORTED, "max_pixels is not supported");
+  /* which this class passes over */
+  check(read_preprocess(NULL, "{\"image_processor_type\":\"ViTImageProcessor\",\"max_pixels\":1}",
+                        VIT, 224),
+        SQUASH, 224, 224, 0, 0, 2, 0.5f);
   check(read_preprocess(NULL, "{\"do_convert_rgb\":true,\"do_reduce_labels\":true}", VIT, 224),
         SQUASH, 224, 224, 0, 0, 2, 0.5f);
   check(read_preprocess(NULL, "{\"size\":240,\"default_to_square\":false}", VIT, 224), SHORT, 0, 0,

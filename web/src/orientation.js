@@ -88,7 +88,7 @@ async function textOf(kind, data) {
   const end = data.indexOf(0),
     key = latin.decode(data.subarray(0, end < 0 ? 0 : end))
   if (!/^(exif|Raw profile type exif|XML:com\.adobe\.xmp)$/.test(key)) return undefined
-  let text = /** @type {Uint8Array | undefined} */ (data.subarray(end + 1))
+  let text = data.subarray(end + 1)
   if (kind === 't') return [key, text]
   const packed = kind === 'z' || text[0] !== 0,
     method = text[kind === 'z' ? 0 : 1]
@@ -99,14 +99,14 @@ async function textOf(kind, data) {
     if (language < 0 || translated < 0) return undefined
     text = text.subarray(translated + 1)
   } else text = text.subarray(1)
-  if (packed) text = await unpack(text)
-  if (!text) return kind === 'z' ? [key, new Uint8Array()] : undefined
+  const whole = packed ? await unpack(text) : text
+  if (!whole) return kind === 'z' ? [key, new Uint8Array()] : undefined
   try {
-    if (kind === 'i') new TextDecoder('utf-8', { fatal: true }).decode(text)
+    if (kind === 'i') new TextDecoder('utf-8', { fatal: true }).decode(whole)
   } catch {
     return undefined
   }
-  return [key, text]
+  return [key, whole]
 }
 
 /** @param {Uint8Array} bytes */

@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { join } from 'node:path'
 import test, { after, before } from 'node:test'
 import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { decodeBySharp } from '../src/decode_node.js'
 import { bigModel } from './big_model.js'
 import { createRuntime, demoModel, HeedError, packageFolder, repository } from './package.js'
@@ -33,6 +34,28 @@ before(async () => {
 after(async () => {
   runtime.close()
   await release()
+})
+
+test('pictures in Node are turned wherever Pillow finds their orientation', async () => {
+  const { tensors: vectors } = readSafetensors(
+      join(repository, 'tests/vectors/image/orientations.safetensors')
+    ),
+    decoder = createRequire(import.meta.url).resolve('sharp')
+  let compared = 0
+  for (const [name, { data }] of Object.entries(vectors)) {
+    if (!name.startsWith('file.')) continue
+    const wanted = vectors[name.replace('file', 'turned')],
+      found = await decodeBySharp(new Blob([/** @type {any} */ (data)]), HeedError, decoder),
+      channels = found.data.length / (found.width * found.height)
+    assert.deepEqual([found.height, found.width, 3], wanted.shape, name)
+    for (let i = 0; i < wanted.data.length; i++) {
+      const byte = found.data[Math.floor(i / 3) * channels + (i % 3)],
+        expected = Number(wanted.data[i])
+      assert.ok(Math.abs(byte - expected) <= (name.includes('jpeg') ? 3 : 0), `${name}: byte ${i}`)
+    }
+    compared++
+  }
+  assert.equal(compared, 24 * 8)
 })
 
 /* Bytes of no format but this test's: the picture's, as they are. */
