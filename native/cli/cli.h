@@ -20,6 +20,7 @@ typedef struct cli_state {
   const char *verb; /* "run" */
   heed_context *context;
   heed_error error;
+  const char *weights_key; /* --weights-key: of every model file that is opened; or NULL */
 } cli_state;
 
 typedef struct cli_verb {

@@ -280,7 +280,8 @@ static heed_status inspect_onnx(cli_state *cli, cli_choice *choice, const char *
                                 const char *size, const char *graph, bool plan, bool json) {
   cli_pipeline pipeline = {.build_graph = cli_onnx_build,
                            .build = {.struct_size = sizeof pipeline.build}};
-  heed_status status = heed_model_files_open(cli->context, model, &pipeline.files, &cli->error);
+  heed_status status = heed_model_files_open_key(cli->context, model, cli->weights_key,
+                                                 &pipeline.files, &cli->error);
   if (status == HEED_OK) status = cli_pipeline_size(cli, &pipeline, size);
   if (status == HEED_OK) status = cli_choice_open(cli, choice);
   if (status == HEED_OK) {
@@ -315,6 +316,7 @@ static int run(cli_state *cli, int argc, char **argv) {
       {"--vit", CLI_TEXT, &vit, "Ti|S|B|L",
        "use a ViT of this size with synthetic weights instead of MODEL"},
       CLI_FILE_OPTION(file),
+      CLI_WEIGHTS_KEY_OPTION(cli),
       CLI_WAY_OPTION(way),
       CLI_SIZE_OPTION(size),
       {"--plan", CLI_FLAG, &plan, NULL,

@@ -28,7 +28,8 @@ heed_status cli_onnx_is_graph(cli_state *cli, const cli_onnx *job, bool *is_grap
                      job->way);
   if (job->way && strcmp(job->way, "weights") == 0) return HEED_OK;
   heed_status status = HEED_OK;
-  CLI_TRY(heed_model_files_open(cli->context, job->model, &files, &cli->error));
+  CLI_TRY(
+      heed_model_files_open_key(cli->context, job->model, cli->weights_key, &files, &cli->error));
   if (heed_model_files_onnx(files)) {
     bool built = false;
     if (!job->way) status = find_builder(cli, files, &built);
@@ -100,7 +101,8 @@ heed_status cli_onnx_eval(cli_state *cli, const cli_onnx *job) {
   heed_model_files *files;
   unsigned char *bytes = NULL;
   size_t size = 0;
-  CLI_TRY(heed_model_files_open(cli->context, job->model, &files, &cli->error));
+  CLI_TRY(
+      heed_model_files_open_key(cli->context, job->model, cli->weights_key, &files, &cli->error));
   heed_status status = heed_file_read(job->in, UINT64_C(1) << 32, &bytes, &size, &cli->error);
   if (status == HEED_OK) status = evaluate(cli, job, heed_model_files_onnx(files), bytes, size);
   free(bytes);

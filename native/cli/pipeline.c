@@ -52,7 +52,14 @@ const char *cli_model_file(const char *model, const char *file, char path[HEED_P
 
 static heed_status open_files(cli_state *cli, cli_pipeline *pipeline, const char *path,
                               heed_model_desc *desc) {
-  if (path) CLI_TRY(heed_model_files_open(cli->context, path, &pipeline->files, &cli->error));
+  if (!path && cli->weights_key)
+    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
+                     "--weights-key: the built-in model has no entries (found \"%.200s\", expected "
+                     "a MODEL with it)",
+                     cli->weights_key);
+  if (path)
+    CLI_TRY(heed_model_files_open_key(cli->context, path, cli->weights_key, &pipeline->files,
+                                      &cli->error));
   *desc = path ? *heed_model_files_desc(pipeline->files) : embedded_files(pipeline->built_in);
   return HEED_OK;
 }

@@ -50,6 +50,11 @@ const char *cli_model_file(const char *model, const char *file, char path[HEED_P
         "the weights to read of a folder with several, such as model_quantized.onnx (default: " \
         "the whole model's, unrounded)"                                                         \
   }
+#define CLI_WEIGHTS_KEY_OPTION(cli)                                                          \
+  {                                                                                          \
+    "--weights-key", CLI_TEXT, &(cli)->weights_key, "KEY",                                   \
+        "the entry of a PyTorch file with several copies of a model, such as state_dict_ema" \
+  }
 /* Whether a status is about what the file holds, so that another way of running it may serve: not
  * what the machine lacked. */
 bool cli_onnx_lacks(heed_status status);

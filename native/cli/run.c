@@ -312,6 +312,7 @@ static int run(cli_state *cli, int argc, char **argv) {
        "image area to use: the model's crop, or the whole image padded with the mean colour "
        "(default: model)"},
       CLI_FILE_OPTION(options.file),
+      CLI_WEIGHTS_KEY_OPTION(cli),
       CLI_MODEL_WAY_OPTION(options.way),
       CLI_SIZE_OPTION(options.size),
       {"--top", CLI_NUMBER, &options.top, "K", "print the K most likely classes (default: 5)"},

@@ -293,6 +293,7 @@ static int run(cli_state *cli, int argc, char **argv) {
        "refuse more images than this (default: 100000)"},
       CLI_IMAGE_OPTIONS(options.limits),
       CLI_FILE_OPTION(options.file),
+      CLI_WEIGHTS_KEY_OPTION(cli),
       CLI_SIZE_OPTION(options.size),
       CLI_CHOICE_OPTIONS(options.choice, CLI_BACKEND_AUTO),
       {NULL, CLI_FLAG, NULL, NULL, NULL}};

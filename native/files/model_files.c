@@ -30,6 +30,7 @@ struct heed_model_files {
   char *path[MOST_FILES];
   uint32_t count;
   const char *single; /* the file that was given, which is weights whatever its name; or NULL */
+  const char *key;    /* the entry of a file of PyTorch that is read, or NULL */
   bool has_weights;
   char note[512];
 };
@@ -85,8 +86,8 @@ static heed_status add_file(void *user, const char *path, heed_error *error) {
   if (!is_given && (heed_ends_with(name, ".json") || is_config(name)))
     return open_text(files, at, error);
   files->has_weights = true;
-  return heed_weights_open(files->context, files->path[at], HEED_EXPECTED_WEIGHTS, &files->open[at],
-                           &files->file[at].source, error);
+  return heed_weights_open(files->context, files->path[at], HEED_EXPECTED_WEIGHTS, files->key,
+                           &files->open[at], &files->file[at].source, error);
 }
 
 /* -------------------------------------------------------------------------------- what is there */
@@ -344,10 +345,16 @@ static void write_note(heed_model_files *files) {
 
 heed_status heed_model_files_open(heed_context *context, const char *path, heed_model_files **files,
                                   heed_error *error) {
+  return heed_model_files_open_key(context, path, NULL, files, error);
+}
+
+heed_status heed_model_files_open_key(heed_context *context, const char *path, const char *key,
+                                      heed_model_files **files, heed_error *error) {
   *files = NULL;
   heed_model_files *made = heed_alloc(context, 1, sizeof *made);
   if (!made) return heed_fail_memory(error, path, sizeof *made);
   made->context = context;
+  made->key = key;
   const heed_status status = open_all(path, made, error);
   made->desc = (heed_model_desc){sizeof made->desc, made->file, made->count};
   if (status == HEED_OK) write_note(made);

@@ -44,7 +44,8 @@ static heed_status list_tensors(heed_tensor_file *file, const char *path, heed_e
 
 static heed_status open_file(heed_tensor_file *file, const char *path, const char *expected,
                              heed_error *error) {
-  HEED_TRY(heed_weights_open(file->context, path, expected, &file->weights, &file->source, error));
+  HEED_TRY(
+      heed_weights_open(file->context, path, expected, NULL, &file->weights, &file->source, error));
   HEED_TRY(heed_safetensors_open(file->context, &file->source, path, &file->contents, error));
   file->weights.regular.path = heed_safetensors_name(file->contents); /* which is its own */
   return list_tensors(file, path, error);

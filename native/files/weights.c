@@ -48,19 +48,26 @@ static heed_status begins_as_onnx(const heed_source *source, const char *path, b
 }
 
 heed_status heed_weights_open(heed_context *context, const char *path, const char *expected,
-                              heed_weights *weights, heed_source *source, heed_error *error) {
+                              const char *key, heed_weights *weights, heed_source *source,
+                              heed_error *error) {
   bool onnx = false;
   *weights = (heed_weights){.regular = {-1, path}};
   HEED_TRY(heed_regular_open(&weights->regular, path, &source->size, error));
   *source = (heed_source){source->size, NULL, heed_regular_read, &weights->regular};
   HEED_TRY(begins_as_onnx(source, path, &onnx, error));
+  if (onnx && key)
+    return heed_fail(
+        error, HEED_INVALID_FILE,
+        "%s: no weights under that key (found \"%.200s\" for an ONNX file, expected one "
+        "of PyTorch)",
+        path, key);
   if (onnx) {
     const heed_onnx_desc desc = {sizeof desc, *source, path, open_external, weights};
     HEED_TRY(heed_onnx_open(context, &desc, &weights->onnx, error));
     *source = heed_onnx_source(weights->onnx);
     return HEED_OK;
   }
-  HEED_TRY(heed_foreign_open(context, source, path, expected, &weights->pickle, error));
+  HEED_TRY(heed_foreign_open(context, source, path, expected, key, &weights->pickle, error));
   if (weights->pickle) *source = heed_pickle_source(weights->pickle);
   return HEED_OK;
 }

@@ -17,11 +17,12 @@ typedef struct heed_weights {
 } heed_weights;
 
 /* Opens a .safetensors file, an ONNX file or a file of PyTorch, as its first bytes say, whatever
- * its name. A file of another kind is refused; `expected` ends that sentence. `source` is valid
- * until close, which is also for a file that failed or was only zeroed. Statuses: IO, INVALID_FILE,
- * UNSUPPORTED, OUT_OF_MEMORY. */
+ * its name; of PyTorch's what lies under `key`, or NULL. A file of another kind is refused;
+ * `expected` ends that sentence. `source` is valid until close, which is also for a file that
+ * failed or was only zeroed. Statuses: IO, INVALID_FILE, UNSUPPORTED, OUT_OF_MEMORY. */
 heed_status heed_weights_open(heed_context *context, const char *path, const char *expected,
-                              heed_weights *weights, heed_source *source, heed_error *error);
+                              const char *key, heed_weights *weights, heed_source *source,
+                              heed_error *error);
 void heed_weights_close(heed_weights *weights);
 /* Whether these are the first bytes of weights that are read; HEED_KIND_BYTES of them are enough.
  */

@@ -144,14 +144,21 @@ static bool is_torch(const char *name, const char *expected, const void *first, 
 /* First bytes that begin as PyTorch's files do are for the reader of these to judge, and so are
  * those of no known kind under a name of PyTorch's. */
 heed_status heed_foreign_open(heed_context *context, const heed_source *source, const char *name,
-                              const char *expected, heed_pickle **file, heed_error *error) {
+                              const char *expected, const char *key, heed_pickle **file,
+                              heed_error *error) {
   unsigned char first[HEED_KIND_BYTES];
   const size_t count = source->size < sizeof first ? (size_t)source->size : sizeof first;
   *file = NULL;
   HEED_TRY(heed_source_read(source, name, 0, first, count, error));
-  if (!is_torch(name, expected, first, count))
-    return check_safetensors(name, first, count, expected, error);
-  const heed_status status = heed_pickle_open(context, source, name, file, error);
+  if (!is_torch(name, expected, first, count)) {
+    HEED_TRY(check_safetensors(name, first, count, expected, error));
+    return key ? heed_fail(error, HEED_INVALID_FILE,
+                           "%s: no weights under that key (found \"%.*s\" for a file without "
+                           "entries, expected one of PyTorch)",
+                           name, HEED_CUT(key))
+               : HEED_OK;
+  }
+  const heed_status status = heed_pickle_open_key(context, source, name, key, file, error);
   const bool is_bad = status == HEED_UNSUPPORTED || status == HEED_INVALID_FILE;
   return is_bad && is_other_zip(name) ? heed_refuse_foreign_name(name, error) : status;
 }

@@ -31,10 +31,11 @@ heed_status heed_refuse_location(const char *path, const char *location, const c
 /* Which way an ONNX file is read; for the file's name by heed_utf8_cut and heed_onnx_summary. */
 #define HEED_ONNX_NOTE "%.*s: ONNX file as weights of heed's own graph (%s)"
 
-/* heed_pickle_open of a file of PyTorch, whatever its name. *file is NULL for one that may be
+/* heed_pickle_open_key of a file of PyTorch, whatever its name. *file is NULL for one that may be
  * .safetensors. Files of another kind are refused; `expected` ends that sentence. Statuses: as
- * heed_pickle_open. */
+ * heed_pickle_open_key. A file that is none of PyTorch's has no key: INVALID_FILE. */
 heed_status heed_foreign_open(heed_context *context, const heed_source *source, const char *name,
-                              const char *expected, heed_pickle **file, heed_error *error);
+                              const char *expected, const char *key, heed_pickle **file,
+                              heed_error *error);
 
 #endif

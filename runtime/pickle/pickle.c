@@ -218,7 +218,7 @@ static heed_status add_tensors(opening *o) {
   return heed_assembled_finish(&file->made, o->error);
 }
 
-static heed_status open_file(heed_pickle *file, heed_error *error) {
+static heed_status open_file(heed_pickle *file, const char *key, heed_error *error) {
   opening o = {.file = file, .error = error};
   if (file->source.size > INT64_MAX)
     return heed_fail(error, HEED_INVALID_ARGUMENT, "%s: the source is too large", file->name);
@@ -226,7 +226,7 @@ static heed_status open_file(heed_pickle *file, heed_error *error) {
       heed_container_open(file->context, &file->source, file->name, &o.container, error);
   o.dict.context = file->context;
   if (status == HEED_OK)
-    status = heed_state_dict_find(&o.container.heap, o.container.root, &o.dict, error);
+    status = heed_state_dict_find(&o.container.heap, o.container.root, key, &o.dict, error);
   if (status == HEED_OK) status = add_tensors(&o);
   heed_state_dict_free(&o.dict);
   heed_container_close(&o.container);
@@ -242,6 +242,11 @@ bool heed_pickle_begins(const void *bytes, size_t count) {
 
 heed_status heed_pickle_open(heed_context *context, const heed_source *source, const char *name,
                              heed_pickle **file, heed_error *error) {
+  return heed_pickle_open_key(context, source, name, NULL, file, error);
+}
+
+heed_status heed_pickle_open_key(heed_context *context, const heed_source *source, const char *name,
+                                 const char *key, heed_pickle **file, heed_error *error) {
   if (!context || !source || !name || !file)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
                      "pickle: NULL argument (expected context, source, name and file)");
@@ -252,7 +257,7 @@ heed_status heed_pickle_open(heed_context *context, const heed_source *source, c
   made->source = *source;
   made->name = heed_copy_string(context, name, strlen(name));
   const heed_status status =
-      made->name ? open_file(made, error) : heed_fail_memory(error, name, strlen(name) + 1);
+      made->name ? open_file(made, key, error) : heed_fail_memory(error, name, strlen(name) + 1);
   if (status == HEED_OK)
     *file = made;
   else

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "base/utf8.h"
+#include "pickle/copies.h"
 
 #define MAX_DEPTH 32u
 #define MAX_VISITS (1u << 22) /* dictionaries may share others many times over */
@@ -29,6 +30,7 @@ typedef struct walk {
   const heed_pickle_heap *heap;
   heed_state_dict *to; /* NULL: tensors are only counted */
   heed_error *error;
+  const char *under; /* of `to`: the path to what is taken and judged; NULL: all names, unjudged */
   uint32_t visits, tensors, left_out;
   char first_left_out[256];
   char path[HEED_PICKLE_NAME_SIZE];
@@ -76,10 +78,15 @@ static heed_status add_part(walk *w, heed_pickle_id key, bool is_module, size_t 
   return HEED_OK;
 }
 
+static bool is_taken(const walk *w) {
+  const char *rest;
+  return !w->under || heed_copies_under(w->path, w->under, &rest);
+}
+
 static heed_status add_tensor(walk *w, heed_pickle_id tensor, size_t length) {
   heed_state_dict *to = w->to;
   w->tensors++;
-  if (!to) return HEED_OK;
+  if (!to || !is_taken(w)) return HEED_OK;
   const size_t at = to->count;
   if (at == MAX_TENSORS || to->name_bytes + length >= MAX_NAMES)
     return heed_fail(w->error, HEED_UNSUPPORTED,
@@ -117,7 +124,7 @@ static heed_status check_object(const walk *w, heed_pickle_id id) {
   static const char rebuild[] = "torch._utils._rebuild_";
   const heed_pickle_value *value = heed_pickle_get(w->heap, id);
   const char *callable = heed_pickle_text(w->heap, value->of);
-  if (!w->to) return HEED_OK;
+  if (!w->to || !w->under || !is_taken(w)) return HEED_OK;
   if (strncmp(callable, rebuild, sizeof rebuild - 1) == 0)
     return heed_fail(w->error, HEED_UNSUPPORTED,
                      "%s: tensor %.*s is not supported (found one of %.*s, %s, expected a dense "
@@ -162,7 +169,8 @@ static heed_status visit(walk *w, const heed_pickle_cell *cell, bool is_module, 
   const uint32_t before = w->tensors;
   HEED_TRY(walk_container(w, cell->value, length, depth + 1, false));
   w->path[length] = '\0';
-  if (w->to && kind == HEED_PICKLE_OBJECT && w->tensors == before) note_left_out(w, cell->value);
+  if (w->to && w->under && kind == HEED_PICKLE_OBJECT && w->tensors == before && is_taken(w))
+    note_left_out(w, cell->value);
   return HEED_OK;
 }
 
@@ -248,27 +256,54 @@ static void strip_prefixes(heed_state_dict *dict) {
   }
 }
 
-heed_status heed_state_dict_find(const heed_pickle_heap *heap, heed_pickle_id root,
+static heed_status walk_root(walk *w, heed_pickle_id root, heed_state_dict *to, const char *under) {
+  w->to = to;
+  w->under = under;
+  w->path[0] = '\0';
+  return walk_container(w, root, 0, 0, false);
+}
+
+/* What was taken where it could have been another thing, or no tensor. */
+static void say_choice(const walk *w, const place *best, const heed_copies *copies) {
+  const heed_pickle_heap *heap = w->heap;
+  if (copies->custom)
+    heed_log(heap->context, HEED_LOG_WARNING,
+             "%s: the weights of its entry \"%s\" are used, by the custom of %s (found \"%s\" too; "
+             "--weights-key KEY chooses another)",
+             heap->where, copies->path, copies->custom, copies->rival);
+  else if (best->rival && strcmp(copies->path, best->origin) == 0)
+    heed_log(heap->context, HEED_LOG_WARNING,
+             "%s: the weights of its entry \"%s\" are used (\"%s\" has as many tensors)",
+             heap->where, best->origin[0] ? best->origin : "(the whole)", best->rival);
+  if (w->left_out)
+    heed_log(heap->context, HEED_LOG_WARNING, "%s: left out: %u of its entries, which %s (%s)",
+             heap->where, w->left_out, w->left_out == 1 ? "is no tensor" : "are no tensors",
+             w->first_left_out);
+}
+
+heed_status heed_state_dict_find(const heed_pickle_heap *heap, heed_pickle_id root, const char *key,
                                  heed_state_dict *dict, heed_error *error) {
   walk w = {.heap = heap, .error = error};
   const place here = {.dict = root};
   place best;
-  *dict = (heed_state_dict){.context = heap->context};
+  heed_copies copies;
+  heed_state_dict all = {.context = heap->context};
+  *dict = all;
   if (!is_container(heed_pickle_kind_of(heap, root))) return fail_empty(heap, root, error);
   HEED_TRY(choose(&w, &here, 0, &best));
-  w.to = dict;
-  w.path[0] = '\0';
-  HEED_TRY(walk_container(&w, best.dict, 0, 0, false));
+  /* of as many tensors under an entry as in the rest, the entry may be the model */
+  const char *model = best.origin[0] || !best.rival ? best.origin : best.rival;
+  heed_status status = walk_root(&w, root, &all, NULL);
+  if (status == HEED_OK) status = heed_copies_choose(heap, &all, model, key, &copies, error);
+  heed_state_dict_free(&all);
+  if (status != HEED_OK) return status;
+  if (!copies.custom && !key) memcpy(copies.path, best.origin, sizeof best.origin);
+  HEED_TRY(walk_root(&w, root, dict, copies.path));
   if (dict->count == 0) return fail_empty(heap, root, error);
-  memcpy(dict->origin, best.origin, sizeof dict->origin);
-  if (best.rival)
-    heed_log(heap->context, HEED_LOG_WARNING,
-             "%s: the weights of its entry \"%s\" are used (\"%s\" has as many tensors)",
-             heap->where, best.origin[0] ? best.origin : "(the whole)", best.rival);
-  if (w.left_out)
-    heed_log(heap->context, HEED_LOG_WARNING, "%s: left out: %u of its entries, which %s (%s)",
-             heap->where, w.left_out, w.left_out == 1 ? "is no tensor" : "are no tensors",
-             w.first_left_out);
+  const size_t outer = copies.path[0] ? strlen(copies.path) + 1 : 0;
+  for (uint32_t i = 0; i < dict->count; i++) dict->entries[i].name += outer;
+  snprintf(dict->origin, sizeof dict->origin, "%.*s", heed_utf8_cut(copies.path, 63), copies.path);
+  say_choice(&w, &best, &copies);
   strip_prefixes(dict);
   return HEED_OK;
 }

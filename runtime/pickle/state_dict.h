@@ -21,9 +21,11 @@ typedef struct heed_state_dict {
   char origin[64]; /* "model": the entries that lead to them; "" for the whole file */
 } heed_state_dict;
 
-/* Takes the dictionary with the most tensors. What it leaves is to be freed, also when it fails.
- * Statuses: INVALID_FILE: no tensors; UNSUPPORTED; OUT_OF_MEMORY. */
-heed_status heed_state_dict_find(const heed_pickle_heap *heap, heed_pickle_id root,
+/* Takes the dictionary with the most tensors; of several copies of a model the one that its maker's
+ * scripts take (copies.h); with a key, what lies under that entry. What it leaves is to be freed,
+ * also when it fails. Statuses: INVALID_FILE: no tensors, no such key, several copies; UNSUPPORTED;
+ * OUT_OF_MEMORY. */
+heed_status heed_state_dict_find(const heed_pickle_heap *heap, heed_pickle_id root, const char *key,
                                  heed_state_dict *dict, heed_error *error);
 void heed_state_dict_free(heed_state_dict *dict);
 const char *heed_state_dict_name(const heed_state_dict *dict, uint32_t index);

@@ -731,7 +731,7 @@ static void test_foreign(void **state) {
   failing_source failing = {&whole, 0, 1};
   const heed_source source = {whole.size, NULL, read_failing, &failing};
   heed_pickle *file;
-  assert_int_equal(heed_foreign_open(context, &source, "w.pth", "", &file, &error), HEED_IO);
+  assert_int_equal(heed_foreign_open(context, &source, "w.pth", "", NULL, &file, &error), HEED_IO);
   assert_null(file);
 }
 

@@ -117,6 +117,71 @@ static const unsigned char in_order[] = {0, 1, 2, 3, 4, 5};
   } while (0)
 #define KEY(length, text) "X" length "\0\0\0" text
 
+/* Tensors a.a to a.d of storage "0", or, where they are the other copy, of its transposed view. */
+#define FOUR(prefix, length, tensor)                                               \
+  KEY(length, prefix "a.a")                                                        \
+  tensor "s" KEY(length, prefix "a.b") tensor "s" KEY(length, prefix "a.c") tensor \
+      "s" KEY(length, prefix "a.d") tensor "s"
+#define OTHER TEST_TENSOR("K\0", "K\3K\2\x86", "K\1K\3\x86")
+#define MINE "}" FOUR("", "\3", TEST_PLAIN)
+#define THEIRS "}" FOUR("", "\3", OTHER)
+
+static void refuse_copies(test_bytes bytes, const char *key, const char *part) {
+  const heed_source source = test_source(bytes.data, bytes.size);
+  heed_pickle *file;
+  assert_fails(heed_pickle_open_key(context, &source, "w.pth", key, &file, &error),
+               HEED_INVALID_FILE, part);
+  free(bytes.data);
+}
+
+static void expect_key(test_bytes bytes, const char *key, const char *origin) {
+  const heed_source source = test_source(bytes.data, bytes.size);
+  heed_pickle *file;
+  assert_ok(heed_pickle_open_key(context, &source, "w.pth", key, &file, &error));
+  assert_string_equal(heed_pickle_origin(file), origin);
+  heed_pickle_destroy(file);
+  free(bytes.data);
+}
+
+/* Which of several copies of a model: by the custom of who writes such files, in either order. */
+static void test_copies(void **state) {
+  (void)state;
+#define TWO(a, a_length, a_value, b, b_length, b_value) \
+  "\x80\2}" KEY(a_length, a) a_value "s" KEY(b_length, b) b_value "s."
+#define EITHER(better, better_length, worse, worse_length)                      \
+  EXPECT(TWO(better, better_length, MINE, worse, worse_length, THEIRS), "a.a"); \
+  EXPECT(TWO(worse, worse_length, THEIRS, better, better_length, MINE), "a.d")
+  EITHER("state_dict_ema", "\16", "state_dict", "\12");
+  EITHER("model", "\5", "model_ema", "\11");
+  EITHER("ema", "\3", "model", "\5");
+  EITHER("teacher", "\7", "student", "\7");
+  EITHER("target_encoder", "\16", "encoder", "\7");
+  EITHER("online_network", "\16", "target_network", "\16");
+  EITHER("online", "\6", "target", "\6");
+  EXPECT("\x80\2}" KEY("\12", "state_dict") "}" FOUR("base_encoder.", "\20", TEST_PLAIN)
+             FOUR("momentum_encoder.", "\24", OTHER) "s.",
+         "a.b");
+  EXPECT("\x80\2}" KEY("\5", "model") "}" FOUR("student.", "\13", OTHER)
+             FOUR("teacher.", "\13", TEST_PLAIN) "s.",
+         "a.c");
+  EXPECT(TWO("state_dict", "\12", MINE, "callbacks", "\11", "}" KEY("\3", "EMA") THEIRS "s"),
+         "a.a");
+#define NOBODYS TWO("model", "\5", MINE, "shadow", "\6", THEIRS)
+#define BYTES(pickle) test_torch_zip(pickle, sizeof pickle - 1)
+  refuse_copies(BYTES(NOBODYS), NULL,
+                "several copies of a model (found \"model\" and that of shadow");
+  refuse_copies(BYTES(NOBODYS), "none",
+                "(found \"none\", expected one of its entries: model, shadow)");
+  expect_key(BYTES(NOBODYS), "shadow", "shadow");
+  expect_key(BYTES(NOBODYS), "model", "model");
+  expect_key(BYTES(NOBODYS), ".", "");
+  expect_key(BYTES(TWO("state_dict", "\12", MINE, "state_dict_ema", "\16", THEIRS)), "state_dict",
+             "state_dict");
+  expect_key(
+      BYTES(TWO("state_dict", "\12", MINE, "callbacks", "\11", "}" KEY("\3", "EMA") THEIRS "s")),
+      "EMA", "callbacks.EMA");
+}
+
 /* Memo numbers count entries, as Python has it; metadata that say nothing change nothing. */
 static void test_as_python_reads(void **state) {
   (void)state;
@@ -254,6 +319,7 @@ static void test_begins(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_copies),
       cmocka_unit_test(test_as_python_reads),
       cmocka_unit_test(test_every_type_and_layout),
       cmocka_unit_test(test_shared_bytes_are_known),

@@ -31,6 +31,12 @@ typedef struct heed_model_files heed_model_files;
 HEED_NODISCARD HEED_API heed_status heed_model_files_open(heed_context *context, const char *path,
                                                           heed_model_files **files,
                                                           heed_error *error);
+/* EXPERIMENTAL: may change. The same for what lies under one entry of a file of PyTorch, such as
+ * "state_dict_ema" (heed_pickle_open_key); NULL: as heed_model_files_open. */
+HEED_NODISCARD HEED_API heed_status heed_model_files_open_key(heed_context *context,
+                                                              const char *path, const char *key,
+                                                              heed_model_files **files,
+                                                              heed_error *error);
 /* The argument of heed_model_open. Valid as long as `files`, which must outlive every model opened
  * from it. */
 HEED_API const heed_model_desc *heed_model_files_desc(const heed_model_files *files);

@@ -26,6 +26,13 @@ HEED_API bool heed_pickle_begins(const void *bytes, size_t count);
 HEED_NODISCARD HEED_API heed_status heed_pickle_open(heed_context *context,
                                                      const heed_source *source, const char *name,
                                                      heed_pickle **file, heed_error *error);
+/* The same for the tensors under one entry of the file: "state_dict_ema", "model.teacher"; "." is
+ * the whole file. key NULL: as heed_pickle_open, which takes of several copies of a model the one
+ * that its maker's scripts take, with a warning in the log, and refuses those of no known maker. */
+HEED_NODISCARD HEED_API heed_status heed_pickle_open_key(heed_context *context,
+                                                         const heed_source *source,
+                                                         const char *name, const char *key,
+                                                         heed_pickle **file, heed_error *error);
 HEED_API void heed_pickle_destroy(heed_pickle *file);
 
 /* The same tensors as the bytes of a .safetensors file, made as they are read: the source of a
