@@ -2,7 +2,13 @@
 #ifndef HEED_ONNX_PLACE_TABLE_H
 #define HEED_ONNX_PLACE_TABLE_H
 
-#include "onnx/places.h"
+#include "onnx/lower.h"
+
+/* The middle of the pixels that something is made of, and the box around them; bottom 0: it is made
+ * of none. */
+typedef struct heed_place {
+  float y, x, top, left, bottom, right;
+} heed_place;
 
 /* Of each axis one entry where nothing varies along it, else as many as the value has. */
 typedef struct heed_place_table {

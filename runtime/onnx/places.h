@@ -2,13 +2,7 @@
 #ifndef HEED_ONNX_PLACES_H
 #define HEED_ONNX_PLACES_H
 
-#include "onnx/lower.h"
-
-/* The middle of the pixels that something is made of, and the box around them; bottom 0: it is made
- * of none. */
-typedef struct heed_place {
-  float y, x, top, left, bottom, right;
-} heed_place;
+#include "onnx/place_table.h"
 
 typedef struct heed_token_places {
   uint32_t count;          /* tokens that ask; 0: not known */
