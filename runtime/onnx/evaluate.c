@@ -35,6 +35,13 @@ const heed_onnx_op_entry *heed_onnx_find_op(const heed_onnx_node *node) {
   return NULL;
 }
 
+const char *heed_onnx_functions_note(const heed_onnx *file) {
+  return file->model.functions
+             ? "; functions of the file are not read, and onnx.inliner writes them "
+               "out"
+             : "";
+}
+
 int heed_onnx_kind(const heed_onnx_call *call) { return heed_onnx_find_op(call->node)->kind; }
 
 /* ---------------------------------------------------------------------------------- the values */
@@ -103,8 +110,9 @@ heed_status heed_onnx_run_node(heed_onnx_evaluator *e, const heed_onnx_node *nod
   }
   if (!op)
     return heed_onnx_refuse(&call, HEED_UNSUPPORTED,
-                            "op not supported (found %s%s%.60s of opset %lld)", node->domain,
-                            *node->domain ? "." : "", node->op, (long long)call.opset);
+                            "op not supported (found %.60s%s%.60s of opset %lld%s)", node->domain,
+                            *node->domain ? "." : "", node->op, (long long)call.opset,
+                            heed_onnx_functions_note(e->file));
   HEED_TRY(heed_onnx_check_counts(&call));
   HEED_TRY(heed_onnx_check_attributes(&call));
   call.in_count = node->input_count;

@@ -314,8 +314,9 @@ static heed_status lower_node(heed_lower *l, uint32_t index) {
   const heed_lower_op *op = find_op(node);
   if (!op)
     return heed_onnx_refuse(&l->call, HEED_UNSUPPORTED,
-                            "op has no kernel (found %s%s%.60s of opset %lld)", node->domain,
-                            *node->domain ? "." : "", node->op, (long long)opset);
+                            "op has no kernel (found %.60s%s%.60s of opset %lld%s)", node->domain,
+                            *node->domain ? "." : "", node->op, (long long)opset,
+                            heed_onnx_functions_note(l->file));
   HEED_TRY(heed_onnx_check_counts(&l->call));
   for (uint32_t i = 0; i < node->input_count; i++) {
     const heed_lower_value *x = heed_lower_bound(l, node->inputs[i]);

@@ -112,7 +112,7 @@ typedef struct heed_onnx_model {
   heed_onnx_graph graph;
   const char *producer, *producer_version;
   const heed_onnx_opset *opsets;
-  uint32_t opset_count;
+  uint32_t opset_count, functions; /* functions: local ones, which are not read */
   int64_t ir_version;
 } heed_onnx_model;
 

@@ -342,8 +342,9 @@ static heed_status read_opset(heed_onnx_reader *r, heed_onnx_range range, heed_o
 
 static heed_status read_fields(heed_onnx_reader *r, heed_onnx_range range, heed_onnx_model *model,
                                heed_error *error) {
-  uint32_t counts[9];
-  HEED_TRY(heed_onnx_count_fields(r, range, counts, 9, error));
+  uint32_t counts[26];
+  HEED_TRY(heed_onnx_count_fields(r, range, counts, 26, error));
+  model->functions = counts[25];
   if (counts[7] != 1)
     return heed_fail(error, HEED_INVALID_FILE,
                      "%s: not an ONNX model (found %u graphs, expected one)", r->wire.where,

@@ -93,6 +93,20 @@ static heed_status parse_number(const reading *t, const char *text, int64_t *num
   return HEED_OK;
 }
 
+/* "./a/./b" is "a/b", in place. ".." stays, and is refused by who opens it. */
+static const char *without_dots(char *location) {
+  char *to = location;
+  for (const char *from = location; *from;) {
+    const bool begins = from == location || from[-1] == '/';
+    if (begins && from[0] == '.' && from[1] == '/')
+      from += 2;
+    else
+      *to++ = *from++;
+  }
+  *to = '\0';
+  return location;
+}
+
 static heed_status read_external_pair(reading *t, heed_onnx_range range, heed_error *error) {
   const char *key = "", *value = "";
   for (heed_onnx_field field;;) {
@@ -111,7 +125,7 @@ static heed_status read_external_pair(reading *t, heed_onnx_range range, heed_er
                          error);
     t->keys |= 1u << i;
   }
-  if (strcmp(key, "location") == 0) t->tensor->location = value;
+  if (strcmp(key, "location") == 0) t->tensor->location = without_dots((char *)(uintptr_t)value);
   if (strcmp(key, "offset") == 0) return parse_number(t, value, &t->offset, error);
   if (strcmp(key, "length") == 0) return parse_number(t, value, &t->length, error);
   return HEED_OK;

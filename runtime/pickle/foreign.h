@@ -27,7 +27,7 @@ bool heed_is_plain_location(const char *location);
 heed_status heed_refuse_location(const char *path, const char *location, const char *why,
                                  heed_error *error);
 #define HEED_LOCATION_ELSEWHERE "found a path that leads elsewhere"
-#define HEED_LOCATION_LINK "found a link"
+#define HEED_LOCATION_LINK "found a link, and cp -rL copies a folder without links"
 /* Which way an ONNX file is read; for the file's name by heed_utf8_cut and heed_onnx_summary. */
 #define HEED_ONNX_NOTE "%.*s: ONNX file as weights of heed's own graph (%s)"
 

@@ -248,6 +248,35 @@ static heed_status run_known(test_message *graph, uint64_t opset, const char *op
   return status;
 }
 
+/* Beyond 2^53, where doubles leave numbers out; wrapped, not rounded. */
+static void test_large_whole_numbers(void **state) {
+  (void)state;
+  static const int64_t numbers[] = {(INT64_C(1) << 53) + 1, 1, 1, (INT64_C(1) << 53) + 1};
+  static const uint32_t square[] = {2, 2};
+  static const struct {
+    const char *op, *inputs, *attributes;
+    uint32_t count;
+    int64_t y[4];
+  } cases[] = {{"ReduceSum", "m", "keepdims:0", 1, {(INT64_C(1) << 54) + 4}},
+               {"ReduceMax", "m", "keepdims:0", 1, {(INT64_C(1) << 53) + 1}},
+               {"MatMul",
+                "m,m",
+                "",
+                4,
+                {(INT64_C(1) << 54) + 2, (INT64_C(1) << 54) + 2, (INT64_C(1) << 54) + 2,
+                 (INT64_C(1) << 54) + 2}},
+               {"Clip", "m", "", 4, {(INT64_C(1) << 53) + 1, 1, 1, (INT64_C(1) << 53) + 1}}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    for (int kernels = 0; kernels < 2; kernels++) {
+      test_message graph = {0};
+      int64_t y[4];
+      test_put_raw(&graph, "m", 7, 2, square, numbers, sizeof numbers);
+      assert_ok(run_known(&graph, 18, cases[i].op, cases[i].inputs, "y", cases[i].attributes,
+                          kernels, cases[i].count, NULL, y));
+      for (uint32_t k = 0; k < cases[i].count; k++) assert_int_equal(y[k], cases[i].y[k]);
+    }
+}
+
 static void assert_floats(const float *found, uint32_t count, const float *expected) {
   for (uint32_t i = 0; i < count; i++)
     if (!(fabs((double)found[i] - (double)expected[i]) <= 1e-6))
@@ -463,10 +492,11 @@ static void test_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_pools),    cmocka_unit_test(test_indices),
-      cmocka_unit_test(test_channels), cmocka_unit_test(test_top_k),
-      cmocka_unit_test(test_one_hot),  cmocka_unit_test(test_scatter),
-      cmocka_unit_test(test_refused),  cmocka_unit_test(test_refused_entries)};
+      cmocka_unit_test(test_pools),          cmocka_unit_test(test_large_whole_numbers),
+      cmocka_unit_test(test_indices),        cmocka_unit_test(test_channels),
+      cmocka_unit_test(test_top_k),          cmocka_unit_test(test_one_hot),
+      cmocka_unit_test(test_scatter),        cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_refused_entries)};
   if (heed_context_create(NULL, &context, &error) != HEED_OK ||
       heed_cpu_backend_create(context, NULL, &backend, &error) != HEED_OK)
     return 1;

@@ -1,0 +1,428 @@
+/* One node of any op: its inputs of any rank, left out or of another type, its attributes of any
+ * value, in double and on kernels. The bytes say which. Where both ways give a result, it has the
+ * same shape. */
+#include "fuzz/fuzz.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "heed/onnx.h"
+#include "model/safetensors.h"
+#include "support/onnx_file.h"
+
+static const char *const ops[] = {"Abs",
+                                  "Acos",
+                                  "Acosh",
+                                  "Add",
+                                  "And",
+                                  "ArgMax",
+                                  "ArgMin",
+                                  "Asin",
+                                  "Asinh",
+                                  "Atan",
+                                  "Atanh",
+                                  "AveragePool",
+                                  "BatchNormalization",
+                                  "BitwiseAnd",
+                                  "BitwiseNot",
+                                  "BitwiseOr",
+                                  "BitwiseXor",
+                                  "Cast",
+                                  "CastLike",
+                                  "Ceil",
+                                  "Celu",
+                                  "Clip",
+                                  "Concat",
+                                  "Constant",
+                                  "ConstantOfShape",
+                                  "Conv",
+                                  "ConvInteger",
+                                  "Cos",
+                                  "Cosh",
+                                  "CumSum",
+                                  "DequantizeLinear",
+                                  "Div",
+                                  "Dropout",
+                                  "DynamicQuantizeLinear",
+                                  "Einsum",
+                                  "Elu",
+                                  "Equal",
+                                  "Erf",
+                                  "Exp",
+                                  "Expand",
+                                  "Flatten",
+                                  "Floor",
+                                  "Gather",
+                                  "GatherElements",
+                                  "GatherND",
+                                  "Gelu",
+                                  "Gemm",
+                                  "GlobalAveragePool",
+                                  "GlobalMaxPool",
+                                  "Greater",
+                                  "GreaterOrEqual",
+                                  "HardSigmoid",
+                                  "HardSwish",
+                                  "Identity",
+                                  "If",
+                                  "IsInf",
+                                  "IsNaN",
+                                  "LayerNormalization",
+                                  "LeakyRelu",
+                                  "Less",
+                                  "LessOrEqual",
+                                  "Log",
+                                  "LogSoftmax",
+                                  "MatMul",
+                                  "MatMulInteger",
+                                  "Max",
+                                  "MaxPool",
+                                  "Mean",
+                                  "Min",
+                                  "Mish",
+                                  "Mod",
+                                  "Mul",
+                                  "Neg",
+                                  "NonZero",
+                                  "Not",
+                                  "OneHot",
+                                  "Or",
+                                  "PRelu",
+                                  "Pad",
+                                  "Pow",
+                                  "QuantizeLinear",
+                                  "RMSNormalization",
+                                  "Range",
+                                  "Reciprocal",
+                                  "ReduceL1",
+                                  "ReduceL2",
+                                  "ReduceLogSum",
+                                  "ReduceLogSumExp",
+                                  "ReduceMax",
+                                  "ReduceMean",
+                                  "ReduceMin",
+                                  "ReduceProd",
+                                  "ReduceSum",
+                                  "ReduceSumSquare",
+                                  "Relu",
+                                  "Reshape",
+                                  "Resize",
+                                  "RotaryEmbedding",
+                                  "Round",
+                                  "Scatter",
+                                  "ScatterElements",
+                                  "ScatterND",
+                                  "Selu",
+                                  "Shape",
+                                  "Sigmoid",
+                                  "Sign",
+                                  "SimplifiedLayerNormalization",
+                                  "Sin",
+                                  "Sinh",
+                                  "Size",
+                                  "Slice",
+                                  "Softmax",
+                                  "Softplus",
+                                  "Softsign",
+                                  "Split",
+                                  "Sqrt",
+                                  "Squeeze",
+                                  "Sub",
+                                  "Sum",
+                                  "Swish",
+                                  "Tan",
+                                  "Tanh",
+                                  "ThresholdedRelu",
+                                  "Tile",
+                                  "TopK",
+                                  "Transpose",
+                                  "Trilu",
+                                  "Unsqueeze",
+                                  "Where",
+                                  "Xor"};
+static const char *const contributed[] = {"BiasGelu",
+                                          "DequantizeLinear",
+                                          "FastGelu",
+                                          "GatherND",
+                                          "Gelu",
+                                          "MatMulNBits",
+                                          "MultiHeadAttention",
+                                          "Pad",
+                                          "QuantizeLinear",
+                                          "QuickGelu",
+                                          "Range",
+                                          "RotaryEmbedding",
+                                          "SkipLayerNormalization",
+                                          "SkipSimplifiedLayerNormalization",
+                                          "Trilu"};
+static const char *const attributes[] = {"K",
+                                         "N",
+                                         "accuracy_level",
+                                         "allowzero",
+                                         "alpha",
+                                         "approximate",
+                                         "auto_pad",
+                                         "axes",
+                                         "axis",
+                                         "batch_dims",
+                                         "beta",
+                                         "bits",
+                                         "block_size",
+                                         "broadcast",
+                                         "ceil_mode",
+                                         "consumed_inputs",
+                                         "count_include_pad",
+                                         "detect_negative",
+                                         "detect_positive",
+                                         "dilations",
+                                         "end",
+                                         "ends",
+                                         "epsilon",
+                                         "equation",
+                                         "exclusive",
+                                         "fmod",
+                                         "gamma",
+                                         "group",
+                                         "interleaved",
+                                         "is_packed_batching",
+                                         "is_test",
+                                         "k",
+                                         "keepdims",
+                                         "kernel_shape",
+                                         "largest",
+                                         "mask_filter_value",
+                                         "max",
+                                         "min",
+                                         "mode",
+                                         "momentum",
+                                         "noop_with_empty_axes",
+                                         "num_heads",
+                                         "num_outputs",
+                                         "output_dtype",
+                                         "paddings",
+                                         "pads",
+                                         "perm",
+                                         "precision",
+                                         "ratio",
+                                         "reduction",
+                                         "reverse",
+                                         "rotary_embedding_dim",
+                                         "round_mode",
+                                         "saturate",
+                                         "scale",
+                                         "seed",
+                                         "select_last_index",
+                                         "shape",
+                                         "sorted",
+                                         "spatial",
+                                         "split",
+                                         "start",
+                                         "starts",
+                                         "stash_type",
+                                         "storage_order",
+                                         "strides",
+                                         "to",
+                                         "training_mode",
+                                         "transA",
+                                         "transB",
+                                         "unidirectional",
+                                         "upper",
+                                         "value"};
+static const char *const words[] = {"SAME_UPPER",    "VALID",
+                                    "constant",      "edge",
+                                    "linear",        "cubic",
+                                    "nearest",       "tanh",
+                                    "...ij,jk->ik",  "ab->ba",
+                                    "i,j->",         "asymmetric",
+                                    "align_corners", "tf_crop_and_resize",
+                                    "add",           "wrap",
+                                    "reflect",       "round_prefer_ceil"};
+#define COUNT(list) (sizeof(list) / sizeof *(list))
+
+/* The bytes, and zeros after them. */
+typedef struct reader {
+  const uint8_t *at, *end;
+} reader;
+
+static uint32_t next(reader *r, uint32_t below) {
+  const uint32_t byte = r->at < r->end ? *r->at++ : 0;
+  return byte % below;
+}
+
+/* Small numbers, and now and then the ends of a range. */
+static int64_t whole(reader *r) {
+  static const int64_t ends[] = {INT64_MIN, INT64_MAX, INT32_MAX, INT32_MIN, 1 << 20, -9, 8, 9};
+  const uint32_t byte = next(r, 256);
+  return byte < 224 ? (int64_t)(byte % 12) - 4 : ends[byte % COUNT(ends)];
+}
+
+/* ---------------------------------------------------------------------------------- the file */
+
+static const uint32_t types[] = {1, 7, 1, 9, 2, 3, 6, 10, 11, 13},
+                      sizes[] = {4, 8, 4, 1, 1, 1, 4, 2, 8, 8};
+
+/* An initializer; its shape and numbers are of the bytes. */
+static void put_input(test_message *graph, reader *r, const char *name, uint32_t kind) {
+  unsigned char bytes[8 * 729];
+  uint32_t dims[8], count = 1;
+  const uint32_t rank = next(r, 9), size = sizes[kind];
+  for (uint32_t i = 0; i < rank; i++) {
+    dims[i] = count > 81 ? 1 : next(r, 16) ? 1 + next(r, 3) : 0;
+    count *= dims[i];
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    const int64_t number = whole(r);
+    const float real = 0.5f * (float)number;
+    if (types[kind] == 1)
+      memcpy(bytes + i * size, &real, size);
+    else
+      memcpy(bytes + i * size, &number, size); /* floats of other types: any bits */
+    if (types[kind] == 9) bytes[i] &= 1;
+  }
+  test_put_raw(graph, name, types[kind], rank, dims, bytes, (size_t)count * size);
+}
+
+static void put_attribute(test_message *node, reader *r) {
+  test_message attribute = {0};
+  const char *name = attributes[next(r, COUNT(attributes))];
+  const uint32_t kind = next(r, 4), count = next(r, 10);
+  test_put_text(&attribute, 1, name);
+  if (kind == 0) test_put_number(&attribute, 3, (uint64_t)whole(r));
+  if (kind == 1) {
+    const float real = 0.25f * (float)whole(r);
+    unsigned char tagged[] = {0x15, 0, 0, 0, 0};
+    memcpy(tagged + 1, &real, sizeof real);
+    attribute.data = realloc(attribute.data, attribute.size + sizeof tagged);
+    if (!attribute.data) abort();
+    memcpy(attribute.data + attribute.size, tagged, sizeof tagged);
+    attribute.size += sizeof tagged;
+  }
+  if (kind == 2) test_put_text(&attribute, 4, words[next(r, COUNT(words))]);
+  for (uint32_t i = 0; kind == 3 && i < count; i++)
+    test_put_number(&attribute, 8, (uint64_t)whole(r));
+  static const uint32_t numbers[] = {2, 1, 3, 7};
+  test_put_number(&attribute, 20, numbers[kind]);
+  test_put_message(node, 5, &attribute);
+}
+
+/* Floats are computed, so that kernels run them: each is an initializer plus t. */
+static test_message make_file(reader *r) {
+  test_message graph = {0}, node = {0}, file = {0}, opset = {0};
+  const uint32_t op = next(r, COUNT(ops) + COUNT(contributed)), version = 7 + next(r, 22),
+                 inputs = next(r, 8), outputs = 1 + next(r, 4), count = next(r, 5);
+  for (uint32_t i = 0; i < inputs; i++) {
+    char name[8], computed[8], both[24];
+    const uint32_t kind = next(r, COUNT(types) + 2);
+    snprintf(name, sizeof name, "i%u", i);
+    snprintf(computed, sizeof computed, "c%u", i);
+    if (kind < COUNT(types)) put_input(&graph, r, name, kind);
+    snprintf(both, sizeof both, "%s,t", name);
+    if (kind == 0) test_put_node(&graph, "Add", computed, both, computed, NULL);
+    test_put_text(&node, 1,
+                  kind >= COUNT(types) ? (kind == COUNT(types) ? "" : "t")
+                  : kind == 0          ? computed
+                                       : name);
+  }
+  for (uint32_t i = 0; i < outputs; i++) {
+    char name[8];
+    snprintf(name, sizeof name, "y%u", i);
+    test_put_text(&node, 2, i && next(r, 4) == 0 ? "" : name);
+  }
+  test_put_text(&node, 4, op < COUNT(ops) ? ops[op] : contributed[op - COUNT(ops)]);
+  for (uint32_t i = 0; i < count; i++) put_attribute(&node, r);
+  if (op >= COUNT(ops)) test_put_text(&node, 7, "com.microsoft");
+  test_put_message(&graph, 1, &node);
+  test_put_shaped(&graph, 11, "t", 0, NULL);
+  test_put_text(&graph, 12, "\x0A\x02y0");
+  test_put_number(&file, 1, 8);
+  test_put_message(&file, 7, &graph);
+  test_put_number(&opset, 2, version);
+  test_put_message(&file, 8, &opset);
+  return file;
+}
+
+/* ------------------------------------------------------------------------------------ the runs */
+
+/* t, a number. */
+static const unsigned char input[] =
+    "\x38\0\0\0\0\0\0\0{\"t\":{\"dtype\":\"F32\",\"shape\":[],\"data_offsets\":[0,4]}}   "
+    "\0\0\x80\x3F";
+
+/* The header of the result, or NULL where there is none. */
+static char *run(heed_onnx *onnx, heed_backend *backend) {
+  const heed_onnx_evaluate_desc desc = {.struct_size = sizeof desc,
+                                        .inputs = {sizeof input - 1, input, NULL, NULL},
+                                        .most_elements = 1u << 16,
+                                        .most_steps = 1u << 22,
+                                        .backend = backend};
+  heed_onnx_result *result;
+  heed_error error;
+  const heed_status status = heed_onnx_evaluate(onnx, &desc, &result, &error);
+  if (status != HEED_OK) {
+    if (status == HEED_INVALID_FILE || status == HEED_UNSUPPORTED || status == HEED_OUT_OF_MEMORY)
+      return NULL;
+    fprintf(stderr, "%s: %s\n", heed_status_name(status), error.message);
+    abort();
+  }
+  const heed_source source = heed_onnx_result_source(result);
+  unsigned char length[8];
+  if (source.read(source.user, 0, length, sizeof length, &error) != HEED_OK) abort();
+  const size_t size = length[0] | (size_t)length[1] << 8;
+  char *header = calloc(size + 1, 1);
+  if (!header || source.read(source.user, 8, header, size, &error) != HEED_OK) abort();
+  heed_onnx_result_destroy(result);
+  return header;
+}
+
+static void try_file(heed_context *context, heed_backend *backend, const test_message *file) {
+  const heed_onnx_desc desc = {sizeof desc, test_source(file->data, file->size), "f.onnx", NULL,
+                               NULL};
+  heed_onnx *onnx;
+  heed_error error;
+  const heed_status status = heed_onnx_open(context, &desc, &onnx, &error);
+  if (status != HEED_OK) {
+    if (status != HEED_INVALID_FILE && status != HEED_UNSUPPORTED) abort();
+    return;
+  }
+  char *exact = run(onnx, NULL), *kernels = run(onnx, backend);
+  if (exact && kernels && strcmp(exact, kernels) != 0) {
+    fprintf(stderr, "two shapes: %s in double, %s on kernels\n", exact, kernels);
+    abort();
+  }
+  free(exact);
+  free(kernels);
+  heed_onnx_destroy(onnx);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  static heed_context *context; /* both last as long as the program */
+  static heed_backend *backend;
+  heed_error error;
+  const heed_cpu_desc one = {sizeof one, 1, NULL};
+  if (!context && (heed_context_create(NULL, &context, &error) != HEED_OK ||
+                   heed_cpu_backend_create(context, &one, &backend, &error) != HEED_OK))
+    abort();
+  reader r = {data, data + size};
+  test_message file = make_file(&r);
+  try_file(context, backend, &file);
+  free(file.data);
+  return 0;
+}
+
+#ifndef HEED_LIBFUZZER
+/* One seed for each op: two inputs of four axes, with numbers behind them. */
+int main(int argc, char **argv) {
+  enum { SIZE = 96, SEEDS = COUNT(ops) + COUNT(contributed) };
+  static uint8_t bytes[SEEDS][SIZE];
+  static fuzz_seed seeds[SEEDS];
+  for (size_t i = 0; i < SEEDS; i++) {
+    const uint8_t head[] = {(uint8_t)i, 10, 2, 0, 0, 0, 4, 1, 1, 1, 2, 1, 1, 1, 1};
+    for (size_t k = 0; k < SIZE; k++) bytes[i][k] = (uint8_t)(5 + 7 * k);
+    memcpy(bytes[i], head, sizeof head);
+    seeds[i] = (fuzz_seed){bytes[i], SIZE};
+  }
+  static const char *const none[] = {"\x01\x01\x01", NULL};
+  return fuzz_main(argc, argv, seeds, SEEDS, none);
+}
+#endif
