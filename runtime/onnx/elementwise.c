@@ -166,7 +166,8 @@ static heed_status run_bias_gelu(heed_onnx_call *call) {
   const heed_onnx_array *x = heed_onnx_input(call, 0),
                         *bias = call->in_count > 1 ? call->in[1] : NULL;
   if (!x) return HEED_INVALID_FILE;
-  if (bias && (x->rank == 0 || bias->count != x->dims[x->rank - 1] || bias->count == 0))
+  if (bias &&
+      (x->rank == 0 || bias->rank != 1 || bias->count != x->dims[x->rank - 1] || bias->count == 0))
     return heed_onnx_refuse(call, HEED_INVALID_FILE,
                             "the bias has another size than the last axis");
   HEED_TRY(heed_onnx_output_like(call, 0, x));

@@ -60,8 +60,12 @@ static void lower_gelu(heed_lower *l, int kind) {
   value *x = heed_lower_input(l, 0);
   if (strcmp(heed_onnx_text(&l->call, "approximate", "none"), "tanh") == 0)
     kind = HEED_ACTIVATION_GELU_TANH;
-  if (*l->call.node->domain && heed_lower_has_input(l, 1))
-    x = heed_lower_binary(l, HEED_LOWER_ADD, x, heed_lower_input(l, 1));
+  value *bias = heed_lower_has_input(l, 1) ? heed_lower_input(l, 1) : NULL;
+  if (bias && (!x || bias->rank != 1)) { /* another shape would make x larger */
+    heed_lower_refuse(l, HEED_INVALID_FILE, "its bias is no vector of the last axis");
+    return;
+  }
+  if (bias) x = heed_lower_binary(l, HEED_LOWER_ADD, x, heed_lower_input(l, 1));
   heed_lower_bind(l, 0, heed_lower_activation(l, (heed_activation)kind, x), 0);
 }
 

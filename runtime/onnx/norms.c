@@ -117,7 +117,8 @@ static heed_status run_skip_norm(heed_onnx_call *call) {
   const uint32_t bias_at = rms ? 3 : 4;
   const array *bias = call->in_count > bias_at ? call->in[bias_at] : NULL;
   if (!gain) return HEED_INVALID_FILE;
-  if (x->rank == 0 || !repeats(x, skip) || (bias && bias->count != x->dims[x->rank - 1]))
+  if (x->rank == 0 || !repeats(x, skip) ||
+      (bias && (bias->rank != 1 || bias->count != x->dims[x->rank - 1])))
     return heed_onnx_refuse(call, HEED_INVALID_FILE, "skip or bias do not fit");
   HEED_TRY(heed_onnx_output_like(call, 0, x));
   HEED_TRY(heed_onnx_output_like(call, 3, x));
