@@ -139,7 +139,9 @@ static heed_status add_lines(cli_state *cli, picture_list *pictures, FILE *file,
   bool more = true;
   for (uint32_t number = 1; more; number++) {
     CLI_TRY(read_line(cli, file, name, number, line, &length, &more));
-    if (length) CLI_TRY(add(cli, pictures, line, length));
+    const bool has_mark = number == 1 && length >= 3 && memcmp(line, "\xEF\xBB\xBF", 3) == 0;
+    const size_t from = has_mark ? 3 : 0; /* a byte-order mark, as Windows writes it */
+    if (length > from) CLI_TRY(add(cli, pictures, line + from, length - from));
   }
   return pictures->count > first
              ? HEED_OK

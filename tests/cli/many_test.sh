@@ -82,6 +82,11 @@ expect_printed 3
 expect_pictures "$here/out.json" "b.png a.JPG beside.png"
 test_end
 
+test_begin list_with_a_byte_order_mark
+printf '\357\273\277%s\r\n' "$picture" >"$bad/marked_list"
+heed run "$micro" --list "$bad/marked_list" --backend cpu --quiet
+expect_exit 0
+test_end
 : >"$bad/empty_list"
 bad_input empty_list "empty_list: a list without images (found 0 lines, expected a path a line)" run "$micro" --list "$bad/empty_list" --backend cpu --quiet
 bad_input no_such_list "no_such_list: cannot open the list of images (No such file" run "$micro" --list "$bad/no_such_list" --backend cpu --quiet
