@@ -270,8 +270,12 @@ for (const [mode, options] of Object.entries(modes)) {
       answerOf = async (/** @type {any} */ source) => {
         const model = await runtime.loadModel(source),
           session = model.createSession(),
-          { values, region } = await session.run(picture)
-        return { logits: [...values.logits.data], region, assumed: model.info.assumed }
+          { logits, region } = await session.run(picture)
+        return {
+          logits: [.../** @type {Float32Array} */ (logits)],
+          region,
+          assumed: model.info.assumed
+        }
       },
       expected = await answerOf(old),
       other = await answerOf({ weights, config })
