@@ -3,14 +3,16 @@
  * from 0; a picture, either picture [height, width, 3] as bytes or pixel_values [1, 3, height,
  * width]; metadata grid = "rows columns prefix-tokens", without which the patches after CLS are a
  * square, prefix = "CLS, register 1" their names, patch = the side of a patch in pixels, without
- * which pixel_values says it, provenance, and changes = the options of heed run that changed the
- * attention. */
+ * which pixel_values says it, provenance, tokens = "0 5 1 2 3 4", the place in the maps of CLS and
+ * its like and then of the patches row by row, without which they lie so, and changes = the options
+ * of heed run that changed the attention. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "paths.h"
 #include "run_parts.h"
+#include "token_order.h"
 
 #define MOST_LAYERS 1000u
 #define MOST_TOKENS 65536u
@@ -248,6 +250,30 @@ static heed_status read_picture(cli_state *cli, maps_job *job, const char *path)
   return HEED_OK;
 }
 
+/* Puts maps of a graph with another order of tokens into heed's. */
+static heed_status put_in_order(cli_state *cli, maps_job *job, const char *path) {
+  const char *text = heed_tensor_file_metadata(job->file, CLI_TOKEN_ORDER);
+  const uint32_t tokens = job->result.tokens, heads = job->pipeline.info.heads;
+  const size_t square = (size_t)tokens * tokens;
+  if (!text) return HEED_OK;
+  int32_t *order = cli_token_order_read(text, tokens);
+  float *map = order ? malloc(square * sizeof *map) : NULL;
+  for (uint32_t i = 0; map && i < job->pipeline.info.layers * heads; i++) {
+    float *head = job->result.copies[i / heads] + i % heads * square;
+    memcpy(map, head, square * sizeof *map);
+    cli_token_order_do(order, tokens, map, head);
+  }
+  const heed_status status =
+      map     ? HEED_OK
+      : order ? heed_fail_memory(&cli->error, path, square * sizeof *map)
+              : heed_fail(&cli->error, HEED_INVALID_FILE,
+                          "%s: invalid tokens (found \"%.40s\", expected each of 0 to %u once)",
+                          path, text, tokens - 1);
+  free(order);
+  free(map);
+  return status;
+}
+
 static heed_status open_maps(cli_state *cli, maps_job *job, const char *path) {
   CLI_TRY(heed_tensor_file_open(cli->context, path,
                                 "maps saved as .safetensors by heed run --save or the page; the "
@@ -258,6 +284,7 @@ static heed_status open_maps(cli_state *cli, maps_job *job, const char *path) {
   job->pipeline.info.family = "maps from a file";
   CLI_TRY(read_layers(cli, job, path));
   CLI_TRY(check_weights(cli, job, path));
+  CLI_TRY(put_in_order(cli, job, path));
   CLI_TRY(read_grid(cli, job, path));
   CLI_TRY(read_names(cli, job, path));
   CLI_TRY(read_patch(cli, job, path));

@@ -8,7 +8,6 @@
 #include "json_out.h"
 #include "run_parts.h"
 #include "standard_out.h"
-#include "tensors.h"
 
 uint32_t run_top(const cli_pipeline *pipeline, const float *logits, uint32_t most, uint32_t *index,
                  double *probability) {
@@ -318,85 +317,4 @@ heed_status run_write_json(cli_state *cli, const cli_pipeline *pipeline, const r
                            const run_result *result, const run_selection *selection) {
   one_report one = {cli, pipeline, options, result, selection};
   return cli_json_write(options->json, write_one, &one, &cli->error);
-}
-
-/* -------------------------------------------------------------------------------------- tensors */
-
-/* Where the tensors are from, as the page's provenance: JSON, malloc'ed; NULL without memory. */
-static char *provenance_text(const cli_pipeline *pipeline, const run_options *options,
-                             const run_result *result, const char *changes) {
-  const heed_model_info *info = &pipeline->info;
-  char *text = NULL;
-  size_t size = 0;
-  FILE *file = open_memstream(&text, &size);
-  if (!file) return NULL;
-  json_out json = {.file = file};
-  json_open(&json, NULL, '{');
-  json_text(&json, "heed", heed_version());
-  json_text(&json, "model", info->family);
-  json_integer(&json, "layers", info->layers);
-  json_integer(&json, "heads", info->heads);
-  json_integer(&json, "parameters", (int64_t)info->parameters);
-  json_text(&json, "picture", result->picture);
-  json_text(&json, "device", heed_backend_device(options->choice.opened));
-  if (result->whole) json_text(&json, "fit", "whole");
-  if (*changes) json_text(&json, "changes", changes);
-  json_close(&json, '}');
-  const bool whole = !ferror(file);
-  if (fclose(file) == 0 && whole) return text;
-  free(text);
-  return NULL;
-}
-
-/* All that is needed to read the file again: grid, side of a patch, provenance, and what was
- * changed. */
-static heed_status save_with_metadata(cli_state *cli, const cli_pipeline *pipeline,
-                                      const run_options *options, const run_result *result,
-                                      const cli_tensors *tensors, const char *path) {
-  char grid[48], patch[16];
-  char *names = run_prefix_names(&pipeline->info);
-  char *changes = cli_changes_text(&options->changes),
-       *from = changes ? provenance_text(pipeline, options, result, changes) : NULL;
-  snprintf(grid, sizeof grid, "%u %u %u", result->rows, result->columns,
-           pipeline->info.prefix_tokens);
-  snprintf(patch, sizeof patch, "%u", pipeline->info.patch);
-  const heed_metadata_entry pairs[] = {{"grid", grid},
-                                       {"patch", patch},
-                                       {"prefix", names},
-                                       {"provenance", from},
-                                       {"changes", changes}};
-  const heed_status status = from && changes && names
-                                 ? cli_tensors_save(cli, tensors, pairs, *changes ? 5 : 4, path)
-                                 : heed_fail_memory(&cli->error, path, 1);
-  free(names);
-  free(from);
-  free(changes);
-  return status;
-}
-
-heed_status run_save_tensors(cli_state *cli, const cli_pipeline *pipeline,
-                             const run_options *options, const run_result *result,
-                             const char *path) {
-  const heed_model_info *info = &pipeline->info;
-  const uint32_t n = result->tokens;
-  const heed_shape pixels = {4, {1, 3, result->batch_height, result->batch_width}},
-                   logits = {2, {1, info->classes}};
-  const heed_shape map = {4, {1, info->heads, n, n}}, rollout = {3, {1, n, n}};
-  cli_tensors tensors = {0};
-  heed_status status =
-      cli_tensors_lend(&tensors, "pixel_values", HEED_F32, &pixels, result->pixels, &cli->error);
-  if (status == HEED_OK && result->logits)
-    status = cli_tensors_lend(&tensors, "logits", HEED_F32, &logits, result->logits, &cli->error);
-  for (uint32_t l = 0; l < info->layers && status == HEED_OK; l++) {
-    char name[32];
-    snprintf(name, sizeof name, "attention.%u", l);
-    status = cli_tensors_lend(&tensors, name, HEED_F32, &map, result->attention[l], &cli->error);
-  }
-  if (status == HEED_OK)
-    status =
-        cli_tensors_lend(&tensors, "rollout", HEED_F32, &rollout, result->rollout, &cli->error);
-  if (status == HEED_OK)
-    status = save_with_metadata(cli, pipeline, options, result, &tensors, path);
-  cli_tensors_clear(&tensors);
-  return status;
 }

@@ -7,9 +7,11 @@
 
 #include "base/status.h"
 #include "graph/graph.h"
+#include "heed/onnx.h"
 
 #define MOST_SIDE 1024u /* patches in a row or column */
 #define APART 0.1f      /* pixels between the middles of two rows */
+#define ORDER_NAME "graph.tokens"
 
 /* Rows or columns, by their middles. */
 typedef struct lines {
@@ -157,8 +159,8 @@ void heed_token_order_apply(heed_lower *l, const heed_token_order *order, uint32
   char text[64];
   if (heads > 1) join_heads(l, layers, heads);
   if (order->straight || !order->token) return;
-  const heed_constant_desc desc = {sizeof desc,  NULL, HEED_I32, {1, {count}},
-                                   order->token, NULL, NULL};
+  const heed_constant_desc desc = {sizeof desc,  ORDER_NAME, HEED_I32, {1, {count}},
+                                   order->token, NULL,       NULL};
   const heed_value indices = heed_define_constant(l->graph, &desc);
   for (uint32_t i = 0; i <= layers; i++)
     for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
@@ -172,4 +174,13 @@ void heed_token_order_apply(heed_lower *l, const heed_token_order *order, uint32
     snprintf(text, sizeof text, "layer.%u.output", (unsigned)i);
     arrange(l, text, indices, count, 1, 0);
   }
+}
+
+const int32_t *heed_onnx_token_order(const heed_graph *graph, uint32_t *count) {
+  const heed_value value = heed_graph_find(graph, ORDER_NAME);
+  const heed_value_record *record = value.id ? heed_graph_record(graph, value.id) : NULL;
+  const bool found = record && record->kind == HEED_VALUE_CONSTANT && record->dtype == HEED_I32 &&
+                     record->shape.rank == 1 && record->data;
+  *count = found ? record->shape.dim[0] : 0;
+  return found ? record->data : NULL;
 }

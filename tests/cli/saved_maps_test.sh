@@ -98,6 +98,57 @@ heed maps "$bad/names_without" --query "register 2"
 expect_stdout_contains "attention of register 2"
 test_end
 
+# ------------------------------------------------------------------------------------------------------------------- order of tokens
+
+# A graph whose patches come before CLS: its maps are saved in its own order, as heed eval gives them, and read in heed's.
+test_begin order_of_a_graph
+python3 - "$vectors/onnx/model.onnx" "$bad/behind.onnx" <<'PYTHON' || fail "no graph"
+import sys
+data = open(sys.argv[1], 'rb').read()
+first, second = b'\n\x10/Expand_output_0', b'\n\x13/Transpose_output_0'
+assert data.count(first + second) == 1
+open(sys.argv[2], 'wb').write(data.replace(first + second, second + first))
+PYTHON
+heed run "$bad/behind.onnx" --save saved.safetensors --json run.json --query 1,2 --backend cpu --quiet
+expect_exit 0
+expect_stdout_contains "tokens in heed's order"
+heed eval "$bad/behind.onnx" saved.safetensors -o own.safetensors --way reference --quiet
+expect_exit 0
+heed maps saved.safetensors --json maps.json --query 1,2
+expect_exit 0
+python3 - "$here" 2>>"$err" <<'PYTHON' || fail "other maps"
+import json, struct, sys
+def opened(name):
+    data = open(sys.argv[1] + '/' + name, 'rb').read()
+    size = 8 + struct.unpack('<Q', data[:8])[0]
+    header = json.loads(data[8:size])
+    return header, lambda tensor: struct.unpack('<%df' % ((header[tensor]['data_offsets'][1] - header[tensor]['data_offsets'][0]) // 4),
+                                                data[size + header[tensor]['data_offsets'][0]:size + header[tensor]['data_offsets'][1]])
+header, saved = opened('saved.safetensors')
+_, own = opened('own.safetensors')
+tokens, layers = 26, 2
+assert header['__metadata__']['tokens'].split() == [str(i) for i in [25, *range(25)]], header
+for layer in range(layers):
+    name = 'attention.%d' % layer
+    assert max(abs(a - b) for a, b in zip(saved(name), own(name), strict=True)) <= 2e-5, name
+heads = len(own('attention.0')) // tokens ** 2
+rollout = [[float(i == k) for k in range(tokens)] for i in range(tokens)]
+for layer in range(layers):
+    maps = own('attention.%d' % layer)
+    mixed = [[0.5 * (i == k) + 0.5 / heads * sum(maps[(h * tokens + i) * tokens + k] for h in range(heads)) for k in range(tokens)] for i in range(tokens)]
+    rollout = [[sum(mixed[i][j] * rollout[j][k] for j in range(tokens)) for k in range(tokens)] for i in range(tokens)]
+assert max(abs(a - b) for a, b in zip(saved('rollout'), sum(rollout, []), strict=True)) <= 2e-5, 'rollout'
+one, two = (json.load(open(sys.argv[1] + '/' + name))['results'][0] for name in ('run.json', 'maps.json'))
+for key in 'query_token', 'heads', 'rollout', 'grid', 'prefix':
+    assert one[key] == two[key], key
+PYTHON
+test_end
+for order in '' '0 1 2 3' '0 1 2 3 3' '0 1 2 3 5' '0 1 2 3 4 ' '0  1 2 3 4' '-1 1 2 3 4' '0 1 2 3 4 5' '0 1 2 3 x'; do
+  bad_order="invalid tokens (found \"$order\", expected each of 0 to 4 once)"
+  make bad_order "{\"tokens\": \"$order\"}" 'attention.0 F32 1,5,5 maps'
+  bad_input "order_${order:-empty}" "$bad_order" maps "$bad/bad_order"
+done
+
 # ----------------------------------------------------------------------------------------------------------- patches and pictures
 
 # The mean distance of a head, in pixels: as many times as far as patches are large.

@@ -407,6 +407,39 @@ test('a grid that is no square, from metadata and from an array; one that does n
     )
 })
 
+test("maps in another order of tokens are put into heed's; an order that is none is refused", () => {
+  const places = [3, 0, 4, 1, 2],
+    weight = (
+      /** @type {number} */ head,
+      /** @type {number} */ row,
+      /** @type {number} */ column
+    ) => (row * 5 + column + 1 + head) / (25 * row + 15 + 5 * head)
+  const [own, moved] = [new Float32Array(50), new Float32Array(50)]
+  for (let head = 0; head < 2; head++)
+    for (let row = 0; row < 5; row++)
+      for (let column = 0; column < 5; column++) {
+        own[(head * 5 + row) * 5 + column] = weight(head, row, column)
+        moved[(head * 5 + places[row]) * 5 + places[column]] = weight(head, row, column)
+      }
+  const arrays = { 'attention.0': { shape: [1, 2, 5, 5], data: moved } }
+  assert.deepEqual(savedMaps(arrays, 'a', '3 0 4 1 2').attention, [own])
+  assert.deepEqual(savedMaps(arrays, 'a').attention, [moved])
+  for (const order of [
+    '',
+    '3 0 4 1',
+    '3 0 4 1 1',
+    '3 0 4 1 5',
+    '3 0 4 1 2 ',
+    '3 0 4 1 2 5',
+    '-1 0 4 1 2'
+  ])
+    assert.throws(
+      () => savedMaps(arrays, 'a', order),
+      /^Error: a: its order of tokens is not valid \(found .*, expected each of 0 to 4 once\)/,
+      order
+    )
+})
+
 test('a file says where it is from; what is no object is not read', async () => {
   const tensors = { 'attention.0': { shape: [1, 1, 1], data: Float32Array.of(1) } },
     from = { heed: '1', changes: '--ablate 0.1' }

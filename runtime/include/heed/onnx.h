@@ -190,6 +190,9 @@ HEED_NODISCARD HEED_API heed_status heed_onnx_vision(heed_onnx *file, const heed
  * sigmoid: its probability is the sigmoid of its logit. The value "logits" of a graph that ends
  * with a softmax, its logarithm or a sigmoid is what that reads. false for other models. */
 HEED_API bool heed_onnx_each_class(const heed_model *model);
+/* Which token of the ONNX file each token of a graph is that heed_model_build made of a model of
+ * heed_onnx_vision: [*count], borrowed from the graph. NULL, and 0: the order is the file's own. */
+HEED_API const int32_t *heed_onnx_token_order(const heed_graph *graph, uint32_t *count);
 /* What became of the nodes of one type: folded beforehand, or part of heed's ops. */
 typedef struct heed_onnx_op_count {
   const char *op;

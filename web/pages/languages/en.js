@@ -1202,6 +1202,8 @@ export const words = {
     'Cannot infer the patch grid from {tokens} tokens. Save the array grid = [rows, columns, prefix tokens] with the maps.',
   'errors.gridWrong':
     '{name}: its grid does not fit (found {grid}, expected rows, columns and prefix tokens of {tokens} tokens).',
+  'errors.tokensWrong':
+    '{name}: its order of tokens is not valid (found {found}, expected each of 0 to {last} once).',
   'errors.layersDiffer': '{name}: its layers differ in heads or tokens.',
   'errors.noRoom':
     '{name}: this browser has no room for it. Remove something that is kept, or free space on the disk; nothing of it was kept.',

@@ -1209,6 +1209,8 @@ export const words = {
     '{tokens} トークンからパッチの格子を推定できません。配列 grid = [行, 列, 前置トークン] をマップと一緒に保存してください。',
   'errors.gridWrong':
     '{name}：格子が合いません（{grid}。{tokens} トークンの行、列、前置トークンが必要です）。',
+  'errors.tokensWrong':
+    '{name}：トークンの順序が正しくありません（{found}。0 から {last} までを一度ずつ並べてください）。',
   'errors.layersDiffer': '{name}：層によってヘッドかトークンの数が違います。',
   'errors.noRoom':
     '{name}：このブラウザーに空きがありません。保存済みのものを削除するか、ディスクを空けてください。何も保存されていません。',

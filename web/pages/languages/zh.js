@@ -1127,6 +1127,7 @@ export const words = {
   'errors.noGrid':
     '无法由 {tokens} 个词元推断图像块网格。请将数组 grid = [行, 列, 前缀词元] 与注意力图一同保存。',
   'errors.gridWrong': '{name}：网格不符（当前为 {grid}，应为 {tokens} 个词元的行、列和前缀词元）。',
+  'errors.tokensWrong': '{name}：词元顺序无效（当前为 {found}，应为 0 到 {last} 各出现一次）。',
   'errors.layersDiffer': '{name}：各层的头数或词元数不同。',
   'errors.noRoom': '{name}：此浏览器空间不足。请移除已保存的内容或清理磁盘；未保存任何内容。',
   'errors.sceneLink':

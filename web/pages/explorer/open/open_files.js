@@ -99,15 +99,16 @@ function pictureOf(arrays, pixels, opened) {
 }
 
 /**
- * The names of the tokens before the patches, where a .safetensors file has them.
+ * What a .safetensors file says of its tokens: the names of those before the patches, and where in
+ * the maps each of heed's lies.
  * @param {File} file
- * @returns {Promise<string[] | undefined>}
+ * @returns {Promise<{names?: string[], order?: unknown}>}
  */
-async function namesIn(file) {
-  if (!file.name.endsWith('.safetensors')) return undefined
+async function tokensIn(file) {
+  if (!file.name.endsWith('.safetensors')) return {}
   const { header } = await readSafetensorsHeader(file)
-  const { prefix } = /** @type {Record<string, any>} */ (header).__metadata__ ?? {}
-  return prefix && String(prefix).split(', ')
+  const { prefix, tokens } = /** @type {Record<string, any>} */ (header).__metadata__ ?? {}
+  return { names: prefix && String(prefix).split(', '), order: tokens }
 }
 
 /**
@@ -120,9 +121,13 @@ async function openMaps(page, file, opened) {
   const arrays = await readArrays(file, (parts) =>
       wantedArrays(/** @type {any} */ (parts), file.name)
     ),
-    saved = { ...savedMaps(arrays, file.name), name: file.name, from: await provenanceIn(file) },
-    { prefixTokens } = saved.shape,
-    names = await namesIn(file)
+    { names, order } = await tokensIn(file),
+    saved = {
+      ...savedMaps(arrays, file.name, order),
+      name: file.name,
+      from: await provenanceIn(file)
+    },
+    { prefixTokens } = saved.shape
   if (names?.length === prefixTokens) saved.shape.tokenNames = names
   await checkWeights(saved, file.name)
   const picture = await pictureOf(arrays, saved.pixels, opened)

@@ -1,6 +1,7 @@
 /* Maps that were saved elsewhere: [L, H, N, N] in one array, or an array [H, N, N] a layer
  * ("attention.3" of `heed run --save`); a lone array may also be [1, L, H, N, N], [H, N, N] or [N, N]. Their numbers are computed by the definitions of heed.h. */
 import { loadExplain } from '../../heed/explain/index.js'
+import { inOrder } from './token_order.js'
 import { say } from '../../languages/say.js'
 /** @import {Fusion, NamedArray, PagePicture, SavedMaps, Shape} from '../../../types/pages.js' */
 
@@ -213,11 +214,13 @@ function placeOf({ width, height }, { rows, columns }) {
  * arrays: { name: { shape, data } } -> { shape, attention: an array [H, N, N] a layer, pixels:
  * pixel_values or null, named: whether `heed maps` reads them, assumed: whether the grid is by the
  * number of tokens alone, logits or null, statistics(), rollout(), result() of a picture }.
+ * order: what metadata tokens says, where it is there.
  * @param {Record<string, NamedArray>} arrays
  * @param {string} name
+ * @param {unknown} [order]
  * @returns {SavedMaps}
  */
-export function savedMaps(arrays, name) {
+export function savedMaps(arrays, name, order) {
   const { maps, whole } = mapsAmong(arrays, name)
   let layers = maps.map((key) => ({
     heads: arrays[key].shape.at(-3) ?? 1,
@@ -250,7 +253,11 @@ export function savedMaps(arrays, name) {
       ),
       batch: 1
     },
-    attention = layers.map(({ data }) => data)
+    stored = layers.map(({ data }) => data),
+    attention =
+      order === undefined
+        ? stored
+        : inOrder(stored, /** @type {number} */ (tokens), String(order), name)
   let statistics = null
   const named = /\.safetensors$/.test(name) && !whole && 'attention.0' in arrays,
     logits = other('logits')?.data ?? null
