@@ -9,7 +9,6 @@
 #include "base/desc.h"
 #include "base/status.h"
 #include "base/tensor.h"
-#include "graph/name_table.h"
 
 heed_status heed_graph_create(heed_context *context, heed_graph **graph, heed_error *error) {
   if (!context || !graph)
@@ -130,29 +129,6 @@ static uint32_t append_value(heed_graph *graph, const heed_value_record *record,
   return (uint32_t)graph->value_count;
 }
 
-void heed_graph_name(heed_graph *graph, heed_value value, const char *name) {
-  heed_error error;
-  if (graph->status != HEED_OK || value.id == 0 || value.id > graph->value_count) return;
-  const heed_value same = heed_graph_find(graph, name);
-  if (same.id == value.id) return;
-  if (same.id) {
-    heed_fail(&error, HEED_INVALID_ARGUMENT,
-              "graph: duplicate name (found \"%s\" twice, expected unique names)", name);
-    heed_graph_fail(graph, &error);
-    return;
-  }
-  char *copy =
-      heed_names_reserve(graph) ? heed_copy_string(graph->context, name, strlen(name)) : NULL;
-  if (!copy) {
-    heed_fail_memory(&error, "graph: a name", strlen(name) + 1);
-    heed_graph_fail(graph, &error);
-    return;
-  }
-  heed_free(graph->context, graph->values[value.id - 1].name);
-  graph->values[value.id - 1].name = copy;
-  heed_names_add(graph, value.id);
-}
-
 void heed_graph_output(heed_graph *graph, heed_value value) {
   if (value.id && value.id <= graph->value_count) graph->values[value.id - 1].output = true;
 }
@@ -160,10 +136,6 @@ void heed_graph_output(heed_graph *graph, heed_value value) {
 void heed_graph_stage(heed_graph *graph, uint32_t stage) {
   graph->stage = stage;
   if (stage + 1 > graph->stage_count) graph->stage_count = stage + 1;
-}
-
-heed_value heed_graph_find(const heed_graph *graph, const char *name) {
-  return (heed_value){heed_names_find(graph, name)};
 }
 
 uint32_t heed_graph_value_count(const heed_graph *graph) { return (uint32_t)graph->value_count; }

@@ -1,10 +1,10 @@
 /* Names of values by their hash: slots of ids, of which half stay free. A value that was named anew
- * leaves its old slot behind, where it no longer matches. See name_table.h. */
-#include "graph/name_table.h"
-
+ * leaves its old slot behind, where it no longer matches. */
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/status.h"
+#include "graph/graph.h"
 
 #define LEAST 64 /* slots; a power of two */
 
@@ -21,7 +21,8 @@ static void put(uint32_t *slots, size_t room, const char *name, uint32_t id) {
   slots[at] = id;
 }
 
-bool heed_names_reserve(heed_graph *graph) {
+/* Makes room for one more name; false: no memory. Nothing else of the table can fail. */
+static bool reserve(heed_graph *graph) {
   if (2 * (graph->slot_count + 1) <= graph->slot_room) return true;
   const size_t room = graph->slot_room ? 2 * graph->slot_room : LEAST;
   uint32_t *slots = heed_alloc(graph->context, room, sizeof *slots);
@@ -38,18 +39,36 @@ bool heed_names_reserve(heed_graph *graph) {
   return true;
 }
 
-void heed_names_add(heed_graph *graph, uint32_t id) {
-  put(graph->slots, graph->slot_room, graph->values[id - 1].name, id);
-  graph->slot_count++;
-}
-
-uint32_t heed_names_find(const heed_graph *graph, const char *name) {
-  if (!graph->slot_room) return 0;
+heed_value heed_graph_find(const heed_graph *graph, const char *name) {
+  if (!graph->slot_room) return (heed_value){0};
   for (size_t at = hash_of(name) & (graph->slot_room - 1); graph->slots[at];
        at = (at + 1) & (graph->slot_room - 1)) {
     const uint32_t id = graph->slots[at];
     const char *has = graph->values[id - 1].name;
-    if (has && strcmp(has, name) == 0) return id;
+    if (has && strcmp(has, name) == 0) return (heed_value){id};
   }
-  return 0;
+  return (heed_value){0};
+}
+
+void heed_graph_name(heed_graph *graph, heed_value value, const char *name) {
+  heed_error error;
+  if (graph->status != HEED_OK || value.id == 0 || value.id > graph->value_count) return;
+  const heed_value same = heed_graph_find(graph, name);
+  if (same.id == value.id) return;
+  if (same.id) {
+    heed_fail(&error, HEED_INVALID_ARGUMENT,
+              "graph: duplicate name (found \"%s\" twice, expected unique names)", name);
+    heed_graph_fail(graph, &error);
+    return;
+  }
+  char *copy = reserve(graph) ? heed_copy_string(graph->context, name, strlen(name)) : NULL;
+  if (!copy) {
+    heed_fail_memory(&error, "graph: a name", strlen(name) + 1);
+    heed_graph_fail(graph, &error);
+    return;
+  }
+  heed_free(graph->context, graph->values[value.id - 1].name);
+  graph->values[value.id - 1].name = copy;
+  put(graph->slots, graph->slot_room, copy, value.id);
+  graph->slot_count++;
 }
