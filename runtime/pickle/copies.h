@@ -3,7 +3,7 @@
 #ifndef HEED_PICKLE_COPIES_H
 #define HEED_PICKLE_COPIES_H
 
-#include "pickle/state_dict.h"
+#include "pickle/entries.h"
 
 /* Where the weights lie. */
 typedef struct heed_copies {

@@ -313,7 +313,3 @@ void heed_state_dict_free(heed_state_dict *dict) {
   heed_free(dict->context, dict->names);
   *dict = (heed_state_dict){.context = dict->context};
 }
-
-const char *heed_state_dict_name(const heed_state_dict *dict, uint32_t index) {
-  return dict->names + dict->entries[index].name;
-}
