@@ -13,6 +13,7 @@
 #include "base/status.h"
 #include "base/utf8.h"
 #include "files/given.h"
+#include "files/names.h"
 #include "files/output.h"
 #include "files/regular.h"
 #include "files/unnamed.h"

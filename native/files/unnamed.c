@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/status.h"
-#include "files/given.h"
+#include "files/names.h"
 #include "files/output.h"
 #include "files/regular.h"
 #include "files/weights.h"

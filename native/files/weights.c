@@ -6,7 +6,7 @@
 
 #include "base/status.h"
 #include "files/beneath.h"
-#include "files/given.h"
+#include "files/names.h"
 #include "model/source.h"
 #include "pickle/foreign.h"
 #include "pickle/kind.h"
