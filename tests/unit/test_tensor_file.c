@@ -114,9 +114,12 @@ static void test_other_files_are_refused(void **state) {
   heed_tensor_file *file = (heed_tensor_file *)path;
   assert_fails(heed_tensor_file_open(context, path, NULL, &file, &error), HEED_IO, path);
   assert_null(file);
+  assert_ok(heed_file_write(path, "", 0, &error));
+  assert_fails(heed_tensor_file_open(context, path, NULL, &file, &error), HEED_UNSUPPORTED,
+               "found an empty file, expected .safetensors");
   assert_ok(heed_file_write(path, "short", 5, &error));
-  assert_fails(heed_tensor_file_open(context, path, NULL, &file, &error), HEED_INVALID_FILE,
-               "too short");
+  assert_fails(heed_tensor_file_open(context, path, NULL, &file, &error), HEED_UNSUPPORTED,
+               "found bytes 73 68 6F 72, expected .safetensors");
   assert_ok(heed_file_write(path, webp, sizeof webp, &error));
   assert_fails(heed_tensor_file_open(context, path, NULL, &file, &error), HEED_UNSUPPORTED,
                "expected .safetensors");
