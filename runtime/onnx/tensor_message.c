@@ -125,7 +125,7 @@ static heed_status read_external_pair(reading *t, heed_onnx_range range, heed_er
                          error);
     t->keys |= 1u << i;
   }
-  if (strcmp(key, "location") == 0) t->tensor->location = without_dots((char *)(uintptr_t)value);
+  if (strcmp(key, "location") == 0) t->tensor->location = without_dots((char *)value);
   if (strcmp(key, "offset") == 0) return parse_number(t, value, &t->offset, error);
   if (strcmp(key, "length") == 0) return parse_number(t, value, &t->length, error);
   return HEED_OK;
