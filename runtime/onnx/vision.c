@@ -15,6 +15,7 @@
 #include "onnx/file.h"
 #include "onnx/lower.h"
 #include "onnx/pixels.h"
+#include "onnx/states.h"
 #include "onnx/token_order.h"
 
 #define MOST_PREFIX 16 /* tokens before the patches */
@@ -254,9 +255,12 @@ static heed_status find_order(search *s, const heed_token_places *places) {
   return HEED_OK;
 }
 
-/* Attentions of which none reads what another gives are heads of one layer. */
+/* Attentions of which none reads what another gives are heads of one layer, where they read the
+ * same state. */
 static heed_status find_joined(search *s, const heed_token_places *places) {
   heed_vision *vision = s->vision;
+  const heed_lower_value **states = heed_states_find(heed_onnx_lowered_parts(s->lowered));
+  if (!states) return heed_onnx_lowered_parts(s->lowered)->status;
   s->joined = 1;
   while (s->joined < vision->layers && places[s->joined].level == places[0].level) s->joined++;
   for (uint32_t i = 0; places[0].level && i < vision->layers; i++) {
@@ -265,6 +269,8 @@ static heed_status find_joined(search *s, const heed_token_places *places) {
     if (vision->layers % s->joined ||
         (first ? places[i].level <= before : places[i].level != before))
       return refuse_tokens(s, i, "beside it are others, and heed cannot tell heads from layers");
+    if (!first && states[i] != states[i - 1])
+      return refuse_tokens(s, i, "beside it is one of another state, so they are not heads");
   }
   vision->layers /= s->joined;
   vision->heads *= s->joined;

@@ -1,0 +1,282 @@
+/* Attentions of ONNX graphs beside each other and behind each other: heads of one layer, layers,
+ * and what is neither: windows, channels, streams and gates. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "heed/onnx.h"
+#include "support/onnx_file.h"
+#include "support/test_context.h"
+
+#define TOKENS 16u
+#define MAP (TOKENS * TOKENS)
+
+static void put_random(test_message *graph, const char *name, uint32_t rank, const uint32_t *dims) {
+  float values[1024];
+  uint32_t count = 1, seed = (uint32_t)name[0] * 31 + (uint32_t)name[1];
+  for (uint32_t i = 0; i < rank; i++) count *= dims[i];
+  for (uint32_t i = 0; i < count; i++) {
+    seed = seed * 1664525u + 1013904223u;
+    values[i] = (float)(seed >> 16) / 32768 - 1;
+  }
+  test_put_raw(graph, name, 1, rank, dims, values, count * sizeof *values);
+}
+
+static void put_sizes(test_message *graph, const char *name, uint32_t count, const int64_t *sizes) {
+  test_put_raw(graph, name, 7, 1, &count, sizes, count * sizeof *sizes);
+}
+
+/* Nodes "Op inputs output [numbers];...": numbers are a Transpose's perm, a Concat's axis, a Conv's
+ * strides. */
+static void put_nodes(test_message *graph, const char *nodes) {
+  for (const char *at = nodes; *at;) {
+    char op[24], from[40], to[16], text[24] = "";
+    int64_t numbers[8];
+    uint32_t count = 0;
+    int next = 0;
+    test_message attributes = {0};
+    assert_true(sscanf(at, "%23s %39s %15[^ ;]%n %23[0-9,]%n", op, from, to, &next, text, &next) >=
+                3);
+    at += next + (at[next] == ';');
+    for (char *number = strtok(text, ","); number; number = strtok(NULL, ","))
+      numbers[count++] = strtol(number, NULL, 10);
+    if (strcmp(op, "Concat") == 0) test_put_integer(&attributes, "axis", numbers[0]);
+    if (strcmp(op, "Transpose") == 0) test_put_integers(&attributes, "perm", count, numbers);
+    if (strcmp(op, "Conv") == 0) test_put_integers(&attributes, "strides", count, numbers);
+    test_put_node(graph, op, to, from, to, &attributes);
+  }
+}
+
+#define PATCHES "Conv image,kernel grid 2,2;Reshape grid,flat rows;Transpose rows x 0,2,1;"
+/* An attention of the value n, whose queries and keys are of the value qk: maps `a`, and what it
+ * gives, `o`. */
+#define HEAD(n, a, o) HEAD_OF(n, n, a, o)
+#define HEAD_OF(qk, n, a, o)                                                                       \
+  "MatMul " qk ",q" a " " a "q;MatMul " qk ",k" a " " a "k;MatMul " n ",v" a " " a "v;"            \
+  "Transpose " a "k " a "t 0,2,1;MatMul " a "q," a "t " a "s;Softmax " a "s " a ";MatMul " a "," a \
+  "v " o ";"
+/* Whole layers: the state n is made of x, and y is what the layer gives. */
+#define HEADS(x, n, a, b, y)                                          \
+  "LayerNormalization " x ",gain,bias " n ";" HEAD(n, a, a "o") HEAD( \
+      n, b, b "o") "Concat " a "o," b "o " y "c 2;MatMul " y "c,w " y "p;Add " y "p," x " " y ";"
+#define LAYER(x, a, y) HEAD(x, a, a "o") "MatMul " a "o,h " y "p;Add " y "p," x " " y ";"
+
+static void put_weights(test_message *graph) {
+  static const char *const names[] = {"qa", "ka", "va", "qb", "kb", "vb",
+                                      "qc", "kc", "vc", "qd", "kd", "vd"};
+  static const uint32_t kernel[] = {16, 3, 2, 2}, half[] = {16, 8}, back[] = {8, 16},
+                        whole[] = {16, 16}, line[] = {16}, one[] = {1, 16, 16};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) put_random(graph, names[i], 2, half);
+  put_random(graph, "kernel", 4, kernel);
+  put_random(graph, "other", 4, kernel);
+  put_random(graph, "w", 2, whole);
+  put_random(graph, "h", 2, back);
+  put_random(graph, "gain", 1, line);
+  put_random(graph, "gain2", 1, line);
+  put_random(graph, "bias", 1, line);
+  put_random(graph, "places", 3, one);
+  put_sizes(graph, "flat", 3, (const int64_t[]){0, 16, -1});
+  put_sizes(graph, "six", 6, (const int64_t[]){1, 2, 2, 2, 2, 16});
+  put_sizes(graph, "windows", 3, (const int64_t[]){4, 4, 16});
+  put_sizes(graph, "folded", 4, (const int64_t[]){1, 4, 4, 16});
+  put_sizes(graph, "tokens", 3, (const int64_t[]){1, 16, 16});
+}
+
+static heed_onnx *open_nodes(const char *nodes, const char *output, test_message *file) {
+  static const uint32_t image[] = {1, 3, 8, 8}, dims[] = {1, 16, 16};
+  test_message graph = {0};
+  heed_onnx *onnx;
+  put_weights(&graph);
+  put_nodes(&graph, nodes);
+  test_put_shaped(&graph, 11, "image", 4, image);
+  test_put_shaped(&graph, 12, output, 3, dims);
+  *file = test_onnx_file(&graph);
+  const heed_onnx_desc desc = {
+      sizeof desc, {file->size, file->data, NULL, NULL}, "m.onnx", NULL, NULL};
+  assert_ok(heed_onnx_open(context, &desc, &onnx, &error));
+  return onnx;
+}
+
+static const heed_model_desc none = {.struct_size = sizeof none};
+
+/* ------------------------------------------------------------------------------------- heads */
+
+/* The maps of the file in double, in the order of its nodes. */
+static void read_maps(heed_onnx *onnx, const float *pixels, uint32_t count, float *maps) {
+  unsigned char bytes[1024];
+  heed_onnx_result *result;
+  const int length =
+      sprintf((char *)bytes + 8,
+              "{\"image\":{\"dtype\":\"F32\",\"shape\":[1,3,8,8],\"data_offsets\":[0,768]}}");
+  memset(bytes, 0, 8);
+  bytes[0] = (unsigned char)length;
+  memcpy(bytes + 8 + length, pixels, 768);
+  const heed_onnx_evaluate_desc desc = {.struct_size = sizeof desc,
+                                        .attentions = true,
+                                        .inputs = {8 + (size_t)length + 768, bytes, NULL, NULL}};
+  assert_ok(heed_onnx_reference(onnx, &desc, &result, &error));
+  const heed_source source = heed_onnx_result_source(result);
+  const size_t size = (size_t)count * MAP * sizeof *maps;
+  assert_ok(source.read(source.user, source.size - size, maps, size, &error));
+  heed_onnx_result_destroy(result);
+}
+
+/* The maps [2, 2, T, T] of a model of two layers of two heads. */
+static void run_maps(const heed_model *model, const float *pixels, float *maps) {
+  const heed_build_desc build = {.struct_size = sizeof build};
+  heed_backend *backend;
+  heed_graph *graph;
+  heed_plan *plan;
+  heed_session *session;
+  assert_ok(heed_cpu_backend_create(context, NULL, &backend, &error));
+  assert_ok(heed_model_build(model, &build, &graph, &error));
+  const heed_value taps[] = {heed_graph_find(graph, "layer.0.attention.weights"),
+                             heed_graph_find(graph, "layer.1.attention.weights")};
+  const heed_plan_desc desc = {.struct_size = sizeof desc, .taps = taps, .tap_count = 2};
+  assert_ok(heed_plan_create(graph, backend, &desc, &plan, &error));
+  assert_ok(heed_session_create(plan, NULL, &session, &error));
+  assert_ok(
+      heed_session_write(session, heed_graph_find(graph, "pixel_values"), pixels, 768, &error));
+  assert_ok(heed_session_run(session, NULL, &error));
+  for (size_t i = 0; i < 2; i++)
+    assert_ok(heed_session_read(session, taps[i], 0, (size_t)2 * MAP, maps + i * 2 * MAP, &error));
+  heed_session_destroy(session);
+  heed_plan_destroy(plan);
+  heed_graph_destroy(graph);
+  heed_backend_destroy(backend);
+}
+
+/* The rollout of two layers of two heads, in double. */
+static void roll_out(const float *maps, double *rollout) {
+  double mixed[2][MAP];
+  for (uint32_t l = 0; l < 2; l++)
+    for (uint32_t i = 0; i < MAP; i++)
+      mixed[l][i] = 0.25 * ((double)maps[(size_t)2 * l * MAP + i] +
+                            (double)maps[((size_t)2 * l + 1) * MAP + i]) +
+                    0.5 * (i / TOKENS == i % TOKENS);
+  for (uint32_t i = 0; i < MAP; i++) {
+    rollout[i] = 0;
+    for (uint32_t k = 0; k < TOKENS; k++)
+      rollout[i] += mixed[1][i / TOKENS * TOKENS + k] * mixed[0][k * TOKENS + i % TOKENS];
+  }
+}
+
+/* Heads that are modules of their own are heads of their layer, in their order. */
+static void test_heads_in_a_list(void **state) {
+  static const char nodes[] = PATCHES HEADS("x", "n", "a", "b", "y") HEADS("y", "m", "c", "d", "z");
+  static float pixels[192], found[4 * MAP], want[4 * MAP], rollout[MAP];
+  static double expected[MAP];
+  test_message file;
+  heed_onnx *onnx = open_nodes(nodes, "z", &file);
+  heed_model *model;
+  heed_model_info info;
+  (void)state;
+  for (uint32_t i = 0; i < 192; i++) pixels[i] = (float)(i * 31 % 64) / 64 - 0.5f;
+  assert_ok(heed_onnx_vision(onnx, &none, 0, 0, &model, &error));
+  heed_model_get_info(model, &info);
+  assert_int_equal(info.layers, 2);
+  assert_int_equal(info.heads, 2);
+  read_maps(onnx, pixels, 4, want);
+  run_maps(model, pixels, found);
+  for (uint32_t i = 0; i < 4 * MAP; i++)
+    if (!(fabsf(found[i] - want[i]) <= 2e-5f))
+      fail_msg("element %u: found %g, expected %g", i, (double)found[i], (double)want[i]);
+  const heed_rollout_desc desc = {
+      .struct_size = sizeof desc, .layers = 2, .heads = 2, .tokens = TOKENS, .residual = 0.5f};
+  assert_ok(heed_map_rollout(context, &desc, found, rollout, &error));
+  roll_out(want, expected);
+  for (uint32_t i = 0; i < MAP; i++)
+    if (!(fabs((double)rollout[i] - expected[i]) <= 2e-5))
+      fail_msg("rollout %u: found %g, expected %g", i, (double)rollout[i], expected[i]);
+  heed_model_destroy(model);
+  heed_onnx_destroy(onnx);
+  free(file.data);
+}
+
+/* Queries and keys with positions, and turned by them, are of the state that the values are of. */
+static void test_heads_with_positions(void **state) {
+  static const char *const nodes[] = {
+      PATCHES "LayerNormalization x,gain,bias n;Add n,places u;" HEAD_OF("u", "n", "a", "ao")
+          HEAD_OF("u", "n", "b", "bo") "Concat ao,bo yc 2;MatMul yc,w yp;Add yp,x y;",
+      PATCHES "LayerNormalization x,gain,bias n;Mul n,places u;MatMul n,w r;Mul r,places m;"
+              "Add u,m s;" HEAD_OF("s", "n", "a", "ao")
+                  HEAD_OF("s", "n", "b", "bo") "Concat ao,bo yc 2;MatMul yc,w yp;Add yp,x y;"};
+  (void)state;
+  for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++) {
+    test_message file;
+    heed_onnx *onnx = open_nodes(nodes[i], "y", &file);
+    heed_model *model;
+    heed_model_info info;
+    assert_ok(heed_onnx_vision(onnx, &none, 0, 0, &model, &error));
+    heed_model_get_info(model, &info);
+    assert_int_equal(info.layers, 1);
+    assert_int_equal(info.heads, 2);
+    heed_model_destroy(model);
+    heed_onnx_destroy(onnx);
+    free(file.data);
+  }
+}
+
+/* ----------------------------------------------------------------------------------- refused */
+
+typedef struct refused_case {
+  const char *name, *nodes, *output, *part;
+} refused_case;
+
+#define TOGETHER(y) "Concat ao,bo " y "c 2;MatMul " y "c,w " y "p;Add " y "p,x " y ";"
+#define WINDOWS "Reshape x,six e;Transpose e s "
+
+static void test_refused(void **state) {
+  static const char streams[] = "beside it is one of another state", windows[] = "over windows";
+  static const refused_case cases[] = {
+      {"two norms",
+       PATCHES "LayerNormalization x,gain,bias n;LayerNormalization x,gain2,bias m;" HEAD(
+           "n", "a", "ao") HEAD("m", "b", "bo") TOGETHER("y"),
+       "y", streams},
+      {"two embeddings",
+       PATCHES "Conv image,other g2 2,2;Reshape g2,flat f2;Transpose f2 u 0,2,1;" HEAD(
+           "x", "a", "ao") HEAD("u", "b", "bo") TOGETHER("y"),
+       "y", streams},
+      {"windows in the batch",
+       PATCHES WINDOWS "0,1,3,2,4,5;Reshape s,windows u;" HEAD("u", "a", "ao")
+           HEAD("u", "b", "bo") "Concat ao,bo o 2;Reshape o,tokens p;Add p,x y;",
+       "y", windows},
+      {"MobileViT's",
+       PATCHES WINDOWS
+       "0,2,4,1,3,5;Reshape s,windows u;" LAYER("u", "a", "o2") "Reshape o2,tokens p;Add p,x y;",
+       "y", windows},
+      {"windows as heads",
+       PATCHES WINDOWS
+       "0,1,3,2,4,5;Reshape s,folded u;"
+       "MatMul u,qa q;MatMul u,ka k;MatMul u,va v;Transpose k t 0,1,3,2;MatMul q,t l;"
+       "Softmax l a;MatMul a,v o;MatMul o,h p;Add p,u r;Reshape r,tokens y;",
+       "y", windows},
+      {"channels",
+       PATCHES "MatMul x,w q;MatMul x,w k;MatMul x,w v;Transpose q s 0,2,1;Transpose v r 0,2,1;"
+               "MatMul s,k l;Softmax l a;MatMul a,r o;Transpose o p 0,2,1;Add p,x y;",
+       "y", "its rows are channels"},
+      {"gated before two layers",
+       PATCHES "MatMul x,qa q;MatMul x,ka k;MatMul x,va v;Transpose k t 0,2,1;MatMul q,t l;"
+               "Softmax l m;Mul m,gain g;Add g,places e;MatMul e,v o;MatMul o,h p;Add p,x y;" LAYER(
+                   "y", "b", "z") LAYER("z", "c", "u"),
+       "u", "a layer would lack its map"}};
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    test_message file;
+    heed_onnx *onnx = open_nodes(cases[i].nodes, cases[i].output, &file);
+    heed_model *model;
+    const heed_status status = heed_onnx_vision(onnx, &none, 0, 0, &model, &error);
+    if (status != HEED_UNSUPPORTED || !strstr(error.message, cases[i].part))
+      fail_msg("%s: %s", cases[i].name, status == HEED_OK ? "taken" : error.message);
+    heed_onnx_destroy(onnx);
+    free(file.data);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_heads_in_a_list),
+                                     cmocka_unit_test(test_heads_with_positions),
+                                     cmocka_unit_test(test_refused)};
+  return cmocka_run_group_tests(tests, make_context, drop_context);
+}
