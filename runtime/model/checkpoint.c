@@ -13,6 +13,7 @@
 #include "base/status.h"
 #include "base/tensor.h"
 #include "base/utf8.h"
+#include "model/chunks.h"
 #include "model/source.h"
 
 #define SINGLE_FILE "model.safetensors"
@@ -26,6 +27,7 @@ struct heed_checkpoint {
   heed_checkpoint_tensor *tensors;
   uint32_t count;
   uint32_t *by_name;
+  heed_chunks chunks;
 };
 
 /* ---------------------------------------------------------------------------------------- files */
@@ -233,6 +235,8 @@ static heed_status make_table(heed_checkpoint *checkpoint, heed_error *error) {
           heed_safetensors_get(checkpoint->files[f], i), checkpoint->files[f], false, NULL, 0};
       checkpoint->by_name[at] = at;
     }
+  HEED_TRY(heed_chunks_rename(checkpoint->context, checkpoint->tensors, checkpoint->count,
+                              &checkpoint->chunks, error));
   heed_sort(checkpoint->by_name, checkpoint->count, name_less, checkpoint->tensors);
   return check_unique(checkpoint, error);
 }
@@ -262,6 +266,7 @@ void heed_checkpoint_destroy(heed_checkpoint *checkpoint) {
   heed_free(context, checkpoint->files);
   heed_free(context, checkpoint->tensors);
   heed_free(context, checkpoint->by_name);
+  heed_chunks_free(context, &checkpoint->chunks);
   heed_free(context, checkpoint);
 }
 

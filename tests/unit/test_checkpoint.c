@@ -92,6 +92,57 @@ static void wrapped_prefix(void **state) {
   free_model(&m);
 }
 
+/* Puts the layers of timm's names into chunks: "blocks.1.norm1" becomes "blocks." and the new text
+ * of its layer. */
+static void make_chunks(model *m, const char *prefix, const char *const layers[LAYERS]) {
+  make_model(m, &timm_names, prefix);
+  for (uint32_t i = 0; i < m->count; i++) {
+    char *at = strstr(m->names[i], "blocks."), rest[96];
+    if (!at) continue;
+    const int layer = at[7] - '0';
+    snprintf(rest, sizeof rest, "%s", at + 8);
+    snprintf(at + 7, sizeof rest - 7 - (size_t)(at - m->names[i]), "%s%s", layers[layer], rest);
+  }
+}
+
+/* DINOv2's block_chunks: the second number is the layer, over all chunks. */
+static void layers_in_chunks(void **state) {
+  (void)state;
+  static const char *const good[][LAYERS] = {{"0.0", "0.1"}, {"0.0", "1.1"}};
+  static const char *const bad[][LAYERS] = {
+      {"0.0", "1.0"}, {"0.0", "1.2"}, {"1.0", "0.1"}, {"0.1", "1.2"}, {"0.0", "2.1"}};
+  model m;
+  loaded l;
+  for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+    for (int wrapped = 0; wrapped < 2; wrapped++) {
+      make_chunks(&m, wrapped ? "backbone." : "", good[i]);
+      if (wrapped) {
+        drop(&m, "head.weight");
+        drop(&m, "head.bias");
+        add_linear(&m, "backbone.head", 5.0f, CLASSES, WIDTH);
+      }
+      assert_ok(load(&l, &m, NULL));
+      assert_int_equal(l.d.layers, LAYERS);
+      check_all(&l, true);
+      unload(&l);
+      free_model(&m);
+    }
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    make_chunks(&m, "", bad[i]);
+    assert_int_equal(load(&l, &m, NULL), HEED_INVALID_FILE);
+    assert_non_null(strstr(error.message, "layers in chunks have no numbers in a row (found "));
+    unload(&l);
+    free_model(&m);
+  }
+  /* a layer in a chunk and outside of it */
+  make_chunks(&m, "", good[1]);
+  add(&m, "blocks.1.norm1.weight", 0.0f, HEED_SHAPE(WIDTH));
+  assert_int_equal(load(&l, &m, NULL), HEED_INVALID_FILE);
+  assert_non_null(strstr(error.message, "duplicate tensor blocks.1.norm1.weight"));
+  unload(&l);
+  free_model(&m);
+}
+
 static void distilled_deit(void **state) {
   (void)state;
   model m;
@@ -359,11 +410,17 @@ static void pieces_of_a_transposed_role(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_style),      cmocka_unit_test(wrapped_prefix),
-      cmocka_unit_test(distilled_deit),   cmocka_unit_test(timm_registers_and_scales),
-      cmocka_unit_test(whose_names),      cmocka_unit_test(stacked_projection),
-      cmocka_unit_test(lost_biases),      cmocka_unit_test(oracle_model),
-      cmocka_unit_test(shapes_of_places), cmocka_unit_test(pieces_of_a_transposed_role),
+      cmocka_unit_test(every_style),
+      cmocka_unit_test(wrapped_prefix),
+      cmocka_unit_test(layers_in_chunks),
+      cmocka_unit_test(distilled_deit),
+      cmocka_unit_test(timm_registers_and_scales),
+      cmocka_unit_test(whose_names),
+      cmocka_unit_test(stacked_projection),
+      cmocka_unit_test(lost_biases),
+      cmocka_unit_test(oracle_model),
+      cmocka_unit_test(shapes_of_places),
+      cmocka_unit_test(pieces_of_a_transposed_role),
   };
   return cmocka_run_group_tests(tests, make_context, drop_context);
 }
