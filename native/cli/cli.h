@@ -21,6 +21,7 @@ typedef struct cli_state {
   heed_context *context;
   heed_error error;
   const char *weights_key; /* --weights-key: of every model file that is opened; or NULL */
+  bool silent; /* the log is not shown: what is opened will be opened again, and says it then */
 } cli_state;
 
 typedef struct cli_verb {

@@ -27,9 +27,11 @@ heed_status cli_onnx_is_graph(cli_state *cli, const cli_onnx *job, bool *is_grap
                      "--way: unknown way (found \"%s\", expected weights, graph or reference)",
                      job->way);
   if (job->way && strcmp(job->way, "weights") == 0) return HEED_OK;
-  heed_status status = HEED_OK;
-  CLI_TRY(
-      heed_model_files_open_key(cli->context, job->model, cli->weights_key, &files, &cli->error));
+  cli->silent = true;
+  heed_status status =
+      heed_model_files_open_key(cli->context, job->model, cli->weights_key, &files, &cli->error);
+  cli->silent = false;
+  if (status != HEED_OK) return status;
   if (heed_model_files_onnx(files)) {
     bool built = false;
     if (!job->way) status = find_builder(cli, files, &built);

@@ -109,11 +109,10 @@ static heed_status find_style(heed_roles *roles, heed_error *error) {
     HEED_TRY(find_anchor(&other, name, &patches, error));
     if (!other.names || (heed_is_text(roles->tower) && !patches)) continue;
     if (found && embeds == patches)
-      return heed_fail(
-          error, HEED_UNSUPPORTED,
-          "%s: more than one ViT (found %.*s and %.*s, expected one; of a file of PyTorch "
-          "--weights-key KEY chooses the entry)",
-          heed_checkpoint_name(roles->checkpoint), HEED_CUT(found), HEED_CUT(name));
+      return heed_fail(error, HEED_UNSUPPORTED,
+                       "%s: more than one ViT (found %.*s and %.*s, expected one; of a file of "
+                       "PyTorch " HEED_WEIGHTS_KEY " the entry)",
+                       heed_checkpoint_name(roles->checkpoint), HEED_CUT(found), HEED_CUT(name));
     if (found && embeds) continue;
     found = name;
     embeds = patches;

@@ -12,6 +12,7 @@
 #include "base/sort.h"
 #include "base/status.h"
 #include "base/utf8.h"
+#include "model/checkpoint.h"
 
 #define MOST_OUTER 8u  /* entries around a copy */
 #define LEAST_TWINS 4u /* tensors that make a copy */
@@ -19,12 +20,16 @@
 /* Which of two the maker's own scripts load. */
 static const struct {
   const char *better, *worse, *custom;
-} customs[] = {
-    {"state_dict_ema", "state_dict", "timm"},     {"model", "model_ema", "DeiT"},
-    {"ema", "model", "DiT and RT-DETR"},          {"teacher", "student", "DINO"},
-    {"target_encoder", "encoder", "I-JEPA"},      {"base_encoder", "momentum_encoder", "MoCo v3"},
-    {"encoder_q", "encoder_k", "MoCo"},           {"online_network", "target_network", "BYOL"},
-    {"online_encoder", "target_encoder", "BYOL"}, {"online", "target", "BYOL"}};
+} customs[] = {{"state_dict_ema", "state_dict", "timm"},
+               {"model", "model_ema", "DeiT, while timm loads \"model_ema\""},
+               {"ema", "model", "DiT and RT-DETR"},
+               {"teacher", "student", "DINO"},
+               {"target_encoder", "encoder", "I-JEPA"},
+               {"base_encoder", "momentum_encoder", "MoCo v3"},
+               {"encoder_q", "encoder_k", "MoCo"},
+               {"online_network", "target_network", "BYOL"},
+               {"online_encoder", "target_encoder", "BYOL"},
+               {"online", "target", "BYOL"}};
 #define CUSTOMS (sizeof customs / sizeof *customs)
 
 typedef struct names {
@@ -173,8 +178,8 @@ static uint32_t find_rival(const names *n, const char *best) {
 static heed_status refuse_several(const heed_pickle_heap *heap, const char *best, const char *rival,
                                   heed_error *error) {
   return heed_fail(error, HEED_INVALID_FILE,
-                   "%s: several copies of a model (found \"%s\" and that of %.*s, expected one; "
-                   "--weights-key KEY chooses the entry)",
+                   "%s: several copies of a model (found \"%s\" and that of %.*s, expected "
+                   "one; " HEED_WEIGHTS_KEY " the entry)",
                    heap->where, best, HEED_CUT(rival));
 }
 

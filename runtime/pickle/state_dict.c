@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "base/utf8.h"
+#include "model/checkpoint.h"
 #include "pickle/copies.h"
 
 #define MAX_DEPTH 32u
@@ -268,8 +269,8 @@ static void say_choice(const walk *w, const place *best, const heed_copies *copi
   const heed_pickle_heap *heap = w->heap;
   if (copies->custom)
     heed_log(heap->context, HEED_LOG_WARNING,
-             "%s: the weights of its entry \"%s\" are used, by the custom of %s (found \"%s\" too; "
-             "--weights-key KEY chooses another)",
+             "%s: the weights of its entry \"%s\" are used, by the custom of %s (found \"%s\" "
+             "too; " HEED_WEIGHTS_KEY " another)",
              heap->where, copies->path, copies->custom, copies->rival);
   else if (best->rival && strcmp(copies->path, best->origin) == 0)
     heed_log(heap->context, HEED_LOG_WARNING,

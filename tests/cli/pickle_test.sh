@@ -105,4 +105,53 @@ test_begin nothing_was_run
 [ ! -e "$mark" ] || fail "the pickle was run"
 test_end
 
+# ------------------------------------------------------------------------------------------------ copies in one file
+
+copies=$pickles/copies.pth
+said='the weights of its entry "state_dict_ema" are used, by the custom of timm (found "state_dict" too; --weights-key KEY'
+
+# All 2 x 10 x 64 states of a copy are one number.
+expect_states() { # number
+  found=$(od -An -v -w4 -tf4 "$here/out.safetensors" | grep -cx " *$1")
+  [ "$found" -eq 1280 ] || fail "states: found $found of $1, expected 1280"
+}
+
+states() { # number, options...
+  number=$1
+  shift
+  heed eval "$copies" "$reference/io.safetensors" -o out.safetensors --backend cpu --quiet "$@"
+  expect_exit 0
+  expect_states "$number"
+}
+
+test_begin copy_by_custom
+states 2
+expect_stderr_contains "$said"
+test_end
+for choice in 1=state_dict 2=state_dict_ema 3=best; do
+  test_begin "copy_${choice#*=}"
+  states "${choice%=*}" --weights-key "${choice#*=}"
+  ! grep -q custom "$err" || fail "a choice was said that was not heed's"
+  test_end
+done
+
+# A verb that opens a file twice says it once.
+for verb in inspect bench; do
+  test_begin "copy_said_once_$verb"
+  heed $verb "$copies"
+  expect_exit 0
+  found=$(grep -cF "$said" "$err")
+  [ "$found" -eq 1 ] || fail "the choice was said $found times"
+  test_end
+done
+
+for verb in "inspect" "bench --backend cpu --quiet"; do
+  no_entries='found "model" for a file without entries, expected one of PyTorch'
+  # shellcheck disable=SC2086 # words
+  set -- $verb
+  bad_input "wrong_key_$1" 'no weights under that key (found "ema", expected one of its entries: state_dict, state_dict_ema, best)' "$@" "$copies" --weights-key ema
+  bad_input "key_of_safetensors_$1" "$no_entries" "$@" "$reference/model.safetensors" --weights-key model
+  bad_input "key_of_a_folder_$1" "$no_entries" "$@" "$reference" --weights-key model
+done
+
 tests_end

@@ -2,7 +2,8 @@
 
 small.safetensors is what small.pth, small_legacy.pth and small_protocol_4.pth hold: every element type, views of shared storages, transposed and
 sliced tensors, odd names. vit/ is the model tests/vectors/vit/hf_vit as people find it: in both forms of torch.save, in a checkpoint of a
-training, in doubles, as views of one storage, as shards, as a whole module and as TorchScript.
+training, in doubles, as views of one storage, as shards, as a whole module and as TorchScript. copies.pth is a training of timm's, whose
+weights, their average and a third copy differ in the last norm, so that all states are 1, 2 or 3.
 
 python3 make.py   (needs torch; the vectors were made with 1.13)"""
 import argparse
@@ -133,7 +134,21 @@ def vit():
     shards(tensors)
 
 
+def copies():
+    base = torch.arange(12288).remainder(7).sub(3).mul(0.0625).half()
+    shapes = {"cls_token": (1, 1, 64), "pos_embed": (1, 10, 64), "patch_embed.proj.weight": (64, 3, 4, 4), "patch_embed.proj.bias": (64,),
+              "blocks.0.norm1.weight": (64,), "blocks.0.norm1.bias": (64,), "blocks.0.attn.qkv.weight": (192, 64),
+              "blocks.0.attn.qkv.bias": (192,), "blocks.0.attn.proj.weight": (64, 64), "blocks.0.attn.proj.bias": (64,),
+              "blocks.0.norm2.weight": (64,), "blocks.0.norm2.bias": (64,), "blocks.0.mlp.fc1.weight": (64, 64),
+              "blocks.0.mlp.fc1.bias": (64,), "blocks.0.mlp.fc2.weight": (64, 64), "blocks.0.mlp.fc2.bias": (64,)}
+    same = {name: base[:torch.Size(shape).numel()].view(shape) for name, shape in shapes.items()}
+    last = {k: {"norm.weight": torch.zeros(64).half(), "norm.bias": torch.full((64,), k).half()} for k in (1.0, 2.0, 3.0)}
+    torch.save({"epoch": 3, "state_dict": {**same, **last[1.0]}, "state_dict_ema": {**same, **last[2.0]}, "best": {**same, **last[3.0]}},
+               path("vit", "copies.pth"))
+
+
 if __name__ == "__main__":
     torch.manual_seed(0)
     small()
     vit()
+    copies()
