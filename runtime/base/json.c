@@ -13,6 +13,9 @@
 #include "base/status.h"
 #include "base/utf8.h"
 
+/* Nodes, 32 MiB: a text of commas is refused, but not for memory. */
+#define MOST_RESERVED (1u << 21)
+
 typedef struct json_node {
   uint32_t start;  /* byte in the text: of the value, or of a string's first character */
   uint32_t length; /* bytes of a string or number; elements or members of a container */
@@ -66,6 +69,19 @@ static heed_status add_node(parser *p, heed_json_kind kind, size_t start, size_t
   json->nodes[json->count] =
       (json_node){(uint32_t)start, (uint32_t)length, (uint32_t)json->count + 1, (uint32_t)kind};
   json->count++;
+  return HEED_OK;
+}
+
+/* Room for all values of a valid text: each but the first follows one of these. So a large table
+ * is not copied as it grows. */
+static heed_status reserve_nodes(parser *p) {
+  size_t most = 2;
+  for (size_t i = 0; i < p->size; i++)
+    most += p->text[i] == ',' || p->text[i] == ':' || p->text[i] == '[' || p->text[i] == '{';
+  if (most > MOST_RESERVED) return HEED_OK;
+  p->json->nodes = heed_alloc_raw(p->json->context, most, sizeof *p->json->nodes);
+  if (!p->json->nodes) return heed_fail_memory(p->error, p->where, most * sizeof *p->json->nodes);
+  p->json->capacity = most;
   return HEED_OK;
 }
 
@@ -317,6 +333,7 @@ static heed_status parse_text(parser *p) {
   if (p->size >= UINT32_MAX)
     return heed_fail(p->error, HEED_UNSUPPORTED, "%s: text too long (found %zu bytes)", p->where,
                      p->size);
+  HEED_TRY(reserve_nodes(p));
   HEED_TRY(add_node(p, HEED_JSON_NONE, 0, 0));
   for (;;) {
     bool complete;

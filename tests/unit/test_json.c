@@ -521,6 +521,39 @@ static void sorting(void **state) {
   }
 }
 
+static void *count_bytes(size_t size, size_t alignment, void *user) {
+  (void)alignment;
+  *(size_t *)user += size;
+  return malloc(size);
+}
+
+static void free_counted(void *pointer, void *user) {
+  (void)user;
+  free(pointer);
+}
+
+/* A large table takes what its 16 bytes a value need, and is not copied as it grows. */
+static void memory_of_a_large_table(void **state) {
+  (void)state;
+  enum { VALUES = 200000 };
+  size_t bytes = 0;
+  heed_context_desc desc = HEED_CONTEXT_DESC_INIT;
+  desc.allocator = (heed_allocator){count_bytes, free_counted, &bytes};
+  heed_context *counted;
+  assert_ok(heed_context_create(&desc, &counted, &error));
+  char *text = malloc(2 * VALUES + 1);
+  for (size_t i = 0; i < VALUES; i++) memcpy(text + 2 * i, i ? ",1" : "[1", 2);
+  text[2 * VALUES] = ']';
+  heed_json *json;
+  bytes = 0;
+  assert_ok(heed_json_parse(counted, text, 2 * VALUES + 1, "t.json", &json, &error));
+  assert_int_equal(heed_json_count(json, heed_json_root(json)), VALUES);
+  assert_true(bytes < 2 * VALUES + 16 * VALUES + 4096);
+  heed_json_destroy(json);
+  heed_context_destroy(counted);
+  free(text);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(accepted_texts),
@@ -533,6 +566,7 @@ int main(void) {
       cmocka_unit_test(many_keys_fast),
       cmocka_unit_test(depth_limit),
       cmocka_unit_test(large_text),
+      cmocka_unit_test(memory_of_a_large_table),
       cmocka_unit_test(integers),
       cmocka_unit_test(doubles_of_note),
       cmocka_unit_test(doubles_as_written),
