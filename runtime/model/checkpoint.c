@@ -213,6 +213,20 @@ static heed_status check_unique(const heed_checkpoint *checkpoint, heed_error *e
   return HEED_OK;
 }
 
+static heed_status rename_chunks(heed_checkpoint *checkpoint, heed_error *error) {
+  const uint32_t count = checkpoint->count;
+  const char *where = heed_checkpoint_name(checkpoint);
+  const heed_safetensors_tensor **infos =
+      heed_alloc_raw(checkpoint->context, (size_t)count + 1, sizeof *infos);
+  if (!infos) return heed_fail_memory(error, where, count * sizeof *infos);
+  for (uint32_t i = 0; i < count; i++) infos[i] = checkpoint->tensors[i].info;
+  const heed_status status =
+      heed_chunks_rename(checkpoint->context, infos, count, where, &checkpoint->chunks, error);
+  for (uint32_t i = 0; i < count; i++) checkpoint->tensors[i].info = infos[i];
+  heed_free(checkpoint->context, (void *)infos);
+  return status;
+}
+
 static heed_status make_table(heed_checkpoint *checkpoint, heed_error *error) {
   uint64_t total = 0;
   uint32_t at = 0;
@@ -235,8 +249,7 @@ static heed_status make_table(heed_checkpoint *checkpoint, heed_error *error) {
           heed_safetensors_get(checkpoint->files[f], i), checkpoint->files[f], false, NULL, 0};
       checkpoint->by_name[at] = at;
     }
-  HEED_TRY(heed_chunks_rename(checkpoint->context, checkpoint->tensors, checkpoint->count,
-                              &checkpoint->chunks, error));
+  HEED_TRY(rename_chunks(checkpoint, error));
   heed_sort(checkpoint->by_name, checkpoint->count, name_less, checkpoint->tensors);
   return check_unique(checkpoint, error);
 }

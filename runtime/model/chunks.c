@@ -66,8 +66,7 @@ static bool before(const void *user, uint32_t a, uint32_t b) {
 }
 
 /* Layers of one prefix count from 0, and their chunks never go back. */
-static heed_status check_numbers(const table *t, const heed_checkpoint_tensor *tensors,
-                                 heed_error *error) {
+static heed_status check_numbers(const table *t, const char *where, heed_error *error) {
   const chunked *last = NULL;
   for (uint32_t i = 0; i < t->mark_count; i++) {
     const chunked *c = &t->all[t->marks[i]];
@@ -81,8 +80,8 @@ static heed_status check_numbers(const table *t, const heed_checkpoint_tensor *t
                        "%s: layers in chunks have no numbers in a row (found %.*s%s%.*s, expected "
                        "the second number to count layers over all chunks, as block_chunks of "
                        "DINOv2 does)",
-                       heed_safetensors_name(tensors[c->tensor].file), HEED_CUT(c->name),
-                       last ? " after " : " first", HEED_CUT(last ? last->name : ""));
+                       where, HEED_CUT(c->name), last ? " after " : " first",
+                       HEED_CUT(last ? last->name : ""));
     last = c;
   }
   return HEED_OK;
@@ -111,7 +110,7 @@ static size_t drop_chunk(const chunked *c, char *to) {
 }
 
 static heed_status rename_all(const heed_context *context, const table *t, const char *where,
-                              heed_checkpoint_tensor *tensors, heed_chunks *chunks,
+                              const heed_safetensors_tensor **tensors, heed_chunks *chunks,
                               heed_error *error) {
   size_t bytes = 0;
   for (uint32_t i = 0; i < t->count; i++) bytes += strlen(t->all[i].name) + 1;
@@ -121,20 +120,20 @@ static heed_status rename_all(const heed_context *context, const table *t, const
     return heed_fail_memory(error, where, bytes + t->count * sizeof *chunks->tensors);
   char *to = chunks->names;
   for (uint32_t i = 0; i < t->count; i++) {
-    heed_checkpoint_tensor *tensor = &tensors[t->all[i].tensor];
+    const heed_safetensors_tensor **tensor = &tensors[t->all[i].tensor];
     if (!has_mark(t, &t->all[i])) continue;
-    chunks->tensors[i] = *tensor->info;
+    chunks->tensors[i] = **tensor;
     chunks->tensors[i].name = to;
     to += drop_chunk(&t->all[i], to);
-    tensor->info = &chunks->tensors[i];
+    *tensor = &chunks->tensors[i];
   }
   return HEED_OK;
 }
 
-static void fill(table *t, const heed_checkpoint_tensor *tensors, uint32_t count) {
+static void fill(table *t, const heed_safetensors_tensor **tensors, uint32_t count) {
   for (uint32_t i = 0; i < count; i++) {
     chunked *c = &t->all[t->count];
-    if (!is_chunked(tensors[i].info->name, c)) continue;
+    if (!is_chunked(tensors[i]->name, c)) continue;
     c->tensor = i;
     if (strcmp(c->rest, MARK) == 0) t->marks[t->mark_count++] = t->count;
     t->count++;
@@ -143,25 +142,25 @@ static void fill(table *t, const heed_checkpoint_tensor *tensors, uint32_t count
 }
 
 /* Models without such names, which are nearly all, cost no memory. */
-static bool has_chunks(const heed_checkpoint_tensor *tensors, uint32_t count) {
+static bool has_chunks(const heed_safetensors_tensor **tensors, uint32_t count) {
   chunked c;
   for (uint32_t i = 0; i < count; i++)
-    if (is_chunked(tensors[i].info->name, &c) && strcmp(c.rest, MARK) == 0) return true;
+    if (is_chunked(tensors[i]->name, &c) && strcmp(c.rest, MARK) == 0) return true;
   return false;
 }
 
-heed_status heed_chunks_rename(const heed_context *context, heed_checkpoint_tensor *tensors,
-                               uint32_t count, heed_chunks *chunks, heed_error *error) {
+heed_status heed_chunks_rename(const heed_context *context, const heed_safetensors_tensor **tensors,
+                               uint32_t count, const char *where, heed_chunks *chunks,
+                               heed_error *error) {
   *chunks = (heed_chunks){NULL, NULL};
   if (!has_chunks(tensors, count)) return HEED_OK;
-  const char *where = heed_safetensors_name(tensors[0].file);
   table t = {.all = heed_alloc(context, count, sizeof *t.all),
              .marks = heed_alloc(context, count, sizeof *t.marks)};
   heed_status status =
       t.all && t.marks ? HEED_OK : heed_fail_memory(error, where, count * sizeof *t.all);
   if (status == HEED_OK) {
     fill(&t, tensors, count);
-    status = check_numbers(&t, tensors, error);
+    status = check_numbers(&t, where, error);
   }
   if (status == HEED_OK) status = rename_all(context, &t, where, tensors, chunks, error);
   heed_free(context, t.all);

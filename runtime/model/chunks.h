@@ -4,18 +4,19 @@
 #ifndef HEED_MODEL_CHUNKS_H
 #define HEED_MODEL_CHUNKS_H
 
-#include "model/checkpoint.h"
+#include "model/safetensors.h"
 
 typedef struct heed_chunks {
   heed_safetensors_tensor *tensors; /* those of other names */
   char *names;
 } heed_chunks;
 
-/* Gives the tensors of layers in chunks their names without the chunk: "blocks.7.norm1.weight".
- * chunks, to be freed, owns these. INVALID_FILE: the numbers do not go on from chunk to chunk;
- * OUT_OF_MEMORY. */
-heed_status heed_chunks_rename(const heed_context *context, heed_checkpoint_tensor *tensors,
-                               uint32_t count, heed_chunks *chunks, heed_error *error);
+/* Puts tensors of the same data in the place of those of layers in chunks, with names without the
+ * chunk: "blocks.7.norm1.weight". chunks, to be freed, owns these. where: the file, for sentences.
+ * INVALID_FILE: the numbers do not go on from chunk to chunk; OUT_OF_MEMORY. */
+heed_status heed_chunks_rename(const heed_context *context, const heed_safetensors_tensor **tensors,
+                               uint32_t count, const char *where, heed_chunks *chunks,
+                               heed_error *error);
 void heed_chunks_free(const heed_context *context, heed_chunks *chunks);
 
 #endif
