@@ -440,6 +440,29 @@ test("maps in another order of tokens are put into heed's; an order that is none
     )
 })
 
+test('probabilities of a graph that ends with a sigmoid stand each by itself; others sum to 1', async () => {
+  /** @type {typeof import('../pages/explorer/model/probabilities.js')} */
+  const { probabilitiesOf } = await loadPage('explorer/model/probabilities.js'),
+    logits = Float32Array.of(2, -1, 0.5),
+    of = (/** @type {boolean | undefined} */ eachClass) =>
+      probabilitiesOf(/** @type {any} */ ({ explain, model: { eachClass } }), logits),
+    powers = Array.from(logits, Math.exp),
+    sum = powers.reduce((all, power) => all + power)
+  const near = (/** @type {number[]} */ found, /** @type {number[]} */ expected) => {
+    assert.equal(found.length, expected.length)
+    for (const [i, value] of found.entries()) assert.ok(Math.abs(value - expected[i]) < 1e-6)
+  }
+  near(
+    of(true),
+    powers.map((power) => power / (1 + power))
+  )
+  for (const none of [false, undefined])
+    near(
+      of(none),
+      powers.map((power) => power / sum)
+    )
+})
+
 test('a file says where it is from; what is no object is not read', async () => {
   const tensors = { 'attention.0': { shape: [1, 1, 1], data: Float32Array.of(1) } },
     from = { heed: '1', changes: '--ablate 0.1' }

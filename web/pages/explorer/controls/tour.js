@@ -9,6 +9,7 @@ import { unchanged } from '../state/changes.js'
 import { demoModel } from '../../heed/demo.js'
 import { className } from '../../shared/names.js'
 import { sourceOf } from '../state/place.js'
+import { probabilitiesOf } from '../model/probabilities.js'
 import { otherHead, sayBroken, sayLayers, sayOther } from './tour_facts.js'
 import { say } from '../../languages/say.js'
 /** @import {Page, State} from '../../../types/pages.js' */
@@ -67,7 +68,7 @@ const element = (id) => document.getElementById(id)
 function answerOf({ engine }) {
   const { logits } = engine.result
   if (!logits) return say('tour.noAnswer')
-  const [{ token, weight }] = topOf(engine.explain.softmax(logits), 1)
+  const [{ token, weight }] = topOf(probabilitiesOf(engine, logits), 1)
   return `${className(engine.model.labels[token])} ${percent(weight)}`
 }
 

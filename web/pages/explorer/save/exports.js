@@ -4,6 +4,7 @@
 import { say } from '../../languages/say.js'
 import { cutOut } from '../model/seen_region.js'
 import { figure } from '../../plot/figure.js'
+import { probabilitiesOf } from '../model/probabilities.js'
 import { poolRollout } from '../model/pooling.js'
 import { npyParts, safetensorsParts, zipParts } from '../../shared/array_files.js'
 import { provenanceOf } from './provenance.js'
@@ -229,9 +230,9 @@ export async function csv(page) {
  * The five likeliest classes.
  * @param {Runner} engine
  */
-function topClasses({ result, model, explain }) {
-  const probabilities = result.logits ? explain.softmax(result.logits) : []
-  return probabilities
+function topClasses(engine) {
+  const { result, model } = engine
+  return (result.logits ? probabilitiesOf(engine, result.logits) : [])
     .map((probability, index) => ({
       class: index,
       label: model.labels[index],

@@ -1,6 +1,7 @@
 /* What the answer needs of the tokens, beside the attention that they receive: each square of
  * patches is masked as key of every query in all layers, and the model runs again. Its pixels stay;
  * what is taken away is that anything can attend to them. */
+import { probabilitiesOf } from '../model/probabilities.js'
 import { unchanged } from '../state/changes.js'
 import { patchesOf, squareView } from './square_effects.js'
 import { say } from '../../languages/say.js'
@@ -15,7 +16,7 @@ async function mask(page) {
   const { engine, picture } = page,
     { columns } = engine.shape,
     shares = (/** @type {ArrayLike<number>} */ logits) =>
-      Float32Array.from(engine.explain.softmax(logits))
+      Float32Array.from(probabilitiesOf(engine, logits))
   return {
     whole: shares(/** @type {ArrayLike<number>} */ (engine.whole?.logits)),
     without: async (square) =>

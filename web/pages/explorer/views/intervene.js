@@ -2,6 +2,7 @@
  * temperature. Maps and class shares follow at once; the bars have the shares of the model as it is
  * beside those now. */
 import { fixed } from '../../plot/parts/numbers.js'
+import { probabilitiesOf } from '../model/probabilities.js'
 import { divergence } from '../model/row_distance.js'
 import { replacements } from '../state/change_words.js'
 import { isChanged, unchanged } from '../state/changes.js'
@@ -56,8 +57,11 @@ const markup = `<p class="hint">${say('intervene.effectChangePredictionExplains'
  * @param {Runner} engine
  * @param {RunnerResult | null} result of a model with a classifier
  */
-const probabilities = ({ explain }, result) =>
-  explain.softmax(/** @type {ArrayLike<number>} */ (/** @type {RunnerResult} */ (result).logits))
+const probabilities = (engine, result) =>
+  probabilitiesOf(
+    engine,
+    /** @type {ArrayLike<number>} */ (/** @type {RunnerResult} */ (result).logits)
+  )
 
 /**
  * The gains with that of the chosen head set; at 100 % a head has none.
@@ -142,7 +146,8 @@ async function effectsOfHeads({ store, engine, picture }, left, onEffect) {
   for (let layer = 0; layer < layers; layer++)
     for (let head = 0; head < heads && !left.aborted; head++) {
       const key = `${layer}.${head}`,
-        shares = engine.explain.softmax(
+        shares = probabilitiesOf(
+          engine,
           /** @type {ArrayLike<number>} */ (
             await engine.logits(picture.source, { ...unchanged, how, off: [key] })
           )

@@ -3,6 +3,7 @@
  * on patches of a ViT: Vilas et al. 2023). They are read from the model's files and applied here in
  * double; it counts only where the same on the last layer gives the model's own logits. The view
  * shows how probable the model's class is for each patch, and what is said of the query. */
+import { probabilitiesOf } from '../model/probabilities.js'
 import { storedTensor } from '../model/stored_tensor.js'
 import { heat } from '../../plot/heat.js'
 import { percent } from '../../plot/caption.js'
@@ -124,8 +125,8 @@ export function view(page, element) {
       token = engine.token(page.query()),
       labels = engine.model.labels.map(className),
       shares = (/** @type {ArrayLike<number>} */ state) =>
-        engine.explain.softmax(lens.logits(state)),
-      own = engine.explain.softmax(/** @type {ArrayLike<number>} */ (engine.result.logits)),
+        probabilitiesOf(engine, lens.logits(state)),
+      own = probabilitiesOf(engine, /** @type {ArrayLike<number>} */ (engine.result.logits)),
       best = own.indexOf(Math.max(...own)),
       states = /** @type {Float32Array[]} */ (engine.states(after)),
       ofPatches = Float32Array.from(states.slice(prefixTokens), (state) => shares(state)[best])

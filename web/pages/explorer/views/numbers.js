@@ -1,5 +1,6 @@
 /* Words and numbers beside the pictures: the classes, and the row that the stage shows. */
 import { fixed } from '../../plot/parts/numbers.js'
+import { probabilitiesOf } from '../model/probabilities.js'
 import { unchanged } from '../state/changes.js'
 import { demoModel } from '../../heed/demo.js'
 import { percent, prefixName, times, topOf } from '../../plot/caption.js'
@@ -25,9 +26,7 @@ export function showAnswer({ engine, source, picture }) {
     return list.replaceChildren(
       made('li', engine.saved ? say('numbers.fileNoClassScores') : say('numbers.modelNoClassifier'))
     )
-  const shares = engine.model.eachClass
-    ? Array.from(logits, (logit) => 1 / (1 + Math.exp(-logit)))
-    : engine.explain.softmax(logits)
+  const shares = probabilitiesOf(engine, logits)
   list.replaceChildren(
     ...topOf(shares, Math.min(5, shares.length)).map(({ token, weight }) => {
       const item = document.createElement('li')

@@ -1,6 +1,7 @@
 /* What the answer needs of the picture, beside what the model attends to: each square is covered
  * with the picture's mean colour, and the model runs again (Zeiler and Fergus 2014, section 4.2).
  * The model is the whole one: changes of its attention do not count here. */
+import { probabilitiesOf } from '../model/probabilities.js'
 import { squareView } from './square_effects.js'
 import { say } from '../../languages/say.js'
 /** @import {MakeView, Page} from '../../../types/pages.js' */
@@ -44,7 +45,8 @@ async function cover(page) {
     session = engine.opened.createSession(engine.size ? { height: height_, width: width_ } : {})
   const run = async () =>
     Float32Array.from(
-      engine.explain.softmax(
+      probabilitiesOf(
+        engine,
         /** @type {ArrayLike<number>} */ ((await session.run(canvas, { fit })).logits)
       )
     )
