@@ -767,7 +767,11 @@ const parts = {
   },
   picture: { leaves: without('picture'), host: [], maths: ['cos', 'sin'] },
   pickle: { leaves: without('pickle'), host: ['read'], maths: [] },
-  onnx: { leaves: without('onnx'), host: ['read'], maths: [] },
+  onnx: {
+    leaves: without('onnx'),
+    host: ['read'],
+    maths: ['cos', 'exp', 'log', 'pow', 'sin', 'tanh']
+  },
   graph: {
     leaves: without('destroy', 'device', 'model', 'session', 'version'),
     host: ['cancelled', 'progress', 'read'],

@@ -228,6 +228,68 @@ test('SigLIP: a text is padded, each by itself, and patches have no similarity',
   assert.deepEqual((await texts.run(padded)).embedding, embedding)
 })
 
+/* A tokenizer of SigLIP 2's kind: it has upper-case letters and lowers nothing itself. */
+function gemmaTokenizer() {
+  const special = ['<pad>', '<eos>', '<bos>', '<unk>'],
+    tokens = [...special, ...'\u2581acotdgACOTDG', 'ca', 'cat', '\u2581cat', '\u2581a']
+  return {
+    added_tokens: special.map((content, id) => ({ id, content, special: true })),
+    normalizer: { type: 'Replace', pattern: { String: ' ' }, content: '\u2581' },
+    pre_tokenizer: {
+      type: 'Split',
+      pattern: { String: ' ' },
+      behavior: 'MergedWithPrevious',
+      invert: false
+    },
+    post_processor: {
+      type: 'TemplateProcessing',
+      single: [{ Sequence: { id: 'A', type_id: 0 } }, { SpecialToken: { id: '<eos>', type_id: 0 } }],
+      pair: [],
+      special_tokens: { '<eos>': { id: '<eos>', ids: [1], tokens: ['<eos>'] } }
+    },
+    model: {
+      type: 'BPE',
+      unk_token: '<unk>',
+      fuse_unk: true,
+      byte_fallback: true,
+      vocab: Object.fromEntries(tokens.map((token, id) => [token, id])),
+      merges: ['c a', 'ca t', '\u2581 cat', '\u2581 a']
+    }
+  }
+}
+
+/* vocab: <pad> <eos> <bos> <unk> _ a c o t d g A C O T D G ca cat _cat _a */
+const lowered = [5, 19, 1],
+  asWritten = [11, 4, 12, 11, 14, 1]
+for (const [name, settings, expected, says] of /** @type {[string, object | null, number[], boolean][]} */ ([
+  ['do_lower_case', { do_lower_case: true }, lowered, false],
+  ['the class of SigLIP 2', { tokenizer_class: 'Siglip2Tokenizer' }, lowered, false],
+  ['do_lower_case of false', { do_lower_case: false }, asWritten, false],
+  ['no tokenizer_config.json', null, asWritten, true]
+]))
+  test(`SigLIP 2's texts in lower case: ${name}`, async (t) => {
+    const folder = join(scratch, name.replaceAll(/\W/g, '-')),
+      write = (/** @type {string} */ file, /** @type {object} */ json) =>
+        writeFileSync(join(folder, file), JSON.stringify(json))
+    mkdirSync(folder)
+    for (const file of ['config.json', 'model.safetensors'])
+      copyFileSync(join(siglip, file), join(folder, file))
+    write('tokenizer.json', gemmaTokenizer())
+    if (settings) write('tokenizer_config.json', settings)
+    const texts = await loadTexts(folder, { threads: 1 }),
+      model = await runtime.loadModel(folder)
+    t.after(() => {
+      texts.close()
+      model.close()
+    })
+    const image = await texts.embedImage(model, new Float32Array(3 * 20 * 20).fill(0.5)),
+      found = await texts.compare(image, ['a cat', 'A CAT'])
+    assert.deepEqual([...found.texts[0].ids], lowered)
+    assert.deepEqual([...found.texts[1].ids], expected)
+    assert.equal(found.probabilities[0] === found.probabilities[1], expected === lowered)
+    assert.equal(/tokenizer_config/.test(texts.info.assumed ?? ''), says, `${texts.info.assumed}`)
+  })
+
 /* The tower with positions for 40 tokens, the first again and again. */
 async function longTower() {
   const { tensors } = readSafetensors(join(clip, 'model.safetensors')),

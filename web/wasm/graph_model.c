@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "base/tensor.h"
+#include "graph/name_table.h"
 #include "graph_file.h"
 #include "model/preprocess.h"
 #include "model/source.h"
@@ -72,9 +73,13 @@ static heed_status fill(heed_graph *graph, const heed_source *source, const unsi
   if (!graph->values || !graph->nodes)
     return heed_fail_memory(error, "graph", head->value_count * sizeof *graph->values);
   graph->stage_count = head->stage_count;
-  for (; graph->value_count < head->value_count; graph->value_count++)
-    HEED_TRY(take_value(graph, source, block, &values[graph->value_count],
-                        &graph->values[graph->value_count], error));
+  while (graph->value_count < head->value_count) {
+    heed_value_record *to = &graph->values[graph->value_count];
+    if (!heed_names_reserve(graph)) return heed_fail_memory(error, "graph: a name", sizeof *to);
+    HEED_TRY(take_value(graph, source, block, &values[graph->value_count], to, error));
+    graph->value_count++;
+    if (to->name) heed_names_add(graph, (uint32_t)graph->value_count);
+  }
   for (; graph->node_count < head->node_count; graph->node_count++) {
     heed_node *node = &graph->nodes[graph->node_count];
     *node = nodes[graph->node_count];
