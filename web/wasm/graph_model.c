@@ -5,7 +5,6 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "base/tensor.h"
-#include "graph/name_table.h"
 #include "graph_file.h"
 #include "model/preprocess.h"
 #include "model/source.h"
@@ -42,16 +41,12 @@ static void *inside(const unsigned char *block, const void *offset) {
   return (void *)(block + (uintptr_t)offset);
 }
 
+/* Without its name. */
 static heed_status take_value(heed_graph *graph, const heed_source *source,
-                              const unsigned char *block, const heed_web_graph_value *from,
-                              heed_value_record *to, heed_error *error) {
+                              const heed_web_graph_value *from, heed_value_record *to,
+                              heed_error *error) {
   *to = from->record;
   to->name = NULL;
-  if (from->record.name) {
-    const char *name = inside(block, from->record.name);
-    to->name = heed_copy_string(graph->context, name, strlen(name));
-    if (!to->name) return heed_fail_memory(error, "graph", strlen(name) + 1);
-  }
   if (to->kind != HEED_VALUE_CONSTANT) return HEED_OK;
   const elements all = {*source, from->at, heed_dtype_size(to->dtype)};
   to->read = read_elements;
@@ -74,11 +69,11 @@ static heed_status fill(heed_graph *graph, const heed_source *source, const unsi
     return heed_fail_memory(error, "graph", head->value_count * sizeof *graph->values);
   graph->stage_count = head->stage_count;
   while (graph->value_count < head->value_count) {
-    heed_value_record *to = &graph->values[graph->value_count];
-    if (!heed_names_reserve(graph)) return heed_fail_memory(error, "graph: a name", sizeof *to);
-    HEED_TRY(take_value(graph, source, block, &values[graph->value_count], to, error));
-    graph->value_count++;
-    if (to->name) heed_names_add(graph, (uint32_t)graph->value_count);
+    const heed_web_graph_value *from = &values[graph->value_count];
+    HEED_TRY(take_value(graph, source, from, &graph->values[graph->value_count], error));
+    const heed_value value = {(uint32_t)++graph->value_count};
+    if (from->record.name) heed_graph_name(graph, value, inside(block, from->record.name));
+    HEED_TRY(heed_graph_status(graph, error));
   }
   for (; graph->node_count < head->node_count; graph->node_count++) {
     heed_node *node = &graph->nodes[graph->node_count];
