@@ -202,7 +202,7 @@ static heed_status run_tile(heed_onnx_call *call) {
 /* The range of one axis, bounded as ONNX and numpy do. */
 static uint64_t slice_axis(int64_t size, int64_t *start, int64_t end, int64_t step) {
   const int64_t least = step > 0 ? 0 : -1, most = step > 0 ? size : size - 1;
-  if (*start < 0) *start = *start < -size ? least : *start + size;
+  if (*start < 0) *start = *start < -size ? 0 : *start + size;
   if (end < 0) end = end < -size ? least : end + size;
   if (*start > most) *start = most;
   if (*start < 0) *start = step > 0 ? 0 : -1;

@@ -235,7 +235,8 @@ static void lower_concat(heed_lower *l, int kind) {
 static uint64_t parts_of(const heed_onnx_array *indices) {
   uint64_t count = indices->count > 0;
   for (uint64_t i = 1; i < indices->count; i++)
-    count += indices->data[i].i == 0 || indices->data[i].i != indices->data[i - 1].i + 1;
+    count += indices->data[i].i == 0 ||
+             (uint64_t)indices->data[i].i != (uint64_t)indices->data[i - 1].i + 1;
   return count;
 }
 

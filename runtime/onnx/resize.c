@@ -27,7 +27,9 @@ static double place_of(const resizing *r, uint32_t axis, uint64_t n, uint64_t i)
   return (x + 0.5) / s - 0.5;
 }
 
-static double nearest_of(const resizing *r, uint32_t axis, double x) {
+/* The place is rounded to a float: by a scale of 0.33333334, a third, element 1 lies at 3. */
+static double nearest_of(const resizing *r, uint32_t axis, double place) {
+  const double x = (double)(float)place;
   if (strcmp(r->nearest, "simple") == 0) return r->scale[axis] < 1 ? ceil(x) : floor(x);
   if (strcmp(r->nearest, "floor") == 0) return floor(x);
   if (strcmp(r->nearest, "ceil") == 0) return ceil(x);
@@ -163,9 +165,10 @@ static heed_status read_sizes(heed_onnx_call *call, uint32_t rank, const uint64_
     axes.item[i] = axis;
     if (part) r->start[axis] = heed_onnx_number(part, i);
     if (part) r->end[axis] = heed_onnx_number(part, axes.count + i);
+    /* 14 by a scale of 2.6428571 is 37 in float, and less in double */
     const double n = (double)dims[axis],
                  scale = by_size ? (double)sizes.item[i] / n : heed_onnx_number(scales, i),
-                 size = by_size ? (double)sizes.item[i] : floor(n * scale);
+                 size = by_size ? (double)sizes.item[i] : floor((double)(float)(n * scale));
     if (!(scale > 0) || !(size >= 1) || size > INT32_MAX || n < 1)
       return heed_onnx_refuse(call, HEED_INVALID_FILE, "invalid scale or size");
     r->scale[axis] = scale;

@@ -107,4 +107,31 @@ for words in "$strange" "run --$strange" "run --top $strange" "inspect --graph $
   test_end
 done
 
+# An ONNX graph of one op whose names are hostile to terminals, and to DOT. A field of a message: its number, the length and the bytes of stdin.
+field() { # number
+  cat >"$bad/field"
+  # shellcheck disable=SC2059 # octal bytes
+  printf "\\$(printf %o $(($1 * 8 + 2)))\\$(printf %o "$(wc -c <"$bad/field")")"
+  cat "$bad/field"
+}
+dims() { printf '\010\001\022\004\012\002\010\001'; } # F32 [1]
+onnx_name() { printf 'a"];x [URL="b\\c"];//%s[2J\a\n%s' "$escape" "$override"; }
+{ printf x | field 1; onnx_name | field 2; printf Relu | field 4; } >"$bad/node"
+{ printf x | field 1; dims | field 1 >"$bad/type"; field 2 <"$bad/type"; } >"$bad/input"
+{ onnx_name | field 1; field 2 <"$bad/type"; } >"$bad/output"
+{ field 1 <"$bad/node"; field 11 <"$bad/input"; field 12 <"$bad/output"; } >"$bad/graph"
+{ printf '\010\010'; field 7 <"$bad/graph"; printf '\102\004\012\000\020\021'; } >"$bad/hostile.onnx"
+for flags in '' --plan '--graph dot'; do
+  test_begin "names_of_onnx_$(printf '%s' "$flags" | tr -d ' -')"
+  # shellcheck disable=SC2086 # flags
+  heed inspect "$bad/hostile.onnx" $flags
+  expect_exit 0
+  expect_plain 0
+  case $flags in
+    --plan) expect_stdout_contains 'a"];x [URL="b\c"];//?[2J???' ;;
+    *dot) expect_stdout_contains 'na\"];x [URL=\"b\\c\"];//?[2J??? [1]"];' ;;
+  esac
+  test_end
+done
+
 tests_end

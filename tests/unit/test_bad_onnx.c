@@ -197,6 +197,18 @@ static void test_external(void **state) {
   put_pair(&length, "location", "w.bin");
   put_pair(&length, "length", "9");
   refuse_tensor(&length, HEED_INVALID_FILE, "wrong size (found 9 bytes, expected 8)");
+  static const char *const keys[] = {"location", "offset", "length"};
+  for (int i = 0; i < 4; i++) { /* each twice, and a number that is empty */
+    test_message twice = {0};
+    test_put_number(&twice, 1, 2);
+    test_put_number(&twice, 2, 1);
+    test_put_number(&twice, 14, 1);
+    for (int k = 0; k < 3; k++)
+      put_pair(&twice, keys[k], k == 0 ? "a" : i == 3 && k == 1 ? "" : "8");
+    if (i < 3) put_pair(&twice, keys[i], i == 0 ? "b" : "8");
+    refuse_tensor(&twice, HEED_INVALID_FILE,
+                  i < 3 ? "its external data has two places" : "invalid offset or length");
+  }
 }
 
 /* Graphs in attributes in nodes in graphs ..., from the inside out: lengths come first. */
@@ -645,14 +657,15 @@ static void test_elements(void **state) {
   cast_gives(16, "\x80\x3F\0\xC0\xE0\x40", 6, 3, small);
 }
 
-/* External data: two files by a callback, of which one is too short. */
+/* External data: files by a callback, of which one is too short and one has other numbers. */
 static heed_status open_other(void *user, const char *location, heed_source *source,
                               heed_error *why) {
-  static const float numbers[] = {1, 2};
+  static const float numbers[] = {1, 2, 3, 4};
   ++*(uint32_t *)user;
   if (strcmp(location, "none") == 0) return HEED_IO;
   (void)why;
-  *source = (heed_source){strcmp(location, "short") == 0 ? 4 : sizeof numbers, numbers, NULL, NULL};
+  *source = (heed_source){strcmp(location, "short") == 0 ? 4 : 8,
+                          strcmp(location, "d/e") == 0 ? numbers + 2 : numbers, NULL, NULL};
   return HEED_OK;
 }
 
@@ -675,10 +688,23 @@ static test_message external_file(const char *const *locations, uint32_t count,
   return test_onnx_file(&graph);
 }
 
+/* Closes the file. */
+static void expect_numbers(heed_onnx *file, const char *name, float first) {
+  const heed_source source = heed_onnx_source(file);
+  heed_safetensors *tensors;
+  float numbers[2];
+  assert_ok(heed_safetensors_open(context, &source, "m.onnx", &tensors, &error));
+  assert_ok(
+      heed_safetensors_read(tensors, heed_safetensors_find(tensors, name), 0, 2, numbers, &error));
+  assert_true(numbers[0] == first && numbers[1] == first + 1);
+  heed_safetensors_destroy(tensors);
+  heed_onnx_destroy(file);
+}
+
 static void test_external_files(void **state) {
   (void)state;
   static const char *const good[] = {"a", "a", "b"}, *const cut[] = {"short"},
-                           *const none[] = {"none"};
+                           *const dotted[] = {"a", "./d/./e", "././a"}, *const none[] = {"none"};
   static const struct {
     const char *const *locations;
     const char *offset;
@@ -695,15 +721,14 @@ static void test_external_files(void **state) {
       sizeof desc, {whole.size, whole.data, NULL, NULL}, "m.onnx", open_other, &opened};
   assert_ok(heed_onnx_open(context, &desc, &file, &error));
   assert_int_equal(opened, 2);
-  const heed_source source = heed_onnx_source(file);
-  heed_safetensors *tensors;
-  float numbers[2];
-  assert_ok(heed_safetensors_open(context, &source, "m.onnx", &tensors, &error));
-  assert_ok(heed_safetensors_read(tensors, heed_safetensors_find(tensors, "t.x2"), 0, 2, numbers,
-                                  &error));
-  assert_true(numbers[0] == 1 && numbers[1] == 2);
-  heed_safetensors_destroy(tensors);
-  heed_onnx_destroy(file);
+  expect_numbers(file, "t.x2", 1);
+  free(whole.data);
+  whole = external_file(dotted, 3, "0");
+  desc.source = (heed_source){whole.size, whole.data, NULL, NULL};
+  opened = 0;
+  assert_ok(heed_onnx_open(context, &desc, &file, &error));
+  assert_int_equal(opened, 2); /* ./a is a */
+  expect_numbers(file, "t.x1", 3);
   free(whole.data);
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     whole = external_file(bad[i].locations, 1, bad[i].offset);
