@@ -168,10 +168,11 @@ export class Engine {
    * @param {Methods['loadModel']['args']} args
    * @param {CallContext} context
    */
-  async loadModel({ files: wanted, way }, context) {
+  async loadModel({ files: wanted, way, weightsKey }, context) {
     const files = await this.#readForeign(
       await openSources(wanted, context.progress, context.signal),
-      context
+      context,
+      weightsKey
     )
     try {
       if (way) throw way
@@ -233,15 +234,17 @@ export class Engine {
    * first of them. It refuses files of other makers by name.
    * @param {NamedFile[]} files
    * @param {CallContext} context
+   * @param {string} [key] the entry that is asked for
    */
-  async #readForeign(files, { progress, signal }) {
-    if (!files.some(isForeign)) return files
+  async #readForeign(files, { progress, signal }, key) {
+    if (!files.some(isForeign) && key === undefined) return files
     const { readForeign } = await import('./pickle.js')
     /** @type {GraphTools} */
     const tools = {
       isForeign,
       ModuleMemory,
       HeedError,
+      key,
       compile: (url) =>
         compile(url).catch((error) => {
           throw notLoaded(`${nameOf(url)}: cannot be loaded`, error)

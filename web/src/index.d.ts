@@ -75,6 +75,9 @@ export interface CallOptions {
 export interface LoadModelOptions extends CallOptions {
   /** A file of weights in the folder that the source is the address of: 'onnx/model_fp16.onnx'. */
   file?: string
+  /** Of a file of PyTorch: the entry whose tensors are the weights, such as 'model_ema' or
+   * 'model.teacher'; '.' is the whole file. By default what its maker's scripts load. */
+  weightsKey?: string
   /** Of an ONNX file: its weights in heed's own graph of the model, its own graph, or that in double.
    * By default the first of them that takes it. */
   way?: 'weights' | 'graph' | 'reference'

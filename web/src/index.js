@@ -71,9 +71,9 @@ class Runtime {
    * @param {LoadModelOptions} [options]
    */
   async loadModel(source, options) {
-    const { file, way, ...call } = checked('loadModel', options),
+    const { file, way, weightsKey, ...call } = checked('loadModel', options),
       { files, transfer } = await describeFiles(source, file)
-    const { id, info } = await this.#call('loadModel', { files, way }, call, transfer)
+    const { id, info } = await this.#call('loadModel', { files, way, weightsKey }, call, transfer)
     return new Model((...args) => this.#call(...args), id, info)
   }
 

@@ -52,7 +52,7 @@ const call = ' onProgress:Function signal:AbortSignal',
  * @type {Record<string, string>} */
 export const tables = /* @__PURE__ */ (() => ({
   createRuntime: 'threads:auto|Size simd:auto|simd|none worker:Boolean base:Any',
-  loadModel: ' file:Name' + call,
+  loadModel: ' file:Name weightsKey:Name' + call,
   check: 'tolerance:Number results:Boolean',
   scene: 'seed:Seed clutter:Number noise:Number objects:Array',
   object: 'shape:Name colour:Name x:Number y:Number radius:Number angle:Number',

@@ -12,12 +12,14 @@ class Reader {
   #instance
   #memory
   #buffer
+  #key
 
   /**
    * @param {Instance} instance
    * @param {PickleTools} tools
    */
-  constructor(instance, { ModuleMemory }) {
+  constructor(instance, { ModuleMemory, key }) {
+    this.#key = key
     this.#instance = instance
     this.#memory = new ModuleMemory(instance)
     this.#buffer = this.#memory.alloc(bufferBytes)
@@ -43,8 +45,11 @@ class Reader {
     const { exports, web } = this.#instance,
       memory = this.#memory,
       source = this.#files.push(file) - 1
-    memory.lend([new TextEncoder().encode(`${file.name}\0`)], (name) =>
-      memory.check(exports.pickle_open(web, name, file.size, source))
+    const texts = [file.name, this.#key ?? ''].map((text) => new TextEncoder().encode(`${text}\0`))
+    memory.lend(texts, (name, key) =>
+      memory.check(
+        exports.pickle_open(web, name, file.size, source, this.#key === undefined ? 0 : key)
+      )
     )
     const { address, size, shares } = memory.out('pickle')
     if (!address) return file
@@ -86,7 +91,13 @@ class Reader {
 export async function readForeign(files, tools) {
   try {
     const { isOnnx, readOnnx } = await import('./onnx_files.js'),
-      onnx = files.filter(tools.isForeign).some(isOnnx)
+      foreign = files.filter(tools.isForeign),
+      onnx = foreign.some(isOnnx)
+    if (tools.key !== undefined && (onnx || !foreign[0]))
+      throw new tools.HeedError(
+        'INVALID_FILE',
+        `${(foreign[0] ?? files[0]).name}: no weights under that key (found "${tools.key}" for a file without entries, expected one of PyTorch)`
+      )
     return await (onnx ? readOnnx : readPickles)(files, tools)
   } catch (error) {
     for (const file of files) file.close()

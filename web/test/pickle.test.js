@@ -108,6 +108,38 @@ test('of several files only weights are looked into; a lone file is weights, wha
   })
 })
 
+test('weightsKey chooses the entry of a file with several copies', async () => {
+  const weights = readFileSync(join(pickles, 'copies.pth'))
+  /** @param {string} [weightsKey] */
+  const state = async (weightsKey) => {
+    const model = await runtime.loadModel({ 'copies.pth': weights }, { weightsKey }),
+      session = model.createSession({
+        batch: 2,
+        height: 12,
+        width: 12,
+        taps: ['last_hidden_state']
+      }),
+      { values } = await session.run(/** @type {any} */ (pixels.data))
+    model.close()
+    return [...new Set(/** @type {Float32Array} */ (values.last_hidden_state.data))]
+  }
+  assert.deepEqual(await state(), [2], 'the average, by the custom of timm')
+  assert.deepEqual(await state('state_dict'), [1])
+  assert.deepEqual(await state('state_dict_ema'), [2])
+  assert.deepEqual(await state('best'), [3])
+  await assert.rejects(state('ema'), {
+    status: 'INVALID_FILE',
+    message:
+      'copies.pth: no weights under that key (found "ema", expected one of its entries: state_dict, state_dict_ema, best)'
+  })
+  const safetensors = readFileSync(join(reference, 'model.safetensors'))
+  for (const source of [reference, { weights: safetensors, config }])
+    await assert.rejects(runtime.loadModel(source, { weightsKey: 'model' }), {
+      status: 'INVALID_FILE',
+      message: /: no weights under that key \(found "model" for a file without entries, expected/
+    })
+})
+
 test('all memory is given back', async () => {
   const weights = readFileSync(join(pickles, 'zip.pth')),
     { used } = await runtime.memory()

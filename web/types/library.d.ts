@@ -45,7 +45,7 @@ export interface CallContext {
 /** Of each of the engine's methods: its one argument and its result. Objects are numbers. */
 export interface Methods {
   loadModel: {
-    args: { files: NamedSource[]; way?: string }
+    args: { files: NamedSource[]; way?: string; weightsKey?: string }
     result: { id: number; info: ModelInfo }
   }
   /** Of files that are open already. */
@@ -348,6 +348,9 @@ export interface NamedFile extends Source {
 export interface PickleTools {
   isForeign: typeof import('../src/source.js').isForeign
   ModuleMemory: typeof import('../src/module_memory.js').ModuleMemory
+  HeedError: typeof import('../src/error.js').HeedError
+  /** The entry of a file of PyTorch that is read. */
+  key?: string
   start(name: 'pickle' | 'onnx', host: Partial<ModuleHost>): Promise<Instance>
 }
 /** What the reader of ONNX files has of the library. */

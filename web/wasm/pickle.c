@@ -9,11 +9,12 @@ heed_web *heed_web_create(uint32_t threads) {
   return heed_web_open();
 }
 
-heed_status heed_web_pickle_open(heed_web *web, const char *name, double size, uint32_t source) {
+heed_status heed_web_pickle_open(heed_web *web, const char *name, double size, uint32_t source,
+                                 const char *key) {
   const heed_source from = heed_web_host_source(source, size);
   heed_pickle *file;
-  HEED_TRY(heed_foreign_open(web->context, &from, name, HEED_EXPECTED_WEIGHTS, NULL, &file,
-                             &web->error));
+  HEED_TRY(
+      heed_foreign_open(web->context, &from, name, HEED_EXPECTED_WEIGHTS, key, &file, &web->error));
   web->out.pickle = (struct heed_web_out_pickle){0};
   if (!file) return HEED_OK;
   web->out.pickle = (struct heed_web_out_pickle){.address = HEED_WEB_ADDRESS(file),

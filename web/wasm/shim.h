@@ -184,10 +184,12 @@ heed_status heed_web_session_rollout(heed_web_session *s, uint32_t batch, uint32
                                      heed_fusion fusion, double residual, uint32_t first_layer,
                                      uint32_t layer_count, double discard);
 
-/* pickle.c: in heed-pickle.wasm alone. `source`: the number by which reads ask for the file.
+/* pickle.c: in heed-pickle.wasm alone. `source`: the number by which reads ask for the file; key:
+ * the entry that is read, or NULL.
  * out: pickle; its address is 0 where the file may be .safetensors. */
 HEED_WEB_EXPORT(pickle_open)
-heed_status heed_web_pickle_open(heed_web *web, const char *name, double size, uint32_t source);
+heed_status heed_web_pickle_open(heed_web *web, const char *name, double size, uint32_t source,
+                                 const char *key);
 /* Bytes of the .safetensors file. */
 HEED_WEB_EXPORT(pickle_read)
 heed_status heed_web_pickle_read(heed_web *web, heed_pickle *file, double offset, void *to,
