@@ -12,8 +12,14 @@ function tensors(path) {
   const found = new Map()
   for (const [name, tensor] of Object.entries(header)) {
     if (!kinds[tensor.dtype]) continue
-    const data = bytes.subarray(8 + length + tensor.data_offsets[0], 8 + length + tensor.data_offsets[1])
-    found.set(name.replace(/^expect\./, ''), { shape: tensor.shape.join(), values: new kinds[tensor.dtype](new Uint8Array(data).buffer) })
+    const data = bytes.subarray(
+      8 + length + tensor.data_offsets[0],
+      8 + length + tensor.data_offsets[1]
+    )
+    found.set(name.replace(/^expect\./, ''), {
+      shape: tensor.shape.join(),
+      values: new kinds[tensor.dtype](new Uint8Array(data).buffer)
+    })
   }
   return found
 }
@@ -28,9 +34,14 @@ for (const [name, { shape, values }] of expected) {
   if (!other) failures.push(`${name}: missing (found ${[...found.keys()].join(' ')})`)
   else if (other.shape !== shape) failures.push(`${name}: shape ${other.shape}, expected ${shape}`)
   else {
-    const largest = values.reduce((most, value, i) => Math.max(most, Object.is(value, other.values[i]) ? 0 : Math.abs(value - other.values[i])), 0)
+    const largest = values.reduce(
+      (most, value, i) =>
+        Math.max(most, Object.is(value, other.values[i]) ? 0 : Math.abs(value - other.values[i])),
+      0
+    )
     compared++
-    if (!(largest <= tolerance)) failures.push(`${name}: off by ${largest}, expected ${tolerance} at most`)
+    if (!(largest <= tolerance))
+      failures.push(`${name}: off by ${largest}, expected ${tolerance} at most`)
   }
 }
 if (compared === 0) failures.push('nothing was compared')
