@@ -243,7 +243,10 @@ function gemmaTokenizer() {
     },
     post_processor: {
       type: 'TemplateProcessing',
-      single: [{ Sequence: { id: 'A', type_id: 0 } }, { SpecialToken: { id: '<eos>', type_id: 0 } }],
+      single: [
+        { Sequence: { id: 'A', type_id: 0 } },
+        { SpecialToken: { id: '<eos>', type_id: 0 } }
+      ],
       pair: [],
       special_tokens: { '<eos>': { id: '<eos>', ids: [1], tokens: ['<eos>'] } }
     },
@@ -261,7 +264,12 @@ function gemmaTokenizer() {
 /* vocab: <pad> <eos> <bos> <unk> _ a c o t d g A C O T D G ca cat _cat _a */
 const lowered = [5, 19, 1],
   asWritten = [11, 4, 12, 11, 14, 1]
-for (const [name, settings, expected, says] of /** @type {[string, object | null, number[], boolean][]} */ ([
+for (const [
+  name,
+  settings,
+  expected,
+  says
+] of /** @type {[string, object | null, number[], boolean][]} */ ([
   ['do_lower_case', { do_lower_case: true }, lowered, false],
   ['the class of SigLIP 2', { tokenizer_class: 'Siglip2Tokenizer' }, lowered, false],
   ['do_lower_case of false', { do_lower_case: false }, asWritten, false],
