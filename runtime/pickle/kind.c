@@ -47,7 +47,7 @@ static const file_kind kinds[] = {
     KIND("a Python pickle", 0, "\x80\3"),
     KIND("a Python pickle", 0, "\x80\4"),
     KIND("a Python pickle", 0, "\x80\5"),
-    KIND("a Python pickle, such as an older PyTorch .pt", 0, "L1195470371460388"),
+    KIND("a pickle of protocol 0 or 1, such as a PyTorch .pt", 0, "L1195470371460388"),
     KIND("an .npy file", 0, "\x93NUMPY"),
     KIND(HEED_KIND_LFS, 0, "version https://git-lfs.")};
 

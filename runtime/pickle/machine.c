@@ -28,7 +28,8 @@ typedef struct machine {
   uint32_t height, memo_count;
   uint32_t marks[MAX_MARKS]; /* heights of the stack */
   uint32_t mark_count;
-  uint64_t at; /* of the opcode, in the file */
+  uint64_t at;       /* of the opcode, in the file */
+  bool has_protocol; /* it begins with its protocol, as those from 2 on do */
   bool stopped;
 } machine;
 
@@ -106,6 +107,7 @@ static heed_status op_protocol(machine *m, uint32_t unused) {
   uint64_t protocol;
   (void)unused;
   HEED_TRY(take_number(m, 1, &protocol));
+  m->has_protocol = true;
   if (protocol >= 2 && protocol <= NEWEST_PROTOCOL) return HEED_OK;
   return damaged(m, "another protocol", "2 to 5");
 }
@@ -480,16 +482,24 @@ static const struct {
     ['Q'] = {op_persistent, 0},
 };
 
+static heed_status refuse_opcode(machine *m, unsigned opcode) {
+  if (!m->has_protocol)
+    return heed_fail(m->error, HEED_UNSUPPORTED,
+                     "%s: pickle not supported (found protocol 0 or 1, expected 2 to 5; load it in "
+                     "Python and save it again with torch.save)",
+                     m->heap->where);
+  return heed_fail(m->error, HEED_UNSUPPORTED,
+                   "%s: pickle not supported (found opcode %u at byte %" PRIu64
+                   ", expected those that torch.save writes)",
+                   m->heap->where, opcode, m->at);
+}
+
 static heed_status run(machine *m, heed_pickle_id *result) {
   while (!m->stopped) {
     unsigned char opcode;
     m->at = heed_byte_reader_at(m->reader);
     HEED_TRY(take(m, &opcode, 1));
-    if (!opcodes[opcode].run)
-      return heed_fail(m->error, HEED_UNSUPPORTED,
-                       "%s: pickle not supported (found opcode %u at byte %" PRIu64
-                       ", expected those that torch.save writes)",
-                       m->heap->where, opcode, m->at);
+    if (!opcodes[opcode].run) return refuse_opcode(m, opcode);
     HEED_TRY(opcodes[opcode].run(m, opcodes[opcode].parameter));
   }
   return pop(m, result);

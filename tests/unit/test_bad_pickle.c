@@ -110,6 +110,7 @@ static void test_opcodes(void **state) {
   REFUSE("\x80\6}.", INVALID_FILE, "another protocol");
   REFUSE("\x80\2(icopy\nx\n.", UNSUPPORTED, "found opcode 105");
   REFUSE("\x80\5\x97.", UNSUPPORTED, "found opcode 151");
+  REFUSE("(dp0\nVw\np1\nI3\ns.", UNSUPPORTED, "found protocol 0 or 1, expected 2 to 5");
   REFUSE("\x80\2.", INVALID_FILE, "nothing on the stack");
   REFUSE("\x80\2(.", INVALID_FILE, "nothing on the stack");
   REFUSE("\x80\2}(0s.", INVALID_FILE, "nothing on the stack");

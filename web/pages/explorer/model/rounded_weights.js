@@ -8,6 +8,7 @@ import {
   scaleOf
 } from '../../shared/array_files.js'
 import { demoModel } from '../../heed/demo.js'
+import { HeedError } from '../../heed/error.js'
 import { address, startSmall } from '../../heed/module.js'
 import { ModuleMemory } from '../../heed/module_memory.js'
 import { readForeign } from '../../heed/pickle.js'
@@ -122,6 +123,7 @@ async function safetensorsOf(files) {
       ? await readForeign(named, {
           isForeign,
           ModuleMemory,
+          HeedError,
           open: async () => [],
           start: (name, host) => startSmall(address(`heed-${name}.wasm`), host)
         })
