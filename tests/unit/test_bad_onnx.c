@@ -55,8 +55,7 @@ static void test_two_meanings(void **state) {
     static const char *const parts[] = {
         "two versions of the operator set ai.onnx (found 17 and 11, expected one)",
         "an attribute is there twice: axis",
-        "attribute alpha has a value of another type than it says (found a field of type 2, "
-        "expected 1)",
+        "alpha has a value of another type than it says (found a field of type 2, expected 1)",
         "input w is of another type or shape than its initializer",
         "its condition is missing (expected input 0)",
         "it names no op",
