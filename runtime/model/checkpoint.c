@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/json.h"
+#include "base/log.h"
 #include "base/sort.h"
 #include "base/status.h"
 #include "base/tensor.h"
@@ -175,10 +176,23 @@ static heed_status find_marked(const heed_model_file *files, uint32_t file_count
   return HEED_OK;
 }
 
+/* What peft leaves beside a model's own weights changes them, and is no model. */
+static void say_adapter(const heed_checkpoint *checkpoint, const heed_model_file *files,
+                        uint32_t file_count) {
+  static const char *const names[2] = {"adapter_model.safetensors", "adapter_model.bin"};
+  const heed_model_file *adapter = find_named(files, file_count, names);
+  if (adapter)
+    heed_log(checkpoint->context, HEED_LOG_WARNING,
+             "%s: this adapter is not applied: the model's own weights are used (expected the "
+             "merged model; in Python model.merge_and_unload())",
+             adapter->name);
+}
+
 static heed_status open_files(heed_checkpoint *checkpoint, const heed_model_file *files,
                               uint32_t file_count, heed_error *error) {
   const heed_model_file *single = find_named(files, file_count, single_names),
                         *index = find_named(files, file_count, index_names);
+  if (single || index) say_adapter(checkpoint, files, file_count);
   if (single) return add_file(checkpoint, single, error);
   if (index) return open_shards(checkpoint, files, file_count, index, error);
   uint32_t found = 0;

@@ -105,6 +105,16 @@ test_begin nothing_was_run
 [ ! -e "$mark" ] || fail "the pickle was run"
 test_end
 
+test_begin adapter
+mkdir "$bad/adapter"
+cp "$reference/config.json" "$reference/model.safetensors" "$bad/adapter"
+cp "$reference/model.safetensors" "$bad/adapter/adapter_model.safetensors"
+heed eval "$bad/adapter" "$reference/io.safetensors" -o out.safetensors --backend cpu --quiet
+expect_exit 0
+expect_stderr_contains "adapter_model.safetensors: this adapter is not applied: the model's own weights are used"
+cmp -s "$here/out.safetensors" "$bad/expected.safetensors" || fail "other results than of the model's own weights"
+test_end
+
 # ------------------------------------------------------------------------------------------------ copies in one file
 
 copies=$pickles/copies.pth
