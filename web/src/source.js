@@ -269,16 +269,19 @@ function wholeOf(file) {
 
 /**
  * Whether a file of weights, or a lone one, is no .safetensors file, whose header begins at its
- * ninth byte.
+ * ninth byte. Where no name says which file is weights, its first bytes do: those of PyTorch's files.
  * @param {NamedFile} file
  * @param {number} _
  * @param {NamedFile[]} files
  */
 export function isForeign(file, _, files) {
-  const first = new Uint8Array(1)
-  if ((files[1] && !isWeights(file.name)) || file.size < 9) return false
-  file.read(8, first)
-  return first[0] !== 123
+  const first = new Uint8Array(9),
+    unnamed = files[1] && !isWeights(file.name)
+  if (file.size < 9 || (unnamed && files.some(({ name }) => isWeights(name)))) return false
+  file.read(0, first)
+  const [a, b, c, d] = first,
+    ofTorch = (a === 0x80 && b > 1 && b < 6) || (a === 0x50 && b === 0x4b && c === 3 && d === 4)
+  return first[8] !== 123 && (ofTorch || !unnamed)
 }
 
 /**

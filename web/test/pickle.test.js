@@ -108,6 +108,20 @@ test('of several files only weights are looked into; a lone file is weights, wha
   })
 })
 
+test('of several files without a name of weights the first bytes say which is', async () => {
+  for (const file of ['zip.pth', 'legacy.pth', 'script.pt'])
+    for (const name of ['vit.pth.tar', 'vit.pkl', 'checkpoint-0099', '4f2a9c01d3', 'weights.dat']) {
+      const bytes = readFileSync(join(pickles, file))
+      await same({ 'config.json': config, [name]: bytes })
+      await same(
+        new Map([
+          [name, bytes],
+          ['config.json', config]
+        ])
+      )
+    }
+})
+
 test('weightsKey chooses the entry of a file with several copies', async () => {
   const weights = readFileSync(join(pickles, 'copies.pth'))
   /** @param {string} [weightsKey] */
