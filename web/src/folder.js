@@ -30,11 +30,63 @@ export async function openFolder(url, tools) {
       for (const end of ['model.safetensors', 'pytorch_model.bin'])
         if (!found[0]) found = await openHere([`open_clip_${end}`])
     if (!found[0]) found = await (await import('./onnx_files.js')).openIn(folder, open)
+    if (!found[0] && folder.startsWith('file:')) found = await openUnnamed(folder, tools)
     return [...files, ...found]
   } catch (error) {
     closeAll(files)
     throw error
   }
+}
+
+/**
+ * The one file of a folder of this machine whose first bytes are those of weights, whatever its name.
+ * @param {string} folder its address, with a slash
+ * @param {FolderTools} tools
+ * @returns {Promise<NamedFile[]>}
+ */
+async function openUnnamed(folder, { open, closeAll, HeedError }) {
+  const { readdir } = await import(
+      /* @vite-ignore */ /* webpackIgnore: true */ `node:${'fs/promises'}`
+    ),
+    entries = await readdir(new URL(folder), { withFileTypes: true }).catch(() => []),
+    names = entries
+      .filter(
+        (/** @type {import('node:fs').Dirent} */ entry) => entry.isFile() || entry.isSymbolicLink()
+      )
+      .map((/** @type {import('node:fs').Dirent} */ { name }) => name)
+      .filter(
+        (/** @type {string} */ name) =>
+          !/^\.|\.(json|txt|model|md|png|jpe?g|onnx|incomplete)$/i.test(name) &&
+          !/^(optimizer|scheduler|rng_state|training_args|scaler)/.test(name)
+      )
+      .sort(),
+    found = []
+  for (const name of names) {
+    const [file] = await open([[name, folder + encodeURIComponent(name)]]).catch(() => [])
+    if (file && file.size > 8 && begins(file)) found.push(file)
+    else file?.close()
+  }
+  if (found.length < 2) return found
+  closeAll(found)
+  throw new HeedError(
+    'INVALID_FILE',
+    `model: several weight files (found ${found.length}, such as ${found[0].name} and ${found[1].name}, expected one; give the file itself)`
+  )
+}
+
+/**
+ * Whether a file begins as one of PyTorch or .safetensors.
+ * @param {NamedFile} file
+ */
+function begins(file) {
+  const first = new Uint8Array(9)
+  file.read(0, first)
+  const [a, b, c, d] = first
+  return (
+    (a === 0x80 && b > 1 && b < 6) ||
+    (a === 0x50 && b === 0x4b && c === 3 && d === 4) ||
+    (first[8] === 123 && !first[6] && !first[7])
+  )
 }
 
 /**

@@ -122,6 +122,15 @@ test('of several files without a name of weights the first bytes say which is', 
     }
 })
 
+test('the one file of weights in a folder has any name', async () => {
+  for (const [i, name] of ['vit.pth', 'vit.pth.tar', 'vit.pkl', '4f2a9c01d3'].entries())
+    await same(folder(`unnamed-${i}`, { [name]: 'zip.pth' }))
+  await assert.rejects(runtime.loadModel(folder('two', { 'a.pkl': 'zip.pth', b: 'zip.pth' })), {
+    status: 'INVALID_FILE',
+    message: /several weight files \(found 2, such as a\.pkl and b, expected one/
+  })
+})
+
 test('weightsKey chooses the entry of a file with several copies', async () => {
   const weights = readFileSync(join(pickles, 'copies.pth'))
   /** @param {string} [weightsKey] */
