@@ -95,7 +95,12 @@ static void lower_same(heed_lower *l, int kind) {
 
 static value *bound_of(heed_lower *l, const char *name, uint32_t index) {
   const heed_onnx_attribute *found = heed_onnx_find_attribute(l->call.node, name);
-  if (heed_lower_has_input(l, index)) return heed_lower_input(l, index);
+  if (heed_lower_has_input(l, index)) {
+    value *bound = heed_lower_input(l, index);
+    if (bound && heed_lower_size(bound) != 1)
+      return heed_lower_refuse(l, HEED_INVALID_FILE, "a bound is not one number");
+    return bound ? heed_lower_reshape(l, bound, 0, NULL) : NULL; /* x keeps its rank */
+  }
   if (!found) return NULL;
   heed_onnx_array *array = heed_lower_array(l, 0, NULL);
   if (array) array->data[0].f = (double)found->f;

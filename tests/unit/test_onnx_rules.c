@@ -220,13 +220,38 @@ static void test_backwards(void **state) {
   }
 }
 
+/* ---- a bound of Clip is one number: of any rank, and never one for each element */
+
+static void test_bounds(void **state) {
+  (void)state;
+  static const float x[6] = {1, 2, 3, 4, 5, 6}, y[6] = {3, 3, 3, 4, 5, 6}, bounds[3] = {3, 3, 3};
+  static const uint32_t ones[] = {1, 1, 1}, three = 3;
+  for (int many = 0; many < 2; many++) {
+    test_message graph = {0};
+    test_put_raw(&graph, "low", 1, many ? 1 : 3, many ? &three : ones, bounds,
+                 many ? sizeof bounds : sizeof *bounds);
+    test_put_node(&graph, "Clip", "c", "x,low", "y", NULL);
+    test_message file = file_of(&graph, 13);
+    for (int kernels = 0; many && kernels < 2; kernels++) {
+      const test_onnx_job job = {context, kernels ? backend : NULL, x, "y", 6, &error};
+      assert_fails(test_onnx_run(&job, &file, NULL, NULL), HEED_INVALID_FILE,
+                   "a bound is not one number");
+    }
+    if (many)
+      free(file.data);
+    else
+      expect("Clip", file, x, 6, y);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_no_axes),
                                      cmocka_unit_test(test_half_sums),
                                      cmocka_unit_test(test_quantised),
                                      cmocka_unit_test(test_first_resize),
                                      cmocka_unit_test(test_scales_of_no_float),
-                                     cmocka_unit_test(test_backwards)};
+                                     cmocka_unit_test(test_backwards),
+                                     cmocka_unit_test(test_bounds)};
   if (heed_context_create(NULL, &context, &error) != HEED_OK ||
       heed_cpu_backend_create(context, NULL, &backend, &error) != HEED_OK)
     return 1;
