@@ -5,9 +5,6 @@
 
 #include "model/safetensors.h"
 
-/* For sentences: what chooses one of several copies. */
-#define HEED_WEIGHTS_KEY "--weights-key KEY, or weightsKey in JavaScript, chooses"
-
 typedef struct heed_checkpoint_tensor {
   const heed_safetensors_tensor *info;
   const heed_safetensors *file;

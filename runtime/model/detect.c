@@ -6,6 +6,7 @@
 #include "base/tensor.h"
 #include "base/utf8.h"
 #include "model/role.h"
+#include "model/source.h"
 
 /* ---------------------------------------------------------------------------------------- style */
 

@@ -4,6 +4,9 @@
 
 #include "base/context.h"
 
+/* For sentences: what chooses one of several copies of a model in one source. */
+#define HEED_WEIGHTS_KEY "--weights-key KEY, or weightsKey in JavaScript, chooses"
+
 /* Copies bytes [offset, offset + count) of the source; `where` begins the sentence when they are
  * not there. Statuses: INVALID_FILE, INVALID_ARGUMENT (a source without bytes and callback), what
  * the callback returns. */
