@@ -114,6 +114,14 @@ function keepFailed(page) {
 }
 
 /**
+ * Whether a message of the console is that a folder has no processor_config.json: few have, and
+ * where it is there it comes first, so each folder is asked for it.
+ * @param {import('playwright-core').ConsoleMessage} message
+ */
+const isOptional = (message) =>
+  /404/.test(message.text()) && message.location().url.endsWith('/processor_config.json')
+
+/**
  * Resolves to { open(path, options), asked (the files that the server was asked for), stop (the
  * server), close }. open gives a page that is ready; its `faults` must stay empty. With `modules`
  * its scripts are fetched module by module, for tests that import some; else they are bundled.
@@ -146,6 +154,7 @@ export async function startBrowser({ isolated = true, camera = false, flags = []
       (message) =>
         ['error', 'warning'].includes(message.type()) &&
         !message.text().startsWith('Service Worker registration blocked') &&
+        !isOptional(message) &&
         page.faults.push(message.text())
     )
     page.on('pageerror', (error) => page.faults.push(String(error.stack)))

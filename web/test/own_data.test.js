@@ -554,7 +554,7 @@ test('an index by address names files of its own folder alone', async () => {
   assert.deepEqual(
     [...new Set(asked)].filter(
       (path) =>
-        !/^\/shards\/(config\.json|preprocessor_config\.json|README\.md|model\.safetensors(\.index\.json)?)$/.test(
+        !/^\/shards\/(config\.json|(pre)?processor_config\.json|README\.md|model\.safetensors(\.index\.json)?)$/.test(
           path
         )
     ),
