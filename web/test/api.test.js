@@ -232,9 +232,19 @@ inBoth(
 )
 
 inBoth('a spoiled model is refused with the sentence of the C core', async (runtime) => {
-  const before = await runtime.memory()
   const whole = bytesOf('model.safetensors'),
     config = bytesOf('config.json')
+  /* What the first module has not is asked of that of int8, which stays: it is part of the rest. */
+  await assert.rejects(
+    runtime.loadModel({
+      weights: whole,
+      config: new TextEncoder().encode(
+        new TextDecoder().decode(config).replace('hidden_act', 'hidd3n_act')
+      )
+    }),
+    fails('UNSUPPORTED', /hidd3n_act/)
+  )
+  const before = await runtime.memory()
   await assert.rejects(
     runtime.loadModel({ weights: whole.subarray(0, whole.length - 100), config }),
     fails('INVALID_FILE', /found .*expected/)
