@@ -144,7 +144,10 @@ static void other_models(void **state) {
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     model m;
     make_timm(&m, 64, "");
-    if (cases[i].rename) m.count = 0;
+    if (cases[i].rename) {
+      free_model(&m);
+      m.count = 0;
+    }
     for (int extra = 0; extra < 2 && cases[i].extra[extra]; extra++)
       add(&m, cases[i].extra[extra], 1.0f, cases[i].shape);
     assert_int_equal(open_alone(&m), HEED_UNSUPPORTED);
