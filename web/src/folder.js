@@ -44,10 +44,8 @@ export async function openFolder(url, tools) {
  * @param {FolderTools} tools
  * @returns {Promise<NamedFile[]>}
  */
-async function openUnnamed(folder, { open, closeAll, HeedError }) {
-  const { readdir } = await import(
-      /* @vite-ignore */ /* webpackIgnore: true */ `node:${'fs/promises'}`
-    ),
+async function openUnnamed(folder, { open, closeAll, builtin, HeedError }) {
+  const { readdir } = await builtin('fs/promises'),
     entries = await readdir(new URL(folder), { withFileTypes: true }).catch(() => []),
     names = entries
       .filter(

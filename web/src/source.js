@@ -297,6 +297,7 @@ export async function openSources(wanted, report, signal) {
       open: (/** @type {NamedSource[]} */ named) => openAll(named, progress, signal),
       closeAll,
       wholeOf,
+      builtin,
       HeedError,
       said
     }

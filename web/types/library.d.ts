@@ -407,6 +407,7 @@ export interface FolderTools {
   said: typeof import('../src/error.js').said
   open(named: NamedSource[]): Promise<NamedFile[]>
   closeAll(files: Source[]): void
+  builtin: typeof import('../src/host.js').builtin
 }
 /** Asks for a stream; undefined where there is no such file. */
 export type OpenStream = (
