@@ -132,7 +132,7 @@ static void test_given_and_dropped(void **state) {
   static const uint8_t all[BATCH * SOURCE] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
   op_test test;
   double weights[BATCH * HEADS * SOURCE * SOURCE];
-  for (size_t i = 0; i < sizeof weights / sizeof *weights; i++) weights[i] = 1.0 / SOURCE;
+  for (size_t i = 0; i < sizeof weights / sizeof *weights; i++) weights[i] = 1.0 / (double)SOURCE;
   op_test_begin(&test);
   const heed_value x = embed(&test, source, numbers),
                    padding = op_test_input(&test, HEED_U8, HEED_SHAPE(BATCH, SOURCE), all);

@@ -88,8 +88,8 @@ static const float *layer_tensor(files *f, int layer, const char *what) {
 
 static void norm(const double *x, const float *weight, const float *bias, double *y) {
   double mean = 0.0, variance = 0.0;
-  for (int c = 0; c < WIDTH; c++) mean += x[c] / WIDTH;
-  for (int c = 0; c < WIDTH; c++) variance += (x[c] - mean) * (x[c] - mean) / WIDTH;
+  for (int c = 0; c < WIDTH; c++) mean += x[c] / (double)WIDTH;
+  for (int c = 0; c < WIDTH; c++) variance += (x[c] - mean) * (x[c] - mean) / (double)WIDTH;
   for (int c = 0; c < WIDTH; c++)
     y[c] = (x[c] - mean) / sqrt(variance + 1e-12) * (double)weight[c] + (double)bias[c];
 }
@@ -135,7 +135,7 @@ static void attend(const changes *change, int picture, int layer, int head,
       weights[i][j] = may ? exp(score / sqrt(DEPTH) / (double)change->temperature) : 0.0;
       sum += weights[i][j];
     }
-    const double empty = change->empty_row == HEED_EMPTY_ROW_MEAN ? 1.0 / TOKENS : 0.0;
+    const double empty = change->empty_row == HEED_EMPTY_ROW_MEAN ? 1.0 / (double)TOKENS : 0.0;
     for (int j = 0; j < TOKENS; j++) weights[i][j] = sum > 0.0 ? weights[i][j] / sum : empty;
     for (int d = head * DEPTH; d < (head + 1) * DEPTH; d++) {
       given[i][d] = (double)change->offset[layer][d];

@@ -36,7 +36,7 @@ static double *map_all(const mha *m, uint32_t which, const float *x, uint32_t ro
 /* One query row of one head: adds the weighted values to out [depth]. */
 static void attend_row(const double *q, const double *k, const double *v, uint32_t keys,
                        uint32_t width, uint32_t depth, double *out) {
-  double *score = op_test_doubles(keys), largest = -INFINITY, total = 0.0;
+  double *score = op_test_doubles(keys), largest = -(double)INFINITY, total = 0.0;
   for (uint32_t j = 0; j < keys; j++) {
     for (uint32_t d = 0; d < depth; d++) score[j] += q[d] * k[(size_t)j * width + d];
     score[j] /= sqrt(depth);

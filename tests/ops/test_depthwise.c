@@ -16,7 +16,7 @@ static bool is_within(int64_t at, int64_t low, int64_t high) { return at >= low 
 static double window_of(const heed_depthwise_desc *d, const sizes *s, const float *plane,
                         const float *weight, int64_t row, int64_t column) {
   const int64_t height = s->height, width = s->width;
-  double sum = 0, most = -INFINITY, counted = 0;
+  double sum = 0, most = -(double)INFINITY, counted = 0;
   for (uint32_t k = 0; k < d->kernel[0] * d->kernel[1]; k++) {
     const int64_t y = row * d->stride[0] + k / d->kernel[1] * d->dilation[0] - d->before[0],
                   x = column * d->stride[1] + k % d->kernel[1] * d->dilation[1] - d->before[1];

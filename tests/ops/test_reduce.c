@@ -146,9 +146,10 @@ static void test_special(void **state) {
   (void)state;
   static const float x[] = {1, NAN,      5, NAN, -INFINITY, -INFINITY, -INFINITY, -INFINITY,
                             0, INFINITY, 1, 2,   1000,      999,       -1000,     1000};
-  static const double most[] = {NAN, -INFINITY, INFINITY, 1000}, index[] = {1, 0, 1, 0},
-                      last[] = {3, 3, 1, 3},
-                      sum_exp[] = {NAN, -INFINITY, INFINITY, 1000.8619948040582};
+  static const double most[] = {(double)NAN, -(double)INFINITY, (double)INFINITY, 1000},
+                      index[] = {1, 0, 1, 0}, last[] = {3, 3, 1, 3},
+                      sum_exp[] = {(double)NAN, -(double)INFINITY, (double)INFINITY,
+                                   1000.8619948040582};
   op_test test;
   op_test_begin(&test);
   heed_reduce_desc desc = {.struct_size = sizeof desc,

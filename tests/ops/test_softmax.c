@@ -68,7 +68,7 @@ static void test_not_a_number(void **state) {
   double y[ROWS * WIDTH];
   for (size_t i = 0; i < ROWS * WIDTH; i++) {
     x[i] = i / WIDTH == 2 ? -INFINITY : 0.0f;
-    y[i] = i / WIDTH == 3 ? 1.0 / WIDTH : (double)NAN;
+    y[i] = i / WIDTH == 3 ? 1.0 / (double)WIDTH : (double)NAN;
   }
   x[WIDTH - 1] = NAN;
   x[WIDTH + 3] = INFINITY;

@@ -37,7 +37,7 @@ static void test_head_mean(void **state) {
   for (uint32_t i = 0; i < n * n; i++) {
     double sum = 0.0;
     for (uint32_t h = heads; h-- > 0;) sum += (double)attention[h * n * n + i];
-    assert_near((double)mean[i], sum / heads, 1e-7, "mean");
+    assert_near((double)mean[i], sum / (double)heads, 1e-7, "mean");
   }
   free(attention);
 }
@@ -54,7 +54,7 @@ static void reference_rollout(const heed_rollout_desc *desc, uint32_t first, uin
     for (uint32_t i = 0; i < n; i++) {
       double sum = 0.0;
       for (uint32_t j = 0; j < n; j++) {
-        double total = 0.0, low = INFINITY, high = -INFINITY;
+        double total = 0.0, low = (double)INFINITY, high = -(double)INFINITY;
         for (uint32_t h = 0; h < desc->heads; h++) {
           const double a = (double)attention[((layer * desc->heads + h) * n + i) * n + j];
           total += a / desc->heads;
@@ -501,7 +501,7 @@ static void test_mass_mask_is_smallest(void **state) {
     uint32_t order[n];
     const double share = (double)test_random_uniform(&random, 0.05f, 0.95f);
     heed_map_mass_mask(weights, n, share, mask, order);
-    double held = 0.0, total = 0.0, lightest = INFINITY, heaviest = 0.0;
+    double held = 0.0, total = 0.0, lightest = (double)INFINITY, heaviest = 0.0;
     for (uint32_t i = 0; i < n; i++) {
       const double weight = (double)weights[i];
       total += weight;

@@ -253,7 +253,7 @@ static void stacked_projection(void **state) {
     if (n == 0) weight.part[1].tensor = NULL; /* as an optional one that is absent */
     assert_ok(heed_weight_read(&weight, 0, WHOLE, all, &error));
     assert_true(all[0] == 251.0f);
-    assert_true(all[WIDTH] == (n ? 251.0f + WIDTH / 1024.0f : 0.0f));
+    assert_true(all[WIDTH] == (n ? 251.0f + (float)WIDTH / 1024.0f : 0.0f));
     assert_true(all[2 * WIDTH + 1] ==
                 (n ? 251.0f + (2 * WIDTH + 1) / 1024.0f : 253.0f + 1.0f / 1024.0f));
     for (uint64_t first = 0; first < WHOLE; first += 31)

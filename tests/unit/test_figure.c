@@ -30,8 +30,9 @@ static void test_colormap_values(void **state) {
   assert_int_equal(color_of(HEED_COLORMAP_GREY, 0.5), 0x808080);
   for (int map = 0; map < 5; map++) {
     assert_int_equal(color_of((heed_colormap)map, -3.0), color_of((heed_colormap)map, 0.0));
-    assert_int_equal(color_of((heed_colormap)map, INFINITY), color_of((heed_colormap)map, 1.0));
-    assert_int_equal(color_of((heed_colormap)map, NAN), 0x808080);
+    assert_int_equal(color_of((heed_colormap)map, (double)INFINITY),
+                     color_of((heed_colormap)map, 1.0));
+    assert_int_equal(color_of((heed_colormap)map, (double)NAN), 0x808080);
   }
   assert_string_equal(heed_colormap_name(HEED_COLORMAP_CIVIDIS), "cividis");
   assert_string_equal(heed_colormap_name(HEED_COLORMAP_GREY), "grey");
@@ -72,7 +73,7 @@ static void test_numbers(void **state) {
   assert_string_equal(heed_text_number(-2.5, 2, text), "-2.50");
   assert_string_equal(heed_text_number(999999999.0, 9, text), "999999999.000000000");
   assert_string_equal(heed_text_number(1e30, 2, text), "huge");
-  assert_string_equal(heed_text_number(NAN, 2, text), "nan");
+  assert_string_equal(heed_text_number((double)NAN, 2, text), "nan");
 }
 
 /* Every character is six tenths of the size wide: 'e' with a diaeresis counts once. */
@@ -571,13 +572,13 @@ static void test_refused(void **state) {
   REFUSED("end of the scale out of range (found 0.5, expected 1 to 9 times uniform)");
   desc = good, desc.end = 9.5;
   REFUSED("end of the scale out of range");
-  desc = good, desc.end = NAN;
+  desc = good, desc.end = (double)NAN;
   REFUSED("end of the scale out of range");
   desc = good, desc.end = 4.0, desc.scale = HEED_SCALE_OWN;
   REFUSED("no common end (found 4)");
   desc = good, desc.region.width = 0.0;
   REFUSED("region out of range (found 0 x 40");
-  desc = good, desc.region.x = NAN;
+  desc = good, desc.region.x = (double)NAN;
   REFUSED("region out of range");
   desc = good, desc.image.channels = 2;
   REFUSED("invalid image");
@@ -585,7 +586,7 @@ static void test_refused(void **state) {
   REFUSED("invalid image");
   desc = good, desc.width_mm = 59.0;
   REFUSED("width out of range (found 59 mm, expected 60 to 1000)");
-  desc = good, desc.width_mm = NAN;
+  desc = good, desc.width_mm = (double)NAN;
   REFUSED("width out of range");
   desc = good, desc.layers = 4097;
   REFUSED("sizes out of range (found 4097 layers");

@@ -443,7 +443,7 @@ static void doubles_at_random(void **state) {
     snprintf(text, sizeof text, i % 2 ? "%.17g" : "%.25e", value);
     check_double(text);
     if (i % 20 == 0 && value < 1e300) { /* an exact half: 53 bits and one more */
-      const double next = nextafter(value, INFINITY);
+      const double next = nextafter(value, (double)INFINITY);
       const long double half = (long double)value + ((long double)next - (long double)value) / 2;
       snprintf(text, sizeof text, "%.1200Le", half);
       check_double(text);

@@ -270,7 +270,7 @@ static void doubles_are_narrowed(void **state) {
   (void)state;
   enum { COUNT = 5000 }; /* more than one chunk */
   static const double last_value = COUNT - 1 + 1e-9;
-  static const double special[] = {0.1, 1e-50, INFINITY, -2.5, 16777217.0};
+  static const double special[] = {0.1, 1e-50, (double)INFINITY, -2.5, 16777217.0};
   char header[96];
   const int size = snprintf(header, sizeof header,
                             "{\"d\":{\"dtype\":\"F64\",\"shape\":[%d],\"data_offsets\":[0,%d]}}",

@@ -41,7 +41,7 @@ static const char *string_of(heed_json_value value) {
 }
 
 static double number_of(heed_json_value value) {
-  double number = NAN;
+  double number = (double)NAN;
   assert_true(heed_json_double(table, value, &number));
   return number;
 }
@@ -138,7 +138,7 @@ static void test_grids(void **state) {
 
 static void test_odd_numbers(void **state) {
   (void)state;
-  const double odd[] = {NAN, INFINITY, -INFINITY, -1.0};
+  const double odd[] = {(double)NAN, (double)INFINITY, -(double)INFINITY, -1.0};
   for (int i = 0; i < 4; i++)
     assert_true(
         fabs(heed_scale_top(&(heed_scale){HEED_SCALE_UNIFORM, 197,
@@ -146,11 +146,11 @@ static void test_odd_numbers(void **state) {
              4.0) < 1e-12);
   for (int kind = HEED_SCALE_UNIFORM; kind <= HEED_SCALE_OWN; kind++) {
     const heed_scale scale = heed_scale_of((heed_scale_kind)kind, 197, 0.5, 0.0);
-    assert_true(isnan(heed_scale_place(&scale, NAN, 0.5)));
-    assert_true(heed_scale_place(&scale, INFINITY, 0.5) > 1.0);
+    assert_true(isnan(heed_scale_place(&scale, (double)NAN, 0.5)));
+    assert_true(heed_scale_place(&scale, (double)INFINITY, 0.5) > 1.0);
     assert_true(heed_scale_place(&scale, 0.0, 0.0) == 0.0);
   }
-  const double grid[] = {NAN, INFINITY, 0.25};
+  const double grid[] = {(double)NAN, (double)INFINITY, 0.25};
   assert_true(heed_scale_of_maps(HEED_SCALE_UNIFORM, 197, grid, 3, 0.0).end == 0.25);
 }
 
@@ -159,19 +159,19 @@ static void test_steps(void **state) {
   static const double least[][2] = {
       {1.0, 1.0},     {1.001, 1.0}, {1.01, 2.0},         {2.4, 2.5},   {4.9, 5.0},
       {5.1, 10.0},    {0.03, 0.05}, {0.0, 0.0},          {-1.0, -1.0}, {1e-310, 1e-310},
-      {9e305, 1e306}, {3e-9, 5e-9}, {INFINITY, INFINITY}};
+      {9e305, 1e306}, {3e-9, 5e-9}, {HUGE_VAL, HUGE_VAL}};
   for (size_t i = 0; i < sizeof least / sizeof *least; i++) {
     const double found = heed_scale_step(least[i][0]), expected = least[i][1];
     if (!(found == expected || fabs(found - expected) <= 1e-12 * fabs(expected)))
       fail_msg("step from %g: %.17g, expected %g", least[i][0], found, expected);
   }
-  assert_true(isnan(heed_scale_step(NAN)));
+  assert_true(isnan(heed_scale_step((double)NAN)));
 }
 
 /* ------------------------------------------------------------------------------------- overlays */
 
 static double weight_of(heed_json_value value) {
-  double weight = NAN; /* null */
+  double weight = (double)NAN; /* null */
   heed_json_double(table, value, &weight);
   return weight;
 }

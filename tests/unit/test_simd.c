@@ -107,7 +107,7 @@ static void sweep(const char *name, f32xN (*word)(f32xN), double (*exact)(double
   double worst = 0.0;
   float worst_at = 0.0f;
   for (int i = 0; i <= STEPS; i++) {
-    const float x = low + (high - low) * (float)i / STEPS;
+    const float x = low + (high - low) * (float)i / (float)STEPS;
     const double off = ulps(get(word(f32_set1(x))).at[0], exact((double)x));
     if (off > worst) {
       worst = off;

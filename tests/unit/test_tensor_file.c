@@ -197,7 +197,7 @@ static void test_a_signal_leaves_the_old_file(void **state) {
   assert_true(child >= 0);
   if (child == 0) {
     signal(SIGINT, end);
-    _exit(heed_file_stream(path, write_another, other, &error));
+    _exit((int)heed_file_stream(path, write_another, other, &error));
   }
   assert_int_equal(waitpid(child, &ended, 0), child);
   assert_true(WIFEXITED(ended));

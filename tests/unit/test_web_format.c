@@ -10,6 +10,8 @@
 
 int web_snprintf(char *to, size_t size, const char *format, ...);
 int web_vsnprintf(char *to, size_t size, const char *format, va_list arguments);
+#undef snprintf /* clang makes them macros where calls are checked */
+#undef vsnprintf
 #define snprintf web_snprintf
 #define vsnprintf web_vsnprintf
 #include "../../web/wasm/format.c"

@@ -95,8 +95,9 @@ void vulkan_program_end(vulkan_program *program) {
 /* One row in double. */
 static void oracle_row(const float *x, double *y) {
   double mean = 0.0, variance = 0.0, largest = -HUGE_VAL, sum = 0.0;
-  for (int i = 0; i < WIDTH; i++) mean += (double)x[i] / WIDTH;
-  for (int i = 0; i < WIDTH; i++) variance += ((double)x[i] - mean) * ((double)x[i] - mean) / WIDTH;
+  for (int i = 0; i < WIDTH; i++) mean += (double)x[i] / (double)WIDTH;
+  for (int i = 0; i < WIDTH; i++)
+    variance += ((double)x[i] - mean) * ((double)x[i] - mean) / (double)WIDTH;
   for (int i = 0; i < WIDTH; i++) {
     y[i] = (double)gain[i] * ((double)x[i] - mean) / sqrt(variance + 1e-6) + (double)bias[i];
     largest = fmax(largest, y[i]);

@@ -4,6 +4,7 @@
  * to the descriptor 3 at the end. Those of libraries do not count: fontconfig reads through a null
  * pointer where an allocation of its own fails, which heed cannot mend. */
 #define _GNU_SOURCE
+#undef _FORTIFY_SOURCE /* its inline functions are those that stand here */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
