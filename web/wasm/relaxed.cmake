@@ -12,12 +12,15 @@ elseif(NOT EXISTS ${wasm_opt})
   message(STATUS "No modules with relaxed SIMD: no binaryen (npm ci)")
   return()
 endif()
-message(STATUS "Modules with relaxed SIMD: by ${HEED_CLANG}")
-
 get_filename_component(tools ${HEED_EMCC} DIRECTORY)
 execute_process(COMMAND ${tools}/em-config CACHE OUTPUT_VARIABLE cache OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
 set(sysroot ${cache}/sysroot)
 set(libraries ${sysroot}/lib/wasm32-emscripten)
+if(NOT EXISTS ${libraries}/libc-optz.a)
+  message(STATUS "No modules with relaxed SIMD: this Emscripten has no libc-optz.a in ${libraries} (Debian 12's has; Debian 13's has not)")
+  return()
+endif()
+message(STATUS "Modules with relaxed SIMD: by ${HEED_CLANG}")
 # Features by name: those of the objects around them, and relaxed SIMD.
 set(flags --target=wasm32-unknown-emscripten --sysroot=${sysroot} -mcpu=mvp -mmutable-globals -msign-ext -msimd128 -mrelaxed-simd
           -DHEED_SIMD_RELAXED -DNDEBUG -I${PROJECT_SOURCE_DIR}/runtime -I${PROJECT_SOURCE_DIR}/runtime/include -std=c11 -fvisibility=hidden
