@@ -1,5 +1,5 @@
 #!/bin/sh
-# heed run with the model's attention changed, columns, scores and other rollouts. Numbers are compared with the page's in web/test/code.test.js.
+# heed run with the model's attention changed, columns, scores and other rollouts. Numbers are compared with the page's in web/test/browser/code.test.js.
 # shellcheck source=tests/cli/harness.sh
 . "$(dirname "$0")/harness.sh"
 

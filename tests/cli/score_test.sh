@@ -1,5 +1,5 @@
 #!/bin/sh
-# The demo model gives the same answers to 1,000 fresh scenes on every backend: digests of 200 each, which web/test/score.test.js asks the
+# The demo model gives the same answers to 1,000 fresh scenes on every backend: digests of 200 each, which web/test/api/score.test.js asks the
 # WASM module for too. HEED_TEST_BACKEND: cpu or vulkan.
 # shellcheck source=tests/cli/harness.sh
 . "$(dirname "$0")/harness.sh"

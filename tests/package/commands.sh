@@ -23,7 +23,7 @@ sed -n '/^case \$verb in$/,/^esac$/s/^  \([a-z][a-z |-]*\)).*/\1/p' dev | tr -s 
 cmake --list-presets=all | sed -n 's/^ *"\([^"]*\)".*/\1/p' | sort -u >"$work/presets"
 {
   ctest -N --test-dir "$build" | sed -n 's/^ *Test *#[0-9]*: //p'
-  sed -n 's/^ *web_test(\([a-z0-9_]*\) .*/web_\1/p' web/test/CMakeLists.txt # those of another build
+  sed -n 's|^ *web_test([a-z]*/\([a-z0-9_]*\) .*|web_\1|p' web/test/CMakeLists.txt # those of another build
 } >"$work/tests"
 
 found=0

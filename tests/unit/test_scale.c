@@ -1,5 +1,5 @@
 /* Colour scales, maps over a picture and the words on it, by the table that the pages' tests read
- * too (web/test/plot.test.js). */
+ * too (web/test/unit/plot.test.js). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

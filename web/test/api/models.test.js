@@ -1,0 +1,242 @@
+/* Whole models against the native program (SSE2): raw pixel_values, pictures with their
+ * preprocessing, scenes, maps; within 1e-6 and the same bits for 1 and 2 threads. */
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test, { after, before } from 'node:test'
+import { createRuntime, demoModel, native, sceneColours, sceneShapes, vectors } from '../package.js'
+import { writePng } from '../png.js'
+import { distance, readSafetensors, sameBits } from '../safetensors.js'
+/** @import {Runtime} from '../../src/index.js' */
+
+const cpu = ['--backend', 'cpu', '--simd', 'sse2']
+/** @type {Runtime} */
+let one
+/** @type {Runtime} */
+let two
+/** @type {string} */
+let scratch
+
+before(async () => {
+  one = await createRuntime({ threads: 1 })
+  two = await createRuntime({ threads: 2 })
+  scratch = mkdtempSync(join(tmpdir(), 'heed-models-'))
+})
+after(() => {
+  one.close()
+  two.close()
+  rmSync(scratch, { recursive: true })
+})
+
+const heed = (/** @type {string[]} */ ...words) => execFileSync(native, words, { encoding: 'utf8' })
+
+/**
+ * Loads a model on both runtimes and runs the same input: [result, result].
+ * @param {import('heed').ModelSource} source
+ * @param {import('heed').SessionOptions['taps']} taps
+ * @param {any} input
+ */
+async function runBoth(source, taps, input) {
+  const results = /** @type {any[]} */ ([])
+  for (const runtime of [one, two]) {
+    const model = await runtime.loadModel(source)
+    const session = model.createSession({ taps })
+    results.push({ ...(await session.run(input)), session, model })
+  }
+  return results
+}
+
+/**
+ * @param {string} name
+ * @param {Float32Array<ArrayBufferLike> | null} found
+ * @param {Float32Array<ArrayBuffer>} expected
+ */
+function near(name, found, expected) {
+  const off = distance(/** @type {ArrayLike<number>} */ (found), expected)
+  assert.ok(off <= 1e-6, `${name}: ${off} from the native result`)
+}
+
+for (const name of readdirSync(join(vectors, 'vit')).filter((name) => !/[.]|_text/.test(name)))
+  test(`vit/${name}: logits and maps as heed eval gives them`, async () => {
+    const folder = join(vectors, 'vit', name),
+      out = join(scratch, 'eval.safetensors')
+    heed('eval', folder, join(folder, 'io.safetensors'), '-o', out, '--taps', 'all', ...cpu)
+    const expected = readSafetensors(out).tensors,
+      pixels = readSafetensors(join(folder, 'io.safetensors')).tensors.pixel_values
+    const results = /** @type {any[]} */ ([])
+    for (const runtime of [one, two]) {
+      const model = await runtime.loadModel(folder)
+      const session = model.createSession({
+        taps: 'all',
+        batch: pixels.shape[0],
+        height: pixels.shape[2],
+        width: pixels.shape[3]
+      })
+      results.push(await session.run(/** @type {any} */ (pixels.data)))
+      model.close()
+    }
+    if (expected.logits)
+      near('logits', results[0].logits, /** @type {any} */ (expected.logits.data))
+    results[0].attention.forEach((/** @type {any} */ map, /** @type {any} */ layer) => {
+      near(`attention.${layer}`, map, /** @type {any} */ (expected[`attention.${layer}`].data))
+      assert.ok(
+        sameBits(map, results[1].attention[layer]),
+        `attention.${layer}: 1 and 2 threads differ`
+      )
+    })
+  })
+
+test('scene 159 through the demo model: every number of heed run', async () => {
+  const out = join(scratch, 'run.safetensors'),
+    json = join(scratch, 'run.json')
+  heed('run', '--scene', '159', '--layer', 'all', '--save', out, '--json', json, ...cpu)
+  const expected = readSafetensors(out).tensors
+  const { image } = await one.scene(159)
+  const [a, b] = await runBoth(demoModel, 'all', image)
+  near('logits', a.logits, /** @type {any} */ (expected.logits.data))
+  assert.ok(sameBits(a.logits, b.logits), 'logits: 1 and 2 threads differ')
+  a.attention.forEach((/** @type {any} */ map, /** @type {any} */ layer) =>
+    near(`attention.${layer}`, map, /** @type {any} */ (expected[`attention.${layer}`].data))
+  )
+  near('rollout', await a.session.rollout(), /** @type {any} */ (expected.rollout.data))
+  const heads = JSON.parse(readFileSync(json, 'utf8')).results[0].heads,
+    numbers = [
+      'entropy_cls',
+      'entropy_patches',
+      'distance',
+      'distance_renormalised',
+      'prefix_mass',
+      'self_mass',
+      'top5_mass'
+    ]
+  near(
+    'statistics',
+    (await a.session.statistics()).flat().flatMap(Object.values),
+    heads.flatMap((/** @type {any} */ head) => numbers.map((name) => head[name]))
+  )
+  const again = await a.session.run(expected.pixel_values.data)
+  assert.ok(sameBits(again.logits, a.logits), 'the module and the program preprocess differently')
+  a.model.close()
+  b.model.close()
+})
+
+test('a picture of any size gets the same preprocessing', async () => {
+  const width = 301,
+    height = 187,
+    folder = join(vectors, 'vit/small_224'),
+    data = new Uint8ClampedArray(width * height * 4)
+  for (let i = 0; i < width * height; i++)
+    data.set([(i * 7) % 256, (i * i) % 251, (i >> 4) % 256, 255], 4 * i)
+  const path = join(scratch, 'picture.png'),
+    out = join(scratch, 'picture.safetensors')
+  writeFileSync(path, writePng(data, width, height))
+  heed('run', folder, path, '--save', out, ...cpu)
+  const expected = readSafetensors(out).tensors,
+    model = await one.loadModel(folder),
+    session = model.createSession()
+  const { logits, region } = await session.run({ data, width, height })
+  const again = await session.run(/** @type {any} */ (expected.pixel_values.data))
+  assert.ok(
+    sameBits(/** @type {any} */ (again.logits), /** @type {any} */ (logits)),
+    'the module and the program preprocess differently'
+  )
+  near('logits', logits, /** @type {any} */ (expected.logits.data))
+  assert.ok(/** @type {any} */ (region).width > 0 && /** @type {any} */ (region).height > 0)
+  model.close()
+})
+
+test('a session of another size takes pictures as heed run --size does; queries by name', async () => {
+  const width = 301,
+    height = 187,
+    folder = join(vectors, 'vit/dinov2_registers_classifier'),
+    data = new Uint8ClampedArray(width * height * 4)
+  for (let i = 0; i < width * height; i++)
+    data.set([(i * 7) % 256, (i * i) % 251, (i >> 4) % 256, 255], 4 * i)
+  const path = join(scratch, 'sized.png'),
+    out = join(scratch, 'sized.safetensors'),
+    size = { height: 12, width: 60 },
+    names = ['CLS', 'register 1', 'register 2', 'register 3']
+  writeFileSync(path, writePng(data, width, height))
+  heed('run', folder, path, '--size', '12,60', '--save', out, ...cpu)
+  const expected = readSafetensors(out).tensors,
+    model = await one.loadModel(folder),
+    session = model.createSession({ ...size, taps: 'all' })
+  assert.deepEqual(expected.pixel_values.shape, [1, 3, 12, 60])
+  assert.deepEqual(model.info.tokenNames, names)
+  const { rows, columns, tokenNames } = await session.ready
+  assert.deepEqual([rows, columns, tokenNames], [3, 15, names])
+  const { logits, region } = await session.run({ data, width, height })
+  const again = await session.run(/** @type {any} */ (expected.pixel_values.data))
+  assert.ok(sameBits(/** @type {any} */ (again.logits), /** @type {any} */ (logits)))
+  near('logits', logits, /** @type {any} */ (expected.logits.data))
+  assert.ok(Math.abs(/** @type {any} */ (region).height - (12 * 187) / 37) < 1e-9)
+  const row = await session.attention({ layer: 1, head: 0, query: 'register 2' })
+  assert.ok(sameBits(row, await session.attention({ layer: 1, head: 0, query: 2 })))
+  await assert.rejects(
+    session.attention({ layer: 1, head: 0, query: 'register 4' }),
+    /query is not valid \(found "register 4", expected a token below 49, "cls", "register 1",/
+  )
+  const odd = model.createSession({ height: 13, width: 60 })
+  await assert.rejects(
+    odd.run({ data, width, height }),
+    /size: sides are not multiples of the patch \(found height 13, width 60, expected multiples of 4/
+  )
+  model.close()
+})
+
+test('rows on demand are the rows of the maps', async () => {
+  const { image } = await one.scene(7),
+    model = await one.loadModel(demoModel)
+  const kept = model.createSession({ taps: 'all' }),
+    rows = model.createSession({ taps: 'rows' })
+  const { attention } = await kept.run(image)
+  assert.equal((await rows.run(image)).attention, null)
+  const { tokens, heads } = await kept.ready
+  for (const [layer, head, query] of [
+    [0, 0, 0],
+    [3, 0, 100],
+    [4, 3, 196]
+  ]) {
+    const at = (head * tokens + query) * tokens
+    near(
+      'row',
+      await rows.attention({ layer, head, query }),
+      /** @type {Float32Array[]} */ (attention)[layer].slice(at, at + tokens)
+    )
+  }
+  const mean = await kept.attention({ layer: 2, head: 'mean', query: 'cls' })
+  const sum = mean.map(
+    (_, i) =>
+      Array.from(
+        { length: heads },
+        (_, h) => /** @type {Float32Array[]} */ (attention)[2][h * tokens * tokens + i]
+      ).reduce((a, b) => a + b) / heads
+  )
+  near('mean', mean, sum)
+  near(
+    'statistics',
+    /** @type {any} */ ((await rows.statistics()).flat().flatMap(Object.values)),
+    /** @type {any} */ ((await kept.statistics()).flat().flatMap(Object.values))
+  )
+  model.close()
+})
+
+test('shapes and colours are those of the renderer', async () => {
+  const model = await one.loadModel(demoModel)
+  assert.deepEqual(model.info.labels, [...sceneShapes])
+  const objects = sceneShapes.slice(0, 8).map((shape, i) => ({
+    shape,
+    colour: sceneColours[i],
+    x: 30 + 24 * i,
+    y: 40,
+    radius: 10,
+    angle: 0
+  }))
+  const { scene, image } = await one.scene({ seed: 2n ** 63n + 1n, objects })
+  assert.equal(scene.seed, 2n ** 63n + 1n)
+  const again = await one.scene(scene)
+  assert.deepEqual(again.image.data, image.data)
+  model.close()
+})

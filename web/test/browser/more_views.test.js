@@ -1,0 +1,193 @@
+/* The views behind More in Chromium, their numbers beside those of the runtime in Node. */
+import assert from 'node:assert/strict'
+import test, { after, before } from 'node:test'
+import { finish, startBrowser, violations } from '../browser.js'
+import { createRuntime, demoModel, explain } from '../package.js'
+/** @import {TestBrowser, TestPage} from '../browser.js' */
+
+/** @type {TestBrowser} */
+let browser
+before(async () => (browser = await startBrowser()))
+after(() => browser.close())
+
+/**
+ * The text of the view once it fits.
+ * @param {TestPage} page
+ * @param {RegExp} pattern
+ * @returns {Promise<RegExpExecArray>}
+ */
+async function said(page, pattern) {
+  await page.waitForFunction(
+    (source) => new RegExp(source).test(document.querySelector('#view')?.textContent ?? ''),
+    pattern.source
+  )
+  return /** @type {RegExpExecArray} */ (
+    pattern.exec(/** @type {string} */ (await page.textContent('#view')))
+  )
+}
+
+test('buttons lead through the views, and the address has the one that is open', async () => {
+  const page = await browser.open('#v=more')
+  await said(page, /pairs, each above uniform/)
+  for (const [name, words] of /** @type {[string, RegExp][]} */ ([
+    ['pair', /The products sum to/],
+    ['lens', /there the lens gives/],
+    ['occlusion', /Each square of the image is covered/],
+    ['groups', /heads in \d+ groups/],
+    ['lines', /pairs, each above uniform/]
+  ])) {
+    await page.click(`[data-more=${name}]`)
+    await said(page, words)
+    assert.equal(await page.getAttribute(`[data-more=${name}]`, 'aria-pressed'), 'true')
+    if (name !== 'lines')
+      await page.waitForFunction((name) => location.hash.includes(`more=${name}`), name)
+  }
+  await finish(page, 'explorer-more')
+})
+
+test('files are named after the view that is open behind the tab', async () => {
+  const page = await browser.open('#v=more&more=lens')
+  await said(page, /there the lens gives/)
+  for (const name of ['lens', 'lines', 'heads']) {
+    await page.click(name === 'heads' ? '#tab-heads' : `[data-more=${name}]`)
+    for (const ending of ['png', 'json']) {
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.click(`#save-${ending}`)
+      ])
+      assert.equal(download.suggestedFilename(), `Scene-159_L3H0_q2-10_${name}.${ending}`)
+    }
+  }
+  await finish(page)
+})
+
+test('lines: the strongest pair is the map’s largest; of all queries there are 200', async () => {
+  const page = await browser.open('#v=more'),
+    [, times] = await said(page, /, ([\d.]+) × uniform\. They hold/)
+  assert.equal(times, '38.3') // as the bar of the stage ends
+  await page.check('#view [name=every]')
+  await said(page, /^(?=[^]*\b200 of 38809 pairs)/)
+  assert.equal(await page.locator('#view path.line').count(), 200)
+  await finish(page, 'explorer-lines')
+})
+
+test('query × key: the sum of the products is the runtime’s raw score', async () => {
+  const page = await browser.open('#v=more&more=pair&p=raw'),
+    [, raw] = await said(page, /The products sum to (-?[\d.]+);/),
+    name = /patch \(\d+, \d+\) is asked|CLS is asked/.exec(
+      /** @type {string} */ (await page.textContent('#view caption'))
+    )?.[0],
+    [row, column] = /** @type {string[]} */ (name?.match(/\d+/g)),
+    label = await page
+      .locator(`#patches [aria-label^="row ${row}, column ${column},"]`)
+      .getAttribute('aria-label'),
+    score = Number(/score (-?[\d.]+)/.exec(label ?? '')?.[1])
+  assert.ok(Math.abs(Number(raw) - score) < 0.006, `${raw} and ${label}`)
+  /* Another key by a press on the picture. */
+  await page.click('#view [name=pick]')
+  await page.locator('#patches [aria-label^="row 0, column 0,"]').click({ force: true })
+  await said(page, /patch \(0, 0\) is asked/)
+  await finish(page, 'explorer-pair')
+})
+
+test('the lens gives the model’s class for CLS or its mean, and other layers are readings', async () => {
+  const page = await browser.open('#v=more&more=lens&l=4'),
+    [, patches, apart] = await said(
+      page,
+      /(\d+) of 196 patches would say “star”[^]*to (\de-\d+) of the largest/
+    )
+  assert.ok(Number(apart) <= 1e-4, apart)
+  assert.ok(Number(patches) > 0)
+  assert.equal(await page.locator('#view tbody tr').count(), 5)
+  await finish(page, 'explorer-lens')
+})
+
+test('occlusion: the drop is that of the runtime with the same square covered', async () => {
+  const page = await browser.open('#v=more&more=occlusion&q=cls')
+  await page.selectOption('#view [name=side]', '4')
+  await page.click('#view [name=run]')
+  const [, row, column, drop] = (
+      await said(page, /at patch \((\d+), (\d+)\) costs most: ([\d.]+) points/)
+    ).map(Number),
+    runtime = await createRuntime(),
+    { image } = await runtime.scene(159),
+    session = (await runtime.loadModel(demoModel)).createSession(),
+    channels = image.data.length / image.width / image.height,
+    data = Uint8ClampedArray.from(image.data),
+    mean = [0, 1, 2].map((c) => {
+      let sum = 0
+      for (let i = c; i < data.length; i += channels) sum += data[i]
+      return Math.round((sum * channels) / data.length)
+    }),
+    shares = async (/** @type {Uint8ClampedArray} */ data) =>
+      explain.softmax(/** @type {Float32Array} */ ((await session.run({ ...image, data })).logits)),
+    whole = await shares(data),
+    best = whole.indexOf(Math.max(...whole))
+  for (let y = row * 16; y < Math.min(224, (row + 4) * 16); y++)
+    for (let x = column * 16; x < Math.min(224, (column + 4) * 16); x++)
+      for (let c = 0; c < 3; c++) data[(y * 224 + x) * channels + c] = mean[c]
+  const expected = 100 * (whole[best] - (await shares(data))[best])
+  runtime.close()
+  assert.ok(Math.abs(drop - expected) < 0.06, `${drop}, expected ${expected}`)
+  await finish(page, 'explorer-occlusion')
+})
+
+test('similar heads: all heads stand in groups, and a press chooses one', async () => {
+  const page = await browser.open('#v=more&more=groups')
+  await said(page, /20 heads in \d+ groups/)
+  assert.equal(await page.locator('#view [data-head]').count(), 20)
+  await page.fill('#view [name=limit]', '0.6')
+  await said(page, /20 heads in [1-5] groups/)
+  await page.click('#view [data-head="2.3"]')
+  await page.waitForFunction(() => /l=2&h=3/.test(location.hash))
+  await finish(page, 'explorer-groups')
+})
+
+for (const [width, height, colorScheme] of /** @type {[number, number, 'light' | 'dark'][]} */ ([
+  [1366, 768, 'light'],
+  [360, 740, 'dark']
+]))
+  test(`axe finds no violation: each view behind More, menus, dialogs, an error, help, tour, at ${width}, ${colorScheme}`, async () => {
+    const page = await browser.open('#v=more', {
+        viewport: { width, height },
+        colorScheme,
+        bypassCSP: true
+      }),
+      found = []
+    await said(page, /pairs, each above uniform/)
+    for (const name of await page
+      .locator('[data-more]')
+      .evaluateAll((all) => all.map((one) => one.getAttribute('data-more')))) {
+      await page.click(`[data-more=${name}]`)
+      await page.waitForFunction(() => document.querySelector('#view > :last-child')?.textContent)
+      found.push(...(await violations(page, '#view')))
+    }
+    for (const menu of ['open', 'model', 'display', 'head-menu', 'save'])
+      await page.evaluate((menu) => document.getElementById(menu)?.setAttribute('open', ''), menu)
+    await page.waitForSelector('#save-figure', { state: 'attached' })
+    await page.click('#open-address') // models by address, and those of the server
+    await page.waitForSelector('#library input')
+    if (width === 360) await page.click('#handle')
+    for (const part of ['.rail', '#display', '#numbers'])
+      found.push(...(await violations(page, part)))
+    if (width === 360) await page.click('#handle')
+    for (const button of ['#stage-table', '#tensors', '#size']) {
+      await page.click(button)
+      await page.waitForSelector('dialog[open]')
+      found.push(...(await violations(page, 'dialog[open]')))
+      await page.keyboard.press('Escape')
+      await page.waitForSelector('dialog[open]', { state: 'detached' })
+    }
+    await page.evaluate(() => (location.hash = '#l=1&h=9'))
+    await page.waitForSelector('#error:not([hidden])')
+    found.push(...(await violations(page, '#error')))
+    await page.click('#error-close')
+    await page.click('#help')
+    await page.waitForSelector('#keys[open]')
+    found.push(...(await violations(page, '#keys')))
+    await page.click('#tour-again')
+    await page.waitForSelector('#tour')
+    found.push(...(await violations(page, '#tour')))
+    assert.deepEqual(found, [])
+    await finish(page)
+  })
