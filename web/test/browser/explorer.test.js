@@ -768,6 +768,20 @@ test('pairs are barred on the matrix by a stroke and by a key, and freed; zoom k
   await page.keyboard.press(' ')
   await until(page, '#stage-title', /1 pair cut/)
   assert.ok(await page.evaluate(() => document.querySelector('.window').scrollLeft > 0))
+  /* A key at once after a press on a row, before the stage has drawn that row. */
+  const [x, y] = await at(60, 20)
+  await page.evaluate(
+    ([clientX, clientY]) => {
+      const brush = /** @type {HTMLSelectElement} */ (document.querySelector('#view [name=brush]')),
+        matrix = document.querySelector('.matrix')
+      brush.value = '0'
+      matrix.dispatchEvent(new MouseEvent('click', { clientX, clientY, bubbles: true }))
+      brush.value = '1'
+      matrix.dispatchEvent(new KeyboardEvent('keydown', { key: ' ', bubbles: true }))
+    },
+    [x, y]
+  )
+  await page.waitForFunction(() => location.hash.includes('60.20'))
   await page.click('#view [name=free]')
   await page.waitForFunction(() => !location.hash.includes('u='))
   await finish(page, 'explorer-barred')

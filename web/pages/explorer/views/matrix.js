@@ -136,12 +136,17 @@ class Crosshair {
     return this.page.store.get().reverse ? [other, token] : [token, other]
   }
 
+  /** The token that is chosen, which the stage may not have drawn yet. */
+  get token() {
+    return this.page.engine.token(this.page.query())
+  }
+
   /**
    * Where it is; on the diagonal before it has another token.
    * @returns {[query: number, key: number]}
    */
   get place() {
-    const { token } = this.page.drawn
+    const { token } = this
     return this.pair(token, this.other ?? token)
   }
 
@@ -278,7 +283,7 @@ function connectKeys(crosshair, brush) {
     }
     if (!step || !matrix.weights || event.altKey || event.ctrlKey || event.metaKey) return
     event.preventDefault()
-    const { token } = page.drawn,
+    const { token } = crosshair,
       within = (/** @type {number} */ value) => Math.min(tokens - 1, Math.max(0, value)),
       [along, across] = crosshair.pair(...step)
     crosshair.other = within((crosshair.other ?? token) + across)
