@@ -1,6 +1,6 @@
 // Reads tables of compile_table.sh.
 //   compile_report.mjs check LIMITS TABLE         compares every row with the limits; exit code 1: one is missed
-//   compile_report.mjs document BEFORE NOW TITLE  prints docs/gpu.md; TITLE: what the two tables are of
+//   compile_report.mjs document BEFORE NOW TITLE  prints gpu.md, a page to read; TITLE: what the two tables are of
 import { readFileSync } from 'node:fs'
 
 const read = (path) => JSON.parse(readFileSync(path, 'utf8'))
