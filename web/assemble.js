@@ -1,9 +1,8 @@
 /* Puts the pages together with the package beside them, as static files to be served from any
- * folder: node assemble.js PACKAGE SITE RULE CHECK.... SITE/../plain gets them as they are written,
+ * folder: node assemble.js PACKAGE SITE CHECK.... SITE/../plain gets them as they are written,
  * module by module; SITE bundled (bundle.js) and minified, or module by module where esbuild is not
  * installed. Both have the picture and map that stand there before any script runs (first.js), sizes
- * and a list for use offline. RULE is the rule of colours as a script (wasm/script.js). CHECK are the
- * modules check-NAME.wasm: checks/NAME.wasm runs cases on the kernels of heed/NAME.wasm, for who
+ * and a list for use offline. CHECK are the modules check-NAME.wasm: checks/NAME.wasm runs cases on the kernels of heed/NAME.wasm, for who
  * makes checks/ the base of a runtime. */
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -21,7 +20,7 @@ import { weigh } from './sizes.js'
 import { addStills } from './stills.js'
 import { addresses, inPage, languageAt, languages, pageIn } from './words.js'
 
-const [packageFolder, site, rule, ...checks] = process.argv.slice(2).map((path) => resolve(path)),
+const [packageFolder, site, ...checks] = process.argv.slice(2).map((path) => resolve(path)),
   plain = join(site, '../plain')
 /** @param {string} name */
 const source = (name) => fileURLToPath(new URL(name, import.meta.url))
@@ -131,7 +130,6 @@ async function putPlain() {
   await rm(plain, { recursive: true, force: true })
   await cp(source('pages'), plain, { recursive: true })
   await cp(source('plot'), join(plain, 'plot'), { recursive: true })
-  await cp(rule, join(plain, 'plot/parts/colour_rule.js'))
   await cp(source('examples'), join(plain, 'examples'), { recursive: true })
   await putLibrary()
   await putChecks()

@@ -1,7 +1,6 @@
-/* node package_scripts.js [--without PATTERN] --rule SCRIPT OUT ENTRY...: the scripts of the package by
+/* node package_scripts.js [--without PATTERN] OUT ENTRY...: the scripts of the package by
  * which others ask for it, minified, and what they share as chunks; without the lines in which the
- * pattern is found. SCRIPT is the rule of colours (wasm/script.js). Where esbuild is not installed,
- * all scripts beside the entries as they are written. */
+ * pattern is found. Where esbuild is not installed, all scripts beside the entries as they are written. */
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -12,11 +11,11 @@ import { esbuild, options, readScript } from './minify.js'
 const alone = /\/(worker|thread)\.js$/
 
 const {
-  values: { without, rule = '' },
+  values: { without },
   positionals: [out, ...entries]
 } = parseArgs({
   allowPositionals: true,
-  options: { without: { type: 'string' }, rule: { type: 'string' } }
+  options: { without: { type: 'string' } }
 })
 
 /**
@@ -45,13 +44,6 @@ const withoutLines = (splitting) => ({
       return { contents: splitting ? text : inOne(text) }
     })
 })
-
-/** @type {import('esbuild').Plugin} */
-const withRule = {
-  name: 'with-rule',
-  setup: (build) =>
-    build.onResolve({ filter: /\/colour_rule\.js$/ }, () => ({ path: resolve(rule) }))
-}
 
 /* The element is a page's file, which finds the library and its plots beside itself. */
 const element = join(dirname(fileURLToPath(import.meta.url)), 'pages/attention-map.js'),
@@ -110,8 +102,6 @@ async function asWritten() {
         ])
     )
   )
-  if (names.includes('parts/numbers.js'))
-    scripts.push(['parts/colour_rule.js', await readScript(rule)])
   return names.includes('element.js')
     ? [...scripts, ['attention-map.js', besidePlot(await readScript(element, without))]]
     : scripts
@@ -131,7 +121,7 @@ async function bundled({ build }) {
       bundle: true,
       splitting,
       write: false,
-      plugins: [withElement, withRule, withoutLines(splitting)],
+      plugins: [withElement, withoutLines(splitting)],
       external: ['react', 'heed/*'],
       logLevel: 'warning'
     })

@@ -1,5 +1,4 @@
-/* See colour_rule.h. Comparisons are written out: isnan, fmin and the like become bits and calls in
- * a script. */
+/* See colour_rule.h. */
 #include "explain/colour_rule.h"
 
 #include <math.h>
