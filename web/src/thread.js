@@ -15,9 +15,8 @@ serve(async (/** @type {ThreadStart} */ { module, memory, pool, index, stack }, 
       env: { memory, emscripten_notify_memory_growth: nothing },
       Math
     })
-    exports.stackRestore(stack)
     reply('ready')
-    exports.thread(pool, index)
+    exports.thread(pool, index, stack)
   } catch (error) {
     reply(/** @type {Error} */ (error).message)
   }

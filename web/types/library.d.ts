@@ -259,11 +259,7 @@ export type ExportName =
   | 'thread'
   | 'used'
   | 'version'
-  | 'stackRestore'
-export type ModuleExports = { memory: WebAssembly.Memory; _initialize(): void } & Record<
-  ExportName,
-  (...numbers: (number | boolean)[]) => number
->
+export type ModuleExports = { memory: WebAssembly.Memory; _initialize(): void } & Record<ExportName, (...numbers: (number | boolean)[]) => number>
 
 /** WebAssembly.instantiate, of a module of ours. */
 export type Instantiate = (

@@ -377,8 +377,8 @@ heed_status heed_web_scene_draw(heed_web *web, heed_web_scene *to, const char *t
 #if defined(HEED_WEB_THREADS)
 /* The pool that threads join. */
 HEED_WEB_EXPORT(pool) heed_thread_pool *heed_web_pool(const heed_web *web);
-/* Returns when the runtime is destroyed. */
-HEED_WEB_EXPORT(thread) void heed_web_thread(heed_thread_pool *pool, uint32_t index);
+/* Runs on the stack that ends at `stack`; returns when the runtime is destroyed. */
+HEED_WEB_EXPORT(thread) void heed_web_thread(heed_thread_pool *pool, uint32_t index, void *stack);
 #endif
 
 /* What the map of a pooling attention is called in the graph. */
