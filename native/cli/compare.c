@@ -1,229 +1,365 @@
-/* See compare.h. Both towers run once: the picture alone, all texts as one batch. */
-#include "compare.h"
-
+/* heed compare: two models of one shape on the same pictures or scenes, or one model on two
+ * backends: differences of logits, of every head's map and, when asked, of rollouts. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "embedded.h"
-#include "heed/tokenizer.h"
-#include "paths.h"
+#include "session/pipeline.h"
+#include "session/scene_input.h"
+#include "terminal/json_out.h"
+#include "terminal/options.h"
+#include "terminal/paths.h"
+#include "terminal/standard_out.h"
 
-/* ----------------------------------------------------------------------------------------- texts
+typedef struct models_options {
+  cli_choice choice[2];
+  const char *model[2], *json, *size;
+  const cli_words *words; /* models, then pictures */
+  uint32_t scenes, seed;
+  heed_image_limits limits;
+  bool rollout;
+} models_options;
+
+/* What the maps of one head differ by. Divergence is Jensen and Shannon's of two rows, in bits. */
+typedef struct head_difference {
+  double largest, sum, divergence, largest_divergence;
+} head_difference;
+
+typedef struct models_job {
+  cli_state *cli;
+  models_options *options;
+  cli_pipeline side[2];
+  head_difference *heads; /* [layers, heads] */
+  head_difference rollout;
+  float *means[2]; /* of each side, over heads: [layers, N, N] */
+  double largest_logit, logit_sum;
+  uint32_t pictures, tokens, agreed;
+  uint64_t over; /* pictures with a weight that differs by more than 0.1 */
+} models_job;
+
+/* ------------------------------------------------------------------------------------ difference
  */
 
-/* The ids of all texts, as long as the longest; or, where tokens attend to the padding behind them,
- * as long as any may be, so that no text's numbers depend on the others. */
-static heed_status encode(cli_state *cli, compare_job *job, const heed_tokenizer *tokenizer,
-                          const cli_texts *texts) {
-  const heed_model_info *info = &job->text.info;
-  const uint32_t bound = heed_tokenizer_get_info(tokenizer)->most,
-                 most = bound && bound < info->max_length ? bound : info->max_length;
-  uint32_t longest = info->text_padded || !info->causal ? most : 1;
-  int32_t *rows = malloc((size_t)texts->count * most * sizeof *rows);
-  job->ids = rows;
-  job->lengths = calloc(texts->count, sizeof *job->lengths);
-  if (!rows || !job->lengths)
-    return heed_fail_memory(&cli->error, "texts", (size_t)texts->count * most * sizeof *rows);
-  for (uint32_t i = 0; i < texts->count; i++) {
-    const char *text = texts->word[i];
-    int32_t *row = rows + (size_t)i * most;
-    uint32_t count, whole;
-    CLI_TRY(heed_tokenizer_encode(tokenizer, text, strlen(text), row, most, &count, &whole,
-                                  &cli->error));
-    if (whole > count)
-      fprintf(stderr, "heed run: --text: truncated to %u of %u tokens: %s\n", count, whole,
-              CLI_SHOWN(text));
-    for (uint32_t t = count; t < most; t++) row[t] = heed_tokenizer_get_info(tokenizer)->padding;
-    job->lengths[i] = count;
-    if (count > longest) longest = count;
+/* Of two rows that each sum to 1; a weight of 0 adds nothing. */
+static double divergence(const float *a, const float *b, size_t count) {
+  double sum = 0.0;
+  for (size_t i = 0; i < count; i++) {
+    const double x = (double)a[i], y = (double)b[i], middle = 0.5 * (x + y);
+    if (x > 0.0) sum += 0.5 * x * log2(x / middle);
+    if (y > 0.0) sum += 0.5 * y * log2(y / middle);
   }
-  for (uint32_t i = 0; i < texts->count; i++)
-    memmove(rows + (size_t)i * longest, rows + (size_t)i * most, longest * sizeof *rows);
-  job->tokens = longest;
-  return HEED_OK;
+  return sum > 0.0 ? sum : 0.0;
 }
 
-/* An id that the tower has no row for means that the tokenizer is another model's. */
-static heed_status check_vocabulary(cli_state *cli, const compare_job *job) {
-  for (size_t i = 0; i < (size_t)job->count * job->tokens; i++)
-    if (job->ids[i] < 0 || (uint32_t)job->ids[i] >= job->text.info.source_vocabulary)
-      return heed_fail(&cli->error, HEED_INVALID_FILE,
-                       "tokenizer: it does not fit the model (found id %d, expected ids below %u)",
-                       job->ids[i], job->text.info.source_vocabulary);
-  return HEED_OK;
+static double add_map(head_difference *head, const float *a, const float *b, uint32_t tokens) {
+  double largest = 0.0;
+  for (uint32_t row = 0; row < tokens; row++, a += tokens, b += tokens) {
+    const double d = divergence(a, b, tokens);
+    head->divergence += d;
+    if (d > head->largest_divergence) head->largest_divergence = d;
+    for (uint32_t i = 0; i < tokens; i++) {
+      const double difference = fabs((double)a[i] - (double)b[i]);
+      head->sum += difference;
+      if (difference > largest) largest = difference;
+    }
+  }
+  if (largest > head->largest) head->largest = largest;
+  return largest;
 }
 
-static heed_status name_tokens(cli_state *cli, compare_job *job, const heed_tokenizer *tokenizer) {
-  const size_t count = (size_t)job->count * job->tokens;
-  job->names = calloc(count, sizeof *job->names);
-  if (!job->names) return heed_fail_memory(&cli->error, "texts", count * sizeof *job->names);
-  for (size_t i = 0; i < count; i++)
-    heed_tokenizer_text(tokenizer, job->ids[i], job->names[i], sizeof job->names[i]);
-  return HEED_OK;
-}
-
-static heed_status read_texts(cli_state *cli, compare_job *job, const cli_texts *texts) {
-  heed_tokenizer *tokenizer;
-  job->count = texts->count;
-  CLI_TRY(heed_tokenizer_open(cli->context, heed_model_files_desc(job->text.files), &tokenizer,
-                              &cli->error));
-  const char *assumed = heed_tokenizer_get_info(tokenizer)->assumed;
-  if (assumed) fprintf(stderr, "heed run: --text: assumed: %s\n", assumed);
-  heed_status status = encode(cli, job, tokenizer, texts);
-  if (status == HEED_OK) status = check_vocabulary(cli, job);
-  if (status == HEED_OK) status = name_tokens(cli, job, tokenizer);
-  heed_tokenizer_destroy(tokenizer);
+static heed_status add_layer(models_job *job, uint32_t layer, double *largest) {
+  const uint32_t heads = job->side[0].info.heads;
+  float *map[2] = {NULL, NULL};
+  heed_shape shape = {0};
+  heed_status status = HEED_OK;
+  for (int s = 0; s < 2 && status == HEED_OK; s++)
+    status =
+        cli_pipeline_read(job->cli, &job->side[s], job->side[s].tap_names[layer], &map[s], &shape);
+  job->tokens = shape.dim[3];
+  const size_t size = (size_t)job->tokens * job->tokens;
+  for (int s = 0; job->options->rollout && s < 2 && status == HEED_OK; s++) {
+    if (!job->means[s]) job->means[s] = malloc(job->side[s].info.layers * size * sizeof(float));
+    if (job->means[s])
+      heed_map_head_mean(map[s], heads, job->tokens, job->means[s] + layer * size);
+    else
+      status = heed_fail_memory(&job->cli->error, "rollout", size * sizeof(float));
+  }
+  for (uint32_t h = 0; status == HEED_OK && h < heads; h++) {
+    const double most =
+        add_map(&job->heads[layer * heads + h], map[0] + h * size, map[1] + h * size, job->tokens);
+    if (most > *largest) *largest = most;
+  }
+  free(map[0]);
+  free(map[1]);
   return status;
 }
 
-static heed_status run_texts(cli_state *cli, compare_job *job, cli_choice *choice) {
-  cli_pipeline *text = &job->text;
-  heed_shape shape;
-  heed_status status = cli_pipeline_tap_weights(cli, text);
-  text->build.batch = job->count;
-  text->build.source_length = job->tokens;
-  if (status == HEED_OK) status = cli_pipeline_run(cli, text, choice, job->ids);
-  if (status == HEED_OK)
-    status = cli_text_rows(cli, text, "token_embeds", job->ids, &job->embeds, &shape);
-  for (uint32_t i = 0; status == HEED_OK && i < text->info.layers; i++) {
-    char name[32];
-    float *map;
-    status = cli_pipeline_read(cli, text, text->tap_names[i], &map, &shape);
-    if (status != HEED_OK) break;
-    snprintf(name, sizeof name, "text.attention.%u", i);
-    status = cli_tensors_take(&job->maps, name, HEED_F32, &shape, map, &cli->error);
+/* Of means over heads, which is what rollout takes of them by default. */
+static heed_status add_rollout(models_job *job) {
+  const size_t size = (size_t)job->tokens * job->tokens;
+  const heed_rollout_desc desc = {.struct_size = sizeof desc,
+                                  .layers = job->side[0].info.layers,
+                                  .heads = 1,
+                                  .tokens = job->tokens};
+  float *rollout = malloc(2 * size * sizeof *rollout);
+  heed_status status =
+      rollout ? HEED_OK : heed_fail_memory(&job->cli->error, "rollout", 2 * size * sizeof *rollout);
+  for (int s = 0; s < 2 && status == HEED_OK; s++)
+    status = heed_map_rollout(job->cli->context, &desc, job->means[s], rollout + (s ? size : 0),
+                              &job->cli->error);
+  if (status == HEED_OK) add_map(&job->rollout, rollout, rollout + size, job->tokens);
+  free(rollout);
+  for (int s = 0; s < 2; s++) { /* the next picture may have another size */
+    free(job->means[s]);
+    job->means[s] = NULL;
   }
   return status;
 }
 
-/* --------------------------------------------------------------------------------------- picture
+static heed_status add_logits(models_job *job) {
+  const uint32_t classes = job->side[0].info.classes;
+  float *logits[2] = {NULL, NULL};
+  uint32_t top[2] = {0, 0};
+  heed_shape shape;
+  heed_status status = HEED_OK;
+  if (!classes) return HEED_OK;
+  for (int s = 0; s < 2 && status == HEED_OK; s++) {
+    status = cli_pipeline_read(job->cli, &job->side[s], "logits", &logits[s], &shape);
+    if (status == HEED_OK) heed_top(logits[s], classes, 1, &top[s], NULL);
+  }
+  for (uint32_t i = 0; status == HEED_OK && i < classes; i++) {
+    const double difference = fabs((double)logits[0][i] - (double)logits[1][i]);
+    job->logit_sum += difference;
+    if (difference > job->largest_logit) job->largest_logit = difference;
+  }
+  job->agreed += status == HEED_OK && top[0] == top[1];
+  free(logits[0]);
+  free(logits[1]);
+  return status;
+}
+
+/* ----------------------------------------------------------------------------------------- input
  */
 
-static heed_status load_picture(cli_state *cli, compare_job *job, const compare_options *options) {
-  heed_preprocess preprocess = job->vision.preprocess;
-  if (options->fit && strcmp(options->fit, "whole") == 0)
-    heed_preprocess_fit_whole(&preprocess);
-  else if (options->fit && strcmp(options->fit, "model") != 0)
-    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
-                     "--fit: unknown area (found \"%s\", expected model or whole)", options->fit);
-  const heed_embedded_file *own = &heed_embedded_picture;
-  job->picture = options->picture ? options->picture : own->name;
-  CLI_TRY(options->picture ? heed_image_load_within(cli->context, options->picture, options->limits,
-                                                    &job->image, &cli->error)
-                           : heed_image_decode(cli->context, own->name, own->bytes, own->size,
-                                               &job->image, &cli->error));
-  heed_build_desc *build = &job->vision.build;
-  const heed_image view = heed_picture_view(&job->image);
-  cli_prepared prepared;
-  CLI_TRY(cli_pipeline_prepare(cli, &job->vision, &preprocess, &view, job->picture,
-                               options->size ? 0 : options->most_patches, &prepared));
-  job->pixels = prepared.pixels;
-  build->width = prepared.width;
-  build->height = prepared.height;
-  job->region = prepared.region;
+static heed_status compare_image(void *user, const heed_image *image) {
+  models_job *job = user;
+  double largest = 0.0;
+  for (int s = 0; s < 2; s++)
+    CLI_TRY(cli_pipeline_run_image(job->cli, &job->side[s], &job->options->choice[s], image,
+                                   job->options->size ? 0 : CLI_MOST_PATCHES));
+  for (uint32_t layer = 0; layer < job->side[0].info.layers; layer++)
+    CLI_TRY(add_layer(job, layer, &largest));
+  if (job->options->rollout) CLI_TRY(add_rollout(job));
+  job->pictures++;
+  job->over += largest > 0.1;
+  return add_logits(job);
+}
+
+static heed_status compare_pictures(models_job *job) {
+  for (uint32_t i = 2; i < job->options->words->count; i++) {
+    heed_picture picture = {0};
+    CLI_TRY(heed_image_load_within(job->cli->context, job->options->words->word[i],
+                                   &job->options->limits, &picture, &job->cli->error));
+    const heed_image view = heed_picture_view(&picture);
+    for (int s = 0; s < 2; s++) job->side[s].picture = job->options->words->word[i];
+    const heed_status status = compare_image(job, &view);
+    heed_picture_free(job->cli->context, &picture);
+    CLI_TRY(status);
+  }
   return HEED_OK;
 }
 
-/* Each patch's cosine with each text, where the model projects its patches. */
-static heed_status measure_patches(cli_state *cli, compare_job *job) {
-  const heed_model_info *info = &job->vision.info;
-  const uint32_t patches = job->rows * job->columns, size = info->projection;
-  float *states;
-  heed_shape shape;
-  if (!job->vision.tap_count) return HEED_OK;
-  CLI_TRY(cli_pipeline_read(cli, &job->vision, "token_embeds", &states, &shape));
-  job->similarity = malloc((size_t)job->count * patches * sizeof *job->similarity);
-  for (uint32_t i = 0; job->similarity && i < job->count; i++)
-    for (uint32_t p = 0; p < patches; p++)
-      job->similarity[(size_t)i * patches + p] = heed_cosine(
-          states + ((size_t)info->prefix_tokens + p) * size, job->embeds + (size_t)i * size, size);
-  free(states);
-  return job->similarity ? HEED_OK
-                         : heed_fail_memory(&cli->error, "similarity",
-                                            (size_t)job->count * patches * sizeof(float));
+/* --------------------------------------------------------------------------------------- results
+ */
+
+/* Means over pictures, rows and weights, as they are printed. */
+typedef struct means {
+  double weight, divergence;
+} means;
+
+static means head_means(const models_job *job, const head_difference *head) {
+  const double rows = (double)job->pictures * job->tokens;
+  const means m = {head->sum / (rows * job->tokens), head->divergence / rows};
+  return m;
 }
 
-static heed_status run_picture(cli_state *cli, compare_job *job, const compare_options *options) {
-  static const char *const taps[] = {"token_embeds"};
-  cli_pipeline *vision = &job->vision;
-  heed_graph *graph;
-  heed_shape shape;
-  CLI_TRY(heed_model_build(vision->model, &vision->build, &graph, &cli->error));
-  vision->tap_names = taps;
-  vision->tap_count = heed_graph_find(graph, "token_embeds").id != 0;
-  heed_graph_destroy(graph);
-  if (options->maps && !vision->tap_count)
-    return heed_fail(&cli->error, HEED_UNSUPPORTED,
-                     "--maps: this model does not project its patches, so they have no similarity "
-                     "to a text");
-  job->rows = vision->build.height / vision->info.patch;
-  job->columns = vision->build.width / vision->info.patch;
-  CLI_TRY(cli_pipeline_run(cli, vision, options->choice, job->pixels));
-  CLI_TRY(cli_pipeline_read(cli, vision, "image_embeds", &job->image_embeds, &shape));
-  return measure_patches(cli, job);
+static void print_table(const models_job *job) {
+  const heed_model_info *info = &job->side[0].info;
+  means all = {0.0, 0.0};
+  double largest = 0.0;
+  printf("%5s %4s  %-10s %-10s %-10s %-10s\n", "layer", "head", "largest", "mean", "JS mean",
+         "JS largest");
+  for (uint32_t i = 0; i < info->layers * info->heads; i++) {
+    const head_difference *head = &job->heads[i];
+    const means m = head_means(job, head);
+    printf("%5u %4u  %-10.3g %-10.3g %-10.3g %-10.3g\n", i / info->heads, i % info->heads,
+           head->largest, m.weight, m.divergence, head->largest_divergence);
+    all.weight += m.weight / (info->layers * info->heads);
+    all.divergence += m.divergence / (info->layers * info->heads);
+    if (head->largest > largest) largest = head->largest;
+  }
+  printf("maps: largest difference of a weight %.4g, mean %.4g, mean divergence %.4g bits\n",
+         largest, all.weight, all.divergence);
+  if (job->options->rollout) {
+    const means rollout = head_means(job, &job->rollout);
+    printf("rollout: largest difference of a weight %.4g, mean %.4g, mean divergence %.4g bits\n",
+           job->rollout.largest, rollout.weight, rollout.divergence);
+  }
+  printf("pictures with a difference above 0.1: %llu of %u\n", (unsigned long long)job->over,
+         job->pictures);
+  if (!info->classes) return;
+  printf("logits: largest difference %.4g, mean %.4g\n", job->largest_logit,
+         job->logit_sum / ((double)job->pictures * info->classes));
+  printf("top-1 agreement: %u of %u\n", job->agreed, job->pictures);
 }
 
-static heed_status compare(cli_state *cli, compare_job *job) {
-  job->logits = malloc(job->count * sizeof *job->logits);
-  job->probability = malloc(job->count * sizeof *job->probability);
-  if (!job->logits || !job->probability)
-    return heed_fail_memory(&cli->error, "logits", job->count * sizeof *job->probability);
-  heed_compare(&job->text.info, job->image_embeds, job->embeds, job->count, job->logits,
-               job->probability);
+/* The members of an object that is open, and its end. */
+static void write_difference(json_out *json, const models_job *job, const head_difference *of) {
+  const means m = head_means(job, of);
+  json_number(json, "largest", of->largest);
+  json_number(json, "mean", m.weight);
+  json_number(json, "divergence_mean", m.divergence);
+  json_number(json, "divergence_largest", of->largest_divergence);
+  json_close(json, '}');
+}
+
+static heed_status write_json(void *user, FILE *to, heed_error *error) {
+  const models_job *job = user;
+  const heed_model_info *info = &job->side[0].info;
+  json_out json = {.file = to};
+  (void)error;
+  json_open(&json, NULL, '{');
+  json_text(&json, "model_a", job->options->model[0]);
+  json_text(&json, "model_b", job->options->model[1]);
+  json_text(&json, "backend_a", heed_backend_device(job->options->choice[0].opened));
+  json_text(&json, "backend_b", heed_backend_device(job->options->choice[1].opened));
+  json_integer(&json, "pictures", job->pictures);
+  json_integer(&json, "pictures_above_0.1", (int64_t)job->over);
+  if (info->classes) {
+    json_open(&json, "logits", '{');
+    json_number(&json, "largest", job->largest_logit);
+    json_number(&json, "mean", job->logit_sum / ((double)job->pictures * info->classes));
+    json_close(&json, '}');
+    json_integer(&json, "top1_agreed", job->agreed);
+  }
+  if (job->options->rollout) {
+    json_open(&json, "rollout", '{');
+    write_difference(&json, job, &job->rollout);
+  }
+  json_open(&json, "heads", '[');
+  for (uint32_t i = 0; i < info->layers * info->heads; i++) {
+    json_open(&json, NULL, '{');
+    json_integer(&json, "layer", i / info->heads);
+    json_integer(&json, "head", i % info->heads);
+    write_difference(&json, job, &job->heads[i]);
+  }
+  json_close(&json, ']');
+  json_close(&json, '}');
+  fputc('\n', to);
   return HEED_OK;
 }
 
-/* ------------------------------------------------------------------------------------------- run
+/* ------------------------------------------------------------------------------------------ verb
  */
 
-static heed_status check_paths(cli_state *cli, const compare_options *options) {
-  const cli_path paths[] = {{CLI_READ_MODEL, "the model's", options->model},
-                            {CLI_READ, "the picture", options->picture},
-                            {CLI_WRITTEN, "--maps", options->maps},
-                            {CLI_WRITTEN, "--text-maps", options->text_maps},
-                            {CLI_WRITTEN, "--json", options->json},
-                            {CLI_WRITTEN, "--save", options->save}};
-  if (options->maps) CLI_TRY(heed_figure_check(options->maps, &cli->error));
-  if (options->text_maps) CLI_TRY(heed_figure_check(options->text_maps, &cli->error));
+static heed_status check_same_shape(models_job *job) {
+  const heed_model_info *a = &job->side[0].info, *b = &job->side[1].info;
+  if (a->layers == b->layers && a->heads == b->heads && a->patch == b->patch &&
+      a->image_size == b->image_size && a->prefix_tokens == b->prefix_tokens &&
+      a->channels == b->channels && a->classes == b->classes)
+    return HEED_OK;
+  return heed_fail(&job->cli->error, HEED_UNSUPPORTED,
+                   "%s: another shape than %s (found %u layers of %u heads, %u px, patches of %u, "
+                   "%u classes, expected %u layers of %u heads, %u px, patches of %u, %u classes)",
+                   job->options->model[1], job->options->model[0], b->layers, b->heads,
+                   b->image_size, b->patch, b->classes, a->layers, a->heads, a->image_size,
+                   a->patch, a->classes);
+}
+
+static heed_status load(models_job *job) {
+  const heed_model_info *info = &job->side[0].info;
+  for (int s = 0; s < 2; s++) {
+    CLI_TRY(cli_pipeline_load(job->cli, &job->side[s], job->options->model[s]));
+    CLI_TRY(cli_pipeline_check_images(job->cli, &job->side[s]));
+    CLI_TRY(cli_pipeline_size(job->cli, &job->side[s], job->options->size));
+  }
+  CLI_TRY(check_same_shape(job));
+  const size_t heads = (size_t)info->layers * info->heads;
+  job->heads = calloc(heads, sizeof *job->heads);
+  if (!job->heads) return heed_fail_memory(&job->cli->error, "compare", heads * sizeof *job->heads);
+  for (int s = 0; s < 2; s++) {
+    CLI_TRY(cli_pipeline_tap_weights(job->cli, &job->side[s]));
+    CLI_TRY(cli_choice_open(job->cli, &job->options->choice[s]));
+  }
+  return HEED_OK;
+}
+
+static heed_status check_paths(cli_state *cli, const models_options *options) {
+  const cli_path paths[] = {{CLI_READ_MODEL, "MODEL_A", options->model[0]},
+                            {CLI_READ_MODEL, "MODEL_B", options->model[1]},
+                            {CLI_WRITTEN, "--json", options->json}};
   return cli_check_paths(cli, paths, sizeof paths / sizeof *paths);
 }
 
-static heed_status load(cli_state *cli, compare_job *job, const compare_options *options) {
-  CLI_TRY(cli_pipeline_load(cli, &job->vision, options->model));
-  CLI_TRY(cli_pipeline_check_images(cli, &job->vision));
-  CLI_TRY(cli_pipeline_size(cli, &job->vision, options->size));
-  CLI_TRY(cli_text_load(cli, &job->text, options->model));
-  const uint32_t image = job->vision.info.projection, text = job->text.info.projection;
-  if (image && image == text) return HEED_OK;
-  return heed_fail(&cli->error, HEED_UNSUPPORTED,
-                   "%s: images and texts cannot be compared (found embeddings of %u and %u "
-                   "numbers, expected the same number above 0)",
-                   options->model, image, text);
+static heed_status compare(models_job *job) {
+  CLI_TRY(check_paths(job->cli, job->options));
+  CLI_TRY(load(job));
+  CLI_TRY(compare_pictures(job));
+  CLI_TRY(scene_input_each(job->cli, job->options->seed, job->options->scenes, compare_image, job));
+  print_table(job);
+  return job->options->json ? cli_json_write(job->options->json, write_json, job, &job->cli->error)
+                            : HEED_OK;
 }
 
-static heed_status run_towers(cli_state *cli, compare_job *job, const compare_options *options) {
-  CLI_TRY(check_paths(cli, options));
-  CLI_TRY(load(cli, job, options));
-  CLI_TRY(compare_choose(cli, job, options));
-  CLI_TRY(read_texts(cli, job, options->texts));
-  CLI_TRY(load_picture(cli, job, options));
-  CLI_TRY(cli_choice_open(cli, options->choice));
-  CLI_TRY(run_texts(cli, job, options->choice));
-  CLI_TRY(run_picture(cli, job, options));
-  CLI_TRY(compare(cli, job));
-  return compare_write(cli, job, options);
+static int run(cli_state *cli, int argc, char **argv) {
+  models_options options = {.choice = {CLI_CHOICE_INIT, CLI_CHOICE_INIT},
+                            .seed = 1,
+                            .limits = {.struct_size = sizeof options.limits}};
+  const char *backend_b = NULL, *simd_b = NULL;
+  cli_words words;
+  options.choice[0].backend = "cpu";
+  const cli_option table[] = {
+      CLI_WEIGHTS_KEY_OPTION(cli),
+      {"--json", CLI_JSON, &options.json, "OUT.json", "write the differences as JSON"},
+      {"--scenes", CLI_NUMBER, &options.scenes, "N", "compare on N generated scenes, too"},
+      {"--seed", CLI_NUMBER, &options.seed, "S", "seed of the first scene (default: 1)"},
+      CLI_SIZE_OPTION(options.size),
+      CLI_IMAGE_OPTIONS(options.limits),
+      {"--rollout", CLI_FLAG, &options.rollout, NULL,
+       "compare rollouts, too: the time grows with the cube of the tokens"},
+      {"--backend-b", CLI_TEXT, &backend_b, "auto|vulkan|cpu",
+       "backend of MODEL_B (default: that of MODEL_A)"},
+      {"--simd-b", CLI_TEXT, &simd_b, "LEVEL", "CPU kernels of MODEL_B"},
+      CLI_CHOICE_OPTIONS(options.choice[0], CLI_BACKEND_CPU),
+      {NULL, CLI_FLAG, NULL, NULL, NULL}};
+  const int code = cli_parse(cli,
+                             "compare MODEL_A MODEL_B PICTURE... [options]\n\nThe models have one "
+                             "shape: a model and its int8 folder, two checkpoints.",
+                             table, argc, argv, &words);
+  if (code >= 0) return code;
+  if (words.count < 2 || (words.count == 2 && !options.scenes)) {
+    fprintf(stderr,
+            "heed compare: too few arguments (found %u, expected MODEL_A MODEL_B and "
+            "pictures or --scenes N)\n",
+            words.count);
+    return CLI_USAGE;
+  }
+  options.words = &words;
+  options.choice[1] = options.choice[0];
+  if (backend_b) options.choice[1].backend = backend_b;
+  if (simd_b) options.choice[1].simd = simd_b;
+  for (int s = 0; s < 2; s++) options.model[s] = words.word[s];
+  models_job job = {.cli = cli, .options = &options};
+  const heed_status status = compare(&job);
+  for (int s = 0; s < 2; s++) {
+    cli_pipeline_close(&job.side[s]);
+    cli_choice_close(&options.choice[s]);
+  }
+  free(job.heads);
+  free(job.means[0]);
+  free(job.means[1]);
+  return status == HEED_OK ? CLI_OK : cli_fail(cli);
 }
 
-heed_status compare_run(cli_state *cli, const compare_options *options) {
-  compare_job job = {.texts = options->texts->word};
-  const heed_status status = run_towers(cli, &job, options);
-  cli_pipeline_close(&job.vision);
-  cli_pipeline_close(&job.text);
-  cli_choice_close(options->choice);
-  heed_picture_free(cli->context, &job.image);
-  cli_tensors_clear(&job.maps);
-  void *const all[] = {job.ids,    job.lengths,      job.names,      job.pixels,     job.embeds,
-                       job.logits, job.image_embeds, job.similarity, job.probability};
-  for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
-  return status;
-}
+const cli_verb cli_verb_compare = {"compare", "differences of two models on the same pictures",
+                                   run};

@@ -1,8 +1,8 @@
 /* heed devices: what this machine can run on. */
 #include <string.h>
 
-#include "backend_selection.h"
-#include "json_out.h"
+#include "session/backend_selection.h"
+#include "terminal/json_out.h"
 
 static void print_cpu_levels(json_out *json) {
   if (json) json_open(json, "cpu_levels", '[');

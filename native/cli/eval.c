@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "onnx_graph.h"
-#include "paths.h"
-#include "pipeline.h"
-#include "tensors.h"
-#include "text_tower.h"
+#include "session/onnx_graph.h"
+#include "session/pipeline.h"
+#include "session/text_tower.h"
+#include "terminal/paths.h"
+#include "terminal/tensors.h"
 
 /* One tower: the vision transformer, or the text's. */
 typedef struct eval_job {

@@ -2,11 +2,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "json_out.h"
-#include "onnx_graph.h"
-#include "pipeline.h"
-#include "profile.h"
-#include "synthetic.h"
+#include "session/onnx_graph.h"
+#include "session/pipeline.h"
+#include "session/profile.h"
+#include "session/synthetic.h"
+#include "terminal/json_out.h"
 
 static void print_summary(const cli_pipeline *pipeline) {
   const heed_model_info *info = &pipeline->info;

@@ -1,8 +1,8 @@
 /* heed: the command line. One file a verb; this one only finds it. */
 #include <string.h>
 
-#include "cli.h"
-#include "standard_out.h"
+#include "terminal/cli.h"
+#include "terminal/standard_out.h"
 
 static const cli_verb *const verbs[] = {&cli_verb_run,     &cli_verb_eval,   &cli_verb_check,
                                         &cli_verb_inspect, &cli_verb_maps,   &cli_verb_survey,

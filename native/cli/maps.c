@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "paths.h"
-#include "run_parts.h"
-#include "token_order.h"
+#include "run/parts.h"
+#include "session/token_order.h"
+#include "terminal/paths.h"
 
 #define MOST_LAYERS 1000u
 #define MOST_TOKENS 65536u

@@ -5,14 +5,14 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#include "json_out.h"
-#include "model_word.h"
-#include "options.h"
-#include "paths.h"
-#include "picture_list.h"
-#include "pipeline.h"
-#include "scene_input.h"
-#include "standard_out.h"
+#include "session/pipeline.h"
+#include "session/scene_input.h"
+#include "terminal/json_out.h"
+#include "terminal/model_word.h"
+#include "terminal/options.h"
+#include "terminal/paths.h"
+#include "terminal/picture_list.h"
+#include "terminal/standard_out.h"
 
 /* The numbers of heed_map_statistics, by the names that heed run --json gives them. */
 static const struct statistic {

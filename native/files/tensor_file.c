@@ -6,10 +6,10 @@
 #include "base/status.h"
 #include "base/utf8.h"
 #include "files/output.h"
-#include "files/weights.h"
+#include "files/weight_file.h"
 #include "heed/native.h"
-#include "model/safetensors.h"
-#include "model/source.h"
+#include "model/files/safetensors.h"
+#include "model/files/source.h"
 
 struct heed_tensor_file {
   heed_context *context;

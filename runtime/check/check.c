@@ -13,7 +13,7 @@
 #include "base/tensor.h"
 #include "check/case.h"
 #include "check/close.h"
-#include "model/safetensors.h"
+#include "model/files/safetensors.h"
 
 #define MAX_RESULTS 8
 #define MAX_ATTRIBUTES 64

@@ -70,7 +70,7 @@ typedef struct heed_vk_weight {
   heed_vk_range range;
 } heed_vk_weight;
 
-/* The piece that is built, of a node whose values are larger than a binding (gpu/split_large.h);
+/* The piece that is built, of a node whose values are larger than a binding (gpu/split_values.h);
  * size 0: all of it. */
 typedef struct heed_vk_piece {
   uint64_t size, first; /* leading axes together */

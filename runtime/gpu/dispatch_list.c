@@ -2,7 +2,7 @@
 #include "gpu/dispatch_list.h"
 
 #include "base/status.h"
-#include "gpu/split_large.h"
+#include "gpu/split_values.h"
 
 heed_status heed_vk_builder_node(heed_vk_builder *builder, const heed_node *node,
                                  heed_error *error) {

@@ -34,7 +34,7 @@ typedef struct heed_vk_op {
   void (*build)(heed_vk_builder *builder, const heed_node *node);
   /* Adds a small case of the op to the self-check's graph, and keeps its results. */
   void (*check)(heed_vk_check_graph *check);
-  /* What a node can be split along (gpu/split_large.h); NULL: nothing. */
+  /* What a node can be split along (gpu/split_values.h); NULL: nothing. */
   heed_vk_split_axes (*split_axes)(const heed_vk_builder *builder, const heed_node *node);
   /* bit i: the input in slot i is the same for every piece of a split node */
   uint32_t whole;

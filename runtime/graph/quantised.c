@@ -32,7 +32,7 @@ static heed_status read_floats(void *user, uint64_t first, uint64_t count, void 
   return HEED_OK;
 }
 
-/* Modules that open models alone check scales where they read them (model/int8_weights.c). */
+/* Modules that open models alone check scales where they read them (model/vit/int8_weights.c). */
 #if defined(HEED_GRAPHS_OF_MODELS)
 #define check(desc, what, error) HEED_OK
 #else

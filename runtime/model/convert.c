@@ -10,8 +10,8 @@
 #include "base/status.h"
 #include "base/tensor.h"
 #include "base/utf8.h"
-#include "model/int8_weights.h"
-#include "model/vit.h"
+#include "model/vit/int8_weights.h"
+#include "model/vit/vit.h"
 
 #if defined(HEED_INT8)
 /* Which tensors change: nearly all of a model's numbers, and products where 8 bits are enough. */

@@ -1,13 +1,13 @@
 /* Opening a model of any kind, and what needs no kind to be known. */
-#include "model/model_type.h"
+#include "model/files/model_type.h"
 
 #include "base/alloc.h"
 #include "base/desc.h"
 #include "base/status.h"
-#include "model/preprocess.h"
-#include "model/sequence.h"
-#include "model/source.h"
-#include "model/vit.h"
+#include "model/files/source.h"
+#include "model/image/preprocess.h"
+#include "model/vit/vit.h"
+#include "sequences/sequence.h"
 
 /* The kind that config.json names; without one a file can only be a vision transformer's. */
 static heed_status find_type(const heed_context *context, const heed_model_desc *desc,

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/status.h"
-#include "model/source.h"
+#include "model/files/source.h"
 
 uint64_t heed_little_endian(const unsigned char *bytes, size_t count) {
   uint64_t number = 0;

@@ -14,7 +14,7 @@
 #include "base/sort.h"
 #include "base/status.h"
 #include "base/utf8.h"
-#include "model/source.h"
+#include "model/files/source.h"
 #include "pickle/calls.h"
 #include "pickle/machine.h"
 

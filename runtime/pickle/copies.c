@@ -12,7 +12,7 @@
 #include "base/sort.h"
 #include "base/status.h"
 #include "base/utf8.h"
-#include "model/source.h"
+#include "model/files/source.h"
 
 #define MOST_OUTER 8u  /* entries around a copy */
 #define LEAST_TWINS 4u /* tensors that make a copy */

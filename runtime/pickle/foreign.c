@@ -6,7 +6,7 @@
 
 #include "base/status.h"
 #include "base/utf8.h"
-#include "model/source.h"
+#include "model/files/source.h"
 #include "pickle/kind.h"
 
 /* Whether a name ends so, in whichever case; `end` is in small letters. */

@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "base/utf8.h"
-#include "model/source.h"
+#include "model/files/source.h"
 #include "pickle/copies.h"
 
 #define MAX_DEPTH 32u

@@ -11,7 +11,7 @@
 #include "base/sort.h"
 #include "base/status.h"
 #include "base/utf8.h"
-#include "model/source.h"
+#include "model/files/source.h"
 #include "pickle/byte_reader.h"
 
 #define END_BYTES 22u

@@ -5,8 +5,8 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
-#include "model/config.h"
-#include "model/config_fields.h"
+#include "model/config/config.h"
+#include "model/config/fields.h"
 #include "text/rules.h"
 
 static bool lowers(const heed_tokenizer *t) {

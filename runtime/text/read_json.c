@@ -5,8 +5,8 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "base/utf8.h"
-#include "model/config.h"
-#include "model/config_fields.h"
+#include "model/config/config.h"
+#include "model/config/fields.h"
 #include "text/read_model.h"
 
 static heed_status refuse(const heed_fields *fields, const char *part, const char *found,

@@ -5,8 +5,8 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
-#include "model/config.h"
-#include "model/source.h"
+#include "model/config/config.h"
+#include "model/files/source.h"
 
 static heed_status add_token(heed_tokenizer *t, const heed_fields *fields, const char *text,
                              size_t length, heed_json_value number) {

@@ -2,7 +2,7 @@
 #ifndef HEED_TEXT_READ_MODEL_H
 #define HEED_TEXT_READ_MODEL_H
 
-#include "model/config_fields.h"
+#include "model/config/fields.h"
 #include "text/rules.h"
 
 /* {"text": id, ...} */

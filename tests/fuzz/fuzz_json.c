@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "base/json.h"
-#include "model/config.h"
-#include "model/sequence.h"
+#include "model/config/config.h"
+#include "sequences/sequence.h"
 #include "support/weights.h"
 
 /* Visits the whole tree with what a caller may ask; returns how many values it has. */

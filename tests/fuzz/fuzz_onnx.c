@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "heed/onnx.h"
-#include "model/safetensors.h"
+#include "model/files/safetensors.h"
 #include "support/onnx_file.h"
 #include "support/test.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "heed/onnx.h"
-#include "model/safetensors.h"
+#include "model/files/safetensors.h"
 #include "support/onnx_file.h"
 
 static const char *const ops[] = {"Abs",

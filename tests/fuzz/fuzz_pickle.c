@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "heed/pickle.h"
-#include "model/safetensors.h"
+#include "model/files/safetensors.h"
 #include "support/test.h"
 #include "support/torch_file.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "fuzz/header_length.h"
-#include "model/role.h"
+#include "model/vit/role.h"
 #include "support/test.h"
 #include "support/weights.h"
 

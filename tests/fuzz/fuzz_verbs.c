@@ -9,11 +9,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli.h"
 #include "fuzz/header_length.h"
 #include "heed/native.h"
-#include "picture_list.h"
 #include "support/test.h"
+#include "terminal/cli.h"
+#include "terminal/picture_list.h"
 
 enum { MAPS, IMAGES, TEXTS, LIST, KINDS };
 

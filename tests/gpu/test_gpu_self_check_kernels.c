@@ -6,7 +6,7 @@
 #include "gpu/dispatch_list.h"
 #include "gpu/dispatch_summary.h"
 #include "gpu/self_check_graph.h"
-#include "gpu/submit_split.h"
+#include "gpu/split_submissions.h"
 #include "plan/plan.h"
 #include "support/test.h"
 

@@ -2,7 +2,7 @@
  * stages and submissions end where they should. */
 #include <string.h>
 
-#include "gpu/submit_split.h"
+#include "gpu/split_submissions.h"
 #include "support/test.h"
 
 enum { MOST_GROUPS = 8 * 8 * 8 };

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "model/safetensors.h"
+#include "model/files/safetensors.h"
 #include "support/test.h"
 #include "support/weights.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "heed/check.h"
-#include "model/safetensors.h"
+#include "model/files/safetensors.h"
 #include "support/op_test.h"
 #include "support/weights.h"
 

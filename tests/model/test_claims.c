@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/role.h"
+#include "model/vit/role.h"
 #include "support/test_context.h"
 #include "support/weights.h"
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/safetensors.h"
+#include "model/files/safetensors.h"
 
 enum {
   BATCH = 2,

@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "image/image.h"
-#include "model/preprocess.h"
+#include "model/image/preprocess.h"
 #include "support/vector_file.h"
 /* after it: its functions have errors of their own */
 #include "support/test_context.h"

@@ -7,8 +7,8 @@
 #include "support/test_context.h"
 #include "support/weights.h"
 
-#include "model/checkpoint.h"
-#include "model/safetensors.h"
+#include "model/files/checkpoint.h"
+#include "model/files/safetensors.h"
 
 enum { MOST = 64, TEXT = 160 };
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/safetensors.h"
+#include "model/files/safetensors.h"
 #include "support/op_test.h"
 #include "support/vector_file.h"
 #include "support/weights.h"

@@ -5,7 +5,7 @@ script=$(cd "$(dirname "$0")" && pwd)/includes.sh
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
 mkdir -p "$tree/runtime/graph/ops" "$tree/runtime/attic" "$tree/native/files" "$tree/native/vulkan/plan" "$tree/web/wasm" "$tree/shaders"
-printf '#include "heed/heed.h"\n#include "base/status.h"\n#include "graph/op.h"\n#include "model/role.h"\n' >"$tree/runtime/graph/ops/add.c"
+printf '#include "heed/heed.h"\n#include "base/status.h"\n#include "graph/op.h"\n#include "model/vit/role.h"\n' >"$tree/runtime/graph/ops/add.c"
 echo '#include "base/status.h"' >"$tree/runtime/attic/old.c"
 echo '#include "../cli/cli.h"' >"$tree/native/files/output.c"
 printf '#include "vulkan/plan/commands.h"\n#include "vulkan/host/device.h"\n#include "vulkan/run/backend.h"\n' >"$tree/native/vulkan/plan/commands.c"
@@ -21,7 +21,7 @@ said=$(sh "$script" "$tree" 2>&1) || status=$?
 expect() {
   case $said in *"$1"*) ;; *) echo "does not say \"$1\": $said"; exit 1 ;; esac
 }
-expect 'runtime/graph/ops/add.c:4: an include points up (found model/role.h, expected one of: runtime/graph, heed/heed.h, base)'
+expect 'runtime/graph/ops/add.c:4: an include points up (found model/vit/role.h, expected one of: runtime/graph, heed/heed.h, base)'
 expect 'runtime/attic/old.c:1: the room has no row in tests/package/includes.sh (found runtime/attic)'
 expect 'native/files/output.c:1: an include climbs out of its folder (found ../cli/cli.h, expected ROOM/FILE)'
 expect 'runtime/base/a.c:1: in a circle of includes (found base/a to base/b)'

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/tensor.h"
-#include "model/safetensors.h"
+#include "model/files/safetensors.h"
 #include "support/test_context.h"
 #include "support/weights.h"
 

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "model/config.h"
+#include "model/config/config.h"
 #include "support/test_context.h"
 #include "support/weights.h"
 

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "base/tensor.h"
-#include "model/checkpoint.h"
-#include "model/role.h"
-#include "model/safetensors.h"
+#include "model/files/checkpoint.h"
+#include "model/files/safetensors.h"
+#include "model/vit/role.h"
 #include "support/test_context.h"
 #include "support/weights.h"
 

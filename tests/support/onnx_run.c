@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "model/safetensors.h"
-#include "model/source.h"
+#include "model/files/safetensors.h"
+#include "model/files/source.h"
 #include "support/test.h"
 
 static const char header[65] =

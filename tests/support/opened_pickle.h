@@ -3,7 +3,7 @@
 #define HEED_TESTS_SUPPORT_OPENED_PICKLE_H
 
 #include "heed/pickle.h"
-#include "model/safetensors.h"
+#include "model/files/safetensors.h"
 #include "support/test_context.h"
 #include "support/torch_file.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/tensor.h"
-#include "model/safetensors.h"
+#include "model/files/safetensors.h"
 #include "support/test.h"
 
 #define FILES 2

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "model/safetensors.h"
+#include "model/files/safetensors.h"
 #include "support/test.h"
 
 typedef struct vector_file {

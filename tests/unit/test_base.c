@@ -9,7 +9,7 @@
 #include "base/status.h"
 #include "base/tensor.h"
 #include "base/utf8.h"
-#include "model/source.h"
+#include "model/files/source.h"
 
 static void test_status_names(void **state) {
   (void)state;

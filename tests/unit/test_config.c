@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "model/architecture.h"
+#include "model/families/timm_architectures.h"
 #include "support/config_text.h"
 
 static heed_config *open_good(const char *text) {

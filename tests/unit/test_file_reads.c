@@ -9,10 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "files/beneath.h"
-#include "files/given.h"
-#include "files/regular.h"
-#include "files/weights.h"
+#include "files/missing_model.h"
+#include "files/regular_file.h"
+#include "files/relative_file.h"
+#include "files/weight_file.h"
 #include "heed/native.h"
 #include "support/onnx_file.h"
 #include "support/test.h"

@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "heed/onnx.h"
 #include "heed/tokenizer.h"
-#include "model/safetensors.h"
+#include "model/files/safetensors.h"
 #include "support/onnx_file.h"
 /* after it: its functions have errors of their own */
 #include "support/test_context.h"

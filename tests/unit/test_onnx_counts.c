@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "heed/onnx.h"
-#include "onnx/evaluate.h"
+#include "onnx/evaluate/evaluate.h"
 #include "support/onnx_file.h"
 #include "support/test.h"
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "heed/onnx.h"
-#include "model/safetensors.h"
-#include "onnx/lower.h"
+#include "model/files/safetensors.h"
+#include "onnx/lower/lower.h"
 #include "support/onnx_file.h"
 #include "support/test.h"
 

@@ -7,8 +7,8 @@
 
 #include "base/tensor.h"
 #include "heed/onnx.h"
-#include "model/safetensors.h"
-#include "onnx/message.h"
+#include "model/files/safetensors.h"
+#include "onnx/file/message.h"
 #include "support/onnx_file.h"
 #include "support/test.h"
 

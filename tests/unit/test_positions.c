@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "model/positions.h"
+#include "model/families/positions.h"
 
 static double kernel(double x, double a) {
   const double t = fabs(x);

@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "base/tensor.h"
-#include "model/safetensors.h"
+#include "model/files/safetensors.h"
 #include "support/weights.h"
 
 static heed_status open_bytes(const void *bytes, size_t size, heed_safetensors **file) {

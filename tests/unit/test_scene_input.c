@@ -1,5 +1,5 @@
 /* Scenes as input of a verb: memory that runs out before one is drawn, and what sees them fails. */
-#include "scene_input.h"
+#include "session/scene_input.h"
 
 #include <stdlib.h>
 #include <string.h>

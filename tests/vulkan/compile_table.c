@@ -10,7 +10,7 @@
 #include "gpu/dispatch_list.h"
 #include "gpu/self_check_graph.h"
 #include "heed/check.h"
-#include "synthetic.h"
+#include "session/synthetic.h"
 #include "vulkan/compile_statistics.h"
 #include "vulkan/host/backend_state.h"
 

@@ -1,6 +1,6 @@
 /* What --device takes beside an index: UUIDs and PCI addresses of played devices, and of those that
  * this machine's drivers list. */
-#include "device_name.h"
+#include "session/device_name.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "heed/vulkan_test.h"
-#include "model/safetensors.h"
+#include "model/files/safetensors.h"
 #include "support/test.h"
 #include "vulkan/vulkan_test.h"
 

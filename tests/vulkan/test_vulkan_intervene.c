@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "heed/vulkan.h"
-#include "model/safetensors.h"
+#include "model/files/safetensors.h"
 #include "support/test.h"
 #include "vulkan/vulkan_test.h"
 

@@ -7,7 +7,7 @@
 
 #include "heed/onnx.h"
 #include "heed/vulkan_test.h"
-#include "model/source.h"
+#include "model/files/source.h"
 #include "support/sequence_test.h"
 #include "support/vector_file.h"
 #include "vulkan/vulkan_test.h"

@@ -1,4 +1,4 @@
-/* Which files a sharded model's index names, by the rule of runtime/model/checkpoint.c: plain names
+/* Which files a sharded model's index names, by the rule of runtime/model/files/checkpoint.c: plain names
  * alone, so that none leads out of the model's folder. A drive or a stream ("C:name") leads out of
  * one too, and what no address can hold is no name. Loaded with the first index. It imports nothing,
  * so that bundlers leave the scripts that a page starts with as they are. */

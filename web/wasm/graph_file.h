@@ -5,7 +5,7 @@
 #define HEED_WEB_GRAPH_FILE_H
 
 #include "graph/graph.h"
-#include "onnx/vision.h"
+#include "onnx/vision/vision.h"
 
 /* The block: this, values, nodes, then their descs and names. In records, pointers to those are
  * offsets in the block; 0: none. */

@@ -6,9 +6,9 @@
 #include "base/status.h"
 #include "base/tensor.h"
 #include "graph_file.h"
-#include "model/preprocess.h"
-#include "model/source.h"
-#include "model/unnamed.h"
+#include "model/config/unknown_family.h"
+#include "model/files/source.h"
+#include "model/image/preprocess.h"
 #include "shim.h"
 
 typedef struct graph_model {

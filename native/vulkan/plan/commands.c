@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "gpu/hazard.h"
-#include "gpu/submit_split.h"
+#include "gpu/split_submissions.h"
 
 typedef struct recorder {
   heed_vk_commands *commands;

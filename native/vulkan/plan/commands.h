@@ -39,7 +39,7 @@ typedef struct heed_vk_recording {
   const heed_vk_places *places;
   VkQueryPool stamps;           /* VK_NULL_HANDLE: none */
   const heed_vk_copies *copies; /* NULL: none */
-  /* most operations of one submission (submit_split.h); 0: no limit */
+  /* most operations of one submission (gpu/split_submissions.h); 0: no limit */
   uint64_t budget;
 } heed_vk_recording;
 

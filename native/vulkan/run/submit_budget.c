@@ -1,7 +1,7 @@
 /* A slow device of the type, or a share of the measured peak. */
 #include "vulkan/run/submit_budget.h"
 
-#include "gpu/submit_split.h"
+#include "gpu/split_submissions.h"
 #include "vulkan/measure/measured_peak.h"
 
 #define SUBMIT_SECONDS 0.1

@@ -1,7 +1,7 @@
 /* activation on a GPU: one dispatch, four elements an invocation. */
 #include "params/activation.h"
 #include "gpu/self_check_graph.h"
-#include "gpu/split_large.h"
+#include "gpu/split_values.h"
 
 static void build(heed_vk_builder *builder, const heed_node *node) {
   const heed_activation_desc *desc = node->desc;

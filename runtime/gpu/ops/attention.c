@@ -6,7 +6,7 @@
 #include "gpu/fp16_values.h"
 #include "gpu/ops/attention_parts.h"
 #include "gpu/self_check_graph.h"
-#include "gpu/split_large.h"
+#include "gpu/split_values.h"
 #include "gpu/tile.h"
 #include "graph/op_check.h"
 #include "params/attention.h"

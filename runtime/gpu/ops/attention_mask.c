@@ -1,7 +1,7 @@
 /* attention_mask on a GPU: one dispatch, one word of the mask an invocation. */
 #include "params/attention_mask.h"
 #include "gpu/self_check_graph.h"
-#include "gpu/split_large.h"
+#include "gpu/split_values.h"
 
 static void build(heed_vk_builder *builder, const heed_node *node) {
   const heed_attention_mask_desc *desc = node->desc;

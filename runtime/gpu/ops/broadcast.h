@@ -5,7 +5,7 @@
 
 #include "base/tensor.h"
 #include "gpu/self_check_graph.h"
-#include "gpu/split_large.h"
+#include "gpu/split_values.h"
 #include "params/add.h"
 
 /* Fills size and stride from the back; returns the number of merged axes. */

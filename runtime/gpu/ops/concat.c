@@ -1,7 +1,7 @@
 /* concat on a GPU: one dispatch an input, each a copy into its columns of the result. */
 #include "params/concat.h"
 #include "gpu/self_check_graph.h"
-#include "gpu/split_large.h"
+#include "gpu/split_values.h"
 
 /* Product of dimensions [from, to). */
 static uint32_t product(const heed_shape *shape, uint32_t from, uint32_t to) {

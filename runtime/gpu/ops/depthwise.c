@@ -1,7 +1,7 @@
 /* depthwise on a GPU: one dispatch, one window an invocation. */
 #include "graph/ops/depthwise.h"
 #include "gpu/self_check_graph.h"
-#include "gpu/split_large.h"
+#include "gpu/split_values.h"
 #include "params/depthwise.h"
 
 static void build(heed_vk_builder *builder, const heed_node *node) {

@@ -2,7 +2,7 @@
 #include "graph/ops/elementwise.h"
 #include "base/tensor.h"
 #include "gpu/self_check_graph.h"
-#include "gpu/split_large.h"
+#include "gpu/split_values.h"
 #include "params/elementwise.h"
 
 enum { INPUTS = HEED_ELEMENTWISE_INPUTS, AXES = HEED_MAX_RANK };

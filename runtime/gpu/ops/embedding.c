@@ -2,7 +2,7 @@
  * binding takes. */
 #include "params/embedding.h"
 #include "gpu/self_check_graph.h"
-#include "gpu/split_large.h"
+#include "gpu/split_values.h"
 #include "graph/ops/embedding.h"
 
 static void add_rows(heed_vk_builder *builder, const heed_node *node, uint32_t first,

@@ -1,7 +1,7 @@
 /* gather on a GPU: one dispatch, one element an invocation. */
 #include "graph/ops/gather.h"
 #include "gpu/self_check_graph.h"
-#include "gpu/split_large.h"
+#include "gpu/split_values.h"
 #include "params/gather.h"
 
 static void build(heed_vk_builder *builder, const heed_node *node) {

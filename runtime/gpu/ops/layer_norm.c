@@ -1,7 +1,7 @@
 /* layer_norm on a GPU: one dispatch, a row by one invocation or shared by several. */
 #include "params/layer_norm.h"
 #include "gpu/self_check_graph.h"
-#include "gpu/split_large.h"
+#include "gpu/split_values.h"
 #include "graph/op_check.h"
 #include "graph/ops/layer_norm.h"
 

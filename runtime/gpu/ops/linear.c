@@ -3,7 +3,7 @@
 #include "graph/ops/linear.h"
 #include "gpu/ops/linear_int8.h"
 #include "gpu/self_check_graph.h"
-#include "gpu/split_large.h"
+#include "gpu/split_values.h"
 #include "gpu/tile.h"
 #include "graph/op_check.h"
 

@@ -2,7 +2,7 @@
  * fit the scratch; the recurrent form in pieces of tokens. */
 #include "params/linear_attention.h"
 #include "gpu/self_check_graph.h"
-#include "gpu/split_large.h"
+#include "gpu/split_values.h"
 
 #define CHUNK 64u
 #define SCRATCH_FLOATS ((uint64_t)4 << 20)

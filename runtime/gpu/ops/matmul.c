@@ -1,7 +1,7 @@
 /* matmul on a GPU: one dispatch, four rows by four columns an invocation. */
 #include "graph/ops/matmul.h"
 #include "gpu/self_check_graph.h"
-#include "gpu/split_large.h"
+#include "gpu/split_values.h"
 #include "params/matmul.h"
 
 enum { SIDE = 4, LEADING = HEED_MAX_RANK - 2 };

@@ -1,7 +1,7 @@
 /* patch_embedding on a GPU: the product of linear with rows gathered from the image. */
 #include "params/patch_embedding.h"
 #include "gpu/self_check_graph.h"
-#include "gpu/split_large.h"
+#include "gpu/split_values.h"
 #include "gpu/tile.h"
 #include "graph/ops/patch_embedding.h"
 

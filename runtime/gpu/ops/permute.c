@@ -2,7 +2,7 @@
  * first. */
 #include "params/permute.h"
 #include "gpu/self_check_graph.h"
-#include "gpu/split_large.h"
+#include "gpu/split_values.h"
 
 /* Fills size and stride from the back; returns the number of merged axes. */
 static uint32_t merge_axes(const heed_shape *x, const uint32_t *order,

@@ -1,7 +1,7 @@
 /* position_mask on a GPU: one dispatch, one word of the mask an invocation. */
 #include "params/position_mask.h"
 #include "gpu/self_check_graph.h"
-#include "gpu/split_large.h"
+#include "gpu/split_values.h"
 #include "graph/attention_rule.h"
 
 #define FAR ((int64_t)1 << 28) /* as the shader has it */

@@ -4,7 +4,7 @@
 #define HEED_GPU_OPS_RECURRENT_H
 
 #include "gpu/self_check_graph.h"
-#include "gpu/split_large.h"
+#include "gpu/split_values.h"
 #include "graph/recurrent_rule.h"
 #include "params/lstm.h"
 #include "params/recurrent_flags.h"

@@ -1,7 +1,7 @@
 /* reduce on a GPU: one dispatch, a result an invocation. Axes that stay neighbours are merged. */
 #include "graph/ops/reduce.h"
 #include "gpu/self_check_graph.h"
-#include "gpu/split_large.h"
+#include "gpu/split_values.h"
 #include "params/reduce.h"
 
 enum { LISTED = HEED_MAX_RANK / 2 }; /* at most, of kept axes and of reduced ones */

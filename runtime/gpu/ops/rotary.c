@@ -1,7 +1,7 @@
 /* rotary on a GPU: one dispatch, two elements an invocation. */
 #include "params/rotary.h"
 #include "gpu/self_check_graph.h"
-#include "gpu/split_large.h"
+#include "gpu/split_values.h"
 #include "graph/op_check.h"
 #include "graph/ops/rotary.h"
 

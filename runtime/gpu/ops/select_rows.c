@@ -1,7 +1,7 @@
 /* select_rows on a GPU: one dispatch that copies. */
 #include "params/select_rows.h"
 #include "gpu/self_check_graph.h"
-#include "gpu/split_large.h"
+#include "gpu/split_values.h"
 
 static void build(heed_vk_builder *builder, const heed_node *node) {
   const heed_select_rows_desc *desc = node->desc;

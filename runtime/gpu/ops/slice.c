@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "gpu/self_check_graph.h"
-#include "gpu/split_large.h"
+#include "gpu/split_values.h"
 #include "params/slice.h"
 
 static uint32_t value_of(const heed_vk_builder *builder, const heed_slice_desc *desc) {

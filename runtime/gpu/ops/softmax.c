@@ -1,7 +1,7 @@
 /* softmax on a GPU: one dispatch, a row by one invocation or shared by several. */
 #include "params/softmax.h"
 #include "gpu/self_check_graph.h"
-#include "gpu/split_large.h"
+#include "gpu/split_values.h"
 
 static void build(heed_vk_builder *builder, const heed_node *node) {
   const heed_softmax_desc *desc = node->desc;

@@ -1,7 +1,7 @@
 /* BEiT and BEiT-2: a bias by relative position in each layer, or one for all, keys without a bias,
  * and a mean of the patches with a norm behind it; the final states have none. Source:
  * transformers' modeling_beit.py, configuration_beit.py. */
-#include "model/family.h"
+#include "model/families/family.h"
 
 const heed_family heed_family_beit = {
     .name = "beit",

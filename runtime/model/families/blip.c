@@ -1,6 +1,6 @@
 /* BLIP's vision tower: the final norm is for all tokens, and once more for the pooled CLS. Source:
  * transformers' modeling_blip.py, configuration_blip.py. */
-#include "model/family.h"
+#include "model/families/family.h"
 
 const heed_family heed_family_blip = {
     .name = "blip",

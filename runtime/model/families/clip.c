@@ -2,7 +2,7 @@
  * alone, beside the text tower or inside a larger model. The final norm is for CLS alone;
  * CLIPForImageClassification takes the mean of the patches without it. Source: transformers'
  * modeling_clip.py, configuration_clip.py. */
-#include "model/family.h"
+#include "model/families/family.h"
 
 const heed_family heed_family_clip = {
     .name = "clip",

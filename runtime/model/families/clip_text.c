@@ -1,6 +1,6 @@
 /* CLIP's text tower in Hugging Face's names: the state of the token that ends the text, projected.
  * Source: transformers' modeling_clip.py, configuration_clip.py. */
-#include "model/family.h"
+#include "model/families/family.h"
 
 const heed_family heed_family_clip_text = {
     .name = "clip",

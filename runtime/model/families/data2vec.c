@@ -1,5 +1,5 @@
 /* data2vec-vision: BEiT's rules. Source: transformers' modeling_data2vec_vision.py. */
-#include "model/family.h"
+#include "model/families/family.h"
 
 const heed_family heed_family_data2vec = {
     .name = "data2vec",

@@ -1,5 +1,5 @@
 /* DeiT, with or without distillation. Source: transformers' modeling_deit.py. */
-#include "model/family.h"
+#include "model/families/family.h"
 
 const heed_family heed_family_deit = {
     .name = "deit",

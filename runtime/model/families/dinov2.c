@@ -1,5 +1,5 @@
 /* DINOv2. Source: transformers' modeling_dinov2.py, configuration_dinov2.py. */
-#include "model/family.h"
+#include "model/families/family.h"
 
 const heed_family heed_family_dinov2 = {
     .name = "dinov2",

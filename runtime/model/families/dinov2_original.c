@@ -1,5 +1,5 @@
 /* Files of facebookresearch/dinov2. Source: its vision_transformer.py and hub/backbones.py. */
-#include "model/family.h"
+#include "model/families/family.h"
 
 const heed_family heed_family_dinov2_original = {
     .name = "dinov2 (original)",

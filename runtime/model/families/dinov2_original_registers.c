@@ -1,6 +1,6 @@
 /* Files of facebookresearch/dinov2 with registers. Source: its vision_transformer.py and
  * hub/backbones.py. */
-#include "model/family.h"
+#include "model/families/family.h"
 
 const heed_family heed_family_dinov2_original_registers = {
     .name = "dinov2_with_registers (original)",

@@ -1,5 +1,5 @@
 /* DINOv2 with registers. Source: transformers' modeling_dinov2_with_registers.py. */
-#include "model/family.h"
+#include "model/families/family.h"
 
 const heed_family heed_family_dinov2_registers = {
     .name = "dinov2_with_registers",

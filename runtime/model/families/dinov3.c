@@ -1,6 +1,6 @@
 /* DINOv3, plain and gated, small to 7B. Source: transformers' modeling_dinov3_vit.py,
  * configuration_dinov3_vit.py. */
-#include "model/family.h"
+#include "model/families/family.h"
 
 const heed_family heed_family_dinov3 = {
     .name = "dinov3",

@@ -2,7 +2,7 @@
  * they mask the bias of the keys and store the periods of the rotation, rounded to bfloat16.
  * Sources: timm's eva.py; dinov3's vision_transformer.py, attention.py and
  * rope_position_encoding.py. */
-#include "model/family.h"
+#include "model/families/family.h"
 
 const heed_family heed_family_dinov3_original = {
     .name = "dinov3 (timm, original)",

@@ -1,6 +1,6 @@
 /* DPT's ViT, of models such as MiDaS: ViT's rules but for positions of another grid. Source:
  * transformers' modeling_dpt.py, configuration_dpt.py. */
-#include "model/family.h"
+#include "model/families/family.h"
 
 const heed_family heed_family_dpt = {
     .name = "dpt",

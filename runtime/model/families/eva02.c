@@ -1,6 +1,6 @@
 /* EVA-02 in timm's names, and its original files: learned and rotary positions, a gated MLP. The
  * rotation counts patches on the 16 x 16 grid of pretraining. Source: timm's eva.py. */
-#include "model/family.h"
+#include "model/families/family.h"
 
 const heed_family heed_family_eva02 = {
     .name = "eva02",

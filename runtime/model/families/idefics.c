@@ -1,7 +1,7 @@
 /* The vision towers of Idefics 2 and 3 and of SmolVLM: SigLIP without its head; positions of
  * another grid are those of the nearest patch before. Source: transformers' modeling_idefics3.py,
  * configuration_idefics3.py. */
-#include "model/family.h"
+#include "model/families/family.h"
 
 const heed_family heed_family_idefics = {
     .name = "idefics",

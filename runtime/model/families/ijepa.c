@@ -1,6 +1,6 @@
 /* I-JEPA: no CLS, and a classifier on the mean of the patches. Source: transformers'
  * modeling_ijepa.py, configuration_ijepa.py. */
-#include "model/family.h"
+#include "model/families/family.h"
 
 const heed_family heed_family_ijepa = {
     .name = "ijepa",

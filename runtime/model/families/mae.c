@@ -1,6 +1,6 @@
 /* MAE's encoder in Hugging Face's names; its decoder lies outside of the prefix. The patches keep
  * their order: nothing is masked. Source: transformers' modeling_vit_mae.py. */
-#include "model/family.h"
+#include "model/families/family.h"
 
 const heed_family heed_family_mae = {
     .name = "vit_mae",

@@ -1,5 +1,5 @@
 /* MSN. Source: transformers' modeling_vit_msn.py, configuration_vit_msn.py. */
-#include "model/family.h"
+#include "model/families/family.h"
 
 const heed_family heed_family_msn = {
     .name = "vit_msn",

@@ -1,7 +1,7 @@
 /* CLIP's vision tower in the names of OpenAI and open_clip. OpenAI's models have quick GELU;
  * open_clip_config.json tells of the others. Sources: openai/CLIP's model.py; open_clip's
  * transformer.py and pos_embed.py. */
-#include "model/family.h"
+#include "model/families/family.h"
 
 const heed_family heed_family_open_clip = {
     .name = "open_clip",

@@ -1,6 +1,6 @@
 /* The Perception Encoder's towers for language and dense tasks in timm's names: learned and rotary
  * positions, and no final norm. Source: timm's eva.py. */
-#include "model/family.h"
+#include "model/families/family.h"
 
 const heed_family heed_family_pe = {
     .name = "pe",

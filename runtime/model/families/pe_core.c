@@ -1,6 +1,6 @@
 /* The Perception Encoder's core towers in timm's names: learned and rotary positions, and a pooling
  * attention of 8 heads over all tokens. Source: timm's eva.py. */
-#include "model/family.h"
+#include "model/families/family.h"
 
 const heed_family heed_family_pe_core = {
     .name = "pe_core",

@@ -1,6 +1,6 @@
 /* timm's ViTs with registers, rotary positions and average pooling (vit_*_rope_reg*_gap). Source:
  * timm's eva.py. */
-#include "model/family.h"
+#include "model/families/family.h"
 
 const heed_family heed_family_rope_registers = {
     .name = "rope_registers",

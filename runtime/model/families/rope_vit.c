@@ -1,7 +1,7 @@
 /* RoPE-ViT (Heo et al. 2024) in timm's names: rotary positions of row and column numbers, or by
  * learned frequencies (mixed), with learned positions beside them or without. Source: timm's
  * eva.py. */
-#include "model/family.h"
+#include "model/families/family.h"
 
 const heed_family heed_family_rope_vit = {
     .name = "rope_vit",

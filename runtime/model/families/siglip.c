@@ -2,7 +2,7 @@
  * larger model: no CLS, all tokens normed, and a pooling attention where the model has its head.
  * SiglipForImageClassification takes the mean of the tokens. Source: transformers'
  * modeling_siglip.py, configuration_siglip.py. */
-#include "model/family.h"
+#include "model/families/family.h"
 
 const heed_family heed_family_siglip = {
     .name = "siglip",

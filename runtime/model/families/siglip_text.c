@@ -1,7 +1,7 @@
 /* SigLIP's text tower, and that of SigLIP 2 of fixed size: without a causal mask, the state of the
  * last token, which is padding in most texts. Source: transformers' modeling_siglip.py,
  * configuration_siglip.py. */
-#include "model/family.h"
+#include "model/families/family.h"
 
 const heed_family heed_family_siglip_text = {
     .name = "siglip",

@@ -1,6 +1,6 @@
 /* timm's vision_transformer.py and beit.py, alone or as open_clip's trunk, and files with its names
  * that no config explains. */
-#include "model/family.h"
+#include "model/families/family.h"
 
 const heed_family heed_family_timm = {
     .name = "timm",

@@ -1,6 +1,6 @@
 /* torchvision's ViT. Its positions are resized as its interpolate_embeddings does it, corners
  * aligned. Source: torchvision's models/vision_transformer.py. */
-#include "model/family.h"
+#include "model/families/family.h"
 
 const heed_family heed_family_torchvision = {
     .name = "torchvision",

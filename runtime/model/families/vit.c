@@ -1,6 +1,6 @@
 /* ViT, and DINO in Hugging Face's names. Source: transformers' modeling_vit.py,
  * configuration_vit.py. */
-#include "model/family.h"
+#include "model/families/family.h"
 
 const heed_family heed_family_vit = {
     .name = "vit",

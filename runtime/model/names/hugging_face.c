@@ -1,7 +1,7 @@
 /* Hugging Face's ViT, DeiT, DINOv2, DINOv3 and BEiT. Source: transformers' modeling_vit.py,
  * modeling_deit.py, modeling_dinov2.py, modeling_dinov3_vit.py, modeling_beit.py, before and after
  * the refactoring of transformers 5 (pull request 41693). */
-#include "model/names.h"
+#include "model/names/names.h"
 
 #define ROWS(ROW)                                                                                 \
   ROW("?embeddings.cls_token", CLS_TOKEN)                                                         \

@@ -1,6 +1,6 @@
 /* CLIP, SigLIP and BLIP in Hugging Face's names, which misspell the norm before the layers. Source:
  * transformers' modeling_clip.py, modeling_siglip.py, modeling_blip.py. */
-#include "model/names.h"
+#include "model/names/names.h"
 
 #define ROWS(ROW)                                                                                  \
   ROW("?embeddings.class_embedding<", CLS_TOKEN)                                                   \

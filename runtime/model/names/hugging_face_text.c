@@ -1,6 +1,6 @@
 /* The text towers of CLIP and SigLIP in Hugging Face's names. Sources: transformers'
  * modeling_clip.py, modeling_siglip.py. */
-#include "model/names.h"
+#include "model/names/names.h"
 
 #define ROWS(ROW)                                                   \
   ROW("embeddings.token_embedding.weight", TOKEN_EMBEDDINGS)        \

@@ -1,6 +1,6 @@
 /* CLIP in the names of OpenAI and of open_clip. The projection is stored [C, E]. Sources:
  * openai/CLIP's model.py; open_clip's transformer.py. */
-#include "model/names.h"
+#include "model/names/names.h"
 
 #define ROWS(ROW)                                   \
   ROW("class_embedding<", CLS_TOKEN)                \

@@ -1,6 +1,6 @@
 /* CLIP's text tower in the names of OpenAI and of open_clip, whose projection is stored [C, E] or
  * is a linear map. Sources: openai/CLIP's model.py; open_clip's transformer.py. */
-#include "model/names.h"
+#include "model/names/names.h"
 
 #define ROWS(ROW)                                                    \
   ROW("token_embedding.weight", TOKEN_EMBEDDINGS)                    \

@@ -2,7 +2,7 @@
  * Sources: timm's vision_transformer.py, beit.py, eva.py and attention_pool.py; the
  * vision_transformer.py of facebookresearch/dinov2 and dinov3. Rows of the fused projection are
  * query, key, value. */
-#include "model/names.h"
+#include "model/names/names.h"
 
 #define ROWS(ROW)                                                               \
   ROW("?cls_token", CLS_TOKEN)                                                  \

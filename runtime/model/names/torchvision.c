@@ -1,6 +1,6 @@
 /* torchvision's ViT, whose older files call the maps of the MLP linear_1 and linear_2. Source:
  * torchvision's models/vision_transformer.py. */
-#include "model/names.h"
+#include "model/names/names.h"
 
 #define ROWS(ROW)                                           \
   ROW("class_token", CLS_TOKEN)                             \

@@ -1,5 +1,5 @@
 /* Two models of one shape on one picture: differences of logits and of every head's map, by the
- * definitions of `heed compare` (native/cli/compare_models.c). Loaded with the first comparison. */
+ * definitions of `heed compare` (native/cli/compare.c). Loaded with the first comparison. */
 import { significant } from '../../plot/parts/numbers.js'
 import { say } from '../../languages/say.js'
 /** @import {Runner} from '../../../types/pages.js' */

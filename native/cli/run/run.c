@@ -1,0 +1,360 @@
+/* heed run: pictures through a model; class scores, maps and numbers out. */
+#include "parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "heed/onnx.h"
+#include "sequence.h"
+#include "session/onnx_graph.h"
+#include "terminal/model_word.h"
+#include "terminal/picture_list.h"
+#include "texts.h"
+
+const float *run_row(const run_result *result, const run_selection *selection, uint32_t heads,
+                     uint32_t layer, uint32_t head) {
+  if (selection->pool) return result->pool + (size_t)head * result->tokens;
+  if (result->columns_of_query)
+    return result->columns_of_query + ((size_t)layer * heads + head) * result->tokens;
+  const uint32_t row = result->attention_rows == 1 ? 0 : selection->query;
+  return result->attention[layer] + ((size_t)head * result->attention_rows + row) * result->tokens;
+}
+
+/* ------------------------------------------------------------------------------------ selection */
+
+static heed_status check_pool(cli_state *cli, const run_options *options,
+                              const heed_model_info *info) {
+  if (!info->pool_heads)
+    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
+                     "--layer: this model has no pooling attention (found \"pool\", expected 0 to "
+                     "%u or all)",
+                     info->layers - 1);
+  return options->reverse || options->score
+             ? heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
+                         "--layer: the pooling attention has one query (found \"pool\" with %s)",
+                         options->reverse ? "--reverse" : "--score")
+             : HEED_OK;
+}
+
+static heed_status choose_layers(cli_state *cli, const run_options *options,
+                                 const heed_model_info *info, run_selection *selection) {
+  *selection = (run_selection){
+      .first_layer = info->layers - 1, .layer_count = 1, .query_row = -1, .query_column = -1};
+  /* Without CLS nothing else in the model has one map of the image. */
+  selection->pool = options->layer ? strcmp(options->layer, "pool") == 0
+                                   : info->pool_heads && !info->prefix_tokens && !options->query;
+  if (selection->pool) CLI_TRY(check_pool(cli, options, info));
+  const uint32_t heads = selection->pool ? info->pool_heads : info->heads;
+  selection->head_count = heads;
+  if (selection->pool) {
+    selection->first_layer = 0;
+  } else if (options->layer && strcmp(options->layer, "all") == 0) {
+    selection->first_layer = 0;
+    selection->layer_count = info->layers;
+  } else if (options->layer &&
+             !cli_read_number(options->layer, info->layers - 1, &selection->first_layer))
+    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
+                     "--layer: layer out of range (found \"%s\", expected 0 to %u or all)",
+                     options->layer, info->layers - 1);
+  if (!options->head || strcmp(options->head, "all") == 0) return HEED_OK;
+  if (strcmp(options->head, "mean") == 0) {
+    selection->head_mean = true;
+    return HEED_OK;
+  }
+  selection->head_count = 1;
+  if (!cli_read_number(options->head, heads - 1, &selection->first_head))
+    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
+                     "--head: head out of range (found \"%s\", expected 0 to %u, mean or all)",
+                     options->head, heads - 1);
+  return HEED_OK;
+}
+
+static heed_status choose_scale(cli_state *cli, const char *text, heed_scale_kind *scale) {
+  static const char *const names[] = {"auto", "uniform", "share", "log", "own"};
+  *scale = HEED_SCALE_AUTO;
+  for (uint32_t i = 0; text && i < sizeof names / sizeof *names; i++)
+    if (strcmp(text, names[i]) == 0) {
+      *scale = (heed_scale_kind)i;
+      return HEED_OK;
+    }
+  return text ? heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
+                          "--scale: unknown scale (found \"%s\", expected auto, uniform, share, "
+                          "log or own)",
+                          text)
+              : HEED_OK;
+}
+
+static heed_status choose_end(cli_state *cli, const char *text, uint32_t tokens,
+                              run_selection *selection) {
+  const char *at = text;
+  selection->end = 0.0;
+  if (!text) return HEED_OK;
+  if (selection->scale == HEED_SCALE_OWN)
+    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
+                     "--end: maps on scales of their own have no common end (found --scale own, "
+                     "expected another scale)");
+  if (cli_take_decimal(&at, &selection->end) && !*at && selection->end >= 1.0 &&
+      selection->end <= tokens)
+    return HEED_OK;
+  return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
+                   "--end: out of range (found \"%s\", expected 1 to %u times uniform)", text,
+                   tokens);
+}
+
+heed_status run_select(cli_state *cli, const run_options *options, const heed_model_info *info,
+                       const run_result *result, run_selection *selection) {
+  CLI_TRY(choose_layers(cli, options, info, selection));
+  CLI_TRY(choose_scale(cli, options->scale, &selection->scale));
+  CLI_TRY(choose_end(cli, options->end, result->tokens, selection));
+  return run_choose_query(cli, options->query, info, result, selection);
+}
+
+/* The weights of each layer, then what --score or the rollout wants. */
+static void name_taps(cli_pipeline *pipeline, const run_options *options, char (*names)[48],
+                      const char **taps) {
+  const char *what[3] = {"attention.weights"};
+  uint32_t kinds = 1 + run_score_taps(options, what + 1);
+  if (options->remake) {
+    what[kinds++] = "query"; /* --score keeps the weights */
+    what[kinds++] = "key";
+  }
+  for (uint32_t k = 0; k < kinds; k++)
+    for (uint32_t i = 0; i < pipeline->info.layers; i++) {
+      snprintf(names[pipeline->tap_count], sizeof *names, "layer.%u.%s", i, what[k]);
+      taps[pipeline->tap_count] = names[pipeline->tap_count];
+      pipeline->tap_count++;
+    }
+  if (pipeline->info.pool_heads) taps[pipeline->tap_count++] = RUN_POOL_TAP;
+}
+
+/* Whether only the rollout wants whole maps, and can do without: kept, they take the tokens'
+ * square for each head. A device's own memory has them elsewhere. */
+static bool may_remake(const cli_pipeline *pipeline, const run_options *options) {
+  return options->rollout && !pipeline->as_graph && !options->json && !options->save &&
+         !options->reverse && !cli_changes_any(&options->changes) &&
+         strcmp(heed_backend_name(options->choice.opened), "cpu") == 0;
+}
+
+static heed_status run_job(cli_state *cli, run_options *options, run_batch *batch,
+                           uint32_t *failed) {
+  cli_pipeline pipeline = {.way = options->way, .size = options->size};
+  char(*names)[48] = NULL;
+  const char **taps = NULL;
+  heed_status status = run_check_shown(cli, options);
+  if (status == HEED_OK) status = run_check_figures(cli, options);
+  if (status == HEED_OK && batch->count > 1) status = run_make_stems(cli, batch);
+  if (status == HEED_OK) status = run_check_paths(cli, options, batch);
+  if (status == HEED_OK) status = cli_pipeline_load(cli, &pipeline, options->model);
+  if (status == HEED_OK) status = cli_pipeline_check_images(cli, &pipeline);
+  if (status == HEED_OK)
+    status = cli_onnx_choose(cli, options->way, options->model, true, &pipeline);
+  if (status == HEED_OK) status = cli_pipeline_size(cli, &pipeline, options->size);
+  if (status == HEED_OK) {
+    names = calloc((size_t)3 * pipeline.info.layers + 1, sizeof *names);
+    taps = calloc((size_t)3 * pipeline.info.layers + 2, sizeof *taps);
+    if (!names || !taps)
+      status = heed_fail_memory(&cli->error, "taps", 3 * pipeline.info.layers * sizeof *names);
+  }
+  heed_rollout_desc rollout; /* to refuse bad options before anything runs */
+  if (status == HEED_OK)
+    status = run_rollout_desc(cli, &options->rollout_how, &pipeline.info, 1, &rollout);
+  if (status == HEED_OK) status = cli_choice_open(cli, &options->choice);
+  if (status == HEED_OK) {
+    options->remake = may_remake(&pipeline, options);
+    name_taps(&pipeline, options, names, taps);
+    pipeline.tap_names = taps;
+  }
+  if (status == HEED_OK) status = run_pictures(cli, &pipeline, options, batch, failed);
+  cli_pipeline_close(&pipeline);
+  cli_choice_close(&options->choice);
+  run_free_stems(batch);
+  free(names);
+  free(taps);
+  return status;
+}
+
+/* With nothing asked for: a scene, and the head that looks from one twin to the other
+ * (runtime/demo/README.md). */
+static void choose_demo(run_options *options) {
+  options->scene = "159"; /* two stars, far apart */
+  if (options->query || options->layer || options->head || options->size) return;
+  options->query = "twin";
+  options->layer = "3";
+  options->head = "0";
+}
+
+/* heed run MODEL --tokens or --features; what only pictures have is refused. */
+static int run_sequence(cli_state *cli, const run_options *options, sequence_options *sequence,
+                        const cli_words *words) {
+  if (words->count != 1 || !sequence->tokens == !sequence->features) {
+    fprintf(stderr,
+            "heed run: --tokens and --features: wrong arguments (found %u besides the options, "
+            "expected MODEL and one of the two)\n",
+            words->count);
+    return CLI_USAGE;
+  }
+  if (options->scene || options->list || options->size || options->layer || options->head ||
+      options->query || options->maps || options->rollout || options->scale || options->end ||
+      options->width || options->reverse || options->score || options->fit || options->way ||
+      cli_changes_any(&options->changes)) {
+    fprintf(
+        stderr,
+        "heed run: --scene, --list, --size, --layer, --head, --query, --maps, --rollout, --scale, "
+        "--end, --width, --reverse, --score, --fit, --way and changes of the attention are for "
+        "images (found one with --tokens or --features)\n");
+    return CLI_USAGE;
+  }
+  char chosen[HEED_PATH_SIZE];
+  sequence->json = options->json;
+  sequence->save = options->save;
+  return sequence_run(cli, sequence, cli_model_file(words->word[0], options->file, chosen)) ==
+                 HEED_OK
+             ? CLI_OK
+             : cli_fail(cli);
+}
+
+/* heed run MODEL [IMAGE] --text; what belongs to a picture's attention is refused. */
+static int run_texts(cli_state *cli, const run_options *options, compare_options *compare,
+                     const sequence_options *sequence, const cli_words *words) {
+  char chosen[HEED_PATH_SIZE];
+  if (words->count < 1 || words->count > 2) {
+    fprintf(stderr,
+            "heed run: --text: wrong arguments (found %u besides the options, expected MODEL and "
+            "at most one image)\n",
+            words->count);
+    return CLI_USAGE;
+  }
+  if (options->scene || options->list || options->query || options->rollout || options->scale ||
+      options->end || options->reverse || options->score || options->way || sequence->tokens ||
+      sequence->features || sequence->length || cli_changes_any(&options->changes)) {
+    fprintf(stderr, "heed run: --scene, --list, --query, --rollout, --scale, --end, --reverse, "
+                    "--score, --way, --tokens, --features, --length and changes of the attention "
+                    "cannot be given with --text\n");
+    return CLI_USAGE;
+  }
+  compare->model = cli_model_file(words->word[0], options->file, chosen);
+  compare->picture = words->count > 1 ? words->word[1] : NULL;
+  compare->fit = options->fit;
+  compare->size = options->size;
+  compare->layer = options->layer;
+  compare->head = options->head;
+  compare->maps = options->maps;
+  compare->json = options->json;
+  compare->save = options->save;
+  compare->width = options->width;
+  compare->most_patches = options->most_patches;
+  compare->limits = &options->limits;
+  return compare_run(cli, compare) == HEED_OK ? CLI_OK : cli_fail(cli);
+}
+
+/* heed run [MODEL] [IMAGE...]. */
+static int run_images(cli_state *cli, run_options *options, const cli_words *words) {
+  if (options->top > RUN_MOST_TOP) {
+    fprintf(stderr, "heed run: --top: out of range (found %u, expected 0 to %d)\n", options->top,
+            RUN_MOST_TOP);
+    return CLI_USAGE;
+  }
+  bool has_model;
+  const char *embedded = NULL;
+  char chosen[HEED_PATH_SIZE];
+  if (cli_take_model(cli, words, options->list, &options->limits, &has_model) != HEED_OK)
+    return cli_fail(cli);
+  options->model = has_model ? cli_model_file(words->word[0], options->file, chosen) : NULL;
+  const uint32_t count = words->count - has_model;
+  if (words->count == 0 && !options->scene && !options->list) choose_demo(options);
+  if (options->scene && (count > 0 || options->list)) {
+    fprintf(stderr, "heed run: --scene replaces images (found %u images%s, expected none)\n", count,
+            options->list ? " and --list" : "");
+    return CLI_USAGE;
+  }
+  picture_list named = {.most = options->most_images};
+  run_batch batch = {options->scene ? &options->scene : &embedded, 1, {NULL}};
+  uint32_t failed = 0;
+  heed_status status = picture_list_make(cli, words->word + has_model, count, options->list,
+                                         options->choice.quiet, &named);
+  if (named.count) batch = (run_batch){(const char *const *)named.path, named.count, {NULL}};
+  if (status == HEED_OK) status = run_job(cli, options, &batch, &failed);
+  picture_list_free(&named);
+  if (status != HEED_OK) return cli_fail(cli);
+  if (failed)
+    fprintf(stderr, "heed run: images: cannot read all (found %u bad ones of %u)\n", failed,
+            batch.count);
+  return failed ? CLI_BAD_FILE : CLI_OK;
+}
+
+static int run(cli_state *cli, int argc, char **argv) {
+  run_options options = {.choice = CLI_CHOICE_INIT,
+                         .top = 5,
+                         .most_images = CLI_MOST_PICTURES,
+                         .most_patches = CLI_MOST_PATCHES,
+                         .limits = {.struct_size = sizeof options.limits}};
+  sequence_options sequence = {.choice = &options.choice};
+  cli_words words;
+  cli_texts texts = {.count = 0};
+  compare_options compare = {.choice = &options.choice, .texts = &texts};
+  const cli_option table[] = {
+      {"--text", CLI_TEXTS, &texts, "TEXT",
+       "compare the image with this text (CLIP, SigLIP); may be given again; --maps then draws "
+       "the similarity of each patch to each text"},
+      {"--text-maps", CLI_FILE, &compare.text_maps, RUN_FIGURE_NAME,
+       "draw the attention of the first --text, tokens x tokens"},
+      {"--list", CLI_TEXT, &options.list, "FILE",
+       "more images: a path a line, from the current folder; - reads stdin"},
+      {"--most-images", CLI_NUMBER, &options.most_images, "N",
+       "refuse more images than this (default: 100000)"},
+      {"--most-patches", CLI_NUMBER, &options.most_patches, "N",
+       "refuse a model that cuts an image into more patches, unless --size says so (default: "
+       "65536)"},
+      CLI_IMAGE_OPTIONS(options.limits),
+      {"--scene", CLI_TEXT, &options.scene, "SEED|FILE.json",
+       "use this generated scene instead of an image"},
+      {"--fit", CLI_TEXT, &options.fit, "model|whole",
+       "image area to use: the model's crop, or the whole image padded with the mean colour "
+       "(default: model)"},
+      CLI_FILE_OPTION(options.file),
+      CLI_WEIGHTS_KEY_OPTION(cli),
+      CLI_MODEL_WAY_OPTION(options.way),
+      CLI_SIZE_OPTION(options.size),
+      {"--top", CLI_NUMBER, &options.top, "K", "print the K most likely classes (default: 5)"},
+      RUN_MAP_OPTIONS(options, "NAME|twin|ROW,COL"),
+      {"--json", CLI_JSON, &options.json, "OUT.json|.jsonl|-",
+       "write scores, maps and statistics of every head; .jsonl: a line per image; -: to stdout, "
+       "and text to stderr"},
+      {"--save", CLI_TENSORS, &options.save, "OUT.safetensors",
+       "save pixel_values, logits, attention.N and rollout"},
+      {"--tokens", CLI_TEXT, &sequence.tokens, "5,3,9",
+       "decode these source token ids (encoder-decoder MODEL)"},
+      {"--features", CLI_TEXT, &sequence.features, "FILE.safetensors",
+       "decode the feature vectors in tensor 'source' [S, F]"},
+      {"--length", CLI_NUMBER, &sequence.length, "N",
+       "decode at most N tokens (default: the model's max_length)"},
+      {"--reverse", CLI_FLAG, &options.reverse, NULL,
+       "show attention received by the query instead"},
+      {"--score", CLI_TEXT, &options.score, "raw|scaled|masked|value",
+       "also write these attention scores of the query to --json"},
+      RUN_ROLLOUT_OPTIONS(options.rollout_how),
+      CLI_CHANGES_OPTIONS(options.changes),
+      CLI_CHOICE_OPTIONS(options.choice, CLI_BACKEND_AUTO),
+      {NULL, CLI_FLAG, NULL, NULL, NULL}};
+  const int code = cli_parse(
+      cli,
+      "run [MODEL] [IMAGE|FOLDER...] [options]\n\nMODEL is a folder, or a .safetensors, .onnx, "
+      ".pth, .pt, "
+      ".bin or .ckpt file. Without MODEL:\nthe built-in demo model, which knows drawn "
+      "shapes only. Without IMAGE: the built-in exact_224.png.\nWithout both: one of the "
+      "demo's scenes. FOLDER stands for the PNG and JPEG files in it, by name.\nOf several images "
+      "each has files of its own (maps.png: maps-NAME.png). A bad one gives its\nsentence, the "
+      "others go on, and the exit code is 3.",
+      table, argc, argv, &words);
+  if (code >= 0) return code;
+  if (texts.count) return run_texts(cli, &options, &compare, &sequence, &words);
+  if (compare.text_maps) {
+    fprintf(stderr, "heed run: --text-maps: no text (expected --text TEXT)\n");
+    return CLI_USAGE;
+  }
+  if (sequence.tokens || sequence.features || sequence.length)
+    return run_sequence(cli, &options, &sequence, &words);
+  return run_images(cli, &options, &words);
+}
+
+const cli_verb cli_verb_run = {"run", "classify images and export attention maps", run};

@@ -1,0 +1,84 @@
+/* config.json and the image processor's file, of Hugging Face transformers and of timm, as
+ * structs. */
+#ifndef HEED_MODEL_CONFIG_H
+#define HEED_MODEL_CONFIG_H
+
+#include "base/context.h"
+#include "base/json.h"
+#include "model/families/family.h"
+
+/* A number, or 1 for true, and the key of config.json that says it; without a key nothing does, and
+ * the value is 0. */
+typedef struct heed_said {
+  uint32_t value;
+  const char *key;
+  bool by_default; /* the key is absent, and means that */
+} heed_said;
+
+typedef struct heed_config {
+  const heed_context *context;
+  heed_json *json;            /* config.json, NULL without the file */
+  heed_json *preprocessor;    /* the file that describes the image processor, NULL without one */
+  heed_json_value processor;  /* its description there; 0: none */
+  const char *processor_file; /* that file's name */
+  heed_tower tower;           /* that was asked for: the numbers are of its object */
+  bool timm;
+  const heed_family *family; /* that its type names; NULL without the file */
+  const char *model_type;    /* or timm's architecture; "" when not said */
+  heed_said width, layers, heads, mlp_width;
+  double mlp_ratio; /* timm: the MLP's width as a multiple, rounded down; 0: not said */
+  heed_said image_size, patch, channels, classes, registers;
+  heed_said qkv_bias, key_bias, gated_mlp;
+  heed_said pool;                                                                  /* heed_pool */
+  heed_said mean_pooling, absolute_positions, position_bias, shared_position_bias; /* BEiT: flags */
+  heed_said probe;                 /* SigLIP: a flag */
+  heed_said projection;            /* numbers of the embedding */
+  heed_said positions, vocabulary; /* of a text tower */
+  heed_said end;                   /* the same: the id that ends a text */
+  heed_rules rules;                /* the family's, with what the file says of them */
+  bool activation_said, epsilon_said;
+  const char *problem_type;  /* where the classes are not one of many, else NULL */
+  const char **labels;       /* [label_count]; an entry may be NULL */
+  char (*label_numbers)[24]; /* [label_count] or NULL: texts of labels that are numbers */
+  uint32_t label_count;
+} heed_config;
+
+/* Reads both files where they are among `files`. A Hugging Face config must say every size that
+ * shapes the model; a timm one says few. Statuses: INVALID_FILE, UNSUPPORTED (other model types,
+ * activations, windows that are not square), IO, OUT_OF_MEMORY. */
+heed_status heed_config_open(const heed_context *context, const heed_model_file *files,
+                             uint32_t file_count, heed_tower tower, heed_config **config,
+                             heed_error *error);
+void heed_config_destroy(heed_config *config);
+
+/* A JSON file whose root must be an object; *json is to be destroyed also after a failure.
+ * Statuses: INVALID_FILE, IO, OUT_OF_MEMORY. */
+heed_status heed_config_read_json(const heed_context *context, const heed_model_file *file,
+                                  heed_json **json, heed_error *error);
+
+/* The label of a class, or NULL. Valid as long as the config. */
+const char *heed_config_label(const heed_config *config, uint32_t index);
+
+/* What configs call an activation: "gelu". */
+const char *heed_config_activation(heed_activation kind);
+
+/* Whether any file says how images are prepared: else the family's defaults are assumed. */
+bool heed_config_tells_preprocess(const heed_config *config);
+
+/* Finds the image processor's description among `files`, for both kinds of config. Statuses:
+ * INVALID_FILE, IO, OUT_OF_MEMORY. */
+heed_status heed_config_find_processor(heed_config *config, const heed_model_file *files,
+                                       uint32_t file_count, heed_error *error);
+
+/* What of one picture the processor's class does and heed leaves out, for `assumed`; NULL: nothing.
+ * *class is its name. */
+const char *heed_config_left_out(const heed_config *config, const char **class);
+
+/* What the image processor's description says, else open_clip's preprocess_cfg, else timm's
+ * pretrained_cfg, else the defaults of the family for this image size. Statuses: INVALID_FILE,
+ * UNSUPPORTED. */
+heed_status heed_config_preprocess(const heed_config *config, const heed_family *family,
+                                   uint32_t image_size, heed_preprocess *preprocess,
+                                   heed_error *error);
+
+#endif

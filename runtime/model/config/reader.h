@@ -1,0 +1,41 @@
+/* What the readers of config.json share. Each reads one style into the same heed_config. */
+#ifndef HEED_MODEL_CONFIG_READER_H
+#define HEED_MODEL_CONFIG_READER_H
+
+#include "model/config/config.h"
+#include "model/config/fields.h"
+
+/* One reader per style: `fields` is the root of the file. */
+heed_status heed_config_hugging_face(heed_config *config, const heed_fields *fields);
+heed_status heed_config_timm(heed_config *config, const heed_fields *fields);
+heed_status heed_config_open_clip(heed_config *config, const heed_fields *fields);
+
+/* A value and the key that says it; an absent key changes nothing. */
+heed_status heed_said_size(const heed_fields *fields, const char *key, uint32_t least,
+                           heed_said *to);
+heed_status heed_said_square(const heed_fields *fields, const char *key, heed_said *to);
+heed_status heed_said_bool(const heed_fields *fields, const char *key, heed_said *to);
+
+/* The activation that `key` names; an absent key changes nothing. UNSUPPORTED: another name. */
+heed_status heed_config_read_activation(const heed_fields *fields, const char *key,
+                                        uint8_t *activation);
+
+/* UNSUPPORTED: `what` has one of the options, which end with a 0 each, and it is not false. They
+ * change results and leave no trace in the weights. */
+heed_status heed_config_refuse(const heed_fields *fields, const char *what, const char *options);
+
+/* Room for the names of `count` classes, all NULL. */
+heed_status heed_config_labels(heed_config *config, uint32_t count, heed_error *error);
+
+/* Takes a label that is a string or, as of folders that are called by digits, a number. */
+heed_status heed_config_take_label(heed_config *config, const heed_fields *fields, const char *key,
+                                   heed_json_value value, uint32_t index);
+
+/* Of timm, which open_clip's trunks are too: the width of the MLP as a multiple, what the
+ * classifier reads, and the facts of an architecture's name. */
+heed_status heed_config_mlp_multiple(heed_config *config, const heed_fields *fields);
+heed_status heed_config_pool(heed_config *config, const heed_fields *fields, const char *key);
+heed_status heed_config_architecture(heed_config *config, const heed_fields *fields,
+                                     const char *key);
+
+#endif

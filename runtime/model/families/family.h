@@ -1,0 +1,73 @@
+/* A family of ViTs: names, rules and defaults that belong together. Data alone, one file per family
+ * in model/families/. */
+#ifndef HEED_MODEL_FAMILY_H
+#define HEED_MODEL_FAMILY_H
+
+#include "model/families/rules.h"
+#include "model/names/names.h"
+
+/* Modules of the web package open vision transformers alone, or with HEED_TEXT_ALONE text towers
+ * alone. What only the others need is then left out: the compiler knows that there are none. */
+#ifdef HEED_TEXT_ALONE
+#define HEED_VISION_TOWERS 0
+#else
+#define HEED_VISION_TOWERS 1
+#endif
+#if defined(HEED_SEQUENCES) || defined(HEED_TEXT_ALONE)
+#define HEED_TEXT_TOWERS 1
+#else
+#define HEED_TEXT_TOWERS 0
+#endif
+static inline bool heed_is_text(heed_tower tower) {
+  return HEED_TEXT_TOWERS && (!HEED_VISION_TOWERS || tower == HEED_TOWER_TEXT);
+}
+
+/* What the family's config means where it leaves a key out; 0: the key must be there. */
+typedef struct heed_config_defaults {
+  uint16_t width, layers, heads, mlp_width, image_size, patch, registers;
+  uint16_t positions, vocabulary; /* of a text tower */
+  uint16_t end;                   /* the id that ends a text; 0: the largest id does */
+  uint16_t mlp_ratio;             /* of a family whose config gives the MLP's width so */
+  const char *gated; /* the key that says whether the MLP is gated, false by default; or NULL */
+} heed_config_defaults;
+
+typedef struct heed_family {
+  const char *name;  /* heed_model_info.family */
+  const char *types; /* config.json's model_type, separated by '|' */
+  const heed_names *names;
+  /* Names of timm's architectures that are of the family, separated by '|'; '*' stands for any
+   * text. */
+  const char *architectures;
+  const char *anchor; /* a part of the anchor that must have been found; NULL: any */
+  /* The model's own part of its prefix, "vit.": heads lie beside it. A file with it is of the
+   * family. */
+  const char *inner;
+  /* Tensors that no other family has: any of these makes a file one of the family. They are
+   * separated by '|'; ":n" = of n axes. */
+  const char *marks;
+  /* The same of tensors that others have too. What no mark tells is guessed by them. */
+  const char *hints;
+  uint32_t has, lacks; /* HEED_GROUP: what a file of the family must have, must not have */
+  uint32_t hints_have; /* HEED_GROUP: what it must have besides, to be guessed by its hints */
+  uint32_t hints_lack; /* the same of what it must not have */
+  /* What is said where neither a config nor a mark tells the family; or NULL: nothing is guessed */
+  const char *assumption;
+  const char *processor; /* defaults of preprocessing: the class without "ImageProcessor" */
+  heed_rules rules;
+  uint8_t tower;     /* heed_tower: which part of a model it is */
+  bool fallback;     /* also takes files that nothing makes a family's */
+  bool inner_shared; /* others have the same inner part: it hints at the family */
+  bool head;         /* its config means a pooling attention unless vision_use_head says false */
+  heed_config_defaults defaults;
+} heed_family;
+
+#define HEED_FAMILY(name) extern const heed_family heed_family_##name;
+#include "model/families/family_list.h"
+#undef HEED_FAMILY
+
+/* In the order of the list; NULL after the last. */
+const heed_family *heed_family_get(uint32_t index);
+/* The first family that names the type; NULL: none does. */
+const heed_family *heed_family_of_type(const char *type, heed_tower tower);
+
+#endif

@@ -1,0 +1,78 @@
+/* See processor.h. Sources: the classes *ImageProcessor of transformers 4.57 and 5; torchvision's
+ * and timm's transforms for evaluation. */
+#include "model/image/processor.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define MEAN_HALF \
+  { 0.5f, 0.5f, 0.5f }
+#define MEAN_IMAGENET \
+  { 0.485f, 0.456f, 0.406f }
+#define STD_IMAGENET \
+  { 0.229f, 0.224f, 0.225f }
+#define MEAN_CLIP \
+  { 0.48145466f, 0.4578275f, 0.40821073f }
+#define STD_CLIP \
+  { 0.26862954f, 0.26130258f, 0.27577711f }
+#define HALF .mean = MEAN_HALF, .std = MEAN_HALF
+#define IMAGENET .mean = MEAN_IMAGENET, .std = STD_IMAGENET
+#define CLIP .mean = MEAN_CLIP, .std = STD_CLIP
+#define NO_TILES "one picture, no tiles"
+
+static const heed_processor processors[] = {
+    {"ViT", false, 224, 0, false, 2, HALF},
+    {"DINOv3ViT", false, 224, 0, true, 2, IMAGENET},
+    {"DeiT", false, 256, 224, false, 3, HALF},
+    {"Dinov2", true, 256, 224, true, 3, IMAGENET},
+    {"Bit", true, 224, 224, true, 3, CLIP},
+    {"CLIP", true, 224, 224, false, 3, CLIP},
+    {"ChineseCLIP", true, 224, 224, false, 3, CLIP},
+    {"OwlViT", false, 224, 0, false, 3, CLIP},
+    {"Blip", false, 224, 0, false, 3, CLIP},
+    {"Beit", false, 256, 224, false, 3, HALF},
+    {"Siglip", false, 224, 0, false, 3, HALF},
+    {"DPT", false, 384, 0, true, 3, HALF, .multiples = true},
+    {"Segformer", false, 512, 0, true, 2, IMAGENET},
+    {"Pvt", false, 224, 0, false, 2, IMAGENET},
+    {"Gemma3", false, 224, 0, false, 2, HALF, .steps = "do_pan_and_scan", .note = NO_TILES},
+    {"Llava", true, 224, 224, false, 3, CLIP},
+    {"LlavaNext", false, 224, 224, false, 3, CLIP, .base = true, .steps = "do_pad",
+     .note = NO_TILES},
+    {"LlavaOnevision", false, 224, 0, false, 3, CLIP, .base = true, .steps = "do_pad",
+     .note = NO_TILES},
+    {"GotOcr2", false, 224, 0, false, 3, CLIP, .note = NO_TILES},
+    /* of no file, but of weights without one */
+    {"torchvision", true, 256, 224, false, 2, IMAGENET, .torch_crop = true},
+    {"timm", false, 224, 0, false, 2, HALF, .torch_crop = true},
+};
+#define COUNT (sizeof processors / sizeof *processors)
+#define WITHOUT_FILE 2 /* the last ones */
+
+const heed_processor *heed_processor_named(const char *name) {
+  for (size_t i = 0; i < COUNT; i++)
+    if (strcmp(name, processors[i].name) == 0) return &processors[i];
+  return NULL;
+}
+
+const heed_processor *heed_processor_of_type(const char *type) {
+  static const char *const ends[] = {"ImageProcessor", "ImageProcessorFast", "ImageProcessorPil",
+                                     "FeatureExtractor"};
+  for (size_t i = 0; i + WITHOUT_FILE < COUNT; i++) {
+    const size_t length = strlen(processors[i].name);
+    if (strncmp(type, processors[i].name, length) != 0) continue;
+    for (size_t end = 0; end < sizeof ends / sizeof *ends; end++)
+      if (strcmp(type + length, ends[end]) == 0) return &processors[i];
+  }
+  return NULL;
+}
+
+void heed_processor_list(char *to, size_t size) {
+  size_t at = 0;
+  for (size_t i = 0; i + WITHOUT_FILE < COUNT && at < size; i++)
+    at += (size_t)snprintf(to + at, size - at, "%s%s",
+                           i == 0                         ? ""
+                           : i + WITHOUT_FILE + 1 < COUNT ? ", "
+                                                          : " or ",
+                           processors[i].name);
+}

@@ -1,0 +1,86 @@
+/* What a style of checkpoints calls each role: data alone, one file per style in model/names/. */
+#ifndef HEED_MODEL_NAMES_H
+#define HEED_MODEL_NAMES_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+typedef enum heed_role {
+#define HEED_ROLE(name, group, shape, text) HEED_ROLE_##name,
+#define HEED_ROLE_PAIR(name, group, bias_group, shape, text) \
+  HEED_ROLE_##name##_WEIGHT, HEED_ROLE_##name##_BIAS,
+#include "model/names/role_list.h"
+#undef HEED_ROLE
+#undef HEED_ROLE_PAIR
+  HEED_ROLE_COUNT
+} heed_role;
+
+/* Roles that come together. */
+typedef enum heed_group {
+  HEED_GROUP_NONE = 0,
+  HEED_GROUP_CLS,
+  HEED_GROUP_DISTILLATION,
+  HEED_GROUP_REGISTERS,
+  HEED_GROUP_POSITIONS,
+  HEED_GROUP_PATCH_BIAS,
+  HEED_GROUP_PRE_NORM,
+  HEED_GROUP_FREQUENCIES,
+  HEED_GROUP_PERIODS,
+  HEED_GROUP_QKV_BIASES,
+  HEED_GROUP_KEY_BIAS,
+  HEED_GROUP_POSITION_BIAS,
+  HEED_GROUP_SHARED_POSITION_BIAS,
+  HEED_GROUP_QUERY_KEY_NORMS,
+  HEED_GROUP_ATTENTION_NORM,
+  HEED_GROUP_LAYER_SCALES,
+  HEED_GROUP_GATE,
+  HEED_GROUP_MLP_NORM,
+  HEED_GROUP_FINAL_NORM,
+  HEED_GROUP_POOL_NORM,
+  HEED_GROUP_PROBE,
+  HEED_GROUP_PROBE_NORMS,
+  HEED_GROUP_PROJECTION,
+  HEED_GROUP_CLASSIFIER,
+  HEED_GROUP_DISTILLATION_CLASSIFIER,
+  HEED_GROUP_POOLER,
+  HEED_GROUP_PROJECTION_BIAS
+} heed_group;
+#define HEED_GROUP(name) (1u << HEED_GROUP_##name)
+
+/* A role and its pattern, names separated by '|'. In a name:
+ *
+ *   #     at the start: the layer, as the style's anchor spells it: "encoder.layer.3."
+ *   /     at the start: beside the model, not under its own part of the prefix
+ *   . _   at the end: `weight` and `bias` follow, for the two roles of a pair
+ *   @k/n  the role is part k of the tensor's rows, of n equal parts
+ *   ~k/n  the same, if the tensor has n rows for each column of the second linear map of the MLP
+ *   ^     stored transposed: [in, out]
+ *   <     may be stored without its leading axes of 1
+ *
+ * A '?' before the pattern: the file may lack the role; after it: may lack the bias of the pair. */
+typedef struct heed_names {
+  /* Names that every model of the style has and no other style, separated by '|'. '#' stands before
+   * what follows the number of the first layer. */
+  const char *anchors;
+  /* A file that has all of these names, separated by '&', has two classifiers. */
+  const char *two_classifiers;
+  const char *patterns; /* one after the other, up to "" */
+  const uint8_t *roles; /* heed_role of each; of a pair the weight */
+} heed_names;
+
+/* Rows are ROW(pattern, ROLE). One text for all is smaller than a pointer to each. */
+#define HEED_NAME_PATTERN(pattern, role) pattern "\0"
+#define HEED_NAME_ROLE(pattern, role) HEED_ROLE_##role,
+#define HEED_NAMES(name, anchors, two_classifiers, ROWS)                                   \
+  const heed_names heed_names_##name = {anchors, two_classifiers, ROWS(HEED_NAME_PATTERN), \
+                                        (const uint8_t[]){ROWS(HEED_NAME_ROLE)}}
+static inline const char *heed_next_pattern(const char *pattern) {
+  return pattern + strlen(pattern) + 1;
+}
+
+extern const heed_names heed_names_hugging_face, heed_names_hugging_face_clip, heed_names_timm,
+    heed_names_open_clip, heed_names_torchvision, heed_names_hugging_face_text,
+    heed_names_open_clip_text;
+
+#endif

@@ -1,0 +1,164 @@
+/* A layer of a ViT. Seven nodes: norm, query-key-value, attention, projection + residual, norm, fc1
+ * + activation, fc2 + residual. Rotary positions and each inner norm add one, a gate two. */
+#include <math.h>
+#include <stdio.h>
+
+#include "base/status.h"
+#include "base/tensor.h"
+#include "model/vit/builder.h"
+
+static heed_value layer_input(heed_vit_builder *b, uint32_t layer, const char *what,
+                              heed_dtype dtype, heed_shape shape) {
+  char text[64];
+  snprintf(text, sizeof text, "layer.%u.%s", layer, what);
+  return heed_define_input(b->graph, text, dtype, &shape);
+}
+
+/* What the heads give, plus the offset that takes the place of heads that give nothing, times the
+ * gain of each. */
+static heed_value change_heads(heed_vit_builder *b, heed_value output, uint32_t i) {
+  if (!b->desc.intervene) return output;
+  const uint32_t heads = b->model->dims.heads, width = b->model->dims.width,
+                 tokens = b->model->dims.prefix_tokens + b->rows * b->columns;
+  const heed_shape joined = HEED_SHAPE(b->desc.batch, tokens, width),
+                   apart = HEED_SHAPE(b->desc.batch, tokens, heads, width / heads),
+                   each = HEED_SHAPE(heads, 1);
+  const heed_add_desc add = {
+      sizeof add, output, layer_input(b, i, "attention.offset", HEED_F32, HEED_SHAPE(1, 1, width))};
+  const heed_value gain = heed_define_view(
+      b->graph, layer_input(b, i, "attention.gain", HEED_F32, HEED_SHAPE(heads)), 0, &each);
+  const heed_multiply_desc multiply = {
+      sizeof multiply, heed_define_view(b->graph, heed_define_add(b->graph, &add), 0, &apart),
+      gain};
+  return heed_define_view(b->graph, heed_define_multiply(b->graph, &multiply), 0, &joined);
+}
+
+static heed_value first_rows(heed_vit_builder *b, heed_value x, uint32_t count) {
+  const heed_select_rows_desc desc = {sizeof desc, x, 0, count};
+  return heed_define_select_rows(b->graph, &desc);
+}
+
+/* The first rows of every head's queries, which begin the value: [B, H, count, D]. */
+static heed_value first_queries(heed_vit_builder *b, heed_value stacked, const heed_shape *all,
+                                uint32_t count) {
+  const heed_shape heads = HEED_SHAPE(all->dim[0] * all->dim[1], all->dim[2], all->dim[3]),
+                   some = HEED_SHAPE(all->dim[0], all->dim[1], count, all->dim[3]);
+  return heed_define_view(
+      b->graph, first_rows(b, heed_define_view(b->graph, stacked, 0, &heads), count), 0, &some);
+}
+
+/* Query, key and value of all heads as one linear map: [3, B, H, T, D]. */
+static heed_value stack_heads(heed_vit_builder *b, heed_value x, const heed_role_ref *layer) {
+  const heed_vit_dimensions *dims = &b->model->dims;
+  const heed_weight weights = {
+      {layer[HEED_ROLE_QUERY_WEIGHT], layer[HEED_ROLE_KEY_WEIGHT], layer[HEED_ROLE_VALUE_WEIGHT]},
+      3};
+  heed_weight biases = {
+      {layer[HEED_ROLE_QUERY_BIAS], layer[HEED_ROLE_KEY_BIAS], layer[HEED_ROLE_VALUE_BIAS]}, 3};
+  if (b->model->roles.rules.key_bias == HEED_KEY_BIAS_ZERO) biases.part[1].tensor = NULL;
+  const heed_linear_desc qkv = {
+      .struct_size = sizeof qkv,
+      .x = heed_vit_norm(b, x, layer + HEED_ROLE_NORM1_WEIGHT, dims->width),
+      .weight = heed_vit_define(b, &weights, HEED_SHAPE(3 * dims->width, dims->width), 1.0f, NULL),
+      .bias = heed_vit_define(b, &biases, HEED_SHAPE(3 * dims->width), 1.0f, NULL),
+      .heads = dims->heads,
+      .parts = 3};
+  return heed_define_linear(b->graph, &qkv);
+}
+
+/* Query and key lie one after the other, and are rotated as one value. */
+static heed_value rotate_stacked(heed_vit_builder *b, heed_value stacked, heed_shape part) {
+  if (!b->cosines.id) return stacked;
+  part.dim[0] *= 2;
+  return heed_vit_rotate(b, heed_define_view(b->graph, stacked, 0, &part));
+}
+
+static heed_value attend(heed_vit_builder *b, heed_value x, uint32_t i, uint32_t read_rows,
+                         heed_value bias) {
+  const heed_vit_dimensions *dims = &b->model->dims;
+  const heed_role_ref *layer = heed_vit_layer_ref(b->model, i, (heed_role)0);
+  const heed_value stacked = stack_heads(b, x, layer);
+  const uint32_t tokens = dims->prefix_tokens + b->rows * b->columns;
+  const heed_shape part = HEED_SHAPE(b->desc.batch, dims->heads, tokens, dims->width / dims->heads);
+  static const char *const names[] = {"query", "key", "value"};
+  const bool normed = layer[HEED_ROLE_QUERY_NORM_WEIGHT].tensor != NULL;
+  const heed_value turned = normed ? stacked : rotate_stacked(b, stacked, part);
+  heed_value qkv_part[3];
+  for (uint32_t p = 0; p < 3; p++) {
+    qkv_part[p] =
+        heed_define_view(b->graph, p < 2 ? turned : stacked, p * heed_shape_count(&part), &part);
+    const heed_role_ref *norm =
+        p == 0 ? layer + HEED_ROLE_QUERY_NORM_WEIGHT : layer + HEED_ROLE_KEY_NORM_WEIGHT;
+    if (p < 2 && normed)
+      qkv_part[p] = heed_vit_rotate(b, heed_vit_norm(b, qkv_part[p], norm, part.dim[3]));
+    heed_vit_name(b, qkv_part[p], i, names[p]);
+  }
+  const heed_value queries = normed ? qkv_part[0] : turned;
+  const float temperature = b->desc.temperature == 0.0f ? 1.0f : b->desc.temperature;
+  const heed_attention_desc attention = {
+      .struct_size = sizeof attention,
+      .query = read_rows ? first_queries(b, queries, &part, read_rows) : qkv_part[0],
+      .key = qkv_part[1],
+      .value = qkv_part[2],
+      .mask = b->desc.intervene ? layer_input(b, i, "attention.mask", HEED_U8,
+                                              HEED_SHAPE(1, dims->heads, tokens, tokens))
+                                : (heed_value){0},
+      .key_padding = b->token_mask,
+      .bias = bias,
+      .causal = b->model->roles.rules.causal ? HEED_CAUSAL_TOP_LEFT : HEED_CAUSAL_NONE,
+      .scale =
+          temperature == 1.0f ? 0.0f : (float)(1.0 / (sqrt(part.dim[3]) * (double)temperature)),
+      .empty_row = b->desc.empty_row,
+      .merge_heads = true,
+      .rows = read_rows ? NULL : b->desc.rows,
+      .row_count = read_rows ? 0 : b->desc.row_count};
+  const heed_attention_values values = heed_define_attention(b->graph, &attention);
+  heed_vit_name(b, values.output, i, "attention.output");
+  heed_vit_name(b, values.weights, i, "attention.weights");
+  heed_vit_name(b, values.logits, i, "attention.logits");
+  const heed_value joined = change_heads(b, values.output, i);
+  return layer[HEED_ROLE_ATTENTION_NORM_WEIGHT].tensor
+             ? heed_vit_norm(b, joined, layer + HEED_ROLE_ATTENTION_NORM_WEIGHT, dims->width)
+             : joined;
+}
+
+/* The hidden layer of the MLP: activation(fc1 x), or activation(gate x) times fc1 x. */
+static heed_value expand(heed_vit_builder *b, heed_value x, const heed_role_ref *layer) {
+  const heed_vit_dimensions *dims = &b->model->dims;
+  const bool gated = layer[HEED_ROLE_GATE_WEIGHT].tensor != NULL;
+  const heed_value hidden =
+      heed_vit_project(b, x, layer + HEED_ROLE_FC1_WEIGHT, dims->width, dims->mlp_width,
+                       gated ? HEED_ACTIVATION_NONE : dims->activation, (heed_value){0}, NULL);
+  if (!gated) return hidden;
+  const heed_multiply_desc multiply = {
+      sizeof multiply, hidden,
+      heed_vit_project(b, x, layer + HEED_ROLE_GATE_WEIGHT, dims->width, dims->mlp_width,
+                       dims->activation, (heed_value){0}, NULL)};
+  return heed_define_multiply(b->graph, &multiply);
+}
+
+heed_status heed_vit_add_layer(heed_vit_builder *b, heed_value *x, uint32_t i, heed_error *error) {
+  const heed_vit_dimensions *dims = &b->model->dims;
+  const heed_role_ref *layer = heed_vit_layer_ref(b->model, i, (heed_role)0);
+  float *scale1, *scale2;
+  HEED_TRY(heed_vit_keep(b, layer + HEED_ROLE_LAYER_SCALE1, &scale1, error));
+  HEED_TRY(heed_vit_keep(b, layer + HEED_ROLE_LAYER_SCALE2, &scale2, error));
+  HEED_TRY(heed_vit_turn(b, i, error));
+  heed_graph_stage(b->graph, i + 1);
+  const uint32_t read_rows = i + 1 == dims->layers ? b->read_rows : 0;
+  heed_value bias;
+  HEED_TRY(heed_vit_position_bias(
+      b, i, read_rows ? read_rows : dims->prefix_tokens + b->rows * b->columns, &bias, error));
+  const heed_value attended = attend(b, *x, i, read_rows, bias);
+  if (read_rows) *x = first_rows(b, *x, read_rows);
+  *x = heed_vit_project(b, attended, layer + HEED_ROLE_ATTENTION_OUTPUT_WEIGHT, dims->width,
+                        dims->width, HEED_ACTIVATION_NONE, *x, scale1);
+  heed_value hidden =
+      expand(b, heed_vit_norm(b, *x, layer + HEED_ROLE_NORM2_WEIGHT, dims->width), layer);
+  if (layer[HEED_ROLE_MLP_NORM_WEIGHT].tensor)
+    hidden = heed_vit_norm(b, hidden, layer + HEED_ROLE_MLP_NORM_WEIGHT, dims->mlp_width);
+  *x = heed_vit_project(b, hidden, layer + HEED_ROLE_FC2_WEIGHT, dims->mlp_width, dims->width,
+                        HEED_ACTIVATION_NONE, *x, scale2);
+  heed_vit_name(b, *x, i, "output");
+  return HEED_OK;
+}

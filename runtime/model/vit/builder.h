@@ -1,0 +1,63 @@
+/* Building the graph of a ViT: what its parts share. */
+#ifndef HEED_MODEL_VIT_BUILDER_H
+#define HEED_MODEL_VIT_BUILDER_H
+
+#include "graph/graph.h"
+#include "model/vit/vit.h"
+
+typedef struct heed_vit_builder {
+  const heed_vit *model;
+  heed_build_desc desc;
+  heed_graph *graph;
+  uint32_t rows, columns;    /* grid of patches; of a text 1 and its tokens */
+  heed_value token_mask;     /* or none */
+  heed_value cosines, sines; /* of rotary positions, or none */
+  heed_value shared_bias;    /* of all layers, where they share it */
+  uint32_t read_rows;        /* tokens that the last layer works out; 0 = all */
+} heed_vit_builder;
+
+/* Each adds to the graph, which keeps the first error. */
+
+/* The constant of a weight, times a factor, its rows times row_scale (the graph's, or NULL); 0 when
+ * all of its parts are absent. */
+heed_value heed_vit_define(heed_vit_builder *b, const heed_weight *weight, heed_shape shape,
+                           float factor, const float *row_scale);
+heed_value heed_vit_define_one(heed_vit_builder *b, const heed_role_ref *ref, heed_shape shape);
+/* A constant whose numbers the graph keeps. */
+heed_value heed_vit_define_data(heed_vit_builder *b, const float *data, heed_shape shape);
+/* Reads a small tensor whole into memory of the graph; NULL in *data when it is absent. */
+heed_status heed_vit_keep(heed_vit_builder *b, const heed_role_ref *ref, float **data,
+                          heed_error *error);
+/* Names a value "layer.<layer>.<what>". */
+void heed_vit_name(heed_vit_builder *b, heed_value value, uint32_t layer, const char *what);
+/* Layer norm over the last axis, of that width. */
+heed_value heed_vit_norm(heed_vit_builder *b, heed_value x, const heed_role_ref *refs,
+                         uint32_t width);
+/* A linear map with its rows scaled (layer scale) and a residual. */
+heed_value heed_vit_project(heed_vit_builder *b, heed_value x, const heed_role_ref *refs,
+                            uint32_t from, uint32_t to, heed_activation activation,
+                            heed_value residual, const float *row_scale);
+
+/* Makes the tables of a layer's rotary positions, which all layers share unless the model has
+ * frequencies of its own. */
+heed_status heed_vit_turn(heed_vit_builder *b, uint32_t layer, heed_error *error);
+/* Rotates the patches of [B, H, T, D] by them; x itself where there are none. */
+heed_value heed_vit_rotate(heed_vit_builder *b, heed_value x);
+
+/* The parts, in the order of the data. */
+heed_status heed_vit_embed(heed_vit_builder *b, heed_value *x, heed_error *error);
+heed_status heed_vit_add_layer(heed_vit_builder *b, heed_value *x, uint32_t layer,
+                               heed_error *error);
+/* What relative positions add to the scores of the first `queries` tokens, [1, H, queries, T], or
+ * none. */
+heed_status heed_vit_position_bias(heed_vit_builder *b, uint32_t layer, uint32_t queries,
+                                   heed_value *bias, heed_error *error);
+/* The pooling attention and its MLP over the final states: [B, 1, C]. */
+heed_status heed_vit_pool_attention(heed_vit_builder *b, heed_value states, heed_value *pooled,
+                                    heed_error *error);
+heed_status heed_vit_add_heads(heed_vit_builder *b, heed_value x, heed_error *error);
+/* The first and the last part of a text tower. */
+heed_status heed_vit_embed_text(heed_vit_builder *b, heed_value *x, heed_error *error);
+void heed_vit_add_text_heads(heed_vit_builder *b, heed_value x);
+
+#endif

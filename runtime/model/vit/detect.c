@@ -1,0 +1,289 @@
+/* Which model a checkpoint holds: the style by an anchor, the prefix before it, and the family that
+ * claims the file. */
+#include <string.h>
+
+#include "base/status.h"
+#include "base/tensor.h"
+#include "base/utf8.h"
+#include "model/files/source.h"
+#include "model/vit/role.h"
+
+/* ---------------------------------------------------------------------------------------- style */
+
+/* Whether the name is a prefix followed by the anchor; the prefix must be whole components. '#' of
+ * the anchor stands for the first layer's number. */
+static bool match_anchor(const char *name, const char *anchor, size_t length, size_t *prefix) {
+  const char *hash = memchr(anchor, '#', length);
+  const size_t layer = (size_t)(hash - anchor), rest = length - layer - 1, size = strlen(name);
+  if (size < length + 1) return false;
+  *prefix = size - length - 1;
+  const char *at = name + *prefix;
+  return (*prefix == 0 || at[-1] == '.') && strncmp(at, anchor, layer) == 0 &&
+         strncmp(at + layer, "0.", 2) == 0 && strncmp(at + layer + 2, hash + 1, rest) == 0;
+}
+
+/* The styles of text towers come last. */
+static const heed_names *const styles[] = {
+#if HEED_VISION_TOWERS
+    &heed_names_hugging_face,      &heed_names_hugging_face_clip, &heed_names_timm,
+    &heed_names_open_clip,         &heed_names_torchvision,
+#endif
+#if HEED_TEXT_TOWERS
+    &heed_names_hugging_face_text, &heed_names_open_clip_text,
+#endif
+};
+enum { STYLES = sizeof styles / sizeof *styles, TEXT_STYLES = 2 * HEED_TEXT_TOWERS };
+
+/* "a.vit." -> "a.": a head lies beside the model, not in it. */
+static void set_prefix(heed_roles *roles, const char *name, size_t length) {
+  memcpy(roles->prefix, name, length);
+  roles->prefix[length] = '\0';
+  memcpy(roles->outer, roles->prefix, length + 1);
+  const heed_family *family;
+  for (uint32_t i = 0; (family = heed_family_get(i)); i++) {
+    const size_t part = family->inner ? strlen(family->inner) : 0;
+    if (!part || length < part || strcmp(roles->prefix + length - part, family->inner) != 0)
+      continue;
+    if (length == part || roles->prefix[length - part - 1] == '.')
+      roles->outer[length - part] = '\0';
+  }
+}
+
+static heed_status no_model(const heed_roles *roles, heed_error *error) {
+  if (heed_is_text(roles->tower))
+    return heed_fail(error, HEED_UNSUPPORTED,
+                     "%s: no text tower (expected that of CLIP or SigLIP, with token_embedding)",
+                     heed_checkpoint_name(roles->checkpoint));
+  return heed_fail(error, HEED_UNSUPPORTED,
+                   "%s: no ViT (found none of encoder.layer.0.layernorm_before.weight, "
+                   "blocks.0.norm1.weight ... among %u tensors)",
+                   heed_checkpoint_name(roles->checkpoint),
+                   heed_checkpoint_count(roles->checkpoint));
+}
+
+/* Takes the anchor's style and prefix. */
+static heed_status take_anchor(heed_roles *roles, const heed_names *names, const char *anchor,
+                               const char *name, size_t prefix, heed_error *error) {
+  if (prefix >= HEED_PREFIX_SIZE)
+    return heed_fail(error, HEED_UNSUPPORTED, "%s: names too long (found %.*s)",
+                     heed_checkpoint_name(roles->checkpoint), HEED_CUT(name));
+  roles->names = names;
+  roles->layer = anchor;
+  roles->layer_length = (uint32_t)strcspn(anchor, "#");
+  set_prefix(roles, name, prefix);
+  return HEED_OK;
+}
+
+/* Takes the anchor that the name ends with, of any style: the first under whose prefix patches (of
+ * a text tower: tokens) are embedded (*embeds), else the first. `names` NULL: it ends with none. */
+static heed_status find_anchor(heed_roles *roles, const char *name, bool *embeds,
+                               heed_error *error) {
+  const heed_role role =
+      heed_is_text(roles->tower) ? HEED_ROLE_TOKEN_EMBEDDINGS : HEED_ROLE_PATCH_WEIGHT;
+  const int first = heed_is_text(roles->tower) ? STYLES - TEXT_STYLES : 0,
+            end = heed_is_text(roles->tower) ? STYLES : STYLES - TEXT_STYLES;
+  *embeds = false;
+  for (int style = first; style < end; style++)
+    for (const char *at = styles[style]->anchors; at && !*embeds;) {
+      const size_t length = strcspn(at, "|");
+      size_t prefix;
+      heed_roles other = *roles;
+      if (match_anchor(name, at, length, &prefix)) {
+        HEED_TRY(take_anchor(&other, styles[style], at, name, prefix, error));
+        *embeds = heed_roles_have(&other, role, 0);
+        if (*embeds || !roles->names) *roles = other;
+      }
+      at = at[length] ? at + length + 1 : NULL;
+    }
+  return HEED_OK;
+}
+
+/* The one ViT of the file. Where several parts have layers of a known style, it is the one that
+ * embeds patches: the vision tower beside a text tower. A text tower embeds tokens. */
+static heed_status find_style(heed_roles *roles, heed_error *error) {
+  const char *found = NULL;
+  bool embeds = false;
+  for (uint32_t i = 0; i < heed_checkpoint_count(roles->checkpoint); i++) {
+    const char *name = heed_checkpoint_get(roles->checkpoint, i)->info->name;
+    heed_roles other = {.checkpoint = roles->checkpoint, .tower = roles->tower};
+    bool patches;
+    HEED_TRY(find_anchor(&other, name, &patches, error));
+    if (!other.names || (heed_is_text(roles->tower) && !patches)) continue;
+    if (found && embeds == patches)
+      return heed_fail(error, HEED_UNSUPPORTED,
+                       "%s: more than one ViT (found %.*s and %.*s, expected one; of a file of "
+                       "PyTorch " HEED_WEIGHTS_KEY " the entry)",
+                       heed_checkpoint_name(roles->checkpoint), HEED_CUT(found), HEED_CUT(name));
+    if (found && embeds) continue;
+    found = name;
+    embeds = patches;
+    *roles = other;
+  }
+  return found ? HEED_OK : no_model(roles, error);
+}
+
+/* --------------------------------------------------------------------------------------- family */
+
+/* Whether the file has one of the tensors. */
+static bool has_mark(const heed_roles *roles, const char *marks) {
+  for (const char *at = marks; at; at = strchr(at, '|') ? strchr(at, '|') + 1 : NULL) {
+    char name[64];
+    const size_t length = strcspn(at, "|:");
+    if (length >= sizeof name) continue;
+    memcpy(name, at, length);
+    name[length] = '\0';
+    const heed_checkpoint_tensor *tensor = heed_roles_named(roles, name);
+    if (tensor &&
+        (at[length] != ':' || (!tensor->info->unsupported &&
+                               tensor->info->shape.rank == (uint32_t)(at[length + 1] - '0'))))
+      return true;
+  }
+  return false;
+}
+
+/* Whether the file can be of the family. */
+static bool fits(const heed_roles *roles, const heed_family *family) {
+  const char *end = strchr(roles->layer, '|'),
+             *part = family->anchor ? strstr(roles->layer, family->anchor) : roles->layer;
+  return family->tower == roles->tower && family->names == roles->names && part &&
+         (!end || part < end) && (roles->groups & family->has) == family->has;
+}
+
+/* Whether the prefix is the family's own. */
+static bool has_inner(const heed_roles *roles, const heed_family *family) {
+  const char *inner = roles->prefix + strlen(roles->outer);
+  return family->inner && strcmp(inner, family->inner) == 0;
+}
+
+/* Whether the prefix or a tensor that no other family has makes the file one of the family. */
+static bool claims(const heed_roles *roles, const heed_family *family) {
+  return (!family->inner_shared && has_inner(roles, family)) || has_mark(roles, family->marks);
+}
+
+/* The same of what others have too. */
+static bool hints(const heed_roles *roles, const heed_family *family) {
+  return !(roles->groups & family->hints_lack) &&
+         (roles->groups & family->hints_have) == family->hints_have &&
+         ((family->inner_shared && has_inner(roles, family)) || has_mark(roles, family->hints));
+}
+
+/* HEED_GROUP: what the family's files lack, tables of relative positions without a rule included.
+ */
+static uint32_t lacking(const heed_family *family) {
+  return family->lacks | (family->rules.bias_positions
+                              ? 0
+                              : HEED_GROUP(POSITION_BIAS) | HEED_GROUP(SHARED_POSITION_BIAS));
+}
+
+/* The family of timm's architecture; else that of the config's type if it lacks nothing that the
+ * file has; else the first that claims the file; else that of the type all the same; else the first
+ * at which something hints; else the first that takes what is left, if it can one that lacks
+ * nothing that the file has. *guessed: nothing that is the family's alone told it. */
+static const heed_family *find_family(const heed_roles *roles, const heed_config *config,
+                                      bool *guessed) {
+  enum { TYPED, CLAIMED, HINTED, LEFT, PASSES };
+  const heed_family *family, *last = NULL, *typed = NULL;
+  *guessed = false;
+  if (config->timm && config->family->names == roles->names) return config->family;
+  for (int pass = 0; pass < PASSES && !(pass >= HINTED && typed); pass++)
+    for (uint32_t i = 0; (family = heed_family_get(i)); i++) {
+      if (!fits(roles, family)) continue;
+      const bool of_type = *config->model_type && family == config->family;
+      /* The number of registers in the config is a sentence of its own. */
+      if (of_type && !(roles->groups & family->lacks & HEED_GROUP(REGISTERS))) typed = family;
+      if (family->fallback) last = family;
+      if (roles->groups & lacking(family)) continue;
+      *guessed = pass >= HINTED;
+      if (pass == TYPED     ? of_type
+          : pass == CLAIMED ? claims(roles, family)
+          : pass == HINTED  ? hints(roles, family)
+                            : family->fallback)
+        return family;
+    }
+  *guessed = !typed;
+  return typed ? typed : last;
+}
+
+bool heed_roles_of_moco(const heed_roles *roles) {
+  return strstr(roles->prefix, "base_encoder.") || strstr(roles->prefix, "momentum_encoder.");
+}
+
+/* The groups of which all roles must be there: what was lost must not pass for a model that never
+ * had it. */
+static uint32_t needed_groups(const heed_roles *roles) {
+  uint32_t needs = roles->rules.needs;
+  /* A norm takes the place of another, and of the bias of the patches before it. */
+  if (roles->groups & HEED_GROUP(POOL_NORM)) needs &= ~HEED_GROUP(FINAL_NORM);
+  if (roles->groups & HEED_GROUP(PRE_NORM)) needs &= ~HEED_GROUP(PATCH_BIAS);
+  if (!roles->rules.rotation.kind &&
+      !(roles->groups & (HEED_GROUP(POSITION_BIAS) | HEED_GROUP(SHARED_POSITION_BIAS))))
+    needs |= HEED_GROUP(POSITIONS);
+  uint32_t groups = (roles->groups & ~roles->lacks) | needs;
+  if (groups & HEED_GROUP(KEY_BIAS)) groups |= HEED_GROUP(QKV_BIASES);
+  if (groups & HEED_GROUP(QKV_BIASES) && roles->rules.key_bias == HEED_KEY_BIAS_ALIKE)
+    groups |= HEED_GROUP(KEY_BIAS);
+  for (const char *at = roles->names->two_classifiers; at;) {
+    char name[64];
+    const size_t length = strcspn(at, "&");
+    memcpy(name, at, length);
+    name[length] = '\0';
+    if (!heed_roles_named(roles, name)) return groups;
+    at = at[length] ? at + length + 1 : NULL;
+  }
+  return roles->names->two_classifiers ? groups | HEED_GROUP(DISTILLATION_CLASSIFIER) : groups;
+}
+
+/* What the config says; else the patches, where there is no CLS or a norm that follows their mean.
+ */
+static void choose_pool(heed_roles *roles, const heed_config *config) {
+  const bool cls = roles->groups & HEED_GROUP(CLS) && !(roles->groups & HEED_GROUP(POOL_NORM));
+  if (config->pool.key)
+    roles->rules.pool = (uint8_t)config->pool.value;
+  else if (roles->rules.pool == HEED_POOL_CLS && roles->groups & HEED_GROUP(PROBE))
+    roles->rules.pool = HEED_POOL_PROBE;
+  else if (!cls && roles->rules.pool == HEED_POOL_CLS)
+    roles->rules.pool = HEED_POOL_PATCHES;
+  if (roles->rules.pool == HEED_POOL_PROBE) roles->groups |= HEED_GROUP(PROBE);
+  if (roles->rules.pools && roles->rules.pool == HEED_POOL_CLS)
+    roles->groups |= HEED_GROUP(FINAL_NORM);
+  else if (roles->rules.pools && roles->groups & HEED_GROUP(CLASSIFIER))
+    roles->groups |= HEED_GROUP(POOL_NORM);
+  if (config->pool.key && roles->rules.pool == HEED_POOL_CLS) roles->groups |= HEED_GROUP(CLS);
+}
+
+/* timm's vit_*_rpn_* have a norm after each part, and the tensors of a plain model that has no CLS
+ * and no biases of query, key and value. */
+static heed_status refuse_post_norm(const heed_roles *roles, heed_error *error) {
+  const uint32_t absent = HEED_GROUP(CLS) | HEED_GROUP(QKV_BIASES) | HEED_GROUP(KEY_BIAS) |
+                          HEED_GROUP(LAYER_SCALES) | HEED_GROUP(FINAL_NORM) |
+                          HEED_GROUP(REGISTERS) | HEED_GROUP(GATE);
+  if (!roles->assumption || roles->names != &heed_names_timm || roles->groups & absent ||
+      !(roles->groups & HEED_GROUP(POOL_NORM)))
+    return HEED_OK;
+  return heed_fail(error, HEED_UNSUPPORTED,
+                   "%s: plain blocks and those with a norm after each part (timm's vit_*_rpn_*) "
+                   "have these tensors (expected a config.json with \"architecture\")",
+                   heed_checkpoint_name(roles->checkpoint));
+}
+
+heed_status heed_roles_detect(heed_checkpoint *checkpoint, const heed_config *config,
+                              heed_roles *roles, heed_error *error) {
+  *roles = (heed_roles){.checkpoint = checkpoint, .tower = config->tower};
+  HEED_TRY(find_style(roles, error));
+  roles->groups = heed_roles_groups(roles);
+  bool guessed;
+  roles->family = find_family(roles, config, &guessed);
+  if (!roles->family) return no_model(roles, error);
+  roles->rules = config->family == roles->family ? config->rules : roles->family->rules;
+  /* A config without a type means ViT. */
+  if (guessed && !(config->json && config->family == roles->family))
+    roles->assumption = roles->family->assumption;
+  HEED_TRY(refuse_post_norm(roles, error));
+  roles->lacks = lacking(roles->family);
+  if (roles->rules.classifier_embeds) roles->lacks |= HEED_GROUP(CLASSIFIER);
+  if (roles->rules.rotation.kind != HEED_ROTATION_AXIAL) roles->lacks |= HEED_GROUP(FREQUENCIES);
+  if (roles->rules.rotation.kind != HEED_ROTATION_CENTRED) roles->lacks |= HEED_GROUP(PERIODS);
+  roles->groups = needed_groups(roles);
+  choose_pool(roles, config);
+  return HEED_OK;
+}

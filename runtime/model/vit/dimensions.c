@@ -1,0 +1,407 @@
+/* The sizes of a ViT: what the tensors' shapes say, with which config.json must agree where it says
+ * anything. Disagreement among tensors shows later, when each role is resolved with the shape that
+ * these sizes give. */
+#include <stdio.h>
+
+#include "base/status.h"
+#include "base/tensor.h"
+#include "base/utf8.h"
+#include "model/config/fields.h"
+#include "model/families/timm_architectures.h"
+#include "model/vit/role.h"
+
+/* The tensor that the file has for a role and the shape of the role, of that rank; tensor NULL when
+ * it has none. */
+typedef struct stored_role {
+  const heed_checkpoint_tensor *tensor;
+  heed_shape shape;
+} stored_role;
+
+/* ------------------------------------------------------------------------------- contradictions */
+
+/* The config says one thing, the file another; state: what of the tensor tells it. */
+static heed_status contradict(const heed_said *said, const char *found, const char *expected,
+                              const char *tensor, const char *state, heed_error *error) {
+  return heed_fail(
+      error, HEED_INVALID_FILE,
+      "config.json: %s%s does not fit the weights (found %s, expected %s: tensor %.*s is %s)",
+      said->key, said->by_default ? " (by default)" : "", found, expected, HEED_CUT(tensor), state);
+}
+
+static heed_status contradict_number(const heed_said *said, uint32_t seen, const char *tensor,
+                                     const char *state, heed_error *error) {
+  char found[12], expected[12];
+  snprintf(found, sizeof found, "%u", said->value);
+  snprintf(expected, sizeof expected, "%u", seen);
+  return contradict(said, found, expected, tensor, state, error);
+}
+
+/* Takes a size from a tensor's shape when the config says no other. */
+static heed_status agree(const heed_said *said, const stored_role *stored, uint32_t axis,
+                         uint32_t *size, heed_error *error) {
+  char text[HEED_SHAPE_TEXT_SIZE];
+  *size = stored->shape.dim[axis];
+  if (!said->key || said->value == *size) return HEED_OK;
+  return contradict_number(said, *size, stored->tensor->info->name,
+                           heed_shape_text(&stored->tensor->info->shape, text), error);
+}
+
+/* The same by whether the file has a tensor for the role in that layer. */
+static heed_status agree_on_presence(const heed_roles *roles, const heed_said *said, uint32_t seen,
+                                     heed_role role, uint32_t layer, heed_error *error) {
+  char name[HEED_NAME_SIZE]; /* empty: the style has none */
+  if (!said->key || said->value == seen) return HEED_OK;
+  heed_roles_name(roles, role, layer, name);
+  return contradict_number(said, seen, name[0] ? name : heed_role_pattern(role),
+                           heed_roles_have(roles, role, layer) ? "there" : "not there", error);
+}
+
+/* The same of a flag, which is `seen` as the role is there or not. */
+static heed_status agree_on_flag(const heed_roles *roles, const heed_said *said, bool seen,
+                                 heed_role role, bool there, heed_error *error) {
+  char name[HEED_NAME_SIZE];
+  if (!said->key || (said->value != 0) == seen) return HEED_OK;
+  heed_roles_name(roles, role, 0, name);
+  return contradict(said, seen ? "false" : "true", seen ? "true" : "false", name,
+                    there ? "there" : "not there", error);
+}
+
+/* ---------------------------------------------------------------------------------------- sizes */
+
+/* tensor NULL when the file has none for the role */
+static heed_status find_stored(const heed_roles *roles, heed_role role, uint32_t rank,
+                               stored_role *stored, heed_error *error) {
+  char found[HEED_SHAPE_TEXT_SIZE];
+  heed_place place;
+  HEED_TRY(heed_roles_find(roles, role, 0, &place, error));
+  *stored = (stored_role){.tensor = place.tensor};
+  if (!place.tensor) return HEED_OK;
+  const heed_safetensors_tensor *info = place.tensor->info;
+  const char *file = heed_safetensors_name(place.tensor->file);
+  if (info->unsupported)
+    return heed_fail(error, HEED_UNSUPPORTED, "%s: tensor %.*s is not supported (found %s: %s)",
+                     file, HEED_CUT(info->name), info->dtype_name, info->unsupported);
+  stored->shape = heed_place_shape(&place, rank);
+  bool sound = stored->shape.rank == rank;
+  for (uint32_t i = 0; sound && i < rank; i++)
+    sound = stored->shape.dim[i] > 0 && stored->shape.dim[i] <= HEED_CONFIG_MAX;
+  if (sound) return HEED_OK;
+  return heed_fail(error, HEED_INVALID_FILE,
+                   "%s: tensor %.*s has the wrong shape (found %s, expected %u axes of 1 to %u)",
+                   file, HEED_CUT(info->name), heed_shape_text(&info->shape, found), rank,
+                   HEED_CONFIG_MAX);
+}
+
+static uint32_t whole_root(uint32_t square) {
+  uint32_t root = 0;
+  while ((uint64_t)(root + 1) * (root + 1) <= square) root++;
+  return root;
+}
+
+static heed_status layer_count(const heed_roles *roles, const heed_config *config, uint32_t *layers,
+                               heed_error *error) {
+  *layers = 0;
+  while (*layers < HEED_CONFIG_MAX && heed_roles_have(roles, HEED_ROLE_NORM1_WEIGHT, *layers))
+    ++*layers;
+  /* The first layer that the config has and the file has not, or the other way round. */
+  const uint32_t differing = config->layers.value < *layers ? config->layers.value : *layers;
+  return agree_on_presence(roles, &config->layers, *layers, HEED_ROLE_NORM1_WEIGHT, differing,
+                           error);
+}
+
+/* What the config says, else the architecture's name, else the family; else a guess. */
+static heed_status head_count(const heed_roles *roles, const heed_config *config,
+                              heed_vit_dimensions *d, heed_error *error) {
+  const heed_said *said = &config->heads;
+  d->heads = said->key ? said->value : 0;
+  if (!d->heads && config->timm) d->heads = heed_architecture_heads(config->model_type, d->width);
+  if (!d->heads && !said->key && roles->rules.architecture)
+    d->heads = heed_architecture_heads(roles->rules.architecture, d->width);
+  if (!d->heads && !said->key) {
+    d->heads_guessed = true;
+    if (heed_roles_of_moco(roles)) d->heads = heed_architecture_heads("moco", d->width);
+    if (!d->heads && d->width % 64 == 0) d->heads = heed_architecture_heads("a guess", d->width);
+  }
+  if (said->key && d->width % said->value)
+    return heed_fail(
+        error, HEED_INVALID_FILE,
+        "config.json: %s does not divide the width (found %u, expected a divisor of %u)", said->key,
+        said->value, d->width);
+  if (d->heads && d->width % d->heads == 0) return HEED_OK;
+  return heed_fail(error, HEED_INVALID_FILE,
+                   "%s: cannot infer the number of heads (found width %u, expected a multiple of "
+                   "64, or config.json)",
+                   heed_checkpoint_name(roles->checkpoint), d->width);
+}
+
+/* The width of the MLP. */
+static heed_status mlp_sizes(const heed_roles *roles, const heed_config *config,
+                             heed_vit_dimensions *d, heed_error *error) {
+  stored_role fc1;
+  const bool gate = heed_roles_need(roles, HEED_ROLE_GATE_WEIGHT);
+  HEED_TRY(agree_on_flag(roles, &config->gated_mlp, gate, HEED_ROLE_GATE_WEIGHT, gate, error));
+  HEED_TRY(find_stored(roles, HEED_ROLE_FC1_WEIGHT, 2, &fc1, error));
+  /* eva.py's pooling attention has exact GELU. */
+  d->pool_activation = roles->rules.probe_reads_all && roles->rules.rotation.kind
+                           ? HEED_ACTIVATION_GELU
+                           : d->activation;
+  if (gate && !roles->rules.gate_activation) d->activation = HEED_ACTIVATION_SILU;
+  /* eva.py rounds what its ratio gives for a gate. */
+  if (!(config->mlp_ratio > 0.0) || (gate && roles->rules.rotation.kind))
+    return agree(&config->mlp_width, &fc1, 0, &d->mlp_width, error);
+  /* timm's ratio counts both halves of a packed gate. */
+  const heed_said multiple = {(uint32_t)(d->width * config->mlp_ratio),
+                              config->timm ? "embed_dim times mlp_ratio" : "width times mlp_ratio",
+                              false};
+  stored_role rows = fc1;
+  uint32_t whole;
+  d->mlp_width = fc1.shape.dim[0];
+  rows.shape = fc1.tensor->info->shape;
+  return agree(&multiple, &rows, 0, &whole, error);
+}
+
+/* CLIP's files do not say their activation: OpenAI's and LAION's differ. Nor do those of DINOv3 in
+ * transformers' names: all published ones with a gate have SiLU. */
+static void guess_activation(const heed_roles *roles, const heed_config *config,
+                             heed_vit_dimensions *d) {
+  const heed_rules *rules = &roles->rules;
+  const bool gate = rules->gate_activation && heed_roles_have(roles, HEED_ROLE_GATE_WEIGHT, 0);
+  if (config->activation_said || config->family == roles->family) return;
+  d->activation_guessed = rules->exact_layers || gate;
+  if (gate) d->activation = HEED_ACTIVATION_SILU;
+  if (rules->exact_layers && (d->layers >= rules->exact_layers || d->width >= rules->exact_width))
+    d->activation = HEED_ACTIVATION_GELU;
+}
+
+static heed_status check_biases(const heed_roles *roles, const heed_config *config,
+                                heed_error *error) {
+  const bool key = heed_roles_have(roles, HEED_ROLE_KEY_BIAS, 0);
+  heed_role role = HEED_ROLE_QUERY_BIAS;
+  while (role < HEED_ROLE_VALUE_BIAS && !heed_roles_have(roles, role, 0))
+    role = (heed_role)(role + 2);
+  const bool biases = heed_roles_need(roles, role);
+  HEED_TRY(agree_on_flag(roles, &config->qkv_bias, biases, biases ? role : HEED_ROLE_QUERY_BIAS,
+                         biases, error));
+  return agree_on_flag(roles, &config->key_bias, key, HEED_ROLE_KEY_BIAS, key, error);
+}
+
+static heed_status rotation_sizes(const heed_roles *roles, const heed_config *config,
+                                  heed_vit_dimensions *d, heed_error *error) {
+  const uint32_t size = d->width / d->heads;
+  d->reference = roles->rules.rotation.reference;
+  if (!d->reference && config->timm)
+    d->reference = heed_architecture_reference(config->model_type, d->width);
+  if (!roles->rules.rotation.kind || size % 4 == 0) return HEED_OK;
+  return heed_fail(error, HEED_INVALID_FILE,
+                   "%s: heads of %u numbers cannot be rotated (expected a multiple of 4)",
+                   heed_checkpoint_name(roles->checkpoint), size);
+}
+
+/* Of what embeds patches. */
+static heed_status patch_sizes(const heed_roles *roles, const heed_config *config,
+                               heed_vit_dimensions *d, heed_error *error) {
+  stored_role patch;
+  heed_place place;
+  HEED_TRY(heed_roles_find(roles, HEED_ROLE_PATCH_WEIGHT, 0, &place, error));
+  if (place.tensor->info->shape.rank == 5)
+    return heed_fail(error, HEED_UNSUPPORTED,
+                     "%s: a model of videos is not supported (found tensor %.*s of 5 axes, "
+                     "expected 4)",
+                     heed_safetensors_name(place.tensor->file), HEED_CUT(place.tensor->info->name));
+  HEED_TRY(find_stored(roles, HEED_ROLE_PATCH_WEIGHT, 4, &patch, error));
+  if (patch.shape.dim[2] != patch.shape.dim[3])
+    return heed_fail(error, HEED_UNSUPPORTED, "%s: patches are not square (found %u x %u)",
+                     heed_safetensors_name(patch.tensor->file), patch.shape.dim[2],
+                     patch.shape.dim[3]);
+  HEED_TRY(agree(&config->width, &patch, 0, &d->width, error));
+  HEED_TRY(agree(&config->channels, &patch, 1, &d->channels, error));
+  return agree(&config->patch, &patch, 2, &d->patch, error);
+}
+
+/* Of what embeds tokens. */
+static heed_status token_sizes(const heed_roles *roles, const heed_config *config,
+                               heed_vit_dimensions *d, heed_error *error) {
+  stored_role tokens, positions, projection;
+  HEED_TRY(find_stored(roles, HEED_ROLE_TOKEN_EMBEDDINGS, 2, &tokens, error));
+  HEED_TRY(find_stored(roles, HEED_ROLE_POSITION_EMBEDDINGS, 3, &positions, error));
+  HEED_TRY(find_stored(roles, HEED_ROLE_PROJECTION_WEIGHT, 2, &projection, error));
+  HEED_TRY(agree(&config->vocabulary, &tokens, 0, &d->vocabulary, error));
+  HEED_TRY(agree(&config->width, &tokens, 1, &d->width, error));
+  HEED_TRY(agree(&config->positions, &positions, 1, &d->position_rows, error));
+  return projection.tensor ? agree(&config->projection, &projection, 0, &d->projection, error)
+                           : HEED_OK;
+}
+
+static heed_status body_sizes(const heed_roles *roles, const heed_config *config,
+                              heed_vit_dimensions *d, heed_error *error) {
+  HEED_TRY((heed_is_text(roles->tower) ? token_sizes : patch_sizes)(roles, config, d, error));
+  HEED_TRY(layer_count(roles, config, &d->layers, error));
+  HEED_TRY(head_count(roles, config, d, error));
+  guess_activation(roles, config, d);
+  HEED_TRY(check_biases(roles, config, error));
+  HEED_TRY(rotation_sizes(roles, config, d, error));
+  return mlp_sizes(roles, config, d, error);
+}
+
+static heed_status head_sizes(const heed_roles *roles, const heed_config *config,
+                              heed_vit_dimensions *d, heed_error *error) {
+  stored_role cls, registers, classifier, projection;
+  HEED_TRY(find_stored(roles, HEED_ROLE_CLS_TOKEN, 3, &cls, error));
+  HEED_TRY(find_stored(roles, HEED_ROLE_PROJECTION_WEIGHT, 2, &projection, error));
+  if (projection.tensor)
+    HEED_TRY(agree(&config->projection, &projection, 0, &d->projection, error));
+  HEED_TRY(find_stored(roles, HEED_ROLE_REGISTER_TOKENS, 3, &registers, error));
+  HEED_TRY(find_stored(roles, HEED_ROLE_CLASSIFIER_WEIGHT, 2, &classifier, error));
+  if (registers.tensor)
+    HEED_TRY(agree(&config->registers, &registers, 1, &d->registers, error));
+  else
+    HEED_TRY(agree_on_presence(roles, &config->registers, 0, HEED_ROLE_REGISTER_TOKENS, 0, error));
+  d->pooled = d->width * (roles->rules.pool == HEED_POOL_CLS_AND_PATCHES ? 2 : 1);
+  d->distillation = heed_roles_have(roles, HEED_ROLE_DISTILLATION_TOKEN, 0);
+  d->prefix_tokens = (cls.tensor ? 1u : 0u) + (d->distillation ? 1u : 0u) + d->registers;
+  /* A file without classifier is a base model, whatever number of classes its config keeps. */
+  return classifier.tensor ? agree(&config->classes, &classifier, 0, &d->classes, error) : HEED_OK;
+}
+
+/* How many rows of positions may be for prefix tokens. timm with no_embed_class has none, which its
+ * models with registers are, so that this is tried first where no config tells a grid of 2 x 2 with
+ * 5 rows more from one of 3 x 3. */
+static uint32_t possible_prefixes(heed_position_tokens tokens, const heed_vit_dimensions *d,
+                                  uint32_t prefixes[3]) {
+  const bool none_first = d->registers > 0;
+  prefixes[0] = tokens == HEED_POSITION_TOKENS_CLS                 ? 1
+                : tokens == HEED_POSITION_TOKENS_ANY && none_first ? 0
+                                                                   : d->prefix_tokens;
+  prefixes[1] = none_first ? d->prefix_tokens : 1;
+  prefixes[2] = none_first ? 1 : 0;
+  return tokens == HEED_POSITION_TOKENS_ANY ? 3 : 1;
+}
+
+/* Flags of the config, and roles that tell whether they are true. */
+static heed_status check_flags(const heed_roles *roles, const heed_config *config,
+                               heed_error *error) {
+  const struct {
+    const heed_said *said;
+    heed_role role;
+    bool absent; /* true means that the role is absent */
+  } flags[] = {{&config->absolute_positions, HEED_ROLE_POSITION_EMBEDDINGS, false},
+               {&config->position_bias, HEED_ROLE_POSITION_BIAS, false},
+               {&config->shared_position_bias, HEED_ROLE_SHARED_POSITION_BIAS, false},
+               {&config->mean_pooling, HEED_ROLE_FINAL_NORM_WEIGHT, true},
+               {&config->probe, HEED_ROLE_PROBE, false}};
+  for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
+    const bool there = heed_roles_have(roles, flags[i].role, 0);
+    HEED_TRY(
+        agree_on_flag(roles, flags[i].said, there != flags[i].absent, flags[i].role, there, error));
+  }
+  return HEED_OK;
+}
+
+/* The pooling attention, which a model of timm has exactly when its classifier reads it. */
+static heed_status pool_sizes(const heed_roles *roles, const heed_config *config,
+                              heed_vit_dimensions *d, heed_error *error) {
+  stored_role probe, fc1;
+  char name[HEED_NAME_SIZE];
+  HEED_TRY(find_stored(roles, HEED_ROLE_PROBE, 3, &probe, error));
+  if (!probe.tensor) return HEED_OK;
+  heed_roles_name(roles, HEED_ROLE_PROBE, 0, name);
+  if (config->timm && config->pool.key && config->pool.value != HEED_POOL_PROBE)
+    return contradict(&config->pool, "another pooling", "map", name, "there", error);
+  HEED_TRY(find_stored(roles, HEED_ROLE_PROBE_FC1_WEIGHT, 2, &fc1, error));
+  d->pool_mlp_width = fc1.shape.dim[0];
+  d->pool_heads = roles->rules.pool_heads ? roles->rules.pool_heads : d->heads;
+  if (d->width % d->pool_heads == 0) return HEED_OK;
+  return heed_fail(error, HEED_INVALID_FILE,
+                   "%s: %u heads of the pooling attention do not divide the width (found %u)",
+                   heed_checkpoint_name(roles->checkpoint), d->pool_heads, d->width);
+}
+
+/* A table of relative positions has a row for each distance in a square grid, and 3 of CLS. */
+static heed_status bias_sizes(const heed_roles *roles, heed_vit_dimensions *d, heed_error *error) {
+  stored_role own, shared;
+  HEED_TRY(find_stored(roles, HEED_ROLE_POSITION_BIAS, 2, &own, error));
+  HEED_TRY(find_stored(roles, HEED_ROLE_SHARED_POSITION_BIAS, 2, &shared, error));
+  const stored_role *table = own.tensor ? &own : &shared;
+  if (!table->tensor) return HEED_OK;
+  d->bias_rows = table->shape.dim[0];
+  const uint32_t span = d->bias_rows > 3 ? whole_root(d->bias_rows - 3) : 0;
+  d->bias_side = (span + 1) / 2;
+  if (d->bias_rows == span * span + 3 && span % 2 && d->prefix_tokens == 1) return HEED_OK;
+  return heed_fail(error, HEED_INVALID_FILE,
+                   "%s: tensor %.*s is not for a square grid and CLS (found %u rows)",
+                   heed_safetensors_name(table->tensor->file), HEED_CUT(table->tensor->info->name),
+                   d->bias_rows);
+}
+
+/* Of a model whose positions are relative alone. */
+static heed_status relative_size(const heed_config *config, heed_vit_dimensions *d,
+                                 heed_error *error) {
+  const heed_said *image = &config->image_size;
+  const uint32_t side = image->key ? image->value / d->patch : d->bias_side;
+  d->image_size = image->key ? image->value : side * d->patch;
+  if (side == d->bias_side) return HEED_OK;
+  return heed_fail(
+      error, HEED_INVALID_FILE,
+      "config.json: %s does not fit the weights (found %u, expected %u patches a side)", image->key,
+      image->value, d->bias_side);
+}
+
+/* The grid is square. */
+static heed_status position_sizes(const heed_roles *roles, const heed_config *config,
+                                  heed_vit_dimensions *d, heed_error *error) {
+  uint32_t prefixes[3];
+  const uint32_t prefix_count =
+      possible_prefixes((heed_position_tokens)roles->rules.position_tokens, d, prefixes);
+  const heed_said *image = &config->image_size;
+  const uint64_t grid = image->value / d->patch;
+  stored_role positions;
+  HEED_TRY(find_stored(roles, HEED_ROLE_POSITION_EMBEDDINGS, 3, &positions, error));
+  if (!positions.tensor && d->bias_rows) return relative_size(config, d, error);
+  if (image->key && (grid == 0 || grid * grid > HEED_CONFIG_MAX))
+    return heed_fail(error, HEED_INVALID_FILE,
+                     "config.json: image and patch do not fit each other (found %s %u and %u, "
+                     "expected 1 to %u patches)",
+                     image->key, image->value, d->patch, HEED_CONFIG_MAX);
+  if (!positions.tensor) {
+    d->image_size = image->key ? image->value : 224 / d->patch * d->patch;
+    return HEED_OK;
+  }
+  d->position_rows = positions.shape.dim[1];
+  for (uint32_t i = 0; i < prefix_count; i++) {
+    if (prefixes[i] > d->prefix_tokens || d->position_rows <= prefixes[i]) continue;
+    const uint32_t patches = d->position_rows - prefixes[i];
+    const uint64_t side = image->key ? grid : whole_root(patches);
+    if (side * side != patches) continue;
+    d->position_prefix = prefixes[i];
+    d->image_size = image->key ? image->value : (uint32_t)side * d->patch;
+    if (roles->rules.rotation.own_grid && !d->reference) d->reference = (uint32_t)side;
+    return HEED_OK;
+  }
+  if (!image->key)
+    return heed_fail(error, HEED_INVALID_FILE,
+                     "%s: position embeddings are not for a square image (found %u rows, expected "
+                     "%u and a square)",
+                     heed_safetensors_name(positions.tensor->file), d->position_rows, prefixes[0]);
+  return heed_fail(error, HEED_INVALID_FILE,
+                   "config.json: %s does not fit the weights (found %u, which makes %u rows of "
+                   "positions, expected %u: tensor %.*s has them)",
+                   image->key, image->value, (uint32_t)(grid * grid) + prefixes[0],
+                   d->position_rows, HEED_CUT(positions.tensor->info->name));
+}
+
+heed_status heed_roles_dimensions(const heed_roles *roles, const heed_config *config,
+                                  heed_vit_dimensions *dimensions, heed_error *error) {
+  /* roles->rules are the config's where its family is that of the weights. */
+  const heed_rules *rules = &roles->rules;
+  *dimensions = (heed_vit_dimensions){
+      .activation =
+          (heed_activation)(config->activation_said ? config->rules.activation : rules->activation),
+      .epsilon = config->epsilon_said ? config->rules.epsilon : rules->epsilon};
+  HEED_TRY(body_sizes(roles, config, dimensions, error));
+  if (heed_is_text(roles->tower)) return HEED_OK;
+  HEED_TRY(head_sizes(roles, config, dimensions, error));
+  HEED_TRY(check_flags(roles, config, error));
+  HEED_TRY(pool_sizes(roles, config, dimensions, error));
+  HEED_TRY(bias_sizes(roles, dimensions, error));
+  return position_sizes(roles, config, dimensions, error);
+}

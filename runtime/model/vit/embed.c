@@ -1,0 +1,100 @@
+/* The tokens of a ViT: patches, positions, and what comes before the patches. */
+#include "base/alloc.h"
+#include "base/log.h"
+#include "base/status.h"
+#include "base/tensor.h"
+#include "model/families/positions.h"
+#include "model/vit/builder.h"
+
+/* The tokens before the patches with their positions already added: [1, prefix, C]. */
+static heed_status make_prefix(heed_vit_builder *b, const float *positions, float **prefix,
+                               heed_error *error) {
+  const heed_vit_dimensions *dims = &b->model->dims;
+  const size_t width = dims->width, count = dims->prefix_tokens * width;
+  const heed_role_ref *parts[] = {heed_vit_ref(b->model, HEED_ROLE_CLS_TOKEN),
+                                  heed_vit_ref(b->model, HEED_ROLE_DISTILLATION_TOKEN),
+                                  heed_vit_ref(b->model, HEED_ROLE_REGISTER_TOKENS)};
+  float *made = heed_alloc(b->model->base.context, count, sizeof *made);
+  if (!made) return heed_fail_memory(error, "model: prefix tokens", count * sizeof *made);
+  size_t at = 0;
+  heed_status status = HEED_OK;
+  for (size_t i = 0; i < 3 && status == HEED_OK; i++) {
+    if (!parts[i]->tensor) continue;
+    status =
+        heed_checkpoint_read(parts[i]->tensor, parts[i]->first, parts[i]->count, made + at, error);
+    at += (size_t)parts[i]->count;
+  }
+  for (size_t i = 0; i < dims->position_prefix * width; i++) made[i] += positions[i];
+  *prefix = status == HEED_OK ? heed_graph_keep(b->graph, made, count * sizeof *made) : NULL;
+  heed_free(b->model->base.context, made);
+  if (status == HEED_OK && !*prefix)
+    return heed_fail_memory(error, "model: prefix tokens", count * sizeof *made);
+  return status;
+}
+
+/* Positions of the patches for this grid, [1, rows * columns, C]. The stored ones are of a square
+ * grid (dimensions.c): unchanged for that, else by the family's rule. */
+static heed_status make_positions(heed_vit_builder *b, const float *stored, const float **positions,
+                                  heed_error *error) {
+  const heed_vit_dimensions *dims = &b->model->dims;
+  const uint32_t patches = dims->position_rows - dims->position_prefix;
+  const float *grid = stored + (size_t)dims->position_prefix * dims->width;
+  uint32_t side = 0;
+  while (side * side < patches) side++;
+  *positions = grid;
+  if (b->rows == side && b->columns == side) return HEED_OK;
+  if (b->model->roles.assumption)
+    heed_log(
+        b->model->base.context, HEED_LOG_WARNING,
+        "%s: positions resized to %u x %u patches as in %s, %s; others with these names differ, "
+        "and no config.json names the model",
+        heed_checkpoint_name(b->model->base.checkpoint), b->rows, b->columns,
+        b->model->roles.family->name, b->model->roles.rules.positions->text);
+  const size_t count = (size_t)b->rows * b->columns * dims->width;
+  float *resized = heed_alloc_raw(b->model->base.context, count, sizeof *resized);
+  if (!resized) return heed_fail_memory(error, "model: positions", count * sizeof *resized);
+  heed_status status =
+      heed_positions_resize(b->model->base.context, grid, side, dims->width, b->rows, b->columns,
+                            b->model->roles.rules.positions, resized, error);
+  if (status == HEED_OK) {
+    *positions = heed_graph_keep(b->graph, resized, count * sizeof *resized);
+    if (!*positions) status = heed_fail_memory(error, "model: positions", count * sizeof *resized);
+  }
+  heed_free(b->model->base.context, resized);
+  return status;
+}
+
+heed_status heed_vit_embed(heed_vit_builder *b, heed_value *x, heed_error *error) {
+  const heed_vit_dimensions *dims = &b->model->dims;
+  const heed_shape image = HEED_SHAPE(b->desc.batch, dims->channels, b->desc.height, b->desc.width);
+  const uint32_t patches = b->rows * b->columns;
+  float *stored, *prefix = NULL;
+  const float *positions = NULL;
+  HEED_TRY(heed_vit_keep(b, heed_vit_ref(b->model, HEED_ROLE_POSITION_EMBEDDINGS), &stored, error));
+  if (stored) HEED_TRY(make_positions(b, stored, &positions, error));
+  if (dims->prefix_tokens) HEED_TRY(make_prefix(b, stored, &prefix, error));
+  const heed_patch_embedding_desc patch = {
+      sizeof patch, heed_define_input(b->graph, "pixel_values", HEED_F32, &image),
+      heed_vit_define_one(b, heed_vit_ref(b->model, HEED_ROLE_PATCH_WEIGHT),
+                          HEED_SHAPE(dims->width, dims->channels, dims->patch, dims->patch)),
+      heed_vit_define_one(b, heed_vit_ref(b->model, HEED_ROLE_PATCH_BIAS),
+                          HEED_SHAPE(dims->width))};
+  *x = heed_define_patch_embedding(b->graph, &patch);
+  if (positions) {
+    const heed_add_desc add = {
+        sizeof add, *x, heed_vit_define_data(b, positions, HEED_SHAPE(1, patches, dims->width))};
+    *x = heed_define_add(b->graph, &add);
+  }
+  if (prefix) {
+    const heed_concat_desc concat = {
+        sizeof concat,
+        {heed_vit_define_data(b, prefix, HEED_SHAPE(1, dims->prefix_tokens, dims->width)), *x},
+        2,
+        1};
+    *x = heed_define_concat(b->graph, &concat);
+  }
+  const heed_role_ref *norm = heed_vit_ref(b->model, HEED_ROLE_PRE_NORM_WEIGHT);
+  if (norm->tensor) *x = heed_vit_norm(b, *x, norm, dims->width);
+  heed_graph_name(b->graph, *x, "embeddings");
+  return HEED_OK;
+}

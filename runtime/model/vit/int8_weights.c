@@ -1,0 +1,205 @@
+/* int8 tensors and their scales, from files to constants. */
+#include "model/vit/int8_weights.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "base/tensor.h"
+#include "base/utf8.h"
+
+void heed_checkpoint_pair_scales(heed_checkpoint *checkpoint) {
+  char name[HEED_NAME_SIZE + sizeof HEED_SCALE_SUFFIX];
+  for (uint32_t i = 0; i < heed_checkpoint_count(checkpoint); i++) {
+    const char *of = heed_checkpoint_get(checkpoint, i)->info->name;
+    const size_t length = strlen(of);
+    if (heed_checkpoint_get(checkpoint, i)->info->dtype != HEED_I8 || length >= HEED_NAME_SIZE)
+      continue;
+    snprintf(name, sizeof name, "%s%s", of, HEED_SCALE_SUFFIX);
+    heed_checkpoint_find(checkpoint, of)->scale = heed_checkpoint_find(checkpoint, name);
+  }
+}
+
+heed_status heed_checkpoint_use_scales(const heed_checkpoint_tensor *tensor, heed_error *error) {
+  char found[HEED_SHAPE_TEXT_SIZE];
+  const char *file = heed_safetensors_name(tensor->file);
+  heed_checkpoint_tensor *scale = tensor->scale;
+  const uint32_t rows = tensor->info->shape.rank ? tensor->info->shape.dim[0] : 0;
+  if (!scale)
+    return heed_fail(error, HEED_UNSUPPORTED,
+                     "%s: tensor %.*s has no scales (found I8 alone, expected also %.*s%s)", file,
+                     HEED_CUT(tensor->info->name), HEED_CUT(tensor->info->name), HEED_SCALE_SUFFIX);
+  const uint64_t depth = rows ? tensor->info->count / rows : 0;
+  if (scale->info->unsupported ||
+      (scale->info->dtype != HEED_F32 && scale->info->dtype != HEED_F16 &&
+       scale->info->dtype != HEED_BF16))
+    return heed_fail(error, HEED_UNSUPPORTED,
+                     "%s: tensor %.*s has the wrong dtype (found %s, expected F32, F16 or BF16)",
+                     file, HEED_CUT(scale->info->name), scale->info->dtype_name);
+  const heed_shape *shape = &scale->info->shape; /* [rows], or [rows, groups] of equal length */
+  if (shape->rank < 1 || shape->rank > 2 || shape->dim[0] != rows || scale->info->count == 0 ||
+      depth % (scale->info->count / rows) != 0)
+    return heed_fail(error, HEED_UNSUPPORTED,
+                     "%s: tensor %.*s has the wrong shape (found %s, expected [%u, 1] or [%u, "
+                     "groups])",
+                     file, HEED_CUT(scale->info->name), heed_shape_text(&scale->info->shape, found),
+                     rows, rows);
+  scale->used = true;
+  return HEED_OK;
+}
+
+heed_status heed_checkpoint_scales(const heed_checkpoint_tensor *tensor, uint64_t first,
+                                   uint64_t count, float *to, heed_error *error) {
+  HEED_TRY(
+      heed_safetensors_read(tensor->scale->file, tensor->scale->info, first, count, to, error));
+  for (uint64_t i = 0; i < count; i++)
+    if (!isfinite(to[i]) || to[i] <= 0.0f)
+      return heed_fail(error, HEED_INVALID_FILE,
+                       "%s: invalid scale in row %llu of tensor %.*s (found %g, expected a finite "
+                       "number above 0)",
+                       heed_safetensors_name(tensor->file),
+                       (unsigned long long)((first + i) / (tensor->scale->info->count /
+                                                           tensor->scale->info->shape.dim[0])),
+                       HEED_CUT(tensor->scale->info->name), (double)to[i]);
+  return HEED_OK;
+}
+
+heed_status heed_checkpoint_read_int8(const heed_checkpoint_tensor *tensor, uint64_t first,
+                                      uint64_t count, float *to, heed_error *error) {
+  enum { CHUNK = 1024 };
+  int8_t numbers[CHUNK];
+  /* elements that share a scale: a row or a part of it */
+  const uint64_t group = tensor->info->count / tensor->scale->info->count;
+  uint64_t which = UINT64_MAX;
+  float scale = 0.0f; /* of group `which` */
+  for (uint64_t done = 0; done < count;) {
+    const uint64_t part = count - done < CHUNK ? count - done : CHUNK;
+    HEED_TRY(heed_safetensors_read(tensor->file, tensor->info, first + done, part, numbers, error));
+    for (uint64_t i = 0; i < part; i++, done++) {
+      const uint64_t at = (first + done) / group;
+      if (at != which) HEED_TRY(heed_checkpoint_scales(tensor, at, 1, &scale, error));
+      which = at;
+      to[done] = (float)numbers[i] * scale;
+    }
+  }
+  return HEED_OK;
+}
+
+/* The quantization_config; 0: there is none. */
+static heed_json_value quantisation(const heed_config *config) {
+  const heed_json *json = config->json;
+  return json ? heed_json_get(json, heed_json_root(json), "quantization_config") : 0;
+}
+
+#if !defined(__wasm__) || !defined(HEED_INT8)
+bool heed_config_float_products(const heed_config *config) {
+  const heed_json *json = config->json;
+  const heed_json_value about = quantisation(config),
+                        groups = about ? heed_json_get(json, about, "config_groups") : 0;
+  if (!groups || !heed_json_count(json, groups)) return false;
+  for (heed_json_value group = heed_json_first(json, groups); group;
+       group = heed_json_next(json, groups, group)) {
+    const heed_json_value inputs = heed_json_get(json, group, "input_activations");
+    if (inputs && heed_json_kind_of(json, inputs) != HEED_JSON_NULL) return false;
+  }
+  return true;
+}
+#endif
+
+static const char *text_of(const heed_json *json, heed_json_value object, const char *key) {
+  const char *text = "nothing";
+  heed_json_string(json, heed_json_get(json, object, key), &text, NULL);
+  return text;
+}
+
+heed_status heed_config_check_int8(const heed_config *config, const heed_checkpoint *checkpoint,
+                                   heed_error *error) {
+  bool any = false;
+  for (uint32_t i = 0; i < heed_checkpoint_count(checkpoint); i++)
+    any = any || heed_checkpoint_get(checkpoint, i)->scale;
+  const heed_json_value object = quantisation(config);
+  if (!any) return HEED_OK;
+#if !defined(HEED_INT8)
+  if (!heed_config_float_products(config))
+    return heed_fail(error, HEED_UNSUPPORTED,
+                     "model: weights of int8 (expected floats, or a config that has floats as "
+                     "input_activations)");
+#endif
+  if (!object) return HEED_OK;
+  const char *method = text_of(config->json, object, "quant_method"),
+             *format = text_of(config->json, object, "format");
+  if (strcmp(method, "compressed-tensors") != 0 || strcmp(format, "int-quantized") != 0)
+    return heed_fail(error, HEED_UNSUPPORTED,
+                     "config.json: unsupported quantised weights (found %.*s of %.*s, "
+                     "expected int-quantized of compressed-tensors)",
+                     HEED_CUT(format), HEED_CUT(method));
+  return HEED_OK;
+}
+
+#if defined(HEED_INT8)
+/* ------------------------------------------------------------------------------------ constants */
+
+/* A heed_constant_read of int8; user is a heed_weight. */
+static heed_status read_weight(void *user, uint64_t first, uint64_t count, void *to,
+                               heed_error *error) {
+  const heed_weight *weight = user;
+  int8_t *out = to;
+  for (uint32_t i = 0; i < weight->count && count; i++) {
+    const heed_role_ref *part = &weight->part[i];
+    if (first >= part->count) {
+      first -= part->count;
+      continue;
+    }
+    const uint64_t here = count < part->count - first ? count : part->count - first;
+    HEED_TRY(heed_safetensors_read(part->tensor->file, part->tensor->info, part->first + first,
+                                   here, out, error));
+    out += here;
+    count -= here;
+    first = 0;
+  }
+  return HEED_OK;
+}
+
+/* Whether all of it is int8 with a scale per row; with more of them it is read as floats. */
+static bool is_int8(const heed_weight *weight, const heed_shape *shape) {
+  for (uint32_t i = 0; i < weight->count; i++) {
+    const heed_role_ref *part = &weight->part[i];
+    if (!part->tensor || part->tensor->info->dtype != HEED_I8 || part->stride ||
+        part->tensor->scale->info->count != part->tensor->info->shape.dim[0])
+      return false;
+  }
+  return shape->rank == 2;
+}
+
+static heed_status read_scales(const heed_weight *weight, uint64_t depth, float *scale,
+                               heed_error *error) {
+  for (uint32_t i = 0; i < weight->count; i++) {
+    const heed_role_ref *part = &weight->part[i];
+    HEED_TRY(heed_checkpoint_scales(part->tensor, part->first / depth, part->count / depth, scale,
+                                    error));
+    scale += part->count / depth;
+  }
+  return HEED_OK;
+}
+
+heed_value heed_weight_define_int8(heed_graph *graph, const heed_weight *weight,
+                                   const heed_shape *shape, float factor, const float *row_scale) {
+  heed_error error;
+  if (!is_int8(weight, shape)) return (heed_value){0};
+  const uint32_t rows = shape->dim[0];
+  heed_weight *kept = heed_graph_keep(graph, weight, sizeof *weight);
+  float *scale = kept ? heed_graph_keep(graph, NULL, rows * sizeof *scale) : NULL;
+  if (!scale) return (heed_value){0};
+  if (read_scales(weight, shape->dim[1], scale, &error) != HEED_OK)
+    return heed_graph_fail(graph, &error);
+  for (uint32_t row = 0; row < rows; row++)
+    scale[row] *= factor * (row_scale ? row_scale[row] : 1.0f);
+  const heed_quantised_desc desc = {.struct_size = sizeof desc,
+                                    .shape = *shape,
+                                    .scale = scale,
+                                    .read = read_weight,
+                                    .read_user = kept};
+  return heed_define_quantised(graph, &desc);
+}
+#endif

@@ -1,0 +1,311 @@
+/* Opening a vision transformer: config, checkpoint, every tensor found by its role and its shape
+ * checked; no weights are read. */
+#include "model/vit/vit.h"
+
+#include <stdio.h>
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "base/status.h"
+#include "base/tensor.h"
+#include "model/files/other_models.h"
+#include "model/vit/int8_weights.h"
+
+/* Resolves the roles of the model (row 0) or of layer row - 1. */
+static heed_status resolve(heed_vit *model, uint32_t row, heed_error *error) {
+  for (int i = 0; i < HEED_ROLE_COUNT; i++) {
+    const heed_role role = (heed_role)i;
+    const heed_shape shape = heed_role_shape(role, &model->dims);
+    const bool second = role == HEED_ROLE_DISTILLATION_CLASSIFIER_WEIGHT ||
+                        role == HEED_ROLE_DISTILLATION_CLASSIFIER_BIAS;
+    if (heed_role_layered(role) != (row > 0)) continue;
+    if (second && !(model->dims.distillation && model->dims.classes)) continue;
+    HEED_TRY(heed_checkpoint_role(&model->roles, role, row ? row - 1 : 0, &shape,
+                                  &model->refs[row][role], error));
+  }
+  return HEED_OK;
+}
+
+static heed_status name_classes(heed_vit *model, heed_error *error) {
+  const uint32_t classes = model->dims.classes;
+  if (!classes) return HEED_OK;
+  model->class_names = heed_alloc(model->base.context, classes, sizeof *model->class_names);
+  if (!model->class_names)
+    return heed_fail_memory(error, "model: class names", classes * sizeof *model->class_names);
+  for (uint32_t i = 0; i < classes; i++)
+    snprintf(model->class_names[i], sizeof model->class_names[i], "class %u", i);
+  return HEED_OK;
+}
+
+static const char *positions_text(const heed_vit *model) {
+  const heed_position_rule *rule = model->dims.position_rows ? model->roles.rules.positions
+                                   : model->dims.bias_rows   ? model->roles.rules.bias_positions
+                                                             : NULL;
+  if (rule) return rule->text;
+  return model->dims.position_rows ? "not resized" : "none";
+}
+
+/* What the queries and keys are rotated by, after what else the line says. */
+static void describe_rotation(const heed_vit *model, char *text, size_t size) {
+  const heed_rotation *rule = &model->roles.rules.rotation;
+  const bool own = heed_vit_ref(model, HEED_ROLE_FREQUENCIES)->tensor != NULL;
+  const char *by = own                                   ? "learned frequencies"
+                   : rule->kind == HEED_ROTATION_CENTRED ? "patch centres"
+                   : rule->columns_first                 ? "columns and rows"
+                                                         : "rows and columns";
+  int at = rule->kind ? snprintf(text, size, ", rotary by %s", by) : 0;
+  text[at] = '\0';
+  if (!rule->kind || own) return;
+  at += snprintf(text + at, size - (size_t)at, ", base %g", (double)rule->base);
+  if (model->dims.reference)
+    snprintf(text + at, size - (size_t)at, ", grid %u", model->dims.reference);
+}
+
+/* CLS, distillation token and registers, in the order of heed_vit_embed. */
+static heed_status name_tokens(heed_vit *model, heed_error *error) {
+  enum { SIZE = 24 };
+  const heed_vit_dimensions *dims = &model->dims;
+  const uint32_t registers_from = dims->prefix_tokens - dims->registers;
+  const size_t entry = sizeof *model->token_names + SIZE;
+  model->token_names = heed_alloc(model->base.context, dims->prefix_tokens + 1u, entry);
+  if (!model->token_names)
+    return heed_fail_memory(error, "model: token names", dims->prefix_tokens * entry);
+  char *text = (char *)(model->token_names + dims->prefix_tokens);
+  for (uint32_t i = 0; i < dims->prefix_tokens; i++, text += SIZE) {
+    model->token_names[i] = text;
+    if (i >= registers_from)
+      snprintf(text, SIZE, "register %u", i - registers_from + 1);
+    else
+      snprintf(text, SIZE, "%s", i == 0 ? "CLS" : "distillation");
+  }
+  return HEED_OK;
+}
+
+/* The rules in one line. */
+static void describe_rules(heed_vit *model) {
+  static const char *const pools[] = {"classifier on CLS",
+                                      "classifier on the mean of the patches",
+                                      "classifier on CLS and the mean of the patches",
+                                      "classifier on the pooling attention",
+                                      "text on its end",
+                                      "text on the last token"};
+  const heed_vit_dimensions *dims = &model->dims;
+  const heed_rules *rules = &model->roles.rules;
+  char rotary[80];
+  describe_rotation(model, rotary, sizeof rotary);
+  snprintf(model->rules, sizeof model->rules, "%s%s, %s, epsilon %g, positions %s%s",
+           pools[rules->pool], rules->causal ? ", causal" : "",
+           heed_config_activation(dims->activation), (double)dims->epsilon, positions_text(model),
+           rotary);
+}
+
+static void assume(heed_vit *model, const char *what, const char *of) {
+  const size_t at = strlen(model->assumed);
+  snprintf(model->assumed + at, sizeof model->assumed - at, "%s%s%s", at ? "; " : "", what, of);
+}
+
+/* Labels of a classifier that no tensor is: it may be called otherwise than the library calls it.
+ */
+static void describe_lost_classifier(heed_vit *model) {
+  const heed_checkpoint *checkpoint = model->base.checkpoint;
+  char text[200];
+  int at =
+      snprintf(text, sizeof text,
+               "no classes: %u labels and no classifier; not used: ", model->config->label_count);
+  uint32_t unused = 0;
+  for (uint32_t i = 0; i < heed_checkpoint_count(checkpoint); i++) {
+    const heed_checkpoint_tensor *tensor = heed_checkpoint_get(checkpoint, i);
+    if (tensor->used || unused++ >= 2) continue;
+    at += snprintf(text + at, sizeof text - (size_t)at, "%s%.50s", unused > 1 ? ", " : "",
+                   tensor->info->name);
+  }
+  if (unused > 2) snprintf(text + at, sizeof text - (size_t)at, " and %u more", unused - 2);
+  if (unused == 0) snprintf(text + at, sizeof text - (size_t)at, "no tensor");
+  assume(model, text, "");
+}
+
+/* What of the sizes, rules and preprocessing no file tells. Without preprocessing most images still
+ * give an answer, so the log leaves that out: families have their own, and many files tell none. */
+static void describe_assumptions(heed_vit *model, bool text) {
+  const heed_vit_dimensions *dims = &model->dims;
+  const heed_config *config = model->config;
+  const char *left_out = NULL, *class = "";
+  char guess[96];
+  if (dims->heads_guessed) {
+    snprintf(guess, sizeof guess,
+             dims->heads * 64 == dims->width ? "%u heads (a guess: width %u / 64)"
+                                             : "%u heads (a guess: width %u)",
+             dims->heads, dims->width);
+    assume(model, guess, "");
+  }
+  if (dims->activation_guessed) {
+    snprintf(guess, sizeof guess, "%s (a guess: %u layers of width %u)",
+             dims->activation == HEED_ACTIVATION_GELU         ? "exact GELU, as in LAION's files"
+             : dims->activation == HEED_ACTIVATION_GELU_QUICK ? "quick GELU, as in OpenAI's files"
+                                                              : "SiLU, as there is a gate",
+             dims->layers, dims->width);
+    assume(model, guess, "");
+  }
+  if (model->roles.assumption) assume(model, model->roles.assumption, "");
+  if (config->json && config->family != model->roles.family)
+    assume(model, "the rules of the tensors' names, not of model_type ",
+           *config->model_type ? config->model_type : "vit");
+  if (*model->assumed)
+    heed_log(model->base.context, HEED_LOG_WARNING, "%s: %s; assumed: %s",
+             heed_checkpoint_name(model->base.checkpoint),
+             config->json ? "config.json does not fit" : "no config.json", model->assumed);
+  if (!text && !heed_config_tells_preprocess(model->config))
+    assume(model, "preprocessing of ", model->roles.family->processor);
+  if (!text) left_out = heed_config_left_out(model->config, &class);
+  if (left_out) {
+    snprintf(guess, sizeof guess, "preprocessing of %s, ", class);
+    assume(model, guess, left_out);
+  }
+  if (!text && !dims->classes && config->label_count) describe_lost_classifier(model);
+  if (dims->classes && model->config->problem_type)
+    assume(model, "a softmax over the classes, not ", model->config->problem_type);
+  else if (dims->classes == 1)
+    assume(model, "a softmax over one class: 1", "");
+}
+
+/* Of a model without a projection what the pooling attention gives. */
+static uint32_t embedding_size(const heed_vit *model) {
+  const heed_vit_dimensions *dims = &model->dims;
+  const bool pooled = dims->pool_heads && !dims->classes;
+  return dims->projection ? dims->projection : pooled ? dims->width : 0;
+}
+
+static void fill_info(heed_vit *model) {
+  const heed_vit_dimensions *dims = &model->dims;
+  heed_checkpoint_totals totals;
+  heed_checkpoint_total(model->base.checkpoint, &totals);
+  model->base.info = (heed_model_info){.kind = HEED_MODEL_VISION,
+                                       .family = model->roles.family->name,
+                                       .image_size = dims->image_size,
+                                       .channels = dims->channels,
+                                       .patch = dims->patch,
+                                       .width = dims->width,
+                                       .layers = dims->layers,
+                                       .heads = dims->heads,
+                                       .mlp_width = dims->mlp_width,
+                                       .prefix_tokens = dims->prefix_tokens,
+                                       .token_names = model->token_names,
+                                       .pool_heads = dims->pool_heads,
+                                       .classes = dims->classes,
+                                       .projection = embedding_size(model),
+                                       .positions = positions_text(model),
+                                       .family_assumed = model->roles.assumption != NULL,
+                                       .heads_guessed = dims->heads_guessed,
+                                       .rules = model->rules,
+                                       .assumed = *model->assumed ? model->assumed : NULL,
+                                       .epsilon = dims->epsilon,
+                                       .activation = dims->activation,
+                                       .parameters = totals.elements,
+                                       .weight_bytes = totals.bytes,
+                                       .tensors_used = totals.used,
+                                       .tensors_unused = totals.unused};
+}
+
+/* A number that stands beside the towers. */
+static heed_status read_scale(const heed_vit *model, const char *name, float *to, bool *there,
+                              heed_error *error) {
+  heed_checkpoint_tensor *tensor = heed_roles_named(&model->roles, name);
+  const heed_shape one = HEED_SHAPE(1);
+  *there = tensor != NULL;
+  if (!tensor) return HEED_OK;
+  HEED_TRY(
+      heed_checkpoint_use(tensor, tensor->info->count == 1 ? &tensor->info->shape : &one, error));
+  tensor->used = false; /* what is counted are the tower's */
+  return heed_checkpoint_read(tensor, 0, 1, to, error);
+}
+
+static heed_status fill_text_info(heed_vit *model, heed_error *error) {
+  heed_model_info *info = &model->base.info;
+  const heed_vit_dimensions *dims = &model->dims;
+  const heed_said *end = &model->config->end;
+  const bool ends = model->roles.rules.pool == HEED_POOL_END && end->key;
+  if (ends && end->value != 2 && end->value >= dims->vocabulary)
+    return heed_fail(error, HEED_INVALID_FILE,
+                     "config.json: %s%s is out of range (found %u, expected less than %u)",
+                     end->key, end->by_default ? " (by default)" : "", end->value,
+                     dims->vocabulary);
+  info->kind = HEED_MODEL_TEXT;
+  info->source_vocabulary = dims->vocabulary;
+  info->max_length = dims->position_rows;
+  /* Files of before 2023 say 2 and mean the largest. */
+  info->end = ends && end->value != 2 ? (int32_t)end->value : -1;
+  info->text_padded = model->roles.rules.pool == HEED_POOL_LAST;
+  info->causal = model->roles.rules.causal;
+  HEED_TRY(read_scale(model, "/logit_scale", &info->logit_scale, &info->scaled, error));
+  HEED_TRY(read_scale(model, "/logit_bias", &info->logit_bias, &info->biased, error));
+  if (!info->scaled) assume(model, "logit_scale 0", "");
+  if (model->roles.family->rules.pool == HEED_POOL_LAST && !info->biased)
+    assume(model, "a softmax over texts: no logit_bias", "");
+  if (*model->assumed) info->assumed = model->assumed;
+  return HEED_OK;
+}
+
+/* Every tensor by its role. */
+static heed_status find_tensors(heed_vit *model, heed_error *error) {
+  HEED_TRY(heed_roles_detect(model->base.checkpoint, model->config, &model->roles, error));
+  HEED_TRY(heed_roles_dimensions(&model->roles, model->config, &model->dims, error));
+  const uint32_t rows = 1 + model->dims.layers;
+  model->refs = heed_alloc(model->base.context, rows, sizeof *model->refs);
+  if (!model->refs) return heed_fail_memory(error, "model: layers", rows * sizeof *model->refs);
+  for (uint32_t row = 0; row < rows; row++) HEED_TRY(resolve(model, row, error));
+  return heed_roles_check_unused(&model->roles, error);
+}
+
+static heed_status open_vit(heed_model *base, const heed_model_desc *desc, heed_error *error) {
+  heed_vit *model = (heed_vit *)base;
+  HEED_TRY(heed_config_open(model->base.context, desc->files, desc->file_count, desc->tower,
+                            &model->config, error));
+  HEED_TRY(heed_checkpoint_open(model->base.context, desc->files, desc->file_count,
+                                &model->base.checkpoint, error));
+  HEED_TRY(heed_config_check_int8(model->config, model->base.checkpoint, error));
+  const bool text = heed_is_text(desc->tower);
+  if (!text) HEED_TRY(heed_refuse_other_models(model->base.checkpoint, false, error));
+  const heed_status status = find_tensors(model, error);
+  if (!text && (status == HEED_UNSUPPORTED || status == HEED_INVALID_FILE))
+    HEED_TRY(heed_refuse_other_models(model->base.checkpoint, true, error));
+  HEED_TRY(status);
+  HEED_TRY(name_classes(model, error));
+  HEED_TRY(name_tokens(model, error));
+  describe_rules(model);
+  describe_assumptions(model, text);
+  fill_info(model);
+  if (text) return fill_text_info(model, error);
+  heed_error why;
+  (void)heed_model_keep_preprocess(
+      base,
+      heed_config_preprocess(model->config, model->roles.family, model->dims.image_size,
+                             &base->preprocess, &why),
+      &why);
+  return HEED_OK;
+}
+
+static void close_vit(heed_model *base) {
+  heed_vit *model = (heed_vit *)base;
+  heed_free(base->context, model->class_names);
+  heed_free(base->context, model->token_names);
+  heed_free(base->context, model->refs);
+  heed_config_destroy(model->config);
+}
+
+static const char *label_of(const heed_model *base, uint32_t index) {
+  const heed_vit *model = (const heed_vit *)base;
+  const char *label = heed_config_label(model->config, index);
+  return label || index >= model->dims.classes ? label : model->class_names[index];
+}
+
+const heed_model_type heed_vit_type = {sizeof(heed_vit), open_vit, close_vit, heed_vit_build,
+                                       label_of};
+
+const char *heed_model_absent(const heed_model *model, uint32_t index) {
+  const heed_vit *vit = model->type == &heed_vit_type ? (const heed_vit *)model : NULL;
+  for (int role = 0; vit && role < HEED_ROLE_COUNT; role++)
+    if (heed_roles_spell(&vit->roles, (heed_role)role) &&
+        !heed_roles_have(&vit->roles, (heed_role)role, 0) && index-- == 0)
+      return heed_role_pattern((heed_role)role);
+  return NULL;
+}

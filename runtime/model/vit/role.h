@@ -1,0 +1,135 @@
+/* The tensors of a ViT by what they are for, whatever they are called.
+ *
+ * Names are data (model/names/), and so are the facts that no tensor tells (model/families/). A
+ * model may sit under a prefix ("vit.", "deit.", "timm_model." ...); Hugging Face heads then lie
+ * outside of it. */
+#ifndef HEED_MODEL_ROLE_H
+#define HEED_MODEL_ROLE_H
+
+#include "model/config/config.h"
+#include "model/families/family.h"
+#include "model/files/checkpoint.h"
+
+#define HEED_PREFIX_SIZE 128
+typedef struct heed_roles {
+  heed_checkpoint *checkpoint;
+  heed_tower tower;
+  const heed_names *names;
+  const heed_family *family;
+  heed_rules rules;       /* the family's */
+  const char *assumption; /* the family's, where it was made; or NULL */
+  uint32_t groups;        /* HEED_GROUP: of which the file has a role, or must have all */
+  uint32_t lacks;         /* HEED_GROUP: that the family or its rules have no use for */
+  const char *layer; /* what layers are called, in the anchor that was found: "encoder.layer." */
+  uint32_t layer_length;
+  char prefix[HEED_PREFIX_SIZE]; /* of the model's tensors; "" or ends with a dot */
+  char outer[HEED_PREFIX_SIZE];  /* of Hugging Face heads */
+} heed_roles;
+
+/* Detects style, prefix and family. Statuses: UNSUPPORTED: no ViT, or several. */
+heed_status heed_roles_detect(heed_checkpoint *checkpoint, const heed_config *config,
+                              heed_roles *roles, heed_error *error);
+/* Where a file keeps a role. */
+typedef struct heed_place {
+  heed_checkpoint_tensor *tensor; /* NULL: nowhere */
+  uint32_t part, parts;           /* rows part / parts of the tensor */
+  bool transposed;                /* the tensor is [in, out] */
+  bool flat;                      /* it lacks the leading axes of 1 */
+} heed_place;
+
+/* Where the elements of a role are. */
+typedef struct heed_role_ref {
+  heed_checkpoint_tensor *tensor; /* NULL: optional and absent */
+  uint64_t first;                 /* element of the tensor */
+  uint64_t count;                 /* elements, also when absent */
+  /* stored transposed: element (row, column) is first + column * stride + row of the tensor; 0: in
+   * one piece */
+  uint64_t stride;
+  uint32_t columns;
+} heed_role_ref;
+
+/* The place of a role, not yet used; a tensor NULL when the role is optional and absent.
+ * INVALID_FILE when it is missing. */
+heed_status heed_roles_find(const heed_roles *roles, heed_role role, uint32_t layer,
+                            heed_place *place, heed_error *error);
+/* What a role is called, whatever the file's style: the Hugging Face name without a prefix, with
+ * '#' for the layer's number. */
+const char *heed_role_pattern(heed_role role);
+/* Whether the style has a name for the role. */
+bool heed_roles_spell(const heed_roles *roles, heed_role role);
+/* Whether the file has a tensor for the role. */
+bool heed_roles_have(const heed_roles *roles, heed_role role, uint32_t layer);
+/* Whether the file must have it: it is never optional, or others of its group are there. */
+bool heed_roles_need(const heed_roles *roles, heed_role role);
+#define HEED_NAME_SIZE 320
+/* What the file calls a role, or would call it: the first of its names. "" where the style has
+ * none. */
+void heed_roles_name(const heed_roles *roles, heed_role role, uint32_t layer,
+                     char name[HEED_NAME_SIZE]);
+/* The tensor of a name, spelled as in heed_names: "mask_token", under the model's prefix. NULL:
+ * there is none. */
+heed_checkpoint_tensor *heed_roles_named(const heed_roles *roles, const char *part);
+/* The shape that the role has by that of its tensor: of its part, not transposed, with the leading
+ * axes up to that rank. Rank 0: it cannot be split so. */
+heed_shape heed_place_shape(const heed_place *place, uint32_t rank);
+/* HEED_GROUP: those of which the file has a role. */
+uint32_t heed_roles_groups(const heed_roles *roles);
+/* Whether the model is an encoder of MoCo v3's training: its small one has 12 heads. */
+bool heed_roles_of_moco(const heed_roles *roles);
+/* Whether a tensor of this name is what some role is called. */
+bool heed_roles_name_one(const heed_roles *roles, const char *name);
+/* Resolves a role (`layer` is ignored where there is none), checks the shape and marks the tensor
+ * as used. Statuses: INVALID_FILE (missing, wrong shape), UNSUPPORTED (dtype). */
+heed_status heed_checkpoint_role(const heed_roles *roles, heed_role role, uint32_t layer,
+                                 const heed_shape *expected, heed_role_ref *ref, heed_error *error);
+/* A tensor of the model that nothing reads could change its results: UNSUPPORTED, naming the first
+ * one that is neither a head nor what training leaves. To be asked once every role has been
+ * resolved. */
+heed_status heed_roles_check_unused(const heed_roles *roles, heed_error *error);
+
+/* Elements [first, first + count) of a role as floats; zeros of an absent one. */
+heed_status heed_role_read(const heed_role_ref *ref, uint64_t first, uint64_t count, float *to,
+                           heed_error *error);
+/* Up to three roles read as if joined along axis 0: query, key and value as one projection. An
+ * absent part reads as zeros. */
+typedef struct heed_weight {
+  heed_role_ref part[3];
+  uint32_t count;
+} heed_weight;
+/* A heed_constant_read; user is a heed_weight. */
+heed_status heed_weight_read(void *user, uint64_t first, uint64_t count, void *to,
+                             heed_error *error);
+
+typedef struct heed_vit_dimensions {
+  uint32_t width, layers, heads, mlp_width;
+  bool heads_guessed;              /* nothing tells their number */
+  bool activation_guessed;         /* nothing tells it */
+  heed_activation pool_activation; /* of the pooling attention's MLP */
+  uint32_t image_size, patch, channels;
+  uint32_t classes;    /* 0: no classifier */
+  uint32_t pooled;     /* numbers that the classifier reads: C or 2 C */
+  uint32_t projection; /* E, of the embedding; 0: none */
+  uint32_t vocabulary; /* of a text tower */
+  uint32_t registers;
+  bool distillation;
+  uint32_t bias_rows;                  /* of a table of relative positions; 0: there is none */
+  uint32_t bias_side;                  /* of the grid that it is for */
+  uint32_t pool_heads, pool_mlp_width; /* of the pooling attention; 0: there is none */
+  uint32_t prefix_tokens;              /* CLS, distillation, registers */
+  /* rows of the position embeddings: position_prefix + patches; 0: there are none */
+  uint32_t position_rows;
+  /* how many of the first rows are for prefix tokens: all, only CLS, or none */
+  uint32_t position_prefix;
+  uint32_t reference; /* side of the grid to which rotary positions are scaled; 0: not scaled */
+  float epsilon;
+  heed_activation activation;
+} heed_vit_dimensions;
+/* The shape of a role, and whether every layer has one. */
+heed_shape heed_role_shape(heed_role role, const heed_vit_dimensions *d);
+bool heed_role_layered(heed_role role);
+/* Sizes from the config (as heed_config_open makes it, with or without a file), and from the
+ * tensors' shapes where it does not say. Statuses: INVALID_FILE, UNSUPPORTED. */
+heed_status heed_roles_dimensions(const heed_roles *roles, const heed_config *config,
+                                  heed_vit_dimensions *dimensions, heed_error *error);
+
+#endif

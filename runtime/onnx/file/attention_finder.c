@@ -1,0 +1,128 @@
+/* The attention finder. See attention_finder.h. A softmax is an attention where its weights are the
+ * left factor of a product or an output of the graph, and what it reads is a product of two values
+ * that are not constants, with scales, masks and biases between them. */
+#include "onnx/file/attention_finder.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/status.h"
+
+#define MOST_STEPS 16 /* nodes between a softmax and its products */
+
+static bool is_one_of(const char *op, const char *const *ops) {
+  for (; *ops; ops++)
+    if (strcmp(op, *ops) == 0) return true;
+  return false;
+}
+
+/* Whether a value is computed from what changes; constants and their shapes are not. */
+static bool is_computed(const heed_onnx *file, const char *name) {
+  return *name && !heed_onnx_tensor_of(file, name);
+}
+
+static bool is_product(const heed_onnx_node *node) {
+  return strcmp(node->op, "MatMul") == 0 || strcmp(node->op, "Einsum") == 0;
+}
+
+/* Up from the softmax to the product of query and key. */
+static bool reads_scores(const heed_onnx *file, const char *name) {
+  static const char *const through[] = {"Add",     "Mul",      "Div", "Cast", "Where", "Tanh",
+                                        "Reshape", "Identity", "Sub", "Clip", "Max",   NULL};
+  const char *front[MOST_STEPS] = {name};
+  uint32_t count = 1;
+  for (uint32_t i = 0; i < count; i++) {
+    const heed_onnx_maker *maker = heed_onnx_maker_of(file, front[i]);
+    const heed_onnx_node *node = maker ? maker->node : NULL;
+    if (!node) continue;
+    if (is_product(node)) {
+      if (node->input_count == 2 && is_computed(file, node->inputs[0]) &&
+          is_computed(file, node->inputs[1]))
+        return true;
+      continue;
+    }
+    if (!is_one_of(node->op, through)) continue;
+    for (uint32_t k = 0; k < node->input_count && count < MOST_STEPS; k++)
+      if (is_computed(file, node->inputs[k])) front[count++] = node->inputs[k];
+  }
+  return false;
+}
+
+/* Whether a value is an output of the graph with as many axes as maps have: scores of classes have
+ * two. */
+static bool is_output(const heed_onnx *file, const char *name) {
+  const heed_onnx_graph *graph = &file->model.graph;
+  for (uint32_t i = 0; i < graph->output_count; i++)
+    if (strcmp(graph->outputs[i].name, name) == 0)
+      return graph->outputs[i].shaped && graph->outputs[i].rank > 2;
+  return false;
+}
+
+/* Down from the softmax to a product in which it is the left factor, or to an output, which the
+ * last weights of a cut graph are: nodes are in order, so that one pass over those behind it is
+ * enough. */
+static bool weighs_values(const heed_onnx *file, uint32_t softmax) {
+  static const char *const through[] = {"Cast", "Identity", "Dropout", "Where", "Reshape", NULL};
+  const heed_onnx_graph *graph = &file->model.graph;
+  const char *names[MOST_STEPS] = {graph->nodes[softmax].outputs[0]};
+  const uint32_t end = graph->node_count - softmax < 64 ? graph->node_count : softmax + 64;
+  uint32_t count = 1;
+  for (uint32_t i = softmax + 1; i < end; i++) {
+    const heed_onnx_node *node = &graph->nodes[i];
+    for (uint32_t k = 0; k < node->input_count; k++)
+      for (uint32_t n = 0; n < count; n++) {
+        if (strcmp(node->inputs[k], names[n]) != 0) continue;
+        if (is_product(node) && k == 0 && node->input_count == 2 &&
+            is_computed(file, node->inputs[1]))
+          return true;
+        if (is_one_of(node->op, through) && node->output_count && count < MOST_STEPS)
+          names[count++] = node->outputs[0];
+        n = count;
+      }
+  }
+  for (uint32_t n = 0; n < count; n++)
+    if (is_output(file, names[n])) return true;
+  return false;
+}
+
+static heed_status add(const heed_onnx *file, heed_onnx_attention_list *list, uint32_t index,
+                       const char *weights, heed_error *error) {
+  const heed_onnx_node *node = &file->model.graph.nodes[index];
+  if (!heed_grow(file->context, &list->items, &list->capacity, (size_t)list->count + 1,
+                 sizeof *list->items))
+    return heed_fail_memory(error, file->name, (size_t)(list->count + 1) * sizeof *list->items);
+  list->items[list->count++] = (heed_onnx_attention){weights, node->name, index};
+  return HEED_OK;
+}
+
+heed_status heed_onnx_find_attentions(const heed_onnx *file, heed_onnx_attention_list *list,
+                                      heed_error *error) {
+  static const char *const whole[] = {"Attention", "MultiHeadAttention", NULL};
+  const heed_onnx_graph *graph = &file->model.graph;
+  for (uint32_t i = 0; i < graph->node_count; i++) {
+    const heed_onnx_node *node = &graph->nodes[i];
+    if (strcmp(node->op, "Softmax") == 0 && node->input_count == 1 && node->output_count == 1 &&
+        reads_scores(file, node->inputs[0]) && weighs_values(file, i))
+      HEED_TRY(add(file, list, i, node->outputs[0], error));
+    if (is_one_of(node->op, whole)) HEED_TRY(add(file, list, i, "", error));
+  }
+  return HEED_OK;
+}
+
+bool heed_onnx_map_shape(uint64_t batch, uint32_t rank, const uint64_t *dims, uint64_t whole[4]) {
+  if (rank < 2 || rank > 3) return false;
+  whole[0] = rank == 3 && batch && dims[0] % batch == 0 ? batch : 1;
+  whole[1] = rank == 3 ? dims[0] / whole[0] : 1;
+  whole[2] = dims[rank - 2];
+  whole[3] = dims[rank - 1];
+  return true;
+}
+
+const char *heed_onnx_attention_name(const heed_onnx *file, uint32_t index) {
+  return index < file->attentions->count ? file->attentions->items[index].scope : NULL;
+}
+
+void heed_onnx_attention_list_free(const heed_onnx *file, heed_onnx_attention_list *list) {
+  heed_free(file->context, list->items);
+  *list = (heed_onnx_attention_list){0};
+}
