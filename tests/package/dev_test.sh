@@ -30,6 +30,7 @@ expect 0 "usage: ./dev run" ./dev help
 expect 0 "usage: ./dev run" ./dev
 expect 2 "unknown verb: dance" ./dev dance
 expect 2 "fuzz: not a whole number of minutes (found soon, expected 1 or more)" ./dev fuzz soon
+expect 2 "test: unknown part (found most, expected all, or nothing for what a change breaks)" ./dev test most
 expect 2 "coverage: unknown part (found half, expected parsers, or nothing for everything)" ./dev coverage half
 expect 2 "soak: not a whole number of minutes (found 0, expected 1 or more)" ./dev soak 0
 

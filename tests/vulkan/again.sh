@@ -7,7 +7,7 @@ trap 'rm -f "$printed"' EXIT
 status=0
 "$@" >"$printed" 2>&1 || status=$?
 cat "$printed"
-if [ "$status" -le 128 ] || grep -q '^\[  FAILED  \] test_' "$printed"; then exit "$status"; fi
+if [ "$status" -le 128 ] || grep -Eq '^(\[  FAILED  \] test_|not ok )' "$printed"; then exit "$status"; fi
 echo "again: ended by signal $((status - 128)) without a failed case, so it runs once more"
 status=0
 "$@" || status=$?

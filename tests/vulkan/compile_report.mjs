@@ -114,7 +114,7 @@ Where two figures stand in a cell, the first is of the other commit.
 - *loop* is the number of instructions in the loop with the most products, from AMD's disassembly.
 - *latency* and *inverse throughput* are cycles, as the compiler estimates them. They rank kernels and predict no time.
 - Of several pipelines of one kernel in one workload, the row shows the one with the most instructions.
-- \`tests/vulkan/compile_limits.txt\` has the limits that \`./dev test\` holds these figures to.`)
+- \`tests/vulkan/compile_limits.txt\` has the limits that \`./dev test all\` holds these figures to.`)
   for (const device of devices) {
     console.log(
       `\n## ${device}\n\n| workload | kernel | registers | spills | shared bytes | waves | instructions | loop | latency | inverse throughput |\n|---|---|---|---|---|---|---|---|---|---|`
