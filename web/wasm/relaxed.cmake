@@ -16,7 +16,7 @@ get_filename_component(tools ${HEED_EMCC} DIRECTORY)
 execute_process(COMMAND ${tools}/em-config CACHE OUTPUT_VARIABLE cache OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
 set(sysroot ${cache}/sysroot)
 set(libraries ${sysroot}/lib/wasm32-emscripten)
-# Emscripten has named the C library's small form by a hyphen, and by an underscore since.
+# The small form of the C library: all of it in older Emscripten, a part since then, under another name.
 file(GLOB libc ${libraries}/libc[-_]optz.a)
 if(NOT libc)
   message(STATUS "No modules with relaxed SIMD: this Emscripten has no libc-optz.a or libc_optz.a in ${libraries}")
@@ -124,7 +124,7 @@ function(heed_relaxed_module name like)
   add_custom_command(
     OUTPUT ${module}
     COMMAND ${HEED_WASM_LD} -o ${module}.linked ${memory} $<TARGET_OBJECTS:${name}> ${kernels} ${beside} $<TARGET_FILE:${core}>
-            -L${libraries} ${libraries}/crt1_reactor.o -lstandalonewasm-memgrow -lstubs -lnoexit ${libc} -lemmalloc -lcompiler_rt --import-undefined
+            -L${libraries} ${libraries}/crt1_reactor.o -lstandalonewasm-memgrow -lstubs -lnoexit ${libc} -lc -lemmalloc -lcompiler_rt --import-undefined
             --strip-debug -z stack-size=262144 --initial-memory=1048576 --max-memory=4294967296
             --entry=_initialize --global-base=1024
     COMMAND ${HEED_NODE} ${wasm_opt} ${module}.linked -o ${module} --post-emscripten ${passes} --strip-debug ${features}
