@@ -98,9 +98,6 @@ let total = 0,
   failed = 0,
   turn = 0,
   tries = 0
-console.log(
-  `[==========] Running ${families.length} families in ${Object.keys(containers).length} containers`
-)
 for (const family of families) {
   const from = join(vectors, 'vit', family)
   const io = join(from, 'io.safetensors')
@@ -128,10 +125,9 @@ for (const family of families) {
       if (wrong) faults.push(`${container}, ${place}, weights${ending}: ${wrong}`)
     }
   total++
-  console.log(`[ RUN      ] ${family}`)
   for (const line of faults) console.log(line)
   if (faults.length) failed++
-  console.log(faults.length ? `[  FAILED  ] ${family}` : `[       OK ] ${family}`)
+  console.log(`${faults.length ? 'not ' : ''}ok ${total} - ${family}`)
 }
-console.log(`[==========] ${total} tests run, ${failed} failed, 0 skipped; ${tries} files`)
+console.log(`1..${total}\n${tries} files`)
 process.exit(failed ? 1 : 0)

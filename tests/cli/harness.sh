@@ -1,5 +1,5 @@
 # What the tests of the command line share; sourced by tests/cli/<name>_test.sh HEED VECTORS FOLDER.
-# A test is test_begin, heed ..., expectations, test_end; it prints cmocka's lines, so that it is counted as cmocka's cases are.
+# A test is test_begin, heed ..., expectations, test_end; it prints TAP, so that each is counted as a case.
 # `heed` leaves its exit code in $status, its output in $out and $err, and runs in $here, which is empty when a test begins.
 # shellcheck shell=sh
 
@@ -15,8 +15,7 @@ export LC_ALL XDG_CACHE_HOME
 
 rm -rf "$3"
 mkdir -p "$here" "$bad"
-total=0 broken=0 skips=0
-printf '[==========] Running tests of %s\n' "${0##*/}"
+total=0 broken=0
 
 # Without cairo heed draws no figures: a test that asks for one is skipped.
 figures=yes
@@ -26,17 +25,15 @@ test_begin() { # name
   name=$1 reasons='' lacking='' status='' total=$((total + 1))
   rm -rf "$here"
   mkdir "$here"
-  printf '[ RUN      ] %s\n' "$name"
 }
 
 test_end() {
   if [ -n "$lacking" ]; then
-    skips=$((skips + 1))
-    printf '[  SKIPPED ] %s: %s\n' "$name" "$lacking"
+    printf 'ok %s - %s # SKIP %s\n' "$total" "$name" "$lacking"
     return 0
   fi
   if [ -z "$reasons" ]; then
-    printf '[       OK ] %s\n' "$name"
+    printf 'ok %s - %s\n' "$total" "$name"
     return 0
   fi
   broken=$((broken + 1))
@@ -44,12 +41,12 @@ test_end() {
   printf 'command: heed %s\n' "$command"
   sed 's/^/stdout: /' "$out" | head -n 20
   sed 's/^/stderr: /' "$err" | head -n 20
-  printf '[  FAILED  ] %s\n' "$name"
+  printf 'not ok %s - %s\n' "$total" "$name"
 }
 
 test_skip() { # name, reason
-  skips=$((skips + 1))
-  printf '[ RUN      ] %s\n[  SKIPPED ] %s: %s\n' "$1" "$1" "$2"
+  total=$((total + 1))
+  printf 'ok %s - %s # SKIP %s\n' "$total" "$1" "$2"
 }
 
 fail() { reasons="$reasons$name: $*
@@ -149,6 +146,6 @@ safetensors() { # file, header, data bytes
 }
 
 tests_end() {
-  printf '[==========] %d tests run, %d failed, %d skipped\n' "$total" "$broken" "$skips"
+  printf '1..%d\n' "$total"
   [ "$broken" -eq 0 ] || exit 1
 }

@@ -54,11 +54,15 @@ static vit_files to_int8(const vit_files *files, test_bytes *bytes) {
 
 /* What int8 may change in each folder: hidden states, as a part of the largest, and any attention
  * weight. Half as much again as was measured, on AVX2 and on NEON alike. The weights of the vectors
- * are random and their rows short, which is hard on int8. */
-static const struct bound {
+ * are random and their rows short, which is hard on int8. A new folder has `usual`, which the
+ * others stay within but for one; a row of its own holds it closer. */
+typedef struct bound {
   const char *folder;
   double state, weight;
-} bounds[] = {
+} bound;
+
+static const bound usual = {NULL, 0.062, 0.074};
+static const bound bounds[] = {
     {"beit", 0.025, 0.032},
     {"beit_shared", 0.020, 0.033},
     {"beit_original", 0.025, 0.034},
@@ -132,11 +136,10 @@ static const struct bound {
     {"vit_tower", 0.021, 0.048},
 };
 
-static const struct bound *bound_of(const char *folder) {
+static const bound *bound_of(const char *folder) {
   for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++)
     if (strcmp(bounds[i].folder, folder) == 0) return &bounds[i];
-  fail_msg("%s: no bound for its int8", folder);
-  return NULL;
+  return &usual;
 }
 
 /* The largest difference of a value, and the largest magnitude. */
@@ -180,11 +183,11 @@ static void compare_family(const family *f, double *worst_state, double *worst_w
   printf("%-28s hidden states %.2e of the largest, attention weights %.2e\n", f->folder, state,
          weight);
   if (!(state > 0.0)) fail_msg("%s: int8 changed nothing", f->folder);
-  const struct bound *bound = bound_of(f->folder);
-  if (!(state <= bound->state && weight <= bound->weight))
+  const bound *most = bound_of(f->folder);
+  if (!(state <= most->state && weight <= most->weight))
     fail_msg("%s: off by %g of the largest hidden state (expected at most %g) and %g of an "
              "attention weight (at most %g)",
-             f->folder, state, bound->state, weight, bound->weight);
+             f->folder, state, most->state, weight, most->weight);
   if (state > *worst_state) *worst_state = state;
   if (weight > *worst_weight) *worst_weight = weight;
   close_vit(&floats);
