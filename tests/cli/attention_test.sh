@@ -30,9 +30,16 @@ bench() { # name, what it says, words
   heed bench --backend cpu --threads 1 --runs 1 --warmup 0 --quiet "$@"
   expect_exit 0
   expect_stdout_contains "$says"
+  case "$*" in
+    *--in-flight* | *--profile* | *--tokens*,*) ;;
+    *) [ "$(wc -l <"$out")" -eq 1 ] || fail "found $(wc -l <"$out") lines, expected one" ;;
+  esac
   test_end
 }
 
+bench vit "vit shape Ti batch 1 on cpu" --vit Ti
+bench vit_maps "vit shape Ti batch 2 with all maps on cpu" --vit Ti --batch 2 --maps
+bench vit_json '"what": "vit shape Ti batch 1"' --vit Ti --json
 bench tokens "attention 1,1,48,48,64 on cpu" --op attention --tokens 32,48
 bench window "attention 1,1,64,64,64 causal window 4 on cpu" --op attention --tokens 64 --causal top_left --window 4
 bench streamed "attention 1,2,32,40,8 with weights streamed on cpu" --op attention --shape 1,2,32,40,8 --mode streamed --maps
@@ -54,6 +61,7 @@ wrong() { # name, a part of the sentence, words
   test_end
 }
 
+wrong no_such_vit "--vit: unknown size (found \"XL\", expected Ti, S, B or L)" --vit XL
 wrong no_such_op "--op: unknown op" --op sorting
 wrong no_such_mode "--mode: unknown mode" --op attention --mode fast
 wrong no_such_causal "--causal: unknown rule" --op attention --causal right

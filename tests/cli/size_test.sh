@@ -66,6 +66,8 @@ refused not_a_multiple "size: sides are not multiples of the patch (found height
 refused zero "sides are not multiples of the patch (found height 0" "$model" "$picture" --size 0,12
 refused one_number "--size: invalid size (found \"12\", expected HEIGHT,WIDTH" "$model" "$picture" --size 12
 refused too_large "--size: invalid size (found \"12,8196\", expected HEIGHT,WIDTH of at most 8192 pixels each)" "$model" "$picture" --size 12,8196
+refused too_many_digits "--size: invalid size (found \"12345678901234567890,3\"" "$model" "$picture" --size 12345678901234567890,3
+refused digits_to_the_brim "--size: invalid size (found \"0000000000000012,12\"" "$model" "$picture" --size 0000000000000012,12
 refused no_number "--size: invalid size" "$model" "$picture" --size 12,x
 refused unknown_register "--query: unknown token (found \"register 4\", expected CLS, register 1 to 3, twin or ROW,COL up to 55,55)" "$model" "$picture" --query "register 4"
 refused no_cls "--query: unknown token (found \"cls\", expected twin or ROW,COL up to 4,4)" "$vectors/vit/ijepa" "$picture" --query cls

@@ -78,6 +78,8 @@ expect_file maps.svg
 expect_file text.svg
 grep -q 'similarity of each patch to each text (not attention)' "$here/maps.svg" || fail "maps.svg does not say what it is"
 grep -q 'attention of the text' "$here/text.svg" || fail "text.svg does not say what it is"
+grep -qF 'rows are queries, columns are keys: 0 ' "$here/text.svg" || fail "text.svg does not name the tokens"
+grep -qE ', 1 [^,]*, 2 [^,]*, 3 ' "$here/text.svg" || fail "text.svg does not name each token"
 test_end
 
 test_begin other_size

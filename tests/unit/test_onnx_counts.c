@@ -77,26 +77,61 @@ static void test_every_op(void **state) {
   assert_in_range(count, 100, 1000);
 }
 
+static void expect_refused(const char *op, uint32_t in, uint32_t out, bool kernels,
+                           const char *what) {
+  char sentence[48];
+  snprintf(sentence, sizeof sentence, "wrong number of %s", what);
+  const heed_status status = run(op, in, out, kernels);
+  if (kernels && strstr(error.message, "op has no kernel")) return;
+  if (status != HEED_INVALID_FILE || !strstr(error.message, sentence))
+    fail_msg("%s of %u inputs and %u outputs: %s", op, in, out, error.message);
+}
+
 /* By the sentences of ONNX's operators. */
 static void test_known(void **state) {
   (void)state;
   static const struct {
     const char *op;
     uint32_t least, most, outputs;
-  } known[] = {{"Relu", 1, 1, 1},      {"Add", 2, 2, 1},     {"Where", 3, 3, 1},
-               {"MatMul", 2, 2, 1},    {"Softmax", 1, 1, 1}, {"Erf", 1, 1, 1},
-               {"Gather", 2, 2, 1},    {"Gemm", 2, 3, 1},    {"LayerNormalization", 2, 3, 3},
-               {"Transpose", 1, 1, 1}, {"Clip", 1, 3, 1},    {"Attention", 2, 7, 4},
-               {"Slice", 1, 5, 1},     {"Conv", 2, 3, 1},    {"DynamicQuantizeLinear", 1, 1, 3}};
+  } known[] = {{"Relu", 1, 1, 1},
+               {"Add", 2, 2, 1},
+               {"Where", 3, 3, 1},
+               {"MatMul", 2, 2, 1},
+               {"Softmax", 1, 1, 1},
+               {"Erf", 1, 1, 1},
+               {"Gather", 2, 2, 1},
+               {"Gemm", 2, 3, 1},
+               {"LayerNormalization", 2, 3, 3},
+               {"Transpose", 1, 1, 1},
+               {"Clip", 1, 3, 1},
+               {"Attention", 2, 7, 4},
+               {"Slice", 1, 5, 1},
+               {"Conv", 2, 3, 1},
+               {"DynamicQuantizeLinear", 1, 1, 3},
+               {"MaxPool", 1, 1, 2},
+               {"ReduceSum", 1, 2, 1},
+               {"TopK", 1, 2, 2},
+               {"Dropout", 1, 3, 2},
+               {"Pad", 1, 4, 1},
+               {"Resize", 1, 4, 1},
+               {"MultiHeadAttention", 1, 10, 4},
+               {"PRelu", 2, 2, 1},
+               {"RMSNormalization", 2, 2, 3},
+               {"Tile", 2, 3, 1},
+               {"QuantizeLinear", 2, 3, 1},
+               {"MatMulInteger", 2, 4, 1},
+               {"ScatterND", 3, 3, 1},
+               {"OneHot", 3, 3, 1},
+               {"RotaryEmbedding", 3, 4, 1},
+               {"SkipSimplifiedLayerNormalization", 3, 4, 4},
+               {"SkipLayerNormalization", 3, 5, 4},
+               {"MatMulNBits", 3, 6, 1},
+               {"BatchNormalization", 5, 5, 5}};
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
     for (int kernels = 0; kernels < 2; kernels++) {
-      const char *op = known[i].op;
-      assert_int_equal(run(op, known[i].most + 1, 1, kernels), HEED_INVALID_FILE);
-      assert_non_null(strstr(error.message, "wrong number of inputs"));
-      assert_int_equal(run(op, known[i].least, known[i].outputs + 1, kernels), HEED_INVALID_FILE);
-      assert_non_null(strstr(error.message, "wrong number of outputs"));
-      assert_int_equal(run(op, known[i].least - 1, 1, kernels), HEED_INVALID_FILE);
-      assert_non_null(strstr(error.message, "wrong number of inputs"));
+      expect_refused(known[i].op, known[i].most + 1, 1, kernels, "inputs");
+      expect_refused(known[i].op, known[i].least, known[i].outputs + 1, kernels, "outputs");
+      expect_refused(known[i].op, known[i].least - 1, 1, kernels, "inputs");
     }
   /* ops of any number of inputs have a limit, which is not the file's fault */
   for (int kernels = 0; kernels < 2; kernels++) {

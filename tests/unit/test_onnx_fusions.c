@@ -1,0 +1,207 @@
+/* Chains of nodes that the lowering takes for one op, and chains that differ in one thing: both
+ * give the numbers of a run in double, which takes every node by itself. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/onnx_run.h"
+#include "support/test.h"
+
+/* "Op[:axis] inputs output; ...", over x [2, 3], its neighbour n = x + 1, and the numbers below. */
+static const struct chain {
+  const char *name, *nodes;
+} chains[] = {
+#define ERF "Erf d e;Add e,one m;Mul x,m t;Mul t,half y"
+    {"gelu", "Mul x,root d;" ERF},
+    {"gelu by a quotient", "Div x,sqrt2 d;" ERF},
+    {"gelu halved first", "Mul x,root d;Erf d e;Add e,one m;Mul x,half h;Mul h,m y"},
+    {"erf of another factor", "Mul x,half d;" ERF},
+    {"erf of x itself", "Identity x d;" ERF},
+    {"erf of another value", "Mul n,root d;" ERF},
+    {"tanh in the place of erf", "Mul x,root d;Tanh d e;Add e,one m;Mul x,m t;Mul t,half y"},
+    {"two beside erf", "Mul x,root d;Erf d e;Add e,two m;Mul x,m t;Mul t,half y"},
+    {"a value beside erf", "Mul x,root d;Erf d e;Add e,x m;Mul x,m t;Mul t,half y"},
+    {"a product with erf", "Mul x,root d;Erf d e;Mul e,one m;Mul x,m t;Mul t,half y"},
+    {"erf times another value", "Mul x,root d;Erf d e;Add e,one m;Mul n,m t;Mul t,half y"},
+    {"erf in a sum", "Mul x,root d;Erf d e;Add e,one m;Add x,m t;Mul t,half y"},
+    {"erf with a third", "Mul x,root d;Erf d e;Add e,one m;Mul x,m t;Mul t,third y"},
+#define TANH "Mul i,pi d;Tanh d e;Add e,one m;Mul x,m t;Mul t,half y"
+    {"gelu by tanh", "Mul x,x s;Mul s,x c;Mul c,cube k;Add x,k i;" TANH},
+    {"gelu by tanh, x drawn out", "Mul x,x s;Mul s,cube k;Add k,one w;Mul x,w i;" TANH},
+    {"another factor of the cube", "Mul x,x s;Mul s,x c;Mul c,third k;Add x,k i;" TANH},
+    {"a fourth power", "Mul x,x s;Mul s,s c;Mul c,cube k;Add x,k i;" TANH},
+    {"a square", "Mul x,x s;Mul s,cube k;Add x,k i;" TANH},
+    {"a sum of squares", "Mul x,x s;Add s,x c;Mul c,cube k;Add x,k i;" TANH},
+    {"the cube of another value", "Mul n,n s;Mul s,n c;Mul c,cube k;Add x,k i;" TANH},
+    {"a square of two values", "Mul x,n s;Mul s,x c;Mul c,cube k;Add x,k i;" TANH},
+    {"a square of two values, turned", "Mul n,x s;Mul s,x c;Mul c,cube k;Add x,k i;" TANH},
+    {"the cube beside another value", "Mul x,x s;Mul s,x c;Mul c,cube k;Add n,k i;" TANH},
+    {"drawn out of two", "Mul x,x s;Mul s,cube k;Add k,two w;Mul x,w i;" TANH},
+    {"drawn out, another value", "Mul x,x s;Mul s,cube k;Add k,one w;Mul n,w i;" TANH},
+    {"drawn out, another factor", "Mul x,x s;Mul s,third k;Add k,one w;Mul x,w i;" TANH},
+    {"drawn out, no square", "Mul x,n s;Mul s,cube k;Add k,one w;Mul x,w i;" TANH},
+    {"drawn out, no square, turned", "Mul n,x s;Mul s,cube k;Add k,one w;Mul x,w i;" TANH},
+    {"drawn out, the square of another", "Mul n,n s;Mul s,cube k;Add k,one w;Mul x,w i;" TANH},
+    {"drawn out, a sum", "Add x,x s;Mul s,cube k;Add k,one w;Mul x,w i;" TANH},
+    {"another factor of tanh", "Mul x,x s;Mul s,x c;Mul c,cube k;Add x,k i;Mul i,root d;Tanh d e;"
+                               "Add e,one m;Mul x,m t;Mul t,half y"},
+    {"sigmoid in the place of tanh", "Mul x,x s;Mul s,x c;Mul c,cube k;Add x,k i;Mul i,pi d;"
+                                     "Sigmoid d e;Add e,one m;Mul x,m t;Mul t,half y"},
+    {"silu", "Sigmoid x e;Mul x,e y"},
+    {"quick gelu", "Mul x,quick d;Sigmoid d e;Mul x,e y"},
+    {"sigmoid of another value", "Sigmoid n e;Mul x,e y"},
+    {"sigmoid of another factor", "Mul x,two d;Sigmoid d e;Mul x,e y"},
+    {"quick gelu of another value", "Mul n,quick d;Sigmoid d e;Mul x,e y"},
+    {"tanh times x", "Tanh x e;Mul x,e y"},
+    {"sigmoid beside x", "Sigmoid x e;Add x,e y"},
+#define CENTRED "ReduceMean:1 x m;Sub x,m c;"
+#define NORM "ReduceMean:1 s v;Add v,little w;Sqrt w r;Div c,r y"
+    {"layer norm", CENTRED "Mul c,c s;" NORM},
+    {"layer norm by a power", CENTRED "Pow c,two s;" NORM},
+    {"layer norm by a factor",
+     CENTRED "Mul c,c s;ReduceMean:1 s v;Add v,little w;Sqrt w r;Reciprocal r q;Mul c,q y"},
+    {"layer norm without epsilon", CENTRED "Mul c,c s;ReduceMean:1 s v;Sqrt v r;Div c,r y"},
+    {"layer norm, gain and bias", CENTRED "Mul c,c s;ReduceMean:1 s v;Add v,little w;Sqrt w r;"
+                                          "Div c,r z;Mul z,vector g;Add g,vector y"},
+    {"layer norm, bias and gain", CENTRED "Mul c,c s;ReduceMean:1 s v;Add v,little w;Sqrt w r;"
+                                          "Div c,r z;Add z,vector g;Mul g,vector y"},
+    {"layer norm, gain twice", CENTRED "Mul c,c s;ReduceMean:1 s v;Add v,little w;Sqrt w r;"
+                                       "Div c,r z;Mul z,vector g;Mul g,vector y"},
+    {"rms norm", "Mul x,x s;ReduceMean:1 s v;Add v,little w;Sqrt w r;Div x,r y"},
+    {"a mean over the other axis", "ReduceMean:0 x m;Sub x,m c;Mul c,c s;" NORM},
+    {"a variance over the other axis",
+     CENTRED "Mul c,c s;ReduceMean:0 s v;Add v,little w;Sqrt w r;Div c,r y"},
+    {"twice the mean", "ReduceMean:1 x a;Mul a,two m;Sub x,m c;Mul c,c s;" NORM},
+    {"the mean of another value", "ReduceMean:1 n m;Sub x,m c;Mul c,c s;" NORM},
+    {"a sum with the mean", "ReduceMean:1 x m;Add x,m c;Mul c,c s;" NORM},
+    {"the largest in the place of a mean", "ReduceMax:1 x m;Sub x,m c;Mul c,c s;" NORM},
+    {"the variance of another value", CENTRED "Mul n,n s;" NORM},
+    {"a product that is no square", CENTRED "Mul c,x s;" NORM},
+    {"a sum that is no square",
+     CENTRED "Add c,c s;Abs s q;ReduceMean:1 q v;Add v,little w;Sqrt w r;"
+             "Div c,r y"},
+    {"x over the deviation",
+     CENTRED "Mul c,c s;ReduceMean:1 s v;Add v,little w;Sqrt w r;Div x,r y"},
+    {"another value over the deviation",
+     CENTRED "Mul c,c s;ReduceMean:1 s v;Add v,little w;Sqrt w r;Div n,r y"},
+    {"over the variance", CENTRED "Mul c,c s;ReduceMean:1 s v;Add v,little w;Div c,w y"},
+    {"a vector beside the variance",
+     CENTRED "Mul c,c s;ReduceMean:1 s v;Add v,vector w;Abs w u;Sqrt u r;Div c,r y"},
+    {"a product with the variance",
+     CENTRED "Mul c,c s;ReduceMean:1 s v;Mul v,two w;Sqrt w r;Div c,r y"},
+    {"the deviation over x", CENTRED "Mul c,c s;ReduceMean:1 s v;Add v,two w;Sqrt w r;Div r,n y"},
+    {"rms of another value", "Mul n,n s;ReduceMean:1 s v;Add v,little w;Sqrt w r;Div x,r y"},
+    {"powers", "Abs x a;Pow a,half p;Pow x,three q;Pow x,one r;Add p,q s;Add s,r y"},
+    {"an inverse root", "Abs n a;Pow a,minus p;Add p,x y"},
+    {"another power", "Abs x a;Pow a,third y"},
+    {"one over a sum", "Abs x a;Add a,one b;Div one,b y"},
+    {"two over a sum", "Abs x a;Add a,one b;Div two,b y"},
+    {"a vector over a sum", "Abs x a;Add a,one b;Div vector,b y"},
+    {"a factor on both sides", "Mul x,two a;Mul n,half b;Mul a,b y"},
+    {"zero added", "Add x,zero y"},
+#define SCORES "Transpose x u;MatMul x,u s;"
+    {"attention", SCORES "Mul s,half z;Softmax:1 z w;MatMul w,x y"},
+    {"attention with a bias", SCORES "Mul s,half z;Add z,pair b;Softmax:1 b w;MatMul w,x y"},
+    {"attention of two values", "Transpose n u;MatMul x,u s;Softmax:1 s w;MatMul w,x y"},
+    {"softmax over the other axis", SCORES "Mul s,half z;Softmax:0 z w;MatMul w,x y"},
+    {"weights doubled", SCORES "Softmax:1 s w;Mul w,two d;MatMul d,x y"},
+    {"scores times a vector", SCORES "Mul s,pair z;Softmax:1 z w;MatMul w,x y"},
+    {"scores doubled by themselves", SCORES "Mul s,s z;Softmax:1 z w;MatMul w,x y"},
+    {"a soft cap", SCORES "Div s,two a;Tanh a b;Mul b,two z;Softmax:1 z w;MatMul w,x y"},
+    {"a soft cap of two numbers",
+     SCORES "Div s,two a;Tanh a b;Mul b,three z;Softmax:1 z w;MatMul w,x y"},
+    {"tanh of scores", SCORES "Tanh s z;Softmax:1 z w;MatMul w,x y"},
+};
+
+static const struct number {
+  const char *name;
+  uint32_t count; /* 0: a scalar */
+  float value[3];
+} numbers[] = {
+    {"zero", 0, {0}},
+    {"one", 0, {1}},
+    {"two", 0, {2}},
+    {"three", 0, {3}},
+    {"half", 0, {0.5f}},
+    {"third", 0, {0.33333334f}},
+    {"minus", 0, {-0.5f}},
+    {"root", 0, {0.70710678f}},
+    {"sqrt2", 0, {1.41421356f}},
+    {"cube", 0, {0.044715f}},
+    {"pi", 0, {0.7978845608f}},
+    {"quick", 0, {1.702f}},
+    {"little", 0, {1e-5f}},
+    {"vector", 3, {0.5f, -1.5f, 2}},
+    {"pair", 2, {0.25f, -0.75f}},
+};
+
+static void put_nodes(test_message *graph, const char *nodes) {
+  char op[24], inputs[24], output[8];
+  int used = 0;
+  for (const char *at = nodes; sscanf(at, "%23s %23s %7[a-z]%n", op, inputs, output, &used) == 3;) {
+    test_message attributes = {0};
+    char *axis = strchr(op, ':');
+    if (axis) {
+      const int64_t of = axis[1] - '0';
+      *axis = '\0';
+      if (strcmp(op, "Softmax") == 0)
+        test_put_integer(&attributes, "axis", of);
+      else
+        test_put_integers(&attributes, "axes", 1, &of);
+    }
+    test_put_node(graph, op, output, inputs, output, axis ? &attributes : NULL);
+    at += used;
+    if (*at == ';') at++;
+  }
+}
+
+static test_message file_of(const char *nodes) {
+  test_message graph = {0};
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+    const struct number *n = &numbers[i];
+    test_put_raw(&graph, n->name, 1, n->count ? 1 : 0, &n->count, n->value,
+                 (n->count ? n->count : 1) * sizeof(float));
+  }
+  test_put_node(&graph, "Add", "n", "x,one", "n", NULL);
+  put_nodes(&graph, nodes);
+  test_put_value(&graph, 11, "x");
+  test_put_value(&graph, 12, "y");
+  return test_onnx_file(&graph);
+}
+
+static void test_chains_and_near_misses(void **state) {
+  (void)state;
+  static const float x[6] = {0.7f, -1.3f, 2.1f, -0.4f, 1.9f, 0.25f};
+  heed_error error;
+  heed_context *context;
+  heed_backend *backend;
+  int wrong = 0;
+  assert_ok(heed_context_create(NULL, &context, &error));
+  assert_ok(heed_cpu_backend_create(context, NULL, &backend, &error));
+  for (size_t i = 0; i < sizeof chains / sizeof *chains; i++) {
+    float reference[6], found[6];
+    test_message file = file_of(chains[i].nodes);
+    test_onnx_job job = {context, NULL, x, "y", 6, &error};
+    if (test_onnx_run(&job, &file, reference, NULL) != HEED_OK)
+      fail_msg("%s: %s", chains[i].name, error.message);
+    job.backend = backend;
+    if (test_onnx_run(&job, &file, found, NULL) != HEED_OK)
+      fail_msg("%s: %s", chains[i].name, error.message);
+    for (int k = 0; k < 6; k++)
+      if (!(fabsf(found[k] - reference[k]) <= 1e-5f * fmaxf(1, fabsf(reference[k])))) {
+        print_error("%s: y[%d]: found %g, expected %g\n", chains[i].name, k, (double)found[k],
+                    (double)reference[k]);
+        wrong++;
+      }
+    free(file.data);
+  }
+  heed_backend_destroy(backend);
+  heed_context_destroy(context);
+  assert_int_equal(wrong, 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_chains_and_near_misses)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
