@@ -1,7 +1,6 @@
 /* Keeps this site's own files, so that its pages work without a network after the first visit; and,
  * where someone asked for threads on the page of measurements, adds the headers that threads need.
- * `version`, `files` and `languages` are put before this text when the pages are put together
- * (offline.js). Of other languages than English those are kept that the browser asks for, or that
+ * The build defines `version`, `files` and `languages` (web/build/offline.js). Of other languages than English those are kept that the browser asks for, or that
  * somebody opens a page in. The
  * network comes first, but for names that hold a hash of what is in them: a page and the module it
  * loads are always of one version. A new version waits until the last page of the one before is
@@ -93,7 +92,7 @@ async function fromKept(request) {
   )
 }
 
-const named = /-[0-9A-Z]{8}\.js$/ // what a name with a hash stands for is never another thing
+const named = /-([0-9A-Z]{8}|[0-9a-f]{8})\.js$/ // what a name with a hash stands for is never another thing
 
 /** @param {Request} request */
 async function find(request) {

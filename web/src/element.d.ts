@@ -38,6 +38,14 @@ export interface AttentionMapElement extends HTMLElement {
   ): void
 }
 
+/** What the maps' captions say, in English; a page in another language puts its words here. */
+export declare const words: {
+  rolloutAll: string
+  layerHead(layer: number, head: string): string
+  layerMean(layer: number): string
+  [sentence: string]: unknown
+}
+
 declare global {
   interface HTMLElementTagNameMap {
     'attention-map': AttentionMapElement

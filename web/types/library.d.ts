@@ -259,7 +259,10 @@ export type ExportName =
   | 'thread'
   | 'used'
   | 'version'
-export type ModuleExports = { memory: WebAssembly.Memory; _initialize(): void } & Record<ExportName, (...numbers: (number | boolean)[]) => number>
+export type ModuleExports = { memory: WebAssembly.Memory; _initialize(): void } & Record<
+  ExportName,
+  (...numbers: (number | boolean)[]) => number
+>
 
 /** WebAssembly.instantiate, of a module of ours. */
 export type Instantiate = (

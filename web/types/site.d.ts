@@ -5,6 +5,9 @@ declare module '*/heed/index.js' {
 declare module '*/heed/demo.js' {
   export * from 'heed/demo'
 }
+declare module '*/heed/element.js' {
+  export * from 'heed/element'
+}
 declare module '*/heed/text.js' {
   export * from 'heed/text'
 }

@@ -2,6 +2,7 @@
  * where the package and the engine have it, and with threads, beside what the registers of one
  * thread can do and beside a baseline (bench_baseline.js). Runs of the kinds alternate, so that
  * what else the machine does falls on all of them; medians and quartiles. Nothing is sent. */
+import '../shared/library.js'
 import { createBaselines } from './bench_baseline.js'
 import { showBars } from './bench_bars.js'
 import { benchCases, opName } from './bench_cases.js'

@@ -1,4 +1,5 @@
 /* The explorer: state, engine and views, put together. */
+import '../shared/library.js'
 import { fixed } from '../plot/parts/numbers.js'
 import '../languages/captions.js'
 import { defaults, fitted } from './state/defaults.js'

@@ -67,10 +67,14 @@ export const captions = {
     /** @type {number} */ barred,
     /** @type {boolean | undefined} */ reverse
   ) =>
-    (reverse
-      ? say('caption.scoresOf', { where, name, least, highest, at })
-      : say('caption.scores', { where, name, least, highest, at })) +
-    (barred ? say('caption.barredCount', { barred }) : '')
+    say(reverse ? 'caption.scoresOf' : 'caption.scores', {
+      where,
+      name,
+      least,
+      highest,
+      at,
+      barred: barred ? say('caption.barredCount', { barred }) : ''
+    })
 }
 Object.assign(captionWords, captions)
 

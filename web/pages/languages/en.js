@@ -1012,9 +1012,11 @@ export const words = {
   'caption.from': '{share} from {name}',
   'caption.barred': '{where}: {name} may look nowhere.',
   'caption.barredFrom': '{where}: {name} is barred from all.',
-  'caption.scores': '{where}: {name} scores tokens from {least} to {highest}, highest at {at}.',
-  'caption.scoresOf': '{where}: scores for {name} from {least} to {highest}, highest from {at}.',
-  'caption.barredCount': ' {barred} barred.',
+  'caption.scores':
+    '{where}: {name} scores tokens from {least} to {highest}, highest at {at}{barred}.',
+  'caption.scoresOf':
+    '{where}: scores for {name} from {least} to {highest}, highest from {at}{barred}.',
+  'caption.barredCount': '; {barred} barred',
   'names.shapes': 'disc ring triangle square star heart crescent cross arrow hourglass',
   'names.star': 'star',
   'names.colours': 'red orange yellow green teal blue purple pink',

@@ -1016,8 +1016,9 @@ export const words = {
   'caption.from': '{name} から {share}',
   'caption.barred': '{where}：{name} はどこにも注意を向けられません。',
   'caption.barredFrom': '{where}：{name} はすべてから遮断されています。',
-  'caption.scores': '{where}：{name} のスコアは {least} から {highest}、最高は {at}。',
-  'caption.scoresOf': '{where}：{name} へのスコアは {least} から {highest}、最高は {at} から。',
+  'caption.scores': '{where}：{name} のスコアは {least} から {highest}、最高は {at}。{barred}',
+  'caption.scoresOf':
+    '{where}：{name} へのスコアは {least} から {highest}、最高は {at} から。{barred}',
   'caption.barredCount': '遮断 {barred} 個。',
   'names.shapes': '円盤 リング 三角形 正方形 星 ハート 三日月 十字 矢印 砂時計',
   'names.star': '星',

@@ -1,11 +1,15 @@
 /* What pages say, in the language of the page: say('masks.clear'), say('masks.hiddenCount', {
- * count }). The texts stand in en.js, ja.js and zh.js beside this. In put-together scripts the
- * texts have taken the place of the calls (words.js), so this is for modules as they are written. */
+ * count }). The texts stand in en.js, ja.js and zh.js beside this; only those of the page's language
+ * are fetched. */
 /** @import {words as English} from './en.js' */
 
-const language = globalThis.document?.documentElement.lang || 'en'
-/** @type {{words: Record<string, string>}} */
-const { words } = await import(`./${language}.js`)
+/** @type {Record<string, () => Promise<{words: Record<string, string>}>>} */
+const texts = {
+    en: () => import('./en.js'),
+    ja: () => import('./ja.js'),
+    zh: () => import('./zh.js')
+  },
+  { words } = await texts[globalThis.document?.documentElement.lang || 'en']()
 
 /**
  * @param {keyof typeof English} key

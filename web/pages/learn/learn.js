@@ -1,4 +1,5 @@
 /* Attention in numbered steps: every number can be changed, every result explains itself. */
+import '../shared/library.js'
 import { fixed } from '../plot/parts/numbers.js'
 import { sayAgreement, showAgreement } from '../shared/runtime_agreement.js'
 import { formulas } from './formulas.js'

@@ -1,5 +1,6 @@
 /* Masks: each factor, their AND, the weights that it leaves, and what a row without keys
  * becomes. */
+import '../shared/library.js'
 import { showAgreement } from '../shared/runtime_agreement.js'
 import {
   allOf,

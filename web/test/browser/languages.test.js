@@ -7,7 +7,8 @@ import { finish, startBrowser, violations } from '../browser.js'
 import { npyParts } from '../../pages/shared/array_files.js'
 import { views } from '../../pages/explorer/views/view_list.js'
 import { loadPage, plot, repository } from '../package.js'
-import { inPage, inScript, languages, namesIn } from '../../words.js'
+import { languages } from '../../build/languages.js'
+import { fill } from '../../build/pages.js'
 /** @import {TestBrowser, TestPage} from '../browser.js' */
 
 /** @type {typeof import('../../pages/explorer/controls/machine_reason.js')} */
@@ -17,6 +18,9 @@ const { reasons } = await loadPage('explorer/controls/machine_reason.js')
 let browser
 before(async () => (browser = await startBrowser()))
 after(() => browser.close())
+
+/** The names in braces of a text. @param {string} text */
+const namesIn = (text) => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).sort()
 
 test('each language has the keys of English, with the same names in braces', () => {
   for (const [language, words] of Object.entries(languages)) {
@@ -52,14 +56,9 @@ test('what the runtime says of its threads and instructions is in each language'
     )
 })
 
-test('a script gets its texts; what is not there is an error', () => {
-  const put = (/** @type {string} */ call) =>
-    inScript(`import { say } from './say.js'\n${call}`, { a: 'one', b: '{x} of {y}' })
-  assert.equal(put("f(say('a'))"), 'f(`one`)')
-  assert.equal(put("say('b', { x, y: g(1, '}') })"), "`${x} of ${g(1, '}')}`")
-  assert.throws(() => put("say('c')"), /c: no language has it/)
-  assert.throws(() => put("say('b', { x })"), /\{y\} has no value/)
-  assert.throws(() => inPage('<p>{{c}}</p>', {}), /c: no language has it/)
+test('a page whose text no language has is an error', () => {
+  assert.equal(fill('<p>{{a}}</p>', { a: '{{b}}', b: 'one' }), '<p>one</p>')
+  assert.throws(() => fill('<p>{{c}}</p>', {}), /\{\{c\}\}: no such text/)
 })
 
 for (const name of ['index', 'masks', 'learn', 'bench', 'embed'])
@@ -299,6 +298,12 @@ test('captions by the table are those of the plots', async () => {
         elsewhere({ ...place, token, row: Float32Array.of(0.95, 0, 0, 0, 0.05), rollout: true }),
         scoreCaption({ ...place, token, stage: 'q·k' }),
         scoreCaption({ ...place, token, stage: 'q·k', reverse: true }),
+        scoreCaption({
+          ...place,
+          token,
+          stage: 'q·k',
+          row: Float32Array.of(1, -Infinity, 2, 3, 4)
+        }),
         scoreCaption({ ...place, token, stage: 'q·k', row: new Float32Array(5).fill(-Infinity) })
       ]),
     before = all(),

@@ -1,6 +1,6 @@
 /* One bar, in bytes, for all that the start fetches: the page's code, which is there once this
  * runs, the module and the model's weights. Sizes are those of the files, put into the page by
- * assemble.js, since a server that compresses does not say them. */
+ * web/build/pages.js, since a server that compresses does not say them. */
 
 /** @import {PageProgress} from '../../../types/pages.js' */
 

@@ -1,6 +1,6 @@
 /* The demo model's files, fetched while the runtime starts. The weights come deflated where the
  * browser inflates them: hosts compress no such files. The page says how large they are and what
- * their SHA-256 is (put there by assemble.js), so a copy that the browser keeps is taken
+ * their SHA-256 is (put there by web/build/pages.js), so a copy that the browser keeps is taken
  * at once where it is the right one, and what is not of this page's version is fetched again past
  * every cache. Without a network a kept copy is what there is. */
 import { say } from '../../languages/say.js'
