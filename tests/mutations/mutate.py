@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Changes one line of the sources at a time and runs tests until one fails: what share of mistakes does a lane catch?
 
-  mutate.py FOLDER [--count N] [--seed S] [--lanes check,test] [--only PREFIX] [--minutes M]
+  mutate.py FOLDER [--count N] [--seed S] [--lanes check,test] [--only PREFIX,...] [--minutes M]
   mutate.py FOLDER --report           the shares and the survivors so far
 
 FOLDER gets a clone of the commit that is checked out, its builds (release; wasm for web/src) and results.jsonl, one line a
@@ -15,6 +15,7 @@ import argparse, hashlib, json, os, random, re, subprocess, sys, time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 LANES = ["check", "test", "all"]
+NEAR = 5
 ROOMS = [("runtime/", ".c"), ("native/", ".c"), ("web/src/", ".js"), ("web/src/", ".ts")]
 LEFT_OUT = re.compile(r"^runtime/model/families/|^native/(demo|examples|testing)/|\.d\.ts$|/unicode")
 NO_PROGRAM = {"style", "package", "js"}
@@ -60,13 +61,11 @@ def sites(line, shown):
             yield "swapped", line[: found.start(2)] + second + ", " + first + line[found.end(3):]
 
 
-def candidates(tree, only):
+def candidates(tree):
     """Every line that can be changed: (file, number, line, [(kind, changed)])."""
     names = subprocess.run(["git", "ls-files"], cwd=tree, capture_output=True, text=True, check=True).stdout.split("\n")
     for name in sorted(names):
         if LEFT_OUT.search(name) or not any(name.startswith(room) and name.endswith(end) for room, end in ROOMS):
-            continue
-        if only and not name.startswith(only):
             continue
         with open(os.path.join(tree, name), encoding="utf-8") as file:
             text = file.read()
@@ -77,9 +76,9 @@ def candidates(tree, only):
                 yield name, number, line, found
 
 
-def draw(tree, seed, only):
+def draw(tree, seed):
     """Mutants without end, the same for a seed and a tree; each line once."""
-    lines = list(candidates(tree, only))
+    lines = list(candidates(tree))
     chance = random.Random(seed)
     chance.shuffle(lines)
     for name, number, line, found in lines:
@@ -107,9 +106,9 @@ class Build:
         for lane in lanes:
             self.measure(lane)
 
-    def make(self):
+    def make(self, targets=()):
         with open(self.log, "w") as log:
-            return subprocess.run(["ninja", "-j1", *self.targets], cwd=self.folder, stdout=log, stderr=log).returncode == 0
+            return subprocess.run(["ninja", "-j1", *(targets or self.targets)], cwd=self.folder, stdout=log, stderr=log).returncode == 0
 
     def programs(self):
         """Hash of every program and of every file of the package."""
@@ -153,13 +152,18 @@ class Build:
                     print(f"left out: {test['name']} fails on the unchanged tree", flush=True)
                 json.dump(self.cost, open(self.baseline, "w"))
 
-    def order(self, lane, mutant, changed):
-        """Tests of a lane that run something changed, the nearest first."""
+    def order(self, lane, mutant):
+        """Tests of a lane, the nearest first."""
         words = set(re.split(r"[/_.]", mutant["file"])) - {"runtime", "native", "web", "src", "c", "js", "ts"}
         for test in sorted(self.tests, key=lambda test: (-len(words & set(test["name"].split("_"))), self.cost.get(test["name"], 0))):
-            runs = self.preset == "wasm" or any(word in changed for word in test["command"])
-            if test["lane"] == lane and runs and self.cost.get(test["name"], 0) >= 0:
+            if test["lane"] == lane and self.cost.get(test["name"], 0) >= 0:
                 yield test
+
+    def runs(self, test, changed):
+        return self.preset == "wasm" or any(word in changed for word in test["command"])
+
+    def changed(self):
+        return {name for name, digest in self.programs().items() if self.hashes.get(name) != digest}
 
 
 def attempt(build, tree, mutant, lanes):
@@ -173,16 +177,22 @@ def attempt(build, tree, mutant, lanes):
     try:
         with open(path, "w", encoding="utf-8") as file:
             file.write("\n".join(lines))
-        if not build.make():
-            return {"outcome": "stillborn"}
-        now = build.programs()
-        changed = {name for name, digest in now.items() if build.hashes.get(name) != digest}
-        if not changed:
-            return {"outcome": "equivalent"}
-        for lane in lanes:
-            for test in build.order(lane, mutant, changed):
-                if build.run(test)[0] == "failed":
-                    return {"outcome": "caught", "lane": lane, "test": test["name"], "seconds": round(time.time() - start)}
+        met = set()
+        # The programs of the nearest tests first: all others take long to link.
+        near = [test for test in build.order(lanes[0], mutant) if test["command"][0] in build.hashes][:NEAR]
+        for targets in ([[os.path.relpath(test["command"][0], build.folder) for test in near]] if near else []) + [[]]:
+            if not build.make(targets):
+                return {"outcome": "stillborn"}
+            changed = build.changed()
+            if not changed and not targets:
+                return {"outcome": "equivalent"}
+            for lane in lanes[:1] if targets else lanes:
+                for test in near if targets else build.order(lane, mutant):
+                    if test["name"] in met or not build.runs(test, changed):
+                        continue
+                    met.add(test["name"])
+                    if build.run(test)[0] == "failed":
+                        return {"outcome": "caught", "lane": lane, "test": test["name"], "seconds": round(time.time() - start)}
         return {"outcome": "survived", "lanes": lanes, "seconds": round(time.time() - start)}
     finally:
         with open(path, "w", encoding="utf-8") as file:
@@ -235,8 +245,10 @@ def main():
         return builds[preset]
 
     counted = sum(mutant["outcome"] in ("caught", "survived") for mutant in results.values())
-    for mutant in draw(tree, arguments.seed, arguments.only):
+    for mutant in draw(tree, arguments.seed):
         key = mutant["file"], mutant["line"], mutant["after"]
+        if not mutant["file"].startswith(tuple(arguments.only.split(","))):
+            continue
         known = results.get(key)
         if known and (known["outcome"] != "survived" or set(lanes) <= set(known["lanes"])):
             continue
