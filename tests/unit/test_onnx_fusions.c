@@ -100,6 +100,28 @@ static const struct chain {
     {"a vector over a sum", "Abs x a;Add a,one b;Div vector,b y"},
     {"a factor on both sides", "Mul x,two a;Mul n,half b;Mul a,b y"},
     {"zero added", "Add x,zero y"},
+    {"a map", "MatMul x,matrix y"},
+    {"a map of doubled values", "Mul x,two a;MatMul a,matrix y"},
+    {"a map with a bias", "MatMul x,matrix a;Add a,vector y"},
+    {"a bias on the left", "MatMul x,matrix a;Add vector,a y"},
+    {"a bias twice", "MatMul x,matrix a;Add a,vector b;Add b,vector y"},
+    {"a map less a vector", "MatMul x,matrix a;Sub a,vector y"},
+    {"a vector less a map", "MatMul x,matrix a;Sub vector,a y"},
+    {"rows scaled", "MatMul x,matrix a;Mul a,vector y"},
+    {"rows scaled twice", "MatMul x,matrix a;Mul a,vector b;Mul b,vector y"},
+    {"a bias, then scaled", "MatMul x,matrix a;Add a,vector b;Mul b,vector y"},
+    {"scaled, then a bias", "MatMul x,matrix a;Mul a,vector b;Add b,vector y"},
+    {"a bias, then doubled", "MatMul x,matrix a;Add a,vector b;Mul b,two y"},
+    {"doubled, a map, a bias", "Mul x,two a;MatMul a,matrix b;Add b,vector y"},
+    {"over a vector", "MatMul x,matrix a;Div a,vector y"},
+    {"a vector over a map", "MatMul x,matrix a;Abs a b;Add b,one c;Div vector,c y"},
+    {"a map that is read twice", "MatMul x,matrix a;Mul a,vector b;Add a,b y"},
+    {"maps of two values", "MatMul x,matrix a;MatMul n,matrix b;Mul a,b y"},
+    {"a map of a map", "MatMul x,matrix a;MatMul a,matrix b;Add b,vector y"},
+    {"a column on each row", "MatMul x,matrix a;Add a,column y"},
+    {"rows scaled by a column", "MatMul x,matrix a;Mul a,column y"},
+    {"a norm scaled by a column", CENTRED "Mul c,c s;ReduceMean:1 s v;Add v,little w;Sqrt w r;"
+                                          "Div c,r z;Mul z,column y"},
 #define SCORES "Transpose x u;MatMul x,u s;"
     {"attention", SCORES "Mul s,half z;Softmax:1 z w;MatMul w,x y"},
     {"attention with a bias", SCORES "Mul s,half z;Add z,pair b;Softmax:1 b w;MatMul w,x y"},
@@ -116,24 +138,26 @@ static const struct chain {
 
 static const struct number {
   const char *name;
-  uint32_t count; /* 0: a scalar */
-  float value[3];
+  uint32_t rank, dims[2];
+  float value[9];
 } numbers[] = {
-    {"zero", 0, {0}},
-    {"one", 0, {1}},
-    {"two", 0, {2}},
-    {"three", 0, {3}},
-    {"half", 0, {0.5f}},
-    {"third", 0, {0.33333334f}},
-    {"minus", 0, {-0.5f}},
-    {"root", 0, {0.70710678f}},
-    {"sqrt2", 0, {1.41421356f}},
-    {"cube", 0, {0.044715f}},
-    {"pi", 0, {0.7978845608f}},
-    {"quick", 0, {1.702f}},
-    {"little", 0, {1e-5f}},
-    {"vector", 3, {0.5f, -1.5f, 2}},
-    {"pair", 2, {0.25f, -0.75f}},
+    {"zero", 0, {0}, {0}},
+    {"one", 0, {0}, {1}},
+    {"two", 0, {0}, {2}},
+    {"three", 0, {0}, {3}},
+    {"half", 0, {0}, {0.5f}},
+    {"third", 0, {0}, {0.33333334f}},
+    {"minus", 0, {0}, {-0.5f}},
+    {"root", 0, {0}, {0.70710678f}},
+    {"sqrt2", 0, {0}, {1.41421356f}},
+    {"cube", 0, {0}, {0.044715f}},
+    {"pi", 0, {0}, {0.7978845608f}},
+    {"quick", 0, {0}, {1.702f}},
+    {"little", 0, {0}, {1e-5f}},
+    {"vector", 1, {3}, {0.5f, -1.5f, 2}},
+    {"pair", 1, {2}, {0.25f, -0.75f}},
+    {"column", 2, {2, 1}, {1.25f, -0.5f}},
+    {"matrix", 2, {3, 3}, {1, -2, 0.5f, 0.25f, 3, -1, -0.75f, 1.5f, 2}},
 };
 
 static void put_nodes(test_message *graph, const char *nodes) {
@@ -160,8 +184,9 @@ static test_message file_of(const char *nodes) {
   test_message graph = {0};
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
     const struct number *n = &numbers[i];
-    test_put_raw(&graph, n->name, 1, n->count ? 1 : 0, &n->count, n->value,
-                 (n->count ? n->count : 1) * sizeof(float));
+    size_t count = 1;
+    for (uint32_t k = 0; k < n->rank; k++) count *= n->dims[k];
+    test_put_raw(&graph, n->name, 1, n->rank, n->dims, n->value, count * sizeof(float));
   }
   test_put_node(&graph, "Add", "n", "x,one", "n", NULL);
   put_nodes(&graph, nodes);
