@@ -40,7 +40,7 @@ lane() { # labels, BUILD[-PART]...: builds what is named, and runs the tests wit
 prepare() { # build
   target=all log=$build/logs/build-$1.log
   case $1 in
-    san) case $labels in *all*) ;; *) target=lane_test ;; esac ;;
+    san) [ "$labels" != 'check|test' ] || target=lane_test ;;
     tsan) target=lane_all ;;
     newer) target=vulkan_tests ;;
     clang) target=heed ;;

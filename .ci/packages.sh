@@ -82,7 +82,7 @@ need_web() {
   if ! sh "$root/web/install.sh" >&2; then
     say "binaryen and esbuild could not be installed: no modules with relaxed SIMD, JavaScript as it is written"
   elif [ "$had" = no ]; then
-    rm -f "$build/wasm/configured"
+    rm -f "$build/wasm/CMakeCache.txt"
   fi
 }
 
