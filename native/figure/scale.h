@@ -1,5 +1,5 @@
 /* The scale of a figure by the rule of explain/colour_rule.h: where its bar ends, a weight's place
- * on it, and the numbers below it. web/plot/scale.js and grid_scale.js are the pages', by the same
+ * on it, and the numbers below it. web/plot/scale.ts and grid_scale.ts are the pages', by the same
  * rule; tests/vectors/scale/cases.json is for both. */
 #ifndef HEED_NATIVE_FIGURE_SCALE_H
 #define HEED_NATIVE_FIGURE_SCALE_H

@@ -1,6 +1,6 @@
 /* How weights become colours and words, for every picture that heed makes: the end of a scale, a
  * weight's place on it, how much of the picture its colour hides, and when words stand instead.
- * web/plot/parts/colour_rule.js has the same functions for the pages; tests/vectors/scale holds
+ * web/plot/parts/colour_rule.ts has the same functions for the pages; tests/vectors/scale holds
  * both to the same numbers. Weights and ends are shares of a row, 0 to 1; tokens is N, the length
  * of the row: a weight of 1 / N is 1 x uniform. */
 #ifndef HEED_EXPLAIN_COLOUR_RULE_H

@@ -1,5 +1,14 @@
 // Weights of a .safetensors file as files of PyTorch: the zip of torch.save, and what training scripts wrap around the weights.
-import { crc32 } from '../../web/pages/shared/array_files.js'
+
+/* Of zip, for Node 18 too. */
+function crc32(bytes) {
+  let crc = ~0
+  for (const byte of bytes) {
+    crc ^= byte
+    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0)
+  }
+  return ~crc >>> 0
+}
 
 const storages = {
   F32: 'FloatStorage',

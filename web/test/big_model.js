@@ -1,7 +1,10 @@
 /* The shape of a DINOv2 with registers, 518 pixels in patches of 14: 1 + 4 + 37 x 37 = 1,374
  * tokens, in small width with seeded weights: its maps, 12 layers x 2 heads x 1,374 x 1,374, are
  * 181 MB, more than the page keeps. */
-import { safetensorsParts } from '../pages/shared/array_files.js'
+import { loadPage } from './package.js'
+
+/** @type {typeof import('../pages/shared/array_files.js')} */
+const { safetensorsParts } = await loadPage('shared/array_files.js')
 
 const patch = 14
 

@@ -19,7 +19,7 @@ export const { demoModel } = await load('demo.js')
 /** @type {typeof import('heed/explain')} */
 export const { loadExplain } = await load('explain/index.js')
 export const explain = await loadExplain()
-/** @type {typeof import('../plot/index.js')} */
+/** @type {typeof import('heed/plot')} */
 export const plot = await load('plot/index.js')
 /**
  * A module of the pages with the package beside it.

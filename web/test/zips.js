@@ -1,6 +1,9 @@
 /* Files of arrays that are not what they say: .npz that inflate to very much, or lie about it. */
 import { constants, deflateRawSync, inflateRawSync } from 'node:zlib'
-import { crc32 } from '../pages/shared/array_files.js'
+import { loadPage } from './package.js'
+
+/** @type {typeof import('../pages/shared/array_files.js')} */
+const { crc32 } = await loadPage('shared/array_files.js')
 
 /** @param {number[]} shape */
 export const npyHead = (shape, descr = '<f4') => {

@@ -11,8 +11,8 @@ import type {
   Scene,
   Session,
   SessionInfo
-} from '../src/index.js'
-import type { OverlayStyle, Raster, Scale, ScaleKind } from '../plot/index.js'
+} from 'heed'
+import type { OverlayStyle, Raster, Scale, ScaleKind } from 'heed/plot'
 import type { views } from '../pages/explorer/views/view_list.js'
 import type { ModelRunner } from '../pages/explorer/model/model_runner.js'
 
@@ -61,9 +61,9 @@ export interface Page {
 export type PageQuery = 'cls' | number | [row: number, column: number]
 export type ScoreStage = 'softmax' | 'masked' | 'scaled' | 'raw' | 'value'
 export type Fusion = 'mean' | 'min' | 'max'
-/** See explorer/views/view_list.js. */
+/** See explorer/views/view_list.ts. */
 export type ViewName = keyof typeof views
-/** See explorer/views/more_views.js. */
+/** See explorer/views/more_views.ts. */
 export type MoreView =
   | 'lines'
   | 'pair'
@@ -74,7 +74,7 @@ export type MoreView =
   | 'region'
   | 'frames'
 
-/** What is changed in the attention; see explorer/state/changes.js. */
+/** What is changed in the attention; see explorer/state/changes.ts. */
 export interface Changes {
   /** Heads taken out, "layer.head". */
   off: string[]
@@ -93,7 +93,7 @@ export interface Changes {
 export interface State extends Changes {
   /** The seed of the drawn scene; null where it is changed, or another picture. */
   scene: number | null
-  /** The code of a changed scene (state/scene_code.js), else ''. */
+  /** The code of a changed scene (state/scene_code.ts), else ''. */
   objects: string
   /** 'pool': the pooling attention. */
   layer: number | 'pool'
@@ -150,7 +150,7 @@ export interface Store<S = State> {
 /* ------------------------------------------------------------------------------------------------
  * what is drawn */
 
-/** Which row, of a run: what it shows and what is said of it come from this; see model/shown_row.js. */
+/** Which row, of a run: what it shows and what is said of it come from this; see model/shown_row.ts. */
 export interface RowAt {
   view: ViewName
   /** Of the layers from first to last; otherwise layer and head count. */
@@ -201,7 +201,7 @@ export interface Inside {
   bottom: number
 }
 
-/** A row that is kept beside the one on the stage; see explorer/state/pins.js. */
+/** A row that is kept beside the one on the stage; see explorer/state/pins.ts. */
 export interface Pin {
   row: Float32Array
   /** Of the stage; none in a pin of a session that was opened. */
@@ -354,7 +354,7 @@ export interface FetchOptions {
   onBytes?: (count: number) => void
 }
 
-/** Maps from a file; see explorer/open/saved_maps.js. */
+/** Maps from a file; see explorer/open/saved_maps.ts. */
 export interface SavedMaps {
   name?: string
   /** Theirs, where it came with them. */
@@ -382,7 +382,7 @@ export interface SavedMaps {
   model: ModelInfo
 }
 
-/** An array of a file by its name; see shared/array_files.js. */
+/** An array of a file by its name; see shared/array_files.ts. */
 export interface NamedArray {
   shape: number[]
   data: Float32Array
@@ -397,7 +397,7 @@ export interface HeaderEntry {
 /* ------------------------------------------------------------------------------------------------
  * the lessons: small matrices as arrays of rows */
 
-/** What scores have of their own; see shared/small_attention.js. */
+/** What scores have of their own; see shared/small_attention.ts. */
 export interface ScoreParts {
   w: number[][]
   v: number[]
@@ -444,7 +444,7 @@ export interface SmallTensor {
   shape: number[]
   data: Float32Array | Uint8Array
 }
-/** A matrix as a table; see shared/matrix_table.js. */
+/** A matrix as a table; see shared/matrix_table.ts. */
 export interface TableOptions {
   caption: string
   values: Cell[][]
@@ -461,7 +461,7 @@ export interface TableOptions {
   onLook?: (row: number, column: number, type: string) => void
 }
 export type Cell = number | boolean | null
-/** The factors of a mask; see masks/mask_factors.js. */
+/** The factors of a mask; see masks/mask_factors.ts. */
 export interface MaskSetting {
   layer: string
   shared: boolean
@@ -527,7 +527,7 @@ export interface Other {
   settings?: string
 }
 
-/** A session file; see explorer/save/session_file.js. What is in it is checked before it is used,
+/** A session file; see explorer/save/session_file.ts. What is in it is checked before it is used,
  * as it may say anything. */
 export interface SessionFile {
   heed_session: 1
@@ -673,7 +673,7 @@ export interface ZipEntry {
   crc: number
   packed: boolean
 }
-/** Where numbers are from, as files and figures say it; see explorer/save/provenance.js. */
+/** Where numbers are from, as files and figures say it; see explorer/save/provenance.ts. */
 export interface Provenance {
   heed: string
   model: string | null
@@ -775,7 +775,7 @@ export interface Started {
 }
 
 declare global {
-  /** What early.js of the pages asked for. */
+  /** What early.ts of the pages asked for. */
   var early:
     | { address: string; answer: Promise<Response | undefined>; stop: AbortController }
     | undefined

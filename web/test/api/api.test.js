@@ -26,7 +26,7 @@ import {
   vectors
 } from '../package.js'
 import { sameBits } from '../safetensors.js'
-/** @import {CallOptions, DrawnScene, ImageInput, ModelSource, Progress, Runtime} from '../../src/index.js' */
+/** @import {CallOptions, DrawnScene, ImageInput, ModelSource, Progress, Runtime} from 'heed' */
 
 const demoFolder = join(repository, 'runtime/demo/model')
 /** @param {string} name */

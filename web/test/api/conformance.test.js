@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import test, { before } from 'node:test'
 import v8 from 'node:v8'
 import { checks, createRuntime, vectors } from '../package.js'
-/** @import {Runtime} from '../../src/index.js' */
+/** @import {Runtime} from 'heed' */
 
 const profiles = /** @type {const} */ (['onnx', 'torch', 'keras']),
   document = readFileSync(join(vectors, '../../docs/conformance.md'), 'utf8').split('\n')

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createRuntime, demoModel, plot } from '../package.js'
 import { randomVit } from '../random_vit.js'
-/** @import {ScaleKind} from '../../plot/index.js' */
+/** @import {ScaleKind} from 'heed/plot' */
 
 const { largestOf, makeScale } = plot
 const modes = [

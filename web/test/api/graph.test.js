@@ -11,7 +11,7 @@ import test, { after, before } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { createRuntime, native, repository, vectors } from '../package.js'
 import { distance, readSafetensors } from '../safetensors.js'
-/** @import {GraphInput, LoadModelOptions, Model, ModelSource, Runtime} from '../../src/index.js' */
+/** @import {GraphInput, LoadModelOptions, Model, ModelSource, Runtime} from 'heed' */
 
 const { Graph } = await import(pathToFileURL(join(repository, 'tests/bench/onnx_graph.mjs')).href),
   folder = join(vectors, 'onnx/graphs'),

@@ -16,13 +16,13 @@ const { look, release } = await import(pathToFileURL(join(packageFolder, 'look.j
 /** @type {typeof import('heed')} */
 const main = await import(pathToFileURL(join(packageFolder, 'index.js')).href)
 
-/** @type {import('../../src/index.js').DrawnScene['image']} */
+/** @type {import('heed').DrawnScene['image']} */
 let picture
 /** @type {any} a RunResult with logits and maps */
 let expected
-/** @type {import('../../src/index.js').Runtime} */
+/** @type {import('heed').Runtime} */
 let runtime
-/** @type {import('../../src/index.js').Model} */
+/** @type {import('heed').Model} */
 let model
 
 before(async () => {

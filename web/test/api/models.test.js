@@ -9,7 +9,7 @@ import test, { after, before } from 'node:test'
 import { createRuntime, demoModel, native, sceneColours, sceneShapes, vectors } from '../package.js'
 import { writePng } from '../png.js'
 import { distance, readSafetensors, sameBits } from '../safetensors.js'
-/** @import {Runtime} from '../../src/index.js' */
+/** @import {Runtime} from 'heed' */
 
 const cpu = ['--backend', 'cpu', '--simd', 'sse2']
 /** @type {Runtime} */

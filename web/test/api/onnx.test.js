@@ -23,7 +23,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { createRuntime, packageFolder, vectors } from '../package.js'
 import { distance, readSafetensors } from '../safetensors.js'
-/** @import {LoadModelOptions, ModelSource, Runtime} from '../../src/index.js' */
+/** @import {LoadModelOptions, ModelSource, Runtime} from 'heed' */
 /** @import {FileTensor} from '../safetensors.js' */
 
 const reference = join(vectors, 'vit/hf_vit'),

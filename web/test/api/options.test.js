@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import test, { after, before } from 'node:test'
 import { createRuntime, demoModel, HeedError, vectors } from '../package.js'
 import { sameBits } from '../safetensors.js'
-/** @import {DrawnScene} from '../../src/index.js' */
+/** @import {DrawnScene} from 'heed' */
 
 const modes = { direct: { threads: 1 }, worker: { threads: 1, worker: true } }
 /** @type {Record<string, any>} */

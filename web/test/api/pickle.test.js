@@ -8,7 +8,7 @@ import test, { after, before } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { createRuntime, packageFolder, vectors } from '../package.js'
 import { readSafetensors, sameBits } from '../safetensors.js'
-/** @import {ModelSource, Runtime} from '../../src/index.js' */
+/** @import {ModelSource, Runtime} from 'heed' */
 
 const reference = join(vectors, 'vit/hf_vit'),
   pickles = join(vectors, 'pickle/vit'),

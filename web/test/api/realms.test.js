@@ -31,9 +31,9 @@ const pixels = new Uint8ClampedArray(64 * 48 * 4).map((_, i) => (i * 7) % 251),
 
 for (const worker of [false, true]) {
   const where = worker ? 'in a worker' : 'in the calling thread'
-  /** @type {import('../../src/index.js').Runtime} */
+  /** @type {import('heed').Runtime} */
   let runtime
-  /** @type {import('../../src/index.js').Session} */
+  /** @type {import('heed').Session} */
   let session
   before(async () => {
     runtime = await createRuntime({ threads: 1, worker })

@@ -16,12 +16,22 @@ import { join } from 'node:path'
 import test, { after, before } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import v8 from 'node:v8'
-import { safetensorsParts } from '../../pages/shared/array_files.js'
-import { createRuntime, demoModel, native, packageFolder, repository, vectors } from '../package.js'
+import {
+  createRuntime,
+  demoModel,
+  loadPage,
+  native,
+  packageFolder,
+  repository,
+  vectors
+} from '../package.js'
 import { writePng } from '../png.js'
 import { distance, readSafetensors } from '../safetensors.js'
-/** @import {Model, Runtime} from '../../src/index.js' */
-/** @import {Texts, TextOptions} from '../../src/text.js' */
+/** @import {Model, Runtime} from 'heed' */
+/** @import {Texts, TextOptions} from 'heed/text' */
+
+/** @type {typeof import('../../pages/shared/array_files.js')} */
+const { safetensorsParts } = await loadPage('shared/array_files.js')
 
 if (process.versions.node.startsWith('20.'))
   v8.setFlagsFromString('--experimental-wasm-relaxed-simd')

@@ -10,7 +10,7 @@ import test, { after, before } from 'node:test'
 import v8 from 'node:v8'
 import { checks, createRuntime, native, packageFolder, vectors } from '../package.js'
 import { distance, readSafetensors, sameBits } from '../safetensors.js'
-/** @import {Runtime} from '../../src/index.js' */
+/** @import {Runtime} from 'heed' */
 
 const folders = [
   'attention',

@@ -11,7 +11,7 @@ import { finish, startBrowser } from '../browser.js'
 import { bigModel } from '../big_model.js'
 import { createRuntime, demoModel, native, packageFolder } from '../package.js'
 /** @import {Box, TestBrowser, TestPage} from '../browser.js' */
-/** @import {Session} from '../../src/index.js' */
+/** @import {Session} from 'heed' */
 
 /** @type {TestBrowser} */
 let browser

@@ -4,12 +4,15 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { after, before } from 'node:test'
 import { finish, startBrowser, violations } from '../browser.js'
-import { npyParts } from '../../pages/shared/array_files.js'
-import { views } from '../../pages/explorer/views/view_list.js'
 import { loadPage, plot, repository } from '../package.js'
 import { languages } from '../../build/languages.js'
 import { fill } from '../../build/pages.js'
 /** @import {TestBrowser, TestPage} from '../browser.js' */
+
+/** @type {typeof import('../../pages/shared/array_files.js')} */
+const { npyParts } = await loadPage('shared/array_files.js')
+/** @type {typeof import('../../pages/explorer/views/view_list.js')} */
+const { views } = await loadPage('explorer/views/view_list.js')
 
 /** @type {typeof import('../../pages/explorer/controls/machine_reason.js')} */
 const { reasons } = await loadPage('explorer/controls/machine_reason.js')

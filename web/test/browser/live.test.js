@@ -2,10 +2,13 @@
  * after its view was left changes nothing. */
 import assert from 'node:assert/strict'
 import test, { after, before } from 'node:test'
-import { npyParts } from '../../pages/shared/array_files.js'
 import { bigModel } from '../big_model.js'
 import { finish, startBrowser } from '../browser.js'
+import { loadPage } from '../package.js'
 /** @import {Box, TestBrowser, TestPage} from '../browser.js' */
+
+/** @type {typeof import('../../pages/shared/array_files.js')} */
+const { npyParts } = await loadPage('shared/array_files.js')
 
 /** @type {TestBrowser} */
 let browser

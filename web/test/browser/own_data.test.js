@@ -11,11 +11,13 @@ import { join } from 'node:path'
 import test, { after, before } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { finish, plain, site, startBrowser } from '../browser.js'
-import { native, packageFolder, repository } from '../package.js'
+import { loadPage, native, packageFolder, repository } from '../package.js'
 import { writePng } from '../png.js'
-import { npyParts } from '../../pages/shared/array_files.js'
 import { serve } from '../../serve.js'
 /** @import {TestBrowser, TestPage} from '../browser.js' */
+
+/** @type {typeof import('../../pages/shared/array_files.js')} */
+const { npyParts } = await loadPage('shared/array_files.js')
 
 const { licenceOfCard } = await import(
     pathToFileURL(join(plain, 'explorer/model/licence_words.js')).href

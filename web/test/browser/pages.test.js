@@ -8,10 +8,13 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import test, { after, before } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { views } from '../../pages/explorer/views/view_list.js'
+import { transformSync } from 'esbuild'
 import { finish, site, startBrowser, takePicture, violations } from '../browser.js'
-import { native, repository } from '../package.js'
+import { loadPage, native, repository } from '../package.js'
 /** @import {Box, TestBrowser, TestPage} from '../browser.js' */
+
+/** @type {typeof import('../../pages/explorer/views/view_list.js')} */
+const { views } = await loadPage('explorer/views/view_list.js')
 
 /** @type {TestBrowser} */
 let browser
@@ -1131,12 +1134,15 @@ for (const isolated of [true, false])
 
 test('the code of docs/add-a-view.md is a view, and a line of the list', async () => {
   const [view, line] = [
-    ...readFileSync(join(repository, 'docs/add-a-view.md'), 'utf8').matchAll(/```js\n([^]*?)```/g)
+    ...readFileSync(join(repository, 'docs/add-a-view.md'), 'utf8').matchAll(/```ts\n([^]*?)```/g)
   ].map(([, code]) => code)
   const page = await browser.open('', { modules: true })
   await page.route('**/views/tokens.js', (route) =>
     route.fulfill({
-      body: view.replace('// draw it', 'element.lastChild.textContent = weights.length'),
+      body: transformSync(
+        view.replace('// draw it', 'element.lastChild.textContent = weights.length'),
+        { loader: 'ts' }
+      ).code,
       contentType: 'text/javascript'
     })
   )
@@ -1147,7 +1153,7 @@ test('the code of docs/add-a-view.md is a view, and a line of the list', async (
   assert.deepEqual([name.title, name.load()], ['view.name', './name.js'])
 })
 
-test('module by module, as they are written, the pages work too', async () => {
+test('module by module, the pages work too', async () => {
   for (const path of ['learn.html', 'masks.html', 'bench.html', 'embed.html'])
     await finish(await browser.open(path, { modules: true }))
   const page = await browser.open('#v=intervene', { modules: true })

@@ -4,10 +4,13 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import test, { after, before } from 'node:test'
-import { views as listed } from '../../pages/explorer/views/view_list.js'
 import { bigModel } from '../big_model.js'
 import { finish, startBrowser } from '../browser.js'
+import { loadPage } from '../package.js'
 /** @import {Box, TestBrowser, TestPage} from '../browser.js' */
+
+/** @type {typeof import('../../pages/explorer/views/view_list.js')} */
+const { views: listed } = await loadPage('explorer/views/view_list.js')
 
 const phone = { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true }
 const views = Object.keys(listed)

@@ -6,8 +6,10 @@ import { join } from 'node:path'
 import test, { after, before } from 'node:test'
 import { finish, startBrowser } from '../browser.js'
 import { createRuntime, demoModel, explain, loadPage, packageFolder } from '../package.js'
-import { readSafetensorsHeader, readTensor } from '../../pages/shared/array_files.js'
 /** @import {TestBrowser, TestPage} from '../browser.js' */
+
+/** @type {typeof import('../../pages/shared/array_files.js')} */
+const { readSafetensorsHeader, readTensor } = await loadPage('shared/array_files.js')
 
 const { largestKeys, layerNorm, mixed, project, shares } = await loadPage('learn/story_numbers.js')
 

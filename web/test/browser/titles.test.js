@@ -8,7 +8,7 @@ import { bigModel } from '../big_model.js'
 import { finish, startBrowser } from '../browser.js'
 import { createRuntime, demoModel, loadPage } from '../package.js'
 /** @import {TestBrowser, TestPage} from '../browser.js' */
-/** @import {Session, SessionInfo} from '../../src/index.js' */
+/** @import {Session, SessionInfo} from 'heed' */
 
 const { views } = await loadPage('explorer/views/view_list.js'),
   { readArrays } = await loadPage('shared/array_files.js')

@@ -4,16 +4,12 @@ import assert from 'node:assert/strict'
 import { File } from 'node:buffer'
 import test from 'node:test'
 import { deflateRawSync } from 'node:zlib'
-import {
-  crc32,
-  npyParts,
-  provenanceIn,
-  readArrays,
-  safetensorsParts,
-  zipParts
-} from '../../pages/shared/array_files.js'
 import { createRuntime, demoModel, explain, loadPage } from '../package.js'
 /** @import {NamedArray} from '../../types/pages.js' */
+
+/** @type {typeof import('../../pages/shared/array_files.js')} */
+const { crc32, npyParts, provenanceIn, readArrays, safetensorsParts, zipParts } =
+  await loadPage('shared/array_files.js')
 
 /** @type {typeof import('../../pages/explorer/open/saved_maps.js')} */
 const { checkWeights, holdsMaps, rolloutRow, savedMaps } = await loadPage(

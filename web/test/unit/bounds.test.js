@@ -17,10 +17,13 @@ import { join } from 'node:path'
 import test, { after, before } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { deflateRawSync } from 'node:zlib'
-import { fromHash, longestSettings, toHash } from '../../pages/explorer/state/address.js'
-import { fromLink, start } from '../../pages/masks/mask_link.js'
-import { packageFolder } from '../package.js'
+import { loadPage, packageFolder } from '../package.js'
 import { bomb, deflated, npyHead, zip } from '../zips.js'
+
+/** @type {typeof import('../../pages/explorer/state/address.js')} */
+const { fromHash, longestSettings, toHash } = await loadPage('explorer/state/address.js')
+/** @type {typeof import('../../pages/masks/mask_link.js')} */
+const { fromLink, start } = await loadPage('masks/mask_link.js')
 
 const pages = pathToFileURL(join(packageFolder, '../plain/')).href
 const inflates = (() => {

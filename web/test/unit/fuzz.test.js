@@ -5,7 +5,12 @@ import assert from 'node:assert/strict'
 import { File } from 'node:buffer'
 import test from 'node:test'
 import { deflateRawSync } from 'node:zlib'
-import {
+import { shardsOf } from '../../src/shards.js'
+import { HeedError, loadPage } from '../package.js'
+import { zip } from '../zips.js'
+
+/** @type {typeof import('../../pages/shared/array_files.js')} */
+const {
   npyParts,
   provenanceIn,
   readArrays,
@@ -13,15 +18,17 @@ import {
   readSafetensorsHeader,
   safetensorsParts,
   zipParts
-} from '../../pages/shared/array_files.js'
-import { findHeads, parseFilter } from '../../pages/explorer/model/head_finder.js'
-import { fromHash, toHash } from '../../pages/explorer/state/address.js'
-import { defaults, fitted } from '../../pages/explorer/state/defaults.js'
-import { fromLink, start, toLink } from '../../pages/masks/mask_link.js'
-import { readRuns } from '../../pages/shared/number_runs.js'
-import { shardsOf } from '../../src/shards.js'
-import { HeedError, loadPage } from '../package.js'
-import { zip } from '../zips.js'
+} = await loadPage('shared/array_files.js')
+/** @type {typeof import('../../pages/explorer/model/head_finder.js')} */
+const { findHeads, parseFilter } = await loadPage('explorer/model/head_finder.js')
+/** @type {typeof import('../../pages/explorer/state/address.js')} */
+const { fromHash, toHash } = await loadPage('explorer/state/address.js')
+/** @type {typeof import('../../pages/explorer/state/defaults.js')} */
+const { defaults, fitted } = await loadPage('explorer/state/defaults.js')
+/** @type {typeof import('../../pages/masks/mask_link.js')} */
+const { fromLink, start, toLink } = await loadPage('masks/mask_link.js')
+/** @type {typeof import('../../pages/shared/number_runs.js')} */
+const { readRuns } = await loadPage('shared/number_runs.js')
 
 /** @type {typeof import('../../pages/explorer/open/saved_maps.js')} */
 const { checkWeights, holdsMaps, savedMaps, wantedArrays } = await loadPage(

@@ -4,19 +4,22 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { after, before } from 'node:test'
-import { safetensorsParts } from '../../pages/shared/array_files.js'
-import {
-  allOf,
-  emptyRows,
-  factors,
-  forms,
-  half,
-  hiddenPatches,
-  weightsBy
-} from '../../pages/masks/mask_factors.js'
-import { numbersFrom, numbersText } from '../../pages/learn/learn_link.js'
-import { fromLink, start, toLink } from '../../pages/masks/mask_link.js'
-import {
+import { createRuntime, loadPage, repository, vectors } from '../package.js'
+import { readSafetensors } from '../safetensors.js'
+/** @import {SmallAttention} from '../../types/pages.js' */
+/** @import {Runtime} from 'heed' */
+
+/** @type {typeof import('../../pages/shared/array_files.js')} */
+const { safetensorsParts } = await loadPage('shared/array_files.js')
+/** @type {typeof import('../../pages/masks/mask_factors.js')} */
+const { allOf, emptyRows, factors, forms, half, hiddenPatches, weightsBy } =
+  await loadPage('masks/mask_factors.js')
+/** @type {typeof import('../../pages/learn/learn_link.js')} */
+const { numbersFrom, numbersText } = await loadPage('learn/learn_link.js')
+/** @type {typeof import('../../pages/masks/mask_link.js')} */
+const { fromLink, start, toLink } = await loadPage('masks/mask_link.js')
+/** @type {typeof import('../../pages/shared/small_attention.js')} */
+const {
   asCase,
   asHeadsCase,
   attend,
@@ -30,19 +33,10 @@ import {
   scoreParts,
   softmax,
   sparsemax
-} from '../../pages/shared/small_attention.js'
-import {
-  apart,
-  codesOf,
-  lettersOf,
-  readSorter,
-  reference,
-  write
-} from '../../pages/learn/sorter.js'
-import { createRuntime, repository, vectors } from '../package.js'
-import { readSafetensors } from '../safetensors.js'
-/** @import {SmallAttention} from '../../types/pages.js' */
-/** @import {Runtime} from '../../src/index.js' */
+} = await loadPage('shared/small_attention.js')
+/** @type {typeof import('../../pages/learn/sorter.js')} */
+const { apart, codesOf, lettersOf, readSorter, reference, write } =
+  await loadPage('learn/sorter.js')
 
 /** @type {Runtime} */
 let runtime

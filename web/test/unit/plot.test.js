@@ -4,8 +4,10 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import test from 'node:test'
 import { loadPage, plot } from '../package.js'
-import { sans, wrap } from '../../plot/parts/svg_text.js'
-/** @import {ScaleKind} from '../../plot/index.js' */
+/** @import {ScaleKind} from 'heed/plot' */
+
+/** @type {typeof import('../../plot/parts/svg_text.js')} */
+const { sans, wrap } = await loadPage('plot/parts/svg_text.js')
 
 const {
   caption,
@@ -36,10 +38,10 @@ const table = Uint8Array.from({ length: 768 }, (_, i) => Math.floor(i / 3))
 const weights = Float32Array.of(0, 0.125, 0.5, 0.25),
   tokens = 8
 const uniform = makeScale('uniform', { tokens, largest: 0.5 })
-/** @param {import("../../plot/index.js").Raster} options */
+/** @param {import('heed/plot').Raster} options */
 const reds = ({ data, width, height }) =>
   Array.from({ length: width * height }, (_, i) => (data[i * 4 + 3] ? data[i * 4] : '.')).join(' ')
-/** @param {import("../../plot/index.js").Raster} options */
+/** @param {import('heed/plot').Raster} options */
 const alphas = ({ data }) =>
   Array.from({ length: data.length / 4 }, (_, i) => data[i * 4 + 3]).join(' ')
 
@@ -418,7 +420,7 @@ test('figure: one SVG with picture, map, bar, caption and where it is from; text
 })
 
 test('figure: names of layers and heads, a frame around the chosen map, axes of a matrix, titles', () => {
-  const drawn = (/** @type {Partial<import('../../plot/index.js').FigureView>[]} */ ...views) =>
+  const drawn = (/** @type {Partial<import('heed/plot').FigureView>[]} */ ...views) =>
       figure({
         pictures: { picture: 'p', map: 'm', bar: 'b' },
         views: views.map((view) => ({ href: 'data:h', aspect: 1, ...view })),
@@ -553,11 +555,11 @@ test('barred scores are grey, and counted', () => {
 test('index.js hands out every plot, and index.d.ts declares what it hands out', async () => {
   const folder = new URL('../../plot/', import.meta.url),
     index = await loadPage('plot/index.js')
-  for (const file of readdirSync(folder).filter((name) => name.endsWith('.js')))
-    for (const name of Object.keys(await loadPage(`plot/${file}`)))
+  for (const file of readdirSync(folder).filter((name) => name.endsWith('.ts')))
+    for (const name of Object.keys(await loadPage(`plot/${file.replace('.ts', '.js')}`)))
       assert.ok(name in index, `${file}: ${name}`)
   const declared = [
-    ...readFileSync(new URL('index.d.ts', folder), 'utf8').matchAll(
+    ...readFileSync(new URL('../api/plot/index.d.ts', folder), 'utf8').matchAll(
       /^export (?:const|function) (\w+)/gm
     )
   ].map((match) => match[1])
@@ -570,7 +572,7 @@ test('fonts of figures have names that programs for SVG know', () => {
   for (const name of ['Helvetica', 'Arial', "'Liberation Sans'", "'DejaVu Sans'"])
     assert.ok(named.includes(name), name)
   for (const name of readdirSync(new URL('../../plot/', import.meta.url), { recursive: true }))
-    if (/\.js$/.test(String(name)))
+    if (/\.ts$/.test(String(name)))
       assert.doesNotMatch(
         readFileSync(new URL(`../../plot/${name}`, import.meta.url), 'utf8'),
         /font-family="system-ui/

@@ -1,11 +1,16 @@
 /* Changed scenes in the address: what is written is read again, what was altered is refused. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { fromHash, toHash } from '../../pages/explorer/state/address.js'
-import { defaults } from '../../pages/explorer/state/defaults.js'
-import { codeOfScene, sceneOfCode } from '../../pages/explorer/state/scene_code.js'
 import { sceneColours, sceneShapes } from '../../src/index.js'
-/** @import {Scene} from '../../src/index.js' */
+import { loadPage } from '../package.js'
+/** @import {Scene} from 'heed' */
+
+/** @type {typeof import('../../pages/explorer/state/address.js')} */
+const { fromHash, toHash } = await loadPage('explorer/state/address.js')
+/** @type {typeof import('../../pages/explorer/state/defaults.js')} */
+const { defaults } = await loadPage('explorer/state/defaults.js')
+/** @type {typeof import('../../pages/explorer/state/scene_code.js')} */
+const { codeOfScene, sceneOfCode } = await loadPage('explorer/state/scene_code.js')
 
 const names = { shapes: sceneShapes, colours: sceneColours },
   alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'

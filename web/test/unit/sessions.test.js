@@ -4,12 +4,11 @@
 import assert from 'node:assert/strict'
 import { File } from 'node:buffer'
 import test from 'node:test'
-import {
-  readSafetensorsHeader,
-  readTensor,
-  safetensorsParts
-} from '../../pages/shared/array_files.js'
 import { loadPage } from '../package.js'
+
+/** @type {typeof import('../../pages/shared/array_files.js')} */
+const { readSafetensorsHeader, readTensor, safetensorsParts } =
+  await loadPage('shared/array_files.js')
 
 const { openNumbers, openSession, readNumbers, readSession, writeSession } = await loadPage(
   'explorer/save/session_file.js'

@@ -1,16 +1,28 @@
 /* The page's state: what a link says, and who hears of a change. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { cosine, divergence } from '../../pages/explorer/model/row_distance.js'
-import { fromHash, toHash } from '../../pages/explorer/state/address.js'
-import { defaults, fitted } from '../../pages/explorer/state/defaults.js'
-import { lostParts } from '../../pages/explorer/state/link_report.js'
-import { wordsOfChanges } from '../../pages/explorer/state/change_words.js'
-import { isChanged, unchanged } from '../../pages/explorer/state/changes.js'
-import { findHeads, parseFilter } from '../../pages/explorer/model/head_finder.js'
-import { slice } from '../../pages/explorer/model/attention_rows.js'
-import { createStore } from '../../pages/explorer/state/store.js'
-import { numbersOfUniform } from '../../pages/explorer/model/uniform_head.js'
+import { loadPage } from '../package.js'
+
+/** @type {typeof import('../../pages/explorer/model/row_distance.js')} */
+const { cosine, divergence } = await loadPage('explorer/model/row_distance.js')
+/** @type {typeof import('../../pages/explorer/state/address.js')} */
+const { fromHash, toHash } = await loadPage('explorer/state/address.js')
+/** @type {typeof import('../../pages/explorer/state/defaults.js')} */
+const { defaults, fitted } = await loadPage('explorer/state/defaults.js')
+/** @type {typeof import('../../pages/explorer/state/link_report.js')} */
+const { lostParts } = await loadPage('explorer/state/link_report.js')
+/** @type {typeof import('../../pages/explorer/state/change_words.js')} */
+const { wordsOfChanges } = await loadPage('explorer/state/change_words.js')
+/** @type {typeof import('../../pages/explorer/state/changes.js')} */
+const { isChanged, unchanged } = await loadPage('explorer/state/changes.js')
+/** @type {typeof import('../../pages/explorer/model/head_finder.js')} */
+const { findHeads, parseFilter } = await loadPage('explorer/model/head_finder.js')
+/** @type {typeof import('../../pages/explorer/model/attention_rows.js')} */
+const { slice } = await loadPage('explorer/model/attention_rows.js')
+/** @type {typeof import('../../pages/explorer/state/store.js')} */
+const { createStore } = await loadPage('explorer/state/store.js')
+/** @type {typeof import('../../pages/explorer/model/uniform_head.js')} */
+const { numbersOfUniform } = await loadPage('explorer/model/uniform_head.js')
 
 test('a link holds what differs from the defaults, and gives it back', () => {
   assert.equal(toHash(/** @type {any} */ (defaults)), '')

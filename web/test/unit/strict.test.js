@@ -1,4 +1,4 @@
-/* The types of all JavaScript in web/, by tsc over tsconfig.json; and the list of the pages'
+/* The types of all scripts in web/, by tsc over tsconfig.json; and the list of the pages'
  * elements by their ids, which the types take from types/elements.d.ts, held to the .html files. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
@@ -15,7 +15,7 @@ const tsc = join(
 const read = (/** @type {string[]} */ ...path) =>
   readFileSync(join(repository, 'web', ...path), 'utf8')
 
-test('tsc --checkJs --strict accepts web/', () => {
+test('tsc --strict accepts web/', () => {
   try {
     execFileSync(process.execPath, [tsc, '-p', repository], { encoding: 'utf8' })
   } catch (error) {
@@ -41,7 +41,7 @@ test('elements.d.ts names the ids of the pages', () => {
   )
   /* What is made when it is asked for. */
   const made = ['controls/key_list', 'controls/menus', 'controls/tour', 'open/camera'].map((name) =>
-    read('pages/explorer', `${name}.js`)
+    read('pages/explorer', `${name}.ts`)
   )
   const ids = [...pages, ...made, read('examples/script/index.html')].flatMap((text) =>
     [...text.matchAll(/<[a-z][\w-]*\b[^>]*?\sid="([^"]+)"/g)].map(([, id]) => id)

@@ -1,0 +1,136 @@
+/* The page that shows how to put maps into other pages: a live element, and its attributes to play
+ * with. */
+import { words } from '../attention-map.js'
+import { captions } from '../languages/captions.js'
+import { say } from '../languages/say.js'
+import { fixed } from '../plot/parts/numbers.js'
+import { connectTheme } from '../shared/page_settings.js'
+import type { Field } from '../../types/pages.js'
+
+const element: <Id extends string>(id: Id) => ElementOf<Id> = (id) => document.getElementById(id)
+const field: (id: string) => Field = (id) => element(id) as any
+const map = document.querySelector('attention-map')
+
+const names = ['image', 'scene', 'layer', 'head', 'query', 'view']
+
+const examples = {
+  [say('embed.examplePlain')]: ['script/main.js'],
+  Node: ['node/main.js'],
+  [say('embed.exampleVite')]: ['vite/main.ts', 'vite/vite.config.js'],
+  [say('embed.exampleWorker')]: ['worker/main.js', 'worker/work.js'],
+  [say('embed.exampleElement')]: ['element/index.html']
+}
+
+async function showExample() {
+  const chosen = element('example').value,
+    files = (examples as Record<string, string[]>)[chosen],
+    texts = await Promise.all(
+      files.map(
+        async (file: string) =>
+          `${files.length > 1 ? `// ${file}\n` : ''}${(await (await fetch(`examples/${file}`)).text()).trim()}`
+      )
+    )
+  if (chosen !== element('example').value) return // another one was chosen meanwhile
+  element('example-code').textContent = texts.join('\n\n')
+}
+
+function follow() {
+  for (const name of names) map.setAttribute(name, field(name).value)
+  const usual = {
+      view: 'overlay',
+      image: '',
+      scene: element('image').value ? element('scene').value : null
+    },
+    shown = names.filter(
+      (name) => field(name).value !== (usual as Record<string, string | null>)[name]
+    )
+  element('code').textContent =
+    `<script type="module" src="attention-map.js"></script>\n<attention-map ${shown.map((name) => `${name}="${field(name).value}"`).join(' ')}></attention-map>`
+}
+
+export type Size = { name: string; bytes: number; gzip: number; brotli: number }
+
+/** What a file of sizes.json is. */
+const files: Record<string, string> = {
+  'heed/heed-scene.wasm': say('sizes.scene'),
+  'heed/heed-explain.wasm': say('sizes.explain'),
+  'heed/heed-picture.wasm': say('sizes.picture'),
+  'heed/heed-tokenizer.wasm': say('sizes.tokenizer'),
+  'heed/heed-pickle.wasm': say('sizes.pickle'),
+  'heed/heed-onnx.wasm': say('sizes.onnx'),
+  'heed/heed-import.wasm': say('sizes.import'),
+  'heed/heed-import-more.wasm': say('sizes.importMore'),
+  'heed/heed-check.wasm': say('sizes.check'),
+  'heed/*.js': say('sizes.library'),
+  'attention-map.js': say('sizes.element'),
+  'heed/demo/model.safetensors': say('sizes.weights'),
+  'index.html, styles, explorer.js …': say('sizes.explorer')
+}
+/** Modules that run models, by the end of their names. */
+const modules: Record<string, string> = {
+  '-relaxed': say('sizes.relaxed'),
+  '-relaxed-threads': say('sizes.relaxedThreads'),
+  '': say('sizes.simd'),
+  '-threads': say('sizes.threads'),
+  '-scalar': say('sizes.scalar')
+}
+
+function whatIs(name: string) {
+  const [, of = '', kind = ''] =
+      /^heed\/heed(-text|-int8|-graph)?((?:-relaxed|-scalar)?(?:-threads)?)\.wasm$/.exec(name) ??
+      [],
+    module = modules[kind],
+    special = {
+      '-text': say('sizes.text', { module }),
+      '-int8': say('sizes.int8', { module }),
+      '-graph': say('sizes.graph', { module })
+    } as Record<string, string>
+  return files[name] ?? special[of] ?? module
+}
+
+async function showSizes() {
+  const cell = (textContent: string) =>
+      Object.assign(document.createElement('td'), { textContent }),
+    count = (bytes: number) => cell(fixed(bytes, 0))
+  element('sizes').replaceChildren(
+    ...(await (await fetch('sizes.json')).json()).map(({ name, bytes, gzip, brotli }: Size) => {
+      const row = document.createElement('tr'),
+        file = cell('')
+      for (const part of name.split(/(?<=\/)/)) file.append(part, document.createElement('wbr'))
+      row.append(file, cell(whatIs(name)), count(bytes), count(gzip), count(brotli))
+      return row
+    })
+  )
+}
+
+Object.assign(words, captions, {
+  rolloutAll: say('caption.rolloutAll'),
+  layerHead: (layer: number, head: string) => say('caption.layerHead', { layer, head }),
+  layerMean: (layer: number) => say('caption.layerMean', { layer })
+})
+connectTheme(element('theme'))
+for (const name of names) element(name).addEventListener('change', follow)
+map.addEventListener('drawn', () => {
+  element('said').textContent = map.title
+})
+map.addEventListener('pick', (event) => {
+  const { row, column } = (event as CustomEvent).detail
+  field('query').value = `${row},${column}`
+  follow()
+})
+map.addEventListener('error', (event) => {
+  element('said').textContent = (event as any).detail.message
+})
+for (const button of document.querySelectorAll('[data-copy]') as NodeListOf<HTMLElement>)
+  button.addEventListener('click', async () => {
+    const { textContent } = element(button.dataset.copy as 'code')
+    element('copied').textContent = await navigator.clipboard.writeText(textContent).then(
+      () => say('embed.copied'),
+      () => say('copying.browserDoesNotAllow')
+    )
+  })
+follow()
+element('example').replaceChildren(...Object.keys(examples).map((name) => new Option(name)))
+element('example').addEventListener('change', showExample)
+await Promise.all([showSizes(), showExample()])
+document.documentElement.dataset.ready = 'true'

@@ -1,9 +1,0 @@
-/* What to do about an error, by its status: what may come while nothing can be fetched. opened_advice.js adds the rest. */
-import { say } from '../../languages/say.js'
-
-/** @type {Record<string, string>} */
-export const advice = {
-  OUT_OF_MEMORY: say('status.chooseSmallerModelImage'),
-  IO: say('status.checkServerRunningThen'),
-  MISMATCH: say('status.siteChangedNetworkFailed')
-}

@@ -1,0 +1,89 @@
+/* Buttons and lists that change the state, and show it. */
+import { laterStyles } from '../later_styles.js'
+import { connectTheme } from '../../shared/page_settings.js'
+import { say } from '../../languages/say.js'
+import type { Page, Runner, State, Store } from '../../../types/pages.js'
+
+const element: <Id extends string>(id: Id) => ElementOf<Id> = (id) => document.getElementById(id)
+
+/** What a menu has is fetched when it is opened for the first time. */
+function connectMenu(page: Page, id: 'open' | 'model' | 'display' | 'save') {
+  if (element(id).open) openMenu(page, id)
+  else element(id).addEventListener('toggle', () => openMenu(page, id), { once: true })
+}
+
+const openMenu = (page: Page, id: 'open' | 'model' | 'display' | 'save') =>
+  Promise.all([import('./menus.js'), laterStyles()])
+    .then(([menus]) => menus[id](page, element(id)))
+    .catch(page.showError)
+
+/* A press, the pointer or the focus on a term explains it. */
+function connectTerms() {
+  for (const type of ['click', 'pointerover', 'focusin'])
+    addEventListener(type, ({ target }) => {
+      const term = (target as Element).closest?.('.term, #cls')
+      if (term) import('./terms.js').then(({ explain }) => explain(term))
+    })
+}
+
+export function showControls(page: Page) {
+  connectTheme(element('theme'))
+  element('skip').addEventListener('click', () =>
+    element('patches').querySelector('[tabindex="0"]')?.focus()
+  )
+  element('help').addEventListener('click', () =>
+    import('./key_list.js').then(({ showKeys }) => showKeys()).catch(page.showError)
+  )
+}
+
+const keysOfControls: (keyof State)[] = ['query', 'ran', 'view', 'layer', 'head', 'off']
+
+/** What the controls say of the state, and which of them can be used. */
+function showState(page: Page, state: Readonly<State>) {
+  const out = state.off.includes(`${state.layer}.${state.head}`),
+    pooled = state.layer === 'pool'
+  element('ablate').textContent = out ? say('controls.restore') : say('controls.ablate')
+  element('ablate').disabled = pooled || state.head === 'mean' || !page.engine.canChange
+  element('cls').setAttribute('aria-pressed', state.query === 'cls')
+  element('cls').disabled = pooled || !page.engine.shape.prefixTokens
+}
+
+export function connectControls(page: Page) {
+  const { store } = page
+  for (const id of ['open', 'model', 'display', 'save'] as const) connectMenu(page, id)
+  connectTerms()
+  element('cls').addEventListener('click', () => toggleCls(page))
+  element('view-table').addEventListener('click', () =>
+    import('./number_tables.js')
+      .then(({ showTable }) => page.drawn && showTable(page, store.get().view))
+      .catch(page.showError)
+  )
+  element('more-facts').addEventListener('click', () => {
+    element('more-facts').ariaExpanded = String(element('facts').classList.toggle('whole'))
+  })
+  element('pin').addEventListener('click', () =>
+    import('../state/pins.js').then(({ pin }) => pin(page)).catch(page.showError)
+  )
+  element('compare').addEventListener('click', () => store.set({ view: 'compare' }))
+  element('ablate').addEventListener('click', () => toggleHead(page))
+  store.on(keysOfControls, (state) => showState(page, state))
+}
+
+export const toggled = (list: string[], entry: string, on = !list.includes(entry)) =>
+  (on ? [...new Set([...list, entry])] : list.filter((other) => other !== entry)).sort()
+
+/** The chosen head out of the model, or back. */
+export function toggleHead({ store }: Pick<Page, 'store'>) {
+  const { off, layer, head } = store.get()
+  if (head !== 'mean' && layer !== 'pool') store.set({ off: toggled(off, `${layer}.${head}`) })
+}
+
+/** From a token before the patches, and back to the patch before. */
+export function toggleCls({ store, engine }: { store: Store; engine: Runner }, token = 0) {
+  const { query, patch } = store.get(),
+    wanted = token || 'cls'
+  if (query === wanted)
+    store.set({ query: patch ?? [engine.shape.rows >> 1, engine.shape.columns >> 1] })
+  else if (token < engine.shape.prefixTokens)
+    store.set({ query: wanted, patch: Array.isArray(query) ? query : patch })
+}

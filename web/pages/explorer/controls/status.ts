@@ -1,0 +1,87 @@
+/* What goes on, in the header; what went wrong, in a banner that says what to do. */
+import { fixed } from '../../plot/parts/numbers.js'
+import { advice } from './advice.js'
+import { say } from '../../languages/say.js'
+
+const element: <Id extends string>(id: Id) => ElementOf<Id> = (id) => document.getElementById(id)
+
+export const showStatus = (text: string) => (element('status').textContent = text)
+
+const phases: Record<string, string> = {
+  start: say('status.loading'),
+  download: say('status.loadingModel'),
+  read: say('status.preparingWeights'),
+  run: say('status.running')
+}
+
+/** @param progress null: it is over */
+export function showProgress(progress: { phase: string; done: number; total: number } | null) {
+  const bar = element('progress')
+  bar.hidden = progress === null
+  if (progress === null) return
+  const { phase, done, total } = progress
+  if (total > 0) bar.value = done / total
+  else bar.removeAttribute('value')
+  showStatus(
+    phase === 'run'
+      ? phases.run
+      : say('status.mb', {
+          phase: phases[phase],
+          done: fixed(done / 1e6, 1),
+          total: total ? say('status.ofMegabytes', { megabytes: fixed(total / 1e6, 1) }) : ''
+        })
+  )
+}
+
+/** Buttons, in the header and beside the run's numbers, that stop what an AbortController is for,
+ * while it lasts; null takes them away. */
+export function showStop(controller: AbortController | null) {
+  for (const button of document.querySelectorAll('.stop')) {
+    button.hidden = controller === null
+    button.onclick = () => (controller as AbortController).abort()
+  }
+}
+
+/* A part of the page that was not there: the browsers' words for it, or later_styles.js's. */
+const partMissing = /dynamically imported module|module script failed|later\.css/i
+
+/**
+ * again: what a button "Try again" does, where there is something to try.
+ * @param error what was thrown; a HeedError has a status
+ */
+export function showError(
+  error: any,
+  again: (() => void) | null = partMissing.test(error?.message) ? () => location.reload() : null
+) {
+  const stopped = error?.status === 'CANCELLED'
+  if (stopped && !again) return
+  const wasm = typeof WebAssembly === 'undefined' ? say('status.browserNoWebassemblySo') : ''
+  const offline =
+    navigator.onLine === false && error?.status === 'IO'
+      ? say('status.machineOfflineConnectVisit')
+      : ''
+  const ofPage = wasm || (stopped && say('status.loadingWasStoppedPicture')),
+    sentence = Object.assign(document.createElement('span'), {
+      textContent: `${error?.message ?? error}`.replace(
+        /[^.!?。]$/,
+        (end) => end + (end > '~' ? say('explorer.fullStop') : '.')
+      ),
+      lang: error?.status ? 'en' : document.documentElement.lang // the library's sentences are English
+    })
+  element('error-text').replaceChildren(
+    ...(ofPage
+      ? [ofPage]
+      : [
+          sentence,
+          ` ${offline || (advice[partMissing.test(error?.message) ? 'MISMATCH' : error?.status] ?? '')}`
+        ])
+  )
+  element('error-again').hidden = !again
+  element('error-again').onclick = again
+  element('error').hidden = false
+}
+
+element('error-close').addEventListener('click', () => (element('error').hidden = true))
+element('error-copy').addEventListener('click', () =>
+  import('./copying.js').then(({ copyDetails }) => copyDetails()).catch(showError)
+)

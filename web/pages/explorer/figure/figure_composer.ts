@@ -1,0 +1,388 @@
+/* The composer: a dialog that puts a figure for print together and saves it. Panels are computed
+ * when they are first asked for. A figure from a file has its own numbers and asks the page for
+ * nothing but colours. */
+import { laterStyles } from '../later_styles.js'
+import { download } from '../save/download_file.js'
+import { fileName } from '../save/file_names.js'
+import { pngOfSvg } from '../save/svg_raster.js'
+import { fromHash, longestSettings } from '../state/address.js'
+import { figureOf, figurePart, whyNot } from './figure_content.js'
+import { readFigure, writeFigure } from './figure_file.js'
+import { chosenHeads, fonts, layoutFigure, panels, shownPanels, widths } from './figure_layout.js'
+import { withTexts } from './figure_png.js'
+import { descriptionOf, figureSvg, pngTexts } from './figure_svg.js'
+import { say } from '../../languages/say.js'
+import type {
+  Field,
+  Figure,
+  FigureLayout,
+  FigureLook,
+  FigurePanel,
+  Page
+} from '../../../types/pages.js'
+
+const usual: FigureLook = {
+  panels: ['picture', 'map', 'heads'],
+  width: widths.usual[0],
+  font: 'sans',
+  dark: false,
+  letters: true,
+  heads: 'all'
+}
+const resolutions = [150, 300, 600],
+  longestSide = 16384 // pixels of a canvas
+
+const options = (all: [value: string | number, text: string][]) =>
+  all.map(([value, text]) => `<option value="${value}">${text}</option>`).join('')
+
+const markup = `<h2 id="figure-heading">${say('composer.title')}</h2>
+  <form class="composer" novalidate>
+    <div class="composer-fields">
+      <fieldset><legend>${say('composer.panels')}</legend>${Object.entries(panels)
+        .map(
+          ([name, text]) =>
+            `<div class="panel-line"><label class="check"><input type="checkbox" name="panel" value="${name}"> ${text}</label><button type="button" name="earlier" aria-label="${say('composer.earlierOf', { panel: text })}" title="${say('composer.earlier')}">↑</button><p class="hint" hidden></p></div>`
+        )
+        .join('')}</fieldset>
+      <label>${say('view.heads')} <input name="heads" maxlength="400" spellcheck="false" autocomplete="off" aria-describedby="figure-heads-hint"></label>
+      <p class="hint" id="figure-heads-hint">${say('composer.headsHint')}</p>
+      <div class="fields">
+        <label>${say('composer.width')} <input type="number" name="width" min="${widths.least}" max="${widths.most}" step="1" list="figure-widths"></label>
+        <datalist id="figure-widths">${options(widths.usual.map((width) => [width, String(width)]))}</datalist>
+        <label>${say('composer.font')} <select name="font">${options(Object.entries(fonts).map(([name, [text]]) => [name, text]))}</select></label>
+        <label>${say('composer.ground')} <select name="dark">${options([
+          ['', say('composer.light')],
+          ['1', say('composer.dark')]
+        ])}</select></label>
+        <label>PNG <select name="dpi">${options(resolutions.map((dpi) => [dpi, `${dpi} DPI`]))}</select></label>
+      </div>
+      <label class="check"><input type="checkbox" name="letters"> ${say('composer.letters')}</label>
+      <div class="even two">
+        <button type="button" name="svg">${say('composer.saveSvg')}</button><button type="button" name="png">${say('composer.savePng')}</button>
+        <button type="button" name="copy-svg">${say('composer.copySvg')}</button><button type="button" name="copy-png">${say('composer.copyPng')}</button>
+        <button type="button" name="print">${say('composer.print')}</button><button type="button" name="caption">${say('composer.copyCaption')}</button>
+        <button type="button" name="json">${say('composer.saveJson')}</button><button type="button" name="close">${say('dialog.close')}</button>
+      </div>
+      <p class="hint">${say('composer.jsonHint')}</p>
+    </div>
+    <figure><img alt=""><figcaption class="hint"></figcaption></figure>
+  </form>
+  <p class="strong" role="status"></p>`
+
+class Composer {
+  dialog
+  status
+  #base: Omit<Figure, 'look'>
+  /** What of it can be asked of the page; null: it is from a file. */
+  #page
+  /** for colours and errors */
+  #colours: Page
+  #look: FigureLook
+  #turn = 0
+  #shown: { figure: Figure; layout: FigureLayout; svg: string } | null = null
+
+  /** @param look of a file */
+  constructor(page: Page, base: Omit<Figure, 'look'>, look: FigureLook | null) {
+    this.#base = base
+    this.#page = look ? null : page
+    this.#colours = page
+    this.#look = { ...(look ?? usual) }
+    this.dialog = document.body.appendChild(
+      Object.assign(document.createElement('dialog'), { id: 'figure', innerHTML: markup })
+    )
+    this.dialog.setAttribute('aria-labelledby', 'figure-heading')
+    this.status = this.dialog.querySelector('[role=status]') as HTMLElement
+    this.#connect()
+  }
+
+  #field(name: string) {
+    return this.dialog.querySelector(`[name=${name}]`) as Field
+  }
+  get #boxes() {
+    return this.dialog.querySelectorAll('[name=panel]') as NodeListOf<HTMLInputElement>
+  }
+
+  #lineOf(inside: HTMLElement) {
+    return inside.closest('.panel-line') as HTMLElement
+  }
+
+  /* Panels stand in the order of their lines: first that of the look, then a press of ↑ by another. */
+  #order() {
+    const place = ({ value }: HTMLInputElement) => {
+      const at = this.#look.panels.indexOf(value as FigurePanel)
+      return at < 0 ? this.#look.panels.length : at
+    }
+    const boxes = [...this.#boxes].sort((a, b) => place(a) - place(b)),
+      host = this.#lineOf(boxes[0]).parentElement as HTMLElement
+    host.append(...boxes.map((box) => this.#lineOf(box)))
+    host.addEventListener('click', ({ target }) => {
+      const button = target as HTMLButtonElement,
+        line = button.name === 'earlier' ? this.#lineOf(button) : null,
+        before = line?.previousElementSibling
+      if (!line || !before?.matches('.panel-line')) return
+      before.before(line)
+      button.focus()
+      this.draw()
+    })
+  }
+
+  #connect() {
+    const { heads, width, font, dark, letters } = this.#look
+    this.#field('heads').value = heads
+    this.#field('width').value = String(width)
+    this.#field('font').value = font
+    this.#field('dark').value = dark ? '1' : ''
+    this.#field('dpi').value = '300'
+    this.#field('letters').checked = letters
+    for (const box of this.#boxes) {
+      const name = box.value as FigurePanel,
+        why = this.#whyNot(name)
+      box.checked = !why && this.#look.panels.includes(name)
+      box.disabled = why !== ''
+      const said = this.#lineOf(box).lastElementChild as HTMLElement
+      said.hidden = !why
+      said.textContent = why
+    }
+    this.#order()
+    const form = this.dialog.querySelector('form') as HTMLFormElement
+    form.addEventListener('input', () => this.draw())
+    form.addEventListener('submit', (event) => event.preventDefault())
+    const actions: Record<string, () => unknown> = {
+      svg: () => this.#save(this.#now.svg, 'svg', 'image/svg+xml'),
+      png: async () => this.#save(await this.#png(), 'png', 'image/png'),
+      json: () => this.#save(writeFigure(this.#now.figure), 'json', 'application/json'),
+      'copy-svg': () => this.#copy(navigator.clipboard.writeText(this.#now.svg), 'SVG'),
+      'copy-png': () =>
+        this.#copy(
+          navigator.clipboard.write([
+            new ClipboardItem({
+              'image/png': this.#png().then((bytes) => new Blob([bytes], { type: 'image/png' }))
+            })
+          ]),
+          'PNG'
+        ),
+      caption: () =>
+        this.#copy(
+          navigator.clipboard.writeText(descriptionOf(this.#now.figure)),
+          say('composer.caption')
+        ),
+      print: () => this.#print(),
+      close: () => this.dialog.close()
+    }
+    for (const [name, act] of Object.entries(actions))
+      this.#field(name).addEventListener('click', async () => {
+        try {
+          await act()
+        } catch (error) {
+          this.#say((error as Error).message)
+        }
+      })
+    this.dialog.addEventListener('close', () => {
+      this.#forget()
+      this.dialog.remove()
+    })
+  }
+
+  #whyNot(name: FigurePanel) {
+    if (this.#page) return whyNot[name](this.#page)
+    return this.#base.parts[name] ? '' : say('composer.noPanel')
+  }
+
+  get #now() {
+    if (!this.#shown) throw new Error(say('composer.noFigure'))
+    return this.#shown
+  }
+
+  #say(text: string) {
+    this.status.textContent = text
+  }
+
+  /** The address of the picture that is shown is given back. */
+  #forget() {
+    const image = this.dialog.querySelector('img') as HTMLImageElement
+    if (image.src) URL.revokeObjectURL(image.src)
+  }
+
+  /** What the fields say; throws what cannot be a figure. */
+  #lookNow() {
+    const width = this.#field('width').valueAsNumber
+    if (!(width >= widths.least && width <= widths.most))
+      throw new Error(
+        say('composer.widthWrong', {
+          found: this.#field('width').value || say('composer.noNumber'),
+          least: widths.least,
+          most: widths.most
+        })
+      )
+    return {
+      panels: [...this.#boxes]
+        .filter(({ checked }) => checked)
+        .map(({ value }) => value) as FigurePanel[],
+      width,
+      font: this.#field('font').value as FigureLook['font'],
+      dark: this.#field('dark').value === '1',
+      letters: this.#field('letters').checked,
+      heads: this.#field('heads').value
+    }
+  }
+
+  /** Draws what the fields say; the picture before stays until then. */
+  async draw() {
+    const mine = ++this.#turn
+    try {
+      const look = this.#lookNow()
+      if (!look.panels.length) throw new Error(say('composer.noneChosen'))
+      for (const name of look.panels)
+        if (this.#page && !this.#base.parts[name])
+          (this.#base.parts as any)[name] = await figurePart(this.#page, name)
+      if (mine !== this.#turn) return
+      const figure = this.#figure(look),
+        table = this.#colours.engine.colours(
+          fromHash(figure.from.settings, longestSettings).colours
+        ),
+        layout = layoutFigure(figure, { table }),
+        svg = await figureSvg(figure, layout)
+      if (mine !== this.#turn) return
+      this.#shown = { figure, layout, svg }
+      this.#showPicture()
+    } catch (error) {
+      if (mine === this.#turn) this.#say((error as Error).message)
+    }
+  }
+
+  /** The figure with the parts and heads that are shown, and no other. */
+  #figure(look: FigureLook): Figure {
+    const { parts } = this.#base,
+      shown = Object.fromEntries(
+        look.panels.filter((name) => parts[name]).map((name) => [name, parts[name]])
+      ),
+      { heads } = parts
+    return {
+      look,
+      ...this.#base,
+      parts: {
+        ...shown,
+        picture: parts.picture,
+        ...(heads && look.panels.includes('heads')
+          ? { heads: { ...heads, maps: chosenHeads(look.heads, heads.maps) } }
+          : {})
+      }
+    }
+  }
+
+  #showPicture() {
+    const { figure, layout, svg } = this.#now,
+      image = this.dialog.querySelector('img') as HTMLImageElement
+    this.#forget()
+    image.src = URL.createObjectURL(new Blob([svg], { type: 'image/svg+xml' }))
+    image.alt = `${figure.from.picture}: ${shownPanels(figure)
+      .map((name) => panels[name].toLowerCase())
+      .join(', ')}`
+    const { width, height } = this.#pixels,
+      said = this.dialog.querySelector('figcaption') as HTMLElement
+    said.textContent = say('composer.size', {
+      width: figure.look.width,
+      height: Math.round((layout.height / 72) * 25.4),
+      across: width,
+      down: height,
+      name: this.#name
+    })
+    this.#say('')
+  }
+
+  get #name() {
+    const { figure } = this.#now,
+      panels = shownPanels(figure),
+      state = fromHash(figure.from.settings, longestSettings),
+      rollout = panels.every((name) => ['picture', 'rollout'].includes(name)),
+      pooled = state.layer === 'pool' && !rollout
+    return fileName({
+      picture: figure.from.picture,
+      what: panels.join('-'),
+      at: {
+        ...state,
+        rollout: rollout && panels.includes('rollout'),
+        query: pooled ? null : state.query,
+        last: state.last < 0 ? figure.from.layers - 1 : state.last
+      }
+    })
+  }
+
+  get #pixels() {
+    const dpi = Number(this.#field('dpi').value),
+      { width, height } = this.#now.layout,
+      pixels = (points: number) => Math.round((points / 72) * dpi)
+    return { dpi, width: pixels(width), height: pixels(height) }
+  }
+
+  async #png() {
+    const { figure, layout } = this.#now,
+      { dpi, ...size } = this.#pixels
+    if (Math.max(size.width, size.height) > longestSide)
+      throw new Error(
+        say('composer.tooLarge', { width: size.width, height: size.height, side: longestSide })
+      )
+    const blob = await pngOfSvg(await figureSvg(figure, layout, size), () => size)
+    return withTexts(new Uint8Array(await blob.arrayBuffer()), {
+      dpi,
+      texts: pngTexts(figure)
+    })
+  }
+
+  #save(content: BlobPart, ending: string, type: string) {
+    const name = `${this.#name}.${ending}`
+    download(new Blob([content], { type }), name)
+    this.#say(say('composer.saved', { name }))
+  }
+
+  async #copy(done: Promise<void>, what: string) {
+    await done
+    this.#say(say('composer.copied', { what }))
+  }
+
+  /* The print has the figure alone, on a page of its size: text stays text in the PDF. */
+  #print() {
+    const { svg, layout } = this.#now,
+      root = document.documentElement,
+      sheet = new CSSStyleSheet(),
+      place = document.body.appendChild(
+        Object.assign(document.createElement('div'), { id: 'figure-print' })
+      )
+    place.append(
+      document.importNode(
+        new DOMParser().parseFromString(svg, 'image/svg+xml').documentElement,
+        true
+      )
+    )
+    sheet.replaceSync(`@page { size: ${layout.width}pt ${layout.height + 1}pt; margin: 0 }`)
+    document.adoptedStyleSheets.push(sheet)
+    root.classList.add('prints-figure')
+    addEventListener(
+      'afterprint',
+      () => {
+        place.remove()
+        root.classList.remove('prints-figure')
+        document.adoptedStyleSheets = document.adoptedStyleSheets.filter((one) => one !== sheet)
+      },
+      { once: true }
+    )
+    window.print()
+  }
+}
+
+async function show(page: Page, base: Omit<Figure, 'look'>, look: FigureLook | null) {
+  await laterStyles()
+  document.getElementById('figure')?.remove()
+  const composer = new Composer(page, base, look)
+  composer.dialog.showModal()
+  await composer.draw()
+}
+
+/** A figure of what the page shows. */
+export const openComposer = async (page: Page) => show(page, await figureOf(page), null)
+
+/** A figure that was saved as JSON. */
+export async function openFigure(page: Page, file: File) {
+  const { look, ...base } = readFigure(await file.text(), file.name)
+  await show(page, base, look)
+}

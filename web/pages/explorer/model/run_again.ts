@@ -1,0 +1,58 @@
+/* What is changed in the attention or in what is seen is run again; changes that come while one is
+ * under way are joined. A model that takes long waits for a press on the chip over the picture.
+ * Loaded with the first change. */
+import { keysOfChanges } from '../state/changes.js'
+import { showStatus } from '../controls/status.js'
+import { say } from '../../languages/say.js'
+import type { Page, Runner } from '../../../types/pages.js'
+
+/** About 0.3 s at 10 GFLOP/s: two operations a weight and token, four a pair of tokens and channel.
+ * What takes longer is run when it is asked for. */
+const atOnce = ({ model: { parameters, width = 0 }, shape: { tokens, layers } }: Runner) =>
+  2 * parameters * tokens + 4 * tokens ** 2 * width * layers <= 3e9
+
+/** Returns what is to be called after each change. */
+export function connectChanges(page: Page) {
+  const { store } = page,
+    chip = document.getElementById('stale')
+  let running = false,
+    again = false
+  const isShown = () => {
+    const { changes, fit } = page.engine.result ?? {},
+      state = store.get()
+    return (
+      state.fit === fit &&
+      keysOfChanges.every((key) => String(state[key]) === String(changes?.[key]))
+    )
+  }
+
+  async function runAgain() {
+    again = true
+    if (running) return
+    running = true
+    const late = setTimeout(() => {
+      chip.hidden = false
+    }, 200)
+    chip.disabled = true
+    chip.textContent = say('runAgain.settingsChangedRunningAgain')
+    while (again) {
+      again = false
+      showStatus(say('runAgain.settingsChangedRunningAgain2'))
+      await page.run(page.picture)
+    }
+    clearTimeout(late)
+    chip.disabled = running = false
+    chip.hidden = true
+  }
+
+  store.on(['ran'], () => {
+    if (!running && isShown()) chip.hidden = true
+  })
+  chip.addEventListener('click', runAgain)
+  return () => {
+    if (running || atOnce(page.engine)) return runAgain()
+    chip.textContent = say('runAgain.settingsChangedRunAgain')
+    chip.hidden = isShown()
+    document.body.classList.toggle('dim', !chip.hidden)
+  }
+}

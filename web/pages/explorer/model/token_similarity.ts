@@ -1,0 +1,63 @@
+/* How alike tokens are to one of them: by their states after a layer, and by the position
+ * embeddings that the model has learned for its patches, which no picture changes. Cosines; tokens
+ * are prefix tokens first, then patches in raster order. */
+import { cosine } from './row_distance.js'
+import { storedTensor } from './stored_tensor.js'
+import type { Page, PageSource } from '../../../types/pages.js'
+import type { TensorUse } from 'heed'
+
+const role = 'embeddings.position_embeddings',
+  known = new WeakMap()
+
+/** [1, rows, width] in the file that has it, as an array a row; null where none has. */
+async function readPositions(
+  source: PageSource,
+  tensors: TensorUse[]
+): Promise<Float32Array[] | null> {
+  const found = await storedTensor(source, tensors, role)
+  if (!found) return null
+  const { shape, data } = found,
+    width = shape.at(-1) as number
+  return Array.from({ length: shape.at(-2) as number }, (_, row) =>
+    data.subarray(row * width, (row + 1) * width)
+  )
+}
+
+/** The position embeddings of all tokens, an array each, null for a token before the patches that
+ * has none; null where the file has none, or those of another grid, which the runtime makes fit. */
+export async function positionsOf({
+  engine,
+  source
+}: Page): Promise<(Float32Array | null)[] | null> {
+  if (engine.saved) return null
+  if (!known.has(source))
+    known.set(
+      source,
+      engine.tensors().then(({ found }) => readPositions(source, found))
+    )
+  const rows = await known.get(source),
+    { tokens, prefixTokens } = engine.shape,
+    patches = tokens - prefixTokens,
+    own = rows ? rows.length - patches : -1
+  if (own < 0 || own > prefixTokens) return null
+  return Array.from({ length: tokens }, (_, token) =>
+    token < prefixTokens ? (token < own ? rows[token] : null) : rows[token - prefixTokens + own]
+  )
+}
+
+/** Cosines of every row with that of a token; NaN where either has none. */
+export const alikeTo = (rows: (Float32Array | null)[], token: number) =>
+  rows.map((row) => (row && rows[token] ? cosine(row, rows[token]) : NaN))
+
+/** Of every token after a layer, for the token that is the query: { states, lengths, positions },
+ * null where there are none. */
+export async function likeness(page: Page, layer: number, token: number) {
+  const states = page.engine.states(layer),
+    positions = await positionsOf(page)
+  return {
+    states: states && alikeTo(states, token),
+    lengths: states && states.map((state) => Math.hypot(...state)),
+    positions: positions && alikeTo(positions, token),
+    size: states?.[0].length
+  }
+}

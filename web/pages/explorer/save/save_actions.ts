@@ -1,0 +1,99 @@
+/* What the buttons that save and copy do, by the button's id: each takes the page. */
+import { demoModel } from '../../heed/demo.js'
+import * as made from './exports.js'
+import { download } from './download_file.js'
+import { fileName, viewShown } from './file_names.js'
+import { provenanceOf } from './provenance.js'
+import { showStatus } from '../controls/status.js'
+import { say } from '../../languages/say.js'
+import type { Page } from '../../../types/pages.js'
+
+/** The page as it is once it shows what is chosen: all that is saved or copied is of one row, one
+ * run and one picture, whatever is chosen while it is on its way. What takes long comes first. */
+async function shown(page: Page): Promise<Page> {
+  if (!page.engine.result) throw new Error(say('save.notRun'))
+  await provenanceOf(page)
+  await page.settled()
+  const state = page.store.get()
+  return Object.assign(Object.create(page), {
+    drawn: page.drawn,
+    picture: page.picture,
+    store: { ...page.store, get: () => state }
+  })
+}
+
+/** Numbers that were asked of the model must be of the run that is shown. */
+function sameRun({ engine, drawn }: Page) {
+  if (engine.result !== drawn.of) throw new Error(say('save.notDrawn'))
+}
+/** The name of a file of what the page shows. */
+const named = ({ picture, drawn, store }: Page, what: string = viewShown(store.get())) =>
+  fileName({
+    picture: picture.name,
+    what,
+    at: drawn.at
+  })
+
+/** ending: of the file's name, which says what the page shows; or all of the name. */
+const file =
+  (ending: string, make: (page: Page) => BlobPart[] | Promise<BlobPart | BlobPart[]>, type = '') =>
+  async (page: Page) => {
+    const held = await shown(page),
+      name = ending.startsWith('.') ? `${named(held)}${ending}` : ending
+    showStatus(say('saveActions.saving', { name })) // a picture of many maps takes a second
+    const made = new Blob([await make(held)].flat(), { type })
+    if (!type.startsWith('image')) sameRun(held)
+    download(made, name)
+    showStatus(say('saveActions.saved', { name }))
+  }
+
+async function copyCode(page: Page) {
+  const held = await shown(page)
+  await navigator.clipboard.writeText((await import('./code_snippets.js')).code(held))
+  showStatus(
+    say('saveActions.codeCopiedSameNumbers', {
+      saved: page.engine.saved ? '' : say('saveActions.fromJavascript')
+    })
+  )
+}
+
+async function copyLink(page: Page) {
+  await navigator.clipboard.writeText(location.href)
+  const { saved } = page.engine,
+    own = [
+      saved ? say('saveActions.maps') : page.source !== demoModel && say('saveActions.model'),
+      page.store.get().scene === null && !page.store.get().objects && say('saveActions.picture')
+    ]
+      .filter(Boolean)
+      .join(say('saveActions.and'))
+  showStatus(own ? say('saveActions.linkCopiedWhatNot', { own }) : say('saveActions.linkCopied'))
+}
+
+export const actions: Record<string, (page: Page) => Promise<void>> = {
+  'save-png': file(
+    '.png',
+    (page) => made.pngOf(page, Number(document.getElementById('png-times').value)),
+    'image/png'
+  ),
+  'save-svg': file('.svg', made.currentFigure, 'image/svg+xml'),
+  'save-csv': file('.csv', made.csv, 'text/csv'),
+  'save-json': file(
+    '.json',
+    async (page) => JSON.stringify(await made.numbers(page)),
+    'application/json'
+  ),
+  'save-npy': file('heed.npy', made.npyOf),
+  'save-npz': file('heed.npz', made.npzOf),
+  'save-safetensors': file('heed.safetensors', made.safetensorsOf),
+  'save-session': file(
+    'heed-session.json',
+    async (page) => (await import('./session_file.js')).writeSession(page),
+    'application/json'
+  ),
+  'save-figure': async (page) => {
+    const held = await shown(page)
+    await (await import('../figure/figure_composer.js')).openComposer(held)
+  },
+  code: copyCode,
+  link: copyLink
+}

@@ -1,0 +1,37 @@
+/* What a link says that is not shown: parts that cannot be read, and what this model does not have.
+ * Loaded with a page that was opened by a link. */
+import { say } from '../../languages/say.js'
+import { fromHash, keys, write } from './address.js'
+import { fitted } from './defaults.js'
+import type { Page, Shape } from '../../../types/pages.js'
+
+const longest = 60 // characters of a part that are shown
+
+/** The parts that cannot be read, and those that say more than this shape has. */
+export function lostParts(hash: string, shape: Shape) {
+  const parts = [...new URLSearchParams(hash.replace(/^#/, ''))],
+    lost = ([key, text]: string[]) => {
+      const [name, read] = (Object.hasOwn(keys, key) && keys[key]) || []
+      if (!name || read?.(text) === undefined) return true
+      const alone = fromHash(`#${new URLSearchParams([[key, text]])}`)
+      return write(alone[name], name) !== write(fitted(alone, shape)[name], name)
+    }
+  return parts.filter(lost).map(([key, text]) => `${key}=${text}`.slice(0, longest))
+}
+
+/** Says what of a link is not shown, where anything is not. */
+export function reportLink(page: Page, hash: string) {
+  const { shape } = page.engine,
+    { layers, heads, rows, columns } = shape,
+    lost = lostParts(hash, shape),
+    found = lost.slice(0, 3).join(', '),
+    more = lost.length - 3
+  if (!lost.length) return
+  page.showError(
+    new Error(
+      more > 0
+        ? say('link.lostMore', { found, more, layers, heads, rows, columns })
+        : say('link.lost', { found, layers, heads, rows, columns })
+    )
+  )
+}

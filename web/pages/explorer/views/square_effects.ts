@@ -1,0 +1,200 @@
+/* A view that takes squares of patches away, one at a time, and shows on the picture's grid what the
+ * prediction loses: what occlusion.ts and ablation.ts share. */
+import { fixed } from '../../plot/parts/numbers.js'
+import { divergingTable } from '../../plot/diverging.js'
+import { heat } from '../../plot/heat.js'
+import { percent } from '../../plot/caption.js'
+import { largestOf } from '../../plot/raster.js'
+import { signedScale } from '../../plot/scale.js'
+import { drawSmallBar, smallBar } from './bar.js'
+import { put } from './canvas.js'
+import { className } from '../../shared/names.js'
+import { say } from '../../languages/say.js'
+import type { Page, View } from '../../../types/pages.js'
+
+/** A square in patches; at the edges it may be smaller. */
+export type Square = { row: number; column: number; down: number; wide: number }
+/** How squares are taken away: class probabilities of the whole picture, and without a square; end()
+ * once all are done. */
+export type Removal = {
+  whole: Float32Array
+  without(square: Square): Promise<Float32Array>
+  end(): unknown
+}
+/** What is lost: [rows * columns], a square's loss for each of its patches; the class that loses,
+ * and its probability with nothing taken away. */
+export type Losses = { drops: Float32Array; best: number; share: number }
+
+const diverging = divergingTable()
+
+/** The ranks of values, 1 the least; equal ones share the mean of theirs. */
+function ranksOf(values: ArrayLike<number>) {
+  const order = Array.from(values, (value, i) => ({ value, i })).sort((a, b) => a.value - b.value),
+    ranks = new Array(values.length)
+  for (let from = 0; from < order.length; ) {
+    let end = from
+    while (end < order.length && order[end].value === order[from].value) end++
+    for (let i = from; i < end; i++) ranks[order[i].i] = (from + end + 1) / 2
+    from = end
+  }
+  return ranks
+}
+
+/** Spearman's rank correlation; NaN where one of the two is constant. */
+export function rankCorrelation(a: ArrayLike<number>, b: ArrayLike<number>) {
+  const [x, y] = [ranksOf(a), ranksOf(b)],
+    middle = (a.length + 1) / 2,
+    sum = (u: number[], v: number[]) =>
+      u.reduce((total, value, i) => total + (value - middle) * (v[i] - middle), 0)
+  return sum(x, y) / Math.sqrt(sum(x, x) * sum(y, y))
+}
+
+/** Squares of `side` patches that cover a grid, in raster order. */
+export function squaresOf(rows: number, columns: number, side: number) {
+  const squares: Square[] = []
+  for (let row = 0; row < rows; row += side)
+    for (let column = 0; column < columns; column += side)
+      squares.push({
+        row,
+        column,
+        down: Math.min(side, rows - row),
+        wide: Math.min(side, columns - column)
+      })
+  return squares
+}
+
+/** The numbers of a square's patches. */
+export const patchesOf = ({ row, column, down, wide }: Square, columns: number) =>
+  Array.from(
+    { length: down * wide },
+    (_, i) => (row + Math.floor(i / wide)) * columns + column + (i % wide)
+  )
+
+/**
+ * What the model's class loses with each square taken away.
+ * @param onStep whether to go on
+ * @returns null: stopped
+ */
+async function lossesOf(
+  { rows, columns }: Page['engine']['shape'],
+  side: number,
+  { whole, without }: Removal,
+  onStep: (done: number, of: number) => boolean
+): Promise<Losses | null> {
+  const drops = new Float32Array(rows * columns),
+    best = whole.indexOf(Math.max(...whole)),
+    squares = squaresOf(rows, columns, side)
+  for (const [i, square] of squares.entries()) {
+    if (!onStep(i + 1, squares.length)) return null
+    const drop = whole[best] - (await without(square))[best]
+    for (const patch of patchesOf(square, columns)) drops[patch] = drop
+  }
+  return { drops, best, share: whole[best] }
+}
+
+const markup = `<p class="hint"></p>
+    <div class="row"><label>${say('squareEffects.squares')} <select name="side"><option value="1">${say('squareEffects.1Patch')}</option><option value="2" selected>${say('squareEffects.22Patches')}</option><option value="4">${say('squareEffects.44Patches')}</option></select></label><button type="button" name="run"></button><button type="button" name="stop" hidden>${say('frames.stop')}</button></div>
+    <figure hidden><figcaption></figcaption><div class="raster"><canvas role="img"></canvas></div>${smallBar}</figure><p class="hint" aria-live="polite"></p>`
+
+/**
+ * Draws what was lost, and says it.
+ * @param verb what was done to the square that costs most
+ */
+function drawLosses(
+  { engine, drawn }: Page,
+  figure: HTMLElement,
+  { drops, best, share }: Losses,
+  verb: string
+) {
+  const { rows, columns, prefixTokens } = engine.shape,
+    scale = signedScale('points', 100 * largestOf(drops.map(Math.abs))),
+    at = drops.indexOf(Math.max(...drops)),
+    name = `“${className(engine.model.labels[best] ?? say('squareEffects.class', { best }))}”`,
+    correlation = rankCorrelation(drops, drawn.row.subarray(prefixTokens))
+  figure.querySelector('figcaption').textContent = say('squareEffects.losesPercentagePoints', {
+    name
+  })
+  put(
+    figure.querySelector('canvas'),
+    heat({ weights: drops.map((drop) => 100 * drop), rows, columns, scale, table: diverging })
+  )
+  drawSmallBar(figure, scale, diverging)
+  return say('squareEffects.squareAtPatchCosts', {
+    name,
+    share: percent(share),
+    verb,
+    row: Math.floor(at / columns),
+    column: at % columns,
+    points: fixed(100 * drops[at], 1),
+    correlation: Number.isNaN(correlation)
+      ? say('squareEffects.noneOneTwoConstant')
+      : fixed(correlation, 2)
+  })
+}
+
+/** The view. about, press, verb: its words; unable: why it cannot run now, or ''; begin: how squares
+ * are taken away. */
+export function squareView(
+  page: Page,
+  element: HTMLElement,
+  left: AbortSignal,
+  {
+    about,
+    press,
+    verb,
+    unable,
+    begin
+  }: { about: string; press: string; verb: string; unable(): string; begin(): Promise<Removal> }
+): View {
+  const { store, engine } = page
+  element.innerHTML = markup
+  const field = (name: string) => element.querySelector(`[name=${name}]`) as HTMLButtonElement
+  const figure = element.querySelector('figure'),
+    [hint, said] = element.querySelectorAll('.hint')
+  let found = null as (Losses & { ran: number }) | null,
+    stopped = true
+  hint.textContent = about
+  field('run').textContent = press
+  element
+    .querySelector('canvas')
+    .setAttribute('aria-label', say('squareEffects.changePrediction', { about }))
+  left.addEventListener('abort', () => {
+    stopped = true
+  })
+  field('stop').addEventListener('click', () => {
+    stopped = true
+  })
+  field('run').addEventListener('click', () => run().catch(page.showError))
+
+  async function run() {
+    const { ran } = store.get(),
+      removal = await begin()
+    stopped = field('stop').hidden = false
+    field('run').disabled = true
+    let losses = null as Losses | null
+    try {
+      losses = await lossesOf(engine.shape, Number(field('side').value), removal, (at, of) => {
+        said.textContent = say('squareEffects.square', { at, of })
+        return !stopped && ran === store.get().ran
+      })
+    } finally {
+      await removal.end()
+      found = losses && { ...losses, ran: store.get().ran }
+      if (!losses) said.textContent = say('frames.stopped')
+      stopped = field('stop').hidden = true
+      if (!left.aborted) draw()
+    }
+  }
+
+  function draw() {
+    if (!stopped) return
+    const why = unable()
+    field('run').disabled = field('side').disabled = why !== ''
+    if (found && found.ran !== store.get().ran) found = null
+    figure.hidden = !found
+    if (why) said.textContent = why
+    else if (found) said.textContent = drawLosses(page, figure, found, verb)
+    else if (said.textContent !== say('frames.stopped')) said.textContent = ''
+  }
+  return { keys: ['drawn', 'ran'], draw }
+}
