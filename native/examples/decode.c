@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "heed/heed.h"
+#include "heed/sequences.h"
 
 enum { MOST_TOKENS = 64 };
 
@@ -97,7 +97,7 @@ int main(int argc, char **argv) {
   const heed_model_desc model_desc = {sizeof model_desc, files, 2};
   must(heed_context_create(NULL, &context, &error), &error);
   must(heed_cpu_backend_create(context, NULL, &backend, &error), &error);
-  must(heed_model_open(context, &model_desc, &model, &error), &error);
+  must(heed_sequence_open(context, &model_desc, &model, &error), &error);
   heed_model_get_info(model, &info);
   const heed_decoder_desc decoder_desc = {
       .struct_size = sizeof decoder_desc, .source_length = length, .attention = true};

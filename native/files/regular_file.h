@@ -2,7 +2,7 @@
 #ifndef HEED_NATIVE_FILES_REGULAR_H
 #define HEED_NATIVE_FILES_REGULAR_H
 
-#include "heed/heed.h"
+#include "heed/base.h"
 #include "pickle/kind.h"
 
 typedef struct heed_regular {

@@ -5,7 +5,7 @@
 
 #include <limits.h>
 
-#include "heed/heed.h"
+#include "heed/base.h"
 
 typedef struct heed_unnamed {
   uint32_t count;              /* files whose first bytes are those of weights */

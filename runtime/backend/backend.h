@@ -3,6 +3,7 @@
 #define HEED_BACKEND_BACKEND_H
 
 #include "base/hooks.h"
+#include "heed/session.h"
 #include "plan/plan.h"
 
 typedef struct heed_program heed_program; /* a backend's own: a plan made ready to run */

@@ -2,7 +2,7 @@
 #ifndef HEED_BASE_CONTEXT_H
 #define HEED_BASE_CONTEXT_H
 
-#include "heed/heed.h"
+#include "heed/base.h"
 
 struct heed_context {
   heed_allocator allocator;

@@ -2,7 +2,7 @@
 #ifndef HEED_BASE_DESC_H
 #define HEED_BASE_DESC_H
 
-#include "heed/heed.h"
+#include "heed/base.h"
 
 /* The largest struct_size that is read. It bounds what a struct_size that was never set can make
  * heed read. */

@@ -2,7 +2,7 @@
 #ifndef HEED_BASE_HOOKS_H
 #define HEED_BASE_HOOKS_H
 
-#include "heed/heed.h"
+#include "heed/base.h"
 
 /* Tells progress when there is a hook. */
 void heed_tell_progress(const heed_hooks *hooks, const char *phase, uint64_t done, uint64_t total);

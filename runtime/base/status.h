@@ -2,7 +2,7 @@
 #ifndef HEED_BASE_STATUS_H
 #define HEED_BASE_STATUS_H
 
-#include "heed/heed.h"
+#include "heed/base.h"
 
 /* Returns from the calling function when the expression is not HEED_OK. */
 #define HEED_TRY(expression)                    \

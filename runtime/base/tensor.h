@@ -2,7 +2,7 @@
 #ifndef HEED_BASE_TENSOR_H
 #define HEED_BASE_TENSOR_H
 
-#include "heed/heed.h"
+#include "heed/base.h"
 
 /* rank dims ... ; HEED_SHAPE(2, 3) -> {2, {2, 3}} */
 #define HEED_SHAPE(...) \

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "heed/heed.h"
+#include "heed/base.h"
 
 size_t heed_utf8_length(const char *text, size_t at, size_t size) {
   const unsigned char *bytes = (const unsigned char *)text + at;

@@ -4,7 +4,7 @@
 #ifndef HEED_CHECK_CASE_H
 #define HEED_CHECK_CASE_H
 
-#include "heed/heed.h"
+#include "heed/graph.h"
 
 typedef struct heed_case heed_case;
 

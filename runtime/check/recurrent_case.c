@@ -8,6 +8,7 @@
 
 #include "base/status.h"
 #include "base/tensor.h"
+#include "heed/ops.h"
 
 typedef heed_recurrent_values (*define_recurrent)(heed_graph *graph,
                                                   const heed_recurrent_desc *desc);

@@ -4,6 +4,7 @@
 #include "cpu/gemm.h"
 #include "cpu/simd/maths.h"
 #include "graph/ops/activation.h"
+#include "heed/ops.h"
 
 static inline f32xN none(f32xN x) { return x; }
 

@@ -6,6 +6,7 @@
 #define HEED_CPU_ATTENTION_BLOCK_H
 
 #include "cpu/attention_row.h"
+#include "heed/ops.h"
 
 /* Query rows of a block, whole matrix tiles: where tiles are low, some, so that keys and values
  * come from the second cache for all at once. */

@@ -4,6 +4,7 @@
 
 #include "cpu/gemm.h"
 #include "graph/ops/attention_mask.h"
+#include "heed/ops.h"
 
 typedef struct job {
   const int32_t *queries, *keys; /* queries NULL: one row, always real */

@@ -8,6 +8,7 @@
 
 #include "cpu/softmax_row.h"
 #include "graph/attention_rule.h"
+#include "heed/ops.h"
 
 /* x = scale x, then softcap tanh(x / softcap) unless softcap is 0. */
 static inline void heed_cpu_scale_logits(float *x, size_t count, float scale, float softcap) {

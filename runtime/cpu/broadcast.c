@@ -3,6 +3,7 @@
 #include "cpu/broadcast.h"
 
 #include "graph/broadcast_rule.h"
+#include "heed/ops.h"
 
 typedef struct job {
   const heed_cpu_broadcast *op;

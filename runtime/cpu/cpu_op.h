@@ -5,6 +5,7 @@
 
 #include "base/assert.h"
 #include "base/thread_pool.h"
+#include "heed/session.h"
 #include "plan/plan.h"
 
 /* Products in bf16 are built natively on x86 (cpu/bf16.h). */

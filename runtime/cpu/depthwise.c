@@ -8,6 +8,7 @@
 #include "cpu/gemm.h"
 #include "cpu/simd/truth.h"
 #include "graph/ops/depthwise.h"
+#include "heed/ops.h"
 
 /* Vectors of results at a time; columns of a piece; floats of lines that a band should keep to;
  * elements that are joined in one chain. */

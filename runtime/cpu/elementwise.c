@@ -8,6 +8,7 @@
 #include "cpu/simd/maths.h"
 #include "cpu/simd/truth.h"
 #include "graph/ops/elementwise.h"
+#include "heed/ops.h"
 
 /* Elements of a piece: three inputs and y stay in the first cache. */
 #define PIECE 512u

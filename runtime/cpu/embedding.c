@@ -4,6 +4,7 @@
 
 #include "cpu/gemm.h"
 #include "graph/ops/embedding.h"
+#include "heed/ops.h"
 
 typedef struct job {
   const int32_t *ids;

@@ -4,6 +4,7 @@
 
 #include "cpu/gemm.h"
 #include "graph/ops/gather.h"
+#include "heed/ops.h"
 
 typedef struct job {
   const heed_gather_desc *desc;

@@ -5,6 +5,7 @@
 
 #include "cpu/gemm.h"
 #include "graph/ops/layer_norm.h"
+#include "heed/ops.h"
 
 typedef struct job {
   const float *x, *gain, *bias;

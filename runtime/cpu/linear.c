@@ -8,6 +8,7 @@
 #endif
 #if defined(HEED_BF16)
 #include "cpu/bf16.h"
+#include "heed/ops.h"
 #endif
 
 /* Rows of a group at most, groups worked through at a time, and multiply-adds of a task at

@@ -10,6 +10,7 @@
 
 #include "cpu/gemm.h"
 #include "graph/ops/linear_attention.h"
+#include "heed/ops.h"
 
 #define CHUNK (64u / W * W) /* whole panels */
 #define STATE_FLOATS ((size_t)2 << 20)

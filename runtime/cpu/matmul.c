@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cpu/gemm.h"
+#include "heed/ops.h"
 
 /* Rows of a group and of a matrix at most, floats packed at a time (one matrix at least), and
  * multiply-adds of a task at least. */

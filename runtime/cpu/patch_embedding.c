@@ -7,6 +7,7 @@
 #include "graph/ops/patch_embedding.h"
 #if defined(HEED_BF16)
 #include "cpu/bf16.h"
+#include "heed/ops.h"
 #endif
 
 #define TASK_ROWS (HEED_TILE_ROWS * (HEED_TILE_ROWS < 4 ? 12 : HEED_TILE_ROWS < 12 ? 6 : 3))

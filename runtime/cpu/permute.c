@@ -6,6 +6,7 @@
 #include "cpu/gemm.h"
 #include "cpu/simd/f32xN.h"
 #include "graph/ops/permute.h"
+#include "heed/ops.h"
 
 typedef struct job {
   const uint32_t *x;

@@ -8,6 +8,7 @@
 #include "cpu/gemm.h"
 #include "cpu/simd/maths.h"
 #include "graph/recurrent_rule.h"
+#include "heed/ops.h"
 
 /* Products smaller than this many multiply-adds are not worth waking workers for. */
 #define HEED_RECURRENT_ALONE 100000u

@@ -9,6 +9,7 @@
 #include "cpu/simd/maths.h"
 #include "cpu/simd/truth.h"
 #include "graph/ops/reduce.h"
+#include "heed/ops.h"
 
 /* Results of a piece; elements, and rows, that are joined in one chain. */
 #define PIECE 256u

@@ -4,6 +4,7 @@
 
 #include "cpu/gemm.h"
 #include "graph/ops/rotary.h"
+#include "heed/ops.h"
 
 typedef struct job {
   const float *x, *cosines, *sines;

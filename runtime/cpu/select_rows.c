@@ -3,6 +3,7 @@
 
 #include "cpu/gemm.h"
 #include "graph/ops/select_rows.h"
+#include "heed/ops.h"
 
 typedef struct job {
   const float *x;

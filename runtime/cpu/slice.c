@@ -4,6 +4,7 @@
 
 #include "cpu/gemm.h"
 #include "graph/ops/slice.h"
+#include "heed/ops.h"
 
 typedef struct job {
   const heed_slice_desc *desc;

@@ -2,6 +2,7 @@
  * gives NaN. */
 #include "graph/ops/softmax.h"
 #include "cpu/softmax_row.h"
+#include "heed/ops.h"
 
 typedef struct job {
   const float *x;

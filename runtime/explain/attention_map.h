@@ -2,7 +2,7 @@
 #ifndef HEED_EXPLAIN_ATTENTION_MAP_H
 #define HEED_EXPLAIN_ATTENTION_MAP_H
 
-#include "heed/heed.h"
+#include "heed/explain.h"
 
 /* mean[count] = mean over heads of weights[heads, count]. */
 void heed_map_mean_of(const float *weights, uint32_t heads, size_t count, float *mean);

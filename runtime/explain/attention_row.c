@@ -9,6 +9,7 @@
 #include "base/tensor.h"
 #include "graph/attention_rule.h"
 #include "graph/ops/attention.h"
+#include "heed/session.h"
 
 typedef struct row_job {
   heed_session *session;

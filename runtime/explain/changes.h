@@ -2,7 +2,7 @@
 #ifndef HEED_EXPLAIN_CHANGES_H
 #define HEED_EXPLAIN_CHANGES_H
 
-#include "heed/heed.h"
+#include "heed/explain.h"
 
 #define HEED_CHANGES_NAME_SIZE 48
 

@@ -6,7 +6,7 @@
  * 19 entries. */
 #include <math.h>
 
-#include "heed/heed.h"
+#include "heed/explain.h"
 
 #define ENTRIES 19
 

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "explain/softmax.h"
-#include "heed/heed.h"
+#include "heed/explain.h"
 
 float heed_cosine(const float *a, const float *b, uint32_t size) {
   double product = 0.0, a_square = 0.0, b_square = 0.0;

@@ -4,7 +4,7 @@
 
 #include "base/number_text.h"
 #include "explain/colour_rule.h"
-#include "heed/heed.h"
+#include "heed/explain.h"
 
 /* The tokens that have words: those of the prefix, then the query where it is none of them. */
 typedef struct holders {

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "explain/softmax.h"
-#include "heed/heed.h"
+#include "heed/explain.h"
 
 void heed_score_products(const float *one, const float *all, uint32_t tokens, uint32_t depth,
                          bool scaled, float *scores) {

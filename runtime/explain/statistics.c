@@ -1,7 +1,7 @@
 /* The numbers of one head over a whole picture. attention [N, N], row = query; sums in double. */
 #include <math.h>
 
-#include "heed/heed.h"
+#include "heed/explain.h"
 
 #define TOP 5
 

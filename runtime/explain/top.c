@@ -1,6 +1,6 @@
 /* The largest of many values, and their softmax: the most probable classes, the peak of a map. */
 #include "explain/softmax.h"
-#include "heed/heed.h"
+#include "heed/model.h"
 
 /* NaN is below all numbers. */
 static bool is_above(float a, float b) { return a > b || (isnan(b) && !isnan(a)); }

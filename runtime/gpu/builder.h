@@ -6,6 +6,7 @@
 #define HEED_GPU_BUILDER_H
 
 #include "gpu/limits.h"
+#include "heed/session.h"
 #include "plan/plan.h"
 
 typedef enum heed_vk_shader {

@@ -3,6 +3,7 @@
 #define HEED_GPU_FP16_VALUES_H
 
 #include "gpu/limits.h"
+#include "heed/session.h"
 #include "plan/plan.h"
 
 /* With weights in fp16, what passes between products and attention is fp16 too: the result of a

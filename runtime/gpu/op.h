@@ -4,6 +4,7 @@
 
 #include "gpu/limits.h"
 #include "graph/graph.h"
+#include "heed/session.h"
 
 typedef struct heed_vk_builder heed_vk_builder;         /* gpu/builder.h */
 typedef struct heed_vk_check_graph heed_vk_check_graph; /* gpu/self_check_graph.h */

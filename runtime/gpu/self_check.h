@@ -3,6 +3,7 @@
 #define HEED_GPU_SELF_CHECK_H
 
 #include "gpu/self_check_graph.h"
+#include "heed/session.h"
 
 /* Runs the graph on a backend. to [heed_vk_check_count], *steps: nodes of the plan. Statuses: those
  * of plans and sessions. */

@@ -3,6 +3,7 @@
 #define HEED_GPU_SELF_CHECK_GRAPH_H
 
 #include "base/tensor.h" /* HEED_SHAPE */
+#include "heed/ops.h"
 
 /* Sizes of the inputs, odd where kernels have tails: image [BATCH, CHANNELS, HEIGHT, WIDTH], tokens
  * [BATCH, LENGTH, ODD], ids [BATCH, LENGTH] from 0 to ROWS - 1. */

@@ -5,6 +5,7 @@
 
 #include "gpu/limits.h"
 #include "graph/graph.h"
+#include "heed/session.h"
 
 /* How many tiles there are for the shape, numbered from 1; 0 is what the tables say. */
 uint32_t heed_vk_count_candidates(const heed_vk_limits *limits, const heed_vk_shape_key *key);

@@ -4,6 +4,7 @@
 #define HEED_GRAPH_ATTENTION_RULE_H
 
 #include "graph/graph.h"
+#include "heed/ops.h"
 
 /* 0: in modules that only open models for JavaScript, whose attention is a scaled dot product under
  * softmax, without softcap, positions, padded queries or chosen rows; masks and bias remain. What

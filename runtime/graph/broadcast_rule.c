@@ -4,6 +4,7 @@
 #include "base/status.h"
 #include "base/tensor.h"
 #include "graph/op_check.h"
+#include "heed/ops.h"
 
 /* heed_multiply_desc is the same type. */
 const heed_op_input heed_broadcast_inputs[HEED_BROADCAST_INPUTS] = {

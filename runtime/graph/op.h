@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "heed/heed.h"
+#include "heed/graph.h"
 
 typedef enum heed_op_kind {
 #define HEED_OP(name) HEED_OP_KIND_##name,

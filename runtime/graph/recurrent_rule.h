@@ -4,6 +4,7 @@
 #define HEED_GRAPH_RECURRENT_RULE_H
 
 #include "graph/graph.h"
+#include "heed/ops.h"
 
 enum heed_recurrent_input {
   HEED_RECURRENT_INPUT_X,

@@ -1,96 +1,12 @@
-/* Opening a model of any kind, and what needs no kind to be known. */
-#include "model/files/model_type.h"
-
-#include "base/alloc.h"
-#include "base/desc.h"
+/* What of a model knows its kinds and their images. */
 #include "base/status.h"
-#include "model/files/source.h"
+#include "model/files/model_type.h"
 #include "model/image/preprocess.h"
 #include "model/vit/vit.h"
-#include "sequences/sequence.h"
-
-/* The kind that config.json names; without one a file can only be a vision transformer's. */
-static heed_status find_type(const heed_context *context, const heed_model_desc *desc,
-                             const heed_model_type **type, heed_error *error) {
-  *type = &heed_vit_type;
-#ifdef HEED_SEQUENCES
-  bool named;
-  HEED_TRY(heed_sequence_is(context, desc, &named, error));
-  if (named) *type = &heed_sequence_type;
-#else
-  (void)context, (void)desc, (void)error;
-#endif
-  return HEED_OK;
-}
-
-heed_status heed_model_make(heed_context *context, const heed_model_type *type, heed_model **model,
-                            heed_error *error) {
-  *model = heed_alloc(context, 1, type->size);
-  if (!*model) return heed_fail_memory(error, "model", type->size);
-  (*model)->context = context;
-  (*model)->type = type;
-  return HEED_OK;
-}
 
 heed_status heed_model_open(heed_context *context, const heed_model_desc *desc, heed_model **model,
                             heed_error *error) {
-  if (!context || !desc || !model)
-    return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "model: NULL argument (expected context, desc and model)");
-  *model = NULL;
-  heed_model_desc full;
-  const heed_model_type *type;
-  HEED_TRY(heed_model_desc_read(&full, desc, error));
-  HEED_TRY(find_type(context, &full, &type, error));
-  HEED_TRY(heed_model_make(context, type, model, error));
-  const heed_status status = type->open(*model, &full, error);
-  if (status != HEED_OK) {
-    heed_model_destroy(*model);
-    *model = NULL;
-  }
-  return status;
-}
-
-void heed_model_destroy(heed_model *model) {
-  if (!model) return;
-  if (model->type->close) model->type->close(model);
-  heed_checkpoint_destroy(model->checkpoint);
-  heed_free(model->context, model);
-}
-
-heed_status heed_model_build(const heed_model *model, const heed_build_desc *desc,
-                             heed_graph **graph, heed_error *error) {
-  if (!model || !graph)
-    return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "build: NULL argument (expected model and graph)");
-  *graph = NULL;
-  heed_build_desc full = {.struct_size = sizeof full};
-  if (desc) HEED_TRY(heed_desc_read(&full, sizeof full, desc, "build", error));
-  if (!full.batch) full.batch = 1;
-  return model->type->build(model, &full, graph, error);
-}
-
-void heed_model_get_info(const heed_model *model, heed_model_info *info) { *info = model->info; }
-
-const char *heed_model_label(const heed_model *model, uint32_t index) {
-  const char *label = model->type->label ? model->type->label(model, index) : NULL;
-  return label ? label : "unknown class";
-}
-
-bool heed_model_keep_preprocess(heed_model *model, heed_status status, const heed_error *why) {
-  if (status == HEED_OK) return true;
-  model->preprocess = (heed_preprocess){0};
-  model->unprepared = *why;
-  return false;
-}
-
-heed_status heed_model_prepares(const heed_model *model, heed_error *error) {
-  if (error && model->unprepared.status != HEED_OK) *error = model->unprepared;
-  return model->unprepared.status;
-}
-
-void heed_model_preprocess(const heed_model *model, heed_preprocess *preprocess) {
-  *preprocess = model->preprocess;
+  return heed_model_open_type(context, &heed_vit_type, desc, model, error);
 }
 
 heed_status heed_model_preprocess_at(const heed_model *model, uint32_t height, uint32_t width,
@@ -106,12 +22,4 @@ heed_status heed_model_preprocess_at(const heed_model *model, uint32_t height, u
   HEED_TRY(heed_model_prepares(model, error));
   heed_preprocess_cover(preprocess, height, width);
   return HEED_OK;
-}
-
-uint32_t heed_model_tensor_count(const heed_model *model) {
-  return model->checkpoint ? heed_checkpoint_count(model->checkpoint) : 0;
-}
-
-void heed_model_tensor(const heed_model *model, uint32_t index, heed_tensor_info *info) {
-  heed_checkpoint_describe(model->checkpoint, index, info);
 }

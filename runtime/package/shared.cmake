@@ -1,7 +1,7 @@
 # With -DBUILD_SHARED_LIBS=ON: libheed.so and libheed_native.so, which are installed in place of the static libraries. The tests keep the
-# static ones, whose internals they use, and so does the program, which then needs no other file. The checks, the readers of ONNX and PyTorch's files, tokenizers and
-# the Vulkan backend also use the core's internals, so libheed.so holds them, and heed::check, heed::onnx, heed::pickle, heed::tokenizer and heed::vulkan are other names of
-# heed::heed. What is exported is marked with HEED_API and listed in exports.txt. Before 1.0.0 a minor version may change the interface, so the
+# static ones, whose internals they use, and so does the program, which then needs no other file. The
+# libraries beside the core and the Vulkan backend also use the core's internals, so libheed.so holds them, and heed::check and its like are
+# other names of heed::heed. What is exported is marked with HEED_API and listed in exports.txt. Before 1.0.0 a minor version may change the interface, so the
 # soname has both numbers.
 if(WIN32 OR APPLE)
   message(FATAL_ERROR "BUILD_SHARED_LIBS: the shared library is for ELF platforms (found ${CMAKE_SYSTEM_NAME})")
@@ -22,31 +22,22 @@ function(heed_shared_library name file)
 endfunction()
 
 find_package(Threads REQUIRED)
-set(inside heed heed_check heed_onnx heed_pickle heed_tokenizer)
+list(TRANSFORM HEED_BESIDE PREPEND heed_ OUTPUT_VARIABLE inside)
+list(PREPEND inside heed)
+set(names ${HEED_BESIDE})
 if(TARGET heed_vulkan)
   list(APPEND inside heed_gpu heed_vulkan)
+  list(APPEND names vulkan)
 endif()
 heed_shared_library(heed_shared heed ${inside})
 target_link_libraries(heed_shared PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
 target_include_directories(heed_shared INTERFACE $<INSTALL_INTERFACE:include>)
 set_target_properties(heed_shared PROPERTIES EXPORT_NAME heed)
-add_library(heed_shared_check INTERFACE)
-set_target_properties(heed_shared_check PROPERTIES EXPORT_NAME check)
-target_link_libraries(heed_shared_check INTERFACE heed_shared)
-add_library(heed_shared_onnx INTERFACE)
-set_target_properties(heed_shared_onnx PROPERTIES EXPORT_NAME onnx)
-target_link_libraries(heed_shared_onnx INTERFACE heed_shared)
-add_library(heed_shared_pickle INTERFACE)
-set_target_properties(heed_shared_pickle PROPERTIES EXPORT_NAME pickle)
-target_link_libraries(heed_shared_pickle INTERFACE heed_shared)
-add_library(heed_shared_tokenizer INTERFACE)
-set_target_properties(heed_shared_tokenizer PROPERTIES EXPORT_NAME tokenizer)
-target_link_libraries(heed_shared_tokenizer INTERFACE heed_shared)
-if(TARGET heed_vulkan)
-  add_library(heed_shared_vulkan INTERFACE)
-  set_target_properties(heed_shared_vulkan PROPERTIES EXPORT_NAME vulkan)
-  target_link_libraries(heed_shared_vulkan INTERFACE heed_shared)
-endif()
+foreach(name IN LISTS names)
+  add_library(heed_shared_${name} INTERFACE)
+  set_target_properties(heed_shared_${name} PROPERTIES EXPORT_NAME ${name})
+  target_link_libraries(heed_shared_${name} INTERFACE heed_shared)
+endforeach()
 
 # Allocation, errors, the reader of .safetensors files and what names files of other makers are internals without a state: libheed_native.so has
 # a copy that it does not export.

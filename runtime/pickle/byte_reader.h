@@ -3,6 +3,7 @@
 #define HEED_PICKLE_BYTE_READER_H
 
 #include "base/context.h"
+#include "heed/model.h"
 
 typedef struct heed_byte_reader {
   const heed_source *source;

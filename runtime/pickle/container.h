@@ -2,6 +2,7 @@
 #ifndef HEED_PICKLE_CONTAINER_H
 #define HEED_PICKLE_CONTAINER_H
 
+#include "heed/model.h"
 #include "pickle/heap.h"
 #include "pickle/zip.h"
 

@@ -4,6 +4,7 @@
 #define HEED_PICKLE_ZIP_H
 
 #include "base/context.h"
+#include "heed/model.h"
 
 typedef struct heed_zip_entry {
   uint32_t name; /* in heed_zip.names */

@@ -3,6 +3,7 @@
 #define HEED_PLAN_PLAN_H
 
 #include "graph/graph.h"
+#include "heed/session.h"
 
 /* Every value of the arena starts at a multiple of this: the largest alignment a storage buffer may
  * ask for in Vulkan, and a cache line's multiple. */

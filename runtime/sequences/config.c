@@ -2,7 +2,7 @@
  * error, an unknown key is not. */
 #include <string.h>
 
-#include "base/assert.h"
+#include "base/status.h"
 #include "base/utf8.h"
 #include "model/config/fields.h"
 #include "sequences/sequence.h"
@@ -16,7 +16,7 @@ static const char *architecture(const heed_json *json) {
   return text;
 }
 
-bool heed_sequence_named(const heed_json *json, heed_sequence_kind *kind) {
+bool heed_sequence_find_kind(const heed_json *json, heed_sequence_kind *kind) {
   const char *name = architecture(json), *cell = "lstm";
   if (strcmp(name, "HeedTransformer") == 0) {
     *kind = HEED_SEQUENCE_TRANSFORMER;
@@ -149,9 +149,11 @@ heed_status heed_sequence_read_config(const heed_json *json, const char *where,
                                       heed_sequence_config *config, heed_error *error) {
   const heed_fields fields = {json, heed_json_root(json), where, error};
   *config = (heed_sequence_config){0};
-  const bool named = heed_sequence_named(json, &config->kind);
-  HEED_ASSERT(named);
-  (void)named; /* read in builds with asserts alone */
+  if (!heed_sequence_find_kind(json, &config->kind))
+    return heed_fail(error, HEED_UNSUPPORTED,
+                     "%s: architectures names no encoder-decoder (found %.*s, expected "
+                     "HeedTransformer or HeedSeq2Seq)",
+                     where, HEED_CUT(architecture(json)));
   HEED_TRY(read_tokens(&fields, config));
   return config->kind == HEED_SEQUENCE_TRANSFORMER ? read_transformer(&fields, config)
                                                    : read_recurrent(&fields, config);

@@ -10,6 +10,7 @@
 #include "base/desc.h"
 #include "base/hooks.h"
 #include "base/tensor.h"
+#include "heed/sequences.h"
 #include "sequences/sequence.h"
 
 enum { ENCODER, STEP, PARTS };
@@ -215,7 +216,7 @@ heed_status heed_decoder_create(const heed_model *model, heed_backend *backend,
     return heed_fail(error, HEED_INVALID_ARGUMENT,
                      "decoder: NULL argument (expected model, backend, desc and decoder)");
   *decoder = NULL;
-  if (model->type != &heed_sequence_type)
+  if (model->info.kind != HEED_MODEL_ENCODER_DECODER)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
                      "decoder: the model does not decode (found family %s, expected an "
                      "encoder-decoder)",

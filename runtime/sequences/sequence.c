@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/tensor.h"
 #include "graph/graph.h"
+#include "heed/sequences.h"
 #include "model/config/config.h"
 #include "model/files/source.h"
 
@@ -210,15 +211,20 @@ static heed_status build_sequence(const heed_model *base, const heed_build_desc 
 
 /* -------------------------------------------------------------------------------------- opening */
 
-heed_status heed_sequence_is(const heed_context *context, const heed_model_desc *desc, bool *is,
-                             heed_error *error) {
+heed_status heed_sequence_named(heed_context *context, const heed_model_desc *desc, bool *named,
+                                heed_error *error) {
+  if (!context || !desc || !named)
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "model: NULL argument (expected context, desc and named)");
+  *named = false;
+  heed_model_desc full;
+  HEED_TRY(heed_model_desc_read(&full, desc, error));
+  const heed_model_file *file = heed_find_file(full.files, full.file_count, "config.json");
+  if (!file) return HEED_OK;
   heed_json *json = NULL;
   heed_sequence_kind kind;
-  *is = false;
-  const heed_model_file *file = heed_find_file(desc->files, desc->file_count, "config.json");
-  if (!file) return HEED_OK;
   const heed_status status = heed_config_read_json(context, file, &json, error);
-  if (status == HEED_OK) *is = heed_sequence_named(json, &kind);
+  if (status == HEED_OK) *named = heed_sequence_find_kind(json, &kind);
   heed_json_destroy(json);
   return status;
 }
@@ -227,6 +233,9 @@ static heed_status read_config(heed_sequence *model, const heed_model_desc *desc
                                heed_error *error) {
   heed_json *json = NULL;
   const heed_model_file *file = heed_find_file(desc->files, desc->file_count, "config.json");
+  if (!file)
+    return heed_fail(error, HEED_INVALID_FILE,
+                     "config.json: missing (expected that of an encoder-decoder)");
   heed_status status = heed_config_read_json(model->base.context, file, &json, error);
   if (status == HEED_OK)
     status = heed_sequence_read_config(json, "config.json", &model->config, error);
@@ -280,5 +289,8 @@ static heed_status open_sequence(heed_model *base, const heed_model_desc *desc, 
   return HEED_OK;
 }
 
-const heed_model_type heed_sequence_type = {sizeof(heed_sequence), open_sequence, NULL,
-                                            build_sequence};
+heed_status heed_sequence_open(heed_context *context, const heed_model_desc *desc,
+                               heed_model **model, heed_error *error) {
+  static const heed_model_type type = {sizeof(heed_sequence), open_sequence, NULL, build_sequence};
+  return heed_model_open_type(context, &type, desc, model, error);
+}

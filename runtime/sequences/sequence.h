@@ -6,6 +6,7 @@
 #include "base/context.h"
 #include "base/json.h"
 #include "base/status.h"
+#include "heed/ops.h"
 #include "model/files/model_type.h"
 
 /* An id that no token has: nothing is padding. */
@@ -38,8 +39,8 @@ typedef struct heed_sequence_config {
 } heed_sequence_config;
 
 /* Whether the object names an encoder-decoder, and its kind. */
-bool heed_sequence_named(const heed_json *json, heed_sequence_kind *kind);
-/* Reads the object, whose kind is known. Statuses: INVALID_FILE, UNSUPPORTED. */
+bool heed_sequence_find_kind(const heed_json *json, heed_sequence_kind *kind);
+/* Reads the object. Statuses: INVALID_FILE, UNSUPPORTED. */
 heed_status heed_sequence_read_config(const heed_json *json, const char *where,
                                       heed_sequence_config *config, heed_error *error);
 
@@ -49,13 +50,6 @@ typedef struct heed_sequence {
   heed_sequence_config config;
   const char *prefix; /* "transformer." where the file's nn.Transformer is a member of that name */
 } heed_sequence;
-
-extern const heed_model_type heed_sequence_type;
-
-/* Whether config.json among the files names an encoder-decoder. Statuses: INVALID_FILE, IO,
- * OUT_OF_MEMORY. */
-heed_status heed_sequence_is(const heed_context *context, const heed_model_desc *desc, bool *is,
-                             heed_error *error);
 
 typedef struct heed_sequence_builder {
   const heed_sequence *model;

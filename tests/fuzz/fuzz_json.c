@@ -49,7 +49,7 @@ static void configure(const heed_context *context, const heed_model_file *file) 
 static void read_sequence(const heed_json *json) {
   heed_sequence_config config;
   heed_error error;
-  if (heed_sequence_named(json, &config.kind))
+  if (heed_sequence_find_kind(json, &config.kind))
     (void)heed_sequence_read_config(json, "f.json", &config, &error);
 }
 

@@ -217,7 +217,7 @@ static void equals_the_oracle(void **state) {
     sequence_test test;
     sequence_test_open(&test, models[m]);
     heed_model_info info;
-    assert_ok(heed_model_open(test_backend_context(), &test.desc, &test.model, &error));
+    assert_ok(heed_sequence_open(test_backend_context(), &test.desc, &test.model, &error));
     heed_model_get_info(test.model, &info);
     assert_int_equal(info.tensors_unused, 0);
     oracle o = oracle_open(models[m], info.features > 0);
@@ -311,7 +311,7 @@ static void wrong_configs_get_their_sentence(void **state) {
     char *config = edited(&test, wrong_configs[i].from, wrong_configs[i].to);
     test.file[0].source.bytes = config;
     test.file[0].source.size = strlen(config);
-    assert_fails(heed_model_open(test_backend_context(), &test.desc, &test.model, &error),
+    assert_fails(heed_sequence_open(test_backend_context(), &test.desc, &test.model, &error),
                  wrong_configs[i].status, wrong_configs[i].sentence);
     assert_null(test.model);
     free(config);
@@ -350,7 +350,7 @@ static void a_step_costs_a_line(void **state) {
     sequence_test test;
     heed_plan_step step[3], whole[3];
     sequence_test_open(&test, models[m]);
-    assert_ok(heed_model_open(test_backend_context(), &test.desc, &test.model, &error));
+    assert_ok(heed_sequence_open(test_backend_context(), &test.desc, &test.model, &error));
     for (uint32_t i = 0; i < 3; i++) {
       step[i] = cost_of(test.model, HEED_PART_STEP, 3u << i);
       whole[i] = cost_of(test.model, HEED_PART_WHOLE, 3u << i);
@@ -379,7 +379,7 @@ static void the_config_names_the_kind(void **state) {
   sequence_test test;
   heed_model_info info;
   sequence_test_open(&test, "gru");
-  assert_ok(heed_model_open(test_backend_context(), &test.desc, &test.model, &error));
+  assert_ok(heed_sequence_open(test_backend_context(), &test.desc, &test.model, &error));
   heed_model_get_info(test.model, &info);
   assert_int_equal(info.kind, HEED_MODEL_ENCODER_DECODER);
   assert_int_equal(info.layers, info.encoder_layers + info.decoder_layers);
@@ -387,14 +387,16 @@ static void the_config_names_the_kind(void **state) {
   const heed_model_file weights = test.file[1];
   test.desc.files = &weights;
   test.desc.file_count = 1;
+  assert_fails(heed_sequence_open(test_backend_context(), &test.desc, &test.model, &error),
+               HEED_INVALID_FILE, "config.json: missing");
   assert_fails(heed_model_open(test_backend_context(), &test.desc, &test.model, &error),
                HEED_UNSUPPORTED, "model.safetensors: no ViT");
   test.desc = (heed_model_desc){sizeof test.desc, test.file, 2};
   for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
     test.file[0].source.bytes = others[i].config;
     test.file[0].source.size = strlen(others[i].config);
-    assert_int_not_equal(heed_model_open(test_backend_context(), &test.desc, &test.model, &error),
-                         HEED_OK);
+    assert_int_not_equal(
+        heed_sequence_open(test_backend_context(), &test.desc, &test.model, &error), HEED_OK);
     assert_non_null(strstr(error.message, others[i].sentence));
     assert_null(test.model);
   }
@@ -407,7 +409,7 @@ static void has_nothing_of_the_other_kind(void **state) {
   sequence_test test;
   heed_preprocess preprocess;
   sequence_test_open(&test, "gru");
-  assert_ok(heed_model_open(test_backend_context(), &test.desc, &test.model, &error));
+  assert_ok(heed_sequence_open(test_backend_context(), &test.desc, &test.model, &error));
   heed_model_preprocess(test.model, &preprocess);
   assert_int_equal(preprocess.resize, HEED_RESIZE_NONE);
   assert_int_equal(preprocess.width, 0);
@@ -424,7 +426,7 @@ static void wrong_calls_get_their_sentence(void **state) {
   heed_graph *graph;
   heed_decoder *decoder = NULL;
   sequence_test_open(&test, "transformer");
-  assert_ok(heed_model_open(test_backend_context(), &test.desc, &test.model, &error));
+  assert_ok(heed_sequence_open(test_backend_context(), &test.desc, &test.model, &error));
   heed_build_desc build = {.struct_size = sizeof build, .source_length = 13, .target_length = 1};
   assert_fails(heed_model_build(test.model, &build, &graph, &error), HEED_INVALID_ARGUMENT,
                "invalid length (found source 13 and target 1, expected at most 12)");
@@ -475,13 +477,13 @@ static void a_logit_that_is_no_number_is_told(void **state) {
                header = 8 + test.weights[0] + 256u * test.weights[1];
   for (size_t i = header; i < size; i++) test.weights[i] = 0xff;
   const heed_decoder_desc desc = {sizeof desc, 1, 2, 4, false, false};
-  assert_ok(heed_model_open(test_backend_context(), &test.desc, &test.model, &error));
+  assert_ok(heed_sequence_open(test_backend_context(), &test.desc, &test.model, &error));
   assert_fails(heed_decoder_create(test.model, test_backend_get(0), &desc, NULL, &decoder, &error),
                HEED_INVALID_FILE, "is not finite (found NaN");
   heed_model_destroy(test.model);
   for (size_t i = header; i < size; i++)
     test.weights[i] = (i - header) % 12 == 7 ? 0xff : 0x7f; /* 3.4e38 twice, then -3.4e38 */
-  assert_ok(heed_model_open(test_backend_context(), &test.desc, &test.model, &error));
+  assert_ok(heed_sequence_open(test_backend_context(), &test.desc, &test.model, &error));
   assert_ok(heed_decoder_create(test.model, test_backend_get(0), &desc, NULL, &decoder, &error));
   assert_fails(heed_decoder_run(decoder, source, sizeof source, NULL, &error), HEED_INVALID_FILE,
                "a logit is not a number at step 0");
@@ -500,7 +502,7 @@ static void can_be_cancelled(void **state) {
   heed_decoder *decoder;
   sequence_test_open(&test, "gru");
   const int32_t source[2] = {3, 4};
-  assert_ok(heed_model_open(test_backend_context(), &test.desc, &test.model, &error));
+  assert_ok(heed_sequence_open(test_backend_context(), &test.desc, &test.model, &error));
   const heed_decoder_desc desc = {sizeof desc, 1, 2, 4, false, false};
   const heed_hooks hooks = {sizeof hooks, NULL, stop_at_once, NULL};
   assert_ok(heed_decoder_create(test.model, test_backend_get(0), &desc, NULL, &decoder, &error));
@@ -519,7 +521,7 @@ static heed_status open_and_decode(heed_context *context, sequence_test *test) {
   const heed_cpu_desc cpu = {sizeof cpu, 1, "scalar"};
   const heed_decoder_desc desc = {sizeof desc, 1, 3, 3, true, true};
   heed_status status = heed_cpu_backend_create(context, &cpu, &backend, &error);
-  if (status == HEED_OK) status = heed_model_open(context, &test->desc, &test->model, &error);
+  if (status == HEED_OK) status = heed_sequence_open(context, &test->desc, &test->model, &error);
   if (status == HEED_OK)
     status = heed_decoder_create(test->model, backend, &desc, NULL, &decoder, &error);
   if (status == HEED_OK) status = heed_decoder_run(decoder, source, sizeof source, NULL, &error);

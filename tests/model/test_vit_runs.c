@@ -1,5 +1,6 @@
 /* What a ViT takes and reports beside its numbers: parts that it has not, threads, progress,
  * cancel, memory, every allocation failed once. */
+#include "heed/sequences.h"
 #include "support/opened_vit.h"
 
 static void test_it_has_no_part_and_does_not_decode(void **state) {

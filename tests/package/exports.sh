@@ -14,7 +14,7 @@ for header in "$root"/runtime/include/heed/*.h "$root"/native/include/heed/*.h; 
 done | sort >"$made/headers"
 {
   grep -v '^#' "$list"
-  sed -n 's/^HEED_OP(\([a-z_]*\)).*/heed.h heed_define_\1/p' "$root/runtime/graph/op_list.h"
+  sed -n 's/^HEED_OP(\([a-z_]*\)).*/ops.h heed_define_\1/p' "$root/runtime/graph/op_list.h"
 } | sort >"$made/list"
 diff "$made/headers" "$made/list" >"$made/diff" || {
   echo "runtime/package/exports.txt: it is not what the headers declare with HEED_API (< headers, > list)"
@@ -23,7 +23,7 @@ diff "$made/headers" "$made/list" >"$made/diff" || {
 }
 [ $# -gt 1 ] || exit 0
 
-soname=$(sed -n 's/^#define HEED_VERSION "\([0-9]*\.[0-9]*\)\..*/\1/p' "$root/runtime/include/heed/heed.h")
+soname=$(sed -n 's/^#define HEED_VERSION "\([0-9]*\.[0-9]*\)\..*/\1/p' "$root/runtime/include/heed/base.h")
 
 compare() { # LIBRARY, HEADERS as a pattern
   nm -D --defined-only "$1" | awk '{ print $NF }' | sed 's/@.*//' | sort >"$made/found"
@@ -32,7 +32,7 @@ compare() { # LIBRARY, HEADERS as a pattern
   objdump -p "$1" | grep -q "SONAME *$(basename "$1").$soname\$" || { echo "$1: its soname is wrong (expected $(basename "$1").$soname)"; exit 1; }
   echo "$(basename "$1"): $(wc -l <"$made/found") names"
 }
-core='heed|check|onnx|pickle|tokenizer'
+core='base|graph|ops|model|session|explain|check|onnx|pickle|sequences|tokenizer'
 [ ! -e "$(dirname "$2")/include/heed/vulkan.h" ] || core="$core|vulkan"
 compare "$2/libheed.so" "$core"
 compare "$2/libheed_native.so" native

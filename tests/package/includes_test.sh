@@ -5,13 +5,14 @@ script=$(cd "$(dirname "$0")" && pwd)/includes.sh
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
 mkdir -p "$tree/runtime/graph/ops" "$tree/runtime/attic" "$tree/native/files" "$tree/native/vulkan/plan" "$tree/web/wasm" "$tree/shaders"
-printf '#include "heed/heed.h"\n#include "base/status.h"\n#include "graph/op.h"\n#include "model/vit/role.h"\n' >"$tree/runtime/graph/ops/add.c"
+printf '#include "heed/graph.h"\n#include "base/status.h"\n#include "graph/op.h"\n#include "model/vit/role.h"\n' >"$tree/runtime/graph/ops/add.c"
 echo '#include "base/status.h"' >"$tree/runtime/attic/old.c"
 echo '#include "../cli/cli.h"' >"$tree/native/files/output.c"
 printf '#include "vulkan/plan/commands.h"\n#include "vulkan/host/device.h"\n#include "vulkan/run/backend.h"\n' >"$tree/native/vulkan/plan/commands.c"
 mkdir -p "$tree/runtime/base"
 echo '#include "base/b.h"' >"$tree/runtime/base/a.c"
 echo '#include "base/c.h"' >"$tree/runtime/base/b.h"
+echo '#include "heed/heed.h"' >"$tree/runtime/base/whole.c"
 printf '#include <base/b.h>\n#include <string.h>\n' >"$tree/runtime/base/d.c"
 printf '#include "base/a.h"\n#include "base/d.h"\n' >"$tree/runtime/base/c.c"
 
@@ -23,6 +24,7 @@ expect() {
 }
 expect 'runtime/graph/ops/add.c:4: an include points up (found model/vit/role.h, expected one of: runtime/graph, heed/heed.h, base)'
 expect 'runtime/attic/old.c:1: the room has no row in tests/package/includes.sh (found runtime/attic)'
+expect 'runtime/base/whole.c:1: the core includes chapters of heed/heed.h (found all)'
 expect 'native/files/output.c:1: an include climbs out of its folder (found ../cli/cli.h, expected ROOM/FILE)'
 expect 'runtime/base/a.c:1: in a circle of includes (found base/a to base/b)'
 expect 'runtime/base/c.c:1: in a circle of includes (found base/c to base/a)'

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "heed/sequences.h"
 #include "support/test.h"
 
 typedef struct sequence_test {

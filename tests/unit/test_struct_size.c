@@ -512,7 +512,7 @@ static int setup(void **state) {
   }
   assert_ok(heed_model_open(context, &model_desc, &vit, &error));
   sequence_test_open(&sequence, "gru");
-  assert_ok(heed_model_open(context, &sequence.desc, &sequence.model, &error));
+  assert_ok(heed_sequence_open(context, &sequence.desc, &sequence.model, &error));
   return 0;
 }
 

@@ -345,7 +345,7 @@ static void test_decoders(void **state) {
     desc.test = &played;
     assert_ok(heed_context_create(NULL, &context, &error));
     sequence_test_open(&test, models[i]);
-    assert_ok(heed_model_open(context, &test.desc, &test.model, &error));
+    assert_ok(heed_sequence_open(context, &test.desc, &test.model, &error));
     snprintf(path, sizeof path, "sequence/%s/expect.safetensors", models[i]);
     vector_file io = vector_file_open(path);
     assert_ok(decode(test.model, context, &io, &desc, &d));

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "heed/sequences.h"
 #include "session/pipeline.h"
 #include "terminal/json_out.h"
 #include "terminal/paths.h"

@@ -9,6 +9,7 @@
 
 #include "embedded.h"
 #include "heed/onnx.h"
+#include "heed/sequences.h"
 #include "terminal/options.h"
 
 /* A progress line on a terminal only, and only for work that takes long enough to be seen. */
@@ -76,12 +77,19 @@ bool cli_has_config(const heed_model_desc *desc) {
   return has;
 }
 
+/* A model of weights and config, of whichever kind. */
+static heed_status open_weights(cli_state *cli, const heed_model_desc *desc, heed_model **model) {
+  bool sequence;
+  CLI_TRY(heed_sequence_named(cli->context, desc, &sequence, &cli->error));
+  return (sequence ? heed_sequence_open : heed_model_open)(cli->context, desc, model, &cli->error);
+}
+
 /* One of the two ways of opening a model. */
 static heed_status open_as(cli_state *cli, const heed_model_desc *desc, bool graph,
                            cli_pipeline *pipeline) {
   uint32_t height = 0, width = 0;
   pipeline->as_graph = graph;
-  if (!graph) return heed_model_open(cli->context, desc, &pipeline->model, &cli->error);
+  if (!graph) return open_weights(cli, desc, &pipeline->model);
   CLI_TRY(cli_read_size(cli, pipeline->size, &height, &width));
   return heed_onnx_vision(heed_model_files_onnx(pipeline->files), desc, height, width,
                           &pipeline->model, &cli->error);
@@ -113,7 +121,7 @@ static heed_status use_model(cli_pipeline *pipeline) {
 heed_status cli_pipeline_load_any(cli_state *cli, cli_pipeline *pipeline, const char *path) {
   heed_model_desc desc;
   CLI_TRY(open_files(cli, pipeline, path, &desc));
-  CLI_TRY(heed_model_open(cli->context, &desc, &pipeline->model, &cli->error));
+  CLI_TRY(open_weights(cli, &desc, &pipeline->model));
   return use_model(pipeline);
 }
 

@@ -10,7 +10,7 @@
 #ifndef HEED_VULKAN_H
 #define HEED_VULKAN_H
 
-#include "heed/heed.h"
+#include "heed/session.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "heed/heed.h"
+#include "heed/base.h"
 
 #define HEED_VK_CACHE_MAGIC "heedvkc1"
 #define HEED_VK_CACHE_MOST ((size_t)256 << 20) /* bytes after the header */

@@ -13,6 +13,7 @@
 #include "gpu/op.h"
 #include "gpu/ops/linear_int8.h"
 #include "gpu/weight_packing.h"
+#include "heed/ops.h"
 #include "vulkan/host/tile_cache.h"
 #include "vulkan/measure/int8_choice.h"
 #include "vulkan/measure/matrix_choice.h"

@@ -9,6 +9,7 @@
 #include "base/tensor.h"
 #include "check/case.h"
 #include "graph/graph.h"
+#include "heed/ops.h"
 
 typedef struct grid {
   uint32_t rows, columns, side; /* of the picture; K */

@@ -2,7 +2,7 @@
 #ifndef HEED_CHECK_LAYERS_ATTENTION_AS_CONVOLUTION_H
 #define HEED_CHECK_LAYERS_ATTENTION_AS_CONVOLUTION_H
 
-#include "heed/heed.h"
+#include "heed/graph.h"
 
 /* The convolution of image [B, C, height, width] with kernel [O, C, K, K] (a constant; K odd),
  * stride 1, zeros outside -> [B, O, height, width]. Its mask has K K (height width)^2 bytes. */

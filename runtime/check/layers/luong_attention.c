@@ -1,5 +1,6 @@
 /* The reader of luong_attention's case files. */
 #include "check/case.h"
+#include "heed/ops.h"
 
 static const char *const scores[] = {"dot", "general", "concat", NULL};
 

@@ -2,6 +2,7 @@
 #include "graph/layers/multi_head_attention.h"
 #include "base/status.h"
 #include "check/case.h"
+#include "heed/ops.h"
 
 static const char *const causals[] = {"none", "top_left", "bottom_right", NULL};
 

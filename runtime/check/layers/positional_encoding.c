@@ -1,6 +1,7 @@
 /* The reader of positional_encoding's case files. */
 #include "base/status.h"
 #include "check/case.h"
+#include "heed/ops.h"
 
 static heed_status from_case(heed_case *test, heed_error *error) {
   const int64_t length = heed_case_integer(test, "length", 0),

@@ -4,6 +4,7 @@
 
 #include "base/status.h"
 #include "check/case.h"
+#include "heed/ops.h"
 
 /* The constants stem.weight (or stem_weight) and the same with bias. */
 static heed_affine affine(heed_case *test, const char *stem, char join) {

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "check/case.h"
+#include "heed/ops.h"
 
 /* In the order of heed_activation; index 0 is "none", which no case is named. */
 static const char *const names[] = {"relu",    "gelu", "gelu_tanh",    "gelu_quick", "tanh",

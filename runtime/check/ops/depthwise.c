@@ -1,6 +1,7 @@
 /* The reader of depthwise's case files. */
 #include "base/status.h"
 #include "check/case.h"
+#include "heed/ops.h"
 
 static const char *const kinds[] = {"sum", "mean", "max", NULL};
 

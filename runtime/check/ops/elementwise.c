@@ -1,6 +1,7 @@
 /* The reader of elementwise's case files. */
 
 #include "check/case.h"
+#include "heed/ops.h"
 
 /* "" where the enum has no kind. */
 static const char *const kinds[] = {

@@ -1,6 +1,7 @@
 /* The reader of embedding's case files. */
 #include "base/status.h"
 #include "check/case.h"
+#include "heed/ops.h"
 
 static heed_status from_case(heed_case *test, heed_error *error) {
   const bool masks = heed_case_has(test, "padding_id");

@@ -1,5 +1,6 @@
 /* The reader of matmul's case files. */
 #include "check/case.h"
+#include "heed/ops.h"
 
 static heed_status from_case(heed_case *test, heed_error *error) {
   (void)error;

@@ -1,6 +1,7 @@
 /* The reader of patch_embedding's case files. */
 #include "base/status.h"
 #include "check/case.h"
+#include "heed/ops.h"
 
 static heed_status from_case(heed_case *test, heed_error *error) {
   const heed_patch_embedding_desc desc = {sizeof desc, heed_case_input(test, "image"),

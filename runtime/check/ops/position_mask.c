@@ -1,5 +1,6 @@
 /* The reader of position_mask's case files. */
 #include "check/case.h"
+#include "heed/ops.h"
 
 static const char *const causals[] = {"none", "top_left", "bottom_right", NULL};
 

@@ -1,5 +1,6 @@
 /* The reader of reduce's case files. */
 #include "check/case.h"
+#include "heed/ops.h"
 
 static const char *const kinds[] = {"sum",    "mean",   "max",        "min",     "product",
                                     "l1",     "l2",     "sum_square", "log_sum", "log_sum_exp",

@@ -6,6 +6,7 @@
 #include "gpu/builder.h"
 #include "graph/attention_rule.h"
 #include "graph/ops/attention.h"
+#include "heed/ops.h"
 #include "params/attention_flags.h"
 
 typedef struct heed_vk_attention_job {

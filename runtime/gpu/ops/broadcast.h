@@ -6,6 +6,7 @@
 #include "base/tensor.h"
 #include "gpu/self_check_graph.h"
 #include "gpu/split_values.h"
+#include "heed/ops.h"
 #include "params/add.h"
 
 /* Fills size and stride from the back; returns the number of merged axes. */

@@ -6,6 +6,7 @@
 #include "gpu/self_check_graph.h"
 #include "gpu/split_values.h"
 #include "graph/recurrent_rule.h"
+#include "heed/ops.h"
 #include "params/lstm.h"
 #include "params/recurrent_flags.h"
 

@@ -4,6 +4,7 @@
 #include "base/status.h"
 #include "base/tensor.h"
 #include "graph/graph.h"
+#include "heed/ops.h"
 
 /* Columns [first, first + count) of wa [A, ...] turned, [count, A], as the additive score takes its
  * maps. */

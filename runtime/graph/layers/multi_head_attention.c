@@ -5,6 +5,7 @@
 #include "base/status.h"
 #include "base/tensor.h"
 #include "graph/graph.h"
+#include "heed/ops.h"
 
 heed_value heed_multi_head_part(heed_graph *graph, heed_value stacked, uint32_t part,
                                 uint32_t count) {

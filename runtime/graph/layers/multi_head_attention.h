@@ -2,7 +2,7 @@
 #ifndef HEED_GRAPH_LAYERS_MULTI_HEAD_ATTENTION_H
 #define HEED_GRAPH_LAYERS_MULTI_HEAD_ATTENTION_H
 
-#include "heed/heed.h"
+#include "heed/graph.h"
 
 /* Rows [part C, (part + count) C) of a stacked weight [3C, K] or bias [3C], a constant; value 0 of
  * none. Another shape is the graph's error. */

@@ -4,6 +4,7 @@
 
 #include "base/tensor.h"
 #include "graph/graph.h"
+#include "heed/ops.h"
 
 /* Angles are worked out in double: in float sin(position) loses its digits as positions grow. */
 static heed_status read_encoding(void *user, uint64_t first, uint64_t count, void *to,

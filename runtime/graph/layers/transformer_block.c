@@ -3,6 +3,7 @@
  * nn.TransformerEncoderLayer and nn.TransformerDecoderLayer at inference. */
 #include "base/status.h"
 #include "graph/graph.h"
+#include "heed/ops.h"
 
 typedef struct block {
   heed_graph *graph;

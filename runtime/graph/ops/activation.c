@@ -2,6 +2,7 @@
 #include "graph/ops/activation.h"
 #include "base/status.h"
 #include "graph/op_check.h"
+#include "heed/ops.h"
 
 heed_value heed_define_activation(heed_graph *graph, const heed_activation_desc *desc) {
   return heed_graph_add_node(graph, HEED_OP_KIND_activation, desc, NULL);

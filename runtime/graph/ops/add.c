@@ -1,5 +1,6 @@
 /* add: y = a + b, b broadcast to a's shape. */
 #include "graph/broadcast_rule.h"
+#include "heed/ops.h"
 
 heed_value heed_define_add(heed_graph *graph, const heed_add_desc *desc) {
   return heed_graph_add_node(graph, HEED_OP_KIND_add, desc, NULL);

@@ -5,6 +5,7 @@
 #include "base/status.h"
 #include "base/tensor.h"
 #include "graph/op_check.h"
+#include "heed/ops.h"
 
 heed_value heed_define_attention_mask(heed_graph *graph, const heed_attention_mask_desc *desc) {
   return heed_graph_add_node(graph, HEED_OP_KIND_attention_mask, desc, NULL);

@@ -3,6 +3,7 @@
 #include "base/status.h"
 #include "base/tensor.h"
 #include "graph/op_check.h"
+#include "heed/ops.h"
 
 /* Of a kernel's elements: some drivers end a loop after 65,535 steps. And of a padded axis: places
  * are whole numbers of 32 bits on every backend. */

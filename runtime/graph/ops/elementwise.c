@@ -4,6 +4,7 @@
 #include "base/tensor.h"
 #include "graph/broadcast_rule.h"
 #include "graph/op_check.h"
+#include "heed/ops.h"
 
 heed_value heed_define_elementwise(heed_graph *graph, const heed_elementwise_desc *desc) {
   return heed_graph_add_node(graph, HEED_OP_KIND_elementwise, desc, NULL);

@@ -3,6 +3,7 @@
 #include "base/status.h"
 #include "base/tensor.h"
 #include "graph/op_check.h"
+#include "heed/ops.h"
 
 heed_value heed_define_embedding(heed_graph *graph, const heed_embedding_desc *desc) {
   heed_embedding_desc full;

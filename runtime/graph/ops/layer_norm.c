@@ -5,6 +5,7 @@
 #include "base/tensor.h"
 #include "graph/op_check.h"
 #include "graph/ops/layer_norm.h"
+#include "heed/ops.h"
 
 heed_value heed_define_layer_norm(heed_graph *graph, const heed_layer_norm_desc *desc) {
   return heed_graph_add_node(graph, HEED_OP_KIND_layer_norm, desc, NULL);

@@ -3,6 +3,7 @@
 #include "base/status.h"
 #include "base/tensor.h"
 #include "graph/op_check.h"
+#include "heed/ops.h"
 
 heed_value heed_define_linear(heed_graph *graph, const heed_linear_desc *desc) {
   return heed_graph_add_node(graph, HEED_OP_KIND_linear, desc, NULL);

@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "base/tensor.h"
 #include "graph/op_check.h"
+#include "heed/ops.h"
 
 static heed_value features(heed_graph *graph, heed_value x) {
   const heed_activation_desc desc = {sizeof desc, x, HEED_ACTIVATION_ELU_PLUS_ONE};

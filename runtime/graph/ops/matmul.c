@@ -4,6 +4,7 @@
 #include "base/tensor.h"
 #include "graph/broadcast_rule.h"
 #include "graph/op_check.h"
+#include "heed/ops.h"
 
 /* A first factor that is transposed becomes a node of its own, so that kernels know one order of
  * it. */

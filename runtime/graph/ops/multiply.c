@@ -1,5 +1,6 @@
 /* multiply: y = a b, b broadcast to a's shape. */
 #include "graph/broadcast_rule.h"
+#include "heed/ops.h"
 
 heed_value heed_define_multiply(heed_graph *graph, const heed_multiply_desc *desc) {
   return heed_graph_add_node(graph, HEED_OP_KIND_multiply, desc, NULL);

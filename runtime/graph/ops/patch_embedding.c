@@ -4,6 +4,7 @@
 #include "base/status.h"
 #include "base/tensor.h"
 #include "graph/op_check.h"
+#include "heed/ops.h"
 
 heed_value heed_define_patch_embedding(heed_graph *graph, const heed_patch_embedding_desc *desc) {
   return heed_graph_add_node(graph, HEED_OP_KIND_patch_embedding, desc, NULL);

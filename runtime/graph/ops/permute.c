@@ -3,6 +3,7 @@
 #include "base/status.h"
 #include "base/tensor.h"
 #include "graph/op_check.h"
+#include "heed/ops.h"
 
 heed_value heed_define_permute(heed_graph *graph, const heed_permute_desc *desc) {
   return heed_graph_add_node(graph, HEED_OP_KIND_permute, desc, NULL);

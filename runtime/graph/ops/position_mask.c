@@ -4,6 +4,7 @@
 #include "base/status.h"
 #include "base/tensor.h"
 #include "graph/op_check.h"
+#include "heed/ops.h"
 
 heed_value heed_define_position_mask(heed_graph *graph, const heed_position_mask_desc *desc) {
   return heed_graph_add_node(graph, HEED_OP_KIND_position_mask, desc, NULL);

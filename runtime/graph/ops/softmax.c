@@ -2,6 +2,7 @@
 #include "graph/ops/softmax.h"
 #include "base/status.h"
 #include "graph/op_check.h"
+#include "heed/ops.h"
 
 heed_value heed_define_softmax(heed_graph *graph, const heed_softmax_desc *desc) {
   return heed_graph_add_node(graph, HEED_OP_KIND_softmax, desc, NULL);

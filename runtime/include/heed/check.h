@@ -8,7 +8,8 @@
 #ifndef HEED_CHECK_H
 #define HEED_CHECK_H
 
-#include "heed/heed.h"
+#include "heed/ops.h"
+#include "heed/session.h"
 
 #ifdef __cplusplus
 extern "C" {

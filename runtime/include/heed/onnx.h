@@ -4,7 +4,8 @@
 #ifndef HEED_ONNX_H
 #define HEED_ONNX_H
 
-#include "heed/heed.h"
+#include "heed/model.h"
+#include "heed/session.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -4,7 +4,7 @@
 #ifndef HEED_TOKENIZER_H
 #define HEED_TOKENIZER_H
 
-#include "heed/heed.h"
+#include "heed/model.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -5,6 +5,7 @@
 
 #include "base/context.h"
 #include "base/json.h"
+#include "heed/model.h"
 #include "model/families/family.h"
 
 /* A number, or 1 for true, and the key of config.json that says it; without a key nothing does, and

@@ -3,6 +3,7 @@
 #ifndef HEED_MODEL_FAMILY_H
 #define HEED_MODEL_FAMILY_H
 
+#include "heed/model.h"
 #include "model/families/rules.h"
 #include "model/names/names.h"
 
@@ -13,7 +14,7 @@
 #else
 #define HEED_VISION_TOWERS 1
 #endif
-#if defined(HEED_SEQUENCES) || defined(HEED_TEXT_ALONE)
+#if !defined(__wasm__) || defined(HEED_TEXT_ALONE)
 #define HEED_TEXT_TOWERS 1
 #else
 #define HEED_TEXT_TOWERS 0

@@ -6,6 +6,7 @@
 
 #include "base/status.h"
 #include "base/utf8.h"
+#include "heed/graph.h"
 #include "model/names/names.h"
 
 typedef enum fact {

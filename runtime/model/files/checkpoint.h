@@ -3,6 +3,7 @@
 #ifndef HEED_MODEL_CHECKPOINT_H
 #define HEED_MODEL_CHECKPOINT_H
 
+#include "heed/model.h"
 #include "model/files/safetensors.h"
 
 typedef struct heed_checkpoint_tensor {

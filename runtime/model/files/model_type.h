@@ -34,6 +34,11 @@ struct heed_model {
 heed_status heed_model_make(heed_context *context, const heed_model_type *type, heed_model **model,
                             heed_error *error);
 
+/* Opens the files as that kind. Statuses: INVALID_ARGUMENT, those of its `open`. */
+heed_status heed_model_open_type(heed_context *context, const heed_model_type *type,
+                                 const heed_model_desc *desc, heed_model **model,
+                                 heed_error *error);
+
 /* Keeps what heed_config_preprocess gave: a model opens without it. Returns whether there is one.
  */
 bool heed_model_keep_preprocess(heed_model *model, heed_status status, const heed_error *why);

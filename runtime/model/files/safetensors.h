@@ -8,6 +8,7 @@
 #define HEED_MODEL_SAFETENSORS_H
 
 #include "base/context.h"
+#include "heed/model.h"
 
 #define HEED_SAFETENSORS_MAX_HEADER 100000000u
 

@@ -3,6 +3,7 @@
 #define HEED_MODEL_SOURCE_H
 
 #include "base/context.h"
+#include "heed/model.h"
 
 /* For sentences: what chooses one of several copies of a model in one source. */
 #define HEED_WEIGHTS_KEY "--weights-key KEY, or weightsKey in JavaScript, chooses"

@@ -4,6 +4,7 @@
 #define HEED_MODEL_ASSEMBLED_H
 
 #include "base/context.h"
+#include "heed/model.h"
 
 /* Reads bytes [offset, offset + count) of tensor `index`, in the order in which they were added. */
 typedef heed_status (*heed_assembled_read)(void *user, uint32_t index, uint64_t offset, void *to,

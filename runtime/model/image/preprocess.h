@@ -2,7 +2,7 @@
 #ifndef HEED_MODEL_PREPROCESS_H
 #define HEED_MODEL_PREPROCESS_H
 
-#include "heed/heed.h"
+#include "heed/model.h"
 
 /* Makes every image give pixel_values of height x width: unless that is so anyway, an image then
  * covers that size, aspect kept, and the centre is cropped. */

@@ -5,6 +5,7 @@
 
 #include "base/status.h"
 #include "base/tensor.h"
+#include "heed/ops.h"
 #include "model/vit/builder.h"
 
 static heed_value layer_input(heed_vit_builder *b, uint32_t layer, const char *what,

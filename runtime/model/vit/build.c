@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "base/tensor.h"
 #include "graph/halves.h"
+#include "heed/ops.h"
 #include "model/vit/builder.h"
 #include "model/vit/int8_weights.h"
 

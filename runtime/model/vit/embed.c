@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "base/tensor.h"
+#include "heed/ops.h"
 #include "model/families/positions.h"
 #include "model/vit/builder.h"
 

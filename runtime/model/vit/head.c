@@ -2,6 +2,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "base/tensor.h"
+#include "heed/ops.h"
 #include "model/vit/builder.h"
 
 static heed_value row(heed_vit_builder *b, heed_value states, uint32_t index) {

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "base/tensor.h"
+#include "heed/ops.h"
 #include "model/vit/builder.h"
 
 /* The probe for each image: the role over and over. */

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "base/tensor.h"
+#include "heed/ops.h"
 #include "model/vit/builder.h"
 
 #define TWO_PI 6.283185307179586476925286766559

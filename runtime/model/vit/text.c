@@ -2,6 +2,7 @@
  * its tokens (Radford et al. 2021; Zhai et al. 2023). The layers are those of a ViT. */
 #include "base/status.h"
 #include "base/tensor.h"
+#include "heed/ops.h"
 #include "model/vit/builder.h"
 
 heed_status heed_vit_embed_text(heed_vit_builder *b, heed_value *x, heed_error *error) {

@@ -3,6 +3,7 @@
 #ifndef HEED_ONNX_MESSAGE_H
 #define HEED_ONNX_MESSAGE_H
 
+#include "heed/model.h"
 #include "onnx/file/arena.h"
 
 #define HEED_ONNX_MAX_RANK 8

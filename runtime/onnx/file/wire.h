@@ -4,6 +4,7 @@
 #define HEED_ONNX_WIRE_H
 
 #include "base/context.h"
+#include "heed/model.h"
 
 /* A window on the file. */
 typedef struct heed_onnx_wire {

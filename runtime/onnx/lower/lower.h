@@ -9,6 +9,7 @@
 #ifndef HEED_ONNX_LOWER_H
 #define HEED_ONNX_LOWER_H
 
+#include "heed/ops.h"
 #include "onnx/evaluate/evaluate.h"
 #include "onnx/file/attention_finder.h"
 

@@ -3,6 +3,7 @@
 #include "heed/check.h"
 #include "heed/native.h"
 #include "heed/onnx.h"
+#include "heed/sequences.h"
 #include "heed/vulkan.h"
 
 /* A statement each: the desc has its size, and zeros after it. */

@@ -1,0 +1,198 @@
+/* The chapter of explanations in heed.h: changes of a model's attention, and the maps, statistics
+ * and colours of what it was. */
+#ifndef HEED_EXPLAIN_H
+#define HEED_EXPLAIN_H
+
+#include "heed/model.h"
+#include "heed/session.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ------------------------------------------------------------------------- changes of attention */
+
+/* EXPERIMENTAL: all of this chapter may change.
+ *
+ * Changes of the attention of a model that was built with `intervene`: heads ablated or scaled,
+ * tokens masked, pairs of tokens blocked. One call adds one change. heed_changes_write writes all
+ * of them to the session's inputs. */
+typedef struct heed_changes heed_changes;
+/* Creates an empty set of changes. Reads layers, heads and width of info. tokens: T of the session.
+ * Statuses: INVALID_ARGUMENT, OUT_OF_MEMORY. */
+HEED_NODISCARD HEED_API heed_status heed_changes_create(heed_context *context,
+                                                        const heed_model_info *info,
+                                                        uint32_t tokens, heed_changes **changes,
+                                                        heed_error *error);
+HEED_API void heed_changes_destroy(heed_changes *changes);
+/* Ablates a head: its mask becomes empty. It outputs zeros, what heed_changes_replace sets, or what
+ * empty_row says. */
+HEED_NODISCARD HEED_API heed_status heed_changes_ablate(heed_changes *changes, uint32_t layer,
+                                                        uint32_t head, heed_error *error);
+/* Multiplies the output of a head. */
+HEED_NODISCARD HEED_API heed_status heed_changes_gain(heed_changes *changes, uint32_t layer,
+                                                      uint32_t head, float gain, heed_error *error);
+/* Masks this token as a key of every query. */
+HEED_NODISCARD HEED_API heed_status heed_changes_drop(heed_changes *changes, uint32_t token,
+                                                      heed_error *error);
+/* Blocks the query from attending to the key. */
+HEED_NODISCARD HEED_API heed_status heed_changes_cut(heed_changes *changes, uint32_t query,
+                                                     uint32_t key, heed_error *error);
+/* Mean ablation: the ablated heads of the layer output their mean over the tokens. output [T, C] is
+ * layer.i.attention.output of a run without changes. */
+HEED_NODISCARD HEED_API heed_status heed_changes_replace(heed_changes *changes, uint32_t layer,
+                                                         const float *output, heed_error *error);
+/* Whether this head's query may attend to this key. */
+HEED_API bool heed_changes_allow(const heed_changes *changes, uint32_t layer, uint32_t head,
+                                 uint32_t query, uint32_t key);
+/* Writes the inputs of the session's graph, the same for every image of a batch. Statuses:
+ * INVALID_ARGUMENT (a graph without these inputs or of another shape), OUT_OF_MEMORY. */
+HEED_NODISCARD HEED_API heed_status heed_changes_write(const heed_changes *changes,
+                                                       heed_session *session, heed_error *error);
+
+/* ----------------------------------------------------------------------------------------- maps */
+
+/* In an attention matrix a row is a query and a column is a key. `prefix` tokens (CLS, registers)
+ * come before rows x columns patches, so N = prefix + rows * columns tokens. docs/attention.md has
+ * definitions and sources. */
+
+/* mean[N, N] = mean over heads of attention[H, N, N]. */
+HEED_API void heed_map_head_mean(const float *attention, uint32_t heads, uint32_t tokens,
+                                 float *mean);
+
+typedef enum heed_fusion {
+  HEED_FUSION_MEAN = 0,
+  HEED_FUSION_MIN = 1,
+  HEED_FUSION_MAX = 2
+} heed_fusion;
+typedef struct heed_rollout_desc {
+  size_t struct_size;
+  uint32_t layers, heads, tokens;
+  heed_fusion fusion; /* over heads */
+  float residual;     /* r, weight of the identity; 0 = 0.5 */
+  /* the layers multiplied; layer_count 0 = all from first_layer on */
+  uint32_t first_layer, layer_count;
+  /* fraction of each row's keys whose fused weights, the smallest, become 0 before r I is added; 0
+   * to less than 1, ties by index */
+  float discard;
+  /* [layers], each [H, N, N]: read instead of `attention`, which may be NULL then; NULL = that */
+  const float *const *maps;
+} heed_rollout_desc;
+/* Attention rollout (Abnar & Zuidema 2020): the product over layers of (1-r) A + r I, rows
+ * normalised over keys. attention [L, H, N, N] -> rollout [N, N]. A row is a token of the last
+ * layer, a column an input token. Statuses: INVALID_ARGUMENT, OUT_OF_MEMORY. */
+HEED_NODISCARD HEED_API heed_status heed_map_rollout(heed_context *context,
+                                                     const heed_rollout_desc *desc,
+                                                     const float *attention, float *rollout,
+                                                     heed_error *error);
+/* row [N] = start [N] times that rollout, as a vector through the layers from the last one back: N
+ * times less work, and 28 N bytes. A token's unit vector gives that token's row. row may be start.
+ * Statuses: INVALID_ARGUMENT, OUT_OF_MEMORY. */
+HEED_NODISCARD HEED_API heed_status heed_map_rollout_row(heed_context *context,
+                                                         const heed_rollout_desc *desc,
+                                                         const float *attention, const float *start,
+                                                         float *row, heed_error *error);
+/* EXPERIMENTAL: may change. The same of a session that kept no weights: those of 64 queries at a
+ * time are made again, from the query and key of each layer, which the plan must retain. weights
+ * [layers]: each layer's weights value. desc->maps is not read. Statuses: INVALID_ARGUMENT,
+ * UNSUPPORTED (an attention with a mask, a causal rule, a window, or another score or norm than
+ * softmax(scale q k^T + bias)), OUT_OF_MEMORY, DEVICE_*. */
+HEED_NODISCARD HEED_API heed_status heed_session_rollout_row(heed_session *session,
+                                                             const heed_rollout_desc *desc,
+                                                             const heed_value *weights,
+                                                             uint32_t batch, const float *start,
+                                                             float *row, heed_error *error);
+
+/* Shannon entropy of one row of n weights, in nats; 0 log 0 = 0. Its maximum is ln n. */
+HEED_API double heed_map_entropy(const float *row, uint32_t n);
+/* Mean attention distance of one head, in pixels (Dosovitskiy et al. 2021, D.7). For each patch
+ * query it is the Euclidean distance on the grid times `patch`, weighted by attention; the result
+ * is the mean over patch queries. attention [N, N]. With renormalise, the weights of the patches
+ * are first scaled to sum to 1. Without, mass on prefix tokens counts as distance 0. */
+HEED_API double heed_map_distance(const float *attention, uint32_t prefix, uint32_t rows,
+                                  uint32_t columns, double patch, bool renormalise);
+/* DINO's mass mask (Caron et al. 2021): the smallest set of patches with `share` of the patches'
+ * mass, ties by index. weights [n] -> mask [n] of 0/1. order is scratch of n uint32_t. Returns how
+ * many are set. */
+HEED_API uint32_t heed_map_mass_mask(const float *weights, uint32_t n, double share, uint8_t *mask,
+                                     uint32_t *order);
+
+/* Statistics of one head over a whole image. */
+typedef struct heed_map_statistics {
+  double entropy_cls;                     /* of the first row, in nats; 0 without prefix tokens */
+  double entropy_patches;                 /* mean over patch queries */
+  double distance, distance_renormalised; /* heed_map_distance, in pixels */
+  double prefix_mass;                     /* weight on prefix tokens, mean over patch queries */
+  double self_mass;                       /* weight on itself, mean over patch queries */
+  /* sum of a row's five largest weights (all where it has fewer), mean over patch queries */
+  double top5_mass;
+} heed_map_statistics;
+/* attention [N, N]; patch: side in pixels. */
+HEED_API void heed_map_get_statistics(const float *attention, uint32_t prefix, uint32_t rows,
+                                      uint32_t columns, double patch,
+                                      heed_map_statistics *statistics);
+
+/* Scores behind the weights: rows (a query and all keys) of one head, or with `reverse` columns (a
+ * key and all queries). D = depth.
+ * scores[tokens] = one[D] . all[tokens, D], the query with every key (or the key with every query);
+ * scaled: divided by sqrt(D), mode 0 of ONNX's qk_matmul_output_mode. */
+HEED_API void heed_score_products(const float *one, const float *all, uint32_t tokens,
+                                  uint32_t depth, bool scaled, float *scores);
+/* Scaled scores after temperature and mask, mode 2 of ONNX: divided by temperature, -Inf where the
+ * changes mask the key for this head's query. In place. */
+HEED_API void heed_score_mask(const heed_changes *changes, uint32_t layer, uint32_t head,
+                              uint32_t token, bool reverse, double temperature, uint32_t tokens,
+                              float *scores);
+/* The weights of a row of scores, or the probabilities of classes from logits: weights[n] = softmax
+ * of scores[n], in double. A score of -Inf gives 0, and so does every score where all are. */
+HEED_API void heed_score_softmax(const float *scores, uint32_t n, double *weights);
+/* Weights times the norm |v| of the key's value (Kobayashi et al. 2020). weights[tokens];
+ * values[tokens, D], or with reverse [D] of the one key. */
+HEED_API void heed_score_values(const float *weights, const float *values, uint32_t tokens,
+                                uint32_t depth, bool reverse, float *scores);
+/* mean[tokens] over the heads of scores[heads, tokens] that are not -Inf there; -Inf where all
+ * are. */
+HEED_API void heed_score_mean(const float *scores, uint32_t heads, uint32_t tokens, float *mean);
+
+/* EXPERIMENTAL: may change. The cosine of two vectors [size], summed in double; NaN where one is 0.
+ */
+HEED_API float heed_cosine(const float *a, const float *b, uint32_t size);
+/* EXPERIMENTAL: may change. An image's embedding [E] beside those of texts [count, E], by the info
+ * of the text tower, whose projection is E. logits [count] = exp(logit_scale) cosine + logit_bias.
+ * probability [count] may be NULL: the softmax of the logits over the texts, as CLIP has it, or the
+ * sigmoid of each where the model has a bias, as SigLIP has it. */
+HEED_API void heed_compare(const heed_model_info *text, const float *image, const float *texts,
+                           uint32_t count, float *logits, double *probability);
+
+/* What a row of N weights is. */
+typedef enum heed_row_kind {
+  HEED_ROW_ATTENTION = 0, /* the attention of a query */
+  HEED_ROW_COLUMN = 1,    /* the attention that one key receives from each query */
+  HEED_ROW_ROLLOUT = 2    /* a token's row of a rollout */
+} heed_row_kind;
+#define HEED_MAP_ELSEWHERE_SIZE 512
+/* A note for a map that shows next to nothing. It is for a row [n] of which patches other than the
+ * query's own have less than a tenth. It names which of the `prefix` tokens and the query `token`
+ * have the rest:
+ * "98.3 % on CLS", "97.0 % on register 1", "99.0 % on itself". Otherwise it is "". A column has a
+ * note only if it is empty. names [prefix]: as token_names of heed_model_info. Returns text. */
+HEED_API const char *heed_map_elsewhere(const float *row, uint32_t n, uint32_t prefix,
+                                        const char *const *names, uint32_t token,
+                                        heed_row_kind kind, char text[HEED_MAP_ELSEWHERE_SIZE]);
+
+typedef enum heed_colormap {
+  HEED_COLORMAP_CIVIDIS = 0,
+  HEED_COLORMAP_VIRIDIS = 1,
+  HEED_COLORMAP_MAGMA = 2,
+  HEED_COLORMAP_INFERNO = 3,
+  HEED_COLORMAP_GREY = 4
+} heed_colormap;
+/* t from 0 to 1 -> RGB. A t outside is clamped; NaN is (128, 128, 128). */
+HEED_API void heed_colormap_rgb(heed_colormap map, double t, uint8_t rgb[3]);
+HEED_API const char *heed_colormap_name(heed_colormap map);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

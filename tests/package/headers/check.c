@@ -1,4 +1,0 @@
-/* Nothing but the header, twice: it must stand alone in every language that it promises. */
-#include "heed/check.h"
-
-int main(void) { return HEED_VERSION_MAJOR; }
