@@ -41,7 +41,7 @@ async function bundle(inputs, dir, groups) {
       hashCharacters: 'hex',
       entryFileNames: '[name]-[hash].js',
       chunkFileNames: '[name]-[hash].js',
-      codeSplitting: { includeDependenciesRecursively: false, groups }
+      codeSplitting: groups ? { includeDependenciesRecursively: false, groups } : true
     })
   await bundler.close()
   return output.flatMap((file) => (file.type === 'chunk' ? [file] : []))

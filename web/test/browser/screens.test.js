@@ -166,7 +166,7 @@ test('a press on the sheet’s handle before its script is there opens it once i
   const page = await browser.open('', { ...phone, ready: false })
   let go = () => {}
   const held = new Promise((done) => (go = () => done(undefined)))
-  await page.route('**/sheet-*.js', async (route) => {
+  await page.route('**/number_sheet-*.js', async (route) => {
     await held
     await route.continue()
   })

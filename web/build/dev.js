@@ -1,0 +1,82 @@
+/* For whoever has no compiler: what npm runs on a package that somebody built.
+ *   npm run dev [-- --package FOLDER --port 8080]    serves the pages, made anew with each change
+ *   npm test [-- --package FOLDER] [NAME...]         tests in Node, of the files that have NAME
+ * The modules are the package's (build/web/package without --package), all scripts the tree's. */
+import { spawnSync } from 'node:child_process'
+import { cpSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { serve } from '../serve.js'
+import { drawFirst } from './first.js'
+import { packageScripts, source } from './package.js'
+import { putPages } from './pages.js'
+import { filesIn, isScript, putFiles, putPlain } from './plain.js'
+import { plainScript } from './site.js'
+import { weigh } from './sizes.js'
+
+const built = source('../build/web/package'),
+  { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      test: { type: 'boolean' },
+      package: { type: 'string', default: built },
+      port: { type: 'string', default: '8080' }
+    }
+  }),
+  folder = resolve(values.package),
+  plain = join(built, values.test ? '../plain' : '../dev')
+if (!existsSync(join(folder, 'heed.wasm'))) {
+  console.error(
+    `${folder}: no package of heed (found no heed.wasm; ./dev web builds it, and --package takes the folder of a release, as npm pack unpacks it)`
+  )
+  process.exit(2)
+}
+await putPlain(folder, plain, { watch: !values.test })
+const first = await drawFirst(plain)
+await putPages(plain, first, plainScript)
+
+/** When a page, a style sheet or a part was last changed; esbuild watches the scripts. */
+async function newest() {
+  const files = ['pages', 'parts'].map(async (part) =>
+      (await filesIn(source(part)))
+        .filter((file) => !isScript(file))
+        .map((file) => source(`${part}/${file}`))
+    ),
+    times = (await Promise.all(files)).flat().map((file) => statSync(file).mtimeMs)
+  return Math.max(...times)
+}
+
+async function serveAndWatch() {
+  weigh(plain, plainScript('index', 'en').script)
+  console.log((await serve(plain, { port: Number(values.port) })).address)
+  for (let before = await newest(); ; await setTimeout(500)) {
+    const now = await newest()
+    if (now === before) continue
+    before = now
+    await putFiles(folder, plain, [])
+    await putPages(plain, first, plainScript)
+  }
+}
+
+/** The tests that ask for nothing else that a compiler makes. */
+function runTests() {
+  if (folder !== built) cpSync(folder, built, { recursive: true })
+  const files = ['unit', 'api'].flatMap((room) =>
+    readdirSync(source(`test/${room}`))
+      .filter(
+        (name) => name.endsWith('.test.js') && positionals.every((part) => name.includes(part))
+      )
+      .map((name) => source(`test/${room}/${name}`))
+      .filter(
+        (file) => !/\b(native|checks)\b.*from '.*\/package\.js'/.test(readFileSync(file, 'utf8'))
+      )
+  )
+  return spawnSync(process.execPath, ['--test', ...files], { stdio: 'inherit' }).status ?? 1
+}
+
+if (values.test) {
+  await packageScripts(built)
+  process.exit(runTests())
+}
+await serveAndWatch()
