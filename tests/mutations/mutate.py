@@ -241,7 +241,8 @@ def main():
         preset = "wasm" if mutant["file"].startswith("web/") else "release"
         if preset not in builds:
             settings = ["-DHEED_VULKAN=ON", "-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=lld"] if preset == "release" else []
-            builds[preset] = Build(folder, tree, preset, ["all"], settings, lanes)
+            pages = preset == "release" or lanes != ["check"]
+            builds[preset] = Build(folder, tree, preset, ["all" if pages else "package"], settings, lanes)
         return builds[preset]
 
     counted = sum(mutant["outcome"] in ("caught", "survived") for mutant in results.values())
