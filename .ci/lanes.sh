@@ -18,7 +18,7 @@ begin() {
     mkdir -p "$XDG_RUNTIME_DIR"
     chmod 700 "$XDG_RUNTIME_DIR"
   fi
-  sed "s|\${sourceDir}/build|$build|; s|\${sourceDir}|$root|" "$root/CMakePresets.json" >"$build/CMakePresets.json"
+  sed "s|\${sourceDir}/build|$build|g; s|\${sourceDir}|$root|g" "$root/CMakePresets.json" >"$build/CMakePresets.json"
 }
 
 lane() { # labels, BUILD[-PART]...: builds what is named, and runs the tests with these labels by the preset of each name
