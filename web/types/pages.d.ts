@@ -496,6 +496,8 @@ export type SorterHead = SmallResult & { query: number[][]; key: number[][] }
 /* ------------------------------------------------------------------------------------------------
  * parts of views and files */
 
+/** An event of a template's element. */
+export type Of<Target> = Event & { target: Target }
 /** A control in a view's own markup, whichever kind it is. */
 export interface Field extends HTMLElement {
   value: string

@@ -2,7 +2,8 @@
  * every map, or below the maps that share it. */
 import { barRaster } from '../../plot/parts/bar_raster.js'
 import { ticksThatFit } from '../../plot/scale.js'
-import { put } from './canvas.js'
+import { html } from 'lit-html'
+import { drawing, put } from './canvas.js'
 import type { Scale } from 'heed/plot'
 
 const fewest = 14 // characters on the shortest bar
@@ -39,3 +40,12 @@ export function drawBar(
 /** Within a figure made with smallBar. */
 export const drawSmallBar = (figure: HTMLElement, scale: Scale, table: Uint8Array) =>
   drawBar(figure, scale, table, ticksThatFit(scale.ticks, fewest))
+
+/** A bar of a template. ticks: those of the scale that there is room for. */
+export const bar = (scale: Scale, table: Uint8Array, ticks = ticksThatFit(scale.ticks, fewest)) =>
+  html`<div class="bar"><canvas width="256" height="1" aria-hidden="true" ${drawing((canvas) => {
+    scales.set(canvas, scale)
+    put(canvas, barRaster(table))
+  })}></canvas><div class="ticks">${ticks.map(
+    ({ at, text }) => html`<span .style=${`left: ${at * 100}%`}>${text}</span>`
+  )}</div></div>`

@@ -1,12 +1,14 @@
 /* Heads that attend alike, in groups, each with its map of the query. Alike is the Jensen-Shannon
  * divergence of rows, mean over queries. Groups are of average linkage (Sokal and Michener 1958):
  * the two nearest become one while they are nearer than a limit. */
+import { html, nothing, render } from 'lit-html'
+import { repeat } from 'lit-html/directives/repeat.js'
 import { fixed } from '../../plot/parts/numbers.js'
 import { divergence } from '../model/row_distance.js'
 import { heat } from '../../plot/heat.js'
-import { put } from './canvas.js'
+import { showing } from './canvas.js'
 import { say } from '../../languages/say.js'
-import type { MakeView, Page } from '../../../types/pages.js'
+import type { MakeView, Of, Page } from '../../../types/pages.js'
 
 /* Weights that are read for all pairs of heads together: about a second. */
 const work = 2e7
@@ -67,45 +69,41 @@ function buttonOf({ store, engine, drawn, table }: Page, index: number, map: Flo
   const { heads, rows, columns, prefixTokens } = engine.shape,
     [layer, head] = [Math.floor(index / heads), index % heads],
     state = store.get(),
-    button = Object.assign(document.createElement('button'), { type: 'button' }),
-    canvas = document.createElement('canvas'),
     weights = map.subarray(prefixTokens)
-  put(canvas, heat({ weights, rows, columns, scale: drawn.scale, table }))
-  canvas.setAttribute('aria-hidden', 'true')
-  button.dataset.head = `${layer}.${head}`
-  button.setAttribute(
-    'aria-label',
-    `${layer}.${head}: ${say('manyPictures.layerHead', { layer, head })}`
-  )
-  button.setAttribute('aria-pressed', String(state.layer === layer && state.head === head))
-  button.append(canvas, `${layer}.${head}`)
-  button.addEventListener('click', () => store.set({ layer, head }))
-  return button
+  return html`<button type="button" data-head=${`${layer}.${head}`} aria-label=${`${layer}.${head}: ${say('manyPictures.layerHead', { layer, head })}`} aria-pressed=${state.layer === layer && state.head === head} @click=${() => store.set({ layer, head })}><canvas aria-hidden="true" ${showing(heat({ weights, rows, columns, scale: drawn.scale, table }))}></canvas>${layer}.${head}</button>`
 }
 
-export const view: MakeView = (page, element) => {
+export const view: MakeView = (page, element, { redraw }) => {
   const { store, engine } = page
-  element.innerHTML = `<div><label class="range">${say('groups.nearerThan')} <input type="range" name="limit" min="0.01" max="0.6" step="0.01" value="0.15"> <output></output></label></div>
-    <div class="groups"></div><p class="hint" aria-live="polite"></p>`
-  const limit = element.querySelector('input') as HTMLInputElement,
-    list = element.querySelector('.groups'),
-    said = element.querySelector('p')
   let ran = -1,
+    limit = 0.15,
     distances: number[][] = []
-  limit.addEventListener('input', () => draw(() => true).catch(page.showError))
 
   async function draw(latest: () => boolean) {
-    const state = store.get(),
-      { layers, heads, tokens } = engine.shape,
-      { attention } = engine.result
-    element.querySelector('output').textContent = say('groups.nats', {
-      value: fixed(Number(limit.value), 2)
-    })
-    list.hidden = limit.disabled = !attention
-    if (!attention) return (said.textContent = say('groups.headsGroupedWhereAll'))
-    const maps = (await engine.rows({ query: page.query() })).slice(0, layers).flat()
+    const { attention } = engine.result,
+      { layers } = engine.shape,
+      maps = attention && (await engine.rows({ query: page.query() })).slice(0, layers).flat()
     if (!latest()) return
-    if (ran !== state.ran) {
+    const { list = nothing, said } = maps
+      ? groupsOfHeads(maps, attention)
+      : { said: say('groups.headsGroupedWhereAll') }
+    render(
+      html`<div><label class="range">${say('groups.nearerThan')} <input type="range" name="limit" min="0.01" max="0.6" step="0.01" value="0.15" ?disabled=${!attention} @input=${({
+        target
+      }: {
+        target: HTMLInputElement
+      }) => {
+        limit = Number(target.value)
+        redraw()
+      }}> <output>${say('groups.nats', { value: fixed(limit, 2) })}</output></label></div>
+      ${list}<p class="hint" aria-live="polite">${said}</p>`,
+      element
+    )
+  }
+
+  function groupsOfHeads(maps: Float32Array[], attention: Float32Array[]) {
+    const { layers, heads, tokens } = engine.shape
+    if (ran !== store.get().ran) {
       distances = distancesOf(
         attention.flatMap((layer) =>
           Array.from({ length: heads }, (_, head) =>
@@ -114,28 +112,23 @@ export const view: MakeView = (page, element) => {
         ),
         tokens
       )
-      ran = state.ran
+      ran = store.get().ran
     }
-    const groups = groupsOf(distances, Number(limit.value)),
-      focused = (document.activeElement as HTMLElement | null)?.dataset.head
-    list.replaceChildren(
-      ...groups.map((group, i) => {
-        const row = document.createElement('div')
-        row.setAttribute('role', 'group')
-        row.setAttribute('aria-label', say('groups.groupHeads', { i: i + 1, group: group.length }))
-        row.append(...group.map((index) => buttonOf(page, index, maps[index])))
-        return row
+    const groups = groupsOf(distances, limit),
+      stride = strideOf(layers * heads, tokens)
+    const list = html`<div class="groups">${groups.map(
+      (group, i) =>
+        html`<div role="group" aria-label=${say('groups.groupHeads', { i: i + 1, group: group.length })}>${repeat(group, String, (index) => buttonOf(page, index, maps[index]))}</div>`
+    )}</div>`
+    return {
+      list,
+      said: say('groups.headsGroupsOneHead', {
+        heads: layers * heads,
+        groups: groups.length,
+        alone: groups.filter(({ length }) => length === 1).length,
+        stride: stride === 1 ? say('groups.allQueries') : say('groups.eachThQuery', { stride })
       })
-    )
-    if (focused) (list.querySelector(`[data-head="${focused}"]`) as HTMLElement | null)?.focus()
-    const stride = strideOf(layers * heads, tokens),
-      alone = groups.filter(({ length }) => length === 1).length
-    said.textContent = say('groups.headsGroupsOneHead', {
-      heads: layers * heads,
-      groups: groups.length,
-      alone,
-      stride: stride === 1 ? say('groups.allQueries') : say('groups.eachThQuery', { stride })
-    })
+    }
   }
   return { keys: ['drawn'], draw }
 }

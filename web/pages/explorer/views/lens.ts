@@ -3,13 +3,14 @@
  * on patches of a ViT: Vilas et al. 2023). They are read from the model's files and applied here in
  * double; it counts only where the same on the last layer gives the model's own logits. The view
  * shows how probable the model's class is for each patch, and what is said of the query. */
+import { html, nothing, render } from 'lit-html'
 import { probabilitiesOf } from '../model/probabilities.js'
 import { storedTensor } from '../model/stored_tensor.js'
 import { heat } from '../../plot/heat.js'
 import { percent } from '../../plot/caption.js'
-import { drawSmallBar, smallBar } from './bar.js'
+import { bar } from './bar.js'
 import { plainScale } from '../../plot/scale.js'
-import { put } from './canvas.js'
+import { showing } from './canvas.js'
 import { className } from '../../shared/names.js'
 import { say } from '../../languages/say.js'
 import type { MakeView, Page, PageSource, Runner } from '../../../types/pages.js'
@@ -96,17 +97,17 @@ export async function lensOf({ engine, source }: Page): Promise<Lens | null> {
 
 export const view: MakeView = (page, element) => {
   const { store, engine } = page
-  element.innerHTML = `<figure class="lens"><figcaption></figcaption><div class="raster"><canvas role="img" aria-label="${say('lens.probabilityClassEachPatch')}"></canvas></div>${smallBar}</figure>
-    <table><caption></caption><thead><tr><th scope="col">${say('lens.after')}</th><th scope="col">${say('intervene.class')}</th><th scope="col">${say('lens.probability')}</th></tr></thead><tbody></tbody></table><p class="hint" aria-live="polite"></p>`
-  const figure = element.querySelector('figure'),
-    table = element.querySelector('table'),
-    said = element.querySelector('p')
 
   async function draw(latest: () => boolean) {
     const lens = await lensOf(page)
     if (!latest()) return
-    figure.hidden = table.hidden = !lens
-    if (!lens) return (said.textContent = say('lens.needsKeptRunModel'))
+    const { said, figures } = lens
+      ? shownBy(lens)
+      : { said: say('lens.needsKeptRunModel'), figures: nothing }
+    render(html`${figures}<p class="hint" aria-live="polite">${said}</p>`, element)
+  }
+
+  function shownBy(lens: Lens) {
     const { layers, rows, columns, prefixTokens } = engine.shape,
       { layer } = store.get(),
       after = layer === 'pool' ? layers - 1 : layer,
@@ -115,34 +116,21 @@ export const view: MakeView = (page, element) => {
       shares = (state: ArrayLike<number>) => probabilitiesOf(engine, lens.logits(state)),
       own = probabilitiesOf(engine, engine.result.logits as ArrayLike<number>),
       best = own.indexOf(Math.max(...own)),
-      states = engine.states(after) as Float32Array[],
-      ofPatches = Float32Array.from(states.slice(prefixTokens), (state) => shares(state)[best])
-    figure.querySelector('figcaption').textContent = say('lens.eachPatchAfterLayer', {
-      best: labels[best],
-      after
-    })
-    const scale = plainScale('probability', 1)
-    put(
-      figure.querySelector('canvas'),
-      heat({ weights: ofPatches, rows, columns, scale, table: page.table })
-    )
-    drawSmallBar(figure, scale, page.table)
-    table.querySelector('caption').textContent = say('lens.layerLayer', {
-      token: engine.nameOf(token)
-    })
-    table.querySelector('tbody').replaceChildren(
-      ...Array.from({ length: layers }, (_, i) => {
-        const found = shares((engine.states(i) as Float32Array[])[token]),
-          first = found.indexOf(Math.max(...found)),
-          row = document.createElement('tr')
-        row.innerHTML = `<th scope="row">${say('lens.layer')} ${i}</th><td></td><td>${percent(found[first])}</td>`
-        row.querySelector('td').textContent = labels[first]
-        return row
-      })
-    )
-    const alike = ofPatches.filter((share) => share > 0.5).length
-    said.textContent = say('lens.patchesWouldSayMore', {
-      alike,
+      statesAfter = (layer: number) => engine.states(layer) as Float32Array[],
+      ofPatches = Float32Array.from(
+        statesAfter(after).slice(prefixTokens),
+        (state) => shares(state)[best]
+      ),
+      scale = plainScale('probability', 1)
+    const line = (layer: number) => {
+      const found = shares(statesAfter(layer)[token]),
+        first = found.indexOf(Math.max(...found))
+      return html`<tr><th scope="row">${say('lens.layer')} ${layer}</th><td>${labels[first]}</td><td>${percent(found[first])}</td></tr>`
+    }
+    const figures = html`<figure class="lens"><figcaption>${say('lens.eachPatchAfterLayer', { best: labels[best], after })}</figcaption><div class="raster"><canvas role="img" aria-label=${say('lens.probabilityClassEachPatch')} ${showing(heat({ weights: ofPatches, rows, columns, scale, table: page.table }))}></canvas></div>${bar(scale, page.table)}</figure>
+      <table><caption>${say('lens.layerLayer', { token: engine.nameOf(token) })}</caption><thead><tr><th scope="col">${say('lens.after')}</th><th scope="col">${say('intervene.class')}</th><th scope="col">${say('lens.probability')}</th></tr></thead><tbody>${Array.from({ length: layers }, (_, i) => line(i))}</tbody></table>`
+    const said = say('lens.patchesWouldSayMore', {
+      alike: ofPatches.filter((share) => share > 0.5).length,
       ofPatches: ofPatches.length,
       best: labels[best],
       of: lens.of,
@@ -151,6 +139,7 @@ export const view: MakeView = (page, element) => {
           ? say('lens.exactly')
           : say('lens.largest', { apart: lens.apart.toExponential(0) })
     })
+    return { said, figures }
   }
   return { keys: ['drawn'], draw }
 }

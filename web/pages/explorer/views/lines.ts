@@ -1,9 +1,10 @@
 /* Lines from tokens to tokens: the picture twice, queries at the left and keys at the right, and a
  * line for a weight (Vig 2019, figure 1, on words). From one query it has all keys above uniform;
  * of all queries the strongest pairs of the head. Width and opacity follow the weight. */
+import { html, render, svg } from 'lit-html'
 import { percent, times } from '../../plot/caption.js'
 import { say } from '../../languages/say.js'
-import type { MakeView, Page } from '../../../types/pages.js'
+import type { MakeView, Of, Page } from '../../../types/pages.js'
 
 /* Lines of all queries: more cannot be told apart. */
 const most = 200
@@ -71,60 +72,75 @@ function pictureOf({ engine, picture }: Page) {
   return canvas.toDataURL()
 }
 
-export const view: MakeView = (page, element) => {
+type Pair = ReturnType<typeof pairsOf>[number]
+
+/** The picture twice, and the pairs as lines from one to the other. */
+function linesOf(page: Page, pairs: Pair[]) {
+  const { engine } = page,
+    { rows, columns, prefixTokens } = engine.shape,
+    unit = side / Math.max(rows, columns),
+    [width, height] = [columns * unit, rows * unit],
+    right = width + gap,
+    address = pictureOf(page),
+    largest = pairs.at(-1)?.weight ?? 1
+  const point = (token: number, x: number) => {
+    const [cx, cy] = placeOf(page, token, x)
+    return svg`<circle cx=${cx} cy=${cy} r="2"><title>${engine.nameOf(token)}</title></circle>`
+  }
+  const line = ({ query, key, weight }: Pair) => {
+    const [x, y] = placeOf(page, query, 0),
+      [u, v] = placeOf(page, key, right),
+      share = weight / largest
+    return svg`<path class="line" d=${`M${x.toFixed(1)} ${y.toFixed(1)}L${u.toFixed(1)} ${v.toFixed(1)}`} stroke-width=${(0.3 + 1.7 * share).toFixed(2)} opacity=${(0.15 + 0.85 * share).toFixed(2)}><title>${say('lines.pair', { query: engine.nameOf(query), key: engine.nameOf(key), weight: percent(weight) })}</title></path>`
+  }
+  return html`<svg role="img" aria-label=${say('lines.linesFromQueriesAt')} viewBox=${`-2 -12 ${right + width + 4} ${height + 14}`}>
+    <image href=${address} width=${width} height=${height} /><image href=${address} x=${right} width=${width} height=${height} />
+    ${Array.from({ length: prefixTokens }, (_, token) => [0, right].map((x) => point(token, x)))}${pairs.map(line)}
+  </svg>`
+}
+
+/** @param of numbers that pairs were chosen of */
+function wordsOf({ engine }: Page, pairs: Pair[], of: number, all: boolean) {
+  const { tokens } = engine.shape,
+    last = pairs.at(-1)
+  if (!last) return say('lines.noKeyMoreThan')
+  return say('lines.pairsEachAboveUniform', {
+    pairs: pairs.length,
+    of,
+    query: engine.nameOf(last.query),
+    key: engine.nameOf(last.key),
+    times: times(last.weight, tokens),
+    share: percent(pairs.reduce((sum, { weight }) => sum + weight, 0) / (all ? tokens : 1)),
+    all: all ? say('lines.allQueries2') : ''
+  })
+}
+
+export const view: MakeView = (page, element, { redraw }) => {
   const { store, engine } = page
-  element.innerHTML = `<div class="row"><label><input type="checkbox" name="every"> ${say('lines.allQueries')}</label></div>
-    <figure class="lines"><svg role="img" aria-label="${say('lines.linesFromQueriesAt')}"></svg></figure><p class="hint" aria-live="polite"></p>`
-  const every = element.querySelector('[name=every]') as HTMLInputElement,
-    svg = element.querySelector('svg'),
-    said = element.querySelector('p')
-  every.addEventListener('change', () => draw(() => true).catch(page.showError))
+  let every = false
 
   async function draw(latest: () => boolean) {
     const { layer, head } = store.get(),
-      { tokens, rows, columns, prefixTokens } = engine.shape,
-      query = engine.token(page.query()),
-      all = every.checked && layer !== 'pool' && head !== 'mean'
-    every.disabled = layer === 'pool' || head === 'mean'
-    const matrix = all
-      ? await engine.matrix(layer as number, head as number)
-      : await engine.row({ layer, head, query: page.query() })
+      { tokens } = engine.shape,
+      one = layer === 'pool' || head === 'mean',
+      all = every && !one,
+      matrix = all
+        ? await engine.matrix(layer as number, head as number)
+        : await engine.row({ layer, head, query: page.query() })
     if (!latest()) return
-    const pairs = pairsOf(matrix, tokens, all ? 0 : query),
-      unit = side / Math.max(rows, columns),
-      [width, height] = [columns * unit, rows * unit],
-      right = width + gap,
-      address = pictureOf(page),
-      largest = pairs.at(-1)?.weight ?? 1
-    const points = Array.from({ length: prefixTokens }, (_, token) =>
-      [0, right]
-        .map((x) => {
-          const [cx, cy] = placeOf(page, token, x)
-          return `<circle cx="${cx}" cy="${cy}" r="2"><title>${engine.nameOf(token)}</title></circle>`
-        })
-        .join('')
+    const pairs = pairsOf(matrix, tokens, all ? 0 : engine.token(page.query()))
+    render(
+      html`<div class="row"><label><input type="checkbox" name="every" ?disabled=${one} @change=${({
+        target
+      }: {
+        target: HTMLInputElement
+      }) => {
+        every = target.checked
+        redraw()
+      }}> ${say('lines.allQueries')}</label></div>
+      <figure class="lines">${linesOf(page, pairs)}</figure><p class="hint" aria-live="polite">${wordsOf(page, pairs, matrix.length, all)}</p>`,
+      element
     )
-    svg.setAttribute('viewBox', `-2 -12 ${right + width + 4} ${height + 14}`)
-    svg.innerHTML = `<image href="${address}" width="${width}" height="${height}"/><image href="${address}" x="${right}" width="${width}" height="${height}"/>${points.join('')}${pairs
-      .map((pair) => {
-        const [x, y] = placeOf(page, pair.query, 0),
-          [u, v] = placeOf(page, pair.key, right),
-          share = pair.weight / largest
-        return `<path class="line" d="M${x.toFixed(1)} ${y.toFixed(1)}L${u.toFixed(1)} ${v.toFixed(1)}" stroke-width="${(0.3 + 1.7 * share).toFixed(2)}" opacity="${(0.15 + 0.85 * share).toFixed(2)}"><title>${say('lines.pair', { query: engine.nameOf(pair.query), key: engine.nameOf(pair.key), weight: percent(pair.weight) })}</title></path>`
-      })
-      .join('')}`
-    const share = pairs.reduce((sum, { weight }) => sum + weight, 0) / (all ? tokens : 1)
-    said.textContent = pairs.length
-      ? say('lines.pairsEachAboveUniform', {
-          pairs: pairs.length,
-          of: matrix.length,
-          query: engine.nameOf(pairs.at(-1)?.query ?? 0),
-          key: engine.nameOf(pairs.at(-1)?.key ?? 0),
-          times: times(largest, tokens),
-          share: percent(share),
-          all: all ? say('lines.allQueries2') : ''
-        })
-      : say('lines.noKeyMoreThan')
   }
   return { keys: ['drawn'], draw }
 }

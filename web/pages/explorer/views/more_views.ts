@@ -1,5 +1,6 @@
 /* Views that are asked for now and then, one at a time behind one tab: they have one row of buttons
  * and the state's `more`. Each is a view as those of view_list.ts, in one file. */
+import { html, render } from 'lit-html'
 import { say } from '../../languages/say.js'
 import type { ListedView, MakeView, MoreView, View } from '../../../types/pages.js'
 
@@ -15,32 +16,35 @@ export const moreViews: Record<MoreView, ListedView> = {
 }
 
 export const view: MakeView = (page, element, { left, redraw }) => {
-  const { store } = page,
-    names = Object.keys(moreViews) as MoreView[]
-  element.innerHTML = `<div class="row more-views" role="group" aria-label="${say('moreViews.moreViews')}">${names
-    .map((name) => `<button type="button" data-more="${name}">${moreViews[name].title}</button>`)
-    .join('')}</div><div></div>`
-  const buttons = [...element.querySelectorAll('button')]
+  const { store } = page
   let shown = '',
     current = null as View | null,
+    place = document.createElement('div'),
     inner = new AbortController()
   left.addEventListener('abort', () => inner.abort())
-  for (const button of buttons)
-    button.addEventListener('click', () => store.set({ more: button.dataset.more as MoreView }))
 
   async function draw(latest: () => boolean) {
-    const name = store.get().more
-    for (const button of buttons)
-      button.setAttribute('aria-pressed', String(button.dataset.more === name))
-    if (name !== shown) {
-      const { view } = await (moreViews[name].load as NonNullable<ListedView['load']>)()
+    const { more } = store.get()
+    const show = () =>
+      render(
+        html`<div class="row more-views" role="group" aria-label=${say('moreViews.moreViews')}>${Object.entries(
+          moreViews
+        ).map(
+          ([name, { title }]) =>
+            html`<button type="button" data-more=${name} aria-pressed=${name === more} @click=${() => store.set({ more: name as MoreView })}>${title}</button>`
+        )}</div>${place}`,
+        element
+      )
+    show()
+    if (more !== shown) {
+      const { view } = await (moreViews[more].load as NonNullable<ListedView['load']>)()
       if (!latest()) return
       inner.abort()
       inner = new AbortController()
-      const place = document.createElement('div')
-      element.lastElementChild.replaceWith(place)
-      shown = name
+      place = document.createElement('div')
+      shown = more
       current = view(page, place, { left: inner.signal, redraw })
+      show()
     }
     await current?.draw(latest)
   }

@@ -1,13 +1,14 @@
 /* One query and one key, number by number: the products of their dimensions sum to the score (the
  * neuron view of Vig 2019). Below it the same products for the keys that the query gives most to. */
+import { html, nothing, render } from 'lit-html'
 import { fixed } from '../../plot/parts/numbers.js'
 import { divergingTable } from '../../plot/diverging.js'
 import { heat } from '../../plot/heat.js'
 import { percent, topOf } from '../../plot/caption.js'
 import { largestOf } from '../../plot/raster.js'
 import { signedScale } from '../../plot/scale.js'
-import { drawSmallBar, smallBar } from './bar.js'
-import { put } from './canvas.js'
+import { bar } from './bar.js'
+import { showing } from './canvas.js'
 import { say } from '../../languages/say.js'
 import type { MakeView, Page } from '../../../types/pages.js'
 
@@ -45,30 +46,21 @@ export function productsOf(query: Float32Array, key: Float32Array) {
 }
 
 /** A row of the table: a name, its numbers as colours, what they sum to. */
-function line(name: HTMLElement | string, numbers: ArrayLike<number>, sum: string, end: number) {
-  const row = document.createElement('tr'),
-    head = Object.assign(document.createElement('th'), { scope: 'row' }),
-    cell = document.createElement('td'),
-    canvas = document.createElement('canvas')
-  head.append(name)
-  put(
-    canvas,
-    heat({
-      weights: Float32Array.from(numbers),
-      rows: 1,
-      columns: numbers.length,
-      scale: signedScale('', end),
-      table: diverging
-    })
-  )
-  canvas.setAttribute('role', 'img')
-  canvas.setAttribute(
-    'aria-label',
-    `${head.textContent}: ${Array.from(numbers, (value) => fixed(value, 2)).join(', ')}`
-  )
-  cell.append(canvas)
-  row.append(head, cell, Object.assign(document.createElement('td'), { textContent: sum }))
-  return row
+function line(
+  name: string,
+  numbers: ArrayLike<number>,
+  sum: string,
+  end: number,
+  head: unknown = name
+) {
+  const raster = heat({
+    weights: Float32Array.from(numbers),
+    rows: 1,
+    columns: numbers.length,
+    scale: signedScale('', end),
+    table: diverging
+  })
+  return html`<tr><th scope="row">${head}</th><td><canvas role="img" aria-label=${`${name}: ${Array.from(numbers, (value) => fixed(value, 2)).join(', ')}`} ${showing(raster)}></canvas></td><td>${sum}</td></tr>`
 }
 
 const largestSize = (numbers: Iterable<number>) => largestOf(Float32Array.from(numbers, Math.abs))
@@ -101,25 +93,13 @@ const captionOf = (engine: Page['engine'], query: number, key: number, depth: nu
     depth
   })
 
-function nameButton(textContent: string, pressed: boolean) {
-  const button = Object.assign(document.createElement('button'), { type: 'button', textContent })
-  button.setAttribute('aria-pressed', String(pressed))
-  return button
-}
-
-export const view: MakeView = (page, element, { left }) => {
+export const view: MakeView = (page, element, { left, redraw }) => {
   const { store, engine } = page
-  element.innerHTML = `<div class="row"><button type="button" name="pick" aria-pressed="false">${say('pair.chooseKeyPicture')}</button></div>
-    <div class="scroll" tabindex="0" role="region" aria-label="${say('pair.numbersQueryKey')}"><table class="products"><caption></caption><tbody></tbody></table></div>${smallBar}<p class="hint" aria-live="polite"></p>`
-  const pick = element.querySelector('[name=pick]') as HTMLButtonElement,
-    body = element.querySelector('tbody'),
-    said = element.querySelector('p')
   /* The chosen key; null: the one with the most weight. */
-  let chosen = null as number | null
-  const picking = () => pick.getAttribute('aria-pressed') === 'true'
-  pick.addEventListener('click', () => pick.setAttribute('aria-pressed', String(!picking())))
+  let chosen = null as number | null,
+    picking = false
   page.paint = (row, column, how) => {
-    if (!picking()) return false
+    if (!picking) return false
     if (how !== 'step') choose(engine.token([row, column])) // steps move the focus, Enter picks
     return true
   }
@@ -129,44 +109,55 @@ export const view: MakeView = (page, element, { left }) => {
 
   function choose(token: number) {
     chosen = token
-    draw(() => true).catch(page.showError)
+    redraw()
+  }
+  function pick() {
+    picking = !picking
+    redraw()
   }
 
   async function draw(latest: () => boolean) {
     const { layer, head } = store.get(),
       token = engine.token(page.query()),
-      one = layer !== 'pool' && head !== 'mean'
-    const query = one ? vectorOf(page, 'query', +layer, +head, token) : null
-    element.querySelector('.scroll').hidden = element.querySelector('.bar').hidden = !query
-    pick.disabled = !query
-    if (!query) return (said.textContent = one ? kept : single)
-    const weights = await engine.row({ layer, head, query: page.query() })
+      one = layer !== 'pool' && head !== 'mean',
+      query = one ? vectorOf(page, 'query', +layer, +head, token) : null,
+      weights = query && (await engine.row({ layer, head, query: page.query() }))
     if (!latest()) return
-    const most = topOf(weights, shown + 1)
+    const { table = nothing, said } = weights
+      ? productsOfKeys(query as Float32Array, weights, token)
+      : { said: one ? kept : single }
+    render(
+      html`<div class="row"><button type="button" name="pick" aria-pressed=${picking} ?disabled=${!query} @click=${pick}>${say('pair.chooseKeyPicture')}</button></div>
+      ${table}<p class="hint" aria-live="polite">${said}</p>`,
+      element
+    )
+  }
+
+  function productsOfKeys(query: Float32Array, weights: Float32Array, token: number) {
+    const { layer, head } = store.get(),
+      most = topOf(weights, shown + 1)
         .map((entry) => entry.token)
         .filter((key) => key !== token)
         .slice(0, shown),
       key = chosen !== null && chosen < weights.length ? chosen : most[0],
-      keys = [...new Set([key, ...most])],
       vectorOfKey = (other: number) => vectorOf(page, 'key', +layer, +head, other) as Float32Array,
       ofKey = vectorOfKey(key),
-      found = new Map(keys.map((other) => [other, productsOf(query, vectorOfKey(other))])),
-      { products, raw, scaled } = found.get(key) ?? productsOf(query, ofKey),
-      end = largestSize(products),
+      found = productsOf(query, ofKey),
+      end = largestSize(found.products),
       endOfBoth = largestSize([...query, ...ofKey])
-    element.querySelector('caption').textContent = captionOf(engine, token, key, query.length)
-    body.replaceChildren(
-      line('query', query, '', endOfBoth),
-      line('key', ofKey, '', endOfBoth),
-      ...keys.map((other) => {
-        const { products, raw } = found.get(other) ?? productsOf(query, ofKey),
-          button = nameButton(engine.nameOf(other), other === key)
-        button.addEventListener('click', () => choose(other))
-        return line(button, products, `${fixed(raw, 2)}, ${percent(weights[other])}`, end)
-      })
-    )
-    drawSmallBar(element, signedScale('product', end), diverging)
-    said.textContent = wordsOf({ products, raw, scaled }, percent(weights[key]))
+    const lineOfKey = (other: number) => {
+      const { products, raw } = productsOf(query, vectorOfKey(other)),
+        name = engine.nameOf(other)
+      return line(
+        name,
+        products,
+        `${fixed(raw, 2)}, ${percent(weights[other])}`,
+        end,
+        html`<button type="button" aria-pressed=${other === key} @click=${() => choose(other)}>${name}</button>`
+      )
+    }
+    const table = html`<div class="scroll" tabindex="0" role="region" aria-label=${say('pair.numbersQueryKey')}><table class="products"><caption>${captionOf(engine, token, key, query.length)}</caption><tbody>${line('query', query, '', endOfBoth)}${line('key', ofKey, '', endOfBoth)}${[...new Set([key, ...most])].map(lineOfKey)}</tbody></table></div>${bar(signedScale('product', end), diverging)}`
+    return { table, said: wordsOf(found, percent(weights[key])) }
   }
   return { keys: ['drawn'], draw }
 }

@@ -1,11 +1,13 @@
 /* Heads that attend to a region: patches are painted on the picture, and heads are ranked by how
  * much of their attention lies there, for the query or on average over the patches outside. */
+import { html, render } from 'lit-html'
+import { repeat } from 'lit-html/directives/repeat.js'
 import { fixed } from '../../plot/parts/numbers.js'
 import { outline } from '../../plot/outline.js'
 import { percent } from '../../plot/caption.js'
 import { slice } from '../model/attention_rows.js'
 import { say } from '../../languages/say.js'
-import type { MakeView, Page } from '../../../types/pages.js'
+import type { MakeView, Of, Page } from '../../../types/pages.js'
 
 /* Heads in the list; all are ranked. */
 const listed = 12
@@ -93,36 +95,16 @@ function createOutline(left: AbortSignal) {
   }
 }
 
-const markup = `<p class="hint">${say('region.paintRegionImageHeads')}</p>
-    <div class="row"><button type="button" name="paint" aria-pressed="true">${say('region.paintImage')}</button><button type="button" name="twin">${say('region.otherTwin')}</button><button type="button" name="clear">${say('region.clear')}</button></div>
-    <div class="row after"><label>${say('region.attention')} <select name="of"><option value="query">${say('region.query')}</option><option value="all">${say('region.allPatchesOutside')}</option></select></label></div>
-    <div class="scroll" tabindex="0" role="region" aria-label="${say('region.headsTheirAttentionRegion')}" hidden><table><thead><tr><th scope="col">${say('modelDifference.head')}</th><th scope="col">${say('region.region')}</th><th scope="col">× uniform</th></tr></thead><tbody class="shares"></tbody></table></div><p class="hint" aria-live="polite"></p>`
-
 /**
  * A line of the list: a head that a press chooses, with its share.
  * @param uniform what equal attention would give
  */
-function lineOf(
+const lineOf = (
   { store }: Page,
   { layer, head, share }: { layer: number; head: number; share: number },
   uniform: number
-) {
-  const row = document.createElement('tr'),
-    button = Object.assign(document.createElement('button'), {
-      type: 'button',
-      textContent: say('manyPictures.layerHead', { layer, head })
-    }),
-    cells = [button, percent(share), fixed(share / uniform, 2)].map((content) => {
-      const cell = document.createElement('td')
-      cell.append(content)
-      return cell
-    })
-  button.dataset.head = `${layer}.${head}`
-  button.addEventListener('click', () => store.set({ layer, head }))
-  cells[1].style.setProperty('--share', `${share * 100}%`)
-  row.append(...cells)
-  return row
-}
+) =>
+  html`<tr><td><button type="button" data-head=${`${layer}.${head}`} @click=${() => store.set({ layer, head })}>${say('manyPictures.layerHead', { layer, head })}</button></td><td .style=${`--share: ${share * 100}%`}>${percent(share)}</td><td>${fixed(share / uniform, 2)}</td></tr>`
 
 /** @param size of the region */
 const wordsOf = (
@@ -142,18 +124,15 @@ const wordsOf = (
       : say('region.attention2', { query: engine.nameOf(engine.token(store.get().query)) })
   })
 
-export const view: MakeView = (page, element, { left }) => {
-  const { engine } = page
-  element.innerHTML = markup
-  const field = (name: string) => element.querySelector(`[name=${name}]`) as HTMLButtonElement
-  const said = element.querySelectorAll('.hint')[1],
-    list = element.querySelector('.scroll'),
-    showRegion = createOutline(left),
-    painting = () => field('paint').getAttribute('aria-pressed') === 'true'
+export const view: MakeView = (page, element, { left, redraw }) => {
+  const { engine } = page,
+    showRegion = createOutline(left)
   let patches: Set<number> = new Set(),
-    adds = true
+    adds = true,
+    painting = true,
+    outside = false
   page.paint = (row, column, how) => {
-    if (!painting()) return false
+    if (!painting) return false
     if (how === 'step') return true // steps move the focus, Enter paints
     const patch = row * engine.shape.columns + column
     if (how === 'press') adds = !patches.has(patch)
@@ -165,17 +144,13 @@ export const view: MakeView = (page, element, { left }) => {
   left.addEventListener('abort', () => {
     page.paint = null
   })
-  field('paint').addEventListener('click', () =>
-    field('paint').setAttribute('aria-pressed', String(!painting()))
-  )
-  field('of').addEventListener('change', () => redraw())
-  field('clear').addEventListener('click', () => redraw([]))
-  field('twin').addEventListener('click', () => redraw(otherTwin(page)))
-
-  /** @param region another one */
-  function redraw(region?: number[]) {
-    if (region) patches = new Set(region)
-    draw(() => true).catch(page.showError)
+  function choose(region: number[]) {
+    patches = new Set(region)
+    redraw()
+  }
+  function togglePainting() {
+    painting = !painting
+    redraw()
   }
 
   async function draw(latest: () => boolean) {
@@ -183,22 +158,28 @@ export const view: MakeView = (page, element, { left }) => {
       { tokens, prefixTokens, rows, columns } = shape
     patches = new Set([...patches].filter((patch) => patch < rows * columns))
     showRegion(patches, shape)
-    field('twin').hidden = !otherTwin(page).length
-    field('of').disabled = !result.attention
-    const all = field('of').value === 'all' && Boolean(result.attention)
-    list.hidden = !patches.size
-    if (!patches.size) return (said.textContent = say('region.nothingPaintedYetKeyboard'))
-    const region = new Set([...patches].map((patch) => prefixTokens + patch)),
-      found = await ranked(page, region, all)
+    const all = outside && Boolean(result.attention),
+      size = patches.size,
+      region = new Set([...patches].map((patch) => prefixTokens + patch)),
+      found = size ? await ranked(page, region, all) : []
     if (!latest()) return
-    const uniform = region.size / tokens,
-      [most] = found,
-      focused = (document.activeElement as HTMLElement | null)?.dataset.head
-    element
-      .querySelector('tbody')
-      .replaceChildren(...found.slice(0, listed).map((entry) => lineOf(page, entry, uniform)))
-    if (focused) (list.querySelector(`[data-head="${focused}"]`) as HTMLElement | null)?.focus()
-    said.textContent = wordsOf(page, most, patches.size, all)
+    const list = html`<div class="scroll" tabindex="0" role="region" aria-label=${say('region.headsTheirAttentionRegion')} ?hidden=${!size}><table><thead><tr><th scope="col">${say('modelDifference.head')}</th><th scope="col">${say('region.region')}</th><th scope="col">× uniform</th></tr></thead><tbody class="shares">${repeat(
+      found.slice(0, listed),
+      ({ layer, head }) => `${layer}.${head}`,
+      (entry) => lineOf(page, entry, size / tokens)
+    )}</tbody></table></div>`
+    render(
+      html`<p class="hint">${say('region.paintRegionImageHeads')}</p>
+      <div class="row"><button type="button" name="paint" aria-pressed=${painting} @click=${togglePainting}>${say('region.paintImage')}</button><button type="button" name="twin" ?hidden=${!otherTwin(page).length} @click=${() => choose(otherTwin(page))}>${say('region.otherTwin')}</button><button type="button" name="clear" @click=${() => choose([])}>${say('region.clear')}</button></div>
+      <div class="row after"><label>${say('region.attention')} <select name="of" ?disabled=${!result.attention} @change=${({
+        target
+      }: Of<HTMLSelectElement>) => {
+        outside = target.value === 'all'
+        redraw()
+      }}><option value="query">${say('region.query')}</option><option value="all">${say('region.allPatchesOutside')}</option></select></label></div>
+      ${list}<p class="hint" aria-live="polite">${size ? wordsOf(page, found[0], size, all) : say('region.nothingPaintedYetKeyboard')}</p>`,
+      element
+    )
   }
   /* Not of what is under the pointer, which paints. */
   return { keys: ['query', 'ran'], draw }

@@ -1,12 +1,13 @@
 /* The drawn scene in objects: dragged on the stage (shape_drag.js), or changed here by keyboard;
  * renderer and model follow at once. */
+import { html, render } from 'lit-html'
+import { live } from 'lit-html/directives/live.js'
 import { sceneColours, sceneShapes } from '../../heed/index.js'
 import { connectDrag, sceneOf } from './shape_drag.js'
 import { className } from '../../shared/names.js'
 import { say } from '../../languages/say.js'
 import type { Scene, SceneObject } from 'heed'
-import type { EditedScene } from './shape_drag.js'
-import type { Field, MakeView } from '../../../types/pages.js'
+import type { MakeView, Of } from '../../../types/pages.js'
 
 const ranges: Record<string, [text: string, min: number, max: number]> = {
   x: [say('dots.across'), 8, 216],
@@ -16,94 +17,59 @@ const ranges: Record<string, [text: string, min: number, max: number]> = {
 }
 const mostObjects = 16
 
-const markup = `<p class="hint">${say('scene.dragShapeImageShift')}</p>
-    <div class="fields three"><label>${say('scene.object')} <select name="object"></select></label><label>${say('scene.shape')} <select name="shape"></select></label><label>${say('scene.colour')} <select name="colour"></select></label></div>
-    ${Object.entries(ranges)
-      .map(
-        ([name, [text, min, max]]) =>
-          `<p><label class="range">${text} <input type="range" name="${name}" min="${min}" max="${max}" step="1"> <output></output></label></p>`
-      )
-      .join('')}
-    <p class="row after"><button type="button" name="add">${say('scene.addShape')}</button><button type="button" name="remove">${say('scene.remove')}</button></p><p class="row after"><button type="button" name="undo">${say('scene.undo')}</button><button type="button" name="redo">${say('scene.redo')}</button></p><p class="hint"></p>`
-
-function connectFields(scene: EditedScene, field: (name: string) => Field, draw: () => void) {
-  for (const name of ['shape', 'colour'])
-    field(name).addEventListener('change', ({ target }) => scene.patch({ [name]: target.value }))
-  for (const name of Object.keys(ranges)) {
-    field(name).addEventListener('input', ({ target }) =>
-      scene.patch({ [name]: Number(target.value) }, true)
-    )
-    field(name).addEventListener('change', () => scene.settle())
-  }
-  field('object').addEventListener('change', ({ target }) => {
-    scene.chosen = Number(target.value)
-    draw()
-  })
-  field('add').addEventListener('click', () => scene.add())
-  field('remove').addEventListener('click', () => scene.remove())
-  field('undo').addEventListener('click', () => scene.edits.undo().catch(scene.page.showError))
-  field('redo').addEventListener('click', () => scene.edits.redo().catch(scene.page.showError))
-  field('shape').append(...sceneShapes.map((name) => new Option(className(name), name)))
-  field('colour').append(...sceneColours.map((name) => new Option(colourName(name), name)))
-}
-
-/** The numbers of an object in its fields, but for the one that is being edited. */
-function showObject(field: (name: string) => Field, object: any) {
-  for (const name of ['shape', 'colour', ...Object.keys(ranges)]) {
-    if (document.activeElement !== field(name)) field(name).value = object[name] ?? 0
-    if (name in ranges)
-      field(name).nextElementSibling.textContent =
-        `${Math.round(object[name] ?? 0)}${name === 'angle' ? '°' : ''}`
-  }
-}
-
 const colourName = (name: string) => say('names.colours').split(' ')[sceneColours.indexOf(name)]
 
 export const view: MakeView = (page, panel, { left }) => {
-  panel.innerHTML = markup
-  const field = (name: string) => panel.querySelector(`[name=${name}]`) as Field
   const edited = sceneOf(page)
-  let listed = '' // which objects are
-  connectFields(edited, field, draw)
   connectDrag(page)
   edited.onChoose = draw
   left.addEventListener('abort', () => (edited.onChoose = () => {}))
+  const patch =
+    (name: string) =>
+    ({ target }: Of<HTMLSelectElement>) =>
+      edited.patch({ [name]: target.value })
 
-  function listObjects(objects: SceneObject[]) {
-    const names = objects.map(({ shape, colour }) =>
-      say('scene.colourShape', { colour: colourName(colour), shape: className(shape) })
-    )
-    if (String(names) !== listed)
-      field('object').replaceChildren(...names.map((name, i) => new Option(name, String(i))))
-    listed = String(names)
-    field('object').value = String(edited.chosen)
+  /* A disabled button would lose the focus. */
+  const history = (name: 'undo' | 'redo', other: 'undo' | 'redo', can: boolean) =>
+    html`<button type="button" name=${name} ?disabled=${!can} @click=${async ({
+      target
+    }: Of<HTMLButtonElement>) => {
+      await edited.edits[name]().catch(page.showError)
+      if (target.disabled) panel.querySelector(`[name=${other}]`).focus()
+    }}>${say(`scene.${name}`)}</button>`
+
+  function range(name: 'x' | 'y' | 'radius' | 'angle', object: Partial<SceneObject>) {
+    const [text, min, max] = ranges[name],
+      value = object[name] ?? 0
+    return html`<p><label class="range">${text} <input type="range" name=${name} min=${min} max=${max} step="1" .value=${live(String(value))} ?disabled=${!page.picture.drawing} @input=${({ target }: Of<HTMLInputElement>) => edited.patch({ [name]: Number(target.value) }, true)} @change=${() => edited.settle()}> <output>${Math.round(value)}${name === 'angle' ? '°' : ''}</output></label></p>`
   }
 
   function draw() {
     const { drawing, twins } = page.picture,
-      scene = drawing as Scene | undefined
-    for (const input of panel.querySelectorAll(
-      'select, input, button'
-    ) as NodeListOf<HTMLInputElement>)
-      input.disabled = !scene
-    if (!scene) return (panel.lastElementChild.textContent = say('scene.imageNotGeneratedScene'))
-    const { objects } = scene
+      scene = drawing as Scene | undefined,
+      objects = scene?.objects ?? [],
+      none = !scene
     edited.chosen = Math.min(edited.chosen, objects.length - 1)
-    listObjects(objects)
-    showObject(field, objects[edited.chosen])
-    field('add').disabled = objects.length >= mostObjects
-    field('remove').disabled = objects.length <= 1
-    for (const [name, other, can] of [
-      ['undo', 'redo', edited.edits.canUndo],
-      ['redo', 'undo', edited.edits.canRedo]
-    ] as const) {
-      const had = document.activeElement === field(name)
-      field(name).disabled = !can
-      if (had && !can) field(other).focus() // a disabled button would lose the focus
-    }
-    panel.lastElementChild.textContent = twins
-      ? say('scene.shapeOccursTwice', { shape: className(objects[twins[0]].shape) })
-      : say('scene.noSingleShapeOccurs')
+    const object: Partial<SceneObject> = objects[edited.chosen] ?? {}
+    const option = (value: string | number, chosen: boolean, text: string) =>
+      html`<option value=${value} .selected=${live(chosen)}>${text}</option>`
+    const said = none
+      ? say('scene.imageNotGeneratedScene')
+      : twins
+        ? say('scene.shapeOccursTwice', { shape: className(objects[twins[0]].shape) })
+        : say('scene.noSingleShapeOccurs')
+    render(
+      html`<p class="hint">${say('scene.dragShapeImageShift')}</p>
+      <div class="fields three"><label>${say('scene.object')} <select name="object" ?disabled=${none} @change=${({
+        target
+      }: Of<HTMLSelectElement>) => {
+        edited.chosen = Number(target.value)
+        draw()
+      }}>${objects.map(({ shape, colour }, i) => option(i, i === edited.chosen, say('scene.colourShape', { colour: colourName(colour), shape: className(shape) })))}</select></label><label>${say('scene.shape')} <select name="shape" ?disabled=${none} @change=${patch('shape')}>${sceneShapes.map((name) => option(name, name === object.shape, className(name)))}</select></label><label>${say('scene.colour')} <select name="colour" ?disabled=${none} @change=${patch('colour')}>${sceneColours.map((name) => option(name, name === object.colour, colourName(name)))}</select></label></div>
+      ${(['x', 'y', 'radius', 'angle'] as const).map((name) => range(name, object))}
+      <p class="row after"><button type="button" name="add" ?disabled=${none || objects.length >= mostObjects} @click=${() => edited.add()}>${say('scene.addShape')}</button><button type="button" name="remove" ?disabled=${objects.length <= 1} @click=${() => edited.remove()}>${say('scene.remove')}</button></p><p class="row after">${history('undo', 'redo', !none && edited.edits.canUndo)}${history('redo', 'undo', !none && edited.edits.canRedo)}</p><p class="hint">${said}</p>`,
+      panel
+    )
   }
   return { keys: ['ran', 'measured'], draw }
 }

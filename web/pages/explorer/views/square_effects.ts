@@ -1,16 +1,17 @@
 /* A view that takes squares of patches away, one at a time, and shows on the picture's grid what the
  * prediction loses: what occlusion.ts and ablation.ts share. */
+import { html, nothing, render } from 'lit-html'
 import { fixed } from '../../plot/parts/numbers.js'
 import { divergingTable } from '../../plot/diverging.js'
 import { heat } from '../../plot/heat.js'
 import { percent } from '../../plot/caption.js'
 import { largestOf } from '../../plot/raster.js'
 import { signedScale } from '../../plot/scale.js'
-import { drawSmallBar, smallBar } from './bar.js'
-import { put } from './canvas.js'
+import { bar } from './bar.js'
+import { showing } from './canvas.js'
 import { className } from '../../shared/names.js'
 import { say } from '../../languages/say.js'
-import type { Page, View } from '../../../types/pages.js'
+import type { Of, Page, View } from '../../../types/pages.js'
 
 /** A square in patches; at the edges it may be smaller. */
 export type Square = { row: number; column: number; down: number; wide: number }
@@ -92,34 +93,30 @@ async function lossesOf(
   return { drops, best, share: whole[best] }
 }
 
-const markup = `<p class="hint"></p>
-    <div class="row"><label>${say('squareEffects.squares')} <select name="side"><option value="1">${say('squareEffects.1Patch')}</option><option value="2" selected>${say('squareEffects.22Patches')}</option><option value="4">${say('squareEffects.44Patches')}</option></select></label><button type="button" name="run"></button><button type="button" name="stop" hidden>${say('frames.stop')}</button></div>
-    <figure hidden><figcaption></figcaption><div class="raster"><canvas role="img"></canvas></div>${smallBar}</figure><p class="hint" aria-live="polite"></p>`
+const sides: [side: number, text: string][] = [
+  [1, say('squareEffects.1Patch')],
+  [2, say('squareEffects.22Patches')],
+  [4, say('squareEffects.44Patches')]
+]
 
 /**
- * Draws what was lost, and says it.
+ * What was lost, as a figure and in words.
  * @param verb what was done to the square that costs most
  */
-function drawLosses(
+function shownBy(
   { engine, drawn }: Page,
-  figure: HTMLElement,
   { drops, best, share }: Losses,
-  verb: string
+  verb: string,
+  about: string
 ) {
   const { rows, columns, prefixTokens } = engine.shape,
     scale = signedScale('points', 100 * largestOf(drops.map(Math.abs))),
     at = drops.indexOf(Math.max(...drops)),
     name = `“${className(engine.model.labels[best] ?? say('squareEffects.class', { best }))}”`,
-    correlation = rankCorrelation(drops, drawn.row.subarray(prefixTokens))
-  figure.querySelector('figcaption').textContent = say('squareEffects.losesPercentagePoints', {
-    name
-  })
-  put(
-    figure.querySelector('canvas'),
-    heat({ weights: drops.map((drop) => 100 * drop), rows, columns, scale, table: diverging })
-  )
-  drawSmallBar(figure, scale, diverging)
-  return say('squareEffects.squareAtPatchCosts', {
+    correlation = rankCorrelation(drops, drawn.row.subarray(prefixTokens)),
+    weights = drops.map((drop) => 100 * drop)
+  const figure = html`<figure><figcaption>${say('squareEffects.losesPercentagePoints', { name })}</figcaption><div class="raster"><canvas role="img" aria-label=${say('squareEffects.changePrediction', { about })} ${showing(heat({ weights, rows, columns, scale, table: diverging }))}></canvas></div>${bar(scale, diverging)}</figure>`
+  const said = say('squareEffects.squareAtPatchCosts', {
     name,
     share: percent(share),
     verb,
@@ -130,6 +127,7 @@ function drawLosses(
       ? say('squareEffects.noneOneTwoConstant')
       : fixed(correlation, 2)
   })
+  return { figure, said }
 }
 
 /** The view. about, press, verb: its words; unable: why it cannot run now, or ''; begin: how squares
@@ -147,54 +145,54 @@ export function squareView(
   }: { about: string; press: string; verb: string; unable(): string; begin(): Promise<Removal> }
 ): View {
   const { store, engine } = page
-  element.innerHTML = markup
-  const field = (name: string) => element.querySelector(`[name=${name}]`) as HTMLButtonElement
-  const figure = element.querySelector('figure'),
-    [hint, said] = element.querySelectorAll('.hint')
   let found = null as (Losses & { ran: number }) | null,
+    side = 2,
+    running = false,
+    stopped = false,
+    words = ''
+  const stop = () => {
     stopped = true
-  hint.textContent = about
-  field('run').textContent = press
-  element
-    .querySelector('canvas')
-    .setAttribute('aria-label', say('squareEffects.changePrediction', { about }))
-  left.addEventListener('abort', () => {
-    stopped = true
-  })
-  field('stop').addEventListener('click', () => {
-    stopped = true
-  })
-  field('run').addEventListener('click', () => run().catch(page.showError))
+  }
+  left.addEventListener('abort', stop)
 
   async function run() {
     const { ran } = store.get(),
       removal = await begin()
-    stopped = field('stop').hidden = false
-    field('run').disabled = true
+    running = true
+    stopped = false
     let losses = null as Losses | null
     try {
-      losses = await lossesOf(engine.shape, Number(field('side').value), removal, (at, of) => {
-        said.textContent = say('squareEffects.square', { at, of })
+      losses = await lossesOf(engine.shape, side, removal, (at, of) => {
+        words = say('squareEffects.square', { at, of })
+        draw()
         return !stopped && ran === store.get().ran
       })
     } finally {
       await removal.end()
       found = losses && { ...losses, ran: store.get().ran }
-      if (!losses) said.textContent = say('frames.stopped')
-      stopped = field('stop').hidden = true
+      words = losses ? '' : say('frames.stopped')
+      running = false
       if (!left.aborted) draw()
     }
   }
 
   function draw() {
-    if (!stopped) return
     const why = unable()
-    field('run').disabled = field('side').disabled = why !== ''
     if (found && found.ran !== store.get().ran) found = null
-    figure.hidden = !found
-    if (why) said.textContent = why
-    else if (found) said.textContent = drawLosses(page, figure, found, verb)
-    else if (said.textContent !== say('frames.stopped')) said.textContent = ''
+    const { figure, said } =
+      found && !running
+        ? shownBy(page, found, verb, about)
+        : { figure: nothing, said: running ? words : why || words }
+    render(
+      html`<p class="hint">${about}</p>
+      <div class="row"><label>${say('squareEffects.squares')} <select name="side" ?disabled=${!running && why !== ''} @change=${({
+        target
+      }: Of<HTMLSelectElement>) => {
+        side = Number(target.value)
+      }}>${sides.map(([value, text]) => html`<option value=${value} ?selected=${value === 2}>${text}</option>`)}</select></label><button type="button" name="run" ?disabled=${running || why !== ''} @click=${() => run().catch(page.showError)}>${press}</button><button type="button" name="stop" ?hidden=${!running} @click=${stop}>${say('frames.stop')}</button></div>
+      ${figure}<p class="hint" aria-live="polite">${why && !running ? why : said}</p>`,
+      element
+    )
   }
   return { keys: ['drawn', 'ran'], draw }
 }

@@ -1,4 +1,5 @@
 /* Every head in numbers: a dot each, and a table that can be sorted. */
+import { html, nothing, render } from 'lit-html'
 import { fixed } from '../../plot/parts/numbers.js'
 import { findHeads } from '../model/head_finder.js'
 import { numberOf, numbersOfHeads } from '../model/head_numbers.js'
@@ -27,22 +28,9 @@ function line(
   { layer, head }: { layer: State['layer']; head: number },
   numbers: string[]
 ) {
-  const row = document.createElement('tr'),
-    name = Object.assign(document.createElement('td'))
-  const button = name.appendChild(
-    Object.assign(document.createElement('button'), {
-      type: 'button',
-      textContent: say('statistics.head', { layer, head })
-    })
-  )
-  button.addEventListener('click', () => fit({ layer, head }))
-  row.append(
-    name,
-    ...numbers.map((textContent) => Object.assign(document.createElement('td'), { textContent }))
-  )
-  const state = store.get()
-  row.classList.toggle('chosen', layer === state.layer && head === state.head)
-  return row
+  const state = store.get(),
+    chosen = layer === state.layer && head === state.head
+  return html`<tr class=${chosen ? 'chosen' : ''}><td><button type="button" @click=${() => fit({ layer, head })}>${say('statistics.head', { layer, head })}</button></td>${numbers.map((number) => html`<td>${number}</td>`)}</tr>`
 }
 
 const numbersOf = (entry: HeadEntry) =>
@@ -62,52 +50,30 @@ function numbersOfPool({ engine }: Page, row: Float32Array) {
   )
 }
 
-export const view: MakeView = (page, element) => {
-  const { store } = page
-  element.innerHTML = `<div></div>
-    <p class="hint">${say('statistics.colourLayerDarkestFirst')} <span class="left"></span> <span class="staged"></span></p>
-    <div class="scroll" tabindex="0" role="region" aria-label="${say('statistics.tableHeads')}"><table><thead><tr></tr></thead><tbody></tbody></table></div>`
-  const body = element.querySelector('tbody'),
-    drawDots = createDots(
-      page,
-      element.firstElementChild as HTMLElement,
-      say('statistics.tableBelowNumbers')
-    )
+export const view: MakeView = (page, element, { redraw }) => {
+  const { store } = page,
+    dots = createDots(page, say('statistics.tableBelowNumbers'), redraw)
 
-  element.querySelector('thead tr').append(
-    ...[{ name: '', text: say('explorer.layer') }, ...fields].map(({ name, text }) => {
-      const cell = Object.assign(document.createElement('th'), { scope: 'col' })
-      const button = cell.appendChild(
-        Object.assign(document.createElement('button'), { type: 'button', textContent: text })
-      )
-      button.addEventListener('click', () => {
-        const { sort, descending } = store.get()
-        store.set({ sort: name, descending: sort === name && name !== '' && !descending })
-      })
-      cell.dataset.name = name
-      return cell
-    })
-  )
+  function order(name: string) {
+    const { sort, descending } = store.get()
+    store.set({ sort: name, descending: sort === name && name !== '' && !descending })
+  }
+  function columnOf({ name, text }: { name: string; text: string }) {
+    const { sort, descending } = store.get(),
+      sorted = name === sort ? (descending ? 'descending' : 'ascending') : nothing
+    return html`<th scope="col" data-name=${name} aria-sort=${sorted}><button type="button" @click=${() => order(name)}>${text}</button></th>`
+  }
 
   function draw() {
     if (!page.statistics) return
-    const state = store.get()
-    drawDots()
-    body.replaceChildren(
-      ...findHeads(page.statistics, state).map((entry) => line(page, entry, numbersOf(entry))),
-      ...(page.engine.result.pool ?? []).map((row, head) =>
-        line(page, { layer: 'pool', head }, numbersOfPool(page, row))
-      )
+    const state = store.get(),
+      { filter } = state
+    render(
+      html`<div>${dots()}</div>
+      <p class="hint">${say('statistics.colourLayerDarkestFirst')} <span class="left">${filter && say('statistics.tableShowsOnlyHeads', { filter })}</span> <span class="staged">${state.score === 'softmax' ? '' : say('statistics.statisticsHeadsUseWeights')}</span></p>
+      <div class="scroll" tabindex="0" role="region" aria-label=${say('statistics.tableHeads')}><table><thead><tr>${[{ name: '', text: say('explorer.layer') }, ...fields].map(columnOf)}</tr></thead><tbody>${findHeads(page.statistics, state).map((entry) => line(page, entry, numbersOf(entry)))}${(page.engine.result.pool ?? []).map((row, head) => line(page, { layer: 'pool', head }, numbersOfPool(page, row)))}</tbody></table></div>`,
+      element
     )
-    for (const cell of element.querySelectorAll('thead th'))
-      if (cell.dataset.name === state.sort)
-        cell.setAttribute('aria-sort', state.descending ? 'descending' : 'ascending')
-      else cell.removeAttribute('aria-sort')
-    element.querySelector('.staged').textContent =
-      state.score === 'softmax' ? '' : say('statistics.statisticsHeadsUseWeights')
-    element.querySelector('.left').textContent = state.filter
-      ? say('statistics.tableShowsOnlyHeads', { filter: state.filter })
-      : ''
   }
   return {
     keys: ['measured', 'score', 'layer', 'head', 'coloured', 'sort', 'descending', 'filter'],

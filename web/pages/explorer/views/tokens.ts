@@ -2,25 +2,21 @@
  * states), and how long each state is: a few very long ones are the artefacts that registers were
  * made for (Darcet et al. 2024). Beside them how alike the places are to the model before it has
  * seen anything: the cosine of position embeddings (Dosovitskiy et al. 2021, figure 7). */
+import { html, nothing, render } from 'lit-html'
 import { fixed } from '../../plot/parts/numbers.js'
 import { likeness } from '../model/token_similarity.js'
 import { divergingTable } from '../../plot/diverging.js'
 import { heat } from '../../plot/heat.js'
 import { largestOf } from '../../plot/raster.js'
 import { plainScale, signedScale } from '../../plot/scale.js'
-import { drawSmallBar, smallBar } from './bar.js'
-import { put } from './canvas.js'
+import { bar } from './bar.js'
+import { showing } from './canvas.js'
 import { say } from '../../languages/say.js'
 import type { MakeView, Runner } from '../../../types/pages.js'
 import type { Scale } from 'heed/plot'
 
 const diverging = divergingTable(),
   cosines = signedScale('cosine', 1)
-const names = [
-  say('tokens.similarityQuery'),
-  say('tokens.tokenNorm'),
-  say('tokens.similarityPositions')
-]
 
 const nameOf = (engine: Runner, token: number) => engine.nameOf(token)
 
@@ -75,49 +71,32 @@ function wordsOfPositions(
 
 export const view: MakeView = (page, element) => {
   const { store, engine } = page
-  element.innerHTML = `<div class="pair likenesses">${names.map((name) => `<figure><figcaption><b>${name}</b><br><span></span></figcaption><div class="raster"><canvas role="img" aria-label="${name}"></canvas></div>${smallBar}</figure>`).join('')}</div><p class="hint"></p><p class="hint"></p>`
-  const figures = element.querySelectorAll('figure'),
-    [ofStates, ofPositions] = element.querySelectorAll('.hint')
 
-  function show(
-    index: number,
+  function figure(
+    name: string,
     words: string,
     numbers: number[] | null,
     scale: Scale,
-    colours: Uint8Array
+    table: Uint8Array
   ) {
     const { rows, columns, prefixTokens } = engine.shape
-    figures[index].hidden = !numbers
-    if (!numbers) return
-    figures[index].querySelector('span').textContent = words
-    drawSmallBar(figures[index], scale, colours)
-    put(
-      figures[index].querySelector('canvas'),
-      heat({
-        weights: Float32Array.from(numbers.slice(prefixTokens)),
-        rows,
-        columns,
-        scale,
-        table: colours
-      })
-    )
+    if (!numbers) return nothing
+    const weights = Float32Array.from(numbers.slice(prefixTokens))
+    return html`<figure><figcaption><b>${name}</b><br><span>${words}</span></figcaption><div class="raster"><canvas role="img" aria-label=${name} ${showing(heat({ weights, rows, columns, scale, table }))}></canvas></div>${bar(scale, table)}</figure>`
   }
 
   async function draw(latest: () => boolean) {
     const { layer, query, hover, colours } = store.get(),
       token = engine.token(hover ?? query),
       after = layer === 'pool' ? engine.shape.layers - 1 : layer, // what the probe looks at
-      found = await likeness(page, after, token),
-      table = engine.colours(colours)
+      found = await likeness(page, after, token)
     if (!latest()) return
     const { states, lengths, positions } = found,
-      longest = lengths && largestOf((lengths as number[]).slice(engine.shape.prefixTokens))
-    show(0, 'cosine', states, cosines, diverging)
-    show(1, say('tokens.tokensNumbers'), lengths, plainScale('length', longest as number), table)
-    show(2, 'cosine', positions, cosines, diverging)
-    element.querySelector('.pair').hidden = !states && !positions
-    ofStates.textContent = wordsOfStates(engine, found, after, token)
-    ofPositions.textContent = wordsOfPositions(engine, found, token)
+      longest = lengths && largestOf(lengths.slice(engine.shape.prefixTokens))
+    render(
+      html`<div class="pair likenesses" ?hidden=${!states && !positions}>${figure(say('tokens.similarityQuery'), 'cosine', states, cosines, diverging)}${figure(say('tokens.tokenNorm'), say('tokens.tokensNumbers'), lengths, plainScale('length', longest as number), engine.colours(colours))}${figure(say('tokens.similarityPositions'), 'cosine', positions, cosines, diverging)}</div><p class="hint">${wordsOfStates(engine, found, after, token)}</p><p class="hint">${wordsOfPositions(engine, found, token)}</p>`,
+      element
+    )
   }
   return { keys: ['drawn'], draw }
 }
