@@ -879,7 +879,7 @@ export const words = {
   'region.attentionMeanPatchesOutside': 'its attention, the mean of the patches outside',
   'region.attention2': 'the attention of {query}',
   'rollout.rolloutAbnarZuidema2020':
-    "Rollout (Abnar &amp; Zuidema 2020): the product over layers of (1 − r) A + r I, with rows normalised over keys. The smallest fraction d of each row of A is set to 0 first. Rollout traces attention back to the input's patches.",
+    "Rollout (Abnar & Zuidema 2020): the product over layers of (1 − r) A + r I, with rows normalised over keys. The smallest fraction d of each row of A is set to 0 first. Rollout traces attention back to the input's patches.",
   'rollout.firstLayer': 'First layer',
   'rollout.lastLayer': 'Last layer',
   'rollout.identityWeightR': 'Identity weight r',

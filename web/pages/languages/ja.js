@@ -881,7 +881,7 @@ export const words = {
   'region.attentionMeanPatchesOutside': 'そのアテンション（領域外のパッチの平均）',
   'region.attention2': '{query} のアテンション',
   'rollout.rolloutAbnarZuidema2020':
-    'ロールアウト（Abnar &amp; Zuidema 2020）：(1 − r) A + r I の層にわたる積で、行はキーについて正規化されます。先に A の各行の小さいほうから割合 d を 0 にします。アテンションを入力のパッチまでたどります。',
+    'ロールアウト（Abnar & Zuidema 2020）：(1 − r) A + r I の層にわたる積で、行はキーについて正規化されます。先に A の各行の小さいほうから割合 d を 0 にします。アテンションを入力のパッチまでたどります。',
   'rollout.firstLayer': '最初の層',
   'rollout.lastLayer': '最後の層',
   'rollout.identityWeightR': '恒等の重み r',

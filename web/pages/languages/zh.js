@@ -822,7 +822,7 @@ export const words = {
   'region.attentionMeanPatchesOutside': '其注意力（区域外图像块的平均）',
   'region.attention2': '{query} 的注意力',
   'rollout.rolloutAbnarZuidema2020':
-    'Rollout（Abnar &amp; Zuidema 2020）：(1 − r) A + r I 在各层上的乘积，行按键归一化。先把 A 每行中最小的 d 比例置 0。Rollout 把注意力追溯到输入的图像块。',
+    'Rollout（Abnar & Zuidema 2020）：(1 − r) A + r I 在各层上的乘积，行按键归一化。先把 A 每行中最小的 d 比例置 0。Rollout 把注意力追溯到输入的图像块。',
   'rollout.firstLayer': '第一层',
   'rollout.lastLayer': '最后一层',
   'rollout.identityWeightR': '恒等权重 r',

@@ -1,5 +1,6 @@
 /* Two models of one shape on one picture: differences of logits and of every head's map, by the
  * definitions of `heed compare` (native/cli/compare.c). Loaded with the first comparison. */
+import { html } from 'lit-html'
 import { significant } from '../../plot/parts/numbers.js'
 import { say } from '../../languages/say.js'
 import type { Runner } from '../../../types/pages.js'
@@ -94,7 +95,7 @@ export async function modelDifference(a: Runner, b: Runner): Promise<ModelDiffer
 
 const digits = (value: number) => (value === 0 ? '0' : significant(value, 3))
 
-/** As HTML: what follows the facts of one row. */
+/** What follows the facts of one row. */
 export function differenceTable({ heads, logits }: ModelDifference) {
   const largest = heads.reduce((most, { largest }) => Math.max(most, largest), 0),
     mean = heads.reduce((sum, { divergence }) => sum + divergence, 0) / heads.length,
@@ -112,10 +113,8 @@ export function differenceTable({ heads, logits }: ModelDifference) {
         say('modelDifference.bits', { mean: digits(mean) })
       ]
     ]
-  const rows = heads.map(
-    (head) =>
-      `<tr><th scope="row">${head.layer}.${head.head}</th>${[head.largest, head.mean, head.divergence, head.largestDivergence].map((value) => `<td>${digits(value)}</td>`).join('')}</tr>`
-  )
-  return `<dl class="facts">${facts.map(([name, value]) => `<dt>${name}</dt><dd>${value}</dd>`).join('')}</dl>
-<div class="scroll" tabindex="0" role="region" aria-label="${say('modelDifference.differencesEveryHead')}"><table><caption>${say('modelDifference.everyHeadBPicture')} <code>heed compare</code></caption><thead><tr><th scope="col">${say('modelDifference.head')}</th><th scope="col">${say('modelDifference.largest')}</th><th scope="col">${say('modelDifference.mean')}</th><th scope="col">${say('modelDifference.jsMeanBits')}</th><th scope="col">${say('modelDifference.jsLargest')}</th></tr></thead><tbody>${rows.join('')}</tbody></table></div>`
+  const line = (head: HeadDifference) =>
+    html`<tr><th scope="row">${head.layer}.${head.head}</th>${[head.largest, head.mean, head.divergence, head.largestDivergence].map((value) => html`<td>${digits(value)}</td>`)}</tr>`
+  return html`<dl class="facts">${facts.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>
+<div class="scroll" tabindex="0" role="region" aria-label=${say('modelDifference.differencesEveryHead')}><table><caption>${say('modelDifference.everyHeadBPicture')} <code>heed compare</code></caption><thead><tr><th scope="col">${say('modelDifference.head')}</th><th scope="col">${say('modelDifference.largest')}</th><th scope="col">${say('modelDifference.mean')}</th><th scope="col">${say('modelDifference.jsMeanBits')}</th><th scope="col">${say('modelDifference.jsLargest')}</th></tr></thead><tbody>${heads.map(line)}</tbody></table></div>`
 }

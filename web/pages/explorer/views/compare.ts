@@ -2,6 +2,9 @@
  * picture or model), or the same place in the same model with coarser weights, by another of the
  * runtime's modules, or in another model of the same shape. Side by side or with a curtain between them, their difference, and how far
  * apart they are: weights, or the scores of the stage that is chosen where both have them. */
+import { html, nothing, render } from 'lit-html'
+import { classMap } from 'lit-html/directives/class-map.js'
+import { live } from 'lit-html/directives/live.js'
 import { fixed } from '../../plot/parts/numbers.js'
 import { createRunner } from '../model/model_runner.js'
 import { cosine, divergence } from '../model/row_distance.js'
@@ -16,11 +19,11 @@ import { stageWords } from '../../shared/scores.js'
 import '../state/change_words.js'
 import { titleOfRow } from '../model/shown_row.js'
 import { drawRow } from './row_picture.js'
-import { drawSmallBar, smallBar } from './bar.js'
-import { put } from './canvas.js'
+import { bar } from './bar.js'
+import { drawing, put } from './canvas.js'
 import { deviceName } from '../../shared/names.js'
 import { say } from '../../languages/say.js'
-import type { Field, MakeView, Other, Page, PageSource, Runner } from '../../../types/pages.js'
+import type { MakeView, Of, Other, Page, PageSource, Runner } from '../../../types/pages.js'
 import type { Scale } from 'heed/plot'
 
 const diverging = divergingTable()
@@ -34,18 +37,6 @@ const others: Record<string, string> = {
   simd: say('compare.simdModule')
 }
 const modules: Record<string, 'none' | 'simd'> = { scalar: 'none', simd: 'simd' } // as createRuntime names them
-
-const figure = (name: string) =>
-  `<figure><figcaption><b>${name}</b> <span></span></figcaption><div class="raster"><canvas role="img" aria-label="${name}"></canvas></div>${smallBar}</figure>`
-const markup = `<div class="even two"><button type="button" name="pin">${say('compare.pinRowB')}</button><button type="button" name="back" disabled>${say('compare.swapB')}</button></div>
-    <div class="fields"><label>${say('compare.b')} <select name="other">${Object.entries(others)
-      .map(([name, text]) => `<option value="${name}">${text}</option>`)
-      .join('')}</select></label>
-    <label>${say('compare.shown')} <select name="shown"><option value="side">${say('compare.sideSide')}</option><option value="swipe">${say('compare.curtain')}</option></select></label></div>
-    <div class="pair compared">${['A', 'B', 'A − B'].map(figure).join('')}<dl class="facts"></dl></div>
-    <p hidden class="files"><button type="button" name="folder">${say('compare.folderOtherModel')}</button> <button type="button" name="weights">${say('compare.files')}</button> <span></span></p>
-    <p hidden><label class="range">${say('compare.curtain2')} <input type="range" name="curtain" min="0" max="100" value="50"></label></p>
-    <p class="hint" aria-live="polite"></p><div class="models"></div>`
 
 /** Files that someone chooses: a folder's, or some at once. */
 const chooseFiles = (folder: boolean): Promise<File[]> =>
@@ -195,128 +186,113 @@ export function comparisonOf({ store, engine, drawn, table }: Page, other: Other
   }
 }
 
+/** What one of the figures shows; without weights, words alone. */
+interface Shown {
+  words: string
+  weights?: Float32Array
+  scale?: Scale
+  table?: Uint8Array
+  picture?: HTMLCanvasElement
+}
+
 /** A row as one of the figures, on its picture where there is one. */
-function drawFigure(
+function figure(
   { store, engine }: Page,
-  figure: HTMLElement,
-  {
-    words,
-    weights,
-    scale,
-    table,
-    picture
-  }: {
-    words: string
-    weights: Float32Array
-    scale: Scale
-    table: Uint8Array
-    picture?: HTMLCanvasElement
-  }
+  name: string,
+  { words, weights, scale, table, picture }: Shown
 ) {
   const { rows, columns } = engine.shape,
-    { strength } = store.get(),
-    canvas = figure.querySelector('canvas')
-  figure.querySelector('span').textContent = words
-  drawSmallBar(figure, scale, table)
-  if (picture) drawRow(canvas, picture, { weights, rows, columns, scale, table, strength })
-  else put(canvas, heat({ weights, rows, columns, scale, table }))
+    { strength } = store.get()
+  const show = (canvas: HTMLCanvasElement) => {
+    if (!weights || !scale || !table) return
+    if (picture) drawRow(canvas, picture, { weights, rows, columns, scale, table, strength })
+    else put(canvas, heat({ weights, rows, columns, scale, table }))
+  }
+  return html`<figure><figcaption><b>${name}</b> <span>${words}</span></figcaption><div class="raster"><canvas role="img" aria-label=${name} ${drawing(show)}></canvas></div>${scale && table ? bar(scale, table) : nothing}</figure>`
 }
 
 /** How far apart two rows are, as a list of facts. */
 function distances(a: Float32Array, b: Float32Array) {
   const apart = divergence(a, b),
     digits = apart > 1e-12 && apart < 5e-4 ? apart.toExponential(1) : fixed(apart, 4)
-  return `<dt>${say('compare.jensenShannonDivergence')}</dt><dd>${digits} nats</dd><dt>${say('compare.largestLn2')}</dt><dd>${percent(apart / Math.LN2)}</dd><dt>${say('compare.cosine')}</dt><dd>${fixed(cosine(a, b), 4)}</dd>`
+  return html`<dt>${say('compare.jensenShannonDivergence')}</dt><dd>${digits} nats</dd><dt>${say('compare.largestLn2')}</dt><dd>${percent(apart / Math.LN2)}</dd><dt>${say('compare.cosine')}</dt><dd>${fixed(cosine(a, b), 4)}</dd>`
 }
 
-/** Where a comparison stands. */
-export interface Figures {
-  /** A, B and their difference */
-  figures: NodeListOf<HTMLElement>
-  hint: HTMLElement
-  facts: HTMLElement
+/** A, B and their difference, with a sentence. */
+interface Comparison {
+  figures: Shown[]
+  hint: string
+  facts: unknown
 }
 
 /**
  * A alone, and why.
  * @param b of another grid
  */
-function drawA(page: Page, { figures, hint }: Figures, b: Other | null) {
+function ofA(page: Page, b: Other | null): Comparison {
   const { row, title } = page.drawn,
     { tokens, prefixTokens } = page.engine.shape,
     weights = row.subarray(prefixTokens),
     scale = makeScale('uniform', { tokens, largest: largestOf(weights) })
-  drawFigure(page, figures[0], {
-    words: title,
-    weights,
-    scale,
-    table: page.table,
-    picture: pictureNow(page)
-  })
-  figures[1].querySelector('span').textContent = b
-    ? say('compare.anotherGridPatches', { title: b.title })
-    : say('compare.nothingPinnedYet')
-  hint.textContent = b ? say('compare.pinRowModel') : say('compare.pinRowBP')
+  return {
+    figures: [
+      { words: title, weights, scale, table: page.table, picture: pictureNow(page) },
+      {
+        words: b
+          ? say('compare.anotherGridPatches', { title: b.title })
+          : say('compare.nothingPinnedYet')
+      },
+      { words: '' }
+    ],
+    hint: b ? say('compare.pinRowModel') : say('compare.pinRowBP'),
+    facts: nothing
+  }
 }
 
 /**
  * A, B and their difference.
  * @param by which modules they are by
  */
-function drawPair(page: Page, { figures, hint, facts }: Figures, other: Other, by: string) {
+function ofPair(page: Page, other: Other, by: string): Comparison {
   const { row, title } = page.drawn,
     { a, b, less, scale, lessScale, table, words } = comparisonOf(page, other)
-  const shown = [
-    { words: title, weights: a, scale, table, picture: pictureNow(page) },
-    { words: other.title, weights: b, scale, table, picture: other.picture },
-    {
-      words: say('compare.blueBMoreOrange'),
-      weights: less,
-      scale: lessScale,
-      table: diverging
-    }
-  ]
-  shown.forEach((one, i) => drawFigure(page, figures[i], one))
-  hint.textContent = words + by
-  facts.innerHTML = distances(row, other.row)
+  return {
+    figures: [
+      { words: title, weights: a, scale, table, picture: pictureNow(page) },
+      { words: other.title, weights: b, scale, table, picture: other.picture },
+      { words: say('compare.blueBMoreOrange'), weights: less, scale: lessScale, table: diverging }
+    ],
+    hint: words + by,
+    facts: distances(row, other.row)
+  }
 }
 
 /** How far apart two models are on the picture, once each run. */
 class ModelFigures {
   page
-  place
+  table: unknown = nothing
   #told: { opened: object; ran: number } | null = null
 
-  constructor(page: Page, place: HTMLElement) {
+  constructor(page: Page) {
     this.page = page
-    this.place = place
   }
 
   clear() {
     this.#told = null
-    this.place.innerHTML = ''
+    this.table = nothing
   }
 
-  async draw(opened: SecondModel['opened'], latest: () => boolean) {
+  /** Whether there is another table. */
+  async find(opened: SecondModel['opened'], latest: () => boolean) {
     const { ran } = this.page.store.get()
-    if (!opened) return this.clear()
-    if (this.#told?.opened === opened && this.#told.ran === ran) return
+    if (!opened) this.clear()
+    if (!opened || (this.#told?.opened === opened && this.#told.ran === ran)) return
     const { differenceTable, modelDifference } = await import('../model/model_difference.js'),
       found = await modelDifference(this.page.engine, await opened.engine)
     if (!found || !latest()) return
     this.#told = { opened, ran }
-    this.place.innerHTML = differenceTable(found)
+    this.table = differenceTable(found)
   }
-}
-
-/** @param place with a button for a folder, and one for files */
-function followFiles(place: HTMLElement, use: (files: File[]) => void) {
-  for (const button of place.querySelectorAll('button') as NodeListOf<HTMLButtonElement>)
-    button.addEventListener('click', async () => {
-      const files = await chooseFiles(button.name === 'folder')
-      place.querySelector('span').textContent = files.map(({ name }) => name).join(', ')
-      use(files)
-    })
 }
 
 /** Which module gave A, and which B; or what B is where nothing is pinned. */
@@ -344,30 +320,19 @@ async function meanOf(page: Page): Promise<Other> {
 }
 
 export const view: MakeView = (page, element, { left, redraw }) => {
-  const { store } = page
-  element.innerHTML = markup
-  const field = (name: string) => element.querySelector(`[name=${name}]`) as Field
-  const hint = element.querySelector('.hint'),
-    facts = element.querySelector('dl'),
-    shown = { figures: element.querySelectorAll('figure'), hint, facts }
+  const { store } = page,
+    chosen = { other: 'pinned', shown: 'side', fits: false },
+    models = new ModelFigures(page)
+  let shown: Comparison = {
+    figures: [{ words: '' }, { words: '' }, { words: '' }],
+    hint: '',
+    facts: nothing
+  }
   const second = new SecondModel(page, () => {
-    hint.textContent = say('compare.loadingModelSecondTime')
+    shown = { ...shown, hint: say('compare.loadingModelSecondTime') }
+    show()
   })
-  const models = new ModelFigures(page, element.querySelector('.models'))
   left.addEventListener('abort', () => second.close())
-  field('pin').addEventListener('click', () => {
-    field('other').value = 'pinned'
-    pin(page)
-  })
-  field('back').addEventListener('click', () => swap(page).catch(page.showError))
-  for (const name of ['other', 'shown']) field(name).addEventListener('change', redraw)
-  followFiles(element.querySelector('.files'), (files) => {
-    second.files = files
-    redraw()
-  })
-  field('curtain').addEventListener('input', () =>
-    element.style.setProperty('--curtain', `${field('curtain').value}%`)
-  )
 
   function findB(other: string): Promise<Other> | Other | null {
     const { pinned } = store.get()
@@ -375,37 +340,68 @@ export const view: MakeView = (page, element, { left, redraw }) => {
     if (other !== 'pinned') return second.rowOf(other)
     return pinned ? { ...pinned, title: `${pinned.title} (${pinned.name})` } : meanOf(page)
   }
+  function pinRow() {
+    chosen.other = 'pinned'
+    pin(page)
+    redraw()
+  }
+  const choose =
+    (name: 'other' | 'shown') =>
+    ({ target }: Of<HTMLSelectElement>) => {
+      chosen[name] = target.value
+      redraw()
+    }
+  async function chooseModel(folder: boolean) {
+    second.files = await chooseFiles(folder)
+    redraw()
+  }
 
-  /** Which of the controls make sense. */
-  function showControls(other: string, fits: boolean) {
-    const { simd } = page.engine.info,
-      pair = element.querySelector('.pair'),
-      swipe = field('shown').value === 'swipe'
-    field('other').disabled = Boolean(page.engine.saved)
-    for (const option of field('other').options)
-      option.disabled =
-        option.value in modules && (simd === 'none' || simd === modules[option.value])
-    field('back').disabled = !fits || other !== 'pinned' || !store.get().pinned
-    pair.classList.toggle('waiting', !fits)
-    pair.classList.toggle('swipe', swipe)
-    field('curtain').closest('p').hidden = !fits || !swipe
-    element.querySelector('.files').hidden = other !== 'files'
+  function controls() {
+    const { engine } = page,
+      { simd } = engine.info,
+      isThere = (name: string) => !(name in modules) || (simd !== 'none' && simd !== modules[name])
+    return html`<div class="even two"><button type="button" name="pin" @click=${pinRow}>${say('compare.pinRowB')}</button><button type="button" name="back" ?disabled=${!chosen.fits || chosen.other !== 'pinned' || !store.get().pinned} @click=${() => swap(page).catch(page.showError)}>${say('compare.swapB')}</button></div>
+    <div class="fields"><label>${say('compare.b')} <select name="other" ?disabled=${Boolean(engine.saved)} @change=${choose('other')}>${Object.entries(
+      others
+    ).map(
+      ([name, text]) =>
+        html`<option value=${name} ?disabled=${!isThere(name)} .selected=${live(name === chosen.other)}>${text}</option>`
+    )}</select></label>
+    <label>${say('compare.shown')} <select name="shown" @change=${choose('shown')}><option value="side">${say('compare.sideSide')}</option><option value="swipe">${say('compare.curtain')}</option></select></label></div>`
+  }
+
+  /** What was found last; controls that make no sense are hidden. */
+  function show() {
+    const { figures, hint, facts } = shown,
+      swipe = chosen.shown === 'swipe',
+      names = second.files.map(({ name }) => name).join(', ')
+    const button = (name: string, text: string) =>
+      html`<button type="button" name=${name} @click=${() => chooseModel(name === 'folder')}>${text}</button>`
+    render(
+      html`${controls()}
+      <div class=${classMap({ pair: true, compared: true, waiting: !chosen.fits, swipe })}>${['A', 'B', 'A − B'].map((name, i) => figure(page, name, figures[i]))}<dl class="facts">${facts}</dl></div>
+      <p class="files" ?hidden=${chosen.other !== 'files'}>${button('folder', say('compare.folderOtherModel'))} ${button('weights', say('compare.files'))} <span>${names}</span></p>
+      <p ?hidden=${!chosen.fits || !swipe}><label class="range">${say('compare.curtain2')} <input type="range" name="curtain" min="0" max="100" value="50" @input=${({ target }: Of<HTMLInputElement>) => element.style.setProperty('--curtain', `${target.value}%`)}></label></p>
+      <p class="hint" aria-live="polite">${hint}</p><div class="models">${models.table}</div>`,
+      element
+    )
   }
 
   async function draw(latest: () => boolean) {
-    const other = page.engine.saved ? 'pinned' : field('other').value,
+    if (page.engine.saved) chosen.other = 'pinned'
+    const { other } = chosen,
       b = await findB(other)
     if (!latest()) return
     const { info, shape } = page.engine,
       fits = b !== null && b.row.length === page.drawn.row.length && b.shape.rows === shape.rows
-    showControls(other, fits)
+    chosen.fits = fits
     page.compared = fits ? b : null
-    if (!fits) {
-      models.clear()
-      return drawA(page, shown, b)
-    }
-    drawPair(page, shown, b, wordsOfB(info, other, b))
-    await models.draw(other === 'pinned' ? null : second.opened, latest)
+    if (!fits) models.clear()
+    shown = fits ? ofPair(page, b, wordsOfB(info, other, b)) : ofA(page, b)
+    show()
+    if (!fits) return
+    await models.find(other === 'pinned' ? null : second.opened, latest)
+    if (latest()) show()
   }
   return { keys: ['drawn', 'pinned'], draw }
 }

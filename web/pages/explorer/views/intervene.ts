@@ -1,6 +1,8 @@
 /* The model's attention changed: heads taken out, patches dropped, pairs of the mask cut, a
  * temperature. Maps and class shares follow at once; the bars have the shares of the model as it is
  * beside those now. */
+import { html, nothing, render } from 'lit-html'
+import { live } from 'lit-html/directives/live.js'
 import { fixed } from '../../plot/parts/numbers.js'
 import { probabilitiesOf } from '../model/probabilities.js'
 import { divergence } from '../model/row_distance.js'
@@ -12,8 +14,8 @@ import { percent } from '../../plot/caption.js'
 import { className } from '../../shared/names.js'
 import { say } from '../../languages/say.js'
 import type {
-  Field,
   MakeView,
+  Of,
   Page,
   PageQuery,
   Runner,
@@ -22,15 +24,6 @@ import type {
   Store
 } from '../../../types/pages.js'
 
-const made = (tag: string, textContent = '') =>
-  Object.assign(document.createElement(tag), { textContent })
-const pressable = (text: string) => Object.assign(made('button', text), { type: 'button' })
-/** An element that holds others: a row its cells, a cell its button. */
-const holding = (tag: 'tr' | 'td', ...children: HTMLElement[]) => {
-  const element = made(tag)
-  element.append(...children)
-  return element
-}
 const nats = (value: number) =>
     value > 0 && value < 5e-4 ? value.toExponential(1) : fixed(value, 4),
   points = (share: number, digits = 2) =>
@@ -42,20 +35,6 @@ const brushes = {
   drop: say('intervene.dropsPatches'),
   cut: say('intervene.cutsQueryPatch')
 }
-const options = (names: { '': string; drop: string; cut: string } | Record<string, string>) =>
-  Object.entries(names)
-    .map(([value, text]) => `<option value="${value}">${text}</option>`)
-    .join('')
-
-const markup = `<p class="hint">${say('intervene.effectChangePredictionExplains')}</p>
-    <div class="row"><label>${say('intervene.clickImage')} <select name="brush">${options(brushes)}</select></label></div>
-    <div><label class="range">${say('intervene.temperature')} <input type="range" name="temperature" min="0.1" max="4" step="0.1"> <output></output></label></div>
-    <div><label class="range"><span class="gain"></span> <input type="range" name="gain" min="0" max="100" step="5"> <output></output></label></div>
-    <div class="scroll" tabindex="0" role="region" aria-label="${say('intervene.activeHeads')}"><table class="switches"><caption>${say('intervene.activeHeadsAblatedHeads')} <select name="how" aria-label="${say('intervene.outputAblatedHeads')}">${options(replacements)}</select></caption><tbody></tbody></table></div>
-    <div class="row after"><button type="button" name="all">${say('intervene.undoAll')}</button><button type="button" name="sweep">${say('intervene.ablateEachHeadAlone')}</button></div>
-    <div class="scroll effects" tabindex="0" role="region" aria-label="${say('intervene.headsChangePredictionWithout')}" hidden><table><caption>${say('intervene.eachHeadAblatedAlone')}</caption><thead><tr><th scope="col">${say('modelDifference.head')}</th><th scope="col"></th><th scope="col">${say('intervene.allClassesNats')}</th></tr></thead><tbody></tbody></table></div>
-    <table><caption>${say('intervene.classProbabilities')}</caption><thead><tr><th scope="col">${say('intervene.class')}</th><th scope="col">${say('intervene.original')}</th><th scope="col">${say('intervene.changed')}</th></tr></thead><tbody class="shares"></tbody></table><p class="hint downstream"></p><p class="hint" aria-live="polite"></p>`
-
 /** @param result of a model with a classifier */
 const probabilities = (engine: Runner, result: RunnerResult | null) =>
   probabilitiesOf(engine, (result as RunnerResult).logits as ArrayLike<number>)
@@ -69,32 +48,19 @@ function gainsWith({ layer, head, gains }: Pick<State, 'layer' | 'head' | 'gains
   return share === 100 ? others : [...others, `${layer}.${head}.${share}`].sort()
 }
 
-/** The settings of the change, as the fields have them. */
-function connectSettings(store: Store, field: (name: string) => Field) {
-  field('all').addEventListener('click', () => store.set(unchanged))
-  field('how').addEventListener('change', ({ target }) =>
-    store.set({ how: target.value as State['how'] })
-  )
-  field('temperature').addEventListener('input', ({ target }) =>
-    store.set({ temperature: Number(target.value) })
-  )
-  field('gain').addEventListener('input', ({ target }) =>
-    store.set({ gains: gainsWith(store.get(), Number(target.value)) })
-  )
-}
-
 /** A press on the patches with the brush, as page.paint: drops them, or cuts the query from them. A
  * stroke goes on as its first patch began: setting, or taking back. */
-function patchBrush({ store, engine }: Page, brush: Field): NonNullable<Page['paint']> {
+function patchBrush({ store, engine }: Page, brushOf: () => string): NonNullable<Page['paint']> {
   let painting = true
   return (row, column, how) => {
     const { columns, prefixTokens } = engine.shape,
       patch = row * columns + column,
-      { query } = store.get()
-    if (!brush.value || !engine.canChange) return false
+      { query } = store.get(),
+      brush = brushOf()
+    if (!brush || !engine.canChange) return false
     if (how === 'step') return true // the focus moves, Enter paints
     const [key, entry] =
-        brush.value === 'drop'
+        brush === 'drop'
           ? ['dropped', patch]
           : ['cuts', `${engine.token(query)}.${prefixTokens + patch}`],
       list = store.get()[key as 'off' | 'dropped'] as (string | number)[]
@@ -116,6 +82,8 @@ export interface Sweep {
   ran: number
   /** by "layer.head" */
   effects: Record<string, Effect>
+  /** of the class whose share they change */
+  label: string
 }
 
 /** The effect of each head, by one run without it, until the view is left. */
@@ -146,30 +114,15 @@ async function effectsOfHeads(
   return { effects, best }
 }
 
-/**
- * The heads by how much the answer needs them, as a table; in words, the first and the last.
- * @param label of the class whose share they change
- */
-function drawRanking(store: Store, table: HTMLElement, effects: Sweep['effects'], label: string) {
-  const order = Object.entries(effects).sort(([, a], [, b]) => b.apart - a.apart),
+/** The heads by how much the answer needs them. */
+const byEffect = (effects: Sweep['effects']) =>
+  Object.entries(effects).sort(([, a], [, b]) => b.apart - a.apart)
+
+/** The first and the last of the ranking, in words. */
+function wordsOfSweep({ effects, label }: Sweep) {
+  const order = byEffect(effects),
     [[most, high]] = order,
     [least, low] = order.at(-1) as [string, Effect]
-  table.querySelector('th:nth-child(2)').textContent = say('intervene.points', { label })
-  table.querySelector('tbody').replaceChildren(
-    ...order.map(([key, { share, apart }]) => {
-      const [layer, head] = key.split('.').map(Number),
-        button = pressable(say('manyPictures.layerHead', { layer, head }))
-      button.addEventListener('click', () => store.set({ layer, head }))
-      const row = holding(
-        'tr',
-        holding('td', button),
-        made('td', points(share)),
-        made('td', nats(apart))
-      )
-      row.style.setProperty('--share', `${(100 * apart) / (high.apart || 1)}%`)
-      return row
-    })
-  )
   return say('intervene.ablatingChangesPredictionMost', {
     most,
     apart: nats(high.apart),
@@ -179,60 +132,44 @@ function drawRanking(store: Store, table: HTMLElement, effects: Sweep['effects']
   })
 }
 
-/**
- * A button that takes a head out of the model, or back.
- * @param key "layer.head"
- */
-function headSwitch(store: Store, key: string, text: string) {
-  const button = pressable(text),
-    [layer, head] = key.split('.')
-  button.dataset.key = key
-  button.setAttribute('aria-pressed', !store.get().off.includes(key))
-  button.setAttribute('aria-label', `${text} ${say('manyPictures.layerHead', { layer, head })}`)
-  button.addEventListener('click', () => store.set({ off: toggled(store.get().off, key) }))
-  return button
+function ranking(store: Store, { effects, label }: Sweep) {
+  const order = byEffect(effects),
+    largest = order[0]?.[1].apart || 1
+  const line = ([key, { share, apart }]: [string, Effect]) => {
+    const [layer, head] = key.split('.').map(Number)
+    return html`<tr .style=${`--share: ${(100 * apart) / largest}%`}><td><button type="button" @click=${() => store.set({ layer, head })}>${say('manyPictures.layerHead', { layer, head })}</button></td><td>${points(share)}</td><td>${nats(apart)}</td></tr>`
+  }
+  return html`<table><caption>${say('intervene.eachHeadAblatedAlone')}</caption><thead><tr><th scope="col">${say('modelDifference.head')}</th><th scope="col">${label && say('intervene.points', { label })}</th><th scope="col">${say('intervene.allClassesNats')}</th></tr></thead><tbody>${order.map(line)}</tbody></table>`
 }
 
-/** A switch a head, a row a layer. A switch has its head's effect where the sweep is of this run,
- * else its name. */
-function drawSwitches({ store, engine }: Page, table: HTMLElement, { ran, effects }: Sweep) {
+/** A switch a head, a row a layer: a press takes a head out of the model, or back. A switch has its
+ * head's effect where the sweep is of this run, else its name. */
+function switches({ store, engine }: Page, { ran, effects }: Sweep) {
   const { layers, heads } = engine.shape,
     measured = ran === store.get().ran,
-    focused = (document.activeElement as HTMLElement | null)?.dataset.key
-  const many = heads > 8
-  table.parentElement?.classList.toggle('many', many)
-  const cellOf = (key: string) => {
-    const name = many ? key.split('.')[1] : key
-    return holding('td', headSwitch(store, key, measured ? points(effects[key].share, 1) : name))
+    many = heads > 8
+  const cell = (layer: number, head: number) => {
+    const key = `${layer}.${head}`,
+      { off } = store.get(),
+      text = measured ? points(effects[key].share, 1) : many ? head : key
+    return html`<td><button type="button" data-key=${key} aria-pressed=${!off.includes(key)} aria-label=${`${text} ${say('manyPictures.layerHead', { layer, head })}`} @click=${() => store.set({ off: toggled(store.get().off, key) })}>${text}</button></td>`
   }
-  table.replaceChildren(
-    ...Array.from({ length: layers }, (_, layer) =>
-      holding(
-        'tr',
-        Object.assign(made('th', many ? String(layer) : say('heads.layer2', { layer })), {
-          scope: 'row',
-          ariaLabel: say('heads.layer2', { layer })
-        }),
-        ...Array.from({ length: heads }, (_, head) => cellOf(`${layer}.${head}`))
-      )
-    )
-  )
-  if (focused) table.querySelector(`[data-key="${focused}"]`)?.focus()
+  return Array.from({ length: layers }, (_, layer) => {
+    const name = say('heads.layer2', { layer })
+    return html`<tr><th scope="row" aria-label=${name}>${many ? layer : name}</th>${Array.from({ length: heads }, (_, head) => cell(layer, head))}</tr>`
+  })
 }
 
 /** How much of what it gives the chosen head may give. */
-function drawGain(
-  label: HTMLElement,
-  field: Field,
-  { layer, head, gains }: Pick<State, 'layer' | 'head' | 'gains'>
-) {
+function gainOf({ layer, head, gains }: Pick<State, 'layer' | 'head' | 'gains'>) {
   const [, , share = '100'] =
-    gains.find((gain) => gain.startsWith(`${layer}.${head}.`))?.split('.') ?? []
-  const one = head !== 'mean' && layer !== 'pool'
-  label.textContent = one ? say('intervene.gain', { layer, head }) : say('intervene.gainHead')
-  field.disabled = !one
-  field.value = share
-  field.nextElementSibling.textContent = `${share} %`
+      gains.find((gain) => gain.startsWith(`${layer}.${head}.`))?.split('.') ?? [],
+    one = head !== 'mean' && layer !== 'pool'
+  return {
+    one,
+    share,
+    text: one ? say('intervene.gain', { layer, head }) : say('intervene.gainHead')
+  }
 }
 
 /** The active heads whose map of a query differs from that of the whole model, the largest
@@ -266,81 +203,82 @@ function wordsOfMoved(engine: Runner, { query, off }: { query: PageQuery; off: s
     : say('intervene.mapsQueryNoActive')
 }
 
-const bar = (share: number) => {
-  const cell = made('td', percent(share))
-  cell.style.setProperty('--share', `${share * 100}%`)
-  return cell
-}
+const bar = (share: number) => html`<td .style=${`--share: ${share * 100}%`}>${percent(share)}</td>`
 
 /** The five most probable classes of the model as it is and of the changed one, with their shares. */
-function drawShares(engine: Runner, table: HTMLElement, changed: boolean | undefined) {
+function sharesOf(engine: Runner, changed: boolean | undefined) {
   const { whole, result, model } = engine,
     before = probabilities(engine, whole),
     now = probabilities(engine, result),
     most = (i: number) => Math.max(before[i], now[i])
-  const order = Array.from(now.keys())
+  return Array.from(now.keys())
     .sort((a, b) => most(b) - most(a))
     .slice(0, 5)
-  table.replaceChildren(
-    ...order.map((index) =>
-      holding(
-        'tr',
-        made('td', className(model.labels[index])),
-        bar(before[index]),
-        changed ? bar(now[index]) : made('td', '–')
-      )
+    .map(
+      (index) =>
+        html`<tr><td>${className(model.labels[index])}</td>${bar(before[index])}${changed ? bar(now[index]) : html`<td>–</td>`}</tr>`
     )
-  )
 }
 
 export const view: MakeView = (page, element, { left, redraw }) => {
   const { store, engine } = page
-  element.innerHTML = markup
-  const field = (name: string) => element.querySelector(`[name=${name}]`) as Field
-  const said = element.querySelector('p[aria-live]'),
-    ranking = element.querySelector('.effects')
-  let sweep = { ran: -1, effects: {} } as Sweep
-  connectSettings(store, field)
-  page.paint = patchBrush(page, field('brush'))
+  let sweep: Sweep = { ran: -1, effects: {}, label: '' },
+    brush = '',
+    said = ''
+  page.paint = patchBrush(page, () => brush)
   left.addEventListener('abort', () => {
     page.paint = null
   })
-  field('sweep').addEventListener('click', () => sweepHeads().catch(page.showError))
 
   async function sweepHeads() {
     const { effects, best } = await effectsOfHeads(page, left, (layer, head, { apart }) => {
-      said.textContent = say('intervene.withoutLayerHeadNats', { layer, head, apart: nats(apart) })
+      said = say('intervene.withoutLayerHeadNats', { layer, head, apart: nats(apart) })
+      draw()
     })
     await page.run(page.picture)
     if (left.aborted) return
-    sweep = { ran: store.get().ran, effects }
-    said.textContent = drawRanking(store, ranking, effects, className(engine.model.labels[best]))
+    sweep = { ran: store.get().ran, effects, label: className(engine.model.labels[best]) }
+    said = wordsOfSweep(sweep)
     redraw()
   }
 
-  function drawSettings(state: Readonly<State>) {
-    for (const name of ['how', 'temperature'])
-      field(name).value = String(state[name as keyof State])
-    field('temperature').nextElementSibling.textContent = String(state.temperature)
-    for (const control of element.querySelectorAll(
-      'button, select, input'
-    ) as NodeListOf<HTMLInputElement>)
-      control.disabled = !engine.canChange
+  const options = (names: Record<string, string>, chosen: string) =>
+    Object.entries(names).map(
+      ([value, text]) =>
+        html`<option value=${value} .selected=${live(value === chosen)}>${text}</option>`
+    )
+  function settings(state: Readonly<State>, off: boolean) {
+    const gain = gainOf(state)
+    return html`<div class="row"><label>${say('intervene.clickImage')} <select name="brush" ?disabled=${off} @change=${({
+      target
+    }: Of<HTMLSelectElement>) => {
+      brush = target.value
+    }}>${options(brushes, brush)}</select></label></div>
+    <div><label class="range">${say('intervene.temperature')} <input type="range" name="temperature" min="0.1" max="4" step="0.1" ?disabled=${off} .value=${live(String(state.temperature))} @input=${({ target }: Of<HTMLInputElement>) => store.set({ temperature: Number(target.value) })}> <output>${state.temperature}</output></label></div>
+    <div><label class="range"><span class="gain">${gain.text}</span> <input type="range" name="gain" min="0" max="100" step="5" ?disabled=${off || !gain.one} .value=${live(gain.share)} @input=${({ target }: Of<HTMLInputElement>) => store.set({ gains: gainsWith(store.get(), Number(target.value)) })}> <output>${gain.share} %</output></label></div>`
   }
 
   function draw() {
     const state = store.get(),
       { changes, logits } = engine.result,
-      changed = changes && isChanged(changes)
-    drawSettings(state)
-    if (!engine.canChange) return (said.textContent = say('intervene.interventionsNeedModelSmall'))
-    drawSwitches(page, element.querySelector('.switches tbody'), sweep)
-    ranking.hidden = sweep.ran !== state.ran
-    drawGain(element.querySelector('.gain'), field('gain'), state)
-    element.querySelector('.downstream').textContent = changed ? wordsOfMoved(engine, state) : ''
-    field('sweep').disabled = !logits
-    if (!logits) return (said.textContent = say('intervene.modelNoClassifierOnly'))
-    drawShares(engine, element.querySelector('.shares'), changed)
+      changed = changes && isChanged(changes),
+      off = !engine.canChange,
+      why = off
+        ? say('intervene.interventionsNeedModelSmall')
+        : logits
+          ? ''
+          : say('intervene.modelNoClassifierOnly')
+    if (why) said = why
+    const how = html`<select name="how" aria-label=${say('intervene.outputAblatedHeads')} ?disabled=${off} @change=${({ target }: Of<HTMLSelectElement>) => store.set({ how: target.value as State['how'] })}>${options(replacements, state.how)}</select>`
+    render(
+      html`<p class="hint">${say('intervene.effectChangePredictionExplains')}</p>
+      ${settings(state, off)}
+      <div class="scroll" tabindex="0" role="region" aria-label=${say('intervene.activeHeads')}><table class=${engine.shape.heads > 8 ? 'switches many' : 'switches'}><caption>${say('intervene.activeHeadsAblatedHeads')} ${how}</caption><tbody>${off ? nothing : switches(page, sweep)}</tbody></table></div>
+      <div class="row after"><button type="button" name="all" ?disabled=${off} @click=${() => store.set(unchanged)}>${say('intervene.undoAll')}</button><button type="button" name="sweep" ?disabled=${Boolean(why)} @click=${() => sweepHeads().catch(page.showError)}>${say('intervene.ablateEachHeadAlone')}</button></div>
+      <div class="scroll effects" tabindex="0" role="region" aria-label=${say('intervene.headsChangePredictionWithout')} ?hidden=${sweep.ran !== state.ran}>${ranking(store, sweep)}</div>
+      <table><caption>${say('intervene.classProbabilities')}</caption><thead><tr><th scope="col">${say('intervene.class')}</th><th scope="col">${say('intervene.original')}</th><th scope="col">${say('intervene.changed')}</th></tr></thead><tbody class="shares">${why ? nothing : sharesOf(engine, changed)}</tbody></table><p class="hint downstream">${changed && !off ? wordsOfMoved(engine, state) : ''}</p><p class="hint" aria-live="polite">${said}</p>`,
+      element
+    )
   }
   return { keys: ['ran', 'measured', 'layer', 'head', 'query', ...Object.keys(unchanged)], draw }
 }

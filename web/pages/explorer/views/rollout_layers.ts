@@ -1,11 +1,12 @@
 /* The rollout up to each layer, from the first on: small maps in one raster, on the stage's scale. A
  * press makes a layer the last. Part of the view rollout. */
+import { html, render } from 'lit-html'
 import { createGrid } from '../controls/button_grid.js'
 import { heads } from '../../plot/heads.js'
 import { percent } from '../../plot/caption.js'
 import { largestOf } from '../../plot/raster.js'
-import { drawBar, smallBar } from './bar.js'
-import { put } from './canvas.js'
+import { bar } from './bar.js'
+import { showing } from './canvas.js'
 import { scaleOfAll } from './heads.js'
 import { say } from '../../languages/say.js'
 import type { Page } from '../../../types/pages.js'
@@ -13,18 +14,17 @@ import type { Page } from '../../../types/pages.js'
 /** Maps in a line, of so many. */
 const across = (count: number) => Math.min(count, count > 6 ? 6 : 3)
 
-const markup = `<p class="hint">${say('rollout.upToEachLayer')}</p>
-    <div class="heads-grid ordered"><div class="raster"><canvas aria-hidden="true"></canvas><div class="cells" role="grid" aria-label="${say('rollout.upToEachLayer')}"></div></div>${smallBar}</div>`
-
-/** Fills element. Returns a function that draws, where all maps of the model are kept. */
-export function createLayers(page: Page, element: HTMLElement) {
-  const { store, engine } = page
-  element.innerHTML = markup
-  const canvas = element.querySelector('canvas') as HTMLCanvasElement,
-    cells = element.querySelector('.cells') as HTMLElement
+/** An element of its own, and a function that draws into it where all maps of the model are kept. */
+export function createLayers(page: Page) {
+  const { store, engine } = page,
+    element = document.createElement('div'),
+    cells = document.createElement('div')
   let maps: Float32Array[] = [],
     from = 0,
     length = 1 // of a line
+  cells.className = 'cells'
+  cells.role = 'grid'
+  cells.ariaLabel = say('rollout.upToEachLayer')
   const grid = createGrid(cells, {
     name: (row, column) =>
       say('rollout.upTo', {
@@ -34,7 +34,7 @@ export function createLayers(page: Page, element: HTMLElement) {
     onPick: (row, column) => store.set({ last: from + row * length + column })
   })
 
-  return async function draw(latest: () => boolean) {
+  async function draw(latest: () => boolean) {
     const { first, last, fusion, residual, discard } = store.get(),
       { layers, rows, columns, prefixTokens } = engine.shape,
       query = page.query()
@@ -54,8 +54,11 @@ export function createLayers(page: Page, element: HTMLElement) {
       ),
       { table } = page.drawn,
       scale = scaleOfAll(page, [maps.map(largestOf)])
-    put(canvas, heads({ maps: lines, rows, columns, scale, table }))
-    drawBar(element, scale, table)
+    render(
+      html`<p class="hint">${say('rollout.upToEachLayer')}</p>
+      <div class="heads-grid ordered"><div class="raster"><canvas aria-hidden="true" ${showing(heads({ maps: lines, rows, columns, scale, table }))}></canvas>${cells}</div>${bar(scale, table, scale.ticks)}</div>`,
+      element
+    )
     grid.resize(lines.length, length, maps.length)
     cells.querySelectorAll('button').forEach((cell, i) => {
       cell.replaceChildren(
@@ -66,4 +69,5 @@ export function createLayers(page: Page, element: HTMLElement) {
     grid.select(Math.floor(chosen / length), chosen % length)
     grid.relabel()
   }
+  return { element, draw }
 }
