@@ -164,6 +164,14 @@ function connectKeys(
   })
 }
 
+/** An element for a grid of what the label says. */
+export const makeGrid = (label: string) =>
+  Object.assign(document.createElement('div'), {
+    className: 'cells',
+    role: 'grid',
+    ariaLabel: label
+  })
+
 export function createGrid(
   element: HTMLElement,
   { name, onPick, onHover = () => {} }: GridOptions
@@ -211,6 +219,15 @@ export function createGrid(
     timer = setTimeout(nameAll, settled)
   }
 
+  /** What stands in the cells. */
+  const write = (text: (index: number) => string) =>
+    cells.forEach((cell, i) => {
+      const textContent = text(i)
+      cell.replaceChildren(
+        ...(textContent ? [Object.assign(document.createElement('small'), { textContent })] : [])
+      )
+    })
+
   const grid = {
     element,
     size: () => ({ rows, columns, current }),
@@ -222,5 +239,5 @@ export function createGrid(
   }
   connectPointer(grid, onPick, onHover)
   connectKeys(grid, select, onPick)
-  return { resize, select, relabel }
+  return { resize, select, relabel, write }
 }

@@ -319,9 +319,54 @@ async function meanOf(page: Page): Promise<Other> {
   }
 }
 
+function findB(page: Page, second: SecondModel, other: string): Promise<Other> | Other | null {
+  const { pinned } = page.store.get()
+  if (other === 'files' && !second.files.length) return null
+  if (other !== 'pinned') return second.rowOf(other)
+  return pinned ? { ...pinned, title: `${pinned.title} (${pinned.name})` } : meanOf(page)
+}
+
+/** What is chosen in the view's controls, and whether A and B fit. */
+interface Chosen {
+  other: string
+  shown: string
+  fits: boolean
+}
+
+/** What the controls do. */
+interface Acts {
+  pin(): void
+  choose(name: 'other' | 'shown'): (event: Of<HTMLSelectElement>) => void
+  chooseModel(folder: boolean): void
+}
+
+/** Those that make no sense are hidden or disabled. */
+function controls(page: Page, chosen: Chosen, acts: Acts) {
+  const { engine, store, showError } = page,
+    { simd } = engine.info,
+    isThere = (name: string) => !(name in modules) || (simd !== 'none' && simd !== modules[name])
+  return html`<div class="even two"><button type="button" name="pin" @click=${acts.pin}>${say('compare.pinRowB')}</button><button type="button" name="back" ?disabled=${!chosen.fits || chosen.other !== 'pinned' || !store.get().pinned} @click=${() => swap(page).catch(showError)}>${say('compare.swapB')}</button></div>
+    <div class="fields"><label>${say('compare.b')} <select name="other" ?disabled=${Boolean(engine.saved)} @change=${acts.choose('other')}>${Object.entries(
+      others
+    ).map(
+      ([name, text]) =>
+        html`<option value=${name} ?disabled=${!isThere(name)} .selected=${live(name === chosen.other)}>${text}</option>`
+    )}</select></label>
+    <label>${say('compare.shown')} <select name="shown" @change=${acts.choose('shown')}><option value="side">${say('compare.sideSide')}</option><option value="swipe">${say('compare.curtain')}</option></select></label></div>`
+}
+
+/**
+ * Where files of another model are chosen.
+ * @param names of those that are
+ */
+function filesOf(chosen: Chosen, acts: Acts, names: string) {
+  const button = (name: string, text: string) =>
+    html`<button type="button" name=${name} @click=${() => acts.chooseModel(name === 'folder')}>${text}</button>`
+  return html`<p class="files" ?hidden=${chosen.other !== 'files'}>${button('folder', say('compare.folderOtherModel'))} ${button('weights', say('compare.files'))} <span>${names}</span></p>`
+}
+
 export const view: MakeView = (page, element, { left, redraw }) => {
-  const { store } = page,
-    chosen = { other: 'pinned', shown: 'side', fits: false },
+  const chosen: Chosen = { other: 'pinned', shown: 'side', fits: false },
     models = new ModelFigures(page)
   let shown: Comparison = {
     figures: [{ words: '' }, { words: '' }, { words: '' }],
@@ -333,55 +378,36 @@ export const view: MakeView = (page, element, { left, redraw }) => {
     show()
   })
   left.addEventListener('abort', () => second.close())
-
-  function findB(other: string): Promise<Other> | Other | null {
-    const { pinned } = store.get()
-    if (other === 'files' && !second.files.length) return null
-    if (other !== 'pinned') return second.rowOf(other)
-    return pinned ? { ...pinned, title: `${pinned.title} (${pinned.name})` } : meanOf(page)
-  }
-  function pinRow() {
-    chosen.other = 'pinned'
-    pin(page)
-    redraw()
-  }
-  const choose =
-    (name: 'other' | 'shown') =>
-    ({ target }: Of<HTMLSelectElement>) => {
-      chosen[name] = target.value
+  const acts: Acts = {
+    pin() {
+      chosen.other = 'pinned'
+      pin(page)
+      redraw()
+    },
+    choose:
+      (name) =>
+      ({ target }) => {
+        chosen[name] = target.value
+        redraw()
+      },
+    async chooseModel(folder) {
+      second.files = await chooseFiles(folder)
       redraw()
     }
-  async function chooseModel(folder: boolean) {
-    second.files = await chooseFiles(folder)
-    redraw()
   }
 
-  function controls() {
-    const { engine } = page,
-      { simd } = engine.info,
-      isThere = (name: string) => !(name in modules) || (simd !== 'none' && simd !== modules[name])
-    return html`<div class="even two"><button type="button" name="pin" @click=${pinRow}>${say('compare.pinRowB')}</button><button type="button" name="back" ?disabled=${!chosen.fits || chosen.other !== 'pinned' || !store.get().pinned} @click=${() => swap(page).catch(page.showError)}>${say('compare.swapB')}</button></div>
-    <div class="fields"><label>${say('compare.b')} <select name="other" ?disabled=${Boolean(engine.saved)} @change=${choose('other')}>${Object.entries(
-      others
-    ).map(
-      ([name, text]) =>
-        html`<option value=${name} ?disabled=${!isThere(name)} .selected=${live(name === chosen.other)}>${text}</option>`
-    )}</select></label>
-    <label>${say('compare.shown')} <select name="shown" @change=${choose('shown')}><option value="side">${say('compare.sideSide')}</option><option value="swipe">${say('compare.curtain')}</option></select></label></div>`
-  }
-
-  /** What was found last; controls that make no sense are hidden. */
+  /** What was found last. */
   function show() {
     const { figures, hint, facts } = shown,
+      { fits } = chosen,
       swipe = chosen.shown === 'swipe',
-      names = second.files.map(({ name }) => name).join(', ')
-    const button = (name: string, text: string) =>
-      html`<button type="button" name=${name} @click=${() => chooseModel(name === 'folder')}>${text}</button>`
+      move = ({ target }: Of<HTMLInputElement>) =>
+        element.style.setProperty('--curtain', `${target.value}%`)
     render(
-      html`${controls()}
-      <div class=${classMap({ pair: true, compared: true, waiting: !chosen.fits, swipe })}>${['A', 'B', 'A − B'].map((name, i) => figure(page, name, figures[i]))}<dl class="facts">${facts}</dl></div>
-      <p class="files" ?hidden=${chosen.other !== 'files'}>${button('folder', say('compare.folderOtherModel'))} ${button('weights', say('compare.files'))} <span>${names}</span></p>
-      <p ?hidden=${!chosen.fits || !swipe}><label class="range">${say('compare.curtain2')} <input type="range" name="curtain" min="0" max="100" value="50" @input=${({ target }: Of<HTMLInputElement>) => element.style.setProperty('--curtain', `${target.value}%`)}></label></p>
+      html`${controls(page, chosen, acts)}
+      <div class=${classMap({ pair: true, compared: true, waiting: !fits, swipe })}>${['A', 'B', 'A − B'].map((name, i) => figure(page, name, figures[i]))}<dl class="facts">${facts}</dl></div>
+      ${filesOf(chosen, acts, second.files.map(({ name }) => name).join(', '))}
+      <p ?hidden=${!fits || !swipe}><label class="range">${say('compare.curtain2')} <input type="range" name="curtain" min="0" max="100" value="50" @input=${move}></label></p>
       <p class="hint" aria-live="polite">${hint}</p><div class="models">${models.table}</div>`,
       element
     )
@@ -390,7 +416,7 @@ export const view: MakeView = (page, element, { left, redraw }) => {
   async function draw(latest: () => boolean) {
     if (page.engine.saved) chosen.other = 'pinned'
     const { other } = chosen,
-      b = await findB(other)
+      b = await findB(page, second, other)
     if (!latest()) return
     const { info, shape } = page.engine,
       fits = b !== null && b.row.length === page.drawn.row.length && b.shape.rows === shape.rows

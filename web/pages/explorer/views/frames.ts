@@ -1,13 +1,14 @@
 /* Frames of the camera or of a video file, at the speed of the model: each frame is run as soon as
  * the one before is drawn. A clip keeps some of them, each with its map of the chosen query and
  * head, on one scale; a press opens its frame. Nothing is stored and nothing is sent. */
+import { html, nothing, render } from 'lit-html'
 import { fixed } from '../../plot/parts/numbers.js'
 import { percent, times, topOf } from '../../plot/caption.js'
 import { overlay } from '../../plot/overlay.js'
 import { largestOf } from '../../plot/raster.js'
 import { cameraStream, stopStream } from '../open/camera.js'
-import { drawSmallBar, smallBar } from './bar.js'
-import { put } from './canvas.js'
+import { bar } from './bar.js'
+import { drawing, put } from './canvas.js'
 import { scaleOfRow } from './stage.js'
 import { say } from '../../languages/say.js'
 import type { MakeView, Page, PagePicture } from '../../../types/pages.js'
@@ -110,11 +111,6 @@ function drawFrame(
   context.drawImage(map, 0, 0, canvas.width, canvas.height)
 }
 
-const markup = `<p class="hint">${say('frames.modelFollowsCameraVideo')}</p>
-    <div class="row"><button type="button" name="camera">${say('camera.camera')}</button><button type="button" name="file">${say('frames.videoFile')}</button><button type="button" name="clip" disabled>${say('frames.clipFrames', { count: clipFrames })}</button><button type="button" name="stop" hidden>${say('frames.stop')}</button><input type="file" accept="video/*" hidden></div>
-    <p class="hint" role="status"></p>
-    <div class="frames" role="group" aria-label="${say('frames.framesClip')}"></div><figure hidden>${smallBar}</figure>`
-
 /** One video at a time, run frame by frame. */
 class Player {
   page
@@ -198,101 +194,127 @@ async function takeClip({ store, engine }: Page, player: Player, onFrame: (count
   return frames
 }
 
-/** The frames of a clip as buttons, with the bar of their scale; returns what they are in words. */
-function drawStrip(page: Page, element: HTMLElement, frames: Frame[]) {
+/** The frames of a clip as buttons, with the bar of their scale; and what they are in words. */
+function stripOf(page: Page, frames: Frame[]) {
   const { engine, store } = page,
-    { shape } = engine,
-    all = largestOf(frames.map(({ row }) => largestOf(row.subarray(shape.prefixTokens)))),
-    figure = element.querySelector('figure'),
-    strip = element.querySelector('.frames')
-  figure.hidden = !frames.length
-  strip.replaceChildren()
-  if (!frames.length) return say('frames.stopped')
-  const scale = scaleOfRow(store.get(), frames[0].row, null, all, shape)
-  for (const [i, frame] of frames.entries()) {
-    const button = Object.assign(document.createElement('button'), { type: 'button' }),
-      canvas = document.createElement('canvas'),
-      [{ token, weight }] = topOf(frame.row, 1)
-    drawFrame(canvas, page, frame, scale)
-    canvas.setAttribute('aria-hidden', 'true')
-    button.append(canvas, `${fixed(frame.at - frames[0].at, 2)} s`)
-    button.setAttribute(
-      'aria-label',
-      say('frames.frameMost', { i: i + 1, token: engine.nameOf(token), weight: percent(weight) })
-    )
-    button.addEventListener('click', () => page.run(frame.picture))
-    strip.append(button)
+    { shape } = engine
+  if (!frames.length) return { buttons: nothing, legend: nothing, words: say('frames.stopped') }
+  const all = largestOf(frames.map(({ row }) => largestOf(row.subarray(shape.prefixTokens)))),
+    scale = scaleOfRow(store.get(), frames[0].row, null, all, shape)
+  const button = (frame: Frame, i: number) => {
+    const [{ token, weight }] = topOf(frame.row, 1),
+      name = say('frames.frameMost', {
+        i: i + 1,
+        token: engine.nameOf(token),
+        weight: percent(weight)
+      })
+    return html`<button type="button" aria-label=${name} @click=${() => page.run(frame.picture)}><canvas aria-hidden="true" ${drawing((canvas) => drawFrame(canvas, page, frame, scale))}></canvas>${fixed(frame.at - frames[0].at, 2)} s</button>`
   }
-  drawSmallBar(figure, scale, page.table)
-  return say('frames.framesOneScalePress', {
-    frames: frames.length,
-    end: times(scale.end, shape.tokens)
+  return {
+    buttons: frames.map(button),
+    legend: html`<figure>${bar(scale, page.table)}</figure>`,
+    words: say('frames.framesOneScalePress', {
+      frames: frames.length,
+      end: times(scale.end, shape.tokens)
+    })
+  }
+}
+
+/** The view: a camera or a file that plays, and the last clip. */
+class Frames {
+  page
+  element
+  left
+  #player
+  #file = Object.assign(document.createElement('input'), {
+    type: 'file',
+    accept: 'video/*',
+    hidden: true
   })
+  #clipping = false
+  #said = ''
+  #clip: Pick<ReturnType<typeof stripOf>, 'buttons' | 'legend'> = {
+    buttons: nothing,
+    legend: nothing
+  }
+
+  constructor(page: Page, element: HTMLElement, left: AbortSignal) {
+    this.page = page
+    this.element = element
+    this.left = left
+    this.#player = new Player(page, (milliseconds) => {
+      const { name } = this.#player
+      if (!this.#clipping)
+        this.#tell(say('frames.framesPerSecond', { name, rate: fixed(1000 / milliseconds, 1) }))
+    })
+    this.#file.addEventListener('change', () => {
+      if (this.#file.files?.length) this.start(this.#file.files[0])
+      this.#file.value = ''
+    })
+    left.addEventListener('abort', () => this.#player.stop().catch(page.showError))
+  }
+
+  #tell(words: string) {
+    this.#said = words
+    this.show()
+  }
+
+  show() {
+    const playing = Boolean(this.#player.video)
+    const button = (name: string, text: string, act: () => unknown, off = false, hidden = false) =>
+      html`<button type="button" name=${name} ?disabled=${off} ?hidden=${hidden} @click=${act}>${text}</button>`
+    render(
+      html`<p class="hint">${say('frames.modelFollowsCameraVideo')}</p>
+      <div class="row">${button('camera', say('camera.camera'), () => this.start(null))}${button('file', say('frames.videoFile'), () => this.#file.click())}${button('clip', say('frames.clipFrames', { count: clipFrames }), () => this.#take().catch(this.page.showError), !playing || this.#clipping)}${button('stop', say('frames.stop'), () => this.#stop().catch(this.page.showError), false, !playing)}${this.#file}</div>
+      <p class="hint" role="status">${this.#said}</p>
+      <div class="frames" role="group" aria-label=${say('frames.framesClip')}>${this.#clip.buttons}</div>${this.#clip.legend}`,
+      this.element
+    )
+  }
+
+  async start(from: File | null) {
+    const { page, left } = this
+    try {
+      if (page.engine.saved) throw new Error(say('errors.mapsRunNone'))
+      this.#tell(say('frames.starting'))
+      await this.#player.start(from)
+      if (left.aborted) await this.#player.stop()
+    } catch (error) {
+      this.#said = ''
+      page.showError(error)
+    }
+    this.show()
+  }
+
+  async #stop() {
+    await this.#player.stop()
+    if (!this.#clipping) this.#said = say('frames.stopped')
+    this.show()
+  }
+
+  async #take() {
+    this.#clipping = true
+    this.show()
+    const frames = await takeClip(this.page, this.#player, (count) =>
+      this.#tell(say('frames.frame2', { count, all: clipFrames }))
+    )
+    await this.#stop()
+    this.#clipping = false
+    if (!this.left.aborted) {
+      const { words, ...clip } = stripOf(this.page, frames)
+      this.#clip = clip
+      this.#said = words
+    }
+    this.show()
+  }
 }
 
 export const view: MakeView = (page, element, { left }) => {
-  element.innerHTML = markup
-  const field = (name: string) => element.querySelector(`[name=${name}]`) as HTMLButtonElement
-  const said = element.querySelector('[role=status]'),
-    input = element.querySelector('input') as HTMLInputElement,
-    player = new Player(page, (milliseconds) => {
-      if (!clipping)
-        said.textContent = say('frames.framesPerSecond', {
-          name: player.name,
-          rate: fixed(1000 / milliseconds, 1)
-        })
-    })
-  let clipping = false
-
-  function show() {
-    field('stop').hidden = !player.video
-    field('clip').disabled = !player.video || clipping
-  }
-
-  async function start(file: File | null) {
-    try {
-      if (page.engine.saved) throw new Error(say('errors.mapsRunNone'))
-      said.textContent = say('frames.starting')
-      await player.start(file)
-      if (left.aborted) await player.stop()
-    } catch (error) {
-      said.textContent = ''
-      page.showError(error)
-    }
-    show()
-  }
-
-  async function stop() {
-    await player.stop()
-    if (!clipping) said.textContent = say('frames.stopped')
-    show()
-  }
-
-  async function clip() {
-    clipping = true
-    show()
-    const frames = await takeClip(page, player, (count) => {
-      said.textContent = say('frames.frame2', { count, all: clipFrames })
-    })
-    await stop()
-    clipping = false
-    show()
-    if (!left.aborted) said.textContent = drawStrip(page, element, frames)
-  }
-
-  field('camera').addEventListener('click', () => start(null))
-  field('file').addEventListener('click', () => input.click())
-  input.addEventListener('change', () => {
-    if (input.files?.length) start(input.files[0])
-    input.value = ''
-  })
-  field('clip').addEventListener('click', () => clip().catch(page.showError))
-  field('stop').addEventListener('click', () => stop().catch(page.showError))
-  left.addEventListener('abort', () => player.stop().catch(page.showError))
+  const frames = new Frames(page, element, left)
 
   function draw() {
-    show()
-    if (wanted) start(null)
+    frames.show()
+    if (wanted) frames.start(null)
     wanted = false
   }
   return { keys: [], draw }

@@ -90,9 +90,7 @@ export const view: MakeView = (page, element, { redraw }) => {
     render(
       html`<div><label class="range">${say('groups.nearerThan')} <input type="range" name="limit" min="0.01" max="0.6" step="0.01" value="0.15" ?disabled=${!attention} @input=${({
         target
-      }: {
-        target: HTMLInputElement
-      }) => {
+      }: Of<HTMLInputElement>) => {
         limit = Number(target.value)
         redraw()
       }}> <output>${say('groups.nats', { value: fixed(limit, 2) })}</output></label></div>

@@ -1,31 +1,24 @@
 /* Layers x heads: the maps of every head for the query, on a scale that ends where the picture's
  * does: one end for the grid and the stage. Sorted or filtered by a number of the
  * heads, they stand one after the other with their names. */
+import { html, nothing, render } from 'lit-html'
 import { fixed } from '../../plot/parts/numbers.js'
 import { numberOf, numbersOfHeads } from '../model/head_numbers.js'
-import { createGrid } from '../controls/button_grid.js'
+import { createGrid, makeGrid } from '../controls/button_grid.js'
 import { percent, times } from '../../plot/caption.js'
 import { gridScale } from '../../plot/grid_scale.js'
 import { heads } from '../../plot/heads.js'
 import { largestOf } from '../../plot/raster.js'
-import { drawBar, smallBar } from './bar.js'
+import { bar } from './bar.js'
 import { laterStyles } from '../later_styles.js'
-import { put } from './canvas.js'
+import { showing } from './canvas.js'
 import { say } from '../../languages/say.js'
 import type { ScaleKind } from 'heed/plot'
 import type { HeadEntry, MakeView, Page, Shape, ShownHead, State } from '../../../types/pages.js'
 
 let finder: typeof import('../model/head_finder.js') | undefined // with the first order or filter
 
-const made = (tag: string, textContent: string | number) =>
-  Object.assign(document.createElement(tag), { textContent })
-
 const smallFrom = 6 // heads in a line: what is smaller is enlarged under the pointer
-
-const markup = `<details class="menu" id="finder"><summary>${say('heads.sortFilter')}</summary></details>
-    <div class="heads-grid"><div class="across"></div><div class="down"></div>
-    <div class="raster"><canvas id="heads-canvas" aria-hidden="true"></canvas><div class="cells" role="grid" aria-label="${say('heads.layersHeads')}"></div></div>${smallBar}</div>
-    <p class="hint"></p>`
 
 /** What belongs to a layer; the pooling attention comes after all of them. */
 const ofLayer = <Found>(all: Found[], layer: State['layer']) =>
@@ -51,35 +44,30 @@ function headsToShow(
   }
 }
 
-/** Names beside the grid, or in it where heads stand in another order. */
-function showNames(
-  element: HTMLElement,
-  { ordered, shown }: ReturnType<typeof headsToShow>,
+/** Names beside the grid: across and down; none where heads stand in another order. */
+function namesOf(
+  { ordered }: ReturnType<typeof headsToShow>,
   { layers, heads }: Shape,
-  sort: string
+  lines: number
 ) {
   const names = (count: number, what: string) =>
-    Array.from({ length: ordered ? 0 : count }, (_, i) =>
-      made('span', count > 6 ? i : `${what} ${i}`)
-    )
-  element.querySelector('.heads-grid').classList.toggle('ordered', ordered)
-  element.style.setProperty('--heads', heads)
-  element.querySelector('.across').replaceChildren(...names(heads, say('explorer.head')))
-  const lines = element.querySelector('.cells').children.length - layers
-  element
-    .querySelector('.down')
-    .replaceChildren(
-      ...names(layers, say('explorer.layer')),
-      ...Array.from({ length: ordered ? 0 : lines }, (_, i) => made('span', i ? '' : 'pool'))
-    )
-  const [key, , digits] = numbersOfHeads[sort] ?? []
-  element.querySelectorAll('.cells button').forEach((cell, i) => {
-    const entry = shown[i] as HeadEntry,
-      number = key && entry[key] !== undefined ? `: ${fixed(numberOf(entry, sort), digits)}` : ''
-    cell.replaceChildren(
-      ...(ordered ? [made('small', `${entry.layer}.${entry.head}${number}`)] : [])
-    )
-  })
+    Array.from({ length: count }, (_, i) => html`<span>${count > 6 ? i : `${what} ${i}`}</span>`)
+  if (ordered) return { across: nothing, down: nothing }
+  return {
+    across: names(heads, say('explorer.head')),
+    down: [
+      names(layers, say('explorer.layer')),
+      Array.from({ length: lines - layers }, (_, i) => html`<span>${i ? '' : 'pool'}</span>`)
+    ]
+  }
+}
+
+/** What stands in a cell: the head's name and number where heads stand in another order. */
+function textOf({ ordered, shown }: ReturnType<typeof headsToShow>, index: number, sort: string) {
+  if (!ordered) return ''
+  const [key, , digits] = numbersOfHeads[sort] ?? [],
+    entry = shown[index] as HeadEntry
+  return `${entry.layer}.${entry.head}${key && entry[key] !== undefined ? `: ${fixed(numberOf(entry, sort), digits)}` : ''}`
 }
 
 /**
@@ -162,26 +150,37 @@ const zoom = async (
 ) => shape.heads > smallFrom && (await import('./head_zoom.js')).zoom(element, shape, which)
 
 /** The menu of order and filter, filled when it is opened for the first time: by a press, or by a
- * state that has one of them. Returns a function that shows the state in it. */
-function connectFinder(page: Page, menu: HTMLDetailsElement) {
-  let show = undefined as ((state: Readonly<State>) => void) | undefined
-  menu.addEventListener(
-    'toggle',
-    () =>
-      Promise.all([import('./heads_finder.js'), laterStyles()])
-        .then(([{ createFinder }]) => (show = createFinder(page, menu)))
-        .catch(page.showError),
-    { once: true }
-  )
-  return (state: Readonly<State>) => {
-    if (show) show(state)
-    else if (state.sort || state.filter) menu.open = true
+ * state that has one of them. */
+class FinderMenu {
+  page
+  redraw
+  #made: typeof import('./heads_finder.js') | undefined
+
+  constructor(page: Page, redraw: () => void) {
+    this.page = page
+    this.redraw = redraw
+  }
+
+  async #fill() {
+    if (this.#made) return
+    try {
+      ;[this.#made] = await Promise.all([import('./heads_finder.js'), laterStyles()])
+      this.redraw()
+    } catch (error) {
+      this.page.showError(error)
+    }
+  }
+
+  show({ sort, filter }: Readonly<State>) {
+    const open = !this.#made && Boolean(sort || filter)
+    return html`<details class="menu" id="finder" ?open=${open || nothing} @toggle=${() => this.#fill()}><summary>${say('heads.sortFilter')}</summary>${this.#made?.finder(this.page) ?? nothing}</details>`
   }
 }
 
-export const view: MakeView = (page, element) => {
-  const { store, engine } = page
-  element.innerHTML = markup
+export const view: MakeView = (page, element, { redraw }) => {
+  const { store, engine } = page,
+    menu = new FinderMenu(page, redraw),
+    cells = makeGrid(say('heads.layersHeads'))
   let maps: Float32Array[][] = [],
     found = { ordered: false, shown: [] } as ReturnType<typeof headsToShow>,
     shape = engine.shape // as drawn: another model may have come meanwhile
@@ -190,7 +189,7 @@ export const view: MakeView = (page, element) => {
     const entry = entryAt(row, column)
     return nameOf(page, entry, ofLayer(maps, entry.layer)[entry.head])
   }
-  const grid = createGrid(element.querySelector('.cells'), {
+  const grid = createGrid(cells, {
     name: nameAt,
     onPick: (row, column) => {
       const { layer, head } = entryAt(row, column)
@@ -199,26 +198,25 @@ export const view: MakeView = (page, element) => {
     onHover: (row, column = 0) =>
       zoom(element, shape, { row, column, name: row === null ? '' : nameAt(row, column) })
   })
-  const showFinder = connectFinder(page, element.querySelector('#finder'))
 
   function drawGrid(state: Readonly<State>) {
     const { rows, columns, heads: length } = shape,
-      { shown } = found,
+      { shown, ordered } = found,
       { table } = page.drawn,
       largests = maps.map((layer) => layer.map(largestOf)),
       scale = scaleOfAll(page, largests),
-      lines = linesOf(maps, shown, length)
-    put(element.querySelector('canvas'), heads({ maps: lines, rows, columns, scale, table }))
-    drawBar(element, scale, table)
-    element.querySelector('.hint').textContent = wordsOf(
-      page,
-      state,
-      largests,
-      shown.length,
-      scale.label
+      lines = linesOf(maps, shown, length),
+      { across, down } = namesOf(found, shape, lines.length)
+    element.style.setProperty('--heads', shape.heads)
+    render(
+      html`${menu.show(state)}
+      <div class=${ordered ? 'heads-grid ordered' : 'heads-grid'}><div class="across">${across}</div><div class="down">${down}</div>
+      <div class="raster"><canvas id="heads-canvas" aria-hidden="true" ${showing(heads({ maps: lines, rows, columns, scale, table }))}></canvas>${cells}</div>${bar(scale, table, scale.ticks)}</div>
+      <p class="hint">${wordsOf(page, state, largests, shown.length, scale.label)}</p>`,
+      element
     )
     grid.resize(lines.length, length, shown.length)
-    showNames(element, found, shape, state.sort)
+    grid.write((i) => textOf(found, i, state.sort))
     const chosen = shown.findIndex(
       ({ layer, head }) => layer === state.layer && head === state.head
     )
@@ -236,7 +234,6 @@ export const view: MakeView = (page, element) => {
     maps = rows.map((layer) => layer.map((row) => row.subarray(shape.prefixTokens)))
     found = headsToShow(page, state, rows)
     drawGrid(state)
-    showFinder(state)
     if (!state.hover) grid.relabel()
     if (innerWidth >= 1700) (await import('./dots.js')).drawBeside(page, element)
   }

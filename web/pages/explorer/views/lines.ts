@@ -132,9 +132,7 @@ export const view: MakeView = (page, element, { redraw }) => {
     render(
       html`<div class="row"><label><input type="checkbox" name="every" ?disabled=${one} @change=${({
         target
-      }: {
-        target: HTMLInputElement
-      }) => {
+      }: Of<HTMLInputElement>) => {
         every = target.checked
         redraw()
       }}> ${say('lines.allQueries')}</label></div>

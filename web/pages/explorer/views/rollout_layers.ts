@@ -1,7 +1,7 @@
 /* The rollout up to each layer, from the first on: small maps in one raster, on the stage's scale. A
  * press makes a layer the last. Part of the view rollout. */
 import { html, render } from 'lit-html'
-import { createGrid } from '../controls/button_grid.js'
+import { createGrid, makeGrid } from '../controls/button_grid.js'
 import { heads } from '../../plot/heads.js'
 import { percent } from '../../plot/caption.js'
 import { largestOf } from '../../plot/raster.js'
@@ -18,13 +18,10 @@ const across = (count: number) => Math.min(count, count > 6 ? 6 : 3)
 export function createLayers(page: Page) {
   const { store, engine } = page,
     element = document.createElement('div'),
-    cells = document.createElement('div')
+    cells = makeGrid(say('rollout.upToEachLayer'))
   let maps: Float32Array[] = [],
     from = 0,
     length = 1 // of a line
-  cells.className = 'cells'
-  cells.role = 'grid'
-  cells.ariaLabel = say('rollout.upToEachLayer')
   const grid = createGrid(cells, {
     name: (row, column) =>
       say('rollout.upTo', {
@@ -60,11 +57,7 @@ export function createLayers(page: Page) {
       element
     )
     grid.resize(lines.length, length, maps.length)
-    cells.querySelectorAll('button').forEach((cell, i) => {
-      cell.replaceChildren(
-        Object.assign(document.createElement('small'), { textContent: from + i })
-      )
-    })
+    grid.write((i) => String(from + i))
     const chosen = (last < 0 ? layers - 1 : last) - from
     grid.select(Math.floor(chosen / length), chosen % length)
     grid.relabel()
