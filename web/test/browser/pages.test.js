@@ -1139,10 +1139,8 @@ test('the code of docs/add-a-view.md is a view, and a line of the list', async (
   const page = await browser.open('', { modules: true })
   await page.route('**/views/tokens.js', (route) =>
     route.fulfill({
-      body: transformSync(
-        view.replace('// draw it', 'element.lastChild.textContent = weights.length'),
-        { loader: 'ts' }
-      ).code,
+      body: transformSync(view.replace("'lit-html'", "'../../npm/lit-html.js'"), { loader: 'ts' })
+        .code,
       contentType: 'text/javascript'
     })
   )
