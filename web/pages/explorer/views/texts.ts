@@ -141,7 +141,7 @@ class Results {
   #similarity() {
     const { similarity: maps, rows, columns } = this.found,
       weights = maps?.[this.#chosen]
-    if (!weights) return nothing
+    if (!weights) return html`<figure hidden></figure>`
     const end = weights.reduce((most, value) => Math.max(most, Math.abs(value)), 0),
       scale = signedScale('cosine', end),
       { strength } = this.page.store.get(),

@@ -2,7 +2,7 @@
  * states), and how long each state is: a few very long ones are the artefacts that registers were
  * made for (Darcet et al. 2024). Beside them how alike the places are to the model before it has
  * seen anything: the cosine of position embeddings (Dosovitskiy et al. 2021, figure 7). */
-import { html, nothing, render } from 'lit-html'
+import { html, render } from 'lit-html'
 import { fixed } from '../../plot/parts/numbers.js'
 import { likeness } from '../model/token_similarity.js'
 import { divergingTable } from '../../plot/diverging.js'
@@ -80,7 +80,7 @@ export const view: MakeView = (page, element) => {
     table: Uint8Array
   ) {
     const { rows, columns, prefixTokens } = engine.shape
-    if (!numbers) return nothing
+    if (!numbers) return html`<figure hidden></figure>`
     const weights = Float32Array.from(numbers.slice(prefixTokens))
     return html`<figure><figcaption><b>${name}</b><br><span>${words}</span></figcaption><div class="raster"><canvas role="img" aria-label=${name} ${showing(heat({ weights, rows, columns, scale, table }))}></canvas></div>${bar(scale, table)}</figure>`
   }
