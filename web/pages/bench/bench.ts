@@ -2,6 +2,7 @@
  * where the package and the engine have it, and with threads, beside what the registers of one
  * thread can do and beside a baseline (bench_baseline.js). Runs of the kinds alternate, so that
  * what else the machine does falls on all of them; medians and quartiles. Nothing is sent. */
+import { element } from '../shared/elements.js'
 import '../shared/library.js'
 import { createBaselines } from './bench_baseline.js'
 import { showBars } from './bench_bars.js'
@@ -15,7 +16,6 @@ import { allowed, connectTheme } from '../shared/page_settings.js'
 import type { BenchEnvironment, BenchRow, Measured, Started, Timing } from '../../types/pages.js'
 import type { ModelInfo } from 'heed'
 
-const element: <Id extends string>(id: Id) => ElementOf<Id> = (id) => document.getElementById(id)
 /** 2, 4, 8 … threads and as many as there are cores. */
 const threadCounts = (cores: number) =>
   crossOriginIsolated && cores > 1

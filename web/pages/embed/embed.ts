@@ -1,5 +1,6 @@
 /* The page that shows how to put maps into other pages: a live element, and its attributes to play
  * with. */
+import { element } from '../shared/elements.js'
 import { words } from '../attention-map.js'
 import { captions } from '../languages/captions.js'
 import { say } from '../languages/say.js'
@@ -7,7 +8,6 @@ import { fixed } from '../plot/parts/numbers.js'
 import { connectTheme } from '../shared/page_settings.js'
 import type { Field } from '../../types/pages.js'
 
-const element: <Id extends string>(id: Id) => ElementOf<Id> = (id) => document.getElementById(id)
 const field: (id: string) => Field = (id) => element(id) as any
 const map = document.querySelector('attention-map')
 

@@ -1,4 +1,5 @@
 /* The explorer: state, engine and views, put together. */
+import { element } from '../shared/elements.js'
 import '../shared/library.js'
 import { fixed } from '../plot/parts/numbers.js'
 import '../languages/captions.js'
@@ -23,8 +24,6 @@ import { deviceName } from '../shared/names.js'
 import { say } from '../languages/say.js'
 import type { Progress } from 'heed'
 import type { Changes, Page, PagePicture, PageSource, State, Store } from '../../types/pages.js'
-
-const element: <Id extends string>(id: Id) => ElementOf<Id> = (id) => document.getElementById(id)
 
 const store: Store = createStore({
   ...(defaults as any), // State, until readLink() has the link's
@@ -92,9 +91,7 @@ async function run(picture: PagePicture, { live = false }: { live?: boolean } = 
     showStatus(
       `${picture.name}: ${saved ? say('explorer.maps', { name: String(saved.name) }) : took}`
     )
-    document.getElementById('took').textContent = saved
-      ? say('explorer.mapsFromFileNo')
-      : `${took}.`
+    element('took').textContent = saved ? say('explorer.mapsFromFileNo') : `${took}.`
     if (live) return
     const statistics = await page.engine.statistics()
     if (!statistics) return
@@ -134,7 +131,7 @@ async function openModel(source: PageSource, name: string) {
     page.source = source
     store.set({ ...unchanged, size: null })
     fit()
-    document.getElementById('model-name').textContent = name
+    element('model-name').textContent = name
     element('demo-model').hidden = source === demoModel
     showFacts(page.engine)
     if (page.picture) await run(page.picture)
@@ -210,7 +207,7 @@ function followSize() {
 function followKeys() {
   let press: ((event: KeyboardEvent) => void) | undefined
   let fetched: Promise<void> | undefined // one for all keys that come before it, so that they keep their order
-  for (const area of [document.getElementById('stage'), document.querySelector('.panel')])
+  for (const area of [element('stage'), document.querySelector('.panel')])
     area.addEventListener('keydown', (event) => {
       const { href } = location
       if (press) return press(event)

@@ -1,5 +1,6 @@
 /* Positions and many heads: tokens get their place, are split over heads, each head attends, the
  * heads are put side by side and projected. */
+import { element } from '../shared/elements.js'
 import { fixed } from '../plot/parts/numbers.js'
 import { showAgreement } from '../shared/runtime_agreement.js'
 import { formulas } from './formulas.js'
@@ -8,7 +9,6 @@ import { showTable } from '../shared/matrix_table.js'
 import { asHeadsCase, manyHeads, positions } from '../shared/small_attention.js'
 import type { SmallHeadsResult } from '../../types/pages.js'
 
-const element: <Id extends string>(id: Id) => ElementOf<Id> = (id) => document.getElementById(id)
 const projection = [
   [1, 0, 0, 0],
   [0, 1, 0, 0],

@@ -1,4 +1,5 @@
 /* Attention in numbered steps: every number can be changed, every result explains itself. */
+import { element } from '../shared/elements.js'
 import '../shared/library.js'
 import { fixed } from '../plot/parts/numbers.js'
 import { sayAgreement, showAgreement } from '../shared/runtime_agreement.js'
@@ -21,7 +22,6 @@ import {
 } from '../shared/small_attention.js'
 import type { ScoreParts, SmallAttention, SmallResult } from '../../types/pages.js'
 
-const element: <Id extends string>(id: Id) => ElementOf<Id> = (id) => document.getElementById(id)
 const pen = [
   [1, 0.5, 0, 0],
   [0.5, 1, 0, 0.5],

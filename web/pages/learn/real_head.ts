@@ -1,5 +1,6 @@
 /* The same steps on a head of the demo model: what a patch of one star asks, which tokens answer,
  * and what the weights become. Loaded and run when asked for. */
+import { element } from '../shared/elements.js'
 import { fixed, percentSign } from '../plot/parts/numbers.js'
 import { demoModel } from '../heed/demo.js'
 import { loadRows } from '../heed/explain/rows.js'
@@ -9,7 +10,6 @@ import { softmax } from '../shared/small_attention.js'
 import { tokenName } from './token_name.js'
 import type { NamedArray } from '../../types/pages.js'
 
-const element: <Id extends string>(id: Id) => ElementOf<Id> = (id) => document.getElementById(id)
 const at = { scene: 159, query: [2, 10] },
   shown = 6
 let running: ReturnType<typeof run> | null = null

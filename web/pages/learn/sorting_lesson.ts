@@ -1,6 +1,7 @@
 /* A trained model that sorts six letters: what it writes, the attention of each head, and how a
  * cell of it came about. Fetched and run when asked for; its numbers are the runtime's, and are
  * compared with double precision. */
+import { element } from '../shared/elements.js'
 import { fixed, percentSign } from '../plot/parts/numbers.js'
 import { sayAgreement } from '../shared/runtime_agreement.js'
 import { formulas } from './formulas.js'
@@ -9,7 +10,6 @@ import { createRuntime } from '../heed/index.js'
 import { apart, codesOf, given, heads, lettersOf, readSorter, reference, write } from './sorter.js'
 import { showTable } from '../shared/matrix_table.js'
 
-const element: <Id extends string>(id: Id) => ElementOf<Id> = (id) => document.getElementById(id)
 const made = (tag: string, properties: object) =>
   Object.assign(document.createElement(tag), properties)
 const wanted = /^[A-Z]{6}$/

@@ -1,11 +1,11 @@
 /* The story: ten chapters of text drive one figure. The chapter in the middle of the window, or the
  * one that arrow keys lead to, is the one that is shown; the address has it. The model comes with
  * the first chapter that needs it. */
+import { element } from '../shared/elements.js'
 import { say } from '../languages/say.js'
 import type { PageSource } from '../../types/pages.js'
 import type { Story } from './story_steps.js'
 
-const element: <Id extends string>(id: Id) => ElementOf<Id> = (id) => document.getElementById(id)
 const chapters = [...document.querySelectorAll('.chapter')] as HTMLElement[]
 let at = 0,
   temperature = 1,
@@ -154,7 +154,7 @@ export function connectStory() {
   element('story').addEventListener('toggle', start, true)
   for (const button of element('story').querySelectorAll('[data-bench]') as NodeListOf<HTMLElement>)
     button.addEventListener('click', () => {
-      const bench = document.getElementById(button.dataset.bench as 'given')
+      const bench = element(button.dataset.bench as 'given')
       bench.closest('section')?.scrollIntoView()
       bench.focus({ preventScroll: true })
     })

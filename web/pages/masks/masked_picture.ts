@@ -1,5 +1,6 @@
 /* A mask used on a picture: the demo model's answer for it as it is and with the patches hidden
  * that no query of the mask sees. Fetched and run when asked for. */
+import { element } from '../shared/elements.js'
 import { fixed } from '../plot/parts/numbers.js'
 import { className } from '../shared/names.js'
 import { say } from '../languages/say.js'
@@ -10,7 +11,6 @@ import { softmax } from '../shared/small_attention.js'
 import type { DrawnScene, ImageInput, Session } from 'heed'
 import type { Shape } from '../../types/pages.js'
 
-const element: <Id extends string>(id: Id) => ElementOf<Id> = (id) => document.getElementById(id)
 const shown = 3
 let open: ReturnType<typeof load> | null = null
 /** the last that was asked for */

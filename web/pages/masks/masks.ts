@@ -1,5 +1,6 @@
 /* Masks: each factor, their AND, the weights that it leaves, and what a row without keys
  * becomes. */
+import { element } from '../shared/elements.js'
 import '../shared/library.js'
 import { showAgreement } from '../shared/runtime_agreement.js'
 import {
@@ -20,7 +21,6 @@ import { showTable } from '../shared/matrix_table.js'
 import { asCase, attend, softmax } from '../shared/small_attention.js'
 import type { MaskParts, MaskSetting } from '../../types/pages.js'
 
-const element: <Id extends string>(id: Id) => ElementOf<Id> = (id) => document.getElementById(id)
 const value = (id: 'tq' | 'tk' | 'left' | 'right' | 'scene') =>
   Math.min(
     Number(element(id).max),

@@ -2,19 +2,11 @@
  * into or stepped by arrow keys, or that explain themselves when they have the focus or the
  * pointer. Shared by the pages on learning and masks. */
 
+import { made } from './elements.js'
 import { fixed } from '../plot/parts/numbers.js'
 import { say } from '../languages/say.js'
 import type { Cell, TableOptions } from '../../types/pages.js'
 
-const made = <Tag extends keyof HTMLElementTagNameMap>(
-  tag: Tag,
-  properties: object = {},
-  ...children: (Node | string)[]
-) => {
-  const element = Object.assign(document.createElement(tag), properties)
-  element.append(...children)
-  return element
-}
 const number = (value: number | null, digits: number) =>
   value === null
     ? ''

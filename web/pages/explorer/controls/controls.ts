@@ -1,10 +1,9 @@
 /* Buttons and lists that change the state, and show it. */
+import { element } from '../../shared/elements.js'
 import { laterStyles } from '../later_styles.js'
 import { connectTheme } from '../../shared/page_settings.js'
 import { say } from '../../languages/say.js'
 import type { Page, Runner, State, Store } from '../../../types/pages.js'
-
-const element: <Id extends string>(id: Id) => ElementOf<Id> = (id) => document.getElementById(id)
 
 /** What a menu has is fetched when it is opened for the first time. */
 function connectMenu(page: Page, id: 'open' | 'model' | 'display' | 'save') {

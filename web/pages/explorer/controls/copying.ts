@@ -1,4 +1,5 @@
 /* Texts that are copied: hashes, and what a report of an error needs. Loaded with the first. */
+import { element } from '../../shared/elements.js'
 import { showStatus } from './status.js'
 import { say } from '../../languages/say.js'
 
@@ -18,8 +19,8 @@ export const copyHashes = (all: string) =>
 
 /** What went wrong, where, and on which machine. */
 export const copyDetails = () => {
-  const text = (id: string) => document.getElementById(id)?.textContent,
-    why = document.getElementById('machine')?.dataset.why
+  const text = (id: string) => element(id)?.textContent,
+    why = element('machine')?.dataset.why
   return copy(
     `${text('error-text')}\n${text('machine')}. ${why}\n${navigator.userAgent}\n${location.href}`,
     say('copying.detailsCopied')

@@ -1,17 +1,9 @@
 /* A dialog with a sentence, a table and buttons. Loaded when asked for. */
 
+import { made } from '../../shared/elements.js'
 import { laterStyles } from '../later_styles.js'
 import { say } from '../../languages/say.js'
 
-const made = <Tag extends keyof HTMLElementTagNameMap>(
-  tag: Tag,
-  properties: object = {},
-  ...children: (Node | string)[]
-) => {
-  const element = Object.assign(document.createElement(tag), properties)
-  element.append(...children)
-  return element
-}
 const cells = (tag: 'td' | 'th', texts: string[]) =>
   texts.map((textContent) => made(tag, { textContent }))
 

@@ -1,4 +1,5 @@
 /* The keys in words, in the dialog of help. Loaded when asked for. */
+import { element } from '../../shared/elements.js'
 import { laterStyles } from '../later_styles.js'
 import { letters, switchLetters } from './keys.js'
 import { views } from '../views/view_list.js'
@@ -37,12 +38,12 @@ const markup = `<dialog id="keys" aria-labelledby="keys-title">
 
 function makeDialog() {
   document.body.insertAdjacentHTML('beforeend', markup)
-  const toggle = document.getElementById('letters')
+  const toggle = element('letters')
   toggle.checked = letters.checked
   toggle.addEventListener('change', () => switchLetters(toggle.checked))
-  document.getElementById('tour-again').addEventListener('click', () => {
-    document.getElementById('keys').close()
-    document.getElementById('tour-start').click()
+  element('tour-again').addEventListener('click', () => {
+    element('keys').close()
+    element('tour-start').click()
   })
   document
     .getElementById('key-list')
@@ -58,13 +59,13 @@ function makeDialog() {
 /** Opens the dialog of help. */
 export async function showKeys() {
   await laterStyles()
-  if (!document.getElementById('keys')) makeDialog()
-  const machine = document.getElementById('machine')
-  document.getElementById('machine-why').textContent = machine.dataset.why
+  if (!element('keys')) makeDialog()
+  const machine = element('machine')
+  element('machine-why').textContent = machine.dataset.why
     ? say('keyList.browser', {
         textContent: machine.textContent,
         title: reasonOf(machine.dataset.why)
       })
     : ''
-  document.getElementById('keys').showModal()
+  element('keys').showModal()
 }

@@ -1,6 +1,7 @@
 /* Letter keys, while the stage or the panel has the focus, and unless they are switched off; arrows
  * are the grids' own. The switch and the list of keys are in key_list.ts. Loaded with the
  * first key, or with that list. */
+import { element } from '../../shared/elements.js'
 import { toggleCls, toggleHead } from './controls.js'
 import { showStatus } from './status.js'
 import { pin, swap } from '../state/pins.js'
@@ -12,7 +13,7 @@ import type { Page, ViewName } from '../../../types/pages.js'
 /** What each key does. */
 function actionsOf(page: Page) {
   const { store } = page
-  const click = (id: string) => () => (document.getElementById(id) as HTMLElement).click()
+  const click = (id: string) => () => (element(id) as HTMLElement).click()
   const within = (value: number, end: number) => Math.min(end - 1, Math.max(0, value))
   const layer = (by: number) => () => {
     const { layer } = store.get(),

@@ -1,5 +1,6 @@
 /* What the menus Open, Model, Display and Save have. Each is made when it is opened for the first time, and
  * follows the state from then on. */
+import { element } from '../../shared/elements.js'
 import { scaleKinds } from '../../plot/scale.js'
 import { keep } from '../../shared/page_settings.js'
 import { scoreStages } from '../../shared/scores.js'
@@ -8,8 +9,6 @@ import { openLibrary } from '../open/library.js'
 import { actions } from '../save/save_actions.js'
 import { say } from '../../languages/say.js'
 import type { Page, State } from '../../../types/pages.js'
-
-const element: <Id extends string>(id: Id) => ElementOf<Id> = (id) => document.getElementById(id)
 
 const colours = {
   cividis: 'Cividis',
@@ -113,7 +112,7 @@ function connectDisplay(page: Page) {
 /** Buttons of a menu by their ids, and what each does. */
 function connect(page: Page, acts: Record<string, () => unknown>) {
   for (const [id, act] of Object.entries(acts))
-    document.getElementById(id as 'camera').addEventListener('click', async () => {
+    element(id as 'camera').addEventListener('click', async () => {
       try {
         await act()
       } catch (error) {

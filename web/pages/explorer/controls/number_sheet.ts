@@ -1,11 +1,12 @@
 /* On a phone the numbers are a sheet at the lower edge of the screen; style.css says when. Its
  * handle opens and closes it: pressed, by key, or drawn up and down; Escape closes it. */
+import { element } from '../../shared/elements.js'
 
 const far = 40 // pixels that a finger is drawn to open or close
 
 export function connectSheet() {
-  const sheet = document.getElementById('numbers'),
-    handle = document.getElementById('handle')
+  const sheet = element('numbers'),
+    handle = element('handle')
   let from = null as number | null,
     drawn = false
 

@@ -1,5 +1,6 @@
 /* The list of pins below the views: what each row is, a note to write on, and buttons that show it,
  * take it as B or away. Loaded with the first pin. */
+import { element, made } from '../../shared/elements.js'
 import { fromHash, longestSettings } from '../state/address.js'
 import { keysOfPlace, sourceOf } from '../state/place.js'
 import { largestOf } from '../../plot/raster.js'
@@ -9,16 +10,6 @@ import { stageWords } from '../../shared/scores.js'
 import { drawRow } from '../views/row_picture.js'
 import { say } from '../../languages/say.js'
 import type { Page, PageSource, Pin, SavedMaps, State } from '../../../types/pages.js'
-
-const made = <Tag extends keyof HTMLElementTagNameMap>(
-  tag: Tag,
-  properties: object = {},
-  ...children: (Node | string)[]
-) => {
-  const element = Object.assign(document.createElement(tag), properties)
-  element.append(...children)
-  return element
-}
 
 /** Picture, model and place of a pin on the stage; the view stays, unless the row is of the
  * rollout. */
@@ -124,7 +115,7 @@ function lineOf(page: Page, pin: Pin) {
 export async function createPinList(page: Page) {
   await laterStyles()
   const { store } = page,
-    host = document.getElementById('pins'),
+    host = element('pins'),
     list = made('ul'),
     lines = new Map()
   host.replaceChildren(

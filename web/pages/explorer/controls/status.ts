@@ -1,9 +1,8 @@
 /* What goes on, in the header; what went wrong, in a banner that says what to do. */
+import { element } from '../../shared/elements.js'
 import { fixed } from '../../plot/parts/numbers.js'
 import { advice } from './advice.js'
 import { say } from '../../languages/say.js'
-
-const element: <Id extends string>(id: Id) => ElementOf<Id> = (id) => document.getElementById(id)
 
 export const showStatus = (text: string) => (element('status').textContent = text)
 

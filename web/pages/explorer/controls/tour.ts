@@ -2,6 +2,7 @@
  * is about, so that its address shows the step; Escape or Skip ends it, and what it changed of the
  * model is undone. It is of the demo model, which it opens where another is open. What a step says of
  * heads is counted from their maps (tour_facts.js). Loaded when it is asked for. */
+import { element } from '../../shared/elements.js'
 import { percent, topOf } from '../../plot/caption.js'
 import { keep } from '../../shared/page_settings.js'
 import { laterStyles } from '../later_styles.js'
@@ -58,8 +59,6 @@ const steps: {
 
 const markup = `<section id="tour" aria-labelledby="tour-title"><h2 id="tour-title" tabindex="-1"></h2><p id="tour-text" aria-live="polite"></p>
   <div class="row"><span id="tour-at"></span><button type="button" id="tour-back">${say('tour.back')}</button><button type="button" id="tour-next">${say('tour.next')}</button><button type="button" id="tour-end">${say('tour.skip')}</button></div></section>`
-
-const element: <Id extends string>(id: Id) => ElementOf<Id> = (id) => document.getElementById(id)
 
 /** The model's answer in words. */
 function answerOf({ engine }: Page) {

@@ -1,6 +1,7 @@
 /* The composer: a dialog that puts a figure for print together and saves it. Panels are computed
  * when they are first asked for. A figure from a file has its own numbers and asks the page for
  * nothing but colours. */
+import { element } from '../../shared/elements.js'
 import { laterStyles } from '../later_styles.js'
 import { download } from '../save/download_file.js'
 import { fileName } from '../save/file_names.js'
@@ -372,7 +373,7 @@ class Composer {
 
 async function show(page: Page, base: Omit<Figure, 'look'>, look: FigureLook | null) {
   await laterStyles()
-  document.getElementById('figure')?.remove()
+  element('figure')?.remove()
   const composer = new Composer(page, base, look)
   composer.dialog.showModal()
   await composer.draw()

@@ -1,5 +1,6 @@
 /* What of the page goes into a figure: each panel's numbers with the scale that the page draws them
  * with, and where they are from. */
+import { element } from '../../shared/elements.js'
 import { fixed, significant } from '../../plot/parts/numbers.js'
 import { findHeads } from '../model/head_finder.js'
 import { numberOf, numbersOfHeads } from '../model/head_numbers.js'
@@ -80,7 +81,7 @@ export const whyNot: Record<FigurePanel, (page: Page) => string> = {
 const partOf: {
   [Name in FigurePanel]: (page: Page) => FigureParts[Name] | Promise<FigureParts[Name]>
 } = {
-  picture: () => document.getElementById('picture').toDataURL(),
+  picture: () => element('picture').toDataURL(),
 
   map: (page) => {
     const { row, scores, scale, title, note, shape } = page.drawn,

@@ -1,6 +1,7 @@
 /* What the model is, below its name: its family and rules, what was assumed of it, the licence that
  * its files state, and the SHA-256 of its weights. Loaded for another model than the demo's, which the page has from the start; weights are
  * hashed beside the page's own work, large ones when asked for. */
+import { element } from '../../shared/elements.js'
 import { fixed } from '../../plot/parts/numbers.js'
 import { demoModel } from '../../heed/demo.js'
 import { say } from '../../languages/say.js'
@@ -43,12 +44,12 @@ function showHash(host: HTMLElement, hashes: Record<string, string | null>, many
  * @param tokenNames of the tokens before the patches
  */
 function nameFirst([first]: string[]) {
-  const button = document.getElementById('cls') as HTMLButtonElement
+  const button = element('cls') as HTMLButtonElement
   button.textContent = say('origin.fromToken', { name: first ?? 'CLS' })
 }
 
 export async function showOrigin(page: Page) {
-  const host = document.getElementById('model-origin'),
+  const host = element('model-origin'),
     source = sourceOf(page),
     { model } = page.engine,
     current = () => source === sourceOf(page)

@@ -1,6 +1,7 @@
 /* What is changed in the attention or in what is seen is run again; changes that come while one is
  * under way are joined. A model that takes long waits for a press on the chip over the picture.
  * Loaded with the first change. */
+import { element } from '../../shared/elements.js'
 import { keysOfChanges } from '../state/changes.js'
 import { showStatus } from '../controls/status.js'
 import { say } from '../../languages/say.js'
@@ -14,7 +15,7 @@ const atOnce = ({ model: { parameters, width = 0 }, shape: { tokens, layers } }:
 /** Returns what is to be called after each change. */
 export function connectChanges(page: Page) {
   const { store } = page,
-    chip = document.getElementById('stale')
+    chip = element('stale')
   let running = false,
     again = false
   const isShown = () => {

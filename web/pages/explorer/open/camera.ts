@@ -1,11 +1,10 @@
 /* Pictures from the camera: one from a dialog, or a stream for who runs the model on its frames.
  * Loaded when asked for. */
 
+import { element } from '../../shared/elements.js'
 import { laterStyles } from '../later_styles.js'
 import { say } from '../../languages/say.js'
 import type { Page } from '../../../types/pages.js'
-
-const element: <Id extends string>(id: Id) => ElementOf<Id> = (id) => document.getElementById(id)
 
 const markup = `<dialog id="camera-dialog" aria-labelledby="camera-title">
   <h2 id="camera-title">${say('camera.camera')}</h2>

@@ -1,5 +1,6 @@
 /* What can be opened beside files: models that the server offers, models by address, and what is
  * kept on this machine. Shown below the menu Open; loaded with it, or when something is kept. */
+import { element, made } from '../../shared/elements.js'
 import '../controls/opened_advice.js'
 import { download, lookAt, megabytes } from './model_cache.js'
 import { keptThings, refused, remove } from './kept_store.js'
@@ -12,15 +13,6 @@ import { say } from '../../languages/say.js'
 import type { KeptThing, ListedModel, Page } from '../../../types/pages.js'
 import type { Offer } from './offered_models.js'
 
-const made = <Tag extends keyof HTMLElementTagNameMap>(
-  tag: Tag,
-  properties: object = {},
-  ...children: (Node | string)[]
-) => {
-  const element = Object.assign(document.createElement(tag), properties)
-  element.append(...children)
-  return element
-}
 const button = (textContent: string, act: () => unknown, label?: string) => {
   const element = made('button', { type: 'button', textContent })
   if (label) element.ariaLabel = label
@@ -160,7 +152,7 @@ function keepButtons(page: Page, showKept: () => Promise<unknown>) {
     }
   }
   function show() {
-    const model = document.getElementById('model-name').textContent,
+    const model = element('model-name').textContent,
       buttons = []
     if (isOwnPicture(page))
       buttons.push(
@@ -269,5 +261,5 @@ let library: ReturnType<typeof createLibrary> | null = null
 /** Shows it, once for the page: { focus }. */
 export async function openLibrary(page: Page) {
   await laterStyles()
-  return (library ??= createLibrary(document.getElementById('library'), page))
+  return (library ??= createLibrary(element('library'), page))
 }

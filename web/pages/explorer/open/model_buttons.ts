@@ -1,11 +1,10 @@
 /* Models of one's own: files that were chosen, what is kept, and the demo model again. The menus Open and Model
  * have the buttons (menus.js). */
+import { element } from '../../shared/elements.js'
 import { fixed } from '../../plot/parts/numbers.js'
 import { demoModel } from '../../heed/demo.js'
 import { say } from '../../languages/say.js'
 import type { Page, Runner } from '../../../types/pages.js'
-
-const element: <Id extends string>(id: Id) => ElementOf<Id> = (id) => document.getElementById(id)
 
 /** Whatever it is that was opened. */
 export const openFiles = (page: Page, files: File[]) =>

@@ -1,5 +1,6 @@
 /* Files that were opened or dropped: a folder of a model or one file of weights, maps saved elsewhere,
  * a session. They are read in place and go nowhere. Loaded with the first of them. */
+import { element } from '../../shared/elements.js'
 import '../controls/opened_advice.js'
 import { provenanceIn, readArrays, readSafetensorsHeader } from '../../shared/array_files.js'
 import { unchanged } from '../state/changes.js'
@@ -9,8 +10,6 @@ import { openNumbers, openSession, readNumbers, readSession } from '../save/sess
 import { modelFiles } from '../../heed/weight_files.js'
 import { say } from '../../languages/say.js'
 import type { NamedArray, Page, SavedMaps } from '../../../types/pages.js'
-
-const element: <Id extends string>(id: Id) => ElementOf<Id> = (id) => document.getElementById(id)
 
 /** Maps that were saved, where one of the files holds some. What cannot be read as safetensors is
  * left to the runtime, which says why. */

@@ -1,12 +1,12 @@
 /* Where pictures come from: drawn scenes, files that were chosen, drop, paste. The menu Open has the buttons
  * (menus.js). */
+import { element } from '../../shared/elements.js'
 import { openFiles } from './model_buttons.js'
 import { scenePictures, twinPatch } from './scene_pictures.js'
 import { className } from '../../shared/names.js'
 import { say } from '../../languages/say.js'
 import type { Page, PagePicture } from '../../../types/pages.js'
 
-const element: <Id extends string>(id: Id) => ElementOf<Id> = (id) => document.getElementById(id)
 const samples = [159, 7, 42, 1009]
 
 async function openScene(page: Page, picture: PagePicture) {

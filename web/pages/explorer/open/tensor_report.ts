@@ -1,12 +1,13 @@
 /* Which tensors of a model's files are used, and for what: a dialog with a table. Loaded when asked
  * for. */
+import { element } from '../../shared/elements.js'
 import { showDialog } from '../controls/dialog.js'
 import { say } from '../../languages/say.js'
 import type { Page } from '../../../types/pages.js'
 
 export async function showTensors({ engine }: Page) {
   const { found, absent } = await engine.tensors(),
-    name = document.getElementById('model-name').textContent
+    name = element('model-name').textContent
   const used = found.filter((tensor) => tensor.used).length
   await showDialog({
     title: say('tensorReport.tensors', { name }),

@@ -1,5 +1,6 @@
 /* Code for the numbers on the stage, from the command line and from JavaScript: picture, layer, head, query or column, score, rollout, and what is
  * changed in the attention. The JavaScript ends in `row`; with --json the command line writes it as `row`, `scores` or `rollout`. */
+import { element } from '../../shared/elements.js'
 import { say } from '../../languages/say.js'
 import { demoModel } from '../../heed/demo.js'
 import { optionsOfChanges } from '../state/change_options.js'
@@ -232,7 +233,7 @@ export function code({
   const state = { ...store.get(), size: engine.size },
     { scene } = state,
     own = scene === null || scene === undefined,
-    model = source === demoModel ? '' : document.getElementById('model-name').textContent
+    model = source === demoModel ? '' : element('model-name').textContent
   const { changes = unchanged, fit } = engine.result,
     given = { ...unchanged, ...changes }
   const shown = own

@@ -1,6 +1,7 @@
 /* What can be taken along: PNG and SVG of the view, CSV and JSON of its numbers (the JSON as `heed
  * run --json` writes it), tensors as `heed run --save`. Each says where it is from. Loaded when
  * asked for. */
+import { element } from '../../shared/elements.js'
 import { say } from '../../languages/say.js'
 import { cutOut } from '../model/seen_region.js'
 import { figure } from '../../plot/figure.js'
@@ -24,7 +25,6 @@ import type {
   Runner
 } from '../../../types/pages.js'
 
-const element: <Id extends string>(id: Id) => ElementOf<Id> = (id) => document.getElementById(id)
 /** What the page shows at this moment: the map of `drawn`, and the pictures beside it. */
 function shownNow({ drawn }: Pick<Page, 'drawn'>) {
   const map = document.createElement('canvas')
@@ -92,7 +92,7 @@ function viewPictures() {
     plot = document.querySelector('#view svg.plot') as Element | null as SVGSVGElement | null
   if (plot && !canvases.length) return [plotPicture(plot)]
   return canvases.map((canvas) => {
-    const bar = (canvas.closest('figure') ?? document.getElementById('view')).querySelector(
+    const bar = (canvas.closest('figure') ?? element('view')).querySelector(
       '.bar canvas'
     ) as HTMLCanvasElement | null
     return {

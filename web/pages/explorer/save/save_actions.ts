@@ -1,4 +1,5 @@
 /* What the buttons that save and copy do, by the button's id: each takes the page. */
+import { element } from '../../shared/elements.js'
 import { demoModel } from '../../heed/demo.js'
 import * as made from './exports.js'
 import { download } from './download_file.js'
@@ -72,7 +73,7 @@ async function copyLink(page: Page) {
 export const actions: Record<string, (page: Page) => Promise<void>> = {
   'save-png': file(
     '.png',
-    (page) => made.pngOf(page, Number(document.getElementById('png-times').value)),
+    (page) => made.pngOf(page, Number(element('png-times').value)),
     'image/png'
   ),
   'save-svg': file('.svg', made.currentFigure, 'image/svg+xml'),

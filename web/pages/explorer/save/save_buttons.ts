@@ -1,9 +1,8 @@
+import { element } from '../../shared/elements.js'
 import type { Page } from '../../../types/pages.js'
 
 /* The button that copies a link; those that save are in menus.ts; a printed page says where it is
  * from. What they do is fetched when it is asked for. */
-const element: <Id extends string>(id: Id) => ElementOf<Id> = (id) => document.getElementById(id)
-
 export function connectSave(page: Page) {
   element('link').addEventListener('click', () =>
     import('./save_actions.js').then(({ actions }) => actions.link(page)).catch(page.showError)

@@ -1,4 +1,5 @@
 /* The models and saved maps that entries of the browser's history show, which no address names. */
+import { element } from '../../shared/elements.js'
 import { demoModel } from '../../heed/demo.js'
 import { say } from '../../languages/say.js'
 import { sourceOf } from './place.js'
@@ -10,7 +11,7 @@ const modelsKept = 4 // files as they were chosen, which are not in memory; save
  * was loaded again has none of them. */
 export function ownModels(page: Page) {
   type Opened = { source: PageSource | SavedMaps; name: string }
-  const name = document.getElementById('model-name'),
+  const name = element('model-name'),
     opened: Map<number, Opened> = new Map(),
     demo = { source: demoModel, name: say('modelButtons.demoModelWhichShape') }
   let now = 0,

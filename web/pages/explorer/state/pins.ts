@@ -4,6 +4,7 @@
  * }: the weights, the scores of the stage that was chosen (null: none, as in a session that was
  * opened) and where they are from, the picture
  * and its part that the model saw, and that part as a canvas. */
+import { element } from '../../shared/elements.js'
 import { toHash } from './address.js'
 import { keysOfPlace, pictureNow, sourceOf } from './place.js'
 import { showStatus } from '../controls/status.js'
@@ -31,7 +32,7 @@ export function pin(
     query = at.query ?? store.get().query,
     state = { ...store.get(), ...changes, layer, head, query, reverse, score },
     { pins } = state,
-    model = document.getElementById('model-name').textContent
+    model = element('model-name').textContent
   if (!engine.result) return // a new model, not run yet
   const settings = toHash(
     {

@@ -2,6 +2,7 @@
  * that it gives most to, as wide as the weight is large, and the outlines of both twins when the one
  * finds the other. Drawn once after a choice, then faint; none while the pointer or the picture moves.
  * Loaded when the picture is first touched. */
+import { element } from '../../shared/elements.js'
 import { outline } from '../../plot/outline.js'
 import { topOf } from '../../plot/caption.js'
 import { keep, stored } from '../../shared/page_settings.js'
@@ -52,7 +53,7 @@ function twinsFound({ picture, engine }: Page, query: number, keys: { patch: num
 export async function createArcs(page: Page) {
   await laterStyles()
   const { store } = page,
-    marks = document.getElementById('marks'),
+    marks = element('marks'),
     layer = marks.cloneNode() as SVGSVGElement
   layer.id = 'arcs'
   layer.setAttribute('aria-hidden', true)

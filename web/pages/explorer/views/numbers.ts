@@ -1,4 +1,5 @@
 /* Words and numbers beside the pictures: the classes, and the row that the stage shows. */
+import { element } from '../../shared/elements.js'
 import { fixed } from '../../plot/parts/numbers.js'
 import { probabilitiesOf } from '../model/probabilities.js'
 import { unchanged } from '../state/changes.js'
@@ -9,7 +10,6 @@ import { className } from '../../shared/names.js'
 import { say } from '../../languages/say.js'
 import type { Page, PagePicture, PageSource, Runner } from '../../../types/pages.js'
 
-const element: <Id extends string>(id: Id) => ElementOf<Id> = (id) => document.getElementById(id)
 const made = (tag: string, text: string) =>
   Object.assign(document.createElement(tag), { textContent: text })
 

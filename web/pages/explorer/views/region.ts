@@ -1,5 +1,6 @@
 /* Heads that attend to a region: patches are painted on the picture, and heads are ranked by how
  * much of their attention lies there, for the query or on average over the patches outside. */
+import { element } from '../../shared/elements.js'
 import { html, render } from 'lit-html'
 import { repeat } from 'lit-html/directives/repeat.js'
 import { fixed } from '../../plot/parts/numbers.js'
@@ -78,7 +79,7 @@ function otherTwin({ picture: { twins, owner }, engine, store }: Page) {
 
 /** The outline of the region over the picture, until the view is left. */
 function createOutline(left: AbortSignal) {
-  const marks = document.getElementById('marks'),
+  const marks = element('marks'),
     layer = marks.cloneNode() as SVGSVGElement
   layer.id = 'region'
   layer.setAttribute('aria-hidden', 'true')

@@ -2,12 +2,12 @@
  * query there, a drag that begins on a shape takes the shape along, and model and map follow. Where a
  * view has a use of its own for presses, as a brush, shapes stay. Loaded with the first touch of the
  * picture. */
+import { element } from '../../shared/elements.js'
 import { editedPicture } from '../open/edited_scene.js'
 import { editsOf } from '../state/scene_edits.js'
 import type { Scene, SceneObject } from 'heed'
 import type { Page } from '../../../types/pages.js'
 
-const element: <Id extends string>(id: Id) => ElementOf<Id> = (id) => document.getElementById(id)
 /* Other moves wait for the next frame. */
 const moves = 'onpointerrawupdate' in globalThis ? 'pointerrawupdate' : 'pointermove'
 /* A press that moves less than this, in pixels of the screen, chooses the query. */

@@ -1,4 +1,5 @@
 /* The stage: the picture, the map over it, the query, colour bar and caption. */
+import { element } from '../../shared/elements.js'
 import { fixed } from '../../plot/parts/numbers.js'
 import { isChanged } from '../state/changes.js'
 import { cutOut, insideOf, isPadding } from '../model/seen_region.js'
@@ -33,8 +34,6 @@ import type {
   Shape,
   State
 } from '../../../types/pages.js'
-
-const element: <Id extends string>(id: Id) => ElementOf<Id> = (id) => document.getElementById(id)
 
 function drawPicture({ engine, picture }: Page) {
   const canvas = element('picture'),

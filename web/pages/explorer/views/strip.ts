@@ -2,6 +2,7 @@
  * it, as cells with their shares, then the patches in reading order as a thin strip. A patch under
  * the pointer is ringed in the picture and named; a press makes it the query. The strip says
  * nothing that the patches' grid does not: it is hidden from screen readers. */
+import { element } from '../../shared/elements.js'
 import { fixed } from '../../plot/parts/numbers.js'
 import { toggleCls } from '../controls/controls.js'
 import { createGrid, nth } from '../controls/button_grid.js'
@@ -12,8 +13,6 @@ import { put } from './canvas.js'
 import { say } from '../../languages/say.js'
 import type { Scale } from 'heed/plot'
 import type { Page, PageQuery } from '../../../types/pages.js'
-
-const element: <Id extends string>(id: Id) => ElementOf<Id> = (id) => document.getElementById(id)
 
 /** Black or white, whichever has more contrast with a colour (WCAG relative luminance, the threshold
  * where both have the same). */
