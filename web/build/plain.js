@@ -29,9 +29,10 @@ const apart = (folder, packages, installed) => ({
       if (kind === 'entry-point') return undefined
       if (!installed.some((name) => path === name || path.startsWith(`${name}/`)))
         return { path, external: true }
-      packages.add(path)
+      const name = path.replace(/\.js$/, '')
+      packages.add(name)
       const up = relative(dirname(importer), folder) || '.'
-      return { path: `${up.startsWith('.') ? up : `./${up}`}/npm/${path}.js`, external: true }
+      return { path: `${up.startsWith('.') ? up : `./${up}`}/npm/${name}.js`, external: true }
     })
   }
 })
@@ -42,6 +43,7 @@ const options = /** @type {const} */ ({
   format: 'esm',
   target: 'es2022',
   charset: 'utf8',
+  supported: { 'import-attributes': true },
   logLevel: 'warning'
 })
 
@@ -88,7 +90,10 @@ export async function putPlain(packageFolder, plain, { checks = [], watch } = {}
   if (packages.size)
     await esbuild.build({
       ...options,
-      entryPoints: [...packages].map((name) => ({ in: name, out: name })),
+      entryPoints: [...packages].map((name) => ({
+        in: name.includes('/') ? `${name}.js` : name,
+        out: name
+      })),
       outdir: join(plain, 'npm'),
       absWorkingDir: source('..'),
       splitting: true,

@@ -1,6 +1,6 @@
 /* The languages: what their files hold, and the pages that are in them, in a browser. */
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { after, before } from 'node:test'
 import { finish, startBrowser, violations } from '../browser.js'
@@ -25,12 +25,55 @@ after(() => browser.close())
 /** The names in braces of a text. @param {string} text */
 const namesIn = (text) => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).sort()
 
-test('each language has the keys of English, with the same names in braces', () => {
+/** A key without its plural rule. @param {string} key */
+const baseOf = (key) => key.replace(/_(zero|one|two|few|many|other)$/, '')
+
+test('each language has the keys of English, once for each of its plural rules, with the same names in braces', () => {
+  const english = Object.keys(languages.en)
   for (const [language, words] of Object.entries(languages)) {
-    assert.deepEqual(Object.keys(words), Object.keys(languages.en), language)
+    const rules = new Intl.PluralRules(language).resolvedOptions().pluralCategories,
+      expected = [...new Set(english.map(baseOf))].flatMap((key) =>
+        english.includes(key) ? [key] : rules.map((rule) => `${key}_${rule}`)
+      )
+    assert.deepEqual(Object.keys(words).sort(), expected.sort(), language)
     for (const [key, text] of Object.entries(words))
-      assert.deepEqual(namesIn(text), namesIn(languages.en[key]), `${language} ${key}`)
+      assert.deepEqual(
+        namesIn(text),
+        namesIn(languages.en[key] ?? languages.en[`${baseOf(key)}_other`]),
+        `${language} ${key}`
+      )
   }
+})
+
+test('every text is asked for, by a script or a page', () => {
+  const asked = new Set(
+    ['web/pages', 'web/parts'].flatMap((folder) =>
+      readdirSync(join(repository, folder), { recursive: true })
+        .map(String)
+        .filter((file) => /\.(ts|html)$/.test(file))
+        .flatMap((file) =>
+          [
+            ...readFileSync(join(repository, folder, file), 'utf8').matchAll(
+              /'([\w.]+)'|\{\{([\w.]+)\}\}|\bsay\(`([\w.]+)\$/g
+            )
+          ].map(([, script, page, start]) => script ?? page ?? start)
+        )
+    )
+  )
+  assert.deepEqual(
+    Object.keys(languages.en).filter(
+      (key) => !asked.has(baseOf(key)) && !asked.has(key.replace(/\w+$/, '')) // say(`scene.${name}`)
+    ),
+    []
+  )
+})
+
+test('a text that depends on a number has the form of its rule', async () => {
+  const { say } = await loadPage('languages/say.js') // English, where there is no page
+  assert.deepEqual(
+    [0, 1, 2].map((count) => say('changes.dropped', { count })),
+    ['0 patches dropped', '1 patch dropped', '2 patches dropped']
+  )
 })
 
 /* Each was once on a page: not wrong, but as a translator would say it. */

@@ -26,12 +26,8 @@ export function wordsOfChanges({
         off: off.length > 3 ? say('changes.heads', { off: off.length }) : off.join(', '),
         how: how === 'zero' || !how ? '' : ` (${how})`
       }),
-    dropped.length &&
-      (dropped.length > 1
-        ? say('changes.dropped', { count: dropped.length })
-        : say('changes.droppedOne')),
-    cuts.length &&
-      (cuts.length > 1 ? say('changes.cut', { count: cuts.length }) : say('changes.cutOne')),
+    dropped.length && say('changes.dropped', { count: dropped.length }),
+    cuts.length && say('changes.cut', { count: cuts.length }),
     gains.length &&
       (gains.length > 2
         ? say('changes.headsShare', { gains: gains.length })
