@@ -1,6 +1,7 @@
 /* heed: the command line. One file a verb; this one only finds it. */
 #include <string.h>
 
+#include "heed/native.h"
 #include "terminal/cli.h"
 #include "terminal/standard_out.h"
 
@@ -18,6 +19,14 @@ static void print_help(FILE *to) {
     fprintf(to, "  %-9s %s\n", verbs[i]->name, verbs[i]->summary);
   fprintf(to, "\nRun 'heed VERB --help' for the options of a verb.\nExit codes: 0 success, 1 "
               "mismatch or failed check, 2 usage, 3 bad input, 4 device or memory.\n");
+}
+
+/* The second line: what this build has that others may lack. */
+static void print_version(void) {
+  heed_error why;
+  printf(
+      "heed %s\n%s Vulkan; %s\n", heed_version(), HEED_HAS_VULKAN ? "with" : "without",
+      heed_figure_check("x.pdf", &why) == HEED_OK ? "figures as PNG, SVG and PDF" : "no figures");
 }
 
 static void print_log(heed_log_level level, const char *line, void *user) {
@@ -70,7 +79,7 @@ int main(int argc, char **argv) {
     return CLI_OK;
   }
   if (is_one_of(argv[1], (const char *const[]){"--version", "-V", "version", NULL})) {
-    printf("heed %s\n", heed_version());
+    print_version();
     return CLI_OK;
   }
   for (size_t i = 0; i < VERB_COUNT; i++)
