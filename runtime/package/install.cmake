@@ -1,5 +1,6 @@
 # What `cmake --install` lays down: the libraries, static or shared, their headers, the program, and the two ways to find them
-# (find_package(heed), pkg-config). Included from the top, after all targets are there.
+# (find_package(heed), pkg-config). Included from the top, after all targets are there. Components, for --component: program, libraries
+# (shared ones), development (all that a consumer's build needs), documents (licence, bill of materials). docs/install.md has the table.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -23,26 +24,28 @@ else()
     endif()
   endforeach()
 endif()
-set(places ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+set(places ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development
+           LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT libraries NAMELINK_COMPONENT development
+           INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS ${libraries} EXPORT heed_targets ${places})
 if(TARGET heed_vulkan)
-  install(FILES native/include/heed/vulkan.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/heed)
+  install(FILES native/include/heed/vulkan.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/heed COMPONENT development)
 endif()
 if(TARGET heed_native) # targets of their own: only who links this one needs libpng, libjpeg and cairo
-  install(FILES native/include/heed/native.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/heed)
+  install(FILES native/include/heed/native.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/heed COMPONENT development)
   install(TARGETS ${native} EXPORT heed_native_targets ${places})
 endif()
-install(DIRECTORY runtime/include/heed DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.h)
+install(DIRECTORY runtime/include/heed DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development FILES_MATCHING PATTERN *.h)
 include(runtime/package/sbom.cmake)
-install(FILES LICENSE ${PROJECT_BINARY_DIR}/heed.spdx.json DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE ${PROJECT_BINARY_DIR}/heed.spdx.json DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT documents)
 if(TARGET heed-cli)
-  install(TARGETS heed-cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(TARGETS heed-cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
 endif()
 
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/heed)
-install(EXPORT heed_targets NAMESPACE heed:: DESTINATION ${package_folder} FILE heedTargets.cmake)
+install(EXPORT heed_targets NAMESPACE heed:: DESTINATION ${package_folder} FILE heedTargets.cmake COMPONENT development)
 if(TARGET heed_native)
-  install(EXPORT heed_native_targets NAMESPACE heed:: DESTINATION ${package_folder} FILE heedNativeTargets.cmake)
+  install(EXPORT heed_native_targets NAMESPACE heed:: DESTINATION ${package_folder} FILE heedNativeTargets.cmake COMPONENT development)
 endif()
 get_property(HEED_HAS_CAIRO GLOBAL PROPERTY HEED_HAS_CAIRO)
 configure_package_config_file(runtime/package/heedConfig.cmake.in ${PROJECT_BINARY_DIR}/package/heedConfig.cmake
@@ -50,7 +53,7 @@ configure_package_config_file(runtime/package/heedConfig.cmake.in ${PROJECT_BINA
 # Before 1.0.0 a minor version may change the interface.
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/package/heedConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/package/heedConfig.cmake ${PROJECT_BINARY_DIR}/package/heedConfigVersion.cmake
-        DESTINATION ${package_folder})
+        DESTINATION ${package_folder} COMPONENT development)
 
 # pkg-config files name their prefix relative to themselves, so that `cmake --install --prefix` and a moved folder work.
 if(IS_ABSOLUTE ${CMAKE_INSTALL_LIBDIR} OR IS_ABSOLUTE ${CMAKE_INSTALL_INCLUDEDIR})
@@ -89,7 +92,7 @@ foreach(name IN LISTS HEED_BESIDE)
     string(PREPEND HEED_PC_LIBS "-lheed_${name} ")
   endif()
   configure_file(runtime/package/heed-beside.pc.in ${PROJECT_BINARY_DIR}/package/heed-${name}.pc @ONLY)
-  install(FILES ${PROJECT_BINARY_DIR}/package/heed-${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  install(FILES ${PROJECT_BINARY_DIR}/package/heed-${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
 endforeach()
 set(pc_files heed.pc)
 if(TARGET heed_vulkan)
@@ -108,5 +111,5 @@ if(TARGET heed_native)
 endif()
 foreach(file IN LISTS pc_files)
   configure_file(runtime/package/${file}.in ${PROJECT_BINARY_DIR}/package/${file} @ONLY)
-  install(FILES ${PROJECT_BINARY_DIR}/package/${file} DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  install(FILES ${PROJECT_BINARY_DIR}/package/${file} DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
 endforeach()
