@@ -1,0 +1,32 @@
+# Formula for Homebrew. heed.invalid stands for the place of the releases, whose SHA256SUMS have the sum.
+class Heed < Formula
+  desc "Vision transformers with visible attention"
+  homepage "https://heed.invalid"
+  url "https://heed.invalid/releases/v0.1.1/heed-0.1.1.tar.gz"
+  sha256 "0000000000000000000000000000000000000000000000000000000000000000"
+  license "Apache-2.0"
+
+  depends_on "cmake" => :build
+  depends_on "glslang" => :build
+  depends_on "ninja" => :build
+  depends_on "pkgconf" => :build
+  depends_on "spirv-tools" => :build
+  depends_on "vulkan-headers" => :build
+  depends_on "cairo"
+  depends_on "jpeg-turbo"
+  depends_on "libpng"
+
+  uses_from_macos "zlib"
+
+  def install
+    system "cmake", "-S", ".", "-B", "build", "-G", "Ninja", "-DHEED_TESTS=OFF", "-DHEED_CAIRO=ON", "-DHEED_VULKAN=ON", *std_cmake_args
+    system "cmake", "--build", "build"
+    system "cmake", "--install", "build"
+  end
+
+  test do
+    assert_match version.to_s, shell_output("#{bin}/heed version")
+    system bin/"heed", "run", "--backend", "cpu", "--maps", "maps.png"
+    assert_path_exists testpath/"maps.png"
+  end
+end

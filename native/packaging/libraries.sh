@@ -1,0 +1,120 @@
+#!/bin/sh
+# The libraries of release binaries, static, from the sources that libraries.txt pins, into FOLDER/root/usr; what is there already is kept.
+#
+#   libraries.sh SOURCES FOLDER x86_64|aarch64 glibc|musl
+#
+# Their sources are unpacked into SOURCES. FOLDER/cmake.txt then has the arguments that a CMake build with them takes, one a line.
+# Exit code 4 with a sentence on stderr: they cannot be had here.
+set -eu
+
+[ $# -eq 4 ] || { echo "usage: $0 SOURCES FOLDER x86_64|aarch64 glibc|musl" >&2; exit 2; }
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
+mkdir -p "$1" "$2"
+sources=$(CDPATH='' cd -- "$1" && pwd) folder=$(CDPATH='' cd -- "$2" && pwd) processor=$3 libc=$4
+root=$folder/root
+
+cannot() {
+  printf '%s\n' "$*" >&2
+  exit 4
+}
+
+# ------------------------------------------------------------------------------------------------------------- sources
+
+fetch() {
+  stamp=$(cat "$here/libraries.txt")
+  [ "$(cat "$sources/stamp" 2>/dev/null)" != "$stamp" ] || return 0
+  rm -rf "$sources"
+  apt=$sources/apt
+  mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial"
+  keys=/usr/share/keyrings/debian-archive-keyring.gpg
+  [ -r "$keys" ] || cannot "Debian's keys are missing (package debian-archive-keyring)"
+  # shellcheck disable=SC2016 # apt's own variables
+  apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
+    sed -n "s,^\(.*/debian[a-z-]*/* .* main\)\$,deb-src [signed-by=$keys] \1,p" | awk '!seen[$0]++' >"$apt/sources.list"
+  [ -s "$apt/sources.list" ] || cannot "the machine's package sources name no mirror of Debian"
+  set -- -q -o Dir::Etc::SourceList="$apt/sources.list" -o Dir::Etc::SourceParts=/dev/null -o Dir::State::Lists="$apt/lists" \
+    -o Dir::Cache="$apt/cache" -o Acquire::Languages=none -o APT::Sandbox::User=root
+  apt-get "$@" update || cannot "the package servers do not answer"
+  cd "$sources"
+  grep -v '^#' "$here/libraries.txt" | while read -r name version part; do
+    newest=$(apt-cache "$@" showsrc "$name" | sed -n 's/^Version: //p' | sort -V | tail -n 1)
+    [ "$newest" = "$version" ] || echo "$name: libraries.txt has $version, Debian has $newest" >&2
+    apt-get "$@" --download-only ${part:+"--$part"} source "$name=$version" ||
+      cannot "the package servers do not give $name $version (the newest is $newest; native/packaging/libraries.txt has the versions)"
+    if [ -n "$part" ]; then
+      mkdir "$name" && tar -xf "$name"_*.orig.tar.* -C "$name" --strip-components 1
+    else
+      dpkg-source --no-check -x "$name"_*.dsc "$name"
+    fi
+  done
+  printf '%s\n' "$stamp" >"$sources/stamp"
+}
+
+# --------------------------------------------------------------------------------------------------------------- build
+
+# Debian's gcc for aarch64 calls a function of glibc in its own atomics.
+compiler() {
+  cc=$processor-linux-gnu-gcc specs='' flags="-O2 -fPIC -ffile-prefix-map=$folder=. -ffile-prefix-map=$sources=."
+  if [ "$libc" = musl ]; then
+    case $processor in x86_64) debian=amd64 ;; *) debian=arm64 ;; esac
+    sh "$here/../../tests/machines/unpack.sh" "$folder" "$debian" alone bookworm musl-dev || cannot "musl-dev for $debian cannot be had here"
+    specs=$folder/musl.specs
+    sed "s,@ROOT@,$root,g; s,@NAME@,$processor-linux-musl,g" "$here/musl.specs" >"$specs"
+    [ "$processor" != aarch64 ] || flags="$flags -mno-outline-atomics"
+  else
+    rm -rf "$root"
+  fi
+  mkdir -p "$root/usr"
+  printf '%s\n' "-DCMAKE_TOOLCHAIN_FILE=$here/toolchain.cmake" "-DHEED_PROCESSOR=$processor" "-DHEED_MACHINE_ROOT=$root" \
+    "-DHEED_SPECS=$specs" "-DCMAKE_C_FLAGS=$flags${specs:+ -specs=$specs}" >"$folder/cmake.txt"
+}
+
+by_cmake() { # folder of sources, arguments
+  source=$1
+  shift
+  while read -r argument; do set -- "$argument" "$@"; done <"$folder/cmake.txt"
+  echo "== $source"
+  cmake -S "$sources/$source" -B "$folder/build/$source" -G Ninja "$@" -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=OFF \
+    -DCMAKE_INSTALL_PREFIX=/usr -DCMAKE_INSTALL_LIBDIR:STRING=lib
+  DESTDIR=$root ninja -C "$folder/build/$source" -j "${HEED_JOBS:-1}" install
+}
+
+# In a copy of the sources. Debian's patches are newer than what autotools made, which serves.
+by_configure() { # name, folders to make, arguments
+  echo "== $1"
+  mkdir -p "$folder/build"
+  cp -R "$sources/$1" "$folder/build/$1"
+  cd "$folder/build/$1"
+  parts=$2
+  shift 2
+  export AUTOCONF=: AUTOHEADER=: AUTOMAKE=: ACLOCAL=:
+  CC="$cc${specs:+ -specs=$specs}" CFLAGS=$flags CPPFLAGS=-I$root/usr/include LDFLAGS=-L$root/usr/lib PKG_CONFIG_SYSROOT_DIR=$root \
+    PKG_CONFIG_LIBDIR=$root/usr/lib/pkgconfig ./configure --prefix=/usr "$@"
+  for part in $parts; do make -j "${HEED_JOBS:-1}" -C "$part" DESTDIR="$root" install; done
+  find "$root" -name '*.la' -exec rm -f {} +
+}
+
+build() {
+  autotools="--host=$processor-linux-gnu --enable-static --disable-shared"
+  by_configure zlib . --static
+  by_cmake libpng1.6 -DPNG_SHARED=OFF -DPNG_TESTS=OFF
+  by_cmake libjpeg-turbo -DENABLE_SHARED=OFF -DWITH_TURBOJPEG=OFF -DREQUIRE_SIMD=ON
+  sed -i 's/cmakedefine XML_DTD$/cmakedefine XML_DTD 1/' "$sources/expat/expat/expat_config.h.cmake" # as Debian's patches and configure have it
+  by_cmake expat/expat -DEXPAT_BUILD_TOOLS=OFF -DEXPAT_BUILD_EXAMPLES=OFF -DEXPAT_BUILD_TESTS=OFF -DEXPAT_SHARED_LIBS=OFF -DEXPAT_BUILD_DOCS=OFF
+  by_cmake freetype -DFT_DISABLE_HARFBUZZ=ON -DFT_DISABLE_BROTLI=ON -DFT_DISABLE_BZIP2=ON -DFT_DISABLE_PNG=ON
+  # shellcheck disable=SC2086 # one word an argument
+  {
+    by_configure fontconfig 'fontconfig src .' $autotools --sysconfdir=/etc --localstatedir=/var --disable-docs --disable-nls
+    by_configure pixman 'pixman .' $autotools --disable-gtk --disable-libpng --disable-openmp
+    by_configure cairo src $autotools --disable-xlib --disable-xcb --disable-ps --disable-svg --disable-script --disable-interpreter \
+      --disable-png --disable-gobject --disable-trace --disable-gtk-doc --without-x
+  }
+}
+
+fetch
+stamp="$processor $libc $(cat "$sources/stamp" "$0" "$here/toolchain.cmake" "$here/musl.specs" | sha256sum)"
+[ "$(cat "$folder/stamp" 2>/dev/null)" != "$stamp" ] || exit 0
+rm -rf "$folder/build"
+compiler
+build
+printf '%s\n' "$stamp" >"$folder/stamp"

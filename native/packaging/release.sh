@@ -1,0 +1,187 @@
+#!/bin/sh
+# ./dev release [PART...]: what a release consists of, from the last commit, in $HEED_BUILD/release-files. docs/install.md has the parts.
+# Two runs give the same bytes: every file has the date of the commit (or SOURCE_DATE_EPOCH), and no path of this machine.
+# Exit codes: 0 all parts are there, 1 a part failed, 2 usage, 4 parts were left out whose tools are missing.
+set -eu
+umask 022
+
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
+root=$(CDPATH='' cd -- "$here/../.." && pwd)
+build=${HEED_BUILD:-$root/build}
+files=$build/release-files work=$build/release-work
+all='source npm linux-x86_64-static linux-arm64-static linux-x86_64 linux-arm64 windows-x86_64'
+version=$(sed -n 's/^project(heed VERSION \([0-9.]*\).*/\1/p' "$root/CMakeLists.txt")
+export HEED_JOBS="${HEED_JOBS:-$(getconf _NPROCESSORS_ONLN)}"
+
+say() { printf 'release: %s\n' "$*" >&2; }
+
+need() { # TOOL=PACKAGE...
+  for entry in "$@"; do
+    command -v "${entry%%=*}" >/dev/null 2>&1 || { say "$part is left out: no ${entry%%=*} here (Debian: ${entry#*=})"; exit 4; }
+  done
+}
+
+# ------------------------------------------------------------------------------------------------------------ archives
+
+dated() { find "$1" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +; }
+
+archive() { # folder of $work: all of it as one file
+  cd "$work"
+  dated "$1"
+  case $1 in
+    *windows*)
+      rm -f "$files/$1.zip"
+      find "$1" | LC_ALL=C sort | TZ=UTC zip -X -9 -q -@ "$files/$1.zip"
+      ;;
+    *)
+      tar --sort=name --format=ustar --owner=0 --group=0 --numeric-owner --mode=u+rw,go=rX -cf - "$1" | gzip -9n >"$files/$1.tar.gz"
+      ;;
+  esac
+}
+
+make_source() {
+  git -C "$root" archive --prefix="heed-$version/" HEAD |
+    gzip -9n >"$files/heed-$version.tar.gz"
+}
+
+# The tree that every other part is built from: the files of the commit, and nothing else.
+unpack_source() {
+  rm -rf "$tree"
+  mkdir -p "$tree"
+  git -C "$root" archive HEAD | tar -xf - -C "$tree"
+  dated "$tree"
+}
+
+make_npm() {
+  need node=nodejs npm=npm emcc=emscripten
+  if cmp -s "$root/package-lock.json" "$tree/package-lock.json"; then # what is installed serves
+    sh "$root/web/install.sh"
+    ln -sfn "$root/node_modules" "$tree/node_modules"
+  else
+    sh "$tree/web/install.sh"
+  fi
+  cmake -S "$tree" --preset wasm -B "$work/npm" -DHEED_TESTS=OFF -DHEED_WEB_PACKAGE="$work/npm/package" "$launcher"
+  ninja -C "$work/npm" -j "$HEED_JOBS" package
+  npm pack "$work/npm/package" --pack-destination "$files" --silent
+}
+
+# -------------------------------------------------------------------------------------------------------------- Linux
+
+make_linux() { # x86_64 or aarch64, glibc or musl
+  need "$1-linux-gnu-gcc=gcc-$(echo "$1" | tr _ -)-linux-gnu" ninja=ninja-build make=make pkg-config=pkgconf nasm=nasm gperf=gperf \
+    apt-get=apt dpkg-source=dpkg-dev glslangValidator=glslang-tools spirv-val=spirv-tools objdump=binutils
+  [ -e /usr/include/vulkan/vulkan_core.h ] || { say "$part is left out: no vulkan/vulkan_core.h here (Debian: libvulkan-dev)"; exit 4; }
+  folder=$work/$part
+  sh "$here/libraries.sh" "$work/sources" "$folder" "$1" "$2"
+  vulkan=OFF
+  if [ "$2" = glibc ]; then # dlopen needs a dynamic C library
+    vulkan=ON
+    cp -R /usr/include/vulkan /usr/include/vk_video "$folder/root/usr/include"
+  fi
+  set -- "$1" "$2" -DCMAKE_BUILD_TYPE=Release -DHEED_TESTS=OFF -DHEED_CAIRO=ON "-DHEED_VULKAN=$vulkan" "$launcher"
+  while read -r argument; do set -- "$@" "$argument"; done <"$folder/cmake.txt"
+  processor=$1 libc=$2
+  shift 2
+  cmake -S "$tree" -B "$folder/heed" -G Ninja "$@"
+  ninja -C "$folder/heed" -j "$HEED_JOBS"
+  name=heed-$version-$part
+  rm -rf "${work:?}/$name"
+  for component in program documents; do
+    cmake --install "$folder/heed" --prefix "$work/$name" --component "$component" --strip
+  done
+  licences "$work/$name/share/doc/heed/licences"
+  check_program "$work/$name/bin/heed"
+  cp "$work/$name/share/doc/heed/heed.spdx.json" "$files/$name.spdx.json"
+  archive "$name"
+}
+
+# Of the libraries inside: who distributes them has to add these.
+licences() { # folder
+  mkdir -p "$1"
+  grep -v '^#' "$here/libraries.txt" | while read -r library _; do
+    for file in LICENSE LICENSE.md LICENSE.TXT COPYING COPYING-MPL-1.1 COPYING-LGPL-2.1 README.ijg docs/FTL.TXT expat/COPYING; do
+      [ ! -f "$work/sources/$library/$file" ] || cp "$work/sources/$library/$file" "$1/$library-${file##*/}"
+    done
+  done
+  [ ! -d "$work/sources/zlib" ] || sed -n '/^Copyright notice/,/^  jloup/p' "$work/sources/zlib/README" >"$1/zlib-README"
+  [ "$libc" = glibc ] || echo 'musl is under the MIT licence: https://git.musl-libc.org/cgit/musl/tree/COPYRIGHT' >"$1/musl"
+}
+
+# No path of this machine inside, nothing but the C library outside; and it runs, where this machine can.
+check_program() { # program
+  if strings "$1" | grep -F "$build"; then
+    say "$part: the program has paths of the folder it was built in"
+    exit 1
+  fi
+  outside=$(objdump -p "$1" | sed -n 's/^ *NEEDED *//p' | grep -v '^lib\(c\|m\)\.so\|^ld-linux' | tr '\n' ' ')
+  [ -z "$outside" ] || { say "$part: the program needs libraries (found $outside)"; exit 1; }
+  [ "$libc" = musl ] || say "$part needs glibc $(objdump -T "$1" | grep -o 'GLIBC_[0-9.]*' | sort -uV | sed -n '$s/GLIBC_//p') or newer"
+  runner=
+  if [ "$processor" != "$(uname -m)" ]; then
+    runner="qemu-$processor -L /usr/$processor-linux-gnu"
+    command -v "qemu-$processor" >/dev/null 2>&1 || { say "$part was not run: no qemu-$processor here (Debian: qemu-user)"; return 0; }
+  fi
+  $runner "$1" version
+  # shellcheck disable=SC2086 # words of the command
+  $runner "$1" run --backend cpu --threads 1 --maps "$folder/maps.png"
+}
+
+make_linux_x86_64_static() { make_linux x86_64 musl; }
+make_linux_arm64_static() { make_linux aarch64 musl; }
+make_linux_x86_64() { make_linux x86_64 glibc; }
+make_linux_arm64() { make_linux aarch64 glibc; }
+
+# ------------------------------------------------------------------------------------------------------------- Windows
+
+# The libraries alone: the command and heed/native.h need POSIX files.
+make_windows_x86_64() {
+  need x86_64-w64-mingw32-gcc=gcc-mingw-w64-x86-64 ninja=ninja-build zip=zip
+  name=heed-$version-$part
+  cmake -S "$tree" --preset mingw -B "$work/$part" "$launcher"
+  ninja -C "$work/$part" -j "$HEED_JOBS"
+  rm -rf "${work:?}/$name"
+  cmake --install "$work/$part" --prefix "$work/$name"
+  x86_64-w64-mingw32-gcc -std=c11 -I"$work/$name/include" "$tree/tests/package/consumer.c" -o "$work/$part/consumer.exe" \
+    -L"$work/$name/lib" -lheed -lm -lpthread -static
+  wine=$(command -v wine64 /usr/lib/wine/wine64 | head -n 1)
+  if [ -n "$wine" ]; then WINEPREFIX=$work/wine WINEDEBUG=-all "$wine" "$work/$part/consumer.exe"; fi
+  archive "$name"
+}
+
+# ---------------------------------------------------------------------------------------------------------------- main
+
+[ $# -gt 0 ] || eval "set -- $all"
+for part in "$@"; do
+  case " $all " in *" $part "*) ;; *) say "unknown part (found $part, expected some of $all)"; exit 2 ;; esac
+done
+for tool in git tar gzip cmake sha256sum; do
+  command -v "$tool" >/dev/null 2>&1 || { say "there is no $tool here (Debian: git tar gzip cmake coreutils)"; exit 4; }
+done
+git -C "$root" rev-parse HEAD >/dev/null 2>&1 || { say "the sources are not a clone (found no commit in $root)"; exit 4; }
+[ -z "$(git -C "$root" status --porcelain)" ] || say "changes that are not committed are left out"
+export SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-$(git -C "$root" log -1 --format=%ct)}"
+launcher=-DCMAKE_C_COMPILER_LAUNCHER=$(command -v ccache || true)
+tree=$work/tree
+mkdir -p "$files" "$work"
+unpack_source
+
+failed=0 left_out=0
+for part in "$@"; do
+  say "$part"
+  status=0
+  "make_$(echo "$part" | tr - _)" >"$work/$part.log" &
+  wait $! || status=$?
+  case $status in
+    0) ;;
+    4) left_out=$((left_out + 1)) ;;
+    *)
+      tail -n 40 "$work/$part.log" >&2
+      say "$part failed (all of it: $work/$part.log)"
+      failed=$((failed + 1))
+      ;;
+  esac
+done
+(cd "$files" && rm -f SHA256SUMS && LC_ALL=C sha256sum -- * >"$work/sums" && mv "$work/sums" SHA256SUMS)
+say "$files has $(grep -c . "$files/SHA256SUMS") files and their SHA256SUMS; $failed parts failed, $left_out were left out"
+[ "$failed" -eq 0 ] || exit 1
+[ "$left_out" -eq 0 ] || exit 4

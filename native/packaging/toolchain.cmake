@@ -1,0 +1,16 @@
+# Release binaries for Linux, for ./dev release: HEED_PROCESSOR (x86_64 or aarch64) by Debian's gcc for it. The folder HEED_MACHINE_ROOT
+# has the static libraries, so that nothing of this machine is found. HEED_SPECS: musl in place of glibc (native/packaging/musl.specs).
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR ${HEED_PROCESSOR})
+set(CMAKE_C_COMPILER ${HEED_PROCESSOR}-linux-gnu-gcc)
+list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES HEED_PROCESSOR HEED_MACHINE_ROOT HEED_SPECS)
+set(CMAKE_FIND_ROOT_PATH ${HEED_MACHINE_ROOT})
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+foreach(kind LIBRARY INCLUDE PACKAGE)
+  set(CMAKE_FIND_ROOT_PATH_MODE_${kind} ONLY)
+endforeach()
+set(ENV{PKG_CONFIG_LIBDIR} ${HEED_MACHINE_ROOT}/usr/lib/pkgconfig)
+set(ENV{PKG_CONFIG_SYSROOT_DIR} ${HEED_MACHINE_ROOT})
+if(HEED_SPECS)
+  set(CMAKE_C_FLAGS_INIT -specs=${HEED_SPECS})
+endif()
