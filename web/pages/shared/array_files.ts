@@ -4,6 +4,7 @@
  * Written: all three. What a file says of itself is checked, against the file and against what a
  * page can hold, before its numbers are read. */
 
+import { Zip, ZipPassThrough } from 'fflate'
 import { say } from '../languages/say.js'
 import type { ArrayPart, FileHeader, NamedArray, ZipEntry } from '../../types/pages.js'
 
@@ -472,52 +473,22 @@ export function crc32(bytes: Uint8Array, before: number = 0) {
   return ~crc >>> 0
 }
 
-/** Numbers of a zip's records, little endian: [value, bytes of it]. */
-function record(...fields: number[][]) {
-  const bytes = new Uint8Array(fields.reduce((sum, [, length]) => sum + length, 0)),
-    view = new DataView(bytes.buffer)
-  fields.reduce((at, [value, length]) => {
-    length === 2 ? view.setUint16(at, value, true) : view.setUint32(at, value, true)
-    return at + length
-  }, 0)
-  return bytes
-}
-
 /** entries: { file name: pieces of its Blob }, not deflated, below 4 GiB in all. Resolves to the
  * pieces of a Blob: numpy.load reads it as .npz. */
 export async function zipParts(entries: Record<string, BlobPart[]>) {
-  const locals = [],
-    directory = []
-  let at = 0
+  const parts: Uint8Array<ArrayBuffer>[] = [],
+    zip = new Zip((error, part) => {
+      if (error) throw error
+      parts.push(part as Uint8Array<ArrayBuffer>)
+    })
   for (const [name, pieces] of Object.entries(entries)) {
-    const bytes = new Uint8Array(await new Blob(pieces).arrayBuffer()),
-      text = new TextEncoder().encode(name)
-    const same = [
-      [20, 2],
-      [0, 2],
-      [0, 2],
-      [0, 2],
-      [0x21, 2] /* 1 January 1980 */,
-      [crc32(bytes), 4],
-      [bytes.length, 4],
-      [bytes.length, 4],
-      [text.length, 2],
-      [0, 2]
-    ]
-    locals.push(record([0x04034b50, 4], ...same), text, bytes)
-    directory.push(
-      record([0x02014b50, 4], [20, 2], ...same, [0, 2], [0, 2], [0, 2], [0, 4], [at, 4]),
-      text
-    )
-    at += 30 + text.length + bytes.length
+    const file = new ZipPassThrough(name)
+    file.mtime = new Date(1980, 0)
+    zip.add(file)
+    file.push(new Uint8Array(await new Blob(pieces).arrayBuffer()), true)
   }
-  const length = directory.reduce((sum, part) => sum + part.length, 0),
-    count = directory.length / 2
-  return [
-    ...locals,
-    ...directory,
-    record([0x06054b50, 4], [0, 2], [0, 2], [count, 2], [count, 2], [length, 4], [at, 4], [0, 2])
-  ]
+  zip.end()
+  return parts
 }
 
 /** tensors: { name: { shape, data } }. Returns the pieces of a Blob. */

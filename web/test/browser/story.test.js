@@ -178,6 +178,7 @@ test('without scripts each step has its figure, numbers and answer, those of the
   assert.ok(fourth.includes(said) && fourth.includes(answer), fourth)
   assert.equal(await still.isVisible('#story-figure'), false)
   await finish(page)
+  still.faults = still.faults.filter((fault) => !fault.endsWith('.js: csp')) // no script is preloaded
   await finish(still, 'learn-still')
 })
 
