@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { licenceOf, ofCard } from './pages/explorer/model/licence_words.js'
 import { modelFiles } from './src/weight_files.js'
 import { isWeights } from './src/weights.js'
-/** @import {ModelList} from './types/pages.js' */
+/** @import {ModelList} from './pages/shared/types.js' */
 
 /* What the runtime reads beside weights, and the card with the licence. */
 const beside =

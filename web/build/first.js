@@ -60,8 +60,8 @@ async function draw(plain) {
       config: await file('config.json'),
       preprocessor: await file('preprocessor_config.json')
     },
-    { createRunner } = await load('explorer/model/model_runner.js'),
-    { scenePictures } = await load('explorer/open/scene_pictures.js'),
+    { createRunner } = await load('shared/model_runner.js'),
+    { scenePictures } = await load('shared/scene_pictures.js'),
     { at, makeStory, steps } = await load('learn/story_steps.js'),
     engine = await createRunner({ source, threads: 1 }),
     [picture] = await scenePictures({ engine }, [at.scene]),

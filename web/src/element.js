@@ -16,7 +16,7 @@ import { overlay } from '../plot/overlay.js'
 import { largestOf } from '../plot/raster.js'
 import { makeScale } from '../plot/scale.js'
 /** @import {ColormapName, Model, Region, Runtime, Session, SessionInfo} from './index.js' */
-/** @import {PagePicture, PageQuery, Shape} from '../types/pages.js' */
+/** @import {PagePicture, PageQuery, Shape} from '../pages/shared/types.js' */
 /** @typedef {Exclude<PageQuery, number>} MapQuery */
 
 /** What maps say, in English; a page in another language puts its words here. */

@@ -13,7 +13,7 @@ import { say } from '../languages/say.js'
 import { fixed, percentSign } from '../plot/parts/numbers.js'
 import { registerCeiling } from './register_ceiling.js'
 import { allowed, connectTheme } from '../shared/page_settings.js'
-import type { BenchEnvironment, BenchRow, Measured, Started, Timing } from '../../types/pages.js'
+import type { BenchEnvironment, BenchRow, Measured, Started, Timing } from '../shared/types.js'
 import type { ModelInfo } from 'heed'
 
 /** 2, 4, 8 … threads and as many as there are cores. */

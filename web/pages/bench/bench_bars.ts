@@ -2,7 +2,7 @@
  * where the registers' ceiling is. Longer is faster. */
 import { say } from '../languages/say.js'
 import { fixed } from '../plot/parts/numbers.js'
-import type { BenchRow } from '../../types/pages.js'
+import type { BenchRow } from '../shared/types.js'
 
 const made = (className: string, textContent: string = '') =>
   Object.assign(document.createElement('span'), { className, textContent })

@@ -3,7 +3,7 @@
  * keep. They have the form of "Copy as JSON". */
 import { say } from '../languages/say.js'
 import { keep, stored } from '../shared/page_settings.js'
-import type { Baseline, BenchRow, Measured } from '../../types/pages.js'
+import type { Baseline, BenchRow, Measured } from '../shared/types.js'
 
 const name = 'bench-baseline'
 

@@ -2,7 +2,7 @@
  * and the copies around it. */
 import { say } from '../languages/say.js'
 import { safetensorsParts } from '../shared/array_files.js'
-import type { SmallTensor } from '../../types/pages.js'
+import type { SmallTensor } from '../shared/types.js'
 
 /** The same numbers at every visit, between -0.5 and 0.5. */
 const tensor = (...shape: number[]) => ({

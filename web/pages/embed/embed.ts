@@ -6,7 +6,7 @@ import { captions } from '../languages/captions.js'
 import { say } from '../languages/say.js'
 import { fixed } from '../plot/parts/numbers.js'
 import { connectTheme } from '../shared/page_settings.js'
-import type { Field } from '../../types/pages.js'
+import type { Field } from '../shared/types.js'
 
 const field: (id: string) => Field = (id) => element(id) as any
 const map = document.querySelector('attention-map')

@@ -4,26 +4,27 @@ import '../shared/library.js'
 import { fixed } from '../plot/parts/numbers.js'
 import '../languages/captions.js'
 import { defaults, fitted } from './state/defaults.js'
-import { keysOfChanges, unchanged } from './state/changes.js'
+import { keysOfChanges, unchanged } from '../shared/changes.js'
 import { connectControls, showControls } from './controls/controls.js'
-import { createRunner } from './model/model_runner.js'
+import { createRunner } from '../shared/model_runner.js'
 import { demoModel } from '../heed/demo.js'
 import { sourceOf } from './state/place.js'
 import { connectPictures } from './open/picture_sources.js'
-import { scenePictures } from './open/scene_pictures.js'
+import { scenePictures } from '../shared/scene_pictures.js'
 import { barOfStart } from './controls/start_progress.js'
 import { connectModels, showFacts } from './open/model_buttons.js'
 import { connectSave } from './save/save_buttons.js'
 import { showError, showProgress, showStatus, showStop } from './controls/status.js'
 import { createStore } from './state/store.js'
 import { keep, stored } from '../shared/page_settings.js'
-import { showAnswer, showNumbers } from './views/numbers.js'
-import { createStage } from './views/stage.js'
+import { showAnswer, showNumbers } from './views/stage/numbers.js'
+import { createStage } from './views/stage/stage.js'
 import { createPanel } from './views/panel.js'
 import { deviceName } from '../shared/names.js'
 import { say } from '../languages/say.js'
 import type { Progress } from 'heed'
-import type { Changes, Page, PagePicture, PageSource, State, Store } from '../../types/pages.js'
+import type { Changes, PagePicture, PageSource } from '../shared/types.js'
+import type { Page, State, Store } from './types.js'
 
 const store: Store = createStore({
   ...(defaults as any), // State, until readLink() has the link's
@@ -239,7 +240,10 @@ function followInvitation() {
     element('patches').addEventListener(
       type,
       () =>
-        (touched ??= Promise.all([import('./views/arcs.js'), import('./views/shape_drag.js')])
+        (touched ??= Promise.all([
+          import('./views/stage/arcs.js'),
+          import('./views/stage/shape_drag.js')
+        ])
           .then(([{ createArcs }, { connectDrag }]) => {
             connectDrag(page)
             return createArcs(page)

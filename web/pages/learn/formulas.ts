@@ -10,7 +10,7 @@ import type {
   SmallHeadsResult,
   SmallResult,
   SorterHead
-} from '../../types/pages.js'
+} from '../shared/types.js'
 
 const mn = (value: number) =>
   `<mn>${Number.isFinite(value) ? fixed(Number(value.toFixed(3)), 0, 3).replace('-', '−') : '−∞'}</mn>`

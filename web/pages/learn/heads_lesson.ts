@@ -7,7 +7,7 @@ import { formulas } from './formulas.js'
 import { say } from '../languages/say.js'
 import { showTable } from '../shared/matrix_table.js'
 import { asHeadsCase, manyHeads, positions } from '../shared/small_attention.js'
-import type { SmallHeadsResult } from '../../types/pages.js'
+import type { SmallHeadsResult } from '../shared/types.js'
 
 const projection = [
   [1, 0, 0, 0],

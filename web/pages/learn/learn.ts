@@ -20,7 +20,7 @@ import {
   scoreKinds,
   scoreParts
 } from '../shared/small_attention.js'
-import type { ScoreParts, SmallAttention, SmallResult } from '../../types/pages.js'
+import type { ScoreParts, SmallAttention, SmallResult } from '../shared/types.js'
 
 const pen = [
   [1, 0.5, 0, 0],

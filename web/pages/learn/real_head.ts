@@ -8,7 +8,7 @@ import { createRuntime } from '../heed/index.js'
 import { say } from '../languages/say.js'
 import { softmax } from '../shared/small_attention.js'
 import { tokenName } from './token_name.js'
-import type { NamedArray } from '../../types/pages.js'
+import type { NamedArray } from '../shared/types.js'
 
 const at = { scene: 159, query: [2, 10] },
   shown = 6

@@ -5,7 +5,7 @@
  * arrays. */
 import { readArrays, safetensorsParts } from '../shared/array_files.js'
 import { attend } from '../shared/small_attention.js'
-import type { NamedArray, Sorter, SorterHead } from '../../types/pages.js'
+import type { NamedArray, Sorter, SorterHead } from '../shared/types.js'
 import type { Runtime } from 'heed'
 
 export const heads = 3,

@@ -3,7 +3,7 @@
  * the first chapter that needs it. */
 import { element } from '../shared/elements.js'
 import { say } from '../languages/say.js'
-import type { PageSource } from '../../types/pages.js'
+import type { PageSource } from '../shared/types.js'
 import type { Story } from './story_steps.js'
 
 const chapters = [...document.querySelectorAll('.chapter')] as HTMLElement[]
@@ -16,8 +16,8 @@ let at = 0,
 
 async function load() {
   const [{ createRunner }, { scenePictures }, { demoModel }, made] = await Promise.all([
-      import('../explorer/model/model_runner.js'),
-      import('../explorer/open/scene_pictures.js'),
+      import('../shared/model_runner.js'),
+      import('../shared/scene_pictures.js'),
       import('../heed/demo.js'),
       import('./story_steps.js')
     ]),

@@ -2,14 +2,15 @@
  * is answered by. Every number is the runtime's, or is computed here and held to the runtime's. */
 import { fixed } from '../plot/parts/numbers.js'
 import { percent } from '../plot/caption.js'
-import { unchanged } from '../explorer/state/changes.js'
+import { unchanged } from '../shared/changes.js'
 import { className } from '../shared/names.js'
 import { say } from '../languages/say.js'
-import { storedTensor } from '../explorer/model/stored_tensor.js'
+import { storedTensor } from '../shared/stored_tensor.js'
 import { frame, gridLines, hatched, light, lines, placeOf, tiles } from './story_figure.js'
 import { tokenName } from './token_name.js'
 import { largestKeys, layerNorm, mixed, project, shares } from './story_numbers.js'
-import type { PagePicture, PageSource, Runner } from '../../types/pages.js'
+import type { PagePicture, PageSource } from '../shared/types.js'
+import type { Runner } from '../shared/model_runner.js'
 
 export const at = { scene: 159, layer: 3, head: 0, query: [2, 10] } as const
 const shown = 4 // numbers of a long list

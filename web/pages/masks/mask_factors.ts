@@ -3,7 +3,7 @@
  * hand; the same as numbers to add to scores. And what a row without any key becomes. */
 
 import { say } from '../languages/say.js'
-import type { MaskParts, MaskSetting } from '../../types/pages.js'
+import type { MaskParts, MaskSetting } from '../shared/types.js'
 
 export const factorNames: Record<string, string> = {
   query: say('masks.factor.query'),

@@ -5,7 +5,7 @@
  * link 200 characters long. */
 import { forms, layers } from './mask_factors.js'
 import { readRuns, writeRuns } from '../shared/number_runs.js'
-import type { MaskLink } from '../../types/pages.js'
+import type { MaskLink } from '../shared/types.js'
 
 const firstScene = 159 // of the explorer
 

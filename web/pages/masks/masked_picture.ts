@@ -9,7 +9,7 @@ import { demoModel } from '../heed/demo.js'
 import { createRuntime } from '../heed/index.js'
 import { softmax } from '../shared/small_attention.js'
 import type { DrawnScene, ImageInput, Session } from 'heed'
-import type { Shape } from '../../types/pages.js'
+import type { Shape } from '../shared/types.js'
 
 const shown = 3
 let open: ReturnType<typeof load> | null = null

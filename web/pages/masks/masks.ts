@@ -19,7 +19,7 @@ import { say } from '../languages/say.js'
 import { connectTheme } from '../shared/page_settings.js'
 import { showTable } from '../shared/matrix_table.js'
 import { asCase, attend, softmax } from '../shared/small_attention.js'
-import type { MaskParts, MaskSetting } from '../../types/pages.js'
+import type { MaskParts, MaskSetting } from '../shared/types.js'
 
 const value = (id: 'tq' | 'tk' | 'left' | 'right' | 'scene') =>
   Math.min(

@@ -6,7 +6,7 @@
 
 import { Zip, ZipPassThrough } from 'fflate'
 import { say } from '../languages/say.js'
-import type { ArrayPart, FileHeader, NamedArray, ZipEntry } from '../../types/pages.js'
+import type { ArrayPart, FileHeader, NamedArray, ZipEntry } from './types.js'
 
 const fail = (name: string, what: string): never => {
   throw new Error(say('files.fail', { name, what }))

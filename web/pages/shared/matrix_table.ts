@@ -5,7 +5,7 @@
 import { made } from './elements.js'
 import { fixed } from '../plot/parts/numbers.js'
 import { say } from '../languages/say.js'
-import type { Cell, TableOptions } from '../../types/pages.js'
+import type { Cell, TableOptions } from './types.js'
 
 const number = (value: number | null, digits: number) =>
   value === null

@@ -3,7 +3,7 @@
 import { safetensorsParts } from './array_files.js'
 import { say } from '../languages/say.js'
 import { createRuntime } from '../heed/index.js'
-import type { SmallCase } from '../../types/pages.js'
+import type { SmallCase } from './types.js'
 
 let runtime = null
 const turns = new WeakMap()

@@ -10,7 +10,7 @@ import type {
   SmallHeadsResult,
   SmallResult,
   SmallTensor
-} from '../../types/pages.js'
+} from './types.js'
 
 export const scoreKinds: Record<string, string> = {
   scaled: say('learn.score.scaled'),

@@ -172,8 +172,8 @@ test('compare: another model of the same shape, as heed compare', async () => {
  */
 const divergencesWithout = (page, heads) =>
   page.evaluate(async (heads) => {
-    const { createRunner } = await import('./explorer/model/model_runner.js'),
-      { unchanged } = await import('./explorer/state/changes.js'),
+    const { createRunner } = await import('./shared/model_runner.js'),
+      { unchanged } = await import('./shared/changes.js'),
       { divergence } = await import('./explorer/model/row_distance.js'),
       engine = await createRunner(),
       { image } = await engine.scene(159)
@@ -795,7 +795,7 @@ test('weights times the lengths of values: the softmax’s row, longer or shorte
   )
   assert.equal(await text(page, '#bar-label'), 'weight × |v|')
   const apart = await page.evaluate(async () => {
-    const { createRunner } = await import('./explorer/model/model_runner.js'),
+    const { createRunner } = await import('./shared/model_runner.js'),
       engine = await createRunner(),
       { image } = await engine.scene(7)
     const { values } = await engine.run(/** @type {any} */ (image)),
@@ -843,8 +843,8 @@ test('weights times the lengths of values: the softmax’s row, longer or shorte
 test('a head gives a share: none of it is the head taken out, half is between, in every layer', async () => {
   const page = await browser.open('#v=intervene', { modules: true })
   const apart = await page.evaluate(async () => {
-    const { createRunner } = await import('./explorer/model/model_runner.js'),
-      { unchanged } = await import('./explorer/state/changes.js'),
+    const { createRunner } = await import('./shared/model_runner.js'),
+      { unchanged } = await import('./shared/changes.js'),
       engine = await createRunner(),
       { image } = await engine.scene(7)
     const logits = async (/** @type {{gains: string[], } | { off: string[]}} */ changes) =>
@@ -876,8 +876,8 @@ test('a head gives a share: none of it is the head taken out, half is between, i
     assert.ok(none < 1e-4 && half > 1e-3, `${none}, ${half}`)
   const differ = await page.evaluate(async () => {
     // runs that go on from a layer, against whole ones: another picture before each
-    const { createRunner } = await import('./explorer/model/model_runner.js'),
-      { unchanged } = await import('./explorer/state/changes.js'),
+    const { createRunner } = await import('./shared/model_runner.js'),
+      { unchanged } = await import('./shared/changes.js'),
       [engine, fresh] = await Promise.all([createRunner(), createRunner()])
     const [{ image }, { image: other }] = await Promise.all([engine.scene(7), engine.scene(8)]),
       wrong = []
@@ -1117,7 +1117,7 @@ test('the end of the scale is locked for picture, heads and matrix, stays in the
 test('whatever is pointed at: the bar ends at 4 × uniform or above, few patches shine, a background stays as it is', async () => {
   const page = await browser.open('', { modules: true })
   const found = await page.evaluate(async () => {
-    const { createRunner } = await import('./explorer/model/model_runner.js'),
+    const { createRunner } = await import('./shared/model_runner.js'),
       { makeScale } = await import('./plot/scale.js'),
       { overlay } = await import('./plot/overlay.js'),
       engine = await createRunner(),

@@ -938,7 +938,7 @@ test('heads are sorted and filtered; the table follows', async () => {
 test('a scale to the largest weight of all heads: stage and heads end alike, the bar and what is saved say so', async () => {
   const page = await browser.open('#n=all', { modules: true })
   const largest = await page.evaluate(async () => {
-    const { createRunner } = await import('./explorer/model/model_runner.js'),
+    const { createRunner } = await import('./shared/model_runner.js'),
       engine = await createRunner(),
       { image } = await engine.scene(159)
     await engine.run(/** @type {any} */ (image))
@@ -990,7 +990,7 @@ test('scores before the softmax: in every view, and their softmax is the row', a
     )
   )
   const apart = await page.evaluate(async () => {
-    const { createRunner } = await import('./explorer/model/model_runner.js'),
+    const { createRunner } = await import('./shared/model_runner.js'),
       engine = await createRunner()
     const { image } = await engine.scene(7)
     await engine.run(/** @type {any} */ (image))
@@ -1137,10 +1137,11 @@ test('the code of docs/add-a-view.md is a view, and a line of the list', async (
     ...readFileSync(join(repository, 'docs/add-a-view.md'), 'utf8').matchAll(/```ts\n([^]*?)```/g)
   ].map(([, code]) => code)
   const page = await browser.open('', { modules: true })
-  await page.route('**/views/tokens.js', (route) =>
+  await page.route('**/views/tokens/tokens.js', (route) =>
     route.fulfill({
-      body: transformSync(view.replace("'lit-html'", "'../../npm/lit-html.js'"), { loader: 'ts' })
-        .code,
+      body: transformSync(view.replace("'lit-html'", "'../../../npm/lit-html.js'"), {
+        loader: 'ts'
+      }).code,
       contentType: 'text/javascript'
     })
   )
@@ -1148,7 +1149,7 @@ test('the code of docs/add-a-view.md is a view, and a line of the list', async (
   await page.waitForSelector(`#view p:text-is("${197 * 197}")`)
   await finish(page)
   const { name } = new Function('say', `return {${line.replace('import(', 'say(')}}`)(String)
-  assert.deepEqual([name.title, name.load()], ['view.name', './name.js'])
+  assert.deepEqual([name.title, name.load()], ['view.name', './room/name.js'])
 })
 
 test('module by module, the pages work too', async () => {
@@ -1160,7 +1161,7 @@ test('module by module, the pages work too', async () => {
       () =>
         performance
           .getEntriesByType('resource')
-          .filter(({ name }) => name.endsWith('/views/intervene.js')).length
+          .filter(({ name }) => name.endsWith('/views/effects/intervene.js')).length
     ),
     1
   )

@@ -5,7 +5,7 @@ import { File } from 'node:buffer'
 import test from 'node:test'
 import { deflateRawSync } from 'node:zlib'
 import { createRuntime, demoModel, explain, loadPage } from '../package.js'
-/** @import {NamedArray} from '../../types/pages.js' */
+/** @import {NamedArray} from '../../pages/shared/types.js' */
 
 /** @type {typeof import('../../pages/shared/array_files.js')} */
 const { crc32, npyParts, provenanceIn, readArrays, safetensorsParts, zipParts } =

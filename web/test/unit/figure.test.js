@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import * as zlib from 'node:zlib'
 import { explain, loadPage } from '../package.js'
-/** @import {Figure, FigureMap, FigureScale, FigureShape} from '../../types/pages.js' */
+/** @import {Figure, FigureMap, FigureScale, FigureShape} from '../../pages/explorer/types.js' */
 
 const { chosenHeads, layoutFigure, panels, points, scaleAgain } = await loadPage(
     'explorer/figure/figure_layout.js'

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import test, { after, before } from 'node:test'
 import { createRuntime, loadPage, repository, vectors } from '../package.js'
 import { readSafetensors } from '../safetensors.js'
-/** @import {SmallAttention} from '../../types/pages.js' */
+/** @import {SmallAttention} from '../../pages/shared/types.js' */
 /** @import {Runtime} from 'heed' */
 
 /** @type {typeof import('../../pages/shared/array_files.js')} */

@@ -13,12 +13,12 @@ const { defaults, fitted } = await loadPage('explorer/state/defaults.js')
 const { lostParts } = await loadPage('explorer/state/link_report.js')
 /** @type {typeof import('../../pages/explorer/state/change_words.js')} */
 const { wordsOfChanges } = await loadPage('explorer/state/change_words.js')
-/** @type {typeof import('../../pages/explorer/state/changes.js')} */
-const { isChanged, unchanged } = await loadPage('explorer/state/changes.js')
+/** @type {typeof import('../../pages/shared/changes.js')} */
+const { isChanged, unchanged } = await loadPage('shared/changes.js')
 /** @type {typeof import('../../pages/explorer/model/head_finder.js')} */
 const { findHeads, parseFilter } = await loadPage('explorer/model/head_finder.js')
-/** @type {typeof import('../../pages/explorer/model/attention_rows.js')} */
-const { slice } = await loadPage('explorer/model/attention_rows.js')
+/** @type {typeof import('../../pages/shared/attention_rows.js')} */
+const { slice } = await loadPage('shared/attention_rows.js')
 /** @type {typeof import('../../pages/explorer/state/store.js')} */
 const { createStore } = await loadPage('explorer/state/store.js')
 /** @type {typeof import('../../pages/explorer/model/uniform_head.js')} */

@@ -3,11 +3,15 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { loadPage } from '../package.js'
 
-const { pairsOf } = await loadPage('explorer/views/lines.js'),
-  { productsOf } = await loadPage('explorer/views/pair.js'),
-  { rankCorrelation } = await loadPage('explorer/views/square_effects.js'),
-  { distancesOf, groupsOf, strideOf } = await loadPage('explorer/views/groups.js'),
-  { headOf } = await loadPage('explorer/views/lens.js')
+/* What the view library and the texts read of a page as they are loaded. */
+Object.assign(globalThis, {
+  document: { documentElement: { lang: 'en' }, createTreeWalker: () => ({}) }
+})
+const { pairsOf } = await loadPage('explorer/views/matrix/lines.js'),
+  { productsOf } = await loadPage('explorer/views/matrix/pair.js'),
+  { rankCorrelation } = await loadPage('explorer/views/effects/square_effects.js'),
+  { distancesOf, groupsOf, strideOf } = await loadPage('explorer/views/heads/groups.js'),
+  { headOf } = await loadPage('explorer/views/tokens/lens.js')
 
 /**
  * @param {number} found

@@ -3,7 +3,8 @@ import { element } from '../../shared/elements.js'
 import { laterStyles } from '../later_styles.js'
 import { connectTheme } from '../../shared/page_settings.js'
 import { say } from '../../languages/say.js'
-import type { Page, Runner, State, Store } from '../../../types/pages.js'
+import type { Page, State, Store } from '../types.js'
+import type { Runner } from '../../shared/model_runner.js'
 
 /** What a menu has is fetched when it is opened for the first time. */
 function connectMenu(page: Page, id: 'open' | 'model' | 'display' | 'save') {

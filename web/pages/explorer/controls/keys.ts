@@ -8,7 +8,7 @@ import { pin, swap } from '../state/pins.js'
 import { views } from '../views/view_list.js'
 import { keep, stored } from '../../shared/page_settings.js'
 import { say } from '../../languages/say.js'
-import type { Page, ViewName } from '../../../types/pages.js'
+import type { Page, ViewName } from '../types.js'
 
 /** What each key does. */
 function actionsOf(page: Page) {

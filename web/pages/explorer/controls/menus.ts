@@ -8,7 +8,7 @@ import { pickFolder } from '../open/open_files.js'
 import { openLibrary } from '../open/library.js'
 import { actions } from '../save/save_actions.js'
 import { say } from '../../languages/say.js'
-import type { Page, State } from '../../../types/pages.js'
+import type { Page, State } from '../types.js'
 
 const colours = {
   cividis: 'Cividis',

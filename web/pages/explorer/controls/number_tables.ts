@@ -5,7 +5,7 @@ import { showDialog } from './dialog.js'
 import { hundredths, numbered, score } from './table_cells.js'
 import { views } from '../views/view_list.js'
 import { say } from '../../languages/say.js'
-import type { ListedView, NumberTable, Page, ViewName } from '../../../types/pages.js'
+import type { ListedView, NumberTable, Page, ViewName } from '../types.js'
 
 /** The map in the picture's shape; what has no place in the picture comes first. */
 function stage({ engine, drawn }: Page) {

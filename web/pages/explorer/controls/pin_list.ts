@@ -7,9 +7,10 @@ import { largestOf } from '../../plot/raster.js'
 import { makeScale } from '../../plot/scale.js'
 import { laterStyles } from '../later_styles.js'
 import { stageWords } from '../../shared/scores.js'
-import { drawRow } from '../views/row_picture.js'
+import { drawRow } from '../views/parts/row_picture.js'
 import { say } from '../../languages/say.js'
-import type { Page, PageSource, Pin, SavedMaps, State } from '../../../types/pages.js'
+import type { Page, Pin, State } from '../types.js'
+import type { PageSource, SavedMaps } from '../../shared/types.js'
 
 /** Picture, model and place of a pin on the stage; the view stays, unless the row is of the
  * rollout. */

@@ -2,7 +2,7 @@
  * runs, the module and the model's weights. Sizes are those of the files, put into the page by
  * web/build/pages.js, since a server that compresses does not say them. */
 
-import type { PageProgress } from '../../../types/pages.js'
+import type { PageProgress } from '../../shared/types.js'
 
 /** show: as showProgress; gives what takes the progress of createRunner. */
 export function barOfStart(

@@ -1,7 +1,7 @@
 /* What stands in the cells of the tables of numbers, and what their lines are called. */
 import { fixed } from '../../plot/parts/numbers.js'
 import { say } from '../../languages/say.js'
-import type { Page } from '../../../types/pages.js'
+import type { Page } from '../types.js'
 
 export const cellsMost = 40000 // cells; a larger table would take long to stand
 export const hundredths = (value: number) => fixed(value * 100, 3).replace(/^-/, '−')

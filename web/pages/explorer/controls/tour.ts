@@ -6,14 +6,14 @@ import { element } from '../../shared/elements.js'
 import { percent, topOf } from '../../plot/caption.js'
 import { keep } from '../../shared/page_settings.js'
 import { laterStyles } from '../later_styles.js'
-import { unchanged } from '../state/changes.js'
+import { unchanged } from '../../shared/changes.js'
 import { demoModel } from '../../heed/demo.js'
 import { className } from '../../shared/names.js'
 import { sourceOf } from '../state/place.js'
 import { probabilitiesOf } from '../model/probabilities.js'
 import { otherHead, sayBroken, sayLayers, sayOther } from './tour_facts.js'
 import { say } from '../../languages/say.js'
-import type { Page, State } from '../../../types/pages.js'
+import type { Page, State } from '../types.js'
 
 /* Which head to take out was chosen by the sweep of scene 159: without 2.3 the answer changes from
  * star 100.0 % to cross 79.1 %, without 3.0 to star 99.9 %. */

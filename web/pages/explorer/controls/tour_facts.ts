@@ -4,7 +4,8 @@ import { percent } from '../../plot/caption.js'
 import { className } from '../../shared/names.js'
 import { sceneColours } from '../../heed/index.js'
 import { say } from '../../languages/say.js'
-import type { Page, RunnerResult } from '../../../types/pages.js'
+import type { Page } from '../types.js'
+import type { RunnerResult } from '../../shared/types.js'
 
 /** The head that finds the other star, the one that it needs, and the patch that is asked about. */
 const found = { layer: 3, head: 0 },

@@ -13,14 +13,8 @@ import { chosenHeads, fonts, layoutFigure, panels, shownPanels, widths } from '.
 import { withTexts } from './figure_png.js'
 import { descriptionOf, figureSvg, pngTexts } from './figure_svg.js'
 import { say } from '../../languages/say.js'
-import type {
-  Field,
-  Figure,
-  FigureLayout,
-  FigureLook,
-  FigurePanel,
-  Page
-} from '../../../types/pages.js'
+import type { Field } from '../../shared/types.js'
+import type { Figure, FigureLayout, FigureLook, FigurePanel, Page } from '../types.js'
 
 const usual: FigureLook = {
   panels: ['picture', 'map', 'heads'],

@@ -11,20 +11,13 @@ import { largestOf } from '../../plot/raster.js'
 import { digits } from '../save/nine_digits.js'
 import { provenanceOf } from '../save/provenance.js'
 import { toHash } from '../state/address.js'
-import { scaleOfAll } from '../views/heads.js'
+import { scaleOfAll } from '../views/heads/heads.js'
 import '../state/change_words.js'
 import { placeName, titleOfRow, weightsOfRow } from '../model/shown_row.js'
-import { scaleOfRow } from '../views/stage.js'
+import { scaleOfRow } from '../views/stage/stage.js'
 import { say } from '../../languages/say.js'
 import type { Scale } from 'heed/plot'
-import type {
-  Figure,
-  FigureMap,
-  FigurePanel,
-  FigureParts,
-  FigureScale,
-  Page
-} from '../../../types/pages.js'
+import type { Figure, FigureMap, FigurePanel, FigureParts, FigureScale, Page } from '../types.js'
 
 const tokensAtMost = 1100 // of a matrix: more than that no print resolves
 
@@ -113,7 +106,7 @@ const partOf: {
   matrix: async (page) => {
     const { engine, drawn } = page,
       state = stateOf(page),
-      { scaleOfAll: scaleOfMatrix } = await import('../views/matrix.js'),
+      { scaleOfAll: scaleOfMatrix } = await import('../views/matrix/matrix.js'),
       { layer, head, score, end } = state,
       weights = await engine.matrix(layer as number, head as number, score),
       { shape } = engine
@@ -158,7 +151,7 @@ const partOf: {
 
   comparison: async (page) => {
     const other = page.compared as NonNullable<Page['compared']>,
-      { comparisonOf } = await import('../views/compare.js'),
+      { comparisonOf } = await import('../views/compare/compare.js'),
       { a, b, less, scale, lessScale, words } = comparisonOf(page, other),
       { row, title } = page.drawn,
       map: (values: Float32Array, of: Scale, title: string) => FigureMap = (values, of, title) => ({

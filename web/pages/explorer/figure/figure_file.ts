@@ -4,7 +4,7 @@ import { say } from '../../languages/say.js'
 import { pngUrl } from '../save/png_url.js'
 import { fromHash, longestSettings, toHash } from '../state/address.js'
 import { chosenHeads, fonts, panels, widths } from './figure_layout.js'
-import type { Figure, FigureMap, FigureScale } from '../../../types/pages.js'
+import type { Figure, FigureMap, FigureScale } from '../types.js'
 
 const longest = 64e6, // characters of a file
   textAtMost = 4000,

@@ -20,7 +20,7 @@ import type {
   FigureScale,
   FigureShape,
   State
-} from '../../../types/pages.js'
+} from '../types.js'
 
 /** The panels, in the order that they stand in. */
 export const panels = {

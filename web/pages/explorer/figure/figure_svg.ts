@@ -4,7 +4,7 @@ import { aboutParts, described, escape, language } from '../../plot/parts/svg_te
 import { provenanceText } from '../save/provenance_text.js'
 import { fromHash, longestSettings } from '../state/address.js'
 import { pngOfRaster, pngUrlOf } from './figure_png.js'
-import type { Figure, FigureLayout, FigureShape } from '../../../types/pages.js'
+import type { Figure, FigureLayout, FigureShape } from '../types.js'
 
 const short = (value: number) => String(Number(value.toFixed(2)))
 

@@ -1,5 +1,5 @@
 /* Lines over what a model saw beyond the picture. Loaded with the first such padding. */
-import type { Inside } from '../../../types/pages.js'
+import type { Inside } from '../types.js'
 
 /** Lines over the padding of a canvas that cutOut drew, so that nobody takes it for a picture. */
 export function hatchPadding(canvas: HTMLCanvasElement, { left, top, right, bottom }: Inside) {

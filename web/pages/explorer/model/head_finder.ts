@@ -2,7 +2,8 @@
  * distance < 30". Loaded with the first of them. */
 import { say } from '../../languages/say.js'
 import { numberOf, numbersOfHeads } from './head_numbers.js'
-import type { HeadEntry, PageStatistics } from '../../../types/pages.js'
+import type { HeadEntry } from '../types.js'
+import type { PageStatistics } from '../../shared/types.js'
 
 /** What stands where a filter cannot be read. */
 export const filterWords = say('heads.filterKnowsEntropyDistance')

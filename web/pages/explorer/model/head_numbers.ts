@@ -1,7 +1,8 @@
 /* The numbers that heads are sorted and filtered by. */
 import { say } from '../../languages/say.js'
 
-import type { HeadEntry, PageStatistics } from '../../../types/pages.js'
+import type { HeadEntry } from '../types.js'
+import type { PageStatistics } from '../../shared/types.js'
 
 /** By the name that a filter and a link use: the key in the runtime's statistics, a sentence,
  * decimals. */

@@ -1,8 +1,8 @@
 /* The licence of a model that is open. Loaded with the first model of one's own. */
 import { say } from '../../languages/say.js'
 import { licenceOf } from './licence_words.js'
-import { filesOf } from './weight_hashes.js'
-import type { PageSource } from '../../../types/pages.js'
+import { filesOf } from '../../shared/weight_hashes.js'
+import type { PageSource } from '../../shared/types.js'
 
 /** The licence in words. */
 export function readLicence(source: PageSource) {

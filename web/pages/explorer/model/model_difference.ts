@@ -3,7 +3,7 @@
 import { html } from 'lit-html'
 import { significant } from '../../plot/parts/numbers.js'
 import { say } from '../../languages/say.js'
-import type { Runner } from '../../../types/pages.js'
+import type { Runner } from '../../shared/model_runner.js'
 
 /** `largest` and `mean` of a weight's difference; divergence of rows in bits, mean and largest */
 export type HeadDifference = {

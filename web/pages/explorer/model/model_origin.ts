@@ -6,10 +6,11 @@ import { fixed } from '../../plot/parts/numbers.js'
 import { demoModel } from '../../heed/demo.js'
 import { say } from '../../languages/say.js'
 import { rulesOf } from './rules_line.js'
-import { hashesOf, weightsOf } from './weight_hashes.js'
+import { hashesOf, weightsOf } from '../../shared/weight_hashes.js'
 import { copyHashes } from '../controls/copying.js'
 import { sourceOf } from '../state/place.js'
-import type { Page, PageSource, SavedMaps } from '../../../types/pages.js'
+import type { Page } from '../types.js'
+import type { PageSource, SavedMaps } from '../../shared/types.js'
 
 /* Larger weights are hashed when asked for: the browser holds a whole file for it. In bytes. */
 const hashAtOnce = 2e8

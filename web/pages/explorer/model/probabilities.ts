@@ -1,5 +1,5 @@
 /* Classes' probabilities, wherever the page shows some. */
-import type { Runner } from '../../../types/pages.js'
+import type { Runner } from '../../shared/model_runner.js'
 
 /** Each class by itself where the graph ends with a sigmoid; else those of all sum to 1. */
 export const probabilitiesOf = (

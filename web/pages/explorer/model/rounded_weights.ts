@@ -14,9 +14,9 @@ import { ModuleMemory } from '../../heed/module_memory.js'
 import { readForeign } from '../../heed/pickle.js'
 import { isWeights } from '../../heed/weights.js'
 import { isForeign } from '../../heed/source.js'
-import { blobAt } from './demo_files.js'
-import { filesOf } from './weight_hashes.js'
-import type { NamedArray, PageSource } from '../../../types/pages.js'
+import { blobAt } from '../../shared/demo_files.js'
+import { filesOf } from '../../shared/weight_hashes.js'
+import type { NamedArray, PageSource } from '../../shared/types.js'
 
 /** In place; a row is what one output is made from. */
 const roundings: Record<string, (row: Float32Array) => void> = {

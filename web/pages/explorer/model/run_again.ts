@@ -2,10 +2,11 @@
  * under way are joined. A model that takes long waits for a press on the chip over the picture.
  * Loaded with the first change. */
 import { element } from '../../shared/elements.js'
-import { keysOfChanges } from '../state/changes.js'
+import { keysOfChanges } from '../../shared/changes.js'
 import { showStatus } from '../controls/status.js'
 import { say } from '../../languages/say.js'
-import type { Page, Runner } from '../../../types/pages.js'
+import type { Page } from '../types.js'
+import type { Runner } from '../../shared/model_runner.js'
 
 /** About 0.3 s at 10 GFLOP/s: two operations a weight and token, four a pair of tokens and channel.
  * What takes longer is run when it is asked for. */

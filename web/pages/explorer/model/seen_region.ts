@@ -2,7 +2,8 @@
  * padding. */
 
 import type { Region } from 'heed'
-import type { Inside, PagePicture } from '../../../types/pages.js'
+import type { Inside } from '../types.js'
+import type { PagePicture } from '../../shared/types.js'
 
 /** Where the picture lies in the part that was seen, in shares of it: { left, top, right, bottom
  * }. */

@@ -1,9 +1,11 @@
 /* The row that the stage shows: one object says which it is, and of which run. Its weights, its
  * title and caption, and the name and numbers of its files are all made from that object, so that
  * none can be of another row. */
-import { unchanged, titles } from '../state/changes.js'
+import { unchanged, titles } from '../../shared/changes.js'
 import { say } from '../../languages/say.js'
-import type { Page, PageQuery, RowAt, Runner, RunnerResult } from '../../../types/pages.js'
+import type { Page, RowAt } from '../types.js'
+import type { PageQuery, RunnerResult } from '../../shared/types.js'
+import type { Runner } from '../../shared/model_runner.js'
 
 /** Whether its weights are made again from queries and keys, layer by layer, which takes about as
  * long as a run. */

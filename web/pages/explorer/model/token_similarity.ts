@@ -2,8 +2,9 @@
  * embeddings that the model has learned for its patches, which no picture changes. Cosines; tokens
  * are prefix tokens first, then patches in raster order. */
 import { cosine } from './row_distance.js'
-import { storedTensor } from './stored_tensor.js'
-import type { Page, PageSource } from '../../../types/pages.js'
+import { storedTensor } from '../../shared/stored_tensor.js'
+import type { Page } from '../types.js'
+import type { PageSource } from '../../shared/types.js'
 import type { TensorUse } from 'heed'
 
 const role = 'embeddings.position_embeddings',

@@ -1,6 +1,6 @@
 /* What the numbers of heads are compared with. */
 
-import type { Shape } from '../../../types/pages.js'
+import type { Shape } from '../../shared/types.js'
 
 /** The numbers of a head, as the runtime's statistics have them, that looks everywhere alike. unit:
  * pixels a patch. */

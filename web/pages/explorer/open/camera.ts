@@ -4,7 +4,7 @@
 import { element } from '../../shared/elements.js'
 import { laterStyles } from '../later_styles.js'
 import { say } from '../../languages/say.js'
-import type { Page } from '../../../types/pages.js'
+import type { Page } from '../types.js'
 
 const markup = `<dialog id="camera-dialog" aria-labelledby="camera-title">
   <h2 id="camera-title">${say('camera.camera')}</h2>
@@ -49,7 +49,7 @@ export async function openCamera(page: Page) {
     })
   }
   element('camera-live').onclick = async () => {
-    const { startCamera } = await import('../views/frames.js')
+    const { startCamera } = await import('../views/pictures/frames.js')
     dialog.close()
     startCamera(page)
   }

@@ -1,10 +1,11 @@
 /* Scenes that were changed, as pictures: their code is in the address. Loaded with the first. */
 import { sceneColours, sceneShapes } from '../../heed/index.js'
 import { codeOfScene, sceneOfCode } from '../state/scene_code.js'
-import { pictureOf, scenePictures } from './scene_pictures.js'
+import { pictureOf, scenePictures } from '../../shared/scene_pictures.js'
 import { say } from '../../languages/say.js'
 import type { Scene } from 'heed'
-import type { Page, PagePicture } from '../../../types/pages.js'
+import type { Page } from '../types.js'
+import type { PagePicture } from '../../shared/types.js'
 
 const names = { shapes: sceneShapes, colours: sceneColours }
 

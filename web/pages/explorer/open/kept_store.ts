@@ -3,7 +3,7 @@
  * x-heed-model (its key: an address, or own:…), x-heed-kind, x-heed-name and x-heed-file; names are
  * encoded, as headers hold ASCII alone. */
 import { say } from '../../languages/say.js'
-import type { KeptThing } from '../../../types/pages.js'
+import type { KeptThing } from '../types.js'
 
 const storeName = 'heed-models'
 

@@ -10,7 +10,7 @@ import { showProgress, showStatus } from '../controls/status.js'
 import { laterStyles } from '../later_styles.js'
 import { isOtherMakers } from '../../heed/weight_files.js'
 import { say } from '../../languages/say.js'
-import type { KeptThing, ListedModel, Page } from '../../../types/pages.js'
+import type { KeptThing, ListedModel, Page } from '../types.js'
 import type { Offer } from './offered_models.js'
 
 const button = (textContent: string, act: () => unknown, label?: string) => {

@@ -9,7 +9,9 @@ import { provenanceText } from '../save/provenance_text.js'
 import { download } from '../save/download_file.js'
 import { showStatus, showStop } from '../controls/status.js'
 import { say } from '../../languages/say.js'
-import type { Page, PageStatistics, Runner, Store } from '../../../types/pages.js'
+import type { Page, Store } from '../types.js'
+import type { PageStatistics } from '../../shared/types.js'
+import type { Runner } from '../../shared/model_runner.js'
 
 /** Mean and spread of each number of each head: add(statistics[layer][head]), then
  * layers[layer][head][key] = { mean, spread }. */

@@ -4,7 +4,8 @@ import { element } from '../../shared/elements.js'
 import { fixed } from '../../plot/parts/numbers.js'
 import { demoModel } from '../../heed/demo.js'
 import { say } from '../../languages/say.js'
-import type { Page, Runner } from '../../../types/pages.js'
+import type { Page } from '../types.js'
+import type { Runner } from '../../shared/model_runner.js'
 
 /** Whatever it is that was opened. */
 export const openFiles = (page: Page, files: File[]) =>

@@ -8,10 +8,10 @@ import { HeedError, said } from '../../heed/error.js'
 import { shardsOf } from '../../heed/shards.js'
 import { isWeights } from '../../heed/weights.js'
 import { say } from '../../languages/say.js'
-import { digest } from '../model/weight_hashes.js'
+import { digest } from '../../shared/weight_hashes.js'
 import { keepPart, keepWhole, keptPart } from './kept_store.js'
 export type ListedFile = ListedModel['files'][0]
-import type { ListedModel } from '../../../types/pages.js'
+import type { ListedModel } from '../types.js'
 import type { Progress } from 'heed'
 
 /* Of a folder: one file of weights, or the index of its shards; the first that is there. */

@@ -2,7 +2,8 @@
  * format; web/list_models.js and serve.js --models write it. */
 import { say } from '../../languages/say.js'
 import { ask } from './model_cache.js'
-import type { ListedModel, ModelList, OfferedModel } from '../../../types/pages.js'
+import type { ListedModel } from '../types.js'
+import type { ModelList, OfferedModel } from '../../shared/types.js'
 
 const listName = 'models.json'
 

@@ -3,13 +3,14 @@
 import { element } from '../../shared/elements.js'
 import '../controls/opened_advice.js'
 import { provenanceIn, readArrays, readSafetensorsHeader } from '../../shared/array_files.js'
-import { unchanged } from '../state/changes.js'
+import { unchanged } from '../../shared/changes.js'
 import { decode } from './decode_picture.js'
 import { checkWeights, holdsMaps, pictureOfPixels, savedMaps, wantedArrays } from './saved_maps.js'
 import { openNumbers, openSession, readNumbers, readSession } from '../save/session_file.js'
 import { modelFiles } from '../../heed/weight_files.js'
 import { say } from '../../languages/say.js'
-import type { NamedArray, Page, SavedMaps } from '../../../types/pages.js'
+import type { NamedArray, SavedMaps } from '../../shared/types.js'
+import type { Page } from '../types.js'
 
 /** Maps that were saved, where one of the files holds some. What cannot be read as safetensors is
  * left to the runtime, which says why. */

@@ -1,8 +1,9 @@
 /* Pictures and models of one's own, kept on this machine when someone asks for it. */
 import { askToStay, keepPart, keepWhole, remove } from './kept_store.js'
 import { decode } from './decode_picture.js'
-import { filesOf } from '../model/weight_hashes.js'
-import type { KeptThing, Page, PagePicture } from '../../../types/pages.js'
+import { filesOf } from '../../shared/weight_hashes.js'
+import type { KeptThing, Page } from '../types.js'
+import type { PagePicture } from '../../shared/types.js'
 
 /** Models that were opened from what is kept. */
 const fromKept: WeakSet<object> = new WeakSet()

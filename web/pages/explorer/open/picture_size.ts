@@ -4,11 +4,12 @@ import '../controls/opened_advice.js'
 import { fixed } from '../../plot/parts/numbers.js'
 import { showProgress, showStatus, showStop } from '../controls/status.js'
 import { laterStyles } from '../later_styles.js'
-import { keepsAll } from '../model/model_runner.js'
+import { keepsAll } from '../../shared/model_runner.js'
 import { showFacts } from './model_buttons.js'
 import { say } from '../../languages/say.js'
 import type { ModelInfo } from 'heed'
-import type { Field, Page, Shape, SizeCost } from '../../../types/pages.js'
+import type { Field, Shape } from '../../shared/types.js'
+import type { Page, SizeCost } from '../types.js'
 
 const patchesMost = 1e4, // each has a cell in the page
   bytesMost = 4e9 // of a WebAssembly module

@@ -2,10 +2,11 @@
  * (menus.js). */
 import { element } from '../../shared/elements.js'
 import { openFiles } from './model_buttons.js'
-import { scenePictures, twinPatch } from './scene_pictures.js'
+import { scenePictures, twinPatch } from '../../shared/scene_pictures.js'
 import { className } from '../../shared/names.js'
 import { say } from '../../languages/say.js'
-import type { Page, PagePicture } from '../../../types/pages.js'
+import type { Page } from '../types.js'
+import type { PagePicture } from '../../shared/types.js'
 
 const samples = [159, 7, 42, 1009]
 

@@ -3,7 +3,7 @@
 import { loadExplain } from '../../heed/explain/index.js'
 import { inOrder } from './token_order.js'
 import { say } from '../../languages/say.js'
-import type { NamedArray, PagePicture, SavedMaps, Shape } from '../../../types/pages.js'
+import type { NamedArray, PagePicture, SavedMaps, Shape } from '../../shared/types.js'
 
 /* Work that takes long lets the page go on: a pause where 20 ms have passed since the last. */
 let began = 0

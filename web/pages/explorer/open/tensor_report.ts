@@ -3,7 +3,7 @@
 import { element } from '../../shared/elements.js'
 import { showDialog } from '../controls/dialog.js'
 import { say } from '../../languages/say.js'
-import type { Page } from '../../../types/pages.js'
+import type { Page } from '../types.js'
 
 export async function showTensors({ engine }: Page) {
   const { found, absent } = await engine.tensors(),

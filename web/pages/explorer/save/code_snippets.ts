@@ -4,19 +4,18 @@ import { element } from '../../shared/elements.js'
 import { say } from '../../languages/say.js'
 import { demoModel } from '../../heed/demo.js'
 import { optionsOfChanges } from '../state/change_options.js'
-import { isChanged, unchanged } from '../state/changes.js'
+import { isChanged, unchanged } from '../../shared/changes.js'
 import type {
   Changes,
   PagePicture,
   PageQuery,
   PageSource,
-  Runner,
   SavedMaps,
   ScoreStage,
-  Shape,
-  State,
-  Store
-} from '../../../types/pages.js'
+  Shape
+} from '../../shared/types.js'
+import type { Runner } from '../../shared/model_runner.js'
+import type { State, Store } from '../types.js'
 
 const quoted = (text: string) =>
   /^[\w./=,-]+$/.test(text) ? text : `'${String(text).replaceAll("'", "'\\''")}'`

@@ -1,6 +1,7 @@
 /* Lines of CSV: how a cell is quoted, and a table with a line a token. */
 import { stageWords } from '../../shared/scores.js'
-import type { Drawn, Page, ScoreStage } from '../../../types/pages.js'
+import type { Drawn, Page } from '../types.js'
+import type { ScoreStage } from '../../shared/types.js'
 
 export const lines = (names: string[], rows: (string | number)[][]) =>
   [names, ...rows].map((row) => row.join(',')).join('\n')

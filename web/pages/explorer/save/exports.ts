@@ -6,24 +6,19 @@ import { say } from '../../languages/say.js'
 import { cutOut } from '../model/seen_region.js'
 import { figure } from '../../plot/figure.js'
 import { probabilitiesOf } from '../model/probabilities.js'
-import { poolRollout } from '../model/pooling.js'
+import { poolRollout } from '../../shared/pooling.js'
 import { npyParts, safetensorsParts, zipParts } from '../../shared/array_files.js'
 import { provenanceOf } from './provenance.js'
 import { provenanceText } from './provenance_text.js'
 import { pngOfSvg } from './svg_raster.js'
 import { onStage, tokenTable } from './csv_lines.js'
-import { scaleOf } from '../views/bar.js'
-import { put } from '../views/canvas.js'
+import { scaleOf } from '../views/parts/bar.js'
+import { put } from '../views/parts/canvas.js'
 import { views } from '../views/view_list.js'
 import type { FigureView } from 'heed/plot'
-import type {
-  Fusion,
-  ListedView,
-  Page,
-  PagePicture,
-  PageStatistics,
-  Runner
-} from '../../../types/pages.js'
+import type { Fusion, PagePicture, PageStatistics } from '../../shared/types.js'
+import type { ListedView, Page } from '../types.js'
+import type { Runner } from '../../shared/model_runner.js'
 
 /** What the page shows at this moment: the map of `drawn`, and the pictures beside it. */
 function shownNow({ drawn }: Pick<Page, 'drawn'>) {

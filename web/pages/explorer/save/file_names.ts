@@ -1,6 +1,6 @@
 /* What saved files are called: picture, place and what is shown, as chelsea_L3H0_q2-10_heads.png;
  * of a rollout its layers, as chelsea_L0-11_q2-10_rollout.png. */
-import type { RowAt, State } from '../../../types/pages.js'
+import type { RowAt, State } from '../types.js'
 
 /** A text as part of a file's name: letters and digits of any script, joined by hyphens. */
 const plain = (text: string) =>

@@ -3,9 +3,11 @@
  * run had changed and what it saw count, whatever was chosen since. */
 import { toHash } from '../state/address.js'
 import { optionsOfChanges } from '../state/change_options.js'
-import { isChanged } from '../state/changes.js'
-import { hashesOf } from '../model/weight_hashes.js'
-import type { PagePicture, PageSource, Runner, Store } from '../../../types/pages.js'
+import { isChanged } from '../../shared/changes.js'
+import { hashesOf } from '../../shared/weight_hashes.js'
+import type { PagePicture, PageSource } from '../../shared/types.js'
+import type { Runner } from '../../shared/model_runner.js'
+import type { Store } from '../types.js'
 
 export async function provenanceOf({
   engine,

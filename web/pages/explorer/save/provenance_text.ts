@@ -1,6 +1,6 @@
 /* Where numbers are from, in one line. */
 
-import type { Provenance } from '../../../types/pages.js'
+import type { Provenance } from '../types.js'
 
 /** In words, for captions and heads of files. */
 export function provenanceText({

@@ -7,7 +7,7 @@ import { fileName, viewShown } from './file_names.js'
 import { provenanceOf } from './provenance.js'
 import { showStatus } from '../controls/status.js'
 import { say } from '../../languages/say.js'
-import type { Page } from '../../../types/pages.js'
+import type { Page } from '../types.js'
 
 /** The page as it is once it shows what is chosen: all that is saved or copied is of one row, one
  * run and one picture, whatever is chosen while it is on its way. What takes long comes first. */

@@ -1,5 +1,5 @@
 import { element } from '../../shared/elements.js'
-import type { Page } from '../../../types/pages.js'
+import type { Page } from '../types.js'
 
 /* The button that copies a link; those that save are in menus.ts; a printed page says where it is
  * from. What they do is fetched when it is asked for. */

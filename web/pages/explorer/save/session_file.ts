@@ -3,24 +3,16 @@
 import { fromHash, longestSettings, toHash } from '../state/address.js'
 import { cutOut } from '../model/seen_region.js'
 import { decode } from '../open/decode_picture.js'
-import { scenePictures } from '../open/scene_pictures.js'
+import { scenePictures } from '../../shared/scene_pictures.js'
 import { canvasOf, sourceOf } from '../state/place.js'
-import { hashesOf } from '../model/weight_hashes.js'
+import { hashesOf } from '../../shared/weight_hashes.js'
 import { digits } from './nine_digits.js'
 import { pngUrl } from './png_url.js'
 import { provenanceOf } from './provenance.js'
 import { scoreStages } from '../../shared/scores.js'
 import { say } from '../../languages/say.js'
-import type {
-  Page,
-  PagePicture,
-  PageSource,
-  Pin,
-  SavedMaps,
-  SessionFile,
-  Shape,
-  Store
-} from '../../../types/pages.js'
+import type { Page, Pin, SessionFile, Store } from '../types.js'
+import type { PagePicture, PageSource, SavedMaps, Shape } from '../../shared/types.js'
 
 const pinsAtMost = 200,
   textAtMost = 500,

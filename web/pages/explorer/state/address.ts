@@ -4,7 +4,8 @@
 import { defaults } from './defaults.js'
 import { views } from '../views/view_list.js'
 import { readRuns, writeRuns } from '../../shared/number_runs.js'
-import type { PageQuery, State } from '../../../types/pages.js'
+import type { PageQuery } from '../../shared/types.js'
+import type { State } from '../types.js'
 
 /* Characters: what is longer is not read. This page writes links of 200 at most and a changed scene, and all that is
  * changed into session files. */

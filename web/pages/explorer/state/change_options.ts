@@ -1,6 +1,6 @@
 /* What is changed in the attention, as words of a command line. */
-import { changesWithin } from './changes.js'
-import type { Changes, Shape } from '../../../types/pages.js'
+import { changesWithin } from '../../shared/changes.js'
+import type { Changes, Shape } from '../../shared/types.js'
 
 /** As options of heed run, [name, value]; what the model has not is left out. */
 export function optionsOfChanges(

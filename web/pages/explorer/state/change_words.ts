@@ -1,8 +1,8 @@
 /* Changes of the attention in words. Most visits have none, so this is fetched with the first. */
 import { say } from '../../languages/say.js'
-import { titles } from './changes.js'
+import { titles } from '../../shared/changes.js'
 
-import type { Changes } from '../../../types/pages.js'
+import type { Changes } from '../../shared/types.js'
 
 /** How a head is taken out: what stands in its place. */
 export const replacements: Record<string, string> = {

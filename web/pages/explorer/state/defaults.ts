@@ -1,7 +1,8 @@
 /* What the page shows where nothing else was chosen, and the state within what a model has. The keys are those
  * that an address or a session file may hold (address.js). */
-import { changesWithin, unchanged } from './changes.js'
-import type { Shape, State } from '../../../types/pages.js'
+import { changesWithin, unchanged } from '../../shared/changes.js'
+import type { Shape } from '../../shared/types.js'
+import type { State } from '../types.js'
 
 export const defaults = Object.freeze({
   scene: 159,

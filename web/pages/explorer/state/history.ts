@@ -6,7 +6,8 @@
 import { fromHash, toHash } from './address.js'
 import { defaults } from './defaults.js'
 import { ownModels } from './own_models.js'
-import type { Page, PagePicture, State } from '../../../types/pages.js'
+import type { Page, State } from '../types.js'
+import type { PagePicture } from '../../shared/types.js'
 
 const choices = ['scene', 'objects', 'layer', 'head', 'query'],
   pause = 600, // ms

@@ -3,7 +3,8 @@
 import { say } from '../../languages/say.js'
 import { fromHash, keys, write } from './address.js'
 import { fitted } from './defaults.js'
-import type { Page, Shape } from '../../../types/pages.js'
+import type { Page } from '../types.js'
+import type { Shape } from '../../shared/types.js'
 
 const longest = 60 // characters of a part that are shown
 

@@ -3,7 +3,8 @@ import { element } from '../../shared/elements.js'
 import { demoModel } from '../../heed/demo.js'
 import { say } from '../../languages/say.js'
 import { sourceOf } from './place.js'
-import type { Page, PageSource, SavedMaps } from '../../../types/pages.js'
+import type { Page } from '../types.js'
+import type { PageSource, SavedMaps } from '../../shared/types.js'
 
 const modelsKept = 4 // files as they were chosen, which are not in memory; saved maps are
 

@@ -11,7 +11,8 @@ import { showStatus } from '../controls/status.js'
 import './change_words.js'
 import { rowNow, titleOfRow, weightsOfRow } from '../model/shown_row.js'
 import { say } from '../../languages/say.js'
-import type { Drawn, Page, PagePicture, State } from '../../../types/pages.js'
+import type { Drawn, Page, State } from '../types.js'
+import type { PagePicture } from '../../shared/types.js'
 
 const samePicture = (a: PagePicture, b: PagePicture) =>
   a === b || (Number.isInteger(a.scene) && a.scene === b.scene)

@@ -1,8 +1,9 @@
 /* Which row the stage shows: what of the state names it, the model or file that it is of, and the
  * part of the picture that the model saw. */
-import { keysOfChanges } from './changes.js'
+import { keysOfChanges } from '../../shared/changes.js'
 import { cutOut } from '../model/seen_region.js'
-import type { Page, PageSource, SavedMaps } from '../../../types/pages.js'
+import type { Page } from '../types.js'
+import type { PageSource, SavedMaps } from '../../shared/types.js'
 
 const side = 224 // width in pixels of a picture that is kept beside a row
 

@@ -1,9 +1,10 @@
 /* What was changed in the drawn scene, to undo and redo it; with its keys. Loaded with the view that
  * changes scenes. Another picture begins anew. */
 import { codeOf, editedPicture } from '../open/edited_scene.js'
-import { scenePictures } from '../open/scene_pictures.js'
+import { scenePictures } from '../../shared/scene_pictures.js'
 import type { Scene } from 'heed'
-import type { Page, PagePicture, PageQuery } from '../../../types/pages.js'
+import type { Page } from '../types.js'
+import type { PagePicture, PageQuery } from '../../shared/types.js'
 
 export type Before = { drawing: Scene; seed: number | null; query: PageQuery }
 

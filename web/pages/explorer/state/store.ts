@@ -1,6 +1,6 @@
 /* One state object and who wants to know when it changes. */
 
-import type { Store } from '../../../types/pages.js'
+import type { Store } from '../types.js'
 
 export function createStore<S extends object>(initial: S): Store<S> {
   let state = Object.freeze({ ...initial })

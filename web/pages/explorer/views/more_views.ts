@@ -2,17 +2,17 @@
  * and the state's `more`. Each is a view as those of view_list.ts, in one file. */
 import { html, render } from 'lit-html'
 import { say } from '../../languages/say.js'
-import type { ListedView, MakeView, MoreView, View } from '../../../types/pages.js'
+import type { ListedView, MakeView, MoreView, View } from '../types.js'
 
 export const moreViews: Record<MoreView, ListedView> = {
-  lines: { title: say('moreViews.lines'), load: () => import('./lines.js') },
-  pair: { title: say('moreViews.queryKey'), load: () => import('./pair.js') },
-  lens: { title: say('moreViews.logitLens'), load: () => import('./lens.js') },
-  occlusion: { title: say('moreViews.occlusion'), load: () => import('./occlusion.js') },
-  ablation: { title: say('moreViews.ablation'), load: () => import('./ablation.js') },
-  groups: { title: say('moreViews.similarHeads'), load: () => import('./groups.js') },
-  region: { title: say('moreViews.findHeads'), load: () => import('./region.js') },
-  frames: { title: say('moreViews.cameraFrames'), load: () => import('./frames.js') }
+  lines: { title: say('moreViews.lines'), load: () => import('./matrix/lines.js') },
+  pair: { title: say('moreViews.queryKey'), load: () => import('./matrix/pair.js') },
+  lens: { title: say('moreViews.logitLens'), load: () => import('./tokens/lens.js') },
+  occlusion: { title: say('moreViews.occlusion'), load: () => import('./effects/occlusion.js') },
+  ablation: { title: say('moreViews.ablation'), load: () => import('./effects/ablation.js') },
+  groups: { title: say('moreViews.similarHeads'), load: () => import('./heads/groups.js') },
+  region: { title: say('moreViews.findHeads'), load: () => import('./heads/region.js') },
+  frames: { title: say('moreViews.cameraFrames'), load: () => import('./pictures/frames.js') }
 }
 
 export const view: MakeView = (page, element, { left, redraw }) => {

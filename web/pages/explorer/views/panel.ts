@@ -3,10 +3,10 @@
  * keys of the state it is drawn again, and how. What ends after the view was left must not be seen:
  * draw(latest) asks latest() after what it awaits, which is false once it was left or another draw
  * has begun; left is an AbortSignal. */
-import { view as first } from './heads.js'
+import { view as first } from './heads/heads.js'
 import { laterStyles } from '../later_styles.js'
 import { views } from './view_list.js'
-import type { ListedView, Page, Store, View, ViewName } from '../../../types/pages.js'
+import type { ListedView, Page, Store, View, ViewName } from '../types.js'
 
 /** A press or the arrow keys choose a view. */
 function connectTabs(tabs: HTMLElement[], store: Store) {
