@@ -21,10 +21,22 @@ heed compare "$reference" int8 "$picture" "$picture" --rollout --json out.json -
 expect_exit 0
 expect_stdout_contains 'of 2'
 if python3 -c '' 2>/dev/null; then
-  python3 - "$here/out.json" <<'P' || fail "the JSON says something else"
-import json, sys
+  python3 - "$here/out.json" "$out" <<'P' || fail "the JSON or the table says something else"
+import json, re, sys
 found = json.load(open(sys.argv[1]))
 assert found["pictures"] == 2
+grid = [(layer, head) for layer in range(2) for head in range(3)]
+assert [(head["layer"], head["head"]) for head in found["heads"]] == grid, found["heads"]
+printed = open(sys.argv[2]).read()
+rows = [line.split() for line in printed.split("\n") if re.match(r" +\d+ +\d+ ", line)]
+assert [(int(row[0]), int(row[1])) for row in rows] == grid, printed
+for row, head in zip(rows, found["heads"]):
+    for text, name in zip(row[2:], ("largest", "mean", "divergence_mean", "divergence_largest")):
+        assert text == f"{head[name]:.3g}" or abs(float(text) - head[name]) < 0.006 * head[name], (row, head)
+mean, divergence = re.search(r"maps: .* mean ([^,]*), mean divergence (.*) bits", printed).groups()
+for text, name in (mean, "mean"), (divergence, "divergence_mean"):
+    average = sum(head[name] for head in found["heads"]) / len(grid)
+    assert abs(float(text) - average) < 1e-3 * average, (text, average)
 assert 0 < found["rollout"]["mean"] <= found["rollout"]["largest"] < 0.02, found["rollout"]
 assert 0 < found["rollout"]["divergence_mean"] <= found["rollout"]["divergence_largest"] < 0.01
 assert all(0 < head["largest"] < 0.05 for head in found["heads"]), found["heads"]
