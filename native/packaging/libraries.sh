@@ -66,7 +66,7 @@ compiler() {
   fi
   mkdir -p "$root/usr"
   printf '%s\n' "-DCMAKE_TOOLCHAIN_FILE=$here/toolchain.cmake" "-DHEED_PROCESSOR=$processor" "-DHEED_MACHINE_ROOT=$root" \
-    "-DHEED_SPECS=$specs" "-DCMAKE_C_FLAGS=$flags${specs:+ -specs=$specs}" >"$folder/cmake.txt"
+    "-DHEED_SPECS=$specs" -DPKG_CONFIG_ARGN=--static "-DCMAKE_C_FLAGS=$flags${specs:+ -specs=$specs}" >"$folder/cmake.txt"
 }
 
 by_cmake() { # folder of sources, arguments

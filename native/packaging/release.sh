@@ -13,7 +13,8 @@ all='source npm linux-x86_64-static linux-arm64-static linux-x86_64 linux-arm64 
 version=$(sed -n 's/^project(heed VERSION \([0-9.]*\).*/\1/p' "$root/CMakeLists.txt")
 export HEED_JOBS="${HEED_JOBS:-$(getconf _NPROCESSORS_ONLN)}"
 
-say() { printf 'release: %s\n' "$*" >&2; }
+exec 3>&2 # what a part prints goes to its log
+say() { printf 'release: %s\n' "$*" >&3; }
 
 need() { # TOOL=PACKAGE...
   for entry in "$@"; do
@@ -103,7 +104,7 @@ licences() { # folder
       [ ! -f "$work/sources/$library/$file" ] || cp "$work/sources/$library/$file" "$1/$library-${file##*/}"
     done
   done
-  [ ! -d "$work/sources/zlib" ] || sed -n '/^Copyright notice/,/^  jloup/p' "$work/sources/zlib/README" >"$1/zlib-README"
+  cp "$here/libraries.txt" "$1/versions"
   [ "$libc" = glibc ] || echo 'musl is under the MIT licence: https://git.musl-libc.org/cgit/musl/tree/COPYRIGHT' >"$1/musl"
 }
 
@@ -144,7 +145,11 @@ make_windows_x86_64() {
   x86_64-w64-mingw32-gcc -std=c11 -I"$work/$name/include" "$tree/tests/package/consumer.c" -o "$work/$part/consumer.exe" \
     -L"$work/$name/lib" -lheed -lm -lpthread -static
   wine=$(command -v wine64 /usr/lib/wine/wine64 | head -n 1)
-  if [ -n "$wine" ]; then WINEPREFIX=$work/wine WINEDEBUG=-all "$wine" "$work/$part/consumer.exe"; fi
+  if [ -n "$wine" ]; then
+    WINEPREFIX=$work/wine WINEDEBUG=-all "$wine" "$work/$part/consumer.exe"
+  else
+    say "$part was linked with, not run: no wine64 here (Debian: wine64)"
+  fi
   archive "$name"
 }
 
@@ -169,7 +174,7 @@ failed=0 left_out=0
 for part in "$@"; do
   say "$part"
   status=0
-  "make_$(echo "$part" | tr - _)" >"$work/$part.log" &
+  "make_$(echo "$part" | tr - _)" >"$work/$part.log" 2>&1 &
   wait $! || status=$?
   case $status in
     0) ;;

@@ -138,9 +138,9 @@ look() { # words of a command
       grep -qF "/$1\"" "$build/compile_commands.json" || wrong "is not compiled (found $1)"
       ;;
     npm)
-      case $1 in
+      case ${1-} in
         run) grep -qF "\"$2\":" package.json || wrong "package.json has no script $2" ;;
-        ci | install | audit | ls) ;;
+        '' | ci | install | audit | ls | pack) ;;
         *) wrong "unknown verb (found $1)" ;;
       esac
       ;;
