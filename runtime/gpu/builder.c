@@ -12,32 +12,32 @@
 #define BLOCK_BYTES ((uint64_t)64 << 20)
 #define NARROWEST 64 /* workgroup of the kernels that sum by subgroups */
 
-void heed_vk_builder_start(heed_vk_builder *builder, const heed_plan *plan,
-                           const heed_vk_limits *limits) {
+void heed_gpu_builder_start(heed_gpu_builder *builder, const heed_plan *plan,
+                            const heed_gpu_limits *limits) {
   memset(builder, 0, sizeof *builder);
   builder->context = plan->context;
   builder->plan = plan;
   builder->limits = limits;
 }
 
-void heed_vk_builder_end(heed_vk_builder *builder) {
+void heed_gpu_builder_end(heed_gpu_builder *builder) {
   heed_free(builder->context, builder->dispatches);
   heed_free(builder->context, builder->weights);
   heed_free(builder->context, builder->blocks);
 }
 
-heed_status heed_vk_fail(heed_vk_builder *builder, heed_status status, const char *sentence) {
+heed_status heed_gpu_fail(heed_gpu_builder *builder, heed_status status, const char *sentence) {
   if (builder->status != HEED_OK) return builder->status;
   return builder->status = heed_fail(&builder->error, status, "%s: %s", builder->op, sentence);
 }
 
-static void fail_memory(heed_vk_builder *builder, size_t bytes) {
+static void fail_memory(heed_gpu_builder *builder, size_t bytes) {
   if (builder->status == HEED_OK)
     builder->status = heed_fail_memory(&builder->error, builder->op, bytes);
 }
 
 /* A place for `bytes` in the weight blocks. */
-static bool place_weight(heed_vk_builder *builder, uint64_t bytes, heed_vk_range *range) {
+static bool place_weight(heed_gpu_builder *builder, uint64_t bytes, heed_gpu_range *range) {
   const uint64_t size = heed_align_up(bytes, HEED_ARENA_ALIGNMENT);
   if (builder->block_count == 0 || builder->blocks[builder->block_count - 1] + size > BLOCK_BYTES) {
     if (!heed_grow(builder->context, &builder->blocks, &builder->block_capacity,
@@ -46,44 +46,44 @@ static bool place_weight(heed_vk_builder *builder, uint64_t bytes, heed_vk_range
     builder->blocks[builder->block_count++] = 0;
   }
   uint64_t *block = &builder->blocks[builder->block_count - 1];
-  *range = (heed_vk_range){HEED_VK_WEIGHTS,
-                           (uint32_t)builder->block_count - 1,
-                           *block,
-                           bytes,
-                           false,
-                           false,
-                           false,
-                           false,
-                           false};
+  *range = (heed_gpu_range){HEED_GPU_WEIGHTS,
+                            (uint32_t)builder->block_count - 1,
+                            *block,
+                            bytes,
+                            false,
+                            false,
+                            false,
+                            false,
+                            false};
   *block += size;
   return true;
 }
 
 /* The range of a weight; one that is there already is shared. */
-static heed_vk_range find_weight(heed_vk_builder *builder, const heed_vk_weight *want,
-                                 uint64_t bytes) {
+static heed_gpu_range find_weight(heed_gpu_builder *builder, const heed_gpu_weight *want,
+                                  uint64_t bytes) {
   for (size_t i = 0; i < builder->weight_count; i++) {
-    const heed_vk_weight *have = &builder->weights[i];
+    const heed_gpu_weight *have = &builder->weights[i];
     if (have->value == want->value && have->panel == want->panel && have->half == want->half &&
         have->eights == want->eights && have->int8 == want->int8 && have->data == want->data &&
         have->first_row == want->first_row && have->rows == want->rows &&
         (want->value || have->range.bytes == bytes))
       return have->range;
   }
-  heed_vk_weight made = *want;
+  heed_gpu_weight made = *want;
   if (!heed_grow(builder->context, &builder->weights, &builder->weight_capacity,
                  builder->weight_count + 1, sizeof *builder->weights) ||
       !place_weight(builder, bytes, &made.range)) {
     fail_memory(builder, sizeof *builder->weights);
-    return (heed_vk_range){.place = HEED_VK_NOWHERE};
+    return (heed_gpu_range){.place = HEED_GPU_NOWHERE};
   }
   made.range.half = want->half;
   builder->weights[builder->weight_count++] = made;
   return made.range;
 }
 
-static void bind(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot,
-                 const heed_vk_range *range) {
+static void bind(heed_gpu_builder *builder, heed_gpu_dispatch *dispatch, uint32_t slot,
+                 const heed_gpu_range *range) {
   if (range->bytes > builder->limits->range && builder->status == HEED_OK)
     builder->status = heed_fail(&builder->error, HEED_UNSUPPORTED,
                                 "%s: tensor exceeds the largest buffer of this device (found %llu "
@@ -96,7 +96,7 @@ static void bind(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t 
 
 /* Where a value lies and how many bytes it takes. In fp16 an element of a view is half as far into
  * its base. */
-static uint64_t place_value(const heed_vk_builder *builder, uint32_t value, bool half,
+static uint64_t place_value(const heed_gpu_builder *builder, uint32_t value, bool half,
                             uint64_t *bytes) {
   const heed_graph *graph = builder->plan->graph;
   const heed_value_record *record = heed_graph_record(graph, value);
@@ -106,15 +106,15 @@ static uint64_t place_value(const heed_vk_builder *builder, uint32_t value, bool
          (record->kind == HEED_VALUE_VIEW ? record->offset * sizeof(uint16_t) : 0);
 }
 
-static bool is_piece(const heed_vk_builder *builder, uint32_t value) {
-  return heed_vk_shape(builder, value) != &heed_graph_record(builder->plan->graph, value)->shape;
+static bool is_piece(const heed_gpu_builder *builder, uint32_t value) {
+  return heed_gpu_shape(builder, value) != &heed_graph_record(builder->plan->graph, value)->shape;
 }
 
 /* Elements of a value of the arena, all for count 0: bound from the aligned offset at or before
  * them; the rest is their origin. */
-static uint32_t bind_arena(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot,
+static uint32_t bind_arena(heed_gpu_builder *builder, heed_gpu_dispatch *dispatch, uint32_t slot,
                            uint32_t value, bool written, uint64_t first, uint64_t count) {
-  const bool half = heed_vk_is_fp16(builder->plan, builder->limits, value);
+  const bool half = heed_gpu_is_fp16(builder->plan, builder->limits, value);
   const uint64_t element =
       half ? sizeof(uint16_t)
            : heed_dtype_size(heed_graph_record(builder->plan->graph, value)->dtype);
@@ -130,16 +130,16 @@ static uint32_t bind_arena(heed_vk_builder *builder, heed_vk_dispatch *dispatch,
    * HEED_ARENA_ALIGNMENT */
   const uint64_t bytes = heed_align_up(at - start + size, 4);
   bind(builder, dispatch, slot,
-       &(heed_vk_range){HEED_VK_ARENA, 0, start, bytes, written, false, false, half, false});
+       &(heed_gpu_range){HEED_GPU_ARENA, 0, start, bytes, written, false, false, half, false});
   return (uint32_t)((at - start) / element);
 }
 
 /* Bytes of a dense constant: bound from the aligned offset at or before them. Returns their origin
  * in elements. */
-static uint32_t bind_constant(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot,
+static uint32_t bind_constant(heed_gpu_builder *builder, heed_gpu_dispatch *dispatch, uint32_t slot,
                               uint32_t value, uint64_t at, uint64_t size) {
-  heed_vk_range range = find_weight(builder, &(heed_vk_weight){.value = value},
-                                    heed_align_up(heed_plan_bytes(builder->plan, value), 4));
+  heed_gpu_range range = find_weight(builder, &(heed_gpu_weight){.value = value},
+                                     heed_align_up(heed_plan_bytes(builder->plan, value), 4));
   const uint64_t start = at / builder->limits->alignment * builder->limits->alignment;
   range.offset += start;
   range.bytes = heed_align_up(at - start + size, 4);
@@ -148,10 +148,10 @@ static uint32_t bind_constant(heed_vk_builder *builder, heed_vk_dispatch *dispat
                     heed_dtype_size(heed_graph_record(builder->plan->graph, value)->dtype));
 }
 
-uint32_t heed_vk_read(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot,
-                      uint32_t value) {
+uint32_t heed_gpu_read(heed_gpu_builder *builder, heed_gpu_dispatch *dispatch, uint32_t slot,
+                       uint32_t value) {
   if (!value) {
-    bind(builder, dispatch, slot, &(heed_vk_range){.place = HEED_VK_NOWHERE});
+    bind(builder, dispatch, slot, &(heed_gpu_range){.place = HEED_GPU_NOWHERE});
     return 0;
   }
   if (heed_graph_record(builder->plan->graph, value)->kind != HEED_VALUE_CONSTANT)
@@ -163,92 +163,93 @@ uint32_t heed_vk_read(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint
                        row * builder->piece.count);
 }
 
-uint32_t heed_vk_read_rows(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot,
-                           uint32_t value, uint32_t first, uint32_t count) {
+uint32_t heed_gpu_read_rows(heed_gpu_builder *builder, heed_gpu_dispatch *dispatch, uint32_t slot,
+                            uint32_t value, uint32_t first, uint32_t count) {
   const uint64_t row =
-      heed_plan_bytes(builder->plan, value) / heed_vk_shape(builder, value)->dim[0];
+      heed_plan_bytes(builder->plan, value) / heed_gpu_shape(builder, value)->dim[0];
   return bind_constant(builder, dispatch, slot, value, first * row, count * row);
 }
 
-uint32_t heed_vk_write(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot,
-                       uint32_t value) {
-  return heed_vk_write_some(builder, dispatch, slot, value, 0, 0);
+uint32_t heed_gpu_write(heed_gpu_builder *builder, heed_gpu_dispatch *dispatch, uint32_t slot,
+                        uint32_t value) {
+  return heed_gpu_write_some(builder, dispatch, slot, value, 0, 0);
 }
 
-uint32_t heed_vk_write_some(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot,
-                            uint32_t value, uint64_t first, uint64_t count) {
+uint32_t heed_gpu_write_some(heed_gpu_builder *builder, heed_gpu_dispatch *dispatch, uint32_t slot,
+                             uint32_t value, uint64_t first, uint64_t count) {
   if (value) return bind_arena(builder, dispatch, slot, value, true, first, count);
-  bind(builder, dispatch, slot, &(heed_vk_range){.place = HEED_VK_NOWHERE});
+  bind(builder, dispatch, slot, &(heed_gpu_range){.place = HEED_GPU_NOWHERE});
   return 0;
 }
 
-void heed_vk_read_panels(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot,
-                         uint32_t value, const heed_vk_panels *panels) {
-  const uint64_t one = heed_vk_panel_bytes(panels);
+void heed_gpu_read_panels(heed_gpu_builder *builder, heed_gpu_dispatch *dispatch, uint32_t slot,
+                          uint32_t value, const heed_gpu_panels *panels) {
+  const uint64_t one = heed_gpu_panel_bytes(panels);
   uint64_t bytes;
-  if (!heed_u64_mul(heed_vk_divide(panels->rows, panels->panel), one, &bytes)) {
-    heed_vk_fail(builder, HEED_UNSUPPORTED, "the weight is too large");
+  if (!heed_u64_mul(heed_gpu_divide(panels->rows, panels->panel), one, &bytes)) {
+    heed_gpu_fail(builder, HEED_UNSUPPORTED, "the weight is too large");
     return;
   }
-  const heed_vk_weight weight = {.value = value,
-                                 .panel = panels->panel,
-                                 .first_row = panels->first_row,
-                                 .rows = panels->rows,
-                                 .depth = panels->depth,
-                                 .eights = panels->eights,
-                                 .half = panels->half,
-                                 .int8 = panels->int8};
-  heed_vk_range range = find_weight(builder, &weight, bytes);
+  const heed_gpu_weight weight = {.value = value,
+                                  .panel = panels->panel,
+                                  .first_row = panels->first_row,
+                                  .rows = panels->rows,
+                                  .depth = panels->depth,
+                                  .eights = panels->eights,
+                                  .half = panels->half,
+                                  .int8 = panels->int8};
+  heed_gpu_range range = find_weight(builder, &weight, bytes);
   range.offset += panels->first * one;
   range.bytes = panels->count * one;
   bind(builder, dispatch, slot, &range);
 }
 
-void heed_vk_read_data(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot,
-                       const void *data, uint64_t bytes) {
-  const heed_vk_range range = find_weight(builder, &(heed_vk_weight){.data = data}, bytes);
+void heed_gpu_read_data(heed_gpu_builder *builder, heed_gpu_dispatch *dispatch, uint32_t slot,
+                        const void *data, uint64_t bytes) {
+  const heed_gpu_range range = find_weight(builder, &(heed_gpu_weight){.data = data}, bytes);
   bind(builder, dispatch, slot, &range);
 }
 
-void heed_vk_scratch(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot,
-                     uint64_t offset, uint64_t bytes, bool written) {
+void heed_gpu_scratch(heed_gpu_builder *builder, heed_gpu_dispatch *dispatch, uint32_t slot,
+                      uint64_t offset, uint64_t bytes, bool written) {
   bind(builder, dispatch, slot,
-       &(heed_vk_range){HEED_VK_SCRATCH, 0, offset, bytes, written, false, false, false, false});
+       &(heed_gpu_range){HEED_GPU_SCRATCH, 0, offset, bytes, written, false, false, false, false});
   if (offset + bytes > builder->scratch_bytes) builder->scratch_bytes = offset + bytes;
 }
 
-void heed_vk_count_past(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot,
-                        bool counts) {
-  const heed_vk_range counter = {.place = HEED_VK_COUNTER, .bytes = HEED_VK_COUNTER_BYTES};
-  const heed_vk_range none = {.place = HEED_VK_NOWHERE};
+void heed_gpu_count_past(heed_gpu_builder *builder, heed_gpu_dispatch *dispatch, uint32_t slot,
+                         bool counts) {
+  const heed_gpu_range counter = {.place = HEED_GPU_COUNTER, .bytes = HEED_GPU_COUNTER_BYTES};
+  const heed_gpu_range none = {.place = HEED_GPU_NOWHERE};
   bind(builder, dispatch, slot, counts ? &counter : &none);
   builder->counts = builder->counts || counts;
 }
 
 /* An origin can add up to an alignment's bytes in front. */
-bool heed_vk_can_texel(const heed_vk_builder *builder, uint64_t bytes) {
+bool heed_gpu_can_texel(const heed_gpu_builder *builder, uint64_t bytes) {
   return builder->limits->texels && bytes / 16 + 16 <= builder->limits->texels;
 }
-void heed_vk_as_texels(heed_vk_dispatch *dispatch, uint32_t slot) {
+void heed_gpu_as_texels(heed_gpu_dispatch *dispatch, uint32_t slot) {
   dispatch->binding[slot].texels = true;
 }
 
-void heed_vk_as_single_texels(heed_vk_builder *builder, heed_vk_dispatch *dispatch, uint32_t slot) {
-  heed_vk_range *range = &dispatch->binding[slot];
+void heed_gpu_as_single_texels(heed_gpu_builder *builder, heed_gpu_dispatch *dispatch,
+                               uint32_t slot) {
+  heed_gpu_range *range = &dispatch->binding[slot];
   range->texels = range->single = true;
-  if (range->bytes > HEED_VK_SINGLE_TEXELS * sizeof(float))
-    heed_vk_fail(builder, HEED_UNSUPPORTED, "a row of weights exceeds 65536 elements");
+  if (range->bytes > HEED_GPU_SINGLE_TEXELS * sizeof(float))
+    heed_gpu_fail(builder, HEED_UNSUPPORTED, "a row of weights exceeds 65536 elements");
 }
 
-static uint32_t count_storage_buffers(const heed_vk_dispatch *dispatch) {
+static uint32_t count_storage_buffers(const heed_gpu_dispatch *dispatch) {
   uint32_t count = 0;
   for (uint32_t i = 0; i < dispatch->binding_count; i++) count += !dispatch->binding[i].texels;
   return count;
 }
 
 /* The first thing about the dispatch that the device does not allow, or NULL. */
-static const char *find_excess(const heed_vk_builder *builder, const heed_vk_dispatch *dispatch) {
-  const heed_vk_limits *limits = builder->limits;
+static const char *find_excess(const heed_gpu_builder *builder, const heed_gpu_dispatch *dispatch) {
+  const heed_gpu_limits *limits = builder->limits;
   for (uint32_t i = 0; i < 3; i++)
     if (dispatch->groups[i] == 0 || dispatch->groups[i] > limits->groups)
       return "the grid of workgroups exceeds this device's limit";
@@ -256,15 +257,15 @@ static const char *find_excess(const heed_vk_builder *builder, const heed_vk_dis
     return "the kernel has more storage buffers than this device allows";
   if (dispatch->constants[0] > limits->invocations)
     return "the workgroup exceeds this device's limit";
-  if (dispatch->push_bytes > HEED_VK_PUSH_BYTES) return "too many push constants";
+  if (dispatch->push_bytes > HEED_GPU_PUSH_BYTES) return "too many push constants";
   return NULL;
 }
 
-void heed_vk_append(heed_vk_builder *builder, heed_vk_dispatch *dispatch, const uint32_t *constants,
-                    uint32_t constant_count, const void *push, size_t push_bytes, uint32_t x,
-                    uint32_t y, uint32_t z) {
+void heed_gpu_append(heed_gpu_builder *builder, heed_gpu_dispatch *dispatch,
+                     const uint32_t *constants, uint32_t constant_count, const void *push,
+                     size_t push_bytes, uint32_t x, uint32_t y, uint32_t z) {
   if (builder->status != HEED_OK) return;
-  if (dispatch->tier == HEED_VK_TIER_AUTO) dispatch->tier = HEED_VK_TIER_FLOOR;
+  if (dispatch->tier == HEED_GPU_TIER_AUTO) dispatch->tier = HEED_GPU_TIER_FLOOR;
   dispatch->step = builder->step;
   dispatch->stage = builder->stage;
   dispatch->constant_count = constant_count;
@@ -275,7 +276,7 @@ void heed_vk_append(heed_vk_builder *builder, heed_vk_dispatch *dispatch, const 
   memcpy(dispatch->groups, groups, sizeof groups);
   const char *excess = find_excess(builder, dispatch);
   if (excess) {
-    heed_vk_fail(builder, HEED_UNSUPPORTED, excess);
+    heed_gpu_fail(builder, HEED_UNSUPPORTED, excess);
     return;
   }
   if (!heed_grow(builder->context, &builder->dispatches, &builder->dispatch_capacity,
@@ -286,8 +287,8 @@ void heed_vk_append(heed_vk_builder *builder, heed_vk_dispatch *dispatch, const 
   builder->dispatches[builder->dispatch_count++] = *dispatch;
 }
 
-void heed_vk_spread(const heed_vk_builder *builder, uint64_t items, uint32_t per_group,
-                    uint32_t groups[2]) {
+void heed_gpu_spread(const heed_gpu_builder *builder, uint64_t items, uint32_t per_group,
+                     uint32_t groups[2]) {
   const uint64_t total = items / per_group + (items % per_group != 0),
                  most = builder->limits->groups;
   groups[0] = (uint32_t)(total < most ? total : most);
@@ -296,12 +297,12 @@ void heed_vk_spread(const heed_vk_builder *builder, uint64_t items, uint32_t per
   groups[1] = y > UINT32_MAX ? UINT32_MAX : y ? (uint32_t)y : 1;
 }
 
-uint32_t heed_vk_width(const heed_vk_builder *builder) { return builder->limits->cpu ? 32 : 128; }
+uint32_t heed_gpu_width(const heed_gpu_builder *builder) { return builder->limits->cpu ? 32 : 128; }
 
-void heed_vk_by_subgroups(const heed_vk_builder *builder, heed_vk_dispatch *dispatch,
-                          heed_vk_shader shader) {
+void heed_gpu_by_subgroups(const heed_gpu_builder *builder, heed_gpu_dispatch *dispatch,
+                           heed_gpu_shader shader) {
   dispatch->shader = shader;
-  dispatch->tier = HEED_VK_TIER_SUBGROUP;
+  dispatch->tier = HEED_GPU_TIER_SUBGROUP;
   const uint32_t lanes = builder->limits->required_lanes;
   dispatch->lanes = lanes <= NARROWEST ? lanes : 0; /* full subgroups divide the workgroup */
 }
@@ -310,18 +311,18 @@ void heed_vk_by_subgroups(const heed_vk_builder *builder, heed_vk_dispatch *disp
  * and no barrier. */
 #define MANY_LANES 65536u
 
-heed_vk_rows heed_vk_share_rows(const heed_vk_builder *builder, uint32_t rows, uint32_t length) {
-  const heed_vk_limits *limits = builder->limits;
-  if (limits->cpu) return (heed_vk_rows){limits->lanes, 1, false};
-  const bool subgroups = limits->tier >= HEED_VK_TIER_SUBGROUP;
+heed_gpu_rows heed_gpu_share_rows(const heed_gpu_builder *builder, uint32_t rows, uint32_t length) {
+  const heed_gpu_limits *limits = builder->limits;
+  if (limits->cpu) return (heed_gpu_rows){limits->lanes, 1, false};
+  const bool subgroups = limits->tier >= HEED_GPU_TIER_SUBGROUP;
   const bool many =
       subgroups && limits->lanes >= 16 && (uint64_t)rows * limits->lanes >= MANY_LANES;
   const uint32_t most = many && limits->lanes < 128 ? limits->lanes : 128;
   uint32_t lanes = 1;
   while (lanes < most && lanes * 8 < length) lanes *= 2;
-  return (heed_vk_rows){128, lanes, subgroups && lanes > 1};
+  return (heed_gpu_rows){128, lanes, subgroups && lanes > 1};
 }
 
-uint32_t heed_vk_count(const heed_vk_builder *builder, uint32_t value) {
-  return (uint32_t)heed_shape_count(heed_vk_shape(builder, value));
+uint32_t heed_gpu_count(const heed_gpu_builder *builder, uint32_t value) {
+  return (uint32_t)heed_shape_count(heed_gpu_shape(builder, value));
 }

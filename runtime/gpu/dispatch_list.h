@@ -5,8 +5,8 @@
 #include "gpu/builder.h"
 
 /* Adds the dispatches of one node; of all steps of the plan. */
-heed_status heed_vk_builder_node(heed_vk_builder *builder, const heed_node *node,
-                                 heed_error *error);
-heed_status heed_vk_builder_plan(heed_vk_builder *builder, heed_error *error);
+heed_status heed_gpu_builder_node(heed_gpu_builder *builder, const heed_node *node,
+                                  heed_error *error);
+heed_status heed_gpu_builder_plan(heed_gpu_builder *builder, heed_error *error);
 
 #endif

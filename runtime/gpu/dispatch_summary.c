@@ -9,16 +9,16 @@ static const char *const names[HEED_SHADER_COUNT] = {
 #undef HEED_SHADER
 };
 
-const char *heed_vk_shader_name(heed_vk_shader shader) { return names[shader]; }
+const char *heed_gpu_shader_name(heed_gpu_shader shader) { return names[shader]; }
 
-uint32_t heed_vk_list_kernels(const heed_vk_builder *builder, heed_plan_kernel *kernels,
-                              uint32_t room) {
+uint32_t heed_gpu_list_kernels(const heed_gpu_builder *builder, heed_plan_kernel *kernels,
+                               uint32_t room) {
   uint32_t count = 0;
   for (size_t i = 0; i < builder->dispatch_count; i++) {
-    const heed_vk_dispatch *dispatch = &builder->dispatches[i];
-    const char *name = heed_vk_shader_name(dispatch->shader);
+    const heed_gpu_dispatch *dispatch = &builder->dispatches[i];
+    const char *name = heed_gpu_shader_name(dispatch->shader);
     const heed_plan_kernel kernel = {.name = name,
-                                     .tier = heed_vk_tier_name(dispatch->tier),
+                                     .tier = heed_gpu_tier_name(dispatch->tier),
                                      .tile = {dispatch->tile[0], dispatch->tile[1]}};
     uint32_t k = 0;
     while (k < count && (kernels[k].name != name ||

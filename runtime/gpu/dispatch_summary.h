@@ -5,10 +5,10 @@
 
 #include "gpu/builder.h"
 
-const char *heed_vk_shader_name(heed_vk_shader shader);
+const char *heed_gpu_shader_name(heed_gpu_shader shader);
 /* The kernels of the builder's dispatches, each once, in the order in which they first run; at most
  * `room`. Returns how many. */
-uint32_t heed_vk_list_kernels(const heed_vk_builder *builder, heed_plan_kernel *kernels,
-                              uint32_t room);
+uint32_t heed_gpu_list_kernels(const heed_gpu_builder *builder, heed_plan_kernel *kernels,
+                               uint32_t room);
 
 #endif

@@ -4,22 +4,22 @@
 #include "gpu/op.h"
 #include "graph/op_check.h"
 
-static bool writes(const heed_plan *plan, const heed_vk_limits *limits, const heed_node *node,
+static bool writes(const heed_plan *plan, const heed_gpu_limits *limits, const heed_node *node,
                    uint32_t root) {
-  const heed_vk_op *op = heed_vk_ops[node->op];
+  const heed_gpu_op *op = heed_gpu_ops[node->op];
   return node->output[0] == root && op->writes_fp16 && op->writes_fp16(plan, limits, node);
 }
 
 /* Whether the input in the slot, a view of the value or all of it, is one that is read as fp16. */
 static bool reads(const heed_graph *graph, const heed_node *node, uint32_t slot) {
-  const heed_vk_op *op = heed_vk_ops[node->op];
+  const heed_gpu_op *op = heed_gpu_ops[node->op];
   const heed_value_record *record = heed_graph_record(graph, node->input[slot]);
   if (record->dtype != HEED_F32 || heed_op_last(record) % 4 != 0) return false;
   if (record->kind == HEED_VALUE_VIEW && record->offset % 4 != 0) return false;
   return op->reads_fp16 && op->reads_fp16(graph, node, slot);
 }
 
-bool heed_vk_is_fp16(const heed_plan *plan, const heed_vk_limits *limits, uint32_t value) {
+bool heed_gpu_is_fp16(const heed_plan *plan, const heed_gpu_limits *limits, uint32_t value) {
   const heed_graph *graph = plan->graph;
   if (!limits->half_values || !value) return false;
   const uint32_t root = heed_graph_root(graph, value);

@@ -11,6 +11,6 @@
  * and attention's query, key and value reads. The residual stream, norms, softmax, logits, outputs
  * and taps are F32. Elements lie as they would, each half as long; their number in a row is a
  * multiple of 4. */
-bool heed_vk_is_fp16(const heed_plan *plan, const heed_vk_limits *limits, uint32_t value);
+bool heed_gpu_is_fp16(const heed_plan *plan, const heed_gpu_limits *limits, uint32_t value);
 
 #endif

@@ -9,39 +9,39 @@
 
 /* Shape of a product of cooperative matrices, M x K by K x N, and the size of the subgroup that
  * makes it; rows 0: the device has none. */
-typedef struct heed_vk_matrix {
+typedef struct heed_gpu_matrix {
   uint32_t rows, columns, depth, lanes;
-} heed_vk_matrix;
+} heed_gpu_matrix;
 
 /* Products and attentions whose fastest tile was measured (gpu/tune.h). */
-#define HEED_VK_MOST_TUNED 64
-typedef struct heed_vk_shape_key {
+#define HEED_GPU_MOST_TUNED 64
+typedef struct heed_gpu_shape_key {
   /* of a product; queries, keys and depth of an attention */
   uint32_t rows, columns, depth;
   uint32_t slices, heads, key_heads, value_depth; /* B H, H, Hk, Dv of an attention, else 0 */
   uint32_t half;
-} heed_vk_shape_key;
-typedef struct heed_vk_tuned {
-  heed_vk_shape_key key;
+} heed_gpu_shape_key;
+typedef struct heed_gpu_tuned {
+  heed_gpu_shape_key key;
   uint32_t choice; /* number of a candidate of its op, from 1 */
-} heed_vk_tuned;
-typedef struct heed_vk_tiles {
+} heed_gpu_tuned;
+typedef struct heed_gpu_tiles {
   uint32_t count, unused;
-  heed_vk_tuned shape[HEED_VK_MOST_TUNED];
-} heed_vk_tiles;
+  heed_gpu_tuned shape[HEED_GPU_MOST_TUNED];
+} heed_gpu_tiles;
 
 /* Invocations of a workgroup-wide product of 128 x 128 and of 64 x 64; 0: the device has none. */
-typedef struct heed_vk_matrix2 {
+typedef struct heed_gpu_matrix2 {
   uint32_t wide, narrow;
-} heed_vk_matrix2;
+} heed_gpu_matrix2;
 
 /* What the device allows, and what kernels are chosen by. */
-typedef struct heed_vk_limits {
+typedef struct heed_gpu_limits {
   /* a software device: narrow workgroups, large register tiles, no shared memory, no long rows in
    * registers */
   bool cpu;
   bool software;           /* a software device, whatever it plays */
-  heed_vk_tier tier;       /* of the kernels to be chosen; never AUTO */
+  heed_gpu_tier tier;      /* of the kernels to be chosen; never AUTO */
   uint32_t vendor;         /* PCI number, or Khronos's */
   uint32_t lanes;          /* subgroup size */
   uint32_t required_lanes; /* the same, where kernels can be sure of it; else 0 */
@@ -52,26 +52,26 @@ typedef struct heed_vk_limits {
   /* workgroups of 128 invocations that keep all of the device busy; 0: never split work for their
    * sake */
   uint32_t fill;
-  uint32_t bindings;          /* storage buffers a stage */
-  uint64_t range;             /* bytes of one binding */
-  uint64_t alignment;         /* of a binding's offset */
-  const heed_vk_tiles *tiles; /* NULL: none was measured */
+  uint32_t bindings;           /* storage buffers a stage */
+  uint64_t range;              /* bytes of one binding */
+  uint64_t alignment;          /* of a binding's offset */
+  const heed_gpu_tiles *tiles; /* NULL: none was measured */
   /* candidate for every product and attention while it is measured; 0: as the tables say */
   uint32_t choice;
   bool half; /* weights of products are kept in fp16 */
   /* values between products and attention are kept in fp16 (gpu/fp16_values.h) */
   bool half_values;
-  bool dot;                /* products of int8 are dot products of four bytes */
-  uint64_t texels;         /* of four elements in one binding; 0: read storage buffers instead */
-  heed_vk_matrix matrix;   /* what products of fp16 are made with */
-  heed_vk_matrix matrix8;  /* those of int8 */
-  heed_vk_matrix2 matrix2; /* those of linear, where it is there */
+  bool dot;                 /* products of int8 are dot products of four bytes */
+  uint64_t texels;          /* of four elements in one binding; 0: read storage buffers instead */
+  heed_gpu_matrix matrix;   /* what products of fp16 are made with */
+  heed_gpu_matrix matrix8;  /* those of int8 */
+  heed_gpu_matrix2 matrix2; /* those of linear, where it is there */
   /* rows of a matrix are reduced and matrices converted in registers */
   bool reduces;
-} heed_vk_limits;
+} heed_gpu_limits;
 
 /* AMD's devices before RDNA have subgroups of 64 alone. */
-static inline bool heed_vk_is_before_rdna(const heed_vk_limits *limits) {
+static inline bool heed_gpu_is_before_rdna(const heed_gpu_limits *limits) {
   return limits->vendor == 0x1002 && limits->least_lanes == 64;
 }
 

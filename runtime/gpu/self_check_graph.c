@@ -10,9 +10,9 @@
 #define NUMBERS 262144
 
 enum {
-  BATCH = HEED_VK_CHECK_BATCH,
-  WIDE = HEED_VK_CHECK_WIDE,
-  HEADS = HEED_VK_CHECK_HEADS,
+  BATCH = HEED_GPU_CHECK_BATCH,
+  WIDE = HEED_GPU_CHECK_WIDE,
+  HEADS = HEED_GPU_CHECK_HEADS,
   TOKENS = 16,
   MODEL_TOKENS = 570,
   FEW_TOKENS = 100,
@@ -20,9 +20,9 @@ enum {
   MLP = 37
 };
 
-typedef heed_vk_check_graph checker;
+typedef heed_gpu_check_graph checker;
 
-heed_value heed_vk_check_constant(checker *c, heed_shape shape) {
+heed_value heed_gpu_check_constant(checker *c, heed_shape shape) {
   const size_t count = (size_t)heed_shape_count(&shape);
   if (c->used + count > NUMBERS) c->used = 0;
   const heed_constant_desc desc = {
@@ -31,7 +31,7 @@ heed_value heed_vk_check_constant(checker *c, heed_shape shape) {
   return heed_define_constant(c->graph, &desc);
 }
 
-heed_value heed_vk_check_keep(checker *c, heed_value value) {
+heed_value heed_gpu_check_keep(checker *c, heed_value value) {
   heed_graph_output(c->graph, value);
   return value;
 }
@@ -40,8 +40,8 @@ static heed_value project(checker *c, heed_value x, uint32_t depth, uint32_t col
                           heed_activation activation, heed_value residual, uint32_t heads) {
   const heed_linear_desc desc = {.struct_size = sizeof desc,
                                  .x = x,
-                                 .weight = heed_vk_check_constant(c, HEED_SHAPE(columns, depth)),
-                                 .bias = heed_vk_check_constant(c, HEED_SHAPE(columns)),
+                                 .weight = heed_gpu_check_constant(c, HEED_SHAPE(columns, depth)),
+                                 .bias = heed_gpu_check_constant(c, HEED_SHAPE(columns)),
                                  .residual = residual,
                                  .activation = activation,
                                  .heads = heads,
@@ -51,17 +51,17 @@ static heed_value project(checker *c, heed_value x, uint32_t depth, uint32_t col
 
 static heed_value linear(checker *c, heed_value x, uint32_t depth, uint32_t columns,
                          heed_activation activation, heed_value residual, uint32_t heads) {
-  return heed_vk_check_keep(c, project(c, x, depth, columns, activation, residual, heads));
+  return heed_gpu_check_keep(c, project(c, x, depth, columns, activation, residual, heads));
 }
 
 static heed_value norm(checker *c, heed_value x, uint32_t width) {
-  const heed_layer_norm_desc desc = {sizeof desc, x, heed_vk_check_constant(c, HEED_SHAPE(width)),
-                                     heed_vk_check_constant(c, HEED_SHAPE(width)), 1e-6f};
-  return heed_vk_check_keep(c, heed_define_layer_norm(c->graph, &desc));
+  const heed_layer_norm_desc desc = {sizeof desc, x, heed_gpu_check_constant(c, HEED_SHAPE(width)),
+                                     heed_gpu_check_constant(c, HEED_SHAPE(width)), 1e-6f};
+  return heed_gpu_check_keep(c, heed_define_layer_norm(c->graph, &desc));
 }
 
-heed_value heed_vk_check_attend(checker *c, heed_value qkv, heed_shape part,
-                                heed_attention_desc desc) {
+heed_value heed_gpu_check_attend(checker *c, heed_value qkv, heed_shape part,
+                                 heed_attention_desc desc) {
   const uint64_t size = heed_shape_count(&part);
   desc.struct_size = sizeof desc;
   desc.query = heed_define_view(c->graph, qkv, 0, &part);
@@ -69,20 +69,20 @@ heed_value heed_vk_check_attend(checker *c, heed_value qkv, heed_shape part,
   desc.value = heed_define_view(c->graph, qkv, 2 * size, &part);
   desc.merge_heads = true;
   const heed_attention_values values = heed_define_attention(c->graph, &desc);
-  heed_vk_check_keep(c, values.weights);
-  heed_vk_check_keep(c, values.logits);
-  return heed_vk_check_keep(c, values.output);
+  heed_gpu_check_keep(c, values.weights);
+  heed_gpu_check_keep(c, values.logits);
+  return heed_gpu_check_keep(c, values.output);
 }
 
 /* ---- the layer */
 
 static heed_value embed(checker *c) {
   const heed_concat_desc tokens = {
-      sizeof tokens, {heed_vk_check_constant(c, HEED_SHAPE(1, 1, WIDE)), c->patches}, 2, 1};
+      sizeof tokens, {heed_gpu_check_constant(c, HEED_SHAPE(1, 1, WIDE)), c->patches}, 2, 1};
   const heed_add_desc positions = {sizeof positions,
-                                   heed_vk_check_keep(c, heed_define_concat(c->graph, &tokens)),
-                                   heed_vk_check_constant(c, HEED_SHAPE(1, TOKENS, WIDE))};
-  return heed_vk_check_keep(c, heed_define_add(c->graph, &positions));
+                                   heed_gpu_check_keep(c, heed_define_concat(c->graph, &tokens)),
+                                   heed_gpu_check_constant(c, HEED_SHAPE(1, TOKENS, WIDE))};
+  return heed_gpu_check_keep(c, heed_define_add(c->graph, &positions));
 }
 
 static void define_layer(checker *c) {
@@ -90,8 +90,8 @@ static void define_layer(checker *c) {
   const heed_value qkv =
       linear(c, norm(c, x, WIDE), WIDE, 3 * WIDE, HEED_ACTIVATION_NONE, none, HEADS);
   const heed_value attended =
-      heed_vk_check_attend(c, qkv, HEED_SHAPE(BATCH, HEADS, TOKENS, HEAD_SIZE),
-                           (heed_attention_desc){.norm = HEED_NORM_SOFTMAX});
+      heed_gpu_check_attend(c, qkv, HEED_SHAPE(BATCH, HEADS, TOKENS, HEAD_SIZE),
+                            (heed_attention_desc){.norm = HEED_NORM_SOFTMAX});
   const heed_value y = linear(c, attended, WIDE, WIDE, HEED_ACTIVATION_NONE, x, 0);
   const heed_value hidden = linear(c, norm(c, y, WIDE), WIDE, MLP, HEED_ACTIVATION_GELU, none, 0);
   linear(c, hidden, MLP, WIDE, HEED_ACTIVATION_NONE, y, 0);
@@ -101,13 +101,13 @@ static void define_layer(checker *c) {
 
 /* A product of `rows` rows that is a result. */
 static heed_value define_product(checker *c, uint32_t rows, uint32_t depth, uint32_t columns) {
-  return linear(c, heed_vk_check_constant(c, HEED_SHAPE(1, rows, depth)), depth, columns,
+  return linear(c, heed_gpu_check_constant(c, HEED_SHAPE(1, rows, depth)), depth, columns,
                 HEED_ACTIVATION_GELU, (heed_value){0}, 0);
 }
 
 /* A product of a product that is none, so that it may be kept in fp16. */
 static void define_products(checker *c, uint32_t rows, uint32_t depth, uint32_t columns) {
-  const heed_value none = {0}, x = heed_vk_check_constant(c, HEED_SHAPE(1, rows, WIDE));
+  const heed_value none = {0}, x = heed_gpu_check_constant(c, HEED_SHAPE(1, rows, WIDE));
   const heed_value hidden = project(c, x, WIDE, depth, HEED_ACTIVATION_GELU, none, 0);
   linear(c, hidden, depth, columns, HEED_ACTIVATION_NONE, none, 0);
 }
@@ -117,10 +117,10 @@ static void define_patches(checker *c, uint32_t side, uint32_t columns) {
   enum { CHANNELS = 3, PATCH = 4 };
   const heed_patch_embedding_desc desc = {
       .struct_size = sizeof desc,
-      .image = heed_vk_check_constant(c, HEED_SHAPE(1, CHANNELS, side, side)),
-      .weight = heed_vk_check_constant(c, HEED_SHAPE(columns, CHANNELS, PATCH, PATCH)),
-      .bias = heed_vk_check_constant(c, HEED_SHAPE(columns))};
-  heed_vk_check_keep(c, heed_define_patch_embedding(c->graph, &desc));
+      .image = heed_gpu_check_constant(c, HEED_SHAPE(1, CHANNELS, side, side)),
+      .weight = heed_gpu_check_constant(c, HEED_SHAPE(columns, CHANNELS, PATCH, PATCH)),
+      .bias = heed_gpu_check_constant(c, HEED_SHAPE(columns))};
+  heed_gpu_check_keep(c, heed_define_patch_embedding(c->graph, &desc));
 }
 
 /* Query, key and value, [3, 1, 1, tokens, size]: a product that is no result, so that it may be
@@ -131,7 +131,7 @@ typedef struct head {
 } head;
 
 static head project_head(checker *c, uint32_t tokens, uint32_t size) {
-  const heed_value x = heed_vk_check_constant(c, HEED_SHAPE(1, tokens, WIDE));
+  const heed_value x = heed_gpu_check_constant(c, HEED_SHAPE(1, tokens, WIDE));
   const heed_value qkv = project(c, x, WIDE, 3 * size, HEED_ACTIVATION_NONE, (heed_value){0}, 1);
   return (head){qkv, tokens, size};
 }
@@ -150,8 +150,8 @@ static void define_attention(checker *c, const head *h, uint32_t keys, float sca
                                     .scale = scale,
                                     .merge_heads = true};
   const heed_attention_values values = heed_define_attention(c->graph, &desc);
-  if (maps) heed_vk_check_keep(c, values.weights);
-  heed_vk_check_keep(c, values.output);
+  if (maps) heed_gpu_check_keep(c, values.weights);
+  heed_gpu_check_keep(c, values.output);
 }
 
 static void define_self_attention(checker *c, uint32_t size, bool maps) {
@@ -177,12 +177,12 @@ static void define_heads(checker *c) {
   enum { MANY = 256, ROWS = 17, KEYS = 512, SIZE = 4 };
   const heed_attention_desc desc = {
       .struct_size = sizeof desc,
-      .query = heed_vk_check_constant(c, HEED_SHAPE(1, MANY, ROWS, SIZE)),
-      .key = heed_vk_check_constant(c, HEED_SHAPE(1, 1, KEYS, SIZE)),
-      .value = heed_vk_check_constant(c, HEED_SHAPE(1, 1, KEYS, SIZE)),
+      .query = heed_gpu_check_constant(c, HEED_SHAPE(1, MANY, ROWS, SIZE)),
+      .key = heed_gpu_check_constant(c, HEED_SHAPE(1, 1, KEYS, SIZE)),
+      .value = heed_gpu_check_constant(c, HEED_SHAPE(1, 1, KEYS, SIZE)),
       .norm = HEED_NORM_SOFTMAX,
       .scale = 1.0f};
-  heed_vk_check_keep(c, heed_define_attention(c->graph, &desc).output);
+  heed_gpu_check_keep(c, heed_define_attention(c->graph, &desc).output);
 }
 
 /* The large tiles of a batch, the tiles and slices of a single picture and of its class, norms of
@@ -194,7 +194,7 @@ static void define_models(checker *c) {
   define_products(c, 1024, 40, 2048);
   define_product(c, 50, 1040, 96);
   define_product(c, 1, 1040, 96);
-  norm(c, heed_vk_check_constant(c, HEED_SHAPE(1, 50, 768)), 768);
+  norm(c, heed_gpu_check_constant(c, HEED_SHAPE(1, 50, 768)), 768);
   norm(c, define_product(c, 4096, WIDE, 96), 96);
   define_self_attention(c, 64, false);
   define_self_attention(c, 64, true);
@@ -216,49 +216,49 @@ static void fill(float *numbers, size_t count) {
 
 /* Numbers, and a graph with tokens. */
 static heed_status start(heed_context *context, checker *check, heed_error *error) {
-  *check = (heed_vk_check_graph){.context = context};
+  *check = (heed_gpu_check_graph){.context = context};
   check->numbers = heed_alloc(context, NUMBERS, sizeof *check->numbers);
   if (!check->numbers)
     return heed_fail_memory(error, "self-check", NUMBERS * sizeof *check->numbers);
   fill(check->numbers, NUMBERS);
   HEED_TRY(heed_graph_create(context, &check->graph, error));
   check->tokens = heed_define_input(check->graph, "tokens", HEED_F32,
-                                    &HEED_SHAPE(BATCH, HEED_VK_CHECK_LENGTH, HEED_VK_CHECK_ODD));
+                                    &HEED_SHAPE(BATCH, HEED_GPU_CHECK_LENGTH, HEED_GPU_CHECK_ODD));
   return HEED_OK;
 }
 
-heed_status heed_vk_check_graph_create(heed_context *context, heed_vk_check_sizes sizes,
-                                       heed_vk_check_graph *check, heed_error *error) {
+heed_status heed_gpu_check_graph_create(heed_context *context, heed_gpu_check_sizes sizes,
+                                        heed_gpu_check_graph *check, heed_error *error) {
   HEED_TRY(start(context, check, error));
   check->image = heed_define_input(
       check->graph, "image", HEED_F32,
-      &HEED_SHAPE(BATCH, HEED_VK_CHECK_CHANNELS, HEED_VK_CHECK_HEIGHT, HEED_VK_CHECK_WIDTH));
+      &HEED_SHAPE(BATCH, HEED_GPU_CHECK_CHANNELS, HEED_GPU_CHECK_HEIGHT, HEED_GPU_CHECK_WIDTH));
   check->ids =
-      heed_define_input(check->graph, "ids", HEED_I32, &HEED_SHAPE(BATCH, HEED_VK_CHECK_LENGTH));
+      heed_define_input(check->graph, "ids", HEED_I32, &HEED_SHAPE(BATCH, HEED_GPU_CHECK_LENGTH));
   for (uint32_t op = 0; op < HEED_OP_KIND_COUNT; op++)
-    if (heed_vk_ops[op]->check) heed_vk_ops[op]->check(check);
+    if (heed_gpu_ops[op]->check) heed_gpu_ops[op]->check(check);
   define_layer(check);
-  if (sizes >= HEED_VK_CHECK_MODELS) define_models(check);
-  if (sizes >= HEED_VK_CHECK_GPU_MODELS) {
+  if (sizes >= HEED_GPU_CHECK_MODELS) define_models(check);
+  if (sizes >= HEED_GPU_CHECK_GPU_MODELS) {
     define_lanes(check);
     define_heads(check);
   }
   return heed_graph_status(check->graph, error);
 }
 
-heed_status heed_vk_check_graph_create_one(heed_context *context, uint32_t op,
-                                           heed_vk_check_graph *check, heed_error *error) {
+heed_status heed_gpu_check_graph_create_one(heed_context *context, uint32_t op,
+                                            heed_gpu_check_graph *check, heed_error *error) {
   HEED_TRY(start(context, check, error));
-  heed_vk_ops[op]->check(check);
+  heed_gpu_ops[op]->check(check);
   return heed_graph_status(check->graph, error);
 }
 
-void heed_vk_check_graph_free(heed_vk_check_graph *check) {
+void heed_gpu_check_graph_free(heed_gpu_check_graph *check) {
   heed_graph_destroy(check->graph);
   heed_free(check->context, check->numbers);
 }
 
-uint32_t heed_vk_check_next(const heed_vk_check_graph *check, uint32_t id) {
+uint32_t heed_gpu_check_next(const heed_gpu_check_graph *check, uint32_t id) {
   while (++id <= heed_graph_value_count(check->graph))
     if (heed_graph_record(check->graph, id)->output) return id;
   return 0;
@@ -268,8 +268,8 @@ static size_t floats_of(const checker *c, uint32_t id) {
   return (size_t)heed_shape_count(&heed_graph_record(c->graph, id)->shape);
 }
 
-size_t heed_vk_check_count(const heed_vk_check_graph *check) {
+size_t heed_gpu_check_count(const heed_gpu_check_graph *check) {
   size_t count = 0;
-  for (uint32_t id = 0; (id = heed_vk_check_next(check, id));) count += floats_of(check, id);
+  for (uint32_t id = 0; (id = heed_gpu_check_next(check, id));) count += floats_of(check, id);
   return count;
 }

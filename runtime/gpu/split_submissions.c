@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static double share(const heed_vk_dispatch *dispatch, const uint32_t groups[3]) {
+static double share(const heed_gpu_dispatch *dispatch, const uint32_t groups[3]) {
   double part = (double)dispatch->flops;
   for (uint32_t i = 0; i < 3; i++) part *= (double)groups[i] / dispatch->groups[i];
   return part;
@@ -11,13 +11,13 @@ static double share(const heed_vk_dispatch *dispatch, const uint32_t groups[3]) 
 
 /* Kernels with a flat index (shaders/include/base.glsl) take x as the length of a row of groups.
  * Those fill x before they use y. */
-static bool can_split_x(const heed_vk_builder *builder, const heed_vk_dispatch *dispatch) {
+static bool can_split_x(const heed_gpu_builder *builder, const heed_gpu_dispatch *dispatch) {
   return (dispatch->groups[1] == 1 && dispatch->groups[2] == 1) ||
          dispatch->groups[0] < builder->limits->groups;
 }
 
-static void begin(heed_vk_subdispatches *walk) {
-  const heed_vk_dispatch *dispatch = &walk->builder->dispatches[walk->dispatch];
+static void begin(heed_gpu_subdispatches *walk) {
+  const heed_gpu_dispatch *dispatch = &walk->builder->dispatches[walk->dispatch];
   uint32_t *step = walk->step;
   memset(walk->base, 0, sizeof walk->base);
   memcpy(step, dispatch->groups, sizeof walk->step);
@@ -30,7 +30,7 @@ static void begin(heed_vk_subdispatches *walk) {
 }
 
 /* Moves on to the next part of the grid; false past its end. */
-static bool advance(heed_vk_subdispatches *walk, const heed_vk_dispatch *dispatch) {
+static bool advance(heed_gpu_subdispatches *walk, const heed_gpu_dispatch *dispatch) {
   for (uint32_t i = 0; i < 3; i++) {
     walk->base[i] += walk->step[i];
     if (walk->base[i] < dispatch->groups[i]) return true;
@@ -39,12 +39,12 @@ static bool advance(heed_vk_subdispatches *walk, const heed_vk_dispatch *dispatc
   return false;
 }
 
-bool heed_vk_next_subdispatch(heed_vk_subdispatches *walk, heed_vk_subdispatch *part) {
-  const heed_vk_builder *builder = walk->builder;
+bool heed_gpu_next_subdispatch(heed_gpu_subdispatches *walk, heed_gpu_subdispatch *part) {
+  const heed_gpu_builder *builder = walk->builder;
   if (walk->dispatch == builder->dispatch_count) return false;
-  *part = (heed_vk_subdispatch){.dispatch = walk->dispatch, .begins = !walk->inside};
+  *part = (heed_gpu_subdispatch){.dispatch = walk->dispatch, .begins = !walk->inside};
   if (!walk->inside) begin(walk);
-  const heed_vk_dispatch *dispatch = &builder->dispatches[walk->dispatch];
+  const heed_gpu_dispatch *dispatch = &builder->dispatches[walk->dispatch];
   for (uint32_t i = 0; i < 3; i++) {
     const uint32_t rest = dispatch->groups[i] - walk->base[i];
     part->base[i] = walk->base[i];
@@ -63,7 +63,7 @@ bool heed_vk_next_subdispatch(heed_vk_subdispatches *walk, heed_vk_subdispatch *
   return true;
 }
 
-uint64_t heed_vk_count_flops(const heed_vk_builder *builder) {
+uint64_t heed_gpu_count_flops(const heed_gpu_builder *builder) {
   uint64_t flops = 0;
   for (size_t i = 0; i < builder->dispatch_count; i++) flops += builder->dispatches[i].flops;
   return flops;

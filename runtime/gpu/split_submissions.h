@@ -6,27 +6,27 @@
 #include "gpu/builder.h"
 
 /* Workgroups [base, base + groups) of a dispatch, by an index into the builder's list. */
-typedef struct heed_vk_subdispatch {
+typedef struct heed_gpu_subdispatch {
   size_t dispatch;
   uint32_t base[3], groups[3];
   bool begins, ends;      /* the dispatch */
   bool new_stage, breaks; /* before it: a stage begins; the submission so far is to end */
-} heed_vk_subdispatch;
+} heed_gpu_subdispatch;
 
 /* A walk over all subdispatches in order. Starts as {builder, budget}. */
-typedef struct heed_vk_subdispatches {
-  const heed_vk_builder *builder;
+typedef struct heed_gpu_subdispatches {
+  const heed_gpu_builder *builder;
   uint64_t budget; /* operations a submission; 0: all in one */
   size_t dispatch;
   /* where the next subdispatch begins; groups a subdispatch along each axis */
   uint32_t base[3], step[3];
   bool inside;  /* a dispatch */
   double taken; /* operations since the last break */
-} heed_vk_subdispatches;
+} heed_gpu_subdispatches;
 
 /* False at the end. */
-bool heed_vk_next_subdispatch(heed_vk_subdispatches *walk, heed_vk_subdispatch *subdispatch);
+bool heed_gpu_next_subdispatch(heed_gpu_subdispatches *walk, heed_gpu_subdispatch *subdispatch);
 /* Operations of all dispatches. */
-uint64_t heed_vk_count_flops(const heed_vk_builder *builder);
+uint64_t heed_gpu_count_flops(const heed_gpu_builder *builder);
 
 #endif

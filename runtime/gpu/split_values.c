@@ -7,10 +7,10 @@
 #include "base/tensor.h"
 
 typedef struct split_job {
-  heed_vk_builder *builder;
-  const heed_vk_op *op;
+  heed_gpu_builder *builder;
+  const heed_gpu_op *op;
   const heed_node *node;
-  heed_vk_split_axes axes;
+  heed_gpu_split_axes axes;
   uint64_t size; /* of the leading axes together */
 } split_job;
 
@@ -35,7 +35,7 @@ static bool is_split(const split_job *job, uint32_t value) {
 /* Rows of a piece, so that this many of the value fit a binding. */
 static uint64_t fit(const split_job *job, uint32_t value, uint32_t parts) {
   const uint64_t row = heed_plan_bytes(job->builder->plan, value) / parts / job->size,
-                 rows = row ? heed_vk_split_room(job->builder->limits) / row : job->size;
+                 rows = row ? heed_gpu_split_room(job->builder->limits) / row : job->size;
   return rows < 1 ? 1 : rows < job->size ? rows : job->size;
 }
 
@@ -65,8 +65,8 @@ static uint64_t rows_once(const split_job *job) {
 
 /* The shape of each value that is split, as a piece has it. */
 static void take_piece(const split_job *job, uint64_t first, uint32_t count) {
-  heed_vk_piece *piece = &job->builder->piece;
-  *piece = (heed_vk_piece){.size = job->size, .first = first, .count = count};
+  heed_gpu_piece *piece = &job->builder->piece;
+  *piece = (heed_gpu_piece){.size = job->size, .first = first, .count = count};
   for (uint32_t i = 0; i < MOST_VALUES; i++) {
     const uint32_t value = value_at(job, i);
     if (!value || !is_split(job, value)) continue;
@@ -79,8 +79,8 @@ static void take_piece(const split_job *job, uint64_t first, uint32_t count) {
   }
 }
 
-void heed_vk_split_build(heed_vk_builder *builder, const heed_node *node) {
-  const heed_vk_op *op = heed_vk_ops[node->op];
+void heed_gpu_split_build(heed_gpu_builder *builder, const heed_node *node) {
+  const heed_gpu_op *op = heed_gpu_ops[node->op];
   split_job job = {builder, op, node, {0, 0, 0}, 1};
   if (op->split_axes) job.axes = op->split_axes(builder, node);
   if (job.axes.count)
@@ -98,20 +98,21 @@ void heed_vk_split_build(heed_vk_builder *builder, const heed_node *node) {
     take_piece(&job, first, (uint32_t)(job.size / pieces + (i < longer)));
     op->build(builder, node);
   }
-  builder->piece = (heed_vk_piece){0};
+  builder->piece = (heed_gpu_piece){0};
 }
 
-heed_vk_split_axes heed_vk_split_batch(const heed_vk_builder *builder, const heed_node *node) {
+heed_gpu_split_axes heed_gpu_split_batch(const heed_gpu_builder *builder, const heed_node *node) {
   (void)builder;
-  return (heed_vk_split_axes){node->output[0], 1, 0};
+  return (heed_gpu_split_axes){node->output[0], 1, 0};
 }
 
-heed_vk_split_axes heed_vk_split_rows(const heed_vk_builder *builder, const heed_node *node) {
+heed_gpu_split_axes heed_gpu_split_rows(const heed_gpu_builder *builder, const heed_node *node) {
   const heed_shape *shape = &heed_graph_record(builder->plan->graph, node->output[0])->shape;
-  return (heed_vk_split_axes){node->output[0], shape->rank ? shape->rank - 1 : 0, 0};
+  return (heed_gpu_split_axes){node->output[0], shape->rank ? shape->rank - 1 : 0, 0};
 }
 
-heed_vk_split_axes heed_vk_split_elements(const heed_vk_builder *builder, const heed_node *node) {
-  return (heed_vk_split_axes){
+heed_gpu_split_axes heed_gpu_split_elements(const heed_gpu_builder *builder,
+                                            const heed_node *node) {
+  return (heed_gpu_split_axes){
       node->output[0], heed_graph_record(builder->plan->graph, node->output[0])->shape.rank, 0};
 }

@@ -1,6 +1,6 @@
 /* Values larger than one binding may be: their node is built once for each of some pieces along
- * leading axes, as if a piece were all there is. Inside a piece heed_vk_shape, heed_vk_read and
- * heed_vk_write speak of the piece. */
+ * leading axes, as if a piece were all there is. Inside a piece heed_gpu_shape, heed_gpu_read and
+ * heed_gpu_write speak of the piece. */
 #ifndef HEED_GPU_SPLIT_LARGE_H
 #define HEED_GPU_SPLIT_LARGE_H
 
@@ -9,15 +9,15 @@
 
 /* Builds the node whole where everything fits a binding or the op has nothing to split along, in
  * pieces otherwise. */
-void heed_vk_split_build(heed_vk_builder *builder, const heed_node *node);
+void heed_gpu_split_build(heed_gpu_builder *builder, const heed_node *node);
 
 /* What ops can be split along: axis 0 of output 0; all but the last of its axes; all of them. */
-heed_vk_split_axes heed_vk_split_batch(const heed_vk_builder *builder, const heed_node *node);
-heed_vk_split_axes heed_vk_split_rows(const heed_vk_builder *builder, const heed_node *node);
-heed_vk_split_axes heed_vk_split_elements(const heed_vk_builder *builder, const heed_node *node);
+heed_gpu_split_axes heed_gpu_split_batch(const heed_gpu_builder *builder, const heed_node *node);
+heed_gpu_split_axes heed_gpu_split_rows(const heed_gpu_builder *builder, const heed_node *node);
+heed_gpu_split_axes heed_gpu_split_elements(const heed_gpu_builder *builder, const heed_node *node);
 
 /* Bytes of a value that can be bound, wherever it begins. */
-static inline uint64_t heed_vk_split_room(const heed_vk_limits *limits) {
+static inline uint64_t heed_gpu_split_room(const heed_gpu_limits *limits) {
   return limits->range > limits->alignment ? limits->range - limits->alignment : 0;
 }
 

@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-const char *heed_vk_tier_name(heed_vk_tier tier) {
+const char *heed_gpu_tier_name(heed_gpu_tier tier) {
   static const char *const names[] = {"auto", "floor",       "subgroup",
                                       "half", "cooperative", "cooperative2"};
   return (unsigned)tier < sizeof names / sizeof *names ? names[tier] : NULL;

@@ -6,16 +6,16 @@
 /* The least that heed needs; row sums by subgroups; 16-bit storage; cooperative matrices of a
  * subgroup, then of a workgroup. A host's public header numbers its tiers in the same way. AUTO:
  * the device's own. */
-typedef enum heed_vk_tier {
-  HEED_VK_TIER_AUTO = 0,
-  HEED_VK_TIER_FLOOR = 1,
-  HEED_VK_TIER_SUBGROUP = 2,
-  HEED_VK_TIER_HALF = 3,
-  HEED_VK_TIER_COOPERATIVE = 4,
-  HEED_VK_TIER_COOPERATIVE_2 = 5
-} heed_vk_tier;
+typedef enum heed_gpu_tier {
+  HEED_GPU_TIER_AUTO = 0,
+  HEED_GPU_TIER_FLOOR = 1,
+  HEED_GPU_TIER_SUBGROUP = 2,
+  HEED_GPU_TIER_HALF = 3,
+  HEED_GPU_TIER_COOPERATIVE = 4,
+  HEED_GPU_TIER_COOPERATIVE_2 = 5
+} heed_gpu_tier;
 
 /* "auto", "floor", "subgroup", "half", "cooperative", "cooperative2"; NULL for another number. */
-const char *heed_vk_tier_name(heed_vk_tier tier);
+const char *heed_gpu_tier_name(heed_gpu_tier tier);
 
 #endif

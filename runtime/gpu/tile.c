@@ -14,7 +14,7 @@ static uint32_t choose_columns(uint32_t columns, uint32_t lanes) {
   uint32_t best = 1;
   double least = 0.0;
   for (uint32_t c = 1; c <= 4; c++) {
-    const double time = (double)heed_vk_divide(columns, lanes * c * 4) * (double)c / speed[c];
+    const double time = (double)heed_gpu_divide(columns, lanes * c * 4) * (double)c / speed[c];
     if (c == 1 || time <= least) {
       best = c;
       least = time;
@@ -25,17 +25,17 @@ static uint32_t choose_columns(uint32_t columns, uint32_t lanes) {
 
 #define PAD 16 /* bytes that rows in shared memory are longer, as in tile_matrix.glsl */
 
-static const heed_vk_matrix *matrix_of(const heed_vk_limits *limits, const heed_vk_tile *tile) {
+static const heed_gpu_matrix *matrix_of(const heed_gpu_limits *limits, const heed_gpu_tile *tile) {
   return tile->int8 ? &limits->matrix8 : &limits->matrix;
 }
 
 /* Bytes that `step` values of k take in shared memory: of int8, as many as fit 16 bytes and a
  * matrix. */
-static uint32_t step_bytes(const heed_vk_matrix *m, const heed_vk_tile *tile) {
+static uint32_t step_bytes(const heed_gpu_matrix *m, const heed_gpu_tile *tile) {
   return tile->int8 ? tile->step / (m->depth < 16 ? m->depth : 16) * 16 : tile->step * 2;
 }
 
-static uint64_t shared_bytes(const heed_vk_matrix *m, const heed_vk_tile *tile) {
+static uint64_t shared_bytes(const heed_gpu_matrix *m, const heed_gpu_tile *tile) {
   const uint64_t rows = (uint64_t)tile->groups * tile->rows * m->rows,
                  columns = (uint64_t)tile->lanes * tile->columns * m->columns;
   const uint64_t staged = (rows + columns) * (step_bytes(m, tile) + PAD),
@@ -45,9 +45,9 @@ static uint64_t shared_bytes(const heed_vk_matrix *m, const heed_vk_tile *tile) 
 
 /* Subgroups down and across, and the rows and columns that each makes; matrices no larger than its
  * part. */
-static bool try_matrices(const heed_vk_limits *limits, heed_vk_tile *tile, uint32_t down,
+static bool try_matrices(const heed_gpu_limits *limits, heed_gpu_tile *tile, uint32_t down,
                          uint32_t across, uint32_t rows, uint32_t columns) {
-  const heed_vk_matrix *m = matrix_of(limits, tile);
+  const heed_gpu_matrix *m = matrix_of(limits, tile);
   tile->groups = down;
   tile->lanes = across;
   tile->rows = rows > m->rows ? rows / m->rows : 1;
@@ -65,7 +65,7 @@ static const matrix_shape matrix_candidates[] = {
     {2, 2, 16, 16, 128}, {4, 2, 32, 64, 64}};
 static const matrix_shape software_candidates[] = {{1, 2, 8, 8, 16}, {2, 1, 8, 8, 16}};
 
-static bool try_candidate(const heed_vk_limits *limits, heed_vk_tile *tile) {
+static bool try_candidate(const heed_gpu_limits *limits, heed_gpu_tile *tile) {
   const uint32_t count = limits->software ? COUNT(software_candidates) : COUNT(matrix_candidates);
   if (!tile->choice || tile->choice > count) return false;
   const matrix_shape *shape =
@@ -80,9 +80,9 @@ static bool try_candidate(const heed_vk_limits *limits, heed_vk_tile *tile) {
 /* NVIDIA's where those of 128 x 128 do not fill the device, by what an H100 took
  * (tests/bench/NOTES.md): a step of more values of k has fewer barriers, and small tiles stand in
  * for those of 64 x 64 that would not fill the device either. */
-static bool choose_nvidia(const heed_vk_limits *limits, heed_vk_tile *tile,
+static bool choose_nvidia(const heed_gpu_limits *limits, heed_gpu_tile *tile,
                           const uint32_t size[3]) {
-  const uint64_t groups = (uint64_t)heed_vk_divide(size[0], 64) * heed_vk_divide(size[1], 64);
+  const uint64_t groups = (uint64_t)heed_gpu_divide(size[0], 64) * heed_gpu_divide(size[1], 64);
   if (tile->int8 || limits->matrix.lanes != 32) return false;
   const bool small = size[2] <= LONG_DEPTH && groups * 3 / 2 <= limits->fill;
   tile->step = small ? 128 : 64;
@@ -92,10 +92,10 @@ static bool choose_nvidia(const heed_vk_limits *limits, heed_vk_tile *tile,
 
 /* Tiles of 128 x 128 where they fill a large device, 64 x 64 otherwise, flat ones for few rows;
  * sums of 64 registers a lane at most. size: rows, columns, depth. */
-static bool choose_matrices(const heed_vk_limits *limits, heed_vk_tile *tile,
+static bool choose_matrices(const heed_gpu_limits *limits, heed_gpu_tile *tile,
                             const uint32_t size[3]) {
   const uint32_t rows = size[0], columns = size[1];
-  const heed_vk_matrix *m = matrix_of(limits, tile);
+  const heed_gpu_matrix *m = matrix_of(limits, tile);
   if (try_candidate(limits, tile)) return true;
   tile->step = tile->int8 ? 64 : 32;
   /* whose compiler takes a second for each matrix: the smallest that still has more than one of
@@ -105,7 +105,7 @@ static bool choose_matrices(const heed_vk_limits *limits, heed_vk_tile *tile,
     return try_matrices(limits, tile, rows > 32 ? 2 : 1, 2, rows > 32 ? 2 * m->rows : 1, 1);
   }
   const bool wide = m->lanes > 32;
-  const bool many = (uint64_t)heed_vk_divide(rows, 128) * heed_vk_divide(columns, 128) >= 128;
+  const bool many = (uint64_t)heed_gpu_divide(rows, 128) * heed_gpu_divide(columns, 128) >= 128;
   if (rows <= 32)
     return try_matrices(limits, tile, 1, 4, rows <= 16 ? 16 : 32, 16) ||
            try_matrices(limits, tile, 1, 2, 16, 16);
@@ -117,15 +117,15 @@ static bool choose_matrices(const heed_vk_limits *limits, heed_vk_tile *tile,
   return try_matrices(limits, tile, 2, 2, 32, 32) || try_matrices(limits, tile, 1, 2, 32, 32);
 }
 
-static bool choose_matrix_tile(const heed_vk_limits *limits, const uint32_t size[3],
-                               heed_vk_tile *tile) {
-  const heed_vk_matrix *m = matrix_of(limits, tile);
+static bool choose_matrix_tile(const heed_gpu_limits *limits, const uint32_t size[3],
+                               heed_gpu_tile *tile) {
+  const heed_gpu_matrix *m = matrix_of(limits, tile);
   const uint32_t rows = size[0], columns = size[1];
   tile->matrix = m->rows && choose_matrices(limits, tile, size);
   if (!tile->matrix) return false;
   tile->panel = tile->lanes * tile->columns * m->columns;
-  tile->x = heed_vk_divide(rows, tile->rows * tile->groups * m->rows);
-  tile->y = heed_vk_divide(columns, tile->panel);
+  tile->x = heed_gpu_divide(rows, tile->rows * tile->groups * m->rows);
+  tile->y = heed_gpu_divide(columns, tile->panel);
   return true;
 }
 
@@ -163,7 +163,7 @@ static const gpu_shape candidates[] = {{0, 8, 2, 16, 0}, {0, 8, 1, 16, 0}, {0, 4
                                        {0, 4, 1, 16, 0}, {0, 4, 1, 8, 0},  {0, 8, 1, 32, 0}};
 #define MOST_COLUMNS 4 /* what it tries on a software device: 1 to so many vec4 of columns */
 
-uint32_t heed_vk_tile_candidates(const heed_vk_limits *limits) {
+uint32_t heed_gpu_tile_candidates(const heed_gpu_limits *limits) {
   /* a side of 128, of 64 */
   if (limits->half && (limits->matrix2.wide || limits->matrix2.narrow)) return 2;
   if (limits->half && limits->matrix.rows)
@@ -171,7 +171,7 @@ uint32_t heed_vk_tile_candidates(const heed_vk_limits *limits) {
   return limits->cpu ? MOST_COLUMNS : COUNT(candidates);
 }
 
-uint32_t heed_vk_find_choice(const heed_vk_limits *limits, const heed_vk_shape_key *key) {
+uint32_t heed_gpu_find_choice(const heed_gpu_limits *limits, const heed_gpu_shape_key *key) {
   for (uint32_t i = 0; limits->tiles && !limits->choice && i < limits->tiles->count; i++)
     if (memcmp(&limits->tiles->shape[i].key, key, sizeof *key) == 0)
       return limits->tiles->shape[i].choice;
@@ -179,8 +179,8 @@ uint32_t heed_vk_find_choice(const heed_vk_limits *limits, const heed_vk_shape_k
 }
 
 /* Of a kernel without matrices. */
-static void choose_registers(const heed_vk_limits *limits, uint32_t rows, uint32_t columns,
-                             heed_vk_tile *tile) {
+static void choose_registers(const heed_gpu_limits *limits, uint32_t rows, uint32_t columns,
+                             heed_gpu_tile *tile) {
   const uint32_t most = limits->cpu ? MOST_COLUMNS : COUNT(candidates),
                  choice = tile->choice <= most ? tile->choice : 0;
   if (limits->cpu) { /* one subgroup a workgroup, large tiles */
@@ -195,22 +195,22 @@ static void choose_registers(const heed_vk_limits *limits, uint32_t rows, uint32
     tile->groups = 128 / shape->lanes;
   }
   tile->panel = tile->lanes * tile->columns * 4;
-  tile->x = heed_vk_divide(rows, tile->rows * tile->groups);
-  tile->y = heed_vk_divide(columns, tile->panel);
+  tile->x = heed_gpu_divide(rows, tile->rows * tile->groups);
+  tile->y = heed_gpu_divide(columns, tile->panel);
 }
 
-heed_vk_tile heed_vk_choose_tile(const heed_vk_builder *builder, uint32_t rows, uint32_t columns,
-                                 uint32_t depth, const heed_vk_range *x, bool vector) {
-  const heed_vk_limits *limits = builder->limits;
-  const heed_vk_shape_key key = {
+heed_gpu_tile heed_gpu_choose_tile(const heed_gpu_builder *builder, uint32_t rows, uint32_t columns,
+                                   uint32_t depth, const heed_gpu_range *x, bool vector) {
+  const heed_gpu_limits *limits = builder->limits;
+  const heed_gpu_shape_key key = {
       .rows = rows, .columns = columns, .depth = depth, .half = limits->half};
-  heed_vk_tile tile = {
-      .groups = 1, .slices = 1, .half = limits->half, .choice = heed_vk_find_choice(limits, &key)};
+  heed_gpu_tile tile = {
+      .groups = 1, .slices = 1, .half = limits->half, .choice = heed_gpu_find_choice(limits, &key)};
   if (limits->half && choose_matrix_tile(limits, (const uint32_t[]){rows, columns, depth}, &tile))
     return tile;
   choose_registers(limits, rows, columns, &tile);
-  tile.texels = vector && heed_vk_can_texel(builder, heed_vk_float_bytes(x)) &&
-                heed_vk_can_texel(builder, (uint64_t)tile.y * tile.panel * depth * sizeof(float));
+  tile.texels = vector && heed_gpu_can_texel(builder, heed_gpu_float_bytes(x)) &&
+                heed_gpu_can_texel(builder, (uint64_t)tile.y * tile.panel * depth * sizeof(float));
   return tile;
 }
 
@@ -222,39 +222,39 @@ heed_vk_tile heed_vk_choose_tile(const heed_vk_builder *builder, uint32_t rows, 
 #define SCALAR_ROWS 16
 #define SCALAR_GROUPS 8
 
-static bool is_scalar(const heed_vk_limits *limits) {
+static bool is_scalar(const heed_gpu_limits *limits) {
   return !limits->dot && !limits->cpu &&
-         (limits->choice == SCALAR_CHOICE || (!limits->choice && heed_vk_is_before_rdna(limits)));
+         (limits->choice == SCALAR_CHOICE || (!limits->choice && heed_gpu_is_before_rdna(limits)));
 }
 
-static void choose_scalar(const heed_vk_limits *limits, uint32_t rows, uint32_t columns,
-                          heed_vk_tile *tile) {
+static void choose_scalar(const heed_gpu_limits *limits, uint32_t rows, uint32_t columns,
+                          heed_gpu_tile *tile) {
   tile->scalar = true;
   tile->rows = rows >= 4 * SCALAR_ROWS ? SCALAR_ROWS : rows >= 8 ? 2 : 1;
   tile->columns = 1;
   tile->lanes = limits->required_lanes ? limits->required_lanes : 64;
   tile->panel = tile->lanes * 4;
-  tile->x = heed_vk_divide(rows, tile->rows);
-  tile->y = heed_vk_divide(columns, tile->panel);
+  tile->x = heed_gpu_divide(rows, tile->rows);
+  tile->y = heed_gpu_divide(columns, tile->panel);
 }
 
 /* Slices of the depth in subgroups of their own, where kernels can be sure of them. */
-static uint32_t scalar_groups(const heed_vk_limits *limits, const heed_vk_tile *tile) {
-  const bool sure = limits->tier >= HEED_VK_TIER_SUBGROUP && limits->required_lanes == tile->lanes;
+static uint32_t scalar_groups(const heed_gpu_limits *limits, const heed_gpu_tile *tile) {
+  const bool sure = limits->tier >= HEED_GPU_TIER_SUBGROUP && limits->required_lanes == tile->lanes;
   return sure && SCALAR_GROUPS * tile->lanes <= limits->invocations ? SCALAR_GROUPS : 1;
 }
 
 /* Of whole numbers of 8 bits and floats of 24: more are exact only in the sums of most models. */
 #define MOST_FLOAT_DEPTH 4096
 
-heed_vk_tile heed_vk_choose_int8_tile(const heed_vk_builder *builder, uint32_t rows,
-                                      uint32_t columns, uint32_t depth) {
-  const heed_vk_limits *limits = builder->limits;
-  heed_vk_tile tile = {.groups = 1,
-                       .slices = 1,
-                       .int8 = true,
-                       .bytes = limits->dot || limits->matrix8.rows,
-                       .choice = limits->choice};
+heed_gpu_tile heed_gpu_choose_int8_tile(const heed_gpu_builder *builder, uint32_t rows,
+                                        uint32_t columns, uint32_t depth) {
+  const heed_gpu_limits *limits = builder->limits;
+  heed_gpu_tile tile = {.groups = 1,
+                        .slices = 1,
+                        .int8 = true,
+                        .bytes = limits->dot || limits->matrix8.rows,
+                        .choice = limits->choice};
   if (choose_matrix_tile(limits, (const uint32_t[]){rows, columns, depth}, &tile)) return tile;
   tile.groups = 1;
   tile.bytes = limits->dot;
@@ -264,49 +264,50 @@ heed_vk_tile heed_vk_choose_int8_tile(const heed_vk_builder *builder, uint32_t r
     return tile;
   }
   choose_registers(limits, rows, columns, &tile);
-  tile.texels = !tile.bytes && heed_vk_can_texel(builder, (uint64_t)rows * depth * sizeof(float)) &&
-                heed_vk_can_texel(builder, tile.y * heed_vk_int8_panel_bytes(tile.panel, depth));
+  tile.texels = !tile.bytes &&
+                heed_gpu_can_texel(builder, (uint64_t)rows * depth * sizeof(float)) &&
+                heed_gpu_can_texel(builder, tile.y * heed_gpu_int8_panel_bytes(tile.panel, depth));
   return tile;
 }
 
 #define LEAST_SLICE 16 /* values of k for a group: less and the joining costs more */
 
-void heed_vk_slice_tile(const heed_vk_builder *builder, uint32_t rows, uint32_t depth,
-                        heed_vk_tile *tile) {
+void heed_gpu_slice_tile(const heed_gpu_builder *builder, uint32_t rows, uint32_t depth,
+                         heed_gpu_tile *tile) {
   const uint32_t groups = tile->scalar ? scalar_groups(builder->limits, tile) : tile->groups;
   if (tile->matrix || tile->whole || groups == 1 ||
       (uint64_t)tile->x * tile->y * 2 > builder->limits->fill || depth < groups * LEAST_SLICE)
     return;
   tile->sliced = true;
   tile->groups = groups;
-  tile->x = heed_vk_divide(rows, tile->rows);
+  tile->x = heed_gpu_divide(rows, tile->rows);
 }
 
-bool heed_vk_choose_side(const heed_vk_builder *builder, uint32_t rows, uint32_t columns,
-                         heed_vk_tile *tile) {
-  const heed_vk_matrix2 *m = &builder->limits->matrix2;
-  const bool many = (uint64_t)heed_vk_divide(rows, 128) * heed_vk_divide(columns, 128) >= 128;
+bool heed_gpu_choose_side(const heed_gpu_builder *builder, uint32_t rows, uint32_t columns,
+                          heed_gpu_tile *tile) {
+  const heed_gpu_matrix2 *m = &builder->limits->matrix2;
+  const bool many = (uint64_t)heed_gpu_divide(rows, 128) * heed_gpu_divide(columns, 128) >= 128;
   const bool wants = tile->choice == 1 || (tile->choice != 2 && many);
   const bool wide = m->wide && m->wide <= builder->limits->invocations && (wants || !m->narrow);
   if (!tile->half || (!wide && (!m->narrow || m->narrow > builder->limits->invocations)))
     return false;
-  *tile = (heed_vk_tile){.groups = 1,
-                         .slices = 1,
-                         .half = true,
-                         .matrix = true,
-                         .side = wide ? 128 : 64,
-                         .lanes = wide ? m->wide : m->narrow,
-                         .step = 64};
+  *tile = (heed_gpu_tile){.groups = 1,
+                          .slices = 1,
+                          .half = true,
+                          .matrix = true,
+                          .side = wide ? 128 : 64,
+                          .lanes = wide ? m->wide : m->narrow,
+                          .step = 64};
   tile->panel = tile->side;
-  tile->x = heed_vk_divide(rows, tile->side);
-  tile->y = heed_vk_divide(columns, tile->side);
+  tile->x = heed_gpu_divide(rows, tile->side);
+  tile->y = heed_gpu_divide(columns, tile->side);
   return true;
 }
 
-static void append_tile(heed_vk_builder *builder, heed_vk_dispatch *dispatch,
-                        const heed_vk_tile *tile, uint32_t depth, uint32_t y,
+static void append_tile(heed_gpu_builder *builder, heed_gpu_dispatch *dispatch,
+                        const heed_gpu_tile *tile, uint32_t depth, uint32_t y,
                         const uint32_t constants[6], const void *push, size_t push_bytes) {
-  const heed_vk_matrix *m = matrix_of(builder->limits, tile);
+  const heed_gpu_matrix *m = matrix_of(builder->limits, tile);
   uint32_t all[17] = {tile->lanes * tile->groups, tile->rows, tile->columns, tile->lanes,
                       tile->groups};
   memcpy(all + 5, constants, 6 * sizeof *constants);
@@ -314,20 +315,20 @@ static void append_tile(heed_vk_builder *builder, heed_vk_dispatch *dispatch,
   all[12] = tile->whole;
   /* a view unpacks texels */
   if (tile->half && !tile->texels)
-    dispatch->tier = HEED_VK_TIER_HALF;
+    dispatch->tier = HEED_GPU_TIER_HALF;
   else if (!tile->scalar || !tile->sliced)
-    dispatch->tier = HEED_VK_TIER_FLOOR;
-  heed_vk_set_tile(dispatch, tile->rows * (tile->sliced ? 1 : tile->groups), tile->panel);
+    dispatch->tier = HEED_GPU_TIER_FLOOR;
+  heed_gpu_set_tile(dispatch, tile->rows * (tile->sliced ? 1 : tile->groups), tile->panel);
   if (tile->side) {
-    dispatch->tier = HEED_VK_TIER_COOPERATIVE_2;
-    heed_vk_set_tile(dispatch, tile->side, tile->side);
+    dispatch->tier = HEED_GPU_TIER_COOPERATIVE_2;
+    heed_gpu_set_tile(dispatch, tile->side, tile->side);
     memcpy(all + 11, (const uint32_t[]){tile->side, tile->side, tile->step}, 3 * sizeof *all);
-    heed_vk_append(builder, dispatch, all, 14, push, push_bytes, tile->x, y, tile->slices);
+    heed_gpu_append(builder, dispatch, all, 14, push, push_bytes, tile->x, y, tile->slices);
     return;
   }
   if (tile->matrix) {
-    dispatch->tier = HEED_VK_TIER_COOPERATIVE;
-    heed_vk_set_tile(dispatch, tile->rows * tile->groups * m->rows, tile->panel);
+    dispatch->tier = HEED_GPU_TIER_COOPERATIVE;
+    heed_gpu_set_tile(dispatch, tile->rows * tile->groups * m->rows, tile->panel);
     all[0] *= m->lanes;
     memcpy(all + 11,
            (const uint32_t[]){m->rows, m->columns, m->depth, m->lanes, tile->step,
@@ -335,18 +336,18 @@ static void append_tile(heed_vk_builder *builder, heed_vk_dispatch *dispatch,
            6 * sizeof *all);
     dispatch->lanes = m->lanes;
   }
-  heed_vk_append(builder, dispatch, all,
-                 tile->matrix ? 17
-                 : tile->int8 ? 13
-                              : 12,
-                 push, push_bytes, tile->x, y, tile->slices);
+  heed_gpu_append(builder, dispatch, all,
+                  tile->matrix ? 17
+                  : tile->int8 ? 13
+                               : 12,
+                  push, push_bytes, tile->x, y, tile->slices);
 }
 
 /* Panels whose bytes fit one binding, so many that the next begin at an alignment; all of them
  * where there is no such number, and then they are refused by their size. */
-static uint32_t panels_once(const heed_vk_builder *builder, const heed_vk_panels *panels) {
-  const uint64_t one = heed_vk_panel_bytes(panels),
-                 all = heed_vk_divide(panels->rows, panels->panel);
+static uint32_t panels_once(const heed_gpu_builder *builder, const heed_gpu_panels *panels) {
+  const uint64_t one = heed_gpu_panel_bytes(panels),
+                 all = heed_gpu_divide(panels->rows, panels->panel);
   const uint64_t most = builder->limits->range / one;
   if (most >= all) return (uint32_t)all;
   for (uint64_t some = most; some > 0; some--)
@@ -354,19 +355,19 @@ static uint32_t panels_once(const heed_vk_builder *builder, const heed_vk_panels
   return (uint32_t)all;
 }
 
-void heed_vk_append_panels(heed_vk_builder *builder, const heed_vk_dispatch *dispatch,
-                           const heed_vk_tile *tile, uint32_t weight, heed_vk_panels panels,
-                           const uint32_t constants[6], const void *push, size_t push_bytes,
-                           uint32_t *first_panel) {
+void heed_gpu_append_panels(heed_gpu_builder *builder, const heed_gpu_dispatch *dispatch,
+                            const heed_gpu_tile *tile, uint32_t weight, heed_gpu_panels panels,
+                            const uint32_t constants[6], const void *push, size_t push_bytes,
+                            uint32_t *first_panel) {
   panels.eights = tile->matrix && !tile->side;
   panels.int8 = tile->int8;
   const uint32_t most = panels_once(builder, &panels);
   for (; panels.first < tile->y && builder->status == HEED_OK; panels.first += panels.count) {
-    heed_vk_dispatch piece = *dispatch;
+    heed_gpu_dispatch piece = *dispatch;
     panels.count = tile->y - panels.first < most ? tile->y - panels.first : most;
     *first_panel = panels.first;
-    heed_vk_read_panels(builder, &piece, 1, weight, &panels);
-    if (tile->texels) heed_vk_as_texels(&piece, 1);
+    heed_gpu_read_panels(builder, &piece, 1, weight, &panels);
+    if (tile->texels) heed_gpu_as_texels(&piece, 1);
     piece.binding[1].words = tile->int8;
     append_tile(builder, &piece, tile, panels.depth, panels.count, constants, push, push_bytes);
   }

@@ -5,7 +5,7 @@
 
 #include "gpu/builder.h"
 
-typedef struct heed_vk_tile {
+typedef struct heed_gpu_tile {
   /* rows, vec4 of columns an invocation; invocations along columns; row tiles a workgroup */
   uint32_t rows, columns, lanes, groups;
   bool half;      /* the weight is in fp16 */
@@ -26,32 +26,32 @@ typedef struct heed_vk_tile {
   /* by cooperative matrices: rows, columns are matrices a subgroup, lanes, groups subgroups of the
    * workgroup */
   bool matrix;
-} heed_vk_tile;
+} heed_gpu_tile;
 
 /* The candidate that was measured as the fastest, or is to be measured; 0: as the tables say. */
-uint32_t heed_vk_find_choice(const heed_vk_limits *limits, const heed_vk_shape_key *key);
+uint32_t heed_gpu_find_choice(const heed_gpu_limits *limits, const heed_gpu_shape_key *key);
 /* How many tiles there are for a product to choose from, numbered from 1. One that a device has no
  * room for is the tables'. */
-uint32_t heed_vk_tile_candidates(const heed_vk_limits *limits);
+uint32_t heed_gpu_tile_candidates(const heed_gpu_limits *limits);
 /* x: as bound; vector: it can be read as vec4 along the depth. */
-heed_vk_tile heed_vk_choose_tile(const heed_vk_builder *builder, uint32_t rows, uint32_t columns,
-                                 uint32_t depth, const heed_vk_range *x, bool vector);
+heed_gpu_tile heed_gpu_choose_tile(const heed_gpu_builder *builder, uint32_t rows, uint32_t columns,
+                                   uint32_t depth, const heed_gpu_range *x, bool vector);
 /* Of a product in int8, whose x is packed. */
-heed_vk_tile heed_vk_choose_int8_tile(const heed_vk_builder *builder, uint32_t rows,
-                                      uint32_t columns, uint32_t depth);
+heed_gpu_tile heed_gpu_choose_int8_tile(const heed_gpu_builder *builder, uint32_t rows,
+                                        uint32_t columns, uint32_t depth);
 /* The tile of a workgroup-wide product instead, where the device has one. */
-bool heed_vk_choose_side(const heed_vk_builder *builder, uint32_t rows, uint32_t columns,
-                         heed_vk_tile *tile);
+bool heed_gpu_choose_side(const heed_gpu_builder *builder, uint32_t rows, uint32_t columns,
+                          heed_gpu_tile *tile);
 /* Where row tiles of groups are too few for the device: the groups of a workgroup share the depth
  * instead. */
-void heed_vk_slice_tile(const heed_vk_builder *builder, uint32_t rows, uint32_t depth,
-                        heed_vk_tile *tile);
+void heed_gpu_slice_tile(const heed_gpu_builder *builder, uint32_t rows, uint32_t depth,
+                         heed_gpu_tile *tile);
 /* Ends the dispatches that run a tile over all panels of the weight in slot 1, as many as its bytes
  * take bindings. The first constants are the tile's, then come `constants` (ids 5 to 10), then the
  * matrix's. *first_panel, of the push constants, says which panel each dispatch begins with. */
-void heed_vk_append_panels(heed_vk_builder *builder, const heed_vk_dispatch *dispatch,
-                           const heed_vk_tile *tile, uint32_t weight, heed_vk_panels panels,
-                           const uint32_t constants[6], const void *push, size_t push_bytes,
-                           uint32_t *first_panel);
+void heed_gpu_append_panels(heed_gpu_builder *builder, const heed_gpu_dispatch *dispatch,
+                            const heed_gpu_tile *tile, uint32_t weight, heed_gpu_panels panels,
+                            const uint32_t constants[6], const void *push, size_t push_bytes,
+                            uint32_t *first_panel);
 
 #endif

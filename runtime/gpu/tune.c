@@ -11,16 +11,16 @@
 #define GAIN 0.97 /* a tile that is not at least 3 % faster than the table's is noise */
 
 /* Of the op that the shape belongs to; NULL: of none. */
-static const heed_vk_op_tune *find_op(const heed_vk_shape_key *key) {
+static const heed_gpu_op_tune *find_op(const heed_gpu_shape_key *key) {
   for (uint32_t op = 0; op < HEED_OP_KIND_COUNT; op++) {
-    const heed_vk_op_tune *tune = heed_vk_ops[op]->tune;
+    const heed_gpu_op_tune *tune = heed_gpu_ops[op]->tune;
     if (tune && tune->has_key(key)) return tune;
   }
   return NULL;
 }
 
-uint32_t heed_vk_count_candidates(const heed_vk_limits *limits, const heed_vk_shape_key *key) {
-  const heed_vk_op_tune *tune = find_op(key);
+uint32_t heed_gpu_count_candidates(const heed_gpu_limits *limits, const heed_gpu_shape_key *key) {
+  const heed_gpu_op_tune *tune = find_op(key);
   return tune ? tune->count_candidates(limits) : 0;
 }
 
@@ -49,13 +49,13 @@ static heed_status time_graph(heed_backend *backend, heed_graph *graph, double *
 }
 
 /* Candidate 0 is what the tables say. */
-heed_status heed_vk_measure_tiles(heed_backend *backend, heed_vk_limits *limits,
-                                  heed_vk_tuned *shape, double *before, double *after,
-                                  heed_error *error) {
+heed_status heed_gpu_measure_tiles(heed_backend *backend, heed_gpu_limits *limits,
+                                   heed_gpu_tuned *shape, double *before, double *after,
+                                   heed_error *error) {
   heed_graph *graph = NULL;
   double least = 0.0, table = 0.0;
   uint32_t best = 0;
-  const uint32_t most = heed_vk_count_candidates(limits, &shape->key), forced = limits->choice;
+  const uint32_t most = heed_gpu_count_candidates(limits, &shape->key), forced = limits->choice;
   heed_status status = heed_graph_create(backend->context, &graph, error);
   if (status == HEED_OK) {
     heed_graph_output(graph, find_op(&shape->key)->define(graph, &shape->key));
@@ -79,21 +79,21 @@ heed_status heed_vk_measure_tiles(heed_backend *backend, heed_vk_limits *limits,
   return status;
 }
 
-static bool is_known(const heed_vk_tuned *shapes, uint32_t count, const heed_vk_shape_key *key) {
+static bool is_known(const heed_gpu_tuned *shapes, uint32_t count, const heed_gpu_shape_key *key) {
   for (uint32_t i = 0; i < count; i++)
     if (memcmp(&shapes[i].key, key, sizeof *key) == 0) return true;
   return false;
 }
 
-uint32_t heed_vk_list_shapes(const heed_graph *graph, const heed_vk_limits *limits,
-                             heed_vk_tuned shapes[HEED_VK_MOST_TUNED]) {
+uint32_t heed_gpu_list_shapes(const heed_graph *graph, const heed_gpu_limits *limits,
+                              heed_gpu_tuned shapes[HEED_GPU_MOST_TUNED]) {
   uint32_t count = 0;
-  for (size_t i = 0; i < graph->node_count && count < HEED_VK_MOST_TUNED; i++) {
+  for (size_t i = 0; i < graph->node_count && count < HEED_GPU_MOST_TUNED; i++) {
     const heed_node *node = &graph->nodes[i];
-    const heed_vk_op_tune *tune = heed_vk_ops[node->op]->tune;
-    heed_vk_shape_key key;
+    const heed_gpu_op_tune *tune = heed_gpu_ops[node->op]->tune;
+    heed_gpu_shape_key key;
     if (tune && tune->get_key(graph, node, limits, &key) && !is_known(shapes, count, &key))
-      shapes[count++] = (heed_vk_tuned){.key = key};
+      shapes[count++] = (heed_gpu_tuned){.key = key};
   }
   return count;
 }

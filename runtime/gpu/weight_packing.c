@@ -8,15 +8,15 @@
 #include "base/status.h"
 #include "base/tensor.h"
 
-static uint64_t panel_count(const heed_vk_weight *weight) {
-  return heed_vk_panel_count(weight->panel, weight->depth, weight->eights);
+static uint64_t panel_count(const heed_gpu_weight *weight) {
+  return heed_gpu_panel_count(weight->panel, weight->depth, weight->eights);
 }
-static uint64_t panel_floats(const heed_vk_weight *weight) {
+static uint64_t panel_floats(const heed_gpu_weight *weight) {
   return panel_count(weight) * sizeof(float);
 } /* while it is packed */
 
-uint64_t heed_vk_pack_bytes(const heed_vk_builder *builder) {
-  uint64_t half = HEED_VK_PACK_BYTES / 2;
+uint64_t heed_gpu_pack_bytes(const heed_gpu_builder *builder) {
+  uint64_t half = HEED_GPU_PACK_BYTES / 2;
   for (size_t i = 0; i < builder->weight_count; i++)
     if (panel_floats(&builder->weights[i]) > half) half = panel_floats(&builder->weights[i]);
   return 2 * half;
@@ -25,7 +25,7 @@ uint64_t heed_vk_pack_bytes(const heed_vk_builder *builder) {
 #define BLOCK 8 /* rows, and values of k, that are packed at once: writes stay in the cache */
 
 /* A finite weight that fp16 does not hold would make wrong numbers. */
-static heed_status check_weight(const heed_vk_builder *builder, const heed_vk_weight *weight,
+static heed_status check_weight(const heed_gpu_builder *builder, const heed_gpu_weight *weight,
                                 float value, heed_error *error) {
   if (fabsf(value) < 65520.0f || isinf(value) || isnan(value)) return HEED_OK;
   const char *name = heed_graph_record(builder->plan->graph, weight->value)->name;
@@ -47,7 +47,7 @@ static bool halve(const float *from, uint16_t *to) {
   return odd == 0;
 }
 
-static heed_status halve_some(const heed_vk_builder *builder, const heed_vk_weight *weight,
+static heed_status halve_some(const heed_gpu_builder *builder, const heed_gpu_weight *weight,
                               const float *from, uint32_t count, uint16_t *to, heed_error *error) {
   if (count == BLOCK && halve(from, to)) return HEED_OK;
   for (uint32_t i = 0; i < count; i++) {
@@ -58,13 +58,13 @@ static heed_status halve_some(const heed_vk_builder *builder, const heed_vk_weig
 }
 
 /* Where value k of row r stands in a panel: [depth][panel], or [depth / 8][panel][8]. */
-static size_t place_of(const heed_vk_weight *weight, uint32_t r, uint32_t k) {
+static size_t place_of(const heed_gpu_weight *weight, uint32_t r, uint32_t k) {
   return weight->eights ? ((size_t)(k / 8) * weight->panel + r) * 8 + k % 8
                         : (size_t)k * weight->panel + r;
 }
 
 /* A block of at most BLOCK rows and values of k, which begin at `from` in rows of `depth`. */
-static void put_floats(const heed_vk_weight *weight, const float *from, uint32_t rows,
+static void put_floats(const heed_gpu_weight *weight, const float *from, uint32_t rows,
                        uint32_t count, float *to) {
   if (weight->eights) {
     for (uint32_t r = 0; r < rows; r++, from += weight->depth)
@@ -75,7 +75,7 @@ static void put_floats(const heed_vk_weight *weight, const float *from, uint32_t
     for (uint32_t r = 0; r < rows; r++) to[r] = from[(size_t)r * weight->depth + k];
 }
 
-static heed_status put_halves(const heed_vk_builder *builder, const heed_vk_weight *weight,
+static heed_status put_halves(const heed_gpu_builder *builder, const heed_gpu_weight *weight,
                               const float *from, uint32_t rows, uint32_t count, uint16_t *to,
                               heed_error *error) {
   uint16_t block[BLOCK][BLOCK];
@@ -89,8 +89,8 @@ static heed_status put_halves(const heed_vk_builder *builder, const heed_vk_weig
   return HEED_OK;
 }
 
-heed_status heed_vk_pack_panel(const heed_vk_builder *builder, const heed_vk_weight *weight,
-                               uint32_t rows, const float *from, float *to, heed_error *error) {
+heed_status heed_gpu_pack_panel(const heed_gpu_builder *builder, const heed_gpu_weight *weight,
+                                uint32_t rows, const float *from, float *to, heed_error *error) {
   const uint32_t depth = weight->depth;
   if (rows < weight->panel || depth % BLOCK)
     memset(to, 0, (size_t)panel_count(weight) * (weight->half ? sizeof(uint16_t) : sizeof(float)));
@@ -109,12 +109,12 @@ heed_status heed_vk_pack_panel(const heed_vk_builder *builder, const heed_vk_wei
   return HEED_OK;
 }
 
-void heed_vk_pack_int8_panel(const heed_vk_weight *weight, uint32_t rows, const int8_t *from,
-                             void *to) {
+void heed_gpu_pack_int8_panel(const heed_gpu_weight *weight, uint32_t rows, const int8_t *from,
+                              void *to) {
   const uint32_t panel = weight->panel, beside = weight->eights ? 16 : 4;
   int32_t *sums = to;
   int8_t *numbers = (int8_t *)(sums + panel);
-  memset(to, 0, (size_t)heed_vk_int8_panel_bytes(panel, weight->depth));
+  memset(to, 0, (size_t)heed_gpu_int8_panel_bytes(panel, weight->depth));
   for (uint32_t r = 0; r < rows; r++, from += weight->depth) {
     for (uint32_t k = 0; k < weight->depth; k += beside)
       memcpy(numbers + ((size_t)k * panel + (size_t)r * beside), from + k,

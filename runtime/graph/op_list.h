@@ -1,6 +1,6 @@
 /* THE list of ops: one line per op. CMake reads it too and asks for the mirrors of each:
  * graph/ops/<op>.c (heed_op_<op>), cpu/<op>.c (heed_cpu_<op>), check/ops/<op>.c (heed_case_<op>),
- * gpu/ops/<op>.c (heed_vk_<op>), shaders/<op>.comp, tests/ops/test_<op>.c. */
+ * gpu/ops/<op>.c (heed_gpu_<op>), shaders/<op>.comp, tests/ops/test_<op>.c. */
 HEED_OP(activation)
 HEED_OP(add)
 HEED_OP(attention)

@@ -41,21 +41,6 @@ static heed_status read_files(heed_tokenizer *t, const heed_model_desc *desc, he
   return heed_tokenizer_read_config(t, config, error);
 }
 
-heed_status heed_tokenizer_add(heed_tokenizer *t, const char *where, const char *text,
-                               size_t length, int32_t id, bool after, heed_error *error) {
-  if (length > HEED_ADDED_MAX)
-    return heed_fail(error, HEED_UNSUPPORTED,
-                     "%s: an added token is too long (found %zu bytes, expected at most %d)", where,
-                     length, HEED_ADDED_MAX);
-  if (!heed_grow(t->context, &t->added, &t->added_capacity, t->added_count + 1, sizeof *t->added))
-    return heed_fail_memory(error, where, sizeof *t->added);
-  heed_added_token *added = &t->added[t->added_count++];
-  *added = (heed_added_token){.id = id, .after = after};
-  return heed_points_read(t->context, &added->text, text, length)
-             ? HEED_OK
-             : heed_fail_memory(error, where, length * sizeof(uint32_t));
-}
-
 /* Those before the changes, then by text; of equal ones the first of the file. */
 static bool added_less(const void *user, uint32_t a, uint32_t b) {
   const heed_added_token *x = (const heed_added_token *)user + a,

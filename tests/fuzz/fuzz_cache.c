@@ -31,20 +31,20 @@ static void try_file(const heed_context *context, const uint8_t *data, size_t si
 
 /* A tile that is taken is one that the device has. */
 static void try_tiles(const uint8_t *data, size_t size, bool cpu) {
-  heed_vk_tiles tiles;
-  heed_vk_limits limits;
+  heed_gpu_tiles tiles;
+  heed_gpu_limits limits;
   memset(&limits, 0, sizeof limits);
   limits.cpu = cpu;
   limits.invocations = 256;
   limits.shared = 32768;
-  if (!heed_vk_take_tiles(&limits, data, size, &tiles)) {
+  if (!heed_gpu_take_tiles(&limits, data, size, &tiles)) {
     if (tiles.count) abort();
     return;
   }
-  if (size != sizeof tiles || tiles.count > HEED_VK_MOST_TUNED) abort();
+  if (size != sizeof tiles || tiles.count > HEED_GPU_MOST_TUNED) abort();
   for (uint32_t i = 0; i < tiles.count; i++)
     if (!tiles.shape[i].choice ||
-        tiles.shape[i].choice > heed_vk_count_candidates(&limits, &tiles.shape[i].key))
+        tiles.shape[i].choice > heed_gpu_count_candidates(&limits, &tiles.shape[i].key))
       abort();
 }
 
@@ -78,16 +78,16 @@ int main(int argc, char **argv) {
                                       "\x01", "\x40", NULL};
   static struct {
     unsigned char header[HEADER_SIZE];
-    heed_vk_tiles tiles;
+    heed_gpu_tiles tiles;
     unsigned char end;
   } measured;
   unsigned char whole[HEADER_SIZE + 16 + 1], small[HEADER_SIZE + 16];
   measured.tiles.count = 2;
-  measured.tiles.shape[0] = (heed_vk_tuned){{197, 192, 768, 0, 0, 0, 0, 0}, 1};
-  measured.tiles.shape[1] = (heed_vk_tuned){{197, 197, 64, 3, 3, 3, 64, 0}, 1};
+  measured.tiles.shape[0] = (heed_gpu_tuned){{197, 192, 768, 0, 0, 0, 0, 0}, 1};
+  measured.tiles.shape[1] = (heed_gpu_tuned){{197, 197, 64, 3, 3, 3, 64, 0}, 1};
 
   FILE *files[] = {fmemopen(&measured, sizeof measured, "wb"), fmemopen(whole, sizeof whole, "wb")};
-  const heed_vk_tiles tiles = measured.tiles;
+  const heed_gpu_tiles tiles = measured.tiles;
   for (int i = 0; i < 2; i++) {
     if (!files[i]) return EXIT_FAILURE;
     setvbuf(files[i], NULL, _IONBF, 0);

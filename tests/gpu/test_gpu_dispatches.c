@@ -14,14 +14,14 @@
 #include "support/test.h"
 
 /* The least that a device may have (docs/vulkan.md). */
-static const heed_vk_limits floor_limits = {.tier = HEED_VK_TIER_FLOOR,
-                                            .lanes = 1,
-                                            .invocations = 128,
-                                            .shared = 16384,
-                                            .groups = 65535,
-                                            .bindings = 8,
-                                            .range = (uint64_t)128 << 20,
-                                            .alignment = 256};
+static const heed_gpu_limits floor_limits = {.tier = HEED_GPU_TIER_FLOOR,
+                                             .lanes = 1,
+                                             .invocations = 128,
+                                             .shared = 16384,
+                                             .groups = 65535,
+                                             .bindings = 8,
+                                             .range = (uint64_t)128 << 20,
+                                             .alignment = 256};
 
 static heed_error error;
 
@@ -30,8 +30,8 @@ typedef struct fixture {
   heed_backend *backend;
   heed_graph *graph;
   heed_plan *plan;
-  heed_vk_limits limits;
-  heed_vk_builder builder;
+  heed_gpu_limits limits;
+  heed_gpu_builder builder;
 } fixture;
 
 static int setup(void **state) {
@@ -47,7 +47,7 @@ static int setup(void **state) {
 
 static int teardown(void **state) {
   fixture *f = *state;
-  if (f->builder.plan) heed_vk_builder_end(&f->builder);
+  if (f->builder.plan) heed_gpu_builder_end(&f->builder);
   heed_plan_destroy(f->plan);
   heed_graph_destroy(f->graph);
   heed_backend_destroy(f->backend);
@@ -60,8 +60,8 @@ static void build(fixture *f) {
   heed_graph_output(f->graph, (heed_value){heed_graph_value_count(f->graph)});
   assert_ok(heed_graph_status(f->graph, &error));
   assert_ok(heed_plan_create(f->graph, f->backend, NULL, &f->plan, &error));
-  heed_vk_builder_start(&f->builder, f->plan, &f->limits);
-  assert_ok(heed_vk_builder_plan(&f->builder, &error));
+  heed_gpu_builder_start(&f->builder, f->plan, &f->limits);
+  assert_ok(heed_gpu_builder_plan(&f->builder, &error));
 }
 
 static const float zeros[65536];
@@ -87,13 +87,13 @@ static heed_value linear(fixture *f, heed_value x, uint32_t depth, uint32_t colu
 }
 
 /* Bytes of the place that a range lies in. */
-static uint64_t place_bytes(const fixture *f, const heed_vk_range *range) {
+static uint64_t place_bytes(const fixture *f, const heed_gpu_range *range) {
   switch (range->place) {
-    case HEED_VK_ARENA: return f->plan->memory.arena;
-    case HEED_VK_WEIGHTS: return f->builder.blocks[range->block];
-    case HEED_VK_SCRATCH: return f->builder.scratch_bytes;
-    case HEED_VK_COUNTER: return HEED_VK_COUNTER_BYTES;
-    case HEED_VK_NOWHERE: break;
+    case HEED_GPU_ARENA: return f->plan->memory.arena;
+    case HEED_GPU_WEIGHTS: return f->builder.blocks[range->block];
+    case HEED_GPU_SCRATCH: return f->builder.scratch_bytes;
+    case HEED_GPU_COUNTER: return HEED_GPU_COUNTER_BYTES;
+    case HEED_GPU_NOWHERE: break;
   }
   return 0;
 }
@@ -102,35 +102,35 @@ static uint64_t place_bytes(const fixture *f, const heed_vk_range *range) {
  * its memory or asks for more than there is, and something is written. */
 static void test_every_op(void **state) {
   fixture *f = *state;
-  heed_vk_check_graph check;
+  heed_gpu_check_graph check;
   bool seen[HEED_OP_KIND_COUNT] = {false};
-  assert_ok(heed_vk_check_graph_create(f->context, HEED_VK_CHECK_GPU_MODELS, &check, &error));
+  assert_ok(heed_gpu_check_graph_create(f->context, HEED_GPU_CHECK_GPU_MODELS, &check, &error));
   assert_ok(heed_plan_create(check.graph, f->backend, NULL, &f->plan, &error));
-  heed_vk_builder_start(&f->builder, f->plan, &f->limits);
-  assert_ok(heed_vk_builder_plan(&f->builder, &error));
+  heed_gpu_builder_start(&f->builder, f->plan, &f->limits);
+  assert_ok(heed_gpu_builder_plan(&f->builder, &error));
   uint32_t step = 0;
   for (size_t i = 0; i < f->builder.dispatch_count; i++) {
-    const heed_vk_dispatch *dispatch = &f->builder.dispatches[i];
+    const heed_gpu_dispatch *dispatch = &f->builder.dispatches[i];
     bool writes = false;
     assert_true(dispatch->step == step || dispatch->step == step + 1);
     step = dispatch->step;
     seen[heed_plan_node(f->plan, step)->op] = true;
-    assert_int_equal(dispatch->tier, HEED_VK_TIER_FLOOR);
+    assert_int_equal(dispatch->tier, HEED_GPU_TIER_FLOOR);
     assert_true(dispatch->push_bytes <= 128 && dispatch->binding_count <= 12);
     for (uint32_t k = 0; k < dispatch->binding_count; k++) {
-      const heed_vk_range *range = &dispatch->binding[k];
+      const heed_gpu_range *range = &dispatch->binding[k];
       writes = writes || range->written;
       assert_true(range->offset + range->bytes <= place_bytes(f, range));
-      assert_true(range->offset % f->limits.alignment == 0 || range->place == HEED_VK_SCRATCH);
+      assert_true(range->offset % f->limits.alignment == 0 || range->place == HEED_GPU_SCRATCH);
     }
     assert_true(writes);
   }
   assert_int_equal(step + 1, f->plan->step_count);
   for (uint32_t op = 0; op < HEED_OP_KIND_COUNT; op++)
     if (!seen[op]) fail_msg("%s: no dispatch", heed_ops[op]->name);
-  heed_vk_builder_end(&f->builder);
+  heed_gpu_builder_end(&f->builder);
   heed_plan_destroy(f->plan);
-  heed_vk_check_graph_free(&check);
+  heed_gpu_check_graph_free(&check);
   f->builder.plan = NULL;
   f->plan = NULL;
 }
@@ -146,11 +146,11 @@ static void test_split(void **state) {
   build(f);
   assert_int_equal(f->builder.dispatch_count, 4);
   for (uint32_t i = 0; i < 4; i++) {
-    const heed_vk_range *at = f->builder.dispatches[i].binding,
-                        *first = f->builder.dispatches[0].binding;
+    const heed_gpu_range *at = f->builder.dispatches[i].binding,
+                         *first = f->builder.dispatches[0].binding;
     assert_int_equal(at[0].offset - first[0].offset, i * once * depth * sizeof(float));
     assert_int_equal(at[1].offset, first[1].offset);
-    assert_int_equal(at[3].place, HEED_VK_WEIGHTS);
+    assert_int_equal(at[3].place, HEED_GPU_WEIGHTS);
     assert_int_equal(at[3].offset - first[3].offset, i * once * columns * sizeof(float));
     assert_int_equal(at[4].offset - first[4].offset, i * once * columns * sizeof(float));
   }
@@ -164,12 +164,12 @@ static void test_largest_row(void **state) {
   linear(f, input(f, "x", HEED_SHAPE(3, depth)), depth, 1, (heed_value){0});
   f->limits.range = 64 * bytes; /* a panel of the weight */
   build(f);
-  heed_vk_builder_end(&f->builder);
+  heed_gpu_builder_end(&f->builder);
   char part[128];
   f->limits.range = 64 * bytes - 1;
-  heed_vk_builder_start(&f->builder, f->plan, &f->limits);
+  heed_gpu_builder_start(&f->builder, f->plan, &f->limits);
   snprintf(part, sizeof part, "(found %u bytes, expected at most %u)", 64 * bytes, 64 * bytes - 1);
-  assert_fails(heed_vk_builder_plan(&f->builder, &error), HEED_UNSUPPORTED, part);
+  assert_fails(heed_gpu_builder_plan(&f->builder, &error), HEED_UNSUPPORTED, part);
 }
 
 /* The vector of an additive score lies in one texel buffer. */
@@ -177,17 +177,17 @@ static void test_longest_vector(void **state) {
   fixture *f = *state;
   for (uint32_t more = 0; more < 2; more++) {
     const uint32_t length = 65536 + more;
-    heed_vk_dispatch dispatch = {.binding_count = 1};
+    heed_gpu_dispatch dispatch = {.binding_count = 1};
     dispatch.binding[0].bytes = (uint64_t)length * sizeof(float);
-    f->builder = (heed_vk_builder){.limits = &f->limits};
-    heed_vk_as_single_texels(&f->builder, &dispatch, 0);
+    f->builder = (heed_gpu_builder){.limits = &f->limits};
+    heed_gpu_as_single_texels(&f->builder, &dispatch, 0);
     assert_int_equal(f->builder.status, more ? HEED_UNSUPPORTED : HEED_OK);
     if (more) assert_non_null(strstr(f->builder.error.message, "exceeds 65536 elements"));
   }
 }
 
 static bool is_half(const fixture *f, heed_value value) {
-  return heed_vk_is_fp16(f->plan, &f->limits, value.id);
+  return heed_gpu_is_fp16(f->plan, &f->limits, value.id);
 }
 
 /* Between products a value is fp16; the residual stream, a row that is no multiple of 4 and what
@@ -268,7 +268,7 @@ static void test_fp16_rotary(void **state) {
 /* Each different shape once; sparse norms are not measured. */
 static void test_shapes(void **state) {
   fixture *f = *state;
-  heed_vk_tuned shapes[HEED_VK_MOST_TUNED];
+  heed_gpu_tuned shapes[HEED_GPU_MOST_TUNED];
   const heed_value none = {0}, x = input(f, "x", HEED_SHAPE(2, 8, 32));
   linear(f, linear(f, x, 32, 32, none), 32, 32, none);
   linear(f, x, 32, 12, none);
@@ -279,30 +279,30 @@ static void test_shapes(void **state) {
   heed_define_attention(f->graph, &desc);
   desc.norm = HEED_NORM_SPARSEMAX;
   heed_define_attention(f->graph, &desc);
-  assert_int_equal(heed_vk_list_shapes(f->graph, &f->limits, shapes), 3);
-  const heed_vk_shape_key expected[] = {{.rows = 16, .columns = 32, .depth = 32},
-                                        {.rows = 16, .columns = 12, .depth = 32},
-                                        {.rows = 5,
-                                         .columns = 7,
-                                         .depth = 6,
-                                         .slices = 8,
-                                         .heads = 4,
-                                         .key_heads = 2,
-                                         .value_depth = 3}};
+  assert_int_equal(heed_gpu_list_shapes(f->graph, &f->limits, shapes), 3);
+  const heed_gpu_shape_key expected[] = {{.rows = 16, .columns = 32, .depth = 32},
+                                         {.rows = 16, .columns = 12, .depth = 32},
+                                         {.rows = 5,
+                                          .columns = 7,
+                                          .depth = 6,
+                                          .slices = 8,
+                                          .heads = 4,
+                                          .key_heads = 2,
+                                          .value_depth = 3}};
   for (uint32_t i = 0; i < 3; i++) {
     assert_memory_equal(&shapes[i].key, &expected[i], sizeof expected[i]);
-    assert_true(heed_vk_count_candidates(&f->limits, &shapes[i].key) > 1);
+    assert_true(heed_gpu_count_candidates(&f->limits, &shapes[i].key) > 1);
   }
 }
 
 /* So many shapes are tuned; what comes after them takes the tables' tiles. */
 static void test_most_shapes(void **state) {
   fixture *f = *state;
-  heed_vk_tuned shapes[HEED_VK_MOST_TUNED];
+  heed_gpu_tuned shapes[HEED_GPU_MOST_TUNED];
   const heed_value none = {0}, x = input(f, "x", HEED_SHAPE(2, 8, 32));
   for (uint32_t i = 1; i <= 65; i++) {
     linear(f, x, 32, i, none);
-    assert_int_equal(heed_vk_list_shapes(f->graph, &f->limits, shapes), i < 64 ? i : 64);
+    assert_int_equal(heed_gpu_list_shapes(f->graph, &f->limits, shapes), i < 64 ? i : 64);
   }
   assert_int_equal(shapes[63].key.columns, 64);
 }
@@ -313,7 +313,7 @@ static void test_names(void **state) {
   const heed_value none = {0}, x = input(f, "x", HEED_SHAPE(1, 8, 32));
   linear(f, linear(f, x, 32, 32, none), 32, 32, none);
   build(f);
-  assert_int_equal(heed_vk_list_kernels(&f->builder, kernels, 4), 1);
+  assert_int_equal(heed_gpu_list_kernels(&f->builder, kernels, 4), 1);
   assert_string_equal(kernels[0].name, "linear");
   assert_string_equal(kernels[0].tier, "floor");
   assert_int_equal(kernels[0].dispatches, 2);
@@ -325,22 +325,23 @@ static void test_pack(void **state) {
   float from[8] = {1, 2, 3, 4, 5, 6, 7, 8}, to[16];
   linear(f, input(f, "x", HEED_SHAPE(1, 4)), 4, 2, (heed_value){0});
   build(f);
-  heed_vk_weight weight = {.value = 2, .panel = 4, .rows = 2, .depth = 4};
-  assert_ok(heed_vk_pack_panel(&f->builder, &weight, 2, from, to, &error));
+  heed_gpu_weight weight = {.value = 2, .panel = 4, .rows = 2, .depth = 4};
+  assert_ok(heed_gpu_pack_panel(&f->builder, &weight, 2, from, to, &error));
   const float expected[16] = {1, 5, 0, 0, 2, 6, 0, 0, 3, 7, 0, 0, 4, 8, 0, 0};
   assert_memory_equal(to, expected, sizeof expected);
   /* eights of the depth side by side: the four there are, then zeros */
   weight.eights = true;
   float eights[32];
-  assert_ok(heed_vk_pack_panel(&f->builder, &weight, 2, from, eights, &error));
+  assert_ok(heed_gpu_pack_panel(&f->builder, &weight, 2, from, eights, &error));
   for (uint32_t i = 0; i < 32; i++)
     assert_true(eights[i] == (i < 16 && i % 8 < 4 ? from[i / 8 * 4 + i % 8] : 0.0f));
   weight.eights = false;
   weight.half = true;
   from[7] = INFINITY;
-  assert_ok(heed_vk_pack_panel(&f->builder, &weight, 2, from, to, &error));
+  assert_ok(heed_gpu_pack_panel(&f->builder, &weight, 2, from, to, &error));
   from[7] = 65536.0f;
-  assert_int_equal(heed_vk_pack_panel(&f->builder, &weight, 2, from, to, &error), HEED_UNSUPPORTED);
+  assert_int_equal(heed_gpu_pack_panel(&f->builder, &weight, 2, from, to, &error),
+                   HEED_UNSUPPORTED);
   assert_non_null(strstr(error.message, "cpu: a weight of a product overflows fp16"));
 }
 
@@ -359,14 +360,14 @@ static void test_pack_blocks(void **state) {
     from[i] = i % 5 ? (float)((int)(i * 37 % 211) - 105) / 1024.0f
                     : special[i / 5 % (sizeof special / sizeof *special)];
   for (uint32_t way = 0; way < 4; way++) {
-    const heed_vk_weight weight = {.value = 2,
-                                   .panel = PANEL,
-                                   .rows = ROWS,
-                                   .depth = DEPTH,
-                                   .half = way & 1,
-                                   .eights = way & 2};
+    const heed_gpu_weight weight = {.value = 2,
+                                    .panel = PANEL,
+                                    .rows = ROWS,
+                                    .depth = DEPTH,
+                                    .half = way & 1,
+                                    .eights = way & 2};
     memset(to, 0xFF, sizeof to);
-    assert_ok(heed_vk_pack_panel(&f->builder, &weight, ROWS, from, to, &error));
+    assert_ok(heed_gpu_pack_panel(&f->builder, &weight, ROWS, from, to, &error));
     for (uint32_t r = 0; r < PANEL; r++)
       for (uint32_t k = 0; k < (way & 2 ? DEEP : DEPTH); k++) {
         const float value = r < ROWS && k < DEPTH ? from[r * DEPTH + k] : 0.0f;
@@ -395,9 +396,9 @@ static void build_int8(fixture *f, const char *product, uint64_t row_bytes) {
   heed_define_linear(f->graph, &desc);
   build(f);
   assert_int_equal(f->builder.dispatch_count, 2);
-  const heed_vk_dispatch *rows = &f->builder.dispatches[0], *sums = &f->builder.dispatches[1];
-  assert_memory_equal(heed_vk_shader_name(rows->shader), "quantise_rows", 13);
-  assert_string_equal(heed_vk_shader_name(sums->shader), product);
+  const heed_gpu_dispatch *rows = &f->builder.dispatches[0], *sums = &f->builder.dispatches[1];
+  assert_memory_equal(heed_gpu_shader_name(rows->shader), "quantise_rows", 13);
+  assert_string_equal(heed_gpu_shader_name(sums->shader), product);
   assert_int_equal(rows->binding[1].bytes, ROWS * row_bytes);
   assert_int_equal(sums->binding[0].bytes, ROWS * row_bytes);
   /* panels of 128 columns or of 64, and 48 values of k: 40, filled up */
@@ -415,10 +416,10 @@ static void test_int8_dot(void **state) {
 
 static void test_int8_matrix(void **state) {
   fixture *f = *state;
-  f->limits.tier = HEED_VK_TIER_COOPERATIVE;
+  f->limits.tier = HEED_GPU_TIER_COOPERATIVE;
   f->limits.shared = 32768;
   f->limits.invocations = 1024;
-  f->limits.matrix8 = (heed_vk_matrix){16, 16, 32, 32};
+  f->limits.matrix8 = (heed_gpu_matrix){16, 16, 32, 32};
   build_int8(f, "linear_int8_matrix", 48);
 }
 #endif

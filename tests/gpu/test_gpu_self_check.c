@@ -13,7 +13,7 @@
 #define TOLERANCE 1e-4
 
 static heed_context *context;
-static heed_vk_check_graph check;
+static heed_gpu_check_graph check;
 static heed_error error;
 
 static const heed_node *node_of(uint32_t id) {
@@ -30,7 +30,7 @@ static void test_every_op(void **state) {
   };
   uint32_t compared[HEED_OP_KIND_COUNT] = {0}, missing = 0;
   assert_int_equal(sizeof names / sizeof *names, HEED_OP_KIND_COUNT);
-  for (uint32_t id = 0; (id = heed_vk_check_next(&check, id));) compared[node_of(id)->op]++;
+  for (uint32_t id = 0; (id = heed_gpu_check_next(&check, id));) compared[node_of(id)->op]++;
   for (uint32_t op = 0; op < HEED_OP_KIND_COUNT; op++) {
     if (!compared[op]) print_error("the self-check compares no result of %s\n", names[op]);
     missing += !compared[op];
@@ -56,14 +56,14 @@ static void test_every_result(void **state) {
  * one. */
 static void test_results_are_numbers(void **state) {
   (void)state;
-  const size_t count = heed_vk_check_count(&check);
+  const size_t count = heed_gpu_check_count(&check);
   float *x = calloc(count, sizeof *x), *at = x;
   heed_backend *cpu;
   uint32_t steps;
   assert_ok(heed_cpu_backend_create(context, NULL, &cpu, &error));
-  assert_ok(heed_vk_check_run(&check, cpu, x, &steps, &error));
+  assert_ok(heed_gpu_check_run(&check, cpu, x, &steps, &error));
   assert_int_equal(steps, check.graph->node_count);
-  for (uint32_t id = 0; (id = heed_vk_check_next(&check, id));) {
+  for (uint32_t id = 0; (id = heed_gpu_check_next(&check, id));) {
     const uint64_t size = heed_shape_count(&heed_graph_record(check.graph, id)->shape);
     uint64_t different = 0;
     for (uint64_t k = 0; k < size; k++) {
@@ -86,18 +86,18 @@ static void test_results_are_numbers(void **state) {
  * or NaN. */
 static void test_wrong_results(void **state) {
   (void)state;
-  const size_t count = heed_vk_check_count(&check);
+  const size_t count = heed_gpu_check_count(&check);
   float *found = calloc(count, sizeof *found), *expected = calloc(count, sizeof *expected);
-  heed_vk_check_record record = {0};
-  heed_vk_check_compare(&check, found, expected, TOLERANCE, &record);
+  heed_gpu_check_record record = {0};
+  heed_gpu_check_compare(&check, found, expected, TOLERANCE, &record);
   assert_true(record.passed && record.max_error == 0.0);
   size_t first = 0;
-  for (uint32_t id = 0; (id = heed_vk_check_next(&check, id));) {
+  for (uint32_t id = 0; (id = heed_gpu_check_next(&check, id));) {
     const size_t size = (size_t)heed_shape_count(&heed_graph_record(check.graph, id)->shape);
     const size_t places[] = {first, first + size / 2, first + size - 1};
     for (int i = 0; i < 6; i++) {
       found[places[i / 2]] = i % 2 ? NAN : (float)(3 * TOLERANCE);
-      heed_vk_check_compare(&check, found, expected, TOLERANCE, &record);
+      heed_gpu_check_compare(&check, found, expected, TOLERANCE, &record);
       found[places[i / 2]] = 0.0f;
       assert_false(record.passed);
       assert_true(record.max_error > 2.9 * TOLERANCE);
@@ -113,26 +113,26 @@ static void test_wrong_results(void **state) {
 /* The hash is the same for the same graph, and another once a node is added. */
 static void test_hash(void **state) {
   (void)state;
-  heed_vk_check_graph other;
-  assert_ok(heed_vk_check_graph_create(context, HEED_VK_CHECK_SMALL, &other, &error));
-  const uint64_t hash = heed_vk_check_hash(&other);
-  assert_true(hash == heed_vk_check_hash(&check));
+  heed_gpu_check_graph other;
+  assert_ok(heed_gpu_check_graph_create(context, HEED_GPU_CHECK_SMALL, &other, &error));
+  const uint64_t hash = heed_gpu_check_hash(&other);
+  assert_true(hash == heed_gpu_check_hash(&check));
   const heed_softmax_desc desc = {sizeof desc, other.tokens};
   heed_graph_output(other.graph, heed_define_softmax(other.graph, &desc));
-  assert_true(hash != heed_vk_check_hash(&other));
-  heed_vk_check_graph_free(&other);
+  assert_true(hash != heed_gpu_check_hash(&other));
+  heed_gpu_check_graph_free(&other);
 }
 
 static int make_graph(void **state) {
   (void)state;
   if (heed_context_create(NULL, &context, &error) != HEED_OK) return 1;
-  return heed_vk_check_graph_create(context, HEED_VK_CHECK_SMALL, &check, &error) == HEED_OK ? 0
-                                                                                             : 1;
+  return heed_gpu_check_graph_create(context, HEED_GPU_CHECK_SMALL, &check, &error) == HEED_OK ? 0
+                                                                                               : 1;
 }
 
 static int free_graph(void **state) {
   (void)state;
-  heed_vk_check_graph_free(&check);
+  heed_gpu_check_graph_free(&check);
   heed_context_destroy(context);
   return 0;
 }

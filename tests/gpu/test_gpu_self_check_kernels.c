@@ -14,7 +14,7 @@ enum { TOKENS = 197, WIDTH = 768, HEADS = 12, MLP = 3072, CLASSES = 1000 };
 
 #define DEVICE(number, subgroup, room, reduction)                                           \
   {                                                                                         \
-    .tier = HEED_VK_TIER_COOPERATIVE, .vendor = (number), .lanes = (subgroup),              \
+    .tier = HEED_GPU_TIER_COOPERATIVE, .vendor = (number), .lanes = (subgroup),             \
     .required_lanes = (subgroup), .invocations = 1024, .shared = (room), .groups = 65535,   \
     .fill = 256, .bindings = 64, .range = (uint64_t)4 << 30, .alignment = 16, .half = true, \
     .half_values = true, .reduces = (reduction), .matrix = {                                \
@@ -26,25 +26,25 @@ enum { TOKENS = 197, WIDTH = 768, HEADS = 12, MLP = 3072, CLASSES = 1000 };
   }
 /* Without matrices: a vendor's tiles, in fp16 or in fp32, with subgroups that kernels are sure of
  * or without any. */
-#define PLAIN(name, number, subgroup, least, in_half, busy)                                  \
-  {                                                                                          \
-    .tier = (name), .vendor = (number), .lanes = (subgroup),                                 \
-    .required_lanes = (name) == HEED_VK_TIER_FLOOR ? 0 : (subgroup), .least_lanes = (least), \
-    .invocations = 1024, .shared = 32768, .groups = 65535, .fill = (busy), .bindings = 64,   \
-    .range = (uint64_t)4 << 30, .alignment = 16, .half = (in_half), .half_values = (in_half) \
+#define PLAIN(name, number, subgroup, least, in_half, busy)                                   \
+  {                                                                                           \
+    .tier = (name), .vendor = (number), .lanes = (subgroup),                                  \
+    .required_lanes = (name) == HEED_GPU_TIER_FLOOR ? 0 : (subgroup), .least_lanes = (least), \
+    .invocations = 1024, .shared = 32768, .groups = 65535, .fill = (busy), .bindings = 64,    \
+    .range = (uint64_t)4 << 30, .alignment = 16, .half = (in_half), .half_values = (in_half)  \
   }
-static const heed_vk_limits devices[] = {
+static const heed_gpu_limits devices[] = {
     DEVICE(0x1002, 64, 65536, false),
     DEVICE(0x10DE, 32, 49152, false),
     DEVICE(0x10DE, 32, 49152, true),
-    PLAIN(HEED_VK_TIER_HALF, 0x10DE, 32, 32, true, 256),
-    PLAIN(HEED_VK_TIER_HALF, 0x1002, 64, 32, true, 256),
-    PLAIN(HEED_VK_TIER_SUBGROUP, 0x1002, 64, 64, false, 256), /* before RDNA */
-    PLAIN(HEED_VK_TIER_HALF, 0x8086, 16, 8, true, 48),
-    PLAIN(HEED_VK_TIER_HALF, 0x106B, 32, 32, true, 48),
-    PLAIN(HEED_VK_TIER_SUBGROUP, 0x5143, 64, 64, false, 48),
-    PLAIN(HEED_VK_TIER_HALF, 0x13B5, 16, 16, true, 48),
-    PLAIN(HEED_VK_TIER_FLOOR, 0x10DE, 32, 0, false, 256)};
+    PLAIN(HEED_GPU_TIER_HALF, 0x10DE, 32, 32, true, 256),
+    PLAIN(HEED_GPU_TIER_HALF, 0x1002, 64, 32, true, 256),
+    PLAIN(HEED_GPU_TIER_SUBGROUP, 0x1002, 64, 64, false, 256), /* before RDNA */
+    PLAIN(HEED_GPU_TIER_HALF, 0x8086, 16, 8, true, 48),
+    PLAIN(HEED_GPU_TIER_HALF, 0x106B, 32, 32, true, 48),
+    PLAIN(HEED_GPU_TIER_SUBGROUP, 0x5143, 64, 64, false, 48),
+    PLAIN(HEED_GPU_TIER_HALF, 0x13B5, 16, 16, true, 48),
+    PLAIN(HEED_GPU_TIER_FLOOR, 0x10DE, 32, 0, false, 256)};
 
 static heed_error error;
 
@@ -129,25 +129,25 @@ static void define_attention(heed_graph *graph, uint32_t tokens, uint32_t head_s
 
 typedef struct listing {
   heed_plan *plan;
-  heed_vk_builder builder;
+  heed_gpu_builder builder;
 } listing;
 
 static void list(listing *l, heed_graph *graph, heed_backend *backend,
-                 const heed_vk_limits *limits) {
+                 const heed_gpu_limits *limits) {
   assert_ok(heed_graph_status(graph, &error));
   assert_ok(heed_plan_create(graph, backend, NULL, &l->plan, &error));
-  heed_vk_builder_start(&l->builder, l->plan, limits);
-  assert_ok(heed_vk_builder_plan(&l->builder, &error));
+  heed_gpu_builder_start(&l->builder, l->plan, limits);
+  assert_ok(heed_gpu_builder_plan(&l->builder, &error));
 }
 
 static void release(listing *l) {
-  heed_vk_builder_end(&l->builder);
+  heed_gpu_builder_end(&l->builder);
   heed_plan_destroy(l->plan);
 }
 
-static bool is_checked(const heed_vk_builder *check, const heed_vk_dispatch *wanted) {
+static bool is_checked(const heed_gpu_builder *check, const heed_gpu_dispatch *wanted) {
   for (size_t i = 0; i < check->dispatch_count; i++) {
-    const heed_vk_dispatch *one = &check->dispatches[i];
+    const heed_gpu_dispatch *one = &check->dispatches[i];
     if (one->shader == wanted->shader && one->lanes == wanted->lanes &&
         memcmp(one->tile, wanted->tile, sizeof one->tile) == 0)
       return true;
@@ -155,21 +155,21 @@ static bool is_checked(const heed_vk_builder *check, const heed_vk_dispatch *wan
   return false;
 }
 
-static uint32_t count_missing(const heed_vk_builder *check, const heed_vk_builder *model,
+static uint32_t count_missing(const heed_gpu_builder *check, const heed_gpu_builder *model,
                               const char *what) {
   uint32_t missing = 0;
   for (size_t i = 0; i < model->dispatch_count; i++) {
-    const heed_vk_dispatch *one = &model->dispatches[i];
+    const heed_gpu_dispatch *one = &model->dispatches[i];
     if (is_checked(check, one)) continue;
     missing++;
     print_error("vendor %x, %s: %s %u x %u is not in the self-check\n", model->limits->vendor, what,
-                heed_vk_shader_name(one->shader), one->tile[0], one->tile[1]);
+                heed_gpu_shader_name(one->shader), one->tile[0], one->tile[1]);
   }
   return missing;
 }
 
 static uint32_t check_models(heed_context *context, heed_backend *backend,
-                             const heed_vk_limits *limits) {
+                             const heed_gpu_limits *limits) {
   static const struct {
     const char *name;
     uint32_t batch, tokens, depth;
@@ -178,12 +178,12 @@ static uint32_t check_models(heed_context *context, heed_backend *backend,
                 {"ViT-B with maps", 1, 0, 0, true},       {"197 tokens, 64", 0, 197, 64, false},
                 {"4096 tokens, 64", 0, 4096, 64, false},  {"197 tokens, 128", 0, 197, 128, false},
                 {"4096 tokens, 128", 0, 4096, 128, false}};
-  heed_vk_check_graph check;
+  heed_gpu_check_graph check;
   listing self, model;
   uint32_t missing = 0;
-  assert_ok(heed_vk_check_graph_create(context, HEED_VK_CHECK_GPU_MODELS, &check, &error));
+  assert_ok(heed_gpu_check_graph_create(context, HEED_GPU_CHECK_GPU_MODELS, &check, &error));
   list(&self, check.graph, backend, limits);
-  const uint64_t flops = heed_vk_count_flops(&self.builder);
+  const uint64_t flops = heed_gpu_count_flops(&self.builder);
   for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
     heed_graph *graph;
     assert_ok(heed_graph_create(context, &graph, &error));
@@ -198,7 +198,7 @@ static uint32_t check_models(heed_context *context, heed_backend *backend,
   }
   print_message("vendor %x: the self-check is %.2f GFLOP\n", limits->vendor, (double)flops * 1e-9);
   release(&self);
-  heed_vk_check_graph_free(&check);
+  heed_gpu_check_graph_free(&check);
   assert_true(flops > 0 && flops < 1000000000);
   return missing;
 }

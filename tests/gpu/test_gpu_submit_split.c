@@ -7,18 +7,19 @@
 
 enum { MOST_GROUPS = 8 * 8 * 8 };
 
-static const heed_vk_limits limits = {.groups = 8};
+static const heed_gpu_limits limits = {.groups = 8};
 
 /* Walks over one dispatch and returns the number of subdispatches. */
 static uint32_t walk_one(uint32_t x, uint32_t y, uint32_t z, uint64_t flops, uint64_t budget) {
-  heed_vk_dispatch dispatch = {.groups = {x, y, z}, .flops = flops};
-  const heed_vk_builder builder = {.limits = &limits, .dispatches = &dispatch, .dispatch_count = 1};
-  heed_vk_subdispatches walk = {.builder = &builder, .budget = budget};
-  heed_vk_subdispatch p;
+  heed_gpu_dispatch dispatch = {.groups = {x, y, z}, .flops = flops};
+  const heed_gpu_builder builder = {
+      .limits = &limits, .dispatches = &dispatch, .dispatch_count = 1};
+  heed_gpu_subdispatches walk = {.builder = &builder, .budget = budget};
+  heed_gpu_subdispatch p;
   uint8_t seen[MOST_GROUPS] = {0};
   uint32_t count = 0;
   bool ended = false;
-  while (heed_vk_next_subdispatch(&walk, &p)) {
+  while (heed_gpu_next_subdispatch(&walk, &p)) {
     assert_int_equal(p.begins, count == 0);
     assert_false(ended || p.new_stage);
     ended = p.ends;
@@ -56,27 +57,27 @@ static void test_grids(void **state) {
 /* Small dispatches share a submission up to the budget; a stage begins with its first dispatch. */
 static void test_breaks(void **state) {
   (void)state;
-  heed_vk_dispatch dispatches[4] = {{.groups = {4, 1, 1}, .flops = 40},
-                                    {.groups = {4, 1, 1}, .flops = 40},
-                                    {.groups = {4, 1, 1}, .flops = 40, .stage = 1},
-                                    {.groups = {4, 1, 1}, .flops = 200, .stage = 1}};
-  const heed_vk_builder builder = {
+  heed_gpu_dispatch dispatches[4] = {{.groups = {4, 1, 1}, .flops = 40},
+                                     {.groups = {4, 1, 1}, .flops = 40},
+                                     {.groups = {4, 1, 1}, .flops = 40, .stage = 1},
+                                     {.groups = {4, 1, 1}, .flops = 200, .stage = 1}};
+  const heed_gpu_builder builder = {
       .limits = &limits, .dispatches = dispatches, .dispatch_count = 4};
-  heed_vk_subdispatches walk = {.builder = &builder, .budget = 100};
+  heed_gpu_subdispatches walk = {.builder = &builder, .budget = 100};
   static const struct {
     size_t dispatch;
     bool new_stage, breaks;
   } expected[] = {
       {0, false, false}, {1, false, false}, {2, true, true}, {3, false, true}, {3, false, true}};
-  heed_vk_subdispatch p;
+  heed_gpu_subdispatch p;
   for (size_t i = 0; i < 5; i++) {
-    assert_true(heed_vk_next_subdispatch(&walk, &p));
+    assert_true(heed_gpu_next_subdispatch(&walk, &p));
     assert_int_equal(p.dispatch, expected[i].dispatch);
     assert_int_equal(p.new_stage, expected[i].new_stage);
     assert_int_equal(p.breaks, expected[i].breaks);
   }
-  assert_false(heed_vk_next_subdispatch(&walk, &p));
-  assert_int_equal(heed_vk_count_flops(&builder), 320);
+  assert_false(heed_gpu_next_subdispatch(&walk, &p));
+  assert_int_equal(heed_gpu_count_flops(&builder), 320);
 }
 
 int main(void) {

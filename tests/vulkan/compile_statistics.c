@@ -41,7 +41,7 @@ typedef struct numbers {
 /* ------------------------------------------------------------------------------- which pipelines
  */
 
-static bool is_same(const compile_pipeline *seen, const heed_vk_dispatch *dispatch) {
+static bool is_same(const compile_pipeline *seen, const heed_gpu_dispatch *dispatch) {
   return seen->shader == dispatch->shader && seen->lanes == dispatch->lanes &&
          seen->constant_count == dispatch->constant_count &&
          memcmp(seen->constants, dispatch->constants,
@@ -49,14 +49,14 @@ static bool is_same(const compile_pipeline *seen, const heed_vk_dispatch *dispat
 }
 
 static bool has_seen(const compile_seen *seen, const char *workload,
-                     const heed_vk_dispatch *dispatch) {
+                     const heed_gpu_dispatch *dispatch) {
   for (size_t i = 0; i < seen->count; i++)
     if (strcmp(seen->pipeline[i].workload, workload) == 0 && is_same(&seen->pipeline[i], dispatch))
       return true;
   return false;
 }
 
-static bool remember(compile_seen *seen, const char *workload, const heed_vk_dispatch *dispatch) {
+static bool remember(compile_seen *seen, const char *workload, const heed_gpu_dispatch *dispatch) {
   if (seen->count == seen->capacity) {
     const size_t capacity = seen->capacity ? 2 * seen->capacity : 64;
     compile_pipeline *grown = realloc(seen->pipeline, capacity * sizeof *grown);
@@ -73,7 +73,7 @@ static bool remember(compile_seen *seen, const char *workload, const heed_vk_dis
   return true;
 }
 
-bool compile_drop_seen(compile_seen *seen, const char *workload, heed_vk_builder *builder) {
+bool compile_drop_seen(compile_seen *seen, const char *workload, heed_gpu_builder *builder) {
   size_t kept = 0;
   for (size_t i = 0; i < builder->dispatch_count; i++) {
     if (has_seen(seen, workload, &builder->dispatches[i])) continue;
@@ -193,11 +193,11 @@ static char *read_assembly(const calls *call, VkDevice device, VkPipeline pipeli
 /* ------------------------------------------------------------------------------------ the report
  */
 
-static void save_assembly(const compile_place *place, const heed_vk_dispatch *dispatch,
+static void save_assembly(const compile_place *place, const heed_gpu_dispatch *dispatch,
                           const char *text) {
   char path[1024];
   size_t used = (size_t)snprintf(path, sizeof path, "%s/%s-%s-%s", place->folder, place->device,
-                                 place->workload, heed_vk_shader_name(dispatch->shader));
+                                 place->workload, heed_gpu_shader_name(dispatch->shader));
   for (uint32_t i = 0; i < dispatch->constant_count && used < sizeof path; i++)
     used += (size_t)snprintf(path + used, sizeof path - used, "-%u", dispatch->constants[i]);
   FILE *file = used + 5 < sizeof path ? fopen(strcat(path, ".txt"), "w") : NULL;
@@ -207,14 +207,14 @@ static void save_assembly(const compile_place *place, const heed_vk_dispatch *di
 }
 
 static void write_line(const compile_place *place, const calls *call,
-                       const heed_vk_pipelines *pipelines, const heed_vk_dispatch *dispatch) {
+                       const heed_vk_pipelines *pipelines, const heed_gpu_dispatch *dispatch) {
   const heed_vk_device *device = pipelines->device;
   const VkPipeline pipeline = heed_vk_find_pipeline(pipelines, dispatch);
   numbers all;
   ask(call, device->handle, pipeline, &all);
   fprintf(place->out,
           "{\"device\": \"%s\", \"workload\": \"%s\", \"kernel\": \"%s\", \"tier\": \"%s\"",
-          place->device, place->workload, heed_vk_shader_name(dispatch->shader), place->tier);
+          place->device, place->workload, heed_gpu_shader_name(dispatch->shader), place->tier);
   fputs(", \"constants\": [", place->out);
   for (uint32_t i = 0; i < dispatch->constant_count; i++)
     fprintf(place->out, "%s%u", i ? ", " : "", dispatch->constants[i]);
@@ -228,7 +228,7 @@ static void write_line(const compile_place *place, const calls *call,
 }
 
 heed_status compile_report(const compile_place *place, const heed_vk_pipelines *pipelines,
-                           const heed_vk_builder *builder, heed_error *error) {
+                           const heed_gpu_builder *builder, heed_error *error) {
   calls call;
   if (!find_calls(pipelines->device, &call))
     return heed_fail(

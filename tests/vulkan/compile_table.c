@@ -48,7 +48,7 @@ typedef struct subject {
   heed_context *context;
   cli_synthetic synthetic;
   cli_pipeline pipeline;
-  heed_vk_check_graph check;
+  heed_gpu_check_graph check;
   heed_graph *graph; /* the workload's, own or borrowed */
 } subject;
 
@@ -142,14 +142,14 @@ static heed_status define(subject *s, const workload *w, heed_error *error) {
   if (w->batch) return define_vit(s, w, error);
   if (w->tokens) return define_attention(s, w, error);
   const heed_status status =
-      heed_vk_check_graph_create(s->context, HEED_VK_CHECK_SMALL, &s->check, error);
+      heed_gpu_check_graph_create(s->context, HEED_GPU_CHECK_SMALL, &s->check, error);
   s->graph = s->check.graph;
   return status;
 }
 
 static void release(subject *s) {
   if (s->check.graph)
-    heed_vk_check_graph_free(&s->check);
+    heed_gpu_check_graph_free(&s->check);
   else
     heed_graph_destroy(s->graph);
   heed_model_destroy(s->pipeline.model);
@@ -174,16 +174,16 @@ static heed_status make_plan(const subject *s, const workload *w, heed_backend *
 static heed_status compile(table *t, const workload *w, heed_backend *backend, heed_plan *plan,
                            heed_error *error) {
   heed_vk_backend *vulkan = (heed_vk_backend *)backend;
-  heed_vk_builder builder;
-  heed_vk_builder_start(&builder, plan, &vulkan->device.limits);
-  heed_status status = heed_vk_builder_plan(&builder, error);
+  heed_gpu_builder builder;
+  heed_gpu_builder_start(&builder, plan, &vulkan->device.limits);
+  heed_status status = heed_gpu_builder_plan(&builder, error);
   if (status == HEED_OK && !compile_drop_seen(&t->seen, w->name, &builder))
     status = heed_fail_memory(error, "pipelines", sizeof *t->seen.pipeline);
   if (status == HEED_OK) status = heed_vk_make_pipelines(&vulkan->pipelines, &builder, NULL, error);
   const compile_place place = {t->out, t->device, w->name,
-                               heed_vk_tier_name(vulkan->device.limits.tier), t->folder};
+                               heed_gpu_tier_name(vulkan->device.limits.tier), t->folder};
   if (status == HEED_OK) status = compile_report(&place, &vulkan->pipelines, &builder, error);
-  heed_vk_builder_end(&builder);
+  heed_gpu_builder_end(&builder);
   return status;
 }
 

@@ -114,7 +114,7 @@ static void test_fixed_lanes_keep_matrices(void **state) {
   const heed_vk_lanes lanes = heed_vk_find_lanes(&instance, NULL);
   assert_int_equal(lanes.count, 32);
   assert_true(lanes.fixed);
-  heed_vk_matrix halves, int8;
+  heed_gpu_matrix halves, int8;
   heed_vk_find_matrices(&instance, NULL, &halves, &int8);
   assert_int_equal(halves.rows, 16);
   assert_int_equal(halves.lanes, 32);

@@ -160,7 +160,7 @@ static void test_barriers(void **state) {
   for (int shader = 0; shader < HEED_SHADER_COUNT; shader++) {
     size_t bytes;
     reading r;
-    const uint32_t *words = heed_vk_shader_code((heed_vk_shader)shader, &bytes);
+    const uint32_t *words = heed_vk_shader_code((heed_gpu_shader)shader, &bytes);
     if (!bytes || !read_module(words, bytes / sizeof *words, &r)) continue;
     modules++;
     unordered += r.unordered;

@@ -57,7 +57,7 @@ static void test_modules(void **state) {
   for (uint32_t i = 0; (promise = heed_vk_get_promise(i)); i++)
     for (int shader = 0; shader < HEED_SHADER_COUNT; shader++) {
       size_t bytes;
-      const uint32_t *words = heed_vk_shader_code((heed_vk_shader)shader, &bytes);
+      const uint32_t *words = heed_vk_shader_code((heed_gpu_shader)shader, &bytes);
       const size_t count = bytes / sizeof *words;
       if (!count) continue; /* not in this build */
       uint32_t *asking = malloc(bytes + HEED_VK_PROMISE_WORDS * sizeof *asking);

@@ -114,13 +114,13 @@ static void test_largest_file(void **state) {
   const char key[] = "a key";
   heed_context *context;
   heed_error error;
-  uint64_t hash = HEED_VK_HASH_START;
+  uint64_t hash = HEED_GPU_HASH_START;
   assert_ok(heed_context_create(NULL, &context, &error));
   for (size_t i = 0; i < HEED_VK_CACHE_MOST; i += sizeof zeros)
-    hash = heed_vk_hash(hash, zeros, sizeof zeros);
+    hash = heed_gpu_hash(hash, zeros, sizeof zeros);
   for (uint64_t above = 0; above < 2; above++) {
     const uint64_t count = HEED_VK_CACHE_MOST + above,
-                   of_bytes[] = {count, above ? heed_vk_hash(hash, zeros, 1) : hash};
+                   of_bytes[] = {count, above ? heed_gpu_hash(hash, zeros, 1) : hash};
     void *bytes;
     size_t size;
     FILE *file = tmpfile();
@@ -293,7 +293,7 @@ static void test_self_check(void **state) {
 
 /* Rewrites the record that is kept, as another build or an earlier check would have written it. */
 static void change_record(heed_context *context, const heed_vulkan_desc *desc,
-                          void (*change)(heed_vk_check_record *record)) {
+                          void (*change)(heed_gpu_check_record *record)) {
   heed_error error;
   heed_backend *backend;
   void *bytes;
@@ -301,16 +301,16 @@ static void change_record(heed_context *context, const heed_vulkan_desc *desc,
   assert_ok(heed_vulkan_backend_create(context, desc, &backend, &error));
   const heed_vk_cache *cache = &((heed_vk_backend *)backend)->cache;
   heed_vk_cache_read(cache, "check", &bytes, &size);
-  assert_int_equal(size, sizeof(heed_vk_check_record));
+  assert_int_equal(size, sizeof(heed_gpu_check_record));
   change(bytes);
   heed_vk_cache_write(cache, "check", bytes, size);
   heed_free(context, bytes);
   heed_backend_destroy(backend);
 }
 
-static void of_another_graph(heed_vk_check_record *record) { record->graph ^= 1; }
-static void failed(heed_vk_check_record *record) { record->passed = 0; }
-static void failed_two_days_ago(heed_vk_check_record *record) {
+static void of_another_graph(heed_gpu_check_record *record) { record->graph ^= 1; }
+static void failed(heed_gpu_check_record *record) { record->passed = 0; }
+static void failed_two_days_ago(heed_gpu_check_record *record) {
   record->passed = 0;
   record->time -= 2 * 24 * 60 * 60;
 }
@@ -340,7 +340,7 @@ static void test_failed_self_check(void **state) {
   heed_context_destroy(context);
 }
 
-static heed_vk_tier tier_by_rate(heed_context *context, const char *keep, uint32_t percent) {
+static heed_gpu_tier tier_by_rate(heed_context *context, const char *keep, uint32_t percent) {
   heed_error error;
   heed_backend *backend;
   const heed_vulkan_test played = {.gpu_kernels = true, .matrix_percent = percent};
@@ -349,9 +349,9 @@ static heed_vk_tier tier_by_rate(heed_context *context, const char *keep, uint32
   desc.cache_directory = keep;
   desc.precision = HEED_VULKAN_PRECISION_AUTO;
   assert_ok(heed_vulkan_backend_create(context, &desc, &backend, &error));
-  const heed_vk_limits *limits = &((heed_vk_backend *)backend)->device.limits;
-  const heed_vk_tier tier = limits->tier;
-  assert_int_equal(limits->matrix.rows != 0, tier == HEED_VK_TIER_COOPERATIVE);
+  const heed_gpu_limits *limits = &((heed_vk_backend *)backend)->device.limits;
+  const heed_gpu_tier tier = limits->tier;
+  assert_int_equal(limits->matrix.rows != 0, tier == HEED_GPU_TIER_COOPERATIVE);
   heed_backend_destroy(backend);
   return tier;
 }
@@ -372,12 +372,12 @@ static void test_matrices_by_rate(void **state) {
     skip();
   }
   remove_files();
-  assert_int_equal(tier_by_rate(context, NULL, 149), HEED_VK_TIER_HALF);
-  assert_int_equal(tier_by_rate(context, NULL, 150), HEED_VK_TIER_COOPERATIVE);
-  assert_int_equal(tier_by_rate(context, directory, 149), HEED_VK_TIER_HALF);
-  assert_int_equal(tier_by_rate(context, directory, 200), HEED_VK_TIER_HALF);
+  assert_int_equal(tier_by_rate(context, NULL, 149), HEED_GPU_TIER_HALF);
+  assert_int_equal(tier_by_rate(context, NULL, 150), HEED_GPU_TIER_COOPERATIVE);
+  assert_int_equal(tier_by_rate(context, directory, 149), HEED_GPU_TIER_HALF);
+  assert_int_equal(tier_by_rate(context, directory, 200), HEED_GPU_TIER_HALF);
   remove_files();
-  assert_int_equal(tier_by_rate(context, directory, 200), HEED_VK_TIER_COOPERATIVE);
+  assert_int_equal(tier_by_rate(context, directory, 200), HEED_GPU_TIER_COOPERATIVE);
   heed_context_destroy(context);
 }
 

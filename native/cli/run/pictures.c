@@ -55,30 +55,6 @@ static heed_status load_picture(cli_state *cli, const cli_pipeline *pipeline,
   return HEED_OK;
 }
 
-heed_status run_make_maps(cli_state *cli, uint32_t layers, run_result *result) {
-  result->attention_layers = layers;
-  result->attention = calloc(layers + 1u, sizeof *result->attention);
-  result->copies = calloc(layers + 1u, sizeof *result->copies);
-  return result->attention && result->copies
-             ? HEED_OK
-             : heed_fail_memory(&cli->error, "attention maps", layers * sizeof(float *));
-}
-
-float *run_copy_map(run_result *result, uint32_t layer, uint32_t heads) {
-  const size_t map = (size_t)result->attention_rows * result->tokens;
-  result->copies[layer] = calloc(heads, map * sizeof **result->copies);
-  result->attention[layer] = result->copies[layer];
-  return result->copies[layer];
-}
-
-void run_free_maps(run_result *result) {
-  for (uint32_t i = 0; result->copies && i < result->attention_layers; i++) free(result->copies[i]);
-  free(result->copies);
-  free(result->attention);
-  result->copies = NULL;
-  result->attention = NULL;
-}
-
 /* All layers' maps, or only the query's rows: in place where they lie as they are read. */
 static heed_status read_attention(cli_state *cli, const cli_pipeline *pipeline,
                                   run_result *result) {

@@ -10,9 +10,9 @@ typedef struct heed_vk_backend {
   heed_vk_device device;
   heed_vk_pipelines pipelines;
   heed_vk_cache cache;
-  bool int8_checked;   /* measure/int8_choice.h */
-  bool checks_again;   /* a remembered failure of the self-check is tried again at once */
-  heed_vk_tiles tiles; /* the device's limits point at them */
+  bool int8_checked;    /* measure/int8_choice.h */
+  bool checks_again;    /* a remembered failure of the self-check is tried again at once */
+  heed_gpu_tiles tiles; /* the device's limits point at them */
 } heed_vk_backend;
 
 #endif

@@ -21,11 +21,11 @@ _Static_assert(sizeof(heed_vk_cache_key) <= HEED_VK_CACHE_KEY_MOST, "a key fits 
 #define SUFFIX_SIZE 32
 
 static uint64_t build_hash(void) {
-  uint64_t hash = heed_vk_hash(HEED_VK_HASH_START, HEED_VERSION, sizeof HEED_VERSION);
+  uint64_t hash = heed_gpu_hash(HEED_GPU_HASH_START, HEED_VERSION, sizeof HEED_VERSION);
   for (uint32_t shader = 0; shader < HEED_SHADER_COUNT; shader++) {
     size_t bytes;
-    const uint32_t *words = heed_vk_shader_code((heed_vk_shader)shader, &bytes);
-    hash = heed_vk_hash(hash, words, bytes);
+    const uint32_t *words = heed_vk_shader_code((heed_gpu_shader)shader, &bytes);
+    hash = heed_gpu_hash(hash, words, bytes);
   }
   return hash;
 }
@@ -42,11 +42,11 @@ static void make_directories(char *path) {
 }
 
 /* What a caller can force, beside the tier. */
-static uint64_t limits_hash(const heed_vk_limits *limits) {
+static uint64_t limits_hash(const heed_gpu_limits *limits) {
   const uint32_t forced[] = {limits->vendor,   limits->invocations, limits->shared,
                              limits->bindings, limits->fill,        limits->dot};
-  return heed_vk_hash(heed_vk_hash(HEED_VK_HASH_START, forced, sizeof forced), &limits->range,
-                      sizeof limits->range);
+  return heed_gpu_hash(heed_gpu_hash(HEED_GPU_HASH_START, forced, sizeof forced), &limits->range,
+                       sizeof limits->range);
 }
 
 heed_status heed_vk_cache_open(heed_vk_cache *cache, const heed_context *context,
@@ -82,10 +82,10 @@ void heed_vk_cache_close(heed_vk_cache *cache) {
 static bool file_path(const heed_vk_cache *cache, const char *ending, char path[PATH_SIZE]) {
   if (!cache->directory) return false;
   const heed_vk_cache_key *key = &cache->key;
-  uint64_t name = heed_vk_hash(HEED_VK_HASH_START, key->device_uuid, VK_UUID_SIZE);
-  name = heed_vk_hash(name, key->driver_uuid, VK_UUID_SIZE);
+  uint64_t name = heed_gpu_hash(HEED_GPU_HASH_START, key->device_uuid, VK_UUID_SIZE);
+  name = heed_gpu_hash(name, key->driver_uuid, VK_UUID_SIZE);
   const uint64_t kernels[] = {key->cpu, key->tier, key->limits};
-  name = heed_vk_hash(name, kernels, sizeof kernels);
+  name = heed_gpu_hash(name, kernels, sizeof kernels);
   const int length = snprintf(path, PATH_SIZE, "%s/heed-%04x-%04x-%016llx.%s", cache->directory,
                               key->vendor, key->device, (unsigned long long)name, ending);
   return length > 0 && length < PATH_SIZE - SUFFIX_SIZE;

@@ -23,7 +23,7 @@ bool heed_vk_cache_unpack(const heed_context *context, FILE *file, const void *k
   const size_t count = (size_t)of_bytes[0];
   void *read = heed_alloc_raw(context, count, 1);
   if (read && fread(read, 1, count, file) == count && fgetc(file) == EOF &&
-      heed_vk_hash(HEED_VK_HASH_START, read, count) == of_bytes[1]) {
+      heed_gpu_hash(HEED_GPU_HASH_START, read, count) == of_bytes[1]) {
     *bytes = read;
     *size = count;
     return true;
@@ -34,7 +34,7 @@ bool heed_vk_cache_unpack(const heed_context *context, FILE *file, const void *k
 
 bool heed_vk_cache_pack(FILE *file, const void *key, size_t key_size, const void *bytes,
                         size_t size) {
-  const uint64_t of_bytes[2] = {size, heed_vk_hash(HEED_VK_HASH_START, bytes, size)};
+  const uint64_t of_bytes[2] = {size, heed_gpu_hash(HEED_GPU_HASH_START, bytes, size)};
   return fwrite(HEED_VK_CACHE_MAGIC, 1, 8, file) == 8 &&
          fwrite(key, 1, key_size, file) == key_size &&
          fwrite(of_bytes, 1, sizeof of_bytes, file) == sizeof of_bytes &&

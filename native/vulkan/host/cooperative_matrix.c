@@ -33,10 +33,10 @@ static const char *const extensions[HEED_VK_MATRIX_EXTENSIONS] = {"VK_KHR_cooper
                                                                   "VK_KHR_vulkan_memory_model"};
 
 /* Best first, up to one without rows. */
-static const heed_vk_matrix known_halves[] = {
+static const heed_gpu_matrix known_halves[] = {
     {16, 16, 16, 0}, {16, 8, 16, 0}, {8, 16, 16, 0}, {8, 8, 8, 0}, {0, 0, 0, 0}};
-static const heed_vk_matrix known_int8[] = {{16, 16, 32, 0}, {16, 16, 16, 0}, {16, 8, 32, 0},
-                                            {8, 16, 32, 0},  {8, 8, 8, 0},    {0, 0, 0, 0}};
+static const heed_gpu_matrix known_int8[] = {{16, 16, 32, 0}, {16, 16, 16, 0}, {16, 8, 32, 0},
+                                             {8, 16, 32, 0},  {8, 8, 8, 0},    {0, 0, 0, 0}};
 
 static void chain(heed_vk_matrix_wants *wants) {
   memset(wants, 0, sizeof *wants);
@@ -69,7 +69,7 @@ static bool has_features(const heed_vk_instance *instance, VkPhysicalDevice phys
          has.memory_model.vulkanMemoryModelDeviceScope;
 }
 
-static bool fits(const shape_record *shape, const heed_vk_matrix *wanted, int32_t factor,
+static bool fits(const shape_record *shape, const heed_gpu_matrix *wanted, int32_t factor,
                  int32_t sum) {
   return shape->rows == wanted->rows && shape->columns == wanted->columns &&
          shape->depth == wanted->depth && shape->a == factor && shape->b == factor &&
@@ -77,19 +77,19 @@ static bool fits(const shape_record *shape, const heed_vk_matrix *wanted, int32_
          shape->scope == SCOPE_SUBGROUP;
 }
 
-static void choose(const shape_record *shapes, uint32_t count, const heed_vk_matrix *known,
-                   int32_t factor, int32_t sum, heed_vk_matrix *chosen) {
+static void choose(const shape_record *shapes, uint32_t count, const heed_gpu_matrix *known,
+                   int32_t factor, int32_t sum, heed_gpu_matrix *chosen) {
   for (; known->rows && !chosen->rows; known++)
     for (uint32_t i = 0; i < count && !chosen->rows; i++)
       if (fits(&shapes[i], known, factor, sum)) *chosen = *known;
 }
 
 void heed_vk_find_matrices(const heed_vk_instance *instance, VkPhysicalDevice physical,
-                           heed_vk_matrix *halves, heed_vk_matrix *int8) {
+                           heed_gpu_matrix *halves, heed_gpu_matrix *int8) {
   shape_record shapes[MOST_SHAPES];
   uint32_t count = MOST_SHAPES;
   bool has_int8;
-  *halves = *int8 = (heed_vk_matrix){0, 0, 0, 0};
+  *halves = *int8 = (heed_gpu_matrix){0, 0, 0, 0};
   memset(shapes, 0, sizeof shapes);
   if (!has_features(instance, physical, &has_int8)) return;
   const uint32_t lanes = heed_vk_find_lanes(instance, physical).count;

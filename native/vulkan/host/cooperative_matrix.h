@@ -28,7 +28,7 @@ typedef struct heed_vk_matrix_wants {
  * required: with fp16 factors and fp32 sums, and with s8 factors and s32 sums. rows 0: none, or it
  * lacks something else that the kernels need. */
 void heed_vk_find_matrices(const heed_vk_instance *instance, VkPhysicalDevice physical,
-                           heed_vk_matrix *halves, heed_vk_matrix *int8);
+                           heed_gpu_matrix *halves, heed_gpu_matrix *int8);
 /* Fills *wants; the chain points into it. */
 void heed_vk_want_matrix(heed_vk_matrix_wants *wants);
 

@@ -94,8 +94,8 @@ static uint32_t find_invocations(const dimensions_record *all, uint32_t count, u
   return found;
 }
 
-heed_vk_matrix2 heed_vk_find_matrix2(const heed_vk_instance *instance, VkPhysicalDevice physical) {
-  static const heed_vk_matrix2 none;
+heed_gpu_matrix2 heed_vk_find_matrix2(const heed_vk_instance *instance, VkPhysicalDevice physical) {
+  static const heed_gpu_matrix2 none;
   dimensions_record all[MOST_DIMENSIONS];
   uint32_t count = MOST_DIMENSIONS;
   memset(all, 0, sizeof all);
@@ -107,6 +107,6 @@ heed_vk_matrix2 heed_vk_find_matrix2(const heed_vk_instance *instance, VkPhysica
   for (uint32_t i = 0; i < MOST_DIMENSIONS; i++) all[i].type = STRUCTURE_DIMENSIONS;
   const VkResult result = list(physical, &count, all);
   if (result != VK_SUCCESS && result != VK_INCOMPLETE) return none;
-  return (heed_vk_matrix2){find_invocations(all, count, 128, 256),
-                           find_invocations(all, count, 64, 128)};
+  return (heed_gpu_matrix2){find_invocations(all, count, 128, 256),
+                            find_invocations(all, count, 64, 128)};
 }

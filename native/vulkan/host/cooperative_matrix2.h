@@ -28,7 +28,7 @@ typedef struct heed_vk_matrix2_wants {
 
 /* Invocations that a tile of 128 x 128 and one of 64 x 64 take, 64 values of k at a time; 0: the
  * device has not such a tile. */
-heed_vk_matrix2 heed_vk_find_matrix2(const heed_vk_instance *instance, VkPhysicalDevice physical);
+heed_gpu_matrix2 heed_vk_find_matrix2(const heed_vk_instance *instance, VkPhysicalDevice physical);
 /* Whether a device of Vulkan 1.3 reduces rows of matrices, calls functions for their elements and
  * converts them. */
 bool heed_vk_reduces_matrices(const heed_vk_instance *instance, VkPhysicalDevice physical);

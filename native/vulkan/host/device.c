@@ -376,9 +376,9 @@ static heed_status choose_tier(heed_vk_device *device, const heed_vulkan_desc *d
   const heed_vulkan_tier own = device->info.tier < HEED_VULKAN_TIER_COOPERATIVE_2
                                    ? device->info.tier
                                    : HEED_VULKAN_TIER_COOPERATIVE;
-  device->limits.tier = (heed_vk_tier)(desc->tier           ? desc->tier
-                                       : device->test.floor ? HEED_VULKAN_TIER_FLOOR
-                                                            : own);
+  device->limits.tier = (heed_gpu_tier)(desc->tier           ? desc->tier
+                                        : device->test.floor ? HEED_VULKAN_TIER_FLOOR
+                                                             : own);
   return HEED_OK;
 }
 
@@ -394,8 +394,8 @@ static uint32_t guess_fill(const heed_vk_device *device, bool cpu) {
 
 /* AMD's devices before RDNA convert each factor in fp16 by an instruction of its own: their
  * compiler estimates 1.2 to 1.45 times the cycles of fp32 (tests/bench/NOTES.md). */
-static bool gains_by_half(const heed_vk_limits *limits) {
-  return !limits->cpu && limits->tier >= HEED_VK_TIER_HALF && !heed_vk_is_before_rdna(limits);
+static bool gains_by_half(const heed_gpu_limits *limits) {
+  return !limits->cpu && limits->tier >= HEED_GPU_TIER_HALF && !heed_gpu_is_before_rdna(limits);
 }
 
 /* Where the device has no instruction for them, floats are faster. */
@@ -410,7 +410,7 @@ static void set_limits(heed_vk_device *device, const VkPhysicalDeviceLimits *lim
   const bool cpu = device->info.type == HEED_VULKAN_CPU && !device->test.gpu_kernels;
   const uint32_t x = limits->maxComputeWorkGroupCount[0], y = limits->maxComputeWorkGroupCount[1],
                  z = limits->maxComputeWorkGroupCount[2];
-  device->limits = (heed_vk_limits){
+  device->limits = (heed_gpu_limits){
       .cpu = cpu,
       .software = device->info.type == HEED_VULKAN_CPU,
       .tier = device->limits.tier,
@@ -433,7 +433,7 @@ static void set_limits(heed_vk_device *device, const VkPhysicalDeviceLimits *lim
       desc->precision == HEED_VULKAN_PRECISION_F16 ||
       (desc->precision == HEED_VULKAN_PRECISION_AUTO && gains_by_half(&device->limits));
   device->limits.half_values = device->limits.half;
-  if (!cpu && device->limits.tier >= HEED_VK_TIER_SUBGROUP) {
+  if (!cpu && device->limits.tier >= HEED_GPU_TIER_SUBGROUP) {
     const heed_vk_lanes lanes = heed_vk_find_lanes(&device->instance, device->physical);
     device->limits.required_lanes = lanes.count;
     device->has_fixed_lanes = lanes.fixed;
@@ -441,10 +441,10 @@ static void set_limits(heed_vk_device *device, const VkPhysicalDeviceLimits *lim
   }
   if (device->test.range_limit && device->test.range_limit < device->limits.range)
     device->limits.range = device->test.range_limit;
-  if (!cpu && device->limits.half && device->limits.tier >= HEED_VK_TIER_COOPERATIVE)
+  if (!cpu && device->limits.half && device->limits.tier >= HEED_GPU_TIER_COOPERATIVE)
     heed_vk_find_matrices(&device->instance, device->physical, &device->limits.matrix,
                           &device->limits.matrix8);
-  if (!cpu && device->limits.half && device->limits.tier >= HEED_VK_TIER_COOPERATIVE_2)
+  if (!cpu && device->limits.half && device->limits.tier >= HEED_GPU_TIER_COOPERATIVE_2)
     device->limits.matrix2 = heed_vk_find_matrix2(&device->instance, device->physical);
   device->limits.reduces = device->limits.matrix.rows && device->version >= VK_API_VERSION_1_3 &&
                            !device->test.keeps_strips &&

@@ -24,7 +24,7 @@ typedef struct heed_vk_device {
   bool has_memory_budget;                  /* the driver says what is left of each heap */
   uint64_t memory_budget;                  /* as desc has it */
   uint64_t heap_used[VK_MAX_MEMORY_HEAPS]; /* by heed */
-  heed_vk_limits limits;
+  heed_gpu_limits limits;
   heed_vulkan_test test; /* as desc has it, or zeros */
   heed_vk_fault fault;
   bool splits_dispatches; /* pipelines may be dispatched from a base */

@@ -46,7 +46,7 @@ void heed_vk_pipelines_destroy(heed_vk_pipelines *pipelines) {
 
 static heed_status make_layout(heed_vk_device *device, heed_vk_layout *layout, heed_error *error) {
   const heed_vk_api *api = &device->instance.api;
-  VkDescriptorSetLayoutBinding slots[HEED_VK_BINDINGS];
+  VkDescriptorSetLayoutBinding slots[HEED_GPU_BINDINGS];
   for (uint32_t i = 0; i < layout->bindings; i++) {
     const VkDescriptorType type = layout->texels >> i & 1u ? VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER
                                                            : VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
@@ -58,7 +58,7 @@ static heed_status make_layout(heed_vk_device *device, heed_vk_layout *layout, h
       .pBindings = slots};
   HEED_VK_TRY(device, api->CreateDescriptorSetLayout(device->handle, &set, NULL, &layout->set),
               "vkCreateDescriptorSetLayout");
-  const VkPushConstantRange push = {VK_SHADER_STAGE_COMPUTE_BIT, 0, HEED_VK_PUSH_BYTES};
+  const VkPushConstantRange push = {VK_SHADER_STAGE_COMPUTE_BIT, 0, HEED_GPU_PUSH_BYTES};
   const VkPipelineLayoutCreateInfo info = {.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
                                            .setLayoutCount = 1,
                                            .pSetLayouts = &layout->set,
@@ -71,7 +71,7 @@ static heed_status make_layout(heed_vk_device *device, heed_vk_layout *layout, h
   return status;
 }
 
-heed_status heed_vk_get_layout(heed_vk_pipelines *pipelines, const heed_vk_dispatch *dispatch,
+heed_status heed_vk_get_layout(heed_vk_pipelines *pipelines, const heed_gpu_dispatch *dispatch,
                                heed_vk_layout *layout, heed_error *error) {
   uint32_t texels = 0;
   for (uint32_t i = 0; i < dispatch->binding_count; i++)
@@ -90,7 +90,7 @@ heed_status heed_vk_get_layout(heed_vk_pipelines *pipelines, const heed_vk_dispa
 }
 
 /* With the promise of reconvergence that the device gives. */
-static heed_status make_module(heed_vk_device *device, heed_vk_shader shader, VkShaderModule *made,
+static heed_status make_module(heed_vk_device *device, heed_gpu_shader shader, VkShaderModule *made,
                                heed_error *error) {
   const heed_context *context = device->instance.context;
   VkShaderModuleCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO};
@@ -110,7 +110,7 @@ static heed_status make_module(heed_vk_device *device, heed_vk_shader shader, Vk
   return heed_vk_check(device, result, "vkCreateShaderModule", error);
 }
 
-static heed_status get_module(heed_vk_pipelines *pipelines, heed_vk_shader shader,
+static heed_status get_module(heed_vk_pipelines *pipelines, heed_gpu_shader shader,
                               VkShaderModule *module, heed_error *error) {
   heed_vk_device *device = pipelines->device;
   VkShaderModule *made = &pipelines->modules[shader];
@@ -121,7 +121,7 @@ static heed_status get_module(heed_vk_pipelines *pipelines, heed_vk_shader shade
   return HEED_OK;
 }
 
-static bool same(const heed_vk_pipeline *pipeline, const heed_vk_dispatch *dispatch) {
+static bool same(const heed_vk_pipeline *pipeline, const heed_gpu_dispatch *dispatch) {
   return pipeline->shader == dispatch->shader && pipeline->lanes == dispatch->lanes &&
          pipeline->constant_count == dispatch->constant_count &&
          memcmp(pipeline->constants, dispatch->constants,
@@ -129,19 +129,19 @@ static bool same(const heed_vk_pipeline *pipeline, const heed_vk_dispatch *dispa
 }
 
 static const heed_vk_pipeline *find(const heed_vk_pipelines *pipelines,
-                                    const heed_vk_dispatch *dispatch) {
+                                    const heed_gpu_dispatch *dispatch) {
   for (size_t i = 0; i < pipelines->count; i++)
     if (same(&pipelines->table[i], dispatch)) return &pipelines->table[i];
   return NULL;
 }
 
 VkPipeline heed_vk_find_pipeline(const heed_vk_pipelines *pipelines,
-                                 const heed_vk_dispatch *dispatch) {
+                                 const heed_gpu_dispatch *dispatch) {
   return find(pipelines, dispatch)->handle;
 }
 
 /* An entry that only lacks its handle. */
-static heed_status add(heed_vk_pipelines *pipelines, const heed_vk_dispatch *dispatch,
+static heed_status add(heed_vk_pipelines *pipelines, const heed_gpu_dispatch *dispatch,
                        heed_error *error) {
   heed_vk_layout layout;
   heed_vk_pipeline made = {.shader = dispatch->shader,
@@ -178,8 +178,8 @@ static VkPipelineCreateFlags flags_of(const heed_vk_device *device) {
 static void make(uint64_t task, uint32_t worker, void *user) {
   const work *w = user;
   heed_vk_pipeline *pipeline = &w->first[task];
-  VkSpecializationMapEntry entries[HEED_VK_CONSTANTS + 1];
-  uint32_t constants_and_test[HEED_VK_CONSTANTS + 1], count = pipeline->constant_count;
+  VkSpecializationMapEntry entries[HEED_GPU_CONSTANTS + 1];
+  uint32_t constants_and_test[HEED_GPU_CONSTANTS + 1], count = pipeline->constant_count;
   (void)worker;
   for (uint32_t i = 0; i < pipeline->constant_count; i++)
     entries[i] = (VkSpecializationMapEntry){i, i * (uint32_t)sizeof(uint32_t), sizeof(uint32_t)};
@@ -227,7 +227,7 @@ static heed_status make_all(heed_vk_pipelines *pipelines, size_t first, heed_thr
   return HEED_OK;
 }
 
-static heed_status add_and_make(heed_vk_pipelines *pipelines, const heed_vk_builder *builder,
+static heed_status add_and_make(heed_vk_pipelines *pipelines, const heed_gpu_builder *builder,
                                 const heed_hooks *hooks, heed_error *error) {
   const size_t first = pipelines->count;
   for (size_t i = 0; i < builder->dispatch_count; i++)
@@ -243,7 +243,7 @@ static heed_status add_and_make(heed_vk_pipelines *pipelines, const heed_vk_buil
   return status;
 }
 
-heed_status heed_vk_make_pipelines(heed_vk_pipelines *pipelines, const heed_vk_builder *builder,
+heed_status heed_vk_make_pipelines(heed_vk_pipelines *pipelines, const heed_gpu_builder *builder,
                                    const heed_hooks *hooks, heed_error *error) {
   const size_t before = pipelines->count;
   const heed_status status = add_and_make(pipelines, builder, hooks, error);

@@ -13,8 +13,8 @@ typedef struct heed_vk_layout {
 } heed_vk_layout;
 
 typedef struct heed_vk_pipeline {
-  heed_vk_shader shader;
-  uint32_t constants[HEED_VK_CONSTANTS], constant_count, lanes;
+  heed_gpu_shader shader;
+  uint32_t constants[HEED_GPU_CONSTANTS], constant_count, lanes;
   VkPipelineLayout layout;
   VkShaderModule module;
   VkResult result; /* of making it */
@@ -38,14 +38,14 @@ heed_status heed_vk_pipelines_create(heed_vk_device *device, const void *cache_b
                                      heed_error *error);
 void heed_vk_pipelines_destroy(heed_vk_pipelines *pipelines);
 
-heed_status heed_vk_get_layout(heed_vk_pipelines *pipelines, const heed_vk_dispatch *dispatch,
+heed_status heed_vk_get_layout(heed_vk_pipelines *pipelines, const heed_gpu_dispatch *dispatch,
                                heed_vk_layout *layout, heed_error *error);
 /* Makes those pipelines of the builder's dispatches that are not there yet, a thread a core:
  * drivers compile here (hooks: phase "pipelines"). On failure none of them stays. */
-heed_status heed_vk_make_pipelines(heed_vk_pipelines *pipelines, const heed_vk_builder *builder,
+heed_status heed_vk_make_pipelines(heed_vk_pipelines *pipelines, const heed_gpu_builder *builder,
                                    const heed_hooks *hooks, heed_error *error);
 /* One that was made. */
 VkPipeline heed_vk_find_pipeline(const heed_vk_pipelines *pipelines,
-                                 const heed_vk_dispatch *dispatch);
+                                 const heed_gpu_dispatch *dispatch);
 
 #endif

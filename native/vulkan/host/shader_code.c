@@ -18,9 +18,9 @@ static const module_code modules[HEED_SHADER_COUNT] = {
 #undef HEED_SHADER
 };
 
-const uint32_t *heed_vk_shader_code(heed_vk_shader shader, size_t *bytes) {
+const uint32_t *heed_vk_shader_code(heed_gpu_shader shader, size_t *bytes) {
   *bytes = *modules[shader].bytes;
   return modules[shader].words;
 }
 
-bool heed_vk_has_shader(heed_vk_shader shader) { return *modules[shader].bytes != 0; }
+bool heed_vk_has_shader(heed_gpu_shader shader) { return *modules[shader].bytes != 0; }

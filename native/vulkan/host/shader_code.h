@@ -6,7 +6,7 @@
 
 /* The words of a module; *bytes: their size, 0 where this build lacks the module (some need a newer
  * glslang). */
-const uint32_t *heed_vk_shader_code(heed_vk_shader shader, size_t *bytes);
-bool heed_vk_has_shader(heed_vk_shader shader);
+const uint32_t *heed_vk_shader_code(heed_gpu_shader shader, size_t *bytes);
+bool heed_vk_has_shader(heed_gpu_shader shader);
 
 #endif

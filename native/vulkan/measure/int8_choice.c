@@ -14,7 +14,7 @@ typedef struct int8_record {
 } int8_record;
 
 /* Matrices are there in fp16 alone. */
-static const char *ending_of(const heed_vk_limits *limits) {
+static const char *ending_of(const heed_gpu_limits *limits) {
   return limits->half ? "int8half" : "int8";
 }
 
@@ -28,26 +28,26 @@ static bool remember(const heed_vk_cache *cache, const char *ending, int8_record
   return found;
 }
 
-static void restrict_to(heed_vk_limits *limits, const int8_record *record) {
+static void restrict_to(heed_gpu_limits *limits, const int8_record *record) {
   if (!record->matrices) memset(&limits->matrix8, 0, sizeof limits->matrix8);
   if (!record->dots) limits->dot = false;
 }
 
 static heed_status check_kernel(heed_vk_backend *vulkan, bool *right, heed_error *error) {
-  heed_vk_check_graph check;
-  heed_vk_check_record record = {.passed = false};
+  heed_gpu_check_graph check;
+  heed_gpu_check_record record = {.passed = false};
   heed_status status =
-      heed_vk_check_graph_create_one(vulkan->base.context, HEED_OP_KIND_linear, &check, error);
+      heed_gpu_check_graph_create_one(vulkan->base.context, HEED_OP_KIND_linear, &check, error);
   if (status == HEED_OK)
     status =
-        heed_vk_check_backend(&check, &vulkan->base, vulkan->device.limits.half, &record, error);
-  heed_vk_check_graph_free(&check);
+        heed_gpu_check_backend(&check, &vulkan->base, vulkan->device.limits.half, &record, error);
+  heed_gpu_check_graph_free(&check);
   *right = status == HEED_OK && record.passed;
   return status == HEED_DEVICE_LOST || status == HEED_OUT_OF_MEMORY ? status : HEED_OK;
 }
 
 static heed_status choose(heed_vk_backend *vulkan, int8_record *record, heed_error *error) {
-  heed_vk_limits *limits = &vulkan->device.limits;
+  heed_gpu_limits *limits = &vulkan->device.limits;
   uint32_t wrong = vulkan->device.test.wrong_int8;
   while (record->matrices || record->dots) {
     bool right;
@@ -64,7 +64,7 @@ static heed_status choose(heed_vk_backend *vulkan, int8_record *record, heed_err
 }
 
 heed_status heed_vk_check_int8(heed_vk_backend *vulkan, heed_error *error) {
-  heed_vk_limits *limits = &vulkan->device.limits;
+  heed_gpu_limits *limits = &vulkan->device.limits;
   int8_record record = {limits->matrix8.rows != 0, limits->dot};
   if (vulkan->int8_checked || !(record.matrices || record.dots)) return HEED_OK;
   vulkan->int8_checked = true; /* the check makes plans with such weights, too */

@@ -42,7 +42,7 @@ static heed_status measure(heed_vk_backend *vulkan, heed_vk_rates *rates, heed_e
 
 heed_status heed_vk_choose_matrices(heed_vk_backend *vulkan, const heed_vulkan_desc *desc,
                                     heed_error *error) {
-  heed_vk_limits *limits = &vulkan->device.limits;
+  heed_gpu_limits *limits = &vulkan->device.limits;
   const bool measured = !limits->software || vulkan->device.test.matrix_percent;
   heed_vk_rates rates;
   if (!limits->matrix.rows || desc->tier || !measured) return HEED_OK;
@@ -51,7 +51,7 @@ heed_status heed_vk_choose_matrices(heed_vk_backend *vulkan, const heed_vulkan_d
            "vulkan: cooperative matrices %.0f GFLOP/s, fp32 %.0f (expected %.1f times as many)",
            rates.matrix, rates.f32, LEAST_GAIN);
   if (rates.matrix > 0.0 && rates.matrix >= LEAST_GAIN * rates.f32) return HEED_OK;
-  limits->tier = HEED_VK_TIER_HALF;
+  limits->tier = HEED_GPU_TIER_HALF;
   memset(&limits->matrix, 0, sizeof limits->matrix);
   memset(&limits->matrix8, 0, sizeof limits->matrix8);
   memset(&limits->matrix2, 0, sizeof limits->matrix2);

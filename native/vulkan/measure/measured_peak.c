@@ -19,14 +19,14 @@
 
 typedef struct meter {
   heed_vk_pipelines *pipelines;
-  heed_vk_builder builder;
-  heed_vk_dispatch dispatches[REPEATS];
+  heed_gpu_builder builder;
+  heed_gpu_dispatch dispatches[REPEATS];
   heed_vk_places places;
   double microseconds[REPEATS];
 } meter;
 
 /* The least time of `REPEATS` dispatches after one another. */
-static heed_status time_dispatch(meter *m, const heed_vk_dispatch *dispatch,
+static heed_status time_dispatch(meter *m, const heed_gpu_dispatch *dispatch,
                                  const heed_ceiling_params *params, double *least,
                                  heed_error *error) {
   for (uint32_t i = 0; i < REPEATS; i++) {
@@ -46,11 +46,11 @@ static heed_status time_dispatch(meter *m, const heed_vk_dispatch *dispatch,
 
 /* A kernel's loop grows until it takes long enough. bytes: that a workgroup writes; flops: of a
  * workgroup in one step of its loop. */
-static heed_status time_loop(meter *m, heed_vk_dispatch *dispatch, uint64_t bytes, double flops,
+static heed_status time_loop(meter *m, heed_gpu_dispatch *dispatch, uint64_t bytes, double flops,
                              double *gflops, heed_error *error) {
   const uint32_t groups = m->builder.limits->software ? 512 : 8192;
   dispatch->binding[0] =
-      (heed_vk_range){.place = HEED_VK_ARENA, .bytes = groups * bytes, .written = true};
+      (heed_gpu_range){.place = HEED_GPU_ARENA, .bytes = groups * bytes, .written = true};
   dispatch->binding_count = 1;
   dispatch->groups[0] = groups;
   dispatch->groups[1] = dispatch->groups[2] = 1;
@@ -68,18 +68,18 @@ static heed_status time_loop(meter *m, heed_vk_dispatch *dispatch, uint64_t byte
   return status;
 }
 
-static heed_status multiply(meter *m, heed_vk_shader shader, double *gflops, heed_error *error) {
-  const uint32_t width = heed_vk_width(&m->builder);
-  heed_vk_dispatch dispatch = {.shader = shader, .constants = {width}, .constant_count = 1};
+static heed_status multiply(meter *m, heed_gpu_shader shader, double *gflops, heed_error *error) {
+  const uint32_t width = heed_gpu_width(&m->builder);
+  heed_gpu_dispatch dispatch = {.shader = shader, .constants = {width}, .constant_count = 1};
   return time_loop(m, &dispatch, width * sizeof(float), width * STEP_FLOPS, gflops, error);
 }
 
 /* By cooperative matrices, of four subgroups where there is room for them. */
 static heed_status multiply_matrices(meter *m, double *gflops, heed_error *error) {
-  const heed_vk_matrix *matrix = &m->builder.limits->matrix;
+  const heed_gpu_matrix *matrix = &m->builder.limits->matrix;
   const uint32_t subgroups = m->builder.limits->invocations >= 4 * matrix->lanes ? 4 : 1;
   const uint64_t elements = (uint64_t)matrix->rows * matrix->columns;
-  heed_vk_dispatch dispatch = {
+  heed_gpu_dispatch dispatch = {
       .shader = HEED_SHADER_ceiling_multiply_matrix,
       .lanes = matrix->lanes,
       .constants = {subgroups * matrix->lanes, matrix->rows, matrix->columns, matrix->depth},
@@ -100,23 +100,23 @@ static heed_status make_space(meter *m, uint64_t *bytes, heed_error *error) {
 }
 
 static heed_status copy(meter *m, double *gbs, heed_error *error) {
-  const heed_vk_limits *limits = m->builder.limits;
-  const uint32_t width = heed_vk_width(&m->builder), steps = limits->cpu ? 64 : 4;
+  const heed_gpu_limits *limits = m->builder.limits;
+  const uint32_t width = heed_gpu_width(&m->builder), steps = limits->cpu ? 64 : 4;
   uint64_t bytes = (uint64_t)(limits->cpu ? 32 : 256) << 20; /* past the caches */
   HEED_TRY(make_space(m, &bytes, error));
-  heed_vk_dispatch dispatch = {.shader = HEED_SHADER_ceiling_copy,
-                               .constants = {width},
-                               .constant_count = 1,
-                               .binding_count = 2,
-                               .groups = {1, 1, 1}};
-  dispatch.binding[0] = (heed_vk_range){.place = HEED_VK_ARENA, .bytes = bytes};
+  heed_gpu_dispatch dispatch = {.shader = HEED_SHADER_ceiling_copy,
+                                .constants = {width},
+                                .constant_count = 1,
+                                .binding_count = 2,
+                                .groups = {1, 1, 1}};
+  dispatch.binding[0] = (heed_gpu_range){.place = HEED_GPU_ARENA, .bytes = bytes};
   dispatch.binding[1] =
-      (heed_vk_range){.place = HEED_VK_ARENA, .offset = bytes, .bytes = bytes, .written = true};
-  if (heed_vk_can_texel(&m->builder, bytes)) {
+      (heed_gpu_range){.place = HEED_GPU_ARENA, .offset = bytes, .bytes = bytes, .written = true};
+  if (heed_gpu_can_texel(&m->builder, bytes)) {
     dispatch.shader = HEED_SHADER_ceiling_copy_texel;
-    heed_vk_as_texels(&dispatch, 0);
+    heed_gpu_as_texels(&dispatch, 0);
   }
-  heed_vk_spread(&m->builder, bytes / 16, width * steps, dispatch.groups);
+  heed_gpu_spread(&m->builder, bytes / 16, width * steps, dispatch.groups);
   /* whole groups alone */
   while ((uint64_t)dispatch.groups[0] * dispatch.groups[1] * width * steps > bytes / 16)
     dispatch.groups[0]--;

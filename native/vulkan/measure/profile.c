@@ -13,7 +13,7 @@ static double passed(const heed_vk_device *device, uint64_t from, uint64_t to) {
   return (double)((to - from) & mask) * device->stamp_period;
 }
 
-static heed_status run(heed_vk_pipelines *pipelines, const heed_vk_builder *builder,
+static heed_status run(heed_vk_pipelines *pipelines, const heed_gpu_builder *builder,
                        const heed_vk_places *places, VkQueryPool pool, uint64_t budget,
                        uint64_t *stamps, heed_error *error) {
   heed_vk_device *device = pipelines->device;
@@ -33,7 +33,7 @@ static heed_status run(heed_vk_pipelines *pipelines, const heed_vk_builder *buil
   return status;
 }
 
-heed_status heed_vk_time(heed_vk_pipelines *pipelines, const heed_vk_builder *builder,
+heed_status heed_vk_time(heed_vk_pipelines *pipelines, const heed_gpu_builder *builder,
                          const heed_vk_places *places, uint64_t budget, double *microseconds,
                          heed_error *error) {
   heed_vk_device *device = pipelines->device;
@@ -57,7 +57,7 @@ heed_status heed_vk_time(heed_vk_pipelines *pipelines, const heed_vk_builder *bu
   return status;
 }
 
-heed_status heed_vk_profile(heed_vk_pipelines *pipelines, const heed_vk_builder *builder,
+heed_status heed_vk_profile(heed_vk_pipelines *pipelines, const heed_gpu_builder *builder,
                             const heed_vk_places *places, uint64_t budget, heed_step_time *times,
                             heed_error *error) {
   double *microseconds =

@@ -20,16 +20,16 @@ heed_status heed_vulkan_tune(heed_backend *backend, const heed_graph *graph,
   if (!vulkan->cache.directory)
     return heed_fail(error, HEED_UNSUPPORTED,
                      "tune: the backend has no cache directory for the tiles");
-  heed_vk_tuned shapes[HEED_VK_MOST_TUNED];
-  const uint32_t count = heed_vk_list_shapes(graph, &vulkan->device.limits, shapes);
+  heed_gpu_tuned shapes[HEED_GPU_MOST_TUNED];
+  const uint32_t count = heed_gpu_list_shapes(graph, &vulkan->device.limits, shapes);
   heed_status status = HEED_OK;
-  const heed_vk_tiles *tiles = vulkan->device.limits.tiles;
+  const heed_gpu_tiles *tiles = vulkan->device.limits.tiles;
   /* compared with the tables, not with what was measured before */
   vulkan->device.limits.tiles = NULL;
   for (uint32_t i = 0; i < count && status == HEED_OK; i++) {
     double before = 0.0, after = 0.0;
     status =
-        heed_vk_measure_tiles(backend, &vulkan->device.limits, &shapes[i], &before, &after, error);
+        heed_gpu_measure_tiles(backend, &vulkan->device.limits, &shapes[i], &before, &after, error);
     tuning->shapes++;
     tuning->changed += shapes[i].choice != 0;
     tuning->before += before;

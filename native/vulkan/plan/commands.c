@@ -12,26 +12,26 @@
 typedef struct recorder {
   heed_vk_commands *commands;
   heed_vk_pipelines *pipelines;
-  const heed_vk_builder *builder;
+  const heed_gpu_builder *builder;
   const heed_vk_places *places;
   VkQueryPool stamps;
   const heed_vk_copies *copies;
   uint32_t stamp_count;
   VkDescriptorSet set; /* of the dispatch at hand */
-  heed_vk_hazards hazards;
+  heed_gpu_hazards hazards;
 } recorder;
 
-static heed_vk_subdispatches walk_of(const recorder *r) {
-  return (heed_vk_subdispatches){.builder = r->builder, .budget = r->commands->budget};
+static heed_gpu_subdispatches walk_of(const recorder *r) {
+  return (heed_gpu_subdispatches){.builder = r->builder, .budget = r->commands->budget};
 }
 
 /* One command buffer for each run of subdispatches that neither a stage nor a submission ends; at
  * least one. */
 static uint32_t count_buffers(const recorder *r) {
-  heed_vk_subdispatches walk = walk_of(r);
-  heed_vk_subdispatch part;
+  heed_gpu_subdispatches walk = walk_of(r);
+  heed_gpu_subdispatch part;
   uint32_t count = 1;
-  while (heed_vk_next_subdispatch(&walk, &part)) count += part.new_stage || part.breaks;
+  while (heed_gpu_next_subdispatch(&walk, &part)) count += part.new_stage || part.breaks;
   return count;
 }
 
@@ -55,7 +55,7 @@ static heed_status make_pools(recorder *r, heed_error *error) {
               "vkCreateFence");
   uint32_t descriptors = 1, texels = 1;
   for (size_t i = 0; i < r->builder->dispatch_count; i++) {
-    const heed_vk_dispatch *dispatch = &r->builder->dispatches[i];
+    const heed_gpu_dispatch *dispatch = &r->builder->dispatches[i];
     for (uint32_t slot = 0; slot < dispatch->binding_count; slot++)
       *(dispatch->binding[slot].texels ? &texels : &descriptors) += 1;
   }
@@ -76,26 +76,26 @@ static heed_status make_pools(recorder *r, heed_error *error) {
 
 /* What a slot without meaning is bound to, since a set has no holes: a range that the dispatch
  * writes, so that an access which the kernel declares but never makes adds no hazard. */
-static const heed_vk_range *stand_in(const heed_vk_dispatch *dispatch) {
+static const heed_gpu_range *stand_in(const heed_gpu_dispatch *dispatch) {
   for (uint32_t i = 0; i < dispatch->binding_count; i++)
     if (dispatch->binding[i].written) return &dispatch->binding[i];
   return &dispatch->binding[0];
 }
 
-static VkDescriptorBufferInfo buffer_of(const recorder *r, const heed_vk_dispatch *dispatch,
+static VkDescriptorBufferInfo buffer_of(const recorder *r, const heed_gpu_dispatch *dispatch,
                                         uint32_t slot) {
-  const heed_vk_range *range = &dispatch->binding[slot];
-  if (range->place == HEED_VK_NOWHERE) range = stand_in(dispatch);
-  const heed_vk_buffer *buffer = range->place == HEED_VK_ARENA     ? &r->places->arena
-                                 : range->place == HEED_VK_SCRATCH ? &r->places->scratch
-                                 : range->place == HEED_VK_COUNTER
+  const heed_gpu_range *range = &dispatch->binding[slot];
+  if (range->place == HEED_GPU_NOWHERE) range = stand_in(dispatch);
+  const heed_vk_buffer *buffer = range->place == HEED_GPU_ARENA     ? &r->places->arena
+                                 : range->place == HEED_GPU_SCRATCH ? &r->places->scratch
+                                 : range->place == HEED_GPU_COUNTER
                                      ? &r->places->counter
                                      : &r->places->blocks[range->block];
   return (VkDescriptorBufferInfo){buffer->handle, range->offset, range->bytes};
 }
 
 static heed_status make_view(recorder *r, const VkDescriptorBufferInfo *buffer,
-                             const heed_vk_range *range, VkBufferView **view, heed_error *error) {
+                             const heed_gpu_range *range, VkBufferView **view, heed_error *error) {
   heed_vk_device *device = r->commands->device;
   const uint64_t texel = range->single ? 4 : range->half ? 8 : 16;
   const VkBufferViewCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_VIEW_CREATE_INFO,
@@ -113,7 +113,7 @@ static heed_status make_view(recorder *r, const VkDescriptorBufferInfo *buffer,
   return HEED_OK;
 }
 
-static heed_status make_set(recorder *r, const heed_vk_dispatch *dispatch,
+static heed_status make_set(recorder *r, const heed_gpu_dispatch *dispatch,
                             const heed_vk_layout *layout, VkDescriptorSet *set, heed_error *error) {
   heed_vk_device *device = r->commands->device;
   const VkDescriptorSetAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
@@ -122,8 +122,8 @@ static heed_status make_set(recorder *r, const heed_vk_dispatch *dispatch,
                                             .pSetLayouts = &layout->set};
   HEED_VK_TRY(device, device->instance.api.AllocateDescriptorSets(device->handle, &info, set),
               "vkAllocateDescriptorSets");
-  VkDescriptorBufferInfo buffers[HEED_VK_BINDINGS];
-  VkWriteDescriptorSet writes[HEED_VK_BINDINGS];
+  VkDescriptorBufferInfo buffers[HEED_GPU_BINDINGS];
+  VkWriteDescriptorSet writes[HEED_GPU_BINDINGS];
   for (uint32_t i = 0; i < dispatch->binding_count; i++) {
     buffers[i] = buffer_of(r, dispatch, i);
     writes[i] = (VkWriteDescriptorSet){.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
@@ -150,8 +150,8 @@ static void barrier(const recorder *r, VkCommandBuffer buffer, VkPipelineStageFl
                                                        NULL);
 }
 
-static void order(recorder *r, VkCommandBuffer buffer, const heed_vk_dispatch *dispatch) {
-  const bool meets = heed_vk_hazards_meet(&r->hazards, dispatch);
+static void order(recorder *r, VkCommandBuffer buffer, const heed_gpu_dispatch *dispatch) {
+  const bool meets = heed_gpu_hazards_meet(&r->hazards, dispatch);
   if (!meets && !r->stamps) return;
   barrier(r, buffer, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
           VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
@@ -164,7 +164,7 @@ static void stamp(recorder *r, VkCommandBuffer buffer) {
         buffer, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, r->stamps, r->stamp_count++);
 }
 
-static heed_status bind(recorder *r, VkCommandBuffer buffer, const heed_vk_dispatch *dispatch,
+static heed_status bind(recorder *r, VkCommandBuffer buffer, const heed_gpu_dispatch *dispatch,
                         bool first, VkDescriptorSet *set, heed_error *error) {
   const heed_vk_api *api = &r->commands->device->instance.api;
   heed_vk_layout layout;
@@ -181,7 +181,7 @@ static heed_status bind(recorder *r, VkCommandBuffer buffer, const heed_vk_dispa
 }
 
 static heed_status record_subdispatch(recorder *r, VkCommandBuffer buffer,
-                                      const heed_vk_subdispatch *part, heed_error *error) {
+                                      const heed_gpu_subdispatch *part, heed_error *error) {
   const heed_vk_api *api = &r->commands->device->instance.api;
   const uint32_t *base = part->base, *groups = part->groups;
   HEED_TRY(bind(r, buffer, &r->builder->dispatches[part->dispatch], part->begins, &r->set, error));
@@ -253,12 +253,12 @@ static heed_status end_buffer(recorder *r, uint32_t index, uint8_t ends, heed_er
 }
 
 static heed_status record(recorder *r, heed_error *error) {
-  heed_vk_subdispatches walk = walk_of(r);
-  heed_vk_subdispatch part;
+  heed_gpu_subdispatches walk = walk_of(r);
+  heed_gpu_subdispatch part;
   uint32_t index = 0;
   r->commands->stages = 1;
   HEED_TRY(begin_buffer(r, index, error));
-  while (heed_vk_next_subdispatch(&walk, &part)) {
+  while (heed_gpu_next_subdispatch(&walk, &part)) {
     if (part.new_stage || part.breaks) {
       HEED_TRY(end_buffer(
           r, index,
@@ -272,7 +272,7 @@ static heed_status record(recorder *r, heed_error *error) {
   return end_buffer(r, index, HEED_VK_ENDS_STAGE | HEED_VK_ENDS_SUBMISSION, error);
 }
 
-heed_status heed_vk_commands_create(heed_vk_pipelines *pipelines, const heed_vk_builder *builder,
+heed_status heed_vk_commands_create(heed_vk_pipelines *pipelines, const heed_gpu_builder *builder,
                                     const heed_vk_recording *recording, const heed_hooks *hooks,
                                     heed_vk_commands *commands, heed_error *error) {
   memset(commands, 0, sizeof *commands);

@@ -46,7 +46,7 @@ typedef struct heed_vk_recording {
 /* Records all dispatches of the builder. Barriers stand only where a dispatch meets what an earlier
  * one wrote or reads. With stamps, one query more than dispatches, each waits for the one before
  * it, and a timestamp stands before the first and after each. */
-heed_status heed_vk_commands_create(heed_vk_pipelines *pipelines, const heed_vk_builder *builder,
+heed_status heed_vk_commands_create(heed_vk_pipelines *pipelines, const heed_gpu_builder *builder,
                                     const heed_vk_recording *recording, const heed_hooks *hooks,
                                     heed_vk_commands *commands, heed_error *error);
 void heed_vk_commands_destroy(heed_vk_commands *commands, const heed_context *context);

@@ -10,25 +10,25 @@
 
 typedef struct upload_job {
   heed_vk_transfer *transfer;
-  const heed_vk_builder *builder;
+  const heed_gpu_builder *builder;
   const heed_vk_buffer *blocks;
   const heed_hooks *hooks;
   unsigned char *source, *packed; /* halves of the working memory */
   uint64_t half, done, total;
 } upload_job;
 
-static uint64_t panel_bytes(const heed_vk_weight *weight) {
-  if (weight->int8) return heed_vk_int8_panel_bytes(weight->panel, weight->depth);
-  return heed_vk_panel_count(weight->panel, weight->depth, weight->eights) *
+static uint64_t panel_bytes(const heed_gpu_weight *weight) {
+  if (weight->int8) return heed_gpu_int8_panel_bytes(weight->panel, weight->depth);
+  return heed_gpu_panel_count(weight->panel, weight->depth, weight->eights) *
          (weight->half ? sizeof(uint16_t) : sizeof(float));
 }
 
-static uint64_t graph_bytes(const heed_vk_builder *builder, const heed_vk_weight *weight) {
+static uint64_t graph_bytes(const heed_gpu_builder *builder, const heed_gpu_weight *weight) {
   return weight->value ? heed_plan_bytes(builder->plan, weight->value) : 0;
 }
 
-static heed_status put(upload_job *job, const heed_vk_weight *weight, uint64_t at, const void *from,
-                       uint64_t bytes, heed_error *error) {
+static heed_status put(upload_job *job, const heed_gpu_weight *weight, uint64_t at,
+                       const void *from, uint64_t bytes, heed_error *error) {
   return heed_vk_copy_in(job->transfer, &job->blocks[weight->range.block],
                          weight->range.offset + at, from, (size_t)bytes, error);
 }
@@ -38,7 +38,7 @@ static void tell(upload_job *job, uint64_t bytes) {
   heed_tell_progress(job->hooks, "read", job->done, job->total);
 }
 
-static heed_status upload_dense(upload_job *job, const heed_vk_weight *weight, heed_error *error) {
+static heed_status upload_dense(upload_job *job, const heed_gpu_weight *weight, heed_error *error) {
   const heed_graph *graph = job->builder->plan->graph;
   const uint64_t size = heed_dtype_size(heed_graph_record(graph, weight->value)->dtype),
                  bytes = graph_bytes(job->builder, weight);
@@ -54,24 +54,25 @@ static heed_status upload_dense(upload_job *job, const heed_vk_weight *weight, h
 }
 
 /* One panel of a weight, from its rows on, to job->packed. */
-static heed_status pack_panel(const upload_job *job, const heed_vk_weight *weight, uint32_t row,
+static heed_status pack_panel(const upload_job *job, const heed_gpu_weight *weight, uint32_t row,
                               uint32_t rows, heed_error *error) {
   const heed_graph *graph = job->builder->plan->graph;
   const uint64_t first = ((uint64_t)weight->first_row + row) * weight->depth,
                  count = (uint64_t)rows * weight->depth;
   if (!weight->int8) {
     HEED_TRY(heed_graph_read_constant(graph, weight->value, first, count, job->source, error));
-    return heed_vk_pack_panel(job->builder, weight, rows, (const float *)(const void *)job->source,
-                              (float *)(void *)job->packed, error);
+    return heed_gpu_pack_panel(job->builder, weight, rows, (const float *)(const void *)job->source,
+                               (float *)(void *)job->packed, error);
   }
   int8_t *numbers = (int8_t *)job->source;
   HEED_TRY(heed_quantised_read(heed_graph_quantised(graph, weight->value), first, count, numbers,
                                error));
-  heed_vk_pack_int8_panel(weight, rows, numbers, job->packed);
+  heed_gpu_pack_int8_panel(weight, rows, numbers, job->packed);
   return HEED_OK;
 }
 
-static heed_status upload_panels(upload_job *job, const heed_vk_weight *weight, heed_error *error) {
+static heed_status upload_panels(upload_job *job, const heed_gpu_weight *weight,
+                                 heed_error *error) {
   for (uint32_t row = 0; row < weight->rows; row += weight->panel) {
     const uint32_t rows = weight->rows - row < weight->panel ? weight->rows - row : weight->panel;
     HEED_TRY(pack_panel(job, weight, row, rows, error));
@@ -84,7 +85,7 @@ static heed_status upload_panels(upload_job *job, const heed_vk_weight *weight, 
 
 static heed_status upload_all(upload_job *job, heed_error *error) {
   for (size_t i = 0; i < job->builder->weight_count; i++) {
-    const heed_vk_weight *weight = &job->builder->weights[i];
+    const heed_gpu_weight *weight = &job->builder->weights[i];
     HEED_TRY(heed_ask_cancel(job->hooks, "read", error));
     if (weight->data)
       HEED_TRY(put(job, weight, 0, weight->data, weight->range.bytes, error));
@@ -96,14 +97,14 @@ static heed_status upload_all(upload_job *job, heed_error *error) {
   return HEED_OK;
 }
 
-heed_status heed_vk_upload(heed_vk_transfer *transfer, const heed_vk_builder *builder,
+heed_status heed_vk_upload(heed_vk_transfer *transfer, const heed_gpu_builder *builder,
                            const heed_vk_buffer *blocks, const heed_hooks *hooks,
                            heed_error *error) {
   upload_job job = {.transfer = transfer,
                     .builder = builder,
                     .blocks = blocks,
                     .hooks = hooks,
-                    .half = heed_vk_pack_bytes(builder) / 2};
+                    .half = heed_gpu_pack_bytes(builder) / 2};
   for (size_t i = 0; i < builder->weight_count; i++)
     job.total += graph_bytes(builder, &builder->weights[i]);
   if (builder->weight_count == 0) return HEED_OK;

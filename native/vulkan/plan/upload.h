@@ -6,7 +6,7 @@
 #include "vulkan/host/memory.h"
 
 /* Fills the blocks; hooks: phase "read", bytes of the graph's constants. */
-heed_status heed_vk_upload(heed_vk_transfer *transfer, const heed_vk_builder *builder,
+heed_status heed_vk_upload(heed_vk_transfer *transfer, const heed_gpu_builder *builder,
                            const heed_vk_buffer *blocks, const heed_hooks *hooks,
                            heed_error *error);
 

@@ -25,34 +25,34 @@
 
 static bool has_int8(const heed_plan *plan, const heed_node *node) {
   const heed_linear_desc *desc = node->desc;
-  return node->op == HEED_OP_KIND_linear && heed_vk_int8_of(plan->graph, desc->weight.id);
+  return node->op == HEED_OP_KIND_linear && heed_gpu_int8_of(plan->graph, desc->weight.id);
 }
 
 static heed_status supports(heed_backend *backend, const heed_plan *plan, const heed_node *node,
                             heed_error *error) {
   heed_vk_backend *vulkan = (heed_vk_backend *)backend;
-  heed_vk_builder builder;
+  heed_gpu_builder builder;
   if (has_int8(plan, node) && !vulkan->device.test.statistics)
     HEED_TRY(heed_vk_check_int8(vulkan, error));
-  heed_vk_builder_start(&builder, plan, &vulkan->device.limits);
-  const heed_status status = heed_vk_builder_node(&builder, node, error);
-  heed_vk_builder_end(&builder);
+  heed_gpu_builder_start(&builder, plan, &vulkan->device.limits);
+  const heed_status status = heed_gpu_builder_node(&builder, node, error);
+  heed_gpu_builder_end(&builder);
   return status;
 }
 
 static heed_status measure(heed_backend *backend, const heed_plan *plan, heed_memory *memory,
                            heed_error *error) {
   heed_vk_backend *vulkan = (heed_vk_backend *)backend;
-  heed_vk_builder builder;
-  heed_vk_builder_start(&builder, plan, &vulkan->device.limits);
-  const heed_status status = heed_vk_builder_plan(&builder, error);
+  heed_gpu_builder builder;
+  heed_gpu_builder_start(&builder, plan, &vulkan->device.limits);
+  const heed_status status = heed_gpu_builder_plan(&builder, error);
   memory->weights = 0;
   for (size_t i = 0; i < builder.block_count; i++) memory->weights += builder.blocks[i];
   memory->workspace = heed_vk_memory_is_shared(&vulkan->device) ? 0 : HEED_VK_STAGING_BYTES;
   memory->workspace += builder.scratch_bytes;
-  if (builder.counts) memory->workspace += HEED_VK_COUNTER_BYTES;
-  if (builder.weight_count) memory->workspace += heed_vk_pack_bytes(&builder);
-  heed_vk_builder_end(&builder);
+  if (builder.counts) memory->workspace += HEED_GPU_COUNTER_BYTES;
+  if (builder.weight_count) memory->workspace += heed_gpu_pack_bytes(&builder);
+  heed_gpu_builder_end(&builder);
   return status;
 }
 
@@ -92,13 +92,13 @@ static heed_status profile(heed_program *program, const heed_clock *clock, heed_
   const heed_program *now = heed_vk_program_now(program);
   (void)clock;
   HEED_TRY(want_device(program->backend, error));
-  heed_vk_builder builder;
-  heed_vk_builder_start(&builder, now->plan, now->limits);
-  heed_status status = heed_vk_builder_plan(&builder, error);
+  heed_gpu_builder builder;
+  heed_gpu_builder_start(&builder, now->plan, now->limits);
+  heed_status status = heed_gpu_builder_plan(&builder, error);
   if (status == HEED_OK)
     status = heed_vk_profile(pipelines, &builder, &now->places,
                              heed_vk_find_budget(pipelines, &builder), times, error);
-  heed_vk_builder_end(&builder);
+  heed_gpu_builder_end(&builder);
   return status;
 }
 
@@ -111,18 +111,18 @@ static heed_status ring_create(heed_program *program, const heed_spans *inputs,
 
 static void describe(heed_backend *backend, const heed_plan *plan, const heed_node *node,
                      heed_plan_step *step) {
-  heed_vk_builder builder;
-  heed_vk_builder_start(&builder, plan, &((heed_vk_backend *)backend)->device.limits);
-  heed_vk_builder_node(&builder, node, NULL);
+  heed_gpu_builder builder;
+  heed_gpu_builder_start(&builder, plan, &((heed_vk_backend *)backend)->device.limits);
+  heed_gpu_builder_node(&builder, node, NULL);
   step->dispatches = (uint32_t)builder.dispatch_count;
-  step->kernel_count = heed_vk_list_kernels(&builder, step->kernel, HEED_STEP_KERNELS);
-  heed_vk_builder_end(&builder);
+  step->kernel_count = heed_gpu_list_kernels(&builder, step->kernel, HEED_STEP_KERNELS);
+  heed_gpu_builder_end(&builder);
 }
 
 static heed_attention_mode mode(const heed_backend *backend, const heed_plan *plan,
                                 const heed_node *node) {
-  const heed_vk_limits *limits = &((const heed_vk_backend *)backend)->device.limits;
-  return heed_vk_ops[node->op]->mode(limits, plan, node);
+  const heed_gpu_limits *limits = &((const heed_vk_backend *)backend)->device.limits;
+  return heed_gpu_ops[node->op]->mode(limits, plan, node);
 }
 
 static void destroy(heed_backend *backend) {

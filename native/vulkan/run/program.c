@@ -25,7 +25,7 @@ void heed_vk_program_destroy(heed_program *program) {
 }
 
 /* Of the buffers below; those of a transfer can shrink. */
-static uint64_t all_bytes(const heed_program *program, const heed_vk_builder *builder) {
+static uint64_t all_bytes(const heed_program *program, const heed_gpu_builder *builder) {
   uint64_t bytes = builder->scratch_bytes;
   if (!program->borrows_arena) bytes += builder->plan->memory.arena;
   for (size_t i = 0; i < builder->block_count; i++) bytes += builder->blocks[i];
@@ -34,12 +34,13 @@ static uint64_t all_bytes(const heed_program *program, const heed_vk_builder *bu
 
 static heed_status make_counter(heed_program *program, heed_error *error) {
   heed_vk_buffer *counter = &program->places.counter;
-  HEED_TRY(heed_vk_mapped_create(&program->backend->device, HEED_VK_COUNTER_BYTES, counter, error));
+  HEED_TRY(
+      heed_vk_mapped_create(&program->backend->device, HEED_GPU_COUNTER_BYTES, counter, error));
   *(uint32_t *)(void *)counter->mapped = 0;
   return HEED_OK;
 }
 
-static heed_status make_buffers(heed_program *program, const heed_vk_builder *builder,
+static heed_status make_buffers(heed_program *program, const heed_gpu_builder *builder,
                                 heed_error *error) {
   heed_vk_device *device = &program->backend->device;
   HEED_TRY(heed_vk_want_memory(device, all_bytes(program, builder), error));
@@ -61,10 +62,10 @@ static heed_status make_buffers(heed_program *program, const heed_vk_builder *bu
 }
 
 /* Buffers, zeroed arena, weights, command buffers. */
-static heed_status fill(heed_program *program, heed_vk_builder *builder, const heed_hooks *hooks,
+static heed_status fill(heed_program *program, heed_gpu_builder *builder, const heed_hooks *hooks,
                         heed_error *error) {
   heed_vk_pipelines *pipelines = &program->backend->pipelines;
-  HEED_TRY(heed_vk_builder_plan(builder, error));
+  HEED_TRY(heed_gpu_builder_plan(builder, error));
   HEED_TRY(make_buffers(program, builder, error));
   if (!program->borrows_arena)
     HEED_TRY(heed_vk_clear(&program->transfer, &program->places.arena, error));
@@ -79,10 +80,10 @@ static heed_status finish(heed_program *program, const heed_hooks *hooks, heed_p
                           heed_error *error) {
   heed_vk_backend *vulkan = program->backend;
   const size_t pipelines_before = vulkan->pipelines.count;
-  heed_vk_builder builder;
-  heed_vk_builder_start(&builder, program->plan, program->limits);
+  heed_gpu_builder builder;
+  heed_gpu_builder_start(&builder, program->plan, program->limits);
   const heed_status status = fill(program, &builder, hooks, error);
-  heed_vk_builder_end(&builder);
+  heed_gpu_builder_end(&builder);
   if (status != HEED_OK) {
     heed_vk_program_destroy(program);
     return status;
@@ -122,8 +123,8 @@ heed_status heed_vk_program_widen(heed_program *program, const heed_hooks *hooks
   if (!made) return heed_fail_memory(error, "vulkan: program in fp32", sizeof *made);
   program->fp32_limits = *program->limits;
   program->fp32_limits.half = program->fp32_limits.half_values = false;
-  program->fp32_limits.matrix = (heed_vk_matrix){0, 0, 0, 0};
-  program->fp32_limits.matrix2 = (heed_vk_matrix2){0, 0};
+  program->fp32_limits.matrix = (heed_gpu_matrix){0, 0, 0, 0};
+  program->fp32_limits.matrix2 = (heed_gpu_matrix2){0, 0};
   made->backend = program->backend;
   made->plan = program->plan;
   made->limits = &program->fp32_limits;
@@ -144,15 +145,15 @@ heed_status heed_vk_program_record(heed_program *program, const heed_vk_copies *
                                    heed_vk_commands *commands, heed_error *error) {
   heed_vk_pipelines *pipelines = &program->backend->pipelines;
   const heed_program *now = heed_vk_program_now(program);
-  heed_vk_builder builder;
-  heed_vk_builder_start(&builder, now->plan, now->limits);
-  heed_status status = heed_vk_builder_plan(&builder, error);
+  heed_gpu_builder builder;
+  heed_gpu_builder_start(&builder, now->plan, now->limits);
+  heed_status status = heed_gpu_builder_plan(&builder, error);
   const heed_vk_recording recording = {
       .places = &now->places,
       .copies = copies,
       .budget = status == HEED_OK ? heed_vk_find_budget(pipelines, &builder) : 0};
   if (status == HEED_OK)
     status = heed_vk_commands_create(pipelines, &builder, &recording, NULL, commands, error);
-  heed_vk_builder_end(&builder);
+  heed_gpu_builder_end(&builder);
   return status;
 }

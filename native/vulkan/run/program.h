@@ -8,7 +8,7 @@
 struct heed_program {
   heed_vk_backend *backend;
   const heed_plan *plan;
-  const heed_vk_limits *limits; /* that its kernels are chosen by */
+  const heed_gpu_limits *limits; /* that its kernels are chosen by */
   heed_vk_transfer transfer;
   heed_vk_places places;
   size_t block_count;
@@ -17,7 +17,7 @@ struct heed_program {
   /* Once a finite value has passed 65504, which fp16 has no number for: the same plan in fp32, on
    * the same arena, so that its inputs are still there. All runs from then on are its runs. */
   heed_program *fp32;
-  heed_vk_limits fp32_limits;
+  heed_gpu_limits fp32_limits;
 };
 
 heed_status heed_vk_program_create(heed_vk_backend *vulkan, const heed_plan *plan,

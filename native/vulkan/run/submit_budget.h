@@ -7,6 +7,6 @@
 /* Most operations that one submission of these dispatches may have, so that it ends long before a
  * watchdog's seconds; 0: no limit. What a slow device of the type does is taken first; the device
  * is timed (once) when that is not enough for all of them. */
-uint64_t heed_vk_find_budget(heed_vk_pipelines *pipelines, const heed_vk_builder *builder);
+uint64_t heed_vk_find_budget(heed_vk_pipelines *pipelines, const heed_gpu_builder *builder);
 
 #endif

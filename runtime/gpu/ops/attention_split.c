@@ -33,30 +33,30 @@ static const struct {
                   {8, (uint64_t)8 << 20},
                   {8, (uint64_t)1 << 20}};
 
-uint32_t heed_vk_split_candidates(void) {
+uint32_t heed_gpu_split_candidates(void) {
   return (uint32_t)(sizeof candidates / sizeof *candidates);
 }
 
-static bool is_chosen(const heed_vk_attention_job *job) {
-  return job->builder->limits->cpu && job->choice && job->choice <= heed_vk_split_candidates();
+static bool is_chosen(const heed_gpu_attention_job *job) {
+  return job->builder->limits->cpu && job->choice && job->choice <= heed_gpu_split_candidates();
 }
-static uint32_t tile_rows(const heed_vk_attention_job *job, uint32_t rows) {
+static uint32_t tile_rows(const heed_gpu_attention_job *job, uint32_t rows) {
   return rows >= 12  ? (is_chosen(job) ? candidates[job->choice - 1].rows : MOST_ROWS)
          : rows >= 3 ? 4
                      : 1;
 }
-static uint32_t width(const heed_vk_builder *builder) {
+static uint32_t width(const heed_gpu_builder *builder) {
   const uint32_t lanes = builder->limits->lanes;
   return !builder->limits->cpu ? 32 : lanes < 4 ? 4 : lanes > 16 ? 16 : lanes;
 }
 
-static void add_scores(const heed_vk_attention_job *job, const piece *p) {
-  heed_vk_builder *builder = job->builder;
+static void add_scores(const heed_gpu_attention_job *job, const piece *p) {
+  heed_gpu_builder *builder = job->builder;
   const heed_attention_desc *desc = job->desc;
   const heed_attention_sizes *s = &job->sizes;
   const uint32_t va = job->node->input[HEED_ATTENTION_INPUT_VA];
-  heed_vk_dispatch dispatch = {.shader = va ? HEED_SHADER_attention_scores_additive
-                                            : HEED_SHADER_attention_scores};
+  heed_gpu_dispatch dispatch = {.shader = va ? HEED_SHADER_attention_scores_additive
+                                             : HEED_SHADER_attention_scores};
   heed_attention_scores_params params = {
       .heads = s->heads,
       .key_heads = s->key_heads,
@@ -73,50 +73,50 @@ static void add_scores(const heed_vk_attention_job *job, const piece *p) {
       .offset = job->offset,
       .window_left = job->window_left,
       .window_right = job->window_right,
-      .query_origin = heed_vk_read(builder, &dispatch, 0, desc->query.id),
-      .key_origin = heed_vk_read(builder, &dispatch, 1, desc->key.id),
-      .mask_origin = heed_vk_read(builder, &dispatch, 2, desc->mask.id),
-      .key_padding_origin = heed_vk_read(builder, &dispatch, 3, desc->key_padding.id),
-      .query_padding_origin = heed_vk_read(builder, &dispatch, 4, desc->query_padding.id),
-      .bias_origin = heed_vk_read(builder, &dispatch, 5, desc->bias.id),
+      .query_origin = heed_gpu_read(builder, &dispatch, 0, desc->query.id),
+      .key_origin = heed_gpu_read(builder, &dispatch, 1, desc->key.id),
+      .mask_origin = heed_gpu_read(builder, &dispatch, 2, desc->mask.id),
+      .key_padding_origin = heed_gpu_read(builder, &dispatch, 3, desc->key_padding.id),
+      .query_padding_origin = heed_gpu_read(builder, &dispatch, 4, desc->query_padding.id),
+      .bias_origin = heed_gpu_read(builder, &dispatch, 5, desc->bias.id),
   };
   memcpy(params.mask_stride, s->mask_stride, sizeof params.mask_stride);
   memcpy(params.bias_stride, s->bias_stride, sizeof params.bias_stride);
   if (va) {
-    params.va_origin = heed_vk_read(builder, &dispatch, 8, va);
-    heed_vk_as_single_texels(builder, &dispatch, 8);
+    params.va_origin = heed_gpu_read(builder, &dispatch, 8, va);
+    heed_gpu_as_single_texels(builder, &dispatch, 8);
   }
   if (p->listed)
-    heed_vk_read_data(builder, &dispatch, 6, desc->rows, (uint64_t)s->rows * sizeof *desc->rows);
+    heed_gpu_read_data(builder, &dispatch, 6, desc->rows, (uint64_t)s->rows * sizeof *desc->rows);
   else
-    heed_vk_read(builder, &dispatch, 6, 0);
-  heed_vk_scratch(builder, &dispatch, 7, 0, p->bytes, true);
+    heed_gpu_read(builder, &dispatch, 6, 0);
+  heed_gpu_scratch(builder, &dispatch, 7, 0, p->bytes, true);
   uint32_t flags = job->flags | (p->listed ? HEED_ATTENTION_ROWS : 0);
   if (dispatch.binding[0].half) flags |= HEED_ATTENTION_QUERY_HALF;
   if (dispatch.binding[1].half) flags |= HEED_ATTENTION_KEY_HALF;
   if (!va && (s->depth | params.query_origin | params.key_origin) % 4 == 0) {
     flags |= HEED_ATTENTION_VECTOR;
-    if (heed_vk_can_texel(builder, heed_vk_float_bytes(&dispatch.binding[0])) &&
-        heed_vk_can_texel(builder, heed_vk_float_bytes(&dispatch.binding[1]))) {
+    if (heed_gpu_can_texel(builder, heed_gpu_float_bytes(&dispatch.binding[0])) &&
+        heed_gpu_can_texel(builder, heed_gpu_float_bytes(&dispatch.binding[1]))) {
       dispatch.shader = HEED_SHADER_attention_scores_texel;
-      heed_vk_as_texels(&dispatch, 0);
-      heed_vk_as_texels(&dispatch, 1);
+      heed_gpu_as_texels(&dispatch, 0);
+      heed_gpu_as_texels(&dispatch, 1);
     }
   }
   const uint32_t lanes = width(builder), rows = tile_rows(job, p->rows),
                  keys4 = p->keys > lanes * 4 ? 2 : 1;
-  heed_vk_set_tile(&dispatch, rows, lanes * keys4 * 4);
-  HEED_VK_DISPATCH(builder, &dispatch, &params, heed_vk_divide(p->keys, lanes * keys4 * 4),
-                   heed_vk_divide(p->rows, rows), p->slices, lanes, rows, keys4, flags);
+  heed_gpu_set_tile(&dispatch, rows, lanes * keys4 * 4);
+  HEED_GPU_DISPATCH(builder, &dispatch, &params, heed_gpu_divide(p->keys, lanes * keys4 * 4),
+                    heed_gpu_divide(p->rows, rows), p->slices, lanes, rows, keys4, flags);
 }
 
-static void add_norm(const heed_vk_attention_job *job, const piece *p) {
-  heed_vk_builder *builder = job->builder;
+static void add_norm(const heed_gpu_attention_job *job, const piece *p) {
+  heed_gpu_builder *builder = job->builder;
   const bool stores = p->listed || job->desc->row_count == 0;
   const bool weights = stores && job->wants_weights, logits = stores && job->wants_logits;
-  heed_vk_dispatch dispatch = {.shader = HEED_SHADER_attention_norm};
-  heed_vk_scratch(builder, &dispatch, 0, 0, p->bytes, false);
-  heed_vk_scratch(builder, &dispatch, 1, p->bytes, p->bytes, true);
+  heed_gpu_dispatch dispatch = {.shader = HEED_SHADER_attention_norm};
+  heed_gpu_scratch(builder, &dispatch, 0, 0, p->bytes, false);
+  heed_gpu_scratch(builder, &dispatch, 1, p->bytes, p->bytes, true);
   /* either some rows of one slice, or all rows of some: what is stored lies side by side */
   const uint64_t first =
                      ((uint64_t)p->first_slice * job->sizes.rows + p->first_row) * job->sizes.keys,
@@ -126,36 +126,37 @@ static void add_norm(const heed_vk_attention_job *job, const piece *p) {
       .stride = p->stride,
       .rows = p->slices * p->rows,
       .threshold = job->desc->threshold,
-      .weights_origin = heed_vk_write_some(
+      .weights_origin = heed_gpu_write_some(
           builder, &dispatch, 2, weights ? job->node->output[HEED_ATTENTION_RESULT_WEIGHTS] : 0,
           first, count),
-      .logits_origin = heed_vk_write_some(
+      .logits_origin = heed_gpu_write_some(
           builder, &dispatch, 3, logits ? job->node->output[HEED_ATTENTION_RESULT_LOGITS] : 0,
           first, count),
   };
-  if (heed_vk_can_texel(builder, p->bytes)) {
+  if (heed_gpu_can_texel(builder, p->bytes)) {
     dispatch.shader = HEED_SHADER_attention_norm_texel;
-    heed_vk_as_texels(&dispatch, 0);
+    heed_gpu_as_texels(&dispatch, 0);
   }
   const uint32_t flags =
       (job->flags & HEED_ATTENTION_GUARD) | (weights ? HEED_ATTENTION_WEIGHTS : 0) |
       (logits ? HEED_ATTENTION_LOGITS : 0) | (p->listed ? HEED_ATTENTION_NO_OUTPUT : 0);
   uint32_t groups[2];
-  heed_vk_rows rows = heed_vk_share_rows(builder, p->slices * p->rows, p->stride / 4);
+  heed_gpu_rows rows = heed_gpu_share_rows(builder, p->slices * p->rows, p->stride / 4);
   /* its rounds differ from row to row */
   if (job->desc->norm == HEED_NORM_SPARSEMAX && !builder->limits->cpu) rows.lanes = rows.width;
-  if (rows.subgroups) heed_vk_by_subgroups(builder, &dispatch, HEED_SHADER_attention_norm_subgroup);
-  heed_vk_spread(builder, (uint64_t)p->slices * p->rows, rows.width / rows.lanes, groups);
-  heed_vk_set_tile(&dispatch, rows.width / rows.lanes, rows.lanes);
-  HEED_VK_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, rows.width, rows.lanes,
-                   flags, (uint32_t)job->desc->norm, (uint32_t)job->desc->empty_row);
+  if (rows.subgroups)
+    heed_gpu_by_subgroups(builder, &dispatch, HEED_SHADER_attention_norm_subgroup);
+  heed_gpu_spread(builder, (uint64_t)p->slices * p->rows, rows.width / rows.lanes, groups);
+  heed_gpu_set_tile(&dispatch, rows.width / rows.lanes, rows.lanes);
+  HEED_GPU_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, rows.width, rows.lanes,
+                    flags, (uint32_t)job->desc->norm, (uint32_t)job->desc->empty_row);
 }
 
-static void add_values(const heed_vk_attention_job *job, const piece *p) {
-  heed_vk_builder *builder = job->builder;
+static void add_values(const heed_gpu_attention_job *job, const piece *p) {
+  heed_gpu_builder *builder = job->builder;
   const heed_attention_sizes *s = &job->sizes;
-  heed_vk_dispatch dispatch = {.shader = HEED_SHADER_attention_values};
-  heed_vk_scratch(builder, &dispatch, 0, p->bytes, p->bytes, false);
+  heed_gpu_dispatch dispatch = {.shader = HEED_SHADER_attention_values};
+  heed_gpu_scratch(builder, &dispatch, 0, p->bytes, p->bytes, false);
   const heed_attention_values_params params = {
       .heads = s->heads,
       .key_heads = s->key_heads,
@@ -170,8 +171,8 @@ static void add_values(const heed_vk_attention_job *job, const piece *p) {
       .offset = job->offset,
       .window_left = job->window_left,
       .window_right = job->window_right,
-      .value_origin = heed_vk_read(builder, &dispatch, 1, job->desc->value.id),
-      .output_origin = heed_vk_write(builder, &dispatch, 2, job->node->output[0]),
+      .value_origin = heed_gpu_read(builder, &dispatch, 1, job->desc->value.id),
+      .output_origin = heed_gpu_write(builder, &dispatch, 2, job->node->output[0]),
   };
   uint32_t flags = job->flags;
   if (dispatch.binding[1].half) flags |= HEED_ATTENTION_VALUE_HALF;
@@ -179,22 +180,22 @@ static void add_values(const heed_vk_attention_job *job, const piece *p) {
   if ((s->value_depth | params.output_origin) % 4 == 0) flags |= HEED_ATTENTION_VECTOR_OUT;
   if ((s->value_depth | params.value_origin) % 4 == 0) {
     flags |= HEED_ATTENTION_VECTOR;
-    if (heed_vk_can_texel(builder, heed_vk_float_bytes(&dispatch.binding[1])) &&
-        heed_vk_can_texel(builder, 2 * p->bytes)) {
+    if (heed_gpu_can_texel(builder, heed_gpu_float_bytes(&dispatch.binding[1])) &&
+        heed_gpu_can_texel(builder, 2 * p->bytes)) {
       dispatch.shader = HEED_SHADER_attention_values_texel;
-      heed_vk_as_texels(&dispatch, 0);
-      heed_vk_as_texels(&dispatch, 1);
+      heed_gpu_as_texels(&dispatch, 0);
+      heed_gpu_as_texels(&dispatch, 1);
     }
   }
   const uint32_t lanes = width(builder), rows = tile_rows(job, p->rows),
-                 columns4 = heed_vk_divide(s->value_depth, 4);
+                 columns4 = heed_gpu_divide(s->value_depth, 4);
   const uint32_t columns = columns4 > lanes ? 2 : 1;
-  heed_vk_set_tile(&dispatch, rows, lanes * columns * 4);
-  HEED_VK_DISPATCH(builder, &dispatch, &params, heed_vk_divide(columns4, lanes * columns),
-                   heed_vk_divide(p->rows, rows), p->slices, lanes, rows, columns, flags);
+  heed_gpu_set_tile(&dispatch, rows, lanes * columns * 4);
+  HEED_GPU_DISPATCH(builder, &dispatch, &params, heed_gpu_divide(columns4, lanes * columns),
+                    heed_gpu_divide(p->rows, rows), p->slices, lanes, rows, columns, flags);
 }
 
-static void add_piece(const heed_vk_attention_job *job, piece *p) {
+static void add_piece(const heed_gpu_attention_job *job, piece *p) {
   p->bytes = heed_align_up((uint64_t)p->slices * p->rows * p->stride * sizeof(float),
                            HEED_ARENA_ALIGNMENT);
   add_scores(job, p);
@@ -204,14 +205,14 @@ static void add_piece(const heed_vk_attention_job *job, piece *p) {
 
 /* Whether a piece needs no more keys than position leaves to its rows: nothing is stored or
  * averaged over the others. */
-static bool narrows(const heed_vk_attention_job *job, bool listed) {
+static bool narrows(const heed_gpu_attention_job *job, bool listed) {
   const bool position =
       (job->flags & (HEED_ATTENTION_CAUSAL | HEED_ATTENTION_LEFT | HEED_ATTENTION_RIGHT)) != 0;
   const bool stores = (job->wants_weights || job->wants_logits) && job->desc->row_count == 0;
   return position && !listed && !stores && !(job->flags & HEED_ATTENTION_FILLS);
 }
 
-static void find_keys(const heed_vk_attention_job *job, piece *p, bool narrow) {
+static void find_keys(const heed_gpu_attention_job *job, piece *p, bool narrow) {
   uint32_t first = 0, end = job->sizes.keys, unused;
   if (narrow) { /* both ends only rise from row to row */
     heed_attention_key_range(job->desc, job->sizes.queries, job->sizes.keys, p->first_row, &first,
@@ -225,7 +226,7 @@ static void find_keys(const heed_vk_attention_job *job, piece *p, bool narrow) {
 }
 
 /* All pieces of `rows` rows a slice. */
-static void add_pieces(const heed_vk_attention_job *job, uint32_t rows, bool listed) {
+static void add_pieces(const heed_gpu_attention_job *job, uint32_t rows, bool listed) {
   const uint32_t slices = job->sizes.batch * job->sizes.heads;
   const bool narrow = narrows(job, listed);
   piece p = {.listed = listed};
@@ -251,7 +252,7 @@ static void add_pieces(const heed_vk_attention_job *job, uint32_t rows, bool lis
   }
 }
 
-void heed_vk_attention_split(const heed_vk_attention_job *job) {
+void heed_gpu_attention_split(const heed_gpu_attention_job *job) {
   add_pieces(job, job->sizes.queries, false);
   if (job->desc->row_count && (job->wants_weights || job->wants_logits))
     add_pieces(job, job->desc->row_count, true);

@@ -38,21 +38,21 @@ static uint32_t merge_axes(const heed_shape *y, const heed_shape *const x[INPUTS
   return axes ? axes : 1;
 }
 
-static heed_dtype dtype_of(const heed_vk_builder *builder, uint32_t value) {
+static heed_dtype dtype_of(const heed_gpu_builder *builder, uint32_t value) {
   return value ? heed_graph_record(builder->plan->graph, value)->dtype : HEED_F32;
 }
 
-static void build(heed_vk_builder *builder, const heed_node *node) {
+static void build(heed_gpu_builder *builder, const heed_node *node) {
   const heed_elementwise_desc *desc = node->desc;
   const uint32_t *input = node->input;
   const bool bytes = desc->dtype == HEED_U8;
-  heed_vk_dispatch dispatch = {.shader = HEED_SHADER_elementwise};
+  heed_gpu_dispatch dispatch = {.shader = HEED_SHADER_elementwise};
   heed_elementwise_params params = {
-      .count = heed_vk_count(builder, node->output[0]),
-      .a_origin = heed_vk_read(builder, &dispatch, 0, input[HEED_ELEMENTWISE_INPUT_A]),
-      .b_origin = heed_vk_read(builder, &dispatch, 1, input[HEED_ELEMENTWISE_INPUT_B]),
-      .c_origin = heed_vk_read(builder, &dispatch, 2, input[HEED_ELEMENTWISE_INPUT_C]),
-      .y_origin = heed_vk_write(builder, &dispatch, 3, node->output[0]),
+      .count = heed_gpu_count(builder, node->output[0]),
+      .a_origin = heed_gpu_read(builder, &dispatch, 0, input[HEED_ELEMENTWISE_INPUT_A]),
+      .b_origin = heed_gpu_read(builder, &dispatch, 1, input[HEED_ELEMENTWISE_INPUT_B]),
+      .c_origin = heed_gpu_read(builder, &dispatch, 2, input[HEED_ELEMENTWISE_INPUT_C]),
+      .y_origin = heed_gpu_write(builder, &dispatch, 3, node->output[0]),
       .size = {1, 1, 1, 1, 1, 1},
       .alpha = desc->alpha,
       .beta = desc->beta,
@@ -61,60 +61,60 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
   if (bytes) params.y_origin /= 4;
   const heed_shape *x[INPUTS] = {NULL, NULL, NULL};
   for (uint32_t i = 0; i < INPUTS; i++)
-    if (input[i]) x[i] = heed_vk_shape(builder, input[i]);
-  const uint32_t axes = merge_axes(heed_vk_shape(builder, node->output[0]), x, &params),
-                 width = heed_vk_width(builder);
+    if (input[i]) x[i] = heed_gpu_shape(builder, input[i]);
+  const uint32_t axes = merge_axes(heed_gpu_shape(builder, node->output[0]), x, &params),
+                 width = heed_gpu_width(builder);
   uint32_t groups[2];
-  heed_vk_spread(builder, bytes ? ((uint64_t)params.count + 3) / 4 : params.count, width, groups);
-  HEED_VK_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, width, axes,
-                   (uint32_t)desc->kind, (uint32_t)dtype_of(builder, input[0]),
-                   (uint32_t)dtype_of(builder, input[1]), (uint32_t)dtype_of(builder, input[2]),
-                   (uint32_t)desc->dtype);
+  heed_gpu_spread(builder, bytes ? ((uint64_t)params.count + 3) / 4 : params.count, width, groups);
+  HEED_GPU_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, width, axes,
+                    (uint32_t)desc->kind, (uint32_t)dtype_of(builder, input[0]),
+                    (uint32_t)dtype_of(builder, input[1]), (uint32_t)dtype_of(builder, input[2]),
+                    (uint32_t)desc->dtype);
 }
 
 /* Bytes of a word belong to one invocation, so a result of U8 is not split. */
-static heed_vk_split_axes split_axes(const heed_vk_builder *builder, const heed_node *node) {
+static heed_gpu_split_axes split_axes(const heed_gpu_builder *builder, const heed_node *node) {
   const heed_graph *graph = builder->plan->graph;
   const heed_shape *y = &heed_graph_record(graph, node->output[0])->shape;
   if (((const heed_elementwise_desc *)node->desc)->dtype == HEED_U8 || y->rank == 0)
-    return (heed_vk_split_axes){node->output[0], 0, 0};
+    return (heed_gpu_split_axes){node->output[0], 0, 0};
   for (uint32_t i = 0; i < INPUTS; i++)
     if (node->input[i] && !heed_shape_equal(&heed_graph_record(graph, node->input[i])->shape, y))
-      return heed_vk_split_batch(builder, node);
-  return heed_vk_split_elements(builder, node);
+      return heed_gpu_split_batch(builder, node);
+  return heed_gpu_split_elements(builder, node);
 }
 
 /* An input of fewer axes is repeated along those in front. */
-static bool is_unsplit(const heed_vk_builder *builder, const heed_node *node, uint32_t value) {
+static bool is_unsplit(const heed_gpu_builder *builder, const heed_node *node, uint32_t value) {
   const heed_graph *graph = builder->plan->graph;
   return heed_graph_record(graph, value)->shape.rank <
          heed_graph_record(graph, node->output[0])->shape.rank;
 }
 
 /* A column that is broadcast, and a kind of each number of inputs. */
-static void check(heed_vk_check_graph *c) {
+static void check(heed_gpu_check_graph *c) {
   const heed_elementwise_desc difference = {
       .struct_size = sizeof difference,
       .a = c->tokens,
-      .b = heed_vk_check_constant(c, HEED_SHAPE(HEED_VK_CHECK_LENGTH, 1)),
+      .b = heed_gpu_check_constant(c, HEED_SHAPE(HEED_GPU_CHECK_LENGTH, 1)),
       .kind = HEED_ELEMENTWISE_SUBTRACT};
-  const heed_value x = heed_vk_check_keep(c, heed_define_elementwise(c->graph, &difference));
+  const heed_value x = heed_gpu_check_keep(c, heed_define_elementwise(c->graph, &difference));
   const heed_elementwise_desc positive = {.struct_size = sizeof positive,
                                           .a = x,
-                                          .b = heed_vk_check_constant(c, HEED_SHAPE(1)),
+                                          .b = heed_gpu_check_constant(c, HEED_SHAPE(1)),
                                           .kind = HEED_ELEMENTWISE_LESS};
   const heed_elementwise_desc chosen = {
       .struct_size = sizeof chosen,
-      .a = heed_vk_check_keep(c, heed_define_elementwise(c->graph, &positive)),
+      .a = heed_gpu_check_keep(c, heed_define_elementwise(c->graph, &positive)),
       .b = x,
       .c = c->tokens,
       .kind = HEED_ELEMENTWISE_SELECT};
   const heed_elementwise_desc exponential = {
       .struct_size = sizeof exponential,
-      .a = heed_vk_check_keep(c, heed_define_elementwise(c->graph, &chosen)),
+      .a = heed_gpu_check_keep(c, heed_define_elementwise(c->graph, &chosen)),
       .kind = HEED_ELEMENTWISE_EXP};
-  heed_vk_check_keep(c, heed_define_elementwise(c->graph, &exponential));
+  heed_gpu_check_keep(c, heed_define_elementwise(c->graph, &exponential));
 }
 
-const heed_vk_op heed_vk_elementwise = {
+const heed_gpu_op heed_gpu_elementwise = {
     .build = build, .check = check, .split_axes = split_axes, .is_unsplit = is_unsplit};

@@ -5,30 +5,30 @@
 #include "gpu/split_values.h"
 #include "graph/ops/embedding.h"
 
-static void add_rows(heed_vk_builder *builder, const heed_node *node, uint32_t first,
+static void add_rows(heed_gpu_builder *builder, const heed_node *node, uint32_t first,
                      uint32_t count) {
   const heed_embedding_desc *desc = node->desc;
-  heed_vk_dispatch dispatch = {.shader = HEED_SHADER_embedding};
+  heed_gpu_dispatch dispatch = {.shader = HEED_SHADER_embedding};
   const heed_embedding_params params = {
-      .count = heed_vk_count(builder, node->output[0]),
+      .count = heed_gpu_count(builder, node->output[0]),
       .first_row = first,
       .rows = count,
-      .width = heed_vk_shape(builder, desc->table.id)->dim[1],
-      .ids_origin = heed_vk_read(builder, &dispatch, 0, desc->ids.id),
-      .table_origin = heed_vk_read_rows(builder, &dispatch, 1, desc->table.id, first, count),
-      .y_origin = heed_vk_write(builder, &dispatch, 2, node->output[0]),
+      .width = heed_gpu_shape(builder, desc->table.id)->dim[1],
+      .ids_origin = heed_gpu_read(builder, &dispatch, 0, desc->ids.id),
+      .table_origin = heed_gpu_read_rows(builder, &dispatch, 1, desc->table.id, first, count),
+      .y_origin = heed_gpu_write(builder, &dispatch, 2, node->output[0]),
   };
   uint32_t groups[2];
-  const uint32_t width = heed_vk_width(builder);
-  heed_vk_spread(builder, params.count, width, groups);
-  HEED_VK_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, width);
+  const uint32_t width = heed_gpu_width(builder);
+  heed_gpu_spread(builder, params.count, width, groups);
+  HEED_GPU_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, width);
 }
 
-static void build(heed_vk_builder *builder, const heed_node *node) {
+static void build(heed_gpu_builder *builder, const heed_node *node) {
   /* [rows, C] */
   const heed_shape *table =
-      heed_vk_shape(builder, ((const heed_embedding_desc *)node->desc)->table.id);
-  const uint64_t fit = heed_vk_split_room(builder->limits) /
+      heed_gpu_shape(builder, ((const heed_embedding_desc *)node->desc)->table.id);
+  const uint64_t fit = heed_gpu_split_room(builder->limits) /
                        ((uint64_t)table->dim[1] * sizeof(float)),
                  rows = table->dim[0];
   const uint32_t most = (uint32_t)(fit < 1 ? 1 : fit < rows ? fit : rows);
@@ -39,15 +39,15 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
   }
 }
 
-static void check(heed_vk_check_graph *c) {
+static void check(heed_gpu_check_graph *c) {
   const heed_embedding_desc desc = {
       .struct_size = sizeof desc,
       .ids = c->ids,
-      .table = heed_vk_check_constant(c, HEED_SHAPE(HEED_VK_CHECK_ROWS, HEED_VK_CHECK_ODD))};
-  heed_vk_check_keep(c, heed_define_embedding(c->graph, &desc));
+      .table = heed_gpu_check_constant(c, HEED_SHAPE(HEED_GPU_CHECK_ROWS, HEED_GPU_CHECK_ODD))};
+  heed_gpu_check_keep(c, heed_define_embedding(c->graph, &desc));
 }
 
-const heed_vk_op heed_vk_embedding = {.build = build,
-                                      .check = check,
-                                      .split_axes = heed_vk_split_rows,
-                                      .whole = 1u << HEED_EMBEDDING_INPUT_TABLE};
+const heed_gpu_op heed_gpu_embedding = {.build = build,
+                                        .check = check,
+                                        .split_axes = heed_gpu_split_rows,
+                                        .whole = 1u << HEED_EMBEDDING_INPUT_TABLE};

@@ -4,19 +4,19 @@
 #include "gpu/split_values.h"
 #include "params/gather.h"
 
-static void build(heed_vk_builder *builder, const heed_node *node) {
+static void build(heed_gpu_builder *builder, const heed_node *node) {
   const heed_gather_desc *desc = node->desc;
-  const heed_shape *x = heed_vk_shape(builder, desc->x.id),
-                   *y = heed_vk_shape(builder, node->output[0]);
-  heed_vk_dispatch dispatch = {.shader = HEED_SHADER_gather};
+  const heed_shape *x = heed_gpu_shape(builder, desc->x.id),
+                   *y = heed_gpu_shape(builder, node->output[0]);
+  heed_gpu_dispatch dispatch = {.shader = HEED_SHADER_gather};
   heed_gather_params params = {
-      .count = heed_vk_count(builder, node->output[0]),
+      .count = heed_gpu_count(builder, node->output[0]),
       .entries = x->dim[desc->axis],
-      .indices = heed_vk_count(builder, desc->indices.id),
+      .indices = heed_gpu_count(builder, desc->indices.id),
       .run = 1,
-      .x_origin = heed_vk_read(builder, &dispatch, 0, desc->x.id),
-      .indices_origin = heed_vk_read(builder, &dispatch, 1, desc->indices.id),
-      .y_origin = heed_vk_write(builder, &dispatch, 2, node->output[0]),
+      .x_origin = heed_gpu_read(builder, &dispatch, 0, desc->x.id),
+      .indices_origin = heed_gpu_read(builder, &dispatch, 1, desc->indices.id),
+      .y_origin = heed_gpu_write(builder, &dispatch, 2, node->output[0]),
       .size = {1, 1, 1, 1, 1, 1},
   };
   for (uint32_t i = desc->axis + 1; i < x->rank; i++) params.run *= x->dim[i];
@@ -26,25 +26,25 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
     params.size[slot] = y->dim[i];
     params.stride[slot] = i == desc->axis ? 0 : stride;
   }
-  const uint32_t width = heed_vk_width(builder);
+  const uint32_t width = heed_gpu_width(builder);
   uint32_t groups[2];
-  heed_vk_spread(builder, params.count, width, groups);
-  HEED_VK_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, width, desc->elements);
+  heed_gpu_spread(builder, params.count, width, groups);
+  HEED_GPU_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, width, desc->elements);
 }
 
-static heed_vk_split_axes split_axes(const heed_vk_builder *builder, const heed_node *node) {
+static heed_gpu_split_axes split_axes(const heed_gpu_builder *builder, const heed_node *node) {
   (void)builder;
   const heed_gather_desc *desc = node->desc;
-  return (heed_vk_split_axes){node->output[0], desc->axis > 0 && !desc->elements, 0};
+  return (heed_gpu_split_axes){node->output[0], desc->axis > 0 && !desc->elements, 0};
 }
 
-static void check(heed_vk_check_graph *c) {
+static void check(heed_gpu_check_graph *c) {
   const heed_gather_desc desc = {
       .struct_size = sizeof desc, .x = c->tokens, .indices = c->ids, .axis = 1};
-  heed_vk_check_keep(c, heed_define_gather(c->graph, &desc));
+  heed_gpu_check_keep(c, heed_define_gather(c->graph, &desc));
 }
 
-const heed_vk_op heed_vk_gather = {.build = build,
-                                   .check = check,
-                                   .split_axes = split_axes,
-                                   .whole = 1u << HEED_GATHER_INPUT_INDICES};
+const heed_gpu_op heed_gpu_gather = {.build = build,
+                                     .check = check,
+                                     .split_axes = split_axes,
+                                     .whole = 1u << HEED_GATHER_INPUT_INDICES};

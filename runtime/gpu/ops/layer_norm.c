@@ -7,65 +7,65 @@
 
 #define MOST_FOURS 8 /* of a row in the registers of a lane */
 
-static void build(heed_vk_builder *builder, const heed_node *node) {
+static void build(heed_gpu_builder *builder, const heed_node *node) {
   const heed_layer_norm_desc *desc = node->desc;
-  const heed_shape *x = heed_vk_shape(builder, desc->x.id);
-  heed_vk_dispatch dispatch = {.shader = HEED_SHADER_layer_norm};
+  const heed_shape *x = heed_gpu_shape(builder, desc->x.id);
+  heed_gpu_dispatch dispatch = {.shader = HEED_SHADER_layer_norm};
   heed_layer_norm_params params = {
       .width = x->dim[x->rank - 1],
       .epsilon = desc->epsilon,
-      .x_origin = heed_vk_read(builder, &dispatch, 0, desc->x.id),
-      .gain_origin = heed_vk_read(builder, &dispatch, 1, desc->gain.id),
+      .x_origin = heed_gpu_read(builder, &dispatch, 0, desc->x.id),
+      .gain_origin = heed_gpu_read(builder, &dispatch, 1, desc->gain.id),
       .bias_origin =
-          heed_vk_read(builder, &dispatch, 2, desc->bias.id ? desc->bias.id : desc->gain.id),
-      .y_origin = heed_vk_write(builder, &dispatch, 3, node->output[0]),
+          heed_gpu_read(builder, &dispatch, 2, desc->bias.id ? desc->bias.id : desc->gain.id),
+      .y_origin = heed_gpu_write(builder, &dispatch, 3, node->output[0]),
   };
-  heed_vk_count_past(builder, &dispatch, 4, dispatch.binding[3].half);
-  params.rows = heed_vk_count(builder, desc->x.id) / params.width;
-  const heed_vk_rows rows = heed_vk_share_rows(builder, params.rows, params.width);
-  if (rows.subgroups) heed_vk_by_subgroups(builder, &dispatch, HEED_SHADER_layer_norm_subgroup);
+  heed_gpu_count_past(builder, &dispatch, 4, dispatch.binding[3].half);
+  params.rows = heed_gpu_count(builder, desc->x.id) / params.width;
+  const heed_gpu_rows rows = heed_gpu_share_rows(builder, params.rows, params.width);
+  if (rows.subgroups) heed_gpu_by_subgroups(builder, &dispatch, HEED_SHADER_layer_norm_subgroup);
   const bool vector =
       (params.width | params.x_origin | params.gain_origin | params.bias_origin | params.y_origin) %
           4 ==
       0;
-  const uint32_t fours = heed_vk_divide(params.width, 4 * rows.lanes);
-  if (rows.lanes == 1 && vector && heed_vk_can_texel(builder, dispatch.binding[0].bytes)) {
+  const uint32_t fours = heed_gpu_divide(params.width, 4 * rows.lanes);
+  if (rows.lanes == 1 && vector && heed_gpu_can_texel(builder, dispatch.binding[0].bytes)) {
     dispatch.shader = HEED_SHADER_layer_norm_texel;
-    for (uint32_t slot = 0; slot < 3; slot++) heed_vk_as_texels(&dispatch, slot);
+    for (uint32_t slot = 0; slot < 3; slot++) heed_gpu_as_texels(&dispatch, slot);
   }
   uint32_t groups[2];
-  heed_vk_spread(builder, params.rows, rows.width / rows.lanes, groups);
-  heed_vk_set_tile(&dispatch, rows.width / rows.lanes, rows.lanes);
-  HEED_VK_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, rows.width, rows.lanes,
-                   desc->rms, desc->bias.id != 0,
-                   builder->limits->cpu || fours > MOST_FOURS ? 0 : fours, vector,
-                   dispatch.binding[3].half);
+  heed_gpu_spread(builder, params.rows, rows.width / rows.lanes, groups);
+  heed_gpu_set_tile(&dispatch, rows.width / rows.lanes, rows.lanes);
+  HEED_GPU_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, rows.width, rows.lanes,
+                    desc->rms, desc->bias.id != 0,
+                    builder->limits->cpu || fours > MOST_FOURS ? 0 : fours, vector,
+                    dispatch.binding[3].half);
 }
 
 /* Only where matrices take it as fp16 anyway: elsewhere it would cost nearly half of the error that
  * a model may have (tests/bench/NOTES.md). */
-static bool writes_fp16(const heed_plan *plan, const heed_vk_limits *limits,
+static bool writes_fp16(const heed_plan *plan, const heed_gpu_limits *limits,
                         const heed_node *node) {
   return limits->matrix.rows != 0 &&
          heed_op_last(heed_graph_record(plan->graph, node->output[0])) % 4 == 0;
 }
 
-static void check(heed_vk_check_graph *c) {
-  const heed_shape width = HEED_SHAPE(HEED_VK_CHECK_ODD);
-  const heed_layer_norm_desc desc = {sizeof desc, c->tokens, heed_vk_check_constant(c, width),
-                                     heed_vk_check_constant(c, width), 1e-6f};
-  heed_vk_check_keep(c, heed_define_layer_norm(c->graph, &desc));
+static void check(heed_gpu_check_graph *c) {
+  const heed_shape width = HEED_SHAPE(HEED_GPU_CHECK_ODD);
+  const heed_layer_norm_desc desc = {sizeof desc, c->tokens, heed_gpu_check_constant(c, width),
+                                     heed_gpu_check_constant(c, width), 1e-6f};
+  heed_gpu_check_keep(c, heed_define_layer_norm(c->graph, &desc));
   const heed_layer_norm_desc rms = {.struct_size = sizeof rms,
                                     .x = c->tokens,
-                                    .gain = heed_vk_check_constant(c, width),
+                                    .gain = heed_gpu_check_constant(c, width),
                                     .epsilon = 1e-6f,
                                     .rms = true};
-  heed_vk_check_keep(c, heed_define_layer_norm(c->graph, &rms));
+  heed_gpu_check_keep(c, heed_define_layer_norm(c->graph, &rms));
 }
 
-const heed_vk_op heed_vk_layer_norm = {
+const heed_gpu_op heed_gpu_layer_norm = {
     .build = build,
     .check = check,
-    .split_axes = heed_vk_split_rows,
+    .split_axes = heed_gpu_split_rows,
     .whole = 1u << HEED_LAYER_NORM_INPUT_GAIN | 1u << HEED_LAYER_NORM_INPUT_BIAS,
     .writes_fp16 = writes_fp16};

@@ -11,7 +11,7 @@
             device's watchdog waits for no one */
 
 typedef struct linear_attention_job {
-  heed_vk_builder *builder;
+  heed_gpu_builder *builder;
   const heed_linear_attention_desc *desc;
   uint32_t output;
   heed_linear_attention_params params;
@@ -19,25 +19,25 @@ typedef struct linear_attention_job {
 } linear_attention_job;
 
 static void add(const linear_attention_job *job, uint32_t pass, uint64_t items) {
-  heed_vk_builder *builder = job->builder;
-  heed_vk_dispatch dispatch = {.shader = HEED_SHADER_linear_attention};
+  heed_gpu_builder *builder = job->builder;
+  heed_gpu_dispatch dispatch = {.shader = HEED_SHADER_linear_attention};
   heed_linear_attention_params params = job->params;
   if (items > UINT32_MAX / 2 || job->scratch > UINT32_MAX / 2) {
-    heed_vk_fail(builder, HEED_UNSUPPORTED,
-                 "one head's states and scores exceed this backend's limits");
+    heed_gpu_fail(builder, HEED_UNSUPPORTED,
+                  "one head's states and scores exceed this backend's limits");
     return;
   }
   params.count = (uint32_t)items;
-  params.query_origin = heed_vk_read(builder, &dispatch, 0, job->desc->query.id);
-  params.key_origin = heed_vk_read(builder, &dispatch, 1, job->desc->key.id);
-  params.value_origin = heed_vk_read(builder, &dispatch, 2, job->desc->value.id);
-  params.output_origin = heed_vk_write(builder, &dispatch, 3, job->output);
-  heed_vk_scratch(builder, &dispatch, 4, 0, job->scratch * sizeof(float), true);
-  const uint32_t width = heed_vk_width(builder);
+  params.query_origin = heed_gpu_read(builder, &dispatch, 0, job->desc->query.id);
+  params.key_origin = heed_gpu_read(builder, &dispatch, 1, job->desc->key.id);
+  params.value_origin = heed_gpu_read(builder, &dispatch, 2, job->desc->value.id);
+  params.output_origin = heed_gpu_write(builder, &dispatch, 3, job->output);
+  heed_gpu_scratch(builder, &dispatch, 4, 0, job->scratch * sizeof(float), true);
+  const uint32_t width = heed_gpu_width(builder);
   uint32_t groups[2];
-  heed_vk_spread(builder, params.count, width, groups);
-  HEED_VK_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, width, pass,
-                   job->desc->causal, CHUNK);
+  heed_gpu_spread(builder, params.count, width, groups);
+  HEED_GPU_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, width, pass,
+                    job->desc->causal, CHUNK);
 }
 
 static void add_group(linear_attention_job *job, uint64_t heads) {
@@ -58,16 +58,16 @@ static void add_group(linear_attention_job *job, uint64_t heads) {
   add(job, HEED_LINEAR_ATTENTION_ROWS, heads * p->queries * p->value_depth);
 }
 
-static void build(heed_vk_builder *builder, const heed_node *node) {
+static void build(heed_gpu_builder *builder, const heed_node *node) {
   const heed_linear_attention_desc *desc = node->desc;
-  const uint32_t *q = heed_vk_shape(builder, desc->query.id)->dim,
-                 *v = heed_vk_shape(builder, desc->value.id)->dim;
+  const uint32_t *q = heed_gpu_shape(builder, desc->query.id)->dim,
+                 *v = heed_gpu_shape(builder, desc->value.id)->dim;
   linear_attention_job job = {builder,
                               desc,
                               node->output[0],
                               {.queries = q[2], .keys = v[2], .depth = q[3], .value_depth = v[3]},
                               0};
-  job.params.chunks = heed_vk_divide(v[2], CHUNK);
+  job.params.chunks = heed_gpu_divide(v[2], CHUNK);
   const uint64_t heads = (uint64_t)q[0] * q[1],
                  states = (uint64_t)job.params.chunks * q[3] * ((uint64_t)v[3] + 1);
   const uint64_t head = desc->recurrent
@@ -85,20 +85,20 @@ static void build(heed_vk_builder *builder, const heed_node *node) {
 }
 
 /* More tokens than a chunk has: over all and causal, in chunks; then token by token. */
-static void check(heed_vk_check_graph *c) {
-  const heed_shape shape = HEED_SHAPE(1, HEED_VK_CHECK_HEADS, CHUNK + 3, HEED_VK_CHECK_ODD_HEAD);
+static void check(heed_gpu_check_graph *c) {
+  const heed_shape shape = HEED_SHAPE(1, HEED_GPU_CHECK_HEADS, CHUNK + 3, HEED_GPU_CHECK_ODD_HEAD);
   heed_linear_attention_desc desc = {sizeof desc,
-                                     heed_vk_check_constant(c, shape),
-                                     heed_vk_check_constant(c, shape),
-                                     heed_vk_check_constant(c, shape),
+                                     heed_gpu_check_constant(c, shape),
+                                     heed_gpu_check_constant(c, shape),
+                                     heed_gpu_check_constant(c, shape),
                                      false,
                                      false};
-  heed_vk_check_keep(c, heed_define_linear_attention(c->graph, &desc));
+  heed_gpu_check_keep(c, heed_define_linear_attention(c->graph, &desc));
   desc.causal = true;
-  heed_vk_check_keep(c, heed_define_linear_attention(c->graph, &desc));
+  heed_gpu_check_keep(c, heed_define_linear_attention(c->graph, &desc));
   desc.recurrent = true;
-  heed_vk_check_keep(c, heed_define_linear_attention(c->graph, &desc));
+  heed_gpu_check_keep(c, heed_define_linear_attention(c->graph, &desc));
 }
 
-const heed_vk_op heed_vk_linear_attention = {
-    .build = build, .check = check, .split_axes = heed_vk_split_batch};
+const heed_gpu_op heed_gpu_linear_attention = {
+    .build = build, .check = check, .split_axes = heed_gpu_split_batch};

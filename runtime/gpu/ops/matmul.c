@@ -26,52 +26,52 @@ static void list_axes(const heed_shape *a, const heed_shape *b, const heed_shape
   }
 }
 
-static void build(heed_vk_builder *builder, const heed_node *node) {
+static void build(heed_gpu_builder *builder, const heed_node *node) {
   const heed_matmul_desc *desc = node->desc;
-  const heed_shape *a = heed_vk_shape(builder, desc->a.id),
-                   *y = heed_vk_shape(builder, node->output[0]);
-  heed_vk_dispatch dispatch = {.shader = HEED_SHADER_matmul};
+  const heed_shape *a = heed_gpu_shape(builder, desc->a.id),
+                   *y = heed_gpu_shape(builder, node->output[0]);
+  heed_gpu_dispatch dispatch = {.shader = HEED_SHADER_matmul};
   heed_matmul_params params = {
       .rows = y->dim[y->rank - 2],
       .columns = y->dim[y->rank - 1],
       .depth = a->dim[a->rank - 1],
       .batch = 1,
-      .a_origin = heed_vk_read(builder, &dispatch, 0, desc->a.id),
-      .b_origin = heed_vk_read(builder, &dispatch, 1, desc->b.id),
-      .y_origin = heed_vk_write(builder, &dispatch, 2, node->output[0]),
+      .a_origin = heed_gpu_read(builder, &dispatch, 0, desc->a.id),
+      .b_origin = heed_gpu_read(builder, &dispatch, 1, desc->b.id),
+      .y_origin = heed_gpu_write(builder, &dispatch, 2, node->output[0]),
   };
-  list_axes(a, heed_vk_shape(builder, desc->b.id), y, &params);
-  const uint64_t tiles = (uint64_t)heed_vk_divide(params.rows, SIDE) *
-                         heed_vk_divide(params.columns, SIDE) * params.batch;
-  const uint32_t width = heed_vk_width(builder);
+  list_axes(a, heed_gpu_shape(builder, desc->b.id), y, &params);
+  const uint64_t tiles = (uint64_t)heed_gpu_divide(params.rows, SIDE) *
+                         heed_gpu_divide(params.columns, SIDE) * params.batch;
+  const uint32_t width = heed_gpu_width(builder);
   uint32_t groups[2];
-  heed_vk_spread(builder, tiles, width, groups);
-  HEED_VK_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, width, desc->transpose_b);
+  heed_gpu_spread(builder, tiles, width, groups);
+  HEED_GPU_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, width, desc->transpose_b);
 }
 
 /* Of two matrices the rows of a and y; a and b may be the same value, which then stays whole. */
-static heed_vk_split_axes split_axes(const heed_vk_builder *builder, const heed_node *node) {
+static heed_gpu_split_axes split_axes(const heed_gpu_builder *builder, const heed_node *node) {
   (void)builder;
   const heed_matmul_desc *desc = node->desc;
-  return (heed_vk_split_axes){node->output[0], desc->a.id != desc->b.id, 0};
+  return (heed_gpu_split_axes){node->output[0], desc->a.id != desc->b.id, 0};
 }
 
-static bool is_unsplit(const heed_vk_builder *builder, const heed_node *node, uint32_t value) {
+static bool is_unsplit(const heed_gpu_builder *builder, const heed_node *node, uint32_t value) {
   const heed_graph *graph = builder->plan->graph;
   const uint32_t rank = heed_graph_record(graph, node->output[0])->shape.rank;
   return heed_graph_record(graph, value)->shape.rank < rank ||
          (rank == 2 && value == ((const heed_matmul_desc *)node->desc)->b.id);
 }
 
-static void check(heed_vk_check_graph *c) {
+static void check(heed_gpu_check_graph *c) {
   const heed_matmul_desc scores = {
       .struct_size = sizeof scores, .a = c->tokens, .b = c->tokens, .transpose_b = true};
   const heed_matmul_desc mixed = {
       .struct_size = sizeof mixed,
-      .a = heed_vk_check_keep(c, heed_define_matmul(c->graph, &scores)),
-      .b = heed_vk_check_constant(c, HEED_SHAPE(HEED_VK_CHECK_LENGTH, HEED_VK_CHECK_ODD))};
-  heed_vk_check_keep(c, heed_define_matmul(c->graph, &mixed));
+      .a = heed_gpu_check_keep(c, heed_define_matmul(c->graph, &scores)),
+      .b = heed_gpu_check_constant(c, HEED_SHAPE(HEED_GPU_CHECK_LENGTH, HEED_GPU_CHECK_ODD))};
+  heed_gpu_check_keep(c, heed_define_matmul(c->graph, &mixed));
 }
 
-const heed_vk_op heed_vk_matmul = {
+const heed_gpu_op heed_gpu_matmul = {
     .build = build, .check = check, .split_axes = split_axes, .is_unsplit = is_unsplit};

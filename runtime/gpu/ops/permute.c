@@ -23,31 +23,31 @@ static uint32_t merge_axes(const heed_shape *x, const uint32_t *order,
   return axes ? axes : 1;
 }
 
-static void build(heed_vk_builder *builder, const heed_node *node) {
+static void build(heed_gpu_builder *builder, const heed_node *node) {
   const heed_permute_desc *desc = node->desc;
-  heed_vk_dispatch dispatch = {.shader = HEED_SHADER_permute};
+  heed_gpu_dispatch dispatch = {.shader = HEED_SHADER_permute};
   heed_permute_params params = {
-      .count = heed_vk_count(builder, node->output[0]),
-      .x_origin = heed_vk_read(builder, &dispatch, 0, desc->x.id),
-      .y_origin = heed_vk_write(builder, &dispatch, 1, node->output[0]),
+      .count = heed_gpu_count(builder, node->output[0]),
+      .x_origin = heed_gpu_read(builder, &dispatch, 0, desc->x.id),
+      .y_origin = heed_gpu_write(builder, &dispatch, 1, node->output[0]),
       .size = {1, 1, 1, 1, 1, 1},
   };
-  const uint32_t axes = merge_axes(heed_vk_shape(builder, desc->x.id), desc->order, &params),
-                 width = heed_vk_width(builder);
+  const uint32_t axes = merge_axes(heed_gpu_shape(builder, desc->x.id), desc->order, &params),
+                 width = heed_gpu_width(builder);
   uint32_t groups[2];
-  heed_vk_spread(builder, params.count, width, groups);
-  HEED_VK_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, width, axes);
+  heed_gpu_spread(builder, params.count, width, groups);
+  HEED_GPU_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, width, axes);
 }
 
-static heed_vk_split_axes split_axes(const heed_vk_builder *builder, const heed_node *node) {
+static heed_gpu_split_axes split_axes(const heed_gpu_builder *builder, const heed_node *node) {
   (void)builder;
-  return (heed_vk_split_axes){node->output[0],
-                              ((const heed_permute_desc *)node->desc)->order[0] == 0, 0};
+  return (heed_gpu_split_axes){node->output[0],
+                               ((const heed_permute_desc *)node->desc)->order[0] == 0, 0};
 }
 
-static void check(heed_vk_check_graph *c) {
+static void check(heed_gpu_check_graph *c) {
   const heed_permute_desc desc = {sizeof desc, c->tokens, {0, 2, 1}};
-  heed_vk_check_keep(c, heed_define_permute(c->graph, &desc));
+  heed_gpu_check_keep(c, heed_define_permute(c->graph, &desc));
 }
 
-const heed_vk_op heed_vk_permute = {.build = build, .check = check, .split_axes = split_axes};
+const heed_gpu_op heed_gpu_permute = {.build = build, .check = check, .split_axes = split_axes};

@@ -23,31 +23,32 @@ static void find_band(const heed_position_mask_desc *desc, heed_position_mask_pa
   params->most = most == INT64_MAX ? OPEN : clip(most);
 }
 
-static void build(heed_vk_builder *builder, const heed_node *node) {
+static void build(heed_gpu_builder *builder, const heed_node *node) {
   const heed_position_mask_desc *desc = node->desc;
-  heed_vk_dispatch dispatch = {.shader = HEED_SHADER_position_mask};
-  const heed_shape *shape = heed_vk_shape(builder, node->output[0]);
+  heed_gpu_dispatch dispatch = {.shader = HEED_SHADER_position_mask};
+  const heed_shape *shape = heed_gpu_shape(builder, node->output[0]);
   heed_position_mask_params params = {
-      .count = heed_vk_count(builder, node->output[0]),
+      .count = heed_gpu_count(builder, node->output[0]),
       .heads = shape->dim[1],
       .queries = shape->dim[2],
       .keys = shape->dim[3],
-      .offsets_origin = heed_vk_read(builder, &dispatch, 0, desc->offsets.id),
-      .mask_origin = heed_vk_read(builder, &dispatch, 1, desc->mask.id),
+      .offsets_origin = heed_gpu_read(builder, &dispatch, 0, desc->offsets.id),
+      .mask_origin = heed_gpu_read(builder, &dispatch, 1, desc->mask.id),
       /* a result begins at a multiple of HEED_ARENA_ALIGNMENT, so at a whole word */
-      .output_origin = heed_vk_write(builder, &dispatch, 2, node->output[0]) / 4,
+      .output_origin = heed_gpu_write(builder, &dispatch, 2, node->output[0]) / 4,
   };
   if (desc->mask.id && heed_graph_record(builder->plan->graph, desc->mask.id)->shape.dim[0] > 1)
     params.mask_stride = shape->dim[1] * shape->dim[2] * shape->dim[3];
   find_band(desc, &params);
-  const uint32_t width = heed_vk_width(builder);
+  const uint32_t width = heed_gpu_width(builder);
   uint32_t groups[2];
-  heed_vk_spread(builder, ((uint64_t)params.count + 3) / 4, width, groups);
-  HEED_VK_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, width, desc->mask.id != 0);
+  heed_gpu_spread(builder, ((uint64_t)params.count + 3) / 4, width, groups);
+  HEED_GPU_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, width,
+                    desc->mask.id != 0);
 }
 
-static void check(heed_vk_check_graph *c) {
-  const heed_shape all = HEED_SHAPE(HEED_VK_CHECK_BATCH * HEED_VK_CHECK_LENGTH);
+static void check(heed_gpu_check_graph *c) {
+  const heed_shape all = HEED_SHAPE(HEED_GPU_CHECK_BATCH * HEED_GPU_CHECK_LENGTH);
   const heed_position_mask_desc desc = {.struct_size = sizeof desc,
                                         .offsets = heed_define_reshape(c->graph, c->ids, &all),
                                         .queries = 5,
@@ -56,8 +57,8 @@ static void check(heed_vk_check_graph *c) {
                                         .window = true,
                                         .window_left = 3,
                                         .window_right = -1};
-  heed_vk_check_keep(c, heed_define_position_mask(c->graph, &desc));
+  heed_gpu_check_keep(c, heed_define_position_mask(c->graph, &desc));
 }
 
-const heed_vk_op heed_vk_position_mask = {
-    .build = build, .check = check, .split_axes = heed_vk_split_batch};
+const heed_gpu_op heed_gpu_position_mask = {
+    .build = build, .check = check, .split_axes = heed_gpu_split_batch};

@@ -33,39 +33,39 @@ static void list_axes(const heed_shape *x, uint32_t axes, heed_reduce_params *pa
   }
 }
 
-static void build(heed_vk_builder *builder, const heed_node *node) {
+static void build(heed_gpu_builder *builder, const heed_node *node) {
   const heed_reduce_desc *desc = node->desc;
-  heed_vk_dispatch dispatch = {.shader = HEED_SHADER_reduce};
+  heed_gpu_dispatch dispatch = {.shader = HEED_SHADER_reduce};
   heed_reduce_params params = {
-      .count = heed_vk_count(builder, node->output[0]),
+      .count = heed_gpu_count(builder, node->output[0]),
       .elements = 1,
-      .x_origin = heed_vk_read(builder, &dispatch, 0, desc->x.id),
-      .y_origin = heed_vk_write(builder, &dispatch, 1, node->output[0]),
+      .x_origin = heed_gpu_read(builder, &dispatch, 0, desc->x.id),
+      .y_origin = heed_gpu_write(builder, &dispatch, 1, node->output[0]),
       .kept_size = {1, 1, 1},
       .gone_size = {1, 1, 1},
   };
-  list_axes(heed_vk_shape(builder, desc->x.id), desc->axes, &params);
-  const uint32_t width = heed_vk_width(builder);
+  list_axes(heed_gpu_shape(builder, desc->x.id), desc->axes, &params);
+  const uint32_t width = heed_gpu_width(builder);
   uint32_t groups[2];
-  heed_vk_spread(builder, params.count, width, groups);
-  HEED_VK_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, width,
-                   (uint32_t)desc->kind, desc->last);
+  heed_gpu_spread(builder, params.count, width, groups);
+  HEED_GPU_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, width,
+                    (uint32_t)desc->kind, desc->last);
 }
 
 /* Along axis 0 of x where that is kept, and so is axis 0 of y. */
-static heed_vk_split_axes split_axes(const heed_vk_builder *builder, const heed_node *node) {
+static heed_gpu_split_axes split_axes(const heed_gpu_builder *builder, const heed_node *node) {
   const heed_reduce_desc *desc = node->desc;
   const uint32_t rank = heed_graph_record(builder->plan->graph, desc->x.id)->shape.rank;
-  return (heed_vk_split_axes){node->output[0], rank > 0 && !(desc->axes & 1u), 0};
+  return (heed_gpu_split_axes){node->output[0], rank > 0 && !(desc->axes & 1u), 0};
 }
 
-static void check(heed_vk_check_graph *c) {
+static void check(heed_gpu_check_graph *c) {
   const heed_reduce_desc rows = {
       .struct_size = sizeof rows, .x = c->tokens, .kind = HEED_REDUCE_LOG_SUM_EXP, .axes = 4};
-  heed_vk_check_keep(c, heed_define_reduce(c->graph, &rows));
+  heed_gpu_check_keep(c, heed_define_reduce(c->graph, &rows));
   const heed_reduce_desc tokens = {
       .struct_size = sizeof tokens, .x = c->tokens, .kind = HEED_REDUCE_MEAN, .axes = 2};
-  heed_vk_check_keep(c, heed_define_reduce(c->graph, &tokens));
+  heed_gpu_check_keep(c, heed_define_reduce(c->graph, &tokens));
 }
 
-const heed_vk_op heed_vk_reduce = {.build = build, .check = check, .split_axes = split_axes};
+const heed_gpu_op heed_gpu_reduce = {.build = build, .check = check, .split_axes = split_axes};

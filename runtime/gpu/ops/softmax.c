@@ -3,28 +3,28 @@
 #include "gpu/self_check_graph.h"
 #include "gpu/split_values.h"
 
-static void build(heed_vk_builder *builder, const heed_node *node) {
+static void build(heed_gpu_builder *builder, const heed_node *node) {
   const heed_softmax_desc *desc = node->desc;
-  const heed_shape *x = heed_vk_shape(builder, desc->x.id);
-  heed_vk_dispatch dispatch = {.shader = HEED_SHADER_softmax};
+  const heed_shape *x = heed_gpu_shape(builder, desc->x.id);
+  heed_gpu_dispatch dispatch = {.shader = HEED_SHADER_softmax};
   heed_softmax_params params = {
       .width = x->rank ? x->dim[x->rank - 1] : 1,
-      .x_origin = heed_vk_read(builder, &dispatch, 0, desc->x.id),
-      .y_origin = heed_vk_write(builder, &dispatch, 1, node->output[0]),
+      .x_origin = heed_gpu_read(builder, &dispatch, 0, desc->x.id),
+      .y_origin = heed_gpu_write(builder, &dispatch, 1, node->output[0]),
   };
-  params.rows = heed_vk_count(builder, desc->x.id) / params.width;
-  const heed_vk_rows rows = heed_vk_share_rows(builder, params.rows, params.width);
-  if (rows.subgroups) heed_vk_by_subgroups(builder, &dispatch, HEED_SHADER_softmax_subgroup);
+  params.rows = heed_gpu_count(builder, desc->x.id) / params.width;
+  const heed_gpu_rows rows = heed_gpu_share_rows(builder, params.rows, params.width);
+  if (rows.subgroups) heed_gpu_by_subgroups(builder, &dispatch, HEED_SHADER_softmax_subgroup);
   uint32_t groups[2];
-  heed_vk_spread(builder, params.rows, rows.width / rows.lanes, groups);
-  heed_vk_set_tile(&dispatch, rows.width / rows.lanes, rows.lanes);
-  HEED_VK_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, rows.width, rows.lanes);
+  heed_gpu_spread(builder, params.rows, rows.width / rows.lanes, groups);
+  heed_gpu_set_tile(&dispatch, rows.width / rows.lanes, rows.lanes);
+  HEED_GPU_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, rows.width, rows.lanes);
 }
 
-static void check(heed_vk_check_graph *c) {
+static void check(heed_gpu_check_graph *c) {
   const heed_softmax_desc desc = {sizeof desc, c->tokens};
-  heed_vk_check_keep(c, heed_define_softmax(c->graph, &desc));
+  heed_gpu_check_keep(c, heed_define_softmax(c->graph, &desc));
 }
 
-const heed_vk_op heed_vk_softmax = {
-    .build = build, .check = check, .split_axes = heed_vk_split_rows};
+const heed_gpu_op heed_gpu_softmax = {
+    .build = build, .check = check, .split_axes = heed_gpu_split_rows};

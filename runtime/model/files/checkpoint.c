@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -241,6 +242,18 @@ static heed_status rename_chunks(heed_checkpoint *checkpoint, heed_error *error)
   return status;
 }
 
+/* Gives every I8 tensor its scales, where the checkpoint has them. */
+static void pair_scales(heed_checkpoint *checkpoint) {
+  enum { MOST = 320 }; /* bytes of a name that any role has */
+  char name[MOST + sizeof HEED_SCALE_SUFFIX];
+  for (uint32_t i = 0; i < heed_checkpoint_count(checkpoint); i++) {
+    const heed_safetensors_tensor *of = heed_checkpoint_get(checkpoint, i)->info;
+    if (of->dtype != HEED_I8 || strlen(of->name) >= MOST) continue;
+    snprintf(name, sizeof name, "%s%s", of->name, HEED_SCALE_SUFFIX);
+    heed_checkpoint_find(checkpoint, of->name)->scale = heed_checkpoint_find(checkpoint, name);
+  }
+}
+
 static heed_status make_table(heed_checkpoint *checkpoint, heed_error *error) {
   uint64_t total = 0;
   uint32_t at = 0;
@@ -277,7 +290,7 @@ heed_status heed_checkpoint_open(const heed_context *context, const heed_model_f
   made->context = context;
   heed_status status = open_files(made, files, file_count, error);
   if (status == HEED_OK) status = make_table(made, error);
-  if (status == HEED_OK) heed_checkpoint_pair_scales(made);
+  if (status == HEED_OK) pair_scales(made);
   if (status == HEED_OK)
     *checkpoint = made;
   else

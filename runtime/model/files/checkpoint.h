@@ -50,12 +50,10 @@ heed_status heed_checkpoint_need(heed_checkpoint *checkpoint, const char *name,
 heed_status heed_checkpoint_read(const heed_checkpoint_tensor *tensor, uint64_t first,
                                  uint64_t count, float *to, heed_error *error);
 
-/* ---- tensors in int8 and their scales: model/vit/int8_weights.c */
+/* ---- tensors in int8 and their scales: int8_scales.c */
 
 #define HEED_SCALE_SUFFIX "_scale"
 
-/* Gives every I8 tensor its scales, where the checkpoint has them. */
-void heed_checkpoint_pair_scales(heed_checkpoint *checkpoint);
 /* Whether the scales of an I8 tensor are there and fit; marks them as used. Statuses: INVALID_FILE,
  * UNSUPPORTED. */
 heed_status heed_checkpoint_use_scales(const heed_checkpoint_tensor *tensor, heed_error *error);
