@@ -70,9 +70,4 @@ typedef struct heed_gpu_limits {
   bool reduces;
 } heed_gpu_limits;
 
-/* AMD's devices before RDNA have subgroups of 64 alone. */
-static inline bool heed_gpu_is_before_rdna(const heed_gpu_limits *limits) {
-  return limits->vendor == 0x1002 && limits->least_lanes == 64;
-}
-
 #endif

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "gpu/device_rules.h"
+
 #define COUNT(array) (uint32_t)(sizeof(array) / sizeof *(array))
 
 /* vec4 of columns an invocation on a software device: wide tiles fetch less (on lavapipe 2, 3, 4
@@ -77,11 +79,11 @@ static bool try_candidate(const heed_gpu_limits *limits, heed_gpu_tile *tile) {
 
 #define LONG_DEPTH 1024 /* of k; more is long */
 
-/* NVIDIA's where those of 128 x 128 do not fill the device, by what an H100 took
+/* Of deep steps where those of 128 x 128 do not fill the device, by what an H100 took
  * (tests/bench/NOTES.md): a step of more values of k has fewer barriers, and small tiles stand in
  * for those of 64 x 64 that would not fill the device either. */
-static bool choose_nvidia(const heed_gpu_limits *limits, heed_gpu_tile *tile,
-                          const uint32_t size[3]) {
+static bool choose_deep(const heed_gpu_limits *limits, heed_gpu_tile *tile,
+                        const uint32_t size[3]) {
   const uint64_t groups = (uint64_t)heed_gpu_divide(size[0], 64) * heed_gpu_divide(size[1], 64);
   if (tile->int8 || limits->matrix.lanes != 32) return false;
   const bool small = size[2] <= LONG_DEPTH && groups * 3 / 2 <= limits->fill;
@@ -109,7 +111,7 @@ static bool choose_matrices(const heed_gpu_limits *limits, heed_gpu_tile *tile,
   if (rows <= 32)
     return try_matrices(limits, tile, 1, 4, rows <= 16 ? 16 : 32, 16) ||
            try_matrices(limits, tile, 1, 2, 16, 16);
-  if (limits->vendor == 0x10DE && !many && choose_nvidia(limits, tile, size)) return true;
+  if (heed_gpu_rules(limits)->deep_steps && !many && choose_deep(limits, tile, size)) return true;
   tile->step = tile->int8 ? 64 : 32;
   if (many &&
       (wide ? try_matrices(limits, tile, 2, 2, 64, 64) : try_matrices(limits, tile, 4, 2, 32, 64)))
@@ -129,38 +131,12 @@ static bool choose_matrix_tile(const heed_gpu_limits *limits, const uint32_t siz
   return true;
 }
 
-/* Register tiles of GPUs without matrices, by vendor: rows and vec4 of columns an invocation. Sums,
- * four vec4 of the weight a column and one of x have to stay in registers with enough groups beside
- * each other to hide the loads. By what the drivers' compilers say of registers and spills
- * (tests/bench/NOTES.md), not by time: heed was not on these yet. */
-typedef struct gpu_shape {
-  uint32_t vendor, rows, columns, lanes;
-  uint32_t half_columns; /* with weights in fp16, which take half the registers; 0: columns */
-} gpu_shape;
-
-static const gpu_shape *find_shape(uint32_t vendor) {
-  static const gpu_shape shapes[] = {
-      {0x10DE, 8, 2, 16, 0}, /* NVIDIA: 64 sums of 255 registers; 16 lanes read 256 bytes of a
-                             panel's row, two whole lines */
-      {0x1002, 8, 2, 16,
-       0}, /* AMD: 64 sums of 256 registers a lane of wave32 or wave64; lines of 128 bytes */
-      {0x8086, 8, 1, 16, 0}, /* Intel: 128 registers of 32 bytes a thread are 64 numbers a lane at
-                                SIMD16, of which this takes 52; reasoned */
-      {0x106B, 8, 1, 16, 2}, /* Apple: 8 x 2 in fp32 spills 4 registers */
-      {0x13B5, 8, 1, 8,
-       0}, /* ARM Mali: 52 of 64 registers a lane; subgroups of 4 to 16; reasoned */
-      {0x5143, 8, 1, 16, 0}, /* Qualcomm Adreno: 24 of 48 registers on A7xx, 48 on A6xx */
-      {0x1010, 4, 1, 16, 0}, /* Imagination: few registers a lane */
-      {0, 8, 1, 16, 0},      /* others: 32 sums */
-  };
-  const gpu_shape *shape = shapes;
-  while (shape->vendor && shape->vendor != vendor) shape++;
-  return shape;
-}
+/* Register tiles of GPUs without matrices. Sums, four vec4 of the weight a column and one of x have
+ * to stay in registers with enough groups beside each other to hide the loads. */
 
 /* What tuning tries on a GPU. */
-static const gpu_shape candidates[] = {{0, 8, 2, 16, 0}, {0, 8, 1, 16, 0}, {0, 4, 2, 16, 0},
-                                       {0, 4, 1, 16, 0}, {0, 4, 1, 8, 0},  {0, 8, 1, 32, 0}};
+static const heed_gpu_register_tile candidates[] = {{8, 2, 16, 0}, {8, 1, 16, 0}, {4, 2, 16, 0},
+                                                    {4, 1, 16, 0}, {4, 1, 8, 0},  {8, 1, 32, 0}};
 #define MOST_COLUMNS 4 /* what it tries on a software device: 1 to so many vec4 of columns */
 
 uint32_t heed_gpu_tile_candidates(const heed_gpu_limits *limits) {
@@ -188,7 +164,8 @@ static void choose_registers(const heed_gpu_limits *limits, uint32_t rows, uint3
     tile->lanes = limits->lanes < 4 ? 4 : limits->lanes > 16 ? 16 : limits->lanes;
     tile->columns = choice ? choice : choose_columns(columns, tile->lanes);
   } else {
-    const gpu_shape *shape = choice ? &candidates[choice - 1] : find_shape(limits->vendor);
+    const heed_gpu_register_tile *shape =
+        choice ? &candidates[choice - 1] : &heed_gpu_rules(limits)->tile;
     tile->rows = rows >= 4 * shape->rows ? shape->rows : rows >= 8 ? 2 : 1;
     tile->lanes = shape->lanes;
     tile->columns = tile->half && shape->half_columns ? shape->half_columns : shape->columns;
@@ -224,7 +201,9 @@ heed_gpu_tile heed_gpu_choose_tile(const heed_gpu_builder *builder, uint32_t row
 
 static bool is_scalar(const heed_gpu_limits *limits) {
   return !limits->dot && !limits->cpu &&
-         (limits->choice == SCALAR_CHOICE || (!limits->choice && heed_gpu_is_before_rdna(limits)));
+         (limits->choice == SCALAR_CHOICE ||
+          (!limits->choice &&
+           heed_gpu_rules(limits)->scalar_loads == HEED_GPU_SCALARS_FEW_REGISTERS));
 }
 
 static void choose_scalar(const heed_gpu_limits *limits, uint32_t rows, uint32_t columns,

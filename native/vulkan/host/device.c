@@ -1,6 +1,8 @@
 /* Devices and their queue. Features beyond core 1.1 are asked for where the device has them. */
 #include "vulkan/host/device.h"
 
+#include "gpu/device_rules.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -395,7 +397,8 @@ static uint32_t guess_fill(const heed_vk_device *device, bool cpu) {
 /* AMD's devices before RDNA convert each factor in fp16 by an instruction of its own: their
  * compiler estimates 1.2 to 1.45 times the cycles of fp32 (tests/bench/NOTES.md). */
 static bool gains_by_half(const heed_gpu_limits *limits) {
-  return !limits->cpu && limits->tier >= HEED_GPU_TIER_HALF && !heed_gpu_is_before_rdna(limits);
+  return !limits->cpu && limits->tier >= HEED_GPU_TIER_HALF &&
+         heed_gpu_rules(limits)->scalar_loads != HEED_GPU_SCALARS_FEW_REGISTERS;
 }
 
 /* Where the device has no instruction for them, floats are faster. */

@@ -2,9 +2,9 @@
  * what gl_SubgroupSize says is sure only where the size was required. */
 #include "vulkan/host/subgroup.h"
 
-#define INTEL 0x8086u
-#define INTEL_LANES 16u /* of 32, as its drivers report, each lane has half the registers */
-#define WIDEST 128      /* workgroup of the kernels that sum by subgroups */
+#include "gpu/device_rules.h"
+
+#define WIDEST 128 /* workgroup of the kernels that sum by subgroups */
 
 void heed_vk_want_lanes(VkPhysicalDeviceSubgroupSizeControlFeatures *wants) {
   *wants = (VkPhysicalDeviceSubgroupSizeControlFeatures){
@@ -33,7 +33,8 @@ static bool has_features(const heed_vk_instance *instance, VkPhysicalDevice phys
 }
 
 static uint32_t choose_lanes(uint32_t vendor, uint32_t usual, uint32_t narrowest) {
-  return vendor == INTEL && usual > INTEL_LANES && narrowest <= INTEL_LANES ? INTEL_LANES : usual;
+  const uint32_t wanted = heed_gpu_find_rules(vendor, narrowest)->lanes;
+  return wanted && usual > wanted && narrowest <= wanted ? wanted : usual;
 }
 
 heed_vk_lanes heed_vk_find_lanes(const heed_vk_instance *instance, VkPhysicalDevice physical) {

@@ -3,6 +3,7 @@
  * sparse norms, three dispatches. */
 #include <string.h>
 
+#include "gpu/device_rules.h"
 #include "gpu/fp16_values.h"
 #include "gpu/ops/attention_parts.h"
 #include "gpu/self_check_graph.h"
@@ -120,29 +121,12 @@ static heed_gpu_shape_key make_key(const heed_gpu_limits *limits, const heed_att
 }
 
 /* Numbers of a row's query and output that a lane holds, with keys in fp32 and in fp16, so that
- * nothing is spilled: by the statistics of the drivers' compilers (tests/bench/NOTES.md). Beside
- * them lie the sums, and the keys that a compiler loads ahead. shuffles: lanes that share the row
- * meet by them. */
+ * nothing is spilled. Beside them lie the sums, and the keys that a compiler loads ahead. shuffles:
+ * lanes that share the row meet by them. */
 static uint32_t row_room(const heed_gpu_limits *limits, bool half, bool shuffles) {
-  static const struct {
-    uint32_t vendor, least_lanes, whole, half;
-    uint32_t floor; /* without shuffles; 0: the same */
-  } rooms[] = {
-      {0x10DE, 0, 128, 128, 0}, /* NVIDIA: 255 registers a lane */
-      {0x1002, 64, 32, 32, 0},  /* AMD before RDNA: 64 registers a lane leave four waves a SIMD */
-      {0x1002, 0, 128, 256,
-       0}, /* AMD: keys at one address are scalar loads, lost where lanes split */
-      {0x8086, 0, 32, 32, 0},  /* Intel: 64 registers a lane at SIMD16; reasoned */
-      {0x13B5, 0, 32, 32, 0},  /* ARM Mali: 64 registers a lane; reasoned */
-      {0x5143, 0, 32, 32, 16}, /* Qualcomm Adreno: 618 spills past these */
-      {0, 0, 32, 64, 0},       /* Apple, others */
-  };
-  uint32_t i = 0;
-  while (rooms[i].vendor && (rooms[i].vendor != limits->vendor ||
-                             (rooms[i].least_lanes && rooms[i].least_lanes != limits->least_lanes)))
-    i++;
-  if (!shuffles && rooms[i].floor) return rooms[i].floor;
-  return half ? rooms[i].half : rooms[i].whole;
+  const heed_gpu_device_rules *rules = heed_gpu_rules(limits);
+  if (!shuffles && rules->row_floor) return rules->row_floor;
+  return half ? rules->row_half : rules->row_whole;
 }
 
 #define MOST_DEPTH_LANES 16
@@ -157,15 +141,10 @@ static uint32_t choose_depth_lanes(const heed_gpu_attention_job *job, uint32_t f
   while (lanes < MOST_DEPTH_LANES && (s->depth | s->value_depth) % (8 * lanes) == 0 &&
          (chosen ? lanes < chosen : (s->depth + s->value_depth) / lanes > room))
     lanes *= 2;
-  /* four lanes of NVIDIA's take 0.57 of the time of two with a head of 128 (tests/bench/NOTES.md)
-   */
-  if (!chosen && lanes == 2 && limits->vendor == 0x10DE && (s->depth | s->value_depth) % 16 == 0)
+  if (!chosen && lanes == 2 && heed_gpu_rules(limits)->four_lanes &&
+      (s->depth | s->value_depth) % 16 == 0)
     lanes = 4;
   return lanes;
-}
-
-static bool is_rdna(const heed_gpu_limits *limits) {
-  return limits->vendor == 0x1002 && limits->least_lanes != 64;
 }
 
 /* Of a row, lanes that lie apart: each in a subgroup of its own, which has a row for each of its
@@ -178,24 +157,32 @@ static bool can_lie_apart(const heed_gpu_attention_job *job, uint32_t rows, uint
          (job->sizes.depth | job->sizes.value_depth) % (4 * depth_lanes) == 0;
 }
 
-/* On AMD's devices all lanes of a subgroup that read the same keys and values read them as scalars,
- * without a register. So lanes that share rows lie apart there: before RDNA, which has no room for
- * whole rows, four that share the depth, on RDNA those that share the keys, and two the depth of
- * heads over 64. Returns those of the depth, or 0: none lie apart. */
+/* With scalar loads all lanes of a subgroup that read the same keys and values take no register for
+ * them. So lanes that share rows lie apart there: with few registers, which have no room for whole
+ * rows, four that share the depth; with many those that share the keys, and two the depth of heads
+ * over 64. Returns those of the depth, or 0: none lie apart. */
 #define APART_LANES 4
 
 static uint32_t choose_apart(const heed_gpu_attention_job *job, uint32_t rows) {
   const heed_gpu_limits *limits = job->builder->limits;
   const uint32_t numbers = job->sizes.depth + job->sizes.value_depth;
-  const uint32_t depth = heed_gpu_is_before_rdna(limits) ? APART_LANES : numbers > 128 ? 2 : 1;
-  const bool gains = is_rdna(limits) || (heed_gpu_is_before_rdna(limits) && numbers > 64);
+  const heed_gpu_scalar_loads loads = heed_gpu_rules(limits)->scalar_loads;
+  const bool few = loads == HEED_GPU_SCALARS_FEW_REGISTERS;
+  const uint32_t depth = few ? APART_LANES : numbers > 128 ? 2 : 1;
+  const bool gains = loads == HEED_GPU_SCALARS_MANY_REGISTERS || (few && numbers > 64);
   return gains && can_lie_apart(job, rows, APART_LANES, depth) ? depth : 0;
 }
 
-/* Lanes of AMD's that load their own keys: fewer at a time leave registers for four waves. */
+/* Lanes that load their own keys where others have scalars: fewer at a time leave registers for
+ * four waves. */
 static bool loads_keys(const heed_gpu_limits *limits, const share *all) {
-  if (limits->vendor != 0x1002 || all->apart) return false;
-  return is_rdna(limits) ? all->lanes > 1 && all->depth == 1 : all->depth > 1;
+  if (all->apart) return false;
+  switch (heed_gpu_rules(limits)->scalar_loads) {
+    case HEED_GPU_SCALARS_FEW_REGISTERS: return all->depth > 1;
+    case HEED_GPU_SCALARS_MANY_REGISTERS: return all->lanes > 1 && all->depth == 1;
+    case HEED_GPU_SCALARS_NONE: break;
+  }
+  return false;
 }
 
 /* Of a workgroup. */
@@ -204,14 +191,15 @@ static uint32_t count_rows(const heed_gpu_limits *limits, const share *all) {
 }
 
 /* Fours of a query in shared memory, where a lane has all of a head of 64: what leaves room for
- * four waves, and so many bytes that four waves' parts fit, too. AMD's devices before RDNA have too
- * few registers either way; on RDNA keys in fp16 leave enough unless each lane loads its own. */
+ * four waves, and so many bytes that four waves' parts fit, too. With scalar loads keys in fp16
+ * leave enough unless each lane loads its own. */
 static uint32_t choose_parked(const heed_gpu_attention_job *job, const share *all, uint32_t flags) {
   const heed_gpu_limits *limits = job->builder->limits;
+  const heed_gpu_device_rules *rules = heed_gpu_rules(limits);
   if (job->sizes.depth != 64 || all->depth > 1) return 0;
-  if (limits->vendor == 0x10DE) return all->lanes > 1 ? 11 : 10;
-  const bool enough = !loads_keys(limits, all) && (flags & HEED_ATTENTION_KEY_HALF);
-  return is_rdna(limits) && !enough ? 8 : 0;
+  if (rules->scalar_loads && !loads_keys(limits, all) && (flags & HEED_ATTENTION_KEY_HALF))
+    return 0;
+  return all->lanes > 1 ? rules->parked_shared : rules->parked;
 }
 
 /* Workgroups of WIDTH invocations. */
