@@ -80,7 +80,7 @@ need_web() {
   prefer "no modules with relaxed SIMD" 'clang-19=clang-19 lld-19=wasm-ld-19'
   had=$([ -e "$root/node_modules/binaryen" ] && echo yes || echo no)
   if ! sh "$root/web/install.sh" >&2; then
-    say "binaryen and esbuild could not be installed: no modules with relaxed SIMD, JavaScript as it is written"
+    say "the npm workspace could not be installed: no modules with relaxed SIMD, no package and no pages"
   elif [ "$had" = no ]; then
     rm -f "$build/wasm/CMakeCache.txt"
   fi
