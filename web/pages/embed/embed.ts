@@ -119,7 +119,7 @@ map.addEventListener('pick', (event) => {
   follow()
 })
 map.addEventListener('error', (event) => {
-  element('said').textContent = (event as any).detail.message
+  element('said').textContent = (event as CustomEvent<Error>).detail.message
 })
 for (const button of document.querySelectorAll('[data-copy]') as NodeListOf<HTMLElement>)
   button.addEventListener('click', async () => {

@@ -1,20 +1,19 @@
 /* The explorer: state, engine and views, put together. */
 import { element } from '../shared/elements.js'
 import '../shared/library.js'
-import { fixed } from '../plot/parts/numbers.js'
 import '../languages/captions.js'
-import { defaults, fitted } from './state/defaults.js'
-import { keysOfChanges, unchanged } from '../shared/changes.js'
+import { defaults } from './state/defaults.js'
+import { keysOfChanges } from '../shared/changes.js'
 import { connectControls, showControls } from './controls/controls.js'
 import { createRunner } from '../shared/model_runner.js'
 import { demoModel } from '../heed/demo.js'
 import { sourceOf } from './state/place.js'
 import { connectPictures } from './open/picture_sources.js'
-import { scenePictures } from '../shared/scene_pictures.js'
 import { barOfStart } from './controls/start_progress.js'
-import { connectModels, showFacts } from './open/model_buttons.js'
+import { connectModels } from './open/model_buttons.js'
 import { connectSave } from './save/save_buttons.js'
 import { showError, showProgress, showStatus, showStop } from './controls/status.js'
+import { ExplorerPage } from './page.js'
 import { createStore } from './state/store.js'
 import { keep, stored } from '../shared/page_settings.js'
 import { showAnswer, showNumbers } from './views/stage/numbers.js'
@@ -22,100 +21,11 @@ import { createStage } from './views/stage/stage.js'
 import { createPanel } from './views/panel.js'
 import { deviceName } from '../shared/names.js'
 import { say } from '../languages/say.js'
-import type { Progress } from 'heed'
-import type { Changes, PagePicture, PageSource } from '../shared/types.js'
 import type { Page, State, Store } from './types.js'
 
-const store: Store = createStore({
-  ...(defaults as any), // State, until readLink() has the link's
-  hover: null,
-  ran: 0,
-  picture: null,
-  shown: 0,
-  pinned: null,
-  pins: []
-})
-const page = {
-  store,
-  engine: null as any, // until start() has it
-  table: null as any,
-  source: demoModel,
-  run,
-  openModel,
-  showError: (error: Error) => showError(error)
-} as Page
-
-/** The query drawn now: the patch under the mouse, or the chosen one. */
-page.query = () => store.get().hover ?? store.get().query
-
-/** @param state what becomes of it */
-const fit = (state?: Partial<State>) =>
-  store.set({ ...fitted({ ...store.get(), ...state }, page.engine.shape), hover: null })
-page.fit = fit
-
-let latest: AbortController | null = null // the AbortController of the run that a button can stop
-
-/** picture: { source, width, height, name, scene? }. live: one of many while something moves;
- * numbers of heads wait for the last. */
-async function run(picture: PagePicture, { live = false }: { live?: boolean } = {}) {
-  const stop = live ? null : (latest = new AbortController()),
-    options = stop
-      ? {
-          signal: stop.signal,
-          onProgress: ({ done, total }: Progress) =>
-            showStatus(say('explorer.runningLayer', { done, total }))
-        }
-      : {}
-  if (!live) {
-    document.body.classList.add('dim')
-    showStatus(say('explorer.running'))
-    showStop(stop)
-  }
-  try {
-    const state = store.get(),
-      light = live && state.score !== 'value'
-    const result = await page.engine.run(picture.source, {
-      ...options,
-      light,
-      fit: state.fit,
-      changes: changesOf(state)
-    })
-    page.picture = picture
-    page.statistics = null
-    fit()
-    store.set({
-      ...(live ? {} : { scene: picture.scene ?? null, objects: picture.code ?? '' }),
-      ran: store.get().ran + 1
-    })
-    const { saved } = page.engine,
-      took = `${fixed(result.milliseconds, 1)} ms`
-    showStatus(
-      `${picture.name}: ${saved ? say('explorer.maps', { name: String(saved.name) }) : took}`
-    )
-    element('took').textContent = saved ? say('explorer.mapsFromFileNo') : `${took}.`
-    if (live) return
-    const statistics = await page.engine.statistics()
-    if (!statistics) return
-    page.statistics = statistics
-    store.set({ measured: store.get().ran })
-  } catch (error) {
-    showError(error)
-    showStatus(
-      page.engine.result ? say('explorer.lastResultStays') : say('explorer.modelNotRunYet')
-    )
-  } finally {
-    if (stop && stop === latest) {
-      document.body.classList.toggle('dim', !page.engine.result)
-      showStop(null)
-    }
-  }
-}
-
-const changesOf = (state: Readonly<State>): Changes =>
-  Object.fromEntries(keysOfChanges.map((key) => [key, state[key]])) as any
-
 /* What follows a change of the attention, or of what is seen, is fetched with the first. */
-function followChanges() {
+function followChanges(page: Page) {
+  const { store } = page
   let changed: Promise<() => unknown> | undefined
   store.on([...keysOfChanges, 'fit'] as (keyof State)[], () => {
     if (!page.picture) return
@@ -124,33 +34,12 @@ function followChanges() {
   })
 }
 
-async function openModel(source: PageSource, name: string) {
-  const stop = new AbortController()
-  showStop(stop)
-  try {
-    await page.engine.load(source, { onProgress: showProgress, signal: stop.signal })
-    page.source = source
-    store.set({ ...unchanged, size: null })
-    fit()
-    element('model-name').textContent = name
-    element('demo-model').hidden = source === demoModel
-    showFacts(page.engine)
-    if (page.picture) await run(page.picture)
-    return true
-  } catch (error) {
-    showError(error)
-    return false
-  } finally {
-    showProgress(null)
-    showStop(null)
-  }
-}
-
 /* Numbers of what moves that change more often than this, in ms, nobody reads; and they would delay
  * its next map. */
 const pace = 200
 
-function followNumbers() {
+function followNumbers(page: Page) {
+  const { store } = page
   let timer: ReturnType<typeof setTimeout> | undefined
   let shown = -pace // when they were, in ms
   function show() {
@@ -165,7 +54,8 @@ function followNumbers() {
   })
 }
 
-function followPins() {
+function followPins(page: Page) {
+  const { store } = page
   let asked = false
   store.on(['pins'], () => {
     if (asked) return
@@ -178,7 +68,8 @@ function followPins() {
 
 /* What the files say of the model is read once its map is there and the page has nothing else to
  * do. The demo model's is in the page, and its weights were compared with it (demo_files.js). */
-function followModel() {
+function followModel(page: Page) {
+  const { store } = page
   const hash = document.querySelector('#model-origin button')
   let shown = sourceOf(page)
   hash?.addEventListener('click', () =>
@@ -197,7 +88,8 @@ function followModel() {
 }
 
 /* A link may name a size, which the demo model is given once it has run. */
-function followSize() {
+function followSize(page: Page) {
+  const { store } = page
   const apply = () =>
     import('./open/picture_size.js').then(({ applySize }) => applySize(page)).catch(showError)
   store.on(['size'], apply)
@@ -205,7 +97,7 @@ function followSize() {
 }
 
 /* What keys do is fetched with the first of them, where Escape leads back only from the place it was pressed at. */
-function followKeys() {
+function followKeys(page: Page) {
   let press: ((event: KeyboardEvent) => void) | undefined
   let fetched: Promise<void> | undefined // one for all keys that come before it, so that they keep their order
   for (const area of [element('stage'), document.querySelector('.panel')])
@@ -228,7 +120,8 @@ function followKeys() {
 
 /* The light of a choice, what drags shapes, and the tour, are fetched with the first touch of the
  * picture or when they are asked for. The invitation is to the demo model's first picture alone. */
-function followInvitation() {
+function followInvitation(page: Page) {
+  const { store } = page
   let touched: Promise<void> | undefined
   const hide = () => (element('invite').hidden = true),
     other = () => page.picture.scene !== defaults.scene || sourceOf(page) !== demoModel
@@ -285,22 +178,13 @@ function followWidth() {
   follow()
 }
 
-/** @param objects the code of a changed scene */
-async function openScene(seed: number, objects?: string) {
-  const [picture] = objects
-    ? await (await import('./open/edited_scene.js')).picturesOfCode(page, objects, seed)
-    : await scenePictures(page, [seed])
-  await run(picture)
-}
-page.openScene = openScene
-
 /* A server that was given new files while a cache on the way still has old ones. */
 const onMismatch = () => showStatus(say('explorer.modelPageDifferentVersions'))
 
-const sceneAtStart = () => store.get().scene ?? defaults.scene
+const sceneIn = (store: Store) => store.get().scene ?? defaults.scene
 
 /* What a link says, and a lock that this browser remembers. */
-async function readLink() {
+async function readLink(store: Store) {
   const end = Number(stored('end'))
   if (!location.hash && !end) return
   const { fromHash } = await import('./state/address.js'),
@@ -309,7 +193,8 @@ async function readLink() {
 }
 
 /* The address and the browser's history are followed from a link on, or from the first touch of the page. */
-function followHistory() {
+function followHistory(page: Page) {
+  const { store } = page
   let asked: Promise<unknown> | undefined
   const changed: Set<string> = new Set(),
     views: Readonly<State>[] = [],
@@ -329,53 +214,75 @@ function followHistory() {
   })
 }
 
-async function start() {
-  showControls(page)
-  followWidth()
+const newStore = (): Store =>
+  createStore<State>({
+    ...defaults,
+    hover: null,
+    ran: 0,
+    picture: null,
+    shown: 0,
+    pinned: null,
+    pins: []
+  })
+
+/** Null where it does not start; the page says why. */
+async function startEngine(store: Store) {
   const stop = new AbortController(),
-    linked = readLink()
+    linked = readLink(store)
   let ended = false // what is still on its way is told no more
   showStop(stop)
   try {
-    page.engine = await createRunner({
-      scene: linked.then(sceneAtStart),
+    return await createRunner({
+      scene: linked.then(() => sceneIn(store)),
       onProgress: barOfStart((progress) => ended || showProgress(progress)),
       signal: stop.signal,
       onMismatch
     })
-    page.table = page.engine.colours(store.get().colours)
   } catch (error) {
     ended = true
     showStatus('')
-    return showError(error, () => location.reload())
+    showError(error, () => location.reload())
+    return null
   } finally {
     showProgress(null)
     showStop(null)
   }
+}
+
+async function showMachine({ info }: Page['engine']) {
   const machine = element('machine')
-  machine.textContent = deviceName(page.engine.info.device)
-  machine.dataset.why = page.engine.info.why
+  machine.textContent = deviceName(info.device)
+  machine.dataset.why = info.why
   machine.tabIndex = 0
-  if (page.engine.info.simd === 'none')
-    showError(new Error((await import('./controls/no_simd.js')).noSimd))
-  fit()
+  if (info.simd === 'none') showError(new Error((await import('./controls/no_simd.js')).noSimd))
+}
+
+async function start() {
+  showControls()
+  followWidth()
+  const store = newStore(),
+    engine = await startEngine(store)
+  if (!engine) return
+  const page = new ExplorerPage(store, engine)
+  await showMachine(engine)
+  page.fit()
   const drawn = createStage(page)
-  followNumbers()
+  followNumbers(page)
   store.on(['ran'], () => showAnswer(page))
   connectControls(page)
-  followKeys()
+  followKeys(page)
   connectSave(page)
-  followPins()
+  followPins(page)
   connectModels(page)
-  await openScene(sceneAtStart(), store.get().objects)
+  await page.openScene(sceneIn(store), store.get().objects)
   await drawn
   await createPanel(page) // until there is a map the built-in ones stay
   await connectPictures(page)
-  followChanges()
-  await followHistory()
-  followModel()
-  followSize()
-  followInvitation()
+  followChanges(page)
+  await followHistory(page)
+  followModel(page)
+  followSize(page)
+  followInvitation(page)
   document.documentElement.dataset.ready = 'true'
 }
 

@@ -131,7 +131,7 @@ export function connectStory() {
   const seen = new IntersectionObserver(
     (entries) => {
       for (const { isIntersecting, target } of entries)
-        if (isIntersecting && Date.now() > scrolled) show(chapters.indexOf(target as any))
+        if (isIntersecting && Date.now() > scrolled) show(chapters.indexOf(target as HTMLElement))
     },
     {
       rootMargin: matchMedia('(max-width: 700px)').matches

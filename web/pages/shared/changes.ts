@@ -26,7 +26,7 @@ export function changesWithin(
   { layers, heads, tokens, rows, columns }: Shape
 ): Pick<Changes, 'off' | 'gains' | 'dropped' | 'cuts'> {
   const isHead = (text: string) => {
-    const [layer, head] = text.split('.') as any[] // compared as numbers
+    const [layer, head] = text.split('.').map(Number)
     return layer < layers && head < heads
   }
   return {

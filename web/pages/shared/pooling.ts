@@ -1,6 +1,6 @@
 /* The maps of a pooling attention, whose one query, the probe, is learned: SigLIP's, PE's and timm's.
  * Loaded with the first model that has one. */
-import type { Session } from 'heed'
+import type { HeedError, Session } from 'heed'
 
 /**
  * A row of all tokens for each head, 0 for tokens that the probe leaves out, which come first. The
@@ -17,7 +17,7 @@ export async function poolRows(session: Session, tokens: number) {
       rows.push(row)
     }
   } catch (error) {
-    if (!rows.length || (error as any).status !== 'INVALID_ARGUMENT') throw error
+    if (!rows.length || (error as HeedError).status !== 'INVALID_ARGUMENT') throw error
   }
   return rows
 }

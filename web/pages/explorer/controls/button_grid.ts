@@ -77,7 +77,7 @@ function connectPointer(
   /** The cell under a pointer, also while it is captured. */
   function cellAt(event: PointerEvent) {
     const { rows, columns } = size(),
-      target = event.target as any,
+      target = event.target as HTMLElement,
       place = placeOf(target)
     /* A finger's pointer is captured by the cell where it went down. */
     if (place && !target.hasPointerCapture(event.pointerId)) return place
@@ -232,8 +232,8 @@ export function createGrid(
     element,
     size: () => ({ rows, columns, current }),
     cell: (row: number, column: number) => cells[row * columns + column],
-    placeOf: (button: any) => {
-      const index = cells.indexOf(button)
+    placeOf: (button: EventTarget | null) => {
+      const index = cells.indexOf(button as HTMLButtonElement)
       return index < 0 ? null : rowAndColumn(index)
     }
   }

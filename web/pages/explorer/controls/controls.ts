@@ -2,6 +2,7 @@
 import { element } from '../../shared/elements.js'
 import { laterStyles } from '../later_styles.js'
 import { connectTheme } from '../../shared/page_settings.js'
+import { showError } from './status.js'
 import { say } from '../../languages/say.js'
 import type { Page, State, Store } from '../types.js'
 import type { Runner } from '../../shared/model_runner.js'
@@ -26,13 +27,13 @@ function connectTerms() {
     })
 }
 
-export function showControls(page: Page) {
+export function showControls() {
   connectTheme(element('theme'))
   element('skip').addEventListener('click', () =>
     element('patches').querySelector('[tabindex="0"]')?.focus()
   )
   element('help').addEventListener('click', () =>
-    import('./key_list.js').then(({ showKeys }) => showKeys()).catch(page.showError)
+    import('./key_list.js').then(({ showKeys }) => showKeys()).catch(showError)
   )
 }
 

@@ -3,6 +3,7 @@ import { element } from '../../shared/elements.js'
 import { fixed } from '../../plot/parts/numbers.js'
 import { advice } from './advice.js'
 import { say } from '../../languages/say.js'
+import type { HeedError } from 'heed'
 
 export const showStatus = (text: string) => (element('status').textContent = text)
 
@@ -49,10 +50,13 @@ const partMissing = /dynamically imported module|module script failed|later\.css
  * @param error what was thrown; a HeedError has a status
  */
 export function showError(
-  error: any,
-  again: (() => void) | null = partMissing.test(error?.message) ? () => location.reload() : null
+  thrown: unknown,
+  again: (() => void) | null = partMissing.test((thrown as Error)?.message)
+    ? () => location.reload()
+    : null
 ) {
-  const stopped = error?.status === 'CANCELLED'
+  const error = thrown as Partial<HeedError> | undefined,
+    stopped = error?.status === 'CANCELLED'
   if (stopped && !again) return
   const wasm = typeof WebAssembly === 'undefined' ? say('status.browserNoWebassemblySo') : ''
   const offline =
@@ -72,7 +76,7 @@ export function showError(
       ? [ofPage]
       : [
           sentence,
-          ` ${offline || (advice[partMissing.test(error?.message) ? 'MISMATCH' : error?.status] ?? '')}`
+          ` ${offline || (advice[partMissing.test(error?.message ?? '') ? 'MISMATCH' : (error?.status ?? '')] ?? '')}`
         ])
   )
   element('error-again').hidden = !again

@@ -17,7 +17,15 @@ import { placeName, titleOfRow, weightsOfRow } from '../model/shown_row.js'
 import { scaleOfRow } from '../views/stage/stage.js'
 import { say } from '../../languages/say.js'
 import type { Scale } from 'heed/plot'
-import type { Figure, FigureMap, FigurePanel, FigureParts, FigureScale, Page } from '../types.js'
+import type {
+  Figure,
+  FigureMap,
+  FigurePanel,
+  FigureParts,
+  FigureScale,
+  Page,
+  HeadEntry
+} from '../types.js'
 
 const tokensAtMost = 1100 // of a matrix: more than that no print resolves
 
@@ -132,7 +140,7 @@ const partOf: {
   },
 
   statistics: ({ statistics, engine }) => {
-    const uniform = numbersOfUniform(engine.shape, engine.model.patch) as any,
+    const uniform = numbersOfUniform(engine.shape, engine.model.patch) as HeadEntry,
       points = findHeads(statistics ?? [], {})
         .map((entry) => ({
           layer: entry.layer,

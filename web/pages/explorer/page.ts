@@ -1,0 +1,129 @@
+/* The page that all files of the explorer are handed: the state, the engine, and what they do
+ * together. It is made once the engine is there. */
+import { element } from '../shared/elements.js'
+import { fixed } from '../plot/parts/numbers.js'
+import { demoModel } from '../heed/demo.js'
+import { keysOfChanges, unchanged } from '../shared/changes.js'
+import { scenePictures } from '../shared/scene_pictures.js'
+import { say } from '../languages/say.js'
+import { showError, showProgress, showStatus, showStop } from './controls/status.js'
+import { showFacts } from './open/model_buttons.js'
+import { fitted } from './state/defaults.js'
+import type { Progress } from 'heed'
+import type { Runner } from '../shared/model_runner.js'
+import type { Changes, PagePicture, PageSource, PageStatistics } from '../shared/types.js'
+import type { Drawn, Page, State, Store } from './types.js'
+
+const changesOf = (state: Readonly<State>) =>
+  Object.fromEntries(keysOfChanges.map((key) => [key, state[key]])) as unknown as Changes
+
+export class ExplorerPage implements Page {
+  readonly store
+  readonly engine
+  table
+  source: PageSource = demoModel
+  picture = null as unknown as PagePicture // until the first run
+  statistics: PageStatistics[][] | null = null
+  drawn = undefined as unknown as Drawn // until the stage has drawn
+  settled = () => Promise.resolve() // until there is a stage
+  paint: Page['paint'] = null
+  look: Page['look'] = null
+  readonly showError = showError
+  #latest: AbortController | null = null // of the run that a button can stop
+
+  constructor(store: Store, engine: Runner) {
+    this.store = store
+    this.engine = engine
+    this.table = engine.colours(store.get().colours)
+  }
+
+  query = () => this.store.get().hover ?? this.store.get().query
+
+  fit = (state?: Partial<State>) =>
+    this.store.set({
+      ...fitted({ ...this.store.get(), ...state }, this.engine.shape),
+      hover: null
+    })
+
+  run = async (picture: PagePicture, { live = false }: { live?: boolean } = {}) => {
+    const { engine } = this,
+      stop = live ? null : (this.#latest = new AbortController())
+    if (!live) {
+      document.body.classList.add('dim')
+      showStatus(say('explorer.running'))
+      showStop(stop)
+    }
+    try {
+      await this.#run(picture, live, stop?.signal)
+      if (live) return
+      const statistics = await engine.statistics()
+      if (!statistics) return
+      this.statistics = statistics
+      this.store.set({ measured: this.store.get().ran })
+    } catch (error) {
+      showError(error)
+      showStatus(engine.result ? say('explorer.lastResultStays') : say('explorer.modelNotRunYet'))
+    } finally {
+      if (stop && stop === this.#latest) {
+        document.body.classList.toggle('dim', !engine.result)
+        showStop(null)
+      }
+    }
+  }
+
+  async #run(picture: PagePicture, live: boolean, signal?: AbortSignal) {
+    const { engine, store } = this,
+      state = store.get(),
+      onProgress = ({ done, total }: Progress) =>
+        showStatus(say('explorer.runningLayer', { done, total }))
+    const result = await engine.run(picture.source, {
+      ...(signal ? { signal, onProgress } : {}),
+      light: live && state.score !== 'value',
+      fit: state.fit,
+      changes: changesOf(state)
+    })
+    this.picture = picture
+    this.statistics = null
+    this.fit()
+    store.set({
+      ...(live ? {} : { scene: picture.scene ?? null, objects: picture.code ?? '' }),
+      ran: store.get().ran + 1
+    })
+    const { saved } = engine,
+      took = `${fixed(result.milliseconds, 1)} ms`
+    showStatus(
+      `${picture.name}: ${saved ? say('explorer.maps', { name: String(saved.name) }) : took}`
+    )
+    element('took').textContent = saved ? say('explorer.mapsFromFileNo') : `${took}.`
+  }
+
+  openModel = async (source: PageSource, name: string) => {
+    const { engine, store } = this,
+      stop = new AbortController()
+    showStop(stop)
+    try {
+      await engine.load(source, { onProgress: showProgress, signal: stop.signal })
+      this.source = source
+      store.set({ ...unchanged, size: null })
+      this.fit()
+      element('model-name').textContent = name
+      element('demo-model').hidden = source === demoModel
+      showFacts(engine)
+      if (this.picture) await this.run(this.picture)
+      return true
+    } catch (error) {
+      showError(error)
+      return false
+    } finally {
+      showProgress(null)
+      showStop(null)
+    }
+  }
+
+  openScene = async (seed: number, objects?: string) => {
+    const [picture] = objects
+      ? await (await import('./open/edited_scene.js')).picturesOfCode(this, objects, seed)
+      : await scenePictures(this, [seed])
+    await this.run(picture)
+  }
+}
