@@ -140,6 +140,7 @@ look() { # words of a command
     npm)
       case ${1-} in
         run) grep -qF "\"$2\":" package.json || wrong "package.json has no script $2" ;;
+        test) grep -qF '"test":' package.json || wrong "package.json has no script test" ;;
         '' | ci | install | audit | ls | pack) ;;
         *) wrong "unknown verb (found $1)" ;;
       esac

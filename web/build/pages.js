@@ -136,7 +136,8 @@ function here(page, address, { script, preload }) {
     values = /** @type {Values} */ ({
       lang: language,
       script: [
-        ...preload.map((file) => `<link rel="modulepreload" href="${file}">`),
+        /* After the first picture. */
+        ...preload.map((file) => `<link rel="modulepreload" href="${file}" fetchpriority="low">`),
         `<script type="module" src="${script}"></script>`
       ].join('\n')
     })
