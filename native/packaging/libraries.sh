@@ -91,6 +91,7 @@ by_configure() { # name, folders to make, arguments
   CC="$cc${specs:+ -specs=$specs}" CFLAGS=$flags CPPFLAGS=-I$root/usr/include LDFLAGS=-L$root/usr/lib PKG_CONFIG_SYSROOT_DIR=$root \
     PKG_CONFIG_LIBDIR=$root/usr/lib/pkgconfig ./configure --prefix=/usr "$@"
   for part in $parts; do make -j "${HEED_JOBS:-1}" -C "$part" DESTDIR="$root" install; done
+  if grep -q '^install-pkgconfigDATA:' Makefile; then make DESTDIR="$root" install-pkgconfigDATA; fi
   find "$root" -name '*.la' -exec rm -f {} +
 }
 
@@ -104,8 +105,8 @@ build() {
   by_cmake freetype -DFT_DISABLE_HARFBUZZ=ON -DFT_DISABLE_BROTLI=ON -DFT_DISABLE_BZIP2=ON -DFT_DISABLE_PNG=ON
   # shellcheck disable=SC2086 # one word an argument
   {
-    by_configure fontconfig 'fontconfig src .' $autotools --sysconfdir=/etc --localstatedir=/var --disable-docs --disable-nls
-    by_configure pixman 'pixman .' $autotools --disable-gtk --disable-libpng --disable-openmp
+    by_configure fontconfig 'fontconfig fc-case fc-lang src' $autotools --sysconfdir=/etc --localstatedir=/var --disable-docs --disable-nls
+    by_configure pixman pixman $autotools --disable-gtk --disable-libpng --disable-openmp
     by_configure cairo src $autotools --disable-xlib --disable-xcb --disable-ps --disable-svg --disable-script --disable-interpreter \
       --disable-png --disable-gobject --disable-trace --disable-gtk-doc --without-x
   }
