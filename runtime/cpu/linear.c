@@ -3,12 +3,12 @@
  * group by some panels. */
 #include "graph/ops/linear.h"
 #include "cpu/gemm.h"
+#include "heed/ops.h"
 #if defined(HEED_INT8)
 #include "cpu/simd/int8.h"
 #endif
 #if defined(HEED_BF16)
 #include "cpu/bf16.h"
-#include "heed/ops.h"
 #endif
 
 /* Rows of a group at most, groups worked through at a time, and multiply-adds of a task at
