@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "heed/onnx.h"
 #include "session/onnx_graph.h"
 #include "session/pipeline.h"
 #include "session/profile.h"
@@ -286,7 +287,7 @@ static heed_status inspect_onnx(cli_state *cli, cli_choice *choice, const char *
   if (status == HEED_OK) status = cli_choice_open(cli, choice);
   if (status == HEED_OK) {
     status = cli_pipeline_plan(cli, &pipeline, choice);
-    if (!graph && !plan && (status == HEED_OK || cli_onnx_lacks(status))) {
+    if (!graph && !plan && (status == HEED_OK || heed_onnx_lacks(status))) {
       cli_onnx_report(&pipeline, cli->error.message);
       status = HEED_OK;
     } else if (status == HEED_OK) {

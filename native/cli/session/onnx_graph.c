@@ -7,17 +7,6 @@
 #include "heed/onnx.h"
 #include "pipeline.h"
 
-/* Whether heed's own builder takes the model: its config is there, and every tensor. */
-static heed_status find_builder(cli_state *cli, heed_model_files *files, bool *found) {
-  const heed_model_desc *desc = heed_model_files_desc(files);
-  heed_model *model = NULL;
-  heed_status status = HEED_UNSUPPORTED;
-  if (cli_has_config(desc)) status = heed_model_open(cli->context, desc, &model, &cli->error);
-  if (status == HEED_OK) heed_model_destroy(model);
-  *found = status == HEED_OK;
-  return cli_onnx_lacks(status) ? HEED_OK : status;
-}
-
 heed_status cli_onnx_is_graph(cli_state *cli, const cli_onnx *job, bool *is_graph) {
   heed_model_files *files;
   *is_graph = false;
@@ -33,9 +22,10 @@ heed_status cli_onnx_is_graph(cli_state *cli, const cli_onnx *job, bool *is_grap
   cli->silent = false;
   if (status != HEED_OK) return status;
   if (heed_model_files_onnx(files)) {
-    bool built = false;
-    if (!job->way) status = find_builder(cli, files, &built);
-    *is_graph = !built;
+    heed_onnx_run_way way = HEED_ONNX_GRAPH;
+    if (!job->way)
+      status = heed_onnx_choose_way(cli->context, heed_model_files_desc(files), &way, &cli->error);
+    *is_graph = way == HEED_ONNX_GRAPH;
   }
   heed_model_files_destroy(files);
   return status;
@@ -75,7 +65,7 @@ static heed_status run_graph(cli_state *cli, const cli_onnx *job, struct heed_on
       status = heed_onnx_evaluate(onnx, desc, result, &why);
     } while (status != HEED_OK && cli_choice_fall_back(cli, job->choice, status));
     if (status == HEED_OK) print_way(job, onnx, true, heed_onnx_result_unrounded(*result), "");
-    if (!cli_onnx_lacks(status)) {
+    if (!heed_onnx_lacks(status)) {
       cli->error = status == HEED_OK ? cli->error : why;
       return status;
     }

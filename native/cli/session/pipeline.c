@@ -65,18 +65,6 @@ static heed_status open_files(cli_state *cli, cli_pipeline *pipeline, const char
   return HEED_OK;
 }
 
-bool cli_onnx_lacks(heed_status status) {
-  return status == HEED_UNSUPPORTED || status == HEED_INVALID_FILE ||
-         status == HEED_INVALID_ARGUMENT;
-}
-
-bool cli_has_config(const heed_model_desc *desc) {
-  bool has = false;
-  for (uint32_t i = 0; i < desc->file_count; i++)
-    has |= strcmp(desc->files[i].name, "config.json") == 0;
-  return has;
-}
-
 /* A model of weights and config, of whichever kind. */
 static heed_status open_weights(cli_state *cli, const heed_model_desc *desc, heed_model **model) {
   bool sequence;
@@ -84,27 +72,16 @@ static heed_status open_weights(cli_state *cli, const heed_model_desc *desc, hee
   return (sequence ? heed_sequence_open : heed_model_open)(cli->context, desc, model, &cli->error);
 }
 
-/* One of the two ways of opening a model. */
-static heed_status open_as(cli_state *cli, const heed_model_desc *desc, bool graph,
-                           cli_pipeline *pipeline) {
-  uint32_t height = 0, width = 0;
-  pipeline->as_graph = graph;
-  if (!graph) return open_weights(cli, desc, &pipeline->model);
-  CLI_TRY(cli_read_size(cli, pipeline->size, &height, &width));
-  return heed_onnx_vision(heed_model_files_onnx(pipeline->files), desc, height, width,
-                          &pipeline->model, &cli->error);
-}
-
 static heed_status open_model(cli_state *cli, const heed_model_desc *desc, cli_pipeline *pipeline) {
-  const bool is_onnx = pipeline->files && heed_model_files_onnx(pipeline->files);
-  const bool graph_first = is_onnx && !cli_has_config(desc);
-  if (!is_onnx || (pipeline->way && strcmp(pipeline->way, "weights") == 0))
-    return open_as(cli, desc, false, pipeline);
-  heed_status status = open_as(cli, desc, graph_first, pipeline);
-  if (!cli_onnx_lacks(status)) return status;
-  const heed_error why = cli->error;
-  status = open_as(cli, desc, !graph_first, pipeline);
-  if (cli_onnx_lacks(status)) cli->error = why;
+  struct heed_onnx *onnx = pipeline->files ? heed_model_files_onnx(pipeline->files) : NULL;
+  if (!onnx) return open_weights(cli, desc, &pipeline->model);
+  heed_onnx_model_desc how = {.struct_size = sizeof how, .files = desc};
+  heed_onnx_run_way way = HEED_ONNX_EITHER;
+  CLI_TRY(cli_read_size(cli, pipeline->size, &how.height, &how.width));
+  if (pipeline->way && strcmp(pipeline->way, "weights") == 0) how.way = HEED_ONNX_WEIGHTS;
+  const heed_status status =
+      heed_onnx_open_model(cli->context, onnx, &how, &pipeline->model, &way, &cli->error);
+  pipeline->as_graph = way == HEED_ONNX_GRAPH;
   return status;
 }
 

@@ -55,11 +55,6 @@ const char *cli_model_file(const char *model, const char *file, char path[HEED_P
     "--weights-key", CLI_TEXT, &(cli)->weights_key, "KEY",                                   \
         "the entry of a PyTorch file with several copies of a model, such as state_dict_ema" \
   }
-/* Whether a status is about what the file holds, so that another way of running it may serve: not
- * what the machine lacked. */
-bool cli_onnx_lacks(heed_status status);
-/* Whether config.json is among the files. */
-bool cli_has_config(const heed_model_desc *desc);
 /* Opens files and model; path NULL = the embedded one. An ONNX file of which no config.json names a
  * family is a graph, unless pipeline->way says otherwise; one with a config that heed cannot build
  * is one, too. An encoder-decoder is refused: heed run --tokens takes it. */

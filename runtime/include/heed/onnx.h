@@ -187,6 +187,37 @@ HEED_API uint32_t heed_onnx_lowered_unrounded(const heed_onnx_lowered *lowered);
 HEED_NODISCARD HEED_API heed_status heed_onnx_vision(heed_onnx *file, const heed_model_desc *desc,
                                                      uint32_t height, uint32_t width,
                                                      heed_model **model, heed_error *error);
+
+/* The ways in which an ONNX file runs. */
+typedef enum heed_onnx_run_way {
+  HEED_ONNX_EITHER = 0,
+  HEED_ONNX_WEIGHTS = 1, /* its weights in heed's own graph: heed_model_open */
+  HEED_ONNX_GRAPH = 2    /* the graph that it is: heed_onnx_vision, heed_onnx_lower */
+} heed_onnx_run_way;
+typedef struct heed_onnx_model_desc {
+  size_t struct_size;
+  const heed_model_desc *files; /* of heed_model_open, with the file's weights among them */
+  heed_onnx_run_way way;
+  uint32_t height, width; /* as of heed_onnx_vision */
+} heed_onnx_model_desc;
+/* THE answer to the question which way a file runs as a model: EITHER is weights where config.json
+ * is among the files, else the graph; and the other one where the first lacks something
+ * (heed_onnx_lacks). If both do, the error is that of the first. *way (NULL: not wanted) is the way
+ * that was taken. Borrows file and what files point to. Statuses: those of heed_model_open and
+ * heed_onnx_vision. */
+HEED_NODISCARD HEED_API heed_status heed_onnx_open_model(heed_context *context, heed_onnx *file,
+                                                         const heed_onnx_model_desc *desc,
+                                                         heed_model **model, heed_onnx_run_way *way,
+                                                         heed_error *error);
+/* The same for a graph of any kind: WEIGHTS where config.json and heed_model_open take them, else
+ * GRAPH. Statuses: those of heed_model_open that heed_onnx_lacks does not name. */
+HEED_NODISCARD HEED_API heed_status heed_onnx_choose_way(heed_context *context,
+                                                         const heed_model_desc *files,
+                                                         heed_onnx_run_way *way, heed_error *error);
+/* Whether a status is about what the file holds, so that the other way may serve: not what the
+ * machine lacked. */
+HEED_API bool heed_onnx_lacks(heed_status status);
+
 /* Whether each class of a model of heed_onnx_vision stands by itself, as the graph ends with a
  * sigmoid: its probability is the sigmoid of its logit. The value "logits" of a graph that ends
  * with a softmax, its logarithm or a sigmoid is what that reads. false for other models. */
