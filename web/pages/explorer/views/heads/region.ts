@@ -1,7 +1,7 @@
 /* Heads that attend to a region: patches are painted on the picture, and heads are ranked by how
  * much of their attention lies there, for the query or on average over the patches outside. */
 import { element } from '../../../shared/elements.js'
-import { html, render } from 'lit-html'
+import { html, render, svg } from 'lit-html'
 import { repeat } from 'lit-html/directives/repeat.js'
 import { fixed } from '../../../plot/parts/numbers.js'
 import { outline } from '../../../plot/outline.js'
@@ -93,7 +93,7 @@ function createOutline(left: AbortSignal) {
       columns
     )
     layer.setAttribute('viewBox', `0 0 ${columns} ${rows}`)
-    layer.innerHTML = `<path class="under" d="${d}"/><path class="over" d="${d}"/>`
+    render(svg`<path class="under" d=${d} /><path class="over" d=${d} />`, layer)
   }
 }
 

@@ -1,4 +1,6 @@
 /* Words and numbers beside the pictures: the classes, and the row that the stage shows. */
+import { html, render } from 'lit-html'
+import { unsafeSVG } from 'lit-html/directives/unsafe-svg.js'
 import { element } from '../../../shared/elements.js'
 import { fixed } from '../../../plot/parts/numbers.js'
 import { probabilitiesOf } from '../../model/probabilities.js'
@@ -126,8 +128,10 @@ function showScores({ engine, drawn: { row, of, at } }: Page) {
     largest: say('numbers.curveSoftmaxUp', { weight: percent(topOf(row, 1)[0].weight) }),
     most: (count) => say('numbers.tokens', { count })
   })
-  element('scores').innerHTML =
-    `<svg viewBox="0 0 240 82" role="img" aria-label="${say('numbers.histogramRowsScoresSoftmax')}">${drawing}</svg><figcaption>${say('numbers.scoresQKD', { temperature: temperature === 1 ? '' : ` / ${temperature}` })}</figcaption>`
+  render(
+    html`<svg viewBox="0 0 240 82" role="img" aria-label=${say('numbers.histogramRowsScoresSoftmax')}>${unsafeSVG(drawing)}</svg><figcaption>${say('numbers.scoresQKD', { temperature: temperature === 1 ? '' : ` / ${temperature}` })}</figcaption>`,
+    element('scores')
+  )
 }
 
 /** What the stage's head gave before it was ablated, since zeros say nothing; null where it was not. */
