@@ -5,9 +5,9 @@
 
 #include "cpu/gemm.h"
 #include "graph/ops/patch_embedding.h"
+#include "heed/ops.h"
 #if defined(HEED_BF16)
 #include "cpu/bf16.h"
-#include "heed/ops.h"
 #endif
 
 #define TASK_ROWS (HEED_TILE_ROWS * (HEED_TILE_ROWS < 4 ? 12 : HEED_TILE_ROWS < 12 ? 6 : 3))
