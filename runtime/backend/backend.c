@@ -17,7 +17,7 @@ bool heed_backend_is_forked(const heed_backend *backend) {
 
 void heed_backend_bind(heed_backend *backend) { backend->process = heed_process_id(); }
 
-heed_status heed_backend_take(heed_backend *backend, const char *where, heed_error *error) {
+heed_status heed_backend_lock(heed_backend *backend, const char *where, heed_error *error) {
   const uintptr_t self = this_thread();
   uintptr_t owner = 0;
   if (heed_backend_is_forked(backend))
@@ -36,7 +36,7 @@ heed_status heed_backend_take(heed_backend *backend, const char *where, heed_err
   return HEED_OK;
 }
 
-void heed_backend_release(heed_backend *backend) {
+void heed_backend_unlock(heed_backend *backend) {
   if (--backend->depth == 0) atomic_store_explicit(&backend->owner, 0, memory_order_release);
 }
 #endif
@@ -55,9 +55,9 @@ heed_status heed_plan_create(heed_graph *graph, heed_backend *backend, const hee
     return heed_fail(error, HEED_INVALID_ARGUMENT,
                      "plan: NULL argument (expected graph, backend and plan)");
   *plan = NULL;
-  HEED_TRY(heed_backend_take(backend, "plan", error)); /* which may check the device first */
+  HEED_TRY(heed_backend_lock(backend, "plan", error)); /* which may check the device first */
   const heed_status status =
       heed_plan_make(graph, backend, &backend->vtable->plan, desc, plan, error);
-  heed_backend_release(backend);
+  heed_backend_unlock(backend);
   return status;
 }

@@ -77,23 +77,23 @@ struct heed_backend {
 #endif
 };
 
-/* A call on what was made on a backend begins and ends. heed_backend_take refuses a second thread
+/* A call on what was made on a backend begins and ends. heed_backend_lock refuses a second thread
  * while one is in such a call, and the child of a fork: its threads and device are the parent's.
  * `where` begins the sentence. Statuses: INVALID_ARGUMENT. */
 #if HEED_BACKEND_TURNS
-heed_status heed_backend_take(heed_backend *backend, const char *where, heed_error *error);
-void heed_backend_release(heed_backend *backend);
+heed_status heed_backend_lock(heed_backend *backend, const char *where, heed_error *error);
+void heed_backend_unlock(heed_backend *backend);
 /* This is the child of a fork, where nothing of the backend works any more. */
 bool heed_backend_is_forked(const heed_backend *backend);
 /* Of a backend with threads or a device, when it is made. */
 void heed_backend_bind(heed_backend *backend);
 #else
-static inline heed_status heed_backend_take(heed_backend *backend, const char *where,
+static inline heed_status heed_backend_lock(heed_backend *backend, const char *where,
                                             heed_error *error) {
   (void)backend, (void)where, (void)error;
   return HEED_OK;
 }
-static inline void heed_backend_release(heed_backend *backend) { (void)backend; }
+static inline void heed_backend_unlock(heed_backend *backend) { (void)backend; }
 static inline bool heed_backend_is_forked(const heed_backend *backend) {
   (void)backend;
   return false;

@@ -22,11 +22,11 @@ heed_status heed_session_create(heed_plan *plan, const heed_hooks *hooks, heed_s
   heed_session *made = heed_alloc(plan->context, 1, sizeof *made);
   if (!made) return heed_fail_memory(error, "session", sizeof *made);
   made->plan = plan;
-  heed_status status = heed_backend_take(plan->backend, "session", error);
+  heed_status status = heed_backend_lock(plan->backend, "session", error);
   if (status == HEED_OK) {
     status = plan->backend->vtable->program_create(plan->backend, plan, hooks ? &full : NULL,
                                                    &made->program, error);
-    heed_backend_release(plan->backend);
+    heed_backend_unlock(plan->backend);
   }
   if (status != HEED_OK) {
     heed_free(plan->context, made);
@@ -49,9 +49,9 @@ heed_backend *heed_session_backend(const heed_session *session) { return session
 /* One call of the backend's, as the only one at a time. */
 #define IN_TURN(backend, where, call)                       \
   do {                                                      \
-    HEED_TRY(heed_backend_take((backend), (where), error)); \
+    HEED_TRY(heed_backend_lock((backend), (where), error)); \
     const heed_status in_turn_ = (call);                    \
-    heed_backend_release(backend);                          \
+    heed_backend_unlock(backend);                           \
     return in_turn_;                                        \
   } while (0)
 

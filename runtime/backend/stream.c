@@ -99,10 +99,10 @@ heed_status heed_stream_create(heed_session *session, const heed_stream_desc *de
   if (!made) return heed_fail_memory(error, "stream", sizeof *made);
   made->session = session;
   made->size = size;
-  heed_status status = heed_backend_take(session->plan->backend, "stream", error);
+  heed_status status = heed_backend_lock(session->plan->backend, "stream", error);
   if (status == HEED_OK) {
     status = fill(made, desc, error);
-    heed_backend_release(session->plan->backend);
+    heed_backend_unlock(session->plan->backend);
   }
   if (status != HEED_OK) {
     heed_stream_destroy(made);
@@ -153,12 +153,12 @@ heed_status heed_stream_submit(heed_stream *stream, const void *const *inputs, h
     if (!inputs || !inputs[i])
       return heed_fail(error, HEED_INVALID_ARGUMENT, "stream: input %u is NULL", i);
   heed_backend *backend = stream->session->plan->backend;
-  HEED_TRY(heed_backend_take(backend, "stream", error));
+  HEED_TRY(heed_backend_lock(backend, "stream", error));
   stream_slot *slot = &stream->slots[index];
   slot->status = stream->ring
                      ? backend_of(stream)->ring_submit(stream->ring, index, inputs, &slot->error)
                      : run_now(stream, slot, inputs, &slot->error);
-  heed_backend_release(backend);
+  heed_backend_unlock(backend);
   stream->submitted++;
   stream->session->in_flight++;
   return HEED_OK;
@@ -176,7 +176,7 @@ heed_status heed_stream_collect(heed_stream *stream, void *const *outputs, heed_
   if (stream->output_count && !outputs)
     return heed_fail(error, HEED_INVALID_ARGUMENT, "stream: NULL argument (expected outputs)");
   heed_backend *backend = stream->session->plan->backend;
-  HEED_TRY(heed_backend_take(backend, "stream", error)); /* the run can be collected later */
+  HEED_TRY(heed_backend_lock(backend, "stream", error)); /* the run can be collected later */
   const uint32_t index = stream->collected % stream->size;
   stream_slot *slot = &stream->slots[index];
   heed_status status = slot->status;
@@ -185,7 +185,7 @@ heed_status heed_stream_collect(heed_stream *stream, void *const *outputs, heed_
     status = backend_of(stream)->ring_collect(stream->ring, index, outputs, error);
   else if (status == HEED_OK)
     copy_out(stream, slot, outputs);
-  heed_backend_release(backend);
+  heed_backend_unlock(backend);
   stream->collected++;
   stream->session->in_flight--;
   return status;

@@ -5,8 +5,9 @@
 #include "heed/base.h"
 
 /* Tells progress when there is a hook. */
-void heed_tell_progress(const heed_hooks *hooks, const char *phase, uint64_t done, uint64_t total);
+void heed_report_progress(const heed_hooks *hooks, const char *phase, uint64_t done,
+                          uint64_t total);
 /* HEED_CANCELLED with a sentence when the caller wants to stop. */
-heed_status heed_ask_cancel(const heed_hooks *hooks, const char *where, heed_error *error);
+heed_status heed_check_cancel(const heed_hooks *hooks, const char *where, heed_error *error);
 
 #endif

@@ -325,11 +325,11 @@ static heed_status read_constants(heed_program *program, const heed_hooks *hooks
   for (size_t i = 0; i < program->constant_count; i++) {
     kept *constant = &program->constants[i];
     const uint64_t bytes = kept_bytes(program->backend, plan, constant->id, constant->layout);
-    HEED_TRY(heed_ask_cancel(hooks, "reading weights", error));
+    HEED_TRY(heed_check_cancel(hooks, "reading weights", error));
     HEED_TRY(allocate(plan->context, bytes, "cpu backend: weights", &constant->data, error));
     HEED_TRY(read_constant(program, constant, error));
     done += bytes;
-    heed_tell_progress(hooks, "read", done, plan->memory.weights);
+    heed_report_progress(hooks, "read", done, plan->memory.weights);
   }
   return HEED_OK;
 }
@@ -461,14 +461,14 @@ heed_status heed_cpu_profile(heed_program *program, const heed_clock *clock, hee
 heed_status heed_cpu_run(heed_program *program, const heed_hooks *hooks, heed_error *error) {
   const heed_plan *plan = program->plan;
   const uint32_t stages = plan->graph->stage_count;
-  HEED_TRY(heed_ask_cancel(hooks, "run", error));
+  HEED_TRY(heed_check_cancel(hooks, "run", error));
   for (uint32_t step = 0; step < plan->step_count;) {
     if (step > 0) {
-      heed_tell_progress(hooks, "run", program->steps[step].node->stage, stages);
-      HEED_TRY(heed_ask_cancel(hooks, "run", error));
+      heed_report_progress(hooks, "run", program->steps[step].node->stage, stages);
+      HEED_TRY(heed_check_cancel(hooks, "run", error));
     }
     HEED_TRY(heed_cpu_run_part(program, &step, error));
   }
-  heed_tell_progress(hooks, "run", stages, stages);
+  heed_report_progress(hooks, "run", stages, stages);
   return HEED_OK;
 }

@@ -65,16 +65,16 @@ const heed_value_record *heed_op_take_constant(const heed_graph *graph, heed_nod
   return record;
 }
 
-heed_status heed_op_want_shape(const heed_value_record *record, const heed_shape *shape,
-                               const char *what, heed_error *error) {
+heed_status heed_op_check_shape(const heed_value_record *record, const heed_shape *shape,
+                                const char *what, heed_error *error) {
   char found[HEED_SHAPE_TEXT_SIZE], expected[HEED_SHAPE_TEXT_SIZE];
   if (heed_shape_equal(&record->shape, shape)) return HEED_OK;
   return heed_op_refuse(error, "%s: wrong shape (found %s, expected %s)", what,
                         heed_shape_text(&record->shape, found), heed_shape_text(shape, expected));
 }
 
-heed_status heed_op_want_rank(const heed_value_record *record, uint32_t least, uint32_t most,
-                              const char *what, heed_error *error) {
+heed_status heed_op_check_rank(const heed_value_record *record, uint32_t least, uint32_t most,
+                               const char *what, heed_error *error) {
   char found[HEED_SHAPE_TEXT_SIZE];
   if (record->shape.rank >= least && record->shape.rank <= most) return HEED_OK;
   return heed_op_refuse(error, "%s: wrong number of axes (found %s, expected %u to %u axes)", what,

@@ -36,11 +36,11 @@ heed_value heed_op_input_value(const heed_node *node, uint32_t slot);
 const char *heed_op_input_text(const heed_node *node, uint32_t slot,
                                char text[HEED_OP_INPUT_TEXT_SIZE]);
 /* INVALID_ARGUMENT unless the record has exactly this shape. */
-heed_status heed_op_want_shape(const heed_value_record *record, const heed_shape *shape,
-                               const char *what, heed_error *error);
+heed_status heed_op_check_shape(const heed_value_record *record, const heed_shape *shape,
+                                const char *what, heed_error *error);
 /* INVALID_ARGUMENT unless the rank lies in [least, most]. */
-heed_status heed_op_want_rank(const heed_value_record *record, uint32_t least, uint32_t most,
-                              const char *what, heed_error *error);
+heed_status heed_op_check_rank(const heed_value_record *record, uint32_t least, uint32_t most,
+                               const char *what, heed_error *error);
 
 /* Elements of a value, and of its last axis. */
 uint64_t heed_op_count(const heed_graph *graph, heed_value value);

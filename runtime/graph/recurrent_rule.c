@@ -38,7 +38,7 @@ static heed_status take_state(const heed_graph *graph, heed_node *node, uint32_t
   char what[HEED_OP_INPUT_TEXT_SIZE];
   if (!heed_op_input_value(node, slot).id) return HEED_OK;
   const heed_value_record *record = heed_op_take(graph, node, slot, HEED_F32, error);
-  return record ? heed_op_want_shape(record, fits, heed_op_input_text(node, slot, what), error)
+  return record ? heed_op_check_shape(record, fits, heed_op_input_text(node, slot, what), error)
                 : HEED_INVALID_ARGUMENT;
 }
 
@@ -46,7 +46,7 @@ static heed_status take_weight(const heed_graph *graph, heed_node *node, uint32_
                                const heed_shape *fits, heed_error *error) {
   char what[HEED_OP_INPUT_TEXT_SIZE];
   const heed_value_record *record = heed_op_take_constant(graph, node, slot, HEED_F32, error);
-  return record ? heed_op_want_shape(record, fits, heed_op_input_text(node, slot, what), error)
+  return record ? heed_op_check_shape(record, fits, heed_op_input_text(node, slot, what), error)
                 : HEED_INVALID_ARGUMENT;
 }
 
@@ -57,7 +57,7 @@ heed_status heed_recurrent_infer(const heed_graph *graph, heed_node *node,
   const heed_value_record *x = heed_op_take(graph, node, HEED_RECURRENT_INPUT_X, HEED_F32, error);
   if (!x) return HEED_INVALID_ARGUMENT;
   HEED_TRY(
-      heed_op_want_rank(x, 3, 3, heed_op_input_text(node, HEED_RECURRENT_INPUT_X, what), error));
+      heed_op_check_rank(x, 3, 3, heed_op_input_text(node, HEED_RECURRENT_INPUT_X, what), error));
   const uint32_t width = x->shape.dim[2], hidden = width / gates;
   if (width % gates != 0)
     return heed_op_refuse(

@@ -405,12 +405,12 @@ static void close_up(const heed_decoder *d, void *data, size_t size) {
 static heed_status decode(heed_decoder *d, const heed_hooks *hooks, heed_error *error) {
   bool going = true;
   for (uint32_t t = 0; going && t < d->max_length; t++) {
-    HEED_TRY(heed_ask_cancel(hooks, "decode", error));
+    HEED_TRY(heed_check_cancel(hooks, "decode", error));
     HEED_TRY(run_step(d, t, error));
     HEED_TRY(choose(d, t, &going, error));
     d->length = t + 1;
     if (going && d->length < d->max_length) HEED_TRY(carry_over(d, t, error));
-    heed_tell_progress(hooks, "decode", going ? d->length : d->max_length, d->max_length);
+    heed_report_progress(hooks, "decode", going ? d->length : d->max_length, d->max_length);
   }
   return HEED_OK;
 }

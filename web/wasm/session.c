@@ -155,7 +155,7 @@ heed_status heed_web_session_set(heed_web_session *s, const char *name, const vo
 
 heed_status heed_web_session_run_part(heed_web_session *s, uint32_t step) {
   const heed_hooks hooks = {sizeof hooks, NULL, stop, NULL};
-  HEED_TRY(heed_ask_cancel(&hooks, "run", &s->web->error));
+  HEED_TRY(heed_check_cancel(&hooks, "run", &s->web->error));
   HEED_TRY(heed_session_run_part(s->session, &step, &s->web->error));
   s->web->out.step.next = step;
   return HEED_OK;

@@ -217,12 +217,12 @@ static heed_status make_all(heed_vk_pipelines *pipelines, size_t first, heed_thr
   for (size_t done = 0; done < total;) {
     const size_t some = total - done < most ? total - done : most;
     work w = {pipelines->device, pipelines->cache, pipelines->table + first + done};
-    HEED_TRY(heed_ask_cancel(hooks, "pipelines", error));
+    HEED_TRY(heed_check_cancel(hooks, "pipelines", error));
     heed_thread_pool_run(pool, some, make, &w);
     for (size_t i = 0; i < some; i++)
       HEED_VK_TRY(pipelines->device, w.first[i].result, "vkCreateComputePipelines");
     done += some;
-    heed_tell_progress(hooks, "pipelines", done, total);
+    heed_report_progress(hooks, "pipelines", done, total);
   }
   return HEED_OK;
 }

@@ -341,10 +341,10 @@ heed_status heed_vk_commands_run(heed_vk_commands *commands, const heed_hooks *h
     return heed_vk_wait(commands->device, commands->fence, error);
   }
   for (uint32_t stage = 0; stage < commands->stages; stage++) {
-    HEED_TRY(heed_ask_cancel(hooks, "run", error));
+    HEED_TRY(heed_check_cancel(hooks, "run", error));
     HEED_TRY(start(commands, &index, false, error));
     HEED_TRY(heed_vk_wait(commands->device, commands->fence, error));
-    heed_tell_progress(hooks, "run", stage + 1, commands->stages);
+    heed_report_progress(hooks, "run", stage + 1, commands->stages);
   }
   return HEED_OK;
 }

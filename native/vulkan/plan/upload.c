@@ -35,7 +35,7 @@ static heed_status put(upload_job *job, const heed_gpu_weight *weight, uint64_t 
 
 static void tell(upload_job *job, uint64_t bytes) {
   job->done += bytes;
-  heed_tell_progress(job->hooks, "read", job->done, job->total);
+  heed_report_progress(job->hooks, "read", job->done, job->total);
 }
 
 static heed_status upload_dense(upload_job *job, const heed_gpu_weight *weight, heed_error *error) {
@@ -86,7 +86,7 @@ static heed_status upload_panels(upload_job *job, const heed_gpu_weight *weight,
 static heed_status upload_all(upload_job *job, heed_error *error) {
   for (size_t i = 0; i < job->builder->weight_count; i++) {
     const heed_gpu_weight *weight = &job->builder->weights[i];
-    HEED_TRY(heed_ask_cancel(job->hooks, "read", error));
+    HEED_TRY(heed_check_cancel(job->hooks, "read", error));
     if (weight->data)
       HEED_TRY(put(job, weight, 0, weight->data, weight->range.bytes, error));
     else if (weight->panel)

@@ -22,7 +22,7 @@ static heed_status check_map(const heed_graph *graph, heed_value x, heed_value m
   if (!bias.id) return HEED_OK;
   const heed_value_record *add = heed_graph_need(graph, bias, "attention: b", error);
   const heed_shape fits = HEED_SHAPE(by->shape.dim[1]);
-  return add ? heed_op_want_shape(add, &fits, "attention: b", error) : HEED_INVALID_ARGUMENT;
+  return add ? heed_op_check_shape(add, &fits, "attention: b", error) : HEED_INVALID_ARGUMENT;
 }
 
 /* x [B, H, T, D] times a constant matrix [D, A] (plus bias [A]) -> [B, H, T, A]; linear wants the
@@ -107,14 +107,14 @@ static heed_status check_tensors(const heed_graph *graph, heed_node *node, heed_
   const heed_value_record *value =
       key ? heed_op_take(graph, node, HEED_ATTENTION_INPUT_VALUE, HEED_F32, error) : NULL;
   if (!value) return HEED_INVALID_ARGUMENT;
-  HEED_TRY(heed_op_want_rank(query, 4, 4, "attention: query", error));
-  HEED_TRY(heed_op_want_rank(key, 4, 4, "attention: key", error));
-  HEED_TRY(heed_op_want_rank(value, 4, 4, "attention: value", error));
+  HEED_TRY(heed_op_check_rank(query, 4, 4, "attention: query", error));
+  HEED_TRY(heed_op_check_rank(key, 4, 4, "attention: key", error));
+  HEED_TRY(heed_op_check_rank(value, 4, 4, "attention: value", error));
   const uint32_t *q = query->shape.dim, *k = key->shape.dim, *v = value->shape.dim;
   const heed_shape key_fits = HEED_SHAPE(q[0], k[1], k[2], q[3]);
-  HEED_TRY(heed_op_want_shape(key, &key_fits, "attention: key", error));
+  HEED_TRY(heed_op_check_shape(key, &key_fits, "attention: key", error));
   const heed_shape value_fits = HEED_SHAPE(q[0], k[1], k[2], v[3]);
-  HEED_TRY(heed_op_want_shape(value, &value_fits, "attention: value", error));
+  HEED_TRY(heed_op_check_shape(value, &value_fits, "attention: value", error));
   if (q[1] % k[1] != 0)
     return heed_op_refuse(
         error,
@@ -131,7 +131,7 @@ static heed_status check_broadcast(const heed_graph *graph, heed_node *node, uin
   const heed_value_record *record = heed_op_take(graph, node, slot, dtype, error);
   char what[HEED_OP_INPUT_TEXT_SIZE];
   if (!record) return HEED_INVALID_ARGUMENT;
-  HEED_TRY(heed_op_want_rank(record, 4, 4, heed_op_input_text(node, slot, what), error));
+  HEED_TRY(heed_op_check_rank(record, 4, 4, heed_op_input_text(node, slot, what), error));
   char found[HEED_SHAPE_TEXT_SIZE], into[HEED_SHAPE_TEXT_SIZE];
   for (uint32_t i = 0; i < 4; i++) {
     const uint32_t have = record->shape.dim[i];
@@ -150,7 +150,7 @@ static heed_status check_padding(const heed_graph *graph, heed_node *node, uint3
   const heed_value_record *record = heed_op_take(graph, node, slot, HEED_U8, error);
   const heed_shape fits = HEED_SHAPE(batch, tokens);
   char what[HEED_OP_INPUT_TEXT_SIZE];
-  return record ? heed_op_want_shape(record, &fits, heed_op_input_text(node, slot, what), error)
+  return record ? heed_op_check_shape(record, &fits, heed_op_input_text(node, slot, what), error)
                 : HEED_INVALID_ARGUMENT;
 }
 
@@ -211,7 +211,7 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
         heed_op_take_constant(graph, node, HEED_ATTENTION_INPUT_VA, HEED_F32, error);
     const heed_shape fits = HEED_SHAPE(q[3]);
     if (!va) return HEED_INVALID_ARGUMENT;
-    HEED_TRY(heed_op_want_shape(va, &fits, "attention: va", error));
+    HEED_TRY(heed_op_check_shape(va, &fits, "attention: va", error));
   }
   if (HEED_ATTENTION_WHOLE)
     HEED_TRY(check_attributes(desc, q[2], error));

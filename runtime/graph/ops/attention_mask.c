@@ -18,7 +18,7 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
   const heed_value_record *keys =
       heed_op_take(graph, node, HEED_ATTENTION_MASK_INPUT_KEY_IDS, HEED_I32, error);
   if (!keys) return HEED_INVALID_ARGUMENT;
-  HEED_TRY(heed_op_want_rank(keys, 2, 2, "attention_mask: key_ids", error));
+  HEED_TRY(heed_op_check_rank(keys, 2, 2, "attention_mask: key_ids", error));
   results[0] = (heed_op_result){HEED_U8, keys->shape};
   if (!desc->query_ids.id) {
     if (desc->causal)
@@ -28,9 +28,9 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
   const heed_value_record *queries =
       heed_op_take(graph, node, HEED_ATTENTION_MASK_INPUT_QUERY_IDS, HEED_I32, error);
   if (!queries) return HEED_INVALID_ARGUMENT;
-  HEED_TRY(heed_op_want_rank(queries, 2, 2, "attention_mask: query_ids", error));
+  HEED_TRY(heed_op_check_rank(queries, 2, 2, "attention_mask: query_ids", error));
   const heed_shape fits = HEED_SHAPE(keys->shape.dim[0], queries->shape.dim[1]);
-  HEED_TRY(heed_op_want_shape(queries, &fits, "attention_mask: query_ids", error));
+  HEED_TRY(heed_op_check_shape(queries, &fits, "attention_mask: query_ids", error));
   results[0].shape = HEED_SHAPE(fits.dim[0], fits.dim[1], keys->shape.dim[1]);
   return HEED_OK;
 }

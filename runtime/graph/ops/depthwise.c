@@ -19,7 +19,7 @@ static heed_status take_weight(const heed_graph *graph, heed_node *node, heed_de
   const heed_value_record *weight =
       heed_op_take_constant(graph, node, HEED_DEPTHWISE_INPUT_WEIGHT, HEED_F32, error);
   if (!weight) return HEED_INVALID_ARGUMENT;
-  HEED_TRY(heed_op_want_rank(weight, 3, 3, "depthwise: weight", error));
+  HEED_TRY(heed_op_check_rank(weight, 3, 3, "depthwise: weight", error));
   *outputs = weight->shape.dim[0];
   if (*outputs % channels)
     return heed_op_refuse(error,
@@ -29,12 +29,12 @@ static heed_status take_weight(const heed_graph *graph, heed_node *node, heed_de
   for (uint32_t i = 0; i < 2; i++)
     if (!desc->kernel[i]) desc->kernel[i] = weight->shape.dim[1 + i];
   const heed_shape shape = HEED_SHAPE(*outputs, desc->kernel[0], desc->kernel[1]);
-  HEED_TRY(heed_op_want_shape(weight, &shape, "depthwise: weight", error));
+  HEED_TRY(heed_op_check_shape(weight, &shape, "depthwise: weight", error));
   if (!desc->bias.id) return HEED_OK;
   const heed_value_record *bias =
       heed_op_take_constant(graph, node, HEED_DEPTHWISE_INPUT_BIAS, HEED_F32, error);
   const heed_shape width = HEED_SHAPE(*outputs);
-  return bias ? heed_op_want_shape(bias, &width, "depthwise: bias", error) : HEED_INVALID_ARGUMENT;
+  return bias ? heed_op_check_shape(bias, &width, "depthwise: bias", error) : HEED_INVALID_ARGUMENT;
 }
 
 /* Rows (0) or columns (1) of y, of which x has `length`. */
@@ -66,7 +66,7 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
   (void)count;
   const heed_value_record *x = heed_op_take(graph, node, HEED_DEPTHWISE_INPUT_X, HEED_F32, error);
   if (!x) return HEED_INVALID_ARGUMENT;
-  HEED_TRY(heed_op_want_rank(x, 4, 4, "depthwise: x", error));
+  HEED_TRY(heed_op_check_rank(x, 4, 4, "depthwise: x", error));
   const uint32_t *in = x->shape.dim;
   uint32_t outputs = in[1];
   if ((uint32_t)desc->kind > HEED_DEPTHWISE_MAX)

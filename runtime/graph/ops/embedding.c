@@ -24,8 +24,8 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
   const heed_value_record *table =
       ids ? heed_op_take_constant(graph, node, HEED_EMBEDDING_INPUT_TABLE, HEED_F32, error) : NULL;
   if (!table) return HEED_INVALID_ARGUMENT;
-  HEED_TRY(heed_op_want_rank(ids, 2, 2, "embedding: ids", error));
-  HEED_TRY(heed_op_want_rank(table, 2, 2, "embedding: table", error));
+  HEED_TRY(heed_op_check_rank(ids, 2, 2, "embedding: ids", error));
+  HEED_TRY(heed_op_check_rank(table, 2, 2, "embedding: table", error));
   results[0] = (heed_op_result){
       HEED_F32, HEED_SHAPE(ids->shape.dim[0], ids->shape.dim[1], table->shape.dim[1])};
   return HEED_OK;

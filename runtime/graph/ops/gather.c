@@ -34,7 +34,7 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
   const heed_value_record *indices =
       heed_op_take(graph, node, HEED_GATHER_INPUT_INDICES, HEED_I32, error);
   if (!indices) return HEED_INVALID_ARGUMENT;
-  HEED_TRY(heed_op_want_rank(x, 1, HEED_MAX_RANK, "gather: x", error));
+  HEED_TRY(heed_op_check_rank(x, 1, HEED_MAX_RANK, "gather: x", error));
   if (desc->axis >= x->shape.rank)
     return heed_op_refuse(error, "gather: axis out of range (found %u, expected less than %u)",
                           desc->axis, x->shape.rank);

@@ -17,17 +17,17 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
   (void)count;
   const heed_value_record *x = heed_op_take(graph, node, HEED_LAYER_NORM_INPUT_X, HEED_F32, error);
   if (!x) return HEED_INVALID_ARGUMENT;
-  HEED_TRY(heed_op_want_rank(x, 1, HEED_MAX_RANK, "layer_norm: x", error));
+  HEED_TRY(heed_op_check_rank(x, 1, HEED_MAX_RANK, "layer_norm: x", error));
   const heed_shape width = HEED_SHAPE(heed_op_last(x));
   const heed_value_record *gain =
       heed_op_take_constant(graph, node, HEED_LAYER_NORM_INPUT_GAIN, HEED_F32, error);
   if (!gain) return HEED_INVALID_ARGUMENT;
-  HEED_TRY(heed_op_want_shape(gain, &width, "layer_norm: gain", error));
+  HEED_TRY(heed_op_check_shape(gain, &width, "layer_norm: gain", error));
   if (desc->bias.id) {
     const heed_value_record *bias =
         heed_op_take_constant(graph, node, HEED_LAYER_NORM_INPUT_BIAS, HEED_F32, error);
     if (!bias) return HEED_INVALID_ARGUMENT;
-    HEED_TRY(heed_op_want_shape(bias, &width, "layer_norm: bias", error));
+    HEED_TRY(heed_op_check_shape(bias, &width, "layer_norm: bias", error));
   }
   if (!(desc->epsilon >= 0.0f) || isinf(desc->epsilon))
     return heed_op_refuse(error, "layer_norm: invalid epsilon (found %g, expected 0 or more)",

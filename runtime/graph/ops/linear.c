@@ -21,7 +21,7 @@ static heed_status result_shape(const heed_linear_desc *desc, const heed_value_r
     shape->dim[shape->rank - 1] = width;
     return HEED_OK;
   }
-  HEED_TRY(heed_op_want_rank(x, 3, 3, "linear: x with heads", error));
+  HEED_TRY(heed_op_check_rank(x, 3, 3, "linear: x with heads", error));
   const uint32_t parts = desc->parts ? desc->parts : 1;
   const uint64_t columns = (uint64_t)parts * desc->heads;
   if (width % columns != 0)
@@ -42,19 +42,19 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
   (void)count;
   const heed_value_record *x = heed_op_take(graph, node, HEED_LINEAR_INPUT_X, HEED_F32, error);
   if (!x) return HEED_INVALID_ARGUMENT;
-  HEED_TRY(heed_op_want_rank(x, 1, HEED_MAX_RANK, "linear: x", error));
+  HEED_TRY(heed_op_check_rank(x, 1, HEED_MAX_RANK, "linear: x", error));
   const heed_value_record *weight =
       heed_op_take_constant(graph, node, HEED_LINEAR_INPUT_WEIGHT, HEED_F32, error);
   if (!weight) return HEED_INVALID_ARGUMENT;
-  HEED_TRY(heed_op_want_rank(weight, 2, 2, "linear: weight", error));
+  HEED_TRY(heed_op_check_rank(weight, 2, 2, "linear: weight", error));
   const heed_shape fits = HEED_SHAPE(weight->shape.dim[0], heed_op_last(x));
-  HEED_TRY(heed_op_want_shape(weight, &fits, "linear: weight", error));
+  HEED_TRY(heed_op_check_shape(weight, &fits, "linear: weight", error));
   if (desc->bias.id) {
     const heed_value_record *bias =
         heed_op_take_constant(graph, node, HEED_LINEAR_INPUT_BIAS, HEED_F32, error);
     const heed_shape width = HEED_SHAPE(weight->shape.dim[0]);
     if (!bias) return HEED_INVALID_ARGUMENT;
-    HEED_TRY(heed_op_want_shape(bias, &width, "linear: bias", error));
+    HEED_TRY(heed_op_check_shape(bias, &width, "linear: bias", error));
   }
   results[0].dtype = HEED_F32;
   HEED_TRY(result_shape(desc, x, weight->shape.dim[0], &results[0].shape, error));
@@ -62,7 +62,7 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
     const heed_value_record *residual =
         heed_op_take(graph, node, HEED_LINEAR_INPUT_RESIDUAL, HEED_F32, error);
     if (!residual) return HEED_INVALID_ARGUMENT;
-    HEED_TRY(heed_op_want_shape(residual, &results[0].shape, "linear: residual", error));
+    HEED_TRY(heed_op_check_shape(residual, &results[0].shape, "linear: residual", error));
   }
   if ((unsigned)desc->activation > HEED_ACTIVATION_ELU_PLUS_ONE)
     return heed_op_refuse(error, "linear: unknown activation (found %d, expected 0 to %d)",

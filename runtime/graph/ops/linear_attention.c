@@ -34,14 +34,14 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
   const heed_value_record *value =
       key ? heed_op_take(graph, node, HEED_LINEAR_ATTENTION_INPUT_VALUE, HEED_F32, error) : NULL;
   if (!value) return HEED_INVALID_ARGUMENT;
-  HEED_TRY(heed_op_want_rank(query, 4, 4, "linear_attention: query", error));
-  HEED_TRY(heed_op_want_rank(key, 4, 4, "linear_attention: key", error));
-  HEED_TRY(heed_op_want_rank(value, 4, 4, "linear_attention: value", error));
+  HEED_TRY(heed_op_check_rank(query, 4, 4, "linear_attention: query", error));
+  HEED_TRY(heed_op_check_rank(key, 4, 4, "linear_attention: key", error));
+  HEED_TRY(heed_op_check_rank(value, 4, 4, "linear_attention: value", error));
   const uint32_t *q = query->shape.dim, *k = key->shape.dim, *v = value->shape.dim;
   const heed_shape key_fits = HEED_SHAPE(q[0], q[1], desc->causal ? q[2] : k[2], q[3]);
-  HEED_TRY(heed_op_want_shape(key, &key_fits, "linear_attention: key", error));
+  HEED_TRY(heed_op_check_shape(key, &key_fits, "linear_attention: key", error));
   const heed_shape value_fits = HEED_SHAPE(q[0], q[1], k[2], v[3]);
-  HEED_TRY(heed_op_want_shape(value, &value_fits, "linear_attention: value", error));
+  HEED_TRY(heed_op_check_shape(value, &value_fits, "linear_attention: value", error));
   if (desc->recurrent && !desc->causal)
     return heed_op_refuse(
         error, "linear_attention: the recurrent form is causal (found recurrent without causal)");

@@ -11,7 +11,7 @@
 static heed_value untransposed(heed_graph *graph, heed_value a) {
   heed_error error;
   const heed_value_record *record = heed_graph_need(graph, a, "matmul: a", &error);
-  if (!record || heed_op_want_rank(record, 2, HEED_MAX_RANK, "matmul: a", &error) != HEED_OK)
+  if (!record || heed_op_check_rank(record, 2, HEED_MAX_RANK, "matmul: a", &error) != HEED_OK)
     return heed_graph_fail(graph, &error);
   const uint32_t rank = record->shape.rank;
   heed_permute_desc desc = {.struct_size = sizeof desc, .x = a};
@@ -37,8 +37,8 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
   const heed_value_record *b =
       a ? heed_op_take(graph, node, HEED_MATMUL_INPUT_B, HEED_F32, error) : NULL;
   if (!b) return HEED_INVALID_ARGUMENT;
-  HEED_TRY(heed_op_want_rank(a, 2, HEED_MAX_RANK, "matmul: a", error));
-  HEED_TRY(heed_op_want_rank(b, 2, HEED_MAX_RANK, "matmul: b", error));
+  HEED_TRY(heed_op_check_rank(a, 2, HEED_MAX_RANK, "matmul: a", error));
+  HEED_TRY(heed_op_check_rank(b, 2, HEED_MAX_RANK, "matmul: b", error));
   heed_shape x = a->shape, y = b->shape;
   x.rank -= 2;
   y.rank -= 2;

@@ -20,17 +20,17 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
       image ? heed_op_take_constant(graph, node, HEED_PATCH_EMBEDDING_INPUT_WEIGHT, HEED_F32, error)
             : NULL;
   if (!weight) return HEED_INVALID_ARGUMENT;
-  HEED_TRY(heed_op_want_rank(image, 4, 4, "patch_embedding: image", error));
-  HEED_TRY(heed_op_want_rank(weight, 4, 4, "patch_embedding: weight", error));
+  HEED_TRY(heed_op_check_rank(image, 4, 4, "patch_embedding: image", error));
+  HEED_TRY(heed_op_check_rank(weight, 4, 4, "patch_embedding: weight", error));
   const uint32_t *in = image->shape.dim, *out = weight->shape.dim, patch = out[2];
   const heed_shape square = HEED_SHAPE(out[0], in[1], patch, patch);
-  HEED_TRY(heed_op_want_shape(weight, &square, "patch_embedding: weight", error));
+  HEED_TRY(heed_op_check_shape(weight, &square, "patch_embedding: weight", error));
   if (desc->bias.id) {
     const heed_value_record *bias =
         heed_op_take_constant(graph, node, HEED_PATCH_EMBEDDING_INPUT_BIAS, HEED_F32, error);
     const heed_shape width = HEED_SHAPE(out[0]);
     if (!bias) return HEED_INVALID_ARGUMENT;
-    HEED_TRY(heed_op_want_shape(bias, &width, "patch_embedding: bias", error));
+    HEED_TRY(heed_op_check_shape(bias, &width, "patch_embedding: bias", error));
   }
   if (in[2] < patch || in[3] < patch)
     return heed_op_refuse(

@@ -15,7 +15,7 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
   (void)count;
   const heed_value_record *x = heed_op_take_words(graph, node, HEED_PERMUTE_INPUT_X, error);
   if (!x) return HEED_INVALID_ARGUMENT;
-  HEED_TRY(heed_op_want_rank(x, 1, HEED_MAX_RANK, "permute: x", error));
+  HEED_TRY(heed_op_check_rank(x, 1, HEED_MAX_RANK, "permute: x", error));
   heed_shape shape = {.rank = x->shape.rank};
   uint32_t seen = 0;
   for (uint32_t i = 0; i < shape.rank; i++) {

@@ -31,11 +31,11 @@ static uint32_t take_heads(const heed_graph *graph, heed_node *node, const heed_
   if (!heed_op_input_value(node, HEED_POSITION_MASK_INPUT_MASK).id) return 1;
   const heed_value_record *mask =
       heed_op_take(graph, node, HEED_POSITION_MASK_INPUT_MASK, HEED_U8, error);
-  if (!mask || heed_op_want_rank(mask, 4, 4, "position_mask: mask", error) != HEED_OK) return 0;
+  if (!mask || heed_op_check_rank(mask, 4, 4, "position_mask: mask", error) != HEED_OK) return 0;
   const uint32_t *have = mask->shape.dim;
   const uint32_t batch = have[0] == 1 ? 1 : whole->dim[0];
   const heed_shape fits = HEED_SHAPE(batch, have[1], whole->dim[2], whole->dim[3]);
-  if (heed_op_want_shape(mask, &fits, "position_mask: mask", error) != HEED_OK) return 0;
+  if (heed_op_check_shape(mask, &fits, "position_mask: mask", error) != HEED_OK) return 0;
   return have[1];
 }
 
@@ -47,7 +47,7 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
   const heed_value_record *offsets =
       heed_op_take(graph, node, HEED_POSITION_MASK_INPUT_OFFSETS, HEED_I32, error);
   if (!offsets) return HEED_INVALID_ARGUMENT;
-  HEED_TRY(heed_op_want_rank(offsets, 1, 1, "position_mask: offsets", error));
+  HEED_TRY(heed_op_check_rank(offsets, 1, 1, "position_mask: offsets", error));
   heed_shape whole = HEED_SHAPE(offsets->shape.dim[0], 1, desc->queries, desc->keys);
   whole.dim[1] = take_heads(graph, node, &whole, error);
   if (!whole.dim[1]) return HEED_INVALID_ARGUMENT;

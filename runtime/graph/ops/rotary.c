@@ -26,8 +26,8 @@ static heed_status take_tables(const heed_graph *graph, heed_node *node, const u
                           pairs, x[3] / 2);
   const heed_shape shape =
       cosines->shape.rank == 3 ? HEED_SHAPE(x[1], tokens, pairs) : HEED_SHAPE(tokens, pairs);
-  HEED_TRY(heed_op_want_shape(cosines, &shape, "rotary: cos", error));
-  return heed_op_want_shape(sines, &shape, "rotary: sin", error);
+  HEED_TRY(heed_op_check_shape(cosines, &shape, "rotary: cos", error));
+  return heed_op_check_shape(sines, &shape, "rotary: sin", error);
 }
 
 static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
@@ -36,7 +36,7 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
   (void)count;
   const heed_value_record *x = heed_op_take(graph, node, HEED_ROTARY_INPUT_X, HEED_F32, error);
   if (!x) return HEED_INVALID_ARGUMENT;
-  HEED_TRY(heed_op_want_rank(x, 4, 4, "rotary: x", error));
+  HEED_TRY(heed_op_check_rank(x, 4, 4, "rotary: x", error));
   const uint32_t tokens = x->shape.dim[2];
   if (desc->first >= tokens)
     return heed_op_refuse(error, "rotary: first out of range (found %u, expected less than %u)",

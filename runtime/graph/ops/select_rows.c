@@ -15,7 +15,7 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
   (void)count;
   const heed_value_record *x = heed_op_take(graph, node, HEED_SELECT_ROWS_INPUT_X, HEED_F32, error);
   if (!x) return HEED_INVALID_ARGUMENT;
-  HEED_TRY(heed_op_want_rank(x, 3, 3, "select_rows: x", error));
+  HEED_TRY(heed_op_check_rank(x, 3, 3, "select_rows: x", error));
   if (desc->count == 0 || desc->count > x->shape.dim[1] ||
       desc->first > x->shape.dim[1] - desc->count)
     return heed_op_refuse(

@@ -15,7 +15,7 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
   (void)count;
   const heed_value_record *x = heed_op_take_words(graph, node, HEED_SLICE_INPUT_X, error);
   if (!x) return HEED_INVALID_ARGUMENT;
-  HEED_TRY(heed_op_want_rank(x, 1, HEED_MAX_RANK, "slice: x", error));
+  HEED_TRY(heed_op_check_rank(x, 1, HEED_MAX_RANK, "slice: x", error));
   if (desc->shape.rank != x->shape.rank)
     return heed_op_refuse(error, "slice: wrong number of axes of shape (found %u, expected %u)",
                           desc->shape.rank, x->shape.rank);

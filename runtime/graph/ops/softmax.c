@@ -13,7 +13,7 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
   (void)copy, (void)count;
   const heed_value_record *x = heed_op_take(graph, node, HEED_SOFTMAX_INPUT_X, HEED_F32, error);
   if (!x) return HEED_INVALID_ARGUMENT;
-  HEED_TRY(heed_op_want_rank(x, 1, HEED_MAX_RANK, "softmax: x", error));
+  HEED_TRY(heed_op_check_rank(x, 1, HEED_MAX_RANK, "softmax: x", error));
   results[0] = (heed_op_result){HEED_F32, x->shape};
   return HEED_OK;
 }

@@ -10,11 +10,11 @@
 
 /* A number, or 1 for true, and the key of config.json that says it; without a key nothing does, and
  * the value is 0. */
-typedef struct heed_said {
+typedef struct heed_config_value {
   uint32_t value;
   const char *key;
   bool by_default; /* the key is absent, and means that */
-} heed_said;
+} heed_config_value;
 
 typedef struct heed_config {
   const heed_context *context;
@@ -26,17 +26,18 @@ typedef struct heed_config {
   bool timm;
   const heed_family *family; /* that its type names; NULL without the file */
   const char *model_type;    /* or timm's architecture; "" when not said */
-  heed_said width, layers, heads, mlp_width;
+  heed_config_value width, layers, heads, mlp_width;
   double mlp_ratio; /* timm: the MLP's width as a multiple, rounded down; 0: not said */
-  heed_said image_size, patch, channels, classes, registers;
-  heed_said qkv_bias, key_bias, gated_mlp;
-  heed_said pool;                                                                  /* heed_pool */
-  heed_said mean_pooling, absolute_positions, position_bias, shared_position_bias; /* BEiT: flags */
-  heed_said probe;                 /* SigLIP: a flag */
-  heed_said projection;            /* numbers of the embedding */
-  heed_said positions, vocabulary; /* of a text tower */
-  heed_said end;                   /* the same: the id that ends a text */
-  heed_rules rules;                /* the family's, with what the file says of them */
+  heed_config_value image_size, patch, channels, classes, registers;
+  heed_config_value qkv_bias, key_bias, gated_mlp;
+  heed_config_value pool; /* heed_pool */
+  heed_config_value mean_pooling, absolute_positions, position_bias,
+      shared_position_bias;                /* BEiT: flags */
+  heed_config_value probe;                 /* SigLIP: a flag */
+  heed_config_value projection;            /* numbers of the embedding */
+  heed_config_value positions, vocabulary; /* of a text tower */
+  heed_config_value end;                   /* the same: the id that ends a text */
+  heed_rules rules;                        /* the family's, with what the file says of them */
   bool activation_said, epsilon_said;
   const char *problem_type;  /* where the classes are not one of many, else NULL */
   const char **labels;       /* [label_count]; an entry may be NULL */

@@ -145,12 +145,12 @@ static heed_status read_needed(heed_config *config, const heed_fields *fields) {
   const char *missing = NULL;
   for (int i = 0; i < SIZES; i++) {
     if (i >= BOTH && (i >= BOTH + 2) != heed_is_text(config->tower)) continue;
-    heed_said *said = (heed_said *)(void *)((char *)config + sizes[i].said);
+    heed_config_value *said = (heed_config_value *)(void *)((char *)config + sizes[i].said);
     const uint16_t value =
         *(const uint16_t *)(const void *)((const char *)&config->family->defaults +
                                           sizes[i].by_default);
-    if (!said->key && value) *said = (heed_said){value, sizes[i].key, true};
-    HEED_TRY(heed_said_square(fields, sizes[i].key, said));
+    if (!said->key && value) *said = (heed_config_value){value, sizes[i].key, true};
+    HEED_TRY(heed_read_square(fields, sizes[i].key, said));
     if (!said->key && !missing) missing = sizes[i].key;
   }
   if (missing)
@@ -168,26 +168,27 @@ static heed_status read_mlp_ratio(heed_config *config, const heed_fields *fields
   uint32_t ratio = config->family->defaults.mlp_ratio, hidden = config->family->defaults.width;
   uint64_t width;
   if (config->gated_mlp.key)
-    HEED_TRY(heed_said_bool(fields, config->family->defaults.gated, &config->gated_mlp));
+    HEED_TRY(heed_read_bool(fields, config->family->defaults.gated, &config->gated_mlp));
   HEED_TRY(heed_field_size(fields, "mlp_ratio", 1, &ratio));
   HEED_TRY(heed_field_size(fields, "hidden_size", 1, &hidden));
   if (!heed_u64_mul(ratio, hidden, &width) || width > HEED_CONFIG_MAX)
     return heed_fail(fields->error, HEED_INVALID_FILE, "%s: mlp_ratio is too large (found %u)",
                      fields->where, ratio);
   if (config->gated_mlp.value) width = (width * 2 / 3 + 7) / 8 * 8;
-  if (width) config->mlp_width = (heed_said){(uint32_t)width, "hidden_size times mlp_ratio", false};
+  if (width)
+    config->mlp_width = (heed_config_value){(uint32_t)width, "hidden_size times mlp_ratio", false};
   return HEED_OK;
 }
 
 static heed_status read_sizes(heed_config *config, const heed_fields *fields) {
   HEED_TRY(read_mlp_ratio(config, fields));
   HEED_TRY(read_needed(config, fields));
-  HEED_TRY(heed_said_size(fields, "num_channels", 1, &config->channels));
-  HEED_TRY(heed_said_size(fields, "num_labels", 0, &config->classes));
-  HEED_TRY(heed_said_size(fields, "num_register_tokens", 0, &config->registers));
-  HEED_TRY(heed_said_bool(fields, "vision_use_head", &config->probe));
-  HEED_TRY(heed_said_bool(fields, config->qkv_bias.key, &config->qkv_bias));
-  return config->key_bias.key ? heed_said_bool(fields, "key_bias", &config->key_bias) : HEED_OK;
+  HEED_TRY(heed_read_size(fields, "num_channels", 1, &config->channels));
+  HEED_TRY(heed_read_size(fields, "num_labels", 0, &config->classes));
+  HEED_TRY(heed_read_size(fields, "num_register_tokens", 0, &config->registers));
+  HEED_TRY(heed_read_bool(fields, "vision_use_head", &config->probe));
+  HEED_TRY(heed_read_bool(fields, config->qkv_bias.key, &config->qkv_bias));
+  return config->key_bias.key ? heed_read_bool(fields, "key_bias", &config->key_bias) : HEED_OK;
 }
 
 /* The base of rotary positions, which transformers 5 keeps in an object. */
@@ -204,16 +205,17 @@ static heed_status read_rope(const heed_fields *fields, float *base) {
 
 /* What BEiT has, by the flags of its config. */
 static heed_status read_beit(heed_config *config, const heed_fields *fields) {
-  config->mean_pooling = (heed_said){true, "use_mean_pooling", true};
-  config->absolute_positions = (heed_said){false, "use_absolute_position_embeddings", true};
-  config->position_bias = (heed_said){false, "use_relative_position_bias", true};
-  config->shared_position_bias = (heed_said){false, "use_shared_relative_position_bias", true};
-  HEED_TRY(heed_said_bool(fields, config->mean_pooling.key, &config->mean_pooling));
-  HEED_TRY(heed_said_bool(fields, config->absolute_positions.key, &config->absolute_positions));
-  HEED_TRY(heed_said_bool(fields, config->position_bias.key, &config->position_bias));
+  config->mean_pooling = (heed_config_value){true, "use_mean_pooling", true};
+  config->absolute_positions = (heed_config_value){false, "use_absolute_position_embeddings", true};
+  config->position_bias = (heed_config_value){false, "use_relative_position_bias", true};
+  config->shared_position_bias =
+      (heed_config_value){false, "use_shared_relative_position_bias", true};
+  HEED_TRY(heed_read_bool(fields, config->mean_pooling.key, &config->mean_pooling));
+  HEED_TRY(heed_read_bool(fields, config->absolute_positions.key, &config->absolute_positions));
+  HEED_TRY(heed_read_bool(fields, config->position_bias.key, &config->position_bias));
   config->pool = config->mean_pooling;
   config->pool.value = config->mean_pooling.value ? HEED_POOL_PATCHES : HEED_POOL_CLS;
-  return heed_said_bool(fields, config->shared_position_bias.key, &config->shared_position_bias);
+  return heed_read_bool(fields, config->shared_position_bias.key, &config->shared_position_bias);
 }
 
 /* Of the classes ...Config of transformers, for what the file leaves out. */
@@ -221,13 +223,15 @@ static void set_class_defaults(heed_config *config) {
   const heed_family *family = config->family;
   const bool alike = family->rules.key_bias == HEED_KEY_BIAS_ALIKE;
   config->rules = family->rules;
-  config->channels = (heed_said){3, "num_channels", true};
-  config->qkv_bias = (heed_said){true, alike ? "qkv_bias" : "query_bias", true};
-  if (!alike) config->key_bias = (heed_said){false, "key_bias", true};
-  if (family->head) config->probe = (heed_said){true, "vision_use_head", true};
-  if (family->defaults.gated) config->gated_mlp = (heed_said){false, family->defaults.gated, true};
+  config->channels = (heed_config_value){3, "num_channels", true};
+  config->qkv_bias = (heed_config_value){true, alike ? "qkv_bias" : "query_bias", true};
+  if (!alike) config->key_bias = (heed_config_value){false, "key_bias", true};
+  if (family->head) config->probe = (heed_config_value){true, "vision_use_head", true};
+  if (family->defaults.gated)
+    config->gated_mlp = (heed_config_value){false, family->defaults.gated, true};
   if (*config->model_type)
-    config->registers = (heed_said){family->defaults.registers, "num_register_tokens", true};
+    config->registers =
+        (heed_config_value){family->defaults.registers, "num_register_tokens", true};
 }
 
 /* What the classes are to each other, of which heed_top knows one answer. */
@@ -300,18 +304,18 @@ heed_status heed_config_hugging_face(heed_config *config, const heed_fields *who
       &fields,
       fields.object == whole->object ? HEED_KEYS_HUGGING_FACE : HEED_KEYS_HUGGING_FACE_MEMBER,
       "a vision transformer"));
-  HEED_TRY(heed_said_size(whole, "num_labels", 0, &config->classes));
+  HEED_TRY(heed_read_size(whole, "num_labels", 0, &config->classes));
   HEED_TRY(read_problem(config, whole));
-  HEED_TRY(heed_said_size(whole, "projection_dim", 1, &config->projection));
+  HEED_TRY(heed_read_size(whole, "projection_dim", 1, &config->projection));
   if (heed_is_text(config->tower)) {
-    config->end = (heed_said){config->family->defaults.end, "eos_token_id", true};
-    HEED_TRY(heed_said_size(&fields, "projection_size", 1, &config->projection));
-    HEED_TRY(heed_said_size(&fields, "eos_token_id", 0, &config->end));
+    config->end = (heed_config_value){config->family->defaults.end, "eos_token_id", true};
+    HEED_TRY(heed_read_size(&fields, "projection_size", 1, &config->projection));
+    HEED_TRY(heed_read_size(&fields, "eos_token_id", 0, &config->end));
   }
   const heed_json_value labels = heed_field(whole, "id2label");
   if (!labels) return HEED_OK;
   HEED_TRY(read_id2label(config, whole, labels));
   if (!config->classes.key && config->label_count)
-    config->classes = (heed_said){config->label_count, "id2label", false};
+    config->classes = (heed_config_value){config->label_count, "id2label", false};
   return HEED_OK;
 }

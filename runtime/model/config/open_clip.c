@@ -25,13 +25,13 @@ static heed_status read_trunk(heed_config *config, const heed_fields *model,
   const char *map = absent ? "linear" : "";
   HEED_TRY(heed_config_architecture(config, vision, "timm_model_name"));
   HEED_TRY(heed_config_pool(config, vision, "timm_pool"));
-  HEED_TRY(heed_said_square(vision, "image_size", &config->image_size));
+  HEED_TRY(heed_read_square(vision, "image_size", &config->image_size));
   HEED_TRY(heed_field_string(vision, "timm_proj", &map));
   config->rules.classifier_embeds = !*map;
   if (!*map) config->rules.needs |= HEED_GROUP(PROJECTION_BIAS);
   if (!*map || strcmp(map, "linear") == 0) {
     config->rules.needs |= HEED_GROUP(PROJECTION);
-    return heed_said_size(model, "embed_dim", 1, &config->projection);
+    return heed_read_size(model, "embed_dim", 1, &config->projection);
   }
   if (strcmp(map, "none") == 0) return HEED_OK;
   return heed_field_refuse(vision, "timm_proj", map, "linear, none or null");
@@ -55,15 +55,15 @@ static heed_status read_arguments(heed_config *config, const heed_fields *text) 
 static heed_status read_open_clip_text(heed_config *config, const heed_fields *text) {
   const char *pool = "argmax";
   bool open = false;
-  config->heads = (heed_said){8, "heads", true};
-  HEED_TRY(heed_said_size(text, "heads", 1, &config->heads));
-  HEED_TRY(heed_said_size(text, "context_length", 1, &config->positions));
-  HEED_TRY(heed_said_size(text, "vocab_size", 1, &config->vocabulary));
+  config->heads = (heed_config_value){8, "heads", true};
+  HEED_TRY(heed_read_size(text, "heads", 1, &config->heads));
+  HEED_TRY(heed_read_size(text, "context_length", 1, &config->positions));
+  HEED_TRY(heed_read_size(text, "vocab_size", 1, &config->vocabulary));
   HEED_TRY(heed_field_bool(text, "no_causal_mask", &open));
   HEED_TRY(read_arguments(config, text));
   HEED_TRY(heed_field_string(text, "pool_type", &pool));
   config->rules.causal = !open;
-  config->pool = (heed_said){HEED_POOL_END, "pool_type", false};
+  config->pool = (heed_config_value){HEED_POOL_END, "pool_type", false};
   if (strcmp(pool, "last") == 0) config->pool.value = HEED_POOL_LAST;
   if (strcmp(pool, "argmax") == 0 || strcmp(pool, "last") == 0) return HEED_OK;
   return heed_field_refuse(text, "pool_type", pool, "argmax or last");
@@ -96,21 +96,21 @@ heed_status heed_config_open_clip(heed_config *config, const heed_fields *fields
   HEED_TRY(heed_field_bool(&model, "quick_gelu", &quick));
   config->rules.activation = quick ? HEED_ACTIVATION_GELU_QUICK : HEED_ACTIVATION_GELU;
   config->activation_said = true; /* also where it leaves the key out */
-  HEED_TRY(heed_said_size(&model, "embed_dim", 1, &config->projection));
-  HEED_TRY(heed_said_size(&tower, "width", 1, &config->width));
-  HEED_TRY(heed_said_size(&tower, "layers", 1, &config->layers));
+  HEED_TRY(heed_read_size(&model, "embed_dim", 1, &config->projection));
+  HEED_TRY(heed_read_size(&tower, "width", 1, &config->width));
+  HEED_TRY(heed_read_size(&tower, "layers", 1, &config->layers));
   HEED_TRY(heed_config_mlp_multiple(config, &tower));
   if (heed_is_text(config->tower)) return read_open_clip_text(config, &tower);
   HEED_TRY(heed_field_string(&tower, "pool_type", &pool));
   if (strcmp(pool, "tok") != 0) return heed_field_refuse(&tower, "pool_type", pool, "tok");
-  HEED_TRY(heed_said_square(&tower, "image_size", &config->image_size));
-  HEED_TRY(heed_said_square(&tower, "patch_size", &config->patch));
+  HEED_TRY(heed_read_square(&tower, "image_size", &config->image_size));
+  HEED_TRY(heed_read_square(&tower, "patch_size", &config->patch));
   HEED_TRY(heed_field_size(&tower, "head_width", 1, &head_width));
   if (config->width.key && config->width.value % head_width)
     return heed_fail(fields->error, HEED_INVALID_FILE,
                      "%s: head_width does not divide width (found %u and %u)", fields->where,
                      head_width, config->width.value);
   if (config->width.key)
-    config->heads = (heed_said){config->width.value / head_width, "head_width", false};
+    config->heads = (heed_config_value){config->width.value / head_width, "head_width", false};
   return HEED_OK;
 }

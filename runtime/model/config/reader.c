@@ -7,7 +7,7 @@
 #include "base/status.h"
 
 heed_status heed_config_labels(heed_config *config, uint32_t count, heed_error *error) {
-  const heed_said *classes = &config->classes;
+  const heed_config_value *classes = &config->classes;
   if (classes->value && count > classes->value)
     return heed_fail(error, HEED_INVALID_FILE,
                      "config.json: more labels than classes (found %u, expected at most %s %u)",
@@ -36,24 +36,24 @@ heed_status heed_config_take_label(heed_config *config, const heed_fields *field
   return HEED_OK;
 }
 
-static void take_key(const heed_fields *fields, const char *key, heed_said *to) {
+static void take_key(const heed_fields *fields, const char *key, heed_config_value *to) {
   if (!heed_field(fields, key)) return;
   to->key = key;
   to->by_default = false;
 }
 
-heed_status heed_said_size(const heed_fields *fields, const char *key, uint32_t least,
-                           heed_said *to) {
+heed_status heed_read_size(const heed_fields *fields, const char *key, uint32_t least,
+                           heed_config_value *to) {
   take_key(fields, key, to);
   return heed_field_size(fields, key, least, &to->value);
 }
 
-heed_status heed_said_square(const heed_fields *fields, const char *key, heed_said *to) {
+heed_status heed_read_square(const heed_fields *fields, const char *key, heed_config_value *to) {
   take_key(fields, key, to);
   return heed_field_square(fields, key, &to->value);
 }
 
-heed_status heed_said_bool(const heed_fields *fields, const char *key, heed_said *to) {
+heed_status heed_read_bool(const heed_fields *fields, const char *key, heed_config_value *to) {
   bool value = to->value;
   take_key(fields, key, to);
   HEED_TRY(heed_field_bool(fields, key, &value));

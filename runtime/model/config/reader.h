@@ -11,10 +11,10 @@ heed_status heed_config_timm(heed_config *config, const heed_fields *fields);
 heed_status heed_config_open_clip(heed_config *config, const heed_fields *fields);
 
 /* A value and the key that says it; an absent key changes nothing. */
-heed_status heed_said_size(const heed_fields *fields, const char *key, uint32_t least,
-                           heed_said *to);
-heed_status heed_said_square(const heed_fields *fields, const char *key, heed_said *to);
-heed_status heed_said_bool(const heed_fields *fields, const char *key, heed_said *to);
+heed_status heed_read_size(const heed_fields *fields, const char *key, uint32_t least,
+                           heed_config_value *to);
+heed_status heed_read_square(const heed_fields *fields, const char *key, heed_config_value *to);
+heed_status heed_read_bool(const heed_fields *fields, const char *key, heed_config_value *to);
 
 /* The activation that `key` names; an absent key changes nothing. UNSUPPORTED: another name. */
 heed_status heed_config_read_activation(const heed_fields *fields, const char *key,

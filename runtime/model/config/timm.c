@@ -39,8 +39,8 @@ static heed_status read_input_size(heed_config *config, const heed_fields *field
     return heed_fail(fields->error, HEED_UNSUPPORTED,
                      "%s: input_size is not supported (found %u x %u, expected a square)",
                      fields->where, (unsigned)size[1], (unsigned)size[2]);
-  config->channels = (heed_said){(uint32_t)size[0], "input_size", false};
-  config->image_size = (heed_said){(uint32_t)size[1], "input_size", false};
+  config->channels = (heed_config_value){(uint32_t)size[0], "input_size", false};
+  config->image_size = (heed_config_value){(uint32_t)size[1], "input_size", false};
   return HEED_OK;
 }
 
@@ -132,19 +132,19 @@ static heed_status read_model_args(heed_config *config, const heed_fields *field
                               "pool_include_prefix\0"
                               "dynamic_img_pad\0"));
   HEED_TRY(heed_config_check_keys(&args, HEED_KEYS_TIMM_ARGS, "model_args"));
-  HEED_TRY(heed_said_square(&args, "img_size", &config->image_size));
-  HEED_TRY(heed_said_square(&args, "patch_size", &config->patch));
-  HEED_TRY(heed_said_size(&args, "in_chans", 1, &config->channels));
-  HEED_TRY(heed_said_size(&args, "embed_dim", 1, &config->width));
-  HEED_TRY(heed_said_size(&args, "depth", 1, &config->layers));
-  HEED_TRY(heed_said_size(&args, "reg_tokens", 0, &config->registers));
-  HEED_TRY(heed_said_size(&args, "num_reg_tokens", 0, &config->registers));
+  HEED_TRY(heed_read_square(&args, "img_size", &config->image_size));
+  HEED_TRY(heed_read_square(&args, "patch_size", &config->patch));
+  HEED_TRY(heed_read_size(&args, "in_chans", 1, &config->channels));
+  HEED_TRY(heed_read_size(&args, "embed_dim", 1, &config->width));
+  HEED_TRY(heed_read_size(&args, "depth", 1, &config->layers));
+  HEED_TRY(heed_read_size(&args, "reg_tokens", 0, &config->registers));
+  HEED_TRY(heed_read_size(&args, "num_reg_tokens", 0, &config->registers));
   HEED_TRY(read_rotation(&args, &config->rules));
-  HEED_TRY(heed_said_bool(&args, "qkv_bias", &config->qkv_bias));
+  HEED_TRY(heed_read_bool(&args, "qkv_bias", &config->qkv_bias));
   HEED_TRY(heed_config_mlp_multiple(config, &args));
   HEED_TRY(read_shared_bias(&args, &config->rules));
   HEED_TRY(read_pool_heads(&args, &config->rules));
-  return heed_said_size(&args, "num_heads", 1, &config->heads);
+  return heed_read_size(&args, "num_heads", 1, &config->heads);
 }
 
 static const heed_family *family_of_architecture(const char *name) {
@@ -162,7 +162,8 @@ heed_status heed_config_pool(heed_config *config, const heed_fields *fields, con
   const char *found = "";
   HEED_TRY(heed_field_string(fields, key, &found));
   for (size_t i = 0; i < sizeof pools / sizeof *pools; i++)
-    if (strcmp(found, pools[i].name) == 0) config->pool = (heed_said){pools[i].pool, key, false};
+    if (strcmp(found, pools[i].name) == 0)
+      config->pool = (heed_config_value){pools[i].pool, key, false};
   if (!*found || config->pool.key) return HEED_OK;
   return heed_field_refuse(fields, key, found, "token, avg or map");
 }
@@ -183,7 +184,7 @@ heed_status heed_config_timm(heed_config *config, const heed_fields *fields) {
   HEED_TRY(heed_field_object(fields, "pretrained_cfg", &cfg));
   if (!cfg.object) cfg = *fields;
   HEED_TRY(heed_config_architecture(config, fields, "architecture"));
-  HEED_TRY(heed_said_size(fields, "num_classes", 0, &config->classes));
+  HEED_TRY(heed_read_size(fields, "num_classes", 0, &config->classes));
   HEED_TRY(read_input_size(config, &cfg));
   HEED_TRY(read_model_args(config, fields)); /* what it says of pooling, timm takes */
   if (!config->pool.key) HEED_TRY(heed_config_pool(config, fields, "global_pool"));

@@ -20,16 +20,17 @@ typedef struct stored_role {
 /* ------------------------------------------------------------------------------- contradictions */
 
 /* The config says one thing, the file another; state: what of the tensor tells it. */
-static heed_status contradict(const heed_said *said, const char *found, const char *expected,
-                              const char *tensor, const char *state, heed_error *error) {
+static heed_status contradict(const heed_config_value *said, const char *found,
+                              const char *expected, const char *tensor, const char *state,
+                              heed_error *error) {
   return heed_fail(
       error, HEED_INVALID_FILE,
       "config.json: %s%s does not fit the weights (found %s, expected %s: tensor %.*s is %s)",
       said->key, said->by_default ? " (by default)" : "", found, expected, HEED_CUT(tensor), state);
 }
 
-static heed_status contradict_number(const heed_said *said, uint32_t seen, const char *tensor,
-                                     const char *state, heed_error *error) {
+static heed_status contradict_number(const heed_config_value *said, uint32_t seen,
+                                     const char *tensor, const char *state, heed_error *error) {
   char found[12], expected[12];
   snprintf(found, sizeof found, "%u", said->value);
   snprintf(expected, sizeof expected, "%u", seen);
@@ -37,7 +38,7 @@ static heed_status contradict_number(const heed_said *said, uint32_t seen, const
 }
 
 /* Takes a size from a tensor's shape when the config says no other. */
-static heed_status agree(const heed_said *said, const stored_role *stored, uint32_t axis,
+static heed_status agree(const heed_config_value *said, const stored_role *stored, uint32_t axis,
                          uint32_t *size, heed_error *error) {
   char text[HEED_SHAPE_TEXT_SIZE];
   *size = stored->shape.dim[axis];
@@ -47,8 +48,9 @@ static heed_status agree(const heed_said *said, const stored_role *stored, uint3
 }
 
 /* The same by whether the file has a tensor for the role in that layer. */
-static heed_status agree_on_presence(const heed_roles *roles, const heed_said *said, uint32_t seen,
-                                     heed_role role, uint32_t layer, heed_error *error) {
+static heed_status agree_on_presence(const heed_roles *roles, const heed_config_value *said,
+                                     uint32_t seen, heed_role role, uint32_t layer,
+                                     heed_error *error) {
   char name[HEED_NAME_SIZE]; /* empty: the style has none */
   if (!said->key || said->value == seen) return HEED_OK;
   heed_roles_name(roles, role, layer, name);
@@ -57,7 +59,7 @@ static heed_status agree_on_presence(const heed_roles *roles, const heed_said *s
 }
 
 /* The same of a flag, which is `seen` as the role is there or not. */
-static heed_status agree_on_flag(const heed_roles *roles, const heed_said *said, bool seen,
+static heed_status agree_on_flag(const heed_roles *roles, const heed_config_value *said, bool seen,
                                  heed_role role, bool there, heed_error *error) {
   char name[HEED_NAME_SIZE];
   if (!said->key || (said->value != 0) == seen) return HEED_OK;
@@ -112,7 +114,7 @@ static heed_status layer_count(const heed_roles *roles, const heed_config *confi
 /* What the config says, else the architecture's name, else the family; else a guess. */
 static heed_status head_count(const heed_roles *roles, const heed_config *config,
                               heed_vit_dimensions *d, heed_error *error) {
-  const heed_said *said = &config->heads;
+  const heed_config_value *said = &config->heads;
   d->heads = said->key ? said->value : 0;
   if (!d->heads && config->timm) d->heads = heed_architecture_heads(config->model_type, d->width);
   if (!d->heads && !said->key && roles->rules.architecture)
@@ -150,9 +152,9 @@ static heed_status mlp_sizes(const heed_roles *roles, const heed_config *config,
   if (!(config->mlp_ratio > 0.0) || (gate && roles->rules.rotation.kind))
     return agree(&config->mlp_width, &fc1, 0, &d->mlp_width, error);
   /* timm's ratio counts both halves of a packed gate. */
-  const heed_said multiple = {(uint32_t)(d->width * config->mlp_ratio),
-                              config->timm ? "embed_dim times mlp_ratio" : "width times mlp_ratio",
-                              false};
+  const heed_config_value multiple = {
+      (uint32_t)(d->width * config->mlp_ratio),
+      config->timm ? "embed_dim times mlp_ratio" : "width times mlp_ratio", false};
   stored_role rows = fc1;
   uint32_t whole;
   d->mlp_width = fc1.shape.dim[0];
@@ -281,7 +283,7 @@ static uint32_t possible_prefixes(heed_position_tokens tokens, const heed_vit_di
 static heed_status check_flags(const heed_roles *roles, const heed_config *config,
                                heed_error *error) {
   const struct {
-    const heed_said *said;
+    const heed_config_value *said;
     heed_role role;
     bool absent; /* true means that the role is absent */
   } flags[] = {{&config->absolute_positions, HEED_ROLE_POSITION_EMBEDDINGS, false},
@@ -336,7 +338,7 @@ static heed_status bias_sizes(const heed_roles *roles, heed_vit_dimensions *d, h
 /* Of a model whose positions are relative alone. */
 static heed_status relative_size(const heed_config *config, heed_vit_dimensions *d,
                                  heed_error *error) {
-  const heed_said *image = &config->image_size;
+  const heed_config_value *image = &config->image_size;
   const uint32_t side = image->key ? image->value / d->patch : d->bias_side;
   d->image_size = image->key ? image->value : side * d->patch;
   if (side == d->bias_side) return HEED_OK;
@@ -352,7 +354,7 @@ static heed_status position_sizes(const heed_roles *roles, const heed_config *co
   uint32_t prefixes[3];
   const uint32_t prefix_count =
       possible_prefixes((heed_position_tokens)roles->rules.position_tokens, d, prefixes);
-  const heed_said *image = &config->image_size;
+  const heed_config_value *image = &config->image_size;
   const uint64_t grid = image->value / d->patch;
   stored_role positions;
   HEED_TRY(find_stored(roles, HEED_ROLE_POSITION_EMBEDDINGS, 3, &positions, error));

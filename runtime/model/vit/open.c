@@ -222,7 +222,7 @@ static heed_status read_scale(const heed_vit *model, const char *name, float *to
 static heed_status fill_text_info(heed_vit *model, heed_error *error) {
   heed_model_info *info = &model->base.info;
   const heed_vit_dimensions *dims = &model->dims;
-  const heed_said *end = &model->config->end;
+  const heed_config_value *end = &model->config->end;
   const bool ends = model->roles.rules.pool == HEED_POOL_END && end->key;
   if (ends && end->value != 2 && end->value >= dims->vocabulary)
     return heed_fail(error, HEED_INVALID_FILE,

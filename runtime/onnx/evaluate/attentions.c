@@ -158,7 +158,8 @@ static heed_status run_attention(heed_onnx_call *call, attention *a) {
   if (a->scale == 0) a->scale = 1 / sqrt((double)a->depth);
   const uint64_t dims[] = {a->batch, a->heads, a->queries, a->width}, room = 2 * a->keys + 1;
   HEED_TRY(heed_onnx_make(call, HEED_ONNX_DOUBLE, 4, dims, &a->y));
-  HEED_TRY(heed_onnx_spend(call, a->batch * a->heads * a->queries, a->keys, a->depth + a->width));
+  HEED_TRY(
+      heed_onnx_count_steps(call, a->batch * a->heads * a->queries, a->keys, a->depth + a->width));
   if (call->weights) HEED_TRY(heed_onnx_make(call, HEED_ONNX_FLOAT, 4, want, call->weights));
   a->weights = call->weights ? *call->weights : NULL;
   HEED_TRY(heed_onnx_make(call, HEED_ONNX_DOUBLE, 1, &room, &scratch));
@@ -288,7 +289,7 @@ static heed_status attend_packed(heed_onnx_call *call, attention *a) {
                             "masks of indices, a past and unequal sizes are not supported");
   const uint64_t h = (uint64_t)heads, n = w->dims[1] / 3, d = n / h, t = x->dims[1], c = x->dims[2],
                  dims[] = {x->dims[0], h, t, d};
-  HEED_TRY(heed_onnx_spend(call, x->dims[0] * t, w->dims[1], c));
+  HEED_TRY(heed_onnx_count_steps(call, x->dims[0] * t, w->dims[1], c));
   array **const parts[] = {&a->query, &a->key, &a->value};
   for (size_t p = 0; p < 3; p++) {
     HEED_TRY(heed_onnx_make(call, HEED_ONNX_DOUBLE, 4, dims, parts[p]));

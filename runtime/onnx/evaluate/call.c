@@ -119,7 +119,7 @@ heed_status heed_onnx_check_type(heed_onnx_call *call, uint32_t index, uint32_t 
   return HEED_OK;
 }
 
-heed_status heed_onnx_spend(heed_onnx_call *call, uint64_t a, uint64_t b, uint64_t c) {
+heed_status heed_onnx_count_steps(heed_onnx_call *call, uint64_t a, uint64_t b, uint64_t c) {
   heed_onnx_evaluator *e = call->evaluator;
   uint64_t steps;
   if (!heed_u64_mul(a, b, &steps) || !heed_u64_mul(steps, c, &steps) ||
@@ -131,12 +131,12 @@ heed_status heed_onnx_spend(heed_onnx_call *call, uint64_t a, uint64_t b, uint64
   return HEED_OK;
 }
 
-heed_status heed_onnx_spend_shape(heed_onnx_call *call, uint32_t rank, const uint64_t *dims,
+heed_status heed_onnx_count_shape(heed_onnx_call *call, uint32_t rank, const uint64_t *dims,
                                   uint64_t each) {
   uint64_t count = 1;
   for (uint32_t i = 0; i < rank; i++)
-    if (!heed_u64_mul(count, dims[i], &count)) return heed_onnx_spend(call, UINT64_MAX, 2, 1);
-  return heed_onnx_spend(call, count, each, 1);
+    if (!heed_u64_mul(count, dims[i], &count)) return heed_onnx_count_steps(call, UINT64_MAX, 2, 1);
+  return heed_onnx_count_steps(call, count, each, 1);
 }
 
 heed_status heed_onnx_make(heed_onnx_call *call, uint32_t type, uint32_t rank, const uint64_t *dims,
@@ -154,7 +154,7 @@ heed_status heed_onnx_make(heed_onnx_call *call, uint32_t type, uint32_t rank, c
                               "its values are too large (expected at most %llu elements together)",
                               (unsigned long long)e->most);
   for (uint32_t i = 0; i < rank; i++) count = dims[i] ? count : 0;
-  HEED_TRY(heed_onnx_spend(call, count, 1, 1));
+  HEED_TRY(heed_onnx_count_steps(call, count, 1, 1));
   heed_onnx_array *made = heed_alloc(e->context, 1, sizeof *made);
   if (!made) return heed_fail_memory(call->error, e->file->name, sizeof *made);
   *made = (heed_onnx_array){.type = type, .rank = rank, .count = count};

@@ -149,10 +149,10 @@ static heed_status run_einsum(heed_onnx_call *call) {
   for (uint32_t k = 0; k < e.inputs; k++) strides_of(&e, k, x[k], stride[k]);
   HEED_TRY(heed_onnx_output(call, 0, x[0]->type, e.outputs, e.size));
   for (uint32_t i = e.outputs; i < e.labels; i++) {
-    HEED_TRY(heed_onnx_spend(call, inner, e.size[i], e.inputs));
+    HEED_TRY(heed_onnx_count_steps(call, inner, e.size[i], e.inputs));
     inner *= e.size[i];
   }
-  HEED_TRY(heed_onnx_spend(call, inner, call->out[0]->count, e.inputs));
+  HEED_TRY(heed_onnx_count_steps(call, inner, call->out[0]->count, e.inputs));
   for (uint64_t i = 0; i < call->out[0]->count; i++) {
     double sum = 0;
     for (uint64_t j = 0; j < (inner ? inner : 1); j++) {

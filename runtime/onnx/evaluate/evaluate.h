@@ -120,9 +120,9 @@ heed_status heed_onnx_refuse(heed_onnx_call *call, heed_status status, const cha
 heed_status heed_onnx_make(heed_onnx_call *call, uint32_t type, uint32_t rank, const uint64_t *dims,
                            heed_onnx_array **array);
 /* Counts a * b * c steps, and refuses them where all are more than allowed. */
-heed_status heed_onnx_spend(heed_onnx_call *call, uint64_t a, uint64_t b, uint64_t c);
+heed_status heed_onnx_count_steps(heed_onnx_call *call, uint64_t a, uint64_t b, uint64_t c);
 /* The same of `each` steps for each element of a shape: before it is made. */
-heed_status heed_onnx_spend_shape(heed_onnx_call *call, uint32_t rank, const uint64_t *dims,
+heed_status heed_onnx_count_shape(heed_onnx_call *call, uint32_t rank, const uint64_t *dims,
                                   uint64_t each);
 /* The call's output, of this shape; and of an input's shape and type. */
 heed_status heed_onnx_output(heed_onnx_call *call, uint32_t index, uint32_t type, uint32_t rank,

@@ -90,7 +90,7 @@ static heed_status run_top_k(heed_onnx_call *call) {
   const uint64_t length = x->dims[axis], inner = heed_onnx_extent(x, axis + 1, x->rank - axis - 1);
   HEED_TRY(read_k(call, length, &k));
   for (uint32_t i = 0; i < x->rank; i++) dims[i] = i == axis ? k : x->dims[i];
-  HEED_TRY(heed_onnx_spend(call, x->count, k + 1, 1));
+  HEED_TRY(heed_onnx_count_steps(call, x->count, k + 1, 1));
   HEED_TRY(heed_onnx_output(call, 0, x->type, x->rank, dims));
   HEED_TRY(heed_onnx_output(call, 1, HEED_ONNX_INT64, x->rank, dims));
   const bool largest = heed_onnx_integer(call, "largest", 1) != 0;

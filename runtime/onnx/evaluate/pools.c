@@ -101,7 +101,7 @@ static heed_status run_pool(heed_onnx_call *call) {
     return heed_onnx_refuse(call, HEED_INVALID_FILE, "input 0 is of another type");
   HEED_TRY(heed_onnx_read_pool(call, x->rank, x->dims, &w));
   for (uint32_t i = 0; i < x->rank; i++) dims[i] = i < 2 ? x->dims[i] : w.out[i - 2];
-  HEED_TRY(heed_onnx_spend_shape(call, x->rank, dims, heed_onnx_window_most(&w, x->dims + 2)));
+  HEED_TRY(heed_onnx_count_shape(call, x->rank, dims, heed_onnx_window_most(&w, x->dims + 2)));
   HEED_TRY(heed_onnx_output(call, 0, x->type, x->rank, dims));
   if (call->node->output_count > 1 && *call->node->outputs[1])
     HEED_TRY(heed_onnx_output(call, 1, HEED_ONNX_INT64, x->rank, dims));

@@ -135,7 +135,7 @@ static heed_status run_matmul(heed_onnx_call *call) {
               *bz = integer && call->in_count > 3 ? call->in[3] : NULL;
   const bool whole = !integer && !heed_onnx_is_float(x->type);
   HEED_TRY(plan_product(call, x, y, &p));
-  HEED_TRY(heed_onnx_spend_shape(call, p.rank, p.dims, p.k));
+  HEED_TRY(heed_onnx_count_shape(call, p.rank, p.dims, p.k));
   heed_status status = whole ? copy_whole(call, x, &a) : as_doubles(call, x, az, 2, &a);
   if (status == HEED_OK) status = whole ? copy_whole(call, y, &b) : as_doubles(call, y, bz, 1, &b);
   if (status == HEED_OK) status = run_product(call, &p, a, b, integer ? HEED_ONNX_INT32 : x->type);
@@ -162,7 +162,7 @@ static heed_status run_gemm(heed_onnx_call *call) {
                             "factors of whole numbers are not supported (found %g and %g)", alpha,
                             beta);
   const uint64_t m = a->dims[ta], k = a->dims[!ta], n = b->dims[!tb], dims[] = {m, n};
-  HEED_TRY(heed_onnx_spend(call, m, n, k));
+  HEED_TRY(heed_onnx_count_steps(call, m, n, k));
   HEED_TRY(heed_onnx_output(call, 0, a->type, 2, dims));
   heed_onnx_walk walk;
   array shape;
@@ -231,7 +231,7 @@ static heed_status run_conv(heed_onnx_call *call) {
   HEED_TRY(heed_onnx_read_windows(call, x->rank - 2, x->dims + 2, w->dims + 2, false, &v));
   uint64_t dims[HEED_ONNX_MAX_RANK] = {x->dims[0], w->dims[0]};
   for (uint32_t i = 0; i < v.axes; i++) dims[i + 2] = v.out[i];
-  HEED_TRY(heed_onnx_spend_shape(call, x->rank, dims,
+  HEED_TRY(heed_onnx_count_shape(call, x->rank, dims,
                                  w->dims[1] * heed_onnx_window_most(&v, x->dims + 2)));
   HEED_TRY(heed_onnx_output(call, 0, integer ? HEED_ONNX_INT32 : x->type, x->rank, dims));
   const uint64_t plane = heed_onnx_extent(x, 2, v.axes), each = w->dims[0] / (uint64_t)groups;

@@ -142,7 +142,7 @@ static heed_status run_blocks(heed_onnx_call *call) {
   memcpy(dims, x->dims, sizeof dims);
   dims[x->rank - 1] = n;
   HEED_TRY(heed_onnx_output(call, 0, x->type, x->rank, dims));
-  HEED_TRY(heed_onnx_spend(call, call->out[0]->count, k, 1));
+  HEED_TRY(heed_onnx_count_steps(call, call->out[0]->count, k, 1));
   const uint64_t mask = (1u << bits) - 1, rows = x->count / k;
   for (uint64_t i = 0; i < n * rows; i++) {
     const uint64_t column = i % n;

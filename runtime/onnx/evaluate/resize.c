@@ -104,7 +104,7 @@ static heed_status resize_axis(heed_onnx_call *call, const resizing *r, uint32_t
   memcpy(dims, x->dims, sizeof dims);
   dims[axis] = r->size[axis];
   HEED_TRY(heed_onnx_check_places(call, r, axis, n));
-  HEED_TRY(heed_onnx_spend(call, r->size[axis], most, outer * inner));
+  HEED_TRY(heed_onnx_count_steps(call, r->size[axis], most, outer * inner));
   HEED_TRY(heed_onnx_make(call, HEED_ONNX_DOUBLE, 1, &most, &weights));
   heed_onnx_taps taps = {.weight = &weights->data[0].f};
   const heed_status status = heed_onnx_make(call, type, x->rank, dims, made);

@@ -30,7 +30,7 @@ static bool are_whole(heed_lower *l, const value *v, uint32_t from, uint32_t to,
 static bool is_whole_constant(heed_lower *l, value *v, double range[2]) {
   const heed_onnx_array *array = heed_lower_elements(l, v);
   double own[2] = {HUGE_VAL, -HUGE_VAL};
-  if (array) l->status = heed_onnx_spend(&l->call, array->count, 1, 1);
+  if (array) l->status = heed_onnx_count_steps(&l->call, array->count, 1, 1);
   if (!array || l->status != HEED_OK) return false;
   for (uint64_t i = 0; i < array->count; i++)
     widen(own, heed_onnx_number(array, i), heed_onnx_number(array, i));

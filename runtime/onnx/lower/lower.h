@@ -343,8 +343,8 @@ heed_lower *heed_onnx_lowered_parts(heed_onnx_lowered *lowered);
 /* Makes the graph own what it was lowered from; heed_graph_destroy frees both. */
 heed_graph *heed_onnx_lowered_release(heed_onnx_lowered *lowered);
 /* Gives the inputs that were made of whole numbers; write_given writes them. */
-heed_status heed_lower_give(const heed_lower *l, heed_onnx_given give, void *user,
-                            heed_error *error);
+heed_status heed_lower_visit_given(const heed_lower *l, heed_onnx_given give, void *user,
+                                   heed_error *error);
 heed_status heed_lower_write_given(const heed_lower *l, heed_session *session, heed_error *error);
 /* The expression of an output that a run computes, and the type that it has then; NULL: it is known
  * beforehand, which heed_lower_put_known puts into a result. */

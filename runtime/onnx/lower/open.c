@@ -8,8 +8,8 @@
 #include "onnx/evaluate/result.h"
 #include "onnx/lower/lower.h"
 
-heed_status heed_lower_give(const heed_lower *l, heed_onnx_given give, void *user,
-                            heed_error *error) {
+heed_status heed_lower_visit_given(const heed_lower *l, heed_onnx_given give, void *user,
+                                   heed_error *error) {
   heed_status status = HEED_OK;
   for (size_t i = 0; i < l->value_count && status == HEED_OK; i++) {
     const heed_lower_value *v = l->values[i];
@@ -31,7 +31,7 @@ static heed_status write_one(void *user, heed_value input, const float *data, si
 }
 
 heed_status heed_lower_write_given(const heed_lower *l, heed_session *session, heed_error *error) {
-  return heed_lower_give(l, write_one, session, error);
+  return heed_lower_visit_given(l, write_one, session, error);
 }
 
 heed_status heed_lower_output(heed_lower *l, const heed_onnx_value *output,
@@ -198,7 +198,7 @@ heed_status heed_onnx_lowered_write(const heed_onnx_lowered *lowered, heed_sessi
 
 heed_status heed_onnx_lowered_given(const heed_onnx_lowered *lowered, heed_onnx_given give,
                                     void *user, heed_error *error) {
-  return heed_lower_give(&lowered->lower, give, user, error);
+  return heed_lower_visit_given(&lowered->lower, give, user, error);
 }
 
 uint32_t heed_onnx_lowered_unrounded(const heed_onnx_lowered *lowered) {

@@ -135,7 +135,8 @@ static bool scales_back(heed_lower *l) {
   const heed_onnx_node *node = l->call.node;
   const size_t room = (size_t)l->file->maker_count + 1;
   if (!l->parts) l->parts = heed_lower_take(l, room, 1);
-  l->status = l->parts ? heed_onnx_spend(&l->call, room + graph->node_count, 1, 1) : l->status;
+  l->status =
+      l->parts ? heed_onnx_count_steps(&l->call, room + graph->node_count, 1, 1) : l->status;
   if (l->status != HEED_OK) return false;
   memset(l->parts, NOTHING, room);
   for (uint32_t i = 0; i < 3 && i < node->output_count; i++)

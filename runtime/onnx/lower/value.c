@@ -44,7 +44,7 @@ bool heed_lower_spend(heed_lower *l, uint64_t a, uint64_t b, uint64_t c) {
   if (l->status != HEED_OK) return false;
   e->steps = l->work;
   e->most_steps = l->most_work;
-  l->status = heed_onnx_spend(&l->call, a, b, c);
+  l->status = heed_onnx_count_steps(&l->call, a, b, c);
   l->work = e->steps;
   e->steps = steps;
   e->most_steps = most;
