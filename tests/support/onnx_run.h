@@ -19,4 +19,8 @@ typedef struct test_onnx_job {
 heed_status test_onnx_run(const test_onnx_job *job, const test_message *file, float *y,
                           int64_t *whole);
 
+/* Each allocation of a run on x [2, 3] fails once, on the CPU's kernels or in double: out of
+ * memory, and nothing is kept. Returns how many there are. */
+size_t test_onnx_fail_each(const test_message *file, const float *x, bool kernels);
+
 #endif

@@ -101,9 +101,22 @@ static void test_refused(void **state) {
   }
 }
 
+static void test_memory(void **state) {
+  (void)state;
+  for (int kernels = 0; kernels < 2; kernels++) {
+    test_message files[] = {make("BatchNormalization", true, true, 2, NULL),
+                            make("GlobalMaxPool", false, true, 0, NULL)};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+      assert_true(test_onnx_fail_each(&files[i], x, kernels != 0) > 2);
+      free(files[i].data);
+    }
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_batch_norm),
-                                     cmocka_unit_test(test_pools), cmocka_unit_test(test_refused)};
+                                     cmocka_unit_test(test_pools), cmocka_unit_test(test_refused),
+                                     cmocka_unit_test(test_memory)};
   if (heed_context_create(NULL, &context, &error) != HEED_OK ||
       heed_cpu_backend_create(context, NULL, &backend, &error) != HEED_OK)
     return 1;

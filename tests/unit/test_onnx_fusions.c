@@ -268,8 +268,19 @@ static void test_others(void **state) {
   }
 }
 
+static void test_memory(void **state) {
+  (void)state;
+  static const float x[6] = {0.7f, -1.3f, 2.1f, -0.4f, 1.9f, 0.25f};
+  for (size_t i = 0; i < sizeof spelled / sizeof *spelled; i++) {
+    test_message file = file_of(spelled[i].nodes);
+    assert_true(test_onnx_fail_each(&file, x, true) > 2);
+    free(file.data);
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_spelled), cmocka_unit_test(test_others)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_spelled), cmocka_unit_test(test_others),
+                                     cmocka_unit_test(test_memory)};
   if (heed_context_create(NULL, &context, &error) != HEED_OK ||
       heed_cpu_backend_create(context, NULL, &backend, &error) != HEED_OK)
     return 1;
