@@ -1,6 +1,6 @@
-/* What was given in the place of a model: named, with how to go on. */
-#ifndef HEED_NATIVE_FILES_GIVEN_H
-#define HEED_NATIVE_FILES_GIVEN_H
+/* The error for a path that is no model: what the path is, and what the user can do. */
+#ifndef HEED_NATIVE_FILES_MISSING_MODEL_H
+#define HEED_NATIVE_FILES_MISSING_MODEL_H
 
 #include "heed/base.h"
 

@@ -1,4 +1,5 @@
-/* The rule, by the graph alone, so that writer and readers of a value agree. */
+/* Which values are fp16. The graph alone decides, so a value's writer and its readers agree. See
+ * fp16_values.h. */
 #include "gpu/fp16_values.h"
 
 #include "gpu/op.h"

@@ -171,7 +171,7 @@ static void take_out_description(char *text) {
   memmove(begin, end, strlen(end) + 1);
 }
 
-/* With what the weights are now at the end of the object that the text is. */
+/* Writes config.json, its text, with a quantization_config for the new weights as its last key. */
 static heed_status write_described(convert_job *job, const char *path, char *text) {
   take_out_description(text);
   const char *end = strrchr(text, '}');

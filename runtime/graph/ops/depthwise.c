@@ -5,9 +5,9 @@
 #include "graph/op_check.h"
 #include "heed/ops.h"
 
-/* Of a kernel's elements: some drivers end a loop after 65,535 steps. And of a padded axis: places
- * are whole numbers of 32 bits on every backend. */
+/* Elements of a kernel: some drivers end a loop after 65,535 steps. */
 #define MOST_TAPS 32767u
+/* Length of a padded axis: backends count places in 32 bits. */
 #define MOST_REACH (UINT64_C(1) << 30)
 
 heed_value heed_define_depthwise(heed_graph *graph, const heed_depthwise_desc *desc) {

@@ -361,9 +361,8 @@ typedef struct heed_attention_desc {
   heed_value wq, wk, b, va;
   float scale; /* factor of q k^T for HEED_SCORE_SCALED_DOT; 0 = 1/sqrt(D) */
   heed_norm norm;
-  /* HEED_NORM_SPARSE_SOFTMAX: smaller weights become 0, and the rest is renormalised; 0 <=
-   * threshold
-   * <= 1 */
+  /* HEED_NORM_SPARSE_SOFTMAX: smaller weights become 0, and the rest is renormalised. From 0 to
+   * 1. */
   float threshold;
   heed_causal causal;
   /* Query i attends to key j only if i + off - left <= j <= i + off + right, off as for causal; -1

@@ -175,10 +175,14 @@ static uint32_t lacking(const heed_family *family) {
                               : HEED_GROUP(POSITION_BIAS) | HEED_GROUP(SHARED_POSITION_BIAS));
 }
 
-/* The family of timm's architecture; else that of the config's type if it lacks nothing that the
- * file has; else the first that claims the file; else that of the type all the same; else the first
- * at which something hints; else the first that takes what is left, if it can one that lacks
- * nothing that the file has. *guessed: nothing that is the family's alone told it. */
+/* The family of a file. The first of these that there is:
+ *  1. that of timm's architecture;
+ *  2. that of the config's type, if it lacks nothing that the file has;
+ *  3. the first that claims the file;
+ *  4. that of the config's type, whatever it lacks;
+ *  5. the first at which something hints;
+ *  6. of those that take what no family claims, the first that lacks nothing, else the first.
+ * *guessed: nothing that is the family's alone told it. */
 static const heed_family *find_family(const heed_roles *roles, const heed_config *config,
                                       bool *guessed) {
   enum { TYPED, CLAIMED, HINTED, LEFT, PASSES };

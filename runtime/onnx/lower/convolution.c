@@ -109,7 +109,8 @@ static void lower_pad(heed_lower *l, int kind) {
 
 /* ---------------------------------------------------------------------------------- convolution */
 
-/* What the k-th weight of the kernel meets of the image's axes `axis` and the next. */
+/* The elements of the image that the k-th weight of the kernel multiplies; rows and columns are the
+ * axes `axis` and the next. */
 static value *met(heed_lower *l, value *x, uint32_t axis, const heed_onnx_windows *w, uint64_t k) {
   const uint64_t at[] = {k / w->kernel[1], k % w->kernel[1]};
   for (uint32_t i = 0; i < 2; i++)
@@ -117,8 +118,8 @@ static value *met(heed_lower *l, value *x, uint32_t axis, const heed_onnx_window
   return x;
 }
 
-/* All that the weights meet, side by side, by the kernel [O, C, ...]: [B, O, out...]. The image is
- * turned before, and once. */
+/* A convolution as a product (im2col): the elements for all weights side by side, times the kernel
+ * [O, C, ...], give [B, O, out...]. The image is transposed once, before. */
 static value *by_product(heed_lower *l, value *x, value *kernel, const heed_onnx_windows *w) {
   static const uint32_t last[] = {0, 2, 3, 1}, turn[] = {0, 2, 1};
   const uint64_t count = w->kernel[0] * w->kernel[1], cells = w->out[0] * w->out[1],
