@@ -4,6 +4,7 @@
 # Exit codes: 0 all parts are there, 1 a part failed, 2 usage, 4 parts were left out whose tools are missing.
 set -eu
 umask 022
+export LC_ALL=C
 
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 root=$(CDPATH='' cd -- "$here/../.." && pwd)
@@ -32,7 +33,7 @@ archive() { # folder of $work: all of it as one file
   case $1 in
     *windows*)
       rm -f "$files/$1.zip"
-      find "$1" | LC_ALL=C sort | TZ=UTC zip -X -9 -q -@ "$files/$1.zip"
+      find "$1" | sort | TZ=UTC zip -X -9 -q -@ "$files/$1.zip"
       ;;
     *)
       tar --sort=name --format=ustar --owner=0 --group=0 --numeric-owner --mode=u+rw,go=rX -cf - "$1" | gzip -9n >"$files/$1.tar.gz"
@@ -186,7 +187,10 @@ for part in "$@"; do
       ;;
   esac
 done
-(cd "$files" && rm -f SHA256SUMS && LC_ALL=C sha256sum -- * >"$work/sums" && mv "$work/sums" SHA256SUMS)
-say "$files has $(grep -c . "$files/SHA256SUMS") files and their SHA256SUMS; $failed parts failed, $left_out were left out"
+cd "$files"
+rm -f SHA256SUMS
+for file in *; do [ ! -f "$file" ] || sha256sum "$file"; done >"$work/sums"
+mv "$work/sums" SHA256SUMS
+say "$files has SHA256SUMS of $(wc -l <SHA256SUMS) files; $failed parts failed, $left_out were left out"
 [ "$failed" -eq 0 ] || exit 1
 [ "$left_out" -eq 0 ] || exit 4
