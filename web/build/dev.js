@@ -1,6 +1,6 @@
 /* For whoever has no compiler: what npm runs on a package that somebody built.
  *   npm run dev [-- --package FOLDER --port 8080]    serves the pages, made anew with each change
- *   npm test [-- --package FOLDER] [NAME...]         tests in Node, of the files that have NAME
+ *   npm test [-- --package FOLDER] [NAME...]         tests in Node, of files that have a NAME
  * The modules are the package's (build/web/package without --package), all scripts the tree's. */
 import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
@@ -65,13 +65,19 @@ function runTests() {
   const files = ['unit', 'api'].flatMap((room) =>
     readdirSync(source(`test/${room}`))
       .filter(
-        (name) => name.endsWith('.test.js') && positionals.every((part) => name.includes(part))
+        (name) =>
+          name.endsWith('.test.js') &&
+          (!positionals.length || positionals.some((part) => name.includes(part)))
       )
       .map((name) => source(`test/${room}/${name}`))
       .filter(
         (file) => !/\b(native|checks)\b.*from '.*\/package\.js'/.test(readFileSync(file, 'utf8'))
       )
   )
+  if (!files.length) {
+    console.error(`${positionals.join(' ')}: no test in Node has such a name`)
+    return 2
+  }
   return spawnSync(process.execPath, ['--test', ...files], { stdio: 'inherit' }).status ?? 1
 }
 
