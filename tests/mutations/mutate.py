@@ -11,7 +11,7 @@ swapped. Comments, strings, messages and tables are left alone. What does not co
 again; so are leaks, which the sanitizers see. The nearest tests run first: those that share most words with the file's path, then the quickest. C is tested natively
 alone; sanitizers, other drivers and other machines run the same tests and are not counted.
 """
-import argparse, hashlib, json, os, random, re, subprocess, sys, time
+import argparse, hashlib, json, os, random, re, signal, subprocess, sys, time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 LANES = ["check", "test", "all"]
@@ -235,6 +235,9 @@ def main():
     if not os.path.exists(tree):
         subprocess.run(["git", "clone", "-q", "--local", ROOT, tree], check=True)
         os.symlink(os.path.join(ROOT, "node_modules"), os.path.join(tree, "node_modules"))
+    # What a run that was ended left changed.
+    subprocess.run(["git", "checkout", "-q", "--", "runtime", "native", "web/src"], cwd=tree, check=True)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     builds = {}
 
     def build_of(mutant):
