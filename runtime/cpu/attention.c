@@ -7,13 +7,6 @@
 /* Scratch for laid-out heads at a time; one head at least. */
 #define GROUP_BYTES (4u << 20)
 
-/* Whether rows of scores are whole whatever their length: in modules that have no room for more. */
-#if defined(__wasm__) && defined(HEED_INT8)
-#define RESIDENT_ALONE true
-#else
-#define RESIDENT_ALONE false
-#endif
-
 /* From so many keys on a tile's row of scores leaves no room beside it in a second cache. */
 #define LONG_ROW 2048u
 
@@ -49,15 +42,14 @@ static heed_attention_mode mode(const heed_plan *plan, const heed_node *node) {
   const heed_attention_desc *desc = node->desc;
   heed_attention_sizes sizes;
   /* A threshold is found with the whole row at hand. */
-  if (RESIDENT_ALONE) return HEED_ATTENTION_MODE_RESIDENT;
-  if (HEED_ATTENTION_WHOLE && desc->norm != HEED_NORM_SOFTMAX) return HEED_ATTENTION_MODE_RESIDENT;
+  if (desc->norm != HEED_NORM_SOFTMAX) return HEED_ATTENTION_MODE_RESIDENT;
   if (plan->attention != HEED_ATTENTION_MODE_AUTO) return plan->attention;
   heed_attention_get_sizes(plan->graph, desc, &sizes);
   return sizes.keys < LONG_ROW ? HEED_ATTENTION_MODE_RESIDENT : HEED_ATTENTION_MODE_STREAMED;
 }
 
 static bool is_streamed(const heed_plan *plan, const heed_node *node) {
-  return !RESIDENT_ALONE && heed_plan_mode(plan, node) == HEED_ATTENTION_MODE_STREAMED;
+  return heed_plan_mode(plan, node) == HEED_ATTENTION_MODE_STREAMED;
 }
 
 static void run(const heed_cpu_step *step) {

@@ -66,7 +66,6 @@ void heed_cpu_attention_row_range(const heed_cpu_attention_job *j,
                                   size_t *end) {
   *first = b->first;
   *end = b->end;
-  if (!HEED_ATTENTION_WHOLE) return;
   uint32_t low, high;
   heed_attention_key_range(j->desc, j->s.queries, j->s.keys, (uint32_t)(b->query + r), &low, &high);
   *first = low > b->first ? low : b->first;
@@ -93,10 +92,10 @@ static void trim(const uint8_t *seen, size_t stride, size_t rows, size_t *first,
 
 void heed_cpu_attention_find_range(const heed_cpu_attention_job *j, heed_cpu_attention_block *b,
                                    size_t low, size_t high) {
-  size_t least = HEED_ATTENTION_WHOLE ? high : low, most = HEED_ATTENTION_WHOLE ? low : high;
+  size_t least = high, most = low;
   b->first = low;
   b->end = high;
-  for (size_t r = 0; HEED_ATTENTION_WHOLE && r < b->rows; r++) {
+  for (size_t r = 0; r < b->rows; r++) {
     size_t first, end;
     heed_cpu_attention_row_range(j, b, r, &first, &end);
     if (first == end) continue;
@@ -139,7 +138,7 @@ void heed_cpu_attention_score(const heed_cpu_attention_job *j, const heed_cpu_at
   const size_t depth = j->s.depth, row = j->lay.row;
   const float *query =
       j->query + ((b->at.batch * j->s.heads + b->at.head) * j->s.queries + b->query) * depth;
-  const bool additive = HEED_ATTENTION_WHOLE && j->va;
+  const bool additive = j->va;
   for (size_t k = b->base; k < b->end && additive; k += HEED_TILE_COLUMNS)
     for (size_t r = 0; r < b->rows; r++)
       score_additive(query + r * depth, b->at.key_panels + k * depth, j->va, depth,
@@ -178,7 +177,7 @@ float *heed_cpu_attention_logits(const heed_cpu_attention_job *j, const heed_cpu
 void heed_cpu_attention_put(const heed_cpu_attention_job *j, const heed_cpu_attention_head *at,
                             float *to, size_t query, size_t low, size_t high, const float *x,
                             size_t first, size_t end, float outside) {
-  const size_t chosen = HEED_ATTENTION_WHOLE ? j->desc->row_count : 0, all = chosen ? chosen : 1;
+  const size_t chosen = j->desc->row_count, all = chosen ? chosen : 1;
   for (size_t r = 0; to && r < all; r++) {
     if (chosen && j->desc->rows[r] != query) continue;
     float *row =

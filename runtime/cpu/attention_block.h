@@ -109,7 +109,7 @@ void heed_cpu_attention_fill(const heed_cpu_attention_job *j, const heed_cpu_att
 static inline float *heed_cpu_attention_output(const heed_cpu_attention_job *j,
                                                const heed_cpu_attention_head *at, size_t query) {
   const size_t depth = j->s.value_depth;
-  if (!HEED_ATTENTION_WHOLE || j->desc->merge_heads)
+  if (j->desc->merge_heads)
     return j->output + ((at->batch * j->s.queries + query) * j->s.heads + at->head) * depth;
   return j->output + ((at->batch * j->s.heads + at->head) * j->s.queries + query) * depth;
 }

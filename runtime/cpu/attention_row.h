@@ -13,7 +13,7 @@
 /* x = scale x, then softcap tanh(x / softcap) unless softcap is 0. */
 static inline void heed_cpu_scale_logits(float *x, size_t count, float scale, float softcap) {
   heed_cpu_scale_row(x, count, scale, x);
-  if (!HEED_ATTENTION_WHOLE || softcap == 0.0f) return;
+  if (softcap == 0.0f) return;
   heed_cpu_scale_row(x, count, 1.0f / softcap, x);
   heed_cpu_activate(HEED_ACTIVATION_TANH, x, x, count);
   heed_cpu_scale_row(x, count, softcap, x);
@@ -93,14 +93,14 @@ static inline heed_cpu_row heed_cpu_norm_row(const heed_attention_desc *desc, fl
   if (largest == -INFINITY)
     return heed_cpu_broken(x, count) ? HEED_CPU_ROW_BROKEN : HEED_CPU_ROW_EMPTY;
   *factor = 1.0f;
-  if (HEED_ATTENTION_WHOLE && desc->norm == HEED_NORM_SPARSEMAX) {
+  if (desc->norm == HEED_NORM_SPARSEMAX) {
     if (heed_cpu_broken(x, count)) return HEED_CPU_ROW_BROKEN;
     heed_cpu_sparsemax_row(x, count, largest);
     return HEED_CPU_ROW_WEIGHTS;
   }
   float sum = heed_cpu_exp_row(x, count, largest, x);
   if (isnan(sum)) return HEED_CPU_ROW_BROKEN;
-  if (HEED_ATTENTION_WHOLE && desc->norm == HEED_NORM_SPARSE_SOFTMAX)
+  if (desc->norm == HEED_NORM_SPARSE_SOFTMAX)
     sum = heed_cpu_cut_row(x, count, desc->threshold * sum);
   *factor = 1.0f / sum;
   return HEED_CPU_ROW_WEIGHTS;

@@ -98,7 +98,7 @@ static void add_block(stream *s, size_t at, size_t low, size_t high) {
 
 /* Whether somebody wants a row of the weights or logits. */
 static bool is_wanted(const heed_cpu_attention_job *j, size_t query) {
-  bool wanted = !HEED_ATTENTION_WHOLE || j->desc->row_count == 0;
+  bool wanted = j->desc->row_count == 0;
   for (uint32_t r = 0; !wanted && r < j->desc->row_count; r++) wanted = j->desc->rows[r] == query;
   return wanted;
 }
@@ -121,7 +121,7 @@ static void put_row(stream *s, size_t r, size_t at, size_t low, size_t high) {
 static void put_block(stream *s, size_t at, size_t low, size_t high) {
   const heed_cpu_attention_job *j = s->job;
   heed_cpu_attention_block *b = &s->block;
-  bool wanted = !HEED_ATTENTION_WHOLE;
+  bool wanted = false;
   for (size_t r = 0; r < b->rows && !wanted; r++) wanted = is_wanted(j, b->query + r);
   if (!wanted) return;
   heed_cpu_attention_find_range(j, b, low, high);

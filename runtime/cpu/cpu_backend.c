@@ -67,11 +67,9 @@ static bool has_neondot(void) {
 #endif
 #if defined(HEED_CPU_HAS_RELAXED)
 extern const heed_cpu_level_table heed_cpu_level_relaxed;
-#if defined(HEED_INT8)
 extern const heed_cpu_level_table heed_cpu_level_bytes_relaxed, heed_cpu_level_signed_relaxed;
 static bool has_unsigned_dot(void) { return heed_cpu_int8_probe() == HEED_INT8_DOT_UNSIGNED; }
 static bool has_signed_dot(void) { return heed_cpu_int8_probe() == HEED_INT8_DOT_SIGNED; }
-#endif
 #endif
 #if defined(HEED_CPU_HAS_WASM128)
 extern const heed_cpu_level_table heed_cpu_level_wasm128;
@@ -108,10 +106,8 @@ static const struct {
     {&heed_cpu_level_neon, always},
 #endif
 #if defined(HEED_CPU_HAS_RELAXED)
-#if defined(HEED_INT8)
     {&heed_cpu_level_bytes_relaxed, has_unsigned_dot},
     {&heed_cpu_level_signed_relaxed, has_signed_dot},
-#endif
     {&heed_cpu_level_relaxed, always},
 #endif
 #if defined(HEED_CPU_HAS_WASM128)
@@ -133,15 +129,6 @@ const char *heed_cpu_level(uint32_t index) {
   return table ? table->name : NULL;
 }
 
-/* Modules that open models ask for no level but the best. */
-#if defined(HEED_GRAPHS_OF_MODELS) && !defined(HEED_LEVELS_BY_NAME)
-static heed_status find_level(const char *name, const heed_cpu_level_table **found,
-                              heed_error *error) {
-  (void)name, (void)error;
-  *found = usable_level(0);
-  return HEED_OK;
-}
-#else
 static heed_status find_level(const char *name, const heed_cpu_level_table **found,
                               heed_error *error) {
   char all[96] = "";
@@ -159,7 +146,6 @@ static heed_status find_level(const char *name, const heed_cpu_level_table **fou
                    "cpu backend: level not available (found \"%s\", expected one of %s)", name,
                    all);
 }
-#endif
 
 static heed_status supports(heed_backend *backend, const heed_plan *plan, const heed_node *node,
                             heed_error *error) {

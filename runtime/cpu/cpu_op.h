@@ -9,7 +9,7 @@
 #include "plan/plan.h"
 
 /* Products in bf16 are built natively on x86 (cpu/bf16.h). */
-#if defined(HEED_INT8) && defined(__x86_64__)
+#if defined(__x86_64__)
 #define HEED_BF16
 #endif
 
@@ -25,9 +25,7 @@ typedef struct heed_cpu_step {
   const void *input[HEED_NODE_INPUTS]; /* by slot, as node->input; NULL where it is absent */
   void *output[HEED_NODE_OUTPUTS];     /* NULL where nobody wants it */
   heed_thread_pool *pool;
-#if defined(HEED_INT8)
   const struct heed_cpu_int8 *int8; /* how panels of int8 are multiplied */
-#endif
 #if defined(HEED_BF16)
   const struct heed_cpu_bf16 *bf16; /* how panels of bf16 are multiplied; NULL: there are none */
 #endif
@@ -39,10 +37,8 @@ typedef struct heed_cpu_op {
   /* bit i: the input in slot i, a constant [N, ...], is kept as packed panels (cpu/gemm.h) instead
    * of dense */
   uint32_t panels;
-#if defined(HEED_INT8)
   /* bit i: where that constant is stored in int8, as panels of int8 (cpu/int8.h) */
   uint32_t int8_panels;
-#endif
 #if defined(HEED_BF16)
   /* bit i: on a level that multiplies in bf16, that constant is kept as panels of bf16 */
   uint32_t bf16_panels;
@@ -61,9 +57,7 @@ typedef struct heed_cpu_level_table {
   /* Packs `rows` rows of a [N, depth] matrix (at most panel_columns of them) into one panel;
    * missing columns become 0. */
   void (*pack_panel)(const float *from, size_t depth, uint32_t rows, float *panel);
-#if defined(HEED_INT8)
   const struct heed_cpu_int8 *int8;
-#endif
 #if defined(HEED_BF16)
   const struct heed_cpu_bf16 *bf16; /* NULL: numbers are multiplied as floats */
 #endif

@@ -42,11 +42,8 @@ static bool is_constant(const heed_plan *plan, uint32_t id) {
 static layout wanted_layout(const heed_cpu_backend *cpu, const heed_plan *plan,
                             const heed_node *node, uint32_t slot) {
   const heed_cpu_op *op = cpu->level->ops[node->op];
-  (void)plan;
-#if defined(HEED_INT8)
   if (op->int8_panels >> slot & 1u && heed_cpu_int8_of(plan->graph, node->input[slot]))
     return INT8_PANELS;
-#endif
 #if defined(HEED_HALVES)
   if (op->panels >> slot & 1u && heed_graph_halves(plan->graph, node->input[slot]))
     return HALF_PANELS;
@@ -70,9 +67,7 @@ static uint64_t kept_bytes(const heed_cpu_backend *cpu, const heed_plan *plan, u
   uint64_t rows, depth;
   matrix_size(plan, id, &rows, &depth);
   const uint64_t panels = heed_cpu_divide_up(rows, cpu->level->panel_columns);
-#if defined(HEED_INT8)
   if (as == INT8_PANELS) return panels * heed_cpu_int8_panel_bytes(cpu->level->int8, depth);
-#endif
 #if defined(HEED_HALVES)
   if (as == HALF_PANELS)
     return panels * heed_cpu_half_panel_bytes(cpu->level->panel_columns, depth);
@@ -225,17 +220,14 @@ static heed_status read_half_panels(heed_program *program, const kept *constant,
 #endif
 
 /* Rows of panels that are read at a time, and where to: into the arena, which is not in use yet, as
- * many as it has room for. Modules for weights of int8 read few floats, and count bytes. */
+ * many as it has room for. */
 static uint64_t choose_rows(const heed_program *program, uint64_t depth, float **staging) {
   const uint64_t columns = program->backend->level->panel_columns;
-#if !defined(HEED_INT8) || !defined(HEED_GRAPHS_OF_MODELS)
   const uint64_t panels = program->plan->memory.arena / (columns * depth * sizeof **staging);
   if (panels > 1) {
     *staging = (float *)(void *)program->arena;
     return panels * columns;
   }
-#endif
-  (void)depth;
   *staging = (float *)(void *)program->workspace;
   return columns;
 }
@@ -280,7 +272,6 @@ static heed_status read_bf16_panels(heed_program *program, const kept *constant,
 }
 #endif
 
-#if defined(HEED_INT8)
 /* Likewise, as they are stored. */
 static heed_status read_int8_panels(heed_program *program, const kept *constant,
                                     heed_error *error) {
@@ -299,13 +290,10 @@ static heed_status read_int8_panels(heed_program *program, const kept *constant,
   }
   return HEED_OK;
 }
-#endif
 
 static heed_status read_constant(heed_program *program, kept *constant, heed_error *error) {
   const heed_graph *graph = program->plan->graph;
-#if defined(HEED_INT8)
   if (constant->layout == INT8_PANELS) return read_int8_panels(program, constant, error);
-#endif
 #if defined(HEED_HALVES)
   if (constant->layout == HALF_PANELS) return read_half_panels(program, constant, error);
 #endif
@@ -340,9 +328,7 @@ static void prepare_step(heed_program *program, uint32_t index, const scratch *s
   step->plan = plan;
   step->node = heed_plan_node(plan, index);
   step->pool = program->backend->pool;
-#if defined(HEED_INT8)
   step->int8 = program->backend->level->int8;
-#endif
 #if defined(HEED_BF16)
   step->bf16 = program->backend->level->bf16;
 #endif

@@ -342,13 +342,8 @@ static void finish_rows(const heed_cpu_product *p, float *sums, size_t row, size
               count);
   }
 }
-
-#if !defined(HEED_INT8)
-static
-#endif
-    void
-    heed_cpu_finish(const heed_cpu_product *p, float *sums, size_t first, size_t count,
-                    size_t panel) {
+void heed_cpu_finish(const heed_cpu_product *p, float *sums, size_t first, size_t count,
+                     size_t panel) {
   for (size_t i = 0; i < count; i += FINISH_ROWS)
     finish_rows(p, sums + i * HEED_TILE_COLUMNS, first + i,
                 count - i < FINISH_ROWS ? count - i : FINISH_ROWS, panel * HEED_TILE_COLUMNS);

@@ -78,7 +78,6 @@ typedef struct heed_cpu_product {
 void HEED_CPU_SYMBOL(heed_cpu_product_panel)(const heed_cpu_product *product, const float *group,
                                              size_t first, size_t count, size_t panel, float *sums);
 
-#if defined(HEED_INT8)
 /* Bias, activation, residual, and out of `count` rows of sums of a panel into y. */
 void HEED_CPU_SYMBOL(heed_cpu_finish)(const heed_cpu_product *product, float *sums, size_t first,
                                       size_t count, size_t panel);
@@ -103,7 +102,6 @@ void heed_cpu_int8_wide_tile(size_t m, const unsigned char *rows, const int16_t 
                              size_t groups, const heed_cpu_int8_row *row, int32_t *sums);
 uint32_t heed_cpu_int8_keep_small(void);
 void heed_cpu_int8_leave_small(uint32_t before);
-#endif
 #endif
 #define heed_cpu_finish HEED_CPU_SYMBOL(heed_cpu_finish)
 #define heed_cpu_int8_pack_tile HEED_CPU_SYMBOL(heed_cpu_int8_pack_tile)

@@ -1,14 +1,10 @@
 /* The table of one level, expanded from the list of ops; compiled once per level like the kernels
- * that it names. HEED_CPU_OP_LIST names a shorter list: the backend refuses the other ops. */
+ * that it names. */
 #include "cpu/gemm.h"
 #include "cpu/simd/maths.h"
 
-#ifndef HEED_CPU_OP_LIST
-#define HEED_CPU_OP_LIST "graph/op_list.h"
-#endif
-
 #define HEED_OP(name) extern const heed_cpu_op HEED_CPU_SYMBOL(heed_cpu_##name);
-#include HEED_CPU_OP_LIST
+#include "graph/op_list.h"
 #undef HEED_OP
 
 #if defined(__wasm__) && !defined(HEED_INT8_DOT)
@@ -49,9 +45,7 @@ const heed_cpu_term_table heed_cpu_terms = HEED_CPU_TERMS;
 #define INT8 HEED_CPU_SYMBOL(heed_cpu_int8_plain)
 #endif
 
-#if defined(HEED_INT8)
 extern const heed_cpu_int8 INT8;
-#endif
 #if defined(HEED_BF16_LEVEL)
 extern const heed_cpu_bf16 HEED_CPU_SYMBOL(heed_cpu_bf16);
 #endif
@@ -62,16 +56,14 @@ const heed_cpu_level_table TABLE = {
     .label = LABEL,
     .panel_columns = HEED_TILE_COLUMNS,
     .pack_panel = heed_cpu_pack_panel,
-#if defined(HEED_INT8)
     .int8 = &INT8,
-#endif
 #if defined(HEED_BF16_LEVEL)
     .bf16 = &HEED_CPU_SYMBOL(heed_cpu_bf16),
 #endif
     .ops =
         {
 #define HEED_OP(name) [HEED_OP_KIND_##name] = &HEED_CPU_SYMBOL(heed_cpu_##name),
-#include HEED_CPU_OP_LIST
+#include "graph/op_list.h"
 #undef HEED_OP
         },
 };

@@ -3,10 +3,8 @@
  * group by some panels. */
 #include "graph/ops/linear.h"
 #include "cpu/gemm.h"
-#include "heed/ops.h"
-#if defined(HEED_INT8)
 #include "cpu/simd/int8.h"
-#endif
+#include "heed/ops.h"
 #if defined(HEED_BF16)
 #include "cpu/bf16.h"
 #endif
@@ -23,12 +21,10 @@ typedef struct job {
   const float *x;
   float *packed;
   size_t group_rows, panels, panels_per_task, tasks_per_group;
-  size_t first, end; /* rows worked through now */
-#if defined(HEED_INT8)
+  size_t first, end;         /* rows worked through now */
   const heed_cpu_int8 *int8; /* NULL: a product of floats */
   size_t row_bytes;          /* of a packed row */
   heed_cpu_int8_row *quantised;
-#endif
 #if defined(HEED_BF16)
   const heed_cpu_bf16 *bf16; /* NULL: not of bf16 */
 #endif
@@ -50,7 +46,6 @@ static size_t rows_in_group(const job *j, size_t first) {
   return j->end - first < j->group_rows ? j->end - first : j->group_rows;
 }
 
-#if defined(HEED_INT8)
 /* The same tasks with rows of int8, packed as bytes. */
 static void pack_int8_task(uint64_t task, uint32_t worker, void *user) {
   const job *j = user;
@@ -84,7 +79,6 @@ static void prepare_int8(job *j, uint32_t weight) {
   j->packed = (float *)(void *)(j->quantised + rows);
   j->row_bytes = (size_t)int8_row_bytes(j->product.depth, j->int8->group);
 }
-#endif
 
 #if defined(HEED_BF16)
 /* The same tasks with rows of bf16, which take at most the room of floats. */
@@ -133,15 +127,9 @@ static void run_task(uint64_t task, uint32_t worker, void *user) {
                            rows_in_group(j, first), i, heed_cpu_worker_scratch(j->step, worker));
 }
 
-#if defined(HEED_INT8)
 #define TILE_ROWS(j) ((j)->int8 ? (j)->int8->rows : HEED_TILE_ROWS)
 #define PACK_TASK(j) ((j)->int8 ? pack_int8_task : PACK_FLOATS(j))
 #define RUN_TASK(j) ((j)->int8 ? run_int8_task : RUN_FLOATS(j))
-#else
-#define TILE_ROWS(j) HEED_TILE_ROWS
-#define PACK_TASK(j) pack_task
-#define RUN_TASK(j) run_task
-#endif
 
 static void split(job *j) {
   const size_t rows = j->product.rows;
@@ -189,9 +177,7 @@ static void run(const heed_cpu_step *step) {
     p->tokens = x_shape->dim[1];
     p->head_depth = p->columns / ((size_t)desc->parts * desc->heads);
   }
-#if defined(HEED_INT8)
   prepare_int8(&j, desc->weight.id);
-#endif
 #if defined(HEED_BF16)
   if (!j.int8) j.bf16 = step->bf16;
 #endif
@@ -206,7 +192,6 @@ static void measure(const heed_plan *plan, const heed_node *node, heed_cpu_need 
       (size_t)(heed_shape_count(&heed_graph_record(plan->graph, desc->x.id)->shape) / depth);
   need->worker = (uint64_t)group_rows(rows, HEED_TILE_ROWS) * HEED_TILE_COLUMNS * sizeof(float);
   need->shared = (uint64_t)rows_at_a_time(rows, HEED_TILE_ROWS) * depth * sizeof(float);
-#if defined(HEED_INT8)
   if (!heed_cpu_int8_of(plan->graph, desc->weight.id)) return;
   /* A group has whole tiles of whichever way; groups of two numbers take the most. */
   const size_t most =
@@ -218,13 +203,10 @@ static void measure(const heed_plan *plan, const heed_node *node, heed_cpu_need 
   need->shared = ((rows < most * GROUPS_AT_A_TIME ? rows : most * GROUPS_AT_A_TIME) +
                   (uint64_t)HEED_INT8_MOST_ROWS) *
                  (sizeof(heed_cpu_int8_row) + int8_row_bytes(depth, 2));
-#endif
 }
 
 const heed_cpu_op HEED_CPU_SYMBOL(heed_cpu_linear) = {.panels = 1u << HEED_LINEAR_INPUT_WEIGHT,
-#if defined(HEED_INT8)
                                                       .int8_panels = 1u << HEED_LINEAR_INPUT_WEIGHT,
-#endif
 #if defined(HEED_BF16)
                                                       .bf16_panels = 1u << HEED_LINEAR_INPUT_WEIGHT,
 #endif

@@ -25,8 +25,7 @@ static void copy_row(const job *j, size_t from, uint32_t *to) {
     for (size_t i = 0; i < j->row; i++) to[i] = j->x[from + i * stride];
 }
 
-/* Models turn little, and their modules of WebAssembly count bytes. */
-#if HEED_SIMD_WIDTH > 1 && !defined(HEED_GRAPHS_OF_MODELS)
+#if HEED_SIMD_WIDTH > 1
 #define HEED_TURNS 1
 static void turn(const job *j, const float *x, float *y) {
   const size_t stride = j->stride[j->axes - 1];

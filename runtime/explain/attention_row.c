@@ -28,7 +28,7 @@ static heed_status read_head(row_job *job, heed_error *error) {
       (uint64_t)job->batch * s->key_heads + job->head / (s->heads / s->key_heads);
   HEED_TRY(heed_session_read(job->session, job->desc->key, k_head * s->keys * s->depth,
                              (uint64_t)s->keys * s->depth, job->k, error));
-  return HEED_ATTENTION_WHOLE && job->desc->va.id
+  return job->desc->va.id
              ? heed_graph_read_constant(job->graph, job->desc->va.id, 0, s->depth, job->va, error)
              : HEED_OK;
 }
@@ -39,14 +39,13 @@ static heed_status scores(row_job *job, heed_error *error) {
   const uint64_t q_row = ((uint64_t)job->batch * s->heads + job->head) * s->queries + job->query;
   HEED_TRY(
       heed_session_read(job->session, job->desc->query, q_row * s->depth, s->depth, job->q, error));
-  const double cap = HEED_ATTENTION_WHOLE ? (double)job->desc->softcap : 0.0;
+  const double cap = (double)job->desc->softcap;
   for (uint32_t j = 0; j < s->keys; j++) {
     const float *k = job->k + (size_t)j * s->depth;
     double sum = 0.0;
     for (uint32_t d = 0; d < s->depth; d++)
-      sum += HEED_ATTENTION_WHOLE && job->desc->va.id
-                 ? (double)job->va[d] * tanh((double)job->q[d] + (double)k[d])
-                 : (double)job->q[d] * (double)k[d];
+      sum += job->desc->va.id ? (double)job->va[d] * tanh((double)job->q[d] + (double)k[d])
+                              : (double)job->q[d] * (double)k[d];
     sum *= (double)job->desc->scale;
     job->logits[j] = (float)(cap > 0.0 ? cap * tanh(sum / cap) : sum);
   }
@@ -84,14 +83,13 @@ static heed_status masks(row_job *job, heed_error *error) {
   const heed_attention_sizes *s = &job->sizes;
   uint32_t first, end;
   heed_attention_key_range(job->desc, s->queries, s->keys, job->query, &first, &end);
-  for (uint32_t j = 0; HEED_ATTENTION_WHOLE && j < s->keys; j++)
+  for (uint32_t j = 0; j < s->keys; j++)
     if (j < first || j >= end) job->logits[j] = -INFINITY;
   const uint32_t *stride = s->mask_stride;
   const uint64_t at = (uint64_t)job->batch * stride[0] + (uint64_t)job->head * stride[1] +
                       (uint64_t)job->query * stride[2];
   HEED_TRY(apply_mask(job, job->desc->mask, at, stride[3] ? s->keys : 1, error));
   HEED_TRY(apply_mask(job, job->desc->key_padding, (uint64_t)job->batch * s->keys, s->keys, error));
-  if (!HEED_ATTENTION_WHOLE) return HEED_OK;
   return apply_mask(job, job->desc->query_padding, (uint64_t)job->batch * s->queries + job->query,
                     1, error);
 }
@@ -111,10 +109,6 @@ static heed_status find_attention(row_job *job, heed_value weights, heed_error *
   if (!record) return HEED_INVALID_ARGUMENT;
   const heed_node *node =
       record->kind == HEED_VALUE_RESULT ? &job->graph->nodes[record->node] : NULL;
-#if defined(HEED_GRAPHS_OF_MODELS) /* asked for by name, and checked before */
-  job->desc = node->desc;
-  heed_attention_get_sizes(job->graph, job->desc, &job->sizes);
-#else
   if (!node || node->op != HEED_OP_KIND_attention ||
       node->output[HEED_ATTENTION_RESULT_WEIGHTS] != weights.id)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
@@ -128,7 +122,6 @@ static heed_status find_attention(row_job *job, heed_value weights, heed_error *
                      "attention row: out of range (found batch %u, head %u, query %u, expected "
                      "less than %u, %u, %u)",
                      job->batch, job->head, job->query, s->batch, s->heads, s->queries);
-#endif
   return HEED_OK;
 }
 

@@ -95,7 +95,7 @@ static heed_status open_op(rollout_walk *walk, heed_error *error) {
       .bias = op->bias,
       .scale = walk->attention->scale,
       .empty_row = walk->attention->empty_row,
-      .merge_heads = true}; /* the one layout that modules for models have; nobody reads it */
+      .merge_heads = true};
   op->weights = heed_define_attention(op->graph, &attention).weights;
   heed_graph_output(op->graph, op->weights);
   HEED_TRY(heed_graph_status(op->graph, error));

@@ -57,9 +57,8 @@ void heed_attention_key_range(const heed_attention_desc *desc, uint32_t queries,
                               uint32_t i, uint32_t *first, uint32_t *end) {
   *first = 0;
   *end = keys;
-  if (HEED_ATTENTION_WHOLE)
-    heed_attention_keys_around(desc, (int64_t)i + heed_attention_offset(desc, queries, keys), keys,
-                               first, end);
+  heed_attention_keys_around(desc, (int64_t)i + heed_attention_offset(desc, queries, keys), keys,
+                             first, end);
 }
 
 bool heed_attention_hides_by_position(const heed_attention_desc *desc) {
@@ -68,9 +67,8 @@ bool heed_attention_hides_by_position(const heed_attention_desc *desc) {
 }
 
 bool heed_attention_hides(const heed_attention_desc *desc) {
-  return desc->mask.id || desc->key_padding.id || desc->bias.id ||
-         (HEED_ATTENTION_WHOLE &&
-          (desc->query_padding.id || heed_attention_hides_by_position(desc)));
+  return desc->mask.id || desc->key_padding.id || desc->bias.id || desc->query_padding.id ||
+         heed_attention_hides_by_position(desc);
 }
 
 static int descending(const void *a, const void *b) {
@@ -112,7 +110,7 @@ void heed_attention_norm_row(const heed_attention_desc *desc, const float *logit
     for (uint32_t j = 0; j < n; j++) weights[j] = fill;
     return;
   }
-  if (HEED_ATTENTION_WHOLE && desc->norm == HEED_NORM_SPARSEMAX) {
+  if (desc->norm == HEED_NORM_SPARSEMAX) {
     sparsemax_row(logits, (double)largest, n, sorted, weights);
     return;
   }
@@ -120,7 +118,7 @@ void heed_attention_norm_row(const heed_attention_desc *desc, const float *logit
   for (uint32_t j = 0; j < n; j++) sum += exp((double)logits[j] - (double)largest);
   /* A row keeps its largest weight whatever the threshold, so the kept sum is never 0. */
   double kept = 0.0;
-  const bool sparse = HEED_ATTENTION_WHOLE && desc->norm == HEED_NORM_SPARSE_SOFTMAX;
+  const bool sparse = desc->norm == HEED_NORM_SPARSE_SOFTMAX;
   for (uint32_t j = 0; j < n; j++) {
     const double weight = exp((double)logits[j] - (double)largest) / sum;
     const bool cut = sparse && weight < (double)desc->threshold && logits[j] != largest;

@@ -82,15 +82,9 @@ heed_status heed_graph_node_info(const heed_graph *graph, uint32_t index, heed_n
   return HEED_OK;
 }
 
-/* Other types are of files alone. The builders of models define none, and the module that has them
- * alone is short of bytes. */
+/* Other types are of files alone. */
 static bool is_of_values(heed_dtype dtype) {
-#if defined(__wasm__) && defined(HEED_INT8)
-  (void)dtype;
-  return true;
-#else
   return dtype == HEED_F32 || dtype == HEED_U8 || dtype == HEED_I32;
-#endif
 }
 
 heed_value heed_define_input(heed_graph *graph, const char *name, heed_dtype dtype,

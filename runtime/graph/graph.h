@@ -7,7 +7,7 @@
 #include "graph/op.h"
 
 /* Constants of fp16 are kept as they are stored (graph/halves.h). */
-#if defined(__wasm__) && !defined(HEED_INT8)
+#if defined(__wasm__)
 #define HEED_HALVES
 #endif
 
@@ -32,9 +32,7 @@ typedef struct heed_value_record {
   void *read_user;
   /* id of the U8 [B, T] that says which tokens of this [B, T, C] are real; 0: not known */
   uint32_t mask;
-#if defined(HEED_INT8)
   const struct heed_quantised *quantised; /* CONSTANT: how it is stored in int8, or NULL */
-#endif
 #if defined(HEED_HALVES)
   const struct heed_halves *halves; /* CONSTANT: how it is stored in fp16, or NULL */
 #endif

@@ -1,6 +1,6 @@
 /* Constants that are stored in fp16: floats to whoever reads them; to a backend that keeps them so,
  * numbers of fp16 and what each row of them is multiplied by. In WebAssembly alone, where memory
- * ends at 4 GB; modules with products of int8 have no room for the code. */
+ * ends at 4 GB. */
 #ifndef HEED_GRAPH_HALVES_H
 #define HEED_GRAPH_HALVES_H
 

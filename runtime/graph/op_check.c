@@ -43,7 +43,6 @@ const heed_value_record *heed_op_take(const heed_graph *graph, heed_node *node, 
   return record;
 }
 
-#if !defined(HEED_GRAPHS_OF_MODELS)
 const heed_value_record *heed_op_take_words(const heed_graph *graph, heed_node *node, uint32_t slot,
                                             heed_error *error) {
   const heed_value value = heed_op_input_value(node, slot);
@@ -51,7 +50,6 @@ const heed_value_record *heed_op_take_words(const heed_graph *graph, heed_node *
                      heed_graph_record(graph, value.id)->dtype == HEED_I32;
   return heed_op_take(graph, node, slot, whole ? HEED_I32 : HEED_F32, error);
 }
-#endif
 
 const heed_value_record *heed_op_take_constant(const heed_graph *graph, heed_node *node,
                                                uint32_t slot, heed_dtype dtype, heed_error *error) {

@@ -5,27 +5,15 @@
 #include "base/status.h"
 #include "graph/graph.h"
 
-/* Refuses a desc, with a sentence for who builds the graph. The graphs of models are heed's own, so
- * modules that only open models leave the sentences out. */
-#if defined(HEED_GRAPHS_OF_MODELS)
-#define heed_op_refuse(error, ...)                  \
-  (0 ? heed_fail(error, HEED_INTERNAL, __VA_ARGS__) \
-     : heed_fail(error, HEED_INTERNAL, "graph: a rule of an op is broken"))
-#else
+/* Refuses a desc, with a sentence for who builds the graph. */
 #define heed_op_refuse(error, ...) heed_fail(error, HEED_INVALID_ARGUMENT, __VA_ARGS__)
-#endif
 
 /* Takes the desc's value of this slot, of this dtype, computed or constant, as the node's input. */
 const heed_value_record *heed_op_take(const heed_graph *graph, heed_node *node, uint32_t slot,
                                       heed_dtype dtype, heed_error *error);
-/* The same of F32 or I32, for ops that copy words; those of models copy floats alone. */
-#if defined(HEED_GRAPHS_OF_MODELS)
-#define heed_op_take_words(graph, node, slot, error) \
-  heed_op_take(graph, node, slot, HEED_F32, error)
-#else
+/* The same of F32 or I32, for ops that copy words. */
 const heed_value_record *heed_op_take_words(const heed_graph *graph, heed_node *node, uint32_t slot,
                                             heed_error *error);
-#endif
 /* Of one dtype, and it must be a constant. */
 const heed_value_record *heed_op_take_constant(const heed_graph *graph, heed_node *node,
                                                uint32_t slot, heed_dtype dtype, heed_error *error);

@@ -14,7 +14,6 @@ heed_status heed_quantised_read(const heed_quantised *quantised, uint64_t first,
   return HEED_OK;
 }
 
-#if defined(HEED_INT8)
 /* As floats. The bytes are read into the end of `to`, where the float of each is written no sooner
  * than it has been taken. */
 static heed_status read_floats(void *user, uint64_t first, uint64_t count, void *to,
@@ -32,10 +31,6 @@ static heed_status read_floats(void *user, uint64_t first, uint64_t count, void 
   return HEED_OK;
 }
 
-/* Modules that open models alone check scales where they read them (model/vit/int8_weights.c). */
-#if defined(HEED_GRAPHS_OF_MODELS)
-#define check(desc, what, error) HEED_OK
-#else
 static heed_status check(const heed_quantised_desc *desc, const char *what, heed_error *error) {
   if (desc->shape.rank == 0 || heed_shape_count(&desc->shape) == 0 || !desc->scale ||
       (!desc->data && !desc->read))
@@ -50,8 +45,6 @@ static heed_status check(const heed_quantised_desc *desc, const char *what, heed
                        row, (double)desc->scale[row]);
   return HEED_OK;
 }
-
-#endif
 
 heed_value heed_define_quantised(heed_graph *graph, const heed_quantised_desc *desc) {
   if (graph->status != HEED_OK) return (heed_value){0};
@@ -75,4 +68,3 @@ heed_value heed_define_quantised(heed_graph *graph, const heed_quantised_desc *d
   if (value.id) graph->values[value.id - 1].quantised = kept;
   return value;
 }
-#endif

@@ -1,5 +1,5 @@
 /* Constants that are stored in int8: floats to whoever reads them, int8 and scales to a backend
- * that multiplies in int8. Built with HEED_INT8 alone; else no constant is stored so. */
+ * that multiplies in int8. */
 #ifndef HEED_GRAPH_QUANTISED_H
 #define HEED_GRAPH_QUANTISED_H
 
@@ -18,12 +18,7 @@ typedef struct heed_quantised {
 
 /* How a value is stored in int8; NULL: it is not. */
 static inline const heed_quantised *heed_graph_quantised(const heed_graph *graph, uint32_t id) {
-#if defined(HEED_INT8)
   return heed_graph_record(graph, id)->quantised;
-#else
-  (void)graph, (void)id;
-  return NULL;
-#endif
 }
 
 /* Elements [first, first + count) as they are stored. */

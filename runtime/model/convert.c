@@ -13,7 +13,6 @@
 #include "model/vit/int8_weights.h"
 #include "model/vit/vit.h"
 
-#if defined(HEED_INT8)
 /* Which tensors change: nearly all of a model's numbers, and products where 8 bits are enough. */
 static const heed_role converted_roles[] = {HEED_ROLE_QUERY_WEIGHT,
                                             HEED_ROLE_KEY_WEIGHT,
@@ -282,10 +281,3 @@ heed_status heed_model_convert(const heed_model *model, const heed_convert_desc 
   if (status == HEED_OK && info) *info = c.info;
   return status;
 }
-#else
-heed_status heed_model_convert(const heed_model *model, const heed_convert_desc *desc,
-                               heed_convert_info *info, heed_error *error) {
-  (void)model, (void)desc, (void)info;
-  return heed_fail(error, HEED_UNSUPPORTED, "convert: not in this build");
-}
-#endif

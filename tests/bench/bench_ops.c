@@ -34,7 +34,6 @@ static const shape shapes[] = {
     {"linear", 197, 768, 768, 0},
     {"linear", 1024, 1024, 1024, 0},
     {"linear", 1, 768, 1000, 0},
-#if defined(HEED_INT8)
     {"int8", 197, 192, 768, 0},
     {"int8", 197, 384, 1536, 0},
     {"int8", 197, 768, 2304, 0},
@@ -42,7 +41,6 @@ static const shape shapes[] = {
     {"int8", 197, 768, 3072, HEED_ACTIVATION_GELU},
     {"int8", 197, 3072, 768, 0},
     {"int8", 197, 768, 768, 0},
-#endif
     {"attention", 3, 197, 64, 0},
     {"attention", 12, 197, 64, 0},
     {"attention", 12, 1024, 64, 0},
@@ -73,7 +71,6 @@ static heed_value input(heed_graph *graph, const char *name, heed_shape size) {
 
 /* The bytes of the floats as weights, all of one scale. */
 static heed_value define_int8(heed_graph *graph, const shape *s, const float *weights) {
-#if defined(HEED_INT8)
   static float scale[4096];
   for (size_t i = 0; i < sizeof scale / sizeof *scale; i++) scale[i] = 0.01f;
   const heed_quantised_desc weight = {.struct_size = sizeof weight,
@@ -81,10 +78,6 @@ static heed_value define_int8(heed_graph *graph, const shape *s, const float *we
                                       .scale = scale,
                                       .data = (const int8_t *)weights};
   return heed_define_quantised(graph, &weight);
-#else
-  (void)graph, (void)s, (void)weights;
-  return (heed_value){0};
-#endif
 }
 
 static heed_value define(heed_graph *graph, const shape *s, const float *weights) {

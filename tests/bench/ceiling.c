@@ -5,7 +5,7 @@
 #include "ceiling.h"
 #include "cpu/simd/int8.h"
 
-#if defined(HEED_INT8) && defined(__SSE2__) && !defined(HEED_SIMD_SCALAR)
+#if defined(__SSE2__) && !defined(HEED_SIMD_SCALAR)
 #define BENCH_INT8
 #endif
 #define CHAINS(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9)

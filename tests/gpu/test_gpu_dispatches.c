@@ -381,7 +381,6 @@ static void test_pack_blocks(void **state) {
   }
 }
 
-#if defined(HEED_INT8)
 /* x [rows, 40] by a weight [100, 40] in int8, then what was dispatched: two kernels, in bytes. */
 static void build_int8(fixture *f, const char *product, uint64_t row_bytes) {
   enum { ROWS = 300, DEPTH = 40, COLUMNS = 100 };
@@ -422,27 +421,24 @@ static void test_int8_matrix(void **state) {
   f->limits.matrix8 = (heed_gpu_matrix){16, 16, 32, 32};
   build_int8(f, "linear_int8_matrix", 48);
 }
-#endif
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test_setup_teardown(test_every_op, setup, teardown),
-    cmocka_unit_test_setup_teardown(test_split, setup, teardown),
-    cmocka_unit_test_setup_teardown(test_largest_row, setup, teardown),
-    cmocka_unit_test_setup_teardown(test_longest_vector, setup, teardown),
-    cmocka_unit_test_setup_teardown(test_fp16_values, setup, teardown),
-    cmocka_unit_test_setup_teardown(test_fp16_attention, setup, teardown),
-    cmocka_unit_test_setup_teardown(test_fp16_rotary, setup, teardown),
-    cmocka_unit_test_setup_teardown(test_shapes, setup, teardown),
-    cmocka_unit_test_setup_teardown(test_most_shapes, setup, teardown),
-    cmocka_unit_test_setup_teardown(test_names, setup, teardown),
-    cmocka_unit_test_setup_teardown(test_pack, setup, teardown),
-    cmocka_unit_test_setup_teardown(test_pack_blocks, setup, teardown),
-#if defined(HEED_INT8)
-    cmocka_unit_test_setup_teardown(test_int8_floats, setup, teardown),
-    cmocka_unit_test_setup_teardown(test_int8_dot, setup, teardown),
-    cmocka_unit_test_setup_teardown(test_int8_matrix, setup, teardown),
-#endif
+      cmocka_unit_test_setup_teardown(test_every_op, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_split, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_largest_row, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_longest_vector, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_fp16_values, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_fp16_attention, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_fp16_rotary, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_shapes, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_most_shapes, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_names, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_pack, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_pack_blocks, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_int8_floats, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_int8_dot, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_int8_matrix, setup, teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,7 +54,7 @@ async function serveAndWatch() {
     const now = await newest()
     if (now === before) continue
     before = now
-    await putFiles(folder, plain, [])
+    await putFiles(folder, plain)
     await putPages(plain, first, plainScript)
   }
 }

@@ -88,7 +88,7 @@ async function weights(folder) {
     sum = sha256(bytes).digest('hex'),
     short = `${sum.slice(0, 8)}…`,
     modules = (await readdir(join(folder, 'heed'))).filter((name) =>
-      /^heed(-relaxed|-scalar)?(-threads)?\.wasm$/.test(name)
+      /^heed(-relaxed)?(-threads)?\.wasm$/.test(name)
     ),
     sizes = await Promise.all(
       modules.map(async (name) => (await stat(join(folder, 'heed', name))).size)

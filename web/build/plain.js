@@ -3,7 +3,7 @@
  * What they import of npm is in PLAIN/npm. */
 import { cp, readdir, readFile, rm } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
-import { basename, dirname, join, relative } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import esbuild from 'esbuild'
 import { leaving, source } from './package.js'
 
@@ -73,19 +73,18 @@ async function putScripts(folder, to, { without, watch, packages = new Set() } =
 /**
  * @param {string} packageFolder
  * @param {string} plain
- * @param {{checks?: string[], watch?: boolean}} [given] checks: the modules check-NAME.wasm;
- * checks/NAME.wasm runs cases on the kernels of heed/NAME.wasm, for who makes checks/ the base of a runtime
+ * @param {{watch?: boolean}} [given]
  */
-export async function putPlain(packageFolder, plain, { checks = [], watch } = {}) {
+export async function putPlain(packageFolder, plain, { watch } = {}) {
   await rm(plain, { recursive: true, force: true })
-  await putFiles(packageFolder, plain, checks)
+  await putFiles(packageFolder, plain)
   const relaxed = existsSync(join(packageFolder, 'heed-relaxed.wasm')),
     packages = /** @type {Set<string>} */ (new Set())
   await putScripts('pages', plain, { watch, packages })
   await putScripts('plot', join(plain, 'plot'), { watch })
   await putScripts('src', join(plain, 'heed'), {
     watch,
-    without: relaxed ? undefined : '\\./heed-(text-|int8-|graph-)?relaxed'
+    without: relaxed ? undefined : '\\./heed-(all-)?relaxed'
   })
   if (packages.size)
     await esbuild.build({
@@ -102,25 +101,15 @@ export async function putPlain(packageFolder, plain, { checks = [], watch } = {}
 }
 
 /**
- * What is no script, with the package and the checks.
+ * What is no script, with the package.
  * @param {string} packageFolder
  * @param {string} to
- * @param {string[]} checks
  */
-export async function putFiles(packageFolder, to, checks) {
+export async function putFiles(packageFolder, to) {
   await cp(source('pages'), to, {
     recursive: true,
     filter: (file) => !isScript(file) && !file.endsWith('.html')
   })
   await cp(source('examples'), join(to, 'examples'), { recursive: true })
   await cp(packageFolder, join(to, 'heed'), { recursive: true })
-  for (const file of checks)
-    await cp(file, join(to, 'checks', basename(file).replace(/^check-/, '')))
-  await cp(join(packageFolder, 'heed-check.wasm'), join(to, 'checks/heed-scalar.wasm'))
-  for (const name of ['worker', 'thread'])
-    await esbuild.build({
-      stdin: { contents: `import '../heed/${name}.js'`, resolveDir: to },
-      outfile: join(to, 'checks', `${name}.js`),
-      format: 'esm'
-    })
 }

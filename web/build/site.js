@@ -1,6 +1,6 @@
 /* The pages with the package beside them, as static files to be served from any folder:
- * node site.js PACKAGE SITE CHECK.... SITE has their scripts bundled by rolldown; SITE/../plain has
- * them module by module (plain.js). CHECK are the modules check-NAME.wasm. */
+ * node site.js PACKAGE SITE. SITE has their scripts bundled by rolldown; SITE/../plain has
+ * them module by module (plain.js). */
 import { cp, rm } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -85,11 +85,11 @@ async function bundlePages(plain, site) {
 export const plainScript = (page) => ({ script: pages[page], preload: [] })
 
 if (process.argv[1] && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
-  const [packageFolder, site, ...checks] = process.argv.slice(2).map((path) => resolve(path)),
+  const [packageFolder, site] = process.argv.slice(2).map((path) => resolve(path)),
     plain = join(site, '../plain')
-  await putPlain(packageFolder, plain, { checks })
+  await putPlain(packageFolder, plain)
   await rm(site, { recursive: true, force: true })
-  await putFiles(packageFolder, site, checks)
+  await putFiles(packageFolder, site)
   await cp(join(plain, 'attention-map.js'), join(site, 'attention-map.js'))
   const [chunks, first] = await Promise.all([bundlePages(plain, site), drawFirst(plain)])
   /** @type {import('./pages.js').ScriptOf} */

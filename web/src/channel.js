@@ -1,12 +1,12 @@
 /* How a client reaches an engine: in the same thread, or in a worker by messages. Both:
  * call(method, args, options, transfer) and close(). */
 import { asHeed, cancelled, closed, HeedError } from './error.js'
-import { inNode, inPages, shimmed, wrapBrowserWorker, wrapNodeWorker } from './host.js'
+import { inNode, shimmed, wrapBrowserWorker, wrapNodeWorker } from './host.js'
 import { placeOf } from './place.js'
 /** @import {CallOptions, Progress} from './index.js' */
 /**
  * @import {
- *   Answer, Channel, EngineInfo, EngineOptions, MethodName, WorkerHandle
+ *   Channel, EngineInfo, EngineOptions, FromWorker, Message, MethodName, ToWorker, WorkerHandle
  * } from '../types/library.js'
  */
 
@@ -32,7 +32,7 @@ async function directChannel(options) {
   })
   const engine = await Engine.create(options)
   return {
-    info: /** @type {EngineInfo} */ (engine.info),
+    info: engine.info,
     call(method, args, { onProgress = nothing, signal = never } = {}) {
       const context = {
         watched: onProgress !== nothing || signal !== never,
@@ -54,16 +54,14 @@ const start = (base) =>
 
 /**
  * @param {string | URL | undefined} base
- * @returns {Promise<WorkerHandle<Answer>>}
+ * @returns {Promise<WorkerHandle<Message<FromWorker>>>}
  */
 async function startWorker(base) {
   try {
     const script = placeOf('worker.js', base, () => new URL('./worker.js', import.meta.url))
     if (inNode) return await wrapNodeWorker(script, 'heed')
     return wrapBrowserWorker(
-      inPages
-        ? start(base)
-        : shimmed(() => start(base), new URL('worker.js', base || import.meta.url)),
+      shimmed(() => start(base), new URL('worker.js', base || import.meta.url)),
       script
     )
   } catch (error) {
@@ -102,7 +100,7 @@ export const abortable = (channel) => ({
 
 /**
  * Tells the worker once the signal fires: by a flag where memory is shared, and by a message.
- * @param {WorkerHandle<Answer>} worker
+ * @param {WorkerHandle<Message<FromWorker>>} worker
  * @param {number} id of the call
  * @param {AbortSignal | undefined} signal
  */
@@ -113,18 +111,35 @@ function followSignal(worker, id, signal) {
       : undefined
   const abort = () => {
     if (flag) Atomics.store(flag, 0, 1)
-    worker.postMessage({ cancel: id })
+    worker.postMessage(/** @type {Message<ToWorker>} */ ({ kind: 'cancel', id }))
   }
   signal?.addEventListener('abort', abort, { once: true })
   return { flag, forget: () => signal?.removeEventListener('abort', abort) }
 }
 
+/** @typedef {{resolve: (result: any) => void, reject: (error: Error) => void, onProgress: (progress: Progress) => void, onStage: (stage: string) => void}} Call */
+
+/** What each kind of answer does to its call.
+ * @type {(settle: (id: number) => void) => {[Kind in keyof FromWorker]: (call: Call, answer: FromWorker[Kind]) => void}} */
+const answersOf = (settle) => ({
+  stage: ({ onStage }, { stage }) => onStage(stage),
+  progress: ({ onProgress }, { progress }) => onProgress(progress),
+  result({ resolve }, { id, result }) {
+    settle(id)
+    resolve(result)
+  },
+  error({ reject }, { id, status, message }) {
+    settle(id)
+    reject(new HeedError(status, message))
+  }
+})
+
 /**
  * Calls of a worker, and the end of all of them.
- * @param {WorkerHandle<Answer>} worker
+ * @param {WorkerHandle<Message<FromWorker>>} worker
  */
 function callsOf(worker) {
-  /** @type {Map<number, {resolve: (result: any) => void, reject: (error: Error) => void, onProgress: (progress: Progress) => void}>} */
+  /** @type {Map<number, Call>} */
   const calls = new Map()
   /** @type {Error | undefined} */
   let failure
@@ -145,34 +160,57 @@ function callsOf(worker) {
     }
   }
 
+  const answers = answersOf(settle)
   worker.listen(
-    ({ id, progress, result, error }) => {
-      const call = calls.get(id)
-      if (!call) return
-      if (progress) return call.onProgress(progress)
-      settle(id)
-      if (error) call.reject(new HeedError(error.status, error.message))
-      else call.resolve(result)
+    (answer) => {
+      const call = calls.get(answer.id)
+      if (call) answers[answer.kind](call, /** @type {any} */ (answer))
     },
     (error) => fail(asHeed('worker', error))
   )
 
-  /** @type {(method: MethodName | 'create', args: object, options?: CallOptions, transfer?: Transferable[]) => Promise<any>} */
-  function call(method, args, { onProgress, signal } = {}, transfer = []) {
+  /**
+   * @param {string} where
+   * @param {(id: number) => Message<ToWorker>} ask
+   * @param {Pick<Call, 'onProgress' | 'onStage'>} listeners
+   * @param {Transferable[]} [transfer]
+   * @returns {Promise<any>}
+   */
+  function send(where, ask, listeners, transfer = []) {
     if (failure) return Promise.reject(failure)
-    if (signal?.aborted) return Promise.reject(cancelled(method))
-    const id = nextId++,
-      { flag, forget } = followSignal(worker, id, signal)
+    const id = nextId++
     return new Promise((resolve, reject) => {
-      calls.set(id, { resolve, reject, onProgress: onProgress ?? nothing })
+      calls.set(id, { resolve, reject, ...listeners })
       worker.hold(true)
-      worker.postMessage({ id, method, args, watched: !!(onProgress || signal), flag }, transfer)
+      worker.postMessage(ask(id), transfer)
+    }).catch((error) => {
+      settle(id)
+      throw asHeed(where, error) /* what cannot be sent */
     })
-      .catch((error) => {
-        settle(id)
-        throw asHeed(method, error) /* what cannot be sent */
-      })
-      .finally(forget)
+  }
+
+  /**
+   * @param {EngineOptions} options
+   * @param {(stage: string) => void} onStage
+   */
+  const start = (options, onStage) =>
+    send('create', (id) => ({ kind: 'start', id, options }), { onProgress: nothing, onStage })
+
+  /** @type {(method: MethodName, args: any, options?: CallOptions, transfer?: Transferable[]) => Promise<any>} */
+  function call(method, args, { onProgress, signal } = {}, transfer = []) {
+    if (signal?.aborted && !failure) return Promise.reject(cancelled(method))
+    let forget = nothing
+    return send(
+      method,
+      (id) => {
+        const follow = followSignal(worker, id, signal)
+        forget = follow.forget
+        const watched = !!(onProgress || signal)
+        return { kind: 'call', id, method, args, watched, flag: follow.flag }
+      },
+      { onProgress: onProgress ?? nothing, onStage: nothing },
+      transfer
+    ).finally(() => forget())
   }
 
   function close() {
@@ -180,26 +218,26 @@ function callsOf(worker) {
     worker.terminate()
   }
 
-  return { call, close }
+  return { start, call, close }
 }
 
 /**
- * The engine's answer to `create`. On a busy machine a worker of Firefox 153 that
+ * What the engine says of itself once it runs. On a busy machine a worker of Firefox 153 that
  * makes another never came back from `new Worker`, once in 60 to 100 starts.
- * @param {ReturnType<typeof callsOf>['call']} call
- * @param {object} args
+ * @param {ReturnType<typeof callsOf>['start']} start
+ * @param {EngineOptions} options
  * @param {number} patience in ms, with the worker while it makes its threads; 0: without end
  * @returns {Promise<EngineInfo | null>} null: it was stuck
  */
-function created(call, args, patience) {
+function started(start, options, patience) {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer
   return new Promise((resolve, reject) => {
-    const onProgress = (/** @type {{phase: string}} */ { phase }) => {
+    const onStage = (/** @type {string} */ stage) => {
       clearTimeout(timer)
-      if (phase === 'threads' && patience) timer = setTimeout(resolve, patience, null)
+      if (stage === 'threads' && patience) timer = setTimeout(resolve, patience, null)
     }
-    call('create', args, { onProgress }).then(resolve, reject)
+    start(options, onStage).then(resolve, reject)
   }).finally(() => clearTimeout(timer))
 }
 
@@ -208,11 +246,10 @@ function created(call, args, patience) {
  * @returns {Promise<Channel>}
  */
 async function workerChannel(options, patience = 4000) {
-  const { base, threads, simd, modules } = options,
-    { call, close } = callsOf(await startWorker(base))
+  const { base, threads, simd } = options,
+    { start, call, close } = callsOf(await startWorker(base))
   try {
-    const args = { threads, simd, modules, base: base && String(base) },
-      info = await created(call, args, patience)
+    const info = await started(start, { threads, simd, base: base && String(base) }, patience)
     if (info) return { info, call, close }
   } catch (error) {
     close()
@@ -248,8 +285,8 @@ async function withoutWorker(where, wanted, error) {
  * @returns {Promise<Channel>}
  */
 export async function openChannel(where, wanted, worker, insists) {
-  return (inPages || worker ? workerChannel : directChannel)(wanted).catch((error) => {
-    if (!inPages && worker && !insists) return withoutWorker(where, wanted, error)
+  return (worker ? workerChannel : directChannel)(wanted).catch((error) => {
+    if (worker && !insists) return withoutWorker(where, wanted, error)
     throw asHeed(where, error)
   })
 }

@@ -1,25 +1,21 @@
-/* The module behind plain calls: one method for each message that a client sends, each taking one
+/* The modules behind plain calls: one method for each message that a client sends, each taking one
  * object, whose values the client has held against options.js, and a context { progress(p), signal,
- * cancelled() }. Runs in the thread of the module: a worker, or the client's own. Objects are
- * numbers here, the addresses of the C objects. Results hold arrays of their own. */
-import { asHeed, cancelled, closed, HeedError, notLoaded, said } from './error.js'
-import { compile, inPages, pause } from './host.js'
-import { address, nameOf, startModule, startSmall } from './module.js'
+ * cancelled() }. Runs in the thread of the modules: a worker, or the client's own. Models and
+ * sessions are numbers here. Results hold arrays of their own. */
+import { asHeed, cancelled, closed, HeedError, said } from './error.js'
+import { pause } from './host.js'
+import { rollout, rolloutRow } from './maps.js'
+import { infoOf, lendFiles, namesOf } from './model_records.js'
+import { startModule } from './module.js'
 import { ModuleMemory } from './module_memory.js'
-/** @import {Beside} from './beside.js' */
 import { isForeign, openMore, openSources, withSources } from './source.js'
 /**
  * @import {
- *   AnyMethods, CallContext, CheckCase, EngineOptions, GraphTools, Instance, MethodName, Methods,
- *   ModuleHost,
- *   ModuleExports, NamedFile, OpenModule, OpenSession, RunInput, SceneDrawing, Source, Table, WantedScene
+ *   AnyMethods, CallContext, CheckCase, EngineInfo, EngineOptions, MethodName, Methods, NamedFile, OpenFile,
+ *   OpenModel, OpenPart, OpenSession, RunInput, Source, Table, WantedScene
  * } from '../types/library.js'
  */
-/**
- * @import {
- *   CheckResult, ModelInfo, RunResult, SessionInfo, Status, Tensor
- * } from './index.js'
- */
+/** @import {CheckResult, ModelInfo, ProfileResult, RunResult, Tensor} from './index.js' */
 
 /**
  * Of a part's names the first.
@@ -33,68 +29,118 @@ const none = undefined
 const mostLeft = 1 << 24
 
 export class Engine {
-  /** @type {ModuleExports} undefined once closed */
-  #exports = none
-  /** @type {WebAssembly.Memory} */
-  #memory = none
-  /** @type {number} */
-  #web = 0
-  /** @type {ModuleMemory} */
-  #module = none
-  /** Ends the module and its threads.
-   * @type {() => void} */
-  #end = none
-  /** @type {Table<number, {classes: number, patch: number, channels: number, ids: number[], tokenNames: string[]}>} */
+  /** heed.wasm; undefined once closed.
+   * @type {OpenPart} */
+  #first = none
+  /** heed-all.wasm, started by the first call that needs it.
+   * @type {Promise<OpenPart> | undefined} */
+  #whole
+  /** @type {Table<number, OpenModel>} */
   #models = new Map()
   /** @type {Map<number, OpenSession>} */
   #sessions = new Map()
   /** @type {Table<number, Source>} */
   #sources = new Map()
-  /** Engines of what this module does not run; the numbers of their objects are higher.
-   * @type {Beside | undefined} */
-  #beside
   /** @type {CallContext | undefined} */
   #context
-  /** @type {EngineOptions | undefined} */
+  /** @type {EngineOptions} */
   #options
-  /** @type {Record<string, Promise<OpenModule>>} */
-  #parts = {}
-  /** @type {typeof import('./case.js').take} */
-  #take = none
+  /** Results of the case that runs.
+   * @type {[string, Tensor][]} */
+  #taken = []
   /** @type {Promise<unknown>} */
   #tail = Promise.resolve()
-  #nextSource = 1
+  #next = 1
+  /** @type {EngineInfo} */
+  info = none
 
   /** @param {EngineOptions} options */
-  static async create(options) {
-    const engine = new Engine()
-    engine.#options = options
-    await engine.#start(options)
-    return engine
+  constructor(options) {
+    this.#options = options
   }
 
   /** @param {EngineOptions} options */
-  async #start(options) {
-    const { exports, memory, web, threads, info } = await startModule(options, {
-      read: (source, offset, to, count) => this.#read(source, offset, to, count),
-      progress: (done, total) =>
-        /** @type {CallContext} */ (this.#context).progress({ phase: 'read', done, total }),
-      cancelled: () => /** @type {CallContext} */ (this.#context).cancelled(),
-      take: (...result) => this.#take(this.#module, result)
-    })
-    this.#exports = exports
-    this.#memory = memory
-    this.#web = web
-    this.#module = new ModuleMemory({ exports, memory, web })
-    this.#end = () => {
-      exports.destroy(web) // waits for all threads
-      for (const thread of threads) thread.terminate()
-    }
-    this.info = {
-      version: this.#module.string(exports.version()),
+  static async create(options) {
+    const engine = new Engine(options)
+    engine.#first = await engine.#start()
+    const { module, info } = engine.#first,
+      { exports, web } = module
+    engine.info = {
+      version: module.string(exports.version()),
       ...info,
-      device: this.#module.string(exports.device(web))
+      device: module.string(exports.device(web))
     }
+    return engine
+  }
+
+  /* ------------------------------------------------------------------------------------ modules */
+
+  /** @returns {Promise<OpenPart>} */
+  async #start(whole = false) {
+    const { info, threads, ...instance } = await startModule(
+        this.#options,
+        {
+          read: (source, offset, to, count) => {
+            try {
+              /** @type {Source} */
+              this.#sources.get(source).read(offset, module.bytes(to, count))
+              return 0
+            } catch {
+              return 1
+            }
+          },
+          progress: (done, total) =>
+            /** @type {CallContext} */ (this.#context).progress({ phase: 'read', done, total }),
+          cancelled: () => /** @type {CallContext} */ (this.#context).cancelled(),
+          take: (name, dtype, rank, dim, data) => {
+            const shape = [...new Uint32Array(module.bytes(dim, 4 * rank).slice().buffer)]
+            this.#taken.push([module.string(name), module.tensor(dtype, shape, data)])
+          }
+        },
+        whole
+      ),
+      module = new ModuleMemory(instance)
+    return {
+      module,
+      info,
+      end() {
+        module.exports.destroy(module.web) // waits for all threads
+        for (const thread of threads) thread.terminate()
+      }
+    }
+  }
+
+  /** heed-all.wasm. One that did not come is asked for again. */
+  async #all() {
+    try {
+      const { module } = await (this.#whole ??= this.#start(true))
+      return module
+    } catch (error) {
+      this.#whole = undefined
+      throw error
+    }
+  }
+
+  /**
+   * Memory never shrinks: where refused files made it large, another module takes its place, if one
+   * starts.
+   */
+  async #renew() {
+    const isLarge = (/** @type {OpenPart | undefined} */ part) =>
+      part && part.module.memory.buffer.byteLength > mostLeft
+    if (this.#models.size) return
+    const first = this.#first,
+      whole = await this.#whole?.catch(() => undefined)
+    if (isLarge(whole)) {
+      this.#whole = undefined
+      whole?.end()
+    }
+    if (!isLarge(first)) return
+    const next = await this.#start().catch(() => first)
+    if (next === first) return
+    if (this.#first) this.#first = next
+    else next.end() // closed meanwhile, as the old one is
+    if (this.#first) first.end()
   }
 
   /**
@@ -117,239 +163,246 @@ export class Engine {
    * @returns {Promise<any>}
    */
   async #run(method, args, context) {
-    if (!this.#exports) throw closed('runtime')
+    if (!this.#first) throw closed('runtime')
     if (context.cancelled()) throw cancelled(method)
     this.#context = context
     try {
-      if (this.#beside?.has(args, method)) return await this.#beside.call(method, args, context)
       return await /** @type {AnyMethods} */ (/** @type {unknown} */ (this))[method](args, context)
     } catch (error) {
-      if (!this.#exports) throw closed('runtime')
-      // Memory never shrinks: where refused files made it large, another module takes its place, if
-      // one starts.
-      if (!inPages && !this.#models.size && this.#memory.buffer.byteLength > mostLeft) {
-        const end = this.#end
-        await this.#start(/** @type {EngineOptions} */ (this.#options)).then(
-          () => (this.#options ? end() : this.close()), // closed meanwhile, the old one is, too
-          () => {}
-        )
-      }
+      if (!this.#first) throw closed('runtime')
+      await this.#renew()
       throw asHeed(method, error)
     }
   }
 
-  /* ----------------------------------------------------------------------------------------------
-   * memory of the module */
+  memory() {
+    return this.#sum()
+  }
 
-  /** @param {string[]} names */
-  #names(names) {
-    return new TextEncoder().encode(names.map((name) => `${name}\0`).join(''))
+  async #sum() {
+    const whole = await this.#whole?.catch(() => undefined),
+      sum = { used: 0, wasm: 0 }
+    for (const part of [this.#first, whole]) {
+      if (!part) continue
+      const { exports, memory, web } = part.module
+      sum.used += exports.used(web)
+      sum.wasm += memory.buffer.byteLength
+    }
+    return sum
+  }
+
+  close() {
+    if (!this.#first) return
+    for (const id of [...this.#models.keys()]) this.closeModel({ id })
+    this.#whole?.then(
+      (whole) => whole.end(),
+      () => {}
+    )
+    this.#first.end()
+    this.#first = none
+  }
+
+  /* ------------------------------------------------------------------------------------- models */
+
+  /**
+   * Files that a module reads by numbers.
+   * @param {NamedFile[]} files
+   * @returns {OpenFile[]}
+   */
+  #admit(files) {
+    return files.map((file) => {
+      const source = this.#next++
+      this.#sources.set(source, file)
+      return { file, source, name: file.name, size: file.size, reader: 0 }
+    })
   }
 
   /**
-   * @param {number} source
-   * @param {number} offset
-   * @param {number} to
-   * @param {number} count
+   * @param {ModuleMemory} module
+   * @param {OpenFile[]} files
    */
-  #read(source, offset, to, count) {
-    try {
-      /** @type {Source} */
-      this.#sources.get(source).read(offset, this.#module.bytes(to, count))
-      return 0
-    } catch {
-      return 1
+  #dismiss({ exports, web }, files) {
+    for (const { file, source, reader } of files) {
+      if (reader) exports.reader_close(web, reader)
+      this.#sources.delete(source)
+      file.close()
     }
   }
-
-  /* ------------------------------------------------------------------------------------------------------------ models */
 
   /**
    * @param {Methods['loadModel']['args']} args
    * @param {CallContext} context
    */
-  async loadModel({ files: wanted, way, weightsKey }, context) {
-    const files = await this.#readForeign(
-      await openSources(wanted, context.progress, context.signal),
-      context,
-      weightsKey
-    )
+  async loadModel({ files: wanted, way, weightsKey: key, text = false }, context) {
+    const { progress, signal } = context,
+      opened = await openSources(wanted, progress, signal),
+      files = this.#admit(opened)
+    let module = this.#first.module
     try {
-      if (way) throw way
-      return this.openFiles({ files })
+      if (!opened.some(isForeign) && key === undefined && !way)
+        return this.#openModel(module, files, text)
+      const { openForeign } = await import('./foreign.js')
+      module = await this.#all()
+      return await openForeign(module, files, {
+        key,
+        way,
+        isForeign: (file) => isForeign(file.file, opened.indexOf(file.file), opened),
+        bring: async (named) => this.#admit(await openMore(named, progress, signal)),
+        drop: (left) => this.#drop(module, files, left),
+        open: () => this.#openModel(module, files, text),
+        keep: (address, info, graph) => this.#keep(module, address, files, info, graph)
+      })
     } catch (error) {
-      this.#beside ??= new (await import('./beside.js')).Beside(this, this.#options)
-      return await this.#beside.open(files, error, context)
-    } finally {
-      for (const file of files) file.end?.()
-    }
-  }
-
-  /** @param {Methods['openFiles']['args']} args */
-  openFiles({ files }) {
-    const ids = files.map((file) => {
-      this.#sources.set(this.#nextSource, file)
-      return this.#nextSource++
-    })
-    try {
-      const names = this.#names(files.map((file) => file.name))
-      const sizes = new Float64Array(files.map((file) => file.size))
-      this.#module.lend([names, sizes, new Uint32Array(ids)], (namesAt, sizesAt, idsAt) =>
-        this.#module.check(
-          this.#exports.model_open(this.#web, namesAt, names.length, sizesAt, idsAt, ids.length)
-        )
-      )
-      const { address: model } = this.#module.out('opened'),
-        family = this.#module.string(this.#exports.model_info(this.#web, model)),
-        { rules, assumed, headsGuessed, eachClass, ...info } = this.#module.out('model'),
-        { model_label, model_token } = this.#exports,
-        strings = (
-          /** @type {number} */ length,
-          /** @type {(model: number, index: number) => number} */ at
-        ) => Array.from({ length }, (_, i) => this.#module.string(at(model, i))),
-        tokenNames = strings(info.prefixTokens, model_token)
-      this.#models.set(model, { ...info, ids, tokenNames })
-      return {
-        id: model,
-        info: {
-          family,
-          ...info,
-          headsGuessed: !!headsGuessed,
-          eachClass: !!eachClass,
-          rules: this.#module.string(rules),
-          assumed: assumed ? this.#module.string(assumed) : null,
-          note: files.find((file) => file.note)?.note ?? null,
-          labels: strings(info.classes, model_label),
-          tokenNames
-        }
-      }
-    } catch (error) {
-      for (const source of ids) this.#sources.delete(source)
+      this.#dismiss(module, files)
       throw error
+    } finally {
+      for (const file of opened) file.end?.()
     }
   }
 
   /**
-   * With .safetensors in the place of files of PyTorch or ONNX, whose reader is loaded with the
-   * first of them. It refuses files of other makers by name.
-   * @param {NamedFile[]} files
-   * @param {CallContext} context
-   * @param {string} [key] the entry that is asked for
+   * Closes some of a model's files, which it goes without.
+   * @param {ModuleMemory} module
+   * @param {OpenFile[]} files
+   * @param {OpenFile[]} left
    */
-  async #readForeign(files, { progress, signal }, key) {
-    if (!files.some(isForeign) && key === undefined) return files
-    const { readForeign } = await import('./pickle.js')
-    /** @type {GraphTools} */
-    const tools = {
-      isForeign,
-      ModuleMemory,
-      HeedError,
-      key,
-      compile: (url) =>
-        compile(url).catch((error) => {
-          throw notLoaded(`${nameOf(url)}: cannot be loaded`, error)
-        }),
-      open: (named) => openMore(named, progress, signal),
-      start: (name, host) => this.#startPart(name, host)
-    }
-    return readForeign(files, tools)
+  #drop(module, files, left) {
+    this.#dismiss(module, left)
+    for (const file of left) files.splice(files.indexOf(file), 1)
+  }
+
+  /**
+   * @param {ModuleMemory} module
+   * @param {OpenFile[]} all
+   * @param {boolean} text
+   */
+  #openModel(module, all, text) {
+    const files = all.filter(({ data }) => !data),
+      { exports, web } = module
+    lendFiles(module, files, (...list) =>
+      module.check(exports.model_open(web, ...list, files.length, text))
+    )
+    const { address } = module.out('opened'),
+      note = files.find((file) => file.note)?.note ?? null
+    return this.#keep(module, address, all, { ...infoOf(module, address, text), note })
+  }
+
+  /**
+   * @param {ModuleMemory} module
+   * @param {number} address
+   * @param {OpenFile[]} files
+   * @param {ModelInfo} info
+   * @param {OpenModel['graph']} [graph]
+   */
+  #keep(module, address, files, info, graph) {
+    const id = this.#next++
+    this.#models.set(id, { module, address, files, info, graph })
+    return { id, info }
+  }
+
+  /** @param {number} id */
+  #model(id) {
+    const model = this.#models.get(id)
+    if (!model) throw closed('model')
+    return model
   }
 
   /** @param {{id: number}} args */
   tensors({ id }) {
-    if (!this.#models.has(id)) throw closed('model')
-    const { model_tensor: describe, model_absent: absentAt } = this.#exports,
+    const { module, address, graph } = this.#model(id)
+    if (graph) return graph.tensors()
+    const { exports, web } = module,
       found = [],
       absent = []
-    for (let i = 0; i < describe(this.#web, id, i); i++) {
-      const { name, dtype, role, layer, bytes, used, shape } = this.#module.out('tensor')
+    for (let i = 0; i < exports.model_tensor(web, address, i); i++) {
+      const { name, dtype, role, layer, bytes, used, shape } = module.out('tensor')
       found.push({
-        name: this.#module.string(name),
-        dtype: this.#module.string(dtype),
+        name: module.string(name),
+        dtype: module.string(dtype),
         shape,
         bytes,
         used: used === 1,
-        role: role
-          ? partName(this.#module.string(role)).replace('#', /** @type {any} */ (layer))
-          : null
+        role: role ? partName(module.string(role)).replace('#', /** @type {any} */ (layer)) : null
       })
     }
-    for (let at; (at = absentAt(id, absent.length)) !== 0; )
-      absent.push(partName(this.#module.string(at)))
+    for (let at; (at = exports.model_absent(address, absent.length)) !== 0; )
+      absent.push(partName(module.string(at)))
     return { found, absent }
-  }
-
-  /** @param {number[]} ids */
-  #closeSources(ids) {
-    for (const id of ids) {
-      /** @type {Source} */
-      this.#sources.get(id).close()
-      this.#sources.delete(id)
-    }
   }
 
   /** @param {{id: number}} args */
   closeModel({ id }) {
-    if (!this.#models.has(id)) return
-    for (const [session, { model }] of this.#sessions)
-      if (model === id) this.closeSession({ id: session })
-    this.#exports.model_close(this.#web, id)
-    this.#closeSources(this.#models.get(id).ids)
+    const model = this.#models.get(id)
+    if (!model) return
+    for (const [session, { model: of }] of this.#sessions)
+      if (of === id) this.closeSession({ id: session })
     this.#models.delete(id)
+    const { module, address, files } = model,
+      { exports, web } = module
+    if (address) exports.model_close(web, address)
+    this.#dismiss(module, files)
   }
 
-  /* ---------------------------------------------------------------------------------------------------------- sessions */
+  /* ----------------------------------------------------------------------------------- sessions */
 
   /**
    * @param {Methods['createSession']['args']} args
    * @param {CallContext} context
    */
-  async createSession(
-    { model, taps = 'none', batch = 0, height = 0, width = 0, intervene },
-    context
+  async createSession(args, context) {
+    const { graph } = this.#model(args.model)
+    if (!graph) return this.#makeSession(args, context)
+    return this.#makeSession({ ...args, taps: graph.lowerFor(args) }, context)
+  }
+
+  /**
+   * @param {Methods['createSession']['args']} args
+   * @param {CallContext} context
+   */
+  async #makeSession(
+    { model: of, taps = 'none', batch = 0, height = 0, width = 0, intervene },
+    { progress, signal }
   ) {
-    if (!this.#models.has(model)) throw closed('model')
-    const named = Array.isArray(taps) ? taps : [],
-      { ids, ...own } = this.#models.get(model)
-    const files = ids.map((source) => this.#sources.get(source))
-    await withSources(files, context.progress, context.signal, () =>
-      this.#module.lend([this.#names(named)], (namesAt) =>
-        this.#module.check(
-          this.#exports.session_create(
-            this.#web,
-            model,
+    const { module, address, files, info: own } = this.#model(of),
+      { exports, web } = module,
+      named = Array.isArray(taps) ? taps : [],
+      streams = files.flatMap(({ file, held }) => (held ? [] : [file]))
+    await withSources(streams, progress, signal, () =>
+      module.lend([namesOf(named)], (names) =>
+        module.check(
+          exports.session_create(
+            web,
+            address,
             batch,
             height,
             width,
-            this.#module.code('keep', Array.isArray(taps) ? 'named' : taps),
-            namesAt,
+            module.code('keep', Array.isArray(taps) ? 'named' : taps),
+            names,
             named.length,
-            this.#module.code('intervene', intervene ? (intervene.emptyRow ?? 'zero') : 'never'),
+            module.code('intervene', intervene ? (intervene.emptyRow ?? 'zero') : 'never'),
             intervene?.temperature ?? 1
           )
         )
       )
     )
-    const { session: id, steps, pixels, ...info } = this.#module.out('session')
-    this.#exports.session_memory(id)
-    info.memory = this.#module.out('memory')
+    const { session, steps, pixels, ...info } = module.out('session'),
+      id = this.#next++
+    exports.session_memory(session)
+    info.memory = module.out('memory')
     info.tokenNames = own.tokenNames
+    const { classes, channels, patch } = own
     this.#sessions.set(id, {
-      ...own,
-      model,
-      info,
-      steps,
-      pixels,
-      taps,
-      parts: [],
-      ran: false
+      ...{ module, address: session, model: of, info, steps, pixels, taps },
+      ...{ classes, channels, patch, parts: [], ran: false }
     })
     return { id, info }
   }
 
   /** @param {{id: number}} args */
   closeSession({ id }) {
-    if (this.#sessions.delete(id)) this.#exports.session_close(id)
+    const session = this.#sessions.get(id)
+    this.#sessions.delete(id)
+    session?.module.exports.session_close(session.address)
   }
 
   /** @param {number} id */
@@ -360,32 +413,19 @@ export class Engine {
   }
 
   /**
-   * @param {number} id
-   * @param {string} name
-   */
-  #view(id, name) {
-    this.#module.lend([this.#names([name])], (at) =>
-      this.#module.check(this.#exports.session_view(id, at))
-    )
-    const { address, dtype, shape } = this.#module.out('value')
-    return this.#module.tensor(dtype, shape, address)
-  }
-
-  /**
-   * @param {number} id
    * @param {OpenSession} session
    * @param {RunInput} input
    * @param {'model' | 'whole'} [fit]
    */
-  async #input(id, { info, pixels, channels: own }, { values, picture }, fit = 'model') {
-    if (picture && own !== 3)
-      throw new HeedError(
-        'UNSUPPORTED',
-        `run: the model takes no images in colour (found ${own} channels, expected 3; pixel_values are taken)`
-      )
+  #input({ module, address: session, info, pixels, channels: own }, { values, picture }, fit) {
     if (picture) {
-      const { data, width, height } = picture
-      const channels = data.length / (width * height)
+      const { data, width, height } = picture,
+        channels = data.length / (width * height)
+      if (own !== 3)
+        throw new HeedError(
+          'UNSUPPORTED',
+          `run: the model takes no images in colour (found ${own} channels, expected 3; pixel_values are taken)`
+        )
       if (
         !Number.isInteger(width) ||
         !Number.isInteger(height) ||
@@ -396,13 +436,12 @@ export class Engine {
           'INVALID_ARGUMENT',
           `run: invalid image (found ${data.length} bytes for ${said(width)} x ${said(height)}, expected 1, 3 or 4 per pixel)`
         )
-      const { prepare } = await import('./prepare.js'),
-        part = await this.#part('picture')
-      this.#module.check(this.#exports.session_preprocess(id, fit === 'whole'))
-      const { address, count } = this.#module.out('block')
-      return prepare(part, this.#module.bytes(address, count), picture, channels, info, (made) =>
-        this.#module.bytes(pixels, made.length).set(made)
+      module.lend([data], (at) =>
+        module.check(
+          module.exports.session_picture(session, at, width, height, channels, fit === 'whole')
+        )
       )
+      return module.out('region')
     }
     const count = info.batch * own * info.height * info.width
     if (/** @type {Float32Array} */ (values).length !== count)
@@ -410,15 +449,15 @@ export class Engine {
         'INVALID_ARGUMENT',
         `run: invalid pixel_values (found ${/** @type {Float32Array} */ (values).length}, expected ${count} numbers)`
       )
-    new Float32Array(this.#memory.buffer, pixels, count).set(/** @type {Float32Array} */ (values))
+    new Float32Array(module.memory.buffer, pixels, count).set(/** @type {Float32Array} */ (values))
     return null
   }
 
   /** @param {Methods['write']['args']} args */
   write({ id, name, data }) {
-    this.#session(id)
-    this.#module.lend([this.#names([name]), data], (nameAt, at) =>
-      this.#module.check(this.#exports.session_set(id, nameAt, at, data.byteLength))
+    const { module, address } = this.#session(id)
+    module.lend([namesOf([name]), data], (nameAt, at) =>
+      module.check(module.exports.session_set(address, nameAt, at, data.byteLength))
     )
   }
 
@@ -427,10 +466,11 @@ export class Engine {
    * @param {CallContext} context
    */
   async run({ id, input, fit }, context) {
-    const session = this.#session(id)
-    session.region = await this.#input(id, session, input, fit)
-    this.#module.check(this.#exports.session_write(id))
-    return this.#runParts(id, session, 0, context)
+    const session = this.#session(id),
+      { module, address } = session
+    session.region = this.#input(session, input, fit)
+    module.check(module.exports.session_write(address))
+    return this.#runParts(session, 0, context)
   }
 
   /**
@@ -447,56 +487,64 @@ export class Engine {
         'INVALID_ARGUMENT',
         `runFrom: earlier layers not retained (found no "${before}" in taps)`
       )
-    return this.#runParts(id, session, layer + 1, context)
+    return this.#runParts(session, layer + 1, context)
   }
 
   /**
    * Part 0 is the embeddings, part i + 1 layer i; the last is what follows the layers.
-   * @param {number} id
    * @param {OpenSession} session
    * @param {number} first
    * @param {CallContext} context
    * @returns {Promise<RunResult>}
    */
-  async #runParts(id, session, first, context) {
+  async #runParts(session, first, context) {
+    const { module, address, info, taps } = session,
+      { layers } = info,
+      view = (/** @type {string} */ name) => viewOf(session, name)
     session.ran = false
     const start = performance.now()
     for (let part = first, step = first && session.parts[first]; step < session.steps; part++) {
       if (part > first && context.watched) {
-        context.progress({
-          phase: 'run',
-          done: Math.min(part, session.info.layers),
-          total: session.info.layers
-        })
+        context.progress({ phase: 'run', done: Math.min(part, layers), total: layers })
         await pause()
       }
       session.parts[part] = step
-      this.#module.check(this.#exports.session_run_part(id, step))
-      step = this.#module.out('step').next
+      module.check(module.exports.session_run_part(address, step))
+      step = module.out('step').next
     }
     const milliseconds = performance.now() - start
     session.ran = true
-    const logits = session.classes ? this.#view(id, 'logits').data : null
-    const attention =
-      session.taps === 'all'
-        ? Array.from(
-            { length: session.info.layers },
-            (_, i) => this.#view(id, `layer.${i}.attention.weights`).data
-          )
-        : null
-    const values = Object.fromEntries(
-      /** @type {string[]} */ (session.taps).map?.((name) => [name, this.#view(id, name)]) ?? []
-    )
     return /** @type {RunResult} */ ({
-      logits,
-      attention,
-      values,
+      logits: session.classes ? view('logits').data : null,
+      attention:
+        taps === 'all'
+          ? Array.from({ length: layers }, (_, i) => view(`layer.${i}.attention.weights`).data)
+          : null,
+      values: Object.fromEntries(Array.isArray(taps) ? taps.map((name) => [name, view(name)]) : []),
       region: session.region,
       milliseconds
     })
   }
 
-  /* -------------------------------------------------------------------------------------------------------------- maps */
+  /**
+   * Of graphs alone: a session of its own takes the inputs.
+   * @param {Methods['evaluate']['args']} args
+   * @param {CallContext} context
+   */
+  async evaluate({ id, inputs, taps }, context) {
+    const { graph } = this.#model(id)
+    return /** @type {NonNullable<OpenModel['graph']>} */ (graph).evaluate(inputs, taps === 'all', {
+      open: (address) => {
+        this.#model(id).address = address
+      },
+      make: async (names) => (await this.#makeSession({ model: id, taps: names }, context)).id,
+      write: (session, name, data) => this.write({ id: session, name, data }),
+      run: (session) => this.run({ id: session, input: { values: new Float32Array(0) } }, context), // all were written by their names
+      close: (session) => this.closeSession({ id: session })
+    })
+  }
+
+  /* --------------------------------------------------------------------------------------- maps */
 
   /** @param {number} id */
   #ran(id, what = 'attention') {
@@ -508,122 +556,130 @@ export class Engine {
 
   /** @param {Methods['attention']['args']} args */
   attention({ id, layer, head, query = -1, batch = 0 }) {
-    this.#ran(id)
-    this.#module.check(
-      this.#exports.session_attention(
-        id,
+    const { module, address } = this.#ran(id)
+    module.check(
+      module.exports.session_attention(
+        address,
         batch,
         layer === 'pool' ? 2 ** 30 : layer,
         head === 'mean' ? -1 : head,
         query
       )
     )
-    return this.#module.takeFloats()
+    return module.takeFloats()
   }
 
   /**
    * @param {Methods['statistics']['args']} args
-   * @returns {Promise<any>} HeadStatistics[][]
+   * @returns {any} HeadStatistics[][]
    */
-  async statistics({ id, layer: only, batch }) {
+  statistics({ id, layer: only, batch }) {
     const {
+        module,
         info: { layers, heads, tokenNames, rows, columns },
         patch
       } = this.#ran(id),
-      { exports, memory, web } = await this.#part('explain')
+      { exports, web } = module
     return (only === undefined ? [...Array(layers).keys()] : [only]).map((layer) =>
       Array.from({ length: heads }, (_, head) =>
-        memory.lend([this.attention({ id, layer, head, batch })], (at) => {
+        module.lend([this.attention({ id, layer, head, batch })], (at) => {
           exports.map_statistics(web, at, tokenNames.length, rows, columns, patch)
-          return memory.out('statistics')
+          return module.out('statistics')
         })
       )
     )
   }
 
   /** @param {Methods['rollout']['args']} args */
-  async rollout(args) {
-    const { info } = this.#ran(args.id),
-      { rollout, rolloutRow } = await import('./maps.js')
+  rollout(args) {
+    const { module, address, info } = this.#ran(args.id)
     return (
-      rolloutRow(this.#exports, this.#module, args) ??
-      rollout(await this.#part('explain'), info, args, (at) => this.attention({ ...args, ...at }))
+      rolloutRow(module, address, args) ??
+      rollout(module, info, args, (at) => this.attention({ ...args, ...at }))
     )
   }
 
-  /* -------------------------------------------------------------------------------------------------------- the runtime */
+  /* ------------------------------------------------------------------------- without a model */
 
   /**
-   * @param {string} name
-   * @param {Partial<ModuleHost>} host
+   * A case, or a standard's.
+   * @param {CheckCase} wanted
+   * @returns {Promise<CheckResult | ProfileResult>}
    */
-  async #startPart(name, host) {
-    try {
-      const { base } = /** @type {EngineOptions} */ (this.#options)
-      return await startSmall(address(`heed-${name}.wasm`, base), host)
-    } catch (error) {
-      throw notLoaded(`${name}: cannot load its module`, error)
+  async check({ bytes, tolerance = 0, results = false }) {
+    const module = await this.#all(),
+      { exports, web } = module
+    if (typeof bytes === 'string') {
+      module.name([bytes], (at) => module.check(exports.check_profile(web, at, tolerance)))
+      return JSON.parse(module.string(exports.check_counts()))
+    }
+    this.#taken = []
+    module.lend([new Uint8Array(bytes)], (at) =>
+      module.check(exports.check(web, at, bytes.byteLength, tolerance, results))
+    )
+    const { passed, maxAbs, maxRel, op, worst, shape } = module.out('check')
+    return {
+      op: module.string(op),
+      passed: passed === 1,
+      maxAbs,
+      maxRel,
+      worst: module.string(worst),
+      shape,
+      results: Object.fromEntries(this.#taken)
     }
   }
 
-  /** @param {string} name */
-  async #openPart(name) {
-    const instance = await this.#startPart(name, {
-        take: (...result) => this.#take(memory, result)
-      }),
-      memory = new ModuleMemory(instance)
-    return { ...instance, memory }
-  }
-
-  /**
-   * What few pages need lies in modules of their own, each loaded for its first call; and so do the
-   * scripts that call them. One that did not come is asked for again.
-   * @param {'check' | 'explain' | 'picture' | 'scene'} name
-   */
-  #part(name) {
-    const part = (this.#parts[name] ??= this.#openPart(name))
-    part.catch(() => delete this.#parts[name])
-    return part
-  }
-
-  /**
-   * A module that has the cases itself runs them on its own kernels and threads.
-   * @param {CheckCase} wanted
-   */
-  async check(wanted) {
-    const { runCase, take } = await import('./case.js'),
-      own = { exports: this.#exports, web: this.#web, memory: this.#module }
-    this.#take = take
-    return runCase('check' in own.exports ? own : await this.#part('check'), wanted)
-  }
-
-  /**
-   * What runs a scene and counts its maps is fetched with what draws it: the model may still be on
-   * the line.
-   * @param {WantedScene} wanted
-   */
-  async scene(wanted) {
-    const { drawScene } = await import('./scene.js')
-    for (const name of /** @type {const} */ (['scene', 'picture', 'explain'])) this.#part(name)
-    return drawScene(await this.#part('scene'), wanted)
+  /** @param {WantedScene} wanted */
+  scene({ seed = 0n, text }) {
+    const { module } = this.#first,
+      { exports, web } = module,
+      at = module.alloc(exports.scene_size()),
+      written = text === undefined ? [] : [new TextEncoder().encode(text)]
+    try {
+      module.lend(written, (textAt = 0) =>
+        module.check(
+          exports.scene_draw(
+            web,
+            at,
+            textAt,
+            written[0]?.length ?? 0,
+            Number(seed & 0xffffffffn),
+            Number(seed >> 32n)
+          )
+        )
+      )
+      const made = module.out('scene'),
+        { side, grid } = made,
+        data = new Uint8ClampedArray(module.bytes(made.rgba, side * side * 4))
+      return {
+        text: module.string(made.text),
+        image: { data, width: side, height: side },
+        owner: module.bytes(made.owner, grid * grid).slice(),
+        twins: made.hasTwins ? [made.first, made.second] : null
+      }
+    } finally {
+      module.free(at)
+    }
   }
 
   /** @param {{map: string}} args */
-  async colormap({ map }) {
-    const { coloursOf } = await import('./colours.js')
-    return coloursOf(await this.#part('explain'), map)
+  colormap({ map }) {
+    const { module } = this.#first,
+      rgb = new Uint8Array(768)
+    module.lend([namesOf([map]), rgb], (name, at) => {
+      module.exports.colormap(name, at)
+      rgb.set(module.bytes(at, rgb.length))
+    })
+    return rgb
   }
+}
 
-  memory() {
-    return { used: this.#exports.used(this.#web), wasm: this.#memory.buffer.byteLength }
-  }
-
-  close() {
-    if (!this.#exports) return
-    for (const id of [...this.#models.keys()]) this.closeModel({ id })
-    this.#parts = {}
-    this.#beside?.close()
-    this.#end()
-    this.#exports = this.#options = none
-  }
+/**
+ * @param {OpenSession} session
+ * @param {string} name
+ */
+function viewOf({ module, address }, name) {
+  module.name([name], (at) => module.check(module.exports.session_view(address, at)))
+  const { address: at, dtype, shape } = module.out('value')
+  return module.tensor(dtype, shape, at)
 }

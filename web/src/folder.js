@@ -1,20 +1,30 @@
-/* Models by address: the files of a folder, and those beside a lone file of weights. Loaded with the
- * first address. It imports nothing, so that bundlers leave the scripts that a page starts with as
- * they are. */
-/** @import {FolderTools, NamedFile} from '../types/library.js' */
+/* Models by address: the files of a folder, and those beside a lone file of weights. */
+import { HeedError } from './error.js'
+import { builtin } from './host.js'
+import { openIn } from './onnx_files.js'
+import { indexName, shardsOf } from './shards.js'
+/** @import {NamedFile, OpenNamed, Source} from '../types/library.js' */
 
 const openClip = 'open_clip_config.json',
   inOnnx = /\/onnx\/[^/]*\.onnx([?#]|$)/,
   beside = ['config.json', 'preprocessor_config.json', 'processor_config.json', openClip]
 
+/** @param {Source[]} files */
+export const closeAll = (files) => files.forEach((file) => file.close())
+
+/** @param {Source} file */
+export function wholeOf(file) {
+  const bytes = new Uint8Array(file.size)
+  file.read(0, bytes)
+  return bytes
+}
+
 /**
  * A folder says in its index which shards it has.
  * @param {string} url
- * @param {FolderTools} tools
+ * @param {OpenNamed} open
  */
-export async function openFolder(url, tools) {
-  const { open, closeAll, wholeOf } = tools,
-    { indexName, shardsOf } = await import('./shards.js')
+export async function openFolder(url, open) {
   const folder = url.endsWith('/') ? url : `${url}/`,
     openHere = (/** @type {string[]} */ names) =>
       open(names.map((name) => [name, folder + encodeURIComponent(name)]))
@@ -22,16 +32,32 @@ export async function openFolder(url, tools) {
     index = files.find(({ name }) => name === indexName)
   try {
     let found = await openHere(
-      index ? shardsOf(index.size, () => wholeOf(index), indexName, tools) : ['model.safetensors']
+      index ? shardsOf(index.size, () => wholeOf(index), indexName) : ['model.safetensors']
     )
-    if (!index && !found[0])
-      found = await (await import('./pickle.js')).openTorch(openHere, shardsOf, tools)
+    if (!index && !found[0]) found = await openTorch(openHere)
     if (files.some(({ name }) => name === openClip))
       for (const end of ['model.safetensors', 'pytorch_model.bin'])
         if (!found[0]) found = await openHere([`open_clip_${end}`])
-    if (!found[0]) found = await (await import('./onnx_files.js')).openIn(folder, open)
-    if (!found[0] && folder.startsWith('file:')) found = await openUnnamed(folder, tools)
+    if (!found[0]) found = await openIn(folder, open)
+    if (!found[0] && folder.startsWith('file:')) found = await openUnnamed(folder, open)
     return [...files, ...found]
+  } catch (error) {
+    closeAll(files)
+    throw error
+  }
+}
+
+const torchIndex = 'pytorch_model.bin.index.json'
+
+/**
+ * Files of PyTorch in a folder that has no others.
+ * @param {(names: string[]) => Promise<NamedFile[]>} open
+ */
+async function openTorch(open) {
+  const files = await open([torchIndex])
+  try {
+    const names = files.map((file) => shardsOf(file.size, () => wholeOf(file), torchIndex))
+    return [...files, ...(await open(names[0] ?? ['pytorch_model.bin']))]
   } catch (error) {
     closeAll(files)
     throw error
@@ -41,10 +67,10 @@ export async function openFolder(url, tools) {
 /**
  * The one file of a folder of this machine whose first bytes are those of weights, whatever its name.
  * @param {string} folder its address, with a slash
- * @param {FolderTools} tools
+ * @param {OpenNamed} open
  * @returns {Promise<NamedFile[]>}
  */
-async function openUnnamed(folder, { open, closeAll, builtin, HeedError }) {
+async function openUnnamed(folder, open) {
   const { readdir } = await builtin('fs/promises'),
     entries = await readdir(new URL(folder), { withFileTypes: true }).catch(() => []),
     names = entries
@@ -92,27 +118,26 @@ function begins(file) {
  * none, or not to pages of another origin; what fails otherwise is no answer, and without a file the
  * model could be another. transformers.js has those of onnx/ above it.
  * @param {string} weights their address
- * @param {FolderTools} tools
+ * @param {OpenNamed} open
  * @returns {Promise<NamedFile[]>}
  */
-export async function openBeside(weights, tools) {
-  const { open, closeAll } = tools,
-    opened = await Promise.all(
-      beside.map(async (name) => {
-        try {
-          return await open([[name, new URL(name, weights).href]])
-        } catch (error) {
-          if (
-            weights.startsWith('file:') ||
-            /HTTP (429|5\d\d)/.test(/** @type {Error} */ (error).message)
-          )
-            throw error
-          return []
-        }
-      })
-    )
+export async function openBeside(weights, open) {
+  const opened = await Promise.all(
+    beside.map(async (name) => {
+      try {
+        return await open([[name, new URL(name, weights).href]])
+      } catch (error) {
+        if (
+          weights.startsWith('file:') ||
+          /HTTP (429|5\d\d)/.test(/** @type {Error} */ (error).message)
+        )
+          throw error
+        return []
+      }
+    })
+  )
   const found = opened.flat()
   if (found.some(({ name }) => name === beside[0]) || !inOnnx.test(weights)) return found
   closeAll(found)
-  return openBeside(new URL('..', weights).href, tools)
+  return openBeside(new URL('..', weights).href, open)
 }

@@ -1,78 +1,45 @@
-/* ONNX files as graphs: heed-import.wasm lowers them, and an engine of modules that have all of the
- * ops runs them. Loaded with the first such model. It imports nothing, so that bundlers leave the
- * scripts that a page starts with as they are. */
-/** @import {Engine} from './engine.js' */
-/** @import {OnnxFile} from './onnx.js' */
-/**
- * @import {
- *   CallContext, EngineBeside, EngineOptions, GraphEvaluation, GraphModel, Methods, NamedFile,
- *   OnnxTools
- * } from '../types/library.js'
- */
-/** @import {EvaluateResult, GraphTensor, ModelInfo} from './index.js' */
-
-/** @type {Record<string, () => URL>} */
-const own = {
-  'heed.wasm': () => new URL('./heed-graph.wasm', import.meta.url),
-  'heed-threads.wasm': () => new URL('./heed-graph-threads.wasm', import.meta.url),
-  'heed-relaxed.wasm': () => new URL('./heed-graph-relaxed.wasm', import.meta.url),
-  'heed-relaxed-threads.wasm': () => new URL('./heed-graph-relaxed-threads.wasm', import.meta.url),
-  'heed-scalar.wasm': () => new URL('./heed-graph-scalar.wasm', import.meta.url)
-}
-
-/**
- * The modules in the place of those by these names.
- * @param {string | URL} [base]
- */
-const modules = (base) =>
-  Object.fromEntries(
-    Object.entries(own).map(([name, url]) => [
-      name,
-      String(base ? new URL(name.replace('heed', 'heed-graph'), base) : url())
-    ])
-  )
-
-/**
- * @param {Engine} first
- * @param {EngineOptions | undefined} options
- * @returns {Promise<EngineBeside>}
- */
-export async function startBeside(first, options) {
-  const { create } = /** @type {typeof Engine} */ (first.constructor)
-  return new GraphEngine(
-    await create({ ...options, modules: modules(options?.base) }),
-    options?.base
-  )
-}
+/* ONNX files as graphs: lowered to heed's ops, which run on kernels, or run in double where
+ * something has no kernel. Loaded with the first such file. */
+import { HeedError } from './error.js'
+import { pack, tensorsOf, unpack } from './graph_tensors.js'
+import { infoOf, lendFiles } from './model_records.js'
+/** @import {ForeignTools, GraphEvaluation, GraphResults, GraphSessions, Methods, OpenFile} from '../types/library.js' */
+/** @import {ModuleMemory} from './module_memory.js' */
+/** @import {EvaluateResult, GraphInfo, GraphInput, GraphPort, GraphTensor, ModelInfo} from './index.js' */
 
 /* What a graph that heed has no kernels for is refused with; so is a file that is broken, which the
  * run in double says again. */
-const lacks = ['UNSUPPORTED', 'INVALID_FILE', 'INVALID_ARGUMENT'],
-  /** Values that heed's own graphs have in every layer, and others not always. */
-  ofLayers = /^layer\.\d+\.(attention\.output|query|key|value|output)$/
+export const lacks = ['UNSUPPORTED', 'INVALID_FILE', 'INVALID_ARGUMENT']
+
+/** Values that heed's own graphs have in every layer, and others not always. */
+const ofLayers = /^layer\.\d+\.(attention\.output|query|key|value|output)$/
+
+/**
+ * @param {OpenFile} file
+ * @returns {any} null where it is no JSON: whoever reads the file says what is wrong with it
+ */
+function jsonOf({ file, size }) {
+  const bytes = new Uint8Array(size)
+  file.read(0, bytes)
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes))
+  } catch {
+    return null
+  }
+}
 
 /**
  * The sides of pictures that a model's JSON files name, for graphs that leave them open.
- * @param {NamedFile[]} files
+ * @param {OpenFile[]} files
  * @returns {number[]}
  */
 function sizesOf(files) {
-  const text = (/** @type {NamedFile} */ file) => {
-      const bytes = new Uint8Array(file.size)
-      file.read(0, bytes)
-      return new TextDecoder().decode(bytes)
-    },
-    sides = (/** @type {any} */ size) =>
-      [size, size?.[0], size?.height, size?.shortest_edge].find(Number.isInteger)
+  const sides = (/** @type {any} */ size) =>
+    [size, size?.[0], size?.height, size?.shortest_edge].find(Number.isInteger)
   return files
     .filter(({ name, size }) => /config\.json$/.test(name) && size < 1 << 20)
     .flatMap((file) => {
-      let all
-      try {
-        all = JSON.parse(text(file)) ?? {}
-      } catch {
-        all = {} // whoever reads the file says what is wrong with it
-      }
+      const all = jsonOf(file) ?? {}
       return [all.image_size, all.vision_config?.image_size, all.crop_size, all.size].map(sides)
     })
     .filter((size) => size > 0)
@@ -81,258 +48,347 @@ function sizesOf(files) {
 /** What there is to say of a graph without kernels. */
 const without = {
   family: 'ONNX graph',
-  ...{
-    imageSize: 0,
-    runHeight: 0,
-    runWidth: 0,
-    channels: 0,
-    patch: 0,
-    width: 0,
-    layers: 0,
-    heads: 0,
-    headsGuessed: false
-  },
+  ...{ imageSize: 0, runHeight: 0, runWidth: 0, channels: 0, patch: 0, width: 0 },
+  ...{ layers: 0, heads: 0, headsGuessed: false },
   ...{ rules: 'as the ONNX graph has it', assumed: null, mlpWidth: 0, prefixTokens: 0 },
   ...{ tokenNames: [], classes: 0, eachClass: false, parameters: 0, labels: [] }
 }
 
-/** Implements EngineBeside: models are graphs, and sessions those of the engine that runs them. */
-class GraphEngine {
-  /** @type {Map<number, GraphModel>} */
-  #models = new Map()
-  #engine
-  #base
-  #next = 1
+/**
+ * @param {ModuleMemory} module
+ * @param {OpenFile} onnx
+ * @param {OpenFile[]} files
+ * @param {ForeignTools} tools
+ */
+export function openGraph(module, onnx, files, { way, keep }) {
+  const others = files.filter((file) => file !== onnx && !file.data),
+    graph = new Graph(module, onnx, others, way === 'reference'),
+    address = graph.begin()
+  return keep(address, graph.info, graph)
+}
+
+/** The model's graph: an ONNX file that heed-all.wasm has open. */
+export class Graph {
+  #module
+  /** In the module. */
+  #file
+  #name
+  #others
+  #reference
+  /** Why it has no kernels. */
+  #why = ''
+  /** The session of the last evaluation.
+   * @type {(GraphResults & {key: string, session: number, note: string}) | undefined} */
+  #made
+  #opened = false
+  /** @type {ModelInfo} */
+  info
+  /** @type {GraphInfo} */
+  ports
 
   /**
-   * @param {Engine} engine
-   * @param {string | URL} [base]
+   * @param {ModuleMemory} module
+   * @param {OpenFile} onnx
+   * @param {OpenFile[]} others the files beside it
+   * @param {boolean} reference in double alone
    */
-  constructor(engine, base) {
-    this.#engine = engine
-    this.#base = base
-  }
-
-  /** @type {EngineBeside['call']} */
-  async call(method, args, context) {
-    const own = /** @type {any} */ (this)[method]
-    return own ? own.call(this, args, context) : this.#engine.call(method, args, context)
-  }
-
-  close() {
-    this.#engine.close()
-  }
-
-  /** @param {number} id */
-  #model(id) {
-    const model = this.#models.get(id)
-    if (model) return model
-    throw new Error('model: closed')
-  }
-
-  /**
-   * @param {Methods['openFiles']['args']} args
-   * @param {CallContext} context
-   */
-  async openFiles({ files, way }, context) {
-    const { GraphFile } = await import('./graph_file.js'),
-      onnx = /** @type {OnnxFile} */ (files.find((file) => 'reader' in file)),
-      graph = new GraphFile(onnx, this.#base),
-      /** @type {GraphModel} */
-      model = {
-        graph,
-        others: files.filter((file) => file !== /** @type {unknown} */ (onnx)),
-        reference: way === 'reference',
-        kernels: 0,
-        why: ''
-      }
-    await graph.begin()
-    try {
-      const ports = graph.describe(),
-        info = await this.#lowered(model, context),
-        image = ports.inputs.find(({ name }) => name === graph.image)
-      const [, first, second, third] = image?.shape ?? [],
-        [height, width] = first > 4 && third <= 4 ? [first, second] : [second, third] // channels last, or first
-      if (height > 0) info.imageSize = info.runHeight = info.runWidth = height
-      if (width > 0) info.runWidth = width
-      model.info = /** @type {ModelInfo} */ ({
-        ...info,
-        note: graph.way(!model.reference && !model.why, 0, model.why),
-        weightBytes: onnx.size,
-        graph: ports
-      })
-    } finally {
-      graph.end()
-    }
-    this.#models.set(this.#next, model)
-    return { id: this.#next++, info: model.info }
+  constructor(module, onnx, others, reference) {
+    this.#module = module
+    this.#file = onnx.reader
+    this.#name = onnx.name
+    this.#others = others
+    this.#reference = reference
+    this.ports = this.#describe()
+    this.info = /** @type {any} */ ({ ...without, weightBytes: onnx.size })
   }
 
   /**
    * Opens the graph for the sizes that it names, or those that heed takes by itself. One that has no
-   * kernels for those may have some for others.
-   * @param {GraphModel} model
-   * @param {CallContext} context
+   * kernels for those may have some for others. The number of the model, 0 without kernels.
    */
-  async #lowered(model, context) {
-    for (const size of model.reference ? [] : [...sizesOf(model.others), 0])
+  begin() {
+    let address = 0
+    for (const size of this.#reference ? [] : [...sizesOf(this.#others), 0])
       try {
-        model.graph.lower(undefined, 0, size, size)
-        model.why = ''
-        return await this.#openKernels(model, context)
+        this.lower(undefined, 0, size, size)
+        address = this.#open()
+        this.#why = ''
+        break
       } catch (error) {
-        const { status, message } = /** @type {any} */ (error)
-        if (!lacks.includes(status)) throw error
-        model.why = message
+        this.#miss(error)
       }
-    return { ...without }
+    this.#describeModel(address)
+    return address
   }
 
-  /**
-   * @param {GraphModel} model
-   * @param {CallContext} context
-   */
-  async #openKernels(model, context) {
-    const { id, info } = await this.#engine.call(
-      'openFiles',
-      { files: [model.graph, ...model.others] },
-      context
-    )
-    model.kernels = id
-    return info
-  }
-
-  /** @param {{id: number}} args */
-  tensors({ id }) {
-    return this.#model(id).graph.tensors()
-  }
-
-  /**
-   * @param {{id: number}} args
-   * @param {CallContext} context
-   */
-  async closeModel({ id }, context) {
-    const { graph, others, kernels } = this.#model(id)
-    this.#models.delete(id)
-    if (kernels) return this.#engine.call('closeModel', { id: kernels }, context)
-    for (const file of [graph, ...others]) file.close()
-  }
-
-  /**
-   * @param {Methods['createSession']['args']} args
-   * @param {CallContext} context
-   */
-  async createSession({ model: id, taps, batch, height, width, ...more }, context) {
-    const model = this.#model(id),
-      { graph, info } = model
-    if (!info?.patch || !info.layers)
-      throw graph.refuse(
-        'UNSUPPORTED',
-        `createSession: the graph is no vision transformer that heed's kernels run (${model.why || 'found no image, or no attention over its patches'}; expected evaluate())`
-      )
-    await graph.begin()
-    try {
-      graph.lower(undefined, batch, height ?? info.runHeight, width ?? info.runWidth)
-      const kept = Array.isArray(taps)
-        ? taps.filter((name) => !ofLayers.test(name) || graph.find(name))
-        : taps
-      return await this.#engine.call(
-        'createSession',
-        { ...more, model: model.kernels, taps: kept },
-        context
-      )
-    } finally {
-      graph.end()
+  /** @param {number} address */
+  #describeModel(address) {
+    const { exports } = this.#module,
+      info = { ...this.info, ...(address && infoOf(this.#module, address)) },
+      name = address && this.#module.text(exports.graph_image(this.#file)),
+      image = this.ports.inputs.find((port) => port.name === name),
+      [, first, second, third] = image?.shape ?? [],
+      [height, width] = first > 4 && third <= 4 ? [first, second] : [second, third] // channels last, or first
+    if (height > 0) info.imageSize = info.runHeight = info.runWidth = height
+    if (width > 0) info.runWidth = width
+    this.info = {
+      ...info,
+      weightBytes: this.info.weightBytes,
+      note: this.#way(!this.#reference && !this.#why, 0, this.#why),
+      graph: this.ports
     }
   }
 
   /**
-   * @param {Methods['evaluate']['args']} args
-   * @param {CallContext} context
+   * Remembers why there are no kernels; other errors are thrown.
+   * @param {unknown} error
+   */
+  #miss(error) {
+    const { status, message } = /** @type {HeedError} */ (error)
+    if (!lacks.includes(status)) throw error
+    this.#why = message
+  }
+
+  /** What was lowered, as a model. */
+  #open() {
+    const module = this.#module,
+      { exports, web } = module
+    lendFiles(module, this.#others, (names, size, sizes, sources) =>
+      module.check(
+        exports.graph_open(web, this.#file, names, size, sizes, sources, this.#others.length)
+      )
+    )
+    this.#opened = true
+    return module.out('opened').address
+  }
+
+  /** Inputs, outputs and attentions. */
+  #describe() {
+    const module = this.#module,
+      { exports, web } = module,
+      /** @returns {GraphPort[]} */
+      ports = (/** @type {number} */ output) => {
+        const list = []
+        while (exports.graph_port(web, this.#file, output, list.length)) {
+          const { name, dtype, shaped, shape } = module.out('port')
+          list.push({
+            name: module.string(name),
+            dtype: module.text(dtype),
+            shape: shaped ? shape : null
+          })
+        }
+        return list
+      },
+      attentions = []
+    for (let at; (at = exports.graph_attention(this.#file, attentions.length)); )
+      attentions.push(module.string(at))
+    return { inputs: ports(0), outputs: ports(1), attentions }
+  }
+
+  /**
+   * How it ran, in one line.
+   * @param {boolean} kernels
+   * @param {number} unrounded
+   * @param {string} why
+   */
+  #way(kernels, unrounded, why) {
+    const { exports } = this.#module
+    return this.#module.name(
+      [why],
+      (at) =>
+        `${this.#name}: ${this.#module.string(exports.graph_way(this.#file, kernels, unrounded, at))}`
+    )
+  }
+
+  /** The tensors that it names, none of which has a role. */
+  tensors() {
+    const module = this.#module,
+      { exports, web } = module,
+      read = (/** @type {number} */ offset, /** @type {number} */ count) =>
+        module.lend([new Uint8Array(count)], (at) => {
+          module.check(exports.reader_read(web, this.#file, offset, at, count))
+          return module.bytes(at, count).slice()
+        }),
+      size = new DataView(read(0, 8).buffer).getUint32(0, true),
+      { __metadata__, ...tensors } = JSON.parse(new TextDecoder().decode(read(8, size))),
+      found = Object.entries(tensors).map(
+        ([
+          name,
+          {
+            dtype,
+            shape,
+            data_offsets: [from, to]
+          }
+        ]) => ({
+          name,
+          dtype,
+          shape,
+          bytes: to - from,
+          used: true,
+          role: null
+        })
+      )
+    return { found, absent: [] }
+  }
+
+  /**
+   * For inputs, the bytes of a .safetensors file, or of these sizes.
+   * @param {Uint8Array} [bytes]
+   */
+  lower(bytes = new Uint8Array(), batch = 0, height = 0, width = 0) {
+    const module = this.#module,
+      { exports, web } = module
+    module.lend([bytes], (at) =>
+      module.check(exports.graph_lower(web, this.#file, at, bytes.length, batch, height, width))
+    )
+    return module.out('lowered').unrounded
+  }
+
+  /**
+   * Whether the lowered graph has a value of this name.
+   * @param {string} name
+   */
+  #has(name) {
+    return this.#module.name([name], (at) => this.#module.exports.graph_find(this.#file, at) !== 0)
+  }
+
+  /**
+   * Lowers the graph for a session; the taps that it has.
+   * @param {Methods['createSession']['args']} args
+   */
+  lowerFor({ taps, batch, height, width }) {
+    const { patch, layers, runHeight, runWidth } = this.info
+    if (!patch || !layers)
+      throw new HeedError(
+        'UNSUPPORTED',
+        `createSession: the graph is no vision transformer that heed's kernels run (${this.#why || 'found no image, or no attention over its patches'}; expected evaluate())`
+      )
+    this.lower(undefined, batch, height ?? runHeight, width ?? runWidth)
+    return Array.isArray(taps)
+      ? taps.filter((name) => !ofLayers.test(name) || this.#has(name))
+      : taps
+  }
+
+  /**
+   * What a run of the lowered graph gives, by the names of its values; what is known beforehand has
+   * none.
+   * @param {boolean} maps
+   * @returns {GraphResults}
+   */
+  #results(maps) {
+    const module = this.#module,
+      { exports, web } = module,
+      { inputs, outputs, attentions } = this.ports,
+      results = {
+        inputs: inputs.map(({ name }) => name).filter((name) => this.#has(name)),
+        outputs: outputs.map((port, i) => ({
+          ...port,
+          value: module.text(exports.graph_output(web, this.#file, i))
+        })),
+        attention: maps
+          ? attentions.map((_, i) => ({
+              value: module.text(exports.graph_weights(this.#file, i))
+            }))
+          : null,
+        known: /** @type {Record<string, GraphTensor>} */ ({})
+      }
+    if (results.outputs.some(({ value }) => !value))
+      results.known = this.#take(exports.graph_known(web, this.#file))
+    return results
+  }
+
+  /**
+   * The tensors of a .safetensors file that the module made.
+   * @param {number} status
+   * @returns {Record<string, GraphTensor>}
+   */
+  #take(status) {
+    const module = this.#module
+    module.check(status)
+    const { address, count } = module.out('block'),
+      bytes = module.bytes(address, count).slice()
+    module.free(address)
+    return tensorsOf(bytes)
+  }
+
+  /**
+   * @param {Record<string, GraphInput>} inputs
+   * @param {boolean} maps
+   * @param {GraphSessions} sessions
    * @returns {Promise<EvaluateResult>}
    */
-  async evaluate({ id, inputs, taps }, context) {
-    const model = this.#model(id),
-      { graph } = model,
-      { pack } = await import('./graph_tensors.js'),
-      packed = pack(graph.describe().inputs, inputs, graph.refuse),
-      maps = taps === 'all'
+  async evaluate(inputs, maps, sessions) {
+    const packed = pack(this.ports.inputs, inputs)
     let why = ''
-    if (!model.reference)
+    if (!this.#reference)
       try {
-        return await this.#evaluate(model, packed, maps, context)
+        return await this.#evaluate(packed, maps, sessions)
       } catch (error) {
-        const { status, message } = /** @type {any} */ (error)
+        const { status, message } = /** @type {HeedError} */ (error)
         if (!lacks.includes(status)) throw error
         why = message
       }
-    await graph.begin()
-    try {
-      const start = performance.now(),
-        found = graph.evaluate(packed.bytes, maps)
-      return {
-        ...found,
-        note: graph.way(false, 0, why),
-        milliseconds: performance.now() - start
-      }
-    } finally {
-      graph.end()
+    const start = performance.now(),
+      found = this.#evaluateInDouble(packed.bytes, maps)
+    return {
+      ...found,
+      note: this.#way(false, 0, why),
+      milliseconds: performance.now() - start
     }
   }
 
   /**
    * On kernels. A session stays for inputs of the same shapes, where those are floats alone.
-   * @param {GraphModel} model
    * @param {GraphEvaluation} packed
    * @param {boolean} maps
-   * @param {CallContext} context
+   * @param {GraphSessions} sessions
    * @returns {Promise<EvaluateResult>}
    */
-  async #evaluate(model, { bytes, floats, key }, maps, context) {
-    let { made } = model
+  async #evaluate({ bytes, floats, key }, maps, sessions) {
+    let made = this.#made
     if (!made || made.key !== `${key} ${maps}`) {
-      if (made) await this.#engine.call('closeSession', { id: made.session }, context)
-      model.made = undefined
-      made = await this.#make(model, bytes, maps, context)
+      if (made) sessions.close(made.session)
+      this.#made = undefined
+      made = await this.#make(bytes, maps, sessions)
       made.key = key ? `${key} ${maps}` : ''
-      model.made = made
+      this.#made = made
     }
     for (const [name, data] of Object.entries(floats))
-      if (made.inputs.includes(name))
-        await this.#engine.call('write', { id: made.session, name, data }, context)
-    const input = { values: new Float32Array(0) }, // all were written by their names
-      result = await this.#engine.call('run', { id: made.session, input }, context),
-      { unpack } = await import('./graph_tensors.js')
-    return {
-      ...unpack(made, result.values),
-      note: made.note,
-      milliseconds: result.milliseconds
-    }
+      if (made.inputs.includes(name)) sessions.write(made.session, name, data)
+    const { values, milliseconds } = await sessions.run(made.session)
+    return { ...unpack(made, values), note: made.note, milliseconds }
   }
 
   /**
-   * @param {GraphModel} model
    * @param {Uint8Array} bytes
    * @param {boolean} maps
-   * @param {CallContext} context
+   * @param {GraphSessions} sessions
    */
-  async #make(model, bytes, maps, context) {
-    const { graph } = model
-    await graph.begin()
-    try {
-      const { unrounded } = graph.lower(bytes),
-        found = graph.results(maps),
-        note = graph.way(true, unrounded, ''),
-        names = [...found.outputs, ...(found.attention ?? [])].flatMap(({ value }) => value ?? [])
-      if (!model.kernels) await this.#openKernels(model, context)
-      const { id } = await this.#engine.call(
-        'createSession',
-        { model: model.kernels, taps: [...new Set(names)] },
-        context
-      )
-      return { ...found, key: '', session: id, note }
-    } finally {
-      graph.end()
+  async #make(bytes, maps, sessions) {
+    const unrounded = this.lower(bytes),
+      found = this.#results(maps),
+      note = this.#way(true, unrounded, ''),
+      names = [...found.outputs, ...(found.attention ?? [])].flatMap(({ value }) => value ?? [])
+    if (!this.#opened) sessions.open(this.#open())
+    return { ...found, key: '', session: await sessions.make([...new Set(names)]), note }
+  }
+
+  /**
+   * @param {Uint8Array} bytes
+   * @param {boolean} maps
+   */
+  #evaluateInDouble(bytes, maps) {
+    const { exports, web } = this.#module,
+      status = this.#module.lend([bytes], (at) =>
+        exports.graph_evaluate(web, this.#file, at, bytes.length, maps)
+      ),
+      all = this.#take(status),
+      { outputs, attentions } = this.ports
+    return {
+      outputs: Object.fromEntries(outputs.map(({ name }) => [name, all[name]])),
+      attention: maps
+        ? attentions.map((_, i) => /** @type {any} */ (all[`attention.${i}`] ?? null))
+        : null
     }
   }
 }

@@ -1,7 +1,8 @@
-/* Tensors of a graph's inputs and outputs, as the bytes of .safetensors files and as arrays. It
- * imports nothing, so that bundlers leave the scripts that a page starts with as they are. */
+/* Tensors of a graph's inputs and outputs, as the bytes of .safetensors files and as arrays. */
+import { HeedError } from './error.js'
+import { isArrayOf, kindOf } from './realm.js'
 /** @import {GraphEvaluation, GraphResults} from '../types/library.js' */
-/** @import {GraphInput, GraphPort, GraphTensor, Status, Tensor} from './index.js' */
+/** @import {GraphInput, GraphPort, GraphTensor, Tensor} from './index.js' */
 
 /** Of each type of elements its array; floats of 16 bits are passed in as their bits.
  * @type {Record<string, any>} */
@@ -50,21 +51,22 @@ const floatsOf = (dtype, data) =>
 /**
  * @param {GraphPort} port
  * @param {GraphInput | undefined} given
- * @param {(status: Status, message: string) => Error} refuse
  */
-function check({ name, dtype, shape: wanted }, given, refuse) {
+function check({ name, dtype, shape: wanted }, given) {
   const expected = arrays[dtype ?? ''],
     { data, shape } = given ?? { data: undefined, shape: [] },
     wrong = (/** @type {string} */ found, /** @type {string} */ what) =>
-      refuse(
+      new HeedError(
         'INVALID_ARGUMENT',
         `evaluate: input ${name} is not valid (found ${found}, expected ${what})`
       )
   if (!expected)
-    throw refuse('UNSUPPORTED', `evaluate: input ${name} is of a type that heed does not take`)
-  const kind = Object.prototype.toString.call(data).slice(8, -1) // instanceof knows one realm alone
-  if (!ArrayBuffer.isView(data) || kind !== expected.name)
-    throw wrong(kind, `{ data: ${expected.name}, shape }`)
+    throw new HeedError(
+      'UNSUPPORTED',
+      `evaluate: input ${name} is of a type that heed does not take`
+    )
+  if (!isArrayOf(data, expected.name))
+    throw wrong(kindOf(data), `{ data: ${expected.name}, shape }`)
   if (!Array.isArray(shape) || !shape.every((size) => Number.isSafeInteger(size) && size >= 0))
     throw wrong(`shape ${shape}`, `an array of sizes`)
   if (shape.reduce((count, size) => count * size, 1) !== /** @type {any} */ (data).length)
@@ -85,19 +87,18 @@ function check({ name, dtype, shape: wanted }, given, refuse) {
  * them depends on: '' where that is more than shapes.
  * @param {GraphPort[]} ports
  * @param {Record<string, GraphInput>} inputs
- * @param {(status: Status, message: string) => Error} refuse
  * @returns {GraphEvaluation}
  */
-export function pack(ports, inputs, refuse) {
+export function pack(ports, inputs) {
   const names = ports.map(({ name }) => name),
     unknown = Object.keys(inputs).find((name) => !names.includes(name))
   if (unknown !== undefined)
-    throw refuse(
+    throw new HeedError(
       'INVALID_ARGUMENT',
       `evaluate: no such input (found "${unknown}", expected ${names.join(', ')})`
     )
   const tensors = ports.map((port) =>
-      check(port, Object.hasOwn(inputs, port.name) ? inputs[port.name] : undefined, refuse)
+      check(port, Object.hasOwn(inputs, port.name) ? inputs[port.name] : undefined)
     ),
     header = /** @type {Record<string, object>} */ ({})
   let at = 0

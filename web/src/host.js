@@ -6,9 +6,6 @@
 export const inNode =
   typeof process === 'object' && !!process.versions?.node && process.type !== 'renderer'
 
-/** The pages' own copy, from whose bundle is left out what only other users of the library need. */
-export const inPages = /** @type {boolean} */ (false)
-
 /**
  * A built-in module of Node; the name is put together here so that bundlers for browsers leave it
  * alone.

@@ -88,8 +88,8 @@ export interface RuntimeOptions {
    * Results are bit-identical for every number. */
   threads?: 'auto' | number
   /** 'auto' (default): relaxed SIMD where the engine supports it, otherwise SIMD. Relaxed SIMD
-   * rounds a multiply-add once. 'simd': no relaxed SIMD. 'none': the scalar module. */
-  simd?: 'auto' | 'simd' | 'none'
+   * rounds a multiply-add once. 'simd': no relaxed SIMD. An engine without SIMD is UNSUPPORTED. */
+  simd?: 'auto' | 'simd'
   /** Runs in a module worker instead of the calling thread. Default: true in a browser's window,
    * false in Node and in workers. A package of another origin, such as a CDN's, has its worker
    * started by a script of the page's origin, a blob: address. Without `true`, where no worker
@@ -102,7 +102,7 @@ export interface RuntimeOptions {
 
 export interface RuntimeInfo {
   version: string
-  simd: 'simd' | 'relaxed' | 'none'
+  simd: 'simd' | 'relaxed'
   threads: number
   /** One sentence: the reason for this module and this number of threads. */
   why: string
@@ -112,7 +112,7 @@ export interface RuntimeInfo {
 }
 
 /** In bytes. `used`: allocated by open objects. `wasm`: size of the WASM memory, which never
- * shrinks; with models of int8 open, that of both modules. */
+ * shrinks; with a module for files of ONNX or PyTorch, that of both. */
 export interface Memory {
   used: number
   wasm: number
@@ -139,7 +139,7 @@ export type ModelFiles =
  * is a folder; in Node, so is the path of a directory. Of a weight file's address, config.json,
  * preprocessor_config.json, processor_config.json and open_clip_config.json beside it are read too; of an ONNX file in a
  * folder onnx/ those above it, where none are beside it. Weights that are stored
- * in int8 (heed convert) are multiplied in int8, by modules that are fetched with the first of them. */
+ * in int8 (heed convert) are multiplied in int8. */
 export type ModelSource = FileSource | ModelFiles
 
 export interface CheckResult {

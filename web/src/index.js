@@ -3,8 +3,8 @@
 import { abortable, openChannel } from './channel.js'
 import { closed, HeedError } from './error.js'
 import { describeFiles } from './files.js'
-import { inNode, inPages } from './host.js'
-import { argument, checked, tables, tokenOf } from './options.js'
+import { inNode } from './host.js'
+import { argument, checked, tokenOf } from './options.js'
 import { describeInput } from './picture.js'
 import { baseOf, setBase } from './place.js'
 /** @import {CallEngine, Channel, EngineCall, MethodName, Methods} from '../types/library.js' */
@@ -42,7 +42,7 @@ export async function createRuntime(options) {
   } = checked('createRuntime', options)
   const wanted = { threads, simd, base: baseOf('createRuntime', base) }
   const channel = await openChannel('createRuntime', wanted, worker, options?.worker)
-  return new Runtime(inPages ? channel : abortable(channel), worker)
+  return new Runtime(abortable(channel), worker)
 }
 
 class Runtime {
@@ -175,30 +175,20 @@ class Model {
     return this.#call('tensors', { id: this.#id })
   }
 
-  /** For programs: pages choose no way, and show what sessions give. */
-  static {
-    if (!inPages) {
-      tables.loadModel += ' way:weights|graph|reference'
-      tables.evaluate = `taps:none|all${tables.runFrom}`
-      Object.assign(this.prototype, {
-        /**
-         * @this {Model}
-         * @param {Record<string, GraphInput>} inputs
-         * @param {EvaluateOptions} [options]
-         */
-        async evaluate(inputs, options) {
-          if (this.#id === undefined) throw closed('model')
-          const { onProgress, signal, taps } = checked('evaluate', options)
-          argument('evaluate', 'the inputs', inputs, 'Options')
-          if (!this.info.graph)
-            throw new HeedError(
-              'UNSUPPORTED',
-              "evaluate: the model runs as heed's own graph (expected an ONNX file loaded with way: 'graph')"
-            )
-          return this.#call('evaluate', { id: this.#id, inputs, taps }, { onProgress, signal })
-        }
-      })
-    }
+  /**
+   * @param {Record<string, GraphInput>} inputs
+   * @param {EvaluateOptions} [options]
+   */
+  async evaluate(inputs, options) {
+    if (this.#id === undefined) throw closed('model')
+    const { onProgress, signal, taps } = checked('evaluate', options)
+    argument('evaluate', 'the inputs', inputs, 'Options')
+    if (!this.info.graph)
+      throw new HeedError(
+        'UNSUPPORTED',
+        "evaluate: the model runs as heed's own graph (expected an ONNX file loaded with way: 'graph')"
+      )
+    return this.#call('evaluate', { id: this.#id, inputs, taps }, { onProgress, signal })
   }
 
   close() {

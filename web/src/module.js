@@ -4,17 +4,16 @@ import {
   compile,
   countCores,
   inNode,
-  inPages,
   mayWait,
   shimmed,
   wrapBrowserWorker,
   wrapNodeWorker
 } from './host.js'
+import { ModuleMemory } from './module_memory.js'
 import { placeOf } from './place.js'
 /**
  * @import {
- *   EngineOptions, Instance, Instantiate, ModuleExports, ModuleHost, StartedModule,
- *   StartingThread
+ *   EngineOptions, Instance, Instantiate, ModuleHost, StartedModule, StartingThread
  * } from '../types/library.js'
  */
 /** @import {RuntimeInfo} from './index.js' */
@@ -69,32 +68,30 @@ const own = {
   'heed-threads.wasm': () => new URL('./heed-threads.wasm', import.meta.url),
   'heed-relaxed.wasm': () => new URL('./heed-relaxed.wasm', import.meta.url),
   'heed-relaxed-threads.wasm': () => new URL('./heed-relaxed-threads.wasm', import.meta.url),
-  'heed-scalar.wasm': () => new URL('./heed-scalar.wasm', import.meta.url),
-  'heed-check.wasm': () => new URL('./heed-check.wasm', import.meta.url),
-  'heed-explain.wasm': () => new URL('./heed-explain.wasm', import.meta.url),
-  'heed-picture.wasm': () => new URL('./heed-picture.wasm', import.meta.url),
-  'heed-pickle.wasm': () => new URL('./heed-pickle.wasm', import.meta.url),
-  'heed-onnx.wasm': () => new URL('./heed-onnx.wasm', import.meta.url),
-  'heed-scene.wasm': () => new URL('./heed-scene.wasm', import.meta.url)
+  'heed-all.wasm': () => new URL('./heed-all.wasm', import.meta.url),
+  'heed-all-threads.wasm': () => new URL('./heed-all-threads.wasm', import.meta.url),
+  'heed-all-relaxed.wasm': () => new URL('./heed-all-relaxed.wasm', import.meta.url),
+  'heed-all-relaxed-threads.wasm': () => new URL('./heed-all-relaxed-threads.wasm', import.meta.url)
 }
 /**
  * @param {string} name
  * @param {string | URL} [base]
  */
-export const address = (name, base) => placeOf(name, base, () => own[name]())
+const address = (name, base) => placeOf(name, base, () => own[name]())
+
+/** Whether memory may be shared with other threads. */
+const mayShare = () =>
+  typeof SharedArrayBuffer !== 'undefined' && (inNode || !!globalThis.crossOriginIsolated)
 
 /**
  * How many threads, and the sentence that says why.
  * @param {'auto' | number} wanted
- * @param {boolean} simd
  */
-export async function chooseThreads(wanted, simd) {
+export async function chooseThreads(wanted) {
   /** @param {string} why */
   const one = (why) => ({ threads: 1, why: `one thread: ${why}` })
-  if (!simd) return one('the scalar module has no threads')
   if (wanted === 1) return one('asked for')
-  if (typeof SharedArrayBuffer === 'undefined' || (!inNode && !globalThis.crossOriginIsolated))
-    return one('the page is not cross-origin isolated')
+  if (!mayShare()) return one('the page is not cross-origin isolated')
   if (!mayWait()) return one('a window may not wait for other threads, a worker may')
   if (wanted !== 'auto')
     return {
@@ -124,9 +121,7 @@ async function startThread(base) {
     worker = inNode
       ? await wrapNodeWorker(script, 'heed thread')
       : wrapBrowserWorker(
-          inPages
-            ? startScript(base)
-            : shimmed(() => startScript(base), new URL('thread.js', base || import.meta.url)),
+          shimmed(() => startScript(base), new URL('thread.js', base || import.meta.url)),
           script
         )
   worker.hold(true) // until it has joined
@@ -139,25 +134,30 @@ async function startThread(base) {
 
 /**
  * Which instructions: { simd, why }, the latter for what was not taken.
- * @param {'auto' | 'simd' | 'none'} wanted
+ * @param {'auto' | 'simd'} wanted
+ * @returns {{simd: RuntimeInfo['simd'], why: string}}
  */
 function chooseSimd(wanted) {
-  const none = 'this engine has none',
-    without = (
-      /** @type {RuntimeInfo['simd']} */ simd,
-      /** @type {string} */ what,
-      /** @type {string} */ why
-    ) => ({ simd, why: `; no ${what}SIMD: ${why}` })
-  if (wanted === 'none' || !takesSimd())
-    return without('none', '', wanted === 'none' ? 'asked for' : none)
+  if (!takesSimd())
+    throw new HeedError(
+      'UNSUPPORTED',
+      'runtime: no SIMD in WebAssembly (found an engine without it, expected one of 2023 or later)'
+    )
   const why =
     wanted === 'simd'
       ? 'asked for'
       : !own['heed-relaxed.wasm']
         ? 'this package has none'
-        : !takesRelaxed() && none
-  return why ? without('simd', 'relaxed ', why) : { simd: 'relaxed', why: '' }
+        : !takesRelaxed() && 'this engine has none'
+  return why ? { simd: 'simd', why: `; no relaxed SIMD: ${why}` } : { simd: 'relaxed', why: '' }
 }
+
+/**
+ * @param {RuntimeInfo['simd']} simd
+ * @param {{whole?: boolean, threads?: boolean}} kind whole: heed-all.wasm
+ */
+const nameFor = (simd, { whole, threads }) =>
+  `heed${whole ? '-all' : ''}${simd === 'relaxed' ? '-relaxed' : ''}${threads ? '-threads' : ''}.wasm`
 
 /**
  * Throws where the environment, such as jsdom, has not what heed is built on.
@@ -173,52 +173,59 @@ function expectClasses() {
     )
 }
 
-/**
- * Instantiates the module, with the functions of `host` that it imports.
- * @param {WebAssembly.Module} module
- * @param {Partial<ModuleHost>} host
- * @param {WebAssembly.Memory} [memory]
- * @returns {Promise<ModuleExports>}
- */
-async function instantiate(module, host, memory) {
-  if (!inPages) expectClasses()
-  const { exports } = await /** @type {Instantiate} */ (
-    /** @type {unknown} */ (WebAssembly.instantiate)
-  )(module, {
-    heed: host,
-    Math,
-    env: { memory, emscripten_notify_memory_growth() {} }
+/** Memory of a module with threads. */
+const sharedMemory = () =>
+  new WebAssembly.Memory({
+    initial: 16 /* pages of 64 KiB */,
+    maximum: 65536,
+    shared: true
   })
-  exports._initialize()
-  return exports
-}
 
 /**
- * A runtime of `exports`, which are those of a module that has just been instantiated.
- * @param {ModuleExports} exports
+ * An instance of the module and a runtime in it, with the functions of `host` that it imports.
+ * @param {WebAssembly.Module} module
+ * @param {ModuleHost} host
  * @param {number} threads
- */
-function create(exports, threads) {
-  const web = exports.create(threads)
-  if (!web) throw new HeedError('OUT_OF_MEMORY', 'runtime: out of memory')
-  return web
-}
-
-/**
- * A module that runs on one thread in every engine: heed-check.wasm, which runs case files;
- * heed-scene.wasm, which draws scenes; heed-pickle.wasm, which reads files of PyTorch; heed-onnx.wasm, which reads those of ONNX; heed-picture.wasm, which prepares pictures; or
- * heed-explain.wasm, definitions of heed.h over plain arrays.
- * @param {URL} url
- * @param {Partial<ModuleHost>} [host]
+ * @param {WebAssembly.Memory} [shared]
  * @returns {Promise<Instance>}
  */
-export async function startSmall(url, host = {}) {
-  const exports = await instantiate(await compile(url), host)
-  return { exports, memory: exports.memory, web: create(exports, 1) }
+async function instantiate(module, host, threads, shared) {
+  expectClasses()
+  const { exports } = await /** @type {Instantiate} */ (
+    /** @type {unknown} */ (WebAssembly.instantiate)
+  )(module, { heed: host, env: { memory: shared } })
+  exports._initialize()
+  const web = exports.create(threads)
+  if (!web) throw new HeedError('OUT_OF_MEMORY', 'runtime: out of memory')
+  return { exports, memory: shared ?? exports.memory, web }
+}
+
+const nothing = () => 0
+
+/**
+ * A module in the calling thread, for calls that return at once. In a page it is the file that a
+ * worker's runtime starts, so that one is fetched.
+ * @param {Pick<EngineOptions, 'base' | 'simd'>} options
+ * @param {boolean} [whole]
+ * @param {ModuleHost['read']} [read]
+ * @returns {Promise<ModuleMemory>}
+ */
+export async function startHere({ base, simd: wanted = 'auto' }, whole, read = nothing) {
+  const { simd } = chooseSimd(wanted),
+    host = { read, progress: nothing, cancelled: () => false, take: nothing },
+    threads = !inNode && mayShare() && (await countCores()) > 1,
+    file = address(nameFor(simd, { whole, threads }), base)
+  try {
+    return new ModuleMemory(
+      await instantiate(await compile(file), host, 1, threads ? sharedMemory() : undefined)
+    )
+  } catch (error) {
+    throw notLoaded(`${nameOf(file)}: cannot be loaded`, error)
+  }
 }
 
 /** @param {URL} file */
-export const nameOf = ({ pathname }) => pathname.split('/').pop()
+const nameOf = ({ pathname }) => pathname.split('/').pop()
 
 /**
  * Threads take longer to start than the module to compile, so they start meanwhile.
@@ -237,17 +244,14 @@ async function startFile(file, host, info, { base, onThreads }) {
     const module = await compile(file).catch((error) => {
       throw notLoaded(`${nameOf(file)}: cannot be loaded`, error)
     })
-    const memory =
-      threads > 1
-        ? new WebAssembly.Memory({
-            initial: 16 /* pages of 64 KiB */,
-            maximum: 65536,
-            shared: true
-          })
-        : undefined
-    const exports = await instantiate(module, host, memory),
-      web = create(exports, threads)
-    const stacks = starting.map(() => exports.alloc(web, stackBytes) + stackBytes)
+    const instance = await instantiate(
+        module,
+        host,
+        threads,
+        threads > 1 ? sharedMemory() : undefined
+      ),
+      { exports, memory, web } = instance,
+      stacks = starting.map(() => exports.alloc(web, stackBytes) + stackBytes)
     const started = await Promise.all(starting)
     started.forEach(({ worker }, i) =>
       worker.postMessage({
@@ -259,13 +263,7 @@ async function startFile(file, host, info, { base, onThreads }) {
       })
     )
     await Promise.all(started.map(({ joined }) => joined)) // a policy or a missing script may forbid them
-    return {
-      exports,
-      memory: memory ?? exports.memory,
-      web,
-      threads: started.map(({ worker }) => worker),
-      info
-    }
+    return { ...instance, threads: started.map(({ worker }) => worker), info }
   } catch (error) {
     for (const { value } of /** @type {{value?: StartingThread}[]} */ (
       await Promise.allSettled(starting)
@@ -280,33 +278,28 @@ async function startFile(file, host, info, { base, onThreads }) {
  * functions that the module imports.
  * @param {EngineOptions} options
  * @param {ModuleHost} host
+ * @param {boolean} [whole] heed-all.wasm
  * @returns {Promise<StartedModule>}
  */
-export async function startModule(options, host) {
-  const { threads = 'auto', simd = 'auto', base, modules } = options,
-    instructions = chooseSimd(simd),
-    choice = await chooseThreads(threads, instructions.simd !== 'none')
-  const name = { relaxed: 'heed-relaxed', simd: 'heed', none: 'heed-scalar' }[instructions.simd]
-  /** @param {string} kind */
-  const start = (kind, file = `${name}${kind}.wasm`) =>
-    startFile(
-      modules ? new URL(modules[file]) : address(file, base),
-      host,
-      {
-        simd: /** @type {RuntimeInfo['simd']} */ (instructions.simd),
-        threads: choice.threads,
-        why: choice.why + instructions.why
-      },
-      options
-    )
+export async function startModule(options, host, whole) {
+  const { threads = 'auto', simd: wanted = 'auto', base } = options,
+    { simd, why: noRelaxed } = chooseSimd(wanted),
+    choice = await chooseThreads(threads),
+    start = () =>
+      startFile(
+        address(nameFor(simd, { whole, threads: choice.threads > 1 }), base),
+        host,
+        { simd, threads: choice.threads, why: choice.why + noRelaxed },
+        options
+      )
   if (choice.threads > 1) {
     try {
-      return await start('-threads')
+      return await start()
     } catch (error) {
       if (error instanceof HeedError && error.status === 'OUT_OF_MEMORY') throw error
       choice.threads = 1
       choice.why = `one thread: the others could not start (${/** @type {Error} */ (error).message})`
     }
   }
-  return start('')
+  return start()
 }

@@ -1,22 +1,29 @@
-/* What the calls of a module take from its memory and leave in it: blocks, strings, sentences,
- * records of numbers by the names that the module lists. */
+/* A module that runs, and what its calls take from its memory and leave in it: blocks, strings,
+ * sentences, records of numbers by the names that the module lists. */
 import { HeedError } from './error.js'
 /** @import {Instance} from '../types/library.js' */
 /** @import {Status, Tensor} from './index.js' */
+
+const encoder = new TextEncoder()
 
 /** @type {Record<string, typeof Float32Array | typeof Uint8Array | typeof Int32Array>} */
 const tensorArrays = { f32: Float32Array, u8: Uint8Array, i32: Int32Array }
 
 export class ModuleMemory {
-  #instance
+  exports
+  memory
+  /** The address of its runtime. */
+  web
   /** "block address count;..." as { block: ['address', 'count'] }.
    * @type {Record<string, string[]>} */
   #records
 
   /** @param {Instance} instance one whose status is good */
   constructor(instance) {
-    const { exports, web } = instance
-    this.#instance = instance
+    const { exports, memory, web } = instance
+    this.exports = exports
+    this.memory = memory
+    this.web = web
     this.#records = Object.fromEntries(
       this.string(exports.records())
         .split(';')
@@ -33,13 +40,34 @@ export class ModuleMemory {
    * @param {number} count
    */
   bytes(at, count) {
-    return new Uint8Array(this.#instance.memory.buffer, at, count)
+    return new Uint8Array(this.memory.buffer, at, count)
   }
 
   /** @param {number} at */
   string(at) {
-    const all = new Uint8Array(this.#instance.memory.buffer)
+    const all = new Uint8Array(this.memory.buffer)
     return new TextDecoder().decode(all.slice(at, all.indexOf(0, at)))
+  }
+
+  /**
+   * The string at an address; nothing where there is none.
+   * @param {number} at
+   */
+  text(at) {
+    return at ? this.string(at) : null
+  }
+
+  /**
+   * Calls use(address, ...) with each of these texts, which a NUL ends.
+   * @template Result
+   * @param {string[]} texts
+   * @param {(...addresses: number[]) => Result} use
+   */
+  name(texts, use) {
+    return this.lend(
+      texts.map((text) => encoder.encode(`${text}\0`)),
+      use
+    )
   }
 
   /**
@@ -48,7 +76,7 @@ export class ModuleMemory {
    * @returns {any}
    */
   out(record) {
-    const { exports, memory, web } = this.#instance,
+    const { exports, memory, web } = this,
       fields = this.#records[record],
       numbers = new Float64Array(memory.buffer, exports.out(web)),
       found = /** @type {any} */ (Object.fromEntries)(fields.map((field, i) => [field, numbers[i]]))
@@ -77,7 +105,7 @@ export class ModuleMemory {
 
   /** @param {number} status */
   check(status) {
-    const { exports, web } = this.#instance
+    const { exports, web } = this
     if (status !== 0)
       throw new HeedError(
         /** @type {Status} */ (this.string(exports.status_name(status))),
@@ -87,7 +115,7 @@ export class ModuleMemory {
 
   /** @param {number} bytes */
   alloc(bytes) {
-    const { exports, web } = this.#instance,
+    const { exports, web } = this,
       at = exports.alloc(web, bytes)
     if (!at) this.check(exports.status(web))
     return at
@@ -95,14 +123,15 @@ export class ModuleMemory {
 
   /** @param {number} at */
   free(at) {
-    const { exports, web } = this.#instance
+    const { exports, web } = this
     exports.free(web, at)
   }
 
   /**
    * Calls use(addresses...) with copies of these byte arrays in the module, and frees them.
+   * @template Result
    * @param {(Uint8Array | Float64Array | Uint32Array | Int32Array | Float32Array | Uint8ClampedArray)[]} arrays
-   * @param {(...addresses: number[]) => unknown} use
+   * @param {(...addresses: number[]) => Result} use
    */
   lend(arrays, use) {
     const lent = []
@@ -127,13 +156,13 @@ export class ModuleMemory {
   tensor(dtype, shape, at) {
     const count = shape.reduce((product, dim) => product * dim, 1),
       array = tensorArrays[this.#records.dtype[dtype]]
-    return { shape, data: new array(this.#instance.memory.buffer, at, count).slice() }
+    return { shape, data: new array(this.memory.buffer, at, count).slice() }
   }
 
   /** A block of floats that the module made for us. */
   takeFloats() {
-    const { address, count } = this.out('block')
-    const floats = new Float32Array(this.#instance.memory.buffer, address, count).slice()
+    const { address, count } = this.out('block'),
+      floats = new Float32Array(this.memory.buffer, address, count).slice()
     this.free(address)
     return floats
   }

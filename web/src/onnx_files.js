@@ -1,14 +1,7 @@
 /* Files around an ONNX file: which of a folder's is the model, and where its external data lies;
- * onnx.js reads them. It imports nothing, so that bundlers leave the scripts that a page starts with as they are. */
-/** @import {Builtins, NamedFile, NamedSource, OnnxTools} from '../types/library.js' */
-
-/**
- * As that of host.js.
- * @template {keyof Builtins} Name
- * @param {Name} name
- * @returns {Promise<Builtins[Name]>}
- */
-const builtin = (name) => import(/* @vite-ignore */ /* webpackIgnore: true */ `node:${name}`)
+ * foreign.js opens them. */
+import { builtin } from './host.js'
+/** @import {ForeignTools, NamedFile, NamedSource, OpenFile} from '../types/library.js' */
 
 /* In the order in which one of several is taken, as heed_onnx_file_rank has it: the exact weights
  * before those that are rounded, the whole model before the part that sees. */
@@ -61,22 +54,22 @@ async function isLink(url, beside) {
  * External data of an ONNX file: given with it by its path or its name, or beneath its folder.
  * location: a relative path of plain names. Nothing where there is no such file, -2 where it is a
  * link.
- * @param {NamedFile} file
+ * @param {OpenFile} onnx
  * @param {string} location
- * @param {NamedFile[]} files
- * @param {OnnxTools} tools
- * @returns {Promise<NamedFile | -2 | undefined>}
+ * @param {OpenFile[]} files
+ * @param {ForeignTools['bring']} bring
+ * @returns {Promise<OpenFile | -2 | undefined>}
  */
-export async function openData(file, location, files, tools) {
+export async function openData(onnx, location, files, bring) {
   const name = /** @type {string} */ (location.split('/').pop()),
     given =
-      files.find((other) => other !== file && other.name === location) ??
-      files.find((other) => other !== file && other.name === name),
-    { address } = file
+      files.find((other) => other !== onnx && other.name === location) ??
+      files.find((other) => other !== onnx && other.name === name),
+    { address } = onnx.file
   if (given || typeof address !== 'string') return given
   const url = new URL(location.split('/').map(encodeURIComponent).join('/'), address).href
   if (url.startsWith('file:') && (await isLink(url, address))) return -2
-  return (await tools.open([[name, url]]))[0]
+  return (await bring([[name, url]]))[0]
 }
 
 /**
@@ -90,26 +83,4 @@ export function isOnnx(file) {
     /\.onnx$/i.test(file.name) ||
     (first[0] === 8 && first[1] > 0 && first[1] < 33 && [18, 26, 34, 50, 58, 66].includes(first[2]))
   )
-}
-
-/**
- * A model's files with .safetensors in the place of its ONNX file: the first by rank where there
- * are several, and all where none has one, which the runtime refuses.
- * @param {NamedFile[]} files
- * @param {OnnxTools} tools
- * @returns {Promise<NamedFile[]>}
- */
-export async function readOnnx(files, tools) {
-  const { OnnxFile } = await import('./onnx.js'),
-    found = files.filter((file, i) => tools.isForeign(file, i, files) && isOnnx(file)),
-    [first] = found.sort((a, b) => rankOf(a.name) - rankOf(b.name)),
-    wanted = found.filter((file) => file === first || rankOf(file.name) === rankOf(first.name)),
-    made = new Map(wanted.map((file) => [file, new OnnxFile(file, files, tools, openData)]))
-  for (const file of made.values()) await file.begin()
-  const data = [...made.values()].flatMap((file) => file.data),
-    left = found.filter((file) => !made.has(file))
-  for (const file of left) file.close()
-  return files
-    .filter((file) => !left.includes(file) && !data.includes(file))
-    .map((file) => made.get(file) ?? file)
 }

@@ -1,8 +1,7 @@
 /* What a caller may ask for: a line for the options of each function, and what holds a call against
- * it. The pages' bundles have none of it: their own calls are typed. Nothing is converted, and nothing is looked up in a prototype. How many layers, heads and
+ * it. Nothing is converted, and nothing is looked up in a prototype. How many layers, heads and
  * tokens there are is for the module to say. */
 import { HeedError, said } from './error.js'
-import { inPages } from './host.js'
 import { isKind } from './realm.js'
 /** @import {Rule} from '../types/library.js' */
 /** @import {SessionInfo} from './index.js' */
@@ -51,8 +50,9 @@ const call = ' onProgress:Function signal:AbortSignal',
 /** Entries of their own that take options add theirs.
  * @type {Record<string, string>} */
 export const tables = /* @__PURE__ */ (() => ({
-  createRuntime: 'threads:auto|Size simd:auto|simd|none worker:Boolean base:Any',
-  loadModel: ' file:Name weightsKey:Name' + call,
+  createRuntime: 'threads:auto|Size simd:auto|simd worker:Boolean base:Any',
+  loadModel: ' file:Name weightsKey:Name way:weights|graph|reference' + call,
+  evaluate: 'taps:none|all' + call,
   check: 'tolerance:Number results:Boolean',
   scene: 'seed:Seed clutter:Number noise:Number objects:Array',
   object: 'shape:Name colour:Name x:Number y:Number radius:Number angle:Number',
@@ -97,7 +97,7 @@ const found = (value) =>
  * @param {string | Rule[]} allowed
  * @returns {any} of the kind that `allowed` names
  */
-function whatFits(where, what, value, allowed) {
+export function argument(where, what, value, allowed) {
   const rules =
     /** @type {string} */ (allowed).split?.('|').map(ruleOf) ?? /** @type {Rule[]} */ (allowed)
   if (rules.some(([, fits]) => fits(value))) return value
@@ -106,10 +106,6 @@ function whatFits(where, what, value, allowed) {
     `${where}: ${what} is not valid (found ${found(value)}, expected ${rules.map(([expected]) => expected).join(', ')})`
   )
 }
-
-/** As whatFits; the pages, whose calls are typed, hold none against it.
- * @type {typeof whatFits} */
-export const argument = inPages ? (_where, _what, value) => value : whatFits
 
 /**
  * The names of options, and which of them an unknown one may stand for: two in five of their pairs of letters
@@ -140,7 +136,7 @@ function expected(names, given) {
  * @param {...string} needed
  * @returns {Options}
  */
-function allFit(where, given = /** @type {Options} */ ({}), ...needed) {
+export function checked(where, given = /** @type {Options} */ ({}), ...needed) {
   const rules = new Map(
       tables[where]
         .trim()
@@ -161,10 +157,6 @@ function allFit(where, given = /** @type {Options} */ ({}), ...needed) {
     argument(where, what, options[what], /** @type {string} */ (rules.get(what)))
   return options
 }
-
-/** As allFit; a copy alone in the pages.
- * @type {typeof allFit} */
-export const checked = inPages ? (_where, given) => /** @type {any} */ ({ ...given }) : allFit
 
 /**
  * An address, in a page also one from there.

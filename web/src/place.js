@@ -1,7 +1,6 @@
 /* Where the package's own files lie: beside its scripts, or where setBase() or an option says. A
  * bundler that does not follow new URL('./file', import.meta.url) leaves them behind. */
 import { HeedError } from './error.js'
-import { inPages } from './host.js'
 import { address } from './options.js'
 
 /** @type {URL | undefined} */
@@ -38,11 +37,7 @@ export function setBase(base) {
  * @param {string | URL} [given]
  */
 export const baseOf = (where, given) =>
-  inPages
-    ? /** @type {URL | undefined} */ (given)
-    : given === undefined
-      ? (chosen ?? left())
-      : folderOf(where, given)
+  given === undefined ? (chosen ?? left()) : folderOf(where, given)
 
 /**
  * The address of one of the package's files.

@@ -1,8 +1,7 @@
 /* Which files a sharded model's index names, by the rule of runtime/model/files/checkpoint.c: plain names
  * alone, so that none leads out of the model's folder. A drive or a stream ("C:name") leads out of
- * one too, and what no address can hold is no name. Loaded with the first index. It imports nothing,
- * so that bundlers leave the scripts that a page starts with as they are. */
-/** @import {FolderTools} from '../types/library.js' */
+ * one too, and what no address can hold is no name. */
+import { HeedError, said } from './error.js'
 
 export const indexName = 'model.safetensors.index.json'
 
@@ -16,10 +15,9 @@ const bytesMost = 64 << 20,
  * @param {number} size
  * @param {() => Uint8Array} read
  * @param {string} name the index's
- * @param {Pick<FolderTools, 'HeedError' | 'said'>} tools
  * @returns {string[]}
  */
-export function shardsOf(size, read, name, { HeedError, said }) {
+export function shardsOf(size, read, name) {
   const kind = name.split('.')[1]
   let map,
     found = `${size} bytes`

@@ -4,9 +4,11 @@
  * (bytes, files) is read on demand and not held; what comes as a stream is held until a session has
  * packed it. What has begin(progress, signal) wants it called before a session is made of it, and
  * end() after. */
-import { cancelled, HeedError, said } from './error.js'
+import { cancelled, HeedError } from './error.js'
+import { closeAll, openBeside, openFolder } from './folder.js'
 import { builtin, bytesOfData, inNode } from './host.js'
 import { isBlob } from './realm.js'
+import { readStream } from './streamed.js'
 import { isWeights } from './weights.js'
 /**
  * @import {
@@ -77,8 +79,8 @@ function fromWindow(size, readAt, close) {
  * @returns {Promise<Source | undefined>}
  */
 async function fromStream(open, progress, signal) {
-  const [opened, { readStream }] = await Promise.all([open(signal), import('./streamed.js')])
-  return opened && readStream(opened, { open, windowBytes, HeedError }, progress, signal)
+  const opened = await open(signal)
+  return opened && readStream(opened, open, progress, signal)
 }
 
 /**
@@ -209,8 +211,26 @@ async function openOne(name, value, progress, signal) {
   if (ArrayBuffer.isView(value)) return fromBytes(value)
   if (isBlob(value)) return fromBlob(value, progress, signal)
   if (typeof value === 'string') return fromAddress(name, value, progress, signal)
-  const { onceOf } = await import('./response.js')
-  return fromStream(onceOf(value, HeedError), progress, signal)
+  return fromStream(onceOf(value), progress, signal)
+}
+
+/**
+ * What a Response holds comes once.
+ * @param {SizedStream} response
+ * @returns {OpenStream}
+ */
+function onceOf(response) {
+  let left = /** @type {SizedStream | undefined} */ (response)
+  return () => {
+    if (!left)
+      throw new HeedError(
+        'INVALID_ARGUMENT',
+        'model: a Response backs only one session (found a second one, expected bytes, a Blob or a URL)'
+      )
+    const opened = left
+    left = undefined
+    return opened
+  }
 }
 
 /** @param {string} url */
@@ -224,9 +244,6 @@ async function isFolder(url) {
   }
   return url.endsWith('/')
 }
-
-/** @param {Source[]} files */
-const closeAll = (files) => files.forEach((file) => file.close())
 
 /**
  * @param {NamedSource[]} wanted
@@ -260,13 +277,6 @@ async function openAll(wanted, progress, signal) {
  */
 export const openMore = (wanted, report, signal) => openAll(wanted, totals(report), signal)
 
-/** @param {Source} file */
-function wholeOf(file) {
-  const bytes = new Uint8Array(file.size)
-  file.read(0, bytes)
-  return bytes
-}
-
 /**
  * Whether a file of weights, or a lone one, is no .safetensors file, whose header begins at its
  * ninth byte. Where no name says which file is weights, its first bytes do: those of PyTorch's files.
@@ -293,22 +303,13 @@ export function isForeign(file, _, files) {
  */
 export async function openSources(wanted, report, signal) {
   const progress = totals(report),
-    tools = {
-      open: (/** @type {NamedSource[]} */ named) => openAll(named, progress, signal),
-      closeAll,
-      wholeOf,
-      builtin,
-      HeedError,
-      said
-    }
+    open = (/** @type {NamedSource[]} */ named) => openAll(named, progress, signal)
   try {
     const lone = wanted.length === 1 && typeof wanted[0][1] === 'string' && wanted[0][1]
-    const folder = lone ? await import('./folder.js') : undefined
-    if (folder && lone && (await isFolder(lone))) return await folder.openFolder(lone, tools)
+    if (lone && (await isFolder(lone))) return await openFolder(lone, open)
     const files = await openAll(wanted, progress, signal)
     const missing = wanted.find(([name]) => !files.some((file) => file.name === name))
-    if (!missing)
-      return folder && lone ? [...files, ...(await folder.openBeside(lone, tools))] : files
+    if (!missing) return lone ? [...files, ...(await openBeside(lone, open))] : files
     closeAll(files)
     throw new HeedError('IO', `${missing[0]}: missing (found nothing at ${missing[1]})`)
   } catch (error) {

@@ -1,9 +1,8 @@
-/* Weights that come as a stream. Loaded with the first. It imports nothing, so that bundlers leave the
- * scripts that a page starts with as they are. */
+/* Weights that come as a stream. */
+import { HeedError } from './error.js'
 /** @import {DownloadProgress, OpenStream, SizedStream, Source} from '../types/library.js' */
 
-/** open() has the stream come again.
- * @typedef {{open: OpenStream, windowBytes: number, HeedError: typeof import('./error.js').HeedError}} StreamTools */
+const windowBytes = 1 << 22
 
 /**
  * Adds [from, to) to a list of such parts that do not touch.
@@ -26,8 +25,7 @@ function join(parts, from, to) {
 
 /* A buffer of its own that can be emptied: what is only forgotten stays until the next collection,
  * which packing does not cause. */
-/** @param {number} windowBytes */
-const newBlock = (windowBytes) =>
+const newBlock = () =>
   new Uint8Array(
     /** @type {ArrayBuffer} */ (
       /** @type {Partial<ArrayBuffer>} */ (ArrayBuffer.prototype).resize
@@ -41,7 +39,7 @@ const freeBlock = (block) => block?.buffer.resize?.(0)
 /** What came as a stream, in blocks. While a session is made, a block is let go once all of it was
  * read, so that weights are never held twice; the next session has the stream come again. */
 class Streamed {
-  #tools
+  #open
   /** @type {(Uint8Array<ArrayBuffer> | undefined)[]} */
   #blocks = []
   /** @type {[number, number][][]} */
@@ -50,9 +48,9 @@ class Streamed {
   #spent = false
   size = 0
 
-  /** @param {StreamTools} tools */
-  constructor(tools) {
-    this.#tools = tools
+  /** @param {OpenStream} open has the stream come again */
+  constructor(open) {
+    this.#open = open
   }
 
   /**
@@ -82,11 +80,10 @@ class Streamed {
 
   /** @param {Uint8Array} bytes */
   #append(bytes) {
-    const { windowBytes } = this.#tools
     for (let done = 0; done < bytes.length; ) {
       const at = this.size % windowBytes,
         part = bytes.subarray(done, done + windowBytes - at)
-      if (at === 0) this.#blocks.push(newBlock(windowBytes))
+      if (at === 0) this.#blocks.push(newBlock())
       this.#blocks.at(-1)?.set(part, at)
       done += part.length
       this.size += part.length
@@ -101,12 +98,12 @@ class Streamed {
     this.#making = true
     if (!this.#spent) return
     const { size } = this,
-      opened = await this.#tools.open(signal)
+      opened = await this.#open(signal)
     if (opened) await this.collect(opened, progress, signal)
     const found = opened ? this.size : 0
     this.size = size
     if (found !== size)
-      throw new this.#tools.HeedError(
+      throw new HeedError(
         'IO',
         `model: its file has changed (found ${found} bytes, expected ${size})`
       )
@@ -123,7 +120,6 @@ class Streamed {
    * @param {Uint8Array} target
    */
   read(offset, target) {
-    const { windowBytes } = this.#tools
     for (let done = 0; done < target.length; ) {
       const at = offset + done,
         index = Math.floor(at / windowBytes),
@@ -141,8 +137,7 @@ class Streamed {
    * @param {number} to
    */
   #letGo(index, from, to) {
-    const { windowBytes } = this.#tools,
-      parts = join(this.#parts[index] ?? [], from, to),
+    const parts = join(this.#parts[index] ?? [], from, to),
       whole = Math.min(windowBytes, this.size - index * windowBytes)
     this.#parts[index] = parts
     this.#spent = true
@@ -161,13 +156,13 @@ class Streamed {
 /**
  * All of a stream that was opened.
  * @param {SizedStream} opened
- * @param {StreamTools} tools
+ * @param {OpenStream} open
  * @param {DownloadProgress} progress
  * @param {AbortSignal} signal
  * @returns {Promise<Source>}
  */
-export async function readStream(opened, tools, progress, signal) {
-  const file = new Streamed(tools)
+export async function readStream(opened, open, progress, signal) {
+  const file = new Streamed(open)
   await file.collect(opened, progress, signal)
   return file
 }

@@ -1,6 +1,6 @@
 /// <reference lib="esnext.disposable" />
 /* Texts beside images: the text towers of CLIP and SigLIP, with the probabilities as the model defines
- * them. An entry of its own ('heed/text'), which loads heed-text.wasm or another level of it. It
+ * them. An entry of its own ('heed/text'), which loads heed-all.wasm for the tokenizer. It
  * reads the tower's weights alone. EXPERIMENTAL.
  *
  *   const model = await runtime.loadModel('models/clip/')

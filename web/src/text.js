@@ -1,47 +1,27 @@
 /* Texts beside images: the text tower of a model of both, with its tokenizer; see text.d.ts. An entry
- * of its own, so that what needs no text does not load it. The engine runs heed-text.wasm, or another
- * level of it, in the place of heed.wasm; definitions over arrays are those of heed-explain.wasm. */
+ * of its own, so that what needs no text does not load it. The tokenizer and definitions over arrays
+ * are in the calling thread, by heed-all.wasm. */
 import { abortable, openChannel } from './channel.js'
-import { closed, HeedError, notLoaded } from './error.js'
+import { closed, HeedError } from './error.js'
 import { describeFiles } from './files.js'
 import { inNode, readOwn } from './host.js'
-import { startSmall } from './module.js'
-import { ModuleMemory } from './module_memory.js'
+import { startHere } from './module.js'
+import { ModuleTokenizer } from './module_tokenizer.js'
 import { argument, checked, tables } from './options.js'
-import { baseOf, placeOf } from './place.js'
+import { baseOf } from './place.js'
 import { isArrayOf, isBlob } from './realm.js'
 import { isWeights } from './weights.js'
-/** @import {Channel, NamedSource, OpenModule, SendableFile} from '../types/library.js' */
+/** @import {Channel, NamedSource, SendableFile} from '../types/library.js' */
 /** @import {CallOptions, ImageInput, Model, ModelSource, Session} from './index.js' */
 /** @import {ComparedTexts, EmbedOptions, ImageEmbedding, TextInfo, TextOptions, TextResult} from './text.js' */
-/** @import {Tokenizer} from './tokenizer.js' */
+/** @import {ModuleMemory} from './module_memory.js' */
 
 const dispose = Symbol.dispose ?? Symbol.for('Symbol.dispose')
-
-/**
- * The modules in the place of those by these names; literal addresses are what bundlers find.
- * @type {Record<string, () => URL>}
- */
-const own = {
-  'heed.wasm': () => new URL('./heed-text.wasm', import.meta.url),
-  'heed-threads.wasm': () => new URL('./heed-text-threads.wasm', import.meta.url),
-  'heed-relaxed.wasm': () => new URL('./heed-text-relaxed.wasm', import.meta.url),
-  'heed-relaxed-threads.wasm': () => new URL('./heed-text-relaxed-threads.wasm', import.meta.url),
-  'heed-scalar.wasm': () => new URL('./heed-text-scalar.wasm', import.meta.url)
-}
-/** @param {URL | undefined} base */
-const modules = (base) =>
-  Object.fromEntries(
-    Object.entries(own).map(([name, url]) => [
-      name,
-      String(base ? new URL(name.replace('heed', 'heed-text'), base) : url())
-    ])
-  )
 
 const { runFrom: call } = tables
 tables['texts.run'] = tables['texts.compare'] = call
 tables['texts.embedImage'] = `fit:model|whole height:Size width:Size${call}`
-tables.loadTexts = `threads:auto|Size simd:auto|simd|none worker:Boolean base:Any tokenizer:Any${call}`
+tables.loadTexts = `threads:auto|Size simd:auto|simd worker:Boolean base:Any tokenizer:Any${call}`
 
 /* Files that a tokenizer may be of; heed/tokenizer has a sentence for those that it does not read. */
 const ofTokenizer =
@@ -97,32 +77,15 @@ async function findTokenizer(files) {
 
 /**
  * The tokenizer, or the error that says why there is none: ids need none.
+ * @param {ModuleMemory} module
  * @param {Record<string, Uint8Array>} files
- * @param {URL | undefined} base
- * @returns {Promise<Tokenizer | HeedError>}
  */
-async function openTokenizer(files, base) {
-  const { createTokenizer } = await import('./tokenizer.js')
-  return createTokenizer(files, { base }).catch((error) => {
-    if (error.status === 'IO') throw error // its module
-    return error
-  })
-}
-
-/**
- * @param {URL | undefined} base
- * @returns {Promise<OpenModule>}
- */
-async function startExplain(base) {
-  const url = placeOf(
-      'heed-explain.wasm',
-      base,
-      () => new URL('./heed-explain.wasm', import.meta.url)
-    ),
-    instance = await startSmall(url).catch((error) => {
-      throw notLoaded('heed-explain.wasm: cannot be loaded', error)
-    })
-  return { ...instance, memory: new ModuleMemory(instance) }
+function openTokenizer(module, files) {
+  try {
+    return new ModuleTokenizer(module, files)
+  } catch (error) {
+    return /** @type {HeedError} */ (error)
+  }
 }
 
 /**
@@ -140,21 +103,19 @@ export async function loadTexts(source, options) {
     } = checked('loadTexts', options),
     base = baseOf('loadTexts', folder),
     { files, transfer } = await describeFiles(source),
-    [explain, tokenizer] = await Promise.all([
-      startExplain(base),
-      (words
-        ? describeFiles(words).then(({ files }) => readAll(files))
-        : findTokenizer(files)
-      ).then((found) => openTokenizer(found, base))
+    [module, found] = await Promise.all([
+      startHere({ base, simd }, true),
+      words ? describeFiles(words).then(({ files }) => readAll(files)) : findTokenizer(files)
     ]),
-    wanted = { threads, simd, base, modules: modules(base) },
+    tokenizer = openTokenizer(module, found),
+    wanted = { threads, simd, base },
     channel = abortable(await openChannel('loadTexts', wanted, worker, options?.worker))
   try {
     const ofModel = files.filter(([name]) => !ofTokenizer.test(name))
     return new Texts(
       channel,
-      await channel.call('loadModel', { files: ofModel }, call, transfer),
-      { explain, tokenizer },
+      await channel.call('loadModel', { files: ofModel, text: true }, call, transfer),
+      { module, tokenizer },
       worker
     )
   } catch (error) {
@@ -173,7 +134,7 @@ class Texts {
   #id
   #rules
   #causal
-  #explain
+  #module
   #tokenizer
   /** The session, and the tokens of its row.
    * @type {{id: number, length: number} | undefined} */
@@ -187,17 +148,17 @@ class Texts {
   /**
    * @param {Channel} channel
    * @param {{id: number, info: any}} opened
-   * @param {{explain: OpenModule, tokenizer: Tokenizer | HeedError}} tools
+   * @param {{module: ModuleMemory, tokenizer: ModuleTokenizer | HeedError}} tools
    * @param {boolean} worker
    */
-  constructor(channel, { id, info }, { explain, tokenizer }, worker) {
+  constructor(channel, { id, info }, { module, tokenizer }, worker) {
     const { family, width, layers, heads, headsGuessed, mlpWidth, rules, assumed } = info,
       { parameters, weightBytes, maxLength, projection, logitScale, logitBias } = info
     this.#channel = channel
     this.#id = id
     this.#rules = info
     this.#causal = / causal,/.test(rules)
-    this.#explain = explain
+    this.#module = module
     this.#tokenizer = tokenizer
     /** @type {TextInfo} */
     this.info = Object.freeze({
@@ -347,10 +308,9 @@ class Texts {
    * @returns {number}
    */
   #row(ids) {
-    const { exports, memory } = this.#explain,
-      { end, textPadded } = this.#rules
-    return /** @type {number} */ (
-      memory.lend([ids], (at) => exports.text_row(at, ids.length, end, textPadded))
+    const { end, textPadded } = this.#rules
+    return this.#module.lend([ids], (at) =>
+      this.#module.exports.text_row(at, ids.length, end, textPadded)
     )
   }
 
@@ -478,13 +438,13 @@ class Texts {
    * @param {Float32Array} texts
    */
   #compare(image, texts) {
-    const { exports, memory } = this.#explain,
+    const module = this.#module,
       { projection, logitScale, logitBias } = this.info,
       count = texts.length / projection,
       logits = new Float32Array(count),
       probabilities = new Float64Array(count)
-    memory.lend([image, texts, logits, probabilities], (imageAt, textsAt, logitsAt, to) => {
-      exports.text_compare(
+    module.lend([image, texts, logits, probabilities], (imageAt, textsAt, logitsAt, to) => {
+      module.exports.text_compare(
         imageAt,
         textsAt,
         count,
@@ -495,8 +455,8 @@ class Texts {
         logitsAt,
         to
       )
-      new Uint8Array(logits.buffer).set(memory.bytes(logitsAt, 4 * count))
-      new Uint8Array(probabilities.buffer).set(memory.bytes(to, 8 * count))
+      new Uint8Array(logits.buffer).set(module.bytes(logitsAt, 4 * count))
+      new Uint8Array(probabilities.buffer).set(module.bytes(to, 8 * count))
     })
     return { logits, probabilities }
   }
@@ -507,11 +467,11 @@ class Texts {
    * @param {Float32Array} one
    */
   #similarity(states, one) {
-    const { exports, memory } = this.#explain,
+    const module = this.#module,
       cosines = new Float32Array(states.length / one.length)
-    memory.lend([states, one, cosines], (statesAt, at, to) => {
-      exports.text_similarity(statesAt, at, cosines.length, one.length, to)
-      new Uint8Array(cosines.buffer).set(memory.bytes(to, cosines.byteLength))
+    module.lend([states, one, cosines], (statesAt, at, to) => {
+      module.exports.text_similarity(statesAt, at, cosines.length, one.length, to)
+      new Uint8Array(cosines.buffer).set(module.bytes(to, cosines.byteLength))
     })
     return cosines
   }

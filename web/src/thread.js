@@ -3,17 +3,15 @@
 import { serve } from './host.js'
 /** @import {Instantiate, ThreadStart} from '../types/library.js' */
 
-const nothing = () => 0
+const nothing = () => 0 // the first instance alone runs what asks its host
 
 serve(async (/** @type {ThreadStart} */ { module, memory, pool, index, stack }, reply) => {
   try {
-    const heed = { read: nothing, progress: nothing, cancelled: nothing, take: nothing }
     const { exports } = await /** @type {Instantiate} */ (
       /** @type {unknown} */ (WebAssembly.instantiate)
     )(module, {
-      heed,
-      env: { memory, emscripten_notify_memory_growth: nothing },
-      Math
+      heed: { read: nothing, progress: nothing, cancelled: nothing, take: nothing },
+      env: { memory }
     })
     reply('ready')
     exports.thread(pool, index, stack)

@@ -1,5 +1,5 @@
 /* Text as the ids of a text tower: CLIP's and SigLIP 2's tokenizers. An entry of its own
- * ('heed/tokenizer'), which loads heed-tokenizer.wasm.
+ * ('heed/tokenizer'), which loads heed-all.wasm.
  *
  *   const tokenizer = await createTokenizer({ 'tokenizer.json': bytes })
  *   const { ids, tokens } = tokenizer.encode('a photo of a cat', { length: 77 })

@@ -1,10 +1,9 @@
-/* The engine in a worker: messages { id, method, args } in, { id, result | error | progress } out.
- * { cancel: id } stops a call at its next layer, as does its flag in shared memory where there is
- * one. */
+/* The engine in a worker; types/library.d.ts has the table of messages. A call ends at its next layer
+ * once it is cancelled, by a message or by its flag in shared memory, where there is one. */
 import { asHeed } from './error.js'
 import { Engine } from './engine.js'
 import { serve } from './host.js'
-/** @import {CallContext, EngineOptions, Request} from '../types/library.js' */
+/** @import {CallContext, FromWorker, Message, ToWorker} from '../types/library.js' */
 
 /** @type {Map<number, AbortController>} */
 const calls = new Map()
@@ -22,35 +21,46 @@ function buffersOf(value, found = new Set()) {
   return found
 }
 
-serve(async (/** @type {Request} */ message, reply) => {
-  if (message.cancel) return calls.get(message.cancel)?.abort()
-  const { id, method, args, watched, flag } = message
-  const controller = new AbortController()
-  /** @type {CallContext} */
-  const context = {
-    watched,
-    signal: controller.signal,
-    progress: (progress) => watched && reply({ id, progress }),
-    cancelled: () =>
-      controller.signal.aborted || (flag !== undefined && Atomics.load(flag, 0) === 1)
-  }
-  calls.set(id, controller)
-  try {
-    if (method === 'create') {
-      const stage = (/** @type {any} */ phase) => reply({ id, progress: { phase } })
-      stage('threads') // are made now, see channel.js
-      engine = await Engine.create({
-        .../** @type {EngineOptions} */ (args),
-        onThreads: () => stage('start')
-      })
-      return reply({ id, result: engine.info })
+/** @typedef {(answer: Message<FromWorker>, transfer?: Transferable[]) => void} Send */
+
+/** What each kind of message has done.
+ * @type {{[Kind in keyof ToWorker]: (message: ToWorker[Kind], send: Send) => unknown}} */
+const kinds = {
+  async start({ id, options }, send) {
+    send({ kind: 'stage', id, stage: 'threads' }) // are made now, see channel.js
+    engine = await Engine.create({
+      ...options,
+      onThreads: () => send({ kind: 'stage', id, stage: 'start' })
+    })
+    send({ kind: 'result', id, result: engine.info })
+  },
+  async call({ id, method, args, watched, flag }, send) {
+    const controller = new AbortController(),
+      /** @type {CallContext} */
+      context = {
+        watched,
+        signal: controller.signal,
+        progress: (progress) => watched && send({ kind: 'progress', id, progress }),
+        cancelled: () =>
+          controller.signal.aborted || (flag !== undefined && Atomics.load(flag, 0) === 1)
+      }
+    calls.set(id, controller)
+    try {
+      const result = await engine.call(method, args, context)
+      send({ kind: 'result', id, result }, [...buffersOf(result)])
+    } finally {
+      calls.delete(id)
     }
-    const result = await engine.call(method, args, context)
-    reply({ id, result }, [...buffersOf(result)])
+  },
+  cancel: ({ id }) => calls.get(id)?.abort()
+}
+
+serve(async (/** @type {Message<ToWorker>} */ message, send) => {
+  try {
+    await kinds[message.kind](/** @type {any} */ (message), send)
   } catch (error) {
-    const { status, message } = asHeed(method, error)
-    reply({ id, error: { status, message } })
-  } finally {
-    calls.delete(id)
+    const where = message.kind === 'call' ? message.method : 'create',
+      { status, message: sentence } = asHeed(where, error)
+    send({ kind: 'error', id: message.id, status, message: sentence })
   }
 })

@@ -1,4 +1,4 @@
-/* Products of int8 of a module check-heed-int8.wasm against plain numbers, bit for bit; runs in Node
+/* Products of int8 of a module for tests against plain numbers, bit for bit; runs in Node
  * and in a page. docs/quantisation.md says how rows are quantised. */
 
 /**
@@ -117,11 +117,8 @@ cases.push({ rows: 1100, depth: 12, columns: 25, x: 'normal', weight: 'any' })
 export async function runProducts(bytes) {
   const nothing = () => 0,
     heed = { read: nothing, progress: nothing, cancelled: nothing, take: nothing },
-    env = { emscripten_notify_memory_growth: nothing },
     { instance } = await WebAssembly.instantiate(/** @type {ArrayBuffer} */ (bytes), {
-      heed,
-      Math: /** @type {any} */ (Math),
-      env
+      heed
     }),
     checks = /** @type {Checks} */ (/** @type {unknown} */ (instance.exports))
   checks._initialize()

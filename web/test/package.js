@@ -5,8 +5,14 @@ import { join } from 'node:path'
 
 export const repository = fileURLToPath(new URL('../..', import.meta.url))
 export const packageFolder = process.env.HEED_WEB_PACKAGE ?? join(repository, 'build/web/package')
-/** A base whose modules run op cases on their own kernels and threads. */
-export const checks = pathToFileURL(join(packageFolder, '../plain/checks/'))
+/** Modules that are built for tests alone. */
+export const testModules = process.env.HEED_WEB_MODULES ?? join(repository, 'build/wasm/modules')
+/** What createRuntime takes for the modules without SIMD, in the place of those with it. */
+export const scalar = {
+  threads: 1,
+  simd: /** @type {const} */ ('simd'),
+  base: pathToFileURL(join(testModules, 'scalar/'))
+}
 export const native = process.env.HEED_NATIVE ?? join(repository, 'build/release/heed')
 export const vectors = join(repository, 'tests/vectors')
 

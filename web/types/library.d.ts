@@ -26,8 +26,6 @@ import type {
 
 /** createRuntime's options as the engine receives them. */
 export interface EngineOptions extends Omit<RuntimeOptions, 'worker'> {
-  /** Addresses of modules that take the place of those by these names. */
-  modules?: Record<string, string>
   /** Called once the workers of threads are made; they may still be starting. */
   onThreads?: () => unknown
 }
@@ -45,12 +43,8 @@ export interface CallContext {
 /** Of each of the engine's methods: its one argument and its result. Objects are numbers. */
 export interface Methods {
   loadModel: {
-    args: { files: NamedSource[]; way?: string; weightsKey?: string }
-    result: { id: number; info: ModelInfo }
-  }
-  /** Of files that are open already. */
-  openFiles: {
-    args: { files: NamedFile[]; way?: string }
+    /** text: the text tower. */
+    args: { files: NamedSource[]; way?: string; weightsKey?: string; text?: boolean }
     result: { id: number; info: ModelInfo }
   }
   /** Of graphs alone. */
@@ -158,23 +152,31 @@ export interface WorkerHandle<Message = unknown> {
 }
 export type Reply = (message: unknown, transfer?: Transferable[]) => void
 
-/** To the engine's worker. `cancel`: the id of a call to stop. */
-export interface Request {
-  cancel?: number
-  id: number
-  method: MethodName | 'create'
-  args: Methods[MethodName]['args']
-  watched: boolean
-  /** In shared memory: not 0 once the call is cancelled. */
-  flag?: Int32Array<SharedArrayBuffer>
+/** THE table of messages between a client and its engine's worker. An id is a call's: of `start`,
+ * which comes first, too. */
+export interface ToWorker {
+  start: { id: number; options: EngineOptions }
+  call: {
+    id: number
+    method: MethodName
+    args: Methods[MethodName]['args']
+    /** Somebody listens to progress, or may cancel. */
+    watched: boolean
+    /** In shared memory: not 0 once the call is cancelled. */
+    flag?: Int32Array<SharedArrayBuffer>
+  }
+  /** At the next layer. */
+  cancel: { id: number }
 }
-/** From the engine's worker: one of the three after `id`. */
-export interface Answer {
-  id: number
-  progress?: Progress
-  result?: unknown
-  error?: { status: import('../src/index.js').Status; message: string }
+export interface FromWorker {
+  /** Of a start: its threads are made now, or were. */
+  stage: { id: number; stage: 'threads' | 'start' }
+  progress: { id: number; progress: Progress }
+  result: { id: number; result: unknown }
+  error: { id: number; status: import('../src/index.js').Status; message: string }
 }
+/** A message of a table: its kind and what it says. */
+export type Message<Table> = { [Kind in keyof Table]: { kind: Kind } & Table[Kind] }[keyof Table]
 
 /** What a thread of the module starts with. Addresses are those of the shared memory. */
 export interface ThreadStart {
@@ -196,6 +198,15 @@ export interface StartingThread {
 /** What web/wasm exports. Arguments and results are numbers: addresses, counts, statuses. */
 export type ExportName =
   | 'alloc'
+  | 'changes_ablate'
+  | 'changes_create'
+  | 'changes_cut'
+  | 'changes_destroy'
+  | 'changes_drop'
+  | 'changes_gain'
+  | 'changes_input'
+  | 'changes_replace'
+  | 'changes_room'
   | 'check'
   | 'check_counts'
   | 'check_profile'
@@ -204,48 +215,53 @@ export type ExportName =
   | 'destroy'
   | 'device'
   | 'free'
-  | 'import_attention'
-  | 'import_close'
-  | 'import_evaluate'
-  | 'import_find'
-  | 'import_image'
-  | 'import_known'
-  | 'import_lower'
-  | 'import_output'
-  | 'import_port'
-  | 'import_read'
-  | 'import_way'
-  | 'import_weights'
+  | 'graph_attention'
+  | 'graph_evaluate'
+  | 'graph_find'
+  | 'graph_image'
+  | 'graph_known'
+  | 'graph_lower'
+  | 'graph_open'
+  | 'graph_output'
+  | 'graph_port'
+  | 'graph_way'
+  | 'graph_weights'
+  | 'map_entropy'
+  | 'map_mass_mask'
+  | 'map_mean'
   | 'map_rollout'
+  | 'map_rollout_back'
   | 'map_statistics'
   | 'message'
   | 'model_absent'
   | 'model_close'
   | 'model_info'
   | 'model_label'
-  | 'model_token'
   | 'model_open'
   | 'model_tensor'
-  | 'out'
-  | 'records'
+  | 'model_text'
+  | 'model_token'
   | 'onnx_note'
   | 'onnx_open'
-  | 'onnx_read'
   | 'onnx_wanted'
+  | 'out'
   | 'pickle_open'
-  | 'tokenizer_encode'
-  | 'tokenizer_open'
-  | 'tokenizer_text'
-  | 'pickle_read'
   | 'pool'
+  | 'reader_close'
+  | 'reader_read'
+  | 'records'
   | 'scene_draw'
   | 'scene_size'
+  | 'score_mask'
+  | 'score_mean'
+  | 'score_products'
+  | 'score_softmax'
+  | 'score_values'
   | 'session_attention'
   | 'session_close'
   | 'session_create'
-  | 'picture_prepare'
-  | 'session_preprocess'
   | 'session_memory'
+  | 'session_picture'
   | 'session_rollout'
   | 'session_run_part'
   | 'session_set'
@@ -257,6 +273,9 @@ export type ExportName =
   | 'text_row'
   | 'text_similarity'
   | 'thread'
+  | 'tokenizer_encode'
+  | 'tokenizer_open'
+  | 'tokenizer_text'
   | 'used'
   | 'version'
 export type ModuleExports = { memory: WebAssembly.Memory; _initialize(): void } & Record<
@@ -284,21 +303,35 @@ export interface Instance {
   memory: WebAssembly.Memory
   web: number
 }
-/** An instance with what its calls leave. */
-export interface OpenModule {
-  exports: ModuleExports
-  memory: import('../src/module_memory.js').ModuleMemory
-  web: number
-}
 export interface StartedModule extends Instance {
   info: Pick<RuntimeInfo, 'simd' | 'threads' | 'why'>
   /** All serve the pool. */
   threads: WorkerHandle<string>[]
 }
 
+/** A module of the engine. */
+export interface OpenPart {
+  module: import('../src/module_memory.js').ModuleMemory
+  info: StartedModule['info']
+  /** Ends the module and its threads. */
+  end(): void
+}
+
+/** A model in the engine. `address`: in its module, 0 = a graph without kernels. */
+export interface OpenModel {
+  module: import('../src/module_memory.js').ModuleMemory
+  address: number
+  /** To be closed with it. */
+  files: OpenFile[]
+  info: ModelInfo
+  graph?: import('../src/graph.js').Graph
+}
+
 /** A session in the engine. `steps`: of its plan; `parts`: the first step of each part of a run, as
  * far as they are known; `pixels`: the address of pixel_values. */
 export interface OpenSession {
+  module: import('../src/module_memory.js').ModuleMemory
+  address: number
   model: number
   info: SessionInfo
   steps: number
@@ -340,39 +373,56 @@ export interface NamedFile extends Source {
   name: string
   /** Of one that was opened by its address: that, a string. */
   address?: unknown
-  /** How it is read, in one line, where it is no .safetensors file. */
-  note?: string
 }
-/** What the reader of PyTorch's files, which imports nothing, has of the library. */
-export interface PickleTools {
-  isForeign: typeof import('../src/source.js').isForeign
-  ModuleMemory: typeof import('../src/module_memory.js').ModuleMemory
-  HeedError: typeof import('../src/error.js').HeedError
+/** Those of these files that are there. */
+export type OpenNamed = (named: NamedSource[]) => Promise<NamedFile[]>
+/** A file of a model as its module knows it. */
+export interface OpenFile {
+  file: NamedFile
+  /** The number by which the module reads it. */
+  source: number
+  name: string
+  /** Of the .safetensors file that it is, or is read as. */
+  size: number
+  /** What reads it in the module, where it is no .safetensors file; else 0. */
+  reader: number
+  /** How it is read then, in one line. */
+  note?: string
+  /** External data of another. */
+  data?: boolean
+  /** What came as a stream stays, since it is read more than once. */
+  held?: boolean
+}
+/** What opens files that are no .safetensors files has of their owner. */
+export interface ReaderTools {
   /** The entry of a file of PyTorch that is read. */
   key?: string
-  start(name: 'pickle' | 'onnx', host: Partial<ModuleHost>): Promise<Instance>
-}
-/** What the reader of ONNX files has of the library. */
-export interface OnnxTools extends PickleTools {
+  isForeign(file: OpenFile): boolean
   /** Those that are there. */
-  open(named: NamedSource[]): Promise<NamedFile[]>
+  bring(named: NamedSource[]): Promise<OpenFile[]>
+  /** Takes files that the model goes without from the list. */
+  drop(files: OpenFile[]): void
 }
-/** What the reader of their graphs has of it. */
-export interface GraphTools extends OnnxTools {
-  compile: typeof import('../src/host.js').compile
-  HeedError: typeof import('../src/error.js').HeedError
+/** And of the engine. */
+export interface ForeignTools extends ReaderTools {
+  /** Of an ONNX file, as of LoadModelOptions. */
+  way?: string
+  /** The model of the files. */
+  open(): { id: number; info: ModelInfo }
+  keep(
+    address: number,
+    info: ModelInfo,
+    graph: import('../src/graph.js').Graph
+  ): { id: number; info: ModelInfo }
 }
-/** An open ONNX file in its module: its address there, and the part of it that lies in a buffer. */
-export interface OnnxReader extends OpenModule {
-  address: number
-  buffer: number
-  from: number
-  held: number
-}
-/** An engine beside the first, for what its module does not run. */
-export interface EngineBeside {
-  call(method: MethodName, args: any, context: CallContext): Promise<any>
-  close(): void
+/** The sessions of a graph's evaluations. */
+export interface GraphSessions {
+  /** The graph has kernels, as the model at this address. */
+  open(address: number): void
+  make(taps: string[]): Promise<number>
+  write(session: number, name: string, data: Float32Array): void
+  run(session: number): Promise<RunResult>
+  close(session: number): void
 }
 /** Inputs of a graph: as the bytes of a .safetensors file; those of floats; and what a session for
  * them depends on, '' where that is more than shapes. */
@@ -387,26 +437,6 @@ export interface GraphResults {
   outputs: (GraphPort & { value: string | null })[]
   attention: { value: string | null }[] | null
   known: Record<string, GraphTensor>
-}
-/** An ONNX file as a graph. `kernels`: its number in the engine that runs it, 0 = it is not there;
- * `why`: why not; `made`: the session of its last evaluation. */
-export interface GraphModel {
-  graph: import('../src/graph_file.js').GraphFile
-  others: NamedFile[]
-  info?: ModelInfo
-  reference: boolean
-  kernels: number
-  why: string
-  made?: GraphResults & { key: string; session: number; note: string }
-}
-/** What opens models by address, which imports nothing, has of the library. */
-export interface FolderTools {
-  wholeOf(file: Source): Uint8Array
-  HeedError: typeof import('../src/error.js').HeedError
-  said: typeof import('../src/error.js').said
-  open(named: NamedSource[]): Promise<NamedFile[]>
-  closeAll(files: Source[]): void
-  builtin: typeof import('../src/host.js').builtin
 }
 /** Asks for a stream; undefined where there is no such file. */
 export type OpenStream = (

@@ -23,19 +23,12 @@ declare module '*/heed/weights.js' {
 declare module '*/heed/weight_files.js' {
   export { isOtherMakers, modelFiles } from '../src/weight_files.js'
 }
-declare module '*/heed/module.js' {
-  export const address: typeof import('../src/module.js').address
-  export const startSmall: typeof import('../src/module.js').startSmall
-}
-declare module '*/heed/module_memory.js' {
-  export { ModuleMemory } from '../src/module_memory.js'
-}
 declare module '*/heed/onnx_files.js' {
   export const names: string[]
   export function rankOf(name: string): number
 }
-declare module '*/heed/pickle.js' {
-  export const readForeign: typeof import('../src/pickle.js').readForeign
+declare module '*/heed/foreign.js' {
+  export const readForeign: typeof import('../src/foreign.js').readForeign
 }
 declare module '*/heed/source.js' {
   export const isForeign: typeof import('../src/source.js').isForeign

@@ -1,5 +1,4 @@
-/* heed-check.wasm: case files run and compared. Tests build it for the kernels of each module. See
- * shim.h. */
+/* Case files run and compared. See shim.h. */
 #include "shim.h"
 
 static heed_status take(void *user, const char *name, heed_dtype dtype, const heed_shape *shape,

@@ -1,5 +1,5 @@
-/* heed-explain.wasm: definitions of heed.h over plain arrays, for who calls them at once and
- * without a model, and colour maps. Blocks are the caller's. See shim.h. */
+/* Definitions of heed.h over plain arrays, for who calls them at once and without a model, and
+ * colour maps. Blocks are the caller's. See shim.h. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -12,11 +12,6 @@ _Static_assert(HEED_WEB_CODE(fusion, mean) == HEED_FUSION_MEAN &&
                    HEED_WEB_CODE(fusion, min) == HEED_FUSION_MIN &&
                    HEED_WEB_CODE(fusion, max) == HEED_FUSION_MAX,
                "the record fusion is heed_fusion");
-
-heed_web *heed_web_create(uint32_t threads) {
-  (void)threads;
-  return heed_web_open();
-}
 
 void heed_web_map_mean(const float *weights, uint32_t heads, size_t count, float *mean) {
   heed_map_mean_of(weights, heads, count, mean);

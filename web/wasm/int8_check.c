@@ -1,4 +1,4 @@
-/* check-heed-int8.wasm and its like: a product of int8 on any level of the module. See shim.h. */
+/* For tests: a product of int8 on any level of the module. See shim.h. */
 #include "base/status.h"
 #include "base/tensor.h"
 #include "shim.h"

@@ -1,42 +1,41 @@
-/* Models: files whose bytes JavaScript brings on demand. See shim.h. */
+/* Models: files whose bytes JavaScript brings on demand, in heed's own graph. See shim.h. */
+#include <string.h>
+
 #include "base/alloc.h"
 #include "base/status.h"
 #include "shim.h"
 
-void heed_web_model_close(const heed_web *web, heed_web_model *model) {
-  if (!model) return;
+_Static_assert(HEED_WEB_CODE(intervene, zero) == 1 + HEED_EMPTY_ROW_ZERO &&
+                   HEED_WEB_CODE(intervene, nan) == 1 + HEED_EMPTY_ROW_NAN &&
+                   HEED_WEB_CODE(intervene, mean) == 1 + HEED_EMPTY_ROW_MEAN,
+               "the record intervene is heed_empty_row after `never`");
+
+static bool is_text(const heed_model_info *info) { return info->kind == HEED_MODEL_TEXT; }
+
+/* ------------------------------------------------------------------------------------ of a type */
+
+static void close_model(const heed_web *web, heed_web_model *model) {
+  (void)web;
   heed_model_destroy(model->model);
-  heed_free(web->context, model->names);
-  heed_free(web->context, model->files);
-  heed_free(web->context, model);
 }
 
-static heed_status open_model(heed_web *web, heed_web_model *model, const char *names,
-                              size_t names_size, const double *sizes, const uint32_t *sources,
-                              uint32_t count) {
-  HEED_TRY(heed_web_list_files(web, model, names, names_size, sizes, sources, count));
-  const heed_model_desc desc = {sizeof desc, model->files, count,
-                                HEED_WEB_TEXT ? HEED_TOWER_TEXT : HEED_TOWER_VISION};
-  return heed_model_open(web->context, &desc, &model->model, &web->error);
+/* The size of pixel_values of a session that is given none: for a picture of the model's own size.
+ */
+static void own_size(const heed_web_model *model, const heed_model_info *info, uint32_t *height,
+                     uint32_t *width) {
+  heed_preprocess preprocess;
+  heed_model_preprocess(model->model, &preprocess);
+  *width = *height = info->image_size;
+  if (heed_preprocess_size(&preprocess, info->image_size, info->image_size, width, height, NULL) !=
+      HEED_OK)
+    *width = *height = info->image_size;
 }
 
-heed_status heed_web_model_open(heed_web *web, const char *names, size_t names_size,
-                                const double *sizes, const uint32_t *sources, uint32_t count) {
-  heed_web_model *model = heed_alloc(web->context, 1, sizeof *model);
-  if (!model) return heed_fail_memory(&web->error, "model", sizeof *model);
-  const heed_status status = open_model(web, model, names, names_size, sizes, sources, count);
-  if (status != HEED_OK)
-    heed_web_model_close(web, model);
-  else
-    web->out.opened.address = HEED_WEB_ADDRESS(model);
-  return status;
-}
-
-const char *heed_web_model_info(heed_web *web, const heed_web_model *model) {
+static const char *tell_info(heed_web *web, const heed_web_model *model) {
   heed_model_info info;
   uint32_t height = 0, width = 0;
   heed_model_get_info(model->model, &info);
-  if (!HEED_WEB_TEXT) heed_web_model_size(model, &height, &width);
+  if (!is_text(&info)) own_size(model, &info, &height, &width);
 #define FIELD(name) .name = (double)info.name,
   web->out.model = (struct heed_web_out_model){
       HEED_WEB_MODEL(FIELD).rules = HEED_WEB_ADDRESS(info.rules),
@@ -45,14 +44,149 @@ const char *heed_web_model_info(heed_web *web, const heed_web_model *model) {
   return info.family;
 }
 
-const char *heed_web_model_label(const heed_web_model *model, uint32_t index) {
+static const char *label_of(const heed_web_model *model, uint32_t index) {
   return heed_model_label(model->model, index);
 }
 
-const char *heed_web_model_token(const heed_web_model *model, uint32_t index) {
+static const char *token_of(const heed_web_model *model, uint32_t index) {
   heed_model_info info;
   heed_model_get_info(model->model, &info);
   return info.token_names[index];
+}
+
+static heed_status build(heed_web_session *s, const heed_build_desc *wanted) {
+  heed_build_desc desc = *wanted;
+  heed_model_info info;
+  heed_value_info embeddings;
+  heed_model_get_info(s->model->model, &info);
+  s->layers = info.layers;
+  s->heads = info.heads;
+  s->pool_heads = info.pool_heads;
+  s->prefix_tokens = info.prefix_tokens;
+  if (is_text(&info)) {
+    desc.source_length = s->width;
+  } else {
+    uint32_t height, width;
+    own_size(s->model, &info, &height, &width);
+    if (!s->width) s->width = width;
+    if (!s->height) s->height = height;
+    s->patch = info.patch;
+    desc.height = s->height;
+    desc.width = s->width;
+  }
+  HEED_TRY(heed_model_build(s->model->model, &desc, &s->graph, &s->web->error));
+  s->input = is_text(&info) ? (heed_value){0} : heed_graph_find(s->graph, "pixel_values");
+  HEED_TRY(heed_graph_value_info(s->graph, heed_graph_find(s->graph, "embeddings"), &embeddings));
+  s->tokens = embeddings.shape.dim[1];
+  return HEED_OK;
+}
+
+/* Nothing is changed at first: masks allow everything and gains are 1, by their names in heed.h. */
+static heed_status change_nothing(heed_web_session *s) {
+  heed_value_info info;
+  heed_status status = HEED_OK;
+  for (uint32_t id = 1; id <= heed_graph_value_count(s->graph) && status == HEED_OK; id++) {
+    HEED_TRY(heed_graph_value_info(s->graph, (heed_value){id}, &info));
+    const char *what = info.is_input ? strrchr(info.name, '.') : NULL;
+    const bool is_gain = what && strcmp(what, ".gain") == 0;
+    if (!info.is_input || (info.dtype != HEED_U8 && !is_gain)) continue;
+    const size_t count = (size_t)heed_shape_count(&info.shape),
+                 size = count * heed_dtype_size(info.dtype);
+    unsigned char *ones = heed_alloc_raw(s->web->context, size, 1);
+    if (!ones) return heed_fail_memory(&s->web->error, info.name, size);
+    for (size_t i = 0; i < size; i++)
+      ones[i] = is_gain ? ((const unsigned char *)&(const float){1.0f})[i % sizeof(float)] : 1;
+    status = heed_session_write(s->session, (heed_value){id}, ones, size, &s->web->error);
+    heed_free(s->web->context, ones);
+  }
+  return status;
+}
+
+static heed_status preprocess(heed_web_session *s) {
+  heed_model_info info;
+  heed_model_get_info(s->model->model, &info);
+  if (is_text(&info))
+    return heed_fail(&s->web->error, HEED_UNSUPPORTED, "run: a text tower takes no images");
+  HEED_TRY(heed_model_prepares(s->model->model, &s->web->error));
+  heed_model_preprocess(s->model->model, &s->preprocess);
+  if (!s->sized) return HEED_OK;
+  return heed_model_preprocess_at(s->model->model, s->height, s->width, &s->preprocess,
+                                  &s->web->error);
+}
+
+static const heed_web_model_type own_graph = {close_model, tell_info,      label_of,  token_of,
+                                              build,       change_nothing, preprocess};
+
+/* ------------------------------------------------------------------------------------- of any */
+
+void heed_web_model_close(const heed_web *web, heed_web_model *model) {
+  if (!model) return;
+  model->type->close(web, model);
+  heed_free(web->context, model->names);
+  heed_free(web->context, model->files);
+  heed_free(web->context, model);
+}
+
+heed_web_model *heed_web_model_make(heed_web *web, size_t size, const char *names,
+                                    size_t names_size, const double *sizes, const uint32_t *sources,
+                                    heed_web_reader *const *readers, uint32_t count) {
+  heed_web_model *model = heed_alloc(web->context, 1, size);
+  if (!model) {
+    heed_fail_memory(&web->error, "model", size);
+    return NULL;
+  }
+  model->type = &own_graph;
+  model->files = heed_alloc(web->context, count ? count : 1, sizeof *model->files);
+  model->names = heed_alloc(web->context, names_size + 1, 1);
+  if (!model->files || !model->names) {
+    heed_fail_memory(&web->error, "model", count * sizeof *model->files + names_size);
+    heed_web_model_close(web, model);
+    return NULL;
+  }
+  memcpy(model->names, names, names_size);
+  const char *name = model->names;
+  for (uint32_t i = 0; i < count; i++, name += strlen(name) + 1)
+    model->files[i] =
+        (heed_model_file){name, readers && readers[i] ? readers[i]->source
+                                                      : heed_web_host_source(sources[i], sizes[i])};
+  model->file_count = count;
+  return model;
+}
+
+heed_status heed_web_model_open(heed_web *web, const char *names, size_t names_size,
+                                const double *sizes, const uint32_t *sources,
+                                heed_web_reader *const *readers, uint32_t count, uint32_t text) {
+  heed_web_model *model =
+      heed_web_model_make(web, sizeof *model, names, names_size, sizes, sources, readers, count);
+  if (!model) return web->error.status;
+  const heed_model_desc desc = {sizeof desc, model->files, count,
+                                text ? HEED_TOWER_TEXT : HEED_TOWER_VISION};
+  const heed_status status = heed_model_open(web->context, &desc, &model->model, &web->error);
+  if (status != HEED_OK)
+    heed_web_model_close(web, model);
+  else
+    web->out.opened.address = HEED_WEB_ADDRESS(model);
+  return status;
+}
+
+const char *heed_web_model_info(heed_web *web, const heed_web_model *model) {
+  return model->type->info(web, model);
+}
+
+void heed_web_model_text(heed_web *web, const heed_web_model *model) {
+  heed_model_info info;
+  heed_model_get_info(model->model, &info);
+#define FIELD(name) .name = (double)info.name,
+  web->out.text = (struct heed_web_out_text){HEED_WEB_TEXT(FIELD)};
+#undef FIELD
+}
+
+const char *heed_web_model_label(const heed_web_model *model, uint32_t index) {
+  return model->type->label(model, index);
+}
+
+const char *heed_web_model_token(const heed_web_model *model, uint32_t index) {
+  return model->type->token(model, index);
 }
 
 uint32_t heed_web_model_tensor(heed_web *web, const heed_web_model *model, uint32_t index) {

@@ -1,5 +1,5 @@
-/* heed-onnx.wasm: ONNX files as .safetensors. See shim.h and heed/onnx.h. */
-#include "heed/onnx.h"
+/* ONNX files as .safetensors. See shim.h, onnx.h and heed/onnx.h. */
+#include "onnx.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -8,26 +8,20 @@
 #include "base/status.h"
 #include "base/utf8.h"
 #include "pickle/foreign.h"
-#include "shim.h"
 
 #define MOST_FILES 64 /* of external data */
-
-heed_web *heed_web_create(uint32_t threads) {
-  (void)threads;
-  return heed_web_open();
-}
 
 /* Files of external data: those that JavaScript has, and those that it must bring. */
 typedef struct data_files {
   const heed_web *web;
   const char *name, *locations;
   const double *sizes;
+  const uint32_t *sources;
   uint32_t count, wanted_count;
   char *wanted[MOST_FILES];
 } data_files;
 
 static data_files last;
-static char note[512];
 
 static heed_status want(data_files *files, const char *location, heed_source *source,
                         heed_error *error) {
@@ -52,28 +46,51 @@ static heed_status open_external(void *user, const char *location, heed_source *
     return heed_refuse_location(
         files->name, location,
         files->sizes[i] < -1 ? HEED_LOCATION_LINK : "found no file of this name", error);
-  *source = heed_web_host_source(i + 1, files->sizes[i]);
+  *source = heed_web_host_source(files->sources[i], files->sizes[i]);
   return HEED_OK;
 }
 
-heed_status heed_web_onnx_open(heed_web *web, const char *name, double size, const char *locations,
-                               const double *sizes, uint32_t count) {
+static void close_onnx(const heed_web *web, heed_web_reader *reader) {
+  heed_web_onnx *onnx = (heed_web_onnx *)reader;
+  heed_onnx_lowered_destroy(onnx->lowered);
+  heed_onnx_destroy(onnx->file);
+  heed_free(web->context, onnx);
+}
+
+static void forget_wanted(void) {
+  for (uint32_t i = 0; i < last.wanted_count; i++) heed_free(last.web->context, last.wanted[i]);
+  last.wanted_count = 0;
+}
+
+heed_status heed_web_onnx_open(heed_web *web, const char *name, const char *locations,
+                               const double *sizes, const uint32_t *sources, uint32_t count) {
   heed_onnx *file = NULL;
-  last = (data_files){
-      .web = web, .name = name, .locations = locations, .sizes = sizes, .count = count};
-  const heed_onnx_desc desc = {sizeof desc, heed_web_host_source(0, size), name, open_external,
-                               &last};
+  forget_wanted();
+  last = (data_files){.web = web,
+                      .name = name,
+                      .locations = locations,
+                      .sizes = sizes + 1,
+                      .sources = sources + 1,
+                      .count = count};
+  const heed_onnx_desc desc = {sizeof desc, heed_web_host_source(sources[0], sizes[0]), name,
+                               open_external, &last};
   const heed_status status = heed_onnx_open(web->context, &desc, &file, &web->error);
-  web->out.pickle = (struct heed_web_out_pickle){0};
+  web->out.reader = (struct heed_web_out_reader){0};
   if (last.wanted_count) { /* whatever came of it without them */
     heed_onnx_destroy(file);
     return HEED_OK;
   }
   if (status != HEED_OK) return status;
-  web->out.pickle = (struct heed_web_out_pickle){
-      .address = HEED_WEB_ADDRESS(file), .size = (double)heed_onnx_source(file).size, .shares = 1};
-  snprintf(note, sizeof note, HEED_ONNX_NOTE, heed_utf8_cut(name, 100), name,
+  heed_web_onnx *onnx = heed_alloc(web->context, 1, sizeof *onnx);
+  if (!onnx) {
+    heed_onnx_destroy(file);
+    return heed_fail_memory(&web->error, name, sizeof *onnx);
+  }
+  *onnx = (heed_web_onnx){.base = {heed_onnx_source(file), close_onnx}, .file = file};
+  snprintf(onnx->note, sizeof onnx->note, HEED_ONNX_NOTE, heed_utf8_cut(name, 100), name,
            heed_onnx_summary(file));
+  web->out.reader = (struct heed_web_out_reader){
+      .address = HEED_WEB_ADDRESS(onnx), .size = (double)onnx->base.source.size, .shares = 1};
   return HEED_OK;
 }
 
@@ -81,10 +98,4 @@ const char *heed_web_onnx_wanted(uint32_t index) {
   return index < last.wanted_count ? last.wanted[index] : NULL;
 }
 
-const char *heed_web_onnx_note(void) { return note; }
-
-heed_status heed_web_onnx_read(heed_web *web, heed_onnx *file, double offset, void *to,
-                               size_t count) {
-  const heed_source source = heed_onnx_source(file);
-  return source.read(source.user, (uint64_t)offset, to, count, &web->error);
-}
+const char *heed_web_onnx_note(const heed_web_onnx *onnx) { return onnx->note; }

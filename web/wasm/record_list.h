@@ -7,9 +7,10 @@ RECORD(block, FIELD(address) FIELD(count))
 /* the object that was made */
 RECORD(opened, FIELD(address))
 /* rules and assumed: addresses (0 = nothing was); run_height and run_width: of pixel_values, where
- * a session is given no size; each_class: of graphs; HEED_WEB_TEXT_MODEL is of text towers alone */
+ * a session is given no size; each_class: of graphs */
 RECORD(model, HEED_WEB_MODEL(FIELD) FIELD(rules) FIELD(assumed) FIELD(run_height) FIELD(run_width)
                   FIELD(each_class))
+RECORD(text, HEED_WEB_TEXT(FIELD))
 /* addresses of name, dtype and role (0 = none); layer of the role; used: 1 or 0 */
 RECORD(tensor, FIELD(name) FIELD(dtype) FIELD(role) FIELD(layer) FIELD(bytes) FIELD(used) SHAPE)
 /* pixels: address of pixel_values; rows and columns of patches */
@@ -24,8 +25,6 @@ RECORD(intervene, FIELD(never) FIELD(zero) FIELD(nan) FIELD(mean))
 RECORD(dtype, FIELD(f32) FIELD(f16) FIELD(bf16) FIELD(u8) FIELD(i32))
 RECORD(fusion, FIELD(mean) FIELD(min) FIELD(max))
 
-/* What modules that run models never say; those of int8 have no room for it. */
-#if !defined(HEED_INT8)
 /* what the model sees of a picture */
 RECORD(region, FIELD(x) FIELD(y) FIELD(width) FIELD(height))
 RECORD(statistics, HEED_WEB_STATISTICS(FIELD))
@@ -35,8 +34,8 @@ RECORD(input, FIELD(name) FIELD(dtype) FIELD(address) FIELD(bytes))
 RECORD(check, FIELD(passed) FIELD(max_abs) FIELD(max_rel) FIELD(op) FIELD(worst) SHAPE)
 /* addresses of text, owner and RGBA; side in pixels, grid in patches */
 RECORD(scene, FIELD(text) FIELD(owner) FIELD(rgba) FIELD(side) FIELD(grid) HEED_WEB_TWINS(FIELD))
-/* a file of PyTorch as .safetensors: its size; shares: 1 where two tensors share bytes */
-RECORD(pickle, FIELD(address) FIELD(size) FIELD(shares))
+/* a file as .safetensors: its size; shares: 1 where two tensors share bytes */
+RECORD(reader, FIELD(address) FIELD(size) FIELD(shares))
 /* addresses of the tokenizer, of its kind and of what it assumes (0: nothing); ids, -1 = none;
  * most: 0 = not bounded */
 RECORD(tokenizer, FIELD(address) FIELD(kind) FIELD(assumed) FIELD(vocabulary) FIELD(begin)
@@ -46,6 +45,5 @@ RECORD(ids, FIELD(count) FIELD(whole))
 /* an input or output of a graph: addresses of name and dtype (0 = none); shaped: 1 or 0; an axis of
  * -1 is open */
 RECORD(port, FIELD(name) FIELD(dtype) FIELD(shaped) SHAPE)
-/* a lowered graph as a file: its size; activations that are not rounded */
-RECORD(lowered, FIELD(address) FIELD(size) FIELD(unrounded))
-#endif
+/* a lowered graph: activations that are not rounded */
+RECORD(lowered, FIELD(unrounded))

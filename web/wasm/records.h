@@ -29,22 +29,16 @@
   FIELD(prefix_tokens)        \
   FIELD(classes)              \
   FIELD(parameters)           \
-  FIELD(weight_bytes)         \
-  HEED_WEB_TEXT_MODEL(FIELD)
-/* Of a text tower, behind them. */
-#ifdef HEED_TEXT_ALONE
-#define HEED_WEB_TEXT_MODEL(FIELD) \
-  FIELD(source_vocabulary)         \
-  FIELD(max_length)                \
-  FIELD(end)                       \
-  FIELD(projection)                \
-  FIELD(text_padded)               \
-  FIELD(biased)                    \
-  FIELD(logit_scale)               \
+  FIELD(weight_bytes)
+#define HEED_WEB_TEXT(FIELD) \
+  FIELD(source_vocabulary)   \
+  FIELD(max_length)          \
+  FIELD(end)                 \
+  FIELD(projection)          \
+  FIELD(text_padded)         \
+  FIELD(biased)              \
+  FIELD(logit_scale)         \
   FIELD(logit_bias)
-#else
-#define HEED_WEB_TEXT_MODEL(FIELD)
-#endif
 /* Too many for a line of the list. */
 #define HEED_WEB_SESSION(FIELD) \
   FIELD(batch)                  \

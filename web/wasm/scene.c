@@ -1,4 +1,4 @@
-/* heed-scene.wasm: scenes of the demo, from a seed or from text, drawn. See shim.h and
+/* Scenes of the demo, from a seed or from text, drawn. See shim.h and
  * heed/scene.h. */
 #include <string.h>
 
@@ -12,11 +12,6 @@ struct heed_web_scene {
   uint8_t owner[HEED_SCENE_PATCHES];
   uint8_t rgba[HEED_SCENE_BYTES / 3 * 4];
 };
-
-heed_web *heed_web_create(uint32_t threads) {
-  (void)threads;
-  return heed_web_open();
-}
 
 /* From RGB at the front, the last pixel first: none is written before it was read. */
 static void spread(uint8_t *rgba) {

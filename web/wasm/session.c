@@ -1,5 +1,5 @@
-/* Sessions, which run layer by layer so that JavaScript can look at events in between;
- * model_session.c and graph_model.c make them. See shim.h. */
+/* Sessions, made for a size and a set of taps. They run layer by layer, so that JavaScript can look
+ * at events in between. See shim.h. */
 #include <stdio.h>
 #include <string.h>
 
@@ -40,7 +40,7 @@ void heed_web_session_close(heed_web_session *session) {
   heed_free(context, session);
 }
 
-heed_status heed_web_find_value(heed_web_session *s, const char *name, heed_value *value) {
+static heed_status find_value(heed_web_session *s, const char *name, heed_value *value) {
   *value = heed_graph_find(s->graph, name);
   if (value->id) return HEED_OK;
   return heed_fail(&s->web->error, HEED_INVALID_ARGUMENT, "taps: unknown value (found \"%s\")",
@@ -51,7 +51,7 @@ static heed_status layer_tap(heed_web_session *s, uint32_t layer, const char *wh
                              heed_value *value) {
   char name[64];
   snprintf(name, sizeof name, "layer.%u.%s", layer, what);
-  return heed_web_find_value(s, name, value);
+  return find_value(s, name, value);
 }
 
 /* taps: room for two values a layer and of the pooling attention, or for `count` names. */
@@ -63,15 +63,15 @@ static heed_status collect_taps(heed_web_session *s, int keep, const char *names
     HEED_TRY(layer_tap(s, i, "key", &taps[(*tap_count)++]));
   }
   if (s->pool_heads && keep == KEEP_ROWS) {
-    HEED_TRY(heed_web_find_value(s, "pool.query", &taps[(*tap_count)++]));
-    HEED_TRY(heed_web_find_value(s, "pool.key", &taps[(*tap_count)++]));
+    HEED_TRY(find_value(s, "pool.query", &taps[(*tap_count)++]));
+    HEED_TRY(find_value(s, "pool.key", &taps[(*tap_count)++]));
   }
   if (s->pool_heads && keep == KEEP_ALL)
-    HEED_TRY(heed_web_find_value(s, HEED_WEB_POOL, &taps[(*tap_count)++]));
+    HEED_TRY(find_value(s, HEED_WEB_POOL, &taps[(*tap_count)++]));
   for (uint32_t i = 0; keep == KEEP_ALL && i < s->layers; i++)
     HEED_TRY(layer_tap(s, i, "attention.weights", &taps[(*tap_count)++]));
   for (uint32_t i = 0; keep == KEEP_NAMED && i < count; i++, names += strlen(names) + 1)
-    HEED_TRY(heed_web_find_value(s, names, &taps[(*tap_count)++]));
+    HEED_TRY(find_value(s, names, &taps[(*tap_count)++]));
   return HEED_OK;
 }
 
@@ -101,8 +101,9 @@ static heed_status whole_need(heed_web_session *s, heed_status status) {
                    (unsigned)((bytes + 999999) / 1000000));
 }
 
-heed_status heed_web_session_prepare(heed_web_session *s, int keep, const char *names,
-                                     uint32_t count) {
+/* The plan for `keep` of the session's graph, and the program; its sizes are those of its input,
+ * where it has one. */
+static heed_status prepare(heed_web_session *s, int keep, const char *names, uint32_t count) {
   const heed_hooks hooks = {sizeof hooks, tell, stop, NULL};
   heed_value_info info;
   HEED_TRY(make_plan(s, keep, names, count));
@@ -118,19 +119,49 @@ heed_status heed_web_session_prepare(heed_web_session *s, int keep, const char *
   return whole_need(s, heed_session_create(s->plan, &hooks, &s->session, &s->web->error));
 }
 
-void heed_web_session_tell(heed_web_session *s, uint32_t prefix_tokens, uint32_t patch) {
-  s->web->out.session = (struct heed_web_out_session){.session = HEED_WEB_ADDRESS(s),
-                                                      .steps = heed_plan_step_count(s->plan),
-                                                      .pixels = HEED_WEB_ADDRESS(s->pixels),
-                                                      .batch = s->batch,
-                                                      .height = s->height,
-                                                      .width = s->width,
-                                                      .layers = s->layers,
-                                                      .heads = s->heads,
-                                                      .tokens = s->tokens,
-                                                      .prefix_tokens = prefix_tokens,
-                                                      .rows = patch ? s->height / patch : 0,
-                                                      .columns = patch ? s->width / patch : 0};
+static void tell_session(heed_web_session *s) {
+  s->web->out.session =
+      (struct heed_web_out_session){.session = HEED_WEB_ADDRESS(s),
+                                    .steps = heed_plan_step_count(s->plan),
+                                    .pixels = HEED_WEB_ADDRESS(s->pixels),
+                                    .batch = s->batch,
+                                    .height = s->height,
+                                    .width = s->width,
+                                    .layers = s->layers,
+                                    .heads = s->heads,
+                                    .tokens = s->tokens,
+                                    .prefix_tokens = s->prefix_tokens,
+                                    .rows = s->patch ? s->height / s->patch : 0,
+                                    .columns = s->patch ? s->width / s->patch : 0};
+}
+
+heed_status heed_web_session_create(heed_web *web, const heed_web_model *model, uint32_t batch,
+                                    uint32_t height, uint32_t width, int keep, const char *names,
+                                    uint32_t count, uint32_t intervene, double temperature) {
+  const heed_build_desc desc = {
+      .struct_size = sizeof desc,
+      .batch = batch,
+      .intervene = intervene != 0,
+      .classes_only = keep == KEEP_NONE,
+      .empty_row = intervene ? (heed_empty_row)(intervene - 1) : HEED_EMPTY_ROW_ZERO,
+      .temperature = (float)temperature};
+  heed_web_session *s = heed_alloc(web->context, 1, sizeof *s);
+  if (!s) return heed_fail_memory(&web->error, "session", sizeof *s);
+  *s = (heed_web_session){.web = web,
+                          .model = model,
+                          .batch = batch,
+                          .height = height,
+                          .width = width,
+                          .sized = height || width};
+  heed_status status = model->type->build(s, &desc);
+  if (status == HEED_OK) status = prepare(s, keep, names, count);
+  if (status == HEED_OK) status = model->type->begin(s);
+  if (status != HEED_OK) {
+    heed_web_session_close(s);
+    return status;
+  }
+  tell_session(s);
+  return HEED_OK;
 }
 
 void heed_web_session_memory(heed_web_session *s) {
@@ -142,14 +173,14 @@ void heed_web_session_memory(heed_web_session *s) {
 }
 
 heed_status heed_web_session_write(heed_web_session *s) {
-  if (HEED_WEB_TEXT || !s->pixels) return HEED_OK; /* inputs are written by name */
+  if (!s->pixels) return HEED_OK;
   return heed_session_write(s->session, s->input, s->pixels, s->pixel_bytes, &s->web->error);
 }
 
 heed_status heed_web_session_set(heed_web_session *s, const char *name, const void *data,
                                  size_t bytes) {
   heed_value value;
-  HEED_TRY(heed_web_find_value(s, name, &value));
+  HEED_TRY(find_value(s, name, &value));
   return heed_session_write(s->session, value, data, bytes, &s->web->error);
 }
 
@@ -165,7 +196,7 @@ heed_status heed_web_session_view(heed_web_session *s, const char *name) {
   heed_value value;
   heed_value_info info;
   const void *data;
-  HEED_TRY(heed_web_find_value(s, name, &value));
+  HEED_TRY(find_value(s, name, &value));
   HEED_TRY(heed_session_view(s->session, value, &data, &s->web->error));
   HEED_TRY(heed_graph_value_info(s->graph, value, &info));
   s->web->out.value = (struct heed_web_out_value){

@@ -1,4 +1,5 @@
-/* The WebAssembly face of heed.h: what JavaScript calls, and what it must bring along.
+/* The WebAssembly face of heed.h: what JavaScript calls, and what it must bring along. heed.wasm
+ * has the calls of the first part, heed-all.wasm those of both.
  *
  * Calls return a heed_status; the sentence of the last failure is heed_web_message. Results that
  * are numbers lie at heed_web_result as a record of record_list.h, which the comments below name;
@@ -15,16 +16,6 @@
 #endif
 #include "records.h"
 
-/* Modules of text towers have HEED_TEXT_ALONE, those of lowered graphs graph_model.c in the place
- * of model.c and model_session.c; the others open vision transformers. */
-#ifdef HEED_TEXT_ALONE
-#define HEED_WEB_TEXT 1
-#define HEED_WEB_INPUT "input_ids"
-#else
-#define HEED_WEB_TEXT 0
-#define HEED_WEB_INPUT "pixel_values"
-#endif
-
 #define HEED_WEB_EXPORT(name) __attribute__((export_name(#name)))
 #define HEED_WEB_IMPORT(name) __attribute__((import_module("heed"), import_name(#name)))
 
@@ -38,55 +29,65 @@ typedef struct heed_web {
 } heed_web;
 
 typedef struct heed_web_scene heed_web_scene;
-typedef struct heed_tokenizer heed_tokenizer;     /* heed/tokenizer.h */
-typedef struct heed_pickle heed_pickle;           /* heed/pickle.h */
-typedef struct heed_onnx heed_onnx;               /* heed/onnx.h */
-typedef struct heed_web_lowered heed_web_lowered; /* import.c */
+typedef struct heed_tokenizer heed_tokenizer; /* heed/tokenizer.h */
+typedef struct heed_web_onnx heed_web_onnx;   /* onnx.h */
+typedef struct heed_web_model heed_web_model;
+typedef struct heed_web_session heed_web_session;
 
-typedef struct heed_web_model {
-  heed_model *model;
+/* A file of another container that is read as a .safetensors file. */
+typedef struct heed_web_reader {
+  heed_source source;
+  void (*close)(const heed_web *web, struct heed_web_reader *reader);
+} heed_web_reader;
+
+/* What is opened as a model: heed's own graph of it (model.c), or the graph of an ONNX file
+ * (graph.c). */
+typedef struct heed_web_model_type {
+  void (*close)(const heed_web *web, heed_web_model *model);
+  const char *(*info)(heed_web *web, const heed_web_model *model);
+  const char *(*label)(const heed_web_model *model, uint32_t index);
+  const char *(*token)(const heed_web_model *model, uint32_t index);
+  /* Sets what the session takes from the desc, its graph, input, tokens, prefix and patch. */
+  heed_status (*build)(heed_web_session *session, const heed_build_desc *desc);
+  /* Writes the inputs that JavaScript need not write. */
+  heed_status (*begin)(heed_web_session *session);
+  /* Sets how the session's pictures are prepared. */
+  heed_status (*preprocess)(heed_web_session *session);
+} heed_web_model_type;
+
+struct heed_web_model {
+  const heed_web_model_type *type;
+  heed_model *model; /* of model.c alone */
   heed_model_file *files;
+  uint32_t file_count;
   char *names;
-} heed_web_model;
+};
 
-typedef struct heed_web_session {
+struct heed_web_session {
   heed_web *web;
   const heed_web_model *model;
   heed_graph *graph;
   heed_plan *plan;
   heed_session *session;
-  heed_value input;
-  float *pixels; /* pixel_values on their way in */
+  heed_value input; /* 0: no pixel_values; inputs are written by name */
+  float *pixels;    /* pixel_values on their way in */
   size_t pixel_bytes;
-  uint32_t batch, height, width, tokens;
+  uint32_t batch, height, width, tokens, prefix_tokens, patch;
   uint32_t layers, heads, pool_heads;
   heed_preprocess preprocess;
   bool sized; /* height or width were given: pictures are prepared for them */
-} heed_web_session;
-
-/* A runtime without a backend; its status tells whether it can be used: NULL only when there is no
- * memory for it. */
-heed_web *heed_web_open(void);
+  struct heed_onnx_lowered *lowered; /* graph.c: what the graph owns */
+};
 
 /* Copies bytes [offset, offset + count) of the source to `to`; 0 = done. */
 HEED_WEB_IMPORT(read) int heed_host_read(uint32_t source, double offset, void *to, size_t count);
 /* host_source.c: the file of a number, by heed_host_read. */
 heed_source heed_web_host_source(uint32_t source, double size);
-/* The size of pixel_values of a session that is given none: for a picture of the model's own size.
- */
-void heed_web_model_size(const heed_web_model *model, uint32_t *height, uint32_t *width);
-/* Fills a model's list of files, which heed_web_model_close frees. */
-heed_status heed_web_list_files(heed_web *web, heed_web_model *model, const char *names,
-                                size_t names_size, const double *sizes, const uint32_t *sources,
-                                uint32_t count);
-/* The value of a name. Statuses: INVALID_ARGUMENT. */
-heed_status heed_web_find_value(heed_web_session *s, const char *name, heed_value *value);
-/* The plan for `keep` of the session's graph, and the program; its sizes are those of its input,
- * where it has one. */
-heed_status heed_web_session_prepare(heed_web_session *s, int keep, const char *names,
-                                     uint32_t count);
-/* out: session. patch: its side in pixels, 0 without a grid. */
-void heed_web_session_tell(heed_web_session *s, uint32_t prefix_tokens, uint32_t patch);
+/* A model of `size` bytes with its list of files, which heed_web_model_close frees; NULL with an
+ * error when there is no memory. As heed_web_model_open. */
+heed_web_model *heed_web_model_make(heed_web *web, size_t size, const char *names,
+                                    size_t names_size, const double *sizes, const uint32_t *sources,
+                                    heed_web_reader *const *readers, uint32_t count);
 /* Bytes of the weights that have been read. */
 HEED_WEB_IMPORT(progress) void heed_host_progress(double done, double total);
 /* Not 0 = stop. */
@@ -96,9 +97,16 @@ HEED_WEB_IMPORT(take)
 void heed_host_take(const char *name, heed_dtype dtype, uint32_t rank, const uint32_t *dim,
                     const void *data);
 
-/* The exports, all of them. */
+/* ------------------------------------------------------------------------------------- heed.wasm
+ */
 
-/* blocks.c: in every module */
+/* runtime.c */
+/* The runtime; its status tells whether it can be used: NULL only when there is no memory for it.
+ */
+HEED_WEB_EXPORT(create) heed_web *heed_web_create(uint32_t threads);
+HEED_WEB_EXPORT(destroy) void heed_web_destroy(heed_web *web);
+HEED_WEB_EXPORT(version) const char *heed_web_version(void);
+HEED_WEB_EXPORT(device) const char *heed_web_device(const heed_web *web);
 HEED_WEB_EXPORT(status) heed_status heed_web_status(const heed_web *web);
 HEED_WEB_EXPORT(message) const char *heed_web_message(const heed_web *web);
 HEED_WEB_EXPORT(status_name) const char *heed_web_status_name(heed_status status);
@@ -110,24 +118,20 @@ HEED_WEB_EXPORT(used) size_t heed_web_used(const heed_web *web);
 HEED_WEB_EXPORT(alloc) void *heed_web_alloc(heed_web *web, size_t bytes);
 HEED_WEB_EXPORT(free) void heed_web_free(const heed_web *web, void *block);
 
-/* runtime.c */
-/* The runtime (scene.c: one that draws scenes alone); its status tells whether it can be used: NULL
- * only when there is no memory for it. */
-HEED_WEB_EXPORT(create) heed_web *heed_web_create(uint32_t threads);
-HEED_WEB_EXPORT(destroy) void heed_web_destroy(heed_web *web);
-HEED_WEB_EXPORT(version) const char *heed_web_version(void);
-HEED_WEB_EXPORT(device) const char *heed_web_device(const heed_web *web);
-
 /* model.c */
 HEED_WEB_EXPORT(model_close) void heed_web_model_close(const heed_web *web, heed_web_model *model);
 /* names: `count` strings one after another; sizes in bytes; sources: the numbers by which reads
- * ask. out: opened. */
+ * ask; readers: where not NULL, what reads the file instead, to be closed after the model. text:
+ * whether it is the text tower that is opened. out: opened. */
 HEED_WEB_EXPORT(model_open)
 heed_status heed_web_model_open(heed_web *web, const char *names, size_t names_size,
-                                const double *sizes, const uint32_t *sources, uint32_t count);
+                                const double *sizes, const uint32_t *sources,
+                                heed_web_reader *const *readers, uint32_t count, uint32_t text);
 /* out: model. Returns the family. */
 HEED_WEB_EXPORT(model_info)
 const char *heed_web_model_info(heed_web *web, const heed_web_model *model);
+/* Of a text tower. out: text. */
+HEED_WEB_EXPORT(model_text) void heed_web_model_text(heed_web *web, const heed_web_model *model);
 HEED_WEB_EXPORT(model_label)
 const char *heed_web_model_label(const heed_web_model *model, uint32_t index);
 
@@ -142,7 +146,7 @@ uint32_t heed_web_model_tensor(heed_web *web, const heed_web_model *model, uint3
 HEED_WEB_EXPORT(model_absent)
 const char *heed_web_model_absent(const heed_web_model *model, uint32_t index);
 
-/* session.c; session_create and session_preprocess: model_session.c */
+/* session.c */
 HEED_WEB_EXPORT(session_close) void heed_web_session_close(heed_web_session *session);
 /* batch, height, width: 0 = the model's; of a text tower width is the tokens of a text, and its ids
  * are written by session_set. keep: what it keeps, as the record keep; names: `count` of
@@ -158,12 +162,13 @@ HEED_WEB_EXPORT(session_memory) void heed_web_session_memory(heed_web_session *s
 HEED_WEB_EXPORT(session_set)
 heed_status heed_web_session_set(heed_web_session *s, const char *name, const void *data,
                                  size_t bytes);
-/* How the session's pictures are prepared, by heed_model_preprocess_at where the session was given
- * a size; whole: all of each, by heed_preprocess_fit_whole. out:
- * block, the bytes of a heed_preprocess, valid until the next call. */
-HEED_WEB_EXPORT(session_preprocess)
-heed_status heed_web_session_preprocess(heed_web_session *s, uint32_t whole);
-/* Hands the pixel_values to the program; of a text tower there are none. */
+/* picture.c: a decoded picture -> pixel_values of a session whose batch is 1, prepared by
+ * heed_model_preprocess_at where the session was given a size; whole: all of it, by
+ * heed_preprocess_fit_whole. out: region. */
+HEED_WEB_EXPORT(session_picture)
+heed_status heed_web_session_picture(heed_web_session *s, const uint8_t *pixels, uint32_t width,
+                                     uint32_t height, uint32_t channels, uint32_t whole);
+/* Hands the pixel_values to the program, where there are any. */
 HEED_WEB_EXPORT(session_write) heed_status heed_web_session_write(heed_web_session *s);
 /* Runs from `step` to the end of its layer. Asks the host whether to stop first. out: step. */
 HEED_WEB_EXPORT(session_run_part)
@@ -184,95 +189,9 @@ heed_status heed_web_session_rollout(heed_web_session *s, uint32_t batch, uint32
                                      heed_fusion fusion, double residual, uint32_t first_layer,
                                      uint32_t layer_count, double discard);
 
-/* pickle.c: in heed-pickle.wasm alone. `source`: the number by which reads ask for the file; key:
- * the entry that is read, or NULL.
- * out: pickle; its address is 0 where the file may be .safetensors. */
-HEED_WEB_EXPORT(pickle_open)
-heed_status heed_web_pickle_open(heed_web *web, const char *name, double size, uint32_t source,
-                                 const char *key);
-/* Bytes of the .safetensors file. */
-HEED_WEB_EXPORT(pickle_read)
-heed_status heed_web_pickle_read(heed_web *web, heed_pickle *file, double offset, void *to,
-                                 size_t count);
-
-/* onnx.c: in heed-onnx.wasm alone, whose instance is of one file. Reads ask for it as 0, and for
- * its external data as 1 + the index in `locations`, `count` strings one after another. A size of
- * -1 says that there is no such file, -2 that it is a link. out: pickle; its address is 0 where
- * onnx_wanted lists files that must be brought first. */
-HEED_WEB_EXPORT(onnx_open)
-heed_status heed_web_onnx_open(heed_web *web, const char *name, double size, const char *locations,
-                               const double *sizes, uint32_t count);
-/* NULL after the last. */
-HEED_WEB_EXPORT(onnx_wanted) const char *heed_web_onnx_wanted(uint32_t index);
-/* One line: what the file is, and how it is read. */
-HEED_WEB_EXPORT(onnx_note) const char *heed_web_onnx_note(void);
-HEED_WEB_EXPORT(onnx_read)
-heed_status heed_web_onnx_read(heed_web *web, heed_onnx *file, double offset, void *to,
-                               size_t count);
-
-/* import.c: in heed-import.wasm alone, beside onnx.c. */
-/* Whether there is an input, or output, of the index. out: port. */
-HEED_WEB_EXPORT(import_port)
-uint32_t heed_web_import_port(heed_web *web, const heed_onnx *file, uint32_t output,
-                              uint32_t index);
-/* heed_onnx_attention_name */
-HEED_WEB_EXPORT(import_attention)
-const char *heed_web_import_attention(const heed_onnx *file, uint32_t index);
-/* heed_onnx_way; valid until the next call. */
-HEED_WEB_EXPORT(import_way)
-const char *heed_web_import_way(const heed_onnx *file, uint32_t kernels, uint32_t unrounded,
-                                const char *why);
-/* inputs: a .safetensors file of `size` bytes; 0: inputs of these sizes, 0 = as heed_onnx_lower has
- * them. out: lowered. */
-HEED_WEB_EXPORT(import_lower)
-heed_status heed_web_import_lower(heed_web *web, heed_onnx *file, const void *inputs, size_t size,
-                                  uint32_t batch, uint32_t height, uint32_t width);
-HEED_WEB_EXPORT(import_close) void heed_web_import_close(heed_web_lowered *lowered);
-/* Bytes of the file that graph_model.c takes: of its block, or of one value's whole elements. */
-HEED_WEB_EXPORT(import_read)
-heed_status heed_web_import_read(heed_web_lowered *lowered, double offset, void *to, size_t count);
-/* The name of the input that is the image; NULL: none is. */
-HEED_WEB_EXPORT(import_image)
-const char *heed_web_import_image(const heed_web_lowered *lowered);
-/* Not 0 where a value has this name. */
-HEED_WEB_EXPORT(import_find)
-uint32_t heed_web_import_find(const heed_web_lowered *lowered, const char *name);
-/* The name of an output; NULL: it is known beforehand. And of an attention's weights; NULL: the
- * graph has none. */
-HEED_WEB_EXPORT(import_output)
-const char *heed_web_import_output(const heed_web_lowered *lowered, uint32_t index);
-HEED_WEB_EXPORT(import_weights)
-const char *heed_web_import_weights(const heed_web_lowered *lowered, uint32_t index);
-/* The outputs that are known beforehand; and a run in double. out: block, a .safetensors file. */
-HEED_WEB_EXPORT(import_known) heed_status heed_web_import_known(heed_web_lowered *lowered);
-HEED_WEB_EXPORT(import_evaluate)
-heed_status heed_web_import_evaluate(heed_web *web, heed_onnx *file, const void *inputs,
-                                     size_t size, uint32_t attentions);
-
-/* tokenizer.c: in heed-tokenizer.wasm alone. names: `count` strings one after another, and the
- * bytes of the files, of those sizes. out: tokenizer. */
-HEED_WEB_EXPORT(tokenizer_open)
-heed_status heed_web_tokenizer_open(heed_web *web, const char *names, const double *sizes,
-                                    const void *bytes, uint32_t count);
-/* ids: room for `most`. out: ids. */
-HEED_WEB_EXPORT(tokenizer_encode)
-heed_status heed_web_tokenizer_encode(heed_web *web, const heed_tokenizer *tokenizer,
-                                      const char *text, size_t length, int32_t *ids, uint32_t most);
-/* heed_tokenizer_text */
-HEED_WEB_EXPORT(tokenizer_text)
-void heed_web_tokenizer_text(const heed_tokenizer *tokenizer, int32_t id, char *to, size_t size);
-
-/* picture.c: in heed-picture.wasm alone. */
-/* A decoded picture -> pixel_values [3, out_height, out_width] of a session whose batch is 1, as
- * its heed_preprocess says. out: region. */
-HEED_WEB_EXPORT(picture_prepare)
-heed_status heed_web_picture_prepare(heed_web *web, const heed_preprocess *preprocess,
-                                     const uint8_t *pixels, uint32_t width, uint32_t height,
-                                     uint32_t channels, uint32_t batch, uint32_t out_width,
-                                     uint32_t out_height, float *to);
-
-/* explain.c: in heed-explain.wasm alone. Arrays are the caller's; sizes are not looked at.
- * Functions that fill an array take arrays first, then numbers, then what they fill. */
+/* explain.c: definitions over plain arrays, for who calls them at once. Arrays are the caller's;
+ * sizes are not looked at. Functions that fill an array take arrays first, then numbers, then what
+ * they fill. */
 /* 256 colours of the map with this name. */
 HEED_WEB_EXPORT(colormap) void heed_web_colormap(const char *name, uint8_t *rgb);
 HEED_WEB_EXPORT(map_mean)
@@ -347,7 +266,104 @@ HEED_WEB_EXPORT(changes_input)
 uint32_t heed_web_changes_input(heed_web *web, const heed_changes *changes, uint32_t index,
                                 unsigned char *block);
 
-/* check.c: in modules that check alone, which have no models and no sessions */
+/* scene.c */
+HEED_WEB_EXPORT(scene_size) size_t heed_web_scene_size(void);
+/* text NULL: the scene of the seed low + 2^32 high. out: scene. */
+HEED_WEB_EXPORT(scene_draw)
+heed_status heed_web_scene_draw(heed_web *web, heed_web_scene *to, const char *text, size_t size,
+                                uint32_t low, uint32_t high);
+
+/* threads.c: in modules with threads */
+#if defined(HEED_WEB_THREADS)
+/* The pool that threads join. */
+HEED_WEB_EXPORT(pool) heed_thread_pool *heed_web_pool(const heed_web *web);
+/* Runs on the stack that ends at `stack`; returns when the runtime is destroyed. */
+HEED_WEB_EXPORT(thread) void heed_web_thread(heed_thread_pool *pool, uint32_t index, void *stack);
+#endif
+
+/* --------------------------------------------------------------------------------- heed-all.wasm
+ */
+
+/* reader.c: closes what pickle_open or onnx_open opened; bytes of it as a .safetensors file. */
+HEED_WEB_EXPORT(reader_close)
+void heed_web_reader_close(const heed_web *web, heed_web_reader *reader);
+HEED_WEB_EXPORT(reader_read)
+heed_status heed_web_reader_read(heed_web *web, const heed_web_reader *reader, double offset,
+                                 void *to, size_t count);
+
+/* pickle.c: `source`: the number by which reads ask for the file; key: the entry that is read, or
+ * NULL. out: reader; its address is 0 where the file may be .safetensors. */
+HEED_WEB_EXPORT(pickle_open)
+heed_status heed_web_pickle_open(heed_web *web, const char *name, double size, uint32_t source,
+                                 const char *key);
+
+/* onnx.c: sizes and sources are those of the file, then of its external data, whose locations are
+ * `count` strings one after another. A size of -1 says that there is no such file, -2 that it is a
+ * link. out: reader; its address, of a heed_web_onnx, is 0 where onnx_wanted lists files that must
+ * be brought first. */
+HEED_WEB_EXPORT(onnx_open)
+heed_status heed_web_onnx_open(heed_web *web, const char *name, const char *locations,
+                               const double *sizes, const uint32_t *sources, uint32_t count);
+/* NULL after the last. */
+HEED_WEB_EXPORT(onnx_wanted) const char *heed_web_onnx_wanted(uint32_t index);
+/* One line: what the file is, and how its weights are read. */
+HEED_WEB_EXPORT(onnx_note) const char *heed_web_onnx_note(const heed_web_onnx *onnx);
+
+/* graph.c: the graph of an ONNX file. */
+/* Whether there is an input, or output, of the index. out: port. */
+HEED_WEB_EXPORT(graph_port)
+uint32_t heed_web_graph_port(heed_web *web, const heed_web_onnx *onnx, uint32_t output,
+                             uint32_t index);
+/* heed_onnx_attention_name */
+HEED_WEB_EXPORT(graph_attention)
+const char *heed_web_graph_attention(const heed_web_onnx *onnx, uint32_t index);
+/* heed_onnx_way; valid until the next call. */
+HEED_WEB_EXPORT(graph_way)
+const char *heed_web_graph_way(const heed_web_onnx *onnx, uint32_t kernels, uint32_t unrounded,
+                               const char *why);
+/* On heed's own ops, in the place of what was lowered before. inputs: a .safetensors file of `size`
+ * bytes; 0: inputs of these sizes, 0 = as heed_onnx_lower has them. out: lowered. */
+HEED_WEB_EXPORT(graph_lower)
+heed_status heed_web_graph_lower(heed_web *web, heed_web_onnx *onnx, const void *inputs,
+                                 size_t size, uint32_t batch, uint32_t height, uint32_t width);
+/* What was lowered as a model, with the files beside it. A session of it takes what was lowered
+ * last. out: opened. */
+HEED_WEB_EXPORT(graph_open)
+heed_status heed_web_graph_open(heed_web *web, heed_web_onnx *onnx, const char *names,
+                                size_t names_size, const double *sizes, const uint32_t *sources,
+                                uint32_t count);
+/* The name of the input that is the image; NULL: none is. */
+HEED_WEB_EXPORT(graph_image) const char *heed_web_graph_image(const heed_web_onnx *onnx);
+/* Not 0 where a value of what was lowered has this name. */
+HEED_WEB_EXPORT(graph_find)
+uint32_t heed_web_graph_find(const heed_web_onnx *onnx, const char *name);
+/* The name of an output; NULL: it is known beforehand. And of an attention's weights; NULL: the
+ * graph has none. */
+HEED_WEB_EXPORT(graph_output)
+const char *heed_web_graph_output(heed_web *web, const heed_web_onnx *onnx, uint32_t index);
+HEED_WEB_EXPORT(graph_weights)
+const char *heed_web_graph_weights(const heed_web_onnx *onnx, uint32_t index);
+/* The outputs that are known beforehand; and a run in double. out: block, a .safetensors file. */
+HEED_WEB_EXPORT(graph_known)
+heed_status heed_web_graph_known(heed_web *web, const heed_web_onnx *onnx);
+HEED_WEB_EXPORT(graph_evaluate)
+heed_status heed_web_graph_evaluate(heed_web *web, heed_web_onnx *onnx, const void *inputs,
+                                    size_t size, uint32_t attentions);
+
+/* tokenizer.c: names: `count` strings one after another, and the
+ * bytes of the files, of those sizes. out: tokenizer. */
+HEED_WEB_EXPORT(tokenizer_open)
+heed_status heed_web_tokenizer_open(heed_web *web, const char *names, const double *sizes,
+                                    const void *bytes, uint32_t count);
+/* ids: room for `most`. out: ids. */
+HEED_WEB_EXPORT(tokenizer_encode)
+heed_status heed_web_tokenizer_encode(heed_web *web, const heed_tokenizer *tokenizer,
+                                      const char *text, size_t length, int32_t *ids, uint32_t most);
+/* heed_tokenizer_text */
+HEED_WEB_EXPORT(tokenizer_text)
+void heed_web_tokenizer_text(const heed_tokenizer *tokenizer, int32_t id, char *to, size_t size);
+
+/* check.c */
 /* out: check. */
 HEED_WEB_EXPORT(check)
 heed_status heed_web_check(heed_web *web, const void *bytes, size_t size, double tolerance,
@@ -357,7 +373,10 @@ HEED_WEB_EXPORT(check_profile)
 heed_status heed_web_check_profile(heed_web *web, const char *profile, double tolerance);
 HEED_WEB_EXPORT(check_counts) const char *heed_web_check_counts(void);
 
-/* int8_check.c: in check-heed-int8.wasm and its like, for tests */
+/* ------------------------------------------------------------------------------------- for tests
+ */
+
+/* int8_check.c */
 /* heed_cpu_level */
 HEED_WEB_EXPORT(int8_level) const char *heed_web_int8_level(uint32_t index);
 /* y [rows, columns] = x [rows, depth] times the weight [columns, depth] of int8 with its scales, on
@@ -366,20 +385,6 @@ HEED_WEB_EXPORT(int8_linear)
 heed_status heed_web_int8_linear(heed_web *web, const char *level, uint32_t rows, uint32_t depth,
                                  uint32_t columns, const float *x, const int8_t *weight,
                                  const float *scale, float *y);
-
-/* scene.c: in heed-scene.wasm alone */
-HEED_WEB_EXPORT(scene_size) size_t heed_web_scene_size(void);
-/* text NULL: the scene of the seed low + 2^32 high. out: scene. */
-HEED_WEB_EXPORT(scene_draw)
-heed_status heed_web_scene_draw(heed_web *web, heed_web_scene *to, const char *text, size_t size,
-                                uint32_t low, uint32_t high);
-
-#if defined(HEED_WEB_THREADS)
-/* The pool that threads join. */
-HEED_WEB_EXPORT(pool) heed_thread_pool *heed_web_pool(const heed_web *web);
-/* Runs on the stack that ends at `stack`; returns when the runtime is destroyed. */
-HEED_WEB_EXPORT(thread) void heed_web_thread(heed_thread_pool *pool, uint32_t index, void *stack);
-#endif
 
 /* What the map of a pooling attention is called in the graph. */
 #define HEED_WEB_POOL "pool.attention.weights"

@@ -1,4 +1,4 @@
-/* heed-tokenizer.wasm: text as ids. See shim.h and heed/tokenizer.h. */
+/* Text as ids. See shim.h and heed/tokenizer.h. */
 #include "heed/tokenizer.h"
 
 #include <string.h>
@@ -6,11 +6,6 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "shim.h"
-
-heed_web *heed_web_create(uint32_t threads) {
-  (void)threads;
-  return heed_web_open();
-}
 
 heed_status heed_web_tokenizer_open(heed_web *web, const char *names, const double *sizes,
                                     const void *bytes, uint32_t count) {

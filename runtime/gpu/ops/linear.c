@@ -251,7 +251,6 @@ static const heed_gpu_op_tune tune = {.get_key = get_key,
                                       .count_candidates = heed_gpu_tile_candidates,
                                       .define = define};
 
-#if defined(HEED_INT8)
 static heed_status read_int8(void *user, uint64_t first, uint64_t count, void *to,
                              heed_error *error) {
   (void)user, (void)error;
@@ -274,13 +273,10 @@ static void check_int8(heed_gpu_check_graph *c) {
                                  .activation = HEED_ACTIVATION_GELU};
   heed_gpu_check_keep(c, heed_define_linear(c->graph, &desc));
 }
-#endif
 
 /* Few rows and columns, as a classifier has them. */
 static void check(heed_gpu_check_graph *c) {
-#if defined(HEED_INT8)
   check_int8(c);
-#endif
   const uint32_t classes = 5;
   const heed_linear_desc desc = {
       .struct_size = sizeof desc,

@@ -86,10 +86,8 @@ heed_attention_values heed_define_attention(heed_graph *graph, const heed_attent
   const heed_node *node = NULL;
   heed_attention_desc full;
   if (heed_graph_read_desc(graph, &full, sizeof full, desc, "attention")) {
-    if (HEED_ATTENTION_WHOLE) {
-      full = without_maps(graph, &full);
-      full = without_offsets(graph, &full);
-    }
+    full = without_maps(graph, &full);
+    full = without_offsets(graph, &full);
     heed_graph_add_node(graph, HEED_OP_KIND_attention, &full, &node);
   }
   if (!node) return (heed_attention_values){{0}, {0}, {0}};
@@ -154,15 +152,6 @@ static heed_status check_padding(const heed_graph *graph, heed_node *node, uint3
                 : HEED_INVALID_ARGUMENT;
 }
 
-/* Whether the desc asks for what HEED_ATTENTION_WHOLE leaves out, or is broken. */
-static bool asks_for_more(const heed_attention_desc *desc) {
-  const uint32_t more = (uint32_t)desc->score | (uint32_t)desc->norm | (uint32_t)desc->causal |
-                        desc->window | desc->row_count | desc->query_padding.id |
-                        (uint32_t)desc->causal_offset | desc->causal_offsets.id;
-  return more || desc->softcap != 0.0f || !desc->merge_heads ||
-         (unsigned)desc->empty_row > HEED_EMPTY_ROW_MEAN || !isfinite(desc->scale);
-}
-
 static heed_status check_attributes(const heed_attention_desc *desc, uint32_t queries,
                                     heed_error *error) {
   if ((unsigned)desc->score > HEED_SCORE_ADDITIVE || (unsigned)desc->norm > HEED_NORM_SPARSEMAX ||
@@ -203,25 +192,21 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
   const uint32_t whole[4] = {q[0], q[1], q[2], v[2]};
   HEED_TRY(check_broadcast(graph, node, HEED_ATTENTION_INPUT_MASK, HEED_U8, whole, false, error));
   HEED_TRY(check_padding(graph, node, HEED_ATTENTION_INPUT_KEY_PADDING, q[0], v[2], error));
-  if (HEED_ATTENTION_WHOLE)
-    HEED_TRY(check_padding(graph, node, HEED_ATTENTION_INPUT_QUERY_PADDING, q[0], q[2], error));
+  HEED_TRY(check_padding(graph, node, HEED_ATTENTION_INPUT_QUERY_PADDING, q[0], q[2], error));
   HEED_TRY(check_broadcast(graph, node, HEED_ATTENTION_INPUT_BIAS, HEED_F32, whole, true, error));
-  if (HEED_ATTENTION_WHOLE && desc->score == HEED_SCORE_ADDITIVE) {
+  if (desc->score == HEED_SCORE_ADDITIVE) {
     const heed_value_record *va =
         heed_op_take_constant(graph, node, HEED_ATTENTION_INPUT_VA, HEED_F32, error);
     const heed_shape fits = HEED_SHAPE(q[3]);
     if (!va) return HEED_INVALID_ARGUMENT;
     HEED_TRY(heed_op_check_shape(va, &fits, "attention: va", error));
   }
-  if (HEED_ATTENTION_WHOLE)
-    HEED_TRY(check_attributes(desc, q[2], error));
-  else if (asks_for_more(desc))
-    return heed_op_refuse(error, "attention: not that of a model");
-  if (HEED_ATTENTION_WHOLE && desc->score != HEED_SCORE_SCALED_DOT)
+  HEED_TRY(check_attributes(desc, q[2], error));
+  if (desc->score != HEED_SCORE_SCALED_DOT)
     desc->scale = 1.0f;
   else if (desc->scale == 0.0f)
     desc->scale = (float)(1.0 / sqrt((double)q[3]));
-  if (HEED_ATTENTION_WHOLE && desc->row_count) {
+  if (desc->row_count) {
     desc->rows =
         heed_graph_keep((heed_graph *)graph, desc->rows, desc->row_count * sizeof *desc->rows);
     if (!desc->rows)

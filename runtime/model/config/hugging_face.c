@@ -91,9 +91,7 @@ static heed_status read_id2label(heed_config *config, const heed_fields *fields,
 
 /* The family of a model type; NULL: none. */
 static const heed_family *family_of(const heed_config *config, const char *type) {
-#if HEED_VISION_TOWERS
   if (!*type && !heed_is_text(config->tower)) return &heed_family_vit;
-#endif
   return heed_family_of_type(*type ? type : "clip", config->tower);
 }
 

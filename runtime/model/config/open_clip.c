@@ -85,10 +85,10 @@ heed_status heed_config_open_clip(heed_config *config, const heed_fields *fields
       &tower, heed_is_text(config->tower) ? HEED_KEYS_OPEN_CLIP_TEXT : HEED_KEYS_OPEN_CLIP_VISION,
       name));
   if (heed_field(&tower, "timm_model_name"))
-    return HEED_VISION_TOWERS
-               ? read_trunk(config, &model, &tower)
-               : heed_field_fail(&tower, "timm_model_name", heed_field(&tower, "timm_model_name"),
-                                 "none in a text tower");
+    return heed_is_text(config->tower)
+               ? heed_field_fail(&tower, "timm_model_name", heed_field(&tower, "timm_model_name"),
+                                 "none in a text tower")
+               : read_trunk(config, &model, &tower);
   config->family = heed_family_of_type("open_clip", config->tower);
   config->model_type = config->family->types;
   config->rules = config->family->rules;

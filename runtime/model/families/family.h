@@ -7,21 +7,7 @@
 #include "model/families/rules.h"
 #include "model/names/names.h"
 
-/* Modules of the web package open vision transformers alone, or with HEED_TEXT_ALONE text towers
- * alone. What only the others need is then left out: the compiler knows that there are none. */
-#ifdef HEED_TEXT_ALONE
-#define HEED_VISION_TOWERS 0
-#else
-#define HEED_VISION_TOWERS 1
-#endif
-#if !defined(__wasm__) || defined(HEED_TEXT_ALONE)
-#define HEED_TEXT_TOWERS 1
-#else
-#define HEED_TEXT_TOWERS 0
-#endif
-static inline bool heed_is_text(heed_tower tower) {
-  return HEED_TEXT_TOWERS && (!HEED_VISION_TOWERS || tower == HEED_TOWER_TEXT);
-}
+static inline bool heed_is_text(heed_tower tower) { return tower == HEED_TOWER_TEXT; }
 
 /* What the family's config means where it leaves a key out; 0: the key must be there. */
 typedef struct heed_config_defaults {

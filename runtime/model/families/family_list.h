@@ -2,7 +2,6 @@
  * each: model/families/<family>.c (heed_family_<family>), tests/vectors/vit/<family>... (also
  * hf_<family>...), and `families/<family>.c` in a row of docs/models.md. The first family that
  * claims a file has it, so those that claim by more come first. */
-#if HEED_VISION_TOWERS
 HEED_FAMILY(deit)
 HEED_FAMILY(mae)
 HEED_FAMILY(msn)
@@ -29,9 +28,6 @@ HEED_FAMILY(blip)
 HEED_FAMILY(clip)
 HEED_FAMILY(open_clip)
 HEED_FAMILY(torchvision)
-#endif
-#if HEED_TEXT_TOWERS
 HEED_FAMILY(siglip_text)
 HEED_FAMILY(clip_text)
 HEED_FAMILY(open_clip_text)
-#endif

@@ -48,12 +48,10 @@ heed_value heed_vit_define(heed_vit_builder *b, const heed_weight *weight, heed_
   bool present = false;
   for (uint32_t i = 0; i < weight->count; i++) present = present || weight->part[i].tensor;
   if (!present || !b->graph) return (heed_value){0};
-#if defined(HEED_INT8)
   if (!heed_config_float_products(b->model->config)) {
     const heed_value int8 = heed_weight_define_int8(b->graph, weight, &shape, factor, row_scale);
     if (int8.id) return int8;
   }
-#endif
   const scaled_weight scaled = {*weight, factor, row_scale,
                                 heed_shape_count(&shape) / shape.dim[0]};
   void *kept = heed_graph_keep(b->graph, &scaled, sizeof scaled);

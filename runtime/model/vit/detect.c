@@ -24,15 +24,11 @@ static bool match_anchor(const char *name, const char *anchor, size_t length, si
 
 /* The styles of text towers come last. */
 static const heed_names *const styles[] = {
-#if HEED_VISION_TOWERS
-    &heed_names_hugging_face,      &heed_names_hugging_face_clip, &heed_names_timm,
-    &heed_names_open_clip,         &heed_names_torchvision,
-#endif
-#if HEED_TEXT_TOWERS
-    &heed_names_hugging_face_text, &heed_names_open_clip_text,
-#endif
+    &heed_names_hugging_face,   &heed_names_hugging_face_clip, &heed_names_timm,
+    &heed_names_open_clip,      &heed_names_torchvision,       &heed_names_hugging_face_text,
+    &heed_names_open_clip_text,
 };
-enum { STYLES = sizeof styles / sizeof *styles, TEXT_STYLES = 2 * HEED_TEXT_TOWERS };
+enum { STYLES = sizeof styles / sizeof *styles, TEXT_STYLES = 2 };
 
 /* "a.vit." -> "a.": a head lies beside the model, not in it. */
 static void set_prefix(heed_roles *roles, const char *name, size_t length) {

@@ -15,7 +15,6 @@ static heed_json_value quantisation(const heed_config *config) {
   return json ? heed_json_get(json, heed_json_root(json), "quantization_config") : 0;
 }
 
-#if !defined(__wasm__) || !defined(HEED_INT8)
 bool heed_config_float_products(const heed_config *config) {
   const heed_json *json = config->json;
   const heed_json_value about = quantisation(config),
@@ -28,7 +27,6 @@ bool heed_config_float_products(const heed_config *config) {
   }
   return true;
 }
-#endif
 
 static const char *text_of(const heed_json *json, heed_json_value object, const char *key) {
   const char *text = "nothing";
@@ -43,12 +41,6 @@ heed_status heed_config_check_int8(const heed_config *config, const heed_checkpo
     any = any || heed_checkpoint_get(checkpoint, i)->scale;
   const heed_json_value object = quantisation(config);
   if (!any) return HEED_OK;
-#if !defined(HEED_INT8)
-  if (!heed_config_float_products(config))
-    return heed_fail(error, HEED_UNSUPPORTED,
-                     "model: weights of int8 (expected floats, or a config that has floats as "
-                     "input_activations)");
-#endif
   if (!object) return HEED_OK;
   const char *method = text_of(config->json, object, "quant_method"),
              *format = text_of(config->json, object, "format");
@@ -60,7 +52,6 @@ heed_status heed_config_check_int8(const heed_config *config, const heed_checkpo
   return HEED_OK;
 }
 
-#if defined(HEED_INT8)
 /* ------------------------------------------------------------------------------------ constants */
 
 /* A heed_constant_read of int8; user is a heed_weight. */
@@ -125,4 +116,3 @@ heed_value heed_weight_define_int8(heed_graph *graph, const heed_weight *weight,
                                     .read_user = kept};
   return heed_define_quantised(graph, &desc);
 }
-#endif

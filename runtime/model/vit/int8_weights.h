@@ -1,7 +1,7 @@
 /* Tensors that a file stores in int8, with a scale per row in a tensor beside them, as
  * compressed-tensors names them: X.weight I8 [N, ...] and X.weight_scale [N] or [N, 1], or [N,
  * groups] for groups of columns, which are widened to floats (docs/quantisation.md).
- * model/files/checkpoint.h reads them. Their products in int8 are built with HEED_INT8 alone. */
+ * model/files/checkpoint.h reads them. */
 #ifndef HEED_MODEL_INT8_WEIGHTS_H
 #define HEED_MODEL_INT8_WEIGHTS_H
 
@@ -11,18 +11,10 @@
 
 /* Whether config.json's quantization_config says that weights alone are quantised, so that products
  * are those of floats: no group of it names a format of activations. */
-#if defined(__wasm__) && defined(HEED_INT8) /* such a model is opened by the module without int8 \
-                                             */
-static inline bool heed_config_float_products(const heed_config *config) {
-  (void)config;
-  return false;
-}
-#else
 bool heed_config_float_products(const heed_config *config);
-#endif
 
-/* Whether config.json's quantization_config, where there is one, describes such files, and this
- * build has their products: UNSUPPORTED when not. Asked where a tensor has scales. */
+/* Whether config.json's quantization_config, where there is one, describes such files: UNSUPPORTED
+ * when not. Asked where a tensor has scales. */
 heed_status heed_config_check_int8(const heed_config *config, const heed_checkpoint *checkpoint,
                                    heed_error *error);
 

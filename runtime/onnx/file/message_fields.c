@@ -16,7 +16,7 @@ heed_status heed_onnx_read_text(heed_onnx_reader *r, const heed_onnx_field *fiel
                      " bytes, expected at most %u)",
                      r->wire.where, what, length, HEED_ONNX_MOST_TEXT);
   char *copy = heed_onnx_take(r->arena, length + 1, 1);
-  if (!copy) return heed_fail_memory(error, r->wire.where, length + 1);
+  if (!copy) return heed_fail_memory(error, r->wire.where, (size_t)length + 1);
   HEED_TRY(heed_onnx_copy(&r->wire, field->range, copy, error));
   if (strlen(copy) != length || !heed_utf8_valid(copy, (size_t)length))
     return heed_fail(error, HEED_INVALID_FILE, "%s: a text of a %s is not UTF-8", r->wire.where,

@@ -1,4 +1,4 @@
-/* How fast the runtime is here: ops and the demo model with the scalar module, SIMD, relaxed SIMD
+/* How fast the runtime is here: ops and the demo model with SIMD, relaxed SIMD
  * where the package and the engine have it, and with threads, beside what the registers of one
  * thread can do and beside a baseline (bench_baseline.js). Runs of the kinds alternate, so that
  * what else the machine does falls on all of them; medians and quartiles. Nothing is sent. */
@@ -26,8 +26,7 @@ const threadCounts = (cores: number) =>
         ])
       ]
     : []
-const kinds: Record<string, { simd?: 'none' | 'simd'; threads: number }> = {
-  scalar: { simd: 'none', threads: 1 },
+const kinds: Record<string, { simd?: 'simd'; threads: number }> = {
   SIMD: { simd: 'simd', threads: 1 },
   'relaxed SIMD': { threads: 1 },
   ...Object.fromEntries(
@@ -56,13 +55,10 @@ function goOn() {
   if (stopped) throw new Error(say('bench.stopped'))
 }
 
-/** A kind that this page has, or null. Ops run in the modules of checks/, on the same kernels. */
+/** A kind that this page has, or null. */
 async function open(name: string): Promise<Started | null> {
-  const [runtime, checks] = await Promise.all([
-    createRuntime(kinds[name]),
-    createRuntime({ ...kinds[name], base: new URL('checks/', document.baseURI) })
-  ])
-  const close = () => [runtime, checks].forEach((one) => one.close())
+  const runtime = await createRuntime(kinds[name]),
+    close = () => runtime.close()
   if (
     (name === 'relaxed SIMD' && runtime.info.simd !== 'relaxed') ||
     runtime.info.threads !== kinds[name].threads
@@ -71,7 +67,7 @@ async function open(name: string): Promise<Started | null> {
   const model = await runtime.loadModel(demoModel),
     session = model.createSession({ taps: 'none' }),
     shape = await session.ready
-  return { name, runtime, checks, close, model, session, shape, times: [], ops: [] }
+  return { name, runtime, close, model, session, shape, times: [], ops: [] }
 }
 
 const summary = (times: number[]): Timing => {
@@ -99,10 +95,10 @@ async function measureOps(started: Started[]) {
   for (const [i, { name, bytes }] of cases.entries()) {
     const times = started.map(() => [] as number[])
     for (let run = -1; run < opRuns; run++)
-      for (const [k, { checks }] of started.entries()) {
+      for (const [k, { runtime }] of started.entries()) {
         goOn()
         const before = performance.now()
-        await checks.check(bytes, { results: true })
+        await runtime.check(bytes, { results: true })
         if (run >= 0) times[k].push(performance.now() - before)
       }
     for (const [k, { ops }] of started.entries())
@@ -120,8 +116,7 @@ async function measure(runs: number): Promise<BenchRow[]> {
   const ceilings = Object.fromEntries(
     await (async () => {
       const found = []
-      for (const kind of ['scalar', 'simd', 'relaxed'])
-        found.push([kind, await registerCeiling(kind)])
+      for (const kind of ['simd', 'relaxed']) found.push([kind, await registerCeiling(kind)])
       return found
     })()
   )
@@ -135,9 +130,7 @@ async function measure(runs: number): Promise<BenchRow[]> {
     await measureModel(able, runs)
     await measureOps(able)
     return able.map(({ name, runtime: { info }, model, shape, times, ops }) => {
-      const ceiling =
-          ceilings[({ none: 'scalar' } as Record<string, string>)[info.simd] ?? info.simd] *
-          info.threads,
+      const ceiling = ceilings[info.simd] * info.threads,
         timing = summary(times),
         gflops = flopsOf(model.info, shape) / timing.median / 1e6
       return {
@@ -185,9 +178,7 @@ const nothing = '–'
 
 /** The name of a kind as people read it; results have the key. */
 const kindName = (kind: string) =>
-  kind === 'scalar'
-    ? say('bench.scalar')
-    : kind.replace(/^(\d+) threads$/, (_, count) => say('bench.threads', { count }))
+  kind.replace(/^(\d+) threads$/, (_, count) => say('bench.threads', { count }))
 
 /* What was measured beside the baseline, a line a kind; before that, the baseline alone. */
 function show() {

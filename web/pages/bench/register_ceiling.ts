@@ -25,14 +25,6 @@ const kinds: Record<
     first: number[]
   }
 > = {
-  scalar: {
-    lanes: 1,
-    type: 0x7d,
-    splat: [],
-    step: (sum, x, y) => [...get(sum), ...get(x), 0x94, ...get(y), 0x92],
-    add: [0x92],
-    first: []
-  },
   simd: {
     lanes: 4,
     type: 0x7b,

@@ -52,40 +52,24 @@ export type Size = { name: string; bytes: number; gzip: number; brotli: number }
 
 /** What a file of sizes.json is. */
 const files: Record<string, string> = {
-  'heed/heed-scene.wasm': say('sizes.scene'),
-  'heed/heed-explain.wasm': say('sizes.explain'),
-  'heed/heed-picture.wasm': say('sizes.picture'),
-  'heed/heed-tokenizer.wasm': say('sizes.tokenizer'),
-  'heed/heed-pickle.wasm': say('sizes.pickle'),
-  'heed/heed-onnx.wasm': say('sizes.onnx'),
-  'heed/heed-import.wasm': say('sizes.import'),
-  'heed/heed-import-more.wasm': say('sizes.importMore'),
-  'heed/heed-check.wasm': say('sizes.check'),
   'heed/*.js': say('sizes.library'),
   'attention-map.js': say('sizes.element'),
   'heed/demo/model.safetensors': say('sizes.weights'),
   'index.html, styles, explorer.js …': say('sizes.explorer')
 }
-/** Modules that run models, by the end of their names. */
+/** Modules, by the end of their names. */
 const modules: Record<string, string> = {
   '-relaxed': say('sizes.relaxed'),
   '-relaxed-threads': say('sizes.relaxedThreads'),
   '': say('sizes.simd'),
-  '-threads': say('sizes.threads'),
-  '-scalar': say('sizes.scalar')
+  '-threads': say('sizes.threads')
 }
 
 function whatIs(name: string) {
-  const [, of = '', kind = ''] =
-      /^heed\/heed(-text|-int8|-graph)?((?:-relaxed|-scalar)?(?:-threads)?)\.wasm$/.exec(name) ??
-      [],
-    module = modules[kind],
-    special = {
-      '-text': say('sizes.text', { module }),
-      '-int8': say('sizes.int8', { module }),
-      '-graph': say('sizes.graph', { module })
-    } as Record<string, string>
-  return files[name] ?? special[of] ?? module
+  const [, all, kind = ''] =
+      /^heed\/heed(-all)?((?:-relaxed)?(?:-threads)?)\.wasm$/.exec(name) ?? [],
+    module = modules[kind]
+  return files[name] ?? (all ? say('sizes.all', { module }) : module)
 }
 
 async function showSizes() {

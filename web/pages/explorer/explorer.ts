@@ -241,7 +241,9 @@ async function startEngine(store: Store) {
   } catch (error) {
     ended = true
     showStatus('')
-    showError(error, () => location.reload())
+    const { message } = error as Error,
+      noSimd = /^runtime: no SIMD/.test(message) && (await import('./controls/no_simd.js')).noSimd
+    showError(noSimd ? new Error(noSimd) : error, () => location.reload())
     return null
   } finally {
     showProgress(null)
@@ -249,12 +251,11 @@ async function startEngine(store: Store) {
   }
 }
 
-async function showMachine({ info }: Page['engine']) {
+function showMachine({ info }: Page['engine']) {
   const machine = element('machine')
   machine.textContent = deviceName(info.device)
   machine.dataset.why = info.why
   machine.tabIndex = 0
-  if (info.simd === 'none') showError(new Error((await import('./controls/no_simd.js')).noSimd))
 }
 
 async function start() {
@@ -264,7 +265,7 @@ async function start() {
     engine = await startEngine(store)
   if (!engine) return
   const page = new ExplorerPage(store, engine)
-  await showMachine(engine)
+  showMachine(engine)
   page.fit()
   const drawn = createStage(page)
   followNumbers(page)

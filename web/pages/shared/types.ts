@@ -355,8 +355,6 @@ export interface Baseline {
 export interface Started {
   name: string
   runtime: Runtime
-  /** Runs op cases on the same kernels. */
-  checks: Runtime
   close(): void
   model: Model
   session: Session

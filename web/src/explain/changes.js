@@ -19,23 +19,22 @@ function expectCounts(numbers) {
 
 export class AttentionChanges {
   #explain
-  #memory
+  #module
   #sizes
   #address = 0
 
   /**
    * @param {import('./rows.js').Rows} explain
-   * @param {import('../module_memory.js').ModuleMemory} memory
    * @param {ChangeSizes} sizes
    */
-  constructor(explain, memory, sizes) {
+  constructor(explain, sizes) {
     const { layers, heads, tokens, width } = sizes
     this.#explain = explain
-    this.#memory = memory
+    const module = (this.#module = explain.module)
     this.#sizes = sizes
     expectCounts([layers, heads, tokens, width])
-    memory.check(explain.exports.changes_create(explain.web, layers, heads, tokens, width))
-    this.#address = memory.out('opened').address
+    module.check(module.exports.changes_create(module.web, layers, heads, tokens, width))
+    this.#address = module.out('opened').address
   }
 
   get #open() {
@@ -44,14 +43,14 @@ export class AttentionChanges {
   }
 
   /**
-   * @param {string} call
+   * @param {'ablate' | 'gain' | 'drop' | 'cut' | 'replace'} call
    * @param {number[]} at indices
    * @param {number} [more] what the change is besides
    */
-  #add(call, at, more) {
-    const { exports, web } = this.#explain
+  #add(call, at, more = 0) {
+    const { exports, web } = this.#module
     expectCounts(at)
-    this.#memory.check(exports[`changes_${call}`](web, this.#open, ...at, more))
+    this.#module.check(exports[`changes_${call}`](web, this.#open, ...at, more))
     return this
   }
 
@@ -70,7 +69,7 @@ export class AttentionChanges {
   replace(layer, output) {
     const { tokens, width } = this.#sizes
     expectArray('output', output, tokens * width)
-    return this.#explain.lend([output], (at) => this.#add('replace', [layer], at))
+    return this.#module.lend([output], (at) => this.#add('replace', [layer], at))
   }
 
   /**
@@ -135,19 +134,18 @@ export class AttentionChanges {
 
   /** @returns {[name: string, data: Uint8Array | Float32Array][]} */
   inputs() {
-    const { exports, memory, web } = this.#explain,
+    const module = this.#module,
+      { exports, web } = module,
       open = this.#open,
       room = new Uint8Array(exports.changes_room(open))
-    return this.#explain.lend([room], (block) => {
+    return this.#module.lend([room], (block) => {
       const inputs = /** @type {[string, Uint8Array | Float32Array][]} */ ([])
       for (let i = 0; i < exports.changes_input(web, open, i, block); i++) {
-        const { name, dtype, address, bytes } = this.#memory.out('input'),
-          data = memory.buffer.slice(address, address + bytes)
+        const { name, dtype, address, bytes } = module.out('input'),
+          data = module.bytes(address, bytes).slice().buffer
         inputs.push([
-          this.#memory.string(name),
-          this.#memory.choice('dtype', dtype) === 'f32'
-            ? new Float32Array(data)
-            : new Uint8Array(data)
+          module.string(name),
+          module.choice('dtype', dtype) === 'f32' ? new Float32Array(data) : new Uint8Array(data)
         ])
       }
       return inputs
@@ -155,7 +153,7 @@ export class AttentionChanges {
   }
 
   close() {
-    this.#explain.exports.changes_destroy(this.#address)
+    this.#module.exports.changes_destroy(this.#address)
     this.#address = 0
   }
 }

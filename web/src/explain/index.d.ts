@@ -1,4 +1,4 @@
-/* The definitions of heed.h for plain arrays, computed in C: heed-explain.wasm. The functions return
+/* The definitions of heed.h for plain arrays, computed in C: heed.wasm. The functions return
  * at once, need no runtime and no model, and return copies. docs/attention.md has the definitions.
  *
  *   const explain = await loadExplain()

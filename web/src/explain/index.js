@@ -1,8 +1,6 @@
-/* Definitions of heed.h over plain arrays, of one instance of heed-explain.wasm: rows (rows.js),
- * maps, changes of attention. */
+/* Definitions of heed.h over plain arrays: rows (rows.js), maps, changes of attention. */
 import { expectArray, expectColormap, expectRows, expectShare } from './arrays.js'
 import { AttentionChanges } from './changes.js'
-import { ModuleMemory } from '../module_memory.js'
 import { Rows, start } from './rows.js'
 
 /** @typedef {import('./index.js').ChangeSizes} ChangeSizes */
@@ -18,14 +16,6 @@ const multiple = (count, of) => (of ? of * Math.round(count / of) : 0)
 
 /** What Rows computes, for who may pass anything: arguments are validated. */
 export class Explain extends Rows {
-  #memory
-
-  /** @param {import('../../types/library.js').Instance} instance */
-  constructor(instance) {
-    super(instance)
-    this.#memory = new ModuleMemory(instance)
-  }
-
   /** @param {import('../index.js').ColormapName} name */
   colormap(name) {
     expectColormap(name)
@@ -91,9 +81,10 @@ export class Explain extends Rows {
    */
   statistics(attention, { prefixTokens, rows, columns }, patch) {
     expectArray('attention', attention, (prefixTokens + rows * columns) ** 2)
-    return this.lend([attention], (at) => {
-      this.exports.map_statistics(this.web, at, prefixTokens, rows, columns, patch)
-      return this.#memory.out('statistics')
+    const { module } = this
+    return module.lend([attention], (at) => {
+      module.exports.map_statistics(module.web, at, prefixTokens, rows, columns, patch)
+      return module.out('statistics')
     })
   }
 
@@ -106,26 +97,27 @@ export class Explain extends Rows {
   rolloutBack(row, layer, heads, { fusion, residual, discard = 0 }) {
     expectArray('row', row, undefined, Float64Array)
     expectArray('layer', layer, heads * row.length ** 2)
-    return this.lend([layer, row], (from, to) => {
-      this.#memory.check(
-        this.exports.map_rollout_back(
-          this.web,
+    const { module } = this
+    return module.lend([layer, row], (from, to) => {
+      module.check(
+        module.exports.map_rollout_back(
+          module.web,
           from,
           heads,
           row.length,
-          this.#memory.code('fusion', fusion),
+          module.code('fusion', fusion),
           residual,
           discard,
           to
         )
       )
-      return new Float64Array(this.memory.buffer, to, row.length).slice()
+      return new Float64Array(module.memory.buffer, to, row.length).slice()
     })
   }
 
   /** @param {ChangeSizes} sizes */
   changes(sizes) {
-    return new AttentionChanges(this, this.#memory, sizes)
+    return new AttentionChanges(this, sizes)
   }
 }
 
@@ -134,7 +126,7 @@ let loading
 
 export const loadExplain = () =>
   (loading ??= start()
-    .then((instance) => new Explain(instance))
+    .then((module) => new Explain(module))
     .catch((error) => {
       loading = undefined
       throw error

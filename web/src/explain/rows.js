@@ -1,28 +1,22 @@
-/* Definitions of heed.h for rows of numbers, in C: heed-explain.wasm, whose calls return at once.
- * Arrays are copied in and out. */
-import { HeedError, notLoaded } from '../error.js'
-import { startSmall } from '../module.js'
-import { baseOf, placeOf } from '../place.js'
+/* Definitions of heed.h for rows of numbers, in C: heed.wasm in the calling thread, whose calls
+ * return at once. Arrays are copied in and out. */
+import { startHere } from '../module.js'
+import { baseOf } from '../place.js'
+/** @import {ExportName} from '../../types/library.js' */
+/** @import {ModuleMemory} from '../module_memory.js' */
 
 /** @typedef {Float32Array | Float64Array | Uint8Array | Uint32Array} Numbers */
 
-/** @type {Promise<import('../../types/library.js').Instance> | undefined} */
+/** @type {Promise<ModuleMemory> | undefined} */
 let started
 
 /** The module, for all who ask. */
 export async function start() {
   try {
-    started ??= startSmall(
-      placeOf(
-        'heed-explain.wasm',
-        baseOf('loadExplain'),
-        () => new URL('../heed-explain.wasm', import.meta.url)
-      )
-    )
-    return await started
+    return await (started ??= startHere({ base: baseOf('loadExplain') }))
   } catch (error) {
     started = undefined
-    throw notLoaded('heed-explain.wasm: cannot be loaded', error)
+    throw error
   }
 }
 
@@ -40,65 +34,30 @@ function joined(rows) {
 export const loadRows = async () => new Rows(await start())
 
 export class Rows {
-  /** @type {any} the module's functions, by name */
-  exports
-  /** @type {any} */
-  memory
-  /** @type {any} */
-  web
+  module
 
-  /** @param {import('../../types/library.js').Instance} instance */
-  constructor(instance) {
-    Object.assign(this, instance)
-  }
-
-  /**
-   * What lies at the address, as an array like this one.
-   * @param {any} array
-   * @param {number} at
-   */
-  #view(array, at) {
-    return new array.constructor(this.memory.buffer, at, array.length)
-  }
-
-  /**
-   * Calls use(addresses...) with copies of these arrays, and frees them.
-   * @template T
-   * @param {Numbers[]} arrays
-   * @param {(...addresses: number[]) => T} use
-   * @returns {T}
-   */
-  lend(arrays, use) {
-    const { exports, web } = this,
-      lent = /** @type {number[]} */ ([])
-    try {
-      for (const array of arrays) {
-        const at = exports.alloc(web, array.byteLength)
-        if (!at) throw new HeedError('OUT_OF_MEMORY', 'explain: out of memory')
-        lent.push(at)
-        this.#view(array, at).set(array)
-      }
-      return use(...lent)
-    } finally {
-      for (const at of lent) exports.free(web, at)
-    }
+  /** @param {ModuleMemory} module */
+  constructor(module) {
+    this.module = module
   }
 
   /**
    * `result`, filled by a function of the module, which takes arrays, then numbers, then what it
    * fills.
    * @template {Numbers} T
-   * @param {string} name
+   * @param {ExportName} name
    * @param {T} result
    * @param {Numbers[]} arrays
    * @param {...(number | boolean)} numbers
    * @returns {T}
    */
   fill(name, result, arrays, ...numbers) {
-    return this.lend([...arrays, result], (...at) => {
-      const to = /** @type {number} */ (at.pop())
-      this.exports[name](...at, ...numbers, to)
-      result.set(this.#view(result, to))
+    const { exports, memory } = this.module
+    return this.module.lend([...arrays, result], (...at) => {
+      const to = /** @type {number} */ (at.pop()),
+        array = /** @type {any} */ (result.constructor)
+      exports[name](...at, ...numbers, to)
+      result.set(new array(memory.buffer, to, result.length))
       return result
     })
   }
@@ -114,7 +73,7 @@ export class Rows {
    * @returns {number}
    */
   entropy(row) {
-    return this.lend([row], (at) => this.exports.map_entropy(at, row.length))
+    return this.module.lend([row], (at) => this.module.exports.map_entropy(at, row.length))
   }
 
   /**

@@ -234,7 +234,16 @@ inBoth(
 inBoth('a spoiled model is refused with the sentence of the C core', async (runtime) => {
   const whole = bytesOf('model.safetensors'),
     config = bytesOf('config.json')
-  /* What the first module has not is asked of that of int8, which stays: it is part of the rest. */
+  /* What is no .safetensors file is asked of the module for others, which stays: it is part of the rest. */
+  await assert.rejects(
+    runtime.loadModel({ weights: new Uint8Array(100), config }),
+    fails('INVALID_FILE', /./)
+  )
+  const before = await runtime.memory()
+  await assert.rejects(
+    runtime.loadModel({ weights: whole.subarray(0, whole.length - 100), config }),
+    fails('INVALID_FILE', /found .*expected/)
+  )
   await assert.rejects(
     runtime.loadModel({
       weights: whole,
@@ -243,15 +252,6 @@ inBoth('a spoiled model is refused with the sentence of the C core', async (runt
       )
     }),
     fails('UNSUPPORTED', /hidd3n_act/)
-  )
-  const before = await runtime.memory()
-  await assert.rejects(
-    runtime.loadModel({ weights: whole.subarray(0, whole.length - 100), config }),
-    fails('INVALID_FILE', /found .*expected/)
-  )
-  await assert.rejects(
-    runtime.loadModel({ weights: new Uint8Array(100), config }),
-    fails('INVALID_FILE', /./)
   )
   await assert.rejects(
     runtime.loadModel({ weights: new Uint8Array(0) }),
@@ -534,7 +534,7 @@ test('a worker that is stuck while it makes threads is started again', async (t)
     else
       parentPort.once('message', ({ id }) => {
         writeFileSync(mark, '')
-        parentPort.postMessage({ id, progress: { phase: 'threads' } })
+        parentPort.postMessage({ kind: 'stage', id, stage: 'threads' })
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
       })`
   )
@@ -699,163 +699,70 @@ test('JavaScript reads the records that C lists, and every one', () => {
       new Set([...text(file).matchAll(pattern)].map((match) => match[1])),
     listed = names('wasm/record_list.h', /^RECORD\((\w+),/gm),
     scripts = [
-      'case',
       'engine',
-      'graph_file',
+      'foreign',
+      'graph',
+      'maps',
+      'model_records',
       'module_memory',
-      'onnx',
-      'pickle',
-      'prepare',
-      'scene',
-      'tokenizer'
+      'module_tokenizer'
     ],
     read = [...scripts, 'explain/index', 'explain/changes'].flatMap((name) => [
-      ...names(`src/${name}.js`, /(?:emory|odule|this)\.(?:out|code|choice)\('(\w+)'/g),
+      ...names(`src/${name}.js`, /(?:odule|this)\.(?:out|code|choice)\('(\w+)'/g),
       ...names(`src/${name}.js`, /#records\.(\w+)/g)
     ])
   assert.ok(listed.size > 10)
   assert.deepEqual([...new Set(read)].sort(), [...listed].sort())
 })
 
-/* What modules export beside the functions of the shim, by older and by newer Emscripten. */
-const emscripten = [
-  '_initialize',
-  '__errno_location',
-  '__indirect_function_table',
-  'stackSave',
-  'stackRestore',
-  'stackAlloc',
-  '_emscripten_stack_restore',
-  'emscripten_stack_get_current',
-  'memory'
-]
-/* What functions of the shim begin with. */
-const groups = [
-  ...[
-    'changes',
-    'check',
-    'colormap',
-    'destroy',
-    'device',
-    'import',
-    'int8',
-    'map',
-    'model',
-    'onnx'
-  ],
-  ...['pickle', 'picture', 'scene', 'score', 'session', 'text', 'tokenizer', 'version']
-]
-/** @param {string[]} own the groups that a module has */
-const without = (...own) =>
-  new RegExp(`^(${groups.filter((group) => !own.includes(group)).join('|')})(_|$)`)
-
-/**
- * Which functions of the shim a kind of module leaves out, and what it imports.
- * @type {Record<string, {leaves: RegExp, host: string[], maths: string[]}>}
- */
-const parts = {
-  models: {
-    leaves: without('destroy', 'device', 'model', 'session', 'version'),
-    host: ['cancelled', 'progress', 'read'],
-    maths: ['cos', 'exp', 'pow', 'sin']
-  },
-  text: {
-    leaves: new RegExp(
-      `${without('destroy', 'device', 'model', 'session', 'version').source}|_(attention|rollout|statistics)$`
-    ),
-    host: ['cancelled', 'progress', 'read'],
-    maths: ['cos', 'pow', 'sin']
-  },
-  check: {
-    leaves: without('check', 'destroy', 'device', 'version'),
-    host: ['take'],
-    maths: ['cos', 'exp', 'pow', 'sin', 'tanh']
-  },
-  scene: { leaves: without('scene'), host: [], maths: [] },
-  explain: {
-    leaves: without('changes', 'colormap', 'map', 'score', 'text'),
-    host: [],
-    maths: ['exp', 'log']
-  },
-  picture: { leaves: without('picture'), host: [], maths: ['cos', 'sin'] },
-  pickle: { leaves: without('pickle'), host: ['read'], maths: [] },
-  onnx: {
-    leaves: without('onnx'),
-    host: ['read'],
-    maths: ['cos', 'exp', 'log', 'pow', 'sin', 'tanh']
-  },
-  graph: {
-    leaves: without('destroy', 'device', 'model', 'session', 'version'),
-    host: ['cancelled', 'progress', 'read'],
-    maths: ['cos', 'exp', 'log', 'pow', 'sin', 'tanh']
-  },
-  /* of a module in two parts the first; the second imports what the first exports by short names, and its stack's place */
-  import: {
-    leaves: without('import', 'onnx'),
-    host: ['read'],
-    maths: ['cos', 'exp', 'log', 'pow', 'sin', 'tanh']
-  },
-  tokenizer: { leaves: without('tokenizer'), host: [], maths: [] }
-}
+/* What modules export beside the functions of the shim. */
+const linker = ['_initialize', 'memory']
 
 test('the modules import and export what they should and nothing else', () => {
-  const header = readFileSync(join(repository, 'web/wasm/shim.h'), 'utf8')
-  /** @param {string} word */
-  const listed = (word) =>
-    [...header.matchAll(new RegExp(`^HEED_WEB_${word}\\((\\w+)\\)`, 'gm'))]
-      .map((match) => match[1])
-      .sort()
-  assert.deepEqual([...parts.models.host, ...parts.check.host].sort(), listed('IMPORT'))
-  const names = readdirSync(packageFolder).filter((name) => name.endsWith('.wasm'))
-  assert.ok(names.length === 21 || names.length === 29, names.join())
+  const [header, forAll, forTests] = readFileSync(
+      join(repository, 'web/wasm/shim.h'),
+      'utf8'
+    ).split(/^\/\* -+ (?=heed-all\.wasm|for tests)/m),
+    listed = (/** @type {string} */ word, /** @type {string} */ text) =>
+      [...text.matchAll(new RegExp(`^HEED_WEB_${word}\\((\\w+)\\)`, 'gm'))].map(
+        (match) => match[1]
+      ),
+    names = readdirSync(packageFolder).filter((name) => name.endsWith('.wasm'))
+  assert.ok(forTests.includes('int8_linear'))
+  assert.ok(names.length === 4 || names.length === 8, names.join())
   for (const name of names) {
     const threads = name.includes('threads'),
-      { leaves, host, maths } =
-        parts[
-          /check|explain|graph|import|onnx|pickle|picture|scene|text|tokenizer/.exec(name)?.[0] ??
-            'models'
-        ],
-      bytes = readFileSync(join(packageFolder, name))
-    if (name.includes('relaxed') && !WebAssembly.validate(bytes)) continue // Node 20: vectors.test.js runs them
-    const module = new WebAssembly.Module(bytes)
-    if (name.endsWith('-more.wasm')) {
-      assert.ok(WebAssembly.Module.imports(module).every(({ module }) => module === 'primary'))
+      all = name.includes('-all')
+    // Node 20 has relaxed SIMD behind a flag.
+    if (name.includes('relaxed') && !WebAssembly.validate(readFileSync(join(packageFolder, name))))
       continue
-    }
-    const exported = WebAssembly.Module.exports(module)
-      .map((e) => e.name)
-      .filter(
-        (e) =>
-          !emscripten.includes(e) && !(leaves === parts.import.leaves && /^(..?|global)$/.test(e))
-      )
-      .sort()
+    const module = new WebAssembly.Module(readFileSync(join(packageFolder, name))),
+      imports = WebAssembly.Module.imports(module).map(({ module, name }) => `${module}.${name}`),
+      exports = WebAssembly.Module.exports(module).map(({ name }) => name),
+      own = [...listed('EXPORT', header), ...(all ? listed('EXPORT', forAll) : [])]
     assert.deepEqual(
-      exported,
-      listed('EXPORT').filter(
-        (e) => !leaves.test(e) && (threads || !['pool', 'thread'].includes(e))
-      ),
+      imports.sort(),
+      [
+        ...(threads ? ['env.memory'] : []),
+        ...['heed.cancelled', 'heed.progress', 'heed.read'],
+        ...(all ? ['heed.take'] : [])
+      ],
       name
     )
-    const imported = [
-      ...host.map((i) => `heed.${i}`),
-      ...maths.map((i) => `Math.${i}`),
-      'env.emscripten_notify_memory_growth',
-      ...(threads ? ['env.memory'] : [])
-    ]
     assert.deepEqual(
-      WebAssembly.Module.imports(module)
-        .filter((i) => i.module !== 'placeholder')
-        .map((i) => `${i.module}.${i.name}`)
+      exports.sort(),
+      [...linker, ...own]
+        .filter((name) => (threads ? name !== 'memory' : name !== 'pool' && name !== 'thread'))
         .sort(),
-      imported.sort(),
       name
     )
   }
+  assert.deepEqual(listed('IMPORT', header).sort(), ['cancelled', 'progress', 'read', 'take'])
 })
 
 test('parts that are loaded on demand may be missing at first', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'heed-parts-')),
-    part = /check|scene/,
+    part = /heed-all/,
     names = readdirSync(packageFolder).filter((name) => name.endsWith('.wasm'))
   const copy = (/** @type {string} */ name) =>
       copyFileSync(join(packageFolder, name), join(folder, name)),
@@ -863,12 +770,8 @@ test('parts that are loaded on demand may be missing at first', async () => {
   names.filter((name) => !part.test(name)).forEach(copy)
   const runtime = await createRuntime({ threads: 1, base: pathToFileURL(`${folder}/`) })
   await assert.rejects(
-    runtime.scene(1),
-    fails('IO', /^scene: cannot load its module \(found ".*heed-scene\.wasm/)
-  )
-  await assert.rejects(
     runtime.check(bytes),
-    fails('IO', /^check: cannot load its module \(found ".*-check\.wasm/)
+    fails('IO', /^heed-all(-relaxed)?\.wasm: cannot be loaded \(found ".*heed-all/)
   )
   names.filter((name) => part.test(name)).forEach(copy)
   assert.deepEqual((await runtime.scene(159)).image, picture)

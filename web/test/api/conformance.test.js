@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { before } from 'node:test'
 import v8 from 'node:v8'
-import { checks, createRuntime, vectors } from '../package.js'
+import { createRuntime, scalar, vectors } from '../package.js'
 /** @import {Runtime} from 'heed' */
 
 const profiles = /** @type {const} */ (['onnx', 'torch', 'keras']),
@@ -16,9 +16,9 @@ const runtimes = {}
 before(async () => {
   if (Number(process.versions.node.split('.')[0]) === 20)
     v8.setFlagsFromString('--experimental-wasm-relaxed-simd')
-  runtimes.scalar = await createRuntime({ threads: 1 }) // the package's own
-  runtimes.SIMD = await createRuntime({ threads: 1, simd: 'simd', base: checks })
-  const best = await createRuntime({ threads: 1, base: checks })
+  runtimes.scalar = await createRuntime(scalar)
+  runtimes.SIMD = await createRuntime({ threads: 1, simd: 'simd' })
+  const best = await createRuntime({ threads: 1 })
   if (best.info.simd === 'relaxed') runtimes['relaxed SIMD'] = best
   else best.close()
 })

@@ -1,7 +1,7 @@
 /* The whole way in Node: the demo model on its scenes, in every mode that the module has. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { createRuntime, demoModel, plot } from '../package.js'
+import { createRuntime, demoModel, plot, scalar } from '../package.js'
 import { randomVit } from '../random_vit.js'
 /** @import {ScaleKind} from 'heed/plot' */
 
@@ -11,7 +11,7 @@ const modes = [
   { threads: 2 },
   { threads: 1, worker: true },
   { threads: 2, worker: true },
-  { simd: 'none' }
+  scalar
 ]
 
 for (const mode of modes)

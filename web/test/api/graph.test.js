@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { after, before } from 'node:test'
 import { pathToFileURL } from 'node:url'
-import { createRuntime, native, repository, vectors } from '../package.js'
+import { createRuntime, native, repository, scalar, vectors } from '../package.js'
 import { distance, readSafetensors } from '../safetensors.js'
 /** @import {GraphInput, LoadModelOptions, Model, ModelSource, Runtime} from 'heed' */
 
@@ -130,13 +130,15 @@ test('exports: outputs and every attention of the eager model, on kernels and in
 
 test('every module: one thread and two, with SIMD and without', async () => {
   const found = []
-  for (const options of /** @type {const} */ ([
-    { threads: 1, simd: 'none' },
-    { threads: 1, simd: 'simd' },
-    { threads: 2, simd: 'simd' },
-    { threads: 1 },
-    { threads: 2 }
-  ])) {
+  for (const options of [
+    scalar,
+    .../** @type {const} */ ([
+      { threads: 1, simd: 'simd' },
+      { threads: 2, simd: 'simd' },
+      { threads: 1 },
+      { threads: 2 }
+    ])
+  ]) {
     const other = await createRuntime({ worker: false, ...options }),
       model = await other.loadModel(join(folder, 'deit_17.onnx'))
     found.push((await compare(model, vectorsOf('deit_17'))).attention)

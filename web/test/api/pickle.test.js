@@ -206,7 +206,7 @@ test('the module is loaded with the first such file', async () => {
   ;(await alone.loadModel(reference)).close()
   await assert.rejects(alone.loadModel({ weights, config }), {
     status: 'IO',
-    message: /^pickle: cannot load its module \(found ".*heed-pickle\.wasm/
+    message: /^heed-all\.wasm: cannot be loaded \(found ".*heed-all\.wasm/
   })
   alone.close()
 })

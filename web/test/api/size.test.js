@@ -55,8 +55,8 @@ test('all JavaScript that a run loads, as one bundle', () => {
   fits('JavaScript', Buffer.concat(files), 512e3, 150e3)
 })
 
-/* What nobody loads who does not ask for it: modules of other kinds, the demo model, cases. */
-const optional = /^(demo|heed-(int8|text|tokenizer|pickle|scene|check|graph|import)\b)/
+/* What nobody loads who does not ask for it: the modules with everything, the demo model. */
+const optional = /^(demo|heed-all)\b/
 
 test('unpacked: at most 6 MB', () => {
   const names = readdirSync(packageFolder, { recursive: true, withFileTypes: true })

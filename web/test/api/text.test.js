@@ -2,15 +2,7 @@
  * level, beside an image against the native program; lengths, sentences, cancelling, memory. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  writeFileSync
-} from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { after, before } from 'node:test'
@@ -23,6 +15,7 @@ import {
   native,
   packageFolder,
   repository,
+  scalar,
   vectors
 } from '../package.js'
 import { writePng } from '../png.js'
@@ -47,7 +40,7 @@ const levels = {
   'simd, two threads': { simd: 'simd', threads: 2 },
   relaxed: { threads: 1 },
   'relaxed, two threads': { threads: 2 },
-  scalar: { simd: 'none' },
+  scalar,
   worker: { threads: 2, worker: true }
 }
 /** @type {Runtime} */
@@ -144,11 +137,11 @@ for (const [level, options] of Object.entries(levels))
       const at = join(vectors, 'vit', folder),
         texts = await loadTexts(at, options)
       t.after(() => texts.close())
-      const { simd, threads, worker } = texts.info.runtime
+      const { device, simd, threads, worker } = texts.info.runtime
       if (level.startsWith('relaxed') && simd !== 'relaxed') return t.skip('no relaxed SIMD here')
       assert.equal(worker, level === 'worker')
       assert.equal(threads, level.includes('two') || worker ? 2 : 1)
-      if (level === 'scalar') assert.equal(simd, 'none')
+      if (level === 'scalar') assert.match(device, /scalar/)
       const model = await runtime.loadModel(at)
       for (const run of ['io', 'io_short']) {
         const io = readSafetensors(join(at, `${run}.safetensors`)).tensors
@@ -157,13 +150,6 @@ for (const [level, options] of Object.entries(levels))
       }
       model.close()
     })
-
-test('all levels are in the package', (t) => {
-  const has = (/** @type {string} */ name) => existsSync(join(packageFolder, name))
-  for (const kind of ['', '-threads', '-scalar']) assert.ok(has(`heed-text${kind}.wasm`))
-  if (!has('heed-relaxed.wasm')) return t.skip('this package has no modules with relaxed SIMD')
-  for (const kind of ['', '-threads']) assert.ok(has(`heed-text-relaxed${kind}.wasm`))
-})
 
 test('an image beside texts: the numbers of heed run --text', async (t) => {
   const width = 31,
@@ -470,7 +456,7 @@ test('sentences: what cannot be loaded', async () => {
   )
   await assert.rejects(
     loadTexts(clip, { base: 'file:///nowhere/' }),
-    fails('IO', /^heed-explain\.wasm: cannot be loaded \(found ".+heed-explain\.wasm/)
+    fails('IO', /^heed-all(-relaxed)?\.wasm: cannot be loaded \(found ".+heed-all/)
   )
 })
 

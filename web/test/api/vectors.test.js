@@ -1,4 +1,4 @@
-/* Every case of tests/vectors on the kernels of every module, and in the package's heed-check.wasm, which has not the general ops: it passes, its results are the same bits for 1 and 2
+/* Every case of tests/vectors on the kernels of every module: it passes, its results are the same bits for 1 and 2
  * threads, and they are the native program's within 1e-6 where that works in vectors of the same
  * width and rounds alike (SSE2). Relaxed SIMD is what Node 20 has behind a flag. */
 import assert from 'node:assert/strict'
@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { after, before } from 'node:test'
 import v8 from 'node:v8'
-import { checks, createRuntime, native, packageFolder, vectors } from '../package.js'
+import { createRuntime, native, packageFolder, scalar, vectors } from '../package.js'
 import { distance, readSafetensors, sameBits } from '../safetensors.js'
 /** @import {Runtime} from 'heed' */
 
@@ -37,15 +37,12 @@ let scratch
 
 before(async () => {
   if (node === 20) v8.setFlagsFromString('--experimental-wasm-relaxed-simd')
-  runtimes.one = await createRuntime({ threads: 1, simd: 'simd', base: checks })
-  runtimes.two = await createRuntime({ threads: 2, simd: 'simd', base: checks })
-  const [one, two] = [
-    await createRuntime({ threads: 1, base: checks }),
-    await createRuntime({ threads: 2, base: checks })
-  ]
+  runtimes.one = await createRuntime({ threads: 1, simd: 'simd' })
+  runtimes.two = await createRuntime({ threads: 2, simd: 'simd' })
+  const [one, two] = [await createRuntime({ threads: 1 }), await createRuntime({ threads: 2 })]
   if (one.info.simd === 'relaxed') Object.assign(runtimes, { relaxed: one, relaxedTwo: two })
   else for (const runtime of [one, two]) runtime.close()
-  runtimes.shipped = await createRuntime({ threads: 2 }) // the package's own, without SIMD
+  runtimes.scalar = await createRuntime(scalar)
   assert.equal(runtimes.two.info.threads, 2)
   scratch = mkdtempSync(join(tmpdir(), 'heed-vectors-'))
 })
@@ -81,10 +78,6 @@ for (const name of cases)
       bytes = readFileSync(path),
       results = {}
     for (const [mode, runtime] of Object.entries(runtimes)) {
-      if (mode === 'shipped' && name.startsWith('general/')) {
-        await assert.rejects(runtime.check(bytes), /no kernel for/)
-        continue
-      }
       const result = await runtime.check(bytes, { results: true })
       assert.ok(result.passed, `${mode}: ${result.worst} is off by ${result.maxAbs}`)
       Object.assign(results, { [mode]: result.results })

@@ -285,14 +285,14 @@ test('Embed in Japanese and Chinese: the caption, the examples, the sizes of fil
       '要素は一つ',
       '層 3、全ヘッドの平均：パッチ (2, 10)',
       '全層のロールアウト：パッチ (2, 10)',
-      'モジュール：SIMD、スレッド、テキストタワー用'
+      'モジュール：SIMD、スレッド、ONNX と PyTorch のファイル、テキスト、テストケース用'
     ],
     [
       'zh-CN',
       '一个元素',
       '第 3 层，各头的均值：图像块 (2, 10)',
       '所有层的 rollout：图像块 (2, 10)',
-      '模块：SIMD，多线程，用于文本塔'
+      '模块：SIMD，多线程，用于 ONNX 和 PyTorch 文件、文本和用例文件'
     ]
   ]) {
     const page = await openIn('embed.html#live-title', language, title)
@@ -313,7 +313,7 @@ test('Embed in Japanese and Chinese: the caption, the examples, the sizes of fil
       await page.textContent('#code'),
       '<script type="module" src="attention-map.js"></script>\n<attention-map scene="159" layer="3" head="mean" query="2,10" view="rollout"></attention-map>'
     )
-    const line = page.locator('#sizes tr', { hasText: /^heed\/heed-text-threads\.wasm/ })
+    const line = page.locator('#sizes tr', { hasText: /^heed\/heed-all-threads\.wasm/ })
     assert.equal(await line.locator('td >> nth=1').innerText(), size)
     assert.match(await line.locator('td >> nth=2').innerText(), /^\d{2,3},\d{3}$/)
     for (const what of await page.locator('#sizes td:nth-child(2)').allInnerTexts())

@@ -425,7 +425,7 @@ async function showsBaseline(page) {
   assert.ok(kinds > 2)
   assert.equal(await page.locator('#bars .base .filled').count(), kinds)
   assert.equal(await page.locator('#bars .here .filled').count(), 0)
-  assert.match(await page.innerText('#times'), /^scalar\s+\d[^]*SIMD\s+\d[^–]*$/)
+  assert.match(await page.innerText('#times'), /^SIMD\s+\d[^–]*$/)
 }
 
 /**
@@ -449,7 +449,7 @@ async function showsBars(page) {
   assert.ok(filled <= ceiling + 2, `${filled}, ${ceiling}`)
 }
 
-test('measures scalar and SIMD, and threads where the page is isolated', async () => {
+test('measures SIMD, and threads where the page is isolated', async () => {
   const page = await browser.open('bench.html')
   await page.fill('#runs', '3')
   await showsBaseline(page)
@@ -466,7 +466,7 @@ test('measures scalar and SIMD, and threads where the page is isolated', async (
   assert.equal(await page.isDisabled('#copy'), true)
   await page.click('#start')
   await page.waitForSelector('html[data-measured]', { timeout: 120000 })
-  assert.match(await page.locator('#times').innerText(), /scalar\s+\d[^]*SIMD\s+\d[^]*threads\s+\d/)
+  assert.match(await page.locator('#times').innerText(), /SIMD\s+\d[^]*threads\s+\d/)
   assert.equal(await page.locator('#op-times tr').count(), 6)
   await showsBars(page)
   await page.click('#keep')
@@ -500,7 +500,7 @@ test('measures scalar and SIMD, and threads where the page is isolated', async (
   assert.match(
     await page.innerText('#environment'),
     new RegExp(
-      `heed\\s+${/** @type {any} */ (measured).rows[0].version}\\s+modules\\s+scalar, 1 thread; WASM`
+      `heed\\s+${/** @type {any} */ (measured).rows[0].version}\\s+modules\\s+WASM SIMD, 1 thread; WASM`
     )
   )
   await finish(page, 'bench')

@@ -182,19 +182,15 @@ test('a rollout of more maps than 32 bits count bytes of is refused before a map
   const { rollout } = await import('../../src/maps.js'),
     shape = /** @type {any} */ ({ layers: 12, heads: 12, tokens: 2731 }), // 4 GiB and 1 MB
     asked = /** @type {number[]} */ ([])
-  const memory = /** @type {any} */ ({
+  const module = /** @type {any} */ ({
     alloc(/** @type {number} */ bytes) {
       asked.push(bytes >>> 0) // as the module is given it
       throw new HeedError('OUT_OF_MEMORY', `out of memory (requested ${bytes >>> 0} bytes)`)
     }
   })
-  assert.throws(
-    () =>
-      rollout(/** @type {any} */ ({ memory }), shape, /** @type {any} */ ({}), () =>
-        assert.fail('read')
-      ),
-    { status: 'OUT_OF_MEMORY' }
-  )
+  assert.throws(() => rollout(module, shape, /** @type {any} */ ({}), () => assert.fail('read')), {
+    status: 'OUT_OF_MEMORY'
+  })
   assert.deepEqual(asked, [2 ** 32 - 1])
 })
 

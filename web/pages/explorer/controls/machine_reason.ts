@@ -7,12 +7,10 @@ export const reasons = [
   [/^(\d+) threads: one per core$/, (count) => say('reason.onePerCore', { count })],
   [/^one thread: this machine has one core$/, () => say('reason.oneCore')],
   [/^one thread: the page is not cross-origin isolated$/, () => say('reason.notIsolated')],
-  [/^one thread: the scalar module has no threads$/, () => say('reason.scalar')],
   [
     /^one thread: the others could not start \((.*)\)$/,
     (found) => say('reason.othersFailed', { found })
   ],
-  [/^no SIMD: this engine has none$/, () => say('reason.noSimd')],
   [/^no relaxed SIMD: this engine has none$/, () => say('reason.noRelaxed')],
   [/^no relaxed SIMD: this package has none$/, () => say('reason.notPackaged')]
 ] as [RegExp, (found: string) => string][]

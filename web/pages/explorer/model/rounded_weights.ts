@@ -8,10 +8,7 @@ import {
   scaleOf
 } from '../../shared/array_files.js'
 import { demoModel } from '../../heed/demo.js'
-import { HeedError } from '../../heed/error.js'
-import { address, startSmall } from '../../heed/module.js'
-import { ModuleMemory } from '../../heed/module_memory.js'
-import { readForeign } from '../../heed/pickle.js'
+import { readForeign } from '../../heed/foreign.js'
 import { isWeights } from '../../heed/weights.js'
 import { isForeign } from '../../heed/source.js'
 import { blobAt } from '../../shared/demo_files.js'
@@ -98,35 +95,26 @@ async function safetensorsOf(
   files: [name: string, value: any][]
 ): Promise<[name: string, bytes: Uint8Array<ArrayBuffer>][]> {
   const named = await Promise.all(
-      files.map(async ([name, value]) => {
-        const blob = value instanceof Blob ? value : await blobAt(value),
-          bytes = new Uint8Array(await blob.arrayBuffer())
-        return {
-          name,
-          size: bytes.length,
-          read: (offset: number, target: Uint8Array) =>
-            target.set(bytes.subarray(offset, offset + target.length)),
-          close() {}
-        }
-      })
-    ),
-    made = named.some(isForeign)
-      ? await readForeign(named, {
-          isForeign,
-          ModuleMemory,
-          HeedError,
-          open: async () => [],
-          start: (name, host) => startSmall(address(`heed-${name}.wasm`), host)
-        })
-      : named
-  return made
-    .filter(({ name }) => isWeights(name))
-    .map((file) => {
-      const read = new Uint8Array(file.size)
-      file.read(0, read)
-      file.close()
-      return [file.name, read]
+    files.map(async ([name, value]) => {
+      const blob = value instanceof Blob ? value : await blobAt(value),
+        bytes = new Uint8Array(await blob.arrayBuffer())
+      return {
+        name,
+        size: bytes.length,
+        read: (offset: number, target: Uint8Array) =>
+          target.set(bytes.subarray(offset, offset + target.length)),
+        close() {}
+      }
     })
+  )
+  const made = named.some(isForeign)
+    ? await readForeign(named)
+    : named.map((file) => {
+        const bytes = new Uint8Array(file.size)
+        file.read(0, bytes)
+        return [file.name, bytes] as [string, Uint8Array<ArrayBuffer>]
+      })
+  return made.filter(([name]) => isWeights(name))
 }
 
 /** A file of weights, in floats where some are int8. */

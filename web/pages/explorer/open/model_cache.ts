@@ -4,7 +4,6 @@
 
 import '../controls/opened_advice.js'
 import { fixed } from '../../plot/parts/numbers.js'
-import { HeedError, said } from '../../heed/error.js'
 import { shardsOf } from '../../heed/shards.js'
 import { isWeights } from '../../heed/weights.js'
 import { say } from '../../languages/say.js'
@@ -77,7 +76,7 @@ async function look(
 
 async function shards({ name, url }: ListedModel['files'][0]) {
   const bytes = new Uint8Array(await (await request(url)).arrayBuffer())
-  return shardsOf(bytes.length, () => bytes, name, { HeedError, said })
+  return shardsOf(bytes.length, () => bytes, name)
 }
 
 /** The weights of a folder, or the index of their shards; null where there are none. One by one:

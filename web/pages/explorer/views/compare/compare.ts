@@ -35,10 +35,8 @@ const others: Record<string, string> = {
   int8: say('compare.weights8Bits'),
   int4: say('compare.weights4Bits'),
   files: say('compare.anotherModel'),
-  scalar: say('compare.scalarModule'),
   simd: say('compare.simdModule')
 }
-const modules: Record<string, 'none' | 'simd'> = { scalar: 'none', simd: 'simd' } // as createRuntime names them
 
 /** Files that someone chooses: a folder's, or some at once. */
 const chooseFiles = (folder: boolean): Promise<File[]> =>
@@ -61,12 +59,9 @@ async function openModel(other: string, source: PageSource) {
       threads: 1
     })
   }
+  if (other === 'simd') return createRunner({ source, simd: other, threads: 1 })
   const { roundedSource } = await import('../../model/rounded_weights.js')
-  return createRunner(
-    modules[other]
-      ? { source, simd: modules[other], threads: 1 }
-      : { source: await roundedSource(source, other), threads: 1 }
-  )
+  return createRunner({ source: await roundedSource(source, other), threads: 1 })
 }
 
 /** A second model beside that of the page, one at a time: opened when it is first asked for a row,
@@ -299,7 +294,7 @@ class ModelFigures {
 
 /** Which module gave A, and which B; or what B is where nothing is pinned. */
 function wordsOfB({ device }: { device: string }, other: string, b: Other) {
-  if (modules[other])
+  if (other === 'simd')
     return say('compare.b2', { device: deviceName(device), other: deviceName(String(b.device)) })
   return b.unpinned ? say('compare.bIsMean', { title: b.title }) : ''
 }
@@ -346,7 +341,7 @@ interface Acts {
 function controls(page: Page, chosen: Chosen, acts: Acts) {
   const { engine, store, showError } = page,
     { simd } = engine.info,
-    isThere = (name: string) => !(name in modules) || (simd !== 'none' && simd !== modules[name])
+    isThere = (name: string) => name !== 'simd' || simd !== 'simd'
   return html`<div class="even two"><button type="button" name="pin" @click=${acts.pin}>${say('compare.pinRowB')}</button><button type="button" name="back" ?disabled=${!chosen.fits || chosen.other !== 'pinned' || !store.get().pinned} @click=${() => swap(page).catch(showError)}>${say('compare.swapB')}</button></div>
     <div class="fields"><label>${say('compare.b')} <select name="other" ?disabled=${Boolean(engine.saved)} @change=${acts.choose('other')}>${Object.entries(
       others

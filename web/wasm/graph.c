@@ -1,0 +1,283 @@
+/* The graphs of ONNX files on heed's own ops, as models or with inputs of their own, and run in
+ * double. See shim.h, onnx.h and heed/onnx.h. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/status.h"
+#include "graph/graph.h"
+#include "model/config/unknown_family.h"
+#include "model/image/preprocess.h"
+#include "onnx.h"
+#include "onnx/lower/lower.h"
+
+/* ------------------------------------------------------------------------------- what it takes */
+
+static void put_port(heed_web *web, const heed_onnx_port *port) {
+  const bool shaped = port->shaped && port->rank <= HEED_MAX_RANK;
+  web->out.port = (struct heed_web_out_port){.name = HEED_WEB_ADDRESS(port->name),
+                                             .dtype = HEED_WEB_ADDRESS(port->dtype),
+                                             .shaped = shaped,
+                                             .rank = shaped ? port->rank : 0};
+  for (uint32_t i = 0; shaped && i < port->rank; i++) web->out.port.shape[i] = (double)port->dim[i];
+}
+
+uint32_t heed_web_graph_port(heed_web *web, const heed_web_onnx *onnx, uint32_t output,
+                             uint32_t index) {
+  heed_onnx_port port;
+  const bool found = output ? heed_onnx_gives(onnx->file, index, &port)
+                            : heed_onnx_takes(onnx->file, index, &port);
+  if (found) put_port(web, &port);
+  return found;
+}
+
+const char *heed_web_graph_attention(const heed_web_onnx *onnx, uint32_t index) {
+  return heed_onnx_attention_name(onnx->file, index);
+}
+
+static char way[1024];
+
+const char *heed_web_graph_way(const heed_web_onnx *onnx, uint32_t kernels, uint32_t unrounded,
+                               const char *why) {
+  heed_onnx_way(onnx->file, kernels != 0, unrounded, why, way, sizeof way);
+  return way;
+}
+
+/* ------------------------------------------------------------------------------------ lowering */
+
+static const char *name_of(const heed_web_onnx *onnx, heed_value value) {
+  return value.id ? heed_graph_record(heed_onnx_lowered_graph(onnx->lowered), value.id)->name
+                  : NULL;
+}
+
+static void name_as(const heed_web_onnx *onnx, heed_value value, const char *what, uint32_t index) {
+  char name[32];
+  snprintf(name, sizeof name, "%s.%u", what, (unsigned)index);
+  if (value.id && !name_of(onnx, value))
+    heed_graph_name(heed_onnx_lowered_graph(onnx->lowered), value, name);
+}
+
+/* Whatever is asked for gets a name. */
+static heed_status name_results(heed_web *web, heed_web_onnx *onnx) {
+  heed_onnx_port port;
+  heed_value value;
+  for (uint32_t i = 0; heed_onnx_gives(onnx->file, i, &port); i++) {
+    HEED_TRY(heed_onnx_lowered_output(onnx->lowered, i, &value, &web->error));
+    name_as(onnx, value, "output", i);
+  }
+  for (uint32_t i = 0; heed_onnx_attention_name(onnx->file, i); i++)
+    name_as(onnx, heed_onnx_lowered_weights(onnx->lowered, i), "attention", i);
+  return heed_graph_status(heed_onnx_lowered_graph(onnx->lowered), &web->error);
+}
+
+static void forget_lowered(heed_web_onnx *onnx) {
+  heed_onnx_lowered_destroy(onnx->lowered);
+  onnx->lowered = NULL;
+  onnx->facts = (heed_vision){0};
+}
+
+heed_status heed_web_graph_lower(heed_web *web, heed_web_onnx *onnx, const void *inputs,
+                                 size_t size, uint32_t batch, uint32_t height, uint32_t width) {
+  const heed_onnx_lower_desc desc = {.struct_size = sizeof desc,
+                                     .inputs = {size, size ? inputs : NULL, NULL, NULL},
+                                     .name = size ? "inputs" : NULL,
+                                     .batch = batch,
+                                     .height = height,
+                                     .width = width,
+                                     .picture = size == 0};
+  forget_lowered(onnx);
+  HEED_TRY(heed_onnx_lower(onnx->file, &desc, &onnx->lowered, &web->error));
+  heed_status status = HEED_OK;
+  if (size == 0 && heed_vision_find(onnx->file, onnx->lowered, &onnx->facts, NULL) != HEED_OK)
+    /* no vision transformer is no fault */
+    status = heed_graph_status(heed_onnx_lowered_graph(onnx->lowered), &web->error);
+  if (status == HEED_OK) status = name_results(web, onnx);
+  if (status != HEED_OK)
+    forget_lowered(onnx);
+  else
+    web->out.lowered = (struct heed_web_out_lowered){heed_onnx_lowered_unrounded(onnx->lowered)};
+  return status;
+}
+
+const char *heed_web_graph_image(const heed_web_onnx *onnx) {
+  return name_of(onnx, (heed_value){onnx->facts.image});
+}
+
+uint32_t heed_web_graph_find(const heed_web_onnx *onnx, const char *name) {
+  return heed_graph_find(heed_onnx_lowered_graph(onnx->lowered), name).id;
+}
+
+const char *heed_web_graph_output(heed_web *web, const heed_web_onnx *onnx, uint32_t index) {
+  heed_value value;
+  return heed_onnx_lowered_output(onnx->lowered, index, &value, &web->error) == HEED_OK
+             ? name_of(onnx, value)
+             : NULL;
+}
+
+const char *heed_web_graph_weights(const heed_web_onnx *onnx, uint32_t index) {
+  return name_of(onnx, heed_onnx_lowered_weights(onnx->lowered, index));
+}
+
+/* ------------------------------------------------------------------------------------- results */
+
+/* The bytes of a result, as a block of JavaScript's. */
+static heed_status give_result(heed_web *web, heed_onnx_result *result) {
+  const heed_source source = heed_onnx_result_source(result);
+  unsigned char *block = heed_web_alloc(web, (size_t)source.size);
+  heed_status status = block ? source.read(source.user, 0, block, (size_t)source.size, &web->error)
+                             : HEED_OUT_OF_MEMORY;
+  heed_onnx_result_destroy(result);
+  if (status != HEED_OK)
+    heed_web_free(web, block);
+  else
+    web->out.block = (struct heed_web_out_block){HEED_WEB_ADDRESS(block), (double)source.size};
+  return status;
+}
+
+heed_status heed_web_graph_known(heed_web *web, const heed_web_onnx *onnx) {
+  heed_onnx_result *result;
+  HEED_TRY(heed_onnx_lowered_known(onnx->lowered, &result, &web->error));
+  return give_result(web, result);
+}
+
+heed_status heed_web_graph_evaluate(heed_web *web, heed_web_onnx *onnx, const void *inputs,
+                                    size_t size, uint32_t attentions) {
+  heed_onnx_result *result;
+  const heed_onnx_evaluate_desc desc = {.struct_size = sizeof desc,
+                                        .inputs = {size, inputs, NULL, NULL},
+                                        .name = "inputs",
+                                        .attentions = attentions != 0};
+  HEED_TRY(heed_onnx_reference(onnx->file, &desc, &result, &web->error));
+  return give_result(web, result);
+}
+
+/* -------------------------------------------------------------------------------------- models */
+
+typedef struct graph_model {
+  heed_web_model base; /* its files are those beside the ONNX file */
+  heed_web_onnx *onnx;
+  heed_vision facts;
+  heed_config *config; /* the files' JSON alone */
+  heed_preprocess preprocess;
+  heed_error unprepared; /* as heed_model's */
+  char rules[64], label[24], assumed[400];
+} graph_model;
+
+static graph_model *as_graph(const heed_web_model *model) { return (graph_model *)model; }
+
+static void close_graph(const heed_web *web, heed_web_model *model) {
+  (void)web;
+  heed_config_destroy(as_graph(model)->config);
+}
+
+static const char *tell_info(heed_web *web, const heed_web_model *base) {
+  const graph_model *model = as_graph(base);
+  const heed_vision *facts = &model->facts;
+  uint32_t height = facts->height, width = facts->width;
+  if (height &&
+      heed_preprocess_size(&model->preprocess, height, width, &width, &height, NULL) != HEED_OK)
+    height = facts->height;
+  web->out.model = (struct heed_web_out_model){
+      .image_size = height,
+      .run_height = height,
+      .run_width = width,
+      .channels = facts->channels,
+      .patch = facts->patch,
+      .width = facts->states,
+      .layers = facts->layers,
+      .heads = facts->heads,
+      .prefix_tokens = facts->prefix_tokens,
+      .classes = facts->classes,
+      .each_class = facts->each_class,
+      .parameters = (double)facts->parameters,
+      .weight_bytes = (double)model->onnx->base.source.size,
+      .rules = HEED_WEB_ADDRESS(model->rules),
+      .assumed = *model->assumed ? HEED_WEB_ADDRESS(model->assumed) : 0};
+  return "ONNX graph";
+}
+
+static const char *label_of(const heed_web_model *base, uint32_t index) {
+  graph_model *model = as_graph(base);
+  const char *label = heed_unnamed_label(model->config, index);
+  if (label) return label;
+  snprintf(model->label, sizeof model->label, "class %u", (unsigned)index);
+  return model->label;
+}
+
+static const char *token_of(const heed_web_model *base, uint32_t index) {
+  graph_model *model = as_graph(base);
+  if (index == 0) return "CLS";
+  snprintf(model->label, sizeof model->label, "token %u", (unsigned)index);
+  return model->label;
+}
+
+/* The graph is lowered for the batch and the size. */
+static heed_status build(heed_web_session *s, const heed_build_desc *desc) {
+  heed_web_onnx *onnx = as_graph(s->model)->onnx;
+  const heed_vision *facts = &onnx->facts;
+  if (desc->intervene)
+    return heed_fail(&s->web->error, HEED_UNSUPPORTED,
+                     "createSession: intervene needs heed's own graph of the model");
+  s->input.id = facts->image;
+  s->tokens = facts->tokens;
+  s->prefix_tokens = facts->prefix_tokens;
+  s->patch = facts->patch;
+  s->layers = facts->layers;
+  s->heads = facts->heads;
+  s->pool_heads = heed_web_graph_find(onnx, "pool.query") ? facts->pool_heads : 0;
+  s->lowered = onnx->lowered;
+  s->graph = heed_onnx_lowered_release(onnx->lowered);
+  onnx->lowered = NULL;
+  return HEED_OK;
+}
+
+static heed_status begin(heed_web_session *s) {
+  return heed_onnx_lowered_write(s->lowered, s->session, &s->web->error);
+}
+
+static heed_status preprocess(heed_web_session *s) {
+  const graph_model *model = as_graph(s->model);
+  if (!s->pixels)
+    return heed_fail(&s->web->error, HEED_UNSUPPORTED, "run: the graph takes no images");
+  if (model->unprepared.status != HEED_OK) {
+    s->web->error = model->unprepared;
+    return s->web->error.status;
+  }
+  s->preprocess = model->preprocess;
+  heed_preprocess_cover(&s->preprocess, s->height, s->width);
+  return HEED_OK;
+}
+
+static const heed_web_model_type onnx_graph = {close_graph, tell_info, label_of,  token_of,
+                                               build,       begin,     preprocess};
+
+static heed_status open_graph(heed_web *web, graph_model *model) {
+  const heed_vision *facts = &model->facts;
+  HEED_TRY(heed_unnamed_open(web->context, model->base.files, model->base.file_count,
+                             &model->config, &web->error));
+  snprintf(model->rules, sizeof model->rules, "as the ONNX graph has it");
+  if (facts->image)
+    heed_unnamed_assumed(model->config, facts->range, facts->order, "", model->assumed,
+                         sizeof model->assumed);
+  if (heed_unnamed_preprocess(model->config, facts->height ? facts->height : 224, facts->range,
+                              &model->preprocess, &model->unprepared) == HEED_OK)
+    model->unprepared.status = HEED_OK;
+  return HEED_OK;
+}
+
+heed_status heed_web_graph_open(heed_web *web, heed_web_onnx *onnx, const char *names,
+                                size_t names_size, const double *sizes, const uint32_t *sources,
+                                uint32_t count) {
+  graph_model *model = (graph_model *)heed_web_model_make(web, sizeof *model, names, names_size,
+                                                          sizes, sources, NULL, count);
+  if (!model) return web->error.status;
+  model->base.type = &onnx_graph;
+  model->onnx = onnx;
+  model->facts = onnx->facts;
+  const heed_status status = open_graph(web, model);
+  if (status != HEED_OK)
+    heed_web_model_close(web, &model->base);
+  else
+    web->out.opened.address = HEED_WEB_ADDRESS(model);
+  return status;
+}

@@ -1,0 +1,17 @@
+/* An ONNX file that is open: its weights, and its graph where it is on heed's own ops. */
+#ifndef HEED_WEB_ONNX_H
+#define HEED_WEB_ONNX_H
+
+#include "heed/onnx.h"
+#include "onnx/vision/vision.h"
+#include "shim.h"
+
+struct heed_web_onnx {
+  heed_web_reader base; /* its weights as a .safetensors file */
+  heed_onnx *file;
+  heed_onnx_lowered *lowered; /* or NULL */
+  heed_vision facts;          /* of it; all 0 where the inputs were given */
+  char note[512];
+};
+
+#endif
