@@ -4,6 +4,7 @@ import { HeedError } from './error.js'
 import { lacks, openGraph } from './graph.js'
 import { startHere } from './module.js'
 import { isOnnx, openData, rankOf } from './onnx_files.js'
+import { baseOf } from './place.js'
 import { isForeign } from './source.js'
 /** @import {ForeignTools, NamedFile, OpenFile, ReaderTools} from '../types/library.js' */
 /** @import {ModuleMemory} from './module_memory.js' */
@@ -124,7 +125,7 @@ export async function readForeign(named) {
           ...{ file, source, name: file.name, size: file.size, reader: 0 }
         })
     ),
-    module = await startHere({}, true, (source, offset, to, count) => {
+    module = await startHere({ base: baseOf('loadModel') }, true, (source, offset, to, count) => {
       named[source].read(offset, module.bytes(to, count))
       return 0
     }),
