@@ -2,7 +2,7 @@
 import { HeedError } from './error.js'
 /** @import {DownloadProgress, OpenStream, SizedStream, Source} from '../types/library.js' */
 
-const windowBytes = 1 << 22
+const blockBytes = 1 << 22
 
 /**
  * Adds [from, to) to a list of such parts that do not touch.
@@ -25,7 +25,8 @@ function join(parts, from, to) {
 
 /* A buffer of its own that can be emptied: what is only forgotten stays until the next collection,
  * which packing does not cause. */
-const newBlock = () =>
+/** @param {number} windowBytes */
+const newBlock = (windowBytes) =>
   new Uint8Array(
     /** @type {ArrayBuffer} */ (
       /** @type {Partial<ArrayBuffer>} */ (ArrayBuffer.prototype).resize
@@ -40,6 +41,7 @@ const freeBlock = (block) => block?.buffer.resize?.(0)
  * read, so that weights are never held twice; the next session has the stream come again. */
 class Streamed {
   #open
+  #windowBytes
   /** @type {(Uint8Array<ArrayBuffer> | undefined)[]} */
   #blocks = []
   /** @type {[number, number][][]} */
@@ -48,9 +50,13 @@ class Streamed {
   #spent = false
   size = 0
 
-  /** @param {OpenStream} open has the stream come again */
-  constructor(open) {
+  /**
+   * @param {OpenStream} open has the stream come again
+   * @param {number} windowBytes of a block
+   */
+  constructor(open, windowBytes) {
     this.#open = open
+    this.#windowBytes = windowBytes
   }
 
   /**
@@ -80,10 +86,11 @@ class Streamed {
 
   /** @param {Uint8Array} bytes */
   #append(bytes) {
+    const windowBytes = this.#windowBytes
     for (let done = 0; done < bytes.length; ) {
       const at = this.size % windowBytes,
         part = bytes.subarray(done, done + windowBytes - at)
-      if (at === 0) this.#blocks.push(newBlock())
+      if (at === 0) this.#blocks.push(newBlock(windowBytes))
       this.#blocks.at(-1)?.set(part, at)
       done += part.length
       this.size += part.length
@@ -120,6 +127,7 @@ class Streamed {
    * @param {Uint8Array} target
    */
   read(offset, target) {
+    const windowBytes = this.#windowBytes
     for (let done = 0; done < target.length; ) {
       const at = offset + done,
         index = Math.floor(at / windowBytes),
@@ -137,7 +145,8 @@ class Streamed {
    * @param {number} to
    */
   #letGo(index, from, to) {
-    const parts = join(this.#parts[index] ?? [], from, to),
+    const windowBytes = this.#windowBytes,
+      parts = join(this.#parts[index] ?? [], from, to),
       whole = Math.min(windowBytes, this.size - index * windowBytes)
     this.#parts[index] = parts
     this.#spent = true
@@ -159,10 +168,11 @@ class Streamed {
  * @param {OpenStream} open
  * @param {DownloadProgress} progress
  * @param {AbortSignal} signal
+ * @param {number} [windowBytes] of a block, smaller in tests
  * @returns {Promise<Source>}
  */
-export async function readStream(opened, open, progress, signal) {
-  const file = new Streamed(open)
+export async function readStream(opened, open, progress, signal, windowBytes = blockBytes) {
+  const file = new Streamed(open, windowBytes)
   await file.collect(opened, progress, signal)
   return file
 }

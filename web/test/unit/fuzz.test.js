@@ -5,8 +5,9 @@ import assert from 'node:assert/strict'
 import { File } from 'node:buffer'
 import test from 'node:test'
 import { deflateRawSync } from 'node:zlib'
+import { HeedError } from '../../src/error.js'
 import { shardsOf } from '../../src/shards.js'
-import { HeedError, loadPage } from '../package.js'
+import { loadPage } from '../package.js'
 import { zip } from '../zips.js'
 
 /** @type {typeof import('../../pages/shared/array_files.js')} */

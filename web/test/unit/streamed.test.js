@@ -3,13 +3,6 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { readStream } from '../../src/streamed.js'
 
-class Fault extends Error {
-  /** @param {string} code @param {string} message */
-  constructor(code, message) {
-    super(message)
-    this.code = code
-  }
-}
 const progress = /** @type {any} */ ({ file: () => () => {} }),
   signal = new AbortController().signal
 
@@ -33,15 +26,13 @@ const sent = (size, chunks) => ({
 /** @param {number} size @param {number[]} chunks @param {number} again the size when it comes again */
 async function opened(size, chunks, again = size) {
   let opens = 0
-  const tools = /** @type {any} */ ({
-    windowBytes: 8,
-    HeedError: Fault,
-    open: () => {
-      opens++
-      return sent(again, chunks)
-    }
-  })
-  const file = /** @type {any} */ (await readStream(sent(size, chunks), tools, progress, signal))
+  const open = () => {
+    opens++
+    return sent(again, chunks)
+  }
+  const file = /** @type {any} */ (
+    await readStream(sent(size, chunks), /** @type {any} */ (open), progress, signal, 8)
+  )
   return { file, opens: () => opens }
 }
 
@@ -153,7 +144,7 @@ test('a file that has changed is refused', async () => {
   read(file, 0, 20)
   file.end()
   await assert.rejects(file.begin(progress, signal), {
-    code: 'IO',
+    status: 'IO',
     message: 'model: its file has changed (found 19 bytes, expected 20)'
   })
 })
