@@ -69,7 +69,7 @@ export async function createRunner({
   const files =
     source === demoModel ? fetchModel(demoModel, { onProgress, signal, onMismatch }) : source
   for (const early of [files, scene]) Promise.resolve(early).catch(() => {}) // told below, unless the runtime fails first
-  const start = () => createRuntime(options),
+  const start = () => createRuntime({ worker: true, ...options }), // a page never computes in its own thread
     [runtime, explain] = await Promise.all([start(), loadRows()]),
     engine = new ModelRunner(runtime, explain, start)
   onProgress?.({ phase: 'module' })
