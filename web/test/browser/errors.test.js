@@ -347,7 +347,7 @@ test('where the browser inflates nothing, the weights come as they are', async (
 
 test('a part of the page that is gone is told, and loading the page again brings it', async () => {
   const page = await browser.open()
-  await page.route(/\/views/, (route) => route.fulfill({ status: 404 }))
+  await page.route(/\/matrix-\w+\.js$/, (route) => route.fulfill({ status: 404 }))
   await page.click('#tab-matrix')
   await page.waitForSelector('#error:not([hidden])')
   assert.match(
