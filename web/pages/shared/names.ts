@@ -10,5 +10,6 @@ export const className = (label: string) =>
 /** "WASM SIMD, 2 threads" of `info.device`. */
 export const deviceName = (device: string) =>
   device
+    .replace(' and dot products', () => say('names.dotProducts'))
     .replace(/, (\d+) threads/, (_, count) => say('names.threads', { count }))
     .replace(', 1 thread', say('names.thread'))

@@ -101,6 +101,7 @@ for (const width of [360, 1366])
       viewport: { width, height: 740 }
     })
     assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), width)
+    page.faults = page.faults.filter((fault) => !fault.endsWith('.js: csp')) // scripts that would come early
     assert.match(await page.locator('noscript').innerText(), /Enable JavaScript/)
     await finish(page, `explorer-no-script-${width}`)
   })
