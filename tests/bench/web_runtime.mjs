@@ -17,7 +17,7 @@ const serving = fileURLToPath(new URL('../../web/serve.js', import.meta.url))
 const median = (times) => times.sort((a, b) => a - b)[times.length >> 1].toFixed(1)
 
 function start() {
-  for (const options of ['{"threads":1}', '{"threads":2}', '{"simd":"none"}']) {
+  for (const options of ['{"threads":1}', '{"threads":2}']) {
     const times = Array.from({ length: 15 }, () =>
       Number(
         execFileSync(process.execPath, [fileURLToPath(import.meta.url), 'once', options], {
