@@ -214,10 +214,13 @@ const whys = new Map([
   [
     true,
     alone
-      ? /WASM (?:relaxed )?SIMD, 1 thread - one thread: this machine has one core/
-      : /WASM (?:relaxed )?SIMD, (\d+) threads - \1 threads: one per core/
+      ? /WASM (?:relaxed )?SIMD(?: and dot products)?, 1 thread - one thread: this machine has one core/
+      : /WASM (?:relaxed )?SIMD(?: and dot products)?, (\d+) threads - \1 threads: one per core/
   ],
-  [false, /WASM (?:relaxed )?SIMD, 1 thread - one thread: the page is not cross-origin isolated/]
+  [
+    false,
+    /WASM (?:relaxed )?SIMD(?: and dot products)?, 1 thread - one thread: the page is not cross-origin isolated/
+  ]
 ])
 
 for (const [isolated, why] of whys)
