@@ -43,7 +43,7 @@ export async function timeRuns(run, runs, milliseconds) {
 /** heed's package on a ViT; a job that ends in _maps asks for every attention map. */
 export async function prepareHeed({ createRuntime }, job, threads, read) {
   const name = folderOf(job),
-    { output } = models[modelOf(job)],
+    { output, side } = models[modelOf(job)],
     maps = job.endsWith('_maps')
   const runtime = await createRuntime({ threads })
   if (runtime.info.threads !== threads) throw new Error(`heed: ${runtime.info.why}`)
@@ -52,7 +52,7 @@ export async function prepareHeed({ createRuntime }, job, threads, read) {
     config: await read(`${name}/config.json`)
   })
   const taps = output !== 'logits' ? [output] : maps ? 'all' : 'none',
-    session = model.createSession({ taps }),
+    session = model.createSession({ taps, height: side, width: side }),
     input = pixelsOf(job).values
   const run = () => session.run(input),
     { logits, values } = await run()
