@@ -333,8 +333,9 @@ static int run(cli_state *cli, int argc, char **argv) {
       CLI_CHOICE_OPTIONS(options.choice[0], CLI_BACKEND_CPU),
       {NULL, CLI_FLAG, NULL, NULL, NULL}};
   const int code = cli_parse(cli,
-                             "compare MODEL_A MODEL_B PICTURE... [options]\n\nThe models have one "
-                             "shape: a model and its int8 folder, two checkpoints.",
+                             "compare MODEL_A MODEL_B [IMAGE...] [options]\n\nThe models have one "
+                             "shape: a model and its int8 folder, two checkpoints.\n"
+                             "There is at least one IMAGE, or --scenes N.",
                              table, argc, argv, &words);
   if (code >= 0) return code;
   if (words.count < 2 || (words.count == 2 && !options.scenes)) {

@@ -325,7 +325,8 @@ static int run(cli_state *cli, int argc, char **argv) {
       {"--json", CLI_FLAG, &json, NULL, "print the plan as one JSON object"},
       CLI_CHOICE_OPTIONS(choice, CLI_BACKEND_CPU),
       {NULL, CLI_FLAG, NULL, NULL, NULL}};
-  const int code = cli_parse(cli, "inspect MODEL [options]", options, argc, argv, &words);
+  const int code = cli_parse(cli, "inspect [MODEL] [options]\n\n" CLI_MODEL_OR_BUILT_IN, options,
+                             argc, argv, &words);
   if (code >= 0) return code;
   if (words.count > (vit ? 0u : 1u) || (json && !plan) || (json && graph) ||
       (graph && strcmp(graph, "dot") != 0 && strcmp(graph, "json") != 0)) {

@@ -1,25 +1,9 @@
-/* heed: the command line. One file a verb; this one only finds it. */
+/* heed: the command line. One file a verb, listed in help/verbs.c; this one only finds it. */
 #include <string.h>
 
 #include "heed/native.h"
-#include "terminal/cli.h"
+#include "help/verbs.h"
 #include "terminal/standard_out.h"
-
-static const cli_verb *const verbs[] = {&cli_verb_run,     &cli_verb_eval,   &cli_verb_check,
-                                        &cli_verb_inspect, &cli_verb_maps,   &cli_verb_survey,
-                                        &cli_verb_devices, &cli_verb_bench,  &cli_verb_demo,
-                                        &cli_verb_convert, &cli_verb_compare};
-#define VERB_COUNT (sizeof verbs / sizeof *verbs)
-
-static void print_help(FILE *to) {
-  fprintf(to,
-          "heed " HEED_VERSION
-          ": vision transformer inference with attention maps\n\nusage: heed VERB [options]\n\n");
-  for (size_t i = 0; i < VERB_COUNT; i++)
-    fprintf(to, "  %-9s %s\n", verbs[i]->name, verbs[i]->summary);
-  fprintf(to, "\nRun 'heed VERB --help' for the options of a verb.\nExit codes: 0 success, 1 "
-              "mismatch or failed check, 2 usage, 3 bad input, 4 device or memory.\n");
-}
 
 /* The second line: what this build has that others may lack. */
 static void print_version(void) {
@@ -52,14 +36,6 @@ static int run_verb(const cli_verb *verb, int argc, char **argv) {
   return code;
 }
 
-static int no_such_verb(const char *found) {
-  fprintf(stderr, "heed: unknown verb (found \"%s\", expected ", CLI_SHOWN(found));
-  for (size_t i = 0; i < VERB_COUNT; i++)
-    fprintf(stderr, "%s%s", !i ? "" : i + 1 < VERB_COUNT ? ", " : " or ", verbs[i]->name);
-  fprintf(stderr, ")\n");
-  return CLI_USAGE;
-}
-
 /* Whether the word is one of several, up to NULL. */
 static bool is_one_of(const char *word, const char *const *words) {
   while (*words && strcmp(word, *words) != 0) words++;
@@ -71,18 +47,17 @@ int main(int argc, char **argv) {
   setvbuf(stdout, NULL, _IOLBF, 0);
   cli_signals_catch();
   if (argc < 2) {
-    print_help(stderr);
+    cli_print_help(stderr);
     return CLI_USAGE;
   }
-  if (is_one_of(argv[1], (const char *const[]){"--help", "-h", "help", NULL})) {
-    print_help(stdout);
+  if (is_one_of(argv[1], (const char *const[]){"--help", "-h", NULL})) {
+    cli_print_help(stdout);
     return CLI_OK;
   }
   if (is_one_of(argv[1], (const char *const[]){"--version", "-V", "version", NULL})) {
     print_version();
     return CLI_OK;
   }
-  for (size_t i = 0; i < VERB_COUNT; i++)
-    if (strcmp(argv[1], verbs[i]->name) == 0) return run_verb(verbs[i], argc - 2, argv + 2);
-  return no_such_verb(argv[1]);
+  const cli_verb *verb = cli_find_verb(argv[1]);
+  return verb ? run_verb(verb, argc - 2, argv + 2) : cli_unknown_verb(argv[1]);
 }

@@ -297,12 +297,12 @@ static int run(cli_state *cli, int argc, char **argv) {
       CLI_SIZE_OPTION(options.size),
       CLI_CHOICE_OPTIONS(options.choice, CLI_BACKEND_AUTO),
       {NULL, CLI_FLAG, NULL, NULL, NULL}};
-  const int code =
-      cli_parse(cli,
-                "survey [MODEL] IMAGE|FOLDER... [options]\n\nMODEL is a folder or a weight file. "
-                "Without MODEL: the built-in demo model.\nFOLDER stands for the PNG and JPEG files "
-                "in it. A bad image gives its sentence, the others go\non, and the exit code is 3.",
-                table, argc, argv, &words);
+  const int code = cli_parse(
+      cli,
+      "survey [MODEL] [IMAGE|FOLDER...] [options]\n\n" CLI_MODEL_OR_BUILT_IN
+      "\nThere is an IMAGE, a FOLDER, --list or --scenes. FOLDER stands for the PNG and JPEG "
+      "files in it.\nA bad image gives its sentence, the others go on, and the exit code is 3.",
+      table, argc, argv, &words);
   if (code >= 0) return code;
   const bool model_alone =
       words.count == 1 && heed_is_model_path(words.word[0]) && !cli_is_other_folder(words.word[0]);

@@ -42,7 +42,7 @@ web/wasm          base graph cpu model explain onnx/lower/lower.h onnx/vision/vi
 folders='
 runtime/model     names families files config image vit
 runtime/onnx      file evaluate lower vision
-native/cli        terminal session bench check convert demo run
+native/cli        terminal session help bench check convert demo run
 native/vulkan     host plan measure run
 '
 

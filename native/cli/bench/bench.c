@@ -283,7 +283,8 @@ static int run(cli_state *cli, int argc, char **argv) {
       {"--json", CLI_FLAG, &b.json, NULL, "print one JSON object instead of a line"},
       CLI_CHOICE_OPTIONS(b.choice, CLI_BACKEND_AUTO),
       {NULL, CLI_FLAG, NULL, NULL, NULL}};
-  const int code = cli_parse(cli, "bench [MODEL] [options]", options, argc, argv, &words);
+  const int code = cli_parse(cli, "bench [MODEL] [options]\n\n" CLI_MODEL_OR_BUILT_IN, options,
+                             argc, argv, &words);
   if (code >= 0) return code;
   if (words.count > 1 || b.runs == 0 || b.runs > 1000000 || b.batch == 0) {
     fprintf(stderr,

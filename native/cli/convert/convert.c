@@ -317,11 +317,10 @@ static int run(cli_state *cli, int argc, char **argv) {
       {"--weights", CLI_TEXT, &weights, "int8|int8-float|f16|bf16",
        "storage of the weights of attention and MLP"},
       {NULL, CLI_FLAG, NULL, NULL, NULL}};
-  const int code = cli_parse(
-      cli,
-      "convert [MODEL] -o FOLDER --weights int8|int8-float|f16|bf16\n\nMODEL is a folder or a "
-      "weight file. Without MODEL: the built-in demo model.",
-      table, argc, argv, &words);
+  const int code = cli_parse(cli,
+                             "convert [MODEL] -o FOLDER --weights int8|int8-float|f16|bf16 "
+                             "[options]\n\n" CLI_MODEL_OR_BUILT_IN,
+                             table, argc, argv, &words);
   if (code >= 0) return code;
   if (words.count > 1 || !job.folder || !*job.folder || !find_storage(weights, &job.storage)) {
     fprintf(stderr,

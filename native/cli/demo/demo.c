@@ -141,9 +141,8 @@ static int run(cli_state *cli, int argc, char **argv) {
        "with --score: print the statistics of every head"},
       CLI_CHOICE_OPTIONS(options.choice, CLI_BACKEND_AUTO),
       {NULL, CLI_FLAG, NULL, NULL, NULL}};
-  const int code = cli_parse(
-      cli, "demo [MODEL] [options]\n\nMODEL is a folder. Without MODEL: the built-in demo model.",
-      table, argc, argv, &words);
+  const int code =
+      cli_parse(cli, "demo [MODEL] [options]\n\n" CLI_MODEL_OR_BUILT_IN, table, argc, argv, &words);
   if (code >= 0) return code;
   if (words.count > 1) {
     fprintf(stderr, "heed demo: too many arguments (found %u, expected at most one MODEL)\n",

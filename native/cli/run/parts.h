@@ -12,7 +12,7 @@
 
 /* Which maps are shown and drawn, of heed run and heed maps; `tokens`: what may be a query. */
 #define RUN_MAP_OPTIONS(options, tokens)                                                          \
-  {"--layer", CLI_TEXT, &(options).layer, "L|all|pool",                                           \
+  {"--layer", CLI_TEXT, &(options).layer, "L|last|all|pool",                                      \
    "layer to show, all, or the pooling attention (default: last)"},                               \
       {"--head", CLI_TEXT, &(options).head, "H|mean|all",                                         \
        "head to show, mean or all (default: all)"},                                               \

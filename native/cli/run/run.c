@@ -240,13 +240,12 @@ static int run(cli_state *cli, int argc, char **argv) {
       {NULL, CLI_FLAG, NULL, NULL, NULL}};
   const int code = cli_parse(
       cli,
-      "run [MODEL] [IMAGE|FOLDER...] [options]\n\nMODEL is a folder, or a .safetensors, .onnx, "
-      ".pth, .pt, "
-      ".bin or .ckpt file. Without MODEL:\nthe built-in demo model, which knows drawn "
-      "shapes only. Without IMAGE: the built-in exact_224.png.\nWithout both: one of the "
-      "demo's scenes. FOLDER stands for the PNG and JPEG files in it, by name.\nOf several images "
-      "each has files of its own (maps.png: maps-NAME.png). A bad one gives its\nsentence, the "
-      "others go on, and the exit code is 3.",
+      "run [MODEL] [IMAGE|FOLDER...] [options]\n\n" CLI_MODEL_OR_BUILT_IN
+      "\nThe demo model knows drawn shapes only. Without IMAGE: the built-in exact_224.png.\n"
+      "Without both: one of the demo's scenes. FOLDER after MODEL stands for the PNG and JPEG "
+      "files "
+      "in it.\nOf several images each has files of its own (maps.png: maps-NAME.png). A bad one "
+      "gives its\nsentence, the others go on, and the exit code is 3.",
       table, argc, argv, &words);
   if (code >= 0) return code;
   if (texts.count) return run_texts(cli, &options, &compare, &sequence, &words);

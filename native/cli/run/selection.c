@@ -18,7 +18,7 @@ static heed_status check_pool(cli_state *cli, const run_options *options,
   if (!info->pool_heads)
     return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
                      "--layer: this model has no pooling attention (found \"pool\", expected 0 to "
-                     "%u or all)",
+                     "%u, last or all)",
                      info->layers - 1);
   return options->reverse || options->score
              ? heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
@@ -42,10 +42,10 @@ static heed_status choose_layers(cli_state *cli, const run_options *options,
   } else if (options->layer && strcmp(options->layer, "all") == 0) {
     selection->first_layer = 0;
     selection->layer_count = info->layers;
-  } else if (options->layer &&
+  } else if (options->layer && strcmp(options->layer, "last") != 0 &&
              !cli_read_number(options->layer, info->layers - 1, &selection->first_layer))
     return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
-                     "--layer: layer out of range (found \"%s\", expected 0 to %u or all)",
+                     "--layer: layer out of range (found \"%s\", expected 0 to %u, last or all)",
                      options->layer, info->layers - 1);
   if (!options->head || strcmp(options->head, "all") == 0) return HEED_OK;
   if (strcmp(options->head, "mean") == 0) {

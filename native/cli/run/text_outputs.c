@@ -10,10 +10,12 @@ heed_status compare_choose(cli_state *cli, compare_job *job, const compare_optio
   const heed_model_info *info = &job->text.info;
   job->layer = info->layers - 1;
   job->heads = info->heads;
-  if (options->layer && !cli_read_number(options->layer, info->layers - 1, &job->layer))
-    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
-                     "--layer: layer of the text out of range (found \"%s\", expected 0 to %u)",
-                     options->layer, info->layers - 1);
+  if (options->layer && strcmp(options->layer, "last") != 0 &&
+      !cli_read_number(options->layer, info->layers - 1, &job->layer))
+    return heed_fail(
+        &cli->error, HEED_INVALID_ARGUMENT,
+        "--layer: layer of the text out of range (found \"%s\", expected 0 to %u or last)",
+        options->layer, info->layers - 1);
   if (!options->head || strcmp(options->head, "all") == 0) return HEED_OK;
   job->heads = 1;
   if (cli_read_number(options->head, info->heads - 1, &job->first_head)) return HEED_OK;

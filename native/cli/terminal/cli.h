@@ -16,8 +16,13 @@ enum {
   CLI_DEVICE = 4
 };
 
+struct cli_option;
+
 typedef struct cli_state {
   const char *verb; /* "run" */
+  /* Set: cli_parse passes the verb's usage and table to it, and the verb ends there. */
+  void (*describe)(void *user, const char *usage, const struct cli_option *options);
+  void *describe_user;
   heed_context *context;
   heed_error error;
   const char *weights_key; /* --weights-key: of every model file that is opened; or NULL */
@@ -32,7 +37,9 @@ typedef struct cli_verb {
 
 extern const cli_verb cli_verb_run, cli_verb_eval, cli_verb_check, cli_verb_inspect, cli_verb_maps,
     cli_verb_survey, cli_verb_devices, cli_verb_bench, cli_verb_demo, cli_verb_convert,
-    cli_verb_compare;
+    cli_verb_compare, cli_verb_help, cli_verb_completion, cli_verb_man;
+/* All of them, in the order of the help; then NULL. */
+extern const cli_verb *const cli_verbs[];
 
 /* A text that a file or the command line brought, as an argument of printf: one line that a
  * terminal only shows: what it would obey, and what is not UTF-8, is '?'. Cut where it is longer

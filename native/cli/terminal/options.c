@@ -7,10 +7,24 @@
 #include <string.h>
 #include <strings.h>
 
+#include "nearest.h"
 #include "standard_out.h"
 
 #define HELP_COLUMN 31
 #define HELP_WIDTH 100
+
+/* The five most used. */
+static const struct {
+  char letter;
+  const char *name;
+} letters[] = {
+    {'b', "--backend"}, {'j', "--json"}, {'l', "--layer"}, {'m', "--maps"}, {'q', "--quiet"}};
+
+char cli_option_letter(const char *name) {
+  for (size_t i = 0; i < sizeof letters / sizeof *letters; i++)
+    if (strcmp(letters[i].name, name) == 0) return letters[i].letter;
+  return '\0';
+}
 
 bool cli_read_number(const char *text, uint32_t largest, uint32_t *number) {
   uint64_t value = 0;
@@ -69,8 +83,10 @@ static void print_wrapped(const char *text) {
   printf("\n");
 }
 
-static void print_option(const char *name, const char *value, const char *help) {
-  const int length = printf("  %s%s%s", name, value ? " " : "", value ? value : "");
+static void print_option(char letter, const char *name, const char *value, const char *help) {
+  const char before[] = {'-', letter, ',', ' ', '\0'};
+  const int length =
+      printf("  %s%s%s%s", letter ? before : "", name, value ? " " : "", value ? value : "");
   if (length + 1 < HELP_COLUMN)
     printf("%*s", HELP_COLUMN - length, "");
   else
@@ -78,11 +94,11 @@ static void print_option(const char *name, const char *value, const char *help) 
   print_wrapped(help);
 }
 
-static void print_usage(const char *usage, const cli_option *options) {
+void cli_print_usage(const char *usage, const cli_option *options) {
   printf("usage: heed %s\n\n", usage);
   for (const cli_option *option = options; option->name; option++)
-    print_option(option->name, option->value, option->help);
-  print_option("--help", NULL, "print this text");
+    print_option(cli_option_letter(option->name), option->name, option->value, option->help);
+  print_option('h', "--help", NULL, "print this text");
 }
 
 static int usage_error(const cli_state *cli, const char *what, const char *found) {
@@ -91,15 +107,27 @@ static int usage_error(const cli_state *cli, const char *what, const char *found
   return CLI_USAGE;
 }
 
-/* Splits "--name=value"; the option of that name, or NULL. */
+static int unknown_option(const cli_state *cli, const cli_option *options, const char *word) {
+  cli_nearest nearest = cli_nearest_to(word, strcspn(word, "="));
+  for (; options->name; options++) cli_nearest_try(&nearest, options->name);
+  if (!nearest.name) return usage_error(cli, "unknown option", word);
+  fprintf(stderr, "heed %s: unknown option (found \"%s\"); did you mean %s? See heed %s --help\n",
+          cli->verb, CLI_SHOWN(word), nearest.name, cli->verb);
+  return CLI_USAGE;
+}
+
+/* Splits "--name=value"; the option of that name or letter, or NULL. */
 static const cli_option *find_option(const cli_option *options, const char *word,
                                      const char **value) {
   const char *equals = strncmp(word, "--", 2) == 0 ? strchr(word, '=') : NULL;
   const size_t length = equals ? (size_t)(equals - word) : strlen(word);
   *value = equals ? equals + 1 : NULL;
-  for (; options->name; options++)
+  for (; options->name; options++) {
     if (strlen(options->name) == length && strncmp(options->name, word, length) == 0)
       return options;
+    if (length == 2 && word[1] != '-' && cli_option_letter(options->name) == word[1])
+      return options;
+  }
   return NULL;
 }
 
@@ -116,6 +144,11 @@ static bool has_foreign_end(const char *path, const cli_option *option) {
 }
 
 static int set_output(const cli_state *cli, const cli_option *option, const char *path) {
+  if (!*path) {
+    fprintf(stderr, "heed %s: %s: missing name of a file (found \"\", expected %s)\n", cli->verb,
+            option->name, option->value);
+    return CLI_USAGE;
+  }
   memcpy(option->target, &path, sizeof path);
   if (option->kind == CLI_JSON && cli_is_stdout(path)) {
     if (cli_stdout_reserve()) return -1;
@@ -168,6 +201,10 @@ static void report_again(const cli_state *cli, const cli_option *option, const c
 
 int cli_parse(const cli_state *cli, const char *usage, const cli_option *options, int argc,
               char **argv, cli_words *words) {
+  if (cli->describe) {
+    cli->describe(cli->describe_user, usage, options);
+    return CLI_OK;
+  }
   bool given[MOST_OPTIONS] = {false};
   *words = (cli_words){(const char **)argv, 0};
   bool options_end = false;
@@ -181,12 +218,12 @@ int cli_parse(const cli_state *cli, const char *usage, const cli_option *options
       continue;
     }
     if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-      print_usage(usage, options);
+      cli_print_usage(usage, options);
       return CLI_OK;
     }
     const char *value;
     const cli_option *option = find_option(options, argv[i], &value);
-    if (!option) return usage_error(cli, "unknown option", argv[i]);
+    if (!option) return unknown_option(cli, options, argv[i]);
     if (option->kind == CLI_FLAG) {
       if (value) return usage_error(cli, "this option takes no value", argv[i]);
       *(bool *)option->target = true;

@@ -30,6 +30,14 @@ typedef struct cli_words {
   uint32_t count;
 } cli_words;
 
+/* The letter of an option that has one, the same in every verb: 'm' of --maps; else '\0'. */
+char cli_option_letter(const char *name);
+
+/* What usages say of [MODEL]. */
+#define CLI_MODEL_OR_BUILT_IN                                                            \
+  "MODEL is a folder, or a .safetensors, .onnx, .pth, .pt, .bin or .ckpt file. Without " \
+  "MODEL:\nthe built-in demo model."
+
 #define CLI_MAX_TEXTS 256
 
 /* Of a CLI_TEXTS. */
@@ -39,10 +47,13 @@ typedef struct cli_texts {
 } cli_texts;
 
 /* Parses; on --help prints usage (first line `usage`) to stdout. Returns -1 to go on, else the exit
- * code to end with. argv is reordered: the words come first. "--" ends the options; "--name=value"
- * and "--name value" both do. The table ends with a NULL name. */
+ * code to end with. argv is reordered: the words come first. "--" ends the options; "--name=value",
+ * "--name value" and "-n value" all do. The table ends with a NULL name. */
 int cli_parse(const cli_state *cli, const char *usage, const cli_option *options, int argc,
               char **argv, cli_words *words);
+
+/* What --help prints; the first line of `usage` is what follows "heed". */
+void cli_print_usage(const char *usage, const cli_option *options);
 
 /* A decimal number without sign or rest, at most `largest`. */
 bool cli_read_number(const char *text, uint32_t largest, uint32_t *number);
