@@ -307,8 +307,9 @@ static heed_status compare(models_job *job) {
   CLI_TRY(compare_pictures(job));
   CLI_TRY(scene_input_each(job->cli, job->options->seed, job->options->scenes, compare_image, job));
   print_table(job);
-  return job->options->json ? cli_json_write(job->options->json, write_json, job, &job->cli->error)
-                            : HEED_OK;
+  return job->options->json
+             ? cli_output_write(job->options->json, write_json, job, &job->cli->error)
+             : HEED_OK;
 }
 
 static int run(cli_state *cli, int argc, char **argv) {

@@ -189,7 +189,7 @@ static heed_status write_json(void *user, FILE *to, heed_error *error) {
   const survey_job *job = user;
   const heed_model_info *info = &job->pipeline.info;
   json_out json = {.file = to};
-  (void)error; /* cli_json_write reports writes that fail */
+  (void)error; /* cli_output_write reports writes that fail */
   json_open(&json, NULL, '{');
   if (job->options->model)
     json_text(&json, "model", job->options->model);
@@ -246,7 +246,7 @@ static heed_status survey(survey_job *job, const picture_list *images) {
                      "images: none can be read (found %u bad ones)", job->failed);
   print_table(job);
   if (!job->options->json) return HEED_OK;
-  CLI_TRY(cli_json_write(job->options->json, write_json, job, &job->cli->error));
+  CLI_TRY(cli_output_write(job->options->json, write_json, job, &job->cli->error));
   printf("JSON: %s\n", CLI_SHOWN(job->options->json));
   return HEED_OK;
 }

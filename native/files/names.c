@@ -11,6 +11,11 @@ bool heed_ends_with(const char *text, const char *end) {
   return length >= want && strcmp(text + length - want, end) == 0;
 }
 
+bool heed_ends_with_any_case(const char *text, const char *end) {
+  const size_t length = strlen(text), want = strlen(end);
+  return length >= want && strcasecmp(text + length - want, end) == 0;
+}
+
 bool heed_is_directory(const char *path) {
   struct stat info;
   return stat(path, &info) == 0 && S_ISDIR(info.st_mode);

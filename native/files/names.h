@@ -6,6 +6,7 @@
 
 bool heed_is_directory(const char *path);
 bool heed_ends_with(const char *text, const char *end);
+bool heed_ends_with_any_case(const char *text, const char *end);
 /* Whether a name ends as a picture's does, of whatever kind. */
 bool heed_is_picture_name(const char *name);
 

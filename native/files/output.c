@@ -113,14 +113,14 @@ static FILE *open_temporary(heed_output *write) {
                                 write->path, (long)getpid(), attempt);
     if (length < 0 || (size_t)length >= sizeof write->temporary) return errno = ENAMETOOLONG, NULL;
     exchange(NULL, write->temporary);
-    const int descriptor = open(write->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+    const int descriptor = open(write->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC,
                                 write->replaces ? 0600 : 0666);
     if (descriptor < 0) exchange(write->temporary, NULL);
     if (descriptor < 0 && errno == EEXIST) continue;
     if (descriptor < 0) return NULL;
     FILE *file = write->replaces && fchmod(descriptor, (mode_t)write->mode) != 0
                      ? NULL
-                     : fdopen(descriptor, "wb");
+                     : fdopen(descriptor, "w+b");
     if (file) return file;
     const int reason = errno;
     close(descriptor);
@@ -145,7 +145,7 @@ static int resolve(heed_output *write, const char *path, bool *direct) {
 static FILE *open_temporary(heed_output *write) {
   const int length = snprintf(write->temporary, sizeof write->temporary, "%s.part", write->path);
   if (length < 0 || (size_t)length >= sizeof write->temporary) return errno = ERANGE, NULL;
-  return fopen(write->temporary, "wb");
+  return fopen(write->temporary, "w+b");
 }
 #endif
 
@@ -158,6 +158,17 @@ heed_status heed_output_begin(heed_output *write, const char *path, heed_error *
   errno = 0;
   write->file = direct ? fopen(write->path, "wb") : open_temporary(write);
   return write->file ? HEED_OK : fail_write(write, "cannot create the file", errno, error);
+}
+
+heed_status heed_output_spool(heed_output *write, const char *path, heed_error *error) {
+  bool direct = true;
+  memset(write, 0, sizeof *write);
+  snprintf(write->shown, sizeof write->shown, "%s", path ? path : "temporary file");
+  const int reason = path ? resolve(write, path, &direct) : 0;
+  if (reason) return fail_write(write, "cannot write to its folder", reason, error);
+  errno = 0;
+  write->file = direct ? tmpfile() : open_temporary(write);
+  return write->file ? HEED_OK : fail_write(write, "cannot create a temporary file", errno, error);
 }
 
 void heed_output_abort(heed_output *write) {

@@ -25,6 +25,9 @@ heed_status heed_status_of_errno(int reason);
 /* Opens the temporary file. On failure nothing is left and neither commit nor abort is called.
  * Statuses: IO, OUT_OF_MEMORY, as of those that follow. */
 heed_status heed_output_begin(heed_output *write, const char *path, heed_error *error);
+/* Opens a file to write and read again beside `path`, or where the system keeps such files: for
+ * NULL and for a device or pipe. It ends with abort. */
+heed_status heed_output_spool(heed_output *write, const char *path, heed_error *error);
 /* Checks every write since begin, closes, renames. On failure the temporary file is removed.
  * Statuses: IO. */
 heed_status heed_output_commit(heed_output *write, heed_error *error);

@@ -1,11 +1,9 @@
-/* Tensor files: .safetensors and PyTorch's, read by range; .safetensors written whole. */
-#include <errno.h>
+/* Tensor files: .safetensors and PyTorch's, read by range. tensor_write.c writes them. */
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/status.h"
 #include "base/utf8.h"
-#include "files/output.h"
 #include "files/weight_file.h"
 #include "heed/native.h"
 #include "model/files/safetensors.h"
@@ -130,51 +128,4 @@ heed_status heed_tensor_file_read(const heed_tensor_file *file, const heed_file_
       heed_safetensors_get(file->contents, (uint32_t)(tensor - file->tensors));
   if (is_i64(stored)) return read_i64(file, stored, first, count, to, error);
   return heed_safetensors_read(file->contents, stored, first, count, to, error);
-}
-
-/* -------------------------------------------------------------------------------------- writing */
-
-typedef struct tensor_writer {
-  heed_context *context;
-  const char *path;
-  heed_safetensors_item *items;
-  heed_safetensors_pair *pairs;
-  uint32_t count, pair_count;
-  FILE *to;
-} tensor_writer;
-
-static heed_status write_part(void *user, const void *bytes, size_t count, heed_error *error) {
-  const tensor_writer *writer = user;
-  if (fwrite(bytes, 1, count, writer->to) == count) return HEED_OK;
-  return heed_fail(error, heed_status_of_errno(errno), "%.255s: cannot write (%s)", writer->path,
-                   strerror(errno));
-}
-
-static heed_status write_tensors(void *user, FILE *to, heed_error *error) {
-  tensor_writer *writer = user;
-  writer->to = to;
-  return heed_safetensors_write(writer->context, writer->items, writer->count, writer->pairs,
-                                writer->pair_count, write_part, writer, error);
-}
-
-heed_status heed_tensor_file_write(heed_context *context, const char *path,
-                                   const heed_tensor_data *tensors, uint32_t count,
-                                   const heed_metadata_entry *metadata, uint32_t metadata_count,
-                                   heed_error *error) {
-  tensor_writer writer = {
-      .context = context, .path = path, .count = count, .pair_count = metadata_count};
-  writer.items = heed_alloc(context, (size_t)count + 1, sizeof *writer.items);
-  writer.pairs = heed_alloc(context, (size_t)metadata_count + 1, sizeof *writer.pairs);
-  heed_status status = HEED_OK;
-  if (!writer.items || !writer.pairs)
-    status = heed_fail_memory(error, path, ((size_t)count + 1) * sizeof *writer.items);
-  for (uint32_t i = 0; status == HEED_OK && i < count; i++)
-    writer.items[i] = (heed_safetensors_item){tensors[i].name, tensors[i].dtype, tensors[i].shape,
-                                              tensors[i].data};
-  for (uint32_t i = 0; status == HEED_OK && i < metadata_count; i++)
-    writer.pairs[i] = (heed_safetensors_pair){metadata[i].key, metadata[i].text};
-  if (status == HEED_OK) status = heed_file_stream(path, write_tensors, &writer, error);
-  heed_free(context, writer.items);
-  heed_free(context, writer.pairs);
-  return status;
 }

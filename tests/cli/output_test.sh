@@ -173,7 +173,7 @@ done
 test_end
 
 # A name that ends otherwise than its format does is refused; no ending is fine.
-for bad_name in "--json out.png" "--json out.safetensors" "--json out.PDF" "--json x.txt" "--json folder.json/a.result" "--save out.json" "--save out.npz" "--save b.tensors" "--save -" "--maps -"; do
+for bad_name in "--json out.png" "--json out.safetensors" "--json out.PDF" "--json x.txt" "--json folder.json/a.result" "--save out.json" "--save out.npz.gz" "--save b.tensors" "--maps -"; do
   test_begin "end_of_${bad_name##* }_for_${bad_name%% *}"
   # shellcheck disable=SC2086 # words
   heed run "$micro" "$picture" --backend cpu --quiet $bad_name

@@ -100,7 +100,7 @@ int cli_check_profile(cli_state *cli, cli_choice *choice, const char *name, cons
       if (run_one(&job, heed_profile_name(i)) != HEED_OK) return cli_fail(cli);
   for (uint32_t i = 0; i < job.count; i++)
     wrong += job.results[i].cases - job.results[i].passed - job.results[i].stated;
-  if (json && cli_json_write(json, write_results, &job, &cli->error) != HEED_OK)
+  if (json && cli_output_write(json, write_results, &job, &cli->error) != HEED_OK)
     return cli_fail(cli);
   return wrong ? CLI_MISMATCH : CLI_OK;
 }

@@ -90,7 +90,7 @@ static heed_status score_scenes(cli_state *cli, demo_job *job, demo_options *opt
 }
 
 static heed_status write_text(void *user, FILE *to, heed_error *error) {
-  (void)error; /* cli_json_write reports writes that fail */
+  (void)error; /* cli_output_write reports writes that fail */
   fputs(user, to);
   return HEED_OK;
 }
@@ -119,7 +119,7 @@ static heed_status show_scene(cli_state *cli, demo_job *job, demo_options *optio
   if (!options->save) return HEED_OK;
   char text[HEED_SCENE_TEXT_SIZE];
   heed_scene_text(&scene, text);
-  CLI_TRY(cli_json_write(options->save, write_text, text, &cli->error));
+  CLI_TRY(cli_output_write(options->save, write_text, text, &cli->error));
   printf("scene: %s\n", CLI_SHOWN(options->save));
   return HEED_OK;
 }

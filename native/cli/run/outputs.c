@@ -6,6 +6,7 @@
 
 #include "parts.h"
 #include "terminal/paths.h"
+#include "terminal/standard_out.h"
 
 /* The name of a picture's file without folder and end. */
 static int own_stem(const char *picture, const char **stem) {
@@ -117,6 +118,14 @@ static heed_status add_paths(cli_state *cli, cli_paths *paths, const run_options
 
 heed_status run_check_paths(cli_state *cli, const run_options *options, const run_batch *batch) {
   if (!options->maps && !options->rollout && !options->save && !options->json) return HEED_OK;
+  if (batch->count > 1 && cli_is_stdout(options->save))
+    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
+                     "--save: stdout takes the tensors of one image (found %u images, expected a "
+                     "file name, or heed embed)",
+                     batch->count);
+  if (cli_is_stdout(options->json) && cli_is_stdout(options->save))
+    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
+                     "--save and --json: one file only goes to stdout (found both)");
   cli_paths paths = {NULL, 0, 0};
   heed_status status = add_paths(cli, &paths, options, batch);
   if (status == HEED_OK) status = cli_paths_check(cli, &paths);

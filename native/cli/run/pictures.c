@@ -346,7 +346,7 @@ heed_status run_pictures(cli_state *cli, cli_pipeline *pipeline, run_options *op
   pictures_way way = {.cli = cli, .pipeline = pipeline, .options = options, .batch = batch};
   way.stream = (picture_stream){.pipeline = pipeline, .results = way.results};
   heed_status status =
-      options->json ? cli_json_write(options->json, go_with_json, &way, &cli->error) : go(&way);
+      options->json ? cli_output_write(options->json, go_with_json, &way, &cli->error) : go(&way);
   if (status == HEED_OK && options->json) printf("JSON: %s\n", CLI_SHOWN(options->json));
   *failed = way.failed;
   return status;

@@ -316,5 +316,5 @@ static heed_status write_one(void *user, FILE *to, heed_error *error) {
 heed_status run_write_json(cli_state *cli, const cli_pipeline *pipeline, const run_options *options,
                            const run_result *result, const run_selection *selection) {
   one_report one = {cli, pipeline, options, result, selection};
-  return cli_json_write(options->json, write_one, &one, &cli->error);
+  return cli_output_write(options->json, write_one, &one, &cli->error);
 }

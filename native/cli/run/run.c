@@ -222,8 +222,9 @@ static int run(cli_state *cli, int argc, char **argv) {
       {"--json", CLI_JSON, &options.json, "OUT.json|.jsonl|-",
        "write scores, maps and statistics of every head; .jsonl: a line per image; -: to stdout, "
        "and text to stderr"},
-      {"--save", CLI_TENSORS, &options.save, "OUT.safetensors",
-       "save pixel_values, logits, attention.N and rollout"},
+      {"--save", CLI_TENSORS, &options.save, "OUT.safetensors|.npz|.npy|-",
+       "save pixel_values, logits, attention.N and rollout; -: .safetensors to stdout, and text to "
+       "stderr"},
       {"--tokens", CLI_TEXT, &sequence.tokens, "5,3,9",
        "decode these source token ids (encoder-decoder MODEL)"},
       {"--features", CLI_TEXT, &sequence.features, "FILE.safetensors",

@@ -223,7 +223,7 @@ static heed_status save_tensors(cli_state *cli, sequence_job *job, const char *p
 static heed_status give_results(cli_state *cli, sequence_job *job,
                                 const sequence_options *options) {
   job->backend = options->choice->opened;
-  if (options->json) CLI_TRY(cli_json_write(options->json, write_json, job, &cli->error));
+  if (options->json) CLI_TRY(cli_output_write(options->json, write_json, job, &cli->error));
   if (options->save) CLI_TRY(save_tensors(cli, job, options->save));
   print_result(job);
   if (options->json) printf("json: %s\n", CLI_SHOWN(options->json));

@@ -294,7 +294,7 @@ heed_status compare_write(cli_state *cli, const compare_job *job, const compare_
   if (options->text_maps) printf("text: %s\n", CLI_SHOWN(options->text_maps));
   if (options->save) CLI_TRY(save(cli, job, options->save));
   if (options->save) printf("tensors: %s\n", CLI_SHOWN(options->save));
-  if (options->json) CLI_TRY(cli_json_write(options->json, write_json, &content, &cli->error));
+  if (options->json) CLI_TRY(cli_output_write(options->json, write_json, &content, &cli->error));
   if (options->json) printf("JSON: %s\n", CLI_SHOWN(options->json));
   return HEED_OK;
 }

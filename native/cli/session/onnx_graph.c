@@ -3,9 +3,11 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "heed/onnx.h"
 #include "pipeline.h"
+#include "terminal/standard_out.h"
 
 heed_status cli_onnx_is_graph(cli_state *cli, const cli_onnx *job, bool *is_graph) {
   heed_model_files *files;
@@ -84,7 +86,7 @@ static heed_status evaluate(cli_state *cli, const cli_onnx *job, struct heed_onn
                                   .attentions = job->attentions};
   CLI_TRY(run_graph(cli, job, onnx, &desc, &result));
   heed_source source = heed_onnx_result_source(result);
-  const heed_status status = heed_file_stream(job->out, copy_source, &source, &cli->error);
+  const heed_status status = cli_output_write(job->out, copy_source, &source, &cli->error);
   heed_onnx_result_destroy(result);
   return status;
 }
@@ -93,6 +95,11 @@ heed_status cli_onnx_eval(cli_state *cli, const cli_onnx *job) {
   heed_model_files *files;
   unsigned char *bytes = NULL;
   size_t size = 0;
+  const char *end = strrchr(job->out, '.');
+  if (end && strcasecmp(end, ".npz") == 0)
+    return heed_fail(&cli->error, HEED_UNSUPPORTED,
+                     "%s: the outputs of a graph are written as .safetensors alone (found .npz)",
+                     job->out);
   CLI_TRY(
       heed_model_files_open_key(cli->context, job->model, cli->weights_key, &files, &cli->error));
   heed_status status = heed_file_read(job->in, UINT64_C(1) << 32, &bytes, &size, &cli->error);

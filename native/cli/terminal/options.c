@@ -132,15 +132,21 @@ static const cli_option *find_option(const cli_option *options, const char *word
 }
 
 /* A name that ends otherwise than its format does is a slip: the file would be there and not open.
- * Names without an ending, of pipes and devices, are the user's choice. */
+ * The endings stand in the option's value: "OUT.json|.jsonl|-". Names without an ending, of pipes
+ * and devices, are the user's choice. */
 static bool has_foreign_end(const char *path, const cli_option *option) {
   const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path,
              *end = strrchr(name, '.');
   if (option->kind == CLI_FILE || !end || end == name) return false;
-  if (option->kind == CLI_TENSORS) return strcasecmp(end, ".safetensors") != 0;
-  if (option->kind == CLI_PNG) return strcasecmp(end, ".png") != 0;
-  const bool lines = strcasecmp(end, ".jsonl") == 0 && strstr(option->value, ".jsonl");
-  return strcasecmp(end, ".json") != 0 && !lines;
+  for (const char *at = option->value; (at = strchr(at, '.')); at++) {
+    const size_t length = strcspn(at, "|");
+    if (strlen(end) == length && strncasecmp(at, end, length) == 0) return false;
+  }
+  return true;
+}
+
+static bool takes_stdout(const cli_option *option) {
+  return option->kind == CLI_JSON || strstr(option->value, "|-");
 }
 
 static int set_output(const cli_state *cli, const cli_option *option, const char *path) {
@@ -150,7 +156,7 @@ static int set_output(const cli_state *cli, const cli_option *option, const char
     return CLI_USAGE;
   }
   memcpy(option->target, &path, sizeof path);
-  if (option->kind == CLI_JSON && cli_is_stdout(path)) {
+  if (takes_stdout(option) && cli_is_stdout(path)) {
     if (cli_stdout_reserve()) return -1;
     const int reason = errno;
     fprintf(stderr, "heed %s: %s: cannot write to stdout (%s)\n", cli->verb, option->name,

@@ -11,8 +11,9 @@ typedef enum cli_option_kind {
   CLI_TEXTS, /* may be given again */
   /* Texts that name files to be written: */
   CLI_FILE,    /* of whatever kind, such as a figure */
-  CLI_JSON,    /* "-" is stdout, and what else is printed goes to stderr; .jsonl: as `value` says */
-  CLI_TENSORS, /* safetensors */
+  CLI_JSON,    /* its endings are those of `value`, as of the next ones; "-" is stdout, and what
+                  else is printed goes to stderr */
+  CLI_TENSORS, /* "-" as of JSON where `value` has it */
   CLI_PNG
 } cli_option_kind;
 

@@ -1,4 +1,4 @@
-/* JSON on stdout. See standard_out.h. */
+/* A file on stdout. See standard_out.h. */
 #define _POSIX_C_SOURCE 200809L
 #include "standard_out.h"
 
@@ -7,34 +7,34 @@
 #include <string.h>
 #include <unistd.h>
 
-static FILE *json; /* what stdout was; NULL: nothing is reserved */
+static FILE *kept; /* what stdout was; NULL: nothing is reserved */
 
 bool cli_is_stdout(const char *path) {
   return path && (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0);
 }
 
 bool cli_stdout_reserve(void) {
-  if (json) return true;
+  if (kept) return true;
   fflush(stdout);
-  const int kept = dup(STDOUT_FILENO);
-  if (kept >= 0 && dup2(STDERR_FILENO, STDOUT_FILENO) >= 0) json = fdopen(kept, "w");
-  return json != NULL;
+  const int out = dup(STDOUT_FILENO);
+  if (out >= 0 && dup2(STDERR_FILENO, STDOUT_FILENO) >= 0) kept = fdopen(out, "w");
+  return kept != NULL;
 }
 
 bool cli_stdout_failed(void) {
-  FILE *to = json ? json : stdout;
+  FILE *to = kept ? kept : stdout;
   return fflush(to) != 0 || ferror(to);
 }
 
 bool cli_stdout_closed(void) {
-  struct pollfd out = {.fd = json ? fileno(json) : STDOUT_FILENO};
+  struct pollfd out = {.fd = kept ? fileno(kept) : STDOUT_FILENO};
   return poll(&out, 1, 0) == 1 && (out.revents & POLLERR);
 }
 
-heed_status cli_json_write(const char *path, heed_file_writer write, void *user,
-                           heed_error *error) {
-  if (!json || !cli_is_stdout(path)) return heed_file_stream(path, write, user, error);
-  const heed_status status = write(user, json, error);
+heed_status cli_output_write(const char *path, heed_file_writer write, void *user,
+                             heed_error *error) {
+  if (!kept || !cli_is_stdout(path)) return heed_file_stream(path, write, user, error);
+  const heed_status status = write(user, kept, error);
   errno = 0;
   if (status != HEED_OK || !cli_stdout_failed() || cli_stdout_closed()) return status;
   return heed_fail(error, HEED_IO, "stdout: writing failed (%s)", strerror(errno));

@@ -1,5 +1,5 @@
-/* JSON on stdout: `--json -`. What else is printed goes to stderr from then on, so that stdout is
- * one document. */
+/* A file on stdout: `--json -`, `--save -`. What else is printed goes to stderr from then on, so
+ * that stdout is that file alone. */
 #ifndef HEED_CLI_STANDARD_OUT_H
 #define HEED_CLI_STANDARD_OUT_H
 
@@ -8,7 +8,7 @@
 
 /* "-", or the name that systems have for it. */
 bool cli_is_stdout(const char *path);
-/* Keeps stdout for JSON. false: no descriptor is left. */
+/* Keeps stdout for the file. false: no descriptor is left. */
 bool cli_stdout_reserve(void);
 /* Whether results did not reach stdout, or what was reserved of it. */
 bool cli_stdout_failed(void);
@@ -16,6 +16,7 @@ bool cli_stdout_failed(void);
 bool cli_stdout_closed(void);
 /* As heed_file_stream; to stdout where that was reserved and the path says it. A pipe that its
  * reader closed is no error. */
-heed_status cli_json_write(const char *path, heed_file_writer write, void *user, heed_error *error);
+heed_status cli_output_write(const char *path, heed_file_writer write, void *user,
+                             heed_error *error);
 
 #endif

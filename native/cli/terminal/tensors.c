@@ -1,8 +1,10 @@
-/* A list of named tensors to be saved as one safetensors file. */
+/* A list of named tensors to be saved as one file. */
 #include "tensors.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "standard_out.h"
 
 heed_status cli_tensors_lend(cli_tensors *tensors, const char *name, heed_dtype dtype,
                              const heed_shape *shape, const void *data, heed_error *error) {
@@ -38,6 +40,20 @@ heed_status cli_tensors_add(cli_tensors *tensors, const char *name, heed_dtype d
   return cli_tensors_take(tensors, name, dtype, shape, copy, error);
 }
 
+typedef struct saving {
+  heed_context *context;
+  const char *path;
+  const heed_tensor_data *data;
+  const heed_metadata_entry *entries;
+  uint32_t count, entry_count;
+} saving;
+
+static heed_status save(void *user, FILE *to, heed_error *error) {
+  const saving *as = user;
+  return heed_tensor_file_put(as->context, to, as->path, as->data, as->count, as->entries,
+                              as->entry_count, error);
+}
+
 heed_status cli_tensors_save(cli_state *cli, const cli_tensors *tensors,
                              const heed_metadata_entry *metadata, uint32_t count,
                              const char *path) {
@@ -50,8 +66,8 @@ heed_status cli_tensors_save(cli_state *cli, const cli_tensors *tensors,
                                    tensors->tensor[i].shape, tensors->tensor[i].data};
     entries[0] = (heed_metadata_entry){"heed", heed_version()};
     for (uint32_t i = 0; i < count; i++) entries[i + 1] = metadata[i];
-    status = heed_tensor_file_write(cli->context, path, data, (uint32_t)tensors->count, entries,
-                                    count + 1, &cli->error);
+    saving as = {cli->context, path, data, entries, (uint32_t)tensors->count, count + 1};
+    status = cli_output_write(path, save, &as, &cli->error);
   } else {
     status = heed_fail_memory(&cli->error, path, tensors->count * sizeof *data);
   }

@@ -1,4 +1,4 @@
-/* A list of named tensors to be saved as one safetensors file. */
+/* A list of named tensors to be saved as one file, .safetensors, .npz or .npy by its ending. */
 #ifndef HEED_CLI_TENSORS_H
 #define HEED_CLI_TENSORS_H
 
@@ -27,8 +27,8 @@ heed_status cli_tensors_lend(cli_tensors *tensors, const char *name, heed_dtype 
 /* The same for malloc'ed data, which it takes (also on failure). */
 heed_status cli_tensors_take(cli_tensors *tensors, const char *name, heed_dtype dtype,
                              const heed_shape *shape, void *data, heed_error *error);
-/* Writes to a temporary name beside `path` and renames; the metadata has heed's version, then
- * `count` pairs. Statuses: IO, OUT_OF_MEMORY. */
+/* As cli_output_write; the metadata has heed's version, then `count` pairs. Statuses: those of
+ * heed_tensor_file_write. */
 heed_status cli_tensors_save(cli_state *cli, const cli_tensors *tensors,
                              const heed_metadata_entry *metadata, uint32_t count, const char *path);
 void cli_tensors_clear(cli_tensors *tensors);

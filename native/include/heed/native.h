@@ -154,12 +154,56 @@ typedef struct heed_tensor_data {
 typedef struct heed_metadata_entry {
   const char *key, *text; /* UTF-8 */
 } heed_metadata_entry;
-/* Writes a .safetensors file, which appears whole or not at all. Tensors are ordered as the
- * reference writer does it: widest dtype first, then by name. Borrows everything for the call.
- * Statuses: INVALID_ARGUMENT (a name twice, a text that is not UTF-8), IO, OUT_OF_MEMORY. */
+/* Writes a file, which appears whole or not at all. The path's ending says the format: .npz or .npy
+ * of NumPy, else .safetensors. In .safetensors tensors are ordered as the reference writer does it:
+ * widest dtype first, then by name. An .npz has them as they are given and each metadata entry as a
+ * text of no dimension; an .npy is one tensor. Borrows everything for the call. Statuses:
+ * INVALID_ARGUMENT (a name twice, a text that is not UTF-8, .npy of another count), UNSUPPORTED
+ * (BF16 as .npz or .npy), IO, OUT_OF_MEMORY. */
 HEED_NODISCARD HEED_API heed_status heed_tensor_file_write(
     heed_context *context, const char *path, const heed_tensor_data *tensors, uint32_t count,
     const heed_metadata_entry *metadata, uint32_t metadata_count, heed_error *error);
+/* The same to an open file, one byte after another, so that a pipe will do. `name` begins
+ * sentences, and its ending says the format. Neither closes nor flushes `to`. Statuses: the same.
+ */
+HEED_NODISCARD HEED_API heed_status heed_tensor_file_put(
+    heed_context *context, FILE *to, const char *name, const heed_tensor_data *tensors,
+    uint32_t count, const heed_metadata_entry *metadata, uint32_t metadata_count,
+    heed_error *error);
+
+/* A table that becomes a tensor file: columns of numbers, [rows, ...] each, and of texts. Rows lie
+ * on the disk until it is written, so that memory holds the texts alone. */
+typedef struct heed_table heed_table;
+typedef struct heed_table_column {
+  const char *name;
+  heed_shape shape; /* of a row */
+} heed_table_column;
+typedef struct heed_table_desc {
+  size_t struct_size;
+  /* the file to be, beside which the rows lie meanwhile; NULL: where the system keeps such files */
+  const char *path;
+  const heed_table_column *columns;
+  uint32_t column_count;
+  const char *const *texts; /* names of the columns of texts */
+  uint32_t text_count;
+} heed_table_desc;
+/* Copies desc, borrows context. Statuses: INVALID_ARGUMENT, IO, OUT_OF_MEMORY. */
+HEED_NODISCARD HEED_API heed_status heed_table_create(heed_context *context,
+                                                      const heed_table_desc *desc,
+                                                      heed_table **table, heed_error *error);
+/* Adds a row: of each column its floats and its text, copied. After a failure the table can only be
+ * destroyed. Statuses: IO, OUT_OF_MEMORY. */
+HEED_NODISCARD HEED_API heed_status heed_table_add(heed_table *table, const float *const *values,
+                                                   const char *const *texts, heed_error *error);
+HEED_API uint32_t heed_table_rows(const heed_table *table);
+/* Writes the table as heed_tensor_file_put does: once, after the last row. Texts are arrays of
+ * texts in .npz, lists in JSON among the metadata of .safetensors, and left out of .npy. Statuses:
+ * as there. */
+HEED_NODISCARD HEED_API heed_status heed_table_put(heed_table *table, FILE *to, const char *name,
+                                                   const heed_metadata_entry *metadata,
+                                                   uint32_t metadata_count, heed_error *error);
+/* Removes what lies on the disk meanwhile. Accepts NULL. */
+HEED_API void heed_table_destroy(heed_table *table);
 
 /* ------------------------------------------------------------------------------------- pictures */
 
