@@ -62,6 +62,11 @@ static void put_names(test_message *node, uint32_t field, const char *names) {
 
 void test_put_node(test_message *graph, const char *op, const char *name, const char *inputs,
                    const char *outputs, test_message *attributes) {
+  test_put_node_in(graph, 1, op, name, inputs, outputs, attributes);
+}
+
+void test_put_node_in(test_message *to, uint32_t field, const char *op, const char *name,
+                      const char *inputs, const char *outputs, test_message *attributes) {
   test_message node = {0};
   put_names(&node, 1, inputs);
   put_names(&node, 2, outputs);
@@ -72,7 +77,15 @@ void test_put_node(test_message *graph, const char *op, const char *name, const 
     free(attributes->data);
     *attributes = (test_message){0};
   }
-  test_put_message(graph, 1, &node);
+  test_put_message(to, field, &node);
+}
+
+void test_put_graph(test_message *attributes, const char *name, test_message *graph) {
+  test_message attribute = {0};
+  test_put_text(&attribute, 1, name);
+  test_put_message(&attribute, 6, graph);
+  test_put_number(&attribute, 20, 5);
+  test_put_message(attributes, 5, &attribute);
 }
 
 void test_put_integer(test_message *attributes, const char *name, int64_t value) {

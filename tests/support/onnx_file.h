@@ -17,7 +17,11 @@ void test_put_message(test_message *to, uint32_t field, test_message *inner);
  * and freed. */
 void test_put_node(test_message *graph, const char *op, const char *name, const char *inputs,
                    const char *outputs, test_message *attributes);
+/* The same as this field of a message: FunctionProto.node is 7. */
+void test_put_node_in(test_message *to, uint32_t field, const char *op, const char *name,
+                      const char *inputs, const char *outputs, test_message *attributes);
 /* AttributeProto as a field of a node. */
+void test_put_graph(test_message *attributes, const char *name, test_message *graph);
 void test_put_integer(test_message *attributes, const char *name, int64_t value);
 void test_put_integers(test_message *attributes, const char *name, uint32_t count,
                        const int64_t *values);

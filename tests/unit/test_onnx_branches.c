@@ -23,15 +23,6 @@ typedef enum if_case {
   OUTER_NAMES  /* the second branch reads and gives what is not its own */
 } if_case;
 
-/* AttributeProto.g as a field of a node. */
-static void put_graph(test_message *attributes, const char *name, test_message *graph) {
-  test_message attribute = {0};
-  test_put_text(&attribute, 1, name);
-  test_put_message(&attribute, 6, graph);
-  test_put_number(&attribute, 20, 5);
-  test_put_message(attributes, 5, &attribute);
-}
-
 /* Twice x first, minus x second, by names of their own. */
 static void put_branch(test_message *branch, bool first) {
   static const float factor = 2;
@@ -71,7 +62,7 @@ static void put_if(test_message *graph, const char *condition, const char *outpu
     } else {
       put_same_names(&branches[b], b == 0);
     }
-    put_graph(&of, b == 0 ? "then_branch" : "else_branch", &branches[b]);
+    test_put_graph(&of, b == 0 ? "then_branch" : "else_branch", &branches[b]);
   }
   test_put_node(graph, "If", "branch", condition, output, &of);
 }
@@ -159,7 +150,7 @@ static void test_twice(void **state) {
   for (int b = 0; b < 2; b++) {
     put_same_names(&branches[b], b == 0);
     if (b) test_put_node(&branches[b], "Neg", "again", "x", "h", NULL);
-    put_graph(&of, b == 0 ? "then_branch" : "else_branch", &branches[b]);
+    test_put_graph(&of, b == 0 ? "then_branch" : "else_branch", &branches[b]);
   }
   test_put_node(&graph, "If", "branch", "yes", "y", &of);
   test_put_value(&graph, 11, "x");
@@ -190,7 +181,7 @@ static void test_many_outputs(void **state) {
         test_put_node(&branches[b], b == 0 ? "Neg" : "Abs", out, in, out, NULL);
         test_put_value(&branches[b], 12, out);
       }
-      put_graph(&of, b == 0 ? "then_branch" : "else_branch", &branches[b]);
+      test_put_graph(&of, b == 0 ? "then_branch" : "else_branch", &branches[b]);
     }
     test_put_node(&graph, "If", "branch", "yes", "y0,y1,y2,y3,y4", &of);
     test_put_integer(&axis, "axis", 0);

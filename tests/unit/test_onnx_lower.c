@@ -842,6 +842,42 @@ static void check_floats(test_message *graph, const char *from) {
 }
 
 /* Comparisons and truth values of computed values, and what chooses by them. */
+/* Activations on kernels beside the same ones in double, of attributes that are given and not. */
+static void test_activations(void **state) {
+  static const struct {
+    const char *op, *inputs, *attributes; /* comma-separated, each 0.75 */
+  } nodes[] = {{"LeakyRelu", "x", ""},
+               {"LeakyRelu", "x", "alpha"},
+               {"Elu", "x", ""},
+               {"Elu", "x", "alpha"},
+               {"Selu", "x", ""},
+               {"Selu", "x", "alpha,gamma"},
+               {"Celu", "x", ""},
+               {"Celu", "x", "alpha"},
+               {"PRelu", "x,slope", ""},
+               {"PRelu", "x,slopes", ""},
+               {"HardSigmoid", "x", ""},
+               {"HardSigmoid", "x", "alpha,beta"},
+               {"HardSwish", "x", ""},
+               {"Softsign", "x", ""},
+               {"ThresholdedRelu", "x", ""},
+               {"ThresholdedRelu", "x", "alpha"},
+               {"Softplus", "x", ""}};
+  static const float slopes[] = {0.25f, -2, 3};
+  (void)state;
+  for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++) {
+    test_message graph = {0}, attributes = {0};
+    char names[16];
+    snprintf(names, sizeof names, "%s", nodes[i].attributes);
+    for (char *name = strtok(names, ","); name; name = strtok(NULL, ","))
+      test_put_float(&attributes, name, 0.75f);
+    put_small(&graph, "slope", 1, 0, slopes, sizeof *slopes);
+    put_small(&graph, "slopes", 1, 3, slopes, sizeof slopes);
+    test_put_node(&graph, nodes[i].op, "one", nodes[i].inputs, "y", &attributes);
+    check_rounded(&graph, "y", 2e-6, 0);
+  }
+}
+
 static void test_truth(void **state) {
   static const char *const comparisons[] = {"Equal", "Less", "LessOrEqual", "Greater",
                                             "GreaterOrEqual"},
@@ -1090,20 +1126,32 @@ static void test_resize(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_vit),          cmocka_unit_test(test_same),
-      cmocka_unit_test(test_made),         cmocka_unit_test(test_refused),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_vit),
+                                     cmocka_unit_test(test_same),
+                                     cmocka_unit_test(test_made),
+                                     cmocka_unit_test(test_refused),
 
-      cmocka_unit_test(test_huge),         cmocka_unit_test(test_memory),
-      cmocka_unit_test(test_encoders),     cmocka_unit_test(test_steps),
-      cmocka_unit_test(test_rounded),      cmocka_unit_test(test_blocks),
-      cmocka_unit_test(test_whole),        cmocka_unit_test(test_rows_read),
-      cmocka_unit_test(test_convolutions), cmocka_unit_test(test_parts),
-      cmocka_unit_test(test_truth),        cmocka_unit_test(test_indices),
-      cmocka_unit_test(test_einsum),       cmocka_unit_test(test_tuples),
-      cmocka_unit_test(test_resize),       cmocka_unit_test(test_many_ways),
-      cmocka_unit_test(test_halves),       cmocka_unit_test(test_attributes),
-      cmocka_unit_test(test_bias_axes),    cmocka_unit_test(test_weights_outside)};
+                                     cmocka_unit_test(test_huge),
+                                     cmocka_unit_test(test_memory),
+                                     cmocka_unit_test(test_encoders),
+                                     cmocka_unit_test(test_steps),
+                                     cmocka_unit_test(test_rounded),
+                                     cmocka_unit_test(test_blocks),
+                                     cmocka_unit_test(test_whole),
+                                     cmocka_unit_test(test_rows_read),
+                                     cmocka_unit_test(test_convolutions),
+                                     cmocka_unit_test(test_parts),
+                                     cmocka_unit_test(test_truth),
+                                     cmocka_unit_test(test_indices),
+                                     cmocka_unit_test(test_activations),
+                                     cmocka_unit_test(test_einsum),
+                                     cmocka_unit_test(test_tuples),
+                                     cmocka_unit_test(test_resize),
+                                     cmocka_unit_test(test_many_ways),
+                                     cmocka_unit_test(test_halves),
+                                     cmocka_unit_test(test_attributes),
+                                     cmocka_unit_test(test_bias_axes),
+                                     cmocka_unit_test(test_weights_outside)};
   if (heed_context_create(NULL, &context, &error) != HEED_OK) return 1;
   if (heed_cpu_backend_create(context, NULL, &backend, &error) != HEED_OK) return 1;
   const int failed = cmocka_run_group_tests_name("onnx_lower", tests, NULL, NULL);

@@ -27,19 +27,12 @@ const heed_onnx_op_entry *heed_onnx_find_op(const heed_onnx_node *node) {
       heed_onnx_einsums,     heed_onnx_tuples,     heed_onnx_channels,   heed_onnx_pools,
       heed_onnx_selections};
   if (!heed_onnx_has_schema(node)) return NULL;
-  if (strcmp(node->op, "If") == 0 && node->input_count == 1) return NULL; /* see branches.c */
+  if (heed_onnx_is_if(node) && node->input_count == 1) return NULL; /* see branches.c */
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
     const heed_onnx_op_entry *found = find_in(tables[i], node->op);
     if (found) return found;
   }
   return NULL;
-}
-
-const char *heed_onnx_functions_note(const heed_onnx *file) {
-  return file->model.functions
-             ? "; functions of the file are not read, and onnx.inliner writes them "
-               "out"
-             : "";
 }
 
 int heed_onnx_kind(const heed_onnx_call *call) { return heed_onnx_find_op(call->node)->kind; }
@@ -110,9 +103,8 @@ heed_status heed_onnx_run_node(heed_onnx_evaluator *e, const heed_onnx_node *nod
   }
   if (!op)
     return heed_onnx_refuse(&call, HEED_UNSUPPORTED,
-                            "op not supported (found %.60s%s%.60s of opset %lld%s)", node->domain,
-                            *node->domain ? "." : "", node->op, (long long)call.opset,
-                            heed_onnx_functions_note(e->file));
+                            "op not supported (found %.60s%s%.60s of opset %lld)", node->domain,
+                            *node->domain ? "." : "", node->op, (long long)call.opset);
   HEED_TRY(heed_onnx_check_counts(&call));
   HEED_TRY(heed_onnx_check_attributes(&call));
   call.in_count = node->input_count;

@@ -83,9 +83,6 @@ heed_status heed_onnx_read_inputs(heed_onnx_evaluator *e, const heed_onnx_evalua
 
 /* The entry of a node's op; NULL: heed has it not. */
 const heed_onnx_op_entry *heed_onnx_find_op(const heed_onnx_node *node);
-/* What to say of an op that is not there, where the file has functions of its own: exporters can
- * write them out. Else "". */
-const char *heed_onnx_functions_note(const heed_onnx *file);
 /* The kind of the call's entry. */
 int heed_onnx_kind(const heed_onnx_call *call);
 

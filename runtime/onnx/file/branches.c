@@ -16,7 +16,7 @@ typedef heed_onnx_graph graph;
  * it has as outputs. */
 static bool has_branches(const heed_onnx_node *node, const graph *branches[2]) {
   static const char *const names[2] = {"then_branch", "else_branch"};
-  if (strcmp(node->op, "If") != 0 || *node->domain || node->input_count != 1) return false;
+  if (!heed_onnx_is_if(node) || node->input_count != 1) return false;
   for (uint32_t b = 0; b < 2; b++) {
     const heed_onnx_attribute *found = heed_onnx_find_attribute(node, names[b]);
     if (!found || found->type != 5 || !found->graph || found->graph->input_count ||

@@ -63,7 +63,8 @@ typedef struct heed_onnx_attribute {
   uint32_t type; /* 1 f, 2 i, 3 s, 4 t, 5 g, 6 floats, 7 ints; others: not read */
   float f;
   int64_t i;
-  const char *s; /* NUL-terminated */
+  const char *s;      /* NUL-terminated */
+  const char *refers; /* in a function: the attribute of the call that it stands for; or "" */
   const heed_onnx_tensor *tensor;
   const struct heed_onnx_graph *graph;
   const int64_t *ints; /* [count] */
@@ -82,6 +83,7 @@ typedef struct heed_onnx_guard {
 
 typedef struct heed_onnx_node {
   const char *name, *op, *domain; /* domain "" for ai.onnx */
+  const char *overload;           /* of several functions of one name; or "" */
   const heed_onnx_guard *guard;   /* NULL: it runs always */
   const char **inputs, **outputs; /* "" where one is left out */
   const heed_onnx_attribute *attributes;
@@ -109,11 +111,22 @@ typedef struct heed_onnx_opset {
   int64_t version;
 } heed_onnx_opset;
 
+/* A function of the file: what a node of its name and domain stands for. */
+typedef struct heed_onnx_function {
+  const char *name, *domain, *overload;
+  const char **inputs, **outputs; /* names of its parameters */
+  const heed_onnx_node *nodes;
+  const heed_onnx_attribute *defaults; /* of attributes that a call leaves out */
+  const heed_onnx_opset *opsets;
+  uint32_t input_count, output_count, node_count, default_count, opset_count;
+} heed_onnx_function;
+
 typedef struct heed_onnx_model {
   heed_onnx_graph graph;
   const char *producer, *producer_version;
   const heed_onnx_opset *opsets;
-  uint32_t opset_count, functions; /* functions: local ones, which are not read */
+  const heed_onnx_function *functions;
+  uint32_t opset_count, function_count;
   int64_t ir_version;
 } heed_onnx_model;
 
@@ -121,9 +134,14 @@ typedef struct heed_onnx_model {
  * UNSUPPORTED, OUT_OF_MEMORY, those of the source. */
 heed_status heed_onnx_read_model(heed_onnx_arena *arena, const heed_source *source,
                                  const char *where, heed_onnx_model *model, heed_error *error);
+/* functions.c: puts bodies of functions where nodes call them. Statuses: INVALID_FILE, UNSUPPORTED
+ * (too many, or of another operator set), OUT_OF_MEMORY. */
+heed_status heed_onnx_write_out(heed_onnx_arena *arena, const char *where, heed_onnx_model *model,
+                                heed_error *error);
 /* branches.c: puts the nodes of branches before their If. Statuses: UNSUPPORTED, OUT_OF_MEMORY. */
 heed_status heed_onnx_join_branches(heed_onnx_arena *arena, const char *where, heed_onnx_graph *of,
                                     heed_error *error);
+bool heed_onnx_is_if(const heed_onnx_node *node);
 /* The version of an operator set; 0: the file does not name it. */
 int64_t heed_onnx_opset_of(const heed_onnx_model *model, const char *domain);
 /* The attribute of a name, or NULL. */

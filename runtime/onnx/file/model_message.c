@@ -105,7 +105,7 @@ static heed_status read_attribute(heed_onnx_reader *r, heed_onnx_range range,
   uint32_t implied = 0;
   bool mixed = false;
   int64_t type = 0;
-  *attribute = (heed_onnx_attribute){.name = "", .s = ""};
+  *attribute = (heed_onnx_attribute){.name = "", .s = "", .refers = ""};
   for (heed_onnx_field field;;) {
     HEED_TRY(heed_onnx_next(&r->wire, &range, &field, error));
     if (field.number == 0) break;
@@ -119,6 +119,8 @@ static heed_status read_attribute(heed_onnx_reader *r, heed_onnx_range range,
     if (field.number == 4) HEED_TRY(heed_onnx_read_text(r, &field, what, &attribute->s, error));
     if (field.number == 5 || field.number == 6) HEED_TRY(read_inner(r, &field, attribute, error));
     if (field.number == 20) HEED_TRY(heed_onnx_read_number(r, &field, what, &type, error));
+    if (field.number == 21)
+      HEED_TRY(heed_onnx_read_text(r, &field, what, &attribute->refers, error));
     const uint32_t of = type_of_field(field.number);
     if (of && implied && of != implied) mixed = true;
     if (of) implied = of;
@@ -152,7 +154,7 @@ static heed_status check_node(const heed_onnx_reader *r, const heed_onnx_node *n
     for (uint32_t k = 0; k < i; k++)
       if (strcmp(node->attributes[i].name, node->attributes[k].name) == 0)
         return fail_node(r, node, "an attribute is there twice: ", node->attributes[i].name, error);
-  if (strcmp(node->op, "If") == 0 && !*node->domain && (!node->input_count || !*node->inputs[0]))
+  if (heed_onnx_is_if(node) && (!node->input_count || !*node->inputs[0]))
     return fail_node(r, node, "its condition is missing (expected input 0)", "", error);
   return HEED_OK;
 }
@@ -167,7 +169,8 @@ static heed_status read_node(heed_onnx_reader *r, heed_onnx_range range, heed_on
                      "%s: a node has too many attributes (found %u, expected at most %u)",
                      r->wire.where, counts[5], HEED_ONNX_MOST_ATTRIBUTES);
   heed_onnx_attribute *attributes = heed_onnx_take(r->arena, counts[5], sizeof *attributes);
-  *node = (heed_onnx_node){.name = "", .op = "", .domain = "", .attributes = attributes};
+  *node = (heed_onnx_node){
+      .name = "", .op = "", .domain = "", .overload = "", .attributes = attributes};
   node->inputs = heed_onnx_take(r->arena, counts[1], sizeof *node->inputs);
   node->outputs = heed_onnx_take(r->arena, counts[2], sizeof *node->outputs);
   if (!attributes || !node->inputs || !node->outputs) return fail_memory(r, error);
@@ -180,6 +183,7 @@ static heed_status read_node(heed_onnx_reader *r, heed_onnx_range range, heed_on
     if (field.number == 3) text = &node->name;
     if (field.number == 4) text = &node->op;
     if (field.number == 7) text = &node->domain;
+    if (field.number == 8) text = &node->overload;
     if (text) HEED_TRY(heed_onnx_read_text(r, &field, what, text, error));
     if (field.number != 5) continue;
     HEED_TRY(heed_onnx_want(&r->wire, &field, HEED_ONNX_BYTES, what, error));
@@ -298,7 +302,7 @@ heed_status heed_onnx_read_graph(heed_onnx_reader *r, heed_onnx_range range, hee
   }
 }
 
-/* -------------------------------------------------------------------------------------- models */
+/* ----------------------------------------------------------------------------- operator sets */
 
 static heed_status read_opset(heed_onnx_reader *r, heed_onnx_range range, heed_onnx_opset *opset,
                               heed_error *error) {
@@ -314,18 +318,75 @@ static heed_status read_opset(heed_onnx_reader *r, heed_onnx_range range, heed_o
   return HEED_OK;
 }
 
+/* ------------------------------------------------------------------------------------ functions */
+
+static heed_status take_function(heed_onnx_reader *r, const uint32_t counts[12],
+                                 heed_onnx_function *function, heed_error *error) {
+  *function = (heed_onnx_function){.name = "", .domain = "", .overload = ""};
+  function->inputs = heed_onnx_take(r->arena, counts[4], sizeof *function->inputs);
+  function->outputs = heed_onnx_take(r->arena, counts[5], sizeof *function->outputs);
+  function->nodes = heed_onnx_take(r->arena, counts[7], sizeof *function->nodes);
+  function->opsets = heed_onnx_take(r->arena, counts[9], sizeof *function->opsets);
+  function->defaults = heed_onnx_take(r->arena, counts[11], sizeof *function->defaults);
+  return function->inputs && function->outputs && function->nodes && function->opsets &&
+                 function->defaults
+             ? HEED_OK
+             : fail_memory(r, error);
+}
+
+/* A field of FunctionProto that is a message: a node, an operator set or an attribute. */
+static heed_status read_part(heed_onnx_reader *r, const heed_onnx_field *field,
+                             heed_onnx_function *to, heed_error *error) {
+  HEED_TRY(heed_onnx_want(&r->wire, field, HEED_ONNX_BYTES, "function", error));
+  if (field->number == 7)
+    return read_node(r, field->range, (heed_onnx_node *)&to->nodes[to->node_count++], error);
+  if (field->number == 9)
+    return read_opset(r, field->range, (heed_onnx_opset *)&to->opsets[to->opset_count++], error);
+  return read_attribute(r, field->range, (heed_onnx_attribute *)&to->defaults[to->default_count++],
+                        error);
+}
+
+static heed_status read_function(heed_onnx_reader *r, heed_onnx_range range, heed_onnx_function *to,
+                                 heed_error *error) {
+  uint32_t counts[12];
+  HEED_TRY(heed_onnx_count_fields(r, range, counts, 12, error));
+  if (counts[11] > HEED_ONNX_MOST_ATTRIBUTES)
+    return heed_fail(error, HEED_UNSUPPORTED,
+                     "%s: a function has too many attributes (found %u, expected at most %u)",
+                     r->wire.where, counts[11], HEED_ONNX_MOST_ATTRIBUTES);
+  HEED_TRY(take_function(r, counts, to, error));
+  for (heed_onnx_field field;;) {
+    const char **text = NULL;
+    HEED_TRY(heed_onnx_next(&r->wire, &range, &field, error));
+    if (field.number == 0) break;
+    if (field.number == 1) text = &to->name;
+    if (field.number == 4) text = &to->inputs[to->input_count++];
+    if (field.number == 5) text = &to->outputs[to->output_count++];
+    if (field.number == 10) text = &to->domain;
+    if (field.number == 13) text = &to->overload;
+    if (text) HEED_TRY(heed_onnx_read_text(r, &field, "function", text, error));
+    if (field.number == 7 || field.number == 9 || field.number == 11)
+      HEED_TRY(read_part(r, &field, to, error));
+  }
+  if (strcmp(to->domain, "ai.onnx") == 0) to->domain = "";
+  return HEED_OK;
+}
+
+/* -------------------------------------------------------------------------------------- models */
+
 static heed_status read_fields(heed_onnx_reader *r, heed_onnx_range range, heed_onnx_model *model,
                                heed_error *error) {
   uint32_t counts[26];
   HEED_TRY(heed_onnx_count_fields(r, range, counts, 26, error));
-  model->functions = counts[25];
   if (counts[7] != 1)
     return heed_fail(error, HEED_INVALID_FILE,
                      "%s: not an ONNX model (found %u graphs, expected one)", r->wire.where,
                      counts[7]);
   heed_onnx_opset *opsets = heed_onnx_take(r->arena, counts[8], sizeof *opsets);
-  if (!opsets) return fail_memory(r, error);
+  heed_onnx_function *functions = heed_onnx_take(r->arena, counts[25], sizeof *functions);
+  if (!opsets || !functions) return fail_memory(r, error);
   model->opsets = opsets;
+  model->functions = functions;
   for (heed_onnx_field field;;) {
     const char what[] = "model";
     HEED_TRY(heed_onnx_next(&r->wire, &range, &field, error));
@@ -335,8 +396,10 @@ static heed_status read_fields(heed_onnx_reader *r, heed_onnx_range range, heed_
     if (field.number == 2) HEED_TRY(heed_onnx_read_text(r, &field, what, &model->producer, error));
     if (field.number == 3)
       HEED_TRY(heed_onnx_read_text(r, &field, what, &model->producer_version, error));
-    if (field.number != 7 && field.number != 8) continue;
+    if (field.number != 7 && field.number != 8 && field.number != 25) continue;
     HEED_TRY(heed_onnx_want(&r->wire, &field, HEED_ONNX_BYTES, what, error));
+    if (field.number == 25)
+      HEED_TRY(read_function(r, field.range, &functions[model->function_count++], error));
     if (field.number == 7) HEED_TRY(heed_onnx_read_graph(r, field.range, &model->graph, error));
     if (field.number == 8)
       HEED_TRY(read_opset(r, field.range, &opsets[model->opset_count++], error));
@@ -379,7 +442,12 @@ heed_status heed_onnx_read_model(heed_onnx_arena *arena, const heed_source *sour
   if (model->opset_count == 0 && model->ir_version >= 3)
     return heed_fail(error, HEED_INVALID_FILE, "%s: no operator sets (expected one at least)",
                      where);
+  HEED_TRY(heed_onnx_write_out(arena, where, model, error));
   return heed_onnx_join_branches(arena, where, &model->graph, error);
+}
+
+bool heed_onnx_is_if(const heed_onnx_node *node) {
+  return strcmp(node->op, "If") == 0 && !*node->domain;
 }
 
 int64_t heed_onnx_opset_of(const heed_onnx_model *model, const char *domain) {

@@ -117,11 +117,11 @@ void heed_lower_bind_array(heed_lower *l, uint32_t index, heed_onnx_array *array
 
 static const heed_lower_op *find_op(const heed_onnx_node *node) {
   const heed_lower_op *const tables[] = {
-      heed_lower_nodes,    heed_lower_layouts, heed_lower_blocks,  heed_lower_quantisers,
-      heed_lower_pads,     heed_lower_wholes,  heed_lower_einsums, heed_lower_resizes,
-      heed_lower_channels, heed_lower_pools};
+      heed_lower_nodes,      heed_lower_activations, heed_lower_layouts, heed_lower_blocks,
+      heed_lower_quantisers, heed_lower_pads,        heed_lower_wholes,  heed_lower_einsums,
+      heed_lower_resizes,    heed_lower_channels,    heed_lower_pools};
   if (!heed_onnx_has_schema(node)) return NULL;
-  if (strcmp(node->op, "If") == 0 && node->input_count == 1) return NULL; /* see branches.c */
+  if (heed_onnx_is_if(node) && node->input_count == 1) return NULL; /* see branches.c */
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
     for (const heed_lower_op *op = tables[i]; op->name; op++)
       if (strcmp(op->name, node->op) == 0) return op;
@@ -314,9 +314,8 @@ static heed_status lower_node(heed_lower *l, uint32_t index) {
   const heed_lower_op *op = find_op(node);
   if (!op)
     return heed_onnx_refuse(&l->call, HEED_UNSUPPORTED,
-                            "op has no kernel (found %.60s%s%.60s of opset %lld%s)", node->domain,
-                            *node->domain ? "." : "", node->op, (long long)opset,
-                            heed_onnx_functions_note(l->file));
+                            "op has no kernel (found %.60s%s%.60s of opset %lld)", node->domain,
+                            *node->domain ? "." : "", node->op, (long long)opset);
   HEED_TRY(heed_onnx_check_counts(&l->call));
   for (uint32_t i = 0; i < node->input_count; i++) {
     const heed_lower_value *x = heed_lower_bound(l, node->inputs[i]);

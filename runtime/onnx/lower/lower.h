@@ -2,7 +2,7 @@
  * shapes and constants alone the evaluator computes (evaluate.h). The rest becomes expressions,
  * which their constructors simplify: so a chain of small nodes ends as the op that it spells.
  *
- * lower.c goes through the nodes, nodes.c, layout.c, composites.c and
+ * lower.c goes through the nodes, nodes.c, activations.c, layout.c, composites.c and
  * quantisers.c, integers.c, einsum.c, windows.c and resize.c say what a
  * node is, shape.c, arithmetic.c, norm.c, linear.c and attention.c
  * make expressions, order.c and emit.c the graph, and run.c runs it. */
@@ -186,6 +186,8 @@ heed_lower_value *heed_lower_new(heed_lower *l, heed_lower_kind kind, uint32_t r
                                  const uint64_t *dims, heed_lower_value *const *x, uint32_t count);
 heed_lower_value *heed_lower_of_array(heed_lower *l, heed_onnx_array *array);
 heed_lower_value *heed_lower_of_weight(heed_lower *l, const heed_onnx_weight *weight);
+/* A constant of one float. */
+heed_lower_value *heed_lower_number(heed_lower *l, double number);
 /* An array of no value of the file; freed with the lowering. */
 heed_onnx_array *heed_lower_array(heed_lower *l, uint32_t rank, const uint64_t *dims);
 /* The elements of a constant, or NULL. */
@@ -299,9 +301,9 @@ typedef struct heed_lower_op {
   int kind;
 } heed_lower_op;
 /* One table a file, which ends with a name NULL. */
-extern const heed_lower_op heed_lower_nodes[], heed_lower_layouts[], heed_lower_blocks[],
-    heed_lower_quantisers[], heed_lower_pads[], heed_lower_wholes[], heed_lower_einsums[],
-    heed_lower_resizes[], heed_lower_channels[], heed_lower_pools[];
+extern const heed_lower_op heed_lower_nodes[], heed_lower_activations[], heed_lower_layouts[],
+    heed_lower_blocks[], heed_lower_quantisers[], heed_lower_pads[], heed_lower_wholes[],
+    heed_lower_einsums[], heed_lower_resizes[], heed_lower_channels[], heed_lower_pools[];
 
 /* -------------------------------------------------------------------------------------- all */
 

@@ -51,32 +51,6 @@ static void lower_unary(heed_lower *l, int kind) {
                   kind == HEED_LOWER_IS_NAN ? HEED_ONNX_BOOL : 0);
 }
 
-static void lower_activation(heed_lower *l, int kind) {
-  heed_lower_bind(l, 0, heed_lower_activation(l, (heed_activation)kind, heed_lower_input(l, 0)), 0);
-}
-
-/* Gelu; FastGelu and BiasGelu of com.microsoft, of x + bias. */
-static void lower_gelu(heed_lower *l, int kind) {
-  value *x = heed_lower_input(l, 0);
-  if (strcmp(heed_onnx_text(&l->call, "approximate", "none"), "tanh") == 0)
-    kind = HEED_ACTIVATION_GELU_TANH;
-  value *bias = heed_lower_has_input(l, 1) ? heed_lower_input(l, 1) : NULL;
-  if (bias && (!x || bias->rank != 1)) { /* another shape would make x larger */
-    heed_lower_refuse(l, HEED_INVALID_FILE, "its bias is no vector of the last axis");
-    return;
-  }
-  if (bias) x = heed_lower_binary(l, HEED_LOWER_ADD, x, heed_lower_input(l, 1));
-  heed_lower_bind(l, 0, heed_lower_activation(l, (heed_activation)kind, x), 0);
-}
-
-/* x sigmoid(alpha x): QuickGelu of com.microsoft, and Swish. */
-static void lower_swish(heed_lower *l, int kind) {
-  const double alpha = heed_onnx_float(&l->call, "alpha", kind ? 1 : (double)1.702f);
-  value *x = heed_lower_input(l, 0),
-        *gate = heed_lower_activation(l, HEED_ACTIVATION_SIGMOID, heed_lower_scale(l, x, alpha));
-  heed_lower_bind(l, 0, heed_lower_binary(l, HEED_LOWER_MULTIPLY, x, gate), 0);
-}
-
 /* Identity, Cast, CastLike, Dropout: heed has one type of floats. */
 static void lower_same(heed_lower *l, int kind) {
   value *x = heed_lower_input(l, 0);
@@ -102,9 +76,7 @@ static value *bound_of(heed_lower *l, const char *name, uint32_t index) {
     return bound ? heed_lower_reshape(l, bound, 0, NULL) : NULL; /* x keeps its rank */
   }
   if (!found) return NULL;
-  heed_onnx_array *array = heed_lower_array(l, 0, NULL);
-  if (array) array->data[0].f = (double)found->f;
-  return heed_lower_of_array(l, array);
+  return heed_lower_number(l, (double)found->f);
 }
 
 static void lower_clip(heed_lower *l, int kind) {
@@ -252,14 +224,6 @@ const heed_lower_op heed_lower_nodes[] = {{"Add", lower_binary, HEED_LOWER_ADD},
                                           {"Sign", lower_unary, HEED_LOWER_SIGN},
                                           {"Softplus", lower_unary, HEED_LOWER_SOFTPLUS},
                                           {"IsNaN", lower_unary, HEED_LOWER_IS_NAN},
-                                          {"Relu", lower_activation, HEED_ACTIVATION_RELU},
-                                          {"Tanh", lower_activation, HEED_ACTIVATION_TANH},
-                                          {"Sigmoid", lower_activation, HEED_ACTIVATION_SIGMOID},
-                                          {"Gelu", lower_gelu, HEED_ACTIVATION_GELU},
-                                          {"BiasGelu", lower_gelu, HEED_ACTIVATION_GELU},
-                                          {"FastGelu", lower_gelu, HEED_ACTIVATION_GELU_TANH},
-                                          {"QuickGelu", lower_swish, 0},
-                                          {"Swish", lower_swish, 1},
                                           {"Identity", lower_same, 0},
                                           {"Dropout", lower_same, 2},
                                           {"Cast", lower_same, 1},

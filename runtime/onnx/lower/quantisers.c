@@ -10,12 +10,6 @@ typedef heed_lower_value value;
 
 /* ------------------------------------------------------------------------------------- rounding */
 
-static value *number(heed_lower *l, double of) {
-  heed_onnx_array *array = heed_lower_array(l, 0, NULL);
-  if (array) array->data[0].f = of;
-  return heed_lower_of_array(l, array);
-}
-
 /* The least and most number of a type; false: none that a float holds and heed rounds to. */
 static bool range_of(uint32_t type, double *low, double *high) {
   switch (type) {
@@ -45,9 +39,9 @@ static value *saturated(heed_lower *l, value *x, value *zero, uint32_t type) {
   x = heed_lower_unary(l, HEED_LOWER_ROUND, x);
   if (zero) x = heed_lower_binary(l, HEED_LOWER_ADD, x, zero);
   /* NaN is not above the least number, which it becomes */
-  x = heed_lower_select(l, heed_lower_binary(l, HEED_LOWER_GREATER, x, number(l, low)), x,
-                        number(l, low));
-  return heed_lower_binary(l, HEED_LOWER_MINIMUM, x, number(l, high));
+  x = heed_lower_select(l, heed_lower_binary(l, HEED_LOWER_GREATER, x, heed_lower_number(l, low)),
+                        x, heed_lower_number(l, low));
+  return heed_lower_binary(l, HEED_LOWER_MINIMUM, x, heed_lower_number(l, high));
 }
 
 /* A scale or zero point, of all or along the axis, as it is broadcast with x. */
@@ -173,7 +167,7 @@ static void lower_dynamic(heed_lower *l, int kind) {
   }
   if (l->status != HEED_OK) return;
   const uint32_t all = x->rank ? (1u << x->rank) - 1 : 1;
-  value *zero = number(l, 0), *low = x, *high = x;
+  value *zero = heed_lower_number(l, 0), *low = x, *high = x;
   if (x->rank) {
     low = heed_lower_reduce(l, HEED_LOWER_MIN, x, all);
     high = heed_lower_reduce(l, HEED_LOWER_MAX, x, all);
@@ -181,9 +175,11 @@ static void lower_dynamic(heed_lower *l, int kind) {
   low = heed_lower_binary(l, HEED_LOWER_MINIMUM, heed_lower_reshape(l, low, 0, NULL), zero);
   high = heed_lower_binary(l, HEED_LOWER_MAXIMUM, heed_lower_reshape(l, high, 0, NULL), zero);
   value *minus = heed_lower_scale(l, low, -1);
-  value *scale = quotient(l, heed_lower_binary(l, HEED_LOWER_ADD, high, minus), number(l, 255));
+  value *scale =
+      quotient(l, heed_lower_binary(l, HEED_LOWER_ADD, high, minus), heed_lower_number(l, 255));
   /* of nothing but zeros the scale is 0, and every number is 0 */
-  value *divisor = heed_lower_binary(l, HEED_LOWER_MAXIMUM, scale, number(l, (double)1e-37f));
+  value *divisor =
+      heed_lower_binary(l, HEED_LOWER_MAXIMUM, scale, heed_lower_number(l, (double)1e-37f));
   value *point = saturated(l, quotient(l, minus, divisor), NULL, HEED_ONNX_UINT8);
   value *y = saturated(l, quotient(l, x, divisor), point, HEED_ONNX_UINT8);
   heed_lower_bind(l, 0, y, HEED_ONNX_UINT8);

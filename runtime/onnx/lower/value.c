@@ -192,6 +192,12 @@ uint64_t heed_lower_size(const value *v) {
   return count;
 }
 
+value *heed_lower_number(heed_lower *l, double number) {
+  heed_onnx_array *array = heed_lower_array(l, 0, NULL);
+  if (array) array->data[0].f = number;
+  return heed_lower_of_array(l, array);
+}
+
 bool heed_lower_is_number(heed_lower *l, value *v, double *number) {
   if (!heed_lower_is(v, HEED_LOWER_CONSTANT) || heed_lower_size(v) != 1) return false;
   const heed_onnx_array *array = heed_lower_elements(l, v);
