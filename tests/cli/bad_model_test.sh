@@ -208,7 +208,8 @@ hole eval_3_gb "hole" eval "$micro" "$bad/hole" -o out.safetensors --backend cpu
 hole case_3_gb "hole" check "$bad/hole" --threads 1 --quiet
 rm "$bad/hole"
 
-# A model of one channel, or of four, reads no picture: the values that are not there would be others' bytes.
+# A model of one channel takes any picture in grey, and one of four takes none of three: the values that are not there
+# would be others' bytes.
 cat >"$bad/channels.py" <<'PYTHON'
 import json, struct, sys
 folder, to, channels = sys.argv[1], sys.argv[2], int(sys.argv[3])
@@ -221,7 +222,8 @@ for name, tensor in tensors.items():
     begin, end = tensor['data_offsets']
     part, shape = whole[8 + size + begin:8 + size + end], tensor['shape']
     if len(shape) == 4:
-        part, shape = bytes(len(part) // shape[1] * channels), [shape[0], channels, *shape[2:]]
+        part = struct.pack('<f', 0.125) * (len(part) // 4 // shape[1] * channels)
+        shape = [shape[0], channels, *shape[2:]]
     header[name] = {'dtype': tensor['dtype'], 'shape': shape, 'data_offsets': [len(data), len(data) + len(part)]}
     data += part
 text = json.dumps(header).encode()
@@ -233,9 +235,18 @@ PYTHON
 for channels in 1 4; do
   mkdir "$bad/channels_$channels"
   python3 "$bad/channels.py" "$vectors/vit/micro_32" "$bad/channels_$channels" "$channels"
-  sentence="model: takes no images in colour (found $channels channels, expected 3"
-  bad_input "run_with_${channels}_channels" "$sentence" run "$bad/channels_$channels" "$vectors/preprocess/rgb.png" --backend cpu --json out.json
-  bad_input "compare_with_${channels}_channels" "$sentence" compare "$bad/channels_$channels" "$bad/channels_$channels" "$vectors/preprocess/rgb.png" --backend cpu
+done
+sentence="rgb.png: preprocess: invalid image (found 3 channels, 1920 bytes per row, expected 4 and full rows)"
+bad_input run_with_4_channels "$sentence" run "$bad/channels_4" "$vectors/preprocess/rgb.png" --backend cpu --quiet --json out.json
+bad_input compare_with_4_channels "$sentence" compare "$bad/channels_4" "$bad/channels_4" "$vectors/preprocess/rgb.png" --backend cpu --quiet
+for verb in run survey compare; do
+  test_begin "${verb}_with_1_channel"
+  other=
+  [ "$verb" != compare ] || other=$bad/channels_1
+  # shellcheck disable=SC2086
+  heed $verb "$bad/channels_1" $other "$vectors/preprocess/rgb.png" --backend cpu --quiet
+  expect_exit 0
+  test_end
 done
 
 tests_end

@@ -175,7 +175,7 @@ heed run "$onnx/graphs/siglip_17_dynamic.onnx" --size 24,24 "$@"
 expect_exit 3
 expect_one_sentence run "its inputs do not fit"
 test_end
-bad_input alone_text "no vision transformer (found the input input_ids, expected the input [B, 3, H, W] alone" run "$onnx/graphs/clip_text_17.onnx" "$@"
+bad_input alone_text "no vision transformer (found the input input_ids, expected the input [B, C, H, W] alone" run "$onnx/graphs/clip_text_17.onnx" "$@"
 bad_input alone_batch "the graph takes batches of 2 and images of 12 x 12 pixels alone" run "$onnx/graphs/clip_14.onnx" "$@"
 bad_input alone_size "images of 20 x 20 pixels alone (found 1, 24 x 24)" run "$bad/alone/model.onnx" --size 24,24 "$@"
 bad_input alone_changes "changes of attention need heed's own graph" run "$bad/alone/model.onnx" --ablate 0.1 "$@"

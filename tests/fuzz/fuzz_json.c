@@ -40,7 +40,7 @@ static void configure(const heed_context *context, const heed_model_file *file) 
   if (heed_config_open(context, file, 1, HEED_TOWER_VISION, &config, &error) != HEED_OK) return;
   for (uint32_t i = 0; heed_family_get(i); i++)
     if (heed_family_get(i)->tower == HEED_TOWER_VISION)
-      heed_config_preprocess(config, heed_family_get(i), 224, &preprocess, &error);
+      heed_config_preprocess(config, heed_family_get(i), 224, i % 5 + 1, &preprocess, &error);
   heed_config_label(config, 0);
   heed_config_destroy(config);
 }

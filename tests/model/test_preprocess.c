@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "image/image.h"
-#include "model/image/preprocess.h"
+#include "model/image/resize.h"
 #include "support/vector_file.h"
 /* after it: its functions have errors of their own */
 #include "support/test_context.h"
@@ -35,7 +35,7 @@ static void check_windows(const heed_image *image, uint32_t resample, uint32_t w
     window.width = 1 + test_random_below(&random, width - window.x);
     window.height = 1 + test_random_below(&random, height - window.y);
     uint8_t *rgb = malloc((size_t)window.width * window.height * 3);
-    assert_ok(heed_resize_rgb(context, image, resample, &window, rgb, &error));
+    assert_ok(heed_resize(context, image, resample, &window, 3, rgb, &error));
     for (uint32_t y = 0; y < window.height; y++)
       assert_memory_equal(rgb + (size_t)y * window.width * 3,
                           whole + ((size_t)(window.y + y) * width + window.x) * 3,
@@ -58,7 +58,7 @@ static void test_resize_equals_pillow(void **state) {
     uint8_t *wanted = vector_file_read(&file, name, HEED_U8, &shape),
             *rgb = malloc((size_t)width * height * 3);
     const heed_resize_window window = {width, height, 0, 0, width, height};
-    assert_ok(heed_resize_rgb(context, &image, resample, &window, rgb, &error));
+    assert_ok(heed_resize(context, &image, resample, &window, 3, rgb, &error));
     for (size_t k = 0; k < (size_t)width * height * 3; k++)
       if (rgb[k] != wanted[k])
         fail_msg("%s: byte %zu is %d, expected %d", name, k, rgb[k], wanted[k]);
@@ -285,7 +285,7 @@ static void check_whole(const uint32_t size[2], const uint32_t fitted[2], uint32
   assert_ok(heed_preprocess_size(&preprocess, size[0], size[1], &out_width, &out_height, &error));
   assert_true(out_width == width && out_height == height);
   assert_ok(heed_preprocess_image(context, &preprocess, &image, values, &region, &error));
-  assert_ok(heed_resize_rgb(context, &image, preprocess.resample, &window, rgb, &error));
+  assert_ok(heed_resize(context, &image, preprocess.resample, &window, 3, rgb, &error));
   for (uint32_t i = 0; i < 3 * width * height; i++) {
     const uint32_t x = i % width, y = i / width % height, c = i / width / height;
     const bool inside = x >= left && x < left + fitted[0] && y >= top && y < top + fitted[1];
@@ -408,7 +408,7 @@ static void test_nearest_far_to_the_right(void **state) {
                                      side, side};
   for (int i = 0; i < 256; i++) pixels[i] = (uint8_t)i;
   const clock_t start = clock();
-  assert_ok(heed_resize_rgb(context, &image, 0, &window, rgb, &error));
+  assert_ok(heed_resize(context, &image, 0, &window, 3, rgb, &error));
   const double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
   for (uint32_t i = 0; i < side * side; i++)
     assert_int_equal(rgb[3 * i], i % side < side / 2 ? 127 : 128);
@@ -556,6 +556,171 @@ static void test_out_of_memory(void **state) {
   check_out_of_memory(0, 2);
 }
 
+/* ------------------------------------------------------------------------------------- channels */
+
+/* A picture of the file resized by every filter, by its name. */
+static uint32_t check_resized(const vector_file *file, const char *picture, const heed_image *image,
+                              uint32_t channels) {
+  const size_t length = strlen(picture);
+  uint32_t compared = 0;
+  for (uint32_t i = 0; i < heed_safetensors_count(file->file); i++) {
+    const char *name = heed_safetensors_get(file->file, i)->name;
+    const bool floats = image->samples != HEED_SAMPLES_U8;
+    unsigned resample, width, height;
+    heed_shape shape;
+    if (strncmp(name, picture, length) != 0 ||
+        sscanf(name + length, ".%u.%u.%u", &resample, &width, &height) != 3)
+      continue;
+    void *wanted = vector_file_read(file, name, floats ? HEED_F32 : HEED_U8, &shape);
+    const size_t count = (size_t)width * height * channels;
+    void *found = malloc(count * 4);
+    const heed_resize_window window = {width, height, 0, 0, width, height};
+    assert_ok(heed_resize(context, image, resample, &window, channels, found, &error));
+    for (size_t k = 0; k < count; k++) {
+      const double a = floats ? (double)((float *)found)[k] : ((uint8_t *)found)[k],
+                   b = floats ? (double)((float *)wanted)[k] : ((uint8_t *)wanted)[k];
+      /* a sum in double that another compiler contracts may round to the next float */
+      if (!(fabs(a - b) <= (floats ? 1e-7 * fabs(b) : 0.0)))
+        fail_msg("%s: sample %zu is %.9g, expected %.9g", name, k, a, b);
+    }
+    free(found);
+    free(wanted);
+    compared++;
+  }
+  return compared;
+}
+
+/* pixel_values of a model of one channel, of which 255 levels are told apart. */
+static void check_grey(const heed_image *image, const uint8_t *wanted, const char *name) {
+  const size_t count = (size_t)image->width * image->height;
+  heed_preprocess preprocess = plain(HEED_RESIZE_NONE, 0, 2);
+  preprocess.channels = 1;
+  float *values = malloc(count * sizeof *values);
+  assert_ok(heed_preprocess_image(context, &preprocess, image, values, NULL, &error));
+  for (size_t i = 0; i < count; i++)
+    if (values[i] != (float)((wanted[i] * (double)preprocess.rescale - 0.5) / 0.5))
+      fail_msg("%s: pixel %zu is %g, expected level %d", name, i, (double)values[i], wanted[i]);
+  free(values);
+}
+
+/* Colours become grey as Pillow's convert("L"), before they are resized. */
+static void test_grey(void **state) {
+  (void)state;
+  vector_file file = vector_file_open("preprocess/channels.safetensors");
+  static const char *const pictures[] = {"grey.rgb", "grey.rgba"};
+  heed_shape shape;
+  for (int p = 0; p < 2; p++) {
+    char name[24];
+    snprintf(name, sizeof name, "%s.l", pictures[p]);
+    uint8_t *pixels = vector_file_read(&file, pictures[p], HEED_U8, &shape),
+            *grey = vector_file_read(&file, name, HEED_U8, &shape);
+    const uint32_t channels = p ? 4 : 3;
+    const heed_image image = {pixels, 19, 13, channels, (size_t)19 * channels},
+                     l = {grey, 19, 13, 1, 19};
+    check_grey(&image, grey, pictures[p]);
+    check_grey(&l, grey, name);
+    assert_int_equal(check_resized(&file, pictures[p], &l, 1), 18);
+    free(pixels);
+    free(grey);
+  }
+  uint8_t *wanted = vector_file_read(&file, "lattice.l", HEED_U8, &shape),
+          *lattice = malloc(18 * 18 * 18 * 3);
+  for (uint32_t i = 0; i < 18 * 18 * 18; i++) {
+    lattice[3 * i] = (uint8_t)(i / (18 * 18) * 15);
+    lattice[3 * i + 1] = (uint8_t)(i / 18 % 18 * 15);
+    lattice[3 * i + 2] = (uint8_t)(i % 18 * 15);
+  }
+  const heed_image image = {lattice, 18 * 18 * 18, 1, 3, (size_t)18 * 18 * 18 * 3};
+  check_grey(&image, wanted, "lattice");
+  free(lattice);
+  free(wanted);
+  vector_file_close(&file);
+}
+
+/* Samples of 16 bits, floats, and five channels of 8 bits are resized as Pillow resizes each. */
+static void test_other_samples(void **state) {
+  (void)state;
+  vector_file file = vector_file_open("preprocess/channels.safetensors");
+  static const struct {
+    const char *name;
+    uint32_t channels, bytes;
+    heed_samples samples;
+  } pictures[] = {{"float.16", 1, 2, HEED_SAMPLES_U16},
+                  {"float.2", 2, 4, HEED_SAMPLES_F32},
+                  {"five", 5, 1, HEED_SAMPLES_U8}};
+  for (int p = 0; p < 3; p++) {
+    heed_shape shape;
+    const uint32_t channels = pictures[p].channels;
+    uint8_t *pixels = vector_file_read(&file, pictures[p].name,
+                                       pictures[p].bytes == 4 ? HEED_F32 : HEED_U8, &shape);
+    const heed_image image = {
+        pixels, 19, 13, channels, (size_t)19 * channels * pictures[p].bytes, pictures[p].samples};
+    assert_int_equal(check_resized(&file, pictures[p].name, &image, channels), 18);
+    free(pixels);
+  }
+  vector_file_close(&file);
+}
+
+/* What becomes of white: 255, 65535 and 1 alike, and each channel by its own mean and std. */
+static void test_values_of_samples(void **state) {
+  (void)state;
+  const uint8_t bytes[5] = {255, 0, 255, 255, 255};
+  const uint16_t whole[2] = {65535, 257 * 100};
+  const float floats[5] = {1.0f, -2.0f, 0.5f, 3.0f, 1000.0f};
+  float values[5];
+  heed_preprocess p = plain(HEED_RESIZE_NONE, 0, 2);
+  p.channels = 5;
+  for (int c = 0; c < 5; c++) {
+    p.mean[c] = 0.25f * (float)c;
+    p.std[c] = 0.5f + (float)c;
+  }
+  const heed_image five = {bytes, 1, 1, 5, 5},
+                   five_floats = {(const uint8_t *)floats, 1, 1, 5, 20, HEED_SAMPLES_F32},
+                   grey = {(const uint8_t *)whole, 2, 1, 1, 4, HEED_SAMPLES_U16};
+  assert_ok(heed_preprocess_image(context, &p, &five, values, NULL, &error));
+  for (int c = 0; c < 5; c++)
+    assert_true(fabs((double)values[c] - ((bytes[c] / 255.0 - 0.25 * c) / (0.5 + c))) <= 1e-6);
+  assert_ok(heed_preprocess_image(context, &p, &five_floats, values, NULL, &error));
+  for (int c = 0; c < 5; c++)
+    assert_true(fabs((double)values[c] - (((double)floats[c] - 0.25 * c) / (0.5 + c))) <= 1e-6);
+  p = plain(HEED_RESIZE_NONE, 0, 2);
+  p.channels = 1;
+  assert_ok(heed_preprocess_image(context, &p, &grey, values, NULL, &error));
+  assert_true(fabs((double)values[0] - (1.0)) <= 1e-6);
+  assert_true(fabs((double)values[1] - (100 / 127.5 - 1.0)) <= 1e-6);
+  p.channels = 3; /* grey is spread over colours, whatever its samples */
+  assert_ok(heed_preprocess_image(
+      context, &p, &(heed_image){(const uint8_t *)whole, 1, 1, 1, 2, HEED_SAMPLES_U16}, values,
+      NULL, &error));
+  assert_true(fabs((double)values[0] - 1.0) <= 1e-6);
+  assert_true(values[1] == values[0] && values[2] == values[0]);
+}
+
+/* Channels that a model cannot be given. */
+static void test_channels_that_do_not_fit(void **state) {
+  (void)state;
+  static const struct {
+    uint32_t model, image;
+    heed_samples samples;
+    const char *sentence;
+  } cases[] = {{5, 3, HEED_SAMPLES_U8, "found 3 channels, 4096 bytes per row, expected 5"},
+               {1, 2, HEED_SAMPLES_U8, "expected 1, or 3 or 4 of 8 bits"},
+               {1, 3, HEED_SAMPLES_F32, "expected 1, or 3 or 4 of 8 bits"},
+               {3, 4, HEED_SAMPLES_F32, "expected 1, 3 or 4"},
+               {2, 1, HEED_SAMPLES_U8, "expected 2 and full rows"},
+               {257, 257, HEED_SAMPLES_U8, "found 257 channels"},
+               {3, 3, (heed_samples)3, "samples 3"}};
+  static uint8_t pixels[4096];
+  float values[16];
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    heed_preprocess preprocess = plain(HEED_RESIZE_NONE, 0, 2);
+    preprocess.channels = cases[i].model;
+    const heed_image image = {pixels, 1, 1, cases[i].image, 4096, cases[i].samples};
+    assert_fails(heed_preprocess_image(context, &preprocess, &image, values, NULL, &error),
+                 HEED_INVALID_ARGUMENT, cases[i].sentence);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_resize_equals_pillow),
                                      cmocka_unit_test(test_photographs),
@@ -573,6 +738,10 @@ int main(void) {
                                      cmocka_unit_test(test_refused),
                                      cmocka_unit_test(test_numbers_that_are_none),
                                      cmocka_unit_test(test_shrunk_too_much),
-                                     cmocka_unit_test(test_out_of_memory)};
+                                     cmocka_unit_test(test_out_of_memory),
+                                     cmocka_unit_test(test_grey),
+                                     cmocka_unit_test(test_other_samples),
+                                     cmocka_unit_test(test_values_of_samples),
+                                     cmocka_unit_test(test_channels_that_do_not_fit)};
   return cmocka_run_group_tests(tests, make_context, drop_context);
 }

@@ -158,7 +158,8 @@ static size_t put_picture(const pixel_case *c, const float *pixels, unsigned cha
 }
 
 /* The logits of the model's graph for these pixels. */
-static void run_pixels(const heed_model *model, const float *pixels, float logits[3]) {
+static void run_pixels(const heed_model *model, const float *pixels, size_t count,
+                       float logits[3]) {
   const heed_build_desc build = {.struct_size = sizeof build};
   heed_backend *backend;
   heed_graph *graph;
@@ -169,7 +170,7 @@ static void run_pixels(const heed_model *model, const float *pixels, float logit
   assert_ok(heed_plan_create(graph, backend, NULL, &plan, &error));
   assert_ok(heed_session_create(plan, NULL, &session, &error));
   assert_ok(heed_session_write(session, heed_graph_find(graph, "pixel_values"), pixels,
-                               48 * sizeof *pixels, &error));
+                               count * sizeof *pixels, &error));
   assert_ok(heed_session_run(session, NULL, &error));
   assert_ok(heed_session_read(session, heed_graph_find(graph, "logits"), 0, 3, logits, &error));
   heed_session_destroy(session);
@@ -221,7 +222,7 @@ static void check_pixels(const pixel_case *c, heed_onnx *onnx, const heed_model 
   assert_ok(heed_onnx_reference(onnx, &desc, &result, &error));
   const heed_source source = heed_onnx_result_source(result);
   assert_ok(source.read(source.user, source.size - sizeof want, want, sizeof want, &error));
-  run_pixels(model, pixels, logits);
+  run_pixels(model, pixels, 48, logits);
   for (uint32_t i = 0; i < 3; i++)
     if (!(fabsf(logits[i] - want[i]) <= 2e-5f * (1 + fabsf(want[i]))))
       fail_msg("%s: found %g, expected %g", c->nodes, (double)logits[i], (double)want[i]);
@@ -272,6 +273,106 @@ static void test_pixels(void **state) {
       check_pixels(c, onnx, model);
       heed_model_destroy(model);
     }
+    heed_onnx_destroy(onnx);
+    free(file.data);
+  }
+}
+
+/* Images of other channels than three, whose first layer, [3, C, 1, 1], makes three of them; grey
+ * ones also last, repeated, and normalised by the graph. */
+typedef struct channel_case {
+  uint32_t channels;
+  bool last, repeated;
+  float range; /* that the graph takes; 0: as files say */
+} channel_case;
+
+static test_message channel_file(const channel_case *c) {
+  const uint32_t first[] = {1, c->channels, 4, 4}, last[] = {1, 4, 4, c->channels},
+                 kernel[] = {3, c->repeated ? 3 : c->channels, 1, 1};
+  static const float half = 0.5f;
+  const char *from = "image";
+  test_message graph = {0}, order = {0}, axis = {0};
+  test_put_floats(&graph, "lead", 4, kernel);
+  test_put_raw(&graph, "half", 1, 0, NULL, &half, sizeof half);
+  if (c->last) {
+    test_put_integers(&order, "perm", 4, (const int64_t[]){0, 3, 1, 2});
+    test_put_node(&graph, "Transpose", "first", "image", from = "first", &order);
+  }
+  if (c->repeated) {
+    test_put_integer(&axis, "axis", 1);
+    test_put_node(&graph, "Concat", "three", "image,image,image", from = "three", &axis);
+  }
+  if (c->range > 0) {
+    char inputs[32];
+    snprintf(inputs, sizeof inputs, "%s,half", from);
+    test_put_node(&graph, "Sub", "less", inputs, "less", NULL);
+    test_put_node(&graph, "Div", "scaled", "less,half", from = "scaled", NULL);
+  }
+  char inputs[32];
+  snprintf(inputs, sizeof inputs, "%s,lead", from);
+  test_put_node(&graph, "Conv", "colours", inputs, "colours", NULL);
+  test_put_vision_of(&graph, "colours", 1);
+  test_put_typed(&graph, 11, "image", 1, 4, c->last ? last : first);
+  test_put_value(&graph, 12, "logits");
+  return test_onnx_file(&graph);
+}
+
+/* An image of 8 bits through the model's preprocessing and kernels, and through the file in
+ * double. */
+static void check_channels(const channel_case *c, heed_onnx *onnx, const heed_model *model) {
+  enum { MOST = 20 * 16 };
+  uint8_t image[MOST];
+  float pixels[MOST], logits[3], want[3];
+  unsigned char file[2048] = {0};
+  heed_preprocess how;
+  heed_onnx_result *result;
+  const uint32_t count = c->channels * 16;
+  for (uint32_t i = 0; i < count; i++) image[i] = (uint8_t)(i * 37);
+  const heed_image picture = {image, 4, 4, c->channels, (size_t)4 * c->channels};
+  heed_model_preprocess(model, &how);
+  assert_int_equal(how.channels, c->channels);
+  assert_ok(heed_preprocess_image(context, &how, &picture, pixels, NULL, &error));
+  const int length =
+      sprintf((char *)file + 8,
+              "{\"image\":{\"dtype\":\"F32\",\"shape\":[1,%u,4,%u],\"data_offsets\":[0,%u]}}",
+              c->last ? 4 : (unsigned)c->channels, c->last ? (unsigned)c->channels : 4,
+              4 * (unsigned)count);
+  file[0] = (unsigned char)length;
+  for (uint32_t i = 0; i < count; i++) {
+    const uint32_t channel = i / 16, place = i % 16;
+    const float level = image[place * c->channels + channel] / 255.0f,
+                value = c->range > 0 ? level : (level - 0.5f) / 0.5f;
+    memcpy(file + 8 + length + 4 * (c->last ? place * c->channels + channel : i), &value, 4);
+  }
+  const heed_onnx_evaluate_desc desc = {
+      .struct_size = sizeof desc, .inputs = {8 + (size_t)length + 4 * count, file, NULL, NULL}};
+  assert_ok(heed_onnx_reference(onnx, &desc, &result, &error));
+  const heed_source source = heed_onnx_result_source(result);
+  assert_ok(source.read(source.user, source.size - sizeof want, want, sizeof want, &error));
+  run_pixels(model, pixels, count, logits);
+  for (uint32_t i = 0; i < 3; i++)
+    if (!(fabsf(logits[i] - want[i]) <= 2e-5f * (1 + fabsf(want[i]))))
+      fail_msg("%u channels: found %g, expected %g", c->channels, (double)logits[i],
+               (double)want[i]);
+  heed_onnx_result_destroy(result);
+}
+
+static void test_channels(void **state) {
+  static const channel_case cases[] = {
+      {1, false, false, 0}, {1, true, false, 0},  {1, false, false, 1}, {1, false, true, 0},
+      {1, false, true, 1},  {2, false, false, 0}, {5, false, false, 1}, {20, false, false, 0}};
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    test_message file = channel_file(&cases[i]);
+    heed_onnx *onnx = open_file(context, &file);
+    heed_model *model;
+    heed_model_info info;
+    assert_ok(heed_onnx_vision(onnx, &none, 0, 0, &model, &error));
+    heed_model_get_info(model, &info);
+    assert_int_equal(info.channels, cases[i].channels);
+    assert_int_equal(info.patch, 2);
+    check_channels(&cases[i], onnx, model);
+    heed_model_destroy(model);
     heed_onnx_destroy(onnx);
     free(file.data);
   }
@@ -346,7 +447,7 @@ static void test_endings(void **state) {
     assert_ok(heed_onnx_reference(onnx, &desc, &result, &error));
     const heed_source source = heed_onnx_result_source(result);
     assert_ok(source.read(source.user, source.size - sizeof want, want, sizeof want, &error));
-    run_pixels(model, pixels, logits);
+    run_pixels(model, pixels, 48, logits);
     for (uint32_t k = 0; k < 3; k++) sum += exp((double)logits[k]);
     for (uint32_t k = 0; k < 3; k++) {
       const double power = exp((double)logits[k]),
@@ -633,9 +734,10 @@ static void test_many_tables(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_found),   cmocka_unit_test(test_prefix),
-      cmocka_unit_test(test_pixels),  cmocka_unit_test(test_orders),
-      cmocka_unit_test(test_endings), cmocka_unit_test(test_maps_as_outputs),
-      cmocka_unit_test(test_memory),  cmocka_unit_test(test_many_tables)};
+      cmocka_unit_test(test_found),           cmocka_unit_test(test_prefix),
+      cmocka_unit_test(test_pixels),          cmocka_unit_test(test_channels),
+      cmocka_unit_test(test_orders),          cmocka_unit_test(test_endings),
+      cmocka_unit_test(test_maps_as_outputs), cmocka_unit_test(test_memory),
+      cmocka_unit_test(test_many_tables)};
   return cmocka_run_group_tests(tests, make_context, drop_context);
 }

@@ -1,5 +1,6 @@
 /* preprocessor_config.json, and what stands for it in timm's config.json, in the spellings that
  * published models have. */
+#include <math.h>
 #include <stdio.h>
 
 #include "support/config_text.h"
@@ -9,7 +10,7 @@ static heed_preprocess read_preprocess(const char *config_text, const char *text
   heed_config *c;
   heed_preprocess p;
   assert_ok(open_texts(config_text, text, &c));
-  assert_ok(heed_config_preprocess(c, family, image_size, &p, &error));
+  assert_ok(heed_config_preprocess(c, family, image_size, 3, &p, &error));
   heed_config_destroy(c);
   return p;
 }
@@ -117,6 +118,46 @@ static void values(void **state) {
   assert_true(p.rescale == 0.5f && p.mean[0] == 0.25f && p.mean[2] == 0.25f && p.std[1] == 0.75f);
 }
 
+/* Of models of other channels than three: a number for all, as many as there are, or three equal
+ * ones; defaults are the means of the class's three. */
+static void channels(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    uint32_t channels;
+    float mean, last; /* of the first and the last channel */
+    const char *part; /* of the sentence that refuses it, or NULL */
+  } cases[] = {{"{}", 1, 0.5f, 0.5f, NULL},
+               {"{\"image_processor_type\":\"PvtImageProcessor\"}", 1, 0.449f, 0.449f, NULL},
+               {"{\"image_mean\":0.1307}", 1, 0.1307f, 0.1307f, NULL},
+               {"{\"image_mean\":[0.1307]}", 1, 0.1307f, 0.1307f, NULL},
+               {"{\"image_mean\":[0.5,0.5,0.5]}", 1, 0.5f, 0.5f, NULL},
+               {"{\"image_mean\":[0.25]}", 5, 0.25f, 0.25f, NULL},
+               {"{\"image_mean\":[0.1,0.2,0.3,0.4,0.6]}", 5, 0.1f, 0.6f, NULL},
+               {"{\"do_normalize\":false}", 5, 0.0f, 0.0f, NULL},
+               {"{\"image_mean\":[0.485,0.456,0.406]}", 1, 0, 0, "expected a number)"},
+               {"{\"image_mean\":[0.1,0.2,0.3]}", 5, 0, 0, "expected 5 numbers, or one)"},
+               {"{\"image_std\":[0.1,0.2,0.3,0.4]}", 5, 0, 0, "5 numbers, or one above 0"},
+               {"{\"image_mean\":[]}", 1, 0, 0, "expected a number)"},
+               {"{}", 257, 0, 0, "too many channels for images (found 257, expected at most 256"}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    heed_config *c;
+    heed_preprocess p;
+    assert_ok(open_texts(NULL, cases[i].text, &c));
+    const heed_status status = heed_config_preprocess(c, VIT, 224, cases[i].channels, &p, &error);
+    if ((status != HEED_OK) != (cases[i].part != NULL) ||
+        (cases[i].part && !strstr(error.message, cases[i].part)))
+      fail_msg("case %zu: %s", i, status == HEED_OK ? "taken" : error.message);
+    if (status == HEED_OK) {
+      assert_int_equal(p.channels, cases[i].channels);
+      assert_true(fabsf(p.mean[0] - cases[i].mean) < 1e-6f);
+      assert_true(fabsf(p.mean[p.channels - 1] - cases[i].last) < 1e-6f);
+      assert_true(p.std[p.channels - 1] > 0.0f);
+    }
+    heed_config_destroy(c);
+  }
+}
+
 static void whole_numbers_of_a_preprocessor(void **state) {
   (void)state;
   heed_preprocess p = read_preprocess(
@@ -131,7 +172,7 @@ static void refuse_preprocess(const char *text, heed_status status, const char *
   heed_config *c;
   heed_preprocess p;
   assert_ok(open_texts(NULL, text, &c));
-  assert_fails(heed_config_preprocess(c, VIT, 224, &p, &error), status, part);
+  assert_fails(heed_config_preprocess(c, VIT, 224, 3, &p, &error), status, part);
   assert_int_equal(strncmp(error.message, "preprocessor_config.json: ", 26), 0);
   heed_config_destroy(c);
 }
@@ -226,7 +267,7 @@ static heed_status read_both(const char *old, const char *new, heed_preprocess *
   assert_ok(heed_config_open(context, files, count, HEED_TOWER_VISION, &c, &error));
   snprintf(where, 64, "%s", c->processor ? c->processor_file : "");
   assert_int_equal(heed_config_tells_preprocess(c), c->processor != 0);
-  const heed_status status = heed_config_preprocess(c, VIT, 224, p, &error);
+  const heed_status status = heed_config_preprocess(c, VIT, 224, 3, p, &error);
   heed_config_destroy(c);
   return status;
 }
@@ -388,7 +429,7 @@ static void timm_preprocess(void **state) {
       {TIMM("\"std\":[0,0,0]"), HEED_INVALID_FILE, "std is not valid"}};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     assert_ok(open_texts(bad[i].text, NULL, &c));
-    assert_fails(heed_config_preprocess(c, &heed_family_timm, 224, &p, &error), bad[i].status,
+    assert_fails(heed_config_preprocess(c, &heed_family_timm, 224, 3, &p, &error), bad[i].status,
                  bad[i].part);
     heed_config_destroy(c);
   }
@@ -420,14 +461,15 @@ static void open_clip_preprocess(void **state) {
     const heed_model_file file = {"open_clip_config.json",
                                   test_source(bad[i].text, strlen(bad[i].text))};
     assert_ok(heed_config_open(context, &file, 1, HEED_TOWER_VISION, &c, &error));
-    assert_fails(heed_config_preprocess(c, c->family, 224, &p, &error), bad[i].status, bad[i].part);
+    assert_fails(heed_config_preprocess(c, c->family, 224, 3, &p, &error), bad[i].status,
+                 bad[i].part);
     heed_config_destroy(c);
   }
   for (size_t i = 0; i < 3; i++) {
     const heed_model_file file = {"open_clip_config.json", test_source(good[i], strlen(good[i]))};
     const bool squash = i == 1;
     assert_ok(heed_config_open(context, &file, 1, HEED_TOWER_VISION, &c, &error));
-    assert_ok(heed_config_preprocess(c, c->family, 96, &p, &error));
+    assert_ok(heed_config_preprocess(c, c->family, 96, 3, &p, &error));
     assert_true(heed_config_tells_preprocess(c));
     assert_int_equal(p.resize, squash ? SQUASH : SHORT);
     assert_int_equal(p.resample, 3);
@@ -441,12 +483,19 @@ static void open_clip_preprocess(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(family_defaults),      cmocka_unit_test(size_spellings),
-      cmocka_unit_test(published_files),      cmocka_unit_test(values),
-      cmocka_unit_test(open_clip_preprocess), cmocka_unit_test(whole_numbers_of_a_preprocessor),
-      cmocka_unit_test(wrong_preprocess),     cmocka_unit_test(timm_preprocess),
-      cmocka_unit_test(other_steps),          cmocka_unit_test(crop_rules),
-      cmocka_unit_test(processor_files),      cmocka_unit_test(classes),
+      cmocka_unit_test(family_defaults),
+      cmocka_unit_test(size_spellings),
+      cmocka_unit_test(published_files),
+      cmocka_unit_test(values),
+      cmocka_unit_test(open_clip_preprocess),
+      cmocka_unit_test(whole_numbers_of_a_preprocessor),
+      cmocka_unit_test(wrong_preprocess),
+      cmocka_unit_test(timm_preprocess),
+      cmocka_unit_test(other_steps),
+      cmocka_unit_test(crop_rules),
+      cmocka_unit_test(processor_files),
+      cmocka_unit_test(classes),
+      cmocka_unit_test(channels),
   };
   return cmocka_run_group_tests(tests, make_context, drop_context);
 }

@@ -259,7 +259,8 @@ static heed_status open_graph(heed_web *web, graph_model *model) {
   if (facts->image)
     heed_unnamed_assumed(model->config, facts->range, facts->order, "", model->assumed,
                          sizeof model->assumed);
-  if (heed_unnamed_preprocess(model->config, facts->height ? facts->height : 224, facts->range,
+  if (heed_unnamed_preprocess(model->config, facts->height ? facts->height : 224,
+                              facts->channels ? facts->channels : 3, facts->range,
                               &model->preprocess, &model->unprepared) == HEED_OK)
     model->unprepared.status = HEED_OK;
   return HEED_OK;

@@ -123,11 +123,7 @@ heed_status cli_pipeline_load_sequence(cli_state *cli, cli_pipeline *pipeline, c
 }
 
 heed_status cli_pipeline_check_images(cli_state *cli, const cli_pipeline *pipeline) {
-  if (pipeline->info.channels == 3) return heed_model_prepares(pipeline->model, &cli->error);
-  return heed_fail(&cli->error, HEED_UNSUPPORTED,
-                   "model: takes no images in colour (found %u channels, expected 3; heed eval "
-                   "takes pixel_values)",
-                   pipeline->info.channels);
+  return heed_model_prepares(pipeline->model, &cli->error);
 }
 
 heed_status cli_read_size(cli_state *cli, const char *size, uint32_t *height, uint32_t *width) {

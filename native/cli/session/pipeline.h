@@ -62,7 +62,7 @@ heed_status cli_pipeline_load(cli_state *cli, cli_pipeline *pipeline, const char
 /* The same for an encoder-decoder alone; and for a model of either kind. */
 heed_status cli_pipeline_load_sequence(cli_state *cli, cli_pipeline *pipeline, const char *path);
 heed_status cli_pipeline_load_any(cli_state *cli, cli_pipeline *pipeline, const char *path);
-/* Statuses: UNSUPPORTED where an image has not the channels that the model reads. */
+/* Statuses: those of heed_model_prepares. */
 heed_status cli_pipeline_check_images(cli_state *cli, const cli_pipeline *pipeline);
 /* HEIGHT,WIDTH of --size; NULL leaves both. Statuses: INVALID_ARGUMENT. */
 heed_status cli_read_size(cli_state *cli, const char *size, uint32_t *height, uint32_t *width);

@@ -265,12 +265,23 @@ HEED_NODISCARD HEED_API heed_status heed_model_build(const heed_model *model,
 
 /* --------------------------------------------------------------------------------------- images */
 
-/* A decoded image: 8 bit, `channels` 1, 3 or 4, rows `stride` bytes apart. Alpha is dropped, as
- * Pillow's convert("RGB") does. */
+/* How the samples of a decoded image are stored. */
+typedef enum heed_samples {
+  HEED_SAMPLES_U8 = 0,
+  HEED_SAMPLES_U16 = 1, /* uint16_t of this machine's byte order; white is 65535 */
+  HEED_SAMPLES_F32 =
+      2 /* floats, in the unit of mean and std: heed_preprocess.rescale is not used */
+} heed_samples;
+
+/* A decoded image [height, width, channels], rows `stride` bytes apart. A model of three channels
+ * takes 1, 3 and, of 8 bits, 4: grey is spread over the colours, and alpha is dropped, as Pillow's
+ * convert("RGB") does. A model of one takes 1, and of 8 bits 3 and 4, which become grey as
+ * Pillow's convert("L") makes it. Other models take as many as they have. */
 typedef struct heed_image {
-  const uint8_t *pixels;
+  const uint8_t *pixels; /* the first byte, whatever the samples */
   uint32_t width, height, channels;
   size_t stride;
+  heed_samples samples;
 } heed_image;
 
 typedef enum heed_resize_mode {
@@ -296,6 +307,9 @@ typedef enum heed_crop_rule {
   HEED_CROP_EVEN = 1
 } heed_crop_rule;
 
+/* The most channels of an image that heed prepares. */
+#define HEED_MOST_CHANNELS 256
+
 /* Preprocessing as preprocessor_config.json describes it. */
 typedef struct heed_preprocess {
   heed_resize_mode resize;
@@ -303,10 +317,12 @@ typedef struct heed_preprocess {
   /* Pillow's numbers: 0 nearest, 1 lanczos, 2 bilinear, 3 bicubic, 4 box, 5 hamming */
   uint32_t resample;
   uint32_t crop_width, crop_height; /* centre crop; 0 = none */
-  float rescale;                    /* factor, 1/255 */
-  float mean[3], std[3];            /* (x rescale - mean) / std */
-  heed_crop_rule crop_rule;         /* of the centre crop */
-  uint32_t multiple;                /* of HEED_RESIZE_MULTIPLES, in pixels; at least 1 */
+  float rescale; /* factor, 1/255 of 8-bit samples; those of 16 bits take a 257th of it */
+  /* (x rescale - mean) / std, [channels] */
+  float mean[HEED_MOST_CHANNELS], std[HEED_MOST_CHANNELS];
+  heed_crop_rule crop_rule; /* of the centre crop */
+  uint32_t multiple;        /* of HEED_RESIZE_MULTIPLES, in pixels; at least 1 */
+  uint32_t channels;        /* of pixel_values, at most HEED_MOST_CHANNELS; 0 = 3 */
 } heed_preprocess;
 /* Whether heed prepares images for the model. A model opens also where its files ask for steps that
  * heed has not: heed_model_build and pixel_values of one's own need none. Then the status is
@@ -342,8 +358,9 @@ HEED_NODISCARD HEED_API heed_status heed_preprocess_size(const heed_preprocess *
                                                          uint32_t width, uint32_t height,
                                                          uint32_t *out_width, uint32_t *out_height,
                                                          heed_error *error);
-/* image -> pixel_values [3, out_height, out_width]: Pillow's resize on 8-bit pixels, then rescale
- * and normalise. region (nullable) is the part that the model receives. Statuses: INVALID_ARGUMENT,
+/* image -> pixel_values [channels, out_height, out_width]: Pillow's resize, on 8-bit samples bit
+ * for bit and on others as of its mode F, then rescale and normalise. region (nullable) is the part
+ * that the model receives. Statuses: INVALID_ARGUMENT (also channels that the model has not),
  * OUT_OF_MEMORY. */
 HEED_NODISCARD HEED_API heed_status heed_preprocess_image(heed_context *context,
                                                           const heed_preprocess *preprocess,

@@ -175,7 +175,7 @@ HEED_NODISCARD HEED_API heed_status heed_onnx_lowered_known(heed_onnx_lowered *l
                                                             heed_error *error);
 /* As heed_onnx_result_unrounded of a run. */
 HEED_API uint32_t heed_onnx_lowered_unrounded(const heed_onnx_lowered *lowered);
-/* The graph as a model, where it is a vision transformer: one image [B, 3, H, W] comes in, and each
+/* The graph as a model, where it is a vision transformer: one image [B, C, H, W] comes in, and each
  * layer attends to all of its patches. For files of which no config.json names a family. `desc`:
  * the files beside the ONNX file, of which config.json gives labels and the size of images, and
  * those that heed_model_open reads the preprocessing; without one that of ViT is assumed, which

@@ -77,10 +77,10 @@ heed_status heed_config_find_processor(heed_config *config, const heed_model_fil
 const char *heed_config_left_out(const heed_config *config, const char **class);
 
 /* What the image processor's description says, else open_clip's preprocess_cfg, else timm's
- * pretrained_cfg, else the defaults of the family for this image size. Statuses: INVALID_FILE,
- * UNSUPPORTED. */
+ * pretrained_cfg, else the defaults of the family, for images of this size and number of channels.
+ * Statuses: INVALID_FILE, UNSUPPORTED. */
 heed_status heed_config_preprocess(const heed_config *config, const heed_family *family,
-                                   uint32_t image_size, heed_preprocess *preprocess,
-                                   heed_error *error);
+                                   uint32_t image_size, uint32_t channels,
+                                   heed_preprocess *preprocess, heed_error *error);
 
 #endif

@@ -37,12 +37,12 @@ heed_status heed_unnamed_open(const heed_context *context, const heed_model_file
   return status;
 }
 
-heed_status heed_unnamed_preprocess(const heed_config *config, uint32_t side, float range,
-                                    heed_preprocess *preprocess, heed_error *error) {
-  HEED_TRY(heed_config_preprocess(config, &unknown, side, preprocess, error));
+heed_status heed_unnamed_preprocess(const heed_config *config, uint32_t side, uint32_t channels,
+                                    float range, heed_preprocess *preprocess, heed_error *error) {
+  HEED_TRY(heed_config_preprocess(config, &unknown, side, channels, preprocess, error));
   if (!(range > 0.0f)) return HEED_OK;
   preprocess->rescale = range / 255.0f;
-  for (uint32_t c = 0; c < 3; c++) {
+  for (uint32_t c = 0; c < channels; c++) {
     preprocess->mean[c] = 0.0f;
     preprocess->std[c] = 1.0f;
   }
@@ -112,7 +112,7 @@ uint32_t heed_unnamed_side(const heed_config *config) {
     side = config->timm ? timm_side(&root) : image_size_of(&root);
   }
   if (side || !config->processor ||
-      heed_unnamed_preprocess(config, 224, 0.0f, &p, &ignored) != HEED_OK)
+      heed_unnamed_preprocess(config, 224, 3, 0.0f, &p, &ignored) != HEED_OK)
     return side;
   return p.crop_height ? p.crop_height : p.height ? p.height : p.short_side;
 }

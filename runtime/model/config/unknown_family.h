@@ -8,11 +8,11 @@
  * Frees with heed_config_destroy. Statuses: INVALID_FILE, IO, OUT_OF_MEMORY. */
 heed_status heed_unnamed_open(const heed_context *context, const heed_model_file *files,
                               uint32_t count, heed_config **config, heed_error *error);
-/* The preprocessing for images of a model of side x side pixels: the file's, else that of ViT. With
- * a range pixels are numbers of 0 to range, and the model normalises them. Statuses: INVALID_FILE,
- * UNSUPPORTED. */
-heed_status heed_unnamed_preprocess(const heed_config *config, uint32_t side, float range,
-                                    heed_preprocess *preprocess, heed_error *error);
+/* The preprocessing for images of a model of side x side pixels of so many channels: the file's,
+ * else that of ViT. With a range pixels are numbers of 0 to range, and the model normalises them.
+ * Statuses: INVALID_FILE, UNSUPPORTED. */
+heed_status heed_unnamed_preprocess(const heed_config *config, uint32_t side, uint32_t channels,
+                                    float range, heed_preprocess *preprocess, heed_error *error);
 /* How the tokens of maps lie: as the graph has them; in heed's order, which is another; or as the
  * graph has them, which nothing tells. */
 enum { HEED_ORDER_OWN, HEED_ORDER_CHANGED, HEED_ORDER_ASSUMED };

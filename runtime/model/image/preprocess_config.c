@@ -19,9 +19,10 @@
 /* ----------------------------------------------------------------------------------------- timm */
 
 /* timm's way: the short side (squash: both sides) to size / crop, then the centre. */
-static void set_pretrained(uint32_t image_size, double crop, bool squash, heed_preprocess *to) {
+static void set_pretrained(const heed_processor *class, uint32_t image_size, double crop,
+                           bool squash, heed_preprocess *to) {
   const uint32_t resize = (uint32_t)floor(image_size / crop);
-  heed_preprocess_defaults(heed_processor_named("timm"), image_size, to);
+  heed_preprocess_defaults(class, image_size, to);
   to->resize = squash ? HEED_RESIZE_SQUASH : HEED_RESIZE_SHORT_SIDE;
   to->short_side = squash ? 0 : resize;
   to->width = to->height = squash ? resize : 0;
@@ -41,12 +42,10 @@ static heed_status read_pretrained(const heed_fields *fields, uint32_t image_siz
   const bool squash = strcmp(mode, "squash") == 0;
   if (!squash && strcmp(mode, "center") != 0)
     return heed_field_refuse(fields, "crop_mode", mode, "center or squash");
-  set_pretrained(image_size, crop, squash, to);
-  memcpy(to->mean, silent->mean, sizeof to->mean);
-  memcpy(to->std, silent->std, sizeof to->std);
+  set_pretrained(silent, image_size, crop, squash, to);
   HEED_TRY(heed_preprocess_resample(fields, "interpolation", &to->resample));
-  HEED_TRY(heed_preprocess_triple(fields, "mean", false, to->mean));
-  return heed_preprocess_triple(fields, "std", true, to->std);
+  HEED_TRY(heed_preprocess_numbers(fields, "mean", false, to->channels, to->mean));
+  return heed_preprocess_numbers(fields, "std", true, to->channels, to->std);
 }
 
 /* The short side, or both sides, to the model's size. `fields` may be of no object. */
@@ -62,8 +61,8 @@ static heed_status read_open_clip(const heed_fields *fields, uint32_t image_size
   (void)heed_json_string(fields->json, heed_field(fields, "interpolation"), &filter, NULL);
   if (strcmp(filter, "random") != 0) /* which is of training alone: bicubic otherwise */
     HEED_TRY(heed_preprocess_resample(fields, "interpolation", &to->resample));
-  HEED_TRY(heed_preprocess_triple(fields, "mean", false, to->mean));
-  return heed_preprocess_triple(fields, "std", true, to->std);
+  HEED_TRY(heed_preprocess_numbers(fields, "mean", false, to->channels, to->mean));
+  return heed_preprocess_numbers(fields, "std", true, to->channels, to->std);
 }
 
 /* The members of config.json, or of none. */
@@ -92,7 +91,7 @@ const char *heed_config_left_out(const heed_config *config, const char **class) 
  * tried by torchvision's transforms. */
 static void assume(const heed_family *family, uint32_t image_size, heed_preprocess *to) {
   if (strcmp(family->processor, "timm") == 0)
-    set_pretrained(image_size, TIMM_VIT_CROP, false, to);
+    set_pretrained(heed_processor_named("timm"), image_size, TIMM_VIT_CROP, false, to);
   else
     heed_preprocess_defaults(heed_processor_named(family->processor), image_size, to);
   if (family->names && family->names != &heed_names_hugging_face &&
@@ -112,9 +111,15 @@ static heed_status read_processor(const heed_config *config, const heed_family *
 }
 
 heed_status heed_config_preprocess(const heed_config *config, const heed_family *family,
-                                   uint32_t image_size, heed_preprocess *preprocess,
-                                   heed_error *error) {
+                                   uint32_t image_size, uint32_t channels,
+                                   heed_preprocess *preprocess, heed_error *error) {
   heed_fields fields = root_of(config, OPEN_CLIP_FILE, error), pretrained;
+  if (channels > HEED_MOST_CHANNELS)
+    return heed_fail(error, HEED_UNSUPPORTED,
+                     "model: too many channels for images (found %u, expected at most %d; "
+                     "pixel_values are taken)",
+                     channels, HEED_MOST_CHANNELS);
+  preprocess->channels = channels;
   if (config->processor) return read_processor(config, family, image_size, preprocess, error);
   if (is_open_clip(config)) {
     HEED_TRY(heed_field_object(&fields, "preprocess_cfg", &fields));

@@ -6,12 +6,14 @@
 #include "model/config/fields.h"
 #include "model/image/processor.h"
 
-/* What the class does for a model of images of this size. */
+/* What the class does for a model of images of this size and to->channels, which stays. Of another
+ * number of channels than three each has the mean of the class's three. */
 void heed_preprocess_defaults(const heed_processor *class, uint32_t image_size,
                               heed_preprocess *to);
-/* Three numbers, a list of one, or a number: *to is left alone when absent. */
-heed_status heed_preprocess_triple(const heed_fields *fields, const char *key, bool positive,
-                                   float to[3]);
+/* A number for each channel, or one for all, as a list or not: *to is left alone when absent. A
+ * list of another length fits where its numbers are equal. */
+heed_status heed_preprocess_numbers(const heed_fields *fields, const char *key, bool positive,
+                                    uint32_t channels, float *to);
 /* One of Pillow's filters, by number or name: *to is left alone when absent. */
 heed_status heed_preprocess_resample(const heed_fields *fields, const char *key, uint32_t *to);
 

@@ -1,60 +1,85 @@
 /* What the readers of preprocessing share: a class's defaults, and fields by their meaning. See
  * preprocess_config.h. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "model/image/preprocess_config.h"
+#include "model/image/resize.h"
+
+/* The three numbers of a class, for so many channels. */
+static void spread(const float of[3], uint32_t channels, float *to) {
+  const double mean = ((double)of[0] + (double)of[1] + (double)of[2]) / 3.0;
+  for (uint32_t c = 0; c < channels; c++) to[c] = channels == 3 ? of[c] : (float)mean;
+}
 
 void heed_preprocess_defaults(const heed_processor *class, uint32_t image_size,
                               heed_preprocess *to) {
   const uint64_t size = class->fixed ? 224 : image_size;
   const uint32_t resize = (uint32_t)(class->resize * size / 224),
-                 crop = (uint32_t)(class->crop * size / 224);
+                 crop = (uint32_t)(class->crop * size / 224), channels = to->channels;
   *to = (heed_preprocess){.resize = class->short_side ? HEED_RESIZE_SHORT_SIDE : HEED_RESIZE_SQUASH,
                           .resample = class->resample,
-                          .crop_rule = class->torch_crop ? HEED_CROP_EVEN : HEED_CROP_DOWN};
+                          .crop_rule = class->torch_crop ? HEED_CROP_EVEN : HEED_CROP_DOWN,
+                          .channels = channels};
   if (class->short_side)
     to->short_side = resize;
   else
     to->width = to->height = resize;
   to->crop_width = to->crop_height = crop;
   to->rescale = 1.0f / 255.0f;
-  memcpy(to->mean, class->mean, sizeof to->mean);
-  memcpy(to->std, class->std, sizeof to->std);
+  spread(class->mean, channels, to->mean);
+  spread(class->std, channels, to->std);
 }
 
-heed_status heed_preprocess_triple(const heed_fields *fields, const char *key, bool positive,
-                                   float to[3]) {
+/* What the sentence of a bad list expects. */
+static heed_status refuse_numbers(const heed_fields *fields, const char *key, heed_json_value value,
+                                  bool positive, uint32_t channels) {
+  char expected[64] = "three numbers";
+  if (channels == 1)
+    snprintf(expected, sizeof expected, "a number");
+  else if (channels != 3)
+    snprintf(expected, sizeof expected, "%u numbers, or one", channels);
+  if (positive)
+    snprintf(expected + strlen(expected), sizeof expected - strlen(expected), " above 0");
+  return heed_field_fail(fields, key, value, expected);
+}
+
+heed_status heed_preprocess_numbers(const heed_fields *fields, const char *key, bool positive,
+                                    uint32_t channels, float *to) {
+  const heed_json *json = fields->json;
   const heed_json_value value = heed_field(fields, key);
-  const bool list = heed_json_kind_of(fields->json, value) == HEED_JSON_ARRAY;
-  const uint32_t count = list ? heed_json_count(fields->json, value) : 1;
+  const bool list = heed_json_kind_of(json, value) == HEED_JSON_ARRAY;
+  const uint32_t count = list ? heed_json_count(json, value) : 1;
   if (!value) return HEED_OK;
-  heed_json_value element = list ? heed_json_first(fields->json, value) : value;
+  bool equal = count != 0;
+  float first = 0.0f;
+  heed_json_value element = list ? heed_json_first(json, value) : value;
   for (uint32_t i = 0; i < count; i++) {
     double number;
-    if ((count != 1 && count != 3) || !heed_json_double(fields->json, element, &number) ||
-        !isfinite((float)number) || (positive && !((float)number > 0.0f)))
-      return heed_field_fail(fields, key, value,
-                             positive ? "three numbers above 0" : "three numbers");
-    to[i] = (float)number;
-    if (count == 1)
-      to[1] = to[2] = to[0];
-    else
-      element = heed_json_next(fields->json, value, element);
+    if (!heed_json_double(json, element, &number) || !isfinite((float)number) ||
+        (positive && !((float)number > 0.0f)))
+      return refuse_numbers(fields, key, value, positive, channels);
+    if (i == 0) first = (float)number;
+    equal = equal && (float)number == first;
+    if (count == channels) to[i] = (float)number;
+    if (list) element = heed_json_next(json, value, element);
   }
-  return count ? HEED_OK : heed_field_fail(fields, key, value, "three numbers");
+  if (count == channels) return HEED_OK;
+  if (!equal || (count != 1 && count != 3))
+    return refuse_numbers(fields, key, value, positive, channels);
+  for (uint32_t c = 0; c < channels; c++) to[c] = first;
+  return HEED_OK;
 }
 
 heed_status heed_preprocess_resample(const heed_fields *fields, const char *key, uint32_t *to) {
-  static const char *const names[] = {"nearest", "lanczos", "bilinear",
-                                      "bicubic", "box",     "hamming"};
   const heed_json_value value = heed_field(fields, key);
   const char *text = NULL;
   uint64_t number = 6;
   if (!value) return HEED_OK;
   if (heed_json_string(fields->json, value, &text, NULL)) {
-    for (number = 0; number < 6; number++)
-      if (strcmp(text, names[number]) == 0) break;
+    for (number = 0; heed_resample_name((uint32_t)number); number++)
+      if (strcmp(text, heed_resample_name((uint32_t)number)) == 0) break;
   } else {
     heed_field_whole(fields, value, &number);
   }

@@ -143,10 +143,10 @@ static heed_status read_values(const heed_fields *fields, heed_preprocess *to) {
   HEED_TRY(heed_field_bool(fields, "do_rescale", &rescale));
   HEED_TRY(heed_field_bool(fields, "do_normalize", &normalize));
   HEED_TRY(heed_field_float(fields, "rescale_factor", &to->rescale));
-  HEED_TRY(heed_preprocess_triple(fields, "image_mean", false, to->mean));
-  HEED_TRY(heed_preprocess_triple(fields, "image_std", true, to->std));
+  HEED_TRY(heed_preprocess_numbers(fields, "image_mean", false, to->channels, to->mean));
+  HEED_TRY(heed_preprocess_numbers(fields, "image_std", true, to->channels, to->std));
   if (!rescale) to->rescale = 1.0f;
-  for (int i = 0; i < 3 && !normalize; i++) {
+  for (uint32_t i = 0; i < to->channels && !normalize; i++) {
     to->mean[i] = 0.0f;
     to->std[i] = 1.0f;
   }

@@ -279,7 +279,7 @@ static heed_status open_vit(heed_model *base, const heed_model_desc *desc, heed_
   (void)heed_model_keep_preprocess(
       base,
       heed_config_preprocess(model->config, model->roles.family, model->dims.image_size,
-                             &base->preprocess, &why),
+                             model->dims.channels, &base->preprocess, &why),
       &why);
   return HEED_OK;
 }

@@ -333,15 +333,26 @@ static heed_status lower_node(heed_lower *l, uint32_t index) {
 
 /* -------------------------------------------------------------------------------------- inputs */
 
+/* The number of channels of a picture in colour or grey. */
+static bool is_colour(int64_t count) { return count == 3 || count == 1; }
+
 bool heed_onnx_channels_last(uint32_t rank, const int64_t *dims) {
-  return rank == 4 && dims[3] == 3 && dims[1] != 3;
+  return rank == 4 && is_colour(dims[3]) && !is_colour(dims[1]);
 }
 
-/* [B, 3, H, W], also where the file has another order of axes; bytes are floats. */
+/* Whether it is a picture's: of colours, or of a file that takes nothing else, of grey. */
+static bool is_picture(const heed_lower *l, const heed_onnx_array *shape) {
+  if (!l->picture || shape->rank != 4) return false;
+  for (uint32_t axis = 1; axis < 4; axis += 2)
+    if (shape->dims[axis] == 3 || (shape->dims[axis] == 1 && l->alone)) return true;
+  return false;
+}
+
+/* [B, C, H, W], also where the file has another order of axes; bytes are floats. */
 static heed_lower_value *picture_input(heed_lower *l, const heed_onnx_array *shape) {
   static const uint32_t order[] = {0, 2, 3, 1};
   const uint64_t *from = shape->dims, turned[] = {from[0], from[3], from[1], from[2]};
-  const bool last = from[3] == 3 && from[1] != 3;
+  const bool last = is_colour((int64_t)from[3]) && !is_colour((int64_t)from[1]);
   heed_lower_value *made = heed_lower_new(l, HEED_LOWER_INPUT, 4, last ? turned : from, NULL, 0);
   if (!made) return NULL;
   made->name = l->call.node->name;
@@ -359,7 +370,7 @@ static heed_status bind_input(heed_lower *l, const heed_onnx_value *input,
   HEED_TRY(heed_onnx_check_input(l->file, input, source, tensor, &shape, l->error));
   if (l->batch == 0 && shape.rank) l->batch = shape.dims[0];
   l->given[at] = shape.type != HEED_ONNX_DOUBLE;
-  const bool picture = l->picture && shape.rank == 4 && (shape.dims[1] == 3 || shape.dims[3] == 3);
+  const bool picture = is_picture(l, &shape);
   if (!picture && !heed_onnx_is_kernel_float(shape.type))
     return heed_onnx_read_input(&l->evaluator, input, source, tensor, l->error);
   heed_lower_value *value =
@@ -378,6 +389,7 @@ static heed_status bind_inputs(heed_lower *l, const heed_source *source, const c
   heed_safetensors *given;
   heed_status status = HEED_OK;
   HEED_TRY(heed_safetensors_open(l->file->context, source, name, &given, l->error));
+  l->alone = heed_safetensors_count(given) == 1;
   for (uint32_t i = 0; status == HEED_OK && i < graph->input_count; i++) {
     const heed_onnx_value *input = &graph->inputs[i];
     const heed_safetensors_tensor *tensor = heed_safetensors_find(given, input->name);

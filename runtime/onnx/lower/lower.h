@@ -164,6 +164,7 @@ typedef struct heed_lower {
   uint32_t unrounded;       /* dynamic quantisations whose rounding was left out */
   uint64_t batch;           /* of the first input with axes */
   bool picture;             /* an input of four axes is a picture, which a run gives */
+  bool alone;               /* there is no other input */
   uint64_t work, most_work; /* of kernels: what they will compute is not computed yet */
   uint64_t most_values;     /* elements of one value of the lowered graph */
   heed_status status;

@@ -46,6 +46,7 @@ static bool find_image(const heed_onnx *file, heed_onnx_port *image, const char 
     }
     *image = port;
     if (heed_onnx_channels_last(port.rank, port.dim)) {
+      image->dim[1] = port.dim[3];
       image->dim[2] = port.dim[1];
       image->dim[3] = port.dim[2];
     }
@@ -83,14 +84,15 @@ static bool may_differ(heed_status status) {
   return status == HEED_UNSUPPORTED || status == HEED_INVALID_FILE;
 }
 
-/* The kernel of the first convolution of an image, [C, 3, P, P]; NULL: there is none. */
-static const heed_onnx_tensor *find_kernel(const heed_onnx *file) {
+/* The kernel of the first convolution of an image, [C, channels, P, P]; NULL: there is none. */
+static const heed_onnx_tensor *find_kernel(const heed_onnx *file, int64_t channels) {
   const heed_onnx_graph *graph = &file->model.graph;
   for (uint32_t n = 0; n < graph->node_count; n++) {
     const heed_onnx_node *node = &graph->nodes[n];
     if (strcmp(node->op, "Conv") != 0 || node->input_count < 2) continue;
     const heed_onnx_tensor *kernel = heed_onnx_tensor_of(file, node->inputs[1]);
-    return kernel && kernel->rank == 4 && kernel->dims[1] == 3 && kernel->dims[2] == kernel->dims[3]
+    return kernel && kernel->rank == 4 && kernel->dims[1] == (uint64_t)channels &&
+                   kernel->dims[2] == kernel->dims[3]
                ? kernel
                : NULL;
   }
@@ -99,9 +101,10 @@ static const heed_onnx_tensor *find_kernel(const heed_onnx *file) {
 
 /* The sides for which a table of positions, [T, C] or [1, T, C], has a row for each patch and for
  * few tokens before them. */
-static heed_status try_positions(vision_model *model, heed_error *error) {
+static heed_status try_positions(vision_model *model, const heed_onnx_port *image,
+                                 heed_error *error) {
   const heed_onnx_graph *graph = &model->file->model.graph;
-  const heed_onnx_tensor *kernel = find_kernel(model->file);
+  const heed_onnx_tensor *kernel = find_kernel(model->file, image->dim[1] > 0 ? image->dim[1] : 3);
   bool tried[MOST_GRID + 1] = {false}; /* a file may have any number of tables */
   heed_error other;
   for (uint32_t i = 0; kernel && i < graph->initializer_count; i++) {
@@ -132,7 +135,7 @@ static heed_status find_size(vision_model *model, const heed_onnx_port *image, h
   heed_status status =
       asked ? try_own(model, model->height, model->width, &why) : try_own(model, side, side, &why);
   const bool guessed = open && !asked && !said;
-  if (guessed && may_differ(status)) status = try_positions(model, &why);
+  if (guessed && may_differ(status)) status = try_positions(model, image, &why);
   if (status == HEED_OK && guessed)
     snprintf(model->assumed, sizeof model->assumed, "images of %u x %u pixels",
              model->vision.height, model->vision.width);
@@ -194,7 +197,7 @@ static heed_status open_model(heed_model *base, const heed_model_desc *desc, hee
   const char *other;
   if (!find_image(model->file, &image, &other) || other)
     return heed_fail(error, HEED_UNSUPPORTED,
-                     "%s: no vision transformer (found %s%.60s, expected the input [B, 3, H, W] "
+                     "%s: no vision transformer (found %s%.60s, expected the input [B, C, H, W] "
                      "alone; heed eval runs the graph)",
                      model->file->name, other ? "the input " : "no input", other ? other : "");
   HEED_TRY(heed_unnamed_open(base->context, desc->files, desc->file_count, &model->config, error));
@@ -203,11 +206,11 @@ static heed_status open_model(heed_model *base, const heed_model_desc *desc, hee
   fill_info(model);
   const heed_vision *vision = &model->vision;
   heed_error why;
-  const bool prepares =
-      heed_model_keep_preprocess(base,
-                                 heed_unnamed_preprocess(model->config, vision->height,
-                                                         vision->range, &base->preprocess, &why),
-                                 &why);
+  const bool prepares = heed_model_keep_preprocess(
+      base,
+      heed_unnamed_preprocess(model->config, vision->height, vision->channels, vision->range,
+                              &base->preprocess, &why),
+      &why);
   if (prepares && (image.dim[2] >= 0 || image.dim[3] >= 0 || !model->config->processor))
     heed_preprocess_cover(&base->preprocess, vision->height, vision->width);
   return HEED_OK;

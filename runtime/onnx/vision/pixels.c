@@ -10,19 +10,21 @@
 
 typedef heed_lower_value value;
 
+#define MOST_FOLLOWED 16    /* channels; of more nothing is known, which no graph normalises */
 #define ANY_AXIS UINT32_MAX /* that of the only channel: one of those of size 1 */
 
 /* Channel c of a value is factor[c] times channel from[c] of the image plus shift[c]. */
 typedef struct scaled {
   bool is;
-  uint32_t axis, count, from[3];
-  double factor[3], shift[3];
+  uint32_t axis, count, from[MOST_FOLLOWED];
+  double factor[MOST_FOLLOWED], shift[MOST_FOLLOWED];
 } scaled;
 
 typedef struct search {
   heed_lower *l;
   scaled *values; /* by place in the order */
   scaled seen;    /* by the model */
+  uint32_t channels;
   const char *why;
 } search;
 
@@ -30,7 +32,7 @@ static scaled *of(const search *s, const value *v) { return &s->values[v->at]; }
 
 /* The constant's number for each channel of a value of so many axes; false: it varies elsewhere. */
 static bool by_channel(search *s, value *constant, const value *whole, const scaled *x,
-                       double number[3]) {
+                       double number[MOST_FOLLOWED]) {
   const heed_onnx_array *array = heed_lower_elements(s->l, constant);
   const uint32_t missing = whole->rank - constant->rank;
   uint64_t step = 1;
@@ -44,7 +46,7 @@ static bool by_channel(search *s, value *constant, const value *whole, const sca
 
 /* A sum, product, quotient or bound by a constant; false: something else. */
 static bool take_constant(search *s, const value *v, const scaled *x, bool second, scaled *y) {
-  double number[3] = {0};
+  double number[MOST_FOLLOWED] = {0};
   value *constant = v->x[!second];
   if (v->function == HEED_LOWER_MINIMUM || v->function == HEED_LOWER_MAXIMUM) return true;
   if (!heed_lower_is(constant, HEED_LOWER_CONSTANT) || v->rank != v->x[second]->rank ||
@@ -93,7 +95,7 @@ static void take_channel(const scaled *x, uint32_t from, scaled *y, uint32_t to)
 static bool take_gather(const value *v, const scaled *x, scaled *y) {
   const heed_onnx_array *indices = v->indices;
   if (v->axis != x->axis || v->function) return v->axis != x->axis && !v->function;
-  if (!indices || indices->rank != 1 || indices->count > 3) return false;
+  if (!indices || indices->rank != 1 || indices->count > MOST_FOLLOWED) return false;
   y->count = (uint32_t)indices->count;
   for (uint32_t c = 0; c < y->count; c++) {
     const int64_t index = indices->data[c].i, at = index < 0 ? index + x->count : index;
@@ -108,7 +110,8 @@ static bool take_concat(const search *s, const value *v, scaled *y) {
   uint32_t count = 0;
   for (uint32_t i = 0; i < v->count; i++) {
     const scaled *part = of(s, v->x[i]);
-    if (!part->is || (part->axis != v->axis && part->axis != ANY_AXIS) || count + part->count > 3)
+    if (!part->is || (part->axis != v->axis && part->axis != ANY_AXIS) ||
+        count + part->count > MOST_FOLLOWED)
       return false;
     for (uint32_t c = 0; c < part->count; c++) take_channel(part, c, y, count++);
   }
@@ -122,7 +125,7 @@ static bool take(search *s, const value *v, uint32_t which, scaled *y) {
   *y = *x;
   switch (v->kind) {
     case HEED_LOWER_SCALE:
-      for (uint32_t c = 0; c < 3; c++) {
+      for (uint32_t c = 0; c < y->count; c++) {
         y->factor[c] *= v->factor;
         y->shift[c] *= v->factor;
       }
@@ -167,7 +170,11 @@ static bool is_same(const scaled *a, const scaled *b) {
 static void look(search *s, const value *v, const value *image) {
   scaled *y = of(s, v);
   if (v == image) {
-    *y = (scaled){true, 1, 3, {0, 1, 2}, {1, 1, 1}, {0, 0, 0}};
+    *y = (scaled){.is = true, .axis = 1, .count = s->channels};
+    for (uint32_t c = 0; c < s->channels; c++) {
+      y->from[c] = c;
+      y->factor[c] = 1;
+    }
     return;
   }
   for (uint32_t i = 0; i < v->count && !v->owner; i++) {
@@ -203,7 +210,7 @@ static int order_of(const scaled *seen, double range) {
 /* Whether black and white of a range become numbers as models take them: a few deviations apart, or
  * as bytes are. */
 static bool fits(const scaled *seen, double range) {
-  for (uint32_t c = 0; c < 3; c++) {
+  for (uint32_t c = 0; c < seen->count; c++) {
     const double zero = -seen->shift[c] / seen->factor[c] / range, span = seen->factor[c] * range;
     if (!(zero >= -0.01 && zero <= 1.01 && span >= 0.5 && span <= 300) || (span > 16 && span < 200))
       return false;
@@ -212,16 +219,19 @@ static bool fits(const scaled *seen, double range) {
 }
 
 static bool is_identity(const scaled *seen) {
-  for (uint32_t c = 0; c < 3; c++)
+  for (uint32_t c = 0; c < seen->count; c++)
     if (fabs(seen->factor[c] - 1) > 1e-3 || fabs(seen->shift[c]) > 1e-3) return false;
   return true;
 }
 
 static void find_range(search *s, bool bytes, float *range) {
   const scaled *seen = &s->seen;
-  const bool straight = seen->from[0] == 0 && seen->from[1] == 1 && seen->from[2] == 2,
-             turned = seen->from[0] == 2 && seen->from[1] == 1 && seen->from[2] == 0;
-  if (seen->count != 3 || (!straight && !turned)) {
+  bool straight = s->channels == 1 || seen->count == s->channels; /* grey may be repeated */
+  for (uint32_t c = 0; straight && s->channels > 1 && c < seen->count; c++)
+    straight = seen->from[c] == c;
+  const bool turned = s->channels == 3 && seen->count == 3 && seen->from[0] == 2 &&
+                      seen->from[1] == 1 && seen->from[2] == 0;
+  if (!straight && !turned) {
     s->why = "it takes its channels apart";
   } else if (bytes) {
     *range = 255;
@@ -233,7 +243,7 @@ static void find_range(search *s, bool bytes, float *range) {
     else
       s->why = "its first nodes scale and shift pixels of a range that heed does not know";
   }
-  const int order = *range > 0 ? order_of(seen, (double)*range) : 0;
+  const int order = *range > 0 && s->channels == 3 ? order_of(seen, (double)*range) : 0;
   if (!s->why && ((turned && order != -1) || (straight && order == -1)))
     s->why = "it takes its channels as blue, green, red, or turns them";
 }
@@ -241,6 +251,8 @@ static void find_range(search *s, bool bytes, float *range) {
 heed_status heed_pixels_find(heed_lower *l, const value *image, float *range, heed_error *error) {
   search s = {.l = l, .values = heed_lower_take(l, l->order_count + 1, sizeof *s.values)};
   *range = 0;
+  s.channels = (uint32_t)image->dims[1];
+  if (image->dims[1] > MOST_FOLLOWED) return HEED_OK;
   if (!s.values) return l->status;
   for (size_t i = 0; i < l->order_count && !s.why; i++) look(&s, l->order[i], image);
   if (!s.why && s.seen.is)

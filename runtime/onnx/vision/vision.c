@@ -32,8 +32,11 @@ typedef struct search {
   const bool *of_maps; /* by place in the order of the lowering: made of maps and constants alone */
 } search;
 
-static bool is_image(const heed_value_record *record) {
-  return record->kind == HEED_VALUE_INPUT && record->shape.rank == 4 && record->shape.dim[1] == 3;
+/* Of a file that takes nothing else an image may have any number of channels. */
+static bool is_image(const search *s, const heed_value_record *record) {
+  heed_onnx_port other;
+  return record->kind == HEED_VALUE_INPUT && record->shape.rank == 4 &&
+         (record->shape.dim[1] == 3 || !heed_onnx_takes(s->file, 1, &other));
 }
 
 /* The only image among the inputs. */
@@ -42,7 +45,7 @@ static heed_status find_image(search *s) {
   uint32_t count = 0;
   for (uint32_t id = 1; id <= s->graph->value_count; id++) {
     const heed_value_record *record = heed_graph_record(s->graph, id);
-    if (!is_image(record) || count++) continue;
+    if (!is_image(s, record) || count++) continue;
     vision->image = id;
     vision->batch = record->shape.dim[0];
     vision->channels = record->shape.dim[1];
@@ -52,7 +55,7 @@ static heed_status find_image(search *s) {
   if (count == 1) return HEED_OK;
   *vision = (heed_vision){.parameters = vision->parameters};
   return heed_fail(s->error, HEED_UNSUPPORTED,
-                   "%s: no vision transformer (found %u inputs of images [B, 3, H, W], expected "
+                   "%s: no vision transformer (found %u inputs of images [B, C, H, W], expected "
                    "one; heed eval runs the graph)",
                    s->file->name, count);
 }

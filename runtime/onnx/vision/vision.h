@@ -6,7 +6,7 @@
 
 /* Without an image all are 0; without layers patch and what follows, but for the classes. */
 typedef struct heed_vision {
-  uint32_t image; /* id of the input [B, 3, H, W], where it is the only one */
+  uint32_t image; /* id of the input [B, C, H, W], where it is the only one */
   uint32_t batch, height, width, channels;
   float range;      /* of its pixels, where the graph normalises them: pixels.h; 0: it does not */
   uint32_t classes; /* of the value "logits"; 0: none */
