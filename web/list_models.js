@@ -7,10 +7,27 @@ import { createReadStream } from 'node:fs'
 import { readFile, readdir, realpath, stat } from 'node:fs/promises'
 import { basename, join, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { licenceOf, ofCard } from './pages/explorer/model/licence_words.js'
-import { modelFiles } from './src/weight_files.js'
-import { isWeights } from './src/weights.js'
+import esbuild from 'esbuild'
 /** @import {ModelList} from './pages/shared/types.js' */
+
+/* How pages name licences and choose files; Node reads no TypeScript, so esbuild makes a script of it. */
+const { outputFiles } = await esbuild.build({
+  stdin: {
+    contents: `
+      export * from './pages/explorer/model/licence_words.js'
+      export * from './src/weight_files.js'
+      export * from './src/weights.js'`,
+    loader: 'ts',
+    resolveDir: fileURLToPath(new URL('.', import.meta.url))
+  },
+  bundle: true,
+  format: 'esm',
+  write: false
+})
+/** @type {typeof import('./pages/explorer/model/licence_words.js') & typeof import('./src/weight_files.js') & typeof import('./src/weights.js')} */
+const { isWeights, licenceOf, modelFiles, ofCard } = await import(
+  `data:text/javascript,${encodeURIComponent(outputFiles[0].text)}`
+)
 
 /* What the runtime reads beside weights, and the card with the licence. */
 const beside =

@@ -16,7 +16,7 @@ import argparse, hashlib, json, os, random, re, signal, subprocess, sys, time
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 LANES = ["check", "test", "all"]
 NEAR = 5
-ROOMS = [("runtime/", ".c"), ("native/", ".c"), ("web/src/", ".js"), ("web/src/", ".ts")]
+ROOMS = [("runtime/", ".c"), ("native/", ".c"), ("web/src/", ".ts")]
 LEFT_OUT = re.compile(r"^runtime/model/families/|^native/(demo|examples|testing)/|\.d\.ts$|/unicode")
 NO_PROGRAM = {"style", "package", "js"}
 ENVIRONMENT = dict(os.environ, VK_DRIVER_FILES="/nonexistent.json", VK_ICD_FILENAMES="/nonexistent.json", GALLIVM_PERF="nopt")

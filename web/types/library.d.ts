@@ -1,4 +1,4 @@
-/* Types inside the library: what its files exchange. Users see src/index.d.ts alone. */
+/* Types inside the library: what its files exchange. Users see api/ alone. */
 import type {
   CallOptions,
   CheckResult,
@@ -19,7 +19,7 @@ import type {
   SessionInfo,
   SessionOptions,
   TensorUse
-} from '../src/index.js'
+} from '../api/index.js'
 
 /* ------------------------------------------------------------------------------------------------
  * client and engine */
@@ -87,10 +87,25 @@ export interface Methods {
 }
 export type MethodName = keyof Methods
 /** The engine's methods behind one signature, for a call by name. */
-export type AnyMethods = Record<
-  MethodName,
-  (args: Methods[MethodName]['args'], context: CallContext) => unknown
+export type AnyMethods<M extends MethodName> = Record<
+  M,
+  (args: Methods[M]['args'], context: CallContext) => Promise<Methods[M]['result']>
 >
+
+/** What the engine says of a text tower. */
+export interface TowerInfo extends ModelInfo {
+  /** Every id is below it. */
+  sourceVocabulary: number
+  maxLength: number
+  /** The id after a text; with textPadded they say which row is the text's. */
+  end: number
+  textPadded: number
+  projection: number
+  /** 1: the logits have a bias, and each text a sigmoid. */
+  biased: number
+  logitScale: number
+  logitBias: number
+}
 
 /** A session's number and which of its maps: a token's number, without one all of them. */
 export interface MapPlace {
@@ -173,7 +188,7 @@ export interface FromWorker {
   stage: { id: number; stage: 'threads' | 'start' }
   progress: { id: number; progress: Progress }
   result: { id: number; result: unknown }
-  error: { id: number; status: import('../src/index.js').Status; message: string }
+  error: { id: number; status: import('../api/index.js').Status; message: string }
 }
 /** A message of a table: its kind and what it says. */
 export type Message<Table> = { [Kind in keyof Table]: { kind: Kind } & Table[Kind] }[keyof Table]

@@ -12,20 +12,23 @@ declare module '*/heed/text.js' {
   export * from 'heed/text'
 }
 declare module '*/heed/error.js' {
-  export { HeedError, said } from '../src/error.js'
+  export const HeedError: typeof import('../src/error.js').HeedError
+  export type HeedError = import('../src/error.js').HeedError
+  export const said: typeof import('../src/error.js').said
 }
 declare module '*/heed/shards.js' {
   export const shardsOf: typeof import('../src/shards.js').shardsOf
 }
 declare module '*/heed/weights.js' {
-  export function isWeights(name: string): boolean
+  export const isWeights: typeof import('../src/weights.js').isWeights
 }
 declare module '*/heed/weight_files.js' {
-  export { isOtherMakers, modelFiles } from '../src/weight_files.js'
+  export const isOtherMakers: typeof import('../src/weight_files.js').isOtherMakers
+  export const modelFiles: typeof import('../src/weight_files.js').modelFiles
 }
 declare module '*/heed/onnx_files.js' {
-  export const names: string[]
-  export function rankOf(name: string): number
+  export const names: typeof import('../src/onnx_files.js').names
+  export const rankOf: typeof import('../src/onnx_files.js').rankOf
 }
 declare module '*/heed/foreign.js' {
   export const readForeign: typeof import('../src/foreign.js').readForeign

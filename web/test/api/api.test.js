@@ -708,8 +708,8 @@ test('JavaScript reads the records that C lists, and every one', () => {
       'module_tokenizer'
     ],
     read = [...scripts, 'explain/index', 'explain/changes'].flatMap((name) => [
-      ...names(`src/${name}.js`, /(?:odule|this)\.(?:out|code|choice)\('(\w+)'/g),
-      ...names(`src/${name}.js`, /#records\.(\w+)/g)
+      ...names(`src/${name}.ts`, /(?:odule|this)\.(?:out|code|choice)\('(\w+)'/g),
+      ...names(`src/${name}.ts`, /#records\.(\w+)/g)
     ])
   assert.ok(listed.size > 10)
   assert.deepEqual([...new Set(read)].sort(), [...listed].sort())

@@ -6,11 +6,19 @@ import { join } from 'node:path'
 import test, { after, before } from 'node:test'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { decodeBySharp } from '../../src/decode_node.js'
 import { bigModel } from '../big_model.js'
-import { createRuntime, demoModel, HeedError, packageFolder, repository } from '../package.js'
+import {
+  createRuntime,
+  demoModel,
+  HeedError,
+  loadPage,
+  packageFolder,
+  repository
+} from '../package.js'
 import { readSafetensors, sameBits } from '../safetensors.js'
 
+/** @type {typeof import('../../src/decode_node.js')} */
+const { decodeBySharp } = await loadPage('heed/decode_node.js')
 /** @type {typeof import('heed/look')} */
 const { look, release } = await import(pathToFileURL(join(packageFolder, 'look.js')).href)
 /** @type {typeof import('heed')} */

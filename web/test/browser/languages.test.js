@@ -86,7 +86,7 @@ test('English has no words that read as translated', () => {
 })
 
 test('what the runtime says of its threads and instructions is in each language', () => {
-  const source = readFileSync(join(repository, 'web/src/module.js'), 'utf8'),
+  const source = readFileSync(join(repository, 'web/src/module.ts'), 'utf8'),
     found = [
       ...[...source.matchAll(/one\('([^']+)'\)/g)].map(([, why]) => `one thread: ${why}`),
       '2 threads: one per core',

@@ -2,7 +2,7 @@
  * precision, and beside a session that has run. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { createRuntime, demoModel, explain, HeedError, loadExplain } from '../package.js'
+import { createRuntime, demoModel, explain, HeedError, loadExplain, loadPage } from '../package.js'
 
 /** @param {number} count */
 function numbers(count, seed = 1) {
@@ -179,7 +179,8 @@ test('changes that a model has not are refused, and closed ones', () => {
 })
 
 test('a rollout of more maps than 32 bits count bytes of is refused before a map is read', async () => {
-  const { rollout } = await import('../../src/maps.js'),
+  /** @type {typeof import('../../src/maps.js')} */
+  const { rollout } = await loadPage('heed/maps.js'),
     shape = /** @type {any} */ ({ layers: 12, heads: 12, tokens: 2731 }), // 4 GiB and 1 MB
     asked = /** @type {number[]} */ ([])
   const module = /** @type {any} */ ({

@@ -5,11 +5,13 @@ import assert from 'node:assert/strict'
 import { File } from 'node:buffer'
 import test from 'node:test'
 import { deflateRawSync } from 'node:zlib'
-import { HeedError } from '../../src/error.js'
-import { shardsOf } from '../../src/shards.js'
 import { loadPage } from '../package.js'
 import { zip } from '../zips.js'
 
+/** @type {typeof import('../../src/error.js')} */
+const { HeedError } = await loadPage('heed/error.js')
+/** @type {typeof import('../../src/shards.js')} */
+const { shardsOf } = await loadPage('heed/shards.js')
 /** @type {typeof import('../../pages/shared/array_files.js')} */
 const {
   npyParts,

@@ -1,8 +1,7 @@
 /* Changed scenes in the address: what is written is read again, what was altered is refused. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { sceneColours, sceneShapes } from '../../src/index.js'
-import { loadPage } from '../package.js'
+import { loadPage, sceneColours, sceneShapes } from '../package.js'
 /** @import {Scene} from 'heed' */
 
 /** @type {typeof import('../../pages/explorer/state/address.js')} */

@@ -1,7 +1,10 @@
 /* Weights that come as a stream, in blocks of 8 bytes: where blocks and the file end, what is let go while a session is made. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { readStream } from '../../src/streamed.js'
+import { loadPage } from '../package.js'
+
+/** @type {typeof import('../../src/streamed.js')} */
+const { readStream } = await loadPage('heed/streamed.js')
 
 const progress = /** @type {any} */ ({ file: () => () => {} }),
   signal = new AbortController().signal

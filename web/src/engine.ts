@@ -1,0 +1,618 @@
+/* The modules behind plain calls: one method for each message that a client sends, each taking one
+ * object, whose values the client has held against options.js, and a context { progress(p), signal,
+ * cancelled() }. Runs in the thread of the modules: a worker, or the client's own. Models and
+ * sessions are numbers here. Results hold arrays of their own. */
+import { asHeed, cancelled, closed, HeedError, said } from './error.js'
+import { pause } from './host.js'
+import { rollout, rolloutRow } from './maps.js'
+import { infoOf, lendFiles, namesOf } from './model_records.js'
+import { startModule } from './module.js'
+import { ModuleMemory } from './module_memory.js'
+import { isForeign, openMore, openSources, withSources } from './source.js'
+import type {
+  AnyMethods,
+  CallContext,
+  CheckCase,
+  EngineInfo,
+  EngineOptions,
+  MethodName,
+  Methods,
+  NamedFile,
+  OpenFile,
+  OpenModel,
+  OpenPart,
+  OpenSession,
+  RunInput,
+  Source,
+  Table,
+  WantedScene
+} from '../types/library.js'
+import type { CheckResult, HeadStatistics, ModelInfo, ProfileResult, RunResult, Tensor } from 'heed'
+
+/** Of a part's names the first. */
+const partName = (pattern: string) => pattern.split('|')[0]
+/** What is not set yet. */
+const none: any = undefined
+/** Bytes that a module without models may have: a new one has 1 MiB. */
+const mostLeft = 1 << 24
+
+export class Engine {
+  /** heed.wasm; undefined once closed. */
+  #first: OpenPart = none
+  /** heed-all.wasm, started by the first call that needs it. */
+  #whole: Promise<OpenPart> | undefined
+  #models: Table<number, OpenModel> = new Map()
+  #sessions = new Map<number, OpenSession>()
+  #sources: Table<number, Source> = new Map()
+  #context: CallContext | undefined
+  #options: EngineOptions
+  /** Results of the case that runs. */
+  #taken: [string, Tensor][] = []
+  #tail: Promise<unknown> = Promise.resolve()
+  #next = 1
+  info: EngineInfo = none
+
+  constructor(options: EngineOptions) {
+    this.#options = options
+  }
+
+  static async create(options: EngineOptions) {
+    const engine = new Engine(options)
+    engine.#first = await engine.#start()
+    const { module, info } = engine.#first,
+      { exports, web } = module
+    engine.info = {
+      version: module.string(exports.version()),
+      ...info,
+      device: module.string(exports.device(web))
+    }
+    return engine
+  }
+
+  /* ------------------------------------------------------------------------------------ modules */
+
+  async #start(whole = false): Promise<OpenPart> {
+    const { info, threads, ...instance } = await startModule(
+        this.#options,
+        {
+          read: (source, offset, to, count) => {
+            try {
+              this.#sources.get(source).read(offset, module.bytes(to, count))
+              return 0
+            } catch {
+              return 1
+            }
+          },
+          progress: (done, total) =>
+            (this.#context as CallContext).progress({ phase: 'read', done, total }),
+          cancelled: () => (this.#context as CallContext).cancelled(),
+          take: (name, dtype, rank, dim, data) => {
+            const shape = [...new Uint32Array(module.bytes(dim, 4 * rank).slice().buffer)]
+            this.#taken.push([module.string(name), module.tensor(dtype, shape, data)])
+          }
+        },
+        whole
+      ),
+      module = new ModuleMemory(instance)
+    return {
+      module,
+      info,
+      end() {
+        module.exports.destroy(module.web) // waits for all threads
+        for (const thread of threads) thread.terminate()
+      }
+    }
+  }
+
+  /** heed-all.wasm. One that did not come is asked for again. */
+  async #all() {
+    try {
+      const { module } = await (this.#whole ??= this.#start(true))
+      return module
+    } catch (error) {
+      this.#whole = undefined
+      throw error
+    }
+  }
+
+  /**
+   * Memory never shrinks: where refused files made it large, another module takes its place, if one
+   * starts.
+   */
+  async #renew() {
+    const isLarge = (part: OpenPart | undefined) =>
+      part && part.module.memory.buffer.byteLength > mostLeft
+    if (this.#models.size) return
+    const first = this.#first,
+      whole = await this.#whole?.catch(() => undefined)
+    if (isLarge(whole)) {
+      this.#whole = undefined
+      whole?.end()
+    }
+    if (!isLarge(first)) return
+    const next = await this.#start().catch(() => first)
+    if (next === first) return
+    if (this.#first) this.#first = next
+    else next.end() // closed meanwhile, as the old one is
+    if (this.#first) first.end()
+  }
+
+  /** Runs one method after those called before it. */
+  call<M extends MethodName>(
+    method: M,
+    args: Methods[M]['args'],
+    context: CallContext
+  ): Promise<Methods[M]['result']> {
+    const result = this.#tail.then(() => this.#run(method, args, context))
+    this.#tail = result.catch(() => {})
+    return result
+  }
+
+  async #run<M extends MethodName>(
+    method: M,
+    args: Methods[M]['args'],
+    context: CallContext
+  ): Promise<Methods[M]['result']> {
+    if (!this.#first) throw closed('runtime')
+    if (context.cancelled()) throw cancelled(method)
+    this.#context = context
+    try {
+      return await (this as unknown as AnyMethods<M>)[method](args, context)
+    } catch (error) {
+      if (!this.#first) throw closed('runtime')
+      await this.#renew()
+      throw asHeed(method, error)
+    }
+  }
+
+  memory() {
+    return this.#sum()
+  }
+
+  async #sum() {
+    const whole = await this.#whole?.catch(() => undefined),
+      sum = { used: 0, wasm: 0 }
+    for (const part of [this.#first, whole]) {
+      if (!part) continue
+      const { exports, memory, web } = part.module
+      sum.used += exports.used(web)
+      sum.wasm += memory.buffer.byteLength
+    }
+    return sum
+  }
+
+  close() {
+    if (!this.#first) return
+    for (const id of [...this.#models.keys()]) this.closeModel({ id })
+    this.#whole?.then(
+      (whole) => whole.end(),
+      () => {}
+    )
+    this.#first.end()
+    this.#first = none
+  }
+
+  /* ------------------------------------------------------------------------------------- models */
+
+  /** Files that a module reads by numbers. */
+  #admit(files: NamedFile[]): OpenFile[] {
+    return files.map((file) => {
+      const source = this.#next++
+      this.#sources.set(source, file)
+      return { file, source, name: file.name, size: file.size, reader: 0 }
+    })
+  }
+
+  #dismiss({ exports, web }: ModuleMemory, files: OpenFile[]) {
+    for (const { file, source, reader } of files) {
+      if (reader) exports.reader_close(web, reader)
+      this.#sources.delete(source)
+      file.close()
+    }
+  }
+
+  async loadModel(
+    { files: wanted, way, weightsKey: key, text = false }: Methods['loadModel']['args'],
+    context: CallContext
+  ) {
+    const { progress, signal } = context,
+      opened = await openSources(wanted, progress, signal),
+      files = this.#admit(opened)
+    let module = this.#first.module
+    try {
+      if (!opened.some(isForeign) && key === undefined && !way)
+        return this.#openModel(module, files, text)
+      const { openForeign } = await import('./foreign.js')
+      module = await this.#all()
+      return await openForeign(module, files, {
+        key,
+        way,
+        isForeign: (file) => isForeign(file.file, opened.indexOf(file.file), opened),
+        bring: async (named) => this.#admit(await openMore(named, progress, signal)),
+        drop: (left) => this.#drop(module, files, left),
+        open: () => this.#openModel(module, files, text),
+        keep: (address, info, graph) => this.#keep(module, address, files, info, graph)
+      })
+    } catch (error) {
+      this.#dismiss(module, files)
+      throw error
+    } finally {
+      for (const file of opened) file.end?.()
+    }
+  }
+
+  /** Closes some of a model's files, which it goes without. */
+  #drop(module: ModuleMemory, files: OpenFile[], left: OpenFile[]) {
+    this.#dismiss(module, left)
+    for (const file of left) files.splice(files.indexOf(file), 1)
+  }
+
+  #openModel(module: ModuleMemory, all: OpenFile[], text: boolean) {
+    const files = all.filter(({ data }) => !data),
+      { exports, web } = module
+    lendFiles(module, files, (...list) =>
+      module.check(exports.model_open(web, ...list, files.length, text))
+    )
+    const { address } = module.out('opened'),
+      note = files.find((file) => file.note)?.note ?? null
+    return this.#keep(module, address, all, { ...infoOf(module, address, text), note })
+  }
+
+  #keep(
+    module: ModuleMemory,
+    address: number,
+    files: OpenFile[],
+    info: ModelInfo,
+    graph?: OpenModel['graph']
+  ) {
+    const id = this.#next++
+    this.#models.set(id, { module, address, files, info, graph })
+    return { id, info }
+  }
+
+  #model(id: number) {
+    const model = this.#models.get(id)
+    if (!model) throw closed('model')
+    return model
+  }
+
+  tensors({ id }: { id: number }) {
+    const { module, address, graph } = this.#model(id)
+    if (graph) return graph.tensors()
+    const { exports, web } = module,
+      found = [],
+      absent = []
+    for (let i = 0; i < exports.model_tensor(web, address, i); i++) {
+      const { name, dtype, role, layer, bytes, used, shape } = module.out('tensor')
+      found.push({
+        name: module.string(name),
+        dtype: module.string(dtype),
+        shape,
+        bytes,
+        used: used === 1,
+        role: role ? partName(module.string(role)).replace('#', layer) : null
+      })
+    }
+    for (let at; (at = exports.model_absent(address, absent.length)) !== 0; )
+      absent.push(partName(module.string(at)))
+    return { found, absent }
+  }
+
+  closeModel({ id }: { id: number }) {
+    const model = this.#models.get(id)
+    if (!model) return
+    for (const [session, { model: of }] of this.#sessions)
+      if (of === id) this.closeSession({ id: session })
+    this.#models.delete(id)
+    const { module, address, files } = model,
+      { exports, web } = module
+    if (address) exports.model_close(web, address)
+    this.#dismiss(module, files)
+  }
+
+  /* ----------------------------------------------------------------------------------- sessions */
+
+  async createSession(args: Methods['createSession']['args'], context: CallContext) {
+    const { graph } = this.#model(args.model)
+    if (!graph) return this.#makeSession(args, context)
+    return this.#makeSession({ ...args, taps: graph.lowerFor(args) }, context)
+  }
+
+  async #makeSession(
+    {
+      model: of,
+      taps = 'none',
+      batch = 0,
+      height = 0,
+      width = 0,
+      intervene
+    }: Methods['createSession']['args'],
+    { progress, signal }: CallContext
+  ) {
+    const { module, address, files, info: own } = this.#model(of),
+      { exports, web } = module,
+      named = Array.isArray(taps) ? taps : [],
+      streams = files.flatMap(({ file, held }) => (held ? [] : [file]))
+    await withSources(streams, progress, signal, () =>
+      module.lend([namesOf(named)], (names) =>
+        module.check(
+          exports.session_create(
+            web,
+            address,
+            batch,
+            height,
+            width,
+            module.code('keep', Array.isArray(taps) ? 'named' : taps),
+            names,
+            named.length,
+            module.code('intervene', intervene ? (intervene.emptyRow ?? 'zero') : 'never'),
+            intervene?.temperature ?? 1
+          )
+        )
+      )
+    )
+    const { session, steps, pixels, ...info } = module.out('session'),
+      id = this.#next++
+    exports.session_memory(session)
+    info.memory = module.out('memory')
+    info.tokenNames = own.tokenNames
+    const { classes, channels, patch } = own
+    this.#sessions.set(id, {
+      ...{ module, address: session, model: of, info, steps, pixels, taps },
+      ...{ classes, channels, patch, parts: [], ran: false }
+    })
+    return { id, info }
+  }
+
+  closeSession({ id }: { id: number }) {
+    const session = this.#sessions.get(id)
+    this.#sessions.delete(id)
+    session?.module.exports.session_close(session.address)
+  }
+
+  #session(id: number) {
+    const session = this.#sessions.get(id)
+    if (!session) throw closed('session')
+    return session
+  }
+
+  #input(
+    { module, address: session, info, pixels, channels: own }: OpenSession,
+    { values, picture }: RunInput,
+    fit?: 'model' | 'whole'
+  ) {
+    if (picture) {
+      const { data, width, height } = picture,
+        channels = data.length / (width * height)
+      if (own !== 3)
+        throw new HeedError(
+          'UNSUPPORTED',
+          `run: the model takes no images in colour (found ${own} channels, expected 3; pixel_values are taken)`
+        )
+      if (
+        !Number.isInteger(width) ||
+        !Number.isInteger(height) ||
+        width < 1 ||
+        ![1, 3, 4].includes(channels)
+      )
+        throw new HeedError(
+          'INVALID_ARGUMENT',
+          `run: invalid image (found ${data.length} bytes for ${said(width)} x ${said(height)}, expected 1, 3 or 4 per pixel)`
+        )
+      module.lend([data], (at) =>
+        module.check(
+          module.exports.session_picture(session, at, width, height, channels, fit === 'whole')
+        )
+      )
+      return module.out('region')
+    }
+    const count = info.batch * own * info.height * info.width
+    if ((values as Float32Array).length !== count)
+      throw new HeedError(
+        'INVALID_ARGUMENT',
+        `run: invalid pixel_values (found ${(values as Float32Array).length}, expected ${count} numbers)`
+      )
+    new Float32Array(module.memory.buffer, pixels, count).set(values as Float32Array)
+    return null
+  }
+
+  write({ id, name, data }: Methods['write']['args']) {
+    const { module, address } = this.#session(id)
+    module.lend([namesOf([name]), data], (nameAt, at) =>
+      module.check(module.exports.session_set(address, nameAt, at, data.byteLength))
+    )
+  }
+
+  async run({ id, input, fit }: Methods['run']['args'], context: CallContext) {
+    const session = this.#session(id),
+      { module, address } = session
+    session.region = this.#input(session, input, fit)
+    module.check(module.exports.session_write(address))
+    return this.#runParts(session, 0, context)
+  }
+
+  /**
+   * What a layer reads of those before it is the output of the last, which lies where it was: a
+   * tap's place is no other value's.
+   */
+  async runFrom({ id, layer }: Methods['runFrom']['args'], context: CallContext) {
+    const session = this.#ran(id, 'run'),
+      before = `layer.${layer - 1}.output`
+    if (!session.taps.includes(before))
+      throw new HeedError(
+        'INVALID_ARGUMENT',
+        `runFrom: earlier layers not retained (found no "${before}" in taps)`
+      )
+    return this.#runParts(session, layer + 1, context)
+  }
+
+  /** Part 0 is the embeddings, part i + 1 layer i; the last is what follows the layers. */
+  async #runParts(session: OpenSession, first: number, context: CallContext): Promise<RunResult> {
+    const { module, address, info, taps } = session,
+      { layers } = info,
+      view = (name: string) => viewOf(session, name)
+    session.ran = false
+    const start = performance.now()
+    for (let part = first, step = first && session.parts[first]; step < session.steps; part++) {
+      if (part > first && context.watched) {
+        context.progress({ phase: 'run', done: Math.min(part, layers), total: layers })
+        await pause()
+      }
+      session.parts[part] = step
+      module.check(module.exports.session_run_part(address, step))
+      step = module.out('step').next
+    }
+    const milliseconds = performance.now() - start
+    session.ran = true
+    return {
+      logits: session.classes ? view('logits').data : null,
+      attention:
+        taps === 'all'
+          ? Array.from({ length: layers }, (_, i) => view(`layer.${i}.attention.weights`).data)
+          : null,
+      values: Object.fromEntries(Array.isArray(taps) ? taps.map((name) => [name, view(name)]) : []),
+      region: session.region,
+      milliseconds
+    } as RunResult
+  }
+
+  /** Of graphs alone: a session of its own takes the inputs. */
+  async evaluate({ id, inputs, taps }: Methods['evaluate']['args'], context: CallContext) {
+    const { graph } = this.#model(id)
+    return (graph as NonNullable<OpenModel['graph']>).evaluate(inputs, taps === 'all', {
+      open: (address) => {
+        this.#model(id).address = address
+      },
+      make: async (names) => (await this.#makeSession({ model: id, taps: names }, context)).id,
+      write: (session, name, data) => this.write({ id: session, name, data }),
+      run: (session) => this.run({ id: session, input: { values: new Float32Array(0) } }, context), // all were written by their names
+      close: (session) => this.closeSession({ id: session })
+    })
+  }
+
+  /* --------------------------------------------------------------------------------------- maps */
+
+  #ran(id: number, what = 'attention') {
+    const session = this.#session(id)
+    if (!session.ran)
+      throw new HeedError('INVALID_ARGUMENT', `${what}: no result yet (expected run() first)`)
+    return session
+  }
+
+  attention({ id, layer, head, query = -1, batch = 0 }: Methods['attention']['args']) {
+    const { module, address } = this.#ran(id)
+    module.check(
+      module.exports.session_attention(
+        address,
+        batch,
+        layer === 'pool' ? 2 ** 30 : layer,
+        head === 'mean' ? -1 : head,
+        query
+      )
+    )
+    return module.takeFloats()
+  }
+
+  statistics({ id, layer: only, batch }: Methods['statistics']['args']): HeadStatistics[][] {
+    const {
+        module,
+        info: { layers, heads, tokenNames, rows, columns },
+        patch
+      } = this.#ran(id),
+      { exports, web } = module
+    return (only === undefined ? [...Array(layers).keys()] : [only]).map((layer) =>
+      Array.from({ length: heads }, (_, head) =>
+        module.lend([this.attention({ id, layer, head, batch })], (at) => {
+          exports.map_statistics(web, at, tokenNames.length, rows, columns, patch)
+          return module.out('statistics')
+        })
+      )
+    )
+  }
+
+  rollout(args: Methods['rollout']['args']) {
+    const { module, address, info } = this.#ran(args.id)
+    return (
+      rolloutRow(module, address, args) ??
+      rollout(module, info, args, (at) => this.attention({ ...args, ...at }))
+    )
+  }
+
+  /* ------------------------------------------------------------------------- without a model */
+
+  /** A case, or a standard's. */
+  async check({
+    bytes,
+    tolerance = 0,
+    results = false
+  }: CheckCase): Promise<CheckResult | ProfileResult> {
+    const module = await this.#all(),
+      { exports, web } = module
+    if (typeof bytes === 'string') {
+      module.name([bytes], (at) => module.check(exports.check_profile(web, at, tolerance)))
+      return JSON.parse(module.string(exports.check_counts()))
+    }
+    this.#taken = []
+    module.lend([new Uint8Array(bytes)], (at) =>
+      module.check(exports.check(web, at, bytes.byteLength, tolerance, results))
+    )
+    const { passed, maxAbs, maxRel, op, worst, shape } = module.out('check')
+    return {
+      op: module.string(op),
+      passed: passed === 1,
+      maxAbs,
+      maxRel,
+      worst: module.string(worst),
+      shape,
+      results: Object.fromEntries(this.#taken)
+    }
+  }
+
+  scene({ seed = 0n, text }: WantedScene) {
+    const { module } = this.#first,
+      { exports, web } = module,
+      at = module.alloc(exports.scene_size()),
+      written = text === undefined ? [] : [new TextEncoder().encode(text)]
+    try {
+      module.lend(written, (textAt = 0) =>
+        module.check(
+          exports.scene_draw(
+            web,
+            at,
+            textAt,
+            written[0]?.length ?? 0,
+            Number(seed & 0xffffffffn),
+            Number(seed >> 32n)
+          )
+        )
+      )
+      const made = module.out('scene'),
+        { side, grid } = made,
+        data = new Uint8ClampedArray(module.bytes(made.rgba, side * side * 4))
+      return {
+        text: module.string(made.text),
+        image: { data, width: side, height: side },
+        owner: module.bytes(made.owner, grid * grid).slice(),
+        twins: made.hasTwins ? [made.first, made.second] : null
+      }
+    } finally {
+      module.free(at)
+    }
+  }
+
+  colormap({ map }: { map: string }) {
+    const { module } = this.#first,
+      rgb = new Uint8Array(768)
+    module.lend([namesOf([map]), rgb], (name, at) => {
+      module.exports.colormap(name, at)
+      rgb.set(module.bytes(at, rgb.length))
+    })
+    return rgb
+  }
+}
+
+function viewOf({ module, address }: OpenSession, name: string) {
+  module.name([name], (at) => module.check(module.exports.session_view(address, at)))
+  const { address: at, dtype, shape } = module.out('value')
+  return module.tensor(dtype, shape, at)
+}

@@ -1,0 +1,118 @@
+/* Definitions of heed.h for rows of numbers, in C: heed.wasm in the calling thread, whose calls
+ * return at once. Arrays are copied in and out. */
+import { startHere } from '../module.js'
+import { baseOf } from '../place.js'
+import type { ExportName } from '../../types/library.js'
+import type { ModuleMemory } from '../module_memory.js'
+import type { ColormapName } from 'heed'
+
+type Numbers = Float32Array | Float64Array | Uint8Array | Uint32Array
+
+let started: Promise<ModuleMemory> | undefined
+
+/** The module, for all who ask. */
+export async function start() {
+  try {
+    return await (started ??= startHere({ base: baseOf('loadExplain') }))
+  } catch (error) {
+    started = undefined
+    throw error
+  }
+}
+
+/** All rows in one array. */
+function joined(rows: ArrayLike<number>[]) {
+  const all = new Float32Array(rows.length * rows[0].length)
+  rows.forEach((row, i) => all.set(row, i * rows[0].length))
+  return all
+}
+
+/** What few pages need beside it: index.js. */
+export const loadRows = async () => new Rows(await start())
+
+export class Rows {
+  module
+
+  constructor(module: ModuleMemory) {
+    this.module = module
+  }
+
+  /**
+   * `result`, filled by a function of the module, which takes arrays, then numbers, then what it
+   * fills.
+   */
+  fill<T extends Numbers>(
+    name: ExportName,
+    result: T,
+    arrays: Numbers[],
+    ...numbers: (number | boolean)[]
+  ): T {
+    const { exports, memory } = this.module
+    return this.module.lend([...arrays, result], (...at) => {
+      const to = at.pop() as number,
+        array = result.constructor as new (memory: ArrayBuffer, at: number, length: number) => T
+      exports[name](...at, ...numbers, to)
+      result.set(new array(memory.buffer, to, result.length))
+      return result
+    })
+  }
+
+  headMean(rows: Float32Array[]) {
+    const { length } = rows[0]
+    return this.fill('map_mean', new Float32Array(length), [joined(rows)], rows.length, length)
+  }
+
+  entropy(row: Float32Array): number {
+    return this.module.lend([row], (at) => this.module.exports.map_entropy(at, row.length))
+  }
+
+  massMask(weights: Float32Array, share: number) {
+    const { length } = weights,
+      order = new Uint32Array(length)
+    return this.fill('map_mass_mask', new Uint8Array(length), [weights, order], length, share)
+  }
+
+  /**
+   * @param one [D]
+   * @param all [T, D]
+   */
+  scoreProducts(one: Float32Array, all: Float32Array, scaled: boolean) {
+    const depth = one.length,
+      tokens = all.length / depth
+    return this.fill('score_products', new Float32Array(tokens), [one, all], tokens, depth, scaled)
+  }
+
+  softmax(scores: ArrayLike<number>) {
+    const { length } = scores
+    return [
+      ...this.fill('score_softmax', new Float64Array(length), [Float32Array.from(scores)], length)
+    ]
+  }
+
+  /**
+   * @param weights [T]
+   * @param values [T, D], or with reverse [D] of the one key
+   */
+  scoreValues(weights: Float32Array, values: Float32Array, reverse: boolean) {
+    const tokens = weights.length,
+      depth = reverse ? values.length : values.length / tokens
+    return this.fill(
+      'score_values',
+      new Float32Array(tokens),
+      [weights, values],
+      tokens,
+      depth,
+      reverse
+    )
+  }
+
+  scoreMean(rows: Float32Array[]) {
+    const { length } = rows[0]
+    return this.fill('score_mean', new Float32Array(length), [joined(rows)], rows.length, length)
+  }
+
+  /** 256 colours. */
+  colormap(name: ColormapName) {
+    return this.fill('colormap', new Uint8Array(768), [new TextEncoder().encode(`${name}\0`)])
+  }
+}

@@ -1,0 +1,245 @@
+/* heed for JavaScript; see index.d.ts for what everything is. Objects here only name what lives in
+ * the engine. */
+import { abortable, openChannel } from './channel.js'
+import { closed, HeedError } from './error.js'
+import { describeFiles } from './files.js'
+import { dispose, inNode } from './host.js'
+import { argument, checked, tokenOf } from './options.js'
+import { describeInput } from './picture.js'
+import { baseOf, setBase } from './place.js'
+import type { CallEngine, Channel, EngineCall, MethodName, Methods } from '../types/library.js'
+import type * as heed from 'heed'
+import type {
+  CallOptions,
+  ColormapName,
+  EvaluateOptions,
+  GraphInput,
+  ImageInput,
+  LoadModelOptions,
+  ModelInfo,
+  ModelSource,
+  RunOptions,
+  RuntimeInfo,
+  RuntimeOptions,
+  Scene,
+  SessionInfo,
+  SessionOptions
+} from 'heed'
+
+export { HeedError, setBase }
+
+export const sceneShapes = Object.freeze(
+  'disc ring triangle square star heart crescent cross arrow hourglass'.split(' ')
+)
+export const sceneColours = Object.freeze(
+  'red orange yellow green teal blue purple pink'.split(' ')
+)
+
+export const look: typeof import('heed/look').look = async (...given) =>
+  (await import('./look.js')).look(...given)
+
+export const release: typeof import('heed/look').release = async () =>
+  (await import('./look.js')).release()
+
+export async function createRuntime(options?: RuntimeOptions) {
+  const {
+    threads = 'auto',
+    simd = 'auto',
+    worker = !inNode && typeof window !== 'undefined',
+    base
+  } = checked('createRuntime', options)
+  const wanted = { threads, simd, base: baseOf('createRuntime', base) }
+  const channel = await openChannel('createRuntime', wanted, worker, options?.worker)
+  return new Runtime(abortable(channel), worker)
+}
+
+class Runtime implements heed.Runtime {
+  #channel: Channel | undefined
+  readonly info: RuntimeInfo
+  constructor(channel: Channel, worker: boolean) {
+    this.#channel = channel
+    this.info = Object.freeze({ worker, ...channel.info })
+  }
+
+  #call<M extends MethodName>(...args: EngineCall<M>): Promise<Methods[M]['result']> {
+    return this.#channel ? this.#channel.call(...args) : Promise.reject(closed('runtime'))
+  }
+
+  async loadModel(source: ModelSource, options?: LoadModelOptions) {
+    const { file, way, weightsKey, ...call } = checked('loadModel', options),
+      { files, transfer } = await describeFiles(source, file)
+    const { id, info } = await this.#call('loadModel', { files, way, weightsKey }, call, transfer)
+    return new Model((...args) => this.#call(...args), id, info)
+  }
+
+  async check(
+    caseBytes: ArrayBuffer | Uint8Array | string,
+    options?: { tolerance?: number; results?: boolean }
+  ): Promise<any> {
+    return this.#call('check', {
+      ...checked('check', options),
+      bytes: argument('check', 'the case', caseBytes, 'ArrayBuffer|Uint8Array|onnx|torch|keras')
+    })
+  }
+
+  async scene(scene: number | bigint | Scene) {
+    const { text, ...drawn } = await this.#call(
+      'scene',
+      typeof argument('scene', 'the scene', scene, 'Seed|Options') === 'object'
+        ? { text: sceneText(scene as Scene) }
+        : { seed: BigInt(scene as number | bigint) }
+    )
+    return { scene: parseScene(text), ...drawn }
+  }
+
+  async colormap(name: ColormapName) {
+    return this.#call('colormap', {
+      map: argument('colormap', 'the name', name, 'cividis|viridis|magma|inferno|grey')
+    })
+  }
+  memory() {
+    return this.#call('memory', {})
+  }
+
+  close() {
+    this.#channel?.close()
+    this.#channel = undefined
+  }
+  [dispose]() {
+    this.close()
+  }
+}
+
+/** Seeds have 64 bits, more than a number holds exactly. */
+function sceneText(scene: Scene) {
+  const { seed = 0, ...rest } = checked('scene', scene, 'objects'),
+    objects = rest.objects.map((object) => checked('object', object))
+  return `{"seed":${seed},${JSON.stringify({ ...rest, objects }).slice(1)}`
+}
+
+function parseScene(text: string): Scene {
+  const scene = JSON.parse(text),
+    seed = BigInt((/"seed":\s*(\d+)/.exec(text) as RegExpExecArray)[1])
+  return { ...scene, seed: seed < 2n ** 53n ? Number(seed) : seed }
+}
+
+class Model implements heed.Model {
+  #call: CallEngine
+  #id: number | undefined
+  readonly info: ModelInfo
+  constructor(call: CallEngine, id: number, info: ModelInfo) {
+    this.#call = call
+    this.#id = id
+    this.info = Object.freeze(info)
+  }
+
+  createSession(options?: SessionOptions) {
+    if (this.#id === undefined) throw closed('model')
+    return new Session(this.#call, this.#make(options))
+  }
+
+  async #make(options: SessionOptions | undefined) {
+    const { onProgress, signal, ...wanted } = checked('createSession', options)
+    return this.#call(
+      'createSession',
+      { model: this.#id as number, ...wanted },
+      { onProgress, signal }
+    )
+  }
+
+  async tensors() {
+    if (this.#id === undefined) throw closed('model')
+    return this.#call('tensors', { id: this.#id })
+  }
+
+  async evaluate(inputs: Record<string, GraphInput>, options?: EvaluateOptions) {
+    if (this.#id === undefined) throw closed('model')
+    const { onProgress, signal, taps } = checked('evaluate', options)
+    argument('evaluate', 'the inputs', inputs, 'Options')
+    if (!this.info.graph)
+      throw new HeedError(
+        'UNSUPPORTED',
+        "evaluate: the model runs as heed's own graph (expected an ONNX file loaded with way: 'graph')"
+      )
+    return this.#call('evaluate', { id: this.#id, inputs, taps }, { onProgress, signal })
+  }
+
+  close() {
+    if (this.#id !== undefined) this.#call('closeModel', { id: this.#id }).catch(() => {})
+    this.#id = undefined
+  }
+  [dispose]() {
+    this.close()
+  }
+}
+
+/** What a method is asked of a session: a query as a user gives it. */
+type Asked<M extends MethodName> = Omit<Methods[M]['args'], 'id' | 'query'> & { query?: unknown }
+
+class Session implements heed.Session {
+  #call: CallEngine
+  #made: Promise<{ id: number; info: SessionInfo }>
+  #closed = false
+  readonly ready: Promise<SessionInfo>
+  constructor(call: CallEngine, made: Promise<{ id: number; info: SessionInfo }>) {
+    this.#call = call
+    this.#made = made
+    this.ready = made.then(({ info }) => info)
+    this.ready.catch(() => {}) // told again by whatever is called next
+  }
+
+  /** A query is sent as a token's number. */
+  async #send<M extends MethodName>(
+    method: M,
+    args: Asked<M>,
+    options?: CallOptions,
+    transfer?: Transferable[]
+  ) {
+    if (this.#closed) throw closed('session')
+    const { id, info } = await this.#made
+    if (args.query !== undefined) args.query = tokenOf(args.query, info)
+    return this.#call(method, { id, ...args }, options, transfer)
+  }
+
+  async run(input: ImageInput, options?: RunOptions) {
+    const { fit, ...call } = checked('run', options),
+      described = await describeInput(input)
+    return this.#send('run', { input: described.input, fit }, call, described.transfer)
+  }
+
+  async runFrom(layer: number, options?: CallOptions) {
+    return this.#send(
+      'runFrom',
+      { layer: argument('runFrom', 'layer', layer, 'Size') },
+      checked('runFrom', options)
+    )
+  }
+  write(name: string, data: Uint8Array | Float32Array) {
+    return this.#ask('write', { name, data }, 'name', 'data')
+  }
+  attention(at: Parameters<heed.Session['attention']>[0]) {
+    return this.#ask('attention', at, 'layer', 'head')
+  }
+  statistics(options?: Parameters<heed.Session['statistics']>[0]) {
+    return this.#ask('statistics', options)
+  }
+  rollout(options?: Parameters<heed.Session['rollout']>[0]) {
+    return this.#ask('rollout', options)
+  }
+  async #ask<M extends MethodName>(
+    method: M,
+    given: Asked<M> | undefined,
+    ...needed: (keyof Asked<M> & string)[]
+  ) {
+    return this.#send(method, checked(method, given, ...needed))
+  }
+
+  close() {
+    if (!this.#closed)
+      this.#made.then(({ id }) => this.#call('closeSession', { id })).catch(() => {})
+    this.#closed = true
+  }
+  [dispose]() {
+    this.close()
+  }
+}

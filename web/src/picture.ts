@@ -1,0 +1,34 @@
+/* What run takes, described so that it can be sent to a worker: { input: { values } | { picture },
+ * transfer }. */
+import { HeedError, said } from './error.js'
+import { isArrayOf } from './realm.js'
+import type { ImageInput, Picture } from 'heed'
+import type { RunInput } from '../types/library.js'
+
+const isPicture = (input: unknown): input is Picture =>
+  isArrayOf((input as Picture)?.data, 'Uint8ClampedArray', 'Uint8Array')
+
+export async function describeInput(
+  input: ImageInput
+): Promise<{ input: RunInput; transfer: Transferable[] }> {
+  if (isArrayOf(input, 'Float32Array'))
+    return {
+      input: { values: input as Float32Array },
+      transfer: []
+    }
+  if (isPicture(input))
+    return {
+      input: { picture: { data: input.data, width: input.width, height: input.height } },
+      transfer: []
+    }
+  const { pixelsOf } = await import('./drawn_picture.js')
+  try {
+    const { data, width, height } = pixelsOf(input as CanvasImageSource)
+    return { input: { picture: { data, width, height } }, transfer: [data.buffer] }
+  } catch (error) {
+    throw new HeedError(
+      'INVALID_ARGUMENT',
+      `run: invalid image (found ${said(input)}, expected pixel_values, RGBA bytes or an image source of a canvas: ${(error as Error).message})`
+    )
+  }
+}
