@@ -1,7 +1,8 @@
 /* What captions say in English, by what is to be said in it, and the names of scales. Pages in other
  * languages put theirs here (languages/captions.ts), and their bundles hold no English. */
+import type { ScaleKind } from 'heed/plot'
 
-export const scaleKinds: Record<string, string> = {
+export const scaleKinds: Record<ScaleKind, string> = {
   uniform: '× uniform',
   share: '% of the row',
   log: '× uniform, logarithmic',

@@ -53,7 +53,7 @@ const build = (
   { unit = '', beyond, length = usual, label }: ScaleBar = {}
 ): Scale => ({
   kind,
-  label: scaleKinds[kind],
+  label: scaleKinds[kind as ScaleKind], // other kinds have a label of their own
   top,
   end: top / factor,
   ticks: ticksThatFit(
