@@ -9,6 +9,7 @@
 #include "terminal/json_out.h"
 #include "terminal/options.h"
 #include "terminal/paths.h"
+#include "terminal/progress.h"
 #include "terminal/standard_out.h"
 
 typedef struct models_options {
@@ -34,6 +35,7 @@ typedef struct models_job {
   float *means[2]; /* of each side, over heads: [layers, N, N] */
   double largest_logit, logit_sum;
   uint32_t pictures, tokens, agreed;
+  cli_progress progress;
   uint64_t over; /* pictures with a weight that differs by more than 0.1 */
 } models_job;
 
@@ -151,6 +153,7 @@ static heed_status compare_image(void *user, const heed_image *image) {
     CLI_TRY(add_layer(job, layer, &largest));
   if (job->options->rollout) CLI_TRY(add_rollout(job));
   job->pictures++;
+  cli_progress_step(&job->progress, job->pictures);
   job->over += largest > 0.1;
   return add_logits(job);
 }
@@ -304,8 +307,15 @@ static heed_status check_paths(cli_state *cli, const models_options *options) {
 static heed_status compare(models_job *job) {
   CLI_TRY(check_paths(job->cli, job->options));
   CLI_TRY(load(job));
-  CLI_TRY(compare_pictures(job));
-  CLI_TRY(scene_input_each(job->cli, job->options->seed, job->options->scenes, compare_image, job));
+  cli_progress_begin(&job->progress,
+                     (uint64_t)job->options->words->count - 2 + job->options->scenes,
+                     job->options->choice[0].quiet);
+  heed_status status = compare_pictures(job);
+  if (status == HEED_OK)
+    status =
+        scene_input_each(job->cli, job->options->seed, job->options->scenes, compare_image, job);
+  cli_progress_clear(&job->progress);
+  CLI_TRY(status);
   print_table(job);
   return job->options->json
              ? cli_output_write(job->options->json, write_json, job, &job->cli->error)

@@ -12,6 +12,7 @@
 #include "terminal/options.h"
 #include "terminal/paths.h"
 #include "terminal/picture_list.h"
+#include "terminal/progress.h"
 #include "terminal/standard_out.h"
 
 /* The numbers of heed_map_statistics, by the names that heed run --json gives them. */
@@ -50,6 +51,7 @@ typedef struct survey_job {
   cli_pipeline pipeline;
   survey_number (*heads)[STATISTICS]; /* [layers * heads] */
   uint32_t images, failed;
+  cli_progress progress;
 } survey_job;
 
 /* ------------------------------------------------------------------------------------- statistics
@@ -108,6 +110,7 @@ static heed_status add_image(void *user, const heed_image *image) {
   job->images++;
   for (uint32_t layer = 0; layer < job->pipeline.info.layers; layer++)
     CLI_TRY(add_layer(job, layer));
+  cli_progress_step(&job->progress, (uint64_t)job->images + job->failed);
   return HEED_OK;
 }
 
@@ -130,6 +133,7 @@ static heed_status survey_images(survey_job *job, const picture_list *images) {
     }
     if (status == HEED_OK) continue;
     if (images->count == 1 || cli_exit_code(status) != CLI_BAD_FILE) return status;
+    cli_progress_clear(&job->progress);
     cli_fail(cli);
     job->failed++;
   }
@@ -239,8 +243,13 @@ static heed_status load(survey_job *job) {
 static heed_status survey(survey_job *job, const picture_list *images) {
   CLI_TRY(check_paths(job->cli, job->options, images));
   CLI_TRY(load(job));
-  CLI_TRY(survey_images(job, images));
-  CLI_TRY(scene_input_each(job->cli, job->options->seed, job->options->scenes, add_image, job));
+  cli_progress_begin(&job->progress, (uint64_t)images->count + job->options->scenes,
+                     job->options->choice.quiet);
+  heed_status status = survey_images(job, images);
+  if (status == HEED_OK)
+    status = scene_input_each(job->cli, job->options->seed, job->options->scenes, add_image, job);
+  cli_progress_clear(&job->progress);
+  CLI_TRY(status);
   if (!job->images)
     return heed_fail(&job->cli->error, HEED_INVALID_FILE,
                      "images: none can be read (found %u bad ones)", job->failed);

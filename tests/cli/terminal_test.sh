@@ -20,6 +20,32 @@ expect_plain() { # lines of stdout
   [ "$1" -eq 0 ] || [ "$(wc -l <"$out")" -eq "$1" ] || fail "stdout: found $(wc -l <"$out") lines, expected $1"
 }
 
+# How far many images are: on a terminal, which must not stay quiet.
+on_terminal() { # name, arguments; what the terminal got is in $out
+  test_begin "progress_$1"
+  command="$2 (on a terminal)"
+  if command -v script >/dev/null 2>&1; then
+    (cd "$here" && timeout 120 script -qec "$program $2 >results" /dev/null) >"$out" 2>&1 </dev/null || fail "exit code $?"
+  else
+    lacking='there is no script here, which makes terminals'
+  fi
+}
+on_terminal survey "survey $vectors/vit/micro_32 $picture $picture $picture --backend cpu --threads 1"
+expect_stdout_contains 'images: 1 of 3'
+test_end
+on_terminal run "run $vectors/vit/micro_32 $picture $picture --backend cpu --threads 1 --json out.json"
+expect_stdout_contains 'images: 1 of 2'
+test_end
+on_terminal compare "compare $vectors/vit/micro_32 $vectors/vit/micro_32 $picture $picture --threads 1"
+expect_stdout_contains 'images: 1 of 2'
+test_end
+on_terminal quiet "survey $vectors/vit/micro_32 $picture $picture --backend cpu --quiet"
+expect_stdout_empty
+test_end
+on_terminal one "run $vectors/vit/micro_32 $picture --backend cpu --threads 1"
+! grep -q 'images:' "$out" || fail 'one image has no progress'
+test_end
+
 model labels
 edit "$bad/labels/config.json" 's/"num_labels": 5/"num_labels": 5, "id2label": {"0": "@", "1": "@", "2": "@", "3": "@", "4": "@"}/'
 # shellcheck disable=SC1003 # a backslash is meant

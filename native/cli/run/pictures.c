@@ -7,6 +7,7 @@
 #include "parts.h"
 #include "picture_stream.h"
 #include "session/embedded.h"
+#include "terminal/progress.h"
 #include "terminal/standard_out.h"
 
 /* A file, the embedded picture (NULL), or the scene that --scene names. */
@@ -189,6 +190,7 @@ typedef struct pictures_way {
   picture_stream stream;
   uint32_t prepared, shown; /* good pictures; of these, with everything written */
   uint32_t failed;
+  cli_progress progress;
 } pictures_way;
 
 /* Whether every number is one. */
@@ -221,6 +223,7 @@ static heed_status check_numbers(const pictures_way *way, const run_result *resu
 static heed_status note_bad_picture(pictures_way *way, const char *path) {
   cli_state *cli = way->cli;
   const heed_error failed = cli->error;
+  cli_progress_clear(&way->progress);
   fprintf(stderr, "heed %s: %s\n", cli->verb, failed.message);
   way->failed++;
   return way->json ? run_json_add_failure(cli, way->json, way->pipeline, way->options, path,
@@ -238,6 +241,7 @@ static heed_status show_picture(pictures_way *way, run_result *result,
   if (wants_whole_maps(way->pipeline, options) || options->remake)
     CLI_TRY(run_read_rollout(cli, way->pipeline, options, selection, result));
   if (way->json) CLI_TRY(run_json_add(cli, way->json, way->pipeline, options, result, selection));
+  cli_progress_clear(&way->progress);
   run_print(stdout, way->pipeline, options, result, selection);
   return run_write_outputs(cli, way->pipeline, options, result, selection);
 }
@@ -250,6 +254,7 @@ static heed_status show_pictures(pictures_way *way) {
     status = show_picture(way, result, &way->selections[way->shown % PICTURE_SLOTS]);
     free_result(way->cli, result);
     *result = (run_result){0};
+    if (status == HEED_OK) cli_progress_step(&way->progress, way->shown + 1 + way->failed);
   }
   return status;
 }
@@ -322,9 +327,11 @@ static heed_status take_picture(pictures_way *way, uint32_t index) {
  * lost, no memory for another slot) is done one by one. */
 static heed_status go(pictures_way *way) {
   heed_status status = HEED_OK;
+  cli_progress_begin(&way->progress, way->batch->count, way->options->choice.quiet);
   for (uint32_t i = 0; i < way->batch->count && status == HEED_OK; i++)
     status = take_picture(way, i);
   if (status == HEED_OK) status = finish_and_show(way);
+  cli_progress_clear(&way->progress);
   picture_stream_close(&way->stream);
   for (uint32_t i = 0; i < PICTURE_SLOTS; i++) free_result(way->cli, &way->results[i]);
   return status;

@@ -11,6 +11,7 @@
 #include "heed/onnx.h"
 #include "heed/sequences.h"
 #include "terminal/options.h"
+#include "terminal/progress.h"
 
 /* A progress line on a terminal only, and only for work that takes long enough to be seen. */
 static void show_progress(const char *phase, uint64_t done, uint64_t total, void *user) {
@@ -22,7 +23,7 @@ static void show_progress(const char *phase, uint64_t done, uint64_t total, void
 
 static heed_hooks terminal_hooks(const cli_choice *choice) {
   heed_hooks hooks = HEED_HOOKS_INIT;
-  if (!choice->quiet && isatty(STDERR_FILENO)) hooks.progress = show_progress;
+  if (cli_progress_wanted(choice->quiet)) hooks.progress = show_progress;
   return hooks;
 }
 

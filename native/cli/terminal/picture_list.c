@@ -55,7 +55,7 @@ static int by_name(const void *a, const void *b) {
 }
 
 static heed_status add_entries(cli_state *cli, picture_list *pictures, const char *folder, DIR *dir,
-                               uint32_t *others) {
+                               uint32_t *others, uint32_t *below) {
   const size_t length = strlen(folder);
   const char *slash = folder[length - 1] == '/' ? "" : "/"; /* no folder has no name */
   char path[HEED_PATH_SIZE];
@@ -76,6 +76,7 @@ static heed_status add_entries(cli_state *cli, picture_list *pictures, const cha
           HEED_PATH_SIZE - 1); /* which no message holds */
     /* a link to nothing is a picture that cannot be read, and says so in its turn */
     const bool folder_below = stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+    *below += folder_below;
     if (folder_below || !is_picture_name(entry->d_name))
       ++*others;
     else
@@ -86,18 +87,19 @@ static heed_status add_entries(cli_state *cli, picture_list *pictures, const cha
 static heed_status add_folder(cli_state *cli, picture_list *pictures, const char *folder,
                               bool quiet) {
   const uint32_t first = pictures->count;
-  uint32_t others = 0;
+  uint32_t others = 0, below = 0;
   DIR *dir = opendir(folder);
   if (!dir) return fail_open(cli, folder, "folder", errno);
-  const heed_status status = add_entries(cli, pictures, folder, dir, &others);
+  const heed_status status = add_entries(cli, pictures, folder, dir, &others, &below);
   closedir(dir);
   if (status != HEED_OK) return status;
   const uint32_t found = pictures->count - first;
   if (found == 0)
     return heed_fail(&cli->error, HEED_INVALID_FILE,
                      "%s: a folder without images (found %u others, expected names that end in "
-                     ".png, .jpg or .jpeg)",
-                     folder, others);
+                     ".png, .jpg or .jpeg)%s",
+                     folder, others,
+                     below ? "; folders below are not read: --list FILE takes their images" : "");
   qsort(pictures->path + first, found, sizeof *pictures->path, by_name);
   if (others && !quiet)
     fprintf(stderr, "heed: %s: %u images, %u others left out\n", CLI_SHOWN(folder), found, others);
