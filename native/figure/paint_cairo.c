@@ -2,9 +2,11 @@
 #include <cairo-pdf.h>
 #include <cairo.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/log.h"
 #include "base/status.h"
 #include "figure/paint.h"
 
@@ -40,6 +42,36 @@ static void set_font(cairo_t *cr, const figure_font *font) {
   cairo_select_font_face(cr, FIGURE_FONT, CAIRO_FONT_SLANT_NORMAL,
                          font->bold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL);
   cairo_set_font_size(cr, font->size);
+}
+
+/* Where no font is installed cairo draws letters of its own, those of ASCII alone. */
+static bool has_no_fonts(cairo_t *cr) {
+  return cairo_scaled_font_get_type(cairo_get_scaled_font(cr)) == CAIRO_FONT_TYPE_USER;
+}
+
+#define LINE_SIZE 1024 /* of a line on the page, which is shorter */
+
+/* The text in the letters that there are. */
+static const char *drawn_text(cairo_t *cr, const char *text, char plain[LINE_SIZE]) {
+  static const struct {
+    const char *sign, *plain;
+  } signs[] = {{"\xC3\x97", "x"}, {"\xE2\x89\xA5", ">="}, {"\xE2\x80\xA6", "..."}};
+  size_t size = 0;
+  if (!has_no_fonts(cr)) return text;
+  while (*text && size + 4 < LINE_SIZE) {
+    const char *as = "?";
+    size_t bytes = 1;
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+      if (strncmp(text, signs[i].sign, strlen(signs[i].sign)) == 0) as = signs[i].plain;
+    while ((text[bytes] & 0xC0) == 0x80) bytes++;
+    if ((unsigned char)*text < 0x80)
+      plain[size++] = *text;
+    else
+      for (; *as; as++) plain[size++] = *as;
+    text += bytes;
+  }
+  plain[size] = '\0';
+  return plain;
 }
 
 /* RGBA -> cairo's words of premultiplied alpha, red, green, blue. */
@@ -86,10 +118,11 @@ static void paint_text(cairo_t *cr, const figure_shape *shape) {
   const double back = shape->anchor == FIGURE_START    ? 0.0
                       : shape->anchor == FIGURE_MIDDLE ? 0.5
                                                        : 1.0;
+  char plain[LINE_SIZE];
   set_font(cr, &shape->font);
   set_color(cr, shape->font.color, 1.0);
   cairo_move_to(cr, shape->box.x - back * shape->box.width, shape->box.y);
-  cairo_show_text(cr, shape->text);
+  cairo_show_text(cr, drawn_text(cr, shape->text, plain));
 }
 
 static void paint_shape(cairo_t *cr, const figure_shape *shape) {
@@ -146,9 +179,20 @@ struct figure_rulers {
 static double width_of(void *user, const char *text, const figure_font *font) {
   const figure_rulers *rulers = user;
   cairo_text_extents_t extents;
+  char plain[LINE_SIZE];
   set_font(rulers->cr, font);
-  cairo_text_extents(rulers->cr, text, &extents);
+  cairo_text_extents(rulers->cr, drawn_text(rulers->cr, text, plain), &extents);
   return extents.x_advance;
+}
+
+/* Once in a process, which may draw thousands of figures. */
+static void warn_of_fonts(const heed_context *context, cairo_t *cr) {
+  static atomic_flag warned = ATOMIC_FLAG_INIT;
+  set_font(cr, &(figure_font){12.0, false, 0});
+  if (has_no_fonts(cr) && !atomic_flag_test_and_set(&warned))
+    heed_log(context, HEED_LOG_WARNING,
+             "figures: no fonts are installed: plain letters are drawn, and ? for what is not "
+             "ASCII (expected a font such as DejaVu Sans; Debian: fonts-dejavu-core)");
 }
 
 heed_status heed_ruler_open(heed_context *context, figure_rulers **rulers, figure_ruler *ruler,
@@ -157,6 +201,7 @@ heed_status heed_ruler_open(heed_context *context, figure_rulers **rulers, figur
   if (!made) return heed_fail_memory(error, "figure", sizeof *made);
   made->surface = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1);
   made->cr = cairo_create(made->surface);
+  warn_of_fonts(context, made->cr);
   *ruler = (figure_ruler){width_of, made};
   return HEED_OK;
 }

@@ -326,7 +326,8 @@ HEED_NODISCARD HEED_API heed_status heed_figure_check(const char *path, heed_err
 
 /* Draws the picture beside the maps as a grid of layers x heads, each with a bar of its scale. Over
  * the picture lies the mean of the maps, as opaque as the weight is large. One font (DejaVu Sans,
- * or what fontconfig finds for it) is used; SVG and PDF hold text as text. The file's metadata has
+ * or what fontconfig finds for it) is used; where there is none, the log says so and signs beside
+ * ASCII are spelled out; SVG and PDF hold text as text. The file's metadata has
  * title and provenance, and no date: equal inputs and fonts give equal bytes. The file appears
  * whole or not at all. Borrows everything for the call. Statuses: those of heed_figure_check,
  * INVALID_ARGUMENT, IO, OUT_OF_MEMORY. */
