@@ -58,6 +58,10 @@ static void put_all(figure_work *work, const figure_texts *texts) {
   heed_shapes_fill(work->shapes, (figure_box){0.0, 0.0, layout->width, layout->height}, 0xFFFFFFu,
                    1.0);
   heed_figure_put_picture(work);
+  if (work->desc->plain) {
+    heed_figure_put_maps(work);
+    return;
+  }
   put_heading(work);
   heed_figure_put_bar(work, layout->picture_bar, &work->numbers.mean_scale);
   heed_figure_put_maps(work);

@@ -136,6 +136,38 @@ static void size_columns(const heed_figure_desc *desc, double inner, figure_layo
   }
 }
 
+/* ---------------------------------------------------------------------------------------- plain */
+
+#define PLAIN_GAP 8.0   /* between picture and maps */
+#define PLAIN_SHARE 0.6 /* of the width, that a picture much wider than high takes at most */
+
+/* Picture and maps side by side, equally high and together as wide as the page: one equation for
+ * the zoom. */
+static void lay_out_plain(const heed_figure_desc *desc, figure_layout *layout) {
+  const double width = figure_width(desc), aspect = (double)desc->image.width / desc->image.height,
+               across = layout->grid_columns * (double)desc->columns,
+               down = layout->grid_rows * (double)desc->rows,
+               gaps_across = (layout->grid_columns - 1) * MAP_GAP,
+               gaps_down = (layout->grid_rows - 1) * MAP_GAP;
+  double zoom = (width - PLAIN_GAP - gaps_across - aspect * gaps_down) / (aspect * down + across);
+  const bool strip = aspect * (zoom * down + gaps_down) > PLAIN_SHARE * width;
+  if (strip) zoom = ((1.0 - PLAIN_SHARE) * width - PLAIN_GAP - gaps_across) / across;
+  /* whole pixels, but not of a page whose millimetres are given */
+  layout->zoom = fmax(desc->width_mm > 0.0 ? zoom : snap(zoom), STEP);
+  layout->map_width = layout->cell_width = layout->zoom * desc->columns;
+  layout->map_height = layout->zoom * desc->rows;
+  layout->pitch_x = layout->map_width + MAP_GAP;
+  layout->pitch_y = layout->map_height + MAP_GAP;
+  const double high = layout->zoom * down + gaps_down;
+  if (strip)
+    size_picture(desc, PLAIN_SHARE * width, high, layout);
+  else
+    size_picture(desc, 2.0 * aspect * high, high, layout); /* as wide as its height makes it */
+  layout->maps_x = layout->picture.width + PLAIN_GAP;
+  layout->width = layout->maps_x + layout->zoom * across + gaps_across;
+  layout->height = fmax(layout->picture.height, high);
+}
+
 /* ---------------------------------------------------------------------------------------- whole */
 
 static void place_left(const figure_texts *texts, const figure_ruler *ruler, double x, double y,
@@ -170,6 +202,10 @@ void heed_figure_lay_out(const heed_figure_desc *desc, const figure_texts *texts
   double inner = figure_width(desc) - 2.0 * MARGIN;
   *layout = (figure_layout){.zoom = 0.0};
   count_maps(desc, ruler, layout);
+  if (desc->plain) {
+    lay_out_plain(desc, layout);
+    return;
+  }
   size_columns(desc, inner, layout);
   const bool stacked = inner < NARROW;
   const double least = fmin(200.0, inner), heading = (layout->list ? 1.0 : 2.0) * FIGURE_TEXT_LINE;

@@ -75,7 +75,7 @@ static void put_map(figure_work *work, size_t m, figure_box box) {
                 heed_scale_place(&work->numbers.scale, (double)desc->maps[m * patches + i],
                                  work->numbers.largest[m]),
                 pixels + 4 * i);
-  heed_shapes_frame(work->shapes, box, 0.5, EDGE);
+  if (!desc->plain) heed_shapes_frame(work->shapes, box, 0.5, EDGE);
   if (desc->query_row < 0 || desc->query_column < 0 || work->layout.zoom < 6.0) return;
   const double zoom = work->layout.zoom;
   heed_figure_put_mark(
@@ -116,13 +116,14 @@ void heed_figure_put_maps(figure_work *work) {
     const figure_box map = {x + (layout->cell_width - layout->map_width) / 2.0,
                             layout->maps_y + row * layout->pitch_y, layout->map_width,
                             layout->map_height};
+    put_map(work, m, map);
+    if (desc->plain) continue;
     if (layout->list || row == 0)
       put_name(work, x, map.y - 4.0, layout->cell_width,
                map_name(work, m / desc->heads, m % desc->heads, text));
-    put_map(work, m, map);
     if (desc->prefix_mass) put_prefix_mass(work, (double)desc->prefix_mass[m], map);
   }
-  if (!layout->list) put_layer_numbers(work);
+  if (!layout->list && !desc->plain) put_layer_numbers(work);
 }
 
 /* ----------------------------------------------------------------------------------------- bars */

@@ -117,7 +117,7 @@ static void put_query(figure_work *work, figure_box region) {
   }
   x = fmin(fmax(x, in.x + 2.0), fmax(in.x + in.width - width - 2.0, in.x));
   y = fmin(fmax(y, in.y + 2.0), fmax(in.y + in.height - CHIP_HEIGHT - 2.0, in.y));
-  put_chip(work, x, y, width, fitted);
+  if (!desc->plain) put_chip(work, x, y, width, fitted);
 }
 
 /* In the upper left corner, or in the lower one where the query is in the upper half. */
@@ -138,7 +138,7 @@ void heed_figure_put_picture(figure_work *work) {
   put_photo(work);
   put_overlay(work, region);
   put_pale(work, region);
-  heed_shapes_frame(work->shapes, in, 0.5, EDGE);
+  if (!work->desc->plain) heed_shapes_frame(work->shapes, in, 0.5, EDGE);
   put_query(work, region);
-  put_note(work);
+  if (!work->desc->plain) put_note(work);
 }

@@ -313,4 +313,17 @@ for threads in 1 2 3; do
   test_end
 done
 
+# Bare panels: a page of words has its own.
+test_begin plain_figures
+heed run --scene 159 --backend cpu --quiet --maps words.svg --rollout rollout.svg
+grep -q '<text' "$here/words.svg" || fail 'a figure has words'
+heed run --scene 159 --backend cpu --quiet --plain --maps plain.svg --rollout rollout.svg
+expect_exit 0
+for file in plain.svg rollout.svg; do
+  expect_file "$file"
+  ! grep -q '<text' "$here/$file" || fail "$file has words"
+  grep -q '<title>' "$here/$file" || fail "$file has no title in its metadata"
+done
+test_end
+
 tests_end

@@ -532,6 +532,53 @@ static void test_layouts(void **state) {
   }
 }
 
+/* Panels alone: no word, bar or frame; the picture as high as the maps, and all as wide as the
+ * page; the mark stays. */
+static void test_plain(void **state) {
+  (void)state;
+  static const uint32_t sizes[][6] = {/* layers, heads, rows, columns, picture */
+                                      {1, 1, 14, 14, 640, 427},  {12, 12, 14, 14, 640, 427},
+                                      {1, 12, 16, 16, 300, 900}, {5, 4, 7, 20, 224, 224},
+                                      {2, 3, 14, 14, 3000, 30},  {12, 12, 37, 37, 64, 64}};
+  for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+    const uint32_t *s = sizes[k], patches = s[2] * s[3], count = s[0] * s[1];
+    float *maps = calloc((size_t)count * patches, sizeof *maps), mass[144] = {0};
+    uint8_t *photo = calloc((size_t)s[4] * s[5], 1);
+    heed_figure_desc desc = small_desc(maps);
+    maps[0] = 0.5f;
+    desc.layers = s[0], desc.heads = s[1], desc.rows = s[2], desc.columns = s[3];
+    desc.tokens = patches + 1, desc.prefix_mass = mass, desc.plain = true, desc.width_mm = 180.0;
+    desc.image = (heed_image){photo, s[4], s[5], 1, s[4]};
+    desc.region = (heed_region){0.0, 0.0, s[4], s[5]};
+    desc.query_row = 1, desc.query_column = 2;
+    desc.title = "a title", desc.note = "a note", desc.caption = "a caption";
+    figure_shapes shapes = composed(&desc);
+    uint32_t images = 0;
+    double right = 0.0, low = 0.0;
+    for (size_t i = 0; i < shapes.count; i++) {
+      const figure_shape *shape = &shapes.shape[i];
+      assert_int_not_equal(shape->kind, FIGURE_TEXT);
+      if (shape->kind != FIGURE_IMAGE) continue;
+      images++;
+      right = fmax(right, shape->box.x + shape->box.width);
+      low = fmax(low, shape->box.y + shape->box.height);
+      assert_true(shape->box.x >= 0.0 && shape->box.y >= 0.0);
+    }
+    assert_int_equal(images, 2 + count); /* the picture, the map over it, the maps */
+    assert_true(fabs(right - shapes.width) < 1e-6 && fabs(low - shapes.height) < 1e-6);
+    if (k < 4) {
+      const double wanted = 180.0 / 25.4 * 96.0, high = image_of(&shapes, 0)->box.height;
+      if (shapes.width > wanted + 1e-6 || shapes.width < 0.9 * wanted || high > low + 1e-6 ||
+          high < low - 1.0)
+        fail_msg("plain layout %zu: %g wide, picture %g of %g", k, shapes.width, high, low);
+    }
+    assert_true(shapes.width <= 1000.0);
+    heed_shapes_free(&shapes);
+    free(maps);
+    free(photo);
+  }
+}
+
 /* A picture is averaged, not skipped through: each pixel counts as much as it covers. */
 static void test_sample(void **state) {
   (void)state;
@@ -659,8 +706,8 @@ int main(void) {
       cmocka_unit_test(test_small_weights),   cmocka_unit_test(test_outlier),
       cmocka_unit_test(test_locked_end),      cmocka_unit_test(test_two_tokens),
       cmocka_unit_test(test_scale_words),     cmocka_unit_test(test_note),
-      cmocka_unit_test(test_layouts),         cmocka_unit_test(test_sample),
-      cmocka_unit_test(test_refused),         cmocka_unit_test(test_largest),
-      cmocka_unit_test(test_out_of_memory)};
+      cmocka_unit_test(test_layouts),         cmocka_unit_test(test_plain),
+      cmocka_unit_test(test_sample),          cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_largest),         cmocka_unit_test(test_out_of_memory)};
   return cmocka_run_group_tests(tests, make_context, drop_context);
 }

@@ -153,7 +153,8 @@ static heed_status draw(cli_state *cli, const cli_pipeline *pipeline, const run_
                                  .title = w->title,
                                  .query_name = w->query,
                                  .provenance = w->provenance,
-                                 .width_mm = options->width};
+                                 .width_mm = options->width,
+                                 .plain = options->plain};
   const heed_status status = heed_figure_write(cli->context, &desc, path, &cli->error);
   free_words(w);
   return status;

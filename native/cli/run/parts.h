@@ -23,6 +23,8 @@
        "draw the mean map over the image beside the grid of maps"},                               \
       {"--rollout", CLI_FILE, &(options).rollout, RUN_FIGURE_NAME,                                \
        "draw the attention rollout of the query"},                                                \
+      {"--plain", CLI_FLAG, &(options).plain, NULL,                                               \
+       "draw --maps and --rollout as bare panels: no words, bars or margins"},                    \
       {"--scale", CLI_TEXT, &(options).scale, "auto|uniform|share|log|own",                       \
        "scale of --maps and --rollout: times uniform, % of the row, logarithmic, each map's own " \
        "(default: auto = uniform, or log for a grid with an outlier)"},                           \
@@ -62,7 +64,7 @@ typedef struct run_options {
   const char *list;  /* of pictures: a file, or "-" */
   const char *scene, *fit, *size, *layer, *head, *query, *maps, *rollout, *json, *save, *score,
       *scale, *end;
-  bool reverse;
+  bool reverse, plain;
   run_rollout_options rollout_how;
   cli_changes changes;
   bool remake; /* the rollout makes weights again from queries and keys, which are tapped */

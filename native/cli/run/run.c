@@ -97,12 +97,13 @@ static int run_sequence(cli_state *cli, const run_options *options, sequence_opt
   }
   if (options->scene || options->list || options->size || options->layer || options->head ||
       options->query || options->maps || options->rollout || options->scale || options->end ||
-      options->width || options->reverse || options->score || options->fit || options->way ||
-      cli_changes_any(&options->changes)) {
+      options->width || options->plain || options->reverse || options->score || options->fit ||
+      options->way || cli_changes_any(&options->changes)) {
     fprintf(
         stderr,
-        "heed run: --scene, --list, --size, --layer, --head, --query, --maps, --rollout, --scale, "
-        "--end, --width, --reverse, --score, --fit, --way and changes of the attention are for "
+        "heed run: --scene, --list, --size, --layer, --head, --query, --maps, --rollout, --plain, "
+        "--scale, --end, --width, --reverse, --score, --fit, --way and changes of the attention "
+        "are for "
         "images (found one with --tokens or --features)\n");
     return CLI_USAGE;
   }
@@ -127,11 +128,14 @@ static int run_texts(cli_state *cli, const run_options *options, compare_options
     return CLI_USAGE;
   }
   if (options->scene || options->list || options->query || options->rollout || options->scale ||
-      options->end || options->reverse || options->score || options->way || sequence->tokens ||
-      sequence->features || sequence->length || cli_changes_any(&options->changes)) {
-    fprintf(stderr, "heed run: --scene, --list, --query, --rollout, --scale, --end, --reverse, "
-                    "--score, --way, --tokens, --features, --length and changes of the attention "
-                    "cannot be given with --text\n");
+      options->end || options->plain || options->reverse || options->score || options->way ||
+      sequence->tokens || sequence->features || sequence->length ||
+      cli_changes_any(&options->changes)) {
+    fprintf(
+        stderr,
+        "heed run: --scene, --list, --query, --rollout, --plain, --scale, --end, "
+        "--reverse, --score, --way, --tokens, --features, --length and changes of the attention "
+        "cannot be given with --text\n");
     return CLI_USAGE;
   }
   compare->model = cli_model_file(words->word[0], options->file, chosen);

@@ -317,6 +317,10 @@ typedef struct heed_figure_desc {
   /* where the scale of the maps and of the picture ends, in times uniform, 1 to tokens: figures
    * with one end compare. 0: by the largest weight. Not for OWN */
   double end;
+  /* EXPERIMENTAL: may change. Bare panels for a page that has words of its own: picture and maps
+   * edge to edge, with the query's mark, and no words, bars, frames or margins. The metadata has
+   * title and scale all the same. */
+  bool plain;
 } heed_figure_desc;
 
 /* Whether heed_figure_write can write a file of this name. The name's ending says the format: .png,
