@@ -335,6 +335,7 @@ static int run(cli_state *cli, int argc, char **argv) {
       {"--scenes", CLI_NUMBER, &options.scenes, "N", "compare on N generated scenes, too"},
       {"--seed", CLI_NUMBER, &options.seed, "S", "seed of the first scene (default: 1)"},
       CLI_SIZE_OPTION(options.size),
+      CLI_PREPARE_OPTIONS(cli),
       CLI_IMAGE_OPTIONS(options.limits),
       {"--rollout", CLI_FLAG, &options.rollout, NULL,
        "compare rollouts, too: the time grows with the cube of the tokens"},

@@ -304,6 +304,7 @@ static int run(cli_state *cli, int argc, char **argv) {
       CLI_FILE_OPTION(options.file),
       CLI_WEIGHTS_KEY_OPTION(cli),
       CLI_SIZE_OPTION(options.size),
+      CLI_PREPARE_OPTIONS(cli),
       CLI_CHOICE_OPTIONS(options.choice, CLI_BACKEND_AUTO),
       {NULL, CLI_FLAG, NULL, NULL, NULL}};
   const int code = cli_parse(

@@ -54,6 +54,54 @@ expect_exit 0
 expect_stdout_contains "assumed: preprocessing of LlavaNext, one picture, no tiles"
 test_end
 
+# Options say what a file would say.
+test_begin prepare_options_are_as_a_file
+printf '{"image_processor_type": "ViTImageProcessor", "size": 40, "do_center_crop": true, "crop_size": 32, "resample": 1, "image_mean": [0.1, 0.2, 0.3], "image_std": [0.4, 0.5, 0.6]}' >"$bad/plain.json"
+model said && sed 's/"size": 40/"size": {"shortest_edge": 40}/; s/ViTImage/CLIPImage/' "$bad/plain.json" >"$bad/said/preprocessor_config.json"
+model bare && rm -f "$bad/bare/preprocessor_config.json"
+pixels_of "$bad/said" said
+heed run "$bad/bare" "$picture" --backend cpu --quiet --save optioned.safetensors --mean 0.1,0.2,0.3 --std 0.4,0.5,0.6 --resample lanczos --crop 0.8
+expect_exit 0
+expect_stdout_contains "assumed: preprocessing of ViT (mean 0.1,0.2,0.3; std 0.4,0.5,0.6; with what the options say)"
+same_files said optioned
+sed 's/"size": 40, "do_center_crop": true, "crop_size": 32/"size": 32/' "$bad/plain.json" >"$bad/said/preprocessor_config.json"
+pixels_of "$bad/said" squashed
+heed run "$bad/bare" "$picture" --backend cpu --quiet --save none.safetensors --mean 0.1,0.2,0.3 --std 0.4,0.5,0.6 --resample lanczos --crop none
+expect_exit 0
+same_files squashed none
+heed run "$bad/bare" "$picture" --backend cpu --quiet --save twice.safetensors --mean 0 --std 1 --rescale 0.00784313725490196
+heed run "$bad/bare" "$picture" --backend cpu --quiet --save half.safetensors --mean 0 --std 0.5
+same_files twice half
+test_end
+
+for verb in run survey compare; do
+  other=
+  [ "$verb" != compare ] || other=$bad/bare
+  while IFS='|' read -r name option value sentence; do
+    test_begin "prepare_${verb}_refuses_$name"
+    # shellcheck disable=SC2086
+    heed $verb "$bad/bare" $other "$picture" --backend cpu --quiet "$option" "$value"
+    expect_exit 2
+    expect_stderr_contains "$sentence"
+    test_end
+  done <<'CASES'
+two_means|--mean|0.5,0.5|preprocess: wrong count of mean (found 2, expected 3, the model's channels, or 1 for all)
+no_number|--mean|0.5,,0.5|--mean: invalid numbers (found "0.5,,0.5", expected such as 0.5 or 0.485,0.456,0.406)
+std_of_0|--std|0|preprocess: invalid std (found 0, expected a finite number above 0)
+no_filter|--resample|cubic|preprocess: unknown resample (found "cubic", expected nearest, lanczos, bilinear, bicubic, box or hamming)
+crop_of_2|--crop|2|preprocess: invalid crop (found 2, expected 0.01 to 1, or squash alone)
+crop_of_0|--crop|0|--crop: invalid number (found "0", expected 0.01 to 1, or none)
+CASES
+done
+
+test_begin prepare_says_how_to_set_what_is_assumed
+for verb in run survey; do
+  heed "$verb" "$bad/bare" "$picture" --backend cpu --quiet
+  expect_exit 0
+  expect_stdout_contains "assumed: preprocessing of ViT (mean 0.5; std 0.5; --mean, --std, --resample and --crop set others)"
+done
+test_end
+
 # Sides of 3 x 2 pixels, and 1 x 900 that would be 32 x 28800: the others are done.
 python3 - "$bad" <<'PYTHON'
 import struct, sys, zlib

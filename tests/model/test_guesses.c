@@ -8,6 +8,7 @@
 
 static char assumed[800];
 static heed_model_info info;
+static heed_preprocess preprocess;
 
 /* Opens the weights alone; the first failure's status. What is assumed is in `assumed`. */
 static heed_status open_alone(const model *m) {
@@ -19,6 +20,7 @@ static heed_status open_alone(const model *m) {
   const heed_status status = heed_model_open(context, &desc, &opened, &error);
   if (status == HEED_OK) {
     heed_model_get_info(opened, &info);
+    heed_model_preprocess(opened, &preprocess);
     snprintf(assumed, sizeof assumed, "%s", info.assumed ? info.assumed : "");
   }
   heed_model_destroy(opened);
@@ -48,6 +50,41 @@ static void make_clip(model *m, uint32_t width, int layers) {
       snprintf(name, sizeof name, "vision_model.encoder.layers.%d.mlp.fc%d", i, part);
       add_linear(m, name, 1.0f, part == 1 ? 4 : width, part == 1 ? width : 4);
     }
+  }
+}
+
+/* Weights with timm's names whose file holds what only the trainings of DINO, MAE and DeiT write.
+ */
+static void originals(void **state) {
+  (void)state;
+  static const struct {
+    const char *prefix, *name, *assumed;
+    float mean;
+  } cases[] = {
+      {"", NULL, "preprocessing of timm", 0.5f},
+      {"", "decoder_embed.weight", "preprocessing of the original MAE", 0.485f},
+      {"", "decoder_blocks.0.norm1.weight", "preprocessing of the original MAE", 0.485f},
+      {"backbone.", "head.mlp.0.weight", "preprocessing of the original DINO", 0.485f},
+      {"backbone.", "head.last_layer.weight_g", "preprocessing of the original DINO", 0.485f}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    static model m;
+    make_model(&m, &timm_names, cases[i].prefix);
+    if (cases[i].name) {
+      drop(&m, "head.weight");
+      drop(&m, "head.bias");
+      add(&m, cases[i].name, 0.0f, HEED_SHAPE(WIDTH));
+    }
+    assert_ok(open_alone(&m));
+    if (!strstr(assumed, cases[i].assumed))
+      fail_msg("case %zu: found \"%s\", expected %s", i, assumed, cases[i].assumed);
+    assert_true(preprocess.mean[0] == cases[i].mean);
+    assert_int_equal(preprocess.resample, 3);
+    if (cases[i].mean < 0.5f) {
+      assert_int_equal(preprocess.resize, HEED_RESIZE_SHORT_SIDE);
+      assert_int_equal(preprocess.short_side, GRID * PATCH * 256 / 224);
+      assert_int_equal(preprocess.crop_rule, HEED_CROP_EVEN);
+    }
+    free_model(&m);
   }
 }
 
@@ -176,8 +213,9 @@ static void blocks_with_norms_behind(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(activations_of_clip), cmocka_unit_test(heads_of_published_widths),
-      cmocka_unit_test(other_models), cmocka_unit_test(blocks_with_norms_behind)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(activations_of_clip),
+                                     cmocka_unit_test(heads_of_published_widths),
+                                     cmocka_unit_test(other_models), cmocka_unit_test(originals),
+                                     cmocka_unit_test(blocks_with_norms_behind)};
   return cmocka_run_group_tests(tests, make_context, drop_context);
 }

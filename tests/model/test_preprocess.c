@@ -721,6 +721,59 @@ static void test_channels_that_do_not_fit(void **state) {
   }
 }
 
+/* What replaces parts of a preprocessing; what is refused changes nothing. */
+static void test_changes(void **state) {
+  (void)state;
+  static const float three[3] = {0.1f, 0.2f, 0.3f}, two[2] = {0.5f, 0.5f}, zero = 0.0f;
+  heed_preprocess p = plain(HEED_RESIZE_SHORT_SIDE, 18, 2), before;
+  p.crop_width = p.crop_height = 16;
+  before = p;
+  heed_preprocess_options options = {.struct_size = sizeof options};
+  assert_ok(heed_preprocess_change(&p, &options, &error));
+  assert_memory_equal(&p, &before, sizeof p);
+  options.mean = three;
+  options.mean_count = 3;
+  options.std = two;
+  options.std_count = 1;
+  options.resample = "box";
+  options.crop = 0.875;
+  options.rescale = 1.0f;
+  assert_ok(heed_preprocess_change(&p, &options, &error));
+  assert_true(p.mean[0] == 0.1f && p.mean[2] == 0.3f && p.std[2] == 0.5f && p.rescale == 1.0f);
+  assert_int_equal(p.resample, 4);
+  assert_int_equal(p.resize, HEED_RESIZE_SHORT_SIDE);
+  assert_int_equal(p.short_side, 18); /* floor(16 / 0.875) */
+  p.crop_height = 32;                 /* two sides: a share of each */
+  assert_ok(heed_preprocess_change(&p, &options, &error));
+  assert_int_equal(p.resize, HEED_RESIZE_COVER);
+  assert_true(p.width == 18 && p.height == 36 && p.crop_width == 16 && p.crop_height == 32);
+  options.crop = 0.0;
+  options.squash = true;
+  assert_ok(heed_preprocess_change(&p, &options, &error));
+  assert_true(p.resize == HEED_RESIZE_SQUASH && p.width == 16 && p.height == 32 && !p.crop_width);
+  const struct {
+    heed_preprocess_options options;
+    const char *sentence;
+  } bad[] = {{{.mean = two, .mean_count = 2}, "wrong count of mean (found 2, expected 3"},
+             {{.mean = NULL, .mean_count = 3}, "wrong count of mean"},
+             {{.std = &zero, .std_count = 1}, "invalid std (found 0"},
+             {{.resample = "cubic"}, "unknown resample (found \"cubic\""},
+             {{.crop = 1.5}, "invalid crop (found 1.5"},
+             {{.crop = 0.5, .squash = true}, "invalid crop (found 0.5 and squash"},
+             {{.rescale = -1.0f}, "invalid rescale (found -1"}};
+  before = p;
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    heed_preprocess_options refused = bad[i].options;
+    refused.struct_size = sizeof refused;
+    assert_fails(heed_preprocess_change(&p, &refused, &error), HEED_INVALID_ARGUMENT,
+                 bad[i].sentence);
+    assert_memory_equal(&p, &before, sizeof p);
+  }
+  p = plain(HEED_RESIZE_NONE, 0, 2);
+  assert_fails(heed_preprocess_change(&p, &options, &error), HEED_INVALID_ARGUMENT,
+               "a crop needs a size of the input");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_resize_equals_pillow),
                                      cmocka_unit_test(test_photographs),
@@ -742,6 +795,7 @@ int main(void) {
                                      cmocka_unit_test(test_grey),
                                      cmocka_unit_test(test_other_samples),
                                      cmocka_unit_test(test_values_of_samples),
-                                     cmocka_unit_test(test_channels_that_do_not_fit)};
+                                     cmocka_unit_test(test_channels_that_do_not_fit),
+                                     cmocka_unit_test(test_changes)};
   return cmocka_run_group_tests(tests, make_context, drop_context);
 }

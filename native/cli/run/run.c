@@ -98,12 +98,12 @@ static int run_sequence(cli_state *cli, const run_options *options, sequence_opt
   if (options->scene || options->list || options->size || options->layer || options->head ||
       options->query || options->maps || options->rollout || options->scale || options->end ||
       options->width || options->plain || options->reverse || options->score || options->fit ||
-      options->way || cli_changes_any(&options->changes)) {
+      options->way || cli_prepare_given(cli) || cli_changes_any(&options->changes)) {
     fprintf(
         stderr,
         "heed run: --scene, --list, --size, --layer, --head, --query, --maps, --rollout, --plain, "
-        "--scale, --end, --width, --reverse, --score, --fit, --way and changes of the attention "
-        "are for "
+        "--scale, --end, --width, --reverse, --score, --fit, --way, --mean and their kind, and "
+        "changes of the attention are for "
         "images (found one with --tokens or --features)\n");
     return CLI_USAGE;
   }
@@ -221,6 +221,7 @@ static int run(cli_state *cli, int argc, char **argv) {
       CLI_WEIGHTS_KEY_OPTION(cli),
       CLI_MODEL_WAY_OPTION(options.way),
       CLI_SIZE_OPTION(options.size),
+      CLI_PREPARE_OPTIONS(cli),
       {"--top", CLI_NUMBER, &options.top, "K", "print the K most likely classes (default: 5)"},
       RUN_MAP_OPTIONS(options, "NAME|twin|ROW,COL"),
       {"--json", CLI_JSON, &options.json, "OUT.json|.jsonl|-",

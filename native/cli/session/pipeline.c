@@ -135,7 +135,8 @@ heed_status cli_read_size(cli_state *cli, const char *size, uint32_t *height, ui
                    size, MOST_SIDE);
 }
 
-heed_status cli_pipeline_size(cli_state *cli, cli_pipeline *pipeline, const char *size) {
+/* As the model's files have it, for the size that was asked for. */
+static heed_status take_size(cli_state *cli, cli_pipeline *pipeline, const char *size) {
   uint32_t height, width;
   if (!size) return HEED_OK;
   CLI_TRY(cli_read_size(cli, size, &height, &width));
@@ -149,6 +150,19 @@ heed_status cli_pipeline_size(cli_state *cli, cli_pipeline *pipeline, const char
   }
   pipeline->build.height = height;
   pipeline->build.width = width;
+  return HEED_OK;
+}
+
+heed_status cli_pipeline_size(cli_state *cli, cli_pipeline *pipeline, const char *size) {
+  const char *assumed = pipeline->info.assumed;
+  CLI_TRY(take_size(cli, pipeline, size));
+  if (!pipeline->model) return HEED_OK;
+  if (cli_prepare_given(cli)) CLI_TRY(cli_prepare_change(cli, &pipeline->preprocess));
+  if (!assumed || !strstr(assumed, "preprocessing of ") || !pipeline->preprocess.rescale)
+    return HEED_OK;
+  cli_prepare_describe(cli, &pipeline->preprocess, assumed, pipeline->assumed,
+                       sizeof pipeline->assumed);
+  pipeline->info.assumed = pipeline->assumed;
   return HEED_OK;
 }
 

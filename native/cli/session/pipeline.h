@@ -5,6 +5,7 @@
 
 #include "backend_selection.h"
 #include "heed/native.h"
+#include "prepare.h"
 
 #define CLI_BUILT_IN_FILES 3
 
@@ -17,7 +18,8 @@ typedef struct cli_pipeline {
   heed_model *model;
   heed_model_info info;
   bool each_class;            /* heed_onnx_each_class of the graph that runs */
-  heed_preprocess preprocess; /* the model's, for the size of cli_pipeline_size */
+  heed_preprocess preprocess; /* for the size of cli_pipeline_size, with cli->prepare's changes */
+  char assumed[1200];         /* info.assumed with the numbers of a preprocessing */
   const char *picture;        /* what sentences of cli_pipeline_run_image call it */
   bool bad_picture;           /* it failed for the image's sake */
   heed_build_desc build;
@@ -66,8 +68,8 @@ heed_status cli_pipeline_load_any(cli_state *cli, cli_pipeline *pipeline, const 
 heed_status cli_pipeline_check_images(cli_state *cli, const cli_pipeline *pipeline);
 /* HEIGHT,WIDTH of --size; NULL leaves both. Statuses: INVALID_ARGUMENT. */
 heed_status cli_read_size(cli_state *cli, const char *size, uint32_t *height, uint32_t *width);
-/* --size HEIGHT,WIDTH, of images and pixel_values; NULL = the model's own. Statuses:
- * INVALID_ARGUMENT, UNSUPPORTED. */
+/* --size HEIGHT,WIDTH, of images and pixel_values; NULL = the model's own. Then what cli->prepare
+ * says of images. Statuses: INVALID_ARGUMENT, UNSUPPORTED. */
 heed_status cli_pipeline_size(cli_state *cli, cli_pipeline *pipeline, const char *size);
 /* Of an image as the model's configuration asks for it, where --size does not: no tensor backs such
  * a number. */

@@ -18,6 +18,11 @@ enum {
 
 struct cli_option;
 
+/* Values of the options of session/prepare.h, or NULL. */
+typedef struct cli_prepare_words {
+  const char *mean, *std, *resample, *crop, *rescale;
+} cli_prepare_words;
+
 typedef struct cli_state {
   const char *verb; /* "run" */
   /* Set: cli_parse passes the verb's usage and table to it, and the verb ends there. */
@@ -25,7 +30,8 @@ typedef struct cli_state {
   void *describe_user;
   heed_context *context;
   heed_error error;
-  const char *weights_key; /* --weights-key: of every model file that is opened; or NULL */
+  const char *weights_key;   /* --weights-key: of every model file that is opened; or NULL */
+  cli_prepare_words prepare; /* of every model that takes images */
   bool silent; /* the log is not shown: what is opened will be opened again, and says it then */
 } cli_state;
 

@@ -347,6 +347,26 @@ HEED_NODISCARD HEED_API heed_status heed_model_preprocess_at(const heed_model *m
  * and the aspect is kept anyway. */
 HEED_API void heed_preprocess_fit_whole(heed_preprocess *preprocess);
 
+/* What replaces parts of a model's preprocessing, where its files say too little or another thing.
+ * Zero leaves a part as it is. */
+typedef struct heed_preprocess_options {
+  size_t struct_size;
+  /* A number for all channels, or one for each. They are of samples after rescaling: 0 to 1. */
+  const float *mean, *std;
+  uint32_t mean_count, std_count;
+  const char *resample; /* "nearest", "lanczos", "bilinear", "bicubic", "box" or "hamming" */
+  /* The share of the resized image's sides that the centre crop keeps, 0.01 to 1: timm's crop_pct.
+   * The aspect is kept, and the size of pixel_values stays. */
+  double crop;
+  bool squash;   /* in the place of a crop: the whole image, its aspect not kept */
+  float rescale; /* factor of 8-bit samples */
+} heed_preprocess_options;
+/* Changes preprocess, which is that of a model and a size: heed_model_preprocess or
+ * heed_model_preprocess_at. After an error it is as it was. Statuses: INVALID_ARGUMENT. */
+HEED_NODISCARD HEED_API heed_status heed_preprocess_change(heed_preprocess *preprocess,
+                                                           const heed_preprocess_options *options,
+                                                           heed_error *error);
+
 /* The part of the image that the model receives, in pixels of the image. It may be fractional, and
  * may lie outside for a padded crop. */
 typedef struct heed_region {

@@ -1,5 +1,5 @@
 /* See processor.h. Sources: the classes *ImageProcessor of transformers 4.57 and 5; torchvision's
- * and timm's transforms for evaluation. */
+ * and timm's transforms for evaluation; those of facebookresearch's dino, mae and deit. */
 #include "model/image/processor.h"
 
 #include <stdio.h>
@@ -45,9 +45,12 @@ static const heed_processor processors[] = {
     /* of no file, but of weights without one */
     {"torchvision", true, 256, 224, false, 2, IMAGENET, .torch_crop = true},
     {"timm", false, 224, 0, false, 2, HALF, .torch_crop = true},
+    {"the original DINO", true, 256, 224, false, 3, IMAGENET, .torch_crop = true},
+    {"the original MAE", true, 256, 224, false, 3, IMAGENET, .torch_crop = true},
+    {"the original DeiT", true, 256, 224, false, 3, IMAGENET, .torch_crop = true},
 };
 #define COUNT (sizeof processors / sizeof *processors)
-#define WITHOUT_FILE 2 /* the last ones */
+#define WITHOUT_FILE 5 /* the last ones */
 
 const heed_processor *heed_processor_named(const char *name) {
   for (size_t i = 0; i < COUNT; i++)

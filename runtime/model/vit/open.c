@@ -124,6 +124,13 @@ static void describe_lost_classifier(heed_vit *model) {
   assume(model, text, "");
 }
 
+/* Defaults of preprocessing: those of the family or, in timm's names, of who trained it. */
+static const char *processor_of(const heed_vit *model) {
+  const heed_family *family = model->roles.family;
+  const char *original = family->fallback ? heed_vit_original(model->base.checkpoint) : NULL;
+  return original ? original : family->processor;
+}
+
 /* What of the sizes, rules and preprocessing no file tells. Without preprocessing most images still
  * give an answer, so the log leaves that out: families have their own, and many files tell none. */
 static void describe_assumptions(heed_vit *model, bool text) {
@@ -155,7 +162,7 @@ static void describe_assumptions(heed_vit *model, bool text) {
              heed_checkpoint_name(model->base.checkpoint),
              config->json ? "config.json does not fit" : "no config.json", model->assumed);
   if (!text && !heed_config_tells_preprocess(model->config))
-    assume(model, "preprocessing of ", model->roles.family->processor);
+    assume(model, "preprocessing of ", processor_of(model));
   if (!text) left_out = heed_config_left_out(model->config, &class);
   if (left_out) {
     snprintf(guess, sizeof guess, "preprocessing of %s, ", class);
@@ -276,10 +283,12 @@ static heed_status open_vit(heed_model *base, const heed_model_desc *desc, heed_
   fill_info(model);
   if (text) return fill_text_info(model, error);
   heed_error why;
+  heed_family prepared = *model->roles.family;
+  prepared.processor = processor_of(model);
   (void)heed_model_keep_preprocess(
       base,
-      heed_config_preprocess(model->config, model->roles.family, model->dims.image_size,
-                             model->dims.channels, &base->preprocess, &why),
+      heed_config_preprocess(model->config, &prepared, model->dims.image_size, model->dims.channels,
+                             &base->preprocess, &why),
       &why);
   return HEED_OK;
 }

@@ -34,4 +34,8 @@ extern const heed_model_type heed_vit_type;
 heed_status heed_vit_build(const heed_model *model, const heed_build_desc *desc, heed_graph **graph,
                            heed_error *error);
 
+/* The processor (processor.h) of those whose training wrote weights with timm's names; NULL:
+ * nothing tells. */
+const char *heed_vit_original(const heed_checkpoint *checkpoint);
+
 #endif
