@@ -195,6 +195,7 @@ heed_status cli_pipeline_plan(cli_state *cli, cli_pipeline *pipeline, cli_choice
   CLI_TRY(pipeline->build_graph
               ? pipeline->build_graph(cli, pipeline)
               : heed_model_build(pipeline->model, &pipeline->build, &pipeline->graph, &cli->error));
+  if (pipeline->choose_taps) CLI_TRY(pipeline->choose_taps(cli, pipeline, pipeline->taps_user));
   free(pipeline->taps);
   pipeline->taps = calloc(pipeline->tap_count + 1, sizeof *pipeline->taps);
   if (!pipeline->taps)

@@ -30,6 +30,9 @@ typedef struct cli_pipeline {
   heed_graph *graph;
   /* Makes `graph` in the place of heed_model_build; the model may then be NULL. NULL = that. */
   heed_status (*build_graph)(cli_state *cli, struct cli_pipeline *pipeline);
+  /* Sets tap_names by the graph, each time that there is a new one; NULL = they are set. */
+  heed_status (*choose_taps)(cli_state *cli, struct cli_pipeline *pipeline, void *user);
+  void *taps_user;
   struct heed_onnx_lowered *lowered; /* which then owns `graph` */
   heed_model *graph_model;           /* the graph as a model, beside that of its config; or NULL */
   heed_plan *plan;

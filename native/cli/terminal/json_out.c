@@ -42,6 +42,12 @@ static void write_number(FILE *file, double value) {
     fputs("null", file);
 }
 
+void json_begin(json_out *json) {
+  json_open(json, NULL, '{');
+  json_integer(json, "schema", JSON_SCHEMA);
+  json_text(json, "heed", heed_version());
+}
+
 void json_open(json_out *json, const char *key, char bracket) {
   begin_value(json, key);
   fputc(bracket, json->file);

@@ -13,6 +13,11 @@ typedef struct json_out {
   bool line;  /* everything on one line */
 } json_out;
 
+/* The version of all documents that docs/json.md describes: a key that changes its meaning, or
+ * goes, makes the next one. */
+#define JSON_SCHEMA 1
+/* The '{' of a document, with the keys that all have: "schema" and "heed". */
+void json_begin(json_out *json);
 /* '{' or '['; key NULL inside an array or at the top */
 void json_open(json_out *json, const char *key, char bracket);
 void json_close(json_out *json, char bracket);

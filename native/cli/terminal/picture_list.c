@@ -27,12 +27,16 @@ static heed_status add(cli_state *cli, picture_list *pictures, const char *path,
     char **grown = realloc(pictures->path, capacity * sizeof *grown);
     if (!grown) return heed_fail_memory(&cli->error, "images", capacity * sizeof *grown);
     pictures->path = grown;
+    char **labels = realloc(pictures->label, capacity * sizeof *labels);
+    if (!labels) return heed_fail_memory(&cli->error, "images", capacity * sizeof *labels);
+    pictures->label = labels;
     pictures->capacity = capacity;
   }
   char *copy = malloc(length + 1);
   if (!copy) return heed_fail_memory(&cli->error, "images", length + 1);
   memcpy(copy, path, length);
   copy[length] = '\0';
+  pictures->label[pictures->count] = NULL;
   pictures->path[pictures->count++] = copy;
   return HEED_OK;
 }
@@ -54,8 +58,9 @@ static int by_name(const void *a, const void *b) {
   return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+/* Pictures of a folder, or the folders below it. */
 static heed_status add_entries(cli_state *cli, picture_list *pictures, const char *folder, DIR *dir,
-                               uint32_t *others, uint32_t *below) {
+                               bool folders, uint32_t *others, uint32_t *below) {
   const size_t length = strlen(folder);
   const char *slash = folder[length - 1] == '/' ? "" : "/"; /* no folder has no name */
   char path[HEED_PATH_SIZE];
@@ -77,30 +82,68 @@ static heed_status add_entries(cli_state *cli, picture_list *pictures, const cha
     /* a link to nothing is a picture that cannot be read, and says so in its turn */
     const bool folder_below = stat(path, &info) == 0 && S_ISDIR(info.st_mode);
     *below += folder_below;
-    if (folder_below || !is_picture_name(entry->d_name))
+    if (folder_below != folders || (!folders && !is_picture_name(entry->d_name)))
       ++*others;
     else
       CLI_TRY(add(cli, pictures, path, (size_t)size));
   }
 }
 
+/* Those in one folder, by name; how many other entries there are. */
+static heed_status add_sorted(cli_state *cli, picture_list *pictures, const char *folder,
+                              bool folders, uint32_t *others, uint32_t *below) {
+  const uint32_t first = pictures->count;
+  *others = *below = 0;
+  DIR *dir = opendir(folder);
+  if (!dir) return fail_open(cli, folder, "folder", errno);
+  const heed_status status = add_entries(cli, pictures, folder, dir, folders, others, below);
+  closedir(dir);
+  if (pictures->count > first)
+    qsort(pictures->path + first, pictures->count - first, sizeof *pictures->path, by_name);
+  return status;
+}
+
+static char *copy_text(const char *text) {
+  char *copy = malloc(strlen(text) + 1);
+  return copy ? strcpy(copy, text) : NULL;
+}
+
+/* The pictures in each folder below, with its name as their class. */
+static heed_status add_classes(cli_state *cli, picture_list *pictures, const char *folder,
+                               uint32_t *others) {
+  picture_list below = {.most = CLI_MOST_PICTURES};
+  uint32_t beside, deeper;
+  heed_status status = add_sorted(cli, &below, folder, true, &beside, &deeper);
+  *others = beside;
+  for (uint32_t i = 0; i < below.count && status == HEED_OK; i++) {
+    const uint32_t first = pictures->count;
+    status = add_sorted(cli, pictures, below.path[i], false, &beside, &deeper);
+    *others += beside;
+    for (uint32_t k = first; k < pictures->count && status == HEED_OK; k++) {
+      pictures->label[k] = copy_text(strrchr(below.path[i], '/') + 1);
+      if (!pictures->label[k]) status = heed_fail_memory(&cli->error, "images", 1);
+    }
+  }
+  picture_list_free(&below);
+  return status;
+}
+
 static heed_status add_folder(cli_state *cli, picture_list *pictures, const char *folder,
                               bool quiet) {
   const uint32_t first = pictures->count;
-  uint32_t others = 0, below = 0;
-  DIR *dir = opendir(folder);
-  if (!dir) return fail_open(cli, folder, "folder", errno);
-  const heed_status status = add_entries(cli, pictures, folder, dir, &others, &below);
-  closedir(dir);
-  if (status != HEED_OK) return status;
+  uint32_t others, below;
+  CLI_TRY(add_sorted(cli, pictures, folder, false, &others, &below));
+  if (pictures->count == first && pictures->classes && below)
+    CLI_TRY(add_classes(cli, pictures, folder, &others));
   const uint32_t found = pictures->count - first;
   if (found == 0)
     return heed_fail(&cli->error, HEED_INVALID_FILE,
                      "%s: a folder without images (found %u others, expected names that end in "
                      ".png, .jpg or .jpeg)%s",
                      folder, others,
-                     below ? "; folders below are not read: --list FILE takes their images" : "");
-  qsort(pictures->path + first, found, sizeof *pictures->path, by_name);
+                     below && !pictures->classes
+                         ? "; folders below are not read: --list FILE takes their images"
+                         : "");
   if (others && !quiet)
     fprintf(stderr, "heed: %s: %u images, %u others left out\n", CLI_SHOWN(folder), found, others);
   return HEED_OK;
@@ -179,7 +222,11 @@ heed_status picture_list_make(cli_state *cli, const char *const *words, uint32_t
 }
 
 void picture_list_free(picture_list *pictures) {
-  for (uint32_t i = 0; i < pictures->count; i++) free(pictures->path[i]);
+  for (uint32_t i = 0; i < pictures->count; i++) {
+    free(pictures->path[i]);
+    free(pictures->label[i]);
+  }
   free(pictures->path);
-  *pictures = (picture_list){NULL, 0, 0, 0};
+  free(pictures->label);
+  *pictures = (picture_list){.count = 0};
 }

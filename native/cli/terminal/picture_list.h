@@ -8,9 +8,13 @@
 #define CLI_MOST_PICTURES 100000
 
 typedef struct picture_list {
-  char **path; /* malloc'ed, each */
+  char **path;  /* malloc'ed, each */
+  char **label; /* the same of each picture's class, or NULL where it has none */
   uint32_t count, capacity;
   uint32_t most; /* set by the caller */
+  /* set by the caller: a folder without pictures may stand for the folders in it, whose names are
+   * the classes of the pictures in them */
+  bool classes;
 } picture_list;
 
 /* Puts the pictures that `words` name, then those of the list, in this order. A folder stands for

@@ -232,12 +232,12 @@ HEED_API uint32_t heed_text_row(const heed_model_info *text, const int32_t *ids,
  * projection or a pooling attention. These values can be tapped, i = 0 .. L-1: embeddings;
  * layer.i.query, .key, .value [B, H, T, D]; layer.i.attention.weights and .logits [B, H, T, T];
  * layer.i.attention.output [B, T, C], which is that of the heads before their projection;
- * layer.i.output [B, T, C]; of CLIP token_embeds [B, T, E], which is what image_embeds is of CLS,
- * of every token. A pooling attention, whose query is one learned token, has pool.query [B, H, 1,
- * D]; pool.key, .value [B, H, N, D]; pool.attention.weights and .logits [B, H, 1, N];
- * pool.attention.output [B, 1, C]. N is the patches, or all tokens where it attends to those. Query
- * and key are those that attention takes: after their norms and after rotary positions, where the
- * model has them.
+ * layer.i.output [B, T, C]; pre_logits [B, C], what a classifier reads; of CLIP token_embeds [B, T,
+ * E], which is what image_embeds is of CLS, of every token. A pooling attention, whose query is one
+ * learned token, has pool.query [B, H, 1, D]; pool.key, .value [B, H, N, D]; pool.attention.weights
+ * and .logits [B, H, 1, N]; pool.attention.output [B, 1, C]. N is the patches, or all tokens where
+ * it attends to those. Query and key are those that attention takes: after their norms and after
+ * rotary positions, where the model has them.
  *
  * With classes_only and without intervene, R rows replace the T rows of the last layer's attention
  * and output and of last_hidden_state. The rows are CLS and, where it is read, the distillation

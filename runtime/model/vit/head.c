@@ -75,6 +75,11 @@ static void output(heed_vit_builder *b, heed_value value, uint32_t width, const 
 
 static void add_classes(heed_vit_builder *b, heed_value states, heed_value pooled) {
   const heed_vit *model = b->model;
+  /* what the classifier reads, for those who go on from there */
+  const heed_shape read = HEED_SHAPE(
+      b->desc.batch,
+      (uint32_t)(heed_vit_ref(model, HEED_ROLE_CLASSIFIER_WEIGHT)->count / model->dims.classes));
+  heed_graph_name(b->graph, heed_define_view(b->graph, pooled, 0, &read), "pre_logits");
   /* DeiT's two classifiers are averaged. */
   const bool two = heed_vit_ref(model, HEED_ROLE_DISTILLATION_CLASSIFIER_WEIGHT)->tensor != NULL;
   heed_value logits = classify(b, pooled, heed_vit_ref(model, HEED_ROLE_CLASSIFIER_WEIGHT),
