@@ -63,7 +63,7 @@ static heed_status take(writer *w, uint64_t count, size_t size, void *to) {
   HEED_TRY(charge(w, count, size));
   void *taken = heed_onnx_take(w->arena, count, size);
   memcpy(to, &taken, sizeof taken);
-  return taken ? HEED_OK : heed_fail_memory(w->error, w->where, count * size);
+  return taken ? HEED_OK : heed_fail_memory(w->error, w->where, (size_t)(count * size));
 }
 
 /* ----------------------------------------------------------------------------------- functions */
