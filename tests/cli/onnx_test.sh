@@ -131,10 +131,18 @@ heed run "$reference" --way graph "$@"
 expect_exit 2
 expect_stderr_contains "--way graph: not an ONNX file"
 test_end
+# The same changes as of heed's own graph: the same bits, of each stand-in for a head.
 test_begin graph_changes
-heed run "$bad/vit" --way graph --ablate 0.1 "$@"
-expect_exit 3
-expect_stderr_contains "changes of attention need the model's own graph"
+for stand_in in zero mean uniform; do
+  for way in weights graph; do
+    heed run "$bad/vit" --way $way --ablate 0.0,1.1 --replace $stand_in --gain 0.1=0.5 --drop '1,2' --cut 5.9,3.2 --temperature 1.5 \
+      --save $way.safetensors --json $way.json "$@"
+    expect_exit 0
+  done
+  cmp -s "$here/weights.safetensors" "$here/graph.safetensors" || fail "$stand_in: other numbers than from the weights"
+done
+heed run "$bad/vit" --way graph --save plain.safetensors "$@"
+cmp -s "$here/plain.safetensors" "$here/graph.safetensors" && fail "nothing was changed"
 test_end
 # heed run of files that no config.json names a family of: as graphs, with the answers that they give through their config.
 mkdir "$bad/alone" "$bad/lacks"
@@ -178,7 +186,13 @@ test_end
 bad_input alone_text "no vision transformer (found the input input_ids, expected the input [B, C, H, W] alone" run "$onnx/graphs/clip_text_17.onnx" "$@"
 bad_input alone_batch "the graph takes batches of 2 and images of 12 x 12 pixels alone" run "$onnx/graphs/clip_14.onnx" "$@"
 bad_input alone_size "images of 20 x 20 pixels alone (found 1, 24 x 24)" run "$bad/alone/model.onnx" --size 24,24 "$@"
-bad_input alone_changes "changes of attention need heed's own graph" run "$bad/alone/model.onnx" --ablate 0.1 "$@"
+test_begin alone_changes
+heed run "$bad/alone/model.onnx" --ablate 0.1 "$@"
+expect_exit 0
+expect_stdout_contains "changed: --ablate 0.1"
+test_end
+bad_input other_order_changes "no kernel in this graph, as its patches lie in another order" run \
+  "$vectors/reports/onnx_registers_last/model.onnx" --ablate 0.1 "$@"
 # The second layer weighs its tokens by a sigmoid: it has no map, and nothing may be shown in its place.
 # Sigmoid has no axis: its attribute (*, field 5) becomes a field that nobody reads (J, field 9).
 LC_ALL=C sed 's|layer.1/attention/Softmax"\x07Softmax\*|layer.1/attention/Softmax"\x07SigmoidJ|' "$onnx/model.onnx" >"$bad/alone/lacks.onnx"

@@ -8,7 +8,7 @@
 
 #include "heed/onnx.h"
 #include "model/files/safetensors.h"
-#include "support/onnx_file.h"
+#include "support/onnx_functions.h"
 #include "support/test.h"
 
 static void use(const heed_context *context, heed_onnx *onnx) {
@@ -158,6 +158,21 @@ static test_message indexed_file(void) {
   return test_onnx_file(&graph);
 }
 
+/* Calls of functions, in functions, and with a branch. */
+static test_message functions_file(void) {
+  test_message graph = {0}, beta = {0};
+  const unsigned char truth = 1;
+  test_put_raw(&graph, "c", 9, 1, (const uint32_t[]){1}, &truth, 1);
+  test_put_float(&beta, "beta", 0.5f);
+  test_put_call(&graph, 1, "twice", "x", "t", &beta);
+  test_put_call(&graph, 1, "choose", "c,t", "y", NULL);
+  test_put_value(&graph, 11, "x");
+  test_put_value(&graph, 12, "y");
+  test_message file = test_onnx_file(&graph);
+  test_put_functions(&file);
+  return file;
+}
+
 int main(int argc, char **argv) {
   static const char *const words[] = {"\x08\x08",
                                       "\x3A\x7F",
@@ -198,18 +213,22 @@ int main(int argc, char **argv) {
                                       "...ij,jk->",
                                       "\x10\x0A",
                                       "\x10\x16",
+                                      "\xCA\x01",
+                                      "\xAA\x01\x05",
                                       NULL};
   test_message linear = test_onnx_linear(), quantised = quantised_file(), block = test_onnx_block(),
-               indexed = indexed_file();
+               indexed = indexed_file(), functions = functions_file();
   const fuzz_seed seeds[] = {{linear.data, linear.size},
                              {quantised.data, quantised.size},
                              {block.data, block.size},
-                             {indexed.data, indexed.size}};
+                             {indexed.data, indexed.size},
+                             {functions.data, functions.size}};
   const int status = fuzz_main(argc, argv, seeds, sizeof seeds / sizeof *seeds, words);
   free(linear.data);
   free(quantised.data);
   free(block.data);
   free(indexed.data);
+  free(functions.data);
   return status;
 }
 #endif

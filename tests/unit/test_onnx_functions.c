@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/onnx_functions.h"
 #include "support/onnx_run.h"
 #include "support/test.h"
 
@@ -13,100 +14,11 @@ static heed_backend *backend;
 
 static const float input[6] = {1, 2, 0.5f, -3, -0.25f, -1};
 
-static const char *const own = "my";
-
-/* FunctionProto up to its nodes: comma-separated parameters. */
-static test_message function_of(const char *name, const char *inputs, const char *outputs) {
-  test_message function = {0};
-  test_put_text(&function, 1, name);
-  test_put_text(&function, 10, own);
-  for (uint32_t field = 4; field < 6; field++)
-    for (const char *at = field == 4 ? inputs : outputs; *at;) {
-      const size_t length = strcspn(at, ",");
-      test_put_bytes(&function, field, at, length);
-      at += length + (at[length] == ',');
-    }
-  return function;
-}
-
-static void put_set(test_message *function, uint64_t version) {
-  test_message set = {0};
-  test_put_number(&set, 2, version);
-  test_put_message(function, 9, &set);
-}
-
-/* An attribute that stands for one of the call. */
-static void put_reference(test_message *attributes, const char *name, const char *refers) {
-  test_message attribute = {0};
-  test_put_text(&attribute, 1, name);
-  test_put_number(&attribute, 20, 1);
-  test_put_text(&attribute, 21, refers);
-  test_put_message(attributes, 5, &attribute);
-}
-
-/* The default of an attribute of a function. */
-static void put_default(test_message *function, const char *name, float value) {
-  test_message attributes = {0};
-  test_put_float(&attributes, name, value);
-  attributes.data[0] = 11 << 3 | 2;
-  function->data = realloc(function->data, function->size + attributes.size);
-  memcpy(function->data + function->size, attributes.data, attributes.size);
-  function->size += attributes.size;
-  free(attributes.data);
-}
-
-/* A call as a node of the graph (field 1) or of a function (7). */
-static void put_call(test_message *to, uint32_t field, const char *function, const char *inputs,
-                     const char *outputs, test_message *attributes) {
-  test_message none = {0}, *all = attributes ? attributes : &none;
-  test_put_text(all, 7, own);
-  test_put_node_in(to, field, function, "call", inputs, outputs, all);
-}
-
-/* gate(a, b): e = elu(a) with alpha of the call, or 2; out = e b; and a itself. */
-static test_message gate(void) {
-  test_message function = function_of("gate", "a,b", "out,a"), elu = {0};
-  put_reference(&elu, "alpha", "alpha");
-  test_put_node_in(&function, 7, "Elu", "elu", "a", "e", &elu);
-  test_put_node_in(&function, 7, "Mul", "mul", "e,b", "out", NULL);
-  put_default(&function, "alpha", 2);
-  put_set(&function, 17);
-  return function;
-}
-
-/* twice(a): gate(gate(a, a), a), the inner one with alpha `beta` of the call; and a name of gate's
- * for a value of its own. */
-static test_message twice(void) {
-  test_message function = function_of("twice", "a", "result"), beta = {0};
-  put_reference(&beta, "alpha", "beta");
-  put_call(&function, 7, "gate", "a,a", "e", &beta);
-  put_call(&function, 7, "gate", "e,a", "result,unused", NULL);
-  return function;
-}
-
-/* choose(c, a): a + a or, where c is false, 3 a - a; the branches read a value of the body. */
-static test_message choose(void) {
-  test_message function = function_of("choose", "c,a", "out"), branches[2] = {{0}, {0}}, of = {0};
-  test_put_node_in(&function, 7, "Add", "add", "a,a", "e", NULL);
-  test_put_node(&branches[0], "Identity", "i", "e", "t", NULL);
-  test_put_node(&branches[1], "Add", "s", "e,a", "m", NULL);
-  test_put_node(&branches[1], "Sub", "d", "m,a", "t", NULL);
-  for (int b = 0; b < 2; b++) {
-    test_put_value(&branches[b], 12, "t");
-    test_put_graph(&of, b ? "else_branch" : "then_branch", &branches[b]);
-  }
-  test_put_node_in(&function, 7, "If", "if", "c", "out", &of);
-  return function;
-}
-
 static test_message file_of(test_message *graph) {
   test_put_value(graph, 11, "x");
   test_put_value(graph, 12, "y");
   test_message file = test_onnx_file(graph);
-  for (int i = 0; i < 3; i++) {
-    test_message function = i == 0 ? gate() : i == 1 ? twice() : choose();
-    test_put_message(&file, 25, &function);
-  }
+  test_put_functions(&file);
   return file;
 }
 
@@ -134,20 +46,20 @@ static void check(test_message *graph, double (*expected)(double)) {
 static void test_calls(void **state) {
   test_message graph = {0}, half = {0}, beta = {0}, copy = {0}, names = {0};
   (void)state;
-  put_call(&graph, 1, "gate", "x,x", "y", NULL);
+  test_put_call(&graph, 1, "gate", "x,x", "y", NULL);
   check(&graph, of_default);
   test_put_float(&half, "alpha", 0.5f);
-  put_call(&graph, 1, "gate", "x,x", "y", &half);
+  test_put_call(&graph, 1, "gate", "x,x", "y", &half);
   check(&graph, of_half);
   test_put_float(&beta, "beta", 0.5f);
-  put_call(&graph, 1, "twice", "x", "y", &beta);
+  test_put_call(&graph, 1, "twice", "x", "y", &beta);
   check(&graph, of_twice);
-  put_call(&copy, 1, "gate", "x,x", "other,y", NULL); /* an output that is an input */
+  test_put_call(&copy, 1, "gate", "x,x", "other,y", NULL); /* an output that is an input */
   check(&copy, of_same);
   test_put_node(&names, "Neg", "n", "x", "e",
                 NULL); /* gate has a value e too, and is called twice */
-  put_call(&names, 1, "gate", "x,x", "out", NULL);
-  put_call(&names, 1, "gate", "out,x", "unused", NULL);
+  test_put_call(&names, 1, "gate", "x,x", "out", NULL);
+  test_put_call(&names, 1, "gate", "out,x", "unused", NULL);
   test_put_node(&names, "Add", "a", "out,e", "y", NULL);
   check(&names, of_names);
 }
@@ -158,7 +70,7 @@ static void test_branches(void **state) {
     test_message graph = {0};
     static const uint32_t one = 1;
     test_put_raw(&graph, "truth", 9, 1, &one, &truth, 1);
-    put_call(&graph, 1, "choose", "truth,x", "y", NULL);
+    test_put_call(&graph, 1, "choose", "truth,x", "y", NULL);
     check(&graph, of_choose);
   }
 }
@@ -179,24 +91,24 @@ static void refuse(test_message *graph, test_message *function, heed_status stat
 static void test_refused(void **state) {
   test_message graph = {0}, function, reference = {0};
   (void)state;
-  function = function_of("gate", "a", "b");
+  function = test_onnx_function("gate", "a", "b");
   refuse(&graph, &function, HEED_INVALID_FILE, "two functions my.gate");
-  put_call(&graph, 1, "gate", "x,x,x", "y", NULL);
+  test_put_call(&graph, 1, "gate", "x,x,x", "y", NULL);
   refuse(&graph, NULL, HEED_INVALID_FILE, "more inputs or outputs than its function");
-  put_call(&graph, 1, "pair", "x,x", "y", NULL);
-  function = function_of("pair", "a,a", "b");
+  test_put_call(&graph, 1, "pair", "x,x", "y", NULL);
+  function = test_onnx_function("pair", "a,a", "b");
   refuse(&graph, &function, HEED_INVALID_FILE, "two inputs of one name");
-  function = function_of("old", "a", "b");
-  put_set(&function, 11);
+  function = test_onnx_function("old", "a", "b");
+  test_put_set(&function, 11);
   refuse(&graph, &function, HEED_UNSUPPORTED,
          "another operator set ai.onnx than its model (found 11, expected 17)");
-  put_call(&graph, 1, "self", "x", "y", NULL);
-  function = function_of("self", "a", "b");
-  put_call(&function, 7, "self", "a", "b", NULL);
+  test_put_call(&graph, 1, "self", "x", "y", NULL);
+  function = test_onnx_function("self", "a", "b");
+  test_put_call(&function, 7, "self", "a", "b", NULL);
   refuse(&graph, &function, HEED_UNSUPPORTED, "calls functions too deeply");
-  put_call(&graph, 1, "choose", ",x", "y", NULL);
+  test_put_call(&graph, 1, "choose", ",x", "y", NULL);
   refuse(&graph, NULL, HEED_INVALID_FILE, "its condition is missing");
-  put_reference(&reference, "alpha", "alpha");
+  test_put_reference(&reference, "alpha", "alpha");
   test_put_node(&graph, "Elu", "elu", "x", "y", &reference);
   refuse(&graph, NULL, HEED_INVALID_FILE, "refers to a function's, and it stands in none");
 }
@@ -206,14 +118,14 @@ static void test_bombs(void **state) {
   (void)state;
   for (int empty = 0; empty < 2; empty++) {
     test_message graph = {0};
-    put_call(&graph, 1, "f0", "", "", NULL);
+    test_put_call(&graph, 1, "f0", "", "", NULL);
     test_put_value(&graph, 11, "x");
     test_put_value(&graph, 12, "x");
     test_message file = test_onnx_file(&graph);
     for (char level = '0'; level < '5'; level++) {
       const char name[] = {'f', level, '\0'}, next[] = {'f', (char)(level + 1), '\0'};
-      test_message function = function_of(name, "", "");
-      for (int i = 0; i < 1000 && level < '4'; i++) put_call(&function, 7, next, "", "", NULL);
+      test_message function = test_onnx_function(name, "", "");
+      for (int i = 0; i < 1000 && level < '4'; i++) test_put_call(&function, 7, next, "", "", NULL);
       if (level == '4' && !empty) test_put_node_in(&function, 7, "Neg", "n", "a", "b", NULL);
       test_put_message(&file, 25, &function);
     }
@@ -230,7 +142,7 @@ static void test_memory(void **state) {
   test_message graph = {0}, beta = {0};
   (void)state;
   test_put_float(&beta, "beta", 0.5f);
-  put_call(&graph, 1, "twice", "x", "y", &beta);
+  test_put_call(&graph, 1, "twice", "x", "y", &beta);
   test_message file = file_of(&graph);
   assert_true(test_onnx_fail_each(&file, input, true) > 10);
   free(file.data);

@@ -196,7 +196,7 @@ static heed_status check_attentions(cli_state *cli, const cli_pipeline *pipeline
 
 heed_status cli_onnx_build(cli_state *cli, cli_pipeline *pipeline) {
   const heed_build_desc *build = &pipeline->build;
-  if (build->intervene || build->temperature != 0.0f)
+  if (!pipeline->graph_model && (build->intervene || build->temperature != 0.0f))
     return heed_fail(&cli->error, HEED_UNSUPPORTED,
                      "--way graph: changes of attention need the model's own graph (expected --way "
                      "weights)");

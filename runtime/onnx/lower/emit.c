@@ -102,7 +102,7 @@ static heed_value emit_attention(heed_lower *l, value *v) {
   heed_value qkv[3];
   heed_lower_emit_heads(l, v, qkv);
   const bool causal = a->causal, window = a->left >= 0 || a->right >= 0;
-  const heed_attention_desc desc = {
+  heed_attention_desc desc = {
       .struct_size = sizeof desc,
       .query = qkv[0],
       .key = qkv[1],
@@ -117,6 +117,7 @@ static heed_value emit_attention(heed_lower *l, value *v) {
       .causal_offset = causal || window ? (int32_t)a->offset : 0,
       .empty_row = a->nan_rows ? HEED_EMPTY_ROW_NAN : HEED_EMPTY_ROW_ZERO,
       .merge_heads = true};
+  heed_lower_change_scores(l, v, &desc);
   const heed_attention_values values = heed_define_attention(l->graph, &desc);
   v->weights = values.weights;
   if (a->found == UINT32_MAX) return values.output;
@@ -130,8 +131,10 @@ static heed_value emit_attention(heed_lower *l, value *v) {
   name_of(l, values.weights, a->found, "attention.weights");
   name_of(l, values.logits, a->found, "attention.logits");
   name_of(l, values.output, a->found, "attention.output");
+  const heed_value changed = heed_lower_change_heads(l, v, values.output);
+  if (changed.id != values.output.id) name_of(l, changed, a->found, "attention.changed");
   heed_graph_stage(l->graph, a->found + 1);
-  return values.output;
+  return changed;
 }
 
 /* ------------------------------------------------------------------------------------- layout */

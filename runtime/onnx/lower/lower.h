@@ -5,7 +5,7 @@
  * lower.c goes through the nodes, nodes.c, activations.c, layout.c, composites.c and
  * quantisers.c, integers.c, einsum.c, windows.c and resize.c say what a
  * node is, shape.c, arithmetic.c, norm.c, linear.c and attention.c
- * make expressions, order.c and emit.c the graph, and run.c runs it. */
+ * make expressions, order.c, emit.c and changes.c the graph, and run.c runs it. */
 #ifndef HEED_ONNX_LOWER_H
 #define HEED_ONNX_LOWER_H
 
@@ -145,6 +145,14 @@ struct heed_lower_value {
   heed_value made, weights;
 };
 
+/* What a graph lets change from run to run: heed_build_desc. */
+typedef struct heed_lower_changes {
+  uint32_t layers, tokens; /* attentions from the first on, T of each */
+  bool intervene;
+  heed_empty_row empty_row;
+  float temperature; /* 0 = 1 */
+} heed_lower_changes;
+
 typedef struct heed_lower {
   heed_onnx *file;
   heed_onnx_evaluator evaluator; /* of what is folded */
@@ -173,6 +181,7 @@ typedef struct heed_lower {
   heed_lower_value **order; /* order.c: those that are needed, parts first */
   size_t order_count;
   /* emit.c */
+  const heed_lower_changes *changes; /* or NULL */
   heed_graph *graph;
 } heed_lower;
 
@@ -325,6 +334,10 @@ heed_status heed_lower_arrange(heed_lower *l);
 /* The weights of the index-th attention of the finder, [B, H, Tq, Tk] or as its softmax has them;
  * value 0: the graph has none. */
 heed_value heed_lower_weights(const heed_lower *l, uint32_t index);
+/* changes.c: the mask, temperature and empty rows of an attention; and what its heads give, with
+ * their offset and gain. */
+void heed_lower_change_scores(heed_lower *l, const heed_lower_value *v, heed_attention_desc *desc);
+heed_value heed_lower_change_heads(heed_lower *l, const heed_lower_value *v, heed_value output);
 /* general.c: the heed_value of an expression that no model of heed's own needs. */
 heed_value heed_lower_emit_general(heed_lower *l, const heed_lower_value *v);
 /* What the graph calls a shape; a number is [1]. */
@@ -341,7 +354,11 @@ bool heed_onnx_channels_last(uint32_t rank, const int64_t *dims);
 /* What is bound to a value of the file; NULL: it is folded. */
 heed_lower_value *heed_lower_bound(const heed_lower *l, const char *name);
 
-/* open.c: the expressions of a lowered graph. */
+/* open.c: heed_onnx_lower with changes, or NULL. */
+heed_status heed_onnx_lower_changed(heed_onnx *file, const heed_onnx_lower_desc *desc,
+                                    const heed_lower_changes *changes, heed_onnx_lowered **lowered,
+                                    heed_error *error);
+/* The expressions of a lowered graph. */
 heed_lower *heed_onnx_lowered_parts(heed_onnx_lowered *lowered);
 /* Makes the graph own what it was lowered from; heed_graph_destroy frees both. */
 heed_graph *heed_onnx_lowered_release(heed_onnx_lowered *lowered);

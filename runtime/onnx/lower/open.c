@@ -133,6 +133,12 @@ static heed_status lower(heed_onnx_lowered *lowered, heed_onnx *file,
 
 heed_status heed_onnx_lower(heed_onnx *file, const heed_onnx_lower_desc *desc,
                             heed_onnx_lowered **lowered, heed_error *error) {
+  return heed_onnx_lower_changed(file, desc, NULL, lowered, error);
+}
+
+heed_status heed_onnx_lower_changed(heed_onnx *file, const heed_onnx_lower_desc *desc,
+                                    const heed_lower_changes *changes, heed_onnx_lowered **lowered,
+                                    heed_error *error) {
   heed_onnx_lower_desc full;
   heed_error own;
   if (!file || !desc || !lowered)
@@ -145,9 +151,11 @@ heed_status heed_onnx_lower(heed_onnx *file, const heed_onnx_lower_desc *desc,
   made->file = file;
   made->lower = (heed_lower){.file = file, .error = error ? error : &own};
   made->lower.picture = full.picture;
+  made->lower.changes = changes;
   heed_lower_limit(&made->lower, full.inputs.size, full.most_elements, full.most_steps);
   const heed_status status = lower(made, file, &full, made->lower.error);
   made->lower.error = NULL;
+  made->lower.changes = NULL; /* the caller's */
   if (status == HEED_OK)
     *lowered = made;
   else

@@ -56,14 +56,14 @@ static bool find_image(const heed_onnx *file, heed_onnx_port *image, const char 
 }
 
 static heed_status try_size(const vision_model *model, uint32_t batch, uint32_t height,
-                            uint32_t width, heed_onnx_lowered **lowered, heed_vision *vision,
-                            heed_error *error) {
+                            uint32_t width, const heed_lower_changes *changes,
+                            heed_onnx_lowered **lowered, heed_vision *vision, heed_error *error) {
   const heed_onnx_lower_desc desc = {.struct_size = sizeof desc,
                                      .batch = batch,
                                      .height = height,
                                      .width = width,
                                      .picture = true};
-  HEED_TRY(heed_onnx_lower(model->file, &desc, lowered, error));
+  HEED_TRY(heed_onnx_lower_changed(model->file, &desc, changes, lowered, error));
   const heed_status status = heed_vision_find(model->file, *lowered, vision, error);
   if (status == HEED_OK) return HEED_OK;
   heed_onnx_lowered_destroy(*lowered);
@@ -74,7 +74,8 @@ static heed_status try_size(const vision_model *model, uint32_t batch, uint32_t 
 static heed_status try_own(vision_model *model, uint32_t height, uint32_t width,
                            heed_error *error) {
   heed_onnx_lowered *lowered = NULL;
-  const heed_status status = try_size(model, 1, height, width, &lowered, &model->vision, error);
+  const heed_status status =
+      try_size(model, 1, height, width, NULL, &lowered, &model->vision, error);
   heed_onnx_lowered_destroy(lowered);
   return status;
 }
@@ -246,6 +247,31 @@ static heed_status check_built(const vision_model *model, const heed_vision *bui
                    own->heads);
 }
 
+static uint32_t tokens_of(const vision_model *model, uint32_t height, uint32_t width) {
+  const uint32_t patch = model->vision.patch;
+  return model->vision.prefix_tokens + height / patch * (width / patch);
+}
+
+/* Whether the inputs of the changes are those of the layers: their heads in one attention, their
+ * tokens in the order of the patches. */
+static heed_status check_changed(const vision_model *model, const heed_lower_changes *changes,
+                                 const heed_graph *graph, heed_error *error) {
+  uint32_t count;
+  const char *why = model->vision.joined > 1               ? "its heads are attentions of their own"
+                    : heed_onnx_token_order(graph, &count) ? "its patches lie in another order"
+                                                           : NULL;
+  for (uint32_t i = 0; !why && changes->intervene && i < changes->layers; i++) {
+    char name[48];
+    snprintf(name, sizeof name, "layer.%u.attention.mask", (unsigned)i);
+    if (!heed_graph_find(graph, name).id) why = "an attention of it runs in several ops";
+  }
+  return why ? heed_fail(error, HEED_UNSUPPORTED,
+                         "%s: changes of attention have no kernel in this graph, as %s (expected a "
+                         "config.json that names its family)",
+                         model->file->name, why)
+             : HEED_OK;
+}
+
 static heed_status build_model(const heed_model *base, const heed_build_desc *desc,
                                heed_graph **graph, heed_error *error) {
   const vision_model *model = (const vision_model *)base;
@@ -253,15 +279,15 @@ static heed_status build_model(const heed_model *base, const heed_build_desc *de
                  width = desc->width ? desc->width : model->vision.width;
   heed_onnx_lowered *lowered = NULL;
   heed_vision vision;
-  if (desc->intervene || desc->temperature != 0.0f)
-    return heed_fail(error, HEED_UNSUPPORTED,
-                     "%s: changes of attention need heed's own graph of the model (expected a "
-                     "config.json that names its family)",
-                     model->file->name);
-  HEED_TRY(try_size(model, desc->batch, height, width, &lowered, &vision, error));
+  const heed_lower_changes changes = {model->vision.layers, tokens_of(model, height, width),
+                                      desc->intervene, desc->empty_row, desc->temperature};
+  const bool changed = desc->intervene || desc->temperature != 0.0f;
+  HEED_TRY(try_size(model, desc->batch, height, width, changed ? &changes : NULL, &lowered, &vision,
+                    error));
   heed_graph *made = heed_onnx_lowered_graph(lowered);
   heed_graph_name(made, (heed_value){vision.image}, "pixel_values");
   heed_status status = check_built(model, &vision, desc->batch, height, width, error);
+  if (status == HEED_OK && changed) status = check_changed(model, &changes, made, error);
   if (status == HEED_OK) status = heed_graph_status(made, error);
   if (status != HEED_OK) {
     heed_onnx_lowered_destroy(lowered);

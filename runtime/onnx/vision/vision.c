@@ -35,7 +35,7 @@ typedef struct search {
 /* Of a file that takes nothing else an image may have any number of channels. */
 static bool is_image(const search *s, const heed_value_record *record) {
   heed_onnx_port other;
-  return record->kind == HEED_VALUE_INPUT && record->shape.rank == 4 &&
+  return record->kind == HEED_VALUE_INPUT && record->dtype == HEED_F32 && record->shape.rank == 4 &&
          (record->shape.dim[1] == 3 || !heed_onnx_takes(s->file, 1, &other));
 }
 
@@ -275,6 +275,7 @@ static heed_status find_joined(search *s, const heed_token_places *places) {
     if (!first && states[i] != states[i - 1])
       return refuse_tokens(s, i, "beside it is one of another state, so they are not heads");
   }
+  vision->joined = s->joined;
   vision->layers /= s->joined;
   vision->heads *= s->joined;
   return HEED_OK;
@@ -383,7 +384,10 @@ static void name_layers(heed_graph *graph, const heed_vision *vision) {
   for (uint32_t layer = 0; layer < vision->layers; layer++) {
     char name[48];
     snprintf(name, sizeof name, "layer.%u.attention.output", (unsigned)layer);
-    const heed_value attended = heed_graph_find(graph, name);
+    heed_value attended = heed_graph_find(graph, name);
+    snprintf(name, sizeof name, "layer.%u.attention.changed", (unsigned)layer);
+    const heed_value changed = heed_graph_find(graph, name);
+    if (changed.id) attended = (heed_value){heed_graph_root(graph, changed.id)};
     const uint32_t output = attended.id ? output_of(graph, attended.id) : 0;
     snprintf(name, sizeof name, "layer.%u.output", (unsigned)layer);
     if (output && !graph->values[output - 1].output)

@@ -13,6 +13,7 @@ typedef struct heed_vision {
   bool each_class;  /* the graph ends with a sigmoid, so that each class stands by itself */
   /* attentions of equal shape from the first on; heads of one of one query behind them */
   uint32_t patch, layers, heads, tokens, prefix_tokens, pool_heads;
+  uint32_t joined; /* attentions that are the heads of one layer; 1: each is a layer */
   uint32_t order;  /* of the tokens: heed_unnamed_assumed */
   uint32_t states; /* channels of a token; 0: not known */
   uint64_t parameters;
