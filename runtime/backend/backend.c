@@ -1,24 +1,17 @@
 /* What all backends share. */
 #include "backend/backend.h"
 
-#include "base/process.h"
 #include "base/status.h"
-
-#if HEED_BACKEND_TURNS
-/* A number for each thread, without a system call: the address of something of its own. */
-static uintptr_t this_thread(void) {
-  static _Thread_local char own;
-  return (uintptr_t)&own;
-}
+#include "base/system.h"
 
 bool heed_backend_is_forked(const heed_backend *backend) {
-  return backend->process && backend->process != heed_process_id();
+  return backend->process && backend->process != heed_system_process();
 }
 
-void heed_backend_bind(heed_backend *backend) { backend->process = heed_process_id(); }
+void heed_backend_bind(heed_backend *backend) { backend->process = heed_system_process(); }
 
 heed_status heed_backend_lock(heed_backend *backend, const char *where, heed_error *error) {
-  const uintptr_t self = this_thread();
+  const uintptr_t self = heed_system_thread();
   uintptr_t owner = 0;
   if (heed_backend_is_forked(backend))
     return heed_fail(error, HEED_INVALID_ARGUMENT,
@@ -39,7 +32,6 @@ heed_status heed_backend_lock(heed_backend *backend, const char *where, heed_err
 void heed_backend_unlock(heed_backend *backend) {
   if (--backend->depth == 0) atomic_store_explicit(&backend->owner, 0, memory_order_release);
 }
-#endif
 
 /* What a child of a fork cannot end, such as threads that are not there, stays as it is. */
 void heed_backend_destroy(heed_backend *backend) {

@@ -2,6 +2,8 @@
 #ifndef HEED_BACKEND_BACKEND_H
 #define HEED_BACKEND_BACKEND_H
 
+#include <stdatomic.h>
+
 #include "base/hooks.h"
 #include "heed/session.h"
 #include "plan/plan.h"
@@ -57,48 +59,24 @@ typedef struct heed_backend_vtable {
                               heed_error *error);
 } heed_backend_vtable;
 
-/* In WebAssembly a worker owns the module, and there is no fork. */
-#if defined(__wasm__)
-#define HEED_BACKEND_TURNS 0
-#else
-#define HEED_BACKEND_TURNS 1
-#include <stdatomic.h>
-#endif
-
 /* The head of every backend's own struct. */
 struct heed_backend {
   const heed_backend_vtable *vtable;
   heed_context *context;
-  char device[160]; /* what heed_backend_device says */
-#if HEED_BACKEND_TURNS
+  char device[160];       /* what heed_backend_device says */
   atomic_uintptr_t owner; /* the thread that is in a call; 0: none */
   uint32_t depth;         /* of its calls, one in another */
   uint64_t process;       /* that has its threads or device; 0: a child may go on with it */
-#endif
 };
 
 /* A call on what was made on a backend begins and ends. heed_backend_lock refuses a second thread
  * while one is in such a call, and the child of a fork: its threads and device are the parent's.
  * `where` begins the sentence. Statuses: INVALID_ARGUMENT. */
-#if HEED_BACKEND_TURNS
 heed_status heed_backend_lock(heed_backend *backend, const char *where, heed_error *error);
 void heed_backend_unlock(heed_backend *backend);
 /* This is the child of a fork, where nothing of the backend works any more. */
 bool heed_backend_is_forked(const heed_backend *backend);
 /* Of a backend with threads or a device, when it is made. */
 void heed_backend_bind(heed_backend *backend);
-#else
-static inline heed_status heed_backend_lock(heed_backend *backend, const char *where,
-                                            heed_error *error) {
-  (void)backend, (void)where, (void)error;
-  return HEED_OK;
-}
-static inline void heed_backend_unlock(heed_backend *backend) { (void)backend; }
-static inline bool heed_backend_is_forked(const heed_backend *backend) {
-  (void)backend;
-  return false;
-}
-static inline void heed_backend_bind(heed_backend *backend) { (void)backend; }
-#endif
 
 #endif

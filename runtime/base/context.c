@@ -1,37 +1,19 @@
 /* The context: allocator and log hooks. */
 #include "base/context.h"
 
-#include <stdlib.h>
-
 #include "base/desc.h"
 #include "base/status.h"
-
-#if defined(_WIN32) /* its C library has no aligned_alloc */
-#include <malloc.h>
+#include "base/system.h"
 
 static void *default_alloc(size_t size, size_t alignment, void *user) {
   (void)user;
-  return _aligned_malloc(size, alignment);
+  return heed_system_alloc(size, alignment);
 }
 
 static void default_free(void *pointer, void *user) {
   (void)user;
-  _aligned_free(pointer);
+  heed_system_free(pointer);
 }
-#else
-static void *default_alloc(size_t size, size_t alignment, void *user) {
-  (void)user;
-  /* aligned_alloc wants a multiple */
-  const size_t padding = (alignment - size % alignment) % alignment;
-  if (size > SIZE_MAX - padding) return NULL;
-  return aligned_alloc(alignment, size + padding);
-}
-
-static void default_free(void *pointer, void *user) {
-  (void)user;
-  free(pointer);
-}
-#endif
 
 heed_status heed_context_create(const heed_context_desc *desc, heed_context **context,
                                 heed_error *error) {

@@ -1,4 +1,4 @@
-/* How many CPUs this process may use. cpu_count.c asks the system; no other file does. */
+/* How many CPUs this process may use, by what the system says (base/system.h). */
 #ifndef HEED_BASE_CPU_COUNT_H
 #define HEED_BASE_CPU_COUNT_H
 
@@ -20,8 +20,5 @@ heed_cpu_count heed_cpu_count_find(void);
 heed_cpu_count heed_cpu_count_of(uint32_t online, uint32_t allowed, double quota);
 /* "150000 100000", as cpu.max has it: 1.5. 0 where it sets no limit or cannot be read. */
 double heed_cpu_quota_read(const char *text);
-/* The least quota of this process's control groups, version 1 or 2, and of those above them; 0 if
- * none has one. root: "", or a folder that stands for /. */
-double heed_cpu_quota_find(const char *root);
 
 #endif

@@ -1,65 +1,18 @@
 /* The thread pool: workers take task numbers from one counter, wait a little for the next job and
  * then sleep. A job waits for nobody: a worker that comes late finds the gate closed. */
-#if !defined(_POSIX_C_SOURCE)
+#undef _POSIX_C_SOURCE
 #define _POSIX_C_SOURCE 200809L
-#endif
 #include "base/thread_pool.h"
-
-#include "base/alloc.h"
-#include "base/process.h"
-#include "base/status.h"
-
-#if defined(_WIN32) || defined(__wasm__) || defined(HEED_NO_THREADS)
-uint64_t heed_process_id(void) { return 0; }
-#else
-#include <unistd.h>
-
-uint64_t heed_process_id(void) { return (uint64_t)getpid(); }
-#endif
-
-#if defined(HEED_NO_THREADS) || (defined(__wasm__) && !defined(__wasm_atomics__))
-
-struct heed_thread_pool {
-  const heed_context *context;
-};
-
-heed_status heed_thread_pool_create(const heed_context *context, uint32_t threads,
-                                    heed_thread_pool **pool, heed_error *error) {
-  (void)threads;
-  *pool = heed_alloc(context, 1, sizeof **pool);
-  if (!*pool) return heed_fail_memory(error, "thread pool", sizeof **pool);
-  (*pool)->context = context;
-  return HEED_OK;
-}
-
-void heed_thread_pool_destroy(heed_thread_pool *pool) {
-  if (pool) heed_free(pool->context, pool);
-}
-
-uint32_t heed_thread_pool_count(const heed_thread_pool *pool) {
-  (void)pool;
-  return 1;
-}
-
-const char *heed_thread_pool_limit(const heed_thread_pool *pool) {
-  (void)pool;
-  return "";
-}
-
-void heed_thread_pool_run(heed_thread_pool *pool, uint64_t count, heed_task task, void *user) {
-  (void)pool;
-  for (uint64_t i = 0; i < count; i++) task(i, 0, user);
-}
-
-#else
 
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 
+#include "base/alloc.h"
 #include "base/cpu_count.h"
 #include "base/gate.h"
+#include "base/status.h"
 
 /* Looks this often before sleeping: some tens of microseconds, the gap between two steps of a plan.
  * Where there are more threads than CPUs, whoever waits sleeps at once: another has its CPU. */
@@ -218,5 +171,3 @@ void heed_thread_pool_run(heed_thread_pool *pool, uint64_t count, heed_task task
   take_tasks(pool, 0);
   finish(pool);
 }
-
-#endif

@@ -17,6 +17,7 @@
 #include "base/status.h"
 #include "base/thread_pool.h"
 #include "explain/attention_map.h"
+#include "explain/multiply_strip.h"
 
 /* Weights of one row of all heads, as one: fused[N]. weights: the row of the first head; `stride`
  * from head to head. By parts that stay in the cache from head to head. */
@@ -146,68 +147,9 @@ static const float *layer_of(const heed_rollout_desc *desc, const float *attenti
 
 /* ------------------------------------------------------------------------- all rows, by panels */
 
-/* Columns of a strip, rows of a tile and of a block, keys of a piece and of a sum in float, strips
- * of a panel. */
-enum { STRIP = 32, ROWS = 4, BLOCK = 64, PIECE = 256, SUMMED = 64, PANEL_STRIPS = 38 };
+/* Rows of a block, keys of a piece and of a sum in float, strips of a panel. */
+enum { BLOCK = 64, PIECE = 256, SUMMED = 64, PANEL_STRIPS = 38 };
 enum { LEAST_SHARED = 512 }; /* tokens */
-
-/* Factors are kept that many times as large: products of weights of 1e-25 are still no denormal
- * floats, which lose bits and take some processors a hundred cycles. Exact, as a power of 2. */
-static const double scale = 0x1p40;
-
-/* Adds to to[ROWS, STRIP] what rows[count, ROWS] (keys of a tile's rows) x strip[count, STRIP] are,
- * over scale. Each width of registers runs the same operations in the same order: no bit differs.
- * A pass over the keys takes as many columns as two registers hold, so that sums stay in them. */
-typedef double wide_lanes __attribute__((vector_size(64)));
-typedef double stored_wide_lanes __attribute__((vector_size(64), aligned(8), may_alias));
-typedef float half_lanes __attribute__((vector_size(32), aligned(4), may_alias));
-#define DEFINE_MULTIPLY_STRIP(BYTES, ...)                                                        \
-  typedef float lanes_##BYTES __attribute__((vector_size(BYTES)));                               \
-  typedef float stored_lanes_##BYTES __attribute__((vector_size(BYTES), aligned(4), may_alias)); \
-  __VA_ARGS__ static void multiply_strip_##BYTES(const float *restrict rows, size_t count,       \
-                                                 const float *restrict strip,                    \
-                                                 double *restrict to) {                          \
-    for (size_t c = 0; c < STRIP; c += (BYTES) / 2) {                                            \
-      lanes_##BYTES sum[ROWS][2] = {0};                                                          \
-      for (size_t k = 0; k < count; k++) {                                                       \
-        const stored_lanes_##BYTES *from = (const void *)(strip + k * STRIP + c);                \
-        for (size_t r = 0; r < ROWS; r++) {                                                      \
-          sum[r][0] += rows[k * ROWS + r] * from[0];                                             \
-          sum[r][1] += rows[k * ROWS + r] * from[1];                                             \
-        }                                                                                        \
-      }                                                                                          \
-      for (size_t r = 0; r < ROWS; r++) {                                                        \
-        stored_wide_lanes *out = (void *)(to + r * STRIP + c);                                   \
-        const half_lanes *half = (const void *)sum[r];                                           \
-        for (size_t i = 0; i < (BYTES) / 16; i++)                                                \
-          out[i] += __builtin_convertvector(half[i], wide_lanes) * (1.0 / scale);                \
-      }                                                                                          \
-    }                                                                                            \
-  }
-
-/* gcc aligns no stack for such registers on Windows. */
-#if defined(__GNUC__) && defined(__x86_64__) && !defined(_WIN32)
-#define HAS_WIDER
-#endif
-DEFINE_MULTIPLY_STRIP(16, )
-#if defined(HAS_WIDER)
-DEFINE_MULTIPLY_STRIP(32, __attribute__((target("avx2"))))
-DEFINE_MULTIPLY_STRIP(64, __attribute__((target("avx512f"))))
-#endif
-
-static void multiply_strip(const float *rows, size_t count, const float *strip, double *to) {
-#if defined(HAS_WIDER)
-  if (__builtin_cpu_supports("avx512f")) {
-    multiply_strip_64(rows, count, strip, to);
-    return;
-  }
-  if (__builtin_cpu_supports("avx2")) {
-    multiply_strip_32(rows, count, strip, to);
-    return;
-  }
-#endif
-  multiply_strip_16(rows, count, strip, to);
-}
 
 /* A worker's scratch: a row, a block of rows of a layer's matrix, their sums, keys by weight. */
 typedef struct rollout_scratch {
@@ -251,9 +193,9 @@ static void multiply_block(const rollout_job *job, const rollout_scratch *work, 
     for (uint32_t s = 0; s < job->strips; s++)
       for (size_t r = 0; r < BLOCK; r += ROWS)
         for (size_t k = piece; k < n && k < piece + PIECE; k += SUMMED)
-          multiply_strip(work->rows + r * n + k * ROWS, n - k < SUMMED ? n - k : SUMMED,
-                         job->product + (s * job->rows + k) * STRIP,
-                         work->sums + s * strip + r * STRIP);
+          heed_multiply_strip(work->rows + r * n + k * ROWS, n - k < SUMMED ? n - k : SUMMED,
+                              job->product + (s * job->rows + k) * STRIP,
+                              work->sums + s * strip + r * STRIP);
   for (uint32_t s = 0; s < job->strips; s++) {
     const size_t at = (s * job->rows + first) * STRIP;
     const float *product = job->product + at;
@@ -288,16 +230,6 @@ static void run_block(uint64_t block, uint32_t worker, void *user) {
   if (!job->begins) multiply_block(job, work, first);
 }
 
-static void run_blocks(heed_thread_pool *pool, rollout_job *job) {
-  const uint64_t blocks = job->rows / BLOCK;
-#if defined(__wasm__)
-  (void)pool; /* one thread */
-  for (uint64_t b = 0; b < blocks; b++) run_block(b, 0, job);
-#else
-  heed_thread_pool_run(pool, blocks, run_block, job);
-#endif
-}
-
 static void run_panel(heed_thread_pool *pool, rollout_job *job, const float *attention,
                       float *rollout) {
   const heed_rollout_desc *desc = job->desc;
@@ -306,7 +238,7 @@ static void run_panel(heed_thread_pool *pool, rollout_job *job, const float *att
   for (uint32_t l = desc->first_layer; l < end; l++) {
     job->layer = layer_of(desc, attention, l);
     job->begins = l == desc->first_layer;
-    run_blocks(pool, job);
+    heed_thread_pool_run(pool, job->rows / BLOCK, run_block, job);
     float *swapped = job->product;
     job->product = job->next;
     job->next = swapped;
@@ -360,12 +292,9 @@ heed_status heed_map_rollout(heed_context *context, const heed_rollout_desc *des
                  most = strips < PANEL_STRIPS ? strips : PANEL_STRIPS;
   rollout_job job = {.desc = &full, .rows = (n + BLOCK - 1) / BLOCK * BLOCK, .strips = most};
   heed_thread_pool *pool = NULL;
-  uint32_t workers = 1;
-#if !defined(__wasm__)
   /* threads take longer to start than a small product */
   HEED_TRY(heed_thread_pool_create(context, n < LEAST_SHARED ? 1 : 0, &pool, error));
-  workers = heed_thread_pool_count(pool);
-#endif
+  const uint32_t workers = heed_thread_pool_count(pool);
   const bool made = make_scratch(context, workers, &job);
   for (uint32_t s = 0; s < strips && made; s += most) {
     job.first = (size_t)s * STRIP;
@@ -373,9 +302,7 @@ heed_status heed_map_rollout(heed_context *context, const heed_rollout_desc *des
     run_panel(pool, &job, attention, rollout);
   }
   free_scratch(context, workers, &job);
-#if !defined(__wasm__)
   heed_thread_pool_destroy(pool);
-#endif
   return made ? HEED_OK : heed_fail_memory(error, "rollout", n * most * STRIP * 2 * sizeof(float));
 }
 

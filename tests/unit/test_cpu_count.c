@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/system.h"
 #include "support/test.h"
 
 static void test_together(void **state) {
@@ -115,7 +116,7 @@ static int make_root(void **state) {
   "33 31 0:30 / /sys/fs/cgroup/cpuset rw - cgroup cgroup rw,cpuset\n"
 
 static void expect(double quota) {
-  const double found = heed_cpu_quota_find(root);
+  const double found = heed_system_cpu_quota(root);
   if (found != quota) fail_msg("found %g, expected %g", found, quota);
 }
 
