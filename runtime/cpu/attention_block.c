@@ -144,17 +144,15 @@ void heed_cpu_attention_score(const heed_cpu_attention_job *j, const heed_cpu_at
       score_additive(query + r * depth, b->at.key_panels + k * depth, j->va, depth,
                      b->scores + r * row + (k - b->base));
   size_t end = additive ? b->base : b->end;
-#if HEED_TILE_NARROW
   /* A last panel that is half empty or more. */
   const size_t over = (end - b->base) % HEED_TILE_COLUMNS;
-  if (over > 0 && over <= HEED_SIMD_WIDTH) {
+  if (HEED_TILE_NARROW && over > 0 && over <= HEED_SIMD_WIDTH) {
     end -= over;
     for (size_t r = 0; r < b->rows; r += HEED_TILE_ROWS)
       heed_cpu_narrow_tile((uint32_t)MIN(b->rows - r, HEED_TILE_ROWS), query + r * depth, depth,
                            b->at.key_panels + end * depth, HEED_TILE_COLUMNS, depth,
                            b->scores + r * row + (end - b->base), row);
   }
-#endif
   for (size_t k = b->base; k < end; k += HEED_TILE_COLUMNS)
     heed_cpu_attention_product(b->rows, query, depth, b->at.key_panels + k * depth,
                                HEED_TILE_COLUMNS, depth, b->scores + (k - b->base), row, false);

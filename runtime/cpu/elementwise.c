@@ -113,23 +113,8 @@ static double modulus(double a, double b) {
   X(MODULUS, modulus(a, b)) \
   X(REMAINDER, fmod(a, b))
 
-/* ---- whole vectors. The scalar level, which is for reference, has one loop for all kinds: modules
- * of WebAssembly count bytes. */
+/* ---- whole vectors. */
 
-#if HEED_SIMD_WIDTH == 1
-typedef float (*kind_code)(float a, float b, float c, const desc *d);
-#define CODE(kind, value)                                              \
-  static float code_##kind(float a, float b, float c, const desc *d) { \
-    (void)a, (void)b, (void)c, (void)d;                                \
-    return value;                                                      \
-  }
-#define NUMBER_CODE(kind, value)                                         \
-  static float code_##kind(float a_, float b_, float c, const desc *d) { \
-    const double a = (double)a_, b = (double)b_;                         \
-    (void)b, (void)c, (void)d;                                           \
-    return (float)(value);                                               \
-  }
-#else
 typedef void (*kind_code)(const float *const x[3], const desc *d, float *y, size_t count);
 #define CODE(kind, value)                                                                   \
   static void code_##kind(const float *const x[3], const desc *d, float *y, size_t count) { \
@@ -148,7 +133,6 @@ typedef void (*kind_code)(const float *const x[3], const desc *d, float *y, size
       y[i] = (float)(value);                                                                \
     }                                                                                       \
   }
-#endif
 
 KINDS(CODE)
 NUMBER_KINDS(NUMBER_CODE)
@@ -159,11 +143,7 @@ static const kind_code codes[] = {
 
 static void compute_vectors(heed_elementwise kind, const float *const x[3], const desc *d, float *y,
                             size_t count) {
-#if HEED_SIMD_WIDTH == 1
-  for (size_t i = 0; i < count; i++) y[i] = codes[kind](x[0][i], x[1][i], x[2][i], d);
-#else
   codes[kind](x, d, y, count);
-#endif
 }
 
 /* Squares, which most powers are, are products. */

@@ -9,12 +9,6 @@
 #include "cpu/simd/half.h"
 #endif
 
-#if defined(__GNUC__)
-#define NOINLINE __attribute__((noinline))
-#else
-#define NOINLINE
-#endif
-
 /* Depth of a panel that is summed at a time. Sums of slices that are added up lose less than one
  * long chain (pairwise summation, Higham 1993): at K = 128 and outputs near 40 the error halves,
  * for some 5 % of speed at K = 3072. Tiles of two rows are called more often, so their slices are
@@ -53,8 +47,8 @@
 #define GROUP_NEXT(g) x##g++;
 #define STORE_SUM(at, sum) f32_store(at, add ? f32_add(f32_load(at), sum) : sum);
 
-#if HEED_TILE_VECTORS == 2
-#define ROW_LOAD(i, g, r) f32xN low##i = f32_set1(0.0f), high##i = f32_set1(0.0f);
+/* Two vectors of columns, which stay in registers while all rows are multiplied. */
+#define ROW_LOAD_2(i, g, r) f32xN low##i = f32_set1(0.0f), high##i = f32_set1(0.0f);
 #define ROW_STEP(i, g, r)                         \
   {                                               \
     const f32xN a = f32_set1(x##g[(r)*x_stride]); \
@@ -67,21 +61,21 @@
     low##i = f32_fma(a, b_low, low##i);    \
     high##i = f32_fma(a, b_high, high##i); \
   }
-#define ROW_STORE(i, g, r)                \
+#define ROW_STORE_2(i, g, r)              \
   STORE_SUM(out + (i)*out_stride, low##i) \
   STORE_SUM(out + (i)*out_stride + HEED_SIMD_WIDTH, high##i)
-#define STRIDED_STEPS(m)                                                           \
+#define STRIDED_STEPS_2(m)                                                         \
   const f32xN b_low = f32_load(panel), b_high = f32_load(panel + HEED_SIMD_WIDTH); \
   ROWS_##m(ROW_STEP)
-#define PACKED_STEPS(m)                                                            \
+#define PACKED_STEPS_2(m)                                                          \
   const f32xN b_low = f32_load(panel), b_high = f32_load(panel + HEED_SIMD_WIDTH); \
   ROWS_##m(PACKED_STEP)
-#else
+
 /* Six vectors, each multiplied into every row as soon as it is loaded: one register for it, one a
  * row for x, all others for sums. */
 #define VECTORS(X, i) X(i, 0) X(i, 1) X(i, 2) X(i, 3) X(i, 4) X(i, 5)
 #define SUM(i, v) f32xN sum##i##_##v = f32_set1(0.0f);
-#define ROW_LOAD(i, g, r) VECTORS(SUM, i)
+#define ROW_LOAD_6(i, g, r) VECTORS(SUM, i)
 #define ROW_TAKE(i, g, r) const f32xN a##i = f32_set1(x##g[(r)*x_stride]);
 #define PACKED_TAKE(i, g, r) const f32xN a##i = f32_set1(rows[i]);
 #define ADD_ROW(i, v) sum##i##_##v = f32_fma(a##i, b, sum##i##_##v);
@@ -93,114 +87,87 @@
     ADD_##m(v)                                             \
   }
 #define STORE_VECTOR(i, v) STORE_SUM(out + (i)*out_stride + (v)*HEED_SIMD_WIDTH, sum##i##_##v)
-#define ROW_STORE(i, g, r) VECTORS(STORE_VECTOR, i)
-#define STRIDED_STEPS(m) ROWS_##m(ROW_TAKE) VECTORS(STEP, m)
-#define PACKED_STEPS(m) ROWS_##m(PACKED_TAKE) VECTORS(STEP, m)
-#endif
+#define ROW_STORE_6(i, g, r) VECTORS(STORE_VECTOR, i)
+#define STRIDED_STEPS_6(m) ROWS_##m(ROW_TAKE) VECTORS(STEP, m)
+#define PACKED_STEPS_6(m) ROWS_##m(PACKED_TAKE) VECTORS(STEP, m)
 
-#if HEED_TILE_NARROW
+/* Those of this level. */
+#define JOIN_(a, b) a##b
+#define JOIN(a, b) JOIN_(a, b)
+#define ROW_LOAD JOIN(ROW_LOAD_, HEED_TILE_VECTORS)
+#define ROW_STORE JOIN(ROW_STORE_, HEED_TILE_VECTORS)
+#define STRIDED_STEPS JOIN(STRIDED_STEPS_, HEED_TILE_VECTORS)
+#define PACKED_STEPS JOIN(PACKED_STEPS_, HEED_TILE_VECTORS)
+
 /* One vector of columns alone. */
 #define NARROW_LOAD(i, g, r) f32xN sum##i = f32_set1(0.0f);
 #define NARROW_STEP(i, g, r) sum##i = f32_fma(f32_set1(x##g[(r)*x_stride]), b, sum##i);
 #define NARROW_STORE(i, g, r) f32_store(out + (i)*out_stride, sum##i);
-#define DEFINE_NARROW(m, groups)                                                                  \
-  static NOINLINE void narrow_##m(const float *x, size_t x_stride, const float *panel,            \
-                                  size_t panel_stride, size_t k, float *out, size_t out_stride) { \
-    GROUPS_##groups(GROUP_START) ROWS_##m(NARROW_LOAD) for (size_t left = k; left > 0; left--) {  \
-      const f32xN b = f32_load(panel);                                                            \
-      ROWS_##m(NARROW_STEP) GROUPS_##groups(GROUP_NEXT) panel += panel_stride;                    \
-    }                                                                                             \
-    ROWS_##m(NARROW_STORE)                                                                        \
+#define DEFINE_NARROW(m, groups)                                                                 \
+  static HEED_NOINLINE void narrow_##m(const float *x, size_t x_stride, const float *panel,      \
+                                       size_t panel_stride, size_t k, float *out,                \
+                                       size_t out_stride) {                                      \
+    GROUPS_##groups(GROUP_START) ROWS_##m(NARROW_LOAD) for (size_t left = k; left > 0; left--) { \
+      const f32xN b = f32_load(panel);                                                           \
+      ROWS_##m(NARROW_STEP) GROUPS_##groups(GROUP_NEXT) panel += panel_stride;                   \
+    }                                                                                            \
+    ROWS_##m(NARROW_STORE)                                                                       \
   }
-#else
-#define DEFINE_NARROW(m, groups)
-#endif
 
 /* tile_m reads its rows where they lie; packed_m has them side by side, rows [k][m], and its sums
  * in a block of TILE_COLUMNS. The loops are not unrolled: on x86 that gains nothing, and WASM
  * engines spill. */
-#define DEFINE_TILE(m, groups)                                                                 \
-  static NOINLINE void tile_##m(const float *x, size_t x_stride, const float *panel,           \
-                                size_t panel_stride, size_t k, float *out, size_t out_stride,  \
-                                bool add) {                                                    \
-    GROUPS_##groups(GROUP_START) ROWS_##m(ROW_LOAD) for (size_t left = k; left > 0; left--) {  \
-      STRIDED_STEPS(m) GROUPS_##groups(GROUP_NEXT) panel += panel_stride;                      \
-    }                                                                                          \
-    ROWS_##m(ROW_STORE)                                                                        \
-  }                                                                                            \
-  static NOINLINE void packed_##m(const float *rows, const float *panel, size_t k, float *out, \
-                                  bool add) {                                                  \
-    const size_t out_stride = HEED_TILE_COLUMNS;                                               \
-    ROWS_##m(ROW_LOAD) for (; k > 0; k--, rows += (m), panel += HEED_TILE_COLUMNS){            \
-        PACKED_STEPS(m)} ROWS_##m(ROW_STORE)                                                   \
-  }                                                                                            \
+#define DEFINE_TILE(m, groups)                                                                     \
+  static HEED_NOINLINE void tile_##m(const float *x, size_t x_stride, const float *panel,          \
+                                     size_t panel_stride, size_t k, float *out, size_t out_stride, \
+                                     bool add) {                                                   \
+    GROUPS_##groups(GROUP_START) ROWS_##m(ROW_LOAD) for (size_t left = k; left > 0; left--) {      \
+      STRIDED_STEPS(m) GROUPS_##groups(GROUP_NEXT) panel += panel_stride;                          \
+    }                                                                                              \
+    ROWS_##m(ROW_STORE)                                                                            \
+  }                                                                                                \
+  static HEED_NOINLINE void packed_##m(const float *rows, const float *panel, size_t k,            \
+                                       float *out, bool add) {                                     \
+    const size_t out_stride = HEED_TILE_COLUMNS;                                                   \
+    ROWS_##m(ROW_LOAD) for (; k > 0; k--, rows += (m), panel += HEED_TILE_COLUMNS){                \
+        PACKED_STEPS(m)} ROWS_##m(ROW_STORE)                                                       \
+  }                                                                                                \
   DEFINE_NARROW(m, groups)
 
-DEFINE_TILE(1, 1)
-DEFINE_TILE(2, 1)
-#if HEED_TILE_ROWS >= 4
-DEFINE_TILE(3, 1)
-DEFINE_TILE(4, 2)
-#endif
-#if HEED_TILE_ROWS >= 6
-DEFINE_TILE(5, 2)
-DEFINE_TILE(6, 2)
-#endif
-#if HEED_TILE_ROWS >= 8
-DEFINE_TILE(7, 3)
-DEFINE_TILE(8, 3)
-#endif
-#if HEED_TILE_ROWS >= 12
-DEFINE_TILE(9, 3)
-DEFINE_TILE(10, 4)
-DEFINE_TILE(11, 4)
-DEFINE_TILE(12, 4)
-#endif
+/* The tiles of a level: of up to HEED_TILE_ROWS rows, each with its groups. */
+#define TILES_2(X) X(1, 1) X(2, 1)
+#define TILES_4(X) TILES_2(X) X(3, 1) X(4, 2)
+#define TILES_6(X) TILES_4(X) X(5, 2) X(6, 2)
+#define TILES_8(X) TILES_6(X) X(7, 3) X(8, 3)
+#define TILES_12(X) TILES_8(X) X(9, 3) X(10, 4) X(11, 4) X(12, 4)
+#define TILES JOIN(TILES_, HEED_TILE_ROWS)
+
+TILES(DEFINE_TILE)
 
 typedef struct tile_functions {
   void (*strided)(const float *x, size_t x_stride, const float *panel, size_t panel_stride,
                   size_t k, float *out, size_t out_stride, bool add);
   void (*packed)(const float *rows, const float *panel, size_t k, float *out, bool add);
-#if HEED_TILE_NARROW
-  void (*narrow)(const float *x, size_t x_stride, const float *panel, size_t panel_stride, size_t k,
-                 float *out, size_t out_stride);
-#endif
 } tile_functions;
 
-#if HEED_TILE_NARROW
-#define TILE(m) \
-  { tile_##m, packed_##m, narrow_##m }
-#else
-#define TILE(m) \
-  { tile_##m, packed_##m }
-#endif
-static const tile_functions tiles[HEED_TILE_ROWS + 1] = {
-    {0},     TILE(1),  TILE(2),
-#if HEED_TILE_ROWS >= 4
-    TILE(3), TILE(4),
-#endif
-#if HEED_TILE_ROWS >= 6
-    TILE(5), TILE(6),
-#endif
-#if HEED_TILE_ROWS >= 8
-    TILE(7), TILE(8),
-#endif
-#if HEED_TILE_ROWS >= 12
-    TILE(9), TILE(10), TILE(11), TILE(12),
-#endif
-};
+#define TILE(m, groups) [m] = {tile_##m, packed_##m},
+static const tile_functions tiles[HEED_TILE_ROWS + 1] = {TILES(TILE)};
+
+#define NARROW(m, groups) [m] = narrow_##m,
+static void (*const narrow_tiles[HEED_TILE_ROWS + 1])(const float *x, size_t x_stride,
+                                                      const float *panel, size_t panel_stride,
+                                                      size_t k, float *out,
+                                                      size_t out_stride) = {TILES(NARROW)};
 
 void heed_cpu_tile(uint32_t m, const float *x, size_t x_stride, const float *panel,
                    size_t panel_stride, size_t k, float *out, size_t out_stride, bool add) {
   tiles[m].strided(x, x_stride, panel, panel_stride, k, out, out_stride, add);
 }
 
-#if HEED_TILE_NARROW
 void heed_cpu_narrow_tile(uint32_t m, const float *x, size_t x_stride, const float *panel,
                           size_t panel_stride, size_t k, float *out, size_t out_stride) {
-  tiles[m].narrow(x, x_stride, panel, panel_stride, k, out, out_stride);
+  narrow_tiles[m](x, x_stride, panel, panel_stride, k, out, out_stride);
 }
-#endif
 
 /* A width x width corner, transposed through registers. */
 static void pack_block(const float *from, size_t depth, float *panel) {
@@ -277,11 +244,7 @@ static void add_bias(float *tile, size_t m, const float *bias, uint32_t count) {
   }
 }
 
-/* to[count] = from[count] + bias[count] + residual[count]; either may be NULL. Once in a module of
- * WebAssembly, whose size counts. */
-#if defined(__wasm__)
-NOINLINE
-#endif
+/* to[count] = from[count] + bias[count] + residual[count]; either may be NULL. */
 static void store_row(const float *from, const float *bias, const float *residual, float *to,
                       size_t count) {
   size_t n = 0;

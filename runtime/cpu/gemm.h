@@ -35,16 +35,11 @@ void HEED_CPU_SYMBOL(heed_cpu_tile)(uint32_t m, const float *x, size_t x_stride,
                                     size_t panel_stride, size_t k, float *out, size_t out_stride,
                                     bool add);
 
-/* Whether there are tiles of half the columns, too. */
-#if HEED_TILE_VECTORS == 2 && !defined(__wasm__)
-#define HEED_TILE_NARROW 1
-/* The first vector of the columns alone, to out [m, HEED_SIMD_WIDTH]. */
+/* The first vector of the columns alone, to out [m, HEED_SIMD_WIDTH]; for where HEED_TILE_NARROW is
+ * not 0. */
 void HEED_CPU_SYMBOL(heed_cpu_narrow_tile)(uint32_t m, const float *x, size_t x_stride,
                                            const float *panel, size_t panel_stride, size_t k,
                                            float *out, size_t out_stride);
-#else
-#define HEED_TILE_NARROW 0
-#endif
 
 void HEED_CPU_SYMBOL(heed_cpu_pack_panel)(const float *from, size_t depth, uint32_t rows,
                                           float *panel);

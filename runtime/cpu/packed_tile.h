@@ -10,12 +10,6 @@
 #ifndef HEED_CPU_PACKED_TILE_H
 #define HEED_CPU_PACKED_TILE_H
 
-#if defined(__GNUC__)
-#define TILE_NOINLINE __attribute__((noinline))
-#else
-#define TILE_NOINLINE
-#endif
-
 #define ROWS_1(X) X(0)
 #define ROWS_2(X) ROWS_1(X) X(1)
 #define ROWS_3(X) ROWS_2(X) X(2)
@@ -47,7 +41,7 @@
 /* Two vectors of columns at a time: a panel of six is passed over three times, since a product of
  * 16 bits takes a register for itself. */
 #define DEFINE_TILE(m)                                                                             \
-  static TILE_NOINLINE void tile_##m(const unsigned char *rows, const int8_t *panel,               \
+  static HEED_NOINLINE void tile_##m(const unsigned char *rows, const int8_t *panel,               \
                                      size_t groups, TILE_SUM *sums) {                              \
     for (size_t v = 0; v < HEED_TILE_COLUMNS; v += 2 * HEED_SIMD_WIDTH) {                          \
       const unsigned char *x = rows;                                                               \

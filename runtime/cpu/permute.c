@@ -25,8 +25,6 @@ static void copy_row(const job *j, size_t from, uint32_t *to) {
     for (size_t i = 0; i < j->row; i++) to[i] = j->x[from + i * stride];
 }
 
-#if HEED_SIMD_WIDTH > 1
-#define HEED_TURNS 1
 static void turn(const job *j, const float *x, float *y) {
   const size_t stride = j->stride[j->axes - 1];
   f32xN square[HEED_SIMD_WIDTH];
@@ -40,20 +38,16 @@ static void turn(const job *j, const float *x, float *y) {
     for (uint32_t k = 0; k < HEED_SIMD_WIDTH; k++)
       memcpy(y + k * j->row + i, x + i * stride + k, sizeof *y);
 }
-#endif
 
 /* Makes a row of y; of those after it, up to `left` in all, also some that lie side by side in x.
  * How many. */
 static uint32_t make_rows(const job *j, uint64_t row, uint64_t left, size_t from, uint32_t *to) {
-#if defined(HEED_TURNS)
   const uint32_t last = j->axes - 1;
-  if (last && j->stride[last - 1] == 1 && left >= HEED_SIMD_WIDTH &&
+  if (HEED_SIMD_WIDTH > 1 && last && j->stride[last - 1] == 1 && left >= HEED_SIMD_WIDTH &&
       row % j->size[last - 1] + HEED_SIMD_WIDTH <= j->size[last - 1]) {
     turn(j, (const float *)(const void *)(j->x + from), (float *)(void *)to);
     return HEED_SIMD_WIDTH;
   }
-#endif
-  (void)row, (void)left;
   copy_row(j, from, to);
   return 1;
 }
@@ -100,9 +94,7 @@ static void run(const heed_cpu_step *step) {
   j.row = j.size[j.axes - 1];
   j.rows = heed_shape_count(x) / j.row;
   j.rows_per_task = j.row < HEED_CPU_GRAIN ? HEED_CPU_GRAIN / j.row : 1;
-#if defined(HEED_TURNS)
   if (j.rows_per_task < HEED_SIMD_WIDTH) j.rows_per_task = HEED_SIMD_WIDTH;
-#endif
   heed_thread_pool_run(step->pool, heed_cpu_divide_up(j.rows, j.rows_per_task), run_task, &j);
 }
 

@@ -31,37 +31,8 @@ static float join_max(float a, float b) { return b != b || a < b ? b : a; }
   X(product, x, f32_mul, join_mul, 1.0f, 1.0f)                        \
   X(most, f32_mul(x, m), f32_maximum, join_max, -INFINITY *m, -INFINITY)
 
-/* A row to one number; a row into as many numbers, by whole vectors, also past count. The scalar
- * level, which is for reference, has one loop for all ways: modules of WebAssembly count bytes. */
+/* A row to one number; a row into as many numbers, by whole vectors, also past count. */
 typedef struct way way;
-#if HEED_SIMD_WIDTH == 1
-struct way {
-  float (*of)(float x, float m);
-  float (*join)(float a, float b);
-  float start;
-};
-#define WAY(name, value, joined, join_one, pad, first) \
-  static float of_##name(float x, float m) {           \
-    (void)m;                                           \
-    return value;                                      \
-  }                                                    \
-  static const way name = {of_##name, join_one, first};
-
-static float along(const way *w, const float *x, size_t count, float m) {
-  float all = w->start;
-  for (size_t i = 0; i < count; i++) all = w->join(all, w->of(x[i], m));
-  return all;
-}
-
-static void across(const way *w, const float *x, size_t count, const float *m, float *all) {
-  for (size_t i = 0; i < count; i++) all[i] = w->join(all[i], w->of(x[i], m[i]));
-}
-
-static bool find_most(const float *x, size_t count, float m, float *found) {
-  (void)x, (void)count, (void)m, (void)found;
-  return false;
-}
-#else
 struct way {
   float (*along)(const float *x, size_t count, float m);
   void (*across)(const float *x, size_t count, const float *m, float *all);
@@ -69,8 +40,9 @@ struct way {
   float start;
 };
 
-/* The vectors of a step along a row, which are independent of each other. */
-#define STEP_VECTORS 4u
+/* The vectors of a step along a row, which are independent of each other; the scalar level, which
+ * is for reference, joins in order. */
+#define STEP_VECTORS (HEED_SIMD_WIDTH > 1 ? 4u : 1u)
 #define STEP (STEP_VECTORS * HEED_SIMD_WIDTH)
 
 /* `count` floats and then `pad` up to a whole step, or vector. */
@@ -93,7 +65,9 @@ static const float *padded(const float *x, size_t count, size_t whole, float pad
       for (uint32_t v = 0; v < STEP_VECTORS; v++)                                                \
         all[v] = joined(all[v], of_##name(f32_load(from + v * HEED_SIMD_WIDTH), f32_set1(m)));   \
     }                                                                                            \
-    f32_store(room, joined(joined(all[0], all[1]), joined(all[2], all[3])));                     \
+    for (uint32_t half = STEP_VECTORS / 2; half > 0; half /= 2)                                  \
+      for (uint32_t v = 0; v < half; v++) all[v] = joined(all[2 * v], all[2 * v + 1]);           \
+    f32_store(room, all[0]);                                                                     \
     for (uint32_t lane = 1; lane < HEED_SIMD_WIDTH; lane++)                                      \
       room[0] = join_one(room[0], room[lane]);                                                   \
     return room[0];                                                                              \
@@ -117,7 +91,7 @@ static float along(const way *w, const float *x, size_t count, float m) {
 static bool find_most(const float *x, size_t count, float m, float *found) {
   const f32xN sign = f32_set1(m), zero = f32_set1(0.0f);
   f32xN all = f32_set1(-INFINITY), other = all, spoilt = zero;
-  if (count < 2 * HEED_SIMD_WIDTH) return false;
+  if (HEED_SIMD_WIDTH == 1 || count < 2 * HEED_SIMD_WIDTH) return false;
   for (size_t i = 0; i < count; i += 2 * HEED_SIMD_WIDTH) { /* at the end some are seen twice */
     const float *from = x + (count - i < 2 * HEED_SIMD_WIDTH ? count - 2 * HEED_SIMD_WIDTH : i);
     const f32xN a = f32_mul(f32_load(from), sign),
@@ -133,7 +107,6 @@ static bool find_most(const float *x, size_t count, float m, float *found) {
 static void across(const way *w, const float *x, size_t count, const float *m, float *all) {
   w->across(x, count, m, all);
 }
-#endif
 
 WAYS(WAY)
 

@@ -9,6 +9,8 @@
 #define HEED_SIMD_LABEL "AVX2"
 #define HEED_SIMD_WIDTH 8
 #define HEED_TILE_ROWS 6
+#define HEED_TILE_VECTORS 2
+#define HEED_TILE_NARROW 1
 
 typedef __m256 f32xN;
 

@@ -9,6 +9,8 @@
 #define HEED_SIMD_LABEL "AVX-512"
 #define HEED_SIMD_WIDTH 16
 #define HEED_TILE_ROWS 12
+#define HEED_TILE_VECTORS 2
+#define HEED_TILE_NARROW 1
 
 typedef __m512 f32xN;
 

@@ -16,7 +16,8 @@
  *   first: a fixed order
  *   transpose(rows)                                   width x width in place
  * A level also says the shape of its matrix tile: HEED_TILE_ROWS rows by HEED_TILE_VECTORS vectors
- * of columns (2, or 6 with at most 2 rows), which fits its registers.
+ * of columns (2, or 6 with at most 2 rows), which fits its registers; and HEED_TILE_NARROW, whether
+ * tiles of one vector of columns, for a last half panel, are worth their code.
  * HEED_CPU_SYMBOL(name) gives a symbol its level's suffix. The only contraction to FMA is the word
  * fma. */
 #ifndef HEED_CPU_SIMD_F32XN_H
@@ -48,14 +49,13 @@
 /* On a function: what it calls itself is inlined, in files built for size too. */
 #if defined(__GNUC__)
 #define HEED_FLATTEN __attribute__((flatten))
+#define HEED_NOINLINE __attribute__((noinline))
 #else
 #define HEED_FLATTEN
+#define HEED_NOINLINE
 #endif
 
 /* Columns of a matrix tile, and so of a packed panel. */
-#ifndef HEED_TILE_VECTORS
-#define HEED_TILE_VECTORS 2
-#endif
 #define HEED_TILE_COLUMNS (HEED_TILE_VECTORS * HEED_SIMD_WIDTH)
 
 #endif

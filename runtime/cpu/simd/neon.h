@@ -9,6 +9,8 @@
 #define HEED_SIMD_LABEL "NEON"
 #define HEED_SIMD_WIDTH 4
 #define HEED_TILE_ROWS 8
+#define HEED_TILE_VECTORS 2
+#define HEED_TILE_NARROW 1
 
 typedef float32x4_t f32xN;
 

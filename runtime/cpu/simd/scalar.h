@@ -10,6 +10,8 @@
 #define HEED_SIMD_LABEL "scalar"
 #define HEED_SIMD_WIDTH 1
 #define HEED_TILE_ROWS 4
+#define HEED_TILE_VECTORS 2
+#define HEED_TILE_NARROW 0
 
 typedef float f32xN;
 

@@ -9,6 +9,8 @@
 #define HEED_SIMD_LABEL "SSE2"
 #define HEED_SIMD_WIDTH 4
 #define HEED_TILE_ROWS 4
+#define HEED_TILE_VECTORS 2
+#define HEED_TILE_NARROW 1
 
 typedef __m128 f32xN;
 

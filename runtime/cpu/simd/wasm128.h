@@ -19,8 +19,10 @@
 #define HEED_SIMD_NAME "wasm128"
 #define HEED_SIMD_LABEL "WASM SIMD"
 #define HEED_TILE_ROWS 4
+#define HEED_TILE_VECTORS 2
 #endif
 #define HEED_SIMD_WIDTH 4
+#define HEED_TILE_NARROW 0
 
 typedef v128_t f32xN;
 
