@@ -10,13 +10,6 @@
 #include "base/status.h"
 #include "base/tensor.h"
 
-/* What an address can count. */
-#if SIZE_MAX < UINT64_MAX
-#define BYTES "2^32"
-#else
-#define BYTES "2^63"
-#endif
-
 /* Appends a record; 0 and the graph's error when out of memory or the shape is not usable. */
 static uint32_t append_value(heed_graph *graph, const heed_value_record *record, const char *what) {
   heed_error error;
@@ -26,9 +19,8 @@ static uint32_t append_value(heed_graph *graph, const heed_value_record *record,
       !heed_shape_bytes(&record->shape, record->dtype, &bytes) || bytes == 0 ||
       heed_dtype_size(record->dtype) == 0) {
     heed_fail(&error, HEED_INVALID_ARGUMENT,
-              "%s: invalid shape (found %s, expected at least one element and less than " BYTES
-              " bytes)",
-              what, heed_shape_text(&record->shape, text));
+              "%s: invalid shape (found %s, expected at least one element and less than %s bytes)",
+              what, heed_shape_text(&record->shape, text), SIZE_MAX < UINT64_MAX ? "2^32" : "2^63");
     return heed_graph_fail(graph, &error).id;
   }
   if (!heed_grow(graph->context, &graph->values, &graph->value_capacity, graph->value_count + 1,

@@ -6,11 +6,6 @@
 #include "base/context.h"
 #include "graph/op.h"
 
-/* Constants of fp16 are kept as they are stored (graph/halves.h). */
-#if defined(__wasm__)
-#define HEED_HALVES
-#endif
-
 typedef enum heed_value_kind {
   HEED_VALUE_INPUT,
   HEED_VALUE_CONSTANT,
@@ -33,9 +28,7 @@ typedef struct heed_value_record {
   /* id of the U8 [B, T] that says which tokens of this [B, T, C] are real; 0: not known */
   uint32_t mask;
   const struct heed_quantised *quantised; /* CONSTANT: how it is stored in int8, or NULL */
-#if defined(HEED_HALVES)
-  const struct heed_halves *halves; /* CONSTANT: how it is stored in fp16, or NULL */
-#endif
+  const struct heed_halves *halves;       /* CONSTANT: how it is stored in fp16, or NULL */
 } heed_value_record;
 
 struct heed_graph {

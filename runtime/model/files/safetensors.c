@@ -3,6 +3,7 @@
  * little endian in the file and here. */
 #include "model/files/safetensors.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -15,9 +16,7 @@
 #include "base/utf8.h"
 #include "model/files/source.h"
 
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-#error "heed reads weights on little-endian machines only"
-#endif
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "heed reads weights as they are stored");
 
 #define METADATA_KEY "__metadata__"
 #define CHUNK_BYTES 16384u /* on the stack, also of a small thread */

@@ -30,7 +30,6 @@ static heed_status read_scaled(void *user, uint64_t first, uint64_t count, void 
   return HEED_OK;
 }
 
-#if defined(HEED_HALVES)
 /* Says of a constant how it is stored, where the file has all of it in fp16. */
 static void keep_halves(heed_graph *graph, heed_value value, scaled_weight *scaled) {
   if (!value.id) return;
@@ -41,7 +40,6 @@ static void keep_halves(heed_graph *graph, heed_value value, scaled_weight *scal
   const heed_halves halves = {heed_weight_read, &scaled->weight, scaled->factor, scaled->row_scale};
   graph->values[value.id - 1].halves = heed_graph_keep(graph, &halves, sizeof halves);
 }
-#endif
 
 heed_value heed_vit_define(heed_vit_builder *b, const heed_weight *weight, heed_shape shape,
                            float factor, const float *row_scale) {
@@ -58,9 +56,7 @@ heed_value heed_vit_define(heed_vit_builder *b, const heed_weight *weight, heed_
   const heed_constant_desc desc = {
       sizeof desc, NULL, HEED_F32, shape, NULL, kept ? read_scaled : NULL, kept};
   const heed_value value = heed_define_constant(b->graph, &desc);
-#if defined(HEED_HALVES)
-  keep_halves(b->graph, value, kept);
-#endif
+  if (HEED_KEEPS_HALVES) keep_halves(b->graph, value, kept);
   return value;
 }
 
