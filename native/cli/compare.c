@@ -161,8 +161,9 @@ static heed_status compare_image(void *user, const heed_image *image) {
 static heed_status compare_pictures(models_job *job) {
   for (uint32_t i = 2; i < job->options->words->count; i++) {
     heed_picture picture = {0};
-    CLI_TRY(heed_image_load_within(job->cli->context, job->options->words->word[i],
-                                   &job->options->limits, &picture, &job->cli->error));
+    CLI_TRY(cli_pipeline_load_image(job->cli, &job->side[0], job->options->words->word[i],
+                                    &job->options->limits, job->options->choice[0].quiet,
+                                    &picture));
     const heed_image view = heed_picture_view(&picture);
     for (int s = 0; s < 2; s++) job->side[s].picture = job->options->words->word[i];
     const heed_status status = compare_image(job, &view);

@@ -8,9 +8,10 @@
 /* The second line: what this build has that others may lack. */
 static void print_version(void) {
   heed_error why;
-  printf(
-      "heed %s\n%s Vulkan; %s\n", heed_version(), HEED_HAS_VULKAN ? "with" : "without",
-      heed_figure_check("x.pdf", &why) == HEED_OK ? "figures as PNG, SVG and PDF" : "no figures");
+  printf("heed %s\n%s Vulkan; %s; images of %s\n", heed_version(),
+         HEED_HAS_VULKAN ? "with" : "without",
+         heed_figure_check("x.pdf", &why) == HEED_OK ? "figures as PNG, SVG and PDF" : "no figures",
+         heed_image_kinds());
 }
 
 static void print_log(heed_log_level level, const char *line, void *user) {

@@ -122,8 +122,9 @@ static heed_status survey_images(survey_job *job, const picture_list *images) {
   cli_state *cli = job->cli;
   for (uint32_t i = 0; i < images->count; i++) {
     heed_picture picture = {0};
-    heed_status status = heed_image_load_within(cli->context, images->path[i],
-                                                &job->options->limits, &picture, &cli->error);
+    heed_status status =
+        cli_pipeline_load_image(cli, &job->pipeline, images->path[i], &job->options->limits,
+                                job->options->choice.quiet, &picture);
     if (status == HEED_OK) {
       const heed_image view = heed_picture_view(&picture);
       job->pipeline.picture = images->path[i];
@@ -310,7 +311,7 @@ static int run(cli_state *cli, int argc, char **argv) {
   const int code = cli_parse(
       cli,
       "survey [MODEL] [IMAGE|FOLDER...] [options]\n\n" CLI_MODEL_OR_BUILT_IN
-      "\nThere is an IMAGE, a FOLDER, --list or --scenes. FOLDER stands for the PNG and JPEG "
+      "\nThere is an IMAGE, a FOLDER, --list or --scenes. FOLDER stands for the image "
       "files in it.\nA bad image gives its sentence, the others go on, and the exit code is 3.",
       table, argc, argv, &words);
   if (code >= 0) return code;

@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
-#include "image/image.h"
+#include "image/decoding.h"
 
 typedef struct tiff_block {
   const uint8_t *bytes;
@@ -93,17 +93,20 @@ heed_status heed_picture_orient(heed_context *context, heed_picture *picture, ui
   const uint32_t width = orientation >= 5 ? picture->height : picture->width;
   const uint32_t height = orientation >= 5 ? picture->width : picture->height;
   const size_t count = (size_t)width * height; /* as the stored picture, which is in memory */
-  uint8_t *turned = heed_alloc_raw(context, count, 3);
-  if (!turned) return heed_fail_memory(error, "picture: orientation", count * 3);
+  const size_t pixel = heed_pixel_bytes(picture);
+  uint8_t *turned = heed_alloc_raw(context, count, pixel);
+  if (!turned) return heed_fail_memory(error, "picture: orientation", count * pixel);
   for (uint32_t row = 0; row < height; row++) {
     for (uint32_t column = 0; column < width; column++) {
       uint32_t x, y;
       stored_position(orientation, picture->width, picture->height, column, row, &x, &y);
-      memcpy(turned + ((size_t)row * width + column) * 3,
-             picture->pixels + ((size_t)y * picture->width + x) * 3, 3);
+      memcpy(turned + ((size_t)row * width + column) * pixel,
+             picture->pixels + ((size_t)y * picture->width + x) * pixel, pixel);
     }
   }
   heed_free(context, picture->pixels);
-  *picture = (heed_picture){turned, width, height};
+  picture->pixels = turned;
+  picture->width = width;
+  picture->height = height;
   return HEED_OK;
 }

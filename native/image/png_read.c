@@ -1,6 +1,6 @@
-/* PNG bytes -> RGB, 8 bit, through libpng, which jumps out of itself into the one function that
- * called setjmp; everything that must be freed is reached from a struct outside of it. It stays
- * silent. */
+/* PNG bytes -> RGB, 8 bit, or grey of 16 bits, through libpng, which jumps out of itself into the
+ * one function that called setjmp; everything that must be freed is reached from a struct outside
+ * of it. It stays silent. */
 #include <png.h>
 #include <setjmp.h>
 #include <string.h>
@@ -43,6 +43,15 @@ static png_voidp png_on_alloc(png_structp png, png_alloc_size_t size) {
 static void png_on_free(png_structp png, png_voidp pointer) {
   decoding *work = png_get_mem_ptr(png);
   heed_free(work->context, pointer);
+}
+
+/* Grey of 16 bits as uint16_t of this machine, without alpha. */
+static void png_ask_for_grey(decoding *work, png_structp png) {
+  const uint16_t one = 1;
+  work->picture.channels = 1;
+  work->picture.samples = HEED_SAMPLES_U16;
+  if (*(const uint8_t *)&one == 1) png_set_swap(png);
+  png_set_strip_alpha(png);
 }
 
 /* Everything to RGB of 8 bits, as Pillow does: alpha dropped, 16-bit colour cut to its high byte,
@@ -91,14 +100,19 @@ static heed_status png_decode(decoding *work, png_structp png, png_infop info) {
   /* before png_read_update_info makes room for rows */
   HEED_TRY(heed_decoding_check_size(work, width, height));
   HEED_TRY(png_check_length(work, png, info));
-  png_ask_for_rgb(png, info);
+  if (heed_keeps_grey(work) && png_get_bit_depth(png, info) == 16 &&
+      !(png_get_color_type(png, info) & PNG_COLOR_MASK_COLOR))
+    png_ask_for_grey(work, png);
+  else
+    png_ask_for_rgb(png, info);
   const int passes = png_set_interlace_handling(png);
   png_read_update_info(png, info);
   HEED_TRY(heed_decoding_make_room(work, width, height));
-  if (png_get_rowbytes(png, info) != (size_t)width * 3)
+  const size_t expected = width * heed_pixel_bytes(&work->picture);
+  if (png_get_rowbytes(png, info) != expected)
     return heed_fail(work->error, HEED_UNSUPPORTED,
                      "%s: PNG not convertible to RGB (found %zu bytes per row, expected %zu)",
-                     work->name, (size_t)png_get_rowbytes(png, info), (size_t)width * 3);
+                     work->name, (size_t)png_get_rowbytes(png, info), expected);
   for (int pass = 0; pass < passes; pass++)
     for (uint32_t y = 0; y < height; y++) png_read_row(png, pixel_row(work, y), NULL);
   png_read_end(png, info);

@@ -43,7 +43,8 @@ endforeach()
 # a copy that it does not export.
 if(TARGET heed_native)
   heed_shared_library(heed_shared_native heed_native heed_native)
-  target_link_libraries(heed_shared_native PUBLIC heed_shared PRIVATE $<TARGET_FILE:heed_onnx> $<TARGET_FILE:heed_pickle> $<TARGET_FILE:heed> PNG::PNG JPEG::JPEG $<$<BOOL:${HEED_HAS_CAIRO}>:PkgConfig::HEED_CAIRO_LIBRARY>)
+  target_link_libraries(heed_shared_native PUBLIC heed_shared PRIVATE $<TARGET_FILE:heed_onnx> $<TARGET_FILE:heed_pickle> $<TARGET_FILE:heed> PNG::PNG JPEG::JPEG $<$<BOOL:${HEED_HAS_CAIRO}>:PkgConfig::HEED_CAIRO_LIBRARY>
+                        $<$<BOOL:${HEED_HAS_WEBP}>:PkgConfig::HEED_WEBP_LIBRARY> $<$<BOOL:${HEED_HAS_TIFF}>:PkgConfig::HEED_TIFF_LIBRARY>)
   target_link_options(heed_shared_native PRIVATE -Wl,--exclude-libs,libheed.a:libheed_onnx.a:libheed_pickle.a)
   set_target_properties(heed_shared_native PROPERTIES EXPORT_NAME native)
 endif()

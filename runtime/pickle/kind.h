@@ -16,6 +16,10 @@ bool heed_is_picture(const void *bytes, size_t size);
 
 #define HEED_KIND_PNG "a PNG image"
 #define HEED_KIND_JPEG "a JPEG image"
+#define HEED_KIND_WEBP "a WebP image"
+#define HEED_KIND_TIFF "a TIFF image"
+#define HEED_KIND_NPY "an .npy file"
+#define HEED_KIND_ZIP "a zip file, such as .npz or PyTorch's .pt"
 #define HEED_KIND_LFS "a git-lfs pointer"
 #define HEED_KIND_SAFETENSORS "a .safetensors file"
 

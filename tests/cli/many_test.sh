@@ -45,14 +45,14 @@ expect_pictures "$here/out.json" "a.JPG b.png c.jpeg rgb.png"
 expect_stderr_empty
 test_end
 
-bad_input folder_without_images "none: a folder without images (found 1 others, expected names that end in .png, .jpg or .jpeg)" \
+bad_input folder_without_images "none: a folder without images (found 1 others, expected names that end in .png, .jpg, .webp or .tif)" \
   run "$micro" "$bad/none" --backend cpu --quiet --json out.json
 
 mkdir "$bad/dangling" && ln -s nothing "$bad/dangling/z.png"
 bad_input link_to_nothing_in_a_folder "z.png: cannot open" run "$micro" "$bad/dangling" --backend cpu --quiet
 bad_input too_many_in_a_folder "too many in one run (found more than 1" run "$micro" "$bad/photos" --most-images 1 --backend cpu --quiet
 mkdir "$bad/below" "$bad/below/folder.png" && : >"$bad/below/png"
-bad_input folders_alone "below: a folder without images (found 2 others, expected names that end in .png, .jpg or .jpeg); folders below are not read: --list FILE takes their images" run "$micro" "$bad/below" --backend cpu --quiet
+bad_input folders_alone "below: a folder without images (found 2 others, expected names that end in .png, .jpg, .webp or .tif); folders below are not read: --list FILE takes their images" run "$micro" "$bad/below" --backend cpu --quiet
 
 # What one picture gives alone it gives among others.
 test_begin as_alone

@@ -102,6 +102,89 @@ for verb in run survey; do
 done
 test_end
 
+# Models of one and of five channels, and the files that have them.
+python3 - "$vectors" "$bad" <<'PYTHON'
+import json, struct, sys, os
+def read(path):
+    whole = open(path, 'rb').read()
+    size = struct.unpack('<Q', whole[:8])[0]
+    header = json.loads(whole[8:8 + size])
+    header.pop('__metadata__', None)
+    return {n: (t, whole[8 + size + t['data_offsets'][0]:8 + size + t['data_offsets'][1]]) for n, t in header.items()}
+for name, (_, data) in read(sys.argv[1] + '/image/kinds.safetensors').items():
+    if name.startswith('file.'):
+        open(sys.argv[2] + '/' + name[5:], 'wb').write(data)
+for channels in (1, 5):
+    folder, data, header = f'{sys.argv[2]}/channels_{channels}', b'', {}
+    os.mkdir(folder)
+    for name, (tensor, part) in read(sys.argv[1] + '/vit/micro_32/model.safetensors').items():
+        shape = tensor['shape']
+        if len(shape) == 4:  # the same weight for each channel
+            part = b''.join(part[i:i + 4 * shape[2] * shape[3]] * channels for i in range(0, len(part), 4 * shape[1] * shape[2] * shape[3]))
+            shape = [shape[0], channels, *shape[2:]]
+        header[name] = {'dtype': tensor['dtype'], 'shape': shape, 'data_offsets': [len(data), len(data) + len(part)]}
+        data += part
+    text = json.dumps(header).encode()
+    open(folder + '/model.safetensors', 'wb').write(struct.pack('<Q', len(text)) + text + data)
+    config = json.load(open(sys.argv[1] + '/vit/micro_32/config.json'))
+    json.dump({**config, 'num_channels': channels}, open(folder + '/config.json', 'w'))
+PYTHON
+same_pixels() { # names of .npz files
+  python3 - "$here/$1.npz" "$here/$2.npz" <<'PYTHON' || fail "$1 and $2 have other pixel_values, expected the same"
+import sys, zipfile
+one, two = (zipfile.ZipFile(path).read('pixel_values.npy') for path in sys.argv[1:])
+sys.exit(one != two)
+PYTHON
+}
+values_of() { # model, image, output, options
+  one=$1 two=$2 three=$3
+  shift 3
+  heed run "$one" "$two" --backend cpu --quiet --save "$three.npz" --maps "$three.png" "$@"
+  expect_exit 0
+}
+
+test_begin prepare_grey_of_16_bits
+values_of "$bad/channels_1" "$bad/sixteen.png" sixteen --mean 0 --std 1 --crop none
+python3 - "$here/sixteen.npz" <<'PYTHON' || fail "pixel_values have the levels of 8 bits"
+import struct, sys, zipfile
+data = zipfile.ZipFile(sys.argv[1]).read('pixel_values.npy')
+numbers = struct.unpack('<%df' % (32 * 32), data[-4 * 32 * 32:])
+assert any(abs(n * 255 - round(n * 255)) > 0.1 for n in numbers) and 0 <= min(numbers) and max(numbers) <= 1, numbers[:9]
+PYTHON
+test_end
+
+test_begin prepare_five_channels
+values_of "$bad/channels_5" "$bad/f4.npy" first
+values_of "$bad/channels_5" "$bad/last.npz" last
+same_pixels first last
+test_end
+bad_input prepare_picture_of_3_for_5 "rgb.png: wrong number of channels (found 3, expected the model's 5: " run "$bad/channels_5" "$picture" --backend cpu --quiet
+bad_input prepare_array_of_5_for_3 "f4.npy: wrong shape (found 5 x 13 x 19, expected 3 channels as the first or last axis)" run "$micro" "$bad/f4.npy" --backend cpu --quiet
+
+test_begin prepare_picture_from_stdin
+"$program" run "$micro" - --backend cpu --quiet --save "$here/stdin.npz" <"$picture" >"$out" 2>"$err" || fail "the exit code is not 0"
+expect_stdout_contains "-: 640 x 427 pixels"
+heed run "$micro" "$picture" --backend cpu --quiet --save file.npz
+same_pixels stdin file
+test_end
+
+if "$program" version | grep -q WebP; then
+  test_begin prepare_frames
+  heed run "$micro" "$bad/frames.webp" --backend cpu
+  expect_exit 0
+  expect_stderr_contains "frames.webp: the first of 3 frames (--frame N takes another)"
+  heed run "$micro" "$bad/frames.webp" --backend cpu --frame 2
+  expect_exit 0
+  test_end
+  bad_input prepare_no_such_frame "frames.webp: frame out of range (found 3, expected less than 3)" run "$micro" "$bad/frames.webp" --backend cpu --quiet --frame 3
+fi
+if "$program" version | grep -q TIFF; then
+  test_begin prepare_pages_are_channels
+  heed run "$bad/channels_5" "$bad/pages.tif" --backend cpu --quiet
+  expect_exit 0
+  test_end
+fi
+
 # Sides of 3 x 2 pixels, and 1 x 900 that would be 32 x 28800: the others are done.
 python3 - "$bad" <<'PYTHON'
 import struct, sys, zlib

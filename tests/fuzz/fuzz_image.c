@@ -6,26 +6,46 @@
 #include <string.h>
 
 #include "image/image.h"
-#include "support/test.h"
+#include "support/vector_file.h"
 
 /* What the checks promise: a picture whose every pixel can be read, within the limits, or a
  * sentence and nothing. */
-static void try_picture(heed_context *context, const uint8_t *bytes, size_t size) {
+static void try_as(heed_context *context, const char *name, uint32_t channels, const uint8_t *bytes,
+                   size_t size) {
   heed_picture picture;
   heed_error error;
-  const heed_status status = heed_image_decode(context, "fuzz", bytes, size, &picture, &error);
+  /* memory for a picture that a few bytes promise would take most of the time */
+  const heed_image_limits limits = {.struct_size = sizeof limits,
+                                    .channels = channels,
+                                    .frame = (uint32_t)(size % 3),
+                                    .pixels = 1u << 22};
+  const heed_status status =
+      heed_image_decode_within(context, name, bytes, size, &limits, &picture, &error);
   if (status != HEED_OK) {
     if (status != HEED_INVALID_FILE && status != HEED_UNSUPPORTED && status != HEED_OUT_OF_MEMORY)
       abort();
-    if (picture.pixels || strncmp(error.message, "fuzz: ", 6) != 0) abort();
+    if (picture.pixels || strncmp(error.message, name, strlen(name)) != 0) abort();
     return;
   }
   const uint64_t pixels = (uint64_t)picture.width * picture.height;
   if (pixels == 0 || pixels > HEED_IMAGE_MAX_PIXELS) abort();
   volatile uint8_t seen = picture.pixels[0];
-  seen = picture.pixels[3 * pixels - 1];
+  const uint32_t sample = picture.samples == HEED_SAMPLES_U8    ? 1
+                          : picture.samples == HEED_SAMPLES_U16 ? 2
+                                                                : 4;
+  if (channels > 3 && picture.channels != channels) abort();
+  seen = picture.pixels[pixels * picture.channels * sample - 1];
   (void)seen;
+  if (heed_picture_show(context, &picture, &error) != HEED_OK) abort();
+  seen = picture.pixels[3 * pixels - 1];
   heed_picture_free(context, &picture);
+}
+
+/* For a model in colour, in grey and of five channels; a zip is an array by its name. */
+static void try_picture(heed_context *context, const uint8_t *bytes, size_t size) {
+  try_as(context, "fuzz", 3, bytes, size);
+  try_as(context, "fuzz", 1, bytes, size);
+  try_as(context, "fuzz.npz", 5, bytes, size);
 }
 
 static uint32_t check_sum(const uint8_t *bytes, size_t size) {
@@ -73,6 +93,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 }
 
 #ifndef HEED_LIBFUZZER
+#define MOST_SEEDS 96
+
+/* Pictures of a file of vectors: tensors "file.NAME". */
+static size_t take_kinds(fuzz_seed *seeds, size_t count) {
+  vector_file file = vector_file_open("image/kinds.safetensors");
+  for (uint32_t i = 0; i < heed_safetensors_count(file.file) && count < MOST_SEEDS; i++) {
+    const char *name = heed_safetensors_get(file.file, i)->name;
+    heed_shape shape;
+    if (strncmp(name, "file.", 5) != 0) continue;
+    seeds[count].bytes = vector_file_read(&file, name, HEED_U8, &shape);
+    seeds[count++].size = shape.dim[0];
+  }
+  vector_file_close(&file);
+  return count;
+}
+
 int main(int argc, char **argv) {
   static const char *const names[] = {"image/rgb.png",           "image/palette_4.png",
                                       "image/gray_alpha_16.png", "image/rgb_transparent.png",
@@ -83,12 +119,15 @@ int main(int argc, char **argv) {
       "IHDR",     "PLTE",     "tRNS",     "eXIf",     "zTXt",
       "iCCP",     "IDAT",     "IEND",     "Exif",     "\x7F\xFF\xFF\xFF",
       "\xFF\xDA", "\xFF\xC2", "\xFF\xC9", "\xFF\xC4", "\xFF\xDD",
-      "\xFF\xD9", "\xFF\xE1", "II*",      "MM",       NULL};
-  fuzz_seed seeds[sizeof names / sizeof *names];
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    seeds[i].bytes = test_read_vector(names[i], &seeds[i].size);
-  const int status = fuzz_main(argc, argv, seeds, sizeof names / sizeof *names, words);
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++) free((void *)(uintptr_t)seeds[i].bytes);
+      "\xFF\xD9", "\xFF\xE1", "II*",      "MM",       "VP8X",
+      "ANMF",     "VP8L",     "'shape'",  "<f4",      "PK\1\2",
+      NULL};
+  fuzz_seed seeds[MOST_SEEDS];
+  size_t count = sizeof names / sizeof *names;
+  for (size_t i = 0; i < count; i++) seeds[i].bytes = test_read_vector(names[i], &seeds[i].size);
+  count = take_kinds(seeds, count);
+  const int status = fuzz_main(argc, argv, seeds, count, words);
+  for (size_t i = 0; i < count; i++) free((void *)(uintptr_t)seeds[i].bytes);
   return status;
 }
 #endif

@@ -149,7 +149,7 @@ static void assert_refused(const void *bytes, size_t size, heed_status status, c
 
 static void test_not_a_picture(void **state) {
   (void)state;
-  assert_refused("", 0, HEED_INVALID_FILE, "empty file (found 0 bytes, expected a PNG or JPEG)");
+  assert_refused("", 0, HEED_INVALID_FILE, "empty file (found 0 bytes, expected a PNG, JPEG, ");
   assert_refused("a", 1, HEED_INVALID_FILE, "found bytes 61");
   assert_refused("Gif89a", 6, HEED_INVALID_FILE, "found bytes 47 69 66 38");
   assert_refused("\x89PNG\r\n\x1A", 7, HEED_INVALID_FILE, "image format not supported");
@@ -163,12 +163,10 @@ static void test_other_kinds(void **state) {
   static const struct {
     const char *bytes, *name;
   } kinds[] = {{"GIF89a..........", "found a GIF image"},
-               {"RIFF....WEBPVP8 ", "found a WebP image"},
                {"....ftypavif....", "found an AVIF image"},
                {"....ftypheic....", "found a HEIC image"},
                {"....ftypmif1....", "found a HEIC or AVIF image"},
                {"BM....\0\0\0\0......", "found a BMP image"},
-               {"II*\0............", "found a TIFF image"},
                {"GGUF............", "found a GGUF file"},
                {"PK\3\4............", "found a zip file"},
                {"\x80\2..............", "found a Python pickle"},

@@ -11,8 +11,8 @@
 #include "terminal/standard_out.h"
 
 /* A file, the embedded picture (NULL), or the scene that --scene names. */
-static heed_status read_picture(cli_state *cli, const run_options *options, const char *path,
-                                run_result *result) {
+static heed_status read_picture(cli_state *cli, const cli_pipeline *pipeline,
+                                const run_options *options, const char *path, run_result *result) {
   result->picture = path ? path : heed_embedded_picture.name;
   result->built_in = !path;
   if (options->scene) {
@@ -23,8 +23,8 @@ static heed_status read_picture(cli_state *cli, const run_options *options, cons
     return scene_input_picture(cli, path, &result->image, &result->twins);
   }
   if (path)
-    return heed_image_load_within(cli->context, path, &options->limits, &result->image,
-                                  &cli->error);
+    return cli_pipeline_load_image(cli, pipeline, path, &options->limits, options->choice.quiet,
+                                   &result->image);
   return heed_image_decode(cli->context, heed_embedded_picture.name, heed_embedded_picture.bytes,
                            heed_embedded_picture.size, &result->image, &cli->error);
 }
@@ -44,7 +44,7 @@ static heed_status load_picture(cli_state *cli, const cli_pipeline *pipeline,
   heed_preprocess preprocess = pipeline->preprocess;
   CLI_TRY(choose_fit(cli, options->fit, &preprocess));
   result->whole = preprocess.resize == HEED_RESIZE_WHOLE;
-  CLI_TRY(read_picture(cli, options, path, result));
+  CLI_TRY(read_picture(cli, pipeline, options, path, result));
   const heed_image view = heed_picture_view(&result->image);
   cli_prepared prepared;
   CLI_TRY(cli_pipeline_prepare(cli, pipeline, &preprocess, &view, result->picture,
@@ -53,7 +53,7 @@ static heed_status load_picture(cli_state *cli, const cli_pipeline *pipeline,
   result->batch_width = prepared.width;
   result->batch_height = prepared.height;
   result->region = prepared.region;
-  return HEED_OK;
+  return heed_picture_show(cli->context, &result->image, &cli->error);
 }
 
 /* All layers' maps, or only the query's rows: in place where they lie as they are read. */

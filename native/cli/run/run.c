@@ -248,7 +248,7 @@ static int run(cli_state *cli, int argc, char **argv) {
       cli,
       "run [MODEL] [IMAGE|FOLDER...] [options]\n\n" CLI_MODEL_OR_BUILT_IN
       "\nThe demo model knows drawn shapes only. Without IMAGE: the built-in exact_224.png.\n"
-      "Without both: one of the demo's scenes. FOLDER after MODEL stands for the PNG and JPEG "
+      "Without both: one of the demo's scenes. FOLDER after MODEL stands for the image "
       "files "
       "in it.\nOf several images each has files of its own (maps.png: maps-NAME.png). A bad one "
       "gives its\nsentence, the others go on, and the exit code is 3.",

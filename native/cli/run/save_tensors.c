@@ -85,7 +85,7 @@ heed_status run_save_tensors(cli_state *cli, const cli_pipeline *pipeline,
                              const char *path) {
   const heed_model_info *info = &pipeline->info;
   const uint32_t n = result->tokens;
-  const heed_shape pixels = {4, {1, 3, result->batch_height, result->batch_width}},
+  const heed_shape pixels = {4, {1, info->channels, result->batch_height, result->batch_width}},
                    logits = {2, {1, info->classes}};
   const heed_shape map = {4, {1, info->heads, n, n}}, rollout = {3, {1, n, n}};
   uint32_t ordered = 0;

@@ -130,7 +130,10 @@ static heed_status save(cli_state *cli, const compare_job *job, const char *path
     heed_dtype dtype;
     heed_shape shape;
     const void *data;
-  } all[] = {{"pixel_values", HEED_F32, {4, {1, 3, build->height, build->width}}, job->pixels},
+  } all[] = {{"pixel_values",
+              HEED_F32,
+              {4, {1, job->vision.info.channels, build->height, build->width}},
+              job->pixels},
              {"input_ids", HEED_I32, {2, {job->count, job->tokens}}, job->ids},
              {"image_embeds", HEED_F32, {2, {1, size}}, job->image_embeds},
              {"text_embeds", HEED_F32, {2, {job->count, size}}, job->embeds},

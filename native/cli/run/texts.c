@@ -108,10 +108,11 @@ static heed_status load_picture(cli_state *cli, compare_job *job, const compare_
                      "--fit: unknown area (found \"%s\", expected model or whole)", options->fit);
   const heed_embedded_file *own = &heed_embedded_picture;
   job->picture = options->picture ? options->picture : own->name;
-  CLI_TRY(options->picture ? heed_image_load_within(cli->context, options->picture, options->limits,
-                                                    &job->image, &cli->error)
-                           : heed_image_decode(cli->context, own->name, own->bytes, own->size,
-                                               &job->image, &cli->error));
+  CLI_TRY(options->picture
+              ? cli_pipeline_load_image(cli, &job->vision, options->picture, options->limits,
+                                        options->choice->quiet, &job->image)
+              : heed_image_decode(cli->context, own->name, own->bytes, own->size, &job->image,
+                                  &cli->error));
   heed_build_desc *build = &job->vision.build;
   const heed_image view = heed_picture_view(&job->image);
   cli_prepared prepared;
@@ -121,7 +122,7 @@ static heed_status load_picture(cli_state *cli, compare_job *job, const compare_
   build->width = prepared.width;
   build->height = prepared.height;
   job->region = prepared.region;
-  return HEED_OK;
+  return heed_picture_show(cli->context, &job->image, &cli->error);
 }
 
 /* Each patch's cosine with each text, where the model projects its patches. */

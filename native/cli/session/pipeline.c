@@ -280,6 +280,18 @@ heed_status cli_pipeline_tap_weights(cli_state *cli, cli_pipeline *pipeline) {
   return HEED_OK;
 }
 
+heed_status cli_pipeline_load_image(cli_state *cli, const cli_pipeline *pipeline, const char *path,
+                                    const heed_image_limits *limits, bool quiet,
+                                    heed_picture *picture) {
+  heed_image_limits own = *limits;
+  own.channels = pipeline->info.channels;
+  CLI_TRY(heed_image_load_within(cli->context, path, &own, picture, &cli->error));
+  if (picture->frames > 1 && !own.frame && !quiet)
+    fprintf(stderr, "heed: %s: the first of %u frames (--frame N takes another)\n", CLI_SHOWN(path),
+            picture->frames);
+  return HEED_OK;
+}
+
 static heed_status fit_image(cli_state *cli, const heed_preprocess *preprocess,
                              const heed_image *image, const cli_pipeline *pipeline,
                              const char *name, uint32_t most_patches, cli_prepared *to) {

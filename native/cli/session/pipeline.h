@@ -81,15 +81,18 @@ heed_status cli_pipeline_size(cli_state *cli, cli_pipeline *pipeline, const char
 heed_status cli_pipeline_check_patches(cli_state *cli, const cli_pipeline *pipeline, uint32_t most,
                                        uint32_t height, uint32_t width);
 /* Limits of the images that are read, in heed_image_limits. */
-#define CLI_IMAGE_OPTIONS(limits)                                                                 \
-  {"--most-bytes", CLI_NUMBER, &(limits).bytes, "N",                                              \
-   "refuse image files of more bytes (default: 1073741824)"},                                     \
-      {"--most-pixels", CLI_NUMBER, &(limits).pixels, "N",                                        \
-       "refuse images of more pixels (default: 268435456)"},                                      \
-      {"--most-side", CLI_NUMBER, &(limits).side, "N",                                            \
-       "refuse images with a longer side (default: 1048576)"},                                    \
-  {                                                                                               \
-    "--most-scans", CLI_NUMBER, &(limits).scans, "N", "refuse JPEGs of more scans (default: 500)" \
+#define CLI_IMAGE_OPTIONS(limits)                                          \
+  {"--most-bytes", CLI_NUMBER, &(limits).bytes, "N",                       \
+   "refuse image files of more bytes (default: 1073741824)"},              \
+      {"--most-pixels", CLI_NUMBER, &(limits).pixels, "N",                 \
+       "refuse images of more pixels (default: 268435456)"},               \
+      {"--most-side", CLI_NUMBER, &(limits).side, "N",                     \
+       "refuse images with a longer side (default: 1048576)"},             \
+      {"--most-scans", CLI_NUMBER, &(limits).scans, "N",                   \
+       "refuse JPEGs of more scans (default: 500)"},                       \
+  {                                                                        \
+    "--frame", CLI_NUMBER, &(limits).frame, "N",                           \
+        "frame of an animated WebP or page of a TIFF, from 0 (default: 0)" \
   }
 #define CLI_SIZE_OPTION(size)                                                           \
   {                                                                                     \
@@ -104,6 +107,11 @@ heed_status cli_pipeline_run(cli_state *cli, cli_pipeline *pipeline, cli_choice 
                              const void *data);
 /* Taps every layer's attention weights: tap_names[layer]. */
 heed_status cli_pipeline_tap_weights(cli_state *cli, cli_pipeline *pipeline);
+/* Reads an image file, "-" of stdin, with as many channels as the model takes. A line on stderr
+ * says which of several frames it is, unless quiet. Statuses: those of heed_image_load_within. */
+heed_status cli_pipeline_load_image(cli_state *cli, const cli_pipeline *pipeline, const char *path,
+                                    const heed_image_limits *limits, bool quiet,
+                                    heed_picture *picture);
 /* An image as the model takes it. */
 typedef struct cli_prepared {
   float *pixels; /* pixel_values, to be freed */

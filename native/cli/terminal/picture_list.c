@@ -45,7 +45,8 @@ static heed_status add(cli_state *cli, picture_list *pictures, const char *path,
  */
 
 static bool is_picture_name(const char *name) {
-  static const char *const ends[] = {".png", ".jpg", ".jpeg", ".jpe", ".jfif"};
+  static const char *const ends[] = {".png",  ".jpg",  ".jpeg", ".jpe",
+                                     ".jfif", ".webp", ".tif",  ".tiff"};
   const size_t length = strlen(name);
   for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
     const size_t end = strlen(ends[i]);
@@ -139,7 +140,7 @@ static heed_status add_folder(cli_state *cli, picture_list *pictures, const char
   if (found == 0)
     return heed_fail(&cli->error, HEED_INVALID_FILE,
                      "%s: a folder without images (found %u others, expected names that end in "
-                     ".png, .jpg or .jpeg)%s",
+                     ".png, .jpg, .webp or .tif)%s",
                      folder, others,
                      below && !pictures->classes
                          ? "; folders below are not read: --list FILE takes their images"

@@ -222,21 +222,34 @@ typedef struct heed_image_limits {
                       bytes of coefficients for each of them */
   uint32_t side;   /* the larger of width and height */
   uint32_t scans;  /* of a JPEG */
+  /* What the model takes, heed_model_info.channels; 0 = 3. With 3, pictures are RGB of 8 bits. With
+   * 1 they are that, too, but grey of 16 bits stays. Others need an array or a TIFF of as many
+   * channels. */
+  uint32_t channels;
+  uint32_t frame; /* of an animated WebP, or page of a TIFF, from 0 */
 } heed_image_limits;
 
-/* RGB, 8 bit, dense: height rows of 3 * width bytes. The pixels are the context's memory; free them
- * with heed_picture_free. */
+/* Dense: [height, width, channels]. The pixels are the context's memory; free them with
+ * heed_picture_free. */
 typedef struct heed_picture {
-  uint8_t *pixels;
+  uint8_t *pixels; /* the first byte */
   uint32_t width, height;
+  uint32_t channels;    /* 0 = 3 */
+  heed_samples samples; /* arrays may have others than 8 bits */
+  uint32_t frames;      /* of the file; this is one of them */
 } heed_picture;
 
-/* Reads and decodes a PNG or JPEG file, by its first bytes and not by its name. The result equals
- * Pillow's after ImageOps.exif_transpose and convert("RGB"). So alpha is dropped, the EXIF
- * orientation is applied, CMYK is Adobe's inverted one, and 16-bit colour keeps its high byte. One
- * difference: 16-bit grey is scaled by 1/257 and rounded, where Pillow clips it to 255. A JPEG
- * whose data ends early or is corrupt is an error. Statuses: IO (cannot be read), INVALID_FILE (not
- * a whole PNG or JPEG, too large), UNSUPPORTED (kind of colour), OUT_OF_MEMORY. */
+/* The kinds of image that this build reads: "PNG, JPEG, WebP, TIFF, .npy and .npz". */
+HEED_API const char *heed_image_kinds(void);
+/* Reads and decodes a file, by its first bytes and not by its name; path "-" is stdin. It is a PNG,
+ * a JPEG, a WebP or TIFF where this build has their libraries, or NumPy's .npy or .npz with one
+ * array, [H, W], [C, H, W] or [H, W, C]: bytes, 16-bit numbers, and whatever else as floats. The
+ * result for a picture equals Pillow's after ImageOps.exif_transpose and convert("RGB"). So alpha
+ * is dropped, the EXIF orientation is applied, CMYK is Adobe's inverted one, and 16-bit colour
+ * keeps its high byte. One difference: 16-bit grey is scaled by 1/257 and rounded, where Pillow
+ * clips it to 255. A JPEG whose data ends early or is corrupt is an error. A TIFF whose samples are
+ * no colours of 8 or 16 bits has floats. Statuses: IO (cannot be read), INVALID_FILE (not whole,
+ * too large, of other channels), UNSUPPORTED (kind of colour), OUT_OF_MEMORY. */
 HEED_NODISCARD HEED_API heed_status heed_image_load(heed_context *context, const char *path,
                                                     heed_picture *picture, heed_error *error);
 /* Decodes `size` bytes in memory, which it borrows for the call. `name` begins the sentence of an
@@ -259,6 +272,12 @@ HEED_NODISCARD HEED_API heed_status heed_picture_create(heed_context *context, c
                                                         uint32_t width, uint32_t height,
                                                         heed_picture *picture, heed_error *error);
 HEED_API void heed_picture_free(heed_context *context, heed_picture *picture);
+/* Makes a picture of other channels or samples one that can be drawn, RGB of 8 bits: of three or
+ * more channels the first three, else the first in grey. Numbers of 16 bits are divided by 257, and
+ * floats lie between the least and the largest of what is shown. Other pictures stay. Statuses:
+ * OUT_OF_MEMORY. */
+HEED_NODISCARD HEED_API heed_status heed_picture_show(heed_context *context, heed_picture *picture,
+                                                      heed_error *error);
 /* As heed_preprocess_image and heed_figure_write take it; valid as long as the picture. */
 HEED_API heed_image heed_picture_view(const heed_picture *picture);
 
