@@ -11,6 +11,21 @@ static const heed_backend_vtable *backend_of(const heed_session *session) {
   return session->plan->backend->vtable;
 }
 
+/* Out of memory says what all of the session takes, not its last block alone. */
+static heed_status say_need(const heed_plan *plan, heed_status status, heed_error *error) {
+  heed_memory memory;
+  if ((status != HEED_OUT_OF_MEMORY && status != HEED_OUT_OF_DEVICE_MEMORY) || !error)
+    return status;
+  const heed_error why = *error;
+  heed_plan_memory(plan, &memory);
+  return heed_fail(error, status,
+                   "%s; the session needs %llu bytes in all (%llu of weights, which heed convert "
+                   "makes smaller)",
+                   why.message,
+                   (unsigned long long)(memory.weights + memory.arena + memory.workspace),
+                   (unsigned long long)memory.weights);
+}
+
 heed_status heed_session_create(heed_plan *plan, const heed_hooks *hooks, heed_session **session,
                                 heed_error *error) {
   if (!plan || !session)
@@ -30,7 +45,7 @@ heed_status heed_session_create(heed_plan *plan, const heed_hooks *hooks, heed_s
   }
   if (status != HEED_OK) {
     heed_free(plan->context, made);
-    return status;
+    return say_need(plan, status, error);
   }
   *session = made;
   return HEED_OK;

@@ -161,9 +161,18 @@ static void test_no_allocation_in_run(void **state) {
   free_files(&files);
 }
 
+/* What the sentence says that all of the session needs; 0: nothing. */
+static uint64_t need_of(const char *sentence) {
+  static const char before[] = "; the session needs ";
+  const char *at = strstr(sentence, before);
+  return at ? strtoull(at + sizeof before - 1, NULL, 10) : 0;
+}
+
 static void test_every_allocation_failed_once(void **state) {
   (void)state;
   vit_files files;
+  heed_memory memory = {0};
+  uint64_t need = 0;
   load_files(&files, "micro_32");
   const heed_build_desc build = {.struct_size = sizeof build, .batch = 2};
   size_t n = 1;
@@ -173,6 +182,8 @@ static void test_every_allocation_failed_once(void **state) {
     test_allocator counter = {.fail_at = n};
     const heed_context_desc context = test_context_desc(&counter);
     const heed_status status = open_vit(&v, &files, &context, NULL, 2, &build, NULL, &error);
+    if (status == HEED_OK) heed_plan_memory(v.plan, &memory);
+    if (need_of(error.message)) need = need_of(error.message);
     close_vit(&v);
     if (counter.live) fail_msg("%zu blocks leaked when allocation %zu failed", counter.live, n);
     if (counter.total < n) {
@@ -184,6 +195,8 @@ static void test_every_allocation_failed_once(void **state) {
                error.message);
   }
   assert_true(n > 50);
+  assert_int_equal(need, memory.weights + memory.arena + memory.workspace);
+  assert_true(need > memory.weights && memory.weights > 0);
   free_files(&files);
 }
 

@@ -88,35 +88,23 @@ static heed_status make_plan(heed_web_session *s, int keep, const char *names, u
   return status;
 }
 
-/* Out of memory says what all of the session needs, not its last block alone. */
-static heed_status whole_need(heed_web_session *s, heed_status status) {
-  heed_memory memory;
-  char why[sizeof s->web->error.message];
-  if (status != HEED_OUT_OF_MEMORY) return status;
-  heed_plan_memory(s->plan, &memory);
-  const uint64_t bytes = memory.weights + memory.arena + memory.taps + memory.workspace;
-  snprintf(why, sizeof why, "%s", s->web->error.message);
-  return heed_fail(&s->web->error, status,
-                   "%s; the session needs %u MB in all (heed convert makes weights smaller)", why,
-                   (unsigned)((bytes + 999999) / 1000000));
-}
-
 /* The plan for `keep` of the session's graph, and the program; its sizes are those of its input,
  * where it has one. */
 static heed_status prepare(heed_web_session *s, int keep, const char *names, uint32_t count) {
   const heed_hooks hooks = {sizeof hooks, tell, stop, NULL};
   heed_value_info info;
   HEED_TRY(make_plan(s, keep, names, count));
+  /* first, since its sentence says what all of it needs */
+  HEED_TRY(heed_session_create(s->plan, &hooks, &s->session, &s->web->error));
   if (heed_graph_value_info(s->graph, s->input, &info) == HEED_OK) {
     s->batch = info.shape.dim[0];
     s->height = info.shape.dim[2];
     s->width = info.shape.dim[3];
     s->pixel_bytes = (size_t)heed_shape_count(&info.shape) * sizeof(float);
     s->pixels = heed_alloc_raw(s->web->context, s->pixel_bytes, 1);
-    if (!s->pixels)
-      return whole_need(s, heed_fail_memory(&s->web->error, "pixel_values", s->pixel_bytes));
+    if (!s->pixels) return heed_fail_memory(&s->web->error, "pixel_values", s->pixel_bytes);
   }
-  return whole_need(s, heed_session_create(s->plan, &hooks, &s->session, &s->web->error));
+  return HEED_OK;
 }
 
 static void tell_session(heed_web_session *s) {

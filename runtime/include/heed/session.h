@@ -118,8 +118,8 @@ HEED_API void heed_plan_step_info(const heed_plan *plan, uint32_t index, heed_pl
 typedef struct heed_session heed_session;
 
 /* Allocates, loads the model weights, and prepares pipelines. hooks may be NULL. Borrows plan.
- * Statuses: OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY, DEVICE_*, IO, INVALID_FILE, UNSUPPORTED,
- * CANCELLED. */
+ * Statuses: OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY (the sentence has the bytes of all that
+ * heed_plan_memory counts), DEVICE_*, IO, INVALID_FILE, UNSUPPORTED, CANCELLED. */
 HEED_NODISCARD HEED_API heed_status heed_session_create(heed_plan *plan, const heed_hooks *hooks,
                                                         heed_session **session, heed_error *error);
 HEED_API void heed_session_destroy(heed_session *session);

@@ -681,7 +681,7 @@ test('a model that does not fit is an error, not an end; out of memory says how 
     model.createSession({ batch: 4000, taps: 'all' }).ready,
     fails(
       'OUT_OF_MEMORY',
-      /out of memory \(requested \d+ bytes\); the session needs \d{4,5} MB in all \(heed convert makes weights smaller\)$/
+      /out of memory \(requested \d+ bytes\); the session needs \d{10,11} bytes in all \(\d+ of weights, which heed convert makes smaller\)$/
     )
   )
   assert.ok(

@@ -132,7 +132,7 @@ test('a long picture needs little more memory; one that is too large is refused 
   })
   await assert.rejects(model.createSession({ batch: 6900 }).ready, {
     status: 'OUT_OF_MEMORY',
-    message: /: out of memory \(requested \d+ bytes\); the session needs \d{4,5} MB in all \(/
+    message: /: out of memory \(requested \d+ bytes\); the session needs \d{10,11} bytes in all \(/
   })
   const { image } = await runtime.scene(3)
   assert.ok((await model.createSession().run(image)).logits)
