@@ -9,39 +9,15 @@
 #include "session/synthetic.h"
 #include "terminal/json_out.h"
 
-static void print_summary(const cli_pipeline *pipeline) {
-  const heed_model_info *info = &pipeline->info;
-  heed_error why;
-  printf("family %s: %u px, patch %u, %u layers x %u heads, width %u, mlp %u, %u prefix tokens, %u "
-         "classes\n",
-         info->family, info->image_size, info->patch, info->layers, info->heads, info->width,
-         info->mlp_width, info->prefix_tokens, info->classes);
-  printf("positions resized: %s", info->positions);
-  if (info->family_assumed) printf(" (as in %s: no config.json names the model)", info->family);
-  printf("\n");
-  printf("rules: %s\n", info->rules);
-  if (info->assumed) printf("assumed: %s\n", info->assumed);
-  if (heed_model_prepares(pipeline->model, &why) != HEED_OK)
-    printf("no images: %s\n", CLI_SHOWN(why.message));
-  printf("%llu parameters, %llu bytes of weights in the file, %u tensors used, %u unused\n",
-         (unsigned long long)info->parameters, (unsigned long long)info->weight_bytes,
-         info->tensors_used, info->tensors_unused);
-}
-
-static void print_sequence_summary(const cli_pipeline *pipeline) {
-  const heed_model_info *info = &pipeline->info;
-  char source[32];
-  if (info->features)
-    snprintf(source, sizeof source, "vectors of %u", info->features);
-  else
-    snprintf(source, sizeof source, "%u tokens", info->source_vocabulary);
-  printf("family %s: from %s to %u tokens, %u + %u layers x %u heads, width %u, at most %u tokens, "
-         "begin %d, end %d, padding %d\n",
-         info->family, source, info->target_vocabulary, info->encoder_layers, info->decoder_layers,
-         info->heads, info->width, info->max_length, info->begin, info->end, info->padding);
-  printf("%llu parameters, %llu bytes of weights in the file, %u tensors used, %u unused\n",
-         (unsigned long long)info->parameters, (unsigned long long)info->weight_bytes,
-         info->tensors_used, info->tensors_unused);
+/* heed_model_describe's lines. */
+static heed_status print_summary(cli_state *cli, const cli_pipeline *pipeline) {
+  const size_t size = heed_model_describe(pipeline->model, NULL, 0) + 1;
+  char *text = malloc(size);
+  if (!text) return heed_fail_memory(&cli->error, "summary", size);
+  heed_model_describe(pipeline->model, text, size);
+  fputs(text, stdout);
+  free(text);
+  return HEED_OK;
 }
 
 /* A role's pattern: its first name, with the layer's number where it is of one. */
@@ -261,11 +237,9 @@ static heed_status inspect(cli_state *cli, cli_choice *choice, const char *model
   if (status == HEED_OK) {
     if (plan && json)
       json_plan(&pipeline);
-    else if (!graph && pipeline.info.kind == HEED_MODEL_ENCODER_DECODER)
-      print_sequence_summary(&pipeline);
     else if (!graph)
-      print_summary(&pipeline);
-    if (!graph && !plan) print_tensors(&pipeline);
+      status = print_summary(cli, &pipeline);
+    if (!graph && !plan && status == HEED_OK) print_tensors(&pipeline);
     if (plan && !json) print_plan(&pipeline);
     if (graph && strcmp(graph, "dot") == 0) status = print_dot(cli, pipeline.graph);
     if (graph && strcmp(graph, "json") == 0) print_json(pipeline.graph);

@@ -258,7 +258,7 @@ heed_status cli_pipeline_run(cli_state *cli, cli_pipeline *pipeline, cli_choice 
 
 typedef struct cli_weight_names {
   const char **name;
-  char text[][48];
+  char text[][HEED_TAP_NAME_SIZE];
 } cli_weight_names;
 
 heed_status cli_pipeline_tap_weights(cli_state *cli, cli_pipeline *pipeline) {
@@ -271,8 +271,7 @@ heed_status cli_pipeline_tap_weights(cli_state *cli, cli_pipeline *pipeline) {
     return heed_fail_memory(&cli->error, "taps", size);
   }
   for (uint32_t i = 0; i < layers; i++) {
-    snprintf(names->text[i], sizeof names->text[i], "layer.%u.attention.weights", i);
-    names->name[i] = names->text[i];
+    names->name[i] = heed_tap_name(HEED_TAP_WEIGHTS, i, names->text[i]);
   }
   pipeline->weight_names = names;
   pipeline->tap_names = names->name;

@@ -48,6 +48,25 @@ HEED_API struct heed_onnx *heed_model_files_onnx(const heed_model_files *files);
 HEED_API const char *heed_model_files_note(const heed_model_files *files);
 HEED_API void heed_model_files_destroy(heed_model_files *files);
 
+/* Zero is a default for every field. */
+typedef struct heed_load_desc {
+  size_t struct_size;
+  const char *weights_key; /* as `key` of heed_model_files_open_key */
+  /* of pixel_values, of an ONNX graph that leaves them open; as of heed_onnx_vision */
+  uint32_t height, width;
+  heed_tower tower; /* of a folder that has both: CLIP, SigLIP */
+} heed_load_desc;
+/* Opens what a path names as a model, in one call: a folder, a file of weights, or an ONNX graph,
+ * which needs no config. An ONNX file is read as weights where config.json names a family that heed
+ * knows, else as the graph that it is (heed_onnx_open_model); both are built, run and tapped alike.
+ * desc NULL: defaults. Borrows context. Destroy the model first, then *files, which it reads from.
+ * heed_model_describe says what was opened. After a failure both are NULL. Statuses: those of
+ * heed_model_files_open, heed_model_open and heed_onnx_vision. */
+HEED_NODISCARD HEED_API heed_status heed_model_load(heed_context *context, const char *path,
+                                                    const heed_load_desc *desc,
+                                                    heed_model_files **files, heed_model **model,
+                                                    heed_error *error);
+
 /* EXPERIMENTAL: may change. Calls `visit` with the path of each file that heed_model_files_open
  * would read, and opens none; but where no name in a folder says what its weights are, it looks at
  * the first bytes of the files there. The first failure of `visit` ends it, with that status.

@@ -13,8 +13,7 @@
  *  must(heed_context_create(NULL, &context, &error));
  *  must(heed_auto_backend_create(context, NULL, &backend, &choice, &error));
  *  fprintf(stderr, "%s: %s\n", heed_backend_name(backend), choice.why);
- *  must(heed_model_files_open(context, argv[1], &files, &error));
- *  must(heed_model_open(context, heed_model_files_desc(files), &model, &error));
+ *  must(heed_model_load(context, argv[1], NULL, &files, &model, &error));
  *  heed_model_get_info(model, &info);
  *  heed_model_preprocess(model, &preprocess);
  *
@@ -23,7 +22,7 @@
  *  must(heed_preprocess_size(&preprocess, image.width, image.height, &width, &height, &error));
  *  const uint32_t rows = height / info.patch, columns = width / info.patch,
  *                 tokens = info.prefix_tokens + rows * columns;
- *  const size_t count = (size_t)3 * height * width;
+ *  const size_t count = (size_t)info.channels * height * width;
  *  float *pixels = floats(count), *logits = floats(info.classes), *row = floats(tokens),
  *        *map = row + info.prefix_tokens;
  *  must(heed_preprocess_image(context, &preprocess, &image, pixels, &seen, &error));
@@ -32,17 +31,19 @@
  *  const heed_build_desc desc = {
  *      .struct_size = sizeof desc, .height = height, .width = width, .rows = &cls, .row_count = 1};
  *  must(heed_model_build(model, &desc, &graph, &error));
- *  snprintf(name, sizeof name, "layer.%u.attention.weights", (unsigned)layer);
- *  const heed_value weights = heed_graph_find(graph, name);
+ *  const heed_value weights = heed_graph_tap(graph, HEED_TAP_WEIGHTS, layer);
  *  const heed_plan_desc taps = {.struct_size = sizeof taps, .taps = &weights, .tap_count = 1};
  *  must(heed_plan_create(graph, backend, &taps, &plan, &error));
  *  must(heed_session_create(plan, NULL, &session, &error));
  *  must(heed_session_write(session, heed_graph_find(graph, "pixel_values"), pixels,
  *                          count * sizeof *pixels, &error));
  *  must(heed_session_run(session, NULL, &error));
- *  must(heed_session_read(session, heed_graph_find(graph, "logits"), 0, info.classes, logits,
- *                         &error));
- *  must(heed_session_read(session, weights, (uint64_t)head * tokens, tokens, row, &error));
+ *  if (info.classes)
+ *    must(heed_session_read(session, heed_graph_find(graph, "logits"), 0, info.classes, logits,
+ *                           &error));
+ *  must(heed_graph_value_info(graph, weights, &map_info));
+ *  const uint64_t first = (uint64_t)head * map_info.shape.dim[2] * tokens;
+ *  must(heed_session_read(session, weights, first, tokens, row, &error));
  *  const uint32_t shown = heed_top(logits, info.classes, 5, top, probability);
  *  for (uint32_t k = 0; k < shown; k++)
  *    printf("%.4f  %s\n", probability[k], heed_model_label(model, top[k]));

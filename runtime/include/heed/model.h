@@ -113,6 +113,11 @@ typedef struct heed_model_info {
   bool causal; /* no token attends to a later one, so that padding behind a text changes nothing */
 } heed_model_info;
 HEED_API void heed_model_get_info(const heed_model *model, heed_model_info *info);
+/* EXPERIMENTAL: the words may change. Writes what was opened, in lines that end with '\n': family
+ * and sizes, rules, what was guessed and assumed, the preprocessing, parameters and bytes. Nothing
+ * in them is for a terminal to obey. Writes at most `size` bytes with the 0 at the end, and returns
+ * the bytes of the whole text without it, as snprintf does. text may be NULL where size is 0. */
+HEED_API size_t heed_model_describe(const heed_model *model, char *text, size_t size);
 /* The label of a class from the config, or "class N" when there is none. Valid as long as the
  * model. */
 HEED_API const char *heed_model_label(const heed_model *model, uint32_t index);
@@ -262,6 +267,39 @@ HEED_API uint32_t heed_text_row(const heed_model_info *text, const int32_t *ids,
 HEED_NODISCARD HEED_API heed_status heed_model_build(const heed_model *model,
                                                      const heed_build_desc *desc,
                                                      heed_graph **graph, heed_error *error);
+
+/* EXPERIMENTAL: may change. The values that can be tapped, for those who would rather not write
+ * their names, which stand at heed_model_build. A layer is that of the name. */
+typedef enum heed_tap {
+  HEED_TAP_EMBEDDINGS = 0, /* [B, T, C] before the first layer */
+  HEED_TAP_QUERY = 1,      /* [B, H, T, D] */
+  HEED_TAP_KEY = 2,        /* [B, H, T, D] */
+  HEED_TAP_VALUE = 3,      /* [B, H, T, Dv] */
+  HEED_TAP_WEIGHTS = 4,    /* layer.i.attention.weights [B, H, T, T] */
+  HEED_TAP_SCORES = 5,     /* layer.i.attention.logits [B, H, T, T] */
+  HEED_TAP_HEADS = 6,      /* layer.i.attention.output [B, T, C], before the projection */
+  HEED_TAP_OUTPUT = 7,     /* layer.i.output [B, T, C] */
+  HEED_TAP_POOL_QUERY = 8, /* of a pooling attention, which has no layer */
+  HEED_TAP_POOL_KEY = 9,
+  HEED_TAP_POOL_VALUE = 10,
+  HEED_TAP_POOL_WEIGHTS = 11,
+  HEED_TAP_POOL_SCORES = 12,
+  HEED_TAP_POOL_HEADS = 13,
+  HEED_TAP_ENCODER_WEIGHTS = 14, /* of an encoder-decoder: encoder.i.self.weights */
+  HEED_TAP_ENCODER_SCORES = 15,
+  HEED_TAP_ENCODER_OUTPUT = 16,
+  HEED_TAP_DECODER_WEIGHTS = 17, /* decoder.i.self.weights */
+  HEED_TAP_DECODER_SCORES = 18,
+  HEED_TAP_CROSS_WEIGHTS = 19, /* decoder.i.cross.weights */
+  HEED_TAP_CROSS_SCORES = 20,
+  HEED_TAP_DECODER_OUTPUT = 21
+} heed_tap;
+#define HEED_TAP_COUNT 22
+#define HEED_TAP_NAME_SIZE 48
+/* Writes the name of a tap and returns it; "" of an unknown one. */
+HEED_API const char *heed_tap_name(heed_tap tap, uint32_t layer, char name[HEED_TAP_NAME_SIZE]);
+/* The value of that name in a graph of heed_model_build; id 0: the graph has none. */
+HEED_API heed_value heed_graph_tap(const heed_graph *graph, heed_tap tap, uint32_t layer);
 
 /* --------------------------------------------------------------------------------------- images */
 
