@@ -48,4 +48,11 @@ heed_status heed_figure_write(heed_context *context, const heed_figure_desc *des
   (void)desc;
   return heed_figure_check(path, error);
 }
+
+heed_status heed_sheet_write(const heed_sheet *sheet, const heed_sheet_desc *desc, const char *path,
+                             heed_error *error) {
+  (void)sheet;
+  (void)desc;
+  return heed_figure_check(path, error);
+}
 #endif

@@ -10,6 +10,7 @@
 #include "figure/compose.h"
 #include "figure/format.h"
 #include "figure/paint.h"
+#include "figure/sheet.h"
 #include "files/output.h"
 #include "image/image.h"
 
@@ -111,5 +112,35 @@ heed_status heed_figure_write(heed_context *context, const heed_figure_desc *des
   HEED_TRY(heed_ruler_open(context, &rulers, &ruler, error));
   const heed_status status = write_figure(context, &full, format, &ruler, path, error);
   heed_ruler_close(context, rulers);
+  return status;
+}
+
+static heed_status write_sheet(const heed_sheet *sheet, const heed_sheet_desc *desc,
+                               const figure_ruler *ruler, const char *path, heed_error *error) {
+  const heed_figure_desc as = {.title = desc->title ? desc->title : "contact sheet",
+                               .caption = desc->caption,
+                               .provenance = desc->provenance,
+                               .width_mm = desc->width_mm};
+  figure_format format;
+  figure_shapes shapes;
+  HEED_TRY(heed_figure_format(path, &format, error));
+  HEED_TRY(heed_sheet_compose(sheet, desc, ruler, &shapes, error));
+  const heed_status status = write_shapes(sheet->context, &as, format, &shapes, path, error);
+  heed_shapes_free(&shapes);
+  return status;
+}
+
+heed_status heed_sheet_write(const heed_sheet *sheet, const heed_sheet_desc *desc, const char *path,
+                             heed_error *error) {
+  heed_sheet_desc full = {.struct_size = sizeof full};
+  figure_rulers *rulers;
+  figure_ruler ruler;
+  if (!sheet)
+    return heed_fail(error, HEED_INVALID_ARGUMENT, "sheet: NULL argument (expected a sheet)");
+  if (desc) HEED_TRY(heed_desc_read(&full, sizeof full, desc, "sheet", error));
+  HEED_TRY(heed_figure_check(path, error));
+  HEED_TRY(heed_ruler_open(sheet->context, &rulers, &ruler, error));
+  const heed_status status = write_sheet(sheet, &full, &ruler, path, error);
+  heed_ruler_close(sheet->context, rulers);
   return status;
 }

@@ -54,6 +54,26 @@ bad_input too_many_in_a_folder "too many in one run (found more than 1" run "$mi
 mkdir "$bad/below" "$bad/below/folder.png" && : >"$bad/below/png"
 bad_input folders_alone "below: a folder without images (found 2 others, expected names that end in .png, .jpg, .webp or .tif); folders below are not read: --list FILE takes their images" run "$micro" "$bad/below" --backend cpu --quiet
 
+# All of them on one page, with a bad one left out.
+test_begin sheet
+heed run "$micro" "$bad/photos" --backend cpu --quiet --sheet sheet.svg
+expect_exit 0
+[ "$(grep -c '<image' "$here/sheet.svg")" -eq 4 ] || fail "found $(grep -c '<image' "$here/sheet.svg") images, expected 3 and a bar"
+for name in a.JPG b.png c.jpeg 'class 4, '; do grep -q "$name" "$here/sheet.svg" || fail "the sheet has no $name"; done
+expect_stdout_contains 'sheet: sheet.svg'
+heed run "$micro" "$bad/photos" "$bad/below/png" --backend cpu --quiet --sheet sheet.png
+expect_exit 3
+expect_file sheet.png
+test_end
+repeat "$bad/photos/b.png
+" 401 >"$bad/many"
+test_begin sheet_of_too_many
+heed run "$micro" --list "$bad/many" --backend cpu --quiet --sheet sheet.png
+expect_exit 2
+expect_one_sentence run '--sheet: too many images on a page (found 401, expected at most 400)'
+expect_nothing_written
+test_end
+
 # What one picture gives alone it gives among others.
 test_begin as_alone
 heed run "$micro" "$bad/photos" --backend cpu --quiet --json all.jsonl

@@ -64,14 +64,14 @@ static void free_words(words *w) {
   free(w->provenance);
 }
 
-/* "; prediction: star, 99.9 %", or nothing. */
+/* "star, 99.9 %", or nothing. */
 static void answer_text(const cli_pipeline *pipeline, const run_result *result, char text[160]) {
   uint32_t index;
   double probability;
   text[0] = '\0';
   if (!result->logits || !pipeline->model || !pipeline->info.classes) return;
   run_top(pipeline, result->logits, 1, &index, &probability);
-  snprintf(text, 160, "; prediction: %.100s, %.1f %%", heed_model_label(pipeline->model, index),
+  snprintf(text, 160, "%.100s, %.1f %%", heed_model_label(pipeline->model, index),
            100.0 * probability);
 }
 
@@ -112,9 +112,10 @@ static heed_status write_words(cli_state *cli, const cli_pipeline *pipeline,
     model_text(pipeline, options, result, model);
     answer_text(pipeline, result, answer);
     query_text(&pipeline->info, result, selection, w->query);
-    snprintf(w->caption, size, "%s%s%s%s; heed %s", model, answer, *changes ? "; changed: " : "",
-             changes, heed_version());
-    snprintf(w->provenance, size, "%s; %s%s%s%s%s%s; heed %s", w->title, model, answer,
+    const char *before = *answer ? "; prediction: " : "";
+    snprintf(w->caption, size, "%s%s%s%s%s; heed %s", model, before, answer,
+             *changes ? "; changed: " : "", changes, heed_version());
+    snprintf(w->provenance, size, "%s; %s%s%s%s%s%s%s; heed %s", w->title, model, before, answer,
              *changes ? "; changed: " : "", changes, options->choice.opened ? "; on " : "",
              options->choice.opened ? heed_backend_name(options->choice.opened) : "",
              heed_version());
@@ -163,6 +164,7 @@ static heed_status draw(cli_state *cli, const cli_pipeline *pipeline, const run_
 heed_status run_check_figures(cli_state *cli, const run_options *options) {
   if (options->maps) CLI_TRY(heed_figure_check(options->maps, &cli->error));
   if (options->rollout) CLI_TRY(heed_figure_check(options->rollout, &cli->error));
+  if (options->sheet) CLI_TRY(heed_figure_check(options->sheet, &cli->error));
   if (options->width == 0 || (options->width >= 60 && options->width <= 1000)) return HEED_OK;
   return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
                    "--width: width out of range (found %u, expected 60 to 1000 millimetres)",
@@ -238,4 +240,54 @@ heed_status run_draw_rollout(cli_state *cli, const cli_pipeline *pipeline,
   const heed_status status = draw(cli, pipeline, options, result, selection, &d, 1, &w, path);
   free_drawing(&d);
   return status;
+}
+
+/* ------------------------------------------------------------------------------------------ sheet
+ */
+
+heed_status run_add_to_sheet(cli_state *cli, heed_sheet *sheet, const cli_pipeline *pipeline,
+                             const run_result *result, const run_selection *selection) {
+  const heed_model_info *info = &pipeline->info;
+  const uint32_t count = selection->layer_count * selection->head_count;
+  char note[160];
+  drawing d;
+  CLI_TRY(alloc_drawing(cli, &d, 1, 1, result->tokens, info->prefix_tokens));
+  for (uint32_t l = 0; l < selection->layer_count; l++)
+    for (uint32_t h = 0; h < selection->head_count; h++)
+      add_row(&d, result, info->prefix_tokens, 0, 0,
+              run_row(result, selection, info->heads, selection->first_layer + l,
+                      selection->first_head + h),
+              1.0f / (float)count);
+  answer_text(pipeline, result, note);
+  const heed_sheet_tile tile = {.struct_size = sizeof tile,
+                                .image = heed_picture_view(&result->image),
+                                .region = result->region,
+                                .map = d.maps,
+                                .rows = result->rows,
+                                .columns = result->columns,
+                                .tokens = result->tokens,
+                                .name = base_name(result->picture),
+                                .note = note};
+  const heed_status status = heed_sheet_add(sheet, &tile, &cli->error);
+  free_drawing(&d);
+  return status;
+}
+
+heed_status run_write_sheet(cli_state *cli, const heed_sheet *sheet, const cli_pipeline *pipeline,
+                            const run_options *options) {
+  heed_scale_kind scale;
+  CLI_TRY(run_scale(cli, options->scale, &scale));
+  const heed_model_info *info = &pipeline->info;
+  char caption[512];
+  snprintf(caption, sizeof caption, "%.200s (%s, %u layers, %u heads); %u images; heed %s",
+           options->model ? base_name(options->model) : "the demo model", info->family,
+           info->layers, info->heads, heed_sheet_count(sheet), heed_version());
+  const heed_sheet_desc desc = {.struct_size = sizeof desc,
+                                .width_mm = options->width,
+                                .caption = caption,
+                                .title = "attention of many images",
+                                .scale = scale};
+  CLI_TRY(heed_sheet_write(sheet, &desc, options->sheet, &cli->error));
+  printf("sheet: %s\n", CLI_SHOWN(options->sheet));
+  return HEED_OK;
 }

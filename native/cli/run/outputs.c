@@ -113,11 +113,17 @@ static heed_status add_paths(cli_state *cli, cli_paths *paths, const run_options
     CLI_TRY(add_output(cli, paths, "--rollout", options->rollout, stem));
     CLI_TRY(add_output(cli, paths, "--save", options->save, stem));
   }
+  CLI_TRY(add_output(cli, paths, "--sheet", options->sheet, NULL));
   return add_output(cli, paths, "--json", options->json, NULL);
 }
 
 heed_status run_check_paths(cli_state *cli, const run_options *options, const run_batch *batch) {
-  if (!options->maps && !options->rollout && !options->save && !options->json) return HEED_OK;
+  if (options->sheet && batch->count > HEED_SHEET_MOST)
+    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
+                     "--sheet: too many images on a page (found %u, expected at most %u)",
+                     batch->count, HEED_SHEET_MOST);
+  if (!options->maps && !options->rollout && !options->save && !options->json && !options->sheet)
+    return HEED_OK;
   if (batch->count > 1 && cli_is_stdout(options->save))
     return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
                      "--save: stdout takes the tensors of one image (found %u images, expected a "

@@ -65,6 +65,7 @@ typedef struct run_options {
   const char *scene, *fit, *size, *layer, *head, *query, *maps, *rollout, *json, *save, *score,
       *scale, *end;
   bool reverse, plain;
+  const char *sheet; /* figure of all pictures */
   run_rollout_options rollout_how;
   cli_changes changes;
   bool remake; /* the rollout makes weights again from queries and keys, which are tapped */
@@ -188,6 +189,8 @@ void run_free_maps(run_result *result);
  * INVALID_ARGUMENT. */
 heed_status run_select(cli_state *cli, const run_options *options, const heed_model_info *info,
                        const run_result *result, run_selection *selection);
+/* --scale; NULL is AUTO. Statuses: INVALID_ARGUMENT. */
+heed_status run_scale(cli_state *cli, const char *text, heed_scale_kind *scale);
 /* A line for each head of the selection. */
 void run_print_heads(FILE *to, const heed_model_info *info, const run_result *result,
                      const run_selection *selection);
@@ -216,6 +219,12 @@ heed_status run_save_tensors(cli_state *cli, const cli_pipeline *pipeline,
 /* Whether the figures that are asked for can be written. Statuses: INVALID_ARGUMENT, UNSUPPORTED.
  */
 heed_status run_check_figures(cli_state *cli, const run_options *options);
+/* Adds the picture with the mean of its selected maps. */
+heed_status run_add_to_sheet(cli_state *cli, heed_sheet *sheet, const cli_pipeline *pipeline,
+                             const run_result *result, const run_selection *selection);
+/* Writes --sheet, and says so. */
+heed_status run_write_sheet(cli_state *cli, const heed_sheet *sheet, const cli_pipeline *pipeline,
+                            const run_options *options);
 heed_status run_draw_maps(cli_state *cli, const cli_pipeline *pipeline, const run_options *options,
                           const run_result *result, const run_selection *selection,
                           const char *path);

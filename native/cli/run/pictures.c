@@ -128,7 +128,7 @@ static heed_status prepare_picture(cli_state *cli, const cli_pipeline *pipeline,
   CLI_TRY(cli_changes_read(cli, &options->changes, info, result->rows, result->columns,
                            &result->changes));
   CLI_TRY(run_select(cli, options, info, result, selection));
-  if (!options->maps && !options->rollout) drop_pixels(cli, &result->image);
+  if (!options->maps && !options->rollout && !options->sheet) drop_pixels(cli, &result->image);
   return HEED_OK;
 }
 
@@ -191,6 +191,7 @@ typedef struct pictures_way {
   uint32_t prepared, shown; /* good pictures; of these, with everything written */
   uint32_t failed;
   cli_progress progress;
+  heed_sheet *sheet; /* NULL: not asked for */
 } pictures_way;
 
 /* Whether every number is one. */
@@ -243,6 +244,7 @@ static heed_status show_picture(pictures_way *way, run_result *result,
   if (way->json) CLI_TRY(run_json_add(cli, way->json, way->pipeline, options, result, selection));
   cli_progress_clear(&way->progress);
   run_print(stdout, way->pipeline, options, result, selection);
+  if (way->sheet) CLI_TRY(run_add_to_sheet(cli, way->sheet, way->pipeline, result, selection));
   return run_write_outputs(cli, way->pipeline, options, result, selection);
 }
 
@@ -352,9 +354,13 @@ heed_status run_pictures(cli_state *cli, cli_pipeline *pipeline, run_options *op
                          const run_batch *batch, uint32_t *failed) {
   pictures_way way = {.cli = cli, .pipeline = pipeline, .options = options, .batch = batch};
   way.stream = (picture_stream){.pipeline = pipeline, .results = way.results};
+  if (options->sheet) CLI_TRY(heed_sheet_create(cli->context, &way.sheet, &cli->error));
   heed_status status =
       options->json ? cli_output_write(options->json, go_with_json, &way, &cli->error) : go(&way);
   if (status == HEED_OK && options->json) printf("JSON: %s\n", CLI_SHOWN(options->json));
+  if (status == HEED_OK && way.sheet && heed_sheet_count(way.sheet))
+    status = run_write_sheet(cli, way.sheet, pipeline, options);
+  heed_sheet_destroy(way.sheet);
   *failed = way.failed;
   return status;
 }

@@ -97,12 +97,14 @@ static int run_sequence(cli_state *cli, const run_options *options, sequence_opt
   }
   if (options->scene || options->list || options->size || options->layer || options->head ||
       options->query || options->maps || options->rollout || options->scale || options->end ||
-      options->width || options->plain || options->reverse || options->score || options->fit ||
-      options->way || cli_prepare_given(cli) || cli_changes_any(&options->changes)) {
+      options->width || options->plain || options->sheet || options->reverse || options->score ||
+      options->fit || options->way || cli_prepare_given(cli) ||
+      cli_changes_any(&options->changes)) {
     fprintf(
         stderr,
         "heed run: --scene, --list, --size, --layer, --head, --query, --maps, --rollout, --plain, "
-        "--scale, --end, --width, --reverse, --score, --fit, --way, --mean and their kind, and "
+        "--sheet, --scale, --end, --width, --reverse, --score, --fit, --way, --mean and their "
+        "kind, and "
         "changes of the attention are for "
         "images (found one with --tokens or --features)\n");
     return CLI_USAGE;
@@ -128,12 +130,12 @@ static int run_texts(cli_state *cli, const run_options *options, compare_options
     return CLI_USAGE;
   }
   if (options->scene || options->list || options->query || options->rollout || options->scale ||
-      options->end || options->plain || options->reverse || options->score || options->way ||
-      sequence->tokens || sequence->features || sequence->length ||
+      options->end || options->plain || options->sheet || options->reverse || options->score ||
+      options->way || sequence->tokens || sequence->features || sequence->length ||
       cli_changes_any(&options->changes)) {
     fprintf(
         stderr,
-        "heed run: --scene, --list, --query, --rollout, --plain, --scale, --end, "
+        "heed run: --scene, --list, --query, --rollout, --plain, --sheet, --scale, --end, "
         "--reverse, --score, --way, --tokens, --features, --length and changes of the attention "
         "cannot be given with --text\n");
     return CLI_USAGE;
@@ -224,6 +226,8 @@ static int run(cli_state *cli, int argc, char **argv) {
       CLI_PREPARE_OPTIONS(cli),
       {"--top", CLI_NUMBER, &options.top, "K", "print the K most likely classes (default: 5)"},
       RUN_MAP_OPTIONS(options, "NAME|twin|ROW,COL"),
+      {"--sheet", CLI_FILE, &options.sheet, RUN_FIGURE_NAME,
+       "draw all images on one page, each under the mean of its maps, with its class"},
       {"--json", CLI_JSON, &options.json, "OUT.json|.jsonl|-",
        "write scores, maps and statistics of every head; .jsonl: a line per image; -: to stdout, "
        "and text to stderr"},

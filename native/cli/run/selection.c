@@ -60,7 +60,7 @@ static heed_status choose_layers(cli_state *cli, const run_options *options,
   return HEED_OK;
 }
 
-static heed_status choose_scale(cli_state *cli, const char *text, heed_scale_kind *scale) {
+heed_status run_scale(cli_state *cli, const char *text, heed_scale_kind *scale) {
   static const char *const names[] = {"auto", "uniform", "share", "log", "own"};
   *scale = HEED_SCALE_AUTO;
   for (uint32_t i = 0; text && i < sizeof names / sizeof *names; i++)
@@ -95,7 +95,7 @@ static heed_status choose_end(cli_state *cli, const char *text, uint32_t tokens,
 heed_status run_select(cli_state *cli, const run_options *options, const heed_model_info *info,
                        const run_result *result, run_selection *selection) {
   CLI_TRY(choose_layers(cli, options, info, selection));
-  CLI_TRY(choose_scale(cli, options->scale, &selection->scale));
+  CLI_TRY(run_scale(cli, options->scale, &selection->scale));
   CLI_TRY(choose_end(cli, options->end, result->tokens, selection));
   return run_choose_query(cli, options->query, info, result, selection);
 }

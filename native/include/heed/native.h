@@ -377,6 +377,45 @@ HEED_NODISCARD HEED_API heed_status heed_figure_write(heed_context *context,
                                                       const heed_figure_desc *desc,
                                                       const char *path, heed_error *error);
 
+/* EXPERIMENTAL: may change. A contact sheet: many pictures on one page, each under its map and with
+ * two lines of words, on one scale. */
+typedef struct heed_sheet heed_sheet;
+#define HEED_SHEET_MOST 400u
+/* Zero is a default for every field that is not marked as required. */
+typedef struct heed_sheet_tile {
+  size_t struct_size;
+  heed_image image;        /* required: the whole picture */
+  heed_region region;      /* required: the part that the model saw */
+  const float *map;        /* required, [rows * columns]: weight of each patch */
+  uint32_t rows, columns;  /* required; at most 4096 each */
+  uint32_t tokens;         /* required: N, at least rows * columns */
+  const char *name, *note; /* the lines below the picture; shortened where they do not fit */
+} heed_sheet_tile;
+typedef struct heed_sheet_desc {
+  size_t struct_size;
+  double width_mm; /* as of heed_figure_desc */
+  heed_colormap colormap;
+  const char *caption;    /* one line at the foot */
+  const char *title;      /* of the metadata */
+  const char *provenance; /* of the metadata; NULL: the caption */
+  heed_scale_kind scale;  /* SHARE is UNIFORM: tiles may have different numbers of tokens */
+} heed_sheet_desc;
+/* Borrows context. Statuses: INVALID_ARGUMENT, OUT_OF_MEMORY. */
+HEED_NODISCARD HEED_API heed_status heed_sheet_create(heed_context *context, heed_sheet **sheet,
+                                                      heed_error *error);
+/* Copies what the tile points to, the picture made small: about 0.25 MB. Statuses: INVALID_ARGUMENT
+ * (also more than HEED_SHEET_MOST tiles), OUT_OF_MEMORY. */
+HEED_NODISCARD HEED_API heed_status heed_sheet_add(heed_sheet *sheet, const heed_sheet_tile *tile,
+                                                   heed_error *error);
+HEED_API uint32_t heed_sheet_count(const heed_sheet *sheet);
+/* Writes the page as heed_figure_write writes a figure; one scale in times
+ * uniform holds for all tiles, but for OWN. desc NULL: defaults. Statuses: those of
+ * heed_figure_write. */
+HEED_NODISCARD HEED_API heed_status heed_sheet_write(const heed_sheet *sheet,
+                                                     const heed_sheet_desc *desc, const char *path,
+                                                     heed_error *error);
+HEED_API void heed_sheet_destroy(heed_sheet *sheet);
+
 /* -------------------------------------------------------------------------------------- backend */
 
 struct heed_vulkan_desc; /* heed/vulkan.h */
