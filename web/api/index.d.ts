@@ -79,7 +79,8 @@ export interface LoadModelOptions extends CallOptions {
    * 'model.teacher'; '.' is the whole file. By default what its maker's scripts load. */
   weightsKey?: string
   /** Of an ONNX file: its weights in heed's own graph of the model, its own graph, or that in double.
-   * By default the first of them that takes it. */
+   * By default its weights where config.json is beside it, else its graph, as a vision transformer;
+   * the other one where the first lacks something. What is neither has evaluate() alone. */
   way?: 'weights' | 'graph' | 'reference'
 }
 

@@ -230,7 +230,9 @@ export class Engine {
         isForeign: (file) => isForeign(file.file, opened.indexOf(file.file), opened),
         bring: async (named) => this.#admit(await openMore(named, progress, signal)),
         drop: (left) => this.#drop(module, files, left),
+        text,
         open: () => this.#openModel(module, files, text),
+        adopt: (address) => this.#adopt(module, address, files, text),
         keep: (address, info, graph) => this.#keep(module, address, files, info, graph)
       })
     } catch (error) {
@@ -253,9 +255,13 @@ export class Engine {
     lendFiles(module, files, (...list) =>
       module.check(exports.model_open(web, ...list, files.length, text))
     )
-    const { address } = module.out('opened'),
-      note = files.find((file) => file.note)?.note ?? null
-    return this.#keep(module, address, all, { ...infoOf(module, address, text), note })
+    return this.#adopt(module, module.out('opened').address, all, text)
+  }
+
+  /** What a module has opened of these files. */
+  #adopt(module: ModuleMemory, address: number, files: OpenFile[], text: boolean) {
+    const note = files.find((file) => file.note)?.note ?? null
+    return this.#keep(module, address, files, { ...infoOf(module, address, text), note })
   }
 
   #keep(

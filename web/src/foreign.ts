@@ -1,7 +1,8 @@
 /* Weights that are no .safetensors files, in heed-all.wasm: those of PyTorch, and ONNX files as
  * weights of heed's own graph or as graphs. Loaded with the first of them. */
 import { HeedError } from './error.js'
-import { lacks, openGraph } from './graph.js'
+import { openGraph } from './graph.js'
+import { lendFiles } from './model_records.js'
 import { startHere } from './module.js'
 import { isOnnx, openData, rankOf } from './onnx_files.js'
 import { baseOf } from './place.js'
@@ -97,17 +98,37 @@ export async function openForeign(
   files: OpenFile[],
   tools: ForeignTools
 ): Promise<{ id: number; info: ModelInfo }> {
-  const { way, open } = tools,
+  const { way, text, open, adopt } = tools,
     onnx = await openReaders(module, files, tools)
   if (!onnx && way && way !== 'weights')
     throw new HeedError('INVALID_ARGUMENT', `way: not an ONNX file (found ${files[0].name})`)
-  try {
-    if (!onnx || !way || way === 'weights') return open()
-  } catch (error) {
-    const { status } = error as HeedError
-    if (!onnx || way || !lacks.includes(status)) throw error
-  }
-  return openGraph(module, onnx, files, tools)
+  if (!onnx || text) return open()
+  const { address, side } =
+    way === 'reference' ? { address: 0, side: 0 } : choose(module, onnx, files, way)
+  return address ? adopt(address) : openGraph(module, onnx, files, side, tools)
+}
+
+/** The way that the runtime takes with an ONNX file, or this one: the model of its weights, or the
+ * side of the images that its graph takes, where that is known. */
+function choose(
+  module: ModuleMemory,
+  onnx: OpenFile,
+  files: OpenFile[],
+  way = 'either'
+): { address: number; side: number } {
+  const named = files.filter(({ data }) => !data)
+  lendFiles(module, named, (...list) =>
+    module.check(
+      module.exports.onnx_model(
+        module.web,
+        onnx.reader,
+        module.code('way', way),
+        ...list,
+        named.length
+      )
+    )
+  )
+  return module.out('chosen')
 }
 
 /** Files of weights as .safetensors, in the calling thread: [[name, bytes], ...]. */

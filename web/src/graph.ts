@@ -16,34 +16,10 @@ import type { EvaluateResult, GraphInfo, GraphInput, GraphPort, GraphTensor, Mod
 
 /* What a graph that heed has no kernels for is refused with; so is a file that is broken, which the
  * run in double says again. */
-export const lacks = ['UNSUPPORTED', 'INVALID_FILE', 'INVALID_ARGUMENT']
+const lacks = ['UNSUPPORTED', 'INVALID_FILE', 'INVALID_ARGUMENT']
 
 /** Values that heed's own graphs have in every layer, and others not always. */
 const ofLayers = /^layer\.\d+\.(attention\.output|query|key|value|output)$/
-
-/** @returns null where it is no JSON: whoever reads the file says what is wrong with it */
-function jsonOf({ file, size }: OpenFile): any {
-  const bytes = new Uint8Array(size)
-  file.read(0, bytes)
-  try {
-    return JSON.parse(new TextDecoder().decode(bytes))
-  } catch {
-    return null
-  }
-}
-
-/** The sides of pictures that a model's JSON files name, for graphs that leave them open. */
-function sizesOf(files: OpenFile[]): number[] {
-  const sides = (size: any) =>
-    [size, size?.[0], size?.height, size?.shortest_edge].find(Number.isInteger)
-  return files
-    .filter(({ name, size }) => /config\.json$/.test(name) && size < 1 << 20)
-    .flatMap((file) => {
-      const all = jsonOf(file) ?? {}
-      return [all.image_size, all.vision_config?.image_size, all.crop_size, all.size].map(sides)
-    })
-    .filter((size) => size > 0)
-}
 
 /** What there is to say of a graph without kernels. */
 const without = {
@@ -58,11 +34,12 @@ export function openGraph(
   module: ModuleMemory,
   onnx: OpenFile,
   files: OpenFile[],
+  side: number,
   { way, keep }: ForeignTools
 ) {
   const others = files.filter((file) => file !== onnx && !file.data),
     graph = new Graph(module, onnx, others, way === 'reference'),
-    address = graph.begin()
+    address = graph.begin(side)
   return keep(address, graph.info, graph)
 }
 
@@ -76,6 +53,8 @@ export class Graph {
   #reference
   /** Why it has no kernels. */
   #why = ''
+  /** Why it is no vision transformer. */
+  #refused: string | null = null
   /** The session of the last evaluation. */
   #made: (GraphResults & { key: string; session: number; note: string }) | undefined
   #opened = false
@@ -97,14 +76,15 @@ export class Graph {
   }
 
   /**
-   * Opens the graph for the sizes that it names, or those that heed takes by itself. One that has no
-   * kernels for those may have some for others. The number of the model, 0 without kernels.
+   * Opens the graph for images of this side, or for the sizes that heed takes by itself. One that has
+   * no kernels for those may have some for others. The number of the model, 0 without kernels.
    */
-  begin() {
+  begin(side: number) {
     let address = 0
-    for (const size of this.#reference ? [] : [...sizesOf(this.#others), 0])
+    for (const size of this.#reference ? [] : new Set([side, 0]))
       try {
         this.lower(undefined, 0, size, size)
+        this.#refused = this.#module.text(this.#module.exports.graph_refused(this.#file))
         address = this.#open()
         this.#why = ''
         break
@@ -235,7 +215,7 @@ export class Graph {
     if (!patch || !layers)
       throw new HeedError(
         'UNSUPPORTED',
-        `createSession: the graph is no vision transformer that heed's kernels run (${this.#why || 'found no image, or no attention over its patches'}; expected evaluate())`
+        `createSession: ${this.#refused?.replace('heed eval', 'evaluate()') ?? `${this.#why || `${this.#name}: the graph runs in double`} (expected evaluate())`}`
       )
     this.lower(undefined, batch, height ?? runHeight, width ?? runWidth)
     return Array.isArray(taps)

@@ -239,6 +239,7 @@ export type ExportName =
   | 'graph_open'
   | 'graph_output'
   | 'graph_port'
+  | 'graph_refused'
   | 'graph_way'
   | 'graph_weights'
   | 'map_entropy'
@@ -256,6 +257,7 @@ export type ExportName =
   | 'model_tensor'
   | 'model_text'
   | 'model_token'
+  | 'onnx_model'
   | 'onnx_note'
   | 'onnx_open'
   | 'onnx_wanted'
@@ -422,8 +424,12 @@ export interface ReaderTools {
 export interface ForeignTools extends ReaderTools {
   /** Of an ONNX file, as of LoadModelOptions. */
   way?: string
-  /** The model of the files. */
+  /** The text tower. */
+  text: boolean
+  /** The model of the files, in heed's own graph. */
   open(): { id: number; info: ModelInfo }
+  /** That model, where it is open already. */
+  adopt(address: number): { id: number; info: ModelInfo }
   keep(
     address: number,
     info: ModelInfo,

@@ -74,6 +74,7 @@ static void forget_lowered(heed_web_onnx *onnx) {
   heed_onnx_lowered_destroy(onnx->lowered);
   onnx->lowered = NULL;
   onnx->facts = (heed_vision){0};
+  onnx->refused.status = HEED_OK;
 }
 
 heed_status heed_web_graph_lower(heed_web *web, heed_web_onnx *onnx, const void *inputs,
@@ -88,7 +89,8 @@ heed_status heed_web_graph_lower(heed_web *web, heed_web_onnx *onnx, const void 
   forget_lowered(onnx);
   HEED_TRY(heed_onnx_lower(onnx->file, &desc, &onnx->lowered, &web->error));
   heed_status status = HEED_OK;
-  if (size == 0 && heed_vision_find(onnx->file, onnx->lowered, &onnx->facts, NULL) != HEED_OK)
+  if (size == 0 &&
+      heed_vision_find(onnx->file, onnx->lowered, &onnx->facts, &onnx->refused) != HEED_OK)
     /* no vision transformer is no fault */
     status = heed_graph_status(heed_onnx_lowered_graph(onnx->lowered), &web->error);
   if (status == HEED_OK) status = name_results(web, onnx);
@@ -97,6 +99,10 @@ heed_status heed_web_graph_lower(heed_web *web, heed_web_onnx *onnx, const void 
   else
     web->out.lowered = (struct heed_web_out_lowered){heed_onnx_lowered_unrounded(onnx->lowered)};
   return status;
+}
+
+const char *heed_web_graph_refused(const heed_web_onnx *onnx) {
+  return onnx->refused.status == HEED_OK ? NULL : onnx->refused.message;
 }
 
 const char *heed_web_graph_image(const heed_web_onnx *onnx) {
@@ -149,6 +155,48 @@ heed_status heed_web_graph_evaluate(heed_web *web, heed_web_onnx *onnx, const vo
                                         .attentions = attentions != 0};
   HEED_TRY(heed_onnx_reference(onnx->file, &desc, &result, &web->error));
   return give_result(web, result);
+}
+
+/* ----------------------------------------------------------------------------------------- ways */
+
+_Static_assert(HEED_WEB_CODE(way, either) == HEED_ONNX_EITHER &&
+                   HEED_WEB_CODE(way, weights) == HEED_ONNX_WEIGHTS &&
+                   HEED_WEB_CODE(way, graph) == HEED_ONNX_GRAPH,
+               "the record way is heed_onnx_run_way");
+
+/* The side of images that the files say; 0: none, or the files are broken. */
+static uint32_t said_side(const heed_web *web, const heed_web_model *model) {
+  heed_config *config;
+  if (heed_unnamed_open(web->context, model->files, model->file_count, &config, NULL) != HEED_OK)
+    return 0;
+  const uint32_t side = heed_unnamed_side(config);
+  heed_config_destroy(config);
+  return side;
+}
+
+heed_status heed_web_onnx_model(heed_web *web, heed_web_onnx *onnx, uint32_t wanted,
+                                const char *names, size_t names_size, const double *sizes,
+                                const uint32_t *sources, heed_web_reader *const *readers,
+                                uint32_t count) {
+  heed_web_model *model =
+      heed_web_model_make(web, sizeof *model, names, names_size, sizes, sources, readers, count);
+  if (!model) return web->error.status;
+  const heed_model_desc files = {sizeof files, model->files, count, HEED_TOWER_VISION};
+  const heed_onnx_model_desc desc = {sizeof desc, &files, (heed_onnx_run_way)wanted, 0, 0};
+  heed_onnx_run_way taken;
+  const heed_status status =
+      heed_onnx_open_model(web->context, onnx->file, &desc, &model->model, &taken, &web->error);
+  heed_model_info info = {0};
+  web->out.chosen = (struct heed_web_out_chosen){0};
+  if (status == HEED_OK && taken == HEED_ONNX_WEIGHTS) {
+    web->out.chosen.address = HEED_WEB_ADDRESS(model);
+    return HEED_OK;
+  }
+  if (status == HEED_OK) heed_model_get_info(model->model, &info);
+  snprintf(onnx->assumed, sizeof onnx->assumed, "%s", info.assumed ? info.assumed : "");
+  web->out.chosen.side = info.image_size ? info.image_size : said_side(web, model);
+  heed_web_model_close(web, model);
+  return wanted != HEED_ONNX_WEIGHTS && heed_onnx_lacks(status) ? HEED_OK : status;
 }
 
 /* -------------------------------------------------------------------------------------- models */
@@ -256,7 +304,9 @@ static heed_status open_graph(heed_web *web, graph_model *model) {
   HEED_TRY(heed_unnamed_open(web->context, model->base.files, model->base.file_count,
                              &model->config, &web->error));
   snprintf(model->rules, sizeof model->rules, "as the ONNX graph has it");
-  if (facts->image)
+  if (*model->onnx->assumed)
+    snprintf(model->assumed, sizeof model->assumed, "%s", model->onnx->assumed);
+  else if (facts->image)
     heed_unnamed_assumed(model->config, facts->range, facts->order, "", model->assumed,
                          sizeof model->assumed);
   if (heed_unnamed_preprocess(model->config, facts->height ? facts->height : 224,

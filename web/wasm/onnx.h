@@ -11,6 +11,8 @@ struct heed_web_onnx {
   heed_onnx *file;
   heed_onnx_lowered *lowered; /* or NULL */
   heed_vision facts;          /* of it; all 0 where the inputs were given */
+  heed_error refused;         /* why it is no vision transformer, or HEED_OK */
+  char assumed[400];          /* of its graph as a model, or "" */
   char note[512];
 };
 

@@ -42,6 +42,10 @@ RECORD(tokenizer, FIELD(address) FIELD(kind) FIELD(assumed) FIELD(vocabulary) FI
                       FIELD(end) FIELD(padding) FIELD(most))
 /* of a text; whole: without truncation */
 RECORD(ids, FIELD(count) FIELD(whole))
+/* which way an ONNX file runs, heed_onnx_run_way */
+RECORD(way, FIELD(either) FIELD(weights) FIELD(graph))
+/* what came of it: the model of its weights, or 0; the side of a graph's images, or 0 */
+RECORD(chosen, FIELD(address) FIELD(side))
 /* an input or output of a graph: addresses of name and dtype (0 = none); shaped: 1 or 0; an axis of
  * -1 is open */
 RECORD(port, FIELD(name) FIELD(dtype) FIELD(shaped) SHAPE)

@@ -310,6 +310,14 @@ HEED_WEB_EXPORT(onnx_wanted) const char *heed_web_onnx_wanted(uint32_t index);
 HEED_WEB_EXPORT(onnx_note) const char *heed_web_onnx_note(const heed_web_onnx *onnx);
 
 /* graph.c: the graph of an ONNX file. */
+/* The way that heed_onnx_open_model takes, of the record `way` or the one that is asked for; files
+ * as of model_open, the ONNX file among them. out: chosen; a graph is no model yet, and may be any
+ * that heed_onnx_lacks names. */
+HEED_WEB_EXPORT(onnx_model)
+heed_status heed_web_onnx_model(heed_web *web, heed_web_onnx *onnx, uint32_t wanted,
+                                const char *names, size_t names_size, const double *sizes,
+                                const uint32_t *sources, heed_web_reader *const *readers,
+                                uint32_t count);
 /* Whether there is an input, or output, of the index. out: port. */
 HEED_WEB_EXPORT(graph_port)
 uint32_t heed_web_graph_port(heed_web *web, const heed_web_onnx *onnx, uint32_t output,
@@ -332,6 +340,8 @@ HEED_WEB_EXPORT(graph_open)
 heed_status heed_web_graph_open(heed_web *web, heed_web_onnx *onnx, const char *names,
                                 size_t names_size, const double *sizes, const uint32_t *sources,
                                 uint32_t count);
+/* Why what was lowered is no vision transformer; NULL: it is one, or its inputs were given. */
+HEED_WEB_EXPORT(graph_refused) const char *heed_web_graph_refused(const heed_web_onnx *onnx);
 /* The name of the input that is the image; NULL: none is. */
 HEED_WEB_EXPORT(graph_image) const char *heed_web_graph_image(const heed_web_onnx *onnx);
 /* Not 0 where a value of what was lowered has this name. */

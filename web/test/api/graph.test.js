@@ -297,9 +297,31 @@ test('sessions of a vision transformer that no config names: pictures, maps, sta
   const text = await runtime.loadModel(join(folder, 'clip_text_17.onnx'))
   await assert.rejects(text.createSession().ready, {
     status: 'UNSUPPORTED',
-    message: /no vision transformer .*found no image.*expected evaluate\(\)/
+    message:
+      /^createSession: clip_text_17\.onnx: no vision transformer \(found 0 inputs of images .*; evaluate\(\) runs the graph\)$/
   })
   text.close()
+})
+
+test('a graph that leaves the size of images open has that of its positions, which is said', async () => {
+  const bytes = readFileSync(join(folder, 'siglip_17_dynamic.onnx'))
+  for (const [source, options] of /** @type {[ModelSource, LoadModelOptions?][]} */ ([
+    [bytes],
+    [bytes, { way: 'graph' }],
+    [{ 'model.onnx': bytes, 'config.json': Buffer.from('{"model_type": "mystery"}') }]
+  ])) {
+    const model = await runtime.loadModel(source, options),
+      { patch, imageSize, assumed, note } = model.info
+    assert.equal(imageSize, 3 * patch) // the file's table has nine positions
+    assert.match(String(note), /: run as an ONNX graph on heed's kernels \(/)
+    assert.ok(
+      assumed?.startsWith(`images of ${imageSize} x ${imageSize} pixels; `),
+      String(assumed)
+    )
+    const { rows, columns } = await model.createSession().ready
+    assert.deepEqual([rows, columns], [3, 3])
+    model.close()
+  }
 })
 
 /**
