@@ -422,6 +422,23 @@ export interface SessionOptions extends CallOptions {
    * heed.h. temperature: divides the attention scores, above 0, default 1. emptyRow: the output of
    * a query with no allowed key, default 'zero'; 'mean' is the mean of all values. */
   intervene?: { temperature?: number; emptyRow?: 'zero' | 'nan' | 'mean' }
+  /** Replaces parts of the model's preprocessing of images, as heed_preprocess_options in heed.h. */
+  preprocess?: PreprocessOptions
+}
+
+/** What is left out stays as the model has it. */
+export interface PreprocessOptions {
+  /** Subtracted from pixels of 0 to 1: a number for all channels, or one for each. */
+  mean?: number | number[]
+  /** What they are then divided by, above 0. */
+  std?: number | number[]
+  /** Pillow's filter that resizes. */
+  resample?: 'nearest' | 'lanczos' | 'bilinear' | 'bicubic' | 'box' | 'hamming'
+  /** The share of the resized image's sides that the centre crop keeps, 0.01 to 1, as timm's
+   * crop_pct. 'none': the whole image, its aspect not kept. */
+  crop?: number | 'none'
+  /** The factor that makes pixels of 8 bits numbers of 0 to 1. */
+  rescale?: number
 }
 
 export interface SessionInfo {
@@ -442,14 +459,15 @@ export interface SessionInfo {
 }
 
 /** A decoded image with 8 bits per channel. The length of `data` selects grey, RGB or RGBA;
- * alpha is ignored. An ImageData is a Picture. */
+ * alpha is ignored. An ImageData is a Picture. A model of one channel gets colours as Pillow's mode
+ * L; one of more than four takes as many. */
 export interface Picture {
   data: Uint8ClampedArray | Uint8Array
   width: number
   height: number
 }
 
-/** [batch, 3, height, width], preprocessed. */
+/** [batch, channels, height, width], preprocessed. */
 export type PixelValues = Float32Array
 export type ImageInput =
   | PixelValues

@@ -27,7 +27,15 @@ import type {
   Table,
   WantedScene
 } from '../types/library.js'
-import type { CheckResult, HeadStatistics, ModelInfo, ProfileResult, RunResult, Tensor } from 'heed'
+import type {
+  CheckResult,
+  HeadStatistics,
+  ModelInfo,
+  PreprocessOptions,
+  ProfileResult,
+  RunResult,
+  Tensor
+} from 'heed'
 
 /** Of a part's names the first. */
 const partName = (pattern: string) => pattern.split('|')[0]
@@ -331,7 +339,8 @@ export class Engine {
       batch = 0,
       height = 0,
       width = 0,
-      intervene
+      intervene,
+      preprocess
     }: Methods['createSession']['args'],
     { progress, signal }: CallContext
   ) {
@@ -359,6 +368,12 @@ export class Engine {
     )
     const { session, steps, pixels, ...info } = module.out('session'),
       id = this.#next++
+    try {
+      if (preprocess) prepare(module, session, preprocess)
+    } catch (error) {
+      exports.session_close(session)
+      throw error
+    }
     exports.session_memory(session)
     info.memory = module.out('memory')
     info.tokenNames = own.tokenNames
@@ -390,16 +405,11 @@ export class Engine {
     if (picture) {
       const { data, width, height } = picture,
         channels = data.length / (width * height)
-      if (own !== 3)
-        throw new HeedError(
-          'UNSUPPORTED',
-          `run: the model takes no images in colour (found ${own} channels, expected 3; pixel_values are taken)`
-        )
       if (
         !Number.isInteger(width) ||
         !Number.isInteger(height) ||
         width < 1 ||
-        ![1, 3, 4].includes(channels)
+        ![1, 3, 4, own].includes(channels)
       )
         throw new HeedError(
           'INVALID_ARGUMENT',
@@ -615,6 +625,31 @@ export class Engine {
     })
     return rgb
   }
+}
+
+/** Hands over what replaces parts of the model's preprocessing. */
+function prepare(
+  module: OpenSession['module'],
+  session: number,
+  { mean, std, resample, crop, rescale }: PreprocessOptions
+) {
+  const means = [mean ?? []].flat(),
+    deviations = [std ?? []].flat(),
+    lent = (numbers: number[]) => Float32Array.of(...numbers, 0) // nothing is lent of no bytes
+  module.lend([lent(means), lent(deviations), namesOf([resample ?? ''])], (meanAt, stdAt, name) =>
+    module.check(
+      module.exports.session_prepare(
+        session,
+        meanAt,
+        means.length,
+        stdAt,
+        deviations.length,
+        name,
+        crop === 'none' ? -1 : (crop ?? 0),
+        rescale ?? 0
+      )
+    )
+  )
 }
 
 function viewOf({ module, address }: OpenSession, name: string) {

@@ -21,6 +21,10 @@ const kinds: Record<string, Rule> = /* @__PURE__ */ (() => ({
     'a number above 0',
     (value) => Number.isFinite(value) && Math.fround(value as number) > 0
   ], // 0 is the module's word for its own choice
+  Numbers: [
+    'numbers',
+    (value) => Array.isArray(value) && value.length > 0 && value.every(Number.isFinite)
+  ],
   Options: [
     'an object',
     (value) => value !== null && typeof value === 'object' && !Array.isArray(value)
@@ -48,7 +52,11 @@ export const tables: Record<string, string> = /* @__PURE__ */ (() => ({
   check: 'tolerance:Number results:Boolean',
   scene: 'seed:Seed clutter:Number noise:Number objects:Array',
   object: 'shape:Name colour:Name x:Number y:Number radius:Number angle:Number',
-  createSession: 'taps:none|rows|all|Names batch:Size height:Size width:Size intervene:Any' + call,
+  createSession:
+    'taps:none|rows|all|Names batch:Size height:Size width:Size intervene:Any preprocess:Any' +
+    call,
+  preprocess:
+    'mean:Number|Numbers std:Positive|Numbers resample:nearest|lanczos|bilinear|bicubic|box|hamming crop:Positive|none rescale:Positive',
   intervene: 'temperature:Positive emptyRow:zero|nan|mean',
   run: 'fit:model|whole' + call,
   runFrom: call,

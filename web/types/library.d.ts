@@ -279,6 +279,7 @@ export type ExportName =
   | 'session_create'
   | 'session_memory'
   | 'session_picture'
+  | 'session_prepare'
   | 'session_rollout'
   | 'session_run_part'
   | 'session_set'

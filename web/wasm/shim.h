@@ -76,6 +76,9 @@ struct heed_web_session {
   uint32_t layers, heads, pool_heads;
   heed_preprocess preprocess;
   bool sized; /* height or width were given: pictures are prepared for them */
+  heed_preprocess_options change; /* session_prepare; struct_size 0: none */
+  float mean[HEED_MOST_CHANNELS], std[HEED_MOST_CHANNELS];
+  char resample[16];
   struct heed_onnx_lowered *lowered; /* graph.c: what the graph owns */
 };
 
@@ -168,6 +171,12 @@ heed_status heed_web_session_set(heed_web_session *s, const char *name, const vo
 HEED_WEB_EXPORT(session_picture)
 heed_status heed_web_session_picture(heed_web_session *s, const uint8_t *pixels, uint32_t width,
                                      uint32_t height, uint32_t channels, uint32_t whole);
+/* What replaces parts of that preparation from now on, as in heed_preprocess_options, checked
+ * against the model's. resample "", crop 0 and rescale 0: as they are; crop below 0: squash. */
+HEED_WEB_EXPORT(session_prepare)
+heed_status heed_web_session_prepare(heed_web_session *s, const float *mean, uint32_t mean_count,
+                                     const float *std, uint32_t std_count, const char *resample,
+                                     double crop, double rescale);
 /* Hands the pixel_values to the program, where there are any. */
 HEED_WEB_EXPORT(session_write) heed_status heed_web_session_write(heed_web_session *s);
 /* Runs from `step` to the end of its layer. Asks the host whether to stop first. out: step. */

@@ -1008,7 +1008,44 @@ function withChannels(bytes, channels) {
   return new Uint8Array(Buffer.concat([length, header, ...parts]))
 }
 
-test('a model of other channels than three takes pixel_values of its own size and no images', async () => {
+test('preprocessing that a session is told is as that of a file', async () => {
+  const folder = join(vectors, 'vit/micro_32'),
+    weights = readFileSync(join(folder, 'model.safetensors')),
+    config = readFileSync(join(folder, 'config.json')),
+    runtime = await createRuntime({ threads: 1, worker: false }),
+    image = {
+      data: new Uint8Array(50 * 40 * 3).map((_, i) => (i * 37) % 251),
+      width: 50,
+      height: 40
+    },
+    preprocessor = new TextEncoder().encode(
+      '{"image_processor_type":"CLIPImageProcessor","size":{"shortest_edge":40},"crop_size":32,' +
+        '"resample":1,"image_mean":[0.1,0.2,0.3],"image_std":[0.5,0.5,0.5]}'
+    ),
+    told = await runtime.loadModel({ weights, config, preprocessor }),
+    bare = await runtime.loadModel({ weights, config }),
+    expected = await told.createSession().run(image),
+    preprocess = /** @type {const} */ ({ resample: 'lanczos', crop: 0.8, std: 0.5 }),
+    found = await bare
+      .createSession({ preprocess: { ...preprocess, mean: [0.1, 0.2, 0.3] } })
+      .run(image)
+  assert.deepEqual(found.logits, expected.logits)
+  assert.notDeepEqual((await bare.createSession().run(image)).logits, expected.logits)
+  for (const [wrong, message] of /** @type {[any, RegExp][]} */ ([
+    [{ mean: [0.5, 0.5] }, /wrong count of mean \(found 2, expected 3, the model's channels/],
+    [{ crop: 1.5 }, /invalid crop \(found 1.5, expected 0.01 to 1/],
+    [{ crop: -1 }, /crop is not valid \(found -1, expected a number above 0, "none"\)/],
+    [{ resample: 'cubic' }, /resample is not valid \(found "cubic", expected "nearest"/],
+    [{ mean: [] }, /mean is not valid/]
+  ]))
+    await assert.rejects(bare.createSession({ preprocess: wrong }).ready, {
+      status: 'INVALID_ARGUMENT',
+      message
+    })
+  runtime.close()
+})
+
+test('a model of one channel takes images in grey, and one of four takes none in colour', async () => {
   const folder = join(vectors, 'vit/micro_32'),
     config = JSON.parse(readFileSync(join(folder, 'config.json'), 'utf8')),
     runtime = await createRuntime({ threads: 1, worker: false })
@@ -1019,10 +1056,22 @@ test('a model of other channels than three takes pixel_values of its own size an
       }),
       session = model.createSession(),
       image = { data: new Uint8Array(32 * 32 * 3), width: 32, height: 32 }
-    await assert.rejects(session.run(/** @type {any} */ (image)), {
-      status: 'UNSUPPORTED',
-      message: `run: the model takes no images in colour (found ${channels} channels, expected 3; pixel_values are taken)`
-    })
+    if (channels === 4)
+      await assert.rejects(session.run(/** @type {any} */ (image)), {
+        status: 'INVALID_ARGUMENT',
+        message: /invalid image \(found 3 channels, 96 bytes per row, expected 4 and full rows\)/
+      })
+    else {
+      for (let i = 0; i < image.data.length; i++) image.data[i] = (i * 37) % 251
+      const grey = new Uint8Array(32 * 32)
+      for (let i = 0; i < grey.length; i++) {
+        const [r, g, b] = image.data.subarray(3 * i)
+        grey[i] = (r * 19595 + g * 38470 + b * 7471 + 0x8000) >> 16 // Pillow's mode L
+      }
+      const colours = await session.run(image),
+        levels = await session.run({ ...image, data: grey })
+      assert.deepEqual(colours.logits, levels.logits)
+    }
     await assert.rejects(session.run(new Float32Array(3 * 32 * 32)), {
       status: 'INVALID_ARGUMENT',
       message: /invalid pixel_values \(found 3072, expected /

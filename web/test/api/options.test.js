@@ -142,6 +142,7 @@ const cases = {
     of('height', size),
     of('width', size),
     ['intervene', ...[null, true, 5, [], 'x'].map((intervene) => ({ intervene }))],
+    ['preprocess', ...[null, true, 5, [], 'x'].map((preprocess) => ({ preprocess }))],
     ...call
   ],
   intervene: [
@@ -149,6 +150,15 @@ const cases = {
     unknown,
     of('temperature', [0, -1, 1e-300, ...number]),
     of('emptyRow', word)
+  ],
+  preprocess: [
+    (/** @type {any} */ preprocess) => opened.direct.model.createSession({ preprocess }).ready,
+    unknown,
+    of('mean', ['0.5', null, NaN, Infinity, [], ['0.5'], [NaN], {}, symbol, act]),
+    of('std', ['0.5', null, 0, -1, NaN, [], [null], {}, symbol, act]),
+    of('resample', word),
+    of('crop', ['1', 'some', 0, -1, NaN, null, [], symbol]),
+    of('rescale', [0, -1, '1', null, NaN, symbol])
   ],
   run: [
     (/** @type {any} */ given) => opened.direct.session.run(picture, given),
