@@ -284,4 +284,18 @@ expect_exit 0
 expect_stderr_contains "heed: cpu ("
 test_end
 
+# A driver of hardware that the machine has not.
+for icd in /usr/share/vulkan/icd.d/intel_*.json /usr/share/vulkan/icd.d/radeon_*.json; do
+  if [ ! -e "$icd" ] || ls /dev/dri/render* >/dev/null 2>&1; then continue; fi
+  test_begin "no_device_of_$(basename "$icd" .json)"
+  VK_ICD_FILENAMES=$icd VK_DRIVER_FILES=$icd
+  heed run --backend vulkan
+  expect_exit 4
+  expect_one_sentence run "no device on this machine"
+  heed devices
+  expect_exit 0
+  expect_stdout_contains "vulkan: none"
+  test_end
+done
+
 tests_end

@@ -46,8 +46,12 @@ static heed_status list_physical(const heed_vk_instance *instance, VkPhysicalDev
                                  uint32_t *count, heed_error *error) {
   *count = 0;
   *devices = NULL;
-  HEED_TRY(heed_vk_result(instance->api.EnumeratePhysicalDevices(instance->handle, count, NULL),
-                          "vkEnumeratePhysicalDevices", error));
+  const VkResult first = instance->api.EnumeratePhysicalDevices(instance->handle, count, NULL);
+  /* the loader's words for drivers without a device, such as Intel's on a machine of another */
+  if (first == VK_ERROR_INITIALIZATION_FAILED)
+    *count = 0;
+  else
+    HEED_TRY(heed_vk_result(first, "vkEnumeratePhysicalDevices", error));
   if (*count == 0)
     return heed_fail(error, HEED_NO_DEVICE,
                      "vulkan: no device on this machine (the loader works, no driver offers one)");
