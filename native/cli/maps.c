@@ -89,6 +89,7 @@ static heed_status read_layers(cli_state *cli, maps_job *job, const char *path) 
                      "%s: maps too large (found %u layers of %zu weights)", path, info->layers,
                      count);
   job->result.attention_rows = job->result.tokens;
+  job->result.kept = info->layers;
   CLI_TRY(run_make_maps(cli, info->layers, &job->result));
   for (uint32_t layer = 0; layer < info->layers; layer++) {
     float *map = run_copy_map(&job->result, layer, info->heads);
@@ -282,6 +283,12 @@ static heed_status open_maps(cli_state *cli, maps_job *job, const char *path) {
   job->result.picture = path;
   job->result.from = heed_tensor_file_metadata(job->file, "provenance");
   job->pipeline.info.family = "maps from a file";
+  const char *narrowed = heed_tensor_file_metadata(job->file, "narrowed");
+  if (narrowed)
+    return heed_fail(&cli->error, HEED_INVALID_FILE,
+                     "%s: only a part of the maps (found %.100s, expected a file saved without "
+                     "--layer, --head and --query)",
+                     path, narrowed);
   CLI_TRY(read_layers(cli, job, path));
   CLI_TRY(check_weights(cli, job, path));
   CLI_TRY(put_in_order(cli, job, path));
@@ -297,7 +304,7 @@ static heed_status write_outputs(cli_state *cli, maps_job *job, const run_option
     CLI_TRY(run_draw_maps(cli, &job->pipeline, options, &job->result, selection, options->maps));
     printf("maps: %s\n", CLI_SHOWN(options->maps));
   }
-  if (options->rollout || options->json)
+  if (run_wants_rollout(options))
     CLI_TRY(run_read_rollout(cli, &job->pipeline, options, selection, &job->result));
   if (options->rollout) {
     CLI_TRY(
@@ -349,6 +356,7 @@ static int run(cli_state *cli, int argc, char **argv) {
             words.count);
     return CLI_USAGE;
   }
+  run_set_narrow(&options);
   maps_job job = {0};
   const cli_path paths[] = {{CLI_READ, "the saved file", words.word[0]},
                             {CLI_WRITTEN, "--maps", options.maps},

@@ -80,7 +80,7 @@ refused all_discarded 'found "1", expected 0 or more, less than 1' --discard 1 -
 refused layers_backwards 'found "1-0", expected FIRST-LAST from 0 to 1' --layers 1-0 --json out.json
 
 test_begin columns_scores_and_a_rollout
-heed run "$micro" "$picture" --backend cpu --quiet --query 1,0 --reverse --score raw --fusion max --residual 0.25 --discard 0.2 --layers 1-1 --json out.json --save out.safetensors --maps maps.png --rollout rollout.png
+heed run "$micro" "$picture" --backend cpu --quiet --query 1,0 --reverse --score raw --fusion max --residual 0.25 --discard 0.2 --layers 1-1 --json out.json --maps maps.png --rollout rollout.png
 expect_exit 0
 expect_stdout_contains "attention to patch (1, 0):"
 expect_stdout_contains "peak patch"
@@ -88,6 +88,7 @@ for part in '"reverse": true' '"score": "raw"' '"scores": ['; do
   grep -qF "$part" "$here/out.json" || fail "out.json: no $part"
 done
 sed 's/"scores": [^]]*], //; s/, "scores": [^]]*]//; s/"score": "raw", //' "$here/out.json" | tail -n +2 >"$bad/run.tail"
+heed run "$micro" "$picture" --backend cpu --quiet --save out.safetensors
 cp "$here/out.safetensors" "$bad"
 heed maps "$bad/out.safetensors" --query 1,0 --reverse --fusion max --residual 0.25 --discard 0.2 --layers 1-1 --json out.json --rollout rollout.png
 expect_exit 0

@@ -109,7 +109,8 @@ first, second = b'\n\x10/Expand_output_0', b'\n\x13/Transpose_output_0'
 assert data.count(first + second) == 1
 open(sys.argv[2], 'wb').write(data.replace(first + second, second + first))
 PYTHON
-heed run "$bad/behind.onnx" --save saved.safetensors --json run.json --query 1,2 --backend cpu --quiet
+heed run "$bad/behind.onnx" --json run.json --query 1,2 --backend cpu --quiet
+heed run "$bad/behind.onnx" --save saved.safetensors --backend cpu --quiet
 expect_exit 0
 expect_stdout_contains "tokens in heed's order"
 heed eval "$bad/behind.onnx" saved.safetensors -o own.safetensors --way reference --quiet
@@ -139,10 +140,13 @@ for layer in range(layers):
     rollout = [[sum(mixed[i][j] * rollout[j][k] for j in range(tokens)) for k in range(tokens)] for i in range(tokens)]
 assert max(abs(a - b) for a, b in zip(saved('rollout'), sum(rollout, []), strict=True)) <= 2e-5, 'rollout'
 one, two = (json.load(open(sys.argv[1] + '/' + name))['results'][0] for name in ('run.json', 'maps.json'))
-for key in 'query_token', 'heads', 'rollout', 'grid', 'prefix':
+for key in 'query_token', 'heads', 'grid', 'prefix':
     assert one[key] == two[key], key
 PYTHON
 test_end
+"$program" run "$vectors/vit/micro_32" --query 1,0 --save "$bad/narrowed.safetensors" --backend cpu --quiet >/dev/null
+bad_input narrowed "narrowed.safetensors: only a part of the maps (found query patch (1, 0), expected a file saved without --layer, --head and --query)" \
+  maps "$bad/narrowed.safetensors"
 for order in '' '0 1 2 3' '0 1 2 3 3' '0 1 2 3 5' '0 1 2 3 4 ' '0  1 2 3 4' '-1 1 2 3 4' '0 1 2 3 4 5' '0 1 2 3 x'; do
   bad_order="invalid tokens (found \"$order\", expected each of 0 to 4 once)"
   make bad_order "{\"tokens\": \"$order\"}" 'attention.0 F32 1,5,5 maps'

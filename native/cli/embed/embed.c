@@ -126,8 +126,8 @@ static heed_status run_batch(embed_job *job) {
 static heed_status load_picture(embed_job *job, uint32_t picture, cli_prepared *prepared) {
   const char *path = job->pictures->path[picture];
   heed_picture image = {0};
-  CLI_TRY(heed_image_load_within(job->cli->context, path, &job->options->limits, &image,
-                                 &job->cli->error));
+  CLI_TRY(cli_pipeline_load_image(job->cli, &job->pipeline, path, &job->options->limits,
+                                  job->options->choice.quiet, &image));
   const heed_image view = heed_picture_view(&image);
   const heed_status status =
       cli_pipeline_prepare(job->cli, &job->pipeline, &job->pipeline.preprocess, &view, path,
@@ -348,7 +348,7 @@ static int run(cli_state *cli, int argc, char **argv) {
   const int code = cli_parse(
       cli,
       "embed [MODEL] [IMAGE|FOLDER...] -o OUT [options]\n\n" CLI_MODEL_OR_BUILT_IN
-      "\nThere is an IMAGE, a FOLDER or --list. FOLDER stands for the PNG and JPEG files in it. "
+      "\nThere is an IMAGE, a FOLDER or --list. FOLDER stands for the pictures in it. "
       "Without such\nfiles it stands for those in the folders below, whose names are the labels. "
       "A bad image gives its\nsentence, the others go on, and the exit code is 3.",
       table, argc, argv, &words);

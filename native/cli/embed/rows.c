@@ -86,20 +86,6 @@ heed_status embed_rows_begin(embed_rows *rows, const cli_features *features) {
 
 /* ----------------------------------------------------------------------------------------- rows */
 
-/* Lists in lists, as deep as the shape has dimensions; `values` goes on behind what was written. */
-static void json_values(json_out *json, const char *key, const heed_shape *shape, uint32_t depth,
-                        const float **values) {
-  const uint32_t count = shape->dim[depth];
-  if (depth + 1 == shape->rank) {
-    json_floats(json, key, *values, count);
-    *values += count;
-    return;
-  }
-  json_open(json, key, '[');
-  for (uint32_t i = 0; i < count; i++) json_values(json, NULL, shape, depth + 1, values);
-  json_close(json, ']');
-}
-
 static void open_row(embed_rows *rows, const char *picture) {
   json_open(&rows->json, NULL, '{');
   if (rows->format == EMBED_LINES) json_integer(&rows->json, "schema", JSON_SCHEMA);
@@ -118,10 +104,9 @@ static void add_json(embed_rows *rows, const char *picture, const char *label,
                      const float *const *values) {
   open_row(rows, picture);
   if (rows->labels) json_text(&rows->json, "label", label);
-  for (uint32_t i = 0; i < rows->column_count; i++) {
-    const float *at = values[i];
-    json_values(&rows->json, embed_column_name(&rows->columns[i]), &rows->columns[i].shape, 0, &at);
-  }
+  for (uint32_t i = 0; i < rows->column_count; i++)
+    json_array(&rows->json, embed_column_name(&rows->columns[i]), rows->columns[i].shape.dim,
+               rows->columns[i].shape.rank, values[i]);
   close_row(rows);
 }
 

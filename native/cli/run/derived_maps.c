@@ -117,7 +117,8 @@ static heed_status read_scores(cli_state *cli, const cli_pipeline *pipeline,
     return heed_fail_memory(&cli->error, "scores",
                             pipeline->info.layers * count * sizeof *result->scores);
   heed_status status = HEED_OK;
-  for (uint32_t l = 0; l < pipeline->info.layers && status == HEED_OK; l++) {
+  const uint32_t end = result->first_kept + result->kept;
+  for (uint32_t l = result->first_kept; l < end && status == HEED_OK; l++) {
     layer_values v = {.weights = result->attention[l], .tokens = result->tokens};
     status = read_tap(cli, pipeline, l, stages[stage].taps[0], &v.depth, &v.first);
     if (status == HEED_OK)
@@ -140,7 +141,7 @@ heed_status run_read_shown(cli_state *cli, const cli_pipeline *pipeline, const r
     if (!result->columns_of_query)
       return heed_fail_memory(&cli->error, "columns",
                               info->layers * count * sizeof *result->columns_of_query);
-    for (uint32_t l = 0; l < info->layers; l++) {
+    for (uint32_t l = result->first_kept; l < result->first_kept + result->kept; l++) {
       const layer_values v = {.weights = result->attention[l], .tokens = result->tokens};
       fill(&v, weight, info->heads, selection->query, true, result->columns_of_query + l * count);
     }
@@ -252,7 +253,9 @@ heed_status run_read_rollout(cli_state *cli, const cli_pipeline *pipeline,
       probe[i % result->tokens] += result->pool[i] / (float)info->pool_heads;
     CLI_TRY(rollout_from(cli, pipeline, options, &desc, probe, &result->pool_rollout));
   }
-  if (!options->save) return HEED_OK;
+  if (!options->save || options->save_only || options->narrow.layer || options->narrow.head ||
+      options->narrow.query)
+    return HEED_OK;
   result->rollout = malloc(square * sizeof *result->rollout);
   if (!result->rollout)
     return heed_fail_memory(&cli->error, "rollout", square * sizeof *result->rollout);

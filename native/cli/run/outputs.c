@@ -158,14 +158,12 @@ heed_status run_write_outputs(cli_state *cli, const cli_pipeline *pipeline,
     write_function write;
   } outputs[] = {{options->maps, "maps", run_draw_maps},
                  {options->rollout, "rollout", run_draw_rollout},
-                 {options->save, "tensors", NULL}};
+                 {options->save, "tensors", run_save_tensors}};
   for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
     if (!outputs[i].out) continue;
     char *name = output_name(outputs[i].out, result->stem);
     if (!name) return heed_fail_memory(&cli->error, outputs[i].out, strlen(outputs[i].out));
-    const heed_status status =
-        outputs[i].write ? outputs[i].write(cli, pipeline, options, result, selection, name)
-                         : run_save_tensors(cli, pipeline, options, result, name);
+    const heed_status status = outputs[i].write(cli, pipeline, options, result, selection, name);
     if (status == HEED_OK)
       printf("%s: %s%s\n", outputs[i].label, CLI_SHOWN(name),
              is_numbered(result) ? " (numbered: another image has this name)" : "");

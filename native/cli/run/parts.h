@@ -6,6 +6,7 @@
 
 #include "changes.h"
 #include "heed/native.h"
+#include "session/features.h"
 #include "session/scene_input.h"
 
 #define RUN_MOST_TOP 1000 /* of --top */
@@ -56,6 +57,11 @@ typedef struct run_rollout_options {
 
 #define RUN_POOL_TAP "pool.attention.weights"
 
+/* Which options narrow the files to what is shown: then nothing else is kept or written. */
+typedef struct run_narrow {
+  bool layer, head, query;
+} run_narrow;
+
 typedef struct run_options {
   cli_choice choice;
   const char *model; /* path; NULL = the demo model */
@@ -68,6 +74,9 @@ typedef struct run_options {
   const char *sheet; /* figure of all pictures */
   run_rollout_options rollout_how;
   cli_changes changes;
+  run_narrow narrow;
+  const char *save_only; /* names of values that are saved instead of maps, or NULL */
+  cli_features features; /* these */
   bool remake; /* the rollout makes weights again from queries and keys, which are tapped */
   uint32_t most_images, most_patches;
   heed_image_limits limits;
@@ -95,7 +104,9 @@ typedef struct run_result {
   const float **attention;
   float **copies;
   uint32_t attention_rows, attention_layers; /* R, L */
-  float *columns_of_query;                   /* [L, H, N] with --reverse, or NULL */
+  uint32_t first_kept, kept; /* layers whose maps are there; of the others attention is NULL */
+  float **values;            /* of --save-only, a feature each, or NULL */
+  float *columns_of_query;   /* [L, H, N] with --reverse, or NULL */
   /* [L, H, N] of the query's row or column with --score, or NULL */
   float *scores;
   float *pool;    /* [heads, N] of the pooling attention, or NULL */
@@ -131,6 +142,14 @@ typedef struct run_batch {
   uint32_t count;
   run_stems stems;
 } run_batch;
+
+/* --layer, --head and --query, as the user gave them. */
+void run_set_narrow(run_options *options);
+/* Whether the rollout is asked for: by its figure, or by a file of all that there is. */
+bool run_wants_rollout(const run_options *options);
+/* The layers whose maps a run of this model keeps. */
+void run_kept_layers(const run_options *options, const heed_model_info *info, uint32_t *first,
+                     uint32_t *count);
 
 heed_status run_make_stems(cli_state *cli, run_batch *batch);
 void run_free_stems(run_batch *batch);
@@ -215,7 +234,7 @@ heed_status run_write_json(cli_state *cli, const cli_pipeline *pipeline, const r
                            const run_result *result, const run_selection *selection);
 heed_status run_save_tensors(cli_state *cli, const cli_pipeline *pipeline,
                              const run_options *options, const run_result *result,
-                             const char *path);
+                             const run_selection *selection, const char *path);
 /* Whether the figures that are asked for can be written. Statuses: INVALID_ARGUMENT, UNSUPPORTED.
  */
 heed_status run_check_figures(cli_state *cli, const run_options *options);

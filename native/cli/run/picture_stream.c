@@ -40,7 +40,7 @@ static bool make_room(const cli_pipeline *pipeline, run_result *result, void **t
   if (info->classes) result->logits = malloc(info->classes * sizeof *result->logits);
   if (run_make_maps(&ignored, info->layers, result) != HEED_OK) return false;
   if (info->classes) to[count++] = result->logits;
-  for (uint32_t i = 0; i < info->layers; i++)
+  for (uint32_t i = result->first_kept; i < result->first_kept + result->kept; i++)
     if (!(to[count++] = run_copy_map(result, i, info->heads))) return false;
   return !info->classes || result->logits;
 }

@@ -61,11 +61,13 @@ static heed_status read_attention(cli_state *cli, const cli_pipeline *pipeline,
                                   run_result *result) {
   const heed_model_info *info = &pipeline->info;
   CLI_TRY(run_make_maps(cli, info->layers, result));
-  for (uint32_t i = 0; i < info->layers; i++) {
+  for (uint32_t i = result->first_kept; i < result->first_kept + result->kept; i++) {
     heed_value value = {0};
     heed_value_info weights;
     const void *there;
-    const bool found = cli_pipeline_find(pipeline, pipeline->tap_names[i], &value, &weights);
+    char name[48];
+    snprintf(name, sizeof name, "layer.%u.attention.weights", i);
+    const bool found = cli_pipeline_find(pipeline, name, &value, &weights);
     if (found && weights.shape.dim[2] == result->attention_rows &&
         heed_session_view(pipeline->session, value, &there, &cli->error) == HEED_OK) {
       result->attention[i] = there;
@@ -102,9 +104,32 @@ static heed_status read_pool(cli_state *cli, const cli_pipeline *pipeline, run_r
   return HEED_OK;
 }
 
+/* A file that is narrowed to a query has its rows alone, and one of other values no maps. */
 static bool wants_whole_maps(const cli_pipeline *pipeline, const run_options *options) {
-  return pipeline->as_graph || (options->rollout && !options->remake) || options->json ||
-         options->save || options->reverse;
+  const bool all = (options->json || options->save) && !options->narrow.query;
+  if (pipeline->as_graph || (options->rollout && !options->remake) || options->reverse ||
+      options->score)
+    return true;
+  return options->save_only ? all && cli_features_have_maps(&options->features) : all;
+}
+
+static heed_status read_values(cli_state *cli, const cli_pipeline *pipeline,
+                               const cli_features *features, run_result *result) {
+  if (!features->count) return HEED_OK;
+  result->values = calloc(features->count + 1u, sizeof *result->values);
+  if (!result->values) return heed_fail_memory(&cli->error, "values", features->count);
+  for (uint32_t i = 0; i < features->count; i++) {
+    const size_t count = (size_t)heed_shape_count(&features->feature[i].shape);
+    result->values[i] = malloc(count * sizeof *result->values[i]);
+    if (!result->values[i]) return heed_fail_memory(&cli->error, "values", count * sizeof(float));
+    CLI_TRY(cli_features_read(cli, pipeline, &features->feature[i], 0, result->values[i]));
+    for (size_t k = 0; k < count; k++)
+      if (!isfinite(result->values[i][k]))
+        return heed_fail(&cli->error, HEED_INVALID_FILE,
+                         "%s: %s is not numbers (found NaN or an infinity)", result->picture,
+                         features->feature[i].name);
+  }
+  return HEED_OK;
 }
 
 /* Its size stays. */
@@ -124,6 +149,7 @@ static heed_status prepare_picture(cli_state *cli, const cli_pipeline *pipeline,
   result->rows = result->batch_height / info->patch;
   result->columns = result->batch_width / info->patch;
   result->tokens = info->prefix_tokens + result->rows * result->columns;
+  run_kept_layers(options, info, &result->first_kept, &result->kept);
   result->attention_rows = wants_whole_maps(pipeline, options) ? result->tokens : 1;
   CLI_TRY(cli_changes_read(cli, &options->changes, info, result->rows, result->columns,
                            &result->changes));
@@ -154,13 +180,16 @@ static heed_status run_picture(cli_state *cli, cli_pipeline *pipeline, run_optio
   }
   /* that row is worked out all the same */
   pipeline->build.classes_only =
-      !whole && !options->remake && selection->query == 0 && pipeline->info.prefix_tokens > 0;
+      !whole && !options->remake && selection->query == 0 &&
+      (!options->save_only || cli_features_of_classes(&options->features)) &&
+      pipeline->info.prefix_tokens > 0;
   CLI_TRY(cli_pipeline_run(cli, pipeline, &options->choice, result->pixels));
   result->milliseconds = pipeline->milliseconds;
   if (pipeline->info.classes)
     CLI_TRY(cli_pipeline_read(cli, pipeline, "logits", &result->logits, &shape));
   CLI_TRY(read_attention(cli, pipeline, result));
   CLI_TRY(read_pool(cli, pipeline, result));
+  CLI_TRY(read_values(cli, pipeline, &options->features, result));
   return run_read_shown(cli, pipeline, options, selection, result);
 }
 
@@ -175,6 +204,8 @@ static void free_result(cli_state *cli, run_result *result) {
   free(result->pool);
   free(result->columns_of_query);
   free(result->scores);
+  for (uint32_t i = 0; result->values && result->values[i]; i++) free(result->values[i]);
+  free(result->values);
   cli_change_inputs_free(&result->changes);
 }
 
@@ -212,7 +243,7 @@ static heed_status check_numbers(const pictures_way *way, const run_result *resu
                      result->picture);
   if (cli_changes_any(&way->options->changes)) return HEED_OK;
   const size_t map = (size_t)result->attention_rows * result->tokens * info->heads;
-  for (uint32_t l = 0; l < result->attention_layers; l++)
+  for (uint32_t l = result->first_kept; l < result->first_kept + result->kept; l++)
     if (!all_numbers(result->attention[l], map))
       return heed_fail(error, HEED_INVALID_FILE,
                        "%s: the attention of layer %u is not numbers (found NaN)", result->picture,
@@ -239,7 +270,7 @@ static heed_status show_picture(pictures_way *way, run_result *result,
   const heed_status numbers = check_numbers(way, result);
   if (numbers != HEED_OK)
     return way->batch->count > 1 ? note_bad_picture(way, result->picture) : numbers;
-  if (wants_whole_maps(way->pipeline, options) || options->remake)
+  if (run_wants_rollout(options))
     CLI_TRY(run_read_rollout(cli, way->pipeline, options, selection, result));
   if (way->json) CLI_TRY(run_json_add(cli, way->json, way->pipeline, options, result, selection));
   cli_progress_clear(&way->progress);
@@ -298,7 +329,7 @@ static heed_status note_failure(pictures_way *way, const char *path) {
 static bool may_stream(pictures_way *way) {
   const run_options *options = way->options;
   return !way->pipeline->info.pool_heads && !cli_changes_any(&options->changes) &&
-         !options->score && !options->reverse &&
+         !options->score && !options->reverse && !options->save_only &&
          picture_stream_takes(&way->stream, &options->choice, way->prepared);
 }
 

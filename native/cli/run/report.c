@@ -81,17 +81,13 @@ void run_print(FILE *to, const cli_pipeline *pipeline, const run_options *option
 
 /* ----------------------------------------------------------------------------------------- JSON */
 
-static void json_head(json_out *json, const run_result *result, const run_selection *selection,
-                      const heed_model_info *info, uint32_t layer, uint32_t head) {
+/* Of the head's whole map. */
+static void json_statistics(json_out *json, const run_result *result, const heed_model_info *info,
+                            uint32_t layer, uint32_t head) {
   const size_t square = (size_t)result->tokens * result->tokens;
-  const float *map = result->attention[layer] + head * square,
-              *row = run_row(result, selection, info->heads, layer, head);
   heed_map_statistics s;
-  heed_map_get_statistics(map, info->prefix_tokens, result->rows, result->columns, info->patch, &s);
-  json_open(json, NULL, '{');
-  json_integer(json, "layer", layer);
-  json_integer(json, "head", head);
-  json_number(json, "entropy", heed_map_entropy(row, result->tokens));
+  heed_map_get_statistics(result->attention[layer] + head * square, info->prefix_tokens,
+                          result->rows, result->columns, info->patch, &s);
   json_number(json, "entropy_cls", s.entropy_cls);
   json_number(json, "entropy_patches", s.entropy_patches);
   json_number(json, "distance", s.distance);
@@ -99,6 +95,17 @@ static void json_head(json_out *json, const run_result *result, const run_select
   json_number(json, "prefix_mass", s.prefix_mass);
   json_number(json, "self_mass", s.self_mass);
   json_number(json, "top5_mass", s.top5_mass);
+}
+
+static void json_head(json_out *json, const run_result *result, const run_selection *selection,
+                      const heed_model_info *info, uint32_t layer, uint32_t head,
+                      bool all_queries) {
+  const float *row = run_row(result, selection, info->heads, layer, head);
+  json_open(json, NULL, '{');
+  json_integer(json, "layer", layer);
+  json_integer(json, "head", head);
+  json_number(json, "entropy", heed_map_entropy(row, result->tokens));
+  if (all_queries) json_statistics(json, result, info, layer, head);
   json_floats(json, "row", row, result->tokens);
   if (result->scores)
     json_floats(json, "scores",
@@ -121,7 +128,29 @@ static void json_pool(json_out *json, const run_result *result, const heed_model
     json_close(json, '}');
   }
   json_close(json, ']');
-  json_floats(json, "pool_rollout", result->pool_rollout, result->tokens);
+  if (result->pool_rollout) json_floats(json, "pool_rollout", result->pool_rollout, result->tokens);
+}
+
+/* The heads that the options leave, the pooling attention and the rollout. */
+static void json_maps(json_out *json, const run_options *options, const run_result *result,
+                      const run_selection *selection, const heed_model_info *info) {
+  run_selection tokens = *selection; /* the rows of the layers, whatever is shown */
+  const bool one = options->narrow.head && !selection->head_mean && !selection->pool;
+  const uint32_t first_layer = options->narrow.layer ? selection->first_layer : 0,
+                 layers = !options->narrow.layer ? info->layers
+                          : selection->pool      ? 0
+                                                 : selection->layer_count,
+                 first_head = one ? selection->first_head : 0,
+                 heads = one ? selection->head_count : info->heads;
+  tokens.pool = false;
+  json_open(json, "heads", '[');
+  for (uint32_t l = 0; l < layers; l++)
+    for (uint32_t h = 0; h < heads; h++)
+      json_head(json, result, &tokens, info, first_layer + l, first_head + h,
+                !options->narrow.query);
+  json_close(json, ']');
+  if (result->pool && (!options->narrow.layer || selection->pool)) json_pool(json, result, info);
+  if (result->rollout_row) json_floats(json, "rollout", result->rollout_row, result->tokens);
 }
 
 static void json_classes(json_out *json, const cli_pipeline *pipeline, uint32_t top,
@@ -169,6 +198,16 @@ static void json_backend(json_out *json, const heed_backend *backend) {
   json_text(json, "device", heed_backend_device(backend));
 }
 
+/* --save-only: {"cls": [...]}. */
+static void json_features(json_out *json, const run_options *options, const run_result *result) {
+  json_open(json, "values", '{');
+  for (uint32_t i = 0; i < options->features.count; i++) {
+    const cli_feature *feature = &options->features.feature[i];
+    json_array(json, feature->name, feature->shape.dim, feature->shape.rank, result->values[i]);
+  }
+  json_close(json, '}');
+}
+
 static void json_result(json_out *json, const cli_pipeline *pipeline, const run_options *options,
                         const run_result *result, const run_selection *selected,
                         const heed_backend *backend) {
@@ -199,12 +238,10 @@ static void json_result(json_out *json, const cli_pipeline *pipeline, const run_
   json_integer(json, "query_token", selection->query);
   if (options->reverse) json_flag(json, "reverse", true);
   if (result->scores) json_text(json, "score", options->score);
-  json_open(json, "heads", '[');
-  for (uint32_t l = 0; l < info->layers; l++)
-    for (uint32_t h = 0; h < info->heads; h++) json_head(json, result, selection, info, l, h);
-  json_close(json, ']');
-  if (result->pool) json_pool(json, result, info);
-  json_floats(json, "rollout", result->rollout_row, result->tokens);
+  if (options->save_only)
+    json_features(json, options, result);
+  else
+    json_maps(json, options, result, selected, info);
   json_close(json, '}');
 }
 

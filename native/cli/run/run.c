@@ -20,8 +20,10 @@ static void name_taps(cli_pipeline *pipeline, const run_options *options, char (
     what[kinds++] = "query"; /* --score keeps the weights */
     what[kinds++] = "key";
   }
+  uint32_t first, count;
+  run_kept_layers(options, &pipeline->info, &first, &count);
   for (uint32_t k = 0; k < kinds; k++)
-    for (uint32_t i = 0; i < pipeline->info.layers; i++) {
+    for (uint32_t i = first; i < first + count; i++) {
       snprintf(names[pipeline->tap_count], sizeof *names, "layer.%u.%s", i, what[k]);
       taps[pipeline->tap_count] = names[pipeline->tap_count];
       pipeline->tap_count++;
@@ -32,8 +34,9 @@ static void name_taps(cli_pipeline *pipeline, const run_options *options, char (
 /* Whether only the rollout wants whole maps, and can do without: kept, they take the tokens'
  * square for each head. A device's own memory has them elsewhere. */
 static bool may_remake(const cli_pipeline *pipeline, const run_options *options) {
-  return options->rollout && !pipeline->as_graph && !options->json && !options->save &&
-         !options->reverse && !cli_changes_any(&options->changes) &&
+  const bool all = (options->json || options->save) && !options->narrow.query;
+  return options->rollout && !pipeline->as_graph && !all && !options->score && !options->reverse &&
+         !options->save_only && !cli_changes_any(&options->changes) &&
          strcmp(heed_backend_name(options->choice.opened), "cpu") == 0;
 }
 
@@ -66,9 +69,18 @@ static heed_status run_job(cli_state *cli, run_options *options, run_batch *batc
     name_taps(&pipeline, options, names, taps);
     pipeline.tap_names = taps;
   }
+  if (status == HEED_OK && options->save_only) {
+    options->features = (cli_features){.option = "--save-only",
+                                       .names = options->save_only,
+                                       .own = taps,
+                                       .own_count = pipeline.tap_count};
+    pipeline.choose_taps = cli_features_choose;
+    pipeline.taps_user = &options->features;
+  }
   if (status == HEED_OK) status = run_pictures(cli, &pipeline, options, batch, failed);
   cli_pipeline_close(&pipeline);
   cli_choice_close(&options->choice);
+  cli_features_free(&options->features);
   run_free_stems(batch);
   free(names);
   free(taps);
@@ -98,12 +110,13 @@ static int run_sequence(cli_state *cli, const run_options *options, sequence_opt
   if (options->scene || options->list || options->size || options->layer || options->head ||
       options->query || options->maps || options->rollout || options->scale || options->end ||
       options->width || options->plain || options->sheet || options->reverse || options->score ||
-      options->fit || options->way || cli_prepare_given(cli) ||
+      options->fit || options->way || options->save_only || cli_prepare_given(cli) ||
       cli_changes_any(&options->changes)) {
     fprintf(
         stderr,
         "heed run: --scene, --list, --size, --layer, --head, --query, --maps, --rollout, --plain, "
-        "--sheet, --scale, --end, --width, --reverse, --score, --fit, --way, --mean and their "
+        "--sheet, --scale, --end, --width, --reverse, --score, --fit, --way, --save-only, --mean "
+        "and their "
         "kind, and "
         "changes of the attention are for "
         "images (found one with --tokens or --features)\n");
@@ -131,13 +144,13 @@ static int run_texts(cli_state *cli, const run_options *options, compare_options
   }
   if (options->scene || options->list || options->query || options->rollout || options->scale ||
       options->end || options->plain || options->sheet || options->reverse || options->score ||
-      options->way || sequence->tokens || sequence->features || sequence->length ||
-      cli_changes_any(&options->changes)) {
-    fprintf(
-        stderr,
-        "heed run: --scene, --list, --query, --rollout, --plain, --sheet, --scale, --end, "
-        "--reverse, --score, --way, --tokens, --features, --length and changes of the attention "
-        "cannot be given with --text\n");
+      options->way || options->save_only || sequence->tokens || sequence->features ||
+      sequence->length || cli_changes_any(&options->changes)) {
+    fprintf(stderr,
+            "heed run: --scene, --list, --query, --rollout, --plain, --sheet, --scale, --end, "
+            "--reverse, --score, --way, --save-only, --tokens, --features, --length and changes of "
+            "the attention "
+            "cannot be given with --text\n");
     return CLI_USAGE;
   }
   compare->model = cli_model_file(words->word[0], options->file, chosen);
@@ -162,6 +175,10 @@ static int run_images(cli_state *cli, run_options *options, const cli_words *wor
             RUN_MOST_TOP);
     return CLI_USAGE;
   }
+  if (options->save_only && !options->save && !options->json) {
+    fprintf(stderr, "heed run: --save-only: missing file (expected --save FILE or --json FILE)\n");
+    return CLI_USAGE;
+  }
   bool has_model;
   const char *embedded = NULL;
   char chosen[HEED_PATH_SIZE];
@@ -169,6 +186,7 @@ static int run_images(cli_state *cli, run_options *options, const cli_words *wor
     return cli_fail(cli);
   options->model = has_model ? cli_model_file(words->word[0], options->file, chosen) : NULL;
   const uint32_t count = words->count - has_model;
+  run_set_narrow(options);
   if (words->count == 0 && !options->scene && !options->list) choose_demo(options);
   if (options->scene && (count > 0 || options->list)) {
     fprintf(stderr, "heed run: --scene replaces images (found %u images%s, expected none)\n", count,
@@ -234,6 +252,10 @@ static int run(cli_state *cli, int argc, char **argv) {
       {"--save", CLI_TENSORS, &options.save, "OUT.safetensors|.npz|.npy|-",
        "save pixel_values, logits, attention.N and rollout; -: .safetensors to stdout, and text to "
        "stderr"},
+      {"--save-only", CLI_TEXT, &options.save_only, "NAME,...",
+       "save these values instead, and into --json: embedding, cls, mean, logits, attention.N or "
+       "any "
+       "value of the graph; * stands for any letters"},
       {"--tokens", CLI_TEXT, &sequence.tokens, "5,3,9",
        "decode these source token ids (encoder-decoder MODEL)"},
       {"--features", CLI_TEXT, &sequence.features, "FILE.safetensors",

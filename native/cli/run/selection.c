@@ -13,6 +13,32 @@ const float *run_row(const run_result *result, const run_selection *selection, u
   return result->attention[layer] + ((size_t)head * result->attention_rows + row) * result->tokens;
 }
 
+void run_set_narrow(run_options *options) {
+  options->narrow =
+      (run_narrow){options->layer != NULL, options->head != NULL, options->query != NULL};
+}
+
+bool run_wants_rollout(const run_options *options) {
+  const run_narrow *narrow = &options->narrow;
+  return options->rollout || ((options->json || options->save) && !options->save_only &&
+                              !narrow->layer && !narrow->head && !narrow->query);
+}
+
+void run_kept_layers(const run_options *options, const heed_model_info *info, uint32_t *first,
+                     uint32_t *count) {
+  *first = 0;
+  *count = info->layers;
+  if (run_wants_rollout(options) || (!options->narrow.layer && !options->save_only)) return;
+  if (options->layer && strcmp(options->layer, "pool") == 0)
+    *count = 0;
+  else if (!options->layer || strcmp(options->layer, "last") == 0) {
+    *first = info->layers - 1;
+    *count = 1;
+  } else if (cli_read_number(options->layer, info->layers - 1, first)) {
+    *count = 1;
+  } /* else all, or what run_select refuses */
+}
+
 static heed_status check_pool(cli_state *cli, const run_options *options,
                               const heed_model_info *info) {
   if (!info->pool_heads)

@@ -41,6 +41,10 @@ bool cli_features_of_classes(const cli_features *features) {
   return true;
 }
 
+bool cli_features_have_maps(const cli_features *features) {
+  return strpbrk(features->names, "*?[") || strstr(features->names, "attention");
+}
+
 /* Whether this is a value of floats for each picture. */
 static bool is_feature(const cli_pipeline *pipeline, const heed_value_info *info) {
   const uint32_t batch = pipeline->build.batch ? pipeline->build.batch : 1;

@@ -40,6 +40,8 @@ typedef struct cli_features {
 const char *cli_embedding_name(const char *source);
 /* Whether each name can be answered from the rows that classes_only computes. */
 bool cli_features_of_classes(const cli_features *features);
+/* Whether a name may be that of attention maps. */
+bool cli_features_have_maps(const cli_features *features);
 /* Finds what the names mean in pipeline->graph. Statuses: INVALID_ARGUMENT, OUT_OF_MEMORY. */
 heed_status cli_features_choose(cli_state *cli, cli_pipeline *pipeline, void *features);
 /* Reads a feature of picture `index` of the batch, as many floats as its shape has. */

@@ -88,3 +88,21 @@ void json_floats(json_out *json, const char *key, const float *values, uint64_t 
   }
   fputc(']', json->file);
 }
+
+/* Goes on behind what was written. */
+static void write_array(json_out *json, const char *key, const uint32_t *shape, uint32_t rank,
+                        const float **values) {
+  if (rank <= 1) {
+    json_floats(json, key, *values, shape[0]);
+    *values += shape[0];
+    return;
+  }
+  json_open(json, key, '[');
+  for (uint32_t i = 0; i < shape[0]; i++) write_array(json, NULL, shape + 1, rank - 1, values);
+  json_close(json, ']');
+}
+
+void json_array(json_out *json, const char *key, const uint32_t *shape, uint32_t rank,
+                const float *values) {
+  write_array(json, key, shape, rank, &values);
+}

@@ -27,5 +27,8 @@ void json_integer(json_out *json, const char *key, int64_t value);
 void json_flag(json_out *json, const char *key, bool value);
 /* An array of floats on one line. */
 void json_floats(json_out *json, const char *key, const float *values, uint64_t count);
+/* Lists in lists, as deep as the shape has dimensions: at least one. */
+void json_array(json_out *json, const char *key, const uint32_t *shape, uint32_t rank,
+                const float *values);
 
 #endif
