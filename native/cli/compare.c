@@ -232,7 +232,7 @@ static heed_status write_json(void *user, FILE *to, heed_error *error) {
   const heed_model_info *info = &job->side[0].info;
   json_out json = {.file = to};
   (void)error;
-  json_open(&json, NULL, '{');
+  json_begin(&json);
   json_text(&json, "model_a", job->options->model[0]);
   json_text(&json, "model_b", job->options->model[1]);
   json_text(&json, "backend_a", heed_backend_device(job->options->choice[0].opened));

@@ -144,7 +144,7 @@ static int run(cli_state *cli, int argc, char **argv) {
     return CLI_USAGE;
   }
   json_out json = {.file = stdout}, *to = as_json ? &json : NULL;
-  if (to) json_open(to, NULL, '{');
+  if (to) json_begin(to);
   print_cpu_levels(to);
   const int shown = show_devices(cli, self_check, to);
   if (to) json_close(to, '}');

@@ -89,7 +89,7 @@ static void json_plan(const cli_pipeline *pipeline) {
   char text[HEED_SHAPE_TEXT_SIZE];
   heed_memory memory;
   heed_plan_memory(pipeline->plan, &memory);
-  json_open(&json, NULL, '{');
+  json_begin(&json);
   json_open(&json, "plan", '[');
   for (uint32_t i = 0; i < heed_plan_step_count(pipeline->plan); i++) {
     heed_plan_step step;
@@ -204,7 +204,7 @@ static void json_ids(json_out *json, const char *key, const heed_value *values, 
 
 static void print_json(const heed_graph *graph) {
   json_out json = {.file = stdout};
-  json_open(&json, NULL, '{');
+  json_begin(&json);
   json_open(&json, "values", '[');
   for (uint32_t id = 1; id <= heed_graph_value_count(graph); id++) json_value(&json, graph, id);
   json_close(&json, ']');

@@ -195,7 +195,7 @@ static heed_status write_json(void *user, FILE *to, heed_error *error) {
   const heed_model_info *info = &job->pipeline.info;
   json_out json = {.file = to};
   (void)error; /* cli_output_write reports writes that fail */
-  json_open(&json, NULL, '{');
+  json_begin(&json);
   if (job->options->model)
     json_text(&json, "model", job->options->model);
   else

@@ -77,9 +77,8 @@ static void report(const bench *b, const double *times, double load, double cpu,
     return;
   }
   json_out json = {.file = stdout};
-  json_open(&json, NULL, '{');
+  json_begin(&json);
   json_text(&json, "what", b->what);
-  json_text(&json, "heed", heed_version());
   json_text(&json, "backend", heed_backend_name(b->choice.opened));
   json_text(&json, "device", heed_backend_device(b->choice.opened));
   json_integer(&json, "threads", b->choice.threads);

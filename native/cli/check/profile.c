@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "heed/check.h"
+#include "terminal/json_out.h"
 #include "terminal/standard_out.h"
 
 #define MOST_PROFILES 3
@@ -86,7 +87,7 @@ static heed_status write_results(void *user, FILE *to, heed_error *error) {
   if (job->count > 1) fputs("[", to);
   for (uint32_t i = 0; i < job->count; i++) {
     heed_profile_json(&job->results[i], job->backend, text, sizeof text);
-    fprintf(to, "%s%s", i ? ",\n" : "", text);
+    fprintf(to, "%s{\"schema\": %d, %s", i ? ",\n" : "", JSON_SCHEMA, text + 1);
   }
   fputs(job->count > 1 ? "]\n" : "\n", to);
   return HEED_OK;

@@ -51,9 +51,9 @@ static heed_status note_failure(embed_job *job, uint32_t picture, heed_status st
   if (job->pictures->count == 1 || cli_exit_code(status) != CLI_BAD_FILE) return status;
   cli_progress_clear(&job->progress);
   cli_fail(job->cli);
-  embed_rows_fail(&job->rows, job->pictures->path[picture], job->cli->error.message);
   job->failed++;
-  return HEED_OK;
+  const heed_error why = job->cli->error;
+  return embed_rows_fail(&job->rows, job->pictures->path[picture], why.message);
 }
 
 /* ---------------------------------------------------------------------------------------- results

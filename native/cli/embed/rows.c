@@ -35,6 +35,8 @@ static const char *embedding_of(const embed_rows *rows) {
 
 /* ---------------------------------------------------------------------------------------- begin */
 
+static void add_failure(embed_rows *rows, const char *picture, const char *sentence);
+
 static heed_status begin_table(embed_rows *rows) {
   heed_table_column *columns = calloc(rows->column_count, sizeof *columns);
   if (!columns) return heed_fail_memory(&rows->cli->error, "table", sizeof *columns);
@@ -81,6 +83,8 @@ heed_status embed_rows_begin(embed_rows *rows, const cli_features *features) {
   if (rows->format == EMBED_TABLE) return begin_table(rows);
   if (rows->format == EMBED_JSON) begin_json(rows);
   if (rows->format == EMBED_CSV) begin_csv(rows);
+  for (uint32_t i = 0; i < rows->early_count; i++)
+    add_failure(rows, rows->early[i].picture, rows->early[i].sentence);
   return HEED_OK;
 }
 
@@ -154,11 +158,24 @@ heed_status embed_rows_add(embed_rows *rows, const char *picture, const char *la
              : HEED_OK;
 }
 
-void embed_rows_fail(embed_rows *rows, const char *picture, const char *sentence) {
-  if (!rows->columns || (rows->format != EMBED_JSON && rows->format != EMBED_LINES)) return;
+static void add_failure(embed_rows *rows, const char *picture, const char *sentence) {
   open_row(rows, picture);
   json_text(&rows->json, "error", sentence);
   close_row(rows);
+}
+
+heed_status embed_rows_fail(embed_rows *rows, const char *picture, const char *sentence) {
+  if (rows->format != EMBED_JSON && rows->format != EMBED_LINES) return HEED_OK;
+  if (rows->columns) {
+    add_failure(rows, picture, sentence);
+    return HEED_OK;
+  }
+  struct embed_failure *grown = realloc(rows->early, (rows->early_count + 1u) * sizeof *grown);
+  if (grown) rows->early = grown;
+  char *copy = grown ? malloc(strlen(sentence) + 1) : NULL;
+  if (!copy) return heed_fail_memory(&rows->cli->error, picture, strlen(sentence) + 1);
+  rows->early[rows->early_count++] = (struct embed_failure){picture, strcpy(copy, sentence)};
+  return HEED_OK;
 }
 
 /* ------------------------------------------------------------------------------------------ end */
@@ -182,5 +199,7 @@ heed_status embed_rows_put(void *user, FILE *to, heed_error *error) {
 
 void embed_rows_free(embed_rows *rows) {
   heed_table_destroy(rows->table);
+  for (uint32_t i = 0; i < rows->early_count; i++) free(rows->early[i].sentence);
+  free(rows->early);
   free(rows->columns);
 }

@@ -18,6 +18,11 @@ typedef struct embed_rows {
   cli_feature *columns; /* as they were when the first row came */
   uint32_t column_count, count;
   heed_table *table;
+  struct embed_failure { /* before the first row, which begins the document */
+    const char *picture;
+    char *sentence;
+  } * early;
+  uint32_t early_count;
   json_out json;
 } embed_rows;
 
@@ -31,8 +36,8 @@ const char *embed_column_source(const cli_feature *column);
 /* The floats of each column of a picture; its class or NULL. Statuses: IO, OUT_OF_MEMORY. */
 heed_status embed_rows_add(embed_rows *rows, const char *picture, const char *label,
                            const float *const *values);
-/* A picture without a row; only JSON says it. */
-void embed_rows_fail(embed_rows *rows, const char *picture, const char *sentence);
+/* A picture without a row; only JSON says it. `picture` must stay. Statuses: OUT_OF_MEMORY. */
+heed_status embed_rows_fail(embed_rows *rows, const char *picture, const char *sentence);
 /* Ends the text, or writes the table as heed_file_writer does. */
 void embed_rows_end(embed_rows *rows);
 heed_status embed_rows_put(void *rows, FILE *to, heed_error *error);

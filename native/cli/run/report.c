@@ -218,6 +218,7 @@ static void json_result(json_out *json, const cli_pipeline *pipeline, const run_
   tokens.pool = false;
   run_query_text(info, selection, query);
   json_open(json, NULL, '{');
+  if (json->line) json_integer(json, "schema", JSON_SCHEMA);
   if (result->from) json_text(json, "from", result->from);
   json_image(json, result);
   /* a line stands for itself; else only where it is another than before */
@@ -268,8 +269,7 @@ static void begin_report(run_json *report, const cli_pipeline *pipeline,
   if (report->begun || json->line) return;
   report->begun = true;
   report->backend = options->choice.opened;
-  json_open(json, NULL, '{');
-  json_text(json, "heed", heed_version());
+  json_begin(json);
   json_text(json, "family", pipeline->info.family);
   json_integer(json, "layers", pipeline->info.layers);
   json_integer(json, "heads", pipeline->info.heads);
@@ -310,6 +310,7 @@ heed_status run_json_add_failure(cli_state *cli, run_json *report, const cli_pip
   errno = 0;
   begin_report(report, pipeline, options);
   json_open(json, NULL, '{');
+  if (json->line) json_integer(json, "schema", JSON_SCHEMA);
   json_open(json, "image", '{');
   json_text(json, "path", path);
   json_close(json, '}');

@@ -188,8 +188,7 @@ static heed_status write_json(void *user, FILE *to, heed_error *error) {
   const int32_t *tokens = heed_decoder_tokens(job->decoder, &length);
   json_out json = {.file = to};
   (void)error; /* heed_file_stream reports writes that fail */
-  json_open(&json, NULL, '{');
-  json_text(&json, "heed", heed_version());
+  json_begin(&json);
   json_text(&json, "family", job->info.family);
   json_integer(&json, "heads", job->info.heads);
   json_text(&json, "backend", heed_backend_name(job->backend));

@@ -97,8 +97,7 @@ static heed_status write_json(void *user, FILE *to, heed_error *error) {
   const heed_backend *backend = ((const report *)user)->options->choice->opened;
   json_out json = {.file = to};
   (void)error; /* heed_file_stream reports writes that fail */
-  json_open(&json, NULL, '{');
-  json_text(&json, "heed", heed_version());
+  json_begin(&json);
   json_text(&json, "family", job->vision.info.family);
   json_text(&json, "rules", job->vision.info.rules);
   json_text(&json, "text_rules", job->text.info.rules);
