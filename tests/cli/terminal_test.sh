@@ -39,6 +39,9 @@ test_end
 on_terminal compare "compare $vectors/vit/micro_32 $vectors/vit/micro_32 $picture $picture --threads 1"
 expect_stdout_contains 'images: 1 of 2'
 test_end
+on_terminal demo "demo --score 3 --backend cpu --threads 1"
+expect_stdout_contains 'images: 1 of 3'
+test_end
 on_terminal quiet "survey $vectors/vit/micro_32 $picture $picture --backend cpu --quiet"
 expect_stdout_empty
 test_end

@@ -75,7 +75,7 @@ struct heed_web_session {
   uint32_t batch, height, width, tokens, prefix_tokens, patch;
   uint32_t layers, heads, pool_heads;
   heed_preprocess preprocess;
-  bool sized; /* height or width were given: pictures are prepared for them */
+  bool sized;                     /* height or width were given: pictures are prepared for them */
   heed_preprocess_options change; /* session_prepare; struct_size 0: none */
   float mean[HEED_MOST_CHANNELS], std[HEED_MOST_CHANNELS];
   char resample[16];

@@ -8,6 +8,7 @@
 #include "score.h"
 #include "session/scene_input.h"
 #include "terminal/paths.h"
+#include "terminal/progress.h"
 #include "terminal/standard_out.h"
 
 typedef struct demo_options {
@@ -75,12 +76,19 @@ static heed_status run_scene(cli_state *cli, demo_job *job, cli_choice *choice,
 }
 
 static heed_status score_scenes(cli_state *cli, demo_job *job, demo_options *options) {
+  cli_progress progress;
+  heed_status status = HEED_OK;
+  cli_progress_begin(&progress, options->score, options->choice.quiet);
   for (uint32_t i = 0; i < options->score; i++) {
     heed_scene scene;
     heed_scene_from_seed((uint64_t)options->seed + i, NULL, &scene);
-    CLI_TRY(run_scene(cli, job, &options->choice, &scene));
+    status = run_scene(cli, job, &options->choice, &scene);
+    if (status != HEED_OK) break;
     score_add(&job->score, &scene, job->owner, job->answer, job->attention);
+    cli_progress_step(&progress, (uint64_t)i + 1);
   }
+  cli_progress_clear(&progress);
+  CLI_TRY(status);
   printf("scenes: seeds %u to %llu, on %s (%s)\n", options->seed,
          (unsigned long long)options->seed + options->score - 1,
          heed_backend_name(options->choice.opened),

@@ -196,7 +196,7 @@ static int set_option(const cli_state *cli, const cli_option *option, const char
   return -1;
 }
 
-#define MOST_OPTIONS 64 /* of a verb; cli_usage gives each of them twice */
+#define MOST_OPTIONS 128 /* of a verb; cli_usage gives each of them twice */
 
 /* The last value of several holds, as elsewhere; who did not mean that reads it. */
 static void report_again(const cli_state *cli, const cli_option *option, const char *value) {
