@@ -92,7 +92,9 @@ static bool is_addressable(const heed_attention_sizes *s) {
          sums * sizeof(float) < SIZE_MAX / 4 && head < SIZE_MAX / (2 * sizeof(float));
 }
 
-static void measure(const heed_plan *plan, const heed_node *node, heed_cpu_need *need) {
+static void measure(const heed_cpu_level_table *level, const heed_plan *plan, const heed_node *node,
+                    heed_cpu_need *need) {
+  (void)level;
   heed_attention_sizes s;
   heed_cpu_attention_layout lay;
   heed_attention_get_sizes(plan->graph, node->desc, &s);

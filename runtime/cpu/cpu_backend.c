@@ -3,124 +3,30 @@
 
 #include <stdio.h>
 #include <string.h>
-#if defined(HEED_CPU_HAS_AVX2VNNI)
-#include <cpuid.h>
-#endif
-#if defined(HEED_CPU_HAS_NEONDOT) && defined(__linux__)
-#include <sys/auxv.h>
-#endif
 
 #include "base/alloc.h"
 #include "base/desc.h"
 #include "base/status.h"
-#include "cpu/int8.h"
+#include "cpu/machine.h"
 
-/* The build defines HEED_CPU_HAS_<LEVEL> for each level that it compiled. Best first. */
-#if defined(HEED_CPU_HAS_AVX512)
-extern const heed_cpu_level_table heed_cpu_level_avx512;
-static bool has_avx512(void) {
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-         __builtin_cpu_supports("fma");
-}
-#endif
-#if defined(HEED_CPU_HAS_AVX512VNNI)
-extern const heed_cpu_level_table heed_cpu_level_bytes_avx512;
-static bool has_avx512vnni(void) { return has_avx512() && __builtin_cpu_supports("avx512vnni"); }
-#endif
-#if defined(HEED_CPU_HAS_AVX512BF16)
-extern const heed_cpu_level_table heed_cpu_level_bf16_avx512;
-#define HAS_AVX512BF16 (has_avx512vnni() && __builtin_cpu_supports("avx512bf16"))
-#endif
-#if defined(HEED_CPU_HAS_AVX2)
-extern const heed_cpu_level_table heed_cpu_level_avx2;
-static bool has_avx2(void) {
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-}
-#endif
-#if defined(HEED_CPU_HAS_AVX2VNNI)
-extern const heed_cpu_level_table heed_cpu_level_bytes_avx2;
-/* By cpuid: Clang 14 knows no name for it. AVX2 says that the system keeps the registers. */
-static bool has_avx2vnni(void) {
-  uint32_t a = 0, b = 0, c = 0, d = 0;
-  return has_avx2() && __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a >> 4 & 1);
-}
-#endif
-#if defined(HEED_CPU_HAS_SSE2)
-extern const heed_cpu_level_table heed_cpu_level_sse2;
-#endif
-#if defined(HEED_CPU_HAS_NEON)
-extern const heed_cpu_level_table heed_cpu_level_neon;
-#endif
-#if defined(HEED_CPU_HAS_NEONDOT)
-extern const heed_cpu_level_table heed_cpu_level_bytes_neon;
-/* What the compiler may use everywhere is there; macOS on arm64 always has it. */
-static bool has_neondot(void) {
-#if defined(__ARM_FEATURE_DOTPROD)
-  return true;
-#elif defined(__linux__)
-  return getauxval(AT_HWCAP) >> 20 & 1; /* HWCAP_ASIMDDP */
-#else
-  return false;
-#endif
-}
-#endif
-#if defined(HEED_CPU_HAS_RELAXED)
-extern const heed_cpu_level_table heed_cpu_level_relaxed;
-extern const heed_cpu_level_table heed_cpu_level_bytes_relaxed, heed_cpu_level_signed_relaxed;
-static bool has_unsigned_dot(void) { return heed_cpu_int8_probe() == HEED_INT8_DOT_UNSIGNED; }
-static bool has_signed_dot(void) { return heed_cpu_int8_probe() == HEED_INT8_DOT_SIGNED; }
-#endif
-#if defined(HEED_CPU_HAS_WASM128)
-extern const heed_cpu_level_table heed_cpu_level_wasm128;
-#endif
-#if defined(HEED_CPU_HAS_SCALAR)
-extern const heed_cpu_level_table heed_cpu_level_scalar;
-#endif
-
-static bool always(void) { return true; }
+/* The build writes the list of the levels that it compiled, best first: HEED_LEVEL(TABLE, NEEDS),
+ * heed_cpu_level_TABLE where heed_cpu_has_NEEDS. */
+#define HEED_LEVEL(table, needs) extern const heed_cpu_level_table heed_cpu_level_##table;
+#include "cpu/level_list.h"
+#undef HEED_LEVEL
 
 static const struct {
   const heed_cpu_level_table *table;
   bool (*usable)(void);
 } levels[] = {
-#if defined(HEED_CPU_HAS_AVX512VNNI)
-    {&heed_cpu_level_bytes_avx512, has_avx512vnni},
-#endif
-#if defined(HEED_CPU_HAS_AVX512)
-    {&heed_cpu_level_avx512, has_avx512},
-#endif
-#if defined(HEED_CPU_HAS_AVX2VNNI)
-    {&heed_cpu_level_bytes_avx2, has_avx2vnni},
-#endif
-#if defined(HEED_CPU_HAS_AVX2)
-    {&heed_cpu_level_avx2, has_avx2},
-#endif
-#if defined(HEED_CPU_HAS_SSE2)
-    {&heed_cpu_level_sse2, always},
-#endif
-#if defined(HEED_CPU_HAS_NEONDOT)
-    {&heed_cpu_level_bytes_neon, has_neondot},
-#endif
-#if defined(HEED_CPU_HAS_NEON)
-    {&heed_cpu_level_neon, always},
-#endif
-#if defined(HEED_CPU_HAS_RELAXED)
-    {&heed_cpu_level_bytes_relaxed, has_unsigned_dot},
-    {&heed_cpu_level_signed_relaxed, has_signed_dot},
-    {&heed_cpu_level_relaxed, always},
-#endif
-#if defined(HEED_CPU_HAS_WASM128)
-    {&heed_cpu_level_wasm128, always},
-#endif
-#if defined(HEED_CPU_HAS_SCALAR)
-    {&heed_cpu_level_scalar, always},
-#endif
+#define HEED_LEVEL(table, needs) {&heed_cpu_level_##table, heed_cpu_has_##needs},
+#include "cpu/level_list.h"
+#undef HEED_LEVEL
 };
 
 static const heed_cpu_level_table *usable_level(uint32_t index) {
   for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
-    if (levels[i].usable() && index-- == 0) return levels[i].table;
+    if (!levels[i].table->by_name && levels[i].usable() && index-- == 0) return levels[i].table;
   return NULL;
 }
 
@@ -132,13 +38,12 @@ const char *heed_cpu_level(uint32_t index) {
 static heed_status find_level(const char *name, const heed_cpu_level_table **found,
                               heed_error *error) {
   char all[96] = "";
-#if defined(HEED_CPU_HAS_AVX512BF16)
-  /* It rounds factors, so it is no level that anything else would choose. */
-  *found = &heed_cpu_level_bf16_avx512;
-  if (name && strcmp(name, (*found)->name) == 0 && HAS_AVX512BF16) return HEED_OK;
-#endif
+  for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
+    *found = levels[i].table;
+    if (name ? strcmp(name, (*found)->name) != 0 : (*found)->by_name) continue;
+    if (levels[i].usable()) return HEED_OK;
+  }
   for (uint32_t i = 0; (*found = usable_level(i)) != NULL; i++) {
-    if (!name || strcmp(name, (*found)->name) == 0) return HEED_OK;
     const size_t length = strlen(all);
     snprintf(all + length, sizeof all - length, "%s%s", i ? ", " : "", (*found)->name);
   }

@@ -8,10 +8,14 @@
 #include "heed/session.h"
 #include "plan/plan.h"
 
-/* Products in bf16 are built natively on x86 (cpu/bf16.h). */
-#if defined(__x86_64__)
-#define HEED_BF16
-#endif
+/* Forms of weights, by their list. */
+typedef enum heed_cpu_form_kind {
+#define HEED_FORM(name) HEED_CPU_FORM_##name,
+#include "cpu/weights/form_list.h"
+#undef HEED_FORM
+} heed_cpu_form_kind;
+typedef struct heed_cpu_form heed_cpu_form;               /* cpu/weights/form.h */
+typedef struct heed_cpu_level_table heed_cpu_level_table; /* below */
 
 /* Scratch of one node in bytes: one shared block, and one for each worker. */
 typedef struct heed_cpu_need {
@@ -25,10 +29,7 @@ typedef struct heed_cpu_step {
   const void *input[HEED_NODE_INPUTS]; /* by slot, as node->input; NULL where it is absent */
   void *output[HEED_NODE_OUTPUTS];     /* NULL where nobody wants it */
   heed_thread_pool *pool;
-  const struct heed_cpu_int8 *int8; /* how panels of int8 are multiplied */
-#if defined(HEED_BF16)
-  const struct heed_cpu_bf16 *bf16; /* how panels of bf16 are multiplied; NULL: there are none */
-#endif
+  const heed_cpu_level_table *level;
   unsigned char *shared, *workers; /* scratch; worker i's begins at workers + i * worker_stride */
   size_t worker_stride;
 } heed_cpu_step;
@@ -37,32 +38,26 @@ typedef struct heed_cpu_op {
   /* bit i: the input in slot i, a constant [N, ...], is kept as packed panels (cpu/gemm.h) instead
    * of dense */
   uint32_t panels;
-  /* bit i: where that constant is stored in int8, as panels of int8 (cpu/int8.h) */
-  uint32_t int8_panels;
-#if defined(HEED_BF16)
-  /* bit i: on a level that multiplies in bf16, that constant is kept as panels of bf16 */
-  uint32_t bf16_panels;
-#endif
+  /* bit f, a heed_cpu_form_kind: panels of that form will do, too; those of f32 always do */
+  uint32_t forms;
   /* NULL: no scratch */
-  void (*measure)(const heed_plan *plan, const heed_node *node, heed_cpu_need *need);
+  void (*measure)(const heed_cpu_level_table *level, const heed_plan *plan, const heed_node *node,
+                  heed_cpu_need *need);
   void (*run)(const heed_cpu_step *step);
   /* As heed_plan_support.mode; NULL: its nodes have no map. */
   heed_attention_mode (*mode)(const heed_plan *plan, const heed_node *node);
 } heed_cpu_op;
 
 /* A level: everything that is compiled for it. */
-typedef struct heed_cpu_level_table {
+struct heed_cpu_level_table {
   const char *name, *label; /* "avx512", "AVX-512" */
+  bool by_name;             /* it rounds factors: nobody gets it who does not ask for it */
   uint32_t panel_columns;
-  /* Packs `rows` rows of a [N, depth] matrix (at most panel_columns of them) into one panel;
-   * missing columns become 0. */
-  void (*pack_panel)(const float *from, size_t depth, uint32_t rows, float *panel);
-  const struct heed_cpu_int8 *int8;
-#if defined(HEED_BF16)
-  const struct heed_cpu_bf16 *bf16; /* NULL: numbers are multiplied as floats */
-#endif
-  const heed_cpu_op *ops[HEED_OP_KIND_COUNT];
-} heed_cpu_level_table;
+  const struct heed_cpu_int8 *int8;  /* how it multiplies int8 (cpu/weights/int8.h) */
+  const struct heed_cpu_bf16 *bf16;  /* and bf16 (cpu/weights/bf16.h); NULL: as floats */
+  const heed_cpu_form *const *forms; /* of weights, by their kinds */
+  const heed_cpu_op *const *ops;     /* [HEED_OP_KIND_COUNT] */
+};
 
 /* The input in a slot of the op's enum; NULL for an optional one that is absent. */
 static inline const void *heed_cpu_input(const heed_cpu_step *step, uint32_t slot) {

@@ -5,18 +5,12 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "cpu/cpu_backend.h"
-#include "cpu/half.h"
-#if defined(HEED_BF16)
-#include "cpu/bf16.h"
-#endif
-#include "cpu/int8.h"
+#include "cpu/weights/form.h"
 
-/* How a constant is kept. The same one may be kept in several ways. */
-typedef enum layout { DENSE, PANELS, INT8_PANELS, HALF_PANELS, BF16_PANELS } layout;
-
+/* A constant that is kept. The same one may be kept in several ways. */
 typedef struct kept {
   uint32_t id;
-  layout layout;
+  const heed_cpu_form *form; /* panels; NULL: dense */
   void *data;
 } kept;
 
@@ -39,47 +33,23 @@ static bool is_constant(const heed_plan *plan, uint32_t id) {
   return heed_graph_record(plan->graph, id)->kind == HEED_VALUE_CONSTANT;
 }
 
-static layout wanted_layout(const heed_cpu_backend *cpu, const heed_plan *plan,
-                            const heed_node *node, uint32_t slot) {
-  const heed_cpu_op *op = cpu->level->ops[node->op];
-  if (op->int8_panels >> slot & 1u && heed_cpu_int8_of(plan->graph, node->input[slot]))
-    return INT8_PANELS;
-#if defined(HEED_HALVES)
-  if (op->panels >> slot & 1u && heed_graph_halves(plan->graph, node->input[slot]))
-    return HALF_PANELS;
-#endif
-#if defined(HEED_BF16)
-  if (cpu->level->bf16 && op->bf16_panels >> slot & 1u) return BF16_PANELS;
-#endif
-  return (layout)(op->panels >> slot & 1u); /* PANELS or DENSE */
-}
-
-/* Rows and elements a row of a constant [N, ...] as a matrix. */
-static void matrix_size(const heed_plan *plan, uint32_t id, uint64_t *rows, uint64_t *depth) {
+/* A constant [N, ...] as a matrix. */
+static heed_cpu_matrix matrix_of(const heed_cpu_backend *cpu, const heed_plan *plan, uint32_t id) {
   const heed_shape *shape = &heed_graph_record(plan->graph, id)->shape;
-  *rows = shape->dim[0];
-  *depth = heed_shape_count(shape) / *rows;
+  return (heed_cpu_matrix){cpu->level, plan->graph, id, shape->dim[0],
+                           heed_shape_count(shape) / shape->dim[0]};
 }
 
-static uint64_t kept_bytes(const heed_cpu_backend *cpu, const heed_plan *plan, uint32_t id,
-                           layout as) {
-  if (as == DENSE) return heed_plan_bytes(plan, id);
-  uint64_t rows, depth;
-  matrix_size(plan, id, &rows, &depth);
-  const uint64_t panels = heed_cpu_divide_up(rows, cpu->level->panel_columns);
-  if (as == INT8_PANELS) return panels * heed_cpu_int8_panel_bytes(cpu->level->int8, depth);
-#if defined(HEED_HALVES)
-  if (as == HALF_PANELS)
-    return panels * heed_cpu_half_panel_bytes(cpu->level->panel_columns, depth);
-#endif
-#if defined(HEED_BF16)
-  if (as == BF16_PANELS) return panels * cpu->level->panel_columns * heed_cpu_bf16_row_bytes(depth);
-#endif
-  return panels * cpu->level->panel_columns * depth * sizeof(float);
+static uint64_t kept_bytes(const heed_cpu_backend *cpu, const heed_plan *plan,
+                           const kept *constant) {
+  if (!constant->form) return heed_plan_bytes(plan, constant->id);
+  const heed_cpu_matrix matrix = matrix_of(cpu, plan, constant->id);
+  return heed_cpu_divide_up(matrix.rows, cpu->level->panel_columns) *
+         constant->form->panel_bytes(cpu->level, matrix.depth);
 }
 
 typedef heed_status (*visit)(const heed_cpu_backend *cpu, const heed_plan *plan, uint32_t id,
-                             layout as, void *user, heed_error *error);
+                             const heed_cpu_form *as, void *user, heed_error *error);
 
 /* Calls `to` for each constant of each node that runs; one that several nodes use comes several
  * times. */
@@ -89,8 +59,8 @@ static heed_status for_constants(const heed_cpu_backend *cpu, const heed_plan *p
     const heed_node *node = heed_plan_node(plan, step);
     for (uint32_t slot = 0; slot < heed_ops[node->op]->input_count; slot++)
       if (node->input[slot] && is_constant(plan, node->input[slot]))
-        HEED_TRY(
-            to(cpu, plan, node->input[slot], wanted_layout(cpu, plan, node, slot), user, error));
+        HEED_TRY(to(cpu, plan, node->input[slot], heed_cpu_form_of(cpu->level, plan, node, slot),
+                    user, error));
   }
   return HEED_OK;
 }
@@ -101,20 +71,20 @@ typedef struct list {
 } list;
 
 static heed_status count_use(const heed_cpu_backend *cpu, const heed_plan *plan, uint32_t id,
-                             layout as, void *user, heed_error *error) {
+                             const heed_cpu_form *as, void *user, heed_error *error) {
   (void)cpu, (void)plan, (void)id, (void)as, (void)error;
   ((list *)user)->count++;
   return HEED_OK;
 }
 
-static kept *find_kept(kept *items, size_t count, uint32_t id, layout as) {
+static kept *find_kept(kept *items, size_t count, uint32_t id, const heed_cpu_form *as) {
   for (size_t i = 0; i < count; i++)
-    if (items[i].id == id && items[i].layout == as) return &items[i];
+    if (items[i].id == id && items[i].form == as) return &items[i];
   return NULL;
 }
 
 static heed_status add_use(const heed_cpu_backend *cpu, const heed_plan *plan, uint32_t id,
-                           layout as, void *user, heed_error *error) {
+                           const heed_cpu_form *as, void *user, heed_error *error) {
   list *uses = user;
   (void)cpu, (void)plan, (void)error;
   if (!find_kept(uses->items, uses->count, id, as))
@@ -148,17 +118,17 @@ static scratch measure_scratch(const heed_cpu_backend *cpu, const heed_plan *pla
   for (uint32_t step = 0; step < plan->step_count; step++) {
     const heed_node *node = heed_plan_node(plan, step);
     heed_cpu_need need = {0, 0};
-    if (cpu->level->ops[node->op]->measure) cpu->level->ops[node->op]->measure(plan, node, &need);
+    if (cpu->level->ops[node->op]->measure)
+      cpu->level->ops[node->op]->measure(cpu->level, plan, node, &need);
     s.shared = larger(s.shared, heed_align_up(need.shared, 64)); /* saturates */
     s.worker = larger(s.worker, heed_align_up(need.worker, 64));
   }
   for (size_t i = 0; i < count; i++) {
-    uint64_t rows, depth;
-    if (constants[i].layout == DENSE) continue;
-    matrix_size(plan, constants[i].id, &rows, &depth);
-    s.staging =
-        larger(s.staging, (rows < cpu->level->panel_columns ? rows : cpu->level->panel_columns) *
-                              depth * sizeof(float));
+    if (!constants[i].form) continue;
+    const heed_cpu_matrix matrix = matrix_of(cpu, plan, constants[i].id);
+    const uint64_t columns = cpu->level->panel_columns;
+    s.staging = larger(
+        s.staging, (matrix.rows < columns ? matrix.rows : columns) * matrix.depth * sizeof(float));
   }
   uint64_t workers;
   if (!heed_u64_mul(s.worker, heed_thread_pool_count(cpu->pool), &workers) ||
@@ -177,9 +147,7 @@ heed_status heed_cpu_measure(heed_backend *backend, const heed_plan *plan, heed_
   if (status == HEED_OK) {
     memory->weights = 0;
     for (size_t i = 0; i < count; i++)
-      if (!heed_u64_add(memory->weights,
-                        kept_bytes(cpu, plan, constants[i].id, constants[i].layout),
-                        &memory->weights))
+      if (!heed_u64_add(memory->weights, kept_bytes(cpu, plan, &constants[i]), &memory->weights))
         memory->weights = UINT64_MAX;
     memory->workspace = measure_scratch(cpu, plan, constants, count).total;
   }
@@ -198,109 +166,38 @@ static heed_status allocate(const heed_context *context, uint64_t bytes, const c
              : heed_fail_memory(error, what, bytes > SIZE_MAX ? SIZE_MAX : (size_t)bytes);
 }
 
-#if defined(HEED_HALVES)
-/* As read_panels, and the panels stay in fp16. */
-static heed_status read_half_panels(heed_program *program, const kept *constant,
-                                    heed_error *error) {
-  const heed_halves *halves = heed_graph_halves(program->plan->graph, constant->id);
-  const uint32_t columns = program->backend->level->panel_columns;
-  uint64_t rows, depth;
-  matrix_size(program->plan, constant->id, &rows, &depth);
-  float *staging = (float *)(void *)program->workspace;
-  unsigned char *panel = constant->data;
-  for (uint64_t row = 0; row < rows;
-       row += columns, panel += heed_cpu_half_panel_bytes(columns, depth)) {
-    const uint64_t count = rows - row < columns ? rows - row : columns;
-    HEED_TRY(halves->read(halves->read_user, row * depth, count * depth, staging, error));
-    heed_cpu_half_pack_panel(halves, staging, (size_t)row, (size_t)depth, (uint32_t)count, columns,
-                             panel);
-  }
-  return HEED_OK;
-}
-#endif
-
-/* Rows of panels that are read at a time, and where to: into the arena, which is not in use yet, as
- * many as it has room for. */
-static uint64_t choose_rows(const heed_program *program, uint64_t depth, float **staging) {
-  const uint64_t columns = program->backend->level->panel_columns;
-  const uint64_t panels = program->plan->memory.arena / (columns * depth * sizeof **staging);
-  if (panels > 1) {
-    *staging = (float *)(void *)program->arena;
-    return panels * columns;
-  }
-  *staging = (float *)(void *)program->workspace;
-  return columns;
+/* Rows that are read at a time, and where to: into the arena, which is not in use yet, as many
+ * panels' as it has room for. */
+static uint64_t choose_rows(const heed_program *program, const kept *constant, uint64_t depth,
+                            unsigned char **staging) {
+  const uint64_t columns = program->backend->level->panel_columns,
+                 panels = program->plan->memory.arena / (columns * depth * constant->form->element);
+  *staging = panels > 1 ? program->arena : program->workspace;
+  return panels > 1 ? panels * columns : columns;
 }
 
 /* Reads a matrix some panels' rows at a time, so that no second copy of it is ever held. */
 static heed_status read_panels(heed_program *program, const kept *constant, heed_error *error) {
-  const heed_cpu_level_table *level = program->backend->level;
-  const uint64_t columns = level->panel_columns;
-  uint64_t rows, depth;
-  float *staging, *panel = constant->data;
-  matrix_size(program->plan, constant->id, &rows, &depth);
-  const uint64_t room = choose_rows(program, depth, &staging);
-  for (uint64_t row = 0; row < rows; row += columns, panel += columns * depth) {
-    const uint64_t left = rows - row, at = room == columns ? 0 : row % room;
+  const heed_cpu_form *form = constant->form;
+  const heed_cpu_matrix matrix = matrix_of(program->backend, program->plan, constant->id);
+  const uint64_t columns = program->backend->level->panel_columns,
+                 bytes = form->panel_bytes(matrix.level, matrix.depth);
+  unsigned char *staging, *panel = constant->data;
+  const uint64_t room = choose_rows(program, constant, matrix.depth, &staging);
+  for (uint64_t row = 0; row < matrix.rows; row += columns, panel += bytes) {
+    const uint64_t left = matrix.rows - row, at = row % room;
     if (at == 0)
-      HEED_TRY(heed_graph_read_constant(program->plan->graph, constant->id, row * depth,
-                                        (left < room ? left : room) * depth, staging, error));
-    level->pack_panel(staging + at * depth, (size_t)depth,
-                      (uint32_t)(left < columns ? left : columns), panel);
-  }
-  return HEED_OK;
-}
-
-#if defined(HEED_BF16)
-/* Likewise, rounded to bf16. */
-static heed_status read_bf16_panels(heed_program *program, const kept *constant,
-                                    heed_error *error) {
-  const heed_cpu_level_table *level = program->backend->level;
-  const uint32_t columns = level->panel_columns;
-  uint64_t rows, depth;
-  matrix_size(program->plan, constant->id, &rows, &depth);
-  float *staging = (float *)(void *)program->workspace;
-  unsigned char *panel = constant->data;
-  for (uint64_t row = 0; row < rows;
-       row += columns, panel += columns * heed_cpu_bf16_row_bytes(depth)) {
-    const uint64_t count = rows - row < columns ? rows - row : columns;
-    HEED_TRY(heed_graph_read_constant(program->plan->graph, constant->id, row * depth,
-                                      count * depth, staging, error));
-    level->bf16->pack_panel(staging, (size_t)depth, (uint32_t)count, panel);
-  }
-  return HEED_OK;
-}
-#endif
-
-/* Likewise, as they are stored. */
-static heed_status read_int8_panels(heed_program *program, const kept *constant,
-                                    heed_error *error) {
-  const heed_cpu_int8 *way = program->backend->level->int8;
-  const heed_quantised *quantised = heed_graph_quantised(program->plan->graph, constant->id);
-  uint64_t rows, depth;
-  matrix_size(program->plan, constant->id, &rows, &depth);
-  int8_t *staging = (int8_t *)program->workspace;
-  unsigned char *panel = constant->data;
-  for (uint64_t row = 0; row < rows;
-       row += way->columns, panel += heed_cpu_int8_panel_bytes(way, depth)) {
-    const uint64_t count = rows - row < way->columns ? rows - row : way->columns;
-    HEED_TRY(heed_quantised_read(quantised, row * depth, count * depth, staging, error));
-    heed_cpu_int8_pack_panel(way, staging, quantised->scale + row, (size_t)depth, (uint32_t)count,
-                             panel);
+      HEED_TRY(form->read(matrix.graph, matrix.id, row * matrix.depth,
+                          (left < room ? left : room) * matrix.depth, staging, error));
+    form->pack_panel(&matrix, staging + at * matrix.depth * form->element, row,
+                     (uint32_t)(left < columns ? left : columns), panel);
   }
   return HEED_OK;
 }
 
 static heed_status read_constant(heed_program *program, kept *constant, heed_error *error) {
   const heed_graph *graph = program->plan->graph;
-  if (constant->layout == INT8_PANELS) return read_int8_panels(program, constant, error);
-#if defined(HEED_HALVES)
-  if (constant->layout == HALF_PANELS) return read_half_panels(program, constant, error);
-#endif
-#if defined(HEED_BF16)
-  if (constant->layout == BF16_PANELS) return read_bf16_panels(program, constant, error);
-#endif
-  if (constant->layout != DENSE) return read_panels(program, constant, error);
+  if (constant->form) return read_panels(program, constant, error);
   const heed_shape *shape = &heed_graph_record(graph, constant->id)->shape;
   return heed_graph_read_constant(graph, constant->id, 0, heed_shape_count(shape), constant->data,
                                   error);
@@ -312,7 +209,7 @@ static heed_status read_constants(heed_program *program, const heed_hooks *hooks
   uint64_t done = 0;
   for (size_t i = 0; i < program->constant_count; i++) {
     kept *constant = &program->constants[i];
-    const uint64_t bytes = kept_bytes(program->backend, plan, constant->id, constant->layout);
+    const uint64_t bytes = kept_bytes(program->backend, plan, constant);
     HEED_TRY(heed_check_cancel(hooks, "reading weights", error));
     HEED_TRY(allocate(plan->context, bytes, "cpu backend: weights", &constant->data, error));
     HEED_TRY(read_constant(program, constant, error));
@@ -328,10 +225,7 @@ static void prepare_step(heed_program *program, uint32_t index, const scratch *s
   step->plan = plan;
   step->node = heed_plan_node(plan, index);
   step->pool = program->backend->pool;
-  step->int8 = program->backend->level->int8;
-#if defined(HEED_BF16)
-  step->bf16 = program->backend->level->bf16;
-#endif
+  step->level = program->backend->level;
   step->shared = program->workspace;
   step->workers = program->workspace ? program->workspace + s->shared : NULL;
   step->worker_stride = (size_t)s->worker;
@@ -340,7 +234,7 @@ static void prepare_step(heed_program *program, uint32_t index, const scratch *s
     if (!id) continue;
     if (is_constant(plan, id))
       step->input[slot] = find_kept(program->constants, program->constant_count, id,
-                                    wanted_layout(program->backend, plan, step->node, slot))
+                                    heed_cpu_form_of(step->level, plan, step->node, slot))
                               ->data;
     else
       step->input[slot] = program->arena + heed_plan_offset(plan, id);

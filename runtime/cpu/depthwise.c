@@ -363,7 +363,9 @@ static void run(const heed_cpu_step *step) {
   heed_thread_pool_run(step->pool, heed_cpu_divide_up(j.units, j.units_per_task), run_task, &j);
 }
 
-static void measure(const heed_plan *plan, const heed_node *node, heed_cpu_need *need) {
+static void measure(const heed_cpu_level_table *level, const heed_plan *plan, const heed_node *node,
+                    heed_cpu_need *need) {
+  (void)level;
   const heed_depthwise_desc *desc = node->desc;
   const layout l = plan_layout(desc, heed_graph_record(plan->graph, desc->x.id)->shape.dim[2]);
   need->shared = desc->kernel[1] * sizeof(uint32_t);

@@ -5,16 +5,6 @@
 
 #include <string.h>
 
-#if defined(HEED_HALVES)
-#include "cpu/simd/half.h"
-#endif
-
-/* Depth of a panel that is summed at a time. Sums of slices that are added up lose less than one
- * long chain (pairwise summation, Higham 1993): at K = 128 and outputs near 40 the error halves,
- * for some 5 % of speed at K = 3072. Tiles of two rows are called more often, so their slices are
- * longer: half of K = 128 still. */
-#define DEPTH_SLICE (HEED_TILE_ROWS > 2 ? 64u : 120u)
-
 /* Rows of sums that are finished together: few enough for the first cache, enough that an
  * activation's constants are fetched seldom. */
 #define FINISH_ROWS 48u
@@ -196,11 +186,6 @@ void heed_cpu_pack_panel(const float *from, size_t depth, uint32_t rows, float *
   }
 }
 
-/* Depth of a slice: their number depends on the depth alone, and so does the order of the sum. */
-static size_t slice_depth(size_t depth) {
-  return heed_cpu_parts(depth, heed_cpu_parts(depth, DEPTH_SLICE));
-}
-
 /* rows (at most a vector's) x one vector of depth, transposed through registers. */
 static void pack_corner(const float *x, size_t stride, uint32_t rows, float *to, size_t to_stride) {
   f32xN block[HEED_SIMD_WIDTH];
@@ -226,7 +211,7 @@ void heed_cpu_pack_tile(const float *x, size_t stride, size_t depth, size_t coun
                         float *group) {
   const size_t first = tile * HEED_TILE_ROWS,
                rows = count - first < HEED_TILE_ROWS ? count - first : HEED_TILE_ROWS,
-               slice = slice_depth(depth);
+               slice = heed_cpu_slice_depth(depth);
   for (size_t from = 0; from < depth; from += slice) {
     const size_t here = depth - from < slice ? depth - from : slice;
     pack_slice(x + from, stride, rows, here, group + from * count + first * here);
@@ -312,55 +297,28 @@ void heed_cpu_finish(const heed_cpu_product *p, float *sums, size_t first, size_
                 count - i < FINISH_ROWS ? count - i : FINISH_ROWS, panel * HEED_TILE_COLUMNS);
 }
 
-/* One slice of the sum over the depth, for all the rows: sums += rows times that part of the panel.
- * The next part of the panel follows in memory, or the next panel: each tile calls for its share of
+/* The next part of the panel follows in memory, or the next panel: each tile calls for its share of
  * it, since the first tile to use it would wait for all of it. */
-static void add_slice(const float *rows, size_t count, const float *panel, size_t depth, bool add,
-                      float *sums) {
+void heed_cpu_add_slice(const float *rows, size_t count, const float *panel, size_t depth, bool add,
+                        float *sums) {
   const float *next = panel + depth * HEED_TILE_COLUMNS;
   const size_t lines = heed_cpu_parts(depth * HEED_TILE_COLUMNS, LINE),
                share = heed_cpu_parts(lines, heed_cpu_parts(count, HEED_TILE_ROWS));
   for (size_t i = 0, line = 0; i < count; i += HEED_TILE_ROWS) {
     const size_t m = count - i < HEED_TILE_ROWS ? count - i : HEED_TILE_ROWS;
-    for (const size_t end = line + share; HEED_PREFETCHES && line < end && line < lines; line++)
+    for (const size_t end = line + share; HEED_SIMD_PREFETCHES && line < end && line < lines;
+         line++)
       HEED_PREFETCH(next + line * LINE);
     tiles[m].packed(rows + i * depth, panel, depth, sums + i * HEED_TILE_COLUMNS, add);
   }
 }
 
-#if defined(HEED_HALVES)
-/* A slice of a panel, [depth][W] from `from` on, as floats. */
-static const float *widen_slice(const heed_cpu_product *p, size_t panel, size_t from, size_t depth,
-                                float widened[DEPTH_SLICE * HEED_TILE_COLUMNS]) {
-  float *to = widened;
-  const unsigned char *bytes = (const unsigned char *)p->panels +
-                               panel * heed_cpu_half_panel_bytes(HEED_TILE_COLUMNS, p->depth);
-  const float *factors = (const float *)(const void *)bytes;
-  const uint16_t *halves =
-      (const uint16_t *)(const void *)(factors + HEED_TILE_COLUMNS) + from * HEED_TILE_COLUMNS;
-  for (; depth > 0; depth--, halves += HEED_TILE_COLUMNS, to += HEED_TILE_COLUMNS)
-    for (uint32_t n = 0; n < HEED_TILE_COLUMNS; n += HEED_SIMD_WIDTH)
-      f32_store(to + n, f32_mul(f32_widen(halves + n), f32_load(factors + n)));
-  return widened;
-}
-#endif
-
 void heed_cpu_product_panel(const heed_cpu_product *p, const float *group, size_t first,
                             size_t count, size_t panel, float *sums) {
-  const size_t slice = slice_depth(p->depth);
-#if defined(HEED_HALVES)
-  float widened[DEPTH_SLICE * HEED_TILE_COLUMNS];
-#endif
-  for (size_t from = 0; from < p->depth; from += slice) {
-    const size_t depth = p->depth - from < slice ? p->depth - from : slice;
-    const float *weights;
-#if defined(HEED_HALVES)
-    if (p->half)
-      weights = widen_slice(p, panel, from, depth, widened);
-    else
-#endif
-      weights = p->panels + (panel * p->depth + from) * HEED_TILE_COLUMNS;
-    add_slice(group + from * count, count, weights, depth, from > 0, sums);
-  }
+  const size_t slice = heed_cpu_slice_depth(p->depth);
+  for (size_t from = 0; from < p->depth; from += slice)
+    heed_cpu_add_slice(group + from * count, count,
+                       p->panels + (panel * p->depth + from) * HEED_TILE_COLUMNS,
+                       p->depth - from < slice ? p->depth - from : slice, from > 0, sums);
   heed_cpu_finish(p, sums, first, count, panel);
 }

@@ -205,7 +205,9 @@ static size_t head_count(const heed_plan *plan, const heed_node *node) {
   return (size_t)q[0] * q[1];
 }
 
-static void measure(const heed_plan *plan, const heed_node *node, heed_cpu_need *need) {
+static void measure(const heed_cpu_level_table *level, const heed_plan *plan, const heed_node *node,
+                    heed_cpu_need *need) {
+  (void)level;
   const job j = make_job(plan, node);
   need->shared = (uint64_t)group_heads(head_count(plan, node), j.chunks * j.state) * j.chunks *
                  j.state * sizeof(float);

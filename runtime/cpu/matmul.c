@@ -183,7 +183,9 @@ static void run(const heed_cpu_step *step) {
   }
 }
 
-static void measure(const heed_plan *plan, const heed_node *node, heed_cpu_need *need) {
+static void measure(const heed_cpu_level_table *level, const heed_plan *plan, const heed_node *node,
+                    heed_cpu_need *need) {
+  (void)level;
   const extent e = measure_extent(plan, node);
   need->worker = (uint64_t)e.group * HEED_TILE_COLUMNS * sizeof(float);
   need->shared =

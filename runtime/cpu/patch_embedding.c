@@ -4,17 +4,16 @@
 #include <string.h>
 
 #include "cpu/gemm.h"
+#include "cpu/weights/form.h"
 #include "graph/ops/patch_embedding.h"
 #include "heed/ops.h"
-#if defined(HEED_BF16)
-#include "cpu/bf16.h"
-#endif
 
 #define TASK_ROWS (HEED_TILE_ROWS * (HEED_TILE_ROWS < 4 ? 12 : HEED_TILE_ROWS < 12 ? 6 : 3))
 
 typedef struct job {
   heed_cpu_product product;
   const heed_cpu_step *step;
+  const heed_cpu_form *form;
   const float *image;
   size_t channels, height, width, patch, across, patches; /* across: patches in a row of patches */
 } job;
@@ -29,15 +28,6 @@ static void lay_out(const job *j, size_t row, float *to) {
       memcpy(to, image + (c * j->height + top + y) * j->width + left, j->patch * sizeof *to);
 }
 
-#if defined(HEED_BF16)
-/* Packs a tile of rows at `at` of the task's. */
-static void pack_bf16(const job *j, const float *rows, size_t at, size_t count, float *group) {
-  const size_t depth = j->product.depth;
-  j->step->bf16->pack_tile(rows, depth, count - at < HEED_TILE_ROWS ? count - at : HEED_TILE_ROWS,
-                           (unsigned char *)group + at * heed_cpu_bf16_row_bytes(depth));
-}
-#endif
-
 static void run_task(uint64_t task, uint32_t worker, void *user) {
   const job *j = user;
   const size_t depth = j->product.depth;
@@ -49,23 +39,10 @@ static void run_task(uint64_t task, uint32_t worker, void *user) {
   for (size_t tile = 0; tile * HEED_TILE_ROWS < count; tile++) {
     for (size_t i = tile * HEED_TILE_ROWS; i < (tile + 1) * HEED_TILE_ROWS && i < count; i++)
       lay_out(j, first + i, rows + i % HEED_TILE_ROWS * depth);
-#if defined(HEED_BF16)
-    if (j->step->bf16) {
-      pack_bf16(j, rows, tile * HEED_TILE_ROWS, count, group);
-      continue;
-    }
-#endif
-    heed_cpu_pack_tile(rows, depth, depth, count, tile, group);
+    j->form->pack_tile(j->step->level, rows, depth, count, tile, group);
   }
-  for (size_t panel = 0; panel * HEED_TILE_COLUMNS < p->columns; panel++) {
-#if defined(HEED_BF16)
-    if (j->step->bf16) {
-      j->step->bf16->product_panel(p, (unsigned char *)group, first, count, panel, sums);
-      continue;
-    }
-#endif
-    heed_cpu_product_panel(p, group, first, count, panel, sums);
-  }
+  for (size_t panel = 0; panel * HEED_TILE_COLUMNS < p->columns; panel++)
+    j->form->product_panel(j->step->level, p, group, first, count, panel, sums);
 }
 
 static void run(const heed_cpu_step *step) {
@@ -79,12 +56,10 @@ static void run(const heed_cpu_step *step) {
            .patch = weight[2]};
   j.across = j.width / j.patch;
   j.patches = j.height / j.patch * j.across;
+  j.form = heed_cpu_form_of(step->level, step->plan, step->node, HEED_PATCH_EMBEDDING_INPUT_WEIGHT);
   j.image = heed_cpu_input(step, HEED_PATCH_EMBEDDING_INPUT_IMAGE);
   heed_cpu_product *p = &j.product;
   p->panels = heed_cpu_input(step, HEED_PATCH_EMBEDDING_INPUT_WEIGHT);
-#if defined(HEED_HALVES)
-  p->half = heed_graph_halves(step->plan->graph, desc->weight.id) != NULL;
-#endif
   p->bias = heed_cpu_input(step, HEED_PATCH_EMBEDDING_INPUT_BIAS);
   p->y = step->output[0];
   p->depth = j.channels * j.patch * j.patch;
@@ -93,7 +68,9 @@ static void run(const heed_cpu_step *step) {
   heed_thread_pool_run(step->pool, heed_cpu_divide_up(p->rows, TASK_ROWS), run_task, &j);
 }
 
-static void measure(const heed_plan *plan, const heed_node *node, heed_cpu_need *need) {
+static void measure(const heed_cpu_level_table *level, const heed_plan *plan, const heed_node *node,
+                    heed_cpu_need *need) {
+  (void)level;
   const heed_patch_embedding_desc *desc = node->desc;
   const uint32_t *weight = heed_graph_record(plan->graph, desc->weight.id)->shape.dim;
   const uint64_t depth = (uint64_t)weight[1] * weight[2] * weight[3];
@@ -102,8 +79,7 @@ static void measure(const heed_plan *plan, const heed_node *node, heed_cpu_need 
 
 const heed_cpu_op HEED_CPU_SYMBOL(heed_cpu_patch_embedding) = {
     .panels = 1u << HEED_PATCH_EMBEDDING_INPUT_WEIGHT,
-#if defined(HEED_BF16)
-    .bf16_panels = 1u << HEED_PATCH_EMBEDDING_INPUT_WEIGHT,
-#endif
+    /* whose tiles have HEED_TILE_ROWS rows, and take no more room than floats */
+    .forms = 1u << HEED_CPU_FORM_f16 | 1u << HEED_CPU_FORM_bf16,
     .measure = measure,
     .run = run};

@@ -84,8 +84,9 @@ static inline void heed_recurrent_start(float *state, const float *given, size_t
     memset(state, 0, count * sizeof *state);
 }
 
-static inline void heed_recurrent_measure(const heed_plan *plan, const heed_node *node,
-                                          heed_cpu_need *need) {
+static inline void heed_recurrent_measure(const heed_cpu_level_table *level, const heed_plan *plan,
+                                          const heed_node *node, heed_cpu_need *need) {
+  (void)level;
   heed_recurrent_sizes s;
   heed_recurrent_get_sizes(plan->graph, node, &s);
   need->shared = (uint64_t)s.batch * s.hidden * (s.gates + 2) * sizeof(float);

@@ -14,7 +14,6 @@ typedef struct heed_halves {
 
 /* Whether models keep them so: in WebAssembly alone, where memory ends at 4 GB. */
 #if defined(__wasm__)
-#define HEED_HALVES
 enum { HEED_KEEPS_HALVES = 1 };
 #else
 enum { HEED_KEEPS_HALVES = 0 };

@@ -4,6 +4,16 @@
  * operations a round, and of int8 as many times more as numbers are in a group. */
 #include "ceiling.h"
 #include "cpu/simd/int8.h"
+#if defined(HEED_INT8_DOT)
+#include HEED_SIMD_DOT
+#define WEIGHTS dot_weights
+#define MULTIPLY dot_add
+#define GROUP 4
+#else
+#define WEIGHTS i8_weights
+#define MULTIPLY i8_dot
+#define GROUP 2
+#endif
 
 #if defined(__SSE2__) && !defined(HEED_SIMD_SCALAR)
 #define BENCH_INT8
@@ -39,14 +49,14 @@ float HEED_CPU_SYMBOL(bench_ceiling)(uint32_t rounds, float start, float factor,
 #define START_INT8(i) i32xN sum##i = i32_zero();
 #define STEP_INT8(i) \
   HIDE(row)          \
-  sum##i = i8_dot(sum##i, row, weight);
+  sum##i = MULTIPLY(sum##i, row, weight);
 #define STORE_INT8(i) i32_store(sums + (i)*HEED_SIMD_WIDTH, sum##i);
 
 /* The same, of bytes: a compiler must not know that every chain adds the same product. */
 static int32_t run_int8(uint32_t rounds, const unsigned char *x, const int8_t *from) {
   int32_t sums[10 * HEED_SIMD_WIDTH];
   CHAINS(START_INT8)
-  const i32xN weight = i8_weights(from);
+  const i32xN weight = WEIGHTS(from);
   i32xN row = i8_row(x);
   for (; rounds > 0; rounds--) {
     CHAINS(STEP_INT8)
@@ -66,6 +76,6 @@ const bench_ceiling_level SYMBOL(bench_ceiling_level) = {
     HEED_CPU_SYMBOL(bench_ceiling),
 #endif
 #if defined(BENCH_INT8)
-    20u * HEED_SIMD_WIDTH *HEED_INT8_GROUP, run_int8
+    20u * HEED_SIMD_WIDTH *GROUP, run_int8
 #endif
 };

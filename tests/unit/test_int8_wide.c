@@ -1,9 +1,9 @@
-/* The tile of int8 products that adds its sums as floats (cpu/int8_wide.c): against sums in 64
- * bits, on every processor with AVX2, whichever tile it is that runs models there. */
+/* The tile of int8 products that adds its sums as floats (cpu/weights/int8_wide.c): against sums in
+ * 64 bits, on every processor with AVX2, whichever tile it is that runs models there. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "cpu/gemm.h"
+#include "cpu/weights/int8.h"
 #include "support/test.h"
 
 enum { COLUMNS = HEED_TILE_COLUMNS, MOST_GROUPS = 300, MOST_ROWS = 6 };

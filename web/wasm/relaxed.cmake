@@ -14,6 +14,8 @@ set(flags --target=wasm32-unknown-emscripten --sysroot=${sysroot} -mcpu=mvp -mmu
           -DHEED_SIMD_RELAXED -DNDEBUG -I${PROJECT_SOURCE_DIR}/runtime -I${PROJECT_SOURCE_DIR}/runtime/include -std=c11 -fvisibility=hidden
           -ffp-contract=off)
 get_property(fast GLOBAL PROPERTY HEED_CPU_FAST_KERNELS)
+list(APPEND fast weights/int8_relaxed.c)
+list(TRANSFORM fast REPLACE ".*/" "") # by name
 get_property(fast_flags GLOBAL PROPERTY HEED_CPU_FAST_FLAGS)
 
 # relaxed_kernel(SOURCE FOLDER [DEFINITION...]): one more of relaxed_kernels.
@@ -39,9 +41,9 @@ foreach(kernel IN LISTS kernels)
   relaxed_kernel(${cpu}/${kernel} relaxed)
 endforeach()
 # The level's other products of int8 are dot products of bytes, of which the engine's kind is found by value.
-relaxed_kernel(${cpu}/level.c relaxed_dot -DHEED_INT8_DOT)
-relaxed_kernel(${cpu}/int8_tile.c relaxed_dot -DHEED_INT8_DOT)
-relaxed_kernel(${cpu}/level.c relaxed_signed -DHEED_INT8_DOT -DHEED_INT8_SIGNED)
+foreach(kernel level_dot.c level_signed.c weights/int8_relaxed.c)
+  relaxed_kernel(${cpu}/${kernel} relaxed)
+endforeach()
 
 # tests/bench/bench_ops.wasm with these kernels: what the speed of the modules is measured by.
 if(TARGET bench_ops)
@@ -49,6 +51,7 @@ if(TARGET bench_ops)
   list(TRANSFORM sources REPLACE "^bench_ops.c$" "${PROJECT_SOURCE_DIR}/tests/bench/bench_ops.c")
   add_library(bench_ops_relaxed OBJECT EXCLUDE_FROM_ALL ${sources})
   target_compile_definitions(bench_ops_relaxed PRIVATE HEED_CPU_HAS_RELAXED)
+  heed_level_list(bench_ops_relaxed ${levels_RELAXED})
   target_include_directories(bench_ops_relaxed PRIVATE ${PROJECT_SOURCE_DIR}/runtime)
   target_link_libraries(bench_ops_relaxed PRIVATE heed heed_flags)
   set(relaxed_before ${relaxed_kernels})

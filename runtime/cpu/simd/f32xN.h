@@ -17,7 +17,16 @@
  *   transpose(rows)                                   width x width in place
  * A level also says the shape of its matrix tile: HEED_TILE_ROWS rows by HEED_TILE_VECTORS vectors
  * of columns (2, or 6 with at most 2 rows), which fits its registers; and HEED_TILE_NARROW, whether
- * tiles of one vector of columns, for a last half panel, are worth their code.
+ * tiles of one vector of columns, for a last half panel, are worth their code. Further:
+ *   HEED_SIMD_PREFETCHES   whether it can call for memory that will be read soon
+ *   HEED_SIMD_INT8         the file with its words of int8.h; HEED_SIMD_HALF: of half.h
+ *   HEED_SIMD_DOT          the file with dot products of bytes, where there are any; and the name
+ *                          and label of the level that multiplies with them: HEED_SIMD_DOT_NAME,
+ *                          HEED_SIMD_DOT_LABEL
+ *   HEED_INT8_PAIR_ROWS    rows of a tile of int8 that multiplies pairs; HEED_INT8_MOST_ROWS: of
+ *                          dot products, and the most of both. Of plain SIMD128 five are fastest,
+ *                          of relaxed SIMD four where pairs are multiplied (NOTES.md of
+ * tests/bench) HEED_INT8_WIDE         whether there are tiles of widened weights (int8_wide.c)
  * HEED_CPU_SYMBOL(name) gives a symbol its level's suffix. The only contraction to FMA is the word
  * fma. */
 #ifndef HEED_CPU_SIMD_F32XN_H
@@ -38,8 +47,10 @@
 #include "cpu/simd/sse2.h"
 #elif defined(HEED_SIMD_NEON)
 #include "cpu/simd/neon.h"
-#elif defined(HEED_SIMD_WASM128) || defined(HEED_SIMD_RELAXED)
+#elif defined(HEED_SIMD_WASM128)
 #include "cpu/simd/wasm128.h"
+#elif defined(HEED_SIMD_RELAXED)
+#include "cpu/simd/relaxed.h"
 #elif defined(HEED_SIMD_SCALAR)
 #include "cpu/simd/scalar.h"
 #else

@@ -34,7 +34,7 @@ typedef struct heed_cpu_term_table {
 
 /* Engines of WebAssembly make a constant vector anew wherever it is used, by three instructions.
  * What comes from memory stays in a register or near the stack's top, so there the compiler must
- * not see what it is (it lies in level.c). */
+ * not see what it is (it lies in terms.c). */
 #if defined(__wasm__)
 #define heed_cpu_terms HEED_CPU_SYMBOL(heed_cpu_terms)
 extern const heed_cpu_term_table heed_cpu_terms;

@@ -11,6 +11,15 @@
 #define HEED_TILE_ROWS 8
 #define HEED_TILE_VECTORS 2
 #define HEED_TILE_NARROW 1
+#define HEED_SIMD_PREFETCHES 1
+#define HEED_SIMD_HALF "cpu/simd/lanes_half.h"
+#define HEED_SIMD_INT8 "cpu/simd/neon_int8.h"
+#define HEED_INT8_PAIR_ROWS 8
+#define HEED_INT8_MOST_ROWS 8
+#define HEED_INT8_WIDE 0
+#define HEED_SIMD_DOT "cpu/simd/neon_dot.h"
+#define HEED_SIMD_DOT_NAME HEED_SIMD_NAME "dot"
+#define HEED_SIMD_DOT_LABEL HEED_SIMD_LABEL " and dot products"
 
 typedef float32x4_t f32xN;
 

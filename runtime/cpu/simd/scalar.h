@@ -12,6 +12,12 @@
 #define HEED_TILE_ROWS 4
 #define HEED_TILE_VECTORS 2
 #define HEED_TILE_NARROW 0
+#define HEED_SIMD_PREFETCHES 1
+#define HEED_SIMD_HALF "cpu/simd/lanes_half.h"
+#define HEED_SIMD_INT8 "cpu/simd/scalar_int8.h"
+#define HEED_INT8_PAIR_ROWS 4
+#define HEED_INT8_MOST_ROWS 4
+#define HEED_INT8_WIDE 0
 
 typedef float f32xN;
 

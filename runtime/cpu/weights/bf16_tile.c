@@ -1,9 +1,11 @@
 /* The tile of bf16 products, in the shape of gemm.c's, and the packing of its factors. */
-#include "cpu/bf16.h"
+#include <string.h>
 
 #include "cpu/gemm.h"
 #include "cpu/simd/bf16.h"
+#include "cpu/weights/bf16.h"
 
+#define TILE_ROWS HEED_TILE_ROWS
 #define TILE_SUM float
 #define TILE_VECTOR f32xN
 #define TILE_ROW bf16xN
@@ -13,26 +15,13 @@
 #define TILE_TAKE_WEIGHTS bf16_load
 #define TILE_DOT bf16_dot
 #define TILE_STORE f32_store
-#include "cpu/packed_tile.h"
+#include "cpu/weights/packed_tile.h"
 
-DEFINE_TILE(1)
-DEFINE_TILE(2)
-DEFINE_TILE(3)
-DEFINE_TILE(4)
-DEFINE_TILE(5)
-DEFINE_TILE(6)
-DEFINE_TILE(7)
-DEFINE_TILE(8)
-DEFINE_TILE(9)
-DEFINE_TILE(10)
-DEFINE_TILE(11)
-DEFINE_TILE(12)
+TILES(DEFINE_TILE)
 
+#define TILE(m) [m] = tile_##m,
 static void (*const tiles[HEED_TILE_ROWS + 1])(const unsigned char *, const int8_t *, size_t,
-                                               float *) = {
-    NULL,   tile_1, tile_2, tile_3,  tile_4,  tile_5,  tile_6,
-    tile_7, tile_8, tile_9, tile_10, tile_11, tile_12,
-};
+                                               float *) = {TILES(TILE)};
 
 /* Rows of sums that are finished together, as in gemm.c, and bytes of a cache line. */
 #define FINISH_ROWS 48u

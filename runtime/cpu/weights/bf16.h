@@ -4,8 +4,8 @@
  *
  * A matrix [N, K] is kept as panels [ceil(K / 2)][W][2], W = HEED_TILE_COLUMNS, zeros where there
  * is none. Rows are packed by tiles, [ceil(K / 2)][rows][2]. */
-#ifndef HEED_CPU_BF16_H
-#define HEED_CPU_BF16_H
+#ifndef HEED_CPU_WEIGHTS_BF16_H
+#define HEED_CPU_WEIGHTS_BF16_H
 
 #include "cpu/cpu_op.h"
 

@@ -1,14 +1,15 @@
 /* A tile of rows and weights that are packed in groups of a few bytes along the depth, in the shape
  * of gemm.c's. The file that includes it defines its words:
+ *   TILE_ROWS                         of a tile at most: one of TILES_4 .. TILES_12
  *   TILE_VECTOR, TILE_ROW, TILE_SUM   a vector of sums; what rows and weights are read as; a sum
  *   TILE_BYTES                        of a column's weights in a group
  *   TILE_ZERO, TILE_DOT, TILE_STORE   of sums
  *   TILE_TAKE_ROW, TILE_TAKE_WEIGHTS  a group of a row in every lane; of a vector of columns
  *
  * DEFINE_TILE(m) defines tile_m: sums [m, W] = rows [groups][m][4 bytes] times panel
- * [groups][W][TILE_BYTES]. */
-#ifndef HEED_CPU_PACKED_TILE_H
-#define HEED_CPU_PACKED_TILE_H
+ * [groups][W][TILE_BYTES]; TILES(X) is X of each number of rows. */
+#ifndef HEED_CPU_WEIGHTS_PACKED_TILE_H
+#define HEED_CPU_WEIGHTS_PACKED_TILE_H
 
 #define ROWS_1(X) X(0)
 #define ROWS_2(X) ROWS_1(X) X(1)
@@ -54,5 +55,14 @@
       ROWS_##m(STORE)                                                                              \
     }                                                                                              \
   }
+
+#define TILES_4(X) X(1) X(2) X(3) X(4)
+#define TILES_5(X) TILES_4(X) X(5)
+#define TILES_6(X) TILES_5(X) X(6)
+#define TILES_8(X) TILES_6(X) X(7) X(8)
+#define TILES_12(X) TILES_8(X) X(9) X(10) X(11) X(12)
+#define TILES_JOIN_(a, b) a##b
+#define TILES_JOIN(a, b) TILES_JOIN_(a, b)
+#define TILES TILES_JOIN(TILES_, TILE_ROWS)
 
 #endif

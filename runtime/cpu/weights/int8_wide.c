@@ -8,7 +8,7 @@
  * 256 times 255 times 255 is less than 2^24. */
 #include "cpu/simd/int8.h"
 
-#include "cpu/gemm.h"
+#include "cpu/weights/int8.h"
 
 /* Groups of a slice. */
 #define SLICE 128u
@@ -24,6 +24,7 @@ static inline __m256i take_weights(const int8_t *p) {
   return _mm256_loadu_si256((const __m256i *)(const void *)p);
 }
 
+#define TILE_ROWS HEED_INT8_PAIR_ROWS
 #define TILE_SUM float
 #define TILE_ROW __m256i
 #define TILE_BYTES 4
@@ -33,17 +34,13 @@ static inline __m256i take_weights(const int8_t *p) {
 #define TILE_DOT add_whole
 #define TILE_STORE add_to
 #define TILE_VECTOR __m256
-#include "cpu/packed_tile.h"
+#include "cpu/weights/packed_tile.h"
 
-DEFINE_TILE(1)
-DEFINE_TILE(2)
-DEFINE_TILE(3)
-DEFINE_TILE(4)
-DEFINE_TILE(5)
-DEFINE_TILE(6)
-static void (*const tiles[HEED_INT8_ROWS + 1])(const unsigned char *, const int8_t *, size_t,
-                                               float *) = {NULL,   tile_1, tile_2, tile_3,
-                                                           tile_4, tile_5, tile_6};
+TILES(DEFINE_TILE)
+
+#define TILE(m) [m] = tile_##m,
+static void (*const tiles[TILE_ROWS + 1])(const unsigned char *, const int8_t *, size_t,
+                                          float *) = {TILES(TILE)};
 
 void heed_cpu_int8_wide_panel(const int8_t *panel, size_t groups, int16_t *wide) {
   const __m256i up = _mm256_set1_epi16(128);

@@ -1,6 +1,6 @@
 /* Rows of numbers of a few bytes, packed as a tile: words of four bytes, [k][m]. */
-#ifndef HEED_CPU_PACKED_WORDS_H
-#define HEED_CPU_PACKED_WORDS_H
+#ifndef HEED_CPU_WEIGHTS_PACKED_WORDS_H
+#define HEED_CPU_WEIGHTS_PACKED_WORDS_H
 
 #include "cpu/simd/f32xN.h"
 
