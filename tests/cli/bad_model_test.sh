@@ -236,7 +236,7 @@ for channels in 1 4; do
   mkdir "$bad/channels_$channels"
   python3 "$bad/channels.py" "$vectors/vit/micro_32" "$bad/channels_$channels" "$channels"
 done
-sentence="rgb.png: preprocess: invalid image (found 3 channels, 1920 bytes per row, expected 4 and full rows)"
+sentence="rgb.png: wrong number of channels (found 3, expected the model's 4: "
 bad_input run_with_4_channels "$sentence" run "$bad/channels_4" "$vectors/preprocess/rgb.png" --backend cpu --quiet --json out.json
 bad_input compare_with_4_channels "$sentence" compare "$bad/channels_4" "$bad/channels_4" "$vectors/preprocess/rgb.png" --backend cpu --quiet
 for verb in run survey compare; do

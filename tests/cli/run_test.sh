@@ -173,7 +173,7 @@ heed run "$micro" "$picture" --backend cpu --quiet --json out.json
 expect_exit 0
 expect_stderr_empty
 expect_stdout_contains "assumed: preprocessing of ViT"
-grep -q '"assumed": "preprocessing of ViT"' "$here/out.json" || fail "out.json: no such assumed"
+grep -q '"assumed": "preprocessing of ViT (mean 0.5; std 0.5; ' "$here/out.json" || fail "out.json: no such assumed"
 cp -r "$micro" "$here/prepared" && echo '{}' >"$here/prepared/preprocessor_config.json"
 heed run prepared "$picture" --backend cpu --quiet
 expect_exit 0

@@ -77,7 +77,10 @@ void cli_prepare_describe(const cli_state *cli, const heed_preprocess *preproces
     put_numbers("; std", preprocess->std, channels, numbers, sizeof numbers);
     strcat(numbers, "; ");
   }
-  snprintf(text, size, "%s (%s%s)", assumed, numbers,
+  const char *clause = strstr(assumed, "preprocessing of "),
+             *end = clause ? clause + strcspn(clause, ";") : assumed + strlen(assumed);
+  snprintf(text, size, "%.*s (%s%s)%s", (int)(end - assumed), assumed, numbers,
            cli_prepare_given(cli) ? "with what the options say"
-                                  : "--mean, --std, --resample and --crop set others");
+                                  : "--mean, --std, --resample and --crop set others",
+           end);
 }
