@@ -74,6 +74,13 @@ assert list(maps) == ["attention.0"] and maps["attention.0"][1] == (1, 1, 1, 5) 
 assert saved["narrowed"][2] == ["layer 0, head 3, query patch (1, 0)"]'
 test_end
 
+test_begin all_of_them
+run_narrow --layer all --head mean
+expect_exit 0
+check 'assert heads == whole["heads"] and "rollout" in result and "narrowed" not in saved
+assert maps == {n: v for n, v in all_.items() if n.startswith("attention.")} and saved["rollout"] == all_["rollout"]'
+test_end
+
 # What is asked for beside: the rollout, scores, what the query receives.
 test_begin with_a_rollout
 run_narrow --layer 1 --rollout rollout.png

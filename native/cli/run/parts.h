@@ -143,7 +143,8 @@ typedef struct run_batch {
   run_stems stems;
 } run_batch;
 
-/* --layer, --head and --query, as the user gave them. */
+/* Notes --layer, --head and --query as the user gave them; "all", and "mean" of heads, leave all.
+ */
 void run_set_narrow(run_options *options);
 /* Whether the rollout is asked for: by its figure, or by a file of all that there is. */
 bool run_wants_rollout(const run_options *options);

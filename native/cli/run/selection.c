@@ -14,8 +14,10 @@ const float *run_row(const run_result *result, const run_selection *selection, u
 }
 
 void run_set_narrow(run_options *options) {
-  options->narrow =
-      (run_narrow){options->layer != NULL, options->head != NULL, options->query != NULL};
+  const char *layer = options->layer, *head = options->head;
+  options->narrow = (run_narrow){layer && strcmp(layer, "all") != 0,
+                                 head && strcmp(head, "all") != 0 && strcmp(head, "mean") != 0,
+                                 options->query != NULL};
 }
 
 bool run_wants_rollout(const run_options *options) {
