@@ -332,6 +332,8 @@ static int run(cli_state *cli, int argc, char **argv) {
   options.choice[0].backend = "cpu";
   const cli_option table[] = {
       CLI_WEIGHTS_KEY_OPTION(cli),
+      CLI_NAMES_OPTION(cli),
+      CLI_HINTS_OPTION(cli),
       {"--json", CLI_JSON, &options.json, "OUT.json", "write the differences as JSON"},
       {"--scenes", CLI_NUMBER, &options.scenes, "N", "compare on N generated scenes, too"},
       {"--seed", CLI_NUMBER, &options.seed, "S", "seed of the first scene (default: 1)"},

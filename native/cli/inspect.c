@@ -224,6 +224,21 @@ static void print_json(const heed_graph *graph) {
   printf("\n");
 }
 
+static heed_status print_bytes(void *user, const void *bytes, size_t count, heed_error *error) {
+  if (fwrite(bytes, 1, count, user) == count) return HEED_OK;
+  return heed_fail(error, HEED_IO, "stdout: cannot write");
+}
+
+/* The names.json that would open the model. */
+static heed_status print_names(cli_state *cli, const char *model) {
+  cli_pipeline pipeline = {0};
+  heed_status status = cli_pipeline_load_any(cli, &pipeline, model);
+  if (status == HEED_OK)
+    status = heed_model_write_names(pipeline.model, print_bytes, stdout, &cli->error);
+  cli_pipeline_close(&pipeline);
+  return status;
+}
+
 static heed_status inspect(cli_state *cli, cli_choice *choice, const char *model, const char *vit,
                            const char *size, const char *graph, bool plan, bool json) {
   cli_pipeline pipeline = {0};
@@ -255,8 +270,7 @@ static heed_status inspect_onnx(cli_state *cli, cli_choice *choice, const char *
                                 const char *size, const char *graph, bool plan, bool json) {
   cli_pipeline pipeline = {.build_graph = cli_onnx_build,
                            .build = {.struct_size = sizeof pipeline.build}};
-  heed_status status = heed_model_files_open_key(cli->context, model, cli->weights_key,
-                                                 &pipeline.files, &cli->error);
+  heed_status status = cli_open_files(cli, model, &pipeline.files);
   if (status == HEED_OK) status = cli_pipeline_size(cli, &pipeline, size);
   if (status == HEED_OK) status = cli_choice_open(cli, choice);
   if (status == HEED_OK) {
@@ -282,7 +296,7 @@ static int run(cli_state *cli, int argc, char **argv) {
   bool is_graph = false;
   const char *graph = NULL, *vit = NULL, *size = NULL, *file = NULL;
   char chosen[HEED_PATH_SIZE];
-  bool plan = false, json = false;
+  bool plan = false, json = false, names = false;
   cli_words words;
   choice.backend = "cpu";
   choice.quiet = true;
@@ -290,8 +304,11 @@ static int run(cli_state *cli, int argc, char **argv) {
       {"--graph", CLI_TEXT, &graph, "dot|json", "print the graph instead of the tensors"},
       {"--vit", CLI_TEXT, &vit, "Ti|S|B|L",
        "use a ViT of this size with synthetic weights instead of MODEL"},
+      {"--names", CLI_FLAG, &names, NULL,
+       "print what the model's tensors are called as the names.json that opens it"},
       CLI_FILE_OPTION(file),
       CLI_WEIGHTS_KEY_OPTION(cli),
+      CLI_HINTS_OPTION(cli),
       CLI_WAY_OPTION(way),
       CLI_SIZE_OPTION(size),
       {"--plan", CLI_FLAG, &plan, NULL,
@@ -311,6 +328,7 @@ static int run(cli_state *cli, int argc, char **argv) {
     return CLI_USAGE;
   }
   const char *model = words.count ? cli_model_file(words.word[0], file, chosen) : NULL;
+  if (names) return print_names(cli, model) == HEED_OK ? CLI_OK : cli_fail(cli);
   const cli_onnx onnx = {.way = way, .model = model};
   if (model && cli_onnx_is_graph(cli, &onnx, &is_graph) != HEED_OK) return cli_fail(cli);
   if (is_graph)

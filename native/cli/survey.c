@@ -304,6 +304,8 @@ static int run(cli_state *cli, int argc, char **argv) {
       CLI_IMAGE_OPTIONS(options.limits),
       CLI_FILE_OPTION(options.file),
       CLI_WEIGHTS_KEY_OPTION(cli),
+      CLI_NAMES_OPTION(cli),
+      CLI_HINTS_OPTION(cli),
       CLI_SIZE_OPTION(options.size),
       CLI_PREPARE_OPTIONS(cli),
       CLI_CHOICE_OPTIONS(options.choice, CLI_BACKEND_AUTO),

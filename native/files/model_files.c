@@ -10,8 +10,10 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/desc.h"
 #include "base/status.h"
 #include "base/utf8.h"
+#include "files/hints.h"
 #include "files/missing_model.h"
 #include "files/names.h"
 #include "files/output.h"
@@ -26,6 +28,7 @@
 struct heed_model_files {
   heed_context *context;
   heed_model_desc desc;
+  char *hints; /* the text of hints.json; or NULL */
   heed_model_file file[MOST_FILES];
   heed_weights open[MOST_FILES]; /* a config file has no pickle */
   char *path[MOST_FILES];
@@ -44,6 +47,7 @@ static const char *const configs[] = {"config.json",
                                       "preprocessor_config.json",
                                       "processor_config.json",
                                       "open_clip_config.json",
+                                      "names.json",
                                       "tokenizer.json",
                                       "tokenizer_config.json",
                                       "vocab.json",
@@ -351,12 +355,54 @@ heed_status heed_model_files_open(heed_context *context, const char *path, heed_
 
 heed_status heed_model_files_open_key(heed_context *context, const char *path, const char *key,
                                       heed_model_files **files, heed_error *error) {
+  const heed_files_desc desc = {.struct_size = sizeof desc, .key = key};
+  return heed_model_files_open_as(context, path, &desc, files, error);
+}
+
+/* Takes another file for the folder's names.json. */
+static heed_status add_names(heed_model_files *files, const char *path, heed_error *error) {
+  uint32_t at = 0;
+  while (at < files->count && strcmp(files->file[at].name, "names.json") != 0) at++;
+  if (at == MOST_FILES)
+    return heed_fail(error, HEED_INVALID_FILE, "%.200s: too many model files", path);
+  if (at < files->count) {
+    heed_weights_close(&files->open[at]);
+    heed_free(files->context, files->path[at]);
+  } else {
+    files->count++;
+  }
+  files->open[at] = (heed_weights){.regular.descriptor = -1};
+  files->file[at].name = "names.json";
+  files->path[at] = heed_copy_string(files->context, path, strlen(path));
+  if (!files->path[at]) return heed_fail_memory(error, path, strlen(path) + 1);
+  return open_text(files, at, error);
+}
+
+/* Takes hints as the file hints.json. */
+static heed_status add_hints(heed_model_files *files, const char *hints, heed_error *error) {
+  const uint32_t at = files->count;
+  if (at == MOST_FILES) return heed_fail(error, HEED_INVALID_FILE, "hints: too many model files");
+  HEED_TRY(heed_hints_json(files->context, hints, &files->hints, error));
+  files->file[at] =
+      (heed_model_file){"hints.json", {strlen(files->hints), files->hints, NULL, NULL}};
+  files->open[at].regular.descriptor = -1;
+  files->count++;
+  return HEED_OK;
+}
+
+heed_status heed_model_files_open_as(heed_context *context, const char *path,
+                                     const heed_files_desc *desc, heed_model_files **files,
+                                     heed_error *error) {
+  heed_files_desc full;
   *files = NULL;
+  HEED_TRY(heed_desc_read(&full, sizeof full, desc, "files", error));
   heed_model_files *made = heed_alloc(context, 1, sizeof *made);
   if (!made) return heed_fail_memory(error, path, sizeof *made);
   made->context = context;
-  made->key = key;
-  const heed_status status = open_all(path, made, error);
+  made->key = full.key;
+  heed_status status = open_all(path, made, error);
+  if (status == HEED_OK && full.names) status = add_names(made, full.names, error);
+  if (status == HEED_OK && full.hints) status = add_hints(made, full.hints, error);
   made->desc = (heed_model_desc){sizeof made->desc, made->file, made->count};
   if (status == HEED_OK) write_note(made);
   if (status == HEED_OK)
@@ -384,5 +430,6 @@ void heed_model_files_destroy(heed_model_files *files) {
     heed_weights_close(&files->open[i]);
     heed_free(files->context, files->path[i]);
   }
+  heed_free(files->context, files->hints);
   heed_free(files->context, files);
 }

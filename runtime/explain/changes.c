@@ -33,19 +33,20 @@ void heed_changes_destroy(heed_changes *changes) {
 heed_status heed_changes_create(heed_context *context, const heed_model_info *info, uint32_t tokens,
                                 heed_changes **changes, heed_error *error) {
   *changes = NULL;
-  if (!info->layers || !info->heads || !tokens || info->width % info->heads)
+  const uint32_t width = info->attention_width ? info->attention_width : info->width;
+  if (!info->layers || !info->heads || !tokens || width % info->heads)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
                      "changes: empty attention (found %u layers, %u heads, %u tokens, width %u)",
-                     info->layers, info->heads, tokens, info->width);
+                     info->layers, info->heads, tokens, width);
   size_t heads, square;
   heed_changes *made = heed_alloc(context, 1, sizeof *made);
   if (!made) return heed_fail_memory(error, "changes", sizeof *made);
-  *made = (heed_changes){context, info->layers, info->heads, tokens, info->width,
+  *made = (heed_changes){context, info->layers, info->heads, tokens, width,
                          NULL,    NULL,         NULL,        NULL,   NULL};
   if (heed_size_mul(info->layers, info->heads, &heads) && heed_size_mul(tokens, tokens, &square)) {
     made->off = heed_alloc(context, heads, sizeof *made->off);
     made->gain = heed_alloc_raw(context, heads, sizeof *made->gain);
-    made->mean = heed_alloc(context, info->layers, info->width * sizeof *made->mean);
+    made->mean = heed_alloc(context, info->layers, width * sizeof *made->mean);
     made->seen = heed_alloc_raw(context, tokens, 1);
     made->pairs = heed_alloc_raw(context, square, 1);
   }

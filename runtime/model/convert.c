@@ -61,7 +61,7 @@ static bool is_converted(const converter *c, const heed_checkpoint_tensor *tenso
   for (uint32_t layer = 0; layer < c->model->dims.layers; layer++)
     for (size_t i = 0; i < roles; i++) {
       const heed_role_ref *ref = heed_vit_layer_ref(c->model, layer, converted_roles[i]);
-      if (ref->tensor == tensor && ref->stride == 0) return true;
+      if (ref->tensor == tensor && ref->stride == 0 && !ref->heads) return true;
     }
   return false;
 }

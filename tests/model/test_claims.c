@@ -22,6 +22,8 @@ static const struct {
             {"ijepa_bare", &heed_family_ijepa},
             {"open_clip_openai", &heed_family_open_clip},
             {"torchvision", &heed_family_torchvision},
+            {"own_heads", &heed_family_own},
+            {"own_slices", &heed_family_own},
             {"deit3_original", &heed_family_timm},
             {"beit_original", &heed_family_timm}};
 
@@ -75,7 +77,8 @@ static void open_subject(subject *s, const char *folder, const char *config) {
   found f;
   if (detect(s, 2, &f) != HEED_OK) fail_msg("%s: %s", folder, error.message);
   s->family = f.roles.family;
-  if (s->family != f.config->family) fail_msg("%s: its config is not followed", folder);
+  if (s->family != f.config->family && f.config->json)
+    fail_msg("%s: its config is not followed", folder);
   forget(&f);
 }
 

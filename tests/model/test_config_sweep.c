@@ -244,7 +244,7 @@ static uint32_t check(subject *s, const change *c, const char *from) {
 static void check_folder(const char *folder, const char *config_name) {
   static subject s;
   uint32_t wrong = 0, tried = 0;
-  if (!config_name) return;
+  if (!config_name || strcmp(config_name, "names.json") == 0) return; /* test_own_names has those */
   open_subject(&s, folder, config_name);
   for (int i = 0; i < CHANGES; i++) {
     bool member;

@@ -202,7 +202,8 @@ static void write_changes(run *r, uint32_t absent) {
   const size_t pairs = (size_t)r->info.heads * r->tokens * r->tokens,
                kept = (size_t)r->pixels.dim[0] * r->tokens;
   unsigned char *seen = malloc(pairs > kept ? pairs : kept);
-  float *zeros = calloc(r->info.width, sizeof *zeros), *ones = malloc(r->info.heads * sizeof *ones);
+  const uint32_t width = r->info.attention_width;
+  float *zeros = calloc(width, sizeof *zeros), *ones = malloc(r->info.heads * sizeof *ones);
   memset(seen, 1, pairs > kept ? pairs : kept);
   for (uint32_t h = 0; h < r->info.heads; h++) ones[h] = 1.0f;
   for (uint32_t layer = 0; layer < r->info.layers; layer++) {
@@ -210,7 +211,7 @@ static void write_changes(run *r, uint32_t absent) {
     snprintf(name, sizeof name, "layer.%u.attention.mask", layer);
     write_input(r, name, seen, pairs);
     snprintf(name, sizeof name, "layer.%u.attention.offset", layer);
-    write_input(r, name, zeros, r->info.width * sizeof *zeros);
+    write_input(r, name, zeros, width * sizeof *zeros);
     snprintf(name, sizeof name, "layer.%u.attention.gain", layer);
     write_input(r, name, ones, r->info.heads * sizeof *ones);
   }

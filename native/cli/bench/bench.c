@@ -252,6 +252,8 @@ static int run(cli_state *cli, int argc, char **argv) {
   cli_words words;
   const cli_option options[] = {
       CLI_WEIGHTS_KEY_OPTION(cli),
+      CLI_NAMES_OPTION(cli),
+      CLI_HINTS_OPTION(cli),
       {"--vit", CLI_TEXT, &b.vit, "Ti|S|B|L",
        "use a ViT of this size with synthetic weights instead of MODEL"},
       CLI_MODEL_WAY_OPTION(b.way),

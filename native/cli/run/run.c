@@ -239,6 +239,8 @@ static int run(cli_state *cli, int argc, char **argv) {
        "(default: model)"},
       CLI_FILE_OPTION(options.file),
       CLI_WEIGHTS_KEY_OPTION(cli),
+      CLI_NAMES_OPTION(cli),
+      CLI_HINTS_OPTION(cli),
       CLI_MODEL_WAY_OPTION(options.way),
       CLI_SIZE_OPTION(options.size),
       CLI_PREPARE_OPTIONS(cli),

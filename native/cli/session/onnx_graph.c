@@ -19,8 +19,7 @@ heed_status cli_onnx_is_graph(cli_state *cli, const cli_onnx *job, bool *is_grap
                      job->way);
   if (job->way && strcmp(job->way, "weights") == 0) return HEED_OK;
   cli->silent = true;
-  heed_status status =
-      heed_model_files_open_key(cli->context, job->model, cli->weights_key, &files, &cli->error);
+  heed_status status = cli_open_files(cli, job->model, &files);
   cli->silent = false;
   if (status != HEED_OK) return status;
   if (heed_model_files_onnx(files)) {
@@ -100,8 +99,7 @@ heed_status cli_onnx_eval(cli_state *cli, const cli_onnx *job) {
     return heed_fail(&cli->error, HEED_UNSUPPORTED,
                      "%s: the outputs of a graph are written as .safetensors alone (found .npz)",
                      job->out);
-  CLI_TRY(
-      heed_model_files_open_key(cli->context, job->model, cli->weights_key, &files, &cli->error));
+  CLI_TRY(cli_open_files(cli, job->model, &files));
   heed_status status = heed_file_read(job->in, UINT64_C(1) << 32, &bytes, &size, &cli->error);
   if (status == HEED_OK) status = evaluate(cli, job, heed_model_files_onnx(files), bytes, size);
   free(bytes);

@@ -52,16 +52,24 @@ const char *cli_model_file(const char *model, const char *file, char path[HEED_P
   return path;
 }
 
+heed_status cli_open_files(cli_state *cli, const char *path, heed_model_files **files) {
+  const heed_files_desc desc = {sizeof desc, cli->weights_key, cli->names, cli->hints};
+  return heed_model_files_open_as(cli->context, path, &desc, files, &cli->error);
+}
+
 static heed_status open_files(cli_state *cli, cli_pipeline *pipeline, const char *path,
                               heed_model_desc *desc) {
+  if (!path && (cli->names || cli->hints))
+    return heed_fail(
+        &cli->error, HEED_INVALID_ARGUMENT,
+        "%s: the built-in model needs none (found \"%.200s\", expected a MODEL with it)",
+        cli->names ? "--names" : "--hints", cli->names ? cli->names : cli->hints);
   if (!path && cli->weights_key)
     return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
                      "--weights-key: the built-in model has no entries (found \"%.200s\", expected "
                      "a MODEL with it)",
                      cli->weights_key);
-  if (path)
-    CLI_TRY(heed_model_files_open_key(cli->context, path, cli->weights_key, &pipeline->files,
-                                      &cli->error));
+  if (path) CLI_TRY(cli_open_files(cli, path, &pipeline->files));
   *desc = path ? *heed_model_files_desc(pipeline->files) : embedded_files(pipeline->built_in);
   return HEED_OK;
 }

@@ -60,6 +60,19 @@ const char *cli_model_file(const char *model, const char *file, char path[HEED_P
     "--weights-key", CLI_TEXT, &(cli)->weights_key, "KEY",                                   \
         "the entry of a PyTorch file with several copies of a model, such as state_dict_ema" \
   }
+#define CLI_NAMES_OPTION(cli)                                                                    \
+  {                                                                                              \
+    "--names", CLI_TEXT, &(cli)->names, "FILE",                                                  \
+        "what the model's tensors are called, as names.json (heed inspect MODEL --names prints " \
+        "it)"                                                                                    \
+  }
+#define CLI_HINTS_OPTION(cli)                                                       \
+  {                                                                                 \
+    "--hints", CLI_TEXT, &(cli)->hints, "KEY=VALUE,...",                            \
+        "what no file says of a model, such as heads=4,norm=after (docs/models.md)" \
+  }
+/* The files of a model, as --weights-key, --names and --hints say. */
+heed_status cli_open_files(cli_state *cli, const char *path, heed_model_files **files);
 /* Opens files and model; path NULL = the embedded one. An ONNX file of which no config.json names a
  * family is a graph, unless pipeline->way says otherwise; one with a config that heed cannot build
  * is one, too. An encoder-decoder is refused: heed run --tokens takes it. */

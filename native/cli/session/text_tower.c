@@ -5,8 +5,7 @@
 #include <string.h>
 
 heed_status cli_text_load(cli_state *cli, cli_pipeline *pipeline, const char *path) {
-  CLI_TRY(heed_model_files_open_key(cli->context, path, cli->weights_key, &pipeline->files,
-                                    &cli->error));
+  CLI_TRY(cli_open_files(cli, path, &pipeline->files));
   heed_model_desc desc = *heed_model_files_desc(pipeline->files);
   desc.tower = HEED_TOWER_TEXT;
   CLI_TRY(heed_model_open(cli->context, &desc, &pipeline->model, &cli->error));

@@ -31,6 +31,7 @@ typedef struct cli_state {
   heed_context *context;
   heed_error error;
   const char *weights_key;   /* --weights-key: of every model file that is opened; or NULL */
+  const char *names, *hints; /* --names and --hints: the same */
   cli_prepare_words prepare; /* of every model that takes images */
   bool silent; /* the log is not shown: what is opened will be opened again, and says it then */
 } cli_state;

@@ -37,6 +37,20 @@ HEED_NODISCARD HEED_API heed_status heed_model_files_open_key(heed_context *cont
                                                               const char *path, const char *key,
                                                               heed_model_files **files,
                                                               heed_error *error);
+/* EXPERIMENTAL: may change. How the files of a model are opened; all but struct_size may be NULL.
+ */
+typedef struct heed_files_desc {
+  size_t struct_size;
+  const char *key;   /* as in heed_model_files_open_key */
+  const char *names; /* the path of the file that is taken for the folder's names.json */
+  /* "heads=4,norm=after": facts that are taken before those of the files (docs/models.md) */
+  const char *hints;
+} heed_files_desc;
+HEED_NODISCARD HEED_API heed_status heed_model_files_open_as(heed_context *context,
+                                                             const char *path,
+                                                             const heed_files_desc *desc,
+                                                             heed_model_files **files,
+                                                             heed_error *error);
 /* The argument of heed_model_open. Valid as long as `files`, which must outlive every model opened
  * from it. */
 HEED_API const heed_model_desc *heed_model_files_desc(const heed_model_files *files);

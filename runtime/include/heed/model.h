@@ -20,6 +20,7 @@ typedef struct heed_source {
 } heed_source;
 
 /* A file of a model folder, by its name there: "config.json", "preprocessor_config.json",
+ * "names.json" and, before it, "hints.json" (what a user says of the model: docs/models.md),
  * "model.safetensors", its index ("model.safetensors.index.json") and shards, or a single file of
  * any name *.safetensors. Files of PyTorch keep theirs; heed/pickle.h makes their sources. */
 typedef struct heed_model_file {
@@ -66,6 +67,9 @@ typedef struct heed_model_info {
   uint32_t width;  /* C; of an encoder-decoder: of decoder states */
   uint32_t layers; /* of an encoder-decoder: both sides together */
   uint32_t heads, mlp_width;
+  /* H D, of all heads of a vision transformer together: width, but in ViTs whose authors chose
+   * another; 0: width */
+  uint32_t attention_width;
   float epsilon; /* of the layer norms */
   heed_activation activation;
   uint64_t parameters;   /* elements of the tensors used */
@@ -182,6 +186,12 @@ typedef struct heed_convert_info {
 HEED_NODISCARD HEED_API heed_status heed_model_convert(const heed_model *model,
                                                        const heed_convert_desc *desc,
                                                        heed_convert_info *info, heed_error *error);
+/* EXPERIMENTAL: may change. Writes what the files call a vision transformer's tensors, and what no
+ * tensor tells, as the names.json that opens the same weights (docs/models.md); beside the same
+ * config.json where there is one. Statuses: UNSUPPORTED (another kind of model), what the sink
+ * returns. */
+HEED_NODISCARD HEED_API heed_status heed_model_write_names(const heed_model *model, heed_sink sink,
+                                                           void *user, heed_error *error);
 /* The role of the index-th optional tensor that the files lack; NULL after the last. (A required
  * tensor that is missing is an error of heed_model_open, which names it.) */
 HEED_API const char *heed_model_absent(const heed_model *model, uint32_t index);

@@ -13,8 +13,24 @@
 typedef struct heed_config_value {
   uint32_t value;
   const char *key;
-  bool by_default; /* the key is absent, and means that */
+  bool by_default;   /* the key is absent, and means that */
+  const char *where; /* the file that says it; NULL: config.json */
 } heed_config_value;
+
+static inline const char *heed_config_where(const heed_config_value *said) {
+  return said->where ? said->where : "config.json";
+}
+
+enum { HEED_SAID_FILES = 2, HEED_MOST_NAMED = 256 };
+
+/* The names that these files give. */
+typedef struct heed_named {
+  heed_names names; /* patterns NULL: none */
+  char *text;
+  size_t length, capacity;
+  uint8_t roles[HEED_MOST_NAMED];
+  uint32_t count;
+} heed_named;
 
 typedef struct heed_config {
   const heed_context *context;
@@ -39,9 +55,15 @@ typedef struct heed_config {
   heed_config_value end;                   /* the same: the id that ends a text */
   heed_rules rules;                        /* the family's, with what the file says of them */
   bool activation_said, epsilon_said;
-  const char *problem_type;  /* where the classes are not one of many, else NULL */
-  const char **labels;       /* [label_count]; an entry may be NULL */
-  char (*label_numbers)[24]; /* [label_count] or NULL: texts of labels that are numbers */
+  /* flags of rules, and the activation of a classifier's hidden layer: of names.json alone */
+  heed_config_value norm_after, scale_by_width, channels_last, head_activation;
+  const heed_family *said_family; /* that names.json asks for; or NULL */
+  const char *said_prefix;        /* the same of the model's own part of the names; or NULL */
+  heed_named named;
+  heed_json *said[HEED_SAID_FILES]; /* names.json and hints.json, NULL without the file */
+  const char *problem_type;         /* where the classes are not one of many, else NULL */
+  const char **labels;              /* [label_count]; an entry may be NULL */
+  char (*label_numbers)[24];        /* [label_count] or NULL: texts of labels that are numbers */
   uint32_t label_count;
 } heed_config;
 
@@ -52,6 +74,7 @@ heed_status heed_config_open(const heed_context *context, const heed_model_file 
                              uint32_t file_count, heed_tower tower, heed_config **config,
                              heed_error *error);
 void heed_config_destroy(heed_config *config);
+void heed_config_drop_labels(heed_config *config);
 
 /* A JSON file whose root must be an object; *json is to be destroyed also after a failure.
  * Statuses: INVALID_FILE, IO, OUT_OF_MEMORY. */

@@ -5,6 +5,8 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
+#include "model/config/facts.h"
+#include "model/config/named.h"
 #include "model/config/reader.h"
 #include "model/files/source.h"
 
@@ -88,7 +90,9 @@ heed_status heed_config_open(const heed_context *context, const heed_model_file 
   heed_config *made = heed_alloc(context, 1, sizeof *made);
   if (!made) return heed_fail_memory(error, CONFIG_FILE, sizeof *made);
   *made = (heed_config){.context = context, .tower = tower, .model_type = ""};
-  const heed_status status = read_files(made, files, file_count, error);
+  heed_status status = read_files(made, files, file_count, error);
+  if (status == HEED_OK) status = heed_config_take_facts(made, files, file_count, error);
+  if (status == HEED_OK) status = heed_config_take_names(made, error);
   if (status == HEED_OK)
     *config = made;
   else
@@ -96,11 +100,20 @@ heed_status heed_config_open(const heed_context *context, const heed_model_file 
   return status;
 }
 
+void heed_config_drop_labels(heed_config *config) {
+  heed_free(config->context, config->label_numbers);
+  heed_free(config->context, config->labels);
+  config->label_numbers = NULL;
+  config->labels = NULL;
+  config->label_count = 0;
+}
+
 void heed_config_destroy(heed_config *config) {
   if (!config) return;
   const heed_context *context = config->context;
-  heed_free(context, config->label_numbers);
-  heed_free(context, config->labels);
+  heed_config_drop_labels(config);
+  for (int i = 0; i < HEED_SAID_FILES; i++) heed_json_destroy(config->said[i]);
+  heed_free(context, config->named.text);
   heed_json_destroy(config->preprocessor);
   heed_json_destroy(config->json);
   heed_free(context, config);

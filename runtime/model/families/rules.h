@@ -20,6 +20,7 @@ typedef enum heed_pool {
   HEED_POOL_PROBE,           /* a learned query's attention over the tokens */
   HEED_POOL_END,             /* of a text: the token that ends it */
   HEED_POOL_LAST,            /* of a text: its last token, which is padding where it is short */
+  HEED_POOL_TOKENS,          /* the mean of all tokens */
 } heed_pool;
 
 /* What the keys' bias is: one tensor of a family may be missing that none of another may lose. */
@@ -59,6 +60,12 @@ typedef struct heed_rules {
   bool cls_pooled;      /* CLS of the final states is the pooled output */
   bool gate_activation; /* a gate's activation is the MLP's; else SiLU */
   bool causal;          /* no token attends to a later one */
+  /* What people who write a ViT themselves do in more than one way: */
+  bool own_width;          /* all heads together may be wider or narrower than a token */
+  bool norm_after;         /* a norm follows each part and its residual; else it comes before */
+  bool scale_by_width;     /* scores are divided by the root of C, not of D */
+  bool channels_last;      /* of a linear map of pixels: the channels of a pixel lie together */
+  uint8_t head_activation; /* heed_activation: after the classifier's hidden layer */
 } heed_rules;
 
 #endif

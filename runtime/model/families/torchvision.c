@@ -13,5 +13,6 @@ const heed_family heed_family_torchvision = {
               .needs = HEED_GROUP(CLS),
               .architecture = "torchvision",
               .epsilon = 1e-6f,
+              .head_activation = HEED_ACTIVATION_TANH,
               .activation = HEED_ACTIVATION_GELU},
 };

@@ -336,6 +336,21 @@ heed_checkpoint_tensor *heed_checkpoint_find(const heed_checkpoint *checkpoint, 
   return NULL;
 }
 
+bool heed_checkpoint_begins(const heed_checkpoint *checkpoint, const char *text, size_t length) {
+  uint32_t low = 0, high = checkpoint->count;
+  while (low < high) {
+    const uint32_t middle = low + (high - low) / 2;
+    const int order =
+        strncmp(text, checkpoint->tensors[checkpoint->by_name[middle]].info->name, length);
+    if (order == 0) return true;
+    if (order < 0)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return false;
+}
+
 heed_status heed_checkpoint_use(heed_checkpoint_tensor *tensor, const heed_shape *expected,
                                 heed_error *error) {
   char found[HEED_SHAPE_TEXT_SIZE], wanted[HEED_SHAPE_TEXT_SIZE];

@@ -13,6 +13,8 @@ typedef struct heed_checkpoint_tensor {
   /* what it is for (heed_role_pattern), or NULL; a fused tensor has the first of its parts */
   const char *role;
   uint32_t layer;
+  struct heed_checkpoint_tensor
+      *next_head;                       /* the tensor of the next head, where each has its own */
   struct heed_checkpoint_tensor *scale; /* of an I8 tensor (model/vit/int8_weights.h); NULL: none */
 } heed_checkpoint_tensor;
 
@@ -35,6 +37,9 @@ const heed_checkpoint_tensor *heed_checkpoint_get(const heed_checkpoint *checkpo
                                                   uint32_t index);
 /* The tensor of this name, or NULL. */
 heed_checkpoint_tensor *heed_checkpoint_find(const heed_checkpoint *checkpoint, const char *name);
+
+/* Whether a tensor's name begins with the text. */
+bool heed_checkpoint_begins(const heed_checkpoint *checkpoint, const char *text, size_t length);
 
 /* Marks the tensor as used when its elements are floats and its shape is the expected one.
  * Statuses: INVALID_FILE, UNSUPPORTED. */

@@ -5,7 +5,9 @@
 #include "base/context.h"
 #include "heed/model.h"
 
-/* For sentences: what chooses one of several copies of a model in one source. */
+/* For sentences: how to say what weights do not tell. */
+#define HEED_HINT(text) "the hint " text " (--hints, in JavaScript hints)"
+/* What chooses one of several copies of a model in one source. */
 #define HEED_WEIGHTS_KEY "--weights-key KEY, or weightsKey in JavaScript, chooses"
 
 /* Copies bytes [offset, offset + count) of the source; `where` begins the sentence when they are

@@ -24,7 +24,9 @@
   ROW("?#layer_scale2.lambda1|#lambda_2", LAYER_SCALE2)                                           \
   ROW("?layernorm.|norm.", FINAL_NORM_WEIGHT)                                                     \
   ROW("?pooler.layernorm.", POOL_NORM_WEIGHT)                                                     \
-  ROW("?/classifier.|/cls_classifier.", CLASSIFIER_WEIGHT)                                        \
+  ROW("?/classifier.{0,1}.!", HEAD_NORM_WEIGHT)                                                   \
+  ROW("?/classifier.{0,1,2}.!", HEAD_HIDDEN_WEIGHT)                                               \
+  ROW("?/classifier.|/cls_classifier.|/classifier.{6,5,4,3,2,1,0}.!", CLASSIFIER_WEIGHT)          \
   ROW("?/distillation_classifier.", DISTILLATION_CLASSIFIER_WEIGHT)                               \
   ROW("?pooler.dense.", POOLER_WEIGHT)
 

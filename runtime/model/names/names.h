@@ -44,24 +44,37 @@ typedef enum heed_group {
   HEED_GROUP_CLASSIFIER,
   HEED_GROUP_DISTILLATION_CLASSIFIER,
   HEED_GROUP_POOLER,
-  HEED_GROUP_PROJECTION_BIAS
+  HEED_GROUP_PROJECTION_BIAS,
+  HEED_GROUP_PATCH_NORMS,
+  HEED_GROUP_OUTPUT,
+  HEED_GROUP_OUTPUT_BIAS,
+  HEED_GROUP_HEAD_NORM,
+  HEED_GROUP_HEAD_HIDDEN /* the last that 32 bits hold */
 } heed_group;
 #define HEED_GROUP(name) (1u << HEED_GROUP_##name)
 
 /* A role and its pattern, names separated by '|'. In a name:
  *
- *   #     at the start: the layer, as the style's anchor spells it: "encoder.layer.3."
+ *   #     at the start: the layer, as the style's anchor spells it: "encoder.layer.3."; elsewhere
+ *         its number
+ *   &     what the layers lie in: of "encoder.layers.3." it is "encoder."
+ *   =     at the start: the whole name, without any prefix
+ *   %     the number of a head: the tensors of all heads are joined
+ *   {a,b} either of both
+ *   $n    one of heed_name_lists[n]
  *   /     at the start: beside the model, not under its own part of the prefix
  *   . _   at the end: `weight` and `bias` follow, for the two roles of a pair
  *   @k/n  the role is part k of the tensor's rows, of n equal parts
  *   ~k/n  the same, if the tensor has n rows for each column of the second linear map of the MLP
  *   ^     stored transposed: [in, out]
  *   <     may be stored without its leading axes of 1
+ *   !     only if it has one axis where the role has one, more where it has more
  *
  * A '?' before the pattern: the file may lack the role; after it: may lack the bias of the pair. */
 typedef struct heed_names {
   /* Names that every model of the style has and no other style, separated by '|'. '#' stands before
-   * what follows the number of the first layer. */
+   * what follows the number of the first layer. NULL: the names of the first norm are, after any
+   * name of layers. */
   const char *anchors;
   /* A file that has all of these names, separated by '&', has two classifiers. */
   const char *two_classifiers;
@@ -79,8 +92,11 @@ static inline const char *heed_next_pattern(const char *pattern) {
   return pattern + strlen(pattern) + 1;
 }
 
+/* Lists of names that several rows share, each as the text behind an opening brace. */
+extern const char *const heed_name_lists[];
+
 extern const heed_names heed_names_hugging_face, heed_names_hugging_face_clip, heed_names_timm,
     heed_names_open_clip, heed_names_torchvision, heed_names_hugging_face_text,
-    heed_names_open_clip_text;
+    heed_names_open_clip_text, heed_names_own;
 
 #endif

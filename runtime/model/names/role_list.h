@@ -11,7 +11,8 @@
  * classifier reads, E numbers of the embedding, R registers, T rows of positions, N ids of tokens,
  * I channels of the image, P side of a patch, L layers, H heads, A = D / 2 angles, F = D / 4
  * periods, B rows of a table of relative positions, V width of the pooling attention's MLP, G = C /
- * its heads, 1, 2. */
+ * its heads, J width of all heads together, S width of the classifier's hidden layer, Y = I P P
+ * numbers of a patch, 1, 2. */
 #define HEED_LAYER "encoder.layer.#."
 HEED_ROLE(CLS_TOKEN, CLS, "11C", "embeddings.cls_token")
 HEED_ROLE(DISTILLATION_TOKEN, DISTILLATION, "11C", "embeddings.distillation_token")
@@ -21,17 +22,19 @@ HEED_ROLE(POSITION_EMBEDDINGS, POSITIONS, "1TC", "embeddings.position_embeddings
 HEED_ROLE(FREQUENCIES, FREQUENCIES, "2LHA", "rope.freqs")
 HEED_ROLE(PERIODS, PERIODS, "F", "rope_embed.periods")
 HEED_ROLE(SHARED_POSITION_BIAS, SHARED_POSITION_BIAS, "BH", "relative_position_bias_table")
+HEED_ROLE_PAIR(PATCH_NORM, PATCH_NORMS, PATCH_NORMS, "Y", "embeddings.patch_norm")
 HEED_ROLE_PAIR(PATCH, NONE, PATCH_BIAS, "CIPP", "embeddings.patch_embeddings.projection")
+HEED_ROLE_PAIR(EMBEDDED_NORM, PATCH_NORMS, PATCH_NORMS, "C", "embeddings.norm")
 HEED_ROLE_PAIR(PRE_NORM, PRE_NORM, PRE_NORM, "C", "pre_layernorm")
 HEED_ROLE_PAIR(NORM1, NONE, NONE, "C", HEED_LAYER "layernorm_before")
-HEED_ROLE_PAIR(QUERY, NONE, QKV_BIASES, "CC", HEED_LAYER "attention.attention.query")
-HEED_ROLE_PAIR(KEY, NONE, KEY_BIAS, "CC", HEED_LAYER "attention.attention.key")
-HEED_ROLE_PAIR(VALUE, NONE, QKV_BIASES, "CC", HEED_LAYER "attention.attention.value")
+HEED_ROLE_PAIR(QUERY, NONE, QKV_BIASES, "JC", HEED_LAYER "attention.attention.query")
+HEED_ROLE_PAIR(KEY, NONE, KEY_BIAS, "JC", HEED_LAYER "attention.attention.key")
+HEED_ROLE_PAIR(VALUE, NONE, QKV_BIASES, "JC", HEED_LAYER "attention.attention.value")
 HEED_ROLE_PAIR(QUERY_NORM, QUERY_KEY_NORMS, QUERY_KEY_NORMS, "D", HEED_LAYER "attention.query_norm")
 HEED_ROLE_PAIR(KEY_NORM, QUERY_KEY_NORMS, QUERY_KEY_NORMS, "D", HEED_LAYER "attention.key_norm")
-HEED_ROLE_PAIR(ATTENTION_NORM, ATTENTION_NORM, ATTENTION_NORM, "C", HEED_LAYER "attention.norm")
+HEED_ROLE_PAIR(ATTENTION_NORM, ATTENTION_NORM, ATTENTION_NORM, "J", HEED_LAYER "attention.norm")
 HEED_ROLE(POSITION_BIAS, POSITION_BIAS, "BH", HEED_LAYER "relative_position_bias_table")
-HEED_ROLE_PAIR(ATTENTION_OUTPUT, NONE, NONE, "CC", HEED_LAYER "attention.output.dense")
+HEED_ROLE_PAIR(ATTENTION_OUTPUT, OUTPUT, OUTPUT_BIAS, "CJ", HEED_LAYER "attention.output.dense")
 HEED_ROLE(LAYER_SCALE1, LAYER_SCALES, "C", HEED_LAYER "layer_scale1.lambda1")
 HEED_ROLE_PAIR(NORM2, NONE, NONE, "C", HEED_LAYER "layernorm_after")
 HEED_ROLE_PAIR(FC1, NONE, NONE, "MC", HEED_LAYER "intermediate.dense")
@@ -51,6 +54,8 @@ HEED_ROLE_PAIR(PROBE_OUTPUT, PROBE, PROBE, "CC", "head.attention.out_proj")
 HEED_ROLE_PAIR(PROBE_NORM, PROBE, PROBE, "C", "head.layernorm")
 HEED_ROLE_PAIR(PROBE_FC1, PROBE, PROBE, "VC", "head.mlp.fc1")
 HEED_ROLE_PAIR(PROBE_FC2, PROBE, PROBE, "CV", "head.mlp.fc2")
+HEED_ROLE_PAIR(HEAD_NORM, HEAD_NORM, HEAD_NORM, "C", "classifier.norm")
+HEED_ROLE_PAIR(HEAD_HIDDEN, HEAD_HIDDEN, HEAD_HIDDEN, "SC", "classifier.hidden")
 HEED_ROLE(CLASSIFIER_WEIGHT, CLASSIFIER, "KQ", "classifier.weight|/cls_classifier.weight")
 HEED_ROLE(CLASSIFIER_BIAS, CLASSIFIER, "K", "classifier.bias|/cls_classifier.bias")
 HEED_ROLE_PAIR(DISTILLATION_CLASSIFIER, DISTILLATION_CLASSIFIER, DISTILLATION_CLASSIFIER, "KC",

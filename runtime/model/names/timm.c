@@ -43,7 +43,9 @@
   ROW("?attn_pool.mlp.fc1.", PROBE_FC1_WEIGHT)                                  \
   ROW("?attn_pool.mlp.fc2.", PROBE_FC2_WEIGHT)                                  \
   ROW("?/head.proj.weight", PROJECTION_WEIGHT)                                  \
-  ROW("?head.", CLASSIFIER_WEIGHT)                                              \
+  ROW("?head.{0,1}.!", HEAD_NORM_WEIGHT)                                        \
+  ROW("?head.{0,1,2}.!", HEAD_HIDDEN_WEIGHT)                                    \
+  ROW("?head.|head.{6,5,4,3,2,1,0}.!", CLASSIFIER_WEIGHT)                       \
   ROW("?head_dist.", DISTILLATION_CLASSIFIER_WEIGHT)
 
 HEED_NAMES(timm, "blocks.#norm1.weight", "dist_token&head.weight", ROWS);

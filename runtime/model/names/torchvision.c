@@ -15,6 +15,8 @@
   ROW("#mlp.0.|#mlp.linear_1.", FC1_WEIGHT)                 \
   ROW("#mlp.3.|#mlp.linear_2.", FC2_WEIGHT)                 \
   ROW("encoder.ln.", FINAL_NORM_WEIGHT)                     \
-  ROW("?heads.head.", CLASSIFIER_WEIGHT)
+  ROW("?heads.{0,1}.!", HEAD_NORM_WEIGHT)                   \
+  ROW("?heads.pre_logits.", HEAD_HIDDEN_WEIGHT)             \
+  ROW("?heads.head.|heads.{2,1,0}.!", CLASSIFIER_WEIGHT)
 
 HEED_NAMES(torchvision, "encoder.layers.encoder_layer_#ln_1.weight", NULL, ROWS);

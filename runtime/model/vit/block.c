@@ -19,7 +19,7 @@ static heed_value layer_input(heed_vit_builder *b, uint32_t layer, const char *w
  * gain of each. */
 static heed_value change_heads(heed_vit_builder *b, heed_value output, uint32_t i) {
   if (!b->desc.intervene) return output;
-  const uint32_t heads = b->model->dims.heads, width = b->model->dims.width,
+  const uint32_t heads = b->model->dims.heads, width = b->model->dims.attention_width,
                  tokens = b->model->dims.prefix_tokens + b->rows * b->columns;
   const heed_shape joined = HEED_SHAPE(b->desc.batch, tokens, width),
                    apart = HEED_SHAPE(b->desc.batch, tokens, heads, width / heads),
@@ -59,9 +59,10 @@ static heed_value stack_heads(heed_vit_builder *b, heed_value x, const heed_role
   if (b->model->roles.rules.key_bias == HEED_KEY_BIAS_ZERO) biases.part[1].tensor = NULL;
   const heed_linear_desc qkv = {
       .struct_size = sizeof qkv,
-      .x = heed_vit_norm(b, x, layer + HEED_ROLE_NORM1_WEIGHT, dims->width),
-      .weight = heed_vit_define(b, &weights, HEED_SHAPE(3 * dims->width, dims->width), 1.0f, NULL),
-      .bias = heed_vit_define(b, &biases, HEED_SHAPE(3 * dims->width), 1.0f, NULL),
+      .x = x,
+      .weight = heed_vit_define(b, &weights, HEED_SHAPE(3 * dims->attention_width, dims->width),
+                                1.0f, NULL),
+      .bias = heed_vit_define(b, &biases, HEED_SHAPE(3 * dims->attention_width), 1.0f, NULL),
       .heads = dims->heads,
       .parts = 3};
   return heed_define_linear(b->graph, &qkv);
@@ -80,7 +81,8 @@ static heed_value attend(heed_vit_builder *b, heed_value x, uint32_t i, uint32_t
   const heed_role_ref *layer = heed_vit_layer_ref(b->model, i, (heed_role)0);
   const heed_value stacked = stack_heads(b, x, layer);
   const uint32_t tokens = dims->prefix_tokens + b->rows * b->columns;
-  const heed_shape part = HEED_SHAPE(b->desc.batch, dims->heads, tokens, dims->width / dims->heads);
+  const heed_shape part =
+      HEED_SHAPE(b->desc.batch, dims->heads, tokens, dims->attention_width / dims->heads);
   static const char *const names[] = {"query", "key", "value"};
   const bool normed = layer[HEED_ROLE_QUERY_NORM_WEIGHT].tensor != NULL;
   const heed_value turned = normed ? stacked : rotate_stacked(b, stacked, part);
@@ -96,6 +98,7 @@ static heed_value attend(heed_vit_builder *b, heed_value x, uint32_t i, uint32_t
   }
   const heed_value queries = normed ? qkv_part[0] : turned;
   const float temperature = b->desc.temperature == 0.0f ? 1.0f : b->desc.temperature;
+  const uint32_t scaled = b->model->roles.rules.scale_by_width ? dims->width : part.dim[3];
   const heed_attention_desc attention = {
       .struct_size = sizeof attention,
       .query = read_rows ? first_queries(b, queries, &part, read_rows) : qkv_part[0],
@@ -107,8 +110,9 @@ static heed_value attend(heed_vit_builder *b, heed_value x, uint32_t i, uint32_t
       .key_padding = b->token_mask,
       .bias = bias,
       .causal = b->model->roles.rules.causal ? HEED_CAUSAL_TOP_LEFT : HEED_CAUSAL_NONE,
-      .scale =
-          temperature == 1.0f ? 0.0f : (float)(1.0 / (sqrt(part.dim[3]) * (double)temperature)),
+      .scale = temperature == 1.0f && scaled == part.dim[3]
+                   ? 0.0f
+                   : (float)(1.0 / (sqrt(scaled) * (double)temperature)),
       .empty_row = b->desc.empty_row,
       .merge_heads = true,
       .rows = read_rows ? NULL : b->desc.rows,
@@ -119,7 +123,8 @@ static heed_value attend(heed_vit_builder *b, heed_value x, uint32_t i, uint32_t
   heed_vit_name(b, values.logits, i, "attention.logits");
   const heed_value joined = change_heads(b, values.output, i);
   return layer[HEED_ROLE_ATTENTION_NORM_WEIGHT].tensor
-             ? heed_vit_norm(b, joined, layer + HEED_ROLE_ATTENTION_NORM_WEIGHT, dims->width)
+             ? heed_vit_norm(b, joined, layer + HEED_ROLE_ATTENTION_NORM_WEIGHT,
+                             dims->attention_width)
              : joined;
 }
 
@@ -138,6 +143,18 @@ static heed_value expand(heed_vit_builder *b, heed_value x, const heed_role_ref 
   return heed_define_multiply(b->graph, &multiply);
 }
 
+/* The residual plus what the heads give, by their output map where there is one. */
+static heed_value add_heads(heed_vit_builder *b, heed_value attended, heed_value residual,
+                            const heed_role_ref *layer, const float *scale) {
+  const heed_vit_dimensions *dims = &b->model->dims;
+  const heed_add_desc add = {sizeof add, residual, attended};
+  return layer[HEED_ROLE_ATTENTION_OUTPUT_WEIGHT].tensor
+             ? heed_vit_project(b, attended, layer + HEED_ROLE_ATTENTION_OUTPUT_WEIGHT,
+                                dims->attention_width, dims->width, HEED_ACTIVATION_NONE, residual,
+                                scale)
+             : heed_define_add(b->graph, &add);
+}
+
 heed_status heed_vit_add_layer(heed_vit_builder *b, heed_value *x, uint32_t i, heed_error *error) {
   const heed_vit_dimensions *dims = &b->model->dims;
   const heed_role_ref *layer = heed_vit_layer_ref(b->model, i, (heed_role)0);
@@ -150,16 +167,20 @@ heed_status heed_vit_add_layer(heed_vit_builder *b, heed_value *x, uint32_t i, h
   heed_value bias;
   HEED_TRY(heed_vit_position_bias(
       b, i, read_rows ? read_rows : dims->prefix_tokens + b->rows * b->columns, &bias, error));
-  const heed_value attended = attend(b, *x, i, read_rows, bias);
+  const bool after = b->model->roles.rules.norm_after;
+  const heed_role_ref *norm1 = layer + HEED_ROLE_NORM1_WEIGHT,
+                      *norm2 = layer + HEED_ROLE_NORM2_WEIGHT;
+  const heed_value attended =
+      attend(b, after ? *x : heed_vit_norm(b, *x, norm1, dims->width), i, read_rows, bias);
   if (read_rows) *x = first_rows(b, *x, read_rows);
-  *x = heed_vit_project(b, attended, layer + HEED_ROLE_ATTENTION_OUTPUT_WEIGHT, dims->width,
-                        dims->width, HEED_ACTIVATION_NONE, *x, scale1);
-  heed_value hidden =
-      expand(b, heed_vit_norm(b, *x, layer + HEED_ROLE_NORM2_WEIGHT, dims->width), layer);
+  *x = add_heads(b, attended, *x, layer, scale1);
+  if (after) *x = heed_vit_norm(b, *x, norm1, dims->width);
+  heed_value hidden = expand(b, after ? *x : heed_vit_norm(b, *x, norm2, dims->width), layer);
   if (layer[HEED_ROLE_MLP_NORM_WEIGHT].tensor)
     hidden = heed_vit_norm(b, hidden, layer + HEED_ROLE_MLP_NORM_WEIGHT, dims->mlp_width);
   *x = heed_vit_project(b, hidden, layer + HEED_ROLE_FC2_WEIGHT, dims->mlp_width, dims->width,
                         HEED_ACTIVATION_NONE, *x, scale2);
+  if (after) *x = heed_vit_norm(b, *x, norm2, dims->width);
   heed_vit_name(b, *x, i, "output");
   return HEED_OK;
 }

@@ -5,6 +5,7 @@
 #include "base/status.h"
 #include "base/tensor.h"
 #include "base/utf8.h"
+#include "model/config/named.h"
 #include "model/files/source.h"
 #include "model/vit/role.h"
 
@@ -22,7 +23,8 @@ static bool match_anchor(const char *name, const char *anchor, size_t length, si
          strncmp(at + layer, "0.", 2) == 0 && strncmp(at + layer + 2, hash + 1, rest) == 0;
 }
 
-/* The styles of text towers come last. */
+/* The styles of text towers come last. Those without anchors are looked for where none of these is.
+ */
 static const heed_names *const styles[] = {
     &heed_names_hugging_face,   &heed_names_hugging_face_clip, &heed_names_timm,
     &heed_names_open_clip,      &heed_names_torchvision,       &heed_names_hugging_face_text,
@@ -55,6 +57,14 @@ static heed_status no_model(const heed_roles *roles, heed_error *error) {
                    "blocks.0.norm1.weight ... among %u tensors)",
                    heed_checkpoint_name(roles->checkpoint),
                    heed_checkpoint_count(roles->checkpoint));
+}
+
+static heed_status several(const heed_roles *roles, const char *first, const char *second,
+                           heed_error *error) {
+  return heed_fail(error, HEED_UNSUPPORTED,
+                   "%s: more than one ViT (found %.*s and %.*s, expected one; of a file of "
+                   "PyTorch " HEED_WEIGHTS_KEY " the entry)",
+                   heed_checkpoint_name(roles->checkpoint), HEED_CUT(first), HEED_CUT(second));
 }
 
 /* Takes the anchor's style and prefix. */
@@ -94,6 +104,44 @@ static heed_status find_anchor(heed_roles *roles, const char *name, bool *embeds
   return HEED_OK;
 }
 
+/* The same of the style without anchors: the name is that of the first layer's first norm. Nothing
+ * else than a prefix under which patches are embedded tells where the layers' own name begins. */
+static void find_own(heed_roles *roles, const char *name) {
+  heed_roles other = {.checkpoint = roles->checkpoint, .names = &heed_names_own};
+  for (const char *zero = strstr(name, ".0."); zero; zero = strstr(zero + 1, ".0.")) {
+    for (const char *at = name; at && at <= zero; at = strchr(at, '.'), at += at != NULL) {
+      const size_t length = (size_t)(at - name);
+      char norm[HEED_NAME_SIZE];
+      if (length >= HEED_PREFIX_SIZE || at == zero) continue;
+      other.layer = at;
+      other.layer_length = (uint32_t)(zero + 1 - at);
+      memcpy(other.prefix, name, length);
+      other.prefix[length] = '\0';
+      memcpy(other.outer, other.prefix, length + 1);
+      heed_roles_name(&other, HEED_ROLE_NORM1_WEIGHT, 0, norm);
+      if (strcmp(norm, name) != 0) break;
+      if (!heed_roles_have(&other, HEED_ROLE_PATCH_WEIGHT, 0)) continue;
+      *roles = other;
+      return;
+    }
+  }
+}
+
+/* The one ViT of the file of which nobody has published the names. */
+static heed_status find_own_style(heed_roles *roles, heed_error *error) {
+  const char *found = NULL;
+  for (uint32_t i = 0; i < heed_checkpoint_count(roles->checkpoint); i++) {
+    const char *name = heed_checkpoint_get(roles->checkpoint, i)->info->name;
+    heed_roles other = {.checkpoint = roles->checkpoint};
+    find_own(&other, name);
+    if (!other.names) continue;
+    if (found) return several(roles, found, name, error);
+    found = name;
+    *roles = other;
+  }
+  return found ? HEED_OK : no_model(roles, error);
+}
+
 /* The one ViT of the file. Where several parts have layers of a known style, it is the one that
  * embeds patches: the vision tower beside a text tower. A text tower embeds tokens. */
 static heed_status find_style(heed_roles *roles, heed_error *error) {
@@ -105,17 +153,17 @@ static heed_status find_style(heed_roles *roles, heed_error *error) {
     bool patches;
     HEED_TRY(find_anchor(&other, name, &patches, error));
     if (!other.names || (heed_is_text(roles->tower) && !patches)) continue;
-    if (found && embeds == patches)
-      return heed_fail(error, HEED_UNSUPPORTED,
-                       "%s: more than one ViT (found %.*s and %.*s, expected one; of a file of "
-                       "PyTorch " HEED_WEIGHTS_KEY " the entry)",
-                       heed_checkpoint_name(roles->checkpoint), HEED_CUT(found), HEED_CUT(name));
+    if (found && embeds == patches) return several(roles, found, name, error);
     if (found && embeds) continue;
     found = name;
     embeds = patches;
     *roles = other;
   }
-  return found ? HEED_OK : no_model(roles, error);
+  if (embeds || heed_is_text(roles->tower)) return found ? HEED_OK : no_model(roles, error);
+  heed_roles own = {.checkpoint = roles->checkpoint};
+  const heed_status status = find_own_style(&own, error);
+  if (status == HEED_OK) *roles = own;
+  return found && status != HEED_OK ? HEED_OK : status;
 }
 
 /* --------------------------------------------------------------------------------------- family */
@@ -184,6 +232,8 @@ static const heed_family *find_family(const heed_roles *roles, const heed_config
   enum { TYPED, CLAIMED, HINTED, LEFT, PASSES };
   const heed_family *family, *last = NULL, *typed = NULL;
   *guessed = false;
+  const heed_family *said = config->said_family;
+  if (said && said->names == roles->names) return said;
   if (config->timm && config->family->names == roles->names) return config->family;
   for (int pass = 0; pass < PASSES && !(pass >= HINTED && typed); pass++)
     for (uint32_t i = 0; (family = heed_family_get(i)); i++) {
@@ -266,13 +316,56 @@ static heed_status refuse_post_norm(const heed_roles *roles, heed_error *error) 
                    heed_checkpoint_name(roles->checkpoint));
 }
 
+/* The style and the family of a names.json that names every part. */
+static heed_status take_named(heed_roles *roles, const heed_config *config, heed_error *error) {
+  const char *prefix = config->said_prefix ? config->said_prefix : "";
+  roles->names = &config->named.names;
+  roles->layer = "";
+  if (strlen(prefix) >= HEED_PREFIX_SIZE)
+    return heed_fail(error, HEED_UNSUPPORTED, "names.json: prefix too long (found %.*s)",
+                     HEED_CUT(prefix));
+  memcpy(roles->prefix, prefix, strlen(prefix) + 1);
+  memcpy(roles->outer, roles->prefix, sizeof roles->outer);
+  const char *norm = heed_named_pattern(roles->names, HEED_ROLE_NORM1_WEIGHT) + 1;
+  if (strncmp(norm, prefix, strlen(prefix)) == 0) {
+    roles->layer = norm + strlen(prefix);
+    roles->layer_length = (uint32_t)strcspn(roles->layer, "#");
+  }
+  roles->family = config->said_family ? config->said_family
+                  : config->family    ? config->family
+                                      : &heed_family_own;
+  return HEED_OK;
+}
+
+/* What names.json says of rules; else what torch's nn.TransformerEncoder has by itself, unless a
+ * final norm shows that its parts have theirs before, and most then have GELU. */
+static void take_facts(heed_roles *roles, const heed_config *config) {
+  heed_rules *rules = &roles->rules;
+  const uint32_t norms = HEED_GROUP(FINAL_NORM) | HEED_GROUP(HEAD_NORM);
+  if (roles->family == &heed_family_torch_encoder) {
+    rules->norm_after = !(roles->groups & norms);
+    if (!rules->norm_after) rules->activation = HEED_ACTIVATION_GELU;
+  }
+  if (roles->family == &heed_family_vit_pytorch)
+    rules->scale_by_width = heed_roles_named(roles, "#0.fn.fn.to_qkv.weight") != NULL;
+  if (!rules->head_activation) rules->head_activation = HEED_ACTIVATION_RELU;
+  if (config->norm_after.key) rules->norm_after = config->norm_after.value;
+  if (config->scale_by_width.key) rules->scale_by_width = config->scale_by_width.value;
+  if (config->channels_last.key) rules->channels_last = config->channels_last.value;
+  if (config->head_activation.key) rules->head_activation = (uint8_t)config->head_activation.value;
+}
+
 heed_status heed_roles_detect(heed_checkpoint *checkpoint, const heed_config *config,
                               heed_roles *roles, heed_error *error) {
+  bool guessed = false;
   *roles = (heed_roles){.checkpoint = checkpoint, .tower = config->tower};
-  HEED_TRY(find_style(roles, error));
+  if (config->named.names.patterns && heed_named_whole(&config->named.names))
+    HEED_TRY(take_named(roles, config, error));
+  else
+    HEED_TRY(find_style(roles, error));
+  if (config->named.names.patterns) roles->named = &config->named.names;
   roles->groups = heed_roles_groups(roles);
-  bool guessed;
-  roles->family = find_family(roles, config, &guessed);
+  if (!roles->family) roles->family = find_family(roles, config, &guessed);
   if (!roles->family) return no_model(roles, error);
   roles->rules = config->family == roles->family ? config->rules : roles->family->rules;
   /* A config without a type means ViT. */
@@ -285,5 +378,6 @@ heed_status heed_roles_detect(heed_checkpoint *checkpoint, const heed_config *co
   if (roles->rules.rotation.kind != HEED_ROTATION_CENTRED) roles->lacks |= HEED_GROUP(PERIODS);
   roles->groups = needed_groups(roles);
   choose_pool(roles, config);
+  take_facts(roles, config);
   return HEED_OK;
 }

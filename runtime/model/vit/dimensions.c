@@ -8,6 +8,7 @@
 #include "base/utf8.h"
 #include "model/config/fields.h"
 #include "model/families/timm_architectures.h"
+#include "model/files/source.h"
 #include "model/vit/role.h"
 
 /* The tensor that the file has for a role and the shape of the role, of that rank; tensor NULL when
@@ -23,10 +24,10 @@ typedef struct stored_role {
 static heed_status contradict(const heed_config_value *said, const char *found,
                               const char *expected, const char *tensor, const char *state,
                               heed_error *error) {
-  return heed_fail(
-      error, HEED_INVALID_FILE,
-      "config.json: %s%s does not fit the weights (found %s, expected %s: tensor %.*s is %s)",
-      said->key, said->by_default ? " (by default)" : "", found, expected, HEED_CUT(tensor), state);
+  return heed_fail(error, HEED_INVALID_FILE,
+                   "%s: %s%s does not fit the weights (found %s, expected %s: tensor %.*s is %s)",
+                   heed_config_where(said), said->key, said->by_default ? " (by default)" : "",
+                   found, expected, HEED_CUT(tensor), state);
 }
 
 static heed_status contradict_number(const heed_config_value *said, uint32_t seen,
@@ -115,25 +116,30 @@ static heed_status layer_count(const heed_roles *roles, const heed_config *confi
 static heed_status head_count(const heed_roles *roles, const heed_config *config,
                               heed_vit_dimensions *d, heed_error *error) {
   const heed_config_value *said = &config->heads;
-  d->heads = said->key ? said->value : 0;
+  const uint32_t width = d->attention_width;
+  heed_place query;
+  HEED_TRY(heed_roles_find(roles, HEED_ROLE_QUERY_WEIGHT, 0, &query, error));
+  d->heads = said->key ? said->value : query.heads;
+  if (query.heads && d->heads != query.heads)
+    return contradict_number(said, query.heads, query.tensor->info->name, "of one head of them",
+                             error);
   if (!d->heads && config->timm) d->heads = heed_architecture_heads(config->model_type, d->width);
   if (!d->heads && !said->key && roles->rules.architecture)
     d->heads = heed_architecture_heads(roles->rules.architecture, d->width);
   if (!d->heads && !said->key) {
     d->heads_guessed = true;
     if (heed_roles_of_moco(roles)) d->heads = heed_architecture_heads("moco", d->width);
-    if (!d->heads && d->width % 64 == 0) d->heads = heed_architecture_heads("a guess", d->width);
+    if (!d->heads && width % 64 == 0) d->heads = heed_architecture_heads("a guess", width);
   }
-  if (said->key && d->width % said->value)
-    return heed_fail(
-        error, HEED_INVALID_FILE,
-        "config.json: %s does not divide the width (found %u, expected a divisor of %u)", said->key,
-        said->value, d->width);
-  if (d->heads && d->width % d->heads == 0) return HEED_OK;
+  if (said->key && width % said->value)
+    return heed_fail(error, HEED_INVALID_FILE,
+                     "%s: %s does not divide the width (found %u, expected a divisor of %u)",
+                     heed_config_where(said), said->key, said->value, width);
+  if (d->heads && width % d->heads == 0) return HEED_OK;
   return heed_fail(error, HEED_INVALID_FILE,
                    "%s: cannot infer the number of heads (found width %u, expected a multiple of "
-                   "64, or config.json)",
-                   heed_checkpoint_name(roles->checkpoint), d->width);
+                   "64, config.json, or " HEED_HINT("heads=N") ")",
+                   heed_checkpoint_name(roles->checkpoint), width);
 }
 
 /* The width of the MLP. */
@@ -189,7 +195,7 @@ static heed_status check_biases(const heed_roles *roles, const heed_config *conf
 
 static heed_status rotation_sizes(const heed_roles *roles, const heed_config *config,
                                   heed_vit_dimensions *d, heed_error *error) {
-  const uint32_t size = d->width / d->heads;
+  const uint32_t size = d->attention_width / d->heads;
   d->reference = roles->rules.rotation.reference;
   if (!d->reference && config->timm)
     d->reference = heed_architecture_reference(config->model_type, d->width);
@@ -197,6 +203,25 @@ static heed_status rotation_sizes(const heed_roles *roles, const heed_config *co
   return heed_fail(error, HEED_INVALID_FILE,
                    "%s: heads of %u numbers cannot be rotated (expected a multiple of 4)",
                    heed_checkpoint_name(roles->checkpoint), size);
+}
+
+/* The channels and the side of patches that a linear map embeds, by the number of its columns and
+ * what is said of them; without a word they are of 3 channels, or of 1. */
+static heed_status linear_patch(const heed_checkpoint_tensor *tensor, const heed_config *config,
+                                heed_vit_dimensions *d, heed_error *error) {
+  const uint32_t numbers = tensor->info->shape.dim[1], side = config->patch.value;
+  uint32_t channels = config->channels.key ? config->channels.value : 0;
+  if (!channels && side && numbers % (side * side) == 0) channels = numbers / (side * side);
+  const uint32_t third = whole_root(numbers / 3);
+  if (!channels) channels = numbers % 3 == 0 && third * third == numbers / 3 ? 3 : 1;
+  d->linear_patch = true;
+  d->channels = channels;
+  d->patch = whole_root(numbers / channels);
+  if (d->patch * d->patch * channels == numbers && channels <= 1024) return HEED_OK;
+  return heed_fail(error, HEED_INVALID_FILE,
+                   "%s: tensor %.*s does not tell the side of a patch (found %u columns, expected "
+                   "channels times a square, or " HEED_HINT("channels=N") ")",
+                   heed_safetensors_name(tensor->file), HEED_CUT(tensor->info->name), numbers);
 }
 
 /* Of what embeds patches. */
@@ -210,6 +235,15 @@ static heed_status patch_sizes(const heed_roles *roles, const heed_config *confi
                      "%s: a model of videos is not supported (found tensor %.*s of 5 axes, "
                      "expected 4)",
                      heed_safetensors_name(place.tensor->file), HEED_CUT(place.tensor->info->name));
+  if (place.tensor->info->shape.rank == 2 && heed_roles_own(roles)) {
+    HEED_TRY(find_stored(roles, HEED_ROLE_PATCH_WEIGHT, 2, &patch, error));
+    HEED_TRY(linear_patch(place.tensor, config, d, error));
+    patch.shape.dim[1] = d->channels;
+    patch.shape.dim[2] = d->patch;
+    HEED_TRY(agree(&config->width, &patch, 0, &d->width, error));
+    HEED_TRY(agree(&config->channels, &patch, 1, &d->channels, error));
+    return agree(&config->patch, &patch, 2, &d->patch, error);
+  }
   HEED_TRY(find_stored(roles, HEED_ROLE_PATCH_WEIGHT, 4, &patch, error));
   if (patch.shape.dim[2] != patch.shape.dim[3])
     return heed_fail(error, HEED_UNSUPPORTED, "%s: patches are not square (found %u x %u)",
@@ -234,10 +268,20 @@ static heed_status token_sizes(const heed_roles *roles, const heed_config *confi
                            : HEED_OK;
 }
 
+/* The width of all heads together. */
+static heed_status attention_width(const heed_roles *roles, uint32_t *width, heed_error *error) {
+  stored_role query;
+  HEED_TRY(find_stored(roles, HEED_ROLE_QUERY_WEIGHT, 2, &query, error));
+  *width = query.shape.dim[0];
+  return HEED_OK;
+}
+
 static heed_status body_sizes(const heed_roles *roles, const heed_config *config,
                               heed_vit_dimensions *d, heed_error *error) {
   HEED_TRY((heed_is_text(roles->tower) ? token_sizes : patch_sizes)(roles, config, d, error));
   HEED_TRY(layer_count(roles, config, &d->layers, error));
+  d->attention_width = d->width;
+  if (roles->rules.own_width) HEED_TRY(attention_width(roles, &d->attention_width, error));
   HEED_TRY(head_count(roles, config, d, error));
   guess_activation(roles, config, d);
   HEED_TRY(check_biases(roles, config, error));
@@ -247,7 +291,7 @@ static heed_status body_sizes(const heed_roles *roles, const heed_config *config
 
 static heed_status head_sizes(const heed_roles *roles, const heed_config *config,
                               heed_vit_dimensions *d, heed_error *error) {
-  stored_role cls, registers, classifier, projection;
+  stored_role cls, registers, classifier, projection, hidden;
   HEED_TRY(find_stored(roles, HEED_ROLE_CLS_TOKEN, 3, &cls, error));
   HEED_TRY(find_stored(roles, HEED_ROLE_PROJECTION_WEIGHT, 2, &projection, error));
   if (projection.tensor)
@@ -258,7 +302,10 @@ static heed_status head_sizes(const heed_roles *roles, const heed_config *config
     HEED_TRY(agree(&config->registers, &registers, 1, &d->registers, error));
   else
     HEED_TRY(agree_on_presence(roles, &config->registers, 0, HEED_ROLE_REGISTER_TOKENS, 0, error));
-  d->pooled = d->width * (roles->rules.pool == HEED_POOL_CLS_AND_PATCHES ? 2 : 1);
+  HEED_TRY(find_stored(roles, HEED_ROLE_HEAD_HIDDEN_WEIGHT, 2, &hidden, error));
+  d->hidden = hidden.tensor ? hidden.shape.dim[0] : 0;
+  d->pooled =
+      d->hidden ? d->hidden : d->width * (roles->rules.pool == HEED_POOL_CLS_AND_PATCHES ? 2 : 1);
   d->distillation = heed_roles_have(roles, HEED_ROLE_DISTILLATION_TOKEN, 0);
   d->prefix_tokens = (cls.tensor ? 1u : 0u) + (d->distillation ? 1u : 0u) + d->registers;
   /* A file without classifier is a base model, whatever number of classes its config keeps. */
@@ -342,10 +389,9 @@ static heed_status relative_size(const heed_config *config, heed_vit_dimensions 
   const uint32_t side = image->key ? image->value / d->patch : d->bias_side;
   d->image_size = image->key ? image->value : side * d->patch;
   if (side == d->bias_side) return HEED_OK;
-  return heed_fail(
-      error, HEED_INVALID_FILE,
-      "config.json: %s does not fit the weights (found %u, expected %u patches a side)", image->key,
-      image->value, d->bias_side);
+  return heed_fail(error, HEED_INVALID_FILE,
+                   "%s: %s does not fit the weights (found %u, expected %u patches a side)",
+                   heed_config_where(image), image->key, image->value, d->bias_side);
 }
 
 /* The grid is square. */
@@ -361,9 +407,9 @@ static heed_status position_sizes(const heed_roles *roles, const heed_config *co
   if (!positions.tensor && d->bias_rows) return relative_size(config, d, error);
   if (image->key && (grid == 0 || grid * grid > HEED_CONFIG_MAX))
     return heed_fail(error, HEED_INVALID_FILE,
-                     "config.json: image and patch do not fit each other (found %s %u and %u, "
+                     "%s: image and patch do not fit each other (found %s %u and %u, "
                      "expected 1 to %u patches)",
-                     image->key, image->value, d->patch, HEED_CONFIG_MAX);
+                     heed_config_where(image), image->key, image->value, d->patch, HEED_CONFIG_MAX);
   if (!positions.tensor) {
     d->image_size = image->key ? image->value : 224 / d->patch * d->patch;
     return HEED_OK;
@@ -385,10 +431,11 @@ static heed_status position_sizes(const heed_roles *roles, const heed_config *co
                      "%u and a square)",
                      heed_safetensors_name(positions.tensor->file), d->position_rows, prefixes[0]);
   return heed_fail(error, HEED_INVALID_FILE,
-                   "config.json: %s does not fit the weights (found %u, which makes %u rows of "
+                   "%s: %s does not fit the weights (found %u, which makes %u rows of "
                    "positions, expected %u: tensor %.*s has them)",
-                   image->key, image->value, (uint32_t)(grid * grid) + prefixes[0],
-                   d->position_rows, HEED_CUT(positions.tensor->info->name));
+                   heed_config_where(image), image->key, image->value,
+                   (uint32_t)(grid * grid) + prefixes[0], d->position_rows,
+                   HEED_CUT(positions.tensor->info->name));
 }
 
 heed_status heed_roles_dimensions(const heed_roles *roles, const heed_config *config,

@@ -65,6 +65,51 @@ static heed_status make_positions(heed_vit_builder *b, const float *stored, cons
   return status;
 }
 
+/* A constant that takes each number of a patch as it is. */
+static heed_status read_identity(void *user, uint64_t first, uint64_t count, void *to,
+                                 heed_error *error) {
+  const uint64_t step = *(const uint32_t *)user + (uint64_t)1;
+  float *out = to;
+  (void)error;
+  for (uint64_t i = 0; i < count; i++) out[i] = (first + i) % step == 0 ? 1.0f : 0.0f;
+  return HEED_OK;
+}
+
+/* The pixels of each patch as a row, [B, T, I P P], normed. */
+static heed_value norm_pixels(heed_vit_builder *b, heed_value image, uint32_t numbers) {
+  const heed_vit_dimensions *dims = &b->model->dims;
+  const heed_constant_desc same = {sizeof same,
+                                   NULL,
+                                   HEED_F32,
+                                   HEED_SHAPE(numbers, dims->channels, dims->patch, dims->patch),
+                                   NULL,
+                                   read_identity,
+                                   heed_graph_keep(b->graph, &numbers, sizeof numbers)};
+  const heed_patch_embedding_desc patch = {
+      sizeof patch, image, heed_define_constant(b->graph, &same), {0}};
+  return heed_vit_norm(b, heed_define_patch_embedding(b->graph, &patch),
+                       heed_vit_ref(b->model, HEED_ROLE_PATCH_NORM_WEIGHT), numbers);
+}
+
+/* The patches as tokens, [B, T, C]. */
+static heed_value embed_patches(heed_vit_builder *b, heed_value image) {
+  const heed_vit_dimensions *dims = &b->model->dims;
+  const heed_role_ref *map = heed_vit_ref(b->model, HEED_ROLE_PATCH_WEIGHT);
+  const uint32_t numbers = dims->channels * dims->patch * dims->patch;
+  if (heed_vit_ref(b->model, HEED_ROLE_PATCH_NORM_WEIGHT)->tensor)
+    return heed_vit_norm(b,
+                         heed_vit_project(b, norm_pixels(b, image, numbers), map, numbers,
+                                          dims->width, HEED_ACTIVATION_NONE, (heed_value){0}, NULL),
+                         heed_vit_ref(b->model, HEED_ROLE_EMBEDDED_NORM_WEIGHT), dims->width);
+  const heed_patch_embedding_desc patch = {
+      sizeof patch, image,
+      heed_vit_define_one(b, map,
+                          HEED_SHAPE(dims->width, dims->channels, dims->patch, dims->patch)),
+      heed_vit_define_one(b, heed_vit_ref(b->model, HEED_ROLE_PATCH_BIAS),
+                          HEED_SHAPE(dims->width))};
+  return heed_define_patch_embedding(b->graph, &patch);
+}
+
 heed_status heed_vit_embed(heed_vit_builder *b, heed_value *x, heed_error *error) {
   const heed_vit_dimensions *dims = &b->model->dims;
   const heed_shape image = HEED_SHAPE(b->desc.batch, dims->channels, b->desc.height, b->desc.width);
@@ -74,13 +119,7 @@ heed_status heed_vit_embed(heed_vit_builder *b, heed_value *x, heed_error *error
   HEED_TRY(heed_vit_keep(b, heed_vit_ref(b->model, HEED_ROLE_POSITION_EMBEDDINGS), &stored, error));
   if (stored) HEED_TRY(make_positions(b, stored, &positions, error));
   if (dims->prefix_tokens) HEED_TRY(make_prefix(b, stored, &prefix, error));
-  const heed_patch_embedding_desc patch = {
-      sizeof patch, heed_define_input(b->graph, "pixel_values", HEED_F32, &image),
-      heed_vit_define_one(b, heed_vit_ref(b->model, HEED_ROLE_PATCH_WEIGHT),
-                          HEED_SHAPE(dims->width, dims->channels, dims->patch, dims->patch)),
-      heed_vit_define_one(b, heed_vit_ref(b->model, HEED_ROLE_PATCH_BIAS),
-                          HEED_SHAPE(dims->width))};
-  *x = heed_define_patch_embedding(b->graph, &patch);
+  *x = embed_patches(b, heed_define_input(b->graph, "pixel_values", HEED_F32, &image));
   if (positions) {
     const heed_add_desc add = {
         sizeof add, *x, heed_vit_define_data(b, positions, HEED_SHAPE(1, patches, dims->width))};

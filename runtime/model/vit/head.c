@@ -10,14 +10,14 @@ static heed_value row(heed_vit_builder *b, heed_value states, uint32_t index) {
   return heed_define_select_rows(b->graph, &select);
 }
 
-/* The mean of the patches, [B, 1, C]: a linear map over the tokens. */
-static heed_status mean_of_patches(heed_vit_builder *b, heed_value states, heed_value *mean,
-                                   heed_error *error) {
+/* The mean of the tokens from `first` on, [B, 1, C]: a linear map over the tokens. */
+static heed_status mean_from(heed_vit_builder *b, heed_value states, uint32_t first,
+                             heed_value *mean, heed_error *error) {
   const heed_vit_dimensions *dims = &b->model->dims;
-  const uint32_t patches = b->rows * b->columns, tokens = dims->prefix_tokens + patches;
+  const uint32_t tokens = dims->prefix_tokens + b->rows * b->columns;
   float *shares = heed_alloc(b->model->base.context, tokens, sizeof *shares);
   if (!shares) return heed_fail_memory(error, "model: mean", tokens * sizeof *shares);
-  for (uint32_t t = dims->prefix_tokens; t < tokens; t++) shares[t] = 1.0f / (float)patches;
+  for (uint32_t t = first; t < tokens; t++) shares[t] = 1.0f / (float)(tokens - first);
   const float *kept = heed_graph_keep(b->graph, shares, tokens * sizeof *shares);
   heed_free(b->model->base.context, shares);
   if (!kept) return heed_fail_memory(error, "model: mean", tokens * sizeof *shares);
@@ -39,7 +39,8 @@ static heed_status pool(heed_vit_builder *b, heed_value states, heed_value *pool
   if (rule == HEED_POOL_CLS)
     *pooled = row(b, states, 0);
   else
-    HEED_TRY(mean_of_patches(b, states, pooled, error));
+    HEED_TRY(mean_from(b, states, rule == HEED_POOL_TOKENS ? 0 : b->model->dims.prefix_tokens,
+                       pooled, error));
   if (rule == HEED_POOL_CLS_AND_PATCHES) {
     const heed_concat_desc concat = {sizeof concat, {row(b, states, 0), *pooled}, 2, 2};
     *pooled = heed_define_concat(b->graph, &concat);
@@ -75,13 +76,20 @@ static void output(heed_vit_builder *b, heed_value value, uint32_t width, const 
 
 static void add_classes(heed_vit_builder *b, heed_value states, heed_value pooled) {
   const heed_vit *model = b->model;
+  /* DeiT's two classifiers are averaged. */
+  const bool two = heed_vit_ref(model, HEED_ROLE_DISTILLATION_CLASSIFIER_WEIGHT)->tensor != NULL;
+  const heed_role_ref *norm = heed_vit_ref(model, HEED_ROLE_HEAD_NORM_WEIGHT);
+  if (norm->tensor) pooled = heed_vit_norm(b, pooled, norm, model->dims.width);
+  if (model->dims.hidden)
+    pooled = heed_vit_project(b, pooled, heed_vit_ref(model, HEED_ROLE_HEAD_HIDDEN_WEIGHT),
+                              model->dims.width, model->dims.hidden,
+                              (heed_activation)model->roles.rules.head_activation, (heed_value){0},
+                              NULL);
   /* what the classifier reads, for those who go on from there */
   const heed_shape read = HEED_SHAPE(
       b->desc.batch,
       (uint32_t)(heed_vit_ref(model, HEED_ROLE_CLASSIFIER_WEIGHT)->count / model->dims.classes));
   heed_graph_name(b->graph, heed_define_view(b->graph, pooled, 0, &read), "pre_logits");
-  /* DeiT's two classifiers are averaged. */
-  const bool two = heed_vit_ref(model, HEED_ROLE_DISTILLATION_CLASSIFIER_WEIGHT)->tensor != NULL;
   heed_value logits = classify(b, pooled, heed_vit_ref(model, HEED_ROLE_CLASSIFIER_WEIGHT),
                                two ? 0.5f : 1.0f, (heed_value){0});
   if (two)

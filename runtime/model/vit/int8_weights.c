@@ -79,8 +79,8 @@ static heed_status read_weight(void *user, uint64_t first, uint64_t count, void 
 static bool is_int8(const heed_weight *weight, const heed_shape *shape) {
   for (uint32_t i = 0; i < weight->count; i++) {
     const heed_role_ref *part = &weight->part[i];
-    if (!part->tensor || part->tensor->info->dtype != HEED_I8 || part->stride ||
-        part->tensor->scale->info->count != part->tensor->info->shape.dim[0])
+    if (!part->tensor || part->tensor->info->dtype != HEED_I8 || part->stride || part->heads ||
+        part->channels || part->tensor->scale->info->count != part->tensor->info->shape.dim[0])
       return false;
   }
   return shape->rank == 2;

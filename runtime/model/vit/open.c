@@ -3,11 +3,13 @@
 #include "model/vit/vit.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/status.h"
 #include "base/tensor.h"
+#include "model/config/facts.h"
 #include "model/files/other_models.h"
 #include "model/vit/int8_weights.h"
 
@@ -88,13 +90,19 @@ static void describe_rules(heed_vit *model) {
                                       "classifier on CLS and the mean of the patches",
                                       "classifier on the pooling attention",
                                       "text on its end",
-                                      "text on the last token"};
+                                      "text on the last token",
+                                      "classifier on the mean of the tokens"};
   const heed_vit_dimensions *dims = &model->dims;
   const heed_rules *rules = &model->roles.rules;
+  const bool bare = model->roles.family->names == &heed_names_own &&
+                    !heed_vit_ref(model, HEED_ROLE_PATCH_BIAS)->tensor;
   char rotary[80];
   describe_rotation(model, rotary, sizeof rotary);
-  snprintf(model->rules, sizeof model->rules, "%s%s, %s, epsilon %g, positions %s%s",
+  snprintf(model->rules, sizeof model->rules, "%s%s%s%s%s, %s, epsilon %g, positions %s%s",
            pools[rules->pool], rules->causal ? ", causal" : "",
+           bare ? ", patches without a bias" : "",
+           rules->norm_after ? ", a norm after each part" : "",
+           rules->scale_by_width ? ", scores divided by the root of the width" : "",
            heed_config_activation(dims->activation), (double)dims->epsilon, positions_text(model),
            rotary);
 }
@@ -102,6 +110,38 @@ static void describe_rules(heed_vit *model) {
 static void assume(heed_vit *model, const char *what, const char *of) {
   const size_t at = strlen(model->assumed);
   snprintf(model->assumed + at, sizeof model->assumed - at, "%s%s%s", at ? "; " : "", what, of);
+}
+
+/* One of the facts that nothing tells, as a hint would say it. */
+static void guess_fact(char text[200], const heed_config_value *said, const char *key,
+                       const char *value) {
+  const size_t at = strlen(text);
+  if (!said->key) snprintf(text + at, 200 - at, "%s%s=%s", at ? ", " : "", key, value);
+}
+
+/* What people who write a ViT or its classifier themselves do in more than one way. */
+static void describe_own(heed_vit *model) {
+  const heed_config *config = model->config;
+  const heed_rules *rules = &model->roles.rules;
+  const heed_vit_dimensions *dims = &model->dims;
+  const heed_config_value activation = {.key = config->activation_said ? "activation" : NULL};
+  char text[200] = "", all[280];
+  const bool own = model->roles.family->names == &heed_names_own;
+  if (own) {
+    guess_fact(text, &config->norm_after, "norm", rules->norm_after ? "after" : "before");
+    guess_fact(text, &activation, "activation", heed_config_activation(dims->activation));
+  }
+  if (own && dims->classes && model->roles.groups & HEED_GROUP(CLS))
+    guess_fact(text, &config->pool, "pool", heed_pool_word((heed_pool)rules->pool));
+  if (dims->hidden && model->roles.family != &heed_family_torchvision)
+    guess_fact(text, &config->head_activation, "head_activation",
+               heed_config_activation((heed_activation)rules->head_activation));
+  if (rules->scale_by_width) guess_fact(text, &config->scale_by_width, "scale", "width");
+  if (dims->linear_patch && dims->channels > 1)
+    guess_fact(text, &config->channels_last, "pixels",
+               rules->channels_last ? "channels_last" : "channels_first");
+  snprintf(all, sizeof all, "%s (guesses; --hints, in JavaScript hints, says otherwise)", text);
+  if (*text) assume(model, all, "");
 }
 
 /* Labels of a classifier that no tensor is: it may be called otherwise than the library calls it.
@@ -154,6 +194,7 @@ static void describe_assumptions(heed_vit *model, bool text) {
     assume(model, guess, "");
   }
   if (model->roles.assumption) assume(model, model->roles.assumption, "");
+  describe_own(model);
   if (config->json && config->family != model->roles.family)
     assume(model, "the rules of the tensors' names, not of model_type ",
            *config->model_type ? config->model_type : "vit");
@@ -194,6 +235,7 @@ static void fill_info(heed_vit *model) {
                                        .width = dims->width,
                                        .layers = dims->layers,
                                        .heads = dims->heads,
+                                       .attention_width = dims->attention_width,
                                        .mlp_width = dims->mlp_width,
                                        .prefix_tokens = dims->prefix_tokens,
                                        .token_names = model->token_names,
@@ -256,6 +298,8 @@ static heed_status fill_text_info(heed_vit *model, heed_error *error) {
 static heed_status find_tensors(heed_vit *model, heed_error *error) {
   HEED_TRY(heed_roles_detect(model->base.checkpoint, model->config, &model->roles, error));
   HEED_TRY(heed_roles_dimensions(&model->roles, model->config, &model->dims, error));
+  if (model->dims.linear_patch && model->roles.rules.channels_last)
+    model->roles.patch_channels = model->dims.channels;
   const uint32_t rows = 1 + model->dims.layers;
   model->refs = heed_alloc(model->base.context, rows, sizeof *model->refs);
   if (!model->refs) return heed_fail_memory(error, "model: layers", rows * sizeof *model->refs);

@@ -20,19 +20,51 @@ heed_shape heed_place_shape(const heed_place *place, uint32_t rank) {
     shape.rank = 0;
   if (shape.rank && shape.dim[0] % place->parts) shape.rank = 0;
   if (shape.rank) shape.dim[0] /= place->parts;
+  if (shape.rank && place->heads) shape.dim[0] *= place->heads;
   return shape;
+}
+
+/* Whether each head reads columns of its own. */
+static bool is_diagonal(const heed_place *place, const heed_shape *role) {
+  const heed_shape *stored = &place->tensor->info->shape;
+  return place->heads > 1 && role->rank == 2 && stored->rank == 2 &&
+         (uint64_t)stored->dim[1] * place->heads == role->dim[1];
 }
 
 /* The shape of the tensor in which a role of that shape has this place. */
 static heed_shape stored_shape(const heed_place *place, const heed_shape *role) {
+  const heed_shape *stored = &place->tensor->info->shape;
   heed_shape shape = *role;
   shape.dim[0] *= place->parts;
+  if (place->heads && shape.dim[0] % place->heads == 0) shape.dim[0] /= place->heads;
+  if (is_diagonal(place, role)) shape.dim[1] = stored->dim[1];
+  if (role->rank == 4 && stored->rank == 2) /* of patches, by a linear map */
+    shape = HEED_SHAPE(shape.dim[0], shape.dim[1] * shape.dim[2] * shape.dim[3]);
   if (place->transposed) shape = HEED_SHAPE(shape.dim[1], shape.dim[0]);
   while (place->flat && shape.rank > place->tensor->info->shape.rank && shape.dim[0] == 1) {
     memmove(shape.dim, shape.dim + 1, (shape.rank - 1) * sizeof *shape.dim);
     shape.dim[--shape.rank] = 0;
   }
   return shape;
+}
+
+/* Whether the role is of pixels that the model has channels last. */
+static bool channels_lie_together(const heed_roles *roles, heed_role role,
+                                  const heed_shape *expected) {
+  const bool pixels = role == HEED_ROLE_PATCH_WEIGHT || role == HEED_ROLE_PATCH_NORM_WEIGHT ||
+                      role == HEED_ROLE_PATCH_NORM_BIAS;
+  return pixels && roles->patch_channels > 1 && heed_shape_count(expected) > 1;
+}
+
+/* The tensors of the heads behind the first. */
+static heed_status use_heads(const heed_place *place, heed_role role, uint32_t layer,
+                             const heed_shape *shape, heed_error *error) {
+  for (heed_checkpoint_tensor *head = place->tensor->next_head; head; head = head->next_head) {
+    HEED_TRY(heed_checkpoint_use(head, shape, error));
+    head->role = heed_role_pattern(role);
+    head->layer = layer;
+  }
+  return HEED_OK;
 }
 
 heed_status heed_checkpoint_role(const heed_roles *roles, heed_role role, uint32_t layer,
@@ -44,7 +76,18 @@ heed_status heed_checkpoint_role(const heed_roles *roles, heed_role role, uint32
   if (!place.tensor) return HEED_OK;
   const heed_shape whole = stored_shape(&place, expected);
   HEED_TRY(heed_checkpoint_use(place.tensor, &whole, error));
+  ref->heads = place.heads;
+  ref->diagonal = is_diagonal(&place, expected);
+  if (place.heads) {
+    ref->columns = expected->rank == 2 ? expected->dim[1] : 1;
+    HEED_TRY(use_heads(&place, role, layer, &whole, error));
+  }
   ref->first = place.part * ref->count;
+  if (channels_lie_together(roles, role, expected)) {
+    const uint32_t axis = expected->rank == 4;
+    ref->columns = (uint32_t)(ref->count / (axis ? expected->dim[0] : 1));
+    ref->channels = roles->patch_channels;
+  }
   if (place.transposed) {
     ref->first = (uint64_t)place.part * expected->dim[0];
     ref->stride = (uint64_t)place.parts * expected->dim[0];
@@ -78,6 +121,14 @@ static const char harmless[] = "mask_token\0"
                                "ibot_head.*\0"
                                "classifier*\0"
                                "fc.*\0";
+
+static heed_status refuse_tensor(const heed_roles *roles, const heed_checkpoint_tensor *tensor,
+                                 heed_error *error) {
+  return heed_fail(error, HEED_UNSUPPORTED,
+                   "%s: tensor %.*s does not fit family %s; without it the results could be wrong",
+                   heed_safetensors_name(tensor->file), HEED_CUT(tensor->info->name),
+                   roles->family->name);
+}
 
 /* What lies beside a text tower that has no prefix. */
 static const char beside[] = "visual.*\0"
@@ -113,14 +164,48 @@ static bool matters(const heed_roles *roles, const char *name) {
   return true;
 }
 
+/* The length of a name up to the number of a module of nn.Sequential, "head.", or 0; *index: that
+ * number. */
+static size_t sequential(const char *name, uint32_t *index) {
+  const char *end = strrchr(name, '.');
+  const char *at = end;
+  while (at && at > name && at[-1] >= '0' && at[-1] <= '9') at--;
+  if (!end || at == end || at == name || at[-1] != '.') return 0;
+  *index = (uint32_t)(*at - '0');
+  return (size_t)(at - name);
+}
+
+/* A classifier that is nn.Sequential: all of its tensors are used, and a norm comes first. */
+static heed_status check_sequential(const heed_roles *roles, heed_error *error) {
+  char name[HEED_NAME_SIZE], norm[HEED_NAME_SIZE] = "";
+  uint32_t first = 0, at = 0;
+  const heed_role map = heed_roles_have(roles, HEED_ROLE_HEAD_HIDDEN_WEIGHT, 0)
+                            ? HEED_ROLE_HEAD_HIDDEN_WEIGHT
+                            : HEED_ROLE_CLASSIFIER_WEIGHT;
+  heed_roles_name(roles, map, 0, name);
+  if (heed_roles_have(roles, HEED_ROLE_HEAD_NORM_WEIGHT, 0))
+    heed_roles_name(roles, HEED_ROLE_HEAD_NORM_WEIGHT, 0, norm);
+  const size_t stem = heed_roles_have(roles, map, 0) ? sequential(name, &first) : 0;
+  if (!stem) return HEED_OK;
+  if (sequential(norm, &at) == stem && at > first)
+    return heed_fail(error, HEED_UNSUPPORTED,
+                     "%s: tensor %.*s is not supported (found a norm behind %.*s, expected it "
+                     "before the classifier's first map)",
+                     heed_checkpoint_name(roles->checkpoint), HEED_CUT(norm), HEED_CUT(name));
+  for (uint32_t i = 0; i < heed_checkpoint_count(roles->checkpoint); i++) {
+    const heed_checkpoint_tensor *tensor = heed_checkpoint_get(roles->checkpoint, i);
+    if (!tensor->used && strncmp(tensor->info->name, name, stem) == 0)
+      return refuse_tensor(roles, tensor, error);
+  }
+  return HEED_OK;
+}
+
 heed_status heed_roles_check_unused(const heed_roles *roles, heed_error *error) {
+  HEED_TRY(check_sequential(roles, error));
   for (uint32_t i = 0; i < heed_checkpoint_count(roles->checkpoint); i++) {
     const heed_checkpoint_tensor *tensor = heed_checkpoint_get(roles->checkpoint, i);
     if (!tensor->used && matters(roles, tensor->info->name))
-      return heed_fail(
-          error, HEED_UNSUPPORTED,
-          "%s: tensor %.*s does not fit family %s; without it the results could be wrong",
-          heed_safetensors_name(tensor->file), HEED_CUT(tensor->info->name), roles->family->name);
+      return refuse_tensor(roles, tensor, error);
   }
   return HEED_OK;
 }
@@ -149,10 +234,65 @@ static heed_status read_transposed(const heed_role_ref *ref, uint64_t first, uin
   return HEED_OK;
 }
 
+/* A row, from column `from` on, of a head whose columns are its own: zeros but in those. */
+static heed_status read_diagonal(const heed_role_ref *ref, const heed_checkpoint_tensor *tensor,
+                                 uint32_t head, uint64_t row, uint64_t from, uint64_t count,
+                                 float *to, heed_error *error) {
+  const uint64_t own = ref->columns / ref->heads, begin = head * own;
+  for (uint64_t i = 0; i < count; i++) to[i] = 0.0f;
+  const uint64_t first = from > begin ? from : begin,
+                 end = from + count < begin + own ? from + count : begin + own;
+  if (first >= end) return HEED_OK;
+  return heed_checkpoint_read(tensor, row * own + first - begin, end - first, to + (first - from),
+                              error);
+}
+
+/* Of a tensor per head, which are rows one after the other. */
+static heed_status read_heads(const heed_role_ref *ref, uint64_t first, uint64_t count, float *to,
+                              heed_error *error) {
+  const uint64_t each = ref->count / ref->heads;
+  const heed_checkpoint_tensor *tensor = ref->tensor;
+  uint32_t head = 0;
+  for (; head < first / each; head++) tensor = tensor->next_head;
+  while (count) {
+    const uint64_t at = first - head * each, left = each - at,
+                   row_left = ref->columns - at % ref->columns,
+                   most = ref->diagonal ? row_left : left, here = count < most ? count : most;
+    HEED_TRY(ref->diagonal ? read_diagonal(ref, tensor, head, at / ref->columns, at % ref->columns,
+                                           here, to, error)
+                           : heed_checkpoint_read(tensor, at, here, to, error));
+    first += here, count -= here, to += here;
+    if (here == left) tensor = tensor->next_head, head++;
+  }
+  return HEED_OK;
+}
+
+/* Of patches that are stored channels last, a piece of a row at a time. */
+static heed_status read_pixels(const heed_role_ref *ref, uint64_t first, uint64_t count, float *to,
+                               heed_error *error) {
+  enum { PIECE = 1024 };
+  float piece[PIECE];
+  const uint64_t row = ref->columns, channels = ref->channels, pixels = row / channels,
+                 step = PIECE / channels, end = first + count;
+  for (uint64_t r = first / row; r * row < end; r++)
+    for (uint64_t p = 0; p < pixels; p += step) {
+      const uint64_t some = pixels - p < step ? pixels - p : step;
+      HEED_TRY(
+          heed_checkpoint_read(ref->tensor, r * row + p * channels, some * channels, piece, error));
+      for (uint64_t i = 0; i < some * channels; i++) {
+        const uint64_t at = r * row + i % channels * pixels + p + i / channels;
+        if (at >= first && at < end) to[at - first] = piece[i];
+      }
+    }
+  return HEED_OK;
+}
+
 heed_status heed_role_read(const heed_role_ref *ref, uint64_t first, uint64_t count, float *to,
                            heed_error *error) {
   if (!ref->tensor) memset(to, 0, (size_t)count * sizeof *to);
   if (!ref->tensor) return HEED_OK;
+  if (ref->heads) return read_heads(ref, first, count, to, error);
+  if (ref->channels) return read_pixels(ref, first, count, to, error);
   return ref->stride ? read_transposed(ref, first, count, to, error)
                      : heed_checkpoint_read(ref->tensor, ref->first + first, count, to, error);
 }

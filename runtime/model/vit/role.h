@@ -11,10 +11,12 @@
 #include "model/files/checkpoint.h"
 
 #define HEED_PREFIX_SIZE 128
+#define HEED_NAME_SIZE 320
 typedef struct heed_roles {
   heed_checkpoint *checkpoint;
   heed_tower tower;
   const heed_names *names;
+  const heed_names *named; /* what names.json calls roles, which is looked for first; or NULL */
   const heed_family *family;
   heed_rules rules;       /* the family's */
   const char *assumption; /* the family's, where it was made; or NULL */
@@ -22,6 +24,8 @@ typedef struct heed_roles {
   uint32_t lacks;         /* HEED_GROUP: that the family or its rules have no use for */
   const char *layer; /* what layers are called, in the anchor that was found: "encoder.layer." */
   uint32_t layer_length;
+  /* Of a linear map of pixels that are stored channels last: how many; 0: channels first */
+  uint32_t patch_channels;
   char prefix[HEED_PREFIX_SIZE]; /* of the model's tensors; "" or ends with a dot */
   char outer[HEED_PREFIX_SIZE];  /* of Hugging Face heads */
 } heed_roles;
@@ -33,6 +37,7 @@ heed_status heed_roles_detect(heed_checkpoint *checkpoint, const heed_config *co
 typedef struct heed_place {
   heed_checkpoint_tensor *tensor; /* NULL: nowhere */
   uint32_t part, parts;           /* rows part / parts of the tensor */
+  uint32_t heads;                 /* tensors, one a head, that are joined; 0: it is one */
   bool transposed;                /* the tensor is [in, out] */
   bool flat;                      /* it lacks the leading axes of 1 */
 } heed_place;
@@ -46,7 +51,18 @@ typedef struct heed_role_ref {
    * one piece */
   uint64_t stride;
   uint32_t columns;
+  /* joined of one tensor a head (next_head), in rows; `diagonal`: each has columns of its own too;
+   * 0: it is one tensor */
+  uint32_t heads;
+  bool diagonal;
+  /* pixels of a patch are stored channels last: [rows, P P, channels]; 0: channels first */
+  uint32_t channels;
 } heed_role_ref;
+
+/* Whether people wrote the model themselves: patches may be embedded by a linear map. */
+static inline bool heed_roles_own(const heed_roles *roles) {
+  return roles->named || roles->family->names == &heed_names_own;
+}
 
 /* The place of a role, not yet used; a tensor NULL when the role is optional and absent.
  * INVALID_FILE when it is missing. */
@@ -55,13 +71,15 @@ heed_status heed_roles_find(const heed_roles *roles, heed_role role, uint32_t la
 /* What a role is called, whatever the file's style: the Hugging Face name without a prefix, with
  * '#' for the layer's number. */
 const char *heed_role_pattern(heed_role role);
+/* The name of a role in every layer, as names.json has it: "blocks.{i}.attn.qkv.weight 1/3". ""
+ * where the file has no tensor for it. */
+void heed_roles_spelling(const heed_roles *roles, heed_role role, char name[HEED_NAME_SIZE]);
 /* Whether the style has a name for the role. */
 bool heed_roles_spell(const heed_roles *roles, heed_role role);
 /* Whether the file has a tensor for the role. */
 bool heed_roles_have(const heed_roles *roles, heed_role role, uint32_t layer);
 /* Whether the file must have it: it is never optional, or others of its group are there. */
 bool heed_roles_need(const heed_roles *roles, heed_role role);
-#define HEED_NAME_SIZE 320
 /* What the file calls a role, or would call it: the first of its names. "" where the style has
  * none. */
 void heed_roles_name(const heed_roles *roles, heed_role role, uint32_t layer,
@@ -102,12 +120,15 @@ heed_status heed_weight_read(void *user, uint64_t first, uint64_t count, void *t
 
 typedef struct heed_vit_dimensions {
   uint32_t width, layers, heads, mlp_width;
-  bool heads_guessed;              /* nothing tells their number */
-  bool activation_guessed;         /* nothing tells it */
+  uint32_t attention_width; /* of all heads together: C, but in a model that says otherwise */
+  uint32_t hidden;          /* width of the classifier's hidden layer; 0: there is none */
+  bool linear_patch;        /* patches are embedded by a linear map of their pixels */
+  bool heads_guessed;       /* nothing tells their number */
+  bool activation_guessed;  /* nothing tells it */
   heed_activation pool_activation; /* of the pooling attention's MLP */
   uint32_t image_size, patch, channels;
-  uint32_t classes;    /* 0: no classifier */
-  uint32_t pooled;     /* numbers that the classifier reads: C or 2 C */
+  uint32_t classes; /* 0: no classifier */
+  uint32_t pooled;  /* numbers that the classifier reads: C or 2 C, or those of its hidden layer */
   uint32_t projection; /* E, of the embedding; 0: none */
   uint32_t vocabulary; /* of a text tower */
   uint32_t registers;
