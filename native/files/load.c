@@ -25,7 +25,8 @@ heed_status heed_model_load(heed_context *context, const char *path, const heed_
   *files = NULL;
   *model = NULL;
   if (desc) HEED_TRY(heed_desc_read(&full, sizeof full, desc, "model", error));
-  HEED_TRY(heed_model_files_open_key(context, path, full.weights_key, files, error));
+  const heed_files_desc how = {sizeof how, full.weights_key, full.names, full.hints};
+  HEED_TRY(heed_model_files_open_as(context, path, &how, files, error));
   const heed_status status = open_model(context, *files, &full, model, error);
   if (status == HEED_OK) return HEED_OK;
   heed_model_files_destroy(*files);

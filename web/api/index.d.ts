@@ -78,6 +78,14 @@ export interface LoadModelOptions extends CallOptions {
   /** Of a file of PyTorch: the entry whose tensors are the weights, such as 'model_ema' or
    * 'model.teacher'; '.' is the whole file. By default what its maker's scripts load. */
   weightsKey?: string
+  /** What the model's tensors are called: the object of a names.json, such as
+   * `{ norm1: 'body.{i}.before.*', ... }`. It takes the place of names.json among the files, which is read
+   * from folders of this machine alone.
+   * docs/models.md has the keys. */
+  names?: Record<string, unknown>
+  /** What no file says of the model, before what names.json and config.json say:
+   * `{ heads: 4, norm: 'after' }`. docs/models.md has the keys. */
+  hints?: Record<string, unknown>
   /** Of an ONNX file: its weights in heed's own graph of the model, its own graph, or that in double.
    * By default its weights where config.json is beside it, else its graph, as a vision transformer;
    * the other one where the first lacks something. What is neither has evaluate() alone. */

@@ -220,12 +220,14 @@ export class Engine {
   }
 
   async loadModel(
-    { files: wanted, way, weightsKey: key, text = false }: Methods['loadModel']['args'],
+    { files: wanted, told = [], way, weightsKey: key, text = false }: Methods['loadModel']['args'],
     context: CallContext
   ) {
     const { progress, signal } = context,
-      opened = await openSources(wanted, progress, signal),
-      files = this.#admit(opened)
+      own = wanted.filter(([name]) => !told.some(([said]) => said === name)),
+      opened = await openSources(own, progress, signal)
+    if (told.length) opened.push(...(await openMore(told, progress, signal)))
+    const files = this.#admit(opened)
     let module = this.#first.module
     try {
       if (!opened.some(isForeign) && key === undefined && !way)

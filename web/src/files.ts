@@ -94,6 +94,12 @@ function nameOf(source: FileSource) {
 }
 
 /** @param file of the folder that the source is */
+/** What the caller says of a model, as the files that the module reads it from. */
+export const toldFiles = (told: Record<string, object | undefined>): NamedSource[] =>
+  Object.entries(told).flatMap(([name, value]): NamedSource[] =>
+    value ? [[name, new TextEncoder().encode(JSON.stringify(value))]] : []
+  )
+
 export async function describeFiles(source: ModelSource, file?: string) {
   if (file) source = new URL(file, (await addressOf(source as string)).replace(/\/?$/, '/'))
   const transfer: Transferable[] = [],

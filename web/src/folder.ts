@@ -9,6 +9,9 @@ const openClip = 'open_clip_config.json',
   inOnnx = /\/onnx\/[^/]*\.onnx([?#]|$)/,
   beside = ['config.json', 'preprocessor_config.json', 'processor_config.json', openClip]
 
+/** Of this machine also what its user wrote; a server is not asked for a file that few have. */
+const besideOf = (url: string) => (url.startsWith('file:') ? [...beside, 'names.json'] : beside)
+
 export const closeAll = (files: Source[]) => files.forEach((file) => file.close())
 
 export function wholeOf(file: Source) {
@@ -22,7 +25,7 @@ export async function openFolder(url: string, open: OpenNamed) {
   const folder = url.endsWith('/') ? url : `${url}/`,
     openHere = (names: string[]) =>
       open(names.map((name) => [name, folder + encodeURIComponent(name)]))
-  const files = await openHere([...beside, indexName]),
+  const files = await openHere([...besideOf(folder), indexName]),
     index = files.find(({ name }) => name === indexName)
   try {
     let found = await openHere(
@@ -105,7 +108,7 @@ function begins(file: NamedFile) {
  */
 export async function openBeside(weights: string, open: OpenNamed): Promise<NamedFile[]> {
   const opened = await Promise.all(
-    beside.map(async (name) => {
+    besideOf(weights).map(async (name) => {
       try {
         return await open([[name, new URL(name, weights).href]])
       } catch (error) {

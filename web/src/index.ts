@@ -2,7 +2,7 @@
  * the engine. */
 import { abortable, openChannel } from './channel.js'
 import { closed, HeedError } from './error.js'
-import { describeFiles } from './files.js'
+import { describeFiles, toldFiles } from './files.js'
 import { dispose, inNode } from './host.js'
 import { argument, checked, tokenOf } from './options.js'
 import { describeInput } from './picture.js'
@@ -66,9 +66,15 @@ class Runtime implements heed.Runtime {
   }
 
   async loadModel(source: ModelSource, options?: LoadModelOptions) {
-    const { file, way, weightsKey, ...call } = checked('loadModel', options),
-      { files, transfer } = await describeFiles(source, file)
-    const { id, info } = await this.#call('loadModel', { files, way, weightsKey }, call, transfer)
+    const { file, way, weightsKey, names, hints, ...call } = checked('loadModel', options),
+      { files, transfer } = await describeFiles(source, file),
+      told = toldFiles({ 'names.json': names, 'hints.json': hints })
+    const { id, info } = await this.#call(
+      'loadModel',
+      { files, told, way, weightsKey },
+      call,
+      transfer
+    )
     return new Model((...args) => this.#call(...args), id, info)
   }
 

@@ -47,7 +47,8 @@ const call = ' onProgress:Function signal:AbortSignal',
 /** Entries of their own that take options add theirs. */
 export const tables: Record<string, string> = /* @__PURE__ */ (() => ({
   createRuntime: 'threads:auto|Size simd:auto|simd worker:Boolean base:Any',
-  loadModel: ' file:Name weightsKey:Name way:weights|graph|reference' + call,
+  loadModel:
+    ' file:Name weightsKey:Name names:Options hints:Options way:weights|graph|reference' + call,
   evaluate: 'taps:none|all' + call,
   check: 'tolerance:Number results:Boolean',
   scene: 'seed:Seed clutter:Number noise:Number objects:Array',

@@ -44,7 +44,13 @@ export interface CallContext {
 export interface Methods {
   loadModel: {
     /** text: the text tower. */
-    args: { files: NamedSource[]; way?: string; weightsKey?: string; text?: boolean }
+    args: {
+      files: NamedSource[]
+      told?: NamedSource[]
+      way?: string
+      weightsKey?: string
+      text?: boolean
+    }
     result: { id: number; info: ModelInfo }
   }
   /** Of graphs alone. */

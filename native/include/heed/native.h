@@ -68,7 +68,8 @@ typedef struct heed_load_desc {
   const char *weights_key; /* as `key` of heed_model_files_open_key */
   /* of pixel_values, of an ONNX graph that leaves them open; as of heed_onnx_vision */
   uint32_t height, width;
-  heed_tower tower; /* of a folder that has both: CLIP, SigLIP */
+  heed_tower tower;          /* of a folder that has both: CLIP, SigLIP */
+  const char *names, *hints; /* as in heed_files_desc */
 } heed_load_desc;
 /* Opens what a path names as a model, in one call: a folder, a file of weights, or an ONNX graph,
  * which needs no config. An ONNX file is read as weights where config.json names a family that heed

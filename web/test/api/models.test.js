@@ -88,6 +88,38 @@ for (const name of readdirSync(join(vectors, 'vit')).filter((name) => !/[.]|_tex
     })
   })
 
+test('names and hints say what weights do not', async () => {
+  const folder = join(vectors, 'vit/own_after'),
+    weights = readFileSync(join(folder, 'model.safetensors')),
+    written = JSON.parse(heed('inspect', folder, '--names')),
+    hints = {
+      heads: 3,
+      norm: 'after',
+      activation: 'relu',
+      head_activation: 'tanh',
+      pool: 'patches',
+      channels: 1
+    },
+    { tensors } = readSafetensors(join(folder, 'io_wide.safetensors')),
+    expected = /** @type {any} */ (tensors['expect.logits'])
+  for (const said of [{ names: written }, { hints }, { names: { ...written, heads: 4 }, hints }]) {
+    const model = await one.loadModel({ weights }, said),
+      session = model.createSession({ height: 12, width: 24 }),
+      { logits } = await session.run(/** @type {any} */ (tensors.pixel_values.data))
+    assert.ok(distance(/** @type {any} */ (logits), expected.data) <= 2e-5)
+    model.close()
+  }
+  await assert.rejects(one.loadModel({ weights }), {
+    status: 'INVALID_FILE',
+    message:
+      /cannot infer the number of heads .* or the hint heads=N \(--hints, in JavaScript hints\)/
+  })
+  await assert.rejects(one.loadModel({ weights }, { names: { qeury: 'a.{i}.b' } }), {
+    status: 'INVALID_FILE',
+    message: /^names\.json: unknown key \(found qeury, expected a role/
+  })
+})
+
 test('scene 159 through the demo model: every number of heed run', async () => {
   const out = join(scratch, 'run.safetensors'),
     json = join(scratch, 'run.json')
