@@ -259,13 +259,31 @@ static const char *token_of(const heed_web_model *base, uint32_t index) {
   return model->label;
 }
 
+/* Lowers the graph once more, with the inputs that change its attention. */
+static heed_status let_change(heed_web_session *s, const heed_build_desc *desc) {
+  heed_web_onnx *onnx = as_graph(s->model)->onnx;
+  const heed_vision facts = onnx->facts;
+  const heed_lower_changes changes = {facts.layers, facts.tokens, true, desc->empty_row,
+                                      desc->temperature};
+  const heed_onnx_lower_desc lower = {.struct_size = sizeof lower,
+                                      .batch = facts.batch,
+                                      .height = facts.height,
+                                      .width = facts.width,
+                                      .picture = true};
+  heed_error *error = &s->web->error;
+  forget_lowered(onnx);
+  HEED_TRY(heed_onnx_lower_changed(onnx->file, &lower, &changes, &onnx->lowered, error));
+  HEED_TRY(heed_vision_find(onnx->file, onnx->lowered, &onnx->facts, error));
+  HEED_TRY(name_results(s->web, onnx));
+  return heed_vision_check_changes(onnx->file, heed_onnx_lowered_graph(onnx->lowered), &facts,
+                                   &changes, error);
+}
+
 /* The graph is lowered for the batch and the size. */
 static heed_status build(heed_web_session *s, const heed_build_desc *desc) {
   heed_web_onnx *onnx = as_graph(s->model)->onnx;
   const heed_vision *facts = &onnx->facts;
-  if (desc->intervene)
-    return heed_fail(&s->web->error, HEED_UNSUPPORTED,
-                     "createSession: intervene needs heed's own graph of the model");
+  if (desc->intervene) HEED_TRY(let_change(s, desc));
   s->input.id = facts->image;
   s->tokens = facts->tokens;
   s->prefix_tokens = facts->prefix_tokens;

@@ -81,25 +81,10 @@ static heed_status build(heed_web_session *s, const heed_build_desc *wanted) {
   return HEED_OK;
 }
 
-/* Nothing is changed at first: masks allow everything and gains are 1, by their names in heed.h. */
-static heed_status change_nothing(heed_web_session *s) {
-  heed_value_info info;
-  heed_status status = HEED_OK;
-  for (uint32_t id = 1; id <= heed_graph_value_count(s->graph) && status == HEED_OK; id++) {
-    HEED_TRY(heed_graph_value_info(s->graph, (heed_value){id}, &info));
-    const char *what = info.is_input ? strrchr(info.name, '.') : NULL;
-    const bool is_gain = what && strcmp(what, ".gain") == 0;
-    if (!info.is_input || (info.dtype != HEED_U8 && !is_gain)) continue;
-    const size_t count = (size_t)heed_shape_count(&info.shape),
-                 size = count * heed_dtype_size(info.dtype);
-    unsigned char *ones = heed_alloc_raw(s->web->context, size, 1);
-    if (!ones) return heed_fail_memory(&s->web->error, info.name, size);
-    for (size_t i = 0; i < size; i++)
-      ones[i] = is_gain ? ((const unsigned char *)&(const float){1.0f})[i % sizeof(float)] : 1;
-    status = heed_session_write(s->session, (heed_value){id}, ones, size, &s->web->error);
-    heed_free(s->web->context, ones);
-  }
-  return status;
+/* JavaScript writes all inputs. */
+static heed_status begin(heed_web_session *s) {
+  (void)s;
+  return HEED_OK;
 }
 
 static heed_status preprocess(heed_web_session *s) {
@@ -114,8 +99,8 @@ static heed_status preprocess(heed_web_session *s) {
                                   &s->web->error);
 }
 
-static const heed_web_model_type own_graph = {close_model, tell_info,      label_of,  token_of,
-                                              build,       change_nothing, preprocess};
+static const heed_web_model_type own_graph = {close_model, tell_info, label_of,  token_of,
+                                              build,       begin,     preprocess};
 
 /* ------------------------------------------------------------------------------------- of any */
 

@@ -123,6 +123,27 @@ static void tell_session(heed_web_session *s) {
                                     .columns = s->patch ? s->width / s->patch : 0};
 }
 
+/* Nothing is changed at first: masks allow everything and gains are 1, by their names in heed.h. */
+static heed_status change_nothing(heed_web_session *s) {
+  heed_value_info info;
+  heed_status status = HEED_OK;
+  for (uint32_t id = 1; id <= heed_graph_value_count(s->graph) && status == HEED_OK; id++) {
+    HEED_TRY(heed_graph_value_info(s->graph, (heed_value){id}, &info));
+    const char *what = info.is_input ? strrchr(info.name, '.') : NULL;
+    const bool is_gain = what && strcmp(what, ".gain") == 0;
+    if (!info.is_input || (info.dtype != HEED_U8 && !is_gain)) continue;
+    const size_t count = (size_t)heed_shape_count(&info.shape),
+                 size = count * heed_dtype_size(info.dtype);
+    unsigned char *ones = heed_alloc_raw(s->web->context, size, 1);
+    if (!ones) return heed_fail_memory(&s->web->error, info.name, size);
+    for (size_t i = 0; i < size; i++)
+      ones[i] = is_gain ? ((const unsigned char *)&(const float){1.0f})[i % sizeof(float)] : 1;
+    status = heed_session_write(s->session, (heed_value){id}, ones, size, &s->web->error);
+    heed_free(s->web->context, ones);
+  }
+  return status;
+}
+
 heed_status heed_web_session_create(heed_web *web, const heed_web_model *model, uint32_t batch,
                                     uint32_t height, uint32_t width, int keep, const char *names,
                                     uint32_t count, uint32_t intervene, double temperature) {
@@ -144,6 +165,7 @@ heed_status heed_web_session_create(heed_web *web, const heed_web_model *model, 
   heed_status status = model->type->build(s, &desc);
   if (status == HEED_OK) status = prepare(s, keep, names, count);
   if (status == HEED_OK) status = model->type->begin(s);
+  if (status == HEED_OK && intervene) status = change_nothing(s);
   if (status != HEED_OK) {
     heed_web_session_close(s);
     return status;

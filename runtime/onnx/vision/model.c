@@ -252,26 +252,6 @@ static uint32_t tokens_of(const vision_model *model, uint32_t height, uint32_t w
   return model->vision.prefix_tokens + height / patch * (width / patch);
 }
 
-/* Whether the inputs of the changes are those of the layers: their heads in one attention, their
- * tokens in the order of the patches. */
-static heed_status check_changed(const vision_model *model, const heed_lower_changes *changes,
-                                 const heed_graph *graph, heed_error *error) {
-  uint32_t count;
-  const char *why = model->vision.joined > 1               ? "its heads are attentions of their own"
-                    : heed_onnx_token_order(graph, &count) ? "its patches lie in another order"
-                                                           : NULL;
-  for (uint32_t i = 0; !why && changes->intervene && i < changes->layers; i++) {
-    char name[48];
-    snprintf(name, sizeof name, "layer.%u.attention.mask", (unsigned)i);
-    if (!heed_graph_find(graph, name).id) why = "an attention of it runs in several ops";
-  }
-  return why ? heed_fail(error, HEED_UNSUPPORTED,
-                         "%s: changes of attention have no kernel in this graph, as %s (expected a "
-                         "config.json that names its family)",
-                         model->file->name, why)
-             : HEED_OK;
-}
-
 static heed_status build_model(const heed_model *base, const heed_build_desc *desc,
                                heed_graph **graph, heed_error *error) {
   const vision_model *model = (const vision_model *)base;
@@ -287,7 +267,8 @@ static heed_status build_model(const heed_model *base, const heed_build_desc *de
   heed_graph *made = heed_onnx_lowered_graph(lowered);
   heed_graph_name(made, (heed_value){vision.image}, "pixel_values");
   heed_status status = check_built(model, &vision, desc->batch, height, width, error);
-  if (status == HEED_OK && changed) status = check_changed(model, &changes, made, error);
+  if (status == HEED_OK && changed)
+    status = heed_vision_check_changes(model->file, made, &vision, &changes, error);
   if (status == HEED_OK) status = heed_graph_status(made, error);
   if (status != HEED_OK) {
     heed_onnx_lowered_destroy(lowered);

@@ -443,3 +443,22 @@ heed_status heed_vision_find(const heed_onnx *file, heed_onnx_lowered *lowered, 
   l->error = l->call.error = NULL;
   return status == HEED_OK ? heed_graph_status(s.graph, error) : status;
 }
+
+heed_status heed_vision_check_changes(const heed_onnx *file, const heed_graph *graph,
+                                      const heed_vision *vision, const heed_lower_changes *changes,
+                                      heed_error *error) {
+  uint32_t count;
+  const char *why = vision->joined > 1                     ? "its heads are attentions of their own"
+                    : heed_onnx_token_order(graph, &count) ? "its patches lie in another order"
+                                                           : NULL;
+  for (uint32_t i = 0; !why && changes->intervene && i < changes->layers; i++) {
+    char name[48];
+    snprintf(name, sizeof name, "layer.%u.attention.mask", (unsigned)i);
+    if (!heed_graph_find(graph, name).id) why = "an attention of it runs in several ops";
+  }
+  return why ? heed_fail(error, HEED_UNSUPPORTED,
+                         "%s: changes of attention have no kernel in this graph, as %s (expected a "
+                         "config.json that names its family)",
+                         file->name, why)
+             : HEED_OK;
+}

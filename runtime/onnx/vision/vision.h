@@ -3,6 +3,7 @@
 #define HEED_ONNX_VISION_H
 
 #include "heed/onnx.h"
+#include "onnx/lower/lower.h"
 
 /* Without an image all are 0; without layers patch and what follows, but for the classes. */
 typedef struct heed_vision {
@@ -26,5 +27,11 @@ typedef struct heed_vision {
  * the same. */
 heed_status heed_vision_find(const heed_onnx *file, heed_onnx_lowered *lowered, heed_vision *vision,
                              heed_error *error);
+
+/* Whether the inputs of changes are those of the layers: their heads in one attention each, their
+ * tokens in the order of the patches. Statuses: UNSUPPORTED. */
+heed_status heed_vision_check_changes(const heed_onnx *file, const heed_graph *graph,
+                                      const heed_vision *vision, const heed_lower_changes *changes,
+                                      heed_error *error);
 
 #endif

@@ -290,7 +290,18 @@ test('sessions of a vision transformer that no config names: pictures, maps, sta
   )
   const { found: tensors } = await model.tensors()
   assert.ok(tensors.some(({ name, used }) => name.endsWith('.weight') && used))
-  await assert.rejects(model.createSession({ intervene: {} }).ready, { status: 'UNSUPPORTED' })
+  /* Changes of attention: a dropped token, a head at half, another temperature. */
+  const changed = await Promise.all(
+    [model, own].map(async (of) => {
+      const session = of.createSession({ taps, intervene: { temperature: 2 } }),
+        { tokens } = await session.ready
+      await session.write('token_mask', new Uint8Array(tokens).fill(1).fill(0, 5, 6))
+      await session.write('layer.0.attention.gain', new Float32Array(heads).fill(0.5, 1, 2))
+      return session.run(photo)
+    })
+  )
+  near('logits of changes', changed[0].logits ?? [], changed[1].logits ?? [])
+  assert.ok(distance(changed[0].logits ?? [], found.logits ?? []) > 1e-3)
   await assert.rejects(own.evaluate({}), { status: 'UNSUPPORTED' })
   model.close()
   own.close()
