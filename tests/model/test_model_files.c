@@ -173,7 +173,7 @@ static void a_classifier_of_another_name_is_said(void **state) {
   char config[600];
   make_model(&m, &old_names, "vit.");
   drop(&m, "classifier.weight"), drop(&m, "classifier.bias");
-  add_linear(&m, "classifier.1", 5.0f, CLASSES, WIDTH);
+  add_linear(&m, "scores.1", 5.0f, CLASSES, WIDTH);
   snprintf(config, sizeof config, "{\"id2label\":{\"0\":\"a\",\"1\":\"b\"},%.*s}",
            (int)(strstr(config_text, ",\"num_labels\"") - config_text - 1), config_text + 1);
   test_bytes bytes = save(&m);
@@ -185,7 +185,7 @@ static void a_classifier_of_another_name_is_said(void **state) {
   heed_model_get_info(opened, &info);
   assert_int_equal(info.classes, 0);
   assert_string_equal(info.assumed, "no classes: 2 labels and no classifier; not used: "
-                                    "classifier.1.bias, classifier.1.weight");
+                                    "scores.1.bias, scores.1.weight");
   heed_model_destroy(opened);
   free(bytes.data);
   free_model(&m);
