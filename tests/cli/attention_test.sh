@@ -16,7 +16,7 @@ test_end
 test_begin inspect_plan_json
 heed inspect "$micro" --plan --json --backend cpu
 expect_exit 0
-expect_stdout_contains '{"plan": [{"op": "patch_embedding", "output": '
+expect_stdout_contains '"plan": [{"op": "patch_embedding", "output": '
 expect_stdout_contains '"dispatches": 1, "flops": '
 expect_stdout_contains '"mode": "resident"'
 heed inspect "$micro" --json
