@@ -10,6 +10,7 @@ import test, { after, before } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { transformSync } from 'esbuild'
 import { finish, site, startBrowser, takePicture, violations } from '../browser.js'
+import { nativeReport } from '../native_report.js'
 import { loadPage, native, repository } from '../package.js'
 /** @import {Box, TestBrowser, TestPage} from '../browser.js' */
 
@@ -154,34 +155,11 @@ test('a finger drawn across the picture takes the query along, on a phone', asyn
   await finish(page, 'explorer-360-dark')
 })
 
-/**
- * What heed run writes of all layers of a picture, from patch (3, 4).
- * @param {string} picture
- * @param {string} json where it writes
- * @param {string[]} options
- */
-function reportByNative(picture, json, ...options) {
-  const place = ['--query', '3,4', '--layer', 'all']
-  execFileSync(native, [
-    'run',
-    picture,
-    '--backend',
-    'cpu',
-    ...place,
-    ...options,
-    '--json',
-    json,
-    '--quiet'
-  ])
-  return JSON.parse(readFileSync(json, 'utf8'))
-}
-
 test('the numbers are those of heed run --json', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'heed-pages-')),
-    picture = join(folder, 'scene.png'),
-    json = join(folder, 'native.json')
+    picture = join(folder, 'scene.png')
   execFileSync(native, ['demo', '--scene', '7', '--picture', picture])
-  const expected = reportByNative(picture, json)
+  const expected = nativeReport(folder, '3,4', picture)
   const page = await browser.open('#q=3.4')
   await page.setInputFiles('#picture-file', picture)
   await page.waitForFunction(() =>
@@ -239,7 +217,7 @@ test('a picture that is no square: as trained, and whole with padding; the numbe
     document.getElementById('status').textContent.startsWith('rgb.png')
   )
   for (const fit of ['model', 'whole']) {
-    const expected = reportByNative(picture, join(folder, `${fit}.json`), '--fit', fit)
+    const expected = nativeReport(folder, '3,4', picture, '--fit', fit)
     if (fit === 'whole') {
       const caption = await text(page, 'caption')
       await page.click('#fit [data-fit=whole]')

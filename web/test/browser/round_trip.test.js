@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import test, { after, before } from 'node:test'
 import { bigModel } from '../big_model.js'
 import { finish, startBrowser } from '../browser.js'
+import { nativeReport } from '../native_report.js'
 import { native } from '../package.js'
 import { writePng } from '../png.js'
 /** @import {TestBrowser, TestPage} from '../browser.js' */
@@ -89,23 +90,9 @@ for (const [name, size, grid] of [
       height = 14,
       rgba = Uint8Array.from({ length: width * height * 4 }, (_, i) => (i * 37) % 251)
     writeFileSync(join(folder, 'picture.png'), writePng(rgba, width, height))
-    run(
-      'run',
-      'model',
-      'picture.png',
-      '--backend',
-      'cpu',
-      '--query',
-      '1,2',
-      '--ablate',
-      '0.1',
-      '--json',
-      'native.json',
-      '--save',
-      'native.safetensors',
-      '--quiet'
-    )
-    const expected = results('native.json'),
+    const words = ['model', 'picture.png', '--ablate', '0.1']
+    run('run', ...words, '--backend', 'cpu', '--quiet', '--save', 'native.safetensors')
+    const expected = nativeReport(folder, '1,2', ...words).results[0],
       page = await browser.open('#q=1.2&l=1&h=0')
     assert.deepEqual([expected.grid, expected.prefix_tokens], [grid, 5])
     same(

@@ -251,6 +251,7 @@ export async function numbers(page: Page) {
     statistics = await engine.statistics()
   const token = engine.token(query)
   return {
+    schema: 1, // of docs/json.md
     heed: engine.info.version,
     provenance: await provenanceOf(page),
     family: model.family,
