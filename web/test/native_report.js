@@ -1,4 +1,4 @@
-/* What heed run --json reports of a picture, for the numbers of the page beside it. */
+/* What heed run --json or heed maps --json reports, for the numbers of the page beside it. */
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,12 +9,11 @@ import { native } from './package.js'
  * command writes its rows alone, without the statistics of all rows.
  * @param {string} folder where it writes, and where the words are from
  * @param {string} query
- * @param {string[]} words model, picture and options
+ * @param {string[]} words the verb, model, picture and options
  */
 export function nativeReport(folder, query, ...words) {
   const report = (/** @type {string} */ name, /** @type {string[]} */ ...more) => {
-      const place = ['--backend', 'cpu', '--layer', 'all', '--quiet', '--json', name]
-      execFileSync(native, ['run', ...words, ...place, ...more], { cwd: folder })
+      execFileSync(native, [...words, '--layer', 'all', '--json', name, ...more], { cwd: folder })
       return JSON.parse(readFileSync(join(folder, name), 'utf8'))
     },
     all = report('all.json'),

@@ -155,11 +155,13 @@ test('a finger drawn across the picture takes the query along, on a phone', asyn
   await finish(page, 'explorer-360-dark')
 })
 
+const quietly = ['--backend', 'cpu', '--quiet']
+
 test('the numbers are those of heed run --json', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'heed-pages-')),
     picture = join(folder, 'scene.png')
   execFileSync(native, ['demo', '--scene', '7', '--picture', picture])
-  const expected = nativeReport(folder, '3,4', picture)
+  const expected = nativeReport(folder, '3,4', 'run', picture, ...quietly)
   const page = await browser.open('#q=3.4')
   await page.setInputFiles('#picture-file', picture)
   await page.waitForFunction(() =>
@@ -217,7 +219,7 @@ test('a picture that is no square: as trained, and whole with padding; the numbe
     document.getElementById('status').textContent.startsWith('rgb.png')
   )
   for (const fit of ['model', 'whole']) {
-    const expected = nativeReport(folder, '3,4', picture, '--fit', fit)
+    const expected = nativeReport(folder, '3,4', 'run', picture, '--fit', fit, ...quietly)
     if (fit === 'whole') {
       const caption = await text(page, 'caption')
       await page.click('#fit [data-fit=whole]')

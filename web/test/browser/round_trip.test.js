@@ -23,8 +23,6 @@ after(() => browser.close())
 const folder = mkdtempSync(join(tmpdir(), 'heed-round-')),
   run = (/** @type {any[]} */ ...words) =>
     execFileSync(native, words, { cwd: folder, encoding: 'utf8' })
-/** @param {string} file */
-const results = (file) => JSON.parse(readFileSync(join(folder, file), 'utf8')).results[0]
 
 /**
  * @param {TestPage} page
@@ -90,8 +88,8 @@ for (const [name, size, grid] of [
       height = 14,
       rgba = Uint8Array.from({ length: width * height * 4 }, (_, i) => (i * 37) % 251)
     writeFileSync(join(folder, 'picture.png'), writePng(rgba, width, height))
-    const words = ['model', 'picture.png', '--ablate', '0.1']
-    run('run', ...words, '--backend', 'cpu', '--quiet', '--save', 'native.safetensors')
+    const words = ['run', 'model', 'picture.png', '--ablate', '0.1', '--backend', 'cpu', '--quiet']
+    run(...words, '--save', 'native.safetensors')
     const expected = nativeReport(folder, '1,2', ...words).results[0],
       page = await browser.open('#q=1.2&l=1&h=0')
     assert.deepEqual([expected.grid, expected.prefix_tokens], [grid, 5])
@@ -104,18 +102,10 @@ for (const [name, size, grid] of [
       npz = await saved(page, '#save-npz'),
       npy = await saved(page, '#save-npy')
     writeFileSync(join(folder, 'page.safetensors'), tensors)
-    const said = run(
-      'maps',
-      'page.safetensors',
-      '--query',
-      '1,2',
-      '--json',
-      'back.json',
-      '--maps',
-      'back.png'
-    )
+    const said = run('maps', 'page.safetensors', '--query', '1,2', '--maps', 'back.png')
     assert.match(said, /^changed: --ablate 0\.1$/m)
-    same(results('back.json'), expected, 'heed maps')
+    const back = nativeReport(folder, '1,2', 'maps', 'page.safetensors')
+    same(back.results[0], expected, 'heed maps')
     same(await opened(page, 'page.safetensors', tensors), expected, 'page, safetensors')
     same(await opened(page, 'page.npz', npz), expected, 'page, npz')
     if (
