@@ -51,8 +51,8 @@ heed_status heed_figure_write(heed_context *context, const heed_figure_desc *des
 
 heed_status heed_sheet_write(const heed_sheet *sheet, const heed_sheet_desc *desc, const char *path,
                              heed_error *error) {
-  (void)sheet;
   (void)desc;
-  return heed_figure_check(path, error);
+  return sheet ? heed_figure_check(path, error)
+               : heed_fail(error, HEED_INVALID_ARGUMENT, "sheet: NULL argument (expected a sheet)");
 }
 #endif
