@@ -121,7 +121,8 @@ export async function readSession(file: File) {
 /** Where the numbers of a file that the page saved as JSON are from, or null where it is other JSON. */
 export async function readNumbers(file: File) {
   try {
-    if (!/^\s*\{\s*"heed":/.test(await file.slice(0, 200).text())) return null
+    if (!/^\s*\{\s*(?:"schema":\s*\d+,\s*)?"heed":/.test(await file.slice(0, 200).text()))
+      return null
     const { provenance } = JSON.parse(await file.text())
     return typeof provenance?.settings === 'string' ? provenance : null
   } catch {
