@@ -191,6 +191,13 @@ heed run "$bad/alone/model.onnx" --ablate 0.1 "$@"
 expect_exit 0
 expect_stdout_contains "changed: --ablate 0.1"
 test_end
+test_begin alone_changes_pool # what is dropped is dropped for the pooling attention, too
+heed run "$onnx/graphs/siglip_17_dynamic.onnx" --layer pool --drop 1,2 --json pool.json "$@"
+expect_exit 0
+node -e '
+  const [{ pool, grid }] = JSON.parse(require("fs").readFileSync(process.argv[1])).results
+  process.exit(pool.every(({ row }) => row[1 * grid[1] + 2] === 0 && row[0] > 0) ? 0 : 1)' "$here/pool.json" || fail "a dropped patch has weight"
+test_end
 bad_input other_order_changes "no kernel in this graph, as its patches lie in another order" run \
   "$vectors/reports/onnx_registers_last/model.onnx" --ablate 0.1 "$@"
 # The second layer weighs its tokens by a sigmoid: it has no map, and nothing may be shown in its place.

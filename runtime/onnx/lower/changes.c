@@ -31,7 +31,14 @@ void heed_lower_change_scores(heed_lower *l, const value *v, heed_attention_desc
   const uint32_t heads = (uint32_t)v->x[0]->dims[1];
   if (is_layer(l, v) && c->temperature != 0.0f)
     desc->scale = (float)(v->attention->scale / (double)c->temperature);
-  if (!c->intervene || v->attention->key->dims[2] != c->tokens) return;
+  if (!c->intervene) return;
+  if (v->attention->key->dims[2] != c->tokens) { /* a token that is dropped would stay here */
+    heed_lower_refuse(l, HEED_UNSUPPORTED,
+                      "an attention to %llu of the %u tokens takes no changes (expected a "
+                      "config.json that names the model's family)",
+                      (unsigned long long)v->attention->key->dims[2], (unsigned)c->tokens);
+    return;
+  }
   desc->key_padding = token_mask(l, v);
   desc->empty_row = c->empty_row;
   if (is_layer(l, v))

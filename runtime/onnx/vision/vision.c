@@ -451,9 +451,9 @@ heed_status heed_vision_check_changes(const heed_onnx *file, const heed_graph *g
   const char *why = vision->joined > 1                     ? "its heads are attentions of their own"
                     : heed_onnx_token_order(graph, &count) ? "its patches lie in another order"
                                                            : NULL;
-  for (uint32_t i = 0; !why && changes->intervene && i < changes->layers; i++) {
+  for (uint32_t i = 0; !why && i < changes->layers; i++) {
     char name[48];
-    snprintf(name, sizeof name, "layer.%u.attention.mask", (unsigned)i);
+    snprintf(name, sizeof name, "layer.%u.attention.logits", (unsigned)i); /* of one op alone */
     if (!heed_graph_find(graph, name).id) why = "an attention of it runs in several ops";
   }
   return why ? heed_fail(error, HEED_UNSUPPORTED,
