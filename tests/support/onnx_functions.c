@@ -51,7 +51,7 @@ void test_put_call(test_message *to, uint32_t field, const char *function, const
                    const char *outputs, test_message *attributes) {
   test_message none = {0}, *all = attributes ? attributes : &none;
   test_put_text(all, 7, own);
-  test_put_node_in(to, field, function, "call", inputs, outputs, all);
+  test_put_node_in(to, field, function, "", inputs, outputs, all);
 }
 
 /* gate(a, b): e = elu(a) with alpha of the call, or 2; out = e b; and a itself. */
