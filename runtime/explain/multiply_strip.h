@@ -1,5 +1,5 @@
-/* The product of a rollout's rows with a strip of columns: multiply_strip.c, and on x86-64
- * multiply_strip_x86.c, which takes the widest registers that the processor has. */
+/* Products of rows with a strip of columns, for rollouts and products.c: multiply_strip.c, and on
+ * x86-64 multiply_strip_x86.c, which takes the widest registers that the processor has. */
 #ifndef HEED_EXPLAIN_MULTIPLY_STRIP_H
 #define HEED_EXPLAIN_MULTIPLY_STRIP_H
 

@@ -191,6 +191,70 @@ typedef enum heed_colormap {
 HEED_API void heed_colormap_rgb(heed_colormap map, double t, uint8_t rgb[3]);
 HEED_API const char *heed_colormap_name(heed_colormap map);
 
+/* ------------------------------------------------------------------------------------- features */
+
+/* EXPERIMENTAL: all of this part may change.
+ *
+ * What the states of patches look like, and which are alike. states [N, C] are patches alone,
+ * without prefix tokens: of last_hidden_state, or of layer.l.output. Sums are double, and the bits
+ * the same for any number of threads. docs/explain.md has definitions and sources. */
+
+/* The patches of one picture, row by row. */
+typedef struct heed_patches {
+  uint32_t rows, columns;
+} heed_patches;
+/* Principal components of patches. All memory is the caller's; N is the number of all patches. */
+typedef struct heed_pca {
+  float *mean;       /* [C] */
+  float *components; /* [3, C], of length 1; the largest entry, the first of equals, is positive */
+  float *variance;   /* [3], over N - 1, descending */
+  float *scores;     /* [N, 3]: (state - mean) . component, not whitened */
+  uint8_t *foreground; /* [N], 0 or 1 */
+  float *colours;      /* [3, C]: components of the foreground's patches alone */
+  float *rgb; /* [N, 3]: all patches by colours, each component from 0 to 1; background 0 */
+} heed_pca;
+/* The components of all patches of `count` pictures together, states [N, C] one picture after the
+ * other.
+ * The foreground is where the first score is above 0, or where it is below 0: the side of which the
+ * smaller share of patches lies on its picture's border, above 0 of equals; with fewer than 5 such
+ * patches it is everything. A component without variance is 0, and so is its part of rgb. One whose
+ * variance is less than 1e-6 of the first's is not resolved. With a state that is not finite all is
+ * NaN, and foreground 1.
+ * Statuses: INVALID_ARGUMENT (fewer than 2 patches, or a picture without), OUT_OF_MEMORY. */
+HEED_NODISCARD HEED_API heed_status heed_patches_pca(heed_context *context, const float *states,
+                                                     const heed_patches *pictures, uint32_t count,
+                                                     uint32_t channels, const heed_pca *pca,
+                                                     heed_error *error);
+/* similarity [N, M]: cosines of states [N, C] with others [M, C]; with others NULL of the states
+ * with themselves, [N, N]. NaN where a state is 0. Statuses: INVALID_ARGUMENT (nothing to compare),
+ * OUT_OF_MEMORY. */
+HEED_NODISCARD HEED_API heed_status heed_patches_similarity(heed_context *context,
+                                                            const float *states, uint32_t count,
+                                                            const float *others,
+                                                            uint32_t other_count, uint32_t channels,
+                                                            float *similarity, heed_error *error);
+/* Mutual nearest neighbours, from similarity [N, M]: match[i] = j where j is the most similar to i,
+ * and i to j, the first of equals; else -1. match [N]. */
+HEED_API void heed_patches_match(const float *similarity, uint32_t count, uint32_t other_count,
+                                 int32_t *match);
+/* norms [N]: Euclidean norms of states [N, C]. */
+HEED_API void heed_patches_norms(const float *states, uint32_t count, uint32_t channels,
+                                 float *norms);
+/* outlier [N] of 0/1: norms above *bound, their median plus 6 * 1.4826 times the median of the
+ * distances from it. NaN is left out, and no outlier; of nothing else *bound is NaN. Statuses:
+ * OUT_OF_MEMORY. */
+HEED_NODISCARD HEED_API heed_status heed_patches_outliers(heed_context *context, const float *norms,
+                                                          uint32_t count, uint8_t *outlier,
+                                                          float *bound, heed_error *error);
+/* k-means of the states over their lengths: cluster [N], from 0; centres [clusters, C] may be NULL.
+ * The first centre is the patch farthest from the mean, each other one the patch farthest from all
+ * centres before; ties go to the lower index. A state that is 0 or not finite has cluster -1.
+ * Statuses: INVALID_ARGUMENT (no cluster, or more than states), OUT_OF_MEMORY. */
+HEED_NODISCARD HEED_API heed_status heed_patches_cluster(heed_context *context, const float *states,
+                                                         uint32_t count, uint32_t channels,
+                                                         uint32_t clusters, int32_t *cluster,
+                                                         float *centres, heed_error *error);
+
 #ifdef __cplusplus
 }
 #endif
