@@ -255,6 +255,61 @@ HEED_NODISCARD HEED_API heed_status heed_patches_cluster(heed_context *context, 
                                                          uint32_t clusters, int32_t *cluster,
                                                          float *centres, heed_error *error);
 
+/* ------------------------------------------------------------------------------ methods by name */
+
+/* EXPERIMENTAL: all of this chapter may change.
+ *
+ * What a model's answer rests on, by named methods: one call runs the model on pictures and gives
+ * named tensors. docs/explain.md has the formulas. */
+
+/* A tensor by its name, dense and row-major. */
+typedef struct heed_named_tensor {
+  const char *name;
+  heed_dtype dtype; /* F32, U8 or I32 */
+  heed_shape shape;
+  const void *data;
+} heed_named_tensor;
+
+typedef struct heed_explain_desc {
+  size_t struct_size;
+  const heed_model *model; /* a vision transformer */
+  const heed_model *text;  /* its text tower, for input_ids; or NULL */
+  heed_backend *backend;
+  const char *methods; /* "ledger,lens"; heed_explain_method_name lists them */
+  /* The score of a picture: "N" its logit of class N, or of text N where there are input_ids; "N-M"
+   * a difference of two; "vector": target.vector . pooler_output; "layer.l.output[t,c]" or
+   * "embeddings[t,c]": one number of a state; or a label of a class. NULL: the largest logit of
+   * each picture. */
+  const char *target;
+  bool layer_given; /* features are those after `layer`, else last_hidden_state */
+  uint32_t layer;
+  /* pixel_values F32 [B, channels, height, width] is required; heed_explain_input_name lists the
+   * others.
+   */
+  const heed_named_tensor *inputs;
+  uint32_t input_count;
+} heed_explain_desc;
+
+/* The names of methods and of inputs, in order; NULL after the last. */
+HEED_API const char *heed_explain_method_name(uint32_t index);
+HEED_API const char *heed_explain_input_name(uint32_t index);
+
+/* The tensors that the methods gave. */
+typedef struct heed_explanation heed_explanation;
+/* Runs the model on pixel_values and then each method once, in the order of the table. The first
+ * tensor is score F32 [B]. Pictures do not influence one another, and CPU results are the same for
+ * any number of threads. Borrows desc until it returns. Statuses: INVALID_ARGUMENT (an unknown
+ * method or target), UNSUPPORTED (a method that this model has no use for), INVALID_FILE (an input
+ * that is missing or of another shape), OUT_OF_MEMORY, those of a session. */
+HEED_NODISCARD HEED_API heed_status heed_explain(heed_context *context,
+                                                 const heed_explain_desc *desc,
+                                                 heed_explanation **explanation, heed_error *error);
+/* The tensors in the order of the methods, valid as long as the explanation; NULL after the last.
+ */
+HEED_API const heed_named_tensor *heed_explanation_get(const heed_explanation *explanation,
+                                                       uint32_t index);
+HEED_API void heed_explanation_destroy(heed_explanation *explanation);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,284 @@
+/* heed_explain: inputs checked, one run of the model with the values that the methods ask for, and
+ * then the methods. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/desc.h"
+#include "base/status.h"
+#include "base/tensor.h"
+#include "explain/method.h"
+
+static const heed_explain_method *const methods[] = {
+#define HEED_METHOD(name) &heed_method_##name,
+#include "explain/method_list.h"
+#undef HEED_METHOD
+};
+enum { METHODS = sizeof methods / sizeof *methods };
+
+/* rank 0: any with that many elements as the target has */
+typedef struct input_rule {
+  const char *name;
+  heed_dtype dtype;
+  uint32_t rank;
+  const char *shape;
+} input_rule;
+static const input_rule inputs[] = {
+    {"pixel_values", HEED_F32, 4, "[B, channels, height, width]"},
+    {"source.pixel_values", HEED_F32, 4, "[B, channels, height, width]"},
+    {"input_ids", HEED_I32, 2, "[texts, tokens]"},
+    {"target.vector", HEED_F32, 1, "[channels]"},
+};
+enum { INPUTS = sizeof inputs / sizeof *inputs };
+
+typedef struct result {
+  char name[64];
+  heed_named_tensor tensor;
+  void *data;
+} result;
+struct heed_explanation {
+  heed_context *context;
+  result **results; /* each lies where it was made, as names and tensors are lent */
+  size_t count, room;
+};
+
+const char *heed_explain_method_name(uint32_t index) {
+  return index < METHODS ? methods[index]->name : NULL;
+}
+
+const char *heed_explain_input_name(uint32_t index) {
+  return index < INPUTS ? inputs[index].name : NULL;
+}
+
+const heed_named_tensor *heed_explain_find(const heed_explain_run *run, const char *name) {
+  for (uint32_t i = 0; i < run->desc->input_count; i++)
+    if (strcmp(run->desc->inputs[i].name, name) == 0) return &run->desc->inputs[i];
+  return NULL;
+}
+
+static heed_status check_inputs(const heed_explain_run *run, heed_error *error) {
+  char text[HEED_SHAPE_TEXT_SIZE];
+  for (uint32_t i = 0; i < INPUTS; i++) {
+    const heed_named_tensor *input = heed_explain_find(run, inputs[i].name);
+    if (input && (input->dtype != inputs[i].dtype || input->shape.rank != inputs[i].rank ||
+                  heed_shape_count(&input->shape) == 0))
+      return heed_fail(error, HEED_INVALID_FILE, "%s: invalid tensor (found %s %s, expected %s %s)",
+                       inputs[i].name, heed_dtype_name(input->dtype),
+                       heed_shape_text(&input->shape, text), heed_dtype_name(inputs[i].dtype),
+                       inputs[i].shape);
+  }
+  if (heed_explain_find(run, "pixel_values")) return HEED_OK;
+  return heed_fail(error, HEED_INVALID_FILE, "explain: missing tensor pixel_values");
+}
+
+/* Whether the list of methods, whose length is at most that of the text, has this one. */
+static bool wanted(const char *list, const char *name) {
+  for (;;) {
+    const size_t length = strcspn(list, ",");
+    if (length == strlen(name) && memcmp(list, name, length) == 0) return true;
+    if (!list[length]) return false;
+    list += length + 1;
+  }
+}
+
+static heed_status check_methods(const char *list, heed_error *error) {
+  for (;;) {
+    const size_t length = strcspn(list, ",");
+    size_t i = 0;
+    while (i < METHODS &&
+           (strlen(methods[i]->name) != length || memcmp(methods[i]->name, list, length) != 0))
+      i++;
+    if (i == METHODS) {
+      char known[256] = "";
+      for (i = 0; i < METHODS; i++) {
+        if (i) strcat(known, i + 1 < METHODS ? ", " : " or ");
+        strcat(known, methods[i]->name);
+      }
+      return heed_fail(error, HEED_INVALID_ARGUMENT,
+                       "methods: unknown method (found \"%.*s\", expected %s; methods of gradients "
+                       "are not made yet)",
+                       length < 64 ? (int)length : 64, list, known);
+    }
+    if (!list[length]) return HEED_OK;
+    list += length + 1;
+  }
+}
+
+heed_status heed_pass_keep(const heed_explain_run *run, heed_pass *pass, heed_value value,
+                           const char *what, heed_error *error) {
+  if (!value.id)
+    return heed_fail(error, HEED_UNSUPPORTED, "%s: the model lacks a value that the method reads",
+                     what);
+  for (size_t i = 0; i < pass->kept_count; i++)
+    if (pass->kept[i].id == value.id) return HEED_OK;
+  if (!heed_grow(run->context, &pass->kept, &pass->kept_room, pass->kept_count + 1,
+                 sizeof *pass->kept))
+    return heed_fail_memory(error, what, sizeof *pass->kept);
+  pass->kept[pass->kept_count++] = value;
+  return HEED_OK;
+}
+
+heed_value heed_pass_states(const heed_pass *pass, uint32_t level) {
+  return level ? heed_graph_tap(pass->graph, HEED_TAP_OUTPUT, level - 1)
+               : heed_graph_tap(pass->graph, HEED_TAP_EMBEDDINGS, 0);
+}
+
+heed_status heed_pass_keep_states(const heed_explain_run *run, heed_pass *pass, const char *what,
+                                  heed_error *error) {
+  for (uint32_t level = 0; level <= run->info.layers; level++)
+    HEED_TRY(heed_pass_keep(run, pass, heed_pass_states(pass, level), what, error));
+  return HEED_OK;
+}
+
+heed_status heed_pass_read(const heed_pass *pass, heed_value value, uint32_t b, float *to,
+                           heed_error *error) {
+  heed_value_info info;
+  HEED_TRY(heed_graph_value_info(pass->graph, value, &info));
+  const uint64_t count = heed_shape_count(&info.shape) / info.shape.dim[0];
+  return heed_session_read(pass->session, value, b * count, count, to, error);
+}
+
+void *heed_explain_add(heed_explain_run *run, const char *name, heed_dtype dtype,
+                       const heed_shape *shape, heed_error *error) {
+  heed_explanation *to = run->result;
+  const uint64_t count = heed_shape_count(shape);
+  const bool room =
+      heed_grow(run->context, &to->results, &to->room, to->count + 1, sizeof *to->results);
+  result *made = room ? heed_alloc(run->context, 1, sizeof *made) : NULL;
+  void *data = made && count <= SIZE_MAX
+                   ? heed_alloc(run->context, (size_t)count, heed_dtype_size(dtype))
+                   : NULL;
+  if (!data) {
+    heed_free(run->context, made);
+    (void)heed_fail_memory(error, name, (size_t)count * heed_dtype_size(dtype));
+    return NULL;
+  }
+  strncpy(made->name, name, sizeof made->name - 1);
+  made->data = data;
+  made->tensor = (heed_named_tensor){made->name, dtype, *shape, data};
+  to->results[to->count++] = made;
+  return data;
+}
+
+static heed_status open_graph(heed_explain_run *run, heed_pass *pass,
+                              const heed_named_tensor *pixels, heed_error *error) {
+  const uint32_t *dim = pixels->shape.dim, patch = run->info.patch;
+  if (dim[1] != run->info.channels || dim[2] < patch || dim[3] < patch)
+    return heed_fail(error, HEED_INVALID_FILE,
+                     "%s: wrong size (found %u channels of %ux%u pixels, expected %u of at least "
+                     "%ux%u)",
+                     pixels->name, dim[1], dim[3], dim[2], run->info.channels, patch, patch);
+  pass->batch = dim[0];
+  pass->height = dim[2];
+  pass->width = dim[3];
+  pass->rows = dim[2] / patch;
+  pass->columns = dim[3] / patch;
+  pass->tokens = run->info.prefix_tokens + pass->rows * pass->columns;
+  const heed_build_desc build = {
+      .struct_size = sizeof build, .batch = dim[0], .height = dim[2], .width = dim[3]};
+  return heed_model_build(run->desc->model, &build, &pass->graph, error);
+}
+
+static heed_status run_pass(const heed_explain_run *run, heed_pass *pass,
+                            const heed_named_tensor *pixels, heed_error *error) {
+  const heed_plan_desc desc = {sizeof desc, pass->kept, (uint32_t)pass->kept_count,
+                               HEED_ATTENTION_MODE_AUTO};
+  HEED_TRY(heed_plan_create(pass->graph, run->desc->backend, &desc, &pass->plan, error));
+  HEED_TRY(heed_session_create(pass->plan, NULL, &pass->session, error));
+  HEED_TRY(heed_session_write(pass->session, heed_graph_find(pass->graph, "pixel_values"),
+                              pixels->data,
+                              (size_t)heed_shape_count(&pixels->shape) * sizeof(float), error));
+  return heed_session_run(pass->session, NULL, error);
+}
+
+static void close_pass(const heed_explain_run *run, heed_pass *pass) {
+  heed_session_destroy(pass->session);
+  heed_plan_destroy(pass->plan);
+  heed_graph_destroy(pass->graph);
+  heed_free(run->context, pass->kept);
+}
+
+/* Both passes, as far as a method wants the second. */
+static heed_status run_passes(heed_explain_run *run, heed_error *error) {
+  const heed_named_tensor *pixels = heed_explain_find(run, "pixel_values"),
+                          *other = heed_explain_find(run, "source.pixel_values");
+  bool source = false;
+  for (size_t i = 0; i < METHODS; i++)
+    source =
+        source || (other && methods[i]->source && wanted(run->desc->methods, methods[i]->name));
+  HEED_TRY(open_graph(run, &run->pass, pixels, error));
+  if (source) HEED_TRY(open_graph(run, &run->source, other, error));
+  HEED_TRY(heed_target_prepare(run, error));
+  for (size_t i = 0; i < METHODS; i++) {
+    const heed_explain_method *method = methods[i];
+    if (!method->prepare || !wanted(run->desc->methods, method->name)) continue;
+    HEED_TRY(method->prepare(run, &run->pass, error));
+    if (source && method->source) HEED_TRY(method->prepare(run, &run->source, error));
+  }
+  HEED_TRY(run_pass(run, &run->pass, pixels, error));
+  return source ? run_pass(run, &run->source, other, error) : HEED_OK;
+}
+
+static heed_status add_score(heed_explain_run *run, heed_error *error) {
+  float *score = heed_explain_add(run, "score", HEED_F32, &HEED_SHAPE(run->pass.batch), error);
+  if (!score) return HEED_OUT_OF_MEMORY;
+  for (uint32_t b = 0; b < run->pass.batch; b++) {
+    double one;
+    HEED_TRY(heed_target_score(run, &run->pass, b, &one, error));
+    score[b] = (float)one;
+  }
+  return HEED_OK;
+}
+
+static heed_status explain(heed_explain_run *run, heed_error *error) {
+  HEED_TRY(check_methods(run->desc->methods, error));
+  HEED_TRY(check_inputs(run, error));
+  heed_model_get_info(run->desc->model, &run->info);
+  if (run->info.kind != HEED_MODEL_VISION)
+    return heed_fail(error, HEED_UNSUPPORTED,
+                     "explain: not a vision transformer (expected a model of images)");
+  HEED_TRY(heed_target_open(run, error));
+  HEED_TRY(run_passes(run, error));
+  HEED_TRY(add_score(run, error));
+  for (size_t i = 0; i < METHODS; i++)
+    if (wanted(run->desc->methods, methods[i]->name)) HEED_TRY(methods[i]->compute(run, error));
+  return HEED_OK;
+}
+
+heed_status heed_explain(heed_context *context, const heed_explain_desc *desc,
+                         heed_explanation **explanation, heed_error *error) {
+  heed_explain_desc full;
+  if (!context || !explanation)
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "explain: NULL argument (expected context and explanation)");
+  HEED_TRY(heed_desc_read(&full, sizeof full, desc, "explain", error));
+  if (!full.model || !full.backend || !full.methods || (full.input_count && !full.inputs))
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "explain: NULL argument (expected model, backend, methods and inputs)");
+  heed_explain_run run = {.context = context, .desc = &full};
+  run.result = heed_alloc(context, 1, sizeof *run.result);
+  if (!run.result) return heed_fail_memory(error, "explain", sizeof *run.result);
+  run.result->context = context;
+  const heed_status status = explain(&run, error);
+  heed_target_close(&run);
+  close_pass(&run, &run.pass);
+  close_pass(&run, &run.source);
+  if (status == HEED_OK)
+    *explanation = run.result;
+  else
+    heed_explanation_destroy(run.result);
+  return status;
+}
+
+const heed_named_tensor *heed_explanation_get(const heed_explanation *explanation, uint32_t index) {
+  return index < explanation->count ? &explanation->results[index]->tensor : NULL;
+}
+
+void heed_explanation_destroy(heed_explanation *explanation) {
+  if (!explanation) return;
+  for (size_t i = 0; i < explanation->count; i++) {
+    heed_free(explanation->context, explanation->results[i]->data);
+    heed_free(explanation->context, explanation->results[i]);
+  }
+  heed_free(explanation->context, explanation->results);
+  heed_free(explanation->context, explanation);
+}

@@ -1,0 +1,3 @@
+/* THE list of the methods of heed_explain, in the order in which they run and give their tensors.
+ * method.h says how to add one. */
+HEED_METHOD(norms)
