@@ -25,8 +25,9 @@ static char *caption_of(heed_context *context, const heed_figure_desc *desc,
   char *caption = heed_alloc(context, size, 1);
   if (!caption) return NULL;
   snprintf(caption, size, "%s%s%s%s%s%s%s%s", own, *own ? "\n" : "", scale,
-           numbers->scale.kind == HEED_SCALE_OWN ? "" : mark, desc->end > 0.0 ? end : "",
-           lines ? before : "", lines ? prefix : "", lines ? after : "");
+           desc->rgb || numbers->scale.kind == HEED_SCALE_OWN ? "" : mark,
+           desc->end > 0.0 ? end : "", lines ? before : "", lines ? prefix : "",
+           lines ? after : "");
   return caption;
 }
 
@@ -62,10 +63,11 @@ static void put_all(figure_work *work, const figure_texts *texts) {
     heed_figure_put_maps(work);
     return;
   }
-  put_heading(work);
-  heed_figure_put_bar(work, layout->picture_bar, &work->numbers.mean_scale);
+  const bool scaled = !work->desc->rgb;
+  if (scaled) put_heading(work);
+  if (scaled) heed_figure_put_bar(work, layout->picture_bar, &work->numbers.mean_scale);
   heed_figure_put_maps(work);
-  heed_figure_put_bar(work, layout->bar, &work->numbers.scale);
+  if (scaled) heed_figure_put_bar(work, layout->bar, &work->numbers.scale);
   put_lines(work, layout->picture.x, layout->title_y, layout->left_width, FIGURE_TITLE_LINE,
             &heed_font_title, texts->title);
   put_lines(work, layout->picture.x, layout->caption_y, heed_figure_caption_width(layout),

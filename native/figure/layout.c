@@ -170,14 +170,17 @@ static void lay_out_plain(const heed_figure_desc *desc, figure_layout *layout) {
 
 /* ---------------------------------------------------------------------------------------- whole */
 
-static void place_left(const figure_texts *texts, const figure_ruler *ruler, double x, double y,
-                       figure_layout *layout) {
+/* Below picture and maps. */
+static double bar_room(const heed_figure_desc *desc) { return desc->rgb ? 0.0 : FIGURE_BAR_ROOM; }
+
+static void place_left(const heed_figure_desc *desc, const figure_texts *texts,
+                       const figure_ruler *ruler, double x, double y, figure_layout *layout) {
   const uint32_t lines = heed_text_lines(ruler, &heed_font_title, texts->title, layout->left_width);
   layout->picture.x = x;
   layout->picture.y = y;
   layout->picture_bar = (figure_box){x, y + layout->picture.height + GAP,
                                      fmin(layout->left_width, 320.0), FIGURE_BAR_HEIGHT};
-  layout->title_y = layout->picture_bar.y + FIGURE_BAR_ROOM + GAP;
+  layout->title_y = layout->picture_bar.y + bar_room(desc) + GAP;
   layout->title_height = lines * FIGURE_TITLE_LINE;
 }
 
@@ -215,14 +218,14 @@ void heed_figure_lay_out(const heed_figure_desc *desc, const figure_texts *texts
   inner = fmax(inner, content);
   layout->width = inner + 2.0 * MARGIN;
   const double x = MARGIN + snap((inner - content) / 2.0), top = MARGIN + heading;
-  place_left(texts, ruler, x, stacked ? MARGIN + FIGURE_TEXT_LINE : top, layout);
+  place_left(desc, texts, ruler, x, stacked ? MARGIN + FIGURE_TEXT_LINE : top, layout);
   if (stacked)
     place_right(desc, x, layout->title_y + layout->title_height + GAP + heading, right, layout);
   else
     place_right(desc, x + layout->left_width + GUTTER, top, right, layout);
   if (!stacked) align_bars(layout);
   layout->caption_y =
-      fmax(layout->title_y + layout->title_height, layout->bar.y + FIGURE_BAR_ROOM) + GAP;
+      fmax(layout->title_y + layout->title_height, layout->bar.y + bar_room(desc)) + GAP;
   const uint32_t lines =
       heed_text_lines(ruler, &heed_font_quiet, texts->caption, heed_figure_caption_width(layout));
   layout->height = layout->caption_y + lines * FIGURE_TEXT_LINE + MARGIN - 6.0;

@@ -66,15 +66,35 @@ static void color_pixel(const figure_work *work, double t, uint8_t rgba[4]) {
   rgba[3] = 255;
 }
 
+/* A share of a channel as its byte; ties to even, as a page's raster. */
+static uint8_t byte_of(float share) {
+  return (uint8_t)nearbyint(255.0 * fmin(fmax((double)share, 0.0), 1.0));
+}
+
+static void paint_patch(const figure_work *work, size_t m, size_t i, uint8_t rgba[4]) {
+  const heed_figure_desc *desc = work->desc;
+  const size_t at = m * desc->rows * desc->columns + i;
+  if (!desc->rgb) {
+    color_pixel(
+        work,
+        heed_scale_place(&work->numbers.scale, (double)desc->maps[at], work->numbers.largest[m]),
+        rgba);
+    return;
+  }
+  const float *rgb = desc->rgb + 3 * at;
+  if (isnan(rgb[0]) || isnan(rgb[1]) || isnan(rgb[2])) {
+    color_pixel(work, (double)NAN, rgba);
+    return;
+  }
+  for (size_t c = 0; c < 3; c++) rgba[c] = byte_of(rgb[c]);
+  rgba[3] = 255;
+}
+
 static void put_map(figure_work *work, size_t m, figure_box box) {
   const heed_figure_desc *desc = work->desc;
   const size_t patches = (size_t)desc->rows * desc->columns;
   uint8_t *pixels = heed_shapes_image(work->shapes, box, desc->rows, desc->columns, false);
-  for (size_t i = 0; pixels && i < patches; i++)
-    color_pixel(work,
-                heed_scale_place(&work->numbers.scale, (double)desc->maps[m * patches + i],
-                                 work->numbers.largest[m]),
-                pixels + 4 * i);
+  for (size_t i = 0; pixels && i < patches; i++) paint_patch(work, m, i, pixels + 4 * i);
   if (!desc->plain) heed_shapes_frame(work->shapes, box, 0.5, EDGE);
   if (desc->query_row < 0 || desc->query_column < 0 || work->layout.zoom < 6.0) return;
   const double zoom = work->layout.zoom;

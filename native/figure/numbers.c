@@ -60,10 +60,10 @@ heed_status heed_figure_check_desc(const heed_figure_desc *desc, heed_error *err
                        "figure: sizes out of range (found %u layers, %u heads, %u x %u patches, "
                        "expected 1 to %u each)",
                        counts[0], counts[1], counts[2], counts[3], MAX_SIDE);
-  if (!desc->maps || desc->tokens < desc->rows * desc->columns)
+  if (!desc->maps == !desc->rgb || desc->tokens < desc->rows * desc->columns)
     return heed_fail(
         error, HEED_INVALID_ARGUMENT,
-        "figure: maps or tokens are off (found %u tokens, expected maps and at least %u)",
+        "figure: maps or tokens are off (found %u tokens, expected maps or rgb, and at least %u)",
         desc->tokens, desc->rows * desc->columns);
   return check_numbers(desc, error);
 }
@@ -78,7 +78,7 @@ heed_status heed_figure_measure(heed_context *context, const heed_figure_desc *d
   *numbers = (figure_numbers){.mean = heed_alloc(context, patches + maps, sizeof(double))};
   if (!numbers->mean) return heed_fail_memory(error, "figure", (patches + maps) * sizeof(double));
   numbers->largest = numbers->mean + patches;
-  for (size_t m = 0; m < maps; m++)
+  for (size_t m = 0; desc->maps && m < maps; m++)
     for (size_t i = 0; i < patches; i++) {
       const double weight = (double)desc->maps[m * patches + i];
       numbers->largest[m] = larger_weight(numbers->largest[m], weight);
@@ -110,6 +110,7 @@ const char *heed_figure_scale_words(const heed_figure_desc *desc, const figure_n
       "Scale: attention weight \xC3\x97 tokens, logarithmic; 1 = uniform.",
       "Scale: each map ends at its own largest weight, so maps do not compare."};
   const heed_scale_kind kind = numbers->scale.kind;
+  if (desc->rgb) return "";
   return kind == HEED_SCALE_LOG && desc->scale == HEED_SCALE_AUTO
              ? "Scale: attention weight \xC3\x97 tokens, logarithmic, since one map would use up a "
                "linear scale; 1 = uniform."

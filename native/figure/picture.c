@@ -136,7 +136,7 @@ void heed_figure_put_picture(figure_work *work) {
   const figure_box in = work->layout.picture, region = region_box(work);
   work->shapes->clip = in;
   put_photo(work);
-  put_overlay(work, region);
+  if (!work->desc->rgb) put_overlay(work, region);
   put_pale(work, region);
   if (!work->desc->plain) heed_shapes_frame(work->shapes, in, 0.5, EDGE);
   put_query(work, region);

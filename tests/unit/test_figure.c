@@ -595,6 +595,32 @@ static void test_sample(void **state) {
   assert_true(rgba[0] == 40 && rgba[4] == 40 && rgba[8] == 70 && rgba[12] == 70);
 }
 
+/* Colours of patches as they are: no scale, and the picture is left as it is. */
+static void test_rgb(void **state) {
+  (void)state;
+  const float rgb[8 * 3] = {0.0f,        0.5f, 1.0f, /* */ 0.2f, 0.4f, 0.6f,
+                            /* */ -1.0f, 2.0f, 0.0f, 0.25f,      NAN,  0.0f};
+  static const uint32_t expected[4] = {0x0080FF, 0x336699, 0x00FF00, 0x808080};
+  heed_figure_desc desc = small_desc(NULL);
+  desc.rgb = rgb, desc.title = "colours", desc.caption = "of patches";
+  figure_shapes shapes = composed(&desc);
+  const figure_shape *colours = image_of(&shapes, 1);
+  assert_true(colours->rows == 2 && colours->columns == 4 && !colours->clipped);
+  for (uint32_t i = 0; i < 8; i++)
+    assert_int_equal(pixel_color(colours, i), i < 4 ? expected[i] : 0);
+  uint32_t images = 0;
+  for (size_t i = 0; i < shapes.count; i++) images += shapes.shape[i].kind == FIGURE_IMAGE;
+  assert_int_equal(images, 2);
+  assert_non_null(text_of(&shapes, "of patches"));
+  assert_string_equal(shapes.scale, "");
+  const double height = shapes.height;
+  heed_shapes_free(&shapes);
+  desc.rgb = NULL, desc.maps = eight; /* with bars it is higher */
+  shapes = composed(&desc);
+  assert_true(shapes.height > height);
+  heed_shapes_free(&shapes);
+}
+
 static void test_refused(void **state) {
   (void)state;
   figure_shapes shapes;
@@ -608,8 +634,10 @@ static void test_refused(void **state) {
   desc = good, desc.rows = 5000;
   REFUSED("5000 x 4 patches");
   desc = good, desc.tokens = 7;
-  REFUSED("found 7 tokens, expected maps and at least 8");
+  REFUSED("found 7 tokens, expected maps or rgb, and at least 8");
   desc = good, desc.maps = NULL;
+  REFUSED("maps or tokens");
+  desc = good, desc.rgb = eight; /* and maps */
   REFUSED("maps or tokens");
   desc = good, desc.query_row = 2;
   REFUSED("query patch out of range (found 2, -1");
@@ -707,7 +735,8 @@ int main(void) {
       cmocka_unit_test(test_locked_end),      cmocka_unit_test(test_two_tokens),
       cmocka_unit_test(test_scale_words),     cmocka_unit_test(test_note),
       cmocka_unit_test(test_layouts),         cmocka_unit_test(test_plain),
-      cmocka_unit_test(test_sample),          cmocka_unit_test(test_refused),
-      cmocka_unit_test(test_largest),         cmocka_unit_test(test_out_of_memory)};
+      cmocka_unit_test(test_sample),          cmocka_unit_test(test_rgb),
+      cmocka_unit_test(test_refused),         cmocka_unit_test(test_largest),
+      cmocka_unit_test(test_out_of_memory)};
   return cmocka_run_group_tests(tests, make_context, drop_context);
 }

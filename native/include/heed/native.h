@@ -343,8 +343,8 @@ typedef struct heed_figure_desc {
   size_t struct_size;
   heed_image image;   /* required: the whole picture */
   heed_region region; /* required: the part that the model saw; the patches lie on it */
-  /* required, [layers, heads, rows * columns]: weight of each patch for the query, without the
-   * tokens before the patches */
+  /* required without `rgb`, [layers, heads, rows * columns]: weight of each patch for the query,
+   * without the tokens before the patches */
   const float *maps;
   /* [layers, heads]: weight on the tokens before the patches; NULL: not shown */
   const float *prefix_mass;
@@ -374,6 +374,10 @@ typedef struct heed_figure_desc {
    * edge to edge, with the query's mark, and no words, bars, frames or margins. The metadata has
    * title and scale all the same. */
   bool plain;
+  /* EXPERIMENTAL: may change. In the place of `maps`, [layers, heads, rows * columns, 3]: red,
+   * green and blue of each patch, 0 to 1; grey where one is NaN. Such a figure has no scale, and
+   * nothing lies over the picture. */
+  const float *rgb;
 } heed_figure_desc;
 
 /* Whether heed_figure_write can write a file of this name. The name's ending says the format: .png,
