@@ -55,7 +55,7 @@ fail() { reasons="$reasons$name: $*
 # A hang fails the test: 120 s is far above what any of them needs, also under a sanitizer.
 heed() {
   command=$* status=0
-  case "$figures $* " in no*" --maps "* | no*" --rollout "*) lacking='heed was configured without cairo' ;; esac
+  case "$figures $* " in no*" --maps "* | no*" --rollout "* | no*" --explained "*) lacking='heed was configured without cairo' ;; esac
   (cd "$here" && exec timeout 120 "$program" "$@") >"$out" 2>"$err" </dev/null || status=$?
   ! grep -q 'vulkan validation:' "$err" || fail "Vulkan validation gave a message"
 }

@@ -115,6 +115,7 @@ check("heed run", [
     *documents("run", vectors + "/vit/siglip", picture, "--fit", "whole", *quiet),
     *documents("run", micro, picture, "--ablate", "0.1", "--reverse", "--score", "raw", *quiet),
     *documents("run", micro, picture, "--save-only", "cls", *quiet),
+    *documents("run", micro, picture, "--explain", "pca,similarity", *quiet),
     *documents("run", vectors + "/vit/dinov3_original", picture, *quiet),
 ], may_lack=lambda key: key in ("results[].each_class", "results[].from", "results[].backend", "results[].device"))  # of graphs with a sigmoid, of heed maps, of lines
 run("maps", "maps.safetensors", "--json", "maps.json")

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "explained.h"
 #include "parts.h"
 
 /* Maps and prefix masses of the selection, copied from the rows that ran. */
@@ -165,6 +166,7 @@ heed_status run_check_figures(cli_state *cli, const run_options *options) {
   if (options->maps) CLI_TRY(heed_figure_check(options->maps, &cli->error));
   if (options->rollout) CLI_TRY(heed_figure_check(options->rollout, &cli->error));
   if (options->sheet) CLI_TRY(heed_figure_check(options->sheet, &cli->error));
+  if (options->explained) CLI_TRY(heed_figure_check(options->explained, &cli->error));
   if (options->width == 0 || (options->width >= 60 && options->width <= 1000)) return HEED_OK;
   return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
                    "--width: width out of range (found %u, expected 60 to 1000 millimetres)",
@@ -239,6 +241,59 @@ heed_status run_draw_rollout(cli_state *cli, const cli_pipeline *pipeline,
            base_name(result->picture), query, result->rollout_words);
   const heed_status status = draw(cli, pipeline, options, result, selection, &d, 1, &w, path);
   free_drawing(&d);
+  return status;
+}
+
+static heed_status draw_colours(cli_state *cli, const run_options *options,
+                                const run_result *result, const run_selection *marked,
+                                const float *rgb, const words *w, const char *caption,
+                                const char *path) {
+  const char *const label[] = {""};
+  const heed_figure_desc desc = {.struct_size = sizeof desc,
+                                 .image = heed_picture_view(&result->image),
+                                 .region = result->region,
+                                 .rgb = rgb,
+                                 .layers = 1,
+                                 .heads = 1,
+                                 .rows = result->rows,
+                                 .columns = result->columns,
+                                 .tokens = result->tokens,
+                                 .column_labels = label,
+                                 .query_row = marked ? marked->query_row : -1,
+                                 .query_column = marked ? marked->query_column : -1,
+                                 .query_name = marked ? w->query : "",
+                                 .caption = caption,
+                                 .title = w->title,
+                                 .provenance = w->provenance,
+                                 .width_mm = options->width,
+                                 .plain = options->plain};
+  return heed_figure_write(cli->context, &desc, path, &cli->error);
+}
+
+heed_status run_draw_explained(cli_state *cli, const cli_pipeline *pipeline,
+                               const run_options *options, const run_result *result,
+                               const run_selection *selection, uint32_t method, const char *path) {
+  const size_t floats = 3 * (size_t)result->rows * result->columns;
+  char query[48], title[200], meaning[400];
+  words w;
+  float *rgb = malloc(floats * sizeof *rgb);
+  if (!rgb) return heed_fail_memory(&cli->error, "figure", floats * sizeof *rgb);
+  run_query_text(&pipeline->info, selection, query);
+  const bool of_query =
+      run_explained_figure(options, result->explained, method, query, rgb, title, meaning);
+  snprintf(w.title, sizeof w.title, "%.120s: %s", base_name(result->picture), title);
+  heed_status status = write_words(cli, pipeline, options, result, selection, &w);
+  if (status == HEED_OK) {
+    const size_t size = strlen(w.caption) + sizeof meaning + 1;
+    char *caption = malloc(size);
+    if (caption) snprintf(caption, size, "%s\n%s", meaning, w.caption);
+    status = caption ? draw_colours(cli, options, result, of_query ? selection : NULL, rgb, &w,
+                                    caption, path)
+                     : heed_fail_memory(&cli->error, "figure", size);
+    free(caption);
+    free_words(&w);
+  }
+  free(rgb);
   return status;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "explained.h"
 #include "parts.h"
 #include "terminal/paths.h"
 #include "terminal/standard_out.h"
@@ -88,6 +89,12 @@ static char *output_name(const char *out, const char *stem) {
   return name;
 }
 
+/* Of several methods each has a file of its own: "features.png" of pca -> "features-pca.png". */
+static char *explained_name(const run_options *options, uint32_t method) {
+  return output_name(options->explained,
+                     run_explained_count(options) > 1 ? run_explained_name(options, method) : NULL);
+}
+
 static heed_status add_output(cli_state *cli, cli_paths *paths, const char *option, const char *out,
                               const char *stem) {
   if (!out) return HEED_OK;
@@ -96,6 +103,18 @@ static heed_status add_output(cli_state *cli, cli_paths *paths, const char *opti
                                   : heed_fail_memory(&cli->error, out, strlen(out));
   free(name);
   return status;
+}
+
+static heed_status add_explained(cli_state *cli, cli_paths *paths, const run_options *options,
+                                 const char *stem) {
+  for (uint32_t n = 0; options->explained && n < run_explained_count(options); n++) {
+    char *own = explained_name(options, n);
+    if (!own) return heed_fail_memory(&cli->error, "--explained", strlen(options->explained));
+    const heed_status status = add_output(cli, paths, "--explained", own, stem);
+    free(own);
+    CLI_TRY(status);
+  }
+  return HEED_OK;
 }
 
 static heed_status add_paths(cli_state *cli, cli_paths *paths, const run_options *options,
@@ -112,6 +131,7 @@ static heed_status add_paths(cli_state *cli, cli_paths *paths, const run_options
     CLI_TRY(add_output(cli, paths, "--maps", options->maps, stem));
     CLI_TRY(add_output(cli, paths, "--rollout", options->rollout, stem));
     CLI_TRY(add_output(cli, paths, "--save", options->save, stem));
+    CLI_TRY(add_explained(cli, paths, options, stem));
   }
   CLI_TRY(add_output(cli, paths, "--sheet", options->sheet, NULL));
   return add_output(cli, paths, "--json", options->json, NULL);
@@ -122,7 +142,8 @@ heed_status run_check_paths(cli_state *cli, const run_options *options, const ru
     return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
                      "--sheet: too many images on a page (found %u, expected at most %u)",
                      batch->count, HEED_SHEET_MOST);
-  if (!options->maps && !options->rollout && !options->save && !options->json && !options->sheet)
+  if (!options->maps && !options->rollout && !options->save && !options->json && !options->sheet &&
+      !options->explained)
     return HEED_OK;
   if (batch->count > 1 && cli_is_stdout(options->save))
     return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
@@ -150,6 +171,27 @@ static bool is_numbered(const run_result *result) {
   return result->stem && strlen(result->stem) != (size_t)length;
 }
 
+static void print_written(const run_result *result, const char *label, const char *name) {
+  printf("%s: %s%s\n", label, CLI_SHOWN(name),
+         is_numbered(result) ? " (numbered: another image has this name)" : "");
+}
+
+static heed_status write_explained(cli_state *cli, const cli_pipeline *pipeline,
+                                   const run_options *options, const run_result *result,
+                                   const run_selection *selection) {
+  for (uint32_t n = 0; options->explained && n < run_explained_count(options); n++) {
+    char *own = explained_name(options, n), *name = own ? output_name(own, result->stem) : NULL;
+    const heed_status status =
+        name ? run_draw_explained(cli, pipeline, options, result, selection, n, name)
+             : heed_fail_memory(&cli->error, "--explained", strlen(options->explained));
+    if (status == HEED_OK) print_written(result, run_explained_name(options, n), name);
+    free(own);
+    free(name);
+    CLI_TRY(status);
+  }
+  return HEED_OK;
+}
+
 heed_status run_write_outputs(cli_state *cli, const cli_pipeline *pipeline,
                               const run_options *options, const run_result *result,
                               const run_selection *selection) {
@@ -164,11 +206,9 @@ heed_status run_write_outputs(cli_state *cli, const cli_pipeline *pipeline,
     char *name = output_name(outputs[i].out, result->stem);
     if (!name) return heed_fail_memory(&cli->error, outputs[i].out, strlen(outputs[i].out));
     const heed_status status = outputs[i].write(cli, pipeline, options, result, selection, name);
-    if (status == HEED_OK)
-      printf("%s: %s%s\n", outputs[i].label, CLI_SHOWN(name),
-             is_numbered(result) ? " (numbered: another image has this name)" : "");
+    if (status == HEED_OK) print_written(result, outputs[i].label, name);
     free(name);
     CLI_TRY(status);
   }
-  return HEED_OK;
+  return write_explained(cli, pipeline, options, result, selection);
 }

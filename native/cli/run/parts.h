@@ -1,6 +1,6 @@
 /* heed run, in parts: run.c options and flow, pictures.c one picture after another,
- * derived_maps.c columns, scores and rollout, report.c
- * text and JSON, draw.c pictures, outputs.c names of files. */
+ * derived_maps.c columns, scores and rollout, explained.c states of patches, report.c text and
+ * JSON, draw.c pictures, outputs.c names of files. */
 #ifndef HEED_CLI_RUN_PARTS_H
 #define HEED_CLI_RUN_PARTS_H
 
@@ -75,13 +75,16 @@ typedef struct run_options {
   run_rollout_options rollout_how;
   cli_changes changes;
   run_narrow narrow;
-  const char *save_only; /* names of values that are saved instead of maps, or NULL */
-  cli_features features; /* these */
+  const char *explain, *explained; /* methods of explained.h, and the file of their figures */
+  const char *save_only;           /* names of values that are saved instead of maps, or NULL */
+  cli_features features;           /* these */
   bool remake; /* the rollout makes weights again from queries and keys, which are tapped */
   uint32_t most_images, most_patches;
   heed_image_limits limits;
   uint32_t top, width; /* width: of figures in millimetres, 0: not said */
 } run_options;
+
+typedef struct run_explained run_explained; /* of explained.h */
 
 /* One picture's way through the model. Arrays are malloc'ed. */
 typedef struct run_result {
@@ -113,7 +116,8 @@ typedef struct run_result {
   float *rollout; /* [N, N] where it is saved, or NULL */
   /* [N] of the query, and of the probe where there is one, or NULL */
   float *rollout_row, *pool_rollout;
-  char rollout_words[128]; /* how it was made */
+  char rollout_words[128];  /* how it was made */
+  run_explained *explained; /* of --explain, or NULL */
   cli_change_inputs changes;
   double milliseconds; /* of a run of this size, without loading */
 } run_result;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "explained.h"
 #include "parts.h"
 #include "picture_stream.h"
 #include "session/embedded.h"
@@ -154,7 +155,8 @@ static heed_status prepare_picture(cli_state *cli, const cli_pipeline *pipeline,
   CLI_TRY(cli_changes_read(cli, &options->changes, info, result->rows, result->columns,
                            &result->changes));
   CLI_TRY(run_select(cli, options, info, result, selection));
-  if (!options->maps && !options->rollout && !options->sheet) drop_pixels(cli, &result->image);
+  if (!options->maps && !options->rollout && !options->sheet && !options->explained)
+    drop_pixels(cli, &result->image);
   return HEED_OK;
 }
 
@@ -180,7 +182,7 @@ static heed_status run_picture(cli_state *cli, cli_pipeline *pipeline, run_optio
   }
   /* that row is worked out all the same */
   pipeline->build.classes_only =
-      !whole && !options->remake && selection->query == 0 &&
+      !whole && !options->remake && !options->explain && selection->query == 0 &&
       (!options->save_only || cli_features_of_classes(&options->features)) &&
       pipeline->info.prefix_tokens > 0;
   CLI_TRY(cli_pipeline_run(cli, pipeline, &options->choice, result->pixels));
@@ -190,6 +192,7 @@ static heed_status run_picture(cli_state *cli, cli_pipeline *pipeline, run_optio
   CLI_TRY(read_attention(cli, pipeline, result));
   CLI_TRY(read_pool(cli, pipeline, result));
   CLI_TRY(read_values(cli, pipeline, &options->features, result));
+  CLI_TRY(run_explain(cli, pipeline, options, selection, result));
   return run_read_shown(cli, pipeline, options, selection, result);
 }
 
@@ -204,6 +207,7 @@ static void free_result(cli_state *cli, run_result *result) {
   free(result->pool);
   free(result->columns_of_query);
   free(result->scores);
+  run_explained_free(result->explained);
   for (uint32_t i = 0; result->values && result->values[i]; i++) free(result->values[i]);
   free(result->values);
   cli_change_inputs_free(&result->changes);
@@ -329,7 +333,7 @@ static heed_status note_failure(pictures_way *way, const char *path) {
 static bool may_stream(pictures_way *way) {
   const run_options *options = way->options;
   return !way->pipeline->info.pool_heads && !cli_changes_any(&options->changes) &&
-         !options->score && !options->reverse && !options->save_only &&
+         !options->score && !options->reverse && !options->save_only && !options->explain &&
          picture_stream_takes(&way->stream, &options->choice, way->prepared);
 }
 

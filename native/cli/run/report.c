@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "explained.h"
 #include "parts.h"
 #include "terminal/json_out.h"
 #include "terminal/standard_out.h"
@@ -243,6 +244,7 @@ static void json_result(json_out *json, const cli_pipeline *pipeline, const run_
     json_features(json, options, result);
   else
     json_maps(json, options, result, selected, info);
+  if (result->explained) run_json_explained(json, options, result->explained);
   json_close(json, '}');
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "explained.h"
 #include "heed/onnx.h"
 #include "sequence.h"
 #include "session/onnx_graph.h"
@@ -47,6 +48,7 @@ static heed_status run_job(cli_state *cli, run_options *options, run_batch *batc
   const char **taps = NULL;
   heed_status status = run_check_shown(cli, options);
   if (status == HEED_OK) status = run_check_figures(cli, options);
+  if (status == HEED_OK) status = run_check_explained(cli, options);
   if (status == HEED_OK && batch->count > 1) status = run_make_stems(cli, batch);
   if (status == HEED_OK) status = run_check_paths(cli, options, batch);
   if (status == HEED_OK) status = cli_pipeline_load(cli, &pipeline, options->model);
@@ -110,12 +112,13 @@ static int run_sequence(cli_state *cli, const run_options *options, sequence_opt
   if (options->scene || options->list || options->size || options->layer || options->head ||
       options->query || options->maps || options->rollout || options->scale || options->end ||
       options->width || options->plain || options->sheet || options->reverse || options->score ||
-      options->fit || options->way || options->save_only || cli_prepare_given(cli) ||
-      cli_changes_any(&options->changes)) {
+      options->fit || options->way || options->save_only || options->explain ||
+      options->explained || cli_prepare_given(cli) || cli_changes_any(&options->changes)) {
     fprintf(
         stderr,
         "heed run: --scene, --list, --size, --layer, --head, --query, --maps, --rollout, --plain, "
-        "--sheet, --scale, --end, --width, --reverse, --score, --fit, --way, --save-only, --mean "
+        "--sheet, --scale, --end, --width, --reverse, --score, --fit, --way, --save-only, "
+        "--explain, --explained, --mean "
         "and their "
         "kind, and "
         "changes of the attention are for "
@@ -144,11 +147,13 @@ static int run_texts(cli_state *cli, const run_options *options, compare_options
   }
   if (options->scene || options->list || options->query || options->rollout || options->scale ||
       options->end || options->plain || options->sheet || options->reverse || options->score ||
-      options->way || options->save_only || sequence->tokens || sequence->features ||
-      sequence->length || cli_changes_any(&options->changes)) {
+      options->way || options->save_only || options->explain || options->explained ||
+      sequence->tokens || sequence->features || sequence->length ||
+      cli_changes_any(&options->changes)) {
     fprintf(stderr,
             "heed run: --scene, --list, --query, --rollout, --plain, --sheet, --scale, --end, "
-            "--reverse, --score, --way, --save-only, --tokens, --features, --length and changes of "
+            "--reverse, --score, --way, --save-only, --explain, --explained, --tokens, --features, "
+            "--length and changes of "
             "the attention "
             "cannot be given with --text\n");
     return CLI_USAGE;
@@ -258,6 +263,11 @@ static int run(cli_state *cli, int argc, char **argv) {
        "save these values instead, and into --json: embedding, cls, mean, logits, attention.N or "
        "any "
        "value of the graph; * stands for any letters"},
+      {"--explain", CLI_TEXT, &options.explain, "pca,similarity",
+       "what the states of the patches hold: principal components as colours; cosines with the "
+       "query's"},
+      {"--explained", CLI_FILE, &options.explained, RUN_FIGURE_NAME,
+       "draw what --explain finds; of several methods each has a file of its own (out-pca.png)"},
       {"--tokens", CLI_TEXT, &sequence.tokens, "5,3,9",
        "decode these source token ids (encoder-decoder MODEL)"},
       {"--features", CLI_TEXT, &sequence.features, "FILE.safetensors",

@@ -1,0 +1,244 @@
+/* heed run --explain: what the states of the patches hold, as numbers and as figures. A method is a
+ * row of the table at the end: what it makes of the states, its keys in JSON, and the colours and
+ * words of its figure. */
+#include "explained.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "terminal/json_out.h"
+
+#define STATES "last_hidden_state"
+
+struct run_explained {
+  float *states; /* [T, C] */
+  uint32_t patches, channels;
+  heed_patches grid;
+  heed_pca pca;
+  float *numbers;    /* those of pca, one after the other */
+  float *similarity; /* [patches] with the query's token, or NULL */
+};
+
+void run_explained_free(run_explained *explained) {
+  if (!explained) return;
+  free(explained->states);
+  free(explained->pca.foreground);
+  free(explained->numbers);
+  free(explained->similarity);
+  free(explained);
+}
+
+/* ------------------------------------------------------------------------------------------ pca */
+
+static heed_status make_pca(cli_state *cli, const float *patches, const run_selection *selection,
+                            run_explained *to) {
+  (void)selection;
+  const size_t n = to->patches, c = to->channels, count = 7 * c + 3 + 6 * n;
+  float *at = to->numbers = malloc(count * sizeof *at);
+  to->pca.foreground = malloc(n);
+  if (!at || !to->pca.foreground) return heed_fail_memory(&cli->error, "pca", count * sizeof *at);
+  to->pca.mean = at, at += c;
+  to->pca.components = at, at += 3 * c;
+  to->pca.colours = at, at += 3 * c;
+  to->pca.variance = at, at += 3;
+  to->pca.scores = at, at += 3 * n;
+  to->pca.rgb = at;
+  return heed_patches_pca(cli->context, patches, &to->grid, 1, to->channels, &to->pca, &cli->error);
+}
+
+static void json_pca(json_out *json, const run_explained *explained) {
+  const uint32_t components[2] = {3, explained->channels}, patches[2] = {explained->patches, 3};
+  json_floats(json, "mean", explained->pca.mean, explained->channels);
+  json_array(json, "components", components, 2, explained->pca.components);
+  json_floats(json, "variance", explained->pca.variance, 3);
+  json_array(json, "scores", patches, 2, explained->pca.scores);
+  json_open(json, "foreground", '[');
+  for (uint32_t i = 0; i < explained->patches; i++)
+    json_integer(json, NULL, explained->pca.foreground[i]);
+  json_close(json, ']');
+  json_array(json, "colours", components, 2, explained->pca.colours);
+  json_array(json, "rgb", patches, 2, explained->pca.rgb);
+}
+
+static void colour_pca(const run_explained *explained, float *rgb) {
+  memcpy(rgb, explained->pca.rgb, 3 * (size_t)explained->patches * sizeof *rgb);
+}
+
+static void words_of_pca(const run_explained *explained, const char *query, char title[200],
+                         char caption[400]) {
+  uint32_t count = 0;
+  (void)query;
+  for (uint32_t i = 0; i < explained->patches; i++) count += explained->pca.foreground[i];
+  snprintf(title, 200, "principal components of the patches");
+  snprintf(caption, 400,
+           "Red, green and blue: the first three components of the states of %u foreground patches "
+           "of %u. Black: background, by the sign of the first component of all patches. Colours "
+           "of two pictures do not compare.",
+           count, explained->patches);
+}
+
+/* ----------------------------------------------------------------------------------- similarity */
+
+static heed_status make_similarity(cli_state *cli, const float *patches,
+                                   const run_selection *selection, run_explained *to) {
+  to->similarity = malloc(to->patches * sizeof *to->similarity);
+  if (!to->similarity)
+    return heed_fail_memory(&cli->error, "similarity", to->patches * sizeof *to->similarity);
+  return heed_patches_similarity(cli->context, to->states + (size_t)selection->query * to->channels,
+                                 1, patches, to->patches, to->channels, to->similarity,
+                                 &cli->error);
+}
+
+static void json_similarity(json_out *json, const run_explained *explained) {
+  json_floats(json, "query", explained->similarity, explained->patches);
+}
+
+static void range_of(const run_explained *explained, float *low, float *high) {
+  *low = 1.0f;
+  *high = -1.0f;
+  for (uint32_t i = 0; i < explained->patches; i++) {
+    if (explained->similarity[i] < *low) *low = explained->similarity[i];
+    if (explained->similarity[i] > *high) *high = explained->similarity[i];
+  }
+}
+
+static void colour_similarity(const run_explained *explained, float *rgb) {
+  float low, high;
+  range_of(explained, &low, &high);
+  for (uint32_t i = 0; i < explained->patches; i++) {
+    uint8_t bytes[3];
+    const double above = (double)explained->similarity[i] - (double)low;
+    heed_colormap_rgb(HEED_COLORMAP_CIVIDIS,
+                      high > low ? above / ((double)high - (double)low) : 1.0, bytes);
+    for (uint32_t c = 0; c < 3; c++) rgb[3 * i + c] = (float)bytes[c] / 255.0f;
+  }
+}
+
+static void words_of_similarity(const run_explained *explained, const char *query, char title[200],
+                                char caption[400]) {
+  float low, high;
+  range_of(explained, &low, &high);
+  snprintf(title, 200, "similarity to %s", query);
+  snprintf(caption, 400, "Colours: cosine of two states, from %.2f (dark) to %.2f (bright).",
+           (double)low, (double)high);
+}
+
+/* -------------------------------------------------------------------------------------- methods */
+
+static const struct method {
+  const char *name;
+  heed_status (*make)(cli_state *cli, const float *patches, const run_selection *selection,
+                      run_explained *to);
+  void (*json)(json_out *json, const run_explained *explained);
+  void (*colour)(const run_explained *explained, float *rgb);
+  void (*words)(const run_explained *explained, const char *query, char title[200],
+                char caption[400]);
+  bool of_query; /* its figure marks the query */
+} methods[] = {
+    {"pca", make_pca, json_pca, colour_pca, words_of_pca, false},
+    {"similarity", make_similarity, json_similarity, colour_similarity, words_of_similarity, true},
+};
+enum { METHODS = sizeof methods / sizeof *methods };
+
+/* The n-th name of a list, or NULL after the last, and the method that it means. */
+static const struct method *listed(const char *list, uint32_t n, const char **name) {
+  for (; list && n > 0; n--) {
+    list = strchr(list, ',');
+    if (list) list++;
+  }
+  *name = list;
+  const size_t length = list ? strcspn(list, ",") : 0;
+  for (size_t m = 0; list && m < METHODS; m++)
+    if (strlen(methods[m].name) == length && strncmp(methods[m].name, list, length) == 0)
+      return &methods[m];
+  return NULL;
+}
+
+uint32_t run_explained_count(const run_options *options) {
+  uint32_t count = options->explain != NULL;
+  for (const char *at = options->explain; at && *at; at++) count += *at == ',';
+  return count;
+}
+
+const char *run_explained_name(const run_options *options, uint32_t n) {
+  const char *name;
+  return listed(options->explain, n, &name)->name;
+}
+
+heed_status run_check_explained(cli_state *cli, const run_options *options) {
+  const uint32_t count = run_explained_count(options);
+  if (options->explained && !count)
+    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
+                     "--explained: nothing to draw (expected --explain pca,similarity)");
+  if (count && !options->explained && !options->json)
+    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
+                     "--explain: missing file (expected --explained FILE or --json FILE)");
+  for (uint32_t n = 0; n < count; n++) {
+    const char *name, *before;
+    const struct method *method = listed(options->explain, n, &name);
+    if (!method)
+      return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
+                       "--explain: unknown method (found \"%.*s\", expected pca or similarity)",
+                       (int)strcspn(name, ","), name);
+    for (uint32_t k = 0; k < n; k++)
+      if (listed(options->explain, k, &before) == method)
+        return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
+                         "--explain: a method twice (found %s, expected each once)", method->name);
+  }
+  return HEED_OK;
+}
+
+/* All that the options ask for of the states of all tokens. */
+static heed_status explain(cli_state *cli, const run_options *options,
+                           const run_selection *selection, uint32_t prefix, run_explained *to) {
+  for (uint32_t n = 0; n < run_explained_count(options); n++) {
+    const char *name;
+    CLI_TRY(listed(options->explain, n, &name)
+                ->make(cli, to->states + (size_t)prefix * to->channels, selection, to));
+  }
+  return HEED_OK;
+}
+
+heed_status run_explain(cli_state *cli, const cli_pipeline *pipeline, const run_options *options,
+                        const run_selection *selection, run_result *result) {
+  heed_value value;
+  heed_value_info info;
+  heed_shape shape;
+  if (!options->explain) return HEED_OK;
+  if (pipeline->as_graph || !cli_pipeline_find(pipeline, STATES, &value, &info) ||
+      info.shape.rank != 3 || info.shape.dim[1] != result->tokens)
+    return heed_fail(&cli->error, HEED_UNSUPPORTED,
+                     "--explain: no states of the patches (found %s, expected a model that heed "
+                     "builds, as with --way weights)",
+                     pipeline->as_graph ? "a graph that runs as it is" : "a model without " STATES);
+  run_explained *to = result->explained = calloc(1, sizeof *to);
+  if (!to) return heed_fail_memory(&cli->error, "--explain", sizeof *to);
+  CLI_TRY(cli_pipeline_read(cli, pipeline, STATES, &to->states, &shape));
+  to->grid = (heed_patches){result->rows, result->columns};
+  to->patches = result->rows * result->columns;
+  to->channels = shape.dim[2];
+  return explain(cli, options, selection, pipeline->info.prefix_tokens, to);
+}
+
+void run_json_explained(struct json_out *json, const run_options *options,
+                        const run_explained *explained) {
+  json_open(json, "explain", '{');
+  for (uint32_t n = 0; n < run_explained_count(options); n++) {
+    const char *name;
+    const struct method *method = listed(options->explain, n, &name);
+    json_open(json, method->name, '{');
+    method->json(json, explained);
+    json_close(json, '}');
+  }
+  json_close(json, '}');
+}
+
+bool run_explained_figure(const run_options *options, const run_explained *explained, uint32_t n,
+                          const char *query, float *rgb, char title[200], char caption[400]) {
+  const char *name;
+  const struct method *method = listed(options->explain, n, &name);
+  method->colour(explained, rgb);
+  method->words(explained, query, title, caption);
+  return method->of_query;
+}

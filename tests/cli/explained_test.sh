@@ -1,0 +1,93 @@
+#!/bin/sh
+# heed run --explain: numbers of the patches' states in JSON, and their figures.
+# shellcheck source=tests/cli/harness.sh
+. "$(dirname "$0")/harness.sh"
+
+model=$vectors/vit/dinov3_timm
+picture=$vectors/preprocess/rgb.png
+if ! python3 -c '' 2>/dev/null; then
+  echo "skipped: no python3 here"
+  exit 77
+fi
+
+# Sums in Python over the states that --save-only writes: similarity by its definition, components by what must hold of them.
+test_begin numbers
+heed run "$model" "$picture" --backend cpu --quiet --query 1,1 --explain similarity,pca --json out.json
+expect_exit 0
+cp "$here/out.json" "$bad"
+heed run "$model" "$picture" --backend cpu --quiet --save-only last_hidden_state --json states.json
+expect_exit 0
+python3 - "$bad/out.json" "$here/states.json" 2>>"$err" <<'PYTHON' || fail "the numbers are others"
+import json, math, sys
+result, other = (json.load(open(path))["results"][0] for path in sys.argv[1:3])
+rows, columns = result["grid"]
+states = other["values"]["last_hidden_state"]
+query, patches = states[result["query_token"]], states[result["prefix_tokens"]:]
+near = lambda a, b, most=1e-5: abs(a - b) <= most or (_ for _ in ()).throw(AssertionError((a, b)))
+dot = lambda a, b: sum(x * y for x, y in zip(a, b))
+n, channels = len(patches), len(query)
+assert n == rows * columns and result["query_token"] == result["prefix_tokens"] + columns + 1
+assert list(result["explain"]) == ["similarity", "pca"]
+for state, cosine in zip(patches, result["explain"]["similarity"]["query"]):
+    near(cosine, dot(query, state) / math.sqrt(dot(query, query) * dot(state, state)))
+
+pca = result["explain"]["pca"]
+mean = [sum(column) / n for column in zip(*patches)]
+centred = [[x - m for x, m in zip(state, mean)] for state in patches]
+for a, b in zip(pca["mean"], mean):
+    near(a, b)
+for k, component in enumerate(pca["components"]):
+    scores = [dot(state, component) for state in centred]
+    variance, scale = dot(scores, scores) / (n - 1), pca["variance"][0]
+    near(pca["variance"][k], variance, 1e-5 * scale)
+    for a, b in zip(pca["scores"], scores):
+        near(a[k], b, 1e-4)
+    # an eigenvector: the covariance times it is its variance times it
+    for c in range(channels):
+        near(sum(state[c] * score for state, score in zip(centred, scores)) / (n - 1), variance * component[c], 1e-4 * scale)
+    near(dot(component, component), 1)
+    assert max(component, key=abs) > 0
+border = [i for i in range(n) if i // columns in (0, rows - 1) or i % columns in (0, columns - 1)]
+sides = [[i for i in range(n) if sign * pca["scores"][i][0] > 0] for sign in (1, -1)]
+shares = [len(set(side) & set(border)) / len(side) for side in sides]
+side = sides[shares[1] < shares[0]]
+assert pca["foreground"] == [int(i in side or len(side) < 5) for i in range(n)]
+assert all(0 <= x <= 1 and (x == 0 or shown) for rgb, shown in zip(pca["rgb"], pca["foreground"]) for x in rgb)
+PYTHON
+test_end
+
+# A figure a method, and one of each picture.
+test_begin figures
+heed run "$model" "$picture" --backend cpu --quiet --explain pca --rollout rollout.png --explained out.svg
+expect_exit 0
+expect_file out.svg
+expect_stdout_contains "pca: out.svg"
+[ "$(grep -c '<image' "$here/out.svg")" -eq 2 ] || fail "found $(grep -c '<image' "$here/out.svg") images, expected the picture and its colours"
+grep -q 'principal components' "$here/out.svg" || fail "the figure has no title"
+cp "$picture" "$bad/other.png"
+heed run "$model" "$picture" "$bad/other.png" --backend cpu --quiet --explain pca,similarity --explained out.png
+expect_exit 0
+for file in out-pca-rgb out-pca-other out-similarity-rgb out-similarity-other; do expect_file $file.png; done
+expect_no_file out.png
+test_end
+
+refused() { # name, exit code, a part of the sentence, arguments...
+  test_begin "$1"
+  code=$2 part=$3
+  shift 3
+  heed run "$@" --backend cpu --quiet
+  expect_exit "$code"
+  expect_stderr_contains "$part"
+  expect_stdout_empty
+  expect_nothing_written
+  test_end
+}
+refused unknown_method 2 '--explain: unknown method (found "pcs", expected pca or similarity)' "$model" "$picture" --explain pca,pcs --json out.json
+refused empty_method 2 '--explain: unknown method (found "", ' "$model" "$picture" --explain pca, --json out.json
+refused method_twice 2 '--explain: a method twice (found pca, ' "$model" "$picture" --explain pca,pca --json out.json
+refused no_file 2 '--explain: missing file (expected --explained FILE or --json FILE)' "$model" "$picture" --explain pca
+refused nothing_to_draw 2 '--explained: nothing to draw' "$model" "$picture" --explained out.png
+refused one_file 2 'out-pca.png' "$model" "$picture" --explain pca,similarity --explained out.png --maps out-pca.png
+refused graph 3 '--explain: no states of the patches (found a graph that runs as it is' "$vectors/onnx/vit" "$picture" --explain pca --json out.json --way graph
+
+tests_end
