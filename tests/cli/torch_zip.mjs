@@ -1,14 +1,9 @@
 // Weights of a .safetensors file as files of PyTorch: the zip of torch.save, and what training scripts wrap around the weights.
 
-/* Of zip, for Node 18 too. */
-function crc32(bytes) {
-  let crc = ~0
-  for (const byte of bytes) {
-    crc ^= byte
-    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0)
-  }
-  return ~crc >>> 0
-}
+import { gzipSync } from 'node:zlib'
+
+/* As zlib writes it behind a gzip: zlib.crc32, which Node 18 has not. */
+const crc32 = (bytes) => gzipSync(bytes, { level: 0 }).subarray(-8).readUInt32LE()
 
 const storages = {
   F32: 'FloatStorage',

@@ -247,13 +247,14 @@ function expectModest(entries: ZipEntry[], name: string) {
 /** Numbers that were damaged on their way are numbers too: the directory has a sum of all bytes. The
  * page goes on in between. */
 async function expectSum({ what, crc }: ZipEntry, bytes: Uint8Array) {
-  let sum = 0
+  const sum = createSum()
   for (let at = 0; at < bytes.length; at += 1 << 24) {
     if (at) await new Promise((done) => setTimeout(done))
-    sum = crc32(bytes.subarray(at, at + (1 << 24)), sum)
+    sum.add(bytes.subarray(at, at + (1 << 24)))
   }
-  if (sum !== crc)
-    fail(what, say('files.crc', { found: sum.toString(16), expected: crc.toString(16) }))
+  const found = sum.end()
+  if (found !== crc)
+    fail(what, say('files.crc', { found: found.toString(16), expected: crc.toString(16) }))
 }
 
 async function npzParts(file: File) {
@@ -458,19 +459,17 @@ export function npyParts(
   return [head, padded, ...parts]
 }
 
-const crcTable = Uint32Array.from({ length: 256 }, (_, n) => {
-  for (let bit = 0; bit < 8; bit++) n = (n >>> 1) ^ (n & 1 ? 0xedb88320 : 0)
-  return n
-})
-
-/**
- * As zip and PNG have it.
- * @param before that of the bytes before these
- */
-export function crc32(bytes: Uint8Array, before: number = 0) {
-  let crc = ~before
-  for (let i = 0; i < bytes.length; i++) crc = (crc >>> 8) ^ crcTable[(crc ^ bytes[i]) & 255]
-  return ~crc >>> 0
+/** The CRC-32 of zip and PNG, which fflate computes of what is stored. */
+export function createSum() {
+  const file = new ZipPassThrough('')
+  file.ondata = () => {}
+  return {
+    add: (bytes: Uint8Array) => file.push(bytes),
+    end: () => {
+      file.push(new Uint8Array(), true)
+      return file.crc >>> 0
+    }
+  }
 }
 
 /** entries: { file name: pieces of its Blob }, not deflated, below 4 GiB in all. Resolves to the

@@ -5,10 +5,11 @@ import { File } from 'node:buffer'
 import test from 'node:test'
 import { deflateRawSync } from 'node:zlib'
 import { createRuntime, demoModel, explain, loadPage } from '../package.js'
+import { crc32 } from '../zips.js'
 /** @import {NamedArray} from '../../pages/shared/types.js' */
 
 /** @type {typeof import('../../pages/shared/array_files.js')} */
-const { crc32, npyParts, provenanceIn, readArrays, safetensorsParts, zipParts } =
+const { npyParts, provenanceIn, readArrays, safetensorsParts, zipParts } =
   await loadPage('shared/array_files.js')
 
 /** @type {typeof import('../../pages/explorer/open/saved_maps.js')} */
@@ -336,20 +337,9 @@ test('.npz as the page writes it: every array is read again; its sums are those 
     entry = last - 46
   assert.deepEqual(
     [bytes.readUInt32LE(entry), bytes.readUInt32LE(entry + 16)],
-    [0x02014b50, crc(about)]
+    [0x02014b50, crc32(Buffer.from(about))]
   )
 })
-
-/**
- * CRC-32 bit by bit (ISO 3309).
- * @param {string} text
- */
-function crc(text) {
-  let sum = ~0
-  for (const byte of Buffer.from(text))
-    for (let bit = 0; bit < 8; bit++) sum = (sum >>> 1) ^ (((sum ^ (byte >> bit)) & 1) * 0xedb88320)
-  return ~sum >>> 0
-}
 
 test('a grid that is no square, from metadata and from an array; one that does not fit is refused', async () => {
   const maps = { shape: [1, 1, 9, 9], data: new Float32Array(81).fill(1 / 9) },

@@ -1,5 +1,5 @@
 /* PNG files: of a raster, and what a figure's PNG says of itself (size in print, texts). */
-import { crc32 } from '../../shared/array_files.js'
+import { createSum } from '../../shared/array_files.js'
 import type { Raster } from 'heed/plot'
 
 const signature = [137, 80, 78, 71, 13, 10, 26, 10]
@@ -7,11 +7,13 @@ const encoder = new TextEncoder()
 
 function chunk(type: string, body: Uint8Array): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(12 + body.length),
-    view = new DataView(bytes.buffer)
+    view = new DataView(bytes.buffer),
+    sum = createSum()
   view.setUint32(0, body.length)
   bytes.set(encoder.encode(type), 4)
   bytes.set(body, 8)
-  view.setUint32(8 + body.length, crc32(bytes.subarray(4, 8 + body.length)))
+  sum.add(bytes.subarray(4, 8 + body.length))
+  view.setUint32(8 + body.length, sum.end())
   return bytes
 }
 
