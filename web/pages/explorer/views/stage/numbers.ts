@@ -1,7 +1,8 @@
 /* Words and numbers beside the pictures: the classes, and the row that the stage shows. */
-import { html, render } from 'lit-html'
+import { html } from 'lit-html'
 import { unsafeSVG } from 'lit-html/directives/unsafe-svg.js'
 import { element } from '../../../shared/elements.js'
+import { fill } from '../parts/fill.js'
 import { fixed } from '../../../plot/parts/numbers.js'
 import { probabilitiesOf } from '../../model/probabilities.js'
 import { unchanged } from '../../../shared/changes.js'
@@ -13,9 +14,6 @@ import { say } from '../../../languages/say.js'
 import type { Page } from '../../types.js'
 import type { PagePicture, PageSource } from '../../../shared/types.js'
 import type { Runner } from '../../../shared/model_runner.js'
-
-const made = (tag: string, text: string) =>
-  Object.assign(document.createElement(tag), { textContent: text })
 
 export function showAnswer({
   engine,
@@ -30,23 +28,17 @@ export function showAnswer({
     list = element('answer')
   element('answer-limit').hidden = source !== demoModel || Boolean(engine.saved || picture.drawing)
   if (!logits)
-    return list.replaceChildren(
-      made('li', engine.saved ? say('numbers.fileNoClassScores') : say('numbers.modelNoClassifier'))
+    return fill(
+      list,
+      html`<li>${engine.saved ? say('numbers.fileNoClassScores') : say('numbers.modelNoClassifier')}</li>`
     )
   const shares = probabilitiesOf(engine, logits)
-  list.replaceChildren(
-    ...topOf(shares, Math.min(5, shares.length)).map(({ token, weight }) => {
-      const item = document.createElement('li')
-      item.append(
-        made(
-          'span',
-          className(engine.model.labels[token] ?? say('numbers.class', { index: token }))
-        ),
-        made('b', percent(weight))
-      )
-      item.style.setProperty('--share', `${weight * 100}%`)
-      return item
-    })
+  fill(
+    list,
+    topOf(shares, Math.min(5, shares.length)).map(
+      ({ token, weight }) =>
+        html`<li .style=${`--share: ${weight * 100}%`}><span>${className(engine.model.labels[token] ?? say('numbers.class', { index: token }))}</span><b>${percent(weight)}</b></li>`
+    )
   )
 }
 
@@ -128,9 +120,9 @@ function showScores({ engine, drawn: { row, of, at } }: Page) {
     largest: say('numbers.curveSoftmaxUp', { weight: percent(topOf(row, 1)[0].weight) }),
     most: (count) => say('numbers.tokens', { count })
   })
-  render(
-    html`<svg viewBox="0 0 240 82" role="img" aria-label=${say('numbers.histogramRowsScoresSoftmax')}>${unsafeSVG(drawing)}</svg><figcaption>${say('numbers.scoresQKD', { temperature: temperature === 1 ? '' : ` / ${temperature}` })}</figcaption>`,
-    element('scores')
+  fill(
+    element('scores'),
+    html`<svg viewBox="0 0 240 82" role="img" aria-label=${say('numbers.histogramRowsScoresSoftmax')}>${unsafeSVG(drawing)}</svg><figcaption>${say('numbers.scoresQKD', { temperature: temperature === 1 ? '' : ` / ${temperature}` })}</figcaption>`
   )
 }
 
@@ -161,23 +153,19 @@ export function showNumbers(page: Page) {
     : rollout
       ? say('numbers.mostFrom')
       : say('numbers.mostAttention')
-  element('facts').replaceChildren(
-    ...facts({ ...page, drawn }).flatMap(([term, value]) => {
-      const dt = made('dt', '')
-      dt.append(Object.assign(made('button', term), { type: 'button', className: 'term' }))
-      return [dt, made('dd', value)]
-    })
+  fill(
+    element('facts'),
+    facts({ ...page, drawn }).map(
+      ([term, value]) =>
+        html`<dt><button type="button" class="term">${term}</button></dt><dd>${value}</dd>`
+    )
   )
-  element('most').replaceChildren(
-    ...topOf(row, 12).map(({ token, weight }) => {
-      const line = document.createElement('tr')
-      line.append(
-        ...[engine.nameOf(token), percent(weight), fixed(weight * row.length, 2)].map((text) =>
-          made('td', text)
-        )
-      )
-      return line
-    })
+  fill(
+    element('most'),
+    topOf(row, 12).map(
+      ({ token, weight }) =>
+        html`<tr><td>${engine.nameOf(token)}</td><td>${percent(weight)}</td><td>${fixed(weight * row.length, 2)}</td></tr>`
+    )
   )
   const [{ token, weight }] = topOf(row, 1)
   element('handle-fact').textContent = `${engine.nameOf(token)} ${percent(weight)}`
