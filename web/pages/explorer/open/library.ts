@@ -1,6 +1,7 @@
 /* What can be opened beside files: models that the server offers, models by address, and what is
  * kept on this machine. Shown below the menu Open; loaded with it, or when something is kept. */
-import { element, made } from '../../shared/elements.js'
+import { html, nothing } from 'lit-html'
+import { element } from '../../shared/elements.js'
 import '../controls/opened_advice.js'
 import { download, lookAt, megabytes } from './model_cache.js'
 import { keptThings, refused, remove } from './kept_store.js'
@@ -8,258 +9,170 @@ import { readOffers } from './offered_models.js'
 import { isOwnPicture, keepModel, keepPicture, openKept, ownModel } from './own_things.js'
 import { showProgress, showStatus } from '../controls/status.js'
 import { laterStyles } from '../later_styles.js'
+import { fill } from '../views/parts/fill.js'
 import { isOtherMakers } from '../../heed/weight_files.js'
 import { say } from '../../languages/say.js'
 import type { KeptThing, ListedModel, Page } from '../types.js'
 import type { Offer } from './offered_models.js'
 
-const button = (textContent: string, act: () => unknown, label?: string) => {
-  const element = made('button', { type: 'button', textContent })
-  if (label) element.ariaLabel = label
-  element.addEventListener('click', act)
-  return element
-}
+const button = (text: string, act: () => unknown, label?: string) =>
+  html`<button type="button" aria-label=${label ?? nothing} @click=${act}>${text}</button>`
+
 /** The last two parts of an address, which tell models apart. */
 const shortName = (address: string) =>
   new URL(address).pathname.split('/').filter(Boolean).slice(-2).join('/')
 
-/** What is kept, to be opened or removed: { list, show }; show resolves to the keys of it. */
-function keptList(page: Page) {
-  const list = made('ul', { className: 'kept' })
-  const line = (thing: KeptThing) => {
-    const { key, kind, size } = thing,
-      name = thing.name || shortName(key)
-    return made(
-      'li',
-      { title: kind === 'model' && !key.startsWith('own:') ? key : '' },
-      made('span', { textContent: say('library.kept', { name, size: megabytes(size) }) }),
-      button(
-        say('library.open'),
-        () => openKept(page, { ...thing, name }).catch(page.showError),
-        say('library.open2', { name })
-      ),
-      button(
-        say('pinList.remove'),
-        () => remove(key).then(show).catch(page.showError),
-        say('library.removeFromBrowser', { name })
-      )
+class Library {
+  #host
+  #page
+  #offers: Offer[] = []
+  #kept: KeptThing[] = []
+  #found: unknown = nothing // a model that was looked at: its files, then its download
+  #asked = false // whether for an address
+
+  constructor(host: HTMLElement, page: Page) {
+    this.#host = host
+    this.#page = page
+    page.store.on(['ran'], () => this.#draw())
+  }
+
+  async open() {
+    this.#draw()
+    const [offers] = await Promise.all([
+      readOffers().catch((error) => {
+        this.#page.showError(error)
+        return []
+      }),
+      this.#readKept().catch(() => showStatus(refused))
+    ])
+    this.#offers = offers
+    this.#draw()
+    return this
+  }
+
+  /** On the form for an address, hidden until it is asked for. */
+  focus() {
+    this.#asked = true
+    this.#draw()
+    this.#host.querySelector('input').focus()
+  }
+
+  #draw() {
+    fill(
+      this.#host,
+      html`<div ?hidden=${!this.#asked}><form class="row" @submit=${this.#lookAtAddress}><input type="text" inputmode="url" placeholder=${say('library.folderSafetensorsOnnxPth')} aria-label=${say('library.addressModelsFolderWeights')} autocomplete="off" spellcheck="false"><button>${say('library.look')}</button></form><p class="hint">${say('library.enterAddressServerServer')}</p></div><div>${this.#found}</div><div>${this.#offered()}</div><ul class="kept">${this.#kept.map(this.#keptLine)}</ul><div>${this.#keepButtons()}</div>`
     )
   }
-  async function show() {
-    const things = await keptThings()
-    list.replaceChildren(...things.map(line))
-    list.dispatchEvent(new Event('change'))
-    return things
+
+  async #readKept() {
+    this.#kept = await keptThings()
+    this.#draw()
   }
-  return { list, show }
-}
 
-/** A model that was looked at: its files with their sizes, then the download:
- * { found, show, fetchModel }. */
-function foundModel(page: Page, showKept: () => Promise<KeptThing[]>) {
-  const found = made('div')
+  /** What is kept, to be opened or removed. */
+  #keptLine = (thing: KeptThing) => {
+    const { key, kind, size } = thing,
+      name = thing.name || shortName(key),
+      open = () => openKept(this.#page, { ...thing, name }).catch(this.#page.showError)
+    const drop = () =>
+      remove(key)
+        .then(() => this.#readKept())
+        .catch(this.#page.showError)
+    return html`<li title=${kind === 'model' && !key.startsWith('own:') ? key : ''}><span>${say('library.kept', { name, size: megabytes(size) })}</span>${button(say('library.open'), open, say('library.open2', { name }))}${button(say('pinList.remove'), drop, say('library.removeFromBrowser', { name }))}</li>`
+  }
 
-  async function fetchModel(model: ListedModel) {
+  #lookAtAddress = (event: SubmitEvent) => {
+    event.preventDefault()
+    this.#showFound(nothing)
+    const address = this.#host.querySelector('input').value.trim(),
+      name = address.split(/[?#]/)[0].split('/').pop() as string
+    if (isOtherMakers(name))
+      this.#page.openModel({ [name]: new Blob([new Uint8Array(16)]) }, name) // refused by its name alone
+    else lookAt(address).then(this.#showModel).catch(this.#page.showError)
+  }
+
+  #showFound(found: unknown) {
+    this.#found = found
+    this.#draw()
+  }
+
+  /** Its files with their sizes. */
+  #showModel = (model: ListedModel) => {
+    const lines = model.files.map(
+      ({ name, size }) =>
+        html`<li>${name}: ${size ? megabytes(size) : say('library.sizeNotTold')}</li>`
+    )
+    const text = model.size
+      ? say('library.download', { size: megabytes(model.size) })
+      : say('library.download2')
+    this.#showFound(
+      html`<ul class="kept">${lines}</ul><p class="row">${button(text, () => this.#fetchModel(model))}${button(say('library.notNow'), () => this.#showFound(nothing))}</p>`
+    )
+    this.#host.querySelector('.kept + .row button').focus()
+  }
+
+  async #fetchModel(model: ListedModel) {
     const stop = new AbortController()
-    found.replaceChildren(
-      made(
-        'p',
-        { className: 'row' },
-        say('library.downloading'),
-        button(say('library.cancel'), () => stop.abort())
-      )
+    this.#showFound(
+      html`<p class="row">${say('library.downloading')}${button(say('library.cancel'), () => stop.abort())}</p>`
     )
     try {
       await download(model, showProgress, stop.signal)
-      found.replaceChildren()
-      const thing = (await showKept()).find(({ key }) => key === model.address)
-      if (thing) await openKept(page, { ...thing, name: model.name ?? shortName(model.address) })
+      this.#showFound(nothing)
+      await this.#readKept()
+      const thing = this.#kept.find(({ key }) => key === model.address)
+      if (thing)
+        await openKept(this.#page, { ...thing, name: model.name ?? shortName(model.address) })
     } catch (error) {
-      found.replaceChildren()
-      if (!stop.signal.aborted) page.showError(error)
+      this.#showFound(nothing)
+      if (!stop.signal.aborted) this.#page.showError(error)
     } finally {
       showProgress(null)
     }
   }
 
-  function show(model: ListedModel) {
-    const lines = model.files.map(({ name, size }) =>
-      made('li', { textContent: `${name}: ${size ? megabytes(size) : say('library.sizeNotTold')}` })
+  /** What the server offers and is not kept, each with its licence and size before anything of it is
+   * fetched. */
+  #offered() {
+    const left = this.#offers.filter(({ listed }) =>
+      this.#kept.every(({ key }) => key !== listed.address)
     )
-    found.replaceChildren(
-      made('ul', { className: 'kept' }, ...lines),
-      made(
-        'p',
-        { className: 'row' },
-        button(
-          model.size
-            ? say('library.download', { size: megabytes(model.size) })
-            : say('library.download2'),
-          () => fetchModel(model)
-        ),
-        button(say('library.notNow'), () => found.replaceChildren())
-      )
-    )
-    found.querySelector('button').focus()
-  }
-  return { found, show, fetchModel }
-}
-
-/**
- * What the server offers, each with its licence and size before anything of it is fetched.
- * @param kept keys: they are listed there
- */
-function offerLines(offers: Offer[], fetchModel: (model: ListedModel) => unknown, kept: string[]) {
-  const left = offers.filter(({ listed }) => !kept.includes(listed.address))
-  if (!left.length) return []
-  const lines = left.map(({ name, licence, trained, listed }) =>
-    made(
-      'li',
-      {
-        title: listed.files.map((file) => `${file.sha256}  ${file.name}`).join('\n')
-      },
-      made('span', {
-        textContent: `${name}. Licence: ${licence}.${trained ? say('library.trained', { trained }) : ''}`
-      }),
-      button(
-        say('library.download', { size: megabytes(listed.size) }),
-        () => fetchModel(listed),
-        say('library.download3', { name, size: megabytes(listed.size) })
-      )
-    )
-  )
-  return [
-    made('p', { className: 'strong', textContent: say('library.modelsServer') }),
-    made('ul', { className: 'kept' }, ...lines)
-  ]
-}
-
-/** Buttons that keep what is shown, where it is one's own. */
-function keepButtons(page: Page, showKept: () => Promise<unknown>) {
-  const place = made('div')
-  const keep = (name: string, act: () => Promise<boolean>) => async () => {
-    try {
-      const stays = await act()
-      showStatus(
-        stays
-          ? say('library.keptMachine', { name })
-          : say('library.keptMachineButBrowser', { name })
-      )
-      await showKept()
-      show()
-    } catch (error) {
-      page.showError(error)
-    }
-  }
-  function show() {
-    const model = element('model-name').textContent,
-      buttons = []
-    if (isOwnPicture(page))
-      buttons.push(
-        button(
-          say('library.keepPicture'),
-          keep(page.picture.name, () => keepPicture(page))
-        )
-      )
-    if (ownModel(page).length)
-      buttons.push(
-        button(
-          say('library.keepModel'),
-          keep(model, () => keepModel(page, model))
-        )
-      )
-    place.replaceChildren(
-      ...(buttons.length
-        ? [
-            made('p', { className: 'row' }, ...buttons),
-            made('p', {
-              className: 'hint',
-              textContent: say('library.keptMachineAloneUntil')
-            })
-          ]
-        : [])
-    )
-  }
-  page.store.on(['ran'], show)
-  show()
-  return place
-}
-
-/** The form for an address, hidden until it is asked for. */
-function addressForm(page: Page, { found, show }: ReturnType<typeof foundModel>) {
-  const input = made('input', {
-    type: 'text',
-    inputMode: 'url',
-    placeholder: say('library.folderSafetensorsOnnxPth'),
-    ariaLabel: say('library.addressModelsFolderWeights'),
-    autocomplete: 'off',
-    spellcheck: false
-  })
-  const form = made(
-    'form',
-    { className: 'row' },
-    input,
-    made('button', { textContent: say('library.look') })
-  )
-  form.addEventListener('submit', (event) => {
-    event.preventDefault()
-    found.replaceChildren()
-    const address = input.value.trim(),
-      name = address.split(/[?#]/)[0].split('/').pop() as string
-    if (isOtherMakers(name))
-      page.openModel({ [name]: new Blob([new Uint8Array(16)]) }, name) // refused by its name alone
-    else lookAt(address).then(show).catch(page.showError)
-  })
-  const place = made(
-    'div',
-    { hidden: true },
-    form,
-    made('p', {
-      className: 'hint',
-      textContent: say('library.enterAddressServerServer')
+    if (!left.length) return nothing
+    const lines = left.map(({ name, licence, trained, listed }) => {
+      const size = megabytes(listed.size)
+      return html`<li title=${listed.files.map((file) => `${file.sha256}  ${file.name}`).join('\n')}><span>${name}. Licence: ${licence}.${trained ? say('library.trained', { trained }) : ''}</span>${button(say('library.download', { size }), () => this.#fetchModel(listed), say('library.download3', { name, size }))}</li>`
     })
-  )
-  return {
-    place,
-    focus() {
-      place.hidden = false
-      input.focus()
-    }
+    return html`<p class="strong">${say('library.modelsServer')}</p><ul class="kept">${lines}</ul>`
+  }
+
+  /** Buttons that keep what is shown, where it is one's own. */
+  #keepButtons() {
+    const page = this.#page,
+      model = element('model-name').textContent,
+      picture = isOwnPicture(page)
+    if (!picture && !ownModel(page).length) return nothing
+    const keep = (text: string, name: string, act: () => Promise<boolean>) =>
+      button(text, async () => {
+        try {
+          const stays = await act()
+          showStatus(
+            stays
+              ? say('library.keptMachine', { name })
+              : say('library.keptMachineButBrowser', { name })
+          )
+          await this.#readKept()
+        } catch (error) {
+          page.showError(error)
+        }
+      })
+    return html`<p class="row">${picture ? keep(say('library.keepPicture'), page.picture.name, () => keepPicture(page)) : nothing}${ownModel(page).length ? keep(say('library.keepModel'), model, () => keepModel(page, model)) : nothing}</p><p class="hint">${say('library.keptMachineAloneUntil')}</p>`
   }
 }
 
-async function createLibrary(host: HTMLElement, page: Page) {
-  const kept = keptList(page),
-    model = foundModel(page, kept.show),
-    { place, focus } = addressForm(page, model),
-    offered = made('div')
-  host.replaceChildren(place, model.found, offered, kept.list, keepButtons(page, kept.show))
-  const [offers] = await Promise.all([
-    readOffers().catch((error) => {
-      page.showError(error)
-      return []
-    }),
-    kept.show().catch(() => showStatus(refused))
-  ])
-  const showOffers = async () => {
-    const things = await keptThings().catch(() => [])
-    offered.replaceChildren(
-      ...offerLines(
-        offers,
-        model.fetchModel,
-        things.map(({ key }) => key)
-      )
-    )
-  }
-  kept.list.addEventListener('change', showOffers)
-  await showOffers()
-  return { focus }
-}
+let library: Promise<Library> | null = null
 
-let library: ReturnType<typeof createLibrary> | null = null
-
-/** Shows it, once for the page: { focus }. */
+/** Shows it, once for the page. */
 export async function openLibrary(page: Page) {
   await laterStyles()
-  return (library ??= createLibrary(element('library'), page))
+  return (library ??= new Library(element('library'), page).open())
 }
