@@ -1,6 +1,7 @@
 /* What the model is, below its name: its family and rules, what was assumed of it, the licence that
  * its files state, and the SHA-256 of its weights. Loaded for another model than the demo's, which the page has from the start; weights are
  * hashed beside the page's own work, large ones when asked for. */
+import { html, nothing } from 'lit-html'
 import { element } from '../../shared/elements.js'
 import { fixed } from '../../plot/parts/numbers.js'
 import { demoModel } from '../../heed/demo.js'
@@ -9,35 +10,25 @@ import { rulesOf } from './rules_line.js'
 import { hashesOf, weightsOf } from '../../shared/weight_hashes.js'
 import { copyHashes } from '../controls/copying.js'
 import { sourceOf } from '../state/place.js'
+import { fill } from '../views/parts/fill.js'
 import type { Page } from '../types.js'
 import type { PageSource, SavedMaps } from '../../shared/types.js'
 
 /* Larger weights are hashed when asked for: the browser holds a whole file for it. In bytes. */
 const hashAtOnce = 2e8
 
-const button = (text: string, title: string, label: string, act: () => void) => {
-  const made = Object.assign(document.createElement('button'), {
-    type: 'button',
-    className: 'plain',
-    textContent: text,
-    title,
-    ariaLabel: label
-  })
-  made.addEventListener('click', act)
-  return made
-}
+/** The hash, or what computes it, as a button. */
+const hashButton = (text: string, title: string, label: string, act: () => void) =>
+  html`SHA-256 <button type="button" class="plain" title=${title} aria-label=${label} @click=${act}>${text}</button>`
 
 /** The first eight digits; all of them on hover and copied on a press. */
-function showHash(host: HTMLElement, hashes: Record<string, string | null>, many: number) {
+function wordsOfHash(hashes: Record<string, string | null>, many: number) {
   const known = Object.entries(hashes).filter(([, sum]) => sum),
     all = known.map(([name, sum]) => `${sum}  ${name}`).join('\n')
-  if (!known.length) return host.replaceChildren(say('origin.tooLarge'))
+  if (!known.length) return say('origin.tooLarge')
   const first = `${(known[0][1] as string).slice(0, 8)}…`,
     short = many > 1 ? say('origin.more', { short: first, more: many - 1 }) : first
-  host.replaceChildren(
-    'SHA-256 ',
-    button(short, all, say('origin.copyHash', { short }), () => copyHashes(all))
-  )
+  return hashButton(short, all, say('origin.copyHash', { short }), () => copyHashes(all))
 }
 
 /**
@@ -55,39 +46,34 @@ export async function showOrigin(page: Page) {
     { model } = page.engine,
     current = () => source === sourceOf(page)
   nameFirst(model.tokenNames ?? ['CLS'])
-  if ((source as SavedMaps).attention) return host.replaceChildren(say('origin.maps'))
+  if ((source as SavedMaps).attention) return fill(host, say('origin.maps'))
   const licence =
     source === demoModel
       ? 'Apache-2.0'
       : await import('./licence.js').then(({ readLicence }) => readLicence(source as PageSource))
   if (!current()) return
   const weights = weightsOf(source as PageSource),
-    size = weights.reduce((sum, [, file]) => sum + (file.size ?? 0), 0),
-    sum = document.createElement('span')
+    size = weights.reduce((sum, [, file]) => sum + (file.size ?? 0), 0)
+  const show = (sum: unknown) =>
+    fill(
+      host,
+      html`${rulesOf(model)}<br>${model.note ? html`${model.note}.<br>` : nothing}${say('origin.licence', { licence })}<br><span>${sum}</span>`
+    )
+  show(nothing)
   const work = async () => {
     const hashes = await hashesOf(source as PageSource)
-    if (current()) showHash(sum, hashes, weights.length)
+    if (current()) show(wordsOfHash(hashes, weights.length))
   }
-  const line = () => document.createElement('br')
-  host.replaceChildren(
-    rulesOf(model),
-    line(),
-    ...(model.note ? [`${model.note}.`, line()] : []),
-    say('origin.licence', { licence }),
-    line(),
-    sum
-  )
   if (model.headsGuessed)
     page.showError(new Error(say('origin.assumed', { assumed: model.assumed as string })))
   if (size <= hashAtOnce) return work()
-  sum.replaceChildren(
-    'SHA-256 ',
-    button(
+  show(
+    hashButton(
       say('origin.compute'),
       say('origin.toRead', { gigabytes: fixed(size / 1e9, 1) }),
       say('origin.computeHash'),
       () => {
-        sum.textContent = 'SHA-256 …'
+        show('SHA-256 …')
         work().catch(page.showError)
       }
     )
