@@ -1,6 +1,8 @@
 /* The list of pins below the views: what each row is, a note to write on, and buttons that show it,
  * take it as B or away. Loaded with the first pin. */
-import { element, made } from '../../shared/elements.js'
+import { html, render } from 'lit-html'
+import { repeat } from 'lit-html/directives/repeat.js'
+import { element } from '../../shared/elements.js'
 import { fromHash, longestSettings } from '../state/address.js'
 import { keysOfPlace, sourceOf } from '../state/place.js'
 import { largestOf } from '../../plot/raster.js'
@@ -10,7 +12,7 @@ import { stageWords } from '../../shared/scores.js'
 import { drawRow } from '../views/parts/row_picture.js'
 import { say } from '../../languages/say.js'
 import type { Page, Pin, State } from '../types.js'
-import type { PageSource, SavedMaps } from '../../shared/types.js'
+import type { Of, PageSource, SavedMaps } from '../../shared/types.js'
 
 /** Picture, model and place of a pin on the stage; the view stays, unless the row is of the
  * rollout. */
@@ -30,11 +32,14 @@ export async function showPin(page: Page, { source, model, image, settings }: Pi
   })
 }
 
-/** The map of a pin over its picture. */
+/** The map of a pin over its picture, in the colours that the page had when it was pinned. */
 function mapOf(page: Page, { title, shape, row, picture }: Pin) {
   const { prefixTokens, rows, columns, tokens } = shape,
     weights = row.subarray(prefixTokens),
-    canvas = made('canvas', { role: 'img', ariaLabel: say('pinList.map', { title }) })
+    canvas = Object.assign(document.createElement('canvas'), {
+      role: 'img',
+      ariaLabel: say('pinList.map', { title })
+    })
   drawRow(canvas, picture, {
     weights,
     rows,
@@ -46,70 +51,30 @@ function mapOf(page: Page, { title, shape, row, picture }: Pin) {
   return canvas
 }
 
-/** The field for a note on a pin. */
-function noteOf(pin: Pin) {
-  const input = made('input', {
-    type: 'text',
-    value: pin.note,
-    maxLength: 500,
-    placeholder: say('pinList.note'),
-    ariaLabel: say('pinList.note2', { title: pin.title })
+/** Takes a pin away; the focus goes to the line after it, or before it. */
+function remove({ store }: Page, pin: Pin, line: HTMLElement) {
+  const next = line.nextElementSibling ?? line.previousElementSibling,
+    { pins, pinned } = store.get()
+  store.set({
+    pins: pins.filter((other) => other !== pin),
+    pinned: pinned === pin ? null : pinned
   })
-  input.addEventListener('input', () => {
-    pin.note = input.value
-  })
-  return input
+  ;(
+    next?.querySelector('button:last-child') ?? document.querySelector('#head-menu summary')
+  ).focus()
 }
 
 /** A line of the list; its buttons are told apart by the row's name. */
-function lineOf(page: Page, pin: Pin) {
+function lineOf(page: Page, pin: Pin, map: HTMLCanvasElement) {
   const { store } = page,
-    { title, name, score } = pin
-  const button = (text: string, label: string, act: () => unknown) => {
-    const element = made('button', {
-      type: 'button',
-      textContent: text,
-      ariaLabel: `${label}: ${title}`
-    })
-    element.addEventListener('click', () => Promise.resolve(act()).catch(page.showError))
-    return element
-  }
-  const canvas = mapOf(page, pin),
-    input = noteOf(pin)
-  const line = made(
-    'li',
-    {},
-    canvas,
-    made(
-      'div',
-      {},
-      made('b', { textContent: title }),
-      made('span', {
-        textContent: `${name}${score === 'softmax' ? '' : say('pinList.stage', { score: stageWords[score] })}`
-      }),
-      input
-    ),
-    made(
-      'div',
-      {},
-      button(say('pinList.show'), say('pinList.show'), () => showPin(page, pin)),
-      button(say('pinList.b'), say('pinList.compareB'), () =>
-        store.set({ pinned: pin, view: 'compare' })
-      ),
-      button(say('pinList.remove'), say('pinList.remove'), () => {
-        const next = line.nextElementSibling ?? line.previousElementSibling,
-          { pins, pinned } = store.get()
-        store.set({
-          pins: pins.filter((other) => other !== pin),
-          pinned: pinned === pin ? null : pinned
-        })
-        ;(
-          next?.querySelector('button:last-child') ?? document.querySelector('#head-menu summary')
-        ).focus()
-      })
-    )
-  )
-  return line
+    { title, name, score, note } = pin,
+    stage = score === 'softmax' ? '' : say('pinList.stage', { score: stageWords[score] }),
+    show = () => showPin(page, pin).catch(page.showError),
+    compare = () => store.set({ pinned: pin, view: 'compare' }),
+    write = ({ target }: Of<HTMLInputElement>) => {
+      pin.note = target.value
+    }
+  return html`<li>${map}<div><b>${title}</b><span>${name}${stage}</span><input type="text" maxlength="500" placeholder=${say('pinList.note')} aria-label=${say('pinList.note2', { title })} .value=${note} @input=${write}></div><div><button type="button" aria-label=${`${say('pinList.show')}: ${title}`} @click=${show}>${say('pinList.show')}</button><button type="button" aria-label=${`${say('pinList.compareB')}: ${title}`} aria-pressed=${pin === store.get().pinned} @click=${compare}>${say('pinList.b')}</button><button type="button" aria-label=${`${say('pinList.remove')}: ${title}`} @click=${({ target }: Of<HTMLElement>) => remove(page, pin, target.closest('li') as HTMLElement)}>${say('pinList.remove')}</button></div></li>`
 }
 
 /** Lines stay as they are while others come and go, so that the focus does. */
@@ -117,27 +82,20 @@ export async function createPinList(page: Page) {
   await laterStyles()
   const { store } = page,
     host = element('pins'),
-    list = made('ul'),
-    lines = new Map()
-  host.replaceChildren(
-    made('h2', { textContent: say('pinList.pins') }),
-    list,
-    made('p', {
-      className: 'hint',
-      textContent: say('pinList.pinsNotesStoredOnly')
-    })
-  )
-  const draw = ({ pins, pinned }: Pick<State, 'pins' | 'pinned'>) => {
-    for (const [pin, line] of lines)
-      if (!pins.includes(pin)) {
-        line.remove()
-        lines.delete(pin)
-      }
-    for (const pin of pins) if (!lines.has(pin)) lines.set(pin, list.appendChild(lineOf(page, pin)))
-    for (const [pin, line] of lines)
-      line.querySelectorAll('button')[1].setAttribute('aria-pressed', pin === pinned)
+    maps: WeakMap<Pin, HTMLCanvasElement> = new WeakMap()
+  function line(pin: Pin) {
+    const map = maps.get(pin) ?? mapOf(page, pin)
+    maps.set(pin, map)
+    return lineOf(page, pin, map)
+  }
+  function draw() {
+    const { pins } = store.get()
+    render(
+      html`<h2>${say('pinList.pins')}</h2><ul>${repeat(pins, (pin) => pin, line)}</ul><p class="hint">${say('pinList.pinsNotesStoredOnly')}</p>`,
+      host
+    )
     host.hidden = !pins.length
   }
   store.on(['pins', 'pinned'], draw)
-  draw(store.get())
+  draw()
 }
