@@ -1,11 +1,8 @@
 /* A dialog with a sentence, a table and buttons. Loaded when asked for. */
 
-import { made } from '../../shared/elements.js'
+import { html, render } from 'lit-html'
 import { laterStyles } from '../later_styles.js'
 import { say } from '../../languages/say.js'
-
-const cells = (tag: 'td' | 'th', texts: string[]) =>
-  texts.map((textContent) => made(tag, { textContent }))
 
 /** label: what the table is called; buttons: { text: action(event) }, to which Close is added;
  * figures: each line begins with its name, and numbers follow. */
@@ -29,39 +26,18 @@ export async function showDialog({
   figures = false
 }: DialogOptions) {
   await laterStyles()
-  const dialog = document.body.appendChild(
-      made('dialog', { className: figures ? 'report figures' : 'report' })
-    ),
-    heading = made('h2', { id: 'report-title', textContent: title }),
-    head = made('tr', {}, ...cells('th', columns))
-  for (const cell of head.children as HTMLCollectionOf<HTMLTableCellElement>) cell.scope = 'col'
-  const line = (row: string[]) =>
-    figures
-      ? made(
-          'tr',
-          {},
-          made('th', { scope: 'row', textContent: row[0] }),
-          ...cells('td', row.slice(1))
-        )
-      : made('tr', {}, ...cells('td', row))
-  dialog.setAttribute('aria-labelledby', heading.id)
-  const close = made('button', { type: 'button', textContent: say('dialog.close') }),
-    others = Object.entries(buttons).map(([textContent, act]) => {
-      const button = made('button', { type: 'button', textContent })
-      button.addEventListener('click', act)
-      return button
-    })
-  dialog.append(
-    heading,
-    made('p', { textContent: text }),
-    made(
-      'div',
-      { className: 'scroll', tabIndex: 0, role: 'region', ariaLabel: label },
-      made('table', {}, made('thead', {}, head), made('tbody', {}, ...rows.map(line)))
-    ),
-    made('div', { className: 'row' }, ...others, close)
+  const dialog = document.body.appendChild(document.createElement('dialog')),
+    line = ([first, ...rest]: string[]) =>
+      html`<tr>${figures ? html`<th scope="row">${first}</th>` : html`<td>${first}</td>`}${rest.map((cell) => html`<td>${cell}</td>`)}</tr>`
+  const close = () => dialog.close(),
+    button = ([name, act]: [string, (event: any) => unknown]) =>
+      html`<button type="button" @click=${act}>${name}</button>`
+  dialog.className = figures ? 'report figures' : 'report'
+  dialog.setAttribute('aria-labelledby', 'report-title')
+  render(
+    html`<h2 id="report-title">${title}</h2><p>${text}</p><div class="scroll" tabindex="0" role="region" aria-label=${label}><table><thead><tr>${columns.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead><tbody>${rows.map(line)}</tbody></table></div><div class="row">${[...Object.entries(buttons), [say('dialog.close'), close] as [string, () => void]].map(button)}</div>`,
+    dialog
   )
-  close.addEventListener('click', () => dialog.close())
   dialog.addEventListener('close', () => dialog.remove())
   dialog.showModal()
 }
