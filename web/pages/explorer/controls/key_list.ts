@@ -1,10 +1,12 @@
 /* The keys in words, in the dialog of help. Loaded when asked for. */
+import { html, render } from 'lit-html'
 import { element } from '../../shared/elements.js'
 import { laterStyles } from '../later_styles.js'
 import { letters, switchLetters } from './keys.js'
 import { views } from '../views/view_list.js'
 import { reasonOf } from './machine_reason.js'
 import { say } from '../../languages/say.js'
+import type { Of } from '../../shared/types.js'
 
 const keys = [
   [say('keyList.arrows'), say('keyList.anotherPatchAnotherHead')],
@@ -26,46 +28,31 @@ const keys = [
   ['?', say('keyList.list')]
 ]
 
-const markup = `<dialog id="keys" aria-labelledby="keys-title">
-  <h2 id="keys-title">${say('keyList.keys')}</h2>
-  <p>${say('keyList.letterKeysWorkWhile')} <label><input type="checkbox" id="letters"> ${say('keyList.letterKeys')}</label></p>
-  <dl class="keys" id="key-list"></dl>
-  <p>${say('keyList.figuresPrintPanelsYour')}</p>
-  <p><button type="button" id="tour-again">${say('keyList.showTour')}</button></p>
-  <p class="hint" id="machine-why"></p>
-  <form method="dialog"><button>${say('dialog.close')}</button></form>
-</dialog>`
-
-function makeDialog() {
-  document.body.insertAdjacentHTML('beforeend', markup)
-  const toggle = element('letters')
-  toggle.checked = letters.checked
-  toggle.addEventListener('change', () => switchLetters(toggle.checked))
-  element('tour-again').addEventListener('click', () => {
+/** The dialog, with how this machine runs the model. */
+function show(machine: string) {
+  const tour = () => {
     element('keys').close()
     element('tour-start').click()
-  })
-  document
-    .getElementById('key-list')
-    .replaceChildren(
-      ...keys
-        .flat()
-        .map((textContent, i) =>
-          Object.assign(document.createElement(i % 2 ? 'dd' : 'dt'), { textContent })
-        )
-    )
+  }
+  const toggle = ({ target }: Of<HTMLInputElement>) => switchLetters(target.checked)
+  render(
+    html`<dialog id="keys" aria-labelledby="keys-title">
+  <h2 id="keys-title">${say('keyList.keys')}</h2>
+  <p>${say('keyList.letterKeysWorkWhile')} <label><input type="checkbox" id="letters" .checked=${letters.checked} @change=${toggle}> ${say('keyList.letterKeys')}</label></p>
+  <dl class="keys" id="key-list">${keys.map(([key, does]) => html`<dt>${key}</dt><dd>${does}</dd>`)}</dl>
+  <p>${say('keyList.figuresPrintPanelsYour')}</p>
+  <p><button type="button" id="tour-again" @click=${tour}>${say('keyList.showTour')}</button></p>
+  <p class="hint" id="machine-why">${machine}</p>
+  <form method="dialog"><button>${say('dialog.close')}</button></form>
+</dialog>`,
+    document.body
+  )
 }
 
 /** Opens the dialog of help. */
 export async function showKeys() {
   await laterStyles()
-  if (!element('keys')) makeDialog()
-  const machine = element('machine')
-  element('machine-why').textContent = machine.dataset.why
-    ? say('keyList.browser', {
-        textContent: machine.textContent,
-        title: reasonOf(machine.dataset.why)
-      })
-    : ''
+  const { textContent, dataset } = element('machine')
+  show(dataset.why ? say('keyList.browser', { textContent, title: reasonOf(dataset.why) }) : '')
   element('keys').showModal()
 }
