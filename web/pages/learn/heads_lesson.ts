@@ -1,5 +1,6 @@
 /* Positions and many heads: tokens get their place, are split over heads, each head attends, the
  * heads are put side by side and projected. */
+import { nothing, render } from 'lit-html'
 import { element } from '../shared/elements.js'
 import { fixed } from '../plot/parts/numbers.js'
 import { showAgreement } from '../shared/runtime_agreement.js'
@@ -160,20 +161,21 @@ function draw() {
     largest: most(result.output),
     onLook: look('projected', draw)
   })
-  for (const name of ['place', 'heads']) element(`${name}-formula`).replaceChildren()
-  if (looked) explain(set, result)
+  explain(set, result)
   element('order-said').textContent = sayOrder(set, result)
   clearTimeout(timer)
   timer = setTimeout(() => showAgreement(element('heads-agreement'), asHeadsCase(set, result)), 250)
 }
 
 function explain(set: HeadsSetting, result: SmallHeadsResult) {
-  const [of, i, j] = looked as [string, number, number]
-  if (of === 'place' && !element('add-positions').checked) return
-  element(of === 'place' ? 'place-formula' : 'heads-formula').innerHTML =
-    of === 'place'
+  const [of, i, j] = looked ?? ['', 0, 0]
+  render(
+    of === 'place' && element('add-positions').checked
       ? formulas.place(i, j, { size: set.size, tokens: set.given, moved: set.tokens })
-      : formulas[of](i, j, set, result)
+      : nothing,
+    element('place-formula')
+  )
+  render(of && of !== 'place' ? formulas[of](i, j, set, result) : nothing, element('heads-formula'))
 }
 
 /** Takes the tokens of an example; heads that do not fit its width are left out. */

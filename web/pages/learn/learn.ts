@@ -1,4 +1,5 @@
 /* Attention in numbered steps: every number can be changed, every result explains itself. */
+import { nothing, render } from 'lit-html'
 import { element } from '../shared/elements.js'
 import '../shared/library.js'
 import { fixed } from '../plot/parts/numbers.js'
@@ -427,8 +428,10 @@ function draw() {
   element('hide-said').hidden = !hide
   showRules(result.tempered, asked, words)
   for (const name of ['scores', 'masked', 'weights', 'output'])
-    element(`${name}-formula`).innerHTML =
-      looked?.[0] === name ? formulas[name](looked[1], looked[2], set, result) : ''
+    render(
+      looked?.[0] === name ? formulas[name](looked[1], looked[2], set, result) : nothing,
+      element(`${name}-formula`)
+    )
   clearTimeout(timer)
   timer = setTimeout(() => {
     keepLink()

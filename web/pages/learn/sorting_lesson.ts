@@ -1,6 +1,7 @@
 /* A trained model that sorts six letters: what it writes, the attention of each head, and how a
  * cell of it came about. Fetched and run when asked for; its numbers are the runtime's, and are
  * compared with double precision. */
+import { render } from 'lit-html'
 import { element } from '../shared/elements.js'
 import { fixed, percentSign } from '../plot/parts/numbers.js'
 import { sayAgreement } from '../shared/runtime_agreement.js'
@@ -156,14 +157,17 @@ function draw() {
     chosen: (i, j) => i === row && j <= i
   })
   const [i, j] = looked ?? [row, rowsOf(chosen)[row].indexOf(Math.max(...rowsOf(chosen)[row]))]
-  element('sort-formula').innerHTML = formulas.trained(i, j, {
-    ...exact,
-    weight: weightOf(chosen, i, j),
-    layer,
-    head,
-    from: names[i],
-    to: names[j]
-  })
+  render(
+    formulas.trained(i, j, {
+      ...exact,
+      weight: weightOf(chosen, i, j),
+      layer,
+      head,
+      from: names[i],
+      to: names[j]
+    }),
+    element('sort-formula')
+  )
   element('sorting').dataset.shown = `${lettersOf(shown.answer)} ${layer}.${head}`
 }
 
