@@ -238,6 +238,7 @@ static heed_status explain(heed_explain_run *run, heed_error *error) {
                      "explain: not a vision transformer (expected a model of images)");
   HEED_TRY(heed_target_open(run, error));
   HEED_TRY(run_passes(run, error));
+  HEED_TRY(heed_target_settle(run, error));
   HEED_TRY(add_score(run, error));
   for (size_t i = 0; i < METHODS; i++)
     if (wanted(run->desc->methods, methods[i]->name)) HEED_TRY(methods[i]->compute(run, error));

@@ -27,6 +27,7 @@ typedef struct heed_target {
   /* of texts: their embeddings [count, size], and what heed_compare makes logits of */
   float *texts;
   uint32_t count, size;
+  uint32_t *largest; /* [B], where that is the target */
   heed_model_info text;
 } heed_target;
 
@@ -91,16 +92,20 @@ void *heed_explain_add(heed_explain_run *run, const char *name, heed_dtype dtype
 heed_status heed_target_open(heed_explain_run *run, heed_error *error);
 /* Checks the target by the graph and keeps what the score needs. */
 heed_status heed_target_prepare(heed_explain_run *run, heed_error *error);
+/* Chooses each picture's largest logit, where that is the target, once the pictures have run. */
+heed_status heed_target_settle(heed_explain_run *run, heed_error *error);
+void heed_target_close(heed_explain_run *run);
+
+/* The value that the score is made of: logits, pooler_output, image_embeds or states. */
+heed_value heed_target_value(const heed_explain_run *run, const heed_pass *pass);
 /* The score of picture b of a pass that has run. */
 heed_status heed_target_score(const heed_explain_run *run, const heed_pass *pass, uint32_t b,
                               double *score, heed_error *error);
-void heed_target_close(heed_explain_run *run);
-
-/* The score as a linear map of a value of the graph, once |e| of an embedding is held: score = seed
- * . value[b] + constant. *value: logits, pooler_output or image_embeds. Statuses: UNSUPPORTED (a
- * number of a state). */
-heed_value heed_target_value(const heed_explain_run *run, const heed_pass *pass);
-heed_status heed_target_seed(const heed_explain_run *run, const heed_pass *pass, uint32_t b,
-                             double *seed, double *constant, heed_error *error);
+/* The score of a picture by its numbers `row` of the target value, which is no state. */
+heed_status heed_target_row(const heed_explain_run *run, uint32_t b, const float *row,
+                            uint32_t width, double *score, heed_error *error);
+/* The same as a linear map, the length of an embedding held: score = seed . row + constant. */
+void heed_target_seed(const heed_explain_run *run, uint32_t b, const float *row, uint32_t width,
+                      double *seed, double *constant);
 
 #endif

@@ -258,86 +258,89 @@ static double length_of(const float *x, uint32_t size) {
   return sqrt(square);
 }
 
-/* The logit whose score is wanted where the target is the largest: that of the pictures' own run.
- */
-static heed_status choose_largest(const heed_explain_run *run, uint32_t b, const heed_value value,
-                                  float *row, uint32_t width, uint32_t *chosen, heed_error *error) {
-  const heed_target *target = &run->target;
-  HEED_TRY(heed_pass_read(&run->pass, value, b, row, error));
-  if (!target->texts) {
-    (void)heed_top(row, width, 1, chosen, NULL);
-    return HEED_OK;
-  }
+static uint32_t largest_text(const heed_target *target, const float *row) {
   double most = -INFINITY;
-  *chosen = 0;
+  uint32_t chosen = 0;
   for (uint32_t k = 0; k < target->count; k++) {
-    const double cosine = (double)heed_cosine(row, target->texts + (size_t)k * width, width);
-    if (cosine > most) {
-      most = cosine;
-      *chosen = k;
-    }
+    const double cosine =
+        (double)heed_cosine(row, target->texts + (size_t)k * target->size, target->size);
+    if (!(cosine > most)) continue;
+    most = cosine;
+    chosen = k;
   }
-  return HEED_OK;
+  return chosen;
 }
 
-heed_status heed_target_seed(const heed_explain_run *run, const heed_pass *pass, uint32_t b,
-                             double *seed, double *constant, heed_error *error) {
-  const heed_target *target = &run->target;
-  const heed_value value = heed_target_value(run, pass);
-  const uint32_t width = width_of(pass, value);
-  *constant = 0.0;
-  memset(seed, 0, width * sizeof *seed);
-  if (target->kind == HEED_TARGET_STATE)
-    return heed_fail(error, HEED_UNSUPPORTED,
-                     "target: a number of a state is no output (expected a logit or vector)");
-  if (target->kind == HEED_TARGET_VECTOR) {
-    const float *vector = heed_explain_find(run, "target.vector")->data;
-    for (uint32_t i = 0; i < width; i++) seed[i] = (double)vector[i];
-    return HEED_OK;
-  }
+heed_status heed_target_settle(heed_explain_run *run, heed_error *error) {
+  heed_target *target = &run->target;
+  if (target->kind != HEED_TARGET_LARGEST) return HEED_OK;
+  const heed_value value = heed_target_value(run, &run->pass);
+  const uint32_t width = width_of(&run->pass, value), batch = run->pass.batch;
+  target->largest = heed_alloc(run->context, batch, sizeof *target->largest);
   float *row = heed_alloc_raw(run->context, width, sizeof *row);
-  if (!row) return heed_fail_memory(error, "target", width * sizeof *row);
-  uint32_t first = target->first;
-  heed_status status = HEED_OK;
-  if (target->kind == HEED_TARGET_LARGEST)
-    status = choose_largest(run, b, heed_target_value(run, &run->pass), row, width, &first, error);
-  if (status == HEED_OK && target->texts) {
-    status = heed_pass_read(pass, value, b, row, error);
-    const double length = length_of(row, width);
-    add_text(target, first, 1.0, length, seed, constant);
-    if (target->difference) add_text(target, target->second, -1.0, length, seed, constant);
-  } else if (status == HEED_OK) {
-    seed[first] += 1.0;
-    if (target->difference) seed[target->second] -= 1.0;
+  heed_status status =
+      target->largest && row ? HEED_OK : heed_fail_memory(error, "target", width * sizeof *row);
+  for (uint32_t b = 0; b < batch && status == HEED_OK; b++) {
+    status = heed_pass_read(&run->pass, value, b, row, error);
+    if (status == HEED_OK && target->texts)
+      target->largest[b] = largest_text(target, row);
+    else if (status == HEED_OK)
+      (void)heed_top(row, width, 1, &target->largest[b], NULL);
   }
   heed_free(run->context, row);
   return status;
+}
+
+void heed_target_seed(const heed_explain_run *run, uint32_t b, const float *row, uint32_t width,
+                      double *seed, double *constant) {
+  const heed_target *target = &run->target;
+  const float *vector =
+      target->kind == HEED_TARGET_VECTOR ? heed_explain_find(run, "target.vector")->data : NULL;
+  const uint32_t first = target->largest ? target->largest[b] : target->first;
+  *constant = 0.0;
+  for (uint32_t i = 0; i < width; i++) seed[i] = vector ? (double)vector[i] : 0.0;
+  if (vector) return;
+  if (target->texts) {
+    const double length = length_of(row, width);
+    add_text(target, first, 1.0, length, seed, constant);
+    if (target->difference) add_text(target, target->second, -1.0, length, seed, constant);
+    return;
+  }
+  seed[first] += 1.0;
+  if (target->difference) seed[target->second] -= 1.0;
+}
+
+heed_status heed_target_row(const heed_explain_run *run, uint32_t b, const float *row,
+                            uint32_t width, double *score, heed_error *error) {
+  double *seed = heed_alloc_raw(run->context, width, sizeof *seed);
+  if (!seed) return heed_fail_memory(error, "target", width * sizeof *seed);
+  heed_target_seed(run, b, row, width, seed, score);
+  for (uint32_t i = 0; i < width; i++) *score += seed[i] == 0.0 ? 0.0 : seed[i] * (double)row[i];
+  heed_free(run->context, seed);
+  return HEED_OK;
 }
 
 heed_status heed_target_score(const heed_explain_run *run, const heed_pass *pass, uint32_t b,
                               double *score, heed_error *error) {
   const heed_target *target = &run->target;
   const heed_value value = heed_target_value(run, pass);
+  const uint32_t width = width_of(pass, value);
   if (target->kind == HEED_TARGET_STATE) {
     float one;
-    const uint64_t at = ((uint64_t)b * pass->tokens + target->token) * run->info.width;
-    HEED_TRY(heed_session_read(pass->session, value, at + target->channel, 1, &one, error));
+    const uint64_t at = ((uint64_t)b * pass->tokens + target->token) * width + target->channel;
+    HEED_TRY(heed_session_read(pass->session, value, at, 1, &one, error));
     *score = (double)one;
     return HEED_OK;
   }
-  const uint32_t width = width_of(pass, value);
-  double *seed = heed_alloc_raw(run->context, width, sizeof *seed);
   float *row = heed_alloc_raw(run->context, width, sizeof *row);
-  heed_status status = seed && row ? heed_target_seed(run, pass, b, seed, score, error)
-                                   : heed_fail_memory(error, "target", width * sizeof *seed);
-  if (status == HEED_OK) status = heed_pass_read(pass, value, b, row, error);
-  for (uint32_t i = 0; i < width && status == HEED_OK; i++) *score += seed[i] * (double)row[i];
-  heed_free(run->context, seed);
+  heed_status status = row ? heed_pass_read(pass, value, b, row, error)
+                           : heed_fail_memory(error, "target", width * sizeof *row);
+  if (status == HEED_OK) status = heed_target_row(run, b, row, width, score, error);
   heed_free(run->context, row);
   return status;
 }
 
 void heed_target_close(heed_explain_run *run) {
   heed_free(run->context, run->target.texts);
-  run->target.texts = NULL;
+  heed_free(run->context, run->target.largest);
 }
