@@ -3,3 +3,5 @@
 HEED_METHOD(ledger)
 HEED_METHOD(lens)
 HEED_METHOD(norms)
+HEED_METHOD(pca)
+HEED_METHOD(similarity)
