@@ -15,11 +15,14 @@ class Heed < Formula
   depends_on "cairo"
   depends_on "jpeg-turbo"
   depends_on "libpng"
+  depends_on "libtiff"
+  depends_on "webp"
 
   uses_from_macos "zlib"
 
   def install
-    system "cmake", "-S", ".", "-B", "build", "-G", "Ninja", "-DHEED_TESTS=OFF", "-DHEED_CAIRO=ON", "-DHEED_VULKAN=ON", *std_cmake_args
+    system "cmake", "-S", ".", "-B", "build", "-G", "Ninja", "-DHEED_TESTS=OFF", "-DHEED_CAIRO=ON", "-DHEED_WEBP=ON", "-DHEED_TIFF=ON",
+      "-DHEED_VULKAN=ON", *std_cmake_args
     system "cmake", "--build", "build"
     system "cmake", "--install", "build"
   end

@@ -5,7 +5,7 @@ vcpkg_download_distfile(archive
   SHA512 0)
 vcpkg_extract_source_archive(source ARCHIVE "${archive}")
 
-foreach(feature native figures vulkan)
+foreach(feature native figures webp tiff vulkan)
   set(${feature} OFF)
   if(feature IN_LIST FEATURES)
     set(${feature} ON)
@@ -16,7 +16,8 @@ if(vulkan)
     "-DHEED_SPIRV_VAL=${CURRENT_HOST_INSTALLED_DIR}/tools/spirv-tools/spirv-val${VCPKG_HOST_EXECUTABLE_SUFFIX}")
 endif()
 vcpkg_cmake_configure(SOURCE_PATH "${source}"
-  OPTIONS -DHEED_CLI=OFF -DHEED_TESTS=OFF -DHEED_NATIVE_LIBRARY=${native} -DHEED_CAIRO=${figures} -DHEED_VULKAN=${vulkan} ${tools})
+  OPTIONS -DHEED_CLI=OFF -DHEED_TESTS=OFF -DHEED_NATIVE_LIBRARY=${native} -DHEED_CAIRO=${figures} -DHEED_WEBP=${webp} -DHEED_TIFF=${tiff}
+    -DHEED_VULKAN=${vulkan} ${tools})
 vcpkg_cmake_install()
 vcpkg_cmake_config_fixup(CONFIG_PATH lib/cmake/heed)
 vcpkg_fixup_pkgconfig()
