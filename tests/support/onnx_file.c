@@ -115,6 +115,14 @@ void test_put_float(test_message *attributes, const char *name, float value) {
   test_put_message(attributes, 5, &attribute);
 }
 
+void test_put_word(test_message *attributes, const char *name, const char *word) {
+  test_message attribute = {0};
+  test_put_text(&attribute, 1, name);
+  test_put_text(&attribute, 4, word);
+  test_put_number(&attribute, 20, 3);
+  test_put_message(attributes, 5, &attribute);
+}
+
 void test_put_raw(test_message *graph, const char *name, uint32_t type, uint32_t rank,
                   const uint32_t *dims, const void *bytes, size_t size) {
   test_message tensor = {0};
@@ -123,6 +131,11 @@ void test_put_raw(test_message *graph, const char *name, uint32_t type, uint32_t
   test_put_text(&tensor, 8, name);
   test_put_bytes(&tensor, 9, bytes, size);
   test_put_message(graph, 5, &tensor);
+}
+
+void test_put_small(test_message *graph, const char *name, uint32_t type, uint32_t count,
+                    const void *bytes, size_t size) {
+  test_put_raw(graph, name, type, count ? 1 : 0, &count, bytes, size);
 }
 
 void test_put_floats(test_message *graph, const char *name, uint32_t rank, const uint32_t *dims) {

@@ -26,9 +26,14 @@ void test_put_integer(test_message *attributes, const char *name, int64_t value)
 void test_put_integers(test_message *attributes, const char *name, uint32_t count,
                        const int64_t *values);
 void test_put_float(test_message *attributes, const char *name, float value);
+/* A text. */
+void test_put_word(test_message *attributes, const char *name, const char *word);
 /* GraphProto.initializer of this data type, of little-endian bytes in raw_data. */
 void test_put_raw(test_message *graph, const char *name, uint32_t type, uint32_t rank,
                   const uint32_t *dims, const void *bytes, size_t size);
+/* The same of one axis of `count`, or without axes where count is 0. */
+void test_put_small(test_message *graph, const char *name, uint32_t type, uint32_t count,
+                    const void *bytes, size_t size);
 /* GraphProto.initializer of floats 0, 0.5, 1 ..., in raw_data. */
 void test_put_floats(test_message *graph, const char *name, uint32_t rank, const uint32_t *dims);
 /* GraphProto.input (field 11) or output (12), of floats; a size of 0 is left open. */

@@ -26,14 +26,6 @@ static void put_integers(test_message *attributes, const char *name, const char 
   test_put_message(attributes, 5, &attribute);
 }
 
-static void put_text(test_message *attributes, const char *name, const char *text) {
-  test_message attribute = {0};
-  test_put_text(&attribute, 1, name);
-  test_put_text(&attribute, 4, text);
-  test_put_number(&attribute, 20, 3);
-  test_put_message(attributes, 5, &attribute);
-}
-
 /* "kernel_shape=3 3; ceil_mode:1; auto_pad'SAME_UPPER" */
 static void put_attributes(test_message *to, const char *text) {
   char copy[200];
@@ -44,7 +36,7 @@ static void put_attributes(test_message *to, const char *text) {
     *sign = 0;
     if (kind == '=') put_integers(to, item, sign + 1);
     if (kind == ':') test_put_integer(to, item, strtol(sign + 1, NULL, 10));
-    if (kind == '\'') put_text(to, item, sign + 1);
+    if (kind == '\'') test_put_word(to, item, sign + 1);
   }
 }
 

@@ -25,14 +25,6 @@ static test_message file_of(test_message *graph, uint64_t version) {
   return file;
 }
 
-static void put_text(test_message *attributes, const char *name, const char *text) {
-  test_message attribute = {0};
-  test_put_text(&attribute, 1, name);
-  test_put_text(&attribute, 4, text);
-  test_put_number(&attribute, 20, 3);
-  test_put_message(attributes, 5, &attribute);
-}
-
 /* Runs in double, and on kernels where the ops have some; frees the file. */
 static void expect_by(int ways, const char *what, test_message file, const float *x, uint32_t count,
                       const float *expected) {
@@ -193,8 +185,8 @@ static void test_scales_of_no_float(void **state) {
     test_put_node(&graph, "Reshape", "r", "x,dims", "line", NULL);
     test_put_node(&graph, "Slice", "s", "line,begin,end,axis", "part", NULL);
     if (cases[i].version > 10) {
-      put_text(&floors, "coordinate_transformation_mode", "asymmetric");
-      put_text(&floors, "nearest_mode", "floor");
+      test_put_word(&floors, "coordinate_transformation_mode", "asymmetric");
+      test_put_word(&floors, "nearest_mode", "floor");
     }
     test_put_node(&graph, "Resize", "n", cases[i].version > 10 ? "part,,scales" : "part,scales",
                   "y", &floors);
