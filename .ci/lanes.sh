@@ -41,7 +41,7 @@ prepare() { # build
   target=all log=$build/logs/build-$1.log
   case $1 in
     san) [ "$labels" != 'check|test' ] || target=lane_test ;;
-    tsan) target=lane_all ;;
+    tsan | arm64) [ "$labels" != 'check|test|all' ] || target=lane_all ;;
     newer) target=vulkan_tests ;;
     clang) target=heed ;;
   esac
