@@ -1,6 +1,6 @@
 /* "heads=4,norm=after" as the text of a hints.json. */
-#ifndef HEED_FILES_HINTS_H
-#define HEED_FILES_HINTS_H
+#ifndef HEED_NATIVE_FILES_HINTS_H
+#define HEED_NATIVE_FILES_HINTS_H
 
 #include "heed/heed.h"
 

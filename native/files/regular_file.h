@@ -1,6 +1,6 @@
 /* A regular file open for reading, piece by piece. */
-#ifndef HEED_NATIVE_FILES_REGULAR_H
-#define HEED_NATIVE_FILES_REGULAR_H
+#ifndef HEED_NATIVE_FILES_REGULAR_FILE_H
+#define HEED_NATIVE_FILES_REGULAR_FILE_H
 
 #include "heed/base.h"
 #include "pickle/kind.h"

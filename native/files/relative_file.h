@@ -1,6 +1,6 @@
 /* Files that a file names: opened beneath its folder alone. */
-#ifndef HEED_NATIVE_FILES_BENEATH_H
-#define HEED_NATIVE_FILES_BENEATH_H
+#ifndef HEED_NATIVE_FILES_RELATIVE_FILE_H
+#define HEED_NATIVE_FILES_RELATIVE_FILE_H
 
 #include "files/regular_file.h"
 

@@ -1,7 +1,7 @@
 /* Weights of a folder in which no name says what they are: NAME.pth.tar, a file of a hub's cache.
  */
-#ifndef HEED_NATIVE_FILES_UNNAMED_H
-#define HEED_NATIVE_FILES_UNNAMED_H
+#ifndef HEED_NATIVE_FILES_UNNAMED_WEIGHTS_H
+#define HEED_NATIVE_FILES_UNNAMED_WEIGHTS_H
 
 #include <limits.h>
 

@@ -1,6 +1,6 @@
 /* A file of tensors on disk, whichever maker's it is: the rest reads it as a .safetensors file. */
-#ifndef HEED_NATIVE_FILES_WEIGHTS_H
-#define HEED_NATIVE_FILES_WEIGHTS_H
+#ifndef HEED_NATIVE_FILES_WEIGHT_FILE_H
+#define HEED_NATIVE_FILES_WEIGHT_FILE_H
 
 #include "files/regular_file.h"
 #include "heed/onnx.h"

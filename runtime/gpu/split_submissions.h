@@ -1,7 +1,7 @@
 /* Dispatches split so that no submission takes long: watchdogs end one of some seconds, and with it
  * the device. */
-#ifndef HEED_GPU_SUBMIT_SPLIT_H
-#define HEED_GPU_SUBMIT_SPLIT_H
+#ifndef HEED_GPU_SPLIT_SUBMISSIONS_H
+#define HEED_GPU_SPLIT_SUBMISSIONS_H
 
 #include "gpu/builder.h"
 

@@ -1,8 +1,8 @@
 /* Values larger than one binding may be: their node is built once for each of some pieces along
  * leading axes, as if a piece were all there is. Inside a piece heed_gpu_shape, heed_gpu_read and
  * heed_gpu_write speak of the piece. */
-#ifndef HEED_GPU_SPLIT_LARGE_H
-#define HEED_GPU_SPLIT_LARGE_H
+#ifndef HEED_GPU_SPLIT_VALUES_H
+#define HEED_GPU_SPLIT_VALUES_H
 
 #include "gpu/builder.h"
 #include "gpu/op.h"

@@ -1,7 +1,7 @@
 /* Encoder-decoder models inside: what config.json says, and how the builders of graphs take weights
  * by their names. */
-#ifndef HEED_MODEL_SEQUENCE_H
-#define HEED_MODEL_SEQUENCE_H
+#ifndef HEED_SEQUENCES_SEQUENCE_H
+#define HEED_SEQUENCES_SEQUENCE_H
 
 #include "base/context.h"
 #include "base/json.h"

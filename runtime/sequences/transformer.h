@@ -1,7 +1,7 @@
 /* What the graphs of a transformer share, the whole (transformer.c) and the step
  * (transformer_step.c). */
-#ifndef HEED_MODEL_TRANSFORMER_H
-#define HEED_MODEL_TRANSFORMER_H
+#ifndef HEED_SEQUENCES_TRANSFORMER_H
+#define HEED_SEQUENCES_TRANSFORMER_H
 
 #include "sequences/sequence.h"
 

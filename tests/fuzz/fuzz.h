@@ -2,8 +2,8 @@
  * that mutates seeds the same way every time: more often where a sanitizer watches. An argument
  * replaces how often, a second one is the first mutation (to rerun a failure). `--write FOLDER
  * DICTIONARY` writes the seeds and the words for libFuzzer, `--replay FILE...` runs files. */
-#ifndef HEED_TESTS_FUZZ_H
-#define HEED_TESTS_FUZZ_H
+#ifndef HEED_TESTS_FUZZ_FUZZ_H
+#define HEED_TESTS_FUZZ_FUZZ_H
 
 #include <stddef.h>
 #include <stdint.h>

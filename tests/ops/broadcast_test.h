@@ -1,7 +1,7 @@
 /* Cases of add and multiply: numpy's broadcasting of b into a, each result the nearest float to the
  * one in double. */
-#ifndef HEED_TESTS_BROADCAST_TEST_H
-#define HEED_TESTS_BROADCAST_TEST_H
+#ifndef HEED_TESTS_OPS_BROADCAST_TEST_H
+#define HEED_TESTS_OPS_BROADCAST_TEST_H
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 # The direction of includes: model file -> graph -> plan -> backend -> kernels -> explanation, each room over those before it in its row.
 # includes.sh ROOT fails on an include that points up, also between the folders of a room, on a room without a row, and on a row that nothing needs.
 # A header of this project stands in quotes, so that no include is missed.
-# It fails too on files that include each other in a circle; a .c and its .h count as one.
+# It fails too on files that include each other in a circle, where a .c and its .h count as one, and on a guard that is not its header's path.
 set -eu
 [ $# -eq 1 ] || { echo "usage: $0 ROOT"; exit 2; }
 cd "$1"
@@ -45,6 +45,17 @@ runtime/onnx      file evaluate lower vision
 native/cli        terminal session help bench check convert demo run
 native/vulkan     host plan measure run
 '
+
+guards=0
+find runtime native web/wasm -name '*.h' ! -path '*/heed/*' -exec grep -H '^#ifndef HEED_[A-Z0-9_]*_H$' {} + | sort | awk -F '[: ]' '
+  {
+    wanted = $1
+    sub(/^(runtime|native\/cli|native\/vulkan)\//, $1 ~ /^runtime/ ? "" : $1 ~ /cli/ ? "cli/" : "vulkan/", wanted)
+    wanted = "HEED_" toupper(wanted)
+    gsub(/[^A-Z0-9]/, "_", wanted)
+    if ($3 != wanted) { print $1 ": another guard than its path (found " $3 ", expected " wanted ")"; failed = 1 }
+  }
+  END { exit failed }' >&2 || guards=1
 
 find runtime native web/wasm shaders -name node_modules -prune -o -name '*.[ch]' -print | sort | xargs grep -n '^ *# *include *[<"]' /dev/null |
   ROOMS=$rooms FOLDERS=$folders awk '
@@ -122,3 +133,4 @@ find runtime native web/wasm shaders -name node_modules -prune -o -name '*.[ch]'
     for (room in row) if (!(room in seen)) complain("tests/package/includes.sh: a row that nothing needs (found " room ")")
     exit failed
   }' >&2
+exit "$guards"

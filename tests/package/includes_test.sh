@@ -15,6 +15,7 @@ echo '#include "base/c.h"' >"$tree/runtime/base/b.h"
 echo '#include "heed/heed.h"' >"$tree/runtime/base/whole.c"
 printf '#include <base/b.h>\n#include <string.h>\n' >"$tree/runtime/base/d.c"
 printf '#include "base/a.h"\n#include "base/d.h"\n' >"$tree/runtime/base/c.c"
+printf '#ifndef HEED_BASE_OLD_H\n#define HEED_BASE_OLD_H\n#endif\n' >"$tree/runtime/base/new.h"
 
 status=0
 said=$(sh "$script" "$tree" 2>&1) || status=$?
@@ -30,6 +31,7 @@ expect 'runtime/base/a.c:1: in a circle of includes (found base/a to base/b)'
 expect 'runtime/base/c.c:1: in a circle of includes (found base/c to base/a)'
 expect 'a row that nothing needs (found runtime/plan)'
 expect 'runtime/base/d.c:1: a header of this project stands in quotes (found <base/b.h>)'
+expect 'runtime/base/new.h: another guard than its path (found HEED_BASE_OLD_H, expected HEED_BASE_NEW_H)'
 expect 'native/vulkan/plan/commands.c:3: an include points up (found vulkan/run/backend.h, expected a folder before plan)'
 case $said in *"base/d to"* | *"to base/d"* | *d.c:2:*) echo "complains of a file outside the circle: $said"; exit 1 ;; esac
 case $said in *commands.c:[12]:*) echo "complains of a folder that points down: $said"; exit 1 ;; esac

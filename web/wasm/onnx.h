@@ -1,6 +1,6 @@
 /* An ONNX file that is open: its weights, and its graph where it is on heed's own ops. */
-#ifndef HEED_WEB_ONNX_H
-#define HEED_WEB_ONNX_H
+#ifndef HEED_WEB_WASM_ONNX_H
+#define HEED_WEB_WASM_ONNX_H
 
 #include "heed/onnx.h"
 #include "onnx/vision/vision.h"

@@ -1,6 +1,6 @@
 /* What calls leave for JavaScript: a record of record_list.h, as a struct. */
-#ifndef HEED_WEB_RECORDS_H
-#define HEED_WEB_RECORDS_H
+#ifndef HEED_WEB_WASM_RECORDS_H
+#define HEED_WEB_WASM_RECORDS_H
 
 #include <stddef.h>
 

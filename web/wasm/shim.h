@@ -6,8 +6,8 @@
  * results that are arrays are blocks of their own that heed_web_free takes back. Strings are UTF-8
  * and end in NUL; lists of strings are such strings one after another. Every object belongs to one
  * runtime and so to one thread. */
-#ifndef HEED_WEB_SHIM_H
-#define HEED_WEB_SHIM_H
+#ifndef HEED_WEB_WASM_SHIM_H
+#define HEED_WEB_WASM_SHIM_H
 
 #include "heed/check.h"
 #include "heed/heed.h"

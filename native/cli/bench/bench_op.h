@@ -1,6 +1,6 @@
 /* The graphs of one op that heed bench times, from its options. */
-#ifndef HEED_CLI_BENCH_OP_H
-#define HEED_CLI_BENCH_OP_H
+#ifndef HEED_CLI_BENCH_BENCH_OP_H
+#define HEED_CLI_BENCH_BENCH_OP_H
 
 #include "terminal/cli.h"
 

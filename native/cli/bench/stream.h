@@ -1,7 +1,7 @@
 /* heed bench --in-flight: runs as a stream, each with its inputs copied in and its outputs copied
  * out. */
-#ifndef HEED_CLI_STREAM_H
-#define HEED_CLI_STREAM_H
+#ifndef HEED_CLI_BENCH_STREAM_H
+#define HEED_CLI_BENCH_STREAM_H
 
 #include "terminal/cli.h"
 

@@ -1,7 +1,7 @@
 /* Figures of the demo model on drawn scenes: is the class right, and which heads look from one twin
  * to the other. */
-#ifndef HEED_CLI_SCORE_H
-#define HEED_CLI_SCORE_H
+#ifndef HEED_CLI_DEMO_SCORE_H
+#define HEED_CLI_DEMO_SCORE_H
 
 #include "heed/scene.h"
 #include "session/pipeline.h"

@@ -1,6 +1,6 @@
 /* The verbs and their tables, for the texts that are made of them: help, man page, completions. */
-#ifndef HEED_CLI_VERBS_H
-#define HEED_CLI_VERBS_H
+#ifndef HEED_CLI_HELP_VERBS_H
+#define HEED_CLI_HELP_VERBS_H
 
 #include "terminal/options.h"
 

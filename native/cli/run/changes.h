@@ -1,7 +1,7 @@
 /* What heed run changes in a model's attention: --ablate, --replace, --gain, --drop, --cut,
  * --temperature. What they mean is heed_changes in heed.h. */
-#ifndef HEED_CLI_CHANGES_H
-#define HEED_CLI_CHANGES_H
+#ifndef HEED_CLI_RUN_CHANGES_H
+#define HEED_CLI_RUN_CHANGES_H
 
 #include "session/pipeline.h"
 #include "terminal/json_out.h"

@@ -1,7 +1,7 @@
 /* heed run over several pictures: after the first of a size the others follow as a stream on its
  * session. */
-#ifndef HEED_CLI_PICTURE_STREAM_H
-#define HEED_CLI_PICTURE_STREAM_H
+#ifndef HEED_CLI_RUN_PICTURE_STREAM_H
+#define HEED_CLI_RUN_PICTURE_STREAM_H
 
 #include "parts.h"
 

@@ -1,7 +1,7 @@
 /* heed run with --tokens or --features: a source through an encoder-decoder; the decoded tokens,
  * logits and attention out. */
-#ifndef HEED_CLI_SEQUENCE_H
-#define HEED_CLI_SEQUENCE_H
+#ifndef HEED_CLI_RUN_SEQUENCE_H
+#define HEED_CLI_RUN_SEQUENCE_H
 
 #include "session/backend_selection.h"
 

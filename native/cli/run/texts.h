@@ -1,7 +1,7 @@
 /* heed run with --text: a picture beside texts. texts.c runs the towers, text_outputs.c writes
  * what comes out. */
-#ifndef HEED_CLI_COMPARE_H
-#define HEED_CLI_COMPARE_H
+#ifndef HEED_CLI_RUN_TEXTS_H
+#define HEED_CLI_RUN_TEXTS_H
 
 #include "session/text_tower.h"
 #include "terminal/options.h"

@@ -1,7 +1,7 @@
 /* Which backend runs: --backend auto|vulkan|cpu, --device, --precision, --threads, said in one line
  * on stderr. */
-#ifndef HEED_CLI_BACKEND_SELECTION_H
-#define HEED_CLI_BACKEND_SELECTION_H
+#ifndef HEED_CLI_SESSION_BACKEND_SELECTION_H
+#define HEED_CLI_SESSION_BACKEND_SELECTION_H
 
 #include "heed/native.h"
 #include "terminal/options.h"

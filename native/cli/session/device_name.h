@@ -1,6 +1,6 @@
 /* What --device may say of a device, beside its index. */
-#ifndef HEED_CLI_DEVICE_NAME_H
-#define HEED_CLI_DEVICE_NAME_H
+#ifndef HEED_CLI_SESSION_DEVICE_NAME_H
+#define HEED_CLI_SESSION_DEVICE_NAME_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* Files inside the binary: the demo model and its sample picture. The arrays are made by CMake in
  * the build tree. */
-#ifndef HEED_CLI_EMBEDDED_H
-#define HEED_CLI_EMBEDDED_H
+#ifndef HEED_CLI_SESSION_EMBEDDED_H
+#define HEED_CLI_SESSION_EMBEDDED_H
 
 #include <stddef.h>
 

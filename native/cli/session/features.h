@@ -5,8 +5,8 @@
  *   mean         [B, C], the mean of the patches of last_hidden_state
  *   embedding    the first that the model has of image_embeds, pooler_output, pre_logits, cls, mean
  */
-#ifndef HEED_CLI_FEATURES_H
-#define HEED_CLI_FEATURES_H
+#ifndef HEED_CLI_SESSION_FEATURES_H
+#define HEED_CLI_SESSION_FEATURES_H
 
 #include "pipeline.h"
 

@@ -1,6 +1,6 @@
 /* heed eval of an ONNX file as the graph that it is. */
-#ifndef HEED_CLI_ONNX_GRAPH_H
-#define HEED_CLI_ONNX_GRAPH_H
+#ifndef HEED_CLI_SESSION_ONNX_GRAPH_H
+#define HEED_CLI_SESSION_ONNX_GRAPH_H
 
 #include "backend_selection.h"
 #include "heed/native.h"

@@ -1,7 +1,7 @@
 /* The way from a model's files to a session that has run, with the fall-back to the CPU that
  * --backend auto promises. */
-#ifndef HEED_CLI_PIPELINE_H
-#define HEED_CLI_PIPELINE_H
+#ifndef HEED_CLI_SESSION_PIPELINE_H
+#define HEED_CLI_SESSION_PIPELINE_H
 
 #include "backend_selection.h"
 #include "heed/native.h"

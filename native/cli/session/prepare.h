@@ -1,6 +1,6 @@
 /* Options that replace parts of a model's preprocessing, of every verb that takes images. */
-#ifndef HEED_CLI_PREPARE_H
-#define HEED_CLI_PREPARE_H
+#ifndef HEED_CLI_SESSION_PREPARE_H
+#define HEED_CLI_SESSION_PREPARE_H
 
 #include "terminal/options.h"
 

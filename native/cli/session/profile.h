@@ -1,6 +1,6 @@
 /* heed bench --profile: where the time of a run goes, steps of one op, shape and work together. */
-#ifndef HEED_CLI_PROFILE_H
-#define HEED_CLI_PROFILE_H
+#ifndef HEED_CLI_SESSION_PROFILE_H
+#define HEED_CLI_SESSION_PROFILE_H
 
 #include "terminal/cli.h"
 #include "terminal/json_out.h"

@@ -1,6 +1,6 @@
 /* Scenes as input of a verb: --scene SEED | FILE.json, read and drawn. */
-#ifndef HEED_CLI_SCENE_INPUT_H
-#define HEED_CLI_SCENE_INPUT_H
+#ifndef HEED_CLI_SESSION_SCENE_INPUT_H
+#define HEED_CLI_SESSION_SCENE_INPUT_H
 
 #include "heed/native.h"
 #include "heed/scene.h"

@@ -1,7 +1,7 @@
 /* Models that are only a shape: ViT-Ti, S, B and L at 224 px with pseudo-random weights made while
  * they are read, for benchmarks. */
-#ifndef HEED_CLI_SYNTHETIC_H
-#define HEED_CLI_SYNTHETIC_H
+#ifndef HEED_CLI_SESSION_SYNTHETIC_H
+#define HEED_CLI_SESSION_SYNTHETIC_H
 
 #include "pipeline.h"
 

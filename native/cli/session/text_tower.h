@@ -1,6 +1,6 @@
 /* A model's text tower: ids in, what it makes of each text out. */
-#ifndef HEED_CLI_TEXT_TOWER_H
-#define HEED_CLI_TEXT_TOWER_H
+#ifndef HEED_CLI_SESSION_TEXT_TOWER_H
+#define HEED_CLI_SESSION_TEXT_TOWER_H
 
 #include "pipeline.h"
 

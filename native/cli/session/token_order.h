@@ -1,7 +1,7 @@
 /* The order of tokens of an ONNX graph that is not heed's: CLS and its like first, then the patches
  * row by row. Saved maps have the graph's, and say it in their metadata. */
-#ifndef HEED_CLI_TOKEN_ORDER_H
-#define HEED_CLI_TOKEN_ORDER_H
+#ifndef HEED_CLI_SESSION_TOKEN_ORDER_H
+#define HEED_CLI_SESSION_TOKEN_ORDER_H
 
 #include <stdint.h>
 

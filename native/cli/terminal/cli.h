@@ -1,6 +1,6 @@
 /* What the verbs of the command line share. stdout carries results, stderr everything else. */
-#ifndef HEED_CLI_CLI_H
-#define HEED_CLI_CLI_H
+#ifndef HEED_CLI_TERMINAL_CLI_H
+#define HEED_CLI_TERMINAL_CLI_H
 
 #include <stdio.h>
 

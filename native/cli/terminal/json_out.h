@@ -1,7 +1,7 @@
 /* JSON out: a writer that keeps track of commas. Floats with 9 digits, so that they read back as
  * they were; NaN and Inf as null. */
-#ifndef HEED_CLI_JSON_OUT_H
-#define HEED_CLI_JSON_OUT_H
+#ifndef HEED_CLI_TERMINAL_JSON_OUT_H
+#define HEED_CLI_TERMINAL_JSON_OUT_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* Which of a verb's words is its model. */
-#ifndef HEED_CLI_MODEL_WORD_H
-#define HEED_CLI_MODEL_WORD_H
+#ifndef HEED_CLI_TERMINAL_MODEL_WORD_H
+#define HEED_CLI_TERMINAL_MODEL_WORD_H
 
 #include "cli.h"
 #include "heed/native.h"

@@ -1,6 +1,6 @@
 /* The name that a mistyped one may stand for. */
-#ifndef HEED_CLI_NEAREST_H
-#define HEED_CLI_NEAREST_H
+#ifndef HEED_CLI_TERMINAL_NEAREST_H
+#define HEED_CLI_TERMINAL_NEAREST_H
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* Options of a verb: a table in, targets filled, words that are no option collected. */
-#ifndef HEED_CLI_OPTIONS_H
-#define HEED_CLI_OPTIONS_H
+#ifndef HEED_CLI_TERMINAL_OPTIONS_H
+#define HEED_CLI_TERMINAL_OPTIONS_H
 
 #include "cli.h"
 

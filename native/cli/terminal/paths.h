@@ -2,8 +2,8 @@
  * takes the place of another, or of an input. Files that are there are compared by device and
  * inode, others by their folder, links followed, and name. Devices and pipes may be given twice:
  * nothing of theirs is replaced. */
-#ifndef HEED_CLI_PATHS_H
-#define HEED_CLI_PATHS_H
+#ifndef HEED_CLI_TERMINAL_PATHS_H
+#define HEED_CLI_TERMINAL_PATHS_H
 
 #include "cli.h"
 

@@ -1,6 +1,6 @@
 /* The pictures of a run: named one by one, as folders of them, or in a list. */
-#ifndef HEED_CLI_PICTURE_LIST_H
-#define HEED_CLI_PICTURE_LIST_H
+#ifndef HEED_CLI_TERMINAL_PICTURE_LIST_H
+#define HEED_CLI_TERMINAL_PICTURE_LIST_H
 
 #include "cli.h"
 

@@ -1,7 +1,7 @@
 /* How far a run over many images is: a line on the terminal of stderr, "images: 120 of 2000, 35 a
  * second, 0:54 left". Where stderr is no terminal, or --quiet is given, nothing is shown. */
-#ifndef HEED_CLI_PROGRESS_H
-#define HEED_CLI_PROGRESS_H
+#ifndef HEED_CLI_TERMINAL_PROGRESS_H
+#define HEED_CLI_TERMINAL_PROGRESS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* A file on stdout: `--json -`, `--save -`. What else is printed goes to stderr from then on, so
  * that stdout is that file alone. */
-#ifndef HEED_CLI_STANDARD_OUT_H
-#define HEED_CLI_STANDARD_OUT_H
+#ifndef HEED_CLI_TERMINAL_STANDARD_OUT_H
+#define HEED_CLI_TERMINAL_STANDARD_OUT_H
 
 #include "cli.h"
 #include "heed/native.h"

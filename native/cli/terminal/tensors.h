@@ -1,6 +1,6 @@
 /* A list of named tensors to be saved as one file, .safetensors, .npz or .npy by its ending. */
-#ifndef HEED_CLI_TENSORS_H
-#define HEED_CLI_TENSORS_H
+#ifndef HEED_CLI_TERMINAL_TENSORS_H
+#define HEED_CLI_TERMINAL_TENSORS_H
 
 #include "cli.h"
 #include "heed/native.h"

@@ -3,8 +3,8 @@
  * factor, and tensors. The reference (reference.c) knows the standard's sentences and explicit
  * matrices [B, H, Tq, Tk]; what heed runs (run.c) knows the rules below. They share the case alone.
  */
-#ifndef HEED_CHECK_PROFILE_H
-#define HEED_CHECK_PROFILE_H
+#ifndef HEED_CHECK_PROFILE_PROFILE_H
+#define HEED_CHECK_PROFILE_PROFILE_H
 
 #include "heed/check.h"
 

@@ -1,7 +1,7 @@
 /* config.json and the image processor's file, of Hugging Face transformers and of timm, as
  * structs. */
-#ifndef HEED_MODEL_CONFIG_H
-#define HEED_MODEL_CONFIG_H
+#ifndef HEED_MODEL_CONFIG_CONFIG_H
+#define HEED_MODEL_CONFIG_CONFIG_H
 
 #include "base/context.h"
 #include "base/json.h"

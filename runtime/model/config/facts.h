@@ -1,8 +1,8 @@
 /* names.json and hints.json: what a user says of a model. Either may have both: what its tensors
  * are called (model/vit/named.h), and facts that no tensor tells. Facts of hints.json are taken
  * before those of names.json, and these before what config.json says. */
-#ifndef HEED_MODEL_FACTS_H
-#define HEED_MODEL_FACTS_H
+#ifndef HEED_MODEL_CONFIG_FACTS_H
+#define HEED_MODEL_CONFIG_FACTS_H
 
 #include "model/config/config.h"
 

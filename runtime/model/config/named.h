@@ -1,8 +1,8 @@
 /* The tensors' names in names.json and hints.json, {"query": "blocks.{i}.attn.qkv.* 1/3", ...}, as
  * a style of names. The keys are the roles of names/role_list.h in small letters, of a pair with or
  * without ".weight" and ".bias". */
-#ifndef HEED_MODEL_NAMED_H
-#define HEED_MODEL_NAMED_H
+#ifndef HEED_MODEL_CONFIG_NAMED_H
+#define HEED_MODEL_CONFIG_NAMED_H
 
 #include "model/config/config.h"
 #include "model/config/fields.h"

@@ -1,6 +1,6 @@
 /* The config of a model whose family heed does not know: labels and preprocessing. */
-#ifndef HEED_MODEL_UNNAMED_H
-#define HEED_MODEL_UNNAMED_H
+#ifndef HEED_MODEL_CONFIG_UNKNOWN_FAMILY_H
+#define HEED_MODEL_CONFIG_UNKNOWN_FAMILY_H
 
 #include "model/config/config.h"
 

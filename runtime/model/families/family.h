@@ -1,7 +1,7 @@
 /* A family of ViTs: names, rules and defaults that belong together. Data alone, one file per family
  * in model/families/. */
-#ifndef HEED_MODEL_FAMILY_H
-#define HEED_MODEL_FAMILY_H
+#ifndef HEED_MODEL_FAMILIES_FAMILY_H
+#define HEED_MODEL_FAMILIES_FAMILY_H
 
 #include "heed/model.h"
 #include "model/families/rules.h"

@@ -1,6 +1,6 @@
 /* Position embeddings, and tables of relative positions, for a grid of another size. */
-#ifndef HEED_MODEL_POSITIONS_H
-#define HEED_MODEL_POSITIONS_H
+#ifndef HEED_MODEL_FAMILIES_POSITIONS_H
+#define HEED_MODEL_FAMILIES_POSITIONS_H
 
 #include "base/context.h"
 

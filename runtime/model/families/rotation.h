@@ -1,6 +1,6 @@
 /* Rotary positions on a grid of patches, as a rule of a family. */
-#ifndef HEED_MODEL_ROTATION_H
-#define HEED_MODEL_ROTATION_H
+#ifndef HEED_MODEL_FAMILIES_ROTATION_H
+#define HEED_MODEL_FAMILIES_ROTATION_H
 
 #include <stdbool.h>
 #include <stdint.h>

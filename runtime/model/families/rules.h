@@ -1,6 +1,6 @@
 /* The facts of a ViT that neither names nor shapes of its tensors tell. */
-#ifndef HEED_MODEL_RULES_H
-#define HEED_MODEL_RULES_H
+#ifndef HEED_MODEL_FAMILIES_RULES_H
+#define HEED_MODEL_FAMILIES_RULES_H
 
 #include "model/families/positions.h"
 #include "model/families/rotation.h"

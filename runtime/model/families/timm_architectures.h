@@ -1,6 +1,6 @@
 /* What the name of one of timm's architectures tells, and its files do not. */
-#ifndef HEED_MODEL_ARCHITECTURE_H
-#define HEED_MODEL_ARCHITECTURE_H
+#ifndef HEED_MODEL_FAMILIES_TIMM_ARCHITECTURES_H
+#define HEED_MODEL_FAMILIES_TIMM_ARCHITECTURES_H
 
 #include "model/families/rules.h"
 

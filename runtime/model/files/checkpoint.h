@@ -1,7 +1,7 @@
 /* The weights of a model as one table of tensors, whether they lie in one safetensors file or in
  * the shards of an index. */
-#ifndef HEED_MODEL_CHECKPOINT_H
-#define HEED_MODEL_CHECKPOINT_H
+#ifndef HEED_MODEL_FILES_CHECKPOINT_H
+#define HEED_MODEL_FILES_CHECKPOINT_H
 
 #include "heed/model.h"
 #include "model/files/safetensors.h"

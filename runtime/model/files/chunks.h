@@ -1,8 +1,8 @@
 /* Layers in chunks, as training of DINOv2 and DINOv3 saves them (block_chunks): blocks.1.7.norm1 is
  * of layer 7. A chunk begins with an Identity for each layer of the chunks before it, so the second
  * number counts over all chunks. Source: facebookresearch/dinov2, models/vision_transformer.py. */
-#ifndef HEED_MODEL_CHUNKS_H
-#define HEED_MODEL_CHUNKS_H
+#ifndef HEED_MODEL_FILES_CHUNKS_H
+#define HEED_MODEL_FILES_CHUNKS_H
 
 #include "model/files/safetensors.h"
 

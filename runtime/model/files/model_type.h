@@ -1,6 +1,6 @@
 /* A model that was opened, of any kind: what all have, and the functions in which kinds differ. */
-#ifndef HEED_MODEL_MODEL_TYPE_H
-#define HEED_MODEL_MODEL_TYPE_H
+#ifndef HEED_MODEL_FILES_MODEL_TYPE_H
+#define HEED_MODEL_FILES_MODEL_TYPE_H
 
 #include "base/context.h"
 #include "model/files/checkpoint.h"

@@ -1,6 +1,6 @@
 /* Models with parts of a ViT's names that heed's blocks do not compute. */
-#ifndef HEED_MODEL_OTHER_MODELS_H
-#define HEED_MODEL_OTHER_MODELS_H
+#ifndef HEED_MODEL_FILES_OTHER_MODELS_H
+#define HEED_MODEL_FILES_OTHER_MODELS_H
 
 #include "model/files/checkpoint.h"
 

@@ -4,8 +4,8 @@
  * offsets count from the data's start. The reader refuses what the reference refuses (overlap,
  * hole, trailing bytes, overflow, unknown dtypes ...), and also what the format forbids though the
  * reference lets it pass: keys that occur twice. It reads nothing but the header until asked. */
-#ifndef HEED_MODEL_SAFETENSORS_H
-#define HEED_MODEL_SAFETENSORS_H
+#ifndef HEED_MODEL_FILES_SAFETENSORS_H
+#define HEED_MODEL_FILES_SAFETENSORS_H
 
 #include "base/context.h"
 #include "heed/model.h"

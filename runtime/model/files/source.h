@@ -1,6 +1,6 @@
 /* Reading from what the caller gave: bytes or a callback. */
-#ifndef HEED_MODEL_SOURCE_H
-#define HEED_MODEL_SOURCE_H
+#ifndef HEED_MODEL_FILES_SOURCE_H
+#define HEED_MODEL_FILES_SOURCE_H
 
 #include "base/context.h"
 #include "heed/model.h"

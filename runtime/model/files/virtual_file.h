@@ -1,7 +1,7 @@
 /* A .safetensors file that nobody stored: a header that is made, and tensors that a callback reads.
  * Containers of other makers become one, so that models read .safetensors alone. */
-#ifndef HEED_MODEL_ASSEMBLED_H
-#define HEED_MODEL_ASSEMBLED_H
+#ifndef HEED_MODEL_FILES_VIRTUAL_FILE_H
+#define HEED_MODEL_FILES_VIRTUAL_FILE_H
 
 #include "base/context.h"
 #include "heed/model.h"

@@ -1,6 +1,6 @@
 /* What the ways into preprocessing share. */
-#ifndef HEED_MODEL_PREPROCESS_H
-#define HEED_MODEL_PREPROCESS_H
+#ifndef HEED_MODEL_IMAGE_PREPROCESS_H
+#define HEED_MODEL_IMAGE_PREPROCESS_H
 
 #include "heed/model.h"
 

@@ -1,6 +1,6 @@
 /* What the readers of preprocessing share. */
-#ifndef HEED_MODEL_PREPROCESS_CONFIG_H
-#define HEED_MODEL_PREPROCESS_CONFIG_H
+#ifndef HEED_MODEL_IMAGE_PREPROCESS_CONFIG_H
+#define HEED_MODEL_IMAGE_PREPROCESS_CONFIG_H
 
 #include "model/config/config.h"
 #include "model/config/fields.h"

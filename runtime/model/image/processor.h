@@ -1,6 +1,6 @@
 /* Classes of image processors: what each does where its file is silent. Data alone. */
-#ifndef HEED_MODEL_PROCESSOR_H
-#define HEED_MODEL_PROCESSOR_H
+#ifndef HEED_MODEL_IMAGE_PROCESSOR_H
+#define HEED_MODEL_IMAGE_PROCESSOR_H
 
 #include <stdbool.h>
 #include <stddef.h>

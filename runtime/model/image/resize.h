@@ -1,6 +1,6 @@
 /* Resizing of pictures. */
-#ifndef HEED_MODEL_RESIZE_H
-#define HEED_MODEL_RESIZE_H
+#ifndef HEED_MODEL_IMAGE_RESIZE_H
+#define HEED_MODEL_IMAGE_RESIZE_H
 
 #include "heed/model.h"
 

@@ -1,6 +1,6 @@
 /* What a style of checkpoints calls each role: data alone, one file per style in model/names/. */
-#ifndef HEED_MODEL_NAMES_H
-#define HEED_MODEL_NAMES_H
+#ifndef HEED_MODEL_NAMES_NAMES_H
+#define HEED_MODEL_NAMES_NAMES_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
  * compressed-tensors names them: X.weight I8 [N, ...] and X.weight_scale [N] or [N, 1], or [N,
  * groups] for groups of columns, which are widened to floats (docs/quantisation.md).
  * model/files/checkpoint.h reads them. */
-#ifndef HEED_MODEL_INT8_WEIGHTS_H
-#define HEED_MODEL_INT8_WEIGHTS_H
+#ifndef HEED_MODEL_VIT_INT8_WEIGHTS_H
+#define HEED_MODEL_VIT_INT8_WEIGHTS_H
 
 #include "graph/graph.h"
 #include "model/config/config.h"

@@ -3,8 +3,8 @@
  * Names are data (model/names/), and so are the facts that no tensor tells (model/families/). A
  * model may sit under a prefix ("vit.", "deit.", "timm_model." ...); Hugging Face heads then lie
  * outside of it. */
-#ifndef HEED_MODEL_ROLE_H
-#define HEED_MODEL_ROLE_H
+#ifndef HEED_MODEL_VIT_ROLE_H
+#define HEED_MODEL_VIT_ROLE_H
 
 #include "model/config/config.h"
 #include "model/families/family.h"

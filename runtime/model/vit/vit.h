@@ -1,7 +1,7 @@
 /* A vision transformer that was opened: its config, its tensors by role, and what the graph builder
  * needs to know. */
-#ifndef HEED_MODEL_VIT_H
-#define HEED_MODEL_VIT_H
+#ifndef HEED_MODEL_VIT_VIT_H
+#define HEED_MODEL_VIT_VIT_H
 
 #include "model/files/model_type.h"
 #include "model/vit/role.h"

@@ -1,6 +1,6 @@
 /* The equation of an Einsum, read once for its inputs' shapes. */
-#ifndef HEED_ONNX_EINSUM_H
-#define HEED_ONNX_EINSUM_H
+#ifndef HEED_ONNX_EVALUATE_EINSUM_H
+#define HEED_ONNX_EVALUATE_EINSUM_H
 
 #include "onnx/evaluate/evaluate.h"
 

@@ -1,8 +1,8 @@
 /* The evaluator: an ONNX graph with all its inputs known, node after node. It is the meaning of
  * every op in double, rounded to each value's type: what folds shapes and constants, and what runs
  * graphs that no builder of heed knows. */
-#ifndef HEED_ONNX_EVALUATE_H
-#define HEED_ONNX_EVALUATE_H
+#ifndef HEED_ONNX_EVALUATE_EVALUATE_H
+#define HEED_ONNX_EVALUATE_EVALUATE_H
 
 #include "model/files/safetensors.h"
 #include "onnx/file/array.h"

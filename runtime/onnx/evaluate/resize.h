@@ -1,6 +1,6 @@
 /* What a Resize makes of each axis, for the evaluator and the lowering. */
-#ifndef HEED_ONNX_RESIZE_H
-#define HEED_ONNX_RESIZE_H
+#ifndef HEED_ONNX_EVALUATE_RESIZE_H
+#define HEED_ONNX_EVALUATE_RESIZE_H
 
 #include "onnx/evaluate/evaluate.h"
 

@@ -1,6 +1,6 @@
 /* What a run of a graph gives. */
-#ifndef HEED_ONNX_RESULT_H
-#define HEED_ONNX_RESULT_H
+#ifndef HEED_ONNX_EVALUATE_RESULT_H
+#define HEED_ONNX_EVALUATE_RESULT_H
 
 #include "onnx/evaluate/evaluate.h"
 #include "onnx/file/attention_finder.h"

@@ -1,6 +1,6 @@
 /* Windows of a kernel over the axes behind [B, C]: those of convolutions and of pools. */
-#ifndef HEED_ONNX_WINDOWS_H
-#define HEED_ONNX_WINDOWS_H
+#ifndef HEED_ONNX_EVALUATE_WINDOWS_H
+#define HEED_ONNX_EVALUATE_WINDOWS_H
 
 #include "onnx/evaluate/evaluate.h"
 

@@ -1,6 +1,6 @@
 /* Memory that lives as long as an ONNX file: taken piece by piece, given back at once. */
-#ifndef HEED_ONNX_ARENA_H
-#define HEED_ONNX_ARENA_H
+#ifndef HEED_ONNX_FILE_ARENA_H
+#define HEED_ONNX_FILE_ARENA_H
 
 #include "base/context.h"
 

@@ -1,7 +1,7 @@
 /* Values of a graph that is evaluated: dense arrays, each element in 8 bytes. Floats are doubles
  * that were rounded to their type; whole numbers and booleans are int64. */
-#ifndef HEED_ONNX_ARRAY_H
-#define HEED_ONNX_ARRAY_H
+#ifndef HEED_ONNX_FILE_ARRAY_H
+#define HEED_ONNX_FILE_ARRAY_H
 
 #include "onnx/file/message.h"
 

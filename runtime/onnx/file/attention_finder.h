@@ -1,6 +1,6 @@
 /* The attentions of an ONNX graph: every softmax that is one. */
-#ifndef HEED_ONNX_FINDER_H
-#define HEED_ONNX_FINDER_H
+#ifndef HEED_ONNX_FILE_ATTENTION_FINDER_H
+#define HEED_ONNX_FILE_ATTENTION_FINDER_H
 
 #include "onnx/file/file.h"
 

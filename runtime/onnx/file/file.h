@@ -1,6 +1,6 @@
 /* An ONNX file that is open: its messages, the files of its weights, its names. */
-#ifndef HEED_ONNX_FILE_H
-#define HEED_ONNX_FILE_H
+#ifndef HEED_ONNX_FILE_FILE_H
+#define HEED_ONNX_FILE_FILE_H
 
 #include "heed/onnx.h"
 #include "model/files/virtual_file.h"

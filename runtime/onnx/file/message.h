@@ -1,7 +1,7 @@
 /* What an ONNX file says: the messages of ModelProto that heed uses, read once. Weights stay in the
  * file; names, numbers of attributes and small typed lists are copied. */
-#ifndef HEED_ONNX_MESSAGE_H
-#define HEED_ONNX_MESSAGE_H
+#ifndef HEED_ONNX_FILE_MESSAGE_H
+#define HEED_ONNX_FILE_MESSAGE_H
 
 #include "heed/model.h"
 #include "onnx/file/arena.h"

@@ -1,6 +1,6 @@
 /* The reader of messages, in parts: model_message.c the graph, tensor_message.c its tensors. */
-#ifndef HEED_ONNX_MESSAGE_PARTS_H
-#define HEED_ONNX_MESSAGE_PARTS_H
+#ifndef HEED_ONNX_FILE_MESSAGE_PARTS_H
+#define HEED_ONNX_FILE_MESSAGE_PARTS_H
 
 #include "onnx/file/message.h"
 #include "onnx/file/wire.h"

@@ -1,7 +1,7 @@
 /* A weight as models know it, made of what an ONNX file stores: as it is, turned, or dequantised.
  */
-#ifndef HEED_ONNX_WEIGHTS_H
-#define HEED_ONNX_WEIGHTS_H
+#ifndef HEED_ONNX_FILE_WEIGHTS_H
+#define HEED_ONNX_FILE_WEIGHTS_H
 
 #include "onnx/file/message.h"
 

@@ -1,7 +1,7 @@
 /* The wire form of protocol buffers: fields with a number, of varints, of 4 or 8 bytes, or of a
  * length. A message is a range of the file; nothing is read beyond its end. */
-#ifndef HEED_ONNX_WIRE_H
-#define HEED_ONNX_WIRE_H
+#ifndef HEED_ONNX_FILE_WIRE_H
+#define HEED_ONNX_FILE_WIRE_H
 
 #include "base/context.h"
 #include "heed/model.h"

@@ -6,8 +6,8 @@
  * quantisers.c, integers.c, einsum.c, windows.c and resize.c say what a
  * node is, shape.c, arithmetic.c, norm.c, linear.c and attention.c
  * make expressions, order.c, emit.c and changes.c the graph, and run.c runs it. */
-#ifndef HEED_ONNX_LOWER_H
-#define HEED_ONNX_LOWER_H
+#ifndef HEED_ONNX_LOWER_LOWER_H
+#define HEED_ONNX_LOWER_LOWER_H
 
 #include "heed/ops.h"
 #include "onnx/evaluate/evaluate.h"

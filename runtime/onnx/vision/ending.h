@@ -1,6 +1,6 @@
 /* What a graph does with the scores of its classes at its end. */
-#ifndef HEED_ONNX_ENDING_H
-#define HEED_ONNX_ENDING_H
+#ifndef HEED_ONNX_VISION_ENDING_H
+#define HEED_ONNX_VISION_ENDING_H
 
 #include "onnx/lower/lower.h"
 

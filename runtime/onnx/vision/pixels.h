@@ -1,6 +1,6 @@
 /* What a graph does with the pixels of its image before anything else. */
-#ifndef HEED_ONNX_PIXELS_H
-#define HEED_ONNX_PIXELS_H
+#ifndef HEED_ONNX_VISION_PIXELS_H
+#define HEED_ONNX_VISION_PIXELS_H
 
 #include "onnx/lower/lower.h"
 

@@ -1,6 +1,6 @@
 /* Places of the elements of a value, for places.c. */
-#ifndef HEED_ONNX_PLACE_TABLE_H
-#define HEED_ONNX_PLACE_TABLE_H
+#ifndef HEED_ONNX_VISION_PLACE_TABLE_H
+#define HEED_ONNX_VISION_PLACE_TABLE_H
 
 #include "onnx/lower/lower.h"
 

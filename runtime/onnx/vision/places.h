@@ -1,6 +1,6 @@
 /* Where in the image the tokens of each attention lie, as the graph itself says it. */
-#ifndef HEED_ONNX_PLACES_H
-#define HEED_ONNX_PLACES_H
+#ifndef HEED_ONNX_VISION_PLACES_H
+#define HEED_ONNX_VISION_PLACES_H
 
 #include "onnx/vision/place_table.h"
 

@@ -1,6 +1,6 @@
 /* What the tokens of each attention are made of, to tell heads beside each other from streams. */
-#ifndef HEED_ONNX_STATES_H
-#define HEED_ONNX_STATES_H
+#ifndef HEED_ONNX_VISION_STATES_H
+#define HEED_ONNX_VISION_STATES_H
 
 #include "onnx/lower/lower.h"
 

@@ -1,6 +1,6 @@
 /* Which tokens are the patches of an image, and in which order they lie. */
-#ifndef HEED_ONNX_TOKEN_ORDER_H
-#define HEED_ONNX_TOKEN_ORDER_H
+#ifndef HEED_ONNX_VISION_TOKEN_ORDER_H
+#define HEED_ONNX_VISION_TOKEN_ORDER_H
 
 #include "onnx/vision/places.h"
 

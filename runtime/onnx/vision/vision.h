@@ -1,6 +1,6 @@
 /* What a lowered graph tells of itself as a vision transformer. */
-#ifndef HEED_ONNX_VISION_H
-#define HEED_ONNX_VISION_H
+#ifndef HEED_ONNX_VISION_VISION_H
+#define HEED_ONNX_VISION_VISION_H
 
 #include "heed/onnx.h"
 #include "onnx/lower/lower.h"
