@@ -3,18 +3,19 @@
  * follows the crosshair's row, or its column where it shows who looks at a patch, and rings the
  * other patch of the pair. With the brush, pairs are painted that may not attend, in all
  * heads: the model runs again at once. */
+import { html, nothing, render } from 'lit-html'
 import { fixed } from '../../../plot/parts/numbers.js'
 import { percent, times } from '../../../plot/caption.js'
 import { gridScale } from '../../../plot/grid_scale.js'
 import { heat } from '../../../plot/heat.js'
 import { largestOf } from '../../../plot/raster.js'
 import { plainScale, signedScale } from '../../../plot/scale.js'
-import { drawBar, smallBar } from '../parts/bar.js'
+import { bar } from '../parts/bar.js'
 import { put } from '../parts/canvas.js'
 import { MatrixBrush } from './matrix_brush.js'
 import { say } from '../../../languages/say.js'
 import type { Scale, ScaleKind } from 'heed/plot'
-import type { Field, PageQuery, Shape } from '../../../shared/types.js'
+import type { Field, Of, PageQuery, Shape } from '../../../shared/types.js'
 import type { MakeView, Page, State } from '../../types.js'
 
 const steps: Record<string, [down: number, across: number]> = {
@@ -23,13 +24,6 @@ const steps: Record<string, [down: number, across: number]> = {
   ArrowLeft: [0, -1],
   ArrowRight: [0, 1]
 }
-
-const markup = `<div class="fields matrix-fields"><label>${say('matrix.zoom')} <select name="zoom"><option value="1">1×</option><option value="2">2×</option><option value="4">4×</option></select></label>
-    <label>${say('matrix.click')} <select name="brush"><option value="0">${say('matrix.selectsRow')}</option><option value="1">${say('matrix.blocksPair')}</option><option value="4">${say('matrix.blocks44')}</option><option value="14">${say('matrix.blocks1414')}</option></select></label>
-    <button type="button" name="free">${say('matrix.undoBlocks')}</button></div>
-    <p class="hint">${say('matrix.clsRegistersComeFirst')}</p>
-    <p class="hint axes-said" aria-hidden="true"><span>${say('matrix.query')}</span> <span>${say('matrix.key')}</span></p><div class="window"><div class="raster matrix" role="application" tabindex="0" aria-label="${say('matrix.matrixArrowsMoveCrosshair')}" aria-describedby="matrix-said"><canvas aria-hidden="true"></canvas>
-    <svg aria-hidden="true" preserveAspectRatio="none"><path class="rule"/><path class="barred"/><path class="under"/><path class="over"/></svg></div></div>${smallBar}<p class="hint" id="matrix-said" aria-live="polite"></p>`
 
 /** The matrix of a head as it is drawn. */
 export interface Matrix {
@@ -102,9 +96,8 @@ function queryOf({ prefixTokens, columns }: Shape, token: number): PageQuery {
 class Crosshair {
   page
   matrix
-  surface
-  svg
-  said
+  element
+  redraw
   /** the other token: the key, or in reverse the query */
   other: number | null = null
   /** the row under the pointer, which a run takes from the stage */
@@ -112,12 +105,15 @@ class Crosshair {
   /** the token that the stage rings */
   ringed: number | null = null
 
-  constructor(page: Page, element: HTMLElement, matrix: Matrix) {
+  constructor(page: Page, element: HTMLElement, matrix: Matrix, redraw: () => void) {
     this.page = page
+    this.element = element
     this.matrix = matrix
-    this.surface = element.querySelector('.matrix')
-    this.svg = element.querySelector('svg')
-    this.said = element.querySelector('#matrix-said')
+    this.redraw = redraw
+  }
+
+  get surface() {
+    return this.element.querySelector('.matrix') as HTMLElement
   }
 
   /** [query, key] of the stage's token and the other, and back. */
@@ -159,46 +155,40 @@ class Crosshair {
     view.scrollTo(at(across), at(down))
   }
 
-  /** Its lines and its words; the stage rings the other patch. */
+  /** Draws it; the stage rings the other patch. */
   draw() {
-    const { page, other } = this,
-      [query, key] = this.pair(page.drawn.token, other)
-    this.drawLines(query, key)
-    this.said.textContent =
-      other === null
-        ? summary(page, this.matrix)
-        : this.wordsOf(...([query, key] as [number, number]))
+    const { page, other } = this
+    this.redraw()
     if (other !== this.ringed) page.look?.((this.ringed = other))
   }
 
-  /** Lines where a row of patches ends, blocked pairs, and the crosshair. */
-  drawLines(query: number | null, key: number | null) {
+  /** Lines where a row of patches ends, blocked pairs, and the crosshair, as paths. */
+  get lines() {
     const { tokens, prefixTokens, rows, columns } = this.matrix.shape,
-      [rules, barred, under, over] = this.svg.children
+      [query, key] = this.pair(this.page.drawn.token, this.other)
     const rule = (at: number) => `M0 ${at}H${tokens}M${at} 0V${tokens}`,
       cell = (pair: string) => `M${pair.split('.').reverse().join(' ')}h1v1h-1z`
-    this.svg.setAttribute('viewBox', `0 0 ${tokens} ${tokens}`)
-    rules.setAttribute(
-      'd',
-      Array.from({ length: rows }, (_, r) => rule(prefixTokens + r * columns)).join('')
-    )
-    barred.setAttribute('d', this.page.store.get().cuts.map(cell).join(''))
-    const path =
-      (query === null ? '' : `M0 ${query + 0.5}H${tokens}`) +
-      (key === null ? '' : `M${key + 0.5} 0V${tokens}`)
-    for (const line of [under, over]) line.setAttribute('d', path)
+    return {
+      rules: Array.from({ length: rows }, (_, r) => rule(prefixTokens + r * columns)).join(''),
+      barred: this.page.store.get().cuts.map(cell).join(''),
+      cross:
+        (query === null ? '' : `M0 ${query + 0.5}H${tokens}`) +
+        (key === null ? '' : `M${key + 0.5} 0V${tokens}`)
+    }
   }
 
-  /** A pair with its weight. */
-  wordsOf(query: number, key: number) {
-    const { weights, shape } = this.matrix,
-      { tokens } = shape,
-      weight = (weights as Float32Array)[query * tokens + key]
-    const { engine } = this.page
+  /** The pair with its weight, or the whole matrix. */
+  get words() {
+    const { page, matrix, other } = this,
+      { engine } = page,
+      { tokens } = matrix.shape
+    if (other === null) return summary(page, matrix)
+    const [query, key] = this.pair(page.drawn.token, other),
+      weight = (matrix.weights as Float32Array)[query * tokens + key]
     return say('matrix.queryToKeyWeight', {
       query: engine.nameOf(query),
       key: engine.nameOf(key),
-      weight: amount(this.page.drawn.scale, weight, tokens)
+      weight: amount(page.drawn.scale, weight, tokens)
     })
   }
 }
@@ -261,21 +251,38 @@ function connectKeys(crosshair: Crosshair, brush: MatrixBrush) {
   })
 }
 
-export const view: MakeView = (page, element, { left }) => {
-  const { store, engine } = page
-  element.innerHTML = markup
-  const field = (name: string) => element.querySelector(`[name=${name}]`) as Field
-  const matrix = { weights: null, shape: engine.shape, unit: '' } as Matrix,
-    crosshair = new Crosshair(page, element, matrix),
-    brush = new MatrixBrush(page, field('brush'))
-  let held = '' // which matrix is there
-  connectPointer(crosshair, brush)
-  connectKeys(crosshair, brush)
-  field('zoom').addEventListener('change', ({ target }) => {
+/** @param bars of the scale that the matrix is drawn on */
+function templateOf({ store, engine }: Page, crosshair: Crosshair, bars: unknown) {
+  const { layer, cuts } = store.get(),
+    { weights, shape } = crosshair.matrix,
+    { rules, barred, cross } = weights ? crosshair.lines : {},
+    pooled = layer === 'pool',
+    fixed = !engine.canChange
+  const zoom = ({ target }: Of<HTMLSelectElement>) => {
     crosshair.surface.style.width = `${Number(target.value) * 100}%`
     crosshair.look()
-  })
-  field('free').addEventListener('click', () => store.set({ cuts: [] }))
+  }
+  return html`<div class="fields matrix-fields"><label>${say('matrix.zoom')} <select name="zoom" @change=${zoom}><option value="1">1×</option><option value="2">2×</option><option value="4">4×</option></select></label>
+    <label>${say('matrix.click')} <select name="brush" ?disabled=${fixed}><option value="0">${say('matrix.selectsRow')}</option><option value="1">${say('matrix.blocksPair')}</option><option value="4">${say('matrix.blocks44')}</option><option value="14">${say('matrix.blocks1414')}</option></select></label>
+    <button type="button" name="free" ?disabled=${!cuts.length} @click=${() => store.set({ cuts: [] })}>${say('matrix.undoBlocks')}</button></div>
+    <p class="hint">${say('matrix.clsRegistersComeFirst')}</p>
+    <p class="hint axes-said" aria-hidden="true"><span>${say('matrix.query')}</span> <span>${say('matrix.key')}</span></p><div class="window" ?hidden=${pooled}><div class="raster matrix" role="application" tabindex="0" aria-label=${say('matrix.matrixArrowsMoveCrosshair')} aria-describedby="matrix-said"><canvas aria-hidden="true"></canvas>
+    <svg aria-hidden="true" preserveAspectRatio="none" viewBox=${`0 0 ${shape.tokens} ${shape.tokens}`}><path class="rule" d=${rules}/><path class="barred" d=${barred}/><path class="under" d=${cross}/><path class="over" d=${cross}/></svg></div></div>${pooled ? nothing : bars}<p class="hint" id="matrix-said" aria-live="polite">${pooled ? say('matrix.poolOneQueryProbe') : weights && crosshair.words}</p>`
+}
+
+export const view: MakeView = (page, element, { left }) => {
+  const { store, engine } = page,
+    matrix = { weights: null, shape: engine.shape, unit: '' } as Matrix,
+    crosshair = new Crosshair(page, element, matrix, show)
+  let held = '', // which matrix is there
+    bars: unknown = nothing
+  function show() {
+    render(templateOf(page, crosshair, bars), element)
+  }
+  show()
+  const brush = new MatrixBrush(page, element.querySelector('[name=brush]') as unknown as Field)
+  connectPointer(crosshair, brush)
+  connectKeys(crosshair, brush)
 
   function drawMatrix(weights: Float32Array) {
     const { scale: stage, table } = page.drawn,
@@ -285,7 +292,7 @@ export const view: MakeView = (page, element, { left }) => {
       element.querySelector('canvas'),
       heat({ weights, rows: shape.tokens, columns: shape.tokens, scale, table })
     )
-    drawBar(element, scale, table)
+    bars = bar(scale, table, scale.ticks)
     matrix.unit = scale.label
     /* The stage ends where its matrix does. */
     if (!scale.numbers && scale.kind !== 'own') store.set({ shown: scale.end })
@@ -294,17 +301,16 @@ export const view: MakeView = (page, element, { left }) => {
   async function draw(latest: () => boolean) {
     const { layer, head, ran, score } = store.get(),
       wanted = `${ran} ${layer} ${head} ${score}`
-    for (const part of ['.window', '.bar']) element.querySelector(part).hidden = layer === 'pool'
-    if (layer === 'pool') store.set({ shown: 0 })
-    if (layer === 'pool') return (crosshair.said.textContent = say('matrix.poolOneQueryProbe'))
+    if (layer === 'pool') {
+      store.set({ shown: 0 })
+      return show()
+    }
     if (wanted !== held) {
       const weights = await engine.matrix(layer, head as number, score)
       if (!latest()) return
       Object.assign(matrix, { weights, shape: engine.shape })
       held = wanted
     }
-    field('brush').disabled = !engine.canChange
-    field('free').disabled = !store.get().cuts.length
     drawMatrix(matrix.weights as Float32Array)
     crosshair.ringed = null // the stage has drawn its marks anew
     crosshair.draw()

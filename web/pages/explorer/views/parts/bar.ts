@@ -3,49 +3,36 @@
 import { barRaster } from '../../../plot/parts/bar_raster.js'
 import { ticksThatFit } from '../../../plot/scale.js'
 import { html } from 'lit-html'
+import { element } from '../../../shared/elements.js'
 import { drawing, put } from './canvas.js'
+import { fill } from './fill.js'
 import type { Scale } from 'heed/plot'
 
 const fewest = 14 // characters on the shortest bar
-
-/** The markup of a bar within a figure. */
-export const smallBar =
-  '<div class="bar"><canvas width="256" height="1" aria-hidden="true"></canvas><div class="ticks"></div></div>'
 
 const scales = new WeakMap()
 
 /** The scale that was drawn last on a bar's canvas. */
 export const scaleOf = (canvas: Element) => scales.get(canvas)
 
-/** element: what the bar is in; table: 256 colours; ticks: those of the scale that there is room
- * for. */
-export function drawBar(
-  element: HTMLElement,
-  scale: Scale,
-  table: Uint8Array<ArrayBufferLike>,
-  ticks = scale.ticks
-) {
-  const canvas = element.querySelector('.bar canvas')
+function drawColours(canvas: HTMLCanvasElement, scale: Scale, table: Uint8Array<ArrayBufferLike>) {
   scales.set(canvas, scale)
-  put(canvas as HTMLCanvasElement, barRaster(table))
-  element.querySelector('.ticks').replaceChildren(
-    ...ticks.map(({ at, text }) => {
-      const tick = Object.assign(document.createElement('span'), { textContent: text })
-      tick.style.left = `${at * 100}%`
-      return tick
-    })
-  )
+  put(canvas, barRaster(table))
 }
 
-/** Within a figure made with smallBar. */
-export const drawSmallBar = (figure: HTMLElement, scale: Scale, table: Uint8Array) =>
-  drawBar(figure, scale, table, ticksThatFit(scale.ticks, fewest))
+const numbers = (ticks: Scale['ticks']) =>
+  ticks.map(({ at, text }) => html`<span .style=${`left: ${at * 100}%`}>${text}</span>`)
+
+/** The bar below the stage. table: 256 colours. */
+export function drawBar(scale: Scale, table: Uint8Array<ArrayBufferLike>) {
+  drawColours(element('bar'), scale, table)
+  fill(element('ticks'), numbers(scale.ticks))
+}
 
 /** A bar of a template. ticks: those of the scale that there is room for. */
-export const bar = (scale: Scale, table: Uint8Array, ticks = ticksThatFit(scale.ticks, fewest)) =>
-  html`<div class="bar"><canvas width="256" height="1" aria-hidden="true" ${drawing((canvas) => {
-    scales.set(canvas, scale)
-    put(canvas, barRaster(table))
-  })}></canvas><div class="ticks">${ticks.map(
-    ({ at, text }) => html`<span .style=${`left: ${at * 100}%`}>${text}</span>`
-  )}</div></div>`
+export const bar = (
+  scale: Scale,
+  table: Uint8Array<ArrayBufferLike>,
+  ticks = ticksThatFit(scale.ticks, fewest)
+) =>
+  html`<div class="bar"><canvas width="256" height="1" aria-hidden="true" ${drawing((canvas) => drawColours(canvas, scale, table))}></canvas><div class="ticks">${numbers(ticks)}</div></div>`

@@ -2,6 +2,8 @@
  * that it gives most to, as wide as the weight is large, and the outlines of both twins when the one
  * finds the other. Drawn once after a choice, then faint; none while the pointer or the picture moves.
  * Loaded when the picture is first touched. */
+import { nothing, render, svg } from 'lit-html'
+import { keyed } from 'lit-html/directives/keyed.js'
 import { element } from '../../../shared/elements.js'
 import { outline } from '../../../plot/outline.js'
 import { topOf } from '../../../plot/caption.js'
@@ -75,7 +77,7 @@ export async function createArcs(page: Page) {
       style !== 'colour' ||
       seen >= known
     )
-      return layer.replaceChildren()
+      return render(nothing, layer)
     const { columns, rows, prefixTokens } = drawn.shape,
       from = drawn.token - prefixTokens,
       keys = keysOf(drawn),
@@ -85,13 +87,12 @@ export async function createArcs(page: Page) {
     if (now !== last) keep('arcs', String(++seen))
     last = now
     layer.setAttribute('viewBox', `0 0 ${columns} ${rows}`)
-    layer.innerHTML =
-      keys
-        .map(
-          ({ patch, weight }) =>
-            `<path class="arc" d="${arc(from, patch, columns)}" stroke-width="${(1 + (5 * weight) / largest).toFixed(1)}"/>`
-        )
-        .join('') + `<path class="twins" d="${twinsFound(page, from, keys)}"/>`
+    const arcs = keys.map(
+      ({ patch, weight }) =>
+        svg`<path class="arc" d=${arc(from, patch, columns)} stroke-width=${(1 + (5 * weight) / largest).toFixed(1)}/>`
+    )
+    const twins = svg`<path class="twins" d=${twinsFound(page, from, keys)}/>`
+    render(keyed(now, [arcs, twins]), layer) // new ones light up again
   }
   store.on(['drawn', 'hover'], draw)
   if (page.drawn) draw()

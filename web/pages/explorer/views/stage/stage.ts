@@ -1,4 +1,5 @@
 /* The stage: the picture, the map over it, the query, colour bar and caption. */
+import { html, svg } from 'lit-html'
 import { element } from '../../../shared/elements.js'
 import { fixed } from '../../../plot/parts/numbers.js'
 import { isChanged } from '../../../shared/changes.js'
@@ -22,6 +23,7 @@ import { makeScale, plainScale, signedScale } from '../../../plot/scale.js'
 import { stageWords } from '../../../shared/scores.js'
 import { drawBar } from '../parts/bar.js'
 import { put } from '../parts/canvas.js'
+import { fill } from '../parts/fill.js'
 import { createStrip } from './strip.js'
 import { say } from '../../../languages/say.js'
 import type { Changes, PageQuery, RunnerResult, Shape } from '../../../shared/types.js'
@@ -46,7 +48,7 @@ function drawPicture({ engine, picture }: Page) {
   for (const id of ['first-picture', 'first-map']) element(id).hidden = true
 }
 
-/** The query's patch, and a cross on patches that it cannot look at. */
+/** The query's patch, and a cross on patches that it cannot look at; before the rings of the strip. */
 function drawMarks(
   path: string,
   query: PageQuery | null,
@@ -66,8 +68,10 @@ function drawMarks(
     .join('')
   const cell = crosses + (Array.isArray(query) ? `M${query[1]} ${query[0]}h1v1h-1z` : '')
   element('marks').setAttribute('viewBox', `0 0 ${columns} ${rows}`)
-  element('marks').innerHTML =
-    `<path class="under" d="${path}${cell}"/><path class="over" d="${path}${cell}"/>`
+  fill(
+    element('marks'),
+    svg`<path class="under" d=${path + cell}/><path class="over" d=${path + cell}/><g></g>`
+  )
 }
 
 const diverging = divergingTable()
@@ -194,18 +198,12 @@ const explained = new RegExp(say('stage.explained'))
 
 /** The words of the title that terms.ts explains are buttons, which stay while they are as many. */
 function showTitle(title: string) {
-  const heading = element('stage-title'),
-    { childNodes } = heading,
-    parts = title.split(explained)
-  if (childNodes.length !== parts.length)
-    heading.replaceChildren(
-      ...parts.map((text, i) =>
-        i % 2
-          ? Object.assign(document.createElement('button'), { type: 'button', className: 'term' })
-          : text
-      )
-    )
-  parts.forEach((text, i) => (childNodes[i].textContent = text))
+  fill(
+    element('stage-title'),
+    title
+      .split(explained)
+      .map((text, i) => (i % 2 ? html`<button type="button" class="term">${text}</button>` : text))
+  )
 }
 
 /**
@@ -238,7 +236,7 @@ function paint(
   page.drawn = { ...drawn, path, raster }
   put(element('map'), raster)
   drawMarks(path, at.query, shape, state, token)
-  drawBar(element('stage'), scale, table)
+  drawBar(scale, table)
   element('bar-label').textContent = scale.label + (state.end ? say('stage.locked') : '')
   showTitle(drawn.title)
   element('caption').textContent = drawn.caption

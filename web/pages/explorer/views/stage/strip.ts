@@ -2,6 +2,7 @@
  * it, as cells with their shares, then the patches in reading order as a thin strip. A patch under
  * the pointer is ringed in the picture and named; a press makes it the query. The strip says
  * nothing that the patches' grid does not: it is hidden from screen readers. */
+import { nothing, render, svg } from 'lit-html'
 import { element } from '../../../shared/elements.js'
 import { fixed } from '../../../plot/parts/numbers.js'
 import { toggleCls } from '../../controls/controls.js'
@@ -32,17 +33,13 @@ const numberOf = ({ drawn }: Page, token: number) =>
 function showToken(page: Page, token: number | null, beyond: string) {
   const { prefixTokens, columns, tokens } = page.engine.shape,
     patch = token === null ? -1 : token - prefixTokens
-  for (const old of element('marks').querySelectorAll('.ring')) old.remove()
-  if (patch >= 0)
-    element('marks').insertAdjacentHTML(
-      'beforeend',
-      ['under', 'over']
-        .map(
-          (side) =>
-            `<path class="ring ${side}" d="M${patch % columns} ${Math.floor(patch / columns)}h1v1h-1z"/>`
-        )
-        .join('')
-    )
+  const ring = `M${patch % columns} ${Math.floor(patch / columns)}h1v1h-1z`
+  render(
+    patch < 0
+      ? nothing
+      : svg`<path class="ring under" d=${ring}/><path class="ring over" d=${ring}/>`,
+    element('marks').querySelector('g')
+  )
   element('token-said').textContent =
     token === null
       ? say('strip.allTokensAbove', { tokens, beyond })
