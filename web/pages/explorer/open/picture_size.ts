@@ -1,5 +1,7 @@
 /* Another size of pictures than the model's own: what it will cost, a dialog that asks for it, and
  * what the page does once the state has another. Loaded when asked for. */
+import { html, nothing, render } from 'lit-html'
+import { live } from 'lit-html/directives/live.js'
 import '../controls/opened_advice.js'
 import { fixed } from '../../plot/parts/numbers.js'
 import { showProgress, showStatus, showStop } from '../controls/status.js'
@@ -8,8 +10,10 @@ import { keepsAll } from '../../shared/model_runner.js'
 import { showFacts } from './model_buttons.js'
 import { say } from '../../languages/say.js'
 import type { ModelInfo } from 'heed'
-import type { Field, Shape } from '../../shared/types.js'
+import type { Of, PictureSize, Shape } from '../../shared/types.js'
 import type { Page, SizeCost } from '../types.js'
+
+type Size = NonNullable<PictureSize>
 
 const patchesMost = 1e4, // each has a cell in the page
   bytesMost = 4e9 // of a WebAssembly module
@@ -27,7 +31,7 @@ export function costOf(
   model: ModelInfo,
   shape: Shape,
   tables: number,
-  [height, width]: [height: number, width: number]
+  [height, width]: Size
 ): SizeCost {
   const { layers, heads, patch, prefixTokens, width: channels } = model,
     { weights, arena, taps, workspace } = (shape as Required<Shape>).memory,
@@ -82,7 +86,7 @@ function refusal(patch: number, [height, width]: number[]) {
 export function shapedAs(
   { runHeight, runWidth, patch }: ModelInfo,
   { width, height }: { width: number; height: number }
-): [height: number, width: number] {
+): Size {
   const side = Math.sqrt(runHeight * runWidth) / patch,
     root = Math.sqrt(width / height)
   return [
@@ -91,68 +95,63 @@ export function shapedAs(
   ]
 }
 
-/** @param trained the side that the files tell, where it is another than the model's own; 0: it is not */
-const markup = (
-  patch: number,
-  trained: number
-) => `<h2 id="size-title">${say('pictureSize.sizePicture')}</h2>
-    <p>${say('pictureSize.multiplesPatchPixelsPicture', { patch })}</p>
-    <form><div class="fields"><label>${say('pictureSize.height')} <input name="height" type="number" min="${patch}" step="${patch}" required></label>
-    <label>${say('pictureSize.width')} <input name="width" type="number" min="${patch}" step="${patch}" required></label></div>
-    <p class="row after"><button type="button" name="own">${say('pictureSize.modelsOwn')}</button>${trained ? ` <button type="button" name="trained">${say('pictureSize.trained', { size: trained })}</button>` : ''} <button type="button" name="shaped">${say('pictureSize.shapePicture')}</button></p>
-    <p class="hint" aria-live="polite"></p>
-    <p class="row after"><button name="take">${say('pictureSize.runAtSize')}</button> <button type="button" name="close">${say('dialog.close')}</button></p></form>`
+/** What a size costs, or why it cannot be had. */
+function judge({ model, shape }: Page['engine'], tables: number, size: Size) {
+  const { patch } = model,
+    refused = refusal(patch, size)
+  if (refused) return { words: refused, can: false }
+  const cost = costOf(model, shape, tables, size),
+    large = cost.runtime > bytesMost
+  return {
+    words: say('pictureSize.patches', {
+      rows: size[0] / patch,
+      columns: size[1] / patch,
+      cost: wordsOfCost(cost),
+      large: large ? say('pictureSize.webassemblyModuleAtMost') : ''
+    }),
+    can: !large
+  }
+}
 
 export async function showSizes(page: Page) {
   const { engine, store } = page
   if (engine.saved) throw new Error(say('errors.mapsSize'))
-  const { model, shape } = engine,
+  const { model } = engine,
     { patch, imageSize, runHeight, runWidth } = model,
-    own = [runHeight, runWidth] as [height: number, width: number],
-    trained = own.every((side) => side === imageSize) ? 0 : imageSize,
+    own: Size = [runHeight, runWidth],
+    trained = own.every((side) => side === imageSize) ? 0 : imageSize, // the files tell another side
     { found } = await engine.tensors(),
     tables = found.filter(({ role }) => role?.includes('relative_position_bias')).length
   await laterStyles()
-  const dialog = document.body.appendChild(
-      Object.assign(document.createElement('dialog'), { innerHTML: markup(patch, trained) })
-    ),
-    field = (name: string) => dialog.querySelector(`[name=${name}]`) as Field
+  const dialog = document.body.appendChild(document.createElement('dialog'))
   dialog.setAttribute('aria-labelledby', 'size-title')
-  const chosen = (): [height: number, width: number] => [
-    field('height').valueAsNumber,
-    field('width').valueAsNumber
-  ]
+  let typed = [] as (string | number)[]
+  const size = () => typed.map(Number) as Size
 
-  function show() {
-    const refused = refusal(patch, chosen()),
-      cost = refused ? null : costOf(model, shape, tables, chosen()),
-      large = cost && cost.runtime > bytesMost
-    dialog.querySelector('.hint').textContent = cost
-      ? say('pictureSize.patches', {
-          rows: chosen()[0] / patch,
-          columns: chosen()[1] / patch,
-          cost: wordsOfCost(cost),
-          large: large ? say('pictureSize.webassemblyModuleAtMost') : ''
-        })
-      : refused
-    field('take').disabled = !cost || Boolean(large)
-  }
-  function put(size: [height: number, width: number]) {
-    for (const [i, name] of ['height', 'width'].entries()) field(name).value = String(size[i])
-    show()
-  }
-  put(engine.size ?? own)
-  for (const name of ['height', 'width']) field(name).addEventListener('input', show)
-  field('own').addEventListener('click', () => put(own))
-  dialog.querySelector('[name=trained]')?.addEventListener('click', () => put([trained, trained]))
-  field('shaped').addEventListener('click', () => put(shapedAs(model, page.picture)))
-  field('close').addEventListener('click', () => dialog.close())
-  dialog.querySelector('form').addEventListener('submit', (event) => {
+  const side = (i: number, name: string, text: string) =>
+    html`<label>${text} <input name=${name} type="number" min=${patch} step=${patch} required .value=${live(String(typed[i]))} @input=${({ target }: Of<HTMLInputElement>) => show(typed.map((side, j) => (j === i ? target.value : side)))}></label>`
+  const button = (name: string, text: string, size: Size) =>
+    html`<button type="button" name=${name} @click=${() => show(size)}>${text}</button>`
+  function take(event: Event) {
     event.preventDefault()
-    const size = chosen()
     dialog.close()
-    store.set({ size: String(size) === String(own) ? null : size })
-  })
+    store.set({ size: String(size()) === String(own) ? null : size() })
+  }
+  function show(sides: (string | number)[]) {
+    typed = sides
+    const { words, can } = judge(engine, tables, size())
+    render(
+      html`<h2 id="size-title">${say('pictureSize.sizePicture')}</h2>
+    <p>${say('pictureSize.multiplesPatchPixelsPicture', { patch })}</p>
+    <form @submit=${take}><div class="fields">${side(0, 'height', say('pictureSize.height'))}
+    ${side(1, 'width', say('pictureSize.width'))}</div>
+    <p class="row after">${button('own', say('pictureSize.modelsOwn'), own)}${trained ? html` ${button('trained', say('pictureSize.trained', { size: trained }), [trained, trained])}` : nothing} ${button('shaped', say('pictureSize.shapePicture'), shapedAs(model, page.picture))}</p>
+    <p class="hint" aria-live="polite">${words}</p>
+    <p class="row after"><button name="take" ?disabled=${!can}>${say('pictureSize.runAtSize')}</button> <button type="button" name="close" @click=${() => dialog.close()}>${say('dialog.close')}</button></p></form>`,
+      dialog
+    )
+  }
+  show(engine.size ?? own)
   dialog.addEventListener('close', () => dialog.remove())
   dialog.showModal()
 }
