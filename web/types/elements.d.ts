@@ -16,7 +16,6 @@ interface PageElements {
   'baseline-said': HTMLParagraphElement
   'bench-title': HTMLHeadingElement
   bias: HTMLDivElement
-  camera: HTMLButtonElement
   'camera-close': HTMLButtonElement
   'camera-dialog': HTMLDialogElement
   'camera-live': HTMLButtonElement
@@ -26,7 +25,6 @@ interface PageElements {
   clear: HTMLButtonElement
   cls: HTMLButtonElement
   code: HTMLElement | HTMLButtonElement
-  colours: HTMLSelectElement
   columns: HTMLInputElement
   compare: HTMLButtonElement
   copy: HTMLButtonElement
@@ -117,10 +115,6 @@ interface PageElements {
   'op-kinds': HTMLTableRowElement
   'op-times': HTMLTableSectionElement
   open: HTMLDetailsElement
-  'open-address': HTMLButtonElement
-  'open-folder': HTMLButtonElement
-  'open-model': HTMLButtonElement
-  'open-picture': HTMLButtonElement
   'order-said': HTMLParagraphElement
   output: HTMLDivElement
   'output-formula': HTMLDivElement
@@ -186,7 +180,6 @@ interface PageElements {
   'save-safetensors': HTMLButtonElement
   'save-session': HTMLButtonElement
   'save-svg': HTMLButtonElement
-  scale: HTMLSelectElement
   scene: HTMLInputElement
   score: HTMLSelectElement
   'score-said': HTMLParagraphElement
@@ -198,7 +191,6 @@ interface PageElements {
   shared: HTMLInputElement
   sheets: HTMLElement
   shoot: HTMLButtonElement
-  size: HTMLButtonElement
   skip: HTMLButtonElement
   sizes: HTMLTableSectionElement
   'sizes-title': HTMLHeadingElement
@@ -232,12 +224,10 @@ interface PageElements {
   'story-temperature': HTMLInputElement
   'story-title': HTMLHeadingElement
   strength: HTMLInputElement
-  style: HTMLSelectElement
   swap: HTMLInputElement
   tabs: HTMLDivElement
   temperature: HTMLInputElement
   'temperature-said': HTMLOutputElement
-  tensors: HTMLButtonElement
   language: HTMLSelectElement
   theme: HTMLButtonElement
   threads: HTMLButtonElement
@@ -248,7 +238,6 @@ interface PageElements {
   'token-said': HTMLSpanElement
   tokens: HTMLInputElement
   took: HTMLElement
-  tour: HTMLElement
   'tour-again': HTMLButtonElement
   'tour-at': HTMLSpanElement
   'tour-back': HTMLButtonElement

@@ -2,6 +2,7 @@
  * is about, so that its address shows the step; Escape or Skip ends it, and what it changed of the
  * model is undone. It is of the demo model, which it opens where another is open. What a step says of
  * heads is counted from their maps (tour_facts.js). Loaded when it is asked for. */
+import { html, render } from 'lit-html'
 import { element } from '../../shared/elements.js'
 import { percent, topOf } from '../../plot/caption.js'
 import { keep } from '../../shared/page_settings.js'
@@ -57,9 +58,6 @@ const steps: {
   }
 ]
 
-const markup = `<section id="tour" aria-labelledby="tour-title"><h2 id="tour-title" tabindex="-1"></h2><p id="tour-text" aria-live="polite"></p>
-  <div class="row"><span id="tour-at"></span><button type="button" id="tour-back">${say('tour.back')}</button><button type="button" id="tour-next">${say('tour.next')}</button><button type="button" id="tour-end">${say('tour.skip')}</button></div></section>`
-
 /** The model's answer in words. */
 function answerOf({ engine }: Page) {
   const { logits } = engine.result
@@ -83,24 +81,27 @@ function textOf(page: Page, at: number, before: string) {
 const isOfTour = (page: Page) => sourceOf(page) === demoModel && Boolean(page.picture?.drawing)
 
 function createTour(page: Page) {
-  const { store } = page
-  document.querySelector('.panel').insertAdjacentHTML('afterbegin', markup)
+  const { store } = page,
+    place = document.createElement('section')
+  document.querySelector('.panel').prepend(place)
+  place.id = 'tour'
+  place.setAttribute('aria-labelledby', 'tour-title')
   let at = 0,
     before = '',
     scale = store.get().scale // of who takes the tour: a step may have its own
+  const move = (by: number) => () => go?.(at + by).catch(page.showError)
 
   function show() {
     const last = at === steps.length
-    element('tour-title').textContent = steps[at - 1].title
-    element('tour-text').textContent = textOf(page, at, before) ?? '…'
-    element('tour-at').textContent = say('tour.atOfSteps', { at, steps: steps.length })
-    element('tour-back').disabled = at === 1
-    element('tour-next').textContent = last ? say('tour.done') : say('tour.next')
-    element('tour-end').hidden = last
+    render(
+      html`<h2 id="tour-title" tabindex="-1">${steps[at - 1].title}</h2><p id="tour-text" aria-live="polite">${textOf(page, at, before) ?? '…'}</p>
+  <div class="row"><span id="tour-at">${say('tour.atOfSteps', { at, steps: steps.length })}</span><button type="button" id="tour-back" ?disabled=${at === 1} @click=${move(-1)}>${say('tour.back')}</button><button type="button" id="tour-next" @click=${move(1)}>${last ? say('tour.done') : say('tour.next')}</button><button type="button" id="tour-end" ?hidden=${last} @click=${end}>${say('tour.skip')}</button></div>`,
+      place
+    )
   }
 
   function leave() {
-    element('tour').hidden = true
+    place.hidden = true
     at = 0
     keep('invite', 'off')
   }
@@ -113,8 +114,8 @@ function createTour(page: Page) {
 
   go = async (step) => {
     if (step < 1 || step > steps.length) return end()
-    const first = element('tour').hidden || !at
-    element('tour').hidden = false
+    const first = place.hidden || !at
+    place.hidden = false
     if (first) ({ scale } = store.get())
     if (sourceOf(page) !== demoModel)
       await page.openModel(demoModel, say('modelButtons.demoModelWhichShape'))
@@ -124,12 +125,9 @@ function createTour(page: Page) {
     store.set({ scale, ...steps[at - 1].state(page), hover: null, tour: at })
     show()
     if (first) element('tour-title').focus()
-    element('tour').scrollIntoView({ block: 'nearest' })
+    place.scrollIntoView({ block: 'nearest' })
   }
-  element('tour-next').addEventListener('click', () => go?.(at + 1).catch(page.showError))
-  element('tour-back').addEventListener('click', () => go?.(at - 1).catch(page.showError))
-  element('tour-end').addEventListener('click', end)
-  element('tour').addEventListener('keydown', (event) => {
+  place.addEventListener('keydown', (event) => {
     if (event.key !== 'Escape') return
     event.stopPropagation()
     end()
