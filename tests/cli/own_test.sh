@@ -54,4 +54,34 @@ expect_exit 2
 expect_stderr_contains '--hints: the built-in model needs none (found "heads=3", expected a MODEL with it)'
 test_end
 
+# The same positions for another grid by each of the rules.
+test_begin interpolation_grid
+for grid in exact offset antialiased corners linear nearest; do
+  heed eval "$vit/own_blocks" "$vit/own_blocks/io_wide.safetensors" -o "$bad/$grid.safetensors" --hints interpolation_grid=$grid
+  expect_exit 0
+  for other in exact offset antialiased corners linear; do
+    [ "$other" != "$grid" ] || break
+    ! cmp -s "$bad/$grid.safetensors" "$bad/$other.safetensors" || fail "$grid and $other resize alike"
+  done
+done
+heed eval "$vit/own_blocks" "$vit/own_blocks/io_wide.safetensors" -o "$bad/out.safetensors"
+cmp "$bad/exact.safetensors" "$bad/out.safetensors" || fail "the rule of the family is another"
+heed run "$vit/own_blocks" "$vectors/preprocess/rgb.png" --backend cpu --quiet --size 24,16 --interpolation-grid offset --save "$bad/option.safetensors"
+expect_exit 0
+heed run "$vit/own_blocks" "$vectors/preprocess/rgb.png" --backend cpu --quiet --size 24,16 --hints heads=3,interpolation_grid=offset --save "$bad/hint.safetensors"
+cmp "$bad/option.safetensors" "$bad/hint.safetensors" || fail "the option and the hint resize otherwise"
+heed inspect "$vit/own_blocks" --hints interpolation_grid=offset
+expect_stdout_contains "positions resized: bicubic, with 0.1 patches added to the size for the scale"
+heed run "$vit/own_blocks" "$vectors/preprocess/rgb.png" --interpolation-grid cubic
+expect_exit 3
+expect_stderr_contains "hints.json: interpolation_grid is not supported (found cubic, expected exact, offset, antialiased, corners, linear or nearest)"
+test_end
+
+test_begin no_vit_names_the_ways_out
+printf '\110\0\0\0\0\0\0\0%-72s\0\0\0\0' '{"a.weight":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}' >"$bad/none.safetensors"
+heed inspect "$bad/none.safetensors"
+expect_exit 3
+expect_stderr_contains '--names FILE, in JavaScript names, says what yours are called, and its ONNX export opens without names: torch.onnx.export(model, x, "m.onnx")'
+test_end
+
 tests_end

@@ -52,8 +52,21 @@ const char *cli_model_file(const char *model, const char *file, char path[HEED_P
   return path;
 }
 
+enum { MOST_HINTS = 2000 };
+
 heed_status cli_open_files(cli_state *cli, const char *path, heed_model_files **files) {
-  const heed_files_desc desc = {sizeof desc, cli->weights_key, cli->names, cli->hints};
+  char hints[MOST_HINTS];
+  heed_files_desc desc = {sizeof desc, cli->weights_key, cli->names, cli->hints};
+  if (cli->interpolation_grid) {
+    const int length =
+        snprintf(hints, sizeof hints, "%s%sinterpolation_grid=%s", cli->hints ? cli->hints : "",
+                 cli->hints ? "," : "", cli->interpolation_grid);
+    if (length >= MOST_HINTS)
+      return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
+                       "--hints: too long (found %d bytes, expected less than %d)", length,
+                       MOST_HINTS);
+    desc.hints = hints;
+  }
   return heed_model_files_open_as(cli->context, path, &desc, files, &cli->error);
 }
 
@@ -64,6 +77,11 @@ static heed_status open_files(cli_state *cli, cli_pipeline *pipeline, const char
         &cli->error, HEED_INVALID_ARGUMENT,
         "%s: the built-in model needs none (found \"%.200s\", expected a MODEL with it)",
         cli->names ? "--names" : "--hints", cli->names ? cli->names : cli->hints);
+  if (!path && cli->interpolation_grid)
+    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
+                     "--interpolation-grid: the built-in model has its own (found \"%.200s\", "
+                     "expected a MODEL with it)",
+                     cli->interpolation_grid);
   if (!path && cli->weights_key)
     return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
                      "--weights-key: the built-in model has no entries (found \"%.200s\", expected "

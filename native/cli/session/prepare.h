@@ -17,6 +17,10 @@
       {"--crop", CLI_TEXT, &(cli)->prepare.crop, "SHARE|none",                                   \
        "the share of a resized image's sides that its centre crop keeps, as timm's crop_pct; "   \
        "none: the whole image, its aspect not kept (default: the model's)"},                     \
+      {"--interpolation-grid", CLI_TEXT, &(cli)->interpolation_grid,                             \
+       "exact|offset|antialiased|corners|linear|nearest",                                        \
+       "how position embeddings are resized for another --size, of docs/models.md (default: "    \
+       "the model's)"},                                                                          \
   {                                                                                              \
     "--rescale", CLI_TEXT, &(cli)->prepare.rescale, "FACTOR",                                    \
         "factor that makes pixels of 8 bits numbers of 0 to 1 (default: the model's)"            \

@@ -30,9 +30,10 @@ typedef struct cli_state {
   void *describe_user;
   heed_context *context;
   heed_error error;
-  const char *weights_key;   /* --weights-key: of every model file that is opened; or NULL */
-  const char *names, *hints; /* --names and --hints: the same */
-  cli_prepare_words prepare; /* of every model that takes images */
+  const char *weights_key;        /* --weights-key: of every model file that is opened; or NULL */
+  const char *names, *hints;      /* --names and --hints: the same */
+  const char *interpolation_grid; /* the same, as one more hint */
+  cli_prepare_words prepare;      /* of every model that takes images */
   bool silent; /* the log is not shown: what is opened will be opened again, and says it then */
 } cli_state;
 

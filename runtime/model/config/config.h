@@ -57,8 +57,9 @@ typedef struct heed_config {
   bool activation_said, epsilon_said;
   /* flags of rules, and the activation of a classifier's hidden layer: of names.json alone */
   heed_config_value norm_after, scale_by_width, channels_last, head_activation;
-  const heed_family *said_family; /* that names.json asks for; or NULL */
-  const char *said_prefix;        /* the same of the model's own part of the names; or NULL */
+  const heed_position_rule *said_grid; /* that names.json asks for; or NULL */
+  const heed_family *said_family;      /* that names.json asks for; or NULL */
+  const char *said_prefix;             /* the same of the model's own part of the names; or NULL */
   heed_named named;
   heed_json *said[HEED_SAID_FILES]; /* names.json and hints.json, NULL without the file */
   const char *problem_type;         /* where the classes are not one of many, else NULL */

@@ -11,12 +11,12 @@
 
 const char heed_fact_names[] =
     "family, prefix, heads, image_size, patch_size, channels, activation, head_activation, "
-    "epsilon, norm, pool, scale, pixels, labels";
+    "epsilon, norm, pool, scale, pixels, labels, interpolation_grid";
 
 bool heed_is_fact(const char *key) {
   return heed_list_has(
       "family|prefix|heads|image_size|patch_size|channels|activation|head_activation|epsilon|norm|"
-      "pool|scale|pixels|labels",
+      "pool|scale|pixels|labels|interpolation_grid",
       key);
 }
 
@@ -77,6 +77,16 @@ static heed_status take_family(heed_config *config, const heed_fields *fields) {
   return heed_field_refuse(fields, "family", name, "one of those in docs/models.md");
 }
 
+static heed_status take_grid(heed_config *config, const heed_fields *fields) {
+  const char *name = NULL;
+  HEED_TRY(heed_field_string(fields, "interpolation_grid", &name));
+  if (!name) return HEED_OK;
+  config->said_grid = heed_positions_named(name);
+  return config->said_grid
+             ? HEED_OK
+             : heed_field_refuse(fields, "interpolation_grid", name, heed_position_names);
+}
+
 /* What changes rules, by words. */
 static heed_status take_rules(heed_config *config, const heed_fields *fields) {
   static const char *const norms[] = {"before", "after"}, *const scales[] = {"head", "width"},
@@ -105,6 +115,7 @@ static heed_status take(heed_config *config, const heed_fields *fields) {
   HEED_TRY(take_size(fields, "patch_size", &config->patch));
   HEED_TRY(take_size(fields, "channels", &config->channels));
   HEED_TRY(heed_field_string(fields, "prefix", &config->said_prefix));
+  HEED_TRY(take_grid(config, fields));
   HEED_TRY(take_rules(config, fields));
   return take_labels(config, fields);
 }

@@ -2,6 +2,7 @@
 #include "model/families/positions.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/status.h"
@@ -86,14 +87,26 @@ static void spread(uint32_t from, uint32_t to, uint32_t at, double *weights) {
 /* Sources: transformers' modeling_vit.py, modeling_dinov2_with_registers.py, modeling_beit.py;
  * timm's pos_embed.py, pos_embed_rel.py (without SciPy); facebookresearch/dinov2's
  * vision_transformer.py. */
-const heed_position_rule heed_positions_plain = {plain, "bicubic"};
+const heed_position_rule heed_positions_plain = {plain, "exact", "bicubic"};
 const heed_position_rule heed_positions_offset = {
-    offset, "bicubic, with 0.1 patches added to the size for the scale"};
-const heed_position_rule heed_positions_antialiased = {antialiased, "bicubic, antialiased"};
-const heed_position_rule heed_positions_corners = {corners, "bicubic, corners aligned"};
-const heed_position_rule heed_positions_linear = {linear, "bilinear"};
-const heed_position_rule heed_positions_nearest = {nearest, "nearest"};
-const heed_position_rule heed_positions_spread = {spread, "bilinear over a geometric series"};
+    offset, "offset", "bicubic, with 0.1 patches added to the size for the scale"};
+const heed_position_rule heed_positions_antialiased = {antialiased, "antialiased",
+                                                       "bicubic, antialiased"};
+const heed_position_rule heed_positions_corners = {corners, "corners", "bicubic, corners aligned"};
+const heed_position_rule heed_positions_linear = {linear, "linear", "bilinear"};
+const heed_position_rule heed_positions_nearest = {nearest, "nearest", "nearest"};
+const heed_position_rule heed_positions_spread = {spread, NULL, "bilinear over a geometric series"};
+
+const char heed_position_names[] = "exact, offset, antialiased, corners, linear or nearest";
+
+const heed_position_rule *heed_positions_named(const char *name) {
+  static const heed_position_rule *const rules[] = {
+      &heed_positions_plain,   &heed_positions_offset, &heed_positions_antialiased,
+      &heed_positions_corners, &heed_positions_linear, &heed_positions_nearest};
+  for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+    if (strcmp(rules[i]->name, name) == 0) return rules[i];
+  return NULL;
+}
 
 /* Resizes the middle axis of [outer, from, inner] to `to`. */
 static void resize_axis(const float *in, uint32_t outer, uint32_t from, size_t inner, uint32_t to,

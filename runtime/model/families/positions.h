@@ -8,6 +8,7 @@
 typedef struct heed_position_rule {
   /* Adds what output `at` of `to` takes of inputs 0 .. from-1 to weights [from]. */
   void (*weigh)(uint32_t from, uint32_t to, uint32_t at, double *weights);
+  const char *name; /* as hints have it: "offset"; NULL: of tables of relative positions alone */
   const char *text; /* in words */
 } heed_position_rule;
 /* Plain: PyTorch's bicubic given a size: 4 taps, a = -0.75, clamped. Corners: the same with
@@ -19,6 +20,10 @@ typedef struct heed_position_rule {
 extern const heed_position_rule heed_positions_plain, heed_positions_offset,
     heed_positions_antialiased, heed_positions_corners, heed_positions_linear,
     heed_positions_nearest, heed_positions_spread;
+
+/* The rule of a name, and the names for sentences: "exact, offset, ..."; NULL: there is none. */
+const heed_position_rule *heed_positions_named(const char *name);
+extern const char heed_position_names[];
 
 /* Resize of a grid [side, side, depth] to [rows, columns, depth], one axis
  * after the other. Statuses: OUT_OF_MEMORY. */

@@ -54,7 +54,9 @@ static heed_status no_model(const heed_roles *roles, heed_error *error) {
                      heed_checkpoint_name(roles->checkpoint));
   return heed_fail(error, HEED_UNSUPPORTED,
                    "%s: no ViT (found none of encoder.layer.0.layernorm_before.weight, "
-                   "blocks.0.norm1.weight ... among %u tensors)",
+                   "blocks.0.norm1.weight ... among %u tensors); --names FILE, in JavaScript "
+                   "names, says what yours are called, and its ONNX export opens without names: "
+                   "torch.onnx.export(model, x, \"m.onnx\")",
                    heed_checkpoint_name(roles->checkpoint),
                    heed_checkpoint_count(roles->checkpoint));
 }
@@ -341,6 +343,7 @@ static heed_status take_named(heed_roles *roles, const heed_config *config, heed
  * final norm shows that its parts have theirs before, and most then have GELU. */
 static void take_facts(heed_roles *roles, const heed_config *config) {
   heed_rules *rules = &roles->rules;
+  if (config->said_grid && rules->positions) rules->positions = config->said_grid;
   const uint32_t norms = HEED_GROUP(FINAL_NORM) | HEED_GROUP(HEAD_NORM);
   if (roles->family == &heed_family_torch_encoder) {
     rules->norm_after = !(roles->groups & norms);
@@ -379,5 +382,9 @@ heed_status heed_roles_detect(heed_checkpoint *checkpoint, const heed_config *co
   roles->groups = needed_groups(roles);
   choose_pool(roles, config);
   take_facts(roles, config);
-  return HEED_OK;
+  if (!config->said_grid || roles->groups & HEED_GROUP(POSITIONS)) return HEED_OK;
+  return heed_fail(error, HEED_INVALID_FILE,
+                   "%s: no position embeddings are stored, and interpolation_grid is of those "
+                   "(found %s, expected it left out)",
+                   heed_checkpoint_name(checkpoint), config->said_grid->name);
 }

@@ -44,7 +44,7 @@ static heed_status make_positions(heed_vit_builder *b, const float *stored, cons
   while (side * side < patches) side++;
   *positions = grid;
   if (b->rows == side && b->columns == side) return HEED_OK;
-  if (b->model->roles.assumption)
+  if (b->model->roles.assumption && !b->model->config->said_grid)
     heed_log(
         b->model->base.context, HEED_LOG_WARNING,
         "%s: positions resized to %u x %u patches as in %s, %s; others with these names differ, "

@@ -105,6 +105,8 @@ static heed_status put_facts(writing *w, const heed_vit *model, heed_error *erro
   HEED_TRY(word(w, "activation", heed_config_activation(dims->activation), error));
   HEED_TRY(number(w, "epsilon", (double)dims->epsilon, error));
   if (dims->classes) HEED_TRY(word(w, "pool", heed_pool_word((heed_pool)rules->pool), error));
+  if (dims->position_rows && rules->positions)
+    HEED_TRY(word(w, "interpolation_grid", rules->positions->name, error));
   if (!heed_roles_own(&model->roles) && !dims->hidden) return HEED_OK;
   if (dims->hidden)
     HEED_TRY(word(w, "head_activation",
