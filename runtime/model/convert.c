@@ -236,6 +236,18 @@ static heed_status take(converter *c, const heed_checkpoint_tensor *tensor) {
   return HEED_OK;
 }
 
+enum { MOST_HINTS = 64 };
+
+/* What the training of the weights says, which weights do not tell. */
+static void keep_hints(const heed_checkpoint *checkpoint, heed_safetensors_pair *pairs,
+                       uint32_t *count) {
+  const uint32_t most = *count + MOST_HINTS;
+  const char *key, *text;
+  for (uint32_t i = 0; *count < most && heed_checkpoint_metadata(checkpoint, i, &key, &text); i++)
+    if (strncmp(key, HEED_TRAINING, sizeof HEED_TRAINING - 1) == 0)
+      pairs[(*count)++] = (heed_safetensors_pair){key, text};
+}
+
 static heed_status write_all(converter *c, const heed_convert_desc *desc) {
   static const char *const schemes[] = {"s8-channel", "f16", "bf16", "s8-row"};
   const heed_context *context = c->model->base.context;
@@ -249,12 +261,14 @@ static heed_status write_all(converter *c, const heed_convert_desc *desc) {
   c->row = heed_alloc_raw(context, c->longest ? 2 * (size_t)c->longest : 1, sizeof(float));
   if (!c->row)
     return heed_fail_memory(c->error, "convert: a row", 2 * (size_t)c->longest * sizeof(float));
-  const heed_safetensors_pair pairs[] = {
-      {"format", "pt"},
-      {"heed.scheme", schemes[c->storage]},
-      {"heed.source_sha256", desc->source_sha256 ? desc->source_sha256 : ""}};
-  return heed_safetensors_write(context, c->items, c->count, pairs, desc->source_sha256 ? 3 : 2,
-                                desc->sink, desc->user, c->error);
+  heed_safetensors_pair pairs[3 + MOST_HINTS] = {{"format", "pt"},
+                                                 {"heed.scheme", schemes[c->storage]}};
+  uint32_t pair_count = 2;
+  if (desc->source_sha256)
+    pairs[pair_count++] = (heed_safetensors_pair){"heed.source_sha256", desc->source_sha256};
+  keep_hints(checkpoint, pairs, &pair_count);
+  return heed_safetensors_write(context, c->items, c->count, pairs, pair_count, desc->sink,
+                                desc->user, c->error);
 }
 
 heed_status heed_model_convert(const heed_model *model, const heed_convert_desc *desc,

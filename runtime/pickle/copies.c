@@ -17,12 +17,31 @@
 #define MOST_OUTER 8u  /* entries around a copy */
 #define LEAST_TWINS 4u /* tensors that make a copy */
 
-/* Which of two the maker's own scripts load. */
+/* Loops of no known maker keep an average beside the weights, which is what timm evaluates. */
+#define AVERAGE "timm, which takes averages"
+
+/* Which of two the maker's own scripts load; later rows look under what earlier ones found. */
 static const struct {
   const char *better, *worse, *custom;
 } customs[] = {{"state_dict_ema", "state_dict", "timm"},
                {"model", "model_ema", "DeiT, while timm loads \"model_ema\""},
                {"ema", "model", "DiT and RT-DETR"},
+               {"ema_state_dict", "state_dict", AVERAGE},
+               {"ema_state_dict", "model_state_dict", AVERAGE},
+               {"ema_state_dict", "model", AVERAGE},
+               {"model_ema_state_dict", "model_state_dict", AVERAGE},
+               {"model_state_dict_ema", "model_state_dict", AVERAGE},
+               {"ema", "state_dict", AVERAGE},
+               {"ema", "net", AVERAGE},
+               {"ema_net", "net", AVERAGE},
+               {"net_ema", "net", AVERAGE},
+               {"ema_model", "model", AVERAGE},
+               {"ema_network", "network", AVERAGE},
+               {"ema_model", "online_model", "ema-pytorch"},
+               {"ema.ema_model", "model", "ema-pytorch"},
+               {"params_ema", "params", "BasicSR"},
+               {"teacher_model", "student_model", "DINO"},
+               {"model_teacher", "model_student", "DINO"},
                {"teacher", "student", "DINO"},
                {"target_encoder", "encoder", "I-JEPA"},
                {"base_encoder", "momentum_encoder", "MoCo v3"},

@@ -15,6 +15,7 @@
 #include "pickle/container.h"
 #include "pickle/layout.h"
 #include "pickle/state_dict.h"
+#include "pickle/training.h"
 
 #define CHUNK_BYTES 16384u
 #define MOST_GAP 8u /* of a tensor's span to its elements, for the span to be read whole */
@@ -212,6 +213,7 @@ static heed_status add_tensors(opening *o) {
   file->segments = heed_alloc(file->context, (size_t)count + 1, sizeof *file->segments);
   if (!file->segments)
     return heed_fail_memory(o->error, file->name, count * sizeof *file->segments);
+  HEED_TRY(heed_training_note(&o->container.heap, o->container.root, &file->made, o->error));
   for (uint32_t i = 0; i < count; i++) HEED_TRY(add_tensor(o, i));
   memcpy(file->origin, o->dict.origin, sizeof file->origin);
   HEED_TRY(find_shared(file, o->error));

@@ -270,11 +270,216 @@ static void wrong_names_are_refused(void **state) {
   }
 }
 
+/* ------------------------------------------------------------------------- hints of a training */
+
+/* Opens a folder's weights with what a training's file says, and these hints of a user. */
+static heed_status open_trained(opened *o, model *m, const char *const (*said)[2], uint32_t count,
+                                const char *hints) {
+  heed_safetensors_pair pairs[8];
+  for (uint32_t i = 0; i < count; i++) pairs[i] = (heed_safetensors_pair){said[i][0], said[i][1]};
+  const test_bytes bytes = save_with(m, pairs, count);
+  const heed_model_file files[] = {{"model.safetensors", test_source(bytes.data, bytes.size)},
+                                   {"hints.json", test_source(hints, hints ? strlen(hints) : 0)}};
+  const heed_model_desc desc = {sizeof desc, files, hints ? 2 : 1};
+  *o = (opened){.bytes = bytes.data};
+  const heed_status status = heed_model_open(context, &desc, &o->model, &error);
+  if (status == HEED_OK) heed_model_get_info(o->model, &o->info);
+  return status;
+}
+
+typedef struct trained_case {
+  const char *folder;
+  const char *said[4][2];
+  const char *hints, *assumed;
+  uint32_t heads;
+} trained_case;
+
+static uint32_t count_said(const trained_case *c) {
+  uint32_t count = 0;
+  while (count < 4 && c->said[count][0]) count++;
+  return count;
+}
+
+/* What the weights leave open is taken, and said; what they contradict is said; a user's hints come
+ * before. own_blocks is of width 24, patch 4, 5 x 5 patches. */
+static void trainings_are_hints(void **state) {
+#define ARGS "training.args."
+  static const trained_case cases[] = {
+      {"own_blocks",
+       {{ARGS "num_heads", "3"}},
+       NULL,
+       "heads=3 (args.num_heads of the training)",
+       3},
+      {"own_blocks",
+       {{"training.hyper_parameters.model.dim_head", "8"}},
+       NULL,
+       "heads=3 (hyper_parameters.model.dim_head of the training)",
+       3},
+      {"own_blocks",
+       {{ARGS "heads", "3"}, {ARGS "patch_size", "8"}, {ARGS "img_size", "224"}},
+       NULL,
+       "not args.patch_size=8 of the training: the weights have patch_size=4; not "
+       "args.img_size=224 of the training: the weights have image_size=20",
+       3},
+      {"own_blocks",
+       {{ARGS "heads", "5"}},
+       "{\"heads\": 4}",
+       "norm=before, activation=gelu, pool=cls (guesses;",
+       4},
+      {"own_blocks",
+       {{ARGS "heads", "3"}, {ARGS "decoder_num_heads", "2"}, {ARGS "activation", "relu"}},
+       NULL,
+       "norm=before, pool=cls (guesses; --hints, in JavaScript hints, says otherwise); heads=3 "
+       "(args.heads of the training); activation=relu (args.activation of the training)",
+       3},
+      {"torch_encoder",
+       {{ARGS "nhead", "3"}, {ARGS "norm_first", "1"}},
+       NULL,
+       "norm_first=1 (args.norm_first of the training)",
+       3},
+      {"vit_pytorch",
+       {{ARGS "heads", "4"}, {ARGS "pool", "mean"}},
+       NULL,
+       "pool=mean (args.pool of the training)",
+       4},
+      {"own_heads",
+       {{ARGS "num_heads", "4"}},
+       NULL,
+       "not args.num_heads=4 of the training: the weights have heads=3",
+       3},
+      {"own_blocks",
+       {{ARGS "heads", "3"}, {ARGS "image_size", "21"}, {ARGS "dataset", "cifar10"}},
+       NULL,
+       "trained on cifar10 (args.dataset), whose mean and std no file has",
+       3},
+  };
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    model m = {.count = 0};
+    opened o;
+    take_vector(&m, cases[i].folder);
+    if (open_trained(&o, &m, cases[i].said, count_said(&cases[i]), cases[i].hints) != HEED_OK)
+      fail_msg("case %zu: %s", i, error.message);
+    assert_int_equal(o.info.heads, cases[i].heads);
+    assert_has(o.info.assumed, cases[i].assumed);
+    if (i == 6) assert_has(o.info.rules, "the mean of the tokens");
+    if (i == 5) assert_null(strstr(o.info.rules, "a norm after"));
+    if (i == 8) assert_int_equal(o.info.image_size, 21);
+    close_opened(&o);
+    free_model(&m);
+  }
+}
+
+/* What heed_model_convert writes tells as much. */
+static void trainings_are_converted(void **state) {
+  static const char *const said[][2] = {{ARGS "heads", "3"}, {"other", "2"}};
+  (void)state;
+  model m = {.count = 0};
+  opened o;
+  test_bytes bytes = {NULL, 0};
+  heed_safetensors *file;
+  take_vector(&m, "own_blocks");
+  assert_ok(open_trained(&o, &m, said, 2, NULL));
+  const heed_convert_desc desc = {.struct_size = sizeof desc,
+                                  .storage = HEED_STORAGE_F16,
+                                  .sink = test_bytes_append,
+                                  .user = &bytes};
+  assert_ok(heed_model_convert(o.model, &desc, NULL, &error));
+  const heed_source source = test_source(bytes.data, bytes.size);
+  assert_ok(heed_safetensors_open(context, &source, "converted", &file, &error));
+  assert_string_equal(heed_safetensors_metadata(file, ARGS "heads"), "3");
+  assert_null(heed_safetensors_metadata(file, "other"));
+  heed_safetensors_destroy(file);
+  free(bytes.data);
+  close_opened(&o);
+  free_model(&m);
+}
+
+/* Two numbers that differ are none, and one that does not divide is none. */
+static void trainings_that_do_not_tell(void **state) {
+  static const trained_case cases[] = {
+      {"own_blocks", {{ARGS "heads", "3"}, {"training.cfg.num_heads", "4"}}},
+      {"own_blocks", {{ARGS "heads", "5"}}},
+      {"own_blocks", {{ARGS "heads", "three"}}},
+      {"own_blocks", {{ARGS "heads", "99999999999"}}},
+      {"own_blocks", {{"args.heads", "3"}}}};
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    model m = {.count = 0};
+    opened o;
+    take_vector(&m, cases[i].folder);
+    assert_fails(open_trained(&o, &m, cases[i].said, count_said(&cases[i]), NULL),
+                 HEED_INVALID_FILE, "cannot infer the number of heads (found width 24");
+    close_opened(&o);
+    free_model(&m);
+  }
+}
+
+/* An encoder with timm's names has the preprocessing of those whose training it was. */
+static void trainings_tell_their_makers(void **state) {
+  static const struct {
+    const char *key, *text, *maker;
+    uint32_t heads;
+    float mean;
+  } cases[] = {{ARGS "local_crops_number", "8", "the original DINO", 1, 0.485f},
+               {"training.dino_loss", "", "the original DINO", 1, 0.485f},
+               {"training.teacher", "", "the original DINO", 1, 0.485f},
+               {ARGS "norm_pix_loss", "1", "the original MAE", 1, 0.485f},
+               {ARGS "model", "mae_vit_base_patch16", "the original MAE", 1, 0.485f},
+               {ARGS "teacher", "regnety_160", "timm", 1, 0.5f},
+               {ARGS "distillation_type", "none", "the original DeiT", 1, 0.485f},
+               {ARGS "model", "deit_small_patch16_224", "the original DeiT", 1, 0.485f},
+               {"training.arch", "test_vit_patch4", "timm", 2, 0.5f}};
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const char *const said[][2] = {{cases[i].key, cases[i].text}};
+    model m;
+    opened o;
+    heed_preprocess preprocess;
+    char sentence[96];
+    make_model(&m, &timm_names, "teacher.backbone.");
+    assert_ok(open_trained(&o, &m, said, 1, NULL));
+    heed_model_preprocess(o.model, &preprocess);
+    snprintf(sentence, sizeof sentence, "preprocessing of %s", cases[i].maker);
+    assert_has(o.info.assumed, sentence);
+    assert_int_equal(o.info.heads, cases[i].heads);
+    assert_true(preprocess.mean[0] == cases[i].mean);
+    assert_int_equal(strstr(o.info.positions, "with 0.1 patches") != NULL, i < 3);
+    close_opened(&o);
+    free_model(&m);
+  }
+}
+
+/* timm's architecture tells rules that no tensor does, and refuses other blocks. */
+static void trainings_of_timm_tell_rules(void **state) {
+  static const char *const clip[][2] = {{"training.arch", "vit_base_patch16_clip_quickgelu_224"}},
+                           *const other[][2] = {{"training.arch", "vit_base_patch16_rpn_224"}};
+  (void)state;
+  model m;
+  opened o;
+  make_model(&m, &timm_names, "");
+  assert_ok(open_trained(&o, &m, clip, 1, NULL));
+  assert_true(o.info.epsilon == 1e-5f && o.info.activation == HEED_ACTIVATION_GELU_QUICK);
+  close_opened(&o);
+  assert_fails(open_trained(&o, &m, other, 1, NULL), HEED_UNSUPPORTED,
+               "architecture is not supported (found vit_base_patch16_rpn_224 with a norm after "
+               "each part");
+  close_opened(&o);
+  free_model(&m);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(guesses_are_said),          cmocka_unit_test(hints_come_before_names),
-      cmocka_unit_test(wrong_facts_are_refused),   cmocka_unit_test(sequential_classifiers),
-      cmocka_unit_test(names_open_what_they_name), cmocka_unit_test(some_names_are_enough),
-      cmocka_unit_test(wrong_names_are_refused)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(guesses_are_said),
+                                     cmocka_unit_test(hints_come_before_names),
+                                     cmocka_unit_test(wrong_facts_are_refused),
+                                     cmocka_unit_test(sequential_classifiers),
+                                     cmocka_unit_test(names_open_what_they_name),
+                                     cmocka_unit_test(some_names_are_enough),
+                                     cmocka_unit_test(wrong_names_are_refused),
+                                     cmocka_unit_test(trainings_are_hints),
+                                     cmocka_unit_test(trainings_that_do_not_tell),
+                                     cmocka_unit_test(trainings_are_converted),
+                                     cmocka_unit_test(trainings_tell_their_makers),
+                                     cmocka_unit_test(trainings_of_timm_tell_rules)};
   return cmocka_run_group_tests(tests, make_context, drop_context);
 }

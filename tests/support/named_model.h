@@ -56,12 +56,15 @@ static inline void drop(model *m, const char *name) {
   fail_msg("no tensor %s to drop", name);
 }
 
-static inline test_bytes save(const model *m) {
+static inline test_bytes save_with(const model *m, const heed_safetensors_pair *metadata,
+                                   uint32_t count) {
   test_bytes bytes = {NULL, 0};
-  assert_ok(heed_safetensors_write(context, m->items, m->count, NULL, 0, test_bytes_append, &bytes,
-                                   &error));
+  assert_ok(heed_safetensors_write(context, m->items, m->count, metadata, count, test_bytes_append,
+                                   &bytes, &error));
   return bytes;
 }
+
+static inline test_bytes save(const model *m) { return save_with(m, NULL, 0); }
 
 /* The model of a folder of vectors. */
 static inline void take_vector(model *m, const char *folder) {

@@ -158,6 +158,20 @@ static void test_copies(void **state) {
   EITHER("target_encoder", "\16", "encoder", "\7");
   EITHER("online_network", "\16", "target_network", "\16");
   EITHER("online", "\6", "target", "\6");
+  EITHER("ema_state_dict", "\16", "state_dict", "\12");
+  EITHER("ema_state_dict", "\16", "model_state_dict", "\20");
+  EITHER("model_ema_state_dict", "\24", "model_state_dict", "\20");
+  EITHER("ema", "\3", "state_dict", "\12");
+  EITHER("ema", "\3", "net", "\3");
+  EITHER("params_ema", "\12", "params", "\6");
+  EITHER("teacher_model", "\15", "student_model", "\15");
+  /* a prefix of Lightning's and of ema-pytorch's names, and what wraps the average */
+  EXPECT("\x80\2}" KEY("\12", "state_dict") "}" FOUR("ema_model.", "\15", TEST_PLAIN)
+             FOUR("model.", "\11", OTHER) "s.",
+         "a.a");
+  EXPECT(TWO("model", "\5", THEIRS, "ema", "\3",
+             "}" FOUR("ema_model.module.", "\24", TEST_PLAIN) FOUR("online_model.", "\20", OTHER)),
+         "a.c");
   EXPECT("\x80\2}" KEY("\12", "state_dict") "}" FOUR("base_encoder.", "\20", TEST_PLAIN)
              FOUR("momentum_encoder.", "\24", OTHER) "s.",
          "a.b");
@@ -180,6 +194,56 @@ static void test_copies(void **state) {
   expect_key(
       BYTES(TWO("state_dict", "\12", MINE, "callbacks", "\11", "}" KEY("\3", "EMA") THEIRS "s")),
       "EMA", "callbacks.EMA");
+}
+
+static void expect_note(const heed_safetensors *file, const char *key, const char *text) {
+  const char *found = heed_safetensors_metadata(file, key);
+  if (!found != !text || (text && strcmp(found, text) != 0))
+    fail_msg("%s: found %s, expected %s", key, found ? found : "nothing", text ? text : "nothing");
+}
+
+/* Arguments of a training: of a Namespace, of dictionaries in dictionaries, of the file itself; no
+ * others, none twice, none that is no number or text. */
+static void test_notes_of_a_training(void **state) {
+  opened_pickle opened;
+  size_t size;
+  (void)state;
+  unsigned char *namespaced = test_read_vector("pickle/vit/trained.ckpt", &size);
+  const heed_source source = test_source(namespaced, size);
+  assert_ok(open_pickle(&source, &opened));
+  expect_note(opened.file, "training.args.arch", "vit");
+  expect_note(opened.file, "training.args.lr", NULL);
+  close_pickle(&opened);
+  free(namespaced);
+#define TEXT(length, text) KEY(length, text) "s"
+  test_bytes bytes = BYTES(
+      "\x80\2}" KEY("\5", "model") "}" KEY("\1", "w") TEST_PLAIN "ss"       /* the weights */
+      KEY("\4", "arch") TEXT("\5", "a\"b\\\n") KEY("\11", "dino_loss") "}s" /* marks */
+      KEY("\20", "hyper_parameters") "}" KEY("\5", "model") "}" KEY("\5", "heads") "K\4s" KEY("\5", "heads") "K\5s" KEY(
+          "\2",
+          "lr") "K\1ss" KEY("\12",
+                            "patch_size") "K\10K\7\x86s" KEY("\15",
+                                                             "norm_pix_loss") "G\0\0\0\0\0\0\0\0"
+                                                                              "s" KEY("\4",
+                                                                                      "pool") "N"
+                                                                                              "s" KEY("\12",
+                                                                                                      "image_size") "J\0\0\1\0s"
+                                                                                                                    "s" KEY("\5", "other") "}" KEY(
+                                                                                                                        "\5",
+                                                                                                                        "heads") "K\6ss.");
+  const heed_source made = test_source(bytes.data, bytes.size);
+  assert_ok(open_pickle(&made, &opened));
+  expect_note(opened.file, "training.arch", "a\"b\\\n");
+  expect_note(opened.file, "training.dino_loss", "");
+  expect_note(opened.file, "training.hyper_parameters.model.heads", "4");
+  expect_note(opened.file, "training.hyper_parameters.norm_pix_loss", "");
+  expect_note(opened.file, "training.hyper_parameters.image_size", "65536");
+  expect_note(opened.file, "training.hyper_parameters.patch_size", NULL);
+  expect_note(opened.file, "training.hyper_parameters.pool", NULL);
+  expect_note(opened.file, "training.other.heads", NULL);
+  assert_int_equal(heed_safetensors_count(opened.file), 1);
+  close_pickle(&opened);
+  free(bytes.data);
 }
 
 /* Memo numbers count entries, as Python has it; metadata that say nothing change nothing. */
@@ -319,6 +383,7 @@ static void test_begins(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_notes_of_a_training),
       cmocka_unit_test(test_copies),
       cmocka_unit_test(test_as_python_reads),
       cmocka_unit_test(test_every_type_and_layout),

@@ -19,10 +19,11 @@ HEED_API bool heed_pickle_begins(const void *bytes, size_t count);
 /* Opens a file that torch.save wrote, in the zip form or in the form before PyTorch 1.6, and finds
  * the tensors of its state dictionary: the dictionary with the most tensors, also under `model`,
  * `state_dict`, `teacher` and the like, without a prefix `module.`, `model.` or `_orig_mod.` that
- * all names have. Reads the pickles, and the data of tensors that are not stored in row order, such
- * as transposed ones, which it copies. Nothing else is read here. `name` is the file's, for
- * sentences; it is copied. Borrows context, and what source points to, until heed_pickle_destroy.
- * Statuses: INVALID_ARGUMENT, INVALID_FILE, UNSUPPORTED, OUT_OF_MEMORY, IO. */
+ * all names have. What the training wrote beside them (`arch`, `args`, `hyper_parameters`) becomes
+ * metadata, hints for heed_model_open. Reads the pickles, and the data of tensors that are not
+ * stored in row order, such as transposed ones, which it copies. Nothing else is read here. `name`
+ * is the file's, for sentences; it is copied. Borrows context, and what source points to, until
+ * heed_pickle_destroy. Statuses: INVALID_ARGUMENT, INVALID_FILE, UNSUPPORTED, OUT_OF_MEMORY, IO. */
 HEED_NODISCARD HEED_API heed_status heed_pickle_open(heed_context *context,
                                                      const heed_source *source, const char *name,
                                                      heed_pickle **file, heed_error *error);

@@ -87,6 +87,8 @@ const char *heed_config_label(const heed_config *config, uint32_t index);
 
 /* What configs call an activation: "gelu". */
 const char *heed_config_activation(heed_activation kind);
+/* The activation of such a name; false: there is none. */
+bool heed_config_activation_named(const char *name, uint8_t *activation);
 
 /* Whether any file says how images are prepared: else the family's defaults are assumed. */
 bool heed_config_tells_preprocess(const heed_config *config);

@@ -37,16 +37,18 @@ const char *heed_config_activation(heed_activation kind) {
   return known[i].name;
 }
 
+bool heed_config_activation_named(const char *name, uint8_t *activation) {
+  int i = 0;
+  while (i < KNOWN && strcmp(known[i].name, name) != 0) i++;
+  if (i < KNOWN) *activation = (uint8_t)known[i].kind;
+  return i < KNOWN;
+}
+
 heed_status heed_config_read_activation(const heed_fields *fields, const char *key,
                                         uint8_t *activation) {
   const char *name = NULL;
   HEED_TRY(heed_field_string(fields, key, &name));
-  if (!name) return HEED_OK;
-  for (int i = 0; i < KNOWN; i++)
-    if (strcmp(known[i].name, name) == 0) {
-      *activation = (uint8_t)known[i].kind;
-      return HEED_OK;
-    }
+  if (!name || heed_config_activation_named(name, activation)) return HEED_OK;
   return heed_field_refuse(fields, key, name, "gelu, gelu_new, quick_gelu, relu, silu ...");
 }
 

@@ -321,6 +321,12 @@ const heed_checkpoint_tensor *heed_checkpoint_get(const heed_checkpoint *checkpo
   return &checkpoint->tensors[index];
 }
 
+bool heed_checkpoint_metadata(const heed_checkpoint *checkpoint, uint32_t index, const char **key,
+                              const char **text) {
+  return checkpoint->file_count &&
+         heed_safetensors_metadata_at(checkpoint->files[0], index, key, text);
+}
+
 heed_checkpoint_tensor *heed_checkpoint_find(const heed_checkpoint *checkpoint, const char *name) {
   uint32_t low = 0, high = checkpoint->count;
   while (low < high) {

@@ -38,6 +38,10 @@ const heed_checkpoint_tensor *heed_checkpoint_get(const heed_checkpoint *checkpo
 /* The tensor of this name, or NULL. */
 heed_checkpoint_tensor *heed_checkpoint_find(const heed_checkpoint *checkpoint, const char *name);
 
+/* The entry of this index in the metadata of its first file; false after the last. */
+bool heed_checkpoint_metadata(const heed_checkpoint *checkpoint, uint32_t index, const char **key,
+                              const char **text);
+
 /* Whether a tensor's name begins with the text. */
 bool heed_checkpoint_begins(const heed_checkpoint *checkpoint, const char *text, size_t length);
 

@@ -390,6 +390,17 @@ const char *heed_safetensors_metadata(const heed_safetensors *file, const char *
   return text;
 }
 
+bool heed_safetensors_metadata_at(const heed_safetensors *file, uint32_t index, const char **key,
+                                  const char **text) {
+  const heed_json *json = file->json;
+  const heed_json_value metadata = heed_json_get(json, heed_json_root(json), METADATA_KEY);
+  heed_json_value v = metadata ? heed_json_first(json, metadata) : 0;
+  while (v && index-- > 0) v = heed_json_next(json, metadata, v);
+  if (!v) return false;
+  *key = heed_json_key(json, v, NULL);
+  return heed_json_string(json, v, text, NULL);
+}
+
 /* To nearest; false where a finite number is beyond float. */
 static bool narrow(const unsigned char *from, float *to, size_t count) {
   bool fits = true;

@@ -43,6 +43,10 @@ const heed_safetensors_tensor *heed_safetensors_find(const heed_safetensors *fil
 /* The metadata entry of this key, or NULL. */
 const char *heed_safetensors_metadata(const heed_safetensors *file, const char *key);
 
+/* The entry of this index; false after the last. */
+bool heed_safetensors_metadata_at(const heed_safetensors *file, uint32_t index, const char **key,
+                                  const char **text);
+
 /* Reads elements [first, first + count): F32, F64, F16 and BF16 as float, U8, I8 and I32 as they
  * are.
  * Allocates nothing; may be called from several threads when the source may. Statuses:

@@ -41,7 +41,7 @@ static heed_status write_string(heed_assembled *file, const char *text, heed_err
 static heed_status write_entry(heed_assembled *file, const char *name, const char *dtype,
                                uint32_t rank, const uint64_t *sizes, heed_error *error) {
   char text[96];
-  HEED_TRY(write_plain(file, file->count ? "," : "{", error));
+  HEED_TRY(write_plain(file, file->count ? "," : file->notes ? "}," : "{", error));
   HEED_TRY(write_string(file, name, error));
   snprintf(text, sizeof text, ":{\"dtype\":\"%s\",\"shape\":[", dtype);
   HEED_TRY(write_plain(file, text, error));
@@ -54,6 +54,20 @@ static heed_status write_entry(heed_assembled *file, const char *name, const cha
   return write_plain(file, text, error);
 }
 
+/* The length's place, before anything else. */
+static heed_status begin(heed_assembled *file, heed_error *error) {
+  return file->header_size ? HEED_OK : write_text(file, "\0\0\0\0\0\0\0\0", 8, error);
+}
+
+heed_status heed_assembled_note(heed_assembled *file, const char *key, const char *text,
+                                heed_error *error) {
+  HEED_TRY(begin(file, error));
+  HEED_TRY(write_plain(file, file->notes++ ? "," : "{\"__metadata__\":{", error));
+  HEED_TRY(write_string(file, key, error));
+  HEED_TRY(write_plain(file, ":", error));
+  return write_string(file, text, error);
+}
+
 heed_status heed_assembled_add(heed_assembled *file, const char *name, const char *dtype,
                                uint32_t rank, const uint64_t *sizes, uint64_t bytes,
                                heed_error *error) {
@@ -64,7 +78,7 @@ heed_status heed_assembled_add(heed_assembled *file, const char *name, const cha
   if (!heed_u64_add(file->begins[file->count], bytes, end) || *end > INT64_MAX)
     return heed_fail(error, HEED_UNSUPPORTED, "%s: tensor %.*s: the tensors are too large",
                      file->where, HEED_CUT(name));
-  if (file->count == 0) HEED_TRY(write_text(file, "\0\0\0\0\0\0\0\0", 8, error));
+  HEED_TRY(begin(file, error));
   HEED_TRY(write_entry(file, name, dtype, rank, sizes, error));
   file->count++;
   return HEED_OK;
@@ -74,7 +88,8 @@ heed_status heed_assembled_add(heed_assembled *file, const char *name, const cha
 heed_status heed_assembled_finish(heed_assembled *file, heed_error *error) {
   if (!heed_grow(file->context, &file->begins, &file->begins_capacity, 1, sizeof *file->begins))
     return heed_fail_memory(error, file->where, sizeof *file->begins);
-  if (file->count == 0) HEED_TRY(write_text(file, "\0\0\0\0\0\0\0\0{", 9, error));
+  HEED_TRY(begin(file, error));
+  if (file->count == 0) HEED_TRY(write_plain(file, file->notes ? "}" : "{", error));
   HEED_TRY(write_plain(file, "}", error));
   while (file->header_size % 8) HEED_TRY(write_plain(file, " ", error));
   const uint64_t length = file->header_size - 8;

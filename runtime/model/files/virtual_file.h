@@ -19,9 +19,13 @@ typedef struct heed_assembled {
   size_t header_size, header_capacity;
   uint64_t *begins; /* of each tensor's bytes; after the last the end */
   size_t begins_capacity;
-  uint32_t count;
+  uint32_t count, notes;
 } heed_assembled;
 
+/* An entry of the metadata, before the first tensor; each key is UTF-8 and comes once. Statuses:
+ * OUT_OF_MEMORY. */
+heed_status heed_assembled_note(heed_assembled *file, const char *key, const char *text,
+                                heed_error *error);
 /* A tensor of this name (UTF-8), type of elements ("F32"), shape and size. Statuses: UNSUPPORTED,
  * OUT_OF_MEMORY. */
 heed_status heed_assembled_add(heed_assembled *file, const char *name, const char *dtype,

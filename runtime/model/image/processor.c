@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/files/training.h"
+
 #define MEAN_HALF \
   { 0.5f, 0.5f, 0.5f }
 #define MEAN_IMAGENET \
@@ -45,9 +47,9 @@ static const heed_processor processors[] = {
     /* of no file, but of weights without one */
     {"torchvision", true, 256, 224, false, 2, IMAGENET, .torch_crop = true},
     {"timm", false, 224, 0, false, 2, HALF, .torch_crop = true},
-    {"the original DINO", true, 256, 224, false, 3, IMAGENET, .torch_crop = true},
-    {"the original MAE", true, 256, 224, false, 3, IMAGENET, .torch_crop = true},
-    {"the original DeiT", true, 256, 224, false, 3, IMAGENET, .torch_crop = true},
+    {HEED_ORIGINAL_DINO, true, 256, 224, false, 3, IMAGENET, .torch_crop = true},
+    {HEED_ORIGINAL_MAE, true, 256, 224, false, 3, IMAGENET, .torch_crop = true},
+    {HEED_ORIGINAL_DEIT, true, 256, 224, false, 3, IMAGENET, .torch_crop = true},
 };
 #define COUNT (sizeof processors / sizeof *processors)
 #define WITHOUT_FILE 5 /* the last ones */

@@ -6,7 +6,9 @@
 #include "base/tensor.h"
 #include "base/utf8.h"
 #include "model/config/named.h"
+#include "model/families/timm_architectures.h"
 #include "model/files/source.h"
+#include "model/image/processor.h"
 #include "model/vit/role.h"
 
 /* ---------------------------------------------------------------------------------------- style */
@@ -339,6 +341,44 @@ static heed_status take_named(heed_roles *roles, const heed_config *config, heed
   return HEED_OK;
 }
 
+static bool hints_at(heed_roles *roles, heed_training_fact fact, bool takes) {
+  const bool there = takes && roles->training.of[fact].key;
+  if (there) roles->hinted |= 1u << fact;
+  return there;
+}
+
+/* What the arguments of a training tell of a ViT that its authors wrote themselves. */
+static void take_training(heed_roles *roles, const heed_config *config) {
+  const heed_training_hint *of = roles->training.of;
+  heed_rules *rules = &roles->rules;
+  const bool pools = roles->family == &heed_family_vit_pytorch && !config->pool.key &&
+                     roles->groups & HEED_GROUP(CLS) && rules->pool == HEED_POOL_CLS;
+  uint8_t activation;
+  if (hints_at(roles, HEED_TRAINING_ACTIVATION,
+               !config->activation_said && of[HEED_TRAINING_ACTIVATION].key &&
+                   heed_config_activation_named(of[HEED_TRAINING_ACTIVATION].text, &activation)))
+    rules->activation = activation;
+  if (hints_at(roles, HEED_TRAINING_NORM_FIRST,
+               !config->norm_after.key && roles->family == &heed_family_torch_encoder))
+    rules->norm_after = !of[HEED_TRAINING_NORM_FIRST].value;
+  if (hints_at(roles, HEED_TRAINING_POOL, pools) &&
+      strcmp(of[HEED_TRAINING_POOL].text, "mean") == 0)
+    rules->pool = HEED_POOL_TOKENS;
+}
+
+/* The rules of those whose names timm's are: the original DINO's, and those of the architecture
+ * that a training of timm names. */
+static heed_status take_original(heed_roles *roles, const heed_config *config, heed_error *error) {
+  const char *maker = heed_roles_maker(roles),
+             *arch = roles->training.of[HEED_TRAINING_ARCHITECTURE].text;
+  if (roles->family != &heed_family_timm || config->json) return HEED_OK;
+  if (maker && strcmp(maker, HEED_ORIGINAL_DINO) == 0)
+    roles->rules.positions = &heed_positions_offset;
+  if (!arch || !strstr(arch, "_patch") || strncmp(arch, "mae_", 4) == 0) return HEED_OK;
+  return heed_architecture_rules(arch, heed_checkpoint_name(roles->checkpoint), &roles->rules,
+                                 error);
+}
+
 /* What names.json says of rules; else what torch's nn.TransformerEncoder has by itself, unless a
  * final norm shows that its parts have theirs before, and most then have GELU. */
 static void take_facts(heed_roles *roles, const heed_config *config) {
@@ -349,6 +389,7 @@ static void take_facts(heed_roles *roles, const heed_config *config) {
     rules->norm_after = !(roles->groups & norms);
     if (!rules->norm_after) rules->activation = HEED_ACTIVATION_GELU;
   }
+  if (heed_roles_own(roles)) take_training(roles, config);
   if (roles->family == &heed_family_vit_pytorch)
     rules->scale_by_width = heed_roles_named(roles, "#0.fn.fn.to_qkv.weight") != NULL;
   if (!rules->head_activation) rules->head_activation = HEED_ACTIVATION_RELU;
@@ -356,6 +397,15 @@ static void take_facts(heed_roles *roles, const heed_config *config) {
   if (config->scale_by_width.key) rules->scale_by_width = config->scale_by_width.value;
   if (config->channels_last.key) rules->channels_last = config->channels_last.value;
   if (config->head_activation.key) rules->head_activation = (uint8_t)config->head_activation.value;
+}
+
+/* A teacher or a student around a backbone is DINO's, also where only the encoder was kept. */
+static void read_training(heed_roles *roles) {
+  heed_training *training = &roles->training;
+  heed_training_read(roles->checkpoint, training);
+  if (training->maker || !training->teacher_key || !strstr(roles->prefix, "backbone.")) return;
+  training->maker = HEED_ORIGINAL_DINO;
+  training->maker_key = training->teacher_key;
 }
 
 heed_status heed_roles_detect(heed_checkpoint *checkpoint, const heed_config *config,
@@ -366,6 +416,7 @@ heed_status heed_roles_detect(heed_checkpoint *checkpoint, const heed_config *co
     HEED_TRY(take_named(roles, config, error));
   else
     HEED_TRY(find_style(roles, error));
+  read_training(roles);
   if (config->named.names.patterns) roles->named = &config->named.names;
   roles->groups = heed_roles_groups(roles);
   if (!roles->family) roles->family = find_family(roles, config, &guessed);
@@ -374,6 +425,7 @@ heed_status heed_roles_detect(heed_checkpoint *checkpoint, const heed_config *co
   /* A config without a type means ViT. */
   if (guessed && !(config->json && config->family == roles->family))
     roles->assumption = roles->family->assumption;
+  HEED_TRY(take_original(roles, config, error));
   HEED_TRY(refuse_post_norm(roles, error));
   roles->lacks = lacking(roles->family);
   if (roles->rules.classifier_embeds) roles->lacks |= HEED_GROUP(CLASSIFIER);

@@ -2,6 +2,7 @@
  * anything. Disagreement among tensors shows later, when each role is resolved with the shape that
  * these sizes give. */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/status.h"
 #include "base/tensor.h"
@@ -112,7 +113,45 @@ static heed_status layer_count(const heed_roles *roles, const heed_config *confi
                            error);
 }
 
-/* What the config says, else the architecture's name, else the family; else a guess. */
+/* ------------------------------------------------------------------------------ the training */
+
+/* What the training's arguments say, 0: nothing; also of what the config says too. */
+static uint32_t hint_of(const heed_roles *roles, heed_training_fact fact) {
+  return roles->training.of[fact].value;
+}
+
+static uint32_t take_hint(heed_vit_dimensions *d, heed_training_fact fact, uint32_t value) {
+  d->hinted |= 1u << fact;
+  return value;
+}
+
+/* Notes a hint that the weights contradict, unless a file of the user says the number anyway. */
+static void compare_hint(const heed_roles *roles, const heed_config_value *said,
+                         heed_training_fact fact, uint32_t seen, heed_vit_dimensions *d) {
+  const uint32_t hint = hint_of(roles, fact);
+  if (hint && hint != seen && !said->key) d->contradicted |= 1u << fact;
+}
+
+/* Their number, or that of each one's channels; 0: neither, or none that the width has. */
+static uint32_t hinted_heads(const heed_roles *roles, heed_vit_dimensions *d) {
+  const uint32_t width = d->attention_width, heads = hint_of(roles, HEED_TRAINING_HEADS),
+                 each = hint_of(roles, HEED_TRAINING_HEAD_WIDTH);
+  if (heads && width % heads == 0) return take_hint(d, HEED_TRAINING_HEADS, heads);
+  if (heads || !each || width % each) return 0;
+  return take_hint(d, HEED_TRAINING_HEAD_WIDTH, width / each);
+}
+
+/* By the architecture's name; MoCo v3 has names of others for heads of its own. */
+static uint32_t architecture_heads(const heed_roles *roles, heed_vit_dimensions *d) {
+  const char *name = roles->training.of[HEED_TRAINING_ARCHITECTURE].text;
+  if (!name || heed_roles_of_moco(roles)) return 0;
+  const uint32_t heads =
+      heed_architecture_heads(strncmp(name, "mae_", 4) == 0 ? name + 4 : name, d->width);
+  return heads ? take_hint(d, HEED_TRAINING_ARCHITECTURE, heads) : 0;
+}
+
+/* What the config says, else the training's arguments, else the architecture's name, else the
+ * family; else a guess. */
 static heed_status head_count(const heed_roles *roles, const heed_config *config,
                               heed_vit_dimensions *d, heed_error *error) {
   const heed_config_value *said = &config->heads;
@@ -124,13 +163,16 @@ static heed_status head_count(const heed_roles *roles, const heed_config *config
     return contradict_number(said, query.heads, query.tensor->info->name, "of one head of them",
                              error);
   if (!d->heads && config->timm) d->heads = heed_architecture_heads(config->model_type, d->width);
+  if (!d->heads && !said->key) d->heads = hinted_heads(roles, d);
   if (!d->heads && !said->key && roles->rules.architecture)
     d->heads = heed_architecture_heads(roles->rules.architecture, d->width);
+  if (!d->heads && !said->key) d->heads = architecture_heads(roles, d);
   if (!d->heads && !said->key) {
     d->heads_guessed = true;
     if (heed_roles_of_moco(roles)) d->heads = heed_architecture_heads("moco", d->width);
     if (!d->heads && width % 64 == 0) d->heads = heed_architecture_heads("a guess", width);
   }
+  if (d->heads) compare_hint(roles, said, HEED_TRAINING_HEADS, d->heads, d);
   if (said->key && width % said->value)
     return heed_fail(error, HEED_INVALID_FILE,
                      "%s: %s does not divide the width (found %u, expected a divisor of %u)",
@@ -207,10 +249,13 @@ static heed_status rotation_sizes(const heed_roles *roles, const heed_config *co
 
 /* The channels and the side of patches that a linear map embeds, by the number of its columns and
  * what is said of them; without a word they are of 3 channels, or of 1. */
-static heed_status linear_patch(const heed_checkpoint_tensor *tensor, const heed_config *config,
-                                heed_vit_dimensions *d, heed_error *error) {
-  const uint32_t numbers = tensor->info->shape.dim[1], side = config->patch.value;
-  uint32_t channels = config->channels.key ? config->channels.value : 0;
+static heed_status linear_patch(const heed_roles *roles, const heed_checkpoint_tensor *tensor,
+                                const heed_config *config, heed_vit_dimensions *d,
+                                heed_error *error) {
+  const uint32_t numbers = tensor->info->shape.dim[1], hinted = hint_of(roles, HEED_TRAINING_PATCH);
+  uint32_t channels = config->channels.key ? config->channels.value : 0, side = config->patch.value;
+  if (!channels && !side && hinted && hinted <= 1024 && numbers % (hinted * hinted) == 0)
+    side = take_hint(d, HEED_TRAINING_PATCH, hinted);
   if (!channels && side && numbers % (side * side) == 0) channels = numbers / (side * side);
   const uint32_t third = whole_root(numbers / 3);
   if (!channels) channels = numbers % 3 == 0 && third * third == numbers / 3 ? 3 : 1;
@@ -237,7 +282,7 @@ static heed_status patch_sizes(const heed_roles *roles, const heed_config *confi
                      heed_safetensors_name(place.tensor->file), HEED_CUT(place.tensor->info->name));
   if (place.tensor->info->shape.rank == 2 && heed_roles_own(roles)) {
     HEED_TRY(find_stored(roles, HEED_ROLE_PATCH_WEIGHT, 2, &patch, error));
-    HEED_TRY(linear_patch(place.tensor, config, d, error));
+    HEED_TRY(linear_patch(roles, place.tensor, config, d, error));
     patch.shape.dim[1] = d->channels;
     patch.shape.dim[2] = d->patch;
     HEED_TRY(agree(&config->width, &patch, 0, &d->width, error));
@@ -279,6 +324,10 @@ static heed_status attention_width(const heed_roles *roles, uint32_t *width, hee
 static heed_status body_sizes(const heed_roles *roles, const heed_config *config,
                               heed_vit_dimensions *d, heed_error *error) {
   HEED_TRY((heed_is_text(roles->tower) ? token_sizes : patch_sizes)(roles, config, d, error));
+  if (d->patch) {
+    compare_hint(roles, &config->patch, HEED_TRAINING_PATCH, d->patch, d);
+    compare_hint(roles, &config->channels, HEED_TRAINING_CHANNELS, d->channels, d);
+  }
   HEED_TRY(layer_count(roles, config, &d->layers, error));
   d->attention_width = d->width;
   if (roles->rules.own_width) HEED_TRY(attention_width(roles, &d->attention_width, error));
@@ -309,7 +358,10 @@ static heed_status head_sizes(const heed_roles *roles, const heed_config *config
   d->distillation = heed_roles_have(roles, HEED_ROLE_DISTILLATION_TOKEN, 0);
   d->prefix_tokens = (cls.tensor ? 1u : 0u) + (d->distillation ? 1u : 0u) + d->registers;
   /* A file without classifier is a base model, whatever number of classes its config keeps. */
-  return classifier.tensor ? agree(&config->classes, &classifier, 0, &d->classes, error) : HEED_OK;
+  if (!classifier.tensor) return HEED_OK;
+  HEED_TRY(agree(&config->classes, &classifier, 0, &d->classes, error));
+  compare_hint(roles, &config->classes, HEED_TRAINING_CLASSES, d->classes, d);
+  return HEED_OK;
 }
 
 /* How many rows of positions may be for prefix tokens. timm with no_embed_class has none, which its
@@ -394,6 +446,15 @@ static heed_status relative_size(const heed_config *config, heed_vit_dimensions 
                    heed_config_where(image), image->key, image->value, d->bias_side);
 }
 
+/* The size without one in a config: that of the training's arguments, if it has as many patches. */
+static uint32_t hinted_size(const heed_roles *roles, uint32_t side, heed_vit_dimensions *d) {
+  const uint32_t size = side * d->patch, hinted = hint_of(roles, HEED_TRAINING_IMAGE_SIZE);
+  if (!hinted || hinted == size) return size;
+  if (hinted / d->patch == side) return take_hint(d, HEED_TRAINING_IMAGE_SIZE, hinted);
+  d->contradicted |= 1u << HEED_TRAINING_IMAGE_SIZE;
+  return size;
+}
+
 /* The grid is square. */
 static heed_status position_sizes(const heed_roles *roles, const heed_config *config,
                                   heed_vit_dimensions *d, heed_error *error) {
@@ -411,7 +472,10 @@ static heed_status position_sizes(const heed_roles *roles, const heed_config *co
                      "expected 1 to %u patches)",
                      heed_config_where(image), image->key, image->value, d->patch, HEED_CONFIG_MAX);
   if (!positions.tensor) {
-    d->image_size = image->key ? image->value : 224 / d->patch * d->patch;
+    const uint32_t hinted = hint_of(roles, HEED_TRAINING_IMAGE_SIZE);
+    d->image_size = image->key           ? image->value
+                    : hinted >= d->patch ? take_hint(d, HEED_TRAINING_IMAGE_SIZE, hinted)
+                                         : 224 / d->patch * d->patch;
     return HEED_OK;
   }
   d->position_rows = positions.shape.dim[1];
@@ -421,7 +485,7 @@ static heed_status position_sizes(const heed_roles *roles, const heed_config *co
     const uint64_t side = image->key ? grid : whole_root(patches);
     if (side * side != patches) continue;
     d->position_prefix = prefixes[i];
-    d->image_size = image->key ? image->value : (uint32_t)side * d->patch;
+    d->image_size = image->key ? image->value : hinted_size(roles, (uint32_t)side, d);
     if (roles->rules.rotation.own_grid && !d->reference) d->reference = (uint32_t)side;
     return HEED_OK;
   }
@@ -445,7 +509,8 @@ heed_status heed_roles_dimensions(const heed_roles *roles, const heed_config *co
   *dimensions = (heed_vit_dimensions){
       .activation =
           (heed_activation)(config->activation_said ? config->rules.activation : rules->activation),
-      .epsilon = config->epsilon_said ? config->rules.epsilon : rules->epsilon};
+      .epsilon = config->epsilon_said ? config->rules.epsilon : rules->epsilon,
+      .hinted = roles->hinted};
   HEED_TRY(body_sizes(roles, config, dimensions, error));
   if (heed_is_text(roles->tower)) return HEED_OK;
   HEED_TRY(head_sizes(roles, config, dimensions, error));

@@ -119,20 +119,72 @@ static void guess_fact(char text[200], const heed_config_value *said, const char
   if (!said->key) snprintf(text + at, 200 - at, "%s%s=%s", at ? ", " : "", key, value);
 }
 
+/* The facts that the training's arguments told, as hints would say them, and those that are not
+ * so. */
+static void describe_training(heed_vit *model) {
+  const heed_vit_dimensions *dims = &model->dims;
+  const struct {
+    heed_training_fact fact;
+    const char *key;
+    uint32_t value;
+  } facts[] = {{HEED_TRAINING_HEADS, "heads", dims->heads},
+               {HEED_TRAINING_HEAD_WIDTH, "heads", dims->heads},
+               {HEED_TRAINING_ARCHITECTURE, "heads", dims->heads},
+               {HEED_TRAINING_PATCH, "patch_size", dims->patch},
+               {HEED_TRAINING_CHANNELS, "channels", dims->channels},
+               {HEED_TRAINING_IMAGE_SIZE, "image_size", dims->image_size},
+               {HEED_TRAINING_CLASSES, "classes", dims->classes},
+               {HEED_TRAINING_NORM_FIRST, "norm_first", 0},
+               {HEED_TRAINING_ACTIVATION, "activation", 0},
+               {HEED_TRAINING_POOL, "pool", 0}};
+  for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
+    const heed_training_hint *hint = &model->roles.training.of[facts[i].fact];
+    const uint32_t bit = 1u << facts[i].fact;
+    const bool is_name = facts[i].fact == HEED_TRAINING_ARCHITECTURE;
+    char number[12], text[240];
+    snprintf(number, sizeof number, "%u", facts[i].value);
+    if (dims->hinted & bit)
+      snprintf(text, sizeof text, "%s=%s (%.60s%s%.60s of the training)", facts[i].key,
+               facts[i].value ? number : hint->text, hint->key, is_name ? " " : "",
+               is_name ? hint->text : "");
+    else if (dims->contradicted & bit)
+      snprintf(text, sizeof text, "not %.60s=%.60s of the training: the weights have %s=%s",
+               hint->key, hint->text, facts[i].key, number);
+    else
+      continue;
+    assume(model, text, "");
+  }
+}
+
+/* Where nothing says how images are prepared: what data the training says that it was on. */
+static void describe_dataset(heed_vit *model) {
+  const heed_training_hint *data = &model->roles.training.of[HEED_TRAINING_DATASET];
+  char text[240];
+  if (!data->key || !*data->text) return;
+  snprintf(text, sizeof text, "trained on %.80s (%.60s), whose mean and std no file has",
+           data->text, data->key);
+  assume(model, text, "");
+}
+
 /* What people who write a ViT or its classifier themselves do in more than one way. */
 static void describe_own(heed_vit *model) {
   const heed_config *config = model->config;
   const heed_rules *rules = &model->roles.rules;
   const heed_vit_dimensions *dims = &model->dims;
-  const heed_config_value activation = {.key = config->activation_said ? "activation" : NULL};
+  const heed_config_value hinted = {.key = "of the training"},
+                          activation = {.key = config->activation_said ? "activation" : NULL};
+#define SAID(fact, value) (dims->hinted >> (fact)&1 ? &hinted : (value))
   char text[200] = "", all[280];
   const bool own = model->roles.family->names == &heed_names_own;
   if (own) {
-    guess_fact(text, &config->norm_after, "norm", rules->norm_after ? "after" : "before");
-    guess_fact(text, &activation, "activation", heed_config_activation(dims->activation));
+    guess_fact(text, SAID(HEED_TRAINING_NORM_FIRST, &config->norm_after), "norm",
+               rules->norm_after ? "after" : "before");
+    guess_fact(text, SAID(HEED_TRAINING_ACTIVATION, &activation), "activation",
+               heed_config_activation(dims->activation));
   }
   if (own && dims->classes && model->roles.groups & HEED_GROUP(CLS))
-    guess_fact(text, &config->pool, "pool", heed_pool_word((heed_pool)rules->pool));
+    guess_fact(text, SAID(HEED_TRAINING_POOL, &config->pool), "pool",
+               heed_pool_word((heed_pool)rules->pool));
   if (dims->hidden && model->roles.family != &heed_family_torchvision)
     guess_fact(text, &config->head_activation, "head_activation",
                heed_config_activation((heed_activation)rules->head_activation));
@@ -141,6 +193,7 @@ static void describe_own(heed_vit *model) {
     guess_fact(text, &config->channels_last, "pixels",
                rules->channels_last ? "channels_last" : "channels_first");
   snprintf(all, sizeof all, "%s (guesses; --hints, in JavaScript hints, says otherwise)", text);
+#undef SAID
   if (*text) assume(model, all, "");
 }
 
@@ -167,8 +220,20 @@ static void describe_lost_classifier(heed_vit *model) {
 /* Defaults of preprocessing: those of the family or, in timm's names, of who trained it. */
 static const char *processor_of(const heed_vit *model) {
   const heed_family *family = model->roles.family;
-  const char *original = family->fallback ? heed_vit_original(model->base.checkpoint) : NULL;
+  const char *original = family->fallback ? heed_roles_maker(&model->roles) : NULL;
   return original ? original : family->processor;
+}
+
+static void assume_preprocess(heed_vit *model) {
+  const heed_training *training = &model->roles.training;
+  const char *processor = processor_of(model);
+  char text[160];
+  if (training->maker && strcmp(processor, training->maker) == 0) {
+    snprintf(text, sizeof text, "%s (by %.60s of the training)", processor, training->maker_key);
+    processor = text;
+  }
+  assume(model, "preprocessing of ", processor);
+  describe_dataset(model);
 }
 
 /* What of the sizes, rules and preprocessing no file tells. Without preprocessing most images still
@@ -195,6 +260,7 @@ static void describe_assumptions(heed_vit *model, bool text) {
   }
   if (model->roles.assumption) assume(model, model->roles.assumption, "");
   describe_own(model);
+  describe_training(model);
   if (config->json && config->family != model->roles.family)
     assume(model, "the rules of the tensors' names, not of model_type ",
            *config->model_type ? config->model_type : "vit");
@@ -202,8 +268,7 @@ static void describe_assumptions(heed_vit *model, bool text) {
     heed_log(model->base.context, HEED_LOG_WARNING, "%s: %s; assumed: %s",
              heed_checkpoint_name(model->base.checkpoint),
              config->json ? "config.json does not fit" : "no config.json", model->assumed);
-  if (!text && !heed_config_tells_preprocess(model->config))
-    assume(model, "preprocessing of ", processor_of(model));
+  if (!text && !heed_config_tells_preprocess(model->config)) assume_preprocess(model);
   if (!text) left_out = heed_config_left_out(model->config, &class);
   if (left_out) {
     snprintf(guess, sizeof guess, "preprocessing of %s, ", class);

@@ -9,6 +9,7 @@
 #include "model/config/config.h"
 #include "model/families/family.h"
 #include "model/files/checkpoint.h"
+#include "model/files/training.h"
 
 #define HEED_PREFIX_SIZE 128
 #define HEED_NAME_SIZE 320
@@ -19,6 +20,8 @@ typedef struct heed_roles {
   const heed_names *named; /* what names.json calls roles, which is looked for first; or NULL */
   const heed_family *family;
   heed_rules rules;       /* the family's */
+  heed_training training; /* what else the file tells, which weights win over */
+  uint32_t hinted;        /* bits of heed_training_fact: those that were taken of it */
   const char *assumption; /* the family's, where it was made; or NULL */
   uint32_t groups;        /* HEED_GROUP: of which the file has a role, or must have all */
   uint32_t lacks;         /* HEED_GROUP: that the family or its rules have no use for */
@@ -33,6 +36,10 @@ typedef struct heed_roles {
 /* Detects style, prefix and family. Statuses: UNSUPPORTED: no ViT, or several. */
 heed_status heed_roles_detect(heed_checkpoint *checkpoint, const heed_config *config,
                               heed_roles *roles, heed_error *error);
+/* The processor (image/processor.h) of those whose training wrote weights with timm's names, by
+ * what else their file holds; NULL: nothing tells. */
+const char *heed_roles_maker(const heed_roles *roles);
+
 /* Where a file keeps a role. */
 typedef struct heed_place {
   heed_checkpoint_tensor *tensor; /* NULL: nowhere */
@@ -125,6 +132,8 @@ typedef struct heed_vit_dimensions {
   bool linear_patch;        /* patches are embedded by a linear map of their pixels */
   bool heads_guessed;       /* nothing tells their number */
   bool activation_guessed;  /* nothing tells it */
+  /* bits of heed_training_fact: what the training's arguments told, and what of them is not so */
+  uint32_t hinted, contradicted;
   heed_activation pool_activation; /* of the pooling attention's MLP */
   uint32_t image_size, patch, channels;
   uint32_t classes; /* 0: no classifier */

@@ -13,7 +13,7 @@ typedef struct heed_vit {
   heed_vit_dimensions dims;
   /* [1 + dims.layers]: the roles of the model, then of each layer; a bias follows its weight */
   heed_role_ref (*refs)[HEED_ROLE_COUNT];
-  char rules[240], assumed[720]; /* heed_model_info's; assumed "" when nothing is */
+  char rules[240], assumed[1200]; /* heed_model_info's; assumed "" when nothing is */
   char (*class_names)[24];  /* "class N", for classes that the config does not name; [classes] or
                                NULL */
   const char **token_names; /* [dims.prefix_tokens], the text behind them */
@@ -33,9 +33,5 @@ extern const heed_model_type heed_vit_type;
 /* Builds the graph of heed_model_build; heed_model_type.build. */
 heed_status heed_vit_build(const heed_model *model, const heed_build_desc *desc, heed_graph **graph,
                            heed_error *error);
-
-/* The processor (processor.h) of those whose training wrote weights with timm's names; NULL:
- * nothing tells. */
-const char *heed_vit_original(const heed_checkpoint *checkpoint);
 
 #endif
