@@ -59,6 +59,23 @@ static void guesses_are_said(void **state) {
   close_opened(&o);
 }
 
+/* Positions that nobody stored, an order of rows that is most people's, a size that is a guess. */
+static void what_no_file_stores_is_said(void **state) {
+  (void)state;
+  opened o;
+  assert_ok(open_with(&o, "vit_pytorch_simple", NULL, "{\"heads\": 3}"));
+  assert_has(o.info.assumed, "image_size=224 (a guess)");
+  assert_has(o.info.assumed, "positions=sincos, pixels=channels_last (guesses;");
+  assert_has(o.info.rules, "classifier on the mean of the patches");
+  assert_has(o.info.positions, "computed: sine and cosine of columns and rows");
+  assert_int_equal(o.info.image_size, 224);
+  close_opened(&o);
+  assert_ok(open_with(&o, "own_by_head", NULL, "{\"heads\": 3, \"positions\": \"none\"}"));
+  assert_has(o.info.assumed, "norm=before, activation=gelu, pool=cls, qkv=thirds (guesses;");
+  assert_string_equal(o.info.positions, "none");
+  close_opened(&o);
+}
+
 static void hints_come_before_names(void **state) {
   (void)state;
   opened o;
@@ -93,6 +110,28 @@ static void wrong_facts_are_refused(void **state) {
       {"own_blocks", "{\"family\": \"vlt\"}", "hints.json: family is not supported (found vlt",
        HEED_UNSUPPORTED},
       {"own_blocks", "[1]", "hints.json: it is not an object", HEED_INVALID_FILE},
+      {"own_by_head", "{\"heads\": 3, \"qkv\": \"heads\"}",
+       "no position embeddings (found none of their names, expected pos_embedding or the like, "
+       "which "
+       "--names can say, or the hint positions=sincos, sines or none (--hints",
+       HEED_INVALID_FILE},
+      {"own_blocks", "{\"heads\": 3, \"positions\": \"none\"}",
+       "hints.json: positions does not fit the weights (found none, expected stored: the file has "
+       "them)",
+       HEED_INVALID_FILE},
+      {"own_by_head", "{\"heads\": 3, \"positions\": \"stored\"}",
+       "hints.json: positions does not fit the weights (found stored, expected none, sincos or "
+       "sines)",
+       HEED_INVALID_FILE},
+      {"own_by_head", "{\"heads\": 3, \"positions\": \"none\", \"interpolation_grid\": \"exact\"}",
+       "no position embeddings are stored, and interpolation_grid is of those", HEED_INVALID_FILE},
+      {"own_after", "{\"heads\": 3, \"channels\": 1, \"qkv\": \"heads\"}",
+       "hints.json: qkv does not fit the weights (found heads, expected it left out: query and key "
+       "are tensors apart)",
+       HEED_INVALID_FILE},
+      {"own_by_head", "{\"heads\": 3, \"qkv\": \"rows\"}",
+       "hints.json: qkv is not supported (found rows, expected thirds, heads or interleaved)",
+       HEED_UNSUPPORTED},
       {"own_linear", "{\"heads\": 3, \"channels\": 5}",
        "does not tell the side of a patch (found 48 columns", HEED_INVALID_FILE},
   };
@@ -471,6 +510,7 @@ static void trainings_of_timm_tell_rules(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(guesses_are_said),
                                      cmocka_unit_test(hints_come_before_names),
+                                     cmocka_unit_test(what_no_file_stores_is_said),
                                      cmocka_unit_test(wrong_facts_are_refused),
                                      cmocka_unit_test(sequential_classifiers),
                                      cmocka_unit_test(names_open_what_they_name),

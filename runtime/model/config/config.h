@@ -56,7 +56,8 @@ typedef struct heed_config {
   heed_rules rules;                        /* the family's, with what the file says of them */
   bool activation_said, epsilon_said;
   /* flags of rules, and the activation of a classifier's hidden layer: of names.json alone */
-  heed_config_value norm_after, scale_by_width, channels_last, head_activation;
+  heed_config_value norm_after, scale_by_width, channels_last, head_activation, made_positions,
+      qkv_order;
   const heed_position_rule *said_grid; /* that names.json asks for; or NULL */
   const heed_family *said_family;      /* that names.json asks for; or NULL */
   const char *said_prefix;             /* the same of the model's own part of the names; or NULL */

@@ -11,12 +11,13 @@
 
 const char heed_fact_names[] =
     "family, prefix, heads, image_size, patch_size, channels, activation, head_activation, "
-    "epsilon, norm, pool, scale, pixels, labels, interpolation_grid";
+    "epsilon, norm, pool, scale, pixels, labels, interpolation_grid, "
+    "positions, qkv";
 
 bool heed_is_fact(const char *key) {
   return heed_list_has(
       "family|prefix|heads|image_size|patch_size|channels|activation|head_activation|epsilon|norm|"
-      "pool|scale|pixels|labels|interpolation_grid",
+      "pool|scale|pixels|labels|interpolation_grid|positions|qkv",
       key);
 }
 
@@ -27,6 +28,14 @@ static const char *const pools[] = {[HEED_POOL_CLS] = "cls",
                                     [HEED_POOL_END] = "end",
                                     [HEED_POOL_LAST] = "last",
                                     [HEED_POOL_TOKENS] = "tokens"};
+
+const char *const heed_position_words[] = {[HEED_POSITIONS_STORED] = "stored",
+                                           [HEED_POSITIONS_NONE] = "none",
+                                           [HEED_POSITIONS_SINCOS] = "sincos",
+                                           [HEED_POSITIONS_SINES] = "sines"};
+const char *const heed_qkv_words[] = {[HEED_QKV_THIRDS] = "thirds",
+                                      [HEED_QKV_HEADS] = "heads",
+                                      [HEED_QKV_INTERLEAVED] = "interleaved"};
 
 const char *heed_pool_word(heed_pool pool) { return pools[pool]; }
 
@@ -95,6 +104,10 @@ static heed_status take_rules(heed_config *config, const heed_fields *fields) {
   HEED_TRY(take_word(fields, "scale", scales, 2, "head or width", &config->scale_by_width));
   HEED_TRY(take_word(fields, "pixels", orders, 2, "channels_first or channels_last",
                      &config->channels_last));
+  HEED_TRY(take_word(fields, "positions", heed_position_words, 4, "stored, none, sincos or sines",
+                     &config->made_positions));
+  HEED_TRY(take_word(fields, "qkv", heed_qkv_words, 3, "thirds, heads or interleaved",
+                     &config->qkv_order));
   HEED_TRY(take_word(fields, "pool", pools, sizeof pools / sizeof *pools,
                      "cls, patches, tokens, both or probe", &config->pool));
   uint8_t activation = 0;

@@ -20,5 +20,6 @@ extern const char heed_fact_names[];
 
 /* The words of those facts that are one of some. */
 const char *heed_pool_word(heed_pool pool);
+extern const char *const heed_position_words[], *const heed_qkv_words[];
 
 #endif

@@ -108,6 +108,28 @@ const heed_position_rule *heed_positions_named(const char *name) {
   return NULL;
 }
 
+void heed_positions_sincos(uint32_t rows, uint32_t columns, uint32_t width, float *positions) {
+  const uint32_t part = width / 4;
+  for (uint32_t row = 0; row < rows; row++)
+    for (uint32_t column = 0; column < columns; column++, positions += width)
+      for (uint32_t i = 0; i < part; i++) {
+        const double omega = pow(10000.0, -(double)i / (part - 1.0));
+        positions[i] = (float)sin(column * omega);
+        positions[part + i] = (float)cos(column * omega);
+        positions[2 * part + i] = (float)sin(row * omega);
+        positions[3 * part + i] = (float)cos(row * omega);
+      }
+}
+
+void heed_positions_sines(uint32_t count, uint32_t width, float *positions) {
+  for (uint32_t at = 0; at < count; at++, positions += width)
+    for (uint32_t i = 0; i < width; i += 2) {
+      const double angle = at * pow(10000.0, -(double)i / width);
+      positions[i] = (float)sin(angle);
+      positions[i + 1] = (float)cos(angle);
+    }
+}
+
 /* Resizes the middle axis of [outer, from, inner] to `to`. */
 static void resize_axis(const float *in, uint32_t outer, uint32_t from, size_t inner, uint32_t to,
                         const heed_position_rule *rule, double *weights, float *out) {

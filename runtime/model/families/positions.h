@@ -25,6 +25,13 @@ extern const heed_position_rule heed_positions_plain, heed_positions_offset,
 const heed_position_rule *heed_positions_named(const char *name);
 extern const char heed_position_names[];
 
+/* Positions that are computed. Of patches [rows, columns, width], width a multiple of 4: sine and
+ * cosine of the column, then of the row, times 10000^(-i / (width / 4 - 1)), as
+ * posemb_sincos_2d of vit-pytorch's simple_vit.py. Of tokens [count, width], width even: sine and
+ * cosine in turn of the number times 10000^(-2 i / width), as Vaswani et al. 2017. */
+void heed_positions_sincos(uint32_t rows, uint32_t columns, uint32_t width, float *positions);
+void heed_positions_sines(uint32_t count, uint32_t width, float *positions);
+
 /* Resize of a grid [side, side, depth] to [rows, columns, depth], one axis
  * after the other. Statuses: OUT_OF_MEMORY. */
 heed_status heed_positions_resize(const heed_context *context, const float *grid, uint32_t side,

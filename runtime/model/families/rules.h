@@ -12,6 +12,21 @@ typedef enum heed_position_tokens {
   HEED_POSITION_TOKENS_ANY /* all, CLS alone or none: the number of rows tells */
 } heed_position_tokens;
 
+/* Position embeddings that no file stores. */
+typedef enum heed_made_positions {
+  HEED_POSITIONS_STORED,
+  HEED_POSITIONS_NONE,
+  HEED_POSITIONS_SINCOS, /* of each patch's column and row, as vit-pytorch's SimpleViT */
+  HEED_POSITIONS_SINES   /* of each token's number, as "Attention is all you need" */
+} heed_made_positions;
+
+/* How the rows of one map for query, key and value lie. */
+typedef enum heed_qkv_order {
+  HEED_QKV_THIRDS,     /* all of the query, all of the key, all of the value */
+  HEED_QKV_HEADS,      /* head by head, the three of each */
+  HEED_QKV_INTERLEAVED /* number by number, the three of each */
+} heed_qkv_order;
+
 /* What a classifier reads of the final states. */
 typedef enum heed_pool {
   HEED_POOL_CLS,     /* CLS; with a second classifier, on the distillation token, their mean */
@@ -65,6 +80,8 @@ typedef struct heed_rules {
   bool norm_after;         /* a norm follows each part and its residual; else it comes before */
   bool scale_by_width;     /* scores are divided by the root of C, not of D */
   bool channels_last;      /* of a linear map of pixels: the channels of a pixel lie together */
+  uint8_t made_positions;  /* heed_made_positions */
+  uint8_t qkv_order;       /* heed_qkv_order */
   uint8_t head_activation; /* heed_activation: after the classifier's hidden layer */
 } heed_rules;
 

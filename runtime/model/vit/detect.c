@@ -5,10 +5,10 @@
 #include "base/status.h"
 #include "base/tensor.h"
 #include "base/utf8.h"
+#include "model/config/facts.h"
 #include "model/config/named.h"
 #include "model/families/timm_architectures.h"
 #include "model/files/source.h"
-#include "model/image/processor.h"
 #include "model/vit/role.h"
 
 /* ---------------------------------------------------------------------------------------- style */
@@ -269,7 +269,7 @@ static uint32_t needed_groups(const heed_roles *roles) {
   /* A norm takes the place of another, and of the bias of the patches before it. */
   if (roles->groups & HEED_GROUP(POOL_NORM)) needs &= ~HEED_GROUP(FINAL_NORM);
   if (roles->groups & HEED_GROUP(PRE_NORM)) needs &= ~HEED_GROUP(PATCH_BIAS);
-  if (!roles->rules.rotation.kind &&
+  if (!roles->rules.rotation.kind && !roles->rules.made_positions &&
       !(roles->groups & (HEED_GROUP(POSITION_BIAS) | HEED_GROUP(SHARED_POSITION_BIAS))))
     needs |= HEED_GROUP(POSITIONS);
   uint32_t groups = (roles->groups & ~roles->lacks) | needs;
@@ -285,6 +285,33 @@ static uint32_t needed_groups(const heed_roles *roles) {
     at = at[length] ? at + length + 1 : NULL;
   }
   return roles->names->two_classifiers ? groups | HEED_GROUP(DISTILLATION_CLASSIFIER) : groups;
+}
+
+/* Positions of a ViT that its authors wrote themselves, where the file stores none: what the user
+ * says, or SimpleViT's. */
+static heed_status choose_positions(heed_roles *roles, const heed_config *config,
+                                    heed_error *error) {
+  const heed_config_value *said = &config->made_positions;
+  const bool stored = roles->groups & HEED_GROUP(POSITIONS);
+  if (said->key && stored != (said->value == HEED_POSITIONS_STORED))
+    return heed_fail(error, HEED_INVALID_FILE,
+                     "%s: positions does not fit the weights (found %s, expected %s)",
+                     heed_config_where(said), heed_position_words[said->value],
+                     stored ? "stored: the file has them" : "none, sincos or sines");
+  if (stored || roles->family->names != &heed_names_own || roles->rules.rotation.kind)
+    return HEED_OK;
+  if (said->key)
+    roles->rules.made_positions = (uint8_t)said->value;
+  else if (roles->family == &heed_family_vit_pytorch && !(roles->groups & HEED_GROUP(CLS)) &&
+           heed_roles_named(roles, "linear_head.{1.,}weight"))
+    roles->rules.made_positions = HEED_POSITIONS_SINCOS;
+  else
+    return heed_fail(error, HEED_INVALID_FILE,
+                     "%s: no position embeddings (found none of their names, expected "
+                     "pos_embedding or the like, which --names can say, or " HEED_HINT(
+                         "positions=sincos, sines or none") ")",
+                     heed_checkpoint_name(roles->checkpoint));
+  return HEED_OK;
 }
 
 /* What the config says; else the patches, where there is no CLS or a norm that follows their mean.
@@ -395,6 +422,7 @@ static void take_facts(heed_roles *roles, const heed_config *config) {
   if (!rules->head_activation) rules->head_activation = HEED_ACTIVATION_RELU;
   if (config->norm_after.key) rules->norm_after = config->norm_after.value;
   if (config->scale_by_width.key) rules->scale_by_width = config->scale_by_width.value;
+  if (config->qkv_order.key) rules->qkv_order = (uint8_t)config->qkv_order.value;
   if (config->channels_last.key) rules->channels_last = config->channels_last.value;
   if (config->head_activation.key) rules->head_activation = (uint8_t)config->head_activation.value;
 }
@@ -431,6 +459,7 @@ heed_status heed_roles_detect(heed_checkpoint *checkpoint, const heed_config *co
   if (roles->rules.classifier_embeds) roles->lacks |= HEED_GROUP(CLASSIFIER);
   if (roles->rules.rotation.kind != HEED_ROTATION_AXIAL) roles->lacks |= HEED_GROUP(FREQUENCIES);
   if (roles->rules.rotation.kind != HEED_ROTATION_CENTRED) roles->lacks |= HEED_GROUP(PERIODS);
+  HEED_TRY(choose_positions(roles, config, error));
   roles->groups = needed_groups(roles);
   choose_pool(roles, config);
   take_facts(roles, config);

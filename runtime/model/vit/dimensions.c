@@ -455,6 +455,17 @@ static uint32_t hinted_size(const heed_roles *roles, uint32_t side, heed_vit_dim
   return size;
 }
 
+/* Of positions that are computed: which tokens have them, and of what width they can be. */
+static heed_status made_sizes(const heed_roles *roles, heed_vit_dimensions *d, heed_error *error) {
+  const uint8_t made = roles->rules.made_positions;
+  const uint32_t parts = made == HEED_POSITIONS_SINCOS ? 4 : 2;
+  if (made == HEED_POSITIONS_SINES) d->position_prefix = d->prefix_tokens;
+  if (made <= HEED_POSITIONS_NONE || (d->width % parts == 0 && d->width > parts)) return HEED_OK;
+  return heed_fail(error, HEED_INVALID_FILE,
+                   "%s: positions cannot be computed (found width %u, expected a multiple of %u)",
+                   heed_checkpoint_name(roles->checkpoint), d->width, parts);
+}
+
 /* The grid is square. */
 static heed_status position_sizes(const heed_roles *roles, const heed_config *config,
                                   heed_vit_dimensions *d, heed_error *error) {
@@ -476,7 +487,8 @@ static heed_status position_sizes(const heed_roles *roles, const heed_config *co
     d->image_size = image->key           ? image->value
                     : hinted >= d->patch ? take_hint(d, HEED_TRAINING_IMAGE_SIZE, hinted)
                                          : 224 / d->patch * d->patch;
-    return HEED_OK;
+    d->image_guessed = roles->rules.made_positions && !image->key && hinted < d->patch;
+    return made_sizes(roles, d, error);
   }
   d->position_rows = positions.shape.dim[1];
   for (uint32_t i = 0; i < prefix_count; i++) {

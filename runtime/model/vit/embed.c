@@ -65,6 +65,22 @@ static heed_status make_positions(heed_vit_builder *b, const float *stored, cons
   return status;
 }
 
+/* Positions that no file stores, of the first tokens too where the rule has those. */
+static heed_status compute_positions(heed_vit_builder *b, float **made, const float **positions,
+                                     heed_error *error) {
+  const heed_vit_dimensions *dims = &b->model->dims;
+  const uint32_t tokens = dims->position_prefix + b->rows * b->columns;
+  const size_t count = (size_t)tokens * dims->width;
+  *made = heed_graph_keep(b->graph, NULL, count * sizeof **made);
+  if (!*made) return heed_fail_memory(error, "model: positions", count * sizeof **made);
+  *positions = *made + (size_t)dims->position_prefix * dims->width;
+  if (b->model->roles.rules.made_positions == HEED_POSITIONS_SINES)
+    heed_positions_sines(tokens, dims->width, *made);
+  else
+    heed_positions_sincos(b->rows, b->columns, dims->width, *made);
+  return HEED_OK;
+}
+
 /* A constant that takes each number of a patch as it is. */
 static heed_status read_identity(void *user, uint64_t first, uint64_t count, void *to,
                                  heed_error *error) {
@@ -118,6 +134,8 @@ heed_status heed_vit_embed(heed_vit_builder *b, heed_value *x, heed_error *error
   const float *positions = NULL;
   HEED_TRY(heed_vit_keep(b, heed_vit_ref(b->model, HEED_ROLE_POSITION_EMBEDDINGS), &stored, error));
   if (stored) HEED_TRY(make_positions(b, stored, &positions, error));
+  if (b->model->roles.rules.made_positions > HEED_POSITIONS_NONE)
+    HEED_TRY(compute_positions(b, &stored, &positions, error));
   if (dims->prefix_tokens) HEED_TRY(make_prefix(b, stored, &prefix, error));
   *x = embed_patches(b, heed_define_input(b->graph, "pixel_values", HEED_F32, &image));
   if (positions) {

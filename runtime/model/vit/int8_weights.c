@@ -80,7 +80,8 @@ static bool is_int8(const heed_weight *weight, const heed_shape *shape) {
   for (uint32_t i = 0; i < weight->count; i++) {
     const heed_role_ref *part = &weight->part[i];
     if (!part->tensor || part->tensor->info->dtype != HEED_I8 || part->stride || part->heads ||
-        part->channels || part->tensor->scale->info->count != part->tensor->info->shape.dim[0])
+        part->channels || part->block ||
+        part->tensor->scale->info->count != part->tensor->info->shape.dim[0])
       return false;
   }
   return shape->rank == 2;

@@ -111,6 +111,9 @@ static heed_status put_facts(writing *w, const heed_vit *model, heed_error *erro
   if (dims->hidden)
     HEED_TRY(word(w, "head_activation",
                   heed_config_activation((heed_activation)rules->head_activation), error));
+  if (rules->made_positions)
+    HEED_TRY(word(w, "positions", heed_position_words[rules->made_positions], error));
+  if (rules->qkv_order) HEED_TRY(word(w, "qkv", heed_qkv_words[rules->qkv_order], error));
   HEED_TRY(word(w, "norm", rules->norm_after ? "after" : "before", error));
   HEED_TRY(word(w, "scale", rules->scale_by_width ? "width" : "head", error));
   if (!dims->linear_patch) return HEED_OK;

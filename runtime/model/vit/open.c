@@ -44,6 +44,10 @@ static const char *positions_text(const heed_vit *model) {
                                    : model->dims.bias_rows   ? model->roles.rules.bias_positions
                                                              : NULL;
   if (rule) return rule->text;
+  if (model->roles.rules.made_positions == HEED_POSITIONS_SINCOS)
+    return "computed: sine and cosine of columns and rows";
+  if (model->roles.rules.made_positions == HEED_POSITIONS_SINES)
+    return "computed: sine and cosine of the tokens' numbers";
   return model->dims.position_rows ? "not resized" : "none";
 }
 
@@ -166,6 +170,15 @@ static void describe_dataset(heed_vit *model) {
   assume(model, text, "");
 }
 
+/* Whether query, key and value are one map of a module whose own code nobody knows. */
+static bool is_packed(const heed_vit *model) {
+  const heed_checkpoint_tensor *query =
+                                   heed_vit_layer_ref(model, 0, HEED_ROLE_QUERY_WEIGHT)->tensor,
+                               *key = heed_vit_layer_ref(model, 0, HEED_ROLE_KEY_WEIGHT)->tensor;
+  return query == key && !strstr(query->info->name, "in_proj_weight") &&
+         model->roles.family != &heed_family_vit_pytorch;
+}
+
 /* What people who write a ViT or its classifier themselves do in more than one way. */
 static void describe_own(heed_vit *model) {
   const heed_config *config = model->config;
@@ -188,6 +201,9 @@ static void describe_own(heed_vit *model) {
   if (dims->hidden && model->roles.family != &heed_family_torchvision)
     guess_fact(text, &config->head_activation, "head_activation",
                heed_config_activation((heed_activation)rules->head_activation));
+  if (rules->made_positions == HEED_POSITIONS_SINCOS)
+    guess_fact(text, &config->made_positions, "positions", "sincos");
+  if (own && is_packed(model)) guess_fact(text, &config->qkv_order, "qkv", "thirds");
   if (rules->scale_by_width) guess_fact(text, &config->scale_by_width, "scale", "width");
   if (dims->linear_patch && dims->channels > 1)
     guess_fact(text, &config->channels_last, "pixels",
@@ -248,6 +264,10 @@ static void describe_assumptions(heed_vit *model, bool text) {
              dims->heads * 64 == dims->width ? "%u heads (a guess: width %u / 64)"
                                              : "%u heads (a guess: width %u)",
              dims->heads, dims->width);
+    assume(model, guess, "");
+  }
+  if (dims->image_guessed) {
+    snprintf(guess, sizeof guess, "image_size=%u (a guess)", dims->image_size);
     assume(model, guess, "");
   }
   if (dims->activation_guessed) {
@@ -359,16 +379,34 @@ static heed_status fill_text_info(heed_vit *model, heed_error *error) {
   return HEED_OK;
 }
 
+/* An order of rows that a user says, of maps that are apart. */
+static heed_status check_qkv(const heed_vit *model, heed_error *error) {
+  const heed_config_value *said = &model->config->qkv_order;
+  const heed_checkpoint_tensor *query =
+                                   heed_vit_layer_ref(model, 0, HEED_ROLE_QUERY_WEIGHT)->tensor,
+                               *key = heed_vit_layer_ref(model, 0, HEED_ROLE_KEY_WEIGHT)->tensor;
+  if (!said->key || query == key) return HEED_OK;
+  return heed_fail(error, HEED_INVALID_FILE,
+                   "%s: qkv does not fit the weights (found %s, expected it left out: query and "
+                   "key are tensors apart)",
+                   heed_config_where(said), heed_qkv_words[said->value]);
+}
+
 /* Every tensor by its role. */
 static heed_status find_tensors(heed_vit *model, heed_error *error) {
   HEED_TRY(heed_roles_detect(model->base.checkpoint, model->config, &model->roles, error));
   HEED_TRY(heed_roles_dimensions(&model->roles, model->config, &model->dims, error));
   if (model->dims.linear_patch && model->roles.rules.channels_last)
     model->roles.patch_channels = model->dims.channels;
+  if (model->roles.rules.qkv_order)
+    model->roles.qkv_block = model->roles.rules.qkv_order == HEED_QKV_HEADS
+                                 ? model->dims.attention_width / model->dims.heads
+                                 : 1;
   const uint32_t rows = 1 + model->dims.layers;
   model->refs = heed_alloc(model->base.context, rows, sizeof *model->refs);
   if (!model->refs) return heed_fail_memory(error, "model: layers", rows * sizeof *model->refs);
   for (uint32_t row = 0; row < rows; row++) HEED_TRY(resolve(model, row, error));
+  HEED_TRY(check_qkv(model, error));
   return heed_roles_check_unused(&model->roles, error);
 }
 

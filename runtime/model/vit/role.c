@@ -56,6 +56,11 @@ static bool channels_lie_together(const heed_roles *roles, heed_role role,
   return pixels && roles->patch_channels > 1 && heed_shape_count(expected) > 1;
 }
 
+static bool in_blocks(const heed_roles *roles, heed_role role, const heed_place *place) {
+  return roles->qkv_block && place->parts == 3 && role >= HEED_ROLE_QUERY_WEIGHT &&
+         role <= HEED_ROLE_VALUE_BIAS;
+}
+
 /* The tensors of the heads behind the first. */
 static heed_status use_heads(const heed_place *place, heed_role role, uint32_t layer,
                              const heed_shape *shape, heed_error *error) {
@@ -83,6 +88,19 @@ heed_status heed_checkpoint_role(const heed_roles *roles, heed_role role, uint32
     HEED_TRY(use_heads(&place, role, layer, &whole, error));
   }
   ref->first = place.part * ref->count;
+  if (in_blocks(roles, role, &place)) {
+    if (place.transposed)
+      return heed_fail(error, HEED_UNSUPPORTED,
+                       "%s: tensor %.*s is transposed, and its rows are in another order (expected "
+                       "one of both)",
+                       heed_safetensors_name(place.tensor->file),
+                       HEED_CUT(place.tensor->info->name));
+    ref->first = 0;
+    ref->columns = expected->rank == 2 ? expected->dim[1] : 1;
+    ref->block = roles->qkv_block;
+    ref->part = place.part;
+    ref->parts = place.parts;
+  }
   if (channels_lie_together(roles, role, expected)) {
     const uint32_t axis = expected->rank == 4;
     ref->columns = (uint32_t)(ref->count / (axis ? expected->dim[0] : 1));
@@ -267,6 +285,20 @@ static heed_status read_heads(const heed_role_ref *ref, uint64_t first, uint64_t
   return HEED_OK;
 }
 
+/* Of rows in blocks, a piece of a block at a time. */
+static heed_status read_blocks(const heed_role_ref *ref, uint64_t first, uint64_t count, float *to,
+                               heed_error *error) {
+  const uint64_t block = (uint64_t)ref->block * ref->columns;
+  while (count) {
+    const uint64_t at = first / block, within = first % block, left = block - within,
+                   here = count < left ? count : left;
+    HEED_TRY(heed_checkpoint_read(ref->tensor, (at * ref->parts + ref->part) * block + within, here,
+                                  to, error));
+    first += here, count -= here, to += here;
+  }
+  return HEED_OK;
+}
+
 /* Of patches that are stored channels last, a piece of a row at a time. */
 static heed_status read_pixels(const heed_role_ref *ref, uint64_t first, uint64_t count, float *to,
                                heed_error *error) {
@@ -292,6 +324,7 @@ heed_status heed_role_read(const heed_role_ref *ref, uint64_t first, uint64_t co
   if (!ref->tensor) memset(to, 0, (size_t)count * sizeof *to);
   if (!ref->tensor) return HEED_OK;
   if (ref->heads) return read_heads(ref, first, count, to, error);
+  if (ref->block) return read_blocks(ref, first, count, to, error);
   if (ref->channels) return read_pixels(ref, first, count, to, error);
   return ref->stride ? read_transposed(ref, first, count, to, error)
                      : heed_checkpoint_read(ref->tensor, ref->first + first, count, to, error);

@@ -29,6 +29,7 @@ typedef struct heed_roles {
   uint32_t layer_length;
   /* Of a linear map of pixels that are stored channels last: how many; 0: channels first */
   uint32_t patch_channels;
+  uint32_t qkv_block; /* rows of query, key and value that lie together in one map; 0: all */
   char prefix[HEED_PREFIX_SIZE]; /* of the model's tensors; "" or ends with a dot */
   char outer[HEED_PREFIX_SIZE];  /* of Hugging Face heads */
 } heed_roles;
@@ -62,6 +63,9 @@ typedef struct heed_role_ref {
    * 0: it is one tensor */
   uint32_t heads;
   bool diagonal;
+  /* rows in blocks of this many, each followed by those of other roles: block b is block b * parts
+   * + part of the tensor; 0: in one piece */
+  uint32_t block, part, parts;
   /* pixels of a patch are stored channels last: [rows, P P, channels]; 0: channels first */
   uint32_t channels;
 } heed_role_ref;
@@ -132,6 +136,7 @@ typedef struct heed_vit_dimensions {
   bool linear_patch;        /* patches are embedded by a linear map of their pixels */
   bool heads_guessed;       /* nothing tells their number */
   bool activation_guessed;  /* nothing tells it */
+  bool image_guessed;       /* the same of the image's size */
   /* bits of heed_training_fact: what the training's arguments told, and what of them is not so */
   uint32_t hinted, contradicted;
   heed_activation pool_activation; /* of the pooling attention's MLP */

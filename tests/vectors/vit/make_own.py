@@ -132,6 +132,36 @@ class VitPytorchToday(Module):
         return x, self.mlp_head(x.mean(1))
 
 
+class SimpleVit(nn.Module):
+    """vit-pytorch's SimpleViT: positions are computed, no biases in attention, a classifier on the mean of the patches. Nothing tells heads and size."""
+
+    names = {"heads": HEADS, "image_size": STORED * PATCH}
+
+    def __init__(self):
+        super().__init__()
+        self.to_patch_embedding = nn.Sequential(nn.Identity(), nn.LayerNorm(3 * PATCH * PATCH), nn.Linear(3 * PATCH * PATCH, WIDTH), nn.LayerNorm(WIDTH))
+        self.transformer = nn.Module()
+        self.transformer.norm = nn.LayerNorm(WIDTH)
+        self.transformer.layers = nn.ModuleList(nn.ModuleList([LucidAttention(WIDTH, True, False), nn.Module()]) for _ in range(LAYERS))
+        for attention, mlp in self.transformer.layers:
+            attention.to_out = nn.Linear(WIDTH, WIDTH, bias=False)
+            mlp.net = nn.Sequential(nn.LayerNorm(WIDTH), nn.Linear(WIDTH, MLP), nn.GELU(), nn.Linear(MLP, WIDTH))
+        self.linear_head = nn.Linear(WIDTH, CLASSES)
+
+    def forward(self, image, rows, columns, keep):
+        y, x = torch.meshgrid(torch.arange(rows), torch.arange(columns), indexing="ij")
+        omega = 1 / 10000 ** (torch.arange(WIDTH // 4).double() / (WIDTH // 4 - 1))
+        y, x = (axis.flatten()[:, None] * omega[None, :] for axis in (y, x))
+        x = self.to_patch_embedding(pixels_of(image, "hwc")) + torch.cat((x.sin(), x.cos(), y.sin(), y.cos()), dim=1)
+        for attention, mlp in self.transformer.layers:
+            y, weights = attend(*attention.to_qkv(attention.norm(x)).chunk(3, -1), HEADS, (WIDTH // HEADS) ** -0.5)
+            keep(weights)
+            x = x + attention.to_out(y)
+            x = x + mlp.net(x)
+        x = self.transformer.norm(x)
+        return x, self.linear_head(x.mean(1))
+
+
 # -------------------------------------------------------------------------------------------------------- nn.TransformerEncoder
 
 
@@ -353,7 +383,64 @@ class OwnAfter(Module):
         return x, self.head(x[:, 1:].mean(1))
 
 
-FOLDERS = {"vit_pytorch": VitPytorchToday, "vit_pytorch_2020": VitPytorch2020, "torch_encoder": TorchEncoder, "torch_encoder_before": TorchEncoderBefore,
+class OwnInterleaved(nn.Module):
+    """One map whose rows are query, key and value in turn; the positions of every token, CLS too, are sines of its number."""
+
+    names = {"heads": HEADS, "qkv": "interleaved", "positions": "sines", "pool": "tokens", "image_size": STORED * PATCH}
+
+    def __init__(self):
+        super().__init__()
+        self.patch_embed = nn.Conv2d(3, WIDTH, PATCH, PATCH)
+        self.cls_token = nn.Parameter(torch.randn(1, 1, WIDTH))
+        self.blocks = nn.ModuleList(nn.Module() for _ in range(LAYERS))
+        for block in self.blocks:
+            block.norm1, block.norm2 = nn.LayerNorm(WIDTH), nn.LayerNorm(WIDTH)
+            block.attn = nn.Module()
+            block.attn.qkv, block.attn.projection = nn.Linear(WIDTH, 3 * WIDTH), nn.Linear(WIDTH, WIDTH)
+            block.mlp = nn.Sequential(nn.Linear(WIDTH, MLP), nn.GELU(), nn.Dropout(), nn.Linear(MLP, WIDTH))
+        self.final_norm = nn.LayerNorm(WIDTH)
+        self.head = nn.Linear(WIDTH, CLASSES)
+
+    def positions(self, count):
+        angle = torch.arange(count)[:, None] / 10000 ** (torch.arange(0, WIDTH, 2).double() / WIDTH)
+        return torch.stack([angle.sin(), angle.cos()], -1).flatten(1)
+
+    def pool(self, x):
+        return x.mean(1)
+
+    def split(self, y):
+        """[B, T, 3 C] as query, key and value, each [B, T, C]."""
+        return (part.flatten(2) for part in y.reshape(*y.shape[:2], HEADS, WIDTH // HEADS, 3).unbind(-1))
+
+    def forward(self, image, rows, columns, keep):
+        x = self.patch_embed(image).flatten(2).transpose(1, 2)
+        x = torch.cat([self.cls_token.expand(len(x), -1, -1), x], 1)
+        x = x + self.positions(x.shape[1])
+        for block in self.blocks:
+            y, weights = attend(*self.split(block.attn.qkv(block.norm1(x))), HEADS, (WIDTH // HEADS) ** -0.5)
+            keep(weights)
+            x = x + block.attn.projection(y)
+            x = x + block.mlp(block.norm2(x))
+        x = self.final_norm(x)
+        return x, self.head(self.pool(x))
+
+
+class OwnByHead(OwnInterleaved):
+    """The same, whose rows are those of each head together; no positions; CLS."""
+
+    names = {"heads": HEADS, "qkv": "heads", "positions": "none", "image_size": STORED * PATCH}
+
+    def split(self, y):
+        return (part.flatten(2) for part in y.reshape(*y.shape[:2], HEADS, 3, WIDTH // HEADS).unbind(-2))
+
+    def positions(self, count):
+        return 0
+
+    def pool(self, x):
+        return x[:, 0]
+
+
+FOLDERS = {"vit_pytorch_simple": SimpleVit, "own_interleaved": OwnInterleaved, "own_by_head": OwnByHead, "vit_pytorch": VitPytorchToday, "vit_pytorch_2020": VitPytorch2020, "torch_encoder": TorchEncoder, "torch_encoder_before": TorchEncoderBefore,
            "own_blocks": OwnBlocks, "own_linear": OwnLinear, "own_heads": OwnHeads, "own_slices": OwnSlices, "own_after": OwnAfter}
 
 
