@@ -259,7 +259,7 @@ static double length_of(const float *x, uint32_t size) {
 }
 
 static uint32_t largest_text(const heed_target *target, const float *row) {
-  double most = -INFINITY;
+  double most = -(double)INFINITY;
   uint32_t chosen = 0;
   for (uint32_t k = 0; k < target->count; k++) {
     const double cosine =
