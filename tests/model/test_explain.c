@@ -1,0 +1,603 @@
+/* heed_explain against reference cases in float64 (tests/vectors/explain) on every backend present,
+ * and by what must hold of any model: parts of a ledger add up to the score, the lens of the token
+ * that is read is the score, results are the same bits for any number of threads. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/op_test.h"
+#include "support/vector_file.h"
+
+static heed_error error;
+
+enum { FILES = 2, INPUTS = 8, NONE = -1 };
+
+static const struct explain_case {
+  const char *model, *io, *target;
+  int layer;
+} cases[] = {{"hf_vit", "hf_vit", "2", NONE},
+             {"hf_vit", "hf_vit.difference", "1-4", NONE},
+             {"hf_vit", "hf_vit.state", "layer.1.output[5,10]", NONE},
+             {"hf_deit_distilled", "hf_deit_distilled", "3", NONE},
+             {"timm_avg_fc_norm", "timm_avg_fc_norm", "4", NONE},
+             {"timm_reg4_qk_norm", "timm_reg4_qk_norm", "0", NONE},
+             {"hf_dinov2_registers", "hf_dinov2_registers", "1", NONE},
+             {"hf_dinov2_registers", "hf_dinov2_registers.layer", "1", 0},
+             {"hf_dinov3_gated", "hf_dinov3_gated", "vector", NONE},
+             {"hf_dinov3_gated", "hf_dinov3_gated.other_grid", "vector", NONE},
+             {"timm_eva02", "timm_eva02", "2", NONE},
+             {"hf_beit", "hf_beit", "0", NONE},
+             {"hf_clip", "hf_clip", "2", NONE},
+             {"hf_clip", "hf_clip.difference", "0-2", NONE},
+             {"hf_siglip", "hf_siglip", "vector", NONE}};
+enum { CASES = sizeof cases / sizeof *cases };
+
+typedef struct opened {
+  unsigned char *bytes[FILES];
+  heed_model *model, *text;
+  heed_model_info info;
+} opened;
+
+static void open_model(opened *o, const char *folder, const char *config, bool text) {
+  const char *const names[FILES] = {"model.safetensors", config};
+  heed_model_file files[FILES];
+  char path[128];
+  *o = (opened){.model = NULL};
+  for (uint32_t i = 0; i < FILES && names[i]; i++) {
+    size_t size;
+    snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+    o->bytes[i] = test_read_vector(path, &size);
+    files[i] = (heed_model_file){names[i], {size, o->bytes[i], NULL, NULL}};
+  }
+  heed_model_desc desc = {sizeof desc, files, config ? 2 : 1, HEED_TOWER_VISION};
+  assert_ok(heed_model_open(test_backend_context(), &desc, &o->model, &error));
+  heed_model_get_info(o->model, &o->info);
+  desc.tower = HEED_TOWER_TEXT;
+  if (text) assert_ok(heed_model_open(test_backend_context(), &desc, &o->text, &error));
+}
+
+static void close_model(opened *o) {
+  heed_model_destroy(o->model);
+  heed_model_destroy(o->text);
+  for (uint32_t i = 0; i < FILES; i++) free(o->bytes[i]);
+}
+
+typedef struct inputs {
+  heed_named_tensor tensor[INPUTS];
+  void *data[INPUTS];
+  uint32_t count;
+} inputs;
+
+static void take_input(inputs *to, const char *name, heed_dtype dtype, heed_shape shape,
+                       void *data) {
+  assert_true(to->count < INPUTS);
+  to->data[to->count] = data;
+  to->tensor[to->count++] = (heed_named_tensor){name, dtype, shape, data};
+}
+
+static void read_inputs(const vector_file *io, inputs *to) {
+  const char *name;
+  *to = (inputs){.count = 0};
+  for (uint32_t i = 0; (name = heed_explain_input_name(i)) != NULL; i++) {
+    const heed_safetensors_tensor *tensor = heed_safetensors_find(io->file, name);
+    heed_shape shape;
+    if (!tensor) continue;
+    void *data = vector_file_read(io, name, tensor->dtype, &shape);
+    take_input(to, name, tensor->dtype, shape, data);
+  }
+}
+
+static void free_inputs(inputs *to) {
+  for (uint32_t i = 0; i < to->count; i++) free(to->data[i]);
+}
+
+static const heed_named_tensor *find_result(const heed_explanation *explanation, const char *name) {
+  const heed_named_tensor *tensor;
+  for (uint32_t i = 0; (tensor = heed_explanation_get(explanation, i)) != NULL; i++)
+    if (strcmp(tensor->name, name) == 0) return tensor;
+  return NULL;
+}
+
+/* The numbers of a result; fails the test when it is absent. */
+static const float *floats(const heed_explanation *explanation, const char *name, size_t *count) {
+  const heed_named_tensor *tensor = find_result(explanation, name);
+  if (!tensor) fail_msg("%s: missing", name);
+  *count = (size_t)heed_shape_count(&tensor->shape);
+  return tensor->data;
+}
+
+/* Elsewhere only the reference cases are run: the rest is the same whatever runs it. */
+static bool is_cpu(void) {
+  return test_backend_count() && strncmp(test_backend_name(0), "vulkan", 6) != 0;
+}
+
+/* ------------------------------------------------------------------------------ reference cases */
+
+/* The method that gives a tensor: what stands before the dot. */
+static void method_of(const char *tensor, char *method, size_t size) {
+  if (strcmp(tensor, "match") == 0) tensor = "similarity";
+  snprintf(method, size, "%.*s", (int)strcspn(tensor, "."), tensor);
+}
+
+/* The expected tensor, its name without "expect."; NULL: this one is no such. */
+static const char *expected_name(const vector_file *io, uint32_t index) {
+  const char *name = heed_safetensors_get(io->file, index)->name;
+  return strncmp(name, "expect.", 7) == 0 ? name + 7 : NULL;
+}
+
+/* Vulkan sums in another order; components rest on gaps of eigenvalues. */
+static double tolerance_of(const heed_backend *backend, const char *name) {
+  if (strcmp(heed_backend_name(backend), "cpu") == 0) return 2e-5;
+  return strncmp(name, "pca.", 4) == 0 ? 1e-3 : 1e-4;
+}
+
+static void compare(const struct explain_case *c, const vector_file *io, const char *name,
+                    const heed_backend *backend, const heed_named_tensor *found) {
+  char key[80];
+  heed_shape shape;
+  snprintf(key, sizeof key, "expect.%s", name);
+  if (!found) fail_msg("%s: %s is missing", c->io, name);
+  if (found->dtype != HEED_F32) {
+    void *want = vector_file_read(io, key, found->dtype, &shape);
+    assert_true(heed_shape_equal(&shape, &found->shape));
+    assert_memory_equal(found->data, want,
+                        (size_t)heed_shape_count(&shape) * heed_dtype_size(found->dtype));
+    free(want);
+    return;
+  }
+  const float *numbers = found->data;
+  float *want = vector_file_read(io, key, HEED_F32, &shape);
+  const size_t count = (size_t)heed_shape_count(&shape);
+  assert_true(heed_shape_equal(&shape, &found->shape));
+  double largest = 0.0, worst = 0.0;
+  for (size_t i = 0; i < count; i++) {
+    const double off = fabs((double)numbers[i] - (double)want[i]);
+    largest = fmax(largest, fabs((double)want[i]));
+    if (!(off <= worst)) worst = off;
+  }
+  if (!(worst <= tolerance_of(backend, name) * largest))
+    fail_msg("%s on %s: %s is off by %g of the largest (expected at most %g)", c->io,
+             heed_backend_device(backend), name, worst / largest, tolerance_of(backend, name));
+  free(want);
+}
+
+static heed_explanation *explain(const struct explain_case *c, const opened *o, const inputs *in,
+                                 heed_backend *backend, const char *methods) {
+  heed_explanation *explanation = NULL;
+  const heed_explain_desc desc = {.struct_size = sizeof desc,
+                                  .model = o->model,
+                                  .text = o->text,
+                                  .backend = backend,
+                                  .methods = methods,
+                                  .target = c->target,
+                                  .layer_given = c->layer != NONE,
+                                  .layer = c->layer == NONE ? 0 : (uint32_t)c->layer,
+                                  .inputs = in->tensor,
+                                  .input_count = in->count};
+  assert_ok(heed_explain(test_backend_context(), &desc, &explanation, &error));
+  return explanation;
+}
+
+/* Whether these methods give the tensor; the score comes with any. */
+static bool gives(const char *methods, const char *tensor) {
+  char method[32];
+  method_of(tensor, method, sizeof method);
+  return strcmp(method, "score") == 0 || strstr(methods, method) != NULL;
+}
+
+static void check_methods(const struct explain_case *c, const opened *o, const inputs *in,
+                          const vector_file *io, heed_backend *backend, const char *methods) {
+  heed_explanation *explanation = explain(c, o, in, backend, methods);
+  for (uint32_t i = 0; i < heed_safetensors_count(io->file); i++) {
+    const char *name = expected_name(io, i);
+    if (name && gives(methods, name)) compare(c, io, name, backend, find_result(explanation, name));
+  }
+  heed_explanation_destroy(explanation);
+}
+
+/* "ledger,lens,norms": the methods whose tensors the file expects. Where it expects the score
+ * alone, one that any model has. */
+static void list_methods(const vector_file *io, char *list, size_t size) {
+  list[0] = '\0';
+  for (uint32_t i = 0; i < heed_safetensors_count(io->file); i++) {
+    const char *name = expected_name(io, i);
+    char method[32];
+    if (!name || strcmp(name, "score") == 0 || gives(list, name)) continue;
+    method_of(name, method, sizeof method);
+    snprintf(list + strlen(list), size - strlen(list), "%s%s", *list ? "," : "", method);
+  }
+  if (!*list) snprintf(list, size, "norms");
+}
+
+static void check_case(const struct explain_case *c) {
+  char path[128], folder[64], all[256], one[32];
+  opened o;
+  inputs in;
+  snprintf(folder, sizeof folder, "explain/%s", c->model);
+  snprintf(path, sizeof path, "explain/io/%s.safetensors", c->io);
+  vector_file io = vector_file_open(path);
+  open_model(&o, folder, "config.json", heed_safetensors_find(io.file, "input_ids") != NULL);
+  read_inputs(&io, &in);
+  list_methods(&io, all, sizeof all);
+  for (uint32_t i = 0; i < test_backend_count(); i++)
+    check_methods(c, &o, &in, &io, test_backend_get(i), all);
+  /* each method alone; a device would compile its kernels again and again */
+  for (const char *at = is_cpu() ? all : ""; *at;
+       at += at[strcspn(at, ",")] ? strcspn(at, ",") + 1 : strlen(at)) {
+    snprintf(one, sizeof one, "%.*s", (int)strcspn(at, ","), at);
+    check_methods(c, &o, &in, &io, test_backend_get(0), one);
+  }
+  free_inputs(&in);
+  close_model(&o);
+  vector_file_close(&io);
+}
+
+static void test_cases(void **state) {
+  (void)state;
+  for (uint32_t i = 0; i < CASES; i++) check_case(&cases[i]);
+}
+
+/* --------------------------------------------------------------------------------- every family */
+
+static const struct {
+  const char *folder, *config;
+} families[] = {
+#define VIT_VECTOR(folder, config) {#folder, config},
+#include "vit_vectors.h"
+#undef VIT_VECTOR
+};
+enum { FAMILIES = sizeof families / sizeof *families };
+
+/* Adds a result's part of picture b; keeps the largest term. */
+static double sum_part(const heed_explanation *explanation, const char *name, uint32_t batch,
+                       uint32_t b, double *largest) {
+  size_t count;
+  double sum = 0.0;
+  if (!find_result(explanation, name)) return 0.0; /* ledger.pool, without a pooling attention */
+  const float *numbers = floats(explanation, name, &count);
+  count /= batch;
+  for (size_t i = 0; i < count; i++) {
+    sum += (double)numbers[b * count + i];
+    *largest = fmax(*largest, fabs((double)numbers[b * count + i]));
+  }
+  return sum;
+}
+
+/* Both sums of a ledger give the score, within 1e-5 of the largest term. */
+static void check_sums(const heed_explanation *explanation, const char *folder, uint32_t layers) {
+  size_t batch, count;
+  const float *score = floats(explanation, "score", &batch),
+              *bias = floats(explanation, "ledger.bias", &count);
+  for (uint32_t b = 0; b < batch; b++) {
+    static const char *const parts[] = {"ledger.heads", "ledger.mlps", "ledger.embeddings",
+                                        "ledger.bias", "ledger.pool"};
+    double largest = 0.0, sum = 0.0, most = 0.0,
+           read = (double)bias[b * (layers + 1) + layers] +
+                  sum_part(explanation, "ledger.tokens", (uint32_t)batch, b, &most) +
+                  sum_part(explanation, "ledger.pool", (uint32_t)batch, b, &most);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+      sum += sum_part(explanation, parts[i], (uint32_t)batch, b, &largest);
+    if (!(fabs(sum - (double)score[b]) <= 1e-5 * largest) ||
+        !(fabs(read - (double)score[b]) <= 1e-5 * fmax(most, largest)))
+      fail_msg("%s: picture %u: parts add up to %.9g and %.9g, the score is %.9g, the largest part "
+               "is %.9g",
+               folder, b, sum, read, (double)score[b], largest);
+  }
+}
+
+/* What a read-out takes of the lens of the last level: one token, two, or a mean. */
+static bool lens_reads(const float *lens, uint32_t tokens, uint32_t prefix, double score) {
+  double all = 0.0, patches = 0.0, largest = fabs(score);
+  for (uint32_t t = 0; t < tokens; t++) {
+    all += (double)lens[t] / tokens;
+    if (t >= prefix) patches += (double)lens[t] / (tokens - prefix);
+    largest = fmax(largest, fabs((double)lens[t]));
+  }
+  const double two = tokens > 1 ? ((double)lens[0] + (double)lens[1]) / 2 : score;
+  const double off = fmin(fmin(fabs((double)lens[0] - score), fabs(two - score)),
+                          fmin(fabs(all - score), fabs(patches - score)));
+  return off <= 1e-5 * largest;
+}
+
+/* Whether the score is what the lens says of the tokens that are read. */
+static bool check_lens(const heed_explanation *explanation, const heed_model_info *info) {
+  size_t batch, count;
+  const float *score = floats(explanation, "score", &batch),
+              *lens = floats(explanation, "lens", &count);
+  const uint32_t tokens = (uint32_t)(count / batch / (info->layers + 1));
+  bool all = true;
+  for (uint32_t b = 0; b < batch; b++)
+    all = all && lens_reads(lens + ((size_t)(b + 1) * (info->layers + 1) - 1) * tokens, tokens,
+                            info->prefix_tokens, (double)score[b]);
+  return all;
+}
+
+/* A model without a classifier has the score that a vector makes of pooler_output, if any. */
+static heed_status explain_family(const opened *o, inputs *in, heed_explanation **explanation) {
+  heed_explain_desc desc = {.struct_size = sizeof desc,
+                            .model = o->model,
+                            .backend = test_backend_get(0),
+                            .methods = "ledger,lens",
+                            .target = o->info.classes ? NULL : "vector",
+                            .inputs = in->tensor,
+                            .input_count = in->count};
+  return heed_explain(test_backend_context(), &desc, explanation, &error);
+}
+
+/* Read-outs that norm a mean of states, or pool them by attention: no lens of a token is their
+ * score. */
+static bool gathers(const char *folder) {
+  static const char *const all[] = {"beit",
+                                    "beit_original",
+                                    "data2vec",
+                                    "eva02",
+                                    "eva02_map",
+                                    "eva02_unfused",
+                                    "own_linear",
+                                    "pe_core",
+                                    "rope_registers",
+                                    "siglip",
+                                    "timm_beit",
+                                    "timm_beit_shared",
+                                    "timm_eva_giant",
+                                    "timm_gap",
+                                    "timm_map",
+                                    "timm_map_registers",
+                                    "timm_siglip_trunk"};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+    if (strcmp(all[i], folder) == 0) return true;
+  return false;
+}
+
+/* Those whose classifier has a hidden layer. */
+static bool has_hidden_layer(const char *folder) {
+  return strcmp(folder, "own_after") == 0 || strcmp(folder, "vit_pytorch_2020") == 0;
+}
+
+static void check_family(const char *folder, const opened *o, inputs *in) {
+  heed_explanation *explanation = NULL;
+  const heed_status status = explain_family(o, in, &explanation);
+  if (status == HEED_OK) {
+    check_sums(explanation, folder, o->info.layers);
+    if (check_lens(explanation, &o->info) == gathers(folder))
+      fail_msg("%s: the lens of what is read is%s the score", folder,
+               gathers(folder) ? "" : " not");
+    heed_explanation_destroy(explanation);
+    return;
+  }
+  assert_int_equal(status, HEED_UNSUPPORTED);
+  const char *reason = has_hidden_layer(folder) ? "not linear" : "no pooler_output";
+  if (!strstr(error.message, reason) || (o->info.classes && !has_hidden_layer(folder)))
+    fail_msg("%s: %s", folder, error.message);
+}
+
+static void test_families(void **state) {
+  (void)state;
+  for (uint32_t i = 0; i < FAMILIES; i++) {
+    char path[128], folder[96];
+    opened o;
+    inputs in = {.count = 0};
+    heed_shape shape;
+    snprintf(folder, sizeof folder, "vit/%s", families[i].folder);
+    snprintf(path, sizeof path, "%s/io_wide.safetensors", folder);
+    vector_file io = vector_file_open(path);
+    open_model(&o, folder, families[i].config, false);
+    float *pixels = vector_file_read(&io, "pixel_values", HEED_F32, &shape);
+    take_input(&in, "pixel_values", HEED_F32, shape, pixels);
+    test_random random = {i + 1};
+    float *vector = malloc(o.info.width * sizeof *vector);
+    for (uint32_t c = 0; c < o.info.width; c++) vector[c] = test_random_normal(&random);
+    take_input(&in, "target.vector", HEED_F32, HEED_SHAPE(o.info.width), vector);
+    check_family(families[i].folder, &o, &in);
+    free_inputs(&in);
+    close_model(&o);
+    vector_file_close(&io);
+  }
+}
+
+/* -------------------------------------------------------------------------- one model of two
+ * pictures */
+
+typedef struct two_pictures {
+  opened o;
+  inputs in;
+} two_pictures;
+
+static void open_pictures(two_pictures *t) {
+  vector_file io = vector_file_open("explain/io/timm_avg_fc_norm.safetensors");
+  open_model(&t->o, "explain/timm_avg_fc_norm", "config.json", false);
+  read_inputs(&io, &t->in);
+  vector_file_close(&io);
+}
+
+static void close_pictures(two_pictures *t) {
+  free_inputs(&t->in);
+  close_model(&t->o);
+}
+
+static heed_explain_desc desc_of(const two_pictures *t, heed_backend *backend, const char *target) {
+  return (heed_explain_desc){.struct_size = sizeof(heed_explain_desc),
+                             .model = t->o.model,
+                             .backend = backend,
+                             .methods = "norms,lens,ledger",
+                             .target = target,
+                             .inputs = t->in.tensor,
+                             .input_count = t->in.count};
+}
+
+static heed_explanation *explain_pictures(const two_pictures *t, heed_backend *backend,
+                                          const char *target) {
+  heed_explanation *explanation;
+  const heed_explain_desc desc = desc_of(t, backend, target);
+  assert_ok(heed_explain(test_backend_context(), &desc, &explanation, &error));
+  return explanation;
+}
+
+static void test_threads(void **state) {
+  (void)state;
+  two_pictures t;
+  heed_explanation *made[2];
+  heed_backend *backends[2];
+  open_pictures(&t);
+  for (uint32_t i = 0; i < 2; i++) {
+    const heed_cpu_desc cpu = {sizeof cpu, i ? 3 : 1, NULL};
+    assert_ok(heed_cpu_backend_create(test_backend_context(), &cpu, &backends[i], &error));
+    made[i] = explain_pictures(&t, backends[i], NULL);
+  }
+  const heed_named_tensor *one;
+  for (uint32_t i = 0; (one = heed_explanation_get(made[0], i)) != NULL; i++) {
+    const heed_named_tensor *three = heed_explanation_get(made[1], i);
+    assert_string_equal(one->name, three->name);
+    assert_memory_equal(one->data, three->data,
+                        (size_t)heed_shape_count(&one->shape) * heed_dtype_size(one->dtype));
+  }
+  for (uint32_t i = 0; i < 2; i++) {
+    heed_explanation_destroy(made[i]);
+    heed_backend_destroy(backends[i]);
+  }
+  close_pictures(&t);
+}
+
+/* What explains N-M is what explains N less what explains M. */
+static void test_difference(void **state) {
+  (void)state;
+  two_pictures t;
+  open_pictures(&t);
+  heed_explanation *both = explain_pictures(&t, test_backend_get(0), "4-1"),
+                   *first = explain_pictures(&t, test_backend_get(0), "4"),
+                   *second = explain_pictures(&t, test_backend_get(0), "1");
+  static const char *const names[] = {
+      "score",       "ledger.heads",  "ledger.mlps", "ledger.embeddings",
+      "ledger.bias", "ledger.tokens", "lens"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    size_t count;
+    const float *a = floats(first, names[i], &count), *b = floats(second, names[i], &count),
+                *found = floats(both, names[i], &count);
+    for (size_t k = 0; k < count; k++)
+      if (!(fabs((double)a[k] - (double)b[k] - (double)found[k]) <= 1e-5))
+        fail_msg("%s %zu: found %.9g, expected %.9g", names[i], k, (double)found[k],
+                 (double)a[k] - (double)b[k]);
+  }
+  heed_explanation_destroy(both);
+  heed_explanation_destroy(first);
+  heed_explanation_destroy(second);
+  close_pictures(&t);
+}
+
+/* Without a target each picture has its own largest logit: that of no other is larger. */
+static void test_largest(void **state) {
+  (void)state;
+  two_pictures t;
+  open_pictures(&t);
+  heed_explanation *largest = explain_pictures(&t, test_backend_get(0), NULL);
+  size_t count;
+  const float *score = floats(largest, "score", &count);
+  bool reached[2] = {false, false};
+  assert_int_equal(count, 2);
+  for (uint32_t n = 0; n < t.o.info.classes; n++) {
+    char target[16];
+    snprintf(target, sizeof target, "%u", n);
+    heed_explanation *one = explain_pictures(&t, test_backend_get(0), target);
+    const float *other = floats(one, "score", &count);
+    for (uint32_t b = 0; b < 2; b++) {
+      assert_true(other[b] <= score[b]);
+      reached[b] = reached[b] || other[b] == score[b];
+    }
+    heed_explanation_destroy(one);
+  }
+  assert_true(reached[0] && reached[1]);
+  heed_explanation_destroy(largest);
+  close_pictures(&t);
+}
+
+static void check_target(const two_pictures *t, const char *target, heed_status status,
+                         const char *part) {
+  heed_explanation *none = NULL;
+  heed_explain_desc desc = desc_of(t, test_backend_get(0), target);
+  assert_fails(heed_explain(test_backend_context(), &desc, &none, &error), status, part);
+  assert_null(none);
+}
+
+static void test_sentences(void **state) {
+  (void)state;
+  two_pictures t;
+  heed_explanation *none = NULL;
+  open_pictures(&t);
+  static const char *const unknown[] = {"",
+                                        "-1",
+                                        "1-",
+                                        "1 ",
+                                        "4294967296",
+                                        "no such class",
+                                        "layer.",
+                                        "layer.0.output",
+                                        "layer.0.output[1]",
+                                        "embeddings[0,1",
+                                        "layer.0.output[0,0]x"};
+  for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++)
+    check_target(&t, unknown[i], HEED_INVALID_ARGUMENT, "target: unknown target (found \"");
+  check_target(&t, "999", HEED_INVALID_ARGUMENT, "target: class out of range (found 999, expected");
+  check_target(&t, "0-999", HEED_INVALID_ARGUMENT, "target: class out of range (found 999,");
+  check_target(&t, "layer.99.output[0,0]", HEED_INVALID_ARGUMENT, "target: outside of the states");
+  check_target(&t, "embeddings[0,9999]", HEED_INVALID_ARGUMENT, "target: outside of the states");
+  check_target(&t, "vector", HEED_UNSUPPORTED, "pooler_output");
+  check_target(&t, "layer.0.output[0,0]", HEED_UNSUPPORTED, "expected a logit or vector");
+  heed_explain_desc desc = desc_of(&t, test_backend_get(0), NULL);
+  static const char *const methods[] = {"", "grad", "lens,", "lens,,norms", "Lens", "lensnorms"};
+  for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+    desc.methods = methods[i];
+    assert_fails(heed_explain(test_backend_context(), &desc, &none, &error), HEED_INVALID_ARGUMENT,
+                 "methods: unknown method (found \"");
+  }
+  desc = desc_of(&t, test_backend_get(0), NULL);
+  desc.input_count = 0;
+  assert_fails(heed_explain(test_backend_context(), &desc, &none, &error), HEED_INVALID_FILE,
+               "missing tensor pixel_values");
+  heed_named_tensor wrong[] = {t.in.tensor[0]};
+  desc.inputs = wrong;
+  desc.input_count = 1;
+  wrong[0].shape = HEED_SHAPE(2, 2, 21, 28);
+  assert_fails(heed_explain(test_backend_context(), &desc, &none, &error), HEED_INVALID_FILE,
+               "pixel_values: wrong size (found 2 channels");
+  wrong[0].shape = HEED_SHAPE(3, 21, 28);
+  assert_fails(heed_explain(test_backend_context(), &desc, &none, &error), HEED_INVALID_FILE,
+               "pixel_values: invalid tensor");
+  close_pictures(&t);
+}
+
+/* Each allocation fails once; nothing stays behind. */
+static void test_memory(void **state) {
+  (void)state;
+  two_pictures t;
+  open_pictures(&t);
+  const heed_explain_desc desc = desc_of(&t, test_backend_get(0), NULL);
+  heed_status status = HEED_OUT_OF_MEMORY;
+  for (size_t n = 1; status != HEED_OK; n++) {
+    test_allocator allocator = {0};
+    const heed_context_desc context_desc = test_context_desc(&allocator);
+    heed_context *context;
+    heed_explanation *explanation = NULL;
+    assert_ok(heed_context_create(&context_desc, &context, &error));
+    allocator.total = 0;
+    allocator.fail_at = n;
+    status = heed_explain(context, &desc, &explanation, &error);
+    if (status != HEED_OK) assert_int_equal(status, HEED_OUT_OF_MEMORY);
+    assert_true((status == HEED_OK) == (explanation != NULL));
+    heed_explanation_destroy(explanation);
+    heed_context_destroy(context);
+    assert_int_equal(allocator.live, 0);
+  }
+  close_pictures(&t);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_cases),   cmocka_unit_test(test_families),
+      cmocka_unit_test(test_threads), cmocka_unit_test(test_difference),
+      cmocka_unit_test(test_largest), cmocka_unit_test(test_sentences),
+      cmocka_unit_test(test_memory)};
+  const struct CMUnitTest elsewhere[] = {cmocka_unit_test(test_cases)};
+  return is_cpu() ? cmocka_run_group_tests_name("explain", tests, NULL, test_backend_close_all)
+                  : cmocka_run_group_tests_name("explain", elsewhere, NULL, test_backend_close_all);
+}
