@@ -1,6 +1,8 @@
 /* The composer: a dialog that puts a figure for print together and saves it. Panels are computed
  * when they are first asked for. A figure from a file has its own numbers and asks the page for
  * nothing but colours. */
+import { html, render } from 'lit-html'
+import { repeat } from 'lit-html/directives/repeat.js'
 import { element } from '../../shared/elements.js'
 import { laterStyles } from '../later_styles.js'
 import { download } from '../save/download_file.js'
@@ -13,7 +15,7 @@ import { chosenHeads, fonts, layoutFigure, panels, shownPanels, widths } from '.
 import { withTexts } from './figure_png.js'
 import { descriptionOf, figureSvg, pngTexts } from './figure_svg.js'
 import { say } from '../../languages/say.js'
-import type { Field } from '../../shared/types.js'
+import type { Field, Of } from '../../shared/types.js'
 import type { Figure, FigureLayout, FigureLook, FigurePanel, Page } from '../types.js'
 
 const usual: FigureLook = {
@@ -27,155 +29,137 @@ const usual: FigureLook = {
 const resolutions = [150, 300, 600],
   longestSide = 16384 // pixels of a canvas
 
-const options = (all: [value: string | number, text: string][]) =>
-  all.map(([value, text]) => `<option value="${value}">${text}</option>`).join('')
-
-const markup = `<h2 id="figure-heading">${say('composer.title')}</h2>
-  <form class="composer" novalidate>
-    <div class="composer-fields">
-      <fieldset><legend>${say('composer.panels')}</legend>${Object.entries(panels)
-        .map(
-          ([name, text]) =>
-            `<div class="panel-line"><label class="check"><input type="checkbox" name="panel" value="${name}"> ${text}</label><button type="button" name="earlier" aria-label="${say('composer.earlierOf', { panel: text })}" title="${say('composer.earlier')}">↑</button><p class="hint" hidden></p></div>`
-        )
-        .join('')}</fieldset>
-      <label>${say('view.heads')} <input name="heads" maxlength="400" spellcheck="false" autocomplete="off" aria-describedby="figure-heads-hint"></label>
-      <p class="hint" id="figure-heads-hint">${say('composer.headsHint')}</p>
-      <div class="fields">
-        <label>${say('composer.width')} <input type="number" name="width" min="${widths.least}" max="${widths.most}" step="1" list="figure-widths"></label>
-        <datalist id="figure-widths">${options(widths.usual.map((width) => [width, String(width)]))}</datalist>
-        <label>${say('composer.font')} <select name="font">${options(Object.entries(fonts).map(([name, [text]]) => [name, text]))}</select></label>
-        <label>${say('composer.ground')} <select name="dark">${options([
-          ['', say('composer.light')],
-          ['1', say('composer.dark')]
-        ])}</select></label>
-        <label>PNG <select name="dpi">${options(resolutions.map((dpi) => [dpi, `${dpi} DPI`]))}</select></label>
-      </div>
-      <label class="check"><input type="checkbox" name="letters"> ${say('composer.letters')}</label>
-      <div class="even two">
-        <button type="button" name="svg">${say('composer.saveSvg')}</button><button type="button" name="png">${say('composer.savePng')}</button>
-        <button type="button" name="copy-svg">${say('composer.copySvg')}</button><button type="button" name="copy-png">${say('composer.copyPng')}</button>
-        <button type="button" name="print">${say('composer.print')}</button><button type="button" name="caption">${say('composer.copyCaption')}</button>
-        <button type="button" name="json">${say('composer.saveJson')}</button><button type="button" name="close">${say('dialog.close')}</button>
-      </div>
-      <p class="hint">${say('composer.jsonHint')}</p>
-    </div>
-    <figure><img alt=""><figcaption class="hint"></figcaption></figure>
-  </form>
-  <p class="strong" role="status"></p>`
+const options = (all: [value: string | number, text: string][], chosen?: string | number) =>
+  all.map(
+    ([value, text]) => html`<option value=${value} .selected=${value === chosen}>${text}</option>`
+  )
 
 class Composer {
-  dialog
-  status
+  dialog = document.createElement('dialog')
   #base: Omit<Figure, 'look'>
   /** What of it can be asked of the page; null: it is from a file. */
   #page
   /** for colours and errors */
   #colours: Page
+  /** that it begins with; fields have the one that is shown */
   #look: FigureLook
+  #order: FigurePanel[]
   #turn = 0
   #shown: { figure: Figure; layout: FigureLayout; svg: string } | null = null
+  #picture: unknown = html`<img alt=""><figcaption class="hint"></figcaption>`
+  #said = ''
 
   /** @param look of a file */
   constructor(page: Page, base: Omit<Figure, 'look'>, look: FigureLook | null) {
     this.#base = base
     this.#page = look ? null : page
     this.#colours = page
-    this.#look = { ...(look ?? usual) }
-    this.dialog = document.body.appendChild(
-      Object.assign(document.createElement('dialog'), { id: 'figure', innerHTML: markup })
-    )
+    this.#look = look ?? usual
+    this.#order = [...new Set([...this.#look.panels, ...(Object.keys(panels) as FigurePanel[])])]
+    this.dialog.id = 'figure'
     this.dialog.setAttribute('aria-labelledby', 'figure-heading')
-    this.status = this.dialog.querySelector('[role=status]') as HTMLElement
-    this.#connect()
+    this.dialog.addEventListener('close', () => {
+      this.#forget()
+      this.dialog.remove()
+    })
+    document.body.append(this.dialog)
+    this.#render()
   }
 
   #field(name: string) {
     return this.dialog.querySelector(`[name=${name}]`) as Field
   }
-  get #boxes() {
-    return this.dialog.querySelectorAll('[name=panel]') as NodeListOf<HTMLInputElement>
-  }
-
-  #lineOf(inside: HTMLElement) {
-    return inside.closest('.panel-line') as HTMLElement
-  }
 
   /* Panels stand in the order of their lines: first that of the look, then a press of ↑ by another. */
-  #order() {
-    const place = ({ value }: HTMLInputElement) => {
-      const at = this.#look.panels.indexOf(value as FigurePanel)
-      return at < 0 ? this.#look.panels.length : at
-    }
-    const boxes = [...this.#boxes].sort((a, b) => place(a) - place(b)),
-      host = this.#lineOf(boxes[0]).parentElement as HTMLElement
-    host.append(...boxes.map((box) => this.#lineOf(box)))
-    host.addEventListener('click', ({ target }) => {
-      const button = target as HTMLButtonElement,
-        line = button.name === 'earlier' ? this.#lineOf(button) : null,
-        before = line?.previousElementSibling
-      if (!line || !before?.matches('.panel-line')) return
-      before.before(line)
-      button.focus()
+  #line = (name: FigurePanel, at: number) => {
+    const text = panels[name],
+      why = this.#whyNot(name)
+    const earlier = ({ target }: Of<HTMLElement>) => {
+      if (!at) return
+      this.#order.splice(at - 1, 2, name, this.#order[at - 1])
+      this.#render()
+      target.focus()
       this.draw()
-    })
+    }
+    return html`<div class="panel-line"><label class="check"><input type="checkbox" name="panel" value=${name} ?disabled=${why} .checked=${!why && this.#look.panels.includes(name)}> ${text}</label><button type="button" name="earlier" aria-label=${say('composer.earlierOf', { panel: text })} title=${say('composer.earlier')} @click=${earlier}>↑</button><p class="hint" ?hidden=${!why}>${why}</p></div>`
   }
 
-  #connect() {
-    const { heads, width, font, dark, letters } = this.#look
-    this.#field('heads').value = heads
-    this.#field('width').value = String(width)
-    this.#field('font').value = font
-    this.#field('dark').value = dark ? '1' : ''
-    this.#field('dpi').value = '300'
-    this.#field('letters').checked = letters
-    for (const box of this.#boxes) {
-      const name = box.value as FigurePanel,
-        why = this.#whyNot(name)
-      box.checked = !why && this.#look.panels.includes(name)
-      box.disabled = why !== ''
-      const said = this.#lineOf(box).lastElementChild as HTMLElement
-      said.hidden = !why
-      said.textContent = why
-    }
-    this.#order()
-    const form = this.dialog.querySelector('form') as HTMLFormElement
-    form.addEventListener('input', () => this.draw())
-    form.addEventListener('submit', (event) => event.preventDefault())
-    const actions: Record<string, () => unknown> = {
-      svg: () => this.#save(this.#now.svg, 'svg', 'image/svg+xml'),
-      png: async () => this.#save(await this.#png(), 'png', 'image/png'),
-      json: () => this.#save(writeFigure(this.#now.figure), 'json', 'application/json'),
-      'copy-svg': () => this.#copy(navigator.clipboard.writeText(this.#now.svg), 'SVG'),
-      'copy-png': () =>
-        this.#copy(
-          navigator.clipboard.write([
-            new ClipboardItem({
-              'image/png': this.#png().then((bytes) => new Blob([bytes], { type: 'image/png' }))
-            })
-          ]),
-          'PNG'
-        ),
-      caption: () =>
+  #button(name: string, text: string, act: () => unknown) {
+    return html`<button type="button" name=${name} @click=${async () => {
+      try {
+        await act()
+      } catch (error) {
+        this.#say((error as Error).message)
+      }
+    }}>${text}</button>`
+  }
+
+  #buttons() {
+    const png = async () => new Blob([await this.#png()], { type: 'image/png' })
+    return [
+      this.#button('svg', say('composer.saveSvg'), () =>
+        this.#save(this.#now.svg, 'svg', 'image/svg+xml')
+      ),
+      this.#button('png', say('composer.savePng'), async () =>
+        this.#save(await this.#png(), 'png', 'image/png')
+      ),
+      this.#button('copy-svg', say('composer.copySvg'), () =>
+        this.#copy(navigator.clipboard.writeText(this.#now.svg), 'SVG')
+      ),
+      this.#button('copy-png', say('composer.copyPng'), () =>
+        this.#copy(navigator.clipboard.write([new ClipboardItem({ 'image/png': png() })]), 'PNG')
+      ),
+      this.#button('print', say('composer.print'), () => this.#print()),
+      this.#button('caption', say('composer.copyCaption'), () =>
         this.#copy(
           navigator.clipboard.writeText(descriptionOf(this.#now.figure)),
           say('composer.caption')
-        ),
-      print: () => this.#print(),
-      close: () => this.dialog.close()
-    }
-    for (const [name, act] of Object.entries(actions))
-      this.#field(name).addEventListener('click', async () => {
-        try {
-          await act()
-        } catch (error) {
-          this.#say((error as Error).message)
-        }
-      })
-    this.dialog.addEventListener('close', () => {
-      this.#forget()
-      this.dialog.remove()
-    })
+        )
+      ),
+      this.#button('json', say('composer.saveJson'), () =>
+        this.#save(writeFigure(this.#now.figure), 'json', 'application/json')
+      ),
+      this.#button('close', say('dialog.close'), () => this.dialog.close())
+    ]
+  }
+
+  #render() {
+    const { heads, width, font, dark, letters } = this.#look
+    render(
+      html`<h2 id="figure-heading">${say('composer.title')}</h2>
+  <form class="composer" novalidate @input=${() => this.draw()} @submit=${(event: Event) => event.preventDefault()}>
+    <div class="composer-fields">
+      <fieldset><legend>${say('composer.panels')}</legend>${repeat(this.#order, (name) => name, this.#line)}</fieldset>
+      <label>${say('view.heads')} <input name="heads" maxlength="400" spellcheck="false" autocomplete="off" aria-describedby="figure-heads-hint" .value=${heads}></label>
+      <p class="hint" id="figure-heads-hint">${say('composer.headsHint')}</p>
+      <div class="fields">
+        <label>${say('composer.width')} <input type="number" name="width" min=${widths.least} max=${widths.most} step="1" list="figure-widths" .value=${String(width)}></label>
+        <datalist id="figure-widths">${options(widths.usual.map((width) => [width, String(width)]))}</datalist>
+        <label>${say('composer.font')} <select name="font">${options(
+          Object.entries(fonts).map(([name, [text]]) => [name, text]),
+          font
+        )}</select></label>
+        <label>${say('composer.ground')} <select name="dark">${options(
+          [
+            ['', say('composer.light')],
+            ['1', say('composer.dark')]
+          ],
+          dark ? '1' : ''
+        )}</select></label>
+        <label>PNG <select name="dpi">${options(
+          resolutions.map((dpi) => [dpi, `${dpi} DPI`]),
+          300
+        )}</select></label>
+      </div>
+      <label class="check"><input type="checkbox" name="letters" .checked=${letters}> ${say('composer.letters')}</label>
+      <div class="even two">${this.#buttons()}</div>
+      <p class="hint">${say('composer.jsonHint')}</p>
+    </div>
+    <figure>${this.#picture}</figure>
+  </form>
+  <p class="strong" role="status">${this.#said}</p>`,
+      this.dialog
+    )
   }
 
   #whyNot(name: FigurePanel) {
@@ -189,7 +173,8 @@ class Composer {
   }
 
   #say(text: string) {
-    this.status.textContent = text
+    this.#said = text
+    this.#render()
   }
 
   /** The address of the picture that is shown is given back. */
@@ -210,7 +195,7 @@ class Composer {
         })
       )
     return {
-      panels: [...this.#boxes]
+      panels: [...(this.dialog.querySelectorAll('[name=panel]') as NodeListOf<HTMLInputElement>)]
         .filter(({ checked }) => checked)
         .map(({ value }) => value) as FigurePanel[],
       width,
@@ -267,21 +252,17 @@ class Composer {
 
   #showPicture() {
     const { figure, layout, svg } = this.#now,
-      image = this.dialog.querySelector('img') as HTMLImageElement
+      { width, height } = this.#pixels,
+      names = shownPanels(figure).map((name) => panels[name].toLowerCase())
     this.#forget()
-    image.src = URL.createObjectURL(new Blob([svg], { type: 'image/svg+xml' }))
-    image.alt = `${figure.from.picture}: ${shownPanels(figure)
-      .map((name) => panels[name].toLowerCase())
-      .join(', ')}`
-    const { width, height } = this.#pixels,
-      said = this.dialog.querySelector('figcaption') as HTMLElement
-    said.textContent = say('composer.size', {
+    const size = say('composer.size', {
       width: figure.look.width,
       height: Math.round((layout.height / 72) * 25.4),
       across: width,
       down: height,
       name: this.#name
     })
+    this.#picture = html`<img src=${URL.createObjectURL(new Blob([svg], { type: 'image/svg+xml' }))} alt=${`${figure.from.picture}: ${names.join(', ')}`}><figcaption class="hint">${size}</figcaption>`
     this.#say('')
   }
 
