@@ -1,5 +1,6 @@
 /* The same steps on a head of the demo model: what a patch of one star asks, which tokens answer,
  * and what the weights become. Loaded and run when asked for. */
+import { html, render } from 'lit-html'
 import { element } from '../shared/elements.js'
 import { fixed, percentSign } from '../plot/parts/numbers.js'
 import { demoModel } from '../heed/demo.js'
@@ -28,13 +29,7 @@ async function run() {
   return { values, shape, explain: await loadRows() }
 }
 
-function line(texts: string[]) {
-  const row = document.createElement('tr')
-  row.append(
-    ...texts.map((textContent) => Object.assign(document.createElement('td'), { textContent }))
-  )
-  return row
-}
+const line = (texts: string[]) => html`<tr>${texts.map((text) => html`<td>${text}</td>`)}</tr>`
 
 async function show() {
   const {
@@ -64,37 +59,32 @@ async function show() {
       .sort((a, b) => mine[b] - mine[a])
       .slice(0, shown),
     rest = 1 - best.reduce((sum, i) => sum + mine[i], 0)
-  element('real-rows').replaceChildren(
-    ...best.map((i) =>
-      line([
+  render(
+    [
+      ...best.map((i) => [
         tokenName(i, prefixTokens, columns),
         fixed(scores[i], 3),
         fixed(100 * mine[i], 2) + percentSign,
         fixed(mine[i] * tokens, 1)
-      ])
-    ),
-    line([
-      say('learn.others', { count: tokens - shown }),
-      '',
-      fixed(100 * rest, 2) + percentSign,
-      fixed((rest * tokens) / (tokens - shown), 1)
-    ])
+      ]),
+      [
+        say('learn.others', { count: tokens - shown }),
+        '',
+        fixed(100 * rest, 2) + percentSign,
+        fixed((rest * tokens) / (tokens - shown), 1)
+      ]
+    ].map(line),
+    element('real-rows')
   )
   element('real-said').textContent = say('learn.real.said', {
     depth,
     tokens,
     apart: apart < 1e-6 ? '1e-6' : apart.toExponential(1)
   })
-  const map =
-    element('real-map').querySelector('attention-map') ??
-    element('real-map').appendChild(document.createElement('attention-map'))
-  for (const [name, value] of Object.entries({
-    scene: at.scene,
-    layer,
-    head,
-    query: at.query.join(',')
-  }))
-    map.setAttribute(name, value)
+  render(
+    html`<attention-map scene=${at.scene} layer=${layer} head=${head} query=${at.query.join(',')}></attention-map>`,
+    element('real-map')
+  )
   element('real-link').href = `./#l=${layer}&h=${head}`
   element('real').dataset.shown = `${layer}.${head}`
 }

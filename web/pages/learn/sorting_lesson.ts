@@ -1,7 +1,7 @@
 /* A trained model that sorts six letters: what it writes, the attention of each head, and how a
  * cell of it came about. Fetched and run when asked for; its numbers are the runtime's, and are
  * compared with double precision. */
-import { render } from 'lit-html'
+import { html, render } from 'lit-html'
 import { element } from '../shared/elements.js'
 import { fixed, percentSign } from '../plot/parts/numbers.js'
 import { sayAgreement } from '../shared/runtime_agreement.js'
@@ -11,8 +11,6 @@ import { createRuntime } from '../heed/index.js'
 import { apart, codesOf, given, heads, lettersOf, readSorter, reference, write } from './sorter.js'
 import { showTable } from '../shared/matrix_table.js'
 
-const made = (tag: string, properties: object) =>
-  Object.assign(document.createElement(tag), properties)
 const wanted = /^[A-Z]{6}$/
 let open: ReturnType<typeof load> | null = null
 let shown: Awaited<ReturnType<typeof write>> & { exact: ReturnType<typeof reference> }
@@ -63,46 +61,34 @@ function drawSmall(canvas: HTMLCanvasElement, rows: number[][]) {
 }
 
 function showHeads() {
-  const host = element('sort-heads')
-  for (const [n, which] of eachHead().entries()) {
-    const button = host.children[n] ?? host.appendChild(made('button', { type: 'button' }))
-    if (!button.firstChild) {
-      button.append(
-        made('canvas', {}),
-        made('span', { textContent: say('learn.layerHead', { layer: which[0], head: which[1] }) }),
-        made('small', {})
-      )
-      button.addEventListener('click', () => {
-        chosen = which
-        looked = null
-        draw()
-      })
+  const button = (which: number[]) => {
+    const [layer, head] = which
+    const choose = () => {
+      chosen = which
+      looked = null
+      draw()
     }
-    drawSmall(button.children[0] as HTMLCanvasElement, rowsOf(which))
-    button.children[2].textContent = say('learn.sort.finds', {
-      share: Math.round(100 * found(which))
-    })
-    button.setAttribute('aria-pressed', chosen.join() === which.join())
+    return html`<button type="button" aria-pressed=${chosen.join() === which.join()} @click=${choose}><canvas></canvas><span>${say('learn.layerHead', { layer, head })}</span><small>${say('learn.sort.finds', { share: Math.round(100 * found(which)) })}</small></button>`
   }
+  const host = element('sort-heads'),
+    all = eachHead()
+  render(all.map(button), host)
+  for (const [i, canvas] of host.querySelectorAll<HTMLCanvasElement>('canvas').entries())
+    drawSmall(canvas, rowsOf(all[i]))
 }
 
 function showAnswer() {
-  const { answer } = shown,
-    host = element('sort-answer')
-  answer.forEach((letter, k) => {
-    const button = host.children[k] ?? host.appendChild(made('button', { type: 'button' }))
-    button.onclick = () => {
+  const { answer } = shown
+  const button = (code: number, k: number) => {
+    const letter = lettersOf([code])
+    const choose = () => {
       row = given - 1 + k
       looked = null
       draw()
     }
-    button.textContent = lettersOf([letter])
-    button.setAttribute(
-      'aria-label',
-      say('learn.sort.letter', { index: k + 1, letter: lettersOf([letter]) })
-    )
-    button.setAttribute('aria-pressed', row === given - 1 + k)
-  })
+    return html`<button type="button" aria-label=${say('learn.sort.letter', { index: k + 1, letter })} aria-pressed=${row === given - 1 + k} @click=${choose}>${letter}</button>`
+  }
+  render(answer.map(button), element('sort-answer'))
   const right = lettersOf(answer) === [...lettersOf(shown.tokens.slice(0, given))].sort().join('')
   element('sort-right').textContent = right ? say('learn.sort.right') : say('learn.sort.wrong')
 }

@@ -1,6 +1,7 @@
 /* The story: ten chapters of text drive one figure. The chapter in the middle of the window, or the
  * one that arrow keys lead to, is the one that is shown; the address has it. The model comes with
  * the first chapter that needs it. */
+import { html, nothing, render } from 'lit-html'
 import { element } from '../shared/elements.js'
 import { say } from '../languages/say.js'
 import type { PageSource } from '../shared/types.js'
@@ -34,22 +35,14 @@ async function load() {
 
 /** @param rows the first is the head of a table */
 function tableOf([head, ...rows]: string[][]) {
-  const table = document.createElement('table'),
-    width = Math.max(...rows.map((row) => row.length)),
-    line = (row: string[], tag: 'td' | 'th') => {
-      const tr = document.createElement('tr')
-      row.forEach((textContent, i) => {
-        const cell = Object.assign(document.createElement(i ? tag : 'th'), {
-          textContent,
-          scope: tag === 'th' ? 'col' : 'row'
-        })
-        if (tag === 'th' && i === row.length - 1) cell.colSpan = width - i
-        tr.append(cell)
-      })
-      return tr
-    }
-  table.append(line(head, 'th'), ...rows.map((row) => line(row, 'td')))
-  return table
+  const width = Math.max(...rows.map((row) => row.length)),
+    last = head.length - 1
+  const names = head.map(
+    (text, i) => html`<th scope="col" colspan=${i === last ? width - i : nothing}>${text}</th>`
+  )
+  const line = ([name, ...cells]: string[]) =>
+    html`<tr><th scope="row">${name}</th>${cells.map((text) => html`<td>${text}</td>`)}</tr>`
+  return html`<table><tr>${names}</tr>${rows.map(line)}</table>`
 }
 
 /* What the chapter shows, and the answers of all. */
@@ -59,7 +52,7 @@ async function draw() {
     now = story
   const { svg, rows, said } = steps[at](now, temperature)
   element('story-picture').innerHTML = svg
-  element('story-numbers').replaceChildren(...(rows ? [tableOf(rows)] : []))
+  render(rows ? tableOf(rows) : nothing, element('story-numbers'))
   element('story-said').textContent = said
   chapters.forEach((chapter, i) => {
     chapter.querySelector('[data-look]').textContent = steps[i](now, temperature).answer
