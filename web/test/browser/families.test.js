@@ -31,13 +31,12 @@ const filesOf = (model) =>
  * @param {string} model
  */
 async function openModel(page, model) {
-  await page.evaluate(() => {
-    document.getElementById('model-origin').textContent = ''
-  })
+  const before = await page.textContent('#model-origin')
   await page.setInputFiles('#model-files', filesOf(model))
-  await page.waitForFunction(() =>
-    /: classifier/.test(document.getElementById('model-origin').textContent)
-  )
+  await page.waitForFunction((before) => {
+    const { textContent } = document.getElementById('model-origin')
+    return textContent !== before && /: classifier/.test(textContent)
+  }, before)
 }
 
 /**
