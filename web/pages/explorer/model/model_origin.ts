@@ -10,7 +10,7 @@ import { rulesOf } from './rules_line.js'
 import { hashesOf, weightsOf } from '../../shared/weight_hashes.js'
 import { copyHashes } from '../controls/copying.js'
 import { sourceOf } from '../state/place.js'
-import { fill } from '../views/parts/fill.js'
+import { fill } from '../../shared/fill.js'
 import type { Page } from '../types.js'
 import type { PageSource, SavedMaps } from '../../shared/types.js'
 

@@ -5,7 +5,7 @@ import { ticksThatFit } from '../../../plot/scale.js'
 import { html } from 'lit-html'
 import { element } from '../../../shared/elements.js'
 import { drawing, put } from './canvas.js'
-import { fill } from './fill.js'
+import { fill } from '../../../shared/fill.js'
 import type { Scale } from 'heed/plot'
 
 const fewest = 14 // characters on the shortest bar

@@ -2,7 +2,7 @@
 import { html } from 'lit-html'
 import { unsafeSVG } from 'lit-html/directives/unsafe-svg.js'
 import { element } from '../../../shared/elements.js'
-import { fill } from '../parts/fill.js'
+import { fill } from '../../../shared/fill.js'
 import { fixed } from '../../../plot/parts/numbers.js'
 import { probabilitiesOf } from '../../model/probabilities.js'
 import { unchanged } from '../../../shared/changes.js'
