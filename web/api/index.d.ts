@@ -189,6 +189,31 @@ export interface Tensor {
   data: Float32Array | Uint8Array | Int32Array
 }
 
+/** EXPERIMENTAL: may change. Tensors of session.explain: N patches, C channels. A method gives those that
+ * begin with its name, and similarity with a second image also match. */
+export interface Explanation {
+  /** [C]: mean of the patches' states. */
+  'pca.mean'?: Tensor
+  /** [3, C], of length 1; the entry of the largest size is positive. */
+  'pca.components'?: Tensor
+  /** [3], descending. */
+  'pca.variance'?: Tensor
+  /** [N, 3]: (state - mean) . component. */
+  'pca.scores'?: Tensor
+  /** [N] of 0 and 1: the side of the first component that lies less on the border. */
+  'pca.foreground'?: Tensor
+  /** [3, C]: components of the foreground's patches alone. */
+  'pca.colours'?: Tensor
+  /** [N, 3], 0 to 1: the patches by colours; the background is 0. */
+  'pca.rgb'?: Tensor
+  /** [N, N]: cosines; NaN of a state of zeros. */
+  similarity?: Tensor
+  /** [N, M]: with the M patches of source. */
+  'similarity.source'?: Tensor
+  /** [N]: the patch of source that is the most similar, where that holds both ways; else -1. */
+  match?: Tensor
+}
+
 export type ColormapName = 'cividis' | 'viridis' | 'magma' | 'inferno' | 'grey'
 
 /** A drawn scene of the demo, in the format of `heed demo --scene FILE.json`. Lengths are pixels
@@ -584,6 +609,20 @@ export interface Session {
     discard?: number
     batch?: number
   }): Promise<Float32Array>
+  /** EXPERIMENTAL: may change. Explains the last run by methods: 'pca', principal components of the
+   * patches' states and their colours; 'similarity', cosines of all pairs of patches. Returns their
+   * tensors by name. layer: states after this layer, which taps must name as `layer.L.output`;
+   * default: last_hidden_state. source: a session of a second image, which has run, for
+   * similarity.source and match. heed-all.wasm is loaded for it. Throws 'INVALID_ARGUMENT' for an
+   * unknown method, before the first run, and where the states are not there; 'CANCELLED'. */
+  explain(
+    options: {
+      methods: ('pca' | 'similarity')[]
+      layer?: number
+      batch?: number
+      source?: Session
+    } & CallOptions
+  ): Promise<Explanation>
   /** Frees the session's memory. Later calls reject. */
   close(): void
   [Symbol.dispose](): void

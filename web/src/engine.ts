@@ -7,6 +7,7 @@ import { pause } from './host.js'
 import { rollout, rolloutRow } from './maps.js'
 import { infoOf, lendFiles, namesOf } from './model_records.js'
 import { startModule } from './module.js'
+import { argument } from './options.js'
 import { ModuleMemory } from './module_memory.js'
 import { isForeign, openMore, openSources, withSources } from './source.js'
 import type {
@@ -22,6 +23,7 @@ import type {
   OpenModel,
   OpenPart,
   OpenSession,
+  PatchStates,
   RunInput,
   Source,
   Table,
@@ -554,6 +556,50 @@ export class Engine {
       rolloutRow(module, address, args) ??
       rollout(module, info, args, (at) => this.attention({ ...args, ...at }))
     )
+  }
+
+  /** The patches' states of an image of the last run. */
+  #patches(id: number, layer: number | undefined, batch: number): PatchStates {
+    const session = this.#ran(id, 'explain'),
+      { rows, columns, tokens, batch: most } = session.info,
+      name = layer === undefined ? 'last_hidden_state' : `layer.${layer}.output`,
+      { shape, data } = viewOf(session, name),
+      channels = shape[2],
+      first = batch * tokens * channels
+    if (batch >= most || shape[1] !== tokens)
+      throw new HeedError(
+        'INVALID_ARGUMENT',
+        `explain: no such patches (found image ${batch}, ${name} [${shape}], expected an image below ${most} and ${tokens} tokens)`
+      )
+    const states = data.subarray(
+      first + (tokens - rows * columns) * channels,
+      first + tokens * channels
+    ) as Float32Array
+    return { states, rows, columns, channels }
+  }
+
+  async explain(
+    { id, methods: wanted, layer, batch = 0, source }: Methods['explain']['args'],
+    context: CallContext
+  ) {
+    const { methods } = await import('./patches.js'),
+      own = this.#patches(id, layer, batch),
+      other = source === undefined ? undefined : this.#patches(source, layer, 0),
+      found = {}
+    for (const name of wanted) argument('explain', 'methods', name, Object.keys(methods).join('|'))
+    if (other && other.channels !== own.channels)
+      throw new HeedError(
+        'INVALID_ARGUMENT',
+        `explain: the states of source differ in size (found ${other.channels}, expected ${own.channels})`
+      )
+    const module = await this.#all()
+    for (const [i, name] of wanted.entries()) {
+      if (context.cancelled()) throw cancelled('explain')
+      Object.assign(found, methods[name](module, own, other))
+      context.progress({ phase: 'run', done: i + 1, total: wanted.length })
+      if (context.watched) await pause()
+    }
+    return found
   }
 
   /* ------------------------------------------------------------------------- without a model */

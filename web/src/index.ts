@@ -232,6 +232,17 @@ class Session implements heed.Session {
   rollout(options?: Parameters<heed.Session['rollout']>[0]) {
     return this.#ask('rollout', options)
   }
+  async explain(options: Parameters<heed.Session['explain']>[0]) {
+    const { methods, layer, batch, source, ...call } = checked('explain', options, 'methods'),
+      other = argument('explain', 'source', source, [
+        ['a session', (value) => value === undefined || value instanceof Session]
+      ]) as Session | undefined
+    return this.#send(
+      'explain',
+      { methods: [...methods], layer, batch, source: other && (await other.#made).id },
+      call
+    )
+  }
   async #ask<M extends MethodName>(
     method: M,
     given: Asked<M> | undefined,

@@ -65,7 +65,8 @@ export const tables: Record<string, string> = /* @__PURE__ */ (() => ({
   attention: 'layer:pool|Count head:Count|mean' + place,
   statistics: 'layer:Count batch:Count',
   rollout:
-    'fusion:mean|min|max residual:Positive firstLayer:Count layerCount:Size discard:Number' + place
+    'fusion:mean|min|max residual:Positive firstLayer:Count layerCount:Size discard:Number' + place,
+  explain: 'methods:Names layer:Count batch:Count source:Any' + call
 }))()
 
 const ruleOf = (name: string): Rule =>

@@ -6,6 +6,7 @@ import type {
   GraphInput,
   GraphPort,
   GraphTensor,
+  Explanation,
   HeadStatistics,
   Memory,
   ModelInfo,
@@ -86,12 +87,23 @@ export interface Methods {
     }
     result: Float32Array
   }
+  explain: {
+    args: { id: number; methods: string[]; layer?: number; batch?: number; source?: number }
+    result: Explanation
+  }
   check: { args: CheckCase; result: CheckResult | ProfileResult }
   scene: { args: WantedScene; result: SceneDrawing }
   colormap: { args: { map: string }; result: Uint8Array }
   memory: { args: {}; result: Memory }
 }
 export type MethodName = keyof Methods
+/** States [rows * columns, channels] of the patches of one picture. */
+export interface PatchStates {
+  states: Float32Array
+  rows: number
+  columns: number
+  channels: number
+}
 /** The engine's methods behind one signature, for a call by name. */
 export type AnyMethods<M extends MethodName> = Record<
   M,
@@ -268,6 +280,8 @@ export type ExportName =
   | 'onnx_open'
   | 'onnx_wanted'
   | 'out'
+  | 'patches_pca'
+  | 'patches_similarity'
   | 'pickle_open'
   | 'pool'
   | 'reader_close'

@@ -318,6 +318,18 @@ HEED_WEB_EXPORT(onnx_wanted) const char *heed_web_onnx_wanted(uint32_t index);
 /* One line: what the file is, and how its weights are read. */
 HEED_WEB_EXPORT(onnx_note) const char *heed_web_onnx_note(const heed_web_onnx *onnx);
 
+/* patches.c: heed_patches_pca of one picture; numbers: mean, components, variance, scores, colours
+ * and rgb, one after the other. */
+HEED_WEB_EXPORT(patches_pca)
+heed_status heed_web_patches_pca(heed_web *web, const float *states, uint32_t rows,
+                                 uint32_t columns, uint32_t channels, float *numbers,
+                                 uint8_t *foreground);
+/* heed_patches_similarity and, with others, heed_patches_match. */
+HEED_WEB_EXPORT(patches_similarity)
+heed_status heed_web_patches_similarity(heed_web *web, const float *states, uint32_t count,
+                                        const float *others, uint32_t other_count,
+                                        uint32_t channels, float *similarity, int32_t *match);
+
 /* graph.c: the graph of an ONNX file. */
 /* The way that heed_onnx_open_model takes, of the record `way` or the one that is asked for; files
  * as of model_open, the ONNX file among them. out: chosen; a graph is no model yet, and may be any
