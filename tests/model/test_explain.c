@@ -511,6 +511,78 @@ static void test_largest(void **state) {
   close_pictures(&t);
 }
 
+/* What all patches of a tensor must be, bit for bit. */
+static void assert_all(const heed_explanation *explanation, const char *name, size_t first,
+                       size_t count, float expected) {
+  size_t all;
+  const float *found = floats(explanation, name, &all);
+  assert_true(first + count <= all);
+  for (size_t i = first; i < first + count; i++)
+    if (found[i] != expected)
+      fail_msg("%s %zu: found %.9g, expected %.9g", name, i, (double)found[i], (double)expected);
+}
+
+/* A CLS model: CLS of the last level is all that is read of it; a picture patched into itself is as
+ * it was. */
+static void test_patches(void **state) {
+  (void)state;
+  static const struct explain_case one = {"hf_vit", "hf_vit", "2", NONE};
+  opened o;
+  inputs in;
+  size_t count;
+  vector_file io = vector_file_open("explain/io/hf_vit.safetensors");
+  open_model(&o, "explain/hf_vit", "config.json", false);
+  read_inputs(&io, &in);
+  heed_explanation *other = explain(&one, &o, &in, test_backend_get(0), "patch");
+  const float *scores = floats(other, "patch.scores", &count);
+  (void)floats(other, "patch.states", &count);
+  const size_t tokens = count / (o.info.layers + 1), last = o.info.layers * tokens;
+  assert_true(scores[0] != scores[1]);
+  assert_all(other, "patch.states", last, 1, scores[1]);
+  assert_all(other, "patch.states", last + 1, tokens - 1, scores[0]);
+  for (uint32_t i = 0; i < in.count; i++)
+    if (strcmp(in.tensor[i].name, "source.pixel_values") == 0) in.tensor[i].data = in.data[0];
+  heed_explanation *same = explain(&one, &o, &in, test_backend_get(0), "patch");
+  assert_all(same, "patch.scores", 0, 2, scores[0]);
+  assert_all(same, "patch.states", 0, last + tokens, scores[0]);
+  assert_all(same, "patch.heads", 0, (size_t)o.info.layers * o.info.heads, scores[0]);
+  assert_all(same, "patch.mlps", 0, last, scores[0]);
+  heed_explanation_destroy(other);
+  heed_explanation_destroy(same);
+  free_inputs(&in);
+  close_model(&o);
+  vector_file_close(&io);
+}
+
+/* The score is a number of a state: patches behind it change nothing, those at it that number
+ * alone. */
+static void test_patched_state(void **state) {
+  (void)state;
+  static const struct explain_case one = {"hf_vit", "hf_vit", "layer.0.output[3,5]", NONE};
+  opened o;
+  inputs in;
+  size_t count;
+  vector_file io = vector_file_open("explain/io/hf_vit.safetensors");
+  open_model(&o, "explain/hf_vit", "config.json", false);
+  read_inputs(&io, &in);
+  heed_explanation *made = explain(&one, &o, &in, test_backend_get(0), "patch");
+  const float *scores = floats(made, "patch.scores", &count),
+              *states = floats(made, "patch.states", &count);
+  const size_t tokens = count / (o.info.layers + 1);
+  for (size_t t = 0; t < tokens; t++) {
+    assert_true(t != 3 || states[t] != scores[0]);
+    assert_all(made, "patch.states", tokens + t, 1, scores[t == 3]);
+  }
+  assert_all(made, "patch.states", 2 * tokens, (o.info.layers - 1) * tokens, scores[0]);
+  assert_all(made, "patch.heads", o.info.heads, (o.info.layers - 1) * (size_t)o.info.heads,
+             scores[0]);
+  assert_all(made, "patch.mlps", tokens, (o.info.layers - 1) * tokens, scores[0]);
+  heed_explanation_destroy(made);
+  free_inputs(&in);
+  close_model(&o);
+  vector_file_close(&io);
+}
+
 static void check_target(const two_pictures *t, const char *target, heed_status status,
                          const char *part) {
   heed_explanation *none = NULL;
@@ -566,28 +638,33 @@ static void test_sentences(void **state) {
   close_pictures(&t);
 }
 
-/* Each allocation fails once; nothing stays behind. */
+/* The n-th allocation fails; nothing stays behind. */
+static heed_status explain_without(const heed_explain_desc *desc, size_t n) {
+  test_allocator allocator = {0};
+  const heed_context_desc context_desc = test_context_desc(&allocator);
+  heed_context *context;
+  heed_explanation *explanation = NULL;
+  assert_ok(heed_context_create(&context_desc, &context, &error));
+  allocator.total = 0;
+  allocator.fail_at = n;
+  const heed_status status = heed_explain(context, desc, &explanation, &error);
+  if (status != HEED_OK) assert_int_equal(status, HEED_OUT_OF_MEMORY);
+  assert_true((status == HEED_OK) == (explanation != NULL));
+  heed_explanation_destroy(explanation);
+  heed_context_destroy(context);
+  assert_int_equal(allocator.live, 0);
+  return status;
+}
+
+/* Each allocation fails once, and of many patches some. */
 static void test_memory(void **state) {
   (void)state;
   two_pictures t;
   open_pictures(&t);
-  const heed_explain_desc desc = desc_of(&t, test_backend_get(0), NULL);
-  heed_status status = HEED_OUT_OF_MEMORY;
-  for (size_t n = 1; status != HEED_OK; n++) {
-    test_allocator allocator = {0};
-    const heed_context_desc context_desc = test_context_desc(&allocator);
-    heed_context *context;
-    heed_explanation *explanation = NULL;
-    assert_ok(heed_context_create(&context_desc, &context, &error));
-    allocator.total = 0;
-    allocator.fail_at = n;
-    status = heed_explain(context, &desc, &explanation, &error);
-    if (status != HEED_OK) assert_int_equal(status, HEED_OUT_OF_MEMORY);
-    assert_true((status == HEED_OK) == (explanation != NULL));
-    heed_explanation_destroy(explanation);
-    heed_context_destroy(context);
-    assert_int_equal(allocator.live, 0);
-  }
+  heed_explain_desc desc = desc_of(&t, test_backend_get(0), NULL);
+  for (size_t n = 1; explain_without(&desc, n) != HEED_OK;) n++;
+  desc.methods = "patch";
+  for (size_t n = 1; explain_without(&desc, n) != HEED_OK;) n += 1 + n / 16;
   close_pictures(&t);
 }
 
@@ -596,6 +673,7 @@ int main(void) {
       cmocka_unit_test(test_cases),   cmocka_unit_test(test_families),
       cmocka_unit_test(test_threads), cmocka_unit_test(test_difference),
       cmocka_unit_test(test_largest), cmocka_unit_test(test_sentences),
+      cmocka_unit_test(test_patches), cmocka_unit_test(test_patched_state),
       cmocka_unit_test(test_memory)};
   const struct CMUnitTest elsewhere[] = {cmocka_unit_test(test_cases)};
   return is_cpu() ? cmocka_run_group_tests_name("explain", tests, NULL, test_backend_close_all)
