@@ -3,15 +3,15 @@
  *   npm test [-- --package FOLDER] [NAME...]         tests in Node, of files that have a NAME
  * The modules are the package's (build/web/package without --package), all scripts the tree's. */
 import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { watch } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { serve } from '../serve.js'
 import { drawFirst } from './first.js'
 import { packageScripts, source } from './package.js'
 import { putPages } from './pages.js'
-import { filesIn, isScript, putFiles, putPlain } from './plain.js'
+import { putPlain } from './plain.js'
 import { plainScript } from './site.js'
 import { weigh } from './sizes.js'
 
@@ -32,31 +32,18 @@ if (!existsSync(join(folder, 'heed.wasm'))) {
   )
   process.exit(2)
 }
-await putPlain(folder, plain, { watch: !values.test })
-const first = await drawFirst(plain)
-await putPages(plain, first, plainScript)
 
-/** When a page, a style sheet or a part was last changed; esbuild watches the scripts. */
-async function newest() {
-  const files = ['pages', 'parts'].map(async (part) =>
-      (await filesIn(source(part)))
-        .filter((file) => !isScript(file))
-        .map((file) => source(`${part}/${file}`))
-    ),
-    times = (await Promise.all(files)).flat().map((file) => statSync(file).mtimeMs)
-  return Math.max(...times)
+/** The pages as they are now; what is drawn stays that of the start. */
+async function put() {
+  await putPlain(folder, plain)
+  await putPages(plain, first, plainScript)
 }
 
 async function serveAndWatch() {
-  weigh(plain, plainScript('index', 'en').script)
+  await weigh(plain, plainScript('index', 'en').script)
   console.log((await serve(plain, { port: Number(values.port) })).address)
-  for (let before = await newest(); ; await setTimeout(500)) {
-    const now = await newest()
-    if (now === before) continue
-    before = now
-    await putFiles(folder, plain)
-    await putPages(plain, first, plainScript)
-  }
+  for await (const { filename } of watch(source('.'), { recursive: true }))
+    if (/^(pages|parts|plot|src|examples)\b/.test(filename ?? '')) await put().catch(console.error)
 }
 
 /** The tests that ask for nothing else that a compiler makes. */
@@ -81,6 +68,10 @@ function runTests() {
   return spawnSync(process.execPath, ['--test', ...files], { stdio: 'inherit' }).status ?? 1
 }
 
+rmSync(plain, { recursive: true, force: true })
+await putPlain(folder, plain)
+const first = await drawFirst(plain)
+await putPages(plain, first, plainScript)
 if (values.test) {
   await packageScripts(built)
   process.exit(runTests())

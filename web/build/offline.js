@@ -37,7 +37,7 @@ export async function listForOffline(site) {
   }
   await writeFile(
     join(site, 'service_worker.js'),
-    await small('service_worker', {
+    await small('service_worker.ts', {
       define: Object.fromEntries(
         Object.entries(define).map(([name, value]) => [name, JSON.stringify(value)])
       )

@@ -1,8 +1,7 @@
 /* The package's scripts, by the names under which others ask for them, and what they share as
- * chunks: node package.js OUT [--without PATTERN]. The pattern leaves out lines of the library, for
- * a package without some of the modules. */
-import { readFile } from 'node:fs/promises'
-import { resolve } from 'node:path'
+ * chunks: node package.js OUT, beside the modules that are there. */
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import esbuild from 'esbuild'
 
@@ -21,28 +20,16 @@ const names = [
   'explain/index'
 ]
 
-/**
- * @param {string} without
- * @returns {import('esbuild').Plugin}
- */
-export const leaving = (without) => ({
-  name: 'without-lines',
-  setup: (build) =>
-    build.onLoad({ filter: /\/web\/src\/[\w/]+\.[jt]s$/ }, async ({ path }) => ({
-      contents: (await readFile(path, 'utf8'))
-        .split('\n')
-        .filter((line) => !new RegExp(without).test(line))
-        .join('\n'),
-      loader: 'ts'
-    }))
+/** What scripts know of the modules in a package. @param {string} folder */
+export const definesOf = (folder) => ({
+  HEED_RELAXED: String(existsSync(join(folder, 'heed-relaxed.wasm')))
 })
 
 /**
  * Whitespace stays: with it go the comments by which bundlers leave an import() alone.
  * @param {string} out
- * @param {string} [without]
  */
-export async function packageScripts(out, without) {
+export async function packageScripts(out) {
   /** @satisfies {import('esbuild').BuildOptions} */
   const options = {
     absWorkingDir: source('.'),
@@ -55,7 +42,7 @@ export async function packageScripts(out, without) {
     minifyIdentifiers: true,
     legalComments: /** @type {const} */ ('none'),
     external: ['react', 'heed/*'],
-    plugins: without ? [leaving(without)] : [],
+    define: definesOf(out),
     logLevel: /** @type {const} */ ('warning')
   }
   /** @param {string[]} entries */
@@ -71,6 +58,5 @@ export async function packageScripts(out, without) {
 }
 
 if (process.argv[1] && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
-  const [out, , without] = process.argv.slice(2)
-  await packageScripts(resolve(out), without)
+  await packageScripts(resolve(process.argv[2]))
 }

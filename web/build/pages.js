@@ -2,13 +2,12 @@
  * {{masks.clear}} is a text in the language of the address, {{part.nav}} a file of web/parts,
  * {{link.learn}} the address of a page, {{demo.map}} what is drawn of the demo model (first.js). */
 import { createHash } from 'node:crypto'
-import { existsSync } from 'node:fs'
-import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { statSync } from 'node:fs'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { constants, deflateRawSync } from 'node:zlib'
 import esbuild from 'esbuild'
 import { policy, policyFile } from '../serve.js'
-import { fileOf, stillIn } from './first.js'
 import { addresses, fileAt, languages, ownNames } from './languages.js'
 import { source } from './package.js'
 /** @import {First} from './first.js' */
@@ -43,14 +42,12 @@ const sha256 = (/** @type {string | Uint8Array} */ bytes) => createHash('sha256'
 
 /**
  * A script or style sheet as small as it gets.
- * @param {string} name in web/pages, without its ending
+ * @param {string} file in web/pages
  * @param {import('esbuild').TransformOptions} [options]
  */
-export async function small(name, options) {
-  const ending = ['css', 'ts', 'js'].find((ending) => existsSync(source(`pages/${name}.${ending}`)))
-  if (!ending) throw new Error(`${name}: no such script or style sheet in web/pages`)
-  const { code } = await esbuild.transform(await read(`pages/${name}.${ending}`), {
-    loader: ending === 'css' ? 'css' : 'ts',
+export async function small(file, options) {
+  const { code } = await esbuild.transform(await read(`pages/${file}`), {
+    loader: file.endsWith('.css') ? 'css' : 'ts',
     minify: true,
     charset: 'utf8',
     target: 'es2022',
@@ -63,7 +60,7 @@ export async function small(name, options) {
  * policy has their hashes. */
 async function inline() {
   const [style, language, early] = await Promise.all(
-    ['shared/style', 'language', 'early'].map((name) => small(name))
+    ['shared/style.css', 'language.ts', 'early.ts'].map((file) => small(file))
   )
   /** @param {string} text */
   const hash = (text) => `'sha256-${sha256(text).digest('base64')}'`
@@ -90,9 +87,7 @@ async function weights(folder) {
     modules = (await readdir(join(folder, 'heed'))).filter((name) =>
       /^heed(-relaxed)?(-threads)?\.wasm$/.test(name)
     ),
-    sizes = await Promise.all(
-      modules.map(async (name) => (await stat(join(folder, 'heed', name))).size)
-    )
+    sizes = modules.map((name) => statSync(join(folder, 'heed', name)).size)
   await writeFile(join(folder, 'heed/demo/model.safetensors.deflate'), deflated)
   return {
     'demo.weights': `<meta name="demo-weights" content="${deflated.length} ${sum} ${Math.max(...sizes)}">`,
@@ -101,26 +96,21 @@ async function weights(folder) {
 }
 
 /**
- * Learn's figures as files, and as they stand in the page. Those without words are the same in all
- * languages.
+ * Learn's figures as files, and the addresses of each language's. Those without words are the same in
+ * all languages.
  * @param {string} folder
- * @param {Record<string, First>} first
+ * @param {[language: string, drawn: First][]} first
  */
-async function stills(folder, first) {
-  const sheet = await read('pages/shared/lessons.css'),
-    files = /** @type {Map<string, string>} */ (new Map()),
-    of = /** @type {Record<string, Values>} */ ({})
+async function putSteps(folder, first) {
+  const names = /** @type {Map<string, string>} */ (new Map())
   await mkdir(join(folder, 'learn'), { recursive: true })
-  for (const [language, { stills }] of Object.entries(first)) {
-    of[language] = {}
-    for (const [i, still] of stills.entries()) {
-      const name = files.get(still.svg) ?? `learn/step-${i + 1}-${language}.svg`
-      if (!files.has(still.svg)) await writeFile(join(folder, name), fileOf(still, sheet))
-      files.set(still.svg, name)
-      of[language][`still.${i + 1}`] = stillIn(still, name)
+  for (const [language, { steps, values }] of first)
+    for (const [i, step] of steps.entries()) {
+      const name = names.get(step) ?? `learn/step-${i + 1}-${language}.svg`
+      values[`step.${i + 1}`] = name
+      names.set(step, name)
+      await writeFile(join(folder, name), step)
     }
-  }
-  return of
 }
 
 const english = new Intl.DisplayNames('en', { type: 'language' })
@@ -155,43 +145,27 @@ function here(page, address, { script, preload }) {
 
 /**
  * @param {string} folder
- * @param {Record<string, First>} first by language
+ * @param {[language: string, drawn: First][]} first
  * @param {ScriptOf} scriptOf
  */
 export async function putPages(folder, first, scriptOf) {
-  const parts = await Promise.all(
-      ['head', 'nav', 'language'].map(async (name) => [
-        `part.${name}`,
-        (await read(`parts/${name}.html`)).trimEnd()
-      ])
-    ),
-    still = await stills(folder, first),
-    common = {
-      ...Object.fromEntries(parts),
-      ...(await inline()),
-      ...(await weights(folder))
-    }
+  const common = /** @type {Values} */ ({ ...(await inline()), ...(await weights(folder)) }),
+    drawn = Object.fromEntries(first)
+  for (const name of ['head', 'nav', 'language'])
+    common[`part.${name}`] = (await read(`parts/${name}.html`)).trimEnd()
+  await putSteps(folder, first)
   await writeFile(join(folder, policyFile), `${common.policy}\n`)
-  await writeFile(join(folder, 'first-picture.png'), first.en.picture)
-  await writeFile(join(folder, 'first-heads.png'), first.en.heads)
+  await writeFile(join(folder, 'first-picture.png'), drawn.en.picture, 'base64')
+  await writeFile(join(folder, 'first-heads.png'), drawn.en.heads, 'base64')
   for (const page of /** @type {(keyof typeof pages)[]} */ (Object.keys(pages)))
     for (const address of addresses) {
       const language = address || 'en',
-        { rules, map, mark, most, tabs } = first[language],
-        values = {
+        text = fill(await read(`pages/${page}.html`), {
           ...common,
           ...languages[language],
-          ...still[language],
-          ...here(page, address, scriptOf(page, language)),
-          tabs,
-          'demo.rules': rules,
-          'demo.map': map,
-          'demo.mark': mark,
-          'demo.most': most
-        }
-      await writeFile(
-        join(folder, fileAt(page, address)),
-        fill(await read(`pages/${page}.html`), values)
-      )
+          ...drawn[language].values,
+          ...here(page, address, scriptOf(page, language))
+        })
+      await writeFile(join(folder, fileAt(page, address)), text)
     }
 }

@@ -87,8 +87,8 @@ export const plainScript = (page) => ({ script: pages[page], preload: [] })
 if (process.argv[1] && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
   const [packageFolder, site] = process.argv.slice(2).map((path) => resolve(path)),
     plain = join(site, '../plain')
+  for (const folder of [plain, site]) await rm(folder, { recursive: true, force: true })
   await putPlain(packageFolder, plain)
-  await rm(site, { recursive: true, force: true })
   await putFiles(packageFolder, site)
   await cp(join(plain, 'attention-map.js'), join(site, 'attention-map.js'))
   const [chunks, first] = await Promise.all([bundlePages(plain, site), drawFirst(plain)])

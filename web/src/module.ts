@@ -59,16 +59,24 @@ const takesRelaxed = () => takes(...zero, ...zero, ...zero, 253, 133, 2) // f32x
 const threadsMost = 16
 const stackBytes = 262144
 
+/** Of the build: whether the package has these modules. */
+declare const HEED_RELAXED: boolean
+
 /** Literal addresses, each on its own, are what bundlers find. */
 const own: Record<string, () => URL> = {
   'heed.wasm': () => new URL('./heed.wasm', import.meta.url),
   'heed-threads.wasm': () => new URL('./heed-threads.wasm', import.meta.url),
-  'heed-relaxed.wasm': () => new URL('./heed-relaxed.wasm', import.meta.url),
-  'heed-relaxed-threads.wasm': () => new URL('./heed-relaxed-threads.wasm', import.meta.url),
+  ...(HEED_RELAXED && {
+    'heed-relaxed.wasm': () => new URL('./heed-relaxed.wasm', import.meta.url),
+    'heed-relaxed-threads.wasm': () => new URL('./heed-relaxed-threads.wasm', import.meta.url)
+  }),
   'heed-all.wasm': () => new URL('./heed-all.wasm', import.meta.url),
   'heed-all-threads.wasm': () => new URL('./heed-all-threads.wasm', import.meta.url),
-  'heed-all-relaxed.wasm': () => new URL('./heed-all-relaxed.wasm', import.meta.url),
-  'heed-all-relaxed-threads.wasm': () => new URL('./heed-all-relaxed-threads.wasm', import.meta.url)
+  ...(HEED_RELAXED && {
+    'heed-all-relaxed.wasm': () => new URL('./heed-all-relaxed.wasm', import.meta.url),
+    'heed-all-relaxed-threads.wasm': () =>
+      new URL('./heed-all-relaxed-threads.wasm', import.meta.url)
+  })
 }
 const address = (name: string, base?: string | URL) => placeOf(name, base, () => own[name]())
 
