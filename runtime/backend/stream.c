@@ -5,6 +5,7 @@
 
 #include "backend/session.h"
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/desc.h"
 #include "base/status.h"
 
@@ -115,6 +116,7 @@ heed_status heed_stream_create(heed_session *session, const heed_stream_desc *de
 void heed_stream_destroy(heed_stream *stream) {
   if (!stream) return;
   const heed_context *context = stream->session->plan->context;
+  HEED_ASSERT(stream->session->in_flight >= stream->submitted - stream->collected);
   stream->session->in_flight -= stream->submitted - stream->collected;
   if (stream->ring && !heed_backend_is_forked(stream->session->plan->backend))
     backend_of(stream)->ring_destroy(stream->ring);
@@ -143,6 +145,7 @@ static heed_status run_now(heed_stream *stream, stream_slot *slot, const void *c
 heed_status heed_stream_submit(heed_stream *stream, const void *const *inputs, heed_error *error) {
   const uint32_t index = stream->submitted % stream->size,
                  waiting = stream->submitted - stream->collected;
+  HEED_ASSERT(waiting <= stream->size);
   if (waiting == stream->size)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
                      "stream: full; collect a run first (found %u runs in flight)", waiting);
@@ -186,6 +189,7 @@ heed_status heed_stream_collect(heed_stream *stream, void *const *outputs, heed_
   else if (status == HEED_OK)
     copy_out(stream, slot, outputs);
   heed_backend_unlock(backend);
+  HEED_ASSERT(stream->session->in_flight > 0);
   stream->collected++;
   stream->session->in_flight--;
   return status;

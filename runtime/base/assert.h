@@ -1,7 +1,7 @@
 /* Asserts of what heed owes to itself: ids, slots, sizes. What a caller may get wrong is an error
- * with a sentence, never an assert. HEED_ASSERTS (a CMake option; on in the presets dev, san and
- * tsan) stops the program where one does not hold; otherwise they cost nothing, and the condition
- * is not computed. */
+ * with a sentence, never an assert. HEED_ASSERTS (a CMake option; on in the presets dev, san,
+ * tsan and fuzz) stops the program where one does not hold; otherwise they cost nothing, and the
+ * condition is not computed. */
 #ifndef HEED_BASE_ASSERT_H
 #define HEED_BASE_ASSERT_H
 

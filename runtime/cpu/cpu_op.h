@@ -70,6 +70,7 @@ static inline const heed_shape *heed_cpu_shape(const heed_cpu_step *step, uint32
 }
 
 static inline void *heed_cpu_worker_scratch(const heed_cpu_step *step, uint32_t worker) {
+  HEED_ASSERT(worker < heed_thread_pool_count(step->pool));
   return step->workers + worker * step->worker_stride;
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/status.h"
 #include "cpu/cpu_backend.h"
 #include "cpu/weights/form.h"
@@ -186,6 +187,8 @@ static heed_status read_panels(heed_program *program, const kept *constant, heed
   const uint64_t room = choose_rows(program, constant, matrix.depth, &staging);
   for (uint64_t row = 0; row < matrix.rows; row += columns, panel += bytes) {
     const uint64_t left = matrix.rows - row, at = row % room;
+    HEED_ASSERT((uint64_t)(panel - (unsigned char *)constant->data) + bytes <=
+                kept_bytes(program->backend, program->plan, constant));
     if (at == 0)
       HEED_TRY(form->read(matrix.graph, matrix.id, row * matrix.depth,
                           (left < room ? left : room) * matrix.depth, staging, error));
@@ -232,12 +235,14 @@ static void prepare_step(heed_program *program, uint32_t index, const scratch *s
   for (uint32_t slot = 0; slot < heed_ops[step->node->op]->input_count; slot++) {
     const uint32_t id = step->node->input[slot];
     if (!id) continue;
-    if (is_constant(plan, id))
-      step->input[slot] = find_kept(program->constants, program->constant_count, id,
-                                    heed_cpu_form_of(step->level, plan, step->node, slot))
-                              ->data;
-    else
+    if (is_constant(plan, id)) {
+      const kept *constant = find_kept(program->constants, program->constant_count, id,
+                                       heed_cpu_form_of(step->level, plan, step->node, slot));
+      HEED_ASSERT(constant && constant->data);
+      step->input[slot] = constant->data;
+    } else {
       step->input[slot] = program->arena + heed_plan_offset(plan, id);
+    }
   }
   for (uint32_t slot = 0; slot < HEED_NODE_OUTPUTS; slot++) {
     const uint32_t id = step->node->output[slot];
@@ -299,6 +304,8 @@ void heed_cpu_program_destroy(heed_program *program) {
 heed_status heed_cpu_write(heed_program *program, uint64_t offset, const void *from, size_t bytes,
                            heed_error *error) {
   (void)error;
+  HEED_ASSERT(bytes <= program->plan->memory.arena &&
+              offset <= program->plan->memory.arena - bytes);
   memcpy(program->arena + offset, from, bytes);
   return HEED_OK;
 }
@@ -306,15 +313,19 @@ heed_status heed_cpu_write(heed_program *program, uint64_t offset, const void *f
 heed_status heed_cpu_read(heed_program *program, uint64_t offset, void *to, size_t bytes,
                           heed_error *error) {
   (void)error;
+  HEED_ASSERT(bytes <= program->plan->memory.arena &&
+              offset <= program->plan->memory.arena - bytes);
   memcpy(to, program->arena + offset, bytes);
   return HEED_OK;
 }
 
 const void *heed_cpu_view(const heed_program *program, uint64_t offset) {
+  HEED_ASSERT(offset < program->plan->memory.arena);
   return program->arena + offset;
 }
 
 static void run_step(const heed_program *program, uint32_t step) {
+  HEED_ASSERT(step < program->plan->step_count);
   const heed_cpu_step *next = &program->steps[step];
   program->backend->level->ops[next->node->op]->run(next);
 }

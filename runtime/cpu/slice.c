@@ -2,6 +2,7 @@
  * row is that axis, with `value` before and behind what x has of it. */
 #include <string.h>
 
+#include "base/assert.h"
 #include "cpu/gemm.h"
 #include "graph/ops/slice.h"
 #include "heed/ops.h"
@@ -82,6 +83,7 @@ static void plan_rows(job *j) {
                                                  j->shape->dim[j->axis], d->shape.dim[j->axis]);
   j->from = part.from;
   j->to = part.to;
+  HEED_ASSERT(j->from <= j->to && j->to <= size);
   j->rows = 1;
   for (uint32_t i = 0; i < j->axis; i++) j->rows *= d->shape.dim[i];
   const size_t length = size * j->run;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/status.h"
 
 struct heed_changes {
@@ -161,6 +162,7 @@ void heed_changes_get_input(const heed_changes *changes, uint32_t index, heed_ch
                             unsigned char *block) {
   static const char *const names[PER_LAYER] = {"mask", "offset", "gain"};
   const heed_changes *c = changes;
+  HEED_ASSERT(index < heed_changes_input_count(changes));
   if (index == 0) {
     *input = (heed_changes_input){"token_mask", HEED_U8, c->tokens};
     memcpy(block, c->seen, c->tokens);

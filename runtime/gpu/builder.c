@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/status.h"
 #include "base/tensor.h"
 #include "gpu/fp16_values.h"
@@ -84,6 +85,7 @@ static heed_gpu_range find_weight(heed_gpu_builder *builder, const heed_gpu_weig
 
 static void bind(heed_gpu_builder *builder, heed_gpu_dispatch *dispatch, uint32_t slot,
                  const heed_gpu_range *range) {
+  HEED_ASSERT(slot < HEED_GPU_BINDINGS);
   if (range->bytes > builder->limits->range && builder->status == HEED_OK)
     builder->status = heed_fail(&builder->error, HEED_UNSUPPORTED,
                                 "%s: tensor exceeds the largest buffer of this device (found %llu "
@@ -125,6 +127,7 @@ static uint32_t bind_arena(heed_gpu_builder *builder, heed_gpu_dispatch *dispatc
   }
   at += first * element;
   if (count) size = count * element;
+  HEED_ASSERT(size <= builder->plan->memory.arena && at <= builder->plan->memory.arena - size);
   const uint64_t start = at / builder->limits->alignment * builder->limits->alignment;
   /* shaders read U8 by words; the arena is long enough for that, since places are multiples of
    * HEED_ARENA_ALIGNMENT */
@@ -138,6 +141,8 @@ static uint32_t bind_arena(heed_gpu_builder *builder, heed_gpu_dispatch *dispatc
  * in elements. */
 static uint32_t bind_constant(heed_gpu_builder *builder, heed_gpu_dispatch *dispatch, uint32_t slot,
                               uint32_t value, uint64_t at, uint64_t size) {
+  HEED_ASSERT(at <= heed_plan_bytes(builder->plan, value) &&
+              size <= heed_plan_bytes(builder->plan, value) - at);
   heed_gpu_range range = find_weight(builder, &(heed_gpu_weight){.value = value},
                                      heed_align_up(heed_plan_bytes(builder->plan, value), 4));
   const uint64_t start = at / builder->limits->alignment * builder->limits->alignment;
@@ -190,6 +195,8 @@ void heed_gpu_read_panels(heed_gpu_builder *builder, heed_gpu_dispatch *dispatch
     heed_gpu_fail(builder, HEED_UNSUPPORTED, "the weight is too large");
     return;
   }
+  HEED_ASSERT((uint64_t)panels->first + panels->count <=
+              heed_gpu_divide(panels->rows, panels->panel));
   const heed_gpu_weight weight = {.value = value,
                                   .panel = panels->panel,
                                   .first_row = panels->first_row,
@@ -230,11 +237,13 @@ bool heed_gpu_can_texel(const heed_gpu_builder *builder, uint64_t bytes) {
   return builder->limits->texels && bytes / 16 + 16 <= builder->limits->texels;
 }
 void heed_gpu_as_texels(heed_gpu_dispatch *dispatch, uint32_t slot) {
+  HEED_ASSERT(slot < dispatch->binding_count);
   dispatch->binding[slot].texels = true;
 }
 
 void heed_gpu_as_single_texels(heed_gpu_builder *builder, heed_gpu_dispatch *dispatch,
                                uint32_t slot) {
+  HEED_ASSERT(slot < dispatch->binding_count);
   heed_gpu_range *range = &dispatch->binding[slot];
   range->texels = range->single = true;
   if (range->bytes > HEED_GPU_SINGLE_TEXELS * sizeof(float))
@@ -257,7 +266,6 @@ static const char *find_excess(const heed_gpu_builder *builder, const heed_gpu_d
     return "the kernel has more storage buffers than this device allows";
   if (dispatch->constants[0] > limits->invocations)
     return "the workgroup exceeds this device's limit";
-  if (dispatch->push_bytes > HEED_GPU_PUSH_BYTES) return "too many push constants";
   return NULL;
 }
 
@@ -268,6 +276,7 @@ void heed_gpu_append(heed_gpu_builder *builder, heed_gpu_dispatch *dispatch,
   if (dispatch->tier == HEED_GPU_TIER_AUTO) dispatch->tier = HEED_GPU_TIER_FLOOR;
   dispatch->step = builder->step;
   dispatch->stage = builder->stage;
+  HEED_ASSERT(constant_count <= HEED_GPU_CONSTANTS && push_bytes <= HEED_GPU_PUSH_BYTES);
   dispatch->constant_count = constant_count;
   memcpy(dispatch->constants, constants, constant_count * sizeof *constants);
   dispatch->push_bytes = (uint32_t)push_bytes;

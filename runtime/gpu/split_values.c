@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/tensor.h"
 
 typedef struct split_job {
@@ -71,6 +72,7 @@ static void take_piece(const split_job *job, uint64_t first, uint32_t count) {
     const uint32_t value = value_at(job, i);
     if (!value || !is_split(job, value)) continue;
     const heed_shape *whole = &heed_graph_record(job->builder->plan->graph, value)->shape;
+    HEED_ASSERT(piece->values < MOST_VALUES && first + count <= job->size);
     heed_shape *shape = &piece->shape[piece->values];
     piece->value[piece->values++] = value;
     *shape = HEED_SHAPE(count);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
+
 /* Strides of a dense [B|1, H|1, Tq|1, Tk|1] tensor over the whole [B, H, Tq, Tk]: 0 along axes of
  * 1. */
 static void broadcast_strides(const heed_graph *graph, heed_value value, uint32_t strides[4]) {
@@ -29,6 +31,7 @@ void heed_attention_get_sizes(const heed_graph *graph, const heed_attention_desc
                                   .keys = v[2],
                                   .depth = q[3],
                                   .value_depth = v[3]};
+  HEED_ASSERT(sizes->key_heads && sizes->heads % sizes->key_heads == 0);
   sizes->rows = desc->row_count ? desc->row_count : q[2];
   broadcast_strides(graph, desc->mask, sizes->mask_stride);
   broadcast_strides(graph, desc->bias, sizes->bias_stride);
@@ -49,6 +52,7 @@ void heed_attention_keys_around(const heed_attention_desc *desc, int64_t at, uin
     high = at + desc->window_right + 1;
   if (high < 0) high = 0;
   if (low > high) low = high;
+  HEED_ASSERT(low >= 0 && high <= keys);
   *first = (uint32_t)low;
   *end = (uint32_t)high;
 }

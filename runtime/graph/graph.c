@@ -186,6 +186,7 @@ heed_value heed_graph_add_node(heed_graph *graph, heed_op_kind kind, const void 
                                const heed_node **made) {
   if (made) *made = NULL;
   if (graph->status != HEED_OK) return (heed_value){0};
+  HEED_ASSERT((uint32_t)kind < HEED_OP_KIND_COUNT);
   const heed_op *op = heed_ops[kind];
   heed_error error = {HEED_OK, ""};
   void *copy = heed_graph_keep(graph, NULL, op->desc_size);
@@ -201,6 +202,7 @@ heed_value heed_graph_add_node(heed_graph *graph, heed_op_kind kind, const void 
   uint32_t count = 1;
   if (op->infer(graph, &node, copy, results, &count, &error) != HEED_OK)
     return heed_graph_fail(graph, &error);
+  HEED_ASSERT(count >= 1 && count <= HEED_NODE_OUTPUTS);
   uint32_t mask;
   if (heed_graph_inherit_mask(graph, &node, &results[0].shape, &mask, &error) != HEED_OK)
     return heed_graph_fail(graph, &error);

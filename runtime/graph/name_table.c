@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/status.h"
 #include "graph/graph.h"
 
@@ -16,6 +17,7 @@ static size_t hash_of(const char *name) {
 }
 
 static void put(uint32_t *slots, size_t room, const char *name, uint32_t id) {
+  HEED_ASSERT(room && (room & (room - 1)) == 0);
   size_t at = hash_of(name) & (room - 1);
   while (slots[at]) at = (at + 1) & (room - 1);
   slots[at] = id;
@@ -44,6 +46,7 @@ heed_value heed_graph_find(const heed_graph *graph, const char *name) {
   for (size_t at = hash_of(name) & (graph->slot_room - 1); graph->slots[at];
        at = (at + 1) & (graph->slot_room - 1)) {
     const uint32_t id = graph->slots[at];
+    HEED_ASSERT(id <= graph->value_count);
     const char *has = graph->values[id - 1].name;
     if (has && strcmp(has, name) == 0) return (heed_value){id};
   }

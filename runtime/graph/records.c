@@ -86,12 +86,17 @@ const heed_value_record *heed_graph_need(const heed_graph *graph, heed_value val
 
 uint32_t heed_graph_root(const heed_graph *graph, uint32_t id) {
   const heed_value_record *record = heed_graph_record(graph, id);
-  return record->kind == HEED_VALUE_VIEW ? record->base : id;
+  if (record->kind != HEED_VALUE_VIEW) return id;
+  HEED_ASSERT(heed_graph_record(graph, record->base)->kind != HEED_VALUE_VIEW);
+  return record->base;
 }
 
 heed_status heed_graph_read_constant(const heed_graph *graph, uint32_t id, uint64_t first,
                                      uint64_t count, void *to, heed_error *error) {
   const heed_value_record *record = heed_graph_record(graph, id);
+  HEED_ASSERT(record->kind == HEED_VALUE_CONSTANT);
+  HEED_ASSERT(first <= heed_shape_count(&record->shape) &&
+              count <= heed_shape_count(&record->shape) - first);
   if (!record->data) return record->read(record->read_user, first, count, to, error);
   const size_t size = heed_dtype_size(record->dtype);
   memcpy(to, (const unsigned char *)record->data + (size_t)first * size, (size_t)count * size);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/status.h"
 #include "base/utf8.h"
 
@@ -65,6 +66,7 @@ heed_status heed_pickle_append(heed_pickle_heap *heap, heed_pickle_id container,
   if (!heed_grow(heap->context, &heap->cells, &heap->cell_capacity, (size_t)at + 1,
                  sizeof *heap->cells))
     return heed_fail_memory(error, heap->where, at * sizeof *heap->cells);
+  HEED_ASSERT(container < heap->count && key < heap->count && value < heap->count);
   heed_pickle_value *to = &heap->values[container];
   heap->cells[at] = (heed_pickle_cell){key, value, 0};
   if (to->last)
@@ -81,22 +83,24 @@ heed_status heed_pickle_append(heed_pickle_heap *heap, heed_pickle_id container,
  */
 
 const heed_pickle_value *heed_pickle_get(const heed_pickle_heap *heap, heed_pickle_id id) {
+  HEED_ASSERT(id < heap->count);
   return &heap->values[id];
 }
 
 heed_pickle_kind heed_pickle_kind_of(const heed_pickle_heap *heap, heed_pickle_id id) {
-  return (heed_pickle_kind)heap->values[id].kind;
+  return (heed_pickle_kind)heed_pickle_get(heap, id)->kind;
 }
 
 const char *heed_pickle_text(const heed_pickle_heap *heap, heed_pickle_id id) {
-  const heed_pickle_value *value = &heap->values[id];
+  const heed_pickle_value *value = heed_pickle_get(heap, id);
   const bool is_text = value->kind == HEED_PICKLE_TEXT || value->kind == HEED_PICKLE_GLOBAL;
+  HEED_ASSERT(!is_text || value->of < heap->text_size);
   return is_text ? heap->texts + value->of : "";
 }
 
 heed_pickle_id heed_pickle_item(const heed_pickle_heap *heap, heed_pickle_id sequence,
                                 uint32_t index) {
-  const heed_pickle_value *value = &heap->values[sequence];
+  const heed_pickle_value *value = heed_pickle_get(heap, sequence);
   if (value->kind != HEED_PICKLE_TUPLE && value->kind != HEED_PICKLE_LIST) return 0;
   uint32_t cell = value->first;
   while (cell && index-- > 0) cell = heap->cells[cell].next;
@@ -106,8 +110,9 @@ heed_pickle_id heed_pickle_item(const heed_pickle_heap *heap, heed_pickle_id seq
 heed_pickle_id heed_pickle_entry(const heed_pickle_heap *heap, heed_pickle_id dict,
                                  const char *key) {
   heed_pickle_id found = 0;
-  if (heap->values[dict].kind != HEED_PICKLE_DICT) return 0;
-  for (uint32_t cell = heap->values[dict].first; cell; cell = heap->cells[cell].next)
+  const heed_pickle_value *value = heed_pickle_get(heap, dict);
+  if (value->kind != HEED_PICKLE_DICT) return 0;
+  for (uint32_t cell = value->first; cell; cell = heap->cells[cell].next)
     if (strcmp(heed_pickle_text(heap, heap->cells[cell].key), key) == 0)
       found = heap->cells[cell].value;
   return found;
@@ -119,7 +124,7 @@ const char *heed_pickle_describe(const heed_pickle_heap *heap, heed_pickle_id id
       "None",    "a value", "a number",     "a text",    "a class or function",
       "a tuple", "a list",  "a dictionary", "an object", "a storage",
       "a tensor"};
-  const heed_pickle_value *value = &heap->values[id];
+  const heed_pickle_value *value = heed_pickle_get(heap, id);
   if (value->kind == HEED_PICKLE_OBJECT)
     snprintf(to, HEED_PICKLE_DESCRIPTION, "an object of %.*s",
              heed_utf8_cut(heed_pickle_text(heap, value->of), 120),

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/status.h"
 #include "base/utf8.h"
 #include "pickle/calls.h"
@@ -68,6 +69,7 @@ static uint32_t fence(const machine *m) { return m->mark_count ? m->marks[m->mar
 
 static heed_status pop(machine *m, heed_pickle_id *id) {
   *id = 0;
+  HEED_ASSERT(m->height >= fence(m));
   if (m->height == fence(m)) return damaged(m, "nothing on the stack", "a value");
   *id = m->stack[--m->height];
   return HEED_OK;
@@ -86,6 +88,7 @@ static heed_status pop_mark(machine *m, uint32_t *from, uint32_t *end) {
   if (m->mark_count == 0) return damaged(m, "no mark on the stack", "one");
   *end = m->height;
   *from = m->height = m->marks[--m->mark_count];
+  HEED_ASSERT(*from <= *end && *end <= m->stack_capacity);
   return HEED_OK;
 }
 

@@ -2,6 +2,7 @@
  * alive at the same time (greedy by size, Pisarchyk & Lee 2020, "Efficient Memory Management for
  * Deep Neural Net Inference", 5.3). */
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/status.h"
 #include "plan/plan.h"
 
@@ -67,9 +68,11 @@ heed_status heed_plan_place(heed_plan *plan, heed_error *error) {
     sort_by_size(plan, ids, count);
     for (uint32_t i = 0; i < count; i++) {
       heed_placement *place = &plan->placement[ids[i]];
+      HEED_ASSERT(place->first <= place->last && place->last <= plan->step_count);
       place->offset = lowest_fit(plan, place, placed, i);
       insert_by_offset(plan, placed, i, ids[i]);
       const uint64_t end = heed_align_up(place->offset + place->bytes, HEED_ARENA_ALIGNMENT);
+      HEED_ASSERT(place->offset % HEED_ARENA_ALIGNMENT == 0 && end <= total);
       if (end > plan->memory.arena) plan->memory.arena = end;
     }
   }

@@ -11,6 +11,7 @@
 #include "base/tensor.h"
 
 bool heed_plan_wants(const heed_plan *plan, uint32_t value) {
+  HEED_ASSERT(value <= plan->value_count);
   return value && plan->placement[value].live;
 }
 
@@ -31,11 +32,13 @@ uint64_t heed_plan_bytes(const heed_plan *plan, uint32_t value) {
 }
 
 const heed_node *heed_plan_node(const heed_plan *plan, uint32_t step) {
+  HEED_ASSERT(step < plan->step_count && plan->order[step] < plan->graph->node_count);
   return &plan->graph->nodes[plan->order[step]];
 }
 
 /* Marks a value, and what owns its memory, as live. */
 static void mark_live(heed_plan *plan, uint32_t id) {
+  HEED_ASSERT(id != 0 && id <= plan->value_count);
   plan->placement[id].live = true;
   plan->placement[heed_graph_root(plan->graph, id)].live = true;
 }

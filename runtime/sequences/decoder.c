@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/desc.h"
 #include "base/hooks.h"
 #include "base/tensor.h"
@@ -314,6 +315,7 @@ static heed_status carry_over(heed_decoder *d, uint32_t t, heed_error *error) {
     if (c->first) continue;
     const size_t row = c->rows > 1 ? t : 0, count = (size_t)c->slices * c->rows * c->width;
     const float *fresh = c->data + count;
+    HEED_ASSERT(row < c->rows);
     HEED_TRY(heed_session_read(d->session[STEP], c->from, 0, (uint64_t)c->slices * c->width,
                                c->data + count, error));
     for (size_t s = 0; s < c->slices; s++)
@@ -329,6 +331,7 @@ static heed_status carry_over(heed_decoder *d, uint32_t t, heed_error *error) {
 static heed_status keep_row(heed_decoder *d, const weights_row *w, uint32_t t, bool self,
                             heed_error *error) {
   if (!w->data) return HEED_OK;
+  HEED_ASSERT(t < d->max_length && (!self || t < w->columns));
   const size_t slices = (size_t)d->batch * d->model->config.heads,
                from_columns = (size_t)w->columns + self;
   HEED_TRY(heed_session_read(d->session[STEP], w->value, 0, slices * from_columns, w->row, error));

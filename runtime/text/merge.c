@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/utf8.h"
 #include "text/rules.h"
 
@@ -106,6 +107,7 @@ static void heap_add(joining *j, pair added) {
 }
 
 static pair heap_take(joining *j) {
+  HEED_ASSERT(j->count > 0);
   const pair first = j->heap[0], last = j->heap[--j->count];
   size_t at = 0;
   for (size_t child; (child = 2 * at + 1) < j->count; at = child) {
@@ -140,6 +142,7 @@ static size_t join(const heed_vocabulary *v, joining *j, size_t count) {
     const uint32_t right = j->next[best.at];
     if (j->ids[best.at] != best.left || right == UINT32_MAX || j->ids[right] != best.right)
       continue;
+    HEED_ASSERT(best.rank < v->merge_count);
     j->ids[best.at] = v->merges[best.rank].result;
     j->ids[right] = GONE;
     j->next[best.at] = j->next[right];

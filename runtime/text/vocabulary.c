@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/sort.h"
 
 static int compare(const heed_vocabulary *v, uint32_t place, const char *text, size_t length) {
@@ -31,6 +32,7 @@ static bool merge_less(const void *user, uint32_t a, uint32_t b) {
 }
 
 bool heed_vocabulary_add(heed_vocabulary *v, const char *text, size_t length, int32_t id) {
+  HEED_ASSERT(id >= 0 && (uint64_t)v->text_count + length <= UINT32_MAX);
   if (!heed_grow(v->context, &v->text, &v->text_capacity, v->text_count + length + 1, 1) ||
       !heed_grow(v->context, &v->tokens, &v->token_capacity, v->token_count + 1, sizeof *v->tokens))
     return false;
@@ -51,8 +53,10 @@ static uint32_t *sorted(const heed_vocabulary *v, size_t count, heed_sort_less l
 bool heed_vocabulary_sort(heed_vocabulary *v) {
   v->by_text = sorted(v, v->token_count, token_less);
   v->by_id = heed_alloc(v->context, v->ids ? v->ids : 1, sizeof *v->by_id);
-  for (size_t i = 0; v->by_id && i < v->token_count; i++)
+  for (size_t i = 0; v->by_id && i < v->token_count; i++) {
+    HEED_ASSERT((uint32_t)v->tokens[i].id < v->ids);
     v->by_id[v->tokens[i].id] = (uint32_t)i + 1;
+  }
   return v->by_text && v->by_id;
 }
 

@@ -312,7 +312,7 @@ static test_message make_file(reader *r) {
   const uint32_t op = next(r, COUNT(ops) + COUNT(contributed)), version = 7 + next(r, 22),
                  inputs = next(r, 8), outputs = 1 + next(r, 4), count = next(r, 5);
   for (uint32_t i = 0; i < inputs; i++) {
-    char name[8], computed[8], both[24];
+    char name[12], computed[12], both[24];
     const uint32_t kind = next(r, COUNT(types) + 2);
     snprintf(name, sizeof name, "i%u", i);
     snprintf(computed, sizeof computed, "c%u", i);
@@ -325,7 +325,7 @@ static test_message make_file(reader *r) {
                                        : name);
   }
   for (uint32_t i = 0; i < outputs; i++) {
-    char name[8];
+    char name[12];
     snprintf(name, sizeof name, "y%u", i);
     test_put_text(&node, 2, i && next(r, 4) == 0 ? "" : name);
   }

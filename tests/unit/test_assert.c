@@ -16,7 +16,7 @@ static const heed_shape shape = {2, {2, 3}};
 
 static void right_record(void) { (void)heed_graph_record(graph, 1); }
 static void no_record(void) { (void)heed_graph_record(graph, 0); }
-static void record_past_the_end(void) { (void)heed_graph_record(graph, 3); }
+static void record_past_the_end(void) { (void)heed_graph_record(graph, 4); }
 
 /* add has two inputs. */
 static void take_slot(uint32_t slot) {
@@ -47,6 +47,18 @@ static void offset_in(uint64_t arena) {
 static void right_offset(void) { offset_in(280); }
 static void offset_past_the_arena(void) { offset_in(279); }
 
+/* The constant has six elements. */
+static void read_elements(uint32_t id, uint64_t first) {
+  float to[2];
+  (void)heed_graph_read_constant(graph, id, first, 2, to, NULL);
+}
+static void right_elements(void) { read_elements(3, 4); }
+static void elements_past_the_end(void) { read_elements(3, 5); }
+static void elements_of_an_input(void) { read_elements(1, 0); }
+
+/* A plan without steps. */
+static void step_past_the_end(void) { (void)heed_plan_node(&(heed_plan){.graph = graph}, 0); }
+
 static void empty_value(void) {
   graph->values[1].shape.dim[0] = 0;
   (void)heed_plan_bytes(&(heed_plan){.graph = graph}, 2);
@@ -76,6 +88,7 @@ static void test_right_calls_go_on(void **state) {
   assert_false(aborts(right_slot));
   assert_false(aborts(right_input));
   assert_false(aborts(right_offset));
+  assert_false(aborts(right_elements));
 }
 
 static void test_wrong_calls_stop(void **state) {
@@ -86,6 +99,9 @@ static void test_wrong_calls_stop(void **state) {
   assert_true(aborts(input_past_the_end));
   assert_true(aborts(input_twice));
   assert_true(aborts(offset_past_the_arena));
+  assert_true(aborts(elements_past_the_end));
+  assert_true(aborts(elements_of_an_input));
+  assert_true(aborts(step_past_the_end));
   assert_true(aborts(empty_value));
 }
 
@@ -102,6 +118,10 @@ int main(void) {
     return 1;
   heed_define_input(graph, "a", HEED_F32, &shape);
   heed_define_input(graph, "b", HEED_F32, &shape);
+  const float numbers[6] = {0};
+  const heed_constant_desc constant = {
+      .struct_size = sizeof constant, .dtype = HEED_F32, .shape = shape, .data = numbers};
+  heed_define_constant(graph, &constant);
   const int failed = cmocka_run_group_tests(tests, NULL, NULL);
   heed_graph_destroy(graph);
   heed_context_destroy(context);

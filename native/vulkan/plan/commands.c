@@ -5,6 +5,7 @@
 
 #include "backend/backend.h"
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/status.h"
 #include "gpu/hazard.h"
 #include "gpu/split_submissions.h"
@@ -86,11 +87,13 @@ static VkDescriptorBufferInfo buffer_of(const recorder *r, const heed_gpu_dispat
                                         uint32_t slot) {
   const heed_gpu_range *range = &dispatch->binding[slot];
   if (range->place == HEED_GPU_NOWHERE) range = stand_in(dispatch);
+  HEED_ASSERT(range->place != HEED_GPU_WEIGHTS || range->block < r->builder->block_count);
   const heed_vk_buffer *buffer = range->place == HEED_GPU_ARENA     ? &r->places->arena
                                  : range->place == HEED_GPU_SCRATCH ? &r->places->scratch
                                  : range->place == HEED_GPU_COUNTER
                                      ? &r->places->counter
                                      : &r->places->blocks[range->block];
+  HEED_ASSERT(range->bytes <= buffer->bytes && range->offset <= buffer->bytes - range->bytes);
   return (VkDescriptorBufferInfo){buffer->handle, range->offset, range->bytes};
 }
 

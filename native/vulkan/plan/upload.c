@@ -3,6 +3,7 @@
 #include "vulkan/plan/upload.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/status.h"
 #include "base/tensor.h"
 #include "gpu/weight_packing.h"
@@ -29,6 +30,8 @@ static uint64_t graph_bytes(const heed_gpu_builder *builder, const heed_gpu_weig
 
 static heed_status put(upload_job *job, const heed_gpu_weight *weight, uint64_t at,
                        const void *from, uint64_t bytes, heed_error *error) {
+  HEED_ASSERT(weight->range.block < job->builder->block_count &&
+              weight->range.offset + at + bytes <= job->builder->blocks[weight->range.block]);
   return heed_vk_copy_in(job->transfer, &job->blocks[weight->range.block],
                          weight->range.offset + at, from, (size_t)bytes, error);
 }

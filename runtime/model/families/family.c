@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/list.h"
 
 #define HEED_FAMILY(name) &heed_family_##name,
@@ -11,7 +12,10 @@ static const heed_family *const families[] = {
     NULL};
 #undef HEED_FAMILY
 
-const heed_family *heed_family_get(uint32_t index) { return families[index]; }
+const heed_family *heed_family_get(uint32_t index) {
+  HEED_ASSERT(index < sizeof families / sizeof *families);
+  return families[index];
+}
 
 const heed_family *heed_family_of_type(const char *type, heed_tower tower) {
   uint32_t i = 0;

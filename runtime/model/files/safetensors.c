@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/json.h"
 #include "base/sort.h"
 #include "base/status.h"
@@ -362,6 +363,7 @@ void heed_safetensors_destroy(heed_safetensors *file) {
 const char *heed_safetensors_name(const heed_safetensors *file) { return file->name; }
 uint32_t heed_safetensors_count(const heed_safetensors *file) { return file->count; }
 const heed_safetensors_tensor *heed_safetensors_get(const heed_safetensors *file, uint32_t index) {
+  HEED_ASSERT(index < file->count);
   return &file->tensors[index];
 }
 

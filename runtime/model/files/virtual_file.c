@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/status.h"
 #include "base/utf8.h"
 
@@ -116,6 +117,7 @@ static heed_status read_bytes(void *user, uint64_t offset, void *to, size_t coun
                               heed_error *error) {
   const heed_assembled *file = user;
   unsigned char *bytes = to;
+  HEED_ASSERT(offset <= file->begins[file->count] && count <= file->begins[file->count] - offset);
   while (count > 0) {
     size_t part;
     if (offset < file->header_size) {

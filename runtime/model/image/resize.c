@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/status.h"
 
 #define PRECISION_BITS \
@@ -91,6 +92,7 @@ static void axis_weigh(resize_axis *axis, uint32_t i, double center, double scal
   const uint32_t from = low < 0.0 ? 0 : (uint32_t)low,
                  end = high > (double)size ? size : (uint32_t)high;
   double sum = 0.0;
+  HEED_ASSERT(i < axis->count && from < end && end <= size && end - from <= axis->width);
   axis->from[i] = from;
   axis->used[i] = end - from;
   for (uint32_t k = 0; k < end - from; k++) {

@@ -3,6 +3,7 @@
 #ifndef HEED_MODEL_VIT_VIT_H
 #define HEED_MODEL_VIT_VIT_H
 
+#include "base/assert.h"
 #include "model/files/model_type.h"
 #include "model/vit/role.h"
 
@@ -21,10 +22,12 @@ typedef struct heed_vit {
 
 /* A role's tensor; the reference after a weight's is its bias's. */
 static inline const heed_role_ref *heed_vit_ref(const heed_vit *model, heed_role role) {
+  HEED_ASSERT((uint32_t)role < HEED_ROLE_COUNT);
   return &model->refs[0][role];
 }
 static inline const heed_role_ref *heed_vit_layer_ref(const heed_vit *model, uint32_t layer,
                                                       heed_role role) {
+  HEED_ASSERT(layer < model->dims.layers && (uint32_t)role < HEED_ROLE_COUNT);
   return &model->refs[1 + layer][role];
 }
 

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/tensor.h"
 
 bool heed_onnx_is_kernel_float(uint32_t type) {
@@ -49,6 +50,7 @@ int64_t heed_onnx_wrap(uint32_t type, int64_t value) {
 }
 
 double heed_onnx_number(const heed_onnx_array *array, uint64_t at) {
+  HEED_ASSERT(at < array->count);
   if (heed_onnx_is_float(array->type)) return array->data[at].f;
   return array->type == HEED_ONNX_UINT64 ? (double)(uint64_t)array->data[at].i
                                          : (double)array->data[at].i;
@@ -64,6 +66,7 @@ static int64_t whole(uint32_t type, double value) {
 }
 
 void heed_onnx_set(heed_onnx_array *array, uint64_t at, double value) {
+  HEED_ASSERT(at < array->count);
   if (heed_onnx_is_float(array->type)) {
     array->data[at].f = heed_onnx_round(array->type, value);
     return;

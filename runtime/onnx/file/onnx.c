@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/desc.h"
 #include "base/log.h"
 #include "base/status.h"
@@ -67,6 +68,7 @@ static heed_status open_externals(heed_onnx *file, const heed_onnx_desc *desc, h
 static heed_status read_weight(void *user, uint32_t index, uint64_t offset, void *to, size_t count,
                                heed_error *error) {
   const heed_onnx *file = user;
+  HEED_ASSERT(index < file->weight_count);
   return heed_onnx_weight_read(file, &file->weights[index], offset, to, count, error);
 }
 

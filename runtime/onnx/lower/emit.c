@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/status.h"
 #include "base/utf8.h"
 #include "onnx/lower/lower.h"
@@ -353,6 +354,7 @@ static void shape_maps(heed_lower *l) {
 }
 
 heed_value heed_lower_weights(const heed_lower *l, uint32_t index) {
+  HEED_ASSERT(index < l->file->attentions->count);
   const value *map = l->maps ? l->maps[index] : NULL;
   return map ? map->weights : (heed_value){0};
 }

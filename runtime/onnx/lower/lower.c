@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/status.h"
 #include "base/utf8.h"
 #include "model/files/safetensors.h"
@@ -98,6 +99,7 @@ void heed_lower_bind(heed_lower *l, uint32_t index, heed_lower_value *value, uin
   if (!value || !maker || l->status != HEED_OK) return;
   const size_t at = (size_t)(maker - l->file->makers);
   /* one that was there before passes to its readers; the node itself is no longer one */
+  HEED_ASSERT(at < l->file->maker_count);
   value->readers += l->evaluator.uses[at] - (value->readers > 0 && l->evaluator.uses[at] > 0);
   l->bound[at] = value;
   l->types[at] = type ? type : node->input_count ? type_of(l, node->inputs[0]) : 0;

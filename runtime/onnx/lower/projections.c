@@ -95,7 +95,7 @@ static bool join(heed_lower *l, value *const *maps, uint32_t count, heed_lower_m
 
 /* x[0 .. count) of an attention by one linear map; `to` are views of it. */
 static void emit_stack(heed_lower *l, value *const *x, uint32_t count, heed_value *to) {
-  value *maps[3];
+  value *maps[3] = {NULL};
   heed_lower_matrix m;
   for (uint32_t p = 0; p < count; p++) maps[p] = map_of(x[p]);
   if (!join(l, maps, count, &m)) return;
