@@ -7,13 +7,14 @@ import { brotliCompress, gzip } from 'node:zlib'
 import esbuild from 'esbuild'
 
 /**
- * Scripts and what they import from the start, as names in the site.
+ * Writes sizes.json.
  * @param {string} site
- * @param {string[]} entries
+ * @param {string} explorer its script
  */
-async function withImports(site, ...entries) {
-  const { metafile } = await esbuild.build({
-      entryPoints: entries.map((name) => `./${name}`),
+export async function weigh(site, explorer) {
+  const scripts = ['heed/index.js', 'heed/worker.js', 'attention-map.js', explorer],
+    { metafile } = await esbuild.build({
+      entryPoints: scripts.map((name) => `./${name}`),
       absWorkingDir: site,
       bundle: true,
       format: 'esm',
@@ -22,54 +23,35 @@ async function withImports(site, ...entries) {
       metafile: true,
       external: ['react'],
       logLevel: 'error'
-    }),
-    found = new Set(entries)
-  for (const file of found)
-    for (const { path, kind, external } of metafile.inputs[file].imports)
-      if (kind === 'import-statement' && !external) found.add(path)
-  return [...found]
-}
-
-/** @param {Buffer} bytes @returns {Promise<number[]>} as it is and compressed */
-const measure = async (bytes) => [
-  bytes.length,
-  (await promisify(gzip)(bytes, { level: 9 })).length,
-  (await promisify(brotliCompress)(bytes)).length
-]
-
-/**
- * Writes sizes.json.
- * @param {string} site
- * @param {string} explorer its script
- */
-export async function weigh(site, explorer) {
-  const library = await withImports(site, 'heed/index.js', 'heed/worker.js'),
-    element = await withImports(site, 'attention-map.js'),
-    start = await withImports(site, explorer),
-    model = 'heed/demo/model.safetensors'
-  const parts = [
-    ...(await readdir(join(site, 'heed')))
-      .filter((name) => name.endsWith('.wasm'))
-      .sort()
-      .map((name) => [`heed/${name}`, [`heed/${name}`]]),
-    ['heed/*.js', library],
-    ['attention-map.js', element.filter((file) => !library.includes(file))],
-    [model, [model]],
-    ['index.html, styles, explorer.js …', ['index.html', ...start, 'heed/worker.js']]
-  ]
-  const table = await Promise.all(
-    parts.map(async ([name, files]) => {
-      const sizes = await Promise.all(
-          /** @type {string[]} */ (files).map(async (file) =>
-            measure(await readFile(join(site, file)))
-          )
-        ),
-        [bytes, gzip, brotli] = [0, 1, 2].map((i) => sizes.reduce((sum, size) => sum + size[i], 0))
-      return { name, bytes, gzip, brotli }
     })
-  )
-  await writeFile(
-    join(site, 'sizes.json'),
-    `[\n${table.map((line) => JSON.stringify(line)).join(',\n')}\n]\n`
-  )
+  /** Scripts and what they import from the start. @param {string[]} entries */
+  function withImports(...entries) {
+    const found = new Set(entries)
+    for (const file of found)
+      for (const { path, kind, external } of metafile.inputs[file].imports)
+        if (kind === 'import-statement' && !external) found.add(path)
+    return [...found]
+  }
+  const [index, worker, element] = scripts,
+    library = withImports(index, worker),
+    model = 'heed/demo/model.safetensors',
+    modules = (await readdir(join(site, 'heed'))).filter((name) => name.endsWith('.wasm')).sort()
+  const parts = /** @type {[string, string[]][]} */ ([
+      ...modules.map((name) => [`heed/${name}`, [`heed/${name}`]]),
+      ['heed/*.js', library],
+      [element, withImports(element).filter((file) => !library.includes(file))],
+      [model, [model]],
+      ['index.html, styles, explorer.js …', ['index.html', ...withImports(explorer), worker]]
+    ]),
+    lines = parts.map(async ([name, files]) => {
+      const sizes = { bytes: 0, gzip: 0, brotli: 0 }
+      for (const file of files) {
+        const bytes = await readFile(join(site, file))
+        sizes.bytes += bytes.length
+        sizes.gzip += (await promisify(gzip)(bytes, { level: 9 })).length
+        sizes.brotli += (await promisify(brotliCompress)(bytes)).length
+      }
+      return JSON.stringify({ name, ...sizes })
+    })
+  await writeFile(join(site, 'sizes.json'), `[\n${(await Promise.all(lines)).join(',\n')}\n]\n`)
 }
