@@ -145,6 +145,12 @@ for choice in 1=state_dict 2=state_dict_ema 3=best; do
   test_end
 done
 
+# What the training wrote beside them: taken, contradicted, and whose it was; what a user says comes before.
+hints='heads=2 (args.heads of the training); not args.patch_size=8 of the training: the weights have patch_size=4; preprocessing of the original MAE, by args.norm_pix_loss of the training'
+verb arguments_of_a_training_inspect "$hints" inspect "$copies"
+verb arguments_of_a_training_run "$hints (mean 0.485,0.456,0.406; std 0.229,0.224,0.225; --mean, --std, --resample and --crop set others)" run "$copies" "$picture" --backend cpu --quiet
+verb hints_before_arguments '1 layers x 4 heads' inspect "$copies" --hints heads=4
+
 # A verb that opens a file twice says it once.
 for verb in inspect bench; do
   test_begin "copy_said_once_$verb"

@@ -84,7 +84,7 @@ export interface LoadModelOptions extends CallOptions {
    * docs/models.md has the keys. */
   names?: Record<string, unknown>
   /** What no file says of the model, before what names.json and config.json say:
-   * `{ heads: 4, norm: 'after' }`. docs/models.md has the keys. */
+   * `{ heads: 4, norm: 'after', interpolation_grid: 'offset' }`. docs/models.md has the keys. */
   hints?: Record<string, unknown>
   /** Of an ONNX file: its weights in heed's own graph of the model, its own graph, or that in double.
    * By default its weights where config.json is beside it, else its graph, as a vision transformer;

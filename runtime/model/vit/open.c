@@ -245,7 +245,7 @@ static void assume_preprocess(heed_vit *model) {
   const char *processor = processor_of(model);
   char text[160];
   if (training->maker && strcmp(processor, training->maker) == 0) {
-    snprintf(text, sizeof text, "%s (by %.60s of the training)", processor, training->maker_key);
+    snprintf(text, sizeof text, "%s, by %.60s of the training", processor, training->maker_key);
     processor = text;
   }
   assume(model, "preprocessing of ", processor);

@@ -143,7 +143,8 @@ def copies():
               "blocks.0.mlp.fc1.bias": (64,), "blocks.0.mlp.fc2.weight": (64, 64), "blocks.0.mlp.fc2.bias": (64,)}
     same = {name: base[:torch.Size(shape).numel()].view(shape) for name, shape in shapes.items()}
     last = {k: {"norm.weight": torch.zeros(64).half(), "norm.bias": torch.full((64,), k).half()} for k in (1.0, 2.0, 3.0)}
-    torch.save({"epoch": 3, "state_dict": {**same, **last[1.0]}, "state_dict_ema": {**same, **last[2.0]}, "best": {**same, **last[3.0]}},
+    torch.save({"epoch": 3, "state_dict": {**same, **last[1.0]}, "state_dict_ema": {**same, **last[2.0]}, "best": {**same, **last[3.0]},
+                "args": argparse.Namespace(model="vit_tiny_patch4_12", heads=2, patch_size=8, norm_pix_loss=False)},
                path("vit", "copies.pth"))
 
 
