@@ -6,7 +6,7 @@
 #include "base/utf8.h"
 #include "heed/model.h"
 
-#define LINE_SIZE 1024 /* a longer one is cut */
+#define LINE_SIZE 1400 /* a longer one is cut */
 #define SHOWN_CHANNELS 4u
 
 typedef struct writer {

@@ -19,7 +19,7 @@ typedef struct cli_pipeline {
   heed_model_info info;
   bool each_class;            /* heed_onnx_each_class of the graph that runs */
   heed_preprocess preprocess; /* for the size of cli_pipeline_size, with cli->prepare's changes */
-  char assumed[1200];         /* info.assumed with the numbers of a preprocessing */
+  char assumed[1600];         /* info.assumed with the numbers of a preprocessing */
   const char *picture;        /* what sentences of cli_pipeline_run_image call it */
   bool bad_picture;           /* it failed for the image's sake */
   heed_build_desc build;

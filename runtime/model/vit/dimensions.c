@@ -141,10 +141,13 @@ static uint32_t hinted_heads(const heed_roles *roles, heed_vit_dimensions *d) {
   return take_hint(d, HEED_TRAINING_HEAD_WIDTH, width / each);
 }
 
-/* By the architecture's name; MoCo v3 has names of others for heads of its own. */
+/* By the architecture's name, of libraries that publish theirs. MoCo v3 has heads of its own under
+ * names such as "vit_small", which its files have as "arch". */
 static uint32_t architecture_heads(const heed_roles *roles, heed_vit_dimensions *d) {
-  const char *name = roles->training.of[HEED_TRAINING_ARCHITECTURE].text;
-  if (!name || heed_roles_of_moco(roles)) return 0;
+  const heed_training_hint *arch = &roles->training.of[HEED_TRAINING_ARCHITECTURE];
+  const char *name = arch->text;
+  if (!arch->key || heed_roles_own(roles) || heed_roles_of_moco(roles)) return 0;
+  if (strcmp(arch->key, "arch") == 0 && !strstr(name, "_patch")) return 0;
   const uint32_t heads =
       heed_architecture_heads(strncmp(name, "mae_", 4) == 0 ? name + 4 : name, d->width);
   return heads ? take_hint(d, HEED_TRAINING_ARCHITECTURE, heads) : 0;
