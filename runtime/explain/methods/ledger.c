@@ -10,12 +10,13 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "base/tensor.h"
+#include "explain/attention_block.h"
 #include "explain/method.h"
 #include "explain/walk.h"
 #include "graph/ops/attention.h"
 #include "heed/ops.h"
 
-enum { QUERIES = 64, ROWS = 64 }; /* that are read at a time: of a map, of a weight */
+enum { ROWS = 64 }; /* of a weight that are read at a time */
 
 /* One walk. Without `r` nothing is computed: what the walk will read is kept by the pass. */
 typedef struct ledger_walk {
@@ -327,58 +328,65 @@ static heed_status back_pool(ledger_walk *w, const heed_node *node, const double
   return status;
 }
 
-/* sum[s, D] += A[t,s] u_t of one head, for these queries. */
-static void gather(const float *map, const uint32_t *queries, uint32_t count, uint32_t keys,
-                   const double *u, size_t stride, uint32_t depth, double *sum) {
+/* u of these queries, head by head: [H, BLOCK, D]. */
+static void take_block(const double *u, uint32_t first, uint32_t count, uint32_t heads,
+                       uint32_t depth, float *to) {
+  memset(to, 0, (size_t)heads * HEED_ATTENTION_BLOCK * depth * sizeof *to);
   for (uint32_t i = 0; i < count; i++)
-    for (uint32_t s = 0; s < keys; s++) {
-      const double share = (double)map[(size_t)i * keys + s];
-      const double *from = u + queries[i] * stride;
-      for (uint32_t k = 0; k < depth; k++) sum[(size_t)s * depth + k] += share * from[k];
-    }
+    for (uint32_t h = 0; h < heads; h++)
+      for (uint32_t k = 0; k < depth; k++)
+        to[((size_t)h * HEED_ATTENTION_BLOCK + i) * depth + k] =
+            (float)u[((size_t)(first + i) * heads + h) * depth + k];
+}
+
+/* moved[h, s] = sum over t of A[h,t,s] u_t,h: [H, T, D]. Queries that nothing reads are left out.
+ */
+static heed_status move_back(const heed_attention_block *found, const double *u, float *some,
+                             double *moved, heed_error *error) {
+  const heed_attention_sizes *s = &found->sizes;
+  const size_t width = (size_t)s->heads * s->value_depth, all = width * s->keys;
+  heed_attention_block block = *found;
+  heed_status status = heed_attention_block_open(&block, error);
+  for (uint32_t first = 0; first < s->queries && status == HEED_OK; first += HEED_ATTENTION_BLOCK) {
+    const uint32_t left = s->queries - first,
+                   count = left < HEED_ATTENTION_BLOCK ? left : HEED_ATTENTION_BLOCK;
+    if (is_zero(u + first * width, count * width)) continue;
+    take_block(u, first, count, s->heads, s->value_depth, some);
+    status = heed_attention_block_run(&block, first, count, some, error);
+    for (size_t i = 0; i < all && status == HEED_OK; i++) moved[i] += (double)block.numbers[i];
+  }
+  heed_attention_block_close(&block);
+  return status;
 }
 
 /* What the heads of a layer add, by source token. */
 static heed_status back_heads(ledger_walk *w, const heed_node *node, const double *u,
                               heed_error *error) {
   const heed_attention_desc *attention = node->desc;
-  const heed_value weights = {node->output[HEED_ATTENTION_RESULT_WEIGHTS]};
-  const heed_shape *shape = &heed_graph_record(w->graph, attention->value.id)->shape;
-  const uint32_t heads = shape->dim[1], keys = shape->dim[2], depth = shape->dim[3];
-  const size_t stride = (size_t)heads * depth;
   if (!u) {
     HEED_TRY(keep(w, attention->query, error));
     HEED_TRY(keep(w, attention->key, error));
     return keep(w, attention->value, error);
   }
   heed_context *context = w->run->context;
-  float *v = NULL, *map = heed_alloc_raw(context, (size_t)QUERIES * keys, sizeof *map);
-  double *sum = make(w, (size_t)keys * depth, error);
-  heed_status status = map && sum ? read(w, attention->value, &v, error)
-                                  : heed_fail_memory(error, "ledger", QUERIES * keys * sizeof *map);
-  for (uint32_t h = 0; h < heads && status == HEED_OK; h++) {
-    memset(sum, 0, (size_t)keys * depth * sizeof *sum);
-    for (uint32_t t = 0; t < keys && status == HEED_OK;) {
-      uint32_t queries[QUERIES], count = 0;
-      for (; t < keys && count < QUERIES; t++)
-        if (!is_zero(u + t * stride + (size_t)h * depth, depth)) queries[count++] = t;
-      if (!count) continue;
-      const heed_attention_map_desc desc = {.struct_size = sizeof desc,
-                                            .batch = w->b,
-                                            .head = h,
-                                            .rows = queries,
-                                            .row_count = count};
-      status = heed_session_attention_map(w->run->pass.session, weights, &desc, map, error);
-      if (status == HEED_OK)
-        gather(map, queries, count, keys, u + (size_t)h * depth, stride, depth, sum);
-    }
-    float *to = w->heads + ((size_t)layer_of(node) * heads + h) * keys;
-    for (uint32_t s = 0; s < keys && status == HEED_OK; s++)
-      to[s] += (float)dot(sum + (size_t)s * depth, v + ((size_t)h * keys + s) * depth, depth);
-  }
+  heed_attention_block block = {
+      .from = w->run->pass.session, .graph = w->graph, .batch = w->b, .back = true};
+  HEED_TRY(heed_attention_block_find(
+      &block, (heed_value){node->output[HEED_ATTENTION_RESULT_WEIGHTS]}, error));
+  const size_t rows = (size_t)block.sizes.heads * block.sizes.keys, depth = block.sizes.value_depth,
+               numbers = (size_t)block.sizes.heads * HEED_ATTENTION_BLOCK * depth;
+  float *v = NULL, *some = heed_alloc_raw(context, numbers, sizeof *some);
+  double *moved = some ? make(w, rows * depth, error) : NULL;
+  heed_status status = some ? moved ? HEED_OK : HEED_OUT_OF_MEMORY
+                            : heed_fail_memory(error, "ledger", numbers * sizeof *some);
+  if (status == HEED_OK) status = move_back(&block, u, some, moved, error);
+  if (status == HEED_OK) status = read(w, attention->value, &v, error);
+  float *to = w->heads + layer_of(node) * rows;
+  for (size_t i = 0; i < rows && status == HEED_OK; i++)
+    to[i] += (float)dot(moved + i * depth, v + i * depth, depth);
   heed_free(context, v);
-  heed_free(context, map);
-  heed_free(context, sum);
+  heed_free(context, some);
+  heed_free(context, moved);
   return status;
 }
 
