@@ -103,15 +103,18 @@ static void range_of(const run_explained *explained, float *low, float *high) {
   }
 }
 
+/* A cosine that is no number, as of a state of zeros, has no colour. */
 static void colour_similarity(const run_explained *explained, float *rgb) {
   float low, high;
   range_of(explained, &low, &high);
   for (uint32_t i = 0; i < explained->patches; i++) {
     uint8_t bytes[3];
-    const double above = (double)explained->similarity[i] - (double)low;
-    heed_colormap_rgb(HEED_COLORMAP_CIVIDIS,
-                      high > low ? above / ((double)high - (double)low) : 1.0, bytes);
-    for (uint32_t c = 0; c < 3; c++) rgb[3 * i + c] = (float)bytes[c] / 255.0f;
+    const float cosine = explained->similarity[i];
+    heed_colormap_rgb(
+        HEED_COLORMAP_CIVIDIS,
+        high > low ? ((double)cosine - (double)low) / ((double)high - (double)low) : 1.0, bytes);
+    for (uint32_t c = 0; c < 3; c++)
+      rgb[3 * i + c] = isnan(cosine) ? NAN : (float)bytes[c] / 255.0f;
   }
 }
 
@@ -120,8 +123,11 @@ static void words_of_similarity(const run_explained *explained, const char *quer
   float low, high;
   range_of(explained, &low, &high);
   snprintf(title, 200, "similarity to %s", query);
-  snprintf(caption, 400, "Colours: cosine of two states, from %.2f (dark) to %.2f (bright).",
-           (double)low, (double)high);
+  if (low > high)
+    snprintf(caption, 400, "A state of zeros has no cosine.");
+  else
+    snprintf(caption, 400, "Colours: cosine of two states, from %.2f (dark) to %.2f (bright).",
+             (double)low, (double)high);
 }
 
 /* -------------------------------------------------------------------------------------- methods */
