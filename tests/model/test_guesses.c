@@ -88,6 +88,22 @@ static void originals(void **state) {
   }
 }
 
+/* DeiT's distilled models have a token, a row of positions and a classifier more. */
+static void original_deit(void **state) {
+  (void)state;
+  static model m;
+  make_model(&m, &timm_names, "");
+  drop(&m, "pos_embed");
+  add(&m, "pos_embed", 2.0f, HEED_SHAPE(1, GRID * GRID + 2, WIDTH));
+  add(&m, "dist_token", 6.0f, HEED_SHAPE(1, 1, WIDTH));
+  add_linear(&m, "head_dist", 7.0f, CLASSES, WIDTH);
+  assert_ok(open_alone(&m));
+  if (!strstr(assumed, "preprocessing of the original DeiT")) fail_msg("found \"%s\"", assumed);
+  assert_true(preprocess.mean[0] == 0.485f && preprocess.std[2] == 0.225f);
+  assert_int_equal(info.prefix_tokens, 2);
+  free_model(&m);
+}
+
 static void activations_of_clip(void **state) {
   (void)state;
   static const struct {
@@ -213,9 +229,9 @@ static void blocks_with_norms_behind(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(activations_of_clip),
-                                     cmocka_unit_test(heads_of_published_widths),
-                                     cmocka_unit_test(other_models), cmocka_unit_test(originals),
-                                     cmocka_unit_test(blocks_with_norms_behind)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(activations_of_clip), cmocka_unit_test(heads_of_published_widths),
+      cmocka_unit_test(other_models),        cmocka_unit_test(originals),
+      cmocka_unit_test(original_deit),       cmocka_unit_test(blocks_with_norms_behind)};
   return cmocka_run_group_tests(tests, make_context, drop_context);
 }
