@@ -117,10 +117,13 @@ test('while a shape is dragged, numbers are 200 ms apart and no arcs are drawn; 
   await page.mouse.down()
   await page.evaluate(() => {
     window.moves_ = { maps: 0, arcs: 0, shown: [] }
-    const observe = (/** @type {string} */ id, /** @type {() => unknown} */ then) =>
-      new MutationObserver(then).observe(document.getElementById(id), { childList: true })
-    observe('ticks', () => window.moves_.maps++)
-    observe('arcs', () => {
+    const observe = (
+      /** @type {string} */ id,
+      /** @type {MutationObserverInit} */ what,
+      /** @type {() => unknown} */ then
+    ) => new MutationObserver(then).observe(document.getElementById(id), what)
+    observe('map', { attributes: true }, () => window.moves_.maps++)
+    observe('arcs', { childList: true }, () => {
       const { maps } = window.moves_ // those of before the press end with the first map
       if (maps) window.moves_.arcs += document.getElementById('arcs').childElementCount
     })
@@ -128,7 +131,7 @@ test('while a shape is dragged, numbers are 200 ms apart and no arcs are drawn; 
     const now = performance.now.bind(performance)
     let asked = 0
     performance.now = () => (asked = now())
-    observe('most', () => window.moves_.shown.push(asked))
+    observe('most', { characterData: true, subtree: true }, () => window.moves_.shown.push(asked))
   })
   for (let step = 1; step <= 40; step++) {
     await page.mouse.move(...at(173 - 2 * step, 46 + step))
