@@ -1,6 +1,6 @@
 /* Positions and many heads: tokens get their place, are split over heads, each head attends, the
  * heads are put side by side and projected. */
-import { nothing, render } from 'lit-html'
+import { html, nothing, render } from 'lit-html'
 import { element } from '../shared/elements.js'
 import { fixed } from '../plot/parts/numbers.js'
 import { showAgreement } from '../shared/runtime_agreement.js'
@@ -74,10 +74,12 @@ function look(of: string, show: () => void): (row: number, column: number) => vo
 
 function showHeads(set: HeadsSetting, result: SmallHeadsResult) {
   const host = element('head-tables')
-  host.replaceChildren(...[...host.children].slice(0, set.heads))
+  render(
+    result.weights.map(() => html`<div></div>`),
+    host
+  )
   result.weights.forEach((weights, head) => {
-    const table = host.children[head] ?? host.appendChild(document.createElement('div'))
-    showTable(table, {
+    showTable(host.children[head] as HTMLElement, {
       caption: say('learn.headWeights', { head: head + 1 }),
       values: weights,
       rows: set.words,
@@ -190,8 +192,6 @@ export function takeTokens(rows: number[][], names: string[]) {
   select.value = String(
     counts.includes(before) ? before : (counts.at(-1) as number) > 2 ? 2 : counts.at(-1)
   )
-  for (const id of ['places', 'placed', 'head-tables', 'joined', 'projection', 'projected'])
-    element(id).replaceChildren()
   draw()
 }
 

@@ -126,25 +126,13 @@ function take(
   renew()
 }
 
-/* After other tokens or columns: tables are made anew. */
+/* After other tokens or columns. */
 function renew() {
   seen.clear()
   looked = null
   element('tokens').value = String(given.words.length)
   element('columns').value = String(given.key[0].length)
   own = scoreParts(given.key[0].length)
-  for (const id of [
-    'query',
-    'key',
-    'value',
-    'scores',
-    'own',
-    'masked',
-    'weights',
-    'rules',
-    'output'
-  ])
-    element(id).replaceChildren()
   draw()
   takeTokens(given.key, given.words)
 }
@@ -461,7 +449,6 @@ function showRules(tempered: number[][], asked: string[], words: string[]) {
     columns: words,
     after: sums(values)
   })
-  host.querySelector('caption').textContent = say('learn.rowOf', { row: asked[row] })
 }
 
 function agree(set: SmallAttention, result: SmallResult) {

@@ -1,20 +1,13 @@
 /* The AND as a picture: each factor is a sheet with holes where a query may attend to a key. The
  * sheets lie over one another; below them stands what all of them let through. */
+import { html, render, svg } from 'lit-html'
 import { say } from '../languages/say.js'
 
 const width = 280,
   middle = 195, // of the sheets; names stand to their left
   span = 160, // of a sheet, across
   slope = 0.42,
-  apart = 46, // from sheet to sheet
-  svg = 'http://www.w3.org/2000/svg'
-
-function made(tag: string, attributes: Record<string, string | number>, text: string = '') {
-  const element = document.createElementNS(svg, tag)
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value))
-  element.textContent = text
-  return element
-}
+  apart = 46 // from sheet to sheet
 
 /**
  * The cells of a sheet that pass or bar, as one path.
@@ -45,12 +38,7 @@ export function drawSheets(
   const passed = mask.flat().filter(Boolean).length,
     said = say('masks.sheetsSaid', { passed, all: mask.flat().length }),
     below = sheets.length * apart + 12,
-    height = below + span * slope + 4,
-    drawing = made('svg', {
-      viewBox: `0 0 ${width} ${height}`,
-      role: 'img',
-      'aria-label': [...sheets.map(([name]) => name), said].join(', ')
-    })
+    height = below + span * slope + 4
   const layers: [string, boolean[][], number, string][] = [
     [say('masks.all'), mask, below, 'through'],
     ...sheets
@@ -60,14 +48,10 @@ export function drawSheets(
       )
       .reverse()
   ]
-  for (const [name, sheet, top, passes] of layers)
-    drawing.append(
-      made('path', { class: 'shut', d: cells(sheet, top, false) }),
-      made('path', { class: passes, d: cells(sheet, top, true) }),
-      made('text', { x: 0, y: top + (span * slope) / 2 + 4 }, name)
-    )
-  figure.replaceChildren(
-    drawing,
-    Object.assign(document.createElement('figcaption'), { textContent: said })
+  const drawn = ([name, sheet, top, passes]: (typeof layers)[0]) =>
+    svg`<path class="shut" d=${cells(sheet, top, false)}/><path class=${passes} d=${cells(sheet, top, true)}/><text x="0" y=${top + (span * slope) / 2 + 4}>${name}</text>`
+  render(
+    html`<svg viewBox=${`0 0 ${width} ${height}`} role="img" aria-label=${[...sheets.map(([name]) => name), said].join(', ')}>${layers.map(drawn)}</svg><figcaption>${said}</figcaption>`,
+    figure
   )
 }

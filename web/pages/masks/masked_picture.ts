@@ -1,5 +1,6 @@
 /* A mask used on a picture: the demo model's answer for it as it is and with the patches hidden
  * that no query of the mask sees. Fetched and run when asked for. */
+import { html, render } from 'lit-html'
 import { element } from '../shared/elements.js'
 import { fixed } from '../plot/parts/numbers.js'
 import { className } from '../shared/names.js'
@@ -62,14 +63,6 @@ function drawPicture(
   )
 }
 
-function line(texts: string[]) {
-  const row = document.createElement('tr')
-  row.append(
-    ...texts.map((textContent) => Object.assign(document.createElement('td'), { textContent }))
-  )
-  return row
-}
-
 const percent = (share: number) => say('number.percent', { number: fixed(100 * share, 1) })
 
 function sayAnswer(labels: string[], before: number[], after: number[]) {
@@ -79,8 +72,12 @@ function sayAnswer(labels: string[], before: number[], after: number[]) {
     .map((_, i) => i)
     .sort((a, b) => Math.max(before[b], after[b]) - Math.max(before[a], after[a]))
     .slice(0, shown)
-  element('picture-rows').replaceChildren(
-    ...order.map((i) => line([labels[i], percent(before[i]), percent(after[i])]))
+  render(
+    order.map(
+      (i) =>
+        html`<tr><td>${labels[i]}</td><td>${percent(before[i])}</td><td>${percent(after[i])}</td></tr>`
+    ),
+    element('picture-rows')
   )
   element('picture-answer').textContent =
     was === is

@@ -1,5 +1,6 @@
 /* Masks: each factor, their AND, the weights that it leaves, and what a row without keys
  * becomes. */
+import { html, render } from 'lit-html'
 import { element } from '../shared/elements.js'
 import '../shared/library.js'
 import { showAgreement } from '../shared/runtime_agreement.js'
@@ -131,7 +132,7 @@ function showReal(set: MaskSetting) {
     showTable(host, {
       caption: {
         query: say('masks.realQueries'),
-        value: say('masks.realValues'),
+        value: shared && layer === 'multi' ? say('masks.realShared') : say('masks.realValues'),
         key: say('masks.realKeys')
       }[name],
       values: [list],
@@ -143,17 +144,11 @@ function showReal(set: MaskSetting) {
       }
     })
   }
-  element('sentence').replaceChildren(
-    ...tokens.key.map((textContent, i) =>
-      Object.assign(document.createElement('span'), {
-        textContent,
-        className: values[i] ? '' : 'pad'
-      })
-    )
+  render(
+    tokens.key.map((token, i) => html`<span class=${values[i] ? '' : 'pad'}>${token}</span>`),
+    element('sentence')
   )
   element('sentence-said').hidden = tokens.key.at(-1) !== 'pad'
-  element('real-value').querySelector('caption').textContent =
-    shared && layer === 'multi' ? say('masks.realShared') : say('masks.realValues')
 }
 
 function paint(i: number, j: number, open: boolean) {
@@ -261,15 +256,12 @@ function showEmptyRow(
     ),
     nothing = columns.map(() => false)
   showTable(element('empty'), {
-    caption: say('masks.weights'),
+    caption: say('masks.weightsOf', { row: rows[empty] }),
     values: Object.keys(emptyRows).map((name) => weightsBy(name, scores[empty], nothing, softmax)),
     rows: Object.values(emptyRows),
     columns,
     digits,
     chosen: (i) => i === 0
-  })
-  element('empty').querySelector('caption').textContent = say('masks.weightsOf', {
-    row: rows[empty]
   })
 }
 

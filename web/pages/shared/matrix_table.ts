@@ -2,10 +2,12 @@
  * into or stepped by arrow keys, or that explain themselves when they have the focus or the
  * pointer. Shared by the pages on learning and masks. */
 
-import { made } from './elements.js'
+import { html, nothing, noChange, render } from 'lit-html'
+import { Directive, directive, type ElementPart } from 'lit-html/directive.js'
+import { keyed } from 'lit-html/directives/keyed.js'
 import { fixed } from '../plot/parts/numbers.js'
 import { say } from '../languages/say.js'
-import type { Cell, TableOptions } from './types.js'
+import type { Cell, Of, TableOptions } from './types.js'
 
 const number = (value: number | null, digits: number) =>
   value === null
@@ -21,50 +23,64 @@ const number = (value: number | null, digits: number) =>
               .replace('-', '−')
 
 /** A share of the accent below the number: 0 none, 1 most; contrast with the text stays. */
-const shade = (cell: HTMLElement, share: number) =>
-  cell.style.setProperty('--share', `${Math.round(45 * Math.min(1, Math.abs(share || 0)))}%`)
+const shade = (share: number) => `--share: ${Math.round(45 * Math.min(1, Math.abs(share || 0)))}%`
 
-/** A mouse drawn sideways across a number changes it, 0.1 for each 8 pixels. */
-function connectDrag(input: HTMLInputElement, onEdit: (value: number) => void) {
-  let from = null as { clientX: number; value: number } | null
-  input.addEventListener('pointerdown', ({ pointerType, clientX }) => {
-    from = pointerType === 'mouse' ? { clientX, value: input.valueAsNumber || 0 } : null
-  })
-  input.addEventListener('pointermove', ({ buttons, clientX }) => {
-    const steps = from && buttons & 1 ? Math.round((clientX - from.clientX) / 8) : 0
+/** The text of a field, which stays while someone types. */
+class TextUnlessTyped extends Directive {
+  render(_text: string) {
+    return noChange
+  }
+
+  override update({ element }: ElementPart, [text]: Parameters<this['render']>) {
+    if (document.activeElement !== element) (element as HTMLInputElement).value = text
+    return noChange
+  }
+}
+const showing = directive(TextUnlessTyped)
+
+let pointer = '',
+  painting = null as boolean | null, // what pressed last, and what the mouse that is down gives to the cells it enters
+  dragged = null as { clientX: number; value: number } | null // where a mouse went down on a number, and the number
+addEventListener('pointerup', () => {
+  painting = null
+})
+
+type Change<Value> = (value: Value) => void
+
+/** A number to type. A mouse drawn sideways across it changes it, 0.1 for each 8 pixels. */
+function field(text: string, label: string, change: Change<number>) {
+  const input = ({ target }: Of<HTMLInputElement>) => {
+    if (Number.isFinite(target.valueAsNumber)) change(target.valueAsNumber)
+  }
+  const down = ({ pointerType, clientX, target }: PointerEvent & Of<HTMLInputElement>) => {
+    dragged = pointerType === 'mouse' ? { clientX, value: target.valueAsNumber || 0 } : null
+  }
+  const move = ({ buttons, clientX, target }: PointerEvent & Of<HTMLInputElement>) => {
+    const steps = dragged && buttons & 1 ? Math.round((clientX - dragged.clientX) / 8) : 0
     if (!steps) return
-    input.value = String(Number(((from?.value ?? 0) + steps / 10).toFixed(3)))
-    onEdit(input.valueAsNumber)
-  })
+    target.value = String(Number(((dragged?.value ?? 0) + steps / 10).toFixed(3)))
+    change(target.valueAsNumber)
+  }
+  return html`<input type="number" step="0.1" aria-label=${label} ${showing(text)} @input=${input} @pointerdown=${down} @pointermove=${move}>`
 }
 
 /** A button of true or false: a click turns it over, and a mouse drawn on from it gives the cells on
  * its way the same value. */
-function connectPaint(
-  box: HTMLElement,
-  i: number,
-  j: number,
-  onEdit: (row: number, column: number, value: boolean) => void
-) {
-  const on = () => box.classList.contains('on')
-  box.addEventListener('click', ({ detail }) => {
-    if (detail === 0 || pointer !== 'mouse') onEdit(i, j, !on())
-  }) // keyboard, finger; the mouse's is below
-  box.addEventListener('pointerdown', ({ button, pointerType }) => {
+function bit(on: boolean, label: string, change: Change<boolean>) {
+  const click = ({ detail }: MouseEvent) => {
+    if (detail === 0 || pointer !== 'mouse') change(!on)
+  } // keyboard, finger; the mouse's is below
+  const down = ({ button, pointerType }: PointerEvent) => {
     pointer = pointerType
     if (button !== 0 || pointerType !== 'mouse') return
-    painting = !on()
-    onEdit(i, j, painting)
-  })
-  box.addEventListener('pointerenter', ({ buttons }) => {
-    if (buttons & 1 && painting !== null && on() !== painting) onEdit(i, j, painting)
-  })
+    painting = !on
+    change(painting)
+  }
+  const enter = ({ buttons }: PointerEvent) => {
+    if (buttons & 1 && painting !== null && on !== painting) change(painting)
+  }
+  return html`<button type="button" class=${on ? 'on' : nothing} aria-label=${`${label}: ${Number(on)}`} @click=${click} @pointerdown=${down} @pointerenter=${enter}>${Number(on)}</button>`
 }
-let pointer = '',
-  painting = null as boolean | null // what pressed last, and what the mouse that is down gives to the cells it enters
-addEventListener('pointerup', () => {
-  painting = null
-})
 
 const steps: Record<string, number[]> = {
   ArrowUp: [-1, 0],
@@ -99,31 +115,22 @@ function connectArrows(table: HTMLTableElement) {
   })
 }
 
-function makeCell(
-  value: Cell,
-  i: number,
-  j: number,
-  label: string,
-  { onEdit, onLook }: Pick<TableOptions, 'onEdit' | 'onLook'>
-) {
-  const cell = made('td')
-  if (!onEdit && !onLook) cell.append(made('span'))
-  else if (typeof value === 'boolean') {
-    const box = cell.appendChild(made('button', { type: 'button' }))
-    box.dataset.label = label
-    connectPaint(box, i, j, onEdit as NonNullable<typeof onEdit>)
-  } else if (onEdit) {
-    const input = cell.appendChild(made('input', { type: 'number', step: 0.1, ariaLabel: label }))
-    input.addEventListener('input', () => {
-      if (Number.isFinite(input.valueAsNumber)) onEdit(i, j, input.valueAsNumber)
-    })
-    connectDrag(input, (value) => onEdit(i, j, value))
-  } else {
-    const button = cell.appendChild(made('button', { type: 'button' }))
-    for (const type of ['focus', 'pointerenter', 'click'])
-      button.addEventListener(type, () => onLook?.(i, j, type))
-  }
-  return cell
+function cell(value: Cell, i: number, j: number, options: TableOptions) {
+  const { caption, rows, columns, digits = 3, largest = 1, onEdit, onLook } = options,
+    label = say('table.cell', { caption, row: rows[i], column: columns[j] }),
+    marked = options.chosen?.(i, j) ? 'chosen' : nothing,
+    change = (value: number | boolean) => onEdit?.(i, j, value)
+  if (typeof value === 'boolean')
+    return html`<td class=${marked}>${onEdit ? bit(value, label, change) : html`<span class=${value ? 'on' : nothing}>${Number(value)}</span>`}</td>`
+  const kept = Boolean(options.hidden?.(i, j)),
+    text = kept ? '?' : number(value, digits),
+    look = ({ type }: Event) => onLook?.(i, j, type)
+  const inner = onEdit
+    ? field(String(Number(Number(value).toFixed(digits))), label, change)
+    : onLook
+      ? html`<button type="button" ?hidden=${value === null} @focus=${look} @pointerenter=${look} @click=${look}>${text}</button>`
+      : html`<span ?hidden=${value === null}>${text}</span>`
+  return html`<td class=${marked} .style=${shade(kept ? 0 : Number(value) / largest)}>${inner}</td>`
 }
 
 /** values: rows of numbers (null: nothing there) or of true and false. Editable with onEdit(row,
@@ -132,74 +139,19 @@ function makeCell(
  * row }, columns that follow. */
 export function showTable(host: HTMLElement, options: TableOptions) {
   const { caption, values, rows, columns, after } = options,
-    more = Object.keys(after ?? {}),
-    names = `${caption}|${rows.join()}|${columns.join()}|${more.join()}`
-  if (host.firstElementChild && host.dataset.names === names) return refresh(host, options)
-  host.dataset.names = names
-  const head = made(
-    'tr',
-    {},
-    made('td'),
-    ...[...columns, ...more].map((name) => made('th', { scope: 'col', textContent: name }))
+    more = Object.entries(after ?? {}),
+    names = [...columns, ...more.map(([name]) => name)],
+    kind = `small${typeof values[0][0] === 'boolean' ? ' bits' : ''}${columns.length > 8 ? ' many' : ''}`,
+    before = host.firstElementChild
+  const line = (row: Cell[], i: number) =>
+    html`<tr><th scope="row">${rows[i]}</th>${row.map((value, j) => cell(value, i, j, options))}${more.map(([, texts]) => html`<td class="after">${texts[i]}</td>`)}</tr>`
+  render(
+    keyed(
+      `${rows.join()}|${names.join()}`,
+      html`<table class=${kind}><caption>${caption}</caption><thead><tr><td></td>${names.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead><tbody>${values.map(line)}</tbody></table>`
+    ),
+    host
   )
-  const body = values.map((line, i) =>
-    made(
-      'tr',
-      {},
-      made('th', { scope: 'row', textContent: rows[i] }),
-      ...line.map((value, j) =>
-        makeCell(
-          value,
-          i,
-          j,
-          say('table.cell', { caption, row: rows[i], column: columns[j] }),
-          options
-        )
-      ),
-      ...more.map(() => made('td', { className: 'after' }))
-    )
-  )
-  const kind = `small${typeof values[0][0] === 'boolean' ? ' bits' : ''}${columns.length > 8 ? ' many' : ''}`
-  const table = made(
-    'table',
-    { className: kind },
-    made('caption', { textContent: caption }),
-    made('thead', {}, head),
-    made('tbody', {}, ...body)
-  )
-  host.replaceChildren(table)
-  connectArrows(table)
-  refresh(host, options)
-}
-
-function refresh(
-  host: HTMLElement,
-  { values, digits = 3, largest = 1, chosen = null, hidden = null, after }: TableOptions
-) {
-  const lines = host.querySelectorAll('tbody tr')
-  for (const [i, line] of values.entries()) {
-    line.forEach((value, j) => {
-      const cell = lines[i].children[j + 1],
-        inner = cell.firstElementChild as HTMLInputElement
-      cell.classList.toggle('chosen', Boolean(chosen && chosen(i, j)))
-      inner.hidden = value === null
-      if (typeof value === 'boolean') return refreshBit(inner as HTMLElement, value)
-      const kept = Boolean(hidden && hidden(i, j))
-      shade(cell, kept ? 0 : (value as number) / largest)
-      if ((inner as HTMLElement).tagName !== 'INPUT')
-        inner.textContent = kept ? '?' : number(value, digits)
-      else if (document.activeElement !== inner)
-        inner.value = String(Number((value as number).toFixed(digits)))
-    })
-    Object.values(after ?? {}).forEach((texts, n) => {
-      lines[i].children[line.length + 1 + n].textContent = String(texts[i])
-    })
-  }
-}
-
-function refreshBit(inner: HTMLElement, value: boolean) {
-  inner.textContent = value ? '1' : '0'
-  inner.classList.toggle('on', value)
-  if (inner.dataset.label)
-    inner.setAttribute('aria-label', `${inner.dataset.label}: ${inner.textContent}`)
+  const table = host.firstElementChild as HTMLTableElement
+  if (table !== before) connectArrows(table)
 }
