@@ -2,7 +2,9 @@
  * where the package and the engine have it, and with threads, beside what the registers of one
  * thread can do and beside a baseline (bench_baseline.js). Runs of the kinds alternate, so that
  * what else the machine does falls on all of them; medians and quartiles. Nothing is sent. */
+import { html } from 'lit-html'
 import { element } from '../shared/elements.js'
+import { fill } from '../shared/fill.js'
 import '../shared/library.js'
 import { createBaselines } from './bench_baseline.js'
 import { showBars } from './bench_bars.js'
@@ -149,30 +151,12 @@ async function measure(runs: number): Promise<BenchRow[]> {
   }
 }
 
-const cell = (textContent: string | number) =>
-  Object.assign(document.createElement('td'), { textContent })
-
-function line(texts: (string | number)[]) {
-  const row = document.createElement('tr')
-  row.append(...texts.map(cell))
-  return row
-}
-
 const tenths = (time: number) => fixed(time, 1),
   between = (quartiles: number[]) => quartiles.map(tenths).join(' – ')
 
 /** Median, and below it quartiles and GFLOP/s. */
-function opCell({ median, quartiles, gflops }: BenchRow['ops'][0]) {
-  const found = cell(tenths(median))
-  found.append(
-    Object.assign(document.createElement('small'), {
-      textContent: [between(quartiles), gflops && `${tenths(gflops)} GFLOP/s`]
-        .filter(Boolean)
-        .join('; ')
-    })
-  )
-  return found
-}
+const opCell = ({ median, quartiles, gflops }: BenchRow['ops'][0]) =>
+  html`<td>${tenths(median)}<small>${between(quartiles) + (gflops ? `; ${tenths(gflops)} GFLOP/s` : '')}</small></td>`
 
 const nothing = '–'
 
@@ -189,8 +173,9 @@ function show() {
     names = [...new Set([...rows, ...base.rows].map(({ kind }) => kind))]
   showBars(element('bars'), rows, base.rows, kindName)
   element('model-times').classList.toggle('unmeasured', !rows.length)
-  element('times').replaceChildren(
-    ...names.map((name) => {
+  fill(
+    element('times'),
+    names.map((name) => {
       const row = find(rows, name),
         other = find(base.rows, name)?.model.median
       const own = row
@@ -204,12 +189,13 @@ function show() {
             `${tenths(slowest / row.model.median)} ×`
           ]
         : Array(7).fill(nothing)
-      return line([
+      const cells = [
         kindName(name),
         ...own,
         other === undefined ? nothing : tenths(other),
         row && other ? `${fixed(other / row.model.median, 2)} ×` : nothing
-      ])
+      ]
+      return html`<tr>${cells.map((text) => html`<td>${text}</td>`)}</tr>`
     })
   )
   const shown = rows.length ? rows : base.rows
@@ -217,17 +203,17 @@ function show() {
   element('op-caption').textContent = rows.length
     ? say('bench.opsOfHere', { count })
     : say('bench.opsOfBaseline', { count })
-  element('op-kinds').replaceChildren(
-    ...[say('bench.op'), ...shown.map(({ kind }) => kindName(kind))].map((textContent) =>
-      Object.assign(document.createElement('th'), { scope: 'col', textContent })
+  fill(
+    element('op-kinds'),
+    [say('bench.op'), ...shown.map(({ kind }) => kindName(kind))].map(
+      (text) => html`<th scope="col">${text}</th>`
     )
   )
-  element('op-times').replaceChildren(
-    ...shown[0].ops.map(({ op }, i) => {
-      const row = line([opName(op)])
-      row.append(...shown.map(({ ops }) => opCell(ops[i])))
-      return row
-    })
+  fill(
+    element('op-times'),
+    shown[0].ops.map(
+      ({ op }, i) => html`<tr><td>${opName(op)}</td>${shown.map(({ ops }) => opCell(ops[i]))}</tr>`
+    )
   )
   for (const table of document.querySelectorAll('.measured')) nameCells(table as HTMLTableElement)
   element('baseline-said').textContent = base.machine
@@ -288,16 +274,11 @@ function showEnvironment(rows: BenchRow[]) {
     heed,
     [say('bench.modules')]: devices.join('; ')
   }
-  element('environment').replaceChildren(
-    ...Object.entries(parts)
+  fill(
+    element('environment'),
+    Object.entries(parts)
       .filter(([, what]) => what)
-      .flatMap(([name, what]) => [
-        ['dt', name],
-        ['dd', what]
-      ])
-      .map(([tag, textContent]) =>
-        Object.assign(document.createElement(tag as string), { textContent })
-      )
+      .map(([name, what]) => html`<dt>${name}</dt><dd>${what}</dd>`)
   )
 }
 

@@ -1,6 +1,8 @@
 /* The page that shows how to put maps into other pages: a live element, and its attributes to play
  * with. */
+import { html } from 'lit-html'
 import { element } from '../shared/elements.js'
+import { fill } from '../shared/fill.js'
 import { words } from '../attention-map.js'
 import { captions } from '../languages/captions.js'
 import { say } from '../languages/say.js'
@@ -73,17 +75,13 @@ function whatIs(name: string) {
 }
 
 async function showSizes() {
-  const cell = (textContent: string) =>
-      Object.assign(document.createElement('td'), { textContent }),
-    count = (bytes: number) => cell(fixed(bytes, 0))
-  element('sizes').replaceChildren(
-    ...(await (await fetch('sizes.json')).json()).map(({ name, bytes, gzip, brotli }: Size) => {
-      const row = document.createElement('tr'),
-        file = cell('')
-      for (const part of name.split(/(?<=\/)/)) file.append(part, document.createElement('wbr'))
-      row.append(file, cell(whatIs(name)), count(bytes), count(gzip), count(brotli))
-      return row
-    })
+  const sizes: Size[] = await (await fetch('sizes.json')).json()
+  fill(
+    element('sizes'),
+    sizes.map(
+      ({ name, bytes, gzip, brotli }) =>
+        html`<tr><td>${name.split(/(?<=\/)/).map((part) => html`${part}<wbr>`)}</td><td>${whatIs(name)}</td>${[bytes, gzip, brotli].map((count) => html`<td>${fixed(count, 0)}</td>`)}</tr>`
+    )
   )
 }
 
