@@ -219,7 +219,6 @@ const newStore = (): Store =>
     ...defaults,
     hover: null,
     ran: 0,
-    picture: null,
     shown: 0,
     pinned: null,
     pins: []

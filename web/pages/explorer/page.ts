@@ -59,7 +59,7 @@ export class ExplorerPage implements Page {
       const statistics = await engine.statistics()
       if (!statistics) return
       this.statistics = statistics
-      this.store.set({ measured: this.store.get().ran })
+      this.store.tell('measured')
     } catch (error) {
       showError(error)
       showStatus(engine.result ? say('explorer.lastResultStays') : say('explorer.modelNotRunYet'))

@@ -113,19 +113,20 @@ export interface State extends Changes {
   patch?: PageQuery
   /** Counts the runs. */
   ran: number
-  /** The run whose statistics are there. */
-  measured?: number
-  drawn?: Drawn
-  coloured?: ColormapName
-  picture: PagePicture | null
   pinned: Pin | null
   pins: Pin[]
 }
-/** A listener gets the state and the names of what changed. */
+/** What happened to the page outside of its state: page.drawn, page.statistics or page.table is new. */
+export type PageEvent = 'drawn' | 'measured' | 'coloured'
+/** A listener gets the state and the names of what changed or happened. */
 export interface Store<S = State> {
   get(): Readonly<S>
   set(patch: Partial<S>): void
-  on(keys: (keyof S)[] | null, listener: (state: Readonly<S>, changed: string[]) => void): void
+  tell(event: PageEvent): void
+  on(
+    keys: (keyof S | PageEvent)[] | null,
+    listener: (state: Readonly<S>, changed: string[]) => void
+  ): void
 }
 
 /** Which row, of a run: what it shows and what is said of it come from this; see model/shown_row.ts. */

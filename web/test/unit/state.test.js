@@ -157,6 +157,15 @@ test('listeners hear of their own keys, once, and only when something differs', 
   store.set({ a: 1 })
   store.set({ a: 2, query: /** @type {any} */ ('cls') })
   assert.deepEqual(heard, [2])
+  store.on(['coloured'], (_, what) => heard.push(what.length))
+  for (const event of /** @type {const} */ (['coloured', 'drawn', 'coloured'])) store.tell(event)
+  assert.deepEqual(
+    [heard, Object.keys(store.get())],
+    [
+      [2, 1, 1],
+      ['a', 'query']
+    ]
+  )
 })
 
 test('rows and columns of kept weights, and how far rows are apart', () => {

@@ -31,7 +31,7 @@ export const defaults = Object.freeze({
   descending: false,
   filter: '',
   ...unchanged
-} satisfies Omit<State, 'hover' | 'ran' | 'picture' | 'shown' | 'pinned' | 'pins'>)
+} satisfies Omit<State, 'hover' | 'ran' | 'shown' | 'pinned' | 'pins'>)
 
 /** The state with what a model of this shape has: a link, or the model before, may say more. */
 export function fitted(state: State, shape: Shape): State {

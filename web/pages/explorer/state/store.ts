@@ -8,6 +8,10 @@ export function createStore<S extends object>(initial: S): Store<S> {
     keys: string[] | null
     listener: (state: Readonly<S>, changed: string[]) => void
   }[] = []
+  function tell(changed: string[]) {
+    for (const { keys, listener } of listeners)
+      if (!keys || keys.some((key) => changed.includes(key))) listener(state, changed)
+  }
   return {
     get: () => state,
     /** Sets what differs, then tells each listener whose keys are among it: listener(state, changed
@@ -18,10 +22,10 @@ export function createStore<S extends object>(initial: S): Store<S> {
       )
       if (!changed.length) return
       state = Object.freeze({ ...state, ...patch })
-      for (const { keys, listener } of listeners)
-        if (!keys || keys.some((key) => (changed as string[]).includes(key)))
-          listener(state, changed)
+      tell(changed)
     },
+    /** Tells each listener whose keys have the event. */
+    tell: (event) => tell([event]),
     /** keys: an array, or nothing for all. */
     on: (keys, listener) => listeners.push({ keys: keys as string[] | null, listener })
   }

@@ -243,7 +243,7 @@ function paint(
   element('elsewhere').textContent = drawn.note
 }
 
-const drawnBy: (keyof State)[] = [
+const drawnBy: Parameters<Page['store']['on']>[0] = [
   'ran',
   'coloured',
   'query',
@@ -380,7 +380,7 @@ export function createStage(page: Page) {
       await afterRest()
       if (mine !== turn) return
     }
-    store.set({ drawn: page.drawn })
+    store.tell('drawn')
     if (hover) return
     speak(page.drawn.caption)
     grid.select(...((Array.isArray(query) ? query : [null]) as [number, number]))
@@ -393,7 +393,7 @@ export function createStage(page: Page) {
   })
   store.on(['colours'], ({ colours }) => {
     page.table = engine.colours(colours)
-    store.set({ coloured: colours })
+    store.tell('coloured')
   })
   return follow(page, draw)
 }
