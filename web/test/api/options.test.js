@@ -234,6 +234,17 @@ const cases = {
     of('batch', count),
     of('query', query)
   ],
+  explain: [
+    (/** @type {any} */ given) => opened.direct.session.explain(given),
+    options,
+    unknown,
+    ['methods', {}, undefined, { layer: 0 }],
+    of('methods', ['x', 'pca', '', 0, null, {}, symbol, act, ['x'], [''], ['pca', 5]]),
+    of('layer', count, { methods: ['pca'] }),
+    of('batch', count, { methods: ['pca'] }),
+    of('source', [5, 'x', null, {}, [], symbol, act], { methods: ['pca'] }),
+    ...call
+  ],
   check: [
     (/** @type {any} */ given) => opened.direct.runtime.check(given),
     ['the case', undefined, null, 5, 'x', {}, [1], new Float32Array(2), symbol, act]
