@@ -100,27 +100,36 @@ static heed_status add_bias(ledger_walk *w, const heed_node *node, heed_value bi
   return HEED_OK;
 }
 
+/* sum += d . value of the picture; rows of which d is 0 are not read. */
+static heed_status add_product(const ledger_walk *w, heed_value value, const double *d,
+                               double factor, double *sum, heed_error *error) {
+  uint32_t width;
+  const size_t count = size_of(w, value, &width);
+  float *row = heed_alloc_raw(w->run->context, width, sizeof *row);
+  heed_status status = row ? HEED_OK : heed_fail_memory(error, "ledger", width * sizeof *row);
+  for (size_t at = 0; at < count && status == HEED_OK; at += width) {
+    if (is_zero(d + at, width)) continue;
+    status = heed_session_read(w->run->pass.session, value, w->b * count + at, width, row, error);
+    if (status == HEED_OK) *sum += factor * dot(d + at, row, width);
+  }
+  heed_free(w->run->context, row);
+  return status;
+}
+
 /* What a branch that is no sum of heads adds: d . (out - residual). */
 static heed_status add_branch(ledger_walk *w, const heed_node *node, const heed_linear_desc *linear,
                               const double *d, heed_error *error) {
   const heed_value out = {node->output[0]};
-  float *whole, *rest = NULL;
-  uint32_t width;
+  const uint32_t layer = layer_of(node);
   if (!d) {
     HEED_TRY(keep(w, out, error));
     return keep(w, linear->residual, error);
   }
-  HEED_TRY(read(w, out, &whole, error));
-  heed_status status = read(w, linear->residual, &rest, error);
-  const size_t count = size_of(w, out, &width);
   double sum = 0.0;
-  for (size_t i = 0; i < count && status == HEED_OK; i++)
-    sum += d[i] * ((double)whole[i] - (double)rest[i]);
-  const uint32_t layer = layer_of(node);
+  HEED_TRY(add_product(w, out, d, 1.0, &sum, error));
+  HEED_TRY(add_product(w, linear->residual, d, -1.0, &sum, error));
   *(layer < w->run->info.layers ? w->mlps + layer : w->pool) += (float)sum;
-  heed_free(w->run->context, whole);
-  heed_free(w->run->context, rest);
-  return status;
+  return HEED_OK;
 }
 
 /* Whether what a linear map reads is another map's result: an MLP. */
@@ -198,13 +207,16 @@ static heed_status back_layer_norm(ledger_walk *w, const heed_node *node, const 
   float *gain = NULL, *x = NULL;
   double *dx = make(w, count, error);
   heed_status status = dx ? read(w, norm->gain, &gain, error) : HEED_OUT_OF_MEMORY;
-  if (status == HEED_OK) status = read(w, norm->x, &x, error);
+  if (status == HEED_OK && !(x = heed_alloc_raw(w->run->context, width, sizeof *x)))
+    status = heed_fail_memory(error, "ledger", width * sizeof *x);
   for (size_t row = 0; row < count && status == HEED_OK; row += width) {
     if (is_zero(d + row, width)) continue;
+    status = heed_session_read(w->run->pass.session, norm->x, w->b * count + row, width, x, error);
+    if (status != HEED_OK) break;
     double mean = 0.0, square = 0.0, centre = 0.0;
-    for (uint32_t c = 0; c < width && !norm->rms; c++) mean += (double)x[row + c] / width;
+    for (uint32_t c = 0; c < width && !norm->rms; c++) mean += (double)x[c] / width;
     for (uint32_t c = 0; c < width; c++) {
-      const double apart = (double)x[row + c] - mean;
+      const double apart = (double)x[c] - mean;
       square += apart * apart;
       dx[row + c] = d[row + c] * (double)gain[c];
       if (!norm->rms) centre += dx[row + c] / width;
@@ -418,13 +430,18 @@ static heed_status go_back(ledger_walk *w, heed_value value, const double *d, he
 /* parts[t] = r_t . x_t of the states at a level. */
 static heed_status add_states(ledger_walk *w, uint32_t level, const double *r, float *parts,
                               heed_error *error) {
-  const uint32_t width = w->run->info.width;
-  float *x;
-  HEED_TRY(read(w, heed_pass_states(&w->run->pass, level), &x, error));
-  for (size_t t = 0; t < w->run->pass.tokens; t++)
-    parts[t] = (float)dot(r + t * width, x + t * width, width);
+  const uint32_t width = w->run->info.width, tokens = w->run->pass.tokens;
+  const heed_value states = heed_pass_states(&w->run->pass, level);
+  float *x = heed_alloc_raw(w->run->context, width, sizeof *x);
+  heed_status status = x ? HEED_OK : heed_fail_memory(error, "ledger", width * sizeof *x);
+  for (size_t t = 0; t < tokens && status == HEED_OK; t++) {
+    if (is_zero(r + t * width, width)) continue;
+    status = heed_session_read(w->run->pass.session, states, ((uint64_t)w->b * tokens + t) * width,
+                               width, x, error);
+    if (status == HEED_OK) parts[t] = (float)dot(r + t * width, x, width);
+  }
   heed_free(w->run->context, x);
-  return HEED_OK;
+  return status;
 }
 
 /* From the target to the states of the last layer, then layer by layer to the embeddings. */
