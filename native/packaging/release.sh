@@ -75,12 +75,14 @@ make_linux() { # x86_64 or aarch64, glibc or musl
   [ -e /usr/include/vulkan/vulkan_core.h ] || { say "$part is left out: no vulkan/vulkan_core.h here (Debian: libvulkan-dev)"; exit 4; }
   folder=$work/$part
   sh "$here/libraries.sh" "$work/sources" "$folder" "$1" "$2"
+  cp "$here/libraries.txt" "$folder/inside.txt" # and what else the bill of materials has
+  [ "$2" = glibc ] || echo "musl $(dpkg-deb -f "$folder"/apt/cache/archives/musl-dev_*.deb Version)" >>"$folder/inside.txt"
   vulkan=OFF
   if [ "$2" = glibc ]; then # dlopen needs a dynamic C library
     vulkan=ON
     cp -R /usr/include/vulkan /usr/include/vk_video "$folder/root/usr/include"
   fi
-  set -- "$1" "$2" -DCMAKE_BUILD_TYPE=Release -DHEED_TESTS=OFF -DHEED_CAIRO=ON -DHEED_WEBP=OFF -DHEED_TIFF=OFF "-DHEED_VULKAN=$vulkan" "$launcher"
+  set -- "$1" "$2" -DCMAKE_BUILD_TYPE=Release -DHEED_TESTS=OFF -DHEED_CAIRO=ON -DHEED_WEBP=OFF -DHEED_TIFF=OFF "-DHEED_VULKAN=$vulkan" "-DHEED_INSIDE=$folder/inside.txt" "$launcher"
   while read -r argument; do set -- "$@" "$argument"; done <"$folder/cmake.txt"
   processor=$1 libc=$2
   shift 2
@@ -105,7 +107,7 @@ licences() { # folder
       [ ! -f "$work/sources/$library/$file" ] || cp "$work/sources/$library/$file" "$1/$library-${file##*/}"
     done
   done
-  cp "$here/libraries.txt" "$1/versions"
+  cp "$folder/inside.txt" "$1/versions"
   [ "$libc" = glibc ] || echo 'musl is under the MIT licence: https://git.musl-libc.org/cgit/musl/tree/COPYRIGHT' >"$1/musl"
 }
 

@@ -30,7 +30,7 @@ options=$(sed -n 's/^ *option(\([A-Z_]*\) .*/\1/p; s/^set(\([A-Z_]*\) .* CACHE S
 [ "$(echo "$options" | wc -w)" -ge 10 ] || wrong "CMakeLists.txt: too few options were found ($options)"
 used=$(grep -rhoE -e '-D(HEED|BUILD)_[A-Z_]+' $recipes docs/install.md | sort -u | sed 's/^-D//')
 for option in $used; do
-  case $option in HEED_GLSLANG | HEED_SPIRV_VAL | HEED_PROCESSOR | HEED_MACHINE_ROOT | HEED_SPECS | HEED_WEB_PACKAGE) continue ;; esac
+  case $option in HEED_GLSLANG | HEED_SPIRV_VAL | HEED_PROCESSOR | HEED_MACHINE_ROOT | HEED_SPECS | HEED_INSIDE | HEED_WEB_PACKAGE) continue ;; esac
   echo "$options" | grep -qx "$option" || wrong "a recipe or docs/install.md: unknown option (found $option)"
 done
 components=$(grep -oE 'COMPONENT [a-z]+' runtime/package/install.cmake | sed 's/.* //' | sort -u)
@@ -41,5 +41,6 @@ done
 
 for library in $(sed -n 's/^\([a-z][^ ]*\) .*/\1/p' $recipes/libraries.txt); do
   grep -qE "^  *by_(cmake|configure) ${library}[ /]" $recipes/libraries.sh || wrong "$recipes/libraries.sh: does not build $library of libraries.txt"
+  grep -qE "^set\(licence_${library} " runtime/package/sbom.cmake || wrong "runtime/package/sbom.cmake: no licence of $library in libraries.txt"
 done
 [ "$found" -eq 0 ]
