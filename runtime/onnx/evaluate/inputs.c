@@ -55,12 +55,16 @@ static heed_status read_shape(const heed_onnx *file, const heed_source *source,
   return status;
 }
 
-/* "[2, 3]" of at most 8 axes. */
-static const char *shape_text(const heed_onnx_array *shape, char text[SHAPE_TEXT]) {
+/* "[2, 3, ?]" of at most 8 axes; ?: a size that the file leaves open. */
+#define OPEN UINT64_MAX
+static const char *shape_text(uint32_t rank, const uint64_t *dims, char text[SHAPE_TEXT]) {
   int at = snprintf(text, SHAPE_TEXT, "[");
-  for (uint32_t i = 0; i < shape->rank; i++)
-    at += snprintf(text + at, (size_t)(SHAPE_TEXT - at), "%s%llu", i ? ", " : "",
-                   (unsigned long long)shape->dims[i]);
+  for (uint32_t i = 0; i < rank; i++) {
+    const size_t room = (size_t)(SHAPE_TEXT - at);
+    at += dims[i] == OPEN
+              ? snprintf(text + at, room, "%s?", i ? ", " : "")
+              : snprintf(text + at, room, "%s%llu", i ? ", " : "", (unsigned long long)dims[i]);
+  }
   snprintf(text + at, (size_t)(SHAPE_TEXT - at), "]");
   return text;
 }
@@ -68,17 +72,21 @@ static const char *shape_text(const heed_onnx_array *shape, char text[SHAPE_TEXT
 heed_status heed_onnx_check_input(const heed_onnx *file, const heed_onnx_value *input,
                                   const heed_source *source, const heed_safetensors_tensor *tensor,
                                   heed_onnx_array *shape, heed_error *error) {
-  char text[SHAPE_TEXT], found[16];
+  char found[SHAPE_TEXT], expected[SHAPE_TEXT], type[16];
+  uint64_t dims[HEED_ONNX_MAX_RANK];
   HEED_TRY(read_shape(file, source, tensor, shape, error));
   bool fits = !input->shaped || input->rank == shape->rank;
   for (uint32_t i = 0; fits && input->shaped && i < input->rank; i++)
     fits = input->dims[i] < 0 || (uint64_t)input->dims[i] == shape->dims[i];
   shape->type = type_of(tensor->dtype_name, input->type);
   if (fits && shape->type) return HEED_OK;
-  return heed_fail(error, HEED_INVALID_FILE,
-                   "%s: input %.*s does not fit (found %s %s, expected %s of %u axes)", file->name,
-                   heed_utf8_cut(input->name, 100), input->name, tensor->dtype_name,
-                   shape_text(shape, text), heed_onnx_type_name(input->type, found), input->rank);
+  for (uint32_t i = 0; i < input->rank; i++)
+    dims[i] = input->dims[i] < 0 ? OPEN : (uint64_t)input->dims[i];
+  return heed_fail(
+      error, HEED_INVALID_FILE, "%s: input %.*s does not fit (found %s %s, expected %s%s%s)",
+      file->name, heed_utf8_cut(input->name, 100), input->name, tensor->dtype_name,
+      shape_text(shape->rank, shape->dims, found), heed_onnx_type_name(input->type, type),
+      input->shaped ? " " : "", input->shaped ? shape_text(input->rank, dims, expected) : "");
 }
 
 heed_status heed_onnx_read_input(heed_onnx_evaluator *e, const heed_onnx_value *input,
