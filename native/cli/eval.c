@@ -292,7 +292,7 @@ static int run(cli_state *cli, int argc, char **argv) {
   char chosen[HEED_PATH_SIZE];
   cli_words words;
   const cli_option options[] = {
-      {"-o", CLI_TENSORS, &out, "OUT.safetensors|.npz|-",
+      {"-o", CLI_TENSORS, &out, "OUT.safetensors|.npz|.npy|-",
        "file for the results (required); -: .safetensors to stdout, and text to stderr"},
       {"--taps", CLI_TEXT, &taps, "all|none|NAME,...",
        "values to save besides the outputs: attention.N, rollout or any value of the graph "

@@ -51,15 +51,20 @@ heed_status heed_array_texts(const heed_context *context, const char *name,
 
 /* "<f4", or "<U12" of texts. */
 static heed_status write_descr(const heed_array *array, char descr[16], heed_error *error) {
-  static const char *const names[] = {[HEED_U8] = "|u1",  [HEED_I8] = "|i1",  [HEED_F16] = "<f2",
-                                      [HEED_I32] = "<i4", [HEED_F32] = "<f4", [HEED_BF16] = NULL};
+  static const char *const names[][2] = {
+      {"U8", "|u1"},  {"I8", "|i1"},  {"U16", "<u2"}, {"I16", "<i2"}, {"U32", "<u4"},
+      {"I32", "<i4"}, {"U64", "<u8"}, {"I64", "<i8"}, {"F16", "<f2"}, {"F32", "<f4"},
+      {"F64", "<f8"}, {"C64", "<c8"}, {"BOOL", "|b1"}};
   const heed_shape *shape = &array->item.shape;
-  const char *known = names[array->item.dtype];
+  const char *own = array->dtype ? array->dtype : heed_dtype_name(array->item.dtype), *known = NULL;
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strcmp(names[i][0], own) == 0) known = names[i][1];
   if (!known)
-    return heed_fail(error, HEED_UNSUPPORTED,
-                     "%.200s: dtype not supported by NumPy (found %s, expected F32, F16, I32, I8 "
-                     "or U8)",
-                     array->item.name, heed_dtype_name(array->item.dtype));
+    return heed_fail(
+        error, HEED_UNSUPPORTED,
+        "%.200s: dtype not supported by NumPy (found %s, expected F16 to F64, integers "
+        "or BOOL; .safetensors has it)",
+        array->item.name, own);
   if (array->texts)
     snprintf(descr, 16, "<U%" PRIu32, shape->dim[shape->rank - 1]);
   else

@@ -8,6 +8,7 @@
 /* An array to be written. */
 typedef struct heed_array {
   heed_safetensors_item item;
+  const char *dtype; /* NULL, or what .safetensors calls a type that heed has not: "I64" */
   /* The item is texts: I32 [.., width], a code point an element, zeros behind each text. The array
    * has the shape before the last dimension. */
   bool texts;
@@ -19,8 +20,8 @@ heed_status heed_array_texts(const heed_context *context, const char *name,
                              const char *const *texts, uint32_t count, bool alone,
                              heed_array *array, heed_error *error);
 
-/* One array as .npy. Statuses: UNSUPPORTED (BF16, which NumPy has not), what the sink and the array
- * return. */
+/* One array as .npy. Statuses: UNSUPPORTED (BF16 and others that NumPy has not), what the sink and
+ * the array return. */
 heed_status heed_npy_write(const heed_array *array, heed_safetensors_sink sink, void *user,
                            heed_error *error);
 /* All of them as .npz, in their order; each gives its bytes twice, once for the check sum. Beyond 4

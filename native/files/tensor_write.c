@@ -6,9 +6,11 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
+#include "base/utf8.h"
 #include "files/arrays.h"
 #include "files/names.h"
 #include "files/output.h"
+#include "model/files/source.h"
 
 typedef struct file_sink {
   FILE *to;
@@ -26,14 +28,13 @@ static heed_status write_part(void *user, const void *bytes, size_t count, heed_
 /* --------------------------------------------------------------------------------------- NumPy's
  */
 
-static heed_status write_npy(const heed_tensor_contents *contents, file_sink *sink,
+static heed_status write_npy(const heed_array *arrays, uint32_t count, file_sink *sink,
                              heed_error *error) {
-  if (contents->count != 1)
+  if (count != 1)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
                      "%.255s: .npy holds one array (found %u, expected .npz, or one value)",
-                     sink->name, contents->count);
-  const heed_array array = {.item = contents->items[0]};
-  return heed_npy_write(&array, write_part, sink, error);
+                     sink->name, count);
+  return heed_npy_write(&arrays[0], write_part, sink, error);
 }
 
 static heed_status write_npz(heed_context *context, const heed_tensor_contents *contents,
@@ -124,9 +125,91 @@ static heed_status write_safetensors(heed_context *context, const heed_tensor_co
 heed_status heed_tensor_contents_write(heed_context *context, const heed_tensor_contents *contents,
                                        FILE *to, const char *name, heed_error *error) {
   file_sink sink = {to, name};
-  if (heed_ends_with_any_case(name, ".npy")) return write_npy(contents, &sink, error);
+  if (heed_ends_with_any_case(name, ".npy")) {
+    const heed_array first = {.item = contents->count ? contents->items[0]
+                                                      : (heed_safetensors_item){.name = name}};
+    return write_npy(&first, contents->count, &sink, error);
+  }
   return (heed_ends_with_any_case(name, ".npz") ? write_npz : write_safetensors)(context, contents,
                                                                                  &sink, error);
+}
+
+/* -------------------------------------------------------------------------------- from a source */
+
+/* One tensor of a source. */
+typedef struct stored {
+  const heed_source *source;
+  const char *name;
+  uint64_t offset, bytes;
+} stored;
+
+/* As heed_safetensors_item.produce. */
+static heed_status copy_stored(void *user, heed_safetensors_sink sink, void *sink_user,
+                               heed_error *error) {
+  const stored *from = user;
+  unsigned char bytes[65536];
+  for (uint64_t done = 0; done < from->bytes;) {
+    const uint64_t left = from->bytes - done;
+    const size_t here = left < sizeof bytes ? (size_t)left : sizeof bytes;
+    HEED_TRY(heed_source_read(from->source, from->name, from->offset + done, bytes, here, error));
+    HEED_TRY(sink(sink_user, bytes, here, error));
+    done += here;
+  }
+  return HEED_OK;
+}
+
+static heed_status list_stored(const heed_safetensors *file, const heed_source *source,
+                               const char *name, stored *from, heed_array *arrays,
+                               heed_error *error) {
+  for (uint32_t i = 0; i < heed_safetensors_count(file); i++) {
+    const heed_safetensors_tensor *tensor = heed_safetensors_get(file, i);
+    if (!tensor->shaped)
+      return heed_fail(
+          error, HEED_UNSUPPORTED,
+          "%.255s: tensor %.*s: shape not supported in .npz and .npy (expected at most "
+          "6 axes; .safetensors has it)",
+          name, HEED_CUT(tensor->name));
+    from[i] = (stored){source, name, tensor->offset, tensor->bytes};
+    arrays[i] = (heed_array){.item = {.name = tensor->name,
+                                      .dtype = HEED_U8, /* not asked for */
+                                      .shape = tensor->shape,
+                                      .produce = copy_stored,
+                                      .user = &from[i]},
+                             .dtype = tensor->dtype_name};
+  }
+  return HEED_OK;
+}
+
+/* The tensors of a file as NumPy's arrays, of the types that they have. */
+static heed_status put_stored(heed_context *context, const heed_safetensors *file,
+                              const heed_source *source, file_sink *sink, heed_error *error) {
+  const uint32_t count = heed_safetensors_count(file);
+  heed_array *arrays = heed_alloc(context, (size_t)count + 1, sizeof *arrays);
+  stored *from = heed_alloc(context, (size_t)count + 1, sizeof *from);
+  heed_status status = arrays && from
+                           ? list_stored(file, source, sink->name, from, arrays, error)
+                           : heed_fail_memory(error, sink->name, (size_t)count * sizeof *arrays);
+  if (status == HEED_OK)
+    status = heed_ends_with_any_case(sink->name, ".npy")
+                 ? write_npy(arrays, count, sink, error)
+                 : heed_npz_write(context, arrays, count, write_part, sink, error);
+  heed_free(context, from);
+  heed_free(context, arrays);
+  return status;
+}
+
+heed_status heed_tensor_file_copy(heed_context *context, const heed_source *source, FILE *to,
+                                  const char *name, heed_error *error) {
+  file_sink sink = {to, name};
+  heed_safetensors *file;
+  if (!heed_ends_with_any_case(name, ".npy") && !heed_ends_with_any_case(name, ".npz")) {
+    stored whole = {source, name, 0, source->size};
+    return copy_stored(&whole, write_part, &sink, error);
+  }
+  HEED_TRY(heed_safetensors_open(context, source, name, &file, error));
+  const heed_status status = put_stored(context, file, source, &sink, error);
+  heed_safetensors_destroy(file);
+  return status;
 }
 
 /* --------------------------------------------------------------------------------- heed/native.h

@@ -10,8 +10,8 @@ import struct
 import sys
 import zipfile
 
-KINDS = {"<f4": "f", "<i4": "i", "<f2": "e", "|u1": "B", "|i1": "b"}
-SAFETENSORS = {"F32": "<f4", "I32": "<i4", "F16": "<f2", "U8": "|u1", "I8": "|i1"}
+KINDS = {"<f4": "f", "<i4": "i", "<f2": "e", "|u1": "B", "|i1": "b", "<i8": "q", "|b1": "?"}
+SAFETENSORS = {"F32": "<f4", "I32": "<i4", "F16": "<f2", "U8": "|u1", "I8": "|i1", "I64": "<i8", "BOOL": "|b1"}
 
 
 def unpack(descr, shape, data):

@@ -37,6 +37,48 @@ expect_exit 0
 expect_same_arrays out.npz out.safetensors
 test_end
 
+test_begin npz_of_graph
+for way in graph reference; do
+  heed eval "$vectors/onnx/model.onnx" "$vectors/onnx/io.safetensors" --way $way --backend cpu --quiet -o out.safetensors
+  heed eval "$vectors/onnx/model.onnx" "$vectors/onnx/io.safetensors" --way $way --backend cpu --quiet -o out.npz
+  expect_exit 0
+  expect_same_arrays out.npz out.safetensors
+done
+test_end
+
+# y = Identity(x) of one element type: a graph's arrays keep the type that its output has.
+identity() { # element type as \ooo
+  printf '\010\010\072\050\012\020\012\001x\022\001y\042\010IdentityZ\011\012\001x\022\004\012\002\010%bb\011\012\001y\022\004\012\002\010%bB\002\020\021' "$1" "$1"
+}
+values() { # dtype, shape, bytes of data
+  head="{\"x\":{\"dtype\":\"$1\",\"shape\":$2,\"data_offsets\":[0,$3]}}"
+  printf '%b\000\000\000\000\000\000\000%s' "\\0$(printf %o ${#head})" "$head"
+  printf '\001\000\001\000\000\000\000\200\377\377\377\377\377\377\377\377' | head -c "$3"
+}
+test_begin npz_of_graph_types
+identity '\007' >"$bad/whole.onnx"
+identity '\011' >"$bad/truth.onnx"
+values I64 '[2]' 16 >"$bad/whole.safetensors"
+values BOOL '[2,2]' 4 >"$bad/truth.safetensors"
+for each in whole truth; do
+  for kind in safetensors npz npy; do
+    heed eval "$bad/$each.onnx" "$bad/$each.safetensors" --quiet -o "$each.$kind"
+    expect_exit 0
+  done
+  expect_same_arrays "$each.npz" "$each.safetensors"
+  "$python" -c 'import sys
+sys.path.insert(0, sys.argv[1])
+from arrays import load
+assert load(sys.argv[2] + ".npy")[""] == load(sys.argv[2] + ".npz")["y"]' "$(dirname "$0")" "$here/$each" || fail "$each.npy: another array"
+done
+test_end
+values I64 '[1,1,1,2,1,1,1]' 16 >"$bad/seven.safetensors"
+bad_input npz_of_graph_axes "tensor y: shape not supported in .npz and .npy (expected at most 6 axes" eval "$bad/whole.onnx" "$bad/seven.safetensors" \
+  --quiet -o out.npz
+values F8_E4M3 '[2]' 2 >"$bad/eighth.safetensors"
+identity '\021' >"$bad/eighth.onnx"
+bad_input npz_of_graph_dtype "y: dtype not supported by NumPy (found F8_E4M3, expected" eval "$bad/eighth.onnx" "$bad/eighth.safetensors" --quiet -o out.npz
+
 test_begin stdout
 heed run "$micro" "$picture" --backend cpu --quiet --save out.safetensors
 heed run "$micro" "$picture" --backend cpu --quiet --save -
@@ -66,7 +108,7 @@ refused() { # name, exit code, a part of the sentence, verb, arguments...
 }
 refused several_to_stdout 2 "--save: stdout takes the tensors of one image (found 2 images" run "$micro" "$picture" "$picture" --save -
 refused two_files_to_stdout 2 "--save and --json: one file only goes to stdout" run "$micro" "$picture" --save - --json -
-refused npz_of_a_graph 3 "out.npz: the outputs of a graph are written as .safetensors alone" \
-  eval "$vectors/onnx/model.onnx" "$micro/io.safetensors" --way graph -o out.npz
+refused npy_of_graph_several 2 ".npy holds one array (found" \
+  eval "$vectors/onnx/model.onnx" "$vectors/onnx/io.safetensors" --way graph -o out.npy
 
 tests_end

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "heed/onnx.h"
 #include "pipeline.h"
@@ -32,18 +31,16 @@ heed_status cli_onnx_is_graph(cli_state *cli, const cli_onnx *job, bool *is_grap
   return status;
 }
 
-/* As heed_file_writer, of a heed_source. */
+/* What is written, and where. */
+typedef struct written {
+  heed_context *context;
+  heed_source source;
+  const char *name;
+} written;
+
 static heed_status copy_source(void *user, FILE *to, heed_error *error) {
-  const heed_source *source = user;
-  unsigned char bytes[65536];
-  for (uint64_t done = 0; done < source->size;) {
-    const uint64_t left = source->size - done;
-    const size_t here = left < sizeof bytes ? (size_t)left : sizeof bytes;
-    CLI_TRY(source->read(source->user, done, bytes, here, error));
-    if (fwrite(bytes, 1, here, to) != here) return HEED_OK; /* the writer says why */
-    done += here;
-  }
-  return HEED_OK;
+  const written *as = user;
+  return heed_tensor_file_copy(as->context, &as->source, to, as->name, error);
 }
 
 static void print_way(const cli_onnx *job, const struct heed_onnx *onnx, bool kernels,
@@ -84,8 +81,8 @@ static heed_status evaluate(cli_state *cli, const cli_onnx *job, struct heed_onn
                                   .name = job->in,
                                   .attentions = job->attentions};
   CLI_TRY(run_graph(cli, job, onnx, &desc, &result));
-  heed_source source = heed_onnx_result_source(result);
-  const heed_status status = cli_output_write(job->out, copy_source, &source, &cli->error);
+  written as = {cli->context, heed_onnx_result_source(result), job->out};
+  const heed_status status = cli_output_write(job->out, copy_source, &as, &cli->error);
   heed_onnx_result_destroy(result);
   return status;
 }
@@ -94,11 +91,6 @@ heed_status cli_onnx_eval(cli_state *cli, const cli_onnx *job) {
   heed_model_files *files;
   unsigned char *bytes = NULL;
   size_t size = 0;
-  const char *end = strrchr(job->out, '.');
-  if (end && strcasecmp(end, ".npz") == 0)
-    return heed_fail(&cli->error, HEED_UNSUPPORTED,
-                     "%s: the outputs of a graph are written as .safetensors alone (found .npz)",
-                     job->out);
   CLI_TRY(cli_open_files(cli, job->model, &files));
   heed_status status = heed_file_read(job->in, UINT64_C(1) << 32, &bytes, &size, &cli->error);
   if (status == HEED_OK) status = evaluate(cli, job, heed_model_files_onnx(files), bytes, size);

@@ -204,6 +204,14 @@ HEED_NODISCARD HEED_API heed_status heed_tensor_file_put(
     heed_context *context, FILE *to, const char *name, const heed_tensor_data *tensors,
     uint32_t count, const heed_metadata_entry *metadata, uint32_t metadata_count,
     heed_error *error);
+/* Writes what a source of .safetensors has: of a name that ends with .npz or .npy its tensors as
+ * NumPy's arrays, of the types that they have, also I64 and BOOL; else the bytes as they are.
+ * Borrows everything for the call. Statuses: INVALID_ARGUMENT (.npy of another count),
+ * INVALID_FILE, UNSUPPORTED (more than 6 axes, or a type that NumPy has not, as .npz or .npy), IO,
+ * OUT_OF_MEMORY, those of the source. */
+HEED_NODISCARD HEED_API heed_status heed_tensor_file_copy(heed_context *context,
+                                                          const heed_source *source, FILE *to,
+                                                          const char *name, heed_error *error);
 
 /* A table that becomes a tensor file: columns of numbers, [rows, ...] each, and of texts. Rows lie
  * on the disk until it is written, so that memory holds the texts alone. */

@@ -257,10 +257,11 @@ static heed_status measure(const reader *r, const entry *e, heed_safetensors_ten
       tensor->shape.dim[rank] = (uint32_t)dim;
   }
   if (rank > HEED_MAX_RANK) tensor->unsupported = "more than 6 axes";
-  if (tensor->unsupported)
-    memset(&tensor->shape, 0, sizeof tensor->shape);
-  else
+  tensor->shaped = !tensor->unsupported;
+  if (tensor->shaped)
     tensor->shape.rank = rank;
+  else
+    memset(&tensor->shape, 0, sizeof tensor->shape);
   if (dtypes[e->dtype].dtype == UNREADABLE) tensor->unsupported = "this dtype";
   if (!heed_u64_mul(tensor->count, dtypes[e->dtype].bits, &bits))
     return fail_entry(r, e->name, "the shape is too large", "more than 2^64 bits", "fewer");

@@ -13,12 +13,11 @@
 #define HEED_SAFETENSORS_MAX_HEADER 100000000u
 
 typedef struct heed_safetensors_tensor {
-  const char *name;       /* all strings are valid as long as the file */
-  const char *dtype_name; /* as in the file: "F32", "I64", ... */
-  /* NULL, or why heed cannot read it: then dtype says nothing, nor does the shape unless the dtype
-   * is the one reason */
-  const char *unsupported;
-  heed_dtype dtype; /* F64 is read as F32 */
+  const char *name;        /* all strings are valid as long as the file */
+  const char *dtype_name;  /* as in the file: "F32", "I64", ... */
+  const char *unsupported; /* NULL, or why heed cannot read it: then dtype says nothing */
+  bool shaped;             /* whether heed can hold the shape, which is all 0 otherwise */
+  heed_dtype dtype;        /* F64 is read as F32 */
   heed_shape shape;
   uint64_t offset; /* in the file */
   uint64_t bytes;
