@@ -198,8 +198,20 @@ node -e '
   const [{ pool, grid }] = JSON.parse(require("fs").readFileSync(process.argv[1])).results
   process.exit(pool.every(({ row }) => row[1 * grid[1] + 2] === 0 && row[0] > 0) ? 0 : 1)' "$here/pool.json" || fail "a dropped patch has weight"
 test_end
-bad_input other_order_changes "no kernel in this graph, as its patches lie in another order" run \
-  "$vectors/reports/onnx_registers_last/model.onnx" --ablate 0.1 "$@"
+test_begin other_order_changes # CLS, registers and the patches row by row, whatever the graph's order
+heed run "$vectors/reports/onnx_registers_last/model.onnx" "$vectors/reports/picture.png" --drop 1,2 --cut 0.19 --json order.json "$@"
+expect_exit 0
+heed run "$vectors/reports/onnx_registers_last/model.onnx" "$vectors/reports/picture.png" --drop 1,2 --cut 0.19 --query 2,1 --json row.json "$@"
+expect_exit 0
+node -e '
+  const { readFileSync } = require("fs")
+  const [all, one] = process.argv.slice(1, 3).map((path) => JSON.parse(readFileSync(path, "utf8")).results[0])
+  const patch = (row, column) => all.prefix_tokens + row * all.grid[1] + column
+  const none = (row) => row.flatMap((weight, i) => (weight === 0 ? [i] : []))
+  if (!all.heads.every(({ row }) => `${none(row)}` === `${[patch(1, 2), patch(3, 3)]}`)) process.exit(1)
+  if (!one.heads.every(({ row }) => `${none(row)}` === `${[patch(1, 2)]}`)) process.exit(1)' \
+  "$here/order.json" "$here/row.json" || fail "other tokens were dropped or cut"
+test_end
 # The second layer weighs its tokens by a sigmoid: it has no map, and nothing may be shown in its place.
 # Sigmoid has no axis: its attribute (*, field 5) becomes a field that nobody reads (J, field 9).
 LC_ALL=C sed 's|layer.1/attention/Softmax"\x07Softmax\*|layer.1/attention/Softmax"\x07SigmoidJ|' "$onnx/model.onnx" >"$bad/alone/lacks.onnx"

@@ -76,6 +76,9 @@ static void put_weights(test_message *graph) {
   put_random(graph, "gain2", 1, line);
   put_random(graph, "bias", 1, line);
   put_random(graph, "places", 3, one);
+  put_random(graph, "registers", 3, (const uint32_t[]){1, 3, 16});
+  put_sizes(graph, "heads", 4, (const int64_t[]){0, 0, 2, 8});
+  put_sizes(graph, "merged", 3, (const int64_t[]){0, 0, 16});
   put_sizes(graph, "flat", 3, (const int64_t[]){0, 16, -1});
   put_sizes(graph, "six", 6, (const int64_t[]){1, 2, 2, 2, 2, 16});
   put_sizes(graph, "windows", 3, (const int64_t[]){4, 4, 16});
@@ -83,19 +86,27 @@ static void put_weights(test_message *graph) {
   put_sizes(graph, "tokens", 3, (const int64_t[]){1, 16, 16});
 }
 
-static heed_onnx *open_nodes(const char *nodes, const char *output, test_message *file) {
-  static const uint32_t image[] = {1, 3, 8, 8}, dims[] = {1, 16, 16};
+/* `map`: another output, [1, 2, 19, 19] or, of a head alone, [1, 19, 19]; or NULL. */
+static heed_onnx *open_with(const char *nodes, const char *output, const char *map,
+                            test_message *file) {
+  static const uint32_t image[] = {1, 3, 8, 8}, dims[] = {1, 16, 16}, whole[] = {1, 2, 19, 19};
   test_message graph = {0};
   heed_onnx *onnx;
   put_weights(&graph);
   put_nodes(&graph, nodes);
   test_put_shaped(&graph, 11, "image", 4, image);
   test_put_shaped(&graph, 12, output, 3, dims);
+  if (map && strlen(map) > 1) test_put_shaped(&graph, 12, map, 4, whole);
+  if (map && strlen(map) == 1) test_put_shaped(&graph, 12, map, 3, whole + 1);
   *file = test_onnx_file(&graph);
   const heed_onnx_desc desc = {
       sizeof desc, {file->size, file->data, NULL, NULL}, "m.onnx", NULL, NULL};
   assert_ok(heed_onnx_open(context, &desc, &onnx, &error));
   return onnx;
+}
+
+static heed_onnx *open_nodes(const char *nodes, const char *output, test_message *file) {
+  return open_with(nodes, output, NULL, file);
 }
 
 static const heed_model_desc none = {.struct_size = sizeof none};
@@ -218,6 +229,164 @@ static void test_heads_with_positions(void **state) {
   }
 }
 
+/* ----------------------------------------------------------------------------------- changes */
+
+#define ALL 19u /* tokens: 3 registers and the patches */
+#define REGISTERS_FIRST PATCHES "Concat registers,x t 1;"
+#define REGISTERS_LAST PATCHES "Concat x,registers t 1;"
+/* The same layers as HEADS makes, by one attention of two heads. */
+#define SPLIT(x, w, y, order) \
+  "MatMul " x "," w " " y "p;Reshape " y "p,heads " y "s;Transpose " y "s " y " " order ";"
+#define FUSED(x, n, a, b, y)                                                                     \
+  "LayerNormalization " x ",gain,bias " n ";Concat q" a ",q" b " " y "wq 1;Concat k" a ",k" b    \
+  " " y "wk 1;Concat v" a ",v" b " " y "wv 1;" SPLIT(n, y "wq", y "q", "0,2,1,3")                \
+      SPLIT(n, y "wk", y "k", "0,2,3,1")                                                         \
+          SPLIT(n, y "wv", y "v", "0,2,1,3") "MatMul " y "q," y "k " y "l;Softmax " y "l " y     \
+                                             "a;MatMul " y "a," y "v " y "o;Transpose " y "o " y \
+                                             "r 0,2,1,3;Reshape " y "r,merged " y "c;MatMul " y  \
+                                             "c,w " y "m;Add " y "m," x " " y ";"
+
+typedef struct changed_run {
+  float maps[2][2 * ALL * ALL], attended[ALL * 16], output[ALL * 16];
+} changed_run;
+
+static const uint32_t some[] = {7, 0, 4};
+
+static void write_changes(const heed_model *model, heed_session *session) {
+  float mean[ALL * 16];
+  heed_model_info info;
+  heed_changes *changes;
+  heed_model_get_info(model, &info);
+  for (uint32_t i = 0; i < ALL * 16; i++) mean[i] = (float)(i % 16) / 16 - 0.25f;
+  assert_ok(heed_changes_create(context, &info, ALL, &changes, &error));
+  assert_ok(heed_changes_ablate(changes, 0, 1, &error));
+  assert_ok(heed_changes_replace(changes, 0, mean, &error));
+  assert_ok(heed_changes_gain(changes, 1, 0, 0.25f, &error));
+  assert_ok(heed_changes_drop(changes, 8, &error));
+  assert_ok(heed_changes_cut(changes, 0, 2, &error));
+  assert_ok(heed_changes_cut(changes, 7, 4, &error));
+  assert_ok(heed_changes_cut(changes, 4, 18, &error));
+  assert_ok(heed_changes_write(changes, session, &error));
+  heed_changes_destroy(changes);
+}
+
+/* Maps of two layers, what the second's heads give, and the graph's output z. */
+static void run_changed(const heed_model *model, const float *pixels, bool rows, changed_run *to) {
+  const heed_build_desc build = {.struct_size = sizeof build,
+                                 .rows = rows ? some : NULL,
+                                 .row_count = rows ? 3 : 0,
+                                 .intervene = true,
+                                 .temperature = 1.5f};
+  heed_backend *backend;
+  heed_graph *graph;
+  heed_plan *plan;
+  heed_session *session;
+  assert_ok(heed_cpu_backend_create(context, NULL, &backend, &error));
+  assert_ok(heed_model_build(model, &build, &graph, &error));
+  const heed_value taps[] = {heed_graph_find(graph, "layer.0.attention.weights"),
+                             heed_graph_find(graph, "layer.1.attention.weights"),
+                             heed_graph_find(graph, "layer.1.attention.output")};
+  const heed_plan_desc desc = {.struct_size = sizeof desc, .taps = taps, .tap_count = 3};
+  assert_ok(heed_plan_create(graph, backend, &desc, &plan, &error));
+  assert_ok(heed_session_create(plan, NULL, &session, &error));
+  assert_ok(
+      heed_session_write(session, heed_graph_find(graph, "pixel_values"), pixels, 768, &error));
+  write_changes(model, session);
+  assert_ok(heed_session_run(session, NULL, &error));
+  for (size_t i = 0; i < 2; i++) {
+    heed_value_info info;
+    assert_ok(heed_graph_value_info(graph, taps[i], &info));
+    assert_int_equal(info.shape.dim[2], rows ? 3 : ALL);
+    assert_ok(
+        heed_session_read(session, taps[i], 0, heed_shape_count(&info.shape), to->maps[i], &error));
+  }
+  assert_ok(heed_session_read(session, taps[2], 0, ALL * 16, to->attended, &error));
+  assert_ok(
+      heed_session_read(session, heed_graph_find(graph, "z"), 0, ALL * 16, to->output, &error));
+  heed_session_destroy(session);
+  heed_plan_destroy(plan);
+  heed_graph_destroy(graph);
+  heed_backend_destroy(backend);
+}
+
+static void expect_near(const char *what, const float *found, const float *want, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++)
+    if (!(fabsf(found[i] - want[i]) <= 4e-6f))
+      fail_msg("%s %u: found %.9g, expected %.9g", what, i, (double)found[i], (double)want[i]);
+}
+
+static void expect_rows(const changed_run *found, const changed_run *want) {
+  for (uint32_t l = 0; l < 2; l++)
+    for (uint32_t h = 0; h < 2; h++)
+      for (uint32_t r = 0; r < 3; r++)
+        expect_near("row", found->maps[l] + (h * 3 + r) * ALL,
+                    want->maps[l] + (h * ALL + some[r]) * ALL, ALL);
+}
+
+/* One network whose heads are one attention or each its own, and whose registers stand before the
+ * patches or behind them, without and with a map as an output of the graph: changes, by the heads
+ * and tokens of heed, have the same effect. The first is that of graphs as heed's own. */
+static void test_changes(void **state) {
+  static const struct {
+    const char *name, *nodes;
+    bool last, map;
+  } cases[] = {
+      {"fused", REGISTERS_FIRST FUSED("t", "n", "a", "b", "y") FUSED("y", "m", "c", "d", "z"),
+       false, false},
+      {"a list", REGISTERS_FIRST HEADS("t", "n", "a", "b", "y") HEADS("y", "m", "c", "d", "z"),
+       false, false},
+      {"fused, registers last",
+       REGISTERS_LAST FUSED("t", "n", "a", "b", "y") FUSED("y", "m", "c", "d", "z"), true, false},
+      {"a list, registers last",
+       REGISTERS_LAST HEADS("t", "n", "a", "b", "y") HEADS("y", "m", "c", "d", "z"), true, false},
+      {"a map goes out",
+       REGISTERS_FIRST FUSED("t", "n", "a", "b", "y") FUSED("y", "m", "c", "d", "z"), false, true},
+      {"a list and registers last, a map goes out",
+       REGISTERS_LAST HEADS("t", "n", "a", "b", "y") HEADS("y", "m", "c", "d", "z"), true, true}};
+  static float pixels[192];
+  static changed_run want, found;
+  (void)state;
+  for (uint32_t i = 0; i < 192; i++) pixels[i] = (float)(i * 31 % 64) / 64 - 0.5f;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    test_message file;
+    heed_onnx *onnx =
+        open_with(cases[i].nodes, "z", cases[i].map ? i == 4 ? "ya" : "a" : NULL, &file);
+    heed_model *model;
+    assert_ok(heed_onnx_vision(onnx, &none, 0, 0, &model, &error));
+    run_changed(model, pixels, false, i ? &found : &want);
+    for (uint32_t t = 0; i && t < ALL; t++) {
+      const uint32_t at = !cases[i].last ? t : t < 3 ? 16 + t : t - 3;
+      expect_near(cases[i].name, found.output + at * 16, want.output + t * 16, 16);
+    }
+    for (size_t l = 0; i && l < 2; l++)
+      expect_near(cases[i].name, found.maps[l], want.maps[l], 2 * ALL * ALL);
+    if (i) expect_near(cases[i].name, found.attended, want.attended, ALL * 16);
+    run_changed(model, pixels, true, &found);
+    expect_rows(&found, &want);
+    heed_model_destroy(model);
+    heed_onnx_destroy(onnx);
+    free(file.data);
+  }
+  assert_true(want.maps[1][8] == 0 && want.maps[1][2] == 0 && want.maps[1][1] > 0);
+}
+
+static void test_rows_refused(void **state) {
+  static const char nodes[] = PATCHES HEADS("x", "n", "a", "b", "y") HEADS("y", "m", "c", "d", "z");
+  static const uint32_t row = TOKENS;
+  const heed_build_desc build = {.struct_size = sizeof build, .rows = &row, .row_count = 1};
+  test_message file;
+  heed_onnx *onnx = open_nodes(nodes, "z", &file);
+  heed_model *model;
+  heed_graph *graph;
+  (void)state;
+  assert_ok(heed_onnx_vision(onnx, &none, 0, 0, &model, &error));
+  assert_int_equal(heed_model_build(model, &build, &graph, &error), HEED_INVALID_ARGUMENT);
+  assert_non_null(strstr(error.message, "row out of range (found 16, expected less than 16)"));
+  heed_model_destroy(model);
+  heed_onnx_destroy(onnx);
+  free(file.data);
+}
+
 /* ----------------------------------------------------------------------------------- refused */
 
 typedef struct refused_case {
@@ -275,8 +444,9 @@ static void test_refused(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_heads_in_a_list),
-                                     cmocka_unit_test(test_heads_with_positions),
-                                     cmocka_unit_test(test_refused)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_heads_in_a_list), cmocka_unit_test(test_heads_with_positions),
+      cmocka_unit_test(test_changes), cmocka_unit_test(test_rows_refused),
+      cmocka_unit_test(test_refused)};
   return cmocka_run_group_tests(tests, make_context, drop_context);
 }

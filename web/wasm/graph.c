@@ -90,7 +90,7 @@ heed_status heed_web_graph_lower(heed_web *web, heed_web_onnx *onnx, const void 
   HEED_TRY(heed_onnx_lower(onnx->file, &desc, &onnx->lowered, &web->error));
   heed_status status = HEED_OK;
   if (size == 0 &&
-      heed_vision_find(onnx->file, onnx->lowered, &onnx->facts, &onnx->refused) != HEED_OK)
+      heed_vision_find(onnx->file, onnx->lowered, NULL, &onnx->facts, &onnx->refused) != HEED_OK)
     /* no vision transformer is no fault */
     status = heed_graph_status(heed_onnx_lowered_graph(onnx->lowered), &web->error);
   if (status == HEED_OK) status = name_results(web, onnx);
@@ -262,21 +262,19 @@ static const char *token_of(const heed_web_model *base, uint32_t index) {
 /* Lowers the graph once more, with the inputs that change its attention. */
 static heed_status let_change(heed_web_session *s, const heed_build_desc *desc) {
   heed_web_onnx *onnx = as_graph(s->model)->onnx;
-  const heed_vision facts = onnx->facts;
-  const heed_lower_changes changes = {facts.layers, facts.tokens, true, desc->empty_row,
-                                      desc->temperature};
+  heed_vision facts = onnx->facts;
+  heed_onnx_lowered *changed;
   const heed_onnx_lower_desc lower = {.struct_size = sizeof lower,
                                       .batch = facts.batch,
                                       .height = facts.height,
                                       .width = facts.width,
                                       .picture = true};
-  heed_error *error = &s->web->error;
+  HEED_TRY(heed_vision_change(onnx->file, &lower, desc, heed_onnx_lowered_graph(onnx->lowered),
+                              &facts, &changed, &s->web->error));
   forget_lowered(onnx);
-  HEED_TRY(heed_onnx_lower_changed(onnx->file, &lower, &changes, &onnx->lowered, error));
-  HEED_TRY(heed_vision_find(onnx->file, onnx->lowered, &onnx->facts, error));
-  HEED_TRY(name_results(s->web, onnx));
-  return heed_vision_check_changes(onnx->file, heed_onnx_lowered_graph(onnx->lowered), &facts,
-                                   &changes, error);
+  onnx->lowered = changed;
+  onnx->facts = facts;
+  return name_results(s->web, onnx);
 }
 
 /* The graph is lowered for the batch and the size. */

@@ -106,11 +106,9 @@ static heed_status read_pool(cli_state *cli, const cli_pipeline *pipeline, run_r
 }
 
 /* A file that is narrowed to a query has its rows alone, and one of other values no maps. */
-static bool wants_whole_maps(const cli_pipeline *pipeline, const run_options *options) {
+static bool wants_whole_maps(const run_options *options) {
   const bool all = (options->json || options->save) && !options->narrow.query;
-  if (pipeline->as_graph || (options->rollout && !options->remake) || options->reverse ||
-      options->score)
-    return true;
+  if ((options->rollout && !options->remake) || options->reverse || options->score) return true;
   return options->save_only ? all && cli_features_have_maps(&options->features) : all;
 }
 
@@ -151,7 +149,7 @@ static heed_status prepare_picture(cli_state *cli, const cli_pipeline *pipeline,
   result->columns = result->batch_width / info->patch;
   result->tokens = info->prefix_tokens + result->rows * result->columns;
   run_kept_layers(options, info, &result->first_kept, &result->kept);
-  result->attention_rows = wants_whole_maps(pipeline, options) ? result->tokens : 1;
+  result->attention_rows = wants_whole_maps(options) ? result->tokens : 1;
   CLI_TRY(cli_changes_read(cli, &options->changes, info, result->rows, result->columns,
                            &result->changes));
   CLI_TRY(run_select(cli, options, info, result, selection));
@@ -164,7 +162,7 @@ static heed_status prepare_picture(cli_state *cli, const cli_pipeline *pipeline,
  * for. */
 static heed_status run_picture(cli_state *cli, cli_pipeline *pipeline, run_options *options,
                                run_result *result, run_selection *selection) {
-  const bool whole = wants_whole_maps(pipeline, options);
+  const bool whole = wants_whole_maps(options);
   heed_shape shape;
   if (pipeline->session && (pipeline->build.height != result->batch_height ||
                             pipeline->build.width != result->batch_width))

@@ -13,7 +13,7 @@ typedef struct cli_pipeline {
   heed_model_files *files;                      /* of a model on disk; or */
   heed_model_file built_in[CLI_BUILT_IN_FILES]; /* those of one that is not */
   const char *way, *size; /* of a graph that is opened: --way and --size, or NULL */
-  bool as_graph;          /* it runs as the graph of the file, whose maps have all rows */
+  bool as_graph;          /* it runs as the graph of the file */
   bool noted;             /* whether the way has been said */
   heed_model *model;
   heed_model_info info;

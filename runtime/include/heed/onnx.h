@@ -181,7 +181,7 @@ HEED_API uint32_t heed_onnx_lowered_unrounded(const heed_onnx_lowered *lowered);
  * those that heed_model_open reads the preprocessing; without one that of ViT is assumed, which
  * heed_model_info.assumed says. height, width: of the images, where the file leaves them open; both
  * 0: what config.json says, else 224, else as many as the graph's positions are for. Patch, grid,
- * heads and classes are the graph's. heed_model_build ignores rows and classes_only. Borrows file,
+ * heads and classes are the graph's. heed_model_build ignores classes_only. Borrows file,
  * which must outlive the model and its graphs. Statuses: UNSUPPORTED (another graph, or what has no
  * kernel), INVALID_ARGUMENT, INVALID_FILE, OUT_OF_MEMORY, those of the sources. */
 HEED_NODISCARD HEED_API heed_status heed_onnx_vision(heed_onnx *file, const heed_model_desc *desc,

@@ -376,6 +376,7 @@ heed_status heed_lower_emit(heed_lower *l, bool attentions) {
     if (l->status == HEED_OK) l->status = heed_graph_status(l->graph, l->error);
   }
   shape_maps(l);
+  heed_lower_narrow_maps(l);
   if (l->status == HEED_OK) l->status = name_outputs(l);
   if (l->status == HEED_INVALID_ARGUMENT) l->status = HEED_UNSUPPORTED;
   return l->status;

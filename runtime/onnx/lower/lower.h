@@ -145,9 +145,14 @@ struct heed_lower_value {
   heed_value made, weights;
 };
 
-/* What a graph lets change from run to run: heed_build_desc. */
+/* What a graph lets change from run to run, and which rows of its maps it gives: heed_build_desc.
+ */
 typedef struct heed_lower_changes {
-  uint32_t layers, tokens; /* attentions from the first on, T of each */
+  uint32_t layers, tokens; /* of the model; T of each layer */
+  uint32_t joined;         /* attentions of a layer, from the first on, which are its heads */
+  const int32_t *order; /* [T]: which token of the graph each of the layers' is; NULL: the same */
+  const uint32_t *rows; /* of the graph's tokens; NULL: all */
+  uint32_t row_count;
   bool intervene;
   heed_empty_row empty_row;
   float temperature; /* 0 = 1 */
@@ -334,9 +339,10 @@ heed_status heed_lower_arrange(heed_lower *l);
 /* The weights of the index-th attention of the finder, [B, H, Tq, Tk] or as its softmax has them;
  * value 0: the graph has none. */
 heed_value heed_lower_weights(const heed_lower *l, uint32_t index);
-/* changes.c: the mask, temperature and empty rows of an attention; and what its heads give, with
- * their offset and gain. */
+/* changes.c: the mask, temperature, empty rows and rows of an attention; what its heads give, with
+ * their offset and gain; and the rows of those maps that other ops make or read. */
 void heed_lower_change_scores(heed_lower *l, const heed_lower_value *v, heed_attention_desc *desc);
+void heed_lower_narrow_maps(heed_lower *l);
 heed_value heed_lower_change_heads(heed_lower *l, const heed_lower_value *v, heed_value output);
 /* general.c: the heed_value of an expression that no model of heed's own needs. */
 heed_value heed_lower_emit_general(heed_lower *l, const heed_lower_value *v);

@@ -55,16 +55,20 @@ static bool find_image(const heed_onnx *file, heed_onnx_port *image, const char 
   return found;
 }
 
+static heed_onnx_lower_desc of_size(uint32_t batch, uint32_t height, uint32_t width) {
+  return (heed_onnx_lower_desc){.struct_size = sizeof(heed_onnx_lower_desc),
+                                .batch = batch,
+                                .height = height,
+                                .width = width,
+                                .picture = true};
+}
+
 static heed_status try_size(const vision_model *model, uint32_t batch, uint32_t height,
-                            uint32_t width, const heed_lower_changes *changes,
-                            heed_onnx_lowered **lowered, heed_vision *vision, heed_error *error) {
-  const heed_onnx_lower_desc desc = {.struct_size = sizeof desc,
-                                     .batch = batch,
-                                     .height = height,
-                                     .width = width,
-                                     .picture = true};
-  HEED_TRY(heed_onnx_lower_changed(model->file, &desc, changes, lowered, error));
-  const heed_status status = heed_vision_find(model->file, *lowered, vision, error);
+                            uint32_t width, heed_onnx_lowered **lowered, heed_vision *vision,
+                            heed_error *error) {
+  const heed_onnx_lower_desc desc = of_size(batch, height, width);
+  HEED_TRY(heed_onnx_lower(model->file, &desc, lowered, error));
+  const heed_status status = heed_vision_find(model->file, *lowered, NULL, vision, error);
   if (status == HEED_OK) return HEED_OK;
   heed_onnx_lowered_destroy(*lowered);
   *lowered = NULL;
@@ -74,8 +78,7 @@ static heed_status try_size(const vision_model *model, uint32_t batch, uint32_t 
 static heed_status try_own(vision_model *model, uint32_t height, uint32_t width,
                            heed_error *error) {
   heed_onnx_lowered *lowered = NULL;
-  const heed_status status =
-      try_size(model, 1, height, width, NULL, &lowered, &model->vision, error);
+  const heed_status status = try_size(model, 1, height, width, &lowered, &model->vision, error);
   heed_onnx_lowered_destroy(lowered);
   return status;
 }
@@ -247,9 +250,15 @@ static heed_status check_built(const vision_model *model, const heed_vision *bui
                    own->heads);
 }
 
-static uint32_t tokens_of(const vision_model *model, uint32_t height, uint32_t width) {
-  const uint32_t patch = model->vision.patch;
-  return model->vision.prefix_tokens + height / patch * (width / patch);
+/* Takes *lowered, and gives the graph with what `desc` changes. */
+static heed_status change(const vision_model *model, const heed_build_desc *desc,
+                          heed_vision *vision, heed_onnx_lowered **lowered, heed_error *error) {
+  const heed_onnx_lower_desc lower = of_size(vision->batch, vision->height, vision->width);
+  heed_onnx_lowered *plain = *lowered;
+  const heed_status status = heed_vision_change(
+      model->file, &lower, desc, heed_onnx_lowered_graph(plain), vision, lowered, error);
+  heed_onnx_lowered_destroy(plain);
+  return status;
 }
 
 static heed_status build_model(const heed_model *base, const heed_build_desc *desc,
@@ -259,17 +268,15 @@ static heed_status build_model(const heed_model *base, const heed_build_desc *de
                  width = desc->width ? desc->width : model->vision.width;
   heed_onnx_lowered *lowered = NULL;
   heed_vision vision;
-  const heed_lower_changes changes = {model->vision.layers, tokens_of(model, height, width),
-                                      desc->intervene, desc->empty_row, desc->temperature};
-  const bool changed = desc->intervene || desc->temperature != 0.0f;
-  HEED_TRY(try_size(model, desc->batch, height, width, changed ? &changes : NULL, &lowered, &vision,
-                    error));
-  heed_graph *made = heed_onnx_lowered_graph(lowered);
-  heed_graph_name(made, (heed_value){vision.image}, "pixel_values");
+  HEED_TRY(try_size(model, desc->batch, height, width, &lowered, &vision, error));
   heed_status status = check_built(model, &vision, desc->batch, height, width, error);
-  if (status == HEED_OK && changed)
-    status = heed_vision_check_changes(model->file, made, &vision, &changes, error);
-  if (status == HEED_OK) status = heed_graph_status(made, error);
+  if (status == HEED_OK && heed_vision_changes(desc))
+    status = change(model, desc, &vision, &lowered, error);
+  heed_graph *made = status == HEED_OK ? heed_onnx_lowered_graph(lowered) : NULL;
+  if (made) {
+    heed_graph_name(made, (heed_value){vision.image}, "pixel_values");
+    status = heed_graph_status(made, error);
+  }
   if (status != HEED_OK) {
     heed_onnx_lowered_destroy(lowered);
     return status;

@@ -155,7 +155,7 @@ static void arrange(heed_lower *l, const char *text, heed_value indices, uint32_
 }
 
 void heed_token_order_apply(heed_lower *l, const heed_token_order *order, uint32_t count,
-                            uint32_t layers, uint32_t heads) {
+                            uint32_t layers, uint32_t heads, bool rows) {
   char text[64];
   if (heads > 1) join_heads(l, layers, heads);
   if (order->straight || !order->token) return;
@@ -168,7 +168,10 @@ void heed_token_order_apply(heed_lower *l, const heed_token_order *order, uint32
         snprintf(text, sizeof text, "layer.%u.%s", (unsigned)i, parts[p].name);
       else
         snprintf(text, sizeof text, "pool.%s", parts[p].name);
-      arrange(l, text, indices, count, parts[p].tokens, parts[p].more);
+      if (rows && i < layers && parts[p].more)
+        arrange(l, text, indices, count, parts[p].more, 0);
+      else
+        arrange(l, text, indices, count, parts[p].tokens, parts[p].more);
     }
   for (uint32_t i = 0; i < layers; i++) {
     snprintf(text, sizeof text, "layer.%u.output", (unsigned)i);

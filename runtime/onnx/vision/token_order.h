@@ -14,8 +14,9 @@ typedef struct heed_token_order {
 const char *heed_token_order_find(heed_lower *l, const heed_place *places, uint32_t count,
                                   uint32_t height, uint32_t width, heed_token_order *order);
 /* Puts the values of `layers` layers, and of the pool, into this order, and joins `heads`
- * attentions that read the same states into one layer. Names are those of vision.h. */
+ * attentions that read the same states into one layer. Names are those of vision.h. `rows`: maps
+ * have some rows alone, which are those that were asked for. */
 void heed_token_order_apply(heed_lower *l, const heed_token_order *order, uint32_t count,
-                            uint32_t layers, uint32_t heads);
+                            uint32_t layers, uint32_t heads, bool rows);
 
 #endif

@@ -24,6 +24,7 @@
 typedef struct search {
   const heed_onnx *file;
   heed_onnx_lowered *lowered;
+  const heed_lower_changes *changes; /* or NULL */
   heed_graph *graph;
   heed_vision *vision;
   heed_error *error;
@@ -75,13 +76,16 @@ static heed_status find_pixels(search *s) {
                : HEED_OK;
 }
 
-/* The map of an attention as [B, H, Tq, Tk]; false: it has none. */
+/* The map of an attention as [B, H, Tq, Tk], also where it gives a few rows alone; false: it has
+ * none. */
 static bool find_map(search *s, uint32_t index, heed_value *map, heed_shape *shape) {
   heed_value_info info;
   *map = heed_onnx_lowered_weights(s->lowered, index);
   *shape = (heed_shape){0};
   if (!map->id || heed_graph_value_info(s->graph, *map, &info) != HEED_OK) return false;
   *shape = info.shape;
+  const heed_lower_changes *c = s->changes;
+  if (c && c->rows && index / c->joined < c->layers) shape->dim[2] = c->tokens;
   return shape->rank == 4;
 }
 
@@ -415,11 +419,13 @@ static heed_status find_parts(search *s) {
   return find_grid(s);
 }
 
-heed_status heed_vision_find(const heed_onnx *file, heed_onnx_lowered *lowered, heed_vision *vision,
+heed_status heed_vision_find(const heed_onnx *file, heed_onnx_lowered *lowered,
+                             const heed_lower_changes *changes, heed_vision *vision,
                              heed_error *error) {
   heed_error own;
   search s = {.file = file,
               .lowered = lowered,
+              .changes = changes,
               .graph = heed_onnx_lowered_graph(lowered),
               .vision = vision,
               .error = error ? error : &own};
@@ -439,26 +445,8 @@ heed_status heed_vision_find(const heed_onnx *file, heed_onnx_lowered *lowered, 
   if (vision->image) name_logits(&s);
   if (s.joined <= 1) name_layers(s.graph, vision);
   if (status == HEED_OK)
-    heed_token_order_apply(l, &s.order, vision->tokens, vision->layers, s.joined);
+    heed_token_order_apply(l, &s.order, vision->tokens, vision->layers, s.joined,
+                           changes && changes->rows);
   l->error = l->call.error = NULL;
   return status == HEED_OK ? heed_graph_status(s.graph, error) : status;
-}
-
-heed_status heed_vision_check_changes(const heed_onnx *file, const heed_graph *graph,
-                                      const heed_vision *vision, const heed_lower_changes *changes,
-                                      heed_error *error) {
-  uint32_t count;
-  const char *why = vision->joined > 1                     ? "its heads are attentions of their own"
-                    : heed_onnx_token_order(graph, &count) ? "its patches lie in another order"
-                                                           : NULL;
-  for (uint32_t i = 0; !why && i < changes->layers; i++) {
-    char name[48];
-    snprintf(name, sizeof name, "layer.%u.attention.logits", (unsigned)i); /* of one op alone */
-    if (!heed_graph_find(graph, name).id) why = "an attention of it runs in several ops";
-  }
-  return why ? heed_fail(error, HEED_UNSUPPORTED,
-                         "%s: changes of attention have no kernel in this graph, as %s (expected a "
-                         "config.json that names its family)",
-                         file->name, why)
-             : HEED_OK;
 }

@@ -20,18 +20,23 @@ typedef struct heed_vision {
   uint64_t parameters;
 } heed_vision;
 
-/* Finds out, and gives values the names that they have in heed's own graphs: logits,
- * layer.i.output, layer.i.attention.weights, pool.attention.weights. The patch is that of the first
- * convolution; where parts overlap it is the smallest that leaves the fewest tokens before the
- * grid. Statuses: UNSUPPORTED, where the graph is no vision transformer: what was found is set all
- * the same. */
-heed_status heed_vision_find(const heed_onnx *file, heed_onnx_lowered *lowered, heed_vision *vision,
+/* `changes`: with which the graph was lowered, or NULL. Finds out, and gives values the names that
+ * they have in heed's own graphs: logits, layer.i.output, layer.i.attention.weights,
+ * pool.attention.weights. The patch is that of the first convolution; where parts overlap it is the
+ * smallest that leaves the fewest tokens before the grid. Statuses: UNSUPPORTED, where the graph is
+ * no vision transformer: what was found is set all the same. */
+heed_status heed_vision_find(const heed_onnx *file, heed_onnx_lowered *lowered,
+                             const heed_lower_changes *changes, heed_vision *vision,
                              heed_error *error);
 
-/* Whether the inputs of changes are those of the layers: their heads in one attention each, their
- * tokens in the order of the patches. Statuses: UNSUPPORTED. */
-heed_status heed_vision_check_changes(const heed_onnx *file, const heed_graph *graph,
-                                      const heed_vision *vision, const heed_lower_changes *changes,
-                                      heed_error *error);
+/* changes.c: whether a graph of its own has what heed_build_desc asks for. */
+bool heed_vision_changes(const heed_build_desc *build);
+/* Lowers the graph once more, with what `build` changes and with the rows that it asks for. `plain`
+ * and *vision: the graph without them, and what was found in it; *vision becomes that of *lowered.
+ * Statuses: as heed_onnx_lower, UNSUPPORTED (an attention takes no changes), INVALID_ARGUMENT (a
+ * row of no token). */
+heed_status heed_vision_change(heed_onnx *file, const heed_onnx_lower_desc *desc,
+                               const heed_build_desc *build, const heed_graph *plain,
+                               heed_vision *vision, heed_onnx_lowered **lowered, heed_error *error);
 
 #endif

@@ -1,0 +1,86 @@
+/* Changes of a graph's attention and rows of its maps, in the order of the layers' tokens. See
+ * vision.h, lower/changes.c. */
+#include <stdio.h>
+
+#include "base/alloc.h"
+#include "base/status.h"
+#include "graph/graph.h"
+#include "onnx/file/file.h"
+#include "onnx/vision/vision.h"
+
+static bool intervenes(const heed_build_desc *build) {
+  return build->intervene || build->temperature != 0.0f;
+}
+
+bool heed_vision_changes(const heed_build_desc *build) { return intervenes(build) || build->rows; }
+
+/* Whether each layer has changes: those have no kernel but in an attention of one op. */
+static heed_status check(const heed_onnx *file, const heed_graph *graph,
+                         const heed_lower_changes *changes, heed_error *error) {
+  for (uint32_t i = 0; i < changes->layers; i++) {
+    char name[48];
+    snprintf(name, sizeof name, "layer.%u.attention.logits", (unsigned)i); /* of one op alone */
+    if (!heed_graph_find(graph, name).id)
+      return heed_fail(error, HEED_UNSUPPORTED,
+                       "%s: changes of attention have no kernel in this graph, as an attention of "
+                       "it runs in several ops (expected a config.json that names its family)",
+                       file->name);
+  }
+  return HEED_OK;
+}
+
+/* The rows of the graph's tokens that are those of the layers'. */
+static heed_status find_rows(const heed_build_desc *build, const heed_lower_changes *changes,
+                             uint32_t *rows, heed_error *error) {
+  for (uint32_t i = 0; i < build->row_count; i++) {
+    const uint32_t row = build->rows[i];
+    if (row >= changes->tokens)
+      return heed_fail(error, HEED_INVALID_ARGUMENT,
+                       "build: row out of range (found %u, expected less than %u)", row,
+                       changes->tokens);
+    rows[i] = changes->order ? (uint32_t)changes->order[row] : row;
+  }
+  return HEED_OK;
+}
+
+static heed_status lower(heed_onnx *file, const heed_onnx_lower_desc *desc,
+                         const heed_build_desc *build, heed_lower_changes *changes, uint32_t *rows,
+                         heed_vision *vision, heed_onnx_lowered **lowered, heed_error *error) {
+  if (rows) {
+    HEED_TRY(find_rows(build, changes, rows, error));
+    changes->rows = rows;
+    changes->row_count = build->row_count;
+  }
+  HEED_TRY(heed_onnx_lower_changed(file, desc, changes, lowered, error));
+  heed_status status = heed_vision_find(file, *lowered, changes, vision, error);
+  if (status == HEED_OK && intervenes(build))
+    status = check(file, heed_onnx_lowered_graph(*lowered), changes, error);
+  if (status != HEED_OK) {
+    heed_onnx_lowered_destroy(*lowered);
+    *lowered = NULL;
+  }
+  return status;
+}
+
+heed_status heed_vision_change(heed_onnx *file, const heed_onnx_lower_desc *desc,
+                               const heed_build_desc *build, const heed_graph *plain,
+                               heed_vision *vision, heed_onnx_lowered **lowered,
+                               heed_error *error) {
+  uint32_t count;
+  heed_lower_changes changes = {.layers = vision->layers,
+                                .tokens = vision->tokens,
+                                .joined = vision->joined,
+                                .order = heed_onnx_token_order(plain, &count),
+                                .intervene = build->intervene,
+                                .empty_row = build->empty_row,
+                                .temperature = build->temperature};
+  uint32_t *rows = NULL;
+  *lowered = NULL;
+  if (build->rows && build->row_count) {
+    rows = heed_alloc(file->context, build->row_count, sizeof *rows);
+    if (!rows) return heed_fail_memory(error, "build: rows", build->row_count * sizeof *rows);
+  }
+  const heed_status status = lower(file, desc, build, &changes, rows, vision, lowered, error);
+  heed_free(file->context, rows);
+  return status;
+}
