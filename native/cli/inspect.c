@@ -265,7 +265,8 @@ static heed_status inspect(cli_state *cli, cli_choice *choice, const char *model
   return status;
 }
 
-/* The graph of an ONNX file on heed's ops, or why it is not. */
+/* The graph of an ONNX file on heed's ops, or why it is not: that is a failure where the graph runs
+ * in no way. */
 static heed_status inspect_onnx(cli_state *cli, cli_choice *choice, const char *model,
                                 const char *size, const char *graph, bool plan, bool json) {
   cli_pipeline pipeline = {.build_graph = cli_onnx_build,
@@ -277,7 +278,7 @@ static heed_status inspect_onnx(cli_state *cli, cli_choice *choice, const char *
     status = cli_pipeline_plan(cli, &pipeline, choice);
     if (!graph && !plan && (status == HEED_OK || heed_onnx_lacks(status))) {
       cli_onnx_report(&pipeline, cli->error.message);
-      status = HEED_OK;
+      status = status == HEED_OK ? HEED_OK : cli_onnx_runs(cli, &pipeline, model);
     } else if (status == HEED_OK) {
       if (plan && json) json_plan(&pipeline);
       if (plan && !json) print_plan(&pipeline);

@@ -231,6 +231,13 @@ bad_input graph_input "missing tensor pixel_values (an input of" eval "$onnx/mod
 LC_ALL=C sed 's/Softmax/Sortmax/g' "$onnx/model.onnx" >"$bad/unknown.onnx"
 rm "$bad/config.json"
 bad_input graph_op "op not supported (found Sortmax of opset 14)" eval "$bad/unknown.onnx" "$onnx/io.safetensors" -o out.safetensors --quiet
+test_begin inspect_refused # the report all the same
+heed inspect "$bad/unknown.onnx"
+expect_exit 3
+expect_stdout_contains "not on heed's kernels: "
+expect_stdout_contains "op not supported: Sortmax"
+expect_stderr_contains "unknown.onnx: the graph runs neither on kernels nor in double: op not supported (found Sortmax"
+test_end
 # A graph of 44 bytes, y = Relu(x), cut after each byte; and one whose node reads what it makes.
 relu() { # name of what the node reads
   printf '\010\010\072\044\012\014\012\001%s\022\001y\042\004ReluZ\011\012\001x\022\004\012\002\010\001b\011\012\001y\022\004\012\002\010\001B\002\020\021' "$1"
