@@ -238,6 +238,22 @@ expect_stdout_contains "not on heed's kernels: "
 expect_stdout_contains "op not supported: Sortmax"
 expect_stderr_contains "unknown.onnx: the graph runs neither on kernels nor in double: op not supported (found Sortmax"
 test_end
+# What onnxruntime's optimiser and quantiser make: on kernels, and in double where those do not round activations.
+fused() { # name, way
+  test_begin "$1_$2"
+  heed eval "$onnx/fused/$1.onnx" "$onnx/fused/$1.safetensors" -o out.safetensors --taps none --backend cpu --way "$2"
+  expect_exit 0
+  [ "$2" = reference ] || expect_stderr_contains "on heed's kernels"
+  node "$(dirname "$0")/near.mjs" "$here/out.safetensors" "$onnx/fused/$1.onnxruntime.safetensors" 4e-6 >>"$err" || fail "other numbers than onnxruntime's"
+  test_end
+}
+fused fused graph
+fused fused reference
+fused dynamic reference
+LC_ALL=C sed 's/transBatchA\x18\x00/transBatchA\x18\x01/' "$onnx/fused/fused.onnx" >"$bad/batch_first.onnx"
+cmp -s "$onnx/fused/fused.onnx" "$bad/batch_first.onnx" && fail "nothing was changed"
+bad_input fused_attribute "op not supported (found com.microsoft.FusedMatMul of opset 1" eval "$bad/batch_first.onnx" "$onnx/fused/fused.safetensors" \
+  -o out.safetensors --quiet
 # A graph of 44 bytes, y = Relu(x), cut after each byte; and one whose node reads what it makes.
 relu() { # name of what the node reads
   printf '\010\010\072\044\012\014\012\001%s\022\001y\042\004ReluZ\011\012\001x\022\004\012\002\010\001b\011\012\001y\022\004\012\002\010\001B\002\020\021' "$1"

@@ -15,6 +15,7 @@ typedef struct attention {
   array *query, *key, *value;
   uint64_t batch, heads, key_heads, queries, keys, depth, width;
   const array *mask;    /* bool: 1 = may attend; else added; broadcast to [B, H, Tq, Tk] */
+  array *key_mask;      /* [B, 1, Tq|1, Tk], added as well; or NULL */
   const array *lengths; /* [B]: keys from there on are padding; or NULL */
   uint64_t past;
   bool causal;
@@ -65,6 +66,12 @@ static double masked(const attention *a, uint64_t b, uint64_t h, uint64_t i, uin
   return heed_onnx_number(a->mask, at);
 }
 
+static double key_masked(const attention *a, uint64_t b, uint64_t i, uint64_t j) {
+  if (!a->key_mask) return 0;
+  const uint64_t rows = a->key_mask->dims[2];
+  return a->key_mask->data[(b * rows + (rows == 1 ? 0 : i)) * a->keys + j].f;
+}
+
 static bool hidden(const attention *a, uint64_t b, uint64_t i, uint64_t j) {
   int64_t offset = (int64_t)a->past;
   if (a->lengths) {
@@ -109,7 +116,8 @@ static void attend(const attention *a, uint64_t b, uint64_t h, uint64_t i, doubl
     row[j] = a->softcap * tanh(row[j] / a->softcap);
   keep(a, 1, number, row);
   for (uint64_t j = 0; j < a->keys; j++) {
-    const double bias = hidden(a, b, i, j) ? -HUGE_VAL : masked(a, b, h, i, j);
+    const double bias =
+        hidden(a, b, i, j) ? -HUGE_VAL : masked(a, b, h, i, j) + key_masked(a, b, i, j);
     row[j] = bias == -HUGE_VAL ? bias : row[j] + bias;
   }
   keep(a, 2, number, row);
@@ -192,7 +200,7 @@ static heed_status give_present(heed_onnx_call *call, uint32_t index, uint32_t t
 }
 
 static void drop_attention(heed_onnx_call *call, attention *a) {
-  array *const made[] = {a->query, a->key, a->value, a->y};
+  array *const made[] = {a->query, a->key, a->value, a->y, a->key_mask};
   for (size_t i = 0; i < sizeof made / sizeof *made; i++) heed_onnx_drop(call->evaluator, made[i]);
 }
 
@@ -239,17 +247,30 @@ static heed_status attend_standard(heed_onnx_call *call, attention *a) {
   return give_present(call, 2, v->type, a->value);
 }
 
-/* MultiHeadAttention of com.microsoft: query, key, value [B, T, H D], bias [3 H D], key padding,
- * added bias, past. */
+/* The mask of keys that is input `index`, for query and key of which the sizes are known. */
+static heed_status read_key_mask(heed_onnx_call *call, uint32_t index, attention *a) {
+  const array *mask = optional(call, index);
+  uint64_t dims[4];
+  if (!mask) return HEED_OK;
+  if (!heed_onnx_key_mask_shape(mask, a->query->dims[0], a->query->dims[2], a->key->dims[2], dims))
+    return heed_onnx_refuse(call, HEED_UNSUPPORTED,
+                            "a mask of keys of this shape is not supported (expected [B, Tk], "
+                            "[B, Tq, Tk], [B] or [2 B])");
+  HEED_TRY(heed_onnx_make(call, HEED_ONNX_FLOAT, 4, dims, &a->key_mask));
+  heed_onnx_fill_key_mask(call, mask, a->key_mask);
+  return HEED_OK;
+}
+
+/* MultiHeadAttention of com.microsoft: query, key, value [B, T, H D], bias [3 H D], mask of keys,
+ * added bias, past; without a bias also key, value [B, H, T, D]. */
 static heed_status attend_microsoft(heed_onnx_call *call, attention *a) {
   const array *q = heed_onnx_input(call, 0), *k = q ? heed_onnx_input(call, 1) : NULL,
               *v = k ? heed_onnx_input(call, 2) : NULL, *bias = optional(call, 3);
   const int64_t heads = heed_onnx_integer(call, "num_heads", 0);
   if (!v) return HEED_INVALID_FILE;
-  if (q->rank != 3 || k->rank != 3 || v->rank != 3 || heads < 1 || optional(call, 4) ||
-      optional(call, 8) || (bias && bias->count != q->dims[2] + k->dims[2] + v->dims[2]))
-    return heed_onnx_refuse(call, HEED_UNSUPPORTED,
-                            "packed inputs and key_padding_mask are not supported");
+  if (q->rank != 3 || (bias && (k->rank != 3 || v->rank != 3)) || heads < 1 || optional(call, 8) ||
+      (bias && bias->count != q->dims[2] + k->dims[2] + v->dims[2]))
+    return heed_onnx_refuse(call, HEED_UNSUPPORTED, "packed inputs are not supported");
   HEED_TRY(split_heads(call, q, NULL, (uint64_t)heads, &a->query));
   HEED_TRY(split_heads(call, k, optional(call, 6), (uint64_t)heads, &a->key));
   HEED_TRY(split_heads(call, v, optional(call, 7), (uint64_t)heads, &a->value));
@@ -263,6 +284,7 @@ static heed_status attend_microsoft(heed_onnx_call *call, attention *a) {
         parts[p]->data[i].f += heed_onnx_number(bias, first + i / d / t % h * d + i % d);
     first += h * d;
   }
+  HEED_TRY(read_key_mask(call, 4, a));
   a->mask = optional(call, 5);
   a->causal = heed_onnx_integer(call, "unidirectional", 0) != 0;
   a->left = a->right = -1;
@@ -275,39 +297,87 @@ static heed_status attend_microsoft(heed_onnx_call *call, attention *a) {
   return give_present(call, 2, v->type, a->value);
 }
 
-/* Attention of com.microsoft: x [B, T, C], weights [C, 3 H D], bias [3 H D]. */
+/* The widths of query, key and value in a matrix of so many columns. */
+bool heed_onnx_packed_widths(const heed_onnx_call *call, uint64_t columns, uint64_t widths[3]) {
+  const heed_onnx_attribute *sizes = heed_onnx_find_attribute(call->node, "qkv_hidden_sizes");
+  const int64_t heads = heed_onnx_integer(call, "num_heads", 0);
+  uint64_t sum = 0;
+  if ((sizes && sizes->count != 3) || heads < 1) return false;
+  for (uint32_t p = 0; p < 3; p++) {
+    widths[p] = !sizes ? columns / 3 : sizes->ints[p] > 0 ? (uint64_t)sizes->ints[p] : 0;
+    if (widths[p] == 0 || widths[p] > columns || widths[p] % (uint64_t)heads) return false;
+    sum += widths[p];
+  }
+  return sum == columns && widths[0] == widths[1];
+}
+
+/* x [B, T, C] by columns [first, first + H D) of w, plus bias, behind part `p` of what is past [2,
+ * B, H, P, D]: [B, H, P + T, D]. */
+static heed_status project(heed_onnx_call *call, uint64_t first, uint64_t d, int p, array **made) {
+  const array *x = call->in[0], *w = call->in[1], *bias = optional(call, 2),
+              *past = p >= 0 ? optional(call, 4) : NULL;
+  const uint64_t h = (uint64_t)heed_onnx_integer(call, "num_heads", 0), t = x->dims[1],
+                 c = x->dims[2], before = past ? past->dims[3] : 0,
+                 dims[] = {x->dims[0], h, before + t, d}, whole[] = {2, dims[0], h, before, d};
+  if (past && (past->rank != 5 || memcmp(past->dims, whole, sizeof whole) != 0))
+    return heed_onnx_refuse(call, HEED_INVALID_FILE, "the past does not fit");
+  HEED_TRY(heed_onnx_make(call, HEED_ONNX_DOUBLE, 4, dims, made));
+  for (uint64_t i = 0; i < (*made)->count; i++) {
+    const uint64_t token = i / d % dims[2], lane = i / d / dims[2],
+                   column = first + lane % h * d + i % d, row = lane / h * t + token - before;
+    double sum = bias ? heed_onnx_number(bias, column) : 0;
+    if (token < before)
+      sum =
+          heed_onnx_number(past, (((uint64_t)p * dims[0] * h + lane) * before + token) * d + i % d);
+    for (uint64_t k = 0; token >= before && k < c; k++)
+      sum += heed_onnx_number(x, row * c + k) * heed_onnx_number(w, k * w->dims[1] + column);
+    (*made)->data[i].f = sum;
+  }
+  return HEED_OK;
+}
+
+/* Output 1 of a packed attention: key and value [2, B, H, T, D]. */
+static heed_status give_packed_present(heed_onnx_call *call, const attention *a, uint32_t type) {
+  if (call->node->output_count < 2 || !*call->node->outputs[1]) return HEED_OK;
+  const array *const parts[] = {a->key, a->value};
+  const uint64_t *d = a->key->dims, dims[] = {2, d[0], d[1], d[2], d[3]};
+  if (a->value->dims[3] != d[3])
+    return heed_onnx_refuse(call, HEED_INVALID_FILE,
+                            "key and value of unequal sizes do not fit in "
+                            "one output");
+  HEED_TRY(heed_onnx_output(call, 1, type, 5, dims));
+  for (uint64_t p = 0; p < 2; p++)
+    for (uint64_t i = 0; i < parts[p]->count; i++)
+      heed_onnx_set(call->out[1], p * parts[p]->count + i, parts[p]->data[i].f);
+  return HEED_OK;
+}
+
+/* Attention of com.microsoft: x [B, T, C], weights [C, H (2 D + Dv)], bias of as many columns, mask
+ * of keys, past [2, B, H, P, D], added bias. */
 static heed_status attend_packed(heed_onnx_call *call, attention *a) {
   const array *x = heed_onnx_input(call, 0), *w = x ? heed_onnx_input(call, 1) : NULL,
               *bias = optional(call, 2);
-  const int64_t heads = heed_onnx_integer(call, "num_heads", 0);
+  uint64_t widths[3];
   if (!w) return HEED_INVALID_FILE;
-  if (x->rank != 3 || w->rank != 2 || w->dims[0] != x->dims[2] || heads < 1 ||
-      w->dims[1] % (3 * (uint64_t)heads) || (bias && bias->count != w->dims[1]) ||
-      optional(call, 3) || optional(call, 4) ||
-      heed_onnx_find_attribute(call->node, "qkv_hidden_sizes"))
+  if (x->rank != 3 || w->rank != 2 || w->dims[0] != x->dims[2] ||
+      (bias && bias->count != w->dims[1]) || optional(call, 6) ||
+      !heed_onnx_packed_widths(call, w->dims[1], widths))
     return heed_onnx_refuse(call, HEED_UNSUPPORTED,
-                            "masks of indices, a past and unequal sizes are not supported");
-  const uint64_t h = (uint64_t)heads, n = w->dims[1] / 3, d = n / h, t = x->dims[1], c = x->dims[2],
-                 dims[] = {x->dims[0], h, t, d};
-  HEED_TRY(heed_onnx_count_steps(call, x->dims[0] * t, w->dims[1], c));
-  array **const parts[] = {&a->query, &a->key, &a->value};
-  for (size_t p = 0; p < 3; p++) {
-    HEED_TRY(heed_onnx_make(call, HEED_ONNX_DOUBLE, 4, dims, parts[p]));
-    for (uint64_t i = 0; i < (*parts[p])->count; i++) {
-      const uint64_t column = p * n + i / d / t % h * d + i % d,
-                     row = i / d / t / h * t + i / d % t;
-      double sum = bias ? heed_onnx_number(bias, column) : 0;
-      for (uint64_t k = 0; k < c; k++)
-        sum += heed_onnx_number(x, row * c + k) * heed_onnx_number(w, k * w->dims[1] + column);
-      (*parts[p])->data[i].f = sum;
-    }
-  }
+                            "its input, weights, bias and sizes do not fit");
+  const uint64_t h = (uint64_t)heed_onnx_integer(call, "num_heads", 0);
+  HEED_TRY(heed_onnx_count_steps(call, x->dims[0] * x->dims[1], w->dims[1], x->dims[2]));
+  HEED_TRY(project(call, 0, widths[0] / h, -1, &a->query));
+  HEED_TRY(project(call, widths[0], widths[1] / h, 0, &a->key));
+  HEED_TRY(project(call, widths[0] + widths[1], widths[2] / h, 1, &a->value));
+  a->past = a->key->dims[2] - a->query->dims[2];
+  HEED_TRY(read_key_mask(call, 3, a));
   a->mask = optional(call, 5);
   a->causal = heed_onnx_integer(call, "unidirectional", 0) != 0;
   a->left = a->right = -1;
   a->scale = heed_onnx_float(call, "scale", 0);
   HEED_TRY(run_attention(call, a));
-  return give_output(call, a, x->type, true);
+  HEED_TRY(give_output(call, a, x->type, true));
+  return give_packed_present(call, a, x->type);
 }
 
 static heed_status run_standard(heed_onnx_call *call) {

@@ -110,6 +110,16 @@ bool heed_onnx_takes_input(const heed_onnx_call *call, uint32_t index);
 heed_status heed_onnx_check_batch_norm(heed_onnx_call *call, uint64_t channels);
 void heed_onnx_batch_norm(const heed_onnx_call *call, uint64_t channel, double *scale,
                           double *shift);
+/* attentions.c: how many of the columns of a packed attention's weights are of query, key and
+ * value; false: they do not fit. */
+bool heed_onnx_packed_widths(const heed_onnx_call *call, uint64_t columns, uint64_t widths[3]);
+/* key_masks.c: what a mask of keys adds to scores, dims [B, 1, Tq|1, Tk]; false: it is none. It is
+ * [B, Tk] or [B, Tq, Tk], where 0 is not attended, or ends [B], or ends and then starts [2 B].
+ * Where it does not attend it adds the attribute mask_filter_value. */
+bool heed_onnx_key_mask_shape(const heed_onnx_array *mask, uint64_t batch, uint64_t queries,
+                              uint64_t keys, uint64_t dims[4]);
+void heed_onnx_fill_key_mask(const heed_onnx_call *call, const heed_onnx_array *mask,
+                             heed_onnx_array *to);
 /* "file: node 3 (Add /layer/Add): why". */
 heed_status heed_onnx_refuse(heed_onnx_call *call, heed_status status, const char *why, ...)
     HEED_PRINTF(3, 4);

@@ -141,6 +141,10 @@ heed_status heed_onnx_write_out(heed_onnx_arena *arena, const char *where, heed_
 /* branches.c: puts the nodes of branches before their If. Statuses: UNSUPPORTED, OUT_OF_MEMORY. */
 heed_status heed_onnx_join_branches(heed_onnx_arena *arena, const char *where, heed_onnx_graph *of,
                                     heed_error *error);
+/* fused.c: puts what fused nodes of onnxruntime stand for in their place. Statuses: UNSUPPORTED
+ * (too many), OUT_OF_MEMORY. */
+heed_status heed_onnx_write_fused(heed_onnx_arena *arena, const char *where, heed_onnx_graph *of,
+                                  heed_error *error);
 bool heed_onnx_is_if(const heed_onnx_node *node);
 /* The version of an operator set; 0: the file does not name it. */
 int64_t heed_onnx_opset_of(const heed_onnx_model *model, const char *domain);

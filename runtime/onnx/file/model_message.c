@@ -443,7 +443,8 @@ heed_status heed_onnx_read_model(heed_onnx_arena *arena, const heed_source *sour
     return heed_fail(error, HEED_INVALID_FILE, "%s: no operator sets (expected one at least)",
                      where);
   HEED_TRY(heed_onnx_write_out(arena, where, model, error));
-  return heed_onnx_join_branches(arena, where, &model->graph, error);
+  HEED_TRY(heed_onnx_join_branches(arena, where, &model->graph, error));
+  return heed_onnx_write_fused(arena, where, &model->graph, error);
 }
 
 bool heed_onnx_is_if(const heed_onnx_node *node) {

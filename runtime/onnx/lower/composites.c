@@ -124,6 +124,25 @@ static value *added_mask(heed_lower *l, uint32_t index) {
   return heed_lower_reshape(l, mask, 4, dims);
 }
 
+/* The bias with a mask of keys, input `index`, for these sizes. */
+static value *with_key_mask(heed_lower *l, uint32_t index, const value *query, const value *key,
+                            value *bias) {
+  uint64_t dims[4];
+  if (!heed_lower_has_input(l, index) || !query || !key) return bias;
+  value *mask = heed_lower_input(l, index);
+  const heed_onnx_array *from =
+      mask && mask->kind == HEED_LOWER_CONSTANT ? heed_lower_elements(l, mask) : NULL;
+  if (l->status != HEED_OK) return NULL;
+  if (!from || !heed_onnx_key_mask_shape(from, query->dims[0], query->dims[2], key->dims[2], dims))
+    return heed_lower_refuse(l, HEED_UNSUPPORTED,
+                             "a mask of keys of this shape, or that is computed, has no kernel");
+  heed_onnx_array *to = heed_lower_array(l, 4, dims);
+  if (!to) return NULL;
+  heed_onnx_fill_key_mask(&l->call, from, to);
+  value *made = heed_lower_of_array(l, to);
+  return bias ? heed_lower_binary(l, HEED_LOWER_ADD, bias, made) : made;
+}
+
 /* Query, key or value as [B, H, T, D], after what is past. */
 static value *heads_of(heed_lower *l, value *x, int64_t heads, uint32_t past) {
   if (x && x->rank == 3) x = heed_lower_heads_first(l, x, (uint64_t)(heads > 0 ? heads : 0));
@@ -159,7 +178,8 @@ static value *weights_of(heed_lower *l, value *attention) {
   return made;
 }
 
-static void finish(heed_lower *l, heed_lower_attention *a, bool joined) {
+/* `present`: outputs 1 and 2 are key and value. */
+static void finish(heed_lower *l, heed_lower_attention *a, bool joined, bool present) {
   if (l->status != HEED_OK) return;
   if (!a->query || !a->key || !a->value || !fits(a)) {
     heed_lower_refuse(l, HEED_UNSUPPORTED,
@@ -170,8 +190,8 @@ static void finish(heed_lower *l, heed_lower_attention *a, bool joined) {
   if (a->scale == 0) a->scale = 1 / sqrt((double)a->query->dims[3]);
   value *y = heed_lower_attend(l, a);
   heed_lower_bind(l, 0, joined ? y : heed_lower_heads_first(l, y, a->query->dims[1]), 0);
-  if (heed_lower_has_output(l, 1)) heed_lower_bind(l, 1, a->key, 0);
-  if (heed_lower_has_output(l, 2)) heed_lower_bind(l, 2, a->value, 0);
+  if (present && heed_lower_has_output(l, 1)) heed_lower_bind(l, 1, a->key, 0);
+  if (present && heed_lower_has_output(l, 2)) heed_lower_bind(l, 2, a->value, 0);
   if (!heed_lower_has_output(l, 3)) return;
   if (heed_onnx_integer(&l->call, "qk_matmul_output_mode", 0) != 3)
     heed_lower_refuse(l, HEED_UNSUPPORTED, "scores as an output have no kernel");
@@ -203,36 +223,61 @@ static void lower_standard(heed_lower *l) {
                             .left = heed_onnx_integer(&l->call, "left_window_size", -1),
                             .right = heed_onnx_integer(&l->call, "right_window_size", -1),
                             .found = UINT32_MAX};
-  finish(l, &a, q && q->rank == 3);
+  finish(l, &a, q && q->rank == 3, true);
 }
 
-/* x [B, T, C] by weights [C, 3 H D], plus a bias. */
+/* Part `p` of what is past, [2, B, H, P, D], before x [B, H, T, D]. */
+static value *behind_past(heed_lower *l, value *x, uint32_t p) {
+  if (!heed_lower_has_input(l, 4) || !x) return x;
+  value *past = heed_lower_input(l, 4);
+  if (!past || past->rank != 5 || past->dims[0] != 2)
+    return heed_lower_refuse(l, HEED_INVALID_FILE, "the past does not fit");
+  value *const parts[] = {
+      heed_lower_reshape(l, heed_lower_slice(l, past, 0, p, 1), 4, past->dims + 1), x};
+  return heed_lower_concat(l, parts, 2, 2);
+}
+
+/* Output 1 of a packed attention: key and value as one. */
+static void bind_packed_present(heed_lower *l, const heed_lower_attention *a) {
+  value *parts[] = {a->key, a->value};
+  if (!heed_lower_has_output(l, 1) || l->status != HEED_OK) return;
+  for (uint32_t p = 0; p < 2; p++) {
+    const uint64_t *d = parts[p]->dims, dims[] = {1, d[0], d[1], d[2], d[3]};
+    parts[p] = heed_lower_reshape(l, parts[p], 5, dims);
+  }
+  heed_lower_bind(l, 1, heed_lower_concat(l, parts, 2, 0), 0);
+}
+
+/* x [B, T, C] by weights [C, H (2 D + Dv)], plus a bias. */
 static void lower_packed(heed_lower *l) {
   const int64_t heads = heed_onnx_integer(&l->call, "num_heads", 0);
   value *x = heed_lower_input(l, 0), *w = heed_lower_input(l, 1), *part[3];
+  uint64_t widths[3], first = 0;
   if (!x || !w) return;
-  if (x->rank != 3 || w->rank != 2 || heads < 1 || w->dims[1] % 3 || heed_lower_has_input(l, 3) ||
-      heed_lower_has_input(l, 4) || heed_onnx_find_attribute(l->call.node, "qkv_hidden_sizes")) {
-    heed_lower_refuse(l, HEED_UNSUPPORTED,
-                      "masks of indices, a past and unequal sizes have no kernel");
+  if (x->rank != 3 || w->rank != 2 || heed_lower_has_input(l, 6) ||
+      !heed_onnx_packed_widths(&l->call, w->dims[1], widths)) {
+    heed_lower_refuse(l, HEED_UNSUPPORTED, "weights of these sizes have no kernel");
     return;
   }
   value *y = heed_lower_matmul(l, x, w);
   if (heed_lower_has_input(l, 2))
     y = heed_lower_binary(l, HEED_LOWER_ADD, y, heed_lower_input(l, 2));
-  for (uint32_t p = 0; p < 3; p++)
-    part[p] =
-        heads_of(l, heed_lower_slice(l, y, 2, p * (w->dims[1] / 3), w->dims[1] / 3), heads, 0);
+  for (uint32_t p = 0; p < 3; first += widths[p++]) {
+    part[p] = heads_of(l, heed_lower_slice(l, y, 2, first, widths[p]), heads, 0);
+    if (p) part[p] = behind_past(l, part[p], p - 1);
+  }
   heed_lower_attention a = {.query = part[0],
                             .key = part[1],
                             .value = part[2],
-                            .bias = added_mask(l, 5),
+                            .bias = with_key_mask(l, 3, part[0], part[1], added_mask(l, 5)),
                             .scale = heed_onnx_float(&l->call, "scale", 0),
                             .causal = heed_onnx_integer(&l->call, "unidirectional", 0) != 0,
                             .left = -1,
                             .right = -1,
                             .found = UINT32_MAX};
-  finish(l, &a, true);
+  if (part[0] && part[1]) a.offset = (int64_t)(part[1]->dims[2] - part[0]->dims[2]);
+  finish(l, &a, true, false);
+  bind_packed_present(l, &a);
 }
 
 static void lower_attention(heed_lower *l, int kind) {
@@ -248,14 +293,12 @@ static void lower_multi_head(heed_lower *l, int kind) {
   value *x[3], *bias = heed_lower_has_input(l, 3) ? heed_lower_input(l, 3) : NULL;
   uint64_t first = 0;
   (void)kind;
-  if (heed_lower_has_input(l, 4) || heed_lower_has_input(l, 8)) {
-    heed_lower_refuse(l, HEED_UNSUPPORTED, "packed inputs and key_padding_mask have no kernel");
-    return;
-  }
   for (uint32_t p = 0; p < 3; p++) {
     x[p] = heed_lower_input(l, p);
     if (!x[p]) return;
-    if (x[p]->rank != 3 || (bias && (bias->rank != 1 || first + x[p]->dims[2] > bias->dims[0]))) {
+    const bool apart = p > 0 && !bias && x[p]->rank == 4;
+    if ((x[p]->rank != 3 && !apart) || heed_lower_has_input(l, 8) ||
+        (bias && (bias->rank != 1 || first + x[p]->dims[2] > bias->dims[0]))) {
       heed_lower_refuse(l, HEED_UNSUPPORTED, "packed inputs have no kernel");
       return;
     }
@@ -276,9 +319,10 @@ static void lower_multi_head(heed_lower *l, int kind) {
                             .left = -1,
                             .right = -1,
                             .found = UINT32_MAX};
+  a.bias = with_key_mask(l, 4, a.query, a.key, a.bias);
   if (heed_lower_has_output(l, 3))
     heed_lower_refuse(l, HEED_UNSUPPORTED, "scores as an output have no kernel");
-  finish(l, &a, true);
+  finish(l, &a, true, true);
 }
 
 /* -------------------------------------------------------------------------------------- rotary */
