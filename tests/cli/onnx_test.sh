@@ -272,6 +272,12 @@ done
 heed eval "$bad/relu.onnx" "$bad/one.safetensors" -o out.safetensors --quiet
 expect_exit 0
 test_end
+test_begin node_without_kernel
+relu x | LC_ALL=C sed 's/Relu/Sinh/' >"$bad/sinh.onnx"
+heed eval "$bad/sinh.onnx" "$bad/one.safetensors" -o out.safetensors
+expect_exit 0
+expect_stderr_contains "on heed's kernels (opset 17, 1 nodes, 0 named weights); 1 of 1 nodes in double (Sinh), "
+test_end
 printf '\110\000\000\000\000\000\000\000{"x":{"dtype":"F32","shape":[1,1,1,2,1,1,1],"data_offsets":[0,8]}}      \000\000\200\077\000\000\200\277' >"$bad/seven.safetensors"
 test_begin seven_axes
 heed eval "$bad/relu.onnx" "$bad/seven.safetensors" -o out.safetensors

@@ -6,6 +6,7 @@
 
 #include "heed/onnx.h"
 #include "pipeline.h"
+#include "profile.h"
 #include "terminal/standard_out.h"
 
 heed_status cli_onnx_is_graph(cli_state *cli, const cli_onnx *job, bool *is_graph) {
@@ -62,7 +63,9 @@ static heed_status run_graph(cli_state *cli, const cli_onnx *job, struct heed_on
       desc->backend = job->choice->opened;
       status = heed_onnx_evaluate(onnx, desc, result, &why);
     } while (status != HEED_OK && cli_choice_fall_back(cli, job->choice, status));
-    if (status == HEED_OK) print_way(job, onnx, true, heed_onnx_result_unrounded(*result), "");
+    if (status == HEED_OK)
+      print_way(job, onnx, true, heed_onnx_result_unrounded(*result),
+                heed_onnx_result_parts(*result));
     if (!heed_onnx_lacks(status)) {
       cli->error = status == HEED_OK ? cli->error : why;
       return status;
@@ -75,11 +78,14 @@ static heed_status run_graph(cli_state *cli, const cli_onnx *job, struct heed_on
 
 static heed_status evaluate(cli_state *cli, const cli_onnx *job, struct heed_onnx *onnx,
                             const unsigned char *bytes, size_t size) {
+  const heed_clock clock = {cli_microseconds, NULL};
   heed_onnx_result *result;
   heed_onnx_evaluate_desc desc = {.struct_size = sizeof desc,
                                   .inputs = {size, bytes, NULL, NULL},
                                   .name = job->in,
-                                  .attentions = job->attentions};
+                                  .attentions = job->attentions,
+                                  .parts = true,
+                                  .clock = &clock};
   CLI_TRY(run_graph(cli, job, onnx, &desc, &result));
   written as = {cli->context, heed_onnx_result_source(result), job->out};
   const heed_status status = cli_output_write(job->out, copy_source, &as, &cli->error);

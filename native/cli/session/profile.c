@@ -14,7 +14,7 @@ double cli_milliseconds(void) {
   return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
-static double microseconds(void *user) {
+double cli_microseconds(void *user) {
   (void)user;
   return cli_milliseconds() * 1e3;
 }
@@ -46,7 +46,7 @@ static void make_rows(const heed_plan *plan, cli_profile *profile, uint32_t *of)
 /* sums: [rows][runs]. */
 static heed_status run(cli_state *cli, const heed_plan *plan, heed_session *session, uint32_t runs,
                        const uint32_t *of, heed_step_time *times, double *sums) {
-  const heed_clock clock = {microseconds, NULL};
+  const heed_clock clock = {cli_microseconds, NULL};
   for (uint32_t i = 0; i < runs; i++) {
     CLI_TRY(heed_session_profile(session, &clock, times, &cli->error));
     for (uint32_t step = 0; step < heed_plan_step_count(plan); step++)

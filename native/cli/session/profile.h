@@ -26,6 +26,8 @@ int cli_ascending(const void *a, const void *b); /* doubles, for qsort */
 void cli_kernels_print(const heed_plan_step *step);
 void cli_kernels_json(const heed_plan_step *step, json_out *json);
 
+/* Of heed_clock; user is not looked at. */
+double cli_microseconds(void *user);
 /* Runs the session `runs` times step by step on the backend, and measures what its device does at
  * best. Statuses: heed_session_profile's. */
 heed_status cli_profile_take(cli_state *cli, heed_backend *backend, const heed_plan *plan,

@@ -90,6 +90,10 @@ typedef struct heed_onnx_evaluate_desc {
    * times those of the inputs. More is UNSUPPORTED */
   uint64_t most_steps;
   heed_backend *backend; /* borrowed for the call; NULL: in double */
+  /* EXPERIMENTAL. With a backend: nodes that have no kernel run in double, and only those. At most
+   * 64 of them, in a graph without branches; else the graph is UNSUPPORTED as it is without this */
+  bool parts;
+  const heed_clock *clock; /* for the times of heed_onnx_result_parts; or NULL */
 } heed_onnx_evaluate_desc;
 typedef struct heed_onnx_result heed_onnx_result;
 /* Statuses: INVALID_ARGUMENT, INVALID_FILE (an input or node that does not fit), UNSUPPORTED (an
@@ -110,10 +114,14 @@ HEED_API heed_source heed_onnx_result_source(heed_onnx_result *result);
 /* How many activations the file rounds to 8 bits which the kernels took as they are: those of
  * DynamicQuantizeLinear whose scale only multiplies their products again. 0 without a backend. */
 HEED_API uint32_t heed_onnx_result_unrounded(const heed_onnx_result *result);
+/* EXPERIMENTAL. Which nodes ran in double beside kernels, in one line: "2 of 40 nodes in double
+ * (TopK, CumSum), 0.5 of 3.2 ms"; "" for none. Valid as long as the result. */
+HEED_API const char *heed_onnx_result_parts(const heed_onnx_result *result);
 HEED_API void heed_onnx_result_destroy(heed_onnx_result *result);
 /* How a graph ran, in one line: "run as an ONNX graph on heed's kernels (SUMMARY), 3 activations
- * not rounded to 8 bits"; without kernels "run as an ONNX graph, in double (SUMMARY), not on
- * kernels: WHY", or without a reason where why is "". Cut to `size` bytes. */
+ * not rounded to 8 bits", and where why is not "" then "; WHY"; without kernels "run as an ONNX
+ * graph, in double (SUMMARY), not on kernels: WHY", or without a reason where why is "". Cut to
+ * `size` bytes. */
 HEED_API void heed_onnx_way(const heed_onnx *file, bool kernels, uint32_t unrounded,
                             const char *why, char *text, size_t size);
 

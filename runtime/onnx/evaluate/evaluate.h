@@ -74,6 +74,10 @@ heed_status heed_onnx_run_node(heed_onnx_evaluator *e, const heed_onnx_node *nod
 heed_status heed_onnx_check_input(const heed_onnx *file, const heed_onnx_value *input,
                                   const heed_source *source, const heed_safetensors_tensor *tensor,
                                   heed_onnx_array *shape, heed_error *error);
+/* As an array, which the caller drops. */
+heed_status heed_onnx_read_stored(heed_onnx_evaluator *e, const heed_onnx_value *input,
+                                  const heed_source *source, const heed_safetensors_tensor *tensor,
+                                  heed_onnx_array **to, heed_error *error);
 heed_status heed_onnx_read_input(heed_onnx_evaluator *e, const heed_onnx_value *input,
                                  const heed_source *source, const heed_safetensors_tensor *tensor,
                                  heed_error *error);

@@ -89,28 +89,36 @@ heed_status heed_onnx_check_input(const heed_onnx *file, const heed_onnx_value *
       input->shaped ? " " : "", input->shaped ? shape_text(input->rank, dims, expected) : "");
 }
 
-heed_status heed_onnx_read_input(heed_onnx_evaluator *e, const heed_onnx_value *input,
-                                 const heed_source *source, const heed_safetensors_tensor *tensor,
-                                 heed_error *error) {
+heed_status heed_onnx_read_stored(heed_onnx_evaluator *e, const heed_onnx_value *input,
+                                  const heed_source *source, const heed_safetensors_tensor *tensor,
+                                  heed_onnx_array **to, heed_error *error) {
   heed_onnx_array shape;
   const heed_onnx_node none = {.name = input->name, .op = "input", .domain = ""};
   heed_onnx_call call = {.evaluator = e, .node = &none, .error = error};
-  heed_onnx_array **slot = heed_onnx_slot(e, input->name);
   unsigned char bytes[4096];
   HEED_TRY(heed_onnx_check_input(e->file, input, source, tensor, &shape, error));
-  if (e->batch == 0 && shape.rank) e->batch = shape.dims[0];
-  heed_onnx_drop(e, *slot);
-  HEED_TRY(heed_onnx_make(&call, shape.type, shape.rank, shape.dims, slot));
+  HEED_TRY(heed_onnx_make(&call, shape.type, shape.rank, shape.dims, to));
   const uint32_t size = heed_onnx_type_size(shape.type);
-  for (uint64_t done = 0; done < (*slot)->count;) {
-    const uint64_t left = (*slot)->count - done, most = sizeof bytes / size,
+  for (uint64_t done = 0; done < (*to)->count;) {
+    const uint64_t left = (*to)->count - done, most = sizeof bytes / size,
                    here = left < most ? left : most;
     HEED_TRY(heed_source_read(source, input->name, tensor->offset + done * size, bytes,
                               (size_t)(here * size), error));
     for (uint64_t i = 0; i < here; i++)
-      heed_onnx_cell_read(shape.type, bytes + i * size, &(*slot)->data[done + i]);
+      heed_onnx_cell_read(shape.type, bytes + i * size, &(*to)->data[done + i]);
     done += here;
   }
+  return HEED_OK;
+}
+
+heed_status heed_onnx_read_input(heed_onnx_evaluator *e, const heed_onnx_value *input,
+                                 const heed_source *source, const heed_safetensors_tensor *tensor,
+                                 heed_error *error) {
+  heed_onnx_array **slot = heed_onnx_slot(e, input->name);
+  heed_onnx_drop(e, *slot);
+  *slot = NULL;
+  HEED_TRY(heed_onnx_read_stored(e, input, source, tensor, slot, error));
+  if (e->batch == 0 && (*slot)->rank) e->batch = (*slot)->dims[0];
   return HEED_OK;
 }
 

@@ -36,7 +36,7 @@ void heed_onnx_limit(heed_onnx_evaluator *e, const heed_onnx *file, uint64_t inp
                  bytes = plus(plus(LEAST_BYTES, times(size, BYTES_OF_FILE)), inputs),
                  folded = plus(plus(LEAST_FOLDED, times(size, STEPS_OF_FILE)), inputs),
                  run = plus(LEAST_STEPS, times(size, input_bytes) / STEPS_OF_FILE);
-  *e = (heed_onnx_evaluator){.file = file, .context = file->context};
+  *e = (heed_onnx_evaluator){.file = file, .context = file->context, .batch = file->batch};
   e->most = least_of(most_elements ? most_elements : bytes / sizeof(heed_onnx_cell),
                      HEED_ONNX_MOST_ELEMENTS);
   e->most_steps = most_steps ? most_steps : least_of(folds ? folded : run, HEED_ONNX_MOST_STEPS);

@@ -14,6 +14,7 @@ struct heed_onnx_result {
   heed_onnx_array **arrays; /* [room] */
   size_t room;
   uint32_t count, unrounded;
+  char parts[256];
 };
 
 /* As heed_assembled_read. */
@@ -119,6 +120,12 @@ void heed_onnx_result_note(heed_onnx_result *result, uint32_t unrounded) {
 }
 
 uint32_t heed_onnx_result_unrounded(const heed_onnx_result *result) { return result->unrounded; }
+
+void heed_onnx_result_tell(heed_onnx_result *result, const char *parts) {
+  snprintf(result->parts, sizeof result->parts, "%s", parts);
+}
+
+const char *heed_onnx_result_parts(const heed_onnx_result *result) { return result->parts; }
 
 heed_source heed_onnx_result_source(heed_onnx_result *result) {
   return heed_assembled_source(&result->made);

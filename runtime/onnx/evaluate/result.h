@@ -18,6 +18,8 @@ heed_status heed_onnx_give_results(heed_onnx_evaluator *e, const heed_onnx_atten
                                    heed_onnx_result *result, heed_error *error);
 /* What heed_onnx_result_unrounded gives. */
 void heed_onnx_result_note(heed_onnx_result *result, uint32_t unrounded);
+/* What heed_onnx_result_parts gives; copied. */
+void heed_onnx_result_tell(heed_onnx_result *result, const char *parts);
 /* "attention.3" */
 void heed_onnx_map_name(uint32_t index, char name[32]);
 heed_status heed_onnx_finish(heed_onnx_result *result, heed_error *error);

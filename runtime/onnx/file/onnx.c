@@ -200,7 +200,8 @@ void heed_onnx_way(const heed_onnx *file, bool kernels, uint32_t unrounded, cons
   if (unrounded)
     snprintf(more, sizeof more, ", %u activations not rounded to 8 bits", (unsigned)unrounded);
   if (kernels)
-    snprintf(text, size, "run as an ONNX graph on heed's kernels (%s)%s", file->summary, more);
+    snprintf(text, size, "run as an ONNX graph on heed's kernels (%s)%s%s%s", file->summary, more,
+             *why ? "; " : "", why);
   else
     snprintf(text, size, "run as an ONNX graph, in double (%s)%s%s", file->summary,
              *why ? ", not on kernels: " : "", why);

@@ -372,6 +372,15 @@ heed_graph *heed_onnx_lowered_release(heed_onnx_lowered *lowered);
 heed_status heed_lower_visit_given(const heed_lower *l, heed_onnx_given give, void *user,
                                    heed_error *error);
 heed_status heed_lower_write_given(const heed_lower *l, heed_session *session, heed_error *error);
+/* run.c: on kernels. *refused: the node that has none, or UINT32_MAX. */
+heed_status heed_lower_evaluate(heed_onnx *file, const heed_onnx_evaluate_desc *desc,
+                                heed_onnx_result **result, uint32_t *refused, heed_error *error);
+/* parts.c: the same, but for nodes that have none, of which the first is known: those run in
+ * double. Statuses: also UNSUPPORTED (what is refused is no node that runs in double, too many of
+ * them, branches); *error says why the first was refused then. */
+heed_status heed_lower_evaluate_parts(heed_onnx *file, const heed_onnx_evaluate_desc *desc,
+                                      uint32_t refused, heed_onnx_result **result,
+                                      heed_error *error);
 /* The expression of an output that a run computes, and the type that it has then; NULL: it is known
  * beforehand, which heed_lower_put_known puts into a result. */
 heed_status heed_lower_output(heed_lower *l, const heed_onnx_value *output,

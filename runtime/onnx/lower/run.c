@@ -114,13 +114,30 @@ static heed_status run(heed_lower *l, const heed_onnx_evaluate_desc *desc,
 }
 
 static heed_status lower_and_run(heed_onnx *file, const heed_onnx_evaluate_desc *desc,
-                                 heed_onnx_result *result, heed_error *error) {
+                                 heed_onnx_result *result, uint32_t *refused, heed_error *error) {
   heed_lower l = {.file = file, .error = error};
+  const heed_onnx_graph *graph = &file->model.graph;
+  *refused = UINT32_MAX;
   heed_lower_limit(&l, desc->inputs.size, desc->most_elements, desc->most_steps);
   heed_status status = heed_lower_graph(&l, &desc->inputs, desc->name, desc->attentions);
+  for (uint32_t i = 0; status == HEED_UNSUPPORTED && i < graph->node_count; i++)
+    if (l.call.node == &graph->nodes[i]) *refused = i;
   if (status == HEED_OK) status = run(&l, desc, result);
   heed_onnx_result_note(result, l.unrounded);
   heed_lower_close(&l);
+  return status;
+}
+
+heed_status heed_lower_evaluate(heed_onnx *file, const heed_onnx_evaluate_desc *desc,
+                                heed_onnx_result **result, uint32_t *refused, heed_error *error) {
+  heed_onnx_result *made;
+  *result = NULL;
+  HEED_TRY(heed_onnx_result_create(file, &made, error));
+  const heed_status status = lower_and_run(file, desc, made, refused, error);
+  if (status == HEED_OK)
+    *result = made;
+  else
+    heed_onnx_result_destroy(made);
   return status;
 }
 
@@ -128,17 +145,14 @@ heed_status heed_onnx_evaluate(heed_onnx *file, const heed_onnx_evaluate_desc *d
                                heed_onnx_result **result, heed_error *error) {
   heed_onnx_evaluate_desc full;
   heed_error own;
-  heed_onnx_result *made;
+  uint32_t refused;
   if (desc) HEED_TRY(heed_desc_read(&full, sizeof full, desc, "onnx", error));
   if (!file || !desc || !result || !full.backend)
     return heed_onnx_reference(file, desc, result, error);
-  *result = NULL;
   if (!full.name) full.name = "inputs";
-  HEED_TRY(heed_onnx_result_create(file, &made, error));
-  const heed_status status = lower_and_run(file, &full, made, error ? error : &own);
-  if (status == HEED_OK)
-    *result = made;
-  else
-    heed_onnx_result_destroy(made);
-  return status;
+  if (!error) error = &own;
+  const heed_status status = heed_lower_evaluate(file, &full, result, &refused, error);
+  return full.parts && refused != UINT32_MAX
+             ? heed_lower_evaluate_parts(file, &full, refused, result, error)
+             : status;
 }

@@ -31,6 +31,7 @@ void *heed_lower_take(heed_lower *l, uint64_t count, size_t size) {
 void heed_lower_limit(heed_lower *l, uint64_t input_bytes, uint64_t most_elements,
                       uint64_t most_steps) {
   heed_onnx_limit(&l->evaluator, l->file, input_bytes, most_elements, most_steps, true);
+  l->batch = l->file->batch;
   l->most_work = most_steps ? most_steps : HEED_ONNX_MOST_STEPS;
   l->most_values = most_elements && most_elements < HEED_ONNX_MOST_ELEMENTS
                        ? most_elements

@@ -1,0 +1,216 @@
+/* Graphs of which some nodes have no kernel: those alone run in double, and all outputs and maps
+ * are those of a run in double. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "heed/onnx.h"
+#include "model/files/safetensors.h"
+#include "support/onnx_file.h"
+#include "support/test_context.h"
+
+#define TOKENS 5u
+#define WIDTH 4u
+#define COUNT (TOKENS * WIDTH)
+
+/* "Op inputs outputs [to];...". */
+static void put_nodes(test_message *graph, const char *nodes) {
+  for (const char *at = nodes; *at;) {
+    char op[24], from[40], to[24];
+    int64_t number = -1;
+    int next = 0;
+    test_message attributes = {0};
+    assert_true(sscanf(at, "%23s %39s %23[^ ;]%n", op, from, to, &next) == 3);
+    at += next;
+    if (*at == ' ') number = strtol(at, (char **)&at, 10);
+    at += *at == ';';
+    if (number >= 0) test_put_integer(&attributes, "to", number);
+    test_put_node(graph, op, op, from, to, &attributes);
+  }
+}
+
+/* Scores of t by itself, weights a, and what they give, o. */
+static void put_attention(test_message *graph, const char *t, const char *a, const char *o) {
+  static const int64_t order[] = {0, 2, 1};
+  char turned[24], scores[24], both[48];
+  test_message perm = {0};
+  snprintf(turned, sizeof turned, "%st", a);
+  snprintf(scores, sizeof scores, "%ss", a);
+  test_put_integers(&perm, "perm", 3, order);
+  test_put_node(graph, "Transpose", "turn", t, turned, &perm);
+  snprintf(both, sizeof both, "%s,%s", t, turned);
+  test_put_node(graph, "MatMul", "scores", both, scores, NULL);
+  test_put_node(graph, "Softmax", a, scores, a, NULL);
+  snprintf(both, sizeof both, "%s,%s", a, t);
+  test_put_node(graph, "MatMul", "weigh", both, o, NULL);
+}
+
+static heed_onnx *open_graph(test_message *graph, test_message *file) {
+  heed_onnx *onnx;
+  *file = test_onnx_file(graph);
+  const heed_onnx_desc desc = {
+      sizeof desc, {file->size, file->data, NULL, NULL}, "m.onnx", NULL, NULL};
+  assert_ok(heed_onnx_open(context, &desc, &onnx, &error));
+  return onnx;
+}
+
+/* Two attentions with nodes without kernels before, between and behind them, one of them of whole
+ * numbers; outputs of several parts, one of them the input of others. */
+static heed_onnx *open_mixed(test_message *file) {
+  static const uint32_t dims[] = {1, TOKENS, WIDTH}, square[] = {WIDTH, WIDTH};
+  test_message graph = {0};
+  test_put_floats(&graph, "w", 2, square);
+  put_nodes(&graph, "Tanh x h;Sinh h n;MatMul n,w m;Tanh m t;");
+  put_attention(&graph, "t", "a", "o");
+  put_nodes(&graph, "Add o,x r;Atan r c;Cast c i 7;BitwiseNot i j;Cast j f 1;Add f,r z;Tanh z v;");
+  put_attention(&graph, "v", "b", "u");
+  put_nodes(&graph, "Add u,h p;Cosh p y;");
+  test_put_shaped(&graph, 11, "x", 3, dims);
+  test_put_shaped(&graph, 12, "y", 3, dims);
+  test_put_shaped(&graph, 12, "r", 3, dims);
+  test_put_typed(&graph, 12, "j", 7, 3, dims);
+  return open_graph(&graph, file);
+}
+
+static size_t make_input(unsigned char bytes[512]) {
+  static const char header[] =
+      "{\"x\":{\"dtype\":\"F32\",\"shape\":[1,5,4],\"data_offsets\":[0,80]}}";
+  memset(bytes, 0, 8);
+  bytes[0] = (unsigned char)(sizeof header - 1);
+  memcpy(bytes + 8, header, sizeof header - 1);
+  for (uint32_t i = 0; i < COUNT; i++) {
+    const float value = (float)(i * 7 % 11) / 11 - 0.4f;
+    memcpy(bytes + 8 + sizeof header - 1 + 4 * i, &value, 4);
+  }
+  return 8 + sizeof header - 1 + 4 * COUNT;
+}
+
+static double ticks(void *user) {
+  double *time = user;
+  return *time += 1000;
+}
+
+static void expect_same(const heed_safetensors *found, const heed_safetensors *want,
+                        const char *name) {
+  const heed_safetensors_tensor *x = heed_safetensors_find(found, name),
+                                *y = heed_safetensors_find(want, name);
+  float a[64], b[64];
+  assert_non_null(x);
+  assert_non_null(y);
+  assert_string_equal(x->dtype_name, y->dtype_name);
+  assert_true(heed_shape_equal(&x->shape, &y->shape));
+  if (strcmp(x->dtype_name, "F32") != 0) return;
+  assert_ok(heed_safetensors_read(found, x, 0, x->count, a, &error));
+  assert_ok(heed_safetensors_read(want, y, 0, y->count, b, &error));
+  for (uint64_t i = 0; i < x->count; i++)
+    if (!(fabsf(a[i] - b[i]) <= 2e-5f))
+      fail_msg("%s %u: found %g, expected %g", name, (unsigned)i, (double)a[i], (double)b[i]);
+}
+
+static void test_mixed(void **state) {
+  static const char *const names[] = {"y", "r", "j", "attention.0", "attention.1"};
+  unsigned char input[512];
+  test_message file;
+  heed_onnx *onnx = open_mixed(&file);
+  heed_backend *cpu;
+  heed_onnx_result *found, *want;
+  heed_safetensors *files[2];
+  double time = 0;
+  const heed_clock clock = {ticks, &time};
+  (void)state;
+  assert_ok(heed_cpu_backend_create(context, NULL, &cpu, &error));
+  heed_onnx_evaluate_desc desc = {.struct_size = sizeof desc,
+                                  .inputs = {make_input(input), input, NULL, NULL},
+                                  .attentions = true,
+                                  .backend = cpu};
+  assert_int_equal(heed_onnx_evaluate(onnx, &desc, &found, &error), HEED_UNSUPPORTED);
+  assert_non_null(strstr(error.message, "op has no kernel (found Sinh of opset 17)"));
+  desc.parts = true;
+  desc.clock = &clock;
+  assert_ok(heed_onnx_evaluate(onnx, &desc, &found, &error));
+  assert_ok(heed_onnx_reference(onnx, &desc, &want, &error));
+  const char *said = heed_onnx_result_parts(found);
+  assert_string_equal(said,
+                      "4 of 21 nodes in double (Sinh, Atan, BitwiseNot, Cosh), 4.0 of 9.0 ms");
+  assert_string_equal(heed_onnx_result_parts(want), "");
+  for (int i = 0; i < 2; i++) {
+    const heed_source source = heed_onnx_result_source(i ? want : found);
+    assert_ok(heed_safetensors_open(context, &source, "result", &files[i], &error));
+  }
+  assert_int_equal(heed_safetensors_count(files[0]), 5);
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    expect_same(files[0], files[1], names[i]);
+  for (int i = 0; i < 2; i++) heed_safetensors_destroy(files[i]);
+  heed_onnx_result_destroy(found);
+  heed_onnx_result_destroy(want);
+  heed_backend_destroy(cpu);
+  heed_onnx_destroy(onnx);
+  free(file.data);
+}
+
+/* An op that heed has not at all: the sentence of the first node without a kernel. */
+static void test_unknown(void **state) {
+  static const uint32_t dims[] = {1, TOKENS, WIDTH};
+  unsigned char input[512];
+  test_message graph = {0}, file;
+  heed_backend *cpu;
+  heed_onnx_result *result;
+  (void)state;
+  put_nodes(&graph, "Sinh x h;Unheard h n;Tanh n y;");
+  test_put_shaped(&graph, 11, "x", 3, dims);
+  test_put_shaped(&graph, 12, "y", 3, dims);
+  heed_onnx *onnx = open_graph(&graph, &file);
+  assert_ok(heed_cpu_backend_create(context, NULL, &cpu, &error));
+  const heed_onnx_evaluate_desc desc = {.struct_size = sizeof desc,
+                                        .inputs = {make_input(input), input, NULL, NULL},
+                                        .backend = cpu,
+                                        .parts = true};
+  assert_int_equal(heed_onnx_evaluate(onnx, &desc, &result, &error), HEED_UNSUPPORTED);
+  assert_non_null(strstr(error.message, "op has no kernel (found Sinh of opset 17)"));
+  heed_backend_destroy(cpu);
+  heed_onnx_destroy(onnx);
+  free(file.data);
+}
+
+/* Each allocation fails once: nothing stays. */
+static void test_memory(void **state) {
+  unsigned char input[512];
+  const size_t size = make_input(input);
+  (void)state;
+  for (size_t fail_at = 1;; fail_at++) {
+    test_allocator allocator = {0};
+    const heed_context_desc counting = test_context_desc(&allocator);
+    const heed_cpu_desc one = {sizeof one, 1, NULL};
+    heed_context *own, *outer = context;
+    heed_onnx_result *result = NULL;
+    heed_backend *cpu;
+    test_message file;
+    assert_ok(heed_context_create(&counting, &own, &error));
+    context = own;
+    heed_onnx *onnx = open_mixed(&file);
+    context = outer;
+    assert_ok(heed_cpu_backend_create(own, &one, &cpu, &error));
+    const heed_onnx_evaluate_desc desc = {.struct_size = sizeof desc,
+                                          .inputs = {size, input, NULL, NULL},
+                                          .attentions = true,
+                                          .backend = cpu,
+                                          .parts = true};
+    allocator.fail_at = allocator.total + fail_at;
+    const heed_status status = heed_onnx_evaluate(onnx, &desc, &result, &error);
+    if (status == HEED_OK) heed_onnx_result_destroy(result);
+    heed_onnx_destroy(onnx);
+    heed_backend_destroy(cpu);
+    heed_context_destroy(own);
+    free(file.data);
+    assert_int_equal(allocator.live, 0);
+    if (status == HEED_OK) break;
+    assert_int_equal(status, HEED_OUT_OF_MEMORY);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_mixed), cmocka_unit_test(test_unknown),
+                                     cmocka_unit_test(test_memory)};
+  return cmocka_run_group_tests(tests, make_context, drop_context);
+}
