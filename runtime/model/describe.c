@@ -1,10 +1,11 @@
-/* A model in words. See heed/model.h. */
+/* A model in words. See describe.h. */
+#include "model/describe.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/utf8.h"
-#include "heed/model.h"
 
 #define LINE_SIZE 1400 /* a longer one is cut */
 #define SHOWN_CHANNELS 4u
@@ -62,26 +63,24 @@ static void put_channels(const float *values, uint32_t count, char *text, size_t
   if (count > SHOWN_CHANNELS && length < size) snprintf(text + length, size - length, " ...");
 }
 
-static void put_preprocess(writer *to, const heed_model *model) {
-  heed_preprocess how;
-  heed_error why;
+static void put_preprocess(writer *to, const heed_preprocess *how, const heed_error *unprepared) {
   char resize[128], crop[48] = "", mean[96] = "", std[96] = "";
-  if (heed_model_prepares(model, &why) != HEED_OK) {
-    put(to, "no images: %s", why.message);
+  if (unprepared) {
+    put(to, "no images: %s", unprepared->message);
     return;
   }
-  heed_model_preprocess(model, &how);
-  const uint32_t channels = how.channels ? how.channels : 3;
-  put_resize(&how, resize, sizeof resize);
-  if (how.crop_width)
-    snprintf(crop, sizeof crop, ", crop %u x %u", how.crop_width, how.crop_height);
-  put_channels(how.mean, channels, mean, sizeof mean);
-  put_channels(how.std, channels, std, sizeof std);
-  put(to, "preprocessing: %s%s, x %.6g, mean%s, std%s", resize, crop, (double)how.rescale, mean,
+  const uint32_t channels = how->channels ? how->channels : 3;
+  put_resize(how, resize, sizeof resize);
+  if (how->crop_width)
+    snprintf(crop, sizeof crop, ", crop %u x %u", how->crop_width, how->crop_height);
+  put_channels(how->mean, channels, mean, sizeof mean);
+  put_channels(how->std, channels, std, sizeof std);
+  put(to, "preprocessing: %s%s, x %.6g, mean%s, std%s", resize, crop, (double)how->rescale, mean,
       std);
 }
 
-static void put_image_model(writer *to, const heed_model *model, const heed_model_info *info) {
+static void put_image_model(writer *to, const heed_model_info *info, const heed_preprocess *how,
+                            const heed_error *unprepared) {
   put(to,
       "family %s: %u px, patch %u, %u layers x %u heads, width %u, mlp %u, %u prefix tokens, %u "
       "classes",
@@ -93,7 +92,7 @@ static void put_image_model(writer *to, const heed_model *model, const heed_mode
   put(to, "rules: %s", info->rules ? info->rules : "none");
   if (info->heads_guessed) put(to, "guessed: %u heads, which no file has", info->heads);
   if (info->assumed) put(to, "assumed: %s", info->assumed);
-  put_preprocess(to, model);
+  put_preprocess(to, how, unprepared);
 }
 
 static void put_text_model(writer *to, const heed_model_info *info) {
@@ -118,18 +117,27 @@ static void put_sequence_model(writer *to, const heed_model_info *info) {
       info->heads, info->width, info->max_length, info->begin, info->end, info->padding);
 }
 
-size_t heed_model_describe(const heed_model *model, char *text, size_t size) {
-  heed_model_info info;
+size_t heed_describe(const heed_model_info *info, const heed_preprocess *how,
+                     const heed_error *unprepared, char *text, size_t size) {
   writer to = {text, size, 0};
   if (size) text[0] = '\0';
-  heed_model_get_info(model, &info);
-  switch (info.kind) {
-    case HEED_MODEL_VISION: put_image_model(&to, model, &info); break;
-    case HEED_MODEL_TEXT: put_text_model(&to, &info); break;
-    case HEED_MODEL_ENCODER_DECODER: put_sequence_model(&to, &info); break;
+  switch (info->kind) {
+    case HEED_MODEL_VISION: put_image_model(&to, info, how, unprepared); break;
+    case HEED_MODEL_TEXT: put_text_model(&to, info); break;
+    case HEED_MODEL_ENCODER_DECODER: put_sequence_model(&to, info); break;
   }
   put(&to, "%llu parameters, %llu bytes of weights in the file, %u tensors used, %u unused",
-      (unsigned long long)info.parameters, (unsigned long long)info.weight_bytes, info.tensors_used,
-      info.tensors_unused);
+      (unsigned long long)info->parameters, (unsigned long long)info->weight_bytes,
+      info->tensors_used, info->tensors_unused);
   return to.length;
+}
+
+size_t heed_model_describe(const heed_model *model, char *text, size_t size) {
+  heed_model_info info;
+  heed_preprocess how;
+  heed_error why;
+  heed_model_get_info(model, &info);
+  heed_model_preprocess(model, &how);
+  return heed_describe(&info, &how, heed_model_prepares(model, &why) == HEED_OK ? NULL : &why, text,
+                       size);
 }

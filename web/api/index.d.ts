@@ -246,6 +246,29 @@ export interface DrawnScene {
 export const sceneShapes: readonly string[]
 export const sceneColours: readonly string[]
 
+/** Values of a layer: query, key and value [batch, H, T, D]; weights and scores [batch, H, T, T];
+ * heads, what the heads give before their projection, and output, [batch, T, width]. */
+export type LayerTap = 'query' | 'key' | 'value' | 'weights' | 'scores' | 'heads' | 'output'
+/** Values of no layer: what the first layer reads, [batch, T, width], and those of a pooling attention, which
+ * has one query. */
+export type WholeTap =
+  | 'embeddings'
+  | 'poolQuery'
+  | 'poolKey'
+  | 'poolValue'
+  | 'poolWeights'
+  | 'poolScores'
+  | 'poolHeads'
+/** What `taps` of createSession call a value: tapName('weights', 3) is "layer.3.attention.weights".
+ * Throws 'INVALID_ARGUMENT' for an unknown value, or without the layer of one that has a layer. A
+ * model without that value is refused by `ready`. */
+export function tapName<T extends 'query' | 'key' | 'value' | 'output'>(
+  tap: T,
+  layer: number
+): `layer.${number}.${T}`
+export function tapName(tap: LayerTap, layer: number): `layer.${number}.${string}`
+export function tapName(tap: WholeTap): string
+
 /** The folder with the package's files, for all of heed: createRuntime, look, loadTexts, loadExplain,
  * createTokenizer, demoModel, <attention-map>. For bundlers that leave these files behind; called
  * before the first of them. An address in a page may be relative to it. undefined: the folder of
@@ -425,6 +448,10 @@ export interface Model {
    * when the model is closed. `ready` rejects with 'INVALID_ARGUMENT' for invalid options, names or
    * sizes, 'IO' when the files cannot be read again, 'OUT_OF_MEMORY' or 'CANCELLED'. */
   createSession(options?: SessionOptions): Session
+  /** Says in lines what was opened, as heed_model_describe: family and sizes, rules, what was guessed
+   * and assumed, the preprocessing, parameters and bytes. Of a graph that is no vision transformer it
+   * is `info.note`. The words may change. */
+  describe(): Promise<string>
   /** Returns the role of every tensor in the files, and the optional tensors that are absent.
    * (loadModel reports a missing tensor that is required.) */
   tensors(): Promise<{ found: TensorUse[]; absent: string[] }>

@@ -294,6 +294,16 @@ export class Engine {
     return model
   }
 
+  describe({ id }: { id: number }) {
+    const { module, address, info } = this.#model(id)
+    if (!info.patch) return `${info.note}\n` // a graph of which no more is known
+    module.check(module.exports.model_describe(module.web, address))
+    const { address: at, count } = module.out('block'),
+      text = new TextDecoder().decode(module.bytes(at, count).slice())
+    module.free(at)
+    return text
+  }
+
   tensors({ id }: { id: number }) {
     const { module, address, graph } = this.#model(id)
     if (graph) return graph.tensors()

@@ -26,7 +26,13 @@ const without = {
   family: 'ONNX graph',
   ...{ imageSize: 0, runHeight: 0, runWidth: 0, channels: 0, patch: 0, width: 0 },
   ...{ layers: 0, heads: 0, headsGuessed: false },
-  ...{ rules: 'as the ONNX graph has it', assumed: null, note: null, mlpWidth: 0, prefixTokens: 0 },
+  ...{
+    rules: 'as the ONNX graph has them',
+    assumed: null,
+    note: null,
+    mlpWidth: 0,
+    prefixTokens: 0
+  },
   ...{ tokenNames: [], classes: 0, eachClass: false, parameters: 0, labels: [] }
 }
 

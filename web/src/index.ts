@@ -7,6 +7,7 @@ import { dispose, inNode } from './host.js'
 import { argument, checked, tokenOf } from './options.js'
 import { describeInput } from './picture.js'
 import { baseOf, setBase } from './place.js'
+import { tapName } from './taps.js'
 import type { CallEngine, Channel, EngineCall, MethodName, Methods } from '../types/library.js'
 import type * as heed from 'heed'
 import type {
@@ -26,7 +27,7 @@ import type {
   SessionOptions
 } from 'heed'
 
-export { HeedError, setBase }
+export { HeedError, setBase, tapName }
 
 export const sceneShapes = Object.freeze(
   'disc ring triangle square star heart crescent cross arrow hourglass'.split(' ')
@@ -151,6 +152,11 @@ class Model implements heed.Model {
       { model: this.#id as number, ...wanted },
       { onProgress, signal }
     )
+  }
+
+  async describe() {
+    if (this.#id === undefined) throw closed('model')
+    return this.#call('describe', { id: this.#id })
   }
 
   async tensors() {

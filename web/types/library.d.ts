@@ -60,6 +60,7 @@ export interface Methods {
     result: EvaluateResult
   }
   closeModel: { args: { id: number }; result: void }
+  describe: { args: { id: number }; result: string }
   tensors: { args: { id: number }; result: { found: TensorUse[]; absent: string[] } }
   createSession: {
     args: Omit<SessionOptions, keyof CallOptions> & { model: number }
@@ -269,6 +270,7 @@ export type ExportName =
   | 'message'
   | 'model_absent'
   | 'model_close'
+  | 'model_describe'
   | 'model_info'
   | 'model_label'
   | 'model_open'

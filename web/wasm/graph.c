@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "graph/graph.h"
 #include "model/config/unknown_family.h"
+#include "model/describe.h"
 #include "model/image/preprocess.h"
 #include "onnx.h"
 #include "onnx/lower/lower.h"
@@ -208,7 +209,7 @@ typedef struct graph_model {
   heed_config *config; /* the files' JSON alone */
   heed_preprocess preprocess;
   heed_error unprepared; /* as heed_model's */
-  char rules[64], label[24], assumed[400];
+  char label[24], assumed[400];
 } graph_model;
 
 static graph_model *as_graph(const heed_web_model *model) { return (graph_model *)model; }
@@ -218,30 +219,49 @@ static void close_graph(const heed_web *web, heed_web_model *model) {
   heed_config_destroy(as_graph(model)->config);
 }
 
+static heed_model_info info_of(const graph_model *model) {
+  const heed_vision *facts = &model->facts;
+  return (heed_model_info){.kind = HEED_MODEL_VISION,
+                           .family = "ONNX graph",
+                           .image_size = facts->height,
+                           .channels = facts->channels,
+                           .patch = facts->patch,
+                           .width = facts->states,
+                           .layers = facts->layers,
+                           .heads = facts->heads,
+                           .prefix_tokens = facts->prefix_tokens,
+                           .classes = facts->classes,
+                           .positions = "as the ONNX graph has them",
+                           .rules = "as the ONNX graph has them",
+                           .assumed = *model->assumed ? model->assumed : NULL,
+                           .parameters = facts->parameters,
+                           .weight_bytes = (uint64_t)model->onnx->base.source.size,
+                           .tensors_used = model->onnx->file->weight_count};
+}
+
 static const char *tell_info(heed_web *web, const heed_web_model *base) {
   const graph_model *model = as_graph(base);
   const heed_vision *facts = &model->facts;
+  heed_model_info info = info_of(model);
   uint32_t height = facts->height, width = facts->width;
   if (height &&
       heed_preprocess_size(&model->preprocess, height, width, &width, &height, NULL) != HEED_OK)
     height = facts->height;
-  web->out.model = (struct heed_web_out_model){
-      .image_size = height,
-      .run_height = height,
-      .run_width = width,
-      .channels = facts->channels,
-      .patch = facts->patch,
-      .width = facts->states,
-      .layers = facts->layers,
-      .heads = facts->heads,
-      .prefix_tokens = facts->prefix_tokens,
-      .classes = facts->classes,
-      .each_class = facts->each_class,
-      .parameters = (double)facts->parameters,
-      .weight_bytes = (double)model->onnx->base.source.size,
-      .rules = HEED_WEB_ADDRESS(model->rules),
-      .assumed = *model->assumed ? HEED_WEB_ADDRESS(model->assumed) : 0};
-  return "ONNX graph";
+  info.image_size = height;
+#define FIELD(name) .name = (double)info.name,
+  web->out.model =
+      (struct heed_web_out_model){HEED_WEB_MODEL(FIELD).rules = HEED_WEB_ADDRESS(info.rules),
+                                  .assumed = HEED_WEB_ADDRESS(info.assumed), .run_height = height,
+                                  .run_width = width, .each_class = facts->each_class};
+#undef FIELD
+  return info.family;
+}
+
+static size_t describe(const heed_web_model *base, char *text, size_t size) {
+  const graph_model *model = as_graph(base);
+  const heed_model_info info = info_of(model);
+  return heed_describe(&info, &model->preprocess,
+                       model->unprepared.status == HEED_OK ? NULL : &model->unprepared, text, size);
 }
 
 static const char *label_of(const heed_web_model *base, uint32_t index) {
@@ -312,14 +332,13 @@ static heed_status preprocess(heed_web_session *s) {
   return HEED_OK;
 }
 
-static const heed_web_model_type onnx_graph = {close_graph, tell_info, label_of,  token_of,
-                                               build,       begin,     preprocess};
+static const heed_web_model_type onnx_graph = {close_graph, tell_info, label_of, token_of,
+                                               describe,    build,     begin,    preprocess};
 
 static heed_status open_graph(heed_web *web, graph_model *model) {
   const heed_vision *facts = &model->facts;
   HEED_TRY(heed_unnamed_open(web->context, model->base.files, model->base.file_count,
                              &model->config, &web->error));
-  snprintf(model->rules, sizeof model->rules, "as the ONNX graph has it");
   if (*model->onnx->assumed)
     snprintf(model->assumed, sizeof model->assumed, "%s", model->onnx->assumed);
   else if (facts->image)

@@ -54,6 +54,10 @@ static const char *token_of(const heed_web_model *model, uint32_t index) {
   return info.token_names[index];
 }
 
+static size_t describe(const heed_web_model *model, char *text, size_t size) {
+  return heed_model_describe(model->model, text, size);
+}
+
 static heed_status build(heed_web_session *s, const heed_build_desc *wanted) {
   heed_build_desc desc = *wanted;
   heed_model_info info;
@@ -99,8 +103,8 @@ static heed_status preprocess(heed_web_session *s) {
                                   &s->web->error);
 }
 
-static const heed_web_model_type own_graph = {close_model, tell_info, label_of,  token_of,
-                                              build,       begin,     preprocess};
+static const heed_web_model_type own_graph = {close_model, tell_info, label_of, token_of,
+                                              describe,    build,     begin,    preprocess};
 
 /* ------------------------------------------------------------------------------------- of any */
 
@@ -164,6 +168,15 @@ void heed_web_model_text(heed_web *web, const heed_web_model *model) {
 #define FIELD(name) .name = (double)info.name,
   web->out.text = (struct heed_web_out_text){HEED_WEB_TEXT(FIELD)};
 #undef FIELD
+}
+
+heed_status heed_web_model_describe(heed_web *web, const heed_web_model *model) {
+  const size_t size = model->type->describe(model, NULL, 0);
+  char *text = heed_web_alloc(web, size + 1);
+  if (!text) return web->error.status;
+  model->type->describe(model, text, size + 1);
+  web->out.block = (struct heed_web_out_block){HEED_WEB_ADDRESS(text), (double)size};
+  return HEED_OK;
 }
 
 const char *heed_web_model_label(const heed_web_model *model, uint32_t index) {

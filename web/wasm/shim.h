@@ -47,6 +47,7 @@ typedef struct heed_web_model_type {
   const char *(*info)(heed_web *web, const heed_web_model *model);
   const char *(*label)(const heed_web_model *model, uint32_t index);
   const char *(*token)(const heed_web_model *model, uint32_t index);
+  size_t (*describe)(const heed_web_model *model, char *text, size_t size); /* heed_describe */
   /* Sets what the session takes from the desc, its graph, input, tokens, prefix and patch. */
   heed_status (*build)(heed_web_session *session, const heed_build_desc *desc);
   /* Writes the inputs that JavaScript need not write. */
@@ -135,6 +136,9 @@ HEED_WEB_EXPORT(model_info)
 const char *heed_web_model_info(heed_web *web, const heed_web_model *model);
 /* Of a text tower. out: text. */
 HEED_WEB_EXPORT(model_text) void heed_web_model_text(heed_web *web, const heed_web_model *model);
+/* heed_model_describe. out: block, its bytes without the NUL. */
+HEED_WEB_EXPORT(model_describe)
+heed_status heed_web_model_describe(heed_web *web, const heed_web_model *model);
 HEED_WEB_EXPORT(model_label)
 const char *heed_web_model_label(const heed_web_model *model, uint32_t index);
 

@@ -3,6 +3,7 @@ import {
   createRuntime,
   HeedError,
   setBase,
+  tapName,
   type Runtime,
   type RunResult,
   type Session,
@@ -63,7 +64,14 @@ export async function whole(canvas: HTMLCanvasElement, file: File): Promise<Floa
     objects: [{ shape: 'star', colour: 'red', x: 50, y: 50, radius: 20 }]
   })
   console.log(new ImageData(image.data, image.width))
-  const session: Session = model.createSession({ taps: ['layer.0.output'] })
+  const lines: string = await model.describe()
+  const query: `layer.${number}.query` = tapName('query', lines.length)
+  // @ts-expect-error a layer's value has a layer
+  tapName('query')
+  // @ts-expect-error an unknown value
+  tapName('logits', 0)
+  console.log(query, tapName('poolWeights'))
+  const session: Session = model.createSession({ taps: [tapName('output', 0)] })
   const { logits, attention, values }: RunResult = await session.run(canvas, {
     signal: AbortSignal.timeout(1000)
   })
