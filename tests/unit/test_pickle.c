@@ -224,13 +224,18 @@ static void test_notes_of_a_training(void **state) {
           "lr") "K\1ss" KEY("\12",
                             "patch_size") "K\10K\7\x86s" KEY("\15",
                                                              "norm_pix_loss") "G\0\0\0\0\0\0\0\0"
-                                                                              "s" KEY("\4",
-                                                                                      "pool") "N"
-                                                                                              "s" KEY("\12",
-                                                                                                      "image_size") "J\0\0\1\0s"
-                                                                                                                    "s" KEY("\5", "other") "}" KEY(
-                                                                                                                        "\5",
-                                                                                                                        "heads") "K\6ss.");
+                                                                              "s" KEY(
+                                                                                  "\4",
+                                                                                  "pool") "N"
+                                                                                          "s" KEY(
+                                                                                              "\12",
+                                                                                              "imag"
+                                                                                              "e_"
+                                                                                              "siz"
+                                                                                              "e") "J\0\0\1\0s"
+                                                                                                   "s" KEY("\5", "other") "}" KEY(
+                                                                                                       "\5",
+                                                                                                       "heads") "K\6ss.");
   const heed_source made = test_source(bytes.data, bytes.size);
   assert_ok(open_pickle(&made, &opened));
   expect_note(opened.file, "training.arch", "a\"b\\\n");
