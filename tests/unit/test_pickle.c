@@ -215,27 +215,16 @@ static void test_notes_of_a_training(void **state) {
   expect_note(opened.file, "training.args.lr", NULL);
   close_pickle(&opened);
   free(namespaced);
-#define TEXT(length, text) KEY(length, text) "s"
-  test_bytes bytes = BYTES(
-      "\x80\2}" KEY("\5", "model") "}" KEY("\1", "w") TEST_PLAIN "ss"       /* the weights */
-      KEY("\4", "arch") TEXT("\5", "a\"b\\\n") KEY("\11", "dino_loss") "}s" /* marks */
-      KEY("\20", "hyper_parameters") "}" KEY("\5", "model") "}" KEY("\5", "heads") "K\4s" KEY("\5", "heads") "K\5s" KEY(
-          "\2",
-          "lr") "K\1ss" KEY("\12",
-                            "patch_size") "K\10K\7\x86s" KEY("\15",
-                                                             "norm_pix_loss") "G\0\0\0\0\0\0\0\0"
-                                                                              "s" KEY(
-                                                                                  "\4",
-                                                                                  "pool") "N"
-                                                                                          "s" KEY(
-                                                                                              "\12",
-                                                                                              "imag"
-                                                                                              "e_"
-                                                                                              "siz"
-                                                                                              "e") "J\0\0\1\0s"
-                                                                                                   "s" KEY("\5", "other") "}" KEY(
-                                                                                                       "\5",
-                                                                                                       "heads") "K\6ss.");
+#define ITEM(length, key, value) KEY(length, key) value "s"
+#define MODEL "}" ITEM("\5", "heads", "K\4") ITEM("\5", "heads", "K\5") ITEM("\2", "lr", "K\1")
+#define SIZES ITEM("\12", "patch_size", "K\10K\7\x86") ITEM("\12", "image_size", "J\0\0\1\0")
+#define HYPER ITEM("\5", "model", MODEL) SIZES ITEM("\4", "pool", "N") MARK
+#define MARK ITEM("\15", "norm_pix_loss", "G\0\0\0\0\0\0\0\0")
+#define ROOT ITEM("\4", "arch", KEY("\5", "a\"b\\\n")) ITEM("\11", "dino_loss", "}")
+#define OTHERS ITEM("\5", "other", "}" ITEM("\5", "heads", "K\6"))
+#define WEIGHTS ITEM("\5", "model", "}" ITEM("\1", "w", TEST_PLAIN))
+#define TRAINED "\x80\2}" WEIGHTS ROOT ITEM("\20", "hyper_parameters", "}" HYPER) OTHERS "."
+  test_bytes bytes = BYTES(TRAINED);
   const heed_source made = test_source(bytes.data, bytes.size);
   assert_ok(open_pickle(&made, &opened));
   expect_note(opened.file, "training.arch", "a\"b\\\n");
