@@ -353,6 +353,25 @@ static outcome call_build(const void *desc) {
   return out;
 }
 
+static float explain_pixels[3 * 32 * 32];
+static const heed_named_tensor explain_inputs[] = {
+    {"pixel_values", HEED_F32, {4, {1, 3, 32, 32}}, explain_pixels}};
+/* Set once there are a model and a backend. */
+static heed_explain_desc explain_desc = {.struct_size = sizeof explain_desc,
+                                         .methods = "norms",
+                                         .inputs = explain_inputs,
+                                         .input_count = 1};
+static outcome call_explain(const void *desc) {
+  heed_explanation *explanation = NULL;
+  const heed_status status = heed_explain(context, desc, &explanation, &error);
+  uint64_t made = 1;
+  const heed_named_tensor *tensor;
+  for (uint32_t i = 0; explanation && (tensor = heed_explanation_get(explanation, i)) != NULL; i++)
+    made = mix(made, tensor->data, (size_t)heed_shape_count(&tensor->shape) * sizeof(float));
+  heed_explanation_destroy(explanation);
+  return ended(status, made);
+}
+
 static const heed_build_desc sequence_build_desc = {
     .struct_size = sizeof sequence_build_desc, .batch = 2, .source_length = 4, .target_length = 3};
 static outcome call_sequence_build(const void *desc) {
@@ -395,12 +414,11 @@ static outcome call_decoder_hooks(const void *desc) { return decode(&decoder_des
 #define decode_hooks_desc session_hooks_desc
 static outcome call_decode_hooks(const void *desc) { return decode(&decoder_desc, NULL, desc); }
 
-static const entry files[] = {ENTRY(model, model_desc, file_count),
-                              ENTRY(build, build_desc, classes_only),
-                              ENTRY(sequence_build, build_desc, target_length),
-                              ENTRY(decoder, decoder_desc, attention),
-                              ENTRY(decoder_hooks, hooks, user),
-                              ENTRY(decode_hooks, hooks, user)};
+static const entry files[] = {
+    ENTRY(model, model_desc, file_count),      ENTRY(build, build_desc, classes_only),
+    ENTRY(explain, explain_desc, input_count), ENTRY(sequence_build, build_desc, target_length),
+    ENTRY(decoder, decoder_desc, attention),   ENTRY(decoder_hooks, hooks, user),
+    ENTRY(decode_hooks, hooks, user)};
 
 /* ---------------------------------------------------------------------------------------- tests */
 
@@ -511,6 +529,8 @@ static int setup(void **state) {
     vit_files[i] = (heed_model_file){names[i], {size, vit_bytes[i], NULL, NULL}};
   }
   assert_ok(heed_model_open(context, &model_desc, &vit, &error));
+  explain_desc.model = vit;
+  explain_desc.backend = backend;
   sequence_test_open(&sequence, "gru");
   assert_ok(heed_sequence_open(context, &sequence.desc, &sequence.model, &error));
   return 0;
