@@ -1,0 +1,65 @@
+#!/bin/sh
+# heed explain: which tensors are saved, targets by number and by label, exit codes of what a model or its input has not.
+# shellcheck source=tests/cli/harness.sh
+. "$(dirname "$0")/harness.sh"
+
+vit=$vectors/explain/hf_vit
+input=$vectors/explain/io/hf_vit.safetensors
+lone=$vectors/explain/io/hf_vit.state.safetensors
+clip=$vectors/explain/hf_clip
+
+# The names in a file, on one line.
+saved() { # file
+  python3 - "$here/$1" <<'PYTHON'
+import json, struct, sys
+data = open(sys.argv[1], 'rb').read()
+size = struct.unpack('<Q', data[:8])[0]
+print(*sorted(name for name in json.loads(data[8:8 + size]) if name != '__metadata__'))
+PYTHON
+}
+
+explained() { # --methods, names
+  test_begin "methods_$1"
+  heed explain "$vit" "$input" -o out.safetensors --methods "$1" --backend cpu --quiet
+  expect_exit 0
+  expect_stderr_empty
+  found=$(saved out.safetensors)
+  [ "$found" = "$2" ] || fail "found $found, expected $2"
+  test_end
+}
+explained norms 'norms score'
+explained lens,norms 'lens norms score'
+explained ledger 'ledger.bias ledger.embeddings ledger.heads ledger.mlps ledger.tokens score'
+explained patch 'patch.heads patch.mlps patch.scores patch.states score'
+
+# A label is its class.
+test_begin target_label
+heed explain "$vit" "$input" -o number.safetensors --methods ledger --target 1 --backend cpu --quiet
+expect_exit 0
+heed explain "$vit" "$input" -o label.safetensors --methods ledger --target 'Label 1' --backend cpu --quiet
+expect_exit 0
+cmp -s "$here/number.safetensors" "$here/label.safetensors" || fail 'label and number differ'
+test_end
+
+refused() { # name, exit code, a part of the sentence, arguments
+  test_begin "$1"
+  code=$2
+  part=$3
+  shift 3
+  heed explain "$@" -o out.safetensors --backend cpu --quiet
+  expect_exit "$code"
+  expect_one_sentence explain "$part"
+  expect_nothing_written
+  test_end
+}
+refused unknown_method 2 'unknown method (found "grad"' "$vit" "$input" --methods lens,grad
+refused unknown_target 2 'unknown target (found "nothing"' "$vit" "$input" --methods lens --target nothing
+refused far_target 2 'class out of range (found 99' "$vit" "$input" --methods lens --target 99
+refused far_layer 2 'layer: out of range (found "9"' "$vit" "$input" --methods norms --layer 9
+refused state_ledger 3 'ledger: ' "$vit" "$input" --methods ledger --target 'embeddings[0,0]'
+refused no_source 3 'source.pixel_values' "$vit" "$lone" --methods patch
+refused no_vector 3 'pooler_output' "$vit" "$input" --methods norms --target vector
+refused no_classifier 3 'no classifier' "$clip" "$input" --methods norms
+refused no_texts 3 'text' "$vit" "$vectors/explain/io/hf_clip.safetensors" --methods norms
+
+tests_end
