@@ -28,7 +28,7 @@ const keys = [
   ['?', say('keyList.list')]
 ]
 
-/** The dialog, with how this machine runs the model. */
+/** The dialog, the one template of the body, with how this machine runs the model. */
 function show(machine: string) {
   const tour = () => {
     element('keys').close()
