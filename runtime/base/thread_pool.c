@@ -159,7 +159,7 @@ uint32_t heed_thread_pool_count(const heed_thread_pool *pool) { return pool->cou
 const char *heed_thread_pool_limit(const heed_thread_pool *pool) { return pool->limit; }
 
 void heed_thread_pool_run(heed_thread_pool *pool, uint64_t count, heed_task task, void *user) {
-  if (pool->count == 1 || count <= 1) {
+  if (!pool || pool->count == 1 || count <= 1) {
     for (uint64_t i = 0; i < count; i++) task(i, 0, user);
     return;
   }

@@ -22,8 +22,8 @@ uint32_t heed_thread_pool_count(const heed_thread_pool *pool);
 /* Why there are fewer than the cores of the machine, where the system and not the caller limits
  * them; else "". Valid as long as the pool. */
 const char *heed_thread_pool_limit(const heed_thread_pool *pool);
-/* Runs tasks 0 .. count - 1 and returns when all are done. The caller is worker 0. One call at a
- * time, never from within a task. */
+/* Runs tasks 0 .. count - 1 and returns when all are done. The caller is worker 0, and the only one
+ * where pool is NULL. One call at a time, never from within a task. */
 void heed_thread_pool_run(heed_thread_pool *pool, uint64_t count, heed_task task, void *user);
 
 #endif

@@ -105,7 +105,7 @@ const char *heed_thread_pool_limit(const heed_thread_pool *pool) {
 }
 
 void heed_thread_pool_run(heed_thread_pool *pool, uint64_t count, heed_task task, void *user) {
-  if (pool->count == 1 || count <= 1) {
+  if (!pool || pool->count == 1 || count <= 1) {
     for (uint64_t i = 0; i < count; i++) task(i, 0, user);
     return;
   }

@@ -102,6 +102,7 @@ heed_status heed_cpu_backend_create(heed_context *context, const heed_cpu_desc *
   made->base.vtable = &vtable;
   made->base.context = context;
   made->level = level;
+  made->threads_chosen = desc->threads == 0;
   const heed_status status = heed_thread_pool_create(context, desc->threads, &made->pool, error);
   if (status != HEED_OK) {
     heed_free(context, made);

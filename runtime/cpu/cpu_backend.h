@@ -9,6 +9,7 @@ typedef struct heed_cpu_backend {
   heed_backend base;
   const heed_cpu_level_table *level;
   heed_thread_pool *pool;
+  bool threads_chosen; /* their number is not the caller's */
 } heed_cpu_backend;
 
 /* cpu/cpu_program.c: the part of the vtable that makes and runs programs. */

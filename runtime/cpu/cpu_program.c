@@ -222,12 +222,23 @@ static heed_status read_constants(heed_program *program, const heed_hooks *hooks
   return HEED_OK;
 }
 
+/* Whether a step has work enough for several threads, where their number is not the caller's: some
+ * 100 microseconds of one thread. Of a shorter one, what it costs to wake the others, and to wait
+ * for them on a machine with other work, is more than they save. Measured with AVX-512; levels with
+ * narrower panels take as much longer. A byte that moves is as good as four operations. */
+static bool is_worth_sharing(const heed_cpu_backend *cpu, const heed_plan *plan, uint32_t index) {
+  heed_plan_step step;
+  heed_plan_step_info(plan, index, &step);
+  return !cpu->threads_chosen ||
+         step.flops / 4 + step.bytes >= cpu->level->panel_columns * 62500ull;
+}
+
 static void prepare_step(heed_program *program, uint32_t index, const scratch *s) {
   const heed_plan *plan = program->plan;
   heed_cpu_step *step = &program->steps[index];
   step->plan = plan;
   step->node = heed_plan_node(plan, index);
-  step->pool = program->backend->pool;
+  step->pool = is_worth_sharing(program->backend, plan, index) ? program->backend->pool : NULL;
   step->level = program->backend->level;
   step->shared = program->workspace;
   step->workers = program->workspace ? program->workspace + s->shared : NULL;

@@ -49,6 +49,19 @@ static void test_every_task_once(void **state) {
   heed_context_destroy(context);
 }
 
+/* Without a pool the caller does all. */
+static void test_no_pool(void **state) {
+  (void)state;
+  job *j = calloc(1, sizeof *j);
+  assert_non_null(j);
+  heed_thread_pool_run(NULL, 17, mark, j);
+  for (uint64_t i = 0; i < MOST; i++) {
+    assert_int_equal(j->runs[i], i < 17);
+    assert_int_equal(j->worker[i], 0);
+  }
+  free(j);
+}
+
 /* A pool that never had a job must still end. */
 static void test_idle_pool(void **state) {
   (void)state;
@@ -72,6 +85,7 @@ static void test_idle_pool(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_task_once),
+                                     cmocka_unit_test(test_no_pool),
                                      cmocka_unit_test(test_idle_pool)};
   return cmocka_run_group_tests_name("thread pool", tests, NULL, NULL);
 }

@@ -15,7 +15,8 @@ typedef struct heed_backend heed_backend;
 typedef struct heed_cpu_desc {
   size_t struct_size;
   /* 0: one per core that the process may use. On Linux, CPU affinity, cpusets and the CPU quotas of
-   * control groups are respected (a quota of 1.5 CPUs: 2 threads); on Windows, affinity. */
+   * control groups are respected (a quota of 1.5 CPUs: 2 threads); on Windows, affinity. Steps too
+   * small to gain by several threads then have one. */
   uint32_t threads;
   /* NULL: the best of this machine; or "scalar", "sse2", "avx2", "avx512", "neon", "wasm128".
    * "avx2vnni", "avx512vnni" and "neondot" are avx2, avx512 and neon with dot products of bytes for
