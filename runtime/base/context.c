@@ -1,4 +1,4 @@
-/* The context: allocator and log hooks. */
+/* The context: allocator, log hooks, and what is shared. */
 #include "base/context.h"
 
 #include "base/desc.h"
@@ -20,7 +20,8 @@ heed_status heed_context_create(const heed_context_desc *desc, heed_context **co
   if (!context)
     return heed_fail(error, HEED_INVALID_ARGUMENT, "context: NULL argument (expected context)");
   *context = NULL;
-  heed_context made = {{default_alloc, default_free, NULL}, NULL, NULL};
+  heed_context made = {.allocator = {default_alloc, default_free, NULL},
+                       .share_lock = ATOMIC_FLAG_INIT};
   heed_context_desc full = HEED_CONTEXT_DESC_INIT;
   if (desc) HEED_TRY(heed_desc_read(&full, sizeof full, desc, "context", error));
   if (!full.allocator.alloc != !full.allocator.free)

@@ -16,6 +16,8 @@ uint64_t heed_system_process(void);
 /* A number for each thread that runs now, not 0; the same for all where they cannot share. No
  * system call. */
 uintptr_t heed_system_thread(void);
+/* Lets another thread run, which holds what this one waits for. */
+void heed_system_yield(void);
 
 /* CPUs of the machine: 1 or more. */
 uint32_t heed_system_cpus(void);

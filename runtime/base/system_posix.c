@@ -1,4 +1,5 @@
 /* What POSIX has. */
+#include <sched.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -19,6 +20,8 @@ uintptr_t heed_system_thread(void) {
   static _Thread_local char own;
   return (uintptr_t)&own;
 }
+
+void heed_system_yield(void) { sched_yield(); }
 
 uint32_t heed_system_cpus(void) {
   const long cores = sysconf(_SC_NPROCESSORS_ONLN);

@@ -16,3 +16,5 @@ void heed_system_free(void *pointer) { free(pointer); }
 uint64_t heed_system_process(void) { return 0; }
 
 uintptr_t heed_system_thread(void) { return 1; }
+
+void heed_system_yield(void) {}

@@ -15,6 +15,8 @@ uintptr_t heed_system_thread(void) {
   return (uintptr_t)&own;
 }
 
+void heed_system_yield(void) { SwitchToThread(); }
+
 uint32_t heed_system_cpus(void) {
   SYSTEM_INFO info;
   GetSystemInfo(&info);

@@ -28,7 +28,7 @@ typedef struct heed_cpu_step {
   const heed_node *node;
   const void *input[HEED_NODE_INPUTS]; /* by slot, as node->input; NULL where it is absent */
   void *output[HEED_NODE_OUTPUTS];     /* NULL where nobody wants it */
-  heed_thread_pool *pool; /* NULL: the step is too small to share out */
+  heed_thread_pool *pool;              /* NULL: the step is too small to share out */
   const heed_cpu_level_table *level;
   unsigned char *shared, *workers; /* scratch; worker i's begins at workers + i * worker_stride */
   size_t worker_stride;

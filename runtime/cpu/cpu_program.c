@@ -4,15 +4,17 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "base/share.h"
 #include "base/status.h"
 #include "cpu/cpu_backend.h"
 #include "cpu/weights/form.h"
 
-/* A constant that is kept. The same one may be kept in several ways. */
+/* A constant that is kept. The same one may be kept in several ways. Sessions that keep it in the
+ * same way share it (base/share.h). */
 typedef struct kept {
   uint32_t id;
   const heed_cpu_form *form; /* panels; NULL: dense */
-  void *data;
+  heed_shared *shared;
 } kept;
 
 struct heed_program {
@@ -178,16 +180,17 @@ static uint64_t choose_rows(const heed_program *program, const kept *constant, u
 }
 
 /* Reads a matrix some panels' rows at a time, so that no second copy of it is ever held. */
-static heed_status read_panels(heed_program *program, const kept *constant, heed_error *error) {
+static heed_status read_panels(heed_program *program, const kept *constant, void *to,
+                               heed_error *error) {
   const heed_cpu_form *form = constant->form;
   const heed_cpu_matrix matrix = matrix_of(program->backend, program->plan, constant->id);
   const uint64_t columns = program->backend->level->panel_columns,
                  bytes = form->panel_bytes(matrix.level, matrix.depth);
-  unsigned char *staging, *panel = constant->data;
+  unsigned char *staging, *panel = to;
   const uint64_t room = choose_rows(program, constant, matrix.depth, &staging);
   for (uint64_t row = 0; row < matrix.rows; row += columns, panel += bytes) {
     const uint64_t left = matrix.rows - row, at = row % room;
-    HEED_ASSERT((uint64_t)(panel - (unsigned char *)constant->data) + bytes <=
+    HEED_ASSERT((uint64_t)(panel - (unsigned char *)to) + bytes <=
                 kept_bytes(program->backend, program->plan, constant));
     if (at == 0)
       HEED_TRY(form->read(matrix.graph, matrix.id, row * matrix.depth,
@@ -198,12 +201,46 @@ static heed_status read_panels(heed_program *program, const kept *constant, heed
   return HEED_OK;
 }
 
-static heed_status read_constant(heed_program *program, kept *constant, heed_error *error) {
+static heed_status read_constant(heed_program *program, const kept *constant, void *to,
+                                 heed_error *error) {
   const heed_graph *graph = program->plan->graph;
-  if (constant->form) return read_panels(program, constant, error);
+  if (constant->form) return read_panels(program, constant, to, error);
   const heed_shape *shape = &heed_graph_record(graph, constant->id)->shape;
-  return heed_graph_read_constant(graph, constant->id, 0, heed_shape_count(shape), constant->data,
-                                  error);
+  return heed_graph_read_constant(graph, constant->id, 0, heed_shape_count(shape), to, error);
+}
+
+/* What the bytes of a kept constant depend on: what they are read from, and how they are laid
+ * out. */
+typedef struct share_key {
+  uint64_t words[HEED_ORIGIN_WORDS + 4];
+  uint32_t count;
+} share_key;
+
+static share_key key_of(const heed_program *program, const kept *constant) {
+  const heed_shape *shape = &heed_graph_record(program->plan->graph, constant->id)->shape;
+  share_key key;
+  key.count = heed_graph_origin_of(program->plan->graph, constant->id, key.words);
+  const uint64_t layout[] = {(uintptr_t)constant->form, (uintptr_t)program->backend->level,
+                             heed_shape_count(shape), shape->rank ? shape->dim[0] : 0};
+  memcpy(key.words + key.count, layout, sizeof layout);
+  key.count += sizeof layout / sizeof *layout;
+  return key;
+}
+
+/* Another session's, or a block of its own that others find from then on. */
+static heed_status keep_constant(heed_program *program, kept *constant, uint64_t bytes,
+                                 heed_error *error) {
+  heed_context *context = program->plan->context;
+  const share_key key = key_of(program, constant);
+  void *block;
+  constant->shared = heed_share_find(context, key.words, key.count);
+  if (constant->shared) return HEED_OK;
+  HEED_TRY(allocate(context, bytes, "cpu backend: weights", &block, error));
+  const heed_status status = read_constant(program, constant, block, error);
+  if (status == HEED_OK)
+    return heed_share_add(context, key.words, key.count, block, &constant->shared, error);
+  heed_free(context, block);
+  return status;
 }
 
 static heed_status read_constants(heed_program *program, const heed_hooks *hooks,
@@ -214,8 +251,7 @@ static heed_status read_constants(heed_program *program, const heed_hooks *hooks
     kept *constant = &program->constants[i];
     const uint64_t bytes = kept_bytes(program->backend, plan, constant);
     HEED_TRY(heed_check_cancel(hooks, "reading weights", error));
-    HEED_TRY(allocate(plan->context, bytes, "cpu backend: weights", &constant->data, error));
-    HEED_TRY(read_constant(program, constant, error));
+    HEED_TRY(keep_constant(program, constant, bytes, error));
     done += bytes;
     heed_report_progress(hooks, "read", done, plan->memory.weights);
   }
@@ -249,8 +285,8 @@ static void prepare_step(heed_program *program, uint32_t index, const scratch *s
     if (is_constant(plan, id)) {
       const kept *constant = find_kept(program->constants, program->constant_count, id,
                                        heed_cpu_form_of(step->level, plan, step->node, slot));
-      HEED_ASSERT(constant && constant->data);
-      step->input[slot] = constant->data;
+      HEED_ASSERT(constant && constant->shared);
+      step->input[slot] = heed_share_block(constant->shared);
     } else {
       step->input[slot] = program->arena + heed_plan_offset(plan, id);
     }
@@ -302,9 +338,9 @@ heed_status heed_cpu_program_create(heed_backend *backend, const heed_plan *plan
 
 void heed_cpu_program_destroy(heed_program *program) {
   if (!program) return;
-  const heed_context *context = program->plan->context;
+  heed_context *context = program->plan->context;
   for (size_t i = 0; i < program->constant_count; i++)
-    heed_free(context, program->constants[i].data);
+    heed_share_drop(context, program->constants[i].shared);
   heed_free(context, program->constants);
   heed_free(context, program->steps);
   heed_free(context, program->workspace);

@@ -29,10 +29,14 @@ typedef struct heed_value_record {
   uint32_t mask;
   const struct heed_quantised *quantised; /* CONSTANT: how it is stored in int8, or NULL */
   const struct heed_halves *halves;       /* CONSTANT: how it is stored in fp16, or NULL */
+  /* CONSTANT: what it is read from, heed_graph_origin; NULL: the graph itself */
+  const uint64_t *origin;
+  uint32_t origin_words;
 } heed_value_record;
 
 struct heed_graph {
   heed_context *context;
+  uint64_t serial;           /* heed_share_serial */
   heed_value_record *values; /* [value_count]; id i is values[i - 1] */
   size_t value_count, value_capacity;
   heed_node *nodes;
@@ -60,6 +64,15 @@ uint32_t heed_graph_root(const heed_graph *graph, uint32_t id);
  * I32. */
 heed_status heed_graph_read_constant(const heed_graph *graph, uint32_t id, uint64_t first,
                                      uint64_t count, void *to, heed_error *error);
+
+/* Says what a constant is read from, whatever graph it is in: backends keep those of the same words
+ * once. The first word is a heed_share_serial. Does nothing for value 0. */
+void heed_graph_origin(heed_graph *graph, heed_value constant, const uint64_t *words,
+                       uint32_t count);
+/* Those words, at most HEED_ORIGIN_WORDS; returns how many. */
+#define HEED_ORIGIN_WORDS 40
+uint32_t heed_graph_origin_of(const heed_graph *graph, uint32_t id,
+                              uint64_t words[HEED_ORIGIN_WORDS]);
 
 /* Keeps the first failure; returns the value 0 for define functions to pass on. */
 heed_value heed_graph_fail(heed_graph *graph, const heed_error *error);

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/desc.h"
+#include "base/share.h"
 #include "base/status.h"
 #include "base/tensor.h"
 #include "graph/graph.h"
@@ -16,6 +17,7 @@ heed_status heed_graph_create(heed_context *context, heed_graph **graph, heed_er
   *graph = heed_alloc(context, 1, sizeof **graph);
   if (!*graph) return heed_fail_memory(error, "graph", sizeof **graph);
   (*graph)->context = context;
+  (*graph)->serial = heed_share_serial(context);
   (*graph)->stage_count = 1;
   return HEED_OK;
 }
@@ -101,4 +103,22 @@ heed_status heed_graph_read_constant(const heed_graph *graph, uint32_t id, uint6
   const size_t size = heed_dtype_size(record->dtype);
   memcpy(to, (const unsigned char *)record->data + (size_t)first * size, (size_t)count * size);
   return HEED_OK;
+}
+
+void heed_graph_origin(heed_graph *graph, heed_value constant, const uint64_t *words,
+                       uint32_t count) {
+  HEED_ASSERT(count <= HEED_ORIGIN_WORDS);
+  const uint64_t *kept = constant.id ? heed_graph_keep(graph, words, count * sizeof *words) : NULL;
+  if (!kept) return;
+  graph->values[constant.id - 1].origin = kept;
+  graph->values[constant.id - 1].origin_words = count;
+}
+
+uint32_t heed_graph_origin_of(const heed_graph *graph, uint32_t id,
+                              uint64_t words[HEED_ORIGIN_WORDS]) {
+  const heed_value_record *record = heed_graph_record(graph, id);
+  const uint64_t own[] = {graph->serial, id};
+  const uint32_t count = record->origin ? record->origin_words : 2;
+  memcpy(words, record->origin ? record->origin : own, count * sizeof *words);
+  return count;
 }

@@ -71,7 +71,7 @@ typedef struct heed_plan_desc {
 
 /* In bytes, predicted before any allocation. */
 typedef struct heed_memory {
-  uint64_t weights;   /* constants as the backend stores them */
+  uint64_t weights;   /* constants as the backend stores them; also where they are shared */
   uint64_t arena;     /* inputs, intermediate values, outputs and taps, by lifetimes */
   uint64_t taps;      /* the part of the arena that taps alone need */
   uint64_t workspace; /* scratch of kernels, staging */
@@ -119,6 +119,8 @@ HEED_API void heed_plan_step_info(const heed_plan *plan, uint32_t index, heed_pl
 typedef struct heed_session heed_session;
 
 /* Allocates, loads the model weights, and prepares pipelines. hooks may be NULL. Borrows plan.
+ * Sessions of one context share the weights of a model, or of a graph, on the CPU: those that run
+ * with the same level have them once, and the last one frees them.
  * Statuses: OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY (the sentence has the bytes of all that
  * heed_plan_memory counts), DEVICE_*, IO, INVALID_FILE, UNSUPPORTED, CANCELLED. */
 HEED_NODISCARD HEED_API heed_status heed_session_create(heed_plan *plan, const heed_hooks *hooks,

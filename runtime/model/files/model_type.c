@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/desc.h"
+#include "base/share.h"
 #include "base/status.h"
 #include "model/files/source.h"
 
@@ -11,6 +12,7 @@ heed_status heed_model_make(heed_context *context, const heed_model_type *type, 
   *model = heed_alloc(context, 1, type->size);
   if (!*model) return heed_fail_memory(error, "model", type->size);
   (*model)->context = context;
+  (*model)->serial = heed_share_serial(context);
   (*model)->type = type;
   return HEED_OK;
 }

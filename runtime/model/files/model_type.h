@@ -22,6 +22,7 @@ typedef struct heed_model_type {
 
 struct heed_model {
   heed_context *context;
+  uint64_t serial; /* heed_share_serial */
   const heed_model_type *type;
   heed_checkpoint *checkpoint;
   heed_model_info info;

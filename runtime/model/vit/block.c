@@ -145,22 +145,19 @@ static heed_value expand(heed_vit_builder *b, heed_value x, const heed_role_ref 
 
 /* The residual plus what the heads give, by their output map where there is one. */
 static heed_value add_heads(heed_vit_builder *b, heed_value attended, heed_value residual,
-                            const heed_role_ref *layer, const float *scale) {
+                            const heed_role_ref *layer) {
   const heed_vit_dimensions *dims = &b->model->dims;
   const heed_add_desc add = {sizeof add, residual, attended};
   return layer[HEED_ROLE_ATTENTION_OUTPUT_WEIGHT].tensor
              ? heed_vit_project(b, attended, layer + HEED_ROLE_ATTENTION_OUTPUT_WEIGHT,
                                 dims->attention_width, dims->width, HEED_ACTIVATION_NONE, residual,
-                                scale)
+                                layer + HEED_ROLE_LAYER_SCALE1)
              : heed_define_add(b->graph, &add);
 }
 
 heed_status heed_vit_add_layer(heed_vit_builder *b, heed_value *x, uint32_t i, heed_error *error) {
   const heed_vit_dimensions *dims = &b->model->dims;
   const heed_role_ref *layer = heed_vit_layer_ref(b->model, i, (heed_role)0);
-  float *scale1, *scale2;
-  HEED_TRY(heed_vit_keep(b, layer + HEED_ROLE_LAYER_SCALE1, &scale1, error));
-  HEED_TRY(heed_vit_keep(b, layer + HEED_ROLE_LAYER_SCALE2, &scale2, error));
   HEED_TRY(heed_vit_turn(b, i, error));
   heed_graph_stage(b->graph, i + 1);
   const uint32_t read_rows = i + 1 == dims->layers ? b->read_rows : 0;
@@ -173,13 +170,13 @@ heed_status heed_vit_add_layer(heed_vit_builder *b, heed_value *x, uint32_t i, h
   const heed_value attended =
       attend(b, after ? *x : heed_vit_norm(b, *x, norm1, dims->width), i, read_rows, bias);
   if (read_rows) *x = first_rows(b, *x, read_rows);
-  *x = add_heads(b, attended, *x, layer, scale1);
+  *x = add_heads(b, attended, *x, layer);
   if (after) *x = heed_vit_norm(b, *x, norm1, dims->width);
   heed_value hidden = expand(b, after ? *x : heed_vit_norm(b, *x, norm2, dims->width), layer);
   if (layer[HEED_ROLE_MLP_NORM_WEIGHT].tensor)
     hidden = heed_vit_norm(b, hidden, layer + HEED_ROLE_MLP_NORM_WEIGHT, dims->mlp_width);
   *x = heed_vit_project(b, hidden, layer + HEED_ROLE_FC2_WEIGHT, dims->mlp_width, dims->width,
-                        HEED_ACTIVATION_NONE, *x, scale2);
+                        HEED_ACTIVATION_NONE, *x, layer + HEED_ROLE_LAYER_SCALE2);
   if (after) *x = heed_vit_norm(b, *x, norm2, dims->width);
   heed_vit_name(b, *x, i, "output");
   return HEED_OK;

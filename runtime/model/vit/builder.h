@@ -18,10 +18,10 @@ typedef struct heed_vit_builder {
 
 /* Each adds to the graph, which keeps the first error. */
 
-/* The constant of a weight, times a factor, its rows times row_scale (the graph's, or NULL); 0 when
- * all of its parts are absent. */
+/* The constant of a weight, times a factor, its rows times those of a vector (NULL, or an absent
+ * one: as they are); 0 when all of its parts are absent. */
 heed_value heed_vit_define(heed_vit_builder *b, const heed_weight *weight, heed_shape shape,
-                           float factor, const float *row_scale);
+                           float factor, const heed_role_ref *row_scale);
 heed_value heed_vit_define_one(heed_vit_builder *b, const heed_role_ref *ref, heed_shape shape);
 /* A constant whose numbers the graph keeps. */
 heed_value heed_vit_define_data(heed_vit_builder *b, const float *data, heed_shape shape);
@@ -36,7 +36,7 @@ heed_value heed_vit_norm(heed_vit_builder *b, heed_value x, const heed_role_ref 
 /* A linear map with its rows scaled (layer scale) and a residual. */
 heed_value heed_vit_project(heed_vit_builder *b, heed_value x, const heed_role_ref *refs,
                             uint32_t from, uint32_t to, heed_activation activation,
-                            heed_value residual, const float *row_scale);
+                            heed_value residual, const heed_role_ref *row_scale);
 
 /* Makes the tables of a layer's rotary positions, which all layers share unless the model has
  * frequencies of its own. */

@@ -1,5 +1,6 @@
 /* What the parts of a ViT's graph define: weights by their roles, norms and linear maps. */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/status.h"
@@ -41,15 +42,34 @@ static void keep_halves(heed_graph *graph, heed_value value, scaled_weight *scal
   graph->values[value.id - 1].halves = heed_graph_keep(graph, &halves, sizeof halves);
 }
 
-heed_value heed_vit_define(heed_vit_builder *b, const heed_weight *weight, heed_shape shape,
-                           float factor, const float *row_scale) {
-  bool present = false;
-  for (uint32_t i = 0; i < weight->count; i++) present = present || weight->part[i].tensor;
-  if (!present || !b->graph) return (heed_value){0};
-  if (!heed_config_float_products(b->model->config)) {
-    const heed_value int8 = heed_weight_define_int8(b->graph, weight, &shape, factor, row_scale);
-    if (int8.id) return int8;
-  }
+/* The words of a role in an origin: all fields of heed_role_ref. */
+static uint32_t put_role(uint64_t *words, const heed_role_ref *ref) {
+  const uint64_t of_role[] = {(uintptr_t)ref->tensor,
+                              ref->first,
+                              ref->count,
+                              ref->stride,
+                              (uint64_t)ref->columns << 32 | ref->heads,
+                              (uint64_t)ref->block << 32 | ref->channels,
+                              (uint64_t)ref->part << 32 | ref->parts,
+                              ref->diagonal};
+  memcpy(words, of_role, sizeof of_role);
+  return sizeof of_role / sizeof *of_role;
+}
+
+/* Graphs of one model, of whatever size, read the same numbers. */
+static void say_origin(heed_vit_builder *b, heed_value value, const heed_weight *weight,
+                       float factor, const heed_role_ref *row_scale) {
+  uint64_t words[HEED_ORIGIN_WORDS] = {b->model->base.serial};
+  uint32_t bits, count = 2;
+  memcpy(&bits, &factor, sizeof bits);
+  words[1] = bits;
+  for (uint32_t i = 0; i < weight->count; i++) count += put_role(words + count, &weight->part[i]);
+  if (row_scale) count += put_role(words + count, row_scale);
+  heed_graph_origin(b->graph, value, words, count);
+}
+
+static heed_value define_floats(heed_vit_builder *b, const heed_weight *weight, heed_shape shape,
+                                float factor, const float *row_scale) {
   const scaled_weight scaled = {*weight, factor, row_scale,
                                 heed_shape_count(&shape) / shape.dim[0]};
   void *kept = heed_graph_keep(b->graph, &scaled, sizeof scaled);
@@ -57,6 +77,23 @@ heed_value heed_vit_define(heed_vit_builder *b, const heed_weight *weight, heed_
       sizeof desc, NULL, HEED_F32, shape, NULL, kept ? read_scaled : NULL, kept};
   const heed_value value = heed_define_constant(b->graph, &desc);
   if (HEED_KEEPS_HALVES) keep_halves(b->graph, value, kept);
+  return value;
+}
+
+heed_value heed_vit_define(heed_vit_builder *b, const heed_weight *weight, heed_shape shape,
+                           float factor, const heed_role_ref *row_scale) {
+  bool present = false;
+  float *scale = NULL;
+  heed_error error;
+  heed_value value = {0};
+  for (uint32_t i = 0; i < weight->count; i++) present = present || weight->part[i].tensor;
+  if (!present || !b->graph) return value;
+  if (row_scale && heed_vit_keep(b, row_scale, &scale, &error) != HEED_OK)
+    return heed_graph_fail(b->graph, &error);
+  if (!heed_config_float_products(b->model->config))
+    value = heed_weight_define_int8(b->graph, weight, &shape, factor, scale);
+  if (!value.id) value = define_floats(b, weight, shape, factor, scale);
+  say_origin(b, value, weight, factor, scale ? row_scale : NULL);
   return value;
 }
 
@@ -103,7 +140,7 @@ heed_value heed_vit_norm(heed_vit_builder *b, heed_value x, const heed_role_ref 
 
 heed_value heed_vit_project(heed_vit_builder *b, heed_value x, const heed_role_ref *refs,
                             uint32_t from, uint32_t to, heed_activation activation,
-                            heed_value residual, const float *row_scale) {
+                            heed_value residual, const heed_role_ref *row_scale) {
   const heed_weight weight = {{refs[0]}, 1}, bias = {{refs[1]}, 1};
   const heed_linear_desc desc = {
       .struct_size = sizeof desc,

@@ -50,7 +50,7 @@ typedef struct heed_place {
   bool flat;                      /* it lacks the leading axes of 1 */
 } heed_place;
 
-/* Where the elements of a role are. */
+/* Where the elements of a role are. What is added here is added to put_role (define.c), too. */
 typedef struct heed_role_ref {
   heed_checkpoint_tensor *tensor; /* NULL: optional and absent */
   uint64_t first;                 /* element of the tensor */
