@@ -1,11 +1,13 @@
 /* heed embed: features of pictures, one row each. Pictures run in batches, and each is written when
- * its batch has run, so that memory does not grow with their number. */
+ * its batch has run, so that memory does not grow with their number. The next ones are read
+ * meanwhile. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "reading.h"
 #include "rows.h"
 #include "session/onnx_graph.h"
 #include "terminal/model_word.h"
@@ -16,6 +18,7 @@
 #include "terminal/standard_out.h"
 
 #define MOST_BATCH 1024
+#define READERS 4 /* threads that read pictures */
 
 typedef struct embed_options {
   cli_choice choice;
@@ -31,6 +34,7 @@ typedef struct embed_job {
   cli_pipeline pipeline;
   cli_features features;
   embed_rows rows;
+  embed_reading *reading;
   float *pixels;     /* [batch, C, H, W] */
   uint32_t *waiting; /* [batch]: pictures whose pixels are there, in order */
   uint32_t waiting_count;
@@ -123,16 +127,19 @@ static heed_status run_batch(embed_job *job) {
 /* ------------------------------------------------------------------------------------------ input
  */
 
-static heed_status load_picture(embed_job *job, uint32_t picture, cli_prepared *prepared) {
+/* An embed_read: of the job it uses what nothing changes while pictures are read. */
+static heed_status load_picture(cli_state *cli, void *user, uint32_t picture,
+                                cli_prepared *prepared) {
+  const embed_job *job = user;
   const char *path = job->pictures->path[picture];
   heed_picture image = {0};
-  CLI_TRY(cli_pipeline_load_image(job->cli, &job->pipeline, path, &job->options->limits,
+  CLI_TRY(cli_pipeline_load_image(cli, &job->pipeline, path, &job->options->limits,
                                   job->options->choice.quiet, &image));
   const heed_image view = heed_picture_view(&image);
   const heed_status status =
-      cli_pipeline_prepare(job->cli, &job->pipeline, &job->pipeline.preprocess, &view, path,
+      cli_pipeline_prepare(cli, &job->pipeline, &job->pipeline.preprocess, &view, path,
                            job->options->size ? 0 : job->options->most_patches, prepared);
-  heed_picture_free(job->cli->context, &image);
+  heed_picture_free(cli->context, &image);
   return status;
 }
 
@@ -155,7 +162,7 @@ static heed_status change_size(embed_job *job, const cli_prepared *prepared) {
 static heed_status take_picture(embed_job *job, uint32_t picture) {
   cli_pipeline *pipeline = &job->pipeline;
   cli_prepared prepared;
-  const heed_status status = load_picture(job, picture, &prepared);
+  const heed_status status = embed_reading_take(job->reading, &prepared);
   if (status != HEED_OK) {
     const heed_error why = job->cli->error;
     if (job->rows.format != EMBED_TABLE) CLI_TRY(run_batch(job)); /* in its turn */
@@ -177,15 +184,24 @@ static heed_status take_picture(embed_job *job, uint32_t picture) {
   return job->waiting_count == pipeline->build.batch ? run_batch(job) : HEED_OK;
 }
 
+/* One thread means one; else those that read take what time the run leaves them. */
+static heed_status begin_reading(embed_job *job) {
+  const uint32_t threads = job->options->choice.threads;
+  return embed_reading_begin(job->cli, load_picture, job, job->pictures->count,
+                             job->pipeline.build.batch + READERS,
+                             threads && threads <= READERS ? threads - 1 : READERS, &job->reading);
+}
+
 /* A signal ends it after the batch that runs: what is finished is written. */
 static heed_status go(embed_job *job) {
-  heed_status status = HEED_OK;
+  heed_status status = begin_reading(job);
   job->start = now_seconds();
   cli_progress_begin(&job->progress, job->pictures->count, job->options->choice.quiet);
   cli_signals_defer(true);
   for (uint32_t i = 0; i < job->pictures->count && status == HEED_OK && !cli_signals_arrived(); i++)
     status = take_picture(job, i);
   if (status == HEED_OK) status = run_batch(job);
+  embed_reading_end(job->reading);
   cli_progress_clear(&job->progress);
   if (status == HEED_OK && !job->rows.count && !cli_signals_arrived())
     status = heed_fail(&job->cli->error, HEED_INVALID_FILE,

@@ -1,0 +1,125 @@
+/* Pictures that are read ahead, in a ring. See reading.h. */
+#define _POSIX_C_SOURCE 200809L
+#include "reading.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#define MOST_THREADS 8
+#define STACK_BYTES (2u << 20) /* some C libraries give threads less than decoders take */
+
+typedef struct read_picture {
+  bool done;
+  heed_status status;
+  heed_error error; /* of a picture that failed */
+  cli_prepared prepared;
+} read_picture;
+
+struct embed_reading {
+  cli_state *cli;
+  embed_read read;
+  void *user;
+  uint32_t count, ahead;
+  uint32_t begun, taken; /* pictures whose reading has begun; that were taken */
+  bool stop;
+  read_picture *ring; /* [ahead] */
+  pthread_mutex_t mutex;
+  pthread_cond_t done, room;
+  uint32_t threads;
+  pthread_t thread[MOST_THREADS];
+};
+
+/* The picture to read next; false after the last. Waits for room in the ring. */
+static bool begin_one(embed_reading *r, uint32_t *picture) {
+  pthread_mutex_lock(&r->mutex);
+  while (!r->stop && r->begun < r->count && r->begun - r->taken >= r->ahead)
+    pthread_cond_wait(&r->room, &r->mutex);
+  const bool some = !r->stop && r->begun < r->count;
+  if (some) *picture = r->begun++;
+  pthread_mutex_unlock(&r->mutex);
+  return some;
+}
+
+static void *work(void *user) {
+  embed_reading *r = user;
+  cli_state own = *r->cli;
+  uint32_t picture;
+  while (begin_one(r, &picture)) {
+    cli_prepared prepared = {0};
+    const heed_status status = r->read(&own, r->user, picture, &prepared);
+    pthread_mutex_lock(&r->mutex);
+    r->ring[picture % r->ahead] = (read_picture){true, status, own.error, prepared};
+    pthread_cond_signal(&r->done);
+    pthread_mutex_unlock(&r->mutex);
+  }
+  return NULL;
+}
+
+/* Signals are the main thread's. */
+static void start(embed_reading *r, uint32_t threads) {
+  sigset_t all, before;
+  pthread_attr_t attributes;
+  if (pthread_attr_init(&attributes) != 0) return;
+  pthread_attr_setstacksize(&attributes, STACK_BYTES);
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
+  while (r->threads < threads && r->threads < MOST_THREADS &&
+         pthread_create(&r->thread[r->threads], &attributes, work, r) == 0)
+    r->threads++;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  pthread_attr_destroy(&attributes);
+}
+
+heed_status embed_reading_begin(cli_state *cli, embed_read read, void *user, uint32_t count,
+                                uint32_t ahead, uint32_t threads, embed_reading **reading) {
+  embed_reading *made = calloc(1, sizeof *made);
+  *reading = made;
+  if (!made) return heed_fail_memory(&cli->error, "images", sizeof *made);
+  made->cli = cli;
+  made->read = read;
+  made->user = user;
+  made->count = count;
+  made->ahead = ahead;
+  pthread_mutex_init(&made->mutex, NULL);
+  pthread_cond_init(&made->done, NULL);
+  pthread_cond_init(&made->room, NULL);
+  made->ring = calloc(ahead, sizeof *made->ring);
+  if (!made->ring) {
+    embed_reading_end(made);
+    *reading = NULL;
+    return heed_fail_memory(&cli->error, "images", ahead * sizeof *made->ring);
+  }
+  start(made, threads);
+  return HEED_OK;
+}
+
+heed_status embed_reading_take(embed_reading *r, cli_prepared *prepared) {
+  if (!r->threads) return r->read(r->cli, r->user, r->taken++, prepared);
+  read_picture *next = &r->ring[r->taken % r->ahead];
+  pthread_mutex_lock(&r->mutex);
+  while (!next->done) pthread_cond_wait(&r->done, &r->mutex);
+  const read_picture picture = *next;
+  *next = (read_picture){0};
+  r->taken++;
+  pthread_cond_signal(&r->room);
+  pthread_mutex_unlock(&r->mutex);
+  *prepared = picture.prepared;
+  if (picture.status != HEED_OK) r->cli->error = picture.error;
+  return picture.status;
+}
+
+void embed_reading_end(embed_reading *r) {
+  if (!r) return;
+  pthread_mutex_lock(&r->mutex);
+  r->stop = true;
+  pthread_cond_broadcast(&r->room);
+  pthread_mutex_unlock(&r->mutex);
+  for (uint32_t i = 0; i < r->threads; i++) pthread_join(r->thread[i], NULL);
+  for (uint32_t i = 0; r->ring && i < r->ahead; i++) free(r->ring[i].prepared.pixels);
+  free(r->ring);
+  pthread_cond_destroy(&r->room);
+  pthread_cond_destroy(&r->done);
+  pthread_mutex_destroy(&r->mutex);
+  free(r);
+}
