@@ -72,6 +72,15 @@ static decoder decoder_of(const char *name, const uint8_t *bytes, size_t size) {
              : NULL;
 }
 
+/* The way out for a kind whose library this build has not; "" for others. */
+static const char *way_out(const char *kind) {
+  if (kind && !HEED_HAS_WEBP && strcmp(kind, HEED_KIND_WEBP) == 0)
+    return "; this build is without libwebp: save the image as PNG";
+  if (kind && !HEED_HAS_TIFF && strcmp(kind, HEED_KIND_TIFF) == 0)
+    return "; this build is without libtiff: save the image as PNG or .npy";
+  return "";
+}
+
 /* Says what else the bytes are, as far as it is known. */
 static heed_status refuse_kind(const char *name, const uint8_t *bytes, size_t size,
                                heed_error *error) {
@@ -83,8 +92,8 @@ static heed_status refuse_kind(const char *name, const uint8_t *bytes, size_t si
   for (size_t i = 0; i < 4 && i < size; i++)
     snprintf(found + 5 + 3 * i, sizeof found - 5 - 3 * i, " %02X", bytes[i]);
   return heed_fail(error, HEED_INVALID_FILE,
-                   "%s: image format not supported (found %s, expected " KINDS ")", name,
-                   kind ? kind : found);
+                   "%s: image format not supported (found %s, expected " KINDS "%s)", name,
+                   kind ? kind : found, way_out(kind));
 }
 
 static heed_status decode_by_kind(decoding *work) {

@@ -183,6 +183,23 @@ static void test_truncated(void **state) {
   }
 }
 
+/* A build without a library says so of its files. */
+static void test_left_out(void **state) {
+  (void)state;
+  static const char *const cases[][2] = {{"lossless.webp", "this build is without libwebp"},
+                                         {"rgb.tif", "this build is without libtiff"}};
+  int left_out = 0;
+  for (int i = 0; i < 2; i++) {
+    heed_picture picture;
+    if (is_read(cases[i][0])) continue;
+    left_out++;
+    print_message("skipped: images such as %s (%s)\n", cases[i][0], cases[i][1]);
+    assert_fails(decode(cases[i][0], 3, 0, &picture), HEED_INVALID_FILE, cases[i][1]);
+    assert_null(picture.pixels);
+  }
+  if (!left_out) skip(); /* this build reads all kinds */
+}
+
 /* Numbers of a .npy with this header and so many zero bytes behind it. */
 static heed_status decode_header(const char *header, size_t data, uint32_t channels) {
   uint8_t bytes[512] = "\x93NUMPY\1";
@@ -310,9 +327,10 @@ static int close_vectors(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_files),   cmocka_unit_test(test_grey_for_colours),
-      cmocka_unit_test(test_refused), cmocka_unit_test(test_truncated),
-      cmocka_unit_test(test_headers), cmocka_unit_test(test_not_a_number),
-      cmocka_unit_test(test_limits),  cmocka_unit_test(test_promises)};
+      cmocka_unit_test(test_files),        cmocka_unit_test(test_grey_for_colours),
+      cmocka_unit_test(test_refused),      cmocka_unit_test(test_left_out),
+      cmocka_unit_test(test_truncated),    cmocka_unit_test(test_headers),
+      cmocka_unit_test(test_not_a_number), cmocka_unit_test(test_limits),
+      cmocka_unit_test(test_promises)};
   return cmocka_run_group_tests(tests, open_vectors, close_vectors);
 }
