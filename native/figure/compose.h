@@ -28,11 +28,6 @@ void heed_figure_put_maps(figure_work *work);
  * as on the pages: thinned over white, it would be pale from end to end, in colours that no picture
  * has. The heading says that the opacity follows. */
 void heed_figure_put_bar(figure_work *work, figure_box bar, const heed_scale *scale);
-/* A patch of the map over the picture, RGBA, at share `t` of the scale: the colour, as opaque as
- * the weight is large, so that a photograph stays one; grey where t is not a number.
- * web/plot/overlay.ts has the same for the pages; tests/vectors/scale/cases.json holds both to one
- * table. */
-void heed_figure_overlay(heed_colormap map, double t, uint8_t rgba[4]);
 /* Two tones, so that it shows on any picture. */
 void heed_figure_put_mark(figure_work *work, figure_box patch, double line);
 

@@ -8,18 +8,11 @@
 #include "figure/compose.h"
 
 #define DARK 0x0e1420u
-#define STRENGTH 0.8 /* opacity of the map at the scale's end, as of the pages */
-#define PALE 0.6     /* of the white over what the model did not see */
+#define PALE 0.6 /* of the white over what the model did not see */
 #define CHIP_HEIGHT 15.0
 #define CHIP_PAD 5.0
 #define INSET 6.0
 #define EDGE 0x8892a0u
-
-void heed_figure_overlay(heed_colormap map, double t, uint8_t rgba[4]) {
-  heed_colormap_rgb(map, t, rgba);
-  /* Ties to even, as a page's raster. */
-  rgba[3] = (uint8_t)nearbyint(STRENGTH * heed_place_opacity(t) * 255.0);
-}
 
 void heed_figure_put_mark(figure_work *work, figure_box patch, double line) {
   const double out = line / 2.0;
@@ -52,7 +45,7 @@ static void put_overlay(figure_work *work, figure_box region) {
   const figure_numbers *numbers = &work->numbers;
   uint8_t *pixels = heed_shapes_image(work->shapes, region, desc->rows, desc->columns, false);
   for (size_t i = 0; pixels && i < (size_t)desc->rows * desc->columns; i++)
-    heed_figure_overlay(
+    heed_overlay_colour(
         desc->colormap,
         heed_scale_place(&numbers->mean_scale, numbers->mean[i], numbers->mean_largest),
         pixels + 4 * i);

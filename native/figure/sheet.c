@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/desc.h"
 #include "base/status.h"
+#include "explain/colour_rule.h"
 #include "figure/compose.h"
 
 #define SIDE 116.0 /* of a tile's picture, in units */
@@ -188,7 +189,7 @@ static void put_map(const sheet_tile *tile, heed_colormap colormap, const heed_s
       const int64_t patch = patch_at(tile, row, column);
       uint8_t over[4] = {255, 255, 255, PALE};
       if (patch >= 0)
-        heed_figure_overlay(
+        heed_overlay_colour(
             colormap, heed_scale_place(scale, (double)tile->map[patch] * tile->tokens, own), over);
       for (size_t c = 0; c < 3; c++)
         pixels[at + c] =

@@ -8,7 +8,8 @@
 #define NOTHING 1e-12  /* weights below it have the logarithm of this, in times uniform */
 #define OUTLIER 16.0   /* below this part of the end a map has next to no colours */
 #define TENTH 0.1
-#define TINY 1e-300 /* no power of ten is sure to be below it */
+#define STRENGTH 0.8 /* opacity at the scale's end */
+#define TINY 1e-300  /* no power of ten is sure to be below it */
 
 /* What is not a number as the first stays so in the larger, and is the second in the smaller. */
 static double larger(double a, double b) { return a < b ? b : a; }
@@ -52,6 +53,12 @@ double heed_scale_vote(double largest, double tokens, double end) {
 }
 
 double heed_place_opacity(double place) { return smaller(larger(place, 0.0), 1.0); }
+
+void heed_overlay_colour(heed_colormap map, double place, uint8_t rgba[4]) {
+  heed_colormap_rgb(map, place, rgba);
+  /* Ties to even, as a page's raster. */
+  rgba[3] = (uint8_t)nearbyint(STRENGTH * heed_place_opacity(place) * 255.0);
+}
 
 int heed_row_is_elsewhere(double total, double held) { return total - held < TENTH * total; }
 int heed_holder_is_named(double total, double weight) { return weight >= TENTH * total; }

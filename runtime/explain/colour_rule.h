@@ -6,6 +6,8 @@
 #ifndef HEED_EXPLAIN_COLOUR_RULE_H
 #define HEED_EXPLAIN_COLOUR_RULE_H
 
+#include "heed/explain.h"
+
 /* The weight at a scale's end. largest: the largest weight that is drawn; what is not finite counts
  * as 0. No end is below four times uniform, so that what has next to nothing has the colour of
  * nothing, or below once uniform where somebody locked it. locked: that end; 0: none. */
@@ -31,6 +33,9 @@ double heed_scale_vote(double largest, double tokens, double end);
 
 /* The opacity of the colour at a place, 0 to 1: of NaN, which is drawn grey, 1. */
 double heed_place_opacity(double place);
+/* The colour over a picture at a place, RGBA: as opaque as the weight is large, so that a
+ * photograph stays one; grey where the place is not a number. web/plot/overlay.ts has the same. */
+void heed_overlay_colour(heed_colormap map, double place, uint8_t rgba[4]);
 
 /* Not 0 where words stand on the picture: tokens without a place on it, and the query itself, hold
  * more than nine tenths of the row. total: the sum of the row; held: the sum of theirs. */

@@ -185,7 +185,7 @@ static void check_overlay(heed_json_value one, const heed_scale *scale, double o
                        color = heed_json_next(table, colors, color)) {
     heed_json_value expected = heed_json_first(table, color);
     uint8_t rgba[4];
-    heed_figure_overlay(HEED_COLORMAP_GREY, heed_scale_place(scale, weight_of(weight), own), rgba);
+    heed_overlay_colour(HEED_COLORMAP_GREY, heed_scale_place(scale, weight_of(weight), own), rgba);
     for (int c = 0; c < 4; c++, expected = heed_json_next(table, color, expected))
       assert_near(one, c < 3 ? "colour" : "opacity", rgba[c], number_of(expected));
   }
@@ -204,6 +204,28 @@ static void test_overlays(void **state) {
          weight = heed_json_next(table, weights, weight))
       own = fmax(own, weight_of(weight));
     check_overlay(one, &scale, own);
+  }
+}
+
+/* A row's own colours: those of a linear scale that ends at its largest weight, or at 4 x uniform.
+ */
+static void test_map_overlay(void **state) {
+  (void)state;
+  static const struct {
+    float weights[5];
+    uint32_t tokens;
+    double end;
+  } rows[] = {{{0.5f, 0.25f, 0.0f, 0.125f, NAN}, 20, 0.5},
+              {{0.01f, 0.02f, 0.0f, 0.05f, -1.0f}, 20, 0.2},
+              {{0.25f, INFINITY, 0.5f, 0.25f, 0.0f}, 3, 1.0},
+              {{0.0f, 0.0f, 0.0f, 0.0f, 0.0f}, 100, 0.04}};
+  for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+    uint8_t found[20], expected[20];
+    heed_map_overlay(HEED_COLORMAP_CIVIDIS, rows[r].weights, 5, rows[r].tokens, found);
+    for (int i = 0; i < 5; i++)
+      heed_overlay_colour(HEED_COLORMAP_CIVIDIS, (double)rows[r].weights[i] / rows[r].end,
+                          expected + 4 * i);
+    assert_memory_equal(found, expected, sizeof found);
   }
 }
 
@@ -239,6 +261,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_scales),      cmocka_unit_test(test_grids),
       cmocka_unit_test(test_odd_numbers), cmocka_unit_test(test_steps),
-      cmocka_unit_test(test_overlays),    cmocka_unit_test(test_elsewhere)};
+      cmocka_unit_test(test_overlays),    cmocka_unit_test(test_map_overlay),
+      cmocka_unit_test(test_elsewhere)};
   return cmocka_run_group_tests(tests, open_table, close_table);
 }

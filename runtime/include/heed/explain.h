@@ -190,6 +190,12 @@ typedef enum heed_colormap {
 /* t from 0 to 1 -> RGB. A t outside is clamped; NaN is (128, 128, 128). */
 HEED_API void heed_colormap_rgb(heed_colormap map, double t, uint8_t rgb[3]);
 HEED_API const char *heed_colormap_name(heed_colormap map);
+/* EXPERIMENTAL: may change. The colours that heed lays over a picture: rgba [n, 4] of weights [n],
+ * which are of a row of `tokens`. The scale is linear. It ends at the largest weight, or at
+ * min(4, tokens) / tokens where that is more. A colour is as opaque as its weight is large, 0.8 at
+ * the end. NaN is grey. */
+HEED_API void heed_map_overlay(heed_colormap map, const float *weights, uint32_t n, uint32_t tokens,
+                               uint8_t *rgba);
 
 /* ------------------------------------------------------------------------------------- features */
 

@@ -1,0 +1,23 @@
+"""heed runs vision transformers and shows where they look.
+
+    import heed
+    model = heed.open("vit-base-patch16-224")
+    run = model.run("cat.jpg")
+    run.top(5)
+    run.attention[11][3, 0]
+    run.map(layer=11, head=3, query=(5, 7))
+
+Arrays are NumPy's. Errors are heed.Error, with one sentence."""
+import pathlib
+
+from ._arrays import Statistics, colours, entropy, mass_mask, rollout, statistics, top
+from ._figure import Map
+from ._library import Error, FileError, InvalidError, OutOfMemory, c, text
+from ._texts import Scores, TextTower
+from ._model import Changes, Device, Info, Model, Run, Session, Survey, Tap, Taps, devices, open
+
+# A small model in the package, and a scene for it: heed.open(heed.DEMO).run(heed.DEMO / "scene.png").
+DEMO = pathlib.Path(__file__).parent / "demo"
+__version__ = text(c.heed_version())
+__all__ = ["DEMO", "Changes", "Device", "Error", "FileError", "Info", "InvalidError", "Map", "Model", "OutOfMemory", "Run", "Scores", "Session", "Statistics",
+           "Survey", "Tap", "Taps", "TextTower", "colours", "devices", "entropy", "mass_mask", "open", "rollout", "statistics", "top"]

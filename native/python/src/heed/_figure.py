@@ -1,0 +1,121 @@
+"""A map over its picture: as an array, in a notebook, in matplotlib, as a file."""
+from __future__ import annotations
+
+import base64
+import ctypes
+import os
+import pathlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _abi, _arrays, _cell, _pictures
+from ._library import Error, c, call, chosen, desc, fail, text
+
+if TYPE_CHECKING:
+    from ._model import Run
+
+Array = npt.NDArray[Any]
+Bytes = ctypes.POINTER(ctypes.c_uint8)
+
+
+class Map:
+    """One row of attention, or of a rollout, over its picture.
+
+    row: the weights, float32 [tokens]; values: those of the patches, [rows, columns]; prefix: those of the tokens before the patches. query: the
+    token that looks; note: where the weight is when the patches have next to none of it, or "".
+    """
+
+    def __init__(self, run: Run, row: npt.NDArray[np.float32], query: int, where: str, kind: int = _abi.HEED_ROW_ATTENTION):
+        info, (rows, columns) = run.session.model.info, run.grid
+        self.row, self.query, self.where, self.name = row, query, where, run.name
+        self.prefix = row[:info.prefix_tokens]
+        self.values = row[info.prefix_tokens:].reshape(rows, columns)
+        self.picture, self.region, self.patch, self._run = run.picture, run.region, info.patch, run
+        words = (ctypes.c_char_p * max(1, info.prefix_tokens))(*(name.encode() for name in info.token_names))
+        buffer = ctypes.create_string_buffer(512)
+        self.note = text(c.heed_map_elsewhere(_arrays.pointer(row), row.size, info.prefix_tokens, words, query, kind, buffer))
+        self._names = info.token_names
+        self._context = run.session.model._context
+
+    @property
+    def query_name(self) -> str:
+        """Such as "CLS" or "(5, 7)"."""
+        before = len(self.prefix)
+        if self.query < before:
+            return self._names[self.query]
+        return str(divmod(self.query - before, self.values.shape[1]))
+
+    def overlay(self, colormap: str = "cividis") -> npt.NDArray[np.uint8]:
+        """The colours over the patches, RGBA [rows, columns, 4], as heed's figures have them: the scale in times uniform."""
+        values = np.ascontiguousarray(self.values)
+        rgba = np.empty((*values.shape, 4), np.uint8)
+        c.heed_map_overlay(chosen("colormap", colormap, _arrays.COLORMAPS), _arrays.pointer(values), values.size, self.row.size,
+                           rgba.ctypes.data_as(Bytes))
+        return rgba
+
+    def image(self, colormap: str = "cividis") -> npt.NDArray[np.uint8]:
+        """The map over the part of the picture that the model saw, RGB [height, width, 3]; without a picture, over black."""
+        rows, columns = self.values.shape
+        part = _cell.seen(self._run)
+        under = np.zeros((rows * self.patch, columns * self.patch, 3), np.uint8) if part is None else part
+        over = self.overlay(colormap)
+        tall = np.arange(under.shape[0]) * rows // under.shape[0]
+        wide = np.arange(under.shape[1]) * columns // under.shape[1]
+        colour = over[tall[:, None], wide[None]].astype(np.float64)
+        opacity = colour[..., 3:] / 255
+        mixed: npt.NDArray[np.uint8] = np.rint(under * (1 - opacity) + colour[..., :3] * opacity).astype(np.uint8)
+        return mixed
+
+    def png(self, colormap: str = "cividis") -> bytes:
+        """That picture as the bytes of a PNG."""
+        return _cell.png(self.image(colormap))
+
+    def save(self, path: Any, colormap: str = "cividis") -> None:
+        """Writes a figure: .png, .svg or .pdf, as `heed run --maps` draws it. A build without cairo writes the bare map as .png."""
+        name = os.fspath(path)
+        try:
+            call("heed_figure_check", os.fsencode(name))
+        except Error as error:
+            if error.status != "UNSUPPORTED" or not name.lower().endswith(".png"):
+                raise
+            pathlib.Path(name).write_bytes(self.png(colormap))
+            return
+        if self.picture is None or self.region is None:
+            raise fail("map.save: there is no picture (found pixel_values, expected a run of a picture)")
+        picture, values = self.picture, np.ascontiguousarray(self.values)
+        patch = self.query - len(self.prefix)
+        mass = np.array([self.prefix.sum()], np.float32)
+        how = desc(_abi.heed_figure_desc, image=_pictures.image(picture), region=_abi.heed_region(*self.region), maps=_arrays.pointer(values),
+                   prefix_mass=_arrays.pointer(mass) if len(self.prefix) else None, layers=1, heads=1, rows=values.shape[0],
+                   columns=values.shape[1], tokens=self.row.size, query_row=patch // values.shape[1] if patch >= 0 else -1,
+                   query_column=patch % values.shape[1] if patch >= 0 else -1, colormap=chosen("colormap", colormap, _arrays.COLORMAPS),
+                   note=self.note.encode(), title=self.name.encode() or None, query_name=f"query: {self.query_name}".encode(),
+                   caption=f"{self.where}, query {self.query_name}".encode())
+        call("heed_figure_write", self._context.pointer, ctypes.byref(how), os.fsencode(name))
+
+    def plot(self, ax: Any = None, colormap: str = "cividis") -> Any:
+        """Draws into matplotlib's axes, or into new ones; returns them."""
+        if ax is None:
+            from matplotlib import pyplot
+
+            ax = pyplot.subplots()[1]
+        ax.imshow(self.image(colormap))
+        ax.set_axis_off()
+        ax.set_title(f"{self.where}, query {self.query_name}" + (f"\n{self.note}" if self.note else ""))
+        return ax
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        return self.values.astype(dtype) if dtype is not None else self.values.copy()
+
+    def __repr__(self) -> str:
+        peak = int(np.nanargmax(self.values)) if np.isfinite(self.values).any() else 0
+        times = float(self.values.flat[peak]) * self.row.size
+        said = f"; {self.note}" if self.note else ""
+        return (f"<heed map {self.where}, query {self.query_name}: {self.values.shape[0]} x {self.values.shape[1]} patches, "
+                f"peak {divmod(peak, self.values.shape[1])} {times:.1f} x uniform{said}>")
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        return {"text/plain": repr(self), "image/png": base64.b64encode(self.png()).decode("ascii")}
+

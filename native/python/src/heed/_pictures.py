@@ -1,0 +1,86 @@
+"""Pictures as heed takes them: from a path, from bytes, from arrays, from Pillow and from tensors."""
+from __future__ import annotations
+
+import ctypes
+import os
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _abi
+from ._library import c, call, desc, fail
+
+SAMPLES = {"uint8": _abi.HEED_SAMPLES_U8, "uint16": _abi.HEED_SAMPLES_U16, "float32": _abi.HEED_SAMPLES_F32}
+Array = npt.NDArray[Any]
+
+
+def decoded(context: Any, source: str | bytes, channels: int) -> Array:
+    """Reads a file, or its bytes, as an array [height, width, channels] of its own memory."""
+    picture = _abi.heed_picture()
+    limits = ctypes.byref(desc(_abi.heed_image_limits, channels=channels))
+    if isinstance(source, str):
+        call("heed_image_load_within", context, os.fsencode(source), limits, ctypes.byref(picture))
+    else:
+        call("heed_image_decode_within", context, b"picture", source, len(source), limits, ctypes.byref(picture))
+    try:
+        view = c.heed_picture_view(ctypes.byref(picture))
+        kind = {number: name for name, number in SAMPLES.items()}[view.samples]
+        size = view.height * view.width * view.channels * np.dtype(kind).itemsize
+        flat = np.frombuffer(ctypes.string_at(view.pixels, size), kind)
+        return flat.reshape(view.height, view.width, view.channels)
+    finally:
+        c.heed_picture_free(context, ctypes.byref(picture))
+
+
+def from_array(value: Any, channels: int) -> Array:
+    """An array or tensor as [height, width, channels]; [channels, height, width] where only that fits."""
+    if hasattr(value, "__array__") or hasattr(value, "__array_interface__"):
+        array = np.asarray(value)
+    elif hasattr(value, "__dlpack__"):
+        array = np.from_dlpack(value)
+    else:
+        raise fail(f"picture: not a picture (found {type(value).__name__}, expected a path, bytes, a Pillow image, an array or a tensor)")
+    if array.dtype == np.float64:
+        array = array.astype(np.float32)
+    if array.dtype.name not in SAMPLES:
+        raise fail(f"picture: wrong samples (found {array.dtype.name}, expected {', '.join(SAMPLES)})")
+    if array.ndim == 2:
+        array = array[:, :, None]
+    fits = {1, 3, 4, channels}
+    if array.ndim == 3 and array.shape[2] not in fits and array.shape[0] in fits:
+        array = np.moveaxis(array, 0, 2)
+    if array.ndim != 3 or array.shape[2] not in fits or 0 in array.shape:
+        raise fail(f"picture: wrong shape (found {list(array.shape)}, expected [height, width] or [height, width, {channels}])")
+    return np.ascontiguousarray(array)
+
+
+def read(context: Any, value: Any, channels: int) -> Array:
+    """Any kind of picture as an array [height, width, channels] of 8 or 16 bits or of floats."""
+    if isinstance(value, (str, os.PathLike)):
+        return decoded(context, os.fspath(value), channels)
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return decoded(context, bytes(value), channels)
+    if type(value).__module__.split(".")[0] == "PIL" and getattr(value, "mode", None) not in ("L", "RGB", "I;16", "F"):
+        value = value.convert("RGB")  # palettes, CMYK, alpha
+    return from_array(value, channels)
+
+
+def image(array: Array) -> _abi.heed_image:
+    """What the C interface takes; it points into the array, which must stay."""
+    return _abi.heed_image(ctypes.cast(array.ctypes.data, ctypes.POINTER(ctypes.c_uint8)), array.shape[1], array.shape[0], array.shape[2],
+                           array.strides[0], SAMPLES[array.dtype.name])
+
+
+def shown(context: Any, array: Array) -> Array:
+    """The picture as RGB of 8 bits, [height, width, 3], for people: of other channels as heed_picture_show makes them."""
+    if array.dtype == np.uint8:
+        return np.ascontiguousarray(np.repeat(array, 3, 2) if array.shape[2] == 1 else array[:, :, :3])
+    first = array[:, :, :3 if array.shape[2] >= 3 else 1].astype(np.float64)
+    if array.dtype == np.uint16:
+        bytes_ = first / 257
+    else:
+        finite = first[np.isfinite(first)]
+        low, high = (finite.min(), finite.max()) if finite.size else (0.0, 0.0)
+        bytes_ = np.nan_to_num((first - low) * (255 / (high - low) if high > low else 0.0))
+    return np.ascontiguousarray(np.broadcast_to(np.rint(bytes_).astype(np.uint8), (*array.shape[:2], 3)))

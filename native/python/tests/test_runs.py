@@ -1,0 +1,223 @@
+"""Numbers of the package beside those of the command, bit for bit, and what a run's parts promise."""
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+import heed
+import numpy as np
+import numpy.typing as npt
+from support import PROGRAM, VECTORS, main, models, tensors
+
+DEVICES = os.environ.get("HEED_TEST_DEVICES", "cpu").split(",")
+
+
+def picture(height: int = 37, width: int = 53, seed: int = 3) -> npt.NDArray[np.uint8]:
+    return np.random.default_rng(seed).integers(0, 256, (height, width, 3), np.uint8)
+
+
+class Numbers(unittest.TestCase):
+    def test_every_family_as_eval(self) -> None:
+        seen = 0
+        with tempfile.TemporaryDirectory() as place:
+            for folder in models():
+                for device in DEVICES:
+                    out = pathlib.Path(place, "out.safetensors")
+                    subprocess.run([PROGRAM, "eval", str(folder), str(folder / "io.safetensors"), "-o", str(out), "-q", "--backend", device,
+                                    "--taps", "all"], check=True, stdout=subprocess.DEVNULL)
+                    expected, pixels = tensors(out), tensors(folder / "io.safetensors")["pixel_values"]
+                    with self.subTest(folder.name, device=device), heed.open(folder, device=device) as model:
+                        runs = model.forward(pixels)
+                        for name in ("logits", "last_hidden_state", "pooler_output", "image_embeds"):
+                            if name in expected:
+                                found = np.stack([run.tap(name).copy() for run in runs])
+                                self.assertEqual(found.tobytes(), expected[name].tobytes(), name)
+                                seen += 1
+                        for layer in range(model.info.layers):
+                            found = np.stack([run.attention[layer].copy() for run in runs])
+                            self.assertEqual(found.tobytes(), expected[f"attention.{layer}"].tobytes())
+                            seen += 1
+        self.assertGreater(seen, 200)
+
+    def test_a_picture_as_run(self) -> None:
+        from PIL import Image
+
+        with tempfile.TemporaryDirectory() as place:
+            path = os.path.join(place, "picture.png")
+            Image.fromarray(picture()).save(path)
+            for name in ("hf_vit", "dinov2_classifier", "clip", "timm_registers"):
+                folder = VECTORS / name
+                if not folder.exists():
+                    continue
+                out = pathlib.Path(place, "out.json")
+                subprocess.run([PROGRAM, "run", str(folder), path, "--json", str(out), "-q", "--backend", "cpu"], check=True,
+                               stdout=subprocess.DEVNULL)
+                expected = json.loads(out.read_text())["results"][0]
+                with self.subTest(name), heed.open(folder, device="cpu") as model:
+                    run = model.run(path)
+                    self.assertEqual(list(run.grid), expected["grid"])
+                    rows = iter(expected["heads"])
+                    for layer in range(model.info.layers):
+                        for head in range(model.info.heads):
+                            row = np.float32(next(rows)["row"])
+                            np.testing.assert_array_equal(run.map(layer, head, expected["query_token"]).row, row)
+                    if run.logits is not None:
+                        np.testing.assert_array_equal(run.logits, np.float32(expected["logits"]))
+                        top = [(one["label"], one["probability"]) for one in expected["top"]]
+                        self.assertEqual([label for label, _ in run.top(len(top))], [label for label, _ in top])
+                        np.testing.assert_allclose([p for _, p in run.top(len(top))], [p for _, p in top], rtol=1e-8)
+                    np.testing.assert_array_equal(run.rollout(expected["query_token"]).row, np.float32(expected["rollout"]))
+
+
+class Parts(unittest.TestCase):
+    model: heed.Model
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.model = heed.open(VECTORS / "hf_vit", device="cpu", threads=1)
+
+    def test_pictures_of_every_kind(self) -> None:
+        from PIL import Image
+
+        array = picture()
+        expected = self.model.run(array).logits
+        with tempfile.TemporaryDirectory() as place:
+            path = pathlib.Path(place, "p.png")
+            Image.fromarray(array).save(path)
+            kinds = [path, str(path), path.read_bytes(), Image.fromarray(array), Image.fromarray(array).convert("RGBA"),
+                     np.moveaxis(array, 2, 0), array[:, ::1]]
+            for kind in kinds:
+                np.testing.assert_array_equal(self.model.run(kind).logits, expected)
+        grey = array[:, :, 0]
+        np.testing.assert_array_equal(self.model.run(grey).logits, self.model.run(np.repeat(grey[..., None], 3, 2)).logits)
+
+    def test_batches(self) -> None:
+        pictures = [picture(seed=i) for i in range(3)]
+        alone = [self.model.run(one).logits for one in pictures]
+        for found in (self.model.run(pictures), self.model.run(iter(pictures))):
+            for run, expected in zip(found, alone, strict=True):
+                np.testing.assert_array_equal(run.logits, expected)
+        with self.model.session(batch=4) as session:  # fewer than the batch
+            for run, expected in zip(session.run(pictures), alone, strict=True):
+                np.testing.assert_array_equal(run.logits, expected)
+                np.testing.assert_allclose(run.attention[1].copy().sum(-1), 1, atol=1e-6)
+
+    def test_taps_refuse_after_the_next_run(self) -> None:
+        with self.model.session(taps="all") as session:
+            first = session.run(picture(seed=1))
+            view = first.attention[0].view()
+            self.assertFalse(view.flags.writeable)
+            kept = first.attention[0].copy()
+            np.testing.assert_array_equal(view, kept)
+            row = view[1, 2]
+            del view
+            with self.assertRaisesRegex(heed.Error, "still looked at"):
+                session.run(picture(seed=2))
+            with self.assertRaisesRegex(heed.Error, "still looked at"):
+                session.close()
+            del row
+            second = session.run(picture(seed=2))
+            with self.assertRaisesRegex(heed.Error, "run again since"):
+                first.attention[0][0]
+            self.assertFalse(np.array_equal(second.attention[0].copy(), kept))
+            self.assertEqual(second.hidden[1].shape, (26, 24))
+            self.assertEqual(second.embeddings.shape, (26, 24))
+        with self.assertRaisesRegex(heed.Error, "closed"):
+            second.attention[0][0]
+
+    def test_a_model_makes_a_new_session_while_one_is_looked_at(self) -> None:
+        run = self.model.run(picture(seed=1))
+        view = run.attention[0].view()
+        kept = view.copy()
+        self.model.run(picture(seed=2))
+        np.testing.assert_array_equal(view, kept)
+
+    def test_rows_on_demand_are_the_maps(self) -> None:
+        maps = self.model.run(picture(), taps="maps")
+        wanted = [[maps.map(layer, head, 7).row for head in (0, 1, 2, None)] for layer in (0, 1)]
+        rows = self.model.run(picture(), taps="rows")
+        for layer in (0, 1):
+            for at, head in enumerate((0, 1, 2, None)):
+                np.testing.assert_allclose(rows.map(layer, head, 7).row, wanted[layer][at], atol=2e-6)
+        kept = self.model.run(picture(), rows=[7, 0])
+        np.testing.assert_array_equal(kept.map(1, 2, 7).row, wanted[1][2])
+        with self.assertRaisesRegex(heed.Error, "not kept"):
+            kept.map(1, 2, 5)
+
+    def test_changes(self) -> None:
+        changed = self.model.run(picture(), changes=heed.Changes().ablate(0, 1).drop(4))
+        self.assertEqual(changed.attention[0][1].max(), 0)
+        self.assertEqual(changed.attention[1][:, :, 4].max(), 0)
+        self.assertFalse(np.array_equal(changed.logits, self.model.run(picture()).logits))
+        np.testing.assert_array_equal(self.model.run(picture(), changes=heed.Changes().gain(0, 1, 1.0)).logits, self.model.run(picture()).logits)
+
+    def test_map_and_picture(self) -> None:
+        run = self.model.run(picture())
+        found = run.map(1, 0, (2, 3))
+        self.assertEqual(found.query, 1 + 2 * 5 + 3)
+        self.assertEqual(found.query_name, "(2, 3)")
+        np.testing.assert_array_equal(found.values.ravel(), run.attention[1][0, found.query][1:])
+        np.testing.assert_array_equal(np.asarray(found), found.values)
+        image = found.image()
+        self.assertEqual(image.shape, (37, 53, 3))
+        overlay = found.overlay()
+        peak = np.unravel_index(found.values.argmax(), (5, 5))
+        self.assertEqual(overlay[..., 3].max(), overlay[peak][3])
+        bundle = found._repr_mimebundle_()
+        self.assertIn("query (2, 3)", bundle["text/plain"])
+        self.assertTrue(found.png().startswith(b"\x89PNG"))
+        with tempfile.TemporaryDirectory() as place:
+            found.save(os.path.join(place, "map.png"))
+            self.assertGreater(os.path.getsize(os.path.join(place, "map.png")), 1000)
+        with self.assertRaisesRegex(heed.Error, "no such patch"):
+            run.map(1, 0, (5, 0))
+
+    def test_preprocessing_can_be_set(self) -> None:
+        """Mean and std beside those of the command."""
+        from PIL import Image
+
+        with tempfile.TemporaryDirectory() as place:
+            path, out = os.path.join(place, "p.png"), pathlib.Path(place, "out.safetensors")
+            Image.fromarray(picture()).save(path)
+            subprocess.run([PROGRAM, "run", str(VECTORS / "hf_vit"), path, "-q", "--backend", "cpu", "--mean", "0.4,0.5,0.6", "--std", "0.25",
+                            "--resample", "bicubic", "--crop", "0.8", "--save", str(out)], check=True, stdout=subprocess.DEVNULL)
+            how = {"mean": [0.4, 0.5, 0.6], "std": 0.25, "resample": "bicubic", "crop": 0.8}
+            with heed.open(VECTORS / "hf_vit", device="cpu", preprocess=how) as model:
+                self.assertEqual(model.run(path).logits.tobytes(), tensors(out)["logits"].tobytes())
+                self.assertFalse(np.array_equal(model.run(path).logits, self.model.run(path).logits))
+        with self.assertRaisesRegex(heed.Error, "preprocess: not known"):
+            heed.open(VECTORS / "hf_vit", preprocess={"means": 1})
+        with self.assertRaisesRegex(heed.Error, "std"):
+            heed.open(VECTORS / "hf_vit", preprocess={"std": [0.0]})
+
+    def test_survey(self) -> None:
+        seen: list[int] = []
+        found = self.model.survey([picture(seed=1), picture(seed=2)], progress=seen.append)
+        self.assertEqual(seen, [1, 1])
+        self.assertEqual(found.statistics.shape, (2, 2, 3, 7))
+        one = self.model.run(picture(seed=2)).statistics()
+        np.testing.assert_array_equal(found.statistics[1], np.array(one))
+        np.testing.assert_array_equal(found.mean("entropy_cls"), found.statistics[..., 0].mean(0))
+
+    def test_torch(self) -> None:
+        try:
+            import torch
+        except ImportError:
+            self.skipTest("no torch here")
+        array = picture()
+        expected = self.model.run(array).logits
+        np.testing.assert_array_equal(self.model.run(torch.from_numpy(array)).logits, expected)
+        pixels = torch.randn(3, 20, 20)
+        np.testing.assert_array_equal(self.model.forward(pixels).logits, self.model.forward(pixels.numpy()).logits)
+
+    def test_cold_start(self) -> None:
+        """Nothing heavy is imported with heed."""
+        code = "import sys, heed; print(sorted(set(sys.modules) & {'torch', 'matplotlib', 'PIL', 'IPython', 'pandas'}))"
+        out = subprocess.run([os.environ.get("PYTHON", "/usr/bin/python3"), "-c", code], capture_output=True, text=True, check=True)
+        self.assertEqual(out.stdout.strip(), "[]")
+
+
+if __name__ == "__main__":
+    main()
