@@ -36,6 +36,7 @@ put_names() { # document, command
     ln -s "$root/runtime/demo/model" f16
     ln -s "$vectors/vit/clip_text" CLIP
     ln -s "$sequence/transformer" ENCODER_DECODER
+    case $2 in *" IN.safetensors"*) heed run MODEL photo.jpg --save IN.safetensors --quiet >/dev/null ;; esac
     case $2 in *demo8*--s[ce]*) heed convert -o demo8 --weights int8-float ;; esac
   )
 }

@@ -6,6 +6,7 @@
 #   ctest               each alternative of -R is in the name of a test
 #   node, python3, sh   the script parses, and has each option
 #   npm run             package.json has the script
+#   pip                 the folder is that of a Python package
 #   clang-tidy, ninja   BUILD compiles the file; the folder is that of a preset
 # Words in capitals stand for something of the reader's, and so does `name` of docs/add-an-op.md. An unknown command fails.
 # Blocks of other languages: web_text, web_graph and web_pages run JavaScript, cli_convert Python; docs_quote has those in C.
@@ -143,6 +144,13 @@ look() { # words of a command
         test) grep -qF '"test":' package.json || wrong "package.json has no script test" ;;
         '' | ci | install | audit | ls | pack) ;;
         *) wrong "unknown verb (found $1)" ;;
+      esac
+      ;;
+    pip) # what it is given is a folder with pyproject.toml, or what an earlier line made
+      case ${2-} in
+        ./*) [ -e "$2/pyproject.toml" ] || wrong "no package here (found $2)" ;;
+        dist/*) ;;
+        *) wrong "unknown package (found ${2-none})" ;;
       esac
       ;;
     *) wrong "nothing here checks this command" ;;

@@ -9,7 +9,7 @@ import numpy as np
 VALUES: list[Any] = [None, True, -1, 0, 1, 7, 2**31, 2**70, -2**40, 0.5, float("nan"), float("inf"), "", "cpu", "a\0b", "\ud800", b"", b"\xff\xd8\xff",
                      [], [1, 2], (1, 2), (0, 0), ["a"], {}, {"a": 1}, object(), int, np.zeros(0), np.zeros((3, 3), np.float32), np.full((2, 3, 3), np.nan),
                      np.zeros((0, 4, 3), np.uint8), np.zeros((5, 5, 3), np.uint8), np.zeros((5, 5), bool), np.array("x"), np.array([None]),
-                     np.zeros((2, 2, 2, 2, 2)), np.float16([1, 2]), np.zeros((4, 4), complex), "/dev/null", "/", lambda: 0]
+                     np.zeros((2, 2, 2, 2, 2)), np.array([1, 2], np.float16), np.zeros((4, 4), complex), "/dev/null", "/", lambda: 0]
 
 
 def main(path: str) -> int:

@@ -4,6 +4,7 @@ import os
 import pathlib
 import struct
 import sys
+import traceback
 import unittest
 from typing import Any
 
@@ -50,7 +51,7 @@ class Tap(unittest.TestResult):
         self._line("ok", test, f" # SKIP {reason}")
 
     def _failed(self, test: unittest.TestCase, error: Any) -> None:
-        print("".join(f"# {line}\n" for line in self._exc_info_to_string(error, test).splitlines()), end="")
+        print("".join(f"# {line}\n" for part in traceback.format_exception(*error) for line in part.splitlines()), end="")
         self._line("not ok", test)
 
     def addError(self, test: unittest.TestCase, err: Any) -> None:

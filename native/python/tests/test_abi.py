@@ -40,7 +40,8 @@ def c_type(kind: Any) -> str:
     names: dict[Any, str] = {ctypes.c_bool: "_Bool", ctypes.c_char: "char", ctypes.c_float: "float", ctypes.c_double: "double"}
     if kind in names:
         return names[kind]
-    return f"{'u' if kind(-1).value > 0 else ''}int{8 * ctypes.sizeof(kind)}"
+    whole: Any = kind
+    return f"{'u' if whole(-1).value > 0 else ''}int{8 * ctypes.sizeof(whole)}"
 
 
 class Abi(unittest.TestCase):

@@ -10,7 +10,8 @@ from support import main
 def maps(*shape: int) -> npt.NDArray[np.float32]:
     scores = np.random.default_rng(1).normal(size=shape)
     weights = np.exp(scores)
-    return (weights / weights.sum(-1, keepdims=True)).astype(np.float32)
+    shares: npt.NDArray[np.float32] = (weights / weights.sum(-1, keepdims=True)).astype(np.float32)
+    return shares
 
 
 class Arrays(unittest.TestCase):

@@ -103,8 +103,8 @@ class Errors(unittest.TestCase):
         for one in threads:
             one.join()
         self.assertEqual(len(found), 4)
-        for one in found[1:]:
-            np.testing.assert_array_equal(one, found[0])
+        for logits in found[1:]:
+            np.testing.assert_array_equal(logits, found[0])
 
     def test_after_a_fork(self) -> None:
         code = ("import heed, os, sys, numpy as np\n"

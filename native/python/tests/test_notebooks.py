@@ -2,7 +2,7 @@
 import json
 import pathlib
 import unittest
-from typing import Any
+from typing import Any, cast
 
 from support import main
 
@@ -13,12 +13,12 @@ class Notebooks(unittest.TestCase):
     def run_notebook(self, name: str) -> list[dict[str, Any]]:
         """The data of each code cell's result."""
         try:
-            import nbclient
-            import nbformat
+            from nbclient.client import NotebookClient
+            from nbformat import read
         except ImportError:
             self.skipTest("no nbclient here")
-        notebook = nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4)
-        nbclient.NotebookClient(notebook, timeout=200, kernel_name="python3").execute()
+        notebook: Any = cast(Any, read)(NOTEBOOKS / f"{name}.ipynb", as_version=4)
+        NotebookClient(notebook, timeout=200, kernel_name="python3").execute()
         return [next((dict(one["data"]) for one in cell.outputs if one.output_type == "execute_result"), {})
                 for cell in notebook.cells if cell.cell_type == "code"]
 
