@@ -10,7 +10,7 @@ here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 root=$(CDPATH='' cd -- "$here/../.." && pwd)
 build=${HEED_BUILD:-$root/build}
 files=$build/release-files work=$build/release-work
-all='source npm linux-x86_64-static linux-arm64-static linux-x86_64 linux-arm64 windows-x86_64'
+all='source npm python linux-x86_64-static linux-arm64-static linux-x86_64 linux-arm64 windows-x86_64'
 version=$(sed -n 's/^project(heed VERSION \([0-9.]*\).*/\1/p' "$root/CMakeLists.txt")
 export HEED_JOBS="${HEED_JOBS:-$(getconf _NPROCESSORS_ONLN)}"
 
@@ -65,6 +65,20 @@ make_npm() {
   cmake -S "$tree" --preset wasm -B "$work/npm" -DHEED_TESTS=OFF -DHEED_WEB_PACKAGE="$work/npm/package" "$launcher"
   ninja -C "$work/npm" -j "$HEED_JOBS" package
   npm pack "$work/npm/package" --pack-destination "$files" --silent
+}
+
+# A wheel of this machine's platform. Debian's interpreter has the tools where another one comes first in PATH.
+make_python() {
+  need ninja=ninja-build strip=binutils
+  python=
+  for each in python3 /usr/bin/python3; do
+    [ -n "$python" ] || ! "$each" -c 'import pycparser, setuptools, wheel' 2>/dev/null || python=$each
+  done
+  [ -n "$python" ] || { say "$part is left out: no python3 with these modules here (Debian: python3-pycparser python3-setuptools python3-wheel)"; exit 4; }
+  (
+    cd "$tree/native/python"
+    HEED_CMAKE_OPTIONS="-GNinja $launcher" "$python" setup.py -q bdist_wheel -d "$files" -b "$work/wheel"
+  )
 }
 
 # -------------------------------------------------------------------------------------------------------------- Linux

@@ -109,6 +109,14 @@ test('names and hints say what weights do not', async () => {
     assert.ok(distance(/** @type {any} */ (logits), expected.data) <= 2e-5)
     model.close()
   }
+  const model = await one.loadModel(
+      { weights },
+      { hints: { ...hints, interpolation_grid: 'nearest' } }
+    ),
+    session = model.createSession({ height: 12, width: 24 }),
+    { logits } = await session.run(/** @type {any} */ (tensors.pixel_values.data))
+  assert.ok(distance(/** @type {any} */ (logits), expected.data) > 1e-3, 'other positions')
+  model.close()
   await assert.rejects(one.loadModel({ weights }), {
     status: 'INVALID_FILE',
     message:

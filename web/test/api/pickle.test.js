@@ -143,6 +143,10 @@ test('weightsKey chooses the entry of a file with several copies', async () => {
         taps: ['last_hidden_state']
       }),
       { values } = await session.run(/** @type {any} */ (pixels.data))
+    assert.match(
+      model.info.assumed ?? '',
+      /heads=2 \(args\.heads of the training\); not args\.patch_size=8 of the training/
+    )
     model.close()
     return [...new Set(/** @type {Float32Array} */ (values.last_hidden_state.data))]
   }
