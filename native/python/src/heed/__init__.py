@@ -11,10 +11,13 @@ Arrays are NumPy's. Errors are heed.Error, with one sentence."""
 import pathlib
 
 from ._arrays import Statistics, colours, entropy, mass_mask, rollout, statistics, top
+from ._backend import Device, devices
 from ._figure import Map
 from ._library import Error, FileError, InvalidError, OutOfMemory, c, text
+from ._model import Info, Model, Survey, open
+from ._run import Run, Tap, Taps
+from ._session import Changes, Session
 from ._texts import Scores, TextTower
-from ._model import Changes, Device, Info, Model, Run, Session, Survey, Tap, Taps, devices, open
 
 # A small model in the package, and a scene for it: heed.open(heed.DEMO).run(heed.DEMO / "scene.png").
 DEMO = pathlib.Path(__file__).parent / "demo"

@@ -17,7 +17,7 @@ from . import _arrays
 from ._library import c, call, chosen, fail
 
 if TYPE_CHECKING:
-    from ._model import Run
+    from ._run import Run
 
 SIDE = 448  # pixels of the cell's picture at most
 

@@ -14,7 +14,7 @@ from . import _abi, _arrays, _cell, _pictures
 from ._library import Error, c, call, chosen, desc, fail, text
 
 if TYPE_CHECKING:
-    from ._model import Run
+    from ._run import Run
 
 Array = npt.NDArray[Any]
 Bytes = ctypes.POINTER(ctypes.c_uint8)

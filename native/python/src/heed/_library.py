@@ -103,6 +103,10 @@ def fields(struct: type[ctypes.Structure]) -> dict[str, Any]:
     return {one[0]: one[1] for one in struct._fields_}
 
 
+def encoded(path: Any) -> bytes | None:
+    return None if path is None else os.fsencode(path)
+
+
 def text(value: bytes | None) -> str:
     return "" if value is None else value.decode("utf-8", "replace")
 

@@ -1,0 +1,236 @@
+"""What a run gives: its values, maps and statistics."""
+from __future__ import annotations
+
+import ctypes
+import math
+from typing import TYPE_CHECKING, Any, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _abi, _arrays, _cell, _texts
+from ._figure import Map
+from ._library import Error, c, call, desc, fail, text
+
+if TYPE_CHECKING:
+    from ._session import Session
+
+Array = npt.NDArray[Any]
+Floats = npt.NDArray[np.float32]
+Pair = tuple[int, int]
+DTYPES = {_abi.HEED_F32: np.float32, _abi.HEED_U8: np.uint8, _abi.HEED_I32: np.int32}
+
+
+class Tap:
+    """A value of the last run. It refuses after the next run of its session; copy() is yours.
+
+    tap[...] and np.asarray(tap) copy what they take; view() does not.
+    """
+
+    def __init__(self, run: Run, value: Any, index: int | None):
+        self._run, self._value, self._index = run, value, index
+        info = _abi.heed_value_info()
+        session = run.session
+        if c.heed_graph_value_info(session._graph.pointer, value, ctypes.byref(info)) != _abi.HEED_OK:
+            raise fail("tap: not a value of this session's graph")
+        self.name = text(info.name)
+        self._whole = tuple(info.shape.dim[:info.shape.rank])
+        self._dtype: Any = DTYPES[info.dtype]
+        self.shape = self._whole if index is None else self._whole[1:]
+        self.dtype = np.dtype(self._dtype)
+        self.ndim = len(self.shape)
+
+    def view(self) -> Array:
+        """The value without a copy, read-only. While an array looks at it, the session does not run again."""
+        self._run._check()
+        return self._run.session._view(self._value, self._whole, self._dtype, self._index)
+
+    def copy(self) -> Array:
+        self._run._check()
+        return self._run.session._copied(self._value, self._whole, self._dtype, self._index)
+
+    def __getitem__(self, at: Any) -> Any:
+        found = self.view()[at]
+        return found.copy() if isinstance(found, np.ndarray) else found
+
+    def __len__(self) -> int:
+        return int(self.shape[0])
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        array = self.copy()
+        return array if dtype is None else array.astype(dtype)
+
+    def __repr__(self) -> str:
+        return f"<heed tap {self.name} {list(self.shape)} {self.dtype.name}>"
+
+
+class Taps(Sequence[Tap]):
+    """The same tap of every layer."""
+
+    def __init__(self, run: Run, tap: int, what: str):
+        self._run, self._tap, self._what = run, tap, what
+
+    def __len__(self) -> int:
+        return int(self._run.session.model.info.layers)
+
+    def __getitem__(self, layer: Any) -> Any:
+        if isinstance(layer, slice):
+            return [self[i] for i in range(*layer.indices(len(self)))]
+        if not isinstance(layer, (int, np.integer)):
+            raise TypeError(f"layer: not a number (found {type(layer).__name__})")
+        at = int(layer) + (len(self) if layer < 0 else 0)
+        if not 0 <= at < len(self):
+            raise IndexError(f"layer: not there (found {layer}, expected 0 to {len(self) - 1})")
+        return self._run._tap(self._tap, at, self._what)
+
+    def stack(self) -> Array:
+        """All layers as one array of its own memory, [layers, ...]."""
+        return np.stack([tap.view() for tap in self])
+
+
+class Run:
+    """The result of a model for one picture. Taps hold until the session's next run; all else is yours.
+
+    picture: the picture, uint8 [height, width, 3]; None where pixel_values were given. region: the part of it that the model saw, (x, y, width,
+    height) in its pixels. grid: rows and columns of patches. logits: [classes], or None. name: the path, where there was one.
+    """
+
+    def __init__(self, session: Session, index: int, picture: Array | None, region: tuple[float, float, float, float] | None, name: str):
+        self.session, self.picture, self.region, self.name = session, picture, region, name
+        self._index, self._generation = index, session._generation
+        self.grid: Pair = session.grid
+        self.logits: Floats | None = self._output("logits")
+        self.embedding: Floats | None = self._output("image_embeds")
+        self.pooled: Floats | None = self._output("pooler_output")
+
+    def _check(self) -> None:
+        if not self.session._handle.open:
+            raise fail("run: its session is closed (copy what is kept before)")
+        if self._generation != self.session._generation:
+            raise fail("run: its session has run again since (expected a copy, taken before: tap.copy())")
+
+    def _output(self, name: str) -> Floats | None:
+        value = c.heed_graph_find(self.session._graph.pointer, name.encode())
+        if not value.id:
+            return None
+        return Tap(self, value, self._index).copy()
+
+    def _tap(self, tap: int, layer: int, what: str) -> Tap:
+        self._check()
+        value = c.heed_graph_tap(self.session._graph.pointer, tap, layer)
+        if not value.id or value.id not in self.session._kept:
+            raise fail(f"run.{what}: not kept by this session (found taps={self.session.taps!r}, expected taps that have it)")
+        return Tap(self, value, self._index)
+
+    @property
+    def attention(self) -> Taps:
+        """attention[layer]: weights [heads, queries, keys]."""
+        return Taps(self, _abi.HEED_TAP_WEIGHTS, "attention")
+
+    @property
+    def hidden(self) -> Taps:
+        """hidden[layer]: the states after a layer, [tokens, width]; needs taps="hidden"."""
+        return Taps(self, _abi.HEED_TAP_OUTPUT, "hidden")
+
+    @property
+    def embeddings(self) -> Tap:
+        """The states before the first layer, [tokens, width]; needs taps="hidden"."""
+        return self._tap(_abi.HEED_TAP_EMBEDDINGS, 0, "embeddings")
+
+    @property
+    def pool(self) -> Tap:
+        """The weights of a pooling attention, [heads, 1, keys]."""
+        return self._tap(_abi.HEED_TAP_POOL_WEIGHTS, 0, "pool")
+
+    @property
+    def last_hidden_state(self) -> Tap:
+        """The model's output states, [tokens, width]."""
+        return self.tap("last_hidden_state")
+
+    def tap(self, name: str) -> Tap:
+        """An output or a tap by its name in heed_model_build: "layer.3.value"."""
+        self._check()
+        value = c.heed_graph_find(self.session._graph.pointer, str(name).encode())
+        if not value.id or value.id not in self.session._kept:
+            raise fail(f"run.tap: not kept by this session (found {name!r}, expected an output, or a name of taps=[...])")
+        return Tap(self, value, self._index)
+
+    def top(self, count: int = 5) -> list[tuple[str, float]]:
+        """The classes with the largest logits: pairs of label and probability."""
+        if self.logits is None:
+            raise fail("run.top: the model has no classifier", "UNSUPPORTED")
+        model = self.session.model
+        found = _arrays.top(self.logits, count)
+        if model._each_class:  # an ONNX graph that ends with a sigmoid
+            found = [(i, 1 / (1 + math.exp(-float(self.logits[i])))) for i, _ in found]
+        return [(model.label(i), probability) for i, probability in found]
+
+    def _query(self, query: int | Pair) -> int:
+        prefix, (rows, columns) = self.session.model.info.prefix_tokens, self.grid
+        if isinstance(query, (int, np.integer)):
+            if not 0 <= query < prefix + rows * columns:
+                raise fail(f"query: no such token (found {query}, expected 0 to {prefix + rows * columns - 1})")
+            return int(query)
+        if not (isinstance(query, (tuple, list)) and len(query) == 2 and 0 <= query[0] < rows and 0 <= query[1] < columns):
+            raise fail(f"query: no such patch (found {query!r}, expected a token, or (row, column) in {rows} x {columns})")
+        return prefix + int(query[0]) * columns + int(query[1])
+
+    def map(self, layer: int = -1, head: int | None = None, query: int | Pair = 0) -> Map:
+        """Where a query looks: one head's row of attention, or with head None the mean over heads.
+
+        query: a token's number, 0 is CLS where the model has one; or (row, column) of a patch. Needs the maps (taps="maps"), or query and key
+        (taps="rows"), from which the row is computed again. In a notebook the result shows itself.
+        """
+        self._check()
+        session, info = self.session, self.session.model.info
+        at = layer + info.layers if layer < 0 else layer
+        if not 0 <= at < info.layers or (head is not None and not 0 <= head < info.heads):
+            raise fail(f"map: no such head (found layer {layer}, head {head}, expected {info.layers} layers of {info.heads} heads)")
+        token = self._query(query)
+        weights = c.heed_graph_tap(session._graph.pointer, _abi.HEED_TAP_WEIGHTS, at)
+        tokens = info.prefix_tokens + self.grid[0] * self.grid[1]
+        if weights.id in session._kept:
+            tap = Tap(self, weights, self._index)
+            if session.rows is not None and token not in session.rows:
+                raise fail(f"map: this row is not kept (found query {token}, expected one of rows={list(session.rows)})")
+            place = token if session.rows is None else session.rows.index(token)
+            values: Floats = tap[head, place] if head is not None else tap.view()[:, place].mean(0, dtype=np.float64).astype(np.float32)
+        else:
+            values = np.empty((1, tokens), np.float32)
+            number = (ctypes.c_uint32 * 1)(token)
+            how = desc(_abi.heed_attention_map_desc, batch=self._index, head=head or 0, head_mean=head is None, rows=number, row_count=1)
+            call("heed_session_attention_map", session._handle.pointer, weights, ctypes.byref(how), _arrays.pointer(values))
+            values = values[0]
+        where = f"layer {at}, " + ("mean of heads" if head is None else f"head {head}")
+        return Map(self, values, token, where)
+
+    def rollout(self, query: int | Pair = 0, **options: Any) -> Map:
+        """A token's row of the attention rollout over all layers; options as of heed.rollout. Needs the maps."""
+        token = self._query(query)
+        row = _arrays.rollout_row([tap.view() for tap in self.attention], token, **options)
+        return Map(self, row, token, "rollout", kind=_abi.HEED_ROW_ROLLOUT)
+
+    def scores(self, texts: Sequence[str]) -> _texts.Scores:
+        """The picture beside texts, by the model's own text tower and tokenizer: CLIP, SigLIP."""
+        return _texts.scores(self.session.model.texts, self.embedding, texts)
+
+    def statistics(self) -> list[list[_arrays.Statistics]]:
+        """Statistics of every head, [layers][heads]. Needs the maps."""
+        info, (rows, columns) = self.session.model.info, self.grid
+        return [[_arrays.statistics(head, rows, columns, prefix=info.prefix_tokens, patch=info.patch) for head in self.attention[layer].view()]
+                for layer in range(info.layers)]
+
+    def __repr__(self) -> str:
+        what = f"{self.top(1)[0][0]!r} {self.top(1)[0][1]:.3f}" if self.logits is not None else f"{self.grid[0]} x {self.grid[1]} patches"
+        return f"<heed run {self.name or ('of pixel_values' if self.picture is None else 'of an array')}: {what}>"
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        plain = {"text/plain": repr(self)}
+        try:
+            return {**plain, "text/html": _cell.frame(self)}
+        except Error:  # its maps are not kept, or the session has run again
+            return plain
+
+    def html(self, max_mb: float = 4, colormap: str = "cividis") -> str:
+        """The run as one HTML document of at most max_mb: hover a patch to see where it looks. It needs no network. A notebook shows it by itself."""
+        return _cell.document(self, max_mb, colormap)

@@ -1,0 +1,261 @@
+"""A model prepared for pictures of one size, and changes of its attention."""
+from __future__ import annotations
+
+import ctypes
+import math
+import os
+import weakref
+from typing import TYPE_CHECKING, Any, Callable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _abi, _arrays, _pictures
+from ._library import Error, Handle, Hooks, c, call, desc, fail, fields
+from ._run import Run
+
+if TYPE_CHECKING:
+    from ._model import Model
+
+Array = npt.NDArray[Any]
+Floats = npt.NDArray[np.float32]
+Progress = Callable[[str, int, int], object]
+Pair = tuple[int, int]
+
+# What a word of `taps` keeps of every layer.
+TAPS: dict[str, tuple[int, ...]] = {
+    "maps": (_abi.HEED_TAP_WEIGHTS,), "hidden": (_abi.HEED_TAP_OUTPUT,), "rows": (_abi.HEED_TAP_QUERY, _abi.HEED_TAP_KEY), "none": (),
+    "all": tuple(range(_abi.HEED_TAP_QUERY, _abi.HEED_TAP_OUTPUT + 1))}
+# The taps that have no layer.
+ONCE = {"hidden": (_abi.HEED_TAP_EMBEDDINGS,), "all": (_abi.HEED_TAP_EMBEDDINGS, _abi.HEED_TAP_POOL_WEIGHTS),
+        "maps": (_abi.HEED_TAP_POOL_WEIGHTS,)}
+
+
+class Changes:
+    """Changes of a model's attention, for model.session(changes=...) and model.run(..., changes=...). Each call adds one and returns self."""
+
+    def __init__(self) -> None:
+        self._made: list[tuple[str, tuple[Any, ...]]] = []
+
+    def _add(self, name: str, *values: Any) -> Changes:
+        self._made.append((name, values))
+        return self
+
+    def ablate(self, layer: int, head: int) -> Changes:
+        """The head outputs zeros."""
+        return self._add("ablate", layer, head)
+
+    def gain(self, layer: int, head: int, factor: float) -> Changes:
+        """The head's output is multiplied."""
+        return self._add("gain", layer, head, factor)
+
+    def drop(self, token: int) -> Changes:
+        """No query attends to this token."""
+        return self._add("drop", token)
+
+    def cut(self, query: int, key: int) -> Changes:
+        """This query does not attend to this key."""
+        return self._add("cut", query, key)
+
+    def __len__(self) -> int:
+        return len(self._made)
+
+    def __repr__(self) -> str:
+        return "Changes()" + "".join(f".{name}({', '.join(map(repr, values))})" for name, values in self._made)
+
+
+class _Memory:
+    """A value of a session as it lies there, for NumPy; alive as long as an array looks at it."""
+
+    def __init__(self, session: Session, address: int, shape: tuple[int, ...], dtype: type):
+        self.session = session
+        self.__array_interface__ = {"version": 3, "data": (address, True), "shape": shape, "typestr": np.dtype(dtype).str}
+
+
+class Session:
+    """A model prepared for pictures of one size; a context manager. One thread uses it at a time.
+
+    grid: rows and columns of patches; batch: pictures a run takes; taps, rows, changes: as model.session had them.
+    """
+
+    _graph: Handle
+    _plan: Handle
+    _handle: Handle
+    _kept: set[int]
+    grid: Pair
+
+    def __init__(self, model: Model, *, size: int | Pair | None = None, batch: int = 1, taps: str | Sequence[str] = "maps",
+                 rows: Sequence[int] | None = None, changes: Changes | None = None, temperature: float = 0,
+                 progress: Progress | None = None, _grid: Pair | None = None):
+        model._check()
+        self.model, self.taps, self.changes = model, taps, changes
+        self.rows = None if rows is None else [int(row) for row in rows]
+        self._generation, self._views = 0, weakref.WeakSet[_Memory]()
+        info = model.info
+        side = (size, size) if isinstance(size, (int, np.integer)) else size
+        if side is not None and (len(side) != 2 or not all(isinstance(one, (int, np.integer)) and 0 < one <= 8192 for one in side)):
+            raise fail(f"size: not valid (found {size!r}, expected a number of pixels, or (height, width), each up to 8192)")
+        if isinstance(batch, bool) or not isinstance(batch, (int, np.integer)) or not 0 < batch < 1 << 20:
+            raise fail(f"batch: not valid (found {batch!r}, expected 1 or more)")
+        self.batch = int(batch)
+        self._preprocess = model._preprocess_at(side)
+        height, width = side or _grid or (0, 0)  # _grid: of a picture, prepared as the model itself has it
+        build = desc(_abi.heed_build_desc, batch=self.batch, height=height, width=width, temperature=temperature, intervene=bool(changes))
+        if self.rows is not None:
+            if not self.rows or any(row < 0 for row in self.rows):
+                raise fail(f"rows: not valid (found {self.rows}, expected numbers of tokens)")
+            build.rows, build.row_count = (ctypes.c_uint32 * len(self.rows))(*self.rows), len(self.rows)
+        self._graph = Handle("heed_graph_destroy", model._handle)
+        call("heed_model_build", model._handle.pointer, ctypes.byref(build), self._graph.out)
+        found = _abi.heed_value_info()
+        self._input = c.heed_graph_find(self._graph.pointer, b"pixel_values")
+        c.heed_graph_value_info(self._graph.pointer, self._input, ctypes.byref(found))
+        self.input_shape = tuple(found.shape.dim[:found.shape.rank])
+        self.grid = (self.input_shape[2] // info.patch, self.input_shape[3] // info.patch)
+        wanted = self._wanted(taps)
+        self._kept = {one.id for one in wanted}
+        for i in range(1, c.heed_graph_value_count(self._graph.pointer) + 1):
+            value = _abi.heed_value(i)
+            if c.heed_graph_value_info(self._graph.pointer, value, ctypes.byref(found)) == _abi.HEED_OK and found.is_output:
+                self._kept.add(i)
+        plan_desc = desc(_abi.heed_plan_desc, taps=(_abi.heed_value * len(wanted))(*wanted), tap_count=len(wanted))
+        self._plan = Handle("heed_plan_destroy", self._graph, model._backend)
+        call("heed_plan_create", self._graph.pointer, model._backend.pointer, ctypes.byref(plan_desc), self._plan.out)
+        self._handle = Handle("heed_session_destroy", self._plan)
+        hooks = Hooks(progress)
+        hooks.call("heed_session_create", self._plan.pointer, ctypes.byref(hooks.desc), self._handle.out)
+        if changes:
+            self._write_changes(changes)
+        model._sessions.add(self)
+
+    def _wanted(self, taps: str | Sequence[str]) -> list[Any]:
+        """The values of the graph that `taps` names."""
+        graph, layers = self._graph.pointer, self.model.info.layers
+        if isinstance(taps, str):
+            if taps not in TAPS:
+                raise fail(f"taps: not known (found {taps!r}, expected one of {', '.join(TAPS)}, or a list of names)")
+            values = [c.heed_graph_tap(graph, tap, layer) for layer in range(layers) for tap in TAPS[taps]]
+            values += [c.heed_graph_tap(graph, tap, 0) for tap in ONCE.get(taps, ())]
+            return [value for value in values if value.id]
+        values = []
+        for name in taps:
+            value = c.heed_graph_find(graph, str(name).encode())
+            if not value.id:
+                raise fail(f"taps: no such value (found {name!r}, expected a name such as layer.0.attention.weights)")
+            values.append(value)
+        return values
+
+    def _write_changes(self, changes: Changes) -> None:
+        info = _abi.heed_model_info()
+        c.heed_model_get_info(self.model._handle.pointer, ctypes.byref(info))
+        tokens = info.prefix_tokens + self.grid[0] * self.grid[1]
+        made = Handle("heed_changes_destroy", self.model._context)
+        call("heed_changes_create", self.model._context.pointer, ctypes.byref(info), tokens, made.out)
+        for name, values in changes._made:
+            try:
+                call(f"heed_changes_{name}", made.pointer, *values)
+            except ctypes.ArgumentError:
+                raise fail(f"changes: not valid (found {name}{values!r}, expected whole numbers of layer, head or token)") from None
+        call("heed_changes_write", made.pointer, self._handle.pointer)
+
+    @property
+    def memory(self) -> dict[str, int]:
+        """Bytes of weights, arena, taps and workspace, as they were predicted."""
+        found = _abi.heed_memory()
+        self._check()
+        c.heed_plan_memory(self._plan.pointer, ctypes.byref(found))
+        return {name: int(getattr(found, name)) for name in fields(_abi.heed_memory)}
+
+    def _check(self) -> None:
+        if not self._handle.open:
+            raise fail("session: it is closed")
+
+    def _view(self, value: Any, shape: tuple[int, ...], dtype: Any, index: int | None) -> Array:
+        address = ctypes.c_void_p()
+        try:
+            call("heed_session_view", self._handle.pointer, value, ctypes.byref(address))
+        except Error as error:
+            if error.status != "UNSUPPORTED":  # a device whose memory cannot be addressed
+                raise
+            array = self._copied(value, shape, dtype, index)
+            array.flags.writeable = False
+            return array
+        count = math.prod(shape) // (1 if index is None else shape[0])
+        start = (address.value or 0) + (0 if index is None else index * count * np.dtype(dtype).itemsize)
+        memory = _Memory(self, start, shape if index is None else shape[1:], dtype)
+        self._views.add(memory)
+        return np.asarray(memory)
+
+    def _copied(self, value: Any, shape: tuple[int, ...], dtype: Any, index: int | None) -> Array:
+        array = np.empty(shape if index is None else shape[1:], dtype)
+        call("heed_session_read", self._handle.pointer, value, 0 if index is None else index * array.size, array.size, array.ctypes.data)
+        return array
+
+    def run(self, image: Any, *, progress: Progress | None = None) -> Any:
+        """Runs the model on a picture, or on a list of as many as `batch`. Returns a Run, or a list of them.
+
+        A picture is a path, bytes of a file, a Pillow image, an array or tensor [height, width, channels] of uint8, uint16 or float32.
+        Ctrl-C ends a run after its layer. Raises heed.Error.
+        """
+        several = isinstance(image, (list, tuple))
+        pictures = list(image) if several else [image]
+        self._ready(len(pictures))
+        pixels = np.zeros(self.input_shape, np.float32)
+        read = []
+        for b, picture in enumerate(pictures):
+            array = _pictures.read(self.model._context.pointer, picture, self.model.info.channels)
+            region = _abi.heed_region()
+            view = _pictures.image(array)
+            width, height = ctypes.c_uint32(), ctypes.c_uint32()
+            call("heed_preprocess_size", ctypes.byref(self._preprocess), view.width, view.height, ctypes.byref(width), ctypes.byref(height))
+            if (height.value, width.value) != self.input_shape[2:]:
+                raise fail(f"picture: the model takes it at another size (found {height.value} x {width.value}, expected "
+                           f"{self.input_shape[2]} x {self.input_shape[3]}; model.run(picture) makes a session of its size)")
+            call("heed_preprocess_image", self.model._context.pointer, ctypes.byref(self._preprocess), ctypes.byref(view),
+                 _arrays.pointer(pixels[b]), ctypes.byref(region))
+            name = os.fspath(picture) if isinstance(picture, (str, os.PathLike)) else ""
+            read.append((_pictures.shown(self.model._context.pointer, array), (region.x, region.y, region.width, region.height), name))
+        self._run(pixels, progress)
+        runs = [Run(self, b, *one) for b, one in enumerate(read)]
+        return runs if several else runs[0]
+
+    def forward(self, pixel_values: Any, *, progress: Progress | None = None) -> Any:
+        """Runs the model on tensors that you made: [channels, height, width], or [B, ...] with B = batch. Returns a Run, or a list of them."""
+        array = np.ascontiguousarray(np.from_dlpack(pixel_values) if not hasattr(pixel_values, "__array__") and hasattr(pixel_values, "__dlpack__")
+                                     else pixel_values, np.float32)
+        single = array.ndim == 3
+        self._ready(1 if single else len(array) if array.ndim else 0)
+        if (array[None] if single else array).shape[1:] != self.input_shape[1:]:
+            raise fail(f"pixel_values: wrong shape (found {list(array.shape)}, expected {list(self.input_shape)})")
+        pixels = np.zeros(self.input_shape, np.float32)
+        pixels[:1 if single else len(array)] = array
+        self._run(pixels, progress)
+        runs = [Run(self, b, None, None, "") for b in range(1 if single else len(array))]
+        return runs[0] if single else runs
+
+    def _ready(self, count: int) -> None:
+        self._check()
+        if not 0 < count <= self.batch:
+            raise fail(f"run: wrong number of pictures (found {count}, expected 1 to {self.batch}, the session's batch)")
+        if len(self._views):
+            raise fail(f"run: the last run is still looked at (found {len(self._views)} views of its taps, expected none: copy what is kept)")
+
+    def _run(self, pixels: Floats, progress: Progress | None) -> None:
+        hooks = Hooks(progress)
+        self._generation += 1
+        call("heed_session_write", self._handle.pointer, self._input, pixels.ctypes.data, pixels.nbytes)
+        hooks.call("heed_session_run", self._handle.pointer, ctypes.byref(hooks.desc))
+
+    def close(self) -> None:
+        """Frees the session. Its runs refuse from here on."""
+        if self._handle.open and len(self._views):
+            raise fail(f"session: it is still looked at (found {len(self._views)} views of its taps, expected none: copy what is kept)")
+        self._handle.close()
+        self._plan.close()
+        self._graph.close()
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
