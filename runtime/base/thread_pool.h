@@ -17,7 +17,7 @@ typedef void (*heed_task)(uint64_t task, uint32_t worker, void *user);
 heed_status heed_thread_pool_create(const heed_context *context, uint32_t threads,
                                     heed_thread_pool **pool, heed_error *error);
 void heed_thread_pool_destroy(heed_thread_pool *pool);
-/* Workers, the calling thread among them. */
+/* Workers, the calling thread among them; of NULL 1. */
 uint32_t heed_thread_pool_count(const heed_thread_pool *pool);
 /* Why there are fewer than the cores of the machine, where the system and not the caller limits
  * them; else "". Valid as long as the pool. */

@@ -96,7 +96,7 @@ void heed_thread_pool_destroy(heed_thread_pool *pool) {
   heed_free(pool->context, pool);
 }
 
-uint32_t heed_thread_pool_count(const heed_thread_pool *pool) { return pool->count; }
+uint32_t heed_thread_pool_count(const heed_thread_pool *pool) { return pool ? pool->count : 1; }
 
 /* JavaScript chose the number, and says why. */
 const char *heed_thread_pool_limit(const heed_thread_pool *pool) {

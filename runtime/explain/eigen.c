@@ -170,6 +170,7 @@ static void turn_rows(eigen_job *job, double *rows, const double *turn, size_t s
 static double approximate(eigen_job *job, size_t sought, double values[BASIS]) {
   const size_t size = job->count, n = job->n, kept = size < KEPT ? size : KEPT;
   double inner[BASIS * BASIS], turn[BASIS * BASIS];
+  if (size == 0) return 0.0; /* else gcc for arm64 warns of turn */
   for (size_t i = 0; i < size; i++)
     for (size_t k = 0; k <= i; k++)
       inner[i * size + k] = inner[k * size + i] = dot(job->basis + i * n, job->image + k * n, n);
