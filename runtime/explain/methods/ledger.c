@@ -267,7 +267,7 @@ static heed_status back_concat(ledger_walk *w, const heed_node *node, const doub
                                heed_error *error) {
   const heed_concat_desc *concat = node->desc;
   uint32_t whole, width;
-  const size_t rows = size_of(w, (heed_value){node->output[0]}, &whole) / whole;
+  const size_t size = size_of(w, (heed_value){node->output[0]}, &whole), rows = size / whole;
   if (concat->axis + 1 != heed_graph_record(w->graph, concat->x[0].id)->shape.rank)
     return refuse("its tokens are joined (expected channels)", error);
   uint32_t first = 0;
