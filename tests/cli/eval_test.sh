@@ -7,16 +7,6 @@ micro=$vectors/vit/micro_32
 input=$micro/io.safetensors
 clip=$vectors/vit/clip_text
 
-# The names in a file, on one line.
-saved() { # file
-  python3 - "$here/$1" <<'PYTHON'
-import json, struct, sys
-data = open(sys.argv[1], 'rb').read()
-size = struct.unpack('<Q', data[:8])[0]
-print(*sorted(name for name in json.loads(data[8:8 + size]) if name != '__metadata__'))
-PYTHON
-}
-
 taps() { # --taps, names
   test_begin "taps_$1"
   heed eval "$micro" "$input" -o out.safetensors --taps "$1" --backend cpu --quiet

@@ -8,16 +8,6 @@ input=$vectors/explain/io/hf_vit.safetensors
 lone=$vectors/explain/io/hf_vit.state.safetensors
 clip=$vectors/explain/hf_clip
 
-# The names in a file, on one line.
-saved() { # file
-  python3 - "$here/$1" <<'PYTHON'
-import json, struct, sys
-data = open(sys.argv[1], 'rb').read()
-size = struct.unpack('<Q', data[:8])[0]
-print(*sorted(name for name in json.loads(data[8:8 + size]) if name != '__metadata__'))
-PYTHON
-}
-
 explained() { # --methods, names
   test_begin "methods_$1"
   heed explain "$vit" "$input" -o out.safetensors --methods "$1" --backend cpu --quiet

@@ -149,3 +149,13 @@ tests_end() {
   printf '1..%d\n' "$total"
   [ "$broken" -eq 0 ] || exit 1
 }
+
+# The names of the tensors in a .safetensors file, on one line.
+saved() { # file
+  python3 - "$here/$1" <<'PYTHON'
+import json, struct, sys
+data = open(sys.argv[1], 'rb').read()
+size = struct.unpack('<Q', data[:8])[0]
+print(*sorted(name for name in json.loads(data[8:8 + size]) if name != '__metadata__'))
+PYTHON
+}

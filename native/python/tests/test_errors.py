@@ -38,6 +38,8 @@ class Errors(unittest.TestCase):
 
     def test_arguments(self) -> None:
         self.refused(ValueError, "device: not known", lambda: heed.open(MODEL, device="tpu"))
+        self.refused(ValueError, "precision: not known", lambda: heed.open(MODEL, device="cpu", precision="f64"))
+        self.refused(ValueError, "precision: not known on cpu", lambda: heed.open(MODEL, device="cpu", precision="f16"))
         self.refused(heed.Error, "level not available", lambda: heed.open(MODEL, device="cpu", simd="mmx"))
         with heed.open(MODEL, device="cpu") as model:
             picture = np.zeros((8, 8, 3), np.uint8)

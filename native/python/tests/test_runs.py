@@ -90,6 +90,11 @@ class Parts(unittest.TestCase):
                      np.moveaxis(array, 2, 0), array[:, ::1]]
             for kind in kinds:
                 np.testing.assert_array_equal(self.model.run(kind).logits, expected)
+        sixteen = np.random.default_rng(4).integers(0, 65536, (37, 53), np.uint16)
+        for kind in (Image.fromarray(sixteen), Image.fromarray(sixteen.astype(np.int32))):
+            np.testing.assert_array_equal(self.model.run(kind).logits, self.model.run(sixteen).logits)
+        with self.assertRaisesRegex(heed.Error, "wrong numbers"):
+            self.model.run(Image.fromarray(np.full((9, 9), 70000, np.int32)))
         grey = array[:, :, 0]
         np.testing.assert_array_equal(self.model.run(grey).logits, self.model.run(np.repeat(grey[..., None], 3, 2)).logits)
 
@@ -141,6 +146,8 @@ class Parts(unittest.TestCase):
         for layer in (0, 1):
             for at, head in enumerate((0, 1, 2, None)):
                 np.testing.assert_allclose(rows.map(layer, head, 7).row, wanted[layer][at], atol=2e-6)
+        long = [self.model.run(picture(), size=160, rows=np.r_[np.arange(500), row, np.arange(501, 1100)]) for row in (1200, 1300)]
+        self.assertNotEqual(long[0].session.rows, long[1].session.rows)
         kept = self.model.run(picture(), rows=[7, 0])
         np.testing.assert_array_equal(kept.map(1, 2, 7).row, wanted[1][2])
         with self.assertRaisesRegex(heed.Error, "not kept"):

@@ -58,13 +58,13 @@ def new_backend(context: Handle, device: str, threads: int, simd: str | None, pr
     word, _, index = device.partition(":")
     if threads < 0 or word not in ("auto", "cpu", "vulkan") or (index and (word != "vulkan" or not index.isdigit())):
         raise fail(f"device: not known (found {device!r} with {threads} threads, expected auto, cpu, vulkan or vulkan:INDEX)")
+    words = names("heed_vulkan_precision", "HEED_VULKAN_PRECISION_")
+    if precision not in words or (word == "cpu" and precision == "f16"):
+        raise fail(f"precision: not known on {word} (found {precision!r}, expected one of {', '.join(words)}; f16 is for Vulkan)")
     cpu = desc(_abi.heed_cpu_desc, threads=threads, level=encoded(simd))
     if word == "cpu":
         call("heed_cpu_backend_create", context.pointer, ctypes.byref(cpu), backend.out)
         return backend
-    words = names("heed_vulkan_precision", "HEED_VULKAN_PRECISION_")
-    if precision not in words:
-        raise fail(f"precision: not known (found {precision!r}, expected one of {', '.join(words)})")
     vulkan = desc(_abi.heed_vulkan_desc, device=int(index) if index else -1, precision=words[precision])
     if word == "vulkan":
         call("heed_vulkan_backend_create", context.pointer, ctypes.byref(vulkan), backend.out)

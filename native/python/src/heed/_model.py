@@ -134,6 +134,10 @@ class Model:
 
     def _session_for(self, image: npt.NDArray[Any] | None, options: Mapping[str, Any]) -> Session:
         """The last session, if it fits and nothing looks at it; else a new one."""
+        if options.get("rows") is not None:  # the text of a long array leaves numbers out
+            options = {**options, "rows": [int(row) for row in options["rows"]]}
+        if not isinstance(options.get("taps", "maps"), str):
+            options = {**options, "taps": [str(name) for name in options["taps"]]}
         grid: Pair | None = None
         if image is not None and options.get("size") is None:
             height, width = ctypes.c_uint32(), ctypes.c_uint32()

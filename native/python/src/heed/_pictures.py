@@ -61,8 +61,15 @@ def read(context: Any, value: Any, channels: int) -> Array:
         return decoded(context, os.fspath(value), channels)
     if isinstance(value, (bytes, bytearray, memoryview)):
         return decoded(context, bytes(value), channels)
-    if type(value).__module__.split(".")[0] == "PIL" and getattr(value, "mode", None) not in ("L", "RGB", "I;16", "F"):
-        value = value.convert("RGB")  # palettes, CMYK, alpha
+    if type(value).__module__.split(".")[0] == "PIL":
+        mode = getattr(value, "mode", None)
+        if mode == "I":  # 16 bits of grey, which convert() would cut to 255
+            whole = np.asarray(value)
+            if whole.size and not 0 <= whole.min() <= whole.max() <= 65535:
+                raise fail(f"picture: wrong numbers (found {whole.min()} to {whole.max()}, expected 16 bits: 0 to 65535)")
+            return from_array(whole.astype(np.uint16), channels)
+        if mode not in ("L", "RGB", "I;16", "F"):
+            value = value.convert("RGB")  # palettes, CMYK, alpha
     return from_array(value, channels)
 
 

@@ -195,6 +195,7 @@ class Session:
         """Runs the model on a picture, or on a list of as many as `batch`. Returns a Run, or a list of them.
 
         A picture is a path, bytes of a file, a Pillow image, an array or tensor [height, width, channels] of uint8, uint16 or float32.
+        Floats are taken as they are, in the unit of mean and std: 0 to 1 for most models. A Pillow image is not turned by its EXIF orientation.
         Ctrl-C ends a run after its layer. Raises heed.Error.
         """
         several = isinstance(image, (list, tuple))
