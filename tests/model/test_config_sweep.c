@@ -209,7 +209,8 @@ static bool same_bits(const outputs *a, const outputs *b) {
   return true;
 }
 
-/* A gated MLP has SiLU whatever the config calls its activation, but for DINOv3 of transformers. */
+/* A gated MLP has SiLU whatever the config calls its activation, but for DINOv3 of transformers. A
+ * model with windows has some size of them. */
 static verdict expected(const subject *s, const change *c) {
   const bool act = strcmp(c->key, "hidden_act") == 0 || strcmp(c->key, "act_layer") == 0;
   const bool gated = strstr(s->folder, "giant") || strstr(s->folder, "gated") ||
@@ -217,6 +218,7 @@ static verdict expected(const subject *s, const change *c) {
              gigantic = strstr(s->folder, "gigantic") || strstr(s->folder, "eva_giant");
   if (c->verdict == OTHER && act && gated && !gigantic && strcmp(s->folder, "dinov3_gated") != 0)
     return SAME;
+  if (strcmp(c->key, "window_size") == 0 && strstr(s->config, "\"window_size\"")) return NAMED;
   return c->verdict;
 }
 

@@ -21,7 +21,7 @@ static inline const char *heed_config_where(const heed_config_value *said) {
   return said->where ? said->where : "config.json";
 }
 
-enum { HEED_SAID_FILES = 2, HEED_MOST_NAMED = 256 };
+enum { HEED_SAID_FILES = 2, HEED_MOST_NAMED = 256, HEED_MOST_FULL_LAYERS = 64 };
 
 /* The names that these files give. */
 typedef struct heed_named {
@@ -48,12 +48,14 @@ typedef struct heed_config {
   heed_config_value qkv_bias, key_bias, gated_mlp;
   heed_config_value pool; /* heed_pool */
   heed_config_value mean_pooling, absolute_positions, position_bias,
-      shared_position_bias;                /* BEiT: flags */
-  heed_config_value probe;                 /* SigLIP: a flag */
-  heed_config_value projection;            /* numbers of the embedding */
-  heed_config_value positions, vocabulary; /* of a text tower */
-  heed_config_value end;                   /* the same: the id that ends a text */
-  heed_rules rules;                        /* the family's, with what the file says of them */
+      shared_position_bias;        /* BEiT: flags */
+  heed_config_value probe;         /* SigLIP: a flag */
+  heed_config_value window, merge; /* in pixels, in patches; of a family with windows */
+  uint32_t full_layers[HEED_MOST_FULL_LAYERS], full_layer_count; /* those without windows */
+  heed_config_value projection;                                  /* numbers of the embedding */
+  heed_config_value positions, vocabulary;                       /* of a text tower */
+  heed_config_value end; /* the same: the id that ends a text */
+  heed_rules rules;      /* the family's, with what the file says of them */
   bool activation_said, epsilon_said;
   /* flags of rules, and the activation of a classifier's hidden layer: of names.json alone */
   heed_config_value norm_after, scale_by_width, channels_last, head_activation, made_positions,

@@ -129,6 +129,21 @@ static heed_status find_tower(heed_config *config, heed_fields *fields) {
                            "vit, deit, dinov2, clip or another of docs/models.md");
 }
 
+/* What the family's config calls what most call `usual`. */
+static const char *key_of(const heed_config *config, const char *usual) {
+  const heed_config_keys *keys = &config->family->keys;
+  const struct {
+    const char *usual, *own;
+  } known_keys[] = {{"hidden_size", keys->width},
+                    {"num_hidden_layers", keys->layers},
+                    {"num_attention_heads", keys->heads},
+                    {"layer_norm_eps", keys->epsilon},
+                    {"qkv_bias", keys->biases}};
+  for (size_t i = 0; i < sizeof known_keys / sizeof *known_keys; i++)
+    if (known_keys[i].own && strcmp(known_keys[i].usual, usual) == 0) return known_keys[i].own;
+  return usual;
+}
+
 /* The sizes that every config has, or the family's defaults. */
 static heed_status read_needed(heed_config *config, const heed_fields *fields) {
   static const struct {
@@ -149,17 +164,19 @@ static heed_status read_needed(heed_config *config, const heed_fields *fields) {
     const uint16_t value =
         *(const uint16_t *)(const void *)((const char *)&config->family->defaults +
                                           sizes[i].by_default);
-    if (!said->key && value) *said = (heed_config_value){value, sizes[i].key, true};
-    HEED_TRY(heed_read_square(fields, sizes[i].key, said));
-    if (!said->key && !missing) missing = sizes[i].key;
+    const char *key = key_of(config, sizes[i].key);
+    if (!said->key && value) *said = (heed_config_value){value, key, true};
+    HEED_TRY(heed_read_square(fields, key, said));
+    const bool any = said == &config->image_size && config->family->defaults.any_size;
+    if (!said->key && !missing && !any) missing = key;
   }
   if (missing)
     return heed_fail(fields->error, HEED_INVALID_FILE,
                      "%s: missing key %s (expected a whole number)", fields->where, missing);
   if (config->width.value % config->heads.value == 0) return HEED_OK;
   return heed_fail(fields->error, HEED_INVALID_FILE,
-                   "%s: hidden_size is not a multiple of num_attention_heads (found %u and %u)",
-                   fields->where, config->width.value, config->heads.value);
+                   "%s: %s is not a multiple of %s (found %u and %u)", fields->where,
+                   config->width.key, config->heads.key, config->width.value, config->heads.value);
 }
 
 /* DINOv2 gives the width of its MLP as a multiple of hidden_size, of which a gated one takes two
@@ -170,13 +187,16 @@ static heed_status read_mlp_ratio(heed_config *config, const heed_fields *fields
   if (config->gated_mlp.key)
     HEED_TRY(heed_read_bool(fields, config->family->defaults.gated, &config->gated_mlp));
   HEED_TRY(heed_field_size(fields, "mlp_ratio", 1, &ratio));
-  HEED_TRY(heed_field_size(fields, "hidden_size", 1, &hidden));
+  HEED_TRY(heed_field_size(fields, key_of(config, "hidden_size"), 1, &hidden));
   if (!heed_u64_mul(ratio, hidden, &width) || width > HEED_CONFIG_MAX)
     return heed_fail(fields->error, HEED_INVALID_FILE, "%s: mlp_ratio is too large (found %u)",
                      fields->where, ratio);
   if (config->gated_mlp.value) width = (width * 2 / 3 + 7) / 8 * 8;
   if (width)
-    config->mlp_width = (heed_config_value){(uint32_t)width, "hidden_size times mlp_ratio", false};
+    config->mlp_width = (heed_config_value){
+        (uint32_t)width,
+        config->family->keys.width ? "the width times mlp_ratio" : "hidden_size times mlp_ratio",
+        false};
   return HEED_OK;
 }
 
@@ -224,7 +244,8 @@ static void set_class_defaults(heed_config *config) {
   const bool alike = family->rules.key_bias == HEED_KEY_BIAS_ALIKE;
   config->rules = family->rules;
   config->channels = (heed_config_value){3, "num_channels", true};
-  config->qkv_bias = (heed_config_value){true, alike ? "qkv_bias" : "query_bias", true};
+  config->qkv_bias = (heed_config_value){!family->rules.unbiased && !family->keys.biases,
+                                         alike ? key_of(config, "qkv_bias") : "query_bias", true};
   if (!alike) config->key_bias = (heed_config_value){false, "key_bias", true};
   if (family->head) config->probe = (heed_config_value){true, "vision_use_head", true};
   if (family->defaults.gated)
@@ -232,6 +253,32 @@ static void set_class_defaults(heed_config *config) {
   if (*config->model_type)
     config->registers =
         (heed_config_value){family->defaults.registers, "num_register_tokens", true};
+}
+
+/* Windows of the attention, and the layers that go without. */
+static heed_status read_windows(heed_config *config, const heed_fields *fields) {
+  const heed_config_defaults *defaults = &config->family->defaults;
+  const heed_json_value list = heed_field(fields, "fullatt_block_indexes");
+  if (!defaults->window) return HEED_OK;
+  config->window = (heed_config_value){defaults->window, "window_size", true};
+  config->merge = (heed_config_value){defaults->merge, "spatial_merge_size", true};
+  HEED_TRY(heed_read_size(fields, "window_size", 1, &config->window));
+  HEED_TRY(heed_read_size(fields, "spatial_merge_size", 1, &config->merge));
+  for (size_t i = 0; !list && i < HEED_DEFAULT_FULL_LAYERS && defaults->full_layers[i]; i++)
+    config->full_layers[config->full_layer_count++] = defaults->full_layers[i];
+  if (!list) return HEED_OK;
+  const heed_json *json = fields->json;
+  uint64_t layer = 0;
+  bool sound = heed_json_kind_of(json, list) == HEED_JSON_ARRAY &&
+               heed_json_count(json, list) <= HEED_MOST_FULL_LAYERS;
+  for (heed_json_value v = sound ? heed_json_first(json, list) : 0; v && sound;
+       v = heed_json_next(json, list, v)) {
+    sound = heed_field_whole(fields, v, &layer) && layer < HEED_CONFIG_MAX;
+    config->full_layers[config->full_layer_count++] = (uint32_t)layer;
+  }
+  return sound ? HEED_OK
+               : heed_field_fail(fields, "fullatt_block_indexes", list,
+                                 "a list of at most 64 numbers of layers");
 }
 
 /* What the classes are to each other, of which heed_top knows one answer. */
@@ -292,18 +339,19 @@ heed_status heed_config_hugging_face(heed_config *config, const heed_fields *who
   if (config->family->rules.pools) HEED_TRY(read_beit(config, &fields));
   HEED_TRY(heed_config_read_activation(&fields, "hidden_act", &config->rules.activation));
   config->activation_said = heed_field(&fields, "hidden_act") != 0;
-  config->epsilon_said = heed_field(&fields, "layer_norm_eps") != 0;
+  const char *epsilon = key_of(config, "layer_norm_eps");
+  config->epsilon_said = heed_field(&fields, epsilon) != 0;
   HEED_TRY(read_rope(&fields, &config->rules.rotation.base));
   HEED_TRY(heed_field_string(&fields, "pooler_act", &pooler));
   if (strcmp(pooler, "tanh") != 0) return heed_field_refuse(&fields, "pooler_act", pooler, "tanh");
-  HEED_TRY(heed_field_float(&fields, "layer_norm_eps", &config->rules.epsilon));
+  HEED_TRY(heed_field_float(&fields, epsilon, &config->rules.epsilon));
   if (config->rules.epsilon < 0.0f)
-    return heed_field_fail(&fields, "layer_norm_eps", heed_field(&fields, "layer_norm_eps"),
-                           "no negative number");
+    return heed_field_fail(&fields, epsilon, heed_field(&fields, epsilon), "no negative number");
+  HEED_TRY(read_windows(config, &fields));
   HEED_TRY(heed_config_check_keys(
       &fields,
       fields.object == whole->object ? HEED_KEYS_HUGGING_FACE : HEED_KEYS_HUGGING_FACE_MEMBER,
-      "a vision transformer"));
+      config->family->keys.others, "a vision transformer"));
   HEED_TRY(heed_read_size(whole, "num_labels", 0, &config->classes));
   HEED_TRY(read_problem(config, whole));
   HEED_TRY(heed_read_size(whole, "projection_dim", 1, &config->projection));

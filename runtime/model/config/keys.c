@@ -120,12 +120,12 @@ static bool is_known(heed_key_place place, const char *key) {
 }
 
 heed_status heed_config_check_keys(const heed_fields *fields, heed_key_place place,
-                                   const char *what) {
+                                   const char *besides, const char *what) {
   const heed_json *json = fields->json;
   for (heed_json_value v = heed_json_first(json, fields->object); v;
        v = heed_json_next(json, fields->object, v)) {
     const char *key = heed_json_key(json, v, NULL);
-    if (is_off(json, v) || is_known(place, key)) continue;
+    if (is_off(json, v) || is_known(place, key) || heed_list_has(besides, key)) continue;
     return heed_fail(fields->error, HEED_UNSUPPORTED,
                      "%s: %s with %.*s is not supported (found a key that heed does not know at "
                      "byte %zu; it could change the results)",

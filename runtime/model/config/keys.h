@@ -14,8 +14,9 @@ typedef enum heed_key_place {
 } heed_key_place;
 
 /* UNSUPPORTED, naming the key: one of the object's that is on no list of the place, with a value
- * that switches something on. `what` is what the sentence calls the object. */
+ * that switches something on; `besides` is one more list, separated by '|', or NULL. `what` is what
+ * the sentence calls the object. */
 heed_status heed_config_check_keys(const heed_fields *fields, heed_key_place place,
-                                   const char *what);
+                                   const char *besides, const char *what);
 
 #endif

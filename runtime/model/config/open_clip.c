@@ -80,10 +80,10 @@ heed_status heed_config_open_clip(heed_config *config, const heed_fields *fields
   HEED_TRY(heed_config_refuse(
       &tower, name,
       options + (heed_is_text(config->tower) ? sizeof "act_kwargs\0norm_kwargs" : 0)));
-  HEED_TRY(heed_config_check_keys(&model, HEED_KEYS_OPEN_CLIP_MODEL, "model_cfg"));
+  HEED_TRY(heed_config_check_keys(&model, HEED_KEYS_OPEN_CLIP_MODEL, NULL, "model_cfg"));
   HEED_TRY(heed_config_check_keys(
       &tower, heed_is_text(config->tower) ? HEED_KEYS_OPEN_CLIP_TEXT : HEED_KEYS_OPEN_CLIP_VISION,
-      name));
+      NULL, name));
   if (heed_field(&tower, "timm_model_name"))
     return heed_is_text(config->tower)
                ? heed_field_fail(&tower, "timm_model_name", heed_field(&tower, "timm_model_name"),

@@ -131,7 +131,7 @@ static heed_status read_model_args(heed_config *config, const heed_fields *field
                               "use_post_norm\0"
                               "pool_include_prefix\0"
                               "dynamic_img_pad\0"));
-  HEED_TRY(heed_config_check_keys(&args, HEED_KEYS_TIMM_ARGS, "model_args"));
+  HEED_TRY(heed_config_check_keys(&args, HEED_KEYS_TIMM_ARGS, NULL, "model_args"));
   HEED_TRY(heed_read_square(&args, "img_size", &config->image_size));
   HEED_TRY(heed_read_square(&args, "patch_size", &config->patch));
   HEED_TRY(heed_read_size(&args, "in_chans", 1, &config->channels));

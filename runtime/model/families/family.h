@@ -9,6 +9,8 @@
 
 static inline bool heed_is_text(heed_tower tower) { return tower == HEED_TOWER_TEXT; }
 
+enum { HEED_DEFAULT_FULL_LAYERS = 4 };
+
 /* What the family's config means where it leaves a key out; 0: the key must be there. */
 typedef struct heed_config_defaults {
   uint16_t width, layers, heads, mlp_width, image_size, patch, registers;
@@ -16,7 +18,20 @@ typedef struct heed_config_defaults {
   uint16_t end;                   /* the id that ends a text; 0: the largest id does */
   uint16_t mlp_ratio;             /* of a family whose config gives the MLP's width so */
   const char *gated; /* the key that says whether the MLP is gated, false by default; or NULL */
+  uint16_t window;   /* side of a window in pixels; 0: the family has none */
+  uint8_t merge;     /* side of the squares of patches that become one token later; 0: none do */
+  /* layers whose attention knows no windows, up to the first 0 */
+  uint8_t full_layers[HEED_DEFAULT_FULL_LAYERS];
+  bool any_size; /* there is no key of an image's size */
 } heed_config_defaults;
+
+/* What the family's config calls things where most call them otherwise; NULL: as most do. */
+typedef struct heed_config_keys {
+  const char *width, *layers, *heads, *epsilon, *biases;
+  /* What it has besides, separated by '|': keys that other rules read, that tensors tell or that
+   * change no state. */
+  const char *others;
+} heed_config_keys;
 
 typedef struct heed_family {
   const char *name;  /* heed_model_info.family */
@@ -46,6 +61,7 @@ typedef struct heed_family {
   bool inner_shared; /* others have the same inner part: it hints at the family */
   bool head;         /* its config means a pooling attention unless vision_use_head says false */
   heed_config_defaults defaults;
+  heed_config_keys keys;
 } heed_family;
 
 #define HEED_FAMILY(name) extern const heed_family heed_family_##name;

@@ -53,6 +53,14 @@ static void linear(uint32_t from, uint32_t to, uint32_t at, double *weights) {
   weights[first + (first + 1 < from)] += share;
 }
 
+static void linear_corners(uint32_t from, uint32_t to, uint32_t at, double *weights) {
+  const double centre = to > 1 ? at * (from - 1.0) / (to - 1.0) : 0.0,
+               share = centre - floor(centre);
+  const uint32_t first = (uint32_t)centre;
+  weights[first] += 1.0 - share;
+  weights[first + (first + 1 < from)] += share;
+}
+
 static void nearest(uint32_t from, uint32_t to, uint32_t at, double *weights) {
   weights[(uint64_t)at * from / to] = 1.0;
 }
@@ -94,15 +102,19 @@ const heed_position_rule heed_positions_antialiased = {antialiased, "antialiased
                                                        "bicubic, antialiased"};
 const heed_position_rule heed_positions_corners = {corners, "corners", "bicubic, corners aligned"};
 const heed_position_rule heed_positions_linear = {linear, "linear", "bilinear"};
+const heed_position_rule heed_positions_linear_corners = {linear_corners, "linear_corners",
+                                                          "bilinear, corners aligned"};
 const heed_position_rule heed_positions_nearest = {nearest, "nearest", "nearest"};
 const heed_position_rule heed_positions_spread = {spread, NULL, "bilinear over a geometric series"};
 
-const char heed_position_names[] = "exact, offset, antialiased, corners, linear or nearest";
+const char heed_position_names[] =
+    "exact, offset, antialiased, corners, linear, linear_corners or nearest";
 
 const heed_position_rule *heed_positions_named(const char *name) {
   static const heed_position_rule *const rules[] = {
       &heed_positions_plain,   &heed_positions_offset, &heed_positions_antialiased,
-      &heed_positions_corners, &heed_positions_linear, &heed_positions_nearest};
+      &heed_positions_corners, &heed_positions_linear, &heed_positions_linear_corners,
+      &heed_positions_nearest};
   for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
     if (strcmp(rules[i]->name, name) == 0) return rules[i];
   return NULL;

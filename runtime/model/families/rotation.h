@@ -21,6 +21,8 @@ typedef struct heed_rotation {
    * CLS */
   bool own_grid;
   bool columns_first; /* angles of the columns come before those of the rows */
+  bool in_turn;       /* each angle of an axis is followed by one of the other; else all are */
+  bool between;       /* frequencies of the second axis are base^(-(4 k + 2) / D) */
   bool half;          /* pairs are elements j and j + D/2; else 2j and 2j + 1 */
 } heed_rotation;
 

@@ -75,6 +75,12 @@ typedef struct heed_rules {
   bool cls_pooled;      /* CLS of the final states is the pooled output */
   bool gate_activation; /* a gate's activation is the MLP's; else SiLU */
   bool causal;          /* no token attends to a later one */
+  bool rms;             /* the norms are RMS norms, which have no bias */
+  bool unbiased;        /* the linear maps of the layers have no bias */
+  /* Patches may be embedded by a linear map of their numbers, in the order of channels_last. */
+  bool flat_patches;
+  /* A picture stands still: patch weights [C, I, frames, P, P] are summed over the frames. */
+  bool still;
   /* What people who write a ViT themselves do in more than one way: */
   bool own_width;          /* all heads together may be wider or narrower than a token */
   bool norm_after;         /* a norm follows each part and its residual; else it comes before */

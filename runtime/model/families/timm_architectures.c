@@ -1,4 +1,4 @@
-/* timm's architectures, by patterns of their names, and three families that have no config. Source:
+/* timm's architectures, by patterns of their names, and families that have no config. Source:
  * vision_transformer.py, deit.py, eva.py and beit.py of timm 1.0.29. */
 #include "model/families/timm_architectures.h"
 
@@ -53,6 +53,7 @@ static const char *const blocks[] = {"attention and MLP in parallel",
   ROW("a guess", 1792, HEADS, 16)                            \
   ROW("a guess", 4096, HEADS, 32)                            \
   ROW("moco", 384, HEADS, 12)                                \
+  ROW("qwen", 0, HEADS, 16)                                  \
   ROW("dinov2", 0, HEAD_WIDTH, 64)                           \
   ROW("clip", 768, HEADS, 12)                                \
   ROW("clip", 1024, HEADS, 16)                               \

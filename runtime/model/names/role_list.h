@@ -2,6 +2,8 @@
  *
  * HEED_ROLE(ROLE, GROUP, "shape", "name") is one tensor; HEED_ROLE_PAIR(ROLE, GROUP, BIAS_GROUP,
  * "shape", "name") are two, ROLE_WEIGHT of that shape and ROLE_BIAS of its first axis.
+ * HEED_ROLE_NORM(ROLE, GROUP, "shape", "name") is a pair of a norm, which is one of the pairs where
+ * it is not defined.
  *
  * When a file has one role of a group in any layer, it must have all roles of the group in every
  * layer; NONE is no group. The name is what `heed inspect` calls the role in every style: Hugging
@@ -13,6 +15,9 @@
  * periods, B rows of a table of relative positions, V width of the pooling attention's MLP, G = C /
  * its heads, J width of all heads together, S width of the classifier's hidden layer, Y = I P P
  * numbers of a patch, 1, 2. */
+#ifndef HEED_ROLE_NORM
+#define HEED_ROLE_NORM(name, group, shape, text) HEED_ROLE_PAIR(name, group, group, shape, text)
+#endif
 #define HEED_LAYER "encoder.layer.#."
 HEED_ROLE(CLS_TOKEN, CLS, "11C", "embeddings.cls_token")
 HEED_ROLE(DISTILLATION_TOKEN, DISTILLATION, "11C", "embeddings.distillation_token")
@@ -22,39 +27,39 @@ HEED_ROLE(POSITION_EMBEDDINGS, POSITIONS, "1TC", "embeddings.position_embeddings
 HEED_ROLE(FREQUENCIES, FREQUENCIES, "2LHA", "rope.freqs")
 HEED_ROLE(PERIODS, PERIODS, "F", "rope_embed.periods")
 HEED_ROLE(SHARED_POSITION_BIAS, SHARED_POSITION_BIAS, "BH", "relative_position_bias_table")
-HEED_ROLE_PAIR(PATCH_NORM, PATCH_NORMS, PATCH_NORMS, "Y", "embeddings.patch_norm")
+HEED_ROLE_NORM(PATCH_NORM, PATCH_NORMS, "Y", "embeddings.patch_norm")
 HEED_ROLE_PAIR(PATCH, NONE, PATCH_BIAS, "CIPP", "embeddings.patch_embeddings.projection")
-HEED_ROLE_PAIR(EMBEDDED_NORM, PATCH_NORMS, PATCH_NORMS, "C", "embeddings.norm")
-HEED_ROLE_PAIR(PRE_NORM, PRE_NORM, PRE_NORM, "C", "pre_layernorm")
-HEED_ROLE_PAIR(NORM1, NONE, NONE, "C", HEED_LAYER "layernorm_before")
+HEED_ROLE_NORM(EMBEDDED_NORM, PATCH_NORMS, "C", "embeddings.norm")
+HEED_ROLE_NORM(PRE_NORM, PRE_NORM, "C", "pre_layernorm")
+HEED_ROLE_NORM(NORM1, NONE, "C", HEED_LAYER "layernorm_before")
 HEED_ROLE_PAIR(QUERY, NONE, QKV_BIASES, "JC", HEED_LAYER "attention.attention.query")
 HEED_ROLE_PAIR(KEY, NONE, KEY_BIAS, "JC", HEED_LAYER "attention.attention.key")
 HEED_ROLE_PAIR(VALUE, NONE, QKV_BIASES, "JC", HEED_LAYER "attention.attention.value")
-HEED_ROLE_PAIR(QUERY_NORM, QUERY_KEY_NORMS, QUERY_KEY_NORMS, "D", HEED_LAYER "attention.query_norm")
-HEED_ROLE_PAIR(KEY_NORM, QUERY_KEY_NORMS, QUERY_KEY_NORMS, "D", HEED_LAYER "attention.key_norm")
-HEED_ROLE_PAIR(ATTENTION_NORM, ATTENTION_NORM, ATTENTION_NORM, "J", HEED_LAYER "attention.norm")
+HEED_ROLE_NORM(QUERY_NORM, QUERY_KEY_NORMS, "D", HEED_LAYER "attention.query_norm")
+HEED_ROLE_NORM(KEY_NORM, QUERY_KEY_NORMS, "D", HEED_LAYER "attention.key_norm")
+HEED_ROLE_NORM(ATTENTION_NORM, ATTENTION_NORM, "J", HEED_LAYER "attention.norm")
 HEED_ROLE(POSITION_BIAS, POSITION_BIAS, "BH", HEED_LAYER "relative_position_bias_table")
 HEED_ROLE_PAIR(ATTENTION_OUTPUT, OUTPUT, OUTPUT_BIAS, "CJ", HEED_LAYER "attention.output.dense")
 HEED_ROLE(LAYER_SCALE1, LAYER_SCALES, "C", HEED_LAYER "layer_scale1.lambda1")
-HEED_ROLE_PAIR(NORM2, NONE, NONE, "C", HEED_LAYER "layernorm_after")
+HEED_ROLE_NORM(NORM2, NONE, "C", HEED_LAYER "layernorm_after")
 HEED_ROLE_PAIR(FC1, NONE, NONE, "MC", HEED_LAYER "intermediate.dense")
 HEED_ROLE_PAIR(GATE, GATE, GATE, "MC", HEED_LAYER "mlp.gate")
-HEED_ROLE_PAIR(MLP_NORM, MLP_NORM, MLP_NORM, "M", HEED_LAYER "mlp.norm")
+HEED_ROLE_NORM(MLP_NORM, MLP_NORM, "M", HEED_LAYER "mlp.norm")
 HEED_ROLE_PAIR(FC2, NONE, NONE, "CM", HEED_LAYER "output.dense")
 HEED_ROLE(LAYER_SCALE2, LAYER_SCALES, "C", HEED_LAYER "layer_scale2.lambda1")
-HEED_ROLE_PAIR(FINAL_NORM, FINAL_NORM, FINAL_NORM, "C", "layernorm")
-HEED_ROLE_PAIR(POOL_NORM, POOL_NORM, POOL_NORM, "C", "pooler.layernorm")
+HEED_ROLE_NORM(FINAL_NORM, FINAL_NORM, "C", "layernorm")
+HEED_ROLE_NORM(POOL_NORM, POOL_NORM, "C", "pooler.layernorm")
 HEED_ROLE(PROBE, PROBE, "11C", "head.probe")
 HEED_ROLE_PAIR(PROBE_QUERY, PROBE, PROBE, "CC", "head.attention.query")
 HEED_ROLE_PAIR(PROBE_KEY, PROBE, PROBE, "CC", "head.attention.key")
 HEED_ROLE_PAIR(PROBE_VALUE, PROBE, PROBE, "CC", "head.attention.value")
-HEED_ROLE_PAIR(PROBE_QUERY_NORM, PROBE_NORMS, PROBE_NORMS, "G", "head.attention.query_norm")
-HEED_ROLE_PAIR(PROBE_KEY_NORM, PROBE_NORMS, PROBE_NORMS, "G", "head.attention.key_norm")
+HEED_ROLE_NORM(PROBE_QUERY_NORM, PROBE_NORMS, "G", "head.attention.query_norm")
+HEED_ROLE_NORM(PROBE_KEY_NORM, PROBE_NORMS, "G", "head.attention.key_norm")
 HEED_ROLE_PAIR(PROBE_OUTPUT, PROBE, PROBE, "CC", "head.attention.out_proj")
-HEED_ROLE_PAIR(PROBE_NORM, PROBE, PROBE, "C", "head.layernorm")
+HEED_ROLE_NORM(PROBE_NORM, PROBE, "C", "head.layernorm")
 HEED_ROLE_PAIR(PROBE_FC1, PROBE, PROBE, "VC", "head.mlp.fc1")
 HEED_ROLE_PAIR(PROBE_FC2, PROBE, PROBE, "CV", "head.mlp.fc2")
-HEED_ROLE_PAIR(HEAD_NORM, HEAD_NORM, HEAD_NORM, "C", "classifier.norm")
+HEED_ROLE_NORM(HEAD_NORM, HEAD_NORM, "C", "classifier.norm")
 HEED_ROLE_PAIR(HEAD_HIDDEN, HEAD_HIDDEN, HEAD_HIDDEN, "SC", "classifier.hidden")
 HEED_ROLE(CLASSIFIER_WEIGHT, CLASSIFIER, "KQ", "classifier.weight|/cls_classifier.weight")
 HEED_ROLE(CLASSIFIER_BIAS, CLASSIFIER, "K", "classifier.bias|/cls_classifier.bias")
@@ -63,3 +68,4 @@ HEED_ROLE_PAIR(DISTILLATION_CLASSIFIER, DISTILLATION_CLASSIFIER, DISTILLATION_CL
 HEED_ROLE_PAIR(POOLER, POOLER, POOLER, "CC", "pooler.dense")
 HEED_ROLE_PAIR(PROJECTION, PROJECTION, PROJECTION_BIAS, "EC", "visual_projection")
 #undef HEED_LAYER
+#undef HEED_ROLE_NORM

@@ -164,6 +164,7 @@ heed_status heed_vit_add_layer(heed_vit_builder *b, heed_value *x, uint32_t i, h
   heed_value bias;
   HEED_TRY(heed_vit_position_bias(
       b, i, read_rows ? read_rows : dims->prefix_tokens + b->rows * b->columns, &bias, error));
+  if (dims->window) HEED_TRY(heed_vit_window_bias(b, i, &bias, error));
   const bool after = b->model->roles.rules.norm_after;
   const heed_role_ref *norm1 = layer + HEED_ROLE_NORM1_WEIGHT,
                       *norm2 = layer + HEED_ROLE_NORM2_WEIGHT;

@@ -13,6 +13,7 @@ typedef struct heed_vit_builder {
   heed_value token_mask;     /* or none */
   heed_value cosines, sines; /* of rotary positions, or none */
   heed_value shared_bias;    /* of all layers, where they share it */
+  heed_value window_bias;    /* of those with windows */
   uint32_t read_rows;        /* tokens that the last layer works out; 0 = all */
 } heed_vit_builder;
 
@@ -52,6 +53,9 @@ heed_status heed_vit_add_layer(heed_vit_builder *b, heed_value *x, uint32_t laye
  * none. */
 heed_status heed_vit_position_bias(heed_vit_builder *b, uint32_t layer, uint32_t queries,
                                    heed_value *bias, heed_error *error);
+/* What keeps a layer's attention inside its windows, [1, 1, T, T] of 0 and -Inf, or none. */
+heed_status heed_vit_window_bias(heed_vit_builder *b, uint32_t layer, heed_value *bias,
+                                 heed_error *error);
 /* The pooling attention and its MLP over the final states: [B, 1, C]. */
 heed_status heed_vit_pool_attention(heed_vit_builder *b, heed_value states, heed_value *pooled,
                                     heed_error *error);

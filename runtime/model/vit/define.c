@@ -51,7 +51,7 @@ static uint32_t put_role(uint64_t *words, const heed_role_ref *ref) {
                               (uint64_t)ref->columns << 32 | ref->heads,
                               (uint64_t)ref->block << 32 | ref->channels,
                               (uint64_t)ref->part << 32 | ref->parts,
-                              ref->diagonal};
+                              (uint64_t)ref->frames << 1 | ref->diagonal};
   memcpy(words, of_role, sizeof of_role);
   return sizeof of_role / sizeof *of_role;
 }
@@ -132,9 +132,12 @@ void heed_vit_name(heed_vit_builder *b, heed_value value, uint32_t layer, const 
 
 heed_value heed_vit_norm(heed_vit_builder *b, heed_value x, const heed_role_ref *refs,
                          uint32_t width) {
-  const heed_layer_norm_desc desc = {
-      sizeof desc, x, heed_vit_define_one(b, &refs[0], HEED_SHAPE(width)),
-      heed_vit_define_one(b, &refs[1], HEED_SHAPE(width)), b->model->dims.epsilon};
+  const heed_layer_norm_desc desc = {sizeof desc,
+                                     x,
+                                     heed_vit_define_one(b, &refs[0], HEED_SHAPE(width)),
+                                     heed_vit_define_one(b, &refs[1], HEED_SHAPE(width)),
+                                     b->model->dims.epsilon,
+                                     b->model->roles.rules.rms};
   return heed_define_layer_norm(b->graph, &desc);
 }
 

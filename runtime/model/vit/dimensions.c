@@ -250,6 +250,24 @@ static heed_status rotation_sizes(const heed_roles *roles, const heed_config *co
                    heed_checkpoint_name(roles->checkpoint), size);
 }
 
+/* Windows hold whole squares of patches that become one token after the tower. */
+static heed_status window_sizes(const heed_roles *roles, const heed_config *config,
+                                heed_vit_dimensions *d, heed_error *error) {
+  const heed_config_defaults *defaults = &roles->family->defaults;
+  const heed_config_value *said = &config->window;
+  const uint32_t merge = config->merge.key ? config->merge.value : defaults->merge;
+  const uint64_t square = (uint64_t)merge * d->patch;
+  const uint32_t pixels = said->key ? said->value : defaults->window;
+  if (!defaults->window) return HEED_OK;
+  d->window = (uint32_t)(pixels / square * merge);
+  if (d->window) return HEED_OK;
+  return heed_fail(error, HEED_INVALID_FILE,
+                   "%s: %s does not fit the weights (found %u pixels, expected at least %llu: "
+                   "%u x %u patches)",
+                   heed_config_where(said), said->key ? said->key : "window_size", pixels,
+                   (unsigned long long)square, merge, merge);
+}
+
 /* The channels and the side of patches that a linear map embeds, by the number of its columns and
  * what is said of them; without a word they are of 3 channels, or of 1. */
 static heed_status linear_patch(const heed_roles *roles, const heed_checkpoint_tensor *tensor,
@@ -278,12 +296,12 @@ static heed_status patch_sizes(const heed_roles *roles, const heed_config *confi
   stored_role patch;
   heed_place place;
   HEED_TRY(heed_roles_find(roles, HEED_ROLE_PATCH_WEIGHT, 0, &place, error));
-  if (place.tensor->info->shape.rank == 5)
+  if (place.tensor->info->shape.rank == 5 && !roles->rules.still)
     return heed_fail(error, HEED_UNSUPPORTED,
                      "%s: a model of videos is not supported (found tensor %.*s of 5 axes, "
                      "expected 4)",
                      heed_safetensors_name(place.tensor->file), HEED_CUT(place.tensor->info->name));
-  if (place.tensor->info->shape.rank == 2 && heed_roles_own(roles)) {
+  if (place.tensor->info->shape.rank == 2 && (heed_roles_own(roles) || roles->rules.flat_patches)) {
     HEED_TRY(find_stored(roles, HEED_ROLE_PATCH_WEIGHT, 2, &patch, error));
     HEED_TRY(linear_patch(roles, place.tensor, config, d, error));
     patch.shape.dim[1] = d->channels;
@@ -338,6 +356,7 @@ static heed_status body_sizes(const heed_roles *roles, const heed_config *config
   guess_activation(roles, config, d);
   HEED_TRY(check_biases(roles, config, error));
   HEED_TRY(rotation_sizes(roles, config, d, error));
+  HEED_TRY(window_sizes(roles, config, d, error));
   return mlp_sizes(roles, config, d, error);
 }
 

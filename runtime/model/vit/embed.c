@@ -110,20 +110,22 @@ static heed_value norm_pixels(heed_vit_builder *b, heed_value image, uint32_t nu
 /* The patches as tokens, [B, T, C]. */
 static heed_value embed_patches(heed_vit_builder *b, heed_value image) {
   const heed_vit_dimensions *dims = &b->model->dims;
-  const heed_role_ref *map = heed_vit_ref(b->model, HEED_ROLE_PATCH_WEIGHT);
+  const heed_role_ref *map = heed_vit_ref(b->model, HEED_ROLE_PATCH_WEIGHT),
+                      *norm = heed_vit_ref(b->model, HEED_ROLE_EMBEDDED_NORM_WEIGHT);
   const uint32_t numbers = dims->channels * dims->patch * dims->patch;
   if (heed_vit_ref(b->model, HEED_ROLE_PATCH_NORM_WEIGHT)->tensor)
     return heed_vit_norm(b,
                          heed_vit_project(b, norm_pixels(b, image, numbers), map, numbers,
                                           dims->width, HEED_ACTIVATION_NONE, (heed_value){0}, NULL),
-                         heed_vit_ref(b->model, HEED_ROLE_EMBEDDED_NORM_WEIGHT), dims->width);
+                         norm, dims->width);
   const heed_patch_embedding_desc patch = {
       sizeof patch, image,
       heed_vit_define_one(b, map,
                           HEED_SHAPE(dims->width, dims->channels, dims->patch, dims->patch)),
       heed_vit_define_one(b, heed_vit_ref(b->model, HEED_ROLE_PATCH_BIAS),
                           HEED_SHAPE(dims->width))};
-  return heed_define_patch_embedding(b->graph, &patch);
+  const heed_value x = heed_define_patch_embedding(b->graph, &patch);
+  return norm->tensor ? heed_vit_norm(b, x, norm, dims->width) : x;
 }
 
 heed_status heed_vit_embed(heed_vit_builder *b, heed_value *x, heed_error *error) {

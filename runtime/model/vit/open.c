@@ -59,7 +59,9 @@ static void describe_rotation(const heed_vit *model, char *text, size_t size) {
                    : rule->kind == HEED_ROTATION_CENTRED ? "patch centres"
                    : rule->columns_first                 ? "columns and rows"
                                                          : "rows and columns";
-  int at = rule->kind ? snprintf(text, size, ", rotary by %s", by) : 0;
+  int at = rule->kind
+               ? snprintf(text, size, ", rotary by %s%s", by, rule->in_turn ? " in turn" : "")
+               : 0;
   text[at] = '\0';
   if (!rule->kind || own) return;
   at += snprintf(text + at, size - (size_t)at, ", base %g", (double)rule->base);
@@ -87,6 +89,19 @@ static heed_status name_tokens(heed_vit *model, heed_error *error) {
   return HEED_OK;
 }
 
+/* Windows, and the layers without. */
+static void describe_windows(const heed_vit *model, char *text, size_t size) {
+  const uint32_t side = model->dims.window, layers = model->dims.layers;
+  const char *before = ", all of it in layers ";
+  int at = side ? snprintf(text, size, ", windows of %u x %u patches", side, side) : 0;
+  text[at] = '\0';
+  for (uint32_t i = 0; side && i < layers && (size_t)at + 40 < size; i++) {
+    if (heed_vit_has_windows(model, i)) continue;
+    at += snprintf(text + at, size - (size_t)at, "%s%u", before, i);
+    before = ", ";
+  }
+}
+
 /* The rules in one line. */
 static void describe_rules(heed_vit *model) {
   static const char *const pools[] = {"classifier on CLS",
@@ -100,15 +115,16 @@ static void describe_rules(heed_vit *model) {
   const heed_rules *rules = &model->roles.rules;
   const bool bare = model->roles.family->names == &heed_names_own &&
                     !heed_vit_ref(model, HEED_ROLE_PATCH_BIAS)->tensor;
-  char rotary[80];
+  char rotary[80], windows[120];
   describe_rotation(model, rotary, sizeof rotary);
-  snprintf(model->rules, sizeof model->rules, "%s%s%s%s%s, %s, epsilon %g, positions %s%s",
+  describe_windows(model, windows, sizeof windows);
+  snprintf(model->rules, sizeof model->rules, "%s%s%s%s%s%s, %s, epsilon %g, positions %s%s%s",
            pools[rules->pool], rules->causal ? ", causal" : "",
            bare ? ", patches without a bias" : "",
-           rules->norm_after ? ", a norm after each part" : "",
+           rules->norm_after ? ", a norm after each part" : "", rules->rms ? ", RMS norms" : "",
            rules->scale_by_width ? ", scores divided by the root of the width" : "",
            heed_config_activation(dims->activation), (double)dims->epsilon, positions_text(model),
-           rotary);
+           rotary, windows);
 }
 
 static void assume(heed_vit *model, const char *what, const char *of) {
@@ -205,7 +221,7 @@ static void describe_own(heed_vit *model) {
     guess_fact(text, &config->made_positions, "positions", "sincos");
   if (own && is_packed(model)) guess_fact(text, &config->qkv_order, "qkv", "thirds");
   if (rules->scale_by_width) guess_fact(text, &config->scale_by_width, "scale", "width");
-  if (dims->linear_patch && dims->channels > 1)
+  if (dims->linear_patch && dims->channels > 1 && !rules->flat_patches)
     guess_fact(text, &config->channels_last, "pixels",
                rules->channels_last ? "channels_last" : "channels_first");
   snprintf(all, sizeof all, "%s (guesses; --hints, in JavaScript hints, says otherwise)", text);

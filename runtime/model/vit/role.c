@@ -7,6 +7,12 @@
 #include "base/tensor.h"
 #include "base/utf8.h"
 
+/* Whether rows of positions are stored as a square grid: [side, side, C]. */
+static bool stored_as_square(const heed_shape *stored) {
+  return stored->rank == 3 && stored->dim[0] > 1 && stored->dim[0] == stored->dim[1] &&
+         stored->dim[0] < 1u << 16;
+}
+
 heed_shape heed_place_shape(const heed_place *place, uint32_t rank) {
   heed_shape shape = place->tensor->info->shape;
   while (place->flat && shape.rank < rank) {
@@ -14,6 +20,14 @@ heed_shape heed_place_shape(const heed_place *place, uint32_t rank) {
     shape.dim[0] = 1;
     shape.rank++;
   }
+  if (rank == 4 && shape.rank == 5) { /* of patches of some frames, which are summed */
+    const bool frames = shape.dim[2] > 0;
+    memmove(shape.dim + 2, shape.dim + 3, 2 * sizeof *shape.dim);
+    shape.dim[--shape.rank] = 0;
+    if (!frames) shape.rank = 0;
+  }
+  if (rank == 3 && stored_as_square(&shape))
+    shape = HEED_SHAPE(1, shape.dim[0] * shape.dim[1], shape.dim[2]);
   if (place->transposed && shape.rank == 2)
     shape = HEED_SHAPE(shape.dim[1], shape.dim[0]);
   else if (place->transposed)
@@ -40,6 +54,11 @@ static heed_shape stored_shape(const heed_place *place, const heed_shape *role) 
   if (is_diagonal(place, role)) shape.dim[1] = stored->dim[1];
   if (role->rank == 4 && stored->rank == 2) /* of patches, by a linear map */
     shape = HEED_SHAPE(shape.dim[0], shape.dim[1] * shape.dim[2] * shape.dim[3]);
+  if (role->rank == 4 && stored->rank == 5) /* of some frames */
+    shape = HEED_SHAPE(shape.dim[0], shape.dim[1], stored->dim[2], shape.dim[2], shape.dim[3]);
+  if (role->rank == 3 && stored_as_square(stored) &&
+      role->dim[1] == stored->dim[0] * stored->dim[1])
+    shape = HEED_SHAPE(stored->dim[0], stored->dim[1], role->dim[2]);
   if (place->transposed) shape = HEED_SHAPE(shape.dim[1], shape.dim[0]);
   while (place->flat && shape.rank > place->tensor->info->shape.rank && shape.dim[0] == 1) {
     memmove(shape.dim, shape.dim + 1, (shape.rank - 1) * sizeof *shape.dim);
@@ -106,6 +125,10 @@ heed_status heed_checkpoint_role(const heed_roles *roles, heed_role role, uint32
     ref->columns = (uint32_t)(ref->count / (axis ? expected->dim[0] : 1));
     ref->channels = roles->patch_channels;
   }
+  if (place.tensor->info->shape.rank == 5) {
+    ref->frames = place.tensor->info->shape.dim[2];
+    ref->columns = expected->dim[2] * expected->dim[3];
+  }
   if (place.transposed) {
     ref->first = (uint64_t)place.part * expected->dim[0];
     ref->stride = (uint64_t)place.parts * expected->dim[0];
@@ -134,6 +157,8 @@ static const char harmless[] = "mask_token\0"
                                "rope.freqs_*\0"
                                "optimizer.*\0"
                                "decoder*\0"
+                               "merger.*\0"
+                               "deepstack_merger_list.*\0"
                                "head*\0"
                                "dino_head.*\0"
                                "ibot_head.*\0"
@@ -319,6 +344,26 @@ static heed_status read_pixels(const heed_role_ref *ref, uint64_t first, uint64_
   return HEED_OK;
 }
 
+/* Of patches of some frames, whose sum is what a picture that stands still meets, a piece of a
+ * channel at a time. */
+static heed_status read_frames(const heed_role_ref *ref, uint64_t first, uint64_t count, float *to,
+                               heed_error *error) {
+  enum { PIECE = 256 };
+  float piece[PIECE];
+  while (count) {
+    const uint64_t at = first % ref->columns, left = ref->columns - at,
+                   most = left < PIECE ? left : PIECE, here = count < most ? count : most,
+                   begin = first / ref->columns * ref->frames * ref->columns + at;
+    memset(to, 0, (size_t)here * sizeof *to);
+    for (uint64_t frame = 0; frame < ref->frames; frame++) {
+      HEED_TRY(heed_checkpoint_read(ref->tensor, begin + frame * ref->columns, here, piece, error));
+      for (uint64_t i = 0; i < here; i++) to[i] += piece[i];
+    }
+    first += here, count -= here, to += here;
+  }
+  return HEED_OK;
+}
+
 heed_status heed_role_read(const heed_role_ref *ref, uint64_t first, uint64_t count, float *to,
                            heed_error *error) {
   if (!ref->tensor) memset(to, 0, (size_t)count * sizeof *to);
@@ -326,6 +371,7 @@ heed_status heed_role_read(const heed_role_ref *ref, uint64_t first, uint64_t co
   if (ref->heads) return read_heads(ref, first, count, to, error);
   if (ref->block) return read_blocks(ref, first, count, to, error);
   if (ref->channels) return read_pixels(ref, first, count, to, error);
+  if (ref->frames) return read_frames(ref, first, count, to, error);
   return ref->stride ? read_transposed(ref, first, count, to, error)
                      : heed_checkpoint_read(ref->tensor, ref->first + first, count, to, error);
 }

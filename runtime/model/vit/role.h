@@ -68,6 +68,7 @@ typedef struct heed_role_ref {
   uint32_t block, part, parts;
   /* pixels of a patch are stored channels last: [rows, P P, channels]; 0: channels first */
   uint32_t channels;
+  uint32_t frames; /* [rows, frames, columns], whose frames are summed; 0: there are none */
 } heed_role_ref;
 
 /* Whether people wrote the model themselves: patches may be embedded by a linear map. */
@@ -156,6 +157,7 @@ typedef struct heed_vit_dimensions {
   /* how many of the first rows are for prefix tokens: all, only CLS, or none */
   uint32_t position_prefix;
   uint32_t reference; /* side of the grid to which rotary positions are scaled; 0: not scaled */
+  uint32_t window;    /* side of the attention's windows in patches; 0: there are none */
   float epsilon;
   heed_activation activation;
 } heed_vit_dimensions;

@@ -33,6 +33,23 @@ static const char role_shapes[HEED_ROLE_COUNT][5] = {
 #undef HEED_ROLE
 #undef HEED_ROLE_PAIR
 
+/* Of a norm its bias. */
+#define HEED_ROLE(name, group, shape, text) false,
+#define HEED_ROLE_PAIR(name, group, bias_group, shape, text) false, false,
+#define HEED_ROLE_NORM(name, group, shape, text) false, true,
+static const bool norm_biases[HEED_ROLE_COUNT] = {
+#include "model/names/role_list.h"
+};
+#undef HEED_ROLE
+#undef HEED_ROLE_PAIR
+
+/* Whether the rules say that there is no such role. */
+static bool is_ruled_out(const heed_roles *roles, heed_role role) {
+  return norm_biases[role]
+             ? roles->rules.rms
+             : roles->rules.unbiased && !role_shapes[role][0] && heed_role_layered(role);
+}
+
 /* One name of a pattern with its marks. */
 typedef struct spelling {
   const char *text;
@@ -259,7 +276,7 @@ static heed_place look_up_by(const heed_roles *roles, heed_role role, uint32_t l
   char tried[HEED_NAME_SIZE];
   const char *at = find_pattern(roles, role, &bias);
   name[0] = '\0';
-  if (roles->lacks >> role_groups[role] & 1) at = NULL;
+  if (roles->lacks >> role_groups[role] & 1 || is_ruled_out(roles, role)) at = NULL;
   at = at && *at == '?' ? at + 1 : at;
   while (at) {
     spelling s;
@@ -425,7 +442,7 @@ heed_shape heed_role_shape(heed_role role, const heed_vit_dimensions *d) {
 bool heed_roles_need(const heed_roles *roles, heed_role role) {
   bool bias;
   const char *pattern = find_pattern(roles, role, &bias);
-  if (!pattern) return false;
+  if (!pattern || is_ruled_out(roles, role)) return false;
   const bool optional = *pattern == '?' || (bias && pattern[strlen(pattern) - 1] == '?');
   return !optional || (role_groups[role] && roles->groups >> role_groups[role] & 1);
 }

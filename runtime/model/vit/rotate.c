@@ -41,11 +41,13 @@ static heed_status read_frequencies(const heed_vit *model, uint32_t layer, size_
           own, ((axis == rule->columns_first) * (size_t)model->dims.layers + layer) * angles,
           angles, stored, error));
     for (size_t i = 0; i < angles; i++) {
-      const double k = (double)(i % each) / (double)each;
-      to[i] = own->tensor                                   ? (double)stored[i]
-              : (axis == (i < each)) == rule->columns_first ? 0.0
-              : periods->tensor                             ? 1.0 / (double)stored[i % each]
-                                                            : pow((double)rule->base, -k);
+      const bool second = rule->in_turn ? i % 2 : i >= each, rows = second == rule->columns_first;
+      const size_t k = rule->in_turn ? i / 2 : i % each;
+      const double at = (double)k + (second && rule->between ? 0.5 : 0.0);
+      to[i] = own->tensor          ? (double)stored[i]
+              : rows != (bool)axis ? 0.0
+              : periods->tensor    ? 1.0 / (double)stored[k]
+                                   : pow((double)rule->base, -at / (double)each);
     }
   }
   return HEED_OK;

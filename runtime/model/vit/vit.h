@@ -14,7 +14,7 @@ typedef struct heed_vit {
   heed_vit_dimensions dims;
   /* [1 + dims.layers]: the roles of the model, then of each layer; a bias follows its weight */
   heed_role_ref (*refs)[HEED_ROLE_COUNT];
-  char rules[240], assumed[1200]; /* heed_model_info's; assumed "" when nothing is */
+  char rules[360], assumed[1200]; /* heed_model_info's; assumed "" when nothing is */
   char (*class_names)[24];  /* "class N", for classes that the config does not name; [classes] or
                                NULL */
   const char **token_names; /* [dims.prefix_tokens], the text behind them */
@@ -30,6 +30,9 @@ static inline const heed_role_ref *heed_vit_layer_ref(const heed_vit *model, uin
   HEED_ASSERT(layer < model->dims.layers && (uint32_t)role < HEED_ROLE_COUNT);
   return &model->refs[1 + layer][role];
 }
+
+/* Whether the layer's attention is kept inside windows. */
+bool heed_vit_has_windows(const heed_vit *model, uint32_t layer);
 
 extern const heed_model_type heed_vit_type;
 

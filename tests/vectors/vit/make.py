@@ -25,6 +25,7 @@ RESIZE = {
     "plain": lambda rows, columns: {"size": (rows, columns)},
     "antialias": lambda rows, columns: {"size": (rows, columns), "antialias": True},
     "bilinear": lambda rows, columns: {"size": (rows, columns), "mode": "bilinear"},
+    "bilinear_corners": lambda rows, columns: {"size": (rows, columns), "mode": "bilinear", "align_corners": True},
     "corners": lambda rows, columns: {"size": (rows, columns), "align_corners": True},
     "offset": lambda rows, columns: {"scale_factor": ((rows + 0.1) / STORED, (columns + 0.1) / STORED)},
 }
@@ -75,6 +76,7 @@ TORCHVISION = {
 }
 ORIGINAL = dict(TIMM, registers="register_tokens", scale1="ls1.gamma", scale2="ls2.gamma", mask="mask_token")
 EVA = dict(TIMM, scale1="gamma_1", scale2="gamma_2")
+QWEN = {key: name for key, name in TIMM.items() if key not in ("cls", "registers", "positions", "norm", "head")}
 
 
 def hf_config(model_type, family, **more):
@@ -102,11 +104,13 @@ def timm_config(family, **args):
 # embeds: the classifier gives the image's embedding.
 # outer: of what lies beside the model. extra: tensors of other parts, by name. biases: of "qkv", or of query and value alone ("qv"), of which a fused
 # projection keeps two tensors, or of none (""); "masked": of all three, of which that of the keys counts as zeros. rotation: of ANGLES, with its numbers.
+# rms: RMS norms, which have no bias. map_biases: whether the maps behind the attention have biases. frames: of patch weights. window: its side in
+# patches, for the layers that are not in full.
 # cls_pooled: CLS of the final states is the pooled output. pooler: what the classifier reads is. pool_heads: of the pooling attention, else as the
 # layers. pool_mlp: its hidden width, else as theirs. table: how BEiT's table of relative positions is resized.
 def family(names, resize, epsilon, prefix="", width=24, heads=3, mlp=40, prefix_tokens=("cls",), position_rows=1, heads_of=(), half=False, config=None,
            activation="gelu", gate=None, patch_bias=True, pool="cls", norm="states", outer="", extra=(), config_name="config.json", biases="qkv", rotation=None,
-           cls_pooled=False, gate_activation="silu", pooler=False, pool_heads=None, pool_mlp=None, table=None, embeds=False):
+           rms=False, map_biases=True, frames=0, window=0, full=(), cls_pooled=False, gate_activation="silu", pooler=False, pool_heads=None, pool_mlp=None, table=None, embeds=False):
     return locals()
 
 
@@ -173,7 +177,8 @@ class Weights:
         return value
 
     def norm(self, name, width):
-        return self.take(name + ".weight", width, scale=0.2, about=1.0), self.take(name + ".bias", width, scale=0.2)
+        weight = self.take(name + ".weight", width, scale=0.2, about=1.0)
+        return weight, None if self.family["rms"] else self.take(name + ".bias", width, scale=0.2)
 
 
 def make_model(f):
@@ -190,7 +195,10 @@ def make_model(f):
     model["bias"] = w.take(prefix + n["shared_bias"], distances, f["heads"]) if "shared_bias" in n else None
     if "mask" in n:
         w.take(prefix + n["mask"], 1, c)  # of training; not used
-    patch_weight = w.take(prefix + n["patch"] + ".weight", c, 3, PATCH, PATCH, scale=0.2)
+    if f["frames"]:  # a picture is repeated in time
+        patch_weight = w.take(prefix + n["patch"] + ".weight", c, 3, f["frames"], PATCH, PATCH, scale=0.2).sum(2)
+    else:
+        patch_weight = w.take(prefix + n["patch"] + ".weight", c, 3, PATCH, PATCH, scale=0.2)
     model["patch"] = (patch_weight, w.take(prefix + n["patch"] + ".bias", c, scale=0.3) if f["patch_bias"] else 0.0)
     model["pre_norm"] = w.norm(prefix + n["pre_norm"], c) if "pre_norm" in n else None
     model["layers"] = []
@@ -214,18 +222,18 @@ def make_model(f):
                     layer[name] = (layer[name][0], w.take(at + n[name + "_bias"], c, scale=0.3))
         layer["attention_norm"] = w.norm(at + n["attention_norm"], c) if "attention_norm" in n else None
         layer["bias"] = w.take(at + n["bias"], distances, f["heads"]) if "bias" in n else None
-        layer["projection"] = w.linear(at + n["projection"], c, c)
+        layer["projection"] = w.linear(at + n["projection"], c, c, biased=f["map_biases"])
         for name in ("query_norm", "key_norm"):
             layer[name] = w.norm(at + n[name], c // f["heads"]) if name in n else None
         if f["gate"] == "split":
-            layer["gate"], layer["fc1"] = w.linear(at + n["gate"], f["mlp"], c), w.linear(at + n["fc1"], f["mlp"], c)
+            layer["gate"], layer["fc1"] = (w.linear(at + n[name], f["mlp"], c, biased=f["map_biases"]) for name in ("gate", "fc1"))
         elif f["gate"]:  # the gate's rows are the first half
             weight, bias = w.linear(at + n["fc1"], 2 * f["mlp"], c)
             layer["gate"], layer["fc1"] = (weight[: f["mlp"]], bias[: f["mlp"]]), (weight[f["mlp"] :], bias[f["mlp"] :])
         else:
-            layer["fc1"] = w.linear(at + n["fc1"], f["mlp"], c)
+            layer["fc1"] = w.linear(at + n["fc1"], f["mlp"], c, biased=f["map_biases"])
         layer["mlp_norm"] = w.norm(at + n["mlp_norm"], f["mlp"]) if "mlp_norm" in n else None
-        layer["fc2"] = w.linear(at + n["fc2"], c, f["mlp"])
+        layer["fc2"] = w.linear(at + n["fc2"], c, f["mlp"], biased=f["map_biases"])
         for name in ("scale1", "scale2"):
             layer[name] = w.take(at + n[name], c, scale=0.2, about=0.7) if name in n else 1.0
         model["layers"].append(layer)
@@ -255,6 +263,8 @@ def make_probe(f, w, n, prefix, c):
 
 
 def layer_norm(x, weights, epsilon):
+    if weights[1] is None:  # an RMS norm
+        return x * torch.rsqrt((x**2).mean(-1, keepdim=True) + epsilon) * weights[0]
     mean = x.mean(-1, keepdim=True)
     variance = ((x - mean) ** 2).mean(-1, keepdim=True)
     return (x - mean) / torch.sqrt(variance + epsilon) * weights[0] + weights[1]
@@ -376,6 +386,13 @@ def position_bias(f, tables, rows, columns):
     return total
 
 
+def outside_windows(side, rows, columns):
+    """[T, T]: -Inf from a patch to those outside its window, as the lengths of get_window_index cut them."""
+    number = torch.arange((rows + side - 1) // side * ((columns + side - 1) // side)).reshape((rows + side - 1) // side, -1)
+    of = number.repeat_interleave(side, 0).repeat_interleave(side, 1)[:rows, :columns].flatten()
+    return torch.where(of[:, None] == of[None], 0.0, -math.inf).double()
+
+
 def attend_probe(f, model, x, result):
     pool, heads = model["probe"], f["pool_heads"] or f["heads"]
     split = lambda y: y.reshape(len(y), -1, heads, f["width"] // heads).transpose(1, 2)
@@ -412,6 +429,8 @@ def forward(f, model, pixels, rows, columns):
         q, k = (layer_norm(y, layer[name], f["epsilon"]) if layer[name] else y for y, name in ((q, "query_norm"), (k, "key_norm")))
         q, k = (rotate(f, model, i, rows, columns, y) for y in (q, k))
         bias = position_bias(f, (layer["bias"], model["bias"]), rows, columns)
+        if f["window"] and i not in f["full"]:
+            bias = bias + outside_windows(f["window"], rows, columns)
         weights = torch.softmax(q @ k.transpose(2, 3) / size**0.5 + bias, -1)
         result["expect.attention.%d" % i] = weights
         y = (weights @ v).transpose(1, 2).reshape(batch, tokens, c)
