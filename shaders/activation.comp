@@ -1,10 +1,13 @@
 #version 450
-// y = activation(x), four elements an invocation. Bindings: 0 x, 1 y.
+// y = activation(x), or its slope, or its ratio to x, four elements an invocation. Bindings: 0 x, 1
+// y.
 #extension GL_GOOGLE_include_directive : require
 #include "include/base.glsl"
 #include "include/math.glsl"
+#include "include/slope.glsl"
 #include "params/activation.h"
 
+// of heed_activation, and from bit 8 on of heed_activation_form
 layout(constant_id = 1) const uint KIND = 0;
 
 layout(std430, binding = 0) readonly buffer X { float x[]; };
@@ -16,7 +19,11 @@ void main() {
   const uint last = params.count - 1;
   vec4 v;
   for (uint c = 0; c < 4; c++) v[c] = x[params.x_origin + min(first + c, last)];
-  v = heed_activate(KIND, v);
+  switch (KIND >> 8) {
+    case 1: v = heed_slope(KIND & 255, v); break;
+    case 2: v = heed_ratio(KIND & 255, v); break;
+    default: v = heed_activate(KIND, v);
+  }
   for (uint c = 0; c < 4; c++)
     if (first + c <= last) y[params.y_origin + first + c] = v[c];
 }

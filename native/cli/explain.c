@@ -65,6 +65,15 @@ static heed_status read_layer(cli_state *cli, explain_job *job, const char *laye
                    job->pipeline.info.layers - 1);
 }
 
+static heed_status read_ig_steps(cli_state *cli, explain_job *job, const char *steps) {
+  if (!steps ||
+      (cli_read_number(steps, HEED_IG_MOST_STEPS, &job->desc.ig_steps) && job->desc.ig_steps))
+    return HEED_OK;
+  return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
+                   "--ig-steps: out of range (found \"%s\", expected 1 to %d)", steps,
+                   HEED_IG_MOST_STEPS);
+}
+
 static heed_status explain(cli_state *cli, explain_job *job, cli_choice *choice, const char *model,
                            const char *in, const char *layer) {
   CLI_TRY(read_inputs(cli, job, in));
@@ -114,7 +123,8 @@ static const char *list_methods(char *to, size_t size) {
 
 static int run(cli_state *cli, int argc, char **argv) {
   cli_choice choice = CLI_CHOICE_INIT;
-  const char *out = NULL, *file = NULL, *methods = NULL, *target = NULL, *layer = NULL;
+  const char *out = NULL, *file = NULL, *methods = NULL, *target = NULL, *layer = NULL,
+             *ig_steps = NULL;
   char chosen[HEED_PATH_SIZE];
   cli_words words;
   const cli_option options[] = {
@@ -127,6 +137,7 @@ static int run(cli_state *cli, int argc, char **argv) {
        "logit)"},
       {"--layer", CLI_TEXT, &layer, "L",
        "take features after layer L, from 0 (default: last_hidden_state)"},
+      {"--ig-steps", CLI_TEXT, &ig_steps, "N", "nodes of ig (default: 50)"},
       CLI_FILE_OPTION(file),
       CLI_WEIGHTS_KEY_OPTION(cli),
       CLI_NAMES_OPTION(cli),
@@ -151,6 +162,7 @@ static int run(cli_state *cli, int argc, char **argv) {
   explain_job job = {
       .desc = {.struct_size = sizeof job.desc, .methods = methods, .target = target}};
   heed_status status = cli_check_paths(cli, paths, sizeof paths / sizeof *paths);
+  if (status == HEED_OK) status = read_ig_steps(cli, &job, ig_steps);
   if (status == HEED_OK) status = explain(cli, &job, &choice, model, words.word[1], layer);
   if (status == HEED_OK) status = save(cli, &job, out);
   heed_explanation_destroy(job.explanation);

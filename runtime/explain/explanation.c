@@ -6,6 +6,7 @@
 #include "base/desc.h"
 #include "base/status.h"
 #include "base/tensor.h"
+#include "explain/backward.h"
 #include "explain/method.h"
 
 static const heed_explain_method *const methods[] = {
@@ -27,6 +28,7 @@ static const input_rule inputs[] = {
     {"source.pixel_values", HEED_F32, 4, "[B, channels, height, width]"},
     {"input_ids", HEED_I32, 2, "[texts, tokens]"},
     {"target.vector", HEED_F32, 1, "[channels]"},
+    {"noise", HEED_F32, 4, "[samples, channels, height, width]"},
 };
 enum { INPUTS = sizeof inputs / sizeof *inputs };
 
@@ -53,6 +55,18 @@ const heed_named_tensor *heed_explain_find(const heed_explain_run *run, const ch
   for (uint32_t i = 0; i < run->desc->input_count; i++)
     if (strcmp(run->desc->inputs[i].name, name) == 0) return &run->desc->inputs[i];
   return NULL;
+}
+
+heed_status heed_explain_check_source(const heed_explain_run *run, const char *what,
+                                      heed_error *error) {
+  const heed_pass *a = &run->source, *b = &run->pass;
+  if (!a->graph)
+    return heed_fail(error, HEED_INVALID_FILE, "%s: missing tensor source.pixel_values", what);
+  if (a->batch == b->batch && a->height == b->height && a->width == b->width) return HEED_OK;
+  return heed_fail(error, HEED_INVALID_FILE,
+                   "%s: source.pixel_values of another size (found %u of %ux%u pixels, expected "
+                   "%u of %ux%u)",
+                   what, a->batch, a->width, a->height, b->batch, b->width, b->height);
 }
 
 static heed_status check_inputs(const heed_explain_run *run, heed_error *error) {
@@ -88,14 +102,13 @@ static heed_status check_methods(const char *list, heed_error *error) {
            (strlen(methods[i]->name) != length || memcmp(methods[i]->name, list, length) != 0))
       i++;
     if (i == METHODS) {
-      char known[256] = "";
+      char known[512] = "";
       for (i = 0; i < METHODS; i++) {
         if (i) strcat(known, i + 1 < METHODS ? ", " : " or ");
         strcat(known, methods[i]->name);
       }
       return heed_fail(error, HEED_INVALID_ARGUMENT,
-                       "methods: unknown method (found \"%.*s\", expected %s; methods of gradients "
-                       "are not made yet)",
+                       "methods: unknown method (found \"%.*s\", expected %s)",
                        length < 64 ? (int)length : 64, list, known);
     }
     if (!list[length]) return HEED_OK;
@@ -218,6 +231,15 @@ static heed_status run_passes(heed_explain_run *run, heed_error *error) {
   return source ? run_pass(run, &run->source, other, error) : HEED_OK;
 }
 
+/* The reverse passes that methods asked for. */
+static heed_status run_backward(heed_explain_run *run, heed_error *error) {
+  if (!run->backward.count) return HEED_OK;
+  HEED_TRY(heed_backward_open(run, &run->backward, NULL, error));
+  HEED_TRY(heed_backward_run(&run->backward, heed_explain_find(run, "pixel_values")->data, error));
+  return run->wants_texts && run->target.texts ? heed_backward_open_texts(run, &run->texts, error)
+                                               : HEED_OK;
+}
+
 static heed_status add_score(heed_explain_run *run, heed_error *error) {
   float *score = heed_explain_add(run, "score", HEED_F32, &HEED_SHAPE(run->pass.batch), error);
   if (!score) return HEED_OUT_OF_MEMORY;
@@ -240,6 +262,7 @@ static heed_status explain(heed_explain_run *run, heed_error *error) {
   HEED_TRY(run_passes(run, error));
   HEED_TRY(heed_target_settle(run, error));
   HEED_TRY(add_score(run, error));
+  HEED_TRY(run_backward(run, error));
   for (size_t i = 0; i < METHODS; i++)
     if (wanted(run->desc->methods, methods[i]->name)) HEED_TRY(methods[i]->compute(run, error));
   return HEED_OK;
@@ -263,6 +286,8 @@ heed_status heed_explain(heed_context *context, const heed_explain_desc *desc,
   heed_target_close(&run);
   close_pass(&run, &run.pass);
   close_pass(&run, &run.source);
+  heed_backward_close(&run, &run.backward);
+  heed_backward_close(&run, &run.texts);
   if (status == HEED_OK)
     *explanation = run.result;
   else

@@ -4,11 +4,13 @@
  * heed_method_<name>`; add HEED_METHOD(<name>) to method_list.h and the file to
  * runtime/CMakeLists.txt. `prepare` refuses models and inputs that the method has no use for, and
  * asks for the values of the graph that it reads (heed_pass_keep). `compute` finds them in the
- * session that has run, and adds its tensors (heed_explain_add). A method that compares pictures
+ * session that has run, and adds its tensors (heed_explain_add). One that needs gradients asks
+ * run->backward for them (heed_backward_want of backward.h). A method that compares pictures
  * sets `source`: then run->source is the pass of source.pixel_values, where IN has it. */
 #ifndef HEED_EXPLAIN_METHOD_H
 #define HEED_EXPLAIN_METHOD_H
 
+#include "explain/reverse_pass.h"
 #include "heed/explain.h"
 
 /* The score that is explained: which number of a picture's results it is. */
@@ -49,6 +51,10 @@ typedef struct heed_explain_run {
   heed_pass pass;   /* of pixel_values */
   heed_pass source; /* of source.pixel_values where a method takes it; else its graph is NULL */
   heed_target target;
+  /* The derivative: it has run when methods compute, where one of them wants a gradient. */
+  heed_backward backward;
+  bool wants_texts; /* gradients of the text tower, where there are input_ids */
+  heed_backward texts;
   heed_explanation *result;
 } heed_explain_run;
 
@@ -67,6 +73,10 @@ typedef struct heed_explain_method {
 
 /* The input of this name, or NULL. */
 const heed_named_tensor *heed_explain_find(const heed_explain_run *run, const char *name);
+
+/* Whether there is source.pixel_values of the same size. Statuses: INVALID_FILE. */
+heed_status heed_explain_check_source(const heed_explain_run *run, const char *what,
+                                      heed_error *error);
 
 /* Keeps a value readable after the pass's run; what: "lens", for the sentence of a value 0, which
  * the model lacks. Statuses: UNSUPPORTED, OUT_OF_MEMORY. */

@@ -126,14 +126,43 @@ typedef struct transposed {
   uint32_t matrix, rows, columns; /* of the matrix that is turned */
 } transposed;
 
+/* Rows [first, first + count) of the matrix as columns: they are read along its own rows, as many
+ * numbers at a time as `row` has room for. */
+static heed_status read_columns(const transposed *t, uint32_t first, uint32_t count, float *to,
+                                heed_error *error) {
+  float row[256];
+  const uint32_t room = sizeof row / sizeof *row;
+  for (uint32_t column = first; column < first + count; column += room) {
+    const uint32_t left = first + count - column, here = left < room ? left : room;
+    for (uint32_t i = 0; i < t->rows; i++) {
+      const heed_status status = heed_graph_read_constant(
+          t->graph, t->matrix, (uint64_t)i * t->columns + column, here, row, error);
+      if (status != HEED_OK) return status;
+      for (uint32_t k = 0; k < here; k++) to[(size_t)(column - first + k) * t->rows + i] = row[k];
+    }
+  }
+  return HEED_OK;
+}
+
 static heed_status read_transposed(void *user, uint64_t first, uint64_t count, void *to,
                                    heed_error *error) {
   const transposed *t = user;
-  for (uint64_t i = first; i < first + count; i++) {
-    const uint64_t from = i % t->rows * t->columns + i / t->rows;
-    const heed_status status =
-        heed_graph_read_constant(t->graph, t->matrix, from, 1, (float *)to + (i - first), error);
-    if (status != HEED_OK) return status;
+  float *at = to;
+  while (count > 0) {
+    const uint64_t whole = first % t->rows == 0 ? count / t->rows : 0;
+    if (whole > 0) {
+      const heed_status status =
+          read_columns(t, (uint32_t)(first / t->rows), (uint32_t)whole, at, error);
+      if (status != HEED_OK) return status;
+    } else {
+      const uint64_t from = first % t->rows * t->columns + first / t->rows;
+      const heed_status status = heed_graph_read_constant(t->graph, t->matrix, from, 1, at, error);
+      if (status != HEED_OK) return status;
+    }
+    const uint64_t done = whole > 0 ? whole * t->rows : 1;
+    first += done;
+    count -= done;
+    at += (size_t)done;
   }
   return HEED_OK;
 }

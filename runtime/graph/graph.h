@@ -82,6 +82,9 @@ heed_value heed_graph_fail(heed_graph *graph, const heed_error *error);
 heed_value heed_graph_strided_constant(heed_graph *graph, heed_value base, uint64_t offset,
                                        const heed_shape *shape, const uint64_t *strides);
 
+/* A constant F32 times a number. */
+heed_value heed_graph_scaled_constant(heed_graph *graph, heed_value base, float factor);
+
 /* The mask that the first result of this node, of this shape, takes from its inputs. */
 heed_status heed_graph_inherit_mask(const heed_graph *graph, const heed_node *node,
                                     const heed_shape *shape, uint32_t *mask, heed_error *error);

@@ -38,6 +38,8 @@ typedef struct heed_op_input {
 #define HEED_OP_INPUT(desc, field) \
   { #field, offsetof(desc, field) }
 
+typedef struct heed_gradient heed_gradient; /* graph/gradient/adjoint.h */
+
 typedef struct heed_op {
   const char *name;
   size_t desc_size;
@@ -57,6 +59,8 @@ typedef struct heed_op {
   /* Token t of the first result comes from token t of the inputs [B, T, C], so that a mask of the
    * tokens is carried on. */
   bool keeps_tokens;
+  /* Adds what each input gets of the gradient of the first result; NULL: the op has no adjoint. */
+  void (*adjoint)(heed_gradient *gradient, const heed_node *node);
 } heed_op;
 
 #define HEED_OP(name) extern const heed_op heed_op_##name;

@@ -1,5 +1,5 @@
 /* The same elements under another shape or order without a kernel: reshape, and constants that are
- * a part of another constant. */
+ * a part of another constant, or a multiple. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -90,4 +90,31 @@ heed_value heed_graph_strided_constant(heed_graph *graph, heed_value base, uint6
   if (!kept) return (heed_value){0};
   const heed_constant_desc desc = {sizeof desc, NULL, dtype, *shape, NULL, read_strided, kept};
   return heed_define_constant(graph, &desc);
+}
+
+typedef struct scaled {
+  const heed_graph *graph;
+  uint32_t base;
+  float factor;
+} scaled;
+
+static heed_status read_scaled(void *user, uint64_t first, uint64_t count, void *to,
+                               heed_error *error) {
+  const scaled *s = user;
+  float *out = to;
+  HEED_TRY(heed_graph_read_constant(s->graph, s->base, first, count, to, error));
+  for (uint64_t i = 0; i < count; i++) out[i] *= s->factor;
+  return HEED_OK;
+}
+
+heed_value heed_graph_scaled_constant(heed_graph *graph, heed_value base, float factor) {
+  if (graph->status != HEED_OK) return (heed_value){0};
+  const scaled s = {graph, base.id, factor};
+  void *kept = heed_graph_keep(graph, &s, sizeof s);
+  const heed_constant_desc desc = {.struct_size = sizeof desc,
+                                   .dtype = HEED_F32,
+                                   .shape = heed_graph_record(graph, base.id)->shape,
+                                   .read = read_scaled,
+                                   .read_user = kept};
+  return kept ? heed_define_constant(graph, &desc) : (heed_value){0};
 }

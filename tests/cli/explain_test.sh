@@ -42,7 +42,7 @@ refused() { # name, exit code, a part of the sentence, arguments
   expect_nothing_written
   test_end
 }
-refused unknown_method 2 'unknown method (found "grad"' "$vit" "$input" --methods lens,grad
+refused unknown_method 2 'unknown method (found "gradients"' "$vit" "$input" --methods lens,gradients
 refused unknown_target 2 'unknown target (found "nothing"' "$vit" "$input" --methods lens --target nothing
 refused far_target 2 'class out of range (found 99' "$vit" "$input" --methods lens --target 99
 refused far_layer 2 'layer: out of range (found "9"' "$vit" "$input" --methods norms --layer 9
@@ -50,6 +50,8 @@ refused state_ledger 3 'ledger: ' "$vit" "$input" --methods ledger --target 'emb
 refused no_source 3 'source.pixel_values' "$vit" "$lone" --methods patch
 refused no_vector 3 'pooler_output' "$vit" "$input" --methods norms --target vector
 refused no_classifier 3 'no classifier' "$clip" "$input" --methods norms
+refused no_steps 2 'ig-steps: out of range (found "0"' "$vit" "$input" --methods ig --ig-steps 0
+refused no_second_picture 3 'atp: missing tensor source.pixel_values' "$vit" "$lone" --methods atp
 refused no_texts 3 'text' "$vit" "$vectors/explain/io/hf_clip.safetensors" --methods norms
 
 tests_end

@@ -54,8 +54,9 @@ static heed_value embed(op_test *test, tokens of, const float *positions) {
   const heed_linear_desc linear = {.struct_size = sizeof linear,
                                    .x = heed_define_layer_norm(test->graph, &norm),
                                    .weight = square(test)};
-  const heed_activation_desc activation = {
-      sizeof activation, heed_define_linear(test->graph, &linear), HEED_ACTIVATION_GELU};
+  const heed_activation_desc activation = {sizeof activation,
+                                           heed_define_linear(test->graph, &linear),
+                                           HEED_ACTIVATION_GELU, HEED_ACTIVATION_VALUE};
   return heed_define_activation(test->graph, &activation);
 }
 

@@ -13,24 +13,38 @@ static heed_error error;
 
 enum { FILES = 2, INPUTS = 8, NONE = -1 };
 
+/* Files of one run: its inputs, and what some methods give. */
 static const struct explain_case {
   const char *model, *io, *target;
   int layer;
-} cases[] = {{"hf_vit", "hf_vit", "2", NONE},
-             {"hf_vit", "hf_vit.difference", "1-4", NONE},
-             {"hf_vit", "hf_vit.state", "layer.1.output[5,10]", NONE},
-             {"hf_deit_distilled", "hf_deit_distilled", "3", NONE},
-             {"timm_avg_fc_norm", "timm_avg_fc_norm", "4", NONE},
-             {"timm_reg4_qk_norm", "timm_reg4_qk_norm", "0", NONE},
-             {"hf_dinov2_registers", "hf_dinov2_registers", "1", NONE},
-             {"hf_dinov2_registers", "hf_dinov2_registers.layer", "1", 0},
-             {"hf_dinov3_gated", "hf_dinov3_gated", "vector", NONE},
-             {"hf_dinov3_gated", "hf_dinov3_gated.other_grid", "vector", NONE},
-             {"timm_eva02", "timm_eva02", "2", NONE},
-             {"hf_beit", "hf_beit", "0", NONE},
-             {"hf_clip", "hf_clip", "2", NONE},
-             {"hf_clip", "hf_clip.difference", "0-2", NONE},
-             {"hf_siglip", "hf_siglip", "vector", NONE}};
+  uint32_t ig_steps;
+  const char *parts[4];
+} cases[] = {
+    {"hf_vit", "hf_vit", "2", NONE, 8, {"", ".gradient", ".maps", ".pixels"}},
+    {"hf_vit", "hf_vit.difference", "1-4", NONE, 0, {"", ".gradient", ".maps"}},
+    {"hf_vit", "hf_vit.state", "layer.1.output[5,10]", NONE, 8, {"", ".gradient", ".pixels"}},
+    {"hf_deit_distilled", "hf_deit_distilled", "3", NONE, 8, {"", ".gradient", ".maps", ".pixels"}},
+    {"timm_avg_fc_norm", "timm_avg_fc_norm", "4", NONE, 8, {"", ".gradient", ".maps", ".pixels"}},
+    {"timm_reg4_qk_norm", "timm_reg4_qk_norm", "0", NONE, 8, {"", ".gradient", ".maps", ".pixels"}},
+    {"hf_dinov2_registers",
+     "hf_dinov2_registers",
+     "1",
+     NONE,
+     8,
+     {"", ".gradient", ".maps", ".pixels"}},
+    {"hf_dinov2_registers", "hf_dinov2_registers.layer", "1", 0, 0, {""}},
+    {"hf_dinov3_gated",
+     "hf_dinov3_gated",
+     "vector",
+     NONE,
+     8,
+     {"", ".gradient", ".maps", ".pixels"}},
+    {"hf_dinov3_gated", "hf_dinov3_gated.other_grid", "vector", NONE, 0, {""}},
+    {"timm_eva02", "timm_eva02", "2", NONE, 8, {"", ".gradient", ".maps", ".pixels"}},
+    {"hf_beit", "hf_beit", "0", NONE, 8, {"", ".gradient", ".maps", ".pixels"}},
+    {"hf_clip", "hf_clip", "2", NONE, 8, {"", ".gradient", ".maps", ".pixels"}},
+    {"hf_clip", "hf_clip.difference", "0-2", NONE, 0, {"", ".gradient", ".maps"}},
+    {"hf_siglip", "hf_siglip", "vector", NONE, 8, {"", ".gradient", ".maps", ".pixels"}}};
 enum { CASES = sizeof cases / sizeof *cases };
 
 typedef struct opened {
@@ -114,9 +128,11 @@ static bool is_cpu(void) {
 
 /* ------------------------------------------------------------------------------ reference cases */
 
-/* The method that gives a tensor: what stands before the dot. */
+/* The method that gives a tensor: what stands before the dot, or after "text.". */
 static void method_of(const char *tensor, char *method, size_t size) {
   if (strcmp(tensor, "match") == 0) tensor = "similarity";
+  if (strcmp(tensor, "rollout.gradient") == 0) tensor = "gradient_rollout";
+  if (strncmp(tensor, "text.", 5) == 0) tensor += 5;
   snprintf(method, size, "%.*s", (int)strcspn(tensor, "."), tensor);
 }
 
@@ -130,6 +146,18 @@ static const char *expected_name(const vector_file *io, uint32_t index) {
 static double tolerance_of(const heed_backend *backend, const char *name) {
   if (strcmp(heed_backend_name(backend), "cpu") == 0) return 2e-5;
   return strncmp(name, "pca.", 4) == 0 ? 1e-3 : 1e-4;
+}
+
+/* ig.delta is a difference of scores: beside them it may be next to nothing. */
+static double unit_of(const vector_file *io, const char *name) {
+  heed_shape shape;
+  double largest = 0.0;
+  if (strcmp(name, "ig.delta") != 0) return largest;
+  float *score = vector_file_read(io, "expect.score", HEED_F32, &shape);
+  for (size_t i = 0; i < (size_t)heed_shape_count(&shape); i++)
+    largest = fmax(largest, fabs((double)score[i]));
+  free(score);
+  return largest;
 }
 
 static void compare(const struct explain_case *c, const vector_file *io, const char *name,
@@ -150,7 +178,7 @@ static void compare(const struct explain_case *c, const vector_file *io, const c
   float *want = vector_file_read(io, key, HEED_F32, &shape);
   const size_t count = (size_t)heed_shape_count(&shape);
   assert_true(heed_shape_equal(&shape, &found->shape));
-  double largest = 0.0, worst = 0.0;
+  double largest = unit_of(io, name), worst = 0.0;
   for (size_t i = 0; i < count; i++) {
     const double off = fabs((double)numbers[i] - (double)want[i]);
     largest = fmax(largest, fabs((double)want[i]));
@@ -173,6 +201,7 @@ static heed_explanation *explain(const struct explain_case *c, const opened *o, 
                                   .target = c->target,
                                   .layer_given = c->layer != NONE,
                                   .layer = c->layer == NONE ? 0 : (uint32_t)c->layer,
+                                  .ig_steps = c->ig_steps,
                                   .inputs = in->tensor,
                                   .input_count = in->count};
   assert_ok(heed_explain(test_backend_context(), &desc, &explanation, &error));
@@ -183,7 +212,13 @@ static heed_explanation *explain(const struct explain_case *c, const opened *o, 
 static bool gives(const char *methods, const char *tensor) {
   char method[32];
   method_of(tensor, method, sizeof method);
-  return strcmp(method, "score") == 0 || strstr(methods, method) != NULL;
+  if (strcmp(method, "score") == 0) return true;
+  for (;; methods++) {
+    const size_t length = strcspn(methods, ",");
+    if (length == strlen(method) && strncmp(methods, method, length) == 0) return true;
+    methods += length;
+    if (!*methods) return false;
+  }
 }
 
 static void check_methods(const struct explain_case *c, const opened *o, const inputs *in,
@@ -210,12 +245,12 @@ static void list_methods(const vector_file *io, char *list, size_t size) {
   if (!*list) snprintf(list, size, "norms");
 }
 
-static void check_case(const struct explain_case *c) {
+static void check_part(const struct explain_case *c, const char *part) {
   char path[128], folder[64], all[256], one[32];
   opened o;
   inputs in;
   snprintf(folder, sizeof folder, "explain/%s", c->model);
-  snprintf(path, sizeof path, "explain/io/%s.safetensors", c->io);
+  snprintf(path, sizeof path, "explain/io/%s%s.safetensors", c->io, part);
   vector_file io = vector_file_open(path);
   open_model(&o, folder, "config.json", heed_safetensors_find(io.file, "input_ids") != NULL);
   read_inputs(&io, &in);
@@ -235,7 +270,8 @@ static void check_case(const struct explain_case *c) {
 
 static void test_cases(void **state) {
   (void)state;
-  for (uint32_t i = 0; i < CASES; i++) check_case(&cases[i]);
+  for (uint32_t i = 0; i < CASES; i++)
+    for (uint32_t k = 0; k < 4 && cases[i].parts[k]; k++) check_part(&cases[i], cases[i].parts[k]);
 }
 
 /* --------------------------------------------------------------------------------- every family */
@@ -426,10 +462,16 @@ static heed_explain_desc desc_of(const two_pictures *t, heed_backend *backend, c
                              .input_count = t->in.count};
 }
 
+#define GRADIENTS                                                                        \
+  "grad,gradcam,attention_gradient,gradient_rollout,relevancy,inputxgrad,ig,smoothgrad," \
+  "cplrp,attnlrp,atp"
+
 static heed_explanation *explain_pictures(const two_pictures *t, heed_backend *backend,
                                           const char *target) {
   heed_explanation *explanation;
-  const heed_explain_desc desc = desc_of(t, backend, target);
+  heed_explain_desc desc = desc_of(t, backend, target);
+  desc.methods = "norms,lens,ledger," GRADIENTS;
+  desc.ig_steps = 2;
   assert_ok(heed_explain(test_backend_context(), &desc, &explanation, &error));
   return explanation;
 }
@@ -467,9 +509,21 @@ static void test_difference(void **state) {
   heed_explanation *both = explain_pictures(&t, test_backend_get(0), "4-1"),
                    *first = explain_pictures(&t, test_backend_get(0), "4"),
                    *second = explain_pictures(&t, test_backend_get(0), "1");
-  static const char *const names[] = {
-      "score",       "ledger.heads",  "ledger.mlps", "ledger.embeddings",
-      "ledger.bias", "ledger.tokens", "lens"};
+  static const char *const names[] = {"score",
+                                      "ledger.heads",
+                                      "ledger.mlps",
+                                      "ledger.embeddings",
+                                      "ledger.bias",
+                                      "ledger.tokens",
+                                      "lens",
+                                      "grad.pixel_values",
+                                      "grad.layer.0.output",
+                                      "grad.attention.1",
+                                      "inputxgrad",
+                                      "ig",
+                                      "smoothgrad",
+                                      "cplrp.tokens",
+                                      "attnlrp.tokens"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     size_t count;
     const float *a = floats(first, names[i], &count), *b = floats(second, names[i], &count),
@@ -526,7 +580,7 @@ static void assert_all(const heed_explanation *explanation, const char *name, si
  * it was. */
 static void test_patches(void **state) {
   (void)state;
-  static const struct explain_case one = {"hf_vit", "hf_vit", "2", NONE};
+  static const struct explain_case one = {"hf_vit", "hf_vit", "2", NONE, 0, {NULL}};
   opened o;
   inputs in;
   size_t count;
@@ -558,7 +612,8 @@ static void test_patches(void **state) {
  * alone. */
 static void test_patched_state(void **state) {
   (void)state;
-  static const struct explain_case one = {"hf_vit", "hf_vit", "layer.0.output[3,5]", NONE};
+  static const struct explain_case one = {"hf_vit", "hf_vit", "layer.0.output[3,5]",
+                                          NONE,     0,        {NULL}};
   opened o;
   inputs in;
   size_t count;
@@ -616,7 +671,8 @@ static void test_sentences(void **state) {
   check_target(&t, "vector", HEED_UNSUPPORTED, "pooler_output");
   check_target(&t, "layer.0.output[0,0]", HEED_UNSUPPORTED, "expected a logit or vector");
   heed_explain_desc desc = desc_of(&t, test_backend_get(0), NULL);
-  static const char *const methods[] = {"", "grad", "lens,", "lens,,norms", "Lens", "lensnorms"};
+  static const char *const methods[] = {"",     "gradients", "lens,", "lens,,norms",
+                                        "Lens", "lensnorms"};
   for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
     desc.methods = methods[i];
     assert_fails(heed_explain(test_backend_context(), &desc, &none, &error), HEED_INVALID_ARGUMENT,
@@ -664,6 +720,9 @@ static void test_memory(void **state) {
   heed_explain_desc desc = desc_of(&t, test_backend_get(0), NULL);
   for (size_t n = 1; explain_without(&desc, n) != HEED_OK;) n++;
   desc.methods = "patch";
+  for (size_t n = 1; explain_without(&desc, n) != HEED_OK;) n += 1 + n / 16;
+  desc.methods = GRADIENTS;
+  desc.ig_steps = 2;
   for (size_t n = 1; explain_without(&desc, n) != HEED_OK;) n += 1 + n / 16;
   close_pictures(&t);
 }

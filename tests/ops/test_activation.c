@@ -1,8 +1,9 @@
 /* activation: every kind over ordinary, tiny, huge and special arguments, against the formulas of
- * heed.h in double. */
+ * heed.h in double; so their slopes and ratios. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "support/op_test.h"
 
@@ -33,17 +34,74 @@ static double exact(heed_activation kind, double x) {
   }
 }
 
-static void run(heed_activation kind, const float *x, size_t count, double tolerance,
-                const char *which) {
+static double sigmoid(double x) { return 1 / (1 + exp(-x)); }
+/* s + z s (1 - s) */
+static double swish_slope(double z) {
+  return fabs(z) > 700 ? z > 0 : sigmoid(z) + z * sigmoid(z) * sigmoid(-z);
+}
+static double bend(double x) {
+  return sqrt(2 / 3.14159265358979323846) * (x + 0.044715 * x * x * x);
+}
+
+/* The derivative, from another form than the kernel's. */
+static double slope(heed_activation kind, double x) {
+  switch (kind) {
+    case HEED_ACTIVATION_RELU: return isnan(x) ? x : x > 0;
+    case HEED_ACTIVATION_GELU:
+      return fabs(x) > 1e3 ? x > 0
+                           : 0.5 * erfc(-x / sqrt(2.0)) +
+                                 x * exp(-x * x / 2) / sqrt(2 * 3.14159265358979323846);
+    case HEED_ACTIVATION_GELU_TANH: {
+      if (fabs(x) > 1e3) return x > 0;
+      const double c = 1 / cosh(fmin(fabs(bend(x)), 300));
+      return 0.5 * (1 + tanh(bend(x))) +
+             0.5 * x * c * c * sqrt(2 / 3.14159265358979323846) * (1 + 3 * 0.044715 * x * x);
+    }
+    case HEED_ACTIVATION_GELU_QUICK: return swish_slope(1.702 * x);
+    case HEED_ACTIVATION_TANH: return 1 / (cosh(fmin(fabs(x), 300)) * cosh(fmin(fabs(x), 300)));
+    case HEED_ACTIVATION_SIGMOID: return sigmoid(x) * sigmoid(-x);
+    case HEED_ACTIVATION_SILU: return swish_slope(x);
+    case HEED_ACTIVATION_ELU_PLUS_ONE: return x > 0 ? 1 : exp(x);
+    default: return 1;
+  }
+}
+
+static double ratio(heed_activation kind, double x) {
+  switch (kind) {
+    case HEED_ACTIVATION_RELU: return isnan(x) ? x : x > 0;
+    case HEED_ACTIVATION_GELU: return 0.5 * erfc(-x / sqrt(2.0));
+    case HEED_ACTIVATION_GELU_TANH: return fabs(x) > 1e3 ? x > 0 : 0.5 * (1 + tanh(bend(x)));
+    case HEED_ACTIVATION_GELU_QUICK: return sigmoid(1.702 * x);
+    case HEED_ACTIVATION_TANH: return x == 0 ? 1 : tanh(x) / x;
+    case HEED_ACTIVATION_SILU: return sigmoid(x);
+    default: return 1;
+  }
+}
+
+static bool has(heed_activation kind, heed_activation_form form) {
+  return form != HEED_ACTIVATION_RATIO ||
+         (kind != HEED_ACTIVATION_SIGMOID && kind != HEED_ACTIVATION_ELU_PLUS_ONE);
+}
+
+static double expected(heed_activation kind, heed_activation_form form, double x) {
+  if (isnan(x) && kind != HEED_ACTIVATION_NONE) return x;
+  return form == HEED_ACTIVATION_SLOPE   ? slope(kind, x)
+         : form == HEED_ACTIVATION_RATIO ? ratio(kind, x)
+                                         : exact(kind, x);
+}
+
+static void run(heed_activation kind, heed_activation_form form, const float *x, size_t count,
+                double tolerance, const char *which) {
+  static const char *const forms[] = {"", " slope", " ratio"};
   char what[100];
   op_test test;
   double *y = op_test_doubles(count);
-  for (size_t i = 0; i < count; i++) y[i] = exact(kind, (double)x[i]);
-  snprintf(what, sizeof what, "activation %s [%zu], %s", names[kind], count, which);
+  for (size_t i = 0; i < count; i++) y[i] = expected(kind, form, (double)x[i]);
+  snprintf(what, sizeof what, "activation %s%s [%zu], %s", names[kind], forms[form], count, which);
   op_test_begin(&test);
   test.tolerance = tolerance;
   heed_activation_desc desc = {
-      sizeof desc, op_test_input(&test, HEED_F32, HEED_SHAPE((uint32_t)count), x), kind};
+      sizeof desc, op_test_input(&test, HEED_F32, HEED_SHAPE((uint32_t)count), x), kind, form};
   op_test_expect(&test, heed_define_activation(test.graph, &desc), y);
   op_test_run(&test, what);
   op_test_end(&test);
@@ -56,7 +114,9 @@ static void test_range(void **state) {
   float *x = op_test_zeros(COUNT);
   for (size_t i = 0; i < COUNT; i++) x[i] = 0.0011f * ((float)i - COUNT / 2);
   for (int kind = 0; kind <= HEED_ACTIVATION_ELU_PLUS_ONE; kind++)
-    run((heed_activation)kind, x, COUNT, 1e-6, "-22 to 22");
+    for (int form = 0; form <= HEED_ACTIVATION_RATIO; form++)
+      if (has((heed_activation)kind, (heed_activation_form)form))
+        run((heed_activation)kind, (heed_activation_form)form, x, COUNT, 1e-6, "-22 to 22");
   free(x);
 }
 
@@ -68,7 +128,10 @@ static void test_special(void **state) {
       -87.0f, 88.8f,  -88.8f,   104.0f,    -104.0f, -87.33f, 0.625f,    0.6249f, 0.92773f, -0.9278f,
       -13.4f, -13.6f, 5.5f,     -5.5f,     4.0f,    -4.0f,   -1.17e-38f};
   for (int kind = 0; kind <= HEED_ACTIVATION_ELU_PLUS_ONE; kind++)
-    run((heed_activation)kind, x, sizeof x / sizeof *x, 1e-6, "special");
+    for (int form = 0; form <= HEED_ACTIVATION_RATIO; form++)
+      if (has((heed_activation)kind, (heed_activation_form)form))
+        run((heed_activation)kind, (heed_activation_form)form, x, sizeof x / sizeof *x, 1e-6,
+            "special");
 }
 
 static void test_sizes(void **state) {
@@ -78,12 +141,28 @@ static void test_sizes(void **state) {
   test_random random = {3};
   float *x = op_test_random(&random, 50021, 2.0f);
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-    run(HEED_ACTIVATION_GELU, x, sizes[i], 1e-6, "seed 3");
+    for (int form = 0; form <= HEED_ACTIVATION_RATIO; form++)
+      run(HEED_ACTIVATION_GELU, (heed_activation_form)form, x, sizes[i], 1e-6, "seed 3");
   free(x);
 }
 
+/* What has no limit at 0 is refused. */
+static void test_refused(void **state) {
+  (void)state;
+  op_test test;
+  heed_error error;
+  const float x = 1.0f;
+  op_test_begin(&test);
+  const heed_activation_desc desc = {sizeof desc, op_test_input(&test, HEED_F32, HEED_SHAPE(1), &x),
+                                     HEED_ACTIVATION_SIGMOID, HEED_ACTIVATION_RATIO};
+  assert_int_equal(heed_define_activation(test.graph, &desc).id, 0);
+  assert_fails(heed_graph_status(test.graph, &error), HEED_INVALID_ARGUMENT,
+               "f(x) / x has no limit at 0 (found kind 6,");
+  op_test_end(&test);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_range), cmocka_unit_test(test_special),
-                                     cmocka_unit_test(test_sizes)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_refused), cmocka_unit_test(test_range),
+                                     cmocka_unit_test(test_special), cmocka_unit_test(test_sizes)};
   return cmocka_run_group_tests_name("activation", tests, NULL, test_backend_close_all);
 }

@@ -128,7 +128,7 @@ static void test_runs_in_flight(void **state) {
   assert_ok(heed_cpu_backend_create(context, NULL, &backend, &error));
   make_graph();
   const heed_value x = input("x", HEED_SHAPE(2, 3));
-  const heed_activation_desc relu = {sizeof relu, x, HEED_ACTIVATION_RELU};
+  const heed_activation_desc relu = {sizeof relu, x, HEED_ACTIVATION_RELU, HEED_ACTIVATION_VALUE};
   const heed_value y = heed_define_activation(graph, &relu);
   heed_graph_output(graph, y);
   assert_ok(heed_plan_create(graph, backend, NULL, &plan, &error));

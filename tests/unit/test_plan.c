@@ -47,7 +47,7 @@ static int teardown(void **state) {
 }
 
 static heed_value activate(fixture *f, heed_value x) {
-  const heed_activation_desc desc = {sizeof desc, x, HEED_ACTIVATION_RELU};
+  const heed_activation_desc desc = {sizeof desc, x, HEED_ACTIVATION_RELU, HEED_ACTIVATION_VALUE};
   return heed_define_activation(f->graph, &desc);
 }
 

@@ -12,8 +12,8 @@ static heed_status from_case(heed_case *test, heed_error *error) {
   (void)error;
   int kind = HEED_ACTIVATION_RELU;
   while (strcmp(names[kind - 1], heed_case_op(test)) != 0) kind++;
-  const heed_activation_desc desc = {sizeof desc, heed_case_input(test, "x"),
-                                     (heed_activation)kind};
+  const heed_activation_desc desc = {sizeof desc, heed_case_input(test, "x"), (heed_activation)kind,
+                                     HEED_ACTIVATION_VALUE};
   heed_case_result(test, "y", heed_define_activation(heed_case_graph(test), &desc));
   return HEED_OK;
 }

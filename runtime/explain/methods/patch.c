@@ -48,24 +48,11 @@ static void write_head(const sweep *s, uint32_t head, float *to) {
 
 /* The linear map that ends a layer's MLP. */
 static const heed_linear_desc *find_mlp(const heed_pass *pass, uint32_t layer, heed_value *out) {
-  const heed_node *node = heed_walk_node(pass->graph, heed_pass_states(pass, layer + 1));
-  if (node && node->op == HEED_OP_KIND_layer_norm)
-    node = heed_walk_node(pass->graph, ((const heed_layer_norm_desc *)node->desc)->x);
-  if (!node || node->op != HEED_OP_KIND_linear) return NULL;
-  *out = (heed_value){node->output[0]};
-  const heed_linear_desc *linear = node->desc;
-  return linear->residual.id ? linear : NULL;
+  return heed_walk_mlp(pass->graph, heed_pass_states(pass, layer + 1), out);
 }
 
 static heed_status prepare(heed_explain_run *run, heed_pass *pass, heed_error *error) {
-  const heed_pass *a = &run->source, *b = &run->pass;
-  if (!a->graph)
-    return heed_fail(error, HEED_INVALID_FILE, "patch: missing tensor source.pixel_values");
-  if (a->batch != b->batch || a->height != b->height || a->width != b->width)
-    return heed_fail(error, HEED_INVALID_FILE,
-                     "patch: source.pixel_values of another size (found %u of %ux%u pixels, "
-                     "expected %u of %ux%u)",
-                     a->batch, a->width, a->height, b->batch, b->width, b->height);
+  HEED_TRY(heed_explain_check_source(run, "patch", error));
   HEED_TRY(heed_pass_keep_states(run, pass, "patch", error));
   for (uint32_t l = 0; l < run->info.layers; l++) {
     heed_value out = {0};
@@ -75,7 +62,7 @@ static heed_status prepare(heed_explain_run *run, heed_pass *pass, heed_error *e
     HEED_TRY(heed_pass_keep(run, pass, out, "patch", error));
     HEED_TRY(heed_pass_keep(run, pass, mlp ? mlp->residual : (heed_value){0}, "patch", error));
   }
-  return run->target.kind == HEED_TARGET_STATE && pass == a
+  return run->target.kind == HEED_TARGET_STATE && pass == &run->source
              ? heed_pass_keep(run, pass, heed_target_value(run, pass), "patch", error)
              : HEED_OK;
 }

@@ -15,11 +15,12 @@ static void build(heed_gpu_builder *builder, const heed_node *node) {
   const uint32_t width = heed_gpu_width(builder);
   heed_gpu_spread(builder, params.count, width * 4, groups);
   HEED_GPU_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, width,
-                    (uint32_t)desc->kind);
+                    (uint32_t)desc->kind | (uint32_t)desc->form << 8);
 }
 
 static void check(heed_gpu_check_graph *c) {
-  const heed_activation_desc desc = {sizeof desc, c->tokens, HEED_ACTIVATION_TANH};
+  const heed_activation_desc desc = {sizeof desc, c->tokens, HEED_ACTIVATION_TANH,
+                                     HEED_ACTIVATION_VALUE};
   heed_gpu_check_keep(c, heed_define_activation(c->graph, &desc));
 }
 

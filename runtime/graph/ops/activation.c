@@ -1,6 +1,7 @@
 /* activation: y = f(x), element by element. */
 #include "graph/ops/activation.h"
 #include "base/status.h"
+#include "graph/gradient/adjoint.h"
 #include "graph/op_check.h"
 #include "heed/ops.h"
 
@@ -17,6 +18,15 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
   if ((unsigned)desc->kind > HEED_ACTIVATION_ELU_PLUS_ONE)
     return heed_op_refuse(error, "activation: unknown kind (found %d, expected 0 to %d)",
                           (int)desc->kind, HEED_ACTIVATION_ELU_PLUS_ONE);
+  if ((unsigned)desc->form > HEED_ACTIVATION_RATIO)
+    return heed_op_refuse(error, "activation: unknown form (found %d, expected 0 to %d)",
+                          (int)desc->form, HEED_ACTIVATION_RATIO);
+  if (desc->form == HEED_ACTIVATION_RATIO &&
+      (desc->kind == HEED_ACTIVATION_SIGMOID || desc->kind == HEED_ACTIVATION_ELU_PLUS_ONE))
+    return heed_op_refuse(error,
+                          "activation: f(x) / x has no limit at 0 (found kind %d, expected another "
+                          "than SIGMOID and ELU_PLUS_ONE)",
+                          (int)desc->kind);
   results[0] = (heed_op_result){HEED_F32, x->shape};
   return HEED_OK;
 }
@@ -35,4 +45,5 @@ const heed_op heed_op_activation = {.name = "activation",
                                     .input_count = HEED_ACTIVATION_INPUTS,
                                     .infer = infer,
                                     .flops = flops,
-                                    .keeps_tokens = true};
+                                    .keeps_tokens = true,
+                                    .adjoint = heed_adjoint_activation};

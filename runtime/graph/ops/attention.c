@@ -5,6 +5,7 @@
 #include "base/status.h"
 #include "base/tensor.h"
 #include "graph/attention_rule.h"
+#include "graph/gradient/adjoint.h"
 #include "graph/op_check.h"
 #include "graph/ops/attention.h"
 
@@ -265,4 +266,5 @@ const heed_op heed_op_attention = {
     .infer = infer,
     .flops = flops,
     .maps = 1u << HEED_ATTENTION_RESULT_WEIGHTS | 1u << HEED_ATTENTION_RESULT_LOGITS,
-    .map_bytes = map_bytes};
+    .map_bytes = map_bytes,
+    .adjoint = heed_adjoint_attention};

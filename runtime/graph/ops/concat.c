@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "base/tensor.h"
+#include "graph/gradient/adjoint.h"
 #include "graph/op_check.h"
 
 heed_value heed_define_concat(heed_graph *graph, const heed_concat_desc *desc) {
@@ -72,4 +73,5 @@ const heed_op heed_op_concat = {.name = "concat",
                                 .inputs = inputs,
                                 .input_count = HEED_CONCAT_INPUTS,
                                 .infer = infer,
-                                .flops = flops};
+                                .flops = flops,
+                                .adjoint = heed_adjoint_concat};

@@ -3,6 +3,7 @@
 
 #include "base/status.h"
 #include "base/tensor.h"
+#include "graph/gradient/adjoint.h"
 #include "graph/op_check.h"
 #include "graph/ops/layer_norm.h"
 #include "heed/ops.h"
@@ -53,4 +54,5 @@ const heed_op heed_op_layer_norm = {.name = "layer_norm",
                                     .input_count = HEED_LAYER_NORM_INPUTS,
                                     .infer = infer,
                                     .flops = flops,
-                                    .keeps_tokens = true};
+                                    .keeps_tokens = true,
+                                    .adjoint = heed_adjoint_layer_norm};

@@ -2,6 +2,7 @@
 #include "graph/ops/linear.h"
 #include "base/status.h"
 #include "base/tensor.h"
+#include "graph/gradient/adjoint.h"
 #include "graph/op_check.h"
 #include "heed/ops.h"
 
@@ -90,4 +91,5 @@ const heed_op heed_op_linear = {.name = "linear",
                                 .input_count = HEED_LINEAR_INPUTS,
                                 .infer = infer,
                                 .flops = flops,
-                                .keeps_tokens = true};
+                                .keeps_tokens = true,
+                                .adjoint = heed_adjoint_linear};

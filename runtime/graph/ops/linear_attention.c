@@ -9,7 +9,8 @@
 #include "heed/ops.h"
 
 static heed_value features(heed_graph *graph, heed_value x) {
-  const heed_activation_desc desc = {sizeof desc, x, HEED_ACTIVATION_ELU_PLUS_ONE};
+  const heed_activation_desc desc = {sizeof desc, x, HEED_ACTIVATION_ELU_PLUS_ONE,
+                                     HEED_ACTIVATION_VALUE};
   return heed_define_activation(graph, &desc);
 }
 

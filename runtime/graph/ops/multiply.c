@@ -1,5 +1,6 @@
 /* multiply: y = a b, b broadcast to a's shape. */
 #include "graph/broadcast_rule.h"
+#include "graph/gradient/adjoint.h"
 #include "heed/ops.h"
 
 heed_value heed_define_multiply(heed_graph *graph, const heed_multiply_desc *desc) {
@@ -12,4 +13,5 @@ const heed_op heed_op_multiply = {.name = "multiply",
                                   .input_count = HEED_BROADCAST_INPUTS,
                                   .infer = heed_broadcast_infer,
                                   .flops = heed_broadcast_flops,
-                                  .keeps_tokens = true};
+                                  .keeps_tokens = true,
+                                  .adjoint = heed_adjoint_multiply};

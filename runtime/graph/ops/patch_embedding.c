@@ -3,6 +3,7 @@
 #include "graph/ops/patch_embedding.h"
 #include "base/status.h"
 #include "base/tensor.h"
+#include "graph/gradient/adjoint.h"
 #include "graph/op_check.h"
 #include "heed/ops.h"
 
@@ -61,4 +62,5 @@ const heed_op heed_op_patch_embedding = {.name = "patch_embedding",
                                          .inputs = inputs,
                                          .input_count = HEED_PATCH_EMBEDDING_INPUTS,
                                          .infer = infer,
-                                         .flops = flops};
+                                         .flops = flops,
+                                         .adjoint = heed_adjoint_patch_embedding};

@@ -2,6 +2,7 @@
 #include "graph/ops/permute.h"
 #include "base/status.h"
 #include "base/tensor.h"
+#include "graph/gradient/adjoint.h"
 #include "graph/op_check.h"
 #include "heed/ops.h"
 
@@ -46,4 +47,5 @@ const heed_op heed_op_permute = {.name = "permute",
                                  .inputs = inputs,
                                  .input_count = HEED_PERMUTE_INPUTS,
                                  .infer = infer,
-                                 .flops = flops};
+                                 .flops = flops,
+                                 .adjoint = heed_adjoint_permute};

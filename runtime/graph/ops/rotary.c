@@ -4,6 +4,7 @@
 
 #include "base/status.h"
 #include "base/tensor.h"
+#include "graph/gradient/adjoint.h"
 #include "graph/op_check.h"
 #include "heed/ops.h"
 
@@ -65,4 +66,5 @@ const heed_op heed_op_rotary = {.name = "rotary",
                                 .inputs = inputs,
                                 .input_count = HEED_ROTARY_INPUTS,
                                 .infer = infer,
-                                .flops = flops};
+                                .flops = flops,
+                                .adjoint = heed_adjoint_rotary};

@@ -2,6 +2,7 @@
 #include "graph/ops/select_rows.h"
 #include "base/status.h"
 #include "base/tensor.h"
+#include "graph/gradient/adjoint.h"
 #include "graph/op_check.h"
 #include "heed/ops.h"
 
@@ -41,4 +42,5 @@ const heed_op heed_op_select_rows = {.name = "select_rows",
                                      .inputs = inputs,
                                      .input_count = HEED_SELECT_ROWS_INPUTS,
                                      .infer = infer,
-                                     .flops = flops};
+                                     .flops = flops,
+                                     .adjoint = heed_adjoint_select_rows};

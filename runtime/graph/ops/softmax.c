@@ -1,6 +1,7 @@
 /* softmax: over the last axis. */
 #include "graph/ops/softmax.h"
 #include "base/status.h"
+#include "graph/gradient/adjoint.h"
 #include "graph/op_check.h"
 #include "heed/ops.h"
 
@@ -32,4 +33,5 @@ const heed_op heed_op_softmax = {.name = "softmax",
                                  .input_count = HEED_SOFTMAX_INPUTS,
                                  .infer = infer,
                                  .flops = flops,
-                                 .keeps_tokens = true};
+                                 .keeps_tokens = true,
+                                 .adjoint = heed_adjoint_softmax};

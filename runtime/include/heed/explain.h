@@ -276,6 +276,8 @@ typedef struct heed_named_tensor {
   const void *data;
 } heed_named_tensor;
 
+#define HEED_IG_MOST_STEPS 10000
+
 typedef struct heed_explain_desc {
   size_t struct_size;
   const heed_model *model; /* a vision transformer */
@@ -289,6 +291,7 @@ typedef struct heed_explain_desc {
   const char *target;
   bool layer_given; /* features are those after `layer`, else last_hidden_state */
   uint32_t layer;
+  uint32_t ig_steps; /* nodes of ig, at most HEED_IG_MOST_STEPS; 0: 50 */
   /* pixel_values F32 [B, channels, height, width] is required; heed_explain_input_name lists the
    * others.
    */

@@ -10,11 +10,20 @@ extern "C" {
 
 /* ------------------------------------------------------------------------------------------ ops */
 
+/* What an activation gives of x. */
+typedef enum heed_activation_form {
+  HEED_ACTIVATION_VALUE = 0, /* f(x) */
+  HEED_ACTIVATION_SLOPE = 1, /* EXPERIMENTAL: f'(x); of RELU 0 at 0 */
+  /* EXPERIMENTAL: f(x) / x, and its limit at 0; not of SIGMOID and ELU_PLUS_ONE, which have none */
+  HEED_ACTIVATION_RATIO = 2
+} heed_activation_form;
+
 /* y = activation(x), element by element. x F32 of any shape. */
 typedef struct heed_activation_desc {
   size_t struct_size;
   heed_value x;
   heed_activation kind;
+  heed_activation_form form;
 } heed_activation_desc;
 HEED_API heed_value heed_define_activation(heed_graph *graph, const heed_activation_desc *desc);
 

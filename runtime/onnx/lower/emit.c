@@ -222,7 +222,8 @@ static heed_value emit_binary(heed_lower *l, const value *v) {
 static heed_value emit_activation(heed_lower *l, const value *v) {
   const value *linear = absorbed_in(v->x[0]);
   if (linear) return emit_linear(l, linear, (heed_activation)v->function, (heed_value){0});
-  const heed_activation_desc desc = {sizeof desc, v->x[0]->made, (heed_activation)v->function};
+  const heed_activation_desc desc = {sizeof desc, v->x[0]->made, (heed_activation)v->function,
+                                     HEED_ACTIVATION_VALUE};
   return heed_define_activation(l->graph, &desc);
 }
 
