@@ -5,11 +5,12 @@
 run_packages='cmake=cmake ninja-build=ninja gcc=cc libc6-dev=/usr/include/stdio.h libpng-dev=/usr/include/png.h
   libjpeg-dev=/usr/include/jpeglib.h pkg-config=pkg-config libcairo2-dev=/usr/include/cairo/cairo.h
   fonts-dejavu-core=/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf libvulkan-dev=/usr/include/vulkan/vulkan_core.h glslang-tools=glslangValidator spirv-tools=spirv-val'
+store_packages='libsqlite3-dev=/usr/include/sqlite3.h'
 python_packages='python3-numpy=/usr/lib/python3/dist-packages/numpy/version.py python3-pycparser=/usr/lib/python3/dist-packages/pycparser/__init__.py'
 picture_packages='libwebp-dev=/usr/include/webp/demux.h libtiff-dev=/usr/include/*/tiffio.h'
 check_packages="$run_packages libcmocka-dev=/usr/include/cmocka.h"
 lavapipe_packages='mesa-vulkan-drivers=/usr/share/vulkan/icd.d/lvp_icd*.json'
-test_packages="$check_packages $picture_packages $lavapipe_packages ccache=ccache $python_packages g++=c++ clang=clang shellcheck=shellcheck
+test_packages="$check_packages $picture_packages $store_packages $lavapipe_packages ccache=ccache $python_packages g++=c++ clang=clang shellcheck=shellcheck
   vulkan-validationlayers=/usr/share/vulkan/explicit_layer.d/VkLayer_khronos_validation.json"
 web_packages='cmake=cmake ninja-build=ninja emscripten=emcc clang=clang nodejs=node npm=npm'
 style_packages='clang-format-14=clang-format-14 clang-tidy-14=clang-tidy-14 shellcheck=shellcheck'

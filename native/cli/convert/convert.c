@@ -9,7 +9,7 @@
 
 #include "session/embedded.h"
 #include "session/pipeline.h"
-#include "sha256.h"
+#include "session/sha256.h"
 #include "terminal/options.h"
 #include "terminal/paths.h"
 

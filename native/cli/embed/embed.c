@@ -7,9 +7,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "reading.h"
 #include "rows.h"
 #include "session/onnx_graph.h"
+#include "session/reading.h"
 #include "terminal/model_word.h"
 #include "terminal/options.h"
 #include "terminal/paths.h"
@@ -34,7 +34,7 @@ typedef struct embed_job {
   cli_pipeline pipeline;
   cli_features features;
   embed_rows rows;
-  embed_reading *reading;
+  cli_reading *reading;
   float *pixels;     /* [batch, C, H, W] */
   uint32_t *waiting; /* [batch]: pictures whose pixels are there, in order */
   uint32_t waiting_count;
@@ -127,7 +127,7 @@ static heed_status run_batch(embed_job *job) {
 /* ------------------------------------------------------------------------------------------ input
  */
 
-/* An embed_read: of the job it uses what nothing changes while pictures are read. */
+/* A cli_read_picture: of the job it uses what nothing changes while pictures are read. */
 static heed_status load_picture(cli_state *cli, void *user, uint32_t picture,
                                 cli_prepared *prepared) {
   const embed_job *job = user;
@@ -162,7 +162,7 @@ static heed_status change_size(embed_job *job, const cli_prepared *prepared) {
 static heed_status take_picture(embed_job *job, uint32_t picture) {
   cli_pipeline *pipeline = &job->pipeline;
   cli_prepared prepared;
-  const heed_status status = embed_reading_take(job->reading, &prepared);
+  const heed_status status = cli_reading_take(job->reading, &prepared);
   if (status != HEED_OK) {
     const heed_error why = job->cli->error;
     if (job->rows.format != EMBED_TABLE) CLI_TRY(run_batch(job)); /* in its turn */
@@ -187,9 +187,9 @@ static heed_status take_picture(embed_job *job, uint32_t picture) {
 /* One thread means one; else those that read take what time the run leaves them. */
 static heed_status begin_reading(embed_job *job) {
   const uint32_t threads = job->options->choice.threads;
-  return embed_reading_begin(job->cli, load_picture, job, job->pictures->count,
-                             job->pipeline.build.batch + READERS,
-                             threads && threads <= READERS ? threads - 1 : READERS, &job->reading);
+  return cli_reading_begin(job->cli, load_picture, job, job->pictures->count,
+                           job->pipeline.build.batch + READERS,
+                           threads && threads <= READERS ? threads - 1 : READERS, &job->reading);
 }
 
 /* A signal ends it after the batch that runs: what is finished is written. */
@@ -201,7 +201,7 @@ static heed_status go(embed_job *job) {
   for (uint32_t i = 0; i < job->pictures->count && status == HEED_OK && !cli_signals_arrived(); i++)
     status = take_picture(job, i);
   if (status == HEED_OK) status = run_batch(job);
-  embed_reading_end(job->reading);
+  cli_reading_end(job->reading);
   cli_progress_clear(&job->progress);
   if (status == HEED_OK && !job->rows.count && !cli_signals_arrived())
     status = heed_fail(&job->cli->error, HEED_INVALID_FILE,

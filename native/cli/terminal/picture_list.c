@@ -129,11 +129,36 @@ static heed_status add_classes(cli_state *cli, picture_list *pictures, const cha
   return status;
 }
 
+static bool is_link(const char *path) {
+  struct stat info;
+  return lstat(path, &info) == 0 && S_ISLNK(info.st_mode);
+}
+
+/* The pictures of a folder, then those of each folder below, by name. */
+static heed_status add_deep(cli_state *cli, picture_list *pictures, const char *folder,
+                            uint32_t *others, uint32_t *below) {
+  picture_list folders = {.most = CLI_MOST_PICTURES};
+  uint32_t beside, deeper;
+  heed_status status = add_sorted(cli, pictures, folder, false, others, below);
+  if (status == HEED_OK && *below)
+    status = add_sorted(cli, &folders, folder, true, &beside, &deeper);
+  *others -= folders.count;
+  for (uint32_t i = 0; i < folders.count && status == HEED_OK; i++) {
+    beside = 1;
+    if (!is_link(folders.path[i]))
+      status = add_deep(cli, pictures, folders.path[i], &beside, &deeper);
+    *others += beside;
+  }
+  picture_list_free(&folders);
+  return status;
+}
+
 static heed_status add_folder(cli_state *cli, picture_list *pictures, const char *folder,
                               bool quiet) {
   const uint32_t first = pictures->count;
   uint32_t others, below;
-  CLI_TRY(add_sorted(cli, pictures, folder, false, &others, &below));
+  CLI_TRY(pictures->deep ? add_deep(cli, pictures, folder, &others, &below)
+                         : add_sorted(cli, pictures, folder, false, &others, &below));
   if (pictures->count == first && pictures->classes && below)
     CLI_TRY(add_classes(cli, pictures, folder, &others));
   const uint32_t found = pictures->count - first;
@@ -142,7 +167,7 @@ static heed_status add_folder(cli_state *cli, picture_list *pictures, const char
                      "%s: a folder without images (found %u others, expected names that end in "
                      ".png, .jpg, .webp or .tif)%s",
                      folder, others,
-                     below && !pictures->classes
+                     below && !pictures->classes && !pictures->deep
                          ? "; folders below are not read: --list FILE takes their images"
                          : "");
   if (others && !quiet)

@@ -15,6 +15,9 @@ typedef struct picture_list {
   /* set by the caller: a folder without pictures may stand for the folders in it, whose names are
    * the classes of the pictures in them */
   bool classes;
+  /* set by the caller: a folder stands for the pictures in all folders below it, too; links to
+   * folders are left out */
+  bool deep;
 } picture_list;
 
 /* Puts the pictures that `words` name, then those of the list, in this order. A folder stands for

@@ -16,12 +16,13 @@ class Heed < Formula
   depends_on "jpeg-turbo"
   depends_on "libpng"
   depends_on "libtiff"
+  depends_on "sqlite"
   depends_on "webp"
 
   uses_from_macos "zlib"
 
   def install
-    system "cmake", "-S", ".", "-B", "build", "-G", "Ninja", "-DHEED_TESTS=OFF", "-DHEED_CAIRO=ON", "-DHEED_WEBP=ON", "-DHEED_TIFF=ON",
+    system "cmake", "-S", ".", "-B", "build", "-G", "Ninja", "-DHEED_TESTS=OFF", "-DHEED_CAIRO=ON", "-DHEED_WEBP=ON", "-DHEED_TIFF=ON", "-DHEED_SQLITE=ON",
       "-DHEED_VULKAN=ON", *std_cmake_args
     system "cmake", "--build", "build"
     system "cmake", "--install", "build"

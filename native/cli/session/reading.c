@@ -16,9 +16,9 @@ typedef struct read_picture {
   cli_prepared prepared;
 } read_picture;
 
-struct embed_reading {
+struct cli_reading {
   cli_state *cli;
-  embed_read read;
+  cli_read_picture read;
   void *user;
   uint32_t count, ahead;
   uint32_t begun, taken; /* pictures whose reading has begun; that were taken */
@@ -31,7 +31,7 @@ struct embed_reading {
 };
 
 /* The picture to read next; false after the last. Waits for room in the ring. */
-static bool begin_one(embed_reading *r, uint32_t *picture) {
+static bool begin_one(cli_reading *r, uint32_t *picture) {
   pthread_mutex_lock(&r->mutex);
   while (!r->stop && r->begun < r->count && r->begun - r->taken >= r->ahead)
     pthread_cond_wait(&r->room, &r->mutex);
@@ -42,7 +42,7 @@ static bool begin_one(embed_reading *r, uint32_t *picture) {
 }
 
 static void *work(void *user) {
-  embed_reading *r = user;
+  cli_reading *r = user;
   cli_state own = *r->cli;
   uint32_t picture;
   while (begin_one(r, &picture)) {
@@ -57,7 +57,7 @@ static void *work(void *user) {
 }
 
 /* Signals are the main thread's. */
-static void start(embed_reading *r, uint32_t threads) {
+static void start(cli_reading *r, uint32_t threads) {
   sigset_t all, before;
   pthread_attr_t attributes;
   if (pthread_attr_init(&attributes) != 0) return;
@@ -71,9 +71,9 @@ static void start(embed_reading *r, uint32_t threads) {
   pthread_attr_destroy(&attributes);
 }
 
-heed_status embed_reading_begin(cli_state *cli, embed_read read, void *user, uint32_t count,
-                                uint32_t ahead, uint32_t threads, embed_reading **reading) {
-  embed_reading *made = calloc(1, sizeof *made);
+heed_status cli_reading_begin(cli_state *cli, cli_read_picture read, void *user, uint32_t count,
+                              uint32_t ahead, uint32_t threads, cli_reading **reading) {
+  cli_reading *made = calloc(1, sizeof *made);
   *reading = made;
   if (!made) return heed_fail_memory(&cli->error, "images", sizeof *made);
   made->cli = cli;
@@ -86,7 +86,7 @@ heed_status embed_reading_begin(cli_state *cli, embed_read read, void *user, uin
   pthread_cond_init(&made->room, NULL);
   made->ring = calloc(ahead, sizeof *made->ring);
   if (!made->ring) {
-    embed_reading_end(made);
+    cli_reading_end(made);
     *reading = NULL;
     return heed_fail_memory(&cli->error, "images", ahead * sizeof *made->ring);
   }
@@ -94,7 +94,7 @@ heed_status embed_reading_begin(cli_state *cli, embed_read read, void *user, uin
   return HEED_OK;
 }
 
-heed_status embed_reading_take(embed_reading *r, cli_prepared *prepared) {
+heed_status cli_reading_take(cli_reading *r, cli_prepared *prepared) {
   if (!r->threads) return r->read(r->cli, r->user, r->taken++, prepared);
   read_picture *next = &r->ring[r->taken % r->ahead];
   pthread_mutex_lock(&r->mutex);
@@ -109,7 +109,7 @@ heed_status embed_reading_take(embed_reading *r, cli_prepared *prepared) {
   return picture.status;
 }
 
-void embed_reading_end(embed_reading *r) {
+void cli_reading_end(cli_reading *r) {
   if (!r) return;
   pthread_mutex_lock(&r->mutex);
   r->stop = true;

@@ -1,6 +1,6 @@
 /* SHA-256 (FIPS 180-4), to name the file that another was made of. */
-#ifndef HEED_CLI_CONVERT_SHA256_H
-#define HEED_CLI_CONVERT_SHA256_H
+#ifndef HEED_CLI_SESSION_SHA256_H
+#define HEED_CLI_SESSION_SHA256_H
 
 #include <stddef.h>
 #include <stdint.h>

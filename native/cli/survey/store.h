@@ -1,0 +1,46 @@
+/* The file of a survey: a database of SQLite. docs/surveys.md has its tables. What is committed
+ * stays, whatever ends the program; the survey goes on from there. */
+#ifndef HEED_CLI_SURVEY_STORE_H
+#define HEED_CLI_SURVEY_STORE_H
+
+#include "identity.h"
+#include "terminal/cli.h"
+
+typedef struct survey_picture {
+  int64_t id;               /* its place in the list of all shards, from 0 */
+  const char *path, *label; /* label: NULL where it has none */
+  uint32_t width, height;   /* of pixel_values */
+  int64_t top;              /* the class, or -1 */
+} survey_picture;
+
+typedef struct survey_store survey_store;
+
+/* Makes the file. Statuses: IO, INVALID_ARGUMENT (there is a file, or no SQLite in this build). */
+heed_status survey_store_create(cli_state *cli, const char *path, const survey_identity *identity,
+                                bool quiet, survey_store **store);
+/* Opens what was begun, or makes the file, and reads its sums, which are created. Statuses: IO,
+ * INVALID_FILE (not a survey), INVALID_ARGUMENT (another survey). */
+heed_status survey_store_resume(cli_state *cli, const char *path, const survey_identity *identity,
+                                bool quiet, survey_sums *sums, survey_store **store);
+/* Opens a file to read it: its identity and sums are the caller's to free. */
+heed_status survey_store_open(cli_state *cli, const char *path, survey_identity *identity,
+                              survey_sums *sums, survey_store **store);
+/* Whether a picture's row is there. */
+bool survey_store_has(const survey_store *store, int64_t picture);
+/* The pictures that were read, and those that were not. */
+void survey_store_count(const survey_store *store, int64_t *read, int64_t *failed);
+/* heads: whether the numbers of each head get a row. Statuses: IO. */
+heed_status survey_store_add(survey_store *store, const survey_picture *picture,
+                             const survey_numbers *numbers, bool heads);
+heed_status survey_store_add_failure(survey_store *store, int64_t id, const char *path,
+                                     const char *sentence);
+/* Makes all that was added, with these sums of it, the state that a later run finds. */
+heed_status survey_store_commit(survey_store *store, const survey_sums *sums);
+/* These sums in a commit of their own. */
+heed_status survey_store_put(survey_store *store, const survey_sums *sums);
+/* Adds the rows of another file; their pictures must be others. */
+heed_status survey_store_merge(survey_store *store, const char *path);
+/* Commits nothing. Leaves one file. NULL: nothing. */
+void survey_store_close(survey_store *store);
+
+#endif

@@ -1,0 +1,28 @@
+/* What the files of the store share. The only ones that know SQLite. */
+#ifndef HEED_CLI_SURVEY_STORE_SQLITE_H
+#define HEED_CLI_SURVEY_STORE_SQLITE_H
+
+#include <sqlite3.h>
+
+#include "store.h"
+
+struct survey_store {
+  cli_state *cli;
+  const char *path;
+  sqlite3 *db;
+  sqlite3_stmt *picture, *failure, *head, *sums, *moments, *has;
+  survey_shape shape;
+  bool open; /* a transaction */
+};
+
+/* The sentence of SQLite's last error. */
+heed_status survey_sql_fail(const survey_store *store, const char *doing);
+heed_status survey_sql_prepare(const survey_store *store, const char *sql,
+                               sqlite3_stmt **statement);
+/* Runs a statement that gives no rows, and makes it ready for its next use. */
+heed_status survey_sql_finish(const survey_store *store, sqlite3_stmt *statement);
+heed_status survey_sql_write_sums(const survey_store *store, const survey_sums *sums);
+/* Into sums of the right shape. */
+heed_status survey_sql_read_sums(const survey_store *store, survey_sums *sums);
+
+#endif

@@ -1,0 +1,138 @@
+/* Sums in the file of a survey, a row each. See store.h. */
+#include "store_sqlite.h"
+
+#include <string.h>
+
+static const char *const sum_names[] = {"first_row", "offsets"};
+
+static heed_status write_sum(const survey_store *store, const char *name, uint32_t layer,
+                             uint32_t head, int64_t pictures, double unit, const int64_t *data,
+                             size_t count) {
+  sqlite3_stmt *put = store->sums;
+  sqlite3_bind_text(put, 1, name, -1, SQLITE_STATIC);
+  sqlite3_bind_int64(put, 2, layer);
+  sqlite3_bind_int64(put, 3, head);
+  sqlite3_bind_int64(put, 4, pictures);
+  sqlite3_bind_double(put, 5, unit);
+  sqlite3_bind_blob64(put, 6, data, count * sizeof *data, SQLITE_STATIC);
+  return survey_sql_finish(store, put);
+}
+
+static double unit_of(int bits) {
+  double unit = 1.0;
+  for (; bits > 0; bits--) unit /= 2.0;
+  return unit;
+}
+
+static heed_status write_moments(const survey_store *store, const survey_sums *sums, size_t head) {
+  sqlite3_stmt *put = store->moments;
+  for (size_t s = 0; s < SURVEY_STATISTICS; s++) {
+    const survey_moments *of = &sums->moments[head * SURVEY_STATISTICS + s];
+    sqlite3_bind_text(put, 1, survey_statistics[s].name, -1, SQLITE_STATIC);
+    sqlite3_bind_int64(put, 2, (int64_t)(head / sums->shape.heads));
+    sqlite3_bind_int64(put, 3, (int64_t)(head % sums->shape.heads));
+    const int64_t numbers[] = {sums->pictures,           of->sum,   (int64_t)of->squares_high,
+                               (int64_t)of->squares_low, of->least, of->largest};
+    for (int i = 0; i < 6; i++) sqlite3_bind_int64(put, 4 + i, numbers[i]);
+    sqlite3_bind_double(put, 10, unit_of(survey_statistics[s].bits));
+    CLI_TRY(survey_sql_finish(store, put));
+  }
+  return HEED_OK;
+}
+
+heed_status survey_sql_write_sums(const survey_store *store, const survey_sums *sums) {
+  const size_t tokens = survey_tokens(&sums->shape), offsets = survey_offsets(&sums->shape);
+  for (uint32_t layer = 0; layer < sums->shape.layers; layer++)
+    for (uint32_t head = 0; head < sums->shape.heads; head++) {
+      const size_t at = (size_t)layer * sums->shape.heads + head;
+      const double unit = unit_of(SURVEY_WEIGHT_BITS);
+      CLI_TRY(write_moments(store, sums, at));
+      for (size_t s = 0; s < SURVEY_STATISTICS; s++)
+        CLI_TRY(write_sum(store, survey_statistics[s].name, layer, head, sums->pictures,
+                          survey_bin_width(&sums->shape, s),
+                          sums->bins + (at * SURVEY_STATISTICS + s) * SURVEY_BINS, SURVEY_BINS));
+      CLI_TRY(write_sum(store, sum_names[0], layer, head, sums->mapped, unit,
+                        sums->first_row + at * tokens, tokens));
+      CLI_TRY(write_sum(store, sum_names[1], layer, head, sums->mapped, unit,
+                        sums->offsets + at * offsets, offsets));
+    }
+  return HEED_OK;
+}
+
+static heed_status fail_sums(const survey_store *store, const char *what) {
+  return heed_fail(&store->cli->error, HEED_INVALID_FILE,
+                   "%s: not a survey of heed (found other sums of %s)", store->path, what);
+}
+
+static heed_status read_sum(const survey_store *store, sqlite3_stmt *select, const char *name,
+                            size_t head, uint32_t heads, int64_t *data, size_t count,
+                            int64_t *pictures) {
+  sqlite3_bind_text(select, 1, name, -1, SQLITE_STATIC);
+  sqlite3_bind_int64(select, 2, (int64_t)(head / heads));
+  sqlite3_bind_int64(select, 3, (int64_t)(head % heads));
+  const bool right = sqlite3_step(select) == SQLITE_ROW &&
+                     (size_t)sqlite3_column_bytes(select, 1) == count * sizeof *data;
+  if (right) {
+    *pictures = sqlite3_column_int64(select, 0);
+    memcpy(data, sqlite3_column_blob(select, 1), count * sizeof *data);
+  }
+  sqlite3_reset(select);
+  return right ? HEED_OK : fail_sums(store, name);
+}
+
+static heed_status read_moments(const survey_store *store, sqlite3_stmt *select, survey_sums *sums,
+                                size_t head) {
+  for (size_t s = 0; s < SURVEY_STATISTICS; s++) {
+    sqlite3_bind_text(select, 1, survey_statistics[s].name, -1, SQLITE_STATIC);
+    sqlite3_bind_int64(select, 2, (int64_t)(head / sums->shape.heads));
+    sqlite3_bind_int64(select, 3, (int64_t)(head % sums->shape.heads));
+    const bool found = sqlite3_step(select) == SQLITE_ROW;
+    if (found) {
+      sums->pictures = sqlite3_column_int64(select, 0);
+      sums->moments[head * SURVEY_STATISTICS + s] = (survey_moments){
+          sqlite3_column_int64(select, 1), (uint64_t)sqlite3_column_int64(select, 2),
+          (uint64_t)sqlite3_column_int64(select, 3), sqlite3_column_int64(select, 4),
+          sqlite3_column_int64(select, 5)};
+    }
+    sqlite3_reset(select);
+    if (!found) return fail_sums(store, survey_statistics[s].name);
+  }
+  return HEED_OK;
+}
+
+static heed_status read_head(const survey_store *store, sqlite3_stmt *of, sqlite3_stmt *moments,
+                             survey_sums *sums, size_t head) {
+  const uint32_t heads = sums->shape.heads;
+  const size_t tokens = survey_tokens(&sums->shape), offsets = survey_offsets(&sums->shape);
+  int64_t pictures;
+  CLI_TRY(read_moments(store, moments, sums, head));
+  for (size_t s = 0; s < SURVEY_STATISTICS; s++)
+    CLI_TRY(read_sum(store, of, survey_statistics[s].name, head, heads,
+                     sums->bins + (head * SURVEY_STATISTICS + s) * SURVEY_BINS, SURVEY_BINS,
+                     &pictures));
+  CLI_TRY(read_sum(store, of, sum_names[0], head, heads, sums->first_row + head * tokens, tokens,
+                   &sums->mapped));
+  return read_sum(store, of, sum_names[1], head, heads, sums->offsets + head * offsets, offsets,
+                  &sums->mapped);
+}
+
+/* None, where nothing was committed yet. */
+heed_status survey_sql_read_sums(const survey_store *store, survey_sums *sums) {
+  sqlite3_stmt *of = NULL, *moments = NULL;
+  heed_status status = survey_sql_prepare(
+      store, "SELECT pictures, data FROM sums WHERE name = ? AND layer = ? AND head = ?", &of);
+  if (status == HEED_OK)
+    status = survey_sql_prepare(
+        store,
+        "SELECT pictures, sum, squares_high, squares_low, least, largest FROM moments"
+        " WHERE statistic = ? AND layer = ? AND head = ?",
+        &moments);
+  for (size_t h = 0; status == HEED_OK && h < survey_heads(&sums->shape); h++)
+    status = read_head(store, of, moments, sums, h);
+  sqlite3_finalize(of);
+  sqlite3_finalize(moments);
+  if (status == HEED_OK && (sums->pictures < 0 || sums->pictures > SURVEY_MOST_PICTURES ||
+                            sums->mapped < 0 || sums->mapped > sums->pictures))
+    status = fail_sums(store, "pictures");
+  return status;
+}

@@ -1,0 +1,186 @@
+#!/bin/sh
+# heed survey -o: shards, interruptions and kills leave the results of one run; bad pictures are rows; docs/surveys.md's SQL runs.
+# shellcheck source=tests/cli/harness.sh
+. "$(dirname "$0")/harness.sh"
+
+common="--backend cpu --quiet"
+scenes="--scenes 24 $common"
+python=python3
+for tool in python3 /usr/bin/python3; do
+  if "$tool" -c 'import sqlite3' 2>/dev/null; then python=$tool; fi
+done
+if ! "$python" -c 'import sqlite3' 2>/dev/null; then
+  test_skip survey_store "no python3 with sqlite3"
+  tests_end
+  exit 0
+fi
+test_begin probe
+heed survey --scenes 1 $common -o probe.sqlite
+if grep -q 'this heed has no SQLite' "$err"; then
+  expect_exit 3
+  expect_nothing_written
+  test_end
+  tests_end
+  exit "$broken"
+fi
+expect_exit 0
+expect_stdout_contains 'written: probe.sqlite'
+test_end
+
+# Prints one hash of all tables but the identity, after an integrity check.
+hash() {
+  "$python" - "$1" <<'P'
+import hashlib, sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+assert db.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
+of = hashlib.sha256()
+for table in "pictures", "heads", "moments", "sums":
+    for row in db.execute(f"SELECT * FROM {table} ORDER BY 1, 2, 3"):
+        of.update(repr(row).encode())
+print(of.hexdigest())
+P
+}
+# Whether a file of $here holds the same survey as whole.sqlite.
+same() { [ "$(hash "$here/$1")" = "$whole" ] || fail "$1: another survey than without interruption"; }
+
+test_begin whole
+heed survey $scenes -o whole.sqlite --json whole.json
+expect_exit 0
+expect_stderr_empty
+mv "$here/whole.sqlite" "$here/whole.json" "$bad"
+whole=$(hash "$bad/whole.sqlite")
+expect_nothing_written
+heed survey --merge "$bad/whole.sqlite" --json again.json
+expect_exit 0
+cmp -s "$here/again.json" "$bad/whole.json" || diff "$here/again.json" "$bad/whole.json" >/dev/null || fail "the stored survey has other numbers"
+test_end
+
+# The numbers of each head are those of heed run.
+test_begin rows
+"$python" - "$bad/whole.sqlite" "$program" <<'P' || fail "rows are others than heed run's"
+import json, sqlite3, subprocess, sys
+db = sqlite3.connect(sys.argv[1])
+names = ["entropy_cls", "entropy_patches", "distance", "distance_renormalised", "prefix_mass", "self_mass", "top5_mass"]
+for seed in 1, 24:
+    run = json.loads(subprocess.run([sys.argv[2], "run", "--scene", str(seed), "--backend", "cpu", "--quiet", "--json", "-"],
+                                    capture_output=True, check=True).stdout)["results"][0]
+    row = db.execute("SELECT id, class, error FROM pictures WHERE path = ?", (f"scene:{seed}",)).fetchone()
+    assert row[0] == seed - 1 and row[2] is None and row[1] == run["top"][0]["class"], (row, run["top"][0])
+    for head in run["heads"]:
+        found = db.execute(f"SELECT {', '.join(names)} FROM heads WHERE picture = ? AND layer = ? AND head = ?",
+                           (seed - 1, head["layer"], head["head"])).fetchone()
+        for name, value in zip(names, found):
+            assert abs(value - head[name]) <= 1e-8 * max(1.0, abs(value)), (name, value, head[name])
+data, pictures, unit = db.execute("SELECT data, pictures, unit FROM sums WHERE name = 'first_row' AND layer = 0 AND head = 0").fetchone()
+row = [int.from_bytes(data[i:i + 8], "little", signed=True) * unit / pictures for i in range(0, len(data), 8)]
+assert pictures == 24 and len(row) == 197 and abs(sum(row) - 1) < 1e-5, (pictures, len(row), sum(row))
+data, = db.execute("SELECT data FROM sums WHERE name = 'offsets' AND layer = 0 AND head = 0").fetchone()
+total = sum(int.from_bytes(data[i:i + 8], "little", signed=True) for i in range(0, len(data), 8)) * unit / pictures
+mass, = db.execute("SELECT avg(1 - prefix_mass) FROM heads WHERE layer = 0 AND head = 0").fetchone()
+assert len(data) == 27 * 27 * 8 and abs(total - mass) < 1e-5, (len(data), total, mass)
+P
+test_end
+
+test_begin threads_and_commits
+heed survey $scenes --threads 1 --commit 5 -o one.sqlite
+same one.sqlite
+test_end
+
+test_begin shards
+for shard in 3 1 2; do heed survey $scenes --shard "$shard/3" -o "$shard.sqlite"; done
+heed survey --merge 2.sqlite 3.sqlite 1.sqlite -o all.sqlite --json all.json
+expect_exit 0
+expect_stderr_empty
+same all.sqlite
+cmp -s "$here/all.json" "$bad/whole.json" || fail "JSON: other results than of the whole"
+heed survey --merge 2.sqlite 3.sqlite
+expect_exit 0
+expect_stderr_contains 'not the whole survey (found 2 shards of 3)'
+cp "$here/2.sqlite" "$here/twice.sqlite"
+heed survey --merge 2.sqlite twice.sqlite -o no.sqlite
+expect_exit 2
+expect_stderr_contains 'twice.sqlite: shard 2 of 3, which another part is already'
+expect_no_file no.sqlite
+heed survey --merge 2.sqlite "$bad/whole.sqlite" -o no.sqlite
+expect_exit 2
+expect_stderr_contains 'a part of another survey (found other shards than in the first part)'
+expect_no_file no.sqlite
+test_end
+
+# Killed at any moment, what was committed is there, and the survey goes on to the same end.
+test_begin killed
+for after in 0.05 0.1 0.15 0.2 0.3; do
+  # shellcheck disable=SC2086
+  (cd "$here" && exec timeout -s KILL "$after" "$program" survey $scenes --commit 1 -o k.sqlite --resume) >/dev/null 2>&1
+done
+heed survey $scenes -o k.sqlite --resume
+expect_exit 0
+same k.sqlite
+test_end
+
+test_begin interrupted
+(cd "$here" && exec timeout -s TERM 0.5 "$program" survey --scenes 20000 $common -o s.sqlite) >"$out" 2>"$err"
+grep -q 's.sqlite: ended by a signal (found [0-9]* images of 20000; the same command with --resume goes on)' "$err" ||
+  [ ! -e "$here/s.sqlite" ] || fail "no sentence says how to go on"
+test_end
+
+test_begin other_survey
+heed survey $scenes -o "$bad/whole.sqlite"
+expect_exit 2
+expect_one_sentence survey "whole.sqlite: there is a file (expected a new one; --resume goes on with a survey)"
+heed survey $scenes --seed 2 -o "$bad/whole.sqlite" --resume
+expect_exit 2
+expect_one_sentence survey "another survey (found other images; --resume goes on with the same command)"
+heed survey $scenes --precision f16 -o "$bad/whole.sqlite" --resume
+[ "$status" -ne 0 ] || fail "other options were taken"
+[ "$(hash "$bad/whole.sqlite")" = "$whole" ] || fail "the survey was changed"
+echo text >"$here/text.sqlite"
+heed survey --merge text.sqlite
+expect_exit 3
+expect_one_sentence survey "text.sqlite: "
+heed survey --scenes 1 $common --resume
+expect_exit 2
+heed survey --scenes 1 $common --shard 3/2
+expect_exit 2
+expect_stderr_contains '--shard: wrong share (found 3/2, expected I/N, as 2/10)'
+heed survey --merge
+expect_exit 2
+test_end
+
+test_begin bad_pictures
+mkdir -p "$bad/p/deep/deeper"
+cp "$vectors/preprocess/rgb.png" "$bad/p/a.png"
+cp "$vectors/preprocess/exact_224.png" "$bad/p/deep/deeper/c.png"
+echo no >"$bad/p/deep/b.png"
+ln -s .. "$bad/p/deep/up"
+heed survey "$vectors/vit/micro_32" "$bad/p" --recursive $common -o p.sqlite
+expect_exit 3
+expect_stderr_contains "images: cannot read all (found 1 bad ones of 3)"
+"$python" - "$here/p.sqlite" <<'P' || fail "the rows are others"
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+rows = db.execute("SELECT path, error FROM pictures ORDER BY id").fetchall()
+assert [path.rsplit("/", 1)[1] for path, _ in rows] == ["a.png", "b.png", "c.png"], rows
+assert [error is None for _, error in rows] == [True, False, True] and "b.png: " in rows[1][1], rows
+P
+heed survey "$vectors/vit/micro_32" "$bad/p" --recursive $common -o strict.sqlite --strict
+expect_exit 3
+heed survey "$vectors/vit/micro_32" "$bad/p" --recursive $common -o strict.sqlite --resume
+expect_exit 3
+[ "$(hash "$here/p.sqlite")" = "$(hash "$here/strict.sqlite")" ] || fail "another survey after --strict and --resume"
+test_end
+
+# Each question of the page, on a real survey.
+test_begin questions
+"$python" - "$bad/whole.sqlite" "$(dirname "$0")/../../docs/surveys.md" <<'P' || fail "a query of docs/surveys.md fails"
+import re, sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+queries = re.findall(r"```sql\n(.*?)```", open(sys.argv[2], encoding="utf-8").read(), re.S)
+assert len(queries) >= 12, len(queries)
+for query in queries:
+    rows = db.execute(query).fetchall()
+    assert rows or "failed_pictures" in query or "prefix_mass" in query or "unusual" in query, query
+P
+test_end
+
+tests_end
