@@ -79,6 +79,8 @@ static const change changes[] = {
     {TOWER, NAMED, "attention_type", "\"linear\""},
     {TOWER, NAMED, "position_embedding_type", "\"relative_key\""},
     {TOWER, NAMED, "window_size", "7"},
+    {TOWER, NAMED, "fullatt_block_indexes", "true"},
+    {TOWER, NAMED, "fullatt_block_indexes", "[-1]"},
     {TOWER, NAMED, "window_block_indexes", "[0]"},
     {TOWER, NAMED, "num_windows", "4"},
     {TOWER, NAMED, "use_rope", "true"},
@@ -210,7 +212,7 @@ static bool same_bits(const outputs *a, const outputs *b) {
 }
 
 /* A gated MLP has SiLU whatever the config calls its activation, but for DINOv3 of transformers. A
- * model with windows has some size of them. */
+ * model with windows has some size of them, and one may have RMS norms. */
 static verdict expected(const subject *s, const change *c) {
   const bool act = strcmp(c->key, "hidden_act") == 0 || strcmp(c->key, "act_layer") == 0;
   const bool gated = strstr(s->folder, "giant") || strstr(s->folder, "gated") ||
@@ -219,6 +221,11 @@ static verdict expected(const subject *s, const change *c) {
   if (c->verdict == OTHER && act && gated && !gigantic && strcmp(s->folder, "dinov3_gated") != 0)
     return SAME;
   if (strcmp(c->key, "window_size") == 0 && strstr(s->config, "\"window_size\"")) return NAMED;
+  if (strcmp(c->key, "norm_type") == 0 && strcmp(s->folder, "internvit_6b") == 0) return SAME;
+  if (strstr(s->config, "\"rms_norm_eps\"") && c->verdict != SAME) {
+    if (strcmp(c->key, "rms_norm_eps") == 0) return OTHER;
+    if (strcmp(c->key, "layer_norm_eps") == 0 && c->verdict == OTHER) return SAME;
+  }
   return c->verdict;
 }
 

@@ -45,7 +45,7 @@ typedef struct heed_config {
   heed_config_value width, layers, heads, mlp_width;
   double mlp_ratio; /* timm: the MLP's width as a multiple, rounded down; 0: not said */
   heed_config_value image_size, patch, channels, classes, registers;
-  heed_config_value qkv_bias, key_bias, gated_mlp;
+  heed_config_value qkv_bias, key_bias, gated_mlp, query_norm, rms;
   heed_config_value pool; /* heed_pool */
   heed_config_value mean_pooling, absolute_positions, position_bias,
       shared_position_bias;        /* BEiT: flags */

@@ -255,6 +255,26 @@ static void set_class_defaults(heed_config *config) {
         (heed_config_value){family->defaults.registers, "num_register_tokens", true};
 }
 
+/* Which norms there are, of a family whose config says it. */
+static heed_status read_norms(heed_config *config, const heed_fields *fields) {
+  const heed_config_keys *keys = &config->family->keys;
+  const heed_config_defaults *defaults = &config->family->defaults;
+  const char *kind = defaults->rms ? "rms_norm" : "layer_norm";
+  if (keys->norm) HEED_TRY(heed_field_string(fields, keys->norm, &kind));
+  if (!heed_list_has("rms_norm|layer_norm", kind))
+    return heed_field_refuse(fields, keys->norm, kind, "layer_norm or rms_norm");
+  if (keys->norm)
+    config->rms = (heed_config_value){strcmp(kind, "rms_norm") == 0, keys->norm,
+                                      !heed_field(fields, keys->norm), NULL};
+  if (keys->query_norm)
+    config->query_norm = (heed_config_value){defaults->query_norm, keys->query_norm, true};
+  if (keys->no_final_norm)
+    config->mean_pooling = (heed_config_value){true, keys->no_final_norm, true};
+  if (keys->query_norm) HEED_TRY(heed_read_bool(fields, keys->query_norm, &config->query_norm));
+  return keys->no_final_norm ? heed_read_bool(fields, keys->no_final_norm, &config->mean_pooling)
+                             : HEED_OK;
+}
+
 /* Windows of the attention, and the layers that go without. */
 static heed_status read_windows(heed_config *config, const heed_fields *fields) {
   const heed_config_defaults *defaults = &config->family->defaults;
@@ -347,6 +367,7 @@ heed_status heed_config_hugging_face(heed_config *config, const heed_fields *who
   HEED_TRY(heed_field_float(&fields, epsilon, &config->rules.epsilon));
   if (config->rules.epsilon < 0.0f)
     return heed_field_fail(&fields, epsilon, heed_field(&fields, epsilon), "no negative number");
+  HEED_TRY(read_norms(config, &fields));
   HEED_TRY(read_windows(config, &fields));
   HEED_TRY(heed_config_check_keys(
       &fields,

@@ -22,12 +22,16 @@ typedef struct heed_config_defaults {
   uint8_t merge;     /* side of the squares of patches that become one token later; 0: none do */
   /* layers whose attention knows no windows, up to the first 0 */
   uint8_t full_layers[HEED_DEFAULT_FULL_LAYERS];
-  bool any_size; /* there is no key of an image's size */
+  bool any_size;        /* there is no key of an image's size */
+  bool rms, query_norm; /* the norms are RMS norms; queries and keys are normed */
 } heed_config_defaults;
 
 /* What the family's config calls things where most call them otherwise; NULL: as most do. */
 typedef struct heed_config_keys {
   const char *width, *layers, *heads, *epsilon, *biases;
+  /* those that most have not: which norm it is, whether queries and keys have one, whether the
+   * final states have none (true by default) */
+  const char *norm, *query_norm, *no_final_norm;
   /* What it has besides, separated by '|': keys that other rules read, that tensors tell or that
    * change no state. */
   const char *others;

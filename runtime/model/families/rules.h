@@ -76,6 +76,8 @@ typedef struct heed_rules {
   bool gate_activation; /* a gate's activation is the MLP's; else SiLU */
   bool causal;          /* no token attends to a later one */
   bool rms;             /* the norms are RMS norms, which have no bias */
+  bool norms_tell;      /* the norms are RMS norms where they have no bias */
+  bool wide_norms;      /* queries and keys are normed over all heads together */
   bool unbiased;        /* the linear maps of the layers have no bias */
   /* Patches may be embedded by a linear map of their numbers, in the order of channels_last. */
   bool flat_patches;

@@ -54,6 +54,9 @@ static const char *const blocks[] = {"attention and MLP in parallel",
   ROW("a guess", 4096, HEADS, 32)                            \
   ROW("moco", 384, HEADS, 12)                                \
   ROW("qwen", 0, HEADS, 16)                                  \
+  ROW("moonvit", 0, HEADS, 16)                               \
+  ROW("internvit", 1024, HEADS, 16)                          \
+  ROW("internvit", 3200, HEADS, 25)                          \
   ROW("dinov2", 0, HEAD_WIDTH, 64)                           \
   ROW("clip", 768, HEADS, 12)                                \
   ROW("clip", 1024, HEADS, 16)                               \
@@ -103,7 +106,6 @@ static const char *const blocks[] = {"attention and MLP in parallel",
   ROW("*dpwee*", 0, OTHER_BLOCKS, 1)                         \
   ROW("*_rpn_*", 0, OTHER_BLOCKS, 2)                         \
   ROW("eva02_enormous_*", 0, OTHER_BLOCKS, 2)                \
-  ROW("aimv2_*", 0, OTHER_BLOCKS, 3)                         \
   ROW("vit_relpos_*", 0, OTHER_BLOCKS, 6)                    \
   ROW("vit_srelpos_*", 0, OTHER_BLOCKS, 6)                   \
   ROW("vit_*_r26_*", 0, OTHER_BLOCKS, 7)                     \

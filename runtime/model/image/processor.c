@@ -47,12 +47,13 @@ static const heed_processor processors[] = {
     /* of no file, but of weights without one */
     {"torchvision", true, 256, 224, false, 2, IMAGENET, .torch_crop = true},
     {"timm", false, 224, 0, false, 2, HALF, .torch_crop = true},
+    {"InternVL", false, 224, 0, false, 3, IMAGENET},
     {HEED_ORIGINAL_DINO, true, 256, 224, false, 3, IMAGENET, .torch_crop = true},
     {HEED_ORIGINAL_MAE, true, 256, 224, false, 3, IMAGENET, .torch_crop = true},
     {HEED_ORIGINAL_DEIT, true, 256, 224, false, 3, IMAGENET, .torch_crop = true},
 };
 #define COUNT (sizeof processors / sizeof *processors)
-#define WITHOUT_FILE 5 /* the last ones */
+#define WITHOUT_FILE 6 /* the last ones */
 
 const heed_processor *heed_processor_named(const char *name) {
   for (size_t i = 0; i < COUNT; i++)

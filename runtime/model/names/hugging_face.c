@@ -15,7 +15,10 @@
   ROW("#attention.attention.key.|#attention.k_proj.?", KEY_WEIGHT)                                \
   ROW("#attention.attention.value.|#attention.v_proj.?", VALUE_WEIGHT)                            \
   ROW("?#attention.attention.relative_position_bias.relative_position_bias_table", POSITION_BIAS) \
-  ROW("#attention.output.dense.|#attention.o_proj.", ATTENTION_OUTPUT_WEIGHT)                     \
+  ROW("#attention.output.dense.|#attention.o_proj.|#attention.projection_layer.",                 \
+      ATTENTION_OUTPUT_WEIGHT)                                                                    \
+  ROW("?#attention.q_norm.", QUERY_NORM_WEIGHT)                                                   \
+  ROW("?#attention.k_norm.", KEY_NORM_WEIGHT)                                                     \
   ROW("?#layer_scale1.lambda1|#lambda_1", LAYER_SCALE1)                                           \
   ROW("#layernorm_after.|#norm2.", NORM2_WEIGHT)                                                  \
   ROW("?#mlp.weights_in.@0/2|#mlp.gate_proj.", GATE_WEIGHT)                                       \

@@ -97,6 +97,7 @@ extern const char *const heed_name_lists[];
 
 extern const heed_names heed_names_hugging_face, heed_names_hugging_face_clip, heed_names_timm,
     heed_names_open_clip, heed_names_torchvision, heed_names_hugging_face_text,
-    heed_names_open_clip_text, heed_names_own;
+    heed_names_open_clip_text, heed_names_own, heed_names_aimv2, heed_names_internvit,
+    heed_names_moonvit, heed_names_pixtral;
 
 #endif

@@ -9,12 +9,12 @@
  * layer; NONE is no group. The name is what `heed inspect` calls the role in every style: Hugging
  * Face's, without a prefix and with '#' for the layer's number.
  *
- * Axes of a shape: C width, M width of the MLP, D = C / heads, K classes, Q numbers that the
- * classifier reads, E numbers of the embedding, R registers, T rows of positions, N ids of tokens,
- * I channels of the image, P side of a patch, L layers, H heads, A = D / 2 angles, F = D / 4
- * periods, B rows of a table of relative positions, V width of the pooling attention's MLP, G = C /
- * its heads, J width of all heads together, S width of the classifier's hidden layer, Y = I P P
- * numbers of a patch, 1, 2. */
+ * Axes of a shape: C width, M width of the MLP, D numbers that a norm of queries spans, K classes,
+ * Q numbers that the classifier reads, E numbers of the embedding, R registers, T rows of
+ * positions, N ids of tokens, I channels of the image, P side of a patch, L layers, H heads, A = D
+ * / 2 angles, F = D / 4 periods, B rows of a table of relative positions, V width of the pooling
+ * attention's MLP, G = C / its heads, J width of all heads together, S width of the classifier's
+ * hidden layer, Y = I P P numbers of a patch, 1, 2. */
 #ifndef HEED_ROLE_NORM
 #define HEED_ROLE_NORM(name, group, shape, text) HEED_ROLE_PAIR(name, group, group, shape, text)
 #endif

@@ -75,6 +75,23 @@ static heed_value rotate_stacked(heed_vit_builder *b, heed_value stacked, heed_s
   return heed_vit_rotate(b, heed_define_view(b->graph, stacked, 0, &part));
 }
 
+static heed_value swap_heads_and_tokens(heed_vit_builder *b, heed_value x) {
+  const heed_permute_desc permute = {sizeof permute, x, {0, 2, 1, 3}};
+  return heed_define_permute(b->graph, &permute);
+}
+
+/* The norm of queries or keys [B, H, T, D], of each head or of all together. */
+static heed_value norm_heads(heed_vit_builder *b, heed_value x, const heed_role_ref *norm,
+                             const heed_shape *part) {
+  const uint32_t *dim = part->dim;
+  if (!b->model->roles.rules.wide_norms) return heed_vit_norm(b, x, norm, dim[3]);
+  const heed_shape joined = HEED_SHAPE(dim[0], dim[2], dim[1] * dim[3]),
+                   apart = HEED_SHAPE(dim[0], dim[2], dim[1], dim[3]);
+  x = heed_define_view(b->graph, swap_heads_and_tokens(b, x), 0, &joined);
+  x = heed_define_view(b->graph, heed_vit_norm(b, x, norm, joined.dim[2]), 0, &apart);
+  return swap_heads_and_tokens(b, x);
+}
+
 static heed_value attend(heed_vit_builder *b, heed_value x, uint32_t i, uint32_t read_rows,
                          heed_value bias) {
   const heed_vit_dimensions *dims = &b->model->dims;
@@ -92,8 +109,7 @@ static heed_value attend(heed_vit_builder *b, heed_value x, uint32_t i, uint32_t
         heed_define_view(b->graph, p < 2 ? turned : stacked, p * heed_shape_count(&part), &part);
     const heed_role_ref *norm =
         p == 0 ? layer + HEED_ROLE_QUERY_NORM_WEIGHT : layer + HEED_ROLE_KEY_NORM_WEIGHT;
-    if (p < 2 && normed)
-      qkv_part[p] = heed_vit_rotate(b, heed_vit_norm(b, qkv_part[p], norm, part.dim[3]));
+    if (p < 2 && normed) qkv_part[p] = heed_vit_rotate(b, norm_heads(b, qkv_part[p], norm, &part));
     heed_vit_name(b, qkv_part[p], i, names[p]);
   }
   const heed_value queries = normed ? qkv_part[0] : turned;

@@ -28,9 +28,10 @@ static bool match_anchor(const char *name, const char *anchor, size_t length, si
 /* The styles of text towers come last. Those without anchors are looked for where none of these is.
  */
 static const heed_names *const styles[] = {
-    &heed_names_hugging_face,   &heed_names_hugging_face_clip, &heed_names_timm,
-    &heed_names_open_clip,      &heed_names_torchvision,       &heed_names_hugging_face_text,
-    &heed_names_open_clip_text,
+    &heed_names_hugging_face,      &heed_names_hugging_face_clip, &heed_names_timm,
+    &heed_names_open_clip,         &heed_names_torchvision,       &heed_names_aimv2,
+    &heed_names_internvit,         &heed_names_moonvit,           &heed_names_pixtral,
+    &heed_names_hugging_face_text, &heed_names_open_clip_text,
 };
 enum { STYLES = sizeof styles / sizeof *styles, TEXT_STYLES = 2 };
 
@@ -462,6 +463,7 @@ heed_status heed_roles_detect(heed_checkpoint *checkpoint, const heed_config *co
   HEED_TRY(choose_positions(roles, config, error));
   roles->groups = needed_groups(roles);
   choose_pool(roles, config);
+  if (roles->rules.norms_tell) roles->rules.rms = !heed_roles_have(roles, HEED_ROLE_NORM1_BIAS, 0);
   take_facts(roles, config);
   if (!config->said_grid || roles->groups & HEED_GROUP(POSITIONS)) return HEED_OK;
   return heed_fail(error, HEED_INVALID_FILE,

@@ -353,6 +353,7 @@ static heed_status body_sizes(const heed_roles *roles, const heed_config *config
   d->attention_width = d->width;
   if (roles->rules.own_width) HEED_TRY(attention_width(roles, &d->attention_width, error));
   HEED_TRY(head_count(roles, config, d, error));
+  d->query_norm = roles->rules.wide_norms ? d->attention_width : d->attention_width / d->heads;
   guess_activation(roles, config, d);
   HEED_TRY(check_biases(roles, config, error));
   HEED_TRY(rotation_sizes(roles, config, d, error));
@@ -400,6 +401,16 @@ static uint32_t possible_prefixes(heed_position_tokens tokens, const heed_vit_di
   return tokens == HEED_POSITION_TOKENS_ANY ? 3 : 1;
 }
 
+/* Which norms the config means: RMS norms have no bias. */
+static heed_status check_norms(const heed_roles *roles, const heed_config *config,
+                               heed_error *error) {
+  const heed_config_value *said = &config->rms;
+  const bool rms = roles->rules.rms;
+  if (!said->key || said->value == rms) return HEED_OK;
+  return contradict(said, rms ? "layer_norm" : "rms_norm", rms ? "rms_norm" : "layer_norm",
+                    heed_role_pattern(HEED_ROLE_NORM1_BIAS), rms ? "not there" : "there", error);
+}
+
 /* Flags of the config, and roles that tell whether they are true. */
 static heed_status check_flags(const heed_roles *roles, const heed_config *config,
                                heed_error *error) {
@@ -411,6 +422,7 @@ static heed_status check_flags(const heed_roles *roles, const heed_config *confi
                {&config->position_bias, HEED_ROLE_POSITION_BIAS, false},
                {&config->shared_position_bias, HEED_ROLE_SHARED_POSITION_BIAS, false},
                {&config->mean_pooling, HEED_ROLE_FINAL_NORM_WEIGHT, true},
+               {&config->query_norm, HEED_ROLE_QUERY_NORM_WEIGHT, false},
                {&config->probe, HEED_ROLE_PROBE, false}};
   for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
     const bool there = heed_roles_have(roles, flags[i].role, 0);
@@ -548,6 +560,7 @@ heed_status heed_roles_dimensions(const heed_roles *roles, const heed_config *co
   HEED_TRY(body_sizes(roles, config, dimensions, error));
   if (heed_is_text(roles->tower)) return HEED_OK;
   HEED_TRY(head_sizes(roles, config, dimensions, error));
+  HEED_TRY(check_norms(roles, config, error));
   HEED_TRY(check_flags(roles, config, error));
   HEED_TRY(pool_sizes(roles, config, dimensions, error));
   HEED_TRY(bias_sizes(roles, dimensions, error));

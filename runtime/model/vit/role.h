@@ -133,6 +133,7 @@ heed_status heed_weight_read(void *user, uint64_t first, uint64_t count, void *t
 typedef struct heed_vit_dimensions {
   uint32_t width, layers, heads, mlp_width;
   uint32_t attention_width; /* of all heads together: C, but in a model that says otherwise */
+  uint32_t query_norm;      /* numbers that a norm of queries spans: of a head, or of all */
   uint32_t hidden;          /* width of the classifier's hidden layer; 0: there is none */
   bool linear_patch;        /* patches are embedded by a linear map of their pixels */
   bool heads_guessed;       /* nothing tells their number */

@@ -413,7 +413,7 @@ heed_shape heed_role_shape(heed_role role, const heed_vit_dimensions *d) {
               {'F', d->width / d->heads / 4},
               {'C', d->width},
               {'M', d->mlp_width},
-              {'D', d->attention_width / d->heads},
+              {'D', d->query_norm},
               {'J', d->attention_width},
               {'S', d->hidden},
               {'Y', d->channels * d->patch * d->patch},

@@ -76,6 +76,32 @@ TORCHVISION = {
 }
 ORIGINAL = dict(TIMM, registers="register_tokens", scale1="ls1.gamma", scale2="ls2.gamma", mask="mask_token")
 EVA = dict(TIMM, scale1="gamma_1", scale2="gamma_2")
+PIXTRAL = {
+    "patch": "patch_conv", "pre_norm": "ln_pre", "layer": "transformer.layers.%d.", "query": "attention.q_proj", "key": "attention.k_proj",
+    "value": "attention.v_proj", "projection": "attention.o_proj", "norm1": "attention_norm", "norm2": "ffn_norm", "gate": "feed_forward.gate_proj",
+    "fc1": "feed_forward.up_proj", "fc2": "feed_forward.down_proj",
+}
+MOONVIT = {
+    "positions": "patch_embed.pos_emb.weight+", "patch": "patch_embed.proj", "layer": "encoder.blocks.%d.", "qkv": "wqkv", "projection": "wo",
+    "norm1": "norm0", "norm2": "norm1", "fc1": "mlp.fc0", "fc2": "mlp.fc1", "norm": "encoder.final_layernorm",
+}
+AIMV2 = {
+    "positions": "embeddings.position_embedding.weight<", "patch": "embeddings.patch_embed", "embedded_norm": "embeddings.rms_norm",
+    "layer": "encoder.layers.%d.", "query": "attention.q_proj", "key": "attention.k_proj", "value": "attention.v_proj",
+    "projection": "attention.out_proj", "norm1": "rms_norm1", "norm2": "rms_norm2", "gate": "ffn.gate_proj", "fc1": "ffn.up_proj", "fc2": "ffn.down_proj",
+    "norm": "rms_norm",
+}
+AIMV2_APPLE = {
+    "positions": "preprocessor.pos_embed", "patch": "preprocessor.patchifier.proj", "embedded_norm": "preprocessor.patchifier.norm",
+    "layer": "trunk.blocks.%d.", "qkv": "attn.qkv", "projection": "attn.proj", "norm1": "norm_1", "norm2": "norm_2", "gate": "mlp.fc1", "fc1": "mlp.fc3",
+    "fc2": "mlp.fc2", "norm": "trunk.post_trunk_norm",
+}
+INTERNVIT = {
+    "cls": "embeddings.class_embedding", "positions": "embeddings.position_embedding", "patch": "embeddings.patch_embedding", "layer": "encoder.layers.%d.",
+    "qkv": "attn.qkv", "projection": "attn.proj", "norm1": "norm1", "norm2": "norm2", "scale1": "ls1", "scale2": "ls2", "fc1": "mlp.fc1", "fc2": "mlp.fc2",
+}
+INTERNVL = dict({key: name for key, name in VIT.items() if key != "norm"}, query="attention.q_proj", key="attention.k_proj", value="attention.v_proj",
+                projection="attention.projection_layer", scale1="lambda_1", scale2="lambda_2", fc1="mlp.fc1", fc2="mlp.fc2")
 QWEN = {key: name for key, name in TIMM.items() if key not in ("cls", "registers", "positions", "norm", "head")}
 
 
@@ -106,11 +132,12 @@ def timm_config(family, **args):
 # projection keeps two tensors, or of none (""); "masked": of all three, of which that of the keys counts as zeros. rotation: of ANGLES, with its numbers.
 # rms: RMS norms, which have no bias. map_biases: whether the maps behind the attention have biases. frames: of patch weights. window: its side in
 # patches, for the layers that are not in full.
+# wide_norms: queries and keys are normed over all heads.
 # cls_pooled: CLS of the final states is the pooled output. pooler: what the classifier reads is. pool_heads: of the pooling attention, else as the
 # layers. pool_mlp: its hidden width, else as theirs. table: how BEiT's table of relative positions is resized.
 def family(names, resize, epsilon, prefix="", width=24, heads=3, mlp=40, prefix_tokens=("cls",), position_rows=1, heads_of=(), half=False, config=None,
            activation="gelu", gate=None, patch_bias=True, pool="cls", norm="states", outer="", extra=(), config_name="config.json", biases="qkv", rotation=None,
-           rms=False, map_biases=True, frames=0, window=0, full=(), cls_pooled=False, gate_activation="silu", pooler=False, pool_heads=None, pool_mlp=None, table=None, embeds=False):
+           rms=False, map_biases=True, frames=0, window=0, full=(), wide_norms=False, cls_pooled=False, gate_activation="silu", pooler=False, pool_heads=None, pool_mlp=None, table=None, embeds=False):
     return locals()
 
 
@@ -158,8 +185,11 @@ class Weights:
         return value.double()
 
     def flat(self, name, *shape):
-        """A '<' at the end: stored without the leading axes of 1."""
-        value = self.take(name.rstrip("<"), *shape)
+        """A '<' at the end: stored without the leading axes of 1; a '+': as a square grid."""
+        value = self.take(name.rstrip("<+"), *shape)
+        if name.endswith("+"):
+            side = math.isqrt(shape[1])
+            self.tensors[name[:-1]] = self.tensors[name[:-1]].reshape(side, side, shape[2])
         if name.endswith("<"):
             self.tensors[name[:-1]] = self.tensors[name[:-1]].reshape([size for size in shape if size > 1])
         return value
@@ -200,6 +230,7 @@ def make_model(f):
     else:
         patch_weight = w.take(prefix + n["patch"] + ".weight", c, 3, PATCH, PATCH, scale=0.2)
     model["patch"] = (patch_weight, w.take(prefix + n["patch"] + ".bias", c, scale=0.3) if f["patch_bias"] else 0.0)
+    model["embedded_norm"] = w.norm(prefix + n["embedded_norm"], c) if "embedded_norm" in n else None
     model["pre_norm"] = w.norm(prefix + n["pre_norm"], c) if "pre_norm" in n else None
     model["layers"] = []
     for i in range(LAYERS):
@@ -224,7 +255,7 @@ def make_model(f):
         layer["bias"] = w.take(at + n["bias"], distances, f["heads"]) if "bias" in n else None
         layer["projection"] = w.linear(at + n["projection"], c, c, biased=f["map_biases"])
         for name in ("query_norm", "key_norm"):
-            layer[name] = w.norm(at + n[name], c // f["heads"]) if name in n else None
+            layer[name] = w.norm(at + n[name], c if f["wide_norms"] else c // f["heads"]) if name in n else None
         if f["gate"] == "split":
             layer["gate"], layer["fc1"] = (w.linear(at + n[name], f["mlp"], c, biased=f["map_biases"]) for name in ("gate", "fc1"))
         elif f["gate"]:  # the gate's rows are the first half
@@ -288,6 +319,7 @@ def embed(f, model, pixels, rows, columns):
     # Patches in raster order, each [3, P, P].
     patches = pixels.reshape(batch, 3, rows, PATCH, columns, PATCH).permute(0, 2, 4, 1, 3, 5).reshape(batch, rows * columns, 3 * PATCH * PATCH)
     x = patches @ model["patch"][0].reshape(c, -1).T + model["patch"][1]
+    x = layer_norm(x, model["embedded_norm"], f["epsilon"]) if model["embedded_norm"] else x
     if model["positions"] is None:
         return torch.cat([token.expand(batch, -1, -1) for token in model["prefix"]] + [x], 1)
     stored = model["positions"][:, f["position_rows"] :].reshape(1, STORED, STORED, c).permute(0, 3, 1, 2)
@@ -329,7 +361,24 @@ def mixed(f, model, layer, rows, columns):
     return x * along_x + y * along_y
 
 
-ANGLES = {"centred": centred, "axial": axial, "mixed": mixed}
+def pixtral(f, model, layer, rows, columns, base):
+    """PixtralRotaryEmbedding: of all D/2 frequencies the rows have the even ones, the columns the odd ones."""
+    size = f["width"] // f["heads"]
+    frequencies = 1.0 / base ** (torch.arange(0, size, 2, dtype=torch.float64) / size)
+    h = torch.outer(torch.arange(rows, dtype=torch.float64), frequencies[::2])
+    w = torch.outer(torch.arange(columns, dtype=torch.float64), frequencies[1::2])
+    return torch.cat([h[:, None, :].repeat(1, columns, 1), w[None, :, :].repeat(rows, 1, 1)], -1).reshape(rows * columns, -1)
+
+
+def moonvit(f, model, layer, rows, columns, base):
+    """Rope2DPosEmb: the angles of column and row in turn."""
+    size, flat = f["width"] // f["heads"], torch.arange(rows * columns)
+    frequencies = 1.0 / base ** (torch.arange(0, size, 4, dtype=torch.float64) / size)
+    x, y = torch.outer((flat % columns).double(), frequencies), torch.outer((flat // columns).double(), frequencies)
+    return torch.stack([x, y], -1).reshape(rows * columns, -1)
+
+
+ANGLES = {"pixtral": pixtral, "moonvit": moonvit, "centred": centred, "axial": axial, "mixed": mixed}
 
 
 def rotate(f, model, layer, rows, columns, y):
@@ -426,7 +475,11 @@ def forward(f, model, pixels, rows, columns):
     for i, layer in enumerate(model["layers"]):
         y = layer_norm(x, layer["norm1"], f["epsilon"])
         q, k, v = (linear(y, layer[name]).reshape(batch, tokens, heads, size).transpose(1, 2) for name in ("query", "key", "value"))
-        q, k = (layer_norm(y, layer[name], f["epsilon"]) if layer[name] else y for y, name in ((q, "query_norm"), (k, "key_norm")))
+        if f["wide_norms"]:  # over all heads
+            normed = (layer_norm(linear(y, layer[name]), layer[name + "_norm"], f["epsilon"]) for name in ("query", "key"))
+            q, k = (part.reshape(batch, tokens, heads, size).transpose(1, 2) for part in normed)
+        else:
+            q, k = (layer_norm(part, layer[name], f["epsilon"]) if layer[name] else part for part, name in ((q, "query_norm"), (k, "key_norm")))
         q, k = (rotate(f, model, i, rows, columns, y) for y in (q, k))
         bias = position_bias(f, (layer["bias"], model["bias"]), rows, columns)
         if f["window"] and i not in f["full"]:
