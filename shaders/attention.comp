@@ -470,19 +470,19 @@ void main() {
   const uint mine = key_lane() * KEYS;
   uint j = low;
   if (ONE_PASS) {
-    for (; j + step <= end; j += step) one_pass_block(j + mine, GUARD);
-    if (j < end) one_pass_block(j + mine, true);
+    for (; j + step <= high; j += step) one_pass_block(j + mine, GUARD);
+    if (j < high) one_pass_block(j + mine, true);
     join_statistics();
     join_output();
     if (PARTS == 1) finish_one_pass();
   } else {
-    for (; j + step <= end; j += step) statistics_block(j + mine, GUARD);
-    if (j < end) statistics_block(j + mine, true);
+    for (; j + step <= high; j += step) statistics_block(j + mine, GUARD);
+    if (j < high) statistics_block(j + mine, true);
     join_statistics();
     const uint store_at =
         ((batch * params.heads + head) * params.rows + min(at_row, last_row)) * params.keys;
-    for (j = low; j + step <= end; j += step) last_block(j + mine, GUARD, store_at, inside);
-    if (j < end) last_block(j + mine, true, store_at, inside);
+    for (j = low; j + step <= high; j += step) last_block(j + mine, GUARD, store_at, inside);
+    if (j < high) last_block(j + mine, true, store_at, inside);
     join_output();
   }
   if (!inside || has(HEED_ATTENTION_NO_OUTPUT) || key_lane() != 0) return;

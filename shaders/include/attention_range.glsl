@@ -6,7 +6,7 @@
 
 #include "params/attention_flags.h"
 
-bool has(uint flag) { return (FLAGS & flag) != 0; }
+#define has(flag) ((FLAGS & (flag)) != 0)
 const bool POSITION =
     (FLAGS & (HEED_ATTENTION_CAUSAL | HEED_ATTENTION_LEFT | HEED_ATTENTION_RIGHT)) != 0;
 

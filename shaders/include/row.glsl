@@ -54,7 +54,7 @@ float heed_row_tree(float x, uint apart, bool sums) {
 // Joins what every `apart`-th lane of a row has; apart is a power of two, at least 1.
 #ifdef HEED_SUBGROUP
 float heed_row_join(float x, uint apart, bool sums) {
-  if (LANES == apart) return x;
+  if (LANES == 1 || LANES == apart) return x;
   const uint parts = LANES / gl_SubgroupSize;
   if (!heed_full() || (apart > 1 && parts > 1) || parts > HEED_MOST_PARTS)
     return heed_row_tree(x, apart, sums);
@@ -74,6 +74,7 @@ float heed_row_join(float x, uint apart, bool sums) {
 }
 #else
 float heed_row_join(float x, uint apart, bool sums) {
+  if (LANES == 1) return x;
   return LANES == apart ? x : heed_row_tree(x, apart, sums);
 }
 #endif

@@ -169,14 +169,15 @@ void tile_run() {
     }
   }
 #ifndef HEED_TEXEL
-  for (; VECTOR == 0 && k < count; k++) { // what no four divides
-    for (uint j = 0; j < COLUMNS; j++) {
-      const vec4 w = HEED_W4(at_w + beyond + j * LANES);
-      for (uint i = 0; i < ROWS; i++) sum[i][j] = fma(vec4(x[base[i] + tile_at]), w, sum[i][j]);
+  if (VECTOR == 0)
+    for (; k < count; k++) { // what no four divides
+      for (uint j = 0; j < COLUMNS; j++) {
+        const vec4 w = HEED_W4(at_w + beyond + j * LANES);
+        for (uint i = 0; i < ROWS; i++) sum[i][j] = fma(vec4(x[base[i] + tile_at]), w, sum[i][j]);
+      }
+      beyond += TILE_PANEL;
+      tile_next(1);
     }
-    beyond += TILE_PANEL;
-    tile_next(1);
-  }
 #endif
 #ifdef TILE_SLICES
   if (TILE_SLICES) { // the slices in their order; the first one's invocations go on

@@ -65,7 +65,8 @@ void tile_run() {
   for (uint i = 0; i < ROWS; i++) {
     base[i] = min(row0 + i, params.rows - 1) * (params.depth / TILE_STEP);
     for (uint j = 0; j < COLUMNS; j++) sum[i][j] = TILE_SUM(0);
-    for (uint j = 0; j < COLUMNS && LONG != 0; j++) whole[i][j] = ivec4(0);
+    if (LONG != 0)
+      for (uint j = 0; j < COLUMNS; j++) whole[i][j] = ivec4(0);
   }
   for (uint k = TILE_FIRST; k < TILE_END; k += TILE_STEP) {
 #ifdef HEED_DOT
@@ -93,11 +94,12 @@ void tile_run() {
 #else
         for (uint q = 0; q < 4; q++) sum[i][j] = fma(vec4(v[q]), w[q][j], sum[i][j]);
 #endif
-      for (uint j = 0; j < COLUMNS && LONG != 0; j++)
-        if (k % 512 == 508 || k + 4 >= TILE_END) {
-          whole[i][j] += ivec4(sum[i][j]);
-          sum[i][j] = vec4(0.0);
-        }
+      if (LONG != 0)
+        for (uint j = 0; j < COLUMNS; j++)
+          if (k % 512 == 508 || k + 4 >= TILE_END) {
+            whole[i][j] += ivec4(sum[i][j]);
+            sum[i][j] = vec4(0.0);
+          }
     }
 #endif
   }

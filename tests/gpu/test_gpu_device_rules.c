@@ -157,13 +157,13 @@ static heed_value rotated(heed_graph *graph, heed_value x, uint32_t rows, uint32
   return heed_define_rotary(graph, &rotary);
 }
 
-/* Keys of a rotary are in fp16 where the device keeps values so. */
-static shares share(const device *d, const attention_case *c, heed_gpu_tier tier) {
-  const heed_gpu_limits limits = limits_of(d, tier, c->half);
+/* The constants of an attention's kernel. Keys of a rotary are in fp16 where the device keeps
+ * values so. */
+static void find_constants(const heed_gpu_limits *limits, const attention_case *c,
+                           uint32_t constants[HEED_GPU_CONSTANTS]) {
   heed_graph *graph;
   heed_plan *plan;
   heed_gpu_builder builder;
-  shares found = {0};
   assert_ok(heed_graph_create(context, &graph, &error));
   const heed_value key = input(graph, "key", 4096, c->depth);
   const heed_attention_desc desc = {.struct_size = sizeof desc,
@@ -172,17 +172,21 @@ static shares share(const device *d, const attention_case *c, heed_gpu_tier tier
                                     .value = input(graph, "value", 4096, c->depth)};
   heed_graph_output(graph, heed_define_attention(graph, &desc).output);
   assert_ok(heed_plan_create(graph, backend, NULL, &plan, &error));
-  heed_gpu_builder_start(&builder, plan, &limits);
+  heed_gpu_builder_start(&builder, plan, limits);
   assert_ok(heed_gpu_builder_plan(&builder, &error));
-  for (size_t i = 0; i < builder.dispatch_count; i++) {
-    const uint32_t *k = builder.dispatches[i].constants;
+  for (size_t i = 0; i < builder.dispatch_count; i++)
     if (builder.dispatches[i].constant_count > APART)
-      found = (shares){k[LANES], k[KEYS], k[DEPTH], k[PARKED], k[APART]};
-  }
+      memcpy(constants, builder.dispatches[i].constants, sizeof builder.dispatches[i].constants);
   heed_gpu_builder_end(&builder);
   heed_plan_destroy(plan);
   heed_graph_destroy(graph);
-  return found;
+}
+
+static shares share(const device *d, const attention_case *c, heed_gpu_tier tier) {
+  const heed_gpu_limits limits = limits_of(d, tier, c->half);
+  uint32_t k[HEED_GPU_CONSTANTS] = {0};
+  find_constants(&limits, c, k);
+  return (shares){k[LANES], k[KEYS], k[DEPTH], k[PARKED], k[APART]};
 }
 
 static void print_shares(char *to, size_t size, const shares *s) {
@@ -213,6 +217,35 @@ static void rows_are_shared_as_the_device_wants(void **state) {
     const shares floor = share(d, &attentions[0], HEED_GPU_TIER_FLOOR);
     compare_shares(d, "without shuffles", &floor, &d->floor);
   }
+}
+
+/* Shared memory of attention.comp: what is parked, and what lanes that share the depth hand over.
+ */
+static uint32_t shared_bytes(const uint32_t k[HEED_GPU_CONSTANTS]) {
+  const uint32_t width = k[0], parked = k[PARKED] ? k[PARKED] : 1;
+  const uint32_t handed = k[DEPTH] > 1 ? width : 0,
+                 exponentials =
+                     k[DEPTH] > 1 && k[APART] > 1 ? k[KEYS] * k[LANES] / k[DEPTH] * k[APART] : 0;
+  return 16 * (parked * width + handed) + 4 * exponentials;
+}
+
+static void rows_fit_the_least_shared_memory(void **state) {
+  (void)state;
+  uint32_t parked = 0;
+  for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
+    for (size_t j = 0; j < 2 * ATTENTIONS; j++) {
+      attention_case c = attentions[j / 2];
+      heed_gpu_limits limits = limits_of(&devices[i], HEED_GPU_TIER_HALF, c.half);
+      uint32_t k[HEED_GPU_CONSTANTS] = {0};
+      limits.shared = 16384;
+      limits.half = limits.half_values = j % 2;
+      find_constants(&limits, &c, k);
+      if (shared_bytes(k) > limits.shared)
+        fail_msg("%s: found %u bytes, expected at most %u", devices[i].name, shared_bytes(k),
+                 limits.shared);
+      parked += k[PARKED];
+    }
+  assert_true(parked > 0);
 }
 
 static heed_gpu_tile choose(const heed_gpu_limits *limits, bool int8, uint32_t side) {
@@ -270,6 +303,7 @@ static int teardown(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(rows_are_shared_as_the_device_wants),
+      cmocka_unit_test(rows_fit_the_least_shared_memory),
       cmocka_unit_test(products_have_the_device_s_tile),
       cmocka_unit_test(intel_is_asked_for_16_lanes),
   };

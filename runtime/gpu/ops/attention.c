@@ -190,6 +190,18 @@ static uint32_t count_rows(const heed_gpu_limits *limits, const share *all) {
   return all->apart ? limits->required_lanes : WIDTH / (all->lanes * all->depth);
 }
 
+/* Fours of a query that an invocation of a workgroup can park: what the shares of a logit and the
+ * exponentials that lanes hand each other leave of shared memory. */
+static uint32_t room_to_park(const heed_gpu_limits *limits, const share *all) {
+  const uint32_t four = 4 * sizeof(float),
+                 width = count_rows(limits, all) * all->lanes * all->depth;
+  const uint32_t shares = all->depth > 1 ? width * four : 0,
+                 exponentials =
+                     all->depth > 1 && all->apart ? width / all->depth * all->keys * 4 : 0;
+  const uint32_t taken = shares + exponentials;
+  return taken < limits->shared ? (limits->shared - taken) / (width * four) : 0;
+}
+
 /* Fours of a query in shared memory, where a lane has all of a head of 64: what leaves room for
  * four waves, and so many bytes that four waves' parts fit, too. With scalar loads keys in fp16
  * leave enough unless each lane loads its own. */
@@ -199,7 +211,9 @@ static uint32_t choose_parked(const heed_gpu_attention_job *job, const share *al
   if (job->sizes.depth != 64 || all->depth > 1) return 0;
   if (rules->scalar_loads && !loads_keys(limits, all) && (flags & HEED_ATTENTION_KEY_HALF))
     return 0;
-  return all->lanes > 1 ? rules->parked_shared : rules->parked;
+  const uint32_t wanted = all->lanes > 1 ? rules->parked_shared : rules->parked,
+                 room = room_to_park(limits, all);
+  return wanted < room ? wanted : room;
 }
 
 /* Workgroups of WIDTH invocations. */
