@@ -66,6 +66,8 @@ typedef struct heed_gpu_limits {
   heed_gpu_matrix matrix;   /* what products of fp16 are made with */
   heed_gpu_matrix matrix8;  /* those of int8 */
   heed_gpu_matrix2 matrix2; /* those of linear, where it is there */
+  /* a compiler refuses a barrier unless it can prove that all of a workgroup comes to it */
+  bool provable_barriers;
   /* rows of a matrix are reduced and matrices converted in registers */
   bool reduces;
 } heed_gpu_limits;

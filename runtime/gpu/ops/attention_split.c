@@ -142,8 +142,14 @@ static void add_norm(const heed_gpu_attention_job *job, const piece *p) {
       (logits ? HEED_ATTENTION_LOGITS : 0) | (p->listed ? HEED_ATTENTION_NO_OUTPUT : 0);
   uint32_t groups[2];
   heed_gpu_rows rows = heed_gpu_share_rows(builder, p->slices * p->rows, p->stride / 4);
-  /* its rounds differ from row to row */
-  if (job->desc->norm == HEED_NORM_SPARSEMAX && !builder->limits->cpu) rows.lanes = rows.width;
+  /* its rounds differ from row to row, and they are data: where barriers are to be provable, no
+   * lanes share a row */
+  if (job->desc->norm == HEED_NORM_SPARSEMAX && builder->limits->provable_barriers) {
+    rows.lanes = 1;
+    rows.subgroups = false;
+  } else if (job->desc->norm == HEED_NORM_SPARSEMAX && !builder->limits->cpu) {
+    rows.lanes = rows.width;
+  }
   if (rows.subgroups)
     heed_gpu_by_subgroups(builder, &dispatch, HEED_SHADER_attention_norm_subgroup);
   heed_gpu_spread(builder, (uint64_t)p->slices * p->rows, rows.width / rows.lanes, groups);
