@@ -38,10 +38,14 @@ static heed_value multiply(heed_gradient *g, heed_value a, bool turn_a, heed_val
   return heed_define_matmul(g->graph, &desc);
 }
 
-/* Weights and logits. They are made again, so that no map is kept from the forward pass to here;
- * unless the weights are kept for who wants their gradient. */
+/* Bytes of a layer's weights up to which they are kept from the forward pass. */
+#define KEPT_BYTES (4u << 20)
+
+/* Weights and logits. Large ones are made again, so that no more than one layer's are held; unless
+ * they are kept anyway for who wants their gradient. */
 static heed_attention_values find_maps(heed_gradient *g, const heed_node *node, bool wanted) {
-  if (!wanted) return heed_define_attention(g->graph, node->desc);
+  if (!wanted && heed_ops[node->op]->map_bytes(g->graph, node) > KEPT_BYTES)
+    return heed_define_attention(g->graph, node->desc);
   return (heed_attention_values){.weights = {node->output[HEED_ATTENTION_RESULT_WEIGHTS]},
                                  .logits = {node->output[HEED_ATTENTION_RESULT_LOGITS]}};
 }
