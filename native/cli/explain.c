@@ -124,7 +124,8 @@ static const char *list_methods(char *to, size_t size) {
 static int run(cli_state *cli, int argc, char **argv) {
   cli_choice choice = CLI_CHOICE_INIT;
   const char *out = NULL, *file = NULL, *methods = NULL, *target = NULL, *layer = NULL,
-             *ig_steps = NULL;
+             *ig_steps = NULL, *sites = NULL;
+  bool source_mean = false;
   char chosen[HEED_PATH_SIZE];
   cli_words words;
   const cli_option options[] = {
@@ -138,6 +139,10 @@ static int run(cli_state *cli, int argc, char **argv) {
       {"--layer", CLI_TEXT, &layer, "L",
        "take features after layer L, from 0 (default: last_hidden_state)"},
       {"--ig-steps", CLI_TEXT, &ig_steps, "N", "nodes of ig (default: 50)"},
+      {"--sites", CLI_TEXT, &sites, "states,heads,mlps",
+       "what patch puts in: some of these (default: all)"},
+      {"--source-mean", CLI_FLAG, &source_mean, NULL,
+       "patch: put in the mean over all pictures of source.pixel_values"},
       CLI_FILE_OPTION(file),
       CLI_WEIGHTS_KEY_OPTION(cli),
       CLI_NAMES_OPTION(cli),
@@ -159,8 +164,11 @@ static int run(cli_state *cli, int argc, char **argv) {
   const cli_path paths[] = {{CLI_READ_MODEL, "the model's", model},
                             {CLI_READ, "the input", words.word[1]},
                             {CLI_WRITTEN, "-o", out}};
-  explain_job job = {
-      .desc = {.struct_size = sizeof job.desc, .methods = methods, .target = target}};
+  explain_job job = {.desc = {.struct_size = sizeof job.desc,
+                              .methods = methods,
+                              .target = target,
+                              .sites = sites,
+                              .source_mean = source_mean}};
   heed_status status = cli_check_paths(cli, paths, sizeof paths / sizeof *paths);
   if (status == HEED_OK) status = read_ig_steps(cli, &job, ig_steps);
   if (status == HEED_OK) status = explain(cli, &job, &choice, model, words.word[1], layer);

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/desc.h"
+#include "base/hooks.h"
 #include "base/status.h"
 #include "base/tensor.h"
 #include "explain/backward.h"
@@ -57,12 +58,13 @@ const heed_named_tensor *heed_explain_find(const heed_explain_run *run, const ch
   return NULL;
 }
 
-heed_status heed_explain_check_source(const heed_explain_run *run, const char *what,
+heed_status heed_explain_check_source(const heed_explain_run *run, const char *what, bool any,
                                       heed_error *error) {
   const heed_pass *a = &run->source, *b = &run->pass;
   if (!a->graph)
     return heed_fail(error, HEED_INVALID_FILE, "%s: missing tensor source.pixel_values", what);
-  if (a->batch == b->batch && a->height == b->height && a->width == b->width) return HEED_OK;
+  if ((any || a->batch == b->batch) && a->height == b->height && a->width == b->width)
+    return HEED_OK;
   return heed_fail(error, HEED_INVALID_FILE,
                    "%s: source.pixel_values of another size (found %u of %ux%u pixels, expected "
                    "%u of %ux%u)",
@@ -84,8 +86,7 @@ static heed_status check_inputs(const heed_explain_run *run, heed_error *error) 
   return heed_fail(error, HEED_INVALID_FILE, "explain: missing tensor pixel_values");
 }
 
-/* Whether the list of methods, whose length is at most that of the text, has this one. */
-static bool wanted(const char *list, const char *name) {
+bool heed_explain_listed(const char *list, const char *name) {
   for (;;) {
     const size_t length = strcspn(list, ",");
     if (length == strlen(name) && memcmp(list, name, length) == 0) return true;
@@ -196,11 +197,11 @@ static heed_status run_pass(const heed_explain_run *run, heed_pass *pass,
   const heed_plan_desc desc = {sizeof desc, pass->kept, (uint32_t)pass->kept_count,
                                HEED_ATTENTION_MODE_AUTO};
   HEED_TRY(heed_plan_create(pass->graph, run->desc->backend, &desc, &pass->plan, error));
-  HEED_TRY(heed_session_create(pass->plan, NULL, &pass->session, error));
+  HEED_TRY(heed_session_create(pass->plan, run->desc->hooks, &pass->session, error));
   HEED_TRY(heed_session_write(pass->session, heed_graph_find(pass->graph, "pixel_values"),
                               pixels->data,
                               (size_t)heed_shape_count(&pixels->shape) * sizeof(float), error));
-  return heed_session_run(pass->session, NULL, error);
+  return heed_session_run(pass->session, run->desc->hooks, error);
 }
 
 static void close_pass(const heed_explain_run *run, heed_pass *pass) {
@@ -216,14 +217,14 @@ static heed_status run_passes(heed_explain_run *run, heed_error *error) {
                           *other = heed_explain_find(run, "source.pixel_values");
   bool source = false;
   for (size_t i = 0; i < METHODS; i++)
-    source =
-        source || (other && methods[i]->source && wanted(run->desc->methods, methods[i]->name));
+    source = source || (other && methods[i]->source &&
+                        heed_explain_listed(run->desc->methods, methods[i]->name));
   HEED_TRY(open_graph(run, &run->pass, pixels, error));
   if (source) HEED_TRY(open_graph(run, &run->source, other, error));
   HEED_TRY(heed_target_prepare(run, error));
   for (size_t i = 0; i < METHODS; i++) {
     const heed_explain_method *method = methods[i];
-    if (!method->prepare || !wanted(run->desc->methods, method->name)) continue;
+    if (!method->prepare || !heed_explain_listed(run->desc->methods, method->name)) continue;
     HEED_TRY(method->prepare(run, &run->pass, error));
     if (source && method->source) HEED_TRY(method->prepare(run, &run->source, error));
   }
@@ -263,8 +264,11 @@ static heed_status explain(heed_explain_run *run, heed_error *error) {
   HEED_TRY(heed_target_settle(run, error));
   HEED_TRY(add_score(run, error));
   HEED_TRY(run_backward(run, error));
-  for (size_t i = 0; i < METHODS; i++)
-    if (wanted(run->desc->methods, methods[i]->name)) HEED_TRY(methods[i]->compute(run, error));
+  for (size_t i = 0; i < METHODS; i++) {
+    if (!heed_explain_listed(run->desc->methods, methods[i]->name)) continue;
+    HEED_TRY(heed_check_cancel(run->desc->hooks, methods[i]->name, error));
+    HEED_TRY(methods[i]->compute(run, error));
+  }
   return HEED_OK;
 }
 

@@ -74,8 +74,12 @@ typedef struct heed_explain_method {
 /* The input of this name, or NULL. */
 const heed_named_tensor *heed_explain_find(const heed_explain_run *run, const char *name);
 
-/* Whether there is source.pixel_values of the same size. Statuses: INVALID_FILE. */
-heed_status heed_explain_check_source(const heed_explain_run *run, const char *what,
+/* Whether a list as "ledger,lens" has this name. */
+bool heed_explain_listed(const char *list, const char *name);
+
+/* Whether there is source.pixel_values of the same size; any: of any number of pictures. Statuses:
+ * INVALID_FILE. */
+heed_status heed_explain_check_source(const heed_explain_run *run, const char *what, bool any,
                                       heed_error *error);
 
 /* Keeps a value readable after the pass's run; what: "lens", for the sentence of a value 0, which

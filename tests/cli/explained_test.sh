@@ -71,6 +71,55 @@ for file in out-pca-rgb out-pca-other out-similarity-rgb out-similarity-other; d
 expect_no_file out.png
 test_end
 
+# The score's methods are those of heed explain on the same pixels.
+vit=$vectors/explain/hf_vit
+cp "$vectors/preprocess/rgb.png" "$bad/a.png"
+python3 - "$bad/b.png" <<'PYTHON' || exit 1
+import struct, sys, zlib
+rows = b"".join(b"\0" + bytes((7 * x * y + 40 * c) % 256 for x in range(32) for c in range(3)) for y in range(32))
+chunk = lambda kind, data: struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+open(sys.argv[1], "wb").write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 32, 32, 8, 2, 0, 0, 0))
+                             + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+PYTHON
+test_begin score
+heed run "$vit" "$bad/a.png" --backend cpu --quiet --target 2 --explain ledger,lens,norms,patch --patch-from "$bad/b.png" --json out.json
+expect_exit 0
+cp "$here/out.json" "$bad"
+for letter in a b; do
+  heed run "$vit" "$bad/$letter.png" --backend cpu --quiet --save-only logits --json "$letter.json"
+  expect_exit 0
+  cp "$here/$letter.json" "$bad"
+done
+python3 - "$bad/out.json" "$bad/a.json" "$bad/b.json" 2>>"$err" <<'PYTHON' || fail "the numbers are others"
+import json, sys
+result, own, other = (json.load(open(path))["results"][0] for path in sys.argv[1:4])
+found = result["explain"]
+near = lambda a, b, most=1e-5: abs(a - b) <= most or (_ for _ in ()).throw(AssertionError((a, b)))
+def total(value):
+    return sum(map(total, value)) if isinstance(value, list) else value
+ledger = found["ledger"]
+score = own["values"]["logits"][2]
+assert list(found) == ["ledger", "lens", "norms", "patch"]
+near(ledger["score"], score)
+near(sum(total(ledger[part]) for part in ("heads", "mlps", "embeddings", "bias")), score, 1e-4)
+near(found["lens"]["levels"][-1][0], score)
+layers, heads = len(ledger["heads"]), len(ledger["heads"][0])
+assert len(found["norms"]["levels"]) == layers + 1 and all(x > 0 for level in found["norms"]["levels"] for x in level)
+near(found["patch"]["scores"][0], score)
+near(found["patch"]["scores"][1], other["values"]["logits"][2])
+assert len(found["patch"]["heads"]) == layers and len(found["patch"]["heads"][0]) == heads
+assert "states" not in found["patch"]
+PYTHON
+test_end
+
+test_begin score_figures
+heed run "$vit" "$bad/a.png" --backend cpu --quiet --explain ledger,lens,norms,patch --patch-from "$bad/b.png" --explained out.svg
+expect_exit 0
+for method in ledger lens norms patch; do expect_file out-$method.svg; done
+grep -q 'what each head adds to the logit of' "$here/out-ledger.svg" || fail "the ledger's figure has no title"
+grep -q 'level 1' "$here/out-lens.svg" || fail "the lens has no levels"
+test_end
+
 refused() { # name, exit code, a part of the sentence, arguments...
   test_begin "$1"
   code=$2 part=$3
@@ -82,12 +131,17 @@ refused() { # name, exit code, a part of the sentence, arguments...
   expect_nothing_written
   test_end
 }
-refused unknown_method 2 '--explain: unknown method (found "pcs", expected pca or similarity)' "$model" "$picture" --explain pca,pcs --json out.json
+refused unknown_method 2 '--explain: unknown method (found "pcs", expected pca, similarity, ledger, lens, norms or patch)' "$model" "$picture" --explain pca,pcs --json out.json
 refused empty_method 2 '--explain: unknown method (found "", ' "$model" "$picture" --explain pca, --json out.json
 refused method_twice 2 '--explain: a method twice (found pca, ' "$model" "$picture" --explain pca,pca --json out.json
 refused no_file 2 '--explain: missing file (expected --explained FILE or --json FILE)' "$model" "$picture" --explain pca
 refused nothing_to_draw 2 '--explained: nothing to draw' "$model" "$picture" --explained out.png
 refused one_file 2 'out-pca.png' "$model" "$picture" --explain pca,similarity --explained out.png --maps out-pca.png
+refused no_score 2 '--target: no score is explained' "$model" "$picture" --explain pca --target 1 --json out.json
+refused no_source 2 '--patch-from: missing' "$vit" "$picture" --explain patch --json out.json
+refused nothing_patched 2 '--patch-from: nothing is patched' "$vit" "$picture" --explain ledger --patch-from "$picture" --json out.json
+refused changed 2 "--explain: a changed model's score" "$vit" "$picture" --explain ledger --ablate 0.0 --json out.json
+refused no_classes 3 'target: the model has no classifier' "$vectors/explain/hf_dinov3_gated" "$picture" --explain ledger --json out.json
 refused graph 3 '--explain: no states of the patches (found a graph that runs as it is' "$vectors/onnx/vit" "$picture" --explain pca --json out.json --way graph
 
 tests_end

@@ -39,10 +39,12 @@ def fits(value, kind):
     shape = LEAVES.search(kind)
     if not shape:
         return KINDS[kind](value)
-    own = KINDS[kind[: shape.start()].strip()]
-    if "," in shape.group():
-        return type(value) is list and all(type(row) is list and all(map(own, row)) for row in value)
-    return type(value) is list and all(map(own, value))
+    return nested(value, 1 + shape.group().count(","), KINDS[kind[: shape.start()].strip()])
+
+
+def nested(value, depth, own):
+    """Whether it is lists in lists, `depth` of them, of what `own` takes."""
+    return own(value) if not depth else type(value) is list and all(nested(part, depth - 1, own) for part in value)
 
 
 def walk(value, path, keys, seen):
@@ -116,8 +118,10 @@ check("heed run", [
     *documents("run", micro, picture, "--ablate", "0.1", "--reverse", "--score", "raw", *quiet),
     *documents("run", micro, picture, "--save-only", "cls", *quiet),
     *documents("run", micro, picture, "--explain", "pca,similarity", *quiet),
+    *documents("run", micro, picture, "--explain", "ledger,lens,norms,patch", "--patch-from", picture, *quiet),
     *documents("run", vectors + "/vit/dinov3_original", picture, *quiet),
-], may_lack=lambda key: key in ("results[].each_class", "results[].from", "results[].backend", "results[].device"))  # of graphs with a sigmoid, of heed maps, of lines
+], may_lack=lambda key: key in ("results[].each_class", "results[].from", "results[].backend", "results[].device", "results[].explain.ledger.pool"))
+# of graphs with a sigmoid, of heed maps, of lines, of a pooling attention with a classifier
 run("maps", "maps.safetensors", "--json", "maps.json")
 report("heed maps", list(walk(json.load(open(os.path.join(folder, "maps.json"))), "", {**section("All documents"), **section("heed run")}, set())))
 run("run", micro, picture, bad, "--json", "lines.jsonl", *quiet, codes=(3,))

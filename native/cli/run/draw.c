@@ -245,20 +245,20 @@ heed_status run_draw_rollout(cli_state *cli, const cli_pipeline *pipeline,
 }
 
 static heed_status draw_colours(cli_state *cli, const run_options *options,
-                                const run_result *result, const run_selection *marked,
-                                const float *rgb, const words *w, const char *caption,
-                                const char *path) {
-  const char *const label[] = {""};
+                                const run_result *result, const run_selection *selection,
+                                const run_explained_figure *figure, const char *const *labels,
+                                const words *w, const char *caption, const char *path) {
+  const run_selection *marked = figure->of_query ? selection : NULL;
   const heed_figure_desc desc = {.struct_size = sizeof desc,
                                  .image = heed_picture_view(&result->image),
                                  .region = result->region,
-                                 .rgb = rgb,
-                                 .layers = 1,
-                                 .heads = 1,
+                                 .rgb = figure->rgb,
+                                 .layers = figure->rows,
+                                 .heads = figure->columns,
                                  .rows = result->rows,
                                  .columns = result->columns,
                                  .tokens = result->tokens,
-                                 .column_labels = label,
+                                 .column_labels = labels,
                                  .query_row = marked ? marked->query_row : -1,
                                  .query_column = marked ? marked->query_column : -1,
                                  .query_name = marked ? w->query : "",
@@ -270,30 +270,46 @@ static heed_status draw_colours(cli_state *cli, const run_options *options,
   return heed_figure_write(cli->context, &desc, path, &cli->error);
 }
 
+/* Names of columns: none of one, "level 2", or NULL for heads by their numbers. The caller frees
+ * both. */
+static bool name_columns(const run_explained_figure *figure, const char ***labels,
+                         char (**text)[24]) {
+  *labels = NULL;
+  *text = NULL;
+  if (figure->columns > 1 && !figure->levels) return true;
+  *labels = calloc(figure->columns, sizeof **labels);
+  *text = calloc(figure->columns, sizeof **text);
+  for (uint32_t i = 0; *labels && *text && i < figure->columns; i++) {
+    if (figure->levels) snprintf((*text)[i], sizeof **text, "level %u", i);
+    (*labels)[i] = (*text)[i];
+  }
+  return *labels && *text;
+}
+
 heed_status run_draw_explained(cli_state *cli, const cli_pipeline *pipeline,
                                const run_options *options, const run_result *result,
                                const run_selection *selection, uint32_t method, const char *path) {
-  const size_t floats = 3 * (size_t)result->rows * result->columns;
-  char query[48], title[200], meaning[400];
+  char query[48], (*text)[24] = NULL;
+  const char **labels = NULL;
   words w;
-  float *rgb = malloc(floats * sizeof *rgb);
-  if (!rgb) return heed_fail_memory(&cli->error, "figure", floats * sizeof *rgb);
+  run_explained_figure figure;
   run_query_text(&pipeline->info, selection, query);
-  const bool of_query =
-      run_explained_figure(options, result->explained, method, query, rgb, title, meaning);
-  snprintf(w.title, sizeof w.title, "%.120s: %s", base_name(result->picture), title);
+  CLI_TRY(run_explained_draw(cli, options, result->explained, method, query, &figure));
+  snprintf(w.title, sizeof w.title, "%.120s: %s", base_name(result->picture), figure.title);
   heed_status status = write_words(cli, pipeline, options, result, selection, &w);
   if (status == HEED_OK) {
-    const size_t size = strlen(w.caption) + sizeof meaning + 1;
+    const size_t size = strlen(w.caption) + sizeof figure.caption + 1;
     char *caption = malloc(size);
-    if (caption) snprintf(caption, size, "%s\n%s", meaning, w.caption);
-    status = caption ? draw_colours(cli, options, result, of_query ? selection : NULL, rgb, &w,
-                                    caption, path)
-                     : heed_fail_memory(&cli->error, "figure", size);
+    if (caption) snprintf(caption, size, "%s\n%s", figure.caption, w.caption);
+    status = caption && name_columns(&figure, &labels, &text)
+                 ? draw_colours(cli, options, result, selection, &figure, labels, &w, caption, path)
+                 : heed_fail_memory(&cli->error, "figure", size);
     free(caption);
+    free((void *)labels);
+    free(text);
     free_words(&w);
   }
-  free(rgb);
+  free(figure.rgb);
   return status;
 }
 

@@ -7,18 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "terminal/json_out.h"
+#include "explained_methods.h"
 
 #define STATES "last_hidden_state"
-
-struct run_explained {
-  float *states; /* [T, C] */
-  uint32_t patches, channels;
-  heed_patches grid;
-  heed_pca pca;
-  float *numbers;    /* those of pca, one after the other */
-  float *similarity; /* [patches] with the query's token, or NULL */
-};
 
 void run_explained_free(run_explained *explained) {
   if (!explained) return;
@@ -26,6 +17,7 @@ void run_explained_free(run_explained *explained) {
   free(explained->pca.foreground);
   free(explained->numbers);
   free(explained->similarity);
+  heed_explanation_destroy(explained->explanation);
   free(explained);
 }
 
@@ -70,8 +62,8 @@ static void words_of_pca(const run_explained *explained, const char *query, char
   uint32_t count = 0;
   (void)query;
   for (uint32_t i = 0; i < explained->patches; i++) count += explained->pca.foreground[i];
-  snprintf(title, 200, "principal components of the patches");
-  snprintf(caption, 400,
+  snprintf(title, RUN_EXPLAINED_TITLE_SIZE, "principal components of the patches");
+  snprintf(caption, RUN_EXPLAINED_CAPTION_SIZE,
            "Red, green and blue: the first three components of the states of %u foreground patches "
            "of %u. Black: background, by the sign of the first component of all patches. Colours "
            "of two pictures do not compare.",
@@ -118,37 +110,44 @@ static void colour_similarity(const run_explained *explained, float *rgb) {
   }
 }
 
-static void words_of_similarity(const run_explained *explained, const char *query, char title[200],
-                                char caption[400]) {
+static void words_of_similarity(const run_explained *explained, const char *query,
+                                char title[RUN_EXPLAINED_TITLE_SIZE],
+                                char caption[RUN_EXPLAINED_CAPTION_SIZE]) {
   float low, high;
   range_of(explained, &low, &high);
-  snprintf(title, 200, "similarity to %s", query);
+  snprintf(title, RUN_EXPLAINED_TITLE_SIZE, "similarity to %s", query);
   if (low > high)
-    snprintf(caption, 400, "A state of zeros has no cosine.");
+    snprintf(caption, RUN_EXPLAINED_CAPTION_SIZE, "A state of zeros has no cosine.");
   else
-    snprintf(caption, 400, "Colours: cosine of two states, from %.2f (dark) to %.2f (bright).",
-             (double)low, (double)high);
+    snprintf(caption, RUN_EXPLAINED_CAPTION_SIZE,
+             "Colours: cosine of two states, from %.2f (dark) to %.2f (bright).", (double)low,
+             (double)high);
 }
 
 /* -------------------------------------------------------------------------------------- methods */
 
-static const struct method {
-  const char *name;
-  heed_status (*make)(cli_state *cli, const float *patches, const run_selection *selection,
-                      run_explained *to);
-  void (*json)(json_out *json, const run_explained *explained);
-  void (*colour)(const run_explained *explained, float *rgb);
-  void (*words)(const run_explained *explained, const char *query, char title[200],
-                char caption[400]);
-  bool of_query; /* its figure marks the query */
-} methods[] = {
-    {"pca", make_pca, json_pca, colour_pca, words_of_pca, false},
-    {"similarity", make_similarity, json_similarity, colour_similarity, words_of_similarity, true},
-};
+static const run_explained_method pca = {"pca",      make_pca,     json_pca, NULL,
+                                         colour_pca, words_of_pca, false,    false};
+static const run_explained_method similarity = {"similarity",
+                                                make_similarity,
+                                                json_similarity,
+                                                NULL,
+                                                colour_similarity,
+                                                words_of_similarity,
+                                                true,
+                                                false};
+
+static const run_explained_method *const methods[] = {&pca,
+                                                      &similarity,
+                                                      &run_explained_ledger,
+                                                      &run_explained_lens,
+                                                      &run_explained_norms,
+                                                      &run_explained_patch};
 enum { METHODS = sizeof methods / sizeof *methods };
+#define EXPECTED "pca, similarity, ledger, lens, norms or patch"
 
 /* The n-th name of a list, or NULL after the last, and the method that it means. */
-static const struct method *listed(const char *list, uint32_t n, const char **name) {
+static const run_explained_method *listed(const char *list, uint32_t n, const char **name) {
   for (; list && n > 0; n--) {
     list = strchr(list, ',');
     if (list) list++;
@@ -156,8 +155,8 @@ static const struct method *listed(const char *list, uint32_t n, const char **na
   *name = list;
   const size_t length = list ? strcspn(list, ",") : 0;
   for (size_t m = 0; list && m < METHODS; m++)
-    if (strlen(methods[m].name) == length && strncmp(methods[m].name, list, length) == 0)
-      return &methods[m];
+    if (strlen(methods[m]->name) == length && strncmp(methods[m]->name, list, length) == 0)
+      return methods[m];
   return NULL;
 }
 
@@ -172,6 +171,23 @@ const char *run_explained_name(const run_options *options, uint32_t n) {
   return listed(options->explain, n, &name)->name;
 }
 
+/* What belongs to the methods of the score. */
+static heed_status check_score(cli_state *cli, const run_options *options, bool of_score,
+                               bool patches) {
+  if (options->target && !of_score)
+    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
+                     "--target: no score is explained (expected --explain ledger, lens or patch)");
+  if (patches != (options->patch_from != NULL))
+    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
+                     "--patch-from: %s (expected --explain patch --patch-from IMAGE)",
+                     patches ? "missing" : "nothing is patched");
+  if (of_score && cli_changes_any(&options->changes))
+    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
+                     "--explain: a changed model's score (found changes of the attention, expected "
+                     "none with ledger, lens, norms or patch)");
+  return HEED_OK;
+}
+
 heed_status run_check_explained(cli_state *cli, const run_options *options) {
   const uint32_t count = run_explained_count(options);
   if (options->explained && !count)
@@ -180,30 +196,39 @@ heed_status run_check_explained(cli_state *cli, const run_options *options) {
   if (count && !options->explained && !options->json)
     return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
                      "--explain: missing file (expected --explained FILE or --json FILE)");
+  bool of_score = false, patches = false;
   for (uint32_t n = 0; n < count; n++) {
     const char *name, *before;
-    const struct method *method = listed(options->explain, n, &name);
+    const run_explained_method *method = listed(options->explain, n, &name);
     if (!method)
       return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
-                       "--explain: unknown method (found \"%.*s\", expected pca or similarity)",
+                       "--explain: unknown method (found \"%.*s\", expected " EXPECTED ")",
                        (int)strcspn(name, ","), name);
     for (uint32_t k = 0; k < n; k++)
       if (listed(options->explain, k, &before) == method)
         return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
                          "--explain: a method twice (found %s, expected each once)", method->name);
+    of_score = of_score || !method->make;
+    patches = patches || method == &run_explained_patch;
   }
-  return HEED_OK;
+  return check_score(cli, options, of_score, patches);
 }
 
-/* All that the options ask for of the states of all tokens. */
-static heed_status explain(cli_state *cli, const run_options *options,
-                           const run_selection *selection, uint32_t prefix, run_explained *to) {
+/* All that the options ask for; heed_explain is called once for its methods. */
+static heed_status explain(cli_state *cli, const cli_pipeline *pipeline, const run_options *options,
+                           const run_selection *selection, const run_result *result,
+                           run_explained *to) {
+  char score[64] = "";
   for (uint32_t n = 0; n < run_explained_count(options); n++) {
     const char *name;
-    CLI_TRY(listed(options->explain, n, &name)
-                ->make(cli, to->states + (size_t)prefix * to->channels, selection, to));
+    const run_explained_method *method = listed(options->explain, n, &name);
+    if (method->make)
+      CLI_TRY(method->make(cli, to->states + (size_t)to->prefix * to->channels, selection, to));
+    else
+      snprintf(score + strlen(score), sizeof score - strlen(score), "%s%s", *score ? "," : "",
+               method->name);
   }
-  return HEED_OK;
+  return *score ? run_explain_score(cli, pipeline, options, result, score, to) : HEED_OK;
 }
 
 heed_status run_explain(cli_state *cli, const cli_pipeline *pipeline, const run_options *options,
@@ -224,7 +249,10 @@ heed_status run_explain(cli_state *cli, const cli_pipeline *pipeline, const run_
   to->grid = (heed_patches){result->rows, result->columns};
   to->patches = result->rows * result->columns;
   to->channels = shape.dim[2];
-  return explain(cli, options, selection, pipeline->info.prefix_tokens, to);
+  to->layers = pipeline->info.layers;
+  to->heads = pipeline->info.heads;
+  to->prefix = pipeline->info.prefix_tokens;
+  return explain(cli, pipeline, options, selection, result, to);
 }
 
 void run_json_explained(struct json_out *json, const run_options *options,
@@ -232,7 +260,7 @@ void run_json_explained(struct json_out *json, const run_options *options,
   json_open(json, "explain", '{');
   for (uint32_t n = 0; n < run_explained_count(options); n++) {
     const char *name;
-    const struct method *method = listed(options->explain, n, &name);
+    const run_explained_method *method = listed(options->explain, n, &name);
     json_open(json, method->name, '{');
     method->json(json, explained);
     json_close(json, '}');
@@ -240,11 +268,18 @@ void run_json_explained(struct json_out *json, const run_options *options,
   json_close(json, '}');
 }
 
-bool run_explained_figure(const run_options *options, const run_explained *explained, uint32_t n,
-                          const char *query, float *rgb, char title[200], char caption[400]) {
+heed_status run_explained_draw(cli_state *cli, const run_options *options,
+                               const run_explained *explained, uint32_t n, const char *query,
+                               run_explained_figure *to) {
   const char *name;
-  const struct method *method = listed(options->explain, n, &name);
-  method->colour(explained, rgb);
-  method->words(explained, query, title, caption);
-  return method->of_query;
+  const run_explained_method *method = listed(options->explain, n, &name);
+  *to = (run_explained_figure){
+      .rows = 1, .columns = 1, .of_query = method->of_query, .levels = method->levels};
+  if (method->panels) method->panels(explained, &to->rows, &to->columns);
+  const size_t count = 3 * (size_t)to->rows * to->columns * explained->patches;
+  to->rgb = malloc(count * sizeof *to->rgb);
+  if (!to->rgb) return heed_fail_memory(&cli->error, "figure", count * sizeof *to->rgb);
+  method->colour(explained, to->rgb);
+  method->words(explained, query, to->title, to->caption);
+  return HEED_OK;
 }

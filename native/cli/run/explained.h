@@ -6,6 +6,18 @@
 
 struct json_out;
 
+#define RUN_EXPLAINED_TITLE_SIZE 240
+#define RUN_EXPLAINED_CAPTION_SIZE 800
+
+/* Panels of the patches in colours, and words. */
+typedef struct run_explained_figure {
+  float *rgb; /* [rows, columns, patches, 3] */
+  uint32_t rows, columns;
+  bool of_query; /* the query is marked */
+  bool levels;   /* columns are levels, else heads */
+  char title[RUN_EXPLAINED_TITLE_SIZE], caption[RUN_EXPLAINED_CAPTION_SIZE];
+} run_explained_figure;
+
 /* Whether the list names methods, each once, and something is to be written. Statuses:
  * INVALID_ARGUMENT. */
 heed_status run_check_explained(cli_state *cli, const run_options *options);
@@ -19,10 +31,10 @@ heed_status run_explain(cli_state *cli, const cli_pipeline *pipeline, const run_
 /* "explain": an object with one for each method. */
 void run_json_explained(struct json_out *json, const run_options *options,
                         const run_explained *explained);
-/* Colours [patches, 3] and words of the figure of the n-th method. Returns whether it has the mark
- * of the query. */
-bool run_explained_figure(const run_options *options, const run_explained *explained, uint32_t n,
-                          const char *query, float *rgb, char title[200], char caption[400]);
+/* The n-th method's figure. Free rgb. Statuses: OUT_OF_MEMORY. */
+heed_status run_explained_draw(cli_state *cli, const run_options *options,
+                               const run_explained *explained, uint32_t n, const char *query,
+                               run_explained_figure *to);
 /* Draws that figure. */
 heed_status run_draw_explained(cli_state *cli, const cli_pipeline *pipeline,
                                const run_options *options, const run_result *result,

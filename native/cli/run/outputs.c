@@ -126,6 +126,8 @@ static heed_status add_paths(cli_state *cli, cli_paths *paths, const run_options
     CLI_TRY(cli_paths_add(cli, paths, CLI_READ, "the list", options->list));
   for (uint32_t i = 0; i < batch->count && !options->scene; i++)
     CLI_TRY(cli_paths_add(cli, paths, CLI_READ, "the picture", batch->pictures[i]));
+  if (options->patch_from && !options->scene)
+    CLI_TRY(cli_paths_add(cli, paths, CLI_READ, "--patch-from", options->patch_from));
   for (uint32_t i = 0; i < batch->count; i++) {
     const char *stem = batch->stems.stem ? batch->stems.stem[i] : NULL;
     CLI_TRY(add_output(cli, paths, "--maps", options->maps, stem));

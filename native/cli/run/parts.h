@@ -1,6 +1,6 @@
 /* heed run, in parts: run.c options and flow, pictures.c one picture after another,
- * derived_maps.c columns, scores and rollout, explained.c states of patches, report.c text and
- * JSON, draw.c pictures, outputs.c names of files. */
+ * derived_maps.c columns, scores and rollout, explained.c states of patches, explained_score.c what
+ * the answer rests on, report.c text and JSON, draw.c pictures, outputs.c names of files. */
 #ifndef HEED_CLI_RUN_PARTS_H
 #define HEED_CLI_RUN_PARTS_H
 
@@ -76,6 +76,7 @@ typedef struct run_options {
   cli_changes changes;
   run_narrow narrow;
   const char *explain, *explained; /* methods of explained.h, and the file of their figures */
+  const char *target, *patch_from; /* of --explain: the score, and another picture */
   const char *save_only;           /* names of values that are saved instead of maps, or NULL */
   cli_features features;           /* these */
   bool remake; /* the rollout makes weights again from queries and keys, which are tapped */
@@ -146,6 +147,11 @@ typedef struct run_batch {
   uint32_t count;
   run_stems stems;
 } run_batch;
+
+/* Reads a picture (NULL: the built-in one) and prepares its pixels: result's image, pixels, sizes
+ * and region, which the caller frees. */
+heed_status run_load_picture(cli_state *cli, const cli_pipeline *pipeline,
+                             const run_options *options, const char *path, run_result *result);
 
 /* Notes --layer, --head and --query as the user gave them; "all", and "mean" of heads, leave all.
  */

@@ -40,8 +40,8 @@ static heed_status choose_fit(cli_state *cli, const char *fit, heed_preprocess *
   return HEED_OK;
 }
 
-static heed_status load_picture(cli_state *cli, const cli_pipeline *pipeline,
-                                const run_options *options, const char *path, run_result *result) {
+heed_status run_load_picture(cli_state *cli, const cli_pipeline *pipeline,
+                             const run_options *options, const char *path, run_result *result) {
   heed_preprocess preprocess = pipeline->preprocess;
   CLI_TRY(choose_fit(cli, options->fit, &preprocess));
   result->whole = preprocess.resize == HEED_RESIZE_WHOLE;
@@ -144,7 +144,7 @@ static heed_status prepare_picture(cli_state *cli, const cli_pipeline *pipeline,
                                    const run_options *options, const char *path, run_result *result,
                                    run_selection *selection) {
   const heed_model_info *info = &pipeline->info;
-  CLI_TRY(load_picture(cli, pipeline, options, path, result));
+  CLI_TRY(run_load_picture(cli, pipeline, options, path, result));
   result->rows = result->batch_height / info->patch;
   result->columns = result->batch_width / info->patch;
   result->tokens = info->prefix_tokens + result->rows * result->columns;

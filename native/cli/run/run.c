@@ -113,12 +113,13 @@ static int run_sequence(cli_state *cli, const run_options *options, sequence_opt
       options->query || options->maps || options->rollout || options->scale || options->end ||
       options->width || options->plain || options->sheet || options->reverse || options->score ||
       options->fit || options->way || options->save_only || options->explain ||
-      options->explained || cli_prepare_given(cli) || cli_changes_any(&options->changes)) {
+      options->explained || options->target || options->patch_from || cli_prepare_given(cli) ||
+      cli_changes_any(&options->changes)) {
     fprintf(
         stderr,
         "heed run: --scene, --list, --size, --layer, --head, --query, --maps, --rollout, --plain, "
         "--sheet, --scale, --end, --width, --reverse, --score, --fit, --way, --save-only, "
-        "--explain, --explained, --mean "
+        "--explain, --explained, --target, --patch-from, --mean "
         "and their "
         "kind, and "
         "changes of the attention are for "
@@ -148,11 +149,12 @@ static int run_texts(cli_state *cli, const run_options *options, compare_options
   if (options->scene || options->list || options->query || options->rollout || options->scale ||
       options->end || options->plain || options->sheet || options->reverse || options->score ||
       options->way || options->save_only || options->explain || options->explained ||
-      sequence->tokens || sequence->features || sequence->length ||
-      cli_changes_any(&options->changes)) {
+      options->target || options->patch_from || sequence->tokens || sequence->features ||
+      sequence->length || cli_changes_any(&options->changes)) {
     fprintf(stderr,
             "heed run: --scene, --list, --query, --rollout, --plain, --sheet, --scale, --end, "
-            "--reverse, --score, --way, --save-only, --explain, --explained, --tokens, --features, "
+            "--reverse, --score, --way, --save-only, --explain, --explained, --target, "
+            "--patch-from, --tokens, --features, "
             "--length and changes of "
             "the attention "
             "cannot be given with --text\n");
@@ -263,9 +265,15 @@ static int run(cli_state *cli, int argc, char **argv) {
        "save these values instead, and into --json: embedding, cls, mean, logits, attention.N or "
        "any "
        "value of the graph; * stands for any letters"},
-      {"--explain", CLI_TEXT, &options.explain, "pca,similarity",
-       "what the states of the patches hold: principal components as colours; cosines with the "
-       "query's"},
+      {"--explain", CLI_TEXT, &options.explain, "NAME,...",
+       "what the patches' states hold: pca, similarity to the query's; and what the score rests "
+       "on: "
+       "ledger, lens, norms, patch"},
+      {"--target", CLI_TEXT, &options.target, "N|N-M|LABEL",
+       "the score of ledger, lens and patch: a logit by number or label, or the difference of two "
+       "(default: the largest logit)"},
+      {"--patch-from", CLI_FILE, &options.patch_from, "IMAGE",
+       "--explain patch: the picture whose heads are put in, one at a time"},
       {"--explained", CLI_FILE, &options.explained, RUN_FIGURE_NAME,
        "draw what --explain finds; of several methods each has a file of its own (out-pca.png)"},
       {"--tokens", CLI_TEXT, &sequence.tokens, "5,3,9",

@@ -19,7 +19,7 @@ static heed_value heads_of(const heed_pass *pass, uint32_t layer) {
 }
 
 static heed_status prepare(heed_explain_run *run, heed_pass *pass, heed_error *error) {
-  HEED_TRY(heed_explain_check_source(run, "atp", error));
+  HEED_TRY(heed_explain_check_source(run, "atp", false, error));
   HEED_TRY(heed_pass_keep_states(run, pass, "atp", error));
   for (uint32_t l = 0; l < run->info.layers; l++) {
     heed_value out = {0};

@@ -3,9 +3,11 @@
  * The values are a token's state at a level, the output of a head before its projection, and a
  * token's MLP output. A sweep starts at its site: it runs what follows the site, many patches at a
  * time. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/hooks.h"
 #include "base/status.h"
 #include "base/tensor.h"
 #include "explain/method.h"
@@ -13,7 +15,7 @@
 #include "explain/walk.h"
 #include "heed/ops.h"
 
-enum { BATCH = 8 }; /* patches that run at a time */
+enum { MOST = 8 }; /* patches that run at a time */
 
 /* The patches of one site: what follows it, and the pictures' own values there. */
 typedef struct sweep {
@@ -29,6 +31,7 @@ typedef struct sweep {
   float *b_values[HEED_SUFFIX_CUTS], *a_values, *patched; /* [size[i]], [size[0]], [batch, size] */
   float *out;                                             /* the numbers of the target value */
   size_t out_size;
+  uint64_t *done, total; /* runs */
 } sweep;
 
 /* Writes patch number `index` over picture B's values `to` of the first cut. */
@@ -51,8 +54,32 @@ static const heed_linear_desc *find_mlp(const heed_pass *pass, uint32_t layer, h
   return heed_walk_mlp(pass->graph, heed_pass_states(pass, layer + 1), out);
 }
 
+/* What is patched: rows of the table of sites. */
+typedef enum site { STATES, HEADS, MLPS, SITES } site;
+static const char *const site_names[SITES] = {"states", "heads", "mlps"};
+
+static heed_status check_sites(const char *list, heed_error *error) {
+  for (const char *at = list; at;) {
+    const size_t length = strcspn(at, ",");
+    uint32_t i = 0;
+    while (i < SITES && (strlen(site_names[i]) != length || memcmp(site_names[i], at, length) != 0))
+      i++;
+    if (i == SITES)
+      return heed_fail(error, HEED_INVALID_ARGUMENT,
+                       "patch: unknown site (found \"%.*s\", expected states, heads or mlps)",
+                       length < 64 ? (int)length : 64, at);
+    at = at[length] ? at + length + 1 : NULL;
+  }
+  return HEED_OK;
+}
+
+static bool has_site(const heed_explain_run *run, site kind) {
+  return !run->desc->sites || heed_explain_listed(run->desc->sites, site_names[kind]);
+}
+
 static heed_status prepare(heed_explain_run *run, heed_pass *pass, heed_error *error) {
-  HEED_TRY(heed_explain_check_source(run, "patch", error));
+  HEED_TRY(check_sites(run->desc->sites, error));
+  HEED_TRY(heed_explain_check_source(run, "patch", run->desc->source_mean, error));
   HEED_TRY(heed_pass_keep_states(run, pass, "patch", error));
   for (uint32_t l = 0; l < run->info.layers; l++) {
     heed_value out = {0};
@@ -156,16 +183,36 @@ static heed_status run_patches(sweep *s, patch_writer *write, uint32_t first, ui
 static heed_status sweep_all(sweep *s, patch_writer *write, uint32_t count, float *scores,
                              heed_error *error) {
   for (uint32_t i = 0; i < count && is_before(s); i++) scores[i] = (float)s->own;
-  for (uint32_t i = 0; i < count && !is_before(s); i += s->batch)
+  for (uint32_t i = 0; i < count && !is_before(s); i += s->batch) {
+    HEED_TRY(heed_check_cancel(s->run->desc->hooks, "patch", error));
     HEED_TRY(
         run_patches(s, write, i, count - i < s->batch ? count - i : s->batch, scores + i, error));
+    heed_report_progress(s->run->desc->hooks, "patch", ++*s->done, s->total);
+  }
   return HEED_OK;
+}
+
+/* A value of the picture that patches come from, or its mean over those pictures. */
+static heed_status read_source(const sweep *s, heed_value value, float *to, heed_error *error) {
+  const heed_pass *source = &s->run->source;
+  if (!s->run->desc->source_mean) return heed_pass_read(source, value, s->b, to, error);
+  const size_t count = s->size[0];
+  double *sum = heed_alloc(s->run->context, count, sizeof *sum);
+  if (!sum) return heed_fail_memory(error, "patch", count * sizeof *sum);
+  heed_status status = HEED_OK;
+  for (uint32_t a = 0; a < source->batch && status == HEED_OK; a++) {
+    status = heed_pass_read(source, value, a, to, error);
+    for (size_t i = 0; i < count && status == HEED_OK; i++) sum[i] += (double)to[i];
+  }
+  for (size_t i = 0; i < count; i++) to[i] = (float)(sum[i] / source->batch);
+  heed_free(s->run->context, sum);
+  return status;
 }
 
 static heed_status read_cuts(sweep *s, heed_error *error) {
   for (uint32_t i = 0; i < s->suffix.cut_count; i++)
     HEED_TRY(heed_pass_read(&s->run->pass, s->suffix.cuts[i], s->b, s->b_values[i], error));
-  return heed_pass_read(&s->run->source, s->suffix.cuts[0], s->b, s->a_values, error);
+  return read_source(s, s->suffix.cuts[0], s->a_values, error);
 }
 
 /* What A's MLP gives, put in the place of what B's gives: x' of B + (out - x') of A. The sums are
@@ -174,87 +221,111 @@ static heed_status move_mlp(sweep *s, heed_value residual, heed_error *error) {
   float *x = make(s, 2 * s->size[0], error), *x_a = x ? x + s->size[0] : NULL;
   heed_status status =
       x ? heed_pass_read(&s->run->pass, residual, s->b, x, error) : HEED_OUT_OF_MEMORY;
-  if (status == HEED_OK) status = heed_pass_read(&s->run->source, residual, s->b, x_a, error);
+  if (status == HEED_OK) status = read_source(s, residual, x_a, error);
   for (size_t i = 0; i < s->size[0] && status == HEED_OK; i++)
     s->a_values[i] = (float)((double)x[i] + ((double)s->a_values[i] - (double)x_a[i]));
   heed_free(s->run->context, x);
   return status;
 }
 
-/* The tensors, and the scores of B and A beside them. */
-typedef struct patch_results {
-  float *scores, *states, *heads, *mlps;
-} patch_results;
+/* The patches of one site in one picture. */
+static uint32_t patches_of(const heed_explain_run *run, site kind) {
+  return kind == HEADS ? run->info.heads : run->pass.tokens;
+}
 
-typedef enum site { STATES, HEADS, MLPS } site;
+/* As few runs as patches at a time allow, and no place in them left empty that need not be. */
+static uint32_t batch_of(uint32_t count) {
+  const uint32_t runs = (count + MOST - 1) / MOST;
+  return (count + runs - 1) / runs;
+}
 
-static heed_status sweep_site(heed_explain_run *run, heed_graph *whole, uint32_t batch, site kind,
-                              uint32_t at, const patch_results *to, heed_error *error) {
+static uint32_t levels_of(const heed_explain_run *run, site kind) {
+  return run->info.layers + (kind == STATES);
+}
+
+static heed_status sweep_site(sweep *s, site kind, uint32_t at, float *to, heed_error *error) {
+  heed_explain_run *run = s->run;
   const heed_pass *pass = &run->pass;
-  const uint32_t layers = run->info.layers, tokens = pass->tokens, heads = run->info.heads;
+  const uint32_t count = patches_of(run, kind);
   const heed_linear_desc *mlp = NULL;
-  sweep s = {.run = run, .whole = whole, .batch = batch, .first = kind == STATES ? at : at + 1};
-  s.suffix.cut_count = kind == HEADS ? 2 : 1;
-  s.suffix.cuts[0] =
+  s->first = kind == STATES ? at : at + 1;
+  s->suffix.cut_count = kind == HEADS ? 2 : 1;
+  s->suffix.cuts[0] =
       kind == HEADS ? heed_graph_tap(pass->graph, HEED_TAP_HEADS, at) : heed_pass_states(pass, at);
-  s.suffix.cuts[1] = heed_pass_states(pass, at);
-  if (kind == MLPS) mlp = find_mlp(pass, at, &s.suffix.cuts[0]);
-  heed_status status = open_sweep(&s, error);
-  for (s.b = 0; s.b < pass->batch && status == HEED_OK; s.b++) {
-    status = heed_target_score(run, pass, s.b, &s.own, error);
-    if (status == HEED_OK) status = read_cuts(&s, error);
-    if (status == HEED_OK && mlp) status = move_mlp(&s, mlp->residual, error);
-    const size_t row = (size_t)s.b * layers + at;
-    if (status != HEED_OK) break;
-    if (kind == HEADS)
-      status = sweep_all(&s, write_head, heads, to->heads + row * heads, error);
-    else if (kind == MLPS)
-      status = sweep_all(&s, write_row, tokens, to->mlps + row * tokens, error);
-    else
-      status = sweep_all(&s, write_row, tokens, to->states + (row + s.b) * tokens, error);
+  s->suffix.cuts[1] = heed_pass_states(pass, at);
+  if (kind == MLPS) mlp = find_mlp(pass, at, &s->suffix.cuts[0]);
+  heed_status status = open_sweep(s, error);
+  for (s->b = 0; s->b < pass->batch && status == HEED_OK; s->b++) {
+    status = heed_target_score(run, pass, s->b, &s->own, error);
+    if (status == HEED_OK) status = read_cuts(s, error);
+    if (status == HEED_OK && mlp) status = move_mlp(s, mlp->residual, error);
+    if (status == HEED_OK)
+      status = sweep_all(s, kind == HEADS ? write_head : write_row, count,
+                         to + ((size_t)s->b * levels_of(run, kind) + at) * count, error);
   }
-  close_sweep(&s);
+  close_sweep(s);
   return status;
 }
 
-static heed_status sweep_sites(heed_explain_run *run, const patch_results *to, heed_error *error) {
+static uint64_t runs_of(const heed_explain_run *run) {
+  uint64_t runs = 0;
+  for (site kind = STATES; kind < SITES; kind++) {
+    const uint32_t count = patches_of(run, kind), batch = batch_of(count);
+    if (has_site(run, kind)) runs += (uint64_t)levels_of(run, kind) * ((count + batch - 1) / batch);
+  }
+  return runs * run->pass.batch;
+}
+
+/* to [B, levels, patches] */
+static heed_status sweep_levels(heed_explain_run *run, site kind, float *to, uint64_t *done,
+                                heed_error *error) {
   const heed_pass *pass = &run->pass;
-  const uint32_t batch = pass->tokens < BATCH ? pass->tokens : BATCH, layers = run->info.layers;
+  const uint32_t batch = batch_of(patches_of(run, kind));
   const heed_build_desc build = {
       .struct_size = sizeof build, .batch = batch, .height = pass->height, .width = pass->width};
   heed_graph *whole;
   HEED_TRY(heed_model_build(run->desc->model, &build, &whole, error));
   heed_status status = HEED_OK;
-  for (uint32_t i = 0; i <= layers && status == HEED_OK; i++) {
-    status = sweep_site(run, whole, batch, STATES, i, to, error);
-    if (status == HEED_OK && i < layers)
-      status = sweep_site(run, whole, batch, HEADS, i, to, error);
-    if (status == HEED_OK && i < layers) status = sweep_site(run, whole, batch, MLPS, i, to, error);
+  for (uint32_t i = 0; i < levels_of(run, kind) && status == HEED_OK; i++) {
+    sweep s = {.run = run, .whole = whole, .batch = batch, .done = done, .total = runs_of(run)};
+    status = sweep_site(&s, kind, i, to, error);
   }
   heed_graph_destroy(whole);
   return status;
 }
 
-static heed_status compute(heed_explain_run *run, heed_error *error) {
-  const uint32_t batch = run->pass.batch, layers = run->info.layers, tokens = run->pass.tokens;
-  patch_results to;
-  if (!(to.scores =
-            heed_explain_add(run, "patch.scores", HEED_F32, &HEED_SHAPE(batch, 2), error)) ||
-      !(to.states = heed_explain_add(run, "patch.states", HEED_F32,
-                                     &HEED_SHAPE(batch, layers + 1, tokens), error)) ||
-      !(to.heads = heed_explain_add(run, "patch.heads", HEED_F32,
-                                    &HEED_SHAPE(batch, layers, run->info.heads), error)) ||
-      !(to.mlps = heed_explain_add(run, "patch.mlps", HEED_F32, &HEED_SHAPE(batch, layers, tokens),
-                                   error)))
-    return HEED_OUT_OF_MEMORY;
+/* The scores of B and A; of several A their mean. */
+static heed_status add_scores(heed_explain_run *run, heed_error *error) {
+  const uint32_t batch = run->pass.batch, sources = run->desc->source_mean ? run->source.batch : 1;
+  float *scores = heed_explain_add(run, "patch.scores", HEED_F32, &HEED_SHAPE(batch, 2), error);
+  if (!scores) return HEED_OUT_OF_MEMORY;
   for (uint32_t b = 0; b < batch; b++) {
-    double own, other;
+    double own, other, sum = 0.0;
     HEED_TRY(heed_target_score(run, &run->pass, b, &own, error));
-    HEED_TRY(heed_target_score(run, &run->source, b, &other, error));
-    to.scores[2 * b] = (float)own;
-    to.scores[2 * b + 1] = (float)other;
+    for (uint32_t a = 0; a < sources; a++) {
+      HEED_TRY(heed_target_score(run, &run->source, run->desc->source_mean ? a : b, &other, error));
+      sum += other;
+    }
+    scores[2 * b] = (float)own;
+    scores[2 * b + 1] = (float)(sum / sources);
   }
-  return sweep_sites(run, &to, error);
+  return HEED_OK;
+}
+
+static heed_status compute(heed_explain_run *run, heed_error *error) {
+  uint64_t done = 0;
+  HEED_TRY(add_scores(run, error));
+  for (site kind = STATES; kind < SITES; kind++) {
+    char name[32];
+    if (!has_site(run, kind)) continue;
+    snprintf(name, sizeof name, "patch.%s", site_names[kind]);
+    float *to = heed_explain_add(
+        run, name, HEED_F32,
+        &HEED_SHAPE(run->pass.batch, levels_of(run, kind), patches_of(run, kind)), error);
+    if (!to) return HEED_OUT_OF_MEMORY;
+    HEED_TRY(sweep_levels(run, kind, to, &done, error));
+  }
+  return HEED_OK;
 }
 
 const heed_explain_method heed_method_patch = {

@@ -297,6 +297,10 @@ typedef struct heed_explain_desc {
    */
   const heed_named_tensor *inputs;
   uint32_t input_count;
+  const char *sites; /* of patch: some of "states,heads,mlps"; NULL: all */
+  bool source_mean;  /* patch puts in the mean over all pictures of source.pixel_values */
+  /* Or NULL. Phases: "read", "run", and "patch", whose units are runs of what follows a site. */
+  const heed_hooks *hooks;
 } heed_explain_desc;
 
 /* The names of methods and of inputs, in order; NULL after the last. */
@@ -308,8 +312,8 @@ typedef struct heed_explanation heed_explanation;
 /* Runs the model on pixel_values and then each method once, in the order of the table. The first
  * tensor is score F32 [B]. Pictures do not influence one another, and CPU results are the same for
  * any number of threads. Borrows desc until it returns. Statuses: INVALID_ARGUMENT (an unknown
- * method or target), UNSUPPORTED (a method that this model has no use for), INVALID_FILE (an input
- * that is missing or of another shape), OUT_OF_MEMORY, those of a session. */
+ * method, target or site), UNSUPPORTED (a method that this model has no use for), INVALID_FILE (an
+ * input that is missing or of another shape), OUT_OF_MEMORY, CANCELLED, those of a session. */
 HEED_NODISCARD HEED_API heed_status heed_explain(heed_context *context,
                                                  const heed_explain_desc *desc,
                                                  heed_explanation **explanation, heed_error *error);

@@ -1,0 +1,46 @@
+/* The methods of heed run --explain: those of explained.c are of the patches' states, those of
+ * explained_score.c of the score. */
+#ifndef HEED_CLI_RUN_EXPLAINED_METHODS_H
+#define HEED_CLI_RUN_EXPLAINED_METHODS_H
+
+#include "explained.h"
+#include "terminal/json_out.h"
+
+struct run_explained {
+  float *states; /* [T, C] */
+  uint32_t patches, channels, layers, heads, prefix;
+  heed_patches grid;
+  heed_pca pca;
+  float *numbers;                /* those of pca, one after the other */
+  float *similarity;             /* [patches] with the query's token, or NULL */
+  heed_explanation *explanation; /* of the methods of the score, or NULL */
+  char target[160];              /* what the score is, in words */
+};
+
+/* An entry of the table in explained.c. A figure has rows x columns of panels. */
+typedef struct run_explained_method {
+  const char *name;
+  /* NULL: heed_explain gives its tensors. */
+  heed_status (*make)(cli_state *cli, const float *patches, const run_selection *selection,
+                      run_explained *to);
+  void (*json)(json_out *json, const run_explained *explained);
+  /* NULL: one panel */
+  void (*panels)(const run_explained *explained, uint32_t *rows, uint32_t *columns);
+  /* rgb [rows, columns, patches, 3] */
+  void (*colour)(const run_explained *explained, float *rgb);
+  void (*words)(const run_explained *explained, const char *query,
+                char title[RUN_EXPLAINED_TITLE_SIZE], char caption[RUN_EXPLAINED_CAPTION_SIZE]);
+  bool of_query; /* its figure marks the query */
+  bool levels;   /* columns are levels: the embeddings, then layers */
+} run_explained_method;
+
+extern const run_explained_method run_explained_ledger, run_explained_lens, run_explained_norms,
+    run_explained_patch;
+
+/* Runs heed_explain with these methods on the result's pixels. Statuses: those of heed_explain, and
+ * of --patch-from. */
+heed_status run_explain_score(cli_state *cli, const cli_pipeline *pipeline,
+                              const run_options *options, const run_result *result,
+                              const char *methods, run_explained *to);
+
+#endif
