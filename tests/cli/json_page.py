@@ -137,6 +137,12 @@ check("heed embed", [json.load(open(os.path.join(folder, "embed.json")))])
 check("heed run --text", documents("run", vectors + "/vit/clip_text", picture, "--text", "a cat", *quiet), may_lack=lambda key: key == "assumed")
 check("heed run --tokens", documents("run", vectors + "/sequence/transformer", "--tokens", "5,3", *quiet))
 check("heed survey", documents("survey", micro, picture, *quiet) + documents("survey", "--scenes", "1", *quiet))
+survey = os.path.join(folder, "a.sqlite")
+if os.path.exists(survey):
+    os.remove(survey)  # of a run before: heed does not replace it
+run("survey", "--scenes", "2", "-o", "a.sqlite", *quiet, codes=(0, 3))
+if os.path.exists(survey):  # this heed has SQLite
+    check("heed survey --compare", documents("survey", "--compare", "a.sqlite", "a.sqlite"))
 check("heed compare", documents("compare", micro, micro, picture, *quiet) + documents("compare", micro, micro, picture, "--rollout", *quiet))
 check("heed check --profile", documents("check", "--profile", "keras", *quiet), without=("heed",))
 check("heed devices", documents("devices", "--json", "--self-check", codes=(0, 1, 4)), may_lack=lambda key: key.startswith("devices[]"))

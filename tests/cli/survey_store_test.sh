@@ -170,6 +170,46 @@ expect_exit 3
 [ "$(hash "$here/p.sqlite")" = "$(hash "$here/strict.sqlite")" ] || fail "another survey after --strict and --resume"
 test_end
 
+# Which heads moved, beside Python's statistics of the rows. Deviations of 0.55 in the place of the model's change every head a little.
+test_begin compare
+heed survey $scenes --std 0.55 -o other.sqlite
+heed survey --compare "$bad/whole.sqlite" other.sqlite --json compare.json
+expect_exit 0
+expect_stdout_contains '24 images in both; '
+"$python" - "$bad/whole.sqlite" "$here/other.sqlite" "$here/compare.json" <<'P' || fail "the comparison is another than Python's"
+import json, math, sqlite3, statistics, sys
+a, b = (sqlite3.connect(path) for path in sys.argv[1:3])
+found = json.load(open(sys.argv[3]))
+assert found["images"] == 24 and len(found["heads"]) == 20
+tests = []
+for head in found["heads"]:
+    for name in [key for key in head if key not in ("layer", "head")]:
+        query = f"SELECT {name} FROM heads WHERE layer = {head['layer']} AND head = {head['head']} ORDER BY picture"
+        changes = [y - x for (x,), (y,) in zip(a.execute(query), b.execute(query))]
+        mean, spread = statistics.mean(changes), statistics.stdev(changes)
+        of = head[name]
+        assert abs(of["change"] - mean) <= 1e-8 * max(map(abs, changes)) and abs(of["spread"] - spread) <= 1e-7 * spread, (of, mean, spread)
+        t = mean / (spread / math.sqrt(24))
+        assert abs(of["t"] - t) <= 1e-6 * abs(t), (of, t)
+        tests.append((abs(t), of["p"]))
+tests.sort(reverse=True)
+ps = [p for _, p in tests]
+assert len(ps) == 140 and ps == sorted(ps) and ps[0] < 0.05, ps
+P
+heed survey --compare "$bad/whole.sqlite" "$bad/whole.sqlite"
+expect_stdout_contains '; 0 of 140 statistics of heads moved'
+heed survey "$vectors/vit/micro_32" "$vectors/preprocess/rgb.png" $common -o micro.sqlite
+heed survey --compare "$bad/whole.sqlite" micro.sqlite
+expect_exit 2
+expect_one_sentence survey "micro.sqlite: other heads than the first survey"
+heed survey --scenes 24 --seed 100 $common -o later.sqlite
+heed survey --compare "$bad/whole.sqlite" later.sqlite
+expect_exit 2
+expect_one_sentence survey "later.sqlite: no pairs with the first survey (found 0 images"
+heed survey --compare "$bad/whole.sqlite"
+expect_exit 2
+test_end
+
 # Each question of the page, on a real survey.
 test_begin questions
 "$python" - "$bad/whole.sqlite" "$(dirname "$0")/../../docs/surveys.md" <<'P' || fail "a query of docs/surveys.md fails"

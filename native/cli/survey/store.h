@@ -40,6 +40,15 @@ heed_status survey_store_commit(survey_store *store, const survey_sums *sums);
 heed_status survey_store_put(survey_store *store, const survey_sums *sums);
 /* Adds the rows of another file; their pictures must be others. */
 heed_status survey_store_merge(survey_store *store, const char *path);
+/* Differences b - a of the images that both surveys read, by their paths. */
+typedef struct survey_pairs {
+  int64_t count;
+  double *mean, *spread; /* [heads][SURVEY_STATISTICS]; spread: standard deviation, n - 1 */
+} survey_pairs;
+/* Of two files with the same heads; shape is the first one's. Free the pairs also when it fails. */
+heed_status survey_store_pair(cli_state *cli, const char *a, const char *b,
+                              const survey_shape *shape, survey_pairs *pairs);
+void survey_pairs_free(survey_pairs *pairs);
 /* Commits nothing. Leaves one file. NULL: nothing. */
 void survey_store_close(survey_store *store);
 

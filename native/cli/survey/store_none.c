@@ -60,4 +60,10 @@ heed_status survey_store_merge(survey_store *store, const char *path) {
   (void)store, (void)path;
   return HEED_UNSUPPORTED;
 }
+heed_status survey_store_pair(cli_state *cli, const char *a, const char *b,
+                              const survey_shape *shape, survey_pairs *pairs) {
+  (void)b, (void)shape, (void)pairs;
+  return refuse(cli, a);
+}
+void survey_pairs_free(survey_pairs *pairs) { (void)pairs; }
 void survey_store_close(survey_store *store) { (void)store; }

@@ -151,7 +151,7 @@ static heed_status read_identity(const survey_store *store, survey_identity *ide
 /* ---------------------------------------------------------------------------------------- opening
  */
 
-static heed_status open_file(cli_state *cli, const char *path, int flags, survey_store **store) {
+heed_status survey_sql_open(cli_state *cli, const char *path, int flags, survey_store **store) {
   survey_store *made = calloc(1, sizeof *made);
   *store = made;
   if (!made) return heed_fail_memory(&cli->error, path, sizeof *made);
@@ -231,7 +231,7 @@ heed_status survey_store_create(cli_state *cli, const char *path, const survey_i
     return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
                      "%s: there is a file (expected a new one; --resume goes on with a survey)",
                      path);
-  CLI_TRY(open_file(cli, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, store));
+  CLI_TRY(survey_sql_open(cli, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, store));
   const heed_status status = create(*store, identity, quiet);
   if (status == HEED_OK) return HEED_OK;
   survey_store_close(*store); /* an empty survey is nobody's */
@@ -267,7 +267,7 @@ heed_status survey_store_open(cli_state *cli, const char *path, survey_identity 
                               survey_sums *sums, survey_store **store) {
   *identity = (survey_identity){0};
   *sums = (survey_sums){0};
-  heed_status status = open_file(cli, path, SQLITE_OPEN_READONLY, store);
+  heed_status status = survey_sql_open(cli, path, SQLITE_OPEN_READONLY, store);
   if (status == HEED_OK) status = read_all(*store, identity, sums);
   return status;
 }
@@ -297,7 +297,7 @@ heed_status survey_store_resume(cli_state *cli, const char *path, const survey_i
   survey_identity found = {0};
   bool empty;
   *sums = (survey_sums){0};
-  CLI_TRY(open_file(cli, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, store));
+  CLI_TRY(survey_sql_open(cli, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, store));
   CLI_TRY(is_empty(*store, &empty));
   if (empty) {
     CLI_TRY(survey_sums_create(&identity->shape, sums, &cli->error));
@@ -392,18 +392,22 @@ heed_status survey_store_put(survey_store *store, const survey_sums *sums) {
   return survey_store_commit(store, sums);
 }
 
-heed_status survey_store_merge(survey_store *store, const char *path) {
+heed_status survey_sql_attach(const survey_store *store, const char *path) {
   sqlite3_stmt *attach = NULL;
-  if (store->open) CLI_TRY(execute(store, "COMMIT", "cannot write"));
-  store->open = false;
   CLI_TRY(survey_sql_prepare(store, "ATTACH ? AS part", &attach));
   sqlite3_bind_text(attach, 1, path, -1, SQLITE_STATIC);
-  heed_status status = survey_sql_finish(store, attach);
+  const heed_status status = survey_sql_finish(store, attach);
   sqlite3_finalize(attach);
-  CLI_TRY(status);
+  return status;
+}
+
+heed_status survey_store_merge(survey_store *store, const char *path) {
+  if (store->open) CLI_TRY(execute(store, "COMMIT", "cannot write"));
+  store->open = false;
+  CLI_TRY(survey_sql_attach(store, path));
   CLI_TRY(begin(store));
-  status = execute(store, "INSERT INTO main.pictures SELECT * FROM part.pictures",
-                   "holds a picture of a part already");
+  heed_status status = execute(store, "INSERT INTO main.pictures SELECT * FROM part.pictures",
+                               "holds a picture of a part already");
   if (status == HEED_OK)
     status = execute(store, "INSERT INTO main.heads SELECT * FROM part.heads", "cannot write");
   if (status == HEED_OK) {

@@ -15,6 +15,10 @@ struct survey_store {
   bool open; /* a transaction */
 };
 
+/* Opens a file with flags of sqlite3_open_v2. Close the store also when it fails. */
+heed_status survey_sql_open(cli_state *cli, const char *path, int flags, survey_store **store);
+/* A second file, as "part". */
+heed_status survey_sql_attach(const survey_store *store, const char *path);
 /* The sentence of SQLite's last error. */
 heed_status survey_sql_fail(const survey_store *store, const char *doing);
 heed_status survey_sql_prepare(const survey_store *store, const char *sql,

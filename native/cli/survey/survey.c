@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "compare.h"
 #include "gather.h"
 #include "inputs.h"
 #include "merge.h"
@@ -25,7 +26,7 @@ typedef struct survey_options {
   cli_choice choice;
   const char *model, *file, *list, *json, *size, *out, *shard;
   uint32_t scenes, seed, most_images, commit;
-  bool resume, strict, merge, recursive, sums_only;
+  bool resume, strict, merge, compare, recursive, sums_only;
   heed_image_limits limits;
 } survey_options;
 
@@ -350,6 +351,17 @@ static int merge(cli_state *cli, const survey_options *options, const cli_words 
   return survey_merge(cli, &desc) == HEED_OK ? CLI_OK : cli_fail(cli);
 }
 
+static int compare(cli_state *cli, const survey_options *options, const cli_words *words) {
+  if (words->count != 2) {
+    fprintf(stderr, "heed survey: --compare: wrong arguments (found %u files, expected two)\n",
+            words->count);
+    return CLI_USAGE;
+  }
+  return survey_compare(cli, words->word[0], words->word[1], options->json) == HEED_OK
+             ? CLI_OK
+             : cli_fail(cli);
+}
+
 /* "2/10". */
 static bool read_shard(const char *text, uint32_t *shard, uint32_t *shards) {
   char first[16];
@@ -403,6 +415,8 @@ static int run(cli_state *cli, int argc, char **argv) {
        "only every N-th image, from the I-th on; --merge puts the shards together"},
       {"--merge", CLI_FLAG, &options.merge, NULL,
        "the words are files of surveys: print their sums, and write them to -o"},
+      {"--compare", CLI_FLAG, &options.compare, NULL,
+       "the words are files of two surveys: print which heads moved"},
       {"--recursive", CLI_FLAG, &options.recursive, NULL, "read the folders below, too"},
       {"--strict", CLI_FLAG, &options.strict, NULL, "end at the first bad image"},
       {"--sums-only", CLI_FLAG, &options.sums_only, NULL,
@@ -427,12 +441,14 @@ static int run(cli_state *cli, int argc, char **argv) {
   int code = cli_parse(
       cli,
       "survey [MODEL] [IMAGE|FOLDER...] [options]\nusage: heed survey --merge PART.sqlite... [-o "
-      "ALL.sqlite] [--json OUT.json]\n\n" CLI_MODEL_OR_BUILT_IN
+      "ALL.sqlite] [--json OUT.json]\nusage: heed survey --compare A.sqlite B.sqlite [--json "
+      "OUT.json]\n\n" CLI_MODEL_OR_BUILT_IN
       "\nThere is an IMAGE, a FOLDER, --list or --scenes. FOLDER stands for the image "
       "files in it.\nA bad image gives its sentence, the others go on, and the exit code is 3.",
       table, argc, argv, &words);
   if (code >= 0) return code;
   if (options.merge) return merge(cli, &options, &words);
+  if (options.compare) return compare(cli, &options, &words);
   uint32_t shard = 1, shards = 1;
   code = check_words(&options, &words, &shard, &shards);
   return code >= 0 ? code : survey_words(cli, &options, &words, shard, shards);
