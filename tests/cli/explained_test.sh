@@ -120,6 +120,49 @@ grep -q 'what each head adds to the logit of' "$here/out-ledger.svg" || fail "th
 grep -q 'level 1' "$here/out-lens.svg" || fail "the lens has no levels"
 test_end
 
+# Maps of gradients are those of heed explain on the same pixels; pixels are summed over each patch.
+test_begin gradients
+heed run "$vit" "$bad/a.png" --backend cpu --quiet --target 2 --explain gradcam,relevancy,inputxgrad,attnlrp --json out.json
+expect_exit 0
+cp "$here/out.json" "$bad"
+heed run "$vit" "$bad/a.png" --backend cpu --quiet --save in.safetensors
+heed explain "$vit" in.safetensors --backend cpu --quiet --target 2 --methods gradcam,relevancy,inputxgrad,attnlrp -o maps.safetensors
+expect_exit 0
+python3 - "$bad/out.json" "$here/maps.safetensors" 2>>"$err" <<'PYTHON' || fail "the numbers are others"
+import array, json, struct, sys
+result = json.load(open(sys.argv[1]))["results"][0]
+data = open(sys.argv[2], "rb").read()
+size = struct.unpack("<Q", data[:8])[0]
+header = json.loads(data[8:8 + size])
+def read(name):
+    first, end = header[name]["data_offsets"]
+    return header[name]["shape"], array.array("f", data[8 + size + first:8 + size + end])
+def near(a, b):
+    assert len(a) == len(b) and all(abs(x - y) <= 1e-5 * (1 + abs(y)) for x, y in zip(a, b)), (a, b)
+found, (rows, columns) = result["explain"], result["grid"]
+n = rows * columns
+near([found["gradcam"]["score"]], read("score")[1])
+for layer, patches in enumerate(found["gradcam"]["layers"]):
+    near(patches, read(f"gradcam.{layer}")[1])
+near(found["relevancy"]["patches"], read("relevancy.chefer")[1][-n:])
+near(found["attnlrp"]["patches"], read("attnlrp.tokens")[1][-n:])
+(_, channels, height, width), pixels = read("inputxgrad")
+sums = [0.0] * n
+for i, value in enumerate(pixels):
+    y, x = i // width % height, i % width
+    sums[y * rows // height * columns + x * columns // width] += value
+near(found["inputxgrad"]["patches"], sums)
+assert max(found["relevancy"]["patches"]) > 0 and channels == 3
+PYTHON
+test_end
+
+test_begin gradient_figures
+heed run "$vit" "$bad/a.png" --backend cpu --quiet --explain gradcam,relevancy,gradient_rollout,attnlrp,cplrp,inputxgrad,ig,smoothgrad --explained out.svg
+expect_exit 0
+for method in gradcam relevancy gradient_rollout attnlrp cplrp inputxgrad ig smoothgrad; do expect_file out-$method.svg; done
+grep -q 'Grad-CAM of the logit of' "$here/out-gradcam.svg" || fail "the figure of Grad-CAM has no title"
+test_end
+
 refused() { # name, exit code, a part of the sentence, arguments...
   test_begin "$1"
   code=$2 part=$3
@@ -131,7 +174,7 @@ refused() { # name, exit code, a part of the sentence, arguments...
   expect_nothing_written
   test_end
 }
-refused unknown_method 2 '--explain: unknown method (found "pcs", expected pca, similarity, ledger, lens, norms or patch)' "$model" "$picture" --explain pca,pcs --json out.json
+refused unknown_method 2 '--explain: unknown method (found "pcs", expected pca, similarity, ledger, ' "$model" "$picture" --explain pca,pcs --json out.json
 refused empty_method 2 '--explain: unknown method (found "", ' "$model" "$picture" --explain pca, --json out.json
 refused method_twice 2 '--explain: a method twice (found pca, ' "$model" "$picture" --explain pca,pca --json out.json
 refused no_file 2 '--explain: missing file (expected --explained FILE or --json FILE)' "$model" "$picture" --explain pca

@@ -142,9 +142,19 @@ static const run_explained_method *const methods[] = {&pca,
                                                       &run_explained_ledger,
                                                       &run_explained_lens,
                                                       &run_explained_norms,
-                                                      &run_explained_patch};
+                                                      &run_explained_patch,
+                                                      &run_explained_gradcam,
+                                                      &run_explained_relevancy,
+                                                      &run_explained_gradient_rollout,
+                                                      &run_explained_attnlrp,
+                                                      &run_explained_cplrp,
+                                                      &run_explained_inputxgrad,
+                                                      &run_explained_ig,
+                                                      &run_explained_smoothgrad};
 enum { METHODS = sizeof methods / sizeof *methods };
-#define EXPECTED "pca, similarity, ledger, lens, norms or patch"
+#define EXPECTED                                                                                 \
+  "pca, similarity, ledger, lens, norms, patch, gradcam, relevancy, gradient_rollout, attnlrp, " \
+  "cplrp, inputxgrad, ig or smoothgrad"
 
 /* The n-th name of a list, or NULL after the last, and the method that it means. */
 static const run_explained_method *listed(const char *list, uint32_t n, const char **name) {
@@ -176,7 +186,8 @@ static heed_status check_score(cli_state *cli, const run_options *options, bool 
                                bool patches) {
   if (options->target && !of_score)
     return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
-                     "--target: no score is explained (expected --explain ledger, lens or patch)");
+                     "--target: no score is explained (expected --explain ledger or another method "
+                     "of the score)");
   if (patches != (options->patch_from != NULL))
     return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
                      "--patch-from: %s (expected --explain patch --patch-from IMAGE)",
@@ -184,7 +195,7 @@ static heed_status check_score(cli_state *cli, const run_options *options, bool 
   if (of_score && cli_changes_any(&options->changes))
     return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
                      "--explain: a changed model's score (found changes of the attention, expected "
-                     "none with ledger, lens, norms or patch)");
+                     "none with methods of the score)");
   return HEED_OK;
 }
 
@@ -218,7 +229,7 @@ heed_status run_check_explained(cli_state *cli, const run_options *options) {
 static heed_status explain(cli_state *cli, const cli_pipeline *pipeline, const run_options *options,
                            const run_selection *selection, const run_result *result,
                            run_explained *to) {
-  char score[64] = "";
+  char score[256] = ""; /* all names together are shorter */
   for (uint32_t n = 0; n < run_explained_count(options); n++) {
     const char *name;
     const run_explained_method *method = listed(options->explain, n, &name);

@@ -2,21 +2,10 @@
 #ifndef HEED_CLI_RUN_EXPLAINED_H
 #define HEED_CLI_RUN_EXPLAINED_H
 
+#include "explained_figure.h"
 #include "parts.h"
 
 struct json_out;
-
-#define RUN_EXPLAINED_TITLE_SIZE 240
-#define RUN_EXPLAINED_CAPTION_SIZE 800
-
-/* Panels of the patches in colours, and words. */
-typedef struct run_explained_figure {
-  float *rgb; /* [rows, columns, patches, 3] */
-  uint32_t rows, columns;
-  bool of_query; /* the query is marked */
-  bool levels;   /* columns are levels, else heads */
-  char title[RUN_EXPLAINED_TITLE_SIZE], caption[RUN_EXPLAINED_CAPTION_SIZE];
-} run_explained_figure;
 
 /* Whether the list names methods, each once, and something is to be written. Statuses:
  * INVALID_ARGUMENT. */

@@ -3,7 +3,8 @@
 #ifndef HEED_CLI_RUN_EXPLAINED_METHODS_H
 #define HEED_CLI_RUN_EXPLAINED_METHODS_H
 
-#include "explained.h"
+#include "explained_figure.h"
+#include "parts.h"
 #include "terminal/json_out.h"
 
 struct run_explained {
@@ -34,8 +35,16 @@ typedef struct run_explained_method {
   bool levels;   /* columns are levels: the embeddings, then layers */
 } run_explained_method;
 
+/* Of explained_score.c and explained_gradients.c. */
 extern const run_explained_method run_explained_ledger, run_explained_lens, run_explained_norms,
-    run_explained_patch;
+    run_explained_patch, run_explained_gradcam, run_explained_relevancy,
+    run_explained_gradient_rollout, run_explained_attnlrp, run_explained_cplrp,
+    run_explained_inputxgrad, run_explained_ig, run_explained_smoothgrad;
+
+/* A tensor of the explanation; NULL: there is none. */
+const heed_named_tensor *run_explained_tensor(const run_explained *explained, const char *name);
+/* -1 to 1: blue below 0, white at 0, red above. */
+void run_explained_colour(float value, float rgb[3]);
 
 /* Runs heed_explain with these methods on the result's pixels. Statuses: those of heed_explain, and
  * of --patch-from. */

@@ -5,12 +5,17 @@
 
 #include "explained_methods.h"
 
-/* A tensor of the explanation without its axis of pictures; NULL: there is none. */
-static const float *find(const run_explained *explained, const char *name) {
+const heed_named_tensor *run_explained_tensor(const run_explained *explained, const char *name) {
   const heed_named_tensor *tensor;
   for (uint32_t i = 0; (tensor = heed_explanation_get(explained->explanation, i)) != NULL; i++)
-    if (strcmp(tensor->name, name) == 0) return tensor->data;
+    if (strcmp(tensor->name, name) == 0) return tensor;
   return NULL;
+}
+
+/* The numbers of one; its axis of pictures is 1. */
+static const float *find(const run_explained *explained, const char *name) {
+  const heed_named_tensor *tensor = run_explained_tensor(explained, name);
+  return tensor ? tensor->data : NULL;
 }
 
 static double sum_of(const float *numbers, size_t count) {
@@ -26,8 +31,7 @@ static float largest_of(const float *numbers, size_t count) {
   return largest;
 }
 
-/* Blue below 0, white at 0, red above; -1 to 1. */
-static void colour_signed(float value, float rgb[3]) {
+void run_explained_colour(float value, float rgb[3]) {
   static const float ends[2][3] = {{0.13f, 0.40f, 0.67f}, {0.70f, 0.09f, 0.17f}};
   const float *end = ends[value > 0.0f], share = fminf(fabsf(value), 1.0f);
   for (int c = 0; c < 3; c++) rgb[c] = isnan(value) ? NAN : 1.0f + share * (end[c] - 1.0f);
@@ -97,7 +101,7 @@ static void colour_ledger(const run_explained *explained, float *rgb) {
   for (uint32_t i = 0; i < explained->layers * explained->heads; i++) {
     heads += explained->prefix;
     for (uint32_t p = 0; p < explained->patches; p++, rgb += 3)
-      colour_signed(end > 0.0f ? *heads++ / end : 0.0f * *heads++, rgb);
+      run_explained_colour(end > 0.0f ? *heads++ / end : 0.0f * *heads++, rgb);
   }
 }
 
@@ -164,7 +168,7 @@ static void colour_lens(const run_explained *explained, float *rgb) {
   for (uint32_t i = 0; i <= explained->layers; i++) {
     levels += explained->prefix;
     for (uint32_t p = 0; p < explained->patches; p++, rgb += 3)
-      colour_signed(end > 0.0f ? *levels++ / end : 0.0f * *levels++, rgb);
+      run_explained_colour(end > 0.0f ? *levels++ / end : 0.0f * *levels++, rgb);
   }
 }
 
@@ -235,7 +239,7 @@ static double effect_of(const run_explained *explained, uint32_t i) {
 static void colour_patch(const run_explained *explained, float *rgb) {
   for (uint32_t i = 0; i < explained->layers * explained->heads; i++) {
     const float effect = (float)effect_of(explained, i);
-    for (uint32_t p = 0; p < explained->patches; p++, rgb += 3) colour_signed(effect, rgb);
+    for (uint32_t p = 0; p < explained->patches; p++, rgb += 3) run_explained_colour(effect, rgb);
   }
 }
 

@@ -266,11 +266,11 @@ static int run(cli_state *cli, int argc, char **argv) {
        "any "
        "value of the graph; * stands for any letters"},
       {"--explain", CLI_TEXT, &options.explain, "NAME,...",
-       "what the patches' states hold: pca, similarity to the query's; and what the score rests "
-       "on: "
-       "ledger, lens, norms, patch"},
+       "what the patches' states hold: pca, similarity to the query's; what the score rests on: "
+       "ledger, lens, norms, patch; and maps of it: gradcam, relevancy, gradient_rollout, attnlrp, "
+       "cplrp, inputxgrad, ig, smoothgrad"},
       {"--target", CLI_TEXT, &options.target, "N|N-M|LABEL",
-       "the score of ledger, lens and patch: a logit by number or label, or the difference of two "
+       "the score that is explained: a logit by number or label, or the difference of two "
        "(default: the largest logit)"},
       {"--patch-from", CLI_FILE, &options.patch_from, "IMAGE",
        "--explain patch: the picture whose heads are put in, one at a time"},
