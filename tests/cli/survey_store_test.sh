@@ -107,6 +107,23 @@ expect_stderr_contains 'a part of another survey (found other shards than in the
 expect_no_file no.sqlite
 test_end
 
+# A launcher numbers its processes in the environment.
+test_begin launchers
+OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2 heed survey $scenes --shard auto -o 'auto-{}.sqlite'
+expect_file auto-2.sqlite
+PMI_RANK=0 PMI_SIZE=2 heed survey $scenes --shard auto -o 'auto-{}.sqlite'
+expect_file auto-1.sqlite
+heed survey --merge auto-1.sqlite auto-2.sqlite -o all.sqlite
+same all.sqlite
+SLURM_ARRAY_TASK_ID=5 SLURM_ARRAY_TASK_COUNT=3 SLURM_ARRAY_TASK_MIN=4 SLURM_PROCID=0 SLURM_NTASKS=1 heed survey $scenes --shard auto -o 'array-{}.sqlite'
+expect_file array-2.sqlite
+SLURM_PROCID=2 SLURM_NTASKS=3 heed survey $scenes --shard auto -o 'step-{}.sqlite'
+expect_file step-3.sqlite
+heed survey $scenes --shard auto -o no.sqlite
+expect_exit 2
+expect_no_file no.sqlite
+test_end
+
 # Killed at any moment, what was committed is there, and the survey goes on to the same end.
 test_begin killed
 for after in 0.05 0.1 0.15 0.2 0.3; do
@@ -142,7 +159,7 @@ heed survey --scenes 1 $common --resume
 expect_exit 2
 heed survey --scenes 1 $common --shard 3/2
 expect_exit 2
-expect_stderr_contains '--shard: wrong share (found 3/2, expected I/N, as 2/10)'
+expect_stderr_contains '--shard: wrong share (found 3/2, expected I/N, as 2/10, or auto under a launcher that heed knows)'
 heed survey --merge
 expect_exit 2
 test_end

@@ -12,6 +12,7 @@
 #include "merge.h"
 #include "results.h"
 #include "session/reading.h"
+#include "shard.h"
 #include "store.h"
 #include "terminal/model_word.h"
 #include "terminal/options.h"
@@ -362,26 +363,24 @@ static int compare(cli_state *cli, const survey_options *options, const cli_word
              : cli_fail(cli);
 }
 
-/* "2/10". */
-static bool read_shard(const char *text, uint32_t *shard, uint32_t *shards) {
-  char first[16];
-  const char *slash = strchr(text, '/');
-  if (!slash || (size_t)(slash - text) >= sizeof first) return false;
-  memcpy(first, text, (size_t)(slash - text));
-  first[slash - text] = '\0';
-  return cli_read_number(first, UINT32_MAX, shard) &&
-         cli_read_number(slash + 1, 1u << 20, shards) && *shard >= 1 && *shard <= *shards;
-}
-
-static int check_words(const survey_options *options, const cli_words *words, uint32_t *shard,
-                       uint32_t *shards) {
+static int check_words(survey_options *options, const cli_words *words, uint32_t *shard,
+                       uint32_t *shards, char path[HEED_PATH_SIZE]) {
   const bool model_alone = words->count == 1 && heed_is_model_path(words->word[0]) &&
                            !cli_is_other_folder(words->word[0]);
-  if (options->shard && !read_shard(options->shard, shard, shards)) {
-    fprintf(stderr, "heed survey: --shard: wrong share (found %s, expected I/N, as 2/10)\n",
+  if (options->shard && !survey_shard_read(options->shard, getenv, shard, shards)) {
+    fprintf(stderr,
+            "heed survey: --shard: wrong share (found %s, expected I/N, as 2/10, or auto under a "
+            "launcher that heed knows)\n",
             CLI_SHOWN(options->shard));
     return CLI_USAGE;
   }
+  if (options->out && options->shard &&
+      !survey_shard_path(options->out, *shard, path, HEED_PATH_SIZE)) {
+    fprintf(stderr, "heed survey: -o: path too long (expected at most %d bytes)\n",
+            HEED_PATH_SIZE - 1);
+    return CLI_USAGE;
+  }
+  if (options->out && options->shard) options->out = path;
   if ((options->resume || options->sums_only) && !options->out) {
     fprintf(stderr, "heed survey: %s: no file of a survey (expected -o SURVEY.sqlite)\n",
             options->resume ? "--resume" : "--sums-only");
@@ -411,8 +410,9 @@ static int run(cli_state *cli, int argc, char **argv) {
       {"--commit", CLI_NUMBER, &options.commit, "N",
        "images between two commits, which come every 5 seconds at least (default: 64)"},
       {"--resume", CLI_FLAG, &options.resume, NULL, "go on with the survey of -o, or begin it"},
-      {"--shard", CLI_TEXT, &options.shard, "I/N",
-       "only every N-th image, from the I-th on; --merge puts the shards together"},
+      {"--shard", CLI_TEXT, &options.shard, "I/N|auto",
+       "only every N-th image, from the I-th on; auto: as Open MPI, MPICH, Slurm or Kubernetes "
+       "number this process; {} in -o becomes I; --merge puts the shards together"},
       {"--merge", CLI_FLAG, &options.merge, NULL,
        "the words are files of surveys: print their sums, and write them to -o"},
       {"--compare", CLI_FLAG, &options.compare, NULL,
@@ -450,7 +450,8 @@ static int run(cli_state *cli, int argc, char **argv) {
   if (options.merge) return merge(cli, &options, &words);
   if (options.compare) return compare(cli, &options, &words);
   uint32_t shard = 1, shards = 1;
-  code = check_words(&options, &words, &shard, &shards);
+  char path[HEED_PATH_SIZE];
+  code = check_words(&options, &words, &shard, &shards, path);
   return code >= 0 ? code : survey_words(cli, &options, &words, shard, shards);
 }
 
