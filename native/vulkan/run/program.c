@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "gpu/dispatch_list.h"
-#include "vulkan/plan/upload.h"
+#include "gpu/weight_upload.h"
 #include "vulkan/run/submit_budget.h"
 
 void heed_vk_program_destroy(heed_program *program) {
@@ -61,6 +61,13 @@ static heed_status make_buffers(heed_program *program, const heed_gpu_builder *b
   return heed_vk_transfer_create(device, &program->transfer, error); /* takes what is left */
 }
 
+static heed_status put_weight(void *user, uint32_t block, uint64_t offset, const void *from,
+                              size_t bytes, heed_error *error) {
+  heed_program *program = user;
+  return heed_vk_copy_in(&program->transfer, &program->places.blocks[block], offset, from, bytes,
+                         error);
+}
+
 /* Buffers, zeroed arena, weights, command buffers. */
 static heed_status fill(heed_program *program, heed_gpu_builder *builder, const heed_hooks *hooks,
                         heed_error *error) {
@@ -69,7 +76,7 @@ static heed_status fill(heed_program *program, heed_gpu_builder *builder, const 
   HEED_TRY(make_buffers(program, builder, error));
   if (!program->borrows_arena)
     HEED_TRY(heed_vk_clear(&program->transfer, &program->places.arena, error));
-  HEED_TRY(heed_vk_upload(&program->transfer, builder, program->places.blocks, hooks, error));
+  HEED_TRY(heed_gpu_upload(builder, hooks, put_weight, program, error));
   const heed_vk_recording recording = {.places = &program->places,
                                        .budget = heed_vk_find_budget(pipelines, builder)};
   return heed_vk_commands_create(pipelines, builder, &recording, hooks, &program->commands, error);

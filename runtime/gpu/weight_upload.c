@@ -1,7 +1,8 @@
 /* Constants are read in runs of rows and packed (gpu/weight_packing.h) in a bounded piece of host
  * memory, so that a model never lies twice in memory. */
-#include "vulkan/plan/upload.h"
+#include "gpu/weight_upload.h"
 
+#include "backend/backend.h"
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/status.h"
@@ -10,10 +11,10 @@
 #include "graph/quantised.h"
 
 typedef struct upload_job {
-  heed_vk_transfer *transfer;
   const heed_gpu_builder *builder;
-  const heed_vk_buffer *blocks;
   const heed_hooks *hooks;
+  heed_gpu_put *put;
+  void *user;
   unsigned char *source, *packed; /* halves of the working memory */
   uint64_t half, done, total;
 } upload_job;
@@ -28,15 +29,15 @@ static uint64_t graph_bytes(const heed_gpu_builder *builder, const heed_gpu_weig
   return weight->value ? heed_plan_bytes(builder->plan, weight->value) : 0;
 }
 
-static heed_status put(upload_job *job, const heed_gpu_weight *weight, uint64_t at,
-                       const void *from, uint64_t bytes, heed_error *error) {
+static heed_status put_bytes(upload_job *job, const heed_gpu_weight *weight, uint64_t at,
+                             const void *from, uint64_t bytes, heed_error *error) {
   HEED_ASSERT(weight->range.block < job->builder->block_count &&
               weight->range.offset + at + bytes <= job->builder->blocks[weight->range.block]);
-  return heed_vk_copy_in(job->transfer, &job->blocks[weight->range.block],
-                         weight->range.offset + at, from, (size_t)bytes, error);
+  return job->put(job->user, weight->range.block, weight->range.offset + at, from, (size_t)bytes,
+                  error);
 }
 
-static void tell(upload_job *job, uint64_t bytes) {
+static void report(upload_job *job, uint64_t bytes) {
   job->done += bytes;
   heed_report_progress(job->hooks, "read", job->done, job->total);
 }
@@ -49,9 +50,9 @@ static heed_status upload_dense(upload_job *job, const heed_gpu_weight *weight, 
     const uint64_t piece = bytes - at < job->half ? bytes - at : job->half / size * size;
     HEED_TRY(heed_graph_read_constant(graph, weight->value, at / size, piece / size, job->source,
                                       error));
-    HEED_TRY(put(job, weight, at, job->source, piece, error));
+    HEED_TRY(put_bytes(job, weight, at, job->source, piece, error));
     at += piece;
-    tell(job, piece);
+    report(job, piece);
   }
   return HEED_OK;
 }
@@ -79,9 +80,9 @@ static heed_status upload_panels(upload_job *job, const heed_gpu_weight *weight,
   for (uint32_t row = 0; row < weight->rows; row += weight->panel) {
     const uint32_t rows = weight->rows - row < weight->panel ? weight->rows - row : weight->panel;
     HEED_TRY(pack_panel(job, weight, row, rows, error));
-    HEED_TRY(put(job, weight, row / weight->panel * panel_bytes(weight), job->packed,
-                 panel_bytes(weight), error));
-    tell(job, (uint64_t)rows * weight->depth * sizeof(float));
+    HEED_TRY(put_bytes(job, weight, row / weight->panel * panel_bytes(weight), job->packed,
+                       panel_bytes(weight), error));
+    report(job, (uint64_t)rows * weight->depth * sizeof(float));
   }
   return HEED_OK;
 }
@@ -91,7 +92,7 @@ static heed_status upload_all(upload_job *job, heed_error *error) {
     const heed_gpu_weight *weight = &job->builder->weights[i];
     HEED_TRY(heed_check_cancel(job->hooks, "read", error));
     if (weight->data)
-      HEED_TRY(put(job, weight, 0, weight->data, weight->range.bytes, error));
+      HEED_TRY(put_bytes(job, weight, 0, weight->data, weight->range.bytes, error));
     else if (weight->panel)
       HEED_TRY(upload_panels(job, weight, error));
     else
@@ -100,19 +101,21 @@ static heed_status upload_all(upload_job *job, heed_error *error) {
   return HEED_OK;
 }
 
-heed_status heed_vk_upload(heed_vk_transfer *transfer, const heed_gpu_builder *builder,
-                           const heed_vk_buffer *blocks, const heed_hooks *hooks,
-                           heed_error *error) {
-  upload_job job = {.transfer = transfer,
-                    .builder = builder,
-                    .blocks = blocks,
+heed_status heed_gpu_upload(const heed_gpu_builder *builder, const heed_hooks *hooks,
+                            heed_gpu_put *put, void *user, heed_error *error) {
+  upload_job job = {.builder = builder,
                     .hooks = hooks,
+                    .put = put,
+                    .user = user,
                     .half = heed_gpu_pack_bytes(builder) / 2};
   for (size_t i = 0; i < builder->weight_count; i++)
     job.total += graph_bytes(builder, &builder->weights[i]);
   if (builder->weight_count == 0) return HEED_OK;
   job.source = heed_alloc_raw(builder->context, (size_t)job.half, 2);
-  if (!job.source) return heed_fail_memory(error, "vulkan: packing weights", (size_t)job.half * 2);
+  if (!job.source)
+    return heed_fail(error, HEED_OUT_OF_MEMORY,
+                     "%s: packing weights: out of memory (requested %llu bytes)",
+                     builder->plan->backend->vtable->name, (unsigned long long)job.half * 2);
   job.packed = job.source + job.half;
   const heed_status status = upload_all(&job, error);
   heed_free(builder->context, job.source);
