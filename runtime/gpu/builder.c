@@ -250,9 +250,13 @@ void heed_gpu_as_single_texels(heed_gpu_builder *builder, heed_gpu_dispatch *dis
     heed_gpu_fail(builder, HEED_UNSUPPORTED, "a row of weights exceeds 65536 elements");
 }
 
-static uint32_t count_storage_buffers(const heed_gpu_dispatch *dispatch) {
+static uint32_t count_storage_buffers(const heed_gpu_limits *limits,
+                                      const heed_gpu_dispatch *dispatch) {
   uint32_t count = 0;
-  for (uint32_t i = 0; i < dispatch->binding_count; i++) count += !dispatch->binding[i].texels;
+  for (uint32_t i = 0; i < dispatch->binding_count; i++) {
+    const heed_gpu_range *range = &dispatch->binding[i];
+    count += limits->counts_bound ? range->place != HEED_GPU_NOWHERE : !range->texels;
+  }
   return count;
 }
 
@@ -262,7 +266,7 @@ static const char *find_excess(const heed_gpu_builder *builder, const heed_gpu_d
   for (uint32_t i = 0; i < 3; i++)
     if (dispatch->groups[i] == 0 || dispatch->groups[i] > limits->groups)
       return "the grid of workgroups exceeds this device's limit";
-  if (count_storage_buffers(dispatch) > limits->bindings)
+  if (count_storage_buffers(limits, dispatch) > limits->bindings)
     return "the kernel has more storage buffers than this device allows";
   if (dispatch->constants[0] > limits->invocations)
     return "the workgroup exceeds this device's limit";

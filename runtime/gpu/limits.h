@@ -66,6 +66,9 @@ typedef struct heed_gpu_limits {
   heed_gpu_matrix matrix;   /* what products of fp16 are made with */
   heed_gpu_matrix matrix8;  /* those of int8 */
   heed_gpu_matrix2 matrix2; /* those of linear, where it is there */
+  /* slots without meaning are not bound, and texels of one float are a storage buffer: what counts
+   * is what a dispatch binds */
+  bool counts_bound;
   /* a compiler refuses a barrier unless it can prove that all of a workgroup comes to it */
   bool provable_barriers;
   /* rows of a matrix are reduced and matrices converted in registers */

@@ -45,6 +45,7 @@ static const heed_gpu_limits least = {.tier = HEED_GPU_TIER_FLOOR,
                                       .bindings = 8,
                                       .range = (uint64_t)128 << 20,
                                       .alignment = 256,
+                                      .counts_bound = true,
                                       .provable_barriers = true};
 
 static heed_status list(const heed_plan *plan, const heed_gpu_limits *limits, heed_error *error) {

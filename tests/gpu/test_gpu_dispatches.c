@@ -237,6 +237,42 @@ static void test_fp16_attention(void **state) {
   assert_true(is_half(f, y));
 }
 
+/* Whether an attention with weights and a bias, and with its logits, is the one kernel, on a device
+ * of 8 storage buffers. */
+static bool is_one_kernel(fixture *f, bool counts_bound, bool all) {
+  f->limits.counts_bound = counts_bound;
+  const heed_value none = {0}, x = input(f, "x", HEED_SHAPE(1, 1, 8, 32)),
+                   bias = input(f, "bias", HEED_SHAPE(1, 1, 8, 8));
+  const heed_value keys = heed_define_input(f->graph, "keys", HEED_U8, &HEED_SHAPE(1, 8)),
+                   queries = heed_define_input(f->graph, "queries", HEED_U8, &HEED_SHAPE(1, 8));
+  const heed_attention_desc desc = {.struct_size = sizeof desc,
+                                    .query = x,
+                                    .key = x,
+                                    .value = x,
+                                    .bias = bias,
+                                    .key_padding = all ? keys : none,
+                                    .query_padding = all ? queries : none};
+  const heed_attention_values values = heed_define_attention(f->graph, &desc);
+  heed_graph_output(f->graph, values.weights);
+  if (all) heed_graph_output(f->graph, values.logits);
+  heed_graph_output(f->graph, values.output);
+  build(f);
+  assert_true(f->builder.dispatch_count == 1 || f->builder.dispatch_count >= 3);
+  return f->builder.dispatches[0].shader == HEED_SHADER_attention_weights;
+}
+
+/* A host that binds every slot has no room for the 11 of the kernel with weights. One that binds
+ * those with a meaning has, until there are more than 8 of them. */
+static void test_all_slots_count(void **state) {
+  assert_false(is_one_kernel(*state, false, false));
+}
+static void test_bound_slots_count(void **state) {
+  assert_true(is_one_kernel(*state, true, false));
+}
+static void test_too_many_are_bound(void **state) {
+  assert_false(is_one_kernel(*state, true, true));
+}
+
 /* A rotation reads a product's fp16 and writes its own for the attention after it; heads of no
  * multiple of 4 are F32. */
 static void test_fp16_rotary(void **state) {
@@ -431,6 +467,9 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_fp16_values, setup, teardown),
       cmocka_unit_test_setup_teardown(test_fp16_attention, setup, teardown),
       cmocka_unit_test_setup_teardown(test_fp16_rotary, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_all_slots_count, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_bound_slots_count, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_too_many_are_bound, setup, teardown),
       cmocka_unit_test_setup_teardown(test_shapes, setup, teardown),
       cmocka_unit_test_setup_teardown(test_most_shapes, setup, teardown),
       cmocka_unit_test_setup_teardown(test_names, setup, teardown),

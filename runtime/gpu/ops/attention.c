@@ -366,6 +366,22 @@ static void add_fused(const heed_gpu_attention_job *job, bool weights, bool list
   if (all.parts > 1) add_join(job, all.parts);
 }
 
+/* Storage buffers of the one kernel with weights, or logits. */
+static uint32_t count_bindings(const heed_gpu_limits *limits, const heed_plan *plan,
+                               const heed_node *node) {
+  const heed_attention_desc *desc = node->desc;
+  if (!limits->counts_bound) return BINDINGS_WITH_WEIGHTS;
+  const bool more[] = {desc->mask.id != 0,
+                       desc->key_padding.id != 0,
+                       desc->query_padding.id != 0,
+                       desc->bias.id != 0,
+                       heed_plan_wants(plan, node->output[HEED_ATTENTION_RESULT_WEIGHTS]),
+                       heed_plan_wants(plan, node->output[HEED_ATTENTION_RESULT_LOGITS])};
+  uint32_t count = 4; /* query, key, value; output or the list of rows */
+  for (size_t i = 0; i < sizeof more / sizeof *more; i++) count += more[i];
+  return count;
+}
+
 /* Streamed is the one kernel, resident the three dispatches. What the plan asks for, where the
  * device has it: rows in registers are not for software devices, large heads and the additive
  * score. */
@@ -382,7 +398,7 @@ static heed_attention_mode mode(const heed_gpu_limits *limits, const heed_plan *
   const bool streams = !limits->cpu && plain &&
                        !(weights && stored > heed_gpu_split_room(limits)) &&
                        sizes.depth <= LARGEST_DEPTH && sizes.value_depth <= LARGEST_DEPTH &&
-                       !(weights && limits->bindings < BINDINGS_WITH_WEIGHTS);
+                       !(weights && limits->bindings < count_bindings(limits, plan, node));
   return streams && plan->attention != HEED_ATTENTION_MODE_RESIDENT ? HEED_ATTENTION_MODE_STREAMED
                                                                     : HEED_ATTENTION_MODE_RESIDENT;
 }
