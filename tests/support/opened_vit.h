@@ -70,16 +70,10 @@ static inline void close_vit(vit *v) {
     if (status_ != HEED_OK) return status_; \
   } while (0)
 
-/* Opens everything with all attention weights, and query and key of layer 0, kept; runs; the first
- * failure's status. */
-static inline heed_status open_vit(vit *v, const vit_files *files, const heed_context_desc *context,
-                                   const char *level, uint32_t threads,
-                                   const heed_build_desc *build, const heed_hooks *hooks,
-                                   heed_error *error) {
-  memset(v, 0, sizeof *v);
-  TRY(heed_context_create(context, &v->context, error));
-  const heed_cpu_desc cpu = {sizeof cpu, threads, level};
-  TRY(heed_cpu_backend_create(v->context, &cpu, &v->backend, error));
+/* Opens the model on the backend that is there, with all attention weights, and query and key of
+ * layer 0, kept; runs; the first failure's status. */
+static inline heed_status open_vit_on(vit *v, const vit_files *files, const heed_build_desc *build,
+                                      const heed_hooks *hooks, heed_error *error) {
   const heed_model_desc desc = {sizeof desc, files->file, files->count};
   TRY(heed_model_open(v->context, &desc, &v->model, error));
   TRY(heed_model_build(v->model, build, &v->graph, error));
@@ -107,6 +101,18 @@ static inline heed_status open_vit(vit *v, const vit_files *files, const heed_co
   TRY(heed_session_write(v->session, heed_graph_find(v->graph, "pixel_values"),
                          files->io + pixels->offset, (size_t)pixels->bytes, error));
   return heed_session_run(v->session, hooks, error);
+}
+
+/* The same with a context and a CPU backend of its own. */
+static inline heed_status open_vit(vit *v, const vit_files *files, const heed_context_desc *context,
+                                   const char *level, uint32_t threads,
+                                   const heed_build_desc *build, const heed_hooks *hooks,
+                                   heed_error *error) {
+  memset(v, 0, sizeof *v);
+  TRY(heed_context_create(context, &v->context, error));
+  const heed_cpu_desc cpu = {sizeof cpu, threads, level};
+  TRY(heed_cpu_backend_create(v->context, &cpu, &v->backend, error));
+  return open_vit_on(v, files, build, hooks, error);
 }
 
 /* Batch and size of the pictures. */

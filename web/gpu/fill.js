@@ -38,11 +38,13 @@ class Filler {
    * @param {Template} template
    * @param {Known[]} values of its constants
    * @param {number} unroll
+   * @param {Record<number, number>} shared
    */
-  constructor(template, values, unroll) {
+  constructor(template, values, unroll, shared) {
     this.template = template
     this.values = values
     this.unroll = unroll
+    this.shared = shared
   }
 
   /** @param {Text} parts @returns {string} */
@@ -74,8 +76,25 @@ class Filler {
 
   /** @param {number} global */
   #global(global) {
-    this.globals.add(global)
-    return `g${global}`
+    const own = this.#written(global) ?? global
+    this.globals.add(own)
+    return `g${own}`
+  }
+
+  /** The variable that writes the range which a buffer reads, if it is one. @param {number} global */
+  #written(global) {
+    const buffer = this.template.globals[global]
+    if ('space' in buffer || buffer.writes || this.shared[buffer.slot] === undefined)
+      return undefined
+    const type = this.text(buffer.type),
+      found = this.template.globals.findIndex(
+        (other) =>
+          'slot' in other &&
+          other.writes &&
+          other.slot === this.shared[buffer.slot] &&
+          this.text(other.type) === type
+      )
+    return found < 0 ? undefined : found
   }
 
   /** @param {string} name */
@@ -253,12 +272,13 @@ class Filler {
  * The text of a pipeline.
  * @param {Template} template
  * @param {ArrayLike<number | boolean | undefined>} constants by their numbers; undefined: as the module has it
- * @param {{ unroll?: number }} [options] unroll: loops over constants are written out up to so many
- *   assignments; 0: none
+ * @param {{ unroll?: number, shared?: Record<number, number> }} [options] unroll: loops over constants
+ *   are written out up to so many assignments, 0: none; shared: slots that read the very range that
+ *   another slot writes, as {slot: slot that writes}. Each is one variable, where the types are alike
  * @returns {Filled}
  */
-export function fill(template, constants, { unroll = 0 } = {}) {
-  const filler = new Filler(template, evaluate(template.constants, constants), unroll)
+export function fill(template, constants, { unroll = 0, shared = {} } = {}) {
+  const filler = new Filler(template, evaluate(template.constants, constants), unroll, shared)
   const { builtins } = filler.write(template.entry)
   const { lines, buffers } = filler.declare()
   if (builtins.some((name) => name.includes('subgroup'))) filler.features.add('subgroups')
