@@ -52,6 +52,18 @@ static void put_resize(const heed_preprocess *how, char *text, size_t size) {
       snprintf(text, size, "resize near %u x %u pixels, multiples of %u, %s", how->width,
                how->height, how->multiple, filter);
       break;
+    case HEED_RESIZE_CORNER:
+      snprintf(text, size, "resize to fit into the corner of %u x %u pixels, %s", how->width,
+               how->height, filter);
+      break;
+    case HEED_RESIZE_WITHIN:
+      snprintf(text, size, "resize the sides to %u to %u pixels, %s", how->short_side, how->width,
+               filter);
+      break;
+    case HEED_RESIZE_PATCHES:
+      snprintf(text, size, "resize to at most %u patches of %u pixels, %s", how->patches,
+               how->multiple, filter);
+      break;
   }
 }
 

@@ -31,20 +31,40 @@ pixels_of "$bad/new/model.safetensors" file
 same_files old file
 test_end
 
+# Folders as they are published: one picture, and what is assumed of its class.
+for class in Owlv2 ZoeDepth Idefics2 Idefics3 SmolVLM Siglip2 Mine; do
+  case $class in
+    Owlv2) rest='"size": {"height": 64, "width": 64}, "do_pad": true' text='preprocessing of Owlv2, one filter for blur and size' ;;
+    ZoeDepth) rest='"size": {"height": 32, "width": 64}, "do_pad": true' text='preprocessing of ZoeDepth, no reflected border' ;;
+    Idefics2) rest='"size": {"shortest_edge": 32, "longest_edge": 64}, "do_image_splitting": true' text='preprocessing of Idefics2, one picture, no tiles' ;;
+    Siglip2) rest='"max_num_patches": 12' text= ;;
+    Mine) rest='"size": 48' text='preprocessing of MineImageProcessor, read as that of ViT' ;;
+    *) rest='"size": {"longest_edge": 99}, "max_image_size": {"longest_edge": 32}, "do_image_splitting": true' text="preprocessing of $class, one picture, no tiles" ;;
+  esac
+  model "one_$class" && printf '{"image_processor_type": "%sImageProcessor", %s}' "$class" "$rest" >"$bad/one_$class/preprocessor_config.json"
+  test_begin "prepare_runs_with_$class"
+  heed inspect "$bad/one_$class"
+  expect_exit 0
+  heed run "$bad/one_$class" "$picture" --backend cpu --quiet --maps maps.png --json out.json
+  expect_exit 0
+  if [ "$text" ]; then expect_stdout_contains "assumed: $text"; else ! grep -q '^assumed' "$out" || fail "something is assumed, expected nothing"; fi
+  test_end
+done
+
 # Opening a model needs no processor; running it on an image does.
-for class in Owlv2 ZoeDepth Idefics3 SmolVLM Mine; do
-  model "$class" && printf '{"image_processor_type": "%sImageProcessor"}' "$class" >"$bad/$class/preprocessor_config.json"
+for class in Mine Sam; do
+  model "$class" && printf '{"image_processor_type": "%sImageProcessor", "do_pad": true}' "$class" >"$bad/$class/preprocessor_config.json"
   test_begin "prepare_opens_without_$class"
   heed inspect "$bad/$class"
   expect_exit 0
-  expect_stdout_contains "no images: preprocessor_config.json: the kind of processor is not supported (found ${class}ImageProcessor, expected that of ViT, "
+  expect_stdout_contains "no images: preprocessor_config.json: do_pad is not supported (found true, expected none)"
   heed eval "$bad/$class" "$vectors/vit/micro_32/io.safetensors" -o out.safetensors --backend cpu --quiet
   expect_exit 0
   test_end
   for verb in run survey; do
-    bad_input "prepare_${verb}_refuses_$class" "the kind of processor is not supported (found ${class}ImageProcessor" "$verb" "$bad/$class" "$picture" --backend cpu
+    bad_input "prepare_${verb}_refuses_$class" "do_pad is not supported (found true, expected none)" "$verb" "$bad/$class" "$picture" --backend cpu
   done
-  bad_input "prepare_run_refuses_${class}_at_another_size" "the kind of processor is not supported" run "$bad/$class" "$picture" --backend cpu --size 64,64
+  bad_input "prepare_run_refuses_${class}_at_another_size" "do_pad is not supported" run "$bad/$class" "$picture" --backend cpu --size 64,64
 done
 
 test_begin prepare_says_what_is_left_out

@@ -82,6 +82,56 @@ static void defaults(void **state) {
   heed_config_destroy(c);
 }
 
+/* What the classes of transformers mean by a key that the file leaves out. */
+static void class_defaults(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    uint32_t width, mlp, layers, heads, image, patch;
+    float epsilon;
+  } cases[] = {
+#define TOWER(type, rest) "{\"model_type\":\"" type "\",\"vision_config\":{" rest "}}"
+      /* SmolVLM-256M as it is published */
+      {TOWER("smolvlm", "\"model_type\":\"smolvlm_vision\",\"hidden_size\":768,\"image_size\":512,"
+                        "\"num_attention_heads\":12,\"patch_size\":16"),
+       768, 3072, 12, 12, 512, 16, 1e-6f},
+      {TOWER("idefics3", "\"model_type\":\"idefics3_vision\""), 1152, 3072, 12, 16, 224, 32, 1e-6f},
+      {TOWER("idefics3", ""), 1152, 3072, 12, 16, 224, 32, 1e-6f},
+      {TOWER("idefics2", "\"model_type\":\"idefics2_vision\""), 768, 3072, 12, 12, 224, 32, 1e-6f},
+      {TOWER("owlvit", "\"model_type\":\"owlvit_vision_model\""), 768, 3072, 12, 12, 768, 32,
+       1e-5f},
+      {TOWER("owlv2", ""), 768, 3072, 12, 12, 768, 16, 1e-5f},
+      {TOWER("clip", ""), 768, 3072, 12, 12, 224, 32, 1e-5f},
+      {TOWER("metaclip_2", "\"model_type\":\"metaclip_2_vision_model\""), 768, 3072, 12, 12, 224,
+       32, 1e-5f},
+      {TOWER("blip", ""), 768, 3072, 12, 12, 384, 16, 1e-5f},
+      {TOWER("blip-2", "\"model_type\":\"blip_2_vision_model\""), 1408, 6144, 39, 16, 224, 14,
+       1e-6f},
+      {TOWER("instructblip", "\"layer_norm_eps\":1e-5"), 1408, 6144, 39, 16, 224, 14, 1e-5f},
+      {TOWER("siglip2",
+             "\"model_type\":\"siglip2_vision_model\",\"num_patches\":729,\"patch_size\":14"),
+       768, 3072, 12, 12, 378, 14, 1e-6f},
+      {"{\"model_type\":\"siglip2_vision_model\"}", 768, 3072, 12, 12, 256, 16, 1e-6f},
+      {"{\"model_type\":\"beit\"}", 768, 3072, 12, 12, 224, 16, 1e-12f},
+      /* ZoeDepth leaves out patch_size */
+      {"{\"model_type\":\"zoedepth\",\"backbone_config\":{\"model_type\":\"beit\",\"hidden_size\":"
+       "1024,\"image_size\":384,\"intermediate_size\":4096,\"num_attention_heads\":16,"
+       "\"num_hidden_layers\":24}}",
+       1024, 4096, 24, 16, 384, 16, 1e-12f}};
+#undef TOWER
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    heed_config *c = open_good(cases[i].text);
+    const uint32_t found[] = {c->width.value, c->mlp_width.value,  c->layers.value,
+                              c->heads.value, c->image_size.value, c->patch.value},
+                   wanted[] = {cases[i].width, cases[i].mlp,   cases[i].layers,
+                               cases[i].heads, cases[i].image, cases[i].patch};
+    if (memcmp(found, wanted, sizeof found) != 0 || c->rules.epsilon != cases[i].epsilon)
+      fail_msg("%s: found %u %u %u %u %u %u, %g", cases[i].text, found[0], found[1], found[2],
+               found[3], found[4], found[5], (double)c->rules.epsilon);
+    heed_config_destroy(c);
+  }
+}
+
 /* To JSON 4.0 and 4 are one number, and Python writes either. */
 static void whole_numbers(void **state) {
   (void)state;
@@ -151,13 +201,15 @@ static void wrong_values(void **state) {
   refuse("{" BASE ",\"layer_norm_eps\":1e39}", HEED_INVALID_FILE, "layer_norm_eps is not valid");
   refuse("{" BASE ",\"layer_norm_eps\":-1e-6}", HEED_INVALID_FILE, "layer_norm_eps is not valid");
   refuse("{" BASE ",\"qkv_bias\":1}", HEED_INVALID_FILE, "qkv_bias is not valid");
-  refuse("{\"model_type\":\"siglip2\",\"vision_config\":{\"model_type\":"
-         "\"siglip2_vision_model\"}}",
-         HEED_UNSUPPORTED, "NaFlex is not supported (found siglip2_");
+  refuse("{\"model_type\":\"siglip2_vision_model\",\"num_patches\":250}", HEED_UNSUPPORTED,
+         "num_patches is not supported (found 250, expected those of a square)");
+  refuse("{\"model_type\":\"siglip2_vision_model\",\"num_patches\":0}", HEED_INVALID_FILE,
+         "num_patches is not valid");
   refuse("{\"model_type\":\"yolos\"," BASE "}", HEED_UNSUPPORTED,
          "a tower with detection tokens is not supported (found yolos, expected a plain tower)");
   refuse("{\"model_type\":\"mixer\"," BASE "}", HEED_UNSUPPORTED,
-         "model_type is not supported (found mixer, expected vit, deit, dinov2, clip");
+         "model_type is not supported (found mixer, expected vit, deit, dinov2, clip "
+         "or another of docs/models.md); its ONNX export opens");
   refuse("{\"hidden_size\":1000000,\"mlp_ratio\":1000000}", HEED_INVALID_FILE,
          "mlp_ratio is too large");
   refuse("{\"hidden_size\":100,\"num_hidden_layers\":1,\"num_attention_heads\":3,\"intermediate_"
@@ -623,6 +675,7 @@ int main(void) {
       cmocka_unit_test(oracle_config),
       cmocka_unit_test(no_config),
       cmocka_unit_test(defaults),
+      cmocka_unit_test(class_defaults),
       cmocka_unit_test(whole_numbers),
       cmocka_unit_test(what_python_writes),
       cmocka_unit_test(missing_keys),

@@ -48,8 +48,13 @@ static double weight(uint32_t from, uint32_t to, uint32_t o, uint32_t i,
                centre = (o + 0.5) * scale - 0.5;
   if (rule == &heed_positions_nearest) return i == (uint64_t)o * from / to ? 1.0 : 0.0;
   if (rule == &heed_positions_linear) return hat(centre, i - 1.0, i, i + 1.0, first, last);
+  const double stretch = scale > 1.0 ? scale : 1.0;
+  if (rule == &heed_positions_smooth) {
+    double sum = 0.0;
+    for (uint32_t k = 0; k < from; k++) sum += fmax(0.0, stretch - fabs(k - centre));
+    return fmax(0.0, stretch - fabs(i - centre)) / sum;
+  }
   if (rule == &heed_positions_antialiased) {
-    const double stretch = scale > 1.0 ? scale : 1.0;
     double sum = 0.0;
     for (uint32_t k = 0; k < from; k++) sum += kernel((k - centre) / stretch, -0.5);
     return kernel((i - centre) / stretch, -0.5) / sum;
@@ -105,8 +110,8 @@ static void test_resize_equals_the_definition(void **state) {
   static const uint32_t sizes[][3] = {{14, 24, 24}, {14, 14, 14}, {14, 7, 9}, {4, 13, 5},
                                       {1, 3, 2},    {37, 16, 16}, {5, 5, 6}};
   static const heed_position_rule *const rules[] = {
-      &heed_positions_plain, &heed_positions_antialiased, &heed_positions_offset,
-      &heed_positions_linear, &heed_positions_nearest};
+      &heed_positions_plain,  &heed_positions_antialiased, &heed_positions_offset,
+      &heed_positions_linear, &heed_positions_smooth,      &heed_positions_nearest};
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
     for (size_t rule = 0; rule < sizeof rules / sizeof *rules; rule++)
       check(sizes[i][0], sizes[i][1], sizes[i][2], rules[rule]);

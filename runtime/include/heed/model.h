@@ -342,7 +342,15 @@ typedef enum heed_resize_mode {
   HEED_RESIZE_COVER = 4, /* as small as covers width x height, aspect kept */
   /* by the one of both scales to width x height that is nearer to 1; then each side to the nearest
    * multiple of `multiple` */
-  HEED_RESIZE_MULTIPLES = 5
+  HEED_RESIZE_MULTIPLES = 5,
+  /* as large as fits into width x height, aspect kept, at its top and left; what a crop of that
+   * size has besides is grey, 0.5 */
+  HEED_RESIZE_CORNER = 6,
+  /* the long side to at most `width` or `height`, aspect kept, and no side below `short_side` */
+  HEED_RESIZE_WITHIN = 7,
+  /* as large as `patches` squares of `multiple` pixels allow, both sides multiples of it, aspect
+   * kept but for their rounding */
+  HEED_RESIZE_PATCHES = 8
 } heed_resize_mode;
 
 /* Where a centre crop lies in a picture with `rest` pixels more than the crop. */
@@ -369,8 +377,10 @@ typedef struct heed_preprocess {
   /* (x rescale - mean) / std, [channels] */
   float mean[HEED_MOST_CHANNELS], std[HEED_MOST_CHANNELS];
   heed_crop_rule crop_rule; /* of the centre crop */
-  uint32_t multiple;        /* of HEED_RESIZE_MULTIPLES, in pixels; at least 1 */
-  uint32_t channels;        /* of pixel_values, at most HEED_MOST_CHANNELS; 0 = 3 */
+  /* of HEED_RESIZE_MULTIPLES and HEED_RESIZE_PATCHES, in pixels; at least 1 */
+  uint32_t multiple;
+  uint32_t channels; /* of pixel_values, at most HEED_MOST_CHANNELS; 0 = 3 */
+  uint32_t patches;  /* of HEED_RESIZE_PATCHES, at most; at least 1 */
 } heed_preprocess;
 /* Whether heed prepares images for the model. A model opens also where its files ask for steps that
  * heed has not: heed_model_build and pixel_values of one's own need none. Then the status is

@@ -101,9 +101,11 @@ bool heed_config_tells_preprocess(const heed_config *config);
 heed_status heed_config_find_processor(heed_config *config, const heed_model_file *files,
                                        uint32_t file_count, heed_error *error);
 
-/* What of one picture the processor's class does and heed leaves out, for `assumed`; NULL: nothing.
- * *class is its name. */
-const char *heed_config_left_out(const heed_config *config, const char **class);
+/* Writes what `assumed` says of the image processor's class: what of one picture it does and heed
+ * leaves out, or that heed does not know it and reads its description as that of `processor`.
+ * Nothing: "". */
+void heed_config_left_out(const heed_config *config, const char *processor, char *text,
+                          size_t size);
 
 /* What the image processor's description says, else open_clip's preprocess_cfg, else timm's
  * pretrained_cfg, else the defaults of the family, for images of this size and number of channels.

@@ -117,16 +117,30 @@ static heed_status find_tower(heed_config *config, heed_fields *fields) {
     break;
   }
   if (config->family) return HEED_OK;
-  if (heed_list_has("siglip2|siglip2_vision_model", config->model_type))
-    return heed_field_refuse(fields, "NaFlex", config->model_type, "siglip");
   if (strcmp(config->model_type, "yolos") == 0)
     return heed_field_refuse(fields, "a tower with detection tokens", "yolos", "a plain tower");
   if (heed_is_text(config->tower))
     return heed_fail(fields->error, HEED_UNSUPPORTED,
                      "%s: no text tower (found model_type %.*s, expected clip or siglip)",
                      fields->where, HEED_CUT(config->model_type));
-  return heed_field_refuse(fields, "model_type", config->model_type,
-                           "vit, deit, dinov2, clip or another of docs/models.md");
+  return heed_fail(fields->error, HEED_UNSUPPORTED,
+                   "%s: model_type is not supported (found %.*s, expected vit, deit, dinov2, clip "
+                   "or another of docs/models.md); its ONNX export opens",
+                   fields->where, HEED_CUT(config->model_type));
+}
+
+/* The side of the image of a model whose config says how many patches it has. */
+static heed_status read_patches(heed_config *config, const heed_fields *fields) {
+  uint32_t patches = heed_family_defaults(config->family, config->model_type)->patches, side = 0;
+  if (!patches) return HEED_OK;
+  HEED_TRY(heed_field_size(fields, "num_patches", 1, &patches));
+  while (side * side < patches) side++;
+  if (side * side != patches)
+    return heed_fail(fields->error, HEED_UNSUPPORTED,
+                     "%s: num_patches is not supported (found %u, expected those of a square)",
+                     fields->where, patches);
+  config->image_size = (heed_config_value){side * config->patch.value, "num_patches", false};
+  return HEED_OK;
 }
 
 /* What the family's config calls what most call `usual`. */
@@ -157,22 +171,23 @@ static heed_status read_needed(heed_config *config, const heed_fields *fields) {
       SIZE("vocab_size", vocabulary),     SIZE("max_position_embeddings", positions)};
 #undef SIZE
   enum { SIZES = sizeof sizes / sizeof *sizes, BOTH = SIZES - 4 };
+  const heed_config_defaults *defaults = heed_family_defaults(config->family, config->model_type);
   const char *missing = NULL;
   for (int i = 0; i < SIZES; i++) {
     if (i >= BOTH && (i >= BOTH + 2) != heed_is_text(config->tower)) continue;
     heed_config_value *said = (heed_config_value *)(void *)((char *)config + sizes[i].said);
     const uint16_t value =
-        *(const uint16_t *)(const void *)((const char *)&config->family->defaults +
-                                          sizes[i].by_default);
+        *(const uint16_t *)(const void *)((const char *)defaults + sizes[i].by_default);
     const char *key = key_of(config, sizes[i].key);
     if (!said->key && value) *said = (heed_config_value){value, key, true};
     HEED_TRY(heed_read_square(fields, key, said));
-    const bool any = said == &config->image_size && config->family->defaults.any_size;
+    const bool any = said == &config->image_size && defaults->any_size;
     if (!said->key && !missing && !any) missing = key;
   }
   if (missing)
     return heed_fail(fields->error, HEED_INVALID_FILE,
                      "%s: missing key %s (expected a whole number)", fields->where, missing);
+  HEED_TRY(read_patches(config, fields));
   if (config->width.value % config->heads.value == 0) return HEED_OK;
   return heed_fail(fields->error, HEED_INVALID_FILE,
                    "%s: %s is not a multiple of %s (found %u and %u)", fields->where,
@@ -182,10 +197,10 @@ static heed_status read_needed(heed_config *config, const heed_fields *fields) {
 /* DINOv2 gives the width of its MLP as a multiple of hidden_size, of which a gated one takes two
  * thirds, rounded up to 8. */
 static heed_status read_mlp_ratio(heed_config *config, const heed_fields *fields) {
-  uint32_t ratio = config->family->defaults.mlp_ratio, hidden = config->family->defaults.width;
+  const heed_config_defaults *defaults = heed_family_defaults(config->family, config->model_type);
+  uint32_t ratio = defaults->mlp_ratio, hidden = defaults->width;
   uint64_t width;
-  if (config->gated_mlp.key)
-    HEED_TRY(heed_read_bool(fields, config->family->defaults.gated, &config->gated_mlp));
+  if (config->gated_mlp.key) HEED_TRY(heed_read_bool(fields, defaults->gated, &config->gated_mlp));
   HEED_TRY(heed_field_size(fields, "mlp_ratio", 1, &ratio));
   HEED_TRY(heed_field_size(fields, key_of(config, "hidden_size"), 1, &hidden));
   if (!heed_u64_mul(ratio, hidden, &width) || width > HEED_CONFIG_MAX)
@@ -241,18 +256,18 @@ static heed_status read_beit(heed_config *config, const heed_fields *fields) {
 /* Of the classes ...Config of transformers, for what the file leaves out. */
 static void set_class_defaults(heed_config *config) {
   const heed_family *family = config->family;
+  const heed_config_defaults *defaults = heed_family_defaults(family, config->model_type);
   const bool alike = family->rules.key_bias == HEED_KEY_BIAS_ALIKE;
   config->rules = family->rules;
+  if (defaults->epsilon > 0.0f) config->rules.epsilon = defaults->epsilon;
   config->channels = (heed_config_value){3, "num_channels", true};
   config->qkv_bias = (heed_config_value){!family->rules.unbiased && !family->keys.biases,
                                          alike ? key_of(config, "qkv_bias") : "query_bias", true};
   if (!alike) config->key_bias = (heed_config_value){false, "key_bias", true};
   if (family->head) config->probe = (heed_config_value){true, "vision_use_head", true};
-  if (family->defaults.gated)
-    config->gated_mlp = (heed_config_value){false, family->defaults.gated, true};
+  if (defaults->gated) config->gated_mlp = (heed_config_value){false, defaults->gated, true};
   if (*config->model_type)
-    config->registers =
-        (heed_config_value){family->defaults.registers, "num_register_tokens", true};
+    config->registers = (heed_config_value){defaults->registers, "num_register_tokens", true};
 }
 
 /* Which norms there are, of a family whose config says it. */
@@ -377,7 +392,8 @@ heed_status heed_config_hugging_face(heed_config *config, const heed_fields *who
   HEED_TRY(read_problem(config, whole));
   HEED_TRY(heed_read_size(whole, "projection_dim", 1, &config->projection));
   if (heed_is_text(config->tower)) {
-    config->end = (heed_config_value){config->family->defaults.end, "eos_token_id", true};
+    config->end = (heed_config_value){heed_family_defaults(config->family, config->model_type)->end,
+                                      "eos_token_id", true};
     HEED_TRY(heed_read_size(&fields, "projection_size", 1, &config->projection));
     HEED_TRY(heed_read_size(&fields, "eos_token_id", 0, &config->end));
   }

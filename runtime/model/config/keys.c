@@ -58,7 +58,8 @@ static const struct {
     {TOWER, "vision_use_head|rope_theta|rope_parameters|pooler_act|use_mean_pooling"},
     {TOWER, "use_absolute_position_embeddings|use_relative_position_bias"},
     {TOWER, "use_shared_relative_position_bias|projection_dim|projection_size|num_labels"},
-    {TOWER, "id2label|label2id|problem_type|vocab_size|max_position_embeddings|pruned_heads"},
+    {TOWER,
+     "id2label|label2id|problem_type|vocab_size|num_patches|max_position_embeddings|pruned_heads"},
     {TOWER, "quantization_config|is_hybrid"},
     /* transformers: told by tensors */
     {TOWER, "pooler_output_size|proj_bias|mlp_bias|layer_scale_init_value|layerscale_value"},

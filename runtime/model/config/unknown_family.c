@@ -54,7 +54,8 @@ void heed_unnamed_assumed(const heed_config *config, float range, uint32_t order
   static const char *const orders[] = {
       "", "tokens in heed's order, CLS and registers before the patches (the graph has another)",
       "order of tokens: CLS and registers, then the patches row by row"};
-  const char *class, *left_out = heed_config_left_out(config, &class);
+  char left_out[160];
+  heed_config_left_out(config, unknown.processor, left_out, sizeof left_out);
   const bool told = heed_config_tells_preprocess(config);
   char unused[80] = "";
   size_t at = 0;
@@ -67,9 +68,7 @@ void heed_unnamed_assumed(const heed_config *config, float range, uint32_t order
                          before, told ? "" : "bilinear resizing; ", (double)range, unused);
   else if (!told)
     at = (size_t)snprintf(text, size, "%spreprocessing of ViT (mean 0.5, std 0.5)", before);
-  if (left_out && at < size)
-    snprintf(text + at, size - at, "%spreprocessing of %s, %s", at ? "; " : before, class,
-             left_out);
+  if (*left_out && at < size) snprintf(text + at, size - at, "%s%s", at ? "; " : before, left_out);
   at = strlen(text);
   if (order != HEED_ORDER_OWN && at < size)
     snprintf(text + at, size - at, "%s%s", at ? "; " : before, orders[order]);

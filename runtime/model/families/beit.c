@@ -22,4 +22,10 @@ const heed_family heed_family_beit = {
               .architecture = "beit",
               .epsilon = 1e-12f,
               .activation = HEED_ACTIVATION_GELU},
+    .defaults = {.width = 768,
+                 .layers = 12,
+                 .heads = 12,
+                 .mlp_width = 3072,
+                 .image_size = 224,
+                 .patch = 16},
 };

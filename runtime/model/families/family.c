@@ -23,3 +23,9 @@ const heed_family *heed_family_of_type(const char *type, heed_tower tower) {
     i++;
   return families[i];
 }
+
+const heed_config_defaults *heed_family_defaults(const heed_family *family, const char *type) {
+  const heed_config_defaults *typed = family->typed;
+  while (typed && typed->types && !heed_list_has(typed->types, type)) typed++;
+  return typed && typed->types ? typed : &family->defaults;
+}

@@ -13,13 +13,16 @@ enum { HEED_DEFAULT_FULL_LAYERS = 4 };
 
 /* What the family's config means where it leaves a key out; 0: the key must be there. */
 typedef struct heed_config_defaults {
+  const char *types; /* the model types that it is of, separated by '|'; NULL: all others */
   uint16_t width, layers, heads, mlp_width, image_size, patch, registers;
   uint16_t positions, vocabulary; /* of a text tower */
   uint16_t end;                   /* the id that ends a text; 0: the largest id does */
-  uint16_t mlp_ratio;             /* of a family whose config gives the MLP's width so */
-  const char *gated; /* the key that says whether the MLP is gated, false by default; or NULL */
-  uint16_t window;   /* side of a window in pixels; 0: the family has none */
-  uint8_t merge;     /* side of the squares of patches that become one token later; 0: none do */
+  uint16_t patches;   /* of a square, in the place of image_size: num_patches says them */
+  uint16_t mlp_ratio; /* of a family whose config gives the MLP's width so */
+  float epsilon;      /* of the norms; 0: that of the rules */
+  const char *gated;  /* the key that says whether the MLP is gated, false by default; or NULL */
+  uint16_t window;    /* side of a window in pixels; 0: the family has none */
+  uint8_t merge;      /* side of the squares of patches that become one token later; 0: none do */
   /* layers whose attention knows no windows, up to the first 0 */
   uint8_t full_layers[HEED_DEFAULT_FULL_LAYERS];
   bool any_size;        /* there is no key of an image's size */
@@ -64,7 +67,8 @@ typedef struct heed_family {
   bool fallback;     /* also takes files that nothing makes a family's */
   bool inner_shared; /* others have the same inner part: it hints at the family */
   bool head;         /* its config means a pooling attention unless vision_use_head says false */
-  heed_config_defaults defaults;
+  const heed_config_defaults *typed; /* of some of its types, the last without types; or NULL */
+  heed_config_defaults defaults;     /* of all others */
   heed_config_keys keys;
 } heed_family;
 
@@ -76,5 +80,8 @@ typedef struct heed_family {
 const heed_family *heed_family_get(uint32_t index);
 /* The first family that names the type; NULL: none does. */
 const heed_family *heed_family_of_type(const char *type, heed_tower tower);
+
+/* The defaults of a type's config. */
+const heed_config_defaults *heed_family_defaults(const heed_family *family, const char *type);
 
 #endif

@@ -38,12 +38,28 @@ static void corners(uint32_t from, uint32_t to, uint32_t at, double *weights) {
   add_taps(from, to > 1 ? at * (from - 1.0) / (to - 1.0) : 0.0, weights);
 }
 
-static void antialiased(uint32_t from, uint32_t to, uint32_t at, double *weights) {
+static double triangle(double x, double unused) {
+  (void)unused;
+  return fmax(1.0 - fabs(x), 0.0);
+}
+
+/* By a kernel that is widened when shrinking, renormalised at the edges. */
+static void widened(double (*kernel)(double, double), uint32_t from, uint32_t to, uint32_t at,
+                    double *weights) {
   const double scale = (double)from / to, stretch = scale > 1.0 ? scale : 1.0,
                centre = (at + 0.5) * scale;
   double sum = 0.0;
-  for (uint32_t i = 0; i < from; i++) sum += weights[i] = cubic((i + 0.5 - centre) / stretch, -0.5);
+  for (uint32_t i = 0; i < from; i++)
+    sum += weights[i] = kernel((i + 0.5 - centre) / stretch, -0.5);
   for (uint32_t i = 0; i < from; i++) weights[i] /= sum;
+}
+
+static void antialiased(uint32_t from, uint32_t to, uint32_t at, double *weights) {
+  widened(cubic, from, to, at, weights);
+}
+
+static void smooth(uint32_t from, uint32_t to, uint32_t at, double *weights) {
+  widened(triangle, from, to, at, weights);
 }
 
 static void linear(uint32_t from, uint32_t to, uint32_t at, double *weights) {
@@ -92,9 +108,9 @@ static void spread(uint32_t from, uint32_t to, uint32_t at, double *weights) {
   weights[at < reach ? middle - far : middle + far] += share;
 }
 
-/* Sources: transformers' modeling_vit.py, modeling_dinov2_with_registers.py, modeling_beit.py;
- * timm's pos_embed.py, pos_embed_rel.py (without SciPy); facebookresearch/dinov2's
- * vision_transformer.py. */
+/* Sources: transformers' modeling_vit.py, modeling_dinov2_with_registers.py, modeling_beit.py,
+ * modeling_siglip2.py; timm's pos_embed.py, pos_embed_rel.py (without SciPy);
+ * facebookresearch/dinov2's vision_transformer.py. */
 const heed_position_rule heed_positions_plain = {plain, "exact", "bicubic"};
 const heed_position_rule heed_positions_offset = {
     offset, "offset", "bicubic, with 0.1 patches added to the size for the scale"};
@@ -104,17 +120,18 @@ const heed_position_rule heed_positions_corners = {corners, "corners", "bicubic,
 const heed_position_rule heed_positions_linear = {linear, "linear", "bilinear"};
 const heed_position_rule heed_positions_linear_corners = {linear_corners, "linear_corners",
                                                           "bilinear, corners aligned"};
+const heed_position_rule heed_positions_smooth = {smooth, "smooth", "bilinear, antialiased"};
 const heed_position_rule heed_positions_nearest = {nearest, "nearest", "nearest"};
 const heed_position_rule heed_positions_spread = {spread, NULL, "bilinear over a geometric series"};
 
 const char heed_position_names[] =
-    "exact, offset, antialiased, corners, linear, linear_corners or nearest";
+    "exact, offset, antialiased, corners, linear, linear_corners, smooth or nearest";
 
 const heed_position_rule *heed_positions_named(const char *name) {
   static const heed_position_rule *const rules[] = {
       &heed_positions_plain,   &heed_positions_offset, &heed_positions_antialiased,
       &heed_positions_corners, &heed_positions_linear, &heed_positions_linear_corners,
-      &heed_positions_nearest};
+      &heed_positions_smooth,  &heed_positions_nearest};
   for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
     if (strcmp(rules[i]->name, name) == 0) return rules[i];
   return NULL;

@@ -3,7 +3,7 @@
  * Size rules are those of the Hugging Face image processors and of torchvision, which agree: the
  * long side is rounded down. Their centre crops do not, see heed_crop_rule; zeros lie around a
  * picture smaller than its crop. A picture that is fitted whole has its other side rounded to the
- * nearest, and the mean colour around it. */
+ * nearest, and the mean colour around it, or grey where it lies in the corner. */
 #include "model/image/preprocess.h"
 
 #include <math.h>
@@ -44,6 +44,39 @@ static void multiple_sides(const heed_preprocess *preprocess, uint64_t *width, u
   *height = (uint64_t)(rint(scale * (double)*height / multiple) * multiple);
 }
 
+/* transformers' Idefics 2: the long side first, which cuts the short one down; the least side last.
+ */
+static void sides_within(const heed_preprocess *preprocess, uint64_t *width, uint64_t *height) {
+  const double aspect = (double)*width / (double)*height;
+  if (*width >= *height && *width > preprocess->width) {
+    *width = preprocess->width;
+    *height = (uint64_t)((double)*width / aspect);
+  } else if (*height > *width && *height > preprocess->height) {
+    *height = preprocess->height;
+    *width = (uint64_t)((double)*height * aspect);
+  }
+  if (*width < preprocess->short_side) *width = preprocess->short_side;
+  if (*height < preprocess->short_side) *height = preprocess->short_side;
+}
+
+/* transformers' SigLIP 2: the largest scale of a bisection whose sides, each rounded up to patches,
+ * have no more of them. */
+static void patch_sides(const heed_preprocess *preprocess, uint64_t *width, uint64_t *height) {
+  const double side = preprocess->multiple, across = (double)*width, down = (double)*height;
+  double low = 1e-5 / 10.0, high = 100.0, columns, rows;
+  while (high - low >= 1e-5) {
+    const double scale = (low + high) / 2.0;
+    columns = fmax(ceil(across * scale / side), 1.0);
+    rows = fmax(ceil(down * scale / side), 1.0);
+    if (columns * rows <= preprocess->patches)
+      low = scale;
+    else
+      high = scale;
+  }
+  *width = (uint64_t)(fmax(ceil(across * low / side), 1.0) * side);
+  *height = (uint64_t)(fmax(ceil(down * low / side), 1.0) * side);
+}
+
 static uint32_t channels_of(const heed_preprocess *preprocess) {
   return preprocess->channels ? preprocess->channels : 3;
 }
@@ -60,15 +93,22 @@ static heed_status resized_size(const heed_preprocess *preprocess, uint32_t widt
     const uint64_t side = preprocess->short_side;
     w = width <= height ? side : side * width / height;
     h = width <= height ? side * height / width : side;
-  } else if (preprocess->resize == HEED_RESIZE_WHOLE || preprocess->resize == HEED_RESIZE_COVER) {
+  } else if (preprocess->resize == HEED_RESIZE_WHOLE || preprocess->resize == HEED_RESIZE_COVER ||
+             preprocess->resize == HEED_RESIZE_CORNER) {
     const bool covers = preprocess->resize == HEED_RESIZE_COVER;
     w = fitted_side(width, height, preprocess->width, preprocess->height, covers);
     h = fitted_side(height, width, preprocess->height, preprocess->width, covers);
   } else if (preprocess->resize == HEED_RESIZE_MULTIPLES && preprocess->multiple) {
     multiple_sides(preprocess, &w, &h);
+  } else if (preprocess->resize == HEED_RESIZE_WITHIN) {
+    sides_within(preprocess, &w, &h);
+  } else if (preprocess->resize == HEED_RESIZE_PATCHES && preprocess->multiple &&
+             preprocess->patches) {
+    patch_sides(preprocess, &w, &h);
   } else if (preprocess->resize != HEED_RESIZE_NONE) {
     return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "preprocess: unknown resize (found %d, expected 0 to 4, or 5 and a multiple)",
+                     "preprocess: unknown resize (found %d, expected 0 to 4, 6 or 7, 5 and a "
+                     "multiple, or 8, a multiple and patches)",
                      (int)preprocess->resize);
   }
   HEED_TRY(check_side("resized image", w, h, error));
@@ -81,6 +121,7 @@ static heed_status resized_size(const heed_preprocess *preprocess, uint32_t widt
  * below 0 there are zeros. */
 static int64_t crop_offset(const heed_preprocess *preprocess, uint32_t full, uint32_t crop) {
   const int64_t rest = (int64_t)full - (int64_t)crop, half = rest / 2;
+  if (preprocess->resize == HEED_RESIZE_CORNER) return 0;
   /* that a picture is fitted whole is neither's rule */
   const bool even =
       preprocess->crop_rule == HEED_CROP_EVEN && preprocess->resize != HEED_RESIZE_WHOLE;
@@ -197,8 +238,15 @@ static float value_of(const heed_preprocess *preprocess, heed_samples samples, u
                  (double)preprocess->std[channel]);
 }
 
-/* The resized window, [its height, its width, channels]; elsewhere black, or the mean colour around
- * a picture that is fitted whole. */
+/* Beside a picture, of a channel: black; the mean colour around one that is fitted whole; grey
+ * beside one in the corner. */
+static float beside(const heed_preprocess *preprocess, uint32_t channel, float black) {
+  if (preprocess->resize == HEED_RESIZE_WHOLE) return 0.0f;
+  if (preprocess->resize != HEED_RESIZE_CORNER) return black;
+  return (0.5f - preprocess->mean[channel]) / preprocess->std[channel];
+}
+
+/* The resized window, [its height, its width, channels], and what lies beside it. */
 static void normalise(const frame *f, heed_samples samples, const void *resized,
                       float *pixel_values) {
   const heed_preprocess *preprocess = f->preprocess;
@@ -209,7 +257,7 @@ static void normalise(const frame *f, heed_samples samples, const void *resized,
     float table[256];
     for (int v = 0; v < 256; v++) table[v] = value_of(preprocess, samples, c, v);
     float *plane = pixel_values + (size_t)c * f->width * f->height;
-    const float around = preprocess->resize == HEED_RESIZE_WHOLE ? 0.0f : table[0];
+    const float around = beside(preprocess, c, table[0]);
     for (size_t i = 0; i < (size_t)f->width * f->height; i++) plane[i] = around;
     for (uint32_t y = 0; y < f->window->height; y++)
       for (uint32_t x = 0; x < row; x++) {

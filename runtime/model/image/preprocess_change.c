@@ -42,8 +42,9 @@ static heed_status change_resample(const char *name, uint32_t *to, heed_error *e
 /* The size of pixel_values for every image; 0: it depends on the image. */
 static void find_size(const heed_preprocess *p, uint32_t *width, uint32_t *height) {
   const bool fixed = p->resize == HEED_RESIZE_SQUASH;
-  *width = p->crop_width ? p->crop_width : fixed ? p->width : p->short_side;
-  *height = p->crop_height ? p->crop_height : fixed ? p->height : p->short_side;
+  const uint32_t side = p->resize == HEED_RESIZE_SHORT_SIDE ? p->short_side : 0;
+  *width = p->crop_width ? p->crop_width : fixed ? p->width : side;
+  *height = p->crop_height ? p->crop_height : fixed ? p->height : side;
 }
 
 static heed_status change_crop(const heed_preprocess_options *options, heed_preprocess *p,

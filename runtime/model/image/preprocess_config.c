@@ -7,10 +7,12 @@
 #include "model/image/preprocess_config.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/list.h"
 #include "base/status.h"
+#include "base/utf8.h"
 
 #define OPEN_CLIP_FILE "open_clip_config.json"
 #define TIMM_CROP 0.875   /* crop_pct where a file of timm is silent */
@@ -80,11 +82,17 @@ bool heed_config_tells_preprocess(const heed_config *config) {
   return config->processor || config->timm || is_open_clip(config);
 }
 
-const char *heed_config_left_out(const heed_config *config, const char **class) {
+void heed_config_left_out(const heed_config *config, const char *processor, char *text,
+                          size_t size) {
   const heed_fields fields = {config->preprocessor, config->processor, NULL, NULL};
-  const heed_processor *found = config->processor ? heed_preprocess_class(&fields) : NULL;
-  *class = found ? found->name : "";
-  return found ? found->note : NULL;
+  const char *type = NULL;
+  const heed_processor *found = config->processor ? heed_preprocess_class(&fields, &type) : NULL;
+  *text = '\0';
+  if (found && found->note)
+    snprintf(text, size, "preprocessing of %s, %s", found->name, found->note);
+  else if (type && !found)
+    snprintf(text, size, "preprocessing of %.*s, read as that of %s", heed_utf8_cut(type, 60), type,
+             processor);
 }
 
 /* What a family's weights mean without a word of it. Those of other makers than transformers were

@@ -20,7 +20,8 @@ heed_status heed_preprocess_resample(const heed_fields *fields, const char *key,
 /* The object of an image processor of transformers; `class` is that of the model's family. */
 heed_status heed_preprocess_transformers(const heed_fields *fields, const heed_processor *class,
                                          uint32_t image_size, heed_preprocess *to);
-/* The class that the object names; NULL: none, or another. */
-const heed_processor *heed_preprocess_class(const heed_fields *fields);
+/* The class that the object names, NULL where heed does not know it; *type is what it says, NULL:
+ * nothing. */
+const heed_processor *heed_preprocess_class(const heed_fields *fields, const char **type);
 
 #endif

@@ -25,8 +25,15 @@ void heed_preprocess_defaults(const heed_processor *class, uint32_t image_size,
   if (class->short_side)
     to->short_side = resize;
   else
-    to->width = to->height = resize;
+    to->width = class->width ? class->width : resize;
+  if (!class->short_side) to->height = resize;
   to->crop_width = to->crop_height = crop;
+  if (class->way == HEED_WAY_PATCHES) {
+    to->resize = HEED_RESIZE_PATCHES;
+    to->width = to->height = 0;
+    to->patches = 256;
+    to->multiple = 16;
+  }
   to->rescale = 1.0f / 255.0f;
   spread(class->mean, channels, to->mean);
   spread(class->std, channels, to->std);

@@ -7,25 +7,13 @@
 
 #include "base/list.h"
 #include "base/status.h"
-#include "base/utf8.h"
 #include "model/image/preprocess_config.h"
 
-/* The class that the file names, else *class. */
-static heed_status find_processor(const heed_fields *fields, const heed_processor **class) {
-  const char *type = NULL;
-  char known[320];
-  HEED_TRY(heed_field_string(fields, "feature_extractor_type", &type));
-  HEED_TRY(heed_field_string(fields, "image_processor_type", &type));
-  if (!type) return HEED_OK;
-  const heed_processor *found = heed_processor_of_type(type);
-  if (found) {
-    *class = found;
-    return HEED_OK;
-  }
-  heed_processor_list(known, sizeof known);
-  return heed_fail(fields->error, HEED_UNSUPPORTED,
-                   "%s: the kind of processor is not supported (found %.*s, expected that of %s)",
-                   fields->where, HEED_CUT(type), known);
+/* What the file calls its class; NULL: nothing. */
+static heed_status read_type(const heed_fields *fields, const char **type) {
+  *type = NULL;
+  HEED_TRY(heed_field_string(fields, "feature_extractor_type", type));
+  return heed_field_string(fields, "image_processor_type", type);
 }
 
 /* [height, width] as old files have it. */
@@ -70,9 +58,10 @@ static heed_status read_size(const heed_fields *fields, const char *key, uint32_
 }
 
 /* What DPT does with a size. */
-static heed_status read_multiples(const heed_fields *fields, heed_preprocess *to) {
-  bool keep = false;
-  uint32_t multiple = 1;
+static heed_status read_multiples(const heed_fields *fields, const heed_processor *class,
+                                  heed_preprocess *to) {
+  bool keep = class->multiple != 0;
+  uint32_t multiple = keep ? class->multiple : 1;
   HEED_TRY(heed_field_bool(fields, "keep_aspect_ratio", &keep));
   HEED_TRY(heed_field_size(fields, "ensure_multiple_of", 1, &multiple));
   if (to->resize == HEED_RESIZE_SHORT_SIDE)
@@ -101,7 +90,7 @@ static heed_status read_resized(const heed_fields *fields, const heed_processor 
     to->width = width;
     to->short_side = 0;
   } else if (one) {
-    const bool short_side = (shortest || !square) && !class->base;
+    const bool short_side = (shortest || !square) && class->way != HEED_WAY_BASE;
     to->resize = short_side ? HEED_RESIZE_SHORT_SIDE : HEED_RESIZE_SQUASH;
     to->short_side = short_side ? one : 0;
     to->width = to->height = short_side ? 0 : one;
@@ -109,17 +98,72 @@ static heed_status read_resized(const heed_fields *fields, const heed_processor 
   return HEED_OK;
 }
 
+/* Both edges of Idefics 2's size. */
+static heed_status read_edges(const heed_fields *fields, const heed_processor *class,
+                              heed_preprocess *to) {
+  heed_fields size;
+  uint32_t shortest = 378, longest = class->resize;
+  HEED_TRY(heed_field_object(fields, "size", &size));
+  if (size.object && (!heed_field(&size, "shortest_edge") || !heed_field(&size, "longest_edge")))
+    return heed_field_fail(fields, "size", size.object, "a shortest_edge and a longest_edge");
+  HEED_TRY(heed_field_size(&size, "shortest_edge", 1, &shortest));
+  HEED_TRY(heed_field_size(&size, "longest_edge", 1, &longest));
+  to->resize = HEED_RESIZE_WITHIN;
+  to->width = to->height = longest;
+  to->short_side = shortest;
+  return HEED_OK;
+}
+
+/* The side of the whole picture beside Idefics 3's tiles. */
+static heed_status read_largest(const heed_fields *fields, const heed_processor *class,
+                                heed_preprocess *to) {
+  heed_fields largest;
+  uint32_t side = class->resize;
+  HEED_TRY(heed_field_object(fields, "max_image_size", &largest));
+  HEED_TRY(heed_field_size(&largest, "longest_edge", 1, &side));
+  to->width = to->height = side;
+  return HEED_OK;
+}
+
+static heed_status read_patches(const heed_fields *fields, heed_preprocess *to) {
+  to->resize = HEED_RESIZE_PATCHES;
+  to->width = to->height = 0;
+  HEED_TRY(heed_field_size(fields, "max_num_patches", 1, &to->patches));
+  return heed_field_size(fields, "patch_size", 1, &to->multiple);
+}
+
+static heed_status read_way(const heed_fields *fields, const heed_processor *class,
+                            heed_preprocess *to) {
+  switch (class->way) {
+    case HEED_WAY_WITHIN: return read_edges(fields, class, to);
+    case HEED_WAY_LARGEST: return read_largest(fields, class, to);
+    case HEED_WAY_PATCHES: return read_patches(fields, to);
+    default: return read_resized(fields, class, to);
+  }
+}
+
 static heed_status read_resize(const heed_fields *fields, const heed_processor *class,
                                heed_preprocess *to) {
   bool wanted = true;
   HEED_TRY(heed_field_bool(fields, "do_resize", &wanted));
-  HEED_TRY(read_resized(fields, class, to));
+  HEED_TRY(read_way(fields, class, to));
   if (!wanted) {
     to->resize = HEED_RESIZE_NONE;
     to->width = to->height = to->short_side = 0;
   }
-  if (class->multiples) HEED_TRY(read_multiples(fields, to));
+  if (class->way == HEED_WAY_MULTIPLES) HEED_TRY(read_multiples(fields, class, to));
   return heed_preprocess_resample(fields, "resample", &to->resample);
+}
+
+/* The square around OWLv2's picture, which its size is of. */
+static heed_status read_corner(const heed_fields *fields, heed_preprocess *to) {
+  bool pads = true;
+  HEED_TRY(heed_field_bool(fields, "do_pad", &pads));
+  if (!pads || to->resize != HEED_RESIZE_SQUASH) return HEED_OK;
+  to->resize = HEED_RESIZE_CORNER;
+  to->crop_width = to->width;
+  to->crop_height = to->height;
+  return HEED_OK;
 }
 
 static heed_status read_crop(const heed_fields *fields, uint32_t image_size, heed_preprocess *to) {
@@ -154,16 +198,15 @@ static heed_status read_values(const heed_fields *fields, heed_preprocess *to) {
 }
 
 /* Steps and numbers of other processors, which heed's way has not; without alpha, RGB is what
- * images are anyway, and of labels there are none. A class that is named passes over the numbers
- * that it does not know; where none is named, they tell that it is another. */
-static heed_status refuse_steps(const heed_fields *fields, const heed_processor *class) {
+ * images are anyway, and of labels there are none. A class that heed knows passes over the numbers
+ * that it does not read; of another they may change the picture. */
+static heed_status refuse_steps(const heed_fields *fields, const heed_processor *class,
+                                bool known) {
   static const char mine[] = "do_resize|do_center_crop|do_rescale|do_normalize|do_convert_rgb|"
                              "do_reduce_labels",
                     others[] = "offset|rescale_offset|min_pixels|max_pixels|bgr|max_image_size|"
                                "image_grid_pinpoints|pad_size|keep_aspect_ratio|"
-                               "ensure_multiple_of|size_divisor";
-  const bool named =
-      heed_field(fields, "image_processor_type") || heed_field(fields, "feature_extractor_type");
+                               "ensure_multiple_of|size_divisor|max_num_patches";
   const heed_json *json = fields->json;
   for (heed_json_value v = heed_json_first(json, fields->object); v;
        v = heed_json_next(json, fields->object, v)) {
@@ -171,7 +214,7 @@ static heed_status refuse_steps(const heed_fields *fields, const heed_processor 
     const heed_json_kind kind = heed_json_kind_of(json, v);
     const bool step = strncmp(key, "do_", 3) == 0 && !heed_list_has(class->steps, key) &&
                       !heed_list_has(mine, key),
-               other = strcmp(key, "crop_pct") == 0 || (!named && heed_list_has(others, key));
+               other = strcmp(key, "crop_pct") == 0 || (!known && heed_list_has(others, key));
     if ((step || other) && kind != HEED_JSON_NULL && kind != HEED_JSON_FALSE)
       return heed_field_refuse(fields, key, heed_json_kind_name(kind), "none");
   }
@@ -180,19 +223,22 @@ static heed_status refuse_steps(const heed_fields *fields, const heed_processor 
 
 heed_status heed_preprocess_transformers(const heed_fields *fields, const heed_processor *class,
                                          uint32_t image_size, heed_preprocess *to) {
-  HEED_TRY(find_processor(fields, &class));
-  HEED_TRY(refuse_steps(fields, class));
+  const char *type;
+  HEED_TRY(read_type(fields, &type));
+  const heed_processor *known = type ? heed_processor_of_type(type) : NULL;
+  if (known) class = known;
+  HEED_TRY(refuse_steps(fields, class, known != NULL));
   heed_preprocess_defaults(class, image_size, to);
   to->crop_rule = HEED_CROP_DOWN; /* of transformers' classes, whatever the weights are of */
   HEED_TRY(read_resize(fields, class, to));
   HEED_TRY(read_crop(fields, image_size, to));
+  if (class->way == HEED_WAY_CORNER) HEED_TRY(read_corner(fields, to));
   return read_values(fields, to);
 }
 
-const heed_processor *heed_preprocess_class(const heed_fields *fields) {
-  const heed_processor *class = NULL;
+const heed_processor *heed_preprocess_class(const heed_fields *fields, const char **type) {
   heed_error ignored;
   heed_fields quiet = *fields;
   quiet.error = &ignored;
-  return find_processor(&quiet, &class) == HEED_OK ? class : NULL;
+  return read_type(&quiet, type) == HEED_OK && *type ? heed_processor_of_type(*type) : NULL;
 }

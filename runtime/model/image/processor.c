@@ -2,7 +2,6 @@
  * and timm's transforms for evaluation; those of facebookresearch's dino, mae and deit. */
 #include "model/image/processor.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "model/files/training.h"
@@ -21,6 +20,7 @@
 #define IMAGENET .mean = MEAN_IMAGENET, .std = STD_IMAGENET
 #define CLIP .mean = MEAN_CLIP, .std = STD_CLIP
 #define NO_TILES "one picture, no tiles"
+#define SPLIT "do_image_splitting|do_pad"
 
 static const heed_processor processors[] = {
     {"ViT", false, 224, 0, false, 2, HALF},
@@ -34,15 +34,26 @@ static const heed_processor processors[] = {
     {"Blip", false, 224, 0, false, 3, CLIP},
     {"Beit", false, 256, 224, false, 3, HALF},
     {"Siglip", false, 224, 0, false, 3, HALF},
-    {"DPT", false, 384, 0, true, 3, HALF, .multiples = true},
+    {"DPT", false, 384, 0, true, 3, HALF, .way = HEED_WAY_MULTIPLES},
+    {"ZoeDepth", false, 384, 0, true, 2, HALF, .way = HEED_WAY_MULTIPLES, .width = 512,
+     .multiple = 32, .steps = "do_pad", .note = "no reflected border"},
+    {"Owlv2", false, 960, 0, true, 2, CLIP, .way = HEED_WAY_CORNER, .steps = "do_pad",
+     .note = "one filter for blur and size"},
     {"Segformer", false, 512, 0, true, 2, IMAGENET},
     {"Pvt", false, 224, 0, false, 2, IMAGENET},
     {"Gemma3", false, 224, 0, false, 2, HALF, .steps = "do_pan_and_scan", .note = NO_TILES},
     {"Llava", true, 224, 224, false, 3, CLIP},
-    {"LlavaNext", false, 224, 224, false, 3, CLIP, .base = true, .steps = "do_pad",
+    {"LlavaNext", false, 224, 224, false, 3, CLIP, .way = HEED_WAY_BASE, .steps = "do_pad",
      .note = NO_TILES},
-    {"LlavaOnevision", false, 224, 0, false, 3, CLIP, .base = true, .steps = "do_pad",
+    {"LlavaOnevision", false, 224, 0, false, 3, CLIP, .way = HEED_WAY_BASE, .steps = "do_pad",
      .note = NO_TILES},
+    {"Idefics2", false, 980, 0, true, 2, HALF, .way = HEED_WAY_WITHIN, .steps = SPLIT,
+     .note = NO_TILES},
+    {"Idefics3", false, 364, 0, true, 1, HALF, .way = HEED_WAY_LARGEST, .steps = SPLIT,
+     .note = NO_TILES},
+    {"SmolVLM", false, 364, 0, true, 1, HALF, .way = HEED_WAY_LARGEST, .steps = SPLIT,
+     .note = NO_TILES},
+    {"Siglip2", false, 256, 0, true, 2, HALF, .way = HEED_WAY_PATCHES},
     {"GotOcr2", false, 224, 0, false, 3, CLIP, .note = NO_TILES},
     /* of no file, but of weights without one */
     {"torchvision", true, 256, 224, false, 2, IMAGENET, .torch_crop = true},
@@ -71,14 +82,4 @@ const heed_processor *heed_processor_of_type(const char *type) {
       if (strcmp(type + length, ends[end]) == 0) return &processors[i];
   }
   return NULL;
-}
-
-void heed_processor_list(char *to, size_t size) {
-  size_t at = 0;
-  for (size_t i = 0; i + WITHOUT_FILE < COUNT && at < size; i++)
-    at += (size_t)snprintf(to + at, size - at, "%s%s",
-                           i == 0                         ? ""
-                           : i + WITHOUT_FILE + 1 < COUNT ? ", "
-                                                          : " or ",
-                           processors[i].name);
 }

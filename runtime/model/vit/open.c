@@ -273,8 +273,7 @@ static void assume_preprocess(heed_vit *model) {
 static void describe_assumptions(heed_vit *model, bool text) {
   const heed_vit_dimensions *dims = &model->dims;
   const heed_config *config = model->config;
-  const char *left_out = NULL, *class = "";
-  char guess[96];
+  char guess[160] = "";
   if (dims->heads_guessed) {
     snprintf(guess, sizeof guess,
              dims->heads * 64 == dims->width ? "%u heads (a guess: width %u / 64)"
@@ -305,10 +304,9 @@ static void describe_assumptions(heed_vit *model, bool text) {
              heed_checkpoint_name(model->base.checkpoint),
              config->json ? "config.json does not fit" : "no config.json", model->assumed);
   if (!text && !heed_config_tells_preprocess(model->config)) assume_preprocess(model);
-  if (!text) left_out = heed_config_left_out(model->config, &class);
-  if (left_out) {
-    snprintf(guess, sizeof guess, "preprocessing of %s, ", class);
-    assume(model, guess, left_out);
+  if (!text) {
+    heed_config_left_out(config, processor_of(model), guess, sizeof guess);
+    if (*guess) assume(model, guess, "");
   }
   if (!text && !dims->classes && config->label_count) describe_lost_classifier(model);
   if (dims->classes && model->config->problem_type)

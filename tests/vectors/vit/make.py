@@ -26,6 +26,7 @@ RESIZE = {
     "antialias": lambda rows, columns: {"size": (rows, columns), "antialias": True},
     "bilinear": lambda rows, columns: {"size": (rows, columns), "mode": "bilinear"},
     "bilinear_corners": lambda rows, columns: {"size": (rows, columns), "mode": "bilinear", "align_corners": True},
+    "smooth": lambda rows, columns: {"size": (rows, columns), "mode": "bilinear", "antialias": True},
     "corners": lambda rows, columns: {"size": (rows, columns), "align_corners": True},
     "offset": lambda rows, columns: {"scale_factor": ((rows + 0.1) / STORED, (columns + 0.1) / STORED)},
 }
@@ -229,6 +230,8 @@ def make_model(f):
         patch_weight = w.take(prefix + n["patch"] + ".weight", c, 3, f["frames"], PATCH, PATCH, scale=0.2).sum(2)
     else:
         patch_weight = w.take(prefix + n["patch"] + ".weight", c, 3, PATCH, PATCH, scale=0.2)
+    if "flat" in n:  # a linear map of rows, columns and channels
+        w.tensors[prefix + n["patch"] + ".weight"] = w.tensors[prefix + n["patch"] + ".weight"].permute(0, 2, 3, 1).reshape(c, -1).contiguous()
     model["patch"] = (patch_weight, w.take(prefix + n["patch"] + ".bias", c, scale=0.3) if f["patch_bias"] else 0.0)
     model["embedded_norm"] = w.norm(prefix + n["embedded_norm"], c) if "embedded_norm" in n else None
     model["pre_norm"] = w.norm(prefix + n["pre_norm"], c) if "pre_norm" in n else None

@@ -1,0 +1,224 @@
+/* Classes of image processors that do more than resize: what each makes of its published file, and
+ * of pictures. Expected sizes are those of transformers' functions, run apart. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "model/image/resize.h"
+#include "support/config_text.h"
+
+#define OF(class, rest) "{\"image_processor_type\":\"" class "ImageProcessor\"" rest "}"
+#define MANY(class, rest) OF(class, ",\"do_image_splitting\":true,\"do_pad\":true" rest)
+
+/* A file, and what it asks for; `said`: what is assumed of it. */
+typedef struct published {
+  const char *text;
+  heed_resize_mode resize;
+  uint32_t height, width, side, crop, multiple, patches, resample;
+  float mean;
+  const char *said;
+} published;
+
+#define HALF 0.5f, "preprocessing of "
+static const published files[] = {
+    {OF("Owlv2", ",\"size\":{\"height\":960,\"width\":960},\"do_pad\":true"), HEED_RESIZE_CORNER,
+     960, 960, 0, 960, 0, 0, 2, 0.48145466f,
+     "preprocessing of Owlv2, one filter for blur and size"},
+    {OF("Owlv2", ",\"size\":{\"height\":1008,\"width\":1008},\"do_center_crop\":false"),
+     HEED_RESIZE_CORNER, 1008, 1008, 0, 1008, 0, 0, 2, 0.48145466f, "preprocessing of Owlv2, "},
+    {OF("Owlv2", ",\"do_pad\":false"), HEED_RESIZE_SQUASH, 960, 960, 0, 0, 0, 0, 2, 0.48145466f,
+     "preprocessing of Owlv2, "},
+    {OF("ZoeDepth", ",\"do_pad\":true"), HEED_RESIZE_MULTIPLES, 384, 512, 0, 0, 32, 0, 2,
+     HALF "ZoeDepth, no reflected border"},
+    {OF("ZoeDepth", ",\"size\":{\"height\":384,\"width\":384},\"keep_aspect_ratio\":false"),
+     HEED_RESIZE_SQUASH, 384, 384, 0, 0, 32, 0, 2, HALF "ZoeDepth, "},
+    {MANY("Idefics2", ",\"size\":{\"shortest_edge\":378,\"longest_edge\":980}"), HEED_RESIZE_WITHIN,
+     980, 980, 378, 0, 0, 0, 2, HALF "Idefics2, one picture, no tiles"},
+    {OF("Idefics2", ""), HEED_RESIZE_WITHIN, 980, 980, 378, 0, 0, 0, 2, HALF "Idefics2, "},
+    {MANY("Idefics3",
+          ",\"size\":{\"longest_edge\":1456},\"max_image_size\":{\"longest_edge\":364}"),
+     HEED_RESIZE_SQUASH, 364, 364, 0, 0, 0, 0, 1, HALF "Idefics3, one picture, no tiles"},
+    {MANY("SmolVLM", ",\"size\":{\"longest_edge\":2048},\"max_image_size\":{\"longest_edge\":512}"),
+     HEED_RESIZE_SQUASH, 512, 512, 0, 0, 0, 0, 1, HALF "SmolVLM, one picture, no tiles"},
+    {OF("SmolVLM", ",\"resample\":3,\"image_mean\":[0.25,0.25,0.25]"), HEED_RESIZE_SQUASH, 364, 364,
+     0, 0, 0, 0, 3, 0.25f, "preprocessing of SmolVLM, "},
+    {OF("Siglip2", ",\"max_num_patches\":729,\"patch_size\":14"), HEED_RESIZE_PATCHES, 0, 0, 0, 0,
+     14, 729, 2, 0.5f, ""},
+    {"{\"image_processor_type\":\"Siglip2ImageProcessorFast\"}", HEED_RESIZE_PATCHES, 0, 0, 0, 0,
+     16, 256, 2, 0.5f, ""},
+    /* classes that heed does not know: what their file says, by the family's class */
+    {OF("Mine", ""), HEED_RESIZE_SQUASH, 224, 224, 0, 0, 0, 0, 2,
+     HALF "MineImageProcessor, read as"
+          " that of ViT"},
+    {OF("Mine", ",\"size\":{\"shortest_edge\":248},\"do_center_crop\":true,\"crop_size\":224,"
+                "\"image_mean\":[0.25,0.25,0.25],\"resample\":3"),
+     HEED_RESIZE_SHORT_SIDE, 0, 0, 248, 224, 0, 0, 3, 0.25f, "preprocessing of MineImageProcessor"},
+};
+
+static void check_file(const published *file) {
+  heed_config *c;
+  heed_preprocess p;
+  char said[160];
+  assert_ok(open_texts(NULL, file->text, &c));
+  assert_ok(heed_config_preprocess(c, &heed_family_vit, 224, 3, &p, &error));
+  heed_config_left_out(c, "ViT", said, sizeof said);
+  const uint32_t found[] = {p.resize,      p.height,   p.width,   p.short_side,
+                            p.crop_height, p.multiple, p.patches, p.resample},
+                 wanted[] = {file->resize, file->height,   file->width,   file->side,
+                             file->crop,   file->multiple, file->patches, file->resample};
+  for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+    if (found[i] != wanted[i])
+      fail_msg("%s: number %zu is %u, expected %u", file->text, i, found[i], wanted[i]);
+  if (p.mean[0] != file->mean || strncmp(said, file->said, strlen(file->said)) != 0 ||
+      (*said && !*file->said))
+    fail_msg("%s: found mean %g, \"%s\"; expected %g, \"%s\"", file->text, (double)p.mean[0], said,
+             (double)file->mean, file->said);
+  heed_config_destroy(c);
+}
+
+/* Each file as it is, and as transformers 5 keeps it. */
+static void published_files(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+    char nested[512];
+    heed_config *c;
+    heed_preprocess alone, inside;
+    check_file(&files[i]);
+    snprintf(nested, sizeof nested, "{\"image_processor\":%s,\"processor_class\":\"X\"}",
+             files[i].text);
+    const heed_model_file file = {"processor_config.json", test_source(nested, strlen(nested))};
+    assert_ok(heed_config_open(context, &file, 1, HEED_TOWER_VISION, &c, &error));
+    assert_ok(heed_config_preprocess(c, &heed_family_vit, 224, 3, &inside, &error));
+    heed_config_destroy(c);
+    assert_ok(open_texts(NULL, files[i].text, &c));
+    assert_ok(heed_config_preprocess(c, &heed_family_vit, 224, 3, &alone, &error));
+    heed_config_destroy(c);
+    assert_true(inside.resize == alone.resize && inside.width == alone.width &&
+                inside.crop_width == alone.crop_width && inside.mean[0] == alone.mean[0]);
+  }
+}
+
+static void refused_files(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    heed_status status;
+    const char *part;
+  } cases[] = {
+      {OF("Idefics2", ",\"size\":{\"longest_edge\":980}"), HEED_INVALID_FILE, "size is not valid"},
+      {OF("Idefics2", ",\"size\":378"), HEED_INVALID_FILE, "size is not valid (found a number"},
+      {OF("Idefics3", ",\"max_image_size\":{\"longest_edge\":0}"), HEED_INVALID_FILE,
+       "longest_edge is not valid"},
+      {OF("Idefics3", ",\"max_image_size\":364"), HEED_INVALID_FILE, "max_image_size is not valid"},
+      {OF("Siglip2", ",\"max_num_patches\":0"), HEED_INVALID_FILE, "max_num_patches is not valid"},
+      {OF("Siglip2", ",\"patch_size\":1.5"), HEED_INVALID_FILE, "patch_size is not valid"},
+      {OF("Owlv2", ",\"do_pad\":1"), HEED_INVALID_FILE, "do_pad is not valid"},
+      {OF("Owlv2", ",\"do_thumbnail\":true"), HEED_UNSUPPORTED, "do_thumbnail is not supported"},
+      /* what changes a picture, of classes that heed does not know */
+      {OF("Sam", ",\"do_pad\":true"), HEED_UNSUPPORTED, "do_pad is not supported"},
+      {OF("Mine", ",\"size\":{\"longest_edge\":1024}"), HEED_UNSUPPORTED,
+       "size with a longest_edge is not supported"},
+      {OF("Mine", ",\"crop_pct\":0.875"), HEED_UNSUPPORTED, "crop_pct is not supported"},
+      {OF("Mine", ",\"min_pixels\":3136"), HEED_UNSUPPORTED, "min_pixels is not supported"},
+      {OF("Mine", ",\"max_num_patches\":256"), HEED_UNSUPPORTED,
+       "max_num_patches is not supported"}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    heed_config *c;
+    heed_preprocess p;
+    assert_ok(open_texts(NULL, cases[i].text, &c));
+    assert_fails(heed_config_preprocess(c, &heed_family_vit, 224, 3, &p, &error), cases[i].status,
+                 cases[i].part);
+    heed_config_destroy(c);
+  }
+}
+
+/* Idefics 2: get_resize_output_image_size; SigLIP 2: get_image_size_for_max_num_patches. */
+static void sizes(void **state) {
+  (void)state;
+  static const struct {
+    heed_resize_mode mode;
+    uint32_t picture[2], side, most, wanted[2];
+  } cases[] = {{HEED_RESIZE_WITHIN, {640, 480}, 378, 980, {640, 480}},
+               {HEED_RESIZE_WITHIN, {1960, 1470}, 378, 980, {980, 735}},
+               {HEED_RESIZE_WITHIN, {1000, 2000}, 378, 980, {490, 980}},
+               {HEED_RESIZE_WITHIN, {2000, 300}, 378, 980, {980, 378}},
+               {HEED_RESIZE_WITHIN, {100, 90}, 378, 980, {378, 378}},
+               {HEED_RESIZE_WITHIN, {3000, 2001}, 378, 980, {980, 653}},
+               {HEED_RESIZE_PATCHES, {640, 480}, 16, 256, {288, 224}},
+               {HEED_RESIZE_PATCHES, {480, 640}, 16, 256, {224, 288}},
+               {HEED_RESIZE_PATCHES, {640, 427}, 14, 729, {462, 308}},
+               {HEED_RESIZE_PATCHES, {1000, 30}, 16, 256, {1360, 48}},
+               {HEED_RESIZE_PATCHES, {3, 2}, 4, 9, {12, 8}},
+               {HEED_RESIZE_PATCHES, {1, 9000}, 16, 256, {16, 4096}},
+               {HEED_RESIZE_PATCHES, {224, 224}, 16, 256, {256, 256}},
+               {HEED_RESIZE_PATCHES, {5000, 5000}, 16, 1, {16, 16}}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const heed_preprocess p = {.resize = cases[i].mode,
+                               .width = cases[i].most,
+                               .height = cases[i].most,
+                               .short_side = cases[i].side,
+                               .multiple = cases[i].side,
+                               .patches = cases[i].most};
+    uint32_t width, height;
+    assert_ok(heed_preprocess_size(&p, cases[i].picture[0], cases[i].picture[1], &width, &height,
+                                   &error));
+    if (width != cases[i].wanted[0] || height != cases[i].wanted[1])
+      fail_msg("case %zu: found %u x %u, expected %u x %u", i, width, height, cases[i].wanted[0],
+               cases[i].wanted[1]);
+  }
+  const heed_preprocess none = {.resize = HEED_RESIZE_PATCHES, .multiple = 16};
+  uint32_t width, height;
+  assert_fails(heed_preprocess_size(&none, 4, 4, &width, &height, &error), HEED_INVALID_ARGUMENT,
+               "unknown resize (found 8");
+}
+
+/* The picture, resized on its own, lies at the top and left of grey. */
+static void corner(void **state) {
+  (void)state;
+  enum { SIDE = 8 };
+  static const uint32_t cases[][4] = {/* picture, as it is fitted */
+                                      {16, 8, 8, 4},
+                                      {5, 10, 4, 8},
+                                      {7, 7, 8, 8},
+                                      {3, 900, 1, 8}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const uint32_t w = cases[i][0], h = cases[i][1], fw = cases[i][2], fh = cases[i][3];
+    uint8_t *pixels = malloc((size_t)w * h), rgb[SIDE * SIDE * 3];
+    float values[3 * SIDE * SIDE];
+    heed_region region;
+    for (uint32_t k = 0; k < w * h; k++) pixels[k] = (uint8_t)(30 + k * 37);
+    heed_preprocess p = {.resize = HEED_RESIZE_CORNER,
+                         .width = SIDE,
+                         .height = SIDE,
+                         .crop_width = SIDE,
+                         .crop_height = SIDE,
+                         .resample = 2,
+                         .rescale = 1.0f / 255.0f};
+    for (int c = 0; c < 3; c++) {
+      p.mean[c] = 0.25f * (float)c;
+      p.std[c] = 0.5f;
+    }
+    const heed_image image = {pixels, w, h, 1, w};
+    const heed_resize_window window = {fw, fh, 0, 0, fw, fh};
+    assert_ok(heed_preprocess_image(context, &p, &image, values, &region, &error));
+    assert_ok(heed_resize(context, &image, p.resample, &window, 3, rgb, &error));
+    for (uint32_t k = 0; k < 3 * SIDE * SIDE; k++) {
+      const uint32_t x = k % SIDE, y = k / SIDE % SIDE, c = k / SIDE / SIDE;
+      const double level = x < fw && y < fh ? rgb[(y * fw + x) * 3 + c] / 255.0 : 0.5;
+      if (fabs((double)values[k] - (level - 0.25 * c) / 0.5) > 1e-6)
+        fail_msg("case %zu: value %u is %.9g, expected %.9g", i, k, (double)values[k],
+                 (level - 0.25 * c) / 0.5);
+    }
+    assert_true(region.x == 0.0 && region.y == 0.0);
+    assert_true(fabs(region.width - (double)SIDE * w / fw) < 1e-9 &&
+                fabs(region.height - (double)SIDE * h / fh) < 1e-9);
+    free(pixels);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(published_files),
+                                     cmocka_unit_test(refused_files), cmocka_unit_test(sizes),
+                                     cmocka_unit_test(corner)};
+  return cmocka_run_group_tests(tests, make_context, drop_context);
+}
