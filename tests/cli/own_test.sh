@@ -56,7 +56,7 @@ test_end
 
 # The same positions for another grid by each of the rules.
 test_begin interpolation_grid
-for grid in exact offset antialiased corners linear linear_corners smooth nearest; do
+for grid in exact offset antialiased corners linear linear_corners cut smooth nearest; do
   heed eval "$vit/own_blocks" "$vit/own_blocks/io_wide.safetensors" -o "$bad/$grid.safetensors" --hints interpolation_grid=$grid
   expect_exit 0
   for other in exact offset antialiased corners linear; do
@@ -74,7 +74,7 @@ heed inspect "$vit/own_blocks" --hints interpolation_grid=offset
 expect_stdout_contains "positions resized: bicubic, with 0.1 patches added to the size for the scale"
 heed run "$vit/own_blocks" "$vectors/preprocess/rgb.png" --interpolation-grid cubic
 expect_exit 3
-expect_stderr_contains "hints.json: interpolation_grid is not supported (found cubic, expected exact, offset, antialiased, corners, linear, linear_corners, smooth or nearest)"
+expect_stderr_contains "hints.json: interpolation_grid is not supported (found cubic, expected exact, offset, antialiased, corners, linear, linear_corners, cut, smooth or nearest)"
 test_end
 
 test_begin no_vit_names_the_ways_out

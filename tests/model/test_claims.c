@@ -18,9 +18,11 @@ static const struct {
             {"dinov3_original", &heed_family_dinov3_original},
             {"dinov3_original_gated", &heed_family_dinov3_original},
             {"dinov3_timm_gated", &heed_family_dinov3_original},
+            {"eupe", &heed_family_dinov3_original},
             {"eva02_original", &heed_family_eva02},
             {"ijepa_bare", &heed_family_ijepa},
             {"open_clip_openai", &heed_family_open_clip},
+            {"siglip2_tower", &heed_family_siglip2},
             {"torchvision", &heed_family_torchvision},
             {"own_heads", &heed_family_own},
             {"own_slices", &heed_family_own},
@@ -87,20 +89,27 @@ static void close_subject(subject *s) {
   free(s->text);
 }
 
+/* The first of a family's marks that the file has; false: none. */
+static bool find_mark(const found *f, const char *marks, char name[64]) {
+  for (const char *at = marks; at && *at; at += strcspn(at, "|"), at += *at == '|') {
+    snprintf(name, 64, "%.*s", (int)strcspn(at, "|:"), at);
+    const heed_checkpoint_tensor *tensor = heed_roles_named(&f->roles, name);
+    const char *axes = at + strcspn(at, "|:");
+    if (tensor && (*axes != ':' || tensor->info->shape.rank == (uint32_t)(axes[1] - '0')))
+      return true;
+  }
+  return false;
+}
+
 /* The marks of `other` that the file has, which are then not its alone. */
 static void check_marks(const subject *s, const found *f, const heed_family *other) {
   if (other == s->family || other->names != f->roles.names || other->tower != f->roles.tower)
     return;
   if ((f->roles.groups & other->has) != other->has || f->roles.groups & other->lacks) return;
-  for (const char *at = other->marks; at && *at; at += strcspn(at, "|"), at += *at == '|') {
-    char name[64];
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(at, "|:"), at);
-    const heed_checkpoint_tensor *tensor = heed_roles_named(&f->roles, name);
-    const char *axes = at + strcspn(at, "|:");
-    if (tensor && (*axes != ':' || tensor->info->shape.rank == (uint32_t)(axes[1] - '0')))
-      fail_msg("%s: tensor %s makes a file one of %s, but this is one of %s", s->folder, name,
-               other->name, s->family->name);
-  }
+  char name[64];
+  if (!find_mark(f, other->excludes, name) && find_mark(f, other->marks, name))
+    fail_msg("%s: tensor %s makes a file one of %s, but this is one of %s", s->folder, name,
+             other->name, s->family->name);
 }
 
 /* Its own family, whose numbers nothing but tensors tells, or a word, or a refusal. */

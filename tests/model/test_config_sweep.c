@@ -171,15 +171,18 @@ static char *find_object(const subject *s, part object, bool *member) {
                                       [TIMM_CFG] = "\"pretrained_cfg\": {",
                                       [CLIP_VISION] = "\"vision_cfg\": {",
                                       [CLIP_MODEL] = "\"model_cfg\": {"};
-  const bool timm = strstr(s->config, "\"architecture\":") != NULL,
+  static const char kwargs[] = "\"model_kwargs\": {"; /* RADIO's */
+  const bool radio = strstr(s->config, kwargs) != NULL,
+             timm = radio || strstr(s->config, "\"architecture\":"),
              clip = strcmp(s->config_name, "config.json") != 0;
   char *config = (char *)(uintptr_t)s->config, *at = NULL;
   *member = false;
   if ((object == TOWER) != (!timm && !clip) || (object >= CLIP_VISION) != clip) return NULL;
   if (object == TIMM_ROOT) return strchr(config, '{') + 1;
   if (object != TOWER) {
-    at = strstr(config, names[object]);
-    return at ? at + strlen(names[object]) : NULL;
+    const char *name = radio && object == TIMM_ARGS ? kwargs : names[object];
+    at = strstr(config, name);
+    return at ? at + strlen(name) : NULL;
   }
   for (size_t i = 0; i < sizeof towers / sizeof *towers && !at; i++)
     if ((at = strstr(config, towers[i]))) at += strlen(towers[i]);

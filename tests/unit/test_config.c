@@ -82,6 +82,42 @@ static void defaults(void **state) {
   heed_config_destroy(c);
 }
 
+/* RADIO's file: the arguments of its training. */
+static void radio(void **state) {
+  (void)state;
+#define RADIO(args, rest)                              \
+  "{\"args\":{\"model\":\"vit_huge_patch16_224\"" args \
+  "},\"patch_size\":16,\"max_resolution\":2048" rest "}"
+  static const char teachers[] = RADIO(",\"cls_token_per_teacher\":true,\"teachers\":[{\"name\":"
+                                       "\"clip\"},{\"name\":\"sam\"},{\"name\":\"clip\"},{}]",
+                                       ",\"preferred_resolution\":[432,432],"
+                                       "\"vitdet_window_size\":null");
+  heed_config *c = open_good(teachers);
+  assert_ptr_equal(c->family, &heed_family_radio);
+  assert_string_equal(c->model_type, "vit_huge_patch16_224");
+  assert_int_equal(c->patch.value, 16);
+  assert_int_equal(c->preferred_size.value, 432);
+  assert_null(c->image_size.key);
+  assert_int_equal(c->summaries, 3); /* clip, sam, and one without a name */
+  heed_config_destroy(c);
+  c = open_good(RADIO(",\"teachers\":[{\"name\":\"clip\"},{\"name\":\"sam\"}]", ""));
+  assert_int_equal(c->summaries, 1);
+  heed_config_destroy(c);
+  refuse(RADIO("", ",\"vitdet_window_size\":8"), HEED_UNSUPPORTED,
+         "vitdet_window_size is not supported (found windows, expected none)");
+  refuse(RADIO("", ",\"preferred_resolution\":[432,768]"), HEED_UNSUPPORTED,
+         "preferred_resolution is not supported (found 432 x 768, expected a square)");
+  refuse(RADIO(",\"cls_token_per_teacher\":3", ""), HEED_INVALID_FILE,
+         "cls_token_per_teacher is not valid");
+  refuse("{\"args\":{\"model\":\"eradio\"},\"max_resolution\":2048}", HEED_UNSUPPORTED,
+         "model is not supported (found eradio, expected RADIO of vit_...)");
+  refuse("{\"args\":{\"model\":\"vit_relpos_base_patch16_224\"},\"max_resolution\":2048}",
+         HEED_UNSUPPORTED, "architecture is not supported");
+  refuse("{\"args\":{\"model\":\"vit_base_patch16_224\"}}", HEED_INVALID_FILE,
+         "missing key hidden_size");
+#undef RADIO
+}
+
 /* What the classes of transformers mean by a key that the file leaves out. */
 static void class_defaults(void **state) {
   (void)state;
@@ -676,6 +712,7 @@ int main(void) {
       cmocka_unit_test(no_config),
       cmocka_unit_test(defaults),
       cmocka_unit_test(class_defaults),
+      cmocka_unit_test(radio),
       cmocka_unit_test(whole_numbers),
       cmocka_unit_test(what_python_writes),
       cmocka_unit_test(missing_keys),

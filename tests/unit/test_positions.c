@@ -49,6 +49,10 @@ static double weight(uint32_t from, uint32_t to, uint32_t o, uint32_t i,
   if (rule == &heed_positions_nearest) return i == (uint64_t)o * from / to ? 1.0 : 0.0;
   if (rule == &heed_positions_linear) return hat(centre, i - 1.0, i, i + 1.0, first, last);
   const double stretch = scale > 1.0 ? scale : 1.0;
+  if (rule == &heed_positions_cut) {
+    const double at = to > 1 ? o * (from - 1.0) / (to - 1.0) : 0.0;
+    return fmax(0.0, 1.0 - fabs(at - i));
+  }
   if (rule == &heed_positions_smooth) {
     double sum = 0.0;
     for (uint32_t k = 0; k < from; k++) sum += fmax(0.0, stretch - fabs(k - centre));
@@ -67,11 +71,12 @@ static double weight(uint32_t from, uint32_t to, uint32_t o, uint32_t i,
   return sum;
 }
 
-/* [to][from]: the weights of one axis, which belongs to the caller. */
-static double *weights(uint32_t from, uint32_t to, const heed_position_rule *rule) {
+/* [to][from]: the weights of one axis beside one of `other`, which belongs to the caller. */
+static double *weights(uint32_t from, uint32_t to, uint32_t other, const heed_position_rule *rule) {
   double *table = malloc(sizeof(double) * to * from);
+  const uint32_t whole = rule == &heed_positions_cut && other > to ? other : to;
   for (uint32_t o = 0; o < to; o++)
-    for (uint32_t i = 0; i < from; i++) table[o * from + i] = weight(from, to, o, i, rule);
+    for (uint32_t i = 0; i < from; i++) table[o * from + i] = weight(from, whole, o, i, rule);
   return table;
 }
 
@@ -82,7 +87,7 @@ static void check(uint32_t side, uint32_t rows, uint32_t columns, const heed_pos
   test_random random = {side * 100u + rows};
   float *grid = malloc(sizeof(float) * side * side * DEPTH),
         *found = malloc(sizeof(float) * rows * columns * DEPTH);
-  double *down = weights(side, rows, rule), *across = weights(side, columns, rule);
+  double *down = weights(side, rows, columns, rule), *across = weights(side, columns, rows, rule);
   for (uint32_t i = 0; i < side * side * DEPTH; i++) grid[i] = test_random_normal(&random);
   assert_ok(heed_context_create(NULL, &context, &error));
   assert_ok(heed_positions_resize(context, grid, side, DEPTH, rows, columns, rule, found, &error));
@@ -111,7 +116,8 @@ static void test_resize_equals_the_definition(void **state) {
                                       {1, 3, 2},    {37, 16, 16}, {5, 5, 6}};
   static const heed_position_rule *const rules[] = {
       &heed_positions_plain,  &heed_positions_antialiased, &heed_positions_offset,
-      &heed_positions_linear, &heed_positions_smooth,      &heed_positions_nearest};
+      &heed_positions_linear, &heed_positions_smooth,      &heed_positions_cut,
+      &heed_positions_nearest};
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
     for (size_t rule = 0; rule < sizeof rules / sizeof *rules; rule++)
       check(sizes[i][0], sizes[i][1], sizes[i][2], rules[rule]);

@@ -18,7 +18,7 @@
        "the share of a resized image's sides that its centre crop keeps, as timm's crop_pct; "   \
        "none: the whole image, its aspect not kept (default: the model's)"},                     \
       {"--interpolation-grid", CLI_TEXT, &(cli)->interpolation_grid,                             \
-       "exact|offset|antialiased|corners|linear|linear_corners|smooth|nearest",                  \
+       "exact|offset|antialiased|corners|linear|linear_corners|cut|smooth|nearest",              \
        "how position embeddings are resized for another --size, of docs/models.md (default: "    \
        "the model's)"},                                                                          \
   {                                                                                              \

@@ -78,6 +78,7 @@ static heed_status read_files(heed_config *config, const heed_model_file *files,
   HEED_TRY(heed_config_read_json(config->context, file, &config->json, error));
   const heed_fields fields = {config->json, heed_json_root(config->json), file->name, error};
   if (file == open_clip) return heed_config_open_clip(config, &fields);
+  if (heed_config_is_radio(&fields)) return heed_config_radio(config, &fields);
   return heed_field(&fields, "architecture") || heed_field(&fields, "pretrained_cfg")
              ? heed_config_timm(config, &fields)
              : heed_config_hugging_face(config, &fields);

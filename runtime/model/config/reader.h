@@ -9,6 +9,9 @@
 heed_status heed_config_hugging_face(heed_config *config, const heed_fields *fields);
 heed_status heed_config_timm(heed_config *config, const heed_fields *fields);
 heed_status heed_config_open_clip(heed_config *config, const heed_fields *fields);
+heed_status heed_config_radio(heed_config *config, const heed_fields *fields);
+/* Whether the file is RADIO's. */
+bool heed_config_is_radio(const heed_fields *fields);
 
 /* A value and the key that says it; an absent key changes nothing. */
 heed_status heed_read_size(const heed_fields *fields, const char *key, uint32_t least,
@@ -34,6 +37,8 @@ heed_status heed_config_take_label(heed_config *config, const heed_fields *field
 /* Of timm, which open_clip's trunks are too: the width of the MLP as a multiple, what the
  * classifier reads, and the facts of an architecture's name. */
 heed_status heed_config_mlp_multiple(heed_config *config, const heed_fields *fields);
+/* The arguments of the architecture's constructor, in the member of that name. */
+heed_status heed_config_model_args(heed_config *config, const heed_fields *fields, const char *key);
 heed_status heed_config_pool(heed_config *config, const heed_fields *fields, const char *key);
 heed_status heed_config_architecture(heed_config *config, const heed_fields *fields,
                                      const char *key);

@@ -116,12 +116,13 @@ static heed_status read_pool_heads(const heed_fields *args, heed_rules *rules) {
   return HEED_OK;
 }
 
-static heed_status read_model_args(heed_config *config, const heed_fields *fields) {
+heed_status heed_config_model_args(heed_config *config, const heed_fields *fields,
+                                   const char *key) {
   heed_fields args;
-  HEED_TRY(heed_field_object(fields, "model_args", &args));
+  HEED_TRY(heed_field_object(fields, key, &args));
   HEED_TRY(heed_config_pool(config, &args, "global_pool"));
   HEED_TRY(heed_config_read_activation(&args, "act_layer", &config->rules.activation));
-  HEED_TRY(heed_config_refuse(&args, "model_args",
+  HEED_TRY(heed_config_refuse(&args, key,
                               "norm_layer\0"
                               "embed_norm_layer\0"
                               "block_fn\0"
@@ -131,7 +132,7 @@ static heed_status read_model_args(heed_config *config, const heed_fields *field
                               "use_post_norm\0"
                               "pool_include_prefix\0"
                               "dynamic_img_pad\0"));
-  HEED_TRY(heed_config_check_keys(&args, HEED_KEYS_TIMM_ARGS, NULL, "model_args"));
+  HEED_TRY(heed_config_check_keys(&args, HEED_KEYS_TIMM_ARGS, NULL, key));
   HEED_TRY(heed_read_square(&args, "img_size", &config->image_size));
   HEED_TRY(heed_read_square(&args, "patch_size", &config->patch));
   HEED_TRY(heed_read_size(&args, "in_chans", 1, &config->channels));
@@ -186,7 +187,8 @@ heed_status heed_config_timm(heed_config *config, const heed_fields *fields) {
   HEED_TRY(heed_config_architecture(config, fields, "architecture"));
   HEED_TRY(heed_read_size(fields, "num_classes", 0, &config->classes));
   HEED_TRY(read_input_size(config, &cfg));
-  HEED_TRY(read_model_args(config, fields)); /* what it says of pooling, timm takes */
+  HEED_TRY(heed_config_model_args(config, fields,
+                                  "model_args")); /* what it says of pooling, timm takes */
   if (!config->pool.key) HEED_TRY(heed_config_pool(config, fields, "global_pool"));
   heed_json_value labels = heed_field(&cfg, "label_names");
   if (!labels) labels = heed_field(fields, "label_names");

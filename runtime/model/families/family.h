@@ -54,6 +54,7 @@ typedef struct heed_family {
   /* Tensors that no other family has: any of these makes a file one of the family. They are
    * separated by '|'; ":n" = of n axes. */
   const char *marks;
+  const char *excludes; /* the same of tensors that no file of the family has; or NULL */
   /* The same of tensors that others have too. What no mark tells is guessed by them. */
   const char *hints;
   uint32_t has, lacks; /* HEED_GROUP: what a file of the family must have, must not have */

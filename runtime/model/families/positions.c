@@ -120,18 +120,20 @@ const heed_position_rule heed_positions_corners = {corners, "corners", "bicubic,
 const heed_position_rule heed_positions_linear = {linear, "linear", "bilinear"};
 const heed_position_rule heed_positions_linear_corners = {linear_corners, "linear_corners",
                                                           "bilinear, corners aligned"};
+const heed_position_rule heed_positions_cut = {
+    linear_corners, "cut", "bilinear, corners aligned, cut out of a square", .square = true};
 const heed_position_rule heed_positions_smooth = {smooth, "smooth", "bilinear, antialiased"};
 const heed_position_rule heed_positions_nearest = {nearest, "nearest", "nearest"};
 const heed_position_rule heed_positions_spread = {spread, NULL, "bilinear over a geometric series"};
 
 const char heed_position_names[] =
-    "exact, offset, antialiased, corners, linear, linear_corners, smooth or nearest";
+    "exact, offset, antialiased, corners, linear, linear_corners, cut, smooth or nearest";
 
 const heed_position_rule *heed_positions_named(const char *name) {
   static const heed_position_rule *const rules[] = {
       &heed_positions_plain,   &heed_positions_offset, &heed_positions_antialiased,
       &heed_positions_corners, &heed_positions_linear, &heed_positions_linear_corners,
-      &heed_positions_smooth,  &heed_positions_nearest};
+      &heed_positions_cut,     &heed_positions_smooth, &heed_positions_nearest};
   for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
     if (strcmp(rules[i]->name, name) == 0) return rules[i];
   return NULL;
@@ -159,12 +161,13 @@ void heed_positions_sines(uint32_t count, uint32_t width, float *positions) {
     }
 }
 
-/* Resizes the middle axis of [outer, from, inner] to `to`. */
+/* Resizes the middle axis of [outer, from, inner] to `whole`, of which the first `to` are kept. */
 static void resize_axis(const float *in, uint32_t outer, uint32_t from, size_t inner, uint32_t to,
-                        const heed_position_rule *rule, double *weights, float *out) {
+                        uint32_t whole, const heed_position_rule *rule, double *weights,
+                        float *out) {
   for (uint32_t t = 0; t < to; t++) {
     for (uint32_t i = 0; i < from; i++) weights[i] = 0.0;
-    rule->weigh(from, to, t, weights);
+    rule->weigh(from, whole, t, weights);
     for (uint32_t o = 0; o < outer; o++)
       for (size_t c = 0; c < inner; c++) {
         double sum = 0.0;
@@ -186,8 +189,11 @@ heed_status heed_positions_resize(const heed_context *context, const float *grid
   double *weights = heed_alloc(context, side, sizeof *weights);
   const bool have = between && weights;
   if (have) {
-    resize_axis(grid, side, side, depth, columns, rule, weights, between);
-    resize_axis(between, 1, side, (size_t)columns * depth, rows, rule, weights, resized);
+    const uint32_t longer = rows > columns ? rows : columns;
+    resize_axis(grid, side, side, depth, columns, rule->square ? longer : columns, rule, weights,
+                between);
+    resize_axis(between, 1, side, (size_t)columns * depth, rows, rule->square ? longer : rows, rule,
+                weights, resized);
   }
   heed_free(context, weights);
   heed_free(context, between);

@@ -10,18 +10,20 @@ typedef struct heed_position_rule {
   void (*weigh)(uint32_t from, uint32_t to, uint32_t at, double *weights);
   const char *name; /* as hints have it: "offset"; NULL: of tables of relative positions alone */
   const char *text; /* in words */
+  bool square; /* to the square of the longer side, of which what lies beyond the other is cut */
 } heed_position_rule;
 /* Plain: PyTorch's bicubic given a size: 4 taps, a = -0.75, clamped. Corners: the same with
  * align_corners, as torchvision does it. Offset: given a scale that is 0.1 patches too large, as in
  * DINO. Antialiased: Pillow's filter, a = -0.5, widened when shrinking, renormalised at the edges,
  * as timm and DINOv2 with registers do it. Linear: as PyTorch's bilinear, as DPT, and BEiT for its
- * tables of relative positions. Linear corners: the same with align_corners, as Qwen3-VL. Smooth:
- * bilinear, widened when shrinking, as SigLIP 2. Nearest: the input at or before, as Idefics.
- * Spread: as timm for those tables: it takes the stored distances as sums of a geometric series. */
+ * tables of relative positions. Linear corners: the same with align_corners, as Qwen3-VL. Cut: that
+ * to a square, as RADIO. Smooth: bilinear, widened when shrinking, as SigLIP 2. Nearest: the input
+ * at or before, as Idefics. Spread: as timm for those tables: it takes the stored distances as sums
+ * of a geometric series. */
 extern const heed_position_rule heed_positions_plain, heed_positions_offset,
     heed_positions_antialiased, heed_positions_corners, heed_positions_linear,
-    heed_positions_linear_corners, heed_positions_smooth, heed_positions_nearest,
-    heed_positions_spread;
+    heed_positions_linear_corners, heed_positions_cut, heed_positions_smooth,
+    heed_positions_nearest, heed_positions_spread;
 
 /* The rule of a name, and the names for sentences: "exact, offset, ..."; NULL: there is none. */
 const heed_position_rule *heed_positions_named(const char *name);

@@ -13,6 +13,7 @@ const heed_family heed_family_siglip = {
     .lacks = HEED_GROUP(CLS) | HEED_GROUP(PRE_NORM),
     .fallback = true,
     .marks = "head.probe",
+    .excludes = "embeddings.patch_embedding.weight:2",
     .assumption = "SigLIP's rules, as there is no CLS (files of Idefics have the same names)",
     .head = true,
     .processor = "Siglip",

@@ -22,7 +22,6 @@ static const struct {
     {"blocks.#.attn.gating_param", NULL, "ConViT, whose attention has gates,", false},
     {"blocks.#.attn.rel_pos.", NULL, "a ViT with relative positions by a network", false},
     {"shared_rel_pos.", NULL, "a ViT with relative positions by a network", false},
-    {"patch_generator.", NULL, "RADIO", false},
     {"embeds.proj.", NULL, "NaFlexViT", false},
     {"pixel_embed.", NULL, "TNT, which attends inside of patches,", false},
     {"blocks.#.blocks.#.", NULL, "CrossViT, which has two sizes of patches,", false},

@@ -27,6 +27,8 @@ HEED_ROLE(POSITION_EMBEDDINGS, POSITIONS, "1TC", "embeddings.position_embeddings
 HEED_ROLE(FREQUENCIES, FREQUENCIES, "2LHA", "rope.freqs")
 HEED_ROLE(PERIODS, PERIODS, "F", "rope_embed.periods")
 HEED_ROLE(SHARED_POSITION_BIAS, SHARED_POSITION_BIAS, "BH", "relative_position_bias_table")
+HEED_ROLE(PIXEL_MEAN, NONE, "I11", "input_conditioner.norm_mean")
+HEED_ROLE(PIXEL_STD, NONE, "I11", "input_conditioner.norm_std")
 HEED_ROLE_NORM(PATCH_NORM, PATCH_NORMS, "Y", "embeddings.patch_norm")
 HEED_ROLE_PAIR(PATCH, NONE, PATCH_BIAS, "CIPP", "embeddings.patch_embeddings.projection")
 HEED_ROLE_NORM(EMBEDDED_NORM, PATCH_NORMS, "C", "embeddings.norm")

@@ -1,5 +1,5 @@
-/* timm's models, the original files of DeiT, DINO, MAE, BEiT, DINOv2, DINOv3 and EVA-02, and the
- * towers of Qwen2-VL to Qwen3-VL. Sources: transformers' modeling_qwen2_5_vl.py,
+/* timm's models, the original files of DeiT, DINO, MAE, BEiT, DINOv2, DINOv3 and EVA-02, RADIO and
+ * the towers of Qwen2-VL to Qwen3-VL. Sources: transformers' modeling_qwen2_5_vl.py,
  * modeling_qwen3_vl.py; timm's vision_transformer.py, beit.py, eva.py and attention_pool.py; the
  * vision_transformer.py of facebookresearch/dinov2 and dinov3. Rows of the fused projection are
  * query, key, value. */
@@ -8,11 +8,14 @@
 #define ROWS(ROW)                                                                                  \
   ROW("?cls_token", CLS_TOKEN)                                                                     \
   ROW("?dist_token", DISTILLATION_TOKEN)                                                           \
-  ROW("?reg_token|register_tokens|storage_tokens", REGISTER_TOKENS)                                \
-  ROW("?pos_embed|pos_embed.weight<", POSITION_EMBEDDINGS)                                         \
+  ROW("?reg_token|register_tokens|storage_tokens|patch_generator.cls_token.token<",                \
+      REGISTER_TOKENS)                                                                             \
+  ROW("?pos_embed|pos_embed.weight<|patch_generator.pos_embed", POSITION_EMBEDDINGS)               \
+  ROW("?/radio_model.input_conditioner.norm_mean", PIXEL_MEAN)                                     \
+  ROW("?/radio_model.input_conditioner.norm_std", PIXEL_STD)                                       \
   ROW("?rope.freqs", FREQUENCIES)                                                                  \
   ROW("?rope_embed.periods", PERIODS)                                                              \
-  ROW("patch_embed.proj.?", PATCH_WEIGHT)                                                          \
+  ROW("patch_embed.proj.|patch_generator.embedder.?", PATCH_WEIGHT)                                \
   ROW("?patch_embed.norm.", EMBEDDED_NORM_WEIGHT)                                                  \
   ROW("?rel_pos_bias.relative_position_bias_table", SHARED_POSITION_BIAS)                          \
   ROW("?norm_pre.", PRE_NORM_WEIGHT)                                                               \

@@ -195,7 +195,8 @@ static bool fits(const heed_roles *roles, const heed_family *family) {
   const char *end = strchr(roles->layer, '|'),
              *part = family->anchor ? strstr(roles->layer, family->anchor) : roles->layer;
   return family->tower == roles->tower && family->names == roles->names && part &&
-         (!end || part < end) && (roles->groups & family->has) == family->has;
+         (!end || part < end) && (roles->groups & family->has) == family->has &&
+         !has_mark(roles, family->excludes);
 }
 
 /* Whether the prefix is the family's own. */

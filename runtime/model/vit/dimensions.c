@@ -564,5 +564,7 @@ heed_status heed_roles_dimensions(const heed_roles *roles, const heed_config *co
   HEED_TRY(check_flags(roles, config, error));
   HEED_TRY(pool_sizes(roles, config, dimensions, error));
   HEED_TRY(bias_sizes(roles, dimensions, error));
-  return position_sizes(roles, config, dimensions, error);
+  HEED_TRY(position_sizes(roles, config, dimensions, error));
+  if (config->preferred_size.key) dimensions->image_size = config->preferred_size.value;
+  return HEED_OK;
 }

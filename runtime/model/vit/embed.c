@@ -107,6 +107,51 @@ static heed_value norm_pixels(heed_vit_builder *b, heed_value image, uint32_t nu
                        heed_vit_ref(b->model, HEED_ROLE_PATCH_NORM_WEIGHT), numbers);
 }
 
+/* The map of patches [C, I P P] and its bias [C], with what the model does to pixels before:
+ * (pixel - mean) / std, channel by channel. */
+static heed_status fold_pixels(heed_vit_builder *b, float **weight, float **bias,
+                               heed_error *error) {
+  const heed_vit_dimensions *dims = &b->model->dims;
+  const uint32_t plane = dims->patch * dims->patch;
+  float *mean, *std, *own;
+  HEED_TRY(heed_vit_keep(b, heed_vit_ref(b->model, HEED_ROLE_PIXEL_MEAN), &mean, error));
+  HEED_TRY(heed_vit_keep(b, heed_vit_ref(b->model, HEED_ROLE_PIXEL_STD), &std, error));
+  HEED_TRY(heed_vit_keep(b, heed_vit_ref(b->model, HEED_ROLE_PATCH_WEIGHT), weight, error));
+  HEED_TRY(heed_vit_keep(b, heed_vit_ref(b->model, HEED_ROLE_PATCH_BIAS), &own, error));
+  *bias = heed_graph_keep(b->graph, own, dims->width * sizeof **bias);
+  if (!*bias) return heed_fail_memory(error, "model: patches", dims->width * sizeof **bias);
+  if (!mean || !std)
+    return heed_fail(error, HEED_INVALID_FILE,
+                     "%s: pixels have a mean or a std alone (expected input_conditioner.norm_mean "
+                     "and norm_std)",
+                     heed_checkpoint_name(b->model->base.checkpoint));
+  for (uint32_t c = 0; c < dims->width; c++) {
+    float *at = *weight + (size_t)c * dims->channels * plane;
+    double sum = 0.0;
+    for (uint32_t i = 0; i < dims->channels; i++)
+      for (uint32_t p = 0; p < plane; p++, at++) {
+        sum += (double)*at * (double)mean[i] / (double)std[i];
+        *at = (float)((double)*at / (double)std[i]);
+      }
+    (*bias)[c] = (float)((double)(*bias)[c] - sum);
+  }
+  return HEED_OK;
+}
+
+/* The same of pixels that the model normalises. */
+static heed_value embed_pixels(heed_vit_builder *b, heed_value image) {
+  const heed_vit_dimensions *dims = &b->model->dims;
+  float *weight = NULL, *bias = NULL;
+  heed_error error;
+  if (fold_pixels(b, &weight, &bias, &error) != HEED_OK) return heed_graph_fail(b->graph, &error);
+  const heed_patch_embedding_desc patch = {
+      sizeof patch, image,
+      heed_vit_define_data(b, weight,
+                           HEED_SHAPE(dims->width, dims->channels, dims->patch, dims->patch)),
+      heed_vit_define_data(b, bias, HEED_SHAPE(dims->width))};
+  return heed_define_patch_embedding(b->graph, &patch);
+}
+
 /* The patches as tokens, [B, T, C]. */
 static heed_value embed_patches(heed_vit_builder *b, heed_value image) {
   const heed_vit_dimensions *dims = &b->model->dims;
@@ -118,6 +163,9 @@ static heed_value embed_patches(heed_vit_builder *b, heed_value image) {
                          heed_vit_project(b, norm_pixels(b, image, numbers), map, numbers,
                                           dims->width, HEED_ACTIVATION_NONE, (heed_value){0}, NULL),
                          norm, dims->width);
+  if (heed_vit_ref(b->model, HEED_ROLE_PIXEL_MEAN)->tensor ||
+      heed_vit_ref(b->model, HEED_ROLE_PIXEL_STD)->tensor)
+    return embed_pixels(b, image);
   const heed_patch_embedding_desc patch = {
       sizeof patch, image,
       heed_vit_define_one(b, map,

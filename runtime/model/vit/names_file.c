@@ -101,7 +101,8 @@ static heed_status put_facts(writing *w, const heed_vit *model, heed_error *erro
   HEED_TRY(word(w, "family", model->roles.family->name, error));
   if (*model->roles.prefix) HEED_TRY(word(w, "prefix", model->roles.prefix, error));
   HEED_TRY(number(w, "heads", dims->heads, error));
-  HEED_TRY(number(w, "image_size", dims->image_size, error));
+  if (!model->config->preferred_size.key) /* else the positions are of another */
+    HEED_TRY(number(w, "image_size", dims->image_size, error));
   HEED_TRY(word(w, "activation", heed_config_activation(dims->activation), error));
   HEED_TRY(number(w, "epsilon", (double)dims->epsilon, error));
   if (dims->classes) HEED_TRY(word(w, "pool", heed_pool_word((heed_pool)rules->pool), error));

@@ -69,7 +69,8 @@ static void describe_rotation(const heed_vit *model, char *text, size_t size) {
     snprintf(text + at, size - (size_t)at, ", grid %u", model->dims.reference);
 }
 
-/* CLS, distillation token and registers, in the order of heed_vit_embed. */
+/* CLS, distillation token and registers, of which the first may be CLS tokens, in the order of
+ * heed_vit_embed. */
 static heed_status name_tokens(heed_vit *model, heed_error *error) {
   enum { SIZE = 24 };
   const heed_vit_dimensions *dims = &model->dims;
@@ -81,8 +82,11 @@ static heed_status name_tokens(heed_vit *model, heed_error *error) {
   char *text = (char *)(model->token_names + dims->prefix_tokens);
   for (uint32_t i = 0; i < dims->prefix_tokens; i++, text += SIZE) {
     model->token_names[i] = text;
-    if (i >= registers_from)
-      snprintf(text, SIZE, "register %u", i - registers_from + 1);
+    const uint32_t number = i - registers_from, summaries = model->config->summaries;
+    if (i >= registers_from && number >= summaries)
+      snprintf(text, SIZE, "register %u", number - summaries + 1);
+    else if (i >= registers_from && number)
+      snprintf(text, SIZE, "CLS %u", number + 1);
     else
       snprintf(text, SIZE, "%s", i == 0 ? "CLS" : "distillation");
   }

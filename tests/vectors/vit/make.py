@@ -230,8 +230,11 @@ def make_model(f):
         patch_weight = w.take(prefix + n["patch"] + ".weight", c, 3, f["frames"], PATCH, PATCH, scale=0.2).sum(2)
     else:
         patch_weight = w.take(prefix + n["patch"] + ".weight", c, 3, PATCH, PATCH, scale=0.2)
-    if "flat" in n:  # a linear map of rows, columns and channels
-        w.tensors[prefix + n["patch"] + ".weight"] = w.tensors[prefix + n["patch"] + ".weight"].permute(0, 2, 3, 1).reshape(c, -1).contiguous()
+    if "flat" in n:  # a linear map: of rows, columns and channels, or as it is
+        order = (0, 2, 3, 1) if n["flat"] == "channels last" else (0, 1, 2, 3)
+        w.tensors[prefix + n["patch"] + ".weight"] = w.tensors[prefix + n["patch"] + ".weight"].permute(order).reshape(c, -1).contiguous()
+    if "pixels" in n:  # that the model normalises itself
+        model["pixels"] = w.take(n["pixels"] + ".norm_mean", 3, 1, 1, scale=0.1, about=0.45), w.take(n["pixels"] + ".norm_std", 3, 1, 1, scale=0.02, about=0.25)
     model["patch"] = (patch_weight, w.take(prefix + n["patch"] + ".bias", c, scale=0.3) if f["patch_bias"] else 0.0)
     model["embedded_norm"] = w.norm(prefix + n["embedded_norm"], c) if "embedded_norm" in n else None
     model["pre_norm"] = w.norm(prefix + n["pre_norm"], c) if "pre_norm" in n else None
@@ -319,6 +322,8 @@ def linear(x, weights):
 
 def embed(f, model, pixels, rows, columns):
     batch, c = len(pixels), f["width"]
+    if "pixels" in model:
+        pixels = (pixels - model["pixels"][0]) / model["pixels"][1]
     # Patches in raster order, each [3, P, P].
     patches = pixels.reshape(batch, 3, rows, PATCH, columns, PATCH).permute(0, 2, 4, 1, 3, 5).reshape(batch, rows * columns, 3 * PATCH * PATCH)
     x = patches @ model["patch"][0].reshape(c, -1).T + model["patch"][1]
@@ -328,6 +333,9 @@ def embed(f, model, pixels, rows, columns):
     stored = model["positions"][:, f["position_rows"] :].reshape(1, STORED, STORED, c).permute(0, 3, 1, 2)
     if f["resize"] == "nearest":  # the patch at or before
         resized = stored[:, :, [i * STORED // rows for i in range(rows)]][:, :, :, [j * STORED // columns for j in range(columns)]]
+    elif f["resize"] == "cut":  # out of the square of the longer side
+        side = max(rows, columns)
+        resized = torch.nn.functional.interpolate(stored, size=(side, side), mode="bilinear", align_corners=True)[:, :, :rows, :columns]
     else:
         resized = torch.nn.functional.interpolate(stored, **dict({"mode": "bicubic", "align_corners": False}, **RESIZE[f["resize"]](rows, columns)))
     assert resized.shape[2:] == (rows, columns)
