@@ -216,9 +216,30 @@ static void corner(void **state) {
   }
 }
 
+/* RADIO normalises pixels itself: without a description they are 0 to 1, and that is assumed. */
+static void radio(void **state) {
+  (void)state;
+  static const char text[] =
+      "{\"args\":{\"model\":\"vit_base_patch16_224\"},\"max_resolution\":2048}";
+  heed_config *c;
+  heed_preprocess p;
+  assert_ok(open_texts(text, NULL, &c));
+  assert_false(heed_config_tells_preprocess(c));
+  assert_ok(heed_config_preprocess(c, &heed_family_radio, 432, 3, &p, &error));
+  assert_int_equal(p.resize, HEED_RESIZE_SQUASH);
+  assert_true(p.width == 432 && p.height == 432 && p.rescale == 1.0f / 255.0f);
+  for (int i = 0; i < 3; i++) assert_true(p.mean[i] == 0.0f && p.std[i] == 1.0f);
+  heed_config_destroy(c);
+  assert_ok(open_texts(text, OF("CLIP", ",\"do_normalize\":false,\"size\":432"), &c));
+  assert_true(heed_config_tells_preprocess(c));
+  assert_ok(heed_config_preprocess(c, &heed_family_radio, 432, 3, &p, &error));
+  assert_true(p.mean[2] == 0.0f && p.std[2] == 1.0f);
+  heed_config_destroy(c);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(published_files),
                                      cmocka_unit_test(refused_files), cmocka_unit_test(sizes),
-                                     cmocka_unit_test(corner)};
+                                     cmocka_unit_test(corner), cmocka_unit_test(radio)};
   return cmocka_run_group_tests(tests, make_context, drop_context);
 }

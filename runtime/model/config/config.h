@@ -53,8 +53,9 @@ typedef struct heed_config {
   heed_config_value window, merge; /* in pixels, in patches; of a family with windows */
   uint32_t full_layers[HEED_MOST_FULL_LAYERS], full_layer_count; /* those without windows */
   heed_config_value projection;                                  /* numbers of the embedding */
-  heed_config_value preferred_size;        /* RADIO: of images; its positions are of larger ones */
-  uint32_t summaries;                      /* RADIO: registers that are CLS tokens */
+  heed_config_value preferred_size; /* RADIO: of images; its positions are of larger ones */
+  uint32_t summaries;               /* RADIO: registers that are CLS tokens */
+  bool plain_pixels; /* RADIO: the model normalises pixels, which no file of timm describes */
   heed_config_value positions, vocabulary; /* of a text tower */
   heed_config_value end;                   /* the same: the id that ends a text */
   heed_rules rules;                        /* the family's, with what the file says of them */

@@ -43,6 +43,7 @@ heed_status heed_config_radio(heed_config *config, const heed_fields *fields) {
     return heed_field_refuse(&args, "model", config->model_type, "RADIO of vit_...");
   if (heed_field(fields, "vitdet_window_size"))
     return heed_field_refuse(fields, "vitdet_window_size", "windows", "none");
+  config->plain_pixels = true;
   config->family = &heed_family_radio;
   config->rules = heed_family_radio.rules;
   HEED_TRY(

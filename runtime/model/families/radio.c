@@ -10,7 +10,7 @@ const heed_family heed_family_radio = {
     .inner = "radio_model.model.",
     .marks = "patch_generator.embedder.weight",
     .lacks = HEED_GROUP(CLS) | HEED_GROUP(DISTILLATION) | HEED_GROUP(PROBE),
-    .processor = "Blip",
+    .processor = "RADIO",
     .rules = {.positions = &heed_positions_cut,
               .position_tokens = HEED_POSITION_TOKENS_ANY,
               .pool = HEED_POOL_PATCHES,

@@ -79,7 +79,7 @@ static bool is_open_clip(const heed_config *config) {
 }
 
 bool heed_config_tells_preprocess(const heed_config *config) {
-  return config->processor || config->timm || is_open_clip(config);
+  return config->processor || (config->timm && !config->plain_pixels) || is_open_clip(config);
 }
 
 void heed_config_left_out(const heed_config *config, const char *processor, char *text,
@@ -133,7 +133,7 @@ heed_status heed_config_preprocess(const heed_config *config, const heed_family 
     HEED_TRY(heed_field_object(&fields, "preprocess_cfg", &fields));
     return read_open_clip(&fields, image_size, preprocess);
   }
-  if (config->timm) {
+  if (config->timm && !config->plain_pixels) {
     fields.where = "config.json";
     HEED_TRY(heed_field_object(&fields, "pretrained_cfg", &pretrained));
     return read_pretrained(pretrained.object ? &pretrained : &fields, image_size, preprocess);

@@ -56,6 +56,7 @@ static const heed_processor processors[] = {
     {"Siglip2", false, 256, 0, true, 2, HALF, .way = HEED_WAY_PATCHES},
     {"GotOcr2", false, 224, 0, false, 3, CLIP, .note = NO_TILES},
     /* of no file, but of weights without one */
+    {"RADIO", false, 224, 0, false, 3, .std = {1.0f, 1.0f, 1.0f}}, /* which normalises itself */
     {"torchvision", true, 256, 224, false, 2, IMAGENET, .torch_crop = true},
     {"timm", false, 224, 0, false, 2, HALF, .torch_crop = true},
     {"InternVL", false, 224, 0, false, 3, IMAGENET},
@@ -64,7 +65,7 @@ static const heed_processor processors[] = {
     {HEED_ORIGINAL_DEIT, true, 256, 224, false, 3, IMAGENET, .torch_crop = true},
 };
 #define COUNT (sizeof processors / sizeof *processors)
-#define WITHOUT_FILE 6 /* the last ones */
+#define WITHOUT_FILE 7 /* the last ones */
 
 const heed_processor *heed_processor_named(const char *name) {
   for (size_t i = 0; i < COUNT; i++)
