@@ -97,29 +97,43 @@ static double score_of(const opened *o, const float *pixels, const char *target)
   return sum;
 }
 
-/* Along a direction of normal numbers, gradient . direction is about as long as the gradient. Steps
- * are small, as ReLU has kinks. */
-static void check_direction(const opened *o, const heed_explanation *made, const char *target,
-                            test_random *random) {
-  size_t count;
-  const float *gradient = find(made, "grad.pixel_values", &count);
-  const double weights[] = {1.0, -8.0, 0.0, 8.0, -1.0}, h = 0.001;
-  double expected = 0.0, found = 0.0, length = 0.0;
-  float *direction = op_test_random(random, count, 1.0f), *moved = op_test_zeros(count);
+/* The slope of the score along a direction: the five-point rule. */
+static double slope_of(const opened *o, const float *direction, double h, size_t count,
+                       const char *target) {
+  static const double weights[] = {1.0, -8.0, 0.0, 8.0, -1.0};
+  double slope = 0.0;
+  float *moved = op_test_zeros(count);
   for (int k = 0; k < 5; k++) {
     for (size_t i = 0; i < count; i++)
       moved[i] = (float)((double)o->pixels[i] + (k - 2) * h * (double)direction[i]);
-    if (k != 2) expected += weights[k] * score_of(o, moved, target) / (12.0 * h);
+    if (k != 2) slope += weights[k] * score_of(o, moved, target) / (12.0 * h);
   }
+  free(moved);
+  return slope;
+}
+
+/* Along a direction of normal numbers, gradient . direction is about as long as the gradient. A
+ * step may cross a kink of ReLU; then a smaller one is asked, whose sums in F32 are rougher. */
+static void check_direction(const opened *o, const heed_explanation *made, const char *target,
+                            test_random *random) {
+  static const double steps[] = {1e-3, 2.5e-4, 6e-5};
+  size_t count;
+  const float *gradient = find(made, "grad.pixel_values", &count);
+  float *direction = op_test_random(random, count, 1.0f);
+  double expected = 0.0, found = 0.0, length = 0.0;
+  bool near = false;
   for (size_t i = 0; i < count; i++) {
     found += (double)gradient[i] * (double)direction[i];
     length += (double)gradient[i] * (double)gradient[i];
   }
-  if (!(fabs(found - expected) <= 5e-3 * sqrt(length) + 2e-4))
+  for (size_t i = 0; i < sizeof steps / sizeof *steps && !near; i++) {
+    expected = slope_of(o, direction, steps[i], count, target);
+    near = fabs(found - expected) <= 5e-3 * sqrt(length) + 2e-4;
+  }
+  if (!near)
     fail_msg("%s: along a direction the gradient is %.7g, the difference %.7g, its length %.7g",
              o->folder, found, expected, sqrt(length));
   free(direction);
-  free(moved);
 }
 
 /* The rows of a rollout sum to 1, unless the score reads nothing; a relevancy is not negative. */
@@ -143,8 +157,9 @@ static void test_families(void **state) {
   for (uint32_t i = 0; i < FAMILIES; i++) {
     opened o;
     heed_explanation *made = NULL;
-    test_random random = {1000 + i};
+    test_random random = {1};
     open_family(&o, i);
+    for (const char *at = o.folder; *at; at++) random.state = random.state * 31 + (uint64_t)*at;
     const char *target = o.info.classes ? "0" : "vector";
     heed_status status =
         explain(&o, o.pixels, "grad,relevancy,gradient_rollout,attnlrp,cplrp", target, &made);
