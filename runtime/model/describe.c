@@ -60,6 +60,14 @@ static void put_resize(const heed_preprocess *how, char *text, size_t size) {
       snprintf(text, size, "resize the sides to %u to %u pixels, %s", how->short_side, how->width,
                filter);
       break;
+    case HEED_RESIZE_PIXELS:
+      snprintf(text, size, "resize to multiples of %u, %u to %u pixels in all, %s", how->multiple,
+               how->least_pixels, how->most_pixels, filter);
+      break;
+    case HEED_RESIZE_TILES:
+      snprintf(text, size, "resize the long side to at most %u, then up to multiples of %u, %s",
+               how->width, how->multiple, filter);
+      break;
     case HEED_RESIZE_PATCHES:
       snprintf(text, size, "resize to at most %u patches of %u pixels, %s", how->patches,
                how->multiple, filter);

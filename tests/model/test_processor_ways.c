@@ -46,6 +46,10 @@ static const published files[] = {
      14, 729, 2, 0.5f, ""},
     {"{\"image_processor_type\":\"Siglip2ImageProcessorFast\"}", HEED_RESIZE_PATCHES, 0, 0, 0, 0,
      16, 256, 2, 0.5f, ""},
+    {OF("Pixtral", ",\"size\":{\"longest_edge\":1540},\"patch_size\":{\"height\":14,\"width\":14}"),
+     HEED_RESIZE_TILES, 1540, 1540, 0, 0, 14, 0, 3, 0.48145466f, ""},
+    {OF("Pixtral", ",\"patch_size\":14,\"spatial_merge_size\":2"), HEED_RESIZE_TILES, 1024, 1024, 0,
+     0, 28, 0, 3, 0.48145466f, ""},
     /* classes that heed does not know: what their file says, by the family's class */
     {OF("Mine", ""), HEED_RESIZE_SQUASH, 224, 224, 0, 0, 0, 0, 2,
      HALF "MineImageProcessor, read as"
@@ -114,6 +118,13 @@ static void refused_files(void **state) {
       {OF("Siglip2", ",\"patch_size\":1.5"), HEED_INVALID_FILE, "patch_size is not valid"},
       {OF("Owlv2", ",\"do_pad\":1"), HEED_INVALID_FILE, "do_pad is not valid"},
       {OF("Owlv2", ",\"do_thumbnail\":true"), HEED_UNSUPPORTED, "do_thumbnail is not supported"},
+      {OF("Qwen2VL", ",\"min_pixels\":0"), HEED_INVALID_FILE, "min_pixels is not valid"},
+      {OF("Qwen2VL", ",\"max_pixels\":784"), HEED_INVALID_FILE, "min_pixels is not valid"},
+      {OF("Qwen2VL", ",\"merge_size\":1048576"), HEED_INVALID_FILE, "merge_size is not valid"},
+      {OF("Pixtral", ",\"size\":{\"longest_edge\":0}"), HEED_INVALID_FILE,
+       "longest_edge is not valid"},
+      {OF("Pixtral", ",\"patch_size\":{\"height\":true}"), HEED_INVALID_FILE,
+       "height is not valid"},
       /* what changes a picture, of classes that heed does not know */
       {OF("Sam", ",\"do_pad\":true"), HEED_UNSUPPORTED, "do_pad is not supported"},
       {OF("Mine", ",\"size\":{\"longest_edge\":1024}"), HEED_UNSUPPORTED,
@@ -170,6 +181,73 @@ static void sizes(void **state) {
   uint32_t width, height;
   assert_fails(heed_preprocess_size(&none, 4, 4, &width, &height, &error), HEED_INVALID_ARGUMENT,
                "unknown resize (found 8");
+}
+
+/* Qwen2-VL: smart_resize; Pixtral: get_resize_output_image_size. */
+static void sizes_of_chat_towers(void **state) {
+  (void)state;
+  static const struct {
+    heed_resize_mode mode;
+    uint32_t picture[2], multiple, least, most, wanted[2];
+  } cases[] = {{HEED_RESIZE_PIXELS, {640, 480}, 28, 3136, 1003520, {644, 476}},
+               {HEED_RESIZE_PIXELS, {4000, 3000}, 28, 3136, 1003520, {1148, 840}},
+               {HEED_RESIZE_PIXELS, {30, 20}, 28, 3136, 1003520, {84, 56}},
+               {HEED_RESIZE_PIXELS, {448, 448}, 28, 3136, 1003520, {448, 448}},
+               {HEED_RESIZE_PIXELS, {42, 70}, 28, 1, 1003520, {56, 56}},
+               {HEED_RESIZE_PIXELS, {1000, 1400}, 32, 65536, 16777216, {992, 1408}},
+               {HEED_RESIZE_PIXELS, {2000, 100}, 28, 200704, 401408, {1988, 112}},
+               {HEED_RESIZE_PIXELS, {210, 154}, 28, 4, 10000, {112, 84}},
+               {HEED_RESIZE_PIXELS, {700, 300}, 28, 3136, 100000, {476, 196}},
+               {HEED_RESIZE_TILES, {640, 480}, 16, 0, 1024, {640, 480}},
+               {HEED_RESIZE_TILES, {3000, 2001}, 14, 0, 1540, {1540, 1036}},
+               {HEED_RESIZE_TILES, {1540, 1540}, 28, 0, 1540, {1540, 1540}},
+               {HEED_RESIZE_TILES, {17, 1}, 16, 0, 1024, {32, 16}},
+               {HEED_RESIZE_TILES, {16, 33}, 16, 0, 1024, {16, 48}},
+               {HEED_RESIZE_TILES, {1025, 1024}, 16, 0, 1024, {1024, 1024}},
+               {HEED_RESIZE_TILES, {90, 5000}, 28, 0, 1540, {28, 1540}}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const heed_preprocess p = {.resize = cases[i].mode,
+                               .width = cases[i].most,
+                               .multiple = cases[i].multiple,
+                               .least_pixels = cases[i].least,
+                               .most_pixels = cases[i].most};
+    uint32_t width, height;
+    assert_ok(heed_preprocess_size(&p, cases[i].picture[0], cases[i].picture[1], &width, &height,
+                                   &error));
+    if (width != cases[i].wanted[0] || height != cases[i].wanted[1])
+      fail_msg("case %zu: found %u x %u, expected %u x %u", i, width, height, cases[i].wanted[0],
+               cases[i].wanted[1]);
+  }
+}
+
+/* The numbers of pixels stand beside the size, or as its edges. */
+static void files_of_chat_towers(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    uint32_t multiple, least, most;
+    float mean;
+  } cases[] = {
+      {OF("Qwen2VL", ",\"min_pixels\":3136,\"max_pixels\":12845056,\"patch_size\":14,"
+                     "\"temporal_patch_size\":2,\"merge_size\":2"),
+       28, 3136, 12845056, 0.48145466f},
+      {OF("Qwen2VL", ""), 28, 3136, 1003520, 0.48145466f},
+      {"{\"image_processor_type\":\"Qwen2VLImageProcessorFast\",\"size\":{\"longest_edge\":"
+       "16777216,\"shortest_edge\":65536},\"patch_size\":16,\"merge_size\":2,"
+       "\"image_mean\":[0.5,0.5,0.5]}",
+       32, 65536, 16777216, 0.5f}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    heed_config *c;
+    heed_preprocess p;
+    assert_ok(open_texts(NULL, cases[i].text, &c));
+    assert_ok(heed_config_preprocess(c, &heed_family_qwen2_vl, 224, 3, &p, &error));
+    heed_config_destroy(c);
+    assert_int_equal(p.resize, HEED_RESIZE_PIXELS);
+    assert_int_equal(p.multiple, cases[i].multiple);
+    assert_int_equal(p.least_pixels, cases[i].least);
+    assert_int_equal(p.most_pixels, cases[i].most);
+    assert_true(p.mean[0] == cases[i].mean);
+  }
 }
 
 /* The picture, resized on its own, lies at the top and left of grey. */
@@ -239,7 +317,11 @@ static void radio(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(published_files),
-                                     cmocka_unit_test(refused_files), cmocka_unit_test(sizes),
-                                     cmocka_unit_test(corner), cmocka_unit_test(radio)};
+                                     cmocka_unit_test(refused_files),
+                                     cmocka_unit_test(sizes),
+                                     cmocka_unit_test(sizes_of_chat_towers),
+                                     cmocka_unit_test(files_of_chat_towers),
+                                     cmocka_unit_test(corner),
+                                     cmocka_unit_test(radio)};
   return cmocka_run_group_tests(tests, make_context, drop_context);
 }

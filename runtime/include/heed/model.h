@@ -350,7 +350,12 @@ typedef enum heed_resize_mode {
   HEED_RESIZE_WITHIN = 7,
   /* as large as `patches` squares of `multiple` pixels allow, both sides multiples of it, aspect
    * kept but for their rounding */
-  HEED_RESIZE_PATCHES = 8
+  HEED_RESIZE_PATCHES = 8,
+  /* both sides to multiples of `multiple`, aspect kept but for their rounding, with `least_pixels`
+   * to `most_pixels` in all */
+  HEED_RESIZE_PIXELS = 9,
+  /* the long side to at most `width`, aspect kept, then both up to multiples of `multiple` */
+  HEED_RESIZE_TILES = 10
 } heed_resize_mode;
 
 /* Where a centre crop lies in a picture with `rest` pixels more than the crop. */
@@ -377,10 +382,11 @@ typedef struct heed_preprocess {
   /* (x rescale - mean) / std, [channels] */
   float mean[HEED_MOST_CHANNELS], std[HEED_MOST_CHANNELS];
   heed_crop_rule crop_rule; /* of the centre crop */
-  /* of HEED_RESIZE_MULTIPLES and HEED_RESIZE_PATCHES, in pixels; at least 1 */
+  /* of HEED_RESIZE_MULTIPLES, _PATCHES, _PIXELS and _TILES, in pixels; at least 1 */
   uint32_t multiple;
-  uint32_t channels; /* of pixel_values, at most HEED_MOST_CHANNELS; 0 = 3 */
-  uint32_t patches;  /* of HEED_RESIZE_PATCHES, at most; at least 1 */
+  uint32_t channels;                  /* of pixel_values, at most HEED_MOST_CHANNELS; 0 = 3 */
+  uint32_t patches;                   /* of HEED_RESIZE_PATCHES, at most; at least 1 */
+  uint32_t least_pixels, most_pixels; /* of HEED_RESIZE_PIXELS; at least 1 */
 } heed_preprocess;
 /* Whether heed prepares images for the model. A model opens also where its files ask for steps that
  * heed has not: heed_model_build and pixel_values of one's own need none. Then the status is

@@ -57,6 +57,16 @@ heed_status heed_field_size(const heed_fields *fields, const char *key, uint32_t
       least ? "a whole number from 1 to 1048576" : "a whole number from 0 to 1048576");
 }
 
+heed_status heed_field_pixels(const heed_fields *fields, const char *key, uint32_t *to) {
+  const heed_json_value value = heed_field(fields, key);
+  uint64_t number = 0;
+  if (!value) return HEED_OK;
+  if (!heed_field_whole(fields, value, &number) || number == 0 || number > 1u << 30)
+    return heed_field_fail(fields, key, value, "a whole number from 1 to 1073741824");
+  *to = (uint32_t)number;
+  return HEED_OK;
+}
+
 heed_status heed_field_float(const heed_fields *fields, const char *key, float *to) {
   const heed_json_value value = heed_field(fields, key);
   double number;

@@ -28,7 +28,8 @@ heed_status heed_field_refuse(const heed_fields *fields, const char *what, const
  * none. */
 bool heed_field_whole(const heed_fields *fields, heed_json_value value, uint64_t *number);
 
-/* Each leaves *to as it is when the member is absent. */
+/* Each leaves *to as it is when the member is absent. Of pixels: up to 2^30. */
+heed_status heed_field_pixels(const heed_fields *fields, const char *key, uint32_t *to);
 heed_status heed_field_size(const heed_fields *fields, const char *key, uint32_t least,
                             uint32_t *to);
 heed_status heed_field_float(const heed_fields *fields, const char *key, float *to);

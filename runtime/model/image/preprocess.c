@@ -77,6 +77,37 @@ static void patch_sides(const heed_preprocess *preprocess, uint64_t *width, uint
   *height = (uint64_t)(fmax(ceil(down * low / side), 1.0) * side);
 }
 
+/* transformers' Qwen2-VL, smart_resize: each side to the nearest multiple; if that has too many
+ * pixels or too few, by the scale that has just as many, down or up. */
+static void pixel_sides(const heed_preprocess *preprocess, uint64_t *width, uint64_t *height) {
+  const double side = preprocess->multiple, across = (double)*width, down = (double)*height;
+  double w = rint(across / side) * side, h = rint(down / side) * side;
+  if (w * h > preprocess->most_pixels) {
+    const double shrink = sqrt(across * down / preprocess->most_pixels);
+    w = fmax(floor(across / shrink / side), 1.0) * side;
+    h = fmax(floor(down / shrink / side), 1.0) * side;
+  } else if (w * h < preprocess->least_pixels) {
+    const double stretch = sqrt(preprocess->least_pixels / (across * down));
+    w = ceil(across * stretch / side) * side;
+    h = ceil(down * stretch / side) * side;
+  }
+  *width = (uint64_t)w;
+  *height = (uint64_t)h;
+}
+
+/* transformers' Pixtral: the long side is cut first. */
+static void tile_sides(const heed_preprocess *preprocess, uint64_t *width, uint64_t *height) {
+  const double most = preprocess->width,
+               ratio = fmax((double)*height / most, (double)*width / most);
+  const uint64_t side = preprocess->multiple;
+  if (ratio > 1.0) {
+    *width = (uint64_t)floor((double)*width / ratio);
+    *height = (uint64_t)floor((double)*height / ratio);
+  }
+  *width = *width > side ? ((*width - 1) / side + 1) * side : side;
+  *height = *height > side ? ((*height - 1) / side + 1) * side : side;
+}
+
 static uint32_t channels_of(const heed_preprocess *preprocess) {
   return preprocess->channels ? preprocess->channels : 3;
 }
@@ -105,10 +136,16 @@ static heed_status resized_size(const heed_preprocess *preprocess, uint32_t widt
   } else if (preprocess->resize == HEED_RESIZE_PATCHES && preprocess->multiple &&
              preprocess->patches) {
     patch_sides(preprocess, &w, &h);
+  } else if (preprocess->resize == HEED_RESIZE_PIXELS && preprocess->multiple &&
+             preprocess->least_pixels && preprocess->most_pixels) {
+    pixel_sides(preprocess, &w, &h);
+  } else if (preprocess->resize == HEED_RESIZE_TILES && preprocess->multiple && preprocess->width) {
+    tile_sides(preprocess, &w, &h);
   } else if (preprocess->resize != HEED_RESIZE_NONE) {
     return heed_fail(error, HEED_INVALID_ARGUMENT,
                      "preprocess: unknown resize (found %d, expected 0 to 4, 6 or 7, 5 and a "
-                     "multiple, or 8, a multiple and patches)",
+                     "multiple, 8, a multiple and patches, 9, a multiple and pixels, or 10, a "
+                     "multiple and a width)",
                      (int)preprocess->resize);
   }
   HEED_TRY(check_side("resized image", w, h, error));

@@ -34,6 +34,17 @@ void heed_preprocess_defaults(const heed_processor *class, uint32_t image_size,
     to->patches = 256;
     to->multiple = 16;
   }
+  if (class->way == HEED_WAY_PIXELS) {
+    to->resize = HEED_RESIZE_PIXELS;
+    to->width = to->height = 0;
+    to->multiple = 28;
+    to->least_pixels = 56 * 56;
+    to->most_pixels = 28 * 28 * 1280;
+  }
+  if (class->way == HEED_WAY_TILES) {
+    to->resize = HEED_RESIZE_TILES;
+    to->multiple = 16;
+  }
   to->rescale = 1.0f / 255.0f;
   spread(class->mean, channels, to->mean);
   spread(class->std, channels, to->std);

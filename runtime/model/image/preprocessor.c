@@ -132,12 +132,61 @@ static heed_status read_patches(const heed_fields *fields, heed_preprocess *to) 
   return heed_field_size(fields, "patch_size", 1, &to->multiple);
 }
 
+/* Qwen2-VL's: the numbers of pixels stand beside the size, or as its edges. */
+static heed_status read_pixels(const heed_fields *fields, heed_preprocess *to) {
+  uint32_t patch = 14, merge = 2;
+  uint64_t side;
+  heed_fields size;
+  HEED_TRY(heed_field_object(fields, "size", &size));
+  HEED_TRY(heed_field_pixels(&size, "shortest_edge", &to->least_pixels));
+  HEED_TRY(heed_field_pixels(&size, "longest_edge", &to->most_pixels));
+  HEED_TRY(heed_field_pixels(fields, "min_pixels", &to->least_pixels));
+  HEED_TRY(heed_field_pixels(fields, "max_pixels", &to->most_pixels));
+  HEED_TRY(heed_field_size(fields, "patch_size", 1, &patch));
+  HEED_TRY(heed_field_size(fields, "merge_size", 1, &merge));
+  side = (uint64_t)patch * merge;
+  if (side > HEED_CONFIG_MAX)
+    return heed_field_fail(fields, "merge_size", heed_field(fields, "merge_size"),
+                           "squares of at most 1048576 pixels a side");
+  to->multiple = (uint32_t)side;
+  to->width = to->height = 0;
+  to->resize = HEED_RESIZE_PIXELS;
+  if (to->least_pixels <= to->most_pixels) return HEED_OK;
+  return heed_field_fail(fields, "min_pixels", heed_field(fields, "min_pixels"),
+                         "no more than max_pixels");
+}
+
+/* Pixtral's; Mistral 3 has what it merges beside the image processor's description. */
+static heed_status read_tiles(const heed_fields *fields, heed_preprocess *to) {
+  heed_fields size, patch = *fields, whole = *fields;
+  const char *key = "patch_size";
+  uint32_t merge = 1;
+  whole.object = heed_json_root(fields->json);
+  HEED_TRY(heed_field_object(fields, "size", &size));
+  HEED_TRY(heed_field_size(&size, "longest_edge", 1, &to->width));
+  if (heed_json_kind_of(fields->json, heed_field(fields, key)) == HEED_JSON_OBJECT) {
+    HEED_TRY(heed_field_object(fields, key, &patch));
+    key = "height";
+  }
+  HEED_TRY(heed_field_size(&patch, key, 1, &to->multiple));
+  HEED_TRY(heed_field_size(&whole, "spatial_merge_size", 1, &merge));
+  if ((uint64_t)to->multiple * merge > HEED_CONFIG_MAX)
+    return heed_field_fail(&whole, "spatial_merge_size", heed_field(&whole, "spatial_merge_size"),
+                           "squares of at most 1048576 pixels a side");
+  to->multiple *= merge;
+  to->height = to->width;
+  to->resize = HEED_RESIZE_TILES;
+  return HEED_OK;
+}
+
 static heed_status read_way(const heed_fields *fields, const heed_processor *class,
                             heed_preprocess *to) {
   switch (class->way) {
     case HEED_WAY_WITHIN: return read_edges(fields, class, to);
     case HEED_WAY_LARGEST: return read_largest(fields, class, to);
     case HEED_WAY_PATCHES: return read_patches(fields, to);
+    case HEED_WAY_PIXELS: return read_pixels(fields, to);
+    case HEED_WAY_TILES: return read_tiles(fields, to);
     default: return read_resized(fields, class, to);
   }
 }

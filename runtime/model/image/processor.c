@@ -54,6 +54,8 @@ static const heed_processor processors[] = {
     {"SmolVLM", false, 364, 0, true, 1, HALF, .way = HEED_WAY_LARGEST, .steps = SPLIT,
      .note = NO_TILES},
     {"Siglip2", false, 256, 0, true, 2, HALF, .way = HEED_WAY_PATCHES},
+    {"Qwen2VL", false, 224, 0, true, 3, CLIP, .way = HEED_WAY_PIXELS},
+    {"Pixtral", false, 1024, 0, true, 3, CLIP, .way = HEED_WAY_TILES},
     {"GotOcr2", false, 224, 0, false, 3, CLIP, .note = NO_TILES},
     /* of no file, but of weights without one */
     {"RADIO", false, 224, 0, false, 3, .std = {1.0f, 1.0f, 1.0f}}, /* which normalises itself */
