@@ -98,13 +98,17 @@ static const heed_family *family_of(const heed_config *config, const char *type)
 }
 
 /* The object of the tower: the file's own, or the member in which models of several parts
- * keep it. A member without a type is of the type that the file names. */
+ * keep it, which Qwen2.5-Omni has in the part that thinks. A member without a type is of the type
+ * that the file names. */
 static heed_status find_tower(heed_config *config, heed_fields *fields) {
   static const char *const vision[] = {"vision_config", "backbone_config", "encoder", NULL},
                            *const text[] = {"text_config", NULL};
   const char *const *members = heed_is_text(config->tower) ? text : vision;
+  heed_fields thinker;
   HEED_TRY(heed_field_string(fields, "model_type", &config->model_type));
   config->family = family_of(config, config->model_type);
+  HEED_TRY(heed_field_object(fields, "thinker_config", &thinker));
+  if (thinker.object) *fields = thinker;
   for (size_t i = 0; members[i]; i++) {
     heed_fields tower;
     const char *type = config->model_type;

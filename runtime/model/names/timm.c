@@ -20,9 +20,9 @@
   ROW("?rel_pos_bias.relative_position_bias_table", SHARED_POSITION_BIAS)                          \
   ROW("?norm_pre.", PRE_NORM_WEIGHT)                                                               \
   ROW("#norm1.", NORM1_WEIGHT)                                                                     \
-  ROW("#attn.qkv.@0/3|#attn.q_proj.|#attn.q_?", QUERY_WEIGHT)                                      \
-  ROW("#attn.qkv.@1/3|#attn.k_proj.|#attn.k_?", KEY_WEIGHT)                                        \
-  ROW("#attn.qkv.@2/3|#attn.v_proj.|#attn.v_?", VALUE_WEIGHT)                                      \
+  ROW("#attn.qkv.@0/3|#attn.q_proj.|#attn.q.|#attn.q_?", QUERY_WEIGHT)                             \
+  ROW("#attn.qkv.@1/3|#attn.k_proj.|#attn.k.|#attn.k_?", KEY_WEIGHT)                               \
+  ROW("#attn.qkv.@2/3|#attn.v_proj.|#attn.v.|#attn.v_?", VALUE_WEIGHT)                             \
   ROW("?#attn.relative_position_bias_table", POSITION_BIAS)                                        \
   ROW("?#attn.q_norm.", QUERY_NORM_WEIGHT)                                                         \
   ROW("?#attn.k_norm.", KEY_NORM_WEIGHT)                                                           \
