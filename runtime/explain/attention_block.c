@@ -64,6 +64,7 @@ static heed_status define(heed_attention_block *block, heed_error *error) {
   HEED_TRY(heed_graph_create(block->graph->context, &block->op, error));
   block->query = heed_define_input(block->op, "query", HEED_F32, &query);
   block->key = heed_define_input(block->op, "key", HEED_F32, &key);
+  block->bias = (heed_value){0}; /* not every layer of a model has one */
   if (block->attention->bias.id) {
     const uint32_t *stride = s->bias_stride;
     const heed_shape bias = {
