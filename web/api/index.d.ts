@@ -189,7 +189,8 @@ export interface Tensor {
   data: Float32Array | Uint8Array | Int32Array
 }
 
-/** EXPERIMENTAL: may change. Tensors of session.explain: N patches, C channels. A method gives those that
+/** EXPERIMENTAL: may change. Tensors of session.explain: N patches, T tokens, C channels, L layers,
+ * H heads. A method gives those that
  * begin with its name, and similarity with a second image also match. */
 export interface Explanation {
   /** [C]: mean of the patches' states. */
@@ -212,6 +213,32 @@ export interface Explanation {
   'similarity.source'?: Tensor
   /** [N]: the patch of source that is the most similar, where that holds both ways; else -1. */
   match?: Tensor
+  /** []: the number that ledger, lens, norms and patch start from. */
+  score?: Tensor
+  /** [L, H, T]: what each head adds to the score, by the source token that it read. */
+  'ledger.heads'?: Tensor
+  /** [L] */
+  'ledger.mlps'?: Tensor
+  /** [T]: the states before the first layer. */
+  'ledger.embeddings'?: Tensor
+  /** [L + 1]: biases of the layers; the last: those of the read-out. */
+  'ledger.bias'?: Tensor
+  /** [T]: all that stands in a token at the end. */
+  'ledger.tokens'?: Tensor
+  /** []: the MLP of a pooling attention, where there is one. */
+  'ledger.pool'?: Tensor
+  /** [L + 1, T]: the score by one token alone, after each layer; level 0 is the embeddings. */
+  lens?: Tensor
+  /** [L + 1, T]: lengths of the states, before any norm. */
+  norms?: Tensor
+  /** [2]: the scores of the image and of source. */
+  'patch.scores'?: Tensor
+  /** [L + 1, T]: the score with the state of one token from source. */
+  'patch.states'?: Tensor
+  /** [L, H]: with the output of one head. */
+  'patch.heads'?: Tensor
+  /** [L, T]: with the output of the MLP in one token. */
+  'patch.mlps'?: Tensor
 }
 
 export type ColormapName = 'cividis' | 'viridis' | 'magma' | 'inferno' | 'grey'
@@ -636,18 +663,32 @@ export interface Session {
     discard?: number
     batch?: number
   }): Promise<Float32Array>
-  /** EXPERIMENTAL: may change. Explains the last run by methods: 'pca', principal components of the
-   * patches' states and their colours; 'similarity', cosines of all pairs of patches. Returns their
-   * tensors by name. layer: states after this layer, which taps must name as `layer.L.output`;
-   * default: last_hidden_state. source: a session of a second image, which has run, for
-   * similarity.source and match. heed-all.wasm is loaded for it. Throws 'INVALID_ARGUMENT' for an
-   * unknown method, before the first run, and where the states are not there; 'CANCELLED'. */
+  /** EXPERIMENTAL: may change. Explains the last run by methods and returns their tensors by name;
+   * docs/explain.md says what they mean. Of the states of the patches: 'pca', principal components
+   * and their colours, and 'similarity', cosines of all pairs of patches. Of the score: 'ledger',
+   * 'lens', 'norms' and 'patch', for which heed-all.wasm runs the unchanged model again on the same
+   * pixels, with weights of its own while it does.
+   *
+   * layer: states after this layer, which taps must name as `layer.L.output`; default:
+   * last_hidden_state. source: a session of a second image, which has run, for similarity.source,
+   * match and patch; sourceMean: patch takes the mean over all images of its batch. target: the
+   * score, a class by number or label, [N, M] for the difference of two, or as docs/explain.md has
+   * it; default: the largest logit. vector: the score is its product with pooler_output. sites: what
+   * patch puts in; default: all three. onProgress tells of the runs of patch.
+   *
+   * Throws 'INVALID_ARGUMENT' for an unknown method, target or site, before the first run, and where
+   * the states are not there; 'UNSUPPORTED' for a model that a method has no use for; 'CANCELLED',
+   * within a method as soon as a run of it ends where memory is shared. */
   explain(
     options: {
-      methods: ('pca' | 'similarity')[]
+      methods: ('pca' | 'similarity' | 'ledger' | 'lens' | 'norms' | 'patch')[]
       layer?: number
       batch?: number
       source?: Session
+      sourceMean?: boolean
+      target?: number | string | [number, number]
+      vector?: Float32Array
+      sites?: ('states' | 'heads' | 'mlps')[]
     } & CallOptions
   ): Promise<Explanation>
   /** Frees the session's memory. Later calls reject. */

@@ -7,7 +7,6 @@ import { pause } from './host.js'
 import { rollout, rolloutRow } from './maps.js'
 import { infoOf, lendFiles, namesOf } from './model_records.js'
 import { startModule } from './module.js'
-import { argument } from './options.js'
 import { ModuleMemory } from './module_memory.js'
 import { isForeign, openMore, openSources, withSources } from './source.js'
 import type {
@@ -24,6 +23,7 @@ import type {
   OpenPart,
   OpenSession,
   PatchStates,
+  Pixels,
   RunInput,
   Source,
   Table,
@@ -56,7 +56,7 @@ export class Engine {
   #sources: Table<number, Source> = new Map()
   #context: CallContext | undefined
   #options: EngineOptions
-  /** Results of the case that runs. */
+  /** Results of the case or explanation that runs. */
   #taken: [string, Tensor][] = []
   #tail: Promise<unknown> = Promise.resolve()
   #next = 1
@@ -95,6 +95,8 @@ export class Engine {
           },
           progress: (done, total) =>
             (this.#context as CallContext).progress({ phase: 'read', done, total }),
+          patched: (done, total) =>
+            (this.#context as CallContext).progress({ phase: 'run', done, total }),
           cancelled: () => (this.#context as CallContext).cancelled(),
           take: (name, dtype, rank, dim, data) => {
             const shape = [...new Uint32Array(module.bytes(dim, 4 * rank).slice().buffer)]
@@ -334,6 +336,7 @@ export class Engine {
     this.#models.delete(id)
     const { module, address, files } = model,
       { exports, web } = module
+    model.whole?.close()
     if (address) exports.model_close(web, address)
     this.#dismiss(module, files)
   }
@@ -588,28 +591,60 @@ export class Engine {
     return { states, rows, columns, channels }
   }
 
-  async explain(
-    { id, methods: wanted, layer, batch = 0, source }: Methods['explain']['args'],
-    context: CallContext
-  ) {
-    const { methods } = await import('./patches.js'),
-      own = this.#patches(id, layer, batch),
-      other = source === undefined ? undefined : this.#patches(source, layer, 0),
-      found = {}
-    for (const name of wanted) argument('explain', 'methods', name, Object.keys(methods).join('|'))
-    if (other && other.channels !== own.channels)
+  /** pixel_values of the last run: of one image, or of all. */
+  #pixels(id: number, batch?: number): Pixels {
+    const session = this.#ran(id, 'explain'),
+      { module, channels, pixels, info } = session,
+      count = channels * info.height * info.width,
+      first = (batch ?? 0) * count
+    if ((batch ?? 0) >= info.batch)
       throw new HeedError(
         'INVALID_ARGUMENT',
-        `explain: the states of source differ in size (found ${other.channels}, expected ${own.channels})`
+        `explain: no such image (found image ${batch}, expected one below ${info.batch})`
       )
-    const module = await this.#all()
-    for (const [i, name] of wanted.entries()) {
-      if (context.cancelled()) throw cancelled('explain')
-      Object.assign(found, methods[name](module, own, other))
-      context.progress({ phase: 'run', done: i + 1, total: wanted.length })
-      if (context.watched) await pause()
+    return {
+      data: new Float32Array(module.memory.buffer, pixels, count * info.batch).slice(
+        first,
+        batch === undefined ? undefined : first + count
+      ),
+      shape: [batch === undefined ? info.batch : 1, channels, info.height, info.width]
     }
-    return found
+  }
+
+  /** The session's model in heed-all.wasm; opened there again where it runs in heed.wasm. */
+  #wholeModel(module: ModuleMemory, id: number) {
+    const model = this.#model(this.#session(id).model)
+    if (model.graph)
+      throw new HeedError(
+        'UNSUPPORTED',
+        'explain: an ONNX graph has no layers to explain (expected weights of a vision transformer)'
+      )
+    if (model.module === module) return { model, address: model.address }
+    if (!model.whole) {
+      const files = model.files.filter(({ data }) => !data)
+      lendFiles(module, files, (...list) =>
+        module.check(module.exports.model_open(module.web, ...list, files.length, false))
+      )
+      const address = module.out('opened').address
+      model.whole = { address, close: () => module.exports.model_close(module.web, address) }
+    }
+    return { model, address: model.whole.address }
+  }
+
+  async explain(args: Methods['explain']['args'], context: CallContext) {
+    const { explain } = await import('./explanation.js')
+    return explain(args, context, {
+      module: () => this.#all(),
+      patches: (id, batch) => this.#patches(id, args.layer, batch),
+      pixels: (id, batch) => this.#pixels(id, batch),
+      run: async (module, call) => {
+        const { model, address } = this.#wholeModel(module, args.id),
+          streams = model.files.flatMap(({ file, held }) => (held ? [] : [file]))
+        this.#taken = []
+        await withSources(streams, context.progress, context.signal, () => call(address))
+        return Object.fromEntries(this.#taken)
+      }
+    })
   }
 
   /* ------------------------------------------------------------------------- without a model */

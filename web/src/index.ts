@@ -239,14 +239,14 @@ class Session implements heed.Session {
     return this.#ask('rollout', options)
   }
   async explain(options: Parameters<heed.Session['explain']>[0]) {
-    const { methods, layer, batch, source, ...call } = checked('explain', options, 'methods'),
+    const { onProgress, signal, source, ...wanted } = checked('explain', options, 'methods'),
       other = argument('explain', 'source', source, [
         ['a session', (value) => value === undefined || value instanceof Session]
       ]) as Session | undefined
     return this.#send(
       'explain',
-      { methods: [...methods], layer, batch, source: other && (await other.#made).id },
-      call
+      { ...wanted, source: other && (await other.#made).id },
+      { onProgress, signal }
     )
   }
   async #ask<M extends MethodName>(

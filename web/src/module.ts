@@ -201,7 +201,10 @@ export async function startHere(
   read: ModuleHost['read'] = nothing
 ): Promise<ModuleMemory> {
   const { simd } = chooseSimd(wanted),
-    host = { read, progress: nothing, cancelled: () => false, take: nothing },
+    host = {
+      ...{ read, progress: nothing, patched: nothing, take: nothing },
+      cancelled: () => false
+    },
     threads = !inNode && mayShare() && (await countCores()) > 1,
     file = address(nameFor(simd, { whole, threads }), base)
   try {

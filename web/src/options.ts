@@ -66,7 +66,9 @@ export const tables: Record<string, string> = /* @__PURE__ */ (() => ({
   statistics: 'layer:Count batch:Count',
   rollout:
     'fusion:mean|min|max residual:Positive firstLayer:Count layerCount:Size discard:Number' + place,
-  explain: 'methods:Names layer:Count batch:Count source:Any' + call
+  explain:
+    'methods:Names layer:Count batch:Count source:Any target:Count|Name|Numbers vector:Float32Array sites:Names sourceMean:Boolean' +
+    call
 }))()
 
 const ruleOf = (name: string): Rule =>

@@ -89,7 +89,17 @@ export interface Methods {
     result: Float32Array
   }
   explain: {
-    args: { id: number; methods: string[]; layer?: number; batch?: number; source?: number }
+    args: {
+      id: number
+      methods: string[]
+      layer?: number
+      batch?: number
+      source?: number
+      target?: number | string | [number, number]
+      vector?: Float32Array
+      sites?: string[]
+      sourceMean?: boolean
+    }
     result: Explanation
   }
   check: { args: CheckCase; result: CheckResult | ProfileResult }
@@ -104,6 +114,22 @@ export interface PatchStates {
   rows: number
   columns: number
   channels: number
+}
+/** pixel_values [images, channels, height, width]. */
+export interface Pixels {
+  data: Float32Array
+  shape: number[]
+}
+/** What session.explain takes from the engine: heed-all.wasm, states and pixels of the last runs of
+ * sessions, and a call with the address of the model there, which gives the tensors. */
+export interface ExplainSource {
+  module(): Promise<import('../src/module_memory.js').ModuleMemory>
+  patches(id: number, batch: number): PatchStates
+  pixels(id: number, batch?: number): Pixels
+  run(
+    module: import('../src/module_memory.js').ModuleMemory,
+    call: (model: number) => void
+  ): Promise<Explanation>
 }
 /** The engine's methods behind one signature, for a call by name. */
 export type AnyMethods<M extends MethodName> = Record<
@@ -283,6 +309,7 @@ export type ExportName =
   | 'onnx_wanted'
   | 'out'
   | 'patches_pca'
+  | 'explain'
   | 'patches_similarity'
   | 'pickle_open'
   | 'pool'
@@ -333,6 +360,7 @@ export type Instantiate = (
 export interface ModuleHost {
   read(source: number, offset: number, to: number, count: number): number
   progress(done: number, total: number): void
+  patched(done: number, total: number): void
   cancelled(): boolean
   take(name: number, dtype: number, rank: number, dim: number, data: number): void
 }
@@ -365,6 +393,8 @@ export interface OpenModel {
   files: OpenFile[]
   info: ModelInfo
   graph?: import('../src/graph.js').Graph
+  /** The model in heed-all.wasm, once session.explain has run it there. */
+  whole?: { address: number; close(): void }
 }
 
 /** A session in the engine. `steps`: of its plan; `parts`: the first step of each part of a run, as

@@ -94,9 +94,11 @@ heed_web_model *heed_web_model_make(heed_web *web, size_t size, const char *name
                                     heed_web_reader *const *readers, uint32_t count);
 /* Bytes of the weights that have been read. */
 HEED_WEB_IMPORT(progress) void heed_host_progress(double done, double total);
+/* Runs of a patching that are done. */
+HEED_WEB_IMPORT(patched) void heed_host_patched(double done, double total);
 /* Not 0 = stop. */
 HEED_WEB_IMPORT(cancelled) int heed_host_cancelled(void);
-/* A result of a check: name, dtype, rank, dim[rank], data. */
+/* A result of a check or of heed_explain: name, dtype, rank, dim[rank], data. */
 HEED_WEB_IMPORT(take)
 void heed_host_take(const char *name, heed_dtype dtype, uint32_t rank, const uint32_t *dim,
                     const void *data);
@@ -333,6 +335,15 @@ HEED_WEB_EXPORT(patches_similarity)
 heed_status heed_web_patches_similarity(heed_web *web, const float *states, uint32_t count,
                                         const float *others, uint32_t other_count,
                                         uint32_t channels, float *similarity, int32_t *match);
+
+/* methods.c: heed_explain of a model of model.c; its tensors go to heed_host_take. target and sites
+ * "", layer below 0, source and vector NULL: none. shape, source_shape [4]: of pixel_values. */
+HEED_WEB_EXPORT(explain)
+heed_status heed_web_explain(heed_web *web, const heed_web_model *model, const char *methods,
+                             const char *target, const char *sites, int layer, uint32_t source_mean,
+                             const float *pixels, const uint32_t *shape, const float *source,
+                             const uint32_t *source_shape, const float *vector,
+                             uint32_t vector_size);
 
 /* graph.c: the graph of an ONNX file. */
 /* The way that heed_onnx_open_model takes, of the record `way` or the one that is asked for; files

@@ -1,0 +1,99 @@
+/* session.explain: what methods make of the last run. Components and cosines are taken of its states;
+ * the others run the model again, in heed-all.wasm, on the same pixels. */
+import { cancelled, HeedError } from './error.js'
+import { pause } from './host.js'
+import { argument } from './options.js'
+import { methods as ofStates } from './patches.js'
+import type { CallContext, ExplainSource, Methods, Pixels } from '../types/library.js'
+import type { Explanation } from 'heed'
+
+/** Methods of heed_explain. */
+const ofRuns = ['ledger', 'lens', 'norms', 'patch']
+
+const encoder = new TextEncoder()
+
+/** A target as heed_explain has it. */
+const targetText = (target: Methods['explain']['args']['target']) =>
+  Array.isArray(target) ? target.join('-') : String(target ?? '')
+
+/** One image alone has no axis for the batch. */
+const ofOne = (found: Explanation): Explanation =>
+  Object.fromEntries(
+    Object.entries(found).map(([name, { shape, data }]) => [name, { shape: shape.slice(1), data }])
+  )
+
+async function explainRuns(
+  names: string[],
+  {
+    id,
+    batch = 0,
+    target,
+    vector,
+    sites = [],
+    layer = -1,
+    source,
+    sourceMean = false
+  }: Methods['explain']['args'],
+  from: ExplainSource
+) {
+  const module = await from.module(),
+    own = from.pixels(id, batch),
+    other = source === undefined ? undefined : from.pixels(source, sourceMean ? undefined : 0),
+    texts = [
+      names.join(),
+      target === undefined && vector ? 'vector' : targetText(target),
+      sites.join()
+    ],
+    shapeOf = ({ shape }: Pixels) => Uint32Array.from(shape),
+    lent = [
+      ...texts.map((text) => encoder.encode(`${text}\0`)),
+      own.data,
+      shapeOf(own),
+      ...(other ? [other.data, shapeOf(other)] : [])
+    ],
+    found = await from.run(module, (model) =>
+      module.lend(vector ? [...lent, vector] : lent, (methods, to, at, pixels, shape, ...more) => {
+        const [theirs, theirShape] = other ? more : [0, 0]
+        module.check(
+          module.exports.explain(
+            ...[module.web, model, methods, to, at, layer, sourceMean, pixels, shape],
+            ...[theirs, theirShape, vector ? more[more.length - 1] : 0, vector?.length ?? 0]
+          )
+        )
+      })
+    )
+  return ofOne(found)
+}
+
+export async function explain(
+  args: Methods['explain']['args'],
+  context: CallContext,
+  from: ExplainSource
+): Promise<Explanation> {
+  const { methods: wanted, batch = 0, source } = args,
+    known = [...Object.keys(ofStates), ...ofRuns],
+    found: Explanation = {}
+  for (const name of wanted) argument('explain', 'methods', name, known.join('|'))
+  const states = wanted.filter((name) => name in ofStates),
+    runs = ofRuns.filter((name) => wanted.includes(name))
+  let own, other
+  if (states.length) {
+    own = from.patches(args.id, batch)
+    other = source === undefined ? undefined : from.patches(source, 0)
+    if (other && other.channels !== own.channels)
+      throw new HeedError(
+        'INVALID_ARGUMENT',
+        `explain: the states of source differ in size (found ${other.channels}, expected ${own.channels})`
+      )
+  }
+  const module = await from.module()
+  for (const [i, name] of states.entries()) {
+    if (context.cancelled()) throw cancelled('explain')
+    Object.assign(found, ofStates[name](module, own as NonNullable<typeof own>, other))
+    context.progress({ phase: 'run', done: i + 1, total: wanted.length })
+    if (context.watched) await pause()
+  }
+  if (!runs.length) return found
+  if (context.cancelled()) throw cancelled('explain')
+  return Object.assign(found, await explainRuns(runs, args, from))
+}
