@@ -7,13 +7,14 @@
 #include "terminal/paths.h"
 #include "terminal/tensors.h"
 
-enum { MOST_INPUTS = 16 };
+enum { MOST_INPUTS = 16, MOST_PERCENTAGES = 100 };
 
 typedef struct explain_job {
   cli_pipeline pipeline, text; /* of which models and files are used */
   heed_named_tensor input[MOST_INPUTS];
   void *data[MOST_INPUTS];
   uint32_t count;
+  double percent[MOST_PERCENTAGES];
   heed_explain_desc desc;
   heed_explanation *explanation;
 } explain_job;
@@ -74,6 +75,23 @@ static heed_status read_ig_steps(cli_state *cli, explain_job *job, const char *s
                    HEED_IG_MOST_STEPS);
 }
 
+/* "10,30,50" */
+static heed_status read_percent(cli_state *cli, explain_job *job, const char *list) {
+  const char *at = list;
+  for (uint32_t i = 0; at && i < MOST_PERCENTAGES; i++) {
+    if (!cli_take_decimal(&at, &job->percent[i])) break;
+    job->desc.percent = job->percent;
+    job->desc.percent_count = i + 1;
+    if (!*at) return HEED_OK;
+    if (*at++ != ',') break;
+  }
+  return !list ? HEED_OK
+               : heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
+                           "--percent: invalid list (found \"%s\", expected up to %d numbers such "
+                           "as 10,30,50)",
+                           list, (int)MOST_PERCENTAGES);
+}
+
 static heed_status explain(cli_state *cli, explain_job *job, cli_choice *choice, const char *model,
                            const char *in, const char *layer) {
   CLI_TRY(read_inputs(cli, job, in));
@@ -124,8 +142,9 @@ static const char *list_methods(char *to, size_t size) {
 static int run(cli_state *cli, int argc, char **argv) {
   cli_choice choice = CLI_CHOICE_INIT;
   const char *out = NULL, *file = NULL, *methods = NULL, *target = NULL, *layer = NULL,
-             *ig_steps = NULL, *sites = NULL;
+             *ig_steps = NULL, *sites = NULL, *percent = NULL;
   bool source_mean = false;
+  uint32_t steps = 0, flip_pixels = 0;
   char chosen[HEED_PATH_SIZE];
   cli_words words;
   const cli_option options[] = {
@@ -143,6 +162,10 @@ static int run(cli_state *cli, int argc, char **argv) {
        "what patch puts in: some of these (default: all)"},
       {"--source-mean", CLI_FLAG, &source_mean, NULL,
        "patch: put in the mean over all pictures of source.pixel_values"},
+      {"--steps", CLI_NUMBER, &steps, "K", "steps of deletion and insertion (default: 10)"},
+      {"--flip-pixels", CLI_NUMBER, &flip_pixels, "N", "pixels a step of flipping (default: 1)"},
+      {"--percent", CLI_TEXT, &percent, "P,...",
+       "percentages of pixels that road replaces, below 100 (default: 1,3,...,99)"},
       CLI_FILE_OPTION(file),
       CLI_WEIGHTS_KEY_OPTION(cli),
       CLI_NAMES_OPTION(cli),
@@ -168,9 +191,12 @@ static int run(cli_state *cli, int argc, char **argv) {
                               .methods = methods,
                               .target = target,
                               .sites = sites,
-                              .source_mean = source_mean}};
+                              .source_mean = source_mean,
+                              .steps = steps,
+                              .flip_pixels = flip_pixels}};
   heed_status status = cli_check_paths(cli, paths, sizeof paths / sizeof *paths);
   if (status == HEED_OK) status = read_ig_steps(cli, &job, ig_steps);
+  if (status == HEED_OK) status = read_percent(cli, &job, percent);
   if (status == HEED_OK) status = explain(cli, &job, &choice, model, words.word[1], layer);
   if (status == HEED_OK) status = save(cli, &job, out);
   heed_explanation_destroy(job.explanation);

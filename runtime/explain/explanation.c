@@ -30,6 +30,10 @@ static const input_rule inputs[] = {
     {"input_ids", HEED_I32, 2, "[texts, tokens]"},
     {"target.vector", HEED_F32, 1, "[channels]"},
     {"noise", HEED_F32, 4, "[samples, channels, height, width]"},
+    {"judge.map", HEED_F32, 2, "[B, patches]"},
+    {"judge.other", HEED_F32, 2, "[B, patches]"},
+    {"judge.pixels", HEED_F32, 3, "[B, height, width]"},
+    {"judge.mask", HEED_U8, 3, "[B, height, width]"},
 };
 enum { INPUTS = sizeof inputs / sizeof *inputs };
 

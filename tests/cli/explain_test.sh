@@ -5,12 +5,13 @@
 
 vit=$vectors/explain/hf_vit
 input=$vectors/explain/io/hf_vit.safetensors
+judged=$vectors/explain/io/hf_vit.judge.safetensors
 lone=$vectors/explain/io/hf_vit.state.safetensors
 clip=$vectors/explain/hf_clip
 
-explained() { # --methods, names
+explained() { # --methods, names, perhaps another input
   test_begin "methods_$1"
-  heed explain "$vit" "$input" -o out.safetensors --methods "$1" --backend cpu --quiet
+  heed explain "$vit" "${3:-$input}" -o out.safetensors --methods "$1" --backend cpu --quiet
   expect_exit 0
   expect_stderr_empty
   found=$(saved out.safetensors)
@@ -21,6 +22,8 @@ explained norms 'norms score'
 explained lens,norms 'lens norms score'
 explained ledger 'ledger.bias ledger.embeddings ledger.heads ledger.mlps ledger.tokens score'
 explained patch 'patch.heads patch.mlps patch.scores patch.states score'
+explained deletion 'deletion.pixels deletion.pixels.area deletion.pixels.probability deletion.pixels.probability.area deletion.tokens deletion.tokens.area deletion.tokens.probability deletion.tokens.probability.area score' "$judged"
+explained localisation 'localisation.mass localisation.pointing localisation.rank score' "$judged"
 
 # A label is its class.
 test_begin target_label
@@ -52,6 +55,9 @@ refused no_vector 3 'pooler_output' "$vit" "$input" --methods norms --target vec
 refused no_classifier 3 'no classifier' "$clip" "$input" --methods norms
 refused no_steps 2 'ig-steps: out of range (found "0"' "$vit" "$input" --methods ig --ig-steps 0
 refused no_second_picture 3 'atp: missing tensor source.pixel_values' "$vit" "$lone" --methods atp
+refused no_map 3 'missing tensor judge.map' "$vit" "$lone" --methods deletion
+refused percent_word 2 'percent: invalid list (found "10,x"' "$vit" "$judged" --methods road --percent 10,x
+refused percent_all 2 'percentage out of range (found 100' "$vit" "$judged" --methods road --percent 100
 refused no_texts 3 'text' "$vit" "$vectors/explain/io/hf_clip.safetensors" --methods norms
 
 tests_end

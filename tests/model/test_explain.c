@@ -11,40 +11,70 @@
 
 static heed_error error;
 
-enum { FILES = 2, INPUTS = 8, NONE = -1 };
+enum { FILES = 2, INPUTS = 12, NONE = -1 };
+
+/* what the reference cases of deletion, insertion and road were made with */
+static const double percent[] = {10.0, 30.0, 50.0, 70.0, 90.0};
+enum { STEPS = 4, PERCENTAGES = sizeof percent / sizeof *percent, PARTS = 5 };
 
 /* Files of one run: its inputs, and what some methods give. */
 static const struct explain_case {
   const char *model, *io, *target;
   int layer;
-  uint32_t ig_steps;
-  const char *parts[4];
+  uint32_t ig_steps, flip_pixels;
+  const char *parts[PARTS];
 } cases[] = {
-    {"hf_vit", "hf_vit", "2", NONE, 8, {"", ".gradient", ".maps", ".pixels"}},
-    {"hf_vit", "hf_vit.difference", "1-4", NONE, 0, {"", ".gradient", ".maps"}},
-    {"hf_vit", "hf_vit.state", "layer.1.output[5,10]", NONE, 8, {"", ".gradient", ".pixels"}},
-    {"hf_deit_distilled", "hf_deit_distilled", "3", NONE, 8, {"", ".gradient", ".maps", ".pixels"}},
-    {"timm_avg_fc_norm", "timm_avg_fc_norm", "4", NONE, 8, {"", ".gradient", ".maps", ".pixels"}},
-    {"timm_reg4_qk_norm", "timm_reg4_qk_norm", "0", NONE, 8, {"", ".gradient", ".maps", ".pixels"}},
+    {"hf_vit", "hf_vit", "2", NONE, 8, 64, {"", ".gradient", ".maps", ".pixels", ".judge"}},
+    {"hf_vit", "hf_vit.difference", "1-4", NONE, 0, 0, {"", ".gradient", ".maps"}},
+    {"hf_vit", "hf_vit.state", "layer.1.output[5,10]", NONE, 8, 0, {"", ".gradient", ".pixels"}},
+    {"hf_deit_distilled",
+     "hf_deit_distilled",
+     "3",
+     NONE,
+     8,
+     64,
+     {"", ".gradient", ".maps", ".pixels", ".judge"}},
+    {"timm_avg_fc_norm",
+     "timm_avg_fc_norm",
+     "4",
+     NONE,
+     8,
+     49,
+     {"", ".gradient", ".maps", ".pixels", ".judge"}},
+    {"timm_reg4_qk_norm",
+     "timm_reg4_qk_norm",
+     "0",
+     NONE,
+     8,
+     0,
+     {"", ".gradient", ".maps", ".pixels", ".judge"}},
     {"hf_dinov2_registers",
      "hf_dinov2_registers",
      "1",
      NONE,
      8,
-     {"", ".gradient", ".maps", ".pixels"}},
-    {"hf_dinov2_registers", "hf_dinov2_registers.layer", "1", 0, 0, {""}},
+     49,
+     {"", ".gradient", ".maps", ".pixels", ".judge"}},
+    {"hf_dinov2_registers", "hf_dinov2_registers.layer", "1", 0, 0, 0, {""}},
     {"hf_dinov3_gated",
      "hf_dinov3_gated",
      "vector",
      NONE,
      8,
-     {"", ".gradient", ".maps", ".pixels"}},
-    {"hf_dinov3_gated", "hf_dinov3_gated.other_grid", "vector", NONE, 0, {""}},
-    {"timm_eva02", "timm_eva02", "2", NONE, 8, {"", ".gradient", ".maps", ".pixels"}},
-    {"hf_beit", "hf_beit", "0", NONE, 8, {"", ".gradient", ".maps", ".pixels"}},
-    {"hf_clip", "hf_clip", "2", NONE, 8, {"", ".gradient", ".maps", ".pixels"}},
-    {"hf_clip", "hf_clip.difference", "0-2", NONE, 0, {"", ".gradient", ".maps"}},
-    {"hf_siglip", "hf_siglip", "vector", NONE, 8, {"", ".gradient", ".maps", ".pixels"}}};
+     64,
+     {"", ".gradient", ".maps", ".pixels", ".judge"}},
+    {"hf_dinov3_gated", "hf_dinov3_gated.other_grid", "vector", NONE, 0, 0, {""}},
+    {"timm_eva02", "timm_eva02", "2", NONE, 8, 0, {"", ".gradient", ".maps", ".pixels", ".judge"}},
+    {"hf_beit", "hf_beit", "0", NONE, 8, 0, {"", ".gradient", ".maps", ".pixels", ".judge"}},
+    {"hf_clip", "hf_clip", "2", NONE, 8, 64, {"", ".gradient", ".maps", ".pixels", ".judge"}},
+    {"hf_clip", "hf_clip.difference", "0-2", NONE, 0, 0, {"", ".gradient", ".maps"}},
+    {"hf_siglip",
+     "hf_siglip",
+     "vector",
+     NONE,
+     8,
+     0,
+     {"", ".gradient", ".maps", ".pixels", ".judge"}}};
 enum { CASES = sizeof cases / sizeof *cases };
 
 typedef struct opened {
@@ -203,7 +233,11 @@ static heed_explanation *explain(const struct explain_case *c, const opened *o, 
                                   .layer = c->layer == NONE ? 0 : (uint32_t)c->layer,
                                   .ig_steps = c->ig_steps,
                                   .inputs = in->tensor,
-                                  .input_count = in->count};
+                                  .input_count = in->count,
+                                  .steps = STEPS,
+                                  .flip_pixels = c->flip_pixels,
+                                  .percent = percent,
+                                  .percent_count = PERCENTAGES};
   assert_ok(heed_explain(test_backend_context(), &desc, &explanation, &error));
   return explanation;
 }
@@ -271,7 +305,8 @@ static void check_part(const struct explain_case *c, const char *part) {
 static void test_cases(void **state) {
   (void)state;
   for (uint32_t i = 0; i < CASES; i++)
-    for (uint32_t k = 0; k < 4 && cases[i].parts[k]; k++) check_part(&cases[i], cases[i].parts[k]);
+    for (uint32_t k = 0; k < PARTS && cases[i].parts[k]; k++)
+      check_part(&cases[i], cases[i].parts[k]);
 }
 
 /* --------------------------------------------------------------------------------- every family */
@@ -440,11 +475,20 @@ typedef struct two_pictures {
   inputs in;
 } two_pictures;
 
-static void open_pictures(two_pictures *t) {
-  vector_file io = vector_file_open("explain/io/timm_avg_fc_norm.safetensors");
+static void open_part(two_pictures *t, const char *path) {
+  vector_file io = vector_file_open(path);
   open_model(&t->o, "explain/timm_avg_fc_norm", "config.json", false);
   read_inputs(&io, &t->in);
   vector_file_close(&io);
+}
+
+static void open_pictures(two_pictures *t) {
+  open_part(t, "explain/io/timm_avg_fc_norm.safetensors");
+}
+
+/* With maps to be judged. */
+static void open_judged(two_pictures *t) {
+  open_part(t, "explain/io/timm_avg_fc_norm.judge.safetensors");
 }
 
 static void close_pictures(two_pictures *t) {
@@ -476,28 +520,44 @@ static heed_explanation *explain_pictures(const two_pictures *t, heed_backend *b
   return explanation;
 }
 
-static void test_threads(void **state) {
-  (void)state;
-  two_pictures t;
+#define JUDGES "attention,deletion,insertion,flipping,road,localisation,spearman"
+
+/* Whether two explanations are the same bits; both are destroyed. */
+static void check_same(heed_explanation *const made[2]) {
+  const heed_named_tensor *one;
+  for (uint32_t i = 0; (one = heed_explanation_get(made[0], i)) != NULL; i++) {
+    const heed_named_tensor *other = heed_explanation_get(made[1], i);
+    assert_string_equal(one->name, other->name);
+    assert_memory_equal(one->data, other->data,
+                        (size_t)heed_shape_count(&one->shape) * heed_dtype_size(one->dtype));
+  }
+  for (uint32_t i = 0; i < 2; i++) heed_explanation_destroy(made[i]);
+}
+
+static void check_threads(const two_pictures *t, const char *methods) {
   heed_explanation *made[2];
   heed_backend *backends[2];
-  open_pictures(&t);
   for (uint32_t i = 0; i < 2; i++) {
     const heed_cpu_desc cpu = {sizeof cpu, i ? 3 : 1, NULL};
     assert_ok(heed_cpu_backend_create(test_backend_context(), &cpu, &backends[i], &error));
-    made[i] = explain_pictures(&t, backends[i], NULL);
+    heed_explain_desc desc = desc_of(t, backends[i], NULL);
+    desc.methods = methods;
+    desc.ig_steps = 2;
+    desc.flip_pixels = 100;
+    assert_ok(heed_explain(test_backend_context(), &desc, &made[i], &error));
   }
-  const heed_named_tensor *one;
-  for (uint32_t i = 0; (one = heed_explanation_get(made[0], i)) != NULL; i++) {
-    const heed_named_tensor *three = heed_explanation_get(made[1], i);
-    assert_string_equal(one->name, three->name);
-    assert_memory_equal(one->data, three->data,
-                        (size_t)heed_shape_count(&one->shape) * heed_dtype_size(one->dtype));
-  }
-  for (uint32_t i = 0; i < 2; i++) {
-    heed_explanation_destroy(made[i]);
-    heed_backend_destroy(backends[i]);
-  }
+  check_same(made);
+  for (uint32_t i = 0; i < 2; i++) heed_backend_destroy(backends[i]);
+}
+
+static void test_threads(void **state) {
+  (void)state;
+  two_pictures t;
+  open_pictures(&t);
+  check_threads(&t, "norms,lens,ledger," GRADIENTS);
+  close_pictures(&t);
+  open_judged(&t);
+  check_threads(&t, JUDGES);
   close_pictures(&t);
 }
 
@@ -580,7 +640,7 @@ static void assert_all(const heed_explanation *explanation, const char *name, si
  * it was. */
 static void test_patches(void **state) {
   (void)state;
-  static const struct explain_case one = {"hf_vit", "hf_vit", "2", NONE, 0, {NULL}};
+  static const struct explain_case one = {"hf_vit", "hf_vit", "2", NONE, 0, 0, {NULL}};
   opened o;
   inputs in;
   size_t count;
@@ -612,8 +672,8 @@ static void test_patches(void **state) {
  * alone. */
 static void test_patched_state(void **state) {
   (void)state;
-  static const struct explain_case one = {"hf_vit", "hf_vit", "layer.0.output[3,5]",
-                                          NONE,     0,        {NULL}};
+  static const struct explain_case one = {"hf_vit", "hf_vit", "layer.0.output[3,5]", NONE, 0,
+                                          0,        {NULL}};
   opened o;
   inputs in;
   size_t count;
@@ -694,6 +754,109 @@ static void test_sentences(void **state) {
   close_pictures(&t);
 }
 
+/* Both ends of the curves: all patches give the score, bit for bit, and so does the other curve. */
+static void test_curves(void **state) {
+  (void)state;
+  two_pictures t;
+  heed_explanation *made;
+  static const char *const forms[] = {"tokens", "pixels"};
+  open_judged(&t);
+  heed_explain_desc desc = desc_of(&t, test_backend_get(0), "4");
+  desc.methods = "deletion,insertion";
+  desc.steps = 3;
+  assert_ok(heed_explain(test_backend_context(), &desc, &made, &error));
+  size_t count;
+  const float *score = floats(made, "score", &count);
+  for (size_t f = 0; f < 2; f++) {
+    char name[64];
+    snprintf(name, sizeof name, "deletion.%s", forms[f]);
+    const float *out = floats(made, name, &count);
+    snprintf(name, sizeof name, "insertion.%s", forms[f]);
+    const float *in = floats(made, name, &count);
+    assert_int_equal(count, 8);
+    for (size_t b = 0; b < 2; b++) {
+      assert_true(out[4 * b] == score[b] && in[4 * b + 3] == score[b]);
+      assert_true(out[4 * b + 1] != score[b] && in[4 * b] != score[b]);
+    }
+  }
+  heed_explanation_destroy(made);
+  close_pictures(&t);
+}
+
+/* The maps to be judged: all of them can be made, and those of attention are shares. */
+static void test_patch_maps(void **state) {
+  (void)state;
+  two_pictures t;
+  heed_explanation *made;
+  const char *name;
+  float map[12];
+  open_pictures(&t);
+  heed_explain_desc desc = desc_of(&t, test_backend_get(0), "4");
+  desc.methods = "attention,ledger,lens,norms,pca,similarity," GRADIENTS;
+  desc.ig_steps = 2;
+  assert_ok(heed_explain(test_backend_context(), &desc, &made, &error));
+  for (uint32_t i = 0; (name = heed_patch_map_name(i)) != NULL; i++) {
+    assert_ok(heed_patch_map(made, i, 1, (heed_patches){3, 4}, map, &error));
+    double sum = 0.0;
+    bool even = true;
+    for (size_t p = 0; p < 12; p++) {
+      sum += (double)map[p];
+      even = even && map[p] == map[0];
+    }
+    assert_true(isfinite(sum) && !even);
+    if (strcmp(name, "attention") == 0) assert_true(sum > 0.0 && sum < 1.0);
+    if (heed_patch_map_method(i))
+      assert_fails(heed_patch_map(NULL, i, 1, (heed_patches){3, 4}, map, &error),
+                   HEED_INVALID_ARGUMENT, "needs what method");
+  }
+  assert_fails(heed_patch_map(made, 1000, 0, (heed_patches){3, 4}, map, &error),
+               HEED_INVALID_ARGUMENT, "unknown map");
+  heed_explanation_destroy(made);
+  close_pictures(&t);
+}
+
+static void check_judge(const heed_explain_desc *desc, heed_status status, const char *part) {
+  heed_explanation *none = NULL;
+  assert_fails(heed_explain(test_backend_context(), desc, &none, &error), status, part);
+  assert_null(none);
+}
+
+static void test_judge_sentences(void **state) {
+  (void)state;
+  static const double whole[] = {100.0};
+  two_pictures t;
+  open_judged(&t);
+  heed_explain_desc desc = desc_of(&t, test_backend_get(0), "embeddings[0,0]");
+  desc.methods = "deletion";
+  check_judge(&desc, HEED_UNSUPPORTED, "deletion: the target is a state that leaves");
+  desc.target = "layer.0.output[1,0]";
+  check_judge(&desc, HEED_UNSUPPORTED, "deletion: the target is a state that leaves");
+  desc.target = NULL;
+  desc.steps = UINT32_MAX;
+  check_judge(&desc, HEED_INVALID_ARGUMENT, "deletion: too many steps");
+  desc.steps = 0;
+  desc.input_count = 1;
+  check_judge(&desc, HEED_INVALID_FILE, "deletion: missing tensor judge.map (expected [2, 12])");
+  desc.methods = "localisation";
+  check_judge(&desc, HEED_INVALID_FILE, "localisation: missing tensor judge.mask");
+  desc.methods = "road";
+  check_judge(&desc, HEED_INVALID_FILE, "road: missing tensor judge.pixels");
+  desc.input_count = t.in.count;
+  desc.percent = whole;
+  desc.percent_count = 1;
+  check_judge(&desc, HEED_INVALID_ARGUMENT, "road: percentage out of range (found 100");
+  desc.percent_count = 0;
+  check_judge(&desc, HEED_INVALID_ARGUMENT, "road: no percentages");
+  heed_named_tensor wrong[] = {t.in.tensor[0],
+                               {"judge.map", HEED_F32, HEED_SHAPE(2, 11), t.in.data[0]}};
+  desc.inputs = wrong;
+  desc.input_count = 2;
+  desc.methods = "flipping";
+  check_judge(&desc, HEED_INVALID_FILE,
+              "flipping: judge.map does not fit pixel_values (found [2, 11]");
+  close_pictures(&t);
+}
+
 /* The n-th allocation fails; nothing stays behind. */
 static heed_status explain_without(const heed_explain_desc *desc, size_t n) {
   test_allocator allocator = {0};
@@ -725,15 +888,25 @@ static void test_memory(void **state) {
   desc.ig_steps = 2;
   for (size_t n = 1; explain_without(&desc, n) != HEED_OK;) n += 1 + n / 16;
   close_pictures(&t);
+  open_judged(&t);
+  desc = desc_of(&t, test_backend_get(0), NULL);
+  desc.methods = JUDGES;
+  desc.steps = 2;
+  desc.flip_pixels = 294;
+  desc.percent = percent;
+  desc.percent_count = 1;
+  for (size_t n = 1; explain_without(&desc, n) != HEED_OK;) n += 1 + n / 16;
+  close_pictures(&t);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_cases),   cmocka_unit_test(test_families),
-      cmocka_unit_test(test_threads), cmocka_unit_test(test_difference),
-      cmocka_unit_test(test_largest), cmocka_unit_test(test_sentences),
-      cmocka_unit_test(test_patches), cmocka_unit_test(test_patched_state),
-      cmocka_unit_test(test_memory)};
+      cmocka_unit_test(test_cases),           cmocka_unit_test(test_families),
+      cmocka_unit_test(test_threads),         cmocka_unit_test(test_difference),
+      cmocka_unit_test(test_largest),         cmocka_unit_test(test_sentences),
+      cmocka_unit_test(test_patches),         cmocka_unit_test(test_patched_state),
+      cmocka_unit_test(test_curves),          cmocka_unit_test(test_patch_maps),
+      cmocka_unit_test(test_judge_sentences), cmocka_unit_test(test_memory)};
   const struct CMUnitTest elsewhere[] = {cmocka_unit_test(test_cases)};
   return is_cpu() ? cmocka_run_group_tests_name("explain", tests, NULL, test_backend_close_all)
                   : cmocka_run_group_tests_name("explain", elsewhere, NULL, test_backend_close_all);

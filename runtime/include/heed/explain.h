@@ -261,6 +261,44 @@ HEED_NODISCARD HEED_API heed_status heed_patches_cluster(heed_context *context, 
                                                          uint32_t clusters, int32_t *cluster,
                                                          float *centres, heed_error *error);
 
+/* --------------------------------------------------------------------------------- judging a map
+ */
+
+/* EXPERIMENTAL: all of this part may change.
+ *
+ * What does not need the model: a map's order, how far two maps agree, and whether a map lies where
+ * something is known to be. docs/explain.md has definitions and sources. */
+
+/* order [n]: the indices of map [n], the largest number first; of equal ones the smaller index
+ * comes first, and NaN comes last. */
+HEED_API void heed_map_order(const float *map, uint32_t n, uint32_t *order);
+/* Spearman's correlation of |a| and |b| [n]: Pearson's of their ranks, equal numbers with the mean
+ * of theirs. NaN where all numbers of a map are equal or one is NaN. Statuses: OUT_OF_MEMORY. */
+HEED_NODISCARD HEED_API heed_status heed_map_spearman(heed_context *context, const float *a,
+                                                      const float *b, uint32_t n, double *rho,
+                                                      heed_error *error);
+#define HEED_POINTING_NONE 255
+typedef struct heed_localisation {
+  uint8_t
+      pointing; /* 1: a largest number lies inside; 0: none does; HEED_POINTING_NONE: no inside */
+  double mass;  /* sum inside over the sum of all, signed; NaN where that is not above 0 */
+  double rank;  /* the share of the first |inside| numbers that lie inside */
+} heed_localisation;
+/* A map [n] against a mask [n]: not 0 is inside. Of an empty mask mass and rank are NaN. NaN in the
+ * map adds to no sum. Statuses: OUT_OF_MEMORY. */
+HEED_NODISCARD HEED_API heed_status heed_map_localise(heed_context *context, const float *map,
+                                                      const uint8_t *mask, uint32_t n,
+                                                      heed_localisation *localisation,
+                                                      heed_error *error);
+/* Fills missing pixels [height, width] (not 0: missing) of pixels [channels, height, width], in
+ * place: each is the mean of its eight neighbours inside the picture, with weights 1/6 beside and
+ * 1/12 across, solved together (ROAD without noise) to 1e-10 of the right side. Statuses:
+ * INVALID_ARGUMENT (all are missing), OUT_OF_MEMORY. */
+HEED_NODISCARD HEED_API heed_status heed_pixels_fill(heed_context *context, float *pixels,
+                                                     uint32_t channels, uint32_t height,
+                                                     uint32_t width, const uint8_t *missing,
+                                                     heed_error *error);
+
 /* ------------------------------------------------------------------------------ methods by name */
 
 /* EXPERIMENTAL: all of this chapter may change.
@@ -277,6 +315,12 @@ typedef struct heed_named_tensor {
 } heed_named_tensor;
 
 #define HEED_IG_MOST_STEPS 10000
+/* Which curves deletion and insertion give: of patches that leave as tokens, as pixels, or both. */
+typedef enum heed_curve_kind {
+  HEED_CURVES_BOTH = 0,
+  HEED_CURVES_TOKENS = 1,
+  HEED_CURVES_PIXELS = 2
+} heed_curve_kind;
 
 typedef struct heed_explain_desc {
   size_t struct_size;
@@ -301,6 +345,13 @@ typedef struct heed_explain_desc {
   bool source_mean;  /* patch puts in the mean over all pictures of source.pixel_values */
   /* Or NULL. Phases: "read", "run", and "patch", whose units are runs of what follows a site. */
   const heed_hooks *hooks;
+  /* of the methods that judge a map */
+  uint32_t steps; /* K of deletion and insertion; 0 = 10 */
+  heed_curve_kind curves;
+  uint32_t flip_pixels; /* pixels a step of flipping; 0 = 1 */
+  /* the percentages of road, each from 0 to below 100, [percent_count]; NULL = 1, 3, ... 99 */
+  const double *percent;
+  uint32_t percent_count;
 } heed_explain_desc;
 
 /* The names of methods and of inputs, in order; NULL after the last. */
@@ -322,6 +373,18 @@ HEED_NODISCARD HEED_API heed_status heed_explain(heed_context *context,
 HEED_API const heed_named_tensor *heed_explanation_get(const heed_explanation *explanation,
                                                        uint32_t index);
 HEED_API void heed_explanation_destroy(heed_explanation *explanation);
+
+/* Maps over the patches, a number each, that are made of a method's tensors: what can be judged.
+ * docs/explain.md lists them. The names in order, and the method that each needs; NULL after the
+ * last, and for a map that needs none. */
+HEED_API const char *heed_patch_map_name(uint32_t index);
+HEED_API const char *heed_patch_map_method(uint32_t index);
+/* map [rows * columns] of a picture, from an explanation with the tensors of the map's method, or
+ * NULL where it needs none. Statuses: INVALID_ARGUMENT (no such map, or tensors are missing). */
+HEED_NODISCARD HEED_API heed_status heed_patch_map(const heed_explanation *explanation,
+                                                   uint32_t index, uint32_t picture,
+                                                   heed_patches grid, float *map,
+                                                   heed_error *error);
 
 #ifdef __cplusplus
 }

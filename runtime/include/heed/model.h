@@ -115,6 +115,10 @@ typedef struct heed_model_info {
   bool scaled, biased; /* whether the file has them; without, 0 */
   float logit_scale, logit_bias;
   bool causal; /* no token attends to a later one, so that padding behind a text changes nothing */
+
+  /* of a vision transformer: heed_build_desc.patches must be as many; 1 where it has no token
+   * before the patches or its answer gathers patches, else 0 */
+  uint32_t fewest_patches;
 } heed_model_info;
 HEED_API void heed_model_get_info(const heed_model *model, heed_model_info *info);
 /* EXPERIMENTAL: the words may change. Writes what was opened, in lines that end with '\n': family
@@ -227,6 +231,17 @@ typedef struct heed_build_desc {
   float temperature;        /* divides the logits of every attention; 0 = 1 */
   /* Computes the last layer only for the tokens that logits and pooler_output read. */
   bool classes_only;
+  /* EXPERIMENTAL: may change. A sequence that patches have left: the tokens before the patches, and
+   * `patches` of the grid, any of them. Each works as if the others had never been there: those are
+   * keys of no query and part of no mean, and positions are those of the whole grid. T =
+   * prefix_tokens
+   * + patches. Not with intervene. The inputs are
+   *   embeddings F32 [B, T, C] in the place of pixel_values: these tokens' rows of the tap
+   * embeddings; tokens I32 [B, T], with rotary positions: the number of each token in the whole
+   * sequence; pairs I32 [B, T, T], with relative positions: of a query and a key, the number of the
+   * query times the tokens of the whole sequence, plus that of the key. */
+  bool shortened;
+  uint32_t patches;
 
   /* encoder-decoders */
   heed_model_part part;

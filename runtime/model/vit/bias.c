@@ -105,6 +105,7 @@ heed_status heed_vit_position_bias(heed_vit_builder *b, uint32_t layer, uint32_t
   const heed_vit_dimensions *dims = &b->model->dims;
   const bool shared = !heed_vit_layer_ref(b->model, layer, HEED_ROLE_POSITION_BIAS)->tensor;
   const uint32_t tokens = 1 + b->rows * b->columns;
+  if (b->desc.shortened) queries = tokens;
   *bias = (heed_value){0};
   if (!dims->bias_rows) return HEED_OK;
   if (layer == 0) HEED_TRY(check_bytes(b, shared, error));
@@ -119,11 +120,12 @@ heed_status heed_vit_position_bias(heed_vit_builder *b, uint32_t layer, uint32_t
                         .factor = b->desc.temperature == 0.0f ? 1.0f : 1.0f / b->desc.temperature};
   HEED_TRY(make_table(b, layer, &made.table, error));
   void *kept = heed_graph_keep(b->graph, &made, sizeof made);
-  const heed_constant_desc desc = {sizeof desc, NULL,
-                                   HEED_F32,    HEED_SHAPE(1, dims->heads, queries, tokens),
-                                   NULL,        kept ? read_bias : NULL,
-                                   kept};
+  const heed_shape shape = b->desc.shortened ? HEED_SHAPE(dims->heads, queries * tokens)
+                                             : HEED_SHAPE(1, dims->heads, queries, tokens);
+  const heed_constant_desc desc = {
+      sizeof desc, NULL, HEED_F32, shape, NULL, kept ? read_bias : NULL, kept};
   *bias = heed_define_constant(b->graph, &desc);
+  if (b->desc.shortened) *bias = heed_vit_shorten_bias(b, *bias);
   if (shared && queries == tokens) b->shared_bias = *bias;
   return HEED_OK;
 }

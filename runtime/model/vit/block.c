@@ -20,7 +20,7 @@ static heed_value layer_input(heed_vit_builder *b, uint32_t layer, const char *w
 static heed_value change_heads(heed_vit_builder *b, heed_value output, uint32_t i) {
   if (!b->desc.intervene) return output;
   const uint32_t heads = b->model->dims.heads, width = b->model->dims.attention_width,
-                 tokens = b->model->dims.prefix_tokens + b->rows * b->columns;
+                 tokens = heed_vit_tokens(b);
   const heed_shape joined = HEED_SHAPE(b->desc.batch, tokens, width),
                    apart = HEED_SHAPE(b->desc.batch, tokens, heads, width / heads),
                    each = HEED_SHAPE(heads, 1);
@@ -97,7 +97,7 @@ static heed_value attend(heed_vit_builder *b, heed_value x, uint32_t i, uint32_t
   const heed_vit_dimensions *dims = &b->model->dims;
   const heed_role_ref *layer = heed_vit_layer_ref(b->model, i, (heed_role)0);
   const heed_value stacked = stack_heads(b, x, layer);
-  const uint32_t tokens = dims->prefix_tokens + b->rows * b->columns;
+  const uint32_t tokens = heed_vit_tokens(b);
   const heed_shape part =
       HEED_SHAPE(b->desc.batch, dims->heads, tokens, dims->attention_width / dims->heads);
   static const char *const names[] = {"query", "key", "value"};
@@ -178,8 +178,7 @@ heed_status heed_vit_add_layer(heed_vit_builder *b, heed_value *x, uint32_t i, h
   heed_graph_stage(b->graph, i + 1);
   const uint32_t read_rows = i + 1 == dims->layers ? b->read_rows : 0;
   heed_value bias;
-  HEED_TRY(heed_vit_position_bias(
-      b, i, read_rows ? read_rows : dims->prefix_tokens + b->rows * b->columns, &bias, error));
+  HEED_TRY(heed_vit_position_bias(b, i, read_rows ? read_rows : heed_vit_tokens(b), &bias, error));
   if (dims->window) HEED_TRY(heed_vit_window_bias(b, i, &bias, error));
   const bool after = b->model->roles.rules.norm_after;
   const heed_role_ref *norm1 = layer + HEED_ROLE_NORM1_WEIGHT,

@@ -21,9 +21,11 @@ static heed_status build(heed_vit_builder *b, heed_error *error) {
     b->read_rows = heed_vit_ref(model, HEED_ROLE_DISTILLATION_CLASSIFIER_WEIGHT)->tensor ? 2 : 1;
   heed_value x;
   const bool text = heed_is_text(model->roles.tower);
-  HEED_TRY((text ? heed_vit_embed_text : heed_vit_embed)(b, &x, error));
-  const heed_shape tokens =
-      HEED_SHAPE(b->desc.batch, b->model->dims.prefix_tokens + b->rows * b->columns);
+  if (b->desc.shortened)
+    x = heed_vit_define_shortened(b);
+  else
+    HEED_TRY((text ? heed_vit_embed_text : heed_vit_embed)(b, &x, error));
+  const heed_shape tokens = HEED_SHAPE(b->desc.batch, heed_vit_tokens(b));
   if (b->desc.intervene)
     b->token_mask = heed_define_input(b->graph, "token_mask", HEED_U8, &tokens);
   for (uint32_t i = 0; i < b->model->dims.layers; i++)
@@ -64,11 +66,34 @@ static heed_status choose_grid(heed_vit_builder *b, heed_error *error) {
   return HEED_OK;
 }
 
+/* Which patches stay in the sequence. */
+static heed_status choose_patches(heed_vit_builder *b, heed_error *error) {
+  const uint32_t all = b->rows * b->columns, fewest = b->model->base.info.fewest_patches;
+  b->patches = b->desc.shortened ? b->desc.patches : all;
+  if (!b->desc.shortened && !b->desc.patches) return HEED_OK;
+  if (!b->desc.shortened || b->desc.intervene || heed_is_text(b->model->roles.tower))
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "build: a shortened sequence is of an image, and without changes (found "
+                     "patches %u%s, expected shortened and no intervene)",
+                     b->desc.patches, b->desc.intervene ? ", intervene" : "");
+  if (b->model->dims.window)
+    return heed_fail(error, HEED_UNSUPPORTED,
+                     "build: a sequence of a model with windows cannot be shortened (found windows "
+                     "of %u patches)",
+                     b->model->dims.window);
+  if (b->patches < fewest || b->patches > all)
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "build: wrong number of patches (found %u, expected %u to %u)", b->patches,
+                     fewest, all);
+  return HEED_OK;
+}
+
 heed_status heed_vit_build(const heed_model *base, const heed_build_desc *desc, heed_graph **graph,
                            heed_error *error) {
   const heed_vit *model = (const heed_vit *)base;
   heed_vit_builder b = {.model = model, .desc = *desc};
   HEED_TRY(choose_grid(&b, error));
+  HEED_TRY(choose_patches(&b, error));
   if (!(b.desc.temperature >= 0.0f) || isinf(b.desc.temperature))
     return heed_fail(error, HEED_INVALID_ARGUMENT,
                      "build: invalid temperature (found %g, expected more than 0)",

@@ -10,12 +10,20 @@ typedef struct heed_vit_builder {
   heed_build_desc desc;
   heed_graph *graph;
   uint32_t rows, columns;    /* grid of patches; of a text 1 and its tokens */
+  uint32_t patches;          /* of the sequence: all of the grid, unless it is shortened */
   heed_value token_mask;     /* or none */
+  heed_value places, pairs;  /* of the tokens of a shortened sequence, or none */
   heed_value cosines, sines; /* of rotary positions, or none */
+  heed_value partners;       /* of a shortened sequence: with which element each one is rotated */
   heed_value shared_bias;    /* of all layers, where they share it */
   heed_value window_bias;    /* of those with windows */
   uint32_t read_rows;        /* tokens that the last layer works out; 0 = all */
 } heed_vit_builder;
+
+/* The tokens of the sequence. */
+static inline uint32_t heed_vit_tokens(const heed_vit_builder *b) {
+  return b->model->dims.prefix_tokens + b->patches;
+}
 
 /* Each adds to the graph, which keeps the first error. */
 
@@ -44,6 +52,17 @@ heed_value heed_vit_project(heed_vit_builder *b, heed_value x, const heed_role_r
 heed_status heed_vit_turn(heed_vit_builder *b, uint32_t layer, heed_error *error);
 /* Rotates the patches of [B, H, T, D] by them; x itself where there are none. */
 heed_value heed_vit_rotate(heed_vit_builder *b, heed_value x);
+
+/* Of a sequence that some patches have left (heed_build_desc.shortened): shorten.c. */
+
+/* Its states before the first layer, which are an input. */
+heed_value heed_vit_define_shortened(heed_vit_builder *b);
+/* The rotary tables of its tokens, from those of the grid [heads, rows * columns, pairs]. */
+heed_status heed_vit_shorten_turn(heed_vit_builder *b, const float *cosines, const float *sines,
+                                  uint32_t heads, uint32_t pairs, heed_error *error);
+heed_value heed_vit_shorten_rotate(heed_vit_builder *b, heed_value x);
+/* The position bias of its tokens, [B, H, T, T], from that of all pairs, [H, all * all]. */
+heed_value heed_vit_shorten_bias(heed_vit_builder *b, heed_value bias);
 
 /* The parts, in the order of the data. */
 heed_status heed_vit_embed(heed_vit_builder *b, heed_value *x, heed_error *error);

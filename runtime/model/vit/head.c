@@ -14,7 +14,7 @@ static heed_value row(heed_vit_builder *b, heed_value states, uint32_t index) {
 static heed_status mean_from(heed_vit_builder *b, heed_value states, uint32_t first,
                              heed_value *mean, heed_error *error) {
   const heed_vit_dimensions *dims = &b->model->dims;
-  const uint32_t tokens = dims->prefix_tokens + b->rows * b->columns;
+  const uint32_t tokens = heed_vit_tokens(b);
   float *shares = heed_alloc(b->model->base.context, tokens, sizeof *shares);
   if (!shares) return heed_fail_memory(error, "model: mean", tokens * sizeof *shares);
   for (uint32_t t = first; t < tokens; t++) shares[t] = 1.0f / (float)(tokens - first);
@@ -136,8 +136,7 @@ heed_status heed_vit_add_heads(heed_vit_builder *b, heed_value x, heed_error *er
   const bool normed = heed_vit_ref(model, HEED_ROLE_FINAL_NORM_WEIGHT)->tensor &&
                       (!model->roles.rules.norm_pooled || model->roles.rules.norm_twice);
   const heed_shape shape = HEED_SHAPE(
-      b->desc.batch, b->read_rows ? b->read_rows : model->dims.prefix_tokens + b->rows * b->columns,
-      model->dims.width);
+      b->desc.batch, b->read_rows ? b->read_rows : heed_vit_tokens(b), model->dims.width);
   x = normed
           ? heed_vit_norm(b, x, heed_vit_ref(model, HEED_ROLE_FINAL_NORM_WEIGHT), model->dims.width)
           : heed_define_view(b->graph, x, 0, &shape); /* beside the name of the last layer */

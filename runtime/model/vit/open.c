@@ -326,36 +326,47 @@ static uint32_t embedding_size(const heed_vit *model) {
   return dims->projection ? dims->projection : pooled ? dims->width : 0;
 }
 
+/* Whether what a model answers is a mean over patches, or an attention to them alone. */
+static bool gathers_patches(const heed_vit *model) {
+  const heed_rules *rules = &model->roles.rules;
+  const bool pools = model->dims.classes || rules->pools || rules->pooled_without_classes,
+             mean = rules->pool == HEED_POOL_PATCHES || rules->pool == HEED_POOL_CLS_AND_PATCHES;
+  return (pools && mean) ||
+         (model->dims.pool_heads && !rules->pool_heads && !rules->probe_reads_all);
+}
+
 static void fill_info(heed_vit *model) {
   const heed_vit_dimensions *dims = &model->dims;
   heed_checkpoint_totals totals;
   heed_checkpoint_total(model->base.checkpoint, &totals);
-  model->base.info = (heed_model_info){.kind = HEED_MODEL_VISION,
-                                       .family = model->roles.family->name,
-                                       .image_size = dims->image_size,
-                                       .channels = dims->channels,
-                                       .patch = dims->patch,
-                                       .width = dims->width,
-                                       .layers = dims->layers,
-                                       .heads = dims->heads,
-                                       .attention_width = dims->attention_width,
-                                       .mlp_width = dims->mlp_width,
-                                       .prefix_tokens = dims->prefix_tokens,
-                                       .token_names = model->token_names,
-                                       .pool_heads = dims->pool_heads,
-                                       .classes = dims->classes,
-                                       .projection = embedding_size(model),
-                                       .positions = positions_text(model),
-                                       .family_assumed = model->roles.assumption != NULL,
-                                       .heads_guessed = dims->heads_guessed,
-                                       .rules = model->rules,
-                                       .assumed = *model->assumed ? model->assumed : NULL,
-                                       .epsilon = dims->epsilon,
-                                       .activation = dims->activation,
-                                       .parameters = totals.elements,
-                                       .weight_bytes = totals.bytes,
-                                       .tensors_used = totals.used,
-                                       .tensors_unused = totals.unused};
+  model->base.info =
+      (heed_model_info){.kind = HEED_MODEL_VISION,
+                        .family = model->roles.family->name,
+                        .image_size = dims->image_size,
+                        .channels = dims->channels,
+                        .patch = dims->patch,
+                        .width = dims->width,
+                        .layers = dims->layers,
+                        .heads = dims->heads,
+                        .attention_width = dims->attention_width,
+                        .mlp_width = dims->mlp_width,
+                        .prefix_tokens = dims->prefix_tokens,
+                        .token_names = model->token_names,
+                        .pool_heads = dims->pool_heads,
+                        .classes = dims->classes,
+                        .projection = embedding_size(model),
+                        .positions = positions_text(model),
+                        .family_assumed = model->roles.assumption != NULL,
+                        .heads_guessed = dims->heads_guessed,
+                        .rules = model->rules,
+                        .assumed = *model->assumed ? model->assumed : NULL,
+                        .fewest_patches = !dims->prefix_tokens || gathers_patches(model),
+                        .epsilon = dims->epsilon,
+                        .activation = dims->activation,
+                        .parameters = totals.elements,
+                        .weight_bytes = totals.bytes,
+                        .tensors_used = totals.used,
+                        .tensors_unused = totals.unused};
 }
 
 /* A number that stands beside the towers. */

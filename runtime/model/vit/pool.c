@@ -86,7 +86,7 @@ static void name(heed_vit_builder *b, heed_value value, const char *text) {
 heed_status heed_vit_pool_attention(heed_vit_builder *b, heed_value states, heed_value *pooled,
                                     heed_error *error) {
   const heed_vit_dimensions *dims = &b->model->dims;
-  const uint32_t patches = b->rows * b->columns, width = dims->width;
+  const uint32_t patches = b->patches, width = dims->width;
   const heed_rules *rules = &b->model->roles.rules;
   const bool skip = dims->prefix_tokens && !rules->pool_heads && !rules->probe_reads_all,
              mask = skip && b->desc.intervene;

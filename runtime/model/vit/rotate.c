@@ -95,6 +95,12 @@ heed_status heed_vit_turn(heed_vit_builder *b, uint32_t layer, heed_error *error
   const heed_status status = read_frequencies(model, layer, angles, cosines, made, error);
   if (status == HEED_OK) {
     fill(b, angles, size, made, cosines, cosines + table);
+    if (b->desc.shortened) {
+      const heed_status shortened =
+          heed_vit_shorten_turn(b, cosines, cosines + table, heads, size, error);
+      heed_free(model->base.context, made);
+      return shortened;
+    }
     kept = heed_graph_keep(b->graph, cosines, 2 * table * sizeof *kept);
   }
   heed_free(model->base.context, made);
@@ -108,6 +114,7 @@ heed_status heed_vit_turn(heed_vit_builder *b, uint32_t layer, heed_error *error
 
 heed_value heed_vit_rotate(heed_vit_builder *b, heed_value x) {
   if (!b->cosines.id) return x;
+  if (b->desc.shortened) return heed_vit_shorten_rotate(b, x);
   const heed_rotary_desc desc = {.struct_size = sizeof desc,
                                  .x = x,
                                  .cos = b->cosines,

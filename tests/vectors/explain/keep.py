@@ -21,6 +21,8 @@ if "similarity" in methods or "patch" in methods or "atp" in methods:
     inputs.append("source.pixel_values")
 if "smoothgrad" in methods:
     inputs.append("noise")
+if {"deletion", "insertion", "flipping", "road", "localisation", "spearman"} & set(methods):
+    inputs += ["judge.map", "judge.other", "judge.pixels", "judge.mask"]
 
 
 def kept(name):

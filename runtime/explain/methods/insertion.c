@@ -1,0 +1,14 @@
+/* insertion.tokens and insertion.pixels [B, K + 1]: the score as the patches come in the order of
+ * judge.map, .probability of them and .area [B]. */
+#include "explain/methods/curves.h"
+
+static heed_status prepare(heed_explain_run *run, heed_pass *pass, heed_error *error) {
+  return heed_curves_prepare(run, pass, "insertion", error);
+}
+
+static heed_status compute(heed_explain_run *run, heed_error *error) {
+  return heed_curves_compute(run, "insertion", false, error);
+}
+
+const heed_explain_method heed_method_insertion = {
+    .name = "insertion", .prepare = prepare, .compute = compute};
