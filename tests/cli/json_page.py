@@ -137,6 +137,8 @@ run("embed", micro, os.path.dirname(classes), "-o", "embed.json", *quiet, codes=
 check("heed embed", [json.load(open(os.path.join(folder, "embed.json")))])
 check("heed run --text", documents("run", vectors + "/vit/clip_text", picture, "--text", "a cat", *quiet), may_lack=lambda key: key == "assumed")
 check("heed run --tokens", documents("run", vectors + "/sequence/transformer", "--tokens", "5,3", *quiet))
+check("heed judge", documents("judge", micro, picture, "--methods", "chance,ledger", "--metrics", "deletion,flipping", *quiet)
+      + documents("judge", "--scenes", "1", "--target", "2", "--methods", "truth", "--metrics", "insertion,mass", *quiet))
 check("heed survey", documents("survey", micro, picture, *quiet) + documents("survey", "--scenes", "1", *quiet))
 survey = os.path.join(folder, "a.sqlite")
 if os.path.exists(survey):

@@ -6,23 +6,12 @@
 #include "heed/heed.h"
 #include "terminal/nearest.h"
 
-const cli_verb *const cli_verbs[] = {&cli_verb_run,
-                                     &cli_verb_embed,
-                                     &cli_verb_eval,
-                                     &cli_verb_explain,
-                                     &cli_verb_check,
-                                     &cli_verb_inspect,
-                                     &cli_verb_maps,
-                                     &cli_verb_survey,
-                                     &cli_verb_devices,
-                                     &cli_verb_bench,
-                                     &cli_verb_demo,
-                                     &cli_verb_convert,
-                                     &cli_verb_compare,
-                                     &cli_verb_help,
-                                     &cli_verb_completion,
-                                     &cli_verb_man,
-                                     NULL};
+const cli_verb *const cli_verbs[] = {&cli_verb_run,        &cli_verb_embed,   &cli_verb_eval,
+                                     &cli_verb_explain,    &cli_verb_judge,   &cli_verb_check,
+                                     &cli_verb_inspect,    &cli_verb_maps,    &cli_verb_survey,
+                                     &cli_verb_devices,    &cli_verb_bench,   &cli_verb_demo,
+                                     &cli_verb_convert,    &cli_verb_compare, &cli_verb_help,
+                                     &cli_verb_completion, &cli_verb_man,     NULL};
 
 const cli_verb *cli_find_verb(const char *name) {
   for (size_t i = 0; cli_verbs[i]; i++)

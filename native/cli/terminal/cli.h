@@ -43,10 +43,10 @@ typedef struct cli_verb {
   int (*run)(cli_state *cli, int argc, char **argv); /* argv without program and verb */
 } cli_verb;
 
-extern const cli_verb cli_verb_run, cli_verb_embed, cli_verb_eval, cli_verb_explain, cli_verb_check,
-    cli_verb_inspect, cli_verb_maps, cli_verb_survey, cli_verb_devices, cli_verb_bench,
-    cli_verb_demo, cli_verb_convert, cli_verb_compare, cli_verb_help, cli_verb_completion,
-    cli_verb_man;
+extern const cli_verb cli_verb_run, cli_verb_embed, cli_verb_eval, cli_verb_explain, cli_verb_judge,
+    cli_verb_check, cli_verb_inspect, cli_verb_maps, cli_verb_survey, cli_verb_devices,
+    cli_verb_bench, cli_verb_demo, cli_verb_convert, cli_verb_compare, cli_verb_help,
+    cli_verb_completion, cli_verb_man;
 /* All of them, in the order of the help; then NULL. */
 extern const cli_verb *const cli_verbs[];
 
