@@ -4,25 +4,16 @@
 
 #include "base/status.h"
 #include "base/utf8.h"
-#include "model/config/fields.h"
+#include "model/config/reader.h"
 #include "sequences/sequence.h"
 
-/* The first of "architectures". */
-static const char *architecture(const heed_json *json) {
-  const char *text = "";
-  heed_json_string(
-      json, heed_json_first(json, heed_json_get(json, heed_json_root(json), "architectures")),
-      &text, NULL);
-  return text;
-}
-
 bool heed_sequence_find_kind(const heed_json *json, heed_sequence_kind *kind) {
-  const char *name = architecture(json), *cell = "lstm";
+  const char *name = heed_config_class(json), *cell = "lstm";
+  if (!heed_config_is_sequence(name)) return false;
   if (strcmp(name, "HeedTransformer") == 0) {
     *kind = HEED_SEQUENCE_TRANSFORMER;
     return true;
   }
-  if (strcmp(name, "HeedSeq2Seq") != 0) return false;
   heed_json_string(json, heed_json_get(json, heed_json_root(json), "cell"), &cell, NULL);
   *kind = strcmp(cell, "gru") == 0 ? HEED_SEQUENCE_GRU : HEED_SEQUENCE_LSTM;
   return true;
@@ -153,7 +144,7 @@ heed_status heed_sequence_read_config(const heed_json *json, const char *where,
     return heed_fail(error, HEED_UNSUPPORTED,
                      "%s: architectures names no encoder-decoder (found %.*s, expected "
                      "HeedTransformer or HeedSeq2Seq)",
-                     where, HEED_CUT(architecture(json)));
+                     where, HEED_CUT(heed_config_class(json)));
   HEED_TRY(read_tokens(&fields, config));
   return config->kind == HEED_SEQUENCE_TRANSFORMER ? read_transformer(&fields, config)
                                                    : read_recurrent(&fields, config);

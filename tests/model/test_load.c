@@ -65,6 +65,11 @@ static void test_refused(void **state) {
   assert_fails(heed_model_load(context, vector("preprocess"), NULL, &files, &model, &error),
                HEED_INVALID_FILE, "found 14 weight files");
   assert_null(files);
+  for (int i = 0; i < 2; i++)
+    assert_fails(heed_model_load(context, vector(i ? "sequence/lstm" : "sequence/transformer"),
+                                 NULL, &files, &model, &error),
+                 HEED_UNSUPPORTED, "heed_sequence_open of heed/sequences.h opens it)");
+  assert_null(files);
   assert_int_not_equal(
       heed_model_load(context, vector("vit/micro_32"), &key, &files, &model, &error), HEED_OK);
   assert_null(model);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/list.h"
 #include "base/status.h"
 #include "model/config/facts.h"
 #include "model/config/named.h"
@@ -68,6 +69,27 @@ heed_status heed_config_find_processor(heed_config *config, const heed_model_fil
   return HEED_OK;
 }
 
+const char *heed_config_class(const heed_json *json) {
+  const char *text = "";
+  heed_json_string(
+      json, heed_json_first(json, heed_json_get(json, heed_json_root(json), "architectures")),
+      &text, NULL);
+  return text;
+}
+
+bool heed_config_is_sequence(const char *class_name) {
+  return heed_list_has("HeedTransformer|HeedSeq2Seq", class_name);
+}
+
+static heed_status refuse_sequence(const heed_fields *fields) {
+  const char *name = heed_config_class(fields->json);
+  if (!heed_config_is_sequence(name)) return HEED_OK;
+  return heed_fail(fields->error, HEED_UNSUPPORTED,
+                   "%s: an encoder-decoder (found %s, expected a vision transformer or a tower of "
+                   "texts; heed_sequence_open of heed/sequences.h opens it)",
+                   fields->where, name);
+}
+
 static heed_status read_files(heed_config *config, const heed_model_file *files,
                               uint32_t file_count, heed_error *error) {
   const heed_model_file *file = heed_find_file(files, file_count, CONFIG_FILE),
@@ -79,6 +101,7 @@ static heed_status read_files(heed_config *config, const heed_model_file *files,
   const heed_fields fields = {config->json, heed_json_root(config->json), file->name, error};
   if (file == open_clip) return heed_config_open_clip(config, &fields);
   if (heed_config_is_radio(&fields)) return heed_config_radio(config, &fields);
+  HEED_TRY(refuse_sequence(&fields));
   return heed_field(&fields, "architecture") || heed_field(&fields, "pretrained_cfg")
              ? heed_config_timm(config, &fields)
              : heed_config_hugging_face(config, &fields);

@@ -13,6 +13,12 @@ heed_status heed_config_radio(heed_config *config, const heed_fields *fields);
 /* Whether the file is RADIO's. */
 bool heed_config_is_radio(const heed_fields *fields);
 
+/* The class that config.json names first, "architectures"; "": none. */
+const char *heed_config_class(const heed_json *json);
+/* Whether the class is an encoder-decoder's, which heed/sequences.h opens: "HeedTransformer" or
+ * "HeedSeq2Seq". */
+bool heed_config_is_sequence(const char *class_name);
+
 /* A value and the key that says it; an absent key changes nothing. */
 heed_status heed_read_size(const heed_fields *fields, const char *key, uint32_t least,
                            heed_config_value *to);
