@@ -121,9 +121,8 @@ heed_pickle_id heed_pickle_entry(const heed_pickle_heap *heap, heed_pickle_id di
 const char *heed_pickle_describe(const heed_pickle_heap *heap, heed_pickle_id id,
                                  char to[HEED_PICKLE_DESCRIPTION]) {
   static const char *const names[] = {
-      "None",    "a value", "a number",     "a text",    "a class or function",
-      "a tuple", "a list",  "a dictionary", "an object", "a storage",
-      "a tensor"};
+      "None",    "a value", "a number",     "a number",  "a text",    "a class or function",
+      "a tuple", "a list",  "a dictionary", "an object", "a storage", "a tensor"};
   const heed_pickle_value *value = heed_pickle_get(heap, id);
   if (value->kind == HEED_PICKLE_OBJECT)
     snprintf(to, HEED_PICKLE_DESCRIPTION, "an object of %.*s",

@@ -13,8 +13,9 @@
 
 typedef enum heed_pickle_kind {
   HEED_PICKLE_NONE = 0, /* also the value 0, where there is none */
-  HEED_PICKLE_OPAQUE,   /* a float, bytes, a long text: nothing that matters here */
+  HEED_PICKLE_OPAQUE,   /* bytes, a long text: nothing that matters here */
   HEED_PICKLE_INTEGER,  /* also true and false */
+  HEED_PICKLE_FLOAT,
   HEED_PICKLE_TEXT,
   HEED_PICKLE_GLOBAL, /* a name in a module, as text "module.name" */
   HEED_PICKLE_TUPLE,
@@ -36,7 +37,8 @@ typedef struct heed_pickle_value {
   uint32_t of; /* TEXT, GLOBAL: where its text is; OBJECT: its callable; STORAGE: its key; TENSOR:
                   its arguments */
   heed_pickle_id state; /* OBJECT, DICT: its attributes, of BUILD */
-  int64_t number;       /* INTEGER; TEXT: its length; TUPLE ...: cells; STORAGE: elements */
+  int64_t number; /* INTEGER; FLOAT: the bits of its double; TEXT: its length; TUPLE ...: cells;
+                     STORAGE: elements */
 } heed_pickle_value;
 
 typedef struct heed_pickle_cell {

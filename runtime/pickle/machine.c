@@ -151,10 +151,16 @@ static heed_status op_opaque(machine *m, uint32_t length_bytes) {
   return push_new(m, HEED_PICKLE_OPAQUE, &id);
 }
 
+/* A double, its first byte first. */
 static heed_status op_float(machine *m, uint32_t bytes) {
+  unsigned char from[8];
   heed_pickle_id id;
-  HEED_TRY(take(m, NULL, bytes));
-  return push_new(m, HEED_PICKLE_OPAQUE, &id);
+  uint64_t bits = 0;
+  HEED_TRY(take(m, from, bytes));
+  HEED_TRY(push_new(m, HEED_PICKLE_FLOAT, &id));
+  for (uint32_t i = 0; i < bytes; i++) bits = bits << 8 | from[i];
+  m->heap->values[id].number = (int64_t)bits;
+  return HEED_OK;
 }
 
 /* Two's complement of any length; longer than 64 bits is left out. */

@@ -31,11 +31,45 @@ static bool has_arguments(const char *name, uint32_t depth) {
                                     name);
 }
 
+/* A number as decimals, whatever the program's locale; false: it is no mean and no deviation. */
+static bool put_number(const heed_pickle_heap *heap, heed_pickle_id id, char *text, size_t size) {
+  const heed_pickle_value *value = heed_pickle_get(heap, id);
+  const size_t at = strlen(text);
+  double number = (double)value->number;
+  if (value->kind == HEED_PICKLE_FLOAT) memcpy(&number, &value->number, sizeof number);
+  if ((value->kind != HEED_PICKLE_FLOAT && value->kind != HEED_PICKLE_INTEGER) ||
+      !(number >= 0.0 && number < 1000.0))
+    return false;
+  const uint64_t parts = (uint64_t)(number * 1e9 + 0.5);
+  const int written = snprintf(text + at, size - at, "%s%" PRIu64 ".%09" PRIu64, at ? "," : "",
+                               parts / 1000000000, parts % 1000000000);
+  if (written < 0 || (size_t)written >= size - at) return false;
+  for (size_t end = at + (size_t)written; text[end - 1] == '0' && text[end - 2] != '.';)
+    text[--end] = '\0';
+  return true;
+}
+
+/* "0.485,0.456,0.406", or "" where it is no list of such. */
+static void put_numbers(const heed_pickle_heap *heap, heed_pickle_id id, char text[MOST_TEXT]) {
+  const heed_pickle_value *list = heed_pickle_get(heap, id);
+  for (uint32_t cell = list->first; cell; cell = heap->cells[cell].next)
+    if (!put_number(heap, heap->cells[cell].value, text, MOST_TEXT)) {
+      *text = '\0';
+      return;
+    }
+}
+
 static heed_status note(noting *n, heed_pickle_id id, heed_error *error) {
   const heed_pickle_kind kind = heed_pickle_kind_of(n->heap, id);
-  const bool marks = heed_training_word(n->path) == HEED_TRAINING_MARK;
+  const heed_training_fact fact = heed_training_word(n->path);
+  const bool marks = fact == HEED_TRAINING_MARK,
+             lists = fact == HEED_TRAINING_MEAN || fact == HEED_TRAINING_STD;
   char text[MOST_TEXT] = "";
-  if (kind == HEED_PICKLE_INTEGER)
+  if (lists && (kind == HEED_PICKLE_LIST || kind == HEED_PICKLE_TUPLE))
+    put_numbers(n->heap, id, text);
+  else if (lists)
+    put_number(n->heap, id, text, sizeof text);
+  else if (kind == HEED_PICKLE_INTEGER)
     snprintf(text, sizeof text, "%" PRId64, heed_pickle_get(n->heap, id)->number);
   else if (kind == HEED_PICKLE_TEXT && strlen(heed_pickle_text(n->heap, id)) < sizeof text)
     memcpy(text, heed_pickle_text(n->heap, id), strlen(heed_pickle_text(n->heap, id)) + 1);

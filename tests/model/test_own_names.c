@@ -409,6 +409,41 @@ static void trainings_are_hints(void **state) {
   }
 }
 
+/* Mean and std of a training are taken where they are of the image's channels and of 0 to 1. */
+static void trainings_tell_colours(void **state) {
+  static const struct {
+    const char *mean, *std, *assumed;
+    float first, last, deviation;
+  } cases[] = {
+      {"0.49,0.48,0.45", "0.25,0.24,0.26",
+       "preprocessing of ViT, mean and std by args.mean and args.std of the training", 0.49f, 0.45f,
+       0.25f},
+      {"0.1307", "0.3081", "mean and std by args.mean", 0.1307f, 0.1307f, 0.3081f},
+      {"123.7,116.3,103.5", "58.4,57.1,57.4",
+       "not args.mean of the training (expected mean and std", 0.5f, 0.5f, 0.5f},
+      {"0.49,0.48", "0.25,0.24", "not args.mean of the training", 0.5f, 0.5f, 0.5f},
+      {"0.49,0.48,0.45", "0.0,0.24,0.26", "not args.mean of the training", 0.5f, 0.5f, 0.5f},
+      {"0.49,0.48,", "0.25,0.24,0.26", "for 3 channels", 0.5f, 0.5f, 0.5f},
+  };
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const char *const said[][2] = {
+        {ARGS "heads", "3"}, {ARGS "mean", cases[i].mean}, {ARGS "std", cases[i].std}};
+    model m = {.count = 0};
+    opened o;
+    heed_preprocess preprocess;
+    take_vector(&m, "own_blocks");
+    assert_ok(open_trained(&o, &m, said, 3, NULL));
+    assert_has(o.info.assumed, cases[i].assumed);
+    assert_true(heed_model_preprocess(o.model, &preprocess));
+    assert_float_equal(preprocess.mean[0], cases[i].first, 1e-6);
+    assert_float_equal(preprocess.mean[2], cases[i].last, 1e-6);
+    assert_float_equal(preprocess.std[0], cases[i].deviation, 1e-6);
+    close_opened(&o);
+    free_model(&m);
+  }
+}
+
 /* What heed_model_convert writes tells as much. */
 static void trainings_are_converted(void **state) {
   static const char *const said[][2] = {{ARGS "heads", "3"}, {"other", "2"}};
@@ -452,6 +487,29 @@ static void trainings_that_do_not_tell(void **state) {
     close_opened(&o);
     free_model(&m);
   }
+}
+
+/* Two arguments that differ are named, whether something else tells or not. */
+static void trainings_that_contradict(void **state) {
+  static const char *const heads[][2] = {{ARGS "heads", "3"}, {"training.cfg.num_heads", "4"}},
+                           *const patch[][2] = {{ARGS "heads", "3"},
+                                                {ARGS "patch_size", "4"},
+                                                {"training.cfg.patch_size", "8"}};
+  (void)state;
+  model m = {.count = 0};
+  opened o;
+  take_vector(&m, "own_blocks");
+  assert_fails(open_trained(&o, &m, heads, 2, NULL), HEED_INVALID_FILE,
+               "width 24; args.heads=3 and cfg.num_heads=4 of the training differ, expected");
+  close_opened(&o);
+  assert_ok(open_trained(&o, &m, heads, 2, "{\"heads\": 3}"));
+  assert_has(o.info.assumed,
+             "args.heads=3 and cfg.num_heads=4 of the training differ: neither is taken");
+  close_opened(&o);
+  assert_ok(open_trained(&o, &m, patch, 3, NULL));
+  assert_has(o.info.assumed, "args.patch_size=4 and cfg.patch_size=8 of the training differ");
+  close_opened(&o);
+  free_model(&m);
 }
 
 /* An encoder with timm's names has the preprocessing of those whose training it was. */
@@ -537,6 +595,8 @@ int main(void) {
                                      cmocka_unit_test(some_names_are_enough),
                                      cmocka_unit_test(wrong_names_are_refused),
                                      cmocka_unit_test(trainings_are_hints),
+                                     cmocka_unit_test(trainings_tell_colours),
+                                     cmocka_unit_test(trainings_that_contradict),
                                      cmocka_unit_test(trainings_that_do_not_tell),
                                      cmocka_unit_test(trainings_are_converted),
                                      cmocka_unit_test(trainings_tell_their_makers),

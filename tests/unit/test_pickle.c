@@ -218,7 +218,12 @@ static void test_notes_of_a_training(void **state) {
 #define ITEM(length, key, value) KEY(length, key) value "s"
 #define MODEL "}" ITEM("\5", "heads", "K\4") ITEM("\5", "heads", "K\5") ITEM("\2", "lr", "K\1")
 #define SIZES ITEM("\12", "patch_size", "K\10K\7\x86") ITEM("\12", "image_size", "J\0\0\1\0")
-#define HYPER ITEM("\5", "model", MODEL) SIZES ITEM("\4", "pool", "N") MARK
+#define HALF "G\x3f\xe0\0\0\0\0\0\0"
+#define MEANS \
+  ITEM("\4", "mean", "(" HALF "G\x3f\xde\xd0\xe5\x60\x41\x89\x37K\1t") ITEM("\3", "std", HALF)
+#define WRONG \
+  ITEM("\10", "img_mean", "(" HALF "Nt") ITEM("\7", "img_std", "(G\xbf\xe0\0\0\0\0\0\0t")
+#define HYPER ITEM("\5", "model", MODEL) SIZES ITEM("\4", "pool", "N") MARK MEANS WRONG
 #define MARK ITEM("\15", "norm_pix_loss", "G\0\0\0\0\0\0\0\0")
 #define ROOT ITEM("\4", "arch", KEY("\5", "a\"b\\\n")) ITEM("\11", "dino_loss", "}")
 #define OTHERS ITEM("\5", "other", "}" ITEM("\5", "heads", "K\6"))
@@ -234,6 +239,10 @@ static void test_notes_of_a_training(void **state) {
   expect_note(opened.file, "training.hyper_parameters.image_size", "65536");
   expect_note(opened.file, "training.hyper_parameters.patch_size", NULL);
   expect_note(opened.file, "training.hyper_parameters.pool", NULL);
+  expect_note(opened.file, "training.hyper_parameters.mean", "0.5,0.4815,1.0");
+  expect_note(opened.file, "training.hyper_parameters.std", "0.5");
+  expect_note(opened.file, "training.hyper_parameters.img_mean", NULL);
+  expect_note(opened.file, "training.hyper_parameters.img_std", NULL);
   expect_note(opened.file, "training.other.heads", NULL);
   assert_int_equal(heed_safetensors_count(opened.file), 1);
   close_pickle(&opened);

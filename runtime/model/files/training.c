@@ -2,6 +2,7 @@
  * moco-v3, of timm's train.py and torchvision's references; vit-pytorch; courses. */
 #include "model/files/training.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/list.h"
@@ -17,6 +18,8 @@ static const char *const words[HEED_TRAINING_FACTS] = {
                                "in_chans",
     [HEED_TRAINING_CLASSES] = "num_classes|nb_classes|n_classes|num_labels|class_num",
     [HEED_TRAINING_NORM_FIRST] = "norm_first",
+    [HEED_TRAINING_MEAN] = "mean|img_mean|image_mean|norm_mean|pixel_mean",
+    [HEED_TRAINING_STD] = "std|img_std|image_std|norm_std|pixel_std",
     [HEED_TRAINING_POOL] = "pool|pooling",
     [HEED_TRAINING_ACTIVATION] = "activation|hidden_act",
     [HEED_TRAINING_ARCHITECTURE] = "arch|architecture|model|model_name|net|backbone",
@@ -54,15 +57,50 @@ static uint32_t whole(const char *text) {
   return value;
 }
 
+/* A number of digits and a point, which ends at a comma or with the text; NULL: it is none. */
+static const char *take_decimal(const char *text, float *number) {
+  double value = 0, place = 0;
+  const char *from = text;
+  for (; (*text >= '0' && *text <= '9') || (*text == '.' && !(place > 0)); text++) {
+    if (*text == '.') {
+      place = 1;
+      continue;
+    }
+    if (place > 0) place /= 10;
+    value = place > 0 ? value + place * (*text - '0') : 10 * value + (*text - '0');
+  }
+  *number = (float)value;
+  return text == from || (*text && *text != ',') ? NULL : text;
+}
+
+uint32_t heed_training_numbers(const heed_training_hint *hint, float *numbers, uint32_t room) {
+  const char *at = hint->key ? hint->text : "";
+  uint32_t count = 0;
+  while (*at && count < room) {
+    at = take_decimal(at, &numbers[count++]);
+    if (!at) return 0;
+    if (*at == ',' && !*++at) return 0;
+  }
+  return *at ? 0 : count;
+}
+
+void heed_training_tell_clash(const heed_training_hint *hint, char *text, size_t size) {
+  const char *const *of = hint->clash;
+  *text = '\0';
+  if (of[0])
+    snprintf(text, size, "%.60s=%.60s and %.60s=%.60s of the training differ", of[0], of[1], of[2],
+             of[3]);
+}
+
 static void take(heed_training *training, bool told[HEED_TRAINING_FACTS], const char *key,
                  const char *text) {
   const heed_training_fact fact = heed_training_word(key);
   if (fact == HEED_TRAINING_FACTS || strstr(key, "decoder")) return;
   heed_training_hint *hint = &training->of[fact];
-  if (!told[fact]) *hint = (heed_training_hint){key, text, whole(text)};
+  if (!told[fact]) *hint = (heed_training_hint){key, text, whole(text), {NULL}};
   /* of two names the outer one is the model's, of two numbers neither */
   if (told[fact] && fact < HEED_TRAINING_POOL && hint->key && strcmp(hint->text, text) != 0)
-    *hint = (heed_training_hint){NULL};
+    *hint = (heed_training_hint){.clash = {hint->key, hint->text, key, text}};
   told[fact] = true;
   if (strcmp(key, "teacher") == 0 || strcmp(key, "student") == 0) training->teacher_key = key;
   for (size_t i = 0; fact == HEED_TRAINING_MARK && i < sizeof makers / sizeof *makers; i++)

@@ -181,10 +181,12 @@ static heed_status head_count(const heed_roles *roles, const heed_config *config
                      "%s: %s does not divide the width (found %u, expected a divisor of %u)",
                      heed_config_where(said), said->key, said->value, width);
   if (d->heads && width % d->heads == 0) return HEED_OK;
+  char clash[300];
+  heed_training_tell_clash(&roles->training.of[HEED_TRAINING_HEADS], clash, sizeof clash);
   return heed_fail(error, HEED_INVALID_FILE,
-                   "%s: cannot infer the number of heads (found width %u, expected a multiple of "
-                   "64, config.json, or " HEED_HINT("heads=N") ")",
-                   heed_checkpoint_name(roles->checkpoint), width);
+                   "%s: cannot infer the number of heads (found width %u%s%s, expected a multiple "
+                   "of 64, config.json, or " HEED_HINT("heads=N") ")",
+                   heed_checkpoint_name(roles->checkpoint), width, *clash ? "; " : "", clash);
 }
 
 /* The width of the MLP. */

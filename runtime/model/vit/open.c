@@ -178,6 +178,32 @@ static void describe_training(heed_vit *model) {
       continue;
     assume(model, text, "");
   }
+  for (int fact = 0; fact < HEED_TRAINING_FACTS; fact++) {
+    char clash[320];
+    heed_training_tell_clash(&model->roles.training.of[fact], clash, sizeof clash);
+    if (*clash) assume(model, clash, ": neither is taken");
+  }
+}
+
+/* One number for all channels of an image, or one for each, of 0 to 1. */
+static bool take_colours(const heed_vit *model, heed_training_fact fact,
+                         float to[HEED_MOST_CHANNELS]) {
+  const uint32_t channels = model->dims.channels,
+                 count =
+                     heed_training_numbers(&model->roles.training.of[fact], to, HEED_MOST_CHANNELS);
+  if (!count || (count != 1 && count != channels)) return false;
+  for (uint32_t c = count; c < channels; c++) to[c] = to[0];
+  for (uint32_t c = 0; c < channels; c++)
+    if (!(to[c] <= 1.0f) || (fact == HEED_TRAINING_STD && !(to[c] > 0.0f))) return false;
+  return true;
+}
+
+/* Whether the training's arguments have mean and std of images, and nothing else says them. */
+static bool hints_colours(const heed_vit *model, float mean[HEED_MOST_CHANNELS],
+                          float std[HEED_MOST_CHANNELS]) {
+  return !heed_config_tells_preprocess(model->config) &&
+         take_colours(model, HEED_TRAINING_MEAN, mean) &&
+         take_colours(model, HEED_TRAINING_STD, std);
 }
 
 /* Where nothing says how images are prepared: what data the training says that it was on. */
@@ -262,13 +288,28 @@ static const char *processor_of(const heed_vit *model) {
 
 static void assume_preprocess(heed_vit *model) {
   const heed_training *training = &model->roles.training;
+  const heed_training_hint *mean = &training->of[HEED_TRAINING_MEAN],
+                           *std = &training->of[HEED_TRAINING_STD];
   const char *processor = processor_of(model);
-  char text[160];
+  float numbers[2][HEED_MOST_CHANNELS];
+  char text[240];
+  if (hints_colours(model, numbers[0], numbers[1])) {
+    snprintf(text, sizeof text, "%s, mean and std by %.60s and %.60s of the training", processor,
+             mean->key, std->key);
+    assume(model, "preprocessing of ", text);
+    return;
+  }
   if (training->maker && strcmp(processor, training->maker) == 0) {
     snprintf(text, sizeof text, "%s, by %.60s of the training", processor, training->maker_key);
     processor = text;
   }
   assume(model, "preprocessing of ", processor);
+  if (mean->key || std->key) {
+    snprintf(text, sizeof text,
+             "not %.60s of the training (expected mean and std of 0 to 1, for %u channels)",
+             mean->key ? mean->key : std->key, model->dims.channels);
+    assume(model, text, "");
+  }
   describe_dataset(model);
 }
 
@@ -466,6 +507,11 @@ static heed_status open_vit(heed_model *base, const heed_model_desc *desc, heed_
       heed_config_preprocess(model->config, &prepared, model->dims.image_size, model->dims.channels,
                              &base->preprocess, &why),
       &why);
+  float mean[HEED_MOST_CHANNELS], std[HEED_MOST_CHANNELS];
+  if (hints_colours(model, mean, std)) {
+    memcpy(base->preprocess.mean, mean, model->dims.channels * sizeof *mean);
+    memcpy(base->preprocess.std, std, model->dims.channels * sizeof *std);
+  }
   return HEED_OK;
 }
 
