@@ -1,6 +1,7 @@
 /* Inputs that change attention from run to run, as those of heed_build_desc.intervene: the same
  * names, shapes and meaning. Where the graph's tokens lie in another order, or where the heads of a
  * layer are attentions of their own, each attention takes its part of them. See lower.h. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,12 +20,14 @@ static heed_value input_of(heed_lower *l, const char *name, heed_dtype dtype, he
   return found.id ? found : heed_define_input(l->graph, name, dtype, &shape);
 }
 
+/* Which attention of the finder it is, of one op or the softmax of several. */
+static uint32_t found_of(const value *v) { return v->attention ? v->attention->found : v->axis; }
+
 /* An input of the layer that an attention belongs to. */
 static heed_value layer_input(heed_lower *l, const value *v, const char *what, heed_dtype dtype,
                               heed_shape shape) {
   char name[64];
-  snprintf(name, sizeof name, "layer.%u.attention.%s", v->attention->found / l->changes->joined,
-           what);
+  snprintf(name, sizeof name, "layer.%u.attention.%s", found_of(v) / l->changes->joined, what);
   return input_of(l, name, dtype, shape);
 }
 
@@ -81,6 +84,12 @@ static heed_value token_mask(heed_lower *l, const value *v) {
   return made;
 }
 
+/* The part of an attention that is some of the layer's heads. */
+static heed_value head_part(heed_lower *l, const value *v, heed_value of, const heed_shape *part) {
+  const uint64_t index = found_of(v) % l->changes->joined;
+  return heed_define_view(l->graph, of, index * heed_shape_count(part), part);
+}
+
 /* [1, heads, T, T] of the layer's. */
 static heed_value head_mask(heed_lower *l, const value *v, uint32_t heads) {
   const heed_lower_changes *c = l->changes;
@@ -88,8 +97,7 @@ static heed_value head_mask(heed_lower *l, const value *v, uint32_t heads) {
       layer_input(l, v, "mask", HEED_U8, HEED_SHAPE(1, c->joined * heads, c->tokens, c->tokens));
   if (c->joined == 1 && !c->order) return mask;
   const heed_shape part = HEED_SHAPE(1, heads, c->tokens, c->tokens);
-  const uint64_t first = v->attention->found % c->joined * heed_shape_count(&part);
-  return converted(l, heed_define_view(l->graph, arranged(l, mask, 2, 4), first, &part), HEED_U8);
+  return converted(l, head_part(l, v, arranged(l, mask, 2, 4), &part), HEED_U8);
 }
 
 /* -------------------------------------------------------------------------------------- scores */
@@ -130,21 +138,126 @@ heed_value heed_lower_change_heads(heed_lower *l, const value *v, heed_value out
   if (!is_layer(l, v->attention->found) || !l->changes->intervene) return output;
   const uint32_t batch = (uint32_t)v->dims[0], tokens = (uint32_t)v->dims[1],
                  width = (uint32_t)v->dims[2], heads = (uint32_t)v->x[0]->dims[1],
-                 joined = l->changes->joined, part = v->attention->found % joined;
+                 joined = l->changes->joined;
   const heed_shape together = HEED_SHAPE(batch, tokens, width),
                    apart = HEED_SHAPE(batch, tokens, heads, width / heads),
                    each = HEED_SHAPE(heads, 1), own = HEED_SHAPE(1, 1, width);
   const heed_value offset = layer_input(l, v, "offset", HEED_F32, HEED_SHAPE(1, 1, joined * width));
-  const heed_add_desc add = {
-      sizeof add, output,
-      joined == 1 ? offset : heed_define_view(l->graph, offset, (uint64_t)part * width, &own)};
+  const heed_add_desc add = {sizeof add, output,
+                             joined == 1 ? offset : head_part(l, v, offset, &own)};
   const heed_value gain =
-      heed_define_view(l->graph, layer_input(l, v, "gain", HEED_F32, HEED_SHAPE(joined * heads)),
-                       (uint64_t)part * heads, &each);
+      head_part(l, v, layer_input(l, v, "gain", HEED_F32, HEED_SHAPE(joined * heads)), &each);
   const heed_multiply_desc multiply = {
       sizeof multiply, heed_define_view(l->graph, heed_define_add(l->graph, &add), 0, &apart),
       gain};
   return heed_define_view(l->graph, heed_define_multiply(l->graph, &multiply), 0, &together);
+}
+
+/* --------------------------------------------------------------------------------- several ops */
+
+static heed_value combined(heed_lower *l, heed_elementwise kind, heed_value a, heed_value b,
+                           heed_value c) {
+  const heed_elementwise_desc desc = {
+      .struct_size = sizeof desc, .a = a, .b = b, .c = c, .kind = kind, .dtype = HEED_F32};
+  return heed_define_elementwise(l->graph, &desc);
+}
+
+static heed_value number(heed_lower *l, float is) {
+  float *kept = heed_lower_take(l, 1, sizeof *kept);
+  if (kept) *kept = is;
+  return heed_lower_emit_vector(l, kept, 1);
+}
+
+/* [.., T, N] with one axis or two before, as [B, H, T, N]. */
+static bool four_axes(const heed_lower *l, const value *v, heed_shape *shape) {
+  uint64_t whole[4];
+  if (!heed_onnx_map_shape(l->batch, v->rank, v->dims, whole)) {
+    if (v->rank != 4) return false;
+    memcpy(whole, v->dims, sizeof whole);
+  }
+  *shape =
+      HEED_SHAPE((uint32_t)whole[0], (uint32_t)whole[1], (uint32_t)whole[2], (uint32_t)whole[3]);
+  return true;
+}
+
+/* Whether a softmax by itself is the weights of a layer that changes. */
+static bool changes_softmax(const heed_lower *l, const value *v, heed_shape *shape) {
+  return v->kind == HEED_LOWER_SOFTMAX && !v->owner && v->axis != UINT32_MAX && l->changes &&
+         l->changes->intervene && is_layer(l, v->axis) && four_axes(l, v, shape) &&
+         shape->dim[2] == l->changes->tokens && shape->dim[3] == l->changes->tokens;
+}
+
+/* What a row with nothing allowed has in place of NaN. */
+static float empty_weight(const heed_lower_changes *c) {
+  return c->empty_row == HEED_EMPTY_ROW_NAN    ? NAN
+         : c->empty_row == HEED_EMPTY_ROW_MEAN ? 1.0f / (float)c->tokens
+                                               : 0.0f;
+}
+
+heed_value heed_lower_change_softmax(heed_lower *l, const value *v) {
+  heed_shape four;
+  const heed_shape shape = heed_lower_shape(l, v);
+  if (!changes_softmax(l, v, &four)) return (heed_value){0};
+  const uint32_t batch = four.dim[0], heads = four.dim[1], tokens = four.dim[2],
+                 joined = l->changes->joined;
+  const heed_shape part = HEED_SHAPE(1, heads, tokens, tokens),
+                   keys = HEED_SHAPE(batch, 1, 1, tokens);
+  const heed_value none = {0},
+                   seen = arranged(l, input_of(l, "token_mask", HEED_U8, HEED_SHAPE(batch, tokens)),
+                                   1, 2),
+                   mask = arranged(l,
+                                   layer_input(l, v, "mask", HEED_U8,
+                                               HEED_SHAPE(1, joined * heads, tokens, tokens)),
+                                   2, 4),
+                   allowed = combined(l, HEED_ELEMENTWISE_AND, head_part(l, v, mask, &part),
+                                      heed_define_view(l->graph, seen, 0, &keys), none),
+                   scores = heed_define_reshape(l->graph, v->x[0]->made, &four);
+  const heed_softmax_desc softmax = {
+      sizeof softmax, combined(l, HEED_ELEMENTWISE_SELECT, allowed, scores, number(l, -HUGE_VALF))};
+  const heed_reduce_desc any = {.struct_size = sizeof any,
+                                .x = allowed,
+                                .kind = HEED_REDUCE_MAX,
+                                .axes = 1u << 3,
+                                .keep_axes = true};
+  const heed_value weights =
+      combined(l, HEED_ELEMENTWISE_SELECT, heed_define_reduce(l->graph, &any),
+               heed_define_softmax(l->graph, &softmax), number(l, empty_weight(l->changes)));
+  return heed_define_reshape(l->graph, weights, &shape);
+}
+
+/* What the heads give, [B, T, H Dv], by the name that it has of one op. */
+static void name_heads(heed_lower *l, uint32_t found, heed_value heads, const heed_shape *four) {
+  const heed_permute_desc desc = {sizeof desc, heads, {0, 2, 1, 3}};
+  const heed_shape merged = HEED_SHAPE(four->dim[0], four->dim[2], four->dim[1] * four->dim[3]);
+  char name[48];
+  snprintf(name, sizeof name, "layer.%u.attention.output", (unsigned)found);
+  heed_graph_name(
+      l->graph, heed_define_reshape(l->graph, heed_define_permute(l->graph, &desc), &merged), name);
+}
+
+heed_value heed_lower_change_product(heed_lower *l, const value *v, heed_value output) {
+  const value *weights = v->x[0];
+  heed_shape map, four;
+  while (weights->kind == HEED_LOWER_RESHAPE || weights->kind == HEED_LOWER_NAN_TO_ZERO)
+    weights = weights->x[0];
+  if (!changes_softmax(l, weights, &map) || !four_axes(l, v, &four) || four.dim[1] != map.dim[1] ||
+      four.dim[2] != map.dim[2])
+    return output;
+  const uint32_t heads = four.dim[1], size = four.dim[3], all = l->changes->joined * heads;
+  const heed_shape shape = heed_lower_shape(l, v), own = HEED_SHAPE(1, heads, 1, size),
+                   each = HEED_SHAPE(1, heads, 1, 1);
+  const heed_value none = {0},
+                   offset =
+                       layer_input(l, weights, "offset", HEED_F32, HEED_SHAPE(1, 1, all * size)),
+                   gain = layer_input(l, weights, "gain", HEED_F32, HEED_SHAPE(all)),
+                   plain = heed_define_reshape(l->graph, output, &four),
+                   sum = combined(l, HEED_ELEMENTWISE_ADD, plain,
+                                  head_part(l, weights, offset, &own), none);
+  name_heads(l, weights->axis, plain, &four);
+  return heed_define_reshape(
+      l->graph,
+      combined(l, HEED_ELEMENTWISE_MULTIPLY, sum, head_part(l, weights, gain, &each), none),
+      &shape);
 }
 
 /* ---------------------------------------------------------------------------------------- rows */

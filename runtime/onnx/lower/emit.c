@@ -232,6 +232,8 @@ static heed_value emit_softmax(heed_lower *l, const value *v) {
     const heed_shape shape = heed_lower_shape(l, v);
     return heed_define_reshape(l->graph, v->owner->weights, &shape);
   }
+  const heed_value changed = heed_lower_change_softmax(l, v);
+  if (changed.id) return changed;
   const heed_softmax_desc desc = {sizeof desc, v->x[0]->made};
   return heed_define_softmax(l->graph, &desc);
 }

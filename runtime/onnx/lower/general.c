@@ -165,7 +165,8 @@ heed_value heed_lower_emit_general(heed_lower *l, const value *v) {
                                     .a = v->count > 0 ? v->x[0]->made : (heed_value){0},
                                     .b = v->count > 1 ? v->x[1]->made : (heed_value){0}};
   switch (v->kind) {
-    case HEED_LOWER_MATMUL: return heed_define_matmul(l->graph, &product);
+    case HEED_LOWER_MATMUL:
+      return heed_lower_change_product(l, v, heed_define_matmul(l->graph, &product));
     case HEED_LOWER_GATHER: return emit_gather(l, v);
     case HEED_LOWER_WINDOWS: return emit_windows(l, v);
     case HEED_LOWER_UNARY:

@@ -344,6 +344,10 @@ heed_value heed_lower_weights(const heed_lower *l, uint32_t index);
 void heed_lower_change_scores(heed_lower *l, const heed_lower_value *v, heed_attention_desc *desc);
 void heed_lower_narrow_maps(heed_lower *l);
 heed_value heed_lower_change_heads(heed_lower *l, const heed_lower_value *v, heed_value output);
+/* The same where an attention runs in several ops: the weights of its softmax, value 0 where
+ * nothing changes; and `output`, the product v of such weights and values. */
+heed_value heed_lower_change_softmax(heed_lower *l, const heed_lower_value *v);
+heed_value heed_lower_change_product(heed_lower *l, const heed_lower_value *v, heed_value output);
 /* general.c: the heed_value of an expression that no model of heed's own needs. */
 heed_value heed_lower_emit_general(heed_lower *l, const heed_lower_value *v);
 /* What the graph calls a shape; a number is [1]. */

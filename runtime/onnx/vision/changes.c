@@ -14,17 +14,22 @@ static bool intervenes(const heed_build_desc *build) {
 
 bool heed_vision_changes(const heed_build_desc *build) { return intervenes(build) || build->rows; }
 
-/* Whether each layer has changes: those have no kernel but in an attention of one op. */
+/* Whether each layer has what changes it. A temperature is of the scores before a bias, which an
+ * attention of one op alone has apart. */
 static heed_status check(const heed_onnx *file, const heed_graph *graph,
-                         const heed_lower_changes *changes, heed_error *error) {
+                         const heed_build_desc *build, const heed_lower_changes *changes,
+                         heed_error *error) {
   for (uint32_t i = 0; i < changes->layers; i++) {
-    char name[48];
-    snprintf(name, sizeof name, "layer.%u.attention.logits", (unsigned)i); /* of one op alone */
-    if (!heed_graph_find(graph, name).id)
-      return heed_fail(error, HEED_UNSUPPORTED,
-                       "%s: changes of attention have no kernel in this graph, as an attention of "
-                       "it runs in several ops (expected a config.json that names its family)",
-                       file->name);
+    char gain[48], logits[48];
+    snprintf(gain, sizeof gain, "layer.%u.attention.gain", (unsigned)i);
+    snprintf(logits, sizeof logits, "layer.%u.attention.logits", (unsigned)i);
+    const bool warm = build->temperature != 0.0f && !heed_graph_find(graph, logits).id;
+    if (!warm && (!build->intervene || heed_graph_find(graph, gain).id)) continue;
+    return heed_fail(error, HEED_UNSUPPORTED,
+                     "%s: %s has no kernel in this graph, as attention %u runs in several ops%s "
+                     "(expected a config.json that names its family)",
+                     file->name, warm ? "a temperature" : "a change of attention", (unsigned)i,
+                     warm ? "" : " and no product takes its weights as they are");
   }
   return HEED_OK;
 }
@@ -54,7 +59,7 @@ static heed_status lower(heed_onnx *file, const heed_onnx_lower_desc *desc,
   HEED_TRY(heed_onnx_lower_changed(file, desc, changes, lowered, error));
   heed_status status = heed_vision_find(file, *lowered, changes, vision, error);
   if (status == HEED_OK && intervenes(build))
-    status = check(file, heed_onnx_lowered_graph(*lowered), changes, error);
+    status = check(file, heed_onnx_lowered_graph(*lowered), build, changes, error);
   if (status != HEED_OK) {
     heed_onnx_lowered_destroy(*lowered);
     *lowered = NULL;
