@@ -44,9 +44,13 @@ typedef struct heed_cpu_op {
   void (*measure)(const heed_cpu_level_table *level, const heed_plan *plan, const heed_node *node,
                   heed_cpu_need *need);
   void (*run)(const heed_cpu_step *step);
+  /* In place of run, where it may fail; else NULL. */
+  heed_status (*try_run)(const heed_cpu_step *step, heed_error *error);
   /* As heed_plan_support.mode; NULL: its nodes have no map. */
   heed_attention_mode (*mode)(const heed_plan *plan, const heed_node *node);
 } heed_cpu_op;
+
+extern const heed_cpu_op heed_cpu_host; /* graph/host.h */
 
 /* A level: everything that is compiled for it. */
 struct heed_cpu_level_table {

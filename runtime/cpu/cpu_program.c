@@ -371,26 +371,27 @@ const void *heed_cpu_view(const heed_program *program, uint64_t offset) {
   return program->arena + offset;
 }
 
-static void run_step(const heed_program *program, uint32_t step) {
+static heed_status run_step(const heed_program *program, uint32_t step, heed_error *error) {
   HEED_ASSERT(step < program->plan->step_count);
   const heed_cpu_step *next = &program->steps[step];
-  program->backend->level->ops[next->node->op]->run(next);
+  const heed_cpu_op *op = program->backend->level->ops[next->node->op];
+  if (op->try_run) return op->try_run(next, error);
+  op->run(next);
+  return HEED_OK;
 }
 
 heed_status heed_cpu_run_part(heed_program *program, uint32_t *step, heed_error *error) {
-  (void)error;
   const uint32_t stage = program->steps[*step].node->stage;
   for (; *step < program->plan->step_count && program->steps[*step].node->stage == stage; (*step)++)
-    run_step(program, *step);
+    HEED_TRY(run_step(program, *step, error));
   return HEED_OK;
 }
 
 heed_status heed_cpu_profile(heed_program *program, const heed_clock *clock, heed_step_time *times,
                              heed_error *error) {
-  (void)error;
   for (uint32_t step = 0; step < program->plan->step_count; step++) {
     const double start = clock->microseconds(clock->user);
-    run_step(program, step);
+    HEED_TRY(run_step(program, step, error));
     times[step] = (heed_step_time){1, clock->microseconds(clock->user) - start};
   }
   return HEED_OK;

@@ -13,6 +13,7 @@ const heed_cpu_op *const HEED_CPU_SYMBOL(heed_cpu_ops)[HEED_OP_KIND_COUNT] = {
 #define HEED_OP(name) [HEED_OP_KIND_##name] = &HEED_CPU_SYMBOL(heed_cpu_##name),
 #include "graph/op_list.h"
 #undef HEED_OP
+    [HEED_OP_KIND_host] = &heed_cpu_host,
 };
 
 const heed_cpu_form *const HEED_CPU_SYMBOL(heed_cpu_forms)[] = {

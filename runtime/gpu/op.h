@@ -54,6 +54,7 @@ typedef struct heed_gpu_op {
 #define HEED_OP(name) extern const heed_gpu_op heed_gpu_##name;
 #include "graph/op_list.h"
 #undef HEED_OP
+extern const heed_gpu_op heed_gpu_host;
 
 /* Table by kind. */
 extern const heed_gpu_op *const heed_gpu_ops[HEED_OP_KIND_COUNT];

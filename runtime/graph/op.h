@@ -11,6 +11,7 @@ typedef enum heed_op_kind {
 #define HEED_OP(name) HEED_OP_KIND_##name,
 #include "graph/op_list.h"
 #undef HEED_OP
+  HEED_OP_KIND_host, /* graph/host.h */
   HEED_OP_KIND_COUNT
 } heed_op_kind;
 
@@ -66,6 +67,7 @@ typedef struct heed_op {
 #define HEED_OP(name) extern const heed_op heed_op_##name;
 #include "graph/op_list.h"
 #undef HEED_OP
+extern const heed_op heed_op_host;
 
 /* Table by kind. */
 extern const heed_op *const heed_ops[HEED_OP_KIND_COUNT];

@@ -1,4 +1,4 @@
-// near.mjs FOUND EXPECTED TOLERANCE: is each tensor of EXPECTED in FOUND, of the same shape and within TOLERANCE?
+// near.mjs FOUND EXPECTED TOLERANCE [LEFT,OUT]: is each tensor of EXPECTED but those left out in FOUND, of the same shape and within TOLERANCE?
 // Both are safetensors files of F32 and F64. A name may begin with "expect." in EXPECTED. Ends with 1 and a sentence where not.
 import { readFileSync } from 'node:fs'
 
@@ -25,11 +25,12 @@ function tensors(path) {
 }
 
 const [found, expected] = process.argv.slice(2, 4).map(tensors)
-const tolerance = Number(process.argv[4])
+const tolerance = Number(process.argv[4]),
+  leftOut = (process.argv[5] ?? '').split(',')
 let compared = 0
 const failures = []
 for (const [name, { shape, values }] of expected) {
-  if (name === 'pixel_values' && !found.has(name)) continue
+  if (leftOut.includes(name) || (name === 'pixel_values' && !found.has(name))) continue
   const other = found.get(name)
   if (!other) failures.push(`${name}: missing (found ${[...found.keys()].join(' ')})`)
   else if (other.shape !== shape) failures.push(`${name}: shape ${other.shape}, expected ${shape}`)

@@ -278,6 +278,23 @@ heed eval "$bad/sinh.onnx" "$bad/one.safetensors" -o out.safetensors
 expect_exit 0
 expect_stderr_contains "on heed's kernels (opset 17, 1 nodes, 0 named weights); 1 of 1 nodes in double (Sinh), "
 test_end
+# A vision transformer whose activations have no kernel: maps and classes are those of the graph in double.
+test_begin run_without_kernel
+LC_ALL=C sed 's/Erf/Tan/g' "$onnx/graphs/joined_14_dynamic.onnx" >"$bad/tan.onnx"
+heed run "$bad/tan.onnx" --save run.safetensors --backend cpu
+expect_exit 0
+expect_stderr_contains "2 of 303 nodes in double (Tan)"
+heed eval "$bad/tan.onnx" "$here/run.safetensors" -o reference.safetensors --way reference --quiet
+expect_exit 0
+node "$(dirname "$0")/near.mjs" "$here/reference.safetensors" "$here/run.safetensors" 2e-5 rollout,pixel_values >>"$err" || fail "other numbers than in double"
+heed bench "$bad/tan.onnx" --runs 1 --warmup 0 --backend cpu --profile
+expect_exit 0
+expect_stdout_contains "host  "
+expect_stderr_contains "2 of 303 nodes in double (Tan)"
+heed inspect "$bad/tan.onnx" --size 12,12
+expect_exit 0
+expect_stdout_contains "without a kernel: 2 of 303 nodes in double (Tan)"
+test_end
 printf '\110\000\000\000\000\000\000\000{"x":{"dtype":"F32","shape":[1,1,1,2,1,1,1],"data_offsets":[0,8]}}      \000\000\200\077\000\000\200\277' >"$bad/seven.safetensors"
 test_begin seven_axes
 heed eval "$bad/relu.onnx" "$bad/seven.safetensors" -o out.safetensors

@@ -126,7 +126,7 @@ static void test_every_op(void **state) {
     assert_true(writes);
   }
   assert_int_equal(step + 1, f->plan->step_count);
-  for (uint32_t op = 0; op < HEED_OP_KIND_COUNT; op++)
+  for (uint32_t op = 0; op < HEED_OP_KIND_host; op++) /* which no device runs */
     if (!seen[op]) fail_msg("%s: no dispatch", heed_ops[op]->name);
   heed_gpu_builder_end(&f->builder);
   heed_plan_destroy(f->plan);

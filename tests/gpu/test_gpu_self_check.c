@@ -29,9 +29,9 @@ static void test_every_op(void **state) {
 #undef HEED_OP
   };
   uint32_t compared[HEED_OP_KIND_COUNT] = {0}, missing = 0;
-  assert_int_equal(sizeof names / sizeof *names, HEED_OP_KIND_COUNT);
+  assert_int_equal(sizeof names / sizeof *names, HEED_OP_KIND_host); /* which no device runs */
   for (uint32_t id = 0; (id = heed_gpu_check_next(&check, id));) compared[node_of(id)->op]++;
-  for (uint32_t op = 0; op < HEED_OP_KIND_COUNT; op++) {
+  for (uint32_t op = 0; op < HEED_OP_KIND_host; op++) {
     if (!compared[op]) print_error("the self-check compares no result of %s\n", names[op]);
     missing += !compared[op];
   }

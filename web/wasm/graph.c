@@ -40,7 +40,8 @@ static char way[1024];
 
 const char *heed_web_graph_way(const heed_web_onnx *onnx, uint32_t kernels, uint32_t unrounded,
                                const char *why) {
-  heed_onnx_way(onnx->file, kernels != 0, unrounded, why, way, sizeof way);
+  heed_onnx_way(onnx->file, kernels != 0, unrounded, kernels ? onnx->in_double : why, way,
+                sizeof way);
   return way;
 }
 
@@ -75,6 +76,7 @@ static void forget_lowered(heed_web_onnx *onnx) {
   heed_onnx_lowered_destroy(onnx->lowered);
   onnx->lowered = NULL;
   onnx->facts = (heed_vision){0};
+  *onnx->in_double = '\0';
   onnx->refused.status = HEED_OK;
 }
 
@@ -86,9 +88,11 @@ heed_status heed_web_graph_lower(heed_web *web, heed_web_onnx *onnx, const void 
                                      .batch = batch,
                                      .height = height,
                                      .width = width,
-                                     .picture = size == 0};
+                                     .picture = size == 0,
+                                     .parts = true};
   forget_lowered(onnx);
   HEED_TRY(heed_onnx_lower(onnx->file, &desc, &onnx->lowered, &web->error));
+  heed_onnx_lowered_in_double(onnx->lowered, onnx->in_double, sizeof onnx->in_double);
   heed_status status = HEED_OK;
   if (size == 0 &&
       heed_vision_find(onnx->file, onnx->lowered, NULL, &onnx->facts, &onnx->refused) != HEED_OK)
@@ -288,7 +292,8 @@ static heed_status let_change(heed_web_session *s, const heed_build_desc *desc) 
                                       .batch = facts.batch,
                                       .height = facts.height,
                                       .width = facts.width,
-                                      .picture = true};
+                                      .picture = true,
+                                      .parts = true};
   HEED_TRY(heed_vision_change(onnx->file, &lower, desc, heed_onnx_lowered_graph(onnx->lowered),
                               &facts, &changed, &s->web->error));
   forget_lowered(onnx);

@@ -13,6 +13,7 @@ struct heed_web_onnx {
   heed_vision facts;          /* of it; all 0 where the inputs were given */
   heed_error refused;         /* why it is no vision transformer, or HEED_OK */
   char assumed[400];          /* of its graph as a model, or "" */
+  char in_double[200];        /* what of the lowered graph has no kernel, or "" */
   char note[512];
 };
 

@@ -205,7 +205,8 @@ heed_status cli_onnx_build(cli_state *cli, cli_pipeline *pipeline) {
                                      .height = build->height,
                                      .width = build->width,
                                      .length = build->source_length,
-                                     .picture = pipeline->info.kind == HEED_MODEL_VISION};
+                                     .picture = pipeline->info.kind == HEED_MODEL_VISION,
+                                     .parts = true};
   CLI_TRY(heed_onnx_lower(heed_model_files_onnx(pipeline->files), &desc, &pipeline->lowered,
                           &cli->error));
   pipeline->graph = heed_onnx_lowered_graph(pipeline->lowered);
@@ -289,6 +290,9 @@ void cli_onnx_report(const cli_pipeline *pipeline, const char *why) {
     print_attention(pipeline, count, name);
   if (!count) printf("no attention was found\n");
   if (pipeline->lowered) {
+    char text[200];
+    heed_onnx_lowered_in_double(pipeline->lowered, text, sizeof text);
+    if (*text) printf("without a kernel: %s\n", CLI_SHOWN(text));
     print_folded(pipeline);
     print_ops(pipeline);
   } else {

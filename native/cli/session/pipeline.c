@@ -209,18 +209,30 @@ static void say_note(cli_pipeline *pipeline, const cli_choice *choice) {
   char way[1024];
   const char *note = pipeline->files ? heed_model_files_note(pipeline->files) : NULL;
   if (note && pipeline->as_graph) {
-    heed_onnx_way(heed_model_files_onnx(pipeline->files), true, 0, "", way, sizeof way);
+    heed_onnx_way(
+        heed_model_files_onnx(pipeline->files), true, 0,
+        heed_onnx_in_double(pipeline->graph_model ? pipeline->graph_model : pipeline->model), way,
+        sizeof way);
     note = way;
   }
   if (note && !pipeline->noted && !choice->quiet) fprintf(stderr, "heed: %s\n", CLI_SHOWN(note));
   pipeline->noted = true;
 }
 
+/* What of a graph that is no model runs in double. */
+static void say_in_double(const cli_pipeline *pipeline, const cli_choice *choice) {
+  char text[200] = "";
+  if (pipeline->lowered) heed_onnx_lowered_in_double(pipeline->lowered, text, sizeof text);
+  if (*text && !choice->quiet) fprintf(stderr, "heed: %s\n", CLI_SHOWN(text));
+}
+
 heed_status cli_pipeline_plan(cli_state *cli, cli_pipeline *pipeline, cli_choice *choice) {
+  const bool first = !pipeline->noted;
   say_note(pipeline, choice);
   CLI_TRY(pipeline->build_graph
               ? pipeline->build_graph(cli, pipeline)
               : heed_model_build(pipeline->model, &pipeline->build, &pipeline->graph, &cli->error));
+  if (first) say_in_double(pipeline, choice);
   if (pipeline->choose_taps) CLI_TRY(pipeline->choose_taps(cli, pipeline, pipeline->taps_user));
   free(pipeline->taps);
   pipeline->taps = calloc(pipeline->tap_count + 1, sizeof *pipeline->taps);

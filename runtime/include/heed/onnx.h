@@ -143,6 +143,10 @@ typedef struct heed_onnx_lower_desc {
    * an input [B, 3, H, W] of floats in the graph, also where the file takes [B, H, W, 3] or whole
    * numbers, which are floats then. */
   bool picture;
+  /* EXPERIMENTAL. Whether nodes without a kernel are nodes of the graph that run in double, on the
+   * CPU alone: at most 64, whose shapes do not depend on numbers. A run ends with UNSUPPORTED where
+   * one gives whole numbers beyond 2^24. Else such a node is UNSUPPORTED here. */
+  bool parts;
 } heed_onnx_lower_desc;
 typedef struct heed_onnx_lowered heed_onnx_lowered;
 /* Lowers the graph. Borrows file, also for the weights that a session reads. Inputs of floats and
@@ -181,6 +185,10 @@ HEED_NODISCARD HEED_API heed_status heed_onnx_lowered_output(heed_onnx_lowered *
 HEED_NODISCARD HEED_API heed_status heed_onnx_lowered_known(heed_onnx_lowered *lowered,
                                                             heed_onnx_result **result,
                                                             heed_error *error);
+/* EXPERIMENTAL. Which nodes run in double, "2 of 40 nodes in double (TopK, CumSum)", cut to `size`
+ * bytes; "": none. */
+HEED_API void heed_onnx_lowered_in_double(const heed_onnx_lowered *lowered, char *text,
+                                          size_t size);
 /* As heed_onnx_result_unrounded of a run. */
 HEED_API uint32_t heed_onnx_lowered_unrounded(const heed_onnx_lowered *lowered);
 /* The graph as a model, where it is a vision transformer: one image [B, C, H, W] comes in, and each
@@ -230,6 +238,9 @@ HEED_API bool heed_onnx_lacks(heed_status status);
  * sigmoid: its probability is the sigmoid of its logit. The value "logits" of a graph that ends
  * with a softmax, its logarithm or a sigmoid is what that reads. false for other models. */
 HEED_API bool heed_onnx_each_class(const heed_model *model);
+/* EXPERIMENTAL. As heed_onnx_lowered_in_double of a model of heed_onnx_vision at its own size; "" for
+ * other models. Valid as long as the model. */
+HEED_API const char *heed_onnx_in_double(const heed_model *model);
 /* Which token of the ONNX file each token of a graph is that heed_model_build made of a model of
  * heed_onnx_vision: [*count], borrowed from the graph. NULL, and 0: the order is the file's own. */
 HEED_API const int32_t *heed_onnx_token_order(const heed_graph *graph, uint32_t *count);

@@ -225,6 +225,25 @@ heed_value heed_lower_change_softmax(heed_lower *l, const value *v) {
   return heed_define_reshape(l->graph, weights, &shape);
 }
 
+/* The left factor of a product as it was made. */
+static const value *weights_of(const value *product) {
+  const value *weights = product->x[0];
+  while (weights->kind == HEED_LOWER_RESHAPE || weights->kind == HEED_LOWER_NAN_TO_ZERO)
+    weights = weights->x[0];
+  return weights;
+}
+
+uint32_t heed_lower_heads_width(const heed_lower *l, uint32_t found) {
+  heed_shape four;
+  for (size_t i = 0; i < l->order_count; i++) {
+    const value *v = l->order[i], *weights = v->kind == HEED_LOWER_MATMUL ? weights_of(v) : NULL;
+    if (weights && weights->kind == HEED_LOWER_SOFTMAX && !weights->owner &&
+        weights->axis == found && four_axes(l, v, &four))
+      return four.dim[1] * four.dim[3];
+  }
+  return 0;
+}
+
 /* What the heads give, [B, T, H Dv], by the name that it has of one op. */
 static void name_heads(heed_lower *l, uint32_t found, heed_value heads, const heed_shape *four) {
   const heed_permute_desc desc = {sizeof desc, heads, {0, 2, 1, 3}};
@@ -236,10 +255,8 @@ static void name_heads(heed_lower *l, uint32_t found, heed_value heads, const he
 }
 
 heed_value heed_lower_change_product(heed_lower *l, const value *v, heed_value output) {
-  const value *weights = v->x[0];
+  const value *weights = weights_of(v);
   heed_shape map, four;
-  while (weights->kind == HEED_LOWER_RESHAPE || weights->kind == HEED_LOWER_NAN_TO_ZERO)
-    weights = weights->x[0];
   if (!changes_softmax(l, weights, &map) || !four_axes(l, v, &four) || four.dim[1] != map.dim[1] ||
       four.dim[2] != map.dim[2])
     return output;

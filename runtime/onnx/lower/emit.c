@@ -256,6 +256,8 @@ static heed_value emit(heed_lower *l, value *v) {
     case HEED_LOWER_CONCAT: return emit_concat(l, v);
     case HEED_LOWER_BINARY: return emit_binary(l, v);
     case HEED_LOWER_ROTARY: return emit_rotary(l, v);
+    case HEED_LOWER_HOST: return heed_lower_emit_host(l, v);
+    case HEED_LOWER_HOST_RESULT: return heed_lower_host_result(v);
     default: return heed_lower_emit_general(l, v);
   }
 }

@@ -60,6 +60,9 @@ static bool is_whole(heed_lower *l, value *v, double range[2], uint32_t *left) {
     case HEED_LOWER_SLICE:
     case HEED_LOWER_EXPAND:
     case HEED_LOWER_GATHER: return are_whole(l, v, 0, 1, range, left);
+    case HEED_LOWER_HOST_RESULT:
+      widen(range, -MOST_EXACT, MOST_EXACT); /* a run in which they are others ends */
+      return !heed_onnx_is_float(heed_lower_host_type(v));
     case HEED_LOWER_CONCAT: return are_whole(l, v, 0, v->count, range, left);
     case HEED_LOWER_SELECT: return are_whole(l, v, 1, 3, range, left);
     default: return false;

@@ -288,6 +288,28 @@ bool heed_lower_branch(heed_lower *l, const heed_onnx_node *node, bool *truth) {
   return l->status == HEED_OK;
 }
 
+/* The node as expressions of kernels. */
+static heed_status lower_to_kernels(heed_lower *l, const heed_onnx_node *node) {
+  const heed_lower_op *op = find_op(node);
+  if (!op)
+    return heed_onnx_refuse(&l->call, HEED_UNSUPPORTED,
+                            "op has no kernel (found %.60s%s%.60s of opset %lld)", node->domain,
+                            *node->domain ? "." : "", node->op, (long long)l->call.opset);
+  HEED_TRY(heed_onnx_check_counts(&l->call));
+  for (uint32_t i = 0; i < node->input_count; i++) {
+    const heed_lower_value *x = heed_lower_bound(l, node->inputs[i]);
+    if (x && x->kind != HEED_LOWER_CONSTANT && !heed_onnx_is_float(type_of(l, node->inputs[i])) &&
+        !takes_whole_numbers(node, i))
+      return heed_onnx_refuse(&l->call, HEED_UNSUPPORTED, "computed whole numbers have no kernel");
+    if (x && x->kind != HEED_LOWER_CONSTANT)
+      HEED_TRY(heed_onnx_check_type(&l->call, i, type_of(l, node->inputs[i])));
+  }
+  HEED_TRY(heed_onnx_check_attributes(&l->call));
+  HEED_TRY(read_small_inputs(l, node));
+  op->lower(l, op->kind);
+  return l->status;
+}
+
 static heed_status lower_node(heed_lower *l, uint32_t index) {
   const heed_onnx_node *node = &l->file->model.graph.nodes[index];
   const int64_t opset = heed_onnx_opset_of(&l->file->model, node->domain);
@@ -313,24 +335,8 @@ static heed_status lower_node(heed_lower *l, uint32_t index) {
     return fold(l, node);
   }
   count->lowered++;
-  const heed_lower_op *op = find_op(node);
-  if (!op)
-    return heed_onnx_refuse(&l->call, HEED_UNSUPPORTED,
-                            "op has no kernel (found %.60s%s%.60s of opset %lld)", node->domain,
-                            *node->domain ? "." : "", node->op, (long long)opset);
-  HEED_TRY(heed_onnx_check_counts(&l->call));
-  for (uint32_t i = 0; i < node->input_count; i++) {
-    const heed_lower_value *x = heed_lower_bound(l, node->inputs[i]);
-    if (x && x->kind != HEED_LOWER_CONSTANT && !heed_onnx_is_float(type_of(l, node->inputs[i])) &&
-        !takes_whole_numbers(node, i))
-      return heed_onnx_refuse(&l->call, HEED_UNSUPPORTED, "computed whole numbers have no kernel");
-    if (x && x->kind != HEED_LOWER_CONSTANT)
-      HEED_TRY(heed_onnx_check_type(&l->call, i, type_of(l, node->inputs[i])));
-  }
-  HEED_TRY(heed_onnx_check_attributes(&l->call));
-  HEED_TRY(read_small_inputs(l, node));
-  op->lower(l, op->kind);
-  return l->status;
+  const heed_status status = lower_to_kernels(l, node);
+  return status == HEED_UNSUPPORTED && l->takes_hosts ? heed_lower_host_node(l) : status;
 }
 
 /* -------------------------------------------------------------------------------------- inputs */

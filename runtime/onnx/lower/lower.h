@@ -37,6 +37,8 @@ typedef enum heed_lower_kind {
   HEED_LOWER_GATHER,      /* entries of `axis` by `indices` or x[1]; function: of elements */
   HEED_LOWER_WINDOWS,     /* x [B, C, ...] by `windows`, and by the kernel x[1] of a sum */
   HEED_LOWER_NAN_TO_ZERO, /* x, and 0 where it is NaN */
+  HEED_LOWER_HOST, /* host.c: a node that has no kernel; dims are those of its first result */
+  HEED_LOWER_HOST_RESULT, /* function: which result of the host x[0] */
   HEED_LOWER_QUANTISED    /* x, which is not rounded; only products that are scaled back read it */
 } heed_lower_kind;
 
@@ -104,6 +106,7 @@ typedef struct heed_lower_matrix {
 } heed_lower_matrix;
 
 typedef struct heed_lower_value heed_lower_value;
+typedef struct heed_lower_host heed_lower_host; /* host.c */
 
 typedef struct heed_lower_attention {
   /* [B, H, Tq, D], [B, H, Tk, D], [B, H, Tk, Dv]; bias [B|1, H|1, Tq|1, Tk|1] or NULL */
@@ -131,6 +134,7 @@ struct heed_lower_value {
   const float *gain, *bias; /* of NORM, [last axis] or NULL */
   bool rms;
   heed_lower_attention *attention;
+  heed_lower_host *host;
   heed_lower_value *owner;    /* SOFTMAX: the attention whose weights it is, or NULL */
   const char *name;           /* of INPUT */
   const heed_onnx_node *node; /* where it was made; NULL: among the inputs */
@@ -158,6 +162,8 @@ typedef struct heed_lower_changes {
   float temperature; /* 0 = 1 */
 } heed_lower_changes;
 
+#define HEED_LOWER_MOST_HOSTS 64
+
 typedef struct heed_lower {
   heed_onnx *file;
   heed_onnx_evaluator evaluator; /* of what is folded */
@@ -172,12 +178,15 @@ typedef struct heed_lower {
   size_t owned_count, owned_room;
   heed_onnx_op_count *counts; /* by op */
   size_t count_count, count_room;
-  unsigned char *parts;     /* by maker: quantisers.c */
-  unsigned char no_part;    /* of a value that no node makes */
-  uint32_t unrounded;       /* dynamic quantisations whose rounding was left out */
-  uint64_t batch;           /* of the first input with axes */
-  bool picture;             /* an input of four axes is a picture, which a run gives */
-  bool alone;               /* there is no other input */
+  unsigned char *parts;  /* by maker: quantisers.c */
+  unsigned char no_part; /* of a value that no node makes */
+  uint32_t unrounded;    /* dynamic quantisations whose rounding was left out */
+  uint64_t batch;        /* of the first input with axes */
+  bool picture;          /* an input of four axes is a picture, which a run gives */
+  bool alone;            /* there is no other input */
+  bool takes_hosts;      /* nodes without a kernel become hosts, */
+  const heed_onnx_node *hosts[HEED_LOWER_MOST_HOSTS]; /* in their order */
+  uint32_t host_count;
   uint64_t work, most_work; /* of kernels: what they will compute is not computed yet */
   uint64_t most_values;     /* elements of one value of the lowered graph */
   heed_status status;
@@ -346,6 +355,7 @@ void heed_lower_narrow_maps(heed_lower *l);
 heed_value heed_lower_change_heads(heed_lower *l, const heed_lower_value *v, heed_value output);
 /* The same where an attention runs in several ops: the weights of its softmax, value 0 where
  * nothing changes; and `output`, the product v of such weights and values. */
+uint32_t heed_lower_heads_width(const heed_lower *l, uint32_t found); /* H Dv; 0: no product */
 heed_value heed_lower_change_softmax(heed_lower *l, const heed_lower_value *v);
 heed_value heed_lower_change_product(heed_lower *l, const heed_lower_value *v, heed_value output);
 /* general.c: the heed_value of an expression that no model of heed's own needs. */
@@ -356,6 +366,14 @@ heed_shape heed_lower_shape(heed_lower *l, const heed_lower_value *v);
  * value become one. heed_lower_absorb_heads says beforehand which expressions that takes over. */
 void heed_lower_absorb_heads(heed_lower_value *attention);
 void heed_lower_emit_heads(heed_lower *l, const heed_lower_value *attention, heed_value to[3]);
+/* host.c: the node of l->call, which was refused, as one that runs in double. UNSUPPORTED, with the
+ * sentence of before: it cannot. Then its emission, its results, their element types, and which
+ * nodes they are: "2 of 40 nodes in double (TopK, CumSum)", or "". */
+heed_status heed_lower_host_node(heed_lower *l);
+heed_value heed_lower_emit_host(heed_lower *l, const heed_lower_value *v);
+heed_value heed_lower_host_result(const heed_lower_value *v);
+uint32_t heed_lower_host_type(const heed_lower_value *v);
+void heed_lower_tell_hosts(const heed_lower *l, char *text, size_t size);
 /* The constants of a matrix: its rows, and its bias or value 0. */
 heed_value heed_lower_emit_rows(heed_lower *l, const heed_lower_matrix *matrix, heed_shape shape);
 heed_value heed_lower_emit_vector(heed_lower *l, const float *data, uint64_t count);

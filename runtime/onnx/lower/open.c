@@ -152,6 +152,7 @@ heed_status heed_onnx_lower_changed(heed_onnx *file, const heed_onnx_lower_desc 
   made->lower = (heed_lower){.file = file, .error = error ? error : &own};
   made->lower.picture = full.picture;
   made->lower.changes = changes;
+  made->lower.takes_hosts = full.parts;
   heed_lower_limit(&made->lower, full.inputs.size, full.most_elements, full.most_steps);
   const heed_status status = lower(made, file, &full, made->lower.error);
   made->lower.error = NULL;
@@ -207,6 +208,10 @@ heed_status heed_onnx_lowered_write(const heed_onnx_lowered *lowered, heed_sessi
 heed_status heed_onnx_lowered_given(const heed_onnx_lowered *lowered, heed_onnx_given give,
                                     void *user, heed_error *error) {
   return heed_lower_visit_given(&lowered->lower, give, user, error);
+}
+
+void heed_onnx_lowered_in_double(const heed_onnx_lowered *lowered, char *text, size_t size) {
+  heed_lower_tell_hosts(&lowered->lower, text, size);
 }
 
 uint32_t heed_onnx_lowered_unrounded(const heed_onnx_lowered *lowered) {

@@ -25,7 +25,7 @@ typedef struct vision_model {
   heed_config *config;    /* the files' JSON alone */
   uint32_t height, width; /* that were asked for; 0: not */
   heed_vision vision;     /* at the model's own size */
-  char assumed[400];
+  char assumed[400], in_double[200];
   char (*class_names)[NAME_SIZE];
   char (*tokens)[NAME_SIZE];
   const char **token_names; /* [prefix_tokens] */
@@ -60,7 +60,8 @@ static heed_onnx_lower_desc of_size(uint32_t batch, uint32_t height, uint32_t wi
                                 .batch = batch,
                                 .height = height,
                                 .width = width,
-                                .picture = true};
+                                .picture = true,
+                                .parts = true};
 }
 
 static heed_status try_size(const vision_model *model, uint32_t batch, uint32_t height,
@@ -79,6 +80,8 @@ static heed_status try_own(vision_model *model, uint32_t height, uint32_t width,
                            heed_error *error) {
   heed_onnx_lowered *lowered = NULL;
   const heed_status status = try_size(model, 1, height, width, &lowered, &model->vision, error);
+  if (status == HEED_OK)
+    heed_onnx_lowered_in_double(lowered, model->in_double, sizeof model->in_double);
   heed_onnx_lowered_destroy(lowered);
   return status;
 }
@@ -296,6 +299,10 @@ static const heed_model_type vision_type = {sizeof(vision_model), open_model, cl
 
 bool heed_onnx_each_class(const heed_model *model) {
   return model && model->type == &vision_type && ((const vision_model *)model)->vision.each_class;
+}
+
+const char *heed_onnx_in_double(const heed_model *model) {
+  return model && model->type == &vision_type ? ((const vision_model *)model)->in_double : "";
 }
 
 heed_status heed_onnx_vision(heed_onnx *file, const heed_model_desc *desc, uint32_t height,

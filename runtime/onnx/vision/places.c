@@ -236,7 +236,9 @@ static table *make(walk *k, const value *v) {
     case HEED_LOWER_REDUCE: return heed_place_reduce(&k->w, of(k, v->x[0]), v->axis);
     case HEED_LOWER_GATHER: return gather(k, v);
     case HEED_LOWER_WINDOWS: return windows(k, v);
-    default: return share(of(k, v->x[0])); /* element by element */
+    case HEED_LOWER_HOST:
+    case HEED_LOWER_HOST_RESULT: return NULL; /* nobody knows */
+    default: return share(of(k, v->x[0]));    /* element by element */
   }
 }
 

@@ -158,12 +158,18 @@ static heed_status find_layers(search *s) {
   return HEED_OK;
 }
 
-/* Whether a value [..., T, T] is the map of one of the layers. */
+/* Whether a value [..., T, T] is the map of one of the layers, also where only rows of it go out.
+ */
 static bool is_layers(const search *s, uint32_t id) {
+  const heed_lower *l = heed_onnx_lowered_parts(s->lowered);
+  const uint32_t root = heed_graph_root(s->graph, id);
   bool found = false;
   for (uint32_t i = 0; !found && i < s->vision->layers; i++) {
     const heed_value map = heed_onnx_lowered_weights(s->lowered, i);
-    found = heed_graph_root(s->graph, map.id) == heed_graph_root(s->graph, id);
+    const heed_lower_value *whole = l->maps[i];
+    found = heed_graph_root(s->graph, map.id) == root ||
+            (whole->kind == HEED_LOWER_SOFTMAX && whole->made.id &&
+             heed_graph_root(s->graph, whole->made.id) == root);
   }
   return found;
 }
@@ -414,6 +420,8 @@ static heed_status find_parts(search *s) {
   if (heed_graph_value_info(s->graph, heed_graph_find(s->graph, "layer.0.attention.output"),
                             &info) == HEED_OK)
     vision->states = s->joined * info.shape.dim[info.shape.rank - 1];
+  else
+    vision->states = s->joined * heed_lower_heads_width(heed_onnx_lowered_parts(s->lowered), 0);
   if (s->order.token) return HEED_OK;
   vision->order = HEED_ORDER_ASSUMED;
   return find_grid(s);
