@@ -238,8 +238,8 @@ HEED_API bool heed_onnx_lacks(heed_status status);
  * sigmoid: its probability is the sigmoid of its logit. The value "logits" of a graph that ends
  * with a softmax, its logarithm or a sigmoid is what that reads. false for other models. */
 HEED_API bool heed_onnx_each_class(const heed_model *model);
-/* EXPERIMENTAL. As heed_onnx_lowered_in_double of a model of heed_onnx_vision at its own size; "" for
- * other models. Valid as long as the model. */
+/* EXPERIMENTAL. As heed_onnx_lowered_in_double of a model of heed_onnx_vision at its own size; ""
+ * for other models. Valid as long as the model. */
 HEED_API const char *heed_onnx_in_double(const heed_model *model);
 /* Which token of the ONNX file each token of a graph is that heed_model_build made of a model of
  * heed_onnx_vision: [*count], borrowed from the graph. NULL, and 0: the order is the file's own. */
