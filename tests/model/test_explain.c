@@ -399,23 +399,11 @@ static heed_status explain_family(const opened *o, inputs *in, heed_explanation 
 /* Read-outs that norm a mean of states, or pool them by attention: no lens of a token is their
  * score. */
 static bool gathers(const char *folder) {
-  static const char *const all[] = {"beit",
-                                    "beit_original",
-                                    "data2vec",
-                                    "eva02",
-                                    "eva02_map",
-                                    "eva02_unfused",
-                                    "own_linear",
-                                    "pe_core",
-                                    "rope_registers",
-                                    "siglip",
-                                    "timm_beit",
-                                    "timm_beit_shared",
-                                    "timm_eva_giant",
-                                    "timm_gap",
-                                    "timm_map",
-                                    "timm_map_registers",
-                                    "timm_siglip_trunk"};
+  static const char *const all[] = {
+      "beit",          "beit_original",      "data2vec",         "eva02",          "eva02_map",
+      "eva02_unfused", "own_linear",         "pe_core",          "rope_registers", "siglip",
+      "siglip2",       "timm_beit",          "timm_beit_shared", "timm_eva_giant", "timm_gap",
+      "timm_map",      "timm_map_registers", "timm_siglip_trunk"};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++)
     if (strcmp(all[i], folder) == 0) return true;
   return false;
