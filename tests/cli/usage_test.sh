@@ -70,7 +70,7 @@ for word in --version -V version; do
 done
 
 usage_error nothing "usage: heed"
-usage_error no_such_verb 'unknown verb (found "dance", expected run, embed, eval, explain, check, inspect, maps, survey, devices, bench, demo, convert, compare, help, completion or man)' dance
+usage_error no_such_verb 'unknown verb (found "dance", expected run, embed, eval, explain, judge, check, inspect, maps, survey, devices, bench, demo, convert, compare, help, completion or man)' dance
 usage_error verb_with_a_slip '); did you mean run?' rnu
 usage_error verb_cut_short '); did you mean inspect?' insp
 usage_error help_of_no_verb 'unknown verb (found "dance"' help dance

@@ -214,7 +214,6 @@ static void tensors_that_nothing_reads(void **state) {
       {&new_names, "vit.", "vit.encoder.extra", false},
       {&timm_names, "", "blocks.0.attn.rel_pos.weight", false},
       {&timm_names, "", "blocks.0.head.weight", false},
-      {&timm_names, "", "patch_embed.norm.weight", false},
       {&timm_names, "", "norm_mid.weight", false},
       {&timm_names, "", "mid_norm.weight", false},
       {&timm_names, "", "rope.bands", false},

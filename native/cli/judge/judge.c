@@ -231,7 +231,7 @@ static int run(cli_state *cli, int argc, char **argv) {
       {"--json", CLI_JSON, &options.json, "OUT.json|-", "write means, intervals and curves"},
       {"--list", CLI_TEXT, &options.list, "FILE",
        "more images: a path a line, from the current folder; - reads stdin"},
-      {"--scenes", CLI_NUMBER, &options.scenes, "N", "N generated scenes in the place of images"},
+      {"--scenes", CLI_NUMBER, &options.scenes, "N", "N generated scenes instead of images"},
       {"--seed", CLI_NUMBER, &options.seed, "S", "seed of the first scene (default: 1)"},
       {"--most-images", CLI_NUMBER, &options.most_images, "N",
        "refuse more images than this (default: 100000)"},
