@@ -1,4 +1,5 @@
 """Numbers of the package beside those of the command, bit for bit, and what a run's parts promise."""
+import importlib.util
 import json
 import os
 import pathlib
@@ -11,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from support import PROGRAM, VECTORS, main, models, tensors
 
+PILLOW = importlib.util.find_spec("PIL") is not None
 DEVICES = os.environ.get("HEED_TEST_DEVICES", "cpu").split(",")
 
 
@@ -41,6 +43,7 @@ class Numbers(unittest.TestCase):
                             seen += 1
         self.assertGreater(seen, 200)
 
+    @unittest.skipUnless(PILLOW, "no Pillow here")
     def test_a_picture_as_run(self) -> None:
         from PIL import Image
 
@@ -78,6 +81,7 @@ class Parts(unittest.TestCase):
     def setUpClass(cls) -> None:
         cls.model = heed.open(VECTORS / "hf_vit", device="cpu", threads=1)
 
+    @unittest.skipUnless(PILLOW, "no Pillow here")
     def test_pictures_of_every_kind(self) -> None:
         from PIL import Image
 
@@ -181,6 +185,7 @@ class Parts(unittest.TestCase):
         with self.assertRaisesRegex(heed.Error, "no such patch"):
             run.map(1, 0, (5, 0))
 
+    @unittest.skipUnless(PILLOW, "no Pillow here")
     def test_preprocessing_can_be_set(self) -> None:
         """Mean and std beside those of the command."""
         from PIL import Image
