@@ -744,7 +744,9 @@ test('the modules import and export what they should and nothing else', () => {
       imports.sort(),
       [
         ...(threads ? ['env.memory'] : []),
-        ...['heed.cancelled', 'heed.progress', 'heed.read'],
+        'heed.cancelled',
+        ...(all ? ['heed.patched'] : []),
+        ...['heed.progress', 'heed.read'],
         ...(all ? ['heed.take'] : [])
       ],
       name
