@@ -759,7 +759,13 @@ test('the modules import and export what they should and nothing else', () => {
       name
     )
   }
-  assert.deepEqual(listed('IMPORT', header).sort(), ['cancelled', 'progress', 'read', 'take'])
+  assert.deepEqual(listed('IMPORT', header).sort(), [
+    'cancelled',
+    'patched',
+    'progress',
+    'read',
+    'take'
+  ])
 })
 
 test('parts that are loaded on demand may be missing at first', async () => {
