@@ -98,8 +98,14 @@ by_configure() { # name, folders to make, arguments
 build() {
   autotools="--host=$processor-linux-gnu --enable-static --disable-shared"
   by_configure zlib . --static
+  # shellcheck disable=SC2086 # one word an argument
+  by_configure sqlite3 . $autotools --disable-tcl --disable-readline --disable-load-extension --disable-threadsafe
   by_cmake libpng1.6 -DPNG_SHARED=OFF -DPNG_TESTS=OFF
   by_cmake libjpeg-turbo -DENABLE_SHARED=OFF -DWITH_TURBOJPEG=OFF -DREQUIRE_SIMD=ON
+  by_cmake libwebp -DWEBP_BUILD_ANIM_UTILS=OFF -DWEBP_BUILD_CWEBP=OFF -DWEBP_BUILD_DWEBP=OFF -DWEBP_BUILD_EXTRAS=OFF -DWEBP_BUILD_GIF2WEBP=OFF \
+    -DWEBP_BUILD_IMG2WEBP=OFF -DWEBP_BUILD_LIBWEBPMUX=OFF -DWEBP_BUILD_VWEBP=OFF -DWEBP_BUILD_WEBPINFO=OFF -DWEBP_BUILD_WEBPMUX=OFF
+  by_cmake tiff -Dtiff-tools=OFF -Dtiff-tests=OFF -Dtiff-contrib=OFF -Dtiff-docs=OFF -Dcxx=OFF -Djbig=OFF -Dlerc=OFF -Dlibdeflate=OFF \
+    -Dlzma=OFF -Dwebp=OFF -Dzstd=OFF
   sed -i 's/cmakedefine XML_DTD$/cmakedefine XML_DTD 1/' "$sources/expat/expat/expat_config.h.cmake" # as Debian's patches and configure have it
   by_cmake expat/expat -DEXPAT_BUILD_TOOLS=OFF -DEXPAT_BUILD_EXAMPLES=OFF -DEXPAT_BUILD_TESTS=OFF -DEXPAT_SHARED_LIBS=OFF -DEXPAT_BUILD_DOCS=OFF
   by_cmake freetype -DFT_DISABLE_HARFBUZZ=ON -DFT_DISABLE_BROTLI=ON -DFT_DISABLE_BZIP2=ON -DFT_DISABLE_PNG=ON

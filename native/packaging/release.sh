@@ -84,7 +84,7 @@ make_python() {
 # -------------------------------------------------------------------------------------------------------------- Linux
 
 make_linux() { # x86_64 or aarch64, glibc or musl
-  need "$1-linux-gnu-gcc=gcc-$(echo "$1" | tr _ -)-linux-gnu" ninja=ninja-build make=make pkg-config=pkgconf nasm=nasm gperf=gperf \
+  need "$1-linux-gnu-gcc=gcc-$(echo "$1" | tr _ -)-linux-gnu" ninja=ninja-build make=make pkg-config=pkgconf nasm=nasm gperf=gperf tclsh=tcl \
     apt-get=apt dpkg-source=dpkg-dev glslangValidator=glslang-tools spirv-val=spirv-tools objdump=binutils
   [ -e /usr/include/vulkan/vulkan_core.h ] || { say "$part is left out: no vulkan/vulkan_core.h here (Debian: libvulkan-dev)"; exit 4; }
   folder=$work/$part
@@ -96,7 +96,7 @@ make_linux() { # x86_64 or aarch64, glibc or musl
     vulkan=ON
     cp -R /usr/include/vulkan /usr/include/vk_video "$folder/root/usr/include"
   fi
-  set -- "$1" "$2" -DCMAKE_BUILD_TYPE=Release -DHEED_TESTS=OFF -DHEED_CAIRO=ON -DHEED_WEBP=OFF -DHEED_TIFF=OFF -DHEED_SQLITE=OFF "-DHEED_VULKAN=$vulkan" "-DHEED_INSIDE=$folder/inside.txt" "$launcher"
+  set -- "$1" "$2" -DCMAKE_BUILD_TYPE=Release -DHEED_TESTS=OFF -DHEED_CAIRO=ON -DHEED_WEBP=ON -DHEED_TIFF=ON -DHEED_SQLITE=ON "-DHEED_VULKAN=$vulkan" "-DHEED_INSIDE=$folder/inside.txt" "$launcher"
   while read -r argument; do set -- "$@" "$argument"; done <"$folder/cmake.txt"
   processor=$1 libc=$2
   shift 2
