@@ -164,6 +164,26 @@ heed survey --merge
 expect_exit 2
 test_end
 
+# The same path with other weights: the first image is run again and held to its row.
+test_begin other_weights
+cp -R "$vectors/vit/hf_vit" "$bad/model"
+heed survey "$bad/model" "$vectors/preprocess/rgb.png" "$vectors/preprocess/exact_224.png" $common -o w.sqlite
+expect_exit 0
+heed survey "$bad/model" "$vectors/preprocess/rgb.png" "$vectors/preprocess/exact_224.png" $common -o w.sqlite --resume
+expect_exit 0
+"$python" - "$bad/model/model.safetensors" <<'P'
+import struct, sys
+data = bytearray(open(sys.argv[1], "rb").read())
+start = 8 + struct.unpack("<Q", data[:8])[0]
+for i in range(start, len(data), 4):  # a little smaller, each
+    data[i:i + 4] = struct.pack("<f", 0.9 * struct.unpack("<f", data[i:i + 4])[0])
+open(sys.argv[1], "wb").write(data)
+P
+heed survey "$bad/model" "$vectors/preprocess/rgb.png" "$vectors/preprocess/exact_224.png" $common -o w.sqlite --resume
+expect_exit 2
+expect_one_sentence survey "w.sqlite: another survey (found other numbers of "
+test_end
+
 test_begin bad_pictures
 mkdir -p "$bad/p/deep/deeper"
 cp "$vectors/preprocess/rgb.png" "$bad/p/a.png"
@@ -225,6 +245,10 @@ expect_exit 2
 expect_one_sentence survey "later.sqlite: no pairs with the first survey (found 0 images"
 heed survey --compare "$bad/whole.sqlite"
 expect_exit 2
+heed survey "$vectors/vit/micro_32" "$vectors/preprocess/rgb.png" "$vectors/preprocess/rgb.png" $common -o twice.sqlite
+heed survey --compare twice.sqlite twice.sqlite
+expect_exit 2
+expect_one_sentence survey "twice.sqlite: the same image twice (found "
 test_end
 
 # Each question of the page, on a real survey.

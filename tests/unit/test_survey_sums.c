@@ -130,6 +130,25 @@ static void test_small_spread(void **state) {
   survey_sums_free(&sums);
 }
 
+/* A number beyond the last bin counts, and a quantile that lies there is not made up. */
+static void test_beyond_the_bins(void **state) {
+  (void)state;
+  survey_sums sums;
+  survey_numbers numbers;
+  test_random random = {13};
+  assert_ok(survey_sums_create(&shape, &sums, &error));
+  assert_ok(survey_numbers_create(&shape, &numbers, &error));
+  for (int i = 0; i < 4; i++) {
+    fill(&numbers, &random);
+    numbers.statistics[2] = i ? 10.0 : 3.0 * SURVEY_BINS * survey_bin_width(&shape, 2);
+    assert_ok(survey_sums_add(&sums, &numbers, &error));
+  }
+  assert_true(fabs(survey_sums_quantile(&sums, 0, 2, 0.5) - 10.0) <= survey_bin_width(&shape, 2));
+  assert_true(isnan(survey_sums_quantile(&sums, 0, 2, 0.95)));
+  survey_numbers_free(&numbers);
+  survey_sums_free(&sums);
+}
+
 /* What is refused leaves the sums as they were. */
 static void test_refused(void **state) {
   (void)state;
@@ -165,6 +184,7 @@ static void test_refused(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_any_order), cmocka_unit_test(test_summary),
-      cmocka_unit_test(test_small_spread), cmocka_unit_test(test_refused)};
+      cmocka_unit_test(test_small_spread), cmocka_unit_test(test_beyond_the_bins),
+      cmocka_unit_test(test_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,21 @@
 /* What heed judge found: a table, and JSON. */
+#include <math.h>
+
 #include "judging.h"
 #include "terminal/json_out.h"
 #include "terminal/standard_out.h"
+
+/* Pictures for which a metric is no number, as mass of a map whose sum is not above 0. */
+static void print_left_out(const judging *j) {
+  for (uint32_t m = 0; m < JUDGE_METRICS; m++)
+    for (uint32_t i = 0; j->wanted[m] && i < j->map_count; i++) {
+      const uint64_t count = j->maps[i].numbers[m].count;
+      if (count < j->pictures)
+        printf("%s of %s: %llu of %u pictures are left out, as it is no number there\n",
+               judge_metrics[m].name, j->maps[i].name, (unsigned long long)(j->pictures - count),
+               j->pictures);
+    }
+}
 
 void judge_print(const judging *j, const char *model) {
   printf("%s%s on %s (%s); %u pictures, target: %s\n", model ? "model " : "the demo model",
@@ -25,14 +39,15 @@ void judge_print(const judging *j, const char *model) {
     printf("\n");
   }
   printf("mean +- half of a 95 %% interval over the pictures\n");
+  print_left_out(j);
 }
 
 static void json_metric(json_out *json, const judging *j, const judge_map *map, uint32_t m) {
   const judge_number *of = &map->numbers[m];
   json_open(json, NULL, '{');
   json_text(json, "name", judge_metrics[m].name);
-  json_number(json, "mean", of->mean);
-  json_number(json, "interval", judge_interval(of));
+  json_number(json, "mean", of->count ? of->mean : (double)NAN);
+  json_number(json, "interval", of->count ? judge_interval(of) : (double)NAN);
   json_integer(json, "count", of->count);
   if (map->curves[m]) {
     json_open(json, "curve", '[');

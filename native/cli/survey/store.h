@@ -27,6 +27,10 @@ heed_status survey_store_open(cli_state *cli, const char *path, survey_identity 
                               survey_sums *sums, survey_store **store);
 /* Whether a picture's row is there. */
 bool survey_store_has(const survey_store *store, int64_t picture);
+/* The first picture whose heads have rows, or -1. */
+int64_t survey_store_first(const survey_store *store);
+/* Whether the rows of its heads have just these numbers. */
+bool survey_store_same(const survey_store *store, int64_t picture, const survey_numbers *numbers);
 /* The pictures that were read, and those that were not. */
 void survey_store_count(const survey_store *store, int64_t *read, int64_t *failed);
 /* heads: whether the numbers of each head get a row. Statuses: IO. */

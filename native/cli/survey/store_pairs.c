@@ -31,10 +31,30 @@ static int64_t pair_head(sqlite3_stmt *select, double *mean, double *spread) {
   return count;
 }
 
+/* An image that a list names twice would be paired with both. */
+static heed_status check_once(const survey_store *store, const char *sql, const char *path) {
+  sqlite3_stmt *select = NULL;
+  CLI_TRY(survey_sql_prepare(store, sql, &select));
+  const bool once = sqlite3_step(select) == SQLITE_DONE;
+  const char *image = once ? NULL : (const char *)sqlite3_column_text(select, 0);
+  const heed_status status =
+      once ? HEED_OK
+           : heed_fail(&store->cli->error, HEED_INVALID_ARGUMENT,
+                       "%s: the same image twice (found %.200s, expected each once, to pair them)",
+                       path, image ? image : "");
+  sqlite3_finalize(select);
+  return status;
+}
+
 static heed_status pair(survey_store *store, const char *b, const survey_shape *shape,
                         survey_pairs *pairs) {
   sqlite3_stmt *select = NULL;
   CLI_TRY(survey_sql_attach(store, b));
+  CLI_TRY(check_once(store,
+                     "SELECT path FROM main.pictures GROUP BY path HAVING count(*) > 1 LIMIT 1",
+                     store->path));
+  CLI_TRY(check_once(
+      store, "SELECT path FROM part.pictures GROUP BY path HAVING count(*) > 1 LIMIT 1", b));
   CLI_TRY(survey_sql_prepare(store, select_rows, &select));
   for (size_t head = 0; head < survey_heads(shape); head++) {
     sqlite3_bind_int64(select, 1, (int64_t)(head / shape->heads));
@@ -59,6 +79,35 @@ heed_status survey_store_pair(cli_state *cli, const char *a, const char *b,
   if (status == HEED_OK) status = pair(store, b, shape, pairs);
   survey_store_close(store);
   return status;
+}
+
+int64_t survey_store_first(const survey_store *store) {
+  sqlite3_stmt *select = NULL;
+  int64_t first = -1;
+  if (survey_sql_prepare(store, "SELECT picture FROM heads ORDER BY picture LIMIT 1", &select) ==
+          HEED_OK &&
+      sqlite3_step(select) == SQLITE_ROW)
+    first = sqlite3_column_int64(select, 0);
+  sqlite3_finalize(select);
+  return first;
+}
+
+bool survey_store_same(const survey_store *store, int64_t picture, const survey_numbers *numbers) {
+  sqlite3_stmt *select = NULL;
+  size_t rows = 0;
+  bool same = survey_sql_prepare(store,
+                                 "SELECT entropy_cls, entropy_patches, distance,"
+                                 " distance_renormalised, prefix_mass, self_mass, top5_mass"
+                                 " FROM heads WHERE picture = ? ORDER BY layer, head",
+                                 &select) == HEED_OK;
+  sqlite3_bind_int64(select, 1, picture);
+  while (same && sqlite3_step(select) == SQLITE_ROW && rows < survey_heads(&store->shape)) {
+    const double *of = numbers->statistics + rows++ * SURVEY_STATISTICS;
+    for (int s = 0; s < SURVEY_STATISTICS; s++)
+      same = same && sqlite3_column_double(select, s) == of[s];
+  }
+  sqlite3_finalize(select);
+  return same && rows == survey_heads(&store->shape);
 }
 
 void survey_pairs_free(survey_pairs *pairs) {

@@ -238,5 +238,7 @@ double survey_sums_quantile(const survey_sums *sums, size_t head, size_t statist
   while (bin < SURVEY_BINS - 1 && (seen += bins[bin]) < wanted) bin++;
   const double width = survey_bin_width(&sums->shape, statistic),
                middle = ((double)bin + 0.5) * width;
+  /* the last bin has all that lies beyond it, which images of larger grids may bring */
+  if (bin == SURVEY_BINS - 1 && range.largest > (SURVEY_BINS + 1) * width) return (double)NAN;
   return middle < range.least ? range.least : middle > range.largest ? range.largest : middle;
 }

@@ -73,7 +73,8 @@ survey_summary survey_sums_summary(const survey_sums *sums, size_t head, size_t 
 /* The width of a bin: what a quantile is off by at most. Numbers beyond the last are in the last.
  */
 double survey_bin_width(const survey_shape *shape, size_t statistic);
-/* The least number that a share q of the pictures does not exceed, to one bin. */
+/* The least number that a share q of the pictures does not exceed, to one bin; NaN where it lies
+ * beyond the bins. */
 double survey_sums_quantile(const survey_sums *sums, size_t head, size_t statistic, double q);
 
 #endif

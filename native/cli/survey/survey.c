@@ -68,7 +68,7 @@ static heed_status load_picture(cli_state *cli, void *user, uint32_t index,
                             job->todo[index], prepared);
 }
 
-static heed_status run_picture(survey_job *job, const cli_prepared *prepared) {
+static heed_status gather_picture(survey_job *job, const cli_prepared *prepared) {
   cli_pipeline *pipeline = &job->pipeline;
   if (pipeline->session &&
       (pipeline->build.height != prepared->height || pipeline->build.width != prepared->width))
@@ -76,7 +76,11 @@ static heed_status run_picture(survey_job *job, const cli_prepared *prepared) {
   pipeline->build.height = prepared->height;
   pipeline->build.width = prepared->width;
   CLI_TRY(cli_pipeline_run(job->cli, pipeline, &job->options->choice, prepared->pixels));
-  CLI_TRY(survey_gather(job->cli, pipeline, &job->sums.shape, &job->numbers));
+  return survey_gather(job->cli, pipeline, &job->sums.shape, &job->numbers);
+}
+
+static heed_status run_picture(survey_job *job, const cli_prepared *prepared) {
+  CLI_TRY(gather_picture(job, prepared));
   return survey_sums_add(&job->sums, &job->numbers, &job->cli->error);
 }
 
@@ -235,6 +239,27 @@ static heed_status choose_pictures(survey_job *job) {
   return HEED_OK;
 }
 
+/* Weights may have changed behind the same path: the first image that has rows runs again. */
+static heed_status check_numbers(survey_job *job) {
+  const survey_options *options = job->options;
+  const int64_t first = job->store && options->resume ? survey_store_first(job->store) : -1;
+  char scene[SURVEY_SCENE_SIZE];
+  cli_prepared prepared;
+  if (first < 0 || (uint64_t)first >= survey_inputs_count(&job->inputs)) return HEED_OK;
+  CLI_TRY(survey_inputs_read(job->cli, &job->inputs, &job->pipeline, &options->limits,
+                             options->choice.quiet, options->size ? 0 : CLI_MOST_PATCHES,
+                             (uint64_t)first, &prepared));
+  const heed_status status = gather_picture(job, &prepared);
+  free(prepared.pixels);
+  CLI_TRY(status);
+  return survey_store_same(job->store, first, &job->numbers)
+             ? HEED_OK
+             : heed_fail(&job->cli->error, HEED_INVALID_ARGUMENT,
+                         "%s: another survey (found other numbers of %s, expected those of its "
+                         "row: the weights, the image or the device changed)",
+                         options->out, survey_inputs_path(&job->inputs, (uint64_t)first, scene));
+}
+
 /* -------------------------------------------------------------------------------------------- run
  */
 
@@ -294,6 +319,7 @@ static heed_status survey(survey_job *job) {
   if (status == HEED_OK) status = choose_pictures(job);
   if (status == HEED_OK)
     status = survey_numbers_create(&job->sums.shape, &job->numbers, &job->cli->error);
+  if (status == HEED_OK) status = check_numbers(job);
   if (status == HEED_OK) status = go(job);
   survey_store_close(job->store);
   say_how_to_resume(job);
