@@ -28,6 +28,15 @@ for map in maps.values():
 PYTHON
 test_end
 
+# Every number of this map is negative: no share of its sum is one, which is said and no number.
+test_begin no_number
+heed judge --scenes 2 --methods unlike --metrics mass,rank --backend cpu --quiet --json out.json
+expect_exit 0
+expect_stdout_contains 'mass of unlike: 2 of 2 pictures are left out, as it is no number there'
+! grep -q 'rank of unlike' "$out" || fail 'a metric that is a number counts as left out'
+grep -q '"name": "mass", "mean": null, "interval": null, "count": 0' "$here/out.json" || fail 'JSON: another mean than null'
+test_end
+
 test_begin threads
 heed judge --scenes 2 --methods attention,gradcam --metrics deletion,flipping --steps 2 --backend cpu --quiet --threads 1 --json one.json
 expect_exit 0
