@@ -6,6 +6,9 @@
 vec4 heed_sigmoid(vec4 x) { return 1.0 / (1.0 + heed_exp(-x)); }
 vec4 heed_normal(vec4 x) { return 0.5 + 0.5 * heed_erf(x * 0.70710678118); }
 
+// 1 above 0, else 0. By the bits, since a device may take a subnormal number for 0.
+vec4 heed_step(vec4 x) { return vec4(greaterThan(floatBitsToInt(x), ivec4(0))); }
+
 vec4 heed_keep_nan(vec4 y, vec4 x) {
   return mix(y, x, bvec4(heed_is_nan(x.x), heed_is_nan(x.y), heed_is_nan(x.z), heed_is_nan(x.w)));
 }
@@ -16,7 +19,7 @@ vec4 heed_ratio(uint kind, vec4 x) {
   vec4 y = vec4(1.0);
   switch (kind) {
     case 0: return y;
-    case 1: y = vec4(greaterThan(x, vec4(0.0))); break;
+    case 1: y = heed_step(x); break;
     case 2: y = heed_normal(z); break;
     case 3: y = heed_sigmoid(1.59576912161 * (z + 0.044715 * z * z * z)); break;
     case 4: y = heed_sigmoid(1.702 * wide); break;
@@ -32,7 +35,7 @@ vec4 heed_slope(uint kind, vec4 x) {
   vec4 y = vec4(1.0), s;
   switch (kind) {
     case 0: return y;
-    case 1: y = vec4(greaterThan(x, vec4(0.0))); break;
+    case 1: y = heed_step(x); break;
     case 2: y = heed_normal(z) + z * 0.39894228040 * heed_exp(-0.5 * z * z); break;
     case 3:
       s = heed_ratio(3, z);

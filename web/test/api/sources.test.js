@@ -294,16 +294,24 @@ for (const [mode, options] of Object.entries(modes)) {
     const refused = await runtime.loadModel({
       weights,
       config,
-      processor: text({ image_processor: { image_processor_type: 'Owlv2ImageProcessor' } })
+      processor: text({
+        image_processor: { image_processor_type: 'CLIPImageProcessor', size: { longest_edge: 64 } }
+      })
     })
     assert.equal(refused.info.layers, 2)
     await assert.rejects(
       refused.createSession().run(picture),
       fails(
         'UNSUPPORTED',
-        /processor_config.json: the kind of processor is not supported \(found Owlv2ImageProcessor/
+        /processor_config.json: size with a longest_edge is not supported/
       )
     )
+    const unknown = await answerOf({
+      weights,
+      config,
+      processor: text({ image_processor: { image_processor_type: 'UnknownImageProcessor' } })
+    })
+    assert.match(String(unknown.assumed), /preprocessing of UnknownImageProcessor, read as that of/)
     runtime.close()
     server.close()
     server.closeAllConnections?.()

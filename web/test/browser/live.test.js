@@ -133,13 +133,15 @@ test('while a shape is dragged, numbers are 200 ms apart and no arcs are drawn; 
     performance.now = () => (asked = now())
     observe('most', { characterData: true, subtree: true }, () => window.moves_.shown.push(asked))
   })
-  for (let step = 1; step <= 40; step++) {
-    await page.mouse.move(...at(173 - 2 * step, 46 + step))
+  // To and fro until numbers were shown a few times: how long that takes is the machine's.
+  for (let step = 1; step <= 40 || (step < 1000 && (await count()).shown.length < 4); step++) {
+    const along = Math.abs(((step + 40) % 80) - 40)
+    await page.mouse.move(...at(173 - 2 * along, 46 + along))
     await page.waitForTimeout(20)
   }
   const { maps, arcs, shown } = await count()
   const gaps = shown.slice(1).map((time, i) => time - shown[i])
-  assert.ok(shown.length > 2 && shown.length < maps, `${shown.length} of ${maps}`)
+  assert.ok(shown.length > 2 && shown.length <= maps, `${shown.length} of ${maps}`)
   assert.ok(Math.min(...gaps) >= 199, String(gaps))
   assert.equal(arcs, 0)
   await page.mouse.up()
