@@ -191,6 +191,9 @@ static void test_families(void **state) {
 #undef VIT_VECTOR
   };
   static const char *const runs[] = {"io.safetensors", "io_wide.safetensors"};
+  /* Cooperative matrices take both factors of all products in fp16. Largest found:
+   * eva02_map 3.6e-3, there pixtral 4.1e-3. */
+  const double half_bound = is_cooperative() ? 6e-3 : 4e-3;
   vulkan_test_need_device();
   for (int half = is_cooperative(); half < 2; half++) {
     heed_error error;
@@ -203,7 +206,7 @@ static void test_families(void **state) {
       for (int run = 0; run < 2; run++)
         if (test_takes())
           check_family(&shared, families[i].folder, families[i].config, runs[run],
-                       half ? 4e-3 : 1e-4);
+                       half ? half_bound : 1e-4);
     heed_backend_destroy(shared.backend);
     heed_context_destroy(shared.context);
   }

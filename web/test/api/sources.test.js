@@ -301,10 +301,7 @@ for (const [mode, options] of Object.entries(modes)) {
     assert.equal(refused.info.layers, 2)
     await assert.rejects(
       refused.createSession().run(picture),
-      fails(
-        'UNSUPPORTED',
-        /processor_config.json: size with a longest_edge is not supported/
-      )
+      fails('UNSUPPORTED', /processor_config.json: size with a longest_edge is not supported/)
     )
     const unknown = await answerOf({
       weights,
