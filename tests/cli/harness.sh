@@ -109,10 +109,10 @@ allocations_fail() { # name, verb, arguments...
   [ "$allocations" -gt 10 ] || fail "found $allocations allocations, expected more"
   while [ "$at" -lt "$allocations" ] && [ -z "$reasons" ]; do
     at=$((at + 1)) status=0
-    rm -rf "${here:?}"/*
+    is_empty "$here" || rm -rf "${here:?}"/*
     (cd "$here" && HEED_FAIL_ALLOCATION=$at LD_PRELOAD=$HEED_FAILING_MALLOC exec "$program" "$@") >"$out" 2>"$err" 3>/dev/null </dev/null || status=$?
     expect_exit 4
-    expect_stderr_contains "out of memory"
+    case $(while read -r line; do printf '%s\n' "$line"; done <"$err") in *"out of memory"*) ;; *) expect_stderr_contains "out of memory" ;; esac
     expect_nothing_written
   done
   test_end
