@@ -65,6 +65,7 @@ fail() { reasons="$reasons$name: $*
 heed() {
   command=$* status=0
   case "$figures $* " in no*" --maps "* | no*" --rollout "* | no*" --explained "*) lacking='heed was configured without cairo' ;; esac
+  # shellcheck disable=SC3045 # dash, bash and busybox have it
   (cd "$here" && ulimit -t 120 && exec "$program" "$@") >"$out" 2>"$err" </dev/null || status=$?
   [ ! -s "$err" ] || ! grep -q 'vulkan validation:' "$err" || fail "Vulkan validation gave a message"
 }
