@@ -169,6 +169,19 @@ static heed_status jpeg_choose_color(jpeg_decoding *work) {
                                        (size_t)work->jpeg.image_width * 4);
 }
 
+/* The smallest of 1/2, 1/4 and 1/8 that leaves both sides long enough: the inverse transform of a
+ * block then gives 4 x 4, 2 x 2 or 1 x 1 pixels. */
+static void jpeg_choose_scale(jpeg_decoding *work) {
+  struct jpeg_decompress_struct *jpeg = &work->jpeg;
+  const uint32_t least = work->work->most.least_side;
+  const uint32_t side =
+      jpeg->image_width < jpeg->image_height ? jpeg->image_width : jpeg->image_height;
+  jpeg->scale_num = jpeg->scale_denom = 1;
+  while (least && jpeg->scale_denom < 8 && side / (2 * jpeg->scale_denom) >= least)
+    jpeg->scale_denom *= 2;
+  jpeg_calc_output_dimensions(jpeg);
+}
+
 static heed_status jpeg_decode(jpeg_decoding *work) {
   struct jpeg_decompress_struct *jpeg = &work->jpeg;
   if (setjmp(work->jump)) return work->work->status;
@@ -180,13 +193,14 @@ static heed_status jpeg_decode(jpeg_decoding *work) {
   HEED_TRY(heed_decoding_check_size(work->work, jpeg->image_width, jpeg->image_height));
   HEED_TRY(jpeg_check_scans(work));
   HEED_TRY(jpeg_choose_color(work));
-  HEED_TRY(heed_decoding_make_room(work->work, jpeg->image_width, jpeg->image_height));
+  jpeg_choose_scale(work);
+  HEED_TRY(heed_decoding_make_room(work->work, jpeg->output_width, jpeg->output_height));
   (void)jpeg_start_decompress(jpeg);
   while (jpeg->output_scanline < jpeg->output_height) {
     uint8_t *to = pixel_row(work->work, jpeg->output_scanline);
     JSAMPROW row = work->line ? work->line : to;
     (void)jpeg_read_scanlines(jpeg, &row, 1);
-    if (work->line) cmyk_to_rgb(work->line, to, jpeg->image_width);
+    if (work->line) cmyk_to_rgb(work->line, to, jpeg->output_width);
   }
   (void)jpeg_finish_decompress(jpeg);
   return HEED_OK;

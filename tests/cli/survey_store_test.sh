@@ -84,6 +84,30 @@ test_end
 test_begin threads_and_commits
 heed survey $scenes --threads 1 --commit 5 -o one.sqlite
 same one.sqlite
+heed survey $scenes --threads 7 --commit 1 -o seven.sqlite
+same seven.sqlite
+test_end
+
+# A list is read where it lies: marks of Windows, empty lines, more lines than one mark is for, stdin.
+test_begin lists
+"$python" - "$vectors/preprocess/rgb.png" "$vectors/preprocess/exact_224.png" >"$bad/list" <<'P'
+import sys
+print("\ufeff" + "\r\n\n".join(sys.argv[1 + (i % 7 == 0)] for i in range(150)), end="")
+P
+heed survey "$vectors/vit/micro_32" --list "$bad/list" $common -o list.sqlite
+expect_exit 0
+cat "$bad/list" | (cd "$here" && "$program" survey "$vectors/vit/micro_32" --list - $common -o stdin.sqlite --commit 7) >"$out" 2>"$err" || fail "stdin: $(cat "$err")"
+"$python" - "$here" "$vectors/preprocess/rgb.png" "$vectors/preprocess/exact_224.png" <<'P' || fail "the rows are others than the lines"
+import sqlite3, sys
+one, two = ([row for row in sqlite3.connect(f"{sys.argv[1]}/{name}.sqlite").execute("SELECT id, path FROM pictures ORDER BY id")] for name in ("list", "stdin"))
+assert one == two == [(i, sys.argv[2 + (i % 7 == 0)]) for i in range(150)], one[:9]
+P
+[ "$(hash "$here/list.sqlite")" = "$(hash "$here/stdin.sqlite")" ] || fail "another survey from stdin"
+echo '{}' >"$bad/a.json"
+printf '\n%s\n' "$bad/a.json" >>"$bad/list"
+heed survey "$vectors/vit/micro_32" --list "$bad/list" $common --json "$bad/a.json"
+expect_exit 2
+expect_one_sentence survey "a.json: it would overwrite an input (found $bad/a.json of the list"
 test_end
 
 test_begin shards
@@ -190,15 +214,17 @@ cp "$vectors/preprocess/rgb.png" "$bad/p/a.png"
 cp "$vectors/preprocess/exact_224.png" "$bad/p/deep/deeper/c.png"
 echo no >"$bad/p/deep/b.png"
 ln -s .. "$bad/p/deep/up"
+mkfifo "$bad/p/deep/pipe.png"
 heed survey "$vectors/vit/micro_32" "$bad/p" --recursive $common -o p.sqlite
 expect_exit 3
-expect_stderr_contains "images: cannot read all (found 1 bad ones of 3)"
+expect_stderr_contains "images: cannot read all (found 2 bad ones of 4)"
 "$python" - "$here/p.sqlite" <<'P' || fail "the rows are others"
 import sqlite3, sys
 db = sqlite3.connect(sys.argv[1])
 rows = db.execute("SELECT path, error FROM pictures ORDER BY id").fetchall()
-assert [path.rsplit("/", 1)[1] for path, _ in rows] == ["a.png", "b.png", "c.png"], rows
-assert [error is None for _, error in rows] == [True, False, True] and "b.png: " in rows[1][1], rows
+assert [path.rsplit("/", 1)[1] for path, _ in rows] == ["a.png", "b.png", "pipe.png", "c.png"], rows
+assert [error is None for _, error in rows] == [True, False, False, True] and "b.png: " in rows[1][1], rows
+assert rows[2][1].endswith("pipe.png: not a file (found a pipe, expected an image)"), rows
 P
 heed survey "$vectors/vit/micro_32" "$bad/p" --recursive $common -o strict.sqlite --strict
 expect_exit 3

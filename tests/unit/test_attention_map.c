@@ -444,6 +444,77 @@ static void test_statistics(void **state) {
   }
 }
 
+/* One pass over a row against the numbers one by one; rows with zeros, a spike and denormals. The
+ * second head finds nothing of the first in the scan. */
+static void test_scan(void **state) {
+  (void)state;
+  static const uint32_t grids[][3] = {{1, 1, 1}, {0, 2, 2},   {0, 1, 5},   {3, 40, 1},
+                                      {5, 3, 7}, {1, 14, 14}, {1, 16, 17}, {0, 33, 31}};
+  test_random random = {17};
+  for (size_t k = 0; k < sizeof grids / sizeof *grids; k++) {
+    const uint32_t prefix = grids[k][0], rows = grids[k][1], columns = grids[k][2],
+                   n = prefix + rows * columns, width = 2 * columns - 1;
+    heed_map_scan *scan;
+    double *offsets = malloc((2 * rows - 1) * width * sizeof *offsets);
+    assert_ok(heed_map_scan_create(context, prefix, rows, columns, 16.0, &scan, &error));
+    for (int head = 0; head < 2; head++) {
+      float *attention = random_rows(&random, n, n);
+      heed_map_statistics found, expected;
+      for (uint32_t i = 0; i < n; i++) attention[(size_t)(n - 1) * n + i] = i ? 0.0f : 1.0f;
+      for (uint32_t i = 1; i < n; i += 2) attention[(size_t)prefix * n + i] = 1e-39f;
+      heed_map_scan_head(scan, attention, &found, offsets);
+      heed_map_get_statistics(attention, prefix, rows, columns, 16.0, &expected);
+      assert_near(found.entropy_cls, expected.entropy_cls, 0.0, "entropy of CLS");
+      assert_near(found.entropy_patches, expected.entropy_patches, 3e-8, "entropy of patches");
+      assert_near(found.distance, expected.distance, 1e-12 * 16.0 * n, "distance");
+      assert_near(found.distance_renormalised, expected.distance_renormalised, 1e-12 * 16.0 * n,
+                  "distance, renormalised");
+      assert_near(found.prefix_mass, expected.prefix_mass, 1e-12, "on prefix tokens");
+      assert_near(found.self_mass, expected.self_mass, 1e-12, "on itself");
+      assert_near(found.top5_mass, expected.top5_mass, 1e-12, "five largest");
+      for (int64_t down = 1 - (int64_t)rows; down < (int64_t)rows; down++)
+        for (int64_t across = 1 - (int64_t)columns; across < (int64_t)columns; across++) {
+          double sum = 0.0;
+          for (int64_t q = 0; q < (int64_t)rows * columns; q++) {
+            const int64_t r = q / columns + down, c = q % columns + across;
+            if (r >= 0 && r < (int64_t)rows && c >= 0 && c < (int64_t)columns)
+              sum +=
+                  (double)attention[(size_t)(prefix + q) * n + (size_t)(prefix + r * columns + c)];
+          }
+          assert_near(offsets[(size_t)(down + rows - 1) * width + (size_t)(across + columns - 1)],
+                      sum / (rows * columns), 1e-14, "offsets");
+        }
+      attention[(size_t)prefix * n] = NAN;
+      heed_map_scan_head(scan, attention, &found, NULL);
+      assert_true(isnan(found.entropy_patches));
+      free(attention);
+    }
+    free(offsets);
+    heed_map_scan_destroy(scan);
+  }
+  heed_map_scan *none;
+  assert_int_equal(heed_map_scan_create(context, 1, 0, 3, 16.0, &none, &error),
+                   HEED_INVALID_ARGUMENT);
+  heed_map_scan_destroy(none);
+}
+
+/* A logarithm of each magnitude against the one of the C library. */
+static void test_scan_logarithm(void **state) {
+  (void)state;
+  heed_map_scan *scan;
+  heed_map_statistics found;
+  double worst = 0.0;
+  assert_ok(heed_map_scan_create(context, 0, 1, 1, 1.0, &scan, &error));
+  for (uint32_t i = 0; i < 200000; i++) {
+    const float weight = (float)exp(-87.0 * i / 200000.0);
+    heed_map_scan_head(scan, &weight, &found, NULL);
+    worst = fmax(worst, fabs(found.entropy_patches / -(double)weight - log((double)weight)));
+  }
+  assert_true(worst <= 3e-8);
+  assert_true(worst > 1e-12); /* and it was this logarithm that was asked */
+  heed_map_scan_destroy(scan);
+}
+
 /* Equal weights count as often as they are there; a NaN anywhere makes the number one. */
 static void test_five_largest_by_hand(void **state) {
   (void)state;
@@ -579,6 +650,8 @@ int main(void) {
                                      cmocka_unit_test(test_distance),
                                      cmocka_unit_test(test_distance_by_hand),
                                      cmocka_unit_test(test_statistics),
+                                     cmocka_unit_test(test_scan),
+                                     cmocka_unit_test(test_scan_logarithm),
                                      cmocka_unit_test(test_five_largest_by_hand),
                                      cmocka_unit_test(test_mass_mask_by_hand),
                                      cmocka_unit_test(test_mass_mask_is_smallest),

@@ -3,6 +3,7 @@
 #define _XOPEN_SOURCE 700
 #include "image/image.h"
 
+#include <math.h>
 #include <png.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -322,6 +323,47 @@ static void test_pipe(void **state) {
   free(bytes);
 }
 
+/* Pixels of a scaled JPEG are about the means of squares of the whole one. `off` is the mean
+ * difference that Pillow's Image.draft has of them at 1/2, 1/4 and 1/8. */
+static void test_scaled_jpegs(void **state) {
+  (void)state;
+  static const struct {
+    const char *name;
+    double off[4];
+  } files[] = {{"gray.jpg", {0.0, 0.2661, 0.2679, 0.2696}},
+               {"orientation_1.jpg", {0.0, 6.5990, 4.5462, 2.3955}},
+               {"cmyk.jpg", {0.0, 0.9924, 2.2731, 5.0603}}};
+  for (size_t n = 0; n < sizeof files / sizeof *files; n++) {
+    char path[256];
+    heed_picture whole, part;
+    snprintf(path, sizeof path, "%s/image/%s", HEED_TEST_VECTORS, files[n].name);
+    assert_ok(heed_image_load(context, path, &whole, &error));
+    const uint32_t side = whole.width < whole.height ? whole.width : whole.height;
+    for (uint32_t k = 0; k < 5; k++) {
+      const heed_image_limits limits = {.struct_size = sizeof limits, .least_side = side >> k};
+      const uint32_t by = k < 3 ? 1u << k : 8;
+      assert_ok(heed_image_load_within(context, path, &limits, &part, &error));
+      assert_int_equal(part.width, (whole.width + by - 1) / by);
+      assert_int_equal(part.height, (whole.height + by - 1) / by);
+      double sum = 0.0, off = 0.0;
+      for (uint32_t y = 0; y < whole.height / by; y++)
+        for (uint32_t x = 0; x < whole.width / by; x++)
+          for (uint32_t c = 0; c < 3; c++) {
+            double mean = 0.0;
+            for (uint32_t i = 0; i < by * by; i++)
+              mean += whole.pixels[((y * by + i / by) * whole.width + x * by + i % by) * 3 + c];
+            off += fabs(mean / (by * by) - part.pixels[(y * part.width + x) * 3 + c]);
+            sum += 1.0;
+          }
+      const double expected = files[n].off[k < 3 ? k : 3];
+      if (fabs(off / sum - expected) > 0.1)
+        fail_msg("%s: 1/%u differs by %g, expected %g", path, by, off / sum, expected);
+      heed_picture_free(context, &part);
+    }
+    heed_picture_free(context, &whole);
+  }
+}
+
 /* What other programs put into JPEGs: two components, marks that are no orientation. */
 static void test_odd_jpegs(void **state) {
   (void)state;
@@ -635,6 +677,7 @@ int main(void) {
                                      cmocka_unit_test(test_limits_of_no_version),
                                      cmocka_unit_test(test_pipe),
                                      cmocka_unit_test(test_odd_jpegs),
+                                     cmocka_unit_test(test_scaled_jpegs),
                                      cmocka_unit_test(test_large_files),
                                      cmocka_unit_test(test_unreadable_files),
                                      cmocka_unit_test(test_out_of_memory),

@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 heed_status survey_shape_of(cli_state *cli, const cli_pipeline *pipeline, survey_shape *shape) {
   const heed_model_info *info = &pipeline->info;
@@ -23,77 +22,69 @@ heed_status survey_shape_of(cli_state *cli, const cli_pipeline *pipeline, survey
                          width, height, info->patch, info->patch);
 }
 
-/* offsets [2 rows - 1, 2 columns - 1] += weights of the patches of a query, each at its place as
- * seen from it. */
-static void add_query(const float *patches, uint32_t rows, uint32_t columns, uint32_t query,
-                      double *offsets) {
-  const size_t width = 2 * (size_t)columns - 1;
-  const size_t row = query / columns, column = query % columns;
-  for (uint32_t r = 0; r < rows; r++) {
-    double *to = offsets + (rows - 1 - row + r) * width + (columns - 1 - column);
-    for (uint32_t c = 0; c < columns; c++) to[c] += (double)patches[(size_t)r * columns + c];
-  }
+/* ---------------------------------------------------------------------------------------- reading
+ */
+
+void survey_maps_free(survey_maps *maps) {
+  free(maps->layer);
+  free(maps->copies);
+  heed_map_scan_destroy(maps->scan);
+  *maps = (survey_maps){0};
 }
 
-static void add_offsets(const float *map, const survey_shape *shape, double *offsets) {
-  const uint32_t patches = shape->rows * shape->columns;
-  const size_t tokens = survey_tokens(shape), count = survey_offsets(shape);
-  memset(offsets, 0, count * sizeof *offsets);
-  for (uint32_t query = 0; query < patches; query++)
-    add_query(map + (shape->prefix + query) * tokens + shape->prefix, shape->rows, shape->columns,
-              query, offsets);
-  for (size_t i = 0; i < count; i++) offsets[i] /= patches;
-}
-
-static void add_head(const float *map, const survey_shape *shape, uint32_t rows, uint32_t columns,
-                     size_t head, survey_numbers *numbers) {
-  heed_map_statistics of;
-  heed_map_get_statistics(map, shape->prefix, rows, columns, shape->patch, &of);
-  for (size_t s = 0; s < SURVEY_STATISTICS; s++)
-    numbers->statistics[head * SURVEY_STATISTICS + s] = survey_statistic_of(&of, s);
-  if (!numbers->mapped) return;
-  const size_t tokens = survey_tokens(shape);
-  for (size_t i = 0; shape->prefix && i < tokens; i++)
-    numbers->first_row[head * tokens + i] = (double)map[i];
-  add_offsets(map, shape, numbers->offsets + head * survey_offsets(shape));
-}
-
-static heed_status gather_layer(cli_state *cli, const cli_pipeline *pipeline,
-                                const survey_shape *shape, uint32_t layer,
-                                survey_numbers *numbers) {
-  const uint32_t rows = pipeline->build.height / shape->patch,
-                 columns = pipeline->build.width / shape->patch,
-                 tokens = shape->prefix + rows * columns;
-  const char *name = pipeline->tap_names[layer];
-  heed_shape found;
-  float *maps;
-  CLI_TRY(cli_pipeline_read(cli, pipeline, name, &maps, &found));
-  const bool whole = found.rank == 4 && found.dim[2] == tokens && found.dim[3] == tokens;
-  const size_t size = (size_t)tokens * tokens, count = whole ? shape->heads * size : 0;
-  bool finite = true;
-  for (size_t i = 0; i < count; i++) finite = finite && isfinite(maps[i]);
-  for (uint32_t h = 0; whole && finite && h < shape->heads; h++)
-    add_head(maps + h * size, shape, rows, columns, (size_t)layer * shape->heads + h, numbers);
-  free(maps);
-  if (!whole)
-    return heed_fail(&cli->error, HEED_UNSUPPORTED,
-                     "%s: not a map of all tokens (found %u x %u, expected %u x %u)", name,
-                     found.dim[2], found.dim[3], tokens, tokens);
-  return finite ? HEED_OK
-                : heed_fail(&cli->error, HEED_INVALID_FILE,
-                            "the attention of layer %u is not numbers (found NaN)", layer);
-}
-
-heed_status survey_gather(cli_state *cli, const cli_pipeline *pipeline, const survey_shape *shape,
-                          survey_numbers *numbers) {
-  numbers->mapped = pipeline->build.height / shape->patch == shape->rows &&
-                    pipeline->build.width / shape->patch == shape->columns;
-  for (uint32_t layer = 0; layer < shape->layers; layer++)
-    CLI_TRY(gather_layer(cli, pipeline, shape, layer, numbers));
+static heed_status make_room(cli_state *cli, const survey_shape *shape, size_t copied,
+                             survey_maps *maps) {
+  if (!maps->layer) maps->layer = calloc(shape->layers, sizeof *maps->layer);
+  if (!maps->layer) return heed_fail_memory(&cli->error, "maps", shape->layers);
+  if (copied <= maps->copied) return HEED_OK;
+  free(maps->copies);
+  maps->copied = 0;
+  maps->copies = copied <= SIZE_MAX / sizeof(float) ? malloc(copied * sizeof(float)) : NULL;
+  if (!maps->copies) return heed_fail_memory(&cli->error, "maps", copied * sizeof(float));
+  maps->copied = copied;
   return HEED_OK;
 }
 
-heed_status survey_top_class(cli_state *cli, const cli_pipeline *pipeline, int64_t *top) {
+/* The grid may have changed since the last picture. */
+static heed_status make_scan(cli_state *cli, const survey_shape *shape, survey_maps *maps) {
+  if (maps->scan && maps->scanned_rows == maps->rows && maps->scanned_columns == maps->columns)
+    return HEED_OK;
+  heed_map_scan_destroy(maps->scan);
+  maps->scanned_rows = maps->rows;
+  maps->scanned_columns = maps->columns;
+  return heed_map_scan_create(cli->context, shape->prefix, maps->rows, maps->columns, shape->patch,
+                              &maps->scan, &cli->error);
+}
+
+static heed_status take_layer(cli_state *cli, const cli_pipeline *pipeline,
+                              const survey_shape *shape, uint32_t layer, size_t size, bool copy,
+                              survey_maps *maps) {
+  const char *name = pipeline->tap_names[layer];
+  const uint32_t tokens = shape->prefix + maps->rows * maps->columns;
+  heed_value value;
+  heed_value_info info;
+  const void *there;
+  if (!cli_pipeline_find(pipeline, name, &value, &info))
+    return heed_fail(&cli->error, HEED_INTERNAL, "%s: unknown map", name);
+  if (info.shape.rank != 4 || info.shape.dim[1] != shape->heads || info.shape.dim[2] != tokens ||
+      info.shape.dim[3] != tokens)
+    return heed_fail(&cli->error, HEED_UNSUPPORTED,
+                     "%s: not a map of all tokens (found %u x %u, expected %u x %u)", name,
+                     info.shape.dim[2], info.shape.dim[3], tokens, tokens);
+  if (!copy) {
+    heed_error none;
+    if (heed_session_view(pipeline->session, value, &there, &none) == HEED_OK) {
+      maps->layer[layer] = there;
+      return HEED_OK;
+    }
+  }
+  CLI_TRY(make_room(cli, shape, shape->layers * size, maps));
+  maps->layer[layer] = maps->copies + layer * size;
+  return heed_session_read(pipeline->session, value, 0, size, maps->copies + layer * size,
+                           &cli->error);
+}
+
+static heed_status take_class(cli_state *cli, const cli_pipeline *pipeline, int64_t *top) {
   heed_value value;
   heed_value_info info;
   heed_shape shape;
@@ -107,5 +98,52 @@ heed_status survey_top_class(cli_state *cli, const cli_pipeline *pipeline, int64
     for (uint64_t i = 0; i < count; i++)
       if (*top < 0 || logits[i] > logits[*top]) *top = (int64_t)i;
   free(logits);
+  return HEED_OK;
+}
+
+heed_status survey_maps_take(cli_state *cli, const cli_pipeline *pipeline,
+                             const survey_shape *shape, bool copy, survey_maps *maps) {
+  maps->rows = pipeline->build.height / shape->patch;
+  maps->columns = pipeline->build.width / shape->patch;
+  const size_t tokens = shape->prefix + (size_t)maps->rows * maps->columns,
+               size = shape->heads * tokens * tokens;
+  CLI_TRY(make_room(cli, shape, 0, maps));
+  for (uint32_t layer = 0; layer < shape->layers; layer++)
+    CLI_TRY(take_layer(cli, pipeline, shape, layer, size, copy, maps));
+  return take_class(cli, pipeline, &maps->top);
+}
+
+/* ---------------------------------------------------------------------------------------- numbers
+ */
+
+static bool add_head(const float *map, const survey_shape *shape, survey_maps *maps, size_t head,
+                     survey_numbers *numbers) {
+  heed_map_statistics of;
+  bool finite = true;
+  heed_map_scan_head(maps->scan, map, &of,
+                     numbers->mapped ? numbers->offsets + head * survey_offsets(shape) : NULL);
+  for (size_t s = 0; s < SURVEY_STATISTICS; s++) {
+    const double number = survey_statistic_of(&of, s);
+    numbers->statistics[head * SURVEY_STATISTICS + s] = number;
+    finite = finite && isfinite(number);
+  }
+  const size_t tokens = survey_tokens(shape);
+  for (size_t i = 0; numbers->mapped && shape->prefix && i < tokens; i++)
+    numbers->first_row[head * tokens + i] = (double)map[i];
+  return finite;
+}
+
+heed_status survey_gather(cli_state *cli, const survey_shape *shape, survey_maps *maps,
+                          survey_numbers *numbers) {
+  const size_t tokens = shape->prefix + (size_t)maps->rows * maps->columns;
+  numbers->mapped = maps->rows == shape->rows && maps->columns == shape->columns;
+  CLI_TRY(make_scan(cli, shape, maps));
+  for (size_t head = 0; head < survey_heads(shape); head++) {
+    const float *map = maps->layer[head / shape->heads] + head % shape->heads * tokens * tokens;
+    if (!add_head(map, shape, maps, head, numbers))
+      return heed_fail(&cli->error, HEED_INVALID_FILE,
+                       "the attention of layer %zu is not numbers (found NaN)",
+                       head / shape->heads);
+  }
   return HEED_OK;
 }

@@ -1,4 +1,4 @@
-/* What one picture adds to a survey, read from the maps of a run. */
+/* What one picture adds to a survey, from the maps of a run. */
 #ifndef HEED_CLI_SURVEY_GATHER_H
 #define HEED_CLI_SURVEY_GATHER_H
 
@@ -8,11 +8,24 @@
 /* The shape of a survey of this model. Its grid is that of a square image as large as the model's;
  * where the model keeps the aspect of images, others have another. Statuses: INVALID_FILE. */
 heed_status survey_shape_of(cli_state *cli, const cli_pipeline *pipeline, survey_shape *shape);
-/* Reads all maps of picture 0 of the run. Statuses: INVALID_FILE (weights that are not numbers),
- * UNSUPPORTED (maps of other tokens than all), OUT_OF_MEMORY, DEVICE_*. */
-heed_status survey_gather(cli_state *cli, const cli_pipeline *pipeline, const survey_shape *shape,
+
+/* The maps of a picture, and what it takes to read them; of one thread. {0} at first. */
+typedef struct survey_maps {
+  const float **layer; /* [layers][heads, tokens, tokens] */
+  uint32_t rows, columns;
+  int64_t top; /* the class with the largest logit, or -1; the lowest of equal ones */
+  float *copies;
+  size_t copied; /* floats there is room for */
+  heed_map_scan *scan;
+  uint32_t scanned_rows, scanned_columns;
+} survey_maps;
+void survey_maps_free(survey_maps *maps);
+/* Takes the maps of picture 0 of the run. They last until the next run; with `copy`, as long as
+ * `maps`. Statuses: UNSUPPORTED (maps of other tokens than all), OUT_OF_MEMORY, DEVICE_*. */
+heed_status survey_maps_take(cli_state *cli, const cli_pipeline *pipeline,
+                             const survey_shape *shape, bool copy, survey_maps *maps);
+/* Their numbers. Statuses: INVALID_FILE (weights that are not numbers), OUT_OF_MEMORY. */
+heed_status survey_gather(cli_state *cli, const survey_shape *shape, survey_maps *maps,
                           survey_numbers *numbers);
-/* The class with the largest logit, or -1 where there are none; the lowest of equal ones. */
-heed_status survey_top_class(cli_state *cli, const cli_pipeline *pipeline, int64_t *top);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define MOST_UNITS (INT64_C(1) << 39)
 
@@ -77,11 +78,15 @@ static wide wide_product(uint64_t a, uint64_t b) {
 
 static double wide_to_double(wide a) { return ldexp((double)a.high, 64) + (double)a.low; }
 
-static bool counts(double number, int bits) {
-  return fabs(number) < ldexp((double)MOST_UNITS, -bits);
+/* The nearest multiple of 2^-bits, ties to even, of a number below MOST_UNITS of them: in 1.5 2^52
+ * plus a small number the last bits are its integer. */
+static int64_t units(double number, double scale) {
+  const double magic = 0x1.8p52, shifted = number * scale + magic;
+  int64_t bits, zero;
+  memcpy(&bits, &shifted, sizeof bits);
+  memcpy(&zero, &magic, sizeof zero);
+  return bits - zero;
 }
-
-static int64_t units(double number, int bits) { return (int64_t)nearbyint(ldexp(number, bits)); }
 
 /* The largest number that a bin has. */
 static double bin_end(const survey_shape *shape, size_t statistic) {
@@ -104,12 +109,14 @@ static size_t bin_of(const survey_shape *shape, size_t statistic, double number)
   return at < 0.0 ? 0 : at < SURVEY_BINS - 1 ? (size_t)at : SURVEY_BINS - 1;
 }
 
+/* The loop without an exit is one that compilers make wide. */
 static bool all_count(const double *numbers, size_t count, int bits, double *found) {
-  for (size_t i = 0; i < count; i++) {
-    *found = numbers[i];
-    if (!counts(numbers[i], bits)) return false;
-  }
-  return true;
+  const double most = ldexp((double)MOST_UNITS, -bits);
+  unsigned outside = 0;
+  for (size_t i = 0; i < count; i++) outside |= !(fabs(numbers[i]) < most);
+  for (size_t i = 0; outside && i < count; i++)
+    if (!(fabs(*found = numbers[i]) < most)) break;
+  return !outside;
 }
 
 static heed_status check(const survey_sums *sums, const survey_numbers *numbers,
@@ -151,7 +158,8 @@ static void add_moments(survey_moments *of, int64_t number) {
 }
 
 static void add_units(int64_t *sums, const double *numbers, size_t count) {
-  for (size_t i = 0; i < count; i++) sums[i] += units(numbers[i], SURVEY_WEIGHT_BITS);
+  const double scale = ldexp(1.0, SURVEY_WEIGHT_BITS);
+  for (size_t i = 0; i < count; i++) sums[i] += units(numbers[i], scale);
 }
 
 heed_status survey_sums_add(survey_sums *sums, const survey_numbers *numbers, heed_error *error) {
@@ -162,7 +170,7 @@ heed_status survey_sums_add(survey_sums *sums, const survey_numbers *numbers, he
   for (size_t i = 0; i < heads * SURVEY_STATISTICS; i++) {
     const size_t statistic = i % SURVEY_STATISTICS;
     add_moments(&sums->moments[i],
-                units(numbers->statistics[i], survey_statistics[statistic].bits));
+                units(numbers->statistics[i], ldexp(1.0, survey_statistics[statistic].bits)));
     sums->bins[i * SURVEY_BINS + bin_of(shape, statistic, numbers->statistics[i])]++;
   }
   sums->pictures++;

@@ -269,6 +269,9 @@ typedef struct heed_image_limits {
    * channels. */
   uint32_t channels;
   uint32_t frame; /* of an animated WebP, or page of a TIFF, from 0 */
+  /* A JPEG is decoded at 1/2, 1/4 or 1/8 of its size where both sides stay this long: in a fraction
+   * of the time, with other pixels than Pillow's. 0: whole. */
+  uint32_t least_side;
 } heed_image_limits;
 
 /* Dense: [height, width, channels]. The pixels are the context's memory; free them with

@@ -1,0 +1,38 @@
+/* A survey that runs: what the verb asks for, and what it is made of. */
+#ifndef HEED_CLI_SURVEY_JOB_H
+#define HEED_CLI_SURVEY_JOB_H
+
+#include "crew.h"
+#include "store.h"
+#include "terminal/progress.h"
+
+typedef struct survey_options {
+  cli_choice choice;
+  const char *model, *file, *list, *json, *size, *out, *shard;
+  uint32_t scenes, seed, most_images, commit;
+  bool resume, strict, merge, compare, recursive, sums_only, whole_jpegs;
+  heed_image_limits limits;
+} survey_options;
+
+typedef struct survey_job {
+  cli_state *cli;
+  survey_options *options;
+  survey_inputs inputs;
+  cli_pipeline pipeline;
+  survey_identity identity;
+  survey_sums sums;
+  survey_store *store; /* NULL: the results are printed alone */
+  uint64_t todo;       /* pictures of this shard that are not there yet */
+  int64_t failed;
+  uint32_t uncommitted;
+  double committed; /* seconds */
+  cli_progress progress;
+} survey_job;
+
+/* Surveys the pictures of job->inputs, and prints the results. Statuses: IO, INVALID_ARGUMENT (the
+ * file of the survey, other paths), INVALID_FILE (no picture can be read), those of a run. */
+heed_status survey_run(survey_job *job);
+/* Frees all of it; the code of the program. */
+int survey_end(survey_job *job, heed_status status);
+
+#endif
