@@ -35,7 +35,7 @@ heed_status heed_changes_create(heed_context *context, const heed_model_info *in
                                 heed_changes **changes, heed_error *error) {
   *changes = NULL;
   const uint32_t width = info->attention_width ? info->attention_width : info->width;
-  if (!info->layers || !info->heads || !tokens || width % info->heads)
+  if (!info->layers || !info->heads || !tokens || !width || width % info->heads)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
                      "changes: empty attention (found %u layers, %u heads, %u tokens, width %u)",
                      info->layers, info->heads, tokens, width);

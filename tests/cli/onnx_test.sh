@@ -284,6 +284,7 @@ LC_ALL=C sed 's/Erf/Tan/g' "$onnx/graphs/joined_14_dynamic.onnx" >"$bad/tan.onnx
 heed run "$bad/tan.onnx" --save run.safetensors --backend cpu
 expect_exit 0
 expect_stderr_contains "2 of 303 nodes in double (Tan)"
+grep -Eq '^heed: the nodes in double took [0-9]+\.[0-9] of [0-9]+\.[0-9] ms$' "$err" || fail "no time of the nodes in double"
 heed eval "$bad/tan.onnx" "$here/run.safetensors" -o reference.safetensors --way reference --quiet
 expect_exit 0
 node "$(dirname "$0")/near.mjs" "$here/reference.safetensors" "$here/run.safetensors" 2e-5 rollout,pixel_values >>"$err" || fail "other numbers than in double"

@@ -379,13 +379,16 @@ static void test_changes_by_calls(void **state) {
 
 static void test_changes_that_are_none(void **state) {
   (void)state;
-  const heed_model_info info = {.layers = LAYERS, .heads = HEADS, .width = WIDTH}, none = {0};
+  const heed_model_info info = {.layers = LAYERS, .heads = HEADS, .width = WIDTH}, none = {0},
+                        flat = {.layers = LAYERS, .heads = HEADS};
   heed_context *context;
   heed_changes *made;
   heed_error error;
   assert_ok(heed_context_create(NULL, &context, &error));
   assert_fails(heed_changes_create(context, &none, TOKENS, &made, &error), HEED_INVALID_ARGUMENT,
                "empty attention");
+  assert_fails(heed_changes_create(context, &flat, TOKENS, &made, &error), HEED_INVALID_ARGUMENT,
+               "tokens, width 0)");
   assert_ok(heed_changes_create(context, &info, TOKENS, &made, &error));
   assert_fails(heed_changes_ablate(made, 2, 0, &error), HEED_INVALID_ARGUMENT,
                "found 2.0, expected below 2.4");

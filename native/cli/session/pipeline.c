@@ -4,12 +4,12 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "embedded.h"
 #include "heed/onnx.h"
 #include "heed/sequences.h"
+#include "profile.h"
 #include "terminal/options.h"
 #include "terminal/progress.h"
 
@@ -250,10 +250,41 @@ heed_status cli_pipeline_plan(cli_state *cli, cli_pipeline *pipeline, cli_choice
   return heed_plan_create(pipeline->graph, choice->opened, &desc, &pipeline->plan, &cli->error);
 }
 
-static double now_milliseconds(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
+static bool is_in_double(const heed_plan *plan, uint32_t index) {
+  heed_plan_step step;
+  heed_plan_step_info(plan, index, &step);
+  return strcmp(step.op, "host") == 0;
+}
+
+/* A run that says how much of its time the nodes in double took. */
+static heed_status run_timed(cli_state *cli, const cli_pipeline *pipeline) {
+  const heed_clock clock = {cli_microseconds, NULL};
+  const uint32_t count = heed_plan_step_count(pipeline->plan);
+  double in_double = 0, all = 0;
+  heed_step_time *times = calloc(count, sizeof *times);
+  if (!times) return heed_fail_memory(&cli->error, "times of steps", count * sizeof *times);
+  const heed_status status = heed_session_profile(pipeline->session, &clock, times, &cli->error);
+  for (uint32_t i = 0; i < count; i++) {
+    all += times[i].microseconds;
+    if (is_in_double(pipeline->plan, i)) in_double += times[i].microseconds;
+  }
+  free(times);
+  if (status == HEED_OK)
+    fprintf(stderr, "heed: the nodes in double took %.1f of %.1f ms\n", in_double / 1e3, all / 1e3);
+  return status;
+}
+
+/* `first`: the first run of a session. */
+static heed_status run_session(cli_state *cli, cli_pipeline *pipeline, const cli_choice *choice,
+                               bool first) {
+  bool tells = false;
+  for (uint32_t i = 0; first && !choice->quiet && i < heed_plan_step_count(pipeline->plan); i++)
+    tells = tells || is_in_double(pipeline->plan, i);
+  const double start = cli_milliseconds();
+  CLI_TRY(tells ? run_timed(cli, pipeline)
+                : heed_session_run(pipeline->session, NULL, &cli->error));
+  pipeline->milliseconds = cli_milliseconds() - start;
+  return HEED_OK;
 }
 
 static heed_status run_once(cli_state *cli, cli_pipeline *pipeline, cli_choice *choice,
@@ -274,14 +305,8 @@ static heed_status run_once(cli_state *cli, cli_pipeline *pipeline, cli_choice *
                              (size_t)heed_shape_count(&info.shape) * heed_dtype_size(info.dtype),
                              &cli->error));
   if (pipeline->write_inputs) CLI_TRY(pipeline->write_inputs(cli, pipeline, pipeline->inputs));
-  double start = now_milliseconds();
-  CLI_TRY(heed_session_run(pipeline->session, NULL, &cli->error));
-  pipeline->milliseconds = now_milliseconds() - start;
-  if (!pipeline->timed || !fresh) return HEED_OK;
-  start = now_milliseconds();
-  CLI_TRY(heed_session_run(pipeline->session, NULL, &cli->error));
-  pipeline->milliseconds = now_milliseconds() - start;
-  return HEED_OK;
+  CLI_TRY(run_session(cli, pipeline, choice, fresh));
+  return pipeline->timed && fresh ? run_session(cli, pipeline, choice, false) : HEED_OK;
 }
 
 heed_status cli_pipeline_run(cli_state *cli, cli_pipeline *pipeline, cli_choice *choice,
