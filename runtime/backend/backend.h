@@ -36,9 +36,9 @@ typedef struct heed_backend_vtable {
   /* Runs all steps; hooks (may be NULL, fields may be NULL): phase "run", stage i of n, cancel
    * asked between stages. */
   heed_status (*run)(heed_program *program, const heed_hooks *hooks, heed_error *error);
-  /* May be NULL. Runs from step *step, which is not past the end, to the end of its stage, and
-   * moves *step there. */
-  heed_status (*run_part)(heed_program *program, uint32_t *step, heed_error *error);
+  /* May be NULL. Runs from step *step, which is not past the end, to the end of its stage or to
+   * step `end`, whichever comes first, and moves *step there. */
+  heed_status (*run_part)(heed_program *program, uint32_t *step, uint32_t end, heed_error *error);
   /* May be NULL. The arena from a byte offset on, where the program itself can read it. */
   const void *(*view)(const heed_program *program, uint64_t offset);
   /* Runs all steps one by one and fills times[step_count]. */

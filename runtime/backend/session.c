@@ -105,8 +105,33 @@ heed_status heed_session_run(heed_session *session, const heed_hooks *hooks, hee
   heed_hooks full = HEED_HOOKS_INIT;
   if (hooks) HEED_TRY(heed_desc_read(&full, sizeof full, hooks, "run: hooks", error));
   HEED_TRY(want_idle(session, error));
+  session->standing = 0;
   IN_TURN(session->plan->backend, "run",
           backend_of(session)->run(session->program, hooks ? &full : NULL, error));
+}
+
+bool heed_backend_can_stand(const heed_backend *backend) {
+  return backend->vtable->run_part != NULL;
+}
+
+uint32_t heed_session_first_step(const heed_session *session, heed_value value) {
+  const heed_plan *plan = session->plan;
+  return plan->placement[heed_graph_root(plan->graph, value.id)].first;
+}
+
+static heed_status run_part(const heed_session *session, uint32_t *step, uint32_t end,
+                            heed_error *error) {
+  IN_TURN(session->plan->backend, "run",
+          backend_of(session)->run_part(session->program, step, end, error));
+}
+
+heed_status heed_session_run_to(heed_session *session, uint32_t *step, uint32_t end,
+                                heed_error *error) {
+  session->standing = 0;
+  HEED_TRY(want_idle(session, error));
+  HEED_TRY(run_part(session, step, end, error));
+  session->standing = *step;
+  return HEED_OK;
 }
 
 heed_status heed_session_run_part(heed_session *session, uint32_t *step, heed_error *error) {
@@ -118,8 +143,8 @@ heed_status heed_session_run_part(heed_session *session, uint32_t *step, heed_er
   if (!backend_of(session)->run_part)
     return heed_fail(error, HEED_UNSUPPORTED, "run: the %s backend runs all steps at once",
                      backend_of(session)->name);
-  IN_TURN(session->plan->backend, "run",
-          backend_of(session)->run_part(session->program, step, error));
+  session->standing = 0;
+  return run_part(session, step, session->plan->step_count, error);
 }
 
 heed_status heed_session_profile(heed_session *session, const heed_clock *clock,
@@ -132,13 +157,21 @@ heed_status heed_session_profile(heed_session *session, const heed_clock *clock,
           backend_of(session)->profile(session->program, clock, times, error));
 }
 
+/* Whether the last step of a run that stands read or made a value with this place. */
+static bool is_standing(const heed_session *session, const heed_placement *root) {
+  const uint32_t step = session->standing;
+  return step && root->first < step && step - 1 <= root->last;
+}
+
 heed_status heed_session_want_kept(const heed_session *session, heed_value value,
                                    heed_error *error) {
   const heed_plan *plan = session->plan;
   const heed_value_record *record = heed_graph_need(plan->graph, value, "read", error);
   if (!record) return HEED_INVALID_ARGUMENT;
   const heed_placement *root = &plan->placement[heed_graph_root(plan->graph, value.id)];
-  if (record->kind != HEED_VALUE_CONSTANT && root->live && root->kept) return HEED_OK;
+  if (record->kind != HEED_VALUE_CONSTANT && root->live &&
+      (root->kept || is_standing(session, root)))
+    return HEED_OK;
   return heed_fail(error, HEED_INVALID_ARGUMENT,
                    "read: %s not retained (expected an output or a tap)", name_of(record));
 }

@@ -10,7 +10,19 @@ struct heed_session {
   heed_program *program;
   /* runs of a stream that were not collected yet; the session itself must not run then */
   uint32_t in_flight;
+  /* Of a run that stands: how many steps have run. What the last of them read and made is still
+   * there and can be read. 0: none stands. */
+  uint32_t standing;
 };
+
+/* Whether runs on this backend can stand after any step. */
+bool heed_backend_can_stand(const heed_backend *backend);
+/* The step that makes the value; 0 for an input. */
+uint32_t heed_session_first_step(const heed_session *session, heed_value value);
+/* Runs from *step to step `end`, of which it is no further away than the end of the stage, and
+ * moves *step there. Statuses: as heed_session_run_part. */
+heed_status heed_session_run_to(heed_session *session, uint32_t *step, uint32_t end,
+                                heed_error *error);
 
 /* Whether the value can be read after a run. */
 heed_status heed_session_want_kept(const heed_session *session, heed_value value,

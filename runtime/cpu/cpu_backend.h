@@ -24,7 +24,8 @@ heed_status heed_cpu_write(heed_program *program, uint64_t offset, const void *f
 heed_status heed_cpu_read(heed_program *program, uint64_t offset, void *to, size_t bytes,
                           heed_error *error);
 heed_status heed_cpu_run(heed_program *program, const heed_hooks *hooks, heed_error *error);
-heed_status heed_cpu_run_part(heed_program *program, uint32_t *step, heed_error *error);
+heed_status heed_cpu_run_part(heed_program *program, uint32_t *step, uint32_t end,
+                              heed_error *error);
 heed_status heed_cpu_profile(heed_program *program, const heed_clock *clock, heed_step_time *times,
                              heed_error *error);
 const void *heed_cpu_view(const heed_program *program, uint64_t offset);

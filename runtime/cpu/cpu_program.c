@@ -380,9 +380,10 @@ static heed_status run_step(const heed_program *program, uint32_t step, heed_err
   return HEED_OK;
 }
 
-heed_status heed_cpu_run_part(heed_program *program, uint32_t *step, heed_error *error) {
+heed_status heed_cpu_run_part(heed_program *program, uint32_t *step, uint32_t end,
+                              heed_error *error) {
   const uint32_t stage = program->steps[*step].node->stage;
-  for (; *step < program->plan->step_count && program->steps[*step].node->stage == stage; (*step)++)
+  for (; *step < end && program->steps[*step].node->stage == stage; (*step)++)
     HEED_TRY(run_step(program, *step, error));
   return HEED_OK;
 }
@@ -406,7 +407,7 @@ heed_status heed_cpu_run(heed_program *program, const heed_hooks *hooks, heed_er
       heed_report_progress(hooks, "run", program->steps[step].node->stage, stages);
       HEED_TRY(heed_check_cancel(hooks, "run", error));
     }
-    HEED_TRY(heed_cpu_run_part(program, &step, error));
+    HEED_TRY(heed_cpu_run_part(program, &step, plan->step_count, error));
   }
   heed_report_progress(hooks, "run", stages, stages);
   return HEED_OK;

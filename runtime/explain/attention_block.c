@@ -91,6 +91,12 @@ static heed_status define(heed_attention_block *block, heed_error *error) {
   return heed_graph_status(block->op, error);
 }
 
+static heed_status read_kept(const heed_attention_block *block, heed_value value, uint64_t first,
+                             uint64_t count, float *to, heed_error *error) {
+  return block->read ? block->read(block->user, value, first, count, to, error)
+                     : heed_session_read(block->from, value, first, count, to, error);
+}
+
 static heed_status write(const heed_attention_block *block, heed_value to, const float *numbers,
                          heed_error *error) {
   heed_value_info info;
@@ -108,8 +114,8 @@ heed_status heed_attention_block_open(heed_attention_block *block, heed_error *e
   HEED_TRY(
       heed_plan_create(block->op, heed_session_backend(block->from), &desc, &block->plan, error));
   HEED_TRY(heed_session_create(block->plan, NULL, &block->session, error));
-  HEED_TRY(heed_session_read(block->from, block->attention->key, block->batch * keys, keys,
-                             block->numbers, error));
+  HEED_TRY(
+      read_kept(block, block->attention->key, block->batch * keys, keys, block->numbers, error));
   return write(block, block->key, block->numbers, error);
 }
 
@@ -137,8 +143,8 @@ heed_status heed_attention_block_run(heed_attention_block *block, uint32_t first
   const heed_attention_sizes *s = &block->sizes;
   for (uint32_t h = 0; h < s->heads; h++) {
     const uint64_t at = (((uint64_t)block->batch * s->heads + h) * s->queries + first) * s->depth;
-    HEED_TRY(heed_session_read(block->from, block->attention->query, at, (uint64_t)count * s->depth,
-                               block->numbers + (size_t)h * BLOCK * s->depth, error));
+    HEED_TRY(read_kept(block, block->attention->query, at, (uint64_t)count * s->depth,
+                       block->numbers + (size_t)h * BLOCK * s->depth, error));
   }
   HEED_TRY(write(block, block->query, block->numbers, error));
   HEED_TRY(write_bias(block, first, count, error));

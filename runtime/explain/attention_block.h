@@ -11,6 +11,10 @@ enum { HEED_ATTENTION_BLOCK = 64 }; /* queries at a time */
 
 typedef struct heed_attention_block {
   heed_session *from; /* it kept query and key, and the bias where that is an input */
+  /* NULL: heed_session_read; else what reads them of what was held elsewhere, whole rows */
+  heed_status (*read)(const void *user, heed_value value, uint64_t first, uint64_t count, float *to,
+                      heed_error *error);
+  const void *user;
   const heed_graph *graph;
   uint32_t batch;
   const heed_attention_desc *attention;

@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "base/tensor.h"
 #include "explain/backward.h"
+#include "explain/held.h"
 #include "explain/method.h"
 
 static const heed_explain_method *const methods[] = {
@@ -198,6 +199,7 @@ static heed_status open_graph(heed_explain_run *run, heed_pass *pass,
 
 static heed_status run_pass(const heed_explain_run *run, heed_pass *pass,
                             const heed_named_tensor *pixels, heed_error *error) {
+  HEED_TRY(heed_held_keep(run, pass, error));
   const heed_plan_desc desc = {sizeof desc, pass->kept, (uint32_t)pass->kept_count,
                                HEED_ATTENTION_MODE_AUTO};
   HEED_TRY(heed_plan_create(pass->graph, run->desc->backend, &desc, &pass->plan, error));
@@ -205,7 +207,7 @@ static heed_status run_pass(const heed_explain_run *run, heed_pass *pass,
   HEED_TRY(heed_session_write(pass->session, heed_graph_find(pass->graph, "pixel_values"),
                               pixels->data,
                               (size_t)heed_shape_count(&pixels->shape) * sizeof(float), error));
-  return heed_session_run(pass->session, run->desc->hooks, error);
+  return heed_held_run(run, pass, error);
 }
 
 static void close_pass(const heed_explain_run *run, heed_pass *pass) {
@@ -213,6 +215,7 @@ static void close_pass(const heed_explain_run *run, heed_pass *pass) {
   heed_plan_destroy(pass->plan);
   heed_graph_destroy(pass->graph);
   heed_free(run->context, pass->kept);
+  heed_held_close(run, pass);
 }
 
 /* Both passes, as far as a method wants the second. */

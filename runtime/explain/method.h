@@ -42,6 +42,8 @@ typedef struct heed_pass {
   uint32_t rows, columns, tokens; /* the grid of patches; T */
   heed_value *kept;               /* values that methods asked for */
   size_t kept_count, kept_room;
+  struct heed_held *held; /* what is taken out of it while it runs: held.h */
+  size_t held_count, held_room;
 } heed_pass;
 
 typedef struct heed_explain_run {

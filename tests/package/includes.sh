@@ -18,7 +18,7 @@ runtime/cpu       base graph plan backend
 runtime/gpu       base graph plan backend params
 runtime/model     base graph
 runtime/sequences base graph model heed/sequences.h
-runtime/explain   base graph
+runtime/explain   base graph backend
 runtime/check     base graph model heed/check.h
 runtime/onnx      base graph model/config/unknown_family.h model/files model/image/preprocess.h heed/onnx.h
 runtime/pickle    base model/files heed/pickle.h
