@@ -10,8 +10,9 @@
 
 static heed_status copy(heed_suffix *s, uint32_t id, heed_error *error);
 
-/* The same constant, stored as it is: its numbers are read through the old graph's source. */
-static uint32_t copy_constant(heed_suffix *s, const heed_value_record *record) {
+/* The same constant, stored as it is: its numbers are read through the old graph's source. It has
+ * the same origin, so that sessions share what a backend packs of it. */
+static uint32_t copy_constant(heed_suffix *s, uint32_t id, const heed_value_record *record) {
   const heed_constant_desc desc = {.struct_size = sizeof desc,
                                    .dtype = record->dtype,
                                    .shape = record->shape,
@@ -22,6 +23,9 @@ static uint32_t copy_constant(heed_suffix *s, const heed_value_record *record) {
   if (value.id) {
     s->graph->values[value.id - 1].quantised = record->quantised;
     s->graph->values[value.id - 1].halves = record->halves;
+    uint64_t words[HEED_ORIGIN_WORDS];
+    const uint32_t count = heed_graph_origin_of(s->from, id, words);
+    heed_graph_origin(s->graph, value, words, count);
   }
   return value.id;
 }
@@ -60,7 +64,7 @@ static heed_status copy(heed_suffix *s, uint32_t id, heed_error *error) {
                      record->name);
   if (record->kind == HEED_VALUE_RESULT) return copy_node(s, &s->from->nodes[record->node], error);
   if (record->kind == HEED_VALUE_CONSTANT) {
-    s->made[id] = copy_constant(s, record);
+    s->made[id] = copy_constant(s, id, record);
   } else {
     HEED_TRY(copy(s, record->base, error));
     s->made[id] = heed_define_view(s->graph, (heed_value){s->made[record->base]}, record->offset,
