@@ -24,7 +24,10 @@ static double now_seconds(void) {
 
 static heed_status next_picture(cli_state *cli, void *user, survey_item *item, bool *some) {
   survey_job *job = user;
-  return survey_inputs_next(cli, &job->inputs, item, some);
+  uint64_t id;
+  if (!job->ranks) return survey_inputs_next(cli, &job->inputs, item, some);
+  *some = survey_ranks_next(job->ranks, &id);
+  return *some ? survey_inputs_get(cli, &job->inputs, id, item) : HEED_OK;
 }
 
 /* Of the job it uses what nothing changes while pictures are read. */
@@ -157,8 +160,9 @@ static heed_status describe(survey_job *job) {
   const char *model = job->options->model ? job->options->model : "";
   CLI_TRY(survey_shape_of(job->cli, &job->pipeline, &of->shape));
   of->inputs = (int64_t)survey_inputs_count(&job->inputs);
-  of->shard = job->inputs.shard;
-  of->shards = job->inputs.shards;
+  const survey_rank rank = survey_ranks_own(job->ranks);
+  of->shard = job->ranks ? rank.rank + 1 : job->inputs.shard;
+  of->shards = job->ranks ? rank.count : job->inputs.shards;
   memcpy(of->inputs_hash, job->inputs.hash, sizeof of->inputs_hash);
   of->model = strdup(model);
   of->family = strdup(job->pipeline.info.family);
@@ -194,7 +198,8 @@ static heed_status choose_pictures(survey_job *job) {
     if (there) inputs->done[id / 8] |= (uint8_t)(1u << id % 8);
     job->todo += !there;
   }
-  return HEED_OK;
+  return job->ranks ? survey_ranks_share(job->cli, job->ranks, inputs->done, count, &job->todo)
+                    : HEED_OK;
 }
 
 static heed_status gather_picture(survey_job *job, const cli_prepared *prepared,
@@ -257,10 +262,10 @@ static heed_status go(survey_job *job) {
   job->committed = now_seconds();
   for (uint64_t i = 0; more && status == HEED_OK && !cli_signals_arrived(); i++)
     status = take_picture(job, crew, i, &more);
-  survey_crew_end(crew);
   cli_progress_clear(&job->progress);
   const heed_error why = job->cli->error;
   const heed_status last = job->sums.pictures || job->failed ? commit(job) : HEED_OK;
+  survey_crew_end(crew);                        /* which waits for pictures that run */
   if (status != HEED_OK) job->cli->error = why; /* what ended it, not what came of that */
   return status != HEED_OK ? status : last;
 }
@@ -295,6 +300,7 @@ static heed_status report(survey_job *job) {
 }
 
 heed_status survey_run(survey_job *job) {
+  if (job->ranks) CLI_TRY(survey_ranked_begin(job));
   CLI_TRY(check_paths(job));
   CLI_TRY(load(job));
   CLI_TRY(describe(job));
@@ -307,7 +313,7 @@ heed_status survey_run(survey_job *job) {
   say_how_to_resume(job);
   cli_signals_defer(false); /* ends here after a signal */
   CLI_TRY(status);
-  return report(job);
+  return job->ranks ? survey_ranked_finish(job) : report(job);
 }
 
 int survey_end(survey_job *job, heed_status status) {
@@ -317,7 +323,9 @@ int survey_end(survey_job *job, heed_status status) {
   survey_sums_free(&job->sums);
   const uint64_t all = survey_inputs_count(&job->inputs);
   survey_inputs_free(&job->inputs);
-  if (status != HEED_OK) return cli_fail(job->cli);
+  if (status != HEED_OK) (void)cli_fail(job->cli);
+  survey_ranks_end(job->ranks, status != HEED_OK);
+  if (status != HEED_OK) return cli_exit_code(status);
   if (job->failed)
     fprintf(stderr, "heed survey: images: cannot read all (found %lld bad ones of %llu)\n",
             (long long)job->failed, (unsigned long long)all);

@@ -28,7 +28,9 @@ static int survey_words(cli_state *cli, survey_options *options, const cli_words
   const survey_inputs_desc inputs = {words->word + has_model, words->count - has_model,
                                      options->list,           options->most_images,
                                      options->json,           options->choice.quiet};
-  heed_status status = survey_inputs_make(cli, &inputs, &job.inputs);
+  heed_status status = HEED_OK;
+  if (options->out && !options->shard) status = survey_ranks_begin(cli, &job.ranks);
+  if (status == HEED_OK) status = survey_inputs_make(cli, &inputs, &job.inputs);
   if (status == HEED_OK) status = survey_run(&job);
   return survey_end(&job, status);
 }
