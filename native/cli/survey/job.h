@@ -28,6 +28,7 @@ typedef struct survey_job {
   survey_store *store; /* NULL: the results are printed alone */
   uint64_t todo;       /* pictures of this shard that are not there yet */
   int64_t failed;
+  bool unstored; /* the file took a picture in part: it keeps its last commit */
   uint32_t uncommitted;
   double committed; /* seconds */
   cli_progress progress;

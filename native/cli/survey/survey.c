@@ -39,6 +39,12 @@ static heed_status read_picture(cli_state *cli, void *user, const survey_item *i
                           options->size ? 0 : CLI_MOST_PATCHES, prepared);
 }
 
+/* A full disk may leave half of a picture's rows, or have undone all since the last commit. */
+static heed_status note_stored(survey_job *job, heed_status status) {
+  job->unstored = job->unstored || status != HEED_OK;
+  return status;
+}
+
 static heed_status store_picture(survey_job *job, const survey_worked *worked) {
   CLI_TRY(survey_sums_add(&job->sums, &worked->numbers, &job->cli->error));
   if (!job->store) return HEED_OK;
@@ -48,7 +54,8 @@ static heed_status store_picture(survey_job *job, const survey_worked *worked) {
                               .width = worked->width,
                               .height = worked->height,
                               .top = worked->top};
-  return survey_store_add(job->store, &row, &worked->numbers, !job->options->sums_only);
+  return note_stored(
+      job, survey_store_add(job->store, &row, &worked->numbers, !job->options->sums_only));
 }
 
 /* A bad image of several gives its sentence, and the others go on. */
@@ -60,15 +67,15 @@ static heed_status note_failure(survey_job *job, const survey_item *item, heed_s
   cli_progress_clear(&job->progress);
   cli_fail(job->cli);
   job->failed++;
-  return job->store
-             ? survey_store_add_failure(job->store, (int64_t)item->id, item->path, why.message)
-             : HEED_OK;
+  return job->store ? note_stored(job, survey_store_add_failure(job->store, (int64_t)item->id,
+                                                                item->path, why.message))
+                    : HEED_OK;
 }
 
 static heed_status commit(survey_job *job) {
   job->uncommitted = 0;
   job->committed = now_seconds();
-  return job->store ? survey_store_commit(job->store, &job->sums) : HEED_OK;
+  return job->store ? note_stored(job, survey_store_commit(job->store, &job->sums)) : HEED_OK;
 }
 
 /* *more: there was one. */
@@ -264,7 +271,8 @@ static heed_status go(survey_job *job) {
     status = take_picture(job, crew, i, &more);
   cli_progress_clear(&job->progress);
   const heed_error why = job->cli->error;
-  const heed_status last = job->sums.pictures || job->failed ? commit(job) : HEED_OK;
+  const bool some = job->sums.pictures || job->failed;
+  const heed_status last = some && !job->unstored ? commit(job) : HEED_OK;
   survey_crew_end(crew);                        /* which waits for pictures that run */
   if (status != HEED_OK) job->cli->error = why; /* what ended it, not what came of that */
   return status != HEED_OK ? status : last;
