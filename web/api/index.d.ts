@@ -673,8 +673,10 @@ export interface Session {
    * last_hidden_state. source: a session of a second image, which has run, for similarity.source,
    * match and patch; sourceMean: patch takes the mean over all images of its batch. target: the
    * score, a class by number or label, [N, M] for the difference of two, or as docs/explain.md has
-   * it; default: the largest logit. vector: the score is its product with pooler_output. sites: what
-   * patch puts in; default: all three. onProgress tells of the runs of patch.
+   * it; default: the largest logit. vector: the score is its product with pooler_output. texts: of a
+   * model of images and texts, `row` of each text by heed/text; the target is the number of one.
+   * sites: what patch puts in; default: all three. "heads.3" is one level, and the others are NaN:
+   * so a sweep can be shown as it goes on, and be cancelled between levels. onProgress tells of the runs of patch.
    *
    * Throws 'INVALID_ARGUMENT' for an unknown method, target or site, before the first run, and where
    * the states are not there; 'UNSUPPORTED' for a model that a method has no use for; 'CANCELLED',
@@ -688,7 +690,8 @@ export interface Session {
       sourceMean?: boolean
       target?: number | string | [number, number]
       vector?: Float32Array
-      sites?: ('states' | 'heads' | 'mlps')[]
+      texts?: Int32Array[]
+      sites?: ('states' | 'heads' | 'mlps' | `${'states' | 'heads' | 'mlps'}.${number}`)[]
     } & CallOptions
   ): Promise<Explanation>
   /** Frees the session's memory. Later calls reject. */

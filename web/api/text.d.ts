@@ -71,6 +71,8 @@ export interface TextInfo {
 export interface TextResult {
   /** Of the text itself, with those before and after it, without padding. */
   ids: Int32Array
+  /** The ids as the tower takes them: with padding where it attends to that. */
+  row: Int32Array
   /** What each id stands for; of a text given as ids, the numbers. */
   tokens: string[]
   /** The number of ids without truncation. */

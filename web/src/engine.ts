@@ -337,6 +337,7 @@ export class Engine {
     const { module, address, files } = model,
       { exports, web } = module
     model.whole?.close()
+    model.texts?.close()
     if (address) exports.model_close(web, address)
     this.#dismiss(module, files)
   }
@@ -611,6 +612,16 @@ export class Engine {
     }
   }
 
+  /** A model's files opened in heed-all.wasm once more. */
+  #openAgain(module: ModuleMemory, model: OpenModel, text: boolean) {
+    const files = model.files.filter(({ data }) => !data)
+    lendFiles(module, files, (...list) =>
+      module.check(module.exports.model_open(module.web, ...list, files.length, text))
+    )
+    const address = module.out('opened').address
+    return { address, close: () => module.exports.model_close(module.web, address) }
+  }
+
   /** The session's model in heed-all.wasm; opened there again where it runs in heed.wasm. */
   #wholeModel(module: ModuleMemory, id: number) {
     const model = this.#model(this.#session(id).model)
@@ -620,14 +631,7 @@ export class Engine {
         'explain: an ONNX graph has no layers to explain (expected weights of a vision transformer)'
       )
     if (model.module === module) return { model, address: model.address }
-    if (!model.whole) {
-      const files = model.files.filter(({ data }) => !data)
-      lendFiles(module, files, (...list) =>
-        module.check(module.exports.model_open(module.web, ...list, files.length, false))
-      )
-      const address = module.out('opened').address
-      model.whole = { address, close: () => module.exports.model_close(module.web, address) }
-    }
+    model.whole ??= this.#openAgain(module, model, false)
     return { model, address: model.whole.address }
   }
 
@@ -637,11 +641,14 @@ export class Engine {
       module: () => this.#all(),
       patches: (id, batch) => this.#patches(id, args.layer, batch),
       pixels: (id, batch) => this.#pixels(id, batch),
-      run: async (module, call) => {
+      run: async (module, text, call) => {
         const { model, address } = this.#wholeModel(module, args.id),
+          tower = text && (model.texts ??= this.#openAgain(module, model, true)),
           streams = model.files.flatMap(({ file, held }) => (held ? [] : [file]))
         this.#taken = []
-        await withSources(streams, context.progress, context.signal, () => call(address))
+        await withSources(streams, context.progress, context.signal, () =>
+          call(address, tower ? tower.address : 0)
+        )
         return Object.fromEntries(this.#taken)
       }
     })

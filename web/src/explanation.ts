@@ -16,6 +16,14 @@ const encoder = new TextEncoder()
 const targetText = (target: Methods['explain']['args']['target']) =>
   Array.isArray(target) ? target.join('-') : String(target ?? '')
 
+/** Ids of texts as one tensor; zeros follow a text that is shorter than the longest. */
+function joined(texts: Int32Array[]) {
+  const length = texts.reduce((most, ids) => Math.max(most, ids.length), 0),
+    all = new Int32Array(texts.length * length)
+  texts.forEach((ids, i) => all.set(ids, i * length))
+  return { ids: all, length }
+}
+
 /** One image alone has no axis for the batch. */
 const ofOne = (found: Explanation): Explanation =>
   Object.fromEntries(
@@ -29,6 +37,7 @@ async function explainRuns(
     batch = 0,
     target,
     vector,
+    texts = [],
     sites = [],
     layer = -1,
     source,
@@ -39,28 +48,34 @@ async function explainRuns(
   const module = await from.module(),
     own = from.pixels(id, batch),
     other = source === undefined ? undefined : from.pixels(source, sourceMean ? undefined : 0),
-    texts = [
+    { ids, length } = joined(texts),
+    words = [
       names.join(),
       target === undefined && vector ? 'vector' : targetText(target),
       sites.join()
     ],
     shapeOf = ({ shape }: Pixels) => Uint32Array.from(shape),
     lent = [
-      ...texts.map((text) => encoder.encode(`${text}\0`)),
+      ...words.map((text) => encoder.encode(`${text}\0`)),
+      ids,
       own.data,
       shapeOf(own),
       ...(other ? [other.data, shapeOf(other)] : [])
     ],
-    found = await from.run(module, (model) =>
-      module.lend(vector ? [...lent, vector] : lent, (methods, to, at, pixels, shape, ...more) => {
-        const [theirs, theirShape] = other ? more : [0, 0]
-        module.check(
-          module.exports.explain(
-            ...[module.web, model, methods, to, at, layer, sourceMean, pixels, shape],
-            ...[theirs, theirShape, vector ? more[more.length - 1] : 0, vector?.length ?? 0]
+    found = await from.run(module, texts.length > 0, (model, tower) =>
+      module.lend(
+        vector ? [...lent, vector] : lent,
+        (methods, to, at, idsAt, pixels, shape, ...more) => {
+          const [theirs, theirShape] = other ? more : [0, 0]
+          module.check(
+            module.exports.explain(
+              ...[module.web, model, tower, methods, to, at, layer, sourceMean, pixels, shape],
+              ...[theirs, theirShape, vector ? more[more.length - 1] : 0, vector?.length ?? 0],
+              ...[idsAt, texts.length, length]
+            )
           )
-        )
-      })
+        }
+      )
     )
   return ofOne(found)
 }

@@ -30,6 +30,11 @@ const kinds: Record<string, Rule> = /* @__PURE__ */ (() => ({
     (value) => value !== null && typeof value === 'object' && !Array.isArray(value)
   ],
   Name: ['a name', isName],
+  Texts: [
+    'rows of ids (Int32Array)',
+    (value) =>
+      Array.isArray(value) && value.every((ids) => isKind(ids, 'Int32Array') && ids.length > 0)
+  ],
   Names: ['names', (value) => Array.isArray(value) && value.every(isName)],
   Seed: [
     'a whole number from 0 to 2 ** 64 - 1',
@@ -67,7 +72,7 @@ export const tables: Record<string, string> = /* @__PURE__ */ (() => ({
   rollout:
     'fusion:mean|min|max residual:Positive firstLayer:Count layerCount:Size discard:Number' + place,
   explain:
-    'methods:Names layer:Count batch:Count source:Any target:Count|Name|Numbers vector:Float32Array sites:Names sourceMean:Boolean' +
+    'methods:Names layer:Count batch:Count source:Any target:Count|Name|Numbers vector:Float32Array texts:Texts sites:Names sourceMean:Boolean' +
     call
 }))()
 

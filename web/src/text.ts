@@ -260,6 +260,7 @@ class TextTower implements Texts {
       maps = (layer: number) => values[`layer.${layer}.attention.weights`].data as Float32Array
     return {
       ids,
+      row: Int32Array.from(row),
       tokens,
       whole,
       embedding: projection

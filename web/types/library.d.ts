@@ -97,6 +97,7 @@ export interface Methods {
       source?: number
       target?: number | string | [number, number]
       vector?: Float32Array
+      texts?: Int32Array[]
       sites?: string[]
       sourceMean?: boolean
     }
@@ -126,9 +127,11 @@ export interface ExplainSource {
   module(): Promise<import('../src/module_memory.js').ModuleMemory>
   patches(id: number, batch: number): PatchStates
   pixels(id: number, batch?: number): Pixels
+  /** text: whether the text tower is wanted too, else its address is 0. */
   run(
     module: import('../src/module_memory.js').ModuleMemory,
-    call: (model: number) => void
+    text: boolean,
+    call: (model: number, text: number) => void
   ): Promise<Explanation>
 }
 /** The engine's methods behind one signature, for a call by name. */
@@ -395,6 +398,8 @@ export interface OpenModel {
   graph?: import('../src/graph.js').Graph
   /** The model in heed-all.wasm, once session.explain has run it there. */
   whole?: { address: number; close(): void }
+  /** Its text tower there, once texts were a target. */
+  texts?: { address: number; close(): void }
 }
 
 /** A session in the engine. `steps`: of its plan; `parts`: the first step of each part of a run, as

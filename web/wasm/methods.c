@@ -21,15 +21,17 @@ static void take_all(const heed_explanation *explanation) {
                    tensor->data);
 }
 
-heed_status heed_web_explain(heed_web *web, const heed_web_model *model, const char *methods,
-                             const char *target, const char *sites, int layer, uint32_t source_mean,
-                             const float *pixels, const uint32_t *shape, const float *source,
-                             const uint32_t *source_shape, const float *vector,
-                             uint32_t vector_size) {
-  heed_named_tensor inputs[3] = {{"pixel_values", HEED_F32, {.rank = 4}, pixels}};
+heed_status heed_web_explain(heed_web *web, const heed_web_model *model, const heed_web_model *text,
+                             const char *methods, const char *target, const char *sites, int layer,
+                             uint32_t source_mean, const float *pixels, const uint32_t *shape,
+                             const float *source, const uint32_t *source_shape, const float *vector,
+                             uint32_t vector_size, const int32_t *ids, uint32_t texts,
+                             uint32_t length) {
+  heed_named_tensor inputs[4] = {{"pixel_values", HEED_F32, {.rank = 4}, pixels}};
   const heed_hooks hooks = {sizeof hooks, tell, stop, NULL};
   heed_explain_desc desc = {.struct_size = sizeof desc,
                             .model = model->model,
+                            .text = text ? text->model : NULL,
                             .backend = web->backend,
                             .methods = methods,
                             .target = *target ? target : NULL,
@@ -49,6 +51,9 @@ heed_status heed_web_explain(heed_web *web, const heed_web_model *model, const c
   if (vector)
     inputs[desc.input_count++] =
         (heed_named_tensor){"target.vector", HEED_F32, {1, {vector_size}}, vector};
+  if (texts)
+    inputs[desc.input_count++] =
+        (heed_named_tensor){"input_ids", HEED_I32, {2, {texts, length}}, ids};
   heed_explanation *explanation;
   const heed_status status = heed_explain(web->context, &desc, &explanation, &web->error);
   if (status != HEED_OK) return status;

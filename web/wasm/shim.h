@@ -337,13 +337,15 @@ heed_status heed_web_patches_similarity(heed_web *web, const float *states, uint
                                         uint32_t channels, float *similarity, int32_t *match);
 
 /* methods.c: heed_explain of a model of model.c; its tensors go to heed_host_take. target and sites
- * "", layer below 0, source and vector NULL: none. shape, source_shape [4]: of pixel_values. */
+ * "", layer below 0, text, source and vector NULL, 0 texts: none. shape, source_shape [4]: of
+ * pixel_values. ids [texts, length]. */
 HEED_WEB_EXPORT(explain)
-heed_status heed_web_explain(heed_web *web, const heed_web_model *model, const char *methods,
-                             const char *target, const char *sites, int layer, uint32_t source_mean,
-                             const float *pixels, const uint32_t *shape, const float *source,
-                             const uint32_t *source_shape, const float *vector,
-                             uint32_t vector_size);
+heed_status heed_web_explain(heed_web *web, const heed_web_model *model, const heed_web_model *text,
+                             const char *methods, const char *target, const char *sites, int layer,
+                             uint32_t source_mean, const float *pixels, const uint32_t *shape,
+                             const float *source, const uint32_t *source_shape, const float *vector,
+                             uint32_t vector_size, const int32_t *ids, uint32_t texts,
+                             uint32_t length);
 
 /* graph.c: the graph of an ONNX file. */
 /* The way that heed_onnx_open_model takes, of the record `way` or the one that is asked for; files

@@ -3,6 +3,7 @@
  * The values are a token's state at a level, the output of a head before its projection, and a
  * token's MLP output. A sweep starts at its site: it runs what follows the site, many patches at a
  * time. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -58,27 +59,54 @@ static const heed_linear_desc *find_mlp(const heed_pass *pass, uint32_t layer, h
 typedef enum site { STATES, HEADS, MLPS, SITES } site;
 static const char *const site_names[SITES] = {"states", "heads", "mlps"};
 
-static heed_status check_sites(const char *list, heed_error *error) {
-  for (const char *at = list; at;) {
+/* The site of an entry "heads" or "heads.3" of a list; SITES: none. level: of the entry, or -1. */
+static site read_site(const char *at, size_t length, int64_t *level) {
+  for (site kind = STATES; kind < SITES; kind++) {
+    const size_t name = strlen(site_names[kind]);
+    if (length < name || memcmp(site_names[kind], at, name) != 0) continue;
+    *level = -1;
+    if (length == name) return kind;
+    if (at[name] != '.' || length < name + 2 || length > name + 7) continue;
+    *level = 0;
+    size_t i = name + 1;
+    for (; i < length && at[i] >= '0' && at[i] <= '9'; i++) *level = 10 * *level + (at[i] - '0');
+    if (i == length) return kind;
+  }
+  return SITES;
+}
+
+static uint32_t levels_of(const heed_explain_run *run, site kind) {
+  return run->info.layers + (kind == STATES);
+}
+
+static heed_status check_sites(const heed_explain_run *run, heed_error *error) {
+  for (const char *at = run->desc->sites; at;) {
     const size_t length = strcspn(at, ",");
-    uint32_t i = 0;
-    while (i < SITES && (strlen(site_names[i]) != length || memcmp(site_names[i], at, length) != 0))
-      i++;
-    if (i == SITES)
+    int64_t level;
+    const site kind = read_site(at, length, &level);
+    if (kind == SITES || level >= (int64_t)levels_of(run, kind))
       return heed_fail(error, HEED_INVALID_ARGUMENT,
-                       "patch: unknown site (found \"%.*s\", expected states, heads or mlps)",
-                       length < 64 ? (int)length : 64, at);
+                       "patch: unknown site (found \"%.*s\", expected states, heads or mlps, or "
+                       "one of their levels, such as heads.%u)",
+                       length < 64 ? (int)length : 64, at, run->info.layers - 1);
     at = at[length] ? at + length + 1 : NULL;
   }
   return HEED_OK;
 }
 
-static bool has_site(const heed_explain_run *run, site kind) {
-  return !run->desc->sites || heed_explain_listed(run->desc->sites, site_names[kind]);
+/* Whether a site is asked for, at this level or with level -1 at any. */
+static bool has_site(const heed_explain_run *run, site kind, int64_t level) {
+  for (const char *at = run->desc->sites; at;) {
+    const size_t length = strcspn(at, ",");
+    int64_t own;
+    if (read_site(at, length, &own) == kind && (level < 0 || own < 0 || own == level)) return true;
+    at = at[length] ? at + length + 1 : NULL;
+  }
+  return !run->desc->sites;
 }
 
 static heed_status prepare(heed_explain_run *run, heed_pass *pass, heed_error *error) {
-  HEED_TRY(check_sites(run->desc->sites, error));
+  HEED_TRY(check_sites(run, error));
   HEED_TRY(heed_explain_check_source(run, "patch", run->desc->source_mean, error));
   HEED_TRY(heed_pass_keep_states(run, pass, "patch", error));
   for (uint32_t l = 0; l < run->info.layers; l++) {
@@ -239,10 +267,6 @@ static uint32_t batch_of(uint32_t count) {
   return (count + runs - 1) / runs;
 }
 
-static uint32_t levels_of(const heed_explain_run *run, site kind) {
-  return run->info.layers + (kind == STATES);
-}
-
 static heed_status sweep_site(sweep *s, site kind, uint32_t at, float *to, heed_error *error) {
   heed_explain_run *run = s->run;
   const heed_pass *pass = &run->pass;
@@ -271,7 +295,8 @@ static uint64_t runs_of(const heed_explain_run *run) {
   uint64_t runs = 0;
   for (site kind = STATES; kind < SITES; kind++) {
     const uint32_t count = patches_of(run, kind), batch = batch_of(count);
-    if (has_site(run, kind)) runs += (uint64_t)levels_of(run, kind) * ((count + batch - 1) / batch);
+    for (uint32_t i = 0; i < levels_of(run, kind); i++)
+      if (has_site(run, kind, i)) runs += (count + batch - 1) / batch;
   }
   return runs * run->pass.batch;
 }
@@ -288,7 +313,7 @@ static heed_status sweep_levels(heed_explain_run *run, site kind, float *to, uin
   heed_status status = HEED_OK;
   for (uint32_t i = 0; i < levels_of(run, kind) && status == HEED_OK; i++) {
     sweep s = {.run = run, .whole = whole, .batch = batch, .done = done, .total = runs_of(run)};
-    status = sweep_site(&s, kind, i, to, error);
+    if (has_site(run, kind, i)) status = sweep_site(&s, kind, i, to, error);
   }
   heed_graph_destroy(whole);
   return status;
@@ -317,12 +342,14 @@ static heed_status compute(heed_explain_run *run, heed_error *error) {
   HEED_TRY(add_scores(run, error));
   for (site kind = STATES; kind < SITES; kind++) {
     char name[32];
-    if (!has_site(run, kind)) continue;
+    if (!has_site(run, kind, -1)) continue;
     snprintf(name, sizeof name, "patch.%s", site_names[kind]);
     float *to = heed_explain_add(
         run, name, HEED_F32,
         &HEED_SHAPE(run->pass.batch, levels_of(run, kind), patches_of(run, kind)), error);
     if (!to) return HEED_OUT_OF_MEMORY;
+    const size_t count = (size_t)run->pass.batch * levels_of(run, kind) * patches_of(run, kind);
+    for (size_t i = 0; i < count; i++) to[i] = NAN; /* levels that are not asked for */
     HEED_TRY(sweep_levels(run, kind, to, &done, error));
   }
   return HEED_OK;

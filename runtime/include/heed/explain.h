@@ -359,8 +359,10 @@ typedef struct heed_explain_desc {
    */
   const heed_named_tensor *inputs;
   uint32_t input_count;
-  const char *sites; /* of patch: some of "states,heads,mlps"; NULL: all */
-  bool source_mean;  /* patch puts in the mean over all pictures of source.pixel_values */
+  /* of patch: some of "states,heads,mlps"; "heads.3" is one of their levels, and the others are
+   * NaN; NULL: all */
+  const char *sites;
+  bool source_mean; /* patch puts in the mean over all pictures of source.pixel_values */
   /* Or NULL. Phases: "read", "run", and "patch", whose units are runs of what follows a site. */
   const heed_hooks *hooks;
   /* of the methods that judge a map */

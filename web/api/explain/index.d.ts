@@ -50,6 +50,8 @@ export interface Explain {
   scoreValues(weights: Float32Array, values: Float32Array, reverse: boolean): Float32Array
   /** Returns the mean over rows of the same length, of those that are not -Infinity there. */
   scoreMean(rows: Float32Array[]): Float32Array
+  /** Returns the cosines [N] of one state [C] with states [N, C]; NaN of a state of zeros. */
+  cosines(one: Float32Array, all: Float32Array): Float32Array
 
   /** Creates changes of a model's attention; nothing is changed at first. Throws 'INVALID_ARGUMENT'
    * for invalid sizes and 'OUT_OF_MEMORY'. */

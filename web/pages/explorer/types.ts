@@ -68,6 +68,9 @@ export type MoreView =
   | 'groups'
   | 'region'
   | 'frames'
+  | 'causes'
+  | 'features'
+  | 'patching'
 
 /** The settings: what the address and a session file keep, and what the page needs while it is
  * open. */
@@ -89,6 +92,10 @@ export interface State extends Changes {
   tour: number
   /** The view behind the tab “More”. */
   more: MoreView
+  /** The score that is explained, as session.explain has it; '': the view's own choice. */
+  target: string
+  /** The seed of the second picture's scene; null: the usual one, or no scene. */
+  other: number | null
   /** The weight at the end of the scale of the matrix that stands beside the picture, else 0. */
   shown: number
   colours: ColormapName

@@ -60,6 +60,17 @@ export class Explain extends Rows {
     return super.scoreValues(weights, values, reverse)
   }
 
+  /**
+   * @param one [C]
+   * @param all [N, C]
+   */
+  cosines(one: Float32Array, all: Float32Array) {
+    expectArray('one', one)
+    expectArray('all', all)
+    expectArray('all', all, multiple(all.length, one.length))
+    return super.cosines(one, all)
+  }
+
   /** @param attention [N, N] */
   statistics(
     attention: Float32Array,

@@ -111,6 +111,15 @@ export class Rows {
     return this.fill('score_mean', new Float32Array(length), [joined(rows)], rows.length, length)
   }
 
+  /**
+   * @param one [C]
+   * @param all [N, C]
+   */
+  cosines(one: Float32Array, all: Float32Array) {
+    const count = all.length / one.length
+    return this.fill('text_similarity', new Float32Array(count), [all, one], count, one.length)
+  }
+
   /** 256 colours. */
   colormap(name: ColormapName) {
     return this.fill('colormap', new Uint8Array(768), [new TextEncoder().encode(`${name}\0`)])

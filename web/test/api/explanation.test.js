@@ -1,5 +1,5 @@
 /* session.explain in Node against the reference cases in float64 of tests/vectors/explain: the methods that run the
- * model again. The texts of CLIP are left out, as no session has any; its image tower is in other tests. */
+ * model again. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import test, { after, before } from 'node:test'
@@ -18,7 +18,9 @@ const cases = [
     ['hf_dinov3_gated', 'hf_dinov3_gated', 'vector'],
     ['timm_eva02', 'timm_eva02', 2],
     ['hf_beit', 'hf_beit', 0],
-    ['hf_siglip', 'hf_siglip', 'vector']
+    ['hf_siglip', 'hf_siglip', 'vector'],
+    ['hf_clip', 'hf_clip', 2],
+    ['hf_clip', 'hf_clip.difference', [0, 2]]
   ],
   methods = /** @type {const} */ (['ledger', 'lens', 'norms', 'patch']),
   tolerance = 2e-5
@@ -71,7 +73,13 @@ for (const [folder, io, target] of cases)
       ),
       model = await runtime.loadModel(join(vectors, 'explain', folder)),
       pixels = tensors.pixel_values,
-      others = tensors['source.pixel_values']
+      others = tensors['source.pixel_values'],
+      ids = tensors.input_ids,
+      texts = ids && {
+        texts: Array.from({ length: ids.shape[0] }, (_, i) =>
+          Int32Array.from(ids.data.slice(i * ids.shape[1], (i + 1) * ids.shape[1]))
+        )
+      }
     assert.ok(wanted.length, 'no method is expected')
     for (let b = 0; b < pixels.shape[0]; b++) {
       const session = await sessionOf(model, pixels, b),
@@ -81,6 +89,7 @@ for (const [folder, io, target] of cases)
           ...(target === 'vector'
             ? { vector: /** @type {Float32Array} */ (tensors['target.vector'].data) }
             : { target }),
+          ...texts,
           source
         })
       for (const [name, tensor] of expected) {
@@ -113,6 +122,15 @@ test('patching tells how far it is, takes some sites and a mean, and can be canc
     [...done].sort((a, b) => a - b)
   )
   assert.equal(done.at(-1), 1)
+  /* A level alone. */
+  const {
+      shape: [layers, heads],
+      data
+    } = /** @type {Tensor} */ (found['patch.heads']),
+    level = await session.explain({ methods: ['patch'], sites: ['heads.3'], source }),
+    row = /** @type {Tensor} */ (level['patch.heads'])
+  assert.deepEqual(row.shape, [layers, heads])
+  row.data.forEach((x, i) => assert.equal(x, Math.floor(i / heads) === 3 ? data[i] : NaN))
   const mean = await session.explain({
     methods: ['patch'],
     sites: ['heads'],
@@ -129,6 +147,8 @@ test('patching tells how far it is, takes some sites and a mean, and can be canc
     )
   await refused({ methods: ['patch'] }, /source\.pixel_values/, 'INVALID_FILE')
   await refused({ methods: ['patch'], source, sites: ['neurons'] }, /found "neurons"/)
+  await refused({ methods: ['patch'], source, sites: ['heads.5'] }, /found "heads.5"/)
+  await refused({ methods: ['ledger'], texts: ['star'] }, /texts is not valid/)
   await refused({ methods: ['ledger'], target: 9999 }, /9999/)
   const controller = new AbortController()
   await refused(

@@ -31,7 +31,8 @@ test('buttons lead through the views, and the address has the one that is open',
   await said(page, /pairs, each above uniform/)
   for (const [name, words] of /** @type {[string, RegExp][]} */ ([
     ['pair', /The products sum to/],
-    ['lens', /there the lens gives/],
+    ['causes', /The score of “star” is [\d.]+ = heads/],
+    ['lens', /The model’s own score/],
     ['occlusion', /Each square of the image is covered/],
     ['groups', /heads in \d+ groups/],
     ['lines', /pairs, each above uniform/]
@@ -47,7 +48,7 @@ test('buttons lead through the views, and the address has the one that is open',
 
 test('files are named after the view that is open behind the tab', async () => {
   const page = await browser.open('#v=more&more=lens')
-  await said(page, /there the lens gives/)
+  await said(page, /The model’s own score/)
   for (const name of ['lens', 'lines', 'heads']) {
     await page.click(name === 'heads' ? '#tab-heads' : `[data-more=${name}]`)
     for (const ending of ['png', 'json']) {
@@ -90,16 +91,95 @@ test('query × key: the sum of the products is the runtime’s raw score', async
   await finish(page, 'explorer-pair')
 })
 
-test('the lens gives the model’s class for CLS or its mean, and other layers are readings', async () => {
-  const page = await browser.open('#v=more&more=lens&l=4'),
-    [, patches, apart] = await said(
-      page,
-      /(\d+) of 196 patches would say “star”[^]*to (\de-\d+) of the largest/
+/** The package on scenes, with the states of a layer. @param {number[]} seeds */
+async function packageOn(...seeds) {
+  const runtime = await createRuntime(),
+    model = await runtime.loadModel(demoModel),
+    sessions = seeds.map(() => model.createSession({ taps: ['layer.3.output'] })),
+    results = []
+  for (const [i, seed] of seeds.entries())
+    results.push(await sessions[i].run((await runtime.scene(seed)).image))
+  return { runtime, sessions, results }
+}
+
+test('the lens’ numbers are those of the package; another class is another address', async () => {
+  const page = await browser.open('#v=more&more=lens&l=4&q=cls'),
+    {
+      runtime,
+      sessions: [session],
+      results: [result]
+    } = await packageOn(159),
+    logits = Array.from(/** @type {ArrayLike<number>} */ (result.logits)),
+    best = logits.indexOf(Math.max(...logits)),
+    { lens } = await session.explain({ methods: ['lens'], target: best }),
+    [, score] = await said(page, /The model’s own score of “star” is (-?\d+\.\d+)/),
+    tokens = /** @type {import('heed').Tensor} */ (lens).shape[1],
+    shown = await page.locator('#view tbody td:nth-of-type(1)').allTextContents()
+  assert.equal(Number(score), Number(logits[best].toFixed(2)))
+  shown.forEach((text, level) =>
+    assert.equal(
+      Number(text.replace('−', '-')),
+      Number(/** @type {import('heed').Tensor} */ (lens).data[level * tokens].toFixed(2))
     )
-  assert.ok(Number(apart) <= 1e-4, apart)
-  assert.ok(Number(patches) > 0)
-  assert.equal(await page.locator('#view tbody tr').count(), 5)
+  )
+  assert.equal(shown.length, 6)
+  await page.selectOption('#view [name=target]', { index: 1 })
+  await page.waitForFunction(() => location.hash.includes('target='))
+  runtime.close()
   await finish(page, 'explorer-lens')
+})
+
+test('causes, features and patching show the package’s numbers', async () => {
+  const page = await browser.open('#v=more&more=causes&l=3&h=1&other=7&target=0-1', {
+      bypassCSP: true
+    }),
+    {
+      runtime,
+      sessions: [own, source]
+    } = await packageOn(159, 7),
+    found = await own.explain({ methods: ['ledger'], target: [0, 1] }),
+    ledger = /** @type {import('heed').Tensor} */ (found['ledger.heads']),
+    tokens = ledger.shape[2],
+    head = ledger.data.slice((3 * 4 + 1) * tokens, (3 * 4 + 2) * tokens),
+    number = (/** @type {string} */ text) => Number(text.replace('−', '-')),
+    fixed = (/** @type {number} */ value) => Number(value.toFixed(2))
+  let sum = 0
+  for (const x of head) sum += x
+  const [, score] = await said(page, /The score of “[^]*?” is (−?[\d.]+) = heads/)
+  assert.equal(number(score), fixed(/** @type {import('heed').Tensor} */ (found.score).data[0]))
+  const cell = page.locator('#view .cells [aria-label^="layer 3, head 1:"]')
+  await cell.waitFor()
+  assert.equal(number((await cell.getAttribute('aria-label'))?.split(': ')[1] ?? ''), fixed(sum))
+  assert.deepEqual(await violations(page), [])
+
+  await page.click('[data-more=features]')
+  const { match } = await own.explain({
+      methods: ['similarity'],
+      layer: 3,
+      source
+    }),
+    pairs = /** @type {import('heed').Tensor} */ (match).data.filter((to) => to >= 0).length,
+    [, shown] = await said(page, /(\d+) of 196 patches have (?:such a match|a match both ways)/)
+  assert.equal(Number(shown), pairs)
+  await page.waitForFunction(() => document.querySelectorAll('#view .layers canvas').length === 5)
+  assert.deepEqual(await violations(page), [])
+
+  await page.click('[data-more=patching]')
+  await page.click('#view [name=run]')
+  const patched = await own.explain({
+      methods: ['patch'],
+      sites: ['heads'],
+      target: [0, 1],
+      source
+    }),
+    [, to] = await said(page, /With head 3\.1 of the second image[^]*? to (−?[\d.]+):/)
+  assert.equal(
+    number(to),
+    fixed(/** @type {import('heed').Tensor} */ (patched['patch.heads']).data[3 * 4 + 1])
+  )
+  assert.deepEqual(await violations(page), [])
+  runtime.close()
+  await finish(page, 'explorer-patching')
 })
 
 test('occlusion: the drop is that of the runtime with the same square covered', async () => {

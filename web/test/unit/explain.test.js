@@ -233,6 +233,15 @@ test('the scores of a run whose attention is changed are its logits, and their s
   runtime.close()
 })
 
+test('cosines of a state with others; none of a state of zeros', () => {
+  const found = explain.cosines(
+    Float32Array.from([2, 0]),
+    Float32Array.from([3, 0, 0, 5, -1, -1, 0, 0])
+  )
+  near(found.subarray(0, 3), [1, 0, -Math.SQRT1_2], 1e-6)
+  assert.ok(Number.isNaN(found[3]))
+})
+
 test('arrays of another type or length are refused, not read past their end', () => {
   /**
    * @param {() => unknown} call
@@ -259,6 +268,7 @@ test('arrays of another type or length are refused, not read past their end', ()
   refused(() => any.massMask(null, 0.6), /weights: wrong type \(found (Object|null)/)
   refused(() => any.massMask(numbers(4), 60), /share out of range \(found 60, expected 0 to 1\)/)
   refused(() => any.scoreProducts(numbers(4), numbers(9), true), /all: wrong length \(found 9/)
+  refused(() => any.cosines(numbers(4), numbers(9)), /all: wrong length \(found 9/)
   refused(() => any.scoreValues(numbers(4), numbers(9), false), /values: wrong length \(found 9/)
   refused(
     () => any.statistics(numbers(16), shape, 16),

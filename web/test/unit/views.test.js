@@ -11,7 +11,9 @@ const { pairsOf } = await loadPage('explorer/views/matrix/lines.js'),
   { productsOf } = await loadPage('explorer/views/matrix/pair.js'),
   { rankCorrelation } = await loadPage('explorer/views/effects/square_effects.js'),
   { distancesOf, groupsOf, strideOf } = await loadPage('explorer/views/heads/groups.js'),
-  { headOf } = await loadPage('explorer/views/tokens/lens.js')
+  { byToken, headSums } = await loadPage('explorer/views/explain/causes.js'),
+  { effectOf } = await loadPage('explorer/views/explain/patching.js'),
+  { colourRaster, pairsOf: patchPairs } = await loadPage('explorer/views/explain/features.js')
 
 /**
  * @param {number} found
@@ -83,16 +85,16 @@ test('groups: the nearest become one while they are nearer than the limit', () =
   assert.deepEqual(groupsOf([], 1), [])
 })
 
-test('the lens is a norm and a linear layer', () => {
-  const logits = headOf(
-    [
-      [2, 1],
-      [0, 0.5],
-      [1, 0, 1, 1, -1, 2],
-      [0, 10, 0]
-    ].map((data) => ({
-      data: Float32Array.from(data)
-    }))
-  )([3, 1]) // normed 1 and −1, then 2 and −0.5
-  ;[2, 11.5, -3].forEach((expected, i) => near(logits[i], expected, 1e-5))
+test('a ledger by heads and by tokens; how far a patch leads; matches by their cosines', () => {
+  const heads = Float32Array.from([1, 2, 4, -8, 16, 32]) // 3 heads of 2 tokens
+  assert.deepEqual(headSums(heads, 3), [3, -4, 48])
+  assert.deepEqual([...byToken(heads, 2, [0, 2])], [17, 34])
+  assert.equal(effectOf(3, 1, 5), 0.5)
+  assert.equal(effectOf(0, 1, 5), -0.25)
+  assert.ok(Number.isNaN(effectOf(1, 1, 1 + 1e-8)))
+  assert.deepEqual(patchPairs([1, -1, 0], [0.1, 0.2, 0.3, 0.4, 0.9, 0.6]), [
+    { from: 2, to: 0, cosine: 0.9 },
+    { from: 0, to: 1, cosine: 0.2 }
+  ])
+  assert.deepEqual([...colourRaster([0, 0.2, 1], 1, 1).data], [0, 51, 255, 255])
 })

@@ -239,5 +239,5 @@ export function createGrid(
   }
   connectPointer(grid, onPick, onHover)
   connectKeys(grid, select, onPick)
-  return { resize, select, relabel, write }
+  return { resize, select, relabel, name: nameAll, write }
 }

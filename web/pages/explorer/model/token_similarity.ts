@@ -1,7 +1,6 @@
 /* How alike tokens are to one of them: by their states after a layer, and by the position
  * embeddings that the model has learned for its patches, which no picture changes. Cosines; tokens
  * are prefix tokens first, then patches in raster order. */
-import { cosine } from './row_distance.js'
 import { storedTensor } from '../../shared/stored_tensor.js'
 import type { Page } from '../types.js'
 import type { PageSource } from '../../shared/types.js'
@@ -47,8 +46,19 @@ export async function positionsOf({
 }
 
 /** Cosines of every row with that of a token; NaN where either has none. */
-export const alikeTo = (rows: (Float32Array | null)[], token: number) =>
-  rows.map((row) => (row && rows[token] ? cosine(row, rows[token]) : NaN))
+export function alikeTo(
+  { explain }: Pick<Page['engine'], 'explain'>,
+  rows: (Float32Array | null)[],
+  token: number
+) {
+  const own = rows[token],
+    there = rows.filter((row) => row !== null),
+    all = new Float32Array(there.length * (there[0]?.length ?? 0))
+  if (!own) return rows.map(() => NaN)
+  there.forEach((row, i) => all.set(row, i * own.length))
+  const cosines = explain.cosines(own, all).values()
+  return rows.map((row) => (row ? (cosines.next().value as number) : NaN))
+}
 
 /** Of every token after a layer, for the token that is the query: { states, lengths, positions },
  * null where there are none. */
@@ -56,9 +66,9 @@ export async function likeness(page: Page, layer: number, token: number) {
   const states = page.engine.states(layer),
     positions = await positionsOf(page)
   return {
-    states: states && alikeTo(states, token),
+    states: states && alikeTo(page.engine, states, token),
     lengths: states && states.map((state) => Math.hypot(...state)),
-    positions: positions && alikeTo(positions, token),
+    positions: positions && alikeTo(page.engine, positions, token),
     size: states?.[0].length
   }
 }

@@ -88,8 +88,13 @@ export const keys: Record<string, [name: keyof State, read: (text: string) => an
   u: ['cuts', pairs],
   more: [
     'more',
-    oneOf('lines', 'pair', 'lens', 'occlusion', 'ablation', 'groups', 'region', 'frames')
+    oneOf(
+      ...['causes', 'features', 'patching'],
+      ...['lines', 'pair', 'lens', 'occlusion', 'ablation', 'groups', 'region', 'frames']
+    )
   ],
+  target: ['target', (text: string) => (/^\d{1,7}(-\d{1,7})?$/.test(text) ? text : undefined)],
+  other: ['other', whole],
   tour: ['tour', (text: string) => (/^[1-4]$/.test(text) ? Number(text) : undefined)]
 }
 

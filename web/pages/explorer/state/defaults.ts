@@ -16,6 +16,8 @@ export const defaults = Object.freeze({
   end: 0,
   tour: 0,
   more: 'lines',
+  target: '',
+  other: null,
   colours: 'cividis',
   strength: 0.8,
   reverse: false,

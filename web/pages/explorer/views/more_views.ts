@@ -5,6 +5,9 @@ import { say } from '../../languages/say.js'
 import type { ListedView, MakeView, MoreView, View } from '../types.js'
 
 export const moreViews: Record<MoreView, ListedView> = {
+  causes: { title: say('moreViews.causes'), load: () => import('./explain/causes.js') },
+  features: { title: say('moreViews.features'), load: () => import('./explain/features.js') },
+  patching: { title: say('moreViews.patching'), load: () => import('./explain/patching.js') },
   lines: { title: say('moreViews.lines'), load: () => import('./matrix/lines.js') },
   pair: { title: say('moreViews.queryKey'), load: () => import('./matrix/pair.js') },
   lens: { title: say('moreViews.logitLens'), load: () => import('./tokens/lens.js') },
@@ -48,5 +51,5 @@ export const view: MakeView = (page, element, { left, redraw }) => {
     }
     await current?.draw(latest)
   }
-  return { keys: ['more', 'drawn', 'ran', 'head', 'layer'], draw }
+  return { keys: ['more', 'drawn', 'ran', 'head', 'layer', 'target', 'other'], draw }
 }
