@@ -114,3 +114,22 @@ heed_status heed_png_write(const char *path, const uint8_t *pixels, uint32_t wid
   return heed_png_save(path, &(heed_png){.pixels = pixels, .width = width, .height = height},
                        error);
 }
+
+static bool to_stream(void *user, const void *bytes, size_t count) {
+  return fwrite(bytes, 1, count, user) == count;
+}
+
+heed_status heed_png_put(FILE *to, const uint8_t *pixels, uint32_t width, uint32_t height,
+                         uint32_t channels, heed_error *error) {
+  if (!pixels || !width || !height || width > INT32_MAX || height > INT32_MAX ||
+      (channels != 3 && channels != 4))
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "PNG: nothing to write (found %u x %u pixels of %u channels, expected at "
+                     "least 1 x 1 of 3 or 4)",
+                     width, height, channels);
+  const heed_png image = {
+      .pixels = pixels, .width = width, .height = height, .alpha = channels == 4};
+  if (heed_png_emit(&image, to_stream, to)) return HEED_OK;
+  return ferror(to) ? heed_fail(error, HEED_IO, "PNG: cannot write (%s)", strerror(errno))
+                    : heed_fail_memory(error, "PNG", (size_t)width * channels);
+}

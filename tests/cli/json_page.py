@@ -139,12 +139,12 @@ check("heed run --text", documents("run", vectors + "/vit/clip_text", picture, "
 check("heed run --tokens", documents("run", vectors + "/sequence/transformer", "--tokens", "5,3", *quiet))
 check("heed judge", documents("judge", micro, picture, "--methods", "chance,ledger", "--metrics", "deletion,flipping", *quiet)
       + documents("judge", "--scenes", "1", "--target", "2", "--methods", "truth", "--metrics", "insertion,mass", *quiet))
-check("heed survey", documents("survey", micro, picture, *quiet) + documents("survey", "--scenes", "1", *quiet))
 survey = os.path.join(folder, "a.sqlite")
 if os.path.exists(survey):
     os.remove(survey)  # of a run before: heed does not replace it
 run("survey", "--scenes", "2", "-o", "a.sqlite", *quiet, codes=(0, 3))
 if os.path.exists(survey):  # this heed has SQLite
+    check("heed survey", documents("survey", micro, picture, *quiet) + documents("survey", "--merge", "a.sqlite"))
     check("heed survey --compare", documents("survey", "--compare", "a.sqlite", "a.sqlite"))
 check("heed compare", documents("compare", micro, micro, picture, *quiet) + documents("compare", micro, micro, picture, "--rollout", *quiet))
 check("heed check --profile", documents("check", "--profile", "keras", *quiet), without=("heed",))

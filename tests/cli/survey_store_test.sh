@@ -34,7 +34,7 @@ import hashlib, sqlite3, sys
 db = sqlite3.connect(sys.argv[1])
 assert db.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
 of = hashlib.sha256()
-for table in "pictures", "heads", "moments", "sums":
+for table in "pictures", "heads", "moments", "sums", "layer_moments", "layer_sums":
     for row in db.execute(f"SELECT * FROM {table} ORDER BY 1, 2, 3"):
         of.update(repr(row).encode())
 print(of.hexdigest())
@@ -236,7 +236,7 @@ test_end
 # Which heads moved, beside Python's statistics of the rows. Deviations of 0.55 in the place of the model's change every head a little.
 test_begin compare
 heed survey $scenes --std 0.55 -o other.sqlite
-heed survey --compare "$bad/whole.sqlite" other.sqlite --json compare.json
+heed survey --compare "$bad/whole.sqlite" other.sqlite --json compare.json --report compare.html
 expect_exit 0
 expect_stdout_contains '24 images in both; '
 "$python" - "$bad/whole.sqlite" "$here/other.sqlite" "$here/compare.json" <<'P' || fail "the comparison is another than Python's"
@@ -259,6 +259,7 @@ tests.sort(reverse=True)
 ps = [p for _, p in tests]
 assert len(ps) == 140 and ps == sorted(ps) and ps[0] < 0.05, ps
 P
+grep -q 'What moved' "$here/compare.html" && grep -q '</html>' "$here/compare.html" || fail "no report of what moved"
 heed survey --compare "$bad/whole.sqlite" "$bad/whole.sqlite"
 expect_stdout_contains '; 0 of 140 statistics of heads moved'
 heed survey "$vectors/vit/micro_32" "$vectors/preprocess/rgb.png" $common -o micro.sqlite
@@ -275,6 +276,28 @@ heed survey "$vectors/vit/micro_32" "$vectors/preprocess/rgb.png" "$vectors/prep
 heed survey --compare twice.sqlite twice.sqlite
 expect_exit 2
 expect_one_sentence survey "twice.sqlite: the same image twice (found "
+test_end
+
+# What is gathered and shown, beside the maps and states that heed run saves: means, shares, norms, typical images.
+test_begin exports
+heed survey --scenes 4 $common -o e.sqlite --json e.json --save e.safetensors --report e.html --typical 2 --by distance
+expect_exit 0
+for seed in 1 2 3 4; do
+  heed run --scene "$seed" $common --layer all --save-only 'attention.*,layer.*.output' --save "m$seed.safetensors"
+done
+"$python" "$(dirname "$0")/survey_exports.py" "$here" || fail "a survey shows other numbers than its maps have"
+heed survey --merge e.sqlite --report again.html --json again.json --typical 2 --by distance
+expect_exit 0
+cmp -s "$here/again.json" "$here/e.json" || fail "the stored survey has other exports"
+heed survey --scenes 2 $common --report memory.html
+expect_exit 0
+grep -q '</html>' "$here/memory.html" || fail "no report of a survey that is not stored"
+heed survey --scenes 2 $common --by size
+expect_exit 2
+expect_one_sentence survey "--by: unknown statistic (found size, expected one of entropy_cls, "
+heed survey --scenes 2 $common --typical 33
+expect_exit 2
+expect_one_sentence survey "--typical: wrong number of images (found 33, expected 1 to 32)"
 test_end
 
 # Each question of the page, on a real survey.

@@ -31,6 +31,16 @@ static void fill(survey_numbers *numbers, test_random *random) {
     numbers->first_row[i] = (double)test_random_uniform(random, 0.0f, 1.0f);
   for (size_t i = 0; i < survey_offsets(&shape); i++)
     numbers->offsets[i] = (double)test_random_uniform(random, 0.0f, 1.0f);
+  numbers->prefix[0] = (double)test_random_uniform(random, 0.0f, 1.0f);
+  numbers->squares[0] = (double)test_random_uniform(random, 0.0f, 1.0f);
+  survey_state_numbers *states = &numbers->states;
+  states->present = states->mapped = true;
+  for (size_t i = 0; i < SURVEY_NORMS; i++)
+    states->moments[i] = (double)test_random_uniform(random, 0.0f, 1000.0f);
+  for (size_t i = 0; i < survey_tokens(&shape); i++)
+    states->norms[i] = (double)test_random_uniform(random, 0.0f, 1000.0f);
+  for (size_t i = 0; i < survey_patches(&shape); i++)
+    states->outliers[i] = test_random_uniform(random, 0.0f, 1.0f) < 0.5f;
 }
 
 static void expect_same(const survey_sums *a, const survey_sums *b) {
@@ -40,6 +50,15 @@ static void expect_same(const survey_sums *a, const survey_sums *b) {
   assert_memory_equal(a->bins, b->bins, SURVEY_STATISTICS * SURVEY_BINS * sizeof *a->bins);
   assert_memory_equal(a->first_row, b->first_row, survey_tokens(&shape) * sizeof(int64_t));
   assert_memory_equal(a->offsets, b->offsets, survey_offsets(&shape) * sizeof(int64_t));
+  assert_memory_equal(a->prefix, b->prefix, sizeof(int64_t));
+  assert_memory_equal(a->squares, b->squares, sizeof(int64_t));
+  assert_int_equal(a->states.pictures, b->states.pictures);
+  assert_int_equal(a->states.mapped, b->states.mapped);
+  assert_memory_equal(a->states.moments, b->states.moments,
+                      SURVEY_NORMS * sizeof *a->states.moments);
+  assert_memory_equal(a->states.norms, b->states.norms, survey_tokens(&shape) * sizeof(int64_t));
+  assert_memory_equal(a->states.outliers, b->states.outliers,
+                      survey_patches(&shape) * sizeof(int64_t));
 }
 
 static void test_any_order(void **state) {

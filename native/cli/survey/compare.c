@@ -10,25 +10,15 @@
 #include "terminal/paths.h"
 #include "terminal/standard_out.h"
 
-#define LEVEL 0.05 /* adjusted p below this is a head that moved */
-
-typedef struct comparison {
-  survey_identity a, b;
-  survey_pairs pairs;
-  double *t, *p; /* [heads][SURVEY_STATISTICS]; p is adjusted */
-  size_t *order; /* by p */
-} comparison;
-
-static heed_status read_identity(cli_state *cli, const char *path, survey_identity *identity) {
-  survey_sums sums;
+static heed_status read_survey(cli_state *cli, const char *path, survey_identity *identity,
+                               survey_sums *sums) {
   survey_store *store = NULL;
-  const heed_status status = survey_store_open(cli, path, identity, &sums, &store);
+  const heed_status status = survey_store_open(cli, path, identity, sums, &store);
   survey_store_close(store);
-  survey_sums_free(&sums);
   return status;
 }
 
-static heed_status check(cli_state *cli, const char *b, const comparison *of) {
+static heed_status check(cli_state *cli, const char *b, const survey_comparison *of) {
   const survey_shape *x = &of->a.shape, *y = &of->b.shape;
   if (x->layers != y->layers || x->heads != y->heads)
     return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
@@ -48,7 +38,7 @@ static double t_of(double mean, double spread, double count) {
   return mean > 0.0 ? (double)INFINITY : mean < 0.0 ? -(double)INFINITY : 0.0;
 }
 
-static heed_status compute(cli_state *cli, comparison *of) {
+static heed_status compute(cli_state *cli, survey_comparison *of) {
   const size_t count = survey_heads(&of->a.shape) * SURVEY_STATISTICS;
   of->t = calloc(count, sizeof *of->t);
   of->p = calloc(count, sizeof *of->p);
@@ -63,13 +53,20 @@ static heed_status compute(cli_state *cli, comparison *of) {
   return HEED_OK;
 }
 
-static void print(const comparison *of, const char *a, const char *b) {
+size_t survey_comparison_moved(const survey_comparison *of) {
   const size_t count = survey_heads(&of->a.shape) * SURVEY_STATISTICS;
   size_t moved = 0;
-  while (moved < count && of->p[of->order[moved]] < LEVEL) moved++;
+  while (moved < count && of->p[of->order[moved]] < SURVEY_LEVEL) moved++;
+  return moved;
+}
+
+static void print(const survey_comparison *of) {
+  const size_t count = survey_heads(&of->a.shape) * SURVEY_STATISTICS,
+               moved = survey_comparison_moved(of);
   printf(
       "%s and %s: %lld images in both; %zu of %zu statistics of heads moved (p < %g, adjusted)\n",
-      CLI_SHOWN(a), CLI_SHOWN(b), (long long)of->pairs.count, moved, count, LEVEL);
+      CLI_SHOWN(of->path_a), CLI_SHOWN(of->path_b), (long long)of->pairs.count, moved, count,
+      SURVEY_LEVEL);
   if (!moved) return;
   printf("layer head  statistic              mean change         t   adjusted p\n");
   for (size_t i = 0; i < moved; i++) {
@@ -80,7 +77,7 @@ static void print(const comparison *of, const char *a, const char *b) {
   }
 }
 
-static void json_statistic(json_out *json, const comparison *of, size_t at) {
+static void json_statistic(json_out *json, const survey_comparison *of, size_t at) {
   json_open(json, survey_statistics[at % SURVEY_STATISTICS].name, '{');
   json_number(json, "change", of->pairs.mean[at]);
   json_number(json, "spread", of->pairs.spread[at]);
@@ -90,7 +87,7 @@ static void json_statistic(json_out *json, const comparison *of, size_t at) {
 }
 
 static heed_status write_json(void *user, FILE *to, heed_error *error) {
-  const comparison *of = user;
+  const survey_comparison *of = user;
   json_out json = {.file = to};
   (void)error; /* cli_output_write reports writes that fail */
   json_begin(&json);
@@ -113,27 +110,36 @@ static heed_status write_json(void *user, FILE *to, heed_error *error) {
   return HEED_OK;
 }
 
-static heed_status compare(cli_state *cli, const char *a, const char *b, const char *json,
-                           comparison *of) {
-  const cli_path paths[] = {{CLI_READ, "A", a}, {CLI_READ, "B", b}, {CLI_WRITTEN, "--json", json}};
+static heed_status compare(cli_state *cli, const survey_outputs *outputs, survey_comparison *of) {
+  const cli_path paths[] = {{CLI_READ, "A", of->path_a},
+                            {CLI_READ, "B", of->path_b},
+                            {CLI_WRITTEN, "--json", outputs->json},
+                            {CLI_WRITTEN, "--report", outputs->report}};
   CLI_TRY(cli_check_paths(cli, paths, sizeof paths / sizeof *paths));
-  CLI_TRY(read_identity(cli, a, &of->a));
-  CLI_TRY(read_identity(cli, b, &of->b));
-  CLI_TRY(survey_store_pair(cli, a, b, &of->a.shape, &of->pairs));
-  CLI_TRY(check(cli, b, of));
+  CLI_TRY(read_survey(cli, of->path_a, &of->a, &of->sums_a));
+  CLI_TRY(read_survey(cli, of->path_b, &of->b, &of->sums_b));
+  CLI_TRY(survey_store_pair(cli, of->path_a, of->path_b, &of->a.shape, &of->pairs));
+  CLI_TRY(check(cli, of->path_b, of));
   CLI_TRY(compute(cli, of));
-  print(of, a, b);
-  if (!json) return HEED_OK;
-  CLI_TRY(cli_output_write(json, write_json, of, &cli->error));
-  printf("JSON: %s\n", CLI_SHOWN(json));
+  print(of);
+  if (outputs->report) {
+    CLI_TRY(cli_output_write(outputs->report, survey_write_comparison, of, &cli->error));
+    printf("report: %s\n", CLI_SHOWN(outputs->report));
+  }
+  if (!outputs->json) return HEED_OK;
+  CLI_TRY(cli_output_write(outputs->json, write_json, of, &cli->error));
+  printf("JSON: %s\n", CLI_SHOWN(outputs->json));
   return HEED_OK;
 }
 
-heed_status survey_compare(cli_state *cli, const char *a, const char *b, const char *json) {
-  comparison of = {0};
-  const heed_status status = compare(cli, a, b, json, &of);
+heed_status survey_compare(cli_state *cli, const char *a, const char *b,
+                           const survey_outputs *outputs) {
+  survey_comparison of = {.path_a = a, .path_b = b};
+  const heed_status status = compare(cli, outputs, &of);
   survey_identity_free(&of.a);
   survey_identity_free(&of.b);
+  survey_sums_free(&of.sums_a);
+  survey_sums_free(&of.sums_b);
   survey_pairs_free(&of.pairs);
   free(of.t);
   free(of.p);

@@ -159,6 +159,8 @@ static heed_status work_on(survey_crew *crew, cli_state *cli, const cli_prepared
   heed_status status = run_model(crew, cli, session, prepared);
   if (status == HEED_OK)
     status = survey_maps_take(cli, &session->pipeline, crew->desc.shape, crew->copy, maps);
+  if (status == HEED_OK)
+    status = survey_gather_states(cli, &session->pipeline, crew->desc.shape, &to->numbers);
   if (crew->copy) give_session(crew, session);
   if (status == HEED_OK) status = survey_gather(cli, crew->desc.shape, maps, &to->numbers);
   if (!crew->copy) give_session(crew, session);

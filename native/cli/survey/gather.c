@@ -116,6 +116,22 @@ heed_status survey_maps_take(cli_state *cli, const cli_pipeline *pipeline,
 /* ---------------------------------------------------------------------------------------- numbers
  */
 
+/* Mean weight of the patch queries on each token before the patches, and their mean sum of squared
+ * weights on patches. */
+static void add_places(const float *map, const survey_shape *shape, double *prefix,
+                       double *squares) {
+  const size_t tokens = survey_tokens(shape), patches = survey_patches(shape);
+  for (size_t t = 0; t < shape->prefix; t++) prefix[t] = 0.0;
+  *squares = 0.0;
+  for (size_t query = shape->prefix; query < tokens; query++) {
+    const float *row = map + query * tokens;
+    for (size_t t = 0; t < shape->prefix; t++) prefix[t] += (double)row[t];
+    for (size_t t = shape->prefix; t < tokens; t++) *squares += (double)row[t] * (double)row[t];
+  }
+  for (size_t t = 0; t < shape->prefix; t++) prefix[t] /= (double)patches;
+  *squares /= (double)patches;
+}
+
 static bool add_head(const float *map, const survey_shape *shape, survey_maps *maps, size_t head,
                      survey_numbers *numbers) {
   heed_map_statistics of;
@@ -130,6 +146,8 @@ static bool add_head(const float *map, const survey_shape *shape, survey_maps *m
   const size_t tokens = survey_tokens(shape);
   for (size_t i = 0; numbers->mapped && shape->prefix && i < tokens; i++)
     numbers->first_row[head * tokens + i] = (double)map[i];
+  if (numbers->mapped)
+    add_places(map, shape, numbers->prefix + head * shape->prefix, &numbers->squares[head]);
   return finite;
 }
 

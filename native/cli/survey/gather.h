@@ -27,5 +27,9 @@ heed_status survey_maps_take(cli_state *cli, const cli_pipeline *pipeline,
 /* Their numbers. Statuses: INVALID_FILE (weights that are not numbers), OUT_OF_MEMORY. */
 heed_status survey_gather(cli_state *cli, const survey_shape *shape, survey_maps *maps,
                           survey_numbers *numbers);
+/* The norms of its states, where the pipeline taps those of all layers. Statuses: OUT_OF_MEMORY,
+ * DEVICE_*. */
+heed_status survey_gather_states(cli_state *cli, const cli_pipeline *pipeline,
+                                 const survey_shape *shape, survey_numbers *numbers);
 
 #endif

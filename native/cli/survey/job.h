@@ -3,13 +3,16 @@
 #define HEED_CLI_SURVEY_JOB_H
 
 #include "crew.h"
+#include "outputs.h"
 #include "ranks.h"
 #include "store.h"
+#include "taps.h"
 #include "terminal/progress.h"
 
 typedef struct survey_options {
   cli_choice choice;
-  const char *model, *file, *list, *json, *size, *out, *shard;
+  survey_outputs outputs;
+  const char *model, *file, *list, *size, *out, *shard;
   uint32_t scenes, seed, most_images, commit;
   bool resume, strict, merge, compare, recursive, sums_only, whole_jpegs;
   heed_image_limits limits;
@@ -22,6 +25,9 @@ typedef struct survey_job {
   cli_pipeline pipeline;
   survey_identity identity;
   survey_sums sums;
+  survey_taps taps;
+  survey_facts facts;
+  size_t by;                 /* the statistic of typical pictures */
   survey_ranks *ranks;       /* of MPI, or NULL */
   char part[HEED_PATH_SIZE]; /* of this rank; the survey's own path is `whole` then */
   const char *whole;

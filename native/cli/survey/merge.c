@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "results.h"
 #include "store.h"
 #include "terminal/paths.h"
 #include "terminal/standard_out.h"
@@ -13,6 +12,7 @@ typedef struct merged {
   survey_sums sums;
   int64_t failed;
   bool *seen; /* [shards] */
+  survey_facts facts;
 } merged;
 
 static heed_status compare(cli_state *cli, const char *path, const survey_identity *part,
@@ -87,7 +87,7 @@ static heed_status write_whole(cli_state *cli, const survey_merge_desc *desc, me
 static heed_status check_paths(cli_state *cli, const survey_merge_desc *desc) {
   cli_paths paths = {0};
   heed_status status = cli_paths_add(cli, &paths, CLI_WRITTEN, "-o", desc->out);
-  if (status == HEED_OK) status = cli_paths_add(cli, &paths, CLI_WRITTEN, "--json", desc->json);
+  if (status == HEED_OK) status = survey_outputs_add_paths(cli, desc->outputs, &paths);
   for (uint32_t i = 0; status == HEED_OK && i < desc->count; i++)
     status = cli_paths_add(cli, &paths, CLI_READ, "PART", desc->parts[i]);
   if (status == HEED_OK) status = cli_paths_check(cli, &paths);
@@ -95,18 +95,41 @@ static heed_status check_paths(cli_state *cli, const survey_merge_desc *desc) {
   return status;
 }
 
-static heed_status merge(cli_state *cli, const survey_merge_desc *desc, merged *all) {
-  CLI_TRY(check_paths(cli, desc));
-  for (uint32_t i = 0; i < desc->count; i++) CLI_TRY(read_part(cli, all, desc->parts[i], i == 0));
-  survey_results results = {.model = *all->identity.model ? all->identity.model : NULL,
-                            .family = all->identity.family,
-                            .backend = all->identity.backend,
-                            .device = all->identity.backend,
-                            .sums = &all->sums,
-                            .failed = all->failed};
+/* The rows of all parts in one database: the only part, what was written, or one in memory. */
+static heed_status open_rows(cli_state *cli, const survey_merge_desc *desc, merged *all,
+                             survey_store **store) {
+  survey_identity identity = {0};
+  survey_sums sums = {0};
+  heed_status status;
+  *store = NULL;
+  if (desc->count == 1 || desc->out) {
+    status =
+        survey_store_open(cli, desc->out ? desc->out : desc->parts[0], &identity, &sums, store);
+  } else {
+    status = survey_store_create(cli, ":memory:", &all->identity, true, store);
+    for (uint32_t i = 0; status == HEED_OK && i < desc->count; i++)
+      status = survey_store_merge(*store, desc->parts[i]);
+  }
+  survey_identity_free(&identity);
+  survey_sums_free(&sums);
+  return status;
+}
+
+static heed_status read_facts(cli_state *cli, const survey_merge_desc *desc, merged *all) {
+  size_t statistic;
+  survey_store *store;
+  CLI_TRY(survey_outputs_check(cli, desc->outputs, &statistic));
+  if (!desc->outputs->json && !desc->outputs->report) return HEED_OK;
+  heed_status status = open_rows(cli, desc, all, &store);
+  if (status == HEED_OK)
+    status =
+        survey_facts_read(cli, store, &all->sums, statistic, desc->outputs->typical, &all->facts);
+  survey_store_close(store);
+  return status;
+}
+
+static void say_what_is_missing(const survey_merge_desc *desc, const merged *all) {
   const int64_t shards = all->identity.shards, done = all->sums.pictures + all->failed;
-  if (desc->out) CLI_TRY(write_whole(cli, desc, all, desc->count));
-  survey_print(&results);
   if (desc->count < shards)
     fprintf(stderr, "heed survey: parts: not the whole survey (found %u shards of %lld)\n",
             desc->count, (long long)shards);
@@ -115,11 +138,26 @@ static heed_status merge(cli_state *cli, const survey_merge_desc *desc, merged *
             "heed survey: parts: not the whole survey (found %lld images of %lld; --resume goes "
             "on)\n",
             (long long)done, (long long)all->identity.inputs);
+}
+
+static heed_status merge(cli_state *cli, const survey_merge_desc *desc, merged *all) {
+  CLI_TRY(check_paths(cli, desc));
+  for (uint32_t i = 0; i < desc->count; i++) CLI_TRY(read_part(cli, all, desc->parts[i], i == 0));
+  const merged before = *all; /* what is written becomes one shard where it is whole */
+  if (desc->out) CLI_TRY(write_whole(cli, desc, all, desc->count));
+  CLI_TRY(read_facts(cli, desc, all));
+  survey_results results = {.model = *all->identity.model ? all->identity.model : NULL,
+                            .family = all->identity.family,
+                            .backend = all->identity.backend,
+                            .device = all->identity.backend,
+                            .sums = &all->sums,
+                            .failed = all->failed,
+                            .facts = all->facts.names ? &all->facts : NULL};
+  survey_print(&results);
+  say_what_is_missing(desc, &before);
   if (desc->out) printf("written: %s\n", CLI_SHOWN(desc->out));
-  if (!desc->json) return HEED_OK;
-  CLI_TRY(cli_output_write(desc->json, survey_write_json, &results, &cli->error));
-  printf("JSON: %s\n", CLI_SHOWN(desc->json));
-  return HEED_OK;
+  return survey_outputs_write(cli, desc->outputs, &results,
+                              (survey_examples_desc){.limits = desc->limits});
 }
 
 heed_status survey_merge(cli_state *cli, const survey_merge_desc *desc) {
@@ -127,6 +165,7 @@ heed_status survey_merge(cli_state *cli, const survey_merge_desc *desc) {
   const heed_status status = merge(cli, desc, &all);
   survey_identity_free(&all.identity);
   survey_sums_free(&all.sums);
+  survey_facts_free(&all.facts);
   free(all.seen);
   return status;
 }

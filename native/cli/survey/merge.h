@@ -2,12 +2,14 @@
 #ifndef HEED_CLI_SURVEY_MERGE_H
 #define HEED_CLI_SURVEY_MERGE_H
 
-#include "terminal/cli.h"
+#include "outputs.h"
 
 typedef struct survey_merge_desc {
   const char *const *parts;
   uint32_t count;
-  const char *out, *json; /* each may be NULL */
+  const char *out; /* may be NULL */
+  const survey_outputs *outputs;
+  const heed_image_limits *limits; /* of the pictures that a report shows */
   bool quiet;
 } survey_merge_desc;
 

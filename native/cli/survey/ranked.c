@@ -36,7 +36,11 @@ static heed_status put_together(survey_job *job, char (*paths)[HEED_PATH_SIZE],
     CLI_TRY(part_path(job->cli, job->whole, i, paths[i]));
     parts[i] = paths[i];
   }
-  const survey_merge_desc desc = {parts, count, job->whole, job->options->json,
+  const survey_merge_desc desc = {parts,
+                                  count,
+                                  job->whole,
+                                  &job->options->outputs,
+                                  &job->options->limits,
                                   job->options->choice.quiet};
   CLI_TRY(survey_merge(job->cli, &desc));
   for (uint32_t i = 0; i < count; i++) (void)remove(parts[i]);

@@ -1,6 +1,9 @@
 /* A survey in words and JSON. See results.h. */
 #include "results.h"
 
+#include <stdlib.h>
+
+#include "places.h"
 #include "terminal/json_out.h"
 
 static const struct survey_share {
@@ -38,31 +41,144 @@ void survey_print(const survey_results *results) {
   printf("mean +- standard deviation over images, of means over patch queries\n");
 }
 
-static void json_head(json_out *json, const survey_sums *sums, uint32_t layer, uint32_t head) {
-  const size_t at = (size_t)layer * sums->shape.heads + head;
+static void json_summary(json_out *json, const char *key, const survey_summary *of) {
+  json_open(json, key, '{');
+  json_number(json, "mean", of->mean);
+  json_number(json, "spread", of->spread);
+  json_number(json, "least", of->least);
+  json_number(json, "largest", of->largest);
+}
+
+/* Doubles as floats; scratch is as long. */
+static void json_doubles(json_out *json, const char *key, const double *values, size_t count,
+                         float *scratch) {
+  for (size_t i = 0; i < count; i++) scratch[i] = (float)values[i];
+  json_floats(json, key, scratch, count);
+}
+
+static void json_place(json_out *json, const survey_sums *sums, size_t head, double *weights,
+                       float *scratch) {
+  const survey_shape *shape = &sums->shape;
+  const survey_place place = survey_place_of(sums, head);
+  const uint32_t rows = 2 * shape->rows - 1, columns = 2 * shape->columns - 1;
+  json_number(json, "place_share", place.share);
+  json_number(json, "sharpness", place.sharpness);
+  json_text(json, "habit", survey_habit_names[survey_habit_of(&place)]);
+  json_open(json, "peak", '{');
+  json_number(json, "weight", place.peak);
+  json_integer(json, "rows", place.row);
+  json_integer(json, "columns", place.column);
+  json_close(json, '}');
+  if (shape->prefix) {
+    for (uint32_t t = 0; t < shape->prefix; t++) weights[t] = survey_prefix_mean(sums, head, t);
+    json_doubles(json, "prefix", weights, shape->prefix, scratch);
+    survey_mean_first_row(sums, head, weights);
+    json_doubles(json, "first_row", weights, survey_tokens(shape), scratch);
+  }
+  survey_mean_by_offset(sums, head, weights);
+  json_open(json, "by_offset", '[');
+  for (uint32_t r = 0; r < rows; r++)
+    json_doubles(json, NULL, weights + (size_t)r * columns, columns, scratch);
+  json_close(json, ']');
+}
+
+static void json_examples(json_out *json, const survey_facts *facts, size_t head, int kind) {
+  const survey_example *of = survey_typical_of(&facts->typical, head, kind);
+  json_open(json, kind ? "untypical" : "typical", '[');
+  for (uint32_t i = 0; i < facts->typical.found; i++) {
+    const size_t name = survey_facts_find(facts, of[i].picture);
+    if (name == facts->name_count) continue;
+    json_open(json, NULL, '{');
+    json_text(json, "image", facts->names[name].path);
+    json_number(json, "value", of[i].value);
+    json_close(json, '}');
+  }
+  json_close(json, ']');
+}
+
+static void json_head(json_out *json, const survey_results *results, size_t at, double *weights,
+                      float *scratch) {
+  const survey_sums *sums = results->sums;
   json_open(json, NULL, '{');
-  json_integer(json, "layer", layer);
-  json_integer(json, "head", head);
+  json_integer(json, "layer", (int64_t)(at / sums->shape.heads));
+  json_integer(json, "head", (int64_t)(at % sums->shape.heads));
   for (size_t s = 0; s < SURVEY_STATISTICS; s++) {
     const survey_summary of = survey_sums_summary(sums, at, s);
-    json_open(json, survey_statistics[s].name, '{');
-    json_number(json, "mean", of.mean);
-    json_number(json, "spread", of.spread);
-    json_number(json, "least", of.least);
-    json_number(json, "largest", of.largest);
+    json_summary(json, survey_statistics[s].name, &of);
     for (size_t q = 0; q < sizeof shares / sizeof *shares; q++)
       json_number(json, shares[q].name, survey_sums_quantile(sums, at, s, shares[q].share));
     json_close(json, '}');
   }
+  if (sums->mapped) json_place(json, sums, at, weights, scratch);
+  for (int kind = 0; results->facts && results->facts->typical.found && kind < 2; kind++)
+    json_examples(json, results->facts, at, kind);
   json_close(json, '}');
   fputc('\n', json->file);
+}
+
+static void json_layers(json_out *json, const survey_sums *sums, double *weights, float *scratch) {
+  const survey_states *states = &sums->states;
+  const size_t tokens = survey_tokens(&sums->shape), patches = survey_patches(&sums->shape);
+  if (!states->pictures) return;
+  json_open(json, "layers", '[');
+  for (uint32_t layer = 0; layer < sums->shape.layers; layer++) {
+    json_open(json, NULL, '{');
+    json_integer(json, "layer", layer);
+    for (int n = 0; n < SURVEY_NORMS; n++) {
+      const survey_summary of = survey_states_summary(states, layer, n);
+      json_summary(json, survey_norm_names[n], &of);
+      json_close(json, '}');
+    }
+    if (states->mapped) {
+      for (size_t t = 0; t < tokens; t++)
+        weights[t] = survey_states_norm(states, layer * tokens + t);
+      json_doubles(json, "norms", weights, tokens, scratch);
+      for (size_t p = 0; p < patches; p++)
+        weights[p] = survey_states_share(states, layer * patches + p);
+      json_doubles(json, "outlier_shares", weights, patches, scratch);
+    }
+    json_close(json, '}');
+    fputc('\n', json->file);
+  }
+  json_close(json, ']');
+}
+
+static void json_facts(json_out *json, const survey_facts *facts) {
+  if (facts->typical.found)
+    json_text(json, "typical_by", survey_statistics[facts->typical.statistic].name);
+  json_open(json, "classes", '[');
+  for (size_t i = 0; i < facts->class_count; i++) {
+    json_open(json, NULL, '{');
+    json_integer(json, "class", facts->classes[i].index);
+    json_integer(json, "images", facts->classes[i].pictures);
+    json_close(json, '}');
+  }
+  json_close(json, ']');
+}
+
+static void json_shape(json_out *json, const survey_shape *shape) {
+  json_open(json, "shape", '{');
+  json_integer(json, "layers", shape->layers);
+  json_integer(json, "heads", shape->heads);
+  json_integer(json, "prefix", shape->prefix);
+  json_integer(json, "rows", shape->rows);
+  json_integer(json, "columns", shape->columns);
+  json_integer(json, "patch", shape->patch);
+  json_close(json, '}');
 }
 
 heed_status survey_write_json(void *user, FILE *to, heed_error *error) {
   const survey_results *results = user;
   const survey_sums *sums = results->sums;
+  const size_t most = survey_offsets(&sums->shape) + survey_tokens(&sums->shape);
   json_out json = {.file = to};
-  (void)error; /* cli_output_write reports writes that fail */
+  double *weights = malloc(most * sizeof *weights);
+  float *scratch = malloc(most * sizeof *scratch);
+  if (!weights || !scratch) {
+    free(weights);
+    free(scratch);
+    return heed_fail_memory(error, "JSON", most * sizeof *weights);
+  }
   json_begin(&json);
   if (results->model)
     json_text(&json, "model", results->model);
@@ -71,15 +187,21 @@ heed_status survey_write_json(void *user, FILE *to, heed_error *error) {
   json_text(&json, "backend", results->device);
   json_integer(&json, "images", sums->pictures);
   json_integer(&json, "failed", results->failed);
+  json_integer(&json, "mapped", sums->mapped);
+  json_shape(&json, &sums->shape);
   json_open(&json, "quantile_error", '{');
   for (size_t s = 0; s < SURVEY_STATISTICS; s++)
     json_number(&json, survey_statistics[s].name, survey_bin_width(&sums->shape, s));
   json_close(&json, '}');
+  if (results->facts) json_facts(&json, results->facts);
+  json_layers(&json, sums, weights, scratch);
   json_open(&json, "heads", '[');
-  for (uint32_t layer = 0; layer < sums->shape.layers; layer++)
-    for (uint32_t head = 0; head < sums->shape.heads; head++) json_head(&json, sums, layer, head);
+  for (size_t head = 0; head < survey_heads(&sums->shape); head++)
+    json_head(&json, results, head, weights, scratch);
   json_close(&json, ']');
   json_close(&json, '}');
   fputc('\n', to);
+  free(weights);
+  free(scratch);
   return HEED_OK;
 }

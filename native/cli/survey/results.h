@@ -2,7 +2,7 @@
 #ifndef HEED_CLI_SURVEY_RESULTS_H
 #define HEED_CLI_SURVEY_RESULTS_H
 
-#include "sums.h"
+#include "facts.h"
 #include "terminal/cli.h"
 
 typedef struct survey_results {
@@ -10,6 +10,8 @@ typedef struct survey_results {
   const char *family, *assumed, *backend, *device; /* assumed may be NULL */
   const survey_sums *sums;
   int64_t failed;
+  const survey_facts *facts; /* NULL: of a survey that is not stored */
+  const heed_model *labels;  /* names of classes, or NULL */
 } survey_results;
 
 void survey_print(const survey_results *results);

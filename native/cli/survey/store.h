@@ -5,6 +5,7 @@
 
 #include "identity.h"
 #include "terminal/cli.h"
+#include "typical.h"
 
 typedef struct survey_picture {
   int64_t id;               /* its place in the list of all shards, from 0 */
@@ -53,6 +54,17 @@ typedef struct survey_pairs {
 heed_status survey_store_pair(cli_state *cli, const char *a, const char *b,
                               const survey_shape *shape, survey_pairs *pairs);
 void survey_pairs_free(survey_pairs *pairs);
+/* Offers the rows of all heads, in the order of pictures. */
+heed_status survey_store_typical(const survey_store *store, const survey_sums *sums,
+                                 survey_typical *typical);
+/* malloc'ed. Statuses: INVALID_FILE (there is no such picture). */
+heed_status survey_store_path(const survey_store *store, int64_t picture, char **path);
+/* Each class that was the largest logit's, the most frequent first. */
+heed_status survey_store_classes(const survey_store *store, void *user,
+                                 void (*see)(void *user, int64_t class_, int64_t pictures));
+/* Each picture that could not be read. */
+heed_status survey_store_failures(const survey_store *store, void *user,
+                                  void (*see)(void *user, const char *path, const char *why));
 /* Commits nothing. Leaves one file. NULL: nothing. */
 void survey_store_close(survey_store *store);
 

@@ -73,5 +73,25 @@ heed_status survey_store_pair(cli_state *cli, const char *a, const char *b,
   (void)b, (void)shape, (void)pairs;
   return refuse(cli, a);
 }
+heed_status survey_store_typical(const survey_store *store, const survey_sums *sums,
+                                 survey_typical *typical) {
+  (void)store, (void)sums, (void)typical;
+  return HEED_UNSUPPORTED;
+}
+heed_status survey_store_path(const survey_store *store, int64_t picture, char **path) {
+  (void)store, (void)picture;
+  *path = NULL;
+  return HEED_UNSUPPORTED;
+}
+heed_status survey_store_classes(const survey_store *store, void *user,
+                                 void (*see)(void *user, int64_t class_, int64_t pictures)) {
+  (void)store, (void)user, (void)see;
+  return HEED_UNSUPPORTED;
+}
+heed_status survey_store_failures(const survey_store *store, void *user,
+                                  void (*see)(void *user, const char *path, const char *why)) {
+  (void)store, (void)user, (void)see;
+  return HEED_UNSUPPORTED;
+}
 void survey_pairs_free(survey_pairs *pairs) { (void)pairs; }
 void survey_store_close(survey_store *store) { (void)store; }

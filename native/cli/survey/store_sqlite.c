@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define SURVEY_SCHEMA 1
+#define SURVEY_SCHEMA 2
 
 /* docs/surveys.md describes it; a change of a meaning makes the next SURVEY_SCHEMA. */
 static const char schema[] =
@@ -21,6 +21,14 @@ static const char schema[] =
     " unit REAL, PRIMARY KEY(statistic, layer, head)) WITHOUT ROWID;"
     "CREATE TABLE sums(name TEXT, layer INTEGER, head INTEGER, pictures INTEGER, unit REAL,"
     " data BLOB, PRIMARY KEY(name, layer, head)) WITHOUT ROWID;"
+    "CREATE TABLE layer_moments(statistic TEXT, layer INTEGER, pictures INTEGER, sum INTEGER,"
+    " squares_high INTEGER, squares_low INTEGER, least INTEGER, largest INTEGER, unit REAL,"
+    " PRIMARY KEY(statistic, layer)) WITHOUT ROWID;"
+    "CREATE TABLE layer_sums(name TEXT, layer INTEGER, pictures INTEGER, unit REAL, data BLOB,"
+    " PRIMARY KEY(name, layer)) WITHOUT ROWID;"
+    "CREATE VIEW layer_means AS SELECT layer, statistic, pictures,"
+    " sum * unit / pictures AS mean, least * unit AS least, largest * unit AS largest"
+    " FROM layer_moments WHERE pictures > 0;"
     "CREATE VIEW head_means AS SELECT layer, head, statistic, pictures,"
     " sum * unit / pictures AS mean, least * unit AS least, largest * unit AS largest FROM moments"
     " WHERE pictures > 0;"

@@ -25,8 +25,15 @@ heed_status survey_sql_prepare(const survey_store *store, const char *sql,
                                sqlite3_stmt **statement);
 /* Runs a statement that gives no rows, and makes it ready for its next use. */
 heed_status survey_sql_finish(const survey_store *store, sqlite3_stmt *statement);
+/* "not a survey of heed (found other sums of ...)". */
+heed_status survey_sql_fail_sums(const survey_store *store, const char *what);
+/* 2^-bits. */
+double survey_sql_unit(int bits);
 heed_status survey_sql_write_sums(const survey_store *store, const survey_sums *sums);
 /* Into sums of the right shape. */
 heed_status survey_sql_read_sums(const survey_store *store, survey_sums *sums);
+/* Those of layers, in tables of their own. Statuses: as those. */
+heed_status survey_sql_write_states(const survey_store *store, const survey_sums *sums);
+heed_status survey_sql_read_states(const survey_store *store, survey_sums *sums);
 
 #endif

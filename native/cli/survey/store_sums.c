@@ -3,7 +3,20 @@
 
 #include <string.h>
 
-static const char *const sum_names[] = {"first_row", "offsets"};
+/* The sums of a head's maps. */
+enum { FIRST_ROW, OFFSETS, PREFIX, SQUARES, MAPS };
+static const char *const map_names[MAPS] = {"first_row", "offsets", "prefix", "squares"};
+
+/* Those of a head, and how many there are of each. */
+static void maps_of(const survey_sums *sums, size_t head, int64_t *data[MAPS], size_t count[MAPS]) {
+  int64_t *const all[MAPS] = {sums->first_row, sums->offsets, sums->prefix, sums->squares};
+  const size_t each[MAPS] = {survey_tokens(&sums->shape), survey_offsets(&sums->shape),
+                             sums->shape.prefix, 1};
+  for (int m = 0; m < MAPS; m++) {
+    data[m] = all[m] + head * each[m];
+    count[m] = each[m];
+  }
+}
 
 static heed_status write_sum(const survey_store *store, const char *name, uint32_t layer,
                              uint32_t head, int64_t pictures, double unit, const int64_t *data,
@@ -18,7 +31,7 @@ static heed_status write_sum(const survey_store *store, const char *name, uint32
   return survey_sql_finish(store, put);
 }
 
-static double unit_of(int bits) {
+double survey_sql_unit(int bits) {
   double unit = 1.0;
   for (; bits > 0; bits--) unit /= 2.0;
   return unit;
@@ -34,32 +47,32 @@ static heed_status write_moments(const survey_store *store, const survey_sums *s
     const int64_t numbers[] = {sums->pictures,           of->sum,   (int64_t)of->squares_high,
                                (int64_t)of->squares_low, of->least, of->largest};
     for (int i = 0; i < 6; i++) sqlite3_bind_int64(put, 4 + i, numbers[i]);
-    sqlite3_bind_double(put, 10, unit_of(survey_statistics[s].bits));
+    sqlite3_bind_double(put, 10, survey_sql_unit(survey_statistics[s].bits));
     CLI_TRY(survey_sql_finish(store, put));
   }
   return HEED_OK;
 }
 
 heed_status survey_sql_write_sums(const survey_store *store, const survey_sums *sums) {
-  const size_t tokens = survey_tokens(&sums->shape), offsets = survey_offsets(&sums->shape);
+  const double unit = survey_sql_unit(SURVEY_WEIGHT_BITS);
   for (uint32_t layer = 0; layer < sums->shape.layers; layer++)
     for (uint32_t head = 0; head < sums->shape.heads; head++) {
       const size_t at = (size_t)layer * sums->shape.heads + head;
-      const double unit = unit_of(SURVEY_WEIGHT_BITS);
+      int64_t *data[MAPS];
+      size_t count[MAPS];
+      maps_of(sums, at, data, count);
       CLI_TRY(write_moments(store, sums, at));
       for (size_t s = 0; s < SURVEY_STATISTICS; s++)
         CLI_TRY(write_sum(store, survey_statistics[s].name, layer, head, sums->pictures,
                           survey_bin_width(&sums->shape, s),
                           sums->bins + (at * SURVEY_STATISTICS + s) * SURVEY_BINS, SURVEY_BINS));
-      CLI_TRY(write_sum(store, sum_names[0], layer, head, sums->mapped, unit,
-                        sums->first_row + at * tokens, tokens));
-      CLI_TRY(write_sum(store, sum_names[1], layer, head, sums->mapped, unit,
-                        sums->offsets + at * offsets, offsets));
+      for (int m = 0; m < MAPS; m++)
+        CLI_TRY(write_sum(store, map_names[m], layer, head, sums->mapped, unit, data[m], count[m]));
     }
-  return HEED_OK;
+  return survey_sql_write_states(store, sums);
 }
 
-static heed_status fail_sums(const survey_store *store, const char *what) {
+heed_status survey_sql_fail_sums(const survey_store *store, const char *what) {
   return heed_fail(&store->cli->error, HEED_INVALID_FILE,
                    "%s: not a survey of heed (found other sums of %s)", store->path, what);
 }
@@ -74,10 +87,10 @@ static heed_status read_sum(const survey_store *store, sqlite3_stmt *select, con
                      (size_t)sqlite3_column_bytes(select, 1) == count * sizeof *data;
   if (right) {
     *pictures = sqlite3_column_int64(select, 0);
-    memcpy(data, sqlite3_column_blob(select, 1), count * sizeof *data);
+    if (count) memcpy(data, sqlite3_column_blob(select, 1), count * sizeof *data);
   }
   sqlite3_reset(select);
-  return right ? HEED_OK : fail_sums(store, name);
+  return right ? HEED_OK : survey_sql_fail_sums(store, name);
 }
 
 static heed_status read_moments(const survey_store *store, sqlite3_stmt *select, survey_sums *sums,
@@ -95,7 +108,7 @@ static heed_status read_moments(const survey_store *store, sqlite3_stmt *select,
           sqlite3_column_int64(select, 5)};
     }
     sqlite3_reset(select);
-    if (!found) return fail_sums(store, survey_statistics[s].name);
+    if (!found) return survey_sql_fail_sums(store, survey_statistics[s].name);
   }
   return HEED_OK;
 }
@@ -103,17 +116,17 @@ static heed_status read_moments(const survey_store *store, sqlite3_stmt *select,
 static heed_status read_head(const survey_store *store, sqlite3_stmt *of, sqlite3_stmt *moments,
                              survey_sums *sums, size_t head) {
   const uint32_t heads = sums->shape.heads;
-  const size_t tokens = survey_tokens(&sums->shape), offsets = survey_offsets(&sums->shape);
-  int64_t pictures;
+  int64_t pictures, *data[MAPS];
+  size_t count[MAPS];
+  maps_of(sums, head, data, count);
   CLI_TRY(read_moments(store, moments, sums, head));
   for (size_t s = 0; s < SURVEY_STATISTICS; s++)
     CLI_TRY(read_sum(store, of, survey_statistics[s].name, head, heads,
                      sums->bins + (head * SURVEY_STATISTICS + s) * SURVEY_BINS, SURVEY_BINS,
                      &pictures));
-  CLI_TRY(read_sum(store, of, sum_names[0], head, heads, sums->first_row + head * tokens, tokens,
-                   &sums->mapped));
-  return read_sum(store, of, sum_names[1], head, heads, sums->offsets + head * offsets, offsets,
-                  &sums->mapped);
+  for (int m = 0; m < MAPS; m++)
+    CLI_TRY(read_sum(store, of, map_names[m], head, heads, data[m], count[m], &sums->mapped));
+  return HEED_OK;
 }
 
 /* None, where nothing was committed yet. */
@@ -133,6 +146,6 @@ heed_status survey_sql_read_sums(const survey_store *store, survey_sums *sums) {
   sqlite3_finalize(moments);
   if (status == HEED_OK && (sums->pictures < 0 || sums->pictures > SURVEY_MOST_PICTURES ||
                             sums->mapped < 0 || sums->mapped > sums->pictures))
-    status = fail_sums(store, "pictures");
-  return status;
+    status = survey_sql_fail_sums(store, "pictures");
+  return status == HEED_OK ? survey_sql_read_states(store, sums) : status;
 }

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_UNITS (INT64_C(1) << 39)
-
 /* -------------------------------------------------------------------------------------- memory */
 
 static void *array(size_t a, size_t b, size_t size) {
@@ -21,11 +19,13 @@ heed_status survey_sums_create(const survey_shape *shape, survey_sums *sums, hee
   sums->bins = array(heads, (size_t)SURVEY_STATISTICS * SURVEY_BINS, sizeof *sums->bins);
   sums->first_row = array(heads, survey_tokens(shape), sizeof *sums->first_row);
   sums->offsets = array(heads, survey_offsets(shape), sizeof *sums->offsets);
-  if (!sums->moments || !sums->bins || !sums->first_row || !sums->offsets)
+  sums->prefix = array(heads, shape->prefix, sizeof *sums->prefix);
+  sums->squares = array(heads, 1, sizeof *sums->squares);
+  if (!sums->moments || !sums->bins || !sums->first_row || !sums->offsets || !sums->prefix ||
+      !sums->squares)
     return heed_fail_memory(error, "survey", heads * survey_offsets(shape) * sizeof(int64_t));
-  for (size_t i = 0; i < heads * SURVEY_STATISTICS; i++)
-    sums->moments[i] = (survey_moments){.least = INT64_MAX, .largest = INT64_MIN};
-  return HEED_OK;
+  for (size_t i = 0; i < heads * SURVEY_STATISTICS; i++) sums->moments[i] = SURVEY_NO_MOMENTS;
+  return survey_states_create(shape, &sums->states, error);
 }
 
 void survey_sums_free(survey_sums *sums) {
@@ -33,6 +33,9 @@ void survey_sums_free(survey_sums *sums) {
   free(sums->bins);
   free(sums->first_row);
   free(sums->offsets);
+  free(sums->prefix);
+  free(sums->squares);
+  survey_states_free(&sums->states);
   *sums = (survey_sums){0};
 }
 
@@ -42,8 +45,11 @@ heed_status survey_numbers_create(const survey_shape *shape, survey_numbers *num
   numbers->statistics = array(heads, SURVEY_STATISTICS, sizeof(double));
   numbers->first_row = array(heads, survey_tokens(shape), sizeof(double));
   numbers->offsets = array(heads, survey_offsets(shape), sizeof(double));
-  return numbers->statistics && numbers->first_row && numbers->offsets
-             ? HEED_OK
+  numbers->prefix = array(heads, shape->prefix, sizeof(double));
+  numbers->squares = array(heads, 1, sizeof(double));
+  return numbers->statistics && numbers->first_row && numbers->offsets && numbers->prefix &&
+                 numbers->squares
+             ? survey_state_numbers_create(shape, &numbers->states, error)
              : heed_fail_memory(error, "survey", heads * survey_offsets(shape) * sizeof(double));
 }
 
@@ -51,35 +57,17 @@ void survey_numbers_free(survey_numbers *numbers) {
   free(numbers->statistics);
   free(numbers->first_row);
   free(numbers->offsets);
+  free(numbers->prefix);
+  free(numbers->squares);
+  survey_state_numbers_free(&numbers->states);
   *numbers = (survey_numbers){0};
 }
 
 /* ---------------------------------------------------------------------------------------- adding
  */
 
-typedef struct wide {
-  uint64_t high, low;
-} wide;
-
-static wide wide_add(wide a, wide b) {
-  const uint64_t low = a.low + b.low;
-  return (wide){a.high + b.high + (low < a.low), low};
-}
-
-static wide wide_subtract(wide a, wide b) {
-  return (wide){a.high - b.high - (a.low < b.low), a.low - b.low};
-}
-
-static wide wide_product(uint64_t a, uint64_t b) {
-  const uint64_t a1 = a >> 32, a0 = a & UINT32_MAX, b1 = b >> 32, b0 = b & UINT32_MAX;
-  const uint64_t low = a0 * b0, one = a1 * b0 + (low >> 32), two = a0 * b1 + (one & UINT32_MAX);
-  return (wide){a1 * b1 + (one >> 32) + (two >> 32), two << 32 | (low & UINT32_MAX)};
-}
-
-static double wide_to_double(wide a) { return ldexp((double)a.high, 64) + (double)a.low; }
-
-/* The nearest multiple of 2^-bits, ties to even, of a number below MOST_UNITS of them: in 1.5 2^52
- * plus a small number the last bits are its integer. */
+/* The nearest multiple of 2^-bits, ties to even, of a number below SURVEY_MOST_UNITS of them:
+ * in 1.5 2^52 plus a small number the last bits are its integer. */
 static int64_t units(double number, double scale) {
   const double magic = 0x1.8p52, shifted = number * scale + magic;
   int64_t bits, zero;
@@ -111,7 +99,7 @@ static size_t bin_of(const survey_shape *shape, size_t statistic, double number)
 
 /* The loop without an exit is one that compilers make wide. */
 static bool all_count(const double *numbers, size_t count, int bits, double *found) {
-  const double most = ldexp((double)MOST_UNITS, -bits);
+  const double most = ldexp((double)SURVEY_MOST_UNITS, -bits);
   unsigned outside = 0;
   for (size_t i = 0; i < count; i++) outside |= !(fabs(numbers[i]) < most);
   for (size_t i = 0; outside && i < count; i++)
@@ -132,7 +120,10 @@ static heed_status check(const survey_sums *sums, const survey_numbers *numbers,
           all_count(numbers->first_row, heads * survey_tokens(&sums->shape), SURVEY_WEIGHT_BITS,
                     &found) &&
           all_count(numbers->offsets, heads * survey_offsets(&sums->shape), SURVEY_WEIGHT_BITS,
-                    &found);
+                    &found) &&
+          all_count(numbers->prefix, heads * sums->shape.prefix, SURVEY_WEIGHT_BITS, &found) &&
+          all_count(numbers->squares, heads, SURVEY_WEIGHT_BITS, &found);
+  fit = fit && survey_states_count(&sums->shape, &numbers->states, &found);
   if (!fit)
     return heed_fail(error, HEED_INVALID_FILE,
                      "a statistic of attention is out of range (found %g)", found);
@@ -141,20 +132,6 @@ static heed_status check(const survey_sums *sums, const survey_numbers *numbers,
              : heed_fail(error, HEED_INVALID_FILE,
                          "images: too many in one survey (expected at most %lld)",
                          (long long)SURVEY_MOST_PICTURES);
-}
-
-static wide wide_square(int64_t a) {
-  const uint64_t size = a < 0 ? 0 - (uint64_t)a : (uint64_t)a;
-  return wide_product(size, size);
-}
-
-static void add_moments(survey_moments *of, int64_t number) {
-  const wide squares = wide_add((wide){of->squares_high, of->squares_low}, wide_square(number));
-  of->sum += number;
-  of->squares_high = squares.high;
-  of->squares_low = squares.low;
-  if (number < of->least) of->least = number;
-  if (number > of->largest) of->largest = number;
 }
 
 static void add_units(int64_t *sums, const double *numbers, size_t count) {
@@ -169,15 +146,18 @@ heed_status survey_sums_add(survey_sums *sums, const survey_numbers *numbers, he
   if (status != HEED_OK) return status;
   for (size_t i = 0; i < heads * SURVEY_STATISTICS; i++) {
     const size_t statistic = i % SURVEY_STATISTICS;
-    add_moments(&sums->moments[i],
-                units(numbers->statistics[i], ldexp(1.0, survey_statistics[statistic].bits)));
+    survey_moments_add(&sums->moments[i],
+                       survey_units(numbers->statistics[i], survey_statistics[statistic].bits));
     sums->bins[i * SURVEY_BINS + bin_of(shape, statistic, numbers->statistics[i])]++;
   }
   sums->pictures++;
+  survey_states_add(shape, &sums->states, &numbers->states);
   if (!numbers->mapped) return HEED_OK;
   sums->mapped++;
   add_units(sums->first_row, numbers->first_row, heads * survey_tokens(shape));
   add_units(sums->offsets, numbers->offsets, heads * survey_offsets(shape));
+  add_units(sums->prefix, numbers->prefix, heads * shape->prefix);
+  add_units(sums->squares, numbers->squares, heads);
   return HEED_OK;
 }
 
@@ -192,20 +172,14 @@ heed_status survey_sums_merge(survey_sums *sums, const survey_sums *other, heed_
                      "images: too many in one survey (found %lld, expected at most %lld)",
                      (long long)(sums->pictures + other->pictures),
                      (long long)SURVEY_MOST_PICTURES);
-  for (size_t i = 0; i < heads * SURVEY_STATISTICS; i++) {
-    survey_moments *of = &sums->moments[i];
-    const survey_moments *more = &other->moments[i];
-    const wide squares = wide_add((wide){of->squares_high, of->squares_low},
-                                  (wide){more->squares_high, more->squares_low});
-    of->sum += more->sum;
-    of->squares_high = squares.high;
-    of->squares_low = squares.low;
-    if (more->least < of->least) of->least = more->least;
-    if (more->largest > of->largest) of->largest = more->largest;
-  }
+  for (size_t i = 0; i < heads * SURVEY_STATISTICS; i++)
+    survey_moments_merge(&sums->moments[i], &other->moments[i]);
   add_counts(sums->bins, other->bins, heads * SURVEY_STATISTICS * SURVEY_BINS);
   add_counts(sums->first_row, other->first_row, heads * survey_tokens(&sums->shape));
   add_counts(sums->offsets, other->offsets, heads * survey_offsets(&sums->shape));
+  add_counts(sums->prefix, other->prefix, heads * sums->shape.prefix);
+  add_counts(sums->squares, other->squares, heads);
+  survey_states_merge(&sums->shape, &sums->states, &other->states);
   sums->pictures += other->pictures;
   sums->mapped += other->mapped;
   return HEED_OK;
@@ -214,27 +188,9 @@ heed_status survey_sums_merge(survey_sums *sums, const survey_sums *other, heed_
 /* --------------------------------------------------------------------------------------- results
  */
 
-/* n squares - sum^2, exactly: below 2^126, since n <= 2^24 and a number is below 2^39. */
-static double spread_of(const survey_moments *of, int64_t count) {
-  const uint64_t n = (uint64_t)count;
-  wide products = wide_product(n, of->squares_low);
-  products.high += n * of->squares_high;
-  const wide square = wide_square(of->sum);
-  return count > 1 ? sqrt(wide_to_double(wide_subtract(products, square)) / (double)count /
-                          (double)(count - 1))
-                   : 0.0;
-}
-
 survey_summary survey_sums_summary(const survey_sums *sums, size_t head, size_t statistic) {
-  const survey_moments *of = &sums->moments[head * SURVEY_STATISTICS + statistic];
-  const int bits = survey_statistics[statistic].bits;
-  if (!sums->pictures) return (survey_summary){0};
-  return (survey_summary){
-      .mean = ldexp((double)of->sum / (double)sums->pictures, -bits),
-      .spread = ldexp(spread_of(of, sums->pictures), -bits),
-      .least = ldexp((double)of->least, -bits),
-      .largest = ldexp((double)of->largest, -bits),
-  };
+  return survey_moments_summary(&sums->moments[head * SURVEY_STATISTICS + statistic],
+                                sums->pictures, survey_statistics[statistic].bits);
 }
 
 double survey_sums_quantile(const survey_sums *sums, size_t head, size_t statistic, double q) {

@@ -7,22 +7,13 @@
 #include <stdbool.h>
 
 #include "heed/base.h"
+#include "moments.h"
+#include "shape.h"
+#include "states.h"
 #include "statistics.h"
 
 #define SURVEY_BINS 512
-#define SURVEY_WEIGHT_BITS 38                   /* mean maps are counted in units of 2^-38 */
-#define SURVEY_MOST_PICTURES (INT64_C(1) << 24) /* of 2^39 units each: sums stay below 2^63 */
-
-/* What a survey is of. The grid is the model's own; maps of another are not summed. */
-typedef struct survey_shape {
-  uint32_t layers, heads, prefix, rows, columns, patch;
-} survey_shape;
-
-typedef struct survey_moments {
-  int64_t sum;                        /* of units */
-  uint64_t squares_high, squares_low; /* of units squared */
-  int64_t least, largest;             /* in units; of no picture INT64_MAX, INT64_MIN */
-} survey_moments;
+#define SURVEY_WEIGHT_BITS 38 /* mean maps are counted in units of 2^-38 */
 
 /* Arrays are [layer][head][...]. */
 typedef struct survey_sums {
@@ -33,23 +24,17 @@ typedef struct survey_sums {
   int64_t *first_row;       /* [..][tokens]: weights of the first token, where it is no patch */
   int64_t *offsets;         /* [..][2 rows - 1][2 columns - 1]: of a patch on one that lies so
                              * many rows and columns further, mean over patch queries */
+  int64_t *prefix;          /* [..][prefix]: of patch queries on each token before the patches */
+  int64_t *squares;         /* [..]: of a patch query's weights on patches, squared and summed */
+  survey_states states;
 } survey_sums;
 
 /* What one picture adds. Arrays as those of the sums. */
 typedef struct survey_numbers {
-  bool mapped; /* whether first_row and offsets are there */
-  double *statistics, *first_row, *offsets;
+  bool mapped; /* whether all but statistics and states are there */
+  double *statistics, *first_row, *offsets, *prefix, *squares;
+  survey_state_numbers states;
 } survey_numbers;
-
-static inline size_t survey_heads(const survey_shape *shape) {
-  return (size_t)shape->layers * shape->heads;
-}
-static inline size_t survey_tokens(const survey_shape *shape) {
-  return shape->prefix + (size_t)shape->rows * shape->columns;
-}
-static inline size_t survey_offsets(const survey_shape *shape) {
-  return (2 * (size_t)shape->rows - 1) * (2 * (size_t)shape->columns - 1);
-}
 
 /* Statuses: OUT_OF_MEMORY. Free also what failed. */
 heed_status survey_sums_create(const survey_shape *shape, survey_sums *sums, heed_error *error);
@@ -65,10 +50,6 @@ heed_status survey_sums_add(survey_sums *sums, const survey_numbers *numbers, he
 heed_status survey_sums_merge(survey_sums *sums, const survey_sums *other, heed_error *error);
 
 /* Of one statistic of a head, index = layer * heads + head. */
-typedef struct survey_summary {
-  double mean, spread; /* spread: standard deviation, n - 1 */
-  double least, largest;
-} survey_summary;
 survey_summary survey_sums_summary(const survey_sums *sums, size_t head, size_t statistic);
 /* The width of a bin: what a quantile is off by at most. Numbers beyond the last are in the last.
  */

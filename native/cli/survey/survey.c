@@ -7,7 +7,6 @@
 #include <time.h>
 
 #include "job.h"
-#include "results.h"
 #include "terminal/paths.h"
 #include "terminal/standard_out.h"
 
@@ -104,7 +103,7 @@ static heed_status check_paths(survey_job *job) {
   const survey_options *options = job->options;
   cli_paths paths = {0};
   heed_status status = cli_paths_add(cli, &paths, CLI_READ_MODEL, "MODEL", options->model);
-  if (status == HEED_OK) status = cli_paths_add(cli, &paths, CLI_WRITTEN, "--json", options->json);
+  if (status == HEED_OK) status = survey_outputs_add_paths(cli, &options->outputs, &paths);
   if (status == HEED_OK) status = cli_paths_add(cli, &paths, CLI_WRITTEN, "-o", options->out);
   if (status == HEED_OK && options->list && strcmp(options->list, "-") != 0)
     status = cli_paths_add(cli, &paths, CLI_READ, "the list", options->list);
@@ -121,7 +120,7 @@ static heed_status load(survey_job *job) {
   CLI_TRY(cli_pipeline_load(job->cli, pipeline, job->options->model));
   CLI_TRY(cli_pipeline_check_images(job->cli, pipeline));
   CLI_TRY(cli_pipeline_size(job->cli, pipeline, job->options->size));
-  CLI_TRY(cli_pipeline_tap_weights(job->cli, pipeline));
+  CLI_TRY(survey_taps_set(job->cli, pipeline, &job->taps));
   if (!job->options->whole_jpegs)
     job->options->limits.least_side = survey_inputs_least_side(&pipeline->preprocess);
   return cli_choice_open(job->cli, &job->options->choice);
@@ -181,13 +180,16 @@ static heed_status describe(survey_job *job) {
 
 static heed_status open_store(survey_job *job) {
   const survey_options *options = job->options;
-  if (!options->out) return survey_sums_create(&job->identity.shape, &job->sums, &job->cli->error);
+  const bool kept = options->out != NULL;
+  if (!kept && !options->outputs.report)
+    return survey_sums_create(&job->identity.shape, &job->sums, &job->cli->error);
   if (options->resume)
     return survey_store_resume(job->cli, options->out, &job->identity, options->choice.quiet,
                                &job->sums, &job->store);
   CLI_TRY(survey_sums_create(&job->identity.shape, &job->sums, &job->cli->error));
-  return survey_store_create(job->cli, options->out, &job->identity, options->choice.quiet,
-                             &job->store);
+  /* a report is made of rows: those of a survey that is not kept are in memory */
+  return survey_store_create(job->cli, kept ? options->out : ":memory:", &job->identity,
+                             options->choice.quiet || !kept, &job->store);
 }
 
 /* Counts what is to do, and marks what the store has. */
@@ -279,7 +281,7 @@ static heed_status go(survey_job *job) {
 }
 
 static void say_how_to_resume(const survey_job *job) {
-  if (!job->store || !cli_signals_arrived()) return;
+  if (!job->options->out || !job->store || !cli_signals_arrived()) return;
   fprintf(stderr,
           "heed survey: %s: ended by a signal (found %lld images of %lld; the same command with "
           "--resume goes on)\n",
@@ -295,19 +297,28 @@ static heed_status report(survey_job *job) {
                             .backend = heed_backend_name(options->choice.opened),
                             .device = heed_backend_device(options->choice.opened),
                             .sums = &job->sums,
-                            .failed = job->failed};
+                            .failed = job->failed,
+                            .facts = job->facts.names ? &job->facts : NULL,
+                            .labels = job->pipeline.model};
   if (!job->sums.pictures)
     return heed_fail(&job->cli->error, HEED_INVALID_FILE,
                      "images: none can be read (found %lld bad ones)", (long long)job->failed);
   survey_print(&results);
   if (options->out) printf("written: %s\n", CLI_SHOWN(options->out));
-  if (!options->json) return HEED_OK;
-  CLI_TRY(cli_output_write(options->json, survey_write_json, &results, &job->cli->error));
-  printf("JSON: %s\n", CLI_SHOWN(options->json));
-  return HEED_OK;
+  return survey_outputs_write(
+      job->cli, &options->outputs, &results,
+      (survey_examples_desc){
+          .limits = &options->limits, .pipeline = &job->pipeline, .choice = &job->options->choice});
+}
+
+static heed_status read_facts(survey_job *job) {
+  if (!job->store || !job->sums.pictures) return HEED_OK;
+  return survey_facts_read(job->cli, job->store, &job->sums, job->by, job->options->outputs.typical,
+                           &job->facts);
 }
 
 heed_status survey_run(survey_job *job) {
+  CLI_TRY(survey_outputs_check(job->cli, &job->options->outputs, &job->by));
   if (job->ranks) CLI_TRY(survey_ranked_begin(job));
   CLI_TRY(check_paths(job));
   CLI_TRY(load(job));
@@ -317,6 +328,7 @@ heed_status survey_run(survey_job *job) {
   if (status == HEED_OK) status = choose_pictures(job);
   if (status == HEED_OK) status = check_numbers(job);
   if (status == HEED_OK) status = go(job);
+  if (status == HEED_OK) status = read_facts(job);
   survey_store_close(job->store);
   say_how_to_resume(job);
   cli_signals_defer(false); /* ends here after a signal */
@@ -329,6 +341,8 @@ int survey_end(survey_job *job, heed_status status) {
   cli_choice_close(&job->options->choice);
   survey_identity_free(&job->identity);
   survey_sums_free(&job->sums);
+  survey_taps_free(&job->taps);
+  survey_facts_free(&job->facts);
   const uint64_t all = survey_inputs_count(&job->inputs);
   survey_inputs_free(&job->inputs);
   if (status != HEED_OK) (void)cli_fail(job->cli);

@@ -27,7 +27,7 @@ static int survey_words(cli_state *cli, survey_options *options, const cli_words
   options->model = has_model ? cli_model_file(words->word[0], options->file, chosen) : NULL;
   const survey_inputs_desc inputs = {words->word + has_model, words->count - has_model,
                                      options->list,           options->most_images,
-                                     options->json,           options->choice.quiet};
+                                     options->outputs.json,   options->choice.quiet};
   heed_status status = HEED_OK;
   if (options->out && !options->shard) status = survey_ranks_begin(cli, &job.ranks);
   if (status == HEED_OK) status = survey_inputs_make(cli, &inputs, &job.inputs);
@@ -36,8 +36,8 @@ static int survey_words(cli_state *cli, survey_options *options, const cli_words
 }
 
 static int merge(cli_state *cli, const survey_options *options, const cli_words *words) {
-  const survey_merge_desc desc = {words->word, words->count, options->out, options->json,
-                                  options->choice.quiet};
+  const survey_merge_desc desc = {words->word,       words->count,     options->out,
+                                  &options->outputs, &options->limits, options->choice.quiet};
   if (!words->count) {
     fprintf(stderr, "heed survey: --merge: no files (expected PART.sqlite...)\n");
     return CLI_USAGE;
@@ -51,7 +51,7 @@ static int compare(cli_state *cli, const survey_options *options, const cli_word
             words->count);
     return CLI_USAGE;
   }
-  return survey_compare(cli, words->word[0], words->word[1], options->json) == HEED_OK
+  return survey_compare(cli, words->word[0], words->word[1], &options->outputs) == HEED_OK
              ? CLI_OK
              : cli_fail(cli);
 }
@@ -94,6 +94,7 @@ static int run(cli_state *cli, int argc, char **argv) {
   survey_options options = {.choice = CLI_CHOICE_INIT,
                             .seed = 1,
                             .commit = 64,
+                            .outputs = SURVEY_OUTPUTS_INIT,
                             .most_images = CLI_MOST_PICTURES,
                             .limits = {.struct_size = sizeof options.limits}};
   cli_words words;
@@ -116,8 +117,7 @@ static int run(cli_state *cli, int argc, char **argv) {
        "decode all pixels of JPEGs of more than twice the model's size, as heed run does"},
       {"--sums-only", CLI_FLAG, &options.sums_only, NULL,
        "store no row for each head of each image"},
-      {"--json", CLI_JSON, &options.json, "OUT.json|-",
-       "write mean, spread, range and quantiles of every statistic of every head"},
+      SURVEY_OUTPUT_OPTIONS(options.outputs),
       {"--list", CLI_TEXT, &options.list, "FILE",
        "more images: a path a line, from the current folder; - reads stdin"},
       {"--scenes", CLI_NUMBER, &options.scenes, "N", "N generated scenes, too"},
@@ -136,8 +136,8 @@ static int run(cli_state *cli, int argc, char **argv) {
   int code = cli_parse(
       cli,
       "survey [MODEL] [IMAGE|FOLDER...] [options]\nusage: heed survey --merge PART.sqlite... [-o "
-      "ALL.sqlite] [--json OUT.json]\nusage: heed survey --compare A.sqlite B.sqlite [--json "
-      "OUT.json]\n\n" CLI_MODEL_OR_BUILT_IN
+      "ALL.sqlite] [--report OUT.html]\nusage: heed survey --compare A.sqlite B.sqlite [--report "
+      "OUT.html]\n\n" CLI_MODEL_OR_BUILT_IN
       "\nThere is an IMAGE, a FOLDER, --list or --scenes. FOLDER stands for the image "
       "files in it.\nA bad image gives its sentence, the others go on, and the exit code is 3.",
       table, argc, argv, &words);

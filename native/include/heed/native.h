@@ -331,6 +331,11 @@ HEED_API heed_image heed_picture_view(const heed_picture *picture);
 HEED_NODISCARD HEED_API heed_status heed_png_write(const char *path, const uint8_t *pixels,
                                                    uint32_t width, uint32_t height,
                                                    heed_error *error);
+/* EXPERIMENTAL: may change. The same to an open file; with 4 channels RGBA. Neither closes nor
+ * flushes `to`. Statuses: IO, INVALID_ARGUMENT, OUT_OF_MEMORY. */
+HEED_NODISCARD HEED_API heed_status heed_png_put(FILE *to, const uint8_t *pixels, uint32_t width,
+                                                 uint32_t height, uint32_t channels,
+                                                 heed_error *error);
 
 /* -------------------------------------------------------------------------------------- figures */
 
