@@ -157,7 +157,8 @@ def soname(folders: list[str]) -> str:
 def written(reader: Reader, name: str) -> str:
     lines = ['"""heed\'s public headers as ctypes, by make_abi.py. Do not edit."""', "# ruff: noqa", "from __future__ import annotations", "",
              "from ctypes import (CFUNCTYPE, POINTER, Structure, c_bool, c_char, c_char_p, c_double, c_float, c_int, c_int8, c_int16, c_int32, "
-             "c_int64, c_size_t,", "                    c_uint, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p)  # noqa: F401", "from typing import Any, Final", "", "Bytes = bytes  # a field may have this name", "", f"SONAME: Final = {name!r}", ""]
+             "c_int64, c_size_t,", "                    c_uint, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p)  # noqa: F401",
+             "from typing import Any, Final", "", "Bytes = bytes  # a field may have this name", "", f"SONAME: Final = {name!r}", ""]
     for name, number in reader.constants.items():
         lines.append(f"{name}: Final = {number}")
     lines += ["", "# The names of each enumeration, in the order of the header."]

@@ -27,6 +27,19 @@ def version() -> str:
     return found[1]
 
 
+def put_cell(package: pathlib.Path) -> None:
+    """The notebook's cell with heed/plot inside: an archive of sources has it made; in the repository npm's esbuild makes it."""
+    package.mkdir(parents=True, exist_ok=True)
+    if (HERE / "cell/cell.html").exists():
+        shutil.copytree(HERE / "cell", package, dirs_exist_ok=True)
+        return
+    node = shutil.which("node")
+    if node and (ROOT / "node_modules/esbuild").exists():
+        subprocess.run([node, str(ROOT / "web/build/cell.js"), str(package)], check=True)
+    else:
+        print("setup.py: no cell for notebooks: it needs node, and npm ci in the repository", file=sys.stderr)
+
+
 class Build(build_py):
     def run(self) -> None:
         super().run()
@@ -44,6 +57,7 @@ class Build(build_py):
             kept = package / "lib" / re.sub(r"(\.so\.\d+\.\d+)\.\d+$", r"\1", made.name)
             shutil.copyfile(made, kept)
             subprocess.run([os.environ.get("STRIP", "strip"), "--strip-unneeded", str(kept)], check=True)
+        put_cell(package)
         shutil.copytree(ROOT / "runtime/demo/model", package / "demo", dirs_exist_ok=True)
         shutil.copyfile(ROOT / "runtime/demo/scene_159.png", package / "demo/scene.png")
         subprocess.run([sys.executable, str(HERE / "make_abi.py"), str(package / "_abi.py"), str(ROOT / "runtime/include"),
@@ -62,6 +76,7 @@ class Wheel(bdist_wheel):
 class Sources(sdist):
     def make_release_tree(self, base_dir: str, files: list[str]) -> None:
         super().make_release_tree(base_dir, files)
+        put_cell(pathlib.Path(base_dir, "cell"))
         for name in SOURCES:
             source, to = ROOT / name, pathlib.Path(base_dir, "heed", name)
             if source.is_dir():

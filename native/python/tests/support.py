@@ -26,6 +26,17 @@ def tensors(path: pathlib.Path) -> dict[str, np.ndarray[Any, Any]]:
             for name, one in header.items() if name != "__metadata__"}
 
 
+def save_tensors(path: pathlib.Path, given: dict[str, np.ndarray[Any, Any]]) -> None:
+    """Arrays as a .safetensors file."""
+    header: dict[str, Any] = {}
+    at, names = 0, {kind: name for name, kind in TYPES.items()} | {"|u1": "U8"}
+    for name, array in given.items():
+        header[name] = {"dtype": names[array.dtype.str], "shape": list(array.shape), "data_offsets": [at, at + array.nbytes]}
+        at += array.nbytes
+    text = json.dumps(header).encode()
+    path.write_bytes(struct.pack("<Q", len(text)) + text + b"".join(array.tobytes() for array in given.values()))
+
+
 def models() -> list[pathlib.Path]:
     """The folders of vision transformers that have inputs."""
     return sorted(path.parent for path in VECTORS.glob("*/io.safetensors") if "pixel_values" in tensors(path))

@@ -12,6 +12,9 @@ import pathlib
 
 from ._arrays import Statistics, colours, entropy, mass_mask, rollout, statistics, top
 from ._backend import Device, devices
+from ._explain import MAPS as explain_maps, METHODS as explain_methods, Explanation
+from ._features import (Components, Localisation, clusters, cosine, fill_pixels, head_mean, localise, matches, norms, order, outliers, pca,
+                        similarity, spearman)
 from ._figure import Map
 from ._library import Error, FileError, InvalidError, OutOfMemory, c, text
 from ._model import Info, Model, Survey, open
@@ -22,5 +25,7 @@ from ._texts import Scores, TextTower
 # A small model in the package, and a scene for it: heed.open(heed.DEMO).run(heed.DEMO / "scene.png").
 DEMO = pathlib.Path(__file__).parent / "demo"
 __version__ = text(c.heed_version())
-__all__ = ["DEMO", "Changes", "Device", "Error", "FileError", "Info", "InvalidError", "Map", "Model", "OutOfMemory", "Run", "Scores", "Session", "Statistics",
-           "Survey", "Tap", "Taps", "TextTower", "colours", "devices", "entropy", "mass_mask", "open", "rollout", "statistics", "top"]
+__all__ = ["DEMO", "Changes", "Components", "Device", "Error", "Explanation", "FileError", "Info", "InvalidError", "Localisation", "Map", "Model",
+           "OutOfMemory", "Run", "Scores", "Session", "Statistics", "Survey", "Tap", "Taps", "TextTower", "clusters", "colours", "cosine", "devices",
+           "entropy", "explain_maps", "explain_methods", "fill_pixels", "head_mean", "localise", "mass_mask", "matches", "norms", "open", "order",
+           "outliers", "pca", "rollout", "similarity", "spearman", "statistics", "top"]

@@ -2,19 +2,16 @@
 from __future__ import annotations
 
 import base64
-import ctypes
 import html
 import json
-import os
 import pathlib
-import tempfile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from . import _arrays
-from ._library import c, call, chosen, fail
+from . import _arrays, _save
+from ._library import fail
 
 if TYPE_CHECKING:
     from ._run import Run
@@ -24,15 +21,6 @@ SIDE = 448  # pixels of the cell's picture at most
 
 def encoded(data: bytes) -> str:
     return base64.b64encode(data).decode("ascii")
-
-
-def png(image: npt.NDArray[np.uint8]) -> bytes:
-    """RGB [height, width, 3] as the bytes of a PNG."""
-    dense = np.ascontiguousarray(image)
-    with tempfile.TemporaryDirectory() as place:
-        path = os.path.join(place, "picture.png")
-        call("heed_png_write", os.fsencode(path), dense.ctypes.data_as(ctypes.POINTER(ctypes.c_uint8)), dense.shape[1], dense.shape[0])
-        return pathlib.Path(path).read_bytes()
 
 
 def seen(run: Run) -> npt.NDArray[np.uint8] | None:
@@ -49,35 +37,34 @@ def seen(run: Run) -> npt.NDArray[np.uint8] | None:
     return np.where(inside[..., None], part, 255).astype(np.uint8)
 
 
-def colour_table(colormap: str) -> bytes:
-    """The colours over a picture at 256 places of a scale, RGBA."""
-    places = np.arange(256, dtype=np.float32) / 255
-    rgba = np.empty((256, 4), np.uint8)
-    number = chosen("colormap", colormap, _arrays.COLORMAPS)
-    c.heed_map_overlay(number, _arrays.pointer(places), 256, 1, rgba.ctypes.data_as(ctypes.POINTER(ctypes.c_uint8)))
-    return rgba.tobytes()
-
-
 def packed(layer: int, head: int, rows: list[int], values: npt.NDArray[np.float32]) -> dict[str, Any]:
-    """Some rows of a head, in whole numbers of 16 bits."""
-    largest = float(np.nanmax(values)) if np.isfinite(values).any() else 0.0
-    parts = np.rint(np.nan_to_num(values) * (65535 / largest if largest > 0 else 0)).astype("<u2")
-    return {"layer": layer, "head": head, "rows": rows, "largest": largest, "values": encoded(parts.tobytes())}
+    """Some rows of a head, in float16."""
+    return {"layer": layer, "head": head, "rows": rows, "values": encoded(values.astype("<f2").tobytes())}
 
 
-def document(run: Run, max_mb: float, colormap: str) -> str:
-    """The whole document: every head's row of the first query, and all rows of as many heads as fit, the last layer's first."""
-    if not max_mb > 0:
-        raise fail(f"max_mb: not valid (found {max_mb}, expected more than 0)")
+def part(name: str) -> str:
+    """A file that the build made of heed/plot: the cell's document, the script or the style of a widget."""
+    path = pathlib.Path(__file__).parent / name
+    if not path.exists():
+        raise fail(f"{name}: not in this package (found a build without Node, expected one with it: npm ci, then build again)", "UNSUPPORTED")
+    return path.read_text(encoding="utf-8")
+
+
+def contents(run: Run, max_mb: float, colormap: str, room: float) -> dict[str, Any]:
+    """What a cell shows: every head's row of the first query, and all rows of as many heads as fit in `room` bytes, the last layer's first."""
     info, kept = run.session.model.info, run.session.rows
     tokens = info.prefix_tokens + run.grid[0] * run.grid[1]
     queries = list(range(tokens)) if kept is None else kept
-    room = max_mb * 1e6 * 3 / 4 - info.layers * info.heads * tokens * 2  # base64 takes four thirds
+    picture = seen(run)
+    shown = "" if picture is None else "data:image/png;base64," + encoded(_save.png(picture))
+    # base64 takes four thirds, and a row its number in the list of queries, a map its names and escaped quotes
+    room = (room - len(shown) - info.layers * info.heads * 120) * 3 / 4 - info.layers * info.heads * tokens * 2
+    each = 2 * tokens * len(queries) + 0.75 * len(json.dumps(queries))
     maps, whole = [], 0
     for layer in reversed(range(info.layers)):
         weights = run.attention[layer].view()
         for head in range(info.heads):
-            room -= 2 * tokens * len(queries)
+            room -= each
             if room >= 0:
                 maps.append(packed(layer, head, queries, weights[head]))
                 whole += 1
@@ -86,15 +73,26 @@ def document(run: Run, max_mb: float, colormap: str) -> str:
     every = info.layers * info.heads
     left = "" if whole == every else (f"{every - whole} of {every} heads have the row of one query alone: all rows take more than max_mb = "
                                       f"{max_mb:g} (run.html(max_mb=...) sets it)")
-    picture = seen(run)
-    data = {"grid": run.grid, "prefix": info.prefix_tokens, "names": info.token_names, "maps": sorted(maps, key=lambda one: (one["layer"], one["head"])),
-            "layer": info.layers - 1, "query": queries[0], "table": encoded(colour_table(colormap)), "left": left,
-            "picture": "" if picture is None else "data:image/png;base64," + encoded(png(picture))}
-    template = (pathlib.Path(__file__).parent / "cell.html").read_text(encoding="utf-8")
-    return template.replace("{{data}}", json.dumps(data).replace("</", "<\\/"))
+    table = _arrays.colours(np.arange(256) / 255, colormap)
+    return {"grid": run.grid, "prefix": info.prefix_tokens, "names": info.token_names, "maps": sorted(maps, key=lambda one: (one["layer"], one["head"])),
+            "layer": info.layers - 1, "query": queries[0], "table": encoded(table.tobytes()), "left": left, "picture": shown}
+
+
+def limit(max_mb: float) -> float:
+    """max_mb in bytes."""
+    if isinstance(max_mb, bool) or not isinstance(max_mb, (int, float)) or not 0 < max_mb < float("inf"):
+        raise fail(f"max_mb: not valid (found {max_mb!r}, expected more than 0)")
+    return max_mb * 1e6
+
+
+def document(run: Run, max_mb: float, colormap: str) -> str:
+    """The whole document of a cell, with heed/plot inside."""
+    room, template = limit(max_mb), part("cell.html")
+    data = json.dumps(contents(run, max_mb, colormap, room - len(html.escape(template))), separators=(",", ":"))
+    return template.replace("{{data}}", data.replace("</", "<\\/"))
 
 
 def frame(run: Run, max_mb: float = 4, colormap: str = "cividis") -> str:
     """The document in an inline frame, which runs its script and nothing else."""
-    return (f'<iframe sandbox="allow-scripts" style="border: 0; width: 100%; height: 620px" title="heed: where a patch looks" '
+    return (f'<iframe sandbox="allow-scripts" style="border: 0; width: 100%; height: 640px" title="heed: where a patch looks" '
             f'srcdoc="{html.escape(document(run, max_mb, colormap))}"></iframe>')

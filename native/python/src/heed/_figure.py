@@ -3,21 +3,18 @@ from __future__ import annotations
 
 import base64
 import ctypes
-import os
-import pathlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from . import _abi, _arrays, _cell, _pictures
-from ._library import Error, c, call, chosen, desc, fail, text
+from . import _abi, _arrays, _cell, _save
+from ._library import c, text
 
 if TYPE_CHECKING:
     from ._run import Run
 
 Array = npt.NDArray[Any]
-Bytes = ctypes.POINTER(ctypes.c_uint8)
 
 
 class Map:
@@ -49,51 +46,28 @@ class Map:
 
     def overlay(self, colormap: str = "cividis") -> npt.NDArray[np.uint8]:
         """The colours over the patches, RGBA [rows, columns, 4], as heed's figures have them: the scale in times uniform."""
-        values = np.ascontiguousarray(self.values)
-        rgba = np.empty((*values.shape, 4), np.uint8)
-        c.heed_map_overlay(chosen("colormap", colormap, _arrays.COLORMAPS), _arrays.pointer(values), values.size, self.row.size,
-                           rgba.ctypes.data_as(Bytes))
-        return rgba
+        return _save.overlays([[self]], colormap)[0, 0]
+
+    def under(self) -> npt.NDArray[np.uint8]:
+        """The part of the picture that the model saw, RGB [height, width, 3]; without a picture black."""
+        rows, columns = self.values.shape
+        part = _cell.seen(self._run)
+        return np.zeros((rows * self.patch, columns * self.patch, 3), np.uint8) if part is None else part
 
     def image(self, colormap: str = "cividis") -> npt.NDArray[np.uint8]:
         """The map over the part of the picture that the model saw, RGB [height, width, 3]; without a picture, over black."""
-        rows, columns = self.values.shape
-        part = _cell.seen(self._run)
-        under = np.zeros((rows * self.patch, columns * self.patch, 3), np.uint8) if part is None else part
-        over = self.overlay(colormap)
-        tall = np.arange(under.shape[0]) * rows // under.shape[0]
-        wide = np.arange(under.shape[1]) * columns // under.shape[1]
-        colour = over[tall[:, None], wide[None]].astype(np.float64)
-        opacity = colour[..., 3:] / 255
-        mixed: npt.NDArray[np.uint8] = np.rint(under * (1 - opacity) + colour[..., :3] * opacity).astype(np.uint8)
-        return mixed
+        return _save.mixed(self.under(), self.overlay(colormap))
 
     def png(self, colormap: str = "cividis") -> bytes:
         """That picture as the bytes of a PNG."""
-        return _cell.png(self.image(colormap))
+        return _save.png(self.image(colormap))
 
     def save(self, path: Any, colormap: str = "cividis") -> None:
-        """Writes a figure: .png, .svg or .pdf, as `heed run --maps` draws it. A build without cairo writes the bare map as .png."""
-        name = os.fspath(path)
-        try:
-            call("heed_figure_check", os.fsencode(name))
-        except Error as error:
-            if error.status != "UNSUPPORTED" or not name.lower().endswith(".png"):
-                raise
-            pathlib.Path(name).write_bytes(self.png(colormap))
-            return
-        if self.picture is None or self.region is None:
-            raise fail("map.save: there is no picture (found pixel_values, expected a run of a picture)")
-        picture, values = self.picture, np.ascontiguousarray(self.values)
-        patch = self.query - len(self.prefix)
-        mass = np.array([self.prefix.sum()], np.float32)
-        how = desc(_abi.heed_figure_desc, image=_pictures.image(picture), region=_abi.heed_region(*self.region), maps=_arrays.pointer(values),
-                   prefix_mass=_arrays.pointer(mass) if len(self.prefix) else None, layers=1, heads=1, rows=values.shape[0],
-                   columns=values.shape[1], tokens=self.row.size, query_row=patch // values.shape[1] if patch >= 0 else -1,
-                   query_column=patch % values.shape[1] if patch >= 0 else -1, colormap=chosen("colormap", colormap, _arrays.COLORMAPS),
-                   note=self.note.encode(), title=self.name.encode() or None, query_name=f"query: {self.query_name}".encode(),
-                   caption=f"{self.where}, query {self.query_name}".encode())
-        call("heed_figure_write", self._context.pointer, ctypes.byref(how), os.fsencode(name))
+        """Writes a figure: .png, .svg or .pdf, as `heed run --maps` draws it.
+
+        The package from the index has no cairo: there an SVG has the same colours and words, a PNG is the bare map, and a PDF needs matplotlib.
+        """
+        _save.save(path, [[self]], colormap, self.name, f"{self.where}, query {self.query_name}")
 
     def plot(self, ax: Any = None, colormap: str = "cividis") -> Any:
         """Draws into matplotlib's axes, or into new ones; returns them."""
@@ -118,4 +92,3 @@ class Map:
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         return {"text/plain": repr(self), "image/png": base64.b64encode(self.png()).decode("ascii")}
-

@@ -4,16 +4,16 @@ from __future__ import annotations
 import ctypes
 import os
 import weakref
-from typing import Any, Callable, Iterable, Iterator, Mapping, NamedTuple
+from typing import Any, Callable, Iterator, Mapping, NamedTuple, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from . import _abi, _arrays, _pictures, _texts
+from . import _abi, _arrays, _explain, _pictures, _sources, _texts
 from ._backend import log, new_backend, new_context
 from ._library import Handle, c, call, desc, encoded, fail, text
 from ._run import Run
-from ._session import Pair, Session
+from ._session import Pair, Session, side
 
 
 class Info(NamedTuple):
@@ -55,17 +55,17 @@ def _preprocess_options(given: Mapping[str, Any]) -> _abi.heed_preprocess_option
 class Model:
     """An open model; a context manager. heed.open makes it. info: what it is."""
 
-    def __init__(self, path: Any, *, device: str, threads: int, simd: str | None, precision: str, weights_key: str | None, names: Any,
-                 hints: str | None, size: Pair | None, preprocess: Mapping[str, Any] | None):
+    def __init__(self, source: Any, *, device: str, threads: int, simd: str | None, precision: str, weights_key: str | None, names: Any,
+                 hints: Any, size: Pair | None, preprocess: Mapping[str, Any] | None, config: Any):
         self._context = new_context()
         self._files = Handle("heed_model_files_destroy", self._context)
         self._handle = Handle("heed_model_destroy", self._files)
         self._sessions: weakref.WeakSet[Session] = weakref.WeakSet()
         self._last: tuple[str, Session] | None = None
         self._texts: _texts.TextTower | None = None
-        how = desc(_abi.heed_load_desc, weights_key=encoded(weights_key), names=encoded(names), hints=encoded(hints),
-                   height=size[0] if size else 0, width=size[1] if size else 0)
-        call("heed_model_load", self._context.pointer, os.fsencode(path), ctypes.byref(how), self._files.out, self._handle.out)
+        self._busy = 0  # calls that run on its backend, beside those of sessions
+        self._desc = self._opened(source, config, names, hints, weights_key, size)
+        path = source if isinstance(source, (str, os.PathLike)) else "model"
         found = _abi.heed_model_info()
         c.heed_model_get_info(self._handle.pointer, ctypes.byref(found))
         if found.kind != _abi.HEED_MODEL_VISION:
@@ -79,6 +79,32 @@ class Model:
         self._preprocess_at(None)  # a value that does not fit is refused here
         self._each_class = bool(c.heed_onnx_each_class(self._handle.pointer))
         self._backend = new_backend(self._context, device, threads, simd, precision)
+
+    def _opened(self, source: Any, config: Any, names: Any, hints: Any, weights_key: str | None, size: Pair | None) -> _abi.heed_model_desc:
+        """Opens what lies in memory or at a path; returns the files that it was opened from."""
+        if isinstance(source, (bytes, bytearray, memoryview)):
+            data = bytes(source)
+            kind = _sources.ending(data)
+            if kind != ".safetensors":
+                with _sources.Written(data, kind) as path:
+                    return self._opened(path, config, names, hints, weights_key, size)
+        if isinstance(source, (bytes, bytearray, memoryview, Mapping)):
+            files = _sources.Sources(config, names, hints)
+            files.add_arrays(source) if isinstance(source, Mapping) else files.add(_sources.WEIGHTS, data)
+            self._handle.sources = files  # type: ignore[attr-defined]  # as long as C may read them
+            found = files.desc()
+            call("heed_model_open", self._context.pointer, ctypes.byref(found), self._handle.out)
+            return found
+        if config is not None:
+            raise fail("config: not of a path (found both, expected config.json beside the weights)")
+        if not isinstance(source, (str, os.PathLike)):
+            raise fail(f"model: not a model (found {type(source).__name__}, expected a path, bytes of a file, or a dictionary of arrays)")
+        if isinstance(hints, Mapping):
+            hints = ",".join(f"{key}={value}" for key, value in hints.items())
+        how = desc(_abi.heed_load_desc, weights_key=encoded(weights_key), names=encoded(names), hints=encoded(hints),
+                   height=size[0] if size else 0, width=size[1] if size else 0)
+        call("heed_model_load", self._context.pointer, os.fsencode(source), ctypes.byref(how), self._files.out, self._handle.out)
+        return _abi.heed_model_desc.from_buffer_copy(c.heed_model_files_desc(self._files.pointer).contents)
 
     def _check(self) -> None:
         if not self._handle.open:
@@ -140,10 +166,7 @@ class Model:
             options = {**options, "taps": [str(name) for name in options["taps"]]}
         grid: Pair | None = None
         if image is not None and options.get("size") is None:
-            height, width = ctypes.c_uint32(), ctypes.c_uint32()
-            call("heed_preprocess_size", ctypes.byref(self._preprocess_at(None)), image.shape[1], image.shape[0], ctypes.byref(width),
-                 ctypes.byref(height))
-            grid = (height.value, width.value)
+            grid = _pictures.prepared_size(self._preprocess_at(None), image)
         key = repr((grid, sorted(options.items())))
         if self._last and self._last[0] == key and self._last[1]._handle.open and not len(self._last[1]._views):
             return self._last[1]
@@ -176,18 +199,62 @@ class Model:
         """Runs the model on pixel_values [channels, height, width] or [B, ...] that you made; options as of session()."""
         self._check()
         progress = options.pop("progress", None)
-        shape = np.shape(pixel_values)
-        if len(shape) not in (3, 4):
-            raise fail(f"pixel_values: wrong shape (found {list(shape)}, expected [channels, height, width] or [B, channels, height, width])")
-        size = (int(shape[-2]), int(shape[-1]))
-        session = self._session_for(None, {**options, "size": size, "batch": int(shape[0]) if len(shape) == 4 else 1})
-        return session.forward(pixel_values, progress=progress)
+        array = _pictures.tensor(pixel_values)
+        batch, _, height, width = _tensor4(array).shape
+        session = self._session_for(None, {**options, "size": (height, width), "batch": batch})
+        return session.forward(array, progress=progress)
 
-    def survey(self, pictures: Iterable[Any], *, progress: Callable[[int], object] | None = None, **options: Any) -> Survey:
-        """Statistics of every head over many pictures. progress(done) is called after each; tqdm's update fits."""
+    def explain(self, image: Any = None, methods: str | Sequence[str] = "ledger", target: Any = None, *, pixel_values: Any = None,
+                source_values: Any = None, size: int | Pair | None = None, layer: int | None = None, source: Any = None, source_mean: bool = False,
+                texts: Sequence[str] | None = None, vector: Any = None, noise: Any = None, ig_steps: int = 0, sites: str | Sequence[str] | None = None,
+                map: Any = None, other: Any = None, pixels: Any = None, mask: Any = None, steps: int = 0, curves: str = "both", flip_pixels: int = 0,
+                percent: Sequence[float] | None = None, progress: Callable[[str, int, int], object] | None = None) -> _explain.Explanation:
+        """What the answer rests on, by named methods of heed.explain_methods: model.explain("cat.jpg", "ledger,lens", target=281).
+
+        image: a picture, or a list of pictures of one size; or pixel_values [B, channels, height, width] instead (of source: source_values).
+        target: the score, which is a class by number or label, (N, M) for a difference, a text as docs/explain.md has it, or None for the largest
+        logit. texts: CLIP's, whose logits are the classes then. vector [C]: of target="vector". layer: of pca, similarity. source: picture A of patch,
+        atp, similarity, or several with source_mean. sites: of patch. noise [n, channels, height, width]: of smoothgrad. map [B, patches] or a map
+        alone, other, pixels, mask [B, height, width]: what deletion, insertion, flipping, road, localisation, spearman judge; steps, curves ("both",
+        "tokens", "pixels"), flip_pixels, percent: how. progress(phase, done, total). Raises heed.Error.
+        """
+        self._check()
+        inputs: dict[str, Any] = {"pixel_values": self._pixels("image", image, size) if pixel_values is None else _tensor4(pixel_values)}
+        batch, _, height, width = inputs["pixel_values"].shape
+        given = {"judge.map": (map, np.float32, (batch, -1)), "judge.other": (other, np.float32, (batch, -1)),
+                 "judge.pixels": (pixels, np.float32, (batch, height, width)), "judge.mask": (mask, np.uint8, (batch, height, width)),
+                 "target.vector": (vector, np.float32, (-1,)), "noise": (noise, np.float32, (-1, *inputs["pixel_values"].shape[1:]))}
+        for name, (value, kind, shape) in given.items():
+            if value is not None:
+                inputs[name] = _shaped(name, value, kind, shape)
+        if source is not None or source_values is not None:
+            inputs["source.pixel_values"] = self._pixels("source", source, size) if source_values is None else _tensor4(source_values)
+        if texts is not None:
+            inputs["input_ids"] = self.texts.ids(texts)
+        self._busy += 1
+        try:
+            return _explain.explain(self, inputs, methods, target=target, layer=layer, ig_steps=ig_steps, sites=sites, source_mean=source_mean,
+                                    steps=steps, curves=curves, flip_pixels=flip_pixels, percent=percent, texts=texts is not None, progress=progress)
+        finally:
+            self._busy -= 1
+
+    def _pixels(self, what: str, image: Any, size: int | Pair | None) -> npt.NDArray[np.float32]:
+        """A picture or a list of them as pixel_values [B, channels, height, width], as the model itself prepares them."""
+        if image is None:
+            raise fail(f"{what}: missing (expected a picture, a list of pictures, or pixel_values)")
+        found = [_pictures.read(self._context.pointer, one, self.info.channels) for one in (image if isinstance(image, (list, tuple)) else [image])]
+        how = self._preprocess_at(side(size))
+        made = [_pictures.prepared(self._context.pointer, how, one, self.info.channels) for one in found]
+        if len({one.shape for one, _ in made}) != 1:
+            raise fail(f"{what}: pictures of different sizes (found {[list(one.shape[1:]) for one, _ in made]}, expected one size; size=... sets it)")
+        return np.stack([one for one, _ in made])
+
+    def survey(self, pictures: Any, *, progress: Callable[[int], object] | None = None, **options: Any) -> Survey:
+        """Statistics of every head over many pictures: a folder, or an iterable of what run() takes. progress(done) is called after each; tqdm's
+        update fits. Raises heed.Error."""
         self._check()
         rows, labels, found = [], [], []
-        for picture in pictures:
+        for picture in _pictures.folder(pictures) if isinstance(pictures, (str, os.PathLike)) else pictures:
             run = self.run(picture, **options)
             found.append(run.statistics())
             rows.append(run.name)
@@ -198,7 +265,9 @@ class Model:
         return Survey(rows, labels, np.array(found, np.float64).reshape(shape))
 
     def close(self) -> None:
-        """Frees the model and its sessions."""
+        """Frees the model and its sessions. It refuses while one of them runs, as in another thread or in a progress callback."""
+        if self._busy or any(session._running for session in self._sessions):
+            raise fail("model: it runs at the moment (expected close() once its runs have ended)")
         self._last = None
         if self._texts is not None:
             self._texts._handle.close()
@@ -232,14 +301,34 @@ class Survey(NamedTuple):
         return np.asarray(self.statistics[..., _arrays.Statistics._fields.index(field)].mean(0))
 
 
+def _tensor4(value: Any) -> npt.NDArray[np.float32]:
+    """pixel_values that the caller made, [B, channels, height, width]."""
+    array = _pictures.tensor(value)
+    if array.ndim not in (3, 4) or 0 in array.shape:
+        raise fail(f"pixel_values: wrong shape (found {list(array.shape)}, expected [channels, height, width] or [B, channels, height, width])")
+    return array if array.ndim == 4 else array[None]
+
+
+def _shaped(name: str, value: Any, kind: type, shape: tuple[int, ...]) -> npt.NDArray[Any]:
+    try:
+        array = np.asarray(value) != 0 if kind is np.uint8 else np.asarray(value)
+        return np.ascontiguousarray(array.reshape(shape), kind)
+    except (TypeError, ValueError):
+        raise fail(f"{name}: wrong shape (found {list(np.shape(value))}, expected {list(shape)}, -1 being any number)") from None
+
+
 def open(path: Any, *, device: str = "auto", threads: int = 0, simd: str | None = None, precision: str = "auto", weights_key: str | None = None,
-         names: Any = None, hints: str | None = None, size: Pair | None = None, preprocess: Mapping[str, Any] | None = None) -> Model:
-    """Opens a vision transformer: a folder, a .safetensors, .onnx, .pth, .pt, .bin or .ckpt file.
+         names: Any = None, hints: Any = None, size: Pair | None = None, preprocess: Mapping[str, Any] | None = None, config: Any = None) -> Model:
+    """Opens a vision transformer: a folder, a .safetensors, .onnx, .pth, .pt, .bin or .ckpt file, the bytes of one, or a dictionary of arrays.
+
+    A dictionary has the weights by their names, such as the state_dict() of a module of torch or timm: heed.open(module.state_dict()). heed reads the
+    arrays where they lie, and holds them as long as the model. With it and with bytes, config is what config.json would have: a dictionary or a path.
 
     device: "auto" (the first GPU that passes its self-check, else the CPU), "cpu", "vulkan", "vulkan:1". threads: 0 is one per core. simd: the
-    CPU kernels, such as "avx2". precision, of Vulkan: "f32", "f16", "auto". weights_key, names, hints: as the options of the command line.
+    CPU kernels, such as "avx2". precision, of Vulkan: "f32", "f16", "auto". weights_key, names, hints: as the options of the command line; names and
+    hints of weights in memory may be dictionaries.
     size: (height, width), of an ONNX graph that leaves it open. preprocess: what replaces parts of the model's own, where its files have too little:
     {"mean": 0.5, "std": [0.2, 0.2, 0.2], "resample": "bicubic", "crop": 0.9, "squash": True, "rescale": 1 / 255}. Raises heed.Error.
     """
     return Model(path, device=device, threads=threads, simd=simd, precision=precision, weights_key=weights_key, names=names, hints=hints, size=size,
-                 preprocess=preprocess)
+                 preprocess=preprocess, config=config)

@@ -79,6 +79,46 @@ def image(array: Array) -> _abi.heed_image:
                            array.strides[0], SAMPLES[array.dtype.name])
 
 
+def tensor(value: Any) -> npt.NDArray[np.float32]:
+    """Numbers that the caller made, as dense float32."""
+    if hasattr(value, "detach"):  # torch, where a tensor may have a gradient or lie on a device
+        value = value.detach().cpu()
+    if not hasattr(value, "__array__") and hasattr(value, "__dlpack__"):
+        value = np.from_dlpack(value)
+    try:
+        return np.ascontiguousarray(value, np.float32)
+    except (TypeError, ValueError):
+        raise fail(f"pixel_values: not numbers (found {type(value).__name__}, expected an array or a tensor)") from None
+
+
+def prepared_size(preprocess: Any, array: Array) -> tuple[int, int]:
+    """Height and width that a model takes a picture at."""
+    width, height = ctypes.c_uint32(), ctypes.c_uint32()
+    call("heed_preprocess_size", ctypes.byref(preprocess), array.shape[1], array.shape[0], ctypes.byref(width), ctypes.byref(height))
+    return height.value, width.value
+
+
+def prepared(context: Any, preprocess: Any, array: Array, channels: int, to: Any = None) -> tuple[npt.NDArray[np.float32], tuple[float, float, float, float]]:
+    """A picture as pixel_values [channels, height, width], in an array of its own or in `to`, and the part of it that they show."""
+    pixels: npt.NDArray[np.float32] = np.empty((channels, *prepared_size(preprocess, array)), np.float32) if to is None else to
+    region, view = _abi.heed_region(), image(array)
+    call("heed_preprocess_image", context, ctypes.byref(preprocess), ctypes.byref(view), pixels.ctypes.data_as(ctypes.POINTER(ctypes.c_float)),
+         ctypes.byref(region))
+    return pixels, (region.x, region.y, region.width, region.height)
+
+
+def folder(path: Any) -> list[str]:
+    """The pictures of a folder, by name; heed.Error where there is none."""
+    try:
+        names = sorted(entry.path for entry in os.scandir(path) if entry.is_file())
+    except OSError as error:
+        raise fail(f"{path}: cannot be read ({error.strerror})", "IO") from None
+    found = [name for name in names if c.heed_is_picture_path(os.fsencode(name))]
+    if not found:
+        raise fail(f"{path}: no pictures (found {len(names)} other files, expected such as .png or .jpg)")
+    return found
+
+
 def shown(context: Any, array: Array) -> Array:
     """The picture as RGB of 8 bits, [height, width, 3], for people: of other channels as heed_picture_show makes them."""
     if array.dtype == np.uint8:

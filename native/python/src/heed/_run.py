@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from . import _abi, _arrays, _cell, _texts
+from . import _abi, _arrays, _cell, _save, _texts, _widget
 from ._figure import Map
 from ._library import Error, c, call, desc, fail, text
 
@@ -204,6 +204,12 @@ class Run:
         where = f"layer {at}, " + ("mean of heads" if head is None else f"head {head}")
         return Map(self, values, token, where)
 
+    def save(self, path: Any, query: int | Pair = 0, colormap: str = "cividis") -> None:
+        """Writes a figure of all layers and heads for one query: .png, .svg or .pdf, as map.save does. Needs the maps, or taps="rows"."""
+        info = self.session.model.info
+        maps = [[self.map(layer, head, query) for head in range(info.heads)] for layer in range(info.layers)]
+        _save.save(path, maps, colormap, self.name, f"all layers and heads, query {maps[0][0].query_name}")
+
     def rollout(self, query: int | Pair = 0, **options: Any) -> Map:
         """A token's row of the attention rollout over all layers; options as of heed.rollout. Needs the maps."""
         token = self._query(query)
@@ -234,3 +240,7 @@ class Run:
     def html(self, max_mb: float = 4, colormap: str = "cividis") -> str:
         """The run as one HTML document of at most max_mb: hover a patch to see where it looks. It needs no network. A notebook shows it by itself."""
         return _cell.document(self, max_mb, colormap)
+
+    def widget(self, max_mb: float = 4, colormap: str = "cividis") -> Any:
+        """The same as an anywidget with traits layer, head and query, which follow the user and move the cell; needs heed[widget]."""
+        return _widget.widget(self, max_mb, colormap)

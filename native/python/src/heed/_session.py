@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from . import _abi, _arrays, _pictures
+from . import _abi, _pictures
 from ._library import Error, Handle, Hooks, c, call, desc, fail, fields
 from ._run import Run
 
@@ -64,6 +64,15 @@ class Changes:
         return "Changes()" + "".join(f".{name}({', '.join(map(repr, values))})" for name, values in self._made)
 
 
+def side(size: Any) -> Pair | None:
+    """Pixels a side, or (height, width), as a pair."""
+    pair = (size, size) if isinstance(size, (int, np.integer)) and not isinstance(size, bool) else size
+    if pair is not None and not (isinstance(pair, (tuple, list)) and len(pair) == 2
+                                 and all(isinstance(one, (int, np.integer)) and 0 < one <= 8192 for one in pair)):
+        raise fail(f"size: not valid (found {size!r}, expected a number of pixels, or (height, width), each up to 8192)")
+    return None if pair is None else (int(pair[0]), int(pair[1]))
+
+
 class _Memory:
     """A value of a session as it lies there, for NumPy; alive as long as an array looks at it."""
 
@@ -90,16 +99,15 @@ class Session:
         model._check()
         self.model, self.taps, self.changes = model, taps, changes
         self.rows = None if rows is None else [int(row) for row in rows]
+        self._running = False
         self._generation, self._views = 0, weakref.WeakSet[_Memory]()
         info = model.info
-        side = (size, size) if isinstance(size, (int, np.integer)) else size
-        if side is not None and (len(side) != 2 or not all(isinstance(one, (int, np.integer)) and 0 < one <= 8192 for one in side)):
-            raise fail(f"size: not valid (found {size!r}, expected a number of pixels, or (height, width), each up to 8192)")
+        pair = side(size)
         if isinstance(batch, bool) or not isinstance(batch, (int, np.integer)) or not 0 < batch < 1 << 20:
             raise fail(f"batch: not valid (found {batch!r}, expected 1 or more)")
         self.batch = int(batch)
-        self._preprocess = model._preprocess_at(side)
-        height, width = side or _grid or (0, 0)  # _grid: of a picture, prepared as the model itself has it
+        self._preprocess = model._preprocess_at(pair)
+        height, width = pair or _grid or (0, 0)  # _grid: of a picture, prepared as the model itself has it
         build = desc(_abi.heed_build_desc, batch=self.batch, height=height, width=width, temperature=temperature, intervene=bool(changes))
         if self.rows is not None:
             if not self.rows or any(row < 0 for row in self.rows):
@@ -205,25 +213,21 @@ class Session:
         read = []
         for b, picture in enumerate(pictures):
             array = _pictures.read(self.model._context.pointer, picture, self.model.info.channels)
-            region = _abi.heed_region()
-            view = _pictures.image(array)
-            width, height = ctypes.c_uint32(), ctypes.c_uint32()
-            call("heed_preprocess_size", ctypes.byref(self._preprocess), view.width, view.height, ctypes.byref(width), ctypes.byref(height))
-            if (height.value, width.value) != self.input_shape[2:]:
-                raise fail(f"picture: the model takes it at another size (found {height.value} x {width.value}, expected "
+            size = _pictures.prepared_size(self._preprocess, array)
+            if size != self.input_shape[2:]:
+                raise fail(f"picture: the model takes it at another size (found {size[0]} x {size[1]}, expected "
                            f"{self.input_shape[2]} x {self.input_shape[3]}; model.run(picture) makes a session of its size)")
-            call("heed_preprocess_image", self.model._context.pointer, ctypes.byref(self._preprocess), ctypes.byref(view),
-                 _arrays.pointer(pixels[b]), ctypes.byref(region))
+            _, region = _pictures.prepared(self.model._context.pointer, self._preprocess, array, self.model.info.channels,
+                                           pixels[b])
             name = os.fspath(picture) if isinstance(picture, (str, os.PathLike)) else ""
-            read.append((_pictures.shown(self.model._context.pointer, array), (region.x, region.y, region.width, region.height), name))
+            read.append((_pictures.shown(self.model._context.pointer, array), region, name))
         self._run(pixels, progress)
         runs = [Run(self, b, *one) for b, one in enumerate(read)]
         return runs if several else runs[0]
 
     def forward(self, pixel_values: Any, *, progress: Progress | None = None) -> Any:
         """Runs the model on tensors that you made: [channels, height, width], or [B, ...] with B = batch. Returns a Run, or a list of them."""
-        array = np.ascontiguousarray(np.from_dlpack(pixel_values) if not hasattr(pixel_values, "__array__") and hasattr(pixel_values, "__dlpack__")
-                                     else pixel_values, np.float32)
+        array = _pictures.tensor(pixel_values)
         single = array.ndim == 3
         self._ready(1 if single else len(array) if array.ndim else 0)
         if (array[None] if single else array).shape[1:] != self.input_shape[1:]:
@@ -242,13 +246,21 @@ class Session:
             raise fail(f"run: the last run is still looked at (found {len(self._views)} views of its taps, expected none: copy what is kept)")
 
     def _run(self, pixels: Floats, progress: Progress | None) -> None:
+        if self._running:
+            raise fail("session: it runs at the moment (found a second run, as of another thread, expected one at a time)")
         hooks = Hooks(progress)
         self._generation += 1
-        call("heed_session_write", self._handle.pointer, self._input, pixels.ctypes.data, pixels.nbytes)
-        hooks.call("heed_session_run", self._handle.pointer, ctypes.byref(hooks.desc))
+        self._running = True
+        try:
+            call("heed_session_write", self._handle.pointer, self._input, pixels.ctypes.data, pixels.nbytes)
+            hooks.call("heed_session_run", self._handle.pointer, ctypes.byref(hooks.desc))
+        finally:
+            self._running = False
 
     def close(self) -> None:
         """Frees the session. Its runs refuse from here on."""
+        if self._running:
+            raise fail("session: it runs at the moment (expected close() once the run has ended)")
         if self._handle.open and len(self._views):
             raise fail(f"session: it is still looked at (found {len(self._views)} views of its taps, expected none: copy what is kept)")
         self._handle.close()

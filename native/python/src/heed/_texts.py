@@ -26,11 +26,10 @@ class TextTower:
     """The tower beside a vision tower. One thread uses it at a time."""
 
     def __init__(self, model: Model):
-        files = c.heed_model_files_desc(model._files.pointer).contents
-        both = _abi.heed_model_desc.from_buffer_copy(files)
+        both = _abi.heed_model_desc.from_buffer_copy(model._desc)
         both.tower = _abi.HEED_TOWER_TEXT
         self._model, self._context = model, model._context
-        self._handle = Handle("heed_model_destroy", model._files)
+        self._handle = Handle("heed_model_destroy", model._handle)  # whose files it reads
         call("heed_model_open", self._context.pointer, ctypes.byref(both), self._handle.out)
         self._tokenizer = Handle("heed_tokenizer_destroy", self._context)
         call("heed_tokenizer_open", self._context.pointer, ctypes.byref(both), self._tokenizer.out)
