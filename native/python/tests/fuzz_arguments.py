@@ -18,9 +18,11 @@ def main(path: str) -> int:
     session = model.session()
     run = session.run(np.zeros((8, 8, 3), np.uint8))
     found = run.map()
+    explained = model.explain(np.zeros((8, 8, 3), np.uint8), "lens")
     functions = [heed.open, heed.rollout, heed.entropy, heed.statistics, heed.mass_mask, heed.colours, heed.top, model.run, model.forward,
                  model.session, model.label, model.survey, session.run, session.forward, run.map, run.rollout, run.top, run.tap, run.html, run.scores,
-                 found.overlay, found.image, heed.Changes().ablate]
+                 found.overlay, found.image, heed.Changes().ablate, heed.pca, heed.similarity, heed.matches, heed.norms, heed.outliers, heed.clusters,
+                 heed.cosine, heed.head_mean, heed.order, heed.spearman, heed.localise, heed.fill_pixels, model.explain, explained.map]
     calls = 0
     for function in functions:
         for _ in range(50):
