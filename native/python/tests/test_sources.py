@@ -125,7 +125,8 @@ class Pictures(unittest.TestCase):
             pathlib.Path(place, "notes.txt").write_text("no picture")
             found = self.model.survey(place)
             self.assertEqual([os.path.basename(name) for name in found.names], ["0.png", "1.png"])
-            os.remove(os.path.join(place, "0.png")), os.remove(os.path.join(place, "1.png"))
+            for name in found.names:
+                os.remove(name)
             with self.assertRaisesRegex(heed.Error, "no pictures"):
                 self.model.survey(place)
 

@@ -90,7 +90,10 @@ class Model:
                     return self._opened(path, config, names, hints, weights_key, size)
         if isinstance(source, (bytes, bytearray, memoryview, Mapping)):
             files = _sources.Sources(config, names, hints)
-            files.add_arrays(source) if isinstance(source, Mapping) else files.add(_sources.WEIGHTS, data)
+            if isinstance(source, Mapping):
+                files.add_arrays(source)
+            else:
+                files.add(_sources.WEIGHTS, data)
             self._handle.sources = files  # type: ignore[attr-defined]  # as long as C may read them
             found = files.desc()
             call("heed_model_open", self._context.pointer, ctypes.byref(found), self._handle.out)
