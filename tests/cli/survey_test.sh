@@ -18,7 +18,7 @@ echo text >"$bad/photos/notes.txt"
 if python3 -c '' 2>/dev/null; then
   test_begin as_of_each
   heed run "$reference" "$bad/photos" $common --json each.json
-  heed survey "$reference" "$bad/photos" $common --json all.json
+  heed survey "$reference" "$bad/photos" $common --whole-jpegs --json all.json
   expect_exit 0
   expect_stderr_empty
   expect_stdout_contains '2 layers x 3 heads, on cpu; 3 images'

@@ -3,7 +3,7 @@ import pathlib
 import subprocess
 import tempfile
 import unittest
-from typing import Any
+from typing import Any, Callable
 
 import heed
 import numpy as np
@@ -113,7 +113,7 @@ class Methods(unittest.TestCase):
     def test_refused(self) -> None:
         with heed.open(VECTORS / "hf_vit", device="cpu") as model:
             picture = np.zeros((8, 8, 3), np.uint8)
-            for sentence, act in {
+            refused: dict[str, Callable[[], Any]] = {
                     "methods: unknown method": lambda: model.explain(picture, "leger"),
                     "target: not valid": lambda: model.explain(picture, "lens", 0.5),
                     "target": lambda: model.explain(picture, "lens", 77),
@@ -125,7 +125,8 @@ class Methods(unittest.TestCase):
                     "ig_steps: not valid": lambda: model.explain(picture, "ig", ig_steps=-1),
                     "curves: not known": lambda: model.explain(picture, "deletion", curves="none", map=np.zeros(25)),
                     "explanation.map: not known": lambda: model.explain(picture, "lens").map("truth"),
-                    "found an explanation without": lambda: model.explain(picture, "lens").map("ledger")}.items():
+                    "found an explanation without": lambda: model.explain(picture, "lens").map("ledger")}
+            for sentence, act in refused.items():
                 with self.subTest(sentence), self.assertRaisesRegex(heed.Error, sentence):
                     act()
             with self.assertRaisesRegex(KeyError, "no such tensor"):

@@ -5,7 +5,7 @@ import pathlib
 import subprocess
 import tempfile
 import unittest
-from typing import Any
+from typing import Any, Callable
 from unittest import mock
 from xml.etree import ElementTree
 
@@ -66,7 +66,7 @@ class Models(unittest.TestCase):
             heed.open(b"neither", device="cpu")
 
     def test_refused(self) -> None:
-        for sentence, act in {
+        refused: dict[str, Callable[[], Any]] = {
                 "no dictionary of arrays": lambda: heed.open({}),
                 "not an array": lambda: heed.open({"a": 1}),
                 "wrong numbers": lambda: heed.open({"a": np.zeros(2, complex)}),
@@ -74,7 +74,8 @@ class Models(unittest.TestCase):
                 "config: not of a path": lambda: heed.open(MODEL, config={}),
                 "config.json: not valid": lambda: heed.open(self.weights, config=7),
                 "hints: invalid hint": lambda: heed.open(self.weights, hints="heads"),
-                "": lambda: heed.open({"a": np.zeros((2, 3), np.float32)})}.items():
+                "": lambda: heed.open({"a": np.zeros((2, 3), np.float32)})}
+        for sentence, act in refused.items():
             with self.subTest(sentence), self.assertRaisesRegex(heed.Error, sentence):
                 act()
 

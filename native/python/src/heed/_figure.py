@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import base64
 import ctypes
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,20 @@ class Map:
     row: the weights, float32 [tokens]; values: those of the patches, [rows, columns]; prefix: those of the tokens before the patches. query: the
     token that looks; note: where the weight is when the patches have next to none of it, or "".
     """
+
+    row: npt.NDArray[np.float32]
+    values: npt.NDArray[np.float32]
+    prefix: npt.NDArray[np.float32]
+    query: int
+    where: str
+    name: Any
+    note: str
+    picture: Any
+    region: Any
+    patch: int
+    _run: Run
+    _names: Sequence[str]
+    _context: Any
 
     def __init__(self, run: Run, row: npt.NDArray[np.float32], query: int, where: str, kind: int = _abi.HEED_ROW_ATTENTION):
         info, (rows, columns) = run.session.model.info, run.grid
@@ -46,7 +60,8 @@ class Map:
 
     def overlay(self, colormap: str = "cividis") -> npt.NDArray[np.uint8]:
         """The colours over the patches, RGBA [rows, columns, 4], as heed's figures have them: the scale in times uniform."""
-        return _save.overlays([[self]], colormap)[0, 0]
+        colours: npt.NDArray[np.uint8] = _save.overlays([[self]], colormap)[0, 0]
+        return colours
 
     def under(self) -> npt.NDArray[np.uint8]:
         """The part of the picture that the model saw, RGB [height, width, 3]; without a picture black."""

@@ -51,7 +51,7 @@ class Sources:
 
     def add(self, name: bytes, data: bytes) -> None:
         self._kept.append(data)
-        source = _abi.heed_source(size=len(data), bytes=ctypes.cast(data, ctypes.c_void_p))
+        source = _abi.heed_source(size=len(data), bytes=ctypes.cast(ctypes.c_char_p(data), ctypes.c_void_p))
         self._files.append(_abi.heed_model_file(name, source))
 
     def add_arrays(self, weights: Mapping[str, Any]) -> None:
@@ -66,7 +66,7 @@ class Sources:
         head = json.dumps(header).encode()
         head = (len(head).to_bytes(8, "little") + head)
         parts = [array for array in arrays.values() if array.nbytes]
-        addresses = [ctypes.cast(head, ctypes.c_void_p).value or 0, *(array.ctypes.data for array in parts)]
+        addresses = [ctypes.cast(ctypes.c_char_p(head), ctypes.c_void_p).value or 0, *(array.ctypes.data for array in parts)]
         sizes = [len(head), *(array.nbytes for array in parts)]
         begins = [0, *np.cumsum(sizes[:-1]).tolist()] if parts else [0]
 

@@ -20,15 +20,16 @@ def widget(run: Run, max_mb: float = 4, colormap: str = "cividis") -> Any:
         import traitlets
     except ImportError:
         raise fail("widget: no anywidget here (expected pip install heed[widget]; a run shows itself without it)", "UNSUPPORTED") from None
+    traits: Any = traitlets
     found = _cell.contents(run, max_mb, colormap, _cell.limit(max_mb))
 
     class RunWidget(anywidget.AnyWidget):  # type: ignore[misc]
         """The cell of a run; observe(..., names=["query"]) follows what a user points at."""
         _esm = _cell.part("widget.js")
         _css = _cell.part("widget.css")
-        data = traitlets.Dict().tag(sync=True)
-        layer = traitlets.Int().tag(sync=True)
-        head = traitlets.Int().tag(sync=True)
-        query = traitlets.Int().tag(sync=True)
+        data = traits.Dict().tag(sync=True)
+        layer = traits.Int().tag(sync=True)
+        head = traits.Int().tag(sync=True)
+        query = traits.Int().tag(sync=True)
 
     return RunWidget(data=found, layer=found["layer"], head=0, query=found["query"])
