@@ -153,6 +153,7 @@ look() { # words of a command
         *) wrong "unknown package (found ${2-none})" ;;
       esac
       ;;
+    build/*/tests/*) [ -n "$(find tests -name "${tool##*/}.c")" ] || wrong "no program of this name is built" ;;
     *) wrong "nothing here checks this command" ;;
   esac
 }

@@ -8,7 +8,7 @@ import { argument, checked, tokenOf } from './options.js'
 import { describeInput } from './picture.js'
 import { baseOf, setBase } from './place.js'
 import { tapName } from './taps.js'
-import type { CallEngine, Channel, EngineCall, MethodName, Methods } from '../types/library.js'
+import type { CallEngine, Channel, MethodName, Methods } from '../types/library.js'
 import type * as heed from 'heed'
 import type {
   CallOptions,
@@ -62,9 +62,9 @@ class Runtime implements heed.Runtime {
     this.info = Object.freeze({ worker, ...channel.info })
   }
 
-  #call<M extends MethodName>(...args: EngineCall<M>): Promise<Methods[M]['result']> {
-    return this.#channel ? this.#channel.call(...args) : Promise.reject(closed('runtime'))
-  }
+  /** One function for all models and sessions of this runtime: by it they know their own. */
+  readonly #call: CallEngine = (...args) =>
+    this.#channel ? this.#channel.call(...args) : Promise.reject(closed('runtime'))
 
   async loadModel(source: ModelSource, options?: LoadModelOptions) {
     const { file, way, weightsKey, names, hints, ...call } = checked('loadModel', options),
@@ -76,7 +76,7 @@ class Runtime implements heed.Runtime {
       call,
       transfer
     )
-    return new Model((...args) => this.#call(...args), id, info)
+    return new Model(this.#call, id, info)
   }
 
   async check(
@@ -241,7 +241,10 @@ class Session implements heed.Session {
   async explain(options: Parameters<heed.Session['explain']>[0]) {
     const { onProgress, signal, source, ...wanted } = checked('explain', options, 'methods'),
       other = argument('explain', 'source', source, [
-        ['a session', (value) => value === undefined || value instanceof Session]
+        [
+          'a session of the same runtime',
+          (value) => value === undefined || (value instanceof Session && value.#call === this.#call)
+        ]
       ]) as Session | undefined
     return this.#send(
       'explain',

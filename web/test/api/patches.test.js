@@ -94,6 +94,20 @@ test('components are eigenvectors of the covariance, and scores their projection
   )
 })
 
+test('a source of another runtime is refused: its number may be that of another session here', async () => {
+  const other = await createRuntime({ threads: 1 }),
+    source = (await other.loadModel(demoModel)).createSession()
+  await source.ready
+  await assert.rejects(
+    sessions[0].explain({ methods: ['similarity'], source }),
+    (error) =>
+      error instanceof HeedError &&
+      error.status === 'INVALID_ARGUMENT' &&
+      /source is not valid .*a session of the same runtime/.test(error.message)
+  )
+  other.close()
+})
+
 test('cosines of one image and of two, and which patches belong together', async () => {
   const found = await sessions[0].explain({ methods: ['similarity'], source: sessions[1] }),
     own = rowsOf(tensor(found, 'similarity')),
