@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { after, before } from 'node:test'
 import { bigModel } from '../big_model.js'
-import { finish, startBrowser } from '../browser.js'
+import { finish, startBrowser, violations } from '../browser.js'
 import { nativeReport } from '../native_report.js'
 import { native } from '../package.js'
 import { writePng } from '../png.js'
@@ -71,6 +71,42 @@ async function opened(page, name, buffer) {
   )
   return JSON.parse(await saved(page, '#save-json')).results[0]
 }
+
+test('a survey: what heed survey --json wrote opens as dots, maps and a table with its numbers', async () => {
+  run('survey', '--scenes', '6', '--backend', 'cpu', '--quiet', '--json', 'survey.json')
+  const buffer = readFileSync(join(folder, 'survey.json')),
+    survey = JSON.parse(buffer.toString()),
+    page = await browser.open('', { bypassCSP: true })
+  await page.setInputFiles('#model-files', { name: 'survey.json', mimeType: '', buffer })
+  await page.waitForSelector('dialog.report')
+  const rows = await page.$$eval('dialog.report tbody tr', (lines) =>
+    lines.map((line) => Array.from(line.children, (cell) => cell.textContent))
+  )
+  assert.deepEqual(
+    rows.map(([head, habit, share, , prefix]) => [head, habit, share, prefix]),
+    survey.heads.map((/** @type {any} */ of) => [
+      `${of.layer}.${of.head}`,
+      of.habit,
+      (100 * of.place_share).toFixed(1),
+      (100 * of.prefix_mass.mean).toFixed(1)
+    ])
+  )
+  assert.equal(await page.locator('dialog.report svg circle').count(), survey.heads.length)
+  assert.deepEqual(await violations(page, 'dialog'), [])
+  const empty = { ...survey, heads: [] }
+  await page.keyboard.press('Escape')
+  await page.setInputFiles('#model-files', {
+    name: 'empty.json',
+    mimeType: '',
+    buffer: Buffer.from(JSON.stringify(empty))
+  })
+  await page.waitForSelector('#error:not([hidden])')
+  assert.match(
+    /** @type {string} */ (await page.textContent('#error-text')),
+    /empty\.json: not a survey with mean maps/
+  )
+  await finish(page)
+})
 
 for (const [name, size, grid] of [
   ['a square with registers', undefined, [4, 4]],

@@ -1,15 +1,16 @@
 /* A dialog with a sentence, a table and buttons. Loaded when asked for. */
 
-import { html, render } from 'lit-html'
+import { html, nothing, render, type TemplateResult } from 'lit-html'
 import { laterStyles } from '../later_styles.js'
 import { say } from '../../languages/say.js'
 
-/** label: what the table is called; buttons: { text: action(event) }, to which Close is added;
+/** label: what the table is called; above: what stands before it; buttons: { text: action(event) }, to which Close is added;
  * figures: each line begins with its name, and numbers follow. */
 export interface DialogOptions {
   title: string
   text: string
   label: string
+  above?: TemplateResult
   columns: string[]
   rows: string[][]
   buttons?: Record<string, (event: Event & { target: any }) => unknown>
@@ -20,6 +21,7 @@ export async function showDialog({
   title,
   text,
   label,
+  above,
   columns,
   rows,
   buttons = {},
@@ -35,9 +37,10 @@ export async function showDialog({
   dialog.className = figures ? 'report figures' : 'report'
   dialog.setAttribute('aria-labelledby', 'report-title')
   render(
-    html`<h2 id="report-title">${title}</h2><p>${text}</p><div class="scroll" tabindex="0" role="region" aria-label=${label}><table><thead><tr>${columns.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead><tbody>${rows.map(line)}</tbody></table></div><div class="row">${[...Object.entries(buttons), [say('dialog.close'), close] as [string, () => void]].map(button)}</div>`,
+    html`<h2 id="report-title">${title}</h2><p>${text}</p>${above ?? nothing}<div class="scroll" tabindex="0" role="region" aria-label=${label}><table><thead><tr>${columns.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead><tbody>${rows.map(line)}</tbody></table></div><div class="row">${[...Object.entries(buttons), [say('dialog.close'), close] as [string, () => void]].map(button)}</div>`,
     dialog
   )
   dialog.addEventListener('close', () => dialog.remove())
   dialog.showModal()
+  dialog.scrollTop = 0 // what has the focus may stand further down
 }

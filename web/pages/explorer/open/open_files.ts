@@ -1,5 +1,5 @@
 /* Files that were opened or dropped: a folder of a model or one file of weights, maps saved elsewhere,
- * a session. They are read in place and go nowhere. Loaded with the first of them. */
+ * a session, a survey. They are read in place and go nowhere. Loaded with the first of them. */
 import { element } from '../../shared/elements.js'
 import '../controls/opened_advice.js'
 import { provenanceIn, readArrays, readSafetensorsHeader } from '../../shared/array_files.js'
@@ -47,6 +47,12 @@ export async function openFiles(page: Page, files: File[]) {
     if (session) return await openSession(page, session)
     const numbers = json && (await readNumbers(files[0]))
     if (numbers) return await openNumbers(page, numbers, files[0].name)
+    if (json && /"quantile_error":/.test(await files[0].slice(0, 4000).text())) {
+      const { showSurvey, surveyIn } = await import('./survey_file.js'),
+        survey = surveyIn(JSON.parse(await files[0].text()))
+      if (!survey) throw new Error(say('errors.noSurvey', { name: files[0].name }))
+      return await showSurvey(page, survey, files[0].name)
+    }
     const maps = await mapsIn(files)
     if (maps)
       return await openMaps(
