@@ -12,6 +12,9 @@ skip() { # name, reason
 # Where lanes run. Vulkan drivers want a place of their own to write to; ctest reads presets in the folder where it runs.
 begin() {
   mkdir -p "$build/logs"
+  # The compiler's cache stays where it is.
+  CCACHE_DIR=${CCACHE_DIR:-${XDG_CACHE_HOME:-${HOME:-$build}/.cache}/ccache}
+  if mkdir -p "$CCACHE_DIR" 2>/dev/null && [ -w "$CCACHE_DIR" ]; then export CCACHE_DIR; else unset CCACHE_DIR; fi
   export XDG_CACHE_HOME="$build/cache"
   if [ -z "${XDG_RUNTIME_DIR:-}" ] || ! [ -w "$XDG_RUNTIME_DIR" ]; then
     export XDG_RUNTIME_DIR="$build/runtime-dir"
