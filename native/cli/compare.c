@@ -9,14 +9,14 @@
 #include "terminal/json_out.h"
 #include "terminal/options.h"
 #include "terminal/paths.h"
+#include "terminal/picture_list.h"
 #include "terminal/progress.h"
 #include "terminal/standard_out.h"
 
 typedef struct models_options {
   cli_choice choice[2];
-  const char *model[2], *json, *size;
-  const cli_words *words; /* models, then pictures */
-  uint32_t scenes, seed;
+  const char *model[2], *json, *size, *list;
+  uint32_t scenes, seed, most_images;
   heed_image_limits limits;
   bool rollout;
 } models_options;
@@ -29,6 +29,7 @@ typedef struct head_difference {
 typedef struct models_job {
   cli_state *cli;
   models_options *options;
+  picture_list images;
   cli_pipeline side[2];
   head_difference *heads; /* [layers, heads] */
   head_difference rollout;
@@ -159,13 +160,13 @@ static heed_status compare_image(void *user, const heed_image *image) {
 }
 
 static heed_status compare_pictures(models_job *job) {
-  for (uint32_t i = 2; i < job->options->words->count; i++) {
+  for (uint32_t i = 0; i < job->images.count; i++) {
+    const char *path = job->images.path[i];
     heed_picture picture = {0};
-    CLI_TRY(cli_pipeline_load_image(job->cli, &job->side[0], job->options->words->word[i],
-                                    &job->options->limits, job->options->choice[0].quiet,
-                                    &picture));
+    CLI_TRY(cli_pipeline_load_image(job->cli, &job->side[0], path, &job->options->limits,
+                                    job->options->choice[0].quiet, &picture));
     const heed_image view = heed_picture_view(&picture);
-    for (int s = 0; s < 2; s++) job->side[s].picture = job->options->words->word[i];
+    for (int s = 0; s < 2; s++) job->side[s].picture = path;
     const heed_status status = compare_image(job, &view);
     heed_picture_free(job->cli->context, &picture);
     CLI_TRY(status);
@@ -298,34 +299,44 @@ static heed_status load(models_job *job) {
   return HEED_OK;
 }
 
-static heed_status check_paths(cli_state *cli, const models_options *options) {
-  const cli_path paths[] = {{CLI_READ_MODEL, "MODEL_A", options->model[0]},
-                            {CLI_READ_MODEL, "MODEL_B", options->model[1]},
-                            {CLI_WRITTEN, "--json", options->json}};
-  return cli_check_paths(cli, paths, sizeof paths / sizeof *paths);
+static heed_status check_paths(const models_job *job) {
+  const models_options *options = job->options;
+  cli_paths paths = {0};
+  heed_status status =
+      cli_paths_add(job->cli, &paths, CLI_READ_MODEL, "MODEL_A", options->model[0]);
+  if (status == HEED_OK)
+    status = cli_paths_add(job->cli, &paths, CLI_READ_MODEL, "MODEL_B", options->model[1]);
+  if (status == HEED_OK)
+    status = cli_paths_add(job->cli, &paths, CLI_WRITTEN, "--json", options->json);
+  for (uint32_t i = 0; status == HEED_OK && i < job->images.count; i++)
+    status = cli_paths_add(job->cli, &paths, CLI_READ, "IMAGE", job->images.path[i]);
+  if (status == HEED_OK) status = cli_paths_check(job->cli, &paths);
+  cli_paths_free(&paths);
+  return status;
 }
 
-static heed_status compare(models_job *job) {
-  CLI_TRY(check_paths(job->cli, job->options));
+static heed_status compare(models_job *job, const cli_words *words) {
+  const models_options *options = job->options;
+  CLI_TRY(picture_list_make(job->cli, words->word + 2, words->count - 2, options->list,
+                            options->choice[0].quiet, &job->images));
+  CLI_TRY(check_paths(job));
   CLI_TRY(load(job));
-  cli_progress_begin(&job->progress,
-                     (uint64_t)job->options->words->count - 2 + job->options->scenes,
-                     job->options->choice[0].quiet);
+  cli_progress_begin(&job->progress, (uint64_t)job->images.count + options->scenes,
+                     options->choice[0].quiet);
   heed_status status = compare_pictures(job);
   if (status == HEED_OK)
-    status =
-        scene_input_each(job->cli, job->options->seed, job->options->scenes, compare_image, job);
+    status = scene_input_each(job->cli, options->seed, options->scenes, compare_image, job);
   cli_progress_clear(&job->progress);
   CLI_TRY(status);
   print_table(job);
-  return job->options->json
-             ? cli_output_write(job->options->json, write_json, job, &job->cli->error)
-             : HEED_OK;
+  return options->json ? cli_output_write(options->json, write_json, job, &job->cli->error)
+                       : HEED_OK;
 }
 
 static int run(cli_state *cli, int argc, char **argv) {
   models_options options = {.choice = {CLI_CHOICE_INIT, CLI_CHOICE_INIT},
                             .seed = 1,
+                            .most_images = CLI_MOST_PICTURES,
                             .limits = {.struct_size = sizeof options.limits}};
   const char *backend_b = NULL, *simd_b = NULL;
   cli_words words;
@@ -335,6 +346,10 @@ static int run(cli_state *cli, int argc, char **argv) {
       CLI_NAMES_OPTION(cli),
       CLI_HINTS_OPTION(cli),
       {"--json", CLI_JSON, &options.json, "OUT.json", "write the differences as JSON"},
+      {"--list", CLI_TEXT, &options.list, "FILE",
+       "more images: a path a line, from the current folder; - reads stdin"},
+      {"--most-images", CLI_NUMBER, &options.most_images, "N",
+       "refuse more images than this (default: 100000)"},
       {"--scenes", CLI_NUMBER, &options.scenes, "N", "compare on N generated scenes, too"},
       {"--seed", CLI_NUMBER, &options.seed, "S", "seed of the first scene (default: 1)"},
       CLI_SIZE_OPTION(options.size),
@@ -347,30 +362,32 @@ static int run(cli_state *cli, int argc, char **argv) {
       {"--simd-b", CLI_TEXT, &simd_b, "LEVEL", "CPU kernels of MODEL_B"},
       CLI_CHOICE_OPTIONS(options.choice[0], CLI_BACKEND_CPU),
       {NULL, CLI_FLAG, NULL, NULL, NULL}};
-  const int code = cli_parse(cli,
-                             "compare MODEL_A MODEL_B [IMAGE...] [options]\n\nThe models have one "
-                             "shape: a model and its int8 folder, two checkpoints.\n"
-                             "There is at least one IMAGE, or --scenes N.",
-                             table, argc, argv, &words);
+  const int code =
+      cli_parse(cli,
+                "compare MODEL_A MODEL_B [IMAGE|FOLDER...] [options]\n\nThe models have "
+                "one shape: a model and its int8 folder, two checkpoints.\n"
+                "There are images (IMAGE, FOLDER, --list) or --scenes N. FOLDER "
+                "stands for the image files in it.",
+                table, argc, argv, &words);
   if (code >= 0) return code;
-  if (words.count < 2 || (words.count == 2 && !options.scenes)) {
+  if (words.count < 2 || (words.count == 2 && !options.list && !options.scenes)) {
     fprintf(stderr,
             "heed compare: too few arguments (found %u, expected MODEL_A MODEL_B and "
-            "pictures or --scenes N)\n",
+            "images, --list or --scenes N)\n",
             words.count);
     return CLI_USAGE;
   }
-  options.words = &words;
   options.choice[1] = options.choice[0];
   if (backend_b) options.choice[1].backend = backend_b;
   if (simd_b) options.choice[1].simd = simd_b;
   for (int s = 0; s < 2; s++) options.model[s] = words.word[s];
-  models_job job = {.cli = cli, .options = &options};
-  const heed_status status = compare(&job);
+  models_job job = {.cli = cli, .options = &options, .images = {.most = options.most_images}};
+  const heed_status status = compare(&job, &words);
   for (int s = 0; s < 2; s++) {
     cli_pipeline_close(&job.side[s]);
     cli_choice_close(&options.choice[s]);
   }
+  picture_list_free(&job.images);
   free(job.heads);
   free(job.means[0]);
   free(job.means[1]);

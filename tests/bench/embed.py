@@ -1,13 +1,14 @@
 """heed embed beside PyTorch, on the same pictures and weights: the largest difference of the embeddings, and pictures a second of both.
 
-python3 embed.py HEED PICTURES [--threads N] [--batch N] [--small]   (needs torch, numpy and Pillow)
+python3 embed.py HEED PICTURES [--model s|ti|small] [--threads N] [--batch N]   (needs torch, numpy and Pillow)
 
-PICTURES is a folder of PNG files, or of folders of them, such as scenes that `heed demo --scene N --picture N.png` writes. The model is a ViT-S/16 at
-224 pixels with random weights (--small: four layers of width 96); its forward in PyTorch is written from the published code. Both read the files,
-resize them as Pillow does, and run batches; the model is loaded before PyTorch's clock starts, and within heed's."""
+PICTURES is a folder of images, or of folders of them, such as those of small_photos.py. The model is a ViT-S/16 at 224 pixels with random weights,
+a ViT-Ti/16, or four layers of width 96; its forward in PyTorch is written from the published code. Both read the files, resize them as Pillow does,
+and run batches; the model is loaded before PyTorch's clock starts, and within heed's. The processor's time of both, of all threads, is printed too."""
 import argparse
 import json
 import os
+import resource
 import struct
 import subprocess
 import tempfile
@@ -17,6 +18,13 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from PIL import Image
+
+MODELS = {"s": (384, 12, 6), "ti": (192, 12, 3), "small": (96, 4, 3)}  # width, layers, heads
+
+
+def processor(who):
+    used = resource.getrusage(who)
+    return used.ru_utime + used.ru_stime
 
 
 def make(folder, width, layers, heads):
@@ -90,23 +98,24 @@ if __name__ == "__main__":
     parser.add_argument("pictures")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--batch", type=int, default=8)
-    parser.add_argument("--small", action="store_true")
+    parser.add_argument("--model", choices=MODELS, default="s")
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
     with tempfile.TemporaryDirectory() as folder:
-        weights, heads = make(folder, *((96, 4, 3) if args.small else (384, 12, 6)))
+        weights, heads = make(folder, *MODELS[args.model])
         out = os.path.join(folder, "out.npz")
         begin = time.perf_counter()
         subprocess.run([args.heed, "embed", folder, args.pictures, "-o", out, "--backend", "cpu", "--quiet", "--threads", str(args.threads),
                         "--batch", str(args.batch), "--values", "cls"], check=True, stdout=subprocess.DEVNULL)
-        seconds = time.perf_counter() - begin
+        seconds, heed_processor = time.perf_counter() - begin, processor(resource.RUSAGE_CHILDREN)
         found = np.load(out)
         names = found["names"].tolist()
-        begin, most = time.perf_counter(), 0.0
+        begin, most, used = time.perf_counter(), 0.0, processor(resource.RUSAGE_SELF)
         with torch.inference_mode():
             for i in range(0, len(names), args.batch):
                 expected = forward(weights, heads, torch.stack([read(path) for path in names[i : i + args.batch]]))
                 most = max(most, np.abs(expected.numpy() - found["cls"][i : i + args.batch]).max())
-        own = time.perf_counter() - begin
+        own, used = time.perf_counter() - begin, processor(resource.RUSAGE_SELF) - used
     print(f"{len(names)} pictures, largest difference {most:.2g}; heed {len(names) / seconds:.1f} a second, PyTorch {torch.__version__} "
-          f"{len(names) / own:.1f}, ratio {own / seconds:.2f}; threads {args.threads}, batches of {args.batch}")
+          f"{len(names) / own:.1f}, ratio {own / seconds:.2f}; processor {heed_processor:.1f} s and {used:.1f} s, ratio {used / heed_processor:.2f}; "
+          f"threads {args.threads}, batches of {args.batch}")

@@ -98,10 +98,34 @@ expect_exit 2
 expect_one_sentence compare '--size: invalid size'
 test_end
 
+# A folder stands for its pictures, and a list for its lines: the same two pictures, the same numbers.
+test_begin folder
+mkdir "$here/photos" "$here/empty"
+cp "$picture" "$here/photos/a.png"
+cp "$vectors/preprocess/wide_900x31.png" "$here/photos/b.png"
+printf 'no picture\n' >"$here/photos/c.txt"
+printf 'photos/a.png\nphotos/b.png\n' >"$here/list"
+heed convert "$reference" -o int8 --weights int8
+heed compare "$reference" int8 photos --json folder.json
+expect_exit 0
+expect_stderr_contains 'photos: 2 images, 1 others left out'
+expect_stdout_contains 'of 2'
+heed compare "$reference" int8 photos/a.png photos/b.png --json words.json --quiet
+heed compare "$reference" int8 --list list --json list.json --quiet
+expect_exit 0
+cmp -s "$here/folder.json" "$here/words.json" && cmp -s "$here/folder.json" "$here/list.json" || fail "a folder, a list and words differ"
+heed compare "$reference" int8 photos --most-images 1 --quiet
+expect_exit 3
+expect_one_sentence compare 'images: too many in one run'
+heed compare "$reference" int8 empty --quiet
+expect_exit 3
+expect_one_sentence compare 'empty: a folder without images'
+test_end
+
 test_begin arguments
 heed compare "$reference" "$reference"
 expect_exit 2
-expect_stderr_contains 'expected MODEL_A MODEL_B and pictures or --scenes N'
+expect_stderr_contains 'expected MODEL_A MODEL_B and images, --list or --scenes N'
 heed compare "$reference"
 expect_exit 2
 heed compare "$reference" "$reference" "$picture" --json "$reference/config.json"

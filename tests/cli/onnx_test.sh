@@ -311,6 +311,9 @@ heed bench "$onnx/graphs/deit_17.onnx" --batch 2 --maps --runs 1 --backend cpu -
 expect_exit 0
 heed bench "$onnx/graphs/bert_14_dynamic.onnx" --way graph --maps --runs 1 --backend cpu --quiet
 expect_exit 3
+heed bench "$onnx/graphs/clip_text_17.onnx" --way graph --runs 1 --warmup 0 --backend cpu --quiet # no vision transformer
+expect_exit 0
+expect_stdout_contains "ONNX graph "
 test_end
 relu y >"$bad/circle.onnx"
 bad_input circle "comes from a later node (expected nodes in the order of their values, without a circle)" eval "$bad/circle.onnx" "$bad/one.safetensors" -o out.safetensors --quiet

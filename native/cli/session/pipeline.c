@@ -108,7 +108,7 @@ static heed_status open_model(cli_state *cli, const heed_model_desc *desc, cli_p
   if (pipeline->way && strcmp(pipeline->way, "weights") == 0) how.way = HEED_ONNX_WEIGHTS;
   const heed_status status =
       heed_onnx_open_model(cli->context, onnx, &how, &pipeline->model, &way, &cli->error);
-  pipeline->as_graph = way == HEED_ONNX_GRAPH;
+  pipeline->as_graph = status == HEED_OK && way == HEED_ONNX_GRAPH;
   return status;
 }
 
