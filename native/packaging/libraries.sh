@@ -88,6 +88,7 @@ by_configure() { # name, folders to make, arguments
   parts=$2
   shift 2
   export AUTOCONF=: AUTOHEADER=: AUTOMAKE=: ACLOCAL=:
+  export CROSS_BUILDING=yes # Debian's word in sqlite3's Makefile: the parser generator is of this machine, which runs it
   CC="$cc${specs:+ -specs=$specs}" CFLAGS=$flags CPPFLAGS=-I$root/usr/include LDFLAGS=-L$root/usr/lib PKG_CONFIG_SYSROOT_DIR=$root \
     PKG_CONFIG_LIBDIR=$root/usr/lib/pkgconfig ./configure --prefix=/usr "$@"
   for part in $parts; do make -j "${HEED_JOBS:-1}" -C "$part" DESTDIR="$root" install; done
