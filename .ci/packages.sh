@@ -5,7 +5,7 @@
 run_packages='cmake=cmake ninja-build=ninja gcc=cc libc6-dev=/usr/include/stdio.h libpng-dev=/usr/include/png.h
   libjpeg-dev=/usr/include/jpeglib.h pkg-config=pkg-config libcairo2-dev=/usr/include/cairo/cairo.h
   fonts-dejavu-core=/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf libvulkan-dev=/usr/include/vulkan/vulkan_core.h glslang-tools=glslangValidator spirv-tools=spirv-val'
-store_packages='libsqlite3-dev=/usr/include/sqlite3.h'
+store_packages='libsqlite3-dev=/usr/include/sqlite3.h libarchive-dev=/usr/include/archive.h'
 python_packages='python3-numpy=/usr/lib/python3/dist-packages/numpy/version.py python3-pycparser=/usr/lib/python3/dist-packages/pycparser/__init__.py
   python3-pil=/usr/lib/python3/dist-packages/PIL/Image.py'
 picture_packages='libwebp-dev=/usr/include/webp/demux.h libtiff-dev=/usr/include/*/tiffio.h'

@@ -342,9 +342,7 @@ static int run(cli_state *cli, int argc, char **argv) {
   cli_words words;
   options.choice[0].backend = "cpu";
   const cli_option table[] = {
-      CLI_WEIGHTS_KEY_OPTION(cli),
-      CLI_NAMES_OPTION(cli),
-      CLI_HINTS_OPTION(cli),
+      CLI_WEIGHTS_OPTIONS(cli),
       {"--json", CLI_JSON, &options.json, "OUT.json", "write the differences as JSON"},
       {"--list", CLI_TEXT, &options.list, "FILE",
        "more images: a path a line, from the current folder; - reads stdin"},

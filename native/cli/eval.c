@@ -298,9 +298,7 @@ static int run(cli_state *cli, int argc, char **argv) {
        "values to save besides the outputs: attention.N, rollout or any value of the graph "
        "(default: all = attention.N and rollout)"},
       CLI_FILE_OPTION(file),
-      CLI_WEIGHTS_KEY_OPTION(cli),
-      CLI_NAMES_OPTION(cli),
-      CLI_HINTS_OPTION(cli),
+      CLI_WEIGHTS_OPTIONS(cli),
       CLI_WAY_OPTION(way),
       CLI_CHOICE_OPTIONS(choice, CLI_BACKEND_AUTO),
       {NULL, CLI_FLAG, NULL, NULL, NULL}};

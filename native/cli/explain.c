@@ -167,9 +167,7 @@ static int run(cli_state *cli, int argc, char **argv) {
       {"--percent", CLI_TEXT, &percent, "P,...",
        "percentages of pixels that road replaces, below 100 (default: 1,3,...,99)"},
       CLI_FILE_OPTION(file),
-      CLI_WEIGHTS_KEY_OPTION(cli),
-      CLI_NAMES_OPTION(cli),
-      CLI_HINTS_OPTION(cli),
+      CLI_WEIGHTS_OPTIONS(cli),
       CLI_CHOICE_OPTIONS(choice, CLI_BACKEND_AUTO),
       {NULL, CLI_FLAG, NULL, NULL, NULL}};
   const int code =

@@ -179,6 +179,7 @@ static void jpeg_choose_scale(jpeg_decoding *work) {
   jpeg->scale_num = jpeg->scale_denom = 1;
   while (least && jpeg->scale_denom < 8 && side / (2 * jpeg->scale_denom) >= least)
     jpeg->scale_denom *= 2;
+  work->work->picture.part = jpeg->scale_denom;
   jpeg_calc_output_dimensions(jpeg);
 }
 

@@ -78,7 +78,7 @@ bad_input too_large "image too large" survey "$micro" "$picture" $common --most-
 test_begin no_images
 heed survey "$micro" $common
 expect_exit 2
-expect_stderr_contains 'heed survey: no images after MODEL (expected IMAGE, FOLDER, --list or --scenes N)'
+expect_stderr_contains 'heed survey: no images after MODEL (expected IMAGE, FOLDER, ARCHIVE.tar, --list or --scenes N)'
 heed survey $common
 expect_exit 2
 expect_stderr_contains 'heed survey: no images (expected'

@@ -251,9 +251,7 @@ static int run(cli_state *cli, int argc, char **argv) {
   bench b = {.choice = CLI_CHOICE_INIT, .batch = 1, .runs = 10, .warmup = 2};
   cli_words words;
   const cli_option options[] = {
-      CLI_WEIGHTS_KEY_OPTION(cli),
-      CLI_NAMES_OPTION(cli),
-      CLI_HINTS_OPTION(cli),
+      CLI_WEIGHTS_OPTIONS(cli),
       {"--vit", CLI_TEXT, &b.vit, "Ti|S|B|L",
        "use a ViT of this size with synthetic weights instead of MODEL"},
       CLI_MODEL_WAY_OPTION(b.way),

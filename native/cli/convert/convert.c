@@ -312,9 +312,7 @@ static int run(cli_state *cli, int argc, char **argv) {
   const char *weights = NULL;
   cli_words words;
   const cli_option table[] = {
-      CLI_WEIGHTS_KEY_OPTION(cli),
-      CLI_NAMES_OPTION(cli),
-      CLI_HINTS_OPTION(cli),
+      CLI_WEIGHTS_OPTIONS(cli),
       {"-o", CLI_TEXT, &job.folder, "FOLDER", "folder to write, which must not exist"},
       {"--weights", CLI_TEXT, &weights, "int8|int8-float|f16|bf16",
        "storage of the weights of attention and MLP"},

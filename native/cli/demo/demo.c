@@ -136,9 +136,7 @@ static int run(cli_state *cli, int argc, char **argv) {
   demo_options options = {.choice = CLI_CHOICE_INIT, .scene = "159", .seed = 1};
   cli_words words;
   const cli_option table[] = {
-      CLI_WEIGHTS_KEY_OPTION(cli),
-      CLI_NAMES_OPTION(cli),
-      CLI_HINTS_OPTION(cli),
+      CLI_WEIGHTS_OPTIONS(cli),
       {"--scene", CLI_TEXT, &options.scene, "SEED|FILE.json", "scene to show (default: 159)"},
       {"--picture", CLI_PNG, &options.picture, "OUT.png", "write the scene as an image"},
       {"--save", CLI_JSON, &options.save, "OUT.json",

@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ROOM = 32, MOST_METHODS = 512, JUDGE_IG_STEPS = 8 };
+#include "session/patch_maps.h"
+
+enum { MOST_ROOM = 32, JUDGE_IG_STEPS = 8 };
 /* Numbers of the widest value of a batch. */
 #define MOST_NUMBERS (UINT64_C(1) << 25)
 
@@ -45,18 +47,6 @@ double judge_interval(const judge_number *of) {
 /* --------------------------------------------------------------------------------------- choices
  */
 
-static bool next_name(const char **list, const char **name, size_t *length) {
-  if (!*list) return false;
-  *name = *list;
-  *length = strcspn(*list, ",");
-  *list = (*list)[*length] ? *list + *length + 1 : NULL;
-  return true;
-}
-
-static bool is_name(const char *name, const char *found, size_t length) {
-  return strlen(name) == length && memcmp(name, found, length) == 0;
-}
-
 static heed_status refuse(judging *j, const char *option, const char *found, size_t length,
                           const char *known) {
   return heed_fail(&j->cli->error, HEED_INVALID_ARGUMENT,
@@ -66,12 +56,13 @@ static heed_status refuse(judging *j, const char *option, const char *found, siz
 
 /* The map of this name. */
 static bool find_map(const char *found, size_t length, bool masked, judge_map *map) {
-  const char *name;
+  uint32_t index;
   *map = (judge_map){.name = NULL};
-  for (uint32_t i = 0; (name = heed_patch_map_name(i)) != NULL; i++)
-    if (is_name(name, found, length)) *map = (judge_map){.name = name, .index = i};
-  if (is_name("chance", found, length)) *map = (judge_map){.name = "chance", .index = JUDGE_CHANCE};
-  if (masked && is_name("truth", found, length))
+  if (cli_patch_map_find(found, length, &index))
+    *map = (judge_map){.name = heed_patch_map_name(index), .index = index};
+  if (cli_is_name("chance", found, length))
+    *map = (judge_map){.name = "chance", .index = JUDGE_CHANCE};
+  if (masked && cli_is_name("truth", found, length))
     *map = (judge_map){.name = "truth", .index = JUDGE_TRUTH};
   return map->name != NULL;
 }
@@ -84,7 +75,7 @@ static heed_status choose_maps(judging *j, const char *list, bool masked) {
     snprintf(known + strlen(known), sizeof known - strlen(known), "%s,", name);
   snprintf(known + strlen(known), sizeof known - strlen(known), masked ? "chance,truth" : "chance");
   if (list) all = list;
-  while (next_name(&all, &name, &length)) {
+  while (cli_next_name(&all, &name, &length)) {
     if (j->map_count == JUDGE_MOST_MAPS)
       return heed_fail(&j->cli->error, HEED_INVALID_ARGUMENT,
                        "--methods: too many (expected at most %d)", (int)JUDGE_MOST_MAPS);
@@ -104,9 +95,9 @@ static heed_status choose_metrics(judging *j, const char *list, bool masked) {
       snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", *known ? "," : "",
                judge_metrics[m].name);
   if (list) all = list;
-  while (next_name(&all, &name, &length)) {
+  while (cli_next_name(&all, &name, &length)) {
     uint32_t m = 0;
-    while (m < JUDGE_METRICS && !is_name(judge_metrics[m].name, name, length)) m++;
+    while (m < JUDGE_METRICS && !cli_is_name(judge_metrics[m].name, name, length)) m++;
     if (m == JUDGE_METRICS || (judge_metrics[m].masked && !masked))
       return refuse(j, "--metrics", name, length, known);
     j->wanted[m] = true;
@@ -131,24 +122,6 @@ heed_status judging_choose(judging *j, const char *maps, const char *metrics, bo
 static heed_patches grid_of(const judging *j) {
   const uint32_t patch = j->pipeline->info.patch;
   return (heed_patches){j->height / patch, j->width / patch};
-}
-
-/* Runs an explanation, on the CPU where a device fails that was only a choice. */
-static heed_status explain(judging *j, heed_explain_desc *desc, heed_explanation **made) {
-  for (;;) {
-    desc->backend = j->choice->opened;
-    const heed_status status = heed_explain(j->cli->context, desc, made, &j->cli->error);
-    if (status == HEED_OK || !cli_choice_fall_back(j->cli, j->choice, status)) return status;
-  }
-}
-
-static void add_method(char *list, const char *name) {
-  const char *at = list, *one;
-  size_t length;
-  if (!name) return;
-  while (*list && next_name(&at, &one, &length))
-    if (is_name(name, one, length)) return;
-  snprintf(list + strlen(list), MOST_METHODS - strlen(list), "%s%s", *list ? "," : "", name);
 }
 
 /* splitmix64 (Steele et al. 2014) of the picture's and the patch's number. */
@@ -186,11 +159,11 @@ static heed_status fill_map(judging *j, const heed_explanation *made, uint32_t i
 static heed_status make_maps(judging *j, const heed_named_tensor *pixels, float *maps) {
   const heed_patches grid = grid_of(j);
   const size_t patches = (size_t)grid.rows * grid.columns;
-  char methods[MOST_METHODS] = "";
+  char methods[CLI_METHODS_SIZE] = "";
   heed_explanation *made = NULL;
   for (uint32_t i = 0; i < j->map_count; i++)
     if (j->maps[i].index < JUDGE_TRUTH)
-      add_method(methods, heed_patch_map_method(j->maps[i].index));
+      cli_methods_add(methods, heed_patch_map_method(j->maps[i].index));
   heed_explain_desc desc = {.struct_size = sizeof desc,
                             .model = j->pipeline->model,
                             .methods = methods,
@@ -198,7 +171,7 @@ static heed_status make_maps(judging *j, const heed_named_tensor *pixels, float 
                             .ig_steps = JUDGE_IG_STEPS,
                             .inputs = pixels,
                             .input_count = 1};
-  if (*methods) CLI_TRY(explain(j, &desc, &made));
+  if (*methods) CLI_TRY(cli_explain(j->cli, j->choice, &desc, &made));
   heed_status status = HEED_OK;
   for (uint32_t i = 0; i < j->map_count; i++)
     for (uint32_t p = 0; p < j->count && status == HEED_OK; p++)
@@ -245,15 +218,15 @@ static void take_metric(judging *j, uint32_t m, const heed_named_tensor *tensor)
 
 /* The metrics of one kind of curves, in one explanation. */
 static heed_status judge_kind(judging *j, heed_explain_desc *desc, heed_curve_kind kind) {
-  char methods[MOST_METHODS] = "";
+  char methods[CLI_METHODS_SIZE] = "";
   heed_explanation *made;
   for (uint32_t m = 0; m < JUDGE_METRICS; m++)
     if (j->wanted[m] && judge_metrics[m].curves == kind)
-      add_method(methods, judge_metrics[m].method);
+      cli_methods_add(methods, judge_metrics[m].method);
   if (!*methods) return HEED_OK;
   desc->methods = methods;
   desc->curves = kind;
-  CLI_TRY(explain(j, desc, &made));
+  CLI_TRY(cli_explain(j->cli, j->choice, desc, &made));
   for (uint32_t m = 0; m < JUDGE_METRICS; m++) {
     if (!j->wanted[m] || judge_metrics[m].curves != kind) continue;
     const heed_named_tensor *tensor = find(made, judge_metrics[m].tensor);

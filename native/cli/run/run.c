@@ -231,10 +231,8 @@ static int run(cli_state *cli, int argc, char **argv) {
        "the similarity of each patch to each text"},
       {"--text-maps", CLI_FILE, &compare.text_maps, RUN_FIGURE_NAME,
        "draw the attention of the first --text, tokens x tokens"},
-      {"--list", CLI_TEXT, &options.list, "FILE",
-       "more images: a path a line, from the current folder; - reads stdin"},
-      {"--most-images", CLI_NUMBER, &options.most_images, "N",
-       "refuse more images than this (default: 100000)"},
+      CLI_LIST_OPTION(options.list),
+      CLI_MOST_IMAGES_OPTION(options.most_images, "100000"),
       {"--most-patches", CLI_NUMBER, &options.most_patches, "N",
        "refuse a model that cuts an image into more patches, unless --size says so (default: "
        "65536)"},
@@ -245,9 +243,7 @@ static int run(cli_state *cli, int argc, char **argv) {
        "image area to use: the model's crop, or the whole image padded with the mean colour "
        "(default: model)"},
       CLI_FILE_OPTION(options.file),
-      CLI_WEIGHTS_KEY_OPTION(cli),
-      CLI_NAMES_OPTION(cli),
-      CLI_HINTS_OPTION(cli),
+      CLI_WEIGHTS_OPTIONS(cli),
       CLI_MODEL_WAY_OPTION(options.way),
       CLI_SIZE_OPTION(options.size),
       CLI_PREPARE_OPTIONS(cli),

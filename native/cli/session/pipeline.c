@@ -342,11 +342,23 @@ heed_status cli_pipeline_tap_weights(cli_state *cli, cli_pipeline *pipeline) {
   return HEED_OK;
 }
 
+static heed_image_limits limits_of(const cli_pipeline *pipeline, const heed_image_limits *limits) {
+  heed_image_limits own = *limits;
+  own.channels = pipeline->info.channels;
+  return own;
+}
+
+heed_status cli_pipeline_decode_image(cli_state *cli, const cli_pipeline *pipeline,
+                                      const char *name, const void *bytes, size_t size,
+                                      const heed_image_limits *limits, heed_picture *picture) {
+  const heed_image_limits own = limits_of(pipeline, limits);
+  return heed_image_decode_within(cli->context, name, bytes, size, &own, picture, &cli->error);
+}
+
 heed_status cli_pipeline_load_image(cli_state *cli, const cli_pipeline *pipeline, const char *path,
                                     const heed_image_limits *limits, bool quiet,
                                     heed_picture *picture) {
-  heed_image_limits own = *limits;
-  own.channels = pipeline->info.channels;
+  const heed_image_limits own = limits_of(pipeline, limits);
   CLI_TRY(heed_image_load_within(cli->context, path, &own, picture, &cli->error));
   if (picture->frames > 1 && !own.frame && !quiet)
     fprintf(stderr, "heed: %s: the first of %u frames (--frame N takes another)\n", CLI_SHOWN(path),

@@ -71,6 +71,9 @@ const char *cli_model_file(const char *model, const char *file, char path[HEED_P
     "--hints", CLI_TEXT, &(cli)->hints, "KEY=VALUE,...",                            \
         "what no file says of a model, such as heads=4,norm=after (docs/models.md)" \
   }
+/* What opens a model that its files do not describe. */
+#define CLI_WEIGHTS_OPTIONS(cli) \
+  CLI_WEIGHTS_KEY_OPTION(cli), CLI_NAMES_OPTION(cli), CLI_HINTS_OPTION(cli)
 /* The files of a model, as --weights-key, --names and --hints say. */
 heed_status cli_open_files(cli_state *cli, const char *path, heed_model_files **files);
 /* Opens files and model; path NULL = the embedded one. An ONNX file of which no config.json names a
@@ -112,6 +115,10 @@ heed_status cli_pipeline_check_patches(cli_state *cli, const cli_pipeline *pipel
     "--size", CLI_TEXT, &(size), "HEIGHT,WIDTH",                                        \
         "size of the input in pixels, multiples of the patch; images keep their aspect" \
   }
+/* All of these, of a verb that runs one model on many images. */
+#define CLI_MODEL_OF_IMAGES_OPTIONS(cli, options)                                                 \
+  CLI_IMAGE_OPTIONS((options).limits), CLI_FILE_OPTION((options).file), CLI_WEIGHTS_OPTIONS(cli), \
+      CLI_SIZE_OPTION((options).size), CLI_PREPARE_OPTIONS(cli)
 /* Graph and plan for pipeline->build and ->tap_names on the chosen backend; no session yet. */
 heed_status cli_pipeline_plan(cli_state *cli, cli_pipeline *pipeline, cli_choice *choice);
 /* Plan, session and run for these pixel_values, of a text tower input_ids. A second call with the
@@ -125,10 +132,15 @@ heed_status cli_pipeline_tap_weights(cli_state *cli, cli_pipeline *pipeline);
 heed_status cli_pipeline_load_image(cli_state *cli, const cli_pipeline *pipeline, const char *path,
                                     const heed_image_limits *limits, bool quiet,
                                     heed_picture *picture);
+/* The same from bytes in memory, without the line. */
+heed_status cli_pipeline_decode_image(cli_state *cli, const cli_pipeline *pipeline,
+                                      const char *name, const void *bytes, size_t size,
+                                      const heed_image_limits *limits, heed_picture *picture);
 /* An image as the model takes it. */
 typedef struct cli_prepared {
   float *pixels; /* pixel_values, to be freed */
   uint32_t width, height;
+  uint32_t part; /* of heed_picture, set by who decodes it */
   heed_region region;
 } cli_prepared;
 /* Fits the image as `preprocess` says; `name` is what sentences call it. An image that cannot be

@@ -3,11 +3,11 @@
 #include "reading.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 
+#include "threads.h"
+
 #define MOST_THREADS 8
-#define STACK_BYTES (2u << 20) /* some C libraries give threads less than decoders take */
 
 typedef struct read_picture {
   bool done;
@@ -56,21 +56,6 @@ static void *work(void *user) {
   return NULL;
 }
 
-/* Signals are the main thread's. */
-static void start(cli_reading *r, uint32_t threads) {
-  sigset_t all, before;
-  pthread_attr_t attributes;
-  if (pthread_attr_init(&attributes) != 0) return;
-  pthread_attr_setstacksize(&attributes, STACK_BYTES);
-  sigfillset(&all);
-  pthread_sigmask(SIG_BLOCK, &all, &before);
-  while (r->threads < threads && r->threads < MOST_THREADS &&
-         pthread_create(&r->thread[r->threads], &attributes, work, r) == 0)
-    r->threads++;
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
-  pthread_attr_destroy(&attributes);
-}
-
 heed_status cli_reading_begin(cli_state *cli, cli_read_picture read, void *user, uint32_t count,
                               uint32_t ahead, uint32_t threads, cli_reading **reading) {
   cli_reading *made = calloc(1, sizeof *made);
@@ -90,7 +75,8 @@ heed_status cli_reading_begin(cli_state *cli, cli_read_picture read, void *user,
     *reading = NULL;
     return heed_fail_memory(&cli->error, "images", ahead * sizeof *made->ring);
   }
-  start(made, threads);
+  made->threads =
+      cli_threads_start(work, made, threads < MOST_THREADS ? threads : MOST_THREADS, made->thread);
   return HEED_OK;
 }
 

@@ -3,13 +3,13 @@
 #include "crew.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "session/threads.h"
+
 #define MOST_WORKERS 64
 #define READERS 4                /* that fit pictures for a device */
-#define STACK_BYTES (2u << 20)   /* some C libraries give threads less than decoders take */
 #define RING_BYTES (32ull << 20) /* of numbers that wait for their turn */
 
 typedef struct crew_session {
@@ -80,7 +80,8 @@ static heed_status open_sessions(survey_crew *crew) {
   const bool cpu = strcmp(heed_backend_name(desc->choice->opened), "cpu") == 0;
   const uint32_t threads = cpu ? threads_of(desc->choice->opened) : READERS;
   cli_pipeline_reset(desc->pipeline);
-  crew->session_count = cpu ? count_sessions(crew->cli, desc, threads) : 1;
+  /* an explanation makes sessions, which go alone: it has all threads */
+  crew->session_count = cpu && !desc->extras->maps ? count_sessions(crew->cli, desc, threads) : 1;
   crew->worker_count = threads < MOST_WORKERS ? threads : MOST_WORKERS;
   crew->copy = crew->session_count < crew->worker_count;
   crew->sessions = calloc(crew->session_count, sizeof *crew->sessions);
@@ -161,6 +162,9 @@ static heed_status work_on(survey_crew *crew, cli_state *cli, const cli_prepared
     status = survey_maps_take(cli, &session->pipeline, crew->desc.shape, crew->copy, maps);
   if (status == HEED_OK)
     status = survey_gather_states(cli, &session->pipeline, crew->desc.shape, &to->numbers);
+  if (status == HEED_OK)
+    status = survey_extras_gather(cli, crew->desc.extras, &session->pipeline, session->choice,
+                                  prepared, crew->desc.shape, &to->numbers);
   if (crew->copy) give_session(crew, session);
   if (status == HEED_OK) status = survey_gather(cli, crew->desc.shape, maps, &to->numbers);
   if (!crew->copy) give_session(crew, session);
@@ -217,6 +221,9 @@ static void *work(void *user) {
     cli_prepared prepared = {0};
     to->status = crew->desc.read(&own, crew->desc.user, &to->item, &prepared);
     to->bad = to->status != HEED_OK;
+    free(to->item.of.bytes); /* nobody needs them again */
+    to->item.of.bytes = NULL;
+    to->part = prepared.part;
     if (!to->bad) to->status = work_on(crew, &own, &prepared, &maps, to);
     free(prepared.pixels);
     if (to->status != HEED_OK) to->error = own.error;
@@ -227,21 +234,6 @@ static void *work(void *user) {
   }
   survey_maps_free(&maps);
   return NULL;
-}
-
-/* Signals are the main thread's. */
-static void start(survey_crew *crew) {
-  sigset_t all, before;
-  pthread_attr_t attributes;
-  if (pthread_attr_init(&attributes) != 0) return;
-  pthread_attr_setstacksize(&attributes, STACK_BYTES);
-  sigfillset(&all);
-  pthread_sigmask(SIG_BLOCK, &all, &before);
-  while (crew->started < crew->worker_count &&
-         pthread_create(&crew->thread[crew->started], &attributes, work, crew) == 0)
-    crew->started++;
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
-  pthread_attr_destroy(&attributes);
 }
 
 /* --------------------------------------------------------------------------------------- the crew
@@ -276,7 +268,8 @@ heed_status survey_crew_begin(cli_state *cli, const survey_crew_desc *desc, surv
   pthread_cond_init(&made->idle, NULL);
   heed_status status = open_sessions(made);
   if (status == HEED_OK) status = make_ring(made);
-  if (status == HEED_OK) start(made);
+  if (status == HEED_OK)
+    made->started = cli_threads_start(work, made, made->worker_count, made->thread);
   if (status == HEED_OK && !made->started)
     status = heed_fail(&cli->error, HEED_OUT_OF_MEMORY, "images: no thread can be started");
   if (status == HEED_OK) return HEED_OK;

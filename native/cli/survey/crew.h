@@ -4,6 +4,7 @@
 #ifndef HEED_CLI_SURVEY_CREW_H
 #define HEED_CLI_SURVEY_CREW_H
 
+#include "extras.h"
 #include "gather.h"
 #include "inputs.h"
 
@@ -14,6 +15,7 @@ typedef struct survey_crew_desc {
   cli_pipeline *pipeline; /* whose model runs; it has no session while there is a crew */
   cli_choice *choice;
   const survey_shape *shape;
+  const survey_extras *extras;
   uint64_t count; /* of pictures, about: there are no more sessions than that */
   void *user;
   /* The next picture; *some: there is one. One thread at a time calls it. */
@@ -29,6 +31,7 @@ typedef struct survey_worked {
   heed_error error;
   survey_item item;
   uint32_t width, height; /* of pixel_values */
+  uint32_t part;          /* of heed_picture */
   int64_t top;
   survey_numbers numbers;
 } survey_worked;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "session/scene_input.h"
+#include "inputs.h"
 
 /* Mean of the samples of a box, one channel. */
 static uint8_t mean_of_box(const heed_image *image, const double box[4], uint32_t channel) {
@@ -114,13 +114,12 @@ static heed_status take(cli_state *cli, const survey_examples_desc *desc, const 
 
 static heed_status load(cli_state *cli, const survey_examples_desc *desc, const char *path,
                         heed_picture *picture) {
-  static const char scene[] = "scene:";
-  scene_twins twins;
-  if (strncmp(path, scene, sizeof scene - 1) == 0)
-    return scene_input_picture(cli, path + sizeof scene - 1, picture, &twins);
-  return desc->pipeline
-             ? cli_pipeline_load_image(cli, desc->pipeline, path, desc->limits, true, picture)
-             : heed_image_load_within(cli->context, path, desc->limits, picture, &cli->error);
+  survey_item item;
+  heed_status status = survey_item_of_path(cli, path, desc->limits->bytes, &item);
+  if (status == HEED_OK)
+    status = survey_item_load(cli, &item, desc->pipeline, desc->limits, true, picture);
+  survey_item_free(&item);
+  return status;
 }
 
 heed_status survey_examples_make(cli_state *cli, const survey_examples_desc *desc,

@@ -5,13 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void take_class(void *user, int64_t index, int64_t pictures) {
+static void take_class(void *user, int64_t index, const char *name, int64_t pictures) {
   survey_facts *facts = user;
   survey_class *grown = realloc(facts->classes, (facts->class_count + 1) * sizeof *grown);
   facts->short_of_memory = facts->short_of_memory || !grown;
   if (!grown) return;
   facts->classes = grown;
-  grown[facts->class_count++] = (survey_class){index, pictures};
+  grown[facts->class_count++] = (survey_class){index, pictures, name ? strdup(name) : NULL};
+  facts->short_of_memory = facts->short_of_memory || (name && !grown[facts->class_count - 1].name);
 }
 
 static void take_failure(void *user, const char *path, const char *why) {
@@ -63,6 +64,7 @@ void survey_facts_free(survey_facts *facts) {
     free(facts->failures[i].path);
     free(facts->failures[i].why);
   }
+  for (size_t i = 0; i < facts->class_count; i++) free(facts->classes[i].name);
   free(facts->names);
   free(facts->classes);
   survey_typical_free(&facts->typical);

@@ -14,6 +14,7 @@ typedef struct survey_name {
 
 typedef struct survey_class {
   int64_t index, pictures;
+  char *name; /* NULL: it has none */
 } survey_class;
 
 typedef struct survey_failure {

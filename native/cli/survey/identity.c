@@ -6,10 +6,11 @@
 
 /* In the file, and in words. */
 static const char *const keys[SURVEY_TEXTS + SURVEY_NUMBERS][2] = {
-    {"model", "model"},        {"family", "family"}, {"backend", "backend"}, {"options", "options"},
-    {"inputs_hash", "images"}, {"layers", "layers"}, {"heads", "heads"},     {"prefix", "tokens"},
-    {"rows", "grid"},          {"columns", "grid"},  {"patch", "patch"},     {"inputs", "images"},
-    {"shards", "shards"},      {"shard", "shard"}};
+    {"model", "model"},     {"family", "family"},      {"backend", "backend"},
+    {"options", "options"}, {"inputs_hash", "images"}, {"layers", "layers"},
+    {"heads", "heads"},     {"prefix", "tokens"},      {"rows", "grid"},
+    {"columns", "grid"},    {"patch", "patch"},        {"embedding", "embedding"},
+    {"inputs", "images"},   {"shards", "shards"},      {"shard", "shard"}};
 
 void survey_identity_free(survey_identity *identity) {
   free(identity->model);
@@ -28,9 +29,9 @@ const char *survey_identity_text(const survey_identity *of, int index) {
 }
 
 int64_t survey_identity_number(const survey_identity *of, int index) {
-  const int64_t numbers[SURVEY_NUMBERS] = {of->shape.layers, of->shape.heads,   of->shape.prefix,
-                                           of->shape.rows,   of->shape.columns, of->shape.patch,
-                                           of->inputs,       of->shards,        of->shard};
+  const int64_t numbers[SURVEY_NUMBERS] = {
+      of->shape.layers, of->shape.heads,     of->shape.prefix, of->shape.rows, of->shape.columns,
+      of->shape.patch,  of->shape.embedding, of->inputs,       of->shards,     of->shard};
   return numbers[index - SURVEY_TEXTS];
 }
 

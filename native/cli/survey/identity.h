@@ -17,7 +17,7 @@ void survey_identity_free(survey_identity *identity);
 
 /* All of it as keys with texts, then keys with numbers. */
 #define SURVEY_TEXTS 5
-#define SURVEY_NUMBERS 9
+#define SURVEY_NUMBERS 10
 const char *survey_identity_key(int index);
 const char *survey_identity_text(const survey_identity *of, int index);
 int64_t survey_identity_number(const survey_identity *of, int index);

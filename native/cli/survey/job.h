@@ -12,7 +12,7 @@
 typedef struct survey_options {
   cli_choice choice;
   survey_outputs outputs;
-  const char *model, *file, *list, *size, *out, *shard;
+  const char *model, *file, *list, *tar, *methods, *size, *out, *shard;
   uint32_t scenes, seed, most_images, commit;
   bool resume, strict, merge, compare, recursive, sums_only, whole_jpegs;
   heed_image_limits limits;
@@ -26,6 +26,7 @@ typedef struct survey_job {
   survey_identity identity;
   survey_sums sums;
   survey_taps taps;
+  survey_extras extras;
   survey_facts facts;
   size_t by;                 /* the statistic of typical pictures */
   survey_ranks *ranks;       /* of MPI, or NULL */
@@ -34,6 +35,7 @@ typedef struct survey_job {
   survey_store *store; /* NULL: the results are printed alone */
   uint64_t todo;       /* pictures of this shard that are not there yet */
   int64_t failed;
+  bool said_part;
   bool unstored; /* the file took a picture in part: it keeps its last commit */
   uint32_t uncommitted;
   double committed; /* seconds */

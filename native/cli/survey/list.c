@@ -37,27 +37,23 @@ static heed_status read_line(cli_state *cli, const survey_list *list, uint64_t n
                             : HEED_OK;
 }
 
-/* What cannot be read twice is copied. */
-static heed_status copy_list(cli_state *cli, survey_list *list) {
-  FILE *from = list->file, *to = tmpfile();
+heed_status survey_list_copy(cli_state *cli, FILE *from, const char *name, FILE **copy) {
+  FILE *to = tmpfile();
   char block[65536];
   size_t size;
-  list->file = to;
+  *copy = to;
   if (!to)
-    return heed_fail(&cli->error, HEED_IO, "%s: cannot keep the list in a file (%s)", list->name,
+    return heed_fail(&cli->error, HEED_IO, "%s: cannot keep it in a file (%s)", name,
                      strerror(errno));
   do {
     size = fread(block, 1, sizeof block, from);
     if (fwrite(block, 1, size, to) != size || ferror(to))
-      return heed_fail(&cli->error, HEED_IO, "%s: cannot keep the list in a file (%s)", list->name,
+      return heed_fail(&cli->error, HEED_IO, "%s: cannot keep it in a file (%s)", name,
                        strerror(errno));
   } while (size || cli_interrupted(from));
-  const bool failed = ferror(from);
-  if (from != stdin) fclose(from);
-  if (failed || fflush(to) != 0 || fseeko(to, 0, SEEK_SET) != 0)
-    return heed_fail(&cli->error, HEED_IO, "%s: cannot read the list (%s)", list->name,
-                     strerror(errno));
-  return HEED_OK;
+  return ferror(from) || fflush(to) != 0 || fseeko(to, 0, SEEK_SET) != 0
+             ? heed_fail(&cli->error, HEED_IO, "%s: cannot read it (%s)", name, strerror(errno))
+             : HEED_OK;
 }
 
 static heed_status open_list(cli_state *cli, const char *path, survey_list *list) {
@@ -71,7 +67,11 @@ static heed_status open_list(cli_state *cli, const char *path, survey_list *list
     return heed_fail(&cli->error, cli_status_of_errno(reason),
                      "%s: cannot open the list of images (%s)", list->name, strerror(reason));
   }
-  return S_ISREG(info.st_mode) && !standard ? HEED_OK : copy_list(cli, list);
+  if (S_ISREG(info.st_mode) && !standard) return HEED_OK;
+  FILE *from = list->file; /* a pipe */
+  const heed_status status = survey_list_copy(cli, from, list->name, &list->file);
+  if (!standard) fclose(from);
+  return status;
 }
 
 static heed_status mark(cli_state *cli, survey_list *list, uint64_t at) {

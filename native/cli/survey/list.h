@@ -16,6 +16,9 @@ typedef struct survey_list {
   uint64_t next; /* the path that the file stands at */
 } survey_list;
 
+/* What cannot be read twice goes to a file without a name, which stands at its beginning; `name`
+ * begins sentences. Close *copy also when it fails. Statuses: IO. */
+heed_status survey_list_copy(cli_state *cli, FILE *from, const char *name, FILE **copy);
 /* Reads through the list: "-" is stdin, which goes to a file of its own first. Empty lines are
  * skipped. Each path is added to `hash` with a line's end; `most` paths are allowed; none may be
  * the file `written` (NULL: none is). Statuses: IO, INVALID_FILE, INVALID_ARGUMENT (a path is

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "embeddings.h"
 #include "store.h"
 #include "terminal/paths.h"
 #include "terminal/standard_out.h"
@@ -119,8 +120,11 @@ static heed_status read_facts(cli_state *cli, const survey_merge_desc *desc, mer
   size_t statistic;
   survey_store *store;
   CLI_TRY(survey_outputs_check(cli, desc->outputs, &statistic));
-  if (!desc->outputs->json && !desc->outputs->report) return HEED_OK;
+  const char *embeddings = desc->outputs->embeddings;
+  if (!desc->outputs->json && !desc->outputs->report && !embeddings) return HEED_OK;
   heed_status status = open_rows(cli, desc, all, &store);
+  if (status == HEED_OK && embeddings)
+    status = survey_write_embeddings(cli, store, &all->identity.shape, embeddings);
   if (status == HEED_OK)
     status =
         survey_facts_read(cli, store, &all->sums, statistic, desc->outputs->typical, &all->facts);

@@ -8,6 +8,7 @@
 
 typedef struct survey_outputs {
   const char *json, *report, *save; /* each may be NULL */
+  const char *embeddings;           /* a folder, or NULL; survey_write_embeddings writes it */
   const char *by;                   /* a statistic; NULL: SURVEY_BY */
   uint32_t typical;                 /* pictures of each kind for each head */
 } survey_outputs;
@@ -15,18 +16,20 @@ typedef struct survey_outputs {
 #define SURVEY_BY "entropy_patches"
 #define SURVEY_OUTPUTS_INIT \
   { .typical = 3 }
-#define SURVEY_OUTPUT_OPTIONS(outputs)                                                        \
-  {"--json", CLI_JSON, &(outputs).json, "OUT.json|-",                                         \
-   "write mean, spread, range, quantiles and mean maps of every head"},                       \
-      {"--report", CLI_FILE, &(outputs).report, "OUT.html",                                   \
-       "write a page with plots, mean maps and typical images, which needs no other file"},   \
-      {"--save", CLI_FILE, &(outputs).save, "OUT.safetensors",                                \
-       "write means and histograms as tensors, by the ending also .npz"},                     \
-      {"--typical", CLI_NUMBER, &(outputs).typical, "N",                                      \
-       "images nearest to a head's mean, and farthest, that files name (default: 3, to 32)"}, \
-  {                                                                                           \
-    "--by", CLI_TEXT, &(outputs).by, "STATISTIC",                                             \
-        "what they are chosen by, as JSON names it (default: " SURVEY_BY ")"                  \
+#define SURVEY_OUTPUT_OPTIONS(outputs)                                                          \
+  {"--json", CLI_JSON, &(outputs).json, "OUT.json|-",                                           \
+   "write mean, spread, range, quantiles and mean maps of every head"},                         \
+      {"--report", CLI_FILE, &(outputs).report, "OUT.html",                                     \
+       "write a page with plots, mean maps and typical images, which needs no other file"},     \
+      {"--save", CLI_FILE, &(outputs).save, "OUT.safetensors",                                  \
+       "write means and histograms as tensors, by the ending also .npz"},                       \
+      {"--embeddings", CLI_TEXT, &(outputs).embeddings, "FOLDER",                               \
+       "keep the embedding of each image (as of heed embed), and write them as .npy with ids"}, \
+      {"--typical", CLI_NUMBER, &(outputs).typical, "N",                                        \
+       "images nearest to a head's mean, and farthest, that files name (default: 3, to 32)"},   \
+  {                                                                                             \
+    "--by", CLI_TEXT, &(outputs).by, "STATISTIC",                                               \
+        "what they are chosen by, as JSON names it (default: " SURVEY_BY ")"                    \
   }
 
 /* Statuses: INVALID_ARGUMENT. */

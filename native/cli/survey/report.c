@@ -44,8 +44,7 @@ static void write_classes(const survey_page *page, const survey_results *of) {
     const survey_class *class_ = &facts->classes[i];
     const double share = (double)class_->pictures / all;
     fprintf(page->file, "<tr><td class=\"t\">%lld ", (long long)class_->index);
-    if (of->labels && class_->index >= 0 && class_->index < UINT32_MAX)
-      survey_page_text(page, heed_model_label(of->labels, (uint32_t)class_->index));
+    if (class_->name) survey_page_text(page, class_->name);
     fprintf(page->file,
             "</td><td>%lld</td><td>%.1f %%</td><td class=\"t\"><span class=\"b\" "
             "style=\"width:%.1fpx\"></span></td></tr>\n",
@@ -79,6 +78,7 @@ heed_status survey_write_report(void *user, FILE *to, heed_error *error) {
   write_identity(&page, of);
   survey_report_heads(&page, of->sums);
   heed_status status = survey_report_maps(&page, of->sums);
+  if (status == HEED_OK) status = survey_report_methods(&page, of->sums);
   if (status == HEED_OK) status = survey_report_pictures(&page, report);
   if (status == HEED_OK) status = survey_report_layers(&page, of->sums);
   if (status != HEED_OK) return status;

@@ -17,6 +17,7 @@ heed_status survey_write_report(void *report, FILE *to, heed_error *error);
 /* Sections of the page. */
 void survey_report_heads(const survey_page *page, const survey_sums *sums);
 heed_status survey_report_maps(const survey_page *page, const survey_sums *sums);
+heed_status survey_report_methods(const survey_page *page, const survey_sums *sums);
 heed_status survey_report_layers(const survey_page *page, const survey_sums *sums);
 void survey_report_table(const survey_page *page, const survey_sums *sums);
 heed_status survey_report_pictures(const survey_page *page, const survey_report *report);

@@ -158,6 +158,45 @@ heed_status survey_report_maps(const survey_page *page, const survey_sums *sums)
   return status;
 }
 
+/* Zero is in the middle of the colours, as maps have signs. */
+static heed_status method_map(const survey_page *page, const survey_sums *sums, size_t map,
+                              double *weights) {
+  const size_t patches = survey_patches(&sums->shape);
+  double largest = 0.0;
+  for (size_t p = 0; p < patches; p++) {
+    weights[p] = survey_sums_map(sums, map, p);
+    if (fabs(weights[p]) > largest) largest = fabs(weights[p]);
+  }
+  for (size_t p = 0; p < patches; p++) weights[p] += largest;
+  const heed_status status = survey_page_map(page, weights, sums->shape.rows, sums->shape.columns,
+                                             2.0 * largest, "m", "mean map of a method");
+  fprintf(page->file, "± %.3g", largest);
+  return status;
+}
+
+heed_status survey_report_methods(const survey_page *page, const survey_sums *sums) {
+  const size_t patches = survey_patches(&sums->shape);
+  heed_status status = HEED_OK;
+  size_t map = 0;
+  if (!sums->shape.maps || !sums->mapped) return HEED_OK;
+  double *weights = calloc(patches, sizeof *weights);
+  if (!weights) return heed_fail_memory(page->error, "report", patches * sizeof *weights);
+  fputs(
+      "<h2>What answers rest on</h2>\n<p>Mean maps of methods over images, for each image's class "
+      "with the largest logit (docs/explain.md). The middle colour is 0; a map ends at the number "
+      "below it on both sides.</p>\n<div class=\"scroll\"><table class=\"maps\"><tr>\n",
+      page->file);
+  for (uint32_t i = 0; i < SURVEY_MOST_MAPS && status == HEED_OK; i++) {
+    if (!(sums->shape.maps >> i & 1)) continue;
+    fputs("<td>", page->file);
+    status = method_map(page, sums, map++, weights);
+    fprintf(page->file, "<br><b>%s</b></td>", heed_patch_map_name(i));
+  }
+  fputs("</tr></table></div>\n", page->file);
+  free(weights);
+  return status;
+}
+
 /* ----------------------------------------------------------------------------------------- numbers
  */
 

@@ -143,6 +143,20 @@ static void json_layers(json_out *json, const survey_sums *sums, double *weights
   json_close(json, ']');
 }
 
+static void json_maps(json_out *json, const survey_sums *sums, double *weights, float *scratch) {
+  const size_t patches = survey_patches(&sums->shape);
+  size_t map = 0;
+  if (!sums->shape.maps || !sums->mapped) return;
+  json_open(json, "maps", '{');
+  for (uint32_t i = 0; i < SURVEY_MOST_MAPS; i++) {
+    if (!(sums->shape.maps >> i & 1)) continue;
+    for (size_t p = 0; p < patches; p++) weights[p] = survey_sums_map(sums, map, p);
+    json_doubles(json, heed_patch_map_name(i), weights, patches, scratch);
+    map++;
+  }
+  json_close(json, '}');
+}
+
 static void json_facts(json_out *json, const survey_facts *facts) {
   if (facts->typical.found)
     json_text(json, "typical_by", survey_statistics[facts->typical.statistic].name);
@@ -150,6 +164,7 @@ static void json_facts(json_out *json, const survey_facts *facts) {
   for (size_t i = 0; i < facts->class_count; i++) {
     json_open(json, NULL, '{');
     json_integer(json, "class", facts->classes[i].index);
+    if (facts->classes[i].name) json_text(json, "label", facts->classes[i].name);
     json_integer(json, "images", facts->classes[i].pictures);
     json_close(json, '}');
   }
@@ -195,6 +210,7 @@ heed_status survey_write_json(void *user, FILE *to, heed_error *error) {
   json_close(&json, '}');
   if (results->facts) json_facts(&json, results->facts);
   json_layers(&json, sums, weights, scratch);
+  json_maps(&json, sums, weights, scratch);
   json_open(&json, "heads", '[');
   for (size_t head = 0; head < survey_heads(&sums->shape); head++)
     json_head(&json, results, head, weights, scratch);

@@ -11,7 +11,6 @@ typedef struct survey_results {
   const survey_sums *sums;
   int64_t failed;
   const survey_facts *facts; /* NULL: of a survey that is not stored */
-  const heed_model *labels;  /* names of classes, or NULL */
 } survey_results;
 
 void survey_print(const survey_results *results);

@@ -83,6 +83,23 @@ static heed_status take_states(saving *to) {
   return take_mean(to, "outliers", &outliers, states->outliers, states->mapped, 0);
 }
 
+/* [rows, columns] of each method. */
+static heed_status take_maps(saving *to) {
+  const survey_shape *of = &to->sums->shape;
+  const heed_shape shape = {2, {of->rows, of->columns}};
+  const size_t patches = survey_patches(of);
+  char name[64];
+  size_t map = 0;
+  for (uint32_t i = 0; i < SURVEY_MOST_MAPS && to->sums->mapped; i++) {
+    if (!(of->maps >> i & 1)) continue;
+    snprintf(name, sizeof name, "map.%s", heed_patch_map_name(i));
+    CLI_TRY(take_mean(to, name, &shape, to->sums->maps + map * patches, to->sums->mapped,
+                      SURVEY_MAP_BITS));
+    map++;
+  }
+  return HEED_OK;
+}
+
 static heed_status take_all(saving *to) {
   const survey_shape *of = &to->sums->shape;
   const heed_shape row = {3, {of->layers, of->heads, (uint32_t)survey_tokens(of)}},
@@ -99,6 +116,7 @@ static heed_status take_all(saving *to) {
   CLI_TRY(take_mean(to, "relative", &relative, to->sums->offsets, mapped, SURVEY_WEIGHT_BITS));
   CLI_TRY(take_offsets(to));
   CLI_TRY(take_mean(to, "prefix", &prefix, to->sums->prefix, mapped, SURVEY_WEIGHT_BITS));
+  CLI_TRY(take_maps(to));
   return take_states(to);
 }
 

@@ -19,6 +19,8 @@ typedef struct survey_store survey_store;
 /* Makes the file. Statuses: IO, INVALID_ARGUMENT (there is a file, or no SQLite in this build). */
 heed_status survey_store_create(cli_state *cli, const char *path, const survey_identity *identity,
                                 bool quiet, survey_store **store);
+/* Adds what the model calls its classes, of which it has `count`. Statuses: IO. */
+heed_status survey_store_name_classes(survey_store *store, const heed_model *model, uint32_t count);
 /* Opens what was begun, or makes the file, and reads its sums, which are created. Statuses: IO,
  * INVALID_FILE (not a survey), INVALID_ARGUMENT (another survey). */
 heed_status survey_store_resume(cli_state *cli, const char *path, const survey_identity *identity,
@@ -59,12 +61,18 @@ heed_status survey_store_typical(const survey_store *store, const survey_sums *s
                                  survey_typical *typical);
 /* malloc'ed. Statuses: INVALID_FILE (there is no such picture). */
 heed_status survey_store_path(const survey_store *store, int64_t picture, char **path);
-/* Each class that was the largest logit's, the most frequent first. */
+/* Each class that was the largest logit's, the most frequent first. name: NULL where it has none.
+ */
 heed_status survey_store_classes(const survey_store *store, void *user,
-                                 void (*see)(void *user, int64_t class_, int64_t pictures));
+                                 void (*see)(void *user, int64_t class_, const char *name,
+                                             int64_t pictures));
 /* Each picture that could not be read. */
 heed_status survey_store_failures(const survey_store *store, void *user,
                                   void (*see)(void *user, const char *path, const char *why));
+/* Up to `most` embeddings from a picture on, in the order of pictures: rows [*count][embedding],
+ * pictures [*count]. */
+heed_status survey_store_embeddings(const survey_store *store, int64_t from, uint32_t most,
+                                    float *rows, int32_t *pictures, uint32_t *count);
 /* Commits nothing. Leaves one file. NULL: nothing. */
 void survey_store_close(survey_store *store);
 

@@ -84,13 +84,25 @@ heed_status survey_store_path(const survey_store *store, int64_t picture, char *
   return HEED_UNSUPPORTED;
 }
 heed_status survey_store_classes(const survey_store *store, void *user,
-                                 void (*see)(void *user, int64_t class_, int64_t pictures)) {
+                                 void (*see)(void *user, int64_t class_, const char *name,
+                                             int64_t pictures)) {
   (void)store, (void)user, (void)see;
   return HEED_UNSUPPORTED;
 }
 heed_status survey_store_failures(const survey_store *store, void *user,
                                   void (*see)(void *user, const char *path, const char *why)) {
   (void)store, (void)user, (void)see;
+  return HEED_UNSUPPORTED;
+}
+heed_status survey_store_name_classes(survey_store *store, const heed_model *model,
+                                      uint32_t count) {
+  (void)store, (void)model, (void)count;
+  return HEED_UNSUPPORTED;
+}
+heed_status survey_store_embeddings(const survey_store *store, int64_t from, uint32_t most,
+                                    float *rows, int32_t *pictures, uint32_t *count) {
+  (void)store, (void)from, (void)most, (void)rows, (void)pictures;
+  *count = 0;
   return HEED_UNSUPPORTED;
 }
 void survey_pairs_free(survey_pairs *pairs) { (void)pairs; }

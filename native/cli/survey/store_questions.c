@@ -40,12 +40,15 @@ heed_status survey_store_path(const survey_store *store, int64_t picture, char *
 }
 
 heed_status survey_store_classes(const survey_store *store, void *user,
-                                 void (*see)(void *user, int64_t class_, int64_t pictures)) {
+                                 void (*see)(void *user, int64_t class_, const char *name,
+                                             int64_t pictures)) {
   sqlite3_stmt *select = NULL;
   CLI_TRY(survey_sql_prepare(
-      store, "SELECT class, pictures FROM class_shares ORDER BY pictures DESC, class", &select));
+      store, "SELECT class, name, pictures FROM class_shares ORDER BY pictures DESC, class",
+      &select));
   while (sqlite3_step(select) == SQLITE_ROW)
-    see(user, sqlite3_column_int64(select, 0), sqlite3_column_int64(select, 1));
+    see(user, sqlite3_column_int64(select, 0), (const char *)sqlite3_column_text(select, 1),
+        sqlite3_column_int64(select, 2));
   sqlite3_finalize(select);
   return HEED_OK;
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define SURVEY_SCHEMA 2
+#define SURVEY_SCHEMA 3
 
 /* docs/surveys.md describes it; a change of a meaning makes the next SURVEY_SCHEMA. */
 static const char schema[] =
@@ -26,6 +26,10 @@ static const char schema[] =
     " PRIMARY KEY(statistic, layer)) WITHOUT ROWID;"
     "CREATE TABLE layer_sums(name TEXT, layer INTEGER, pictures INTEGER, unit REAL, data BLOB,"
     " PRIMARY KEY(name, layer)) WITHOUT ROWID;"
+    "CREATE TABLE classes(class INTEGER PRIMARY KEY, name TEXT);"
+    "CREATE TABLE embeddings(picture INTEGER PRIMARY KEY, data BLOB);"
+    "CREATE TABLE map_sums(name TEXT PRIMARY KEY, pictures INTEGER, unit REAL, data BLOB)"
+    " WITHOUT ROWID;"
     "CREATE VIEW layer_means AS SELECT layer, statistic, pictures,"
     " sum * unit / pictures AS mean, least * unit AS least, largest * unit AS largest"
     " FROM layer_moments WHERE pictures > 0;"
@@ -35,9 +39,9 @@ static const char schema[] =
     "CREATE VIEW read_pictures AS SELECT * FROM pictures WHERE error IS NULL;"
     "CREATE VIEW failed_pictures AS SELECT id, path, error FROM pictures"
     " WHERE error IS NOT NULL;"
-    "CREATE VIEW class_shares AS SELECT class, count(*) AS pictures,"
+    "CREATE VIEW class_shares AS SELECT class, name, count(*) AS pictures,"
     " 1.0 * count(*) / (SELECT count(*) FROM read_pictures WHERE class IS NOT NULL) AS share"
-    " FROM read_pictures WHERE class IS NOT NULL GROUP BY class;";
+    " FROM read_pictures LEFT JOIN classes USING (class) WHERE class IS NOT NULL GROUP BY class;";
 
 /* ------------------------------------------------------------------------------------- sentences
  */
@@ -140,15 +144,17 @@ static heed_status read_identity(const survey_store *store, survey_identity *ide
   free(hash);
   for (int k = 0; k < SURVEY_NUMBERS; k++)
     CLI_TRY(read_number(store, survey_identity_key(SURVEY_TEXTS + k),
-                        k < 2   ? 4096
-                        : k < 6 ? 65536
-                                : SURVEY_MOST_PICTURES,
+                        k < 2    ? 4096
+                        : k < 6  ? 65536
+                        : k == 6 ? 1 << 24
+                                 : SURVEY_MOST_PICTURES,
                         &number[k]));
-  identity->shape = (survey_shape){(uint32_t)number[0], (uint32_t)number[1], (uint32_t)number[2],
-                                   (uint32_t)number[3], (uint32_t)number[4], (uint32_t)number[5]};
-  identity->inputs = number[6];
-  identity->shards = number[7];
-  identity->shard = number[8];
+  identity->shape = (survey_shape){
+      (uint32_t)number[0], (uint32_t)number[1], (uint32_t)number[2], (uint32_t)number[3],
+      (uint32_t)number[4], (uint32_t)number[5], (uint32_t)number[6], 0};
+  identity->inputs = number[7];
+  identity->shards = number[8];
+  identity->shard = number[9];
   return identity->shape.rows && identity->shape.columns
              ? HEED_OK
              : heed_fail(&store->cli->error, HEED_INVALID_FILE,
@@ -199,6 +205,7 @@ static heed_status prepare_all(survey_store *store) {
                              &store->failure));
   CLI_TRY(survey_sql_prepare(store, "INSERT INTO heads VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                              &store->head));
+  CLI_TRY(survey_sql_prepare(store, "INSERT INTO embeddings VALUES(?, ?)", &store->embedding));
   CLI_TRY(survey_sql_prepare(store, "INSERT OR REPLACE INTO sums VALUES(?, ?, ?, ?, ?, ?)",
                              &store->sums));
   CLI_TRY(survey_sql_prepare(store,
@@ -207,7 +214,7 @@ static heed_status prepare_all(survey_store *store) {
   return survey_sql_prepare(store, "SELECT 1 FROM pictures WHERE id = ?", &store->has);
 }
 
-static heed_status begin(survey_store *store) {
+heed_status survey_sql_begin(survey_store *store) {
   if (store->open) return HEED_OK;
   CLI_TRY(execute(store, "BEGIN IMMEDIATE", "cannot write"));
   store->open = true;
@@ -219,7 +226,7 @@ static heed_status create(survey_store *store, const survey_identity *identity, 
   survey_sums none = {0};
   store->shape = identity->shape;
   CLI_TRY(begin_journal(store, quiet));
-  CLI_TRY(begin(store));
+  CLI_TRY(survey_sql_begin(store));
   CLI_TRY(execute(store, schema, "cannot write"));
   snprintf(version, sizeof version, "PRAGMA user_version = %d", SURVEY_SCHEMA);
   CLI_TRY(execute(store, version, "cannot write"));
@@ -265,6 +272,7 @@ static heed_status check_version(const survey_store *store) {
 static heed_status read_all(survey_store *store, survey_identity *identity, survey_sums *sums) {
   CLI_TRY(check_version(store));
   CLI_TRY(read_identity(store, identity));
+  CLI_TRY(survey_sql_read_map_names(store, &identity->shape));
   store->shape = identity->shape;
   CLI_TRY(survey_sums_create(&identity->shape, sums, &store->cli->error));
   CLI_TRY(survey_sql_read_sums(store, sums));
@@ -360,7 +368,7 @@ static heed_status add_heads(const survey_store *store, int64_t picture,
 heed_status survey_store_add(survey_store *store, const survey_picture *picture,
                              const survey_numbers *numbers, bool heads) {
   sqlite3_stmt *put = store->picture;
-  CLI_TRY(begin(store));
+  CLI_TRY(survey_sql_begin(store));
   sqlite3_bind_int64(put, 1, picture->id);
   sqlite3_bind_text(put, 2, picture->path, -1, SQLITE_STATIC);
   if (picture->label)
@@ -375,12 +383,13 @@ heed_status survey_store_add(survey_store *store, const survey_picture *picture,
     sqlite3_bind_null(put, 6);
   sqlite3_bind_int64(put, 7, numbers->mapped);
   CLI_TRY(survey_sql_finish(store, put));
+  CLI_TRY(survey_sql_add_embedding(store, picture->id, numbers->embedding));
   return heads ? add_heads(store, picture->id, numbers) : HEED_OK;
 }
 
 heed_status survey_store_add_failure(survey_store *store, int64_t id, const char *path,
                                      const char *sentence) {
-  CLI_TRY(begin(store));
+  CLI_TRY(survey_sql_begin(store));
   sqlite3_bind_int64(store->failure, 1, id);
   sqlite3_bind_text(store->failure, 2, path, -1, SQLITE_STATIC);
   sqlite3_bind_text(store->failure, 3, sentence, -1, SQLITE_STATIC);
@@ -396,7 +405,7 @@ heed_status survey_store_commit(survey_store *store, const survey_sums *sums) {
 }
 
 heed_status survey_store_put(survey_store *store, const survey_sums *sums) {
-  CLI_TRY(begin(store));
+  CLI_TRY(survey_sql_begin(store));
   return survey_store_commit(store, sums);
 }
 
@@ -413,11 +422,15 @@ heed_status survey_store_merge(survey_store *store, const char *path) {
   if (store->open) CLI_TRY(execute(store, "COMMIT", "cannot write"));
   store->open = false;
   CLI_TRY(survey_sql_attach(store, path));
-  CLI_TRY(begin(store));
+  CLI_TRY(survey_sql_begin(store));
   heed_status status = execute(store, "INSERT INTO main.pictures SELECT * FROM part.pictures",
                                "holds a picture of a part already");
   if (status == HEED_OK)
-    status = execute(store, "INSERT INTO main.heads SELECT * FROM part.heads", "cannot write");
+    status = execute(store,
+                     "INSERT INTO main.heads SELECT * FROM part.heads;"
+                     "INSERT INTO main.embeddings SELECT * FROM part.embeddings;"
+                     "INSERT OR IGNORE INTO main.classes SELECT * FROM part.classes",
+                     "cannot write");
   if (status == HEED_OK) {
     status = execute(store, "COMMIT", "cannot write");
     store->open = false;
@@ -428,8 +441,8 @@ heed_status survey_store_merge(survey_store *store, const char *path) {
 
 void survey_store_close(survey_store *store) {
   if (!store) return;
-  sqlite3_stmt *const all[] = {store->picture, store->failure, store->head,
-                               store->sums,    store->moments, store->has};
+  sqlite3_stmt *const all[] = {store->picture, store->failure,   store->head, store->sums,
+                               store->moments, store->embedding, store->has};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) sqlite3_finalize(all[i]);
   if (store->db) {
     const bool writes = sqlite3_db_readonly(store->db, "main") == 0;

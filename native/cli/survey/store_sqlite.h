@@ -10,7 +10,7 @@ struct survey_store {
   cli_state *cli;
   const char *path;
   sqlite3 *db;
-  sqlite3_stmt *picture, *failure, *head, *sums, *moments, *has;
+  sqlite3_stmt *picture, *failure, *head, *sums, *moments, *embedding, *has;
   survey_shape shape;
   bool open; /* a transaction */
 };
@@ -23,6 +23,8 @@ heed_status survey_sql_attach(const survey_store *store, const char *path);
 heed_status survey_sql_fail(const survey_store *store, const char *doing);
 heed_status survey_sql_prepare(const survey_store *store, const char *sql,
                                sqlite3_stmt **statement);
+/* What is written from here on is one transaction, to the next commit. */
+heed_status survey_sql_begin(survey_store *store);
 /* Runs a statement that gives no rows, and makes it ready for its next use. */
 heed_status survey_sql_finish(const survey_store *store, sqlite3_stmt *statement);
 /* "not a survey of heed (found other sums of ...)". */
@@ -35,5 +37,12 @@ heed_status survey_sql_read_sums(const survey_store *store, survey_sums *sums);
 /* Those of layers, in tables of their own. Statuses: as those. */
 heed_status survey_sql_write_states(const survey_store *store, const survey_sums *sums);
 heed_status survey_sql_read_states(const survey_store *store, survey_sums *sums);
+/* Those of maps, and which there are. */
+heed_status survey_sql_write_maps(const survey_store *store, const survey_sums *sums);
+heed_status survey_sql_read_map_names(const survey_store *store, survey_shape *shape);
+heed_status survey_sql_read_maps(const survey_store *store, survey_sums *sums);
+/* Nothing where the survey keeps none. */
+heed_status survey_sql_add_embedding(const survey_store *store, int64_t picture,
+                                     const float *embedding);
 
 #endif

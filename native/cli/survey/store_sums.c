@@ -69,6 +69,7 @@ heed_status survey_sql_write_sums(const survey_store *store, const survey_sums *
       for (int m = 0; m < MAPS; m++)
         CLI_TRY(write_sum(store, map_names[m], layer, head, sums->mapped, unit, data[m], count[m]));
     }
+  CLI_TRY(survey_sql_write_maps(store, sums));
   return survey_sql_write_states(store, sums);
 }
 
@@ -147,5 +148,6 @@ heed_status survey_sql_read_sums(const survey_store *store, survey_sums *sums) {
   if (status == HEED_OK && (sums->pictures < 0 || sums->pictures > SURVEY_MOST_PICTURES ||
                             sums->mapped < 0 || sums->mapped > sums->pictures))
     status = survey_sql_fail_sums(store, "pictures");
+  if (status == HEED_OK) status = survey_sql_read_maps(store, sums);
   return status == HEED_OK ? survey_sql_read_states(store, sums) : status;
 }

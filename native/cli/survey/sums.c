@@ -12,6 +12,10 @@ static void *array(size_t a, size_t b, size_t size) {
   return a <= SIZE_MAX / b ? calloc(a * b, size) : NULL;
 }
 
+static size_t maps_size(const survey_shape *shape) {
+  return survey_maps_count(shape) * survey_patches(shape);
+}
+
 heed_status survey_sums_create(const survey_shape *shape, survey_sums *sums, heed_error *error) {
   const size_t heads = survey_heads(shape);
   *sums = (survey_sums){.shape = *shape};
@@ -21,8 +25,9 @@ heed_status survey_sums_create(const survey_shape *shape, survey_sums *sums, hee
   sums->offsets = array(heads, survey_offsets(shape), sizeof *sums->offsets);
   sums->prefix = array(heads, shape->prefix, sizeof *sums->prefix);
   sums->squares = array(heads, 1, sizeof *sums->squares);
+  sums->maps = array(survey_maps_count(shape), survey_patches(shape), sizeof *sums->maps);
   if (!sums->moments || !sums->bins || !sums->first_row || !sums->offsets || !sums->prefix ||
-      !sums->squares)
+      !sums->squares || !sums->maps)
     return heed_fail_memory(error, "survey", heads * survey_offsets(shape) * sizeof(int64_t));
   for (size_t i = 0; i < heads * SURVEY_STATISTICS; i++) sums->moments[i] = SURVEY_NO_MOMENTS;
   return survey_states_create(shape, &sums->states, error);
@@ -35,6 +40,7 @@ void survey_sums_free(survey_sums *sums) {
   free(sums->offsets);
   free(sums->prefix);
   free(sums->squares);
+  free(sums->maps);
   survey_states_free(&sums->states);
   *sums = (survey_sums){0};
 }
@@ -47,8 +53,10 @@ heed_status survey_numbers_create(const survey_shape *shape, survey_numbers *num
   numbers->offsets = array(heads, survey_offsets(shape), sizeof(double));
   numbers->prefix = array(heads, shape->prefix, sizeof(double));
   numbers->squares = array(heads, 1, sizeof(double));
+  numbers->maps = array(survey_maps_count(shape), survey_patches(shape), sizeof(double));
+  numbers->embedding = array(shape->embedding, 1, sizeof(float));
   return numbers->statistics && numbers->first_row && numbers->offsets && numbers->prefix &&
-                 numbers->squares
+                 numbers->squares && numbers->maps && numbers->embedding
              ? survey_state_numbers_create(shape, &numbers->states, error)
              : heed_fail_memory(error, "survey", heads * survey_offsets(shape) * sizeof(double));
 }
@@ -59,6 +67,8 @@ void survey_numbers_free(survey_numbers *numbers) {
   free(numbers->offsets);
   free(numbers->prefix);
   free(numbers->squares);
+  free(numbers->maps);
+  free(numbers->embedding);
   survey_state_numbers_free(&numbers->states);
   *numbers = (survey_numbers){0};
 }
@@ -122,7 +132,8 @@ static heed_status check(const survey_sums *sums, const survey_numbers *numbers,
           all_count(numbers->offsets, heads * survey_offsets(&sums->shape), SURVEY_WEIGHT_BITS,
                     &found) &&
           all_count(numbers->prefix, heads * sums->shape.prefix, SURVEY_WEIGHT_BITS, &found) &&
-          all_count(numbers->squares, heads, SURVEY_WEIGHT_BITS, &found);
+          all_count(numbers->squares, heads, SURVEY_WEIGHT_BITS, &found) &&
+          all_count(numbers->maps, maps_size(&sums->shape), SURVEY_MAP_BITS, &found);
   fit = fit && survey_states_count(&sums->shape, &numbers->states, &found);
   if (!fit)
     return heed_fail(error, HEED_INVALID_FILE,
@@ -134,8 +145,8 @@ static heed_status check(const survey_sums *sums, const survey_numbers *numbers,
                          (long long)SURVEY_MOST_PICTURES);
 }
 
-static void add_units(int64_t *sums, const double *numbers, size_t count) {
-  const double scale = ldexp(1.0, SURVEY_WEIGHT_BITS);
+static void add_units(int64_t *sums, const double *numbers, size_t count, int bits) {
+  const double scale = ldexp(1.0, bits);
   for (size_t i = 0; i < count; i++) sums[i] += units(numbers[i], scale);
 }
 
@@ -154,10 +165,11 @@ heed_status survey_sums_add(survey_sums *sums, const survey_numbers *numbers, he
   survey_states_add(shape, &sums->states, &numbers->states);
   if (!numbers->mapped) return HEED_OK;
   sums->mapped++;
-  add_units(sums->first_row, numbers->first_row, heads * survey_tokens(shape));
-  add_units(sums->offsets, numbers->offsets, heads * survey_offsets(shape));
-  add_units(sums->prefix, numbers->prefix, heads * shape->prefix);
-  add_units(sums->squares, numbers->squares, heads);
+  add_units(sums->first_row, numbers->first_row, heads * survey_tokens(shape), SURVEY_WEIGHT_BITS);
+  add_units(sums->offsets, numbers->offsets, heads * survey_offsets(shape), SURVEY_WEIGHT_BITS);
+  add_units(sums->prefix, numbers->prefix, heads * shape->prefix, SURVEY_WEIGHT_BITS);
+  add_units(sums->squares, numbers->squares, heads, SURVEY_WEIGHT_BITS);
+  add_units(sums->maps, numbers->maps, maps_size(shape), SURVEY_MAP_BITS);
   return HEED_OK;
 }
 
@@ -179,6 +191,7 @@ heed_status survey_sums_merge(survey_sums *sums, const survey_sums *other, heed_
   add_counts(sums->offsets, other->offsets, heads * survey_offsets(&sums->shape));
   add_counts(sums->prefix, other->prefix, heads * sums->shape.prefix);
   add_counts(sums->squares, other->squares, heads);
+  add_counts(sums->maps, other->maps, maps_size(&sums->shape));
   survey_states_merge(&sums->shape, &sums->states, &other->states);
   sums->pictures += other->pictures;
   sums->mapped += other->mapped;
@@ -187,6 +200,11 @@ heed_status survey_sums_merge(survey_sums *sums, const survey_sums *other, heed_
 
 /* --------------------------------------------------------------------------------------- results
  */
+
+double survey_sums_map(const survey_sums *sums, size_t map, size_t patch) {
+  const int64_t sum = sums->maps[map * survey_patches(&sums->shape) + patch];
+  return sums->mapped ? ldexp((double)sum / (double)sums->mapped, -SURVEY_MAP_BITS) : 0.0;
+}
 
 survey_summary survey_sums_summary(const survey_sums *sums, size_t head, size_t statistic) {
   return survey_moments_summary(&sums->moments[head * SURVEY_STATISTICS + statistic],

@@ -13,7 +13,8 @@
 #include "statistics.h"
 
 #define SURVEY_BINS 512
-#define SURVEY_WEIGHT_BITS 38 /* mean maps are counted in units of 2^-38 */
+#define SURVEY_WEIGHT_BITS 38 /* mean maps of weights are counted in units of 2^-38 */
+#define SURVEY_MAP_BITS 24    /* and those of methods in units of 2^-24, below 32,768 */
 
 /* Arrays are [layer][head][...]. */
 typedef struct survey_sums {
@@ -26,13 +27,15 @@ typedef struct survey_sums {
                              * many rows and columns further, mean over patch queries */
   int64_t *prefix;          /* [..][prefix]: of patch queries on each token before the patches */
   int64_t *squares;         /* [..]: of a patch query's weights on patches, squared and summed */
+  int64_t *maps;            /* [maps of the shape][patches] */
   survey_states states;
 } survey_sums;
 
 /* What one picture adds. Arrays as those of the sums. */
 typedef struct survey_numbers {
   bool mapped; /* whether all but statistics and states are there */
-  double *statistics, *first_row, *offsets, *prefix, *squares;
+  double *statistics, *first_row, *offsets, *prefix, *squares, *maps;
+  float *embedding; /* [embedding of the shape]; not summed */
   survey_state_numbers states;
 } survey_numbers;
 
@@ -49,6 +52,8 @@ heed_status survey_sums_add(survey_sums *sums, const survey_numbers *numbers, he
 /* The sums of other pictures of the same shape. Statuses: INVALID_FILE (too many pictures). */
 heed_status survey_sums_merge(survey_sums *sums, const survey_sums *other, heed_error *error);
 
+/* The mean of map number `map` of the shape's at a patch. */
+double survey_sums_map(const survey_sums *sums, size_t map, size_t patch);
 /* Of one statistic of a head, index = layer * heads + head. */
 survey_summary survey_sums_summary(const survey_sums *sums, size_t head, size_t statistic);
 /* The width of a bin: what a quantile is off by at most. Numbers beyond the last are in the last.

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "embeddings.h"
 #include "job.h"
 #include "terminal/paths.h"
 #include "terminal/standard_out.h"
@@ -48,8 +49,8 @@ static heed_status store_picture(survey_job *job, const survey_worked *worked) {
   CLI_TRY(survey_sums_add(&job->sums, &worked->numbers, &job->cli->error));
   if (!job->store) return HEED_OK;
   const survey_picture row = {.id = (int64_t)worked->item.id,
-                              .path = worked->item.path,
-                              .label = worked->item.label,
+                              .path = worked->item.of.path,
+                              .label = worked->item.of.label,
                               .width = worked->width,
                               .height = worked->height,
                               .top = worked->top};
@@ -67,8 +68,19 @@ static heed_status note_failure(survey_job *job, const survey_item *item, heed_s
   cli_fail(job->cli);
   job->failed++;
   return job->store ? note_stored(job, survey_store_add_failure(job->store, (int64_t)item->id,
-                                                                item->path, why.message))
+                                                                item->of.path, why.message))
                     : HEED_OK;
+}
+
+/* Other pixels than those of heed run are worth a line. */
+static void say_part(survey_job *job, const survey_worked *worked) {
+  if (job->said_part || worked->part < 2 || job->options->choice.quiet) return;
+  job->said_part = true;
+  cli_progress_clear(&job->progress);
+  fprintf(stderr,
+          "heed survey: %s: decoded at 1/%u of its size, as all JPEGs that are large for the model "
+          "(--whole-jpegs decodes all pixels)\n",
+          CLI_SHOWN(worked->item.of.path), worked->part);
 }
 
 static heed_status commit(survey_job *job) {
@@ -83,6 +95,7 @@ static heed_status take_picture(survey_job *job, survey_crew *crew, uint64_t don
   *more = worked != NULL;
   if (!worked) return HEED_OK;
   if (worked->status == HEED_OK) {
+    say_part(job, worked);
     CLI_TRY(store_picture(job, worked));
   } else {
     job->cli->error = worked->error;
@@ -109,6 +122,8 @@ static heed_status check_paths(survey_job *job) {
     status = cli_paths_add(cli, &paths, CLI_READ, "the list", options->list);
   for (uint32_t i = 0; status == HEED_OK && i < job->inputs.files.count; i++)
     status = cli_paths_add(cli, &paths, CLI_READ, "IMAGE", job->inputs.files.path[i]);
+  for (uint32_t i = 0; status == HEED_OK && i < job->inputs.tars.tar_count; i++)
+    status = cli_paths_add(cli, &paths, CLI_READ, "the archive", job->inputs.tars.tar[i].path);
   if (status == HEED_OK) status = cli_paths_check(cli, &paths);
   cli_paths_free(&paths);
   return status;
@@ -120,7 +135,6 @@ static heed_status load(survey_job *job) {
   CLI_TRY(cli_pipeline_load(job->cli, pipeline, job->options->model));
   CLI_TRY(cli_pipeline_check_images(job->cli, pipeline));
   CLI_TRY(cli_pipeline_size(job->cli, pipeline, job->options->size));
-  CLI_TRY(survey_taps_set(job->cli, pipeline, &job->taps));
   if (!job->options->whole_jpegs)
     job->options->limits.least_side = survey_inputs_least_side(&pipeline->preprocess);
   return cli_choice_open(job->cli, &job->options->choice);
@@ -144,6 +158,8 @@ static heed_status describe_options(survey_job *job) {
                                   {"--crop", cli->prepare.crop},
                                   {"--rescale", cli->prepare.rescale},
                                   {"--precision", o->choice.precision},
+                                  {"--methods", o->methods},
+                                  {"--embeddings", o->outputs.embeddings ? "" : NULL},
                                   {"--frame", o->limits.frame ? frame : NULL},
                                   {"--whole-jpegs", o->whole_jpegs ? "" : NULL}};
   size_t size = 1, count = sizeof given / sizeof *given;
@@ -165,6 +181,10 @@ static heed_status describe(survey_job *job) {
   survey_identity *of = &job->identity;
   const char *model = job->options->model ? job->options->model : "";
   CLI_TRY(survey_shape_of(job->cli, &job->pipeline, &of->shape));
+  CLI_TRY(survey_extras_find(job->cli, &job->pipeline, &job->options->choice, &job->extras,
+                             &of->shape));
+  CLI_TRY(survey_taps_set(job->cli, &job->pipeline,
+                          job->extras.embeds ? job->extras.embedding.source : NULL, &job->taps));
   of->inputs = (int64_t)survey_inputs_count(&job->inputs);
   const survey_rank rank = survey_ranks_own(job->ranks);
   of->shard = job->ranks ? rank.rank + 1 : job->inputs.shard;
@@ -173,16 +193,17 @@ static heed_status describe(survey_job *job) {
   of->model = strdup(model);
   of->family = strdup(job->pipeline.info.family);
   of->backend = strdup(heed_backend_device(job->options->choice.opened));
+  /* "AVX-512, 2 threads": any number of threads gives the same bits */
+  if (of->backend && strcmp(heed_backend_name(job->options->choice.opened), "cpu") == 0)
+    of->backend[strcspn(of->backend, ",")] = '\0';
   if (!of->model || !of->family || !of->backend)
     return heed_fail_memory(&job->cli->error, "survey", strlen(model) + 1);
   return describe_options(job);
 }
 
-static heed_status open_store(survey_job *job) {
+static heed_status make_store(survey_job *job) {
   const survey_options *options = job->options;
   const bool kept = options->out != NULL;
-  if (!kept && !options->outputs.report)
-    return survey_sums_create(&job->identity.shape, &job->sums, &job->cli->error);
   if (options->resume)
     return survey_store_resume(job->cli, options->out, &job->identity, options->choice.quiet,
                                &job->sums, &job->store);
@@ -190,6 +211,16 @@ static heed_status open_store(survey_job *job) {
   /* a report is made of rows: those of a survey that is not kept are in memory */
   return survey_store_create(job->cli, kept ? options->out : ":memory:", &job->identity,
                              options->choice.quiet || !kept, &job->store);
+}
+
+static heed_status open_store(survey_job *job) {
+  const cli_pipeline *pipeline = &job->pipeline;
+  if (!job->options->out && !job->options->outputs.report)
+    return survey_sums_create(&job->identity.shape, &job->sums, &job->cli->error);
+  CLI_TRY(make_store(job));
+  return pipeline->model
+             ? survey_store_name_classes(job->store, pipeline->model, pipeline->info.classes)
+             : HEED_OK;
 }
 
 /* Counts what is to do, and marks what the store has. */
@@ -246,7 +277,7 @@ static heed_status check_numbers(survey_job *job) {
     status = heed_fail(&job->cli->error, HEED_INVALID_ARGUMENT,
                        "%s: another survey (found other numbers of %s, expected those of its row: "
                        "the weights, the image or the device changed)",
-                       options->out, item.path);
+                       options->out, item.of.path);
   survey_numbers_free(&numbers);
   survey_item_free(&item);
   return status;
@@ -261,6 +292,7 @@ static heed_status go(survey_job *job) {
   const survey_crew_desc desc = {.pipeline = &job->pipeline,
                                  .choice = &job->options->choice,
                                  .shape = &job->identity.shape,
+                                 .extras = &job->extras,
                                  .count = job->todo,
                                  .user = job,
                                  .next = next_picture,
@@ -295,11 +327,10 @@ static heed_status report(survey_job *job) {
                             .family = job->pipeline.info.family,
                             .assumed = job->pipeline.info.assumed,
                             .backend = heed_backend_name(options->choice.opened),
-                            .device = heed_backend_device(options->choice.opened),
+                            .device = job->identity.backend,
                             .sums = &job->sums,
                             .failed = job->failed,
-                            .facts = job->facts.names ? &job->facts : NULL,
-                            .labels = job->pipeline.model};
+                            .facts = job->facts.names ? &job->facts : NULL};
   if (!job->sums.pictures)
     return heed_fail(&job->cli->error, HEED_INVALID_FILE,
                      "images: none can be read (found %lld bad ones)", (long long)job->failed);
@@ -313,12 +344,17 @@ static heed_status report(survey_job *job) {
 
 static heed_status read_facts(survey_job *job) {
   if (!job->store || !job->sums.pictures) return HEED_OK;
+  const char *embeddings = job->options->outputs.embeddings;
+  if (embeddings && job->identity.shards == 1 && !cli_signals_arrived())
+    CLI_TRY(survey_write_embeddings(job->cli, job->store, &job->identity.shape, embeddings));
   return survey_facts_read(job->cli, job->store, &job->sums, job->by, job->options->outputs.typical,
                            &job->facts);
 }
 
 heed_status survey_run(survey_job *job) {
   CLI_TRY(survey_outputs_check(job->cli, &job->options->outputs, &job->by));
+  CLI_TRY(survey_extras_choose(job->cli, job->options->methods,
+                               job->options->outputs.embeddings != NULL, &job->extras));
   if (job->ranks) CLI_TRY(survey_ranked_begin(job));
   CLI_TRY(check_paths(job));
   CLI_TRY(load(job));

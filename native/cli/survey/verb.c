@@ -13,21 +13,26 @@
 static int survey_words(cli_state *cli, survey_options *options, const cli_words *words,
                         uint32_t shard, uint32_t shards) {
   bool has_model;
-  if (cli_take_model(cli, words, options->list || options->scenes, &options->limits, &has_model) !=
-      HEED_OK)
+  if (cli_take_model(cli, words, options->list || options->tar || options->scenes, &options->limits,
+                     &has_model) != HEED_OK)
     return cli_fail(cli);
   char chosen[HEED_PATH_SIZE];
   survey_job job = {.cli = cli,
                     .options = options,
                     .inputs = {.files = {.deep = options->recursive},
+                               .most_bytes = options->limits.bytes,
                                .scenes = options->scenes,
                                .seed = options->seed,
                                .shard = shard,
                                .shards = shards}};
   options->model = has_model ? cli_model_file(words->word[0], options->file, chosen) : NULL;
-  const survey_inputs_desc inputs = {words->word + has_model, words->count - has_model,
-                                     options->list,           options->most_images,
-                                     options->outputs.json,   options->choice.quiet};
+  const survey_inputs_desc inputs = {.words = words->word + has_model,
+                                     .count = words->count - has_model,
+                                     .tar = options->tar,
+                                     .list = options->list,
+                                     .most = options->most_images,
+                                     .written = options->outputs.json,
+                                     .quiet = options->choice.quiet};
   heed_status status = HEED_OK;
   if (options->out && !options->shard) status = survey_ranks_begin(cli, &job.ranks);
   if (status == HEED_OK) status = survey_inputs_make(cli, &inputs, &job.inputs);
@@ -74,9 +79,12 @@ static int check_words(survey_options *options, const cli_words *words, uint32_t
     return CLI_USAGE;
   }
   if (options->out && options->shard) options->out = path;
-  if ((options->resume || options->sums_only) && !options->out) {
-    fprintf(stderr, "heed survey: %s: no file of a survey (expected -o SURVEY.sqlite)\n",
-            options->resume ? "--resume" : "--sums-only");
+  const char *stored = options->resume               ? "--resume"
+                       : options->sums_only          ? "--sums-only"
+                       : options->outputs.embeddings ? "--embeddings"
+                                                     : NULL;
+  if (stored && !options->out) {
+    fprintf(stderr, "heed survey: %s: no file of a survey (expected -o SURVEY.sqlite)\n", stored);
     return CLI_USAGE;
   }
   if (options->scenes > UINT32_MAX - options->seed) {
@@ -84,8 +92,9 @@ static int check_words(survey_options *options, const cli_words *words, uint32_t
             options->seed, UINT32_MAX - options->scenes);
     return CLI_USAGE;
   }
-  if ((words->count && !model_alone) || options->list || options->scenes) return -1;
-  fprintf(stderr, "heed survey: no images%s (expected IMAGE, FOLDER, --list or --scenes N)\n",
+  if ((words->count && !model_alone) || options->list || options->tar || options->scenes) return -1;
+  fprintf(stderr,
+          "heed survey: no images%s (expected IMAGE, FOLDER, ARCHIVE.tar, --list or --scenes N)\n",
           model_alone ? " after MODEL" : "");
   return CLI_USAGE;
 }
@@ -95,7 +104,7 @@ static int run(cli_state *cli, int argc, char **argv) {
                             .seed = 1,
                             .commit = 64,
                             .outputs = SURVEY_OUTPUTS_INIT,
-                            .most_images = CLI_MOST_PICTURES,
+                            .most_images = SURVEY_MOST_PICTURES,
                             .limits = {.struct_size = sizeof options.limits}};
   cli_words words;
   const cli_option table[] = {
@@ -115,31 +124,30 @@ static int run(cli_state *cli, int argc, char **argv) {
       {"--strict", CLI_FLAG, &options.strict, NULL, "end at the first bad image"},
       {"--whole-jpegs", CLI_FLAG, &options.whole_jpegs, NULL,
        "decode all pixels of JPEGs of more than twice the model's size, as heed run does"},
+      {"--methods", CLI_TEXT, &options.methods, "NAME,...",
+       "mean maps over the patches, too, as heed judge names them: ledger, rollout, ..."},
       {"--sums-only", CLI_FLAG, &options.sums_only, NULL,
        "store no row for each head of each image"},
       SURVEY_OUTPUT_OPTIONS(options.outputs),
-      {"--list", CLI_TEXT, &options.list, "FILE",
-       "more images: a path a line, from the current folder; - reads stdin"},
+      {"--tar", CLI_TEXT, &options.tar, "FILE",
+       "images in a tar archive of whatever name, also compressed; - reads stdin"},
+      CLI_LIST_OPTION(options.list),
       {"--scenes", CLI_NUMBER, &options.scenes, "N", "N generated scenes, too"},
       {"--seed", CLI_NUMBER, &options.seed, "S", "seed of the first scene (default: 1)"},
-      {"--most-images", CLI_NUMBER, &options.most_images, "N",
-       "refuse more images than this (default: 100000)"},
-      CLI_IMAGE_OPTIONS(options.limits),
-      CLI_FILE_OPTION(options.file),
-      CLI_WEIGHTS_KEY_OPTION(cli),
-      CLI_NAMES_OPTION(cli),
-      CLI_HINTS_OPTION(cli),
-      CLI_SIZE_OPTION(options.size),
-      CLI_PREPARE_OPTIONS(cli),
+      CLI_MOST_IMAGES_OPTION(options.most_images, "16777216"),
+      CLI_MODEL_OF_IMAGES_OPTIONS(cli, options),
       CLI_CHOICE_OPTIONS(options.choice, CLI_BACKEND_AUTO),
       {NULL, CLI_FLAG, NULL, NULL, NULL}};
   int code = cli_parse(
       cli,
-      "survey [MODEL] [IMAGE|FOLDER...] [options]\nusage: heed survey --merge PART.sqlite... [-o "
+      "survey [MODEL] [IMAGE|FOLDER|ARCHIVE.tar...] [options]\nusage: heed survey --merge "
+      "PART.sqlite... [-o "
       "ALL.sqlite] [--report OUT.html]\nusage: heed survey --compare A.sqlite B.sqlite [--report "
-      "OUT.html]\n\n" CLI_MODEL_OR_BUILT_IN
-      "\nThere is an IMAGE, a FOLDER, --list or --scenes. FOLDER stands for the image "
-      "files in it.\nA bad image gives its sentence, the others go on, and the exit code is 3.",
+      "OUT.html]\n\n" CLI_MODEL_OR_BUILT_IN "\nThere is an IMAGE, a FOLDER, an ARCHIVE, --tar, "
+                                            "--list or --scenes. FOLDER and ARCHIVE stand "
+      "for\nthe image files in them. A bad image gives its sentence, the others go on, and the "
+      "exit "
+      "code is 3.",
       table, argc, argv, &words);
   if (code >= 0) return code;
   if (options.merge) return merge(cli, &options, &words);

@@ -44,7 +44,7 @@ static heed_status add(cli_state *cli, picture_list *pictures, const char *path,
 /* --------------------------------------------------------------------------------------- folders
  */
 
-static bool is_picture_name(const char *name) {
+bool cli_is_picture_name(const char *name) {
   static const char *const ends[] = {".png",  ".jpg",  ".jpeg", ".jpe",
                                      ".jfif", ".webp", ".tif",  ".tiff"};
   const size_t length = strlen(name);
@@ -83,7 +83,7 @@ static heed_status add_entries(cli_state *cli, picture_list *pictures, const cha
     /* a link to nothing is a picture that cannot be read, and says so in its turn */
     const bool folder_below = stat(path, &info) == 0 && S_ISDIR(info.st_mode);
     *below += folder_below;
-    if (folder_below != folders || (!folders && !is_picture_name(entry->d_name)))
+    if (folder_below != folders || (!folders && !cli_is_picture_name(entry->d_name)))
       ++*others;
     else
       CLI_TRY(add(cli, pictures, path, (size_t)size));

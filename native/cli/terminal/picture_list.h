@@ -2,10 +2,21 @@
 #ifndef HEED_CLI_TERMINAL_PICTURE_LIST_H
 #define HEED_CLI_TERMINAL_PICTURE_LIST_H
 
-#include "cli.h"
+#include "options.h"
 
 /* Of one run, all sources together; --most-images N says another. */
 #define CLI_MOST_PICTURES 100000
+
+#define CLI_MOST_IMAGES_OPTION(most, default_)                 \
+  {                                                            \
+    "--most-images", CLI_NUMBER, &(most), "N",                 \
+        "refuse more images than this (default: " default_ ")" \
+  }
+#define CLI_LIST_OPTION(list)                                                \
+  {                                                                          \
+    "--list", CLI_TEXT, &(list), "FILE",                                     \
+        "more images: a path a line, from the current folder; - reads stdin" \
+  }
 
 typedef struct picture_list {
   char **path;  /* malloc'ed, each */
@@ -20,8 +31,10 @@ typedef struct picture_list {
   bool deep;
 } picture_list;
 
+/* Whether a file's name ends as pictures do: .png .jpg .jpeg .jpe .jfif .webp .tif .tiff. */
+bool cli_is_picture_name(const char *name);
 /* Puts the pictures that `words` name, then those of the list, in this order. A folder stands for
- * the files in it that end as pictures do (.png .jpg .jpeg .jpe .jfif), by name, without folders
+ * the files in it that end as pictures do, by name, without folders
  * below and hidden files; what else is there is counted on stderr, unless quiet. A list has a path
  * a line, from the current folder; "-" is stdin, NULL none; empty lines are skipped. Statuses: IO,
  * INVALID_FILE (a folder or list without pictures; too many), OUT_OF_MEMORY. */

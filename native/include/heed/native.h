@@ -282,6 +282,7 @@ typedef struct heed_picture {
   uint32_t channels;    /* 0 = 3 */
   heed_samples samples; /* arrays may have others than 8 bits */
   uint32_t frames;      /* of the file; this is one of them */
+  uint32_t part; /* a JPEG: its sides are 1/part of the file's, as least_side says; 0 or 1: whole */
 } heed_picture;
 
 /* The kinds of image that this build reads: "PNG, JPEG, WebP, TIFF, .npy and .npz". */

@@ -14,6 +14,7 @@ class Heed < Formula
   depends_on "vulkan-headers" => :build
   depends_on "cairo"
   depends_on "jpeg-turbo"
+  depends_on "libarchive"
   depends_on "libpng"
   depends_on "libtiff"
   depends_on "sqlite"
@@ -23,7 +24,7 @@ class Heed < Formula
 
   def install
     system "cmake", "-S", ".", "-B", "build", "-G", "Ninja", "-DHEED_TESTS=OFF", "-DHEED_CAIRO=ON", "-DHEED_WEBP=ON", "-DHEED_TIFF=ON", "-DHEED_SQLITE=ON",
-      "-DHEED_VULKAN=ON", *std_cmake_args
+      "-DHEED_ARCHIVE=ON", "-DHEED_VULKAN=ON", *std_cmake_args
     system "cmake", "--build", "build"
     system "cmake", "--install", "build"
   end
