@@ -54,6 +54,7 @@ typedef struct heed_gpu_limits {
   uint32_t fill;
   uint32_t bindings;           /* storage buffers a stage */
   uint64_t range;              /* bytes of one binding */
+  uint64_t buffer;             /* bytes of one buffer, where it holds more than bindings; 0: any */
   uint64_t alignment;          /* of a binding's offset */
   const heed_gpu_tiles *tiles; /* NULL: none was measured */
   /* candidate for every product and attention while it is measured; 0: as the tables say */

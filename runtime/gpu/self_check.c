@@ -40,13 +40,17 @@ static heed_status write_numbers(const heed_gpu_check_graph *check, heed_session
       (size_t)heed_shape_count(&record_of(check, input.id)->shape) * sizeof(float), error);
 }
 
-static heed_status run_session(const heed_gpu_check_graph *check, heed_session *session, float *to,
-                               heed_error *error) {
+heed_status heed_gpu_check_start(const heed_gpu_check_graph *check, heed_session *session,
+                                 heed_error *error) {
   static const int32_t ids[] = {1, 2, 3, 6, 5, 4, 0, 0, 0, 6, 6, 1, 3, 2, 0, 0, 0, 0};
   if (check->image.id) HEED_TRY(write_numbers(check, session, check->image, error));
   HEED_TRY(write_numbers(check, session, check->tokens, error));
   if (check->ids.id) HEED_TRY(heed_session_write(session, check->ids, ids, sizeof ids, error));
-  HEED_TRY(heed_session_run(session, NULL, error));
+  return heed_session_run(session, NULL, error);
+}
+
+heed_status heed_gpu_check_read(const heed_gpu_check_graph *check, heed_session *session, float *to,
+                                heed_error *error) {
   for (uint32_t id = 0; (id = heed_gpu_check_next(check, id));
        to += heed_shape_count(&record_of(check, id)->shape))
     HEED_TRY(read_result(check, session, id, to, error));
@@ -59,7 +63,8 @@ heed_status heed_gpu_check_run(const heed_gpu_check_graph *check, heed_backend *
   heed_session *session = NULL;
   heed_status status = heed_plan_create(check->graph, backend, NULL, &plan, error);
   if (status == HEED_OK) status = heed_session_create(plan, NULL, &session, error);
-  if (status == HEED_OK) status = run_session(check, session, to, error);
+  if (status == HEED_OK) status = heed_gpu_check_start(check, session, error);
+  if (status == HEED_OK) status = heed_gpu_check_read(check, session, to, error);
   if (status == HEED_OK) *steps = heed_plan_step_count(plan);
   heed_session_destroy(session);
   heed_plan_destroy(plan);
@@ -137,6 +142,13 @@ uint64_t heed_gpu_check_hash(const heed_gpu_check_graph *check) {
   return hash;
 }
 
+heed_status heed_gpu_check_judge(const heed_gpu_check_graph *check, heed_backend *backend,
+                                 const float *found, const float *expected, bool half,
+                                 heed_gpu_check_record *record, heed_error *error) {
+  const uint32_t worst = compare(check, found, expected, half ? TOLERANCE_HALF : TOLERANCE, record);
+  return name_kernel(check, backend, worst, record, error);
+}
+
 heed_status heed_gpu_check_backend(const heed_gpu_check_graph *check, heed_backend *backend,
                                    bool half, heed_gpu_check_record *record, heed_error *error) {
   const size_t count = heed_gpu_check_count(check);
@@ -149,10 +161,7 @@ heed_status heed_gpu_check_backend(const heed_gpu_check_graph *check, heed_backe
   if (status == HEED_OK)
     status = heed_gpu_check_run(check, backend, found, &record->kernels, error);
   if (status == HEED_OK)
-    status =
-        name_kernel(check, backend,
-                    compare(check, found, found + count, half ? TOLERANCE_HALF : TOLERANCE, record),
-                    record, error);
+    status = heed_gpu_check_judge(check, backend, found, found + count, half, record, error);
   heed_backend_destroy(cpu);
   heed_free(check->context, found);
   return status;

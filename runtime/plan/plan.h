@@ -16,8 +16,17 @@ typedef struct heed_placement {
   bool kept; /* output, tap or input: its place is its own to the end */
   bool tapped;
   uint32_t first, last; /* positions in `order` between which the place is held */
+  uint32_t bank;        /* of the arena */
   uint64_t offset, bytes;
 } heed_placement;
+
+/* Parts of the arena, one after the other, where a step must not read and write one buffer: no
+ * result of a node lies in the bank of another value of that node. */
+#define HEED_MOST_BANKS 32
+typedef struct heed_plan_banks {
+  uint32_t most;  /* at most HEED_MOST_BANKS; 1: values lie where there is room */
+  uint64_t bytes; /* of a bank, at most; 0: any */
+} heed_plan_banks;
 
 /* What a plan asks of the backend that it is made for. A backend fills it in its vtable; a plan
  * knows no more of it. */
@@ -37,6 +46,8 @@ typedef struct heed_plan_support {
    * not say which. */
   heed_attention_mode (*mode)(const heed_backend *backend, const heed_plan *plan,
                               const heed_node *node);
+  /* NULL: one bank of any size. */
+  heed_plan_banks (*banks)(const heed_backend *backend);
 } heed_plan_support;
 
 struct heed_plan {
@@ -49,7 +60,9 @@ struct heed_plan {
   /* [value_count + 1] by value id; entry 0 unused; a view has its own offset inside its base */
   heed_placement *placement;
   uint32_t value_count;
-  heed_attention_mode attention; /* asked for */
+  uint32_t bank_count;
+  uint64_t bank_end[HEED_MOST_BANKS]; /* byte offsets in the arena */
+  heed_attention_mode attention;      /* asked for */
   heed_memory memory;
 };
 
@@ -69,8 +82,8 @@ heed_attention_mode heed_plan_mode(const heed_plan *plan, const heed_node *node)
 /* The node of a step. */
 const heed_node *heed_plan_node(const heed_plan *plan, uint32_t step);
 
-/* plan/lifetime.c: gives every live value an offset so that no two whose lifetimes meet overlap;
- * sets memory.arena. */
+/* plan/lifetime.c: gives every live value a bank, and an offset so that no two whose lifetimes meet
+ * overlap; sets memory.arena. Statuses: OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY. */
 heed_status heed_plan_place(heed_plan *plan, heed_error *error);
 
 #endif

@@ -10,10 +10,11 @@
 
 /* What the host was asked for beside the floor. */
 typedef struct pipe_options {
-  bool half;      /* weights and values between products in fp16 */
-  bool dot;       /* products of int8 by dot products */
-  bool subgroups; /* row sums by subgroups */
-  bool unrolled;  /* loops over constants are written out */
+  bool half;       /* weights and values between products in fp16 */
+  bool dot;        /* products of int8 by dot products */
+  bool subgroups;  /* row sums by subgroups */
+  bool unrolled;   /* loops over constants are written out */
+  uint64_t buffer; /* bytes of the largest buffer; 0: those that every device has */
 } pipe_options;
 
 /* Starts the host, which lives until pipe_backend_stop. false: it cannot run here, and `why` is a

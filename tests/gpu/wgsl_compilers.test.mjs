@@ -2,31 +2,13 @@
  * out: naga (Firefox; without subgroups, which it lacks), and Tint (Chromium) where Dawn finds a
  * Vulkan driver. Both come from npm, pinned, for this test alone; HEED_NPM names the folder. */
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import test from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { convert } from '../../web/gpu/convert.js'
 import { fill } from '../../web/gpu/fill.js'
-import { moduleNames, pipelines, readModule, skip } from './spirv_modules.mjs'
-
-const packages = ['naga-wasm@30.1.0', 'webgpu@0.6.2'],
-  folder = process.env.HEED_NPM ?? ''
-const moduleOf = (/** @type {string} */ name) => join(folder, 'node_modules', name)
-
-function install() {
-  if (existsSync(moduleOf('naga-wasm')) && existsSync(moduleOf('webgpu'))) return
-  mkdirSync(folder, { recursive: true })
-  writeFileSync(join(folder, 'package.json'), '{"private": true}\n')
-  const quiet = ['--ignore-scripts', '--no-audit', '--no-fund', '--silent']
-  try {
-    execFileSync('npm', ['install', ...quiet, ...packages], { cwd: folder, stdio: 'ignore' })
-  } catch {
-    skip(`npm gives no ${packages.join(', ')} here`)
-  }
-}
+import { folderOf, install, loadDawn } from './npm_packages.mjs'
+import { moduleNames, pipelines, readModule } from './spirv_modules.mjs'
 
 /** Texts of all pipelines, each once. */
 function texts() {
@@ -47,7 +29,7 @@ install()
 const every = texts()
 
 test('naga takes every pipeline without subgroups', async () => {
-  const naga = await import(pathToFileURL(join(moduleOf('naga-wasm'), 'dist/node.js')).href)
+  const naga = await import(pathToFileURL(join(folderOf('naga-wasm'), 'dist/node.js')).href)
   const plain = every.filter(({ features }) => !features.includes('subgroups'))
   assert.ok(plain.length >= 200, `found ${plain.length} texts`)
   for (const { code, what } of plain)
@@ -59,7 +41,7 @@ test('naga takes every pipeline without subgroups', async () => {
 })
 
 test('Tint takes every pipeline, without a warning', async (context) => {
-  const { create, globals } = createRequire(join(folder, 'package.json'))('webgpu')
+  const { create, globals } = loadDawn()
   Object.assign(globalThis, globals)
   dawn = create([])
   const adapter = await dawn.requestAdapter()

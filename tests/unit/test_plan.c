@@ -175,33 +175,139 @@ static void assert_no_overlap(const heed_plan *plan, uint64_t seed) {
     }
 }
 
+#define RANDOM_VALUES 48
+
+/* Inputs of four shapes, and nodes that read one to three of the values before them. */
+static void grow(fixture *f, uint64_t seed, heed_value values[RANDOM_VALUES]) {
+  test_random random = {seed};
+  uint32_t count = 0;
+  const heed_shape shapes[] = {HEED_SHAPE(1, 1, 10, 100), HEED_SHAPE(1, 1, 3, 1),
+                               HEED_SHAPE(1, 1, 64, 64), HEED_SHAPE(1, 1, 257, 3)};
+  uint32_t shape_of[RANDOM_VALUES];
+  for (; count < 4; count++) {
+    const char name[2] = {(char)('a' + count), 0};
+    values[count] = heed_define_input(f->graph, name, HEED_F32, &shapes[count]);
+    shape_of[count] = count;
+  }
+  for (; count < RANDOM_VALUES; count++) {
+    const uint32_t at = test_random_below(&random, count);
+    uint32_t other = test_random_below(&random, count);
+    while (shape_of[other] != shape_of[at]) other = (other + 1) % count;
+    const heed_value x = values[at], y = values[other];
+    const heed_add_desc add = {sizeof add, x, y};
+    const heed_attention_desc attention = {
+        .struct_size = sizeof attention, .query = x, .key = y, .value = x};
+    const uint32_t kind = test_random_below(&random, 3);
+    if (kind == 2) {
+      const heed_attention_values made = heed_define_attention(f->graph, &attention);
+      values[count] = made.output;
+      if (test_random_below(&random, 2)) heed_graph_output(f->graph, made.weights);
+    } else {
+      values[count] = kind ? activate(f, x) : heed_define_add(f->graph, &add);
+    }
+    shape_of[count] = shape_of[at];
+    if (test_random_below(&random, 6) == 0) heed_graph_output(f->graph, values[count]);
+  }
+  heed_graph_output(f->graph, values[RANDOM_VALUES - 1]);
+}
+
 static void test_random_graphs_never_overlap(void **state) {
   (void)state;
   for (uint64_t seed = 1; seed <= 200; seed++) {
     fixture *f;
+    heed_value values[RANDOM_VALUES];
     setup((void **)&f);
-    test_random random = {seed};
-    heed_value values[48];
-    uint32_t count = 0;
-    const heed_shape shapes[] = {HEED_SHAPE(1000), HEED_SHAPE(3), HEED_SHAPE(64, 64),
-                                 HEED_SHAPE(257, 3)};
-    for (; count < 4; count++) {
-      const char name[2] = {(char)('a' + count), 0};
-      values[count] = heed_define_input(f->graph, name, HEED_F32, &shapes[count]);
-    }
-    for (; count < 48; count++) {
-      const heed_value x = values[test_random_below(&random, count)];
-      const heed_add_desc add = {sizeof add, x, x};
-      values[count] =
-          test_random_below(&random, 2) ? activate(f, x) : heed_define_add(f->graph, &add);
-      if (test_random_below(&random, 6) == 0) heed_graph_output(f->graph, values[count]);
-    }
-    heed_graph_output(f->graph, values[47]);
+    grow(f, seed, values);
     heed_plan *plan = plan_of(f, &values[20], 3);
     assert_no_overlap(plan, seed);
+    assert_int_equal(plan->bank_count, 1);
+    assert_int_equal(plan->bank_end[0], plan->memory.arena);
     heed_plan_destroy(plan);
     teardown((void **)&f);
   }
+}
+
+static heed_plan_banks asked;
+static heed_plan_banks says_banks(const heed_backend *backend) {
+  (void)backend;
+  return asked;
+}
+
+static void assert_in_its_bank(const heed_plan *plan, uint32_t id) {
+  const heed_placement *place = &plan->placement[id];
+  if (!place->live || !place->bytes) return;
+  assert_true(place->bank < plan->bank_count);
+  const uint64_t start = place->bank ? plan->bank_end[place->bank - 1] : 0,
+                 end = plan->bank_end[place->bank];
+  assert_true(place->offset >= start && place->offset + place->bytes <= end);
+  if (asked.bytes) assert_true(end - start <= asked.bytes);
+}
+
+/* No step reads and writes one bank. */
+static void assert_apart(const heed_plan *plan, uint64_t seed) {
+  for (uint32_t step = 0; step < plan->step_count; step++) {
+    const heed_node *node = heed_plan_node(plan, step);
+    uint32_t read = 0, written = 0;
+    for (uint32_t i = 0; i < HEED_NODE_INPUTS; i++)
+      if (node->input[i])
+        read |= 1u << plan->placement[heed_graph_root(plan->graph, node->input[i])].bank;
+    for (uint32_t i = 0; i < HEED_NODE_OUTPUTS; i++) {
+      if (!heed_plan_wants(plan, node->output[i])) continue;
+      const uint32_t bank = 1u << plan->placement[node->output[i]].bank;
+      if ((read | written) & bank)
+        fail_msg("step %u reads and writes a bank (seed %llu)", step, (unsigned long long)seed);
+      written |= bank;
+    }
+  }
+}
+
+static void check_banks(heed_plan_banks banks) {
+  const heed_backend_vtable vtable = {
+      .name = "dummy", .plan = {.supports = supports, .measure = measure, .banks = says_banks}};
+  uint32_t most = 0;
+  asked = banks;
+  for (uint64_t seed = 1; seed <= 200; seed++) {
+    fixture *f;
+    heed_value values[RANDOM_VALUES];
+    setup((void **)&f);
+    f->backend.vtable = &vtable;
+    grow(f, seed, values);
+    heed_plan *plan = plan_of(f, &values[20], 3);
+    assert_no_overlap(plan, seed);
+    assert_apart(plan, seed);
+    for (uint32_t id = 1; id <= plan->value_count; id++) assert_in_its_bank(plan, id);
+    assert_int_equal(plan->bank_end[plan->bank_count - 1], plan->memory.arena);
+    if (plan->bank_count > most) most = plan->bank_count;
+    heed_plan_destroy(plan);
+    teardown((void **)&f);
+  }
+  print_message("at most %u banks\n", most);
+}
+
+static void test_no_step_reads_and_writes_one_bank(void **state) {
+  (void)state;
+  check_banks((heed_plan_banks){HEED_MOST_BANKS, 0});
+}
+
+static void test_banks_keep_to_a_size(void **state) {
+  (void)state;
+  check_banks((heed_plan_banks){HEED_MOST_BANKS, 300000});
+}
+
+static void test_a_value_larger_than_a_bank_is_refused(void **state) {
+  fixture *f = *state;
+  heed_plan *plan;
+  heed_error error;
+  const heed_backend_vtable vtable = {
+      .name = "dummy", .plan = {.supports = supports, .measure = measure, .banks = says_banks}};
+  const heed_shape shape = HEED_SHAPE(1024);
+  asked = (heed_plan_banks){HEED_MOST_BANKS, 4095};
+  f->backend.vtable = &vtable;
+  heed_graph_output(f->graph, activate(f, heed_define_input(f->graph, "x", HEED_F32, &shape)));
+  assert_fails(heed_plan_create(f->graph, &f->backend, NULL, &plan, &error),
+               HEED_OUT_OF_DEVICE_MEMORY,
+               "x does not fit the buffers of this device (found 4096 bytes, expected buffers of "
+               "at most 4095)");
 }
 
 int main(void) {
@@ -213,6 +319,9 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_a_chain_needs_its_input_and_two_places, setup, teardown),
       cmocka_unit_test_setup_teardown(test_nothing_to_compute_is_said, setup, teardown),
       cmocka_unit_test(test_random_graphs_never_overlap),
+      cmocka_unit_test(test_no_step_reads_and_writes_one_bank),
+      cmocka_unit_test(test_banks_keep_to_a_size),
+      cmocka_unit_test_setup_teardown(test_a_value_larger_than_a_bank_is_refused, setup, teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -131,3 +131,38 @@ export interface Spirv {
   functions: SpirvFunction[]
   entry: number
 }
+
+/* ------------------------------------------------------------------------------------------------
+ * what runs pipelines */
+
+/** A dispatch that C lists (heed_gpu_words). Slots without a buffer have number -1. */
+export interface Dispatch {
+  shader: string
+  constants: number[]
+  push: number[]
+  groups: [number, number, number]
+  /** Millions of operations. */
+  work: number
+  slots: { buffer: number; offset: number; bytes: number; written: boolean }[]
+}
+
+export interface DeviceOptions {
+  templateOf(shader: string): Template | Promise<Template>
+  /** Of fill. */
+  unroll?: number
+  /** Whether the device is looked after only when something is submitted. */
+  polls?: boolean
+}
+
+export interface Pipeline {
+  pipeline: GPUComputePipeline
+  layout: GPUBindGroupLayout
+  buffers: Filled['buffers']
+}
+
+/** Bytes of a buffer. */
+export interface Wanted {
+  buffer: number
+  offset: number
+  bytes: number
+}
