@@ -265,6 +265,44 @@ static void test_hosts(void **state) {
   free(file.data);
 }
 
+/* A node without a kernel in the branch that an If takes; the other branch has an unknown op. */
+static void test_branch(void **state) {
+  static const uint32_t dims[] = {1, TOKENS, WIDTH}, one = 1;
+  static const float x[COUNT] = {0.5f, -2, 1};
+  static const unsigned char yes = 1;
+  test_message graph = {0}, branches[2] = {{0}, {0}}, of = {0}, file;
+  heed_backend *cpu;
+  heed_value value;
+  lowered on;
+  float found[COUNT];
+  char text[200];
+  (void)state;
+  put_nodes(&branches[0], "Sinh x s;");
+  put_nodes(&branches[1], "Unheard x u;");
+  for (int b = 0; b < 2; b++) {
+    test_put_value(&branches[b], 12, b ? "u" : "s");
+    test_put_graph(&of, b ? "else_branch" : "then_branch", &branches[b]);
+  }
+  test_put_raw(&graph, "yes", 9, 1, &one, &yes, 1);
+  test_put_node(&graph, "If", "branch", "yes", "h", &of);
+  put_nodes(&graph, "Neg h y;");
+  test_put_shaped(&graph, 11, "x", 3, dims);
+  test_put_shaped(&graph, 12, "y", 3, dims);
+  heed_onnx *onnx = open_graph(&graph, &file);
+  assert_ok(heed_cpu_backend_create(context, NULL, &cpu, &error));
+  assert_ok(open_session(onnx, cpu, &on));
+  heed_onnx_lowered_in_double(on.graph, text, sizeof text);
+  assert_non_null(strstr(text, "nodes in double (Sinh)"));
+  assert_ok(run_session(&on, x, sizeof x));
+  assert_ok(heed_onnx_lowered_output(on.graph, 0, &value, &error));
+  assert_ok(heed_session_read(on.session, value, 0, COUNT, found, &error));
+  for (uint32_t i = 0; i < COUNT; i++) assert_true(fabsf(found[i] + sinhf(x[i])) <= 1e-6f);
+  close_session(&on);
+  heed_backend_destroy(cpu);
+  heed_onnx_destroy(onnx);
+  free(file.data);
+}
+
 /* Two results of one node, of which one is of whole numbers that pick rows. */
 static void test_top(void **state) {
   static const uint32_t dims[] = {1, TOKENS, WIDTH};
@@ -406,9 +444,9 @@ static void test_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_mixed),  cmocka_unit_test(test_unknown),
-      cmocka_unit_test(test_hosts),  cmocka_unit_test(test_top),
-      cmocka_unit_test(test_beyond), cmocka_unit_test(test_host_memory),
-      cmocka_unit_test(test_memory)};
+      cmocka_unit_test(test_mixed),       cmocka_unit_test(test_unknown),
+      cmocka_unit_test(test_hosts),       cmocka_unit_test(test_top),
+      cmocka_unit_test(test_branch),      cmocka_unit_test(test_beyond),
+      cmocka_unit_test(test_host_memory), cmocka_unit_test(test_memory)};
   return cmocka_run_group_tests(tests, make_context, drop_context);
 }

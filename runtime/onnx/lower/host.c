@@ -208,8 +208,8 @@ heed_status heed_lower_host_node(heed_lower *l) {
                          .batch = l->batch,
                          .in_count = node->input_count};
   l->call = call_of(h, &l->evaluator, l->error);
-  if (l->host_count < HEED_LOWER_MOST_HOSTS && !node->guard && !heed_onnx_is_if(node) &&
-      heed_onnx_find_op(node) && node->input_count <= HEED_ONNX_MOST_INPUTS &&
+  if (l->host_count < HEED_LOWER_MOST_HOSTS && !heed_onnx_is_if(node) && heed_onnx_find_op(node) &&
+      node->input_count <= HEED_ONNX_MOST_INPUTS &&
       heed_lower_attention_at(l, node) == UINT32_MAX && make(l, h)) {
     l->hosts[l->host_count++] = node;
     return HEED_OK;
