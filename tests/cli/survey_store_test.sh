@@ -159,6 +159,24 @@ expect_exit 0
 same k.sqlite
 test_end
 
+# On storage that machines share there is no write-ahead log, at no moment; the survey is the same, and goes on after kills.
+if [ -n "${HEED_SHARED_STORAGE:-}" ]; then
+  test_begin shared_storage
+  logs() { [ ! -e "$here/n.sqlite-wal" ] && [ ! -e "$here/n.sqlite-shm" ] || fail "a write-ahead log is there"; }
+  command='survey with all folders on NFS'
+  for after in 0.3 0.6 20; do
+    (cd "$here" && LD_PRELOAD=$HEED_SHARED_STORAGE exec timeout -s KILL "$after" "$program" survey $scenes --commit 1 -o n.sqlite --resume) >"$out" 2>"$err"
+    logs
+  done
+  same n.sqlite
+  rm "$here/n.sqlite"
+  (cd "$here" && LD_PRELOAD=$HEED_SHARED_STORAGE exec "$program" survey --scenes 1 --backend cpu -o n.sqlite) >"$out" 2>"$err" || fail "exit code $?"
+  expect_stderr_contains 'heed survey: n.sqlite: a write-ahead log is not safe on storage that machines share; heed uses a rollback journal'
+  (cd "$here" && exec timeout -s KILL 3 "$program" survey --scenes 100000 $common -o w.sqlite) >"$out" 2>"$err"
+  expect_file w.sqlite-wal # the same without
+  test_end
+fi
+
 test_begin interrupted
 (cd "$here" && exec timeout -s TERM 0.5 "$program" survey --scenes 20000 $common -o s.sqlite) >"$out" 2>"$err"
 grep -q 's.sqlite: ended by a signal (found [0-9]* images of 20000; the same command with --resume goes on)' "$err" ||

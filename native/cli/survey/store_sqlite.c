@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "storage.h"
+
 #define SURVEY_SCHEMA 3
 
 /* docs/surveys.md describes it; a change of a meaning makes the next SURVEY_SCHEMA. */
@@ -178,20 +180,22 @@ heed_status survey_sql_open(cli_state *cli, const char *path, int flags, survey_
   return HEED_OK;
 }
 
-/* Readers of the file wait for no one, and a commit is one sync. */
+/* Readers of the file wait for no one, and a commit is one sync: a write-ahead log, where the
+ * storage takes one. */
 static heed_status begin_journal(const survey_store *store, bool quiet) {
   sqlite3_stmt *mode = NULL;
-  CLI_TRY(survey_sql_prepare(store, "PRAGMA journal_mode = WAL", &mode));
+  const bool shared = survey_is_shared_storage(store->path);
+  CLI_TRY(survey_sql_prepare(
+      store, shared ? "PRAGMA journal_mode = DELETE" : "PRAGMA journal_mode = WAL", &mode));
   const bool row = sqlite3_step(mode) == SQLITE_ROW;
   const char *now = row ? (const char *)sqlite3_column_text(mode, 0) : NULL;
   const bool log = now && strcmp(now, "wal") == 0;
   sqlite3_finalize(mode);
   if (!row) return survey_sql_fail(store, "cannot write");
   if (!log && !quiet)
-    fprintf(stderr,
-            "heed survey: %s: its file system takes no write-ahead log; heed uses a rollback "
-            "journal\n",
-            CLI_SHOWN(store->path));
+    fprintf(stderr, "heed survey: %s: %s; heed uses a rollback journal\n", CLI_SHOWN(store->path),
+            shared ? "a write-ahead log is not safe on storage that machines share"
+                   : "its file system takes no write-ahead log");
   return execute(store,
                  log ? "PRAGMA synchronous = NORMAL"
                      : "PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL",

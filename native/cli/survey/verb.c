@@ -144,7 +144,7 @@ static int run(cli_state *cli, int argc, char **argv) {
       "PART.sqlite... [-o "
       "ALL.sqlite] [--report OUT.html]\nusage: heed survey --compare A.sqlite B.sqlite [--report "
       "OUT.html]\n\n" CLI_MODEL_OR_BUILT_IN "\nThere is an IMAGE, a FOLDER, an ARCHIVE, --tar, "
-                                            "--list or --scenes. FOLDER and ARCHIVE stand "
+      "--list or --scenes. FOLDER and ARCHIVE stand "
       "for\nthe image files in them. A bad image gives its sentence, the others go on, and the "
       "exit "
       "code is 3.",
