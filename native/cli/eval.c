@@ -6,6 +6,7 @@
 #include "session/onnx_graph.h"
 #include "session/pipeline.h"
 #include "session/text_tower.h"
+#include "terminal/confine.h"
 #include "terminal/paths.h"
 #include "terminal/tensors.h"
 
@@ -300,6 +301,7 @@ static int run(cli_state *cli, int argc, char **argv) {
       CLI_FILE_OPTION(file),
       CLI_WEIGHTS_OPTIONS(cli),
       CLI_WAY_OPTION(way),
+      CLI_SANDBOX_OPTION(cli),
       CLI_CHOICE_OPTIONS(choice, CLI_BACKEND_AUTO),
       {NULL, CLI_FLAG, NULL, NULL, NULL}};
   const int code = cli_parse(cli, "eval MODEL IN.safetensors -o OUT.safetensors [options]", options,

@@ -4,6 +4,7 @@
 
 #include "session/pipeline.h"
 #include "session/text_tower.h"
+#include "terminal/confine.h"
 #include "terminal/paths.h"
 #include "terminal/tensors.h"
 
@@ -168,6 +169,7 @@ static int run(cli_state *cli, int argc, char **argv) {
        "percentages of pixels that road replaces, below 100 (default: 1,3,...,99)"},
       CLI_FILE_OPTION(file),
       CLI_WEIGHTS_OPTIONS(cli),
+      CLI_SANDBOX_OPTION(cli),
       CLI_CHOICE_OPTIONS(choice, CLI_BACKEND_AUTO),
       {NULL, CLI_FLAG, NULL, NULL, NULL}};
   const int code =

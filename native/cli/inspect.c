@@ -7,6 +7,7 @@
 #include "session/pipeline.h"
 #include "session/profile.h"
 #include "session/synthetic.h"
+#include "terminal/confine.h"
 #include "terminal/json_out.h"
 
 /* heed_model_describe's lines. */
@@ -315,6 +316,7 @@ static int run(cli_state *cli, int argc, char **argv) {
       {"--plan", CLI_FLAG, &plan, NULL,
        "print steps, FLOPs, bytes moved, predicted memory and the cost of maps"},
       {"--json", CLI_FLAG, &json, NULL, "print the plan as one JSON object"},
+      CLI_SANDBOX_OPTION(cli),
       CLI_CHOICE_OPTIONS(choice, CLI_BACKEND_CPU),
       {NULL, CLI_FLAG, NULL, NULL, NULL}};
   const int code = cli_parse(cli, "inspect [MODEL] [options]\n\n" CLI_MODEL_OR_BUILT_IN, options,

@@ -32,6 +32,7 @@ native/files      base model/files pickle/foreign.h pickle/kind.h heed/native.h 
 native/image      base files pickle/kind.h pickle/zip.h heed/native.h
 native/figure     base explain/colour_rule.h files image heed/native.h
 native/auto       base heed/native.h heed/vulkan.h
+native/sandbox    base heed/native.h
 native/cli        heed/check.h heed/native.h heed/onnx.h heed/sequences.h heed/tokenizer.h heed/scene.h heed/scene_json.h heed/vulkan.h heed/vulkan_test.h
 native/demo       heed/scene.h
 native/examples   heed/check.h heed/native.h heed/sequences.h

@@ -10,6 +10,7 @@
 #include "session/embedded.h"
 #include "session/pipeline.h"
 #include "session/sha256.h"
+#include "terminal/confine.h"
 #include "terminal/options.h"
 #include "terminal/paths.h"
 
@@ -313,7 +314,8 @@ static int run(cli_state *cli, int argc, char **argv) {
   cli_words words;
   const cli_option table[] = {
       CLI_WEIGHTS_OPTIONS(cli),
-      {"-o", CLI_TEXT, &job.folder, "FOLDER", "folder to write, which must not exist"},
+      {"-o", CLI_FILE, &job.folder, "FOLDER", "folder to write, which must not exist"},
+      CLI_SANDBOX_OPTION(cli),
       {"--weights", CLI_TEXT, &weights, "int8|int8-float|f16|bf16",
        "storage of the weights of attention and MLP"},
       {NULL, CLI_FLAG, NULL, NULL, NULL}};

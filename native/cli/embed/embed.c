@@ -10,6 +10,7 @@
 #include "rows.h"
 #include "session/onnx_graph.h"
 #include "session/reading.h"
+#include "terminal/confine.h"
 #include "terminal/model_word.h"
 #include "terminal/options.h"
 #include "terminal/paths.h"
@@ -357,6 +358,7 @@ static int run(cli_state *cli, int argc, char **argv) {
       CLI_MODEL_WAY_OPTION(options.way),
       CLI_SIZE_OPTION(options.size),
       CLI_PREPARE_OPTIONS(cli),
+      CLI_SANDBOX_OPTION(cli),
       CLI_CHOICE_OPTIONS(options.choice, CLI_BACKEND_AUTO),
       {NULL, CLI_FLAG, NULL, NULL, NULL}};
   const int code = cli_parse(

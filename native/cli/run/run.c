@@ -8,6 +8,7 @@
 #include "heed/onnx.h"
 #include "sequence.h"
 #include "session/onnx_graph.h"
+#include "terminal/confine.h"
 #include "terminal/model_word.h"
 #include "terminal/picture_list.h"
 #include "texts.h"
@@ -268,7 +269,7 @@ static int run(cli_state *cli, int argc, char **argv) {
       {"--target", CLI_TEXT, &options.target, "N|N-M|LABEL",
        "the score that is explained: a logit by number or label, or the difference of two "
        "(default: the largest logit)"},
-      {"--patch-from", CLI_FILE, &options.patch_from, "IMAGE",
+      {"--patch-from", CLI_TEXT, &options.patch_from, "IMAGE",
        "--explain patch: the picture whose heads are put in, one at a time"},
       {"--explained", CLI_FILE, &options.explained, RUN_FIGURE_NAME,
        "draw what --explain finds; of several methods each has a file of its own (out-pca.png)"},
@@ -284,6 +285,7 @@ static int run(cli_state *cli, int argc, char **argv) {
        "also write these attention scores of the query to --json"},
       RUN_ROLLOUT_OPTIONS(options.rollout_how),
       CLI_CHANGES_OPTIONS(options.changes),
+      CLI_SANDBOX_OPTION(cli),
       CLI_CHOICE_OPTIONS(options.choice, CLI_BACKEND_AUTO),
       {NULL, CLI_FLAG, NULL, NULL, NULL}};
   const int code = cli_parse(

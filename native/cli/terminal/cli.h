@@ -34,6 +34,7 @@ typedef struct cli_state {
   const char *names, *hints;      /* --names and --hints: the same */
   const char *interpolation_grid; /* the same, as one more hint */
   cli_prepare_words prepare;      /* of every model that takes images */
+  const char *sandbox;            /* --sandbox, or NULL */
   bool silent; /* the log is not shown: what is opened will be opened again, and says it then */
 } cli_state;
 
@@ -70,6 +71,9 @@ int cli_fail(const cli_state *cli);
 /* SIGINT, SIGTERM and SIGHUP remove what is half written and end the program with 128 and their
  * number. */
 void cli_signals_catch(void);
+/* A program that is started after heed_sandbox_enter ends this one with a sentence of the verb,
+ * which must live as long, and exit code 3. */
+void cli_signals_catch_refused(const char *verb);
 /* From here on a pipe that its reader closed does not end the program (SIGPIPE): there are files to
  * write. */
 void cli_signals_keep_pipe(void);

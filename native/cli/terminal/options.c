@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "confine.h"
 #include "nearest.h"
 #include "standard_out.h"
 
@@ -205,6 +206,20 @@ static void report_again(const cli_state *cli, const cli_option *option, const c
             option->name, CLI_SHOWN(value));
 }
 
+/* A verb whose table has --sandbox, with the files that its options say it writes. */
+static int confine(const cli_state *cli, const cli_option *options) {
+  const char *outputs[MOST_OPTIONS];
+  uint32_t count = 0;
+  bool wanted = false;
+  for (; options->name; options++) {
+    const char *path = NULL;
+    if (options->kind >= CLI_FILE) memcpy(&path, options->target, sizeof path);
+    if (path && count < MOST_OPTIONS) outputs[count++] = path;
+    if (options->target == (const void *)&cli->sandbox) wanted = true;
+  }
+  return wanted ? cli_confine(cli, outputs, count) : -1;
+}
+
 int cli_parse(const cli_state *cli, const char *usage, const cli_option *options, int argc,
               char **argv, cli_words *words) {
   if (cli->describe) {
@@ -247,5 +262,5 @@ int cli_parse(const cli_state *cli, const char *usage, const cli_option *options
     if (given[which]) report_again(cli, option, value);
     given[which] = true;
   }
-  return -1;
+  return confine(cli, options);
 }

@@ -3,6 +3,7 @@
 #define _XOPEN_SOURCE 700 /* sigaction */
 #include <errno.h>
 #include <signal.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -31,6 +32,29 @@ void cli_signals_catch(void) {
   signal(SIGXFSZ, SIG_IGN); /* a file beyond the shell's limit is a write that fails */
 }
 
+static const char *confined; /* the verb */
+
+static void say(const char *text) {
+  if (write(STDERR_FILENO, text, strlen(text)) < 0) return; /* there is nowhere else to say it */
+}
+
+static void end_refused(int number) {
+  (void)number;
+  heed_file_abandon_all();
+  say("heed ");
+  say(confined);
+  say(": sandbox: a program was to be started while files were read (found execve, expected "
+      "none): a file took over a reader, or --sandbox off is needed\n");
+  _exit(CLI_BAD_FILE);
+}
+
+void cli_signals_catch_refused(const char *verb) {
+  struct sigaction action = {.sa_handler = end_refused};
+  confined = verb;
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGSYS, &action, NULL);
+}
+
 void cli_signals_keep_pipe(void) { signal(SIGPIPE, SIG_IGN); }
 
 void cli_signals_defer(bool defer) {
@@ -48,6 +72,7 @@ bool cli_interrupted(FILE *file) {
 #include "cli.h"
 
 void cli_signals_catch(void) {}
+void cli_signals_catch_refused(const char *verb) { (void)verb; }
 void cli_signals_keep_pipe(void) {}
 void cli_signals_defer(bool defer) { (void)defer; }
 bool cli_signals_arrived(void) { return false; }

@@ -485,6 +485,32 @@ HEED_NODISCARD HEED_API heed_status heed_auto_backend_create(heed_context *conte
                                                              heed_auto_choice *choice,
                                                              heed_error *error);
 
+/* -------------------------------------------------------------------------------------- sandbox */
+
+/* EXPERIMENTAL: may change. What was confined. */
+typedef enum heed_sandbox_part {
+  HEED_SANDBOX_CALLS = 1, /* seccomp */
+  HEED_SANDBOX_FILES = 2  /* Landlock */
+} heed_sandbox_part;
+
+typedef struct heed_sandbox_desc {
+  size_t struct_size;
+  /* folders in which files may still be written, made and removed, and single files that may be
+   * written; what is not there is left out */
+  const char *const *writable;
+  uint32_t writable_count;
+} heed_sandbox_desc;
+
+/* EXPERIMENTAL: may change. Takes power from the calling thread and from those that it will start,
+ * until the process ends: call it first, before files of others are read. Files may still be read.
+ * CALLS: processes, sockets, tracing, mounts, kernel keys and modules are refused (EPERM), and
+ * starting a program raises SIGSYS. FILES: nothing is written beside `writable`, nothing executed,
+ * no TCP connection made. Drivers of GPUs work. `parts` (nullable) receives which of the two this
+ * kernel has. Linux on x86-64 and arm64; elsewhere FILES alone, or UNSUPPORTED. Statuses:
+ * INVALID_ARGUMENT, UNSUPPORTED (neither). */
+HEED_NODISCARD HEED_API heed_status heed_sandbox_enter(const heed_sandbox_desc *desc,
+                                                       uint32_t *parts, heed_error *error);
+
 #ifdef __cplusplus
 }
 #endif

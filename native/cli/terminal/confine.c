@@ -1,0 +1,81 @@
+/* What a verb still needs when its options are read: the folders of its outputs, and caches. */
+#include "confine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "heed/native.h"
+
+#define MOST_PLACES 64
+
+typedef struct places {
+  char path[MOST_PLACES][HEED_PATH_SIZE];
+  const char *named[MOST_PLACES];
+  uint32_t count;
+} places;
+
+static void add(places *to, const char *path, const char *beneath) {
+  if (to->count == MOST_PLACES || !path || !*path) return;
+  const int length = snprintf(to->path[to->count], HEED_PATH_SIZE, "%s%s", path, beneath);
+  if (length < 0 || length >= HEED_PATH_SIZE) return;
+  to->named[to->count] = to->path[to->count];
+  to->count++;
+}
+
+/* Where files grow that end in a pipe. */
+static void add_temporary(places *to) {
+  const char *folder = getenv("TMPDIR");
+  add(to, folder && *folder ? folder : "/tmp", "");
+}
+
+/* The folder of an output, behind its links. */
+static void add_output(places *to, const char *path) {
+  char target[HEED_PATH_SIZE];
+  if (strcmp(path, "-") == 0 || strncmp(path, "/dev/", 5) == 0) add_temporary(to);
+  if (strcmp(path, "-") == 0) return;
+  if (heed_file_target(path, target) != 0) return; /* writing says why */
+  add(to, target, "");                             /* a device or pipe */
+  size_t length = strlen(target);
+  while (length > 1 && target[length - 1] == '/') length--;
+  while (length && target[length - 1] != '/') length--;
+  if (length > 1) length--;
+  target[length] = '\0';
+  add(to, length ? target : ".", "");
+}
+
+/* Caches of heed, of Vulkan drivers and of fonts; devices. */
+static void add_usual(places *to) {
+  static const char *const variables[] = {"XDG_CACHE_HOME", "MESA_SHADER_CACHE_DIR",
+                                          "__GL_SHADER_DISK_CACHE_PATH"};
+  const char *home = getenv("HOME");
+  for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
+    add(to, getenv(variables[i]), "");
+  if (home && *home) {
+    add(to, home, "/.cache");
+    add(to, home, "/.nv");
+  }
+  add(to, "/dev", "");
+}
+
+static int confine(const cli_state *cli, const char *const *outputs, uint32_t count) {
+  places *writable = calloc(1, sizeof *writable);
+  heed_error error;
+  uint32_t parts;
+  if (!writable) return cli_exit_code(HEED_OUT_OF_MEMORY);
+  for (uint32_t i = 0; i < count; i++) add_output(writable, outputs[i]);
+  add_usual(writable);
+  const heed_sandbox_desc desc = {sizeof desc, writable->named, writable->count};
+  cli_signals_catch_refused(cli->verb);
+  const heed_status status = heed_sandbox_enter(&desc, &parts, &error);
+  free(writable);
+  (void)status; /* a system without it: the readers are what protects */
+  return -1;
+}
+
+int cli_confine(const cli_state *cli, const char *const *outputs, uint32_t count) {
+  if (!cli->sandbox || strcmp(cli->sandbox, "auto") == 0) return confine(cli, outputs, count);
+  if (strcmp(cli->sandbox, "off") == 0) return -1;
+  fprintf(stderr, "heed %s: --sandbox: unknown value (found \"%s\", expected auto or off)\n",
+          cli->verb, CLI_SHOWN(cli->sandbox));
+  return CLI_USAGE;
+}
