@@ -75,7 +75,7 @@ need_style() {
   prefer "its checks are skipped" "$style_packages"
   if [ -e "$root/node_modules/.bin/biome" ] || ! found npm; then return 0; fi
   say "installing biome and the rest of the npm workspace"
-  (cd "$root" && npm ci --no-audit --no-fund >&2) || say "no biome: its checks are skipped"
+  (cd "$root" && npm ci --no-audit --no-fund --ignore-scripts >&2) || say "no biome: its checks are skipped"
 }
 
 # The package can do without relaxed SIMD: Debian 12's own clang and emcc are too old for it.

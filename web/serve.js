@@ -41,6 +41,12 @@ export const policyFile = 'policy.txt'
  * no form. */
 const framing = "; frame-ancestors 'self'; base-uri 'none'; form-action 'none'"
 
+/* What it is asked as: another name that leads here is a page of somebody else's, which could read
+ * what this machine offers (DNS rebinding). */
+const ownNames = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i,
+  strange =
+    'heed serves this machine alone (found another name as Host, expected localhost, 127.0.0.1 or [::1])\n'
+
 const isolation = {
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Embedder-Policy': 'require-corp'
@@ -118,6 +124,10 @@ export async function serve(folder, { port = 0, isolated = true, connect = '', m
   async function answer(request, response) {
     if (request.method !== 'GET' && request.method !== 'HEAD')
       return response.writeHead(405, { ...headers, Allow: 'GET, HEAD' }).end()
+    if (!ownNames.test(request.headers.host ?? ''))
+      return response
+        .writeHead(421, { ...headers, 'Content-Type': 'text/plain; charset=utf-8' })
+        .end(strange)
     const { list, file } = place(request.url ?? '/')
     if (list)
       return response.writeHead(200, { ...headers, 'Content-Type': types['.json'] }).end(list)

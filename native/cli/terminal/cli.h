@@ -68,7 +68,7 @@ const char *cli_shown(const char *text, char to[CLI_SHOWN_SIZE]);
 /* Prints cli->error to stderr as "heed VERB: sentence" and returns the exit code of its status. */
 int cli_fail(const cli_state *cli);
 
-/* SIGINT, SIGTERM and SIGHUP remove what is half written and end the program with 128 and their
+/* SIGINT, SIGTERM, SIGHUP and SIGQUIT remove what is half written and end the program with 128 and their
  * number. */
 void cli_signals_catch(void);
 /* A program that is started after heed_sandbox_enter ends this one with a sentence of the verb,

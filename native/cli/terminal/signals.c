@@ -21,7 +21,7 @@ static void end(int number) {
 }
 
 void cli_signals_catch(void) {
-  static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+  static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
     struct sigaction action = {.sa_handler = end}, before;
     sigemptyset(&action.sa_mask);

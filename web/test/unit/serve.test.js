@@ -36,12 +36,13 @@ after(() => {
  * The answer to a request whose path is sent as it is.
  * @param {string} path
  * @param {string} [method]
+ * @param {Record<string, string>} [headers]
  * @returns {Promise<{status?: number, headers: import('node:http').IncomingHttpHeaders, text: string}>}
  */
-function ask(path, method = 'GET') {
+function ask(path, method = 'GET', headers = {}) {
   const { hostname, port } = new URL(server.address)
   return new Promise((done, failed) =>
-    request({ hostname, port, path, method, timeout: 5000 }, async (response) => {
+    request({ hostname, port, path, method, headers, timeout: 5000 }, async (response) => {
       let text = ''
       for await (const part of response) text += part
       done({ status: response.statusCode, headers: response.headers, text })
@@ -124,4 +125,15 @@ test('a reader that goes away in the middle leaves the server as it was', async 
   const whole = await ask('/big.safetensors')
   assert.deepEqual([whole.status, whole.text.length], [200, 8 << 20])
   assert.equal(server.asked.filter((file) => file.endsWith('big.safetensors')).length, 1)
+})
+
+/* A name of somebody else's that leads to this machine: its page may not read what is served. */
+test('other names of this machine are refused', async () => {
+  for (const host of ['evil.example', 'evil.example:8080', 'localhost.evil.example']) {
+    const { status, text } = await ask('/', 'GET', { host })
+    assert.equal(status, 421, host)
+    assert.match(text, /found another name as Host/)
+  }
+  for (const host of ['localhost', 'LOCALHOST:8080', '127.0.0.1:1', '[::1]:8080'])
+    assert.equal((await ask('/', 'GET', { host })).status, 200, host)
 })
