@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "heed/native.h"
 
@@ -31,9 +32,13 @@ static void add_temporary(places *to) {
 /* The folder of an output, behind its links. */
 static void add_output(places *to, const char *path) {
   char target[HEED_PATH_SIZE];
-  if (strcmp(path, "-") == 0 || strncmp(path, "/dev/", 5) == 0) add_temporary(to);
-  if (strcmp(path, "-") == 0) return;
+  struct stat info;
+  if (strcmp(path, "-") == 0) {
+    add_temporary(to);
+    return;
+  }
   if (heed_file_target(path, target) != 0) return; /* writing says why */
+  if (stat(target, &info) == 0 && !S_ISREG(info.st_mode)) add_temporary(to);
   add(to, target, "");                             /* a device or pipe */
   size_t length = strlen(target);
   while (length > 1 && target[length - 1] == '/') length--;
@@ -61,7 +66,11 @@ static int confine(const cli_state *cli, const char *const *outputs, uint32_t co
   places *writable = calloc(1, sizeof *writable);
   heed_error error;
   uint32_t parts;
-  if (!writable) return cli_exit_code(HEED_OUT_OF_MEMORY);
+  if (!writable) {
+    fprintf(stderr, "heed %s: sandbox: out of memory (requested %zu bytes)\n", cli->verb,
+            sizeof *writable);
+    return cli_exit_code(HEED_OUT_OF_MEMORY);
+  }
   for (uint32_t i = 0; i < count; i++) add_output(writable, outputs[i]);
   add_usual(writable);
   const heed_sandbox_desc desc = {sizeof desc, writable->named, writable->count};
