@@ -403,8 +403,8 @@ static heed_status run_clip(heed_onnx_call *call) {
   for (uint64_t i = 0; i < x->count; i++) {
     const double value = heed_onnx_number(x, i);
     call->out[0]->data[i] = x->data[i];
-    if (value < least) heed_onnx_set(call->out[0], i, least);
-    if (value > most || most < least) heed_onnx_set(call->out[0], i, most);
+    if (value < least || isnan(least)) heed_onnx_set(call->out[0], i, least);
+    if (value > most || most < least || isnan(most)) heed_onnx_set(call->out[0], i, most);
   }
   return HEED_OK;
 }

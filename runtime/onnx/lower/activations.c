@@ -82,8 +82,8 @@ static void lower_bent(heed_lower *l, int kind) {
 /* x below 0 times a slope, which is broadcast to x. */
 static void lower_sloped(heed_lower *l, int kind) {
   value *x = heed_lower_input(l, 0), *slope = heed_lower_input(l, 1),
-        *y = sum(l, heed_lower_activation(l, HEED_ACTIVATION_RELU, x),
-                 product(l, at_most(l, x, 0), slope));
+        *below = heed_lower_binary(l, HEED_LOWER_LESS, x, heed_lower_number(l, 0)),
+        *y = heed_lower_select(l, below, product(l, x, slope), x);
   (void)kind;
   if (y && heed_lower_size(y) != heed_lower_size(x)) {
     heed_lower_refuse(l, HEED_INVALID_FILE, "its slope is larger than its input");

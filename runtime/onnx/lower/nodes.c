@@ -9,9 +9,18 @@ typedef heed_lower_value value;
 
 /* --------------------------------------------------------------------------------- elementwise */
 
-/* Whether the inputs are of one type; the exponent of a power may have its own. */
+/* Whether the inputs are of one type; the exponent of a power may have its own, if floats hold it.
+ */
 static bool same_types(heed_lower *l, int kind) {
+  double range[2];
   if (l->status != HEED_OK) return false;
+  if (kind == HEED_LOWER_POWER && !heed_onnx_is_float(heed_lower_type(l, 1)) &&
+      !heed_lower_is_whole(l, heed_lower_input(l, 1), range)) {
+    heed_lower_refuse(l, HEED_UNSUPPORTED,
+                      "its exponent has no kernel (expected whole numbers of "
+                      "at most 2^24)");
+    return false;
+  }
   for (uint32_t i = 1; i < l->call.node->input_count && kind != HEED_LOWER_POWER; i++)
     if (heed_lower_type(l, i) != heed_lower_type(l, 0)) {
       heed_lower_refuse(l, HEED_INVALID_FILE, "inputs of two types");
