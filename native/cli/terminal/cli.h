@@ -68,8 +68,8 @@ const char *cli_shown(const char *text, char to[CLI_SHOWN_SIZE]);
 /* Prints cli->error to stderr as "heed VERB: sentence" and returns the exit code of its status. */
 int cli_fail(const cli_state *cli);
 
-/* SIGINT, SIGTERM, SIGHUP and SIGQUIT remove what is half written and end the program with 128 and their
- * number. */
+/* SIGINT, SIGTERM, SIGHUP and SIGQUIT remove what is half written and end the program with 128 and
+ * their number. */
 void cli_signals_catch(void);
 /* A program that is started after heed_sandbox_enter ends this one with a sentence of the verb,
  * which must live as long, and exit code 3. */

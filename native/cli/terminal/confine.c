@@ -39,7 +39,7 @@ static void add_output(places *to, const char *path) {
   }
   if (heed_file_target(path, target) != 0) return; /* writing says why */
   if (stat(target, &info) == 0 && !S_ISREG(info.st_mode)) add_temporary(to);
-  add(to, target, "");                             /* a device or pipe */
+  add(to, target, ""); /* a device or pipe */
   size_t length = strlen(target);
   while (length > 1 && target[length - 1] == '/') length--;
   while (length && target[length - 1] != '/') length--;
