@@ -203,17 +203,18 @@ heed_status heed_backward_open_texts(const heed_explain_run *run, heed_backward 
   if (status == HEED_OK)
     status = heed_session_write(to->session, heed_graph_find(to->graph, "input_ids"), ids->data,
                                 (size_t)heed_shape_count(&ids->shape) * sizeof(int32_t), error);
-  if (status == HEED_OK) status = heed_session_run(to->session, NULL, error);
+  if (status == HEED_OK) status = heed_explain_session(run, to->session, error);
   heed_free(run->context, seed);
   return status;
 }
 
-heed_status heed_backward_run(heed_backward *backward, const float *pixels, heed_error *error) {
+heed_status heed_backward_run(const heed_explain_run *run, heed_backward *backward,
+                              const float *pixels, heed_error *error) {
   const heed_value input = heed_graph_find(backward->graph, "pixel_values");
   HEED_TRY(heed_session_write(
       backward->session, input, pixels,
       backward->batch * heed_backward_size(backward, input) * sizeof *pixels, error));
-  return heed_session_run(backward->session, NULL, error);
+  return heed_explain_session(run, backward->session, error);
 }
 
 void heed_backward_close(const heed_explain_run *run, heed_backward *backward) {

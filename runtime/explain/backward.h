@@ -26,7 +26,8 @@ heed_status heed_backward_open(const heed_explain_run *run, heed_backward *backw
 heed_status heed_backward_open_texts(const heed_explain_run *run, heed_backward *backward,
                                      heed_error *error);
 /* pixels [B, channels, height, width] */
-heed_status heed_backward_run(heed_backward *backward, const float *pixels, heed_error *error);
+heed_status heed_backward_run(const heed_explain_run *run, heed_backward *backward,
+                              const float *pixels, heed_error *error);
 void heed_backward_close(const heed_explain_run *run, heed_backward *backward);
 
 /* Elements of a value [B, ...] for one picture. */

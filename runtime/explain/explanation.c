@@ -197,6 +197,16 @@ static heed_status open_graph(heed_explain_run *run, heed_pass *pass,
   return heed_model_build(run->desc->model, &build, &pass->graph, error);
 }
 
+heed_status heed_explain_session(const heed_explain_run *run, heed_session *session,
+                                 heed_error *error) {
+  heed_hooks quiet = HEED_HOOKS_INIT;
+  if (run->desc->hooks) {
+    quiet.cancel = run->desc->hooks->cancel;
+    quiet.user = run->desc->hooks->user;
+  }
+  return heed_session_run(session, &quiet, error);
+}
+
 static heed_status run_pass(const heed_explain_run *run, heed_pass *pass,
                             const heed_named_tensor *pixels, heed_error *error) {
   HEED_TRY(heed_held_keep(run, pass, error));
@@ -243,7 +253,8 @@ static heed_status run_passes(heed_explain_run *run, heed_error *error) {
 static heed_status run_backward(heed_explain_run *run, heed_error *error) {
   if (!run->backward.count) return HEED_OK;
   HEED_TRY(heed_backward_open(run, &run->backward, NULL, error));
-  HEED_TRY(heed_backward_run(&run->backward, heed_explain_find(run, "pixel_values")->data, error));
+  HEED_TRY(
+      heed_backward_run(run, &run->backward, heed_explain_find(run, "pixel_values")->data, error));
   return run->wants_texts && run->target.texts ? heed_backward_open_texts(run, &run->texts, error)
                                                : HEED_OK;
 }

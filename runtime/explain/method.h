@@ -97,6 +97,11 @@ heed_status heed_pass_keep_states(const heed_explain_run *run, heed_pass *pass, 
 heed_status heed_pass_read(const heed_pass *pass, heed_value value, uint32_t b, float *to,
                            heed_error *error);
 
+/* Runs a session beside the pass's: the caller can cancel it between stages, and no progress of it
+ * is told. Statuses: CANCELLED, those of a session. */
+heed_status heed_explain_session(const heed_explain_run *run, heed_session *session,
+                                 heed_error *error);
+
 /* A result, zeroed, to be filled; NULL when out of memory. The name is copied. */
 void *heed_explain_add(heed_explain_run *run, const char *name, heed_dtype dtype,
                        const heed_shape *shape, heed_error *error);

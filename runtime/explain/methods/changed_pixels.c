@@ -12,10 +12,10 @@ heed_status heed_pixels_open(heed_explain_run *run, heed_backward *backward, con
   return heed_backward_open(run, backward, NULL, error);
 }
 
-static heed_status add_step(heed_backward *backward, double weight, float *pixels, size_t size,
-                            double *to, heed_error *error) {
+static heed_status add_step(const heed_explain_run *run, heed_backward *backward, double weight,
+                            float *pixels, size_t size, double *to, heed_error *error) {
   const heed_value input = heed_graph_find(backward->graph, "pixel_values");
-  HEED_TRY(heed_backward_run(backward, pixels, error));
+  HEED_TRY(heed_backward_run(run, backward, pixels, error));
   for (uint32_t b = 0; b < backward->batch; b++) {
     HEED_TRY(heed_backward_gradient(backward, input, b, pixels, error));
     for (size_t i = 0; i < size; i++) to[b * size + i] += weight * (double)pixels[i];
@@ -32,7 +32,7 @@ heed_status heed_pixels_sum(heed_explain_run *run, heed_backward *backward, uint
   heed_status status = pixels ? HEED_OK : heed_fail_memory(error, "pixels", count * sizeof *pixels);
   for (uint32_t step = 0; step < steps && status == HEED_OK; step++) {
     change(user, step, x->data, pixels);
-    status = add_step(backward, weights[step], pixels, size, to, error);
+    status = add_step(run, backward, weights[step], pixels, size, to, error);
   }
   heed_free(run->context, pixels);
   return status;

@@ -126,7 +126,7 @@ static heed_status run_tokens(curves *c, uint32_t count, heed_pass *variant, hee
     shorten(c, b, variant->tokens);
   }
   HEED_TRY(write_tokens(c, variant, variant->tokens, error));
-  return heed_session_run(variant->session, NULL, error);
+  return heed_explain_session(c->run, variant->session, error);
 }
 
 static heed_status trace_tokens(curves *c, const curve *to, heed_error *error) {
@@ -168,7 +168,7 @@ static heed_status trace_pixels(curves *c, heed_pass *variant, const curve *to, 
         blank(c, c->changed + b * each);
       }
       HEED_TRY(heed_variant_write(variant, "pixel_values", c->changed, error));
-      HEED_TRY(heed_session_run(variant->session, NULL, error));
+      HEED_TRY(heed_explain_session(c->run, variant->session, error));
     }
     HEED_TRY(note(c, there < c->patches ? variant : &c->run->pass, k, to, error));
   }

@@ -46,7 +46,7 @@ static heed_status run_steps(heed_explain_run *run, flips *f, uint32_t steps, fl
     for (uint32_t b = 0; b < run->pass.batch; b++)
       flip(run, f->order + (size_t)b * plane, first, end, f->black[b], f->pictures + b * each);
     HEED_TRY(heed_variant_write(&f->variant, "pixel_values", f->pictures, error));
-    HEED_TRY(heed_session_run(f->variant.session, NULL, error));
+    HEED_TRY(heed_explain_session(run, f->variant.session, error));
     for (uint32_t b = 0; b < run->pass.batch; b++) {
       heed_answer answer;
       HEED_TRY(heed_answer_read(run, &f->variant, b, &answer, error));

@@ -51,7 +51,7 @@ static void shrink(void *user, uint32_t step, const float *x, float *to) {
 /* delta [B] += sign times the scores at x. */
 static heed_status add_scores(heed_explain_run *run, heed_backward *backward, const float *x,
                               double sign, double *delta, heed_error *error) {
-  HEED_TRY(heed_backward_run(backward, x, error));
+  HEED_TRY(heed_backward_run(run, backward, x, error));
   for (uint32_t b = 0; b < run->pass.batch; b++) {
     double score;
     HEED_TRY(heed_backward_score(run, backward, b, &score, error));

@@ -49,7 +49,7 @@ heed_status heed_lrp(heed_explain_run *run, const char *name, const heed_gradien
   if (status == HEED_OK) status = heed_backward_keep(run, &backward, embeddings, name, error);
   if (status == HEED_OK) status = heed_backward_open(run, &backward, rules, error);
   if (status == HEED_OK)
-    status = heed_backward_run(&backward, heed_explain_find(run, "pixel_values")->data, error);
+    status = heed_backward_run(run, &backward, heed_explain_find(run, "pixel_values")->data, error);
   if (status == HEED_OK) {
     const size_t count = 2 * heed_backward_size(&backward, embeddings);
     room = heed_alloc(run->context, count, sizeof *room);

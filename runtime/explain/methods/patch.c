@@ -198,7 +198,7 @@ static heed_status run_patches(sweep *s, patch_writer *write, uint32_t first, ui
   }
   const float *out = s->patched;
   if (s->session) {
-    HEED_TRY(heed_session_run(s->session, NULL, error));
+    HEED_TRY(heed_explain_session(s->run, s->session, error));
     HEED_TRY(
         heed_session_read(s->session, s->suffix.output, 0, s->batch * s->out_size, s->out, error));
     out = s->out;

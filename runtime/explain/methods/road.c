@@ -58,7 +58,7 @@ static heed_status run_all(heed_explain_run *run, roads *r, float *scores, uint8
   for (uint32_t i = 0; i < count; i++) {
     HEED_TRY(fill(run, r, (uint32_t)(plane * percent_of(run, i) / 100.0), error));
     HEED_TRY(heed_variant_write(&r->variant, "pixel_values", r->pictures, error));
-    HEED_TRY(heed_session_run(r->variant.session, NULL, error));
+    HEED_TRY(heed_explain_session(run, r->variant.session, error));
     for (uint32_t b = 0; b < run->pass.batch; b++) {
       heed_answer answer;
       HEED_TRY(heed_answer_read(run, &r->variant, b, &answer, error));
