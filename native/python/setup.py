@@ -43,23 +43,27 @@ def put_cell(package: pathlib.Path) -> None:
 class Build(build_py):
     def run(self) -> None:
         super().run()
+        if sys.platform == "win32":
+            raise SystemExit("setup.py: no wheel for Windows (found win32, expected Linux or macOS: the library needs POSIX files)")
+        mac = sys.platform == "darwin"
         package = pathlib.Path(self.build_lib, "heed")
         build = pathlib.Path(self.get_finalized_command("build").build_temp).resolve() / "cmake"
         options = os.environ.get("HEED_CMAKE_OPTIONS", "").split()
         subprocess.run(["cmake", "-S", str(ROOT), "-B", str(build), "-DCMAKE_BUILD_TYPE=Release", "-DBUILD_SHARED_LIBS=ON", "-DHEED_CLI=OFF",
-                        "-DHEED_TESTS=OFF", "-DHEED_CAIRO=OFF", "-DHEED_NATIVE_LIBRARY=ON", "-DCMAKE_INSTALL_RPATH=$ORIGIN",
+                        "-DHEED_TESTS=OFF", "-DHEED_CAIRO=OFF", "-DHEED_NATIVE_LIBRARY=ON", "-DCMAKE_INSTALL_RPATH=" + ("@loader_path" if mac else "$ORIGIN"),
                         "-DCMAKE_BUILD_WITH_INSTALL_RPATH=ON", *options], check=True)
         subprocess.run(["cmake", "--build", str(build), "--target", "heed_shared", "heed_shared_native", "--parallel"], check=True)
         (package / "lib").mkdir(parents=True, exist_ok=True)
         for name in ("heed", "heed_native"):
-            made = (build / f"native/lib{name}.so").resolve()
+            made = (build / f"native/lib{name}.{'dylib' if mac else 'so'}").resolve()
             # By the soname, which is what one library asks for the other by.
-            kept = package / "lib" / re.sub(r"(\.so\.\d+\.\d+)\.\d+$", r"\1", made.name)
+            kept = package / "lib" / re.sub(r"(\d+\.\d+)\.\d+(?=$|\.dylib$)", r"\1", made.name)
             shutil.copyfile(made, kept)
-            subprocess.run([os.environ.get("STRIP", "strip"), "--strip-unneeded", str(kept)], check=True)
+            subprocess.run([os.environ.get("STRIP", "strip"), "-x" if mac else "--strip-unneeded", str(kept)], check=True)
         put_cell(package)
         shutil.copytree(ROOT / "runtime/demo/model", package / "demo", dirs_exist_ok=True)
         shutil.copyfile(ROOT / "runtime/demo/scene_159.png", package / "demo/scene.png")
+        shutil.copyfile(ROOT / "LICENSE", package / "LICENSE")
         subprocess.run([sys.executable, str(HERE / "make_abi.py"), str(package / "_abi.py"), str(ROOT / "runtime/include"),
                         str(ROOT / "native/include")], check=True)
 

@@ -3,8 +3,8 @@
 # libraries beside the core and the Vulkan backend also use the core's internals, so libheed.so holds them, and heed::check and its like are
 # other names of heed::heed. What is exported is marked with HEED_API and listed in exports.txt. Before 1.0.0 a minor version may change the interface, so the
 # soname has both numbers.
-if(WIN32 OR APPLE)
-  message(FATAL_ERROR "BUILD_SHARED_LIBS: the shared library is for ELF platforms (found ${CMAKE_SYSTEM_NAME})")
+if(WIN32)
+  message(FATAL_ERROR "BUILD_SHARED_LIBS: the shared library is for ELF platforms and macOS (found ${CMAKE_SYSTEM_NAME})")
 endif()
 
 # CMake wants a source of each library, but the archives hold all the code.
@@ -14,8 +14,13 @@ file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/package/shared.c CONTENT "typedef in
 function(heed_shared_library name file)
   add_library(${name} SHARED ${PROJECT_BINARY_DIR}/package/shared.c)
   list(TRANSFORM ARGN REPLACE "(.+)" "$<TARGET_FILE:\\1>" OUTPUT_VARIABLE archives)
-  target_link_libraries(${name} PRIVATE -Wl,--whole-archive ${archives} -Wl,--no-whole-archive $<BUILD_INTERFACE:heed_flags> m)
-  target_link_options(${name} PRIVATE $<$<NOT:$<BOOL:${HEED_SANITIZE}>>:-Wl,--no-undefined>)
+  if(APPLE)
+    list(TRANSFORM archives PREPEND -Wl,-force_load, OUTPUT_VARIABLE whole)
+  else()
+    set(whole -Wl,--whole-archive ${archives} -Wl,--no-whole-archive)
+    target_link_options(${name} PRIVATE $<$<NOT:$<BOOL:${HEED_SANITIZE}>>:-Wl,--no-undefined>)
+  endif()
+  target_link_libraries(${name} PRIVATE ${whole} $<BUILD_INTERFACE:heed_flags> m)
   set_target_properties(${name} PROPERTIES OUTPUT_NAME ${file} VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
                                            LINK_DEPENDS "${archives}")
   add_dependencies(${name} ${ARGN})
@@ -43,8 +48,13 @@ endforeach()
 # a copy that it does not export.
 if(TARGET heed_native)
   heed_shared_library(heed_shared_native heed_native heed_native)
-  target_link_libraries(heed_shared_native PUBLIC heed_shared PRIVATE $<TARGET_FILE:heed_onnx> $<TARGET_FILE:heed_pickle> $<TARGET_FILE:heed> PNG::PNG JPEG::JPEG $<$<BOOL:${HEED_HAS_CAIRO}>:PkgConfig::HEED_CAIRO_LIBRARY>
+  set(hidden $<TARGET_FILE:heed_onnx> $<TARGET_FILE:heed_pickle> $<TARGET_FILE:heed>)
+  if(APPLE)
+    list(TRANSFORM hidden PREPEND -Wl,-load_hidden,)
+  else()
+    target_link_options(heed_shared_native PRIVATE -Wl,--exclude-libs,libheed.a:libheed_onnx.a:libheed_pickle.a)
+  endif()
+  target_link_libraries(heed_shared_native PUBLIC heed_shared PRIVATE ${hidden} PNG::PNG JPEG::JPEG $<$<BOOL:${HEED_HAS_CAIRO}>:PkgConfig::HEED_CAIRO_LIBRARY>
                         $<$<BOOL:${HEED_HAS_WEBP}>:PkgConfig::HEED_WEBP_LIBRARY> $<$<BOOL:${HEED_HAS_TIFF}>:PkgConfig::HEED_TIFF_LIBRARY>)
-  target_link_options(heed_shared_native PRIVATE -Wl,--exclude-libs,libheed.a:libheed_onnx.a:libheed_pickle.a)
   set_target_properties(heed_shared_native PROPERTIES EXPORT_NAME native)
 endif()
