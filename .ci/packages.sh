@@ -8,6 +8,9 @@ run_packages='cmake=cmake ninja-build=ninja gcc=cc libc6-dev=/usr/include/stdio.
 store_packages='libsqlite3-dev=/usr/include/sqlite3.h libarchive-dev=/usr/include/archive.h'
 python_packages='python3-numpy=/usr/lib/python3/dist-packages/numpy/version.py python3-pycparser=/usr/lib/python3/dist-packages/pycparser/__init__.py
   python3-pil=/usr/lib/python3/dist-packages/PIL/Image.py'
+notebook_packages='python3-nbclient=/usr/lib/python3/dist-packages/nbclient/client.py python3-nbconvert=/usr/lib/python3/dist-packages/nbconvert/__init__.py
+  python3-ipykernel=/usr/lib/python3/dist-packages/ipykernel/__init__.py python3-matplotlib=/usr/lib/python3/dist-packages/matplotlib/__init__.py
+  jupyter-notebook=jupyter-notebook mypy=mypy flake8=flake8'
 picture_packages='libwebp-dev=/usr/include/webp/demux.h libtiff-dev=/usr/include/*/tiffio.h'
 check_packages="$run_packages libcmocka-dev=/usr/include/cmocka.h"
 lavapipe_packages='mesa-vulkan-drivers=/usr/share/vulkan/icd.d/lvp_icd*.json'
@@ -92,6 +95,7 @@ need_web() {
 
 need_tests() {
   need "$test_packages"
+  prefer "tests of the Python package are skipped" "$notebook_packages"
   need_style
   need_web
   # SwiftShader comes with Debian's chromium; Ubuntu's browsers are snaps, which tests cannot use.

@@ -28,8 +28,8 @@ export interface CellData {
   table: string
   /** A data URL, or '' where there is none. */
   picture: string
-  /** What is not in the cell, in a sentence, or ''. */
-  left: string
+  /** The cell's size, and what is not in it. */
+  said: string
 }
 export interface Choice {
   layer: number
@@ -125,7 +125,7 @@ function parts(data: CellData) {
     all.ticks,
     all.unit,
     word,
-    make('p', {}, data.left)
+    make('p', {}, data.said)
   )
   return { ...all, tree }
 }

@@ -81,7 +81,8 @@ class Tap(unittest.TestResult):
 
 
 def main() -> None:
-    """Runs the tests of the program that was started."""
-    result = Tap()
-    unittest.defaultTestLoader.loadTestsFromModule(sys.modules["__main__"]).run(result)
+    """Runs the tests of the program that was started, or of one class of it."""
+    result, module = Tap(), sys.modules["__main__"]
+    loader = unittest.defaultTestLoader
+    (loader.loadTestsFromTestCase(getattr(module, sys.argv[1])) if len(sys.argv) > 1 else loader.loadTestsFromModule(module)).run(result)
     sys.exit(not result.wasSuccessful() or result.testsRun == 0)

@@ -52,6 +52,17 @@ class Arrays(unittest.TestCase):
         with self.assertRaisesRegex(heed.Error, "wrong grid"):
             heed.statistics(given, 4, 4)
 
+    def test_offsets(self) -> None:
+        given = maps(1 + 12, 13)
+        expected = np.zeros((5, 7))
+        for query in range(12):
+            for key in range(12):
+                y, x = key // 4 - query // 4, key % 4 - query % 4
+                expected[2 + y, 3 + x] += float(given[1 + query, 1 + key]) / 12
+        np.testing.assert_allclose(heed.offsets(given, 3, 4), expected, atol=1e-7)
+        with self.assertRaisesRegex(heed.Error, "offsets: wrong grid"):
+            heed.offsets(given, 3, 5)
+
     def test_mass_mask(self) -> None:
         weights = np.array([[0.1, 0.4], [0.3, 0.2]], np.float32)
         np.testing.assert_array_equal(heed.mass_mask(weights, 0.6), [[False, True], [True, False]])

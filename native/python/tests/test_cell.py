@@ -94,14 +94,45 @@ class Cell(unittest.TestCase):
         self.assertIn(".heed", kept["css"])
 
     def test_size(self) -> None:
-        """What does not fit is left out, and the cell says what."""
+        """The cell says its size and what it leaves out, and is never above its limit."""
         run = self.model.run(self.picture, size=160)
-        whole, part = run.html(max_mb=100), run.html(max_mb=8)
-        self.assertIn('"left":""', whole)
-        self.assertRegex(part, r'"left":"[1-5] of 6 heads have the row of one query alone')
-        self.assertLess(len(part), 8e6)
-        self.assertLess(len(run._repr_mimebundle_()["text/html"]), 4e6)
+        whole = run.html(max_mb=100)
+        self.assertRegex(whole, r'"said":"\d+\.\d\d MB: all rows of 6 of 6 heads\."')
         self.assertGreater(len(whole), 24e6)
+        self.assertAlmostEqual(float(re.search(r'"said":"([\d.]+) MB', whole)[1]), len(whole) / 1e6, delta=0.1)  # type: ignore[index]
+        for limit, said in ((16, "all rows of 2 of 6 heads; of 4 heads the row of one query alone"), (4, "of 6 heads the row of one query alone"),
+                            (0.03, "of [1-5] heads the row of one query alone; [1-5] heads are left out")):
+            part = run.html(max_mb=limit)
+            sentence = json.loads(re.search(r'"said":("[^"]*")', part)[1])  # type: ignore[index]
+            self.assertRegex(sentence, rf"^[\d.]+ MB: {said}.*\. max_mb = {limit} is the limit")
+            self.assertLess(len(part), limit * 1e6)
+        with self.assertRaisesRegex(heed.Error, "max_mb: too small"):
+            run.html(max_mb=0.01)
+        for shown in (run, run.map(0, 1, 5)):
+            self.assertLess(sum(map(len, shown._repr_mimebundle_().values())), 4e6)
+        self.assertLess(len(run.html(max_mb=1e300)), 42e6)
+
+    def test_a_map_and_its_run(self) -> None:
+        """Both have a cell and a picture for tools without HTML; a map's cell begins with its own row, which is there whatever fits."""
+        run = self.model.run(self.picture)
+        bundle = run.map(0, 2, 7)._repr_mimebundle_()
+        self.assertEqual(set(bundle), {"text/plain", "text/html", "image/png"})
+        self.assertTrue(base64.b64decode(bundle["image/png"]).startswith(b"\x89PNG"))
+        data = json.loads(html.unescape(re.search(r'id=&quot;data&quot;&gt;(.*?)&lt;/script', bundle["text/html"], re.S)[1]))  # type: ignore[index]
+        self.assertEqual((data["layer"], data["head"], data["query"]), (0, 2, 7))
+        self.assertEqual(set(run._repr_mimebundle_()), {"text/plain", "text/html", "image/png"})
+        self.assertEqual(set(run.map(0, None, 7)._repr_mimebundle_()), {"text/plain", "image/png"})
+        self.assertEqual(set(run.rollout(3)._repr_mimebundle_()), {"text/plain", "image/png"})
+
+    def test_rows_on_demand(self) -> None:
+        """A run without maps has the same cell, whose rows are computed for it; one of some rows has those."""
+        runs: list[dict[str, Any]] = [{"taps": "maps"}, {"taps": "rows"}, {"rows": [3, 0]}]
+        data = [json.loads(re.search(r'id="data">(.*?)</script>', self.model.run(self.picture, **how).html(), re.S)[1])  # type: ignore[index]
+                for how in runs]
+        for whole, rows, some in zip(*(one["maps"] for one in data)):
+            values = [np.frombuffer(base64.b64decode(one["values"]), "<f2").reshape(-1, 26).astype(float) for one in (whole, rows, some)]
+            np.testing.assert_allclose(values[1], values[0], atol=1e-3)
+            np.testing.assert_array_equal(values[2], values[0][[3, 0]])
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Numbers of the package beside those of the command, bit for bit, and what a run's parts promise."""
 import importlib.util
+import itertools
 import json
 import os
 import pathlib
@@ -13,6 +14,7 @@ import numpy.typing as npt
 from support import PROGRAM, VECTORS, main, models, tensors
 
 PILLOW = importlib.util.find_spec("PIL") is not None
+EVERY = int(os.environ.get("HEED_TEST_EVERY", "1"))  # 1: all families
 DEVICES = os.environ.get("HEED_TEST_DEVICES", "cpu").split(",")
 
 
@@ -24,7 +26,7 @@ class Numbers(unittest.TestCase):
     def test_every_family_as_eval(self) -> None:
         seen = 0
         with tempfile.TemporaryDirectory() as place:
-            for folder in models():
+            for folder in models()[::EVERY]:
                 for device in DEVICES:
                     out = pathlib.Path(place, "out.safetensors")
                     subprocess.run([PROGRAM, "eval", str(folder), str(folder / "io.safetensors"), "-o", str(out), "-q", "--backend", device,
@@ -41,24 +43,28 @@ class Numbers(unittest.TestCase):
                             found = np.stack([run.attention[layer].copy() for run in runs])
                             self.assertEqual(found.tobytes(), expected[f"attention.{layer}"].tobytes())
                             seen += 1
-        self.assertGreater(seen, 200)
+        self.assertGreater(seen, 200 // EVERY)
 
     @unittest.skipUnless(PILLOW, "no Pillow here")
     def test_a_picture_as_run(self) -> None:
+        """Each family whose folder says how a picture is prepared; what the command refuses, the package refuses with the same sentence."""
         from PIL import Image
 
+        seen = 0
         with tempfile.TemporaryDirectory() as place:
             path = os.path.join(place, "picture.png")
             Image.fromarray(picture()).save(path)
-            for name in ("hf_vit", "dinov2_classifier", "clip", "timm_registers"):
-                folder = VECTORS / name
-                if not folder.exists():
-                    continue
+            for folder, device in itertools.product(models()[::EVERY], DEVICES):
                 out = pathlib.Path(place, "out.json")
-                subprocess.run([PROGRAM, "run", str(folder), path, "--json", str(out), "-q", "--backend", "cpu"], check=True,
-                               stdout=subprocess.DEVNULL)
-                expected = json.loads(out.read_text())["results"][0]
-                with self.subTest(name), heed.open(folder, device="cpu") as model:
+                done = subprocess.run([PROGRAM, "run", str(folder), path, "--json", str(out), "-q", "--backend", device], capture_output=True, text=True)
+                with self.subTest(folder.name, device=device), heed.open(folder, device=device) as model:
+                    if done.returncode:
+                        with self.assertRaises(heed.Error) as refused:
+                            model.run(path)
+                        self.assertIn(str(refused.exception).split("(")[0], done.stderr)
+                        continue
+                    expected = json.loads(out.read_text())["results"][0]
+                    seen += 1
                     run = model.run(path)
                     self.assertEqual(list(run.grid), expected["grid"])
                     rows = iter(expected["heads"])
@@ -72,6 +78,7 @@ class Numbers(unittest.TestCase):
                         self.assertEqual([label for label, _ in run.top(len(top))], [label for label, _ in top])
                         np.testing.assert_allclose([p for _, p in run.top(len(top))], [p for _, p in top], rtol=1e-8)
                     np.testing.assert_array_equal(run.rollout(expected["query_token"]).row, np.float32(expected["rollout"]))
+        self.assertGreater(seen, 40 // EVERY)
 
 
 class Parts(unittest.TestCase):
@@ -150,6 +157,7 @@ class Parts(unittest.TestCase):
         for layer in (0, 1):
             for at, head in enumerate((0, 1, 2, None)):
                 np.testing.assert_allclose(rows.map(layer, head, 7).row, wanted[layer][at], atol=2e-6)
+        np.testing.assert_allclose(rows.rollout(7, residual=0.3).row, self.model.run(picture()).rollout(7, residual=0.3).row, atol=1e-6)
         long = [self.model.run(picture(), size=160, rows=np.r_[np.arange(500), row, np.arange(501, 1100)]) for row in (1200, 1300)]
         self.assertNotEqual(long[0].session.rows, long[1].session.rows)
         kept = self.model.run(picture(), rows=[7, 0])
@@ -162,6 +170,22 @@ class Parts(unittest.TestCase):
         self.assertEqual(changed.attention[0][1].max(), 0)
         self.assertEqual(changed.attention[1][:, :, 4].max(), 0)
         self.assertFalse(np.array_equal(changed.logits, self.model.run(picture()).logits))
+        output = self.model.run(picture(), taps=["layer.0.attention.output"]).tap("layer.0.attention.output").copy()
+
+        def logits(changes: heed.Changes) -> bytes:
+            return bytes(self.model.run(picture(), changes=changes).logits)
+
+        none, ablated = logits(heed.Changes().gain(0, 1, 1.0)), logits(heed.Changes().ablate(0, 1))
+        self.assertEqual(logits(heed.Changes().replace(0, output)), none)  # nothing is ablated
+        self.assertEqual(logits(heed.Changes().ablate(0, 1).replace(0, np.zeros_like(output))), ablated)
+        self.assertNotIn(logits(heed.Changes().ablate(0, 1).replace(0, output)), (none, ablated))
+        other = output.copy()
+        other[:, 8:16] = output[:, 8:16].mean(0)  # the same mean of head 1, and other numbers of heads that stay
+        other[:, :8] += 1
+        same = [np.frombuffer(logits(heed.Changes().ablate(0, 1).replace(0, one)), np.float32) for one in (output, other)]
+        np.testing.assert_allclose(same[0], same[1], atol=1e-5)
+        with self.assertRaisesRegex(heed.Error, "replace"):
+            self.model.session(changes=heed.Changes().ablate(0, 1).replace(0, output[:3]))
         np.testing.assert_array_equal(self.model.run(picture(), changes=heed.Changes().gain(0, 1, 1.0)).logits, self.model.run(picture()).logits)
 
     def test_map_and_picture(self) -> None:
@@ -216,13 +240,23 @@ class Parts(unittest.TestCase):
     def test_torch(self) -> None:
         try:
             import torch
+            from torch.utils.dlpack import from_dlpack
         except ImportError:
             self.skipTest("no torch here")
         array = picture()
         expected = self.model.run(array).logits
         np.testing.assert_array_equal(self.model.run(torch.from_numpy(array)).logits, expected)
-        pixels = torch.randn(3, 20, 20)
-        np.testing.assert_array_equal(self.model.forward(pixels).logits, self.model.forward(pixels.numpy()).logits)
+        for other in (torch.from_numpy(array).permute(2, 0, 1), torch.from_numpy(array)[:, :, [2, 1, 0]].flip(2)):  # by channels first; not dense
+            np.testing.assert_array_equal(self.model.run(other).logits, expected)
+        pixels = torch.randn(3, 20, 20, requires_grad=True)
+        run = self.model.forward(pixels)
+        np.testing.assert_array_equal(run.logits, self.model.forward(pixels.detach().numpy()).logits)
+        run = self.model.forward(pixels.double())
+        for made in (torch.from_numpy(run.attention[1].copy()), from_dlpack(run.attention[1]), torch.as_tensor(np.asarray(run.attention[1]))):
+            self.assertEqual((tuple(made.shape), made.dtype), ((3, 26, 26), torch.float32))
+            np.testing.assert_array_equal(made.numpy(), run.attention[1].copy())
+        self.assertAlmostEqual(float(torch.from_numpy(run.logits).softmax(0).max()), run.top(1)[0][1], places=6)
+        np.testing.assert_allclose(heed.rollout(torch.from_numpy(np.stack([tap.copy() for tap in run.attention])))[0], run.rollout(0).row, atol=1e-6)
 
     def test_cold_start(self) -> None:
         """Nothing heavy is imported with heed."""

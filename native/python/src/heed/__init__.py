@@ -10,7 +10,7 @@
 Arrays are NumPy's. Errors are heed.Error, with one sentence."""
 import pathlib
 
-from ._arrays import Statistics, colours, entropy, mass_mask, rollout, statistics, top
+from ._arrays import Statistics, colours, entropy, mass_mask, offsets, rollout, statistics, top
 from ._backend import Device, devices
 from ._explain import MAPS as explain_maps, METHODS as explain_methods, Explanation
 from ._features import (Components, Localisation, clusters, cosine, fill_pixels, head_mean, localise, matches, norms, order, outliers, pca,
@@ -27,5 +27,5 @@ DEMO = pathlib.Path(__file__).parent / "demo"
 __version__ = text(c.heed_version())
 __all__ = ["DEMO", "Changes", "Components", "Device", "Error", "Explanation", "FileError", "Info", "InvalidError", "Localisation", "Map", "Model",
            "OutOfMemory", "Run", "Scores", "Session", "Statistics", "Survey", "Tap", "Taps", "TextTower", "clusters", "colours", "cosine", "devices",
-           "entropy", "explain_maps", "explain_methods", "fill_pixels", "head_mean", "localise", "mass_mask", "matches", "norms", "open", "order",
+           "entropy", "explain_maps", "explain_methods", "fill_pixels", "head_mean", "localise", "mass_mask", "matches", "norms", "offsets", "open", "order",
            "outliers", "pca", "rollout", "similarity", "spearman", "statistics", "top"]

@@ -8,11 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _abi
-from ._library import Handle, c, call, chosen, desc, fail, names
+from ._library import BYTES, DOUBLES, FLOATS, U32, Handle, c, call, chosen, desc, fail, names
 
 Array = npt.NDArray[Any]
 Floats = npt.NDArray[np.float32]
-FLOATS = ctypes.POINTER(ctypes.c_float)
 
 
 def floats(what: str, value: Any, axes: int) -> Floats:
@@ -35,8 +34,9 @@ def attention(what: str, value: Any, axes: int) -> Floats:
     return array
 
 
-def _rollout_desc(shape: tuple[int, ...], fusion: str = "mean", residual: float = 0.5, discard: float = 0.0, first_layer: int = 0,
-                  count: int = 0) -> _abi.heed_rollout_desc:
+def rollout_desc(shape: tuple[int, ...], fusion: str = "mean", residual: float = 0.5, discard: float = 0.0, first_layer: int = 0,
+                 count: int = 0) -> _abi.heed_rollout_desc:
+    """What heed_map_rollout takes for maps of this shape, [layers, heads, tokens, ...]."""
     number = chosen("fusion", fusion, names("heed_fusion", "HEED_FUSION_"))
     return desc(_abi.heed_rollout_desc, layers=shape[0], heads=shape[1], tokens=shape[2], fusion=number, residual=residual, discard=discard,
                 first_layer=first_layer, layer_count=count)
@@ -51,7 +51,7 @@ def rollout(attention_: Any, *, fusion: str = "mean", residual: float = 0.5, dis
     """
     maps = attention("rollout", attention_, 4)
     out = np.empty(maps.shape[2:], np.float32)
-    how = _rollout_desc(maps.shape, fusion, residual, discard, first_layer, count)
+    how = rollout_desc(maps.shape, fusion, residual, discard, first_layer, count)
     context = Handle("heed_context_destroy")
     call("heed_context_create", None, context.out)
     call("heed_map_rollout", context.pointer, ctypes.byref(how), pointer(maps), pointer(out))
@@ -64,7 +64,7 @@ def rollout_row(maps: Sequence[Any], token: int, **options: Any) -> Floats:
     row = np.zeros(layers[0].shape[-1], np.float32)
     row[token] = 1
     each = (FLOATS * len(layers))(*(pointer(one) for one in layers))
-    how = _rollout_desc((len(layers), *layers[0].shape), **options)
+    how = rollout_desc((len(layers), *layers[0].shape), **options)
     how.maps = each
     context = Handle("heed_context_destroy")
     call("heed_context_create", None, context.out)
@@ -93,15 +93,37 @@ class Statistics(NamedTuple):
     top5_mass: float
 
 
-def statistics(attention_: Any, rows: int, columns: int, *, prefix: int | None = None, patch: float = 16) -> Statistics:
-    """Statistics of one head, attention_ [N, N] with N = prefix + rows x columns; patch: a patch's side in pixels."""
-    maps = attention("statistics", attention_, 2)
+def _on_grid(what: str, attention_: Any, rows: int, columns: int, prefix: int | None) -> tuple[Floats, int]:
+    """One head's map, and how many tokens come before its patches."""
+    maps = attention(what, attention_, 2)
     before = maps.shape[0] - rows * columns if prefix is None else prefix
     if rows < 1 or columns < 1 or before < 0 or before + rows * columns != maps.shape[0]:
-        raise fail(f"statistics: wrong grid (found {rows} x {columns} patches and {before} tokens before them, expected {maps.shape[0]} tokens)")
+        raise fail(f"{what}: wrong grid (found {rows} x {columns} patches and {before} tokens before them, expected {maps.shape[0]} tokens)")
+    return maps, before
+
+
+def statistics(attention_: Any, rows: int, columns: int, *, prefix: int | None = None, patch: float = 16) -> Statistics:
+    """Statistics of one head, attention_ [N, N] with N = prefix + rows x columns; patch: a patch's side in pixels."""
+    maps, before = _on_grid("statistics", attention_, rows, columns, prefix)
     found = _abi.heed_map_statistics()
     c.heed_map_get_statistics(pointer(maps), before, rows, columns, patch, ctypes.byref(found))
     return Statistics(*(float(getattr(found, name)) for name in Statistics._fields))
+
+
+def offsets(attention_: Any, rows: int, columns: int, *, prefix: int | None = None) -> npt.NDArray[np.float64]:
+    """Where a head looks from each patch, as a mean over the patches: [2 rows - 1, 2 columns - 1].
+
+    [rows - 1 + y, columns - 1 + x] is the weight on the patch that lies y rows and x columns further, [rows - 1, columns - 1] that on itself.
+    attention_: weights [N, N] with N = prefix + rows x columns. Raises heed.Error.
+    """
+    maps, before = _on_grid("offsets", attention_, rows, columns, prefix)
+    context = Handle("heed_context_destroy")
+    call("heed_context_create", None, context.out)
+    scan = Handle("heed_map_scan_destroy", context)
+    call("heed_map_scan_create", context.pointer, before, rows, columns, 1.0, scan.out)
+    out, rest = np.empty((2 * rows - 1, 2 * columns - 1), np.float64), _abi.heed_map_statistics()
+    c.heed_map_scan_head(scan.pointer, pointer(maps), ctypes.byref(rest), out.ctypes.data_as(DOUBLES))
+    return out
 
 
 def mass_mask(weights: Any, share: float) -> npt.NDArray[np.bool_]:
@@ -111,8 +133,7 @@ def mass_mask(weights: Any, share: float) -> npt.NDArray[np.bool_]:
         raise fail(f"mass_mask: wrong share or no weights (found {share} of {list(array.shape)}, expected 0 to 1)")
     mask = np.zeros(array.size, np.uint8)
     order = np.empty(array.size, np.uint32)
-    c.heed_map_mass_mask(pointer(array), array.size, share, mask.ctypes.data_as(ctypes.POINTER(ctypes.c_uint8)),
-                         order.ctypes.data_as(ctypes.POINTER(ctypes.c_uint32)))
+    c.heed_map_mass_mask(pointer(array), array.size, share, mask.ctypes.data_as(BYTES), order.ctypes.data_as(U32))
     return mask.astype(np.bool_).reshape(array.shape)
 
 

@@ -69,7 +69,8 @@ def new_backend(context: Handle, device: str, threads: int, simd: str | None, pr
     if word == "vulkan":
         call("heed_vulkan_backend_create", context.pointer, ctypes.byref(vulkan), backend.out)
     else:
-        both = desc(_abi.heed_auto_desc, cpu=ctypes.pointer(cpu), vulkan=ctypes.pointer(vulkan))
+        types = fields(_abi.heed_auto_desc)
+        both = desc(_abi.heed_auto_desc, cpu=types["cpu"](cpu), vulkan=types["vulkan"](vulkan))
         choice = _abi.heed_auto_choice()
         call("heed_auto_backend_create", context.pointer, ctypes.byref(both), backend.out, ctypes.byref(choice))
         log.info("%s: %s", text(c.heed_backend_name(backend.pointer)), text(choice.why))

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _abi, _arrays
-from ._library import Handle, Hooks, c, call, chosen, desc, fail, names, text
+from ._library import DOUBLES, Handle, Hooks, Unpicklable, c, call, chosen, desc, fail, fields, names, text
 
 if TYPE_CHECKING:
     from ._model import Model
@@ -40,7 +40,7 @@ class _Numbers:
         self.__array_interface__ = {"version": 3, "data": (tensor.data or 0, True), "shape": shape, "typestr": np.dtype(TYPES[tensor.dtype]).str}
 
 
-class Explanation(Mapping[str, Array]):
+class Explanation(Unpicklable, Mapping[str, Array]):
     """The tensors of methods by their names, read-only: explanation["ledger.heads"]. docs/explain.md says what each is.
 
     The first axis is the picture, also of one picture. grid: rows and columns of patches.
@@ -126,9 +126,9 @@ def explain(model: Model, inputs: Mapping[str, Any], methods: str | Sequence[str
                methods=listed.encode("utf-8", "replace"), target=target_words(target), layer_given=layer is not None, layer=int(layer or 0),
                ig_steps=_count("ig_steps", ig_steps, 10000), inputs=made, input_count=len(kept),
                sites=None if sites is None else (sites if isinstance(sites, str) else ",".join(map(str, sites))).encode("utf-8", "replace"),
-               source_mean=bool(source_mean), hooks=ctypes.pointer(hooks.desc), steps=_count("steps", steps, 1 << 20),
+               source_mean=bool(source_mean), hooks=fields(_abi.heed_explain_desc)["hooks"](hooks.desc), steps=_count("steps", steps, 1 << 20),
                curves=chosen("curves", curves, CURVES), flip_pixels=_count("flip_pixels", flip_pixels, 1 << 30),
-               percent=shares.ctypes.data_as(ctypes.POINTER(ctypes.c_double)) if shares.size else None, percent_count=shares.size)
+               percent=shares.ctypes.data_as(DOUBLES) if shares.size else None, percent_count=shares.size)
     handle = Handle("heed_explanation_destroy", model._context)
     hooks.call("heed_explain", model._context.pointer, ctypes.byref(how), handle.out)
     pixels = inputs["pixel_values"]

@@ -10,9 +10,8 @@ import numpy.typing as npt
 
 from . import _abi
 from ._arrays import Floats, attention, floats, pointer
-from ._library import Handle, c, call, fail
+from ._library import BYTES, I32, U32, Handle, c, call, fail
 
-BYTES, I32, U32 = (ctypes.POINTER(kind) for kind in (ctypes.c_uint8, ctypes.c_int32, ctypes.c_uint32))
 Bools = npt.NDArray[np.bool_]
 
 

@@ -1,7 +1,6 @@
 """A map over its picture: as an array, in a notebook, in matplotlib, as a file."""
 from __future__ import annotations
 
-import base64
 import ctypes
 from typing import TYPE_CHECKING, Any, Sequence
 
@@ -21,13 +20,15 @@ class Map:
     """One row of attention, or of a rollout, over its picture.
 
     row: the weights, float32 [tokens]; values: those of the patches, [rows, columns]; prefix: those of the tokens before the patches. query: the
-    token that looks; note: where the weight is when the patches have next to none of it, or "".
+    token that looks; place: its layer and head, or None of a mean or a rollout; note: where the weight is when the patches have next to none of it,
+    or "".
     """
 
     row: npt.NDArray[np.float32]
     values: npt.NDArray[np.float32]
     prefix: npt.NDArray[np.float32]
     query: int
+    place: tuple[int, int] | None
     where: str
     name: Any
     note: str
@@ -38,9 +39,10 @@ class Map:
     _names: Sequence[str]
     _context: Any
 
-    def __init__(self, run: Run, row: npt.NDArray[np.float32], query: int, where: str, kind: int = _abi.HEED_ROW_ATTENTION):
+    def __init__(self, run: Run, row: npt.NDArray[np.float32], query: int, where: str, kind: int = _abi.HEED_ROW_ATTENTION,
+                 place: tuple[int, int] | None = None):
         info, (rows, columns) = run.session.model.info, run.grid
-        self.row, self.query, self.where, self.name = row, query, where, run.name
+        self.row, self.query, self.where, self.name, self.place = row, query, where, run.name, place
         self.prefix = row[:info.prefix_tokens]
         self.values = row[info.prefix_tokens:].reshape(rows, columns)
         self.picture, self.region, self.patch, self._run = run.picture, run.region, info.patch, run
@@ -106,4 +108,4 @@ class Map:
                 f"peak {divmod(peak, self.values.shape[1])} {times:.1f} x uniform{said}>")
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        return {"text/plain": repr(self), "image/png": base64.b64encode(self.png()).decode("ascii")}
+        return {"text/plain": repr(self), **_cell.bundle(self, whole=False)}

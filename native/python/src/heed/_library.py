@@ -4,12 +4,17 @@ from __future__ import annotations
 import ctypes
 import os
 import pathlib
+import signal
 import sys
+import threading
 from typing import Any, Callable, TypeVar
 
 from . import _abi
 
 Struct = TypeVar("Struct", bound=ctypes.Structure)
+# Made once: a second interpreter of the process makes ctypes forget its pointers, and new ones are other types.
+FLOATS, DOUBLES = ctypes.POINTER(ctypes.c_float), ctypes.POINTER(ctypes.c_double)
+BYTES, I32, U32 = ctypes.POINTER(ctypes.c_uint8), ctypes.POINTER(ctypes.c_int32), ctypes.POINTER(ctypes.c_uint32)
 
 
 class Error(Exception):
@@ -54,11 +59,16 @@ def folders() -> list[pathlib.Path]:
     return [*([pathlib.Path(given)] if given else []), pathlib.Path(__file__).parent / "lib"]
 
 
+def file_name(name: str, platform: str) -> str:
+    """What a library is called on a platform of sys.platform: with the two numbers of the version that its interface has."""
+    if platform in ("win32", "cygwin"):
+        raise ImportError("heed: not on Windows, since its library needs POSIX files (found " + platform + ", expected Linux or macOS; WSL is Linux)")
+    return f"lib{name}.{_abi.SONAME}.dylib" if platform == "darwin" else f"lib{name}.so.{_abi.SONAME}"
+
+
 def load(name: str) -> ctypes.CDLL:
     """Opens a library of this package, else the one that is installed on the system."""
-    if not sys.platform.startswith("linux"):
-        raise ImportError(f"heed: this package is for Linux (found {sys.platform})")
-    file = f"lib{name}.so.{_abi.SONAME}"
+    file = file_name(name, sys.platform)
     found = [str(folder / file) for folder in folders() if (folder / file).exists()]
     try:
         return ctypes.CDLL(found[0] if found else file, mode=ctypes.RTLD_GLOBAL)
@@ -132,10 +142,15 @@ def call(function: str, *arguments: Any) -> None:
 
 
 class Hooks:
-    """Progress and cancelling of a long call. Ctrl-C cancels it: the interrupt is raised once the call has returned."""
+    """Progress and cancelling of a long call. Ctrl-C cancels it: the interrupt is raised once the call has returned.
+
+    A handler that raises could do so while Python enters cancel(), whose exception C would not see. So the signal is noted while C runs.
+    """
 
     def __init__(self, progress: Callable[[str, int, int], object] | None = None):
         self.raised: BaseException | None = None
+        self.noted: tuple[int, Any] | None = None
+        self.handler: Any = None
         self.asked = progress
         types = fields(_abi.heed_hooks)
         self.desc = desc(_abi.heed_hooks, progress=types["progress"](self.progress), cancel=types["cancel"](self.cancel))
@@ -149,17 +164,34 @@ class Hooks:
             self.raised = error
 
     def cancel(self, user: int | None) -> bool:
-        try:  # this line of Python is where a pending signal's handler runs
-            return self.raised is not None
-        except BaseException as error:  # noqa: BLE001
-            self.raised = error
-            return True
+        noted, self.noted = self.noted, None
+        if noted is not None:
+            try:
+                self.handler(*noted)
+            except BaseException as error:  # noqa: BLE001
+                self.raised = error
+        return self.raised is not None
+
+    def note(self, number: int, frame: Any) -> None:
+        self.noted = number, frame
 
     def call(self, function: str, *arguments: Any) -> None:
+        if threading.current_thread() is threading.main_thread():  # which alone runs handlers
+            self.handler = signal.getsignal(signal.SIGINT)
+        if not callable(self.handler):
+            return self.called(function, *arguments)
+        signal.signal(signal.SIGINT, self.note)
+        try:
+            self.called(function, *arguments)
+        finally:
+            signal.signal(signal.SIGINT, self.handler)
+        if self.noted is not None:  # after C asked the last time
+            self.handler(*self.noted)
+        return None
+
+    def called(self, function: str, *arguments: Any) -> None:
         try:
             call(function, *arguments)
-        except KeyboardInterrupt:
-            raise
         except Error:
             if self.raised is not None:
                 raise self.raised from None
@@ -168,7 +200,15 @@ class Hooks:
             raise self.raised
 
 
-class Handle:
+class Unpicklable:
+    """What lies in the memory of C and belongs to one process."""
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise fail(f"{type(self).__name__}: it cannot be copied or pickled (expected heed.open in the process that needs it, or arrays of it)",
+                   "UNSUPPORTED")
+
+
+class Handle(Unpicklable):
     """An object of the C interface. Whatever order Python finalises in, it is destroyed after everything that was made from it."""
 
     def __init__(self, destroy: str, *parents: Handle):

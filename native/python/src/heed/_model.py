@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from . import _abi, _arrays, _explain, _pictures, _sources, _texts
 from ._backend import log, new_backend, new_context
-from ._library import Handle, c, call, desc, encoded, fail, text
+from ._library import Handle, Unpicklable, c, call, desc, encoded, fail, text
 from ._run import Run
-from ._session import Pair, Session, side
+from ._session import Pair, Session, names, numbers, side
 
 
 class Info(NamedTuple):
@@ -52,7 +52,7 @@ def _preprocess_options(given: Mapping[str, Any]) -> _abi.heed_preprocess_option
     return how
 
 
-class Model:
+class Model(Unpicklable):
     """An open model; a context manager. heed.open makes it. info: what it is."""
 
     def __init__(self, source: Any, *, device: str, threads: int, simd: str | None, precision: str, weights_key: str | None, names: Any,
@@ -148,7 +148,7 @@ class Model:
     def label(self, index: int) -> str:
         """The label of a class."""
         self._check()
-        if not 0 <= index < self.info.classes:
+        if not isinstance(index, (int, np.integer)) or not 0 <= index < self.info.classes:
             raise fail(f"label: no such class (found {index}, expected 0 to {self.info.classes - 1})")
         return text(c.heed_model_label(self._handle.pointer, index))
 
@@ -164,9 +164,9 @@ class Model:
     def _session_for(self, image: npt.NDArray[Any] | None, options: Mapping[str, Any]) -> Session:
         """The last session, if it fits and nothing looks at it; else a new one."""
         if options.get("rows") is not None:  # the text of a long array leaves numbers out
-            options = {**options, "rows": [int(row) for row in options["rows"]]}
+            options = {**options, "rows": numbers(options["rows"])}
         if not isinstance(options.get("taps", "maps"), str):
-            options = {**options, "taps": [str(name) for name in options["taps"]]}
+            options = {**options, "taps": names(options["taps"])}
         grid: Pair | None = None
         if image is not None and options.get("size") is None:
             grid = _pictures.prepared_size(self._preprocess_at(None), image)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _abi
-from ._library import c, call, desc, fail
+from ._library import BYTES, FLOATS, c, call, desc, fail
 
 SAMPLES = {"uint8": _abi.HEED_SAMPLES_U8, "uint16": _abi.HEED_SAMPLES_U16, "float32": _abi.HEED_SAMPLES_F32}
 Array = npt.NDArray[Any]
@@ -75,7 +75,7 @@ def read(context: Any, value: Any, channels: int) -> Array:
 
 def image(array: Array) -> _abi.heed_image:
     """What the C interface takes; it points into the array, which must stay."""
-    return _abi.heed_image(ctypes.cast(array.ctypes.data, ctypes.POINTER(ctypes.c_uint8)), array.shape[1], array.shape[0], array.shape[2],
+    return _abi.heed_image(ctypes.cast(array.ctypes.data, BYTES), array.shape[1], array.shape[0], array.shape[2],
                            array.strides[0], SAMPLES[array.dtype.name])
 
 
@@ -86,6 +86,8 @@ def tensor(value: Any) -> npt.NDArray[np.float32]:
     if not hasattr(value, "__array__") and hasattr(value, "__dlpack__"):
         value = np.from_dlpack(value)
     try:
+        if np.iscomplexobj(value):
+            raise TypeError
         return np.ascontiguousarray(value, np.float32)
     except (TypeError, ValueError):
         raise fail(f"pixel_values: not numbers (found {type(value).__name__}, expected an array or a tensor)") from None
@@ -102,7 +104,7 @@ def prepared(context: Any, preprocess: Any, array: Array, channels: int, to: Any
     """A picture as pixel_values [channels, height, width], in an array of its own or in `to`, and the part of it that they show."""
     pixels: npt.NDArray[np.float32] = np.empty((channels, *prepared_size(preprocess, array)), np.float32) if to is None else to
     region, view = _abi.heed_region(), image(array)
-    call("heed_preprocess_image", context, ctypes.byref(preprocess), ctypes.byref(view), pixels.ctypes.data_as(ctypes.POINTER(ctypes.c_float)),
+    call("heed_preprocess_image", context, ctypes.byref(preprocess), ctypes.byref(view), pixels.ctypes.data_as(FLOATS),
          ctypes.byref(region))
     return pixels, (region.x, region.y, region.width, region.height)
 

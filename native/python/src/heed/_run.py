@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from . import _abi, _arrays, _cell, _save, _texts, _widget
 from ._figure import Map
-from ._library import Error, c, call, desc, fail, text
+from ._library import Error, Unpicklable, c, call, desc, fail, text
 
 if TYPE_CHECKING:
     from ._session import Session
@@ -21,7 +21,7 @@ Pair = tuple[int, int]
 DTYPES = {_abi.HEED_F32: np.float32, _abi.HEED_U8: np.uint8, _abi.HEED_I32: np.int32}
 
 
-class Tap:
+class Tap(Unpicklable):
     """A value of the last run. It refuses after the next run of its session; copy() is yours.
 
     tap[...] and np.asarray(tap) copy what they take; view() does not.
@@ -60,6 +60,13 @@ class Tap:
         array = self.copy()
         return array if dtype is None else array.astype(dtype)
 
+    def __dlpack__(self, **options: Any) -> Any:
+        """A copy for another library: torch.from_dlpack(tap)."""
+        return self.copy().__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (1, 0)  # the CPU
+
     def __repr__(self) -> str:
         return f"<heed tap {self.name} {list(self.shape)} {self.dtype.name}>"
 
@@ -88,7 +95,7 @@ class Taps(Sequence[Tap]):
         return np.stack([tap.view() for tap in self])
 
 
-class Run:
+class Run(Unpicklable):
     """The result of a model for one picture. Taps hold until the session's next run; all else is yours.
 
     picture: the picture, uint8 [height, width, 3]; None where pixel_values were given. region: the part of it that the model saw, (x, y, width,
@@ -182,27 +189,34 @@ class Run:
         (taps="rows"), from which the row is computed again. In a notebook the result shows itself.
         """
         self._check()
-        session, info = self.session, self.session.model.info
-        at = layer + info.layers if layer < 0 else layer
+        info = self.session.model.info
+        if not isinstance(layer, (int, np.integer)) or (head is not None and not isinstance(head, (int, np.integer))):
+            raise fail(f"map: no such head (found layer {layer!r}, head {head!r}, expected whole numbers)")
+        at = int(layer) + info.layers if layer < 0 else int(layer)
         if not 0 <= at < info.layers or (head is not None and not 0 <= head < info.heads):
             raise fail(f"map: no such head (found layer {layer}, head {head}, expected {info.layers} layers of {info.heads} heads)")
         token = self._query(query)
-        weights = c.heed_graph_tap(session._graph.pointer, _abi.HEED_TAP_WEIGHTS, at)
-        tokens = info.prefix_tokens + self.grid[0] * self.grid[1]
-        if weights.id in session._kept:
-            tap = Tap(self, weights, self._index)
-            if session.rows is not None and token not in session.rows:
-                raise fail(f"map: this row is not kept (found query {token}, expected one of rows={list(session.rows)})")
-            place = token if session.rows is None else session.rows.index(token)
-            values: Floats = tap[head, place] if head is not None else tap.view()[:, place].mean(0, dtype=np.float64).astype(np.float32)
-        else:
-            values = np.empty((1, tokens), np.float32)
-            number = (ctypes.c_uint32 * 1)(token)
-            how = desc(_abi.heed_attention_map_desc, batch=self._index, head=head or 0, head_mean=head is None, rows=number, row_count=1)
-            call("heed_session_attention_map", session._handle.pointer, weights, ctypes.byref(how), _arrays.pointer(values))
-            values = values[0]
         where = f"layer {at}, " + ("mean of heads" if head is None else f"head {head}")
-        return Map(self, values, token, where)
+        return Map(self, self._rows(at, head, [token])[0], token, where, place=None if head is None else (at, int(head)))
+
+    def _rows(self, layer: int, head: int | None, queries: list[int]) -> Floats:
+        """Some queries' weights [queries, keys] of a head, or of the mean over heads: from the maps, or computed again from query and key."""
+        session, info = self.session, self.session.model.info
+        weights = c.heed_graph_tap(session._graph.pointer, _abi.HEED_TAP_WEIGHTS, layer)
+        if weights.id in session._kept:
+            kept = session.rows
+            missing = [] if kept is None else [query for query in queries if query not in kept]
+            if missing:
+                raise fail(f"map: this row is not kept (found query {missing[0]}, expected one of rows={kept})")
+            places = queries if kept is None else [kept.index(query) for query in queries]
+            view = Tap(self, weights, self._index).view()
+            found: Floats = view[head][places] if head is not None else view[:, places].mean(0, dtype=np.float64).astype(np.float32)
+            return found
+        values = np.empty((len(queries), info.prefix_tokens + self.grid[0] * self.grid[1]), np.float32)
+        numbers = (ctypes.c_uint32 * len(queries))(*queries)
+        how = desc(_abi.heed_attention_map_desc, batch=self._index, head=head or 0, head_mean=head is None, rows=numbers, row_count=len(queries))
+        call("heed_session_attention_map", session._handle.pointer, weights, ctypes.byref(how), _arrays.pointer(values))
+        return values
 
     def save(self, path: Any, query: int | Pair = 0, colormap: str = "cividis") -> None:
         """Writes a figure of all layers and heads for one query: .png, .svg or .pdf, as map.save does. Needs the maps, or taps="rows"."""
@@ -211,9 +225,19 @@ class Run:
         _save.save(path, maps, colormap, self.name, f"all layers and heads, query {maps[0][0].query_name}")
 
     def rollout(self, query: int | Pair = 0, **options: Any) -> Map:
-        """A token's row of the attention rollout over all layers; options as of heed.rollout. Needs the maps."""
-        token = self._query(query)
-        row = _arrays.rollout_row([tap.view() for tap in self.attention], token, **options)
+        """A token's row of the attention rollout over all layers; options as of heed.rollout. Needs the maps, or taps="rows"."""
+        self._check()
+        token, session = self._query(query), self.session
+        weights = [c.heed_graph_tap(session._graph.pointer, _abi.HEED_TAP_WEIGHTS, layer) for layer in range(session.model.info.layers)]
+        if all(value.id in session._kept for value in weights):
+            row = _arrays.rollout_row([tap.view() for tap in self.attention], token, **options)
+        else:
+            tokens = session.model.info.prefix_tokens + self.grid[0] * self.grid[1]
+            row = np.zeros(tokens, np.float32)
+            row[token] = 1
+            how = _arrays.rollout_desc((len(weights), session.model.info.heads, tokens), **options)
+            call("heed_session_rollout_row", session._handle.pointer, ctypes.byref(how), (_abi.heed_value * len(weights))(*weights), self._index,
+                 _arrays.pointer(row), _arrays.pointer(row))
         return Map(self, row, token, "rollout", kind=_abi.HEED_ROW_ROLLOUT)
 
     def scores(self, texts: Sequence[str]) -> _texts.Scores:
@@ -233,7 +257,7 @@ class Run:
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         plain = {"text/plain": repr(self)}
         try:
-            return {**plain, "text/html": _cell.frame(self)}
+            return {**plain, **_cell.bundle(self.map(query=0 if self.session.rows is None else self.session.rows[0]), whole=True)}
         except Error:  # its maps are not kept, or the session has run again
             return plain
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _abi, _arrays, _pictures
-from ._library import Error, c, call, chosen, desc, fail
+from ._library import BYTES, Error, c, call, chosen, desc, fail
 
 if TYPE_CHECKING:
     from ._figure import Map
@@ -41,7 +41,7 @@ def overlays(maps: Grid, colormap: str) -> npt.NDArray[np.uint8]:
     values = np.ascontiguousarray([[one.values for one in row] for row in maps], np.float32)
     rgba = np.empty((*values.shape, 4), np.uint8)
     c.heed_map_overlay(chosen("colormap", colormap, _arrays.COLORMAPS), _arrays.pointer(values), values.size, maps[0][0].row.size,
-                       rgba.ctypes.data_as(ctypes.POINTER(ctypes.c_uint8)))
+                       rgba.ctypes.data_as(BYTES))
     return rgba
 
 

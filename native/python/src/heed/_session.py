@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import operator
 import os
 import weakref
 from typing import TYPE_CHECKING, Any, Callable, Sequence
@@ -11,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _abi, _pictures
-from ._library import Error, Handle, Hooks, c, call, desc, fail, fields
+from ._library import FLOATS, Error, Handle, Hooks, Unpicklable, c, call, desc, fail, fields
 from ._run import Run
 
 if TYPE_CHECKING:
@@ -57,6 +58,13 @@ class Changes:
         """This query does not attend to this key."""
         return self._add("cut", query, key)
 
+    def replace(self, layer: int, output: Any) -> Changes:
+        """Mean ablation: the ablated heads of the layer output their mean over the tokens, and not zeros.
+
+        output: [tokens, width], layer.i.attention.output of a run without changes.
+        """
+        return self._add("replace", layer, np.ascontiguousarray(output, np.float32))
+
     def __len__(self) -> int:
         return len(self._made)
 
@@ -73,6 +81,21 @@ def side(size: Any) -> Pair | None:
     return None if pair is None else (int(pair[0]), int(pair[1]))
 
 
+def numbers(rows: Any) -> list[int]:
+    """Numbers of tokens as Python's own."""
+    try:
+        return [operator.index(row) for row in rows]
+    except TypeError:
+        raise fail(f"rows: not valid (found {rows!r}, expected numbers of tokens)") from None
+
+
+def names(taps: Any) -> list[str]:
+    """A list of names of values."""
+    if not isinstance(taps, Sequence) or not all(isinstance(name, str) for name in taps):
+        raise fail(f"taps: not valid (found {taps!r}, expected one of {', '.join(TAPS)}, or a list of names)")
+    return list(taps)
+
+
 class _Memory:
     """A value of a session as it lies there, for NumPy; alive as long as an array looks at it."""
 
@@ -81,7 +104,7 @@ class _Memory:
         self.__array_interface__ = {"version": 3, "data": (address, True), "shape": shape, "typestr": np.dtype(dtype).str}
 
 
-class Session:
+class Session(Unpicklable):
     """A model prepared for pictures of one size; a context manager. One thread uses it at a time.
 
     grid: rows and columns of patches; batch: pictures a run takes; taps, rows, changes: as model.session had them.
@@ -98,7 +121,11 @@ class Session:
                  progress: Progress | None = None, _grid: Pair | None = None):
         model._check()
         self.model, self.taps, self.changes = model, taps, changes
-        self.rows = None if rows is None else [int(row) for row in rows]
+        if changes is not None and not isinstance(changes, Changes):
+            raise fail(f"changes: not valid (found {type(changes).__name__}, expected heed.Changes)")
+        self.rows = None if rows is None else numbers(rows)
+        if isinstance(temperature, bool) or not isinstance(temperature, (int, float)):
+            raise fail(f"temperature: not valid (found {temperature!r}, expected a number)")
         self._running = False
         self._generation, self._views = 0, weakref.WeakSet[_Memory]()
         info = model.info
@@ -146,8 +173,8 @@ class Session:
             values += [c.heed_graph_tap(graph, tap, 0) for tap in ONCE.get(taps, ())]
             return [value for value in values if value.id]
         values = []
-        for name in taps:
-            value = c.heed_graph_find(graph, str(name).encode())
+        for name in names(taps):
+            value = c.heed_graph_find(graph, name.encode())
             if not value.id:
                 raise fail(f"taps: no such value (found {name!r}, expected a name such as layer.0.attention.weights)")
             values.append(value)
@@ -160,10 +187,15 @@ class Session:
         made = Handle("heed_changes_destroy", self.model._context)
         call("heed_changes_create", self.model._context.pointer, ctypes.byref(info), tokens, made.out)
         for name, values in changes._made:
+            if name == "replace":
+                layer, output = values
+                if output.shape != (tokens, info.width):
+                    raise fail(f"changes.replace: wrong shape (found {list(output.shape)}, expected [{tokens}, {info.width}])")
+                values = layer, output.ctypes.data_as(FLOATS)
             try:
                 call(f"heed_changes_{name}", made.pointer, *values)
             except ctypes.ArgumentError:
-                raise fail(f"changes: not valid (found {name}{values!r}, expected whole numbers of layer, head or token)") from None
+                raise fail(f"changes: not valid (found {name}{values[:2]!r}, expected whole numbers of layer, head or token)") from None
         call("heed_changes_write", made.pointer, self._handle.pointer)
 
     @property

@@ -8,12 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _abi, _arrays
-from ._library import Handle, c, call, desc, fail
+from ._library import DOUBLES, I32, Handle, c, call, desc, fail
 
 if TYPE_CHECKING:
     from ._model import Model
-
-I32 = ctypes.POINTER(ctypes.c_int32)
 
 
 class Scores(NamedTuple):
@@ -83,7 +81,7 @@ class TextTower:
             raise fail(f"compare: wrong sizes (found {one.size} and {rows.shape[1]}, expected {self._info.projection or rows.shape[1]} of both)")
         logits, probabilities = np.empty(len(rows), np.float32), np.empty(len(rows), np.float64)
         c.heed_compare(ctypes.byref(self._info), _arrays.pointer(one), _arrays.pointer(rows), len(rows), _arrays.pointer(logits),
-                       probabilities.ctypes.data_as(ctypes.POINTER(ctypes.c_double)))
+                       probabilities.ctypes.data_as(DOUBLES))
         return Scores(logits, probabilities)
 
 

@@ -1,6 +1,7 @@
 """A run as an anywidget, for who wants layer, head and query as traits: pip install heed[widget]."""
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from . import _cell
@@ -21,7 +22,7 @@ def widget(run: Run, max_mb: float = 4, colormap: str = "cividis") -> Any:
     except ImportError:
         raise fail("widget: no anywidget here (expected pip install heed[widget]; a run shows itself without it)", "UNSUPPORTED") from None
     traits: Any = traitlets
-    found = _cell.contents(run, max_mb, colormap, _cell.limit(max_mb))
+    found = json.loads(_cell.contents(run, _cell.limit(max_mb), colormap, 0))
 
     class RunWidget(anywidget.AnyWidget):  # type: ignore[misc]
         """The cell of a run; observe(..., names=["query"]) follows what a user points at."""
@@ -32,4 +33,4 @@ def widget(run: Run, max_mb: float = 4, colormap: str = "cividis") -> Any:
         head = traits.Int().tag(sync=True)
         query = traits.Int().tag(sync=True)
 
-    return RunWidget(data=found, layer=found["layer"], head=0, query=found["query"])
+    return RunWidget(data=found, layer=found["layer"], head=found["head"], query=found["query"])
