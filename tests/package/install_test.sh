@@ -2,6 +2,7 @@
 # install_test.sh ROOT: what is packaged agrees with CMakeLists.txt, which alone defines the version and the options.
 #   1 each recipe names the version                    3 docs/install.md has a row for each option, component and part of a release
 #   2 each option in a recipe is one of CMakeLists     4 the bill of the libraries inside a release names what the script builds
+#   5 the workflow installs what the parts of a release ask for
 set -eu
 cd "$1"
 found=0
@@ -42,5 +43,14 @@ done
 for library in $(sed -n 's/^\([a-z][^ ]*\) .*/\1/p' $recipes/libraries.txt); do
   grep -qE "^  *by_(cmake|configure) ${library}[ /]" $recipes/libraries.sh || wrong "$recipes/libraries.sh: does not build $library of libraries.txt"
   grep -qE "^set\(licence_${library} " runtime/package/sbom.cmake || wrong "runtime/package/sbom.cmake: no licence of $library in libraries.txt"
+done
+
+installed=" $(sed -n '/apt-get install/,/^ *- /p' .github/workflows/release.yml | tr '\n' ' ') "
+packages=$(awk '/^ *need [a-z"]/ { on = 1 } on { print } !/\\$/ { on = 0 }' $recipes/release.sh | grep -oE '[a-zA-Z0-9_-]+=[a-z0-9-]+' | sed 's/.*=//')
+[ "$(echo "$packages" | wc -w)" -ge 10 ] || wrong "$recipes/release.sh: too few packages were found ($packages)"
+modules=$(sed -n 's/.*(Debian: \(python3[^)]*\)).*/\1/p' $recipes/release.sh)
+for package in $packages $modules; do
+  case $package in apt | gcc-) continue ;; esac # of every Debian; and a name that the script makes
+  case $installed in *" $package "*) ;; *) wrong ".github/workflows/release.yml: does not install $package, which $recipes/release.sh asks for" ;; esac
 done
 [ "$found" -eq 0 ]
