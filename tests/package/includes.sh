@@ -36,7 +36,7 @@ native/sandbox    base heed/native.h
 native/cli        heed/check.h heed/native.h heed/onnx.h heed/sequences.h heed/tokenizer.h heed/scene.h heed/scene_json.h heed/vulkan.h heed/vulkan_test.h
 native/demo       heed/scene.h
 native/examples   heed/check.h heed/native.h heed/sequences.h
-web/wasm          base graph cpu model explain onnx/lower/lower.h onnx/vision/vision.h pickle/foreign.h heed/check.h heed/onnx.h heed/pickle.h heed/scene_json.h heed/tokenizer.h
+web/wasm          base graph cpu gpu model explain onnx/lower/lower.h onnx/vision/vision.h pickle/foreign.h heed/check.h heed/onnx.h heed/pickle.h heed/scene_json.h heed/tokenizer.h
 '
 
 # Rooms with folders: each folder may include those before it in its row, and files beside the folders all of them.

@@ -7,6 +7,7 @@
  * - src (or image): a picture's address, of another origin where its server allows that by CORS.
  * - scene: a drawn scene of the demo by its seed, where there is no src. Default 159.
  * - model: the address of a model's folder, likewise. Default: the demo model.
+ * - device: "wasm" (default) or "webgpu", as in createRuntime.
  * - view: "overlay" (default), "map" without the picture, or "rollout" of all layers.
  * - layer: a number; default: the last. head: "mean" (default) or a number.
  * - query: "row,column" of a patch, or "cls" (default).

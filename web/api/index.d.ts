@@ -56,9 +56,9 @@ export class HeedError extends Error {
 }
 
 export interface Progress {
-  /** 'download': bytes of the model's files. 'read': bytes of weights packed. 'run': layers
-   * computed. */
-  phase: 'download' | 'read' | 'run'
+  /** 'download': bytes of the model's files. 'read': bytes of weights packed. 'compile': kernels of
+   * the GPU. 'run': layers computed. */
+  phase: 'download' | 'read' | 'compile' | 'run'
   done: number
   /** 0 when unknown: the server does not report the length of its response. */
   total: number
@@ -104,6 +104,18 @@ export interface RuntimeOptions {
    * started by a script of the page's origin, a blob: address. Without `true`, where no worker
    * starts, the runtime runs in the calling thread, and `info.why` has the reason. */
   worker?: boolean
+  /** EXPERIMENTAL: may change. Where sessions of vision transformers run. 'wasm' (default): in
+   * WebAssembly. 'webgpu': on the GPU, in a browser with WebGPU, or in Node where npm's `webgpu` is
+   * installed. 'auto': a session is timed once on both for each model and size, and the faster one is
+   * taken. Where the GPU cannot be used, sessions run in WebAssembly and `info.why` has the reason.
+   * Text towers, ONNX graphs, and weights of PyTorch or ONNX always do. */
+  device?: 'wasm' | 'webgpu' | 'auto'
+  /** EXPERIMENTAL. How the GPU keeps weights of products: 'f32' (default), or 'f16' in half the memory, with
+   * results within 2e-3. */
+  weights?: 'f32' | 'f16'
+  /** EXPERIMENTAL. Also takes an adapter that is software, for tests: it is slower than WebAssembly.
+   * Default: false. */
+  softwareAdapter?: boolean
   /** Address of the folder with the .wasm files, worker.js and thread.js. Default: that of setBase(),
    * else the folder of index.js. */
   base?: string | URL
@@ -116,15 +128,19 @@ export interface RuntimeInfo {
   /** One sentence: the reason for this module and this number of threads. */
   why: string
   worker: boolean
-  /** The backend's name, such as "WASM SIMD, 2 threads". */
+  /** The backend's name, such as "WASM SIMD, 2 threads", or "WebGPU: " and the adapter. */
   device: string
+  /** Kernels of the GPU: 'floor', or 'subgroup' with sums by subgroups. null: in WebAssembly. */
+  tier: 'floor' | 'subgroup' | null
 }
 
 /** In bytes. `used`: allocated by open objects. `wasm`: size of the WASM memory, which never
- * shrinks; with a module for files of ONNX or PyTorch, that of both. */
+ * shrinks; with a module for files of ONNX or PyTorch, that of both, and the GPU's planner. `gpu`: of
+ * buffers on the GPU. */
 export interface Memory {
   used: number
   wasm: number
+  gpu: number
 }
 
 /** One file. A string or URL is an address; in Node a string may also be a path. */
@@ -543,6 +559,10 @@ export interface SessionInfo {
   columns: number
   /** Predicted memory in bytes, as heed_memory in heed.h. */
   memory: { weights: number; arena: number; taps: number; workspace: number }
+  /** Where it runs at first. */
+  device: 'wasm' | 'webgpu'
+  /** Why there, in a few words. */
+  why: string
 }
 
 /** A decoded image with 8 bits per channel. The length of `data` selects grey, RGB or RGBA;

@@ -22,7 +22,8 @@ const names = [
 
 /** What scripts know of the modules in a package. @param {string} folder */
 export const definesOf = (folder) => ({
-  HEED_RELAXED: String(existsSync(join(folder, 'heed-relaxed.wasm')))
+  HEED_RELAXED: String(existsSync(join(folder, 'heed-relaxed.wasm'))),
+  HEED_WEBGPU: String(existsSync(join(folder, 'heed-gpu.wasm')))
 })
 
 /**

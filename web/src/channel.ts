@@ -243,10 +243,10 @@ function started(
 }
 
 async function workerChannel(options: EngineOptions, patience = 4000): Promise<Channel> {
-  const { base, threads, simd } = options,
+  const { base } = options,
     { start, call, close } = callsOf(await startWorker(base))
   try {
-    const info = await started(start, { threads, simd, base: base && String(base) }, patience)
+    const info = await started(start, { ...options, base: base && String(base) }, patience)
     if (info) return { info, call, close }
   } catch (error) {
     close()

@@ -1,6 +1,6 @@
 /* <attention-map>: one map over a picture, for other pages. Attributes: src or image (a picture's
  * address, of another origin where that allows it by CORS) or scene (a drawn one, by its seed), model
- * (a folder's address, likewise; none = the demo), view
+ * (a folder's address, likewise; none = the demo), device ("wasm" or "webgpu"), view
  * ("overlay", "map" without the picture, "rollout" of all layers), layer, head ("mean" or a
  * number), query ("row,column" or "cls"), colours, end (where the colours end, in times uniform, 1
  * to the number of tokens, so that elements compare; without it at the largest weight, or 4). Events: "drawn", with the row of weights as
@@ -27,7 +27,13 @@ export const words = Object.assign(captionWords, {
   layerMean: (layer: number) => `Layer ${layer}, mean of the heads`
 })
 
-let runtime: Promise<Runtime> | null = null
+/** By device. */
+const runtimes = new Map<string, Promise<Runtime>>()
+
+const runtimeOf = (element: AttentionMap) => {
+  const device = element.getAttribute('device') ?? 'wasm'
+  return once(runtimes, device, () => createRuntime({ device: device as 'wasm' | 'webgpu' }))
+}
 
 /** The row of a map. */
 interface Found {
@@ -62,13 +68,14 @@ function once<Made>(
   return map.get(key) as Promise<Made>
 }
 
-const load = async (name: string) =>
-  (await (runtime ??= createRuntime())).loadModel(
+const load = async (runtime: Promise<Runtime>, name: string) =>
+  (await runtime).loadModel(
     name ? new URL(`${name.replace(/\/?$/, '/')}`, document.baseURI) : demoModel
   )
 
-async function open(name: string): Promise<Opened> {
-  const session = (await once(models, name, () => load(name))).createSession({ taps: 'rows' })
+async function open(element: AttentionMap, key: string, name: string): Promise<Opened> {
+  const model = await once(models, key, () => load(runtimeOf(element), name)),
+    session = model.createSession({ taps: 'rows' })
   return { session, shape: await session.ready, busy: Promise.resolve() }
 }
 
@@ -92,7 +99,7 @@ async function pictureOf(element: AttentionMap) {
       )
     })
   }
-  const { image } = await (await (runtime as Promise<Runtime>)).scene(
+  const { image } = await (await runtimeOf(element)).scene(
     Number(element.getAttribute('scene') ?? 159)
   )
   return createImageBitmap(
@@ -109,6 +116,7 @@ class AttentionMap extends Element {
     'src',
     'image',
     'model',
+    'device',
     'view',
     'layer',
     'head',
@@ -149,7 +157,8 @@ class AttentionMap extends Element {
     if (mine !== this.#turn) return
     try {
       const name = this.getAttribute('model') ?? '',
-        model = await once(sessions, name, () => open(name)),
+        key = `${this.getAttribute('device') ?? 'wasm'} ${name}`,
+        model = await once(sessions, key, () => open(this, key, name)),
         [picture, found] = await ((model.busy = model.busy
           .catch(() => {})
           .then(() => this.#run(model))) as Promise<Run>)
@@ -158,7 +167,7 @@ class AttentionMap extends Element {
         picture,
         found,
         model.shape,
-        await (await (runtime as Promise<Runtime>)).colormap(
+        await (await runtimeOf(this)).colormap(
           (this.getAttribute('colours') ?? 'cividis') as ColormapName
         )
       )

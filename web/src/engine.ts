@@ -9,6 +9,8 @@ import { infoOf, lendFiles, namesOf } from './model_records.js'
 import { startModule } from './module.js'
 import { ModuleMemory } from './module_memory.js'
 import { isForeign, openMore, openSources, withSources } from './source.js'
+import type { Gpu } from './gpu.js'
+import type { GpuSide } from './gpu_side.js'
 import type {
   AnyMethods,
   CallContext,
@@ -17,6 +19,7 @@ import type {
   EngineOptions,
   MethodName,
   Methods,
+  ModuleHost,
   NamedFile,
   OpenFile,
   OpenModel,
@@ -36,6 +39,7 @@ import type {
   PreprocessOptions,
   ProfileResult,
   RunResult,
+  SessionInfo,
   Tensor
 } from 'heed'
 
@@ -56,6 +60,8 @@ export class Engine {
   #sources: Table<number, Source> = new Map()
   #context: CallContext | undefined
   #options: EngineOptions
+  /** WebGPU, where it was asked for. */
+  #gpu: GpuSide | undefined
   /** Results of the case or explanation that runs. */
   #taken: [string, Tensor][] = []
   #tail: Promise<unknown> = Promise.resolve()
@@ -74,38 +80,56 @@ export class Engine {
     engine.info = {
       version: module.string(exports.version()),
       ...info,
-      device: module.string(exports.device(web))
+      device: module.string(exports.device(web)),
+      tier: null
     }
+    if (options.device && options.device !== 'wasm') await engine.#openGpu()
     return engine
+  }
+
+  async #openGpu() {
+    const { GpuSide } = await import('./gpu_side.js'),
+      host = this.#host(() => (this.#gpu?.gpu as Gpu).module),
+      { info } = this
+    this.#gpu = await GpuSide.open(this.#options, host, info.version)
+    const { gpu, why } = this.#gpu
+    if (gpu) Object.assign(info, { device: `WebGPU: ${gpu.name}`, tier: gpu.tier })
+    else info.why += `; WebAssembly in the place of WebGPU: ${why}`
   }
 
   /* ------------------------------------------------------------------------------------ modules */
 
+  /** What a module imports. */
+  #host(moduleOf: () => ModuleMemory): ModuleHost {
+    return {
+      read: (source, offset, to, count) => {
+        try {
+          this.#sources.get(source).read(offset, moduleOf().bytes(to, count))
+          return 0
+        } catch {
+          return 1
+        }
+      },
+      progress: (done, total) =>
+        (this.#context as CallContext).progress({ phase: 'read', done, total }),
+      patched: (done, total) =>
+        (this.#context as CallContext).progress({ phase: 'run', done, total }),
+      cancelled: () => this.#context?.cancelled() ?? false,
+      take: (name, dtype, rank, dim, data) => {
+        const module = moduleOf(),
+          shape = [...new Uint32Array(module.bytes(dim, 4 * rank).slice().buffer)]
+        this.#taken.push([module.string(name), module.tensor(dtype, shape, data)])
+      }
+    }
+  }
+
   async #start(whole = false): Promise<OpenPart> {
     const { info, threads, ...instance } = await startModule(
         this.#options,
-        {
-          read: (source, offset, to, count) => {
-            try {
-              this.#sources.get(source).read(offset, module.bytes(to, count))
-              return 0
-            } catch {
-              return 1
-            }
-          },
-          progress: (done, total) =>
-            (this.#context as CallContext).progress({ phase: 'read', done, total }),
-          patched: (done, total) =>
-            (this.#context as CallContext).progress({ phase: 'run', done, total }),
-          cancelled: () => (this.#context as CallContext).cancelled(),
-          take: (name, dtype, rank, dim, data) => {
-            const shape = [...new Uint32Array(module.bytes(dim, 4 * rank).slice().buffer)]
-            this.#taken.push([module.string(name), module.tensor(dtype, shape, data)])
-          }
-        },
+        this.#host(() => module),
         whole
       ),
-      module = new ModuleMemory(instance)
+      module: ModuleMemory = new ModuleMemory(instance)
     return {
       module,
       info,
@@ -183,8 +207,9 @@ export class Engine {
 
   async #sum() {
     const whole = await this.#whole?.catch(() => undefined),
-      sum = { used: 0, wasm: 0 }
-    for (const part of [this.#first, whole]) {
+      gpu = this.#gpu?.gpu,
+      sum = { used: 0, wasm: 0, gpu: gpu?.device.bytes ?? 0 }
+    for (const part of [this.#first, whole, gpu]) {
       if (!part) continue
       const { exports, memory, web } = part.module
       sum.used += exports.used(web)
@@ -200,6 +225,7 @@ export class Engine {
       (whole) => whole.end(),
       () => {}
     )
+    this.#gpu?.close()
     this.#first.end()
     this.#first = none
   }
@@ -275,7 +301,14 @@ export class Engine {
   /** What a module has opened of these files. */
   #adopt(module: ModuleMemory, address: number, files: OpenFile[], text: boolean) {
     const note = files.find((file) => file.note)?.note ?? null
-    return this.#keep(module, address, files, { ...infoOf(module, address, text), note })
+    return this.#keep(
+      module,
+      address,
+      files,
+      { ...infoOf(module, address, text), note },
+      undefined,
+      text
+    )
   }
 
   #keep(
@@ -283,10 +316,11 @@ export class Engine {
     address: number,
     files: OpenFile[],
     info: ModelInfo,
-    graph?: OpenModel['graph']
+    graph?: OpenModel['graph'],
+    text?: boolean
   ) {
     const id = this.#next++
-    this.#models.set(id, { module, address, files, info, graph })
+    this.#models.set(id, { module, address, files, info, graph, text })
     return { id, info }
   }
 
@@ -337,6 +371,7 @@ export class Engine {
     const { module, address, files } = model,
       { exports, web } = module
     model.whole?.close()
+    model.gpu?.close()
     model.texts?.close()
     if (address) exports.model_close(web, address)
     this.#dismiss(module, files)
@@ -345,13 +380,82 @@ export class Engine {
   /* ----------------------------------------------------------------------------------- sessions */
 
   async createSession(args: Methods['createSession']['args'], context: CallContext) {
-    const { graph } = this.#model(args.model)
-    if (!graph) return this.#makeSession(args, context)
-    return this.#makeSession({ ...args, taps: graph.lowerFor(args) }, context)
+    const model = this.#model(args.model)
+    if (!this.#gpu) return this.#makeInWasm(args, context, 'asked for')
+    const refused = this.#gpu.refuses(model, model.module !== this.#first.module)
+    if (refused !== undefined) return this.#makeInWasm(args, context, refused)
+    const { isLost, reasonOf } = await import('./gpu_side.js')
+    for (;;) {
+      const gpu = await this.#gpu.current()
+      if (!gpu) return this.#makeInWasm(args, context, this.#gpu.why as string)
+      try {
+        const made = await this.#makeOnGpu(gpu, args, context)
+        return this.#gpu.isMeasured ? await this.#choose(made, args, context) : made
+      } catch (error) {
+        const why = reasonOf(error)
+        if (!isLost(error, { gpu })) return this.#makeInWasm(args, context, why)
+      }
+    }
   }
 
+  #makeInWasm(args: Methods['createSession']['args'], context: CallContext, why: string) {
+    const model = this.#model(args.model),
+      taps = model.graph ? model.graph.lowerFor(args) : args.taps
+    return this.#makeSession({ ...args, taps }, context, model, { device: 'wasm', why })
+  }
+
+  #makeOnGpu(gpu: Gpu, args: Methods['createSession']['args'], context: CallContext) {
+    const model = this.#model(args.model)
+    if (model.gpu?.of !== gpu) model.gpu = { ...this.#openAgain(gpu.module, model, false), of: gpu }
+    const on = { module: gpu.module, address: model.gpu.address }
+    return gpu.prepare(
+      () => this.#makeSession(args, context, on, { device: 'webgpu', why: gpu.name }, gpu),
+      ({ id }) => this.closeSession({ id }),
+      context
+    )
+  }
+
+  /** Of the session on the GPU and the same in WebAssembly the faster one, by a second run of zeros. */
+  async #choose(
+    made: { id: number; info: SessionInfo },
+    args: Methods['createSession']['args'],
+    context: CallContext
+  ) {
+    const { choices } = this.#gpu as GpuSide,
+      { batch, height, width } = made.info,
+      key = [args.model, batch, height, width, args.taps].join(),
+      time = async (id: number) => {
+        const { pixels, channels } = this.#session(id),
+          values = new Float32Array(batch * channels * height * width)
+        if (!pixels) return 0
+        await this.run({ id, input: { values } }, context)
+        return (await this.run({ id, input: { values } }, context)).milliseconds
+      }
+    let other: { id: number; info: SessionInfo } | undefined
+    if (!choices.has(key)) {
+      other = await this.#makeInWasm(args, context, '')
+      const gpu = await time(made.id),
+        wasm = await time(other.id),
+        why = `a run takes ${gpu.toFixed(1)} ms on the GPU, ${wasm.toFixed(1)} in WebAssembly`
+      choices.set(key, { isGpu: gpu < wasm, why })
+    }
+    const { isGpu, why } = choices.get(key) as { isGpu: boolean; why: string }
+    if (isGpu && other) this.closeSession(other)
+    if (!isGpu) this.closeSession(made)
+    const taken = isGpu ? made : (other ?? (await this.#makeInWasm(args, context, why)))
+    taken.info.why = why
+    return taken
+  }
+
+  /** @param where the module and the model's address there; `ran`: where a session says it runs */
   async #makeSession(
-    {
+    args: Methods['createSession']['args'],
+    { progress, signal }: CallContext,
+    { module, address }: Pick<OpenModel, 'module' | 'address'>,
+    place: Pick<SessionInfo, 'device' | 'why'>,
+    gpu?: Gpu
+  ): Promise<{ id: number; info: SessionInfo }> {
+    const {
       model: of,
       taps = 'none',
       batch = 0,
@@ -359,10 +463,8 @@ export class Engine {
       width = 0,
       intervene,
       preprocess
-    }: Methods['createSession']['args'],
-    { progress, signal }: CallContext
-  ) {
-    const { module, address, files, info: own } = this.#model(of),
+    } = args
+    const { files, info: own } = this.#model(of),
       { exports, web } = module,
       named = Array.isArray(taps) ? taps : [],
       streams = files.flatMap(({ file, held }) => (held ? [] : [file]))
@@ -395,10 +497,12 @@ export class Engine {
     exports.session_memory(session)
     info.memory = module.out('memory')
     info.tokenNames = own.tokenNames
+    Object.assign(info, place)
     const { classes, channels, patch } = own
     this.#sessions.set(id, {
       ...{ module, address: session, model: of, info, steps, pixels, taps },
-      ...{ classes, channels, patch, parts: [], ran: false }
+      ...{ classes, channels, patch, parts: [], ran: false },
+      ...{ gpu, program: gpu?.lastProgram, args, writes: new Map() }
     })
     return { id, info }
   }
@@ -451,18 +555,76 @@ export class Engine {
   }
 
   write({ id, name, data }: Methods['write']['args']) {
-    const { module, address } = this.#session(id)
+    const { module, address, gpu, writes } = this.#session(id)
+    if (gpu) writes.set(name, data.slice())
     module.lend([namesOf([name]), data], (nameAt, at) =>
       module.check(module.exports.session_set(address, nameAt, at, data.byteLength))
     )
   }
 
   async run({ id, input, fit }: Methods['run']['args'], context: CallContext) {
-    const session = this.#session(id),
-      { module, address } = session
+    const session = this.#session(id)
     session.region = this.#input(session, input, fit)
-    module.check(module.exports.session_write(address))
-    return this.#runParts(session, 0, context)
+    return this.#onDevice(id, context, () => {
+      const { module, address } = session // another one once its device was lost
+      module.check(module.exports.session_write(address))
+      return this.#runParts(session, 0, context)
+    })
+  }
+
+  /**
+   * Calls work; where the session's device is lost meanwhile, makes the session anew and calls it again.
+   * A device is opened once more, WebAssembly is never lost.
+   */
+  async #onDevice<Result>(
+    id: number,
+    context: CallContext,
+    work: () => Result | Promise<Result>
+  ): Promise<Result> {
+    const session = this.#session(id)
+    if (!session.gpu) return work()
+    const { isLost } = await import('./gpu_side.js')
+    for (;;) {
+      try {
+        return await work()
+      } catch (error) {
+        if (!isLost(error, session)) {
+          session.program?.cancel()
+          throw error
+        }
+        await this.#revive(session, context)
+      }
+    }
+  }
+
+  /** The session on the next device, with its inputs; run again where it had run. */
+  async #revive(session: OpenSession, context: CallContext) {
+    const { module, pixels, info, channels, ran, writes, address } = session,
+      count = pixels ? info.batch * channels * info.height * info.width : 0,
+      values = new Float32Array(module.memory.buffer, pixels, count).slice()
+    const { id } = await this.createSession(session.args, context)
+    const made = this.#session(id)
+    this.#sessions.delete(id)
+    module.exports.session_close(address)
+    Object.assign(session, made, { region: session.region, writes })
+    for (const [name, data] of writes)
+      session.module.lend([namesOf([name]), data], (nameAt, at) =>
+        session.module.check(
+          session.module.exports.session_set(session.address, nameAt, at, data.byteLength)
+        )
+      )
+    new Float32Array(session.module.memory.buffer, session.pixels, count).set(values)
+    if (!ran) return
+    session.module.check(session.module.exports.session_write(session.address))
+    await this.#runParts(session, 0, context)
+  }
+
+  /** What work reads of a session's last run. */
+  #read<Result>(id: number, work: () => Result, context = this.#context): Promise<Result> {
+    const session = this.#session(id)
+    return this.#onDevice(id, context as CallContext, () =>
+      session.gpu ? session.gpu.settle(work) : work()
+    )
   }
 
   /**
@@ -477,37 +639,39 @@ export class Engine {
         'INVALID_ARGUMENT',
         `runFrom: earlier layers not retained (found no "${before}" in taps)`
       )
-    return this.#runParts(session, layer + 1, context)
+    return this.#onDevice(id, context, () => this.#runParts(session, layer + 1, context))
   }
 
   /** Part 0 is the embeddings, part i + 1 layer i; the last is what follows the layers. */
   async #runParts(session: OpenSession, first: number, context: CallContext): Promise<RunResult> {
-    const { module, address, info, taps } = session,
+    const { module, address, info, taps, gpu, program } = session,
       { layers } = info,
       view = (name: string) => viewOf(session, name)
     session.ran = false
+    gpu?.device.check()
     const start = performance.now()
     for (let part = first, step = first && session.parts[first]; step < session.steps; part++) {
       if (part > first && context.watched) {
         context.progress({ phase: 'run', done: Math.min(part, layers), total: layers })
-        await pause()
+        await (program ? program.flush() : pause())
       }
       session.parts[part] = step
       module.check(module.exports.session_run_part(address, step))
       step = module.out('step').next
     }
-    const milliseconds = performance.now() - start
-    session.ran = true
-    return {
+    const results = () => ({
       logits: session.classes ? view('logits').data : null,
       attention:
         taps === 'all'
           ? Array.from({ length: layers }, (_, i) => view(`layer.${i}.attention.weights`).data)
           : null,
       values: Object.fromEntries(Array.isArray(taps) ? taps.map((name) => [name, view(name)]) : []),
-      region: session.region,
-      milliseconds
-    } as RunResult
+      region: session.region
+    })
+    await program?.flush()
+    const read = gpu ? await gpu.settle(results) : results()
+    session.ran = true
+    return { ...read, milliseconds: performance.now() - start } as RunResult
   }
 
   /** Of graphs alone: a session of its own takes the inputs. */
@@ -517,7 +681,11 @@ export class Engine {
       open: (address) => {
         this.#model(id).address = address
       },
-      make: async (names) => (await this.#makeSession({ model: id, taps: names }, context)).id,
+      make: async (names) => {
+        const model = this.#model(id),
+          place = { device: 'wasm', why: 'ONNX graphs run there' } as const
+        return (await this.#makeSession({ model: id, taps: names }, context, model, place)).id
+      },
       write: (session, name, data) => this.write({ id: session, name, data }),
       run: (session) => this.run({ id: session, input: { values: new Float32Array(0) } }, context), // all were written by their names
       close: (session) => this.closeSession({ id: session })
@@ -533,7 +701,11 @@ export class Engine {
     return session
   }
 
-  attention({ id, layer, head, query = -1, batch = 0 }: Methods['attention']['args']) {
+  attention(args: Methods['attention']['args']) {
+    return this.#read(args.id, () => this.#attention(args))
+  }
+
+  #attention({ id, layer, head, query = -1, batch = 0 }: Methods['attention']['args']) {
     const { module, address } = this.#ran(id)
     module.check(
       module.exports.session_attention(
@@ -547,7 +719,11 @@ export class Engine {
     return module.takeFloats()
   }
 
-  statistics({ id, layer: only, batch }: Methods['statistics']['args']): HeadStatistics[][] {
+  statistics(args: Methods['statistics']['args']): Promise<HeadStatistics[][]> {
+    return this.#read(args.id, () => this.#statistics(args))
+  }
+
+  #statistics({ id, layer: only, batch }: Methods['statistics']['args']): HeadStatistics[][] {
     const {
         module,
         info: { layers, heads, tokenNames, rows, columns },
@@ -556,7 +732,7 @@ export class Engine {
       { exports, web } = module
     return (only === undefined ? [...Array(layers).keys()] : [only]).map((layer) =>
       Array.from({ length: heads }, (_, head) =>
-        module.lend([this.attention({ id, layer, head, batch })], (at) => {
+        module.lend([this.#attention({ id, layer, head, batch })], (at) => {
           exports.map_statistics(web, at, tokenNames.length, rows, columns, patch)
           return module.out('statistics')
         })
@@ -565,11 +741,13 @@ export class Engine {
   }
 
   rollout(args: Methods['rollout']['args']) {
-    const { module, address, info } = this.#ran(args.id)
-    return (
-      rolloutRow(module, address, args) ??
-      rollout(module, info, args, (at) => this.attention({ ...args, ...at }))
-    )
+    return this.#read(args.id, () => {
+      const { module, address, info } = this.#ran(args.id)
+      return (
+        rolloutRow(module, address, args) ??
+        rollout(module, info, args, (at) => this.#attention({ ...args, ...at }))
+      )
+    })
   }
 
   /** The patches' states of an image of the last run. */
@@ -639,7 +817,7 @@ export class Engine {
     const { explain } = await import('./explanation.js')
     return explain(args, context, {
       module: () => this.#all(),
-      patches: (id, batch) => this.#patches(id, args.layer, batch),
+      patches: (id, batch) => this.#read(id, () => this.#patches(id, args.layer, batch), context),
       pixels: (id, batch) => this.#pixels(id, batch),
       run: async (module, text, call) => {
         const { model, address } = this.#wholeModel(module, args.id),

@@ -93,8 +93,8 @@ export async function explain(
     runs = ofRuns.filter((name) => wanted.includes(name))
   let own, other
   if (states.length) {
-    own = from.patches(args.id, batch)
-    other = source === undefined ? undefined : from.patches(source, 0)
+    own = await from.patches(args.id, batch)
+    other = source === undefined ? undefined : await from.patches(source, 0)
     if (other && other.channels !== own.channels)
       throw new HeedError(
         'INVALID_ARGUMENT',

@@ -47,9 +47,15 @@ export async function createRuntime(options?: RuntimeOptions) {
     threads = 'auto',
     simd = 'auto',
     worker = !inNode && typeof window !== 'undefined',
+    device = 'wasm',
+    weights = 'f32',
+    softwareAdapter = false,
     base
   } = checked('createRuntime', options)
-  const wanted = { threads, simd, base: baseOf('createRuntime', base) }
+  const wanted = {
+    ...{ threads, simd, device, weights, softwareAdapter },
+    base: baseOf('createRuntime', base)
+  }
   const channel = await openChannel('createRuntime', wanted, worker, options?.worker)
   return new Runtime(abortable(channel), worker)
 }

@@ -172,7 +172,7 @@ const sharedMemory = () =>
   })
 
 /** An instance of the module and a runtime in it, with the functions of `host` that it imports. */
-async function instantiate(
+export async function instantiate(
   module: WebAssembly.Module,
   host: ModuleHost,
   threads: number,

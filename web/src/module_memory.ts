@@ -59,6 +59,11 @@ export class ModuleMemory {
     )
   }
 
+  /** Names of a record's numbers, in their order. */
+  fields(record: string) {
+    return this.#records[record]
+  }
+
   /** The record that the last call left: its numbers by their names; after a rank, the shape. */
   out(record: string): any {
     const { exports, memory, web } = this,

@@ -51,7 +51,8 @@ const call = ' onProgress:Function signal:AbortSignal',
   place = ' query:Any batch:Count'
 /** Entries of their own that take options add theirs. */
 export const tables: Record<string, string> = /* @__PURE__ */ (() => ({
-  createRuntime: 'threads:auto|Size simd:auto|simd worker:Boolean base:Any',
+  createRuntime:
+    'threads:auto|Size simd:auto|simd worker:Boolean base:Any device:wasm|webgpu|auto weights:f32|f16 softwareAdapter:Boolean',
   loadModel:
     ' file:Name weightsKey:Name names:Options hints:Options way:weights|graph|reference' + call,
   evaluate: 'taps:none|all' + call,

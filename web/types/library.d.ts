@@ -125,7 +125,7 @@ export interface Pixels {
  * sessions, and a call with the address of the model there, which gives the tensors. */
 export interface ExplainSource {
   module(): Promise<import('../src/module_memory.js').ModuleMemory>
-  patches(id: number, batch: number): PatchStates
+  patches(id: number, batch: number): Promise<PatchStates>
   pixels(id: number, batch?: number): Pixels
   /** text: whether the text tower is wanted too, else its address is 0. */
   run(
@@ -278,6 +278,10 @@ export type ExportName =
   | 'destroy'
   | 'device'
   | 'free'
+  | 'gpu_check'
+  | 'gpu_check_close'
+  | 'gpu_check_result'
+  | 'gpu_start'
   | 'graph_attention'
   | 'graph_evaluate'
   | 'graph_find'
@@ -396,6 +400,10 @@ export interface OpenModel {
   files: OpenFile[]
   info: ModelInfo
   graph?: import('../src/graph.js').Graph
+  /** It is a text tower. */
+  text?: boolean
+  /** The model in heed-gpu.wasm, once a session of it ran there. */
+  gpu?: { address: number; of: import('../src/gpu.js').Gpu; close(): void }
   /** The model in heed-all.wasm, once session.explain has run it there. */
   whole?: { address: number; close(): void }
   /** Its text tower there, once texts were a target. */
@@ -420,6 +428,12 @@ export interface OpenSession {
   /** A run has ended, so that its values can be read. */
   ran: boolean
   region?: Region | null
+  /** On the GPU: its device, the program there. What it was made with and what was written, for another
+   * one when the device is lost. */
+  gpu?: import('../src/gpu.js').Gpu
+  program?: import('../gpu/program.js').Program
+  args: Methods['createSession']['args']
+  writes: Map<string, Uint8Array | Float32Array>
 }
 
 /* ------------------------------------------------------------------------------------------------

@@ -39,13 +39,10 @@ static heed_value find_weights(const heed_web_session *s, uint32_t layer, heed_s
 static heed_status read_rows(heed_web_session *s, heed_value weights, const heed_shape *shape,
                              uint32_t batch, uint32_t head, uint32_t first, uint32_t count,
                              float *to) {
-  const float *kept;
   const size_t keys = shape->dim[3];
-  if (heed_session_view(s->session, weights, (const void **)&kept, NULL) == HEED_OK) {
-    memcpy(to, kept + (((size_t)batch * shape->dim[1] + head) * shape->dim[2] + first) * keys,
-           count * keys * sizeof *to);
+  const uint64_t from = ((uint64_t)batch * shape->dim[1] + head) * shape->dim[2] + first;
+  if (heed_session_read(s->session, weights, from * keys, count * keys, to, NULL) == HEED_OK)
     return HEED_OK;
-  }
   for (uint32_t row = 0; row < count; row++)
     HEED_TRY(heed_session_attention_row(s->session, weights, batch, head, first + row,
                                         to + row * keys, NULL, &s->web->error));
@@ -119,6 +116,8 @@ static heed_status find_layers(const heed_web_session *s, heed_value *weights, c
 static heed_status run_rollout(heed_web_session *s, heed_rollout_desc *desc, uint32_t batch,
                                heed_value *weights, const float **maps, float *row) {
   bool kept;
+  if (s->web->defers) /* layer after layer by the backend itself */
+    return heed_fail(&s->web->error, HEED_UNSUPPORTED, "rollout: maps are on another device");
   HEED_TRY(find_layers(s, weights, maps, batch, &kept));
   if (!kept)
     return heed_session_rollout_row(s->session, desc, weights, batch, row, row, &s->web->error);

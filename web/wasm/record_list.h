@@ -25,6 +25,11 @@ RECORD(intervene, FIELD(never) FIELD(zero) FIELD(nan) FIELD(mean))
 RECORD(dtype, FIELD(f32) FIELD(f16) FIELD(bf16) FIELD(u8) FIELD(i32))
 RECORD(fusion, FIELD(mean) FIELD(min) FIELD(max))
 
+/* of a WebGPU device: heed_gpu_limits; half: weights in fp16 */
+RECORD(gpu_limits, HEED_WEB_GPU_LIMITS(FIELD))
+/* of the self-check; worst: the address of an op's name, with its kernel's */
+RECORD(gpu_check, FIELD(passed) FIELD(max_error) FIELD(worst))
+
 /* what the model sees of a picture */
 RECORD(region, FIELD(x) FIELD(y) FIELD(width) FIELD(height))
 RECORD(statistics, HEED_WEB_STATISTICS(FIELD))

@@ -50,6 +50,20 @@
   FIELD(prefix_tokens)          \
   FIELD(rows)                   \
   FIELD(columns)
+#define HEED_WEB_GPU_LIMITS(FIELD) \
+  FIELD(software)                  \
+  FIELD(subgroups)                 \
+  FIELD(vendor)                    \
+  FIELD(lanes)                     \
+  FIELD(invocations)               \
+  FIELD(shared)                    \
+  FIELD(groups)                    \
+  FIELD(fill)                      \
+  FIELD(bindings)                  \
+  FIELD(range)                     \
+  FIELD(buffer)                    \
+  FIELD(half)                      \
+  FIELD(dot)
 #define HEED_WEB_TWINS(FIELD) FIELD(has_twins) FIELD(first) FIELD(second)
 
 #define FIELD(name) double name;

@@ -37,6 +37,7 @@ void heed_web_session_close(heed_web_session *session) {
   heed_plan_destroy(session->plan);
   heed_graph_destroy(session->graph);
   heed_free(context, session->pixels);
+  heed_free(context, session->copy);
   heed_free(context, session);
 }
 
@@ -202,13 +203,25 @@ heed_status heed_web_session_run_part(heed_web_session *s, uint32_t step) {
   return HEED_OK;
 }
 
+/* A copy, until the next one. */
+static heed_status copy_value(heed_web_session *s, heed_value value, const heed_value_info *info,
+                              const void **data) {
+  const uint64_t count = heed_shape_count(&info->shape);
+  heed_free(s->web->context, s->copy);
+  s->copy = heed_alloc_raw(s->web->context, (size_t)count, heed_dtype_size(info->dtype));
+  if (!s->copy) return heed_fail_memory(&s->web->error, "view", (size_t)count);
+  *data = s->copy;
+  return heed_session_read(s->session, value, 0, count, s->copy, &s->web->error);
+}
+
 heed_status heed_web_session_view(heed_web_session *s, const char *name) {
   heed_value value;
   heed_value_info info;
   const void *data;
   HEED_TRY(find_value(s, name, &value));
-  HEED_TRY(heed_session_view(s->session, value, &data, &s->web->error));
   HEED_TRY(heed_graph_value_info(s->graph, value, &info));
+  HEED_TRY(s->web->defers ? copy_value(s, value, &info, &data)
+                          : heed_session_view(s->session, value, &data, &s->web->error));
   s->web->out.value = (struct heed_web_out_value){
       .address = HEED_WEB_ADDRESS(data), .dtype = info.dtype, .rank = info.shape.rank};
   for (uint32_t i = 0; i < info.shape.rank; i++) s->web->out.value.shape[i] = info.shape.dim[i];

@@ -23,6 +23,7 @@ typedef struct heed_web {
   heed_context *context;
   heed_backend *backend;
   size_t used; /* bytes of living blocks */
+  bool defers; /* heed-gpu.wasm with its device: results are there when the host has them */
   heed_error error;
   heed_web_out out;
   heed_check_result check; /* the last one */
@@ -72,6 +73,7 @@ struct heed_web_session {
   heed_session *session;
   heed_value input; /* 0: no pixel_values; inputs are written by name */
   float *pixels;    /* pixel_values on their way in */
+  void *copy;       /* of the value that was viewed last, where the backend has no view */
   size_t pixel_bytes;
   uint32_t batch, height, width, tokens, prefix_tokens, patch;
   uint32_t layers, heads, pool_heads;
@@ -420,6 +422,39 @@ heed_status heed_web_check(heed_web *web, const void *bytes, size_t size, double
 HEED_WEB_EXPORT(check_profile)
 heed_status heed_web_check_profile(heed_web *web, const char *profile, double tolerance);
 HEED_WEB_EXPORT(check_counts) const char *heed_web_check_counts(void);
+
+/* --------------------------------------------------------------------------------- heed-gpu.wasm
+ */
+
+/* What the module asks of a WebGPU device. Programs are numbers from 1 on; buffers, words of a
+ * dispatch and the order of calls are as in runtime/gpu/list_backend.h. */
+HEED_WEB_IMPORT(gpu_begin) uint32_t heed_host_gpu_begin(void);
+HEED_WEB_IMPORT(gpu_end) void heed_host_gpu_end(uint32_t program);
+HEED_WEB_IMPORT(gpu_buffer)
+void heed_host_gpu_buffer(uint32_t program, uint32_t buffer, double bytes);
+HEED_WEB_IMPORT(gpu_dispatch)
+void heed_host_gpu_dispatch(uint32_t program, const void *words, size_t count, const char *shader);
+HEED_WEB_IMPORT(gpu_write)
+void heed_host_gpu_write(uint32_t program, uint32_t buffer, double offset, const void *from,
+                         size_t bytes);
+HEED_WEB_IMPORT(gpu_run) void heed_host_gpu_run(uint32_t program, uint32_t first, uint32_t end);
+/* Fills `to` with the bytes where the host has them. Else with zeros, and the host repeats the call
+ * of this module that asked, once it has them. */
+HEED_WEB_IMPORT(gpu_read)
+void heed_host_gpu_read(uint32_t program, uint32_t buffer, double offset, void *to, size_t bytes);
+
+/* gpu.c: from now on sessions are of a device with these limits, a record gpu_limits. */
+HEED_WEB_EXPORT(gpu_start)
+heed_status heed_web_gpu_start(heed_web *web, const double *limits, const char *device);
+/* The self-check: its graph on the CPU, and on the device as a program that is yet to run. models:
+ * with products and attentions in the sizes of models. out: opened. */
+typedef struct heed_web_gpu_check heed_web_gpu_check;
+HEED_WEB_EXPORT(gpu_check)
+heed_status heed_web_gpu_check_create(heed_web *web, uint32_t models, uint32_t half);
+/* Compares. out: gpu_check. */
+HEED_WEB_EXPORT(gpu_check_result)
+heed_status heed_web_gpu_check_result(heed_web *web, heed_web_gpu_check *check);
+HEED_WEB_EXPORT(gpu_check_close) void heed_web_gpu_check_close(heed_web_gpu_check *check);
 
 /* ------------------------------------------------------------------------------------- for tests
  */
