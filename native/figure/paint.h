@@ -15,8 +15,9 @@ typedef struct figure_metadata {
   const char *title, *description, *software;
 } figure_metadata;
 
-/* Widths of text, as cairo draws it. `user` of the ruler is the object; free with close. Statuses:
- * OUT_OF_MEMORY. */
+/* Widths of text, as cairo draws it. `user` of the ruler is the object; free with close. It comes
+ * before what else is here: it opens cairo. Statuses: UNSUPPORTED (there is none), OUT_OF_MEMORY.
+ */
 typedef struct figure_rulers figure_rulers;
 heed_status heed_ruler_open(heed_context *context, figure_rulers **rulers, figure_ruler *ruler,
                             heed_error *error);

@@ -1,6 +1,4 @@
 /* Shapes -> pixels and PDF, and the widths of text: the only place that knows cairo. */
-#include <cairo-pdf.h>
-#include <cairo.h>
 #include <math.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -9,6 +7,7 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "figure/paint.h"
+#include "late/cairo.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 /* fontconfig keeps what it found until the process ends, where LeakSanitizer does not see it: a few
@@ -197,6 +196,7 @@ static void warn_of_fonts(const heed_context *context, cairo_t *cr) {
 
 heed_status heed_ruler_open(heed_context *context, figure_rulers **rulers, figure_ruler *ruler,
                             heed_error *error) {
+  HEED_TRY(heed_late_open_cairo(error));
   figure_rulers *made = *rulers = heed_alloc(context, 1, sizeof *made);
   if (!made) return heed_fail_memory(error, "figure", sizeof *made);
   made->surface = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1);

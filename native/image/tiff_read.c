@@ -2,9 +2,9 @@
  * for others its samples are channels, and so are those of the pages behind it. */
 #include <stdio.h>
 #include <string.h>
-#include <tiffio.h>
 
 #include "image/decoding.h"
+#include "late/tiff.h"
 
 #define MOST_PACKED 32768u /* to 1, of compressions but those of faxes, which pack rows to bits */
 #define TILE_ROOM (UINT64_C(1) << 26) /* bytes of a tile beyond those of its page */
@@ -371,6 +371,7 @@ static heed_status decode_pages(decoding *work, TIFF *tiff) {
 }
 
 heed_status heed_decode_tiff(decoding *work) {
+  HEED_TRY(heed_late_open_tiff(work->error));
   TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
   if (!options) return heed_fail_memory(work->error, work->name, 1);
   TIFFOpenOptionsSetErrorHandlerExtR(options, on_error, work);

@@ -1,10 +1,9 @@
 /* WebP bytes -> RGB, 8 bit, through libwebp; of an animation one frame, with those before it below
  * it as it says. */
 #include <string.h>
-#include <webp/decode.h>
-#include <webp/demux.h>
 
 #include "image/decoding.h"
+#include "late/webp.h"
 
 static heed_status fail_webp(const decoding *work, const char *found) {
   return heed_fail(work->error, HEED_INVALID_FILE,
@@ -44,9 +43,9 @@ static heed_status decode_frame(decoding *work) {
   const WebPData data = {work->bytes, work->size};
   const size_t count = (size_t)work->picture.width * work->picture.height;
   WebPAnimDecoderOptions options;
-  WebPAnimDecoderOptionsInit(&options);
+  WebPAnimDecoderOptionsInitInternal(&options, WEBP_DEMUX_ABI_VERSION);
   options.color_mode = MODE_RGBA;
-  WebPAnimDecoder *decoder = WebPAnimDecoderNew(&data, &options);
+  WebPAnimDecoder *decoder = WebPAnimDecoderNewInternal(&data, &options, WEBP_DEMUX_ABI_VERSION);
   uint8_t *canvas = NULL; /* of the decoder */
   int time;
   bool whole = decoder != NULL;
@@ -71,7 +70,8 @@ static heed_status decode_of(decoding *work, const WebPDemuxer *demuxer) {
 
 heed_status heed_decode_webp(decoding *work) {
   const WebPData data = {work->bytes, work->size};
-  WebPDemuxer *demuxer = WebPDemux(&data);
+  HEED_TRY(heed_late_open_webp(work->error));
+  WebPDemuxer *demuxer = WebPDemuxInternal(&data, 0, NULL, WEBP_DEMUX_ABI_VERSION);
   if (!demuxer) return fail_webp(work, "a file that ends early, or broken chunks");
   const heed_status status = decode_of(work, demuxer);
   WebPDemuxDelete(demuxer);

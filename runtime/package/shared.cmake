@@ -47,6 +47,9 @@ endforeach()
 # Allocation, errors, the reader of .safetensors files and what names files of other makers are internals without a state: libheed_native.so has
 # a copy that it does not export.
 if(TARGET heed_native)
+  foreach(name CAIRO WEBP TIFF)
+    get_property(HEED_LINKS_${name} GLOBAL PROPERTY HEED_LINKS_${name})
+  endforeach()
   heed_shared_library(heed_shared_native heed_native heed_native)
   set(hidden $<TARGET_FILE:heed_onnx> $<TARGET_FILE:heed_pickle> $<TARGET_FILE:heed>)
   if(APPLE)
@@ -54,7 +57,7 @@ if(TARGET heed_native)
   else()
     target_link_options(heed_shared_native PRIVATE -Wl,--exclude-libs,libheed.a:libheed_onnx.a:libheed_pickle.a)
   endif()
-  target_link_libraries(heed_shared_native PUBLIC heed_shared PRIVATE ${hidden} PNG::PNG JPEG::JPEG $<$<BOOL:${HEED_HAS_CAIRO}>:PkgConfig::HEED_CAIRO_LIBRARY>
-                        $<$<BOOL:${HEED_HAS_WEBP}>:PkgConfig::HEED_WEBP_LIBRARY> $<$<BOOL:${HEED_HAS_TIFF}>:PkgConfig::HEED_TIFF_LIBRARY>)
+  target_link_libraries(heed_shared_native PUBLIC heed_shared PRIVATE ${hidden} PNG::PNG JPEG::JPEG $<$<BOOL:${HEED_LINKS_CAIRO}>:PkgConfig::HEED_CAIRO_LIBRARY>
+                        $<$<BOOL:${HEED_LINKS_WEBP}>:PkgConfig::HEED_WEBP_LIBRARY> $<$<BOOL:${HEED_LINKS_TIFF}>:PkgConfig::HEED_TIFF_LIBRARY>)
   set_target_properties(heed_shared_native PROPERTIES EXPORT_NAME native)
 endif()

@@ -29,11 +29,12 @@ native/include
 native/testing    heed/vulkan.h
 native/vulkan     base graph plan backend gpu params heed/vulkan.h heed/vulkan_test.h
 native/files      base model/files pickle/foreign.h pickle/kind.h heed/native.h heed/onnx.h heed/pickle.h
-native/image      base files pickle/kind.h pickle/zip.h heed/native.h
-native/figure     base explain/colour_rule.h files image heed/native.h
+native/image      base late files pickle/kind.h pickle/zip.h heed/native.h
+native/figure     base late explain/colour_rule.h files image heed/native.h
 native/auto       base heed/native.h heed/vulkan.h
 native/sandbox    base heed/native.h
-native/cli        heed/check.h heed/native.h heed/onnx.h heed/sequences.h heed/tokenizer.h heed/scene.h heed/scene_json.h heed/vulkan.h heed/vulkan_test.h
+native/late
+native/cli        late/archive.h late/sqlite.h heed/check.h heed/native.h heed/onnx.h heed/sequences.h heed/tokenizer.h heed/scene.h heed/scene_json.h heed/vulkan.h heed/vulkan_test.h
 native/demo       heed/scene.h
 native/examples   heed/check.h heed/native.h heed/sequences.h
 web/wasm          base graph cpu gpu model explain onnx/lower/lower.h onnx/vision/vision.h pickle/foreign.h heed/check.h heed/onnx.h heed/pickle.h heed/scene_json.h heed/tokenizer.h

@@ -1,5 +1,5 @@
 # cmake -DSBOM=FILE -DPROGRAM=FILE -P sbom_test.cmake: the bill of materials has SPDX's required fields, and names each library
-# that the program is linked with, the C library aside.
+# that the program is linked with, or opens when it is needed, the C library and Vulkan's loader aside.
 cmake_policy(VERSION 3.25)
 file(READ ${SBOM} text)
 
@@ -29,9 +29,15 @@ endforeach()
 execute_process(COMMAND readelf -dW ${PROGRAM} OUTPUT_VARIABLE dynamic COMMAND_ERROR_IS_FATAL ANY)
 string(REPLACE "[" "=" dynamic "${dynamic}") # a bracket holds a list together
 string(REGEX MATCHALL "=lib[a-z]+" needed "${dynamic}")
+list(LENGTH needed linked)
+file(STRINGS ${PROGRAM} late REGEX "^lib[a-z0-9]+\\.so\\.[0-9]+$")
+foreach(library IN LISTS late)
+  string(REGEX MATCH "^lib[a-z]+" library ${library})
+  list(APPEND needed "=${library}")
+endforeach()
 foreach(library IN LISTS needed)
   string(SUBSTRING ${library} 1 -1 library)
-  if(library MATCHES "^lib(c|m|dl|pthread|gcc)$")
+  if(library MATCHES "^lib(c|m|dl|pthread|gcc|vulkan)$")
     continue()
   endif()
   string(REPLACE "libz" "zlib" library ${library})
@@ -41,7 +47,6 @@ foreach(library IN LISTS needed)
     message(SEND_ERROR "${SBOM}: ${library} (found no package, expected one: the program is linked with it)")
   endif()
 endforeach()
-list(LENGTH needed linked)
 message(STATUS "${count} packages, ${linked} libraries linked")
 if(linked LESS 3)
   message(SEND_ERROR "${PROGRAM}: linked libraries (found ${linked}, expected libc, libpng and libjpeg at least)")

@@ -168,6 +168,8 @@ static heed_status read_identity(const survey_store *store, survey_identity *ide
  */
 
 heed_status survey_sql_open(cli_state *cli, const char *path, int flags, survey_store **store) {
+  *store = NULL;
+  CLI_TRY(heed_late_open_sqlite(&cli->error));
   survey_store *made = calloc(1, sizeof *made);
   *store = made;
   if (!made) return heed_fail_memory(&cli->error, path, sizeof *made);

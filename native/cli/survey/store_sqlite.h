@@ -2,7 +2,7 @@
 #ifndef HEED_CLI_SURVEY_STORE_SQLITE_H
 #define HEED_CLI_SURVEY_STORE_SQLITE_H
 
-#include <sqlite3.h>
+#include "late/sqlite.h"
 
 #include "store.h"
 

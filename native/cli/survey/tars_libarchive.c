@@ -1,12 +1,11 @@
 /* Tar archives by libarchive. See tars.h. */
 #define _POSIX_C_SOURCE 200809L
-#include <archive.h>
-#include <archive_entry.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "late/archive.h"
 #include "list.h"
 #include "tars.h"
 #include "terminal/picture_list.h"
@@ -65,6 +64,8 @@ static FILE *open_file(const char *path, const char **why) {
 /* What cannot be opened is a stream at its end, with the reason. */
 static heed_status open_stream(cli_state *cli, const survey_tar *tar, tar_stream **stream) {
   const char *why = NULL;
+  *stream = NULL;
+  CLI_TRY(heed_late_open_archive(&cli->error));
   tar_stream *made = calloc(1, sizeof *made);
   *stream = made;
   if (!made) return heed_fail_memory(&cli->error, tar->path, sizeof *made);

@@ -23,7 +23,7 @@ class Heed < Formula
   uses_from_macos "zlib"
 
   def install
-    system "cmake", "-S", ".", "-B", "build", "-G", "Ninja", "-DHEED_TESTS=OFF", "-DHEED_CAIRO=ON", "-DHEED_WEBP=ON", "-DHEED_TIFF=ON", "-DHEED_SQLITE=ON",
+    system "cmake", "-S", ".", "-B", "build", "-G", "Ninja", "-DHEED_TESTS=OFF", "-DHEED_CAIRO=ON", "-DHEED_WEBP=ON", "-DHEED_TIFF=ON", "-DHEED_SQLITE=ON", "-DHEED_LATE=OFF",
       "-DHEED_ARCHIVE=ON", "-DHEED_VULKAN=ON", *std_cmake_args
     system "cmake", "--build", "build"
     system "cmake", "--install", "build"

@@ -11,7 +11,7 @@ pkgs.stdenv.mkDerivation {
   strictDeps = true;
   nativeBuildInputs = with pkgs; [ cmake glslang ninja pkg-config spirv-tools ];
   buildInputs = with pkgs; [ cairo libarchive libjpeg libpng libtiff libwebp sqlite vulkan-headers zlib ];
-  cmakeFlags = [ "-DHEED_TESTS=OFF" "-DHEED_CAIRO=ON" "-DHEED_WEBP=ON" "-DHEED_TIFF=ON" "-DHEED_SQLITE=ON" "-DHEED_ARCHIVE=ON" "-DHEED_VULKAN=ON" ];
+  cmakeFlags = [ "-DHEED_TESTS=OFF" "-DHEED_CAIRO=ON" "-DHEED_WEBP=ON" "-DHEED_TIFF=ON" "-DHEED_SQLITE=ON" "-DHEED_ARCHIVE=ON" "-DHEED_LATE=OFF" "-DHEED_VULKAN=ON" ];
 
   doInstallCheck = true;
   installCheckPhase = ''
