@@ -105,6 +105,7 @@ def main():
     ask.add_argument("--runs", type=int, default=10000)
     given = ask.parse_args()
     libraries = os.path.abspath(given.libraries)
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # as a user has it
     environment = {**os.environ, "PYTHONPATH": os.path.abspath(given.package), "HEED_LIBRARY": libraries}
     rows = {"python": "pass", "numpy": "import numpy", "heed": "import heed", "cold start": COLD}
     for code in rows.values():

@@ -2,16 +2,18 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any, NamedTuple, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from . import _abi
 from ._library import BYTES, DOUBLES, FLOATS, U32, Handle, c, call, chosen, desc, fail, names
 
-Array = npt.NDArray[Any]
-Floats = npt.NDArray[np.float32]
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Array = npt.NDArray[Any]
+    Floats = npt.NDArray[np.float32]
 
 
 def floats(what: str, value: Any, axes: int) -> Floats:

@@ -2,18 +2,28 @@
 from __future__ import annotations
 
 import ctypes
-import logging
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from . import _abi
 from ._library import Error, Handle, c, call, desc, encoded, fail, fields, names, text
 
-log = logging.getLogger("heed")
-LEVELS = {_abi.HEED_LOG_DEBUG: logging.DEBUG, _abi.HEED_LOG_INFO: logging.INFO, _abi.HEED_LOG_WARNING: logging.WARNING}
+if TYPE_CHECKING:
+    from logging import Logger
+
+LEVELS = {_abi.HEED_LOG_DEBUG: "DEBUG", _abi.HEED_LOG_INFO: "INFO", _abi.HEED_LOG_WARNING: "WARNING"}
+
+
+def log() -> Logger:
+    """What heed says beside its results, for logging; imported when it says something, since that takes time."""
+    from logging import getLogger
+
+    return getLogger("heed")
 
 
 def _log(level: int, line: bytes, user: int | None) -> None:
-    log.log(LEVELS.get(level, logging.INFO), "%s", text(line))
+    import logging
+
+    log().log(getattr(logging, LEVELS.get(level, "INFO")), "%s", text(line))
 
 
 _logged = fields(_abi.heed_context_desc)["log"](_log)
@@ -73,5 +83,5 @@ def new_backend(context: Handle, device: str, threads: int, simd: str | None, pr
         both = desc(_abi.heed_auto_desc, cpu=types["cpu"](cpu), vulkan=types["vulkan"](vulkan))
         choice = _abi.heed_auto_choice()
         call("heed_auto_backend_create", context.pointer, ctypes.byref(both), backend.out, ctypes.byref(choice))
-        log.info("%s: %s", text(c.heed_backend_name(backend.pointer)), text(choice.why))
+        log().info("%s: %s", text(c.heed_backend_name(backend.pointer)), text(choice.why))
     return backend

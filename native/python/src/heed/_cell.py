@@ -2,18 +2,18 @@
 from __future__ import annotations
 
 import base64
-import html
 import json
 import pathlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from . import _arrays, _save
 from ._library import Error, fail
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from ._figure import Map
     from ._run import Run
 
@@ -101,15 +101,19 @@ def limit(max_mb: float) -> float:
 
 def document(run: Run, max_mb: float, colormap: str, one: Map | None = None) -> str:
     """The whole document of a cell, with heed/plot inside."""
+    from html import escape  # here, since it takes time and few programs show cells
+
     most, template = limit(max_mb), part("cell.html")
-    data = contents(run, most, colormap, len(html.escape(template)), one)
+    data = contents(run, most, colormap, len(escape(template)), one)
     return template.replace("{{data}}", data.replace("</", "<\\/"))
 
 
 def frame(run: Run, max_mb: float = 4, colormap: str = "cividis", one: Map | None = None) -> str:
     """The document in an inline frame, which runs its script and nothing else."""
+    from html import escape
+
     return (f'<iframe sandbox="allow-scripts" style="border: 0; width: 100%; height: 640px" title="heed: where a patch looks" '
-            f'srcdoc="{html.escape(document(run, max_mb, colormap, one))}"></iframe>')
+            f'srcdoc="{escape(document(run, max_mb, colormap, one))}"></iframe>')
 
 
 def bundle(one: Map, whole: bool) -> dict[str, str]:

@@ -6,15 +6,17 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Callable, Iterator, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from . import _abi, _arrays
 from ._library import DOUBLES, Handle, Hooks, Unpicklable, c, call, chosen, desc, fail, fields, names, text
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from ._model import Model
 
-Array = npt.NDArray[Any]
+    Array = npt.NDArray[Any]
+
 TYPES = {_abi.HEED_F32: np.float32, _abi.HEED_U8: np.uint8, _abi.HEED_I32: np.int32}
 CURVES = names("heed_curve_kind", "HEED_CURVES_")
 
@@ -40,7 +42,7 @@ class _Numbers:
         self.__array_interface__ = {"version": 3, "data": (tensor.data or 0, True), "shape": shape, "typestr": np.dtype(TYPES[tensor.dtype]).str}
 
 
-class Explanation(Unpicklable, Mapping[str, Array]):
+class Explanation(Unpicklable, Mapping[str, "Array"]):
     """The tensors of methods by their names, read-only: explanation["ledger.heads"]. docs/explain.md says what each is.
 
     The first axis is the picture, also of one picture. grid: rows and columns of patches.

@@ -3,16 +3,20 @@ from __future__ import annotations
 
 import ctypes
 import math
-from typing import Any, NamedTuple, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from . import _abi
-from ._arrays import Floats, attention, floats, pointer
+from ._arrays import attention, floats, pointer
 from ._library import BYTES, I32, U32, Handle, c, call, fail
 
-Bools = npt.NDArray[np.bool_]
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from ._arrays import Floats
+
+    Bools = npt.NDArray[np.bool_]
 
 
 def _call(function: str, *arguments: Any) -> None:

@@ -5,15 +5,16 @@ import ctypes
 from typing import TYPE_CHECKING, Any, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from . import _abi, _arrays, _cell, _save
 from ._library import c, text
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from ._run import Run
 
-Array = npt.NDArray[Any]
+    Array = npt.NDArray[Any]
 
 
 class Map:

@@ -4,14 +4,16 @@ from __future__ import annotations
 import ctypes
 import os
 import weakref
-from typing import Any, Callable, Iterator, Mapping, NamedTuple, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, NamedTuple, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from . import _abi, _arrays, _explain, _pictures, _sources, _texts
 from ._backend import log, new_backend, new_context
 from ._library import Handle, Unpicklable, c, call, desc, encoded, fail, text
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 from ._run import Run
 from ._session import Pair, Session, names, numbers, side
 
@@ -74,7 +76,7 @@ class Model(Unpicklable):
                          found.prefix_tokens, found.classes, found.parameters, found.weight_bytes,
                          tuple(text(found.token_names[i]) for i in range(found.prefix_tokens)), text(found.rules), text(found.assumed))
         if self.info.assumed:
-            log.warning("%s: assumed: %s", path, self.info.assumed)
+            log().warning("%s: assumed: %s", path, self.info.assumed)
         self._changed = _preprocess_options(preprocess or {})
         self._preprocess_at(None)  # a value that does not fit is refused here
         self._each_class = bool(c.heed_onnx_each_class(self._handle.pointer))

@@ -3,16 +3,19 @@ from __future__ import annotations
 
 import ctypes
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from . import _abi
 from ._library import BYTES, FLOATS, c, call, desc, fail
 
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Array = npt.NDArray[Any]
+
 SAMPLES = {"uint8": _abi.HEED_SAMPLES_U8, "uint16": _abi.HEED_SAMPLES_U16, "float32": _abi.HEED_SAMPLES_F32}
-Array = npt.NDArray[Any]
 
 
 def decoded(context: Any, source: str | bytes, channels: int) -> Array:

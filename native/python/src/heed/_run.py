@@ -6,17 +6,19 @@ import math
 from typing import TYPE_CHECKING, Any, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from . import _abi, _arrays, _cell, _save, _texts, _widget
 from ._figure import Map
 from ._library import Error, Unpicklable, c, call, desc, fail, text
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from ._session import Session
 
-Array = npt.NDArray[Any]
-Floats = npt.NDArray[np.float32]
+    Array = npt.NDArray[Any]
+    Floats = npt.NDArray[np.float32]
+
 Pair = tuple[int, int]
 DTYPES = {_abi.HEED_F32: np.float32, _abi.HEED_U8: np.uint8, _abi.HEED_I32: np.int32}
 

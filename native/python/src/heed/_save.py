@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import base64
 import ctypes
-import html
 import os
 import pathlib
 import struct
@@ -11,15 +10,17 @@ import zlib
 from typing import TYPE_CHECKING, Any, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from . import _abi, _arrays, _pictures
 from ._library import BYTES, Error, c, call, chosen, desc, fail
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from ._figure import Map
 
-Bytes = npt.NDArray[np.uint8]
+    Bytes = npt.NDArray[np.uint8]
+
 Grid = Sequence[Sequence["Map"]]
 
 
@@ -67,6 +68,8 @@ def _number(value: float) -> str:
 
 def svg(maps: Grid, colormap: str, title: str, caption: str) -> str:
     """Maps of layers x heads over their picture, their names, the bar of their scale, title and caption."""
+    from html import escape  # here, since it takes time
+
     rows, columns, one = len(maps), len(maps[0]), maps[0][0]
     alone = rows == columns == 1
     under = one.under()
@@ -82,7 +85,7 @@ def svg(maps: Grid, colormap: str, title: str, caption: str) -> str:
         return "data:image/png;base64," + base64.b64encode(png(image)).decode("ascii")
 
     def text(x: float, y: float, words: str, more: str = "") -> str:
-        return f'<text x="{x:.1f}" y="{y:.1f}"{more}>{html.escape(words)}</text>'
+        return f'<text x="{x:.1f}" y="{y:.1f}"{more}>{escape(words)}</text>'
 
     def image(pixels: Bytes, x: float, y: float) -> str:
         return (f'<image href="{href(pixels)}" x="{x:.1f}" y="{y:.1f}" width="{side}" height="{tall:.1f}" preserveAspectRatio="none" '
@@ -114,7 +117,7 @@ def svg(maps: Grid, colormap: str, title: str, caption: str) -> str:
     parts += [text(left, below + 62 + 18 * i, line) for i, line in enumerate(lines)]
     height = below + 62 + 18 * len(lines)
     return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}" '
-            f'font-family="DejaVu Sans, sans-serif" font-size="13"><title>{html.escape(title)}</title>'
+            f'font-family="DejaVu Sans, sans-serif" font-size="13"><title>{escape(title)}</title>'
             f'<rect width="100%" height="100%" fill="#fff"/>\n' + "\n".join(parts) + "\n</svg>\n")
 
 

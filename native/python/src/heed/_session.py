@@ -9,17 +9,19 @@ import weakref
 from typing import TYPE_CHECKING, Any, Callable, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from . import _abi, _pictures
 from ._library import FLOATS, Error, Handle, Hooks, Unpicklable, c, call, desc, fail, fields
 from ._run import Run
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from ._model import Model
 
-Array = npt.NDArray[Any]
-Floats = npt.NDArray[np.float32]
+    Array = npt.NDArray[Any]
+    Floats = npt.NDArray[np.float32]
+
 Progress = Callable[[str, int, int], object]
 Pair = tuple[int, int]
 

@@ -5,15 +5,16 @@ import bisect
 import ctypes
 import json
 import os
-import tempfile
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from . import _abi
 from ._library import desc, fail, fields
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 WEIGHTS = b"model.safetensors"
 # What .safetensors calls the types of NumPy.
@@ -129,6 +130,8 @@ class Written:
     """The bytes of a file of weights as a file, as long as it is being opened: what is open stays readable."""
 
     def __init__(self, data: bytes, kind: str):
+        import tempfile  # here, since few programs need it and it imports much
+
         self.place = tempfile.TemporaryDirectory(prefix="heed-")
         self.path = os.path.join(self.place.name, f"model{kind}")
         with open(self.path, "wb") as file:

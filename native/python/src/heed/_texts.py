@@ -5,12 +5,13 @@ import ctypes
 from typing import TYPE_CHECKING, Any, NamedTuple, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from . import _abi, _arrays
 from ._library import DOUBLES, I32, Handle, c, call, desc, fail
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from ._model import Model
 
 
