@@ -85,4 +85,4 @@ def main() -> None:
     result, module = Tap(), sys.modules["__main__"]
     loader = unittest.defaultTestLoader
     (loader.loadTestsFromTestCase(getattr(module, sys.argv[1])) if len(sys.argv) > 1 else loader.loadTestsFromModule(module)).run(result)
-    sys.exit(not result.wasSuccessful() or result.testsRun == 0)
+    sys.exit(not result.wasSuccessful() or result.testsRun + len(result.skipped) == 0)
