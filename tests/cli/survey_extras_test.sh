@@ -50,6 +50,59 @@ expect_exit 2
 expect_one_sentence survey "another survey (found other options"
 test_end
 
+# The statistics of 50 pictures beside numpy's in double, of the maps that heed embed saves.
+test_begin numbers_of_50_pictures
+mkdir "$bad/q"
+"$python" - "$bad/q" <<'P'
+import numpy, sys
+random = numpy.random.default_rng(5)
+for i in range(50):  # blocks of colour, of many sizes
+    side = int(random.choice([2, 4, 7, 14, 28, 56, 112]))
+    blocks = random.integers(0, 256, (224 // side, 224 // side, 3), dtype=numpy.uint8)
+    numpy.save(f"{sys.argv[1]}/{i:02}.npy", blocks.repeat(side, 0).repeat(side, 1))
+P
+ls "$bad"/q/*.npy >"$bad/q.txt"
+heed survey "$model" --list "$bad/q.txt" $common --json q.json
+expect_exit 0
+"$python" - "$here" "$program" "$bad/q.txt" "$model" <<'P' || fail "other statistics than numpy's"
+import json, numpy, subprocess, sys
+here, program, paths, model = sys.argv[1:5]
+found = json.load(open(here + "/q.json"))
+assert found["images"] == found["mapped"] == 50
+y, x = numpy.divmod(numpy.arange(196), 14)
+distance = 16 * numpy.hypot(y[:, None] - y, x[:, None] - x)
+offset = ((y[None] - y[:, None] + 13) * 27 + x[None] - x[:, None] + 13).ravel()
+pairs = numpy.bincount(offset, minlength=729)
+names = ["entropy_cls", "entropy_patches", "distance", "distance_renormalised", "prefix_mass", "self_mass", "top5_mass"]
+rows, first, by_offset = [], 0, 0
+lines = open(paths).read().split()
+for i in range(0, 50, 5):
+    open(here + "/five", "w").write("\n".join(lines[i:i + 5]))
+    subprocess.run([program, "embed", model, "--list", "five", "--values", "attention.*", "-o", "a.npz", "--backend", "cpu", "--quiet"], check=True, cwd=here, stdout=subprocess.DEVNULL)
+    saved = numpy.load(here + "/a.npz")
+    for k in range(5):
+        maps = numpy.concatenate([saved[f"attention.{layer}"][k] for layer in range(5)]).astype(float)
+        entropy = -(maps * numpy.log(numpy.where(maps > 0, maps, 1))).sum(-1)
+        patches = maps[:, 1:, 1:]
+        reach, mass = (patches * distance).sum(-1), patches.sum(-1)
+        rows.append(numpy.stack([entropy[:, 0], entropy[:, 1:].mean(-1), reach.mean(-1), (reach / mass).mean(-1), maps[:, 1:, 0].mean(-1),
+                                 numpy.einsum("hii->hi", patches).mean(-1), numpy.sort(maps[:, 1:], -1)[..., -5:].sum(-1).mean(-1)], -1))
+        first = first + maps[:, 0]
+        by_offset = by_offset + numpy.stack([numpy.bincount(offset, m.ravel(), 729) for m in patches])
+rows = numpy.array(rows)
+def close(of, expected, what): assert numpy.abs(numpy.array(of) - expected).max() <= 1e-6 * max(1, numpy.abs(expected).max()), (what, of, expected)
+for h, head in enumerate(found["heads"]):
+    for s, name in enumerate(names):
+        of, values = head[name], rows[:, h, s]
+        for key, expected in ("mean", values.mean()), ("spread", values.std(ddof=1)), ("least", values.min()), ("largest", values.max()): close(of[key], expected, (h, name, key))
+        for key, share in ("p5", 0.05), ("p25", 0.25), ("p50", 0.5), ("p75", 0.75), ("p95", 0.95):
+            exact = numpy.sort(values)[max(1, int(numpy.ceil(share * 50))) - 1]
+            assert abs(of[key] - exact) <= found["quantile_error"][name], (h, name, key, of[key], exact)
+    close(head["first_row"], first[h] / 50, (h, "first_row"))
+    close(numpy.array(head["by_offset"]).ravel(), by_offset[h] / 50 / pairs, (h, "by_offset"))
+P
+test_end
+
 test_begin without_embeddings
 heed survey --scenes 1 $common -o plain.sqlite
 heed survey --merge plain.sqlite --embeddings no

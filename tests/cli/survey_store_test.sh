@@ -143,6 +143,8 @@ SLURM_ARRAY_TASK_ID=5 SLURM_ARRAY_TASK_COUNT=3 SLURM_ARRAY_TASK_MIN=4 SLURM_PROC
 expect_file array-2.sqlite
 SLURM_PROCID=2 SLURM_NTASKS=3 heed survey $scenes --shard auto -o 'step-{}.sqlite'
 expect_file step-3.sqlite
+JOB_COMPLETION_INDEX=1 JOB_COMPLETIONS=4 heed survey $scenes --shard auto -o 'index-{}.sqlite'
+expect_file index-2.sqlite
 heed survey $scenes --shard auto -o no.sqlite
 expect_exit 2
 expect_no_file no.sqlite
@@ -226,6 +228,23 @@ expect_exit 2
 expect_one_sentence survey "w.sqlite: another survey (found other numbers of "
 test_end
 
+# A file cannot grow further, as on a full disk: what was committed is there, and the survey goes on to the same end.
+test_begin full_disk
+for blocks in 4000 6000; do # of 512 bytes: some commits
+  command="survey with files of at most $blocks blocks" status=0
+  # shellcheck disable=SC3045 # dash, bash and busybox have it
+  (trap '' XFSZ && cd "$here" && ulimit -f "$blocks" && exec "$program" survey $scenes --commit 1 -o f.sqlite --resume) >"$out" 2>"$err" || status=$?
+  expect_exit 3
+  expect_stderr_contains 'f.sqlite: cannot write ('
+  hash "$here/f.sqlite" >/dev/null || fail "the file is not whole"
+done
+kept=$("$python" -c "import sqlite3; print(sqlite3.connect('$here/f.sqlite').execute('SELECT count(*) FROM pictures').fetchone()[0])")
+case $kept in 0 | 24) fail "found $kept pictures on a full disk, expected some" ;; esac
+heed survey $scenes -o f.sqlite --resume
+expect_exit 0
+same f.sqlite
+test_end
+
 test_begin bad_pictures
 mkdir -p "$bad/p/deep/deeper"
 cp "$vectors/preprocess/rgb.png" "$bad/p/a.png"
@@ -233,16 +252,24 @@ cp "$vectors/preprocess/exact_224.png" "$bad/p/deep/deeper/c.png"
 echo no >"$bad/p/deep/b.png"
 ln -s .. "$bad/p/deep/up"
 mkfifo "$bad/p/deep/pipe.png"
+ln -s nowhere "$bad/p/deep/gone.png"
+"$python" - "$bad/p/deep/bomb.png" <<'P'
+import struct, sys, zlib
+def chunk(kind, data): return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+open(sys.argv[1], "wb").write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 100000, 100000, 8, 2, 0, 0, 0)) +
+                              chunk(b"IDAT", zlib.compress(bytes(10**7))) + chunk(b"IEND", b""))
+P
 heed survey "$vectors/vit/micro_32" "$bad/p" --recursive $common -o p.sqlite
 expect_exit 3
-expect_stderr_contains "images: cannot read all (found 2 bad ones of 4)"
+expect_stderr_contains "images: cannot read all (found 4 bad ones of 6)"
 "$python" - "$here/p.sqlite" <<'P' || fail "the rows are others"
 import sqlite3, sys
 db = sqlite3.connect(sys.argv[1])
 rows = db.execute("SELECT path, error FROM pictures ORDER BY id").fetchall()
-assert [path.rsplit("/", 1)[1] for path, _ in rows] == ["a.png", "b.png", "pipe.png", "c.png"], rows
-assert [error is None for _, error in rows] == [True, False, False, True] and "b.png: " in rows[1][1], rows
-assert rows[2][1].endswith("pipe.png: not a file (found a pipe, expected an image)"), rows
+assert [path.rsplit("/", 1)[1] for path, _ in rows] == ["a.png", "b.png", "bomb.png", "gone.png", "pipe.png", "c.png"], rows
+assert [error is None for _, error in rows] == [True, False, False, False, False, True] and "b.png: " in rows[1][1], rows
+assert "bomb.png: image too large (found 100000 x 100000 pixels, " in rows[2][1] and "gone.png: " in rows[3][1], rows
+assert rows[4][1].endswith("pipe.png: not a file (found a pipe, expected an image)"), rows
 P
 heed survey "$vectors/vit/micro_32" "$bad/p" --recursive $common -o strict.sqlite --strict
 expect_exit 3

@@ -244,7 +244,7 @@ static heed_status make_ring(survey_crew *crew) {
   const uint64_t each = survey_heads(shape) *
                         (SURVEY_STATISTICS + survey_tokens(shape) + survey_offsets(shape)) *
                         sizeof(double);
-  const uint32_t wanted = 4 * crew->worker_count, least = crew->worker_count + 1;
+  const uint32_t wanted = 2 * crew->worker_count, least = crew->worker_count + 1;
   crew->ahead = wanted * each > RING_BYTES ? least : wanted;
   crew->ring = calloc(crew->ahead, sizeof *crew->ring);
   if (!crew->ring)
