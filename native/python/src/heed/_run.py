@@ -48,6 +48,7 @@ class Tap(Unpicklable):
         return self._run.session._view(self._value, self._whole, self._dtype, self._index)
 
     def copy(self) -> Array:
+        """The value in an array of its own, which stays."""
         self._run._check()
         return self._run.session._copied(self._value, self._whole, self._dtype, self._index)
 
