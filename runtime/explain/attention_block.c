@@ -111,8 +111,7 @@ heed_status heed_attention_block_open(heed_attention_block *block, heed_error *e
   HEED_TRY(make_room(block, error));
   HEED_TRY(define(block, error));
   const heed_plan_desc desc = {.struct_size = sizeof desc};
-  HEED_TRY(
-      heed_plan_create(block->op, heed_session_backend(block->from), &desc, &block->plan, error));
+  HEED_TRY(heed_plan_create(block->op, block->backend, &desc, &block->plan, error));
   HEED_TRY(heed_session_create(block->plan, NULL, &block->session, error));
   HEED_TRY(
       read_kept(block, block->attention->key, block->batch * keys, keys, block->numbers, error));

@@ -10,6 +10,7 @@
 enum { HEED_ATTENTION_BLOCK = 64 }; /* queries at a time */
 
 typedef struct heed_attention_block {
+  heed_backend *backend;
   heed_session *from; /* it kept query and key, and the bias where that is an input */
   /* NULL: heed_session_read; else what reads them of what was held elsewhere, whole rows */
   heed_status (*read)(const void *user, heed_value value, uint64_t first, uint64_t count, float *to,

@@ -7,6 +7,7 @@
 #include "base/desc.h"
 #include "base/status.h"
 #include "base/tensor.h"
+#include "explain/row_kernels.h"
 #include "graph/attention_rule.h"
 #include "graph/ops/attention.h"
 #include "heed/session.h"
@@ -17,8 +18,11 @@ typedef struct row_job {
   const heed_attention_desc *desc;
   heed_attention_sizes sizes;
   uint32_t batch, head, query;
-  float *q, *va, *k, *bias, *sorted, *logits, *weights; /* [D] [D] [Tk D] [Tk] [Tk] [Tk] [Tk] */
-  uint8_t *mask;                                        /* [Tk] */
+  const float *k;                          /* [Tk, D]: in the arena, or at room */
+  double *wide;                            /* [D]: q */
+  float *q, *va, *room;                    /* [D] [D] [Tk D] */
+  float *bias, *sorted, *logits, *weights; /* [Tk] each */
+  uint8_t *mask;                           /* [Tk] */
 } row_job;
 
 /* What all rows of a head share: its keys. */
@@ -26,8 +30,14 @@ static heed_status read_head(row_job *job, heed_error *error) {
   const heed_attention_sizes *s = &job->sizes;
   const uint64_t k_head =
       (uint64_t)job->batch * s->key_heads + job->head / (s->heads / s->key_heads);
-  HEED_TRY(heed_session_read(job->session, job->desc->key, k_head * s->keys * s->depth,
-                             (uint64_t)s->keys * s->depth, job->k, error));
+  const uint64_t first = k_head * s->keys * s->depth;
+  const void *all;
+  const heed_status status = heed_session_view(job->session, job->desc->key, &all, error);
+  job->k = status == HEED_OK ? (const float *)all + first : job->room;
+  if (status != HEED_OK && status != HEED_UNSUPPORTED) return status;
+  if (status != HEED_OK)
+    HEED_TRY(heed_session_read(job->session, job->desc->key, first, (uint64_t)s->keys * s->depth,
+                               job->room, error));
   return job->desc->va.id
              ? heed_graph_read_constant(job->graph, job->desc->va.id, 0, s->depth, job->va, error)
              : HEED_OK;
@@ -40,12 +50,15 @@ static heed_status scores(row_job *job, heed_error *error) {
   HEED_TRY(
       heed_session_read(job->session, job->desc->query, q_row * s->depth, s->depth, job->q, error));
   const double cap = (double)job->desc->softcap;
+  for (uint32_t d = 0; d < s->depth; d++) job->wide[d] = (double)job->q[d];
   for (uint32_t j = 0; j < s->keys; j++) {
     const float *k = job->k + (size_t)j * s->depth;
     double sum = 0.0;
-    for (uint32_t d = 0; d < s->depth; d++)
-      sum += job->desc->va.id ? (double)job->va[d] * tanh((double)job->q[d] + (double)k[d])
-                              : (double)job->q[d] * (double)k[d];
+    if (job->desc->va.id)
+      for (uint32_t d = 0; d < s->depth; d++)
+        sum += (double)job->va[d] * tanh(job->wide[d] + (double)k[d]);
+    else
+      sum = heed_row_dot(job->wide, k, s->depth);
     sum *= (double)job->desc->scale;
     job->logits[j] = (float)(cap > 0.0 ? cap * tanh(sum / cap) : sum);
   }
@@ -125,18 +138,19 @@ static heed_status find_attention(row_job *job, heed_value weights, heed_error *
   return HEED_OK;
 }
 
-/* Finds the attention and makes scratch: one block, at job->q. */
+/* Finds the attention and makes scratch: one block, at job->wide. */
 static heed_status begin(row_job *job, heed_value weights, heed_error *error) {
   HEED_TRY(find_attention(job, weights, error));
   const size_t keys = job->sizes.keys, depth = job->sizes.depth;
   size_t floats;
-  if (!heed_size_mul(keys, depth + 5, &floats) || !heed_size_add(floats, 2 * depth, &floats))
+  if (!heed_size_mul(keys, depth + 5, &floats) || !heed_size_add(floats, 4 * depth, &floats))
     return heed_fail_memory(error, "attention row", SIZE_MAX);
-  job->q = heed_alloc_raw(job->graph->context, floats, sizeof *job->q);
-  if (!job->q) return heed_fail_memory(error, "attention row", floats * sizeof *job->q);
+  job->wide = heed_alloc_raw(job->graph->context, floats, sizeof(float));
+  if (!job->wide) return heed_fail_memory(error, "attention row", floats * sizeof(float));
+  job->q = (float *)(job->wide + depth);
   job->va = job->q + depth;
-  job->k = job->va + depth;
-  job->bias = job->k + keys * depth;
+  job->room = job->va + depth;
+  job->bias = job->room + keys * depth;
   job->sorted = job->bias + keys;
   job->logits = job->sorted + keys;
   job->weights = job->logits + keys;
@@ -155,7 +169,7 @@ heed_status heed_session_attention_row(heed_session *session, heed_value weights
   HEED_TRY(begin(&job, weights, error));
   heed_status status = read_head(&job, error);
   if (status == HEED_OK) status = compute(&job, to, logits, error);
-  heed_free(job.graph->context, job.q);
+  heed_free(job.graph->context, job.wide);
   return status;
 }
 
@@ -198,6 +212,6 @@ heed_status heed_session_attention_map(heed_session *session, heed_value weights
     job.head = desc->head_mean ? h : desc->head;
     status = add_head(&job, desc, 1.0f / (float)heads, to, error);
   }
-  heed_free(job.graph->context, job.q);
+  heed_free(job.graph->context, job.wide);
   return status;
 }

@@ -16,6 +16,7 @@ struct heed_changes {
   bool *off;      /* [L, H] */
   float *gain;    /* [L, H] */
   float *mean;    /* [L, C] what stands in for heads that are off */
+  float *rows;    /* [L, T, C]: the same where each token has its own; else NULL */
   uint8_t *seen;  /* [T] */
   uint8_t *pairs; /* [T, T], 1 = may attend */
 };
@@ -26,6 +27,7 @@ void heed_changes_destroy(heed_changes *changes) {
   heed_free(context, changes->off);
   heed_free(context, changes->gain);
   heed_free(context, changes->mean);
+  heed_free(context, changes->rows);
   heed_free(context, changes->seen);
   heed_free(context, changes->pairs);
   heed_free(context, changes);
@@ -42,8 +44,11 @@ heed_status heed_changes_create(heed_context *context, const heed_model_info *in
   size_t heads, square;
   heed_changes *made = heed_alloc(context, 1, sizeof *made);
   if (!made) return heed_fail_memory(error, "changes", sizeof *made);
-  *made = (heed_changes){context, info->layers, info->heads, tokens, width,
-                         NULL,    NULL,         NULL,        NULL,   NULL};
+  *made = (heed_changes){.context = context,
+                         .layers = info->layers,
+                         .heads = info->heads,
+                         .tokens = tokens,
+                         .width = width};
   if (heed_size_mul(info->layers, info->heads, &heads) && heed_size_mul(tokens, tokens, &square)) {
     made->off = heed_alloc(context, heads, sizeof *made->off);
     made->gain = heed_alloc_raw(context, heads, sizeof *made->gain);
@@ -122,6 +127,22 @@ heed_status heed_changes_replace(heed_changes *changes, uint32_t layer, const fl
   return HEED_OK;
 }
 
+heed_status heed_changes_resample(heed_changes *changes, uint32_t layer, const float *output,
+                                  heed_error *error) {
+  HEED_TRY(check_head(changes, layer, 0, error));
+  const size_t width = changes->width, count = changes->tokens * width;
+  if (!changes->rows) {
+    changes->rows = heed_alloc_raw(changes->context, changes->layers, count * sizeof(float));
+    if (!changes->rows)
+      return heed_fail_memory(error, "changes", changes->layers * count * sizeof(float));
+    for (size_t i = 0; i < (size_t)changes->layers * changes->tokens; i++)
+      memcpy(changes->rows + i * width, changes->mean + i / changes->tokens * width,
+             width * sizeof(float));
+  }
+  memcpy(changes->rows + layer * count, output, count * sizeof *output);
+  return HEED_OK;
+}
+
 bool heed_changes_allow(const heed_changes *changes, uint32_t layer, uint32_t head, uint32_t query,
                         uint32_t key) {
   return changes->seen[key] && !changes->off[(size_t)layer * changes->heads + head] &&
@@ -137,25 +158,33 @@ uint32_t heed_changes_input_count(const heed_changes *changes) {
   return 1 + PER_LAYER * changes->layers;
 }
 
+/* Rows of an offset. */
+static size_t offset_rows(const heed_changes *changes) {
+  return changes->rows ? changes->tokens : 1;
+}
+
 size_t heed_changes_room(const heed_changes *changes) {
   const size_t masks = (size_t)changes->heads * changes->tokens * changes->tokens,
-               offsets = changes->width * sizeof *changes->mean;
+               offsets = offset_rows(changes) * changes->width * sizeof *changes->mean;
   return masks > offsets ? masks : offsets;
 }
 
-/* The part of a mask or an offset that is one head's. */
-static void fill_head(const heed_changes *c, uint32_t layer, uint32_t head, uint32_t what,
-                      unsigned char *to) {
-  const bool off = c->off[(size_t)layer * c->heads + head];
-  const size_t depth = c->width / c->heads,
-               bytes = what == MASK ? (size_t)c->tokens * c->tokens : depth * sizeof *c->mean;
-  if (off == (what == MASK))
-    memset(to, 0, bytes);
-  else
-    memcpy(to,
-           what == MASK ? (const void *)c->pairs
-                        : (const void *)(c->mean + (size_t)layer * c->width + head * depth),
-           bytes);
+static void fill_mask(const heed_changes *c, uint32_t layer, unsigned char *to) {
+  const size_t square = (size_t)c->tokens * c->tokens;
+  for (uint32_t h = 0; h < c->heads; h++, to += square)
+    if (c->off[(size_t)layer * c->heads + h])
+      memset(to, 0, square);
+    else
+      memcpy(to, c->pairs, square);
+}
+
+/* Zeros for the heads that are there. */
+static void fill_offset(const heed_changes *c, uint32_t layer, unsigned char *to) {
+  const size_t rows = offset_rows(c), part = c->width / c->heads * sizeof *c->mean;
+  const float *from = (c->rows ? c->rows : c->mean) + layer * rows * c->width;
+  memcpy(to, from, rows * c->width * sizeof *from);
+  for (size_t i = 0; i < rows * c->heads; i++)
+    if (!c->off[(size_t)layer * c->heads + i % c->heads]) memset(to + i * part, 0, part);
 }
 
 void heed_changes_get_input(const heed_changes *changes, uint32_t index, heed_changes_input *input,
@@ -170,13 +199,14 @@ void heed_changes_get_input(const heed_changes *changes, uint32_t index, heed_ch
   }
   const uint32_t layer = (index - 1) / PER_LAYER, what = (index - 1) % PER_LAYER;
   const size_t sizes[PER_LAYER] = {(size_t)c->heads * c->tokens * c->tokens,
-                                   c->width * sizeof *c->mean, c->heads * sizeof *c->gain};
+                                   offset_rows(c) * c->width * sizeof *c->mean,
+                                   c->heads * sizeof *c->gain};
   snprintf(input->name, sizeof input->name, "layer.%u.attention.%s", layer, names[what]);
   input->dtype = what == MASK ? HEED_U8 : HEED_F32;
   input->bytes = sizes[what];
+  if (what == MASK) fill_mask(c, layer, block);
+  if (what == OFFSET) fill_offset(c, layer, block);
   if (what == GAIN) memcpy(block, c->gain + (size_t)layer * c->heads, input->bytes);
-  for (uint32_t h = 0; what != GAIN && h < c->heads; h++)
-    fill_head(c, layer, h, what, block + h * (input->bytes / c->heads));
 }
 
 /* Pictures of the session's batch: token_mask has a row for each. */

@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "base/tensor.h"
 #include "explain/backward.h"
+#include "explain/explainer.h"
 #include "explain/held.h"
 #include "explain/method.h"
 
@@ -108,7 +109,7 @@ static heed_status check_methods(const char *list, heed_error *error) {
            (strlen(methods[i]->name) != length || memcmp(methods[i]->name, list, length) != 0))
       i++;
     if (i == METHODS) {
-      char known[512] = "";
+      char known[640] = "";
       for (i = 0; i < METHODS; i++) {
         if (i) strcat(known, i + 1 < METHODS ? ", " : " or ");
         strcat(known, methods[i]->name);
@@ -207,22 +208,39 @@ heed_status heed_explain_session(const heed_explain_run *run, heed_session *sess
   return heed_session_run(session, &quiet, error);
 }
 
-static heed_status run_pass(const heed_explain_run *run, heed_pass *pass,
-                            const heed_named_tensor *pixels, heed_error *error) {
+static heed_status open_session(const heed_explain_run *run, heed_pass *pass, heed_error *error) {
   HEED_TRY(heed_held_keep(run, pass, error));
   const heed_plan_desc desc = {sizeof desc, pass->kept, (uint32_t)pass->kept_count,
                                HEED_ATTENTION_MODE_AUTO};
   HEED_TRY(heed_plan_create(pass->graph, run->desc->backend, &desc, &pass->plan, error));
-  HEED_TRY(heed_session_create(pass->plan, run->desc->hooks, &pass->session, error));
+  return heed_session_create(pass->plan, run->desc->hooks, &pass->session, error);
+}
+
+static heed_status run_pass(const heed_explain_run *run, heed_pass *pass,
+                            const heed_named_tensor *pixels, heed_error *error) {
+  if (!pass->session) HEED_TRY(open_session(run, pass, error));
   HEED_TRY(heed_session_write(pass->session, heed_graph_find(pass->graph, "pixel_values"),
                               pixels->data,
                               (size_t)heed_shape_count(&pixels->shape) * sizeof(float), error));
   return heed_held_run(run, pass, error);
 }
 
-static void close_pass(const heed_explain_run *run, heed_pass *pass) {
+void heed_pass_end(heed_pass *pass) {
   heed_session_destroy(pass->session);
   heed_plan_destroy(pass->plan);
+  pass->session = NULL;
+  pass->plan = NULL;
+}
+
+bool heed_explain_is_last(const heed_explain_run *run, const heed_explain_method *method) {
+  size_t last = 0;
+  for (size_t i = 0; i < METHODS; i++)
+    if (heed_explain_listed(run->desc->methods, methods[i]->name)) last = i;
+  return methods[last] == method && !run->desc->explainer;
+}
+
+void heed_pass_close(const heed_explain_run *run, heed_pass *pass) {
+  heed_pass_end(pass);
   heed_graph_destroy(pass->graph);
   heed_free(run->context, pass->kept);
   heed_held_close(run, pass);
@@ -236,17 +254,27 @@ static heed_status run_passes(heed_explain_run *run, heed_error *error) {
   for (size_t i = 0; i < METHODS; i++)
     source = source || (other && methods[i]->source &&
                         heed_explain_listed(run->desc->methods, methods[i]->name));
-  HEED_TRY(open_graph(run, &run->pass, pixels, error));
+  const bool kept = heed_explainer_take(run, source);
+  if (!kept) HEED_TRY(open_graph(run, &run->pass, pixels, error));
   if (source) HEED_TRY(open_graph(run, &run->source, other, error));
   HEED_TRY(heed_target_prepare(run, error));
   for (size_t i = 0; i < METHODS; i++) {
     const heed_explain_method *method = methods[i];
-    if (!method->prepare || !heed_explain_listed(run->desc->methods, method->name)) continue;
+    if (kept || !method->prepare || !heed_explain_listed(run->desc->methods, method->name))
+      continue;
     HEED_TRY(method->prepare(run, &run->pass, error));
     if (source && method->source) HEED_TRY(method->prepare(run, &run->source, error));
   }
   HEED_TRY(run_pass(run, &run->pass, pixels, error));
   return source ? run_pass(run, &run->source, other, error) : HEED_OK;
+}
+
+/* Whether no listed method needs a score, and none is asked for. */
+static bool wants_no_score(const heed_explain_desc *desc) {
+  bool none = !desc->target;
+  for (size_t i = 0; i < METHODS; i++)
+    none = none && (methods[i]->scoreless || !heed_explain_listed(desc->methods, methods[i]->name));
+  return none;
 }
 
 /* The reverse passes that methods asked for. */
@@ -260,6 +288,7 @@ static heed_status run_backward(heed_explain_run *run, heed_error *error) {
 }
 
 static heed_status add_score(heed_explain_run *run, heed_error *error) {
+  if (run->scoreless) return HEED_OK;
   float *score = heed_explain_add(run, "score", HEED_F32, &HEED_SHAPE(run->pass.batch), error);
   if (!score) return HEED_OUT_OF_MEMORY;
   for (uint32_t b = 0; b < run->pass.batch; b++) {
@@ -277,6 +306,7 @@ static heed_status explain(heed_explain_run *run, heed_error *error) {
   if (run->info.kind != HEED_MODEL_VISION)
     return heed_fail(error, HEED_UNSUPPORTED,
                      "explain: not a vision transformer (expected a model of images)");
+  run->scoreless = wants_no_score(run->desc);
   HEED_TRY(heed_target_open(run, error));
   HEED_TRY(run_passes(run, error));
   HEED_TRY(heed_target_settle(run, error));
@@ -305,9 +335,10 @@ heed_status heed_explain(heed_context *context, const heed_explain_desc *desc,
   if (!run.result) return heed_fail_memory(error, "explain", sizeof *run.result);
   run.result->context = context;
   const heed_status status = explain(&run, error);
+  if (status == HEED_OK) heed_explainer_give(&run);
   heed_target_close(&run);
-  close_pass(&run, &run.pass);
-  close_pass(&run, &run.source);
+  heed_pass_close(&run, &run.pass);
+  heed_pass_close(&run, &run.source);
   heed_backward_close(&run, &run.backward);
   heed_backward_close(&run, &run.texts);
   if (status == HEED_OK)

@@ -9,12 +9,11 @@
 #include "base/hooks.h"
 #include "base/status.h"
 #include "base/tensor.h"
+#include "explain/row_kernels.h"
 #include "graph/ops/attention.h"
 #include "heed/ops.h"
 
 /* ---------------------------------------------------------------------------------- packed rows */
-
-enum { MIDDLE = 1 << 19 }; /* what 0 is of 20 bits */
 
 /* A packed row: its step as a float, 16 bits of each number, and 4 more of two numbers a byte. */
 static size_t packed_bytes(uint32_t width) {
@@ -35,21 +34,14 @@ static float largest_size(const float *row, uint32_t width) {
   return isfinite(size) ? size : NAN;
 }
 
+/* A row that is not finite has a step of NaN, and one of zeros a step of 0. */
 static void pack_row(const float *row, uint32_t width, unsigned char *to) {
-  const float most = largest_size(row, width), step = most / (float)(MIDDLE - 1);
-  const float scale = step > 0.0f && isfinite(1.0f / step) ? 1.0f / step : 0.0f;
-  const uint32_t half = (width + 1) / 2;
+  const float most = largest_size(row, width), step = most / (float)(ROW_MIDDLE - 1);
   unsigned char *low = to + sizeof step, *high = low + 2 * (size_t)width;
   memcpy(to, &step, sizeof step);
-  memset(high, 0, half);
-  for (uint32_t first = 0; first < width; first += half)
-    for (uint32_t i = 0; i < half && first + i < width; i++) {
-      const float at = scale > 0.0f ? row[first + i] * scale : 0.0f;
-      const uint32_t bits = (uint32_t)(int32_t)(at + ((float)MIDDLE + 0.5f));
-      const uint16_t word = (uint16_t)bits;
-      memcpy(low + 2 * (size_t)(first + i), &word, sizeof word);
-      high[i] |= (unsigned char)((bits >> 16) << (first ? 4 : 0));
-    }
+  memset(low, 0, 2 * (size_t)width);
+  memset(high, 0x88, (width + 1) / 2); /* ROW_MIDDLE twice */
+  if (step > 0.0f && isfinite(1.0f / step)) heed_row_pack(row, width, 1.0f / step, low, high);
 }
 
 static void unpack_row(const unsigned char *from, uint32_t width, float *row) {
@@ -58,12 +50,10 @@ static void unpack_row(const unsigned char *from, uint32_t width, float *row) {
   float step;
   memcpy(&step, from, sizeof step);
   for (uint32_t first = 0; first < width; first += half)
-    for (uint32_t i = 0; i < half && first + i < width; i++) {
-      uint16_t word;
-      memcpy(&word, low + 2 * (size_t)(first + i), sizeof word);
-      const int32_t bits = (int32_t)word | ((high[i] >> (first ? 4 : 0)) & 15) << 16;
-      row[first + i] = (float)(bits - MIDDLE) * step;
-    }
+    for (uint32_t i = 0; i < half && first + i < width; i++)
+      row[first + i] =
+          (float)row_number(low + 2 * (size_t)(first + i), (high[i] >> (first ? 4 : 0)) & 15u) *
+          step;
 }
 
 /* --------------------------------------------------------------------------------- what is held */
@@ -87,15 +77,28 @@ const heed_held *heed_held_find(const heed_pass *pass, heed_value value, heed_va
   return find(pass, value, less);
 }
 
-const float *heed_held_row(const heed_held *held, uint32_t b, uint32_t head, size_t row,
-                           float *to) {
+static const unsigned char *find_row(const heed_held *held, uint32_t b, uint32_t head, size_t row) {
   size_t at;
   for (at = held->rows ? 0 : row; held->rows && held->rows[at] != row;) at++;
   at += ((size_t)b * held->heads + head) * held->row_count;
-  const unsigned char *from = held->data + at * row_bytes(held);
+  return held->data + at * row_bytes(held);
+}
+
+const float *heed_held_row(const heed_held *held, uint32_t b, uint32_t head, size_t row,
+                           float *to) {
+  const unsigned char *from = find_row(held, b, head, row);
   if (held->form != HEED_HELD_PACKED) return (const float *)(const void *)from;
   unpack_row(from, held->width, to);
   return to;
+}
+
+double heed_held_dot(const heed_held *held, uint32_t b, size_t row, const double *d) {
+  const unsigned char *from = find_row(held, b, 0, row), *low = from + sizeof(float);
+  float step;
+  if (held->form != HEED_HELD_PACKED)
+    return heed_row_dot(d, (const float *)(const void *)from, held->width);
+  memcpy(&step, from, sizeof step);
+  return (double)step * heed_row_dot_packed(d, low, low + 2 * (size_t)held->width, held->width);
 }
 
 /* rows of `held` += those of `wanted`; of most rows all are held. */
@@ -226,7 +229,7 @@ static void take_rows(const heed_pass *pass, const heed_held *held, const float 
 static heed_status take(const heed_explain_run *run, const heed_pass *pass, heed_held *held,
                         heed_error *error) {
   const size_t bytes = pass->batch * held->heads * held->row_count * row_bytes(held);
-  held->data = heed_alloc_raw(run->context, bytes, 1);
+  if (!held->data) held->data = heed_alloc_raw(run->context, bytes, 1); /* else from the last run */
   if (!held->data) return heed_fail_memory(error, "explain", bytes);
   if (held->form == HEED_HELD_WEIGHTS) return take_weights(pass, held, error);
   const float *value, *less = NULL;

@@ -41,5 +41,7 @@ void heed_held_close(const heed_explain_run *run, heed_pass *pass);
 const heed_held *heed_held_find(const heed_pass *pass, heed_value value, heed_value less);
 /* A row of picture b: its numbers [width], in `to` where they are packed. `head` of weights. */
 const float *heed_held_row(const heed_held *held, uint32_t b, uint32_t head, size_t row, float *to);
+/* d [width] . a row of picture b, summed in double. */
+double heed_held_dot(const heed_held *held, uint32_t b, size_t row, const double *d);
 
 #endif

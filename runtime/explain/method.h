@@ -53,6 +53,7 @@ typedef struct heed_explain_run {
   heed_pass pass;   /* of pixel_values */
   heed_pass source; /* of source.pixel_values where a method takes it; else its graph is NULL */
   heed_target target;
+  bool scoreless; /* nothing needs a score, and the model has none */
   /* The derivative: it has run when methods compute, where one of them wants a gradient. */
   heed_backward backward;
   bool wants_texts; /* gradients of the text tower, where there are input_ids */
@@ -62,7 +63,8 @@ typedef struct heed_explain_run {
 
 typedef struct heed_explain_method {
   const char *name;
-  bool source; /* takes source.pixel_values */
+  bool source;    /* takes source.pixel_values */
+  bool scoreless; /* is no part of a score: without a target any model will do */
   /* For the pass, and again for that of source.pixel_values where `source` is set; before either
    * has run. NULL: any model and input will do, and only outputs are read. */
   heed_status (*prepare)(heed_explain_run *run, heed_pass *pass, heed_error *error);
@@ -101,6 +103,10 @@ heed_status heed_pass_read(const heed_pass *pass, heed_value value, uint32_t b, 
  * is told. Statuses: CANCELLED, those of a session. */
 heed_status heed_explain_session(const heed_explain_run *run, heed_session *session,
                                  heed_error *error);
+/* Ends the session of a pass that nothing reads any more. */
+void heed_pass_end(heed_pass *pass);
+/* Whether this is the last method of the list that computes, and its pass is not kept. */
+bool heed_explain_is_last(const heed_explain_run *run, const heed_explain_method *method);
 
 /* A result, zeroed, to be filled; NULL when out of memory. The name is copied. */
 void *heed_explain_add(heed_explain_run *run, const char *name, heed_dtype dtype,

@@ -83,9 +83,11 @@ heed_status heed_session_rollout_row(heed_session *session, const heed_rollout_d
   HEED_TRY(heed_map_rollout_check(&full, error));
   const uint32_t first = full.first_layer,
                  end = full.layer_count ? first + full.layer_count : full.layers;
-  rollout_walk walk = {
-      .desc = &full,
-      .block = {.from = session, .graph = heed_session_graph(session), .batch = batch}};
+  rollout_walk walk = {.desc = &full,
+                       .block = {.backend = heed_session_backend(session),
+                                 .from = session,
+                                 .graph = heed_session_graph(session),
+                                 .batch = batch}};
   heed_status status = make_room(&walk, weights, error);
   for (uint32_t i = 0; i < full.tokens && status == HEED_OK; i++) walk.row[i] = (double)start[i];
   for (uint32_t l = end; l-- > first && status == HEED_OK;

@@ -218,6 +218,8 @@ heed_status heed_target_prepare(heed_explain_run *run, heed_error *error) {
     return heed_fail(error, HEED_UNSUPPORTED,
                      "target: the model has no pooler_output (expected another target than "
                      "vector)");
+  if (!value.id && run->scoreless) return HEED_OK;
+  run->scoreless = false;
   if (!value.id)
     return heed_fail(error, HEED_UNSUPPORTED,
                      target->texts
@@ -273,7 +275,7 @@ static uint32_t largest_text(const heed_target *target, const float *row) {
 
 heed_status heed_target_settle(heed_explain_run *run, heed_error *error) {
   heed_target *target = &run->target;
-  if (target->kind != HEED_TARGET_LARGEST) return HEED_OK;
+  if (target->kind != HEED_TARGET_LARGEST || run->scoreless) return HEED_OK;
   const heed_value value = heed_target_value(run, &run->pass);
   const uint32_t width = width_of(&run->pass, value), batch = run->pass.batch;
   target->largest = heed_alloc(run->context, batch, sizeof *target->largest);

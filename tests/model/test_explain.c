@@ -6,12 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/op_test.h"
-#include "support/vector_file.h"
-
-static heed_error error;
-
-enum { FILES = 2, INPUTS = 12, NONE = -1 };
+#include "explain_files.h"
 
 /* what the reference cases of deletion, insertion and road were made with */
 static const double percent[] = {10.0, 30.0, 50.0, 70.0, 90.0};
@@ -76,80 +71,6 @@ static const struct explain_case {
      0,
      {"", ".gradient", ".maps", ".pixels", ".judge"}}};
 enum { CASES = sizeof cases / sizeof *cases };
-
-typedef struct opened {
-  unsigned char *bytes[FILES];
-  heed_model *model, *text;
-  heed_model_info info;
-} opened;
-
-static void open_model(opened *o, const char *folder, const char *config, bool text) {
-  const char *const names[FILES] = {"model.safetensors", config};
-  heed_model_file files[FILES];
-  char path[128];
-  *o = (opened){.model = NULL};
-  for (uint32_t i = 0; i < FILES && names[i]; i++) {
-    size_t size;
-    snprintf(path, sizeof path, "%s/%s", folder, names[i]);
-    o->bytes[i] = test_read_vector(path, &size);
-    files[i] = (heed_model_file){names[i], {size, o->bytes[i], NULL, NULL}};
-  }
-  heed_model_desc desc = {sizeof desc, files, config ? 2 : 1, HEED_TOWER_VISION};
-  assert_ok(heed_model_open(test_backend_context(), &desc, &o->model, &error));
-  heed_model_get_info(o->model, &o->info);
-  desc.tower = HEED_TOWER_TEXT;
-  if (text) assert_ok(heed_model_open(test_backend_context(), &desc, &o->text, &error));
-}
-
-static void close_model(opened *o) {
-  heed_model_destroy(o->model);
-  heed_model_destroy(o->text);
-  for (uint32_t i = 0; i < FILES; i++) free(o->bytes[i]);
-}
-
-typedef struct inputs {
-  heed_named_tensor tensor[INPUTS];
-  void *data[INPUTS];
-  uint32_t count;
-} inputs;
-
-static void take_input(inputs *to, const char *name, heed_dtype dtype, heed_shape shape,
-                       void *data) {
-  assert_true(to->count < INPUTS);
-  to->data[to->count] = data;
-  to->tensor[to->count++] = (heed_named_tensor){name, dtype, shape, data};
-}
-
-static void read_inputs(const vector_file *io, inputs *to) {
-  const char *name;
-  *to = (inputs){.count = 0};
-  for (uint32_t i = 0; (name = heed_explain_input_name(i)) != NULL; i++) {
-    const heed_safetensors_tensor *tensor = heed_safetensors_find(io->file, name);
-    heed_shape shape;
-    if (!tensor) continue;
-    void *data = vector_file_read(io, name, tensor->dtype, &shape);
-    take_input(to, name, tensor->dtype, shape, data);
-  }
-}
-
-static void free_inputs(inputs *to) {
-  for (uint32_t i = 0; i < to->count; i++) free(to->data[i]);
-}
-
-static const heed_named_tensor *find_result(const heed_explanation *explanation, const char *name) {
-  const heed_named_tensor *tensor;
-  for (uint32_t i = 0; (tensor = heed_explanation_get(explanation, i)) != NULL; i++)
-    if (strcmp(tensor->name, name) == 0) return tensor;
-  return NULL;
-}
-
-/* The numbers of a result; fails the test when it is absent. */
-static const float *floats(const heed_explanation *explanation, const char *name, size_t *count) {
-  const heed_named_tensor *tensor = find_result(explanation, name);
-  if (!tensor) fail_msg("%s: missing", name);
-  *count = (size_t)heed_shape_count(&tensor->shape);
-  return tensor->data;
-}
 
 /* Elsewhere only the reference cases are run: the rest is the same whatever runs it. */
 static bool is_cpu(void) {
@@ -458,42 +379,6 @@ static void test_families(void **state) {
 /* -------------------------------------------------------------------------- one model of two
  * pictures */
 
-typedef struct two_pictures {
-  opened o;
-  inputs in;
-} two_pictures;
-
-static void open_part(two_pictures *t, const char *path) {
-  vector_file io = vector_file_open(path);
-  open_model(&t->o, "explain/timm_avg_fc_norm", "config.json", false);
-  read_inputs(&io, &t->in);
-  vector_file_close(&io);
-}
-
-static void open_pictures(two_pictures *t) {
-  open_part(t, "explain/io/timm_avg_fc_norm.safetensors");
-}
-
-/* With maps to be judged. */
-static void open_judged(two_pictures *t) {
-  open_part(t, "explain/io/timm_avg_fc_norm.judge.safetensors");
-}
-
-static void close_pictures(two_pictures *t) {
-  free_inputs(&t->in);
-  close_model(&t->o);
-}
-
-static heed_explain_desc desc_of(const two_pictures *t, heed_backend *backend, const char *target) {
-  return (heed_explain_desc){.struct_size = sizeof(heed_explain_desc),
-                             .model = t->o.model,
-                             .backend = backend,
-                             .methods = "norms,lens,ledger",
-                             .target = target,
-                             .inputs = t->in.tensor,
-                             .input_count = t->in.count};
-}
-
 #define GRADIENTS                                                                        \
   "grad,gradcam,attention_gradient,gradient_rollout,relevancy,inputxgrad,ig,smoothgrad," \
   "cplrp,attnlrp,atp"
@@ -509,18 +394,6 @@ static heed_explanation *explain_pictures(const two_pictures *t, heed_backend *b
 }
 
 #define JUDGES "attention,deletion,insertion,flipping,road,localisation,spearman"
-
-/* Whether two explanations are the same bits; both are destroyed. */
-static void check_same(heed_explanation *const made[2]) {
-  const heed_named_tensor *one;
-  for (uint32_t i = 0; (one = heed_explanation_get(made[0], i)) != NULL; i++) {
-    const heed_named_tensor *other = heed_explanation_get(made[1], i);
-    assert_string_equal(one->name, other->name);
-    assert_memory_equal(one->data, other->data,
-                        (size_t)heed_shape_count(&one->shape) * heed_dtype_size(one->dtype));
-  }
-  for (uint32_t i = 0; i < 2; i++) heed_explanation_destroy(made[i]);
-}
 
 static void check_threads(const two_pictures *t, const char *methods) {
   heed_explanation *made[2];
@@ -870,6 +743,8 @@ static void test_memory(void **state) {
   open_pictures(&t);
   heed_explain_desc desc = desc_of(&t, test_backend_get(0), NULL);
   for (size_t n = 1; explain_without(&desc, n) != HEED_OK;) n++;
+  desc.methods = "norms,outliers,kmeans,occlusion";
+  for (size_t n = 1; explain_without(&desc, n) != HEED_OK;) n += 1 + n / 16;
   desc.methods = "patch";
   for (size_t n = 1; explain_without(&desc, n) != HEED_OK;) n += 1 + n / 16;
   desc.methods = GRADIENTS;

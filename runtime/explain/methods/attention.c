@@ -90,4 +90,4 @@ static heed_status compute(heed_explain_run *run, heed_error *error) {
 }
 
 const heed_explain_method heed_method_attention = {
-    .name = "attention", .prepare = prepare, .compute = compute};
+    .name = "attention", .scoreless = true, .prepare = prepare, .compute = compute};

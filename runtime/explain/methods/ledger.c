@@ -6,15 +6,18 @@
  * heads[l,h,s] = v_h[s] . sum over t of A[h,t,s] u_t,h, with u = W_o^T r: no map is kept. */
 #include "explain/methods/ledger.h"
 
+#include "backend/session.h"
 #include "base/alloc.h"
 #include "base/status.h"
 #include "base/tensor.h"
+#include "heed/ops.h"
 
 /* The states of a level: parts[t] = r_t . x_t of them. */
 static heed_status add_states(ledger_walk *w, uint32_t level, float *parts, heed_error *error) {
   const heed_value states = heed_pass_states(w->pass, level);
   if (!w->ran) return ledger_hold(w, states, (heed_value){0}, HEED_HELD_FLOATS, &w->arrived, error);
-  return ledger_add_products(w, states, (heed_value){0}, &w->arrived, parts, NULL, error);
+  ledger_add_products(w, states, (heed_value){0}, &w->arrived, parts, NULL);
+  return HEED_OK;
 }
 
 /* From the value to the states of a level. */
@@ -63,38 +66,37 @@ static float *add(heed_explain_run *run, const char *name, heed_shape shape, hee
   return heed_explain_add(run, name, HEED_F32, &shape, error);
 }
 
-/* The walk of a picture, from the numbers that its score is made of. */
-static heed_status walk_picture(ledger_walk *w, heed_error *error) {
+/* The walk of a picture, from the numbers [width] that its score is made of. */
+static heed_status walk_picture(ledger_walk *w, const float *row, heed_error *error) {
   double constant = 0.0;
   ledger_rows seed;
   HEED_TRY(make_seed(w, &seed, error));
-  float *row = heed_alloc_raw(w->run->context, seed.width, sizeof *row);
-  heed_status status =
-      row ? heed_pass_read(w->pass, heed_target_value(w->run, w->pass), w->b, row, error)
-          : heed_fail_memory(error, "ledger", seed.width * sizeof *row);
-  if (status == HEED_OK) {
-    heed_target_seed(w->run, w->b, row, seed.width, seed.d, &constant);
-    w->bias[w->run->info.layers] = (float)constant;
-    status = walk_all(w, &seed, error);
-  }
-  heed_free(w->run->context, row);
+  heed_target_seed(w->run, w->b, row, seed.width, seed.d, &constant);
+  w->bias[w->run->info.layers] = (float)constant;
+  const heed_status status = walk_all(w, &seed, error);
   ledger_rows_free(w, &seed);
   return status;
 }
 
-static heed_status compute(heed_explain_run *run, heed_error *error) {
+static heed_status add_all(heed_explain_run *run, ledger_walk *to, heed_error *error) {
   const uint32_t batch = run->pass.batch, layers = run->info.layers, heads = run->info.heads,
                  tokens = run->pass.tokens;
-  ledger_walk first = {.run = run, .pass = &run->pass, .ran = true};
-  if (!(first.heads = add(run, "ledger.heads", HEED_SHAPE(batch, layers, heads, tokens), error)) ||
-      !(first.mlps = add(run, "ledger.mlps", HEED_SHAPE(batch, layers), error)) ||
-      !(first.embeddings = add(run, "ledger.embeddings", HEED_SHAPE(batch, tokens), error)) ||
-      !(first.bias = add(run, "ledger.bias", HEED_SHAPE(batch, layers + 1), error)) ||
-      !(first.tokens = add(run, "ledger.tokens", HEED_SHAPE(batch, tokens), error)) ||
-      (run->info.pool_heads && !(first.pool = add(run, "ledger.pool", HEED_SHAPE(batch), error))))
+  if (!(to->heads = add(run, "ledger.heads", HEED_SHAPE(batch, layers, heads, tokens), error)) ||
+      !(to->mlps = add(run, "ledger.mlps", HEED_SHAPE(batch, layers), error)) ||
+      !(to->embeddings = add(run, "ledger.embeddings", HEED_SHAPE(batch, tokens), error)) ||
+      !(to->bias = add(run, "ledger.bias", HEED_SHAPE(batch, layers + 1), error)) ||
+      !(to->tokens = add(run, "ledger.tokens", HEED_SHAPE(batch, tokens), error)) ||
+      (run->info.pool_heads && !(to->pool = add(run, "ledger.pool", HEED_SHAPE(batch), error))))
     return HEED_OUT_OF_MEMORY;
-  for (uint32_t b = 0; b < batch; b++) {
-    ledger_walk walk = first;
+  return HEED_OK;
+}
+
+static heed_status walk_pictures(const ledger_walk *first, const float *rows, size_t width,
+                                 heed_error *error) {
+  const heed_explain_run *run = first->run;
+  const uint32_t layers = run->info.layers, heads = run->info.heads, tokens = run->pass.tokens;
+  for (uint32_t b = 0; b < run->pass.batch; b++) {
+    ledger_walk walk = *first;
     walk.b = b;
     walk.heads += (size_t)b * layers * heads * tokens;
     walk.mlps += (size_t)b * layers;
@@ -102,9 +104,41 @@ static heed_status compute(heed_explain_run *run, heed_error *error) {
     walk.bias += (size_t)b * (layers + 1);
     walk.tokens += (size_t)b * tokens;
     if (walk.pool) walk.pool += b;
-    HEED_TRY(walk_picture(&walk, error));
+    HEED_TRY(walk_picture(&walk, rows + b * width, error));
   }
   return HEED_OK;
+}
+
+/* Whether the walk finds all that it reads in what was held. */
+static bool has_all(const heed_explain_run *run) {
+  bool all = heed_backend_can_stand(run->desc->backend) && !run->info.pool_heads;
+  for (uint32_t l = 0; l < run->info.layers; l++) {
+    const heed_value weights = heed_graph_tap(run->pass.graph, HEED_TAP_WEIGHTS, l);
+    const heed_attention_desc *attention =
+        run->pass.graph->nodes[heed_graph_record(run->pass.graph, weights.id)->node].desc;
+    all = all &&
+          (!attention->bias.id ||
+           heed_graph_record(run->pass.graph, attention->bias.id)->kind == HEED_VALUE_CONSTANT);
+  }
+  return all;
+}
+
+static heed_status compute(heed_explain_run *run, heed_error *error) {
+  const heed_value value = heed_target_value(run, &run->pass);
+  ledger_walk walk = {.run = run, .pass = &run->pass, .ran = true};
+  uint32_t width;
+  (void)ledger_size(&walk, value, &width);
+  HEED_TRY(add_all(run, &walk, error));
+  float *rows = heed_alloc_raw(run->context, (size_t)run->pass.batch * width, sizeof *rows);
+  heed_status status = rows ? heed_session_read(run->pass.session, value, 0,
+                                                (uint64_t)run->pass.batch * width, rows, error)
+                            : heed_fail_memory(error, "ledger", width * sizeof *rows);
+  /* The walk of many tokens takes as much memory as the run, which need not stay. */
+  if (status == HEED_OK && has_all(run) && heed_explain_is_last(run, &heed_method_ledger))
+    heed_pass_end(&run->pass);
+  if (status == HEED_OK) status = walk_pictures(&walk, rows, width, error);
+  heed_free(run->context, rows);
+  return status;
 }
 
 const heed_explain_method heed_method_ledger = {

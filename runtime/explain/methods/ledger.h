@@ -5,6 +5,10 @@
 #include "explain/held.h"
 #include "graph/graph.h"
 
+/* Up to so many rows that are read are held as they are, and of a layer's weights those rows
+ * instead of query and key. */
+enum { LEDGER_FEW = 8 };
+
 /* The gradient of some rows of a value of the picture; all others have none. */
 typedef struct ledger_rows {
   uint32_t count, width;
@@ -45,13 +49,12 @@ size_t ledger_size(const ledger_walk *w, heed_value value, uint32_t *width);
 /* The numbers of a constant; to be freed. */
 heed_status ledger_constant(const ledger_walk *w, heed_value value, float **data,
                             heed_error *error);
-double ledger_dot(const double *d, const float *x, size_t count);
 /* Holds these rows of a value, less another's where there is one. */
 heed_status ledger_hold(ledger_walk *w, heed_value value, heed_value less, heed_held_form form,
                         const ledger_rows *g, heed_error *error);
 /* to[row] = d . the held row, and *sum += them; either may be NULL. */
-heed_status ledger_add_products(const ledger_walk *w, heed_value value, heed_value less,
-                                const ledger_rows *g, float *to, double *sum, heed_error *error);
+void ledger_add_products(const ledger_walk *w, heed_value value, heed_value less,
+                         const ledger_rows *g, float *to, double *sum);
 /* to[rows, K] += d[rows, outs] W, d of every `stride` numbers, of rows of W from `first` on. */
 heed_status ledger_multiply(const ledger_walk *w, heed_value weight, uint32_t first, uint32_t outs,
                             const double *d, size_t stride, size_t rows, double *to,

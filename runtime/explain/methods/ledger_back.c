@@ -6,14 +6,12 @@
 #include "base/status.h"
 #include "base/tensor.h"
 #include "explain/methods/ledger.h"
+#include "explain/row_kernels.h"
 #include "explain/walk.h"
 #include "graph/ops/attention.h"
 #include "heed/ops.h"
 
 enum { BLOCK = 16 }; /* rows of a weight that are read at a time */
-
-/* Up to so many rows are held as they are: they are few. */
-enum { FEW = 8 };
 
 heed_status ledger_refuse(const char *why, heed_error *error) {
   return heed_fail(error, HEED_UNSUPPORTED, "ledger: the read-out is not linear: %s", why);
@@ -26,15 +24,6 @@ size_t ledger_size(const ledger_walk *w, heed_value value, uint32_t *width) {
 }
 
 uint32_t ledger_layer(const heed_node *node) { return node->stage - 1; }
-
-double ledger_dot(const double *d, const float *x, size_t count) {
-  double sum[4] = {0.0}; /* four chains, so that they need not wait for each other */
-  size_t i = 0;
-  for (; i + 4 <= count; i += 4)
-    for (size_t k = 0; k < 4; k++) sum[k] += d[i + k] * (double)x[i + k];
-  for (; i < count; i++) sum[0] += d[i] * (double)x[i];
-  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
-}
 
 static bool is_zero(const double *d, size_t count) {
   for (size_t i = 0; i < count; i++)
@@ -75,11 +64,19 @@ heed_status ledger_rows_first(const ledger_walk *w, uint32_t count, uint32_t wid
   return HEED_OK;
 }
 
+static bool same_rows(const ledger_rows *a, const ledger_rows *b) {
+  return a->count == b->count && memcmp(a->row, b->row, a->count * sizeof *a->row) == 0;
+}
+
 /* to += from, of rows that either has. */
 static heed_status add_rows(const ledger_walk *w, ledger_rows *to, const ledger_rows *from,
                             heed_error *error) {
   ledger_rows sum;
   uint32_t i = 0, k = 0, n = 0;
+  if (to->count && same_rows(to, from)) { /* many rows are much memory */
+    for (size_t c = 0; to->d && c < (size_t)to->count * to->width; c++) to->d[c] += from->d[c];
+    return HEED_OK;
+  }
   HEED_TRY(make_rows(w, to->count + from->count, from->width, &sum, error));
   for (; i < to->count || k < from->count; n++) {
     const uint32_t left = i < to->count ? to->row[i] : UINT32_MAX,
@@ -125,20 +122,16 @@ heed_status ledger_hold(ledger_walk *w, heed_value value, heed_value less, heed_
   return heed_hold(w->run, w->pass, &wanted, "ledger", error);
 }
 
-heed_status ledger_add_products(const ledger_walk *w, heed_value value, heed_value less,
-                                const ledger_rows *g, float *to, double *sum, heed_error *error) {
+void ledger_add_products(const ledger_walk *w, heed_value value, heed_value less,
+                         const ledger_rows *g, float *to, double *sum) {
   const heed_held *held = heed_held_find(w->pass, value, less);
-  float *room = heed_alloc_raw(w->run->context, g->width, sizeof *room);
-  if (!room) return heed_fail_memory(error, "ledger", g->width * sizeof *room);
   for (uint32_t i = 0; i < g->count; i++) {
     const double *d = g->d + (size_t)i * g->width;
     if (is_zero(d, g->width)) continue;
-    const double one = ledger_dot(d, heed_held_row(held, w->b, 0, g->row[i], room), g->width);
+    const double one = heed_held_dot(held, w->b, g->row[i], d);
     if (to) to[g->row[i]] = (float)one;
     if (sum) *sum += one;
   }
-  heed_free(w->run->context, room);
-  return HEED_OK;
 }
 
 heed_status ledger_multiply(const ledger_walk *w, heed_value weight, uint32_t first, uint32_t outs,
@@ -157,12 +150,7 @@ heed_status ledger_multiply(const ledger_walk *w, heed_value weight, uint32_t fi
     status = heed_graph_read_constant(w->pass->graph, weight.id, (uint64_t)(first + n) * ins,
                                       (uint64_t)count * ins, block, error);
     for (size_t row = 0; row < rows && status == HEED_OK; row++)
-      for (uint32_t i = 0; i < count; i++) {
-        const double share = d[row * stride + n + i];
-        if (share == 0.0) continue;
-        for (uint32_t k = 0; k < ins; k++)
-          to[row * ins + k] += share * (double)block[(size_t)i * ins + k];
-      }
+      heed_row_add(d + row * stride + n, block, count, ins, to + row * ins);
   }
   heed_free(w->run->context, block);
   return status;
@@ -179,7 +167,7 @@ static heed_status add_bias(ledger_walk *w, const heed_node *node, heed_value bi
   HEED_TRY(ledger_constant(w, bias, &numbers, error));
   double sum = 0.0;
   for (uint32_t i = 0; i < g->count; i++)
-    sum += ledger_dot(g->d + (size_t)i * g->width, numbers, g->width);
+    sum += heed_row_dot(g->d + (size_t)i * g->width, numbers, g->width);
   w->bias[ledger_layer(node)] += (float)sum;
   heed_free(w->run->context, numbers);
   return HEED_OK;
@@ -193,8 +181,8 @@ static heed_status add_branch(ledger_walk *w, const heed_node *node, const heed_
   double sum = 0.0;
   if (!w->ran)
     return ledger_hold(w, out, linear->residual,
-                       g->count > FEW ? HEED_HELD_PACKED : HEED_HELD_FLOATS, g, error);
-  HEED_TRY(ledger_add_products(w, out, linear->residual, g, NULL, &sum, error));
+                       g->count > LEDGER_FEW ? HEED_HELD_PACKED : HEED_HELD_FLOATS, g, error);
+  ledger_add_products(w, out, linear->residual, g, NULL, &sum);
   *(layer < w->run->info.layers ? w->mlps + layer : w->pool) += (float)sum;
   return HEED_OK;
 }

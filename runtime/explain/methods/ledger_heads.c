@@ -6,12 +6,14 @@
 #include "base/status.h"
 #include "explain/attention_block.h"
 #include "explain/methods/ledger.h"
+#include "explain/row_kernels.h"
 #include "explain/walk.h"
 #include "graph/ops/attention.h"
 #include "heed/ops.h"
 
-/* Up to so many queries that are read, their rows of weights are held, else query and key. */
-enum { FEW = 8 };
+static heed_value weights_of(const heed_node *attention) {
+  return (heed_value){attention->output[HEED_ATTENTION_RESULT_WEIGHTS]};
+}
 
 /* The pooling attention, its weights held: on to what its values are made of. */
 static heed_status add_pool_head(ledger_walk *w, const heed_linear_desc *linear, uint32_t first,
@@ -27,28 +29,27 @@ static heed_status add_pool_head(ledger_walk *w, const heed_linear_desc *linear,
   return HEED_OK;
 }
 
-static heed_status pool_back(ledger_walk *w, const heed_node *node, const heed_linear_desc *linear,
-                             const ledger_rows *u, ledger_rows *made, heed_error *error) {
-  const heed_attention_desc *attention = node->desc;
-  const heed_value weights = {node->output[HEED_ATTENTION_RESULT_WEIGHTS]};
-  const heed_value_record *value = heed_graph_record(w->pass->graph, attention->value.id);
+static heed_status pool_back(ledger_walk *w, const heed_node *node, const heed_value_record *value,
+                             const heed_linear_desc *linear, const ledger_rows *u,
+                             ledger_rows *made, heed_error *error) {
   const uint32_t heads = value->shape.dim[1], keys = value->shape.dim[2],
-                 depth = value->shape.dim[3], all = heads * depth,
-                 part = (uint32_t)(value->offset / heed_shape_count(&value->shape));
+                 depth = value->shape.dim[3],
+                 part = (uint32_t)(value->offset / heed_shape_count(&value->shape)),
+                 first = part * heads * depth; /* row of the map of query, key and value */
   heed_context *context = w->run->context;
   float *bias = NULL, *a = heed_alloc_raw(context, (size_t)heads * keys, sizeof *a);
   double *g = heed_alloc_raw(context, made->width, sizeof *g);
-  heed_status status = a && g ? heed_pass_read(w->pass, weights, w->b, a, error)
+  heed_status status = a && g ? heed_pass_read(w->pass, weights_of(node), w->b, a, error)
                               : heed_fail_memory(error, "ledger", made->width * sizeof *g);
   if (status == HEED_OK && linear->bias.id) status = ledger_constant(w, linear->bias, &bias, error);
   for (uint32_t h = 0; h < heads && status == HEED_OK; h++) {
-    const uint32_t first = part * all + h * depth;
+    const size_t at = (size_t)h * depth;
     double sum = 0.0;
-    status = add_pool_head(w, linear, first, u->d + (size_t)h * depth, depth, a + (size_t)h * keys,
+    status = add_pool_head(w, linear, first + (uint32_t)at, u->d + at, depth, a + (size_t)h * keys,
                            g, made, &sum, error);
     if (bias)
       w->bias[ledger_layer(node)] +=
-          (float)(sum * ledger_dot(u->d + (size_t)h * depth, bias + first, depth));
+          (float)(sum * heed_row_dot(u->d + at, bias + first + at, depth));
   }
   heed_free(context, a);
   heed_free(context, g);
@@ -59,7 +60,6 @@ static heed_status pool_back(ledger_walk *w, const heed_node *node, const heed_l
 heed_status ledger_back_pool(ledger_walk *w, const heed_node *node, const ledger_rows *g,
                              heed_error *error) {
   const heed_attention_desc *attention = node->desc;
-  const heed_value weights = {node->output[HEED_ATTENTION_RESULT_WEIGHTS]};
   const heed_value_record *value = heed_graph_record(w->pass->graph, attention->value.id);
   const heed_node *maker = value->kind == HEED_VALUE_VIEW
                                ? heed_walk_node(w->pass->graph, (heed_value){value->base})
@@ -71,8 +71,8 @@ heed_status ledger_back_pool(ledger_walk *w, const heed_node *node, const ledger
   uint32_t width;
   const size_t count = ledger_size(w, linear->x, &width);
   HEED_TRY(ledger_rows_first(w, (uint32_t)(count / width), width, &made, error));
-  heed_status status = w->ran ? pool_back(w, node, linear, g, &made, error)
-                              : heed_pass_keep(w->run, w->pass, weights, "ledger", error);
+  heed_status status = w->ran ? pool_back(w, node, value, linear, g, &made, error)
+                              : heed_pass_keep(w->run, w->pass, weights_of(node), "ledger", error);
   if (status == HEED_OK) status = ledger_back(w, linear->x, &made, error);
   ledger_rows_free(w, &made);
   return status;
@@ -83,8 +83,8 @@ heed_status ledger_back_pool(ledger_walk *w, const heed_node *node, const ledger
 static heed_status hold_heads(ledger_walk *w, const heed_node *node, const ledger_rows *g,
                               heed_error *error) {
   const heed_attention_desc *attention = node->desc;
-  const heed_value weights = {node->output[HEED_ATTENTION_RESULT_WEIGHTS]}, none = {0};
-  if (g->count <= FEW) {
+  const heed_value weights = weights_of(node), none = {0};
+  if (g->count <= LEDGER_FEW) {
     HEED_TRY(ledger_hold(w, weights, none, HEED_HELD_WEIGHTS, g, error));
   } else {
     HEED_TRY(ledger_hold(w, attention->query, none, HEED_HELD_PACKED, NULL, error));
@@ -95,15 +95,15 @@ static heed_status hold_heads(ledger_walk *w, const heed_node *node, const ledge
 
 /* Sum over the queries of A[h,t,s] u_t,h . v_h[s]. v [H, T, D] */
 static void add_few(const ledger_walk *w, const heed_held *weights, const heed_held *v,
-                    const ledger_rows *u, float *row, float *to) {
+                    const ledger_rows *u, float *to) {
   const uint32_t depth = v->width, keys = weights->width;
   for (uint32_t h = 0; h < weights->heads; h++)
     for (uint32_t s = 0; s < keys; s++) {
-      const float *values = heed_held_row(v, w->b, 0, (size_t)h * keys + s, row);
       double sum = 0.0;
       for (uint32_t i = 0; i < u->count; i++)
         sum += (double)heed_held_row(weights, w->b, h, u->row[i], NULL)[s] *
-               ledger_dot(u->d + (size_t)i * u->width + (size_t)h * depth, values, depth);
+               heed_held_dot(v, w->b, (size_t)h * keys + s,
+                             u->d + (size_t)i * u->width + (size_t)h * depth);
       to[(size_t)h * keys + s] += (float)sum;
     }
 }
@@ -159,7 +159,8 @@ static heed_status move_back(heed_attention_block *block, const ledger_rows *u, 
 static heed_status add_many(const ledger_walk *w, heed_value weights, const heed_held *v,
                             const ledger_rows *u, float *to, heed_error *error) {
   heed_context *context = w->run->context;
-  heed_attention_block block = {.from = w->pass->session,
+  heed_attention_block block = {.backend = w->run->desc->backend,
+                                .from = w->pass->session,
                                 .graph = w->pass->graph,
                                 .batch = w->b,
                                 .read = read_held,
@@ -168,14 +169,13 @@ static heed_status add_many(const ledger_walk *w, heed_value weights, const heed
   HEED_TRY(heed_attention_block_find(&block, weights, error));
   const size_t rows = (size_t)block.sizes.heads * block.sizes.keys, depth = block.sizes.value_depth,
                numbers = (size_t)block.sizes.heads * HEED_ATTENTION_BLOCK * depth;
-  float *some = heed_alloc_raw(context, numbers + depth, sizeof *some);
+  float *some = heed_alloc_raw(context, numbers, sizeof *some);
   double *moved = heed_alloc(context, rows * depth, sizeof *moved);
   heed_status status = some && moved
                            ? move_back(&block, u, some, moved, error)
                            : heed_fail_memory(error, "ledger", rows * depth * sizeof *moved);
   for (size_t i = 0; i < rows && status == HEED_OK; i++)
-    to[i] +=
-        (float)ledger_dot(moved + i * depth, heed_held_row(v, w->b, 0, i, some + numbers), depth);
+    to[i] += (float)heed_held_dot(v, w->b, i, moved + i * depth);
   heed_free(context, some);
   heed_free(context, moved);
   return status;
@@ -184,15 +184,12 @@ static heed_status add_many(const ledger_walk *w, heed_value weights, const heed
 heed_status ledger_back_heads(ledger_walk *w, const heed_node *node, const ledger_rows *g,
                               heed_error *error) {
   const heed_attention_desc *attention = node->desc;
-  const heed_value weights = {node->output[HEED_ATTENTION_RESULT_WEIGHTS]}, none = {0};
+  const heed_value weights = weights_of(node), none = {0};
   if (!w->ran) return hold_heads(w, node, g, error);
   const heed_held *few = heed_held_find(w->pass, weights, none),
                   *v = heed_held_find(w->pass, attention->value, none);
   float *to = w->heads + ledger_layer(node) * v->row_count;
   if (!few) return add_many(w, weights, v, g, to, error);
-  float *row = heed_alloc_raw(w->run->context, v->width, sizeof *row);
-  if (!row) return heed_fail_memory(error, "ledger", v->width * sizeof *row);
-  add_few(w, few, v, g, row, to);
-  heed_free(w->run->context, row);
+  add_few(w, few, v, g, to);
   return HEED_OK;
 }

@@ -33,4 +33,4 @@ static heed_status compute(heed_explain_run *run, heed_error *error) {
 }
 
 const heed_explain_method heed_method_localisation = {
-    .name = "localisation", .prepare = prepare, .compute = compute};
+    .name = "localisation", .scoreless = true, .prepare = prepare, .compute = compute};

@@ -27,4 +27,4 @@ static heed_status compute(heed_explain_run *run, heed_error *error) {
 }
 
 const heed_explain_method heed_method_norms = {
-    .name = "norms", .prepare = prepare, .compute = compute};
+    .name = "norms", .scoreless = true, .prepare = prepare, .compute = compute};

@@ -1,8 +1,8 @@
 /* patch: the score of each picture B with one value taken from picture A, source.pixel_values, and
  * everything after it following (activation patching; Meng et al. 2022, Heimersheim & Nanda 2024).
- * The values are a token's state at a level, the output of a head before its projection, and a
- * token's MLP output. A sweep starts at its site: it runs what follows the site, many patches at a
- * time. */
+ * The values are a token's state at a level, the output of a head before its projection, a token's
+ * MLP output, and all states of a level. A sweep starts at its site: it runs what follows the site,
+ * many patches at a time. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -43,6 +43,11 @@ static void write_row(const sweep *s, uint32_t token, float *to) {
   memcpy(to + token * width, s->a_values + token * width, width * sizeof *to);
 }
 
+static void write_all(const sweep *s, uint32_t index, float *to) {
+  (void)index;
+  memcpy(to, s->a_values, s->size[0] * sizeof *to);
+}
+
 static void write_head(const sweep *s, uint32_t head, float *to) {
   const uint32_t heads = s->run->info.heads;
   const size_t all = s->size[0] / s->run->pass.tokens, depth = all / heads;
@@ -56,8 +61,8 @@ static const heed_linear_desc *find_mlp(const heed_pass *pass, uint32_t layer, h
 }
 
 /* What is patched: rows of the table of sites. */
-typedef enum site { STATES, HEADS, MLPS, SITES } site;
-static const char *const site_names[SITES] = {"states", "heads", "mlps"};
+typedef enum site { STATES, HEADS, MLPS, LEVELS, SITES } site;
+static const char *const site_names[SITES] = {"states", "heads", "mlps", "levels"};
 
 /* The site of an entry "heads" or "heads.3" of a list; SITES: none. level: of the entry, or -1. */
 static site read_site(const char *at, size_t length, int64_t *level) {
@@ -76,7 +81,7 @@ static site read_site(const char *at, size_t length, int64_t *level) {
 }
 
 static uint32_t levels_of(const heed_explain_run *run, site kind) {
-  return run->info.layers + (kind == STATES);
+  return run->info.layers + (kind == STATES || kind == LEVELS);
 }
 
 static heed_status check_sites(const heed_explain_run *run, heed_error *error) {
@@ -85,10 +90,11 @@ static heed_status check_sites(const heed_explain_run *run, heed_error *error) {
     int64_t level;
     const site kind = read_site(at, length, &level);
     if (kind == SITES || level >= (int64_t)levels_of(run, kind))
-      return heed_fail(error, HEED_INVALID_ARGUMENT,
-                       "patch: unknown site (found \"%.*s\", expected states, heads or mlps, or "
-                       "one of their levels, such as heads.%u)",
-                       length < 64 ? (int)length : 64, at, run->info.layers - 1);
+      return heed_fail(
+          error, HEED_INVALID_ARGUMENT,
+          "patch: unknown site (found \"%.*s\", expected states, heads, mlps or levels, or "
+          "one of their levels, such as heads.%u)",
+          length < 64 ? (int)length : 64, at, run->info.layers - 1);
     at = at[length] ? at + length + 1 : NULL;
   }
   return HEED_OK;
@@ -102,7 +108,7 @@ static bool has_site(const heed_explain_run *run, site kind, int64_t level) {
     if (read_site(at, length, &own) == kind && (level < 0 || own < 0 || own == level)) return true;
     at = at[length] ? at + length + 1 : NULL;
   }
-  return !run->desc->sites;
+  return !run->desc->sites && kind != LEVELS;
 }
 
 static heed_status prepare(heed_explain_run *run, heed_pass *pass, heed_error *error) {
@@ -258,7 +264,11 @@ static heed_status move_mlp(sweep *s, heed_value residual, heed_error *error) {
 
 /* The patches of one site in one picture. */
 static uint32_t patches_of(const heed_explain_run *run, site kind) {
-  return kind == HEADS ? run->info.heads : run->pass.tokens;
+  return kind == LEVELS ? 1 : kind == HEADS ? run->info.heads : run->pass.tokens;
+}
+
+static patch_writer *writer_of(site kind) {
+  return kind == LEVELS ? write_all : kind == HEADS ? write_head : write_row;
 }
 
 /* As few runs as patches at a time allow, and no place in them left empty that need not be. */
@@ -272,7 +282,7 @@ static heed_status sweep_site(sweep *s, site kind, uint32_t at, float *to, heed_
   const heed_pass *pass = &run->pass;
   const uint32_t count = patches_of(run, kind);
   const heed_linear_desc *mlp = NULL;
-  s->first = kind == STATES ? at : at + 1;
+  s->first = kind == STATES || kind == LEVELS ? at : at + 1;
   s->suffix.cut_count = kind == HEADS ? 2 : 1;
   s->suffix.cuts[0] =
       kind == HEADS ? heed_graph_tap(pass->graph, HEED_TAP_HEADS, at) : heed_pass_states(pass, at);
@@ -284,7 +294,7 @@ static heed_status sweep_site(sweep *s, site kind, uint32_t at, float *to, heed_
     if (status == HEED_OK) status = read_cuts(s, error);
     if (status == HEED_OK && mlp) status = move_mlp(s, mlp->residual, error);
     if (status == HEED_OK)
-      status = sweep_all(s, kind == HEADS ? write_head : write_row, count,
+      status = sweep_all(s, writer_of(kind), count,
                          to + ((size_t)s->b * levels_of(run, kind) + at) * count, error);
   }
   close_sweep(s);
@@ -344,9 +354,9 @@ static heed_status compute(heed_explain_run *run, heed_error *error) {
     char name[32];
     if (!has_site(run, kind, -1)) continue;
     snprintf(name, sizeof name, "patch.%s", site_names[kind]);
-    float *to = heed_explain_add(
-        run, name, HEED_F32,
-        &HEED_SHAPE(run->pass.batch, levels_of(run, kind), patches_of(run, kind)), error);
+    const heed_shape shape = {kind == LEVELS ? 2 : 3,
+                              {run->pass.batch, levels_of(run, kind), patches_of(run, kind)}};
+    float *to = heed_explain_add(run, name, HEED_F32, &shape, error);
     if (!to) return HEED_OUT_OF_MEMORY;
     const size_t count = (size_t)run->pass.batch * levels_of(run, kind) * patches_of(run, kind);
     for (size_t i = 0; i < count; i++) to[i] = NAN; /* levels that are not asked for */

@@ -61,4 +61,5 @@ static heed_status compute(heed_explain_run *run, heed_error *error) {
   return HEED_OK;
 }
 
-const heed_explain_method heed_method_pca = {.name = "pca", .prepare = prepare, .compute = compute};
+const heed_explain_method heed_method_pca = {
+    .name = "pca", .scoreless = true, .prepare = prepare, .compute = compute};

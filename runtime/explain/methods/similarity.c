@@ -67,5 +67,8 @@ static heed_status compute(heed_explain_run *run, heed_error *error) {
   return HEED_OK;
 }
 
-const heed_explain_method heed_method_similarity = {
-    .name = "similarity", .source = true, .prepare = prepare, .compute = compute};
+const heed_explain_method heed_method_similarity = {.name = "similarity",
+                                                    .scoreless = true,
+                                                    .source = true,
+                                                    .prepare = prepare,
+                                                    .compute = compute};

@@ -23,4 +23,4 @@ static heed_status compute(heed_explain_run *run, heed_error *error) {
 }
 
 const heed_explain_method heed_method_spearman = {
-    .name = "spearman", .prepare = prepare, .compute = compute};
+    .name = "spearman", .scoreless = true, .prepare = prepare, .compute = compute};

@@ -42,6 +42,12 @@ HEED_NODISCARD HEED_API heed_status heed_changes_cut(heed_changes *changes, uint
  * layer.i.attention.output of a run without changes. */
 HEED_NODISCARD HEED_API heed_status heed_changes_replace(heed_changes *changes, uint32_t layer,
                                                          const float *output, heed_error *error);
+/* Resampling ablation: the ablated heads of the layer output these rows instead, output [T, C],
+ * each token its own: layer.i.attention.output of another image, or the mean of those of many. The
+ * graph must have been built with offset_rows; in layers without such rows the ablated heads output
+ * what heed_changes_replace says for every token. Statuses: INVALID_ARGUMENT, OUT_OF_MEMORY. */
+HEED_NODISCARD HEED_API heed_status heed_changes_resample(heed_changes *changes, uint32_t layer,
+                                                          const float *output, heed_error *error);
 /* Whether this head's query may attend to this key. */
 HEED_API bool heed_changes_allow(const heed_changes *changes, uint32_t layer, uint32_t head,
                                  uint32_t query, uint32_t key);
@@ -116,6 +122,27 @@ HEED_API double heed_map_distance(const float *attention, uint32_t prefix, uint3
  * many are set. */
 HEED_API uint32_t heed_map_mass_mask(const float *weights, uint32_t n, double share, uint8_t *mask,
                                      uint32_t *order);
+
+/* EXPERIMENTAL: may change. How much of a row [n] lies on a region [n] of tokens (not 0: inside),
+ * and the mean of that over the patches of attention [tokens, tokens] that are not inside; 0
+ * without any. */
+HEED_API double heed_map_share(const float *row, const uint8_t *region, uint32_t n);
+HEED_API double heed_map_mean_share(const float *attention, uint32_t tokens, uint32_t prefix,
+                                    const uint8_t *region);
+/* EXPERIMENTAL: may change. The Jensen-Shannon divergence of two rows [n], each made to sum to 1,
+ * in nats: 0 to ln 2. */
+HEED_API double heed_map_divergence(const float *a, const float *b, uint32_t n);
+/* EXPERIMENTAL: may change. distances [heads, heads] of maps [heads, tokens, tokens]: that
+ * divergence, mean over every stride-th query. */
+HEED_API void heed_map_distances(const float *maps, uint32_t heads, uint32_t tokens,
+                                 uint32_t stride, double *distances);
+/* EXPERIMENTAL: may change. Groups by average linkage (Sokal and Michener 1958) of distances
+ * [count, count]: the two nearest groups become one while they are nearer than `limit`, ties to the
+ * lower members. group [count]: the number of each one's group, from 0, the largest group first, of
+ * equal ones that with the lowest member; *groups: how many there are. Statuses: OUT_OF_MEMORY. */
+HEED_NODISCARD HEED_API heed_status heed_map_groups(heed_context *context, const double *distances,
+                                                    uint32_t count, double limit, uint32_t *group,
+                                                    uint32_t *groups, heed_error *error);
 
 /* Statistics of one head over a whole image. */
 typedef struct heed_map_statistics {
@@ -363,7 +390,8 @@ typedef struct heed_explain_desc {
    * NaN; NULL: all */
   const char *sites;
   bool source_mean; /* patch puts in the mean over all pictures of source.pixel_values */
-  /* Or NULL. Phases: "read", "run", and "patch", whose units are runs of what follows a site. */
+  /* Or NULL. Phases: "read", "run", "occlusion", whose units are squares, and "patch", whose units
+   * are runs of what follows a site. */
   const heed_hooks *hooks;
   /* of the methods that judge a map */
   uint32_t steps; /* K of deletion and insertion; 0 = 10 */
@@ -372,7 +400,21 @@ typedef struct heed_explain_desc {
   /* the percentages of road, each from 0 to below 100, [percent_count]; NULL = 1, 3, ... 99 */
   const double *percent;
   uint32_t percent_count;
+  uint32_t clusters;                /* of kmeans; 0 = 5 */
+  uint32_t square;                  /* patches of a side of the squares of occlusion; 0 = 2 */
+  struct heed_explainer *explainer; /* or NULL: nothing is kept for the next call */
 } heed_explain_desc;
+
+/* Keeps the graph, the plan, the session and its memory of an explanation for the next one that has
+ * the same model, backend, methods, target and sizes: that takes a run and what its methods
+ * compute. Nothing is kept of explanations with gradients, texts or a second image. One call of
+ * heed_explain uses it at a time. It is destroyed before the model and the backend. Statuses:
+ * OUT_OF_MEMORY. */
+typedef struct heed_explainer heed_explainer;
+HEED_NODISCARD HEED_API heed_status heed_explainer_create(heed_context *context,
+                                                          heed_explainer **explainer,
+                                                          heed_error *error);
+HEED_API void heed_explainer_destroy(heed_explainer *explainer);
 
 /* The names of methods and of inputs, in order; NULL after the last. */
 HEED_API const char *heed_explain_method_name(uint32_t index);
@@ -381,7 +423,8 @@ HEED_API const char *heed_explain_input_name(uint32_t index);
 /* The tensors that the methods gave. */
 typedef struct heed_explanation heed_explanation;
 /* Runs the model on pixel_values and then each method once, in the order of the table. The first
- * tensor is score F32 [B]. Pictures do not influence one another, and CPU results are the same for
+ * tensor is score F32 [B]; a model without classes has none where no method needs it and no target
+ * is given. Pictures do not influence one another, and CPU results are the same for
  * any number of threads. Borrows desc until it returns. Statuses: INVALID_ARGUMENT (an unknown
  * method, target or site), UNSUPPORTED (a method that this model has no use for), INVALID_FILE (an
  * input that is missing or of another shape), OUT_OF_MEMORY, CANCELLED, those of a session. */

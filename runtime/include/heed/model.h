@@ -223,6 +223,7 @@ typedef struct heed_build_desc {
    *   token_mask U8 [B, T], 0 = no token attends to it (1 = real, as key_padding);
    *   layer.i.attention.mask U8 [1, H, T, T], 1 = may attend;
    *   layer.i.attention.offset F32 [1, 1, C], added to the heads' output, C = H D, head by head;
+   *   with offset_rows [1, T, C], each token its own;
    *   layer.i.attention.gain F32 [H], a factor of each head's output, offset included.
    * All act before the output projection. A head whose mask is all zero outputs what empty_row
    * says. Use its offset to substitute any other output. */
@@ -247,6 +248,8 @@ typedef struct heed_build_desc {
   heed_model_part part;
   uint32_t source_length; /* S, also T of a text tower; 0 = max_length */
   uint32_t target_length; /* T: of the whole; the longest target of a step; 0 = max_length */
+
+  bool offset_rows; /* with intervene */
 } heed_build_desc;
 
 /* EXPERIMENTAL: may change. The row of a text's ids [count] whose state is the text's, by the info

@@ -24,8 +24,9 @@ static heed_value change_heads(heed_vit_builder *b, heed_value output, uint32_t 
   const heed_shape joined = HEED_SHAPE(b->desc.batch, tokens, width),
                    apart = HEED_SHAPE(b->desc.batch, tokens, heads, width / heads),
                    each = HEED_SHAPE(heads, 1);
-  const heed_add_desc add = {
-      sizeof add, output, layer_input(b, i, "attention.offset", HEED_F32, HEED_SHAPE(1, 1, width))};
+  const heed_shape offset = HEED_SHAPE(1, b->desc.offset_rows ? tokens : 1, width);
+  const heed_add_desc add = {sizeof add, output,
+                             layer_input(b, i, "attention.offset", HEED_F32, offset)};
   const heed_value gain = heed_define_view(
       b->graph, layer_input(b, i, "attention.gain", HEED_F32, HEED_SHAPE(heads)), 0, &each);
   const heed_multiply_desc multiply = {

@@ -1,0 +1,133 @@
+/* Heads that attend alike: how far their maps are apart, and groups by average linkage (Sokal and
+ * Michener 1958); and how much of a map lies on a region. */
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/status.h"
+#include "heed/explain.h"
+
+static double sum_of(const float *row, uint32_t n) {
+  double sum = 0.0;
+  for (uint32_t i = 0; i < n; i++) sum += (double)row[i];
+  return sum > 0.0 ? sum : 1.0;
+}
+
+static double half_of(double p, double q) {
+  return p > 0.0 ? 0.5 * p * log(2.0 * p / (p + q)) : 0.0;
+}
+
+double heed_map_divergence(const float *a, const float *b, uint32_t n) {
+  const double a_sum = sum_of(a, n), b_sum = sum_of(b, n);
+  double sum = 0.0;
+  for (uint32_t i = 0; i < n; i++) {
+    const double p = (double)a[i] / a_sum, q = (double)b[i] / b_sum;
+    sum += half_of(p, q) + half_of(q, p);
+  }
+  return sum > 0.0 ? sum : 0.0;
+}
+
+void heed_map_distances(const float *maps, uint32_t heads, uint32_t tokens, uint32_t stride,
+                        double *distances) {
+  const size_t map = (size_t)tokens * tokens;
+  for (uint32_t a = 0; a < heads; a++)
+    for (uint32_t b = 0; b <= a; b++) {
+      double sum = 0.0;
+      uint32_t count = 0;
+      for (size_t t = 0; a != b && t < tokens; t += stride, count++)
+        sum +=
+            heed_map_divergence(maps + a * map + t * tokens, maps + b * map + t * tokens, tokens);
+      distances[(size_t)a * heads + b] = distances[(size_t)b * heads + a] =
+          count ? sum / count : 0.0;
+    }
+}
+
+/* Groups while they are made. */
+typedef struct linkage {
+  const double *distances;
+  uint32_t count;
+  uint32_t *group;           /* [count]: the lowest member of each one's group */
+  uint32_t *size, *smallest; /* [count]: by that member; and, sorted, those members */
+} linkage;
+
+/* The mean distance of all pairs of members. */
+static double apart(const linkage *l, uint32_t a, uint32_t b) {
+  double sum = 0.0;
+  for (uint32_t i = 0; i < l->count; i++)
+    for (uint32_t k = 0; l->group[i] == a && k < l->count; k++)
+      if (l->group[k] == b) sum += l->distances[(size_t)i * l->count + k];
+  return sum / ((double)l->size[a] * (double)l->size[b]);
+}
+
+/* Joins the two nearest groups where they are nearer than the limit. */
+static bool join(linkage *l, double limit) {
+  uint32_t pair[2] = {0, 0};
+  double nearest = limit;
+  for (uint32_t a = 0; a < l->count; a++)
+    for (uint32_t b = 0; l->group[a] == a && b < a; b++) {
+      if (l->group[b] != b) continue;
+      const double found = apart(l, a, b);
+      if (!(found < nearest)) continue;
+      nearest = found;
+      pair[0] = b;
+      pair[1] = a;
+    }
+  if (pair[0] == pair[1]) return false;
+  for (uint32_t i = 0; i < l->count; i++)
+    if (l->group[i] == pair[1]) l->group[i] = pair[0];
+  l->size[pair[0]] += l->size[pair[1]];
+  return true;
+}
+
+/* Numbers groups by their size, the largest first, of equal ones the one with the lowest member. */
+static uint32_t number(linkage *l) {
+  uint32_t groups = 0;
+  for (uint32_t i = 0; i < l->count; i++) {
+    if (l->group[i] != i) continue;
+    uint32_t at = groups++;
+    for (; at > 0 && l->size[l->smallest[at - 1]] < l->size[i]; at--)
+      l->smallest[at] = l->smallest[at - 1];
+    l->smallest[at] = i;
+  }
+  for (uint32_t i = l->count; i-- > 0;) { /* a member comes after its lowest one */
+    uint32_t g = 0;
+    while (l->smallest[g] != l->group[i]) g++;
+    l->size[i] = g;
+  }
+  memcpy(l->group, l->size, l->count * sizeof *l->group);
+  return groups;
+}
+
+heed_status heed_map_groups(heed_context *context, const double *distances, uint32_t count,
+                            double limit, uint32_t *group, uint32_t *groups, heed_error *error) {
+  uint32_t *room = heed_alloc_raw(context, count, 2 * sizeof *room);
+  if (!room && count) return heed_fail_memory(error, "groups", count * 2 * sizeof *room);
+  linkage l = {distances, count, group, room, room + count};
+  for (uint32_t i = 0; i < count; i++) {
+    group[i] = i;
+    l.size[i] = 1;
+  }
+  while (join(&l, limit)) continue;
+  *groups = number(&l);
+  heed_free(context, room);
+  return HEED_OK;
+}
+
+double heed_map_share(const float *row, const uint8_t *region, uint32_t n) {
+  double sum = 0.0;
+  for (uint32_t i = 0; i < n; i++)
+    if (region[i]) sum += (double)row[i];
+  return sum;
+}
+
+double heed_map_mean_share(const float *attention, uint32_t tokens, uint32_t prefix,
+                           const uint8_t *region) {
+  double sum = 0.0;
+  uint32_t count = 0;
+  for (uint32_t t = prefix; t < tokens; t++) {
+    if (region[t]) continue;
+    sum += heed_map_share(attention + (size_t)t * tokens, region, tokens);
+    count++;
+  }
+  return count ? sum / count : 0.0;
+}
