@@ -145,7 +145,7 @@ static int run(cli_state *cli, int argc, char **argv) {
   const char *out = NULL, *file = NULL, *methods = NULL, *target = NULL, *layer = NULL,
              *ig_steps = NULL, *sites = NULL, *percent = NULL;
   bool source_mean = false;
-  uint32_t steps = 0, flip_pixels = 0;
+  uint32_t steps = 0, flip_pixels = 0, clusters = 0, square = 0;
   char chosen[HEED_PATH_SIZE];
   cli_words words;
   const cli_option options[] = {
@@ -159,10 +159,13 @@ static int run(cli_state *cli, int argc, char **argv) {
       {"--layer", CLI_TEXT, &layer, "L",
        "take features after layer L, from 0 (default: last_hidden_state)"},
       {"--ig-steps", CLI_TEXT, &ig_steps, "N", "nodes of ig (default: 50)"},
-      {"--sites", CLI_TEXT, &sites, "states,heads,mlps",
-       "what patch puts in: some of these (default: all)"},
+      {"--sites", CLI_TEXT, &sites, "states,heads,mlps,levels",
+       "what patch puts in: some of these; levels: all states of one (default: the first three)"},
       {"--source-mean", CLI_FLAG, &source_mean, NULL,
        "patch: put in the mean over all pictures of source.pixel_values"},
+      {"--square", CLI_NUMBER, &square, "N",
+       "occlusion: patches of a side of a square that is covered (default: 2)"},
+      {"--clusters", CLI_NUMBER, &clusters, "K", "groups of kmeans (default: 5)"},
       {"--steps", CLI_NUMBER, &steps, "K", "steps of deletion and insertion (default: 10)"},
       {"--flip-pixels", CLI_NUMBER, &flip_pixels, "N", "pixels a step of flipping (default: 1)"},
       {"--percent", CLI_TEXT, &percent, "P,...",
@@ -193,7 +196,9 @@ static int run(cli_state *cli, int argc, char **argv) {
                               .sites = sites,
                               .source_mean = source_mean,
                               .steps = steps,
-                              .flip_pixels = flip_pixels}};
+                              .flip_pixels = flip_pixels,
+                              .clusters = clusters,
+                              .square = square}};
   heed_status status = cli_check_paths(cli, paths, sizeof paths / sizeof *paths);
   if (status == HEED_OK) status = read_ig_steps(cli, &job, ig_steps);
   if (status == HEED_OK) status = read_percent(cli, &job, percent);

@@ -47,6 +47,29 @@ expect_exit 0
 classes | tail -n 5 | cmp -s - "$bad/alone" || fail "other classes than alone"
 test_end
 
+# Heads that give what they gave on the same picture change nothing; on others, and on their mean, they do.
+test_begin resampled
+heed run "$micro" "$picture" --backend cpu --quiet
+classes >"$bad/plain"
+heed run "$micro" "$picture" --backend cpu --quiet --ablate 0.1,1.0 --replace-from "$picture" --json out.json
+expect_exit 0
+expect_stdout_contains "changed: --ablate 0.1,1.0 --replace-from $picture"
+grep -q '"replace_from": "' "$here/out.json" || fail "out.json: no replace_from"
+classes | cmp -s - "$bad/plain" || fail "other classes than with nothing changed"
+mkdir "$bad/others"
+cp "$vectors/preprocess/gray.jpg" "$bad/others/a.jpg"
+heed run "$micro" "$picture" --backend cpu --quiet --ablate 0.1,1.0 --replace-from "$bad/others"
+expect_exit 0
+classes >"$bad/one"
+cmp -s "$bad/plain" "$bad/one" && fail "the same classes as with nothing changed"
+cp "$vectors/preprocess/gray.jpg" "$bad/others/b.jpg"
+heed run "$micro" "$picture" --backend cpu --quiet --ablate 0.1,1.0 --replace-from "$bad/others"
+classes | cmp -s - "$bad/one" || fail "the mean of a picture and itself is another picture"
+cp "$picture" "$bad/others/c.png"
+heed run "$micro" "$picture" --backend cpu --quiet --ablate 0.1,1.0 --replace-from "$bad/others"
+classes | cmp -s - "$bad/one" && fail "a third picture does not count"
+test_end
+
 refused() { # name, sentence, options...
   test_begin "$1"
   sentence=$2
@@ -69,6 +92,8 @@ refused a_gain_beyond_floats 'unknown head or invalid factor (found "0.1=1000000
 refused no_such_patch 'unknown patch (found "2,0", expected ROW,COL[;ROW,COL...], 2 x 2 of them' --drop "1,1;2,0"
 refused no_such_token 'unknown pair of tokens (found "0.5"' --cut 0.5
 refused no_such_replacement 'found "median", expected zero, mean or uniform' --ablate 0.1 --replace median
+refused replaced_twice 'cannot be given with --replace' --ablate 0.1 --replace mean --replace-from "$picture"
+refused nothing_replaced 'no head is ablated' --replace-from "$picture"
 refused no_temperature 'found "0", expected a number above 0' --temperature 0
 refused a_temperature_that_is_no_number 'found "warm"' --temperature warm
 

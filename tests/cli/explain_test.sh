@@ -22,6 +22,8 @@ explained norms 'norms score'
 explained lens,norms 'lens norms score'
 explained ledger 'ledger.bias ledger.embeddings ledger.heads ledger.mlps ledger.tokens score'
 explained patch 'patch.heads patch.mlps patch.scores patch.states score'
+explained outliers,kmeans 'kmeans kmeans.centres outliers outliers.bound score'
+explained occlusion 'occlusion occlusion.probability score'
 explained deletion 'deletion.pixels deletion.pixels.area deletion.pixels.probability deletion.pixels.probability.area deletion.tokens deletion.tokens.area deletion.tokens.probability deletion.tokens.probability.area score' "$judged"
 explained localisation 'localisation.mass localisation.pointing localisation.rank score' "$judged"
 
@@ -32,6 +34,16 @@ expect_exit 0
 heed explain "$vit" "$input" -o label.safetensors --methods ledger --target 'Label 1' --backend cpu --quiet
 expect_exit 0
 cmp -s "$here/number.safetensors" "$here/label.safetensors" || fail 'label and number differ'
+test_end
+
+# What needs no score is there of a model without classes.
+test_begin no_score
+heed explain "$clip" "$vectors/explain/io/hf_clip.safetensors" -o out.safetensors --methods ledger --target vector --backend cpu --quiet
+expect_exit 3
+heed explain "$vectors/explain/hf_dinov3_gated" "$vectors/explain/io/hf_dinov3_gated.safetensors" -o out.safetensors --methods norms --backend cpu --quiet
+expect_exit 0
+found=$(saved out.safetensors)
+[ "$found" = norms ] || fail "found $found, expected norms"
 test_end
 
 refused() { # name, exit code, a part of the sentence, arguments
@@ -52,7 +64,9 @@ refused far_layer 2 'layer: out of range (found "9"' "$vit" "$input" --methods n
 refused state_ledger 3 'ledger: ' "$vit" "$input" --methods ledger --target 'embeddings[0,0]'
 refused no_source 3 'source.pixel_values' "$vit" "$lone" --methods patch
 refused no_vector 3 'pooler_output' "$vit" "$input" --methods norms --target vector
-refused no_classifier 3 'no classifier' "$clip" "$input" --methods norms
+refused no_classifier 3 'no classifier' "$clip" "$input" --methods lens
+refused many_clusters 2 'kmeans: too many clusters (found 99' "$vit" "$input" --methods kmeans --clusters 99
+refused unknown_site 2 'patch: unknown site (found "level"' "$vit" "$input" --methods patch --sites level
 refused no_steps 2 'ig-steps: out of range (found "0"' "$vit" "$input" --methods ig --ig-steps 0
 refused no_second_picture 3 'atp: missing tensor source.pixel_values' "$vit" "$lone" --methods atp
 refused no_map 3 'missing tensor judge.map' "$vit" "$lone" --methods deletion

@@ -71,6 +71,54 @@ for file in out-pca-rgb out-pca-other out-similarity-rgb out-similarity-other; d
 expect_no_file out.png
 test_end
 
+# One component for two pictures: scores of both together have mean 0, and a picture beside itself has the same colours.
+test_begin joint
+heed run "$model" "$picture" "$bad/other.png" --backend cpu --quiet --explain pca --json alone.json
+cp "$here/alone.json" "$bad"
+python3 - "$bad/second.png" <<'PYTHON' || exit 1
+import struct, sys, zlib
+rows = b"".join(b"\0" + bytes((x * x + 3 * y + 60 * c) % 256 for x in range(48) for c in range(3)) for y in range(48))
+chunk = lambda kind, data: struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+open(sys.argv[1], "wb").write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 48, 48, 8, 2, 0, 0, 0))
+                             + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+PYTHON
+heed run "$model" "$picture" "$bad/other.png" "$bad/second.png" --backend cpu --quiet --explain pca --joint --json joint.json --explained out.svg
+expect_exit 0
+grep -q 'compare: the components are those of all images together' "$here/out-second.svg" || fail "the figure does not say so"
+python3 - "$here/joint.json" "$bad/alone.json" 2>>"$err" <<'PYTHON' || fail "the numbers are others"
+import json, sys
+results, alone = (json.load(open(path))["results"] for path in sys.argv[1:3])
+found = [result["explain"]["pca"] for result in results]
+assert found[0] == found[1] and found[0]["rgb"] != found[2]["rgb"]
+for key in "mean", "components", "variance", "colours":
+    assert found[0][key] == found[2][key], key
+assert found[0]["mean"] != alone[0]["explain"]["pca"]["mean"]
+scores = [row for one in found for row in one["scores"]]
+for k in range(3):
+    column = [row[k] for row in scores]
+    assert abs(sum(column)) <= 1e-4 * sum(map(abs, column)), k
+    variance = sum(x * x for x in column) / (len(column) - 1)
+    assert abs(variance - found[0]["variance"][k]) <= 1e-4 * found[0]["variance"][0]
+PYTHON
+test_end
+
+test_begin groups
+heed run "$vectors/vit/hf_dinov2" "$picture" --backend cpu --quiet --explain kmeans,norms,outliers --clusters 2 --json out.json --explained out.svg
+expect_exit 0
+for method in kmeans norms outliers; do expect_file out-$method.svg; done
+grep -q 'patches in 2 groups' "$here/out-kmeans.svg" || fail "the figure of groups has no title"
+python3 - "$here/out.json" 2>>"$err" <<'PYTHON' || fail "the numbers are others"
+import json, sys
+result = json.load(open(sys.argv[1]))["results"][0]
+found, n = result["explain"], result["grid"][0] * result["grid"][1]
+assert found["kmeans"]["clusters"] == 2 and set(found["kmeans"]["cluster"]) == {0, 1} and len(found["kmeans"]["cluster"]) == n
+levels = len(found["norms"]["levels"])
+assert "score" not in found["norms"] and len(found["outliers"]["bound"]) == levels == len(found["outliers"]["levels"])
+for norms, bound, outliers in zip(found["norms"]["levels"], found["outliers"]["bound"], found["outliers"]["levels"]):
+    assert [int(x > bound) for x in norms[-n:]] == outliers
+PYTHON
+test_end
+
 # The score's methods are those of heed explain on the same pixels.
 vit=$vectors/explain/hf_vit
 cp "$vectors/preprocess/rgb.png" "$bad/a.png"
@@ -174,12 +222,13 @@ refused() { # name, exit code, a part of the sentence, arguments...
   expect_nothing_written
   test_end
 }
-refused unknown_method 2 '--explain: unknown method (found "pcs", expected pca, similarity, ledger, ' "$model" "$picture" --explain pca,pcs --json out.json
+refused unknown_method 2 '--explain: unknown method (found "pcs", expected pca, similarity, kmeans, ledger, ' "$model" "$picture" --explain pca,pcs --json out.json
 refused empty_method 2 '--explain: unknown method (found "", ' "$model" "$picture" --explain pca, --json out.json
 refused method_twice 2 '--explain: a method twice (found pca, ' "$model" "$picture" --explain pca,pca --json out.json
 refused no_file 2 '--explain: missing file (expected --explained FILE or --json FILE)' "$model" "$picture" --explain pca
 refused nothing_to_draw 2 '--explained: nothing to draw' "$model" "$picture" --explained out.png
 refused one_file 2 'out-pca.png' "$model" "$picture" --explain pca,similarity --explained out.png --maps out-pca.png
+refused joint_alone 2 '--joint: no components are asked for' "$model" "$picture" --explain norms --joint --json out.json
 refused no_score 2 '--target: no score is explained' "$model" "$picture" --explain pca --target 1 --json out.json
 refused no_source 2 '--patch-from: missing' "$vit" "$picture" --explain patch --json out.json
 refused nothing_patched 2 '--patch-from: nothing is patched' "$vit" "$picture" --explain ledger --patch-from "$picture" --json out.json

@@ -5,14 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OPTIONS 6
-static const char *const names[OPTIONS] = {"ablate", "replace", "gain",
+enum { REPLACE_FROM = 2, OPTIONS = 7 };
+static const char *const names[OPTIONS] = {"ablate", "replace", "replace-from", "gain",
                                            "drop",   "cut",     "temperature"};
 
 static const char *value_of(const cli_changes *changes, int option) {
-  return (const char *const[OPTIONS]){
-      changes->ablate, changes->replace, changes->gain,
-      changes->drop,   changes->cut,     changes->temperature}[option];
+  return (const char *const[OPTIONS]){changes->ablate,     changes->replace, changes->replace_from,
+                                      changes->gain,       changes->drop,    changes->cut,
+                                      changes->temperature}[option];
 }
 
 bool cli_changes_any(const cli_changes *changes) {
@@ -180,6 +180,11 @@ heed_status cli_changes_read(cli_state *cli, const cli_changes *changes,
   CLI_TRY(heed_changes_create(cli->context, info, inputs->tokens, &inputs->changes, &cli->error));
   CLI_TRY(read_lists(cli, changes, inputs));
   if (changes->replace) CLI_TRY(read_replacement(cli, changes->replace, inputs));
+  inputs->resampled = changes->replace_from != NULL;
+  if (inputs->resampled && (changes->replace || !changes->ablate))
+    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
+                     "--replace-from: %s (expected --ablate L.H --replace-from IMAGE)",
+                     changes->replace ? "cannot be given with --replace" : "no head is ablated");
   return changes->temperature ? read_temperature(cli, changes->temperature, inputs) : HEED_OK;
 }
 
@@ -199,24 +204,27 @@ static heed_status write_inputs(cli_state *cli, const cli_pipeline *pipeline, co
 
 void cli_change_inputs_use(cli_pipeline *pipeline, cli_change_inputs *inputs) {
   pipeline->build.intervene = true;
+  pipeline->build.offset_rows = inputs->resampled;
   pipeline->build.empty_row = inputs->empty_row;
   pipeline->build.temperature = inputs->temperature;
   pipeline->write_inputs = write_inputs;
   pipeline->inputs = inputs;
 }
 
-static heed_status read_mean(cli_state *cli, const cli_pipeline *pipeline,
-                             cli_change_inputs *inputs, uint32_t layer) {
+static heed_status read_heads(cli_state *cli, const cli_pipeline *pipeline,
+                              cli_change_inputs *inputs, uint32_t layer, cli_take_heads take,
+                              void *user) {
   float *given;
   heed_shape shape;
   CLI_TRY(cli_pipeline_read(cli, pipeline, pipeline->tap_names[layer], &given, &shape));
-  const heed_status status = heed_changes_replace(inputs->changes, layer, given, &cli->error);
+  const heed_status status = take(inputs, layer, given, user, &cli->error);
   free(given);
   return status;
 }
 
-heed_status cli_change_inputs_means(cli_state *cli, cli_pipeline *pipeline, cli_choice *choice,
-                                    const float *pixel_values, cli_change_inputs *inputs) {
+heed_status cli_change_inputs_run(cli_state *cli, cli_pipeline *pipeline, cli_choice *choice,
+                                  const float *pixel_values, cli_change_inputs *inputs,
+                                  cli_take_heads take, void *user) {
   const cli_pipeline before = *pipeline;
   char(*text)[48] = calloc(inputs->layers, sizeof *text);
   const char **taps = calloc(inputs->layers, sizeof *taps);
@@ -237,7 +245,7 @@ heed_status cli_change_inputs_means(cli_state *cli, cli_pipeline *pipeline, cli_
   pipeline->write_inputs = NULL;
   if (status == HEED_OK) status = cli_pipeline_run(cli, pipeline, choice, pixel_values);
   for (uint32_t i = 0; i < inputs->layers && status == HEED_OK; i++)
-    status = read_mean(cli, pipeline, inputs, i);
+    status = read_heads(cli, pipeline, inputs, i, take, user);
   cli_pipeline_reset(pipeline);
   pipeline->build = before.build;
   pipeline->tap_names = before.tap_names;
@@ -247,6 +255,17 @@ heed_status cli_change_inputs_means(cli_state *cli, cli_pipeline *pipeline, cli_
   free(text);
   free(taps);
   return status;
+}
+
+static heed_status take_mean(cli_change_inputs *inputs, uint32_t layer, const float *output,
+                             void *user, heed_error *error) {
+  (void)user;
+  return heed_changes_replace(inputs->changes, layer, output, error);
+}
+
+heed_status cli_change_inputs_means(cli_state *cli, cli_pipeline *pipeline, cli_choice *choice,
+                                    const float *pixel_values, cli_change_inputs *inputs) {
+  return cli_change_inputs_run(cli, pipeline, choice, pixel_values, inputs, take_mean, NULL);
 }
 
 /* -------------------------------------------------------------------------------------- telling */
@@ -277,6 +296,7 @@ void cli_changes_json(const cli_changes *changes, json_out *json) {
   if (!cli_changes_any(changes)) return;
   json_open(json, "changes", '{');
   for (int i = 0; i < OPTIONS; i++)
-    if (value_of(changes, i)) json_text(json, names[i], value_of(changes, i));
+    if (value_of(changes, i))
+      json_text(json, i == REPLACE_FROM ? "replace_from" : names[i], value_of(changes, i));
   json_close(json, '}');
 }

@@ -8,13 +8,15 @@
 
 /* Option values; NULL = as it is. */
 typedef struct cli_changes {
-  const char *ablate, *replace, *gain, *drop, *cut, *temperature;
+  const char *ablate, *replace, *replace_from, *gain, *drop, *cut, *temperature;
 } cli_changes;
 
 #define CLI_CHANGES_OPTIONS(changes)                                                             \
   {"--ablate", CLI_TEXT, &(changes).ablate, "L.H[,L.H...]", "ablate these heads"},               \
       {"--replace", CLI_TEXT, &(changes).replace, "zero|mean|uniform",                           \
        "output of ablated heads: zero, mean over tokens, or uniform attention (default: zero)"}, \
+      {"--replace-from", CLI_TEXT, &(changes).replace_from, "IMAGE|FOLDER",                      \
+       "ablated heads output what they give on this image, or on average on those of a folder"}, \
       {"--gain", CLI_TEXT, &(changes).gain, "L.H=FACTOR[,...]",                                  \
        "scale these heads' outputs by FACTOR before the projection"},                            \
       {"--drop", CLI_TEXT, &(changes).drop, "ROW,COL[;...]", "mask these patches as keys"},      \
@@ -32,7 +34,8 @@ bool cli_changes_any(const cli_changes *changes);
 /* The changes of one grid of patches; `changes` is NULL where nothing is changed. */
 typedef struct cli_change_inputs {
   uint32_t layers, heads, rows, columns, tokens;
-  bool mean; /* the heads that are out want their means */
+  bool mean;      /* the heads that are out want their means over tokens, */
+  bool resampled; /* or what they give on other images */
   heed_empty_row empty_row;
   float temperature;
   heed_changes *changes;
@@ -44,8 +47,14 @@ heed_status cli_changes_read(cli_state *cli, const cli_changes *changes,
                              const heed_model_info *info, uint32_t rows, uint32_t columns,
                              cli_change_inputs *inputs);
 bool cli_change_inputs_any(const cli_change_inputs *inputs);
-/* Runs the model as it is for the means that `inputs` wants; leaves the pipeline without a
- * session. */
+/* Runs the model as it is and hands over what the heads of each layer give, output [T, C]; leaves
+ * the pipeline without a session. */
+typedef heed_status (*cli_take_heads)(cli_change_inputs *inputs, uint32_t layer,
+                                      const float *output, void *user, heed_error *error);
+heed_status cli_change_inputs_run(cli_state *cli, cli_pipeline *pipeline, cli_choice *choice,
+                                  const float *pixel_values, cli_change_inputs *inputs,
+                                  cli_take_heads take, void *user);
+/* The same for the means that `inputs` wants. */
 heed_status cli_change_inputs_means(cli_state *cli, cli_pipeline *pipeline, cli_choice *choice,
                                     const float *pixel_values, cli_change_inputs *inputs);
 /* Makes the pipeline's runs those of the changed model: its build, and the inputs before each run.

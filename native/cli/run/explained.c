@@ -8,8 +8,7 @@
 #include <string.h>
 
 #include "explained_methods.h"
-
-#define STATES "last_hidden_state"
+#include "joint.h"
 
 void run_explained_free(run_explained *explained) {
   if (!explained) return;
@@ -17,26 +16,39 @@ void run_explained_free(run_explained *explained) {
   free(explained->pca.foreground);
   free(explained->numbers);
   free(explained->similarity);
+  free(explained->cluster);
   heed_explanation_destroy(explained->explanation);
   free(explained);
 }
 
 /* ------------------------------------------------------------------------------------------ pca */
 
+/* Those of all images: the part of this one. */
+static void take_joint(const run_joint *joint, run_explained *to) {
+  const size_t channels = to->channels, n = to->patches, first = to->joint_first;
+  memcpy(to->pca.mean, joint->pca.mean, channels * sizeof(float));
+  memcpy(to->pca.components, joint->pca.components, 3 * channels * sizeof(float));
+  memcpy(to->pca.colours, joint->pca.colours, 3 * channels * sizeof(float));
+  memcpy(to->pca.variance, joint->pca.variance, 3 * sizeof(float));
+  memcpy(to->pca.scores, joint->pca.scores + 3 * first, 3 * n * sizeof(float));
+  memcpy(to->pca.rgb, joint->pca.rgb + 3 * first, 3 * n * sizeof(float));
+  memcpy(to->pca.foreground, joint->pca.foreground + first, n);
+}
+
 static heed_status make_pca(cli_state *cli, const float *patches, const run_selection *selection,
                             run_explained *to) {
   (void)selection;
-  const size_t n = to->patches, c = to->channels, count = 7 * c + 3 + 6 * n;
-  float *at = to->numbers = malloc(count * sizeof *at);
+  const size_t n = to->patches, count = run_pca_floats(n, to->channels);
+  to->numbers = malloc(count * sizeof *to->numbers);
   to->pca.foreground = malloc(n);
-  if (!at || !to->pca.foreground) return heed_fail_memory(&cli->error, "pca", count * sizeof *at);
-  to->pca.mean = at, at += c;
-  to->pca.components = at, at += 3 * c;
-  to->pca.colours = at, at += 3 * c;
-  to->pca.variance = at, at += 3;
-  to->pca.scores = at, at += 3 * n;
-  to->pca.rgb = at;
-  return heed_patches_pca(cli->context, patches, &to->grid, 1, to->channels, &to->pca, &cli->error);
+  if (!to->numbers || !to->pca.foreground)
+    return heed_fail_memory(&cli->error, "pca", count * sizeof *to->numbers);
+  run_pca_place(to->numbers, n, to->channels, &to->pca);
+  if (!to->joint)
+    return heed_patches_pca(cli->context, patches, &to->grid, 1, to->channels, &to->pca,
+                            &cli->error);
+  take_joint(to->joint, to);
+  return HEED_OK;
 }
 
 static void json_pca(json_out *json, const run_explained *explained) {
@@ -66,8 +78,10 @@ static void words_of_pca(const run_explained *explained, const char *query, char
   snprintf(caption, RUN_EXPLAINED_CAPTION_SIZE,
            "Red, green and blue: the first three components of the states of %u foreground patches "
            "of %u. Black: background, by the sign of the first component of all patches. Colours "
-           "of two pictures do not compare.",
-           count, explained->patches);
+           "of two pictures %s.",
+           count, explained->patches,
+           explained->joint ? "compare: the components are those of all images together"
+                            : "do not compare");
 }
 
 /* ----------------------------------------------------------------------------------- similarity */
@@ -139,9 +153,11 @@ static const run_explained_method similarity = {"similarity",
 
 static const run_explained_method *const methods[] = {&pca,
                                                       &similarity,
+                                                      &run_explained_kmeans,
                                                       &run_explained_ledger,
                                                       &run_explained_lens,
                                                       &run_explained_norms,
+                                                      &run_explained_outliers,
                                                       &run_explained_patch,
                                                       &run_explained_gradcam,
                                                       &run_explained_relevancy,
@@ -152,9 +168,9 @@ static const run_explained_method *const methods[] = {&pca,
                                                       &run_explained_ig,
                                                       &run_explained_smoothgrad};
 enum { METHODS = sizeof methods / sizeof *methods };
-#define EXPECTED                                                                                 \
-  "pca, similarity, ledger, lens, norms, patch, gradcam, relevancy, gradient_rollout, attnlrp, " \
-  "cplrp, inputxgrad, ig or smoothgrad"
+#define EXPECTED                                                                        \
+  "pca, similarity, kmeans, ledger, lens, norms, outliers, patch, gradcam, relevancy, " \
+  "gradient_rollout, attnlrp, cplrp, inputxgrad, ig or smoothgrad"
 
 /* The n-th name of a list, or NULL after the last, and the method that it means. */
 static const run_explained_method *listed(const char *list, uint32_t n, const char **name) {
@@ -207,7 +223,7 @@ heed_status run_check_explained(cli_state *cli, const run_options *options) {
   if (count && !options->explained && !options->json)
     return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
                      "--explain: missing file (expected --explained FILE or --json FILE)");
-  bool of_score = false, patches = false;
+  bool of_score = false, patches = false, components = false;
   for (uint32_t n = 0; n < count; n++) {
     const char *name, *before;
     const run_explained_method *method = listed(options->explain, n, &name);
@@ -221,7 +237,12 @@ heed_status run_check_explained(cli_state *cli, const run_options *options) {
                          "--explain: a method twice (found %s, expected each once)", method->name);
     of_score = of_score || !method->make;
     patches = patches || method == &run_explained_patch;
+    components = components || method == &pca;
   }
+  if (options->joint.wanted && (!components || cli_changes_any(&options->changes)))
+    return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
+                     "--joint: %s (expected --explain pca, and no changes of the attention)",
+                     components ? "a changed model" : "no components are asked for");
   return check_score(cli, options, of_score, patches);
 }
 
@@ -244,25 +265,21 @@ static heed_status explain(cli_state *cli, const cli_pipeline *pipeline, const r
 
 heed_status run_explain(cli_state *cli, const cli_pipeline *pipeline, const run_options *options,
                         const run_selection *selection, run_result *result) {
-  heed_value value;
-  heed_value_info info;
   heed_shape shape;
   if (!options->explain) return HEED_OK;
-  if (pipeline->as_graph || !cli_pipeline_find(pipeline, STATES, &value, &info) ||
-      info.shape.rank != 3 || info.shape.dim[1] != result->tokens)
-    return heed_fail(&cli->error, HEED_UNSUPPORTED,
-                     "--explain: no states of the patches (found %s, expected a model that heed "
-                     "builds, as with --way weights)",
-                     pipeline->as_graph ? "a graph that runs as it is" : "a model without " STATES);
+  CLI_TRY(run_check_states(cli, pipeline, result->tokens));
   run_explained *to = result->explained = calloc(1, sizeof *to);
   if (!to) return heed_fail_memory(&cli->error, "--explain", sizeof *to);
-  CLI_TRY(cli_pipeline_read(cli, pipeline, STATES, &to->states, &shape));
+  CLI_TRY(cli_pipeline_read(cli, pipeline, RUN_STATES, &to->states, &shape));
   to->grid = (heed_patches){result->rows, result->columns};
   to->patches = result->rows * result->columns;
   to->channels = shape.dim[2];
   to->layers = pipeline->info.layers;
   to->heads = pipeline->info.heads;
   to->prefix = pipeline->info.prefix_tokens;
+  to->clusters = options->clusters;
+  to->joint_first = run_joint_find(&options->joint, result->picture);
+  to->joint = options->joint.wanted && to->joint_first != SIZE_MAX ? &options->joint : NULL;
   return explain(cli, pipeline, options, selection, result, to);
 }
 

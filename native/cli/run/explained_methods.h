@@ -12,8 +12,12 @@ struct run_explained {
   uint32_t patches, channels, layers, heads, prefix;
   heed_patches grid;
   heed_pca pca;
-  float *numbers;                /* those of pca, one after the other */
-  float *similarity;             /* [patches] with the query's token, or NULL */
+  const run_joint *joint; /* of the components; NULL: of this image alone */
+  size_t joint_first;     /* its patches there */
+  float *numbers;         /* those of pca, one after the other */
+  float *similarity;      /* [patches] with the query's token, or NULL */
+  int32_t *cluster;       /* [patches], of kmeans, or NULL */
+  uint32_t clusters;
   heed_explanation *explanation; /* of the methods of the score, or NULL */
   char target[160];              /* what the score is, in words */
 };
@@ -35,11 +39,12 @@ typedef struct run_explained_method {
   bool levels;   /* columns are levels: the embeddings, then layers */
 } run_explained_method;
 
-/* Of explained_score.c and explained_gradients.c. */
-extern const run_explained_method run_explained_ledger, run_explained_lens, run_explained_norms,
-    run_explained_patch, run_explained_gradcam, run_explained_relevancy,
-    run_explained_gradient_rollout, run_explained_attnlrp, run_explained_cplrp,
-    run_explained_inputxgrad, run_explained_ig, run_explained_smoothgrad;
+/* Of explained_score.c, explained_groups.c and explained_gradients.c. */
+extern const run_explained_method run_explained_kmeans, run_explained_outliers,
+    run_explained_ledger, run_explained_lens, run_explained_norms, run_explained_patch,
+    run_explained_gradcam, run_explained_relevancy, run_explained_gradient_rollout,
+    run_explained_attnlrp, run_explained_cplrp, run_explained_inputxgrad, run_explained_ig,
+    run_explained_smoothgrad;
 
 /* A tensor of the explanation; NULL: there is none. */
 const heed_named_tensor *run_explained_tensor(const run_explained *explained, const char *name);

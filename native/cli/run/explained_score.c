@@ -42,7 +42,7 @@ static void json_tensors(json_out *json, const run_explained *explained, const c
                          const char *alone) {
   const heed_named_tensor *tensor;
   const size_t length = strlen(method);
-  json_number(json, "score", (double)*find(explained, "score"));
+  if (find(explained, "score")) json_number(json, "score", (double)*find(explained, "score"));
   for (uint32_t i = 0; (tensor = heed_explanation_get(explained->explanation, i)) != NULL; i++) {
     const char *rest = tensor->name + length;
     if (strncmp(tensor->name, method, length) != 0 || (*rest && *rest != '.')) continue;

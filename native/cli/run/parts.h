@@ -62,6 +62,23 @@ typedef struct run_narrow {
   bool layer, head, query;
 } run_narrow;
 
+/* What heads give on the images of --replace-from, for pixel_values of a size. */
+typedef struct run_resampled {
+  uint32_t height, width, images;
+  size_t layer_size; /* T C */
+  double *mean;      /* [L, T, C]; NULL: not known yet */
+} run_resampled;
+
+/* The components of the patches of all images of --joint. */
+typedef struct run_joint {
+  bool wanted;
+  const char *const *pictures; /* [count] */
+  uint32_t count;
+  size_t *first; /* [count]: where a picture's patches begin; SIZE_MAX: it was left out */
+  float *numbers;
+  heed_pca pca; /* in `numbers`, and its foreground */
+} run_joint;
+
 typedef struct run_options {
   cli_choice choice;
   const char *model; /* path; NULL = the demo model */
@@ -74,6 +91,7 @@ typedef struct run_options {
   const char *sheet; /* figure of all pictures */
   run_rollout_options rollout_how;
   cli_changes changes;
+  run_resampled resampled;
   run_narrow narrow;
   const char *explain, *explained; /* methods of explained.h, and the file of their figures */
   const char *target, *patch_from; /* of --explain: the score, and another picture */
@@ -82,6 +100,8 @@ typedef struct run_options {
   bool remake; /* the rollout makes weights again from queries and keys, which are tapped */
   uint32_t most_images, most_patches;
   heed_image_limits limits;
+  uint32_t clusters; /* of --explain kmeans */
+  run_joint joint;
   uint32_t top, width; /* width: of figures in millimetres, 0: not said */
 } run_options;
 

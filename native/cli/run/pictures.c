@@ -7,6 +7,7 @@
 #include "explained.h"
 #include "parts.h"
 #include "picture_stream.h"
+#include "resampled.h"
 #include "session/embedded.h"
 #include "terminal/progress.h"
 #include "terminal/standard_out.h"
@@ -176,6 +177,7 @@ static heed_status run_picture(cli_state *cli, cli_pipeline *pipeline, run_optio
     if (result->changes.mean)
       CLI_TRY(cli_change_inputs_means(cli, pipeline, &options->choice, result->pixels,
                                       &result->changes));
+    CLI_TRY(run_resample(cli, pipeline, options, result));
     cli_change_inputs_use(pipeline, &result->changes);
   }
   /* that row is worked out all the same */

@@ -6,6 +6,8 @@
 
 #include "explained.h"
 #include "heed/onnx.h"
+#include "joint.h"
+#include "resampled.h"
 #include "sequence.h"
 #include "session/onnx_graph.h"
 #include "terminal/confine.h"
@@ -80,10 +82,13 @@ static heed_status run_job(cli_state *cli, run_options *options, run_batch *batc
     pipeline.choose_taps = cli_features_choose;
     pipeline.taps_user = &options->features;
   }
+  if (status == HEED_OK) status = run_join(cli, &pipeline, options, batch);
   if (status == HEED_OK) status = run_pictures(cli, &pipeline, options, batch, failed);
   cli_pipeline_close(&pipeline);
   cli_choice_close(&options->choice);
   cli_features_free(&options->features);
+  run_resampled_free(&options->resampled);
+  run_joint_free(&options->joint);
   run_free_stems(batch);
   free(names);
   free(taps);
@@ -219,6 +224,7 @@ static int run_images(cli_state *cli, run_options *options, const cli_words *wor
 static int run(cli_state *cli, int argc, char **argv) {
   run_options options = {.choice = CLI_CHOICE_INIT,
                          .top = 5,
+                         .clusters = 5,
                          .most_images = CLI_MOST_PICTURES,
                          .most_patches = CLI_MOST_PATCHES,
                          .limits = {.struct_size = sizeof options.limits}};
@@ -263,12 +269,17 @@ static int run(cli_state *cli, int argc, char **argv) {
        "any "
        "value of the graph; * stands for any letters"},
       {"--explain", CLI_TEXT, &options.explain, "NAME,...",
-       "what the patches' states hold: pca, similarity to the query's; what the score rests on: "
-       "ledger, lens, norms, patch; and maps of it: gradcam, relevancy, gradient_rollout, attnlrp, "
+       "what the patches' states hold: pca, similarity to the query's, kmeans, norms, outliers; "
+       "what "
+       "the score rests on: ledger, lens, patch; and maps of it: gradcam, relevancy, "
+       "gradient_rollout, attnlrp, "
        "cplrp, inputxgrad, ig, smoothgrad"},
       {"--target", CLI_TEXT, &options.target, "N|N-M|LABEL",
        "the score that is explained: a logit by number or label, or the difference of two "
        "(default: the largest logit)"},
+      {"--joint", CLI_FLAG, &options.joint.wanted, NULL,
+       "--explain pca: the components of all images together, so that colours compare"},
+      {"--clusters", CLI_NUMBER, &options.clusters, "K", "groups of --explain kmeans (default: 5)"},
       {"--patch-from", CLI_TEXT, &options.patch_from, "IMAGE",
        "--explain patch: the picture whose heads are put in, one at a time"},
       {"--explained", CLI_FILE, &options.explained, RUN_FIGURE_NAME,
