@@ -33,7 +33,7 @@ const tokensOf = ({ side, patch }) => 1 + (side / patch) ** 2
 
 /** Weights by name: [shape, values], uniform and small, so that activations stay of ordinary size
  * through the layers. */
-function weights({ width, patch, side, names, scales, output }) {
+function weights({ width, patch, side, names, scales, output, read = 1 }) {
   let state = 1
   const random = (count, spread) =>
     Float32Array.from({ length: count }, () => {
@@ -75,7 +75,7 @@ function weights({ width, patch, side, names, scales, output }) {
     for (const scale of scales ?? []) put(`${layer}.${scale}`, [width], 0.2, 0.3)
   }
   norm(names.norm)
-  if (output === 'logits') linear('classifier', classes, width)
+  if (output === 'logits') linear('classifier', classes, read * width)
   if (output === 'image_embeds')
     put('visual_projection.weight', [embedding, width], 1 / Math.sqrt(width))
   return table
@@ -297,7 +297,7 @@ function writeJob(folder, job, tables) {
       writeSafetensors(file, form ? quantiseTable(table(), linearWeights(model)) : table())
     )
   }
-  if (form !== 'int8')
+  if (form !== 'int8' && !model.read)
     once(path.join(folder, `${job}.onnx`), (file) =>
       writeFileSync(file, vitGraph(table(), model, job.endsWith('_maps'), form))
     )

@@ -28,6 +28,12 @@ const vit = {
   after: 'layernorm_after',
   norm: 'vit.layernorm'
 }
+const dinov2Classes = Object.fromEntries(
+  Object.entries(dinov2).map(([part, name]) => [
+    part,
+    ['cls', 'positions', 'projection', 'layer', 'norm'].includes(part) ? `dinov2.${name}` : name
+  ])
+)
 const clip = {
   cls: 'vision_model.embeddings.class_embedding',
   positions: 'vision_model.embeddings.position_embedding.weight',
@@ -76,7 +82,8 @@ const dinov2Small = { width: 384, heads: 6, side: 518, patch: 14, epsilon: 1e-6,
 const clipBase = { width: 768, heads: 12, side: 224, patch: 16, epsilon: 1e-5, names: clip }
 
 /** By job. output: the graph's output: logits of 1000 classes, last_hidden_state, or image_embeds of
- * 512 numbers. */
+ * 512 numbers. read: how many states the classifier reads, beside each other; 1 where it is not
+ * given. */
 export const models = {
   vit_ti: plainVit(192, 3),
   vit_s: plainVit(384, 6),
@@ -87,6 +94,22 @@ export const models = {
     output: 'last_hidden_state',
     scales: ['layer_scale1.lambda1', 'layer_scale2.lambda1'],
     config: { ...config(dinov2Small), model_type: 'dinov2', hidden_act: 'gelu', mlp_ratio: 4 }
+  },
+  /* the same with a classifier of CLS beside the mean of the patches; for heed alone */
+  dinov2_s_classes: {
+    ...dinov2Small,
+    names: dinov2Classes,
+    output: 'logits',
+    read: 2,
+    scales: ['layer_scale1.lambda1', 'layer_scale2.lambda1'],
+    config: {
+      ...config(dinov2Small),
+      model_type: 'dinov2',
+      architectures: ['Dinov2ForImageClassification'],
+      hidden_act: 'gelu',
+      mlp_ratio: 4,
+      num_labels: 1000
+    }
   },
   /* the vision tower of ViT-B/16 with its projection */
   clip_b: {
