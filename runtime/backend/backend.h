@@ -41,6 +41,9 @@ typedef struct heed_backend_vtable {
   heed_status (*run_part)(heed_program *program, uint32_t *step, uint32_t end, heed_error *error);
   /* May be NULL. The arena from a byte offset on, where the program itself can read it. */
   const void *(*view)(const heed_program *program, uint64_t offset);
+  /* May be NULL. A constant matrix [N, K] as the program keeps it, if that is panels of floats,
+   * [ceil(N / columns)][K][columns], 0 past the last row; else NULL. */
+  const float *(*panels)(const heed_program *program, uint32_t constant, uint32_t *columns);
   /* Runs all steps one by one and fills times[step_count]. */
   heed_status (*profile)(heed_program *program, const heed_clock *clock, heed_step_time *times,
                          heed_error *error);

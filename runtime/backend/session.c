@@ -157,6 +157,12 @@ heed_status heed_session_profile(heed_session *session, const heed_clock *clock,
           backend_of(session)->profile(session->program, clock, times, error));
 }
 
+const float *heed_session_panels(const heed_session *session, heed_value constant,
+                                 uint32_t *columns) {
+  const heed_backend_vtable *backend = backend_of(session);
+  return backend->panels ? backend->panels(session->program, constant.id, columns) : NULL;
+}
+
 /* Whether the last step of a run that stands read or made a value with this place. */
 static bool is_standing(const heed_session *session, const heed_placement *root) {
   const uint32_t step = session->standing;

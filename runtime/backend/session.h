@@ -24,6 +24,11 @@ uint32_t heed_session_first_step(const heed_session *session, heed_value value);
 heed_status heed_session_run_to(heed_session *session, uint32_t *step, uint32_t end,
                                 heed_error *error);
 
+/* A constant matrix [N, K] of the session as panels of floats, [ceil(N / columns)][K][columns], 0
+ * past the last row; NULL where it is not kept so. */
+const float *heed_session_panels(const heed_session *session, heed_value constant,
+                                 uint32_t *columns);
+
 /* Whether the value can be read after a run. */
 heed_status heed_session_want_kept(const heed_session *session, heed_value value,
                                    heed_error *error);

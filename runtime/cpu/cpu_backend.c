@@ -82,6 +82,7 @@ static const heed_backend_vtable vtable = {
     .run = heed_cpu_run,
     .run_part = heed_cpu_run_part,
     .view = heed_cpu_view,
+    .panels = heed_cpu_panels,
     .profile = heed_cpu_profile,
     .destroy = destroy,
 };

@@ -29,5 +29,6 @@ heed_status heed_cpu_run_part(heed_program *program, uint32_t *step, uint32_t en
 heed_status heed_cpu_profile(heed_program *program, const heed_clock *clock, heed_step_time *times,
                              heed_error *error);
 const void *heed_cpu_view(const heed_program *program, uint64_t offset);
+const float *heed_cpu_panels(const heed_program *program, uint32_t constant, uint32_t *columns);
 
 #endif

@@ -371,6 +371,16 @@ const void *heed_cpu_view(const heed_program *program, uint64_t offset) {
   return program->arena + offset;
 }
 
+const float *heed_cpu_panels(const heed_program *program, uint32_t constant, uint32_t *columns) {
+  *columns = program->backend->level->panel_columns;
+  for (size_t i = 0; i < program->constant_count; i++) {
+    const kept *one = &program->constants[i];
+    if (one->id == constant && one->form && strcmp(one->form->name, "f32") == 0)
+      return heed_share_block(one->shared);
+  }
+  return NULL;
+}
+
 static heed_status run_step(const heed_program *program, uint32_t step, heed_error *error) {
   HEED_ASSERT(step < program->plan->step_count);
   const heed_cpu_step *next = &program->steps[step];

@@ -77,6 +77,13 @@ const heed_held *heed_held_find(const heed_pass *pass, heed_value value, heed_va
   return find(pass, value, less);
 }
 
+void heed_held_drop(const heed_explain_run *run, heed_pass *pass, heed_value value,
+                    heed_value less) {
+  heed_held *held = find(pass, value, less);
+  heed_free(run->context, held->data);
+  held->data = NULL;
+}
+
 static const unsigned char *find_row(const heed_held *held, uint32_t b, uint32_t head, size_t row) {
   size_t at;
   for (at = held->rows ? 0 : row; held->rows && held->rows[at] != row;) at++;

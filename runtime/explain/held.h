@@ -37,6 +37,10 @@ heed_status heed_held_keep(const heed_explain_run *run, heed_pass *pass, heed_er
 heed_status heed_held_run(const heed_explain_run *run, heed_pass *pass, heed_error *error);
 void heed_held_close(const heed_explain_run *run, heed_pass *pass);
 
+/* Frees what is held of a value less another, which nothing reads any more. */
+void heed_held_drop(const heed_explain_run *run, heed_pass *pass, heed_value value,
+                    heed_value less);
+
 /* What is held of a value less another, or NULL. */
 const heed_held *heed_held_find(const heed_pass *pass, heed_value value, heed_value less);
 /* A row of picture b: its numbers [width], in `to` where they are packed. `head` of weights. */

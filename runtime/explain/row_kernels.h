@@ -13,6 +13,11 @@ double heed_row_dot(const double *d, const float *x, size_t count);
 /* to[width] += shares[count] . rows[count, width], in the order of the rows. */
 void heed_row_add(const double *shares, const float *rows, size_t count, size_t width, double *to);
 
+/* lanes [width, 8] += what a panel [width, columns] gives of d [columns]: the sum of its eight
+ * lanes is that of a row. */
+void heed_row_add_panel(const double *d, const float *panel, size_t columns, size_t width,
+                        double *lanes);
+
 /* A number of 20 bits lies apart: low [width, 2 bytes], and in high [(width + 1) / 2] four bits of
  * number i and of the one that is half a row further. */
 /* The bits of row [width] * scale, each from -ROW_MIDDLE + 1 to ROW_MIDDLE - 1. */
@@ -71,6 +76,17 @@ static inline int32_t row_number(const unsigned char *low, unsigned nibble) {
     for (; k < width; k++)                                                                       \
       for (size_t i = 0; i < count; i++) to[k] += shares[i] * (double)rows[i * width + k];       \
   }                                                                                              \
+  __VA_ARGS__ static void row_add_panel_##NAME(const double *d, const float *panel,              \
+                                               size_t columns, size_t width, double *lanes) {    \
+    const size_t whole = columns - columns % 8;                                                  \
+    for (size_t k = 0; k < width; k++, panel += columns, lanes += 8) {                           \
+      row_doubles sum = ROW_LOAD(doubles, lanes);                                                \
+      for (size_t c = 0; c < whole; c += 8)                                                      \
+        sum += ROW_LOAD(doubles, d + c) * ROW_AS(doubles, ROW_LOAD(floats, panel + c));          \
+      ROW_STORE(doubles, lanes) = sum;                                                           \
+      for (size_t c = whole; c < columns; c++) lanes[c - whole] += d[c] * (double)panel[c];      \
+    }                                                                                            \
+  }                                                                                              \
   __VA_ARGS__ static void row_pack_##NAME(const float *row, size_t width, float scale,           \
                                           unsigned char *low, unsigned char *high) {             \
     const float middle = (float)ROW_MIDDLE + 0.5f;                                               \
@@ -122,6 +138,10 @@ static inline int32_t row_number(const unsigned char *low, unsigned nibble) {
   void heed_row_add(const double *shares, const float *rows, size_t count, size_t width,           \
                     double *to) {                                                                  \
     CHOOSE(row_add)(shares, rows, count, width, to);                                               \
+  }                                                                                                \
+  void heed_row_add_panel(const double *d, const float *panel, size_t columns, size_t width,       \
+                          double *lanes) {                                                         \
+    CHOOSE(row_add_panel)(d, panel, columns, width, lanes);                                        \
   }                                                                                                \
   void heed_row_pack(const float *row, size_t width, float scale, unsigned char *low,              \
                      unsigned char *high) {                                                        \

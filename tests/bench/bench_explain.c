@@ -162,17 +162,20 @@ int main(int argc, char **argv) {
   must(heed_session_run(second.session, NULL, &error));
   const size_t run_most = held.most;
   close_session(&second);
-  held.most = held.now;
+  const size_t before = held.now; /* weights, and this session's arena and workspace */
+  held.most = before;
   heed_explanation *explanation;
-  must(heed_explainer_create(context, &desc.explainer, &error));
+  if (rounds) must(heed_explainer_create(context, &desc.explainer, &error));
   must(heed_explain(context, &desc, &explanation, &error));
   heed_explanation_destroy(explanation);
   compare(session, context, &desc, rounds);
   heed_memory memory;
   heed_plan_memory(own.plan, &memory);
-  printf("weights %.1f MB, arena %.2f MB, workspace %.2f MB; most held beyond a run: %.2f MB\n",
-         1e-6 * (double)memory.weights, 1e-6 * (double)memory.arena,
-         1e-6 * (double)memory.workspace, 1e-6 * ((double)held.most - (double)run_most));
+  printf(
+      "weights %.1f MB, arena %.2f MB, workspace %.2f MB; most held beyond a run: %.2f MB, beyond "
+      "weights: %.2f MB\n",
+      1e-6 * (double)memory.weights, 1e-6 * (double)memory.arena, 1e-6 * (double)memory.workspace,
+      1e-6 * ((double)held.most - (double)run_most), 1e-6 * ((double)held.most - (double)before));
   heed_explainer_destroy(desc.explainer);
   close_session(&own);
   heed_model_destroy(model);

@@ -15,8 +15,9 @@
 /* The states of a level: parts[t] = r_t . x_t of them. */
 static heed_status add_states(ledger_walk *w, uint32_t level, float *parts, heed_error *error) {
   const heed_value states = heed_pass_states(w->pass, level);
-  if (!w->ran) return ledger_hold(w, states, (heed_value){0}, HEED_HELD_FLOATS, &w->arrived, error);
+  if (!w->ran) return ledger_hold(w, states, (heed_value){0}, &w->arrived, error);
   ledger_add_products(w, states, (heed_value){0}, &w->arrived, parts, NULL);
+  if (w->once) heed_held_drop(w->run, w->pass, states, (heed_value){0});
   return HEED_OK;
 }
 
@@ -98,6 +99,7 @@ static heed_status walk_pictures(const ledger_walk *first, const float *rows, si
   for (uint32_t b = 0; b < run->pass.batch; b++) {
     ledger_walk walk = *first;
     walk.b = b;
+    walk.once = !run->pass.session && b + 1 == run->pass.batch;
     walk.heads += (size_t)b * layers * heads * tokens;
     walk.mlps += (size_t)b * layers;
     walk.embeddings += (size_t)b * tokens;

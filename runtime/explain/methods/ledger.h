@@ -21,6 +21,7 @@ typedef struct ledger_walk {
   heed_explain_run *run;
   heed_pass *pass;
   bool ran;
+  bool once; /* nothing else reads what this walk reads: it may go at once */
   uint32_t b;
   heed_value stop;     /* the states to go back to; */
   ledger_rows arrived; /* what has arrived there */
@@ -49,9 +50,9 @@ size_t ledger_size(const ledger_walk *w, heed_value value, uint32_t *width);
 /* The numbers of a constant; to be freed. */
 heed_status ledger_constant(const ledger_walk *w, heed_value value, float **data,
                             heed_error *error);
-/* Holds these rows of a value, less another's where there is one. */
-heed_status ledger_hold(ledger_walk *w, heed_value value, heed_value less, heed_held_form form,
-                        const ledger_rows *g, heed_error *error);
+/* Holds these rows of a value, less another's where there is one; many of them packed. */
+heed_status ledger_hold(ledger_walk *w, heed_value value, heed_value less, const ledger_rows *g,
+                        heed_error *error);
 /* to[row] = d . the held row, and *sum += them; either may be NULL. */
 void ledger_add_products(const ledger_walk *w, heed_value value, heed_value less,
                          const ledger_rows *g, float *to, double *sum);

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "backend/session.h"
 #include "base/alloc.h"
 #include "base/status.h"
 #include "base/tensor.h"
@@ -112,13 +113,13 @@ heed_status ledger_constant(const ledger_walk *w, heed_value value, float **data
   return status;
 }
 
-heed_status ledger_hold(ledger_walk *w, heed_value value, heed_value less, heed_held_form form,
-                        const ledger_rows *g, heed_error *error) {
+heed_status ledger_hold(ledger_walk *w, heed_value value, heed_value less, const ledger_rows *g,
+                        heed_error *error) {
   const heed_held wanted = {.value = value,
                             .less = less,
-                            .form = form,
-                            .rows = g ? g->row : NULL,
-                            .row_count = g ? g->count : 0};
+                            .form = g->count > LEDGER_FEW ? HEED_HELD_PACKED : HEED_HELD_FLOATS,
+                            .rows = g->row,
+                            .row_count = g->count};
   return heed_hold(w->run, w->pass, &wanted, "ledger", error);
 }
 
@@ -134,11 +135,41 @@ void ledger_add_products(const ledger_walk *w, heed_value value, heed_value less
   }
 }
 
+/* to [ins] += d [outs] times the weight, by the panels that the session multiplies by: they are in
+ * memory, whereas the weight's rows have to be read. */
+static heed_status multiply_panels(const ledger_walk *w, const float *panels, uint32_t columns,
+                                   uint32_t outs, uint32_t ins, const double *d, double *to,
+                                   heed_error *error) {
+  double *lanes = heed_alloc(w->run->context, (size_t)ins * 8 + columns, sizeof *lanes);
+  if (!lanes) return heed_fail_memory(error, "ledger", ((size_t)ins * 8 + columns) * sizeof *lanes);
+  double *last = lanes + (size_t)ins * 8; /* rows of the last panel that are not there */
+  for (uint32_t n = 0; n < outs; n += columns, panels += (size_t)columns * ins) {
+    const uint32_t count = outs - n < columns ? outs - n : columns;
+    if (count < columns) memcpy(last, d + n, count * sizeof *d);
+    if (!is_zero(d + n, count))
+      heed_row_add_panel(count < columns ? last : d + n, panels, columns, ins, lanes);
+  }
+  for (size_t k = 0; k < ins; k++)
+    for (size_t lane = 0; lane < 8; lane++) to[k] += lanes[8 * k + lane];
+  heed_free(w->run->context, lanes);
+  return HEED_OK;
+}
+
 heed_status ledger_multiply(const ledger_walk *w, heed_value weight, uint32_t first, uint32_t outs,
                             const double *d, size_t stride, size_t rows, double *to,
                             heed_error *error) {
   uint32_t ins;
   (void)ledger_size(w, weight, &ins);
+  const heed_shape *shape = &heed_graph_record(w->pass->graph, weight.id)->shape;
+  uint32_t columns;
+  const float *panels =
+      first == 0 && outs == shape->dim[0] && rows <= LEDGER_FEW && w->pass->session
+          ? heed_session_panels(w->pass->session, weight, &columns)
+          : NULL;
+  for (size_t row = 0; panels && row < rows; row++)
+    HEED_TRY(
+        multiply_panels(w, panels, columns, outs, ins, d + row * stride, to + row * ins, error));
+  if (panels) return HEED_OK;
   float *block = heed_alloc_raw(w->run->context, (size_t)BLOCK * ins, sizeof *block);
   if (!block) return heed_fail_memory(error, "ledger", (size_t)BLOCK * ins * sizeof *block);
   heed_status status = HEED_OK;
@@ -179,10 +210,9 @@ static heed_status add_branch(ledger_walk *w, const heed_node *node, const heed_
   const heed_value out = {node->output[0]};
   const uint32_t layer = ledger_layer(node);
   double sum = 0.0;
-  if (!w->ran)
-    return ledger_hold(w, out, linear->residual,
-                       g->count > LEDGER_FEW ? HEED_HELD_PACKED : HEED_HELD_FLOATS, g, error);
+  if (!w->ran) return ledger_hold(w, out, linear->residual, g, error);
   ledger_add_products(w, out, linear->residual, g, NULL, &sum);
+  if (w->once) heed_held_drop(w->run, w->pass, out, linear->residual);
   *(layer < w->run->info.layers ? w->mlps + layer : w->pool) += (float)sum;
   return HEED_OK;
 }
@@ -240,23 +270,25 @@ static heed_status back_layer_norm(ledger_walk *w, const heed_node *node, const 
                                    heed_error *error) {
   const heed_layer_norm_desc *norm = node->desc;
   if (!w->ran) {
-    HEED_TRY(ledger_hold(w, norm->x, (heed_value){0}, HEED_HELD_FLOATS, g, error));
+    HEED_TRY(ledger_hold(w, norm->x, (heed_value){0}, g, error));
     return ledger_back(w, norm->x, g, error);
   }
   HEED_TRY(add_bias(w, node, norm->bias, g, error));
   ledger_rows made;
-  float *gain = NULL;
+  float *gain = NULL, *room = heed_alloc_raw(w->run->context, g->width, sizeof *room);
   const heed_held *held = heed_held_find(w->pass, norm->x, (heed_value){0});
-  HEED_TRY(ledger_rows_like(w, g, g->width, &made, error));
-  heed_status status = ledger_constant(w, norm->gain, &gain, error);
+  if (!room) return heed_fail_memory(error, "ledger", g->width * sizeof *room);
+  heed_status status = ledger_rows_like(w, g, g->width, &made, error);
+  if (status == HEED_OK) status = ledger_constant(w, norm->gain, &gain, error);
   for (uint32_t i = 0; i < g->count && status == HEED_OK; i++) {
     const size_t at = (size_t)i * g->width;
     if (!is_zero(g->d + at, g->width))
-      back_norm_row(norm, g->width, gain, heed_held_row(held, w->b, 0, g->row[i], NULL), g->d + at,
+      back_norm_row(norm, g->width, gain, heed_held_row(held, w->b, 0, g->row[i], room), g->d + at,
                     made.d + at);
   }
   if (status == HEED_OK) status = ledger_back(w, norm->x, &made, error);
   heed_free(w->run->context, gain);
+  heed_free(w->run->context, room);
   ledger_rows_free(w, &made);
   return status;
 }

@@ -80,17 +80,23 @@ heed_status ledger_back_pool(ledger_walk *w, const heed_node *node, const ledger
 
 /* ----------------------------------------------------------------------------- heads of a layer */
 
+static heed_status hold(ledger_walk *w, heed_value value, heed_held_form form, const ledger_rows *g,
+                        heed_error *error) {
+  const heed_held wanted = {
+      .value = value, .form = form, .rows = g ? g->row : NULL, .row_count = g ? g->count : 0};
+  return heed_hold(w->run, w->pass, &wanted, "ledger", error);
+}
+
 static heed_status hold_heads(ledger_walk *w, const heed_node *node, const ledger_rows *g,
                               heed_error *error) {
   const heed_attention_desc *attention = node->desc;
-  const heed_value weights = weights_of(node), none = {0};
   if (g->count <= LEDGER_FEW) {
-    HEED_TRY(ledger_hold(w, weights, none, HEED_HELD_WEIGHTS, g, error));
+    HEED_TRY(hold(w, weights_of(node), HEED_HELD_WEIGHTS, g, error));
   } else {
-    HEED_TRY(ledger_hold(w, attention->query, none, HEED_HELD_PACKED, NULL, error));
-    HEED_TRY(ledger_hold(w, attention->key, none, HEED_HELD_PACKED, NULL, error));
+    HEED_TRY(hold(w, attention->query, HEED_HELD_PACKED, NULL, error));
+    HEED_TRY(hold(w, attention->key, HEED_HELD_PACKED, NULL, error));
   }
-  return ledger_hold(w, attention->value, none, HEED_HELD_PACKED, NULL, error);
+  return hold(w, attention->value, HEED_HELD_PACKED, NULL, error);
 }
 
 /* Sum over the queries of A[h,t,s] u_t,h . v_h[s]. v [H, T, D] */
