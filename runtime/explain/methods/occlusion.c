@@ -74,7 +74,7 @@ static heed_status run_squares(covering *c, const float *pixels, heed_error *err
     c->columns = pass->columns - c->column < side ? pass->columns - c->column : side;
     cover(c, NULL);
     HEED_TRY(heed_variant_write(&c->variant, "pixel_values", c->pictures, error));
-    HEED_TRY(heed_session_run(c->variant.session, NULL, error));
+    HEED_TRY(heed_explain_session(c->run, c->variant.session, error));
     HEED_TRY(read_answers(c, error));
     cover(c, pixels);
     heed_report_progress(hooks, "occlusion", i + 1, (uint64_t)down * across);
