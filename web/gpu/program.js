@@ -30,12 +30,26 @@ export function readDispatch(words, shader) {
   return { shader, constants, push, groups: [x, y, z], work, slots }
 }
 
-/** Rejected once the signal fires. @param {AbortSignal | undefined} signal @returns {Promise<never>} */
-function aborted(signal) {
-  return new Promise((_, reject) => {
-    if (signal?.aborted) reject(signal.reason)
-    signal?.addEventListener('abort', () => reject(signal.reason), { once: true })
+/**
+ * What the promise gives; rejected once the signal fires.
+ * @template Result
+ * @param {Promise<Result>} promise
+ * @param {AbortSignal | undefined} signal
+ * @returns {Promise<Result>}
+ */
+async function unlessAborted(promise, signal) {
+  /** @type {() => void} */
+  let stop = () => {}
+  const aborted = new Promise((_, reject) => {
+    stop = () => reject(signal?.reason)
   })
+  if (signal?.aborted) stop()
+  signal?.addEventListener('abort', stop)
+  try {
+    return await Promise.race([promise, /** @type {Promise<never>} */ (aborted)])
+  } finally {
+    signal?.removeEventListener('abort', stop)
+  }
 }
 
 export class Program {
@@ -99,7 +113,7 @@ export class Program {
         () => progress(++done, each.size),
         () => {}
       )
-    const made = await Promise.race([Promise.all(all), aborted(signal)])
+    const made = await unlessAborted(Promise.all(all), signal)
     this.device.check()
     this.#bindParams()
     const blanks = new Map()

@@ -200,7 +200,7 @@ export class Gpu {
     const gpu = new Gpu(await openDevice(options.softwareAdapter === true), options)
     try {
       await gpu.#start(options, host)
-      await gpu.#trust(version)
+      await gpu.#trust(`${version} ${options.base ?? ''}`)
       return gpu
     } catch (error) {
       gpu.close()
@@ -346,10 +346,10 @@ export class Gpu {
 
   /* --------------------------------------------------------------------------------- self-check */
 
-  /** Runs the self-check, unless it passed here before. */
-  async #trust(version: string) {
+  /** Runs the self-check, unless it passed here before. @param files their version and place */
+  async #trust(files: string) {
     const agent = inNode ? process.version : navigator.userAgent,
-      key = [version, agent, this.name, this.tier, this.half].join('|')
+      key = [files, agent, this.name, this.tier, this.half].join('|')
     if (passedHere.has(key)) return
     const cache = await Promise.resolve(remembered()).catch(() => undefined),
       address = cache && new URL(`heed-self-check?${encodeURIComponent(key)}`, location.href)

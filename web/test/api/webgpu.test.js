@@ -2,11 +2,22 @@
  * tests/vectors/vit with all maps against float64 results; fp16 weights; what falls back, and why; a
  * device that is lost at any moment; buffers that are left. HEED_SOAK has more of the long ones. */
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync
+} from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { after, before } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
 import { loadBesideDawn } from '../dawn.js'
-import { vectors } from '../package.js'
+import { packageFolder, vectors } from '../package.js'
 import { distance, readSafetensors } from '../safetensors.js'
 /** @import {Runtime, RuntimeOptions} from 'heed' */
 
@@ -92,7 +103,7 @@ test('states, interventions and runs from a layer', async () => {
       { heads } = await session.ready,
       { image } = await cpu.scene(7),
       before = await session.run(image)
-    await session.write('layer.2.gain', new Float32Array(heads).fill(0.5))
+    await session.write('layer.2.attention.gain', new Float32Array(heads).fill(0.5))
     const later = await session.runFrom(2),
       explained = await session.explain({ methods: ['pca'], layer: 1 })
     results.push({ before, later, explained })
@@ -149,6 +160,27 @@ test('a software adapter is refused unless it is asked for', async () => {
   runtime.close()
 })
 
+test('a shader that is wrong: the self-check names the op', async () => {
+  const base = mkdtempSync(join(tmpdir(), 'heed-wrong-')),
+    file = join(base, 'gpu-floor.json')
+  cpSync(packageFolder, base, { recursive: true })
+  const templates = JSON.parse(readFileSync(file, 'utf8'))
+  templates.multiply = templates.add
+  writeFileSync(file, JSON.stringify(templates))
+  const runtime = await start({ base: pathToFileURL(`${base}/`) }),
+    { info, logits, model } = await runDemo(runtime, 'none'),
+    b = await runDemo(cpu, 'none')
+  assert.match(
+    runtime.info.why,
+    /the self-check found multiply wrong on .* [(]an error of [\d.]+[)]/
+  )
+  assert.equal(info.device, 'wasm')
+  near('logits', logits, b.logits, 0)
+  model.close()
+  runtime.close()
+  rmSync(base, { recursive: true })
+})
+
 test("'auto' takes the faster one, and says why", async () => {
   const runtime = await start({ device: 'auto' }),
     { info, logits, model } = await runDemo(runtime, 'none'),
@@ -159,6 +191,12 @@ test("'auto' takes the faster one, and says why", async () => {
   runtime.close()
 })
 
+/** Bytes of buffers, once what was closed is gone: a close is a message. @param {Runtime} runtime */
+async function bytesOf(runtime) {
+  await setImmediate()
+  return (await runtime.memory()).gpu
+}
+
 test('after runs and sessions no buffer is left', async () => {
   const runtime = await start(),
     model = await runtime.loadModel(demoModel),
@@ -166,18 +204,18 @@ test('after runs and sessions no buffer is left', async () => {
     first = model.createSession({ taps: 'rows' }),
     { memory } = await first.ready
   await first.run(image)
-  const { gpu: one } = await runtime.memory(),
+  const one = await bytesOf(runtime),
     planned = memory.weights + memory.arena + memory.workspace
   assert.ok(one <= planned * 1.03, `${one} bytes of buffers, ${planned} planned`)
   for (let i = 0; i < (isLong ? 500 : 5); i++) await first.run(image)
-  assert.equal((await runtime.memory()).gpu, one)
+  assert.equal(await bytesOf(runtime), one)
   for (let i = 0; i < (isLong ? 100 : 5); i++) {
     const session = model.createSession()
     await session.ready
     session.close()
   }
-  assert.equal((await runtime.memory()).gpu, one)
+  assert.equal(await bytesOf(runtime), one)
   first.close()
-  assert.equal((await runtime.memory()).gpu, 0)
+  assert.equal(await bytesOf(runtime), 0)
   runtime.close()
 })

@@ -22,12 +22,15 @@ const moments = process.env.HEED_SOAK ? 200 : 20
 let calls = 0,
   last = Infinity,
   lossesLeft = 0
+/** Calls by their names. @type {Record<string, number>} */
+let made = {}
 /** @type {string[]} */
 const uncaught = []
 
 /** @param {any} device */
 function watched(device) {
-  const count = () => {
+  const count = (/** @type {string} */ name) => {
+    made[name] = (made[name] ?? 0) + 1
     if (++calls < last || !lossesLeft) return
     lossesLeft--
     device.destroy()
@@ -39,7 +42,7 @@ function watched(device) {
     for (const name of names) {
       const own = of[name].bind(of)
       of[name] = (/** @type {any[]} */ ...given) => {
-        count()
+        count(name)
         return own(...given)
       }
     }
@@ -97,6 +100,20 @@ before(async () => {
   assert.ok(total > 100, `${total} calls`)
 })
 after(() => assert.deepEqual(uncaught, []))
+
+test('a second run makes no pipeline and no bind group', async () => {
+  const runtime = await createRuntime({ threads: 1, .../** @type {object} */ (onGpu) }),
+    model = await runtime.loadModel(demoModel),
+    session = model.createSession()
+  await session.run(image)
+  made = {}
+  await session.run(image)
+  assert.equal(made.createBindGroup ?? 0, 0)
+  assert.equal(made.createComputePipelineAsync ?? 0, 0)
+  assert.equal(made.writeBuffer, 1, 'the pixels')
+  console.log(made)
+  runtime.close()
+})
 
 for (const times of [1, 2])
   for (let i = 0; i < moments / 2; i++)

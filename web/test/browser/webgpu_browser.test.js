@@ -15,7 +15,10 @@ if (!existsSync(join(packageFolder, 'heed-gpu.wasm')))
 const folder = mkdtempSync(join(tmpdir(), 'heed-webgpu-')),
   executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find(existsSync)
 cpSync(packageFolder, join(folder, 'heed'), { recursive: true })
-writeFileSync(join(folder, 'index.html'), '<!doctype html><title>heed</title>')
+writeFileSync(
+  join(folder, 'index.html'),
+  '<!doctype html><title>heed</title><link rel="icon" href="data:,">'
+)
 const server = await serve(folder, { isolated: true })
 after(() => {
   server.close()
