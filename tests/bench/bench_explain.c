@@ -144,16 +144,17 @@ int main(int argc, char **argv) {
   const heed_shape shape = {4, {1, info.channels, side, side}}, vector = {1, {info.width}};
   const heed_named_tensor inputs[] = {
       {"pixel_values", HEED_F32, shape, make_pixels(count, 1)},
-      {"source.pixel_values", HEED_F32, shape, make_pixels(count, 2)},
-      {"target.vector", HEED_F32, vector, make_pixels(info.width, 3)}};
-  heed_explain_desc desc = {.struct_size = sizeof desc,
-                            .model = model,
-                            .backend = backend,
-                            .methods = argv[5],
-                            .target = info.classes ? NULL : "vector",
-                            .inputs = inputs,
-                            .input_count = 3,
-                            .sites = argc > 6 ? argv[6] : NULL};
+      {"target.vector", HEED_F32, vector, make_pixels(info.width, 3)},
+      {"source.pixel_values", HEED_F32, shape, make_pixels(count, 2)}};
+  heed_explain_desc desc = {
+      .struct_size = sizeof desc,
+      .model = model,
+      .backend = backend,
+      .methods = argv[5],
+      .target = info.classes ? NULL : "vector",
+      .inputs = inputs,
+      .input_count = strstr(argv[5], "patch") || strstr(argv[5], "atp") ? 3 : 2,
+      .sites = argc > 6 ? argv[6] : NULL};
   must(heed_session_write(session, heed_graph_find(own.graph, "pixel_values"), inputs[0].data,
                           count * sizeof(float), &error));
   must(heed_session_run(session, NULL, &error));
