@@ -705,29 +705,34 @@ test('JavaScript reads the records that C lists, and every one', () => {
       'maps',
       'model_records',
       'module_memory',
-      'module_tokenizer'
+      'module_tokenizer',
+      'gpu'
     ],
     read = [...scripts, 'explain/index', 'explain/changes'].flatMap((name) => [
-      ...names(`src/${name}.ts`, /(?:odule|this)\.(?:out|code|choice)\('(\w+)'/g),
+      ...names(`src/${name}.ts`, /(?:odule|this)\.(?:out|code|choice|fields)\('(\w+)'/g),
       ...names(`src/${name}.ts`, /#records\.(\w+)/g)
     ])
   assert.ok(listed.size > 10)
-  assert.deepEqual([...new Set(read)].sort(), [...listed].sort())
+  const inScripts = [...listed].map((name) =>
+    name.replace(/_(.)/g, (_, letter) => letter.toUpperCase())
+  )
+  assert.deepEqual([...new Set(read)].sort(), inScripts.sort())
 })
 
 /* What modules export beside the functions of the shim. */
 const linker = ['_initialize', 'memory']
 
 test('the modules import and export what they should and nothing else', () => {
-  const [header, forAll, forTests] = readFileSync(
+  const [header, forAll, forGpu, forTests] = readFileSync(
       join(repository, 'web/wasm/shim.h'),
       'utf8'
-    ).split(/^\/\* -+ (?=heed-all\.wasm|for tests)/m),
+    ).split(/^\/\* -+ (?=heed-all\.wasm|heed-gpu\.wasm|for tests)/m),
     listed = (/** @type {string} */ word, /** @type {string} */ text) =>
       [...text.matchAll(new RegExp(`^HEED_WEB_${word}\\((\\w+)\\)`, 'gm'))].map(
         (match) => match[1]
       ),
-    names = readdirSync(packageFolder).filter((name) => name.endsWith('.wasm'))
+    every = readdirSync(packageFolder).filter((name) => name.endsWith('.wasm')),
+    names = every.filter((name) => name !== 'heed-gpu.wasm')
   assert.ok(forTests.includes('int8_linear'))
   assert.ok(names.length === 4 || names.length === 8, names.join())
   for (const name of names) {
@@ -757,6 +762,17 @@ test('the modules import and export what they should and nothing else', () => {
         .filter((name) => (threads ? name !== 'memory' : name !== 'pool' && name !== 'thread'))
         .sort(),
       name
+    )
+  }
+  if (every.includes('heed-gpu.wasm')) {
+    const module = new WebAssembly.Module(readFileSync(join(packageFolder, 'heed-gpu.wasm')))
+    assert.deepEqual(
+      WebAssembly.Module.exports(module)
+        .map(({ name }) => name)
+        .sort(),
+      [...linker, ...listed('EXPORT', header), ...listed('EXPORT', forGpu)]
+        .filter((name) => name !== 'pool' && name !== 'thread')
+        .sort()
     )
   }
   assert.deepEqual(listed('IMPORT', header).sort(), [
