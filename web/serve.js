@@ -124,10 +124,6 @@ export async function serve(folder, { port = 0, isolated = true, connect = '', m
   async function answer(request, response) {
     if (request.method !== 'GET' && request.method !== 'HEAD')
       return response.writeHead(405, { ...headers, Allow: 'GET, HEAD' }).end()
-    if (!ownNames.test(request.headers.host ?? ''))
-      return response
-        .writeHead(421, { ...headers, 'Content-Type': 'text/plain; charset=utf-8' })
-        .end(strange)
     const { list, file } = place(request.url ?? '/')
     if (list)
       return response.writeHead(200, { ...headers, 'Content-Type': types['.json'] }).end(list)
@@ -160,9 +156,11 @@ export async function serve(folder, { port = 0, isolated = true, connect = '', m
   }
 
   /* A reader that goes away, or a file that fails midway, ends that answer and not the server. */
-  const server = createServer((request, response) =>
-    answer(request, response).catch(() => response.destroy())
-  )
+  const server = createServer((request, response) => {
+    if (ownNames.test(request.headers.host ?? ''))
+      answer(request, response).catch(() => response.destroy())
+    else response.writeHead(421, { ...headers, 'Content-Type': 'text/plain' }).end(strange)
+  })
   return new Promise((done, failed) => {
     server.once('error', failed)
     server.listen(port, 'localhost', () =>
