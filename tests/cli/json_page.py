@@ -117,7 +117,7 @@ check("heed run", [
     *documents("run", vectors + "/vit/siglip", picture, "--fit", "whole", *quiet),
     *documents("run", micro, picture, "--ablate", "0.1", "--reverse", "--score", "raw", *quiet),
     *documents("run", micro, picture, "--save-only", "cls", *quiet),
-    *documents("run", micro, picture, "--explain", "pca,similarity", *quiet),
+    *documents("run", micro, picture, "--explain", "pca,similarity,kmeans,outliers", "--clusters", "2", *quiet),
     *documents("run", micro, picture, "--explain", "ledger,lens,norms,patch", "--patch-from", picture, *quiet),
     *documents("run", micro, picture, "--explain", "gradcam,relevancy,gradient_rollout,attnlrp,cplrp,inputxgrad,ig,smoothgrad", *quiet),
     *documents("run", vectors + "/vit/dinov3_original", picture, *quiet),
@@ -144,7 +144,7 @@ if os.path.exists(survey):
     os.remove(survey)  # of a run before: heed does not replace it
 run("survey", "--scenes", "2", "-o", "a.sqlite", *quiet, codes=(0, 3))
 if os.path.exists(survey):  # this heed has SQLite
-    check("heed survey", documents("survey", micro, picture, *quiet) + documents("survey", "--merge", "a.sqlite"))
+    check("heed survey", documents("survey", micro, picture, "--methods", "rollout", *quiet) + documents("survey", "--merge", "a.sqlite"))
     check("heed survey --compare", documents("survey", "--compare", "a.sqlite", "a.sqlite"))
 check("heed compare", documents("compare", micro, micro, picture, *quiet) + documents("compare", micro, micro, picture, "--rollout", *quiet))
 check("heed check --profile", documents("check", "--profile", "keras", *quiet), without=("heed",))

@@ -131,7 +131,13 @@ look() { # words of a command
     cmake) run_cmake "$@" ;;
     ctest) run_ctest "$@" ;;
     node) run_node "$@" ;;
-    sh | python3) if script "$1"; then options "$@"; fi ;;
+    sh | python3)
+      if [ "$1" = -m ]; then
+        [ -e "$3" ] || wrong "missing file (found $3)"
+      elif script "$1"; then
+        options "$@"
+      fi
+      ;;
     tests/*.sh | web/*.sh) if script "$tool"; then options "$tool" "$@"; fi ;;
     ninja) preset "${2#build/}" ;;
     clang-tidy)
