@@ -28,7 +28,7 @@ put_names() { # document, command
   (
     cd "$here" || exit
     mkdir -p photos path/to
-    for photo in photo.jpg photos/one.jpg photos/two.jpg a.jpg; do cp "$vectors/image/sampling_1.jpg" $photo; done
+    for photo in photo.jpg photos/one.jpg photos/two.jpg a.jpg other.jpg; do cp "$vectors/image/sampling_1.jpg" $photo; done
     cp "$vectors/preprocess/rgb.png" b.png
     cp "$sequence/captioner/expect.safetensors" input.safetensors
     ln -s "$model" MODEL
