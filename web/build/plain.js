@@ -1,5 +1,6 @@
 /* The pages' modules one by one, as they are written but for their types: PLAIN/ has those of
- * web/pages, PLAIN/plot those of web/plot, PLAIN/heed the library's beside the package's modules.
+ * web/pages, PLAIN/plot and PLAIN/gpu those of web/plot and web/gpu, PLAIN/heed the library's beside
+ * the package's modules.
  * What they import of npm is in PLAIN/npm. */
 import { readFileSync } from 'node:fs'
 import { cp, readdir } from 'node:fs/promises'
@@ -63,7 +64,8 @@ export async function putPlain(packageFolder, plain) {
   for (const [folder, to] of [
     ['pages', ''],
     ['plot', 'plot'],
-    ['src', 'heed']
+    ['src', 'heed'],
+    ['gpu', 'gpu']
   ])
     await esbuild.build({
       ...options,
