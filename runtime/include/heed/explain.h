@@ -130,10 +130,10 @@ HEED_API double heed_map_share(const float *row, const uint8_t *region, uint32_t
 HEED_API double heed_map_mean_share(const float *attention, uint32_t tokens, uint32_t prefix,
                                     const uint8_t *region);
 /* EXPERIMENTAL: may change. The Jensen-Shannon divergence of two rows [n], each made to sum to 1,
- * in nats: 0 to ln 2. */
+ * in nats: 0 to ln 2. A row of zeros stays one. */
 HEED_API double heed_map_divergence(const float *a, const float *b, uint32_t n);
 /* EXPERIMENTAL: may change. distances [heads, heads] of maps [heads, tokens, tokens]: that
- * divergence, mean over every stride-th query. */
+ * divergence, mean over every stride-th query, 0: all. */
 HEED_API void heed_map_distances(const float *maps, uint32_t heads, uint32_t tokens,
                                  uint32_t stride, double *distances);
 /* EXPERIMENTAL: may change. Groups by average linkage (Sokal and Michener 1958) of distances
