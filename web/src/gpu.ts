@@ -49,6 +49,19 @@ const mostKept = 1 << 26
 
 const software = /swiftshader|llvmpipe|lavapipe|software|basic render/i
 
+/** Milliseconds that an adapter or a device may take: a driver that never answers is none. */
+const longestWait = 20000
+
+/** What the promise gives in that time. */
+async function inTime<T>(promise: Promise<T>, what: string): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<never>((_, reject) => {
+    const end = () => reject(new NoGpu(`${what} did not answer in ${longestWait / 1000} seconds`))
+    timer = setTimeout(end, longestWait)
+  })
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer))
+}
+
 /** WebGPU's entrance: the browser's, or in Node that of npm's webgpu. */
 async function findGpu(): Promise<GPU> {
   const there = globalThis.navigator?.gpu
@@ -74,7 +87,8 @@ interface OpenDevice {
 
 async function openDevice(takesSoftware: boolean): Promise<OpenDevice> {
   const gpu = await findGpu(),
-    adapter = await gpu.requestAdapter({ powerPreference: 'high-performance' }).catch(() => null)
+    asked = gpu.requestAdapter({ powerPreference: 'high-performance' }).catch(() => null),
+    adapter = await inTime(asked, 'WebGPU')
   if (!adapter) throw new NoGpu('WebGPU has no adapter here')
   const { info, limits, features } = adapter,
     names = `${info.vendor} ${info.architecture} ${info.device} ${info.description}`,
@@ -88,7 +102,7 @@ async function openDevice(takesSoftware: boolean): Promise<OpenDevice> {
     features.has('subgroups') &&
     info.subgroupMinSize === info.subgroupMaxSize &&
     gpu.wgslLanguageFeatures.has('subgroup_id')
-  const device = await adapter
+  const given = adapter
     .requestDevice({
       requiredFeatures: hasSubgroups ? ['subgroups'] : [],
       requiredLimits: {
@@ -100,6 +114,7 @@ async function openDevice(takesSoftware: boolean): Promise<OpenDevice> {
     .catch((error) => {
       throw new NoGpu(`the adapter gives no device (found "${(error as Error).message}")`)
     })
+  const device = await inTime(given, 'the adapter')
   return { gpu, adapter, device, info, isSoftware, hasSubgroups }
 }
 
