@@ -100,8 +100,10 @@ static uint32_t number(linkage *l) {
 
 heed_status heed_map_groups(heed_context *context, const double *distances, uint32_t count,
                             double limit, uint32_t *group, uint32_t *groups, heed_error *error) {
+  *groups = 0;
+  if (!count) return HEED_OK;
   uint32_t *room = heed_alloc_raw(context, count, 2 * sizeof *room);
-  if (!room && count) return heed_fail_memory(error, "groups", count * 2 * sizeof *room);
+  if (!room) return heed_fail_memory(error, "groups", count * 2 * sizeof *room);
   linkage l = {distances, count, group, room, room + count};
   for (uint32_t i = 0; i < count; i++) {
     group[i] = i;
