@@ -48,21 +48,26 @@ static void add_output(places *to, const char *path) {
   add(to, length ? target : ".", "");
 }
 
-/* Caches of heed, of Vulkan drivers and of fonts; devices. */
-static void add_usual(places *to) {
+/* Caches of heed, of Vulkan drivers and of fonts; devices. A rule needs a folder that is there: who
+ * opens a device makes what is missing. */
+static void add_usual(places *to, bool device) {
   static const char *const variables[] = {"XDG_CACHE_HOME", "MESA_SHADER_CACHE_DIR",
                                           "__GL_SHADER_DISK_CACHE_PATH"};
   const char *home = getenv("HOME");
+  const uint32_t before = to->count;
   for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
     add(to, getenv(variables[i]), "");
   if (home && *home) {
+    if (device) mkdir(home, 0700);
     add(to, home, "/.cache");
-    add(to, home, "/.nv");
   }
+  for (uint32_t i = before; device && i < to->count; i++)
+    if (*to->path[i] == '/') mkdir(to->path[i], 0700);
+  if (home && *home) add(to, home, "/.nv");
   add(to, "/dev", "");
 }
 
-static int confine(const cli_state *cli, const char *const *outputs, uint32_t count) {
+static int confine(const cli_state *cli, const char *const *outputs, uint32_t count, bool device) {
   places *writable = calloc(1, sizeof *writable);
   heed_error error;
   uint32_t parts;
@@ -72,7 +77,7 @@ static int confine(const cli_state *cli, const char *const *outputs, uint32_t co
     return cli_exit_code(HEED_OUT_OF_MEMORY);
   }
   for (uint32_t i = 0; i < count; i++) add_output(writable, outputs[i]);
-  add_usual(writable);
+  add_usual(writable, device);
   const heed_sandbox_desc desc = {sizeof desc, writable->named, writable->count};
   cli_signals_catch_refused(cli->verb);
   const heed_status status = heed_sandbox_enter(&desc, &parts, &error);
@@ -81,8 +86,9 @@ static int confine(const cli_state *cli, const char *const *outputs, uint32_t co
   return -1;
 }
 
-int cli_confine(const cli_state *cli, const char *const *outputs, uint32_t count) {
-  if (!cli->sandbox || strcmp(cli->sandbox, "auto") == 0) return confine(cli, outputs, count);
+int cli_confine(const cli_state *cli, const char *const *outputs, uint32_t count, bool device) {
+  if (!cli->sandbox || strcmp(cli->sandbox, "auto") == 0)
+    return confine(cli, outputs, count, device);
   if (strcmp(cli->sandbox, "off") == 0) return -1;
   fprintf(stderr, "heed %s: --sandbox: unknown value (found \"%s\", expected auto or off)\n",
           cli->verb, CLI_SHOWN(cli->sandbox));

@@ -12,8 +12,8 @@
         "connection, where the system can forbid it (default: auto)"                             \
   }
 
-/* Enters it as cli->sandbox says. outputs: the files that the verb will write. Returns -1 to go on,
- * else the exit code. */
-int cli_confine(const cli_state *cli, const char *const *outputs, uint32_t count);
+/* Enters it as cli->sandbox says. outputs: the files that the verb will write; device: it may open
+ * a GPU, whose caches are then made. Returns -1 to go on, else the exit code. */
+int cli_confine(const cli_state *cli, const char *const *outputs, uint32_t count, bool device);
 
 #endif

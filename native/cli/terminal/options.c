@@ -210,14 +210,18 @@ static void report_again(const cli_state *cli, const cli_option *option, const c
 static int confine(const cli_state *cli, const cli_option *options) {
   const char *outputs[MOST_OPTIONS];
   uint32_t count = 0;
-  bool wanted = false;
+  bool wanted = false, device = false;
   for (; options->name; options++) {
-    const char *path = NULL;
+    const char *path = NULL, *backend = NULL;
+    if (strcmp(options->name, "--backend") == 0) {
+      memcpy(&backend, options->target, sizeof backend);
+      device = strcmp(backend, "cpu") != 0;
+    }
     if (options->kind >= CLI_FILE) memcpy(&path, options->target, sizeof path);
     if (path && count < MOST_OPTIONS) outputs[count++] = path;
     if (options->target == (const void *)&cli->sandbox) wanted = true;
   }
-  return wanted ? cli_confine(cli, outputs, count) : -1;
+  return wanted ? cli_confine(cli, outputs, count, device) : -1;
 }
 
 int cli_parse(const cli_state *cli, const char *usage, const cli_option *options, int argc,
