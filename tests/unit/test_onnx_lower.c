@@ -78,11 +78,11 @@ static void test_rows_read(void **state) {
   check_rows_read(true);
 }
 
-/* y of x [2, 3] and image [2, 4, 5, 7], which is no constant, by a node with a kernel of these
+/* y of x [2, 3] and image [2, 4, 5, 7, 3], which is no constant, by a node with a kernel of these
  * axes. */
 static void convolve(uint32_t axes, const uint32_t *kernel, const char *strides, const char *pads,
                      const char *dilations, int64_t group) {
-  static const uint32_t image[] = {2, 4, 5, 7};
+  static const uint32_t image[] = {2, 4, 5, 7, 3};
   test_message graph = {0}, attributes = {0};
   test_put_floats(&graph, "i", axes + 2, image);
   test_put_floats(&graph, "w", axes + 2, kernel);
@@ -115,6 +115,18 @@ static void test_convolutions(void **state) {
   convolve(2, (const uint32_t[]){4, 1, 3, 2}, "1,2", "1,0,0,1", "1,1", 4);
   convolve(2, (const uint32_t[]){6, 2, 2, 2}, "1,1", "0,0,0,0", "1,1", 2);
   convolve(1, (const uint32_t[]){3, 4, 3}, "2", "1,0", "1", 1);
+}
+
+/* Of three axes: tubelets, planes that overlap, that are apart, of groups and of each channel. */
+static void test_volumes(void **state) {
+  (void)state;
+  convolve(3, (const uint32_t[]){3, 4, 2, 3, 3}, "2,3,3", "0,0,0,0,0,0", "1,1,1", 1);
+  convolve(3, (const uint32_t[]){3, 4, 3, 3, 2}, "1,1,1", "1,1,1,1,1,0", "1,1,1", 1);
+  convolve(3, (const uint32_t[]){2, 4, 2, 2, 1}, "2,1,2", "0,2,0,1,0,1", "2,3,1", 1);
+  convolve(3, (const uint32_t[]){3, 4, 1, 3, 3}, "1,2,1", "0,1,1,0,1,1", "1,1,1", 1);
+  convolve(3, (const uint32_t[]){6, 2, 2, 2, 2}, "1,1,1", "0,0,0,0,0,0", "1,1,1", 2);
+  convolve(3, (const uint32_t[]){4, 1, 3, 3, 3}, "1,2,1", "1,1,1,1,1,1", "1,1,1", 4);
+  convolve(3, (const uint32_t[]){8, 1, 2, 2, 1}, "2,1,1", "1,0,0,0,0,0", "2,1,1", 4);
 }
 
 /* Parts of x with steps, also backwards, and x between constants. */
@@ -335,6 +347,96 @@ static void test_tuples(void **state) {
   check_same(&add);
 }
 
+/* Updates of a computed value, which replace its entries or are joined with them. */
+static void test_scatter(void **state) {
+  static const uint32_t pairs[] = {3, 2}, rows[] = {2, 1}, three[] = {3}, two[] = {2, 3};
+  static const int64_t places[] = {0, 2, 1, -3, 0, 1}, again[] = {0, 2, 1, 0, 0, -1},
+                       row[] = {-1, 0};
+  static const float update[] = {7, -8, 0.5f, 2, -0.25f, 4};
+  static const char *const how[] = {"none", "add", "mul", "max", "min"};
+  (void)state;
+  for (size_t i = 0; i < sizeof how / sizeof *how; i++)
+    for (int whole = 0; whole < 3; whole++) {
+      test_message graph = {0}, attributes = {0};
+      if (whole == 2 && i > 0) continue; /* joined ones of one entry have no kernel */
+      test_put_raw(&graph, "p", 7, 2, whole == 1 ? rows : pairs,
+                   whole == 1 ? row
+                   : whole    ? again
+                              : places,
+                   (whole == 1 ? 2 : 6) * sizeof *places);
+      test_put_raw(&graph, "u", 1, whole == 1 ? 2 : 1, whole == 1 ? two : three, update,
+                   (whole == 1 ? 6 : 3) * sizeof *update);
+      test_put_node(&graph, "Sin", "sin", "x", "s", NULL);
+      test_put_word(&attributes, "reduction", how[i]);
+      test_put_node(&graph, "ScatterND", "put", "s,p,u", "y", &attributes);
+      check_rounded(&graph, "y", 1e-6, 0);
+    }
+}
+
+/* The numbers of y, on kernels and in double. */
+static void check_numbers(test_message *graph, uint32_t count, const float *wanted) {
+  heed_onnx *onnx;
+  const heed_source source = {sizeof input - 1, input, NULL, NULL};
+  test_put_value(graph, 11, "x");
+  test_put_value(graph, 12, "y");
+  test_message file = test_onnx_file(graph);
+  const heed_onnx_desc desc = {sizeof desc, {file.size, file.data, NULL, NULL}, "made", NULL, NULL};
+  assert_ok(heed_onnx_open(context, &desc, &onnx, &error));
+  for (int kernels = 0; kernels < 2; kernels++) {
+    float found[24];
+    run made = run_graph(onnx, source, kernels ? backend : NULL);
+    const heed_safetensors_tensor *y = heed_safetensors_find(made.tensors, "y");
+    assert_int_equal(y->count, count);
+    assert_ok(heed_safetensors_read(made.tensors, y, 0, count, found, &error));
+    for (uint32_t i = 0; i < count; i++)
+      if (found[i] != wanted[i])
+        fail_msg("%u: found %g, expected %g", i, (double)found[i], (double)wanted[i]);
+    close_run(&made);
+  }
+  heed_onnx_destroy(onnx);
+  free(file.data);
+}
+
+/* x [[1, 2, -0.5], [0.75, 0.25, 0]] side by side. */
+static void test_tile(void **state) {
+  static const int64_t both[] = {2, 2}, down[] = {2, 1}, once[] = {1, 1};
+  static const float wanted[] = {1, 2, -0.5f, 1, 2, -0.5f, 0.75f, 0.25f, 0, 0.75f, 0.25f, 0,
+                                 1, 2, -0.5f, 1, 2, -0.5f, 0.75f, 0.25f, 0, 0.75f, 0.25f, 0},
+                     rows[] = {1, 2, -0.5f, 0.75f, 0.25f, 0, 1, 2, -0.5f, 0.75f, 0.25f, 0};
+  static const struct {
+    const int64_t *times;
+    uint32_t count;
+    const float *wanted;
+  } cases[] = {{both, 24, wanted}, {down, 12, rows}, {once, 6, rows}};
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    test_message graph = {0};
+    test_put_small(&graph, "n", 7, 2, cases[i].times, 2 * sizeof *both);
+    test_put_node(&graph, "Tile", "tile", "x,n", "y", NULL);
+    check_numbers(&graph, cases[i].count, cases[i].wanted);
+  }
+}
+
+/* The first of the largest entries of each row or column, also of equal ones. */
+static void test_hardmax(void **state) {
+  static const struct {
+    const char *before, *from;
+    int64_t axis;
+    float wanted[6];
+  } cases[] = {{"Abs", "x", -1, {0, 1, 0, 1, 0, 0}},
+               {"Abs", "x", 0, {1, 1, 0, 0, 0, 1}},
+               {"Sign", "b", 1, {1, 0, 0, 1, 0, 0}},
+               {"Neg", "b", -1, {0, 0, 1, 0, 0, 1}}};
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    test_message graph = {0}, axis = {0};
+    test_put_integer(&axis, "axis", cases[i].axis);
+    test_put_node(&graph, cases[i].before, "before", "x", "b", NULL);
+    test_put_node(&graph, "Hardmax", "most", cases[i].from, "y", &axis);
+    check_numbers(&graph, 6, cases[i].wanted);
+  }
+}
+
 /* Sums of products by equations: of constants, of a value by itself, and an attention. */
 static void test_einsum(void **state) {
   static const struct {
@@ -405,6 +507,8 @@ static void test_resize(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_rows_read), cmocka_unit_test(test_convolutions),
+      cmocka_unit_test(test_volumes),   cmocka_unit_test(test_scatter),
+      cmocka_unit_test(test_tile),      cmocka_unit_test(test_hardmax),
       cmocka_unit_test(test_parts),     cmocka_unit_test(test_activations),
       cmocka_unit_test(test_truth),     cmocka_unit_test(test_indices),
       cmocka_unit_test(test_tuples),    cmocka_unit_test(test_einsum),

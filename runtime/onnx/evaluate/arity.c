@@ -22,7 +22,7 @@ static const counts all[] = {
      "Cosh|Asinh|Acosh|Atanh|Sigmoid|Tanh|Relu|LeakyRelu|Elu|Selu|Celu|HardSigmoid|HardSwish|"
      "Softplus|Softsign|Mish|Gelu|QuickGelu|ThresholdedRelu|Identity|Swish|Cast|Not|IsNaN|IsInf|"
      "BitwiseNot|Shape|Size|Flatten|Transpose|ConstantOfShape|NonZero|ArgMax|ArgMin|Softmax|"
-     "LogSoftmax|GlobalAveragePool|GlobalMaxPool|AveragePool"},
+     "LogSoftmax|Hardmax|GlobalAveragePool|GlobalMaxPool|AveragePool"},
     {1, 1, 2, "MaxPool"},
     {1, 1, 3, "DynamicQuantizeLinear"},
     {1, 2, 1,
@@ -46,7 +46,7 @@ static const counts all[] = {
     {2, 3, 3, "LayerNormalization"},
     {2, 4, 1, "MatMulInteger|ConvInteger"},
     {2, 7, 4, "Attention"},
-    {3, 3, 1, "Where|Range|ScatterND|ScatterElements|Scatter|OneHot"},
+    {3, 3, 1, "Where|Range|ScatterND|ScatterElements|Scatter|OneHot|InstanceNormalization"},
     {3, 4, 1, "RotaryEmbedding"},
     {3, 4, 4, "SkipSimplifiedLayerNormalization"},
     {3, 5, 4, "SkipLayerNormalization"},

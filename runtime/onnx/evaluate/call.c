@@ -103,7 +103,7 @@ static const struct {
              {"Exp|Log|Sqrt|Reciprocal|Floor|Ceil|Round|Erf|Sin|Cos|Tan|Asin|Acos|Atan|Sinh|Cosh|"
               "Asinh|Acosh|Atanh|Sigmoid|Tanh|LeakyRelu|Elu|Selu|Celu|HardSigmoid|HardSwish|"
               "Softplus|Softsign|Mish|Gelu|QuickGelu|ThresholdedRelu|Swish|FastGelu|BiasGelu|Mean|"
-              "IsNaN|IsInf|Softmax|LogSoftmax|AveragePool|Conv",
+              "IsNaN|IsInf|Softmax|LogSoftmax|Hardmax|AveragePool|Conv|InstanceNormalization",
               "floats"}};
 
 heed_status heed_onnx_check_type(heed_onnx_call *call, uint32_t index, uint32_t type) {

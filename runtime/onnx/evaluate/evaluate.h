@@ -108,12 +108,17 @@ heed_status heed_onnx_check_counts(heed_onnx_call *call);
 heed_status heed_onnx_truth(heed_onnx_call *call, const heed_onnx_array *condition, bool *truth);
 /* Whether the node reads an input: an If, whose condition is there, only those of one branch. */
 bool heed_onnx_takes_input(const heed_onnx_call *call, uint32_t index);
+/* scatter.c: how ScatterND joins entries: none, add, mul, max or min. Statuses: UNSUPPORTED. */
+heed_status heed_onnx_read_reduction(heed_onnx_call *call, const char **how);
 /* batch_norm.c: whether the node is a batch norm of inference whose inputs 1 to 4 have `channels`
  * elements; and what it makes of a channel, scale x + shift. Statuses: UNSUPPORTED, INVALID_FILE.
  */
 heed_status heed_onnx_check_batch_norm(heed_onnx_call *call, uint64_t channels);
 void heed_onnx_batch_norm(const heed_onnx_call *call, uint64_t channel, double *scale,
                           double *shift);
+/* The same of input 1 or 2 of an instance norm. Statuses: INVALID_FILE. */
+heed_status heed_onnx_check_instance_norm(heed_onnx_call *call, uint32_t index, bool floats,
+                                          uint64_t count, uint64_t channels);
 /* attentions.c: how many of the columns of a packed attention's weights are of query, key and
  * value; false: they do not fit. */
 bool heed_onnx_packed_widths(const heed_onnx_call *call, uint64_t columns, uint64_t widths[3]);

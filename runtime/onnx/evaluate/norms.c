@@ -7,10 +7,33 @@
 
 typedef heed_onnx_array array;
 
-/* Softmax (0) and LogSoftmax (1). Before opset 13 all axes from `axis` on are one. */
+enum { SOFTMAX, LOG_SOFTMAX, HARDMAX };
+
+/* The softmax of `size` elements, `step` apart, its logarithm; or 1 for the first of the largest
+ * and 0 for the others. */
+static void run_row(int kind, const heed_onnx_cell *x, uint64_t size, uint64_t step, array *y,
+                    uint64_t base) {
+  double most = -HUGE_VAL, sum = 0;
+  uint64_t first = 0;
+  for (uint64_t k = 0; k < size; k++) {
+    const double value = x[k * step].f;
+    if (value > most || (isnan(value) && !isnan(most))) first = k;
+    if (value > most || isnan(value)) most = value;
+  }
+  for (uint64_t k = 0; k < size; k++) sum += exp(x[k * step].f - most);
+  for (uint64_t k = 0; k < size; k++) {
+    const double shifted = x[k * step].f - most;
+    heed_onnx_set(y, base + k * step,
+                  kind == HARDMAX       ? k == first
+                  : kind == LOG_SOFTMAX ? shifted - log(sum)
+                                        : exp(shifted) / sum);
+  }
+}
+
+/* Before opset 13 all axes from `axis` on are one. */
 static heed_status run_softmax(heed_onnx_call *call) {
   const array *x = heed_onnx_input(call, 0);
-  const bool merged = call->opset < 13, logs = heed_onnx_kind(call) == 1;
+  const bool merged = call->opset < 13;
   uint32_t axis;
   if (!x) return HEED_INVALID_FILE;
   HEED_TRY(heed_onnx_axis(call, heed_onnx_integer(call, "axis", merged ? 1 : -1), x->rank, &axis));
@@ -20,16 +43,7 @@ static heed_status run_softmax(heed_onnx_call *call) {
                  lanes = size ? x->count / size : 0;
   for (uint64_t lane = 0; lane < lanes; lane++) {
     const uint64_t base = lane / inner * size * inner + lane % inner;
-    double most = -HUGE_VAL, sum = 0;
-    for (uint64_t k = 0; k < size; k++) {
-      const double value = x->data[base + k * inner].f;
-      if (value > most || isnan(value)) most = value;
-    }
-    for (uint64_t k = 0; k < size; k++) sum += exp(x->data[base + k * inner].f - most);
-    for (uint64_t k = 0; k < size; k++) {
-      const double shifted = x->data[base + k * inner].f - most;
-      heed_onnx_set(call->out[0], base + k * inner, logs ? shifted - log(sum) : exp(shifted) / sum);
-    }
+    run_row(heed_onnx_kind(call), x->data + base, size, inner, call->out[0], base);
   }
   return HEED_OK;
 }
@@ -138,8 +152,9 @@ static heed_status run_skip_norm(heed_onnx_call *call) {
 }
 
 const heed_onnx_op_entry heed_onnx_norms[] = {
-    {"Softmax", run_softmax, 0},
-    {"LogSoftmax", run_softmax, 1},
+    {"Softmax", run_softmax, SOFTMAX},
+    {"LogSoftmax", run_softmax, LOG_SOFTMAX},
+    {"Hardmax", run_softmax, HARDMAX},
     {"LayerNormalization", run_layer_norm, 0},
     {"RMSNormalization", run_layer_norm, 1},
     {"SimplifiedLayerNormalization", run_layer_norm, 1},

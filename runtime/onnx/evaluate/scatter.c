@@ -88,7 +88,7 @@ static void join(array *y, uint64_t at, const array *updates, uint64_t from, con
         (int64_t)(strcmp(how, "add") == 0 ? (uint64_t)i + (uint64_t)k : (uint64_t)i * (uint64_t)k));
 }
 
-static heed_status read_reduction(heed_onnx_call *call, const char **how) {
+heed_status heed_onnx_read_reduction(heed_onnx_call *call, const char **how) {
   static const char *const known[] = {"none", "add", "mul", "max", "min"};
   *how = heed_onnx_text(call, "reduction", "none");
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -106,7 +106,7 @@ static heed_status copy_out(heed_onnx_call *call, const array *x) {
 static heed_status run_scatter(heed_onnx_call *call) {
   const char *how;
   tuples t;
-  HEED_TRY(read_reduction(call, &how));
+  HEED_TRY(heed_onnx_read_reduction(call, &how));
   HEED_TRY(read_tuples(call, 0, &t));
   const array *updates = heed_onnx_input(call, 2);
   if (!updates) return HEED_INVALID_FILE;
@@ -140,7 +140,7 @@ static heed_status run_scatter_elements(heed_onnx_call *call) {
   const char *how;
   uint32_t axis;
   if (!updates) return HEED_INVALID_FILE;
-  HEED_TRY(read_reduction(call, &how));
+  HEED_TRY(heed_onnx_read_reduction(call, &how));
   HEED_TRY(heed_onnx_axis(call, heed_onnx_integer(call, "axis", 0), x->rank, &axis));
   if (!fits_elements(x, indices, updates, axis))
     return heed_onnx_refuse(call, HEED_INVALID_FILE, "its indices do not fit its input");

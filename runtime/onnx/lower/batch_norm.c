@@ -37,6 +37,26 @@ static void lower_batch_norm(heed_lower *l, int kind) {
   heed_lower_bind(l, 0, heed_lower_binary(l, HEED_LOWER_ADD, y, heed_lower_of_array(l, shift)), 0);
 }
 
+static void lower_instance_norm(heed_lower *l, int kind) {
+  value *x = heed_lower_input(l, 0), *parts[2];
+  const double epsilon = heed_onnx_float(&l->call, "epsilon", 1e-5);
+  (void)kind;
+  if (!x || !is_image(l, x)) return;
+  const uint64_t channels = x->dims[1], dims[HEED_ONNX_MAX_RANK] = {channels, 1, 1, 1, 1, 1, 1, 1};
+  for (uint32_t i = 0; i < 2; i++) {
+    if (!(parts[i] = heed_lower_input(l, i + 1))) return;
+    l->status = heed_onnx_check_instance_norm(&l->call, i + 1,
+                                              heed_onnx_is_float(heed_lower_type(l, i + 1)),
+                                              heed_lower_size(parts[i]), channels);
+    if (!(parts[i] = heed_lower_reshape(l, parts[i], x->rank - 1, dims))) return;
+  }
+  const uint64_t rows[] = {x->dims[0], channels, heed_lower_size(x) / (x->dims[0] * channels)};
+  value *y = heed_lower_norm(l, heed_lower_reshape(l, x, 3, rows), epsilon, false);
+  y = heed_lower_reshape(l, y, x->rank, x->dims);
+  y = heed_lower_binary(l, HEED_LOWER_MULTIPLY, y, parts[0]);
+  heed_lower_bind(l, 0, heed_lower_binary(l, HEED_LOWER_ADD, y, parts[1]), 0);
+}
+
 static void lower_pool(heed_lower *l, int kind) {
   value *x = heed_lower_input(l, 0);
   if (!x || !is_image(l, x)) return;
@@ -45,6 +65,7 @@ static void lower_pool(heed_lower *l, int kind) {
 }
 
 const heed_lower_op heed_lower_channels[] = {{"BatchNormalization", lower_batch_norm, 0},
+                                             {"InstanceNormalization", lower_instance_norm, 0},
                                              {"GlobalAveragePool", lower_pool, HEED_LOWER_MEAN},
                                              {"GlobalMaxPool", lower_pool, HEED_LOWER_MAX},
                                              {NULL, NULL, 0}};

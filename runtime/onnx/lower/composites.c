@@ -23,7 +23,17 @@ static value *softmax(heed_lower *l, value *x) {
   return made;
 }
 
-/* Softmax 0 and LogSoftmax 1: over the last axis; before opset 13 over all axes from `axis` on. */
+/* 1 for the first of the largest entries of the last axis, and 0 for the others. */
+static value *hardmax(heed_lower *l, value *x) {
+  const uint32_t last = x->rank - 1;
+  value *most = heed_lower_reduce(l, HEED_LOWER_ARGMAX, x, 1u << last);
+  heed_onnx_array *places = heed_lower_array(l, 1, &x->dims[last]);
+  for (uint64_t i = 0; places && i < places->count; i++) places->data[i].f = (double)i;
+  return heed_lower_binary(l, HEED_LOWER_EQUAL, most, heed_lower_of_array(l, places));
+}
+
+/* Softmax 0, LogSoftmax 1 and Hardmax 2: over the last axis; before opset 13 over all axes from
+ * `axis` on. */
 static void lower_softmax(heed_lower *l, int kind) {
   value *x = heed_lower_input(l, 0);
   const bool old = l->call.opset < 13;
@@ -46,7 +56,7 @@ static void lower_softmax(heed_lower *l, int kind) {
     order[x->rank - 1] = axis;
   }
   value *y = old ? heed_lower_reshape(l, x, axis + 1, dims) : heed_lower_permute(l, x, order);
-  value *made = !y ? NULL : kind ? log_softmax(l, y) : softmax(l, y);
+  value *made = !y ? NULL : kind == 2 ? hardmax(l, y) : kind ? log_softmax(l, y) : softmax(l, y);
   if (!made) return;
   heed_lower_bind(
       l, 0,
@@ -395,6 +405,7 @@ static void lower_rotary(heed_lower *l, int kind) {
 
 const heed_lower_op heed_lower_blocks[] = {{"Softmax", lower_softmax, 0},
                                            {"LogSoftmax", lower_softmax, 1},
+                                           {"Hardmax", lower_softmax, 2},
                                            {"LayerNormalization", lower_norm, 0},
                                            {"RMSNormalization", lower_norm, 1},
                                            {"SimplifiedLayerNormalization", lower_norm, 1},

@@ -9,14 +9,11 @@
 
 typedef heed_lower_value value;
 
-/* What a lowered graph may have of one node: windows of a kernel, groups, single entries. */
-#define MOST_PARTS 4096u
-
 /* ---------------------------------------------------------------------------------------- parts */
 
 static value *reversed(heed_lower *l, value *x, uint32_t axis) {
   const uint64_t count = x->dims[axis];
-  if (count > MOST_PARTS)
+  if (count > HEED_LOWER_MOST_PARTS)
     return heed_lower_refuse(l, HEED_UNSUPPORTED, "a long axis backwards has no kernel");
   value **parts = heed_lower_take(l, count, sizeof *parts);
   for (uint64_t i = 0; parts && i < count; i++)
@@ -59,9 +56,8 @@ static value *filled(heed_lower *l, const value *x, uint32_t axis, uint64_t coun
   return heed_lower_of_array(l, array);
 }
 
-/* `with` before and after x along an axis. */
-static value *padded(heed_lower *l, value *x, uint32_t axis, uint64_t before, uint64_t after,
-                     double with) {
+value *heed_lower_padded(heed_lower *l, value *x, uint32_t axis, uint64_t before, uint64_t after,
+                         double with) {
   value *parts[3];
   uint32_t count = 0;
   if (!x || l->status != HEED_OK) return NULL;
@@ -102,7 +98,7 @@ static void lower_pad(heed_lower *l, int kind) {
                         (long long)(before < after ? before : after));
       return;
     }
-    if (!(x = padded(l, x, axis, (uint64_t)before, (uint64_t)after, with))) return;
+    if (!(x = heed_lower_padded(l, x, axis, (uint64_t)before, (uint64_t)after, with))) return;
   }
   heed_lower_bind(l, 0, x, 0);
 }
@@ -148,9 +144,9 @@ static value *by_rows(heed_lower *l, value *x, value *kernel, const heed_onnx_wi
   const uint64_t rows = kernel->dims[0], channels = x->dims[1], batch = x->dims[0],
                  beyond = (w->kernel[1] - 1) * w->dilation[1];
   x = heed_lower_permute(l, x, last);
-  x = padded(l, x, 2, w->before[1], w->after[1], 0);
+  x = heed_lower_padded(l, x, 2, w->before[1], w->after[1], 0);
   /* The last cells of the last row look beyond it: one row more. */
-  x = padded(l, x, 1, w->before[0], w->after[0] + (beyond ? 1 : 0), 0);
+  x = heed_lower_padded(l, x, 1, w->before[0], w->after[0] + (beyond ? 1 : 0), 0);
   if (!x) return NULL;
   const uint64_t pitch = x->dims[2], cells = w->out[0] * pitch,
                  all = cells + (w->kernel[0] - 1) * w->dilation[0] * pitch,
@@ -176,17 +172,18 @@ static value *by_rows(heed_lower *l, value *x, value *kernel, const heed_onnx_wi
 
 static value *of_one_group(heed_lower *l, value *x, value *kernel, const heed_onnx_windows *w) {
   if (w->stride[0] == 1 && w->stride[1] == 1 && w->kernel[0] > 1) return by_rows(l, x, kernel, w);
-  for (uint32_t i = 0; i < 2; i++) x = padded(l, x, 2 + i, w->before[i], w->after[i], 0);
+  for (uint32_t i = 0; i < 2; i++) x = heed_lower_padded(l, x, 2 + i, w->before[i], w->after[i], 0);
   return x ? by_product(l, x, kernel, w) : NULL;
 }
 
-static value *by_group(heed_lower *l, value *x, value *kernel, const heed_onnx_windows *w,
-                       uint64_t groups) {
+value *heed_lower_by_group(heed_lower *l, value *x, value *kernel, const heed_onnx_windows *w,
+                           uint64_t groups) {
   const uint64_t channels = x->dims[1] / groups, rows = kernel->dims[0] / groups;
   if (channels == 1 && (groups > 1 || rows == 1) &&
       w->kernel[0] * w->kernel[1] <= HEED_LOWER_MOST_TAPS)
     return heed_lower_windows(l, HEED_DEPTHWISE_SUM, x, kernel, w, false);
-  if (w->kernel[0] * w->kernel[1] > MOST_PARTS || groups * w->kernel[0] > MOST_PARTS)
+  if (w->kernel[0] * w->kernel[1] > HEED_LOWER_MOST_PARTS ||
+      groups * w->kernel[0] > HEED_LOWER_MOST_PARTS)
     return heed_lower_refuse(l, HEED_UNSUPPORTED, "a convolution of so many parts has no kernel");
   if (groups == 1) return of_one_group(l, x, kernel, w);
   value **parts = heed_lower_take(l, groups, sizeof *parts);
@@ -201,25 +198,26 @@ static value *by_group(heed_lower *l, value *x, value *kernel, const heed_onnx_w
 
 value *heed_lower_convolution_of(heed_lower *l, value *x, value *kernel) {
   const int64_t groups = heed_onnx_integer(&l->call, "group", 1);
-  const uint32_t axes = x->rank == 3 ? 1 : 2;
   heed_onnx_windows w;
-  if (kernel->kind != HEED_LOWER_CONSTANT || x->rank != kernel->rank || x->rank < 3 || x->rank > 4)
+  if (kernel->kind != HEED_LOWER_CONSTANT || x->rank != kernel->rank || x->rank < 3 || x->rank > 5)
     return heed_lower_refuse(l, HEED_UNSUPPORTED,
-                             "a convolution by a computed kernel or of other than one or two axes "
-                             "has no kernel");
+                             "a convolution by a computed kernel or of other than one to three "
+                             "axes has no kernel");
+  const uint32_t axes = x->rank - 2;
   if (groups < 1 || x->dims[1] % (uint64_t)groups || kernel->dims[0] % (uint64_t)groups ||
       x->dims[1] / (uint64_t)groups != kernel->dims[1])
     return heed_lower_refuse(l, HEED_INVALID_FILE, "its channels do not fit its kernel");
   l->status = heed_onnx_read_windows(&l->call, axes, x->dims + 2, kernel->dims + 2, false, &w);
-  if (l->status == HEED_OK && (!w.out[0] || (axes == 2 && !w.out[1])))
-    heed_lower_refuse(l, HEED_INVALID_FILE, "its kernel is larger than its image");
+  for (uint32_t i = 0; l->status == HEED_OK && i < axes; i++)
+    if (!w.out[i]) heed_lower_refuse(l, HEED_INVALID_FILE, "its kernel is larger than its image");
+  if (axes == 3) return heed_lower_volume(l, x, kernel, &w, (uint64_t)groups);
   x = heed_lower_image(l, x, &w);
   kernel = axes == 2 ? kernel
                      : heed_lower_reshape(
                            l, kernel, 4,
                            (uint64_t[]){kernel->dims[0], kernel->dims[1], 1, kernel->dims[2]});
   if (!x || !kernel) return NULL;
-  value *y = by_group(l, x, kernel, &w, (uint64_t)groups);
+  value *y = heed_lower_by_group(l, x, kernel, &w, (uint64_t)groups);
   return axes == 2 ? y : heed_lower_without_axis(l, y);
 }
 

@@ -144,6 +144,34 @@ static void lower_expand(heed_lower *l, int kind) {
   heed_lower_bind(l, 0, heed_lower_expand(l, x, list.count, dims), 0);
 }
 
+/* Each axis by itself: before it an axis of 1, which is made wider. */
+static void lower_tile(heed_lower *l, int kind) {
+  value *x = heed_lower_input(l, 0);
+  heed_onnx_list list;
+  uint64_t dims[HEED_ONNX_MAX_RANK], before = 1;
+  (void)kind;
+  if (!x || read_list(l, NULL, 1, &list) != HEED_OK) return;
+  if (list.count != x->rank) {
+    heed_lower_refuse(l, HEED_INVALID_FILE, "invalid repeats");
+    return;
+  }
+  memcpy(dims, x->dims, sizeof dims);
+  for (uint32_t i = 0; i < list.count; before *= dims[i++]) {
+    if (list.item[i] < 1 || list.item[i] > INT32_MAX) {
+      heed_lower_refuse(l, list.item[i] ? HEED_INVALID_FILE : HEED_UNSUPPORTED,
+                        list.item[i] ? "invalid repeats" : "an empty value has no kernel");
+      return;
+    }
+    if (list.item[i] == 1) continue;
+    const uint64_t times = (uint64_t)list.item[i], after = heed_lower_size(x) / before;
+    x = heed_lower_reshape(l, x, 3, (uint64_t[]){before, 1, after});
+    x = heed_lower_expand(l, x, 3, (uint64_t[]){before, times, after});
+    dims[i] *= times;
+    if (!(x = heed_lower_reshape(l, x, list.count, dims))) return;
+  }
+  heed_lower_bind(l, 0, x, 0);
+}
+
 /* -------------------------------------------------------------------------------------- parts */
 
 static int64_t clamp(int64_t x, int64_t low, int64_t high) {
@@ -282,44 +310,6 @@ static void lower_gather(heed_lower *l, int kind) {
                   0);
 }
 
-/* Entries of several axes together by known tuples of indices: of those axes as one. */
-static void lower_gather_nd(heed_lower *l, int kind) {
-  value *x = heed_lower_input(l, 0);
-  const heed_onnx_array *tuples = l->call.in[1];
-  uint64_t dims[HEED_ONNX_MAX_RANK] = {1};
-  (void)kind;
-  if (!x) return;
-  const uint64_t depth = tuples && tuples->rank ? tuples->dims[tuples->rank - 1] : 0;
-  if (!depth || heed_onnx_integer(&l->call, "batch_dims", 0) != 0) {
-    heed_lower_refuse(l, HEED_UNSUPPORTED, "these indices have no kernel");
-    return;
-  }
-  if (depth > x->rank || heed_onnx_is_float(tuples->type)) {
-    heed_lower_refuse(l, HEED_INVALID_FILE, "its indices do not fit its input");
-    return;
-  }
-  heed_onnx_array *flat = heed_lower_array(l, tuples->rank - 1, tuples->dims);
-  if (!flat) return;
-  flat->type = HEED_ONNX_INT64;
-  for (uint64_t k = 0; k < depth; k++) {
-    const int64_t size = (int64_t)x->dims[k];
-    dims[0] *= x->dims[k];
-    for (uint64_t i = 0; i < flat->count; i++) {
-      const int64_t found = tuples->data[i * depth + k].i;
-      if (found < -size || found >= size) {
-        heed_lower_refuse(l, HEED_INVALID_FILE, "index out of range");
-        return;
-      }
-      flat->data[i].i = (k ? flat->data[i].i * size : 0) + (found < 0 ? found + size : found);
-    }
-  }
-  const uint32_t rest = x->rank - (uint32_t)depth;
-  if (rest) memcpy(dims + 1, x->dims + depth, rest * sizeof *dims);
-  heed_lower_bind(
-      l, 0, heed_lower_gather(l, heed_lower_reshape(l, x, rest + 1, dims), 0, flat, NULL, false),
-      0);
-}
-
 /* What the branch that is taken gives; see branches.c. */
 static void lower_if(heed_lower *l, int kind) {
   const uint32_t each = l->call.node->output_count;
@@ -341,18 +331,9 @@ static void lower_if(heed_lower *l, int kind) {
   }
 }
 
-const heed_lower_op heed_lower_layouts[] = {{"Shape", lower_shape, 0},
-                                            {"Size", lower_shape, 1},
-                                            {"Reshape", lower_reshape, 0},
-                                            {"Flatten", lower_flatten, 0},
-                                            {"Squeeze", lower_squeeze, 0},
-                                            {"Unsqueeze", lower_squeeze, 1},
-                                            {"Expand", lower_expand, 0},
-                                            {"Transpose", lower_transpose, 0},
-                                            {"Slice", lower_slice, 0},
-                                            {"Split", lower_split, 0},
-                                            {"Concat", lower_concat, 0},
-                                            {"Gather", lower_gather, 0},
-                                            {"GatherND", lower_gather_nd, 0},
-                                            {"If", lower_if, 0},
-                                            {NULL, NULL, 0}};
+const heed_lower_op heed_lower_layouts[] = {
+    {"Shape", lower_shape, 0},     {"Size", lower_shape, 1},      {"Reshape", lower_reshape, 0},
+    {"Flatten", lower_flatten, 0}, {"Squeeze", lower_squeeze, 0}, {"Unsqueeze", lower_squeeze, 1},
+    {"Expand", lower_expand, 0},   {"Tile", lower_tile, 0},       {"Transpose", lower_transpose, 0},
+    {"Slice", lower_slice, 0},     {"Split", lower_split, 0},     {"Concat", lower_concat, 0},
+    {"Gather", lower_gather, 0},   {"If", lower_if, 0},           {NULL, NULL, 0}};

@@ -121,7 +121,7 @@ static const heed_lower_op *find_op(const heed_onnx_node *node) {
   const heed_lower_op *const tables[] = {
       heed_lower_nodes,      heed_lower_activations, heed_lower_layouts, heed_lower_blocks,
       heed_lower_quantisers, heed_lower_pads,        heed_lower_wholes,  heed_lower_einsums,
-      heed_lower_resizes,    heed_lower_channels,    heed_lower_pools};
+      heed_lower_resizes,    heed_lower_channels,    heed_lower_pools,   heed_lower_tuples};
   if (!heed_onnx_has_schema(node)) return NULL;
   if (heed_onnx_is_if(node) && node->input_count == 1) return NULL; /* see branches.c */
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
@@ -180,6 +180,7 @@ static bool takes_whole_numbers(const heed_onnx_node *node, uint32_t index) {
     if (strcmp(op->name, node->op) == 0) return true;
   for (const heed_lower_op *op = heed_lower_wholes; op->name; op++)
     if (strcmp(op->name, node->op) == 0) return true;
+  if (strcmp(node->op, "GatherND") == 0) return true;
   for (size_t i = 0; ops[i]; i++)
     if (strcmp(node->op, ops[i]) == 0) return true;
   return index == 2 && strcmp(node->op, "QuantizeLinear") == 0;

@@ -2,8 +2,8 @@
  * shapes and constants alone the evaluator computes (evaluate.h). The rest becomes expressions,
  * which their constructors simplify: so a chain of small nodes ends as the op that it spells.
  *
- * lower.c goes through the nodes, nodes.c, activations.c, layout.c, composites.c and
- * quantisers.c, integers.c, einsum.c, windows.c and resize.c say what a
+ * lower.c goes through the nodes. nodes.c, activations.c, layout.c, tuples.c, composites.c,
+ * quantisers.c, integers.c, einsum.c, convolution.c, volume.c, windows.c and resize.c say what a
  * node is, shape.c, arithmetic.c, norm.c, linear.c and attention.c
  * make expressions, order.c, emit.c and changes.c the graph, and run.c runs it. */
 #ifndef HEED_ONNX_LOWER_LOWER_H
@@ -327,7 +327,8 @@ typedef struct heed_lower_op {
 /* One table a file, which ends with a name NULL. */
 extern const heed_lower_op heed_lower_nodes[], heed_lower_activations[], heed_lower_layouts[],
     heed_lower_blocks[], heed_lower_quantisers[], heed_lower_pads[], heed_lower_wholes[],
-    heed_lower_einsums[], heed_lower_resizes[], heed_lower_channels[], heed_lower_pools[];
+    heed_lower_einsums[], heed_lower_resizes[], heed_lower_channels[], heed_lower_pools[],
+    heed_lower_tuples[];
 
 /* -------------------------------------------------------------------------------------- all */
 

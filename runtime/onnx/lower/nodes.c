@@ -203,7 +203,7 @@ static void lower_conv(heed_lower *l, int kind) {
         *y = heed_lower_convolution(l, x, w);
   (void)kind;
   if (y && heed_lower_has_input(l, 2)) {
-    const uint64_t dims[] = {w->dims[0], 1, 1};
+    const uint64_t dims[] = {w->dims[0], 1, 1, 1};
     y = heed_lower_binary(l, HEED_LOWER_ADD, y,
                           heed_lower_reshape(l, heed_lower_input(l, 2), y->rank - 1, dims));
   }
