@@ -5,6 +5,10 @@
 #include "base/context.h"
 #include "heed/model.h"
 
+#ifndef HEED_PICKLE_WINDOW /* tests/proofs sets another */
+#define HEED_PICKLE_WINDOW 4096
+#endif
+
 typedef struct heed_byte_reader {
   const heed_source *source;
   const char *where; /* begins the sentences of errors */
@@ -12,7 +16,7 @@ typedef struct heed_byte_reader {
   uint64_t end;
   uint32_t crc; /* of all bytes up to `next`, as zip files have it */
   uint32_t from, held;
-  unsigned char buffer[4096];
+  unsigned char buffer[HEED_PICKLE_WINDOW];
 } heed_byte_reader;
 
 /* Bytes [begin, end) of the source; the end may lie behind the source's. */

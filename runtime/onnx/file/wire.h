@@ -6,13 +6,17 @@
 #include "base/context.h"
 #include "heed/model.h"
 
+#ifndef HEED_ONNX_WINDOW /* tests/proofs sets another */
+#define HEED_ONNX_WINDOW 4096
+#endif
+
 /* A window on the file. */
 typedef struct heed_onnx_wire {
   const heed_source *source;
   const char *where; /* begins the sentences of errors */
   uint64_t held_at;  /* where the buffered bytes lie */
   uint32_t held;
-  unsigned char buffer[4096];
+  unsigned char buffer[HEED_ONNX_WINDOW];
 } heed_onnx_wire;
 
 /* Bytes of the file that are still to be read. */
