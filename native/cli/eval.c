@@ -34,10 +34,13 @@ static heed_status read_input(cli_state *cli, eval_job *job, const heed_tensor_f
   const bool whole = !tensor->unsupported && tensor->dtype == HEED_I32,
              floats = !tensor->unsupported && tensor->dtype != HEED_U8 &&
                       tensor->dtype != HEED_I8 && !whole;
-  if (!(ids ? whole : floats) || tensor->shape.rank != (ids ? 2 : 4) || tensor->count == 0)
-    return heed_fail(&cli->error, HEED_INVALID_FILE, "%s: invalid %s (found %s %s, expected %s)",
-                     path, name, tensor->dtype_name, heed_shape_text(&tensor->shape, text),
-                     ids ? "I32 or I64 [B, T]" : "floats [B, C, H, W]");
+  const bool fits =
+      ids ? tensor->shape.rank == 2 : tensor->shape.rank == 4 || tensor->shape.rank == 5;
+  if (!(ids ? whole : floats) || !fits || tensor->count == 0)
+    return heed_fail(
+        &cli->error, HEED_INVALID_FILE, "%s: invalid %s (found %s %s, expected %s)", path, name,
+        tensor->dtype_name, heed_shape_text(&tensor->shape, text),
+        ids ? "I32 or I64 [B, T]" : "floats [B, C, H, W], of videos [B, frames, C, H, W]");
   job->shape = tensor->shape;
   job->input = malloc((size_t)tensor->count * 4);
   return job->input ? heed_tensor_file_read(file, tensor, 0, tensor->count, job->input, &cli->error)
@@ -190,13 +193,18 @@ static heed_status add_rollout(cli_state *cli, eval_job *job) {
 /* The sizes that the input has. */
 static heed_status choose_sizes(cli_state *cli, eval_job *job) {
   const heed_model_info *info = &job->pipeline.info;
-  const uint32_t *dim = job->shape.dim;
+  const uint32_t *dim = job->shape.dim, axes = info->frames ? 5 : 4;
   heed_build_desc *build = &job->pipeline.build;
   build->batch = dim[0];
   if (info->kind == HEED_MODEL_TEXT) {
     build->source_length = dim[1];
     return HEED_OK;
   }
+  if (job->shape.rank != axes)
+    return heed_fail(&cli->error, HEED_INVALID_FILE,
+                     "pixel_values: wrong number of axes (found %u, expected %u%s)",
+                     job->shape.rank, axes, info->frames ? ": those of a video" : "");
+  if (info->frames) build->frames = *++dim;
   if (dim[1] != info->channels)
     return heed_fail(&cli->error, HEED_INVALID_FILE,
                      "pixel_values: wrong number of channels (found %u, expected %u)", dim[1],

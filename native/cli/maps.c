@@ -3,9 +3,9 @@
  * from 0; a picture, either picture [height, width, 3] as bytes or pixel_values [1, 3, height,
  * width]; metadata grid = "rows columns prefix-tokens", without which the patches after CLS are a
  * square, prefix = "CLS, register 1" their names, patch = the side of a patch in pixels, without
- * which pixel_values says it, provenance, tokens = "0 5 1 2 3 4", the place in the maps of CLS and
- * its like and then of the patches row by row, without which they lie so, and changes = the options
- * of heed run that changed the attention. */
+ * which pixel_values says it, frames = the time steps of a video, provenance, tokens = "0 5 1 2 3
+ * 4", the place in the maps of CLS and its like and then of the patches row by row, without which
+ * they lie so, and changes = the options of heed run that changed the attention. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,10 +129,15 @@ static heed_status read_grid(cli_state *cli, maps_job *job, const char *path) {
   const char *grid = heed_tensor_file_metadata(job->file, "grid");
   if (grid) {
     char rest;
+    const char *frames = heed_tensor_file_metadata(job->file, "frames");
+    if (!frames || !cli_read_number(frames, MOST_TOKENS, &result->frames) || !result->frames)
+      result->frames = 1;
+    run_set_across(result);
     const bool read = sscanf(grid, "%5u %5u %5u%c", &result->rows, &result->columns,
                              &job->pipeline.info.prefix_tokens, &rest) == 3;
     if (read && result->rows && result->columns &&
-        (uint64_t)result->rows * result->columns + job->pipeline.info.prefix_tokens ==
+        (uint64_t)result->rows * result->columns * result->frames +
+                job->pipeline.info.prefix_tokens ==
             result->tokens)
       return HEED_OK;
     return heed_fail(
@@ -227,6 +232,10 @@ static heed_status picture_of_values(cli_state *cli, maps_job *job,
 /* What the maps lie over; grey where the file has no picture. */
 static heed_status read_picture(cli_state *cli, maps_job *job, const char *path) {
   heed_picture *image = &job->result.image;
+  const uint32_t across = job->result.across ? job->result.across : 1,
+                 frames = job->result.frames ? job->result.frames : 1,
+                 rows = job->result.rows * (frames / across),
+                 columns = job->result.columns * across;
   const heed_file_tensor *bytes = heed_tensor_file_find(job->file, "picture"),
                          *values = heed_tensor_file_find(job->file, "pixel_values");
   const bool whole = bytes && !bytes->unsupported && bytes->dtype == HEED_U8 &&
@@ -235,10 +244,9 @@ static heed_status read_picture(cli_state *cli, maps_job *job, const char *path)
                       values->dtype != HEED_I8 && values->dtype != HEED_I32 &&
                       values->shape.rank == 4 && values->shape.dim[0] == 1 &&
                       values->shape.dim[1] == 3;
-  const uint32_t *dim = whole ? bytes->shape.dim
-                        : planes
-                            ? values->shape.dim + 2
-                            : (const uint32_t[]){16 * job->result.rows, 16 * job->result.columns};
+  const uint32_t *dim = whole    ? bytes->shape.dim
+                        : planes ? values->shape.dim + 2
+                                 : (const uint32_t[]){16 * rows, 16 * columns};
   if (dim[0] == 0 || dim[1] == 0 || (uint64_t)dim[0] * dim[1] > HEED_IMAGE_MAX_PIXELS)
     return heed_fail(&cli->error, HEED_INVALID_FILE,
                      "%s: image too small or too large (found %u x %u)", path, dim[1], dim[0]);
@@ -325,9 +333,11 @@ static heed_status show_maps(cli_state *cli, maps_job *job, const run_options *o
   CLI_TRY(run_select(cli, options, &job->pipeline.info, &job->result, &selection));
   CLI_TRY(run_read_shown(cli, &job->pipeline, options, &selection, &job->result));
   run_query_text(&job->pipeline.info, &selection, query);
-  printf("%s: maps of %u layers x %u heads, %u tokens = %u x %u patches and %u prefix tokens\n",
+  char steps[24] = "";
+  if (job->result.frames > 1) snprintf(steps, sizeof steps, "%u x ", job->result.frames);
+  printf("%s: maps of %u layers x %u heads, %u tokens = %s%u x %u patches and %u prefix tokens\n",
          CLI_SHOWN(path), job->pipeline.info.layers, job->pipeline.info.heads, job->result.tokens,
-         job->result.rows, job->result.columns, job->pipeline.info.prefix_tokens);
+         steps, job->result.rows, job->result.columns, job->pipeline.info.prefix_tokens);
   const char *changes = heed_tensor_file_metadata(job->file, "changes");
   if (job->result.from) printf("from: %s\n", CLI_SHOWN(job->result.from));
   if (changes) printf("changed: %s\n", CLI_SHOWN(changes));

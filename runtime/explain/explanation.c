@@ -330,6 +330,13 @@ heed_status heed_explain(heed_context *context, const heed_explain_desc *desc,
   if (!full.model || !full.backend || !full.methods || (full.input_count && !full.inputs))
     return heed_fail(error, HEED_INVALID_ARGUMENT,
                      "explain: NULL argument (expected model, backend, methods and inputs)");
+  heed_model_info info;
+  heed_model_get_info(full.model, &info);
+  if (info.frames)
+    return heed_fail(error, HEED_UNSUPPORTED,
+                     "explain: a model of videos is not supported (found %u frames, expected one "
+                     "picture)",
+                     info.frames);
   heed_explain_run run = {.context = context, .desc = &full};
   run.result = heed_alloc(context, 1, sizeof *run.result);
   if (!run.result) return heed_fail_memory(error, "explain", sizeof *run.result);

@@ -101,10 +101,13 @@ static void put_preprocess(writer *to, const heed_preprocess *how, const heed_er
 
 static void put_image_model(writer *to, const heed_model_info *info, const heed_preprocess *how,
                             const heed_error *unprepared) {
+  char frames[48] = "";
+  if (info->frames)
+    snprintf(frames, sizeof frames, "%u frames, %u a patch, ", info->frames, info->tubelet);
   put(to,
-      "family %s: %u px, patch %u, %u layers x %u heads, width %u, mlp %u, %u prefix tokens, %u "
+      "family %s: %s%u px, patch %u, %u layers x %u heads, width %u, mlp %u, %u prefix tokens, %u "
       "classes",
-      info->family, info->image_size, info->patch, info->layers, info->heads, info->width,
+      info->family, frames, info->image_size, info->patch, info->layers, info->heads, info->width,
       info->mlp_width, info->prefix_tokens, info->classes);
   put(to, "positions resized: %s%s%s%s", info->positions ? info->positions : "none",
       info->family_assumed ? " (as in " : "", info->family_assumed ? info->family : "",

@@ -1,4 +1,5 @@
 /* What of a model knows its kinds and their images. */
+#include "base/desc.h"
 #include "base/status.h"
 #include "model/files/model_type.h"
 #include "model/image/preprocess.h"
@@ -7,6 +8,30 @@
 heed_status heed_model_open(heed_context *context, const heed_model_desc *desc, heed_model **model,
                             heed_error *error) {
   return heed_model_open_type(context, &heed_vit_type, desc, model, error);
+}
+
+heed_status heed_model_layer(const heed_model *model, const heed_build_desc *desc, uint32_t layer,
+                             heed_layer_info *info, heed_error *error) {
+  const heed_model_info *of = &model->info;
+  heed_build_desc full = {.struct_size = sizeof full};
+  if (desc) HEED_TRY(heed_desc_read(&full, sizeof full, desc, "layer", error));
+  const uint32_t height = full.height ? full.height : of->image_size,
+                 width = full.width ? full.width : of->image_size,
+                 frames = full.frames ? full.frames : of->frames,
+                 tubelet = of->tubelet ? of->tubelet : 1;
+  if (!of->patch || layer >= of->layers)
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "layer: out of range (found %u, expected less than %u, of images)", layer,
+                     of->patch ? of->layers : 0);
+  *info = (heed_layer_info){.width = of->width,
+                            .heads = of->heads,
+                            .prefix_tokens = of->prefix_tokens,
+                            .frames = frames ? frames / tubelet : 1,
+                            .rows = height / of->patch,
+                            .columns = width / of->patch,
+                            .patch = of->patch,
+                            .tubelet = tubelet};
+  return HEED_OK;
 }
 
 heed_status heed_model_preprocess_at(const heed_model *model, uint32_t height, uint32_t width,

@@ -54,7 +54,7 @@ pixels() { # name, a part of the sentence, dtype, shape, bytes
   safetensors "$bad/$1" "{\"pixel_values\":{\"dtype\":\"$3\",\"shape\":[$4],\"data_offsets\":[0,$5]}}" "$5"
   bad_input "pixels_$1" "$2" eval "$micro" "$bad/$1" -o out.safetensors --backend cpu --quiet
 }
-pixels u8 "invalid pixel_values (found U8 [1, 3, 32, 32], expected floats [B, C, H, W])" U8 1,3,32,32 3072
+pixels u8 "invalid pixel_values (found U8 [1, 3, 32, 32], expected floats [B, C, H, W], of videos [B, frames, C, H, W])" U8 1,3,32,32 3072
 pixels i8 "found I8 [1, 3, 32, 32], expected floats" I8 1,3,32,32 3072
 pixels i32 "found I32 [1, 3, 32, 32], expected floats" I32 1,3,32,32 12288
 pixels bool "found BOOL [1, 3, 32, 32], expected floats" BOOL 1,3,32,32 3072

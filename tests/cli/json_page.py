@@ -121,6 +121,7 @@ check("heed run", [
     *documents("run", micro, picture, "--explain", "ledger,lens,norms,patch", "--patch-from", picture, *quiet),
     *documents("run", micro, picture, "--explain", "gradcam,relevancy,gradient_rollout,attnlrp,cplrp,inputxgrad,ig,smoothgrad", *quiet),
     *documents("run", vectors + "/vit/dinov3_original", picture, *quiet),
+    *documents("run", vectors + "/vit/videomae", picture, *quiet),
 ], may_lack=lambda key: key in ("results[].each_class", "results[].from", "results[].backend", "results[].device", "results[].explain.ledger.pool"))
 # of graphs with a sigmoid, of heed maps, of lines, of a pooling attention with a classifier
 run("maps", "maps.safetensors", "--json", "maps.json")

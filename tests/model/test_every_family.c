@@ -75,11 +75,8 @@ static void open_run(run *r, const family *f, const wanted *want) {
   r->io = vector_file_open(path);
   open_model(r, f);
   float *pixels = vector_file_read(&r->io, "pixel_values", HEED_F32, &r->pixels);
-  const heed_build_desc build = {.struct_size = sizeof build,
-                                 .batch = r->pixels.dim[0],
-                                 .height = r->pixels.dim[2],
-                                 .width = r->pixels.dim[3],
-                                 .intervene = want->intervene};
+  heed_build_desc build = test_pixel_sizes(&r->pixels);
+  build.intervene = want->intervene;
   assert_ok(heed_cpu_backend_create(r->io.context, NULL, &r->backend, &error));
   assert_ok(heed_model_build(r->model, &build, &r->graph, &error));
   heed_value taps[TAPS];

@@ -103,6 +103,37 @@ static void check_family(const char *folder, const char *config) {
 #include "vit_vectors.h"
 #undef VIT_VECTOR
 
+/* One patch, and of a model of videos one time step more than that. */
+static void test_smallest_pictures(void **state) {
+  static const char *const folders[] = {"videomae", "videomae_base"};
+  (void)state;
+  for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+    vit_files files;
+    load_run(&files, folders[i], "config.json", "io_small");
+    check_run(&files);
+  }
+}
+
+static void test_frames_that_do_not_fit(void **state) {
+  (void)state;
+  vit_files files;
+  vit v;
+  heed_error error;
+  load_run(&files, "videomae", "config.json", "io");
+  heed_build_desc build = run_sizes(&files);
+  build.frames = 3;
+  assert_fails(open_vit(&v, &files, NULL, NULL, 1, &build, NULL, &error), HEED_INVALID_ARGUMENT,
+               "wrong number of frames (found 3, expected a multiple of 2)");
+  close_vit(&v);
+  free_files(&files);
+  load_files(&files, "micro_32");
+  build = (heed_build_desc){.struct_size = sizeof build, .frames = 2};
+  assert_fails(open_vit(&v, &files, NULL, NULL, 1, &build, NULL, &error), HEED_INVALID_ARGUMENT,
+               "not a model of videos (found 2 frames, expected 0)");
+  close_vit(&v);
+  free_files(&files);
+}
+
 static void test_rows_on_demand_equal_the_map(void **state) {
   (void)state;
   vit_files files;
@@ -217,6 +248,8 @@ int main(void) {
 #define VIT_VECTOR(folder, config) cmocka_unit_test(test_family_##folder),
 #include "vit_vectors.h"
 #undef VIT_VECTOR
+      cmocka_unit_test(test_smallest_pictures),
+      cmocka_unit_test(test_frames_that_do_not_fit),
       cmocka_unit_test(test_rows_on_demand_equal_the_map),
       cmocka_unit_test(test_rows_of_biased_and_pooling_attentions),
       cmocka_unit_test(test_chosen_rows_equal_the_map),

@@ -92,10 +92,7 @@ static inline heed_status run_files(const subject *s, const heed_safetensors_ite
       {s->config_name ? s->config_name : "config.json", test_source(config, strlen(config))}};
   const heed_model_desc desc = {sizeof desc, files, s->config_name ? 2 : 1};
   const heed_shape *pixels = &heed_safetensors_find(s->pixels, "pixel_values")->shape;
-  const heed_build_desc build = {.struct_size = sizeof build,
-                                 .batch = pixels->dim[0],
-                                 .height = pixels->dim[2],
-                                 .width = pixels->dim[3]};
+  const heed_build_desc build = test_pixel_sizes(pixels);
   heed_model *model = NULL;
   heed_graph *graph = NULL;
   error.message[0] = '\0';

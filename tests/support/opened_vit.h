@@ -126,10 +126,7 @@ static inline heed_build_desc run_sizes(const vit_files *files) {
   const heed_shape pixels = heed_safetensors_find(io, "pixel_values")->shape;
   heed_safetensors_destroy(io);
   heed_context_destroy(context);
-  return (heed_build_desc){.struct_size = sizeof(heed_build_desc),
-                           .batch = pixels.dim[0],
-                           .height = pixels.dim[2],
-                           .width = pixels.dim[3]};
+  return test_pixel_sizes(&pixels);
 }
 
 /* Reads a whole value of floats; the caller frees. */

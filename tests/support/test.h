@@ -56,4 +56,14 @@ typedef struct test_allocator {
 } test_allocator;
 heed_context_desc test_context_desc(test_allocator *allocator);
 
+/* Batch and size of pixel_values, of frames too. */
+static inline heed_build_desc test_pixel_sizes(const heed_shape *pixels) {
+  const uint32_t *end = pixels->dim + pixels->rank;
+  return (heed_build_desc){.struct_size = sizeof(heed_build_desc),
+                           .batch = pixels->dim[0],
+                           .height = end[-2],
+                           .width = end[-1],
+                           .frames = pixels->rank == 5 ? pixels->dim[1] : 0};
+}
+
 #endif

@@ -353,6 +353,13 @@ static outcome call_build(const void *desc) {
   return out;
 }
 
+static const heed_build_desc layer_desc = {.struct_size = sizeof layer_desc, .height = 64};
+static outcome call_layer(const void *desc) {
+  heed_layer_info info = {0};
+  const heed_status status = heed_model_layer(vit, desc, 1, &info, &error);
+  return ended(status, mix(1, &info, sizeof info));
+}
+
 static float explain_pixels[3 * 32 * 32];
 static const heed_named_tensor explain_inputs[] = {
     {"pixel_values", HEED_F32, {4, {1, 3, 32, 32}}, explain_pixels}};
@@ -414,11 +421,14 @@ static outcome call_decoder_hooks(const void *desc) { return decode(&decoder_des
 #define decode_hooks_desc session_hooks_desc
 static outcome call_decode_hooks(const void *desc) { return decode(&decoder_desc, NULL, desc); }
 
-static const entry files[] = {
-    ENTRY(model, model_desc, file_count),      ENTRY(build, build_desc, classes_only),
-    ENTRY(explain, explain_desc, input_count), ENTRY(sequence_build, build_desc, target_length),
-    ENTRY(decoder, decoder_desc, attention),   ENTRY(decoder_hooks, hooks, user),
-    ENTRY(decode_hooks, hooks, user)};
+static const entry files[] = {ENTRY(model, model_desc, file_count),
+                              ENTRY(build, build_desc, classes_only),
+                              ENTRY(layer, build_desc, width),
+                              ENTRY(explain, explain_desc, input_count),
+                              ENTRY(sequence_build, build_desc, target_length),
+                              ENTRY(decoder, decoder_desc, attention),
+                              ENTRY(decoder_hooks, hooks, user),
+                              ENTRY(decode_hooks, hooks, user)};
 
 /* ---------------------------------------------------------------------------------------- tests */
 

@@ -177,12 +177,10 @@ static heed_status open_plan(const work *w, const subject *s, const heed_vulkan_
                              held *h) {
   heed_value taps[2 * MOST_LAYERS];
   uint32_t count = 0;
-  const heed_build_desc build = {.struct_size = sizeof build,
-                                 .batch = s->shape.dim[0],
-                                 .height = w->text ? 0 : s->shape.dim[2],
-                                 .width = w->text ? 0 : s->shape.dim[3],
-                                 .source_length = w->text ? s->shape.dim[1] : 0,
-                                 .intervene = w->intervene};
+  const heed_build_desc text = {
+      .struct_size = sizeof text, .batch = s->shape.dim[0], .source_length = s->shape.dim[1]};
+  heed_build_desc build = w->text ? text : test_pixel_sizes(&s->shape);
+  build.intervene = w->intervene;
   assert_ok(heed_model_build(s->model, &build, &h->graph, &error));
   static const char *const parts[] = {"query", "key"};
   for (uint32_t layer = 0; layer < s->info.layers; layer++)

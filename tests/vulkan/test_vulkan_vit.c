@@ -74,11 +74,8 @@ static uint64_t run_for(vit *v, const heed_vulkan_desc *desc, bool classes_only,
   heed_error error;
   heed_memory memory;
   const heed_safetensors_tensor *pixels = heed_safetensors_find(v->io, "pixel_values");
-  const heed_build_desc build = {.struct_size = sizeof build,
-                                 .batch = pixels->shape.dim[0],
-                                 .height = pixels->shape.dim[2],
-                                 .width = pixels->shape.dim[3],
-                                 .classes_only = classes_only};
+  heed_build_desc build = test_pixel_sizes(&pixels->shape);
+  build.classes_only = classes_only;
   if (!v->backend) assert_ok(heed_vulkan_backend_create(v->context, desc, &v->backend, &error));
   assert_ok(heed_model_build(v->model, &build, &v->graph, &error));
   assert_ok(heed_plan_create(v->graph, v->backend, NULL, &v->plan, &error));

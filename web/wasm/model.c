@@ -63,6 +63,11 @@ static heed_status build(heed_web_session *s, const heed_build_desc *wanted) {
   heed_model_info info;
   heed_value_info embeddings;
   heed_model_get_info(s->model->model, &info);
+  if (info.frames)
+    return heed_fail(&s->web->error, HEED_UNSUPPORTED,
+                     "session: a model of videos is not supported here (found %u frames, expected "
+                     "one picture; the command heed run takes them)",
+                     info.frames);
   s->layers = info.layers;
   s->heads = info.heads;
   s->pool_heads = info.pool_heads;

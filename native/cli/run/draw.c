@@ -39,13 +39,26 @@ static heed_status alloc_drawing(cli_state *cli, drawing *d, uint32_t layers, ui
   return heed_fail_memory(&cli->error, "maps", count * patches * sizeof(float));
 }
 
+/* The grid of a figure's cell. */
+static uint32_t figure_columns(const run_result *result) {
+  return result->columns * (result->across ? result->across : 1);
+}
+
+static uint32_t figure_rows(const run_result *result) {
+  return result->across ? result->rows * (result->frames / result->across) : result->rows;
+}
+
 /* Adds one row of N weights, times `share`, to map (l, h), and to the sum of all. */
 static void add_row(drawing *d, const run_result *result, uint32_t prefix, uint32_t l, uint32_t h,
                     const float *row, float share) {
   const size_t at = (size_t)l * d->heads + h, patches = result->tokens - prefix;
   for (uint32_t i = 0; i < result->tokens; i++) d->mean[i] += share * row[i];
   for (uint32_t i = 0; i < prefix; i++) d->prefix[at] += share * row[i];
-  for (size_t i = 0; i < patches; i++) d->maps[at * patches + i] += share * row[prefix + i];
+  for (uint32_t i = 0; i < patches; i++) {
+    uint32_t r, c;
+    run_cell(result, i, &r, &c);
+    d->maps[at * patches + r * figure_columns(result) + c] += share * row[prefix + i];
+  }
 }
 
 /* The last path component. */
@@ -82,9 +95,12 @@ static void model_text(const cli_pipeline *pipeline, const run_options *options,
   const char *name = !pipeline->model ? (result->from ? result->from : "maps from a file")
                      : options->model ? base_name(options->model)
                                       : "the demo model";
-  snprintf(text, 320, "%.200s (%s%s%u layers, %u heads, %u tokens)", name,
+  char steps[48] = "";
+  if (result->frames > 1)
+    snprintf(steps, sizeof steps, ", %u time steps side by side", result->frames);
+  snprintf(text, 320, "%.200s (%s%s%u layers, %u heads, %u tokens%s)", name,
            pipeline->model ? info->family : "", pipeline->model ? ", " : "", info->layers,
-           info->heads, result->tokens);
+           info->heads, result->tokens, steps);
 }
 
 /* What stands beside the query's mark. */
@@ -95,6 +111,9 @@ static void query_text(const heed_model_info *info, const run_result *result,
     snprintf(text, 64, "%s: probe", role);
   else if (selection->query_row < 0)
     snprintf(text, 64, "%s: %s", role, info->token_names[selection->query]);
+  else if (selection->query_frame >= 0)
+    snprintf(text, 64, "%s (%d, %d, %d)", role, selection->query_frame, selection->query_row,
+             selection->query_column);
   else
     snprintf(text, 64, "%s (%d, %d)", role, selection->query_row, selection->query_column);
 }
@@ -132,6 +151,9 @@ static heed_status draw(cli_state *cli, const cli_pipeline *pipeline, const run_
                         const run_result *result, const run_selection *selection, drawing *d,
                         uint32_t layers, words *w, const char *path) {
   CLI_TRY(write_words(cli, pipeline, options, result, selection, w));
+  uint32_t row = 0, column = 0;
+  const bool marked = !selection->pool && selection->query_row >= 0;
+  if (marked) run_cell(result, selection->query - pipeline->info.prefix_tokens, &row, &column);
   const heed_figure_desc desc = {.struct_size = sizeof desc,
                                  .image = heed_picture_view(&result->image),
                                  .region = result->region,
@@ -140,13 +162,13 @@ static heed_status draw(cli_state *cli, const cli_pipeline *pipeline, const run_
                                  .prefix_name = run_prefix_text(&pipeline->info),
                                  .layers = layers,
                                  .heads = d->heads,
-                                 .rows = result->rows,
-                                 .columns = result->columns,
+                                 .rows = figure_rows(result),
+                                 .columns = figure_columns(result),
                                  .tokens = result->tokens,
                                  .layer_numbers = d->layers,
                                  .column_labels = d->label,
-                                 .query_row = selection->pool ? -1 : selection->query_row,
-                                 .query_column = selection->pool ? -1 : selection->query_column,
+                                 .query_row = marked ? (int32_t)row : -1,
+                                 .query_column = marked ? (int32_t)column : -1,
                                  .caption = w->caption,
                                  .scale = selection->scale,
                                  .end = selection->end,

@@ -79,6 +79,19 @@ typedef struct run_joint {
   heed_pca pca; /* in `numbers`, and its foreground */
 } run_joint;
 
+/* Of several pictures, a stem each: its file's name without folder and end, numbered where another
+ * before has it. NULL of one. */
+typedef struct run_stems {
+  char **stem;
+} run_stems;
+
+/* The pictures of a run; borrowed. One of them may be NULL: the built-in one. */
+typedef struct run_batch {
+  const char *const *pictures;
+  uint32_t count;
+  run_stems stems;
+} run_batch;
+
 typedef struct run_options {
   cli_choice choice;
   const char *model; /* path; NULL = the demo model */
@@ -102,7 +115,8 @@ typedef struct run_options {
   heed_image_limits limits;
   uint32_t clusters; /* of --explain kmeans */
   run_joint joint;
-  uint32_t top, width; /* width: of figures in millimetres, 0: not said */
+  uint32_t top, width;   /* width: of figures in millimetres, 0: not said */
+  const run_batch *clip; /* the frames of a video; NULL: the model takes pictures */
 } run_options;
 
 typedef struct run_explained run_explained; /* of explained.h */
@@ -121,8 +135,12 @@ typedef struct run_result {
   bool whole;                         /* fitted whole, with padding (--fit whole) */
   uint32_t batch_height, batch_width; /* of pixel_values */
   uint32_t rows, columns, tokens;     /* grid of patches; N */
-  float *pixels;                      /* [C, H, W] */
-  float *logits;                      /* [classes] or NULL */
+  uint32_t frames, across;            /* of a video: its grids in time, those in a row of figures */
+  uint32_t clip_frames;               /* the same: of its files, of which some were taken */
+  uint32_t frame_width, frame_height; /* the same: of its files, where the model sees `seen` */
+  heed_region seen;
+  float *pixels; /* [C, H, W] */
+  float *logits; /* [classes] or NULL */
   /* [L], each [H, R, N]: R = N when the whole maps were wanted, else 1 (the query's row). In the
    * session, until its next run, or in `copies`, [L], NULL for the others. */
   const float **attention;
@@ -153,20 +171,8 @@ typedef struct run_selection {
   double end;                      /* of that scale, in times uniform; 0: not given */
   uint32_t query;                  /* token */
   int32_t query_row, query_column; /* -1: a token before the patches */
+  int32_t query_frame;             /* -1: there is one grid in time */
 } run_selection;
-
-/* Of several pictures, a stem each: its file's name without folder and end, numbered where another
- * before has it. NULL of one. */
-typedef struct run_stems {
-  char **stem;
-} run_stems;
-
-/* The pictures of a run; borrowed. One of them may be NULL: the built-in one. */
-typedef struct run_batch {
-  const char *const *pictures;
-  uint32_t count;
-  run_stems stems;
-} run_batch;
 
 /* Reads a picture (NULL: the built-in one) and prepares its pixels: result's image, pixels, sizes
  * and region, which the caller frees. */
@@ -197,10 +203,15 @@ heed_status run_write_outputs(cli_state *cli, const cli_pipeline *pipeline,
                               const run_options *options, const run_result *result,
                               const run_selection *selection);
 
+/* Sets result->across by its frames: as near to a square as they divide. */
+void run_set_across(run_result *result);
+/* The row and the column of a patch in a figure, where time steps lie side by side. */
+void run_cell(const run_result *result, uint32_t patch, uint32_t *row, uint32_t *column);
+
 /* The query's row of one head's map [N]; with --reverse its column. */
 const float *run_row(const run_result *result, const run_selection *selection, uint32_t heads,
                      uint32_t layer, uint32_t head);
-/* "CLS", "register 2", "patch (3, 5)" or "the probe". */
+/* "CLS", "register 2", "patch (3, 5)", of a video "patch (1, 3, 5)", or "the probe". */
 void run_query_text(const heed_model_info *info, const run_selection *selection, char text[48]);
 /* All tokens before the patches: "CLS", "CLS and registers" ...; NULL where there are none. */
 const char *run_prefix_text(const heed_model_info *info);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clip.h"
 #include "explained.h"
 #include "parts.h"
 #include "picture_stream.h"
@@ -45,6 +46,10 @@ heed_status run_load_picture(cli_state *cli, const cli_pipeline *pipeline,
                              const run_options *options, const char *path, run_result *result) {
   heed_preprocess preprocess = pipeline->preprocess;
   CLI_TRY(choose_fit(cli, options->fit, &preprocess));
+  if (options->clip) {
+    result->picture = path;
+    return run_load_clip(cli, pipeline, options, result);
+  }
   result->whole = preprocess.resize == HEED_RESIZE_WHOLE;
   CLI_TRY(read_picture(cli, pipeline, options, path, result));
   const heed_image view = heed_picture_view(&result->image);
@@ -146,9 +151,14 @@ static heed_status prepare_picture(cli_state *cli, const cli_pipeline *pipeline,
                                    run_selection *selection) {
   const heed_model_info *info = &pipeline->info;
   CLI_TRY(run_load_picture(cli, pipeline, options, path, result));
-  result->rows = result->batch_height / info->patch;
-  result->columns = result->batch_width / info->patch;
-  result->tokens = info->prefix_tokens + result->rows * result->columns;
+  const heed_build_desc sizes = {
+      .struct_size = sizeof sizes, .height = result->batch_height, .width = result->batch_width};
+  heed_layer_info layer;
+  CLI_TRY(heed_model_layer(pipeline->model, &sizes, 0, &layer, &cli->error));
+  result->rows = layer.rows;
+  result->columns = layer.columns;
+  result->frames = layer.frames;
+  result->tokens = info->prefix_tokens + layer.frames * layer.rows * layer.columns;
   run_kept_layers(options, info, &result->first_kept, &result->kept);
   result->attention_rows = wants_whole_maps(options) ? result->tokens : 1;
   CLI_TRY(cli_changes_read(cli, &options->changes, info, result->rows, result->columns,

@@ -11,6 +11,9 @@ void run_query_text(const heed_model_info *info, const run_selection *selection,
     snprintf(text, 48, "the probe");
   else if (selection->query_row < 0)
     snprintf(text, 48, "%s", info->token_names[selection->query]);
+  else if (selection->query_frame >= 0)
+    snprintf(text, 48, "patch (%d, %d, %d)", selection->query_frame, selection->query_row,
+             selection->query_column);
   else
     snprintf(text, 48, "patch (%d, %d)", selection->query_row, selection->query_column);
 }
@@ -67,14 +70,32 @@ static heed_status refuse(cli_state *cli, const char *query, const heed_model_in
                           const run_result *result) {
   char names[96];
   names_text(info, names);
+  if (result->frames > 1)
+    return heed_fail(
+        &cli->error, HEED_INVALID_ARGUMENT,
+        "--query: unknown token (found \"%s\", expected %sTIME,ROW,COL up to %u,%u,%u)", query,
+        names, result->frames - 1, result->rows - 1, result->columns - 1);
   return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
                    "--query: unknown token (found \"%s\", expected %stwin or ROW,COL up to %u,%u)",
                    query, names, result->rows - 1, result->columns - 1);
 }
 
+/* Takes the first of three numbers off the text. */
+static bool read_time(const char **text, uint32_t most, uint32_t *time) {
+  char first[16] = "";
+  const char *comma = strchr(*text, ',');
+  if (!comma || (size_t)(comma - *text) >= sizeof first) return false;
+  memcpy(first, *text, (size_t)(comma - *text));
+  if (!cli_read_number(first, most, time)) return false;
+  *text = comma + 1;
+  return true;
+}
+
 heed_status run_choose_query(cli_state *cli, const char *query, const heed_model_info *info,
                              const run_result *result, run_selection *selection) {
-  uint32_t row = result->rows / 2, column = result->columns / 2;
+  const char *place = query; /* without the time */
+  uint32_t row = result->rows / 2, column = result->columns / 2, frame = result->frames / 2;
+  const bool video = result->frames > 1;
   const bool twin = query && strcmp(query, "twin") == 0;
   if (find_token(info, query ? query : "cls", &selection->query)) return HEED_OK;
   if (twin) {
@@ -85,11 +106,15 @@ heed_status run_choose_query(cli_state *cli, const char *query, const heed_model
                        "them and a model of 14 x 14 patches)");
     row = result->twins.row[0];
     column = result->twins.column[0];
+  } else if (query && video && !read_time(&place, result->frames - 1, &frame)) {
+    return refuse(cli, query, info, result);
   } else if (query &&
-             !cli_read_pair(query, ',', result->rows - 1, result->columns - 1, &row, &column))
+             !cli_read_pair(place, ',', result->rows - 1, result->columns - 1, &row, &column))
     return refuse(cli, query, info, result);
   selection->query_row = (int32_t)row;
   selection->query_column = (int32_t)column;
+  if (video) selection->query_frame = (int32_t)frame;
+  if (video) row += frame * result->rows;
   selection->query = info->prefix_tokens + row * result->columns + column;
   return HEED_OK;
 }

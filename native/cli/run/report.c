@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clip.h"
 #include "explained.h"
 #include "parts.h"
 #include "terminal/json_out.h"
@@ -16,6 +17,15 @@ uint32_t run_top(const cli_pipeline *pipeline, const float *logits, uint32_t mos
   for (uint32_t k = 0; k < count && pipeline->each_class; k++)
     probability[k] = 1.0 / (1.0 + exp(-(double)logits[index[k]]));
   return count;
+}
+
+/* Of a video the size of a frame. */
+static uint32_t file_width(const run_result *result) {
+  return result->clip_frames ? result->frame_width : result->image.width;
+}
+
+static uint32_t file_height(const run_result *result) {
+  return result->clip_frames ? result->frame_height : result->image.height;
 }
 
 static void print_classes(FILE *to, const cli_pipeline *pipeline, uint32_t top,
@@ -46,7 +56,9 @@ static void print_head(FILE *to, const run_result *result, const run_selection *
   fprintf(to, "  %s head %u: entropy %.3f nats (%.0f %% of uniform), ", name, head, entropy,
           100.0 * entropy / log((double)result->tokens));
   if (info->prefix_tokens) fprintf(to, "%s %.1f %%, ", run_prefix_text(info), 100.0 * prefix);
-  fprintf(to, "peak patch (%u, %u) %.2f %% (%.1f x uniform)\n", patch / result->columns,
+  fprintf(to, "peak patch (");
+  if (result->frames > 1) fprintf(to, "%u, ", patch / result->columns / result->rows);
+  fprintf(to, "%u, %u) %.2f %% (%.1f x uniform)\n", patch / result->columns % result->rows,
           patch % result->columns, 100.0 * peak, peak * result->tokens);
 }
 
@@ -65,12 +77,15 @@ void run_print(FILE *to, const cli_pipeline *pipeline, const run_options *option
   run_query_text(info, selection, query);
   fprintf(to, "%s%s: %u x %u pixels; %s%s: %s, %u layers x %u heads, %u tokens, on %s, %.1f ms\n",
           result->built_in ? "the built-in image " : "", CLI_SHOWN(result->picture),
-          result->image.width, result->image.height, options->model ? "model " : "the demo model",
+          file_width(result), file_height(result), options->model ? "model " : "the demo model",
           options->model ? CLI_SHOWN(options->model) : "", info->family, info->layers, info->heads,
           result->tokens, heed_backend_name(options->choice.opened), result->milliseconds);
   if (options->size)
     fprintf(to, "size: %u x %u pixels (height x width), %u x %u patches\n", result->batch_height,
             result->batch_width, result->rows, result->columns);
+  if (result->clip_frames)
+    fprintf(to, "frames: %u of %u, in %u time steps\n", info->frames, result->clip_frames,
+            result->frames);
   if (info->assumed) fprintf(to, "assumed: %s\n", info->assumed);
   if (result->note) fprintf(to, "%s\n", result->note);
   cli_changes_print(&options->changes, to);
@@ -88,11 +103,14 @@ static void json_statistics(json_out *json, const run_result *result, const heed
   const size_t square = (size_t)result->tokens * result->tokens;
   heed_map_statistics s;
   heed_map_get_statistics(result->attention[layer] + head * square, info->prefix_tokens,
-                          result->rows, result->columns, info->patch, &s);
+                          result->rows * (result->frames ? result->frames : 1), result->columns,
+                          info->patch, &s);
   json_number(json, "entropy_cls", s.entropy_cls);
   json_number(json, "entropy_patches", s.entropy_patches);
-  json_number(json, "distance", s.distance);
-  json_number(json, "distance_renormalised", s.distance_renormalised);
+  if (result->frames <= 1) { /* pixels are no measure of time */
+    json_number(json, "distance", s.distance);
+    json_number(json, "distance_renormalised", s.distance_renormalised);
+  }
   json_number(json, "prefix_mass", s.prefix_mass);
   json_number(json, "self_mass", s.self_mass);
   json_number(json, "top5_mass", s.top5_mass);
@@ -176,13 +194,14 @@ static void json_classes(json_out *json, const cli_pipeline *pipeline, uint32_t 
 static void json_image(json_out *json, const run_result *result) {
   json_open(json, "image", '{');
   json_text(json, "path", result->picture);
-  json_integer(json, "width", result->image.width);
-  json_integer(json, "height", result->image.height);
+  const heed_region *seen = result->clip_frames ? &result->seen : &result->region;
+  json_integer(json, "width", file_width(result));
+  json_integer(json, "height", file_height(result));
   json_open(json, "seen", '{');
-  json_number(json, "x", result->region.x);
-  json_number(json, "y", result->region.y);
-  json_number(json, "width", result->region.width);
-  json_number(json, "height", result->region.height);
+  json_number(json, "x", seen->x);
+  json_number(json, "y", seen->y);
+  json_number(json, "width", seen->width);
+  json_number(json, "height", seen->height);
   json_close(json, '}');
   if (result->whole) json_text(json, "fit", "whole");
   if (result->batch_height) {
@@ -209,6 +228,14 @@ static void json_features(json_out *json, const run_options *options, const run_
   json_close(json, '}');
 }
 
+/* Which frames of a video the model saw. */
+static void json_frames(json_out *json, const heed_model_info *info, const run_result *result) {
+  json_open(json, "frames", '[');
+  for (uint32_t i = 0; i < info->frames; i++)
+    json_integer(json, NULL, run_clip_frame(i, info->frames, result->clip_frames));
+  json_close(json, ']');
+}
+
 static void json_result(json_out *json, const cli_pipeline *pipeline, const run_options *options,
                         const run_result *result, const run_selection *selected,
                         const heed_backend *backend) {
@@ -231,6 +258,8 @@ static void json_result(json_out *json, const cli_pipeline *pipeline, const run_
   json_integer(json, NULL, result->rows);
   json_integer(json, NULL, result->columns);
   json_close(json, ']');
+  if (result->frames > 1) json_integer(json, "time_steps", result->frames);
+  if (result->clip_frames) json_frames(json, info, result);
   json_integer(json, "prefix_tokens", info->prefix_tokens);
   json_open(json, "prefix", '[');
   for (uint32_t i = 0; i < info->prefix_tokens; i++) json_text(json, NULL, info->token_names[i]);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clip.h"
 #include "explained.h"
 #include "heed/onnx.h"
 #include "joint.h"
@@ -44,6 +45,21 @@ static bool may_remake(const cli_pipeline *pipeline, const run_options *options)
          strcmp(heed_backend_name(options->choice.opened), "cpu") == 0;
 }
 
+/* All pictures as one video. */
+static heed_status run_clip(cli_state *cli, cli_pipeline *pipeline, run_options *options,
+                            const run_batch *frames) {
+  char *name;
+  uint32_t failed;
+  CLI_TRY(run_name_clip(cli, frames, &name));
+  const char *const only = name;
+  const run_batch clip = {&only, 1, {NULL}};
+  options->clip = frames;
+  const heed_status status = run_pictures(cli, pipeline, options, &clip, &failed);
+  options->clip = NULL;
+  free(name);
+  return status;
+}
+
 static heed_status run_job(cli_state *cli, run_options *options, run_batch *batch,
                            uint32_t *failed) {
   cli_pipeline pipeline = {.way = options->way, .size = options->size};
@@ -55,7 +71,8 @@ static heed_status run_job(cli_state *cli, run_options *options, run_batch *batc
   if (status == HEED_OK && batch->count > 1) status = run_make_stems(cli, batch);
   if (status == HEED_OK) status = run_check_paths(cli, options, batch);
   if (status == HEED_OK) status = cli_pipeline_load(cli, &pipeline, options->model);
-  if (status == HEED_OK) status = cli_pipeline_check_images(cli, &pipeline);
+  if (status == HEED_OK) status = heed_model_prepares(pipeline.model, &cli->error);
+  if (status == HEED_OK) status = run_check_clip(cli, &pipeline, options);
   if (status == HEED_OK)
     status = cli_onnx_choose(cli, options->way, options->model, true, &pipeline);
   if (status == HEED_OK) status = cli_pipeline_size(cli, &pipeline, options->size);
@@ -83,7 +100,9 @@ static heed_status run_job(cli_state *cli, run_options *options, run_batch *batc
     pipeline.taps_user = &options->features;
   }
   if (status == HEED_OK) status = run_join(cli, &pipeline, options, batch);
-  if (status == HEED_OK) status = run_pictures(cli, &pipeline, options, batch, failed);
+  if (status == HEED_OK)
+    status = pipeline.info.frames ? run_clip(cli, &pipeline, options, batch)
+                                  : run_pictures(cli, &pipeline, options, batch, failed);
   cli_pipeline_close(&pipeline);
   cli_choice_close(&options->choice);
   cli_features_free(&options->features);
@@ -255,7 +274,7 @@ static int run(cli_state *cli, int argc, char **argv) {
       CLI_SIZE_OPTION(options.size),
       CLI_PREPARE_OPTIONS(cli),
       {"--top", CLI_NUMBER, &options.top, "K", "print the K most likely classes (default: 5)"},
-      RUN_MAP_OPTIONS(options, "NAME|twin|ROW,COL"),
+      RUN_MAP_OPTIONS(options, "NAME|twin|[TIME,]ROW,COL"),
       {"--sheet", CLI_FILE, &options.sheet, RUN_FIGURE_NAME,
        "draw all images on one page, each under the mean of its maps, with its class"},
       {"--json", CLI_JSON, &options.json, "OUT.json|.jsonl|-",

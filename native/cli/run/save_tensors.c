@@ -66,7 +66,7 @@ static heed_status save_with_metadata(cli_state *cli, const cli_pipeline *pipeli
                                       const run_options *options, const run_result *result,
                                       const run_selection *selection, const int32_t *order,
                                       const cli_tensors *tensors, const char *path) {
-  char grid[48], patch[16], left[160];
+  char grid[48], patch[16], frames[16], left[160];
   char *names = run_prefix_names(&pipeline->info);
   char *changes = cli_changes_text(&options->changes),
        *from = changes ? provenance_text(pipeline, options, result, changes) : NULL;
@@ -76,9 +76,11 @@ static heed_status save_with_metadata(cli_state *cli, const cli_pipeline *pipeli
   snprintf(patch, sizeof patch, "%u", pipeline->info.patch);
   const heed_metadata_entry pairs[] = {
       {"grid", grid}, {"patch", patch}, {"prefix", names}, {"provenance", from}};
-  heed_metadata_entry all[7];
+  heed_metadata_entry all[8];
   uint32_t count = 4;
   memcpy(all, pairs, sizeof pairs);
+  snprintf(frames, sizeof frames, "%u", result->frames);
+  if (result->frames > 1) all[count++] = (heed_metadata_entry){"frames", frames};
   if (order) all[count++] = (heed_metadata_entry){CLI_TOKEN_ORDER, tokens};
   narrowed_text(options, &pipeline->info, selection, left);
   if (*left) all[count++] = (heed_metadata_entry){"narrowed", left};
@@ -162,8 +164,11 @@ static heed_status put_all(cli_state *cli, cli_tensors *tensors, const cli_pipel
                            const run_selection *selection, const int32_t *order) {
   const heed_model_info *info = &pipeline->info;
   const uint32_t n = result->tokens;
-  const heed_shape pixels = {4, {1, info->channels, result->batch_height, result->batch_width}},
-                   logits = {2, {1, info->classes}}, rollout = {3, {1, n, n}};
+  const uint32_t height = result->batch_height, width = result->batch_width;
+  const heed_shape still = {4, {1, info->channels, height, width}},
+                   video = {5, {1, info->frames, info->channels, height, width}},
+                   pixels = info->frames ? video : still, logits = {2, {1, info->classes}},
+                   rollout = {3, {1, n, n}};
   if (options->save_only) return put_values(cli, tensors, options, result);
   CLI_TRY(
       cli_tensors_lend(tensors, "pixel_values", HEED_F32, &pixels, result->pixels, &cli->error));

@@ -57,8 +57,11 @@ static heed_status check_pool(cli_state *cli, const run_options *options,
 
 static heed_status choose_layers(cli_state *cli, const run_options *options,
                                  const heed_model_info *info, run_selection *selection) {
-  *selection = (run_selection){
-      .first_layer = info->layers - 1, .layer_count = 1, .query_row = -1, .query_column = -1};
+  *selection = (run_selection){.first_layer = info->layers - 1,
+                               .layer_count = 1,
+                               .query_row = -1,
+                               .query_column = -1,
+                               .query_frame = -1};
   /* Without CLS nothing else in the model has one map of the image. */
   selection->pool = options->layer ? strcmp(options->layer, "pool") == 0
                                    : info->pool_heads && !info->prefix_tokens && !options->query;

@@ -150,7 +150,12 @@ heed_status cli_pipeline_load_sequence(cli_state *cli, cli_pipeline *pipeline, c
 }
 
 heed_status cli_pipeline_check_images(cli_state *cli, const cli_pipeline *pipeline) {
-  return heed_model_prepares(pipeline->model, &cli->error);
+  const uint32_t frames = pipeline->info.frames;
+  if (!frames) return heed_model_prepares(pipeline->model, &cli->error);
+  return heed_fail(&cli->error, HEED_UNSUPPORTED,
+                   "images: one is no input of a model of videos (found a model of %u frames; heed "
+                   "run and heed eval take them)",
+                   frames);
 }
 
 heed_status cli_read_size(cli_state *cli, const char *size, uint32_t *height, uint32_t *width) {

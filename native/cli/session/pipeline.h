@@ -83,7 +83,8 @@ heed_status cli_pipeline_load(cli_state *cli, cli_pipeline *pipeline, const char
 /* The same for an encoder-decoder alone; and for a model of either kind. */
 heed_status cli_pipeline_load_sequence(cli_state *cli, cli_pipeline *pipeline, const char *path);
 heed_status cli_pipeline_load_any(cli_state *cli, cli_pipeline *pipeline, const char *path);
-/* Statuses: those of heed_model_prepares. */
+/* Whether a picture can be the model's whole input. Statuses: those of heed_model_prepares;
+ * UNSUPPORTED of a model of videos. */
 heed_status cli_pipeline_check_images(cli_state *cli, const cli_pipeline *pipeline);
 /* HEIGHT,WIDTH of --size; NULL leaves both. Statuses: INVALID_ARGUMENT. */
 heed_status cli_read_size(cli_state *cli, const char *size, uint32_t *height, uint32_t *width);

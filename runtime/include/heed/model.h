@@ -119,6 +119,10 @@ typedef struct heed_model_info {
   /* of a vision transformer: heed_build_desc.patches must be as many; 1 where it has no token
    * before the patches or its answer gathers patches, else 0 */
   uint32_t fewest_patches;
+
+  /* of a model of videos: frames of pixel_values, and frames that a token covers; 0: it takes one
+   * picture */
+  uint32_t frames, tubelet;
 } heed_model_info;
 HEED_API void heed_model_get_info(const heed_model *model, heed_model_info *info);
 /* EXPERIMENTAL: the words may change. Writes what was opened, in lines that end with '\n': family
@@ -250,6 +254,8 @@ typedef struct heed_build_desc {
   uint32_t target_length; /* T: of the whole; the longest target of a step; 0 = max_length */
 
   bool offset_rows; /* with intervene */
+
+  uint32_t frames; /* of a model of videos, a multiple of its tubelet; 0 = the model's */
 } heed_build_desc;
 
 /* EXPERIMENTAL: may change. The row of a text's ids [count] whose state is the text's, by the info
@@ -259,7 +265,8 @@ HEED_API uint32_t heed_text_row(const heed_model_info *text, const int32_t *ids,
 
 /* The model as a graph; desc NULL = defaults. Borrows model.
  *
- * A vision transformer has the input pixel_values F32 [B, channels, height, width]. Its outputs are
+ * A vision transformer has the input pixel_values F32 [B, channels, height, width], a model of
+ * videos [B, frames, channels, height, width]. Its outputs are
  * logits [B, classes] where there is a classifier, last_hidden_state [B, T, C], pooler_output
  * [B, C] where the model defines one, and image_embeds [B, E], not normalised, where there is a
  * projection or a pooling attention. These values can be tapped, i = 0 .. L-1: embeddings;
@@ -295,6 +302,21 @@ HEED_API uint32_t heed_text_row(const heed_model_info *text, const int32_t *ids,
 HEED_NODISCARD HEED_API heed_status heed_model_build(const heed_model *model,
                                                      const heed_build_desc *desc,
                                                      heed_graph **graph, heed_error *error);
+
+/* EXPERIMENTAL: may change. What a layer of a vision transformer is, and where its tokens lie:
+ * those before the patches, then the patches by frame, row and column, so that T is prefix_tokens
+ * plus frames rows columns. */
+typedef struct heed_layer_info {
+  uint32_t width, heads; /* C, H */
+  uint32_t prefix_tokens, frames, rows, columns;
+  uint32_t patch;   /* the side of a patch in pixels of pixel_values */
+  uint32_t tubelet; /* the frames of pixel_values in a patch: 1 of a picture */
+} heed_layer_info;
+/* That of a layer in the graph that heed_model_build makes of desc; NULL = defaults. Statuses:
+ * INVALID_ARGUMENT. */
+HEED_NODISCARD HEED_API heed_status heed_model_layer(const heed_model *model,
+                                                     const heed_build_desc *desc, uint32_t layer,
+                                                     heed_layer_info *info, heed_error *error);
 
 /* EXPERIMENTAL: may change. The values that can be tapped, for those who would rather not write
  * their names, which stand at heed_model_build. A layer is that of the name. */

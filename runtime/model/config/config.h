@@ -48,9 +48,10 @@ typedef struct heed_config {
   heed_config_value qkv_bias, key_bias, gated_mlp, query_norm, rms;
   heed_config_value pool; /* heed_pool */
   heed_config_value mean_pooling, absolute_positions, position_bias,
-      shared_position_bias;        /* BEiT: flags */
-  heed_config_value probe;         /* SigLIP: a flag */
-  heed_config_value window, merge; /* in pixels, in patches; of a family with windows */
+      shared_position_bias;          /* BEiT: flags */
+  heed_config_value probe;           /* SigLIP: a flag */
+  heed_config_value window, merge;   /* in pixels, in patches; of a family with windows */
+  heed_config_value frames, tubelet; /* of a model of videos */
   uint32_t full_layers[HEED_MOST_FULL_LAYERS], full_layer_count; /* those without windows */
   heed_config_value projection;                                  /* numbers of the embedding */
   heed_config_value preferred_size; /* RADIO: of images; its positions are of larger ones */

@@ -265,8 +265,10 @@ static void set_class_defaults(heed_config *config) {
   config->rules = family->rules;
   if (defaults->epsilon > 0.0f) config->rules.epsilon = defaults->epsilon;
   config->channels = (heed_config_value){3, "num_channels", true};
-  config->qkv_bias = (heed_config_value){!family->rules.unbiased && !family->keys.biases,
-                                         alike ? key_of(config, "qkv_bias") : "query_bias", true};
+  const bool own_key = family->keys.biases != NULL;
+  config->qkv_bias =
+      (heed_config_value){!family->rules.unbiased && (!own_key || defaults->biased),
+                          alike || own_key ? key_of(config, "qkv_bias") : "query_bias", true};
   if (!alike) config->key_bias = (heed_config_value){false, "key_bias", true};
   if (family->head) config->probe = (heed_config_value){true, "vision_use_head", true};
   if (defaults->gated) config->gated_mlp = (heed_config_value){false, defaults->gated, true};
@@ -292,6 +294,16 @@ static heed_status read_norms(heed_config *config, const heed_fields *fields) {
   if (keys->query_norm) HEED_TRY(heed_read_bool(fields, keys->query_norm, &config->query_norm));
   return keys->no_final_norm ? heed_read_bool(fields, keys->no_final_norm, &config->mean_pooling)
                              : HEED_OK;
+}
+
+/* The frames of a model of videos. */
+static heed_status read_frames(heed_config *config, const heed_fields *fields) {
+  const heed_config_defaults *defaults = &config->family->defaults;
+  if (!defaults->frames) return HEED_OK;
+  config->frames = (heed_config_value){defaults->frames, "num_frames", true};
+  config->tubelet = (heed_config_value){defaults->tubelet, "tubelet_size", true};
+  HEED_TRY(heed_read_size(fields, "num_frames", 1, &config->frames));
+  return heed_read_size(fields, "tubelet_size", 1, &config->tubelet);
 }
 
 /* Windows of the attention, and the layers that go without. */
@@ -388,6 +400,7 @@ heed_status heed_config_hugging_face(heed_config *config, const heed_fields *who
     return heed_field_fail(&fields, epsilon, heed_field(&fields, epsilon), "no negative number");
   HEED_TRY(read_norms(config, &fields));
   HEED_TRY(read_windows(config, &fields));
+  HEED_TRY(read_frames(config, &fields));
   HEED_TRY(heed_config_check_keys(
       &fields,
       fields.object == whole->object ? HEED_KEYS_HUGGING_FACE : HEED_KEYS_HUGGING_FACE_MEMBER,

@@ -39,6 +39,7 @@ static const heed_processor processors[] = {
      .multiple = 32, .steps = "do_pad", .note = "no reflected border"},
     {"Owlv2", false, 960, 0, true, 2, CLIP, .way = HEED_WAY_CORNER, .steps = "do_pad",
      .note = "one filter for blur and size"},
+    {"VideoMAE", true, 224, 224, false, 2, HALF},
     {"Segformer", false, 512, 0, true, 2, IMAGENET},
     {"Pvt", false, 224, 0, false, 2, IMAGENET},
     {"Gemma3", false, 224, 0, false, 2, HALF, .steps = "do_pan_and_scan", .note = NO_TILES},

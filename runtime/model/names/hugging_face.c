@@ -11,9 +11,9 @@
   ROW("?encoder.relative_position_bias.relative_position_bias_table", SHARED_POSITION_BIAS)       \
   ROW("embeddings.patch_embeddings.projection.|embeddings.patch_embeddings.", PATCH_WEIGHT)       \
   ROW("#layernorm_before.|#norm1.", NORM1_WEIGHT)                                                 \
-  ROW("#attention.attention.query.|#attention.q_proj.?", QUERY_WEIGHT)                            \
+  ROW("#attention.attention.query.|#attention.q_proj.|#attention.attention.q_?", QUERY_WEIGHT)    \
   ROW("#attention.attention.key.|#attention.k_proj.?", KEY_WEIGHT)                                \
-  ROW("#attention.attention.value.|#attention.v_proj.?", VALUE_WEIGHT)                            \
+  ROW("#attention.attention.value.|#attention.v_proj.|#attention.attention.v_?", VALUE_WEIGHT)    \
   ROW("?#attention.attention.relative_position_bias.relative_position_bias_table", POSITION_BIAS) \
   ROW("#attention.output.dense.|#attention.o_proj.|#attention.projection_layer.",                 \
       ATTENTION_OUTPUT_WEIGHT)                                                                    \
@@ -26,7 +26,7 @@
   ROW("#output.dense.|#mlp.fc2.|#mlp.weights_out.|#mlp.down_proj.", FC2_WEIGHT)                   \
   ROW("?#layer_scale2.lambda1|#lambda_2", LAYER_SCALE2)                                           \
   ROW("?layernorm.|norm.", FINAL_NORM_WEIGHT)                                                     \
-  ROW("?pooler.layernorm.", POOL_NORM_WEIGHT)                                                     \
+  ROW("?pooler.layernorm.|/fc_norm.", POOL_NORM_WEIGHT)                                           \
   ROW("?/classifier.{0,1}.!", HEAD_NORM_WEIGHT)                                                   \
   ROW("?/classifier.{0,1,2}.!", HEAD_HIDDEN_WEIGHT)                                               \
   ROW("?/classifier.|/cls_classifier.|/classifier.{6,5,4,3,2,1,0}.!", CLASSIFIER_WEIGHT)          \

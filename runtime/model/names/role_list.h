@@ -14,7 +14,7 @@
  * positions, N ids of tokens, I channels of the image, P side of a patch, L layers, H heads, A = D
  * / 2 angles, F = D / 4 periods, B rows of a table of relative positions, V width of the pooling
  * attention's MLP, G = C / its heads, J width of all heads together, S width of the classifier's
- * hidden layer, Y = I P P numbers of a patch, 1, 2. */
+ * hidden layer, Y = I P P numbers of a patch, X = I times the frames of a token, 1, 2. */
 #ifndef HEED_ROLE_NORM
 #define HEED_ROLE_NORM(name, group, shape, text) HEED_ROLE_PAIR(name, group, group, shape, text)
 #endif
@@ -30,7 +30,7 @@ HEED_ROLE(SHARED_POSITION_BIAS, SHARED_POSITION_BIAS, "BH", "relative_position_b
 HEED_ROLE(PIXEL_MEAN, NONE, "I11", "input_conditioner.norm_mean")
 HEED_ROLE(PIXEL_STD, NONE, "I11", "input_conditioner.norm_std")
 HEED_ROLE_NORM(PATCH_NORM, PATCH_NORMS, "Y", "embeddings.patch_norm")
-HEED_ROLE_PAIR(PATCH, NONE, PATCH_BIAS, "CIPP", "embeddings.patch_embeddings.projection")
+HEED_ROLE_PAIR(PATCH, NONE, PATCH_BIAS, "CXPP", "embeddings.patch_embeddings.projection")
 HEED_ROLE_NORM(EMBEDDED_NORM, PATCH_NORMS, "C", "embeddings.norm")
 HEED_ROLE_NORM(PRE_NORM, PRE_NORM, "C", "pre_layernorm")
 HEED_ROLE_NORM(NORM1, NONE, "C", HEED_LAYER "layernorm_before")

@@ -38,6 +38,22 @@ static heed_status build(heed_vit_builder *b, heed_error *error) {
   return heed_graph_status(b->graph, error);
 }
 
+/* The time steps of a video. */
+static heed_status choose_frames(heed_vit_builder *b, heed_error *error) {
+  const heed_vit_dimensions *dims = &b->model->dims;
+  b->steps = 1;
+  if (!dims->frames && b->desc.frames)
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "build: not a model of videos (found %u frames, expected 0)", b->desc.frames);
+  if (!dims->frames) return HEED_OK;
+  if (!b->desc.frames) b->desc.frames = dims->frames;
+  b->steps = b->desc.frames / dims->tubelet;
+  if (b->desc.frames % dims->tubelet == 0) return HEED_OK;
+  return heed_fail(error, HEED_INVALID_ARGUMENT,
+                   "build: wrong number of frames (found %u, expected a multiple of %u)",
+                   b->desc.frames, dims->tubelet);
+}
+
 /* The tokens: a grid of patches, or a text as one row. */
 static heed_status choose_grid(heed_vit_builder *b, heed_error *error) {
   const heed_vit_dimensions *dims = &b->model->dims;
@@ -47,6 +63,7 @@ static heed_status choose_grid(heed_vit_builder *b, heed_error *error) {
                      "build: a vision transformer has no parts and no lengths (found %d, %u "
                      "and %u, expected 0)",
                      (int)b->desc.part, b->desc.source_length, b->desc.target_length);
+  HEED_TRY(choose_frames(b, error));
   b->rows = 1;
   b->columns = b->desc.source_length ? b->desc.source_length : dims->position_rows;
   if (text && b->columns > dims->position_rows)
@@ -59,16 +76,16 @@ static heed_status choose_grid(heed_vit_builder *b, heed_error *error) {
   b->rows = b->desc.height / dims->patch;
   b->columns = b->desc.width / dims->patch;
   const uint64_t patches = (uint64_t)b->rows * b->columns;
-  if (patches == 0 || patches > MOST_PATCHES)
+  if (patches == 0 || patches > MOST_PATCHES || patches * b->steps > MOST_PATCHES)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "build: wrong image size (found %u x %u patches, expected 1 to %u)", b->rows,
-                     b->columns, MOST_PATCHES);
+                     "build: wrong image size (found %u x %u patches%s, expected 1 to %u)", b->rows,
+                     b->columns, b->steps > 1 ? " a time step" : "", MOST_PATCHES);
   return HEED_OK;
 }
 
 /* Which patches stay in the sequence. */
 static heed_status choose_patches(heed_vit_builder *b, heed_error *error) {
-  const uint32_t all = b->rows * b->columns, fewest = b->model->base.info.fewest_patches;
+  const uint32_t all = heed_vit_all_patches(b), fewest = b->model->base.info.fewest_patches;
   b->patches = b->desc.shortened ? b->desc.patches : all;
   if (!b->desc.shortened && !b->desc.patches) return HEED_OK;
   if (!b->desc.shortened || b->desc.intervene || heed_is_text(b->model->roles.tower))

@@ -10,6 +10,7 @@ typedef struct heed_vit_builder {
   heed_build_desc desc;
   heed_graph *graph;
   uint32_t rows, columns;    /* grid of patches; of a text 1 and its tokens */
+  uint32_t steps;            /* such grids, one after the other in time; 1 but in videos */
   uint32_t patches;          /* of the sequence: all of the grid, unless it is shortened */
   heed_value token_mask;     /* or none */
   heed_value places, pairs;  /* of the tokens of a shortened sequence, or none */
@@ -19,6 +20,11 @@ typedef struct heed_vit_builder {
   heed_value window_bias;    /* of those with windows */
   uint32_t read_rows;        /* tokens that the last layer works out; 0 = all */
 } heed_vit_builder;
+
+/* The patches of the whole picture, of a video in all of its frames. */
+static inline uint32_t heed_vit_all_patches(const heed_vit_builder *b) {
+  return b->steps * b->rows * b->columns;
+}
 
 /* The tokens of the sequence. */
 static inline uint32_t heed_vit_tokens(const heed_vit_builder *b) {
@@ -42,6 +48,9 @@ void heed_vit_name(heed_vit_builder *b, heed_value value, uint32_t layer, const 
 /* Layer norm over the last axis, of that width. */
 heed_value heed_vit_norm(heed_vit_builder *b, heed_value x, const heed_role_ref *refs,
                          uint32_t width);
+/* The same with an epsilon of its own. */
+heed_value heed_vit_norm_by(heed_vit_builder *b, heed_value x, const heed_role_ref *refs,
+                            uint32_t width, float epsilon);
 /* A linear map with its rows scaled (layer scale) and a residual. */
 heed_value heed_vit_project(heed_vit_builder *b, heed_value x, const heed_role_ref *refs,
                             uint32_t from, uint32_t to, heed_activation activation,

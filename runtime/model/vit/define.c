@@ -130,15 +130,20 @@ void heed_vit_name(heed_vit_builder *b, heed_value value, uint32_t layer, const 
   heed_graph_name(b->graph, value, text);
 }
 
-heed_value heed_vit_norm(heed_vit_builder *b, heed_value x, const heed_role_ref *refs,
-                         uint32_t width) {
+heed_value heed_vit_norm_by(heed_vit_builder *b, heed_value x, const heed_role_ref *refs,
+                            uint32_t width, float epsilon) {
   const heed_layer_norm_desc desc = {sizeof desc,
                                      x,
                                      heed_vit_define_one(b, &refs[0], HEED_SHAPE(width)),
                                      heed_vit_define_one(b, &refs[1], HEED_SHAPE(width)),
-                                     b->model->dims.epsilon,
+                                     epsilon,
                                      b->model->roles.rules.rms};
   return heed_define_layer_norm(b->graph, &desc);
+}
+
+heed_value heed_vit_norm(heed_vit_builder *b, heed_value x, const heed_role_ref *refs,
+                         uint32_t width) {
+  return heed_vit_norm_by(b, x, refs, width, b->model->dims.epsilon);
 }
 
 heed_value heed_vit_project(heed_vit_builder *b, heed_value x, const heed_role_ref *refs,

@@ -275,6 +275,7 @@ static uint32_t needed_groups(const heed_roles *roles) {
       !(roles->groups & (HEED_GROUP(POSITION_BIAS) | HEED_GROUP(SHARED_POSITION_BIAS))))
     needs |= HEED_GROUP(POSITIONS);
   uint32_t groups = (roles->groups & ~roles->lacks) | needs;
+  if (groups & HEED_GROUP(CLASSIFIER)) groups |= roles->rules.classifier_needs;
   if (groups & HEED_GROUP(KEY_BIAS)) groups |= HEED_GROUP(QKV_BIASES);
   if (groups & HEED_GROUP(QKV_BIASES) && roles->rules.key_bias == HEED_KEY_BIAS_ALIKE)
     groups |= HEED_GROUP(KEY_BIAS);

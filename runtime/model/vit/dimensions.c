@@ -292,16 +292,37 @@ static heed_status linear_patch(const heed_roles *roles, const heed_checkpoint_t
                    heed_safetensors_name(tensor->file), HEED_CUT(tensor->info->name), numbers);
 }
 
+/* The frames of a model of videos: of pixel_values, and of a patch. */
+static heed_status frame_sizes(const heed_roles *roles, const heed_checkpoint_tensor *patch,
+                               const heed_config *config, heed_vit_dimensions *d,
+                               heed_error *error) {
+  const stored_role stored = {patch, patch->info->shape};
+  if (!roles->rules.video) return HEED_OK;
+  if (stored.shape.rank != 5)
+    return heed_fail(error, HEED_INVALID_FILE,
+                     "%s: tensor %.*s is of no model of videos (found %u axes, expected 5)",
+                     heed_safetensors_name(patch->file), HEED_CUT(patch->info->name),
+                     stored.shape.rank);
+  HEED_TRY(agree(&config->tubelet, &stored, 2, &d->tubelet, error));
+  d->frames = config->frames.key ? config->frames.value : roles->family->defaults.frames;
+  d->frames_guessed = !config->frames.key;
+  if (d->frames % d->tubelet == 0 && (uint64_t)d->channels * d->tubelet <= HEED_CONFIG_MAX)
+    return HEED_OK;
+  return heed_fail(error, HEED_INVALID_FILE,
+                   "%s: num_frames does not fit the weights (found %u, expected a multiple of %u)",
+                   heed_config_where(&config->frames), d->frames, d->tubelet);
+}
+
 /* Of what embeds patches. */
 static heed_status patch_sizes(const heed_roles *roles, const heed_config *config,
                                heed_vit_dimensions *d, heed_error *error) {
   stored_role patch;
   heed_place place;
   HEED_TRY(heed_roles_find(roles, HEED_ROLE_PATCH_WEIGHT, 0, &place, error));
-  if (place.tensor->info->shape.rank == 5 && !roles->rules.still)
+  if (place.tensor->info->shape.rank == 5 && !roles->rules.still && !roles->rules.video)
     return heed_fail(error, HEED_UNSUPPORTED,
-                     "%s: a model of videos is not supported (found tensor %.*s of 5 axes, "
-                     "expected 4)",
+                     "%s: this model of videos is not supported (found tensor %.*s of 5 axes, "
+                     "expected 4, or VideoMAE)",
                      heed_safetensors_name(place.tensor->file), HEED_CUT(place.tensor->info->name));
   if (place.tensor->info->shape.rank == 2 && (heed_roles_own(roles) || roles->rules.flat_patches)) {
     HEED_TRY(find_stored(roles, HEED_ROLE_PATCH_WEIGHT, 2, &patch, error));
@@ -319,7 +340,8 @@ static heed_status patch_sizes(const heed_roles *roles, const heed_config *confi
                      patch.shape.dim[3]);
   HEED_TRY(agree(&config->width, &patch, 0, &d->width, error));
   HEED_TRY(agree(&config->channels, &patch, 1, &d->channels, error));
-  return agree(&config->patch, &patch, 2, &d->patch, error);
+  HEED_TRY(agree(&config->patch, &patch, 2, &d->patch, error));
+  return frame_sizes(roles, place.tensor, config, d, error);
 }
 
 /* Of what embeds tokens. */

@@ -69,7 +69,7 @@ static heed_status make_positions(heed_vit_builder *b, const float *stored, cons
 static heed_status compute_positions(heed_vit_builder *b, float **made, const float **positions,
                                      heed_error *error) {
   const heed_vit_dimensions *dims = &b->model->dims;
-  const uint32_t tokens = dims->position_prefix + b->rows * b->columns;
+  const uint32_t tokens = dims->position_prefix + heed_vit_all_patches(b);
   const size_t count = (size_t)tokens * dims->width;
   *made = heed_graph_keep(b->graph, NULL, count * sizeof **made);
   if (!*made) return heed_fail_memory(error, "model: positions", count * sizeof **made);
@@ -166,20 +166,33 @@ static heed_value embed_patches(heed_vit_builder *b, heed_value image) {
   if (heed_vit_ref(b->model, HEED_ROLE_PIXEL_MEAN)->tensor ||
       heed_vit_ref(b->model, HEED_ROLE_PIXEL_STD)->tensor)
     return embed_pixels(b, image);
+  const uint32_t planes = dims->channels * (dims->frames ? dims->tubelet : 1);
   const heed_patch_embedding_desc patch = {
       sizeof patch, image,
-      heed_vit_define_one(b, map,
-                          HEED_SHAPE(dims->width, dims->channels, dims->patch, dims->patch)),
+      heed_vit_define_one(b, map, HEED_SHAPE(dims->width, planes, dims->patch, dims->patch)),
       heed_vit_define_one(b, heed_vit_ref(b->model, HEED_ROLE_PATCH_BIAS),
                           HEED_SHAPE(dims->width))};
   const heed_value x = heed_define_patch_embedding(b->graph, &patch);
   return norm->tensor ? heed_vit_norm(b, x, norm, dims->width) : x;
 }
 
+/* The patches of a video: the frames of a token are channels of one picture, frame by frame. */
+static heed_value embed_frames(heed_vit_builder *b) {
+  const heed_vit_dimensions *dims = &b->model->dims;
+  const uint32_t height = b->desc.height, width = b->desc.width, steps = b->desc.batch * b->steps;
+  const heed_shape frames =
+                       HEED_SHAPE(b->desc.batch, b->desc.frames, dims->channels, height, width),
+                   joined = HEED_SHAPE(steps, dims->tubelet * dims->channels, height, width),
+                   tokens = HEED_SHAPE(b->desc.batch, heed_vit_all_patches(b), dims->width);
+  const heed_value input = heed_define_input(b->graph, "pixel_values", HEED_F32, &frames);
+  return heed_define_view(b->graph, embed_patches(b, heed_define_view(b->graph, input, 0, &joined)),
+                          0, &tokens);
+}
+
 heed_status heed_vit_embed(heed_vit_builder *b, heed_value *x, heed_error *error) {
   const heed_vit_dimensions *dims = &b->model->dims;
   const heed_shape image = HEED_SHAPE(b->desc.batch, dims->channels, b->desc.height, b->desc.width);
-  const uint32_t patches = b->rows * b->columns;
+  const uint32_t patches = heed_vit_all_patches(b);
   float *stored, *prefix = NULL;
   const float *positions = NULL;
   HEED_TRY(heed_vit_keep(b, heed_vit_ref(b->model, HEED_ROLE_POSITION_EMBEDDINGS), &stored, error));
@@ -187,7 +200,9 @@ heed_status heed_vit_embed(heed_vit_builder *b, heed_value *x, heed_error *error
   if (b->model->roles.rules.made_positions > HEED_POSITIONS_NONE)
     HEED_TRY(compute_positions(b, &stored, &positions, error));
   if (dims->prefix_tokens) HEED_TRY(make_prefix(b, stored, &prefix, error));
-  *x = embed_patches(b, heed_define_input(b->graph, "pixel_values", HEED_F32, &image));
+  *x = dims->frames
+           ? embed_frames(b)
+           : embed_patches(b, heed_define_input(b->graph, "pixel_values", HEED_F32, &image));
   if (positions) {
     const heed_add_desc add = {
         sizeof add, *x, heed_vit_define_data(b, positions, HEED_SHAPE(1, patches, dims->width))};

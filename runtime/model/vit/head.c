@@ -45,9 +45,10 @@ static heed_status pool(heed_vit_builder *b, heed_value states, heed_value *pool
     const heed_concat_desc concat = {sizeof concat, {row(b, states, 0), *pooled}, 2, 2};
     *pooled = heed_define_concat(b->graph, &concat);
   }
+  const float own = b->model->roles.rules.pool_epsilon;
   if (heed_vit_ref(b->model, HEED_ROLE_POOL_NORM_WEIGHT)->tensor)
-    *pooled = heed_vit_norm(b, *pooled, heed_vit_ref(b->model, HEED_ROLE_POOL_NORM_WEIGHT),
-                            b->model->dims.width);
+    *pooled = heed_vit_norm_by(b, *pooled, heed_vit_ref(b->model, HEED_ROLE_POOL_NORM_WEIGHT),
+                               b->model->dims.width, own > 0.0f ? own : b->model->dims.epsilon);
   return HEED_OK;
 }
 

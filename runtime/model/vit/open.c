@@ -338,6 +338,10 @@ static void describe_assumptions(heed_vit *model, bool text) {
              dims->layers, dims->width);
     assume(model, guess, "");
   }
+  if (dims->frames_guessed) {
+    snprintf(guess, sizeof guess, "%u frames (a guess)", dims->frames);
+    assume(model, guess, "");
+  }
   if (model->roles.assumption) assume(model, model->roles.assumption, "");
   describe_own(model);
   describe_training(model);
@@ -386,6 +390,8 @@ static void fill_info(heed_vit *model) {
                         .image_size = dims->image_size,
                         .channels = dims->channels,
                         .patch = dims->patch,
+                        .frames = dims->frames,
+                        .tubelet = dims->tubelet,
                         .width = dims->width,
                         .layers = dims->layers,
                         .heads = dims->heads,

@@ -55,7 +55,7 @@ static heed_shape stored_shape(const heed_place *place, const heed_shape *role) 
   if (role->rank == 4 && stored->rank == 2) /* of patches, by a linear map */
     shape = HEED_SHAPE(shape.dim[0], shape.dim[1] * shape.dim[2] * shape.dim[3]);
   if (role->rank == 4 && stored->rank == 5) /* of some frames */
-    shape = HEED_SHAPE(shape.dim[0], shape.dim[1], stored->dim[2], shape.dim[2], shape.dim[3]);
+    shape = HEED_SHAPE(shape.dim[0], stored->dim[1], stored->dim[2], shape.dim[2], shape.dim[3]);
   if (role->rank == 3 && stored_as_square(stored) &&
       role->dim[1] == stored->dim[0] * stored->dim[1])
     shape = HEED_SHAPE(stored->dim[0], stored->dim[1], role->dim[2]);
@@ -128,6 +128,7 @@ heed_status heed_checkpoint_role(const heed_roles *roles, heed_role role, uint32
   if (place.tensor->info->shape.rank == 5) {
     ref->frames = place.tensor->info->shape.dim[2];
     ref->columns = expected->dim[2] * expected->dim[3];
+    ref->channels = roles->rules.video ? expected->dim[1] / ref->frames : 0;
   }
   if (place.transposed) {
     ref->first = (uint64_t)place.part * expected->dim[0];
@@ -365,14 +366,29 @@ static heed_status read_frames(const heed_role_ref *ref, uint64_t first, uint64_
   return HEED_OK;
 }
 
+/* Of patches of some frames that are apart, a piece of a channel of a frame at a time. */
+static heed_status read_video(const heed_role_ref *ref, uint64_t first, uint64_t count, float *to,
+                              heed_error *error) {
+  while (count) {
+    const uint64_t at = first % ref->columns, left = ref->columns - at,
+                   plane = first / ref->columns, channel = plane % ref->channels,
+                   frame = plane / ref->channels % ref->frames,
+                   row = plane / ref->channels / ref->frames, here = count < left ? count : left;
+    const uint64_t stored = (row * ref->channels + channel) * ref->frames + frame;
+    HEED_TRY(heed_checkpoint_read(ref->tensor, stored * ref->columns + at, here, to, error));
+    first += here, count -= here, to += here;
+  }
+  return HEED_OK;
+}
+
 heed_status heed_role_read(const heed_role_ref *ref, uint64_t first, uint64_t count, float *to,
                            heed_error *error) {
   if (!ref->tensor) memset(to, 0, (size_t)count * sizeof *to);
   if (!ref->tensor) return HEED_OK;
   if (ref->heads) return read_heads(ref, first, count, to, error);
   if (ref->block) return read_blocks(ref, first, count, to, error);
+  if (ref->frames) return (ref->channels ? read_video : read_frames)(ref, first, count, to, error);
   if (ref->channels) return read_pixels(ref, first, count, to, error);
-  if (ref->frames) return read_frames(ref, first, count, to, error);
   return ref->stride ? read_transposed(ref, first, count, to, error)
                      : heed_checkpoint_read(ref->tensor, ref->first + first, count, to, error);
 }

@@ -68,7 +68,9 @@ typedef struct heed_role_ref {
   uint32_t block, part, parts;
   /* pixels of a patch are stored channels last: [rows, P P, channels]; 0: channels first */
   uint32_t channels;
-  uint32_t frames; /* [rows, frames, columns], whose frames are summed; 0: there are none */
+  /* [rows, frames, columns], whose frames are summed; with channels [rows, channels, frames,
+   * columns], of which the role is [rows, frames, channels, columns]; 0: there are none */
+  uint32_t frames;
 } heed_role_ref;
 
 /* Whether people wrote the model themselves: patches may be embedded by a linear map. */
@@ -139,12 +141,14 @@ typedef struct heed_vit_dimensions {
   bool heads_guessed;       /* nothing tells their number */
   bool activation_guessed;  /* nothing tells it */
   bool image_guessed;       /* the same of the image's size */
+  bool frames_guessed;      /* the same of the frames of a video */
   /* bits of heed_training_fact: what the training's arguments told, and what of them is not so */
   uint32_t hinted, contradicted;
   heed_activation pool_activation; /* of the pooling attention's MLP */
   uint32_t image_size, patch, channels;
-  uint32_t classes; /* 0: no classifier */
-  uint32_t pooled;  /* numbers that the classifier reads: C or 2 C, or those of its hidden layer */
+  uint32_t frames, tubelet; /* of pixel_values, of a token; 0: it is no model of videos */
+  uint32_t classes;         /* 0: no classifier */
+  uint32_t pooled; /* numbers that the classifier reads: C or 2 C, or those of its hidden layer */
   uint32_t projection; /* E, of the embedding; 0: none */
   uint32_t vocabulary; /* of a text tower */
   uint32_t registers;

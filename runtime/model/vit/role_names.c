@@ -427,6 +427,7 @@ heed_shape heed_role_shape(heed_role role, const heed_vit_dimensions *d) {
               {'G', d->width / (d->pool_heads ? d->pool_heads : 1)},
               {'N', d->vocabulary},
               {'I', d->channels},
+              {'X', d->channels * (d->tubelet ? d->tubelet : 1)},
               {'P', d->patch}};
   const bool bias = !role_shapes[role][0];
   const char *text = role_shapes[bias ? role - 1 : role];

@@ -5,6 +5,7 @@ modeling_dinov2_with_registers, modeling_dinov3_vit; timm's vision_transformer a
 in double precision. Positions are
 resized by torch.nn.functional.interpolate, as that code does it. Each folder gets the weights (model.safetensors), config.json where such
 files have one, and two runs: io.safetensors (3 x 3 patches) and io_wide.safetensors (3 x 6), from 5 x 5 stored positions.
+A recipe may have its own make_model, make_pixels, forward and RUNS (videomae, swin).
 
 python3 make.py [FOLDER...]   (needs torch; torchvision for the folder of that name)"""
 import json
@@ -537,19 +538,24 @@ def forward(f, model, pixels, rows, columns):
     return result
 
 
-def make_folder(name, f, seed):
+def make_pixels(batch, rows, columns):
+    return torch.randn(batch, 3, rows * PATCH, columns * PATCH, dtype=torch.float32)
+
+
+def make_folder(name, f, seed, how):
+    """how: make_model, make_pixels, forward and RUNS, of which a recipe may have its own."""
     torch.manual_seed(seed)
     folder = os.path.join(HERE, name)
     os.makedirs(folder, exist_ok=True)
-    model, tensors = make_model(f)
+    model, tensors = how["make_model"](f)
     save(os.path.join(folder, "model.safetensors"), tensors, f["half"])
     if f["config"]:
         with open(os.path.join(folder, f["config_name"]), "w") as file:
             json.dump(f["config"](f), file, indent=1)
             file.write("\n")
-    for run, (batch, rows, columns) in RUNS.items():
-        pixels = torch.randn(batch, 3, rows * PATCH, columns * PATCH, dtype=torch.float32)
-        save(os.path.join(folder, run + ".safetensors"), dict(forward(f, model, pixels.double(), rows, columns), pixel_values=pixels))
+    for run, (batch, rows, columns) in how["RUNS"].items():
+        pixels = how["make_pixels"](batch, rows, columns)
+        save(os.path.join(folder, run + ".safetensors"), dict(how["forward"](f, model, pixels.double(), rows, columns), pixel_values=pixels))
     if "check" in f:
         f["check"](f, model, tensors)
 
@@ -557,14 +563,14 @@ def make_folder(name, f, seed):
 def main(wanted):
     for seed, (name, f) in enumerate(FAMILIES.items()):
         if not wanted or name in wanted:
-            make_folder(name, f, 100 + seed)
+            make_folder(name, f, 100 + seed, globals())
     for name in sorted(os.listdir(HERE)):
         path = os.path.join(HERE, name, "recipe.py")
         if os.path.exists(path) and (not wanted or name in wanted):
             recipe = dict(globals())
             with open(path) as file:
                 exec(compile(file.read(), path, "exec"), recipe)
-            make_folder(name, recipe["RECIPE"], sum(name.encode()))
+            make_folder(name, recipe["RECIPE"], sum(name.encode()), recipe)
 
 
 if __name__ == "__main__":
